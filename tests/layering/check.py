@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Fail on an #include that goes against the layers.
+
+MAY_USE is the whole rule: a file in a folder may include files of its own folder (and below it) and of
+the folders listed. The longest matching folder name counts. Used as `check.py ROOT` and `check.py --self-test`.
+"""
+import os
+import re
+import sys
+import tempfile
+
+DIF = ["base", "dif/obj"]
+PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend"]
+MAY_USE = {
+    "base": [],
+    "dif/obj": ["base"],
+    "dif/vm": DIF,
+    "dif/lang": DIF,
+    "vmm-probe/engine": DIF + ["dif/vm"],
+    "vmm-probe/guest": DIF + ["dif/lang"],
+    "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
+    # What goes into a VMM sees the engine and nothing of the operator's process.
+    "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],
+    "vmm-probe/backend": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
+    "vmm-probe/session": DIF + ["dif/vm", "dif/lang"] + PROBE,
+    "cli": DIF + ["dif/vm", "dif/lang", "vmm-probe/session"] + PROBE,
+    "guest-agent": [],
+}
+# One header of the guest's module is the ABI that the engine shares with it.
+ABI_HEADER = "guest-agent/agent_abi.h"
+ABI_USERS = ("vmm-probe/",)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
+# A system-style include of a file of ours would hide from the pattern above.
+ANGLED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*<((?:base|dif|vmm-probe|cli|guest-agent)/[^>]+)>', re.M)
+
+
+def folder_of(path):
+    """The longest folder of MAY_USE that holds path, or None."""
+    best = None
+    for folder in MAY_USE:
+        if path.startswith(folder + "/") and (best is None or len(folder) > len(best)):
+            best = folder
+    return best
+
+
+def check_include(path, target):
+    """None if path may include target, else the reason."""
+    user, used = folder_of(path), folder_of(target)
+    if used is None:
+        return f'"{target}" is not a root-relative include of a known folder'
+    if used == user or target.startswith(user + "/"):
+        return None
+    if target == ABI_HEADER and path.startswith(ABI_USERS):
+        return None
+    if any(target.startswith(allowed + "/") and folder_of(target) is not None for allowed in MAY_USE[user]):
+        return None
+    return f'"{target}": {user} may not use {used}'
+
+
+def check_file(root, path):
+    with open(os.path.join(root, path), encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    for pattern in (INCLUDE, ANGLED):
+        for m in pattern.finditer(text):
+            line = text.count("\n", 0, m.start()) + 1
+            reason = check_include(path, m.group(1))
+            if reason is None and pattern is INCLUDE and not os.path.exists(os.path.join(root, m.group(1))):
+                reason = f'"{m.group(1)}" does not exist'
+            if reason:
+                yield f"{path}:{line}: {reason}"
+
+
+def check_tree(root):
+    """(number of files seen, list of complaints)"""
+    seen, bad = 0, []
+    for top in sorted({folder.split("/")[0] for folder in MAY_USE}):
+        for directory, _, names in sorted(os.walk(os.path.join(root, top))):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(directory, name), root)
+                if not name.endswith((".c", ".h", ".S", ".inc")):
+                    continue
+                seen += 1
+                if folder_of(path) is None:
+                    bad.append(f"{path}: in no folder of the layering table")
+                else:
+                    bad.extend(check_file(root, path))
+    return seen, bad
+
+
+def self_test():
+    """A tree with one right include and every kind of wrong one: each wrong one must be found."""
+    good = [("dif/obj/a.c", "base/err.h"), ("dif/obj/a.c", "dif/obj/a.h"), ("cli/main.c", "vmm-probe/session/s.h"),
+            ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/lang/types.h"),
+            ("vmm-probe/engine/agent.c", ABI_HEADER)]
+    wrong = [("base/err.c", "dif/obj/a.h"), ("dif/obj/a.c", "dif/lang/types.h"), ("dif/vm/v.c", "dif/lang/types.h"),
+             ("dif/lang/l.c", "dif/vm/v.h"), ("dif/lang/l.c", "vmm-probe/engine/e.h"),
+             ("vmm-probe/engine/e.c", "vmm-probe/guest/g.h"), ("vmm-probe/engine/e.c", "dif/lang/types.h"),
+             ("vmm-probe/guest/g.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
+             ("vmm-probe/backend/tcg/t.c", "vmm-probe/guest/g.h"), ("vmm-probe/session/s.c", "cli/cli.h"),
+             ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("cli/main.c", ABI_HEADER)]
+    failures = []
+    with tempfile.TemporaryDirectory() as root:
+        for _, target in good + wrong:
+            os.makedirs(os.path.dirname(os.path.join(root, target)) or root, exist_ok=True)
+            open(os.path.join(root, target), "w", encoding="utf-8").close()
+        for path, target in good + wrong:
+            full = os.path.join(root, path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            with open(full, "w", encoding="utf-8") as f:
+                f.write(f'#include <stdio.h>\n#include "{target}"\n')
+            _, bad = check_tree(root)
+            if bool(bad) != ((path, target) in wrong):
+                failures.append(f"{path} including {target}: found {bad}")
+            elif bad and not bad[0].startswith(f"{path}:2: "):
+                failures.append(f"{path} including {target}: wrong place {bad}")
+            os.remove(full)
+    for failure in failures:
+        print(failure)
+    print(f"self-test: {len(good)} right and {len(wrong)} wrong includes, {len(failures)} misjudged")
+    return not failures
+
+
+def main(argv):
+    if argv[1:] == ["--self-test"]:
+        return 0 if self_test() else 1
+    if len(argv) != 2 or not os.path.isdir(argv[1]):
+        print("usage: check.py ROOT | check.py --self-test", file=sys.stderr)
+        return 2
+    seen, bad = check_tree(argv[1])
+    for line in bad:
+        print(line)
+    print(f"{seen} files, {len(bad)} includes against the layering")
+    return 1 if bad or not seen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

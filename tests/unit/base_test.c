@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* base/: errors, arena, buffers, maps, I/O. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/io.h"
+#include "base/map.h"
+
+static void assert_err(struct ot_err *err, enum ot_err_code code, const char *message)
+{
+	assert_non_null(err);
+	assert_int_equal(ot_err_code(err), code);
+	if (message)
+		assert_string_equal(ot_err_message(err), message);
+	ot_err_destroy(err);
+}
+
+static void assert_ok(struct ot_err *err)
+{
+	if (err)
+		fail_msg("%s", ot_err_message(err));
+}
+
+static void err_carries_code_message_and_context(void **state)
+{
+	(void)state;
+	struct ot_err *err = ot_err_new(OT_ERR_NOT_FOUND, "no %s, %d tries", "luck", 3);
+
+	assert_int_equal(ot_err_errno(err), 0);
+	err = ot_err_prefix(err, "file %u", 7u);
+	err = ot_err_prefix(err, "guest web01");
+	assert_err(err, OT_ERR_NOT_FOUND, "guest web01: file 7: no luck, 3 tries");
+	assert_null(ot_err_prefix(NULL, "nothing went wrong"));
+	ot_err_destroy(NULL);
+}
+
+static void err_of_the_os_keeps_errno(void **state)
+{
+	(void)state;
+	struct ot_err *err = ot_err_os(ENOENT, "open %s", "x");
+
+	assert_int_equal(ot_err_errno(err), ENOENT);
+	assert_err(err, OT_ERR_OS, "open x: No such file or directory");
+	assert_err(ot_err_os(EACCES, "open"), OT_ERR_PERMISSION, "open: Permission denied");
+	assert_err(ot_err_os(EPERM, "open"), OT_ERR_PERMISSION, "open: Operation not permitted");
+}
+
+static void err_fault_keeps_the_address(void **state)
+{
+	(void)state;
+	struct ot_err *err = ot_err_fault(0xffffffff81000000u, "not mapped");
+
+	assert_true(ot_err_address(err) == 0xffffffff81000000u);
+	assert_err(err, OT_ERR_FAULT, "not mapped");
+}
+
+static void err_nomem_is_static(void **state)
+{
+	(void)state;
+	struct ot_err *err = ot_err_nomem();
+
+	assert_ptr_equal(ot_err_prefix(err, "context"), err);
+	ot_err_destroy(err);
+	assert_ptr_equal(err, ot_err_nomem());
+	assert_err(err, OT_ERR_NO_MEMORY, "out of memory");
+}
+
+static void arena_gives_zeroed_aligned_memory(void **state)
+{
+	(void)state;
+	struct ot_arena arena;
+
+	ot_arena_init(&arena);
+	unsigned char *previous = NULL;
+	for (size_t size = 1; size < 3000; size += 7) {
+		unsigned char *p = ot_arena_alloc(&arena, size);
+		assert_non_null(p);
+		assert_int_equal((uintptr_t)p % 16, 0);
+		for (size_t i = 0; i < size; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xa5, size);
+		if (previous)
+			assert_int_equal(previous[0], 0xa5);
+		previous = p;
+	}
+	ot_arena_deinit(&arena);
+	ot_arena_deinit(&arena);
+}
+
+static void arena_takes_large_and_refuses_absurd_sizes(void **state)
+{
+	(void)state;
+	struct ot_arena arena;
+
+	ot_arena_init(&arena);
+	char *large = ot_arena_alloc(&arena, 1 << 20);
+	assert_non_null(large);
+	large[(1 << 20) - 1] = 1;
+	assert_non_null(ot_arena_alloc(&arena, 0));
+	assert_null(ot_arena_alloc(&arena, ((size_t)1 << 30) + 1));
+	assert_null(ot_arena_alloc(&arena, SIZE_MAX));
+	assert_null(ot_arena_strndup(&arena, "x", SIZE_MAX));
+	ot_arena_deinit(&arena);
+}
+
+static void arena_copies_strings(void **state)
+{
+	(void)state;
+	struct ot_arena arena;
+
+	ot_arena_init(&arena);
+	assert_string_equal(ot_arena_strdup(&arena, "probe"), "probe");
+	assert_string_equal(ot_arena_strndup(&arena, "probe", 3), "pro");
+	assert_string_equal(ot_arena_strndup(&arena, "probe", 0), "");
+	assert_string_equal(ot_arena_printf(&arena, "%s:%d", "a", -1), "a:-1");
+	ot_arena_deinit(&arena);
+}
+
+static void buf_builds_strings(void **state)
+{
+	(void)state;
+	struct ot_buf buf;
+
+	ot_buf_init(&buf);
+	assert_string_equal(ot_buf_str(&buf), "");
+	ot_buf_puts(&buf, "one");
+	ot_buf_putc(&buf, ' ');
+	ot_buf_printf(&buf, "%s %d", "two", 3);
+	ot_buf_append(&buf, "", 0);
+	assert_string_equal(ot_buf_str(&buf), "one two 3");
+	assert_int_equal(buf.len, 9);
+	ot_buf_clear(&buf);
+	assert_string_equal(ot_buf_str(&buf), "");
+
+	ot_auto_free char *empty = ot_buf_take(&buf);
+	assert_string_equal(empty, "");
+	assert_null(buf.data);
+	ot_auto_free char *fresh = ot_buf_take(&buf);
+	assert_string_equal(fresh, "");
+}
+
+static void buf_pads_with_zeros(void **state)
+{
+	(void)state;
+	struct ot_buf buf;
+
+	ot_buf_init(&buf);
+	ot_buf_append(&buf, "abc", 3);
+	ot_buf_align(&buf, 8);
+	assert_int_equal(buf.len, 8);
+	assert_memory_equal(buf.data, "abc\0\0\0\0\0", 8);
+	ot_buf_align(&buf, 8);
+	assert_int_equal(buf.len, 8);
+	ot_buf_zero(&buf, 5000);
+	assert_int_equal(buf.len, 5008);
+	assert_int_equal(buf.data[5007], 0);
+	ot_buf_deinit(&buf);
+}
+
+static void buf_failure_sticks(void **state)
+{
+	(void)state;
+	struct ot_buf buf;
+
+	ot_buf_init(&buf);
+	ot_buf_puts(&buf, "kept");
+	ot_buf_append(&buf, "x", SIZE_MAX / 2);
+	assert_true(buf.failed);
+	ot_buf_puts(&buf, "ignored");
+	assert_int_equal(buf.len, 4);
+	assert_null(ot_buf_take(&buf));
+	assert_false(buf.failed);
+	ot_buf_puts(&buf, "again");
+	assert_string_equal(ot_buf_str(&buf), "again");
+	ot_buf_deinit(&buf);
+}
+
+static void grow_doubles_and_refuses_overflow(void **state)
+{
+	(void)state;
+	uint64_t *array = NULL;
+	size_t cap = 0;
+
+	assert_true(ot_grow(&array, &cap, 1, sizeof(*array)));
+	assert_true(cap >= 1);
+	array[0] = 42;
+	assert_true(ot_grow(&array, &cap, 1000, sizeof(*array)));
+	assert_true(cap >= 1000);
+	assert_int_equal(array[0], 42);
+	size_t before = cap;
+	assert_false(ot_grow(&array, &cap, SIZE_MAX / 2, sizeof(*array)));
+	assert_false(ot_grow(&array, &cap, SIZE_MAX, sizeof(*array)));
+	assert_int_equal(cap, before);
+	assert_int_equal(array[0], 42);
+	free(array);
+}
+
+static void map_finds_replaces_and_keeps_order(void **state)
+{
+	(void)state;
+	struct ot_map map;
+	int values[1000];
+	char key[32];
+
+	ot_map_init(&map);
+	assert_null(ot_map_gets(&map, "nothing"));
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "key%d", i);
+		assert_true(ot_map_puts(&map, key, &values[i]));
+	}
+	assert_true(ot_map_puts(&map, "key7", &values[0]));
+	assert_int_equal(map.count, 1000);
+	for (int i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "key%d", i);
+		assert_ptr_equal(ot_map_gets(&map, key), i == 7 ? &values[0] : &values[i]);
+		assert_string_equal(map.entries[i]->key, key);
+	}
+	assert_null(ot_map_gets(&map, "key1000"));
+	ot_map_deinit(&map);
+	assert_null(ot_map_gets(&map, "key1"));
+}
+
+static void map_keys_are_bytes(void **state)
+{
+	(void)state;
+	struct ot_map map;
+	int a, b, c;
+
+	ot_map_init(&map);
+	assert_true(ot_map_put(&map, "x\0y", 3, &a));
+	assert_true(ot_map_put(&map, "x\0z", 3, &b));
+	assert_true(ot_map_put(&map, "", 0, &c));
+	assert_ptr_equal(ot_map_get(&map, "x\0y", 3), &a);
+	assert_ptr_equal(ot_map_get(&map, "x\0z", 3), &b);
+	assert_ptr_equal(ot_map_get(&map, "", 0), &c);
+	assert_null(ot_map_gets(&map, "x"));
+	ot_map_deinit(&map);
+}
+
+static int temporary_file(const void *data, size_t len)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_ok(ot_write_all(fd, data, len));
+	return fd;
+}
+
+static void pread_is_exact_or_an_error(void **state)
+{
+	(void)state;
+	ot_auto_close int fd = temporary_file("0123456789", 10);
+	char out[8] = { 0 };
+
+	assert_ok(ot_pread_all(fd, out, 4, 3));
+	assert_memory_equal(out, "3456", 4);
+	assert_ok(ot_pread_all(fd, out, 0, 99));
+	assert_err(ot_pread_all(fd, out, 4, 8), OT_ERR_BAD_DATA, NULL);
+	assert_err(ot_pread_all(-1, out, 4, 0), OT_ERR_OS, NULL);
+}
+
+static void read_file_is_bounded(void **state)
+{
+	(void)state;
+	ot_auto_close int fd = temporary_file("hello", 5);
+	char path[64];
+	char *data;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_ok(ot_read_file(path, 5, &data, &len));
+	assert_int_equal(len, 5);
+	assert_string_equal(data, "hello");
+	free(data);
+	assert_err(ot_read_file(path, 4, &data, &len), OT_ERR_LIMIT, NULL);
+	assert_err(ot_read_file("/nonexistent/x", 10, &data, &len), OT_ERR_OS,
+		   "/nonexistent/x: No such file or directory");
+	/* A /proc file says its size is 0. */
+	assert_ok(ot_read_file("/proc/self/status", 1 << 16, &data, &len));
+	assert_true(len > 100);
+	free(data);
+}
+
+static void memfd_is_sealed(void **state)
+{
+	(void)state;
+	ot_auto_close int fd = -1;
+	size_t size = 0;
+
+	assert_ok(ot_memfd_create("sealed", 8192, &fd));
+	assert_ok(ot_memfd_check(fd, &size));
+	assert_int_equal(size, 8192);
+	assert_int_equal(ftruncate(fd, 4096), -1);
+	assert_int_equal(ftruncate(fd, 16384), -1);
+	assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+
+	ot_auto_close int open_ended = temporary_file("x", 1);
+	assert_err(ot_memfd_check(open_ended, &size), OT_ERR_BAD_DATA, NULL);
+	assert_err(ot_memfd_check(-1, &size), OT_ERR_BAD_DATA, NULL);
+}
+
+static void messages_carry_descriptors(void **state)
+{
+	(void)state;
+	int pair[2], got[4] = { -1, -1, -1, -1 }, ngot = -1;
+	char text[16];
+	size_t len = 99;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	ot_auto_close int fd = temporary_file("payload", 7);
+	assert_ok(ot_send_fds(pair[0], "hi", 2, &fd, 1));
+	assert_ok(ot_recv_fds(pair[1], text, sizeof(text), got, 4, &len, &ngot));
+	assert_int_equal(len, 2);
+	assert_int_equal(ngot, 1);
+	assert_memory_equal(text, "hi", 2);
+	assert_true(fcntl(got[0], F_GETFD) & FD_CLOEXEC);
+	assert_ok(ot_pread_all(got[0], text, 7, 0));
+	assert_memory_equal(text, "payload", 7);
+	close(got[0]);
+
+	close(pair[0]);
+	assert_ok(ot_recv_fds(pair[1], text, sizeof(text), got, 4, &len, &ngot));
+	assert_int_equal(len, 0);
+	assert_int_equal(ngot, 0);
+	close(pair[1]);
+}
+
+/* A descriptor that nobody takes would stay open for ever. */
+static void surplus_descriptors_are_closed(void **state)
+{
+	(void)state;
+	int pair[2], got[1] = { -1 }, ngot = -1;
+	char text[4];
+	size_t len;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	ot_auto_close int fd = temporary_file("x", 1);
+	int three[3] = { fd, fd, fd };
+	int lowest = dup(fd);
+	close(lowest);
+
+	assert_ok(ot_send_fds(pair[0], "m", 1, three, 3));
+	assert_ok(ot_recv_fds(pair[1], text, sizeof(text), got, 1, &len, &ngot));
+	assert_int_equal(ngot, 1);
+	close(got[0]);
+	int next = dup(fd);
+	assert_int_equal(next, lowest);
+	close(next);
+
+	/* A message that is too long takes its descriptors with it. */
+	assert_ok(ot_send_fds(pair[0], "too long", 8, &fd, 1));
+	assert_err(ot_recv_fds(pair[1], text, sizeof(text), got, 1, &len, &ngot), OT_ERR_BAD_DATA,
+		   "message too long");
+	next = dup(fd);
+	assert_int_equal(next, lowest);
+	close(next);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void moving_hands_ownership_out(void **state)
+{
+	(void)state;
+	char *kept;
+	{
+		ot_auto_free char *mine = strdup("x");
+		kept = ot_move(mine);
+		assert_null(mine);
+	}
+	assert_string_equal(kept, "x");
+	free(kept);
+
+	int fd_kept;
+	{
+		ot_auto_close int fd = dup(0);
+		fd_kept = ot_move_fd(fd);
+		assert_int_equal(fd, -1);
+	}
+	assert_true(fcntl(fd_kept, F_GETFD) >= 0);
+	close(fd_kept);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(err_carries_code_message_and_context),
+		cmocka_unit_test(err_of_the_os_keeps_errno),
+		cmocka_unit_test(err_fault_keeps_the_address),
+		cmocka_unit_test(err_nomem_is_static),
+		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
+		cmocka_unit_test(arena_takes_large_and_refuses_absurd_sizes),
+		cmocka_unit_test(arena_copies_strings),
+		cmocka_unit_test(buf_builds_strings),
+		cmocka_unit_test(buf_pads_with_zeros),
+		cmocka_unit_test(buf_failure_sticks),
+		cmocka_unit_test(grow_doubles_and_refuses_overflow),
+		cmocka_unit_test(map_finds_replaces_and_keeps_order),
+		cmocka_unit_test(map_keys_are_bytes),
+		cmocka_unit_test(pread_is_exact_or_an_error),
+		cmocka_unit_test(read_file_is_bounded),
+		cmocka_unit_test(memfd_is_sealed),
+		cmocka_unit_test(messages_carry_descriptors),
+		cmocka_unit_test(surplus_descriptors_are_closed),
+		cmocka_unit_test(moving_hands_ownership_out),
+	};
+
+	return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+}
