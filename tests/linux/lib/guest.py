@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A stock Debian kernel in QEMU, driven over its second serial port.
+
+    with Guest("6.1", smp=4) as guest:
+        status, text = guest.run("uname -r")
+
+Every wait has a time limit; a limit that passes raises GuestError with the end of the guest's console. The
+limits are there to end a hang, no test depends on them. Always TCG: the plugin needs it, and so do hosts
+without good KVM.
+"""
+import gzip
+import itertools
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+MIB = 1 << 20
+BOOT_SECONDS = 180
+
+
+class GuestError(Exception):
+    """The guest did not do what was asked in time, or at all."""
+
+
+def cache_dir():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.environ.get("OUTSIGHT_CACHE") or os.path.join(base, "outsight")
+
+
+def image_dir(kernel):
+    return os.path.join(cache_dir(), "guests", kernel)
+
+
+def why_no_guest(kernel):
+    """None when a guest with this kernel can be booted here, else the reason."""
+    qemu = shutil.which("qemu-system-x86_64")
+    if not qemu:
+        return "qemu-system-x86_64 is not installed"
+    version = subprocess.run([qemu, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"version (\d+)\.", version)
+    if not major or int(major.group(1)) < 10:
+        return "QEMU is older than 10"
+    if not os.path.exists(os.path.join(image_dir(kernel), "hash")):
+        return f"no guest image {kernel} (scripts/guest-image {kernel} makes it where the release has that kernel)"
+    return None
+
+
+class Guest:
+    _numbers = itertools.count(1)
+
+    def __init__(self, kernel, smp=2, memory=512 * MIB, cpu="max", append="", plugin=None, name=None,
+                 socket_path=None, qemu_args=()):
+        self.kernel = kernel
+        self.name = name or f"test{os.getpid()}-{next(self._numbers)}"
+        self.smp, self.memory, self.cpu, self.append = smp, memory, cpu, append
+        self.plugin, self.socket_path, self.qemu_args = plugin, socket_path, list(qemu_args)
+        self.dir = tempfile.mkdtemp(prefix="outsight-guest-")
+        self.process = None
+        self.channel = None
+        self.pending = b""
+        self.tokens = itertools.count(1)
+
+    # --- life ---------------------------------------------------------------------------------------
+
+    def __enter__(self):
+        try:
+            return self.boot()
+        except BaseException:
+            self.close()
+            raise
+
+    def __exit__(self, *_):
+        self.close()
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def command(self):
+        image = image_dir(self.kernel)
+        args = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-machine", "q35,memory-backend=mem",
+                "-object", f"memory-backend-memfd,id=mem,size={self.memory},share=on",
+                "-cpu", self.cpu, "-smp", str(self.smp), "-nodefaults", "-no-reboot", "-display", "none",
+                "-name", self.name,
+                "-chardev", f"file,id=console,path={self.path('console')}", "-serial", "chardev:console",
+                "-chardev", f"socket,id=channel,path={self.path('channel')},server=on,wait=off",
+                "-serial", "chardev:channel",
+                "-qmp", f"unix:{self.path('qmp')},server=on,wait=off",
+                "-kernel", os.path.join(image, "vmlinuz"), "-initrd", os.path.join(image, "initrd"),
+                "-append", f"console=ttyS0 quiet panic=-1 {self.append}".strip()]
+        if self.plugin:
+            plugin = f"{self.plugin},name={self.name}"
+            if self.socket_path:
+                plugin += f",socket={self.socket_path}"
+            args += ["-plugin", plugin]
+        return args + self.qemu_args
+
+    def boot(self):
+        self.start()
+        return self.wait_ready()
+
+    def start(self):
+        with open(self.path("qemu.log"), "wb") as log:
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=subprocess.STDOUT, start_new_session=True)
+        self.channel = self._connect("channel")
+
+    def wait_ready(self):
+        self._read_until(b"READY\n", time.monotonic() + BOOT_SECONDS, "boot")
+        return self
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def alive(self):
+        return self.process is not None and self.process.poll() is None
+
+    def kill(self):
+        """kill -9 of QEMU."""
+        if self.process:
+            try:
+                os.kill(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            self.process.wait(timeout=60)
+
+    def close(self):
+        self.kill()
+        if self.channel:
+            self.channel.close()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # --- commands in the guest ----------------------------------------------------------------------
+
+    def run(self, command, timeout=120):
+        """Run a shell command; returns (status, stdout and stderr as text)."""
+        status, out = self._request(command, timeout)
+        return status, out.decode("utf-8", "replace")
+
+    def check(self, command, timeout=120):
+        """Run a shell command that must succeed; returns its output."""
+        status, out = self.run(command, timeout)
+        if status != 0:
+            raise GuestError(f"in the guest: {command!r} ended with {status}: {out.strip()}")
+        return out
+
+    def spawn(self, command):
+        """Start a shell command in the background; see Job."""
+        job = Job(self, next(self.tokens), command)
+        inner = f"{command} >{job.base}.out 2>&1 <{job.base}.in; echo $? >{job.base}.tmp; mv {job.base}.tmp {job.base}.rc"
+        # The fifo is held open for both ways, so that opening it never waits.
+        self.check(f"mkfifo {job.base}.in; exec 9<>{job.base}.in; setsid sh -c {shlex.quote(inner)} >/dev/null 2>&1 & ")
+        return job
+
+    def read_file(self, path, timeout=180):
+        """The bytes of a file in the guest (any /proc file too)."""
+        copy = f"/tmp/.copy{next(self.tokens)}"
+        size = int(self.check(f"gzip -1c {path} >{copy} && stat -c %s {copy}", timeout))
+        data = b""
+        step = 1 << 20
+        for part in range(0, size, step):
+            status, out = self._request(f"dd if={copy} bs={step} skip={part // step} count=1 2>/dev/null", timeout)
+            if status != 0:
+                raise GuestError(f"in the guest: reading {path} failed")
+            data += out
+        self.check(f"rm {copy}")
+        if len(data) != size:
+            raise GuestError(f"in the guest: {path}: {len(data)} bytes of {size} came over")
+        return gzip.decompress(data)
+
+    def _request(self, command, timeout):
+        token = f"T{next(self.tokens)}"
+        if "\n" in command:
+            raise ValueError("one line only")
+        self.channel.sendall(f"{token} {command}\n".encode())
+        deadline = time.monotonic() + timeout
+        out = self._read_until(f"\n{token} ".encode(), deadline, command)
+        status = self._read_until(b"\n", deadline, command)
+        return int(status), out
+
+    # --- from outside -------------------------------------------------------------------------------
+
+    def qmp(self, command, **arguments):
+        """One QMP command; returns its "return" value."""
+        with self._connect("qmp") as sock, sock.makefile("rwb") as f:
+            def call(request):
+                f.write(json.dumps(request).encode() + b"\n")
+                f.flush()
+                while True:
+                    answer = json.loads(f.readline())
+                    if "error" in answer:
+                        raise GuestError(f"QMP {request['execute']}: {answer['error']['desc']}")
+                    if "return" in answer:
+                        return answer["return"]
+            f.readline()
+            call({"execute": "qmp_capabilities"})
+            return call({"execute": command, "arguments": arguments})
+
+    def ram_path(self):
+        """The guest's RAM as a file of the host. On q35 with less than 2 GiB, offset is physical address."""
+        fds = f"/proc/{self.pid}/fd"
+        for fd in os.listdir(fds):
+            try:
+                if "memfd:memory-backend-memfd" in os.readlink(f"{fds}/{fd}"):
+                    return f"{fds}/{fd}"
+            except OSError:
+                continue
+        raise GuestError("QEMU has no memfd with the guest's RAM")
+
+    def console(self):
+        try:
+            with open(self.path("console"), encoding="utf-8", errors="replace") as f:
+                return f.read()
+        except OSError:
+            return ""
+
+    def _connect(self, name):
+        deadline = time.monotonic() + 30
+        while True:
+            sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            sock.settimeout(30)
+            try:
+                sock.connect(self.path(name))
+                return sock
+            except OSError:
+                sock.close()
+                if not self.alive() or time.monotonic() > deadline:
+                    raise GuestError(self._story("QEMU did not start")) from None
+                time.sleep(0.02)
+
+    def _read_until(self, marker, deadline, what):
+        """Bytes up to marker, which is taken out too."""
+        searched = 0
+        while True:
+            at = self.pending.find(marker, searched)
+            if at >= 0:
+                out, self.pending = self.pending[:at], self.pending[at + len(marker):]
+                return out
+            searched = max(0, len(self.pending) - len(marker))
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise GuestError(self._story(f"no answer in time: {what}"))
+            self.channel.settimeout(left)
+            try:
+                chunk = self.channel.recv(1 << 18)
+            except TimeoutError:
+                continue
+            except OSError:
+                chunk = b""
+            if not chunk:
+                raise GuestError(self._story(f"QEMU is gone: {what}"))
+            self.pending += chunk
+
+    def _story(self, what):
+        try:
+            with open(self.path("qemu.log"), encoding="utf-8", errors="replace") as f:
+                log = f.read()
+        except OSError:
+            log = ""
+        return "\n".join([f"{self.kernel} guest {self.name}: {what}", log[-2000:], self.console()[-2000:]]).rstrip()
+
+
+class Job:
+    """A command running in the guest's background."""
+
+    def __init__(self, guest, number, command):
+        self.guest, self.command, self.base = guest, command, f"/tmp/.job{number}"
+
+    def send(self, line):
+        """A line to its stdin."""
+        self.guest.check(f"echo {shlex.quote(line)} >{self.base}.in")
+
+    def output(self):
+        return self.guest.run(f"cat {self.base}.out")[1]
+
+    def wait(self, timeout=180):
+        """Wait until it ends; returns (status, output)."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            status, text = self.guest.run(f"cat {self.base}.rc 2>/dev/null")
+            if status == 0:
+                return int(text), self.output()
+            time.sleep(0.1)
+        raise GuestError(f"in the guest: {self.command!r} did not end in time: {self.output()[-500:]}")
+
+    def done(self, timeout=180):
+        """Wait; must have ended with 0; returns its output."""
+        status, text = self.wait(timeout)
+        if status != 0:
+            raise GuestError(f"in the guest: {self.command!r} ended with {status}: {text.strip()}")
+        return text
