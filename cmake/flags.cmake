@@ -1,0 +1,16 @@
+# Flags that every target of ours has. Nothing touches CMAKE_C_FLAGS.
+add_library(outsight_flags INTERFACE)
+target_include_directories(outsight_flags INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_definitions(outsight_flags INTERFACE _GNU_SOURCE OUTSIGHT_VERSION="${PROJECT_VERSION}")
+target_compile_options(outsight_flags INTERFACE
+	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
+	-Wimplicit-fallthrough -Wpointer-arith -Wno-missing-field-initializers
+	-fno-strict-aliasing -fno-common)
+if(OUTSIGHT_WERROR)
+	target_compile_options(outsight_flags INTERFACE -Werror)
+endif()
+if(OUTSIGHT_SANITIZE)
+	target_compile_options(outsight_flags INTERFACE
+		-fsanitize=${OUTSIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+	target_link_options(outsight_flags INTERFACE -fsanitize=${OUTSIGHT_SANITIZE})
+endif()

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options: -x name[=value], #pragma D option, setopt(). One table has every option's name,
+ * kind and default; values are parsed by D's rules (sizes, rates, booleans), and the error
+ * texts are dtrace's.
+ */
+#ifndef DIF_LANG_OPTIONS_H
+#define DIF_LANG_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/map.h"
+
+enum dif_bufpolicy { DIF_BUF_RING = 0, DIF_BUF_FILL = 1, DIF_BUF_SWITCH = 2 };
+
+/* Values in force. Sizes in bytes, rates as ns between two events, flags as 0/1. Times of
+ * compile-time strings are the options object's. */
+struct dif_options {
+	/* run time */
+	uint64_t bufsize, aggsize, dynvarsize, specsize, strsize;
+	uint64_t nspec, stackframes, ustackframes, jstackframes, jstackstrsize, stackindent;
+	uint64_t switchrate_ns, aggrate_ns, statusrate_ns, cleanrate_ns;
+	enum dif_bufpolicy bufpolicy;
+	bool bufresize_manual;
+	int64_t cpu; /* -1: all */
+	bool destructive, quiet, flowindent, rawbytes, temporal, grabanon;
+	bool aggsortkey, aggsortrev, agghist, aggpack, aggzoom, aggpercpu;
+	int64_t aggsortkeypos, aggsortpos;
+	/* compile time */
+	bool argref, cpp, defaultargs, empty, errtags, droptags, nolibs, pspec, zdefs, verbose, noerror;
+	bool cpphdrs, debug, knodefs, unodefs, kdefs, udefs;
+	bool encoding_utf8, encoding_set;
+	const char *cpppath, *amin, *version, *syslibdir;
+	uint64_t iregs, tregs;
+	/* any option that was set, by name, to its text ("" when none): for the rest and for -x lists */
+	struct ot_map set;
+	/* ours */
+	uint64_t maxcost_pct;
+	uint64_t ttl_ns;
+	const char *trap;
+	const char *view;
+	struct ot_map strings; /* keeps the texts */
+};
+
+void dif_options_init(struct dif_options *opts);
+void dif_options_deinit(struct dif_options *opts);
+
+enum dif_opt_phase {
+	DIF_OPT_COMMAND_LINE,
+	DIF_OPT_PROGRAM, /* #pragma D option: command-line-only options are refused */
+	DIF_OPT_ACTIVE,  /* tracing runs: only dynamic options */
+};
+
+/** Set one option; @p value NULL when none was given. The error's message is dtrace's:
+ * "Invalid option name", "Invalid value for specified option", … */
+OT_MUST_CHECK struct ot_err *dif_options_set(struct dif_options *opts, const char *name,
+					     const char *value, enum dif_opt_phase phase);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A compiled D program: clauses in program order, each with a predicate and
+ * actions. A session is one program, however many -n and -s it came from
+ * (dif_program_append()), so that variables and aggregations have one numbering.
+ *
+ * An action's string is all that a consumer needs to print it besides the
+ * record: a printf format has its conversions made explicit by the compiler
+ * (%d of an unsigned is %u, and sizes come from the record), print() carries its
+ * type's layout as text. So a program that was saved and loaded prints the same.
+ *
+ *   probe description ─┐
+ *   probe description ─┴► clause ─► predicate (object or none)
+ *                                └► action, action, action …  in order
+ *
+ * One clause, one probe description: `a,b { … }` is two clauses that share
+ * objects. Everything lives in the program's arena.
+ */
+#ifndef DIF_OBJ_PROGRAM_H
+#define DIF_OBJ_PROGRAM_H
+
+#include "dif/obj/object.h"
+
+/* A probe description; an empty string matches anything, fields may be globs. */
+struct dif_probedesc {
+	const char *guest; /* leftmost extension field; "" nearly always */
+	const char *provider;
+	const char *module;
+	const char *function;
+	const char *name;
+	uint32_t id; /* not 0: this probe id, the strings are empty */
+};
+
+/*
+ * kind, arg and uarg have the published meaning (docs/dif.md):
+ *   difexpr, printf args, tracemem   object's value is the record
+ *   printf/printa/system/freopen     a run of actions with the same uarg (not 0): one action per
+ *                                    argument, `format` on the first; without arguments one action
+ *                                    with no object and an 8-byte record
+ *   stack      arg = frames (0: the stackframes option)
+ *   ustack     arg = strsize << 32 | frames
+ *   sym, mod…  object gives the address
+ *   libact     arg = enum dif_libact, object gives the value; aggid names the aggregation
+ *   printa     aggid names the aggregation; several follow one another with one uarg
+ *   aggregation (0x7xx)  preceded by ntuple - 1 key actions (any data action) in the same clause;
+ *              object gives the value (none for count); arg = the packed parameters of lquantize,
+ *              llquantize; an increment is one more key-position action flagged `increment`
+ *   speculate, commit, discard  object gives the id
+ *   exit       object gives the status, 4-byte record
+ */
+struct dif_action {
+	enum dif_action_kind kind; /* or enum dif_agg_kind */
+	uint32_t ntuple;           /* aggregation: preceding actions that are its key */
+	uint64_t arg;
+	uint64_t uarg;       /* same value: one statement of the D program */
+	uint32_t aggid;      /* aggregation variable's id, from 1, in order of definition; 0: none */
+	bool is_key;         /* one of an aggregation's keys: recorded in the tuple, not the record */
+	bool is_increment;   /* quantize's third argument, after the keys */
+	struct dif_object *object;
+	const char *format;
+};
+
+struct dif_clause {
+	struct dif_probedesc probe;
+	struct dif_object *predicate;
+	struct dif_action *actions;
+	uint32_t nactions; /* 0: the default action, a record of the EPID alone */
+	uint32_t line;     /* in its source text, for messages; 0 unknown */
+};
+
+/* An aggregation variable. */
+struct dif_aggvar {
+	const char *name; /* "_" for @ */
+	uint32_t id;
+	enum dif_agg_kind kind;
+	uint64_t arg;
+	uint32_t nkeys;
+};
+
+/* An option that the program itself set (#pragma D option). value NULL: just set. */
+struct dif_optset {
+	const char *name;
+	const char *value;
+};
+
+struct dif_program {
+	struct ot_arena arena;
+	struct dif_clause *clauses;
+	uint32_t nclauses;
+	struct dif_aggvar *aggs;
+	uint32_t naggs;
+	struct dif_optset *opts;
+	uint32_t nopts;
+};
+
+void dif_program_init(struct dif_program *prog);
+void dif_program_deinit(struct dif_program *prog);
+
+/** "provider:module:function:name" into @p out. */
+void dif_probedesc_print(const struct dif_probedesc *desc, struct ot_buf *out);
+
+/** Match one field: * ? [set] [!set] and \ quote; an empty pattern matches anything.
+ * No recursion without bound: time is at most pattern × text. */
+bool dif_glob_match(const char *pattern, const char *text);
+bool dif_glob_is_pattern(const char *pattern);
+
+/** Does @p desc (guest field aside) match this probe? */
+bool dif_probedesc_match(const struct dif_probedesc *desc, uint32_t id, const char *provider,
+			 const char *module, const char *function, const char *name);
+
+/**
+ * Write the program as DOF version 2 (docs/dif.md says where each field goes and what
+ * sections of our own hold), position-independent. This is the form in which a program
+ * is saved, and in which it is sent to an engine.
+ */
+OT_MUST_CHECK struct ot_err *dif_dof_write(const struct dif_program *prog, struct ot_buf *out);
+
+/**
+ * Read DOF made by anyone, hostile or not: every offset, count and size is checked, the
+ * result shares no memory with @p data. It is not verified: call dif_program_verify().
+ * BAD_DATA names the section and what is wrong.
+ */
+OT_MUST_CHECK struct ot_err *dif_dof_read(const void *data, size_t size, struct dif_program *ret);
+
+#endif

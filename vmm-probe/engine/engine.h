@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine: what a VMM process (or the operator's own, for BEGIN, END and tick) runs.
+ * It owns sessions, their enablings (ECBs) and buffers; a backend tells it of hits and of
+ * samples, and it tells the backend which sites to watch.
+ *
+ * Threads: vCPU threads call vp_engine_hit() and vp_engine_sample(), each with its own index,
+ * never two at once for one vCPU. Everything else runs on the engine's service thread, which
+ * serves the control socket (engine/server.c) and switches buffers, or, in the operator's
+ * process, is the thread that called vp_engine_create().
+ *
+ * How a switch is safe without a lock on the hit path: each vCPU has a sequence word, odd
+ * while it is in a probe. The service thread publishes the change (plan, active half, session
+ * state), calls membarrier(2), and waits until each sequence word is even or has moved on.
+ */
+#ifndef VP_ENGINE_ENGINE_H
+#define VP_ENGINE_ENGINE_H
+
+#include "base/err.h"
+#include "vmm-probe/engine/facts.h"
+#include "vmm-probe/engine/regs.h"
+
+struct vp_engine;
+struct vp_ecb;
+struct vp_session_engine; /* a session, as the engine has it */
+
+/* What arg0..arg9 mean at a probe. */
+enum vp_args {
+	VP_ARGS_NONE,           /* all 0 (BEGIN, END; tick: arg0 0, arg1 1) */
+	VP_ARGS_FBT_ENTRY,      /* System V: rdi rsi rdx rcx r8 r9, then the stack */
+	VP_ARGS_FBT_RETURN,     /* arg0 offset of the site in its function, arg1 rax */
+	VP_ARGS_SYSCALL_ENTRY,  /* from struct pt_regs at rdi: di si dx r10 r8 r9 */
+	VP_ARGS_SYSCALL_RETURN, /* arg0 = arg1 = rax; errno = -rax when in [-4095, -1] */
+	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
+	VP_ARGS_ERROR,          /* dtrace:::ERROR: epid, action, offset, fault, address */
+};
+
+/*
+ * A place in the guest's text that a backend watches. Made by the engine for one plan,
+ * immutable while the plan is installed.
+ */
+struct vp_site {
+	uint64_t gva;      /* guest kernel virtual address of the instruction */
+	uint64_t host;     /* host address of the byte in this process (0: the backend resolves) */
+	uint32_t necbs;    /* evaluated on a hit; 0: only counters */
+	uint32_t ncounters;
+	struct vp_ecb **ecbs;       /* of all sessions, in order of enabling */
+	uint32_t *counters;         /* counter slots to add 1 to, inline if the backend can */
+	uint64_t regs;              /* VP_REG_BIT()s that the ECBs may read */
+};
+
+/* All that is to be watched. Sorted by host address. */
+struct vp_plan {
+	struct vp_site *sites;
+	uint32_t nsites;
+	uint32_t ncounters; /* slots in use are below this */
+	bool profiling;     /* some profile-n is enabled: samples will be asked for */
+};
+
+/*
+ * What a backend does for the engine. Required unless marked optional; a missing optional one
+ * is answered "unsupported", never success.
+ *
+ * To add a backend: a folder in vmm-probe/backend/, this table, a call of
+ * vp_engine_create() with it, vp_engine_hit() on each hit.
+ */
+struct vp_backend_ops {
+	const char *name; /* "tcg", "fake" */
+
+	/* A register of the vCPU that is in a hit or sample; @ctx is what the backend passed in.
+	 * Hit path. */
+	uint64_t (*reg)(void *backend, void *ctx, enum vp_reg reg);
+
+	/* The host address of guest physical @gpa and how many bytes are contiguous from there (at
+	 * most to the end of its RAM block); NULL: not RAM. Hit path; must be safe against memory
+	 * slots that vanish. */
+	void *(*gpa_to_host)(void *backend, uint64_t gpa, uint64_t *ret_len);
+
+	/* Make @plan the one that is in force, and return when no vCPU can enter a site of the one
+	 * before (which the engine then frees). Service thread. NULL plan: nothing watched.
+	 * BUSY: the guest is paused or does not run; the engine says so and tries again. */
+	struct ot_err *(*install)(void *backend, const struct vp_plan *plan);
+
+	/* Optional. Slots of inline counters that the backend has per vCPU; 0: none. */
+	uint32_t (*counter_slots)(void *backend);
+	/* Optional. Value of a slot on a vCPU since the engine was loaded; monotonic, kept across
+	 * install(). Service thread. */
+	uint64_t (*counter_read)(void *backend, uint32_t slot, uint32_t vcpu);
+
+	/* Optional. Have vp_engine_sample() called soon on this vCPU's thread (or here, for a halted
+	 * one, with its registers as they were when it halted). Timer thread. */
+	void (*request_sample)(void *backend, uint32_t vcpu);
+
+	/* Registers of each vCPU for attaching, as fresh as the backend can have them within 200 ms;
+	 * returns how many were filled. Service thread. */
+	uint32_t (*snapshot)(void *backend, struct vp_regs *regs, uint32_t max);
+
+	uint32_t (*nvcpus)(void *backend);
+};
+
+/* Guest RAM for the operator's process to read. */
+struct vp_ram_range {
+	uint64_t gpa;
+	uint64_t size;
+	uint64_t host;   /* address in the VMM's process */
+	uint64_t offset; /* in the memfd, when there is one */
+	int32_t fd_index; /* which of the descriptors sent along; -1: anonymous, read by /proc/PID/mem */
+	uint32_t pad;
+};
+
+struct vp_engine_config {
+	const struct vp_backend_ops *ops;
+	void *backend;
+	const char *guest_name;
+	uint32_t guest_id;
+	const struct vp_ram_range *ram; /* copied */
+	uint32_t nram;
+	const int *ram_fds; /* borrowed for the engine's life */
+	uint32_t nram_fds;
+};
+
+OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config,
+					      struct vp_engine **ret);
+void vp_engine_destroy(struct vp_engine *engine);
+
+/** A vCPU reached a site. @p ctx is handed back to ops->reg. Hit path. */
+void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);
+
+/** A sample that request_sample() asked for. Hit path. */
+void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
+
+/** Serve the control socket at @p path (made 0600, removed at the end) on a thread of the
+ * engine's own, with all signals blocked. Returns when it listens. */
+OT_MUST_CHECK struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an engine must know of a guest: constants that the operator's process found
+ * (vmm-probe/guest/facts.c) and sends with a session. The engine parses nothing of a guest;
+ * with these it makes bounded, checked loads. All offsets are bytes; VP_NO_OFFSET says that
+ * this kernel has no such thing, and what needs it then reads as 0 (strings as "").
+ */
+#ifndef VP_ENGINE_FACTS_H
+#define VP_ENGINE_FACTS_H
+
+#include <stdint.h>
+
+#define VP_NO_OFFSET  0xffffffffu
+#define VP_VCPUS_MAX  256
+#define VP_GUEST_NAME 64
+
+struct vp_facts {
+	uint32_t size; /* sizeof(struct vp_facts), both sides agree or the session is refused */
+	uint32_t guest_id;
+	char guest_name[VP_GUEST_NAME];
+
+	/* Kernel address space: its own root, so that PTI and user mode do not matter. */
+	uint64_t kernel_root; /* guest physical address of the top table; 0: no guest facts at all */
+	uint32_t levels;      /* 4 or 5 */
+	uint32_t nvcpus;
+	uint64_t user_pgd_mask; /* and-ed to CR3 to get the full page table of the running process (PCID
+				 * bits, and PTI's bit 12, away) */
+
+	/* Per-CPU areas, by vCPU index; 0: not learnt. */
+	uint64_t percpu_base[VP_VCPUS_MAX];
+
+	uint64_t current_task;  /* offset in the per-CPU area of the pointer to the running task */
+	uint64_t preempt_count; /* offset in the per-CPU area; ~0: unknown */
+	uint32_t hardirq_mask, softirq_mask, nmi_mask;
+
+	/* struct task_struct */
+	uint32_t task_comm, task_comm_size;
+	uint32_t task_pid, task_tgid, task_real_parent, task_cred, task_start_time;
+	uint32_t task_sum_exec_runtime, task_exec_start, task_stack, task_mm, task_group_leader;
+	/* struct cred: kuid_t and kgid_t are one u32 */
+	uint32_t cred_uid, cred_gid;
+	/* struct pt_regs, for system calls' arguments */
+	uint32_t ptregs_di, ptregs_si, ptregs_dx, ptregs_r10, ptregs_r8, ptregs_r9;
+	uint32_t ptregs_ip, ptregs_sp, ptregs_bp, ptregs_cs, ptregs_size;
+
+	/* Per-CPU run queue, for vtimestamp: offset of `runqueues` in the per-CPU area (~0: unknown), and
+	 * of rq.clock_task in it. */
+	uint64_t runqueues;
+	uint32_t rq_clock_task;
+
+	/* Kernel text, for stack walks: a return address outside [text_start, text_end) and outside the
+	 * modules' range ends a walk. */
+	uint64_t text_start, text_end;
+	uint64_t modules_start, modules_end;
+	uint64_t stack_size; /* THREAD_SIZE, bounds a walk */
+};
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control protocol between the operator's process (client) and an engine in a VMM
+ * (server): SOCK_SEQPACKET on a UNIX socket of mode 0600, peer's uid checked (root, or the
+ * VMM's own). Each message is one struct vp_msg_* beginning with struct vp_msg; large data
+ * travels in sealed memfds sent along. Both run on one host: host endianness and sizes.
+ *
+ * One connection is one session at most. When it closes, for whatever reason, the engine takes
+ * the session's sites out and frees it: that is the only clean-up there is, so `kill -9`
+ * of the client needs none of its own.
+ *
+ *   client                                   engine
+ *   ── HELLO ────────────────────────────►
+ *   ◄─────── HELLO_REPLY + RAM memfds ───   name, vCPUs, RAM ranges, what the backend can
+ *   ── SNAPSHOT ─────────────────────────►
+ *   ◄───────────────── SNAPSHOT_REPLY ───   registers of each vCPU
+ *   ── OPEN + facts, program (DOF), shared memory, unwind table (memfds) ──►
+ *   ◄────────────────────────── REPLY ───   verified and laid out, or the error
+ *   ── ENABLE + batch memfd ─────────────►   probes, sites, ECBs; any number of times
+ *   ◄────────────────────────── REPLY ───
+ *   ── START ────────────────────────────►   sites go in; then the session is ACTIVE
+ *   ◄────────────────────────── REPLY ───
+ *   ── SWITCH ───────────────────────────►   every vCPU's halves are exchanged
+ *   ◄──────────────────── SWITCH_REPLY ───
+ *   ── STOP ─────────────────────────────►   no ECB fires from now on; sites come out
+ *   ◄────────────────────────── REPLY ───
+ */
+#ifndef VP_ENGINE_PROTOCOL_H
+#define VP_ENGINE_PROTOCOL_H
+
+#include <stdint.h>
+
+#include "vmm-probe/engine/engine.h"
+
+#define VP_PROTOCOL_VERSION 1u
+#define VP_MSG_MAX          65536
+#define VP_ERROR_TEXT       512
+
+enum vp_msg_type {
+	VP_MSG_HELLO = 1,
+	VP_MSG_HELLO_REPLY,
+	VP_MSG_SNAPSHOT,
+	VP_MSG_SNAPSHOT_REPLY,
+	VP_MSG_OPEN,
+	VP_MSG_ENABLE,
+	VP_MSG_START,
+	VP_MSG_SWITCH,
+	VP_MSG_SWITCH_REPLY,
+	VP_MSG_STOP,
+	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, and of anything that failed */
+};
+
+struct vp_msg {
+	uint32_t type;
+	uint32_t size; /* of the whole message */
+};
+
+struct vp_msg_hello {
+	struct vp_msg head;
+	uint32_t version;
+	uint32_t pad;
+};
+
+struct vp_msg_hello_reply {
+	struct vp_msg head;
+	uint32_t version;
+	uint32_t pid;
+	uint32_t nvcpus;
+	uint32_t nsessions; /* that are open already */
+	char backend[16];
+	char guest_name[VP_GUEST_NAME];
+	uint32_t guest_id;
+	uint32_t counter_slots;
+	uint32_t can_profile;
+	uint32_t nram;
+	struct vp_ram_range ram[]; /* fd_index: of the descriptors that came along */
+};
+
+struct vp_msg_snapshot_reply {
+	struct vp_msg head;
+	uint32_t nvcpus;
+	uint32_t pad;
+	struct vp_regs regs[]; /* valid 0: could not be had in time */
+};
+
+struct vp_msg_reply {
+	struct vp_msg head;
+	uint32_t code; /* 0: done, else enum ot_err_code */
+	uint32_t pad;
+	char text[VP_ERROR_TEXT];
+};
+
+/* Descriptors with OPEN, in this order: program, facts (struct vp_facts), shared, unwind (absent:
+ * no unwind table). */
+struct vp_msg_open {
+	struct vp_msg head;
+	uint64_t bufsize, aggsize; /* of one half, bytes */
+	uint64_t globals_offset, globals_size; /* in the shared memfd */
+	uint64_t dynvars_offset, dynvars_size;
+	uint64_t status_offset;  /* of nvcpus × struct vp_vcpu_status */
+	uint64_t buffers_offset; /* of the vCPUs' buffers, see vp_shared_layout() */
+	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
+	uint32_t nspec;
+	uint64_t specsize;
+	uint32_t nvcpus;     /* must be the engine's */
+	uint32_t first_cpu;  /* this engine's vCPU 0 is this one in dynvars and in output */
+	uint32_t bufpolicy;  /* enum dif_bufpolicy */
+	uint32_t flags;      /* VP_OPEN_* */
+};
+
+enum { VP_OPEN_DESTRUCTIVE = 1 };
+
+/*
+ * ENABLE's memfd: struct vp_batch, then arrays and a string pool at the given offsets.
+ */
+struct vp_batch {
+	uint32_t size;
+	uint32_t nprobes, probes_offset;     /* struct vp_batch_probe */
+	uint32_t nsites, sites_offset;       /* struct vp_batch_site */
+	uint32_t necbs, ecbs_offset;         /* struct vp_batch_ecb, in program order per probe */
+	uint32_t strings_offset, strings_size; /* NUL-terminated, last byte NUL */
+};
+
+enum vp_probe_kind {
+	VP_PROBE_SITE,    /* fires when a vCPU executes one of its sites */
+	VP_PROBE_PROFILE, /* fires on every vCPU each interval_ns */
+	VP_PROBE_ERROR,   /* dtrace:::ERROR of this session, for faults on this engine */
+	VP_PROBE_HOST,    /* BEGIN, END, tick: fired by the operator's process (host engine only) */
+};
+
+struct vp_batch_probe {
+	uint32_t id;   /* probe id as shown */
+	uint32_t kind; /* enum vp_probe_kind */
+	uint32_t args; /* enum vp_args */
+	uint32_t provider, module, function, name; /* offsets in the string pool */
+	uint32_t first_site, nsites;
+	uint32_t pad;
+	uint64_t interval_ns;
+};
+
+struct vp_batch_site {
+	uint64_t gva;
+	uint32_t offset;   /* from the start of its function: arg0 of a return probe */
+	uint8_t length;    /* of the instruction */
+	uint8_t bytes[15]; /* as the operator's process saw it; the engine compares before it plants */
+	uint32_t pad;
+};
+
+struct vp_batch_ecb {
+	uint32_t epid;
+	uint32_t clause; /* index in the program */
+	uint32_t probe;  /* index in this batch */
+	uint32_t pad;
+};
+
+/*
+ * Shared memory, per vCPU. Written by the engine (except where said), read by the client, which
+ * believes none of it further than bounds allow.
+ */
+struct vp_half {
+	uint64_t used;    /* bytes of records, valid when the half is not the active one */
+	uint64_t dropped; /* records that found no room while it was active */
+	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped */
+	uint64_t since_ns, until_ns; /* covers this time (CLOCK_MONOTONIC), idle vCPUs too */
+};
+
+struct vp_vcpu_status {
+	uint32_t active; /* half that the vCPU writes now: 0 or 1 */
+	uint32_t pad;
+	struct vp_half principal[2];
+	struct vp_half aggregation[2];
+	uint64_t error_drops;  /* faults in an ERROR enabling */
+	uint64_t spec_drops, spec_busy, spec_unavail;
+	uint64_t stkstr_overflows;
+	uint64_t faults;       /* evaluations that ended in a fault */
+	uint64_t exit_pending; /* exit() was called: status + 1, else 0 */
+	uint64_t hits;         /* firings of ECBs */
+};
+
+/** Where things lie in the shared memfd; the same computation on both sides. Fills the offsets of
+ * @p open from its sizes and returns the total size. LIMIT when it would exceed 64 GiB. */
+OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total);
+
+/** Offsets of a vCPU's halves in the shared memfd. */
+uint64_t vp_principal_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
+uint64_t vp_aggregation_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
+
+struct vp_msg_switch_reply {
+	struct vp_msg head;
+	uint64_t now_ns;      /* every vCPU is covered until here */
+	uint32_t exit_called; /* some vCPU called exit() */
+	uint32_t exit_status;
+	uint32_t flags; /* VP_SWITCH_* */
+	uint32_t pad;
+};
+
+enum { VP_SWITCH_PAUSED = 1 /* the guest does not run */ };
+
+#endif

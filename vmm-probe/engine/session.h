@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One session in an engine: its program, ECBs and buffers. The server calls these for a remote
+ * client; the operator's process calls them directly for its own host engine (BEGIN, END, tick).
+ * All on the engine's service thread, except vp_es_fire().
+ */
+#ifndef VP_ENGINE_SESSION_H
+#define VP_ENGINE_SESSION_H
+
+#include "vmm-probe/engine/protocol.h"
+
+struct vp_es; /* engine's session */
+
+/** Open a session. Memory is borrowed until vp_es_close(): the mapped shared region (@p shared_size
+ * bytes) and unwind table (NULL: none). @p dof, @p facts and @p open are copied. The program is
+ * verified here as if hostile. */
+OT_MUST_CHECK struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *open,
+					const void *dof, size_t dof_size, const struct vp_facts *facts,
+					void *shared, size_t shared_size, const void *orc, size_t orc_size,
+					struct vp_es **ret);
+/** Take the sites out, wait until no vCPU is in the session, free it. NULL is fine. */
+void vp_es_close(struct vp_es *es);
+
+/** Add ECBs (struct vp_batch in @p batch). While the session is active, sites go in at once. */
+OT_MUST_CHECK struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size);
+
+OT_MUST_CHECK struct ot_err *vp_es_start(struct vp_es *es);
+OT_MUST_CHECK struct ot_err *vp_es_stop(struct vp_es *es);
+
+/** Exchange the halves of every vCPU; inline counters are folded into the half handed over. */
+OT_MUST_CHECK struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret);
+
+/** Fire a VP_PROBE_HOST probe (by its id) on vCPU 0 of a host engine, whatever the activity is: the
+ * caller keeps the life cycle. @p args are arg0..arg9. False: its clause called exit(). */
+bool vp_es_fire(struct vp_es *es, uint32_t probe_id, const uint64_t args[10]);
+
+#endif

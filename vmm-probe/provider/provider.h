@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Probes of one guest (or of none): what exists, what matches a description, where its sites
+ * are. One file a provider; each publishes into the registry. Operator's process, one thread.
+ *
+ * Probe ids are dense from 1: dtrace:::BEGIN 1, END 2, ERROR 3, then the rest in the order in
+ * which providers publish; a probe that is created on demand (profile-997) comes behind.
+ */
+#ifndef VP_PROVIDER_PROVIDER_H
+#define VP_PROVIDER_PROVIDER_H
+
+#include "dif/lang/compile.h"
+#include "dif/obj/program.h"
+#include "vmm-probe/engine/protocol.h"
+
+struct vp_guest;  /* vmm-probe/guest/guest.h */
+struct vp_probes; /* the registry */
+
+/* A probe. Strings are the registry's. */
+struct vp_probe {
+	uint32_t id;
+	enum vp_probe_kind kind;
+	enum vp_args args;
+	const char *provider, *module, *function, *name;
+	uint64_t gva;  /* function's address; 0 for probes without */
+	uint64_t size; /* function's bytes, 0 unknown */
+	uint64_t interval_ns;
+	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
+};
+
+/** Make the registry and publish every provider's probes. @p guest may be NULL (no guest: dtrace,
+ * profile and tick); borrowed. */
+OT_MUST_CHECK struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret);
+void vp_probes_destroy(struct vp_probes *probes);
+
+uint32_t vp_probes_count(const struct vp_probes *probes);
+
+/** By id; NULL when there is none. Valid until the registry goes. */
+const struct vp_probe *vp_probes_get(const struct vp_probes *probes, uint32_t id);
+
+/** Call @p each for every probe that matches, in order of id, until it returns false. Probes that
+ * exist on demand are made. Refused probes only with @p with_refused. */
+OT_MUST_CHECK struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probedesc *desc,
+					     bool with_refused,
+					     bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
+					     uint64_t *ret_count);
+
+/** The places where a probe fires: entry one, return one for each way out. Reads and disassembles
+ * the guest's text. *ret is owned by the caller (free()); gva, offset, length and bytes are filled. */
+OT_MUST_CHECK struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *probe,
+					     struct vp_batch_site **ret, uint32_t *ret_count);
+
+/** Type of args[n], as struct dif_world's probe_arg wants it; and how many there are (-1: untyped). */
+bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
+		   struct dif_type **ret_type, unsigned *ret_mapping);
+int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A tracing session, as the operator's process has it: the guests it is attached to, the
+ * host engine for BEGIN, END and tick, the shared buffers, and the order in which data comes
+ * out of them.
+ *
+ * Life cycle: create → attach (none, one or several guests) → [compile with
+ * vp_session_world()] → enable → start (BEGIN fires) → poll … → stop (sites out, END fires,
+ * all that is left is handed out) → destroy. Destroying at any point leaves the guests clean.
+ * One thread.
+ */
+#ifndef VP_SESSION_SESSION_H
+#define VP_SESSION_SESSION_H
+
+#include "dif/lang/compile.h"
+#include "dif/obj/layout.h"
+#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/provider/provider.h"
+
+struct vp_session;
+
+struct vp_session_config {
+	struct dif_options *options; /* borrowed; read at enable and, for dynamic ones, at each poll */
+	const char *vmlinux;         /* --vmlinux; NULL */
+	const char *symbols;         /* --symbols; NULL */
+	bool no_cache;
+	/* Progress of something that may take over a second; NULL: silent. */
+	void (*progress)(void *arg, const char *what);
+	void *arg;
+};
+
+OT_MUST_CHECK struct ot_err *vp_session_create(const struct vp_session_config *config,
+					       struct vp_session **ret);
+void vp_session_destroy(struct vp_session *s);
+
+/**
+ * Attach a guest: "none", a name, a PID, a socket's path; NULL is the only one running. Reads the
+ * guest's symbols and types. NOT_FOUND, PERMISSION, BUSY, BAD_DATA … say what to do.
+ */
+OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
+
+/** What to compile against; borrowed from the session. */
+const struct dif_world *vp_session_world(struct vp_session *s);
+
+/** Probes, for -l. */
+OT_MUST_CHECK struct ot_err *vp_session_match(struct vp_session *s, const struct dif_probedesc *desc,
+					      bool with_refused,
+					      bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
+					      uint64_t *ret_count);
+
+/* An enabled clause on one probe: what an EPID stands for. */
+struct vp_enabled {
+	uint32_t epid;
+	uint32_t clause_index;
+	uint32_t guest; /* index; 0 also for the host engine */
+	const struct dif_clause *clause;
+	const struct dif_clause_layout *layout;
+	const struct vp_probe *probe;
+};
+
+struct vp_record {
+	const struct vp_enabled *ecb;
+	uint32_t cpu;
+	uint64_t time_ns;
+	const uint8_t *data; /* the whole record, header included: layout->recs[].offset count from here */
+	uint32_t size;
+};
+
+enum vp_drop_kind {
+	VP_DROP_PRINCIPAL,
+	VP_DROP_AGGREGATION,
+	VP_DROP_DYNAMIC,
+	VP_DROP_DYNRINSE,
+	VP_DROP_DYNDIRTY,
+	VP_DROP_SPEC,
+	VP_DROP_SPECBUSY,
+	VP_DROP_SPECUNAVAIL,
+	VP_DROP_DBLERROR,
+	VP_DROP_STKSTROVERFLOW,
+};
+
+struct vp_fault_info {
+	const struct vp_enabled *ecb;
+	uint32_t cpu;
+	uint32_t action; /* 0: the predicate, else the n-th action */
+	int32_t offset;  /* of the DIF instruction, bytes; -1 unknown */
+	enum dif_fault fault;
+	uint64_t address;
+};
+
+/* One aggregation value as it lies in a half: a delta since the last snapshot. */
+struct vp_aggregate {
+	const struct vp_enabled *ecb;
+	const struct dif_agg_layout *layout;
+	const struct dif_action *action; /* kind, arg, aggid */
+	uint32_t cpu;
+	const uint8_t *tuple;  /* layout->keys[].offset count from here */
+	const uint64_t *words; /* layout->nwords of them, to be merged with dif_agg_merge() */
+};
+
+/* Where data goes. Called from vp_session_poll() and vp_session_stop(), in this order at each
+ * wake-up: status (drops), aggregation deltas when a snapshot is due, then records in order of time. Pointers are good
+ * for the call. An error ends the poll and is returned by it (a full disk, say). */
+struct vp_sink {
+	void *arg;
+	struct ot_err *(*record)(void *arg, const struct vp_record *rec);
+	struct ot_err *(*aggregate)(void *arg, const struct vp_aggregate *agg);
+	struct ot_err *(*fault)(void *arg, const struct vp_fault_info *fault);
+	struct ot_err *(*drop)(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
+};
+
+/** Enable a program: lay it out, match every clause, make the shared memory, hand it all to the
+ * engines. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive actions not allowed". */
+OT_MUST_CHECK struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
+					       const struct vp_sink *sink);
+
+/** Sites go in, BEGIN fires, the session is active. */
+OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
+
+enum vp_session_state {
+	VP_SESSION_ACTIVE,
+	VP_SESSION_EXITED,  /* exit() was called: call vp_session_stop() */
+	VP_SESSION_GONE,    /* a guest's VMM has ended; what it had handed over was delivered */
+};
+
+/**
+ * Sleep until the next rate is due, data to hand out, @p wake_fd (-1: none) readable, or something
+ * happened; then hand out what there is. Fires ticks that are due.
+ */
+OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
+					     enum vp_session_state *ret_state);
+
+/** Deliver everything now (status, aggregations, records): for a snapshot on demand. */
+OT_MUST_CHECK struct ot_err *vp_session_flush(struct vp_session *s);
+
+/** Take sites out, drain, fire END, hand everything out. */
+OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
+
+/** exit()'s status; 0 when it was not called. */
+int vp_session_exit_status(const struct vp_session *s);
+
+/** "the guest's VMM (PID 123) has ended" when state was GONE; else NULL. */
+const char *vp_session_gone_reason(const struct vp_session *s);
+
+/* How an address is to be shown. */
+enum vp_symbol_form {
+	VP_SYM_OFFSET, /* mod`sym+0x12, mod`0xaddr, 0xaddr: stack frames, %a */
+	VP_SYM_NAME,   /* mod`sym without offset: sym(), func() */
+	VP_SYM_MODULE, /* mod */
+};
+
+/** Text of a guest kernel address into @p buf (always NUL-terminated). */
+void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum vp_symbol_form form,
+		       char *buf, size_t size);
+
+/** Text of a user address of process @p pid: "prog`main+0x12" when it can be had, else "0x…". */
+void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
+			    enum vp_symbol_form form, char *buf, size_t size);
+
+/** Every symbol of the first guest, sorted by address: "addr name [module]" (--dump-symbols). */
+OT_MUST_CHECK struct ot_err *vp_session_each_symbol(struct vp_session *s,
+						    bool (*each)(void *arg, uint64_t addr, char type,
+								 const char *name, const char *module),
+						    void *arg);
+
+/* A guest that runs on this host. */
+struct vp_guest_info {
+	char name[VP_GUEST_NAME];
+	uint32_t pid;
+	uint32_t nvcpus;
+	char backend[16];
+	char socket[108];
+	char release[128]; /* kernel release when it is known without reading the guest; "" */
+	uint32_t nsessions;
+};
+
+/** Guests with an engine in them (control sockets found and answering). *ret is owned by the caller. */
+OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
+
+#endif
