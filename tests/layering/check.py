@@ -18,7 +18,7 @@ MAY_USE = {
     "dif/vm": DIF,
     "dif/lang": DIF,
     "vmm-probe/engine": DIF + ["dif/vm"],
-    "vmm-probe/guest": DIF + ["dif/lang"],
+    "vmm-probe/guest": DIF + ["dif/lang", "vmm-probe/engine"],
     "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],

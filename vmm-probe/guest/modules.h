@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guest's loaded modules, by walking its list. Layouts come from BTF, members by presence.
+ */
+#ifndef VP_GUEST_MODULES_H
+#define VP_GUEST_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "vmm-probe/guest/addr.h"
+#include "vmm-probe/guest/mmu.h"
+#include "vmm-probe/guest/phys.h"
+#include "vmm-probe/guest/symtab.h"
+
+#define VP_MODULE_NAME_MAX   64
+#define VP_MODULE_RANGES_MAX 16
+
+/* Offsets in the guest's structures; VP_MODULE_NONE where this kernel has no such member. */
+#define VP_MODULE_NONE UINT32_MAX
+
+struct vp_module_layout {
+	uint32_t list, name, name_size, state, kallsyms;
+	uint32_t mem, mem_count, mem_stride, mem_base, mem_size; /* struct module_memory[] */
+	uint32_t core_base, core_size, init_base, init_size;     /* before it, core_layout and init_layout */
+	uint32_t percpu, percpu_size;
+	uint32_t btf_data, btf_data_size;
+	uint32_t num_orcs, orc_unwind_ip, orc_unwind;
+	uint32_t ks_symtab, ks_num_symtab, ks_strtab, ks_typetab; /* struct mod_kallsyms */
+	uint32_t syms, num_syms, gpl_syms, num_gpl_syms;          /* exported symbols, for the types' case */
+	uint64_t state_live;
+};
+
+struct vp_module_range {
+	uint64_t start, end;
+};
+
+struct vp_module {
+	char name[VP_MODULE_NAME_MAX];
+	struct vp_gva addr;                                  /* of struct module */
+	bool live;                                           /* MODULE_STATE_LIVE: neither coming nor going */
+	struct vp_module_range ranges[VP_MODULE_RANGES_MAX]; /* non-empty ones */
+	size_t nranges;
+	uint64_t percpu, percpu_size;
+	struct vp_gva btf_data; /* 0: none */
+	uint64_t btf_size;
+	struct vp_gva orc_ip, orc_unwind; /* 0: none */
+	uint64_t num_orcs;
+};
+
+struct vp_modules {
+	struct vp_module *list; /* in the guest's order, newest first */
+	size_t count;
+	size_t skipped; /* not readable or not plausible (being loaded, or hostile) */
+};
+
+struct vp_btf;
+
+/** Offsets from the kernel's BTF. NOT_FOUND when an indispensable member is missing. */
+OT_MUST_CHECK struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf,
+						       struct vp_module_layout *ret);
+
+/** Walk the list whose head (symbol `modules`) is at @p head. */
+OT_MUST_CHECK struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu,
+					     struct vp_gva head, const struct vp_module_layout *layout,
+					     struct vp_modules *ret);
+void vp_modules_deinit(struct vp_modules *modules);
+
+/** Add a module, its ranges and its symbols to @p symtab, as /proc/kallsyms lists them. A module whose
+ * tables can't be read is added without symbols and counted in *skipped. */
+OT_MUST_CHECK struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *mmu,
+						   const struct vp_module_layout *layout,
+						   const struct vp_module *module, struct vp_symtab *symtab,
+						   size_t *skipped);
+
+#endif

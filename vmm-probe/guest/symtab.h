@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guest's symbols: core kernel and modules, sorted by address, found by address or by name.
+ * Built once (create, add…, finish), then only read, by any number of threads.
+ */
+#ifndef VP_GUEST_SYMTAB_H
+#define VP_GUEST_SYMTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "vmm-probe/guest/addr.h"
+
+#define VP_SYMTAB_VMLINUX 0 /* the core kernel's module number; its name is "vmlinux" */
+#define VP_SYMTAB_MAX     8000000u
+#define VP_SYMTAB_MODULES 4096u
+#define VP_SYM_NAME_MAX   512
+
+enum vp_sym_flags {
+	VP_SYM_PERCPU =
+	    1, /* addr is an offset in the per-CPU area (or its link address): not to be read at */
+	VP_SYM_ABSOLUTE = 2, /* a number, not an address */
+};
+
+struct vp_symbol {
+	uint64_t addr;
+	uint32_t name; /* in the string pool: use vp_symbol_name() */
+	uint16_t module;
+	char type; /* as in /proc/kallsyms */
+	uint8_t flags;
+};
+
+struct vp_symtab;
+
+OT_MUST_CHECK struct ot_err *vp_symtab_create(struct vp_symtab **ret);
+void vp_symtab_destroy(struct vp_symtab *symtab);
+
+/** Add a module (the core kernel, number 0, is there from the start). */
+OT_MUST_CHECK struct ot_err *vp_symtab_add_module(struct vp_symtab *symtab, const char *name,
+						  uint16_t *ret_module);
+/** Add an address range of a module; symbols and lookups end at its end. */
+OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, uint64_t start,
+						 uint64_t end);
+/** Add a symbol; @p name is copied. LIMIT above VP_SYMTAB_MAX. */
+OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
+					   uint16_t module, uint8_t flags, const char *name, size_t len);
+/** Sort (symbols of one address keep the order they were added in) and index. Nothing is added after. */
+OT_MUST_CHECK struct ot_err *vp_symtab_finish(struct vp_symtab *symtab);
+
+/* Everything below needs a finished table. Symbols and strings live as long as the table. */
+
+size_t vp_symtab_count(const struct vp_symtab *symtab);
+/** Symbol number @p i, by address; @p i < count. */
+const struct vp_symbol *vp_symtab_at(const struct vp_symtab *symtab, size_t i);
+const char *vp_symbol_name(const struct vp_symtab *symtab, const struct vp_symbol *sym);
+const char *vp_symbol_module(const struct vp_symtab *symtab, const struct vp_symbol *sym);
+
+/** Bytes from the symbol to the next one (of another address) or the end of its range; 0: unknown. */
+uint64_t vp_symbol_size(const struct vp_symtab *symtab, const struct vp_symbol *sym);
+bool vp_symbol_is_function(const struct vp_symbol *sym); /* by type: t, T, w, W */
+
+/** The symbol at or before @p gva, in the same module or image; of several at one address, the first.
+ * NULL when @p gva is in no range. *ret_offset (may be NULL): bytes behind the symbol. */
+const struct vp_symbol *vp_symtab_find_addr(const struct vp_symtab *symtab, struct vp_gva gva,
+					    uint64_t *ret_offset);
+
+/** The first symbol of this name, in @p module (a name) or, with NULL, the core kernel first. NULL: none. */
+const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name);
+/** The next one of the same name in any module, or NULL. */
+const struct vp_symbol *vp_symtab_find_next(const struct vp_symtab *symtab, const struct vp_symbol *sym);
+
+size_t vp_symtab_nmodules(const struct vp_symtab *symtab); /* with vmlinux */
+const char *vp_symtab_module_name(const struct vp_symtab *symtab, size_t module);
+/** Module number of a name, or -1. */
+int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name);
+
+#endif
