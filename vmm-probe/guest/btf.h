@@ -26,8 +26,8 @@ struct vp_btf;
 enum vp_btf_space {
 	VP_BTF_STRUCT,
 	VP_BTF_UNION,
-	VP_BTF_ENUM,  /* ENUM and ENUM64 */
-	VP_BTF_TYPE,  /* TYPEDEF, INT, FLOAT */
+	VP_BTF_ENUM, /* ENUM and ENUM64 */
+	VP_BTF_TYPE, /* TYPEDEF, INT, FLOAT */
 	VP_BTF_FUNC,
 	VP_BTF_VAR,
 	VP_BTF_NSPACES,
@@ -85,6 +85,9 @@ bool vp_btf_field(const struct vp_btf *btf, uint32_t id, const char *path, struc
  * bit-field's size or 0 (may be NULL). False: no such struct or member. */
 bool vp_btf_member_offset(const struct vp_btf *btf, const char *type, const char *path, uint32_t *ret_bytes,
 			  uint32_t *ret_bits);
+
+/** Value of the @p index-th enumerator of ENUM or ENUM64 @p t. */
+int64_t vp_btf_enum_value(const struct vp_btf *btf, const struct btf_type *t, uint32_t index);
 
 /** An enumerator of this blob (not of its base), by name. The index is made at the first call. */
 bool vp_btf_enumerator(struct vp_btf *btf, const char *name, uint32_t *ret_type, int64_t *ret_value);
