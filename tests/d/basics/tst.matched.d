@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: The number of matched probes is told on stderr.
+ * @@stderr: dtrace: script 'tst.matched.d' matched 2 probes
+ */
+BEGIN
+{
+	exit(0);
+}
+
+END
+{
+	trace(1);
+}

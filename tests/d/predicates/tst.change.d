@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: Each clause sees what the clauses before it did.
+ */
+#pragma D option quiet
+
+BEGIN
+/!x/
+{
+	x = 1;
+}
+
+BEGIN
+/!x/
+{
+	printf("never\n");
+}
+
+BEGIN
+/x/
+{
+	printf("once\n");
+	exit(0);
+}

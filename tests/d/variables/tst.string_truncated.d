@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: Strings are cut at strsize, terminator included.
+ */
+#pragma D option quiet
+
+#pragma D option strsize=8
+
+BEGIN
+{
+	s = "0123456789";
+	printf("%s %d %d\n", s, strlen(s), sizeof(string));
+	exit(0);
+}
