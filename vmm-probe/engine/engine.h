@@ -32,7 +32,7 @@ enum vp_args {
 	VP_ARGS_SYSCALL_ENTRY,  /* from struct pt_regs at rdi: di si dx r10 r8 r9 */
 	VP_ARGS_SYSCALL_RETURN, /* arg0 = arg1 = rax; errno = -rax when in [-4095, -1] */
 	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
-	VP_ARGS_ERROR,          /* dtrace:::ERROR: epid, action, offset, fault, address */
+	VP_ARGS_ERROR,          /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 };
 
 /*
@@ -96,6 +96,14 @@ struct vp_backend_ops {
 	uint32_t (*snapshot)(void *backend, struct vp_regs *regs, uint32_t max);
 
 	uint32_t (*nvcpus)(void *backend);
+
+	/* Optional, the host engine's: reads the one attached guest's kernel memory for BEGIN and tick
+	 * where gpa_to_host() can't; false: not readable. */
+	bool (*load)(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
+	/* Optional, without a guest: built-ins of the process itself (pid, uid, cpu …); false: read as 0. */
+	bool (*scalar)(void *backend, uint32_t var, uint64_t *ret);
+	/* The same for strings (execname): length, or -1. */
+	int (*string)(void *backend, uint32_t var, char *dst, uint32_t cap);
 };
 
 /* Guest RAM for the operator's process to read. */
@@ -117,6 +125,7 @@ struct vp_engine_config {
 	uint32_t nram;
 	const int *ram_fds; /* borrowed for the engine's life */
 	uint32_t nram_fds;
+	bool host; /* the host engine: built-ins are those of this process (ops->scalar, ops->string) */
 };
 
 OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config,
@@ -128,6 +137,10 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 
 /** A sample that request_sample() asked for. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
+
+/** Guest RAM was moved, added or taken away: forget every translation. Any thread; in force from the
+ * next hit on, so the memory itself may go only when the vCPUs have been out of their probes once. */
+void vp_engine_memory_changed(struct vp_engine *engine);
 
 /** Serve the control socket at @p path (made 0600, removed at the end) on a thread of the
  * engine's own, with all signals blocked. Returns when it listens. */

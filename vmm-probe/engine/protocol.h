@@ -103,7 +103,8 @@ struct vp_msg_open {
 	uint32_t nspec;
 	uint64_t specsize;
 	uint32_t nvcpus;     /* must be the engine's */
-	uint32_t first_cpu;  /* this engine's vCPU 0 is this one in dynvars and in output */
+	uint32_t first_cpu;  /* this engine's vCPU 0 is this one in the dynamic variables' table (only there:
+			      * `cpu` and records count from 0 in each guest) */
 	uint32_t bufpolicy;  /* enum dif_bufpolicy */
 	uint32_t flags;      /* VP_OPEN_* */
 };
@@ -159,8 +160,9 @@ struct vp_batch_ecb {
  */
 struct vp_half {
 	uint64_t used;    /* bytes of records, valid when the half is not the active one */
-	uint64_t dropped; /* records that found no room while it was active */
-	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped */
+	uint64_t dropped; /* records that found no room in it, since the session was opened */
+	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped. When it has, records
+			   * are [wrapped, bufsize) and then [0, used) */
 	uint64_t since_ns, until_ns; /* covers this time (CLOCK_MONOTONIC), idle vCPUs too */
 };
 
@@ -177,8 +179,31 @@ struct vp_vcpu_status {
 	uint64_t hits;         /* firings of ECBs */
 };
 
-/** Where things lie in the shared memfd; the same computation on both sides. Fills the offsets of
- * @p open from its sizes and returns the total size. LIMIT when it would exceed 64 GiB. */
+/*
+ * A fault, as a record in the principal half: what the consumer prints as "error on enabled probe
+ * ID …". It stands where the clause's own record would have been.
+ */
+#define VP_EPID_FAULT 0xffffffffu
+
+struct vp_fault_record {
+	uint32_t epid; /* VP_EPID_FAULT */
+	uint32_t time_hi, time_lo;
+	uint32_t ecb;    /* EPID of the clause that faulted */
+	uint32_t action; /* 0: the predicate, else the n-th action */
+	uint32_t offset; /* of the DIF instruction in bytes; ~0 unknown */
+	uint32_t fault;  /* enum dif_fault */
+	uint32_t pad;
+	uint64_t address;
+};
+
+/* vp_msg_open.bufpolicy, the numbers of enum dif_bufpolicy. With RING and FILL the halves are
+ * exchanged only once the session has left the active state. */
+enum { VP_BUF_RING = 0, VP_BUF_FILL = 1, VP_BUF_SWITCH = 2 };
+
+/** Where things lie in the shared memfd: fills the offsets of @p open from its sizes and returns the
+ * total size. LIMIT when it would exceed 64 GiB. A session of several engines may move status_offset
+ * and buffers_offset of the second one behind the first's: an engine only demands that its parts are
+ * in bounds, aligned to 64, and apart. */
 OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total);
 
 /** Offsets of a vCPU's halves in the shared memfd. */
@@ -194,6 +219,9 @@ struct vp_msg_switch_reply {
 	uint32_t pad;
 };
 
-enum { VP_SWITCH_PAUSED = 1 /* the guest does not run */ };
+enum {
+	VP_SWITCH_PAUSED = 1, /* the guest does not run: sites could not be changed as they should be */
+	VP_SWITCH_FILLED = 2, /* fill policy: a buffer is full, so the session has left the active state */
+};
 
 #endif

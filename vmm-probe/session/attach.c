@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Attaching a guest: connect to its engine, read its kernel from outside, list its probes. Nothing in
+ * the guest changes by this.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/guest/facts.h"
+#include "vmm-probe/guest/orc.h"
+#include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/locate.h"
+
+void vp_link_destroy(struct vp_guest_link *link)
+{
+	if (!link)
+		return;
+	vp_probes_destroy(link->probes);
+	vp_guest_destroy(link->guest);
+	vp_phys_destroy(link->phys);
+	vp_client_close(&link->client);
+	if (link->orc_fd >= 0)
+		close(link->orc_fd);
+	free(link);
+}
+
+static void cleanup_link(struct vp_guest_link **link)
+{
+	vp_link_destroy(*link);
+}
+
+static void progress(struct vp_session *s, const char *what)
+{
+	if (s->config.progress)
+		s->config.progress(s->config.arg, what);
+}
+
+static void guest_progress(void *arg, const char *what)
+{
+	progress(arg, what);
+}
+
+static struct ot_err *map_ram(struct vp_guest_link *link)
+{
+	const struct vp_client *c = &link->client;
+
+	OT_TRY(vp_phys_create(&link->phys));
+	for (uint32_t i = 0; i < c->nram; i++) {
+		const struct vp_ram_range *r = &c->ram[i];
+		struct vp_gpa gpa = { r->gpa };
+		if (r->fd_index >= 0)
+			OT_TRY(
+			    vp_phys_add_file(link->phys, gpa, r->size, c->ram_fds[r->fd_index], r->offset));
+		else
+			OT_TRY(vp_phys_add_process(link->phys, gpa, r->size, (pid_t)c->pid, r->host));
+	}
+	return NULL;
+}
+
+static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link)
+{
+	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
+	uint32_t nregs = 0;
+
+	if (!regs)
+		return ot_err_nomem();
+	progress(s, "reading the vCPUs' registers");
+	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
+	struct vp_guest_opts opts = {
+		.phys = link->phys,
+		.regs = regs,
+		.nregs = nregs,
+		.vmlinux = s->config.vmlinux,
+		.symbols = s->config.symbols,
+		.use_cache = !s->config.no_cache,
+		.progress = guest_progress,
+		.progress_ctx = s,
+	};
+	OT_TRY(vp_guest_open(&opts, &link->guest));
+
+	link->facts.size = sizeof(link->facts);
+	link->facts.guest_id = link->client.guest_id;
+	memcpy(link->facts.guest_name, link->client.guest_name, sizeof(link->facts.guest_name));
+	struct ot_err *err = vp_facts_read(link->guest, regs, link->client.nvcpus, &link->facts);
+	if (err && ot_err_code(err) != OT_ERR_UNSUPPORTED)
+		return err;
+	ot_err_destroy(err); /* no BTF: what needs types says so when it is used */
+	return NULL;
+}
+
+/* The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
+static struct ot_err *make_unwind_table(struct vp_guest_link *link)
+{
+	struct ot_buf table;
+	ot_auto_close int fd = -1;
+
+	ot_buf_init(&table);
+	struct ot_err *err = vp_orc_table(link->guest, &table);
+	if (!err)
+		err = ot_memfd_create("outsight-unwind", table.len, &fd);
+	if (!err)
+		err = ot_write_all(fd, table.data, table.len);
+	ot_buf_deinit(&table);
+	if (!err) {
+		link->orc_fd = ot_move_fd(fd);
+		return NULL;
+	}
+	if (ot_err_code(err) != OT_ERR_NOT_FOUND && ot_err_code(err) != OT_ERR_BAD_DATA)
+		return err;
+	ot_err_destroy(err);
+	return NULL;
+}
+
+/* One program has one set of types and offsets, so its guests must run one kernel. */
+static struct ot_err *check_same_kernel(const struct vp_session *s, const struct vp_guest_link *link)
+{
+	if (!s->nlinks)
+		return NULL;
+	const struct vp_kernel *a = vp_guest_kernel(s->links[0]->guest), *b = vp_guest_kernel(link->guest);
+	if (a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len) &&
+	    vp_guest_kaslr_offset(s->links[0]->guest) == vp_guest_kaslr_offset(link->guest))
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_UNSUPPORTED,
+	    "%s runs %s and %s runs %s (or at another address): trace them in sessions of their own",
+	    s->links[0]->client.guest_name, a->release, link->client.guest_name, b->release);
+}
+
+struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
+{
+	char path[sizeof(((struct vp_client *)0)->path)];
+	ot_auto(cleanup_link) struct vp_guest_link *link = NULL;
+
+	if (name && !strcmp(name, "none")) {
+		if (s->nlinks)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "-g none goes with no other guest");
+		return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
+	}
+	if (s->nlinks == VP_GUESTS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "at most %d guests in one session", VP_GUESTS_MAX);
+	if (s->host_probes)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none goes with no other guest");
+
+	OT_TRY(vp_locate(name, path, sizeof(path)));
+	link = calloc(1, sizeof(*link));
+	if (!link)
+		return ot_err_nomem();
+	link->client.sock = -1;
+	link->orc_fd = -1;
+	link->session = s;
+	OT_TRY(vp_client_connect(&link->client, path));
+	OT_TRY(map_ram(link));
+	OT_TRY(read_guest(s, link));
+	OT_TRY(check_same_kernel(s, link));
+	progress(s, "listing the guest's functions");
+	OT_TRY(make_unwind_table(link));
+	OT_TRY(vp_probes_create(link->guest, &link->probes));
+	s->links[s->nlinks++] = ot_move(link);
+	return NULL;
+}

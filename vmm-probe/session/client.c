@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/session/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+
+/* An engine answers within its own time-outs; past this it hangs. */
+#define REPLY_TIMEOUT_S 30
+
+/* A connection that breaks means that the VMM has ended. */
+static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
+{
+	int e = err ? ot_err_errno(err) : EPIPE;
+
+	if (err && e == EAGAIN) {
+		ot_err_destroy(err);
+		return ot_err_new(OT_ERR_BUSY, "the engine in PID %u does not answer", c->pid);
+	}
+	if (err && e != EPIPE && e != ECONNRESET && e != ENOTCONN)
+		return err;
+	ot_err_destroy(err);
+	return ot_err_new(OT_ERR_GUEST_GONE, "the guest's VMM (PID %u) has ended", c->pid);
+}
+
+/* Send a request, receive the reply of type @want into @reply (at least its fixed part). */
+static struct ot_err *request(struct vp_client *c, const void *msg, size_t len, const int *fds, int nfds,
+			      uint32_t want, void *reply, size_t cap, size_t min, size_t *ret_len,
+			      int *ret_fds, int max_fds, int *ret_nfds)
+{
+	int n = 0;
+	struct ot_err *err = ot_send_fds(c->sock, msg, len, fds, nfds);
+
+	if (!err)
+		err = ot_recv_fds(c->sock, reply, cap, ret_fds, max_fds, ret_len, &n);
+	if (err || *ret_len == 0)
+		return gone(c, err);
+	if (ret_nfds)
+		*ret_nfds = n;
+
+	const struct vp_msg *head = reply;
+	if (*ret_len < sizeof(*head) || head->size != *ret_len)
+		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken reply");
+	if (head->type == VP_MSG_REPLY && *ret_len >= sizeof(struct vp_msg_reply)) {
+		const struct vp_msg_reply *r = reply;
+		if (r->code)
+			return ot_err_new((enum ot_err_code)r->code, "%.*s", VP_ERROR_TEXT - 1, r->text);
+	}
+	if (head->type != want || *ret_len < min)
+		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent an unexpected reply");
+	return NULL;
+}
+
+/* A request that is answered by yes or an error. */
+static struct ot_err *simple_request(struct vp_client *c, const void *msg, size_t len, const int *fds,
+				     int nfds)
+{
+	struct vp_msg_reply reply;
+	size_t got;
+
+	return request(c, msg, len, fds, nfds, VP_MSG_REPLY, &reply, sizeof(reply), sizeof(reply), &got, NULL,
+		       0, NULL);
+}
+
+static struct ot_err *bare_request(struct vp_client *c, enum vp_msg_type type, const int *fds, int nfds)
+{
+	struct vp_msg msg = { .type = type, .size = sizeof(msg) };
+
+	return simple_request(c, &msg, sizeof(msg), fds, nfds);
+}
+
+static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_reply *r, size_t len)
+{
+	if (r->version != VP_PROTOCOL_VERSION)
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "the engine in PID %u speaks protocol %u, this outsight %u: use the outsight "
+		    "that the guest was started with",
+		    r->pid, r->version, VP_PROTOCOL_VERSION);
+	if (r->nvcpus == 0 || r->nvcpus > VP_VCPUS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "the guest has %u vCPUs; %u are supported", r->nvcpus,
+				  VP_VCPUS_MAX);
+	if (r->nram > VP_CLIENT_RAM_MAX || len < sizeof(*r) + r->nram * sizeof(r->ram[0]))
+		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken hello");
+	c->pid = r->pid;
+	c->nvcpus = r->nvcpus;
+	c->nsessions = r->nsessions;
+	c->guest_id = r->guest_id;
+	c->can_profile = r->can_profile;
+	snprintf(c->backend, sizeof(c->backend), "%.*s", (int)sizeof(r->backend) - 1, r->backend);
+	snprintf(c->guest_name, sizeof(c->guest_name), "%.*s", VP_GUEST_NAME - 1, r->guest_name);
+	c->nram = r->nram;
+	memcpy(c->ram, r->ram, r->nram * sizeof(r->ram[0]));
+	for (uint32_t i = 0; i < c->nram; i++)
+		if (c->ram[i].fd_index >= (int32_t)c->nram_fds)
+			return ot_err_new(OT_ERR_BAD_DATA, "the engine sent RAM without its memory");
+	return NULL;
+}
+
+static struct ot_err *say_hello(struct vp_client *c)
+{
+	struct vp_msg_hello hello = {
+		.head = { .type = VP_MSG_HELLO, .size = sizeof(hello) },
+		.version = VP_PROTOCOL_VERSION,
+	};
+	union {
+		struct vp_msg_hello_reply reply;
+		char space[sizeof(struct vp_msg_hello_reply) +
+			   VP_CLIENT_RAM_MAX * sizeof(struct vp_ram_range)];
+	} u;
+	size_t len = 0;
+	int nfds = 0;
+	struct ot_err *err = request(c, &hello, sizeof(hello), NULL, 0, VP_MSG_HELLO_REPLY, &u, sizeof(u),
+				     sizeof(u.reply), &len, c->ram_fds, VP_CLIENT_FDS_MAX, &nfds);
+
+	c->nram_fds = (uint32_t)nfds;
+	return err ? err : take_hello(c, &u.reply, len);
+}
+
+static struct ot_err *connect_error(const char *path, int e)
+{
+	if (e == ENOENT || e == ECONNREFUSED)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no guest listens at %s", path);
+	return ot_err_os(e, "%s", path);
+}
+
+struct ot_err *vp_client_connect(struct vp_client *c, const char *path)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct timeval timeout = { .tv_sec = REPLY_TIMEOUT_S };
+	struct ucred peer;
+	socklen_t peer_len = sizeof(peer);
+
+	*c = (struct vp_client){ .sock = -1 };
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
+	memcpy(addr.sun_path, path, strlen(path));
+	memcpy(c->path, path, strlen(path));
+
+	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return ot_err_os(errno, "socket");
+	if (connect(sock, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return connect_error(path, errno);
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0)
+		c->pid = (uint32_t)peer.pid;
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	c->sock = ot_move_fd(sock);
+
+	struct ot_err *err = say_hello(c);
+	if (err)
+		vp_client_close(c);
+	return err;
+}
+
+void vp_client_close(struct vp_client *c)
+{
+	if (c->sock >= 0)
+		close(c->sock);
+	for (uint32_t i = 0; i < c->nram_fds; i++)
+		close(c->ram_fds[i]);
+	c->sock = -1;
+	c->nram_fds = 0;
+}
+
+struct ot_err *vp_client_snapshot(struct vp_client *c, struct vp_regs *regs, uint32_t max,
+				  uint32_t *ret_count)
+{
+	struct vp_msg msg = { .type = VP_MSG_SNAPSHOT, .size = sizeof(msg) };
+	ot_auto_free struct vp_msg_snapshot_reply *r = calloc(1, VP_MSG_MAX);
+	size_t len = 0;
+
+	if (!r)
+		return ot_err_nomem();
+	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_SNAPSHOT_REPLY, r, VP_MSG_MAX, sizeof(*r), &len,
+		       NULL, 0, NULL));
+	if (r->nvcpus > VP_VCPUS_MAX || len < sizeof(*r) + r->nvcpus * sizeof(r->regs[0]))
+		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent broken registers");
+	*ret_count = r->nvcpus < max ? r->nvcpus : max;
+	memcpy(regs, r->regs, *ret_count * sizeof(regs[0]));
+	return NULL;
+}
+
+struct ot_err *vp_client_open(struct vp_client *c, const struct vp_msg_open *open, const int *fds, int nfds)
+{
+	struct vp_msg_open msg = *open;
+
+	msg.head = (struct vp_msg){ .type = VP_MSG_OPEN, .size = sizeof(msg) };
+	return simple_request(c, &msg, sizeof(msg), fds, nfds);
+}
+
+struct ot_err *vp_client_enable(struct vp_client *c, int batch_fd)
+{
+	return bare_request(c, VP_MSG_ENABLE, &batch_fd, 1);
+}
+
+struct ot_err *vp_client_start(struct vp_client *c)
+{
+	return bare_request(c, VP_MSG_START, NULL, 0);
+}
+
+struct ot_err *vp_client_stop(struct vp_client *c)
+{
+	return bare_request(c, VP_MSG_STOP, NULL, 0);
+}
+
+struct ot_err *vp_client_switch(struct vp_client *c, struct vp_msg_switch_reply *ret)
+{
+	struct vp_msg msg = { .type = VP_MSG_SWITCH, .size = sizeof(msg) };
+	size_t len = 0;
+
+	return request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_SWITCH_REPLY, ret, sizeof(*ret), sizeof(*ret),
+		       &len, NULL, 0, NULL);
+}

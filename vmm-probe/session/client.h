@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The client's side of the control protocol (vmm-probe/engine/protocol.h): one request, one reply. */
+#ifndef VP_SESSION_CLIENT_H
+#define VP_SESSION_CLIENT_H
+
+#include "vmm-probe/engine/protocol.h"
+
+#define VP_CLIENT_RAM_MAX 64
+#define VP_CLIENT_FDS_MAX 16
+
+struct vp_client {
+	int sock;
+	uint32_t pid;
+	uint32_t nvcpus;
+	uint32_t nsessions;
+	uint32_t guest_id;
+	bool can_profile;
+	char backend[16];
+	char guest_name[VP_GUEST_NAME];
+	char path[108];
+	struct vp_ram_range ram[VP_CLIENT_RAM_MAX];
+	uint32_t nram;
+	int ram_fds[VP_CLIENT_FDS_MAX];
+	uint32_t nram_fds;
+};
+
+/** Connect to the engine that listens at @p path and say hello. NOT_FOUND: nobody listens there;
+ * PERMISSION: not allowed to; UNSUPPORTED: it speaks another version. */
+OT_MUST_CHECK struct ot_err *vp_client_connect(struct vp_client *client, const char *path);
+
+/** Close the connection: the engine takes the session's sites out by itself. */
+void vp_client_close(struct vp_client *client);
+
+/** Registers of each vCPU; *ret_count of at most @p max. */
+OT_MUST_CHECK struct ot_err *vp_client_snapshot(struct vp_client *client, struct vp_regs *regs, uint32_t max,
+						uint32_t *ret_count);
+
+OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
+					    const int *fds, int nfds);
+OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
+OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client);
+OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
+OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);
+
+#endif

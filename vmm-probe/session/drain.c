@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Taking data out: exchange the halves of every engine, read the ones handed over, and give
+ * records to the sink in order of time.
+ *
+ * Engines are switched one after another, so one that was switched later may hand over records
+ * from after the time up to which another is covered. Those wait (`pending`) for the next round.
+ * Nothing in shared memory is believed further than bounds allow.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dif/vm/agg.h"
+#include "vmm-probe/session/internal.h"
+
+static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_source *src, uint32_t cpu)
+{
+	return (struct vp_vcpu_status *)(s->shared + src->open.status_offset) + cpu;
+}
+
+/* A word that an engine may be writing: read once. */
+static uint64_t once(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+}
+
+bool vp_exit_called(struct vp_session *s)
+{
+	for (uint32_t i = 0; i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+		for (uint32_t cpu = 0; s->shared && src->opened && cpu < src->ncpus; cpu++) {
+			uint64_t exit = once(&status_of(s, src, cpu)->exit_pending);
+			if (exit == 0 || exit == src->seen[cpu].exit_pending)
+				continue;
+			src->seen[cpu].exit_pending = exit;
+			s->exited = true;
+			s->exit_status = (int)(exit - 1);
+		}
+	}
+	return s->exited;
+}
+
+static struct ot_err *report_drop(struct vp_session *s, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	return count ? s->sink.drop(s->sink.arg, kind, cpu, count) : NULL;
+}
+
+static uint64_t difference(uint64_t *seen, const uint64_t *now)
+{
+	uint64_t value = once(now), grown = value - *seen;
+
+	*seen = value;
+	return grown;
+}
+
+static struct ot_err *report_vcpu(struct vp_session *s, struct vp_source *src, uint32_t cpu)
+{
+	struct vp_vcpu_status *now = status_of(s, src, cpu), *seen = &src->seen[cpu];
+	uint64_t principal = 0, agg = 0;
+
+	for (int h = 0; h < 2; h++) {
+		principal += difference(&seen->principal[h].dropped, &now->principal[h].dropped);
+		agg += difference(&seen->aggregation[h].dropped, &now->aggregation[h].dropped);
+	}
+	OT_TRY(report_drop(s, VP_DROP_PRINCIPAL, cpu, principal));
+	OT_TRY(report_drop(s, VP_DROP_AGGREGATION, cpu, agg));
+	OT_TRY(report_drop(s, VP_DROP_DBLERROR, cpu, difference(&seen->error_drops, &now->error_drops)));
+	OT_TRY(report_drop(s, VP_DROP_SPEC, cpu, difference(&seen->spec_drops, &now->spec_drops)));
+	OT_TRY(report_drop(s, VP_DROP_SPECBUSY, cpu, difference(&seen->spec_busy, &now->spec_busy)));
+	OT_TRY(report_drop(s, VP_DROP_SPECUNAVAIL, cpu, difference(&seen->spec_unavail, &now->spec_unavail)));
+	return report_drop(s, VP_DROP_STKSTROVERFLOW, cpu,
+			   difference(&seen->stkstr_overflows, &now->stkstr_overflows));
+}
+
+static struct ot_err *report_dynvars(struct vp_session *s)
+{
+	struct dif_dynvar_drops now, *seen = &s->dynvar_seen;
+
+	if (!s->dynvars)
+		return NULL;
+	dif_dynvars_drops(s->dynvars, &now);
+	OT_TRY(report_drop(s, VP_DROP_DYNAMIC, 0, difference(&seen->drops, &now.drops)));
+	OT_TRY(report_drop(s, VP_DROP_DYNRINSE, 0, difference(&seen->rinsing_drops, &now.rinsing_drops)));
+	return report_drop(s, VP_DROP_DYNDIRTY, 0, difference(&seen->dirty_drops, &now.dirty_drops));
+}
+
+static struct ot_err *report_status(struct vp_session *s)
+{
+	for (uint32_t i = 0; i < s->nsources; i++)
+		for (uint32_t cpu = 0; s->sources[i].opened && cpu < s->sources[i].ncpus; cpu++)
+			OT_TRY(report_vcpu(s, &s->sources[i], cpu));
+	return report_dynvars(s);
+}
+
+static const struct vp_enabled *enabled_of(struct vp_session *s, uint32_t epid)
+{
+	return epid && epid <= s->nenabled ? &s->enabled[epid - 1] : NULL;
+}
+
+static struct ot_err *keep(struct vp_session *s, uint32_t source, uint32_t cpu, const uint8_t *data,
+			   uint32_t size)
+{
+	uint32_t hi, lo;
+
+	if (!ot_grow(&s->pending, &s->pending_cap, s->npending + 1, sizeof(*s->pending)))
+		return ot_err_nomem();
+	uint8_t *copy = malloc(size);
+	if (!copy)
+		return ot_err_nomem();
+	memcpy(copy, data, size);
+	memcpy(&hi, data + 4, sizeof(hi));
+	memcpy(&lo, data + 8, sizeof(lo));
+	s->pending[s->npending++] = (struct vp_pending){
+		.time_ns = (uint64_t)hi << 32 | lo,
+		.order = s->next_order++,
+		.source = source,
+		.cpu = cpu,
+		.data = copy,
+		.size = size,
+	};
+	return NULL;
+}
+
+/* Copy the records between two offsets of a half. A record that can't be ends the walk: the engine
+ * lied, and nothing behind it means anything. */
+static struct ot_err *collect_span(struct vp_session *s, uint32_t source, uint32_t cpu, const uint8_t *half,
+				   uint64_t at, uint64_t end)
+{
+	while (at + sizeof(uint32_t) <= end) {
+		uint32_t epid, size;
+		const struct vp_enabled *ecb;
+
+		memcpy(&epid, half + at, sizeof(epid));
+		if (epid == 0) {
+			at += sizeof(epid);
+			continue;
+		}
+		if (epid == VP_EPID_FAULT)
+			size = sizeof(struct vp_fault_record);
+		else if ((ecb = enabled_of(s, epid)))
+			size = ecb->layout->size;
+		else
+			break;
+		if (size < DIF_RECORD_HEADER || size > end - at)
+			break;
+		OT_TRY(keep(s, source, cpu, half + at, size));
+		at += size;
+	}
+	return NULL;
+}
+
+static struct ot_err *collect_half(struct vp_session *s, uint32_t source, uint32_t cpu, unsigned half)
+{
+	struct vp_source *src = &s->sources[source];
+	const struct vp_half *h = &status_of(s, src, cpu)->principal[half];
+	const uint8_t *mem = s->shared + vp_principal_offset(&src->open, cpu, half);
+	uint64_t used = once(&h->used), wrapped = once(&h->wrapped);
+
+	if (used > src->open.bufsize)
+		used = src->open.bufsize;
+	if (s->options->bufpolicy == DIF_BUF_RING && wrapped != UINT64_MAX && wrapped <= src->open.bufsize)
+		OT_TRY(collect_span(s, source, cpu, mem, wrapped, src->open.bufsize));
+	return collect_span(s, source, cpu, mem, 0, used);
+}
+
+static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uint32_t cpu, unsigned half)
+{
+	struct vp_source *src = &s->sources[source];
+	const struct vp_half *h = &status_of(s, src, cpu)->aggregation[half];
+	const uint8_t *mem = s->shared + vp_aggregation_offset(&src->open, cpu, half);
+	uint64_t used = once(&h->used);
+	struct dif_aggtab_entry entry;
+	size_t pos = 0;
+
+	if (used > src->open.aggsize)
+		used = src->open.aggsize;
+	while (dif_aggtab_next(mem, used, &pos, &entry)) {
+		const struct vp_enabled *ecb = enabled_of(s, entry.epid);
+		uint32_t aggid;
+
+		if (!ecb || entry.tuple_size < sizeof(aggid))
+			break;
+		memcpy(&aggid, entry.tuple, sizeof(aggid));
+		for (uint32_t i = 0; i < ecb->layout->naggs; i++) {
+			const struct dif_agg_layout *l = &ecb->layout->aggs[i];
+			const struct dif_action *action = &ecb->clause->actions[l->action];
+			if (action->aggid != aggid || l->tuple_size != entry.tuple_size ||
+			    l->nwords != entry.nwords)
+				continue;
+			struct vp_aggregate agg = {
+				.ecb = ecb,
+				.layout = l,
+				.action = action,
+				.cpu = cpu,
+				.tuple = entry.tuple,
+				.words = entry.words,
+			};
+			OT_TRY(s->sink.aggregate(s->sink.arg, &agg));
+			break;
+		}
+	}
+	return NULL;
+}
+
+static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src, uint64_t *ret_covered)
+{
+	struct vp_msg_switch_reply reply = { 0 };
+
+	if (src->link)
+		OT_TRY(vp_client_switch(&src->link->client, &reply));
+	else
+		OT_TRY(vp_es_switch(s->host_es, &reply));
+	*ret_covered = reply.now_ns;
+	return NULL;
+}
+
+/* Exchange and read the halves of one engine. Which half was handed over is told by `active`: the
+ * other one. A VMM that has died can't exchange any more, but both halves are still here. */
+static struct ot_err *drain_source(struct vp_session *s, uint32_t source, uint64_t *covered)
+{
+	struct vp_source *src = &s->sources[source];
+	bool was_gone = src->gone;
+	uint64_t until = UINT64_MAX;
+
+	if (!was_gone)
+		OT_TRY(vp_note_gone(s, src, switch_source(s, src, &until)));
+	if (was_gone && src->read_out)
+		return NULL; /* read to the end before */
+	for (uint32_t cpu = 0; cpu < src->ncpus; cpu++) {
+		unsigned active = __atomic_load_n(&status_of(s, src, cpu)->active, __ATOMIC_ACQUIRE) & 1;
+		OT_TRY(collect_half(s, source, cpu, active ^ 1));
+		OT_TRY(give_aggregates(s, source, cpu, active ^ 1));
+		if (!src->gone)
+			continue;
+		OT_TRY(collect_half(s, source, cpu, active));
+		OT_TRY(give_aggregates(s, source, cpu, active));
+		src->read_out = true;
+	}
+	if (until < *covered && !src->gone)
+		*covered = until;
+	return NULL;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct vp_pending *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Without -x temporal: each CPU's records together. */
+static int by_cpu(const void *a, const void *b)
+{
+	const struct vp_pending *x = a, *y = b;
+
+	if (x->source != y->source)
+		return x->source < y->source ? -1 : 1;
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static struct ot_err *give_fault(struct vp_session *s, const struct vp_pending *p)
+{
+	struct vp_fault_record r;
+
+	memcpy(&r, p->data, sizeof(r));
+	struct vp_fault_info info = {
+		.ecb = enabled_of(s, r.ecb),
+		.cpu = p->cpu,
+		.action = r.action,
+		.offset = (int32_t)r.offset,
+		.fault = (enum dif_fault)r.fault,
+		.address = r.address,
+	};
+	return info.ecb ? s->sink.fault(s->sink.arg, &info) : NULL;
+}
+
+static struct ot_err *give(struct vp_session *s, const struct vp_pending *p)
+{
+	uint32_t epid;
+
+	memcpy(&epid, p->data, sizeof(epid));
+	if (epid == VP_EPID_FAULT)
+		return give_fault(s, p);
+	struct vp_record rec = {
+		.ecb = enabled_of(s, epid),
+		.cpu = p->cpu,
+		.time_ns = p->time_ns,
+		.data = p->data,
+		.size = p->size,
+	};
+	return s->sink.record(s->sink.arg, &rec);
+}
+
+/* Give what is not younger than @covered; on an error the rest stays pending. */
+static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
+{
+	struct ot_err *err = NULL;
+	size_t given = 0;
+
+	if (s->npending)
+		qsort(s->pending, s->npending, sizeof(*s->pending), s->options->temporal ? by_time : by_cpu);
+	while (!err && given < s->npending &&
+	       (!s->options->temporal || s->pending[given].time_ns <= covered)) {
+		err = give(s, &s->pending[given]);
+		free(s->pending[given++].data);
+	}
+	s->npending -= given;
+	memmove(s->pending, s->pending + given, s->npending * sizeof(*s->pending));
+	return err;
+}
+
+struct ot_err *vp_drain(struct vp_session *s, bool status, bool all)
+{
+	uint64_t covered = UINT64_MAX;
+
+	if (status)
+		OT_TRY(report_status(s));
+	for (uint32_t i = 0; i < s->nsources; i++)
+		if (s->sources[i].opened)
+			OT_TRY(drain_source(s, i, &covered));
+	return give_pending(s, all ? UINT64_MAX : covered);
+}
+
+void vp_pending_free(struct vp_session *s)
+{
+	for (size_t i = 0; i < s->npending; i++)
+		free(s->pending[i].data);
+	free(s->pending);
+	s->pending = NULL;
+	s->npending = 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A session's parts, shared by the files of this folder only.
+ *
+ *   session ─┬─ guest links   what was attached: connection, symbols, types, probes
+ *            ├─ sources       engines that hand out data: source 0 is the host engine in this
+ *            │                process, then one for each guest
+ *            ├─ enabled[]     EPID → clause, probe, layout
+ *            └─ pending       records that came, not yet in the past of every source
+ */
+#ifndef VP_SESSION_INTERNAL_H
+#define VP_SESSION_INTERNAL_H
+
+#include "base/buf.h"
+#include "dif/vm/dynvar.h"
+#include "vmm-probe/engine/session.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/session/client.h"
+#include "vmm-probe/session/session.h"
+
+#define VP_GUESTS_MAX 16
+
+struct vp_guest_link {
+	struct vp_client client;
+	struct vp_phys *phys;
+	struct vp_guest *guest;
+	struct vp_probes *probes;
+	struct vp_facts facts;
+	int orc_fd; /* unwind table; -1: none */
+	struct vp_session *session;
+};
+
+/* Where data comes from: an engine, with the buffers it writes. */
+struct vp_source {
+	struct vp_guest_link *link; /* NULL: the host engine */
+	uint32_t guest;             /* index, for records; 0 for the host engine */
+	uint32_t ncpus;
+	struct vp_msg_open open;
+	bool opened;
+	bool started;
+	bool gone;                   /* its VMM has ended */
+	bool read_out;               /* and what it had written was read */
+	bool has_work;               /* something is enabled here */
+	struct vp_vcpu_status *seen; /* what was last read of each vCPU, for differences */
+	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings;
+};
+
+/* A tick-n, or a profile-n where there is no guest: fired by this process. */
+struct vp_tick {
+	uint32_t probe_id;
+	uint64_t interval_ns;
+	uint64_t next_ns;
+};
+
+/* A record or fault, copied out of a half. */
+struct vp_pending {
+	uint64_t time_ns;
+	uint64_t order; /* of arrival: keeps per-CPU order between equal times */
+	uint32_t source;
+	uint32_t cpu;
+	uint8_t *data;
+	uint32_t size;
+};
+
+struct vp_session {
+	struct vp_session_config config;
+	struct dif_options *options;
+	struct dif_world world;
+
+	struct vp_guest_link *links[VP_GUESTS_MAX];
+	uint32_t nlinks;
+	struct vp_probes *host_probes; /* when there is no guest */
+
+	struct vp_engine *host_engine;
+	struct vp_es *host_es;
+	struct vp_source *sources;
+	uint32_t nsources;
+
+	struct dif_program *prog;
+	struct vp_sink sink;
+	struct ot_arena arena; /* layouts */
+	struct dif_layout_opts layout_opts;
+	struct dif_clause_layout *layouts; /* by clause */
+	struct vp_enabled *enabled;        /* by EPID - 1 */
+	size_t nenabled, enabled_cap;
+
+	int shared_fd;
+	uint8_t *shared;
+	uint64_t shared_size;
+	struct dif_dynvars *dynvars;
+	struct dif_dynvar_drops dynvar_seen;
+	struct vp_tick *ticks;
+	size_t nticks, ticks_cap;
+
+	struct vp_pending *pending;
+	size_t npending, pending_cap;
+	uint64_t next_order;
+
+	uint64_t next_switch_ns, next_agg_ns, next_status_ns, next_clean_ns;
+	bool exited;
+	int exit_status;
+	char *gone_reason;
+};
+
+/* now on the clock that records carry */
+uint64_t vp_now_ns(void);
+
+/* attach.c */
+void vp_link_destroy(struct vp_guest_link *link);
+
+/* world.c */
+void vp_world_init(struct vp_session *s);
+
+/* share.c: one memfd for globals, dynamic variables and every engine's buffers. */
+OT_MUST_CHECK struct ot_err *vp_share_create(struct vp_session *s);
+void vp_share_destroy(struct vp_session *s);
+
+/* drain.c */
+OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, bool status, bool all);
+bool vp_exit_called(struct vp_session *s);
+void vp_pending_free(struct vp_session *s);
+
+/* tick.c */
+uint64_t vp_ticks_next(const struct vp_session *s);
+void vp_ticks_fire(struct vp_session *s, uint64_t now);
+OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, const struct vp_probe *probe);
+
+/* A guest's VMM ended: remember it, go on without the guest. Other errors come back. */
+OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where engines listen: one socket a VMM, PID.sock, in the directory of the user or of the
+ * system. A socket that nobody serves any more is not a guest.
+ */
+#include "vmm-probe/session/locate.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "vmm-probe/session/client.h"
+
+#define SYSTEM_DIR "/run/outsight"
+
+static void cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static bool is_socket_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return name[0] != '.' && len > 5 && !strcmp(name + len - 5, ".sock");
+}
+
+static struct ot_err *ask(const char *path, struct vp_guest_info *info)
+{
+	struct vp_client client;
+
+	OT_TRY(vp_client_connect(&client, path));
+	*info = (struct vp_guest_info){
+		.pid = client.pid,
+		.nvcpus = client.nvcpus,
+		.nsessions = client.nsessions,
+	};
+	memcpy(info->name, client.guest_name, sizeof(info->name));
+	memcpy(info->backend, client.backend, sizeof(info->backend));
+	snprintf(info->socket, sizeof(info->socket), "%s", path);
+	vp_client_close(&client);
+	return NULL;
+}
+
+struct list {
+	struct vp_guest_info *items;
+	size_t count, cap;
+};
+
+/* The sockets of one directory; one that can't be asked is left out, as it is of somebody else or dead. */
+static struct ot_err *scan_dir(const char *dir_path, struct list *list)
+{
+	ot_auto(cleanup_dir) DIR *dir = opendir(dir_path);
+	struct dirent *e;
+
+	if (!dir)
+		return NULL;
+	while ((e = readdir(dir))) {
+		char path[PATH_MAX];
+		struct vp_guest_info info;
+
+		if (!is_socket_name(e->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir_path, e->d_name);
+		ot_auto_err struct ot_err *err = ask(path, &info);
+		if (err)
+			continue;
+		if (!ot_grow(&list->items, &list->cap, list->count + 1, sizeof(info)))
+			return ot_err_nomem();
+		list->items[list->count++] = info;
+	}
+	return NULL;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct vp_guest_info *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct list list = { 0 };
+	struct ot_err *err = NULL;
+
+	if (runtime && *runtime) {
+		char dir[PATH_MAX];
+		snprintf(dir, sizeof(dir), "%s/outsight", runtime);
+		err = scan_dir(dir, &list);
+	}
+	if (!err)
+		err = scan_dir(SYSTEM_DIR, &list);
+	if (err) {
+		free(list.items);
+		return err;
+	}
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), by_pid);
+	*ret = list.items;
+	*ret_count = list.count;
+	return NULL;
+}
+
+/* The guests' names, for a message. */
+static void name_all(const struct vp_guest_info *guests, size_t count, struct ot_buf *out)
+{
+	for (size_t i = 0; i < count; i++)
+		ot_buf_printf(out, "%s%s (PID %u)", i ? ", " : "", guests[i].name, guests[i].pid);
+}
+
+static struct ot_err *only_one(const struct vp_guest_info *guests, size_t count, char *path, size_t size)
+{
+	if (count == 0)
+		return ot_err_new(
+		    OT_ERR_NOT_FOUND,
+		    "no guest is running here that can be traced: start one with `outsight run`, or "
+		    "QEMU with the plugin liboutsight-tcg.so, or use -g none");
+	if (count > 1) {
+		struct ot_buf names;
+		ot_buf_init(&names);
+		name_all(guests, count, &names);
+		struct ot_err *err = ot_err_new(
+		    OT_ERR_NOT_FOUND, "several guests are running: pick one with -g: %s", ot_buf_str(&names));
+		ot_buf_deinit(&names);
+		return err;
+	}
+	snprintf(path, size, "%s", guests[0].socket);
+	return NULL;
+}
+
+static bool is_guest(const struct vp_guest_info *g, const char *spec, unsigned long pid)
+{
+	return !strcmp(g->name, spec) || (pid && g->pid == pid);
+}
+
+static struct ot_err *by_name(const struct vp_guest_info *guests, size_t count, const char *spec, char *path,
+			      size_t size)
+{
+	char *end;
+	unsigned long pid = strtoul(spec, &end, 10);
+	const struct vp_guest_info *found = NULL;
+
+	if (*end)
+		pid = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!is_guest(&guests[i], spec, pid))
+			continue;
+		if (found)
+			return ot_err_new(OT_ERR_NOT_FOUND,
+					  "two guests are called %s: pick one by PID, %u or %u", spec,
+					  found->pid, guests[i].pid);
+		found = &guests[i];
+	}
+	if (found) {
+		snprintf(path, size, "%s", found->socket);
+		return NULL;
+	}
+	struct ot_buf names;
+	ot_buf_init(&names);
+	name_all(guests, count, &names);
+	struct ot_err *err =
+	    ot_err_new(OT_ERR_NOT_FOUND, "no guest %s is running here%s%s", spec,
+		       count ? "; there are: " : "; see `outsight guests`", ot_buf_str(&names));
+	ot_buf_deinit(&names);
+	return err;
+}
+
+struct ot_err *vp_locate(const char *spec, char *path, size_t size)
+{
+	ot_auto_free struct vp_guest_info *guests = NULL;
+	size_t count = 0;
+
+	if (spec && strchr(spec, '/')) {
+		snprintf(path, size, "%s", spec);
+		return NULL;
+	}
+	OT_TRY(vp_guests_list(&guests, &count));
+	return spec ? by_name(guests, count, spec, path, size) : only_one(guests, count, path, size);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The life of a session: create, start, poll, stop, destroy. */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/none/none.h"
+#include "vmm-probe/session/internal.h"
+
+/* An exit() in a guest is noticed this fast, whatever the rates are. */
+#define EXIT_POLL_NS 20000000ull
+
+uint64_t vp_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+struct ot_err *vp_session_create(const struct vp_session_config *config, struct vp_session **ret)
+{
+	struct vp_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return ot_err_nomem();
+	s->config = *config;
+	s->options = config->options;
+	s->shared_fd = -1;
+	ot_arena_init(&s->arena);
+	vp_world_init(s);
+	*ret = s;
+	return NULL;
+}
+
+/* Connections first: an engine takes its sites out as soon as its connection closes. */
+void vp_session_destroy(struct vp_session *s)
+{
+	if (!s)
+		return;
+	for (uint32_t i = 0; i < s->nlinks; i++)
+		vp_client_close(&s->links[i]->client);
+	vp_es_close(s->host_es);
+	vp_engine_destroy(s->host_engine);
+	vp_share_destroy(s);
+	for (uint32_t i = 0; i < s->nsources; i++) {
+		free(s->sources[i].seen);
+		ot_buf_deinit(&s->sources[i].batch_probes);
+		ot_buf_deinit(&s->sources[i].batch_sites);
+		ot_buf_deinit(&s->sources[i].batch_ecbs);
+		ot_buf_deinit(&s->sources[i].batch_strings);
+	}
+	free(s->sources);
+	for (uint32_t i = 0; i < s->nlinks; i++)
+		vp_link_destroy(s->links[i]);
+	vp_probes_destroy(s->host_probes);
+	vp_pending_free(s);
+	free(s->enabled);
+	free(s->ticks);
+	free(s->gone_reason);
+	ot_arena_deinit(&s->arena);
+	free(s);
+}
+
+struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err)
+{
+	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
+		return err;
+	if (!s->gone_reason)
+		s->gone_reason = strdup(ot_err_message(err));
+	ot_err_destroy(err);
+	src->gone = true;
+	return NULL;
+}
+
+static struct ot_err *start_guests(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+		if (!src->has_work)
+			continue;
+		OT_TRY(vp_note_gone(s, src, vp_client_start(&src->link->client)));
+		src->started = true;
+	}
+	return NULL;
+}
+
+/* BEGIN fires before any other probe can, and exit() in it means that none ever will. */
+struct ot_err *vp_session_start(struct vp_session *s)
+{
+	uint64_t none[10] = { 0 };
+
+	OT_TRY(vp_es_start(s->host_es));
+	s->sources[0].started = true;
+	vp_es_fire(s->host_es, DIF_PROBE_BEGIN, none);
+	if (!vp_exit_called(s))
+		OT_TRY(start_guests(s));
+
+	uint64_t now = vp_now_ns();
+	for (size_t i = 0; i < s->nticks; i++)
+		s->ticks[i].next_ns = now + s->ticks[i].interval_ns;
+	s->next_switch_ns = now + s->options->switchrate_ns;
+	s->next_agg_ns = now + s->options->aggrate_ns;
+	s->next_status_ns = now + s->options->statusrate_ns;
+	s->next_clean_ns = now + s->options->cleanrate_ns;
+	return NULL;
+}
+
+static uint64_t earliest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* When something is due; with fill and ring buffers nothing is switched while tracing. */
+static uint64_t next_due(const struct vp_session *s, uint64_t now)
+{
+	uint64_t due = earliest(s->next_status_ns, vp_ticks_next(s));
+
+	if (s->options->bufpolicy == DIF_BUF_SWITCH)
+		due = earliest(due, earliest(s->next_switch_ns, s->next_agg_ns));
+	if (s->dynvars)
+		due = earliest(due, s->next_clean_ns);
+	if (s->nlinks)
+		due = earliest(due, now + EXIT_POLL_NS);
+	return due;
+}
+
+/* Sleep until @due, or until @wake_fd or an engine's connection has something to say. */
+static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_fd)
+{
+	struct pollfd fds[1 + VP_GUESTS_MAX] = { { .fd = wake_fd, .events = POLLIN } };
+	nfds_t nfds = 1;
+	uint64_t now = vp_now_ns();
+	uint64_t left = due > now ? due - now : 0;
+	struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
+			       .tv_nsec = (long)(left % 1000000000u) };
+
+	for (uint32_t i = 1; i < s->nsources; i++)
+		if (!s->sources[i].gone)
+			fds[nfds++] = (struct pollfd){ .fd = s->sources[i].link->client.sock };
+	int n = ppoll(fds, nfds, &ts, NULL);
+	if (n < 0 && errno != EINTR)
+		return ot_err_os(errno, "poll");
+	for (nfds_t i = 1; n > 0 && i < nfds; i++) {
+		if (!(fds[i].revents & (POLLHUP | POLLERR)))
+			continue;
+		for (uint32_t k = 1; k < s->nsources; k++) {
+			struct vp_source *src = &s->sources[k];
+			if (src->link->client.sock == fds[i].fd)
+				OT_TRY(vp_note_gone(s, src,
+						    ot_err_new(OT_ERR_GUEST_GONE,
+							       "the guest's VMM (PID %u) has ended",
+							       src->link->client.pid)));
+		}
+	}
+	return NULL;
+}
+
+/* Is *next past? Then set it to the next multiple of its rate. */
+static bool is_due(uint64_t *next, uint64_t now, uint64_t rate)
+{
+	if (now < *next)
+		return false;
+	*next += rate;
+	if (*next <= now)
+		*next = now + rate;
+	return true;
+}
+
+struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_session_state *ret_state)
+{
+	if (!vp_exit_called(s))
+		OT_TRY(sleep_until(s, next_due(s, vp_now_ns()), wake_fd));
+	vp_ticks_fire(s, vp_now_ns());
+
+	uint64_t now = vp_now_ns();
+	bool done = vp_exit_called(s) || s->gone_reason;
+	bool switching = s->options->bufpolicy == DIF_BUF_SWITCH;
+	bool status = is_due(&s->next_status_ns, now, s->options->statusrate_ns);
+	bool aggs = is_due(&s->next_agg_ns, now, s->options->aggrate_ns) && switching;
+	bool records = is_due(&s->next_switch_ns, now, s->options->switchrate_ns) && switching;
+
+	if (s->dynvars && is_due(&s->next_clean_ns, now, s->options->cleanrate_ns))
+		dif_dynvars_clean(s->dynvars);
+	if (!done && (status || aggs || records))
+		OT_TRY(vp_drain(s, status, false));
+
+	*ret_state = vp_exit_called(s) ? VP_SESSION_EXITED
+		     : s->gone_reason  ? VP_SESSION_GONE
+				       : VP_SESSION_ACTIVE;
+	return NULL;
+}
+
+struct ot_err *vp_session_flush(struct vp_session *s)
+{
+	return vp_drain(s, true, false);
+}
+
+static struct ot_err *stop_guests(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+		if (!src->started || src->gone)
+			continue;
+		OT_TRY(vp_note_gone(s, src, vp_client_stop(&src->link->client)));
+	}
+	return NULL;
+}
+
+/* Sites out, then what they left behind, then END, then that. */
+struct ot_err *vp_session_stop(struct vp_session *s)
+{
+	uint64_t none[10] = { 0 };
+
+	OT_TRY(stop_guests(s));
+	if (s->nlinks)
+		OT_TRY(vp_drain(s, true, false));
+	if (s->host_es) {
+		vp_exit_called(s); /* END's exit() overrides a status that came before */
+		vp_es_fire(s->host_es, DIF_PROBE_END, none);
+	}
+	struct ot_err *err = vp_drain(s, true, true);
+	vp_exit_called(s);
+	return err;
+}
+
+int vp_session_exit_status(const struct vp_session *s)
+{
+	return s->exit_status;
+}
+
+const char *vp_session_gone_reason(const struct vp_session *s)
+{
+	return s->gone_reason;
+}

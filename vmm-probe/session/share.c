@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The session's shared memory: one sealed memfd that every engine maps.
+ *
+ *   globals | dynamic variables | source 0: status, buffers | source 1: status, buffers | …
+ *
+ * Engines are told where their own part lies; pages that nobody writes are never allocated.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "vmm-probe/session/internal.h"
+
+#define PAGE 4096ull
+
+static uint64_t page_up(uint64_t n)
+{
+	return (n + PAGE - 1) & ~(PAGE - 1);
+}
+
+static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t globals, uint64_t dynvars,
+		      uint32_t first_cpu)
+{
+	const struct dif_options *o = s->options;
+
+	src->open = (struct vp_msg_open){
+		.bufsize = o->bufsize & ~7ull,
+		.aggsize = o->aggsize & ~7ull,
+		.globals_size = globals,
+		.dynvars_size = dynvars,
+		.strsize = s->layout_opts.strsize,
+		.stackframes = s->layout_opts.stackframes,
+		.ustackframes = s->layout_opts.ustackframes,
+		.jstackframes = s->layout_opts.jstackframes,
+		.jstackstrsize = s->layout_opts.jstackstrsize,
+		.nspec = (uint32_t)o->nspec,
+		.specsize = o->specsize,
+		.nvcpus = src->ncpus,
+		.first_cpu = first_cpu,
+		.bufpolicy = o->bufpolicy,
+		.flags = o->destructive ? VP_OPEN_DESTRUCTIVE : 0,
+	};
+}
+
+/* Every source's status and buffers behind one another; globals and dynamic variables are at the same
+ * place for all of them. */
+static struct ot_err *place(struct vp_session *s, uint64_t globals, uint64_t dynvars, uint64_t *ret_total)
+{
+	uint64_t shift = 0, total = 0;
+	uint32_t first_cpu = 0;
+
+	for (uint32_t i = 0; i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+		fill_open(s, src, globals, dynvars, first_cpu);
+		OT_TRY(vp_shared_layout(&src->open, &total));
+		uint64_t own = src->open.status_offset;
+		src->open.status_offset += shift;
+		src->open.buffers_offset += shift;
+		shift = page_up(shift + total - own);
+		first_cpu += src->ncpus;
+	}
+	*ret_total = page_up(s->sources[0].open.status_offset + shift);
+	return NULL;
+}
+
+struct ot_err *vp_share_create(struct vp_session *s)
+{
+	struct dif_var_layout vars;
+	uint64_t total = 0, dynvars = 0;
+	uint32_t ncpus = 0, key_size = 0, value_size = 0;
+
+	OT_TRY(dif_var_layout(s->prog, &s->layout_opts, &s->arena, &vars));
+	dif_dynvar_sizes(s->prog, &s->layout_opts, &vars, &key_size, &value_size);
+	if (key_size)
+		dynvars = page_up(s->options->dynvarsize);
+	OT_TRY(place(s, vars.globals_size, dynvars, &total));
+	for (uint32_t i = 0; i < s->nsources; i++)
+		ncpus += s->sources[i].ncpus;
+
+	OT_TRY(ot_memfd_create("outsight-session", total, &s->shared_fd));
+	void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, s->shared_fd, 0);
+	if (p == MAP_FAILED)
+		return ot_err_os(errno, "mapping %llu bytes of buffers: try a smaller -b",
+				 (unsigned long long)total);
+	s->shared = p;
+	s->shared_size = total;
+	if (dynvars) {
+		uint8_t *mem = s->shared + s->sources[0].open.dynvars_offset;
+		OT_TRY(dif_dynvars_format(mem, dynvars, ncpus, key_size, value_size));
+		OT_TRY(dif_dynvars_open(mem, dynvars, &s->dynvars));
+	}
+	return NULL;
+}
+
+void vp_share_destroy(struct vp_session *s)
+{
+	dif_dynvars_close(s->dynvars);
+	if (s->shared)
+		munmap(s->shared, s->shared_size);
+	if (s->shared_fd >= 0)
+		close(s->shared_fd);
+	s->dynvars = NULL;
+	s->shared = NULL;
+	s->shared_fd = -1;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Addresses as text. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "vmm-probe/session/internal.h"
+
+static void format_known(const struct vp_symtab *tab, const struct vp_symbol *sym, uint64_t offset,
+			 enum vp_symbol_form form, char *buf, size_t size)
+{
+	const char *module = vp_symbol_module(tab, sym), *name = vp_symbol_name(tab, sym);
+
+	if (form == VP_SYM_MODULE)
+		snprintf(buf, size, "%s", module);
+	else if (form == VP_SYM_NAME || offset == 0)
+		snprintf(buf, size, "%s`%s", module, name);
+	else
+		snprintf(buf, size, "%s`%s+0x%" PRIx64, module, name, offset);
+}
+
+void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum vp_symbol_form form,
+		       char *buf, size_t size)
+{
+	const struct vp_symtab *tab = guest < s->nlinks ? vp_guest_symtab(s->links[guest]->guest) : NULL;
+	uint64_t offset = 0;
+	const struct vp_symbol *sym = tab ? vp_symtab_find_addr(tab, (struct vp_gva){ addr }, &offset) : NULL;
+
+	if (sym)
+		format_known(tab, sym, offset, form, buf, size);
+	else
+		snprintf(buf, size, "0x%" PRIx64, addr);
+}
+
+void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
+			    enum vp_symbol_form form, char *buf, size_t size)
+{
+	(void)s;
+	(void)guest;
+	(void)pid;
+	(void)form;
+	snprintf(buf, size, "0x%" PRIx64, addr);
+}
+
+struct ot_err *vp_session_each_symbol(struct vp_session *s,
+				      bool (*each)(void *arg, uint64_t addr, char type, const char *name,
+						   const char *module),
+				      void *arg)
+{
+	if (!s->nlinks)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none has no symbols: pick a guest");
+	const struct vp_symtab *tab = vp_guest_symtab(s->links[0]->guest);
+	for (size_t i = 0; i < vp_symtab_count(tab); i++) {
+		const struct vp_symbol *sym = vp_symtab_at(tab, i);
+		const char *module = sym->module == VP_SYMTAB_VMLINUX ? NULL : vp_symbol_module(tab, sym);
+		if (!each(arg, sym->addr, sym->type, vp_symbol_name(tab, sym), module))
+			break;
+	}
+	return NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tick-n (and, where there is no guest, profile-n): timers of this process, on the host engine. */
+#include "base/buf.h"
+#include "vmm-probe/session/internal.h"
+
+/* A timer that fell behind this far (a suspended process) skips what it missed. */
+#define LATE_MAX 1000
+
+bool vp_tick_add(struct vp_session *s, const struct vp_probe *probe)
+{
+	for (size_t i = 0; i < s->nticks; i++)
+		if (s->ticks[i].probe_id == probe->id)
+			return true;
+	if (!ot_grow(&s->ticks, &s->ticks_cap, s->nticks + 1, sizeof(*s->ticks)))
+		return false;
+	s->ticks[s->nticks++] = (struct vp_tick){
+		.probe_id = probe->id,
+		.interval_ns = probe->interval_ns,
+	};
+	return true;
+}
+
+uint64_t vp_ticks_next(const struct vp_session *s)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < s->nticks; i++)
+		if (s->ticks[i].next_ns < next)
+			next = s->ticks[i].next_ns;
+	return next;
+}
+
+/* The tick that is most overdue; NULL when none is due. */
+static struct vp_tick *most_due(struct vp_session *s, uint64_t now)
+{
+	struct vp_tick *due = NULL;
+
+	for (size_t i = 0; i < s->nticks; i++) {
+		struct vp_tick *t = &s->ticks[i];
+		if (t->next_ns <= now && (!due || t->next_ns < due->next_ns))
+			due = t;
+	}
+	return due;
+}
+
+/* Ticks that are due fire in order of their times, as they would have on a timer each. */
+void vp_ticks_fire(struct vp_session *s, uint64_t now)
+{
+	struct vp_tick *t;
+
+	while (!vp_exit_called(s) && (t = most_due(s, now))) {
+		uint64_t late = now - t->next_ns;
+		uint64_t args[10] = { 0, 1, late };
+
+		vp_es_fire(s->host_es, t->probe_id, args);
+		t->next_ns += t->interval_ns;
+		if (late / t->interval_ns > LATE_MAX)
+			t->next_ns = now + t->interval_ns;
+	}
+}

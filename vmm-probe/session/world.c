@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the compiler asks of the world: types, symbols and probes of the attached guests. */
+#include <string.h>
+#include <unistd.h>
+
+#include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/session/internal.h"
+
+/* Types and symbols are the first guest's: all guests of a session run one kernel. */
+static struct vp_guest_link *first(void *env)
+{
+	struct vp_session *s = env;
+
+	return s->nlinks ? s->links[0] : NULL;
+}
+
+static struct vp_probes *first_probes(struct vp_session *s)
+{
+	return s->nlinks ? s->links[0]->probes : s->host_probes;
+}
+
+static struct vp_types *types_of(void *env)
+{
+	struct vp_session *s = env;
+	struct vp_probes *probes = first_probes(s);
+
+	return probes ? vp_probes_types(probes) : NULL;
+}
+
+static struct dif_type *find_type(void *env, const char *module, enum dif_ckind kind, const char *name)
+{
+	struct vp_types *types = types_of(env);
+
+	return types ? vp_types_find(types, module, kind, name) : NULL;
+}
+
+static bool find_enumerator(void *env, const char *name, struct dif_type **ret_type, int64_t *ret_value)
+{
+	struct vp_types *types = types_of(env);
+
+	return types && vp_types_enumerator(types, name, ret_type, ret_value);
+}
+
+static bool find_symbol(void *env, const char *module, const char *name, struct dif_symbol *ret)
+{
+	struct vp_guest_link *link = first(env);
+	const struct vp_symtab *tab = link ? vp_guest_symtab(link->guest) : NULL;
+	const struct vp_symbol *sym = tab ? vp_symtab_find(tab, module, name) : NULL;
+
+	if (!sym)
+		return false;
+	*ret = (struct dif_symbol){
+		.address = sym->addr,
+		.size = vp_symbol_size(tab, sym),
+		.name = vp_symbol_name(tab, sym),
+		.module = vp_symbol_module(tab, sym),
+		.is_function = vp_symbol_is_function(sym),
+		.is_percpu = sym->flags & VP_SYM_PERCPU,
+	};
+	struct vp_types *types = types_of(env);
+	if (types)
+		ret->type = vp_types_symbol(types, ret->module, name, ret->is_function);
+	return true;
+}
+
+static bool has_module(void *env, const char *module)
+{
+	struct vp_guest_link *link = first(env);
+
+	return link && vp_symtab_find_module(vp_guest_symtab(link->guest), module) >= 0;
+}
+
+struct match {
+	struct vp_session *s;
+	struct vp_probes *probes;
+	bool (*each)(void *arg, const struct dif_probe_info *probe);
+	void *arg;
+	bool first_registry;
+	uint64_t count;
+};
+
+/* BEGIN, tick and so on are there once, however many guests. */
+static bool match_one(void *arg, const struct vp_probe *probe)
+{
+	struct match *m = arg;
+
+	if (!m->first_registry && (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
+		return true;
+	m->count++;
+	if (!m->each)
+		return true;
+	struct dif_probe_info info = {
+		.id = probe->id,
+		.provider = probe->provider,
+		.module = probe->module,
+		.function = probe->function,
+		.name = probe->name,
+		.nargs = vp_probes_nargs(m->probes, probe),
+	};
+	return m->each(m->arg, &info);
+}
+
+static struct ot_err *match(void *env, const struct dif_probedesc *desc,
+			    bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
+			    uint64_t *ret_count)
+{
+	struct vp_session *s = env;
+	struct match m = { .s = s, .each = each, .arg = arg };
+	uint32_t n = s->nlinks ? s->nlinks : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t count = 0;
+		if (s->nlinks && desc->guest && *desc->guest &&
+		    !dif_glob_match(desc->guest, s->links[i]->client.guest_name))
+			continue;
+		m.probes = s->nlinks ? s->links[i]->probes : s->host_probes;
+		m.first_registry = i == 0;
+		OT_TRY(vp_probes_match(m.probes, desc, false, match_one, &m, &count));
+	}
+	*ret_count = m.count;
+	return NULL;
+}
+
+static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
+		      struct dif_type **ret_type, unsigned *ret_mapping)
+{
+	struct vp_session *s = env;
+	struct vp_probes *probes = first_probes(s);
+	const struct vp_probe *probe = vp_probes_get(probes, probe_id);
+
+	if (!probe || !vp_probes_arg(probes, probe, n, ret_type, ret_mapping))
+		return false;
+	*ret_native_type = *ret_type;
+	return true;
+}
+
+static bool match_guest(void *env, const char *pattern)
+{
+	struct vp_session *s = env;
+
+	for (uint32_t i = 0; i < s->nlinks; i++)
+		if (dif_glob_match(pattern, s->links[i]->client.guest_name))
+			return true;
+	return false;
+}
+
+/* #pragma D depends_on: what this build and this guest have. */
+static bool has_dependency(void *env, const char *kind, const char *name)
+{
+	struct vp_session *s = env;
+
+	if (!strcmp(kind, "module"))
+		return has_module(env, name);
+	if (!strcmp(kind, "provider")) {
+		struct dif_probedesc desc = {
+			.guest = "", .provider = name, .module = "", .function = "", .name = ""
+		};
+		struct match m = { .s = s, .first_registry = true };
+		uint64_t count = 0;
+		m.probes = first_probes(s);
+		struct ot_err *err = vp_probes_match(m.probes, &desc, false, match_one, &m, &count);
+		ot_err_destroy(err);
+		return !err && m.count > 0;
+	}
+	return false;
+}
+
+static bool macro(void *env, const char *name, int64_t *ret)
+{
+	const struct {
+		const char *name;
+		int64_t value;
+	} values[] = {
+		{ "pid", getpid() }, { "ppid", getppid() }, { "uid", getuid() },    { "euid", geteuid() },
+		{ "gid", getgid() }, { "egid", getegid() }, { "pgid", getpgid(0) }, { "sid", getsid(0) },
+		{ "projid", 0 },     { "taskid", 0 },       { "target", 0 },
+	};
+
+	(void)env;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(values); i++) {
+		if (strcmp(values[i].name, name) != 0)
+			continue;
+		*ret = values[i].value;
+		return true;
+	}
+	return false;
+}
+
+void vp_world_init(struct vp_session *s)
+{
+	s->world = (struct dif_world){
+		.env = s,
+		.find_type = find_type,
+		.find_enumerator = find_enumerator,
+		.find_symbol = find_symbol,
+		.has_module = has_module,
+		.match = match,
+		.probe_arg = probe_arg,
+		.match_guest = match_guest,
+		.has_dependency = has_dependency,
+		.macro = macro,
+	};
+}
+
+const struct dif_world *vp_session_world(struct vp_session *s)
+{
+	return &s->world;
+}
+
+struct ot_err *vp_session_match(struct vp_session *s, const struct dif_probedesc *desc, bool with_refused,
+				bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
+				uint64_t *ret_count)
+{
+	return vp_probes_match(first_probes(s), desc, with_refused, each, arg, ret_count);
+}
