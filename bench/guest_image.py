@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The test guest's initrd with the benchmark's own programs behind it: one more cpio archive."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def libraries(program):
+    out = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
+    return re.findall(r"(/\S+) \(0x", out)
+
+
+def add_program(root, program):
+    """A dynamic program of this machine with all that it loads."""
+    for path in [program, *libraries(program)]:
+        target = os.path.join(root, path.lstrip("/"))
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(path, target)
+
+
+def make(initrd, out):
+    """initrd + getppid_ns + bpftrace (when this machine has it) → out; True with bpftrace."""
+    bpftrace = shutil.which("bpftrace")
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(f"{root}/bin")
+        subprocess.run(["gcc", "-O2", "-static", "-D_GNU_SOURCE", "-o", f"{root}/bin/getppid_ns",
+                        f"{HERE}/guest/getppid_ns.c"], check=True)
+        if bpftrace:
+            add_program(root, os.path.realpath(bpftrace))
+            if not os.path.realpath(bpftrace).startswith("/bin/"):
+                shutil.copy(os.path.realpath(bpftrace), f"{root}/bin/bpftrace")
+        archive = subprocess.run("find . | cpio -o -H newc --quiet", shell=True, cwd=root,
+                                 capture_output=True, check=True).stdout
+    with open(initrd, "rb") as base, open(out, "wb") as both:
+        data = base.read()
+        both.write(data + bytes(-len(data) % 512) + archive)
+    return bpftrace is not None

@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tracing costs a guest: outsight on the tcg backend, beside plain QEMU, bpftrace in the guest, and a
+gdbstub. Prints each goal, the figure (median, least and most) and MET or MISSED. See docs/benchmarks.md.
+
+    scripts/bench           sets up and runs this
+"""
+import argparse
+import os
+import re
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
+
+import gdb_loop  # noqa: E402
+import guest_image  # noqa: E402
+from lib.guest import MIB, Guest, image_dir, why_no_guest  # noqa: E402
+from stats import Report, Sample  # noqa: E402
+
+BUILD = os.path.join(TOP, "build", "release")
+OUTSIGHT = os.path.join(BUILD, "bin", "outsight")
+PLUGIN = os.path.join(BUILD, "lib", "liboutsight-tcg.so")
+PROBE = "fbt::__x64_sys_getppid:entry"
+CALLS = 200000
+
+
+def time_calls(guest, rounds=3):
+    """ns a getppid call, the rounds of one run."""
+    return [float(x) for x in guest.check(f"getppid_ns {rounds} {CALLS}", 300).split()]
+
+
+class Tracing:
+    """outsight with a D program, from its first sign of life to its end."""
+
+    def __init__(self, guest, program, *options):
+        self.out = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [OUTSIGHT, "-g", guest.socket_path, *options, "-n", program],
+            stdout=self.out, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        line = self.process.stderr.readline()
+        if "matched" not in line:
+            self.process.kill()
+            raise RuntimeError(f"outsight: {line}{self.process.stderr.read()}")
+        time.sleep(1.5)
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        rest = self.process.communicate(timeout=60)[1]
+        if "drop" in rest:
+            raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()}")
+
+
+OUTSIGHT_WAYS = [
+    ("count() alone: an inline counter", "not measurable (<15 ns)", 15, PROBE + " { @ = count(); }", []),
+    ("count() under a predicate on pid", "100 ns", 100, PROBE + " /pid == 1/ { @ = count(); }", []),
+    ("count() keyed by execname", "200 ns", 200, PROBE + " { @[execname] = count(); }", []),
+    ("printf of two arguments", "300 ns", 300, PROBE + ' { printf("%d %d\\n", arg0, arg1); }',
+     ["-q", "-x", "switchrate=20hz", "-b", "64m", "-o", "/dev/null"]),
+]
+BPFTRACE_WAYS = [
+    ("bpftrace kprobe { @ = count(); }", "kprobe:__x64_sys_getppid { @ = count(); }"),
+    ("bpftrace kprobe { @[comm] = count(); }", "kprobe:__x64_sys_getppid { @[comm] = count(); }"),
+]
+
+
+def bench_idle(report, guests, rounds):
+    """Nothing enabled: plain QEMU and QEMU with the engine, in turn."""
+    plain, loaded = [], []
+    for _ in range(rounds):
+        plain += time_calls(guests["plain"])
+        loaded += time_calls(guests["traced"])
+    ratio = statistics.median(loaded) / statistics.median(plain)
+    noise = (max(plain) - min(plain)) / statistics.median(plain)
+    report.figure("plain QEMU, getppid", Sample(plain).text("ns", 1))
+    report.figure("engine loaded, nothing enabled, getppid", Sample(loaded).text("ns", 1))
+    report.goal("engine loaded, nothing enabled: ratio", "1.00 within noise",
+                f"{ratio:.3f} (plain runs spread over {noise:.1%})", abs(ratio - 1) <= max(noise / 2, 0.02))
+
+
+def cost(base, traced):
+    """What each traced run costs over the untraced one just before it."""
+    return Sample([t - b for b, t in zip(base, traced)])
+
+
+def bench_hits(report, guest, rounds):
+    for what, goal, limit, program, options in OUTSIGHT_WAYS:
+        base, traced = [], []
+        for _ in range(rounds):
+            base.append(statistics.median(time_calls(guest)))
+            with Tracing(guest, program, *options):
+                traced.append(statistics.median(time_calls(guest)))
+        sample = cost(base, traced)
+        report.goal(f"hit: {what}", goal, sample.text("ns", 1), sample.median <= limit)
+
+
+def bench_bpftrace(report, guest, rounds):
+    for what, program in BPFTRACE_WAYS:
+        base, traced = [], []
+        for _ in range(rounds):
+            base.append(statistics.median(time_calls(guest)))
+            job = guest.spawn(f"bpftrace -e '{program}'")
+            deadline = time.monotonic() + 120
+            while "Attaching" not in job.output() and time.monotonic() < deadline:
+                time.sleep(0.5)
+            time.sleep(4)
+            traced.append(statistics.median(time_calls(guest)))
+            guest.run("pkill -INT bpftrace")
+            job.wait()
+        report.figure(f"hit: {what}", cost(base, traced).text("ns", 1))
+
+
+def bench_gdb(report, guest, rounds, ours):
+    address = int(re.search(r"^(\w+) . __x64_sys_getppid$", guest.read_file("/proc/kallsyms").decode(),
+                            re.M).group(1), 16)
+    job = guest.spawn("getppid_loop 1 100000000")
+    hits = [gdb_loop.hit_loop(guest.path("gdb"), address, 5) for _ in range(rounds)]
+    guest.run("pkill getppid_loop")
+    job.wait()
+    sample = Sample([h * 1e9 for h in hits])
+    report.figure("hit: gdb-protocol breakpoint loop", sample.text("ns"))
+    return sample
+
+
+def first_output(guest, env):
+    """Seconds from exec to the first line of output."""
+    start = time.monotonic()
+    process = subprocess.Popen([OUTSIGHT, "-g", guest.socket_path, "-q", "-n",
+                                "syscall:::entry { printf(\"first\\n\"); exit(0); }"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env, text=True)
+    line = process.stdout.readline()
+    took = time.monotonic() - start
+    rest = process.communicate(timeout=60)
+    if "first" not in line:
+        raise RuntimeError(f"outsight: {line}{rest[0]}{rest[1]}")
+    return took
+
+
+def bench_attach(report, guest, rounds):
+    job = guest.spawn("mixed")
+    cold, warm = [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as cache:
+            env = dict(os.environ, XDG_CACHE_HOME=cache)
+            cold.append(first_output(guest, env))
+            warm.append(first_output(guest, env))
+    guest.run("pkill mixed")
+    job.wait()
+    report.goal("attach to first output, empty cache, 1 GiB guest", "under 2 s", Sample(cold).text("s", 2),
+                Sample(cold).median < 2)
+    report.goal("attach to first output, with the cache", "under 0.3 s", Sample(warm).text("s", 2),
+                Sample(warm).median < 0.3)
+
+
+def rss_anon_mib(pid):
+    """Private memory of a process: guest RAM and trace buffers are shared memfds and not in it."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as f:
+        return int(re.search(r"RssAnon:\s+(\d+)", f.read()).group(1)) / 1024
+
+
+def bench_memory(report, guests):
+    before = rss_anon_mib(guests["traced"].pid)
+    with Tracing(guests["traced"], 'fbt:::entry /execname == "nobody"/ { @[probefunc] = count(); }'):
+        during = rss_anon_mib(guests["traced"].pid)
+    report.goal("memory of the engine, all fbt entries enabled", "under 16 MiB", f"{during - before:.1f} MiB more",
+                during - before < 16)
+
+
+def boot(name, initrd, plugin, workdir):
+    path = os.path.join(workdir, f"{name}.sock") if plugin else None
+    guest = Guest("6.1", smp=1, memory=1024 * MIB, plugin=PLUGIN if plugin else None, name=name,
+                  socket_path=path, qemu_args=["-initrd", initrd])
+    guest.qemu_args += ["-gdb", f"unix:{guest.path('gdb')},server=on,wait=off"]
+    return guest.boot()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What tracing costs a guest.")
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    reason = why_no_guest("6.1")
+    if reason:
+        sys.exit(f"bench: {reason}")
+
+    report = Report()
+    with tempfile.TemporaryDirectory() as workdir:
+        initrd = os.path.join(workdir, "initrd")
+        has_bpftrace = guest_image.make(os.path.join(image_dir("6.1"), "initrd"), initrd)
+        guests = {}
+        try:
+            guests["plain"] = boot("plain", initrd, False, workdir)
+            guests["traced"] = boot("traced", initrd, True, workdir)
+            bench_idle(report, guests, args.rounds)
+            bench_hits(report, guests["traced"], args.rounds)
+            if has_bpftrace:
+                bench_bpftrace(report, guests["plain"], args.rounds)
+            else:
+                report.figure("bpftrace", "not installed: no comparison")
+            gdb = bench_gdb(report, guests["plain"], args.rounds, None)
+            with_predicate = OUTSIGHT_WAYS[1]
+            base = [statistics.median(time_calls(guests["traced"]))]
+            with Tracing(guests["traced"], with_predicate[3]):
+                ours = cost(base, [statistics.median(time_calls(guests["traced"]))]).median
+            times = gdb.median / max(ours, 1)
+            report.goal("gdb-protocol loop against ours (predicate on pid)", "at least 500 times",
+                        f"{times:.0f} times", times >= 500)
+            bench_attach(report, guests["traced"], args.rounds)
+            bench_memory(report, guests)
+        finally:
+            for guest in guests.values():
+                guest.close()
+    print(f"{report.missed} missed" if report.missed else "all met")
+
+
+if __name__ == "__main__":
+    if not shutil.which("qemu-system-x86_64"):
+        sys.exit("bench: run scripts/bench, it sets up what is needed")
+    main()
