@@ -24,7 +24,7 @@ entry_keyring()
 	local file=${1%:*} n=${1##*:}
 	case $file in
 	*.sources)
-		awk -v RS= -v n="$n" 'NR == n' "$file" | sed -n 's/^[Ss]igned-[Bb]y:[ \t]*\(\/[^ \t]*\)[ \t]*$/\1/p'
+		sed '/^#/d' "$file" | awk -v RS= -v n="$n" 'NR == n' | sed -n 's/^[Ss]igned-[Bb]y:[ \t]*\(\/[^ \t]*\)[ \t]*$/\1/p'
 		;;
 	*)
 		sed -n "${n}s/.*signed-by=\\(\\/[^] ]*\\).*/\\1/p" "$file"

@@ -107,8 +107,10 @@ class Guest:
 
     def start(self):
         with open(self.path("qemu.log"), "wb") as log:
+            # The plugin puts its socket below XDG_RUNTIME_DIR.
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=subprocess.STDOUT, start_new_session=True)
+                                            stderr=subprocess.STDOUT, start_new_session=True,
+                                            env=dict(os.environ, XDG_RUNTIME_DIR=self.dir))
         self.channel = self._connect("channel")
 
     def wait_ready(self):
@@ -151,10 +153,15 @@ class Guest:
             raise GuestError(f"in the guest: {command!r} ended with {status}: {out.strip()}")
         return out
 
+    def builtin(self, command, timeout=120):
+        """Run shell built-ins in the guest's init itself: no new process, and no system call of a new one."""
+        return self._request(f"!{command}", timeout)[0]
+
     def spawn(self, command):
         """Start a shell command in the background; see Job."""
         job = Job(self, next(self.tokens), command)
-        inner = f"{command} >{job.base}.out 2>&1 <{job.base}.in; echo $? >{job.base}.tmp; mv {job.base}.tmp {job.base}.rc"
+        inner = (f"{command} >{job.base}.out 2>&1 <{job.base}.in; echo $? >{job.base}.tmp; "
+                 f"mv {job.base}.tmp {job.base}.rc")
         # The fifo is held open for both ways, so that opening it never waits.
         self.check(f"mkfifo {job.base}.in; exec 9<>{job.base}.in; setsid sh -c {shlex.quote(inner)} >/dev/null 2>&1 & ")
         return job
@@ -179,7 +186,10 @@ class Guest:
         token = f"T{next(self.tokens)}"
         if "\n" in command:
             raise ValueError("one line only")
-        self.channel.sendall(f"{token} {command}\n".encode())
+        try:
+            self.channel.sendall(f"{token} {command}\n".encode())
+        except OSError:
+            raise GuestError(self._story(f"QEMU is gone: {command}")) from None
         deadline = time.monotonic() + timeout
         out = self._read_until(f"\n{token} ".encode(), deadline, command)
         status = self._read_until(b"\n", deadline, command)
@@ -275,20 +285,34 @@ class Job:
 
     def send(self, line):
         """A line to its stdin."""
-        self.guest.check(f"echo {shlex.quote(line)} >{self.base}.in")
+        if self.guest.builtin(f"echo {shlex.quote(line)} >{self.base}.in") != 0:
+            raise GuestError(f"in the guest: no stdin of {self.command!r}")
 
     def output(self):
         return self.guest.run(f"cat {self.base}.out")[1]
 
+    def wait_output(self, text, timeout=60):
+        """Until it has printed text."""
+        deadline = time.monotonic() + timeout
+        while text not in self.output():
+            if time.monotonic() > deadline:
+                raise GuestError(f"in the guest: {self.command!r} did not print {text!r}: {self.output()[-500:]}")
+            time.sleep(0.05)
+        return self
+
+    def wait_end(self, timeout=180):
+        """Until it has ended; asked by built-ins, so that nothing else runs in the guest meanwhile."""
+        deadline = time.monotonic() + timeout
+        while self.guest.builtin(f"[ -e {self.base}.rc ]") != 0:
+            if time.monotonic() > deadline:
+                raise GuestError(f"in the guest: {self.command!r} did not end in time: {self.output()[-500:]}")
+            time.sleep(0.1)
+        return self
+
     def wait(self, timeout=180):
         """Wait until it ends; returns (status, output)."""
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            status, text = self.guest.run(f"cat {self.base}.rc 2>/dev/null")
-            if status == 0:
-                return int(text), self.output()
-            time.sleep(0.1)
-        raise GuestError(f"in the guest: {self.command!r} did not end in time: {self.output()[-500:]}")
+        self.wait_end(timeout)
+        return int(self.guest.check(f"cat {self.base}.rc")), self.output()
 
     def done(self, timeout=180):
         """Wait; must have ended with 0; returns its output."""

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Things end badly: outsight killed, QEMU killed, wrong words. The guest must not notice."""
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.guest import Guest
+from lib.outsight import Trace, TraceError, numbers
+from lib.scenario import Scenario, main
+
+KILLS = 20
+
+
+class Kill(Scenario):
+    def test_outsight_twenty_times_under_load(self):
+        """kill -9 at a random moment of a trace of every function; the workload's result stays right."""
+        chance = random.Random(1)
+        program = 'fbt:::entry /pid == 1/ { @[probefunc] = count(); }'
+        with self.guest(smp=2) as guest:
+            for kill in range(KILLS):
+                with self.subTest(kill=kill):
+                    job = guest.spawn("getppid_loop 2 200000")
+                    trace = self.outsight.start(guest, "-q", "-n", program)
+                    time.sleep(chance.uniform(0, 4))
+                    trace.kill()
+                    self.assertRegex(job.done(600), r"^calls 400000 parent \d+$")
+                    # The next one attaches at once, and sees all.
+                    trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { @ = count(); }')
+                    guest.check("reads 300")
+                    trace.stop()
+                    self.assertEqual(numbers(trace.out), [300], trace.story())
+            self.assertNotRegex(guest.console(), r"BUG|Oops|panic|WARNING")
+            self.assertNotRegex(guest.check("dmesg"), r"BUG:|Oops|WARNING:")
+
+    def test_qemu(self):
+        """kill -9 of QEMU: outsight says so, prints what it has and ends with 1."""
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { @ = count(); } '
+                                               'tick-10hz { printf("tick\\n"); }')
+            guest.check("reads 500")
+            # Two more ticks: what was collected by then has been handed over (aggrate 20hz).
+            seen = trace.lines.count("tick")
+            while trace.lines.count("tick") < seen + 4:
+                time.sleep(0.05)
+                self.assertIsNone(trace.process.poll(), trace.story())
+            guest.kill()
+            status = trace.finish()
+        self.assertEqual(status, 1, trace.story())
+        self.assertRegex(trace.err, r"(?m)^dtrace: .*(ended|gone|exited)", trace.story())
+        self.assertEqual(numbers(trace.out), [500], trace.story())
+
+
+class Sessions(Scenario):
+    def test_several_at_once(self):
+        """Three sessions on one guest, started and ended at different times, each with its own counts."""
+        programs = ['syscall::read:entry /execname == "reads"/ { @ = count(); }',
+                    'syscall::read:return /execname == "reads"/ { @ = sum(arg1); }',
+                    'fbt::vfs_read:entry /execname == "reads"/ { @ = sum(args[2]); }']
+        with self.guest(smp=2) as guest:
+            first = self.outsight.trace(guest, programs[0])
+            once = guest.check("reads 100")
+            second = self.outsight.trace(guest, programs[1])
+            third = self.outsight.trace(guest, programs[2])
+            twice = guest.check("reads 200")
+            third.stop()
+            guest.check("reads 300")
+            second.kill()
+            guest.check("reads 400")
+            first.stop()
+        total = int(re.search(r"bytes (\d+)", twice).group(1))
+        self.assertIn("reads 100", once)
+        self.assertEqual(numbers(first.out), [1000], first.story())
+        self.assertEqual(numbers(third.out), [total], third.story())
+
+    def test_exit_ends_the_trace(self):
+        """exit() in a guest's probe ends outsight with that status."""
+        with self.guest(smp=1) as guest:
+            trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { exit(7); } '
+                                               'END { printf("over\\n"); }')
+            guest.check("reads 10")
+            self.assertEqual(trace.finish(), 7, trace.story())
+            self.assertIn("over", trace.lines)
+
+    def test_paused_guest(self):
+        """A guest that does not run can be attached and left; BEGIN and tick fire meanwhile."""
+        with self.guest(smp=1) as guest:
+            guest.qmp("stop")
+            trace = self.outsight.start(guest, "-q", "-x", "switchrate=20hz", "-n",
+                                        'BEGIN { printf("begin\\n"); } tick-10hz { printf("tick\\n"); }')
+            trace.wait_for("tick").stop()
+            guest.qmp("cont")
+            self.assertIn("reads 5 ", guest.check("reads 5"))
+
+
+class BadInput(Scenario):
+    def refused(self, guest, status, pattern, *args):
+        got, out, err = self.outsight.run(guest, *args)
+        lines = [line for line in err.splitlines() if line.strip()]
+        self.assertEqual(got, status, err)
+        self.assertEqual(out.strip(), "")
+        self.assertEqual(len(lines), 1, err)
+        self.assertRegex(lines[0], pattern)
+
+    def test_wrong_words(self):
+        """A probe, a function and a file that do not exist: one clear line each."""
+        with self.guest(smp=1) as guest:
+            self.refused(guest, 1, r"^dtrace: invalid probe specifier .*fbt::nosuch:entry.*probe",
+                         "-n", "fbt::nosuch:entry { @ = count(); }")
+            self.refused(guest, 1, r"^dtrace: invalid probe specifier .*nosuch", "-n", "BEGIN { nosuch(1); }")
+            self.refused(guest, 1, r"^dtrace: failed to open /nosuch\.d: No such file", "-s", "/nosuch.d")
+            self.refused(guest, 1, r"^dtrace: .*--symbols|^dtrace: .*/nosuch", "--symbols", "/nosuch", "-l")
+
+    def test_wrong_guest(self):
+        """No such guest, a process that is no VMM, a QEMU without the engine."""
+        with Guest(self.kernel, smp=1) as plain:
+            env = self.outsight.environment(plain)
+            for target in ("nosuch", plain.name, str(plain.pid), str(os.getpid()), "/nosuch/socket"):
+                with self.subTest(target=target):
+                    trace = Trace(self.outsight.binary, ["-g", target, "-l"], env)
+                    self.assertEqual(trace.finish(), 1, trace.story())
+                    self.assertEqual(trace.out, "")
+                    self.assertEqual(sum(1 for line in trace.errors if line), 1, trace.story())
+                    self.assertTrue(trace.errors[0].startswith("dtrace: "), trace.story())
+            self.assertIn("reads 5 ", plain.check("reads 5"))
+
+    def test_full_disk(self):
+        """-o to a full disk ends with an error; the guest is left alone."""
+        with self.guest(smp=1) as guest:
+            trace = self.outsight.start(guest, "-q", "-x", "switchrate=20hz", "-o", "/dev/full", "-n",
+                                        'tick-10hz { printf("x\\n"); }')
+            self.assertEqual(trace.finish(), 1, trace.story())
+            self.assertRegex(trace.err, r"(?m)^dtrace: .*No space left on device")
+            self.assertIn("reads 5 ", guest.check("reads 5"))
+
+    def test_engine_refuses_strangers(self):
+        """The control socket is the owner's alone, and nonsense on it does not harm the guest."""
+        with self.guest(smp=1) as guest:
+            path = os.path.join(guest.dir, "outsight")
+            sockets = [os.path.join(path, name) for name in os.listdir(path)]
+            self.assertEqual(len(sockets), 1, sockets)
+            self.assertEqual(os.stat(sockets[0]).st_mode & 0o777, 0o600)
+            script = ("import os, socket, sys\n"
+                      "for size in (1, 7, 64, 4096, 60000):\n"
+                      "    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+                      "    s.connect(sys.argv[1])\n"
+                      "    try:\n"
+                      "        s.send(os.urandom(size)); s.send(bytes(size))\n"
+                      "    except OSError: pass\n"
+                      "    s.close()\n")
+            subprocess.run([sys.executable, "-c", script, sockets[0]], check=True, timeout=60)
+            trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { @ = count(); }')
+            guest.check("reads 50")
+            trace.stop()
+            self.assertEqual(numbers(trace.out), [50], trace.story())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

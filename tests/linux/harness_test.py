@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The harness itself, on a guest without the engine: what the scenarios build on."""
+import re
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.guest import Guest, GuestError, why_no_guest
+from lib.outsight import distribution, keyed, numbers
+from lib.scenario import LineResult, parse_symbols
+
+
+class Parsing(unittest.TestCase):
+    def test_tables(self):
+        text = ("              4\n\n  reader                                                           17\n"
+                "           value  ------------- Distribution ------------- count    \n"
+                "               0 |                                         0        \n"
+                "               1 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 3        \n")
+        self.assertEqual(numbers(text), [4])
+        self.assertEqual(keyed(text), {"reader": 17})
+        self.assertEqual(distribution(text), {1: 3})
+
+    def test_symbols(self):
+        typed = "ffffffff81000000 T _text\nffffffffc0001000 t veth_xmit\t[veth]\nffffffffc0002000 t p [bpf]\n"
+        plain = "ffffffff81000000 _text\nffffffffc0001000 veth_xmit [veth]\n"
+        self.assertEqual(parse_symbols(typed, typed=True), parse_symbols(plain, typed=False))
+
+
+class Harness(unittest.TestCase):
+    def test_guest(self):
+        with Guest("6.1", smp=2) as guest:
+            self.assertEqual(guest.run("echo one; exit 3"), (3, "one\n"))
+            self.assertEqual(guest.check("nproc").strip(), "2")
+            self.assertNotIn("nokaslr", guest.check("cat /proc/cmdline"))
+            data = guest.read_file("/proc/kallsyms")
+            self.assertGreater(data.count(b"\n"), 80000)
+            self.assertIn(b"[veth]", data)
+            with self.assertRaises(GuestError):
+                guest.check("false")
+            job = guest.spawn("getppid_loop 2 1000 wait")
+            job.wait_output("waiting")
+            job.send("go")
+            self.assertRegex(job.done(), r"^waiting\ncalls 2000 parent \d+$")
+            # A built-in makes no process: the next PID is the one that follows.
+            before = int(guest.check("echo $$"))
+            self.assertEqual(guest.builtin("[ -e /nosuch ]"), 1)
+            self.assertEqual(guest.builtin("[ -e /init ]"), 0)
+            self.assertEqual(int(guest.check("echo $$")), before + 1)
+            text = guest.check("reads 500")
+            self.assertEqual(sum(int(n) for n in re.findall(r"^bucket \d+ (\d+)$", text, re.M)), 500)
+            self.assertEqual(guest.check("deepcall /mnt/x 3"), "writes 3\n")
+            with open(guest.ram_path(), "rb") as ram:
+                self.assertEqual(len(ram.read(4096)), 4096)
+            self.assertEqual(guest.qmp("query-status")["status"], "running")
+            guest.kill()
+            with self.assertRaises(GuestError):
+                guest.run("true", timeout=10)
+
+
+def main():
+    reason = why_no_guest("6.1")
+    if reason:
+        print(f"SKIP all: {reason}")
+        return 77
+    result = LineResult()
+    unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]).run(result)
+    return 0 if result.wasSuccessful() and result.testsRun else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

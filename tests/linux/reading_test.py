@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What Outsight reads from the guest's memory equals what the guest says itself."""
+import re
+import sys
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.outsight import numbers
+from lib.scenario import Scenario, main, parse_symbols
+
+
+def kallsyms(guest):
+    return parse_symbols(guest.read_file("/proc/kallsyms").decode(), typed=True)
+
+
+class Symbols(Scenario):
+    def compare(self, guest):
+        """The whole table, line by line, before anything else slows the guest down."""
+        status, out, err = self.outsight.run(guest, "--dump-symbols")
+        self.assertEqual(status, 0, err)
+        ours = parse_symbols(out, typed=False)
+        self.assertEqual([a for a, _, _ in ours], sorted(a for a, _, _ in ours), "not sorted by address")
+        theirs = kallsyms(guest)
+        missing, extra = sorted(set(theirs) - set(ours)), sorted(set(ours) - set(theirs))
+        self.assertEqual((missing[:10], extra[:10]), ([], []), f"{len(missing)} missing, {len(extra)} too many")
+        self.assertEqual(sorted(ours), sorted(theirs))
+        modules = {m for _, _, m in ours if m}
+        for module in ("dummy", "veth", "loop", "xor", "bridge"):
+            self.assertIn(module, modules)
+        self.assertGreater(len(ours), 80000)
+
+    def test_default_cpu(self):
+        with self.guest(cpu="qemu64") as guest:
+            self.compare(guest)
+
+    def test_five_levels_with_pti_and_a_spinning_vcpu(self):
+        """5-level paging, separate page tables for user mode, and the only vCPU busy in user mode."""
+        with self.guest(cpu="max", smp=1, append="pti=on") as guest:
+            self.assertIn("la57", guest.check("grep -m1 flags /proc/cpuinfo"))
+            self.assertIn("isolation: enabled", guest.check("dmesg | grep -i 'page tables isolation'"))
+            job = guest.spawn("spin 60")
+            self.compare(guest)
+            self.assertRegex(job.done(), "^rounds [0-9]+$")
+
+    def test_kernel_base_is_random(self):
+        """KASLR is on: two boots differ, and both are read."""
+        bases = set()
+        for _ in range(2):
+            with self.guest(smp=1) as guest:
+                status, out, err = self.outsight.run(guest, "--dump-symbols")
+                self.assertEqual(status, 0, err)
+                base = {n: a for a, n, m in parse_symbols(out, typed=False) if not m}["_text"]
+                self.assertEqual(base, {n: a for a, n, m in kallsyms(guest) if not m}["_text"])
+                bases.add(base)
+        self.assertEqual(len(bases), 2, "the same base twice: is KASLR on?")
+
+    def test_cache_gives_the_same(self):
+        """The second attach takes what was cached; the table stays the same."""
+        with self.guest(smp=1) as guest:
+            first = self.outsight.run(guest, "--dump-symbols")
+            second = self.outsight.run(guest, "--dump-symbols")
+            self.assertEqual(first[0], 0, first[2])
+            self.assertEqual(first[:2], second[:2])
+
+
+class Probes(Scenario):
+    def test_list(self):
+        """-l: more than 30,000 probes, in dtrace's columns, each ID once."""
+        with self.guest() as guest:
+            status, out, err = self.outsight.run(guest, "-l")
+            syscalls = {n[len("__x64_sys_"):] for _, n, m in kallsyms(guest) if n.startswith("__x64_sys_") and not m}
+        self.assertEqual(status, 0, err)
+        lines = out.splitlines()
+        self.assertGreater(len(lines), 30000)
+        self.assertEqual(lines[0], "   ID   PROVIDER            MODULE                          FUNCTION NAME")
+        ids = [int(line.split()[0]) for line in lines[1:]]
+        self.assertEqual(len(ids), len(set(ids)))
+        self.assertEqual([line.split() for line in lines[1:4]],
+                         [["1", "dtrace", "BEGIN"], ["2", "dtrace", "END"], ["3", "dtrace", "ERROR"]])
+        rows = [line.split() for line in lines[1:]]
+        ours = {row[-2] for row in rows if row[1] == "syscall" and row[-1] == "entry"}
+        self.assertEqual(syscalls - ours, set())
+        self.assertEqual({row[-2] for row in rows if row[1] == "syscall" and row[-1] == "return"}, ours)
+        self.assertIn(["fbt", "veth", "veth_xmit", "entry"], [row[1:] for row in rows])
+
+    def test_list_matches(self):
+        with self.guest(smp=1) as guest:
+            status, out, err = self.outsight.run(guest, "-l", "-n", "fbt::vfs_rea?:entry")
+            self.assertEqual(status, 0, err)
+            self.assertEqual([line.split()[1:] for line in out.splitlines()[1:]],
+                             [["fbt", "vmlinux", "vfs_read", "entry"]], out)
+            status, out, err = self.outsight.run(guest, "-l", "-n", "fbt::no_such_function:entry")
+            self.assertIn("No probe matches description", err)
+
+    def test_coverage_of_traceable_functions(self):
+        """fbt has at least 95 % of what the guest's ftrace could trace, and a reason for each other one."""
+        with self.guest() as guest:
+            status, out, err = self.outsight.run(guest, "-l", "-n", "fbt:::entry")
+            self.assertEqual(status, 0, err)
+            ours = {line.split()[-2] for line in out.splitlines()[1:]}
+            theirs = set()
+            for line in guest.read_file("/sys/kernel/tracing/available_filter_functions").decode().splitlines():
+                fields = line.split()
+                if len(fields) < 2 or fields[1] != "[bpf]":
+                    theirs.add(fields[0])
+            missing = theirs - ours
+            self.assertLessEqual(len(missing), 0.05 * len(theirs), sorted(missing)[:20])
+            status, out, err = self.outsight.run(guest, "-lv", "-n", "fbt:::entry")
+            self.assertEqual(status, 0, err)
+        told = {m.group(1) for m in re.finditer(r"(\S+) entry\n\s+Not available: \S.*$", out, re.M)}
+        self.assertEqual(sorted(missing - told)[:20], [], "no reason under -lv")
+
+
+class Hidden(Scenario):
+    """A guest that hides its symbols and types: their tables in RAM are zeroed."""
+
+    def zero_tables(self, guest):
+        """Overwrite kallsyms and BTF in the guest's RAM, through the file that is its RAM."""
+        symbols = {n: a for a, n, m in kallsyms(guest) if not m}
+        code = int(re.search(r"([0-9a-f]+)-[0-9a-f]+ : Kernel code", guest.check("cat /proc/iomem")).group(1), 16)
+        names = [n for n in symbols if re.fullmatch(r"kallsyms_(offsets|addresses|relative_base|num_syms|names|markers|"
+                                                    r"seqs_of_names|token_table|token_index)", n)]
+        self.assertGreater(len(names), 5)
+        start, end = min(symbols[n] for n in names), max(symbols[n] for n in names)
+        # The last table is the 512 bytes of token_index, or three bytes a symbol of seqs_of_names.
+        ranges = [(start, end - start + 512), (symbols["__start_BTF"], symbols["__stop_BTF"] - symbols["__start_BTF"])]
+        with open(guest.ram_path(), "r+b", buffering=0) as ram:
+            for address, size in ranges:
+                ram.seek(code + address - symbols["_text"])
+                ram.write(bytes(size))
+
+    def test_vmlinux_and_symbols(self):
+        vmlinux = self.vmlinux()
+        # The list of another boot: Outsight moves it to where this boot's kernel is.
+        with self.guest(smp=1) as other:
+            listed = other.read_file("/proc/kallsyms")
+        with self.guest() as guest:
+            self.zero_tables(guest)
+            status, _, err = self.outsight.run(guest, "-n", "syscall::getppid:entry { @ = count(); }")
+            self.assertEqual(status, 1, err)
+            self.assertRegex(err, r"--(symbols|vmlinux)")
+            with open(guest.path("symbols"), "wb") as f:
+                f.write(listed)
+            trace = self.outsight.trace(
+                guest, 'syscall::read:entry /curthread->comm == "reads"/ { @ = count(); }',
+                "--vmlinux", vmlinux, "--symbols", guest.path("symbols"))
+            guest.check("reads 1234")
+            trace.stop()
+        self.assertEqual(numbers(trace.out), [1234], trace.story())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
