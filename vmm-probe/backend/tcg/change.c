@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Another plan while the guest runs. QEMU can be told to drop a plugin's callbacks and all
+ * translations (a reset), and then every block is translated anew, by the new plan. A reset may
+ * only be asked for on a vCPU thread: from any other QEMU drops the callbacks and flushes
+ * nothing. So the service thread writes down what it wants, and the first vCPU thread that
+ * comes by a poll point, or that wakes from a halt, takes it.
+ *
+ * To have sleeping vCPUs wake, also those of a paused guest, an event of the API that never
+ * happens in system emulation (a user-mode system call) is asked for and given up again: QEMU then
+ * sends each vCPU thread a piece of work.
+ *
+ * The last step of a reset runs while no vCPU does: there the plan in force is exchanged, so that
+ * when it is done no vCPU is in, or can get into, a site of the old one.
+ */
+#include "vmm-probe/backend/tcg/tcg.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define TAKE_NS     2000000000ll /* how long a vCPU thread may take to come by */
+#define STEP_NS     2000000ll    /* between two reminders, at first */
+#define STEP_MAX_NS 50000000ll
+
+static void never(uint64_t id, unsigned int vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
+		  uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	(void)id, (void)vcpu, (void)num, (void)a1, (void)a2, (void)a3, (void)a4;
+	(void)a5, (void)a6, (void)a7, (void)a8;
+}
+
+void vp_tcg_kick(void)
+{
+	qemu_plugin_register_vcpu_syscall_cb(vp_tcg.id, never);
+	qemu_plugin_register_vcpu_syscall_cb(vp_tcg.id, NULL);
+}
+
+void vp_tcg_raise_poll(void)
+{
+	for (unsigned int i = 0; i < VP_VCPUS_MAX; i++) {
+		if (vp_tcg_vcpu_get(i))
+			qemu_plugin_u64_set(vp_tcg.poll, i, 1);
+	}
+}
+
+/* Runs while no vCPU does. */
+static void on_reset(uint64_t id)
+{
+	pthread_mutex_lock(&vp_tcg.lock);
+	atomic_store(&vp_tcg.index, vp_tcg.pending);
+	vp_tcg.pending = NULL;
+	/* Samples that the plan before asked for are too late now. */
+	for (unsigned int i = 0; i < VP_VCPUS_MAX; i++) {
+		if (vp_tcg_vcpu_get(i))
+			qemu_plugin_u64_set(vp_tcg.sample, i, 0);
+	}
+	vp_tcg_register_callbacks(id);
+	atomic_store(&vp_tcg.state, VP_TCG_QUIET);
+	pthread_cond_broadcast(&vp_tcg.changed);
+	pthread_mutex_unlock(&vp_tcg.lock);
+}
+
+static void take_change(void)
+{
+	bool mine;
+
+	if (ot_likely(atomic_load_explicit(&vp_tcg.state, memory_order_relaxed) != VP_TCG_REQUESTED))
+		return;
+	pthread_mutex_lock(&vp_tcg.lock);
+	mine = atomic_load(&vp_tcg.state) == VP_TCG_REQUESTED && !vp_tcg.exiting;
+	if (mine)
+		atomic_store(&vp_tcg.state, VP_TCG_RESETTING);
+	pthread_mutex_unlock(&vp_tcg.lock);
+	if (mine)
+		qemu_plugin_reset(vp_tcg.id, on_reset);
+}
+
+void vp_tcg_on_poll(unsigned int vcpu, void *udata)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+
+	if (!v)
+		return;
+	/* Before looking: what is asked from here on raises it again. */
+	qemu_plugin_u64_set(vp_tcg.poll, vcpu, 0);
+	vp_tcg_answer_snapshot(v, (uintptr_t)udata);
+	take_change();
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* With the lock held. */
+static void wait_changed(int64_t until_ns)
+{
+	struct timespec t = { .tv_sec = until_ns / 1000000000ll, .tv_nsec = until_ns % 1000000000ll };
+
+	pthread_cond_timedwait(&vp_tcg.changed, &vp_tcg.lock, &t);
+}
+
+/* With the lock held and a change requested; without one when it returns. */
+static struct ot_err *wait_for_reset(void)
+{
+	int64_t start = now_ns(), step = STEP_NS;
+
+	while (atomic_load(&vp_tcg.state) != VP_TCG_QUIET && !vp_tcg.exiting) {
+		/* Once a vCPU thread has taken it, the reset comes: it waits for nothing but the vCPUs
+		 * leaving their blocks. */
+		if (atomic_load(&vp_tcg.state) == VP_TCG_REQUESTED) {
+			if (now_ns() - start > TAKE_NS) {
+				atomic_store(&vp_tcg.state, VP_TCG_QUIET);
+				return ot_err_new(OT_ERR_BUSY,
+						  "no vCPU of the guest took the change within "
+						  "%lld s: each runs without an interrupt or a system call",
+						  TAKE_NS / 1000000000ll);
+			}
+			pthread_mutex_unlock(&vp_tcg.lock);
+			vp_tcg_raise_poll();
+			vp_tcg_kick();
+			pthread_mutex_lock(&vp_tcg.lock);
+			if (atomic_load(&vp_tcg.state) == VP_TCG_QUIET)
+				break;
+		}
+		wait_changed(now_ns() + step);
+		if (step < STEP_MAX_NS)
+			step *= 2;
+	}
+	return NULL;
+}
+
+struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan)
+{
+	struct vp_tcg_index *index = NULL, *old = atomic_load(&vp_tcg.index);
+	struct ot_err *err = NULL;
+
+	(void)backend;
+	if (plan) {
+		OT_TRY(vp_tcg_counters_reserve(plan->ncounters));
+		OT_TRY(vp_tcg_index_create(plan, &index));
+	}
+	pthread_mutex_lock(&vp_tcg.lock);
+	if (!vp_tcg.translated) {
+		/* The first block takes the lock: it will be translated by this plan. */
+		atomic_store(&vp_tcg.index, index);
+	} else if (!vp_tcg.exiting) {
+		vp_tcg.pending = index;
+		atomic_store(&vp_tcg.state, VP_TCG_REQUESTED);
+		err = wait_for_reset();
+	}
+	/* At the end of QEMU the old plan stays, but no vCPU gets from its sites into the engine. */
+	if (vp_tcg.exiting)
+		old = NULL;
+	pthread_mutex_unlock(&vp_tcg.lock);
+	vp_tcg_index_destroy(err ? index : old);
+	return err;
+}

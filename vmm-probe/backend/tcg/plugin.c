@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The plugin as QEMU sees it: loading, arguments, callbacks of the whole plugin, the end.
+ *
+ *   -plugin /usr/lib/…/liboutsight-tcg.so[,name=GUEST][,socket=PATH]
+ *
+ * The engine is made by the first vCPU that starts: guest RAM is not there before.
+ */
+#include "vmm-probe/backend/tcg/tcg.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int qemu_plugin_version = VP_QEMU_API_VERSION;
+
+struct vp_tcg vp_tcg = {
+	.setup = PTHREAD_MUTEX_INITIALIZER,
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+};
+
+/* QEMU's own message for an old API names numbers that say nothing to its user; this one comes
+ * first, because QEMU never gets as far as qemu_plugin_install() then. */
+__attribute__((constructor)) static void say_too_old(void)
+{
+	if (!qemu_plugin_scoreboard_new || !qemu_plugin_read_register)
+		fprintf(stderr,
+			"outsight: this QEMU is too old for liboutsight-tcg.so: it needs QEMU 10 or later "
+			"(Debian 12: from bookworm-backports)\n");
+}
+
+/* --- the engine --------------------------------------------------------------------------- */
+
+static uint64_t op_reg(void *backend, void *ctx, enum vp_reg reg)
+{
+	(void)backend;
+	return vp_tcg_reg(ctx, reg);
+}
+
+static void *op_gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
+{
+	(void)backend;
+	return vp_tcg_ram_host(&vp_tcg.ram, gpa, ret_len);
+}
+
+static uint32_t op_nvcpus(void *backend)
+{
+	(void)backend;
+	return vp_tcg.nvcpus;
+}
+
+static const struct vp_backend_ops tcg_ops = {
+	.name = "tcg",
+	.reg = op_reg,
+	.gpa_to_host = op_gpa_to_host,
+	.install = vp_tcg_install,
+	.counter_slots = vp_tcg_counter_slots,
+	.counter_read = vp_tcg_counter_read,
+	.request_sample = vp_tcg_request_sample,
+	.snapshot = vp_tcg_snapshot,
+	.nvcpus = op_nvcpus,
+};
+
+static struct ot_err *start_engine(void)
+{
+	struct vp_tcg_machine machine;
+	struct vp_engine *engine;
+	struct ot_err *err;
+
+	vp_tcg_machine_read(&machine);
+	OT_TRY(vp_tcg_ram_find(&machine, &vp_tcg.ram));
+	OT_TRY(vp_engine_create(&(struct vp_engine_config){ .ops = &tcg_ops,
+							    .backend = &vp_tcg,
+							    .guest_name = vp_tcg.name,
+							    .ram = vp_tcg.ram.ranges,
+							    .nram = vp_tcg.ram.nranges,
+							    .ram_fds = &vp_tcg.ram.fd,
+							    .nram_fds = vp_tcg.ram.fd != VP_TCG_NO_FD },
+				&engine));
+	/* Before it serves: then hits may come. */
+	atomic_store(&vp_tcg.engine, engine);
+	err = vp_engine_serve(engine, vp_tcg.socket);
+	if (err) {
+		atomic_store(&vp_tcg.engine, NULL);
+		vp_engine_destroy(engine);
+	}
+	return err;
+}
+
+/* --- callbacks ---------------------------------------------------------------------------- */
+
+static void on_vcpu_init(uint64_t id, unsigned int vcpu)
+{
+	struct ot_err *err;
+
+	(void)id;
+	vp_tcg_vcpu_add(vcpu);
+	pthread_mutex_lock(&vp_tcg.setup);
+	if (!atomic_load(&vp_tcg.engine) && !vp_tcg.broken) {
+		err = start_engine();
+		if (err) {
+			/* The guest is worth more than its tracing: it runs on. */
+			fprintf(stderr, "outsight: guest %s can't be traced: %s\n", vp_tcg.name,
+				ot_err_message(err));
+			vp_tcg.broken = true;
+			ot_err_destroy(err);
+		}
+	}
+	pthread_mutex_unlock(&vp_tcg.setup);
+}
+
+static void on_exit_qemu(uint64_t id, void *udata)
+{
+	struct vp_engine *engine;
+
+	(void)id;
+	(void)udata;
+	pthread_mutex_lock(&vp_tcg.lock);
+	vp_tcg.exiting = true;
+	pthread_cond_broadcast(&vp_tcg.changed);
+	pthread_mutex_unlock(&vp_tcg.lock);
+	pthread_mutex_lock(&vp_tcg.setup);
+	vp_tcg.broken = true;
+	engine = atomic_exchange(&vp_tcg.engine, NULL);
+	pthread_mutex_unlock(&vp_tcg.setup);
+	atomic_store(&vp_tcg.index, NULL);
+	/* vCPUs may run on while exit() goes through its handlers. */
+	vp_tcg_wait_left();
+	vp_engine_destroy(engine);
+}
+
+void vp_tcg_register_callbacks(uint64_t id)
+{
+	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
+	qemu_plugin_register_vcpu_idle_cb(id, vp_tcg_on_idle);
+	qemu_plugin_register_vcpu_resume_cb(id, vp_tcg_on_resume);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, vp_tcg_on_translate);
+	qemu_plugin_register_atexit_cb(id, on_exit_qemu, NULL);
+}
+
+/* --- loading ------------------------------------------------------------------------------ */
+
+static struct ot_err *copy_argument(const char *what, const char *value, char *to, size_t size)
+{
+	if (!*value)
+		return ot_err_new(OT_ERR_SYNTAX, "%s= needs a value", what);
+	if (strlen(value) >= size)
+		return ot_err_new(OT_ERR_LIMIT, "%s= is longer than %zu characters", what, size - 1);
+	strcpy(to, value);
+	return NULL;
+}
+
+static struct ot_err *parse_arguments(int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (strncmp(argv[i], "name=", 5) == 0)
+			OT_TRY(copy_argument("name", argv[i] + 5, vp_tcg.name, sizeof(vp_tcg.name)));
+		else if (strncmp(argv[i], "socket=", 7) == 0)
+			OT_TRY(copy_argument("socket", argv[i] + 7, vp_tcg.socket, sizeof(vp_tcg.socket)));
+		else
+			return ot_err_new(OT_ERR_SYNTAX,
+					  "unknown argument \"%s\": there are name= and socket=", argv[i]);
+	}
+	return NULL;
+}
+
+static void default_name(void)
+{
+	struct vp_tcg_machine machine;
+
+	vp_tcg_machine_read(&machine);
+	if (*machine.name)
+		memcpy(vp_tcg.name, machine.name, sizeof(vp_tcg.name));
+	else
+		snprintf(vp_tcg.name, sizeof(vp_tcg.name), "qemu-%d", (int)getpid());
+}
+
+/* $XDG_RUNTIME_DIR/outsight/PID.sock, or /run/outsight/PID.sock: where a client looks. */
+static struct ot_err *default_socket(void)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	char dir[sizeof(vp_tcg.socket)];
+	int n;
+
+	if (!base || *base != '/')
+		base = "/run";
+	n = snprintf(dir, sizeof(dir), "%s/outsight", base);
+	if (n < 0 || (size_t)n >= sizeof(dir))
+		return ot_err_new(OT_ERR_LIMIT, "%s is too long a path for a socket: give socket=PATH", base);
+	if (mkdir(dir, 0700) && errno != EEXIST)
+		return ot_err_os(errno, "%s can't be made (give socket=PATH)", dir);
+	n = snprintf(vp_tcg.socket, sizeof(vp_tcg.socket), "%s/%d.sock", dir, (int)getpid());
+	if (n < 0 || (size_t)n >= sizeof(vp_tcg.socket))
+		return ot_err_new(OT_ERR_LIMIT, "%s is too long a path for a socket: give socket=PATH", dir);
+	return NULL;
+}
+
+static struct ot_err *check_qemu(const struct qemu_info *info)
+{
+	if (info->version.cur < VP_QEMU_API_VERSION || !qemu_plugin_read_register)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this QEMU is too old (plugin API %d): QEMU 10 or later is needed",
+				  info->version.cur);
+	if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "only qemu-system-x86_64 guests can be traced, this is %s",
+				  info->target_name);
+	if (info->system.max_vcpus > VP_VCPUS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "at most %d vCPUs can be traced, this guest may have %d",
+				  VP_VCPUS_MAX, info->system.max_vcpus);
+	return NULL;
+}
+
+static struct ot_err *load(const struct qemu_info *info, int argc, char **argv)
+{
+	pthread_condattr_t attr;
+
+	OT_TRY(check_qemu(info));
+	OT_TRY(parse_arguments(argc, argv));
+	if (!*vp_tcg.name)
+		default_name();
+	if (!*vp_tcg.socket)
+		OT_TRY(default_socket());
+	vp_tcg.nvcpus = info->system.max_vcpus > info->system.smp_vcpus ? (uint32_t)info->system.max_vcpus
+									: (uint32_t)info->system.smp_vcpus;
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&vp_tcg.changed, &attr);
+	pthread_condattr_destroy(&attr);
+	vp_tcg.poll.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+	vp_tcg.sample.score = qemu_plugin_scoreboard_new(sizeof(uint64_t));
+	return NULL;
+}
+
+int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv)
+{
+	struct ot_err *err;
+
+	vp_tcg.id = id;
+	err = load(info, argc, argv);
+	if (err) {
+		fprintf(stderr, "outsight: %s\n", ot_err_message(err));
+		ot_err_destroy(err);
+		return 1;
+	}
+	vp_tcg_register_callbacks(id);
+	return 0;
+}

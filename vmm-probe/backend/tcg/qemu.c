@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What this QEMU's command line says of its machine. The plugin API tells none of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "vmm-probe/backend/tcg/tcg.h"
+
+#define CMDLINE_MAX (4u << 20)
+
+/* The next "key=value" or "value" of a comma-separated option; ",," is a comma. */
+static bool next_item(const char **p, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	if (!**p)
+		return false;
+	for (; **p; (*p)++) {
+		if (**p == ',') {
+			if ((*p)[1] != ',')
+				break;
+			(*p)++;
+		}
+		if (n + 1 < size)
+			buf[n++] = **p;
+	}
+	buf[n] = '\0';
+	if (**p == ',')
+		(*p)++;
+	return true;
+}
+
+static void copy(char *to, size_t size, const char *from)
+{
+	size_t n = strnlen(from, size - 1);
+
+	memcpy(to, from, n);
+	to[n] = '\0';
+}
+
+/* "2G", "512M", "1073741824": QEMU's sizes, bytes when there is no letter. */
+static uint64_t parse_size(const char *s)
+{
+	char *end;
+	uint64_t value = strtoull(s, &end, 0);
+
+	switch (*end) {
+	case 'K':
+	case 'k':
+		return value << 10;
+	case 'M':
+	case 'm':
+		return value << 20;
+	case 'G':
+	case 'g':
+		return value << 30;
+	default:
+		return value;
+	}
+}
+
+static void parse_machine(const char *value, struct vp_tcg_machine *ret)
+{
+	char item[256];
+	bool first = true;
+
+	for (; next_item(&value, item, sizeof(item)); first = false) {
+		if (first && !strchr(item, '='))
+			copy(ret->type, sizeof(ret->type), item);
+		else if (strncmp(item, "type=", 5) == 0)
+			copy(ret->type, sizeof(ret->type), item + 5);
+		else if (strncmp(item, "max-ram-below-4g=", 17) == 0)
+			ret->max_below_4g = parse_size(item + 17);
+	}
+}
+
+static void parse_name(const char *value, struct vp_tcg_machine *ret)
+{
+	char item[256];
+	bool first = true;
+
+	for (; next_item(&value, item, sizeof(item)); first = false) {
+		if (strncmp(item, "guest=", 6) == 0)
+			copy(ret->name, sizeof(ret->name), item + 6);
+		else if (first && !strchr(item, '='))
+			copy(ret->name, sizeof(ret->name), item);
+	}
+}
+
+void vp_tcg_machine_parse(const char *cmdline, size_t len, struct vp_tcg_machine *ret)
+{
+	const char *arg = cmdline, *end = cmdline + len;
+
+	memset(ret, 0, sizeof(*ret));
+	copy(ret->type, sizeof(ret->type), "pc");
+	while (arg < end) {
+		const char *value = arg + strnlen(arg, (size_t)(end - arg)) + 1;
+		const char *option = arg;
+
+		arg = value;
+		if (*option != '-' || value >= end)
+			continue;
+		option += option[1] == '-' ? 2 : 1;
+		if (strcmp(option, "machine") == 0 || strcmp(option, "M") == 0)
+			parse_machine(value, ret);
+		else if (strcmp(option, "name") == 0)
+			parse_name(value, ret);
+	}
+}
+
+void vp_tcg_machine_read(struct vp_tcg_machine *ret)
+{
+	char *text = NULL;
+	size_t len = 0;
+	struct ot_err *err = ot_read_file("/proc/self/cmdline", CMDLINE_MAX, &text, &len);
+
+	/* Without it the machine is QEMU's default; a wrong guess is noticed (vp_tcg_ram_check()). */
+	ot_err_destroy(err);
+	vp_tcg_machine_parse(err ? "" : text, err ? 0 : len, ret);
+	free(text);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of QEMU's plugin API, version 4, that this backend uses, and the two GLib arrays
+ * that appear in it. Declared here because no distribution packages the header, and written
+ * from the API's documentation.
+ *
+ * Everything is found in the QEMU process at load time. The references are weak so that a
+ * QEMU without these functions still loads the library far enough to say that it is too old.
+ */
+#ifndef VP_TCG_QEMU_API_H
+#define VP_TCG_QEMU_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/compiler.h"
+
+#define VP_QEMU_API_VERSION 4
+#define VP_QEMU_WEAK        __attribute__((weak))
+
+/* What qemu_plugin_install() is told. */
+struct qemu_info {
+	const char *target_name; /* "x86_64" */
+	struct {
+		int min, cur; /* plugin API versions that this QEMU speaks */
+	} version;
+	bool system_emulation;
+	struct {
+		int smp_vcpus, max_vcpus; /* when system_emulation */
+	} system;
+};
+
+enum qemu_plugin_cb_flags {
+	QEMU_PLUGIN_CB_NO_REGS,
+	QEMU_PLUGIN_CB_R_REGS, /* the callback reads registers: QEMU writes them back before the call */
+};
+
+enum qemu_plugin_cond {
+	QEMU_PLUGIN_COND_NEVER,
+	QEMU_PLUGIN_COND_ALWAYS,
+	QEMU_PLUGIN_COND_EQ,
+	QEMU_PLUGIN_COND_NE
+};
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_plugin_register;
+struct qemu_plugin_scoreboard;
+
+/* A uint64_t in each vCPU's element of a scoreboard; passed by value. */
+struct qemu_plugin_u64 {
+	struct qemu_plugin_scoreboard *score;
+	size_t offset;
+};
+
+struct qemu_plugin_reg_descriptor {
+	struct qemu_plugin_register *handle;
+	const char *name;
+	const char *feature;
+};
+
+/* GArray and GByteArray: their public beginnings. */
+struct vp_garray {
+	char *data;
+	unsigned int len;
+};
+
+struct vp_gbytes {
+	uint8_t *data;
+	unsigned int len;
+};
+
+typedef void (*qemu_simple_cb)(uint64_t id);
+typedef void (*qemu_udata_cb)(uint64_t id, void *udata);
+typedef void (*qemu_vcpu_cb)(uint64_t id, unsigned int vcpu);
+typedef void (*qemu_vcpu_udata_cb)(unsigned int vcpu, void *udata);
+typedef void (*qemu_tb_cb)(uint64_t id, struct qemu_plugin_tb *tb);
+typedef void (*qemu_syscall_cb)(uint64_t id, unsigned int vcpu, int64_t num, uint64_t a1, uint64_t a2,
+				uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+
+/* What QEMU looks up in the library. */
+OT_EXPORT extern int qemu_plugin_version;
+OT_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv);
+
+/* Callbacks of the whole plugin; NULL takes one away. */
+void VP_QEMU_WEAK qemu_plugin_reset(uint64_t id, qemu_simple_cb done);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_vcpu_cb cb);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_idle_cb(uint64_t id, qemu_vcpu_cb cb);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_resume_cb(uint64_t id, qemu_vcpu_cb cb);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_syscall_cb(uint64_t id, qemu_syscall_cb cb);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_tb_cb cb);
+void VP_QEMU_WEAK qemu_plugin_register_atexit_cb(uint64_t id, qemu_udata_cb cb, void *udata);
+
+/* A block that is being translated. Handles are good for the translation callback. */
+size_t VP_QEMU_WEAK qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
+struct qemu_plugin_insn *VP_QEMU_WEAK qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
+size_t VP_QEMU_WEAK qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
+size_t VP_QEMU_WEAK qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
+uint64_t VP_QEMU_WEAK qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
+void *VP_QEMU_WEAK qemu_plugin_insn_haddr(const struct qemu_plugin_insn *insn);
+
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_vcpu_udata_cb cb,
+							 enum qemu_plugin_cb_flags flags, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_insn_exec_cond_cb(
+    struct qemu_plugin_insn *insn, qemu_vcpu_udata_cb cb, enum qemu_plugin_cb_flags flags,
+    enum qemu_plugin_cond cond, struct qemu_plugin_u64 entry, uint64_t imm, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(struct qemu_plugin_insn *insn,
+								      enum qemu_plugin_op op,
+								      struct qemu_plugin_u64 entry,
+								      uint64_t imm);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_tb *tb, qemu_vcpu_udata_cb cb,
+							    enum qemu_plugin_cb_flags flags,
+							    enum qemu_plugin_cond cond,
+							    struct qemu_plugin_u64 entry, uint64_t imm,
+							    void *udata);
+
+/* Registers of the calling vCPU thread's vCPU. The array is the caller's. read appends to @buf and
+ * returns how many bytes, 0 or less when it cannot. */
+struct vp_garray *VP_QEMU_WEAK qemu_plugin_get_registers(void);
+int VP_QEMU_WEAK qemu_plugin_read_register(struct qemu_plugin_register *handle, struct vp_gbytes *buf);
+
+/* Per-vCPU memory that inline operations work on; any thread. find() and u64 functions abort for a
+ * vCPU that was never there. */
+struct qemu_plugin_scoreboard *VP_QEMU_WEAK qemu_plugin_scoreboard_new(size_t element_size);
+uint64_t VP_QEMU_WEAK qemu_plugin_u64_get(struct qemu_plugin_u64 entry, unsigned int vcpu);
+void VP_QEMU_WEAK qemu_plugin_u64_set(struct qemu_plugin_u64 entry, unsigned int vcpu, uint64_t value);
+
+struct vp_gbytes *VP_QEMU_WEAK g_byte_array_sized_new(unsigned int reserved);
+char *VP_QEMU_WEAK g_array_free(struct vp_garray *array, int free_data);
+
+#endif

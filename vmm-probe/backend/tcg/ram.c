@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest RAM in this process. The plugin API has no call for it, and QEMU's own functions are
+ * no interface, so: the block is the largest mapping that can be guest RAM (/proc/self/maps),
+ * and how a PC maps it to physical addresses follows from the machine type. That is checked
+ * against QEMU: for instructions that QEMU translates it tells the host address, and a walk of
+ * the guest's page tables through our map must lead to the same. While it does not, nothing is
+ * readable: better no answer than a wrong one.
+ *
+ * The map covers the hole for devices below 1 MiB too: there the block's own bytes are seen,
+ * which no guest uses.
+ */
+#include "vmm-probe/backend/tcg/tcg.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define ABOVE_4G     (4ull << 30)
+#define RAM_MIN      (1ull << 20)
+#define CHECKS_MAX   200000u /* blocks; then what was seen has to do */
+#define MISMATCH_MAX 64u     /* a guest may change a page table that QEMU's TLB still knows */
+
+uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size)
+{
+	uint64_t low;
+
+	if (strstr(machine->type, "q35")) {
+		/* hw/i386/pc_q35.c: a split at 2 GiB, once 2.75 GiB would not do. */
+		low = size >= 0xb0000000ull ? 0x80000000ull : 0xb0000000ull;
+		if (machine->max_below_4g && machine->max_below_4g < low)
+			low = machine->max_below_4g;
+	} else if (strcmp(machine->type, "microvm") == 0) {
+		low = 0xc0000000ull;
+	} else {
+		/* hw/i386/pc_piix.c: a split at 3 GiB, once 3.5 GiB would not do. */
+		low = machine->max_below_4g ? machine->max_below_4g : 0xe0000000ull;
+		if (size >= low && low > 0xc0000000ull)
+			low = 0xc0000000ull;
+	}
+	return size < low ? size : low;
+}
+
+/* --- finding the block -------------------------------------------------------------------- */
+
+struct mapping {
+	uint64_t start, end, offset;
+	uint64_t inode;
+	dev_t dev;
+	bool backend; /* surely a memory backend's */
+};
+
+/* One line of /proc/self/maps; false when it can't be guest RAM. */
+static bool parse_mapping(const char *line, struct mapping *ret)
+{
+	unsigned int major, minor;
+	char perms[5];
+	int path = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start,
+		   &ret->end, perms, &ret->offset, &major, &minor, &ret->inode, &path) != 7)
+		return false;
+	if (strncmp(perms, "rw-", 3) != 0 || ret->end - ret->start < RAM_MIN)
+		return false;
+	/* The heap, stacks; and the writable side of translated code. */
+	if (line[path] == '[' || strncmp(line + path, "/memfd:tcg-jit", 14) == 0)
+		return false;
+	ret->dev = makedev(major, minor);
+	ret->backend = strncmp(line + path, "/memfd:memory-backend-memfd", 27) == 0;
+	return true;
+}
+
+static struct ot_err *find_block(struct mapping *ret)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	struct mapping best = { 0 };
+	char *line = NULL;
+	size_t cap = 0;
+
+	if (!f)
+		return ot_err_new(OT_ERR_OS, "/proc/self/maps can't be read");
+	while (getline(&line, &cap, f) > 0) {
+		struct mapping m;
+
+		if (!parse_mapping(line, &m))
+			continue;
+		if (m.backend < best.backend ||
+		    (m.backend == best.backend && m.end - m.start <= best.end - best.start))
+			continue;
+		best = m;
+	}
+	free(line);
+	fclose(f);
+	if (!best.end)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no guest RAM found in QEMU's process");
+	*ret = best;
+	return NULL;
+}
+
+/* Our descriptor of the mapped file. */
+static int find_fd(const struct mapping *m)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *d;
+	int found = VP_TCG_NO_FD;
+
+	while (dir && found < 0 && (d = readdir(dir))) {
+		struct stat st;
+		char *end;
+		long fd = strtol(d->d_name, &end, 10);
+
+		if (*end || end == d->d_name || fd == dirfd(dir) || fstat((int)fd, &st))
+			continue;
+		if (st.st_ino == m->inode && st.st_dev == m->dev)
+			found = (int)fd;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static void add_range(struct vp_tcg_ram *ram, const struct mapping *m, uint64_t gpa, uint64_t at,
+		      uint64_t size)
+{
+	if (!size)
+		return;
+	ram->ranges[ram->nranges++] = (struct vp_ram_range){
+		.gpa = gpa,
+		.size = size,
+		.host = m->start + at,
+		.offset = m->offset + at,
+		.fd_index = ram->fd == VP_TCG_NO_FD ? -1 : 0,
+	};
+}
+
+struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_tcg_ram *ret)
+{
+	struct mapping m = { 0 };
+	uint64_t size, low;
+
+	OT_TRY(find_block(&m));
+	memset(ret, 0, sizeof(*ret));
+	ret->fd = m.inode ? find_fd(&m) : VP_TCG_NO_FD;
+	size = m.end - m.start;
+	low = vp_tcg_ram_low(machine, size);
+	add_range(ret, &m, 0, 0, low);
+	add_range(ret, &m, ABOVE_4G, low, size - low);
+	return NULL;
+}
+
+static void *host_of(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len)
+{
+	for (uint32_t i = 0; i < ram->nranges; i++) {
+		const struct vp_ram_range *r = &ram->ranges[i];
+
+		if (gpa >= r->gpa && gpa - r->gpa < r->size) {
+			*ret_len = r->size - (gpa - r->gpa);
+			return (void *)(uintptr_t)(r->host + (gpa - r->gpa));
+		}
+	}
+	return NULL;
+}
+
+void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len)
+{
+	if (ot_unlikely(atomic_load_explicit(&ram->proof, memory_order_relaxed) & VP_TCG_RAM_WRONG))
+		return NULL;
+	return host_of(ram, gpa, ret_len);
+}
+
+/* --- the proof ---------------------------------------------------------------------------- */
+
+#define PTE_PRESENT 1ull
+#define PTE_HUGE    0x80ull
+#define PTE_ADDRESS 0x000ffffffffff000ull
+#define CR0_PG      (1ull << 31)
+#define CR4_LA57    (1ull << 12)
+#define EFER_LMA    (1ull << 10)
+
+/* Physical address of @vaddr by the guest's tables. */
+static bool walk(const struct vp_tcg_ram *ram, uint64_t cr3, int levels, uint64_t vaddr, uint64_t *ret_gpa)
+{
+	uint64_t table = cr3 & PTE_ADDRESS;
+
+	for (int level = levels - 1; level >= 0; level--) {
+		int shift = 12 + 9 * level;
+		uint64_t entry, len;
+		const char *host = host_of(ram, table + (vaddr >> shift & 511) * 8, &len);
+
+		if (!host || len < sizeof(entry))
+			return false;
+		memcpy(&entry, host, sizeof(entry));
+		if (!(entry & PTE_PRESENT))
+			return false;
+		table = entry & PTE_ADDRESS;
+		if (level == 0 || (level <= 2 && (entry & PTE_HUGE))) {
+			uint64_t in_page = (1ull << shift) - 1;
+
+			*ret_gpa = (table & ~in_page) | (vaddr & in_page);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool read_paging(struct vp_tcg_ram *ram, uint64_t *ret_cr3, int *ret_levels)
+{
+	struct vp_tcg_vcpu *v = ram->reader;
+
+	v->regs.valid = 0;
+	if (!(vp_tcg_reg(v, VP_CR0) & CR0_PG) || !(vp_tcg_reg(v, VP_EFER) & EFER_LMA))
+		return false;
+	*ret_cr3 = vp_tcg_reg(v, VP_CR3);
+	*ret_levels = vp_tcg_reg(v, VP_CR4) & CR4_LA57 ? 5 : 4;
+	return true;
+}
+
+/* The range that @host lies in; -1: none (firmware). */
+static int range_of(const struct vp_tcg_ram *ram, const void *host)
+{
+	for (uint32_t i = 0; i < ram->nranges; i++) {
+		if ((uintptr_t)host - ram->ranges[i].host < ram->ranges[i].size)
+			return (int)i;
+	}
+	return -1;
+}
+
+static void settle(struct vp_tcg_ram *ram, uint32_t how)
+{
+	atomic_fetch_or(&ram->proof, VP_TCG_RAM_SETTLED | how);
+	if (how & VP_TCG_RAM_WRONG)
+		fprintf(stderr,
+			"outsight: guest RAM is not where it was expected to be in QEMU (machine type or "
+			"memory backend not known): this guest can't be traced\n");
+}
+
+static void check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
+{
+	uint32_t all = (1u << ram->nranges) - 1;
+	int range = range_of(ram, host), levels, got_range;
+	uint64_t cr3, gpa, len;
+	const void *got = NULL;
+
+	if (!read_paging(ram, &cr3, &levels))
+		return;
+	if (++ram->checks > CHECKS_MAX)
+		settle(ram, 0);
+	if (walk(ram, cr3, levels, vaddr, &gpa))
+		got = host_of(ram, gpa, &len);
+	got_range = got ? range_of(ram, got) : -1;
+	if (range < 0 && got_range < 0)
+		return; /* firmware */
+	if (got != host) {
+		if (++ram->mismatches >= MISMATCH_MAX)
+			settle(ram, VP_TCG_RAM_WRONG);
+		return;
+	}
+	ram->mismatches = 0;
+	if (((atomic_fetch_or(&ram->proof, 1u << range) | 1u << range) & all) == all)
+		settle(ram, 0);
+}
+
+void vp_tcg_ram_check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	if (ot_likely(atomic_load_explicit(&ram->proof, memory_order_relaxed) & VP_TCG_RAM_SETTLED) || !host)
+		return;
+	if (pthread_mutex_trylock(&lock))
+		return; /* another vCPU checks: one is enough */
+	if (!ram->nranges || (atomic_load(&ram->proof) & VP_TCG_RAM_SETTLED)) {
+		pthread_mutex_unlock(&lock);
+		return;
+	}
+	if (!ram->reader)
+		ram->reader = vp_tcg_vcpu_create();
+	if (ram->reader)
+		check(ram, vaddr, host);
+	pthread_mutex_unlock(&lock);
+}

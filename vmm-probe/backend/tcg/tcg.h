@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tcg backend: a QEMU plugin that hosts the engine. This header is the folder's own.
+ *
+ *   plugin.c  loading, arguments, the ops table, the end
+ *   qemu.c    what QEMU's command line says: the guest's name, the machine
+ *   ram.c     where guest RAM lies in this process
+ *   vcpu.c    registers, halted vCPUs, samples, snapshots
+ *   sites.c   the translation callback: which instructions get a callback
+ *   change.c  putting another plan in force while the guest runs
+ *   counters.c inline counters
+ *
+ * Threads: "vCPU" is the thread of a vCPU, "service" the engine's service thread, "timer" its
+ * sampling thread. Callbacks of QEMU's API version 4 carry no user pointer, so there is one
+ * backend per process, vp_tcg.
+ */
+#ifndef VP_TCG_TCG_H
+#define VP_TCG_TCG_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "vmm-probe/backend/tcg/qemu_api.h"
+#include "vmm-probe/engine/engine.h"
+
+#define VP_TCG_RANGES          2
+#define VP_TCG_SLOTS_PER_CHUNK 1024u
+#define VP_TCG_CHUNKS          64u
+#define VP_TCG_NO_FD           (-1)
+
+/* Guest RAM; fixed once made. */
+struct vp_tcg_ram {
+	struct vp_ram_range ranges[VP_TCG_RANGES];
+	uint32_t nranges;
+	int fd;                 /* that backs all of it, borrowed from QEMU; VP_TCG_NO_FD: none */
+	_Atomic uint32_t proof; /* bit N: range N was met where we expect it; VP_TCG_RAM_* */
+	/* Of vp_tcg_ram_check(), under its lock: */
+	struct vp_tcg_vcpu *reader; /* to read registers with */
+	uint32_t checks;
+	uint32_t mismatches; /* one after the other */
+};
+
+#define VP_TCG_RAM_SETTLED 0x40000000u /* no more checking */
+#define VP_TCG_RAM_WRONG   0x80000000u /* not where we thought: nothing is readable */
+
+/* Where a vCPU is, as far as sampling from another thread goes. */
+enum vp_tcg_where {
+	VP_TCG_RUNS,    /* its own thread may touch regs */
+	VP_TCG_HALTED,  /* regs are those of the halt, whoever makes it SAMPLED may use them */
+	VP_TCG_SAMPLED, /* the timer thread uses them; the vCPU's thread waits to go on */
+};
+
+struct vp_tcg_vcpu {
+	struct vp_regs regs; /* cache of the hit, sample or halt that this vCPU is in */
+	struct vp_gbytes *buf;
+	struct qemu_plugin_register *handles[VP_NREGS];
+	_Atomic uint32_t where; /* enum vp_tcg_where */
+	/* True while the engine runs on the vCPU's own thread: what the end waits for. */
+	_Atomic bool in_engine;
+	/* Snapshot: asked by the service thread, answered by the vCPU's thread. */
+	_Atomic uint32_t snapshot_wanted;
+	struct vp_regs snapshot;
+};
+
+/* The plan in force, indexed by page of host memory. Immutable. */
+struct vp_tcg_index;
+
+/* What a change of plan goes through. */
+enum vp_tcg_change_state {
+	VP_TCG_QUIET,
+	VP_TCG_REQUESTED, /* some vCPU thread shall take it */
+	VP_TCG_RESETTING, /* one did; QEMU drops callbacks and translations */
+};
+
+struct vp_tcg {
+	uint64_t id; /* of the plugin, as QEMU counts */
+	char name[VP_GUEST_NAME];
+	char socket[108];
+	uint32_t nvcpus;                    /* that there can ever be, at most VP_VCPUS_MAX */
+	_Atomic(struct vp_engine *) engine; /* NULL before the first vCPU and at the end */
+	bool broken;                        /* creating it failed: not again */
+	pthread_mutex_t setup;              /* of the engine, by the first vCPU */
+	struct vp_tcg_ram ram;
+	_Atomic(struct vp_tcg_vcpu *) vcpus[VP_VCPUS_MAX];
+
+	/* Per-vCPU words that generated code looks at: not 0, and it calls back. */
+	struct qemu_plugin_u64 poll;
+	struct qemu_plugin_u64 sample;
+
+	pthread_mutex_t lock; /* of what follows, down to `pending` */
+	pthread_cond_t changed;
+	_Atomic uint32_t state; /* enum vp_tcg_change_state; written with the lock held */
+	bool translated;        /* some block was translated already */
+	bool exiting;
+	struct vp_tcg_index *pending;         /* the one that is to come in force */
+	_Atomic bool started;                 /* `translated`, without the lock */
+	_Atomic uint32_t translating;         /* translation callbacks under way */
+	_Atomic(struct vp_tcg_index *) index; /* in force; changed only while no vCPU runs */
+
+	_Atomic(struct qemu_plugin_scoreboard *) counters[VP_TCG_CHUNKS]; /* made by the service thread */
+};
+
+extern struct vp_tcg vp_tcg;
+
+/* qemu.c: a value of an option on QEMU's command line, the last one given. */
+struct vp_tcg_machine {
+	char type[64];            /* "q35", "pc", "pc-i440fx-9.2", …; "pc" when none was named */
+	char name[VP_GUEST_NAME]; /* of -name; "" */
+	uint64_t max_below_4g;    /* -machine max-ram-below-4g=; 0 */
+};
+void vp_tcg_machine_parse(const char *cmdline, size_t len, struct vp_tcg_machine *ret);
+void vp_tcg_machine_read(struct vp_tcg_machine *ret);
+
+/* ram.c */
+/** Find guest RAM in this process. NOT_FOUND when there is nothing like it. */
+OT_MUST_CHECK struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_tcg_ram *ret);
+/** How many of @p size bytes of RAM lie from address 0 up; the rest begins at 4 GiB. */
+uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size);
+/** See vp_backend_ops.gpa_to_host. Any thread. */
+void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len);
+/** Compare our idea of RAM with QEMU's, which has the instruction at @p vaddr at @p host. Translation. */
+void vp_tcg_ram_check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host);
+
+/* vcpu.c */
+/** What is needed to read registers on the calling vCPU thread; NULL without memory. */
+struct vp_tcg_vcpu *vp_tcg_vcpu_create(void);
+void vp_tcg_vcpu_add(unsigned int vcpu);
+struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu); /* NULL: not known */
+uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg);
+void vp_tcg_on_idle(uint64_t id, unsigned int vcpu);
+void vp_tcg_on_resume(uint64_t id, unsigned int vcpu);
+void vp_tcg_on_sample(unsigned int vcpu, void *udata);
+void vp_tcg_request_sample(void *backend, uint32_t vcpu);
+uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
+/** Answer a snapshot that was asked for. vCPU. @p rip: 0, or where the vCPU stands. */
+void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip);
+/** The engine, when it may be entered on this vCPU's thread; then vp_tcg_leave() must follow. */
+struct vp_engine *vp_tcg_enter(struct vp_tcg_vcpu *v);
+void vp_tcg_leave(struct vp_tcg_vcpu *v);
+/** Wait until no vCPU thread is in the engine or translates (a second at most). */
+void vp_tcg_wait_left(void);
+
+/* sites.c */
+OT_MUST_CHECK struct ot_err *vp_tcg_index_create(const struct vp_plan *plan, struct vp_tcg_index **ret);
+void vp_tcg_index_destroy(struct vp_tcg_index *index);
+void vp_tcg_on_translate(uint64_t id, struct qemu_plugin_tb *tb);
+
+/* change.c */
+struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
+/** Look whether something is asked of vCPU threads, and do it. vCPU, outside generated code's locks. */
+void vp_tcg_on_poll(unsigned int vcpu, void *udata);
+/** Register every callback of the plugin (again). */
+void vp_tcg_register_callbacks(uint64_t id);
+/** Wake every vCPU thread that sleeps, so that its resume callback runs. Any thread. */
+void vp_tcg_kick(void);
+/** Let generated code call vp_tcg_on_poll() at its next poll point. Any thread. */
+void vp_tcg_raise_poll(void);
+
+/* counters.c */
+OT_MUST_CHECK struct ot_err *vp_tcg_counters_reserve(uint32_t n);
+bool vp_tcg_counter_entry(uint32_t slot, struct qemu_plugin_u64 *ret);
+uint32_t vp_tcg_counter_slots(void *backend);
+uint64_t vp_tcg_counter_read(void *backend, uint32_t slot, uint32_t vcpu);
+
+#endif

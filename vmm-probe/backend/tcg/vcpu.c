@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Registers of vCPUs. QEMU lets a thread read those of its own vCPU only, so whatever another
+ * thread may want of a halted vCPU is saved when it halts. Whether the vCPU's thread or the
+ * timer's may touch a vCPU's registers is one word, `where`, changed by compare-and-swap.
+ */
+#include "vmm-probe/backend/tcg/tcg.h"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SNAPSHOT_NS 200000000ll
+#define PAUSE_NS    500000l
+
+enum { SNAPSHOT_NONE, SNAPSHOT_WANTED, SNAPSHOT_WRITING };
+
+static const char *const reg_names[VP_NREGS] = {
+	[VP_RAX] = "rax",
+	[VP_RCX] = "rcx",
+	[VP_RDX] = "rdx",
+	[VP_RBX] = "rbx",
+	[VP_RSP] = "rsp",
+	[VP_RBP] = "rbp",
+	[VP_RSI] = "rsi",
+	[VP_RDI] = "rdi",
+	[VP_R8] = "r8",
+	[VP_R9] = "r9",
+	[VP_R10] = "r10",
+	[VP_R11] = "r11",
+	[VP_R12] = "r12",
+	[VP_R13] = "r13",
+	[VP_R14] = "r14",
+	[VP_R15] = "r15",
+	[VP_RIP] = "rip",
+	[VP_RFLAGS] = "eflags",
+	[VP_CS] = "cs",
+	[VP_SS] = "ss",
+	[VP_FS_BASE] = "fs_base",
+	[VP_GS_BASE] = "gs_base",
+	[VP_K_GS_BASE] = "k_gs_base",
+	[VP_CR0] = "cr0",
+	[VP_CR2] = "cr2",
+	[VP_CR3] = "cr3",
+	[VP_CR4] = "cr4",
+	[VP_EFER] = "efer",
+};
+
+static void find_handles(struct vp_tcg_vcpu *v)
+{
+	struct vp_garray *regs = qemu_plugin_get_registers();
+	const struct qemu_plugin_reg_descriptor *d;
+
+	if (!regs)
+		return;
+	d = (const struct qemu_plugin_reg_descriptor *)(void *)regs->data;
+	for (unsigned int i = 0; i < regs->len; i++) {
+		for (unsigned int r = 0; r < VP_NREGS; r++) {
+			if (reg_names[r] && !v->handles[r] && strcmp(d[i].name, reg_names[r]) == 0)
+				v->handles[r] = d[i].handle;
+		}
+	}
+	g_array_free(regs, 1);
+}
+
+struct vp_tcg_vcpu *vp_tcg_vcpu_create(void)
+{
+	struct vp_tcg_vcpu *v = calloc(1, sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->buf = g_byte_array_sized_new(64);
+	if (!v->buf) {
+		free(v);
+		return NULL;
+	}
+	find_handles(v);
+	return v;
+}
+
+void vp_tcg_vcpu_add(unsigned int vcpu)
+{
+	if (vcpu >= VP_VCPUS_MAX || atomic_load(&vp_tcg.vcpus[vcpu]))
+		return;
+	/* Released with everything in it: other threads find it by this pointer. */
+	atomic_store_explicit(&vp_tcg.vcpus[vcpu], vp_tcg_vcpu_create(), memory_order_release);
+}
+
+struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu)
+{
+	return vcpu < VP_VCPUS_MAX ? atomic_load_explicit(&vp_tcg.vcpus[vcpu], memory_order_acquire) : NULL;
+}
+
+uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg)
+{
+	uint64_t value = 0;
+	int n;
+
+	if (v->regs.valid & VP_REG_BIT(reg))
+		return v->regs.v[reg];
+	/* Of another thread's vCPU there is only what was saved: QEMU aborts on such a read. */
+	if (!v->handles[reg] || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
+		return 0;
+	v->buf->len = 0; /* keeps its memory: nothing is allocated */
+	n = qemu_plugin_read_register(v->handles[reg], v->buf);
+	if (n <= 0 || (size_t)n > sizeof(value))
+		return 0;
+	memcpy(&value, v->buf->data, (size_t)n);
+	v->regs.v[reg] = value;
+	v->regs.valid |= VP_REG_BIT(reg);
+	return value;
+}
+
+static void read_all(struct vp_tcg_vcpu *v)
+{
+	v->regs.valid = 0;
+	for (unsigned int r = 0; r < VP_NREGS; r++)
+		vp_tcg_reg(v, (enum vp_reg)r);
+}
+
+/* --- entering the engine ------------------------------------------------------------------ */
+
+struct vp_engine *vp_tcg_enter(struct vp_tcg_vcpu *v)
+{
+	struct vp_engine *engine;
+
+	/* The store must be seen before the load is done; the end pays for that order with
+	 * membarrier(2), so that a hit need not. */
+	atomic_store_explicit(&v->in_engine, true, memory_order_relaxed);
+	OT_BARRIER();
+	engine = atomic_load_explicit(&vp_tcg.engine, memory_order_acquire);
+	if (ot_unlikely(!engine))
+		vp_tcg_leave(v);
+	return engine;
+}
+
+void vp_tcg_leave(struct vp_tcg_vcpu *v)
+{
+	atomic_store_explicit(&v->in_engine, false, memory_order_release);
+}
+
+static void nap(void)
+{
+	struct timespec t = { .tv_nsec = PAUSE_NS };
+
+	nanosleep(&t, NULL);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+void vp_tcg_wait_left(void)
+{
+	int64_t deadline = now_ns() + 1000000000ll;
+
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	for (unsigned int i = 0; i < VP_VCPUS_MAX; i++) {
+		struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(i);
+
+		while (v && atomic_load_explicit(&v->in_engine, memory_order_acquire) && now_ns() < deadline)
+			nap();
+	}
+	while (atomic_load(&vp_tcg.translating) && now_ns() < deadline)
+		nap();
+}
+
+/* --- samples ------------------------------------------------------------------------------ */
+
+static void sample_here(unsigned int vcpu, struct vp_tcg_vcpu *v)
+{
+	struct vp_engine *engine;
+
+	qemu_plugin_u64_set(vp_tcg.sample, vcpu, 0);
+	engine = vp_tcg_enter(v);
+	if (!engine)
+		return;
+	v->regs.valid = 0;
+	vp_engine_sample(engine, vcpu, v);
+	vp_tcg_leave(v);
+}
+
+/* At the beginning of a block, where QEMU's rip is exact. */
+void vp_tcg_on_sample(unsigned int vcpu, void *udata)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+
+	(void)udata;
+	if (v)
+		sample_here(vcpu, v);
+}
+
+static bool claim_halted(struct vp_tcg_vcpu *v)
+{
+	uint32_t halted = VP_TCG_HALTED;
+
+	return atomic_compare_exchange_strong(&v->where, &halted, VP_TCG_SAMPLED);
+}
+
+static void release_halted(struct vp_tcg_vcpu *v)
+{
+	atomic_store_explicit(&v->where, VP_TCG_HALTED, memory_order_release);
+}
+
+void vp_tcg_request_sample(void *backend, uint32_t vcpu)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+	struct vp_engine *engine;
+
+	(void)backend;
+	if (!v)
+		return;
+	if (!claim_halted(v)) {
+		qemu_plugin_u64_set(vp_tcg.sample, vcpu, 1);
+		return;
+	}
+	/* Its own thread can't get into the engine before it is released. */
+	engine = vp_tcg_enter(v);
+	if (engine) {
+		vp_engine_sample(engine, vcpu, v);
+		vp_tcg_leave(v);
+	}
+	release_halted(v);
+}
+
+void vp_tcg_on_idle(uint64_t id, unsigned int vcpu)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+
+	(void)id;
+	if (!v || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
+		return;
+	if (qemu_plugin_u64_get(vp_tcg.sample, vcpu))
+		sample_here(vcpu, v);
+	read_all(v);
+	atomic_store_explicit(&v->where, VP_TCG_HALTED, memory_order_release);
+}
+
+void vp_tcg_on_resume(uint64_t id, unsigned int vcpu)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+	uint32_t halted = VP_TCG_HALTED;
+
+	(void)id;
+	if (!v)
+		return;
+	/* Waits for a sample that is being taken, which is bounded by the engine's fuel. */
+	while (!atomic_compare_exchange_strong(&v->where, &halted, VP_TCG_RUNS) && halted == VP_TCG_SAMPLED) {
+		halted = VP_TCG_HALTED;
+		sched_yield();
+	}
+	vp_tcg_on_poll(vcpu, NULL);
+}
+
+/* --- snapshots ---------------------------------------------------------------------------- */
+
+void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip)
+{
+	uint32_t wanted = SNAPSHOT_WANTED;
+
+	if (!atomic_compare_exchange_strong(&v->snapshot_wanted, &wanted, SNAPSHOT_WRITING))
+		return;
+	read_all(v);
+	v->snapshot = v->regs;
+	if (rip)
+		v->snapshot.v[VP_RIP] = rip; /* QEMU's own is that of the block's beginning */
+	atomic_store_explicit(&v->snapshot_wanted, SNAPSHOT_NONE, memory_order_release);
+}
+
+/* True when @ret was filled; @last: what was asked for is taken back. */
+static bool collect(struct vp_tcg_vcpu *v, struct vp_regs *ret, bool last)
+{
+	uint32_t wanted = SNAPSHOT_WANTED;
+
+	if (claim_halted(v)) {
+		*ret = v->regs;
+		release_halted(v);
+		atomic_compare_exchange_strong(&v->snapshot_wanted, &wanted, SNAPSHOT_NONE);
+		return true;
+	}
+	if (atomic_load_explicit(&v->snapshot_wanted, memory_order_acquire) == SNAPSHOT_NONE) {
+		*ret = v->snapshot;
+		return true;
+	}
+	if (!last || atomic_compare_exchange_strong(&v->snapshot_wanted, &wanted, SNAPSHOT_NONE))
+		return false;
+	while (atomic_load_explicit(&v->snapshot_wanted, memory_order_acquire) != SNAPSHOT_NONE)
+		sched_yield();
+	*ret = v->snapshot;
+	return true;
+}
+
+uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max)
+{
+	int64_t deadline = now_ns() + SNAPSHOT_NS;
+	bool have[VP_VCPUS_MAX] = { false };
+	uint32_t filled = 0, missing;
+
+	(void)backend;
+	if (max > vp_tcg.nvcpus)
+		max = vp_tcg.nvcpus;
+	for (uint32_t i = 0; i < max; i++) {
+		struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(i);
+
+		regs[i].valid = 0;
+		if (v)
+			atomic_store(&v->snapshot_wanted, SNAPSHOT_WANTED);
+	}
+	do {
+		bool last = now_ns() >= deadline;
+
+		vp_tcg_raise_poll();
+		missing = 0;
+		for (uint32_t i = 0; i < max; i++) {
+			struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(i);
+
+			if (!v || have[i])
+				continue;
+			have[i] = collect(v, &regs[i], last);
+			filled += have[i];
+			missing += !have[i];
+		}
+		if (last)
+			break;
+		if (missing)
+			nap();
+	} while (missing);
+	return filled;
+}
