@@ -18,25 +18,46 @@
 /** Set @p words (dif_agg_words() of them) to the start value. */
 void dif_agg_init(enum dif_agg_kind kind, uint64_t arg, uint64_t *words);
 
-/** One aggregated value; @p incr is 1 or the increment argument. */
-void dif_agg_update(enum dif_agg_kind kind, uint64_t *words, uint64_t value, uint64_t incr);
+/** One aggregated value; @p incr is 1 or the increment argument. The parameters come from
+ * @p arg (the program's), not from the words: those lie in shared memory. */
+void dif_agg_update(enum dif_agg_kind kind, uint64_t arg, uint64_t *words, uint64_t value, uint64_t incr);
 
-/** Merge @p from into @p into (same kind and parameters). */
+/** Merge @p from into @p into (same kind and parameters). @p into is the caller's own, made by
+ * dif_agg_init(); @p from has as many words and may hold anything. */
 void dif_agg_merge(enum dif_agg_kind kind, uint64_t *into, const uint64_t *from);
 
 /** Bucket of a quantize (0..126), and the value a bucket stands for. */
 unsigned dif_quantize_bucket(int64_t value);
 int64_t dif_quantize_bucket_value(unsigned bucket);
 
+/** The lowest value of an llquantize's bucket (1 is the first behind the underflow bucket 0, the
+ * last is the overflow bucket); false for bucket 0 and behind the last. */
+bool dif_llquantize_bucket_value(uint64_t arg, uint32_t bucket, uint64_t *ret);
+
 /* --- the table in a buffer half ----------------------------------------------- */
+
+/*
+ * In shared memory entries simply follow one another, 8-aligned:
+ *
+ *   0           4                8            12     16
+ *   epid u32 | tuple_size u32 | nwords u32 | 0 u32 | tuple … pad to 8 | words u64 …
+ *
+ * The hash that finds them again is the writer's own memory.
+ */
+struct dif_aggtab_slot {
+	uint32_t hash;
+	uint32_t offset; /* of the entry / 8, plus 1; 0: free */
+};
 
 struct dif_aggtab {
 	uint8_t *mem; /* shared with the consumer; written by one vCPU only */
 	size_t size;
 	/* private to the writer: nothing below is read from shared memory */
-	uint32_t *buckets; /* allocated by dif_aggtab_init(), size / 8 bytes */
-	uint32_t nbuckets;
-	size_t used;
+	struct dif_aggtab_slot *slots; /* allocated by dif_aggtab_init(), about size / 8 bytes */
+	uint32_t nslots;               /* a power of two */
+	uint32_t nentries;
+	uint64_t seed;
+	size_t used; /* bytes of mem that hold entries */
 };
 
 OT_MUST_CHECK struct ot_err *dif_aggtab_init(struct dif_aggtab *tab, void *mem, size_t size);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Memory: scratch, copies from and to the guest's user space, memref and memstr. */
+#include "dif/vm/vm_priv.h"
+
+#define MEMSTR_MAX 4096u
+
+static uint64_t subr_alloca(struct dif_vm *vm, uint64_t size)
+{
+	uint64_t addr;
+	void *mem = dif_scratch_alloc(vm, size, &addr);
+
+	if (!mem || !dif_vm_burn(vm, size))
+		return 0;
+	memset(mem, 0, size);
+	return addr;
+}
+
+static uint64_t subr_copyin(struct dif_vm *vm, uint64_t user, uint64_t size)
+{
+	uint64_t addr;
+	void *mem = dif_scratch_alloc(vm, size, &addr);
+
+	if (!mem)
+		return 0;
+	memset(mem, 0, size);
+	return dif_mem_load(vm, user, mem, size, true) ? addr : 0;
+}
+
+/* At most max + 1 bytes with the NUL, if there is a max. */
+static uint64_t subr_copyinstr(struct dif_vm *vm)
+{
+	struct dif_vm_priv *p = vm->priv;
+	uint64_t max = vm->strsize - 1;
+	struct dif_str s;
+
+	if (dif_nargs(vm) > 1 && dif_arg(vm, 1) < max)
+		max = dif_arg(vm, 1);
+	if (!dif_mem_string(vm, dif_arg(vm, 0), (uint32_t)max, true, p->tmp[0], &s))
+		return 0;
+	return dif_scratch_string(vm, s.s, s.len);
+}
+
+static void subr_copyinto(struct dif_vm *vm)
+{
+	uint64_t dst = dif_arg(vm, 2);
+
+	if ((dst >> 40 & 0xff) != DIF_SEG_SCRATCH || !dif_window_has(dst)) {
+		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
+		return;
+	}
+	dif_mem_copy(vm, dif_arg(vm, 0), dst, dif_arg(vm, 1), true);
+}
+
+static void subr_bcopy(struct dif_vm *vm)
+{
+	uint64_t dst = dif_arg(vm, 1);
+
+	if ((dst >> 40 & 0xff) != DIF_SEG_SCRATCH || !dif_window_has(dst)) {
+		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
+		return;
+	}
+	dif_mem_copy(vm, dif_arg(vm, 0), dst, dif_arg(vm, 2), false);
+}
+
+/* In pieces, so that no buffer as large as the request is needed. */
+static void subr_copyout(struct dif_vm *vm, bool string)
+{
+	uint64_t src = dif_arg(vm, 0), dst = dif_arg(vm, 1), len = dif_arg(vm, 2);
+	uint8_t piece[256];
+	struct dif_str s;
+
+	if (!vm->ops->store_user) {
+		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+		return;
+	}
+	if (string) {
+		if (!dif_arg_string(vm, 0, &s))
+			return;
+		if (len > (uint64_t)s.len + 1)
+			len = (uint64_t)s.len + 1;
+	}
+	for (uint64_t at = 0; at < len; at += sizeof(piece)) {
+		uint32_t n = len - at < sizeof(piece) ? (uint32_t)(len - at) : sizeof(piece);
+		if (!dif_mem_load(vm, src + at, piece, n, false))
+			return;
+		if (!vm->ops->store_user(vm->env, dst + at, piece, n)) {
+			dif_vm_raise(vm, DIF_FAULT_BADADDR, dst + at);
+			return;
+		}
+	}
+}
+
+static uint64_t subr_memref(struct dif_vm *vm)
+{
+	uint64_t addr, *pair = dif_scratch_alloc(vm, 16, &addr);
+
+	if (!pair)
+		return 0;
+	pair[0] = dif_arg(vm, 0);
+	pair[1] = dif_arg(vm, 1);
+	return addr;
+}
+
+/* Bytes as a string, each NUL replaced; the last byte becomes the terminator. */
+static uint64_t subr_memstr(struct dif_vm *vm)
+{
+	uint64_t size = dif_arg(vm, 2), addr;
+	char with = (char)dif_arg(vm, 1);
+
+	if (size > MEMSTR_MAX) {
+		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+		return 0;
+	}
+	if (!size)
+		return dif_scratch_string(vm, "", 0);
+	char *dst = dif_scratch_alloc(vm, size, &addr);
+	if (!dst || !dif_mem_load(vm, dif_arg(vm, 0), dst, size, false))
+		return 0;
+	for (uint64_t i = 0; i < size - 1; i++) {
+		if (!dst[i])
+			dst[i] = with;
+	}
+	dst[size - 1] = 0;
+	return addr;
+}
+
+uint64_t dif_subr_mem(struct dif_vm *vm, uint32_t subr)
+{
+	switch (subr) {
+	case DIF_SUBR_alloca:
+		return subr_alloca(vm, dif_arg(vm, 0));
+	case DIF_SUBR_copyin:
+		return subr_copyin(vm, dif_arg(vm, 0), dif_arg(vm, 1));
+	case DIF_SUBR_copyinstr:
+		return subr_copyinstr(vm);
+	case DIF_SUBR_copyinto:
+		subr_copyinto(vm);
+		return 0;
+	case DIF_SUBR_bcopy:
+		subr_bcopy(vm);
+		return 0;
+	case DIF_SUBR_copyout:
+	case DIF_SUBR_copyoutstr:
+		subr_copyout(vm, subr == DIF_SUBR_copyoutstr);
+		return 0;
+	case DIF_SUBR_memref:
+		return subr_memref(vm);
+	default:
+		return subr_memstr(vm);
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Addresses as text. Address families are the guest's, which is Linux. */
+#include "dif/vm/vm_priv.h"
+
+#define GUEST_AF_INET      2
+#define GUEST_AF_INET6     10
+#define ARPHRD_ETHER_      1
+#define ARPHRD_INFINIBAND_ 32
+#define LINK_ADDRESS_MAX   20
+
+struct text {
+	char s[64];
+	uint32_t len;
+};
+
+static void put(struct text *t, char c)
+{
+	t->s[t->len++] = c;
+}
+
+static void put_number(struct text *t, unsigned v, unsigned base)
+{
+	char digits[8];
+	unsigned n = 0;
+
+	do {
+		digits[n++] = "0123456789abcdef"[v % base];
+		v /= base;
+	} while (v);
+	while (n)
+		put(t, digits[--n]);
+}
+
+static void put_v4(struct text *t, const uint8_t *a)
+{
+	for (int i = 0; i < 4; i++) {
+		if (i)
+			put(t, '.');
+		put_number(t, a[i], 10);
+	}
+}
+
+/* The first of the longest runs of at least two zero groups; -1: none. */
+static int zero_run(const uint8_t *a, int *ret_len)
+{
+	int best = -1, best_len = 1;
+
+	for (int i = 0; i < 8; i++) {
+		int n = 0;
+		while (i + n < 8 && !a[2 * (i + n)] && !a[2 * (i + n) + 1])
+			n++;
+		if (n > best_len) {
+			best = i;
+			best_len = n;
+		}
+		i += n;
+	}
+	*ret_len = best_len;
+	return best;
+}
+
+static void put_v6(struct text *t, const uint8_t *a)
+{
+	int run_len, run = zero_run(a, &run_len);
+
+	for (int i = 0; i < 8; i++) {
+		if (i == run) {
+			put(t, ':');
+			i += run_len - 1;
+			if (i == 7)
+				put(t, ':');
+			continue;
+		}
+		if (i)
+			put(t, ':');
+		put_number(t, (unsigned)a[2 * i] << 8 | a[2 * i + 1], 16);
+	}
+}
+
+static bool is_v4_mapped(const uint8_t *a)
+{
+	static const uint8_t prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+
+	return memcmp(a, prefix, sizeof(prefix)) == 0;
+}
+
+static uint64_t result(struct dif_vm *vm, const struct text *t)
+{
+	return dif_scratch_string(vm, t->s, t->len);
+}
+
+static uint64_t format_v4(struct dif_vm *vm, uint64_t addr)
+{
+	struct text t = { .len = 0 };
+	uint8_t a[4];
+
+	if (!dif_mem_load(vm, addr, a, sizeof(a), false))
+		return 0;
+	put_v4(&t, a);
+	return result(vm, &t);
+}
+
+/* @bare: a v4-mapped address is shown as its v4 part alone. */
+static uint64_t format_v6(struct dif_vm *vm, uint64_t addr, bool bare)
+{
+	struct text t = { .len = 0 };
+	uint8_t a[16];
+
+	if (!dif_mem_load(vm, addr, a, sizeof(a), false))
+		return 0;
+	if (!is_v4_mapped(a)) {
+		put_v6(&t, a);
+	} else {
+		for (const char *p = bare ? "" : "::ffff:"; *p; p++)
+			put(&t, *p);
+		put_v4(&t, a + 12);
+	}
+	return result(vm, &t);
+}
+
+static uint64_t format_link(struct dif_vm *vm, uint64_t type, uint64_t addr)
+{
+	uint32_t n = type == ARPHRD_ETHER_ ? 6 : type == ARPHRD_INFINIBAND_ ? LINK_ADDRESS_MAX : 0;
+	uint8_t a[LINK_ADDRESS_MAX];
+	struct text t = { .len = 0 };
+
+	if (!n) {
+		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+		return 0;
+	}
+	if (!dif_mem_load(vm, addr, a, n, false))
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		if (i)
+			put(&t, ':');
+		put(&t, "0123456789abcdef"[a[i] >> 4]);
+		put(&t, "0123456789abcdef"[a[i] & 15]);
+	}
+	return result(vm, &t);
+}
+
+uint64_t dif_subr_net(struct dif_vm *vm, uint32_t subr)
+{
+	switch (subr) {
+	case DIF_SUBR_inet_ntoa:
+		return format_v4(vm, dif_arg(vm, 0));
+	case DIF_SUBR_inet_ntoa6:
+		return format_v6(vm, dif_arg(vm, 0), true);
+	case DIF_SUBR_link_ntop:
+		return format_link(vm, (uint32_t)dif_arg(vm, 0), dif_arg(vm, 1));
+	}
+	switch ((uint32_t)dif_arg(vm, 0)) { /* inet_ntop */
+	case GUEST_AF_INET:
+		return format_v4(vm, dif_arg(vm, 1));
+	case GUEST_AF_INET6:
+		return format_v6(vm, dif_arg(vm, 1), false);
+	}
+	dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+	return 0;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers: conversion to and from text, byte order, device numbers, rand(). */
+#include "dif/vm/vm_priv.h"
+
+/* Base 10 is signed, others are not; 16 gets 0x, 8 gets 0. */
+static uint64_t subr_lltostr(struct dif_vm *vm)
+{
+	int64_t base = dif_nargs(vm) > 1 ? (int64_t)dif_arg(vm, 1) : 10;
+	uint64_t v = dif_arg(vm, 0);
+	bool negative = base == 10 && (int64_t)v < 0;
+	char text[72];
+	unsigned at = sizeof(text);
+
+	if (base < 2 || base > 36) {
+		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+		return 0;
+	}
+	if (negative)
+		v = -v;
+	uint64_t rest = v;
+	do {
+		text[--at] = "0123456789abcdefghijklmnopqrstuvwxyz"[rest % (uint64_t)base];
+		rest /= (uint64_t)base;
+	} while (rest);
+	if (base == 16)
+		text[--at] = 'x';
+	if (base == 16 || base == 8)
+		text[--at] = '0';
+	if (negative)
+		text[--at] = '-';
+	return dif_scratch_string(vm, text + at, (uint32_t)(sizeof(text) - at));
+}
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A' + 10;
+	return 99;
+}
+
+static uint64_t subr_strtoll(struct dif_vm *vm)
+{
+	int64_t base = dif_nargs(vm) > 1 ? (int64_t)dif_arg(vm, 1) : 10;
+	struct dif_str s;
+	uint32_t i = 0;
+	uint64_t v = 0;
+
+	if (base < 2 || base > 36) {
+		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+		return 0;
+	}
+	if (!dif_arg_string(vm, 0, &s) || !dif_vm_burn(vm, s.len))
+		return 0;
+	while (i < s.len && (s.s[i] == ' ' || s.s[i] == '\t'))
+		i++;
+	bool negative = i < s.len && s.s[i] == '-';
+	if (negative || (i < s.len && s.s[i] == '+'))
+		i++;
+	if (base == 16 && i + 1 < s.len && s.s[i] == '0' && (s.s[i + 1] | 0x20) == 'x')
+		i += 2;
+	for (; i < s.len && digit(s.s[i]) < base; i++)
+		v = v * (uint64_t)base + (uint64_t)digit(s.s[i]);
+	return negative ? -v : v;
+}
+
+/* xoroshiro128+, by its published recurrence. Not for secrets. */
+static uint64_t subr_rand(struct dif_vm *vm)
+{
+	uint64_t a = vm->rand_state[0], b = vm->rand_state[1];
+	uint64_t result = a + b;
+
+	b ^= a;
+	vm->rand_state[0] = (a << 24 | a >> 40) ^ b ^ b << 16;
+	vm->rand_state[1] = b << 37 | b >> 27;
+	return result;
+}
+
+uint64_t dif_subr_number(struct dif_vm *vm, uint32_t subr)
+{
+	uint64_t v = dif_nargs(vm) ? dif_arg(vm, 0) : 0;
+
+	switch (subr) {
+	case DIF_SUBR_rand:
+		return subr_rand(vm);
+	case DIF_SUBR_lltostr:
+		return subr_lltostr(vm);
+	case DIF_SUBR_strtoll:
+		return subr_strtoll(vm);
+	case DIF_SUBR_getmajor: /* the guest is Linux: a dev_t in the kernel is major << 20 | minor */
+		return (uint32_t)v >> 20;
+	case DIF_SUBR_getminor:
+		return v & 0xfffff;
+	case DIF_SUBR_htons:
+	case DIF_SUBR_ntohs:
+		return __builtin_bswap16((uint16_t)v);
+	case DIF_SUBR_htonl:
+	case DIF_SUBR_ntohl:
+		return __builtin_bswap32((uint32_t)v);
+	default: /* htonll, ntohll */
+		return __builtin_bswap64(v);
+	}
+}
