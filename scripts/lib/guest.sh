@@ -23,8 +23,8 @@ fetch_kernel()
 	[ -e "$dir/release" ] && return 0
 	need_space "$CACHE" 1500
 	package=$(kernel_package "$name")
-	if [ -z "$package" ]; then
-		# Lists may never have been fetched, or backports not be known yet.
+	# Lists may never have been fetched, or (on Debian 12) backports not be known yet.
+	if [ -z "$package" ] && { [ "$(codename)" = bookworm ] || [ -z "$(kernel_package 6)" ]; }; then
 		apt_update
 		ensure_backports
 		package=$(kernel_package "$name")
