@@ -69,7 +69,7 @@ static uint8_t scope_of(unsigned op)
 	return DIF_SCOPE_GLOBAL;
 }
 
-static void put_operands(const struct dif_object *obj, uint32_t insn, struct ot_buf *out)
+static void put_operands(uint32_t insn, struct ot_buf *out)
 {
 	static const char *const kinds[] = { "CTF", "STRING" };
 	unsigned op = dif_insn_op(insn), r1 = dif_insn_r1(insn), r2 = dif_insn_r2(insn);
@@ -218,7 +218,7 @@ void dif_object_list(const struct dif_object *obj, struct ot_buf *out)
 			continue;
 		}
 		ot_buf_printf(out, "%-4s ", name);
-		put_operands(obj, insn, out);
+		put_operands(insn, out);
 		put_comment(obj, insn, out);
 		ot_buf_putc(out, '\n');
 	}
