@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* See launch.h. The child is made by fork: between it and exec only async-signal-safe calls. */
+#include "vmm-probe/session/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/session/client.h"
+
+#define QEMU_MIN     10
+#define ARGS_MAX     512
+#define ANSWER_MS    30000
+#define STOP_MS      5000
+#define STEP_MS      10
+#define SAID_MAX     1500 /* of what QEMU printed, in an error */
+#define PLUGIN_FILE  "liboutsight-tcg.so"
+#define VERSION_SIZE 4096
+
+#ifndef OUTSIGHT_PLUGIN_LIBDIR
+#define OUTSIGHT_PLUGIN_LIBDIR "/usr/local/lib/outsight"
+#endif
+
+struct vp_vm {
+	pid_t pid; /* 0: none, or waited for */
+	int pidfd;
+	int log; /* memfd with what QEMU printed */
+	char socket[108];
+};
+
+/* --- children ----------------------------------------------------------------------------- */
+
+/* In the child: exec, or the reason why not through @status. */
+static OT_NORETURN void run_child(char *const *argv, int out, int status, pid_t parent)
+{
+	sigset_t none;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), err;
+
+	/* A group of its own: Ctrl-C in the terminal is for the tracer, which then stops the guest. */
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (getppid() != parent)
+		_exit(127);
+	if (null >= 0 && dup2(null, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
+		execvp(argv[0], argv);
+	err = errno;
+	if (write(status, &err, sizeof(err)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+/* Start @argv with its output in @out. */
+static struct ot_err *start_child(char *const *argv, int out, pid_t *ret)
+{
+	ot_auto_close int status_read = -1, status_write = -1;
+	pid_t parent = getpid(), pid;
+	int pipes[2], failed = 0;
+	ssize_t n;
+
+	if (pipe2(pipes, O_CLOEXEC))
+		return ot_err_os(errno, "pipe");
+	status_read = pipes[0];
+	status_write = pipes[1];
+	pid = fork();
+	if (pid < 0)
+		return ot_err_os(errno, "fork");
+	if (pid == 0)
+		run_child(argv, out, status_write, parent);
+	close(ot_move_fd(status_write));
+	do
+		n = read(status_read, &failed, sizeof(failed));
+	while (n < 0 && errno == EINTR);
+	if (n == 0) {
+		*ret = pid;
+		return NULL;
+	}
+	waitpid(pid, NULL, 0);
+	if (failed == ENOENT)
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "%s is not installed (Debian: apt install qemu-system-x86)", argv[0]);
+	return ot_err_os(failed, "%s can't be run", argv[0]);
+}
+
+/* Everything in @fd so far, at most @size - 1 bytes from its end, without the last newline. */
+static void read_said(int fd, char *buf, size_t size)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	off_t from = end > (off_t)size - 1 ? end - ((off_t)size - 1) : 0;
+	ssize_t n = pread(fd, buf, size - 1, from);
+
+	if (n < 0)
+		n = 0;
+	while (n > 0 && (buf[n - 1] == '\n' || buf[n - 1] == ' '))
+		n--;
+	buf[n] = '\0';
+}
+
+/* --- before the guest --------------------------------------------------------------------- */
+
+static struct ot_err *check_version(const char *qemu)
+{
+	ot_auto_close int out = memfd_create("qemu-version", MFD_CLOEXEC);
+	char *argv[] = { (char *)qemu, (char *)"--version", NULL };
+	char text[VERSION_SIZE];
+	const char *number;
+	pid_t pid;
+
+	if (out < 0)
+		return ot_err_os(errno, "memfd_create");
+	OT_TRY(start_child(argv, out, &pid));
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	read_said(out, text, sizeof(text));
+	number = strstr(text, "version ");
+	if (!number)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no QEMU: its --version prints \"%.80s\"", qemu,
+				  text);
+	number += strlen("version ");
+	if (strtol(number, NULL, 10) < QEMU_MIN)
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "%s is QEMU %.*s, and its plugins can't read registers: QEMU %d or later is needed "
+		    "(Debian 12: apt install -t bookworm-backports qemu-system-x86)",
+		    qemu, (int)strcspn(number, " \n("), number, QEMU_MIN);
+	return NULL;
+}
+
+/* In $OUTSIGHT_PLUGIN_DIR, else beside the executable (BIN/../lib), else where it is installed. */
+static struct ot_err *find_plugin(struct ot_arena *arena, char **ret)
+{
+	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash, *places[3] = { NULL };
+
+	if (dir && *dir) {
+		places[0] = ot_arena_printf(arena, "%s/" PLUGIN_FILE, dir);
+	} else {
+		exe[n > 0 ? n : 0] = '\0';
+		slash = strrchr(exe, '/');
+		if (slash) {
+			*slash = '\0';
+			places[0] = ot_arena_printf(arena, "%s/../lib/" PLUGIN_FILE, exe);
+		}
+		places[1] = ot_arena_printf(arena, "%s/" PLUGIN_FILE, OUTSIGHT_PLUGIN_LIBDIR);
+	}
+	for (size_t i = 0; i < OT_ARRAY_SIZE(places); i++) {
+		if (places[i] && access(places[i], R_OK) == 0) {
+			*ret = places[i];
+			return NULL;
+		}
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND, "the QEMU plugin %s is not there (set OUTSIGHT_PLUGIN_DIR)",
+			  places[0] ? places[0] : PLUGIN_FILE);
+}
+
+static struct ot_err *check_file(const char *what, const char *path)
+{
+	if (path && access(path, R_OK))
+		return errno == ENOENT ? ot_err_new(OT_ERR_NOT_FOUND, "there is no %s %s", what, path)
+				       : ot_err_os(errno, "%s %s can't be read", what, path);
+	return NULL;
+}
+
+/* --- QEMU's arguments --------------------------------------------------------------------- */
+
+struct args {
+	struct ot_arena *arena;
+	char *v[ARGS_MAX];
+	size_t n;
+	bool failed; /* no memory, or too many */
+};
+
+static void add(struct args *args, const char *value)
+{
+	char *copy = args->n + 1 < ARGS_MAX && value ? ot_arena_strdup(args->arena, value) : NULL;
+
+	if (copy)
+		args->v[args->n++] = copy;
+	else
+		args->failed = true;
+}
+
+static void add2(struct args *args, const char *option, const char *value)
+{
+	add(args, option);
+	add(args, value);
+}
+
+/* In QEMU's options a comma is written twice. */
+static const char *escape(struct args *args, const char *s)
+{
+	struct ot_buf buf;
+	char *ret;
+
+	ot_buf_init(&buf);
+	for (; *s; s++) {
+		if (*s == ',')
+			ot_buf_putc(&buf, ',');
+		ot_buf_putc(&buf, *s);
+	}
+	ret = ot_arena_strdup(args->arena, ot_buf_str(&buf));
+	if (buf.failed || !ret)
+		args->failed = true;
+	ot_buf_deinit(&buf);
+	return ret ? ret : "";
+}
+
+static void add_console(struct args *args, const char *serial)
+{
+	const char *path = serial;
+
+	if (!serial)
+		return;
+	/* QEMU's own stderr goes into our log. */
+	if (strcmp(serial, "-") == 0)
+		path = ot_arena_printf(args->arena, "/proc/%d/fd/2", (int)getpid());
+	add2(args, "-chardev",
+	     ot_arena_printf(args->arena, "file,id=outsight-console,append=on,path=%s",
+			     path ? escape(args, path) : ""));
+	add2(args, "-serial", "chardev:outsight-console");
+}
+
+static void add_kernel(struct args *args, const struct vp_launch_opts *opts)
+{
+	if (!opts->kernel)
+		return;
+	add2(args, "-kernel", opts->kernel);
+	add2(args, "-append", opts->append ? opts->append : "console=ttyS0 panic=-1");
+	if (opts->initrd)
+		add2(args, "-initrd", opts->initrd);
+}
+
+static void make_args(struct args *args, const char *qemu, const char *plugin,
+		      const struct vp_launch_opts *opts)
+{
+	unsigned int mem = opts->mem_mib ? opts->mem_mib : 512;
+	const char *name =
+	    opts->name ? opts->name : ot_arena_printf(args->arena, "outsight-%d", (int)getpid());
+
+	name = name ? escape(args, name) : "";
+	add(args, qemu);
+	add2(args, "-accel", "tcg,thread=multi");
+	add2(args, "-machine", "q35,memory-backend=outsight-ram");
+	add2(args, "-object",
+	     ot_arena_printf(args->arena, "memory-backend-memfd,id=outsight-ram,size=%uM,share=on", mem));
+	add2(args, "-m", ot_arena_printf(args->arena, "%uM", mem));
+	add2(args, "-smp", ot_arena_printf(args->arena, "%u", opts->smp ? opts->smp : 1));
+	add2(args, "-cpu", opts->cpu ? opts->cpu : "max");
+	add2(args, "-name", name);
+	add2(args, "-display", "none");
+	add(args, "-nodefaults");
+	add(args, "-no-reboot");
+	add2(args, "-plugin", ot_arena_printf(args->arena, "file=%s,name=%s", escape(args, plugin), name));
+	add_console(args, opts->serial);
+	add_kernel(args, opts);
+	for (size_t i = 0; i < opts->nextra; i++)
+		add(args, opts->extra[i]);
+}
+
+/* --- the guest's life --------------------------------------------------------------------- */
+
+static bool ended(struct vp_vm *vm, int timeout_ms)
+{
+	struct pollfd p = { .fd = vm->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, timeout_ms) > 0;
+}
+
+static struct ot_err *gone(struct vp_vm *vm)
+{
+	char said[SAID_MAX];
+
+	read_said(vm->log, said, sizeof(said));
+	return ot_err_new(OT_ERR_GUEST_GONE, "QEMU ended: %s", *said ? said : "it printed no reason");
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
+}
+
+/* Until the engine answers. */
+static struct ot_err *wait_engine(struct vp_vm *vm, const struct vp_launch_opts *opts)
+{
+	int64_t deadline = now_ms() + ANSWER_MS;
+
+	for (;;) {
+		struct vp_client client;
+		struct ot_err *err = vp_client_connect(&client, vm->socket);
+
+		if (!err) {
+			vp_client_close(&client);
+			return NULL;
+		}
+		/* Nobody listens yet; anything else waiting does not mend. */
+		if (ot_err_code(err) != OT_ERR_NOT_FOUND)
+			return err;
+		ot_err_destroy(err);
+		if (ended(vm, STEP_MS))
+			return gone(vm);
+		if (opts->go_on && !opts->go_on(opts->arg))
+			return ot_err_new(OT_ERR_BUSY, "interrupted");
+		if (now_ms() > deadline) {
+			char said[SAID_MAX];
+
+			read_said(vm->log, said, sizeof(said));
+			return ot_err_new(OT_ERR_BUSY, "no answer from the engine in QEMU within %d s%s%s",
+					  ANSWER_MS / 1000, *said ? ": " : "", said);
+		}
+	}
+}
+
+/* Where the plugin listens when it is not told: vmm-probe/backend/tcg/plugin.c. */
+static void socket_path(struct vp_vm *vm)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+
+	snprintf(vm->socket, sizeof(vm->socket), "%s/outsight/%d.sock", base && *base == '/' ? base : "/run",
+		 (int)vm->pid);
+}
+
+static struct ot_err *start_qemu(struct vp_vm *vm, struct ot_arena *arena, const struct vp_launch_opts *opts)
+{
+	const char *qemu = opts->qemu ? opts->qemu : getenv("OUTSIGHT_QEMU");
+	struct args *args = ot_arena_new(arena, struct args);
+	char *plugin;
+
+	if (!args)
+		return ot_err_nomem();
+	if (!qemu || !*qemu)
+		qemu = "qemu-system-x86_64";
+	OT_TRY(check_file("kernel", opts->kernel));
+	OT_TRY(check_file("initrd", opts->initrd));
+	OT_TRY(check_version(qemu));
+	OT_TRY(find_plugin(arena, &plugin));
+	args->arena = arena;
+	make_args(args, qemu, plugin, opts);
+	if (args->failed)
+		return ot_err_new(OT_ERR_LIMIT, "more than %d arguments for QEMU, or no memory", ARGS_MAX);
+	vm->log = memfd_create("qemu-log", MFD_CLOEXEC);
+	if (vm->log < 0)
+		return ot_err_os(errno, "memfd_create");
+	OT_TRY(start_child(args->v, vm->log, &vm->pid));
+	vm->pidfd = (int)syscall(SYS_pidfd_open, vm->pid, 0);
+	if (vm->pidfd < 0)
+		return ot_err_os(errno, "pidfd_open");
+	socket_path(vm);
+	return wait_engine(vm, opts);
+}
+
+struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **ret)
+{
+	struct vp_vm *vm = calloc(1, sizeof(*vm));
+	struct ot_arena arena;
+	struct ot_err *err;
+
+	if (!vm)
+		return ot_err_nomem();
+	vm->pidfd = -1;
+	vm->log = -1;
+	ot_arena_init(&arena);
+	err = start_qemu(vm, &arena, opts);
+	ot_arena_deinit(&arena);
+	if (err) {
+		vp_vm_destroy(vm);
+		return err;
+	}
+	*ret = vm;
+	return NULL;
+}
+
+void vp_vm_destroy(struct vp_vm *vm)
+{
+	if (!vm)
+		return;
+	if (vm->pid) {
+		kill(vm->pid, vm->pidfd < 0 ? SIGKILL : SIGTERM);
+		if (vm->pidfd >= 0 && !ended(vm, STOP_MS))
+			kill(vm->pid, SIGKILL);
+		while (waitpid(vm->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (vm->pidfd >= 0)
+		close(vm->pidfd);
+	if (vm->log >= 0)
+		close(vm->log);
+	free(vm);
+}
+
+pid_t vp_vm_pid(const struct vp_vm *vm)
+{
+	return vm->pid;
+}
+
+const char *vp_vm_socket(const struct vp_vm *vm)
+{
+	return vm->socket;
+}
+
+int vp_vm_fd(const struct vp_vm *vm)
+{
+	return vm->pidfd;
+}
+
+const char *vp_vm_accel_reason(void)
+{
+	if (access("/dev/kvm", F_OK))
+		return "tcg: this host has no /dev/kvm";
+	if (access("/dev/kvm", R_OK | W_OK))
+		return "tcg: /dev/kvm is not open to this user";
+	return "tcg: guests under KVM are not traced by this version";
+}

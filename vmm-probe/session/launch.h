@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Booting a guest to trace, for `outsight run`: QEMU with its translator (tcg), our plugin in
+ * it, guest RAM in a shared memfd. The guest belongs to the process that launched it: it is
+ * stopped with it, however that ends.
+ */
+#ifndef VP_SESSION_LAUNCH_H
+#define VP_SESSION_LAUNCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct vp_vm;
+
+/* All borrowed for the call. NULL or 0: the default named here. */
+struct vp_launch_opts {
+	const char *kernel; /* bzImage; NULL: @extra says what to boot */
+	const char *initrd; /* NULL: none */
+	const char *append; /* kernel command line; "console=ttyS0 panic=-1" */
+	uint32_t mem_mib;   /* 512 */
+	uint32_t smp;       /* 1 */
+	const char *cpu;    /* QEMU's -cpu; "max" */
+	const char *name;   /* for -g; "outsight-PID" */
+	const char *serial; /* file that gets the console's output; "-": stderr; NULL: none */
+	const char *qemu;   /* binary; $OUTSIGHT_QEMU, else "qemu-system-x86_64" */
+	char *const *extra; /* more arguments of QEMU, after all of ours */
+	size_t nextra;
+	/* Asked between waits: false gives up (the user pressed Ctrl-C). NULL: never. */
+	bool (*go_on)(void *arg);
+	void *arg;
+};
+
+/**
+ * Boot a guest and return when its engine answers; the guest's kernel may be far from up then.
+ * Takes half a second, 30 s at most.
+ *
+ * @return UNSUPPORTED: QEMU is older than 10. NOT_FOUND: QEMU, the plugin, the kernel or initrd
+ *         is not there. GUEST_GONE: QEMU ended, with what it said. BUSY: no answer in time, or
+ *         @p go_on said no. Nothing of it runs on then.
+ */
+OT_MUST_CHECK struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **ret);
+
+/** Stop the guest and free it: asks QEMU to end, and kills it when it does not within 5 s. NULL
+ * is fine. */
+void vp_vm_destroy(struct vp_vm *vm);
+
+pid_t vp_vm_pid(const struct vp_vm *vm);
+
+/** Path of the engine's control socket; the guest's for vp_session_attach(). */
+const char *vp_vm_socket(const struct vp_vm *vm);
+
+/** Readable once QEMU has ended; owned by the VM. */
+int vp_vm_fd(const struct vp_vm *vm);
+
+/** Which accelerator guests get, and why, in one line: "tcg: …". Valid for good. */
+const char *vp_vm_accel_reason(void);
+
+#endif
