@@ -202,6 +202,27 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uin
 	return NULL;
 }
 
+static struct ot_err *read_half(struct vp_session *s, uint32_t source, uint32_t cpu, unsigned half)
+{
+	OT_TRY(collect_half(s, source, cpu, half));
+	return give_aggregates(s, source, cpu, half);
+}
+
+/* What an exchange handed over: the half that was active before, if there was an exchange (fill and
+ * ring buffers have one at the end). Of a VMM that has died also what it was writing: every record that
+ * is counted in `used` is whole. */
+static struct ot_err *read_vcpu(struct vp_session *s, uint32_t source, uint32_t cpu)
+{
+	struct vp_source *src = &s->sources[source];
+	unsigned before = src->seen[cpu].active;
+	unsigned active = __atomic_load_n(&status_of(s, src, cpu)->active, __ATOMIC_ACQUIRE) & 1;
+
+	if (active != before)
+		OT_TRY(read_half(s, source, cpu, before));
+	src->seen[cpu].active = active;
+	return src->gone ? read_half(s, source, cpu, active) : NULL;
+}
+
 static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src, uint64_t *ret_covered)
 {
 	struct vp_msg_switch_reply reply = { 0 };
@@ -210,33 +231,25 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 		OT_TRY(vp_client_switch(&src->link->client, &reply));
 	else
 		OT_TRY(vp_es_switch(s->host_es, &reply));
+	if (reply.flags & VP_SWITCH_FILLED)
+		s->exited = true; /* the fill policy ends a session as exit(0) does */
 	*ret_covered = reply.now_ns;
 	return NULL;
 }
 
-/* Exchange and read the halves of one engine. Which half was handed over is told by `active`: the
- * other one. A VMM that has died can't exchange any more, but both halves are still here. */
 static struct ot_err *drain_source(struct vp_session *s, uint32_t source, uint64_t *covered)
 {
 	struct vp_source *src = &s->sources[source];
-	bool was_gone = src->gone;
 	uint64_t until = UINT64_MAX;
 
-	if (!was_gone)
+	if (src->read_out)
+		return NULL;
+	if (!src->gone)
 		OT_TRY(vp_note_gone(s, src, switch_source(s, src, &until)));
-	if (was_gone && src->read_out)
-		return NULL; /* read to the end before */
-	for (uint32_t cpu = 0; cpu < src->ncpus; cpu++) {
-		unsigned active = __atomic_load_n(&status_of(s, src, cpu)->active, __ATOMIC_ACQUIRE) & 1;
-		OT_TRY(collect_half(s, source, cpu, active ^ 1));
-		OT_TRY(give_aggregates(s, source, cpu, active ^ 1));
-		if (!src->gone)
-			continue;
-		OT_TRY(collect_half(s, source, cpu, active));
-		OT_TRY(give_aggregates(s, source, cpu, active));
-		src->read_out = true;
-	}
-	if (until < *covered && !src->gone)
+	for (uint32_t cpu = 0; cpu < src->ncpus; cpu++)
+		OT_TRY(read_vcpu(s, source, cpu));
+	src->read_out = src->gone;
+	if (until < *covered)
 		*covered = until;
 	return NULL;
 }
