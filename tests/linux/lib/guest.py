@@ -56,11 +56,12 @@ class Guest:
     _numbers = itertools.count(1)
 
     def __init__(self, kernel, smp=2, memory=512 * MIB, cpu="max", append="", plugin=None, name=None,
-                 socket_path=None, qemu_args=()):
+                 socket_path=None, qemu_args=(), more_files=None):
         self.kernel = kernel
         self.name = name or f"test{os.getpid()}-{next(self._numbers)}"
         self.smp, self.memory, self.cpu, self.append = smp, memory, cpu, append
         self.plugin, self.socket_path, self.qemu_args = plugin, socket_path, list(qemu_args)
+        self.more_files = more_files  # a cpio archive that is unpacked over the initramfs
         self.dir = tempfile.mkdtemp(prefix="outsight-guest-")
         self.process = None
         self.channel = None
@@ -82,6 +83,19 @@ class Guest:
     def path(self, name):
         return os.path.join(self.dir, name)
 
+    def initrd(self):
+        path = os.path.join(image_dir(self.kernel), "initrd")
+        if not self.more_files:
+            return path
+        with open(self.path("initrd"), "wb") as out:
+            with open(path, "rb") as f:
+                shutil.copyfileobj(f, out)
+            # The kernel wants the next archive aligned.
+            out.write(bytes(-out.tell() % 512))
+            with open(self.more_files, "rb") as f:
+                shutil.copyfileobj(f, out)
+        return self.path("initrd")
+
     def command(self):
         image = image_dir(self.kernel)
         args = ["qemu-system-x86_64", "-accel", "tcg,thread=multi", "-machine", "q35,memory-backend=mem",
@@ -92,7 +106,7 @@ class Guest:
                 "-chardev", f"socket,id=channel,path={self.path('channel')},server=on,wait=off",
                 "-serial", "chardev:channel",
                 "-qmp", f"unix:{self.path('qmp')},server=on,wait=off",
-                "-kernel", os.path.join(image, "vmlinuz"), "-initrd", os.path.join(image, "initrd"),
+                "-kernel", os.path.join(image, "vmlinuz"), "-initrd", self.initrd(),
                 "-append", f"console=ttyS0 quiet panic=-1 {self.append}".strip()]
         if self.plugin:
             plugin = f"{self.plugin},name={self.name}"
@@ -212,6 +226,10 @@ class Guest:
             f.readline()
             call({"execute": "qmp_capabilities"})
             return call({"execute": command, "arguments": arguments})
+
+    def qemu_command(self, line):
+        """One line of QEMU's own monitor language; its answer as text."""
+        return self.qmp("human-monitor-command", **{"command-line": line})
 
     def ram_path(self):
         """The guest's RAM as a file of the host. On q35 with less than 2 GiB, offset is physical address."""
