@@ -25,26 +25,6 @@
 #define CHECKS_MAX   200000u /* blocks; then what was seen has to do */
 #define MISMATCH_MAX 64u     /* a guest may change a page table that QEMU's TLB still knows */
 
-uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size)
-{
-	uint64_t low;
-
-	if (strstr(machine->type, "q35")) {
-		/* hw/i386/pc_q35.c: a split at 2 GiB, once 2.75 GiB would not do. */
-		low = size >= 0xb0000000ull ? 0x80000000ull : 0xb0000000ull;
-		if (machine->max_below_4g && machine->max_below_4g < low)
-			low = machine->max_below_4g;
-	} else if (strcmp(machine->type, "microvm") == 0) {
-		low = 0xc0000000ull;
-	} else {
-		/* hw/i386/pc_piix.c: a split at 3 GiB, once 3.5 GiB would not do. */
-		low = machine->max_below_4g ? machine->max_below_4g : 0xe0000000ull;
-		if (size >= low && low > 0xc0000000ull)
-			low = 0xc0000000ull;
-	}
-	return size < low ? size : low;
-}
-
 /* --- finding the block -------------------------------------------------------------------- */
 
 struct mapping {

@@ -3,7 +3,7 @@
  * The tcg backend: a QEMU plugin that hosts the engine. This header is the folder's own.
  *
  *   plugin.c  loading, arguments, the ops table, the end
- *   qemu.c    what QEMU's command line says: the guest's name, the machine
+ *   machine.c what QEMU's command line says: the guest's name, the machine
  *   ram.c     where guest RAM lies in this process
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
  *   sites.c   the translation callback: which instructions get a callback
@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/backend/tcg/qemu_api.h"
 #include "vmm-probe/engine/engine.h"
 
@@ -102,20 +103,9 @@ struct vp_tcg {
 
 extern struct vp_tcg vp_tcg;
 
-/* qemu.c: a value of an option on QEMU's command line, the last one given. */
-struct vp_tcg_machine {
-	char type[64];            /* "q35", "pc", "pc-i440fx-9.2", …; "pc" when none was named */
-	char name[VP_GUEST_NAME]; /* of -name; "" */
-	uint64_t max_below_4g;    /* -machine max-ram-below-4g=; 0 */
-};
-void vp_tcg_machine_parse(const char *cmdline, size_t len, struct vp_tcg_machine *ret);
-void vp_tcg_machine_read(struct vp_tcg_machine *ret);
-
 /* ram.c */
 /** Find guest RAM in this process. NOT_FOUND when there is nothing like it. */
 OT_MUST_CHECK struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_tcg_ram *ret);
-/** How many of @p size bytes of RAM lie from address 0 up; the rest begins at 4 GiB. */
-uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size);
 /** See vp_backend_ops.gpa_to_host. Any thread. */
 void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len);
 /** Compare our idea of RAM with QEMU's, which has the instruction at @p vaddr at @p host. Translation. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this QEMU's command line says of its machine. The plugin API tells none of it. */
+/* What this QEMU's command line says of its machine, and where such a machine has its RAM. The plugin
+ * API tells none of it. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/io.h"
-#include "vmm-probe/backend/tcg/tcg.h"
+#include "vmm-probe/backend/tcg/machine.h"
 
 #define CMDLINE_MAX (4u << 20)
 
@@ -118,4 +120,24 @@ void vp_tcg_machine_read(struct vp_tcg_machine *ret)
 	ot_err_destroy(err);
 	vp_tcg_machine_parse(err ? "" : text, err ? 0 : len, ret);
 	free(text);
+}
+
+uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size)
+{
+	uint64_t low;
+
+	if (strstr(machine->type, "q35")) {
+		/* hw/i386/pc_q35.c: a split at 2 GiB, once 2.75 GiB would not do. */
+		low = size >= 0xb0000000ull ? 0x80000000ull : 0xb0000000ull;
+		if (machine->max_below_4g && machine->max_below_4g < low)
+			low = machine->max_below_4g;
+	} else if (strcmp(machine->type, "microvm") == 0) {
+		low = 0xc0000000ull;
+	} else {
+		/* hw/i386/pc_piix.c: a split at 3 GiB, once 3.5 GiB would not do. */
+		low = machine->max_below_4g ? machine->max_below_4g : 0xe0000000ull;
+		if (size >= low && low > 0xc0000000ull)
+			low = 0xc0000000ull;
+	}
+	return size < low ? size : low;
 }

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmm-probe/backend/tcg/machine.c: QEMU's command line, and the split of a PC's RAM. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/backend/tcg/machine.h"
+
+#define MIB (1ull << 20)
+#define GIB (1ull << 30)
+
+#define PARSE(args, ret) vp_tcg_machine_parse(args, sizeof(args) - 1, ret)
+
+static void default_machine_is_pc(void **state)
+{
+	struct vp_tcg_machine m;
+
+	(void)state;
+	PARSE("qemu-system-x86_64\0-m\0"
+	      "2G\0",
+	      &m);
+	assert_string_equal(m.type, "pc");
+	assert_string_equal(m.name, "");
+	assert_int_equal(m.max_below_4g, 0);
+	PARSE("", &m);
+	assert_string_equal(m.type, "pc");
+}
+
+static void machine_and_name_are_found_in_every_spelling(void **state)
+{
+	struct vp_tcg_machine m;
+
+	(void)state;
+	PARSE("q\0-machine\0q35,memory-backend=mem\0-name\0web01\0", &m);
+	assert_string_equal(m.type, "q35");
+	assert_string_equal(m.name, "web01");
+	PARSE("q\0-M\0pc-q35-9.2\0-name\0guest=web02,debug-threads=on\0", &m);
+	assert_string_equal(m.type, "pc-q35-9.2");
+	assert_string_equal(m.name, "web02");
+	PARSE("q\0--machine\0accel=tcg,type=microvm,max-ram-below-4g=1G\0-name\0debug-threads=on,guest=a\0",
+	      &m);
+	assert_string_equal(m.type, "microvm");
+	assert_string_equal(m.name, "a");
+	assert_int_equal(m.max_below_4g, GIB);
+	PARSE("q\0-name\0a,,b\0", &m);
+	assert_string_equal(m.name, "a,b");
+}
+
+static void last_option_counts(void **state)
+{
+	struct vp_tcg_machine m;
+
+	(void)state;
+	PARSE("q\0-M\0pc\0-M\0q35\0-machine\0max-ram-below-4g=0x40000000\0", &m);
+	assert_string_equal(m.type, "q35");
+	assert_int_equal(m.max_below_4g, GIB);
+}
+
+static void broken_command_lines_are_bounded(void **state)
+{
+	char longest[3000];
+	struct vp_tcg_machine m;
+
+	(void)state;
+	PARSE("q\0-machine", &m); /* no value */
+	assert_string_equal(m.type, "pc");
+	PARSE("q\0-name\0", &m);
+	assert_string_equal(m.name, "");
+	PARSE("-\0-\0--\0", &m);
+	assert_string_equal(m.type, "pc");
+	memset(longest, 'x', sizeof(longest));
+	memcpy(longest, "-name", 6);
+	longest[sizeof(longest) - 1] = '\0';
+	vp_tcg_machine_parse(longest, sizeof(longest) - 1, &m);
+	assert_int_equal(strlen(m.name), sizeof(m.name) - 1);
+}
+
+/* What QEMU 10's "info mtree -f" showed for each. */
+static void ram_is_split_as_qemu_splits_it(void **state)
+{
+	static const struct {
+		const char *type;
+		uint64_t max_below_4g, size, low;
+	} cases[] = {
+		{ "q35", 0, 512 * MIB, 512 * MIB },      { "q35", 0, 2560 * MIB, 2560 * MIB },
+		{ "q35", 0, 3 * GIB, 2 * GIB },          { "q35", GIB, 2 * GIB, GIB },
+		{ "pc-q35-10.0", 0, 16 * GIB, 2 * GIB }, { "pc", 0, 3 * GIB, 3 * GIB },
+		{ "pc", 0, 4 * GIB, 3 * GIB },           { "microvm", 0, 4 * GIB, 3 * GIB },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vp_tcg_machine m = { .max_below_4g = cases[i].max_below_4g };
+
+		strcpy(m.type, cases[i].type);
+		assert_int_equal(vp_tcg_ram_low(&m, cases[i].size), cases[i].low);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(default_machine_is_pc),
+		cmocka_unit_test(machine_and_name_are_found_in_every_spelling),
+		cmocka_unit_test(last_option_counts),
+		cmocka_unit_test(broken_command_lines_are_bounded),
+		cmocka_unit_test(ram_is_split_as_qemu_splits_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
