@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The fake backend: guest RAM that is an array, page tables that a test writes, vCPUs whose registers a
+ * test sets. A "hit" is a call. For tests and benchmarks of everything above the backends.
+ *
+ * Threads: vp_fake_hit() and vp_fake_sample() by any thread, one at a time for one vCPU; the rest as
+ * engine.h says of a backend.
+ */
+#ifndef VP_BACKEND_FAKE_FAKE_H
+#define VP_BACKEND_FAKE_FAKE_H
+
+#include "vmm-probe/engine/engine.h"
+
+#define VP_FAKE_PAGE 4096ull
+
+struct vp_fake;
+
+struct vp_fake_config {
+	uint32_t nvcpus;
+	uint64_t ram_size;      /* bytes, a multiple of the page size */
+	uint32_t counter_slots; /* 0: the backend has no inline counters */
+	uint32_t levels;        /* of its page tables: 4 or 5 */
+	bool can_profile;
+};
+
+OT_MUST_CHECK struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fake **ret);
+void vp_fake_destroy(struct vp_fake *fake);
+
+/** The engine to test; made by create, owned by the fake, destroyed with it (or before). */
+struct vp_engine *vp_fake_engine(struct vp_fake *fake);
+void vp_fake_destroy_engine(struct vp_fake *fake);
+
+/* --- guest memory ---------------------------------------------------------------------------- */
+
+/** A fresh zeroed page of RAM; its guest physical address. Aborts the test when RAM is full. */
+uint64_t vp_fake_page(struct vp_fake *fake);
+
+/** An empty top page table. */
+uint64_t vp_fake_root(struct vp_fake *fake);
+
+/** Map the page at @p va in @p root to @p gpa; @p flags: page-table entry bits besides P and W (4: user).
+ * @p shift 12, or 21 for a large page. */
+void vp_fake_map(struct vp_fake *fake, uint64_t root, uint64_t va, uint64_t gpa, uint64_t flags,
+		 unsigned shift);
+
+/** Host address of guest physical memory, NULL outside RAM. */
+void *vp_fake_ram(struct vp_fake *fake, uint64_t gpa);
+
+/** Write to mapped guest memory by virtual address; aborts the test where nothing is mapped. */
+void vp_fake_write(struct vp_fake *fake, uint64_t root, uint64_t va, const void *src, size_t len);
+
+/* --- running ------------------------------------------------------------------------------------ */
+
+void vp_fake_set_reg(struct vp_fake *fake, uint32_t vcpu, enum vp_reg reg, uint64_t value);
+
+/** The vCPU executes the instruction at kernel address @p gva: true when that is a site of the plan in
+ * force. */
+bool vp_fake_hit(struct vp_fake *fake, uint32_t vcpu, uint64_t gva);
+
+/** The site that vp_fake_hit() would find, for benchmarks; valid while no plan is installed. */
+const struct vp_site *vp_fake_site(struct vp_fake *fake, uint64_t gva);
+
+/** Take a sample now if one was asked for; true when it was. */
+bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu);
+
+/* --- faults to inject, and what happened ---------------------------------------------------------- */
+
+/** From now on install() answers BUSY (a paused guest). */
+void vp_fake_set_busy(struct vp_fake *fake, bool busy);
+/** The n-th install() from now fails with OS; 0: none does. */
+void vp_fake_fail_install(struct vp_fake *fake, unsigned n);
+
+uint32_t vp_fake_sites(struct vp_fake *fake);    /* in the plan in force */
+uint32_t vp_fake_installs(struct vp_fake *fake); /* that succeeded */
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Shared by the files of the fake backend. */
+#ifndef VP_BACKEND_FAKE_INTERNAL_H
+#define VP_BACKEND_FAKE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "vmm-probe/backend/fake/fake.h"
+
+struct vp_fake_vcpu {
+	struct vp_regs regs;
+	uint64_t *counters;
+	uint32_t sample_wanted;
+};
+
+struct vp_fake {
+	struct vp_fake_config config;
+	uint8_t *ram;
+	uint64_t next_page;
+	struct vp_fake_vcpu *vcpus;
+	struct vp_engine *engine;
+	/* Readers are hits, the writer is install(): so no hit begins on a plan that was replaced. */
+	pthread_rwlock_t lock;
+	const struct vp_plan *plan;
+	bool busy;
+	unsigned fail_install;
+	uint32_t installs;
+};
+
+#endif

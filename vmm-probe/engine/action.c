@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What each kind of action does. Hit path. */
+#include "vmm-probe/engine/internal.h"
+
+static enum dif_fault store_value(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+{
+	const struct dif_object *obj = step->action->object;
+	uint64_t value;
+	enum dif_fault f = dif_vm_eval(&v->vm, obj, &value);
+
+	if (f != DIF_FAULT_NONE)
+		return f;
+	if (obj->ret.flags & (DIF_TF_BYREF | DIF_TF_BYUREF))
+		return dif_vm_copy(&v->vm, &obj->ret, value, dst, step->size);
+	/* Little-endian, as the guest and this host are: the low bytes are the value. */
+	memcpy(dst, &value, step->size < sizeof(value) ? step->size : sizeof(value));
+	if (step->size > sizeof(value))
+		memset(dst + sizeof(value), 0, step->size - sizeof(value));
+	return DIF_FAULT_NONE;
+}
+
+static void store_stack(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+{
+	/* On the vCPU's stack: the record may lie at any multiple of 8, but it is shared memory. */
+	uint64_t pcs[VP_FRAMES_MAX];
+	uint32_t max = step->size / 8,
+		 n = vp_unwind_kernel(v, pcs, max < VP_FRAMES_MAX ? max : VP_FRAMES_MAX);
+
+	memcpy(dst, pcs, n * sizeof(*pcs));
+	memset(dst + n * sizeof(*pcs), 0, step->size - n * sizeof(*pcs));
+}
+
+/* pid, frames, then room for strings (jstack), which stays empty. */
+static enum dif_fault store_ustack(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+{
+	uint64_t pcs[VP_FRAMES_MAX], frames = step->action->arg & 0xffffffff;
+	enum dif_fault f = DIF_FAULT_NONE;
+	uint64_t pid = vp_task_id(v, DIF_VAR_pid, &f);
+
+	if (f != DIF_FAULT_NONE)
+		return f;
+	if (!frames)
+		frames = step->action->kind == DIF_ACT_jstack ? v->es->open.jstackframes
+							      : v->es->open.ustackframes;
+	if (frames > VP_FRAMES_MAX)
+		frames = VP_FRAMES_MAX;
+	if (frames > step->size / 8 - 1)
+		frames = step->size / 8 - 1;
+	uint32_t n = vp_unwind_user(v, pcs, (uint32_t)frames);
+	memcpy(dst, &pid, sizeof(pid));
+	memcpy(dst + sizeof(pid), pcs, n * sizeof(*pcs));
+	memset(dst + (n + 1) * sizeof(*pcs), 0, step->size - (n + 1) * sizeof(*pcs));
+	return DIF_FAULT_NONE;
+}
+
+static enum dif_fault store_user_address(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+{
+	uint64_t pair[2] = { 0, 0 };
+	enum dif_fault f = dif_vm_eval(&v->vm, step->action->object, &pair[1]);
+
+	if (f == DIF_FAULT_NONE)
+		pair[0] = vp_task_id(v, DIF_VAR_pid, &f);
+	memcpy(dst, pair, sizeof(pair));
+	return f;
+}
+
+enum dif_fault vp_store_datum(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *base)
+{
+	uint8_t *dst = base + step->offset;
+
+	memset(dst - step->gap, 0, step->gap);
+	switch (step->action->kind) {
+	case DIF_ACT_stack:
+		store_stack(v, step, dst);
+		return DIF_FAULT_NONE;
+	case DIF_ACT_ustack:
+	case DIF_ACT_jstack:
+		return store_ustack(v, step, dst);
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		return store_user_address(v, step, dst);
+	default:
+		if (step->action->object)
+			return store_value(v, step, dst);
+		memset(dst, 0, step->size);
+		return DIF_FAULT_NONE;
+	}
+}
+
+/* One status wins: exit() on a vCPU where the session has left the active state already is a drop, except
+ * in END, whose status overrides. */
+static enum vp_step_result do_exit(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	struct vp_es *es = v->es;
+	uint32_t active = VP_ACTIVE;
+	uint64_t status;
+
+	*f = dif_vm_eval(&v->vm, step->action->object, &status);
+	if (*f != DIF_FAULT_NONE)
+		return VP_STEP_FAULT;
+	bool won = __atomic_compare_exchange_n(&es->activity, &active, VP_DRAINING, false, __ATOMIC_ACQ_REL,
+					       __ATOMIC_ACQUIRE);
+	if (!won && v->ctx) {
+		vp_count(&v->principal.dropped[v->half], &v->status->principal[v->half].dropped);
+		return VP_STEP_DROP;
+	}
+	uint8_t *dst = v->record + step->offset;
+	memset(dst - step->gap, 0, step->gap);
+	memcpy(dst, &status, sizeof(uint32_t));
+	v->exited = true;
+	__atomic_store_n(&es->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&v->status->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
+	return VP_STEP_DONE;
+}
+
+static enum vp_step_result aggregate(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	const struct dif_action *a = step->action;
+	struct dif_aggtab *tab = &v->aggs[v->half];
+	struct vp_half *half = &v->status->aggregation[v->half];
+	uint64_t value = 0, incr = v->increment;
+
+	v->increment = 1;
+	if (a->object) {
+		*f = dif_vm_eval(&v->vm, a->object, &value);
+		if (*f != DIF_FAULT_NONE)
+			return VP_STEP_FAULT;
+	}
+	memcpy(v->tuple, &a->aggid, sizeof(a->aggid));
+	size_t before = tab->used;
+	uint64_t *words = tab->mem ? dif_aggtab_lookup(tab, step->agg, (enum dif_agg_kind)a->kind, a->arg,
+						       v->tuple, v->ecb->epid)
+				   : NULL;
+	if (!words) {
+		vp_count(&v->agg_dropped[v->half], &half->dropped);
+		return VP_STEP_DONE;
+	}
+	dif_agg_update((enum dif_agg_kind)a->kind, a->arg, words, value, incr);
+	if (tab->used != before)
+		__atomic_store_n(&half->used, tab->used, __ATOMIC_RELEASE);
+	return VP_STEP_DONE;
+}
+
+static enum vp_step_result speculative(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	uint64_t id;
+
+	*f = dif_vm_eval(&v->vm, step->action->object, &id);
+	if (*f != DIF_FAULT_NONE)
+		return VP_STEP_FAULT;
+	switch (step->action->kind) {
+	case DIF_ACT_speculate:
+		return vp_spec_speculate(v, id, f);
+	case DIF_ACT_commit:
+		return vp_spec_commit(v, id, f);
+	default:
+		return vp_spec_discard(v, id, f);
+	}
+}
+
+/* An expression for its side effects, or quantize's increment. */
+static enum vp_step_result evaluate(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	uint64_t value;
+
+	if (!step->action->object)
+		return VP_STEP_DONE;
+	*f = dif_vm_eval(&v->vm, step->action->object, &value);
+	if (*f != DIF_FAULT_NONE)
+		return VP_STEP_FAULT;
+	if (step->dest == VP_TO_INCREMENT)
+		v->increment = value;
+	return VP_STEP_DONE;
+}
+
+enum vp_step_result vp_run_step(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	if (step->agg)
+		return aggregate(v, step, f);
+	switch (step->action->kind) {
+	case DIF_ACT_exit:
+		return do_exit(v, step, f);
+	case DIF_ACT_speculate:
+	case DIF_ACT_commit:
+	case DIF_ACT_discard:
+		return speculative(v, step, f);
+	default:
+		break;
+	}
+	if (step->dest == VP_TO_TUPLE)
+		*f = vp_store_datum(v, step, v->tuple);
+	else if (step->dest == VP_TO_RECORD)
+		*f = vp_store_datum(v, step, v->record);
+	else
+		return evaluate(v, step, f);
+	return *f == DIF_FAULT_NONE ? VP_STEP_DONE : VP_STEP_FAULT;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Built-in variables and the subroutines that need a guest: what the virtual machine asks its world for. */
+#include <time.h>
+
+#include "vmm-probe/engine/internal.h"
+
+/* --- arguments --------------------------------------------------------------------------- */
+
+/* The 7th and later arguments lie behind the return address. */
+static uint64_t stack_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+{
+	uint64_t value = 0;
+
+	if (!vp_load_u64(v, vp_reg(v, VP_RSP) + 8 * (n - 6 + 1), &value))
+		*fault = DIF_FAULT_BADADDR;
+	return value;
+}
+
+static uint64_t fbt_entry_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+{
+	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
+
+	return n < OT_ARRAY_SIZE(sysv) ? vp_reg(v, (enum vp_reg)sysv[n]) : stack_arg(v, n, fault);
+}
+
+/* System calls have their arguments in a struct pt_regs that the first C argument points to. */
+static uint64_t syscall_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+{
+	const struct vp_facts *f = &v->es->facts;
+	const uint32_t at[] = { f->ptregs_di,  f->ptregs_si, f->ptregs_dx,
+				f->ptregs_r10, f->ptregs_r8, f->ptregs_r9 };
+	uint64_t value = 0;
+
+	if (n >= OT_ARRAY_SIZE(at) || at[n] == VP_NO_OFFSET)
+		return 0;
+	if (!vp_load_u64(v, vp_reg(v, VP_RDI) + at[n], &value))
+		*fault = DIF_FAULT_BADADDR;
+	return value;
+}
+
+uint64_t vp_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+{
+	const struct vp_probe_rt *probe = v->ecb->probe;
+
+	if (n > 9)
+		return 0;
+	if (probe->kind == VP_PROBE_ERROR)
+		return v->error_args[n];
+	if (v->fired_args)
+		return v->fired_args[n];
+	switch (probe->args) {
+	case VP_ARGS_FBT_ENTRY:
+		return fbt_entry_arg(v, n, fault);
+	case VP_ARGS_SYSCALL_ENTRY:
+		return syscall_arg(v, n, fault);
+	case VP_ARGS_FBT_RETURN:
+		if (n == 0)
+			return v->site_gva - probe->func_gva;
+		return n == 1 ? vp_reg(v, VP_RAX) : 0;
+	case VP_ARGS_SYSCALL_RETURN:
+		return n < 2 ? vp_reg(v, VP_RAX) : 0;
+	case VP_ARGS_NONE:
+	case VP_ARGS_PROFILE:
+	case VP_ARGS_ERROR:
+		return 0;
+	}
+	return 0;
+}
+
+static uint64_t system_errno(struct vp_es_vcpu *v)
+{
+	int64_t value;
+
+	if (v->ecb->probe->args != VP_ARGS_SYSCALL_RETURN || v->fired_args || v->in_error)
+		return 0;
+	value = (int64_t)vp_reg(v, VP_RAX);
+	return value >= -4095 && value <= -1 ? (uint64_t)-value : 0;
+}
+
+/* --- scalars ------------------------------------------------------------------------------- */
+
+static uint64_t wall_time(struct vp_es_vcpu *v)
+{
+	struct timespec ts;
+
+	if (!v->wall_ns) {
+		clock_gettime(CLOCK_REALTIME, &ts);
+		v->wall_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	}
+	return v->wall_ns;
+}
+
+static uint64_t stack_depth(struct vp_es_vcpu *v)
+{
+	if (!v->depth_known) {
+		v->depth = vp_unwind_kernel(v, NULL, VP_FRAMES_MAX);
+		v->depth_known = true;
+	}
+	return v->depth;
+}
+
+static uint64_t caller(struct vp_es_vcpu *v)
+{
+	if (!v->caller_known) {
+		v->caller = vp_caller(v);
+		v->caller_known = true;
+	}
+	return v->caller;
+}
+
+static uint64_t user_caller(struct vp_es_vcpu *v)
+{
+	uint64_t pcs[2];
+
+	return vp_unwind_user(v, pcs, 2) == 2 ? pcs[1] : 0;
+}
+
+static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
+{
+	struct vp_es_vcpu *v = env;
+
+	if (id >= DIF_VAR_arg0 && id <= DIF_VAR_arg9)
+		return vp_arg(v, id - DIF_VAR_arg0, fault);
+	switch (id) {
+	case DIF_VAR_curthread:
+		return vp_task(v);
+	case DIF_VAR_timestamp:
+		return vp_clause_time(v);
+	case DIF_VAR_vtimestamp:
+		return vp_vtimestamp(v, fault);
+	case DIF_VAR_walltimestamp:
+		return wall_time(v);
+	case DIF_VAR_ipl:
+		return vp_interrupt_level(v);
+	case DIF_VAR_epid:
+		return v->ecb->epid;
+	case DIF_VAR_id:
+		return v->ecb->probe->id;
+	case DIF_VAR_stackdepth:
+		return stack_depth(v);
+	case DIF_VAR_caller:
+		return caller(v);
+	case DIF_VAR_ustackdepth:
+		return vp_unwind_user(v, NULL, VP_FRAMES_MAX);
+	case DIF_VAR_ucaller:
+		return user_caller(v);
+	case DIF_VAR_pid:
+	case DIF_VAR_tid:
+	case DIF_VAR_ppid:
+	case DIF_VAR_uid:
+	case DIF_VAR_gid:
+		return vp_task_id(v, id, fault);
+	case DIF_VAR_errno:
+		return system_errno(v);
+	case DIF_VAR_cpu:
+	case DIF_VAR_vcpu:
+		return v->vcpu;
+	case DIF_VAR_guestid:
+		return v->es->facts.guest_id;
+	case DIF_VAR_jid:
+		return 0;
+	default:
+		*fault = DIF_FAULT_ILLOP;
+		return 0;
+	}
+}
+
+static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault *fault)
+{
+	struct vp_es_vcpu *v = env;
+
+	if (id == DIF_VAR_args)
+		return index < 10 ? vp_arg(v, (unsigned)index, fault) : 0;
+	bool user = v->ctx && !v->site_gva && vp_reg(v, VP_CS) & 3;
+	/* User registers are at hand only while the vCPU is in user mode. */
+	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && user)) && index < VP_NREGS && v->ctx) {
+		/* At a site its own address is exact; a translator's instruction pointer may lag. */
+		if (index == VP_RIP && v->site_gva)
+			return v->site_gva;
+		return vp_reg(v, (enum vp_reg)index);
+	}
+	*fault = DIF_FAULT_ILLOP;
+	return 0;
+}
+
+/* --- strings ---------------------------------------------------------------------------------- */
+
+static int copy_string(const char *s, char *dst, uint32_t cap)
+{
+	size_t len = cap ? strnlen(s, cap - 1) : 0;
+
+	if (cap) {
+		memcpy(dst, s, len);
+		dst[len] = 0;
+	}
+	return (int)len;
+}
+
+static int task_name(struct vp_es_vcpu *v, char *dst, uint32_t cap)
+{
+	const struct vp_facts *f = &v->es->facts;
+	const struct vp_engine *e = v->es->engine;
+	char comm[64];
+	uint32_t size = f->task_comm_size < sizeof(comm) ? f->task_comm_size : sizeof(comm) - 1;
+	uint64_t task;
+
+	if (e->host) {
+		int len =
+		    e->ops->string ? e->ops->string(e->backend, DIF_VAR_execname, comm, sizeof(comm)) : 0;
+		return copy_string(len > 0 ? comm : "", dst, cap);
+	}
+	task = vp_task(v);
+	if (!task || f->task_comm == VP_NO_OFFSET || !vp_load_kernel(v, task + f->task_comm, comm, size))
+		size = 0;
+	comm[size] = 0;
+	return copy_string(comm, dst, cap);
+}
+
+static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
+{
+	struct vp_es_vcpu *v = env;
+	const struct vp_probe_rt *probe = v->ecb->probe;
+
+	switch (id) {
+	case DIF_VAR_probeprov:
+		return copy_string(probe->provider, dst, cap);
+	case DIF_VAR_probemod:
+		return copy_string(probe->module, dst, cap);
+	case DIF_VAR_probefunc:
+		return copy_string(probe->function, dst, cap);
+	case DIF_VAR_probename:
+		return copy_string(probe->name, dst, cap);
+	case DIF_VAR_execname:
+		return task_name(v, dst, cap);
+	case DIF_VAR_guest:
+		return copy_string(v->es->facts.guest_name, dst, cap);
+	case DIF_VAR_view:
+		return copy_string("outside", dst, cap);
+	case DIF_VAR_zonename:
+		return copy_string("global", dst, cap);
+	case DIF_VAR_execargs:
+	case DIF_VAR_jailname:
+		return copy_string("", dst, cap);
+	default:
+		return -1;
+	}
+}
+
+/* --- the rest ----------------------------------------------------------------------------------- */
+
+static bool op_load(void *env, uint64_t addr, void *dst, uint32_t len, bool user)
+{
+	return user ? vp_load_user(env, addr, dst, len) : vp_load_kernel(env, addr, dst, len);
+}
+
+static void op_thread_key(void *env, struct dif_thread_key *ret)
+{
+	vp_thread_key(env, ret);
+}
+
+static uint64_t op_subr(void *env, uint32_t subr, const uint64_t *args, unsigned nargs, char *str,
+			uint32_t cap, enum dif_fault *fault)
+{
+	struct vp_es_vcpu *v = env;
+
+	(void)str;
+	(void)cap;
+	if (subr == DIF_SUBR_speculation)
+		return vp_spec_new(v);
+	if (subr == DIF_SUBR_progenyof && nargs == 1)
+		return vp_progenyof(v, args[0]);
+	*fault = DIF_FAULT_ILLOP;
+	return 0;
+}
+
+const struct dif_vm_ops vp_vm_ops = {
+	.load = op_load,
+	.scalar = op_scalar,
+	.array = op_array,
+	.string = op_string,
+	.thread_key = op_thread_key,
+	.subr = op_subr,
+};

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inline counters. A clause that is only `@[constant] = count()` costs its vCPU one add in translated
+ * code (or less) and never comes here on a hit; the service thread reads the counters and puts what they
+ * grew by into the aggregation halves that it is about to hand over.
+ *
+ * ECBs whose key is the same share one slot, so `fbt:::entry { @ = count(); }` takes one slot for all of a
+ * kernel; a key that depends on the probe takes one an ECB, while the backend has any.
+ */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/internal.h"
+
+static struct vp_counter *find_shared(const struct vp_es *es, const struct vp_ecb *ecb)
+{
+	if (ecb->clause->counts_per_probe)
+		return NULL;
+	for (struct vp_counter *c = es->counters; c; c = c->next)
+		if (c->ecb->clause == ecb->clause)
+			return c;
+	return NULL;
+}
+
+static bool take_slot(struct vp_engine *engine, uint32_t *ret)
+{
+	uint32_t i = engine->slot_hint;
+
+	for (uint32_t n = 0; n < engine->nslots; n++, i++) {
+		i = i < engine->nslots ? i : 0;
+		if (engine->slot_used[i])
+			continue;
+		engine->slot_used[i] = 1;
+		engine->slot_hint = i + 1;
+		engine->nslots_used++;
+		*ret = i;
+		return true;
+	}
+	return false;
+}
+
+static uint64_t read_slot(const struct vp_engine *engine, uint32_t slot, uint32_t vcpu)
+{
+	return engine->ops->counter_read(engine->backend, slot, vcpu);
+}
+
+static void set_base(const struct vp_es *es, struct vp_counter *c)
+{
+	for (uint32_t i = 0; i < es->open.nvcpus; i++)
+		c->last[i] = read_slot(es->engine, c->slot, i);
+}
+
+struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
+{
+	struct vp_engine *engine = es->engine;
+	uint32_t nvcpus = es->open.nvcpus;
+
+	if (!ecb->clause->counts_only || ecb->probe->kind != VP_PROBE_SITE ||
+	    engine->nslots_used == engine->nslots)
+		return NULL;
+	ecb->counter = find_shared(es, ecb);
+	if (ecb->counter)
+		return NULL;
+	struct vp_counter *c = calloc(1, sizeof(*c) + 2ull * nvcpus * sizeof(uint64_t));
+	if (!c)
+		return ot_err_nomem();
+	if (!take_slot(engine, &c->slot)) {
+		free(c);
+		return NULL;
+	}
+	c->ecb = ecb;
+	c->last = (uint64_t *)(c + 1);
+	c->pending = c->last + nvcpus;
+	c->next = es->counters;
+	es->counters = c;
+	ecb->counter = c;
+	set_base(es, c); /* of a batch that comes while the session is active; else set again at start */
+	return NULL;
+}
+
+void vp_counters_base(struct vp_es *es)
+{
+	for (struct vp_counter *c = es->counters; c; c = c->next)
+		set_base(es, c);
+}
+
+void vp_counters_collect(struct vp_es *es)
+{
+	for (struct vp_counter *c = es->counters; c; c = c->next)
+		for (uint32_t i = 0; i < es->open.nvcpus; i++) {
+			uint64_t now = read_slot(es->engine, c->slot, i);
+			c->pending[i] += now - c->last[i];
+			c->last[i] = now;
+		}
+}
+
+/* The tuple of the counter's key into the service vCPU's memory; false when it faults, which a
+ * constant can't. */
+static bool make_tuple(struct vp_es *es, const struct vp_counter *c, const struct dif_action **ret_agg,
+		       const struct dif_agg_layout **ret_layout)
+{
+	struct vp_es_vcpu *v = &es->service;
+	const struct vp_clause *clause = c->ecb->clause;
+	uint32_t last = clause->source->nactions - 1;
+
+	v->ecb = c->ecb;
+	dif_vm_begin(&v->vm, DIF_FUEL_DEFAULT);
+	dif_vm_begin_clause(&v->vm);
+	for (uint32_t i = 0; i < last; i++)
+		if (vp_store_datum(v, &clause->steps[i], v->tuple) != DIF_FAULT_NONE)
+			return false;
+	*ret_agg = &clause->source->actions[last];
+	*ret_layout = clause->steps[last].agg;
+	memcpy(v->tuple, &(*ret_agg)->aggid, sizeof((*ret_agg)->aggid));
+	return true;
+}
+
+static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu)
+{
+	struct vp_es_vcpu *v = &es->vcpus[vcpu];
+	uint32_t half = v->active ^ 1;
+	const struct dif_agg_layout *layout;
+	const struct dif_action *agg;
+
+	if (!make_tuple(es, c, &agg, &layout) || !v->aggs[half].mem)
+		return;
+	uint64_t *words = dif_aggtab_lookup(&v->aggs[half], layout, (enum dif_agg_kind)agg->kind, agg->arg,
+					    es->service.tuple, c->ecb->epid);
+	if (!words) {
+		vp_count(&v->agg_dropped[half], &v->status->aggregation[half].dropped);
+		return; /* stays pending: the next half may have room */
+	}
+	*words += c->pending[vcpu];
+	c->pending[vcpu] = 0;
+	__atomic_store_n(&v->status->aggregation[half].used, v->aggs[half].used, __ATOMIC_RELEASE);
+}
+
+void vp_counters_fold(struct vp_es *es)
+{
+	for (struct vp_counter *c = es->counters; c; c = c->next)
+		for (uint32_t i = 0; i < es->open.nvcpus; i++)
+			if (c->pending[i])
+				fold(es, c, i);
+}
+
+void vp_counters_free(struct vp_es *es)
+{
+	struct vp_counter *next;
+
+	for (struct vp_counter *c = es->counters; c; c = next) {
+		next = c->next;
+		es->engine->slot_used[c->slot] = 0;
+		es->engine->nslots_used--;
+		free(c);
+	}
+}

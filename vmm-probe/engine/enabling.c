@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Taking in a batch of probes, sites and ECBs. The batch is hostile input: every offset, count and
+ * index is checked before it is used, and nothing of it is kept but copies.
+ */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/internal.h"
+
+#define EPID_MAX   (4u << 20)
+#define ITEMS_MAX  (1u << 20) /* probes, sites, ECBs: each */
+#define BYTES_SEEN 15
+
+/* The batch, by its parts. */
+struct parts {
+	struct vp_batch head;
+	const struct vp_batch_probe *probes;
+	const struct vp_batch_site *sites;
+	const struct vp_batch_ecb *ecbs;
+	const char *strings;
+};
+
+/* --- checks --------------------------------------------------------------------------------- */
+
+static struct ot_err *check_array(const char *what, uint32_t offset, uint32_t n, size_t elem, size_t size)
+{
+	if (n > ITEMS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "batch of %u %s", n, what);
+	if (offset % 8 || offset > size || n > (size - offset) / elem)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: %s at offset %u are out of bounds", what, offset);
+	return NULL;
+}
+
+static struct ot_err *take_apart(const void *batch, size_t size, struct parts *ret)
+{
+	const uint8_t *mem = batch;
+	struct vp_batch *h = &ret->head;
+
+	if (size < sizeof(*h))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch of %zu bytes", size);
+	memcpy(h, batch, sizeof(*h));
+	if (h->size != size)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch says it has %u bytes, it has %zu", h->size, size);
+	OT_TRY(check_array("probes", h->probes_offset, h->nprobes, sizeof(*ret->probes), size));
+	OT_TRY(check_array("sites", h->sites_offset, h->nsites, sizeof(*ret->sites), size));
+	OT_TRY(check_array("ECBs", h->ecbs_offset, h->necbs, sizeof(*ret->ecbs), size));
+	if (h->strings_offset > size || h->strings_size > size - h->strings_offset || !h->strings_size ||
+	    mem[h->strings_offset + h->strings_size - 1])
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: strings are out of bounds or have no end");
+	ret->probes = (const void *)(mem + h->probes_offset);
+	ret->sites = (const void *)(mem + h->sites_offset);
+	ret->ecbs = (const void *)(mem + h->ecbs_offset);
+	ret->strings = (const char *)(mem + h->strings_offset);
+	return NULL;
+}
+
+static struct ot_err *check_probe(const struct parts *p, uint32_t i)
+{
+	const struct vp_batch_probe *probe = &p->probes[i];
+	uint32_t strings = p->head.strings_size;
+
+	if (!probe->id || probe->kind > VP_PROBE_HOST || probe->args > VP_ARGS_ERROR)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is of no known kind", i);
+	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
+	    probe->name >= strings)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's name is out of bounds", i);
+	if (probe->first_site > p->head.nsites || probe->nsites > p->head.nsites - probe->first_site)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's sites are out of bounds", i);
+	if (probe->nsites && probe->kind != VP_PROBE_SITE)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
+	if (probe->kind == VP_PROBE_PROFILE && probe->interval_ns < 200000)
+		return ot_err_new(OT_ERR_LIMIT, "batch: probe %u: an interval below 200 us", i);
+	return NULL;
+}
+
+static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, uint32_t i)
+{
+	const struct vp_batch_ecb *ecb = &p->ecbs[i];
+
+	if (!ecb->epid || ecb->epid > EPID_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u", ecb->epid);
+	if (ecb->clause >= es->prog.nclauses || ecb->probe >= p->head.nprobes)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u has no clause or no probe", ecb->epid);
+	if (es->sizes && ecb->epid < es->sizes->n && es->sizes->size[ecb->epid])
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u is taken", ecb->epid);
+	return NULL;
+}
+
+static struct ot_err *check_parts(const struct vp_es *es, const struct parts *p)
+{
+	for (uint32_t i = 0; i < p->head.nprobes; i++)
+		OT_TRY(check_probe(p, i));
+	for (uint32_t i = 0; i < p->head.necbs; i++)
+		OT_TRY(check_ecb(es, p, i));
+	return NULL;
+}
+
+/* --- copying ---------------------------------------------------------------------------------- */
+
+static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
+{
+	for (uint32_t i = 0; i < b->nprobes; i++) {
+		const struct vp_batch_probe *from = &p->probes[i];
+		b->probes[i] = (struct vp_probe_rt){
+			.id = from->id,
+			.kind = (enum vp_probe_kind)from->kind,
+			.args = (enum vp_args)from->args,
+			.provider = b->strings + from->provider,
+			.module = b->strings + from->module,
+			.function = b->strings + from->function,
+			.name = b->strings + from->name,
+			.first_site = from->first_site,
+			.nsites = from->nsites,
+			.interval_ns = from->interval_ns,
+		};
+		if (from->nsites) {
+			const struct vp_batch_site *site = &p->sites[from->first_site];
+			b->probes[i].func_gva = site->gva - site->offset;
+		}
+	}
+}
+
+/* The engine compares what it will be asked to watch with what the operator's process saw: a guest that
+ * rebooted or patched itself meanwhile must not get a probe in the middle of something else. */
+static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *from, struct vp_site_rt *to)
+{
+	uint8_t bytes[BYTES_SEEN];
+	unsigned long long gva = from->gva;
+
+	if (!from->length || from->length > BYTES_SEEN)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
+				  gva);
+	to->gva = from->gva;
+	to->host = vp_kernel_host(es, from->gva);
+	if (!to->host || !vp_load_kernel(&es->service, from->gva, bytes, from->length))
+		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
+	if (memcmp(bytes, from->bytes, from->length))
+		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx is not what it was: try again",
+				  gva);
+	return NULL;
+}
+
+static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
+{
+	es->service.tlb.firing++; /* what was translated for the batch before may have moved */
+	for (uint32_t i = 0; i < b->nprobes; i++)
+		for (uint32_t k = 0; k < b->probes[i].nsites; k++) {
+			uint32_t at = b->probes[i].first_site + k;
+			if (b->sites[at].probe)
+				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
+			OT_TRY(copy_site(es, &p->sites[at], &b->sites[at]));
+			b->sites[at].probe = &b->probes[i];
+		}
+	for (uint32_t i = 0; i < b->nsites; i++)
+		if (!b->sites[i].probe)
+			return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u belongs to no probe", i);
+	return NULL;
+}
+
+static void copy_ecbs(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
+{
+	for (uint32_t i = 0; i < b->necbs; i++) {
+		struct vp_probe_rt *probe = &b->probes[p->ecbs[i].probe];
+		struct vp_ecb *ecb = &b->ecbs[i];
+		*ecb = (struct vp_ecb){
+			.es = es,
+			.clause = &es->clauses[p->ecbs[i].clause],
+			.probe = probe,
+			.epid = p->ecbs[i].epid,
+			.order = es->necbs + i,
+		};
+		if (probe->last)
+			probe->last->next = ecb;
+		else
+			probe->first = ecb;
+		probe->last = ecb;
+	}
+}
+
+static struct ot_err *copy_batch(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b)
+{
+	b->strings = malloc(p->head.strings_size);
+	b->probes = calloc(p->head.nprobes + 1u, sizeof(*b->probes));
+	b->sites = calloc(p->head.nsites + 1u, sizeof(*b->sites));
+	b->ecbs = calloc(p->head.necbs + 1u, sizeof(*b->ecbs));
+	if (!b->strings || !b->probes || !b->sites || !b->ecbs)
+		return ot_err_nomem();
+	memcpy(b->strings, p->strings, p->head.strings_size);
+	b->nprobes = p->head.nprobes;
+	b->nsites = p->head.nsites;
+	b->necbs = p->head.necbs;
+	copy_probes(b, p);
+	OT_TRY(copy_sites(es, b, p));
+	copy_ecbs(es, b, p);
+	return NULL;
+}
+
+/* --- linking in -------------------------------------------------------------------------------- */
+
+static uint32_t highest_epid(const struct vp_batch_rt *b, uint32_t max)
+{
+	for (uint32_t i = 0; i < b->necbs; i++)
+		if (b->ecbs[i].epid > max)
+			max = b->ecbs[i].epid;
+	return max;
+}
+
+/* A new table each time: vCPUs may be reading the old one. A clause without record has size 4 here, so
+ * that the table also says which EPIDs are taken. */
+static struct ot_err *grow_sizes(const struct vp_es *es, const struct vp_batch_rt *b,
+				 struct vp_epid_sizes **ret)
+{
+	uint32_t n = highest_epid(b, es->sizes ? es->sizes->n - 1 : 0) + 1;
+	struct vp_epid_sizes *sizes = calloc(1, sizeof(*sizes) + n * sizeof(sizes->size[0]));
+
+	if (!sizes)
+		return ot_err_nomem();
+	if (es->sizes)
+		memcpy(sizes->size, es->sizes->size, es->sizes->n * sizeof(sizes->size[0]));
+	sizes->n = n;
+	for (uint32_t i = 0; i < b->necbs; i++) {
+		uint32_t size = b->ecbs[i].clause->layout.size;
+		if (sizes->size[b->ecbs[i].epid]) {
+			free(sizes);
+			return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u twice", b->ecbs[i].epid);
+		}
+		sizes->size[b->ecbs[i].epid] = size ? size : 4;
+	}
+	*ret = sizes;
+	return NULL;
+}
+
+/* The fill policy keeps room for END's records from everything else. */
+static struct ot_err *reserve_end(const struct vp_es *es, const struct vp_batch_rt *b, uint64_t *ret)
+{
+	uint64_t keep = es->end_reserve;
+
+	for (uint32_t i = 0; es->open.bufpolicy == VP_BUF_FILL && i < b->necbs; i++)
+		if (b->ecbs[i].probe->id == DIF_PROBE_END && b->ecbs[i].probe->kind == VP_PROBE_HOST)
+			keep += b->ecbs[i].clause->layout.size + 4ull;
+	if (keep > es->open.bufsize)
+		return ot_err_new(OT_ERR_LIMIT, "END enablings exceed size of principal buffer");
+	*ret = keep;
+	return NULL;
+}
+
+static void link_errors(struct vp_es *es, struct vp_batch_rt *b)
+{
+	for (uint32_t i = 0; i < b->necbs; i++) {
+		struct vp_ecb *ecb = &b->ecbs[i];
+		if (ecb->probe->kind != VP_PROBE_ERROR)
+			continue;
+		es->error_regs |= vp_clause_regs(ecb->clause, VP_ARGS_ERROR);
+		/* Release: a vCPU that finds the ECB finds it complete. */
+		__atomic_store_n(es->last_error ? &es->last_error->next_error : &es->errors, ecb,
+				 __ATOMIC_RELEASE);
+		es->last_error = ecb;
+	}
+}
+
+static void free_batch(struct vp_batch_rt *b)
+{
+	free(b->strings);
+	free(b->probes);
+	free(b->sites);
+	free(b->ecbs);
+	free(b);
+}
+
+static struct ot_err *assign_counters(struct vp_es *es, struct vp_batch_rt *b)
+{
+	for (uint32_t i = 0; i < b->necbs; i++)
+		OT_TRY(vp_counter_assign(es, &b->ecbs[i]));
+	return NULL;
+}
+
+static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b,
+			      struct vp_epid_sizes **ret_sizes, uint64_t *ret_keep)
+{
+	OT_TRY(check_parts(es, p));
+	OT_TRY(copy_batch(es, p, b));
+	OT_TRY(reserve_end(es, b, ret_keep));
+	OT_TRY(grow_sizes(es, b, ret_sizes));
+	return NULL;
+}
+
+/* From here on the batch belongs to the session, whatever fails. */
+static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct vp_epid_sizes *sizes)
+{
+	struct vp_epid_sizes *old = es->sizes;
+
+	__atomic_store_n(&es->sizes, sizes, __ATOMIC_RELEASE);
+	vp_quiesce(es->engine);
+	free(old);
+	if (es->last_batch)
+		es->last_batch->next = b;
+	else
+		es->batches = b;
+	es->last_batch = b;
+	es->necbs += b->necbs;
+	link_errors(es, b);
+	OT_TRY(assign_counters(es, b));
+	if (!es->planned)
+		return NULL;
+	OT_TRY(vp_replan(es->engine));
+	return vp_profile_update(es->engine);
+}
+
+struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
+{
+	struct parts p;
+	struct vp_epid_sizes *sizes = NULL;
+	uint64_t keep = 0;
+
+	if (es->activity == VP_STOPPED)
+		return ot_err_new(OT_ERR_BUSY, "the session has been stopped");
+	OT_TRY(take_apart(batch, size, &p));
+	struct vp_batch_rt *b = calloc(1, sizeof(*b));
+	if (!b)
+		return ot_err_nomem();
+	struct ot_err *err = prepare(es, &p, b, &sizes, &keep);
+	if (err) {
+		free_batch(b);
+		return err;
+	}
+	es->end_reserve = keep;
+	return link_batch(es, b, sizes);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An engine's life, and the two ways in which a backend enters it. */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/internal.h"
+
+static struct ot_err *check_config(const struct vp_engine_config *config)
+{
+	const struct vp_backend_ops *ops = config->ops;
+
+	if (!ops || !ops->name || !ops->reg || !ops->gpa_to_host || !ops->install || !ops->snapshot ||
+	    !ops->nvcpus)
+		return ot_err_new(OT_ERR_INTERNAL, "a backend lacks a required operation");
+	return NULL;
+}
+
+static struct ot_err *init_ram(struct vp_engine *engine, const struct vp_engine_config *config)
+{
+	engine->ram = calloc(config->nram + 1, sizeof(*engine->ram));
+	if (!engine->ram)
+		return ot_err_nomem();
+	if (config->nram)
+		memcpy(engine->ram, config->ram, config->nram * sizeof(*engine->ram));
+	engine->nram = config->nram;
+	engine->ram_fds = config->ram_fds;
+	engine->nram_fds = config->nram_fds;
+	return NULL;
+}
+
+static struct ot_err *init_vcpus(struct vp_engine *engine)
+{
+	engine->nvcpus = engine->ops->nvcpus(engine->backend);
+	if (!engine->nvcpus || engine->nvcpus > VP_VCPUS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs: an engine can have 1 to %u", engine->nvcpus,
+				  VP_VCPUS_MAX);
+	engine->vcpus = aligned_alloc(64, engine->nvcpus * sizeof(*engine->vcpus));
+	if (!engine->vcpus)
+		return ot_err_nomem();
+	for (uint32_t i = 0; i < engine->nvcpus; i++)
+		engine->vcpus[i] = (struct vp_vcpu){ .engine = engine };
+	return NULL;
+}
+
+static struct ot_err *init_slots(struct vp_engine *engine)
+{
+	const struct vp_backend_ops *ops = engine->ops;
+
+	if (!ops->counter_slots || !ops->counter_read)
+		return NULL;
+	engine->nslots = ops->counter_slots(engine->backend);
+	engine->slot_used = calloc(engine->nslots + 1, 1);
+	return engine->slot_used ? NULL : ot_err_nomem();
+}
+
+static struct ot_err *init(struct vp_engine *engine, const struct vp_engine_config *config)
+{
+	OT_TRY(init_ram(engine, config));
+	OT_TRY(init_vcpus(engine));
+	return init_slots(engine);
+}
+
+struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret)
+{
+	OT_TRY(check_config(config));
+	struct vp_engine *engine = calloc(1, sizeof(*engine));
+	if (!engine)
+		return ot_err_nomem();
+	engine->ops = config->ops;
+	engine->backend = config->backend;
+	engine->guest_id = config->guest_id;
+	engine->host = config->host;
+	if (config->guest_name)
+		strncpy(engine->guest_name, config->guest_name, sizeof(engine->guest_name) - 1);
+	vp_quiesce_init(engine);
+	struct ot_err *err = init(engine, config);
+	if (err) {
+		vp_engine_destroy(engine);
+		return err;
+	}
+	*ret = engine;
+	return NULL;
+}
+
+/* The server first (its sessions close with it), then sessions that were opened directly. */
+void vp_engine_destroy(struct vp_engine *engine)
+{
+	if (!engine)
+		return;
+	vp_server_stop(engine);
+	while (engine->nsessions) {
+		uint32_t before = engine->nsessions;
+		struct vp_es *es = engine->sessions[before - 1];
+		vp_es_close(es);
+		if (engine->nsessions == before)
+			break; /* busy for good: leave memory behind rather than pull it from under a vCPU */
+	}
+	if (engine->nsessions)
+		return;
+	vp_profile_stop(engine);
+	free(engine->slot_used);
+	free(engine->vcpus);
+	free(engine->ram);
+	free(engine);
+}
+
+void vp_engine_memory_changed(struct vp_engine *engine)
+{
+	__atomic_add_fetch(&engine->mem_gen, 1, __ATOMIC_RELEASE);
+}
+
+void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
+{
+	struct vp_es_vcpu *entered = NULL;
+
+	if (ot_unlikely(vcpu >= engine->nvcpus))
+		return;
+	struct vp_vcpu *me = &engine->vcpus[vcpu];
+	vp_vcpu_enter(me);
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		const struct vp_ecb *ecb = site->ecbs[i];
+		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+			continue;
+		struct vp_es_vcpu *v = &ecb->es->vcpus[vcpu];
+		if (v->hit != me->seq) {
+			v->hit = me->seq;
+			v->chain = entered;
+			entered = v;
+			vp_firing_begin(v, ctx, site->gva, NULL);
+		}
+		vp_fire_ecb(v, ecb);
+	}
+	for (; entered; entered = entered->chain)
+		vp_firing_end(entered);
+	vp_vcpu_leave(me);
+}

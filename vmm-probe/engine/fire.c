@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One ECB fires: room, predicate, actions, commit; and what happens when something faults. Hit path:
+ * no allocation, no lock, no system call (the clocks are the vDSO's).
+ */
+#include <time.h>
+
+#include "vmm-probe/engine/internal.h"
+
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t vp_now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t vp_clause_time(struct vp_es_vcpu *v)
+{
+	if (!v->time_ns)
+		v->time_ns = vp_now();
+	return v->time_ns;
+}
+
+void vp_firing_begin(struct vp_es_vcpu *v, void *ctx, uint64_t gva, const uint64_t *args)
+{
+	/* Acquire: the half's emptying by the service thread is complete. */
+	v->half = __atomic_load_n(&v->active, __ATOMIC_ACQUIRE);
+	v->ctx = ctx;
+	v->site_gva = gva;
+	v->fired_args = args;
+	v->task_known = false;
+	v->depth_known = v->caller_known = false;
+	v->exited = false;
+	v->in_error = false;
+	v->tlb.firing++;
+	dif_vm_begin(&v->vm, DIF_FUEL_DEFAULT);
+	if (v->es->dynvars)
+		dif_dynvars_enter(v->es->dynvars, v->es->open.first_cpu + v->vcpu);
+}
+
+void vp_firing_end(struct vp_es_vcpu *v)
+{
+	if (v->es->dynvars)
+		dif_dynvars_leave(v->es->dynvars, v->es->open.first_cpu + v->vcpu);
+}
+
+/* --- records -------------------------------------------------------------------------------- */
+
+static void put_header(uint8_t *record, uint32_t epid, uint64_t time_ns)
+{
+	uint32_t head[3] = { epid, (uint32_t)(time_ns >> 32), (uint32_t)time_ns };
+
+	memcpy(record, head, sizeof(head));
+}
+
+void vp_record_finish(struct vp_es_vcpu *v)
+{
+	const struct vp_clause *c = v->ecb->clause;
+
+	if (!v->record)
+		return;
+	memset(v->record + c->layout.size - c->tail, 0, c->tail);
+	if (v->spec) {
+		/* The time is put in when it is committed. */
+		put_header(v->record, v->ecb->epid, ~0ull);
+		v->spec->used = (uint64_t)(v->record - v->spec->mem) + c->layout.size;
+	} else {
+		put_header(v->record, v->ecb->epid, vp_clause_time(v));
+		vp_buffer_commit(v, v->record, c->layout.size);
+	}
+	v->record = NULL;
+}
+
+/* --- faults ---------------------------------------------------------------------------------- */
+
+static void record_fault(struct vp_es_vcpu *v, const uint64_t *args)
+{
+	uint8_t *record = vp_buffer_reserve(v, sizeof(struct vp_fault_record), 8, 0);
+	uint64_t now = vp_clause_time(v);
+
+	if (!record)
+		return;
+	const struct vp_fault_record fault = {
+		.epid = VP_EPID_FAULT,
+		.time_hi = (uint32_t)(now >> 32),
+		.time_lo = (uint32_t)now,
+		.ecb = (uint32_t)args[1],
+		.action = (uint32_t)args[2],
+		.offset = (uint32_t)args[3],
+		.fault = (uint32_t)args[4],
+		.address = args[5],
+	};
+	memcpy(record, &fault, sizeof(fault));
+	vp_buffer_commit(v, record, sizeof(fault));
+}
+
+/* The clause's record is given up; ERROR's ECBs run in its place, in the same firing. A fault in one of
+ * those only counts. @action: 0 the predicate, else from 1. */
+static void fault(struct vp_es_vcpu *v, uint32_t action, enum dif_fault fault)
+{
+	const struct vp_ecb *ecb = v->ecb;
+
+	v->record = NULL;
+	VP_COUNT(v, faults);
+	if (v->in_error) {
+		VP_COUNT(v, error_drops);
+		return;
+	}
+	const uint64_t args[10] = {
+		[1] = ecb->epid,
+		[2] = action,
+		[3] = v->vm.fault ? v->vm.fault_offset : ~0ull,
+		[4] = fault,
+		[5] = v->vm.fault ? v->vm.fault_addr : 0,
+	};
+	memcpy(v->error_args, args, sizeof(args));
+	record_fault(v, args);
+
+	v->in_error = true;
+	const struct vp_ecb *e = __atomic_load_n(&v->es->errors, __ATOMIC_ACQUIRE);
+	for (; e; e = __atomic_load_n(&e->next_error, __ATOMIC_ACQUIRE))
+		vp_fire_ecb(v, e);
+	v->in_error = false;
+	v->ecb = ecb;
+}
+
+/* --- one ECB ------------------------------------------------------------------------------------ */
+
+/* Bytes of the half that this ECB must leave free: END's, unless it is END's own. */
+static uint64_t keep_free(const struct vp_ecb *ecb)
+{
+	bool is_end = ecb->probe->id == DIF_PROBE_END && ecb->probe->kind == VP_PROBE_HOST;
+
+	return is_end ? 0 : ecb->es->end_reserve;
+}
+
+/* False: no room, so the clause is skipped. */
+static bool reserve(struct vp_es_vcpu *v)
+{
+	const struct dif_clause_layout *l = &v->ecb->clause->layout;
+
+	if (!l->size)
+		return true;
+	v->record = vp_buffer_reserve(v, l->size, l->align, keep_free(v->ecb));
+	return v->record != NULL;
+}
+
+/* True: go on with the actions. */
+static bool predicate(struct vp_es_vcpu *v)
+{
+	const struct dif_object *obj = v->ecb->clause->source->predicate;
+	uint64_t value;
+
+	if (!obj)
+		return true;
+	enum dif_fault f = dif_vm_eval(&v->vm, obj, &value);
+	if (f != DIF_FAULT_NONE) {
+		fault(v, 0, f);
+		return false;
+	}
+	return value != 0;
+}
+
+static void run_actions(struct vp_es_vcpu *v)
+{
+	const struct vp_clause *c = v->ecb->clause;
+
+	for (uint32_t i = 0; i < c->source->nactions; i++) {
+		enum dif_fault f = DIF_FAULT_NONE;
+		switch (vp_run_step(v, &c->steps[i], &f)) {
+		case VP_STEP_DONE:
+			break;
+		case VP_STEP_FAULT:
+			fault(v, i + 1, f);
+			return;
+		case VP_STEP_DROP:
+			v->record = NULL;
+			return;
+		}
+	}
+	vp_record_finish(v);
+}
+
+/* The ring throws old records away to make room: it does so only for a clause that will record. The
+ * other policies ask for room first, as DTrace does, so a full buffer skips the predicate's side
+ * effects too. */
+void vp_fire_ecb(struct vp_es_vcpu *v, const struct vp_ecb *ecb)
+{
+	bool ring = ecb->es->open.bufpolicy == VP_BUF_RING;
+
+	v->ecb = ecb;
+	v->time_ns = v->wall_ns = 0;
+	v->increment = 1;
+	v->record = NULL;
+	v->spec = NULL;
+	dif_vm_begin_clause(&v->vm);
+	VP_COUNT(v, hits);
+	if (!ring && !reserve(v))
+		return;
+	if (!predicate(v))
+		return;
+	if (ring && !reserve(v))
+		return;
+	run_actions(v);
+}

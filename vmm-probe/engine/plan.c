@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The plan: the sites of all sessions in one table, sorted by host address, each with its ECBs in
+ * order of enabling. It is built anew at every change, which is rare, and never changed while a
+ * backend has it, so vCPUs read it without any care.
+ */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/internal.h"
+
+/* An ECB on a site, before grouping. */
+struct item {
+	uint64_t host, gva;
+	uint64_t order; /* session, then ECB */
+	struct vp_ecb *ecb;
+};
+
+/* A plan is one allocation; this is what stands in front of the arrays. */
+struct plan_memory {
+	struct vp_plan plan;
+	struct vp_site *sites;
+	struct vp_ecb **ecbs;
+	uint32_t *counters;
+};
+
+static int by_host(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static size_t each_item(const struct vp_engine *engine, struct item *items)
+{
+	size_t n = 0;
+
+	for (uint32_t s = 0; s < engine->nsessions; s++) {
+		struct vp_es *es = engine->sessions[s];
+		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next) {
+			for (uint32_t i = 0; i < b->nsites; i++) {
+				const struct vp_site_rt *site = &b->sites[i];
+				for (struct vp_ecb *e = site->probe->first; e; e = e->next) {
+					if (items)
+						items[n] = (struct item){
+							.host = site->host,
+							.gva = site->gva,
+							.order = (uint64_t)s << 32 | e->order,
+							.ecb = e,
+						};
+					n++;
+				}
+			}
+		}
+	}
+	return n;
+}
+
+static void free_plan(struct vp_plan *plan)
+{
+	if (!plan)
+		return;
+	struct plan_memory *m = OT_CONTAINER_OF(plan, struct plan_memory, plan);
+	free(m->sites);
+	free(m->ecbs);
+	free(m->counters);
+	free(m);
+}
+
+static bool alloc_plan(size_t nitems, struct plan_memory **ret)
+{
+	struct plan_memory *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return false;
+	m->sites = calloc(nitems + 1, sizeof(*m->sites));
+	m->ecbs = calloc(nitems + 1, sizeof(*m->ecbs));
+	m->counters = calloc(nitems + 1, sizeof(*m->counters));
+	if (!m->sites || !m->ecbs || !m->counters) {
+		free_plan(&m->plan);
+		return false;
+	}
+	m->plan.sites = m->sites;
+	*ret = m;
+	return true;
+}
+
+/* Two ECBs of one clause may share a counter: it counts once a hit for each. */
+static void group(struct plan_memory *m, const struct item *items, size_t n)
+{
+	struct vp_plan *plan = &m->plan;
+	struct vp_site *site = NULL;
+	size_t necbs = 0, ncounters = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct vp_ecb *ecb = items[i].ecb;
+		if (!i || items[i].host != items[i - 1].host) {
+			site = &m->sites[plan->nsites++];
+			site->gva = items[i].gva;
+			site->host = items[i].host;
+			site->ecbs = &m->ecbs[necbs];
+			site->counters = &m->counters[ncounters];
+		}
+		if (ecb->counter) {
+			m->counters[ncounters++] = ecb->counter->slot;
+			site->ncounters++;
+			if (ecb->counter->slot >= plan->ncounters)
+				plan->ncounters = ecb->counter->slot + 1;
+		} else {
+			m->ecbs[necbs++] = ecb;
+			site->necbs++;
+			site->regs |= vp_clause_regs(ecb->clause, ecb->probe->args) | ecb->es->error_regs;
+		}
+	}
+}
+
+/* Shrinking keeps the plan small where several ECBs share sites; the old place is as good. */
+static void trim(struct plan_memory *m)
+{
+	struct vp_site *sites = realloc(m->sites, (m->plan.nsites + 1) * sizeof(*sites));
+
+	if (sites)
+		m->sites = m->plan.sites = sites;
+}
+
+static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
+{
+	size_t n = each_item(engine, NULL);
+	struct plan_memory *m = NULL;
+	bool profiling = vp_profile_wanted(engine);
+
+	if (!n && !profiling) {
+		*ret = NULL;
+		return NULL;
+	}
+	struct item *items = malloc((n + 1) * sizeof(*items));
+	if (!items || !alloc_plan(n, &m)) {
+		free(items);
+		return ot_err_nomem();
+	}
+	each_item(engine, items);
+	qsort(items, n, sizeof(*items), by_host);
+	group(m, items, n);
+	free(items);
+	trim(m);
+	m->plan.profiling = profiling;
+	*ret = &m->plan;
+	return NULL;
+}
+
+struct ot_err *vp_replan(struct vp_engine *engine)
+{
+	struct vp_plan *plan;
+
+	engine->replan = true;
+	OT_TRY(build(engine, &plan));
+	if (plan || engine->plan) {
+		struct ot_err *err = engine->ops->install(engine->backend, plan);
+		if (err) {
+			free_plan(plan);
+			return ot_err_prefix(err, "planting probes");
+		}
+	}
+	engine->replan = false;
+	vp_quiesce(engine);
+	free_plan(engine->plan);
+	engine->plan = plan;
+	return NULL;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile-n. One timer thread for all rates: when a probe is due it notes the time for each vCPU and asks the
+ * backend for a sample of them all; the vCPU takes the note and fires. A note that has not been taken when
+ * the next is due stays: the sample comes late, and arg2 says by how much.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "vmm-probe/engine/internal.h"
+
+struct entry {
+	struct vp_es *es;
+	const struct vp_probe_rt *probe;
+	uint64_t next_ns; /* the timer thread's */
+	uint64_t *due;    /* by vCPU: when the sample asked for was due; 0: none */
+};
+
+/* Made anew at each change, never changed while it is in force. */
+struct vp_profile {
+	struct vp_engine *engine;
+	struct entry *entries;
+	uint32_t nentries;
+	uint64_t *due;
+	int wake_fd;
+	pthread_t thread;
+	bool running;
+};
+
+/* --- the timer thread ------------------------------------------------------------------------ */
+
+static uint64_t earliest(const struct vp_profile *p)
+{
+	uint64_t next = ~0ull;
+
+	for (uint32_t i = 0; i < p->nentries; i++)
+		if (p->entries[i].next_ns < next)
+			next = p->entries[i].next_ns;
+	return next;
+}
+
+static bool note_due(const struct vp_profile *p, uint64_t now)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->nentries; i++) {
+		struct entry *e = &p->entries[i];
+		if (e->next_ns > now)
+			continue;
+		for (uint32_t k = 0; k < p->engine->nvcpus; k++) {
+			uint64_t none = 0;
+			__atomic_compare_exchange_n(&e->due[k], &none, e->next_ns, false, __ATOMIC_ACQ_REL,
+						    __ATOMIC_RELAXED);
+		}
+		e->next_ns += e->probe->interval_ns;
+		if (e->next_ns <= now) /* a suspended host: begin anew instead of catching up */
+			e->next_ns = now + e->probe->interval_ns;
+		any = true;
+	}
+	return any;
+}
+
+static void *run_timer(void *arg)
+{
+	struct vp_profile *p = arg;
+	const struct vp_engine *e = p->engine;
+	struct pollfd wake = { .fd = p->wake_fd, .events = POLLIN };
+
+	for (;;) {
+		uint64_t now = vp_now(), next = earliest(p), left = next > now ? next - now : 0;
+		struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
+				       .tv_nsec = (long)(left % 1000000000u) };
+		if (ppoll(&wake, 1, &ts, NULL) > 0)
+			return NULL;
+		if (!note_due(p, vp_now()))
+			continue;
+		for (uint32_t k = 0; k < e->nvcpus; k++)
+			e->ops->request_sample(e->backend, k);
+	}
+}
+
+/* The VMM's own signals are not for this thread. */
+static struct ot_err *start_thread(struct vp_profile *p)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = pthread_create(&p->thread, NULL, run_timer, p);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return ot_err_os(err, "starting the profile timer");
+	p->running = true;
+	return NULL;
+}
+
+static void stop_thread(struct vp_profile *p)
+{
+	uint64_t one = 1;
+
+	if (!p || !p->running)
+		return;
+	while (write(p->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(p->thread, NULL);
+	p->running = false;
+}
+
+/* --- changes: service thread --------------------------------------------------------------------- */
+
+static void free_profile(struct vp_profile *p)
+{
+	if (!p)
+		return;
+	if (p->wake_fd >= 0)
+		close(p->wake_fd);
+	free(p->entries);
+	free(p->due);
+	free(p);
+}
+
+/* Every profile probe that is to fire; @entries NULL: only count. */
+static uint32_t each_probe(const struct vp_engine *engine, struct entry *entries)
+{
+	uint32_t n = 0;
+
+	if (!engine->ops->request_sample || engine->host)
+		return 0;
+	for (uint32_t s = 0; s < engine->nsessions; s++) {
+		struct vp_es *es = engine->sessions[s];
+		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
+			for (uint32_t i = 0; i < b->nprobes; i++) {
+				if (b->probes[i].kind != VP_PROBE_PROFILE || !b->probes[i].first)
+					continue;
+				if (entries)
+					entries[n] = (struct entry){ .es = es, .probe = &b->probes[i] };
+				n++;
+			}
+	}
+	return n;
+}
+
+bool vp_profile_wanted(const struct vp_engine *engine)
+{
+	return each_probe(engine, NULL) != 0;
+}
+
+static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
+{
+	uint32_t n = each_probe(engine, NULL);
+	uint64_t now = vp_now();
+
+	*ret = NULL;
+	if (!n)
+		return NULL;
+	struct vp_profile *p = calloc(1, sizeof(*p));
+	if (!p)
+		return ot_err_nomem();
+	p->engine = engine;
+	p->wake_fd = eventfd(0, EFD_CLOEXEC);
+	p->entries = calloc(n, sizeof(*p->entries));
+	p->due = calloc((size_t)n * engine->nvcpus, sizeof(*p->due));
+	if (p->wake_fd < 0 || !p->entries || !p->due) {
+		free_profile(p);
+		return ot_err_nomem();
+	}
+	p->nentries = each_probe(engine, p->entries);
+	for (uint32_t i = 0; i < n; i++) {
+		p->entries[i].due = p->due + (size_t)i * engine->nvcpus;
+		p->entries[i].next_ns = now + p->entries[i].probe->interval_ns;
+	}
+	*ret = p;
+	return NULL;
+}
+
+static void put_in_force(struct vp_engine *engine, struct vp_profile *p)
+{
+	struct vp_profile *old = engine->profile;
+
+	stop_thread(old);
+	__atomic_store_n(&engine->profile, p, __ATOMIC_RELEASE);
+	vp_quiesce(engine);
+	free_profile(old);
+}
+
+struct ot_err *vp_profile_update(struct vp_engine *engine)
+{
+	struct vp_profile *p;
+
+	OT_TRY(build(engine, &p));
+	if (!p && !engine->profile)
+		return NULL;
+	put_in_force(engine, p);
+	return p ? start_thread(p) : NULL;
+}
+
+void vp_profile_stop(struct vp_engine *engine)
+{
+	if (engine->profile)
+		put_in_force(engine, NULL);
+}
+
+/* --- a sample: vCPU thread ------------------------------------------------------------------------ */
+
+static void fire(const struct entry *e, struct vp_es_vcpu *v, void *ctx, uint64_t due)
+{
+	uint64_t now = vp_now(), args[10] = { 0 };
+
+	vp_firing_begin(v, ctx, 0, args);
+	args[vp_reg(v, VP_CS) & 3 ? 1 : 0] = vp_reg(v, VP_RIP);
+	args[2] = now > due ? now - due : 0;
+	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
+		if (vp_es_activity(e->es) != VP_ACTIVE)
+			break;
+		vp_fire_ecb(v, ecb);
+	}
+	vp_firing_end(v);
+}
+
+void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
+{
+	if (vcpu >= engine->nvcpus)
+		return;
+	struct vp_vcpu *me = &engine->vcpus[vcpu];
+	vp_vcpu_enter(me);
+	const struct vp_profile *p = __atomic_load_n(&engine->profile, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; p && i < p->nentries; i++) {
+		const struct entry *e = &p->entries[i];
+		uint64_t due = __atomic_exchange_n(&e->due[vcpu], 0, __ATOMIC_ACQ_REL);
+		if (due && vp_es_activity(e->es) == VP_ACTIVE)
+			fire(e, &e->es->vcpus[vcpu], ctx, due);
+	}
+	vp_vcpu_leave(me);
+}

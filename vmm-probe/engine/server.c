@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control socket, served by a thread of the engine's own. Each connection is one session at most; a
+ * connection that breaks the protocol in form is closed, a request that can't be fulfilled is answered with
+ * the error. What arrives is hostile: lengths are checked, program, facts and batch are copied before they
+ * are looked at, and memory is only mapped when its size is sealed.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/engine/internal.h"
+
+#define CONNECTIONS_MAX VP_SESSIONS_MAX
+#define FDS_MAX         4
+#define RAM_FDS_MAX     16
+#define DOF_MAX         (16u << 20)
+#define BATCH_MAX       (256u << 20)
+#define ORC_MAX         (256u << 20)
+#define RETRY_MS        100
+/* A client that does not take its replies loses its connection; others wait this long for it. */
+#define SEND_TIMEOUT_S  2
+
+struct mapping {
+	void *mem;
+	size_t size;
+};
+
+struct connection {
+	int sock; /* -1: free */
+	bool greeted;
+	struct vp_es *es;
+	struct mapping shared, orc;
+};
+
+struct vp_server {
+	struct vp_engine *engine;
+	int listen_fd, stop_fd;
+	char path[108];
+	pthread_t thread;
+	bool running;
+	struct connection connections[CONNECTIONS_MAX];
+	uint64_t message[VP_MSG_MAX / 8]; /* the request at hand */
+	uint64_t reply[VP_MSG_MAX / 8];
+};
+
+/* A request with the descriptors that came along; these are closed when it is done. */
+struct request {
+	const struct vp_msg *head;
+	int fds[FDS_MAX];
+	int nfds;
+};
+
+/* --- memory that comes in descriptors ---------------------------------------------------------- */
+
+static void unmap(struct mapping *m)
+{
+	if (m->mem)
+		munmap(m->mem, m->size);
+	*m = (struct mapping){ 0 };
+}
+
+static struct ot_err *map(int fd, int prot, struct mapping *ret)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (!size)
+		return ot_err_new(OT_ERR_BAD_DATA, "shared memory of no size");
+	void *mem = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+	if (mem == MAP_FAILED)
+		return ot_err_os(errno, "mapping %zu bytes", size);
+	*ret = (struct mapping){ mem, size };
+	return NULL;
+}
+
+/* A private copy: its sender can't change it any more. *ret is owned by the caller. */
+static struct ot_err *copy(int fd, size_t max, void **ret, size_t *ret_size)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (size > max)
+		return ot_err_new(OT_ERR_LIMIT, "%zu bytes are more than %zu", size, max);
+	ot_auto_free void *mem = malloc(size + 1);
+	if (!mem)
+		return ot_err_nomem();
+	OT_TRY(ot_pread_all(fd, mem, size, 0));
+	*ret = ot_move(mem);
+	*ret_size = size;
+	return NULL;
+}
+
+/* --- requests -------------------------------------------------------------------------------------- */
+
+static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
+{
+	struct vp_engine *e = s->engine;
+	struct vp_msg_hello_reply *r = (void *)s->reply;
+	size_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->ram[0]);
+	uint32_t nram = e->nram < max ? e->nram : (uint32_t)max;
+
+	memset(r, 0, sizeof(*r));
+	r->head = (struct vp_msg){ VP_MSG_HELLO_REPLY, (uint32_t)(sizeof(*r) + nram * sizeof(r->ram[0])) };
+	r->version = VP_PROTOCOL_VERSION;
+	r->pid = (uint32_t)getpid();
+	r->nvcpus = e->nvcpus;
+	r->nsessions = e->nsessions;
+	strncpy(r->backend, e->ops->name, sizeof(r->backend) - 1);
+	memcpy(r->guest_name, e->guest_name, sizeof(r->guest_name));
+	r->guest_id = e->guest_id;
+	r->counter_slots = e->nslots;
+	r->can_profile = e->ops->request_sample != NULL;
+	r->nram = nram;
+	if (nram)
+		memcpy(r->ram, e->ram, nram * sizeof(r->ram[0]));
+	if (e->nram_fds > RAM_FDS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "guest RAM in %u files", e->nram_fds);
+	return ot_send_fds(c->sock, r, r->head.size, e->ram_fds, (int)e->nram_fds);
+}
+
+static struct ot_err *do_hello(struct vp_server *s, struct connection *c, const struct request *req)
+{
+	const struct vp_msg_hello *m = (const void *)req->head;
+
+	if (m->version != VP_PROTOCOL_VERSION)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this engine speaks protocol %u, not %u",
+				  VP_PROTOCOL_VERSION, m->version);
+	OT_TRY(send_hello(s, c));
+	c->greeted = true;
+	return NULL;
+}
+
+static struct ot_err *do_snapshot(struct vp_server *s, struct connection *c)
+{
+	struct vp_engine *e = s->engine;
+	struct vp_msg_snapshot_reply *r = (void *)s->reply;
+	uint32_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->regs[0]);
+
+	if (max > e->nvcpus)
+		max = e->nvcpus;
+	memset(r, 0, sizeof(*r) + max * sizeof(r->regs[0]));
+	uint32_t n = e->ops->snapshot(e->backend, r->regs, max);
+	r->nvcpus = n < max ? n : max;
+	r->head =
+	    (struct vp_msg){ VP_MSG_SNAPSHOT_REPLY, (uint32_t)(sizeof(*r) + r->nvcpus * sizeof(r->regs[0])) };
+	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
+}
+
+static struct ot_err *read_facts(int fd, struct vp_facts *ret)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (size < sizeof(*ret))
+		return ot_err_new(OT_ERR_BAD_DATA, "facts of %zu bytes: another version", size);
+	return ot_pread_all(fd, ret, sizeof(*ret), 0);
+}
+
+static struct ot_err *open_session(struct vp_server *s, struct connection *c, const struct request *req)
+{
+	ot_auto_free void *dof = NULL;
+	ot_auto_free struct vp_facts *facts = malloc(sizeof(*facts));
+	size_t dof_size;
+
+	if (!facts)
+		return ot_err_nomem();
+	if (req->nfds < 3)
+		return ot_err_new(OT_ERR_BAD_DATA, "OPEN came with %d descriptors", req->nfds);
+	OT_TRY(ot_err_prefix(copy(req->fds[0], DOF_MAX, &dof, &dof_size), "program"));
+	OT_TRY(ot_err_prefix(read_facts(req->fds[1], facts), "facts"));
+	OT_TRY(ot_err_prefix(map(req->fds[2], PROT_READ | PROT_WRITE, &c->shared), "buffers"));
+	if (req->nfds > 3)
+		OT_TRY(ot_err_prefix(map(req->fds[3], PROT_READ, &c->orc), "unwind table"));
+	if (c->orc.size > ORC_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "unwind table of %zu bytes", c->orc.size);
+	return vp_es_open(s->engine, (const void *)req->head, dof, dof_size, facts, c->shared.mem,
+			  c->shared.size, c->orc.mem, c->orc.size, &c->es);
+}
+
+static struct ot_err *do_open(struct vp_server *s, struct connection *c, const struct request *req)
+{
+	if (c->es)
+		return ot_err_new(OT_ERR_BUSY, "this connection has a session already");
+	struct ot_err *err = open_session(s, c, req);
+	if (err) {
+		unmap(&c->shared);
+		unmap(&c->orc);
+	}
+	return err;
+}
+
+static struct ot_err *do_enable(struct connection *c, const struct request *req)
+{
+	ot_auto_free void *batch = NULL;
+	size_t size;
+
+	if (req->nfds != 1)
+		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE came with %d descriptors", req->nfds);
+	OT_TRY(ot_err_prefix(copy(req->fds[0], BATCH_MAX, &batch, &size), "batch"));
+	return vp_es_enable(c->es, batch, size);
+}
+
+static struct ot_err *do_switch(struct connection *c)
+{
+	struct vp_msg_switch_reply reply;
+
+	OT_TRY(vp_es_switch(c->es, &reply));
+	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
+}
+
+/* --- dispatch ------------------------------------------------------------------------------------------ */
+
+/* How long each request is, exactly; 0: no such. */
+static size_t request_size(uint32_t type)
+{
+	switch (type) {
+	case VP_MSG_HELLO:
+		return sizeof(struct vp_msg_hello);
+	case VP_MSG_OPEN:
+		return sizeof(struct vp_msg_open);
+	case VP_MSG_SNAPSHOT:
+	case VP_MSG_ENABLE:
+	case VP_MSG_START:
+	case VP_MSG_SWITCH:
+	case VP_MSG_STOP:
+		return sizeof(struct vp_msg);
+	default:
+		return 0;
+	}
+}
+
+static struct ot_err *handle(struct vp_server *s, struct connection *c, const struct request *req,
+			     bool *ret_answered)
+{
+	uint32_t type = req->head->type;
+
+	*ret_answered = type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_SWITCH;
+	if (!c->greeted && type != VP_MSG_HELLO)
+		return ot_err_new(OT_ERR_BAD_DATA, "HELLO comes first");
+	if (!c->es && type != VP_MSG_HELLO && type != VP_MSG_SNAPSHOT && type != VP_MSG_OPEN)
+		return ot_err_new(OT_ERR_BAD_DATA, "this connection has no session");
+	switch (type) {
+	case VP_MSG_HELLO:
+		return do_hello(s, c, req);
+	case VP_MSG_SNAPSHOT:
+		return do_snapshot(s, c);
+	case VP_MSG_OPEN:
+		return do_open(s, c, req);
+	case VP_MSG_ENABLE:
+		return do_enable(c, req);
+	case VP_MSG_START:
+		return vp_es_start(c->es);
+	case VP_MSG_SWITCH:
+		return do_switch(c);
+	default:
+		return vp_es_stop(c->es);
+	}
+}
+
+static struct ot_err *send_reply(struct connection *c, const struct ot_err *err)
+{
+	struct vp_msg_reply r = { .head = { VP_MSG_REPLY, sizeof(r) } };
+
+	if (err) {
+		r.code = (uint32_t)ot_err_code(err);
+		strncpy(r.text, ot_err_message(err), sizeof(r.text) - 1);
+	}
+	return ot_send_fds(c->sock, &r, sizeof(r), NULL, 0);
+}
+
+/* --- connections ------------------------------------------------------------------------------------------
+ */
+
+/* All the clean-up there is, however the client ended. */
+static void close_connection(struct connection *c)
+{
+	vp_es_close(c->es);
+	unmap(&c->shared);
+	unmap(&c->orc);
+	if (c->sock >= 0)
+		close(c->sock);
+	*c = (struct connection){ .sock = -1 };
+}
+
+static bool serve_request(struct vp_server *s, struct connection *c, const struct request *req, size_t len)
+{
+	bool answered;
+
+	if (len < sizeof(*req->head) || req->head->size != len || request_size(req->head->type) != len)
+		return false;
+	struct ot_err *err = handle(s, c, req, &answered);
+	struct ot_err *sent = err || !answered ? send_reply(c, err) : NULL;
+	bool ok = !sent;
+	ot_err_destroy(err);
+	ot_err_destroy(sent);
+	return ok;
+}
+
+static void serve_connection(struct vp_server *s, struct connection *c)
+{
+	struct request req = { .head = (const void *)s->message };
+	size_t len = 0;
+	struct ot_err *err =
+	    ot_recv_fds(c->sock, s->message, sizeof(s->message), req.fds, FDS_MAX, &len, &req.nfds);
+
+	if (err) {
+		ot_err_destroy(err);
+		close_connection(c);
+		return;
+	}
+	if (!len || !serve_request(s, c, &req, len))
+		close_connection(c);
+	for (int i = 0; i < req.nfds; i++)
+		close(req.fds[i]);
+}
+
+/* Who may trace a guest is who owns its VMM, or root. */
+static bool peer_allowed(int sock)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
+	       (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static void accept_connection(struct vp_server *s)
+{
+	struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
+	ot_auto_close int sock = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (sock < 0 || !peer_allowed(sock))
+		return;
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
+		if (s->connections[i].sock < 0) {
+			s->connections[i].sock = ot_move_fd(sock);
+			return;
+		}
+	/* Full: this connection is closed, the client sees the end of it. */
+}
+
+/* --- the thread
+ * ----------------------------------------------------------------------------------------------- */
+
+static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned *index)
+{
+	nfds_t n = 0;
+
+	fds[n++] = (struct pollfd){ .fd = s->stop_fd, .events = POLLIN };
+	fds[n++] = (struct pollfd){ .fd = s->listen_fd, .events = POLLIN };
+	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
+		if (s->connections[i].sock >= 0) {
+			index[n] = i;
+			fds[n++] = (struct pollfd){ .fd = s->connections[i].sock, .events = POLLIN };
+		}
+	return n;
+}
+
+static void *run_server(void *arg)
+{
+	struct vp_server *s = arg;
+	struct pollfd fds[2 + CONNECTIONS_MAX];
+	unsigned index[2 + CONNECTIONS_MAX];
+
+	for (;;) {
+		nfds_t n = fill_poll(s, fds, index);
+		int ready = poll(fds, n, s->engine->replan ? RETRY_MS : -1);
+		if (s->engine->replan)
+			vp_engine_retry(s->engine);
+		if (ready <= 0)
+			continue;
+		if (fds[0].revents)
+			return NULL;
+		for (nfds_t i = 2; i < n; i++)
+			if (fds[i].revents)
+				serve_connection(s, &s->connections[index[i]]);
+		if (fds[1].revents)
+			accept_connection(s);
+	}
+}
+
+static struct ot_err *set_address(struct vp_server *s, const char *path, struct sockaddr_un *ret)
+{
+	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(ret->sun_path))
+		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
+	strcpy(ret->sun_path, path);
+	strcpy(s->path, path);
+	return NULL;
+}
+
+/* A socket left behind by a VMM that died is replaced, a living one is not. */
+static struct ot_err *remove_stale(const struct sockaddr_un *addr)
+{
+	struct stat st;
+	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (lstat(addr->sun_path, &st) < 0)
+		return NULL;
+	if (!S_ISSOCK(st.st_mode))
+		return ot_err_new(OT_ERR_BUSY, "%s exists and is no socket", addr->sun_path);
+	if (sock >= 0 && connect(sock, (const struct sockaddr *)addr, sizeof(*addr)) == 0)
+		return ot_err_new(OT_ERR_BUSY, "%s is in use", addr->sun_path);
+	unlink(addr->sun_path);
+	return NULL;
+}
+
+/* Nobody can connect before listen(), so the mode is right in time. */
+static struct ot_err *listen_at(struct vp_server *s, const char *path)
+{
+	struct sockaddr_un addr;
+
+	OT_TRY(set_address(s, path, &addr));
+	OT_TRY(remove_stale(&addr));
+	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return ot_err_os(errno, "socket");
+	if (bind(sock, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return ot_err_os(errno, "%s", path);
+	s->listen_fd = ot_move_fd(sock);
+	if (chmod(path, 0600) < 0 || listen(s->listen_fd, 8) < 0)
+		return ot_err_os(errno, "%s", path);
+	return NULL;
+}
+
+static struct ot_err *start_thread(struct vp_server *s)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = pthread_create(&s->thread, NULL, run_server, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return ot_err_os(err, "starting the engine's thread");
+	s->running = true;
+	return NULL;
+}
+
+static struct ot_err *start_server(struct vp_server *s, const char *path)
+{
+	s->stop_fd = eventfd(0, EFD_CLOEXEC);
+	if (s->stop_fd < 0)
+		return ot_err_os(errno, "eventfd");
+	OT_TRY(listen_at(s, path));
+	return start_thread(s);
+}
+
+struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path)
+{
+	if (engine->server)
+		return ot_err_new(OT_ERR_BUSY, "the engine is serving already");
+	struct vp_server *s = calloc(1, sizeof(*s));
+	if (!s)
+		return ot_err_nomem();
+	s->engine = engine;
+	s->listen_fd = s->stop_fd = -1;
+	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
+		s->connections[i].sock = -1;
+	engine->server = s;
+	struct ot_err *err = start_server(s, path);
+	if (err)
+		vp_server_stop(engine);
+	return err;
+}
+
+void vp_server_stop(struct vp_engine *engine)
+{
+	struct vp_server *s = engine->server;
+	uint64_t one = 1;
+
+	if (!s)
+		return;
+	if (s->running) {
+		while (write(s->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+		pthread_join(s->thread, NULL);
+	}
+	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
+		if (s->connections[i].sock >= 0)
+			close_connection(&s->connections[i]);
+	if (s->listen_fd >= 0) {
+		close(s->listen_fd);
+		unlink(s->path);
+	}
+	if (s->stop_fd >= 0)
+		close(s->stop_fd);
+	engine->server = NULL;
+	free(s);
+}

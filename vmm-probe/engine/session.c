@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A session in an engine: open, start, switch, stop, close. Everything that comes in is checked here. */
+#include <stdlib.h>
+
+#include "dif/obj/verify.h"
+#include "vmm-probe/engine/internal.h"
+
+/* --- open: checks -------------------------------------------------------------------- */
+
+static bool apart(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return !a_size || !b_size || a + a_size <= b || b + b_size <= a;
+}
+
+/* The parts of shared memory must lie in it and not over one another. Sizes are bounded by
+ * vp_shared_layout(), offsets by shared_size, so no sum below wraps. */
+static struct ot_err *check_shared(const struct vp_msg_open *open, uint64_t shared_size)
+{
+	struct vp_msg_open canon = *open;
+	uint64_t total;
+
+	OT_TRY(vp_shared_layout(&canon, &total));
+	const struct {
+		uint64_t offset, size;
+	} part[] = {
+		{ open->globals_offset, open->globals_size },
+		{ open->dynvars_offset, open->dynvars_size },
+		{ open->status_offset, open->nvcpus * sizeof(struct vp_vcpu_status) },
+		{ open->buffers_offset, total - canon.buffers_offset },
+	};
+	for (size_t i = 0; i < OT_ARRAY_SIZE(part); i++) {
+		if (part[i].offset % 64 || part[i].offset > shared_size ||
+		    part[i].size > shared_size - part[i].offset)
+			return ot_err_new(OT_ERR_BAD_DATA, "part %zu of the shared memory is out of bounds",
+					  i);
+		for (size_t k = 0; k < i; k++)
+			if (!apart(part[i].offset, part[i].size, part[k].offset, part[k].size))
+				return ot_err_new(OT_ERR_BAD_DATA,
+						  "parts %zu and %zu of the shared memory overlap", k, i);
+	}
+	return NULL;
+}
+
+static struct ot_err *check_open(const struct vp_engine *engine, const struct vp_msg_open *open,
+				 uint64_t shared_size)
+{
+	if (open->nvcpus != engine->nvcpus)
+		return ot_err_new(OT_ERR_BAD_DATA, "a session for %u vCPUs: this engine has %u", open->nvcpus,
+				  engine->nvcpus);
+	if (!open->strsize || open->strsize > VP_STRSIZE_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "strsize %u is not within 1 and %u", open->strsize,
+				  VP_STRSIZE_MAX);
+	if (open->stackframes > VP_FRAMES_MAX || open->ustackframes > VP_FRAMES_MAX ||
+	    open->jstackframes > VP_FRAMES_MAX || open->jstackstrsize > VP_STRSIZE_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "stacks are of at most %u frames", VP_FRAMES_MAX);
+	if (open->bufpolicy > VP_BUF_SWITCH)
+		return ot_err_new(OT_ERR_BAD_DATA, "no buffer policy %u", open->bufpolicy);
+	if (open->bufsize % 8 || open->aggsize % 8)
+		return ot_err_new(OT_ERR_BAD_DATA, "buffer sizes must be multiples of 8");
+	return check_shared(open, shared_size);
+}
+
+static struct ot_err *check_facts(const struct vp_facts *facts)
+{
+	if (facts->size != sizeof(*facts))
+		return ot_err_new(OT_ERR_BAD_DATA, "facts of %u bytes, not %zu: another version", facts->size,
+				  sizeof(*facts));
+	if (facts->kernel_root && facts->levels != 4 && facts->levels != 5)
+		return ot_err_new(OT_ERR_BAD_DATA, "%u page table levels", facts->levels);
+	if (facts->kernel_root % 4096)
+		return ot_err_new(OT_ERR_BAD_DATA, "kernel page table at %#llx",
+				  (unsigned long long)facts->kernel_root);
+	return NULL;
+}
+
+static struct ot_err *use_orc(struct vp_es *es, const void *orc, size_t size)
+{
+	struct vp_orc_header header;
+	size_t entry = sizeof(uint64_t) + sizeof(struct vp_orc_rule);
+
+	if (!orc)
+		return NULL;
+	if (size < sizeof(header))
+		return ot_err_new(OT_ERR_BAD_DATA, "unwind table of %zu bytes", size);
+	memcpy(&header, orc, sizeof(header));
+	if (header.magic != VP_ORC_MAGIC || header.nentries > (size - sizeof(header)) / entry)
+		return ot_err_new(OT_ERR_BAD_DATA, "unwind table with a false header");
+	es->orc_addrs = (const uint64_t *)((const uint8_t *)orc + sizeof(header));
+	es->orc_rules = (const struct vp_orc_rule *)(es->orc_addrs + header.nentries);
+	es->norc = header.nentries;
+	return NULL;
+}
+
+/* --- open: building -------------------------------------------------------------------- */
+
+static struct ot_err *load_program(struct vp_es *es, const void *dof, size_t dof_size)
+{
+	const struct vp_msg_open *o = &es->open;
+
+	es->layout_opts = (struct dif_layout_opts){
+		.strsize = o->strsize,
+		.stackframes = o->stackframes,
+		.ustackframes = o->ustackframes,
+		.jstackframes = o->jstackframes,
+		.jstackstrsize = o->jstackstrsize,
+	};
+	OT_TRY(dif_dof_read(dof, dof_size, &es->prog));
+	OT_TRY(dif_program_verify(&es->prog));
+	OT_TRY(dif_var_layout(&es->prog, &es->layout_opts, &es->arena, &es->vars));
+	if (es->vars.globals_size > o->globals_size)
+		return ot_err_new(OT_ERR_BAD_DATA, "%u bytes of globals, room for %llu",
+				  es->vars.globals_size, (unsigned long long)o->globals_size);
+	es->clauses = ot_arena_alloc(&es->arena, (es->prog.nclauses + 1) * sizeof(*es->clauses));
+	if (!es->clauses)
+		return ot_err_nomem();
+	for (uint32_t i = 0; i < es->prog.nclauses; i++)
+		OT_TRY(ot_err_prefix(vp_clause_compile(es, &es->prog.clauses[i], &es->clauses[i]),
+				     "clause %u", i + 1));
+	if (es->vars.has_dynamic && !o->dynvars_size)
+		return ot_err_new(OT_ERR_BAD_DATA, "no room for dynamic variables");
+	return o->dynvars_size
+		   ? dif_dynvars_open(es->shared + o->dynvars_offset, o->dynvars_size, &es->dynvars)
+		   : NULL;
+}
+
+/* DTrace's scratch is what is left of the principal buffer, so bufsize bounds it; here it is private
+ * memory of that size, with enough for a few strings in any case. */
+static uint32_t scratch_size(const struct vp_msg_open *open)
+{
+	uint64_t size = open->bufsize, least = 4ull * open->strsize + 64;
+
+	if (size > VP_SCRATCH_MAX)
+		size = VP_SCRATCH_MAX;
+	return (uint32_t)(size < least ? least : size);
+}
+
+static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t vcpu)
+{
+	struct dif_vm_config config = {
+		.ops = &vp_vm_ops,
+		.env = v,
+		.vars = &es->vars,
+		.globals = es->shared + es->open.globals_offset,
+		.dynvars = es->dynvars,
+		.vcpu = es->open.first_cpu + vcpu,
+		.strsize = es->open.strsize,
+		.scratch_size = scratch_size(&es->open),
+	};
+
+	v->es = es;
+	v->vcpu = vcpu;
+	v->hit = ~0ull; /* no sequence word's value: entered words are odd but this one is never reached */
+	v->tlb.stable = 1ull << 63;
+	v->tuple = malloc(es->tuple_max + 8);
+	if (!v->tuple)
+		return ot_err_nomem();
+	return dif_vm_init(&v->vm, &config);
+}
+
+static struct ot_err *init_vcpus(struct vp_es *es)
+{
+	size_t size = es->open.nvcpus * sizeof(*es->vcpus);
+
+	es->vcpus = aligned_alloc(64, size);
+	if (!es->vcpus)
+		return ot_err_nomem();
+	memset(es->vcpus, 0, size);
+	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
+		OT_TRY(init_vm(es, &es->vcpus[i], i));
+		OT_TRY(vp_buffers_init(&es->vcpus[i]));
+	}
+	OT_TRY(init_vm(es, &es->service, 0));
+	/* Nothing that it evaluates records or counts, but the words must be somewhere. */
+	es->service.status = &es->service.counts;
+	return vp_spec_init(es);
+}
+
+static void free_vcpu(struct vp_es_vcpu *v)
+{
+	if (v->vm.priv)
+		dif_vm_deinit(&v->vm);
+	vp_buffers_deinit(v);
+	free(v->tuple);
+}
+
+static void free_batches(struct vp_es *es)
+{
+	struct vp_batch_rt *next;
+
+	for (struct vp_batch_rt *b = es->batches; b; b = next) {
+		next = b->next;
+		free(b->strings);
+		free(b->probes);
+		free(b->sites);
+		free(b->ecbs);
+		free(b);
+	}
+}
+
+static void free_es(struct vp_es *es)
+{
+	vp_counters_free(es);
+	vp_spec_deinit(es);
+	for (uint32_t i = 0; es->vcpus && i < es->open.nvcpus; i++)
+		free_vcpu(&es->vcpus[i]);
+	if (es->service.es)
+		free_vcpu(&es->service);
+	free(es->vcpus);
+	free_batches(es);
+	free(es->sizes);
+	dif_dynvars_close(es->dynvars);
+	dif_program_deinit(&es->prog);
+	ot_arena_deinit(&es->arena);
+	free(es);
+}
+
+struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *open, const void *dof,
+			  size_t dof_size, const struct vp_facts *facts, void *shared, size_t shared_size,
+			  const void *orc, size_t orc_size, struct vp_es **ret)
+{
+	struct vp_es *es = aligned_alloc(64, sizeof(*es));
+
+	if (!es)
+		return ot_err_nomem();
+	memset(es, 0, sizeof(*es));
+	es->engine = engine;
+	es->open = *open;
+	es->facts = *facts;
+	es->facts.guest_name[VP_GUEST_NAME - 1] = 0;
+	es->shared = shared;
+	es->shared_size = shared_size;
+	ot_arena_init(&es->arena);
+	dif_program_init(&es->prog);
+
+	struct ot_err *err =
+	    engine->nsessions < VP_SESSIONS_MAX
+		? check_open(engine, &es->open, shared_size)
+		: ot_err_new(OT_ERR_LIMIT, "%u sessions are open already", engine->nsessions);
+	if (!err)
+		err = check_facts(&es->facts);
+	if (!err)
+		err = use_orc(es, orc, orc_size);
+	if (!err)
+		err = load_program(es, dof, dof_size);
+	if (!err)
+		err = init_vcpus(es);
+	if (err) {
+		free_es(es);
+		return err;
+	}
+	engine->sessions[engine->nsessions++] = es;
+	*ret = es;
+	return NULL;
+}
+
+/* --- life ---------------------------------------------------------------------------------- */
+
+static void set_activity(struct vp_es *es, enum vp_activity to)
+{
+	__atomic_store_n(&es->activity, to, __ATOMIC_RELEASE);
+}
+
+/* Bring plan and timers to what the sessions want. */
+static struct ot_err *apply(struct vp_engine *engine)
+{
+	OT_TRY(vp_replan(engine));
+	return vp_profile_update(engine);
+}
+
+struct ot_err *vp_es_start(struct vp_es *es)
+{
+	struct vp_engine *engine = es->engine;
+
+	if (es->activity != VP_INACTIVE)
+		return ot_err_new(OT_ERR_BUSY, "the session has been started already");
+	es->planned = true;
+	struct ot_err *err = vp_replan(engine);
+	if (err) {
+		es->planned = false;
+		return err;
+	}
+	vp_buffer_stamp_start(es, vp_now());
+	set_activity(es, VP_ACTIVE);
+	vp_counters_base(es);
+	err = vp_profile_update(engine);
+	if (err)
+		ot_err_destroy(vp_es_stop(es));
+	return err;
+}
+
+struct ot_err *vp_es_stop(struct vp_es *es)
+{
+	if (es->activity == VP_INACTIVE || es->activity == VP_STOPPED)
+		return NULL;
+	set_activity(es, VP_STOPPED);
+	vp_counters_collect(es);
+	es->planned = false;
+	struct ot_err *err = apply(es->engine);
+	vp_quiesce(es->engine);
+	return err;
+}
+
+/* With RING and FILL, data comes out once, at the end. */
+static bool may_switch(const struct vp_es *es)
+{
+	return es->open.bufpolicy == VP_BUF_SWITCH || es->ended || vp_es_activity(es) != VP_ACTIVE;
+}
+
+struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
+{
+	struct vp_msg_switch_reply reply = {
+		.head = { VP_MSG_SWITCH_REPLY, sizeof(reply) },
+	};
+	uint64_t exit;
+
+	if (es->engine->replan)
+		vp_engine_retry(es->engine);
+	if (may_switch(es)) {
+		if (es->planned)
+			vp_counters_collect(es);
+		vp_spec_look(es);
+		reply.now_ns = vp_now();
+		vp_buffers_switch(es, reply.now_ns);
+		vp_counters_fold(es);
+		vp_spec_clean(es, reply.now_ns);
+	} else {
+		reply.now_ns = vp_now();
+	}
+	exit = __atomic_load_n(&es->exit_pending, __ATOMIC_ACQUIRE);
+	reply.exit_called = exit != 0;
+	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;
+	reply.flags |= es->engine->replan ? VP_SWITCH_PAUSED : 0;
+	reply.flags |= __atomic_load_n(&es->filled, __ATOMIC_ACQUIRE) ? VP_SWITCH_FILLED : 0;
+	*ret = reply;
+	return NULL;
+}
+
+static void unlink_es(struct vp_es *es)
+{
+	struct vp_engine *engine = es->engine;
+	uint32_t i = 0;
+
+	while (engine->sessions[i] != es)
+		i++;
+	engine->nsessions--;
+	memmove(&engine->sessions[i], &engine->sessions[i + 1],
+		(engine->nsessions - i) * sizeof(engine->sessions[0]));
+}
+
+/* The shared memory is the caller's and goes after this. A busy backend's plan may still name ECBs of
+ * ours: then the memory stays until it has let go (vp_engine_retry()), but no ECB fires any more. */
+void vp_es_close(struct vp_es *es)
+{
+	if (!es)
+		return;
+	struct vp_engine *engine = es->engine;
+	set_activity(es, VP_STOPPED);
+	es->planned = false;
+	es->closing = true;
+	struct ot_err *err = apply(engine);
+	vp_quiesce(engine);
+	if (err) {
+		ot_err_destroy(err);
+		return;
+	}
+	unlink_es(es);
+	free_es(es);
+}
+
+void vp_engine_retry(struct vp_engine *engine)
+{
+	struct ot_err *err = apply(engine);
+
+	if (err) {
+		ot_err_destroy(err);
+		return;
+	}
+	for (uint32_t i = engine->nsessions; i-- > 0;) {
+		struct vp_es *es = engine->sessions[i];
+		if (!es->closing)
+			continue;
+		unlink_es(es);
+		free_es(es);
+	}
+}
+
+/* --- firing by hand --------------------------------------------------------------------------- */
+
+/* exit() in BEGIN keeps later BEGIN clauses from running; END's all run. */
+static bool fire_probe(struct vp_es_vcpu *v, const struct vp_probe_rt *probe)
+{
+	for (const struct vp_ecb *e = probe->first; e; e = e->next) {
+		vp_fire_ecb(v, e);
+		if (v->exited && probe->id != DIF_PROBE_END)
+			return false;
+	}
+	return true;
+}
+
+bool vp_es_fire(struct vp_es *es, uint32_t probe_id, const uint64_t args[10])
+{
+	struct vp_es_vcpu *v = &es->vcpus[0];
+	bool go_on = true;
+
+	if (probe_id == DIF_PROBE_END)
+		es->ended = true;
+	vp_vcpu_enter(&es->engine->vcpus[0]);
+	vp_firing_begin(v, NULL, 0, args);
+	for (struct vp_batch_rt *b = es->batches; b && go_on; b = b->next)
+		for (uint32_t i = 0; i < b->nprobes && go_on; i++)
+			if (b->probes[i].id == probe_id && b->probes[i].kind != VP_PROBE_SITE)
+				go_on = fire_probe(v, &b->probes[i]);
+	vp_firing_end(v);
+	go_on = !v->exited;
+	vp_vcpu_leave(&es->engine->vcpus[0]);
+	return go_on;
+}

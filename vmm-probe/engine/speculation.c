@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Speculations. An id has one state for all vCPUs, changed by CAS, and a private buffer on each.
+ *
+ *   FREE ─speculation()─► OPEN ─speculate()─► ONE (and which vCPU) ─speculate() on another─► MANY
+ *
+ *   commit(), discard():  OPEN, ONE (own) ─► OWN ─► FREE        at once
+ *                         ONE (another's), MANY ─► COMMITTING, DISCARDING
+ *                                                  ─► FREE      at a switch, by the service thread
+ *
+ * The vCPU that commits moves its own part at once; the others' parts are put behind what they recorded
+ * when their half is handed over. Nobody adds to an id that is OWN, COMMITTING or DISCARDING.
+ */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/internal.h"
+
+#define NSPEC_MAX    65536u
+#define MEMORY_LIMIT (256ull << 20)
+
+enum { FREE, OPEN, MANY, OWN, COMMITTING, DISCARDING, ONE = 0x100 /* | vCPU */ };
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+struct ot_err *vp_spec_init(struct vp_es *es)
+{
+	uint64_t n = es->open.nspec, size = es->open.specsize & ~7ull;
+
+	if (!es->speculates || !n)
+		return NULL;
+	if (n > NSPEC_MAX || size > MEMORY_LIMIT || n * size * es->open.nvcpus > MEMORY_LIMIT)
+		return ot_err_new(OT_ERR_LIMIT,
+				  "%llu speculations of %llu bytes on %u vCPUs are more than 256 MiB",
+				  (unsigned long long)n, (unsigned long long)size, es->open.nvcpus);
+	es->spec_state = calloc(n, sizeof(*es->spec_state));
+	es->spec_seen = calloc(n, sizeof(*es->spec_seen));
+	if (!es->spec_state || !es->spec_seen)
+		return ot_err_nomem();
+	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
+		struct vp_es_vcpu *v = &es->vcpus[i];
+		v->specs = calloc(n, sizeof(*v->specs));
+		if (!v->specs)
+			return ot_err_nomem();
+		for (uint32_t k = 0; k < n; k++) {
+			v->specs[k].mem = malloc(size + 8);
+			if (!v->specs[k].mem)
+				return ot_err_nomem();
+		}
+	}
+	return NULL;
+}
+
+void vp_spec_deinit(struct vp_es *es)
+{
+	for (uint32_t i = 0; es->vcpus && i < es->open.nvcpus; i++) {
+		struct vp_es_vcpu *v = &es->vcpus[i];
+		for (uint32_t k = 0; v->specs && k < es->open.nspec; k++)
+			free(v->specs[k].mem);
+		free(v->specs);
+	}
+	free(es->spec_state);
+	free(es->spec_seen);
+}
+
+/* --- hit path ---------------------------------------------------------------------------------- */
+
+uint64_t vp_spec_new(struct vp_es_vcpu *v)
+{
+	struct vp_es *es = v->es;
+	bool busy = false;
+
+	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {
+		uint32_t state = FREE;
+		if (__atomic_compare_exchange_n(&es->spec_state[i], &state, OPEN, false, __ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+			return i + 1;
+		busy |= state == OWN || state == COMMITTING || state == DISCARDING;
+	}
+	if (busy)
+		VP_COUNT(v, spec_busy);
+	else
+		VP_COUNT(v, spec_unavail);
+	return 0;
+}
+
+/* Id 0 is what speculation() gives when it has none: nothing happens. Any other that can't be is the
+ * program's mistake. */
+static enum vp_step_result check_id(const struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+{
+	if (id == 0)
+		return VP_STEP_DROP;
+	if (v->es->spec_state && id <= v->es->open.nspec)
+		return VP_STEP_DONE;
+	*fault = DIF_FAULT_ILLOP;
+	return VP_STEP_FAULT;
+}
+
+/* Say that this vCPU is about to add to the id; false when it is not open. */
+static bool join(struct vp_es_vcpu *v, uint32_t *word)
+{
+	uint32_t state = __atomic_load_n(word, __ATOMIC_ACQUIRE), me = ONE | v->vcpu;
+
+	for (;;) {
+		if (state == me || state == MANY)
+			return true;
+		if (state != OPEN && !(state & ONE))
+			return false;
+		uint32_t to = state == OPEN ? me : MANY;
+		if (__atomic_compare_exchange_n(word, &state, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return true;
+	}
+}
+
+enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+{
+	enum vp_step_result ok = check_id(v, id, fault);
+	const struct dif_clause_layout *l = &v->ecb->clause->layout;
+
+	if (ok != VP_STEP_DONE)
+		return ok;
+	if (!join(v, &v->es->spec_state[id - 1]))
+		return VP_STEP_DROP;
+	struct vp_specbuf *spec = &v->specs[id - 1];
+	if (!l->size)
+		return VP_STEP_DONE;
+	uint64_t at = (spec->used + l->align - 1) & ~(uint64_t)(l->align - 1);
+	uint64_t size = v->es->open.specsize & ~7ull;
+	if (at > size || l->size > size - at) {
+		VP_COUNT(v, spec_drops);
+		return VP_STEP_DROP;
+	}
+	memset(spec->mem + spec->used, 0, at - spec->used);
+	v->spec = spec;
+	v->record = spec->mem + at;
+	return VP_STEP_DONE;
+}
+
+/* --- moving records --------------------------------------------------------------------------- */
+
+static uint32_t size_of(const struct vp_es *es, uint32_t epid)
+{
+	const struct vp_epid_sizes *sizes = __atomic_load_n(&es->sizes, __ATOMIC_ACQUIRE);
+
+	return epid && sizes && epid < sizes->n ? sizes->size[epid] : 4;
+}
+
+/* Records committed have the time of the commit. The buffer is private memory, so EPIDs and sizes are as
+ * vp_record_finish() wrote them. */
+static void set_times(const struct vp_es *es, uint8_t *mem, uint64_t used, uint64_t now)
+{
+	uint32_t time[2] = { (uint32_t)(now >> 32), (uint32_t)now }, epid;
+
+	for (uint64_t at = 0; at + DIF_RECORD_HEADER <= used; at += size_of(es, epid)) {
+		memcpy(&epid, mem + at, sizeof(epid));
+		if (epid)
+			memcpy(mem + at + 4, time, sizeof(time));
+	}
+}
+
+/* Aligned as the buffer was, so that each record in it stays aligned. */
+static void move_own(struct vp_es_vcpu *v, struct vp_specbuf *spec)
+{
+	uint64_t now = vp_clause_time(v);
+
+	if (!spec->used)
+		return;
+	uint8_t *dst = vp_buffer_reserve(v, (uint32_t)spec->used, 8, v->es->end_reserve);
+	if (dst) {
+		set_times(v->es, spec->mem, spec->used, now);
+		memcpy(dst, spec->mem, spec->used);
+		vp_buffer_commit(v, dst, (uint32_t)spec->used);
+	}
+	spec->used = 0;
+}
+
+/* Take the id out of use; false when it was not in use. *ret_own: it holds nothing of other vCPUs, and is
+ * free as soon as the caller is done with its own part. */
+static bool leave_open(struct vp_es_vcpu *v, uint64_t id, uint32_t to, bool *ret_own)
+{
+	uint32_t *word = &v->es->spec_state[id - 1], state = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+
+	do {
+		if (state != OPEN && state != MANY && !(state & ONE))
+			return false;
+		*ret_own = state == OPEN || state == (ONE | v->vcpu);
+	} while (!__atomic_compare_exchange_n(word, &state, *ret_own ? OWN : to, false, __ATOMIC_ACQ_REL,
+					      __ATOMIC_ACQUIRE));
+	return true;
+}
+
+static void set_free(struct vp_es *es, uint64_t id)
+{
+	__atomic_store_n(&es->spec_state[id - 1], FREE, __ATOMIC_RELEASE);
+}
+
+/* What this clause recorded before commit() comes first. */
+enum vp_step_result vp_spec_commit(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+{
+	enum vp_step_result ok = check_id(v, id, fault);
+	bool own;
+
+	if (ok != VP_STEP_DONE)
+		return id ? ok : VP_STEP_DONE;
+	if (!leave_open(v, id, COMMITTING, &own))
+		return VP_STEP_DONE;
+	vp_record_finish(v);
+	move_own(v, &v->specs[id - 1]);
+	if (own)
+		set_free(v->es, id);
+	return VP_STEP_DONE;
+}
+
+enum vp_step_result vp_spec_discard(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+{
+	enum vp_step_result ok = check_id(v, id, fault);
+	bool own;
+
+	if (ok != VP_STEP_DONE)
+		return id ? ok : VP_STEP_DONE;
+	if (!leave_open(v, id, DISCARDING, &own))
+		return VP_STEP_DONE;
+	v->specs[id - 1].used = 0;
+	if (own)
+		set_free(v->es, id);
+	return VP_STEP_DONE;
+}
+
+/* --- service thread ------------------------------------------------------------------------------ */
+
+/* The half just handed over is the service thread's; with RING or FILL before the end nothing was handed
+ * over, and this is not called. */
+static void move_part(struct vp_es *es, struct vp_es_vcpu *v, struct vp_specbuf *spec, uint64_t now)
+{
+	uint8_t *dst = vp_buffer_append(v, v->active ^ 1, (uint32_t)spec->used, 8);
+
+	if (!dst)
+		return;
+	set_times(es, spec->mem, spec->used, now);
+	memcpy(dst, spec->mem, spec->used);
+}
+
+void vp_spec_look(struct vp_es *es)
+{
+	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++)
+		es->spec_seen[i] = __atomic_load_n(&es->spec_state[i], __ATOMIC_ACQUIRE);
+}
+
+/* Only what vp_spec_look() saw leaving: since then the vCPUs have been quiescent, so none is in the middle
+ * of a record for it. */
+void vp_spec_clean(struct vp_es *es, uint64_t now)
+{
+	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {
+		uint32_t state = es->spec_seen[i];
+		if (state != COMMITTING && state != DISCARDING)
+			continue;
+		for (uint32_t k = 0; k < es->open.nvcpus; k++) {
+			struct vp_specbuf *spec = &es->vcpus[k].specs[i];
+			if (spec->used && state == COMMITTING)
+				move_part(es, &es->vcpus[k], spec, now);
+			spec->used = 0;
+		}
+		set_free(es, i + 1);
+	}
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The running task, by the facts: one pointer in the per-CPU area, then fields at offsets. Bounded loads
+ * only; whatever a guest puts there, the worst is a wrong number.
+ */
+#include "vmm-probe/engine/internal.h"
+
+#define ANCESTORS_MAX  1024
+#define UNKNOWN_OFFSET (~0ull)
+
+static bool percpu_u64(struct vp_es_vcpu *v, uint64_t offset, uint64_t *ret)
+{
+	uint64_t base = v->es->facts.percpu_base[v->vcpu];
+
+	return !v->es->engine->host && base && offset != UNKNOWN_OFFSET && vp_load_u64(v, base + offset, ret);
+}
+
+uint64_t vp_task(struct vp_es_vcpu *v)
+{
+	if (!v->task_known) {
+		v->task_known = true;
+		if (!percpu_u64(v, v->es->facts.current_task, &v->task))
+			v->task = 0;
+	}
+	return v->task;
+}
+
+uint64_t vp_task_field(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, uint32_t size,
+		       enum dif_fault *fault)
+{
+	uint64_t value = 0;
+
+	if (offset == VP_NO_OFFSET || !task)
+		return 0;
+	if (!vp_load_kernel(v, task + offset, &value, size)) {
+		*fault = DIF_FAULT_BADADDR;
+		return 0;
+	}
+	return value;
+}
+
+/* 0 in a task, else the deepest kind of interrupt. Of the soft interrupt's bits only the lowest says that
+ * one is being served; the others count local_bh_disable(). */
+uint32_t vp_interrupt_level(struct vp_es_vcpu *v)
+{
+	const struct vp_facts *f = &v->es->facts;
+	uint64_t word;
+
+	if (!percpu_u64(v, f->preempt_count, &word))
+		return 0;
+	uint32_t count = (uint32_t)word;
+	if (count & f->nmi_mask)
+		return 3;
+	if (count & f->hardirq_mask)
+		return 2;
+	return count & f->softirq_mask & -f->softirq_mask ? 1 : 0;
+}
+
+/* uid and gid: through the task's credentials. */
+static uint64_t credential(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
+{
+	uint64_t cred = vp_task_field(v, task, v->es->facts.task_cred, 8, fault);
+
+	return vp_task_field(v, cred, offset, 4, fault);
+}
+
+uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault)
+{
+	const struct vp_facts *f = &v->es->facts;
+	const struct vp_engine *e = v->es->engine;
+	uint64_t task, value = 0;
+
+	if (e->host) {
+		if (e->ops->scalar && e->ops->scalar(e->backend, var, &value))
+			return value;
+		return 0;
+	}
+	task = vp_task(v);
+	switch (var) {
+	case DIF_VAR_pid:
+		return vp_task_field(v, task, f->task_tgid, 4, fault);
+	case DIF_VAR_tid:
+		return vp_task_field(v, task, f->task_pid, 4, fault);
+	case DIF_VAR_ppid:
+		task = vp_task_field(v, task, f->task_real_parent, 8, fault);
+		return vp_task_field(v, task, f->task_tgid, 4, fault);
+	case DIF_VAR_uid:
+		return credential(v, task, f->cred_uid, fault);
+	case DIF_VAR_gid:
+		return credential(v, task, f->cred_gid, fault);
+	default:
+		return 0;
+	}
+}
+
+/* What the task has run until it was last looked at, and what has passed since on its run queue's clock. */
+uint64_t vp_vtimestamp(struct vp_es_vcpu *v, enum dif_fault *fault)
+{
+	const struct vp_facts *f = &v->es->facts;
+	uint64_t task = vp_task(v), now;
+
+	if (v->es->engine->host)
+		return vp_clause_time(v);
+	uint64_t ran = vp_task_field(v, task, f->task_sum_exec_runtime, 8, fault);
+	uint64_t start = vp_task_field(v, task, f->task_exec_start, 8, fault);
+	if (f->runqueues == UNKNOWN_OFFSET || f->rq_clock_task == VP_NO_OFFSET ||
+	    !percpu_u64(v, f->runqueues + f->rq_clock_task, &now) || now < start)
+		return ran;
+	return ran + (now - start);
+}
+
+bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid)
+{
+	const struct vp_facts *f = &v->es->facts;
+	enum dif_fault fault = DIF_FAULT_NONE;
+	uint64_t task = vp_task(v);
+
+	for (unsigned i = 0; i < ANCESTORS_MAX && task && fault == DIF_FAULT_NONE; i++) {
+		uint64_t id = vp_task_field(v, task, f->task_tgid, 4, &fault);
+		if (id == pid)
+			return true;
+		if (id == 0)
+			return false;
+		task = vp_task_field(v, task, f->task_real_parent, 8, &fault);
+	}
+	return false;
+}
+
+void vp_thread_key(struct vp_es_vcpu *v, struct dif_thread_key *ret)
+{
+	const struct vp_facts *f = &v->es->facts;
+	enum dif_fault fault = DIF_FAULT_NONE;
+
+	*ret = (struct dif_thread_key){ .guest = f->guest_id };
+	if (v->es->engine->host) {
+		ret->guest = ~0u;
+		ret->pid = vp_task_id(v, DIF_VAR_tid, &fault);
+		return;
+	}
+	ret->task = vp_task(v);
+	ret->interrupt_level = vp_interrupt_level(v);
+	ret->pid = vp_task_field(v, ret->task, f->task_pid, 4, &fault);
+	ret->start_time = vp_task_field(v, ret->task, f->task_start_time, 8, &fault);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel stacks: by the unwind table where it has a rule, by frame pointers where not. Hit path. The table
+ * comes from the operator's process and the stack from the guest; neither is believed: the number of frames
+ * is bounded, each load is checked, and a return address outside kernel text ends the walk.
+ */
+#include "vmm-probe/engine/internal.h"
+
+struct frame {
+	uint64_t ip, sp, bp;
+	bool exact; /* ip is where execution stands, not behind a call */
+};
+
+static bool is_text(const struct vp_facts *f, uint64_t ip)
+{
+	return (ip >= f->text_start && ip < f->text_end) || (ip >= f->modules_start && ip < f->modules_end);
+}
+
+/* The rule of the last entry at or below @ip. */
+static bool find_rule(const struct vp_es *es, uint64_t ip, struct vp_orc_rule *ret)
+{
+	uint32_t lo = 0, hi = es->norc;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (es->orc_addrs[mid] <= ip)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo)
+		return false;
+	*ret = es->orc_rules[lo - 1];
+	return ret->sp_base != VP_ORC_UNDEFINED;
+}
+
+/* The stack pointer before the call: the frame's CFA. */
+static bool find_cfa(struct vp_es_vcpu *v, const struct frame *f, const struct vp_orc_rule *rule, bool first,
+		     uint64_t *ret)
+{
+	uint64_t offset = (uint64_t)(int64_t)rule->sp_offset;
+
+	switch (rule->sp_base) {
+	case VP_ORC_SP:
+		*ret = f->sp + offset;
+		return true;
+	case VP_ORC_BP:
+		*ret = f->bp + offset;
+		return true;
+	case VP_ORC_SP_INDIRECT:
+		if (!vp_load_u64(v, f->sp, ret))
+			return false;
+		*ret += offset;
+		return true;
+	case VP_ORC_BP_INDIRECT:
+		return vp_load_u64(v, f->bp + offset, ret);
+	case VP_ORC_R10:
+	case VP_ORC_R13:
+	case VP_ORC_DI:
+	case VP_ORC_DX: {
+		/* Live registers: known of the innermost frame only. */
+		static const uint8_t reg[] = { VP_R10, VP_R13, VP_RDI, VP_RDX };
+		*ret = vp_reg(v, (enum vp_reg)reg[rule->sp_base - VP_ORC_R10]);
+		return first;
+	}
+	default:
+		return false;
+	}
+}
+
+static bool find_bp(struct vp_es_vcpu *v, struct frame *f, const struct vp_orc_rule *rule, uint64_t cfa)
+{
+	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
+
+	if (rule->bp_base == VP_ORC_SP)
+		return vp_load_u64(v, cfa + offset, &f->bp);
+	if (rule->bp_base == VP_ORC_BP)
+		return vp_load_u64(v, f->bp + offset, &f->bp);
+	return true;
+}
+
+/* An interrupt's or exception's frame: go on where it came from, unless that was user space. */
+static bool step_regs(struct vp_es_vcpu *v, struct frame *f, uint64_t regs)
+{
+	const struct vp_facts *k = &v->es->facts;
+	uint64_t cs;
+
+	if (!vp_load_u64(v, regs + k->ptregs_cs, &cs) || cs & 3 ||
+	    !vp_load_u64(v, regs + k->ptregs_ip, &f->ip) || !vp_load_u64(v, regs + k->ptregs_bp, &f->bp) ||
+	    !vp_load_u64(v, regs + k->ptregs_sp, &f->sp))
+		return false;
+	f->exact = true;
+	return true;
+}
+
+/* Only what the processor pushed: ip, cs, flags, sp, ss. */
+static bool step_iret(struct vp_es_vcpu *v, struct frame *f, uint64_t at)
+{
+	uint64_t iret[4];
+
+	if (!vp_load_kernel(v, at, iret, sizeof(iret)) || iret[1] & 3)
+		return false;
+	f->ip = iret[0];
+	f->sp = iret[3];
+	f->exact = true;
+	return true;
+}
+
+static bool step_rule(struct vp_es_vcpu *v, struct frame *f, const struct vp_orc_rule *rule, bool first)
+{
+	uint64_t cfa;
+
+	if (!find_cfa(v, f, rule, first, &cfa))
+		return false;
+	if (rule->type == VP_ORC_REGS)
+		return step_regs(v, f, cfa);
+	if (rule->type == VP_ORC_REGS_PARTIAL)
+		return step_iret(v, f, cfa);
+	if (!vp_load_u64(v, cfa - 8, &f->ip) || !find_bp(v, f, rule, cfa))
+		return false;
+	f->sp = cfa;
+	f->exact = false;
+	return true;
+}
+
+/* At a function's first or last instruction the return address is on top, whatever the tables say. */
+static bool on_top(const struct vp_es_vcpu *v, bool first)
+{
+	enum vp_args args = v->ecb->probe->args;
+
+	return first && v->site_gva &&
+	       (args == VP_ARGS_FBT_ENTRY || args == VP_ARGS_FBT_RETURN || args == VP_ARGS_SYSCALL_ENTRY ||
+		args == VP_ARGS_SYSCALL_RETURN);
+}
+
+static bool step(struct vp_es_vcpu *v, struct frame *f, bool first)
+{
+	uint64_t pair[2];
+	struct vp_orc_rule rule;
+
+	if (on_top(v, first)) {
+		f->exact = false;
+		f->sp += 8;
+		return vp_load_u64(v, f->sp - 8, &f->ip);
+	}
+	if (find_rule(v->es, f->exact ? f->ip : f->ip - 1, &rule))
+		return rule.sp_base != VP_ORC_END && step_rule(v, f, &rule, first);
+	/* By frame pointer: the chain must go up, and stay on one stack. */
+	if (f->bp < f->sp || f->bp - f->sp > v->es->facts.stack_size || f->bp % 8 ||
+	    !vp_load_kernel(v, f->bp, pair, sizeof(pair)))
+		return false;
+	f->sp = f->bp + 16;
+	f->bp = pair[0];
+	f->ip = pair[1];
+	f->exact = false;
+	return true;
+}
+
+/* In an ERROR clause too: the place is that of the firing. */
+static bool begin(struct vp_es_vcpu *v, struct frame *ret)
+{
+	if (!v->ctx || !v->es->facts.kernel_root)
+		return false;
+	if (!v->site_gva && vp_reg(v, VP_CS) & 3)
+		return false; /* a sample of user code has no kernel stack */
+	*ret = (struct frame){
+		.ip = v->site_gva ? v->site_gva : vp_reg(v, VP_RIP),
+		.sp = vp_reg(v, VP_RSP),
+		.bp = vp_reg(v, VP_RBP),
+		.exact = true,
+	};
+	return true;
+}
+
+uint32_t vp_unwind_kernel(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max)
+{
+	struct frame f;
+	uint32_t n = 0;
+
+	if (!begin(v, &f))
+		return 0;
+	while (n < max && is_text(&v->es->facts, f.ip)) {
+		if (pcs)
+			pcs[n] = f.ip;
+		n++;
+		if (!step(v, &f, n == 1))
+			break;
+	}
+	return n;
+}
+
+uint64_t vp_caller(struct vp_es_vcpu *v)
+{
+	uint64_t pcs[2];
+
+	return vp_unwind_kernel(v, pcs, 2) == 2 ? pcs[1] : 0;
+}

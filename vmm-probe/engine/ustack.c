@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * User stacks, by frame pointers: the kernel left the process's registers in the struct pt_regs at the top
+ * of the task's kernel stack. Code without frame pointers gives short stacks. Hit path.
+ */
+#include "vmm-probe/engine/internal.h"
+
+/* Frames of one chain are seldom farther apart; a larger step is a chain gone wrong. */
+#define FRAME_MAX (1u << 20)
+
+struct user_regs {
+	uint64_t ip, sp, bp;
+};
+
+static bool from_vcpu(struct vp_es_vcpu *v, struct user_regs *ret)
+{
+	if (v->site_gva || !(vp_reg(v, VP_CS) & 3))
+		return false;
+	*ret = (struct user_regs){ vp_reg(v, VP_RIP), vp_reg(v, VP_RSP), vp_reg(v, VP_RBP) };
+	return true;
+}
+
+static bool from_task(struct vp_es_vcpu *v, struct user_regs *ret)
+{
+	const struct vp_facts *f = &v->es->facts;
+	enum dif_fault fault = DIF_FAULT_NONE;
+	uint64_t task = vp_task(v), cs;
+	uint64_t stack = vp_task_field(v, task, f->task_stack, 8, &fault);
+	uint64_t mm = vp_task_field(v, task, f->task_mm, 8, &fault);
+
+	if (!stack || !mm || fault != DIF_FAULT_NONE || f->ptregs_size > f->stack_size)
+		return false;
+	uint64_t regs = stack + f->stack_size - f->ptregs_size;
+	return vp_load_u64(v, regs + f->ptregs_cs, &cs) && cs & 3 &&
+	       vp_load_u64(v, regs + f->ptregs_ip, &ret->ip) &&
+	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_bp, &ret->bp);
+}
+
+uint32_t vp_unwind_user(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max)
+{
+	struct user_regs r;
+	uint64_t pair[2];
+	uint32_t n = 0;
+
+	if (!v->ctx || !max || (!from_vcpu(v, &r) && !from_task(v, &r)))
+		return 0;
+	for (;;) {
+		if (pcs)
+			pcs[n] = r.ip;
+		if (++n == max || r.bp < r.sp || r.bp - r.sp > FRAME_MAX || r.bp % 8 ||
+		    !vp_load_user(v, r.bp, pair, sizeof(pair)) || !pair[1])
+			return n;
+		r.sp = r.bp + 16;
+		r.bp = pair[0];
+		r.ip = pair[1];
+	}
+}

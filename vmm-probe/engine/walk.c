@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guest memory by virtual address: page walk and a small TLB. Hit path. A guest's page tables are hostile
+ * input: a walk reads at most five entries, each where the backend says there is RAM.
+ *
+ * What may be remembered between two firings? The kernel's direct map and its large pages do not move while
+ * a kernel runs, and nearly everything is there (tasks, per-CPU areas, slab). Kernel stacks and all of user
+ * space do: those translations last for one firing.
+ */
+#include "vmm-probe/engine/internal.h"
+
+#define PAGE_SIZE   4096ull
+#define ENTRY_ADDR  0x000ffffffffff000ull /* bits 51..12 */
+#define ENTRY_P     (1ull << 0)
+#define ENTRY_USER  (1ull << 2)
+#define ENTRY_LARGE (1ull << 7)
+#define STABLE_FLAG (1ull << 63)
+/* What a page-table entry of the top level covers with 4 levels: the direct map of a guest of up to
+ * 512 GiB, or its beginning. */
+#define TOP_SHIFT   39
+
+static const uint8_t *ram(const struct vp_es_vcpu *v, uint64_t gpa, uint64_t need)
+{
+	const struct vp_engine *e = v->es->engine;
+	uint64_t len = 0;
+	const uint8_t *host = e->ops->gpa_to_host(e->backend, gpa, &len);
+
+	return host && len >= need ? host : NULL;
+}
+
+/* Walk from @root to the page of @va. *ret_large: it was found above the last level. */
+static const uint8_t *walk(const struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user, bool *ret_large)
+{
+	uint64_t table = root & ENTRY_ADDR, entry;
+
+	for (int level = (int)v->es->facts.levels - 1; level >= 0; level--) {
+		unsigned shift = 12 + 9 * (unsigned)level;
+		const uint8_t *at = ram(v, table + (va >> shift & 511) * 8, sizeof(entry));
+		if (!at)
+			return NULL;
+		memcpy(&entry, at, sizeof(entry));
+		if (!(entry & ENTRY_P) || (user && !(entry & ENTRY_USER)))
+			return NULL;
+		if (level == 0 || ((level == 1 || level == 2) && entry & ENTRY_LARGE)) {
+			uint64_t mask = (1ull << shift) - 1;
+			*ret_large = level > 0;
+			return ram(v, (entry & ENTRY_ADDR & ~mask) | (va & mask & ~(PAGE_SIZE - 1)),
+				   PAGE_SIZE);
+		}
+		table = entry & ENTRY_ADDR;
+	}
+	return NULL;
+}
+
+static bool in_direct_map(const struct vp_facts *facts, uint64_t va)
+{
+	return facts->percpu_base[0] && va >> TOP_SHIFT == facts->percpu_base[0] >> TOP_SHIFT;
+}
+
+static void check_memory(struct vp_es_vcpu *v)
+{
+	uint64_t gen = __atomic_load_n(&v->es->engine->mem_gen, __ATOMIC_ACQUIRE);
+
+	if (ot_likely(v->tlb.mem_gen == gen))
+		return;
+	v->tlb.mem_gen = gen;
+	v->tlb.stable++;
+}
+
+/* The host address of the page of @va, NULL: not mapped or not RAM. */
+static const uint8_t *page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user)
+{
+	struct vp_tlb *tlb = &v->tlb;
+	uint64_t number = va / PAGE_SIZE;
+	struct vp_tlb_entry *e = &tlb->entries[(number ^ number >> 9) % VP_TLB_ENTRIES];
+	bool large = false;
+
+	if (ot_likely(e->page == number && e->root == root &&
+		      (e->stamp == tlb->stable || e->stamp == tlb->firing)))
+		return e->host;
+	const uint8_t *host = walk(v, root, va, user, &large);
+	if (!host)
+		return NULL;
+	bool stable = !user && (large || in_direct_map(&v->es->facts, va));
+	*e = (struct vp_tlb_entry){ number, root, stable ? tlb->stable : tlb->firing, host };
+	return host;
+}
+
+static bool load(struct vp_es_vcpu *v, uint64_t root, uint64_t va, void *dst, uint64_t len, bool user)
+{
+	uint8_t *to = dst;
+
+	check_memory(v);
+	while (len) {
+		uint64_t offset = va % PAGE_SIZE, n = PAGE_SIZE - offset;
+		const uint8_t *host = page(v, root, va, user);
+		if (!host)
+			return false;
+		n = n < len ? n : len;
+		memcpy(to, host + offset, n);
+		to += n;
+		va += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* Is [va, va + len) all in the half of the address space that bit 63 = @high names, and canonical? */
+static bool canonical(const struct vp_facts *facts, uint64_t va, uint64_t len, bool high)
+{
+	unsigned bits = facts->levels == 5 ? 56 : 47;
+	uint64_t last = va + len - 1;
+
+	if (!len)
+		return true;
+	if (last < va)
+		return false;
+	return high ? va >> bits == ~0ull >> bits : last >> bits == 0;
+}
+
+bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
+{
+	const struct vp_facts *facts = &v->es->facts;
+	const struct vp_engine *e = v->es->engine;
+
+	if (e->ops->load && v != &v->es->service)
+		return e->ops->load(e->backend, gva, dst, (uint32_t)len, false);
+	return facts->kernel_root && canonical(facts, gva, len, true) &&
+	       load(v, facts->kernel_root, gva, dst, len, false);
+}
+
+/* CR3 is the running process's, whatever the vCPU is doing; a kernel thread borrows one. */
+bool vp_load_user(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
+{
+	const struct vp_facts *facts = &v->es->facts;
+
+	if (!facts->kernel_root || !v->ctx || !canonical(facts, gva, len, false))
+		return false;
+	return load(v, vp_reg(v, VP_CR3) & facts->user_pgd_mask, gva, dst, len, true);
+}
+
+uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
+{
+	const uint8_t *host;
+
+	check_memory(&es->service);
+	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 1, true))
+		return 0;
+	host = page(&es->service, es->facts.kernel_root, gva, false);
+	return host ? (uint64_t)(uintptr_t)(host + gva % PAGE_SIZE) : 0;
+}
