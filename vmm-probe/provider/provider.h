@@ -14,6 +14,7 @@
 #include "vmm-probe/engine/protocol.h"
 
 struct vp_guest;  /* vmm-probe/guest/guest.h */
+struct vp_types;  /* vmm-probe/guest/btf_types.h */
 struct vp_probes; /* the registry */
 
 /* A probe. Strings are the registry's. */
@@ -53,6 +54,10 @@ OT_MUST_CHECK struct ot_err *vp_probes_sites(struct vp_probes *probes, const str
 /** Type of args[n], as struct dif_world's probe_arg wants it; and how many there are (-1: untyped). */
 bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
 		   struct dif_type **ret_type, unsigned *ret_mapping);
+
 int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
+
+/** The guest's C types (for struct dif_world's find_type and so on); the registry's. NULL: no guest. */
+struct vp_types *vp_probes_types(struct vp_probes *probes);
 
 #endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the guest's types come from, and finding them by name. Making one is btf_type_make.c's. */
+#include "vmm-probe/guest/btf_types.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "vmm-probe/guest/btf_types_internal.h"
+#include "vmm-probe/guest/guest.h"
+
+/* C's base types as compilers name them in debugging information, and as D does. */
+static const struct {
+	const char *btf, *d;
+} base_names[] = {
+	{ "short int", "short" },
+	{ "short unsigned int", "unsigned short" },
+	{ "long int", "long" },
+	{ "long unsigned int", "unsigned long" },
+	{ "long long int", "long long" },
+	{ "long long unsigned int", "unsigned long long" },
+	{ "__int128 unsigned", "unsigned __int128" },
+};
+
+const char *vp_types_d_name(const char *btf_name)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(base_names); i++)
+		if (!strcmp(base_names[i].btf, btf_name))
+			return base_names[i].d;
+	return btf_name;
+}
+
+static const char *btf_name(const char *d_name)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(base_names); i++)
+		if (!strcmp(base_names[i].d, d_name))
+			return base_names[i].btf;
+	return d_name;
+}
+
+struct ot_err *vp_types_create(struct vp_types **ret)
+{
+	struct vp_types *types = calloc(1, sizeof(*types));
+
+	if (!types)
+		return ot_err_nomem();
+	ot_arena_init(&types->arena);
+	types->void_type = (struct dif_type){
+		.kind = DIF_C_VOID,
+		.complete = true,
+		.name = "void",
+		.module = "vmlinux",
+	};
+	*ret = types;
+	return NULL;
+}
+
+void vp_types_destroy(struct vp_types *types)
+{
+	if (!types)
+		return;
+	for (size_t i = 0; i < types->count; i++) {
+		free(types->modules[i]->made);
+		vp_btf_destroy(types->modules[i]->owned);
+	}
+	free(types->modules);
+	ot_arena_deinit(&types->arena);
+	free(types);
+}
+
+static struct ot_err *add(struct vp_types *types, const char *name, struct vp_type_module **ret)
+{
+	struct vp_type_module *m = ot_arena_new(&types->arena, struct vp_type_module);
+
+	if (!m || !ot_grow(&types->modules, &types->cap, types->count + 1, sizeof(*types->modules)))
+		return ot_err_nomem();
+	m->name = ot_arena_strdup(&types->arena, name);
+	if (!m->name)
+		return ot_err_nomem();
+	m->types = types;
+	m->source.complete = vp_type_complete;
+	types->modules[types->count++] = m;
+	*ret = m;
+	return NULL;
+}
+
+struct ot_err *vp_types_add_kernel(struct vp_types *types, const struct vp_btf *btf)
+{
+	struct vp_type_module *m;
+	struct dif_type **made = calloc(vp_btf_end(btf), sizeof(*made));
+	struct ot_err *err = made ? add(types, "vmlinux", &m) : ot_err_nomem();
+
+	if (err) {
+		free(made);
+		return err;
+	}
+	m->btf = btf;
+	m->made = made;
+	m->tried = true;
+	return NULL;
+}
+
+struct ot_err *vp_types_add_module(struct vp_types *types, const char *module,
+				   struct ot_err *(*load)(void *arg, const char *module, uint8_t **ret,
+							  size_t *ret_size),
+				   void *arg)
+{
+	struct vp_type_module *m;
+
+	if (!types->count)
+		return ot_err_new(OT_ERR_INTERNAL, "a module's types go on the kernel's");
+	OT_TRY(add(types, module, &m));
+	m->load = load;
+	m->arg = arg;
+	return NULL;
+}
+
+/* A module whose types are missing or broken is one without types: the rest of the guest is not to
+ * suffer from it. */
+static const struct vp_btf *loaded(struct vp_type_module *m)
+{
+	uint8_t *data = NULL;
+	size_t size = 0;
+
+	if (m->tried)
+		return m->btf;
+	m->tried = true;
+
+	struct ot_err *err = m->load(m->arg, m->name, &data, &size);
+
+	if (!err && data)
+		err = vp_btf_create(data, size, m->types->modules[0]->btf, &m->owned);
+	free(data);
+	if (!err && m->owned) {
+		m->made = calloc(vp_btf_end(m->owned) - vp_btf_first(m->owned) + 1, sizeof(*m->made));
+		if (m->made)
+			m->btf = m->owned;
+	}
+	ot_err_destroy(err);
+	return m->btf;
+}
+
+static struct vp_type_module *find_module(struct vp_types *types, const char *name)
+{
+	for (size_t i = 0; i < types->count; i++)
+		if (!strcmp(types->modules[i]->name, name))
+			return types->modules[i];
+	return NULL;
+}
+
+const struct vp_btf *vp_types_btf(struct vp_types *types, const char *module)
+{
+	struct vp_type_module *m = find_module(types, module);
+
+	return m ? loaded(m) : NULL;
+}
+
+struct dif_type *vp_types_get(struct vp_types *types, const struct vp_btf *btf, uint32_t id)
+{
+	for (size_t i = 0; i < types->count; i++)
+		if (types->modules[i]->btf == btf)
+			return vp_type_make(types->modules[i], id);
+	return NULL;
+}
+
+static uint32_t lookup(const struct vp_btf *btf, enum dif_ckind kind, const char *name)
+{
+	switch ((int)kind) {
+	case DIF_C_STRUCT:
+		return vp_btf_find(btf, VP_BTF_STRUCT, name);
+	case DIF_C_UNION:
+		return vp_btf_find(btf, VP_BTF_UNION, name);
+	case DIF_C_ENUM:
+		return vp_btf_find(btf, VP_BTF_ENUM, name);
+	case DIF_C_TYPEDEF:
+		return vp_btf_find(btf, VP_BTF_TYPE, btf_name(name));
+	default:
+		return 0;
+	}
+}
+
+struct dif_type *vp_types_find(struct vp_types *types, const char *module, enum dif_ckind kind,
+			       const char *name)
+{
+	if (kind == DIF_C_TYPEDEF && !strcmp(name, "void"))
+		return types->count ? &types->void_type : NULL;
+	for (size_t i = 0; i < types->count; i++) {
+		struct vp_type_module *m = types->modules[i];
+
+		if (module && strcmp(module, m->name) != 0)
+			continue;
+
+		const struct vp_btf *btf = loaded(m);
+		uint32_t id = btf ? lookup(btf, kind, name) : 0;
+
+		if (id)
+			return vp_type_make(m, id);
+	}
+	return NULL;
+}
+
+bool vp_types_enumerator(struct vp_types *types, const char *name, struct dif_type **ret_type,
+			 int64_t *ret_value)
+{
+	for (size_t i = 0; i < types->count; i++) {
+		struct vp_type_module *m = types->modules[i];
+		const struct vp_btf *btf = loaded(m);
+		uint32_t id;
+
+		/* The index of enumerators is a cache inside a BTF that is otherwise immutable. */
+		if (!btf || !vp_btf_enumerator((struct vp_btf *)btf, name, &id, ret_value))
+			continue;
+		*ret_type = vp_type_make(m, id);
+		return *ret_type != NULL;
+	}
+	return false;
+}
+
+struct dif_type *vp_types_symbol(struct vp_types *types, const char *module, const char *name,
+				 bool is_function)
+{
+	struct vp_type_module *m = find_module(types, module ? module : "vmlinux");
+	const struct vp_btf *btf = m ? loaded(m) : NULL;
+	uint32_t id = btf ? vp_btf_find(btf, is_function ? VP_BTF_FUNC : VP_BTF_VAR, name) : 0;
+
+	/* The kernel's function of that name is another one. */
+	return id && id >= vp_btf_first(btf) ? vp_type_make(m, id) : NULL;
+}
+
+static struct ot_err *load_from_guest(void *arg, const char *module, uint8_t **ret, size_t *ret_size)
+{
+	struct vp_guest *guest = arg;
+	const struct vp_modules *modules = vp_guest_modules(guest);
+
+	for (size_t i = 0; modules && i < modules->count; i++)
+		if (modules->list[i].live && !strcmp(modules->list[i].name, module))
+			return vp_guest_module_btf(guest, &modules->list[i], ret, ret_size);
+	return NULL;
+}
+
+static struct ot_err *add_guest(struct vp_types *types, struct vp_guest *guest)
+{
+	const struct vp_btf *btf = vp_guest_btf(guest);
+	const struct vp_modules *modules = vp_guest_modules(guest);
+
+	if (!btf)
+		return NULL;
+	OT_TRY(vp_types_add_kernel(types, btf));
+	for (size_t i = 0; modules && i < modules->count; i++)
+		if (modules->list[i].live)
+			OT_TRY(vp_types_add_module(types, modules->list[i].name, load_from_guest, guest));
+	return NULL;
+}
+
+struct ot_err *vp_types_of_guest(struct vp_guest *guest, struct vp_types **ret)
+{
+	struct vp_types *types;
+
+	OT_TRY(vp_types_create(&types));
+
+	struct ot_err *err = add_guest(types, guest);
+
+	if (err) {
+		vp_types_destroy(types);
+		return err;
+	}
+	*ret = types;
+	return NULL;
+}

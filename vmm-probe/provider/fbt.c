@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fbt: entry and return of every function of the guest's kernel and modules.
+ *
+ * A function is a text symbol with a size. Its entry site is its first instruction (behind endbr64):
+ * there the arguments still lie in their registers. Symbols that are no function of C's calling
+ * convention, or can't run any more, are published too, with the reason why they can't be enabled.
+ */
+#include <string.h>
+
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/fbt_args.h"
+#include "vmm-probe/provider/fbt_sites.h"
+#include "vmm-probe/provider/registry.h"
+
+#define FUNCTION_MAX (16u << 20)
+
+struct range {
+	uint64_t start, end;
+};
+
+/* Parts of the core kernel's image in which probes are refused. */
+struct marks {
+	struct range text, init, entry;
+};
+
+static bool in(const struct range *r, uint64_t addr)
+{
+	return addr >= r->start && addr < r->end;
+}
+
+/* A range that this kernel has no marks for is empty. */
+static struct range marked(const struct vp_guest *guest, const char *start, const char *end)
+{
+	struct vp_gva a, b;
+	struct ot_err *err = vp_guest_symbol(guest, start, &a);
+
+	if (!err)
+		err = vp_guest_symbol(guest, end, &b);
+	if (err) {
+		ot_err_destroy(err);
+		return (struct range){ 0 };
+	}
+	return (struct range){ a.v, b.v };
+}
+
+static bool starts(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+static bool ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), m = strlen(suffix);
+
+	return n >= m && !strcmp(s + n - m, suffix);
+}
+
+/* Names that a linker script puts at the borders of sections. */
+static bool is_mark(const char *name)
+{
+	static const char *const names[] = { "_text",
+					     "_stext",
+					     "_etext",
+					     "_sinittext",
+					     "_einittext",
+					     "__indirect_thunk_start",
+					     "__indirect_thunk_end" };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return starts(name, "__") && (ends(name, "_text_start") || ends(name, "_text_end") ||
+				      ends(name, "text_start") || ends(name, "text_end"));
+}
+
+static const char *refuse_by_name(const char *name)
+{
+	if (name[0] == '.' || starts(name, "__pfx_") || starts(name, "__cfi_"))
+		return "padding or a label, not a function";
+	if (strstr(name, ".cold"))
+		return "the unlikely part of another function, whose probes cover it";
+	if (starts(name, "__SCT__"))
+		return "a static call's trampoline, which the kernel rewrites";
+	if (starts(name, "__x86_indirect_") || strstr(name, "return_thunk") || ends(name, "untrain_ret"))
+		return "a thunk that other functions' returns and calls go through";
+	if (!strcmp(name, "__fentry__") || starts(name, "ftrace_stub"))
+		return "ftrace's own hook";
+	return is_mark(name) ? "the border of a section, not a function" : NULL;
+}
+
+static const char *refuse(const struct marks *marks, const struct vp_symbol *sym, const char *name,
+			  uint64_t size)
+{
+	if (sym->module == VP_SYMTAB_VMLINUX) {
+		if (in(&marks->init, sym->addr))
+			return "initialisation code, which the kernel frees after boot";
+		if (in(&marks->entry, sym->addr))
+			return "entry code, which is no C function";
+		if (marks->text.end && !in(&marks->text, sym->addr))
+			return "outside the kernel's text";
+	}
+	if (!size)
+		return "its size is unknown";
+	if (size > FUNCTION_MAX)
+		return "too large for a function";
+	return refuse_by_name(name);
+}
+
+static struct ot_err *add_function(struct vp_probes *probes, const struct marks *marks,
+				   const struct vp_symtab *tab, const struct vp_symbol *sym)
+{
+	struct vp_probe probe = {
+		.kind = VP_PROBE_SITE,
+		.args = VP_ARGS_FBT_ENTRY,
+		.module = vp_symbol_module(tab, sym),
+		.function = vp_symbol_name(tab, sym),
+		.name = "entry",
+		.gva = sym->addr,
+		.size = vp_symbol_size(tab, sym),
+	};
+
+	probe.refused = refuse(marks, sym, probe.function, probe.size);
+	OT_TRY(vp_probes_add(probes, &vp_provider_fbt, &probe));
+	probe.args = VP_ARGS_FBT_RETURN;
+	probe.name = "return";
+	return vp_probes_add(probes, &vp_provider_fbt, &probe);
+}
+
+/* Modules that are still being loaded, or on their way out, have text that may be half there. */
+static bool is_live(const struct vp_guest *guest, const char *module)
+{
+	const struct vp_modules *modules = vp_guest_modules(guest);
+
+	for (size_t i = 0; modules && i < modules->count; i++)
+		if (!strcmp(modules->list[i].name, module))
+			return modules->list[i].live;
+	return false;
+}
+
+static struct ot_err *publish(struct vp_probes *probes)
+{
+	struct vp_guest *guest = vp_probes_guest(probes);
+	const struct vp_symtab *tab = vp_guest_symtab(guest);
+	const struct marks marks = {
+		.text = marked(guest, "_stext", "_etext"),
+		.init = marked(guest, "_sinittext", "_einittext"),
+		.entry = marked(guest, "__entry_text_start", "__entry_text_end"),
+	};
+	uint32_t module = UINT32_MAX;
+	bool live = false;
+
+	for (size_t i = 0; i < vp_symtab_count(tab); i++) {
+		const struct vp_symbol *sym = vp_symtab_at(tab, i);
+
+		if (!vp_symbol_is_function(sym) || sym->flags)
+			continue;
+		if (sym->module != module) {
+			module = sym->module;
+			live = module == VP_SYMTAB_VMLINUX || is_live(guest, vp_symbol_module(tab, sym));
+		}
+		if (live)
+			OT_TRY(add_function(probes, &marks, tab, sym));
+	}
+	return NULL;
+}
+
+static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
+			    struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	if (probe->args == VP_ARGS_FBT_ENTRY)
+		return vp_fbt_entry_site(probes, probe, ret, ret_count);
+	return vp_fbt_return_sites(probes, probe, ret, ret_count);
+}
+
+const struct vp_provider vp_provider_fbt = {
+	.name = "fbt",
+	.needs_guest = true,
+	.publish = publish,
+	.sites = sites,
+	.arg = vp_fbt_arg,
+	.nargs = vp_fbt_nargs,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Types of fbt's args[]. */
+#include "vmm-probe/provider/fbt_args.h"
+
+#include <string.h>
+
+#include "vmm-probe/guest/btf_types.h"
+
+#define REGISTER_ARGS 6  /* System V: rdi rsi rdx rcx r8 r9 */
+#define ARGS_MAX      10 /* arg0 … arg9 */
+
+/* The prototype of the probe's function, or NULL. Compilers' clones (.isra.0, .constprop.0, .part.0) have
+ * parameters of their own, which nobody wrote down: they have no prototype. */
+static const struct btf_type *prototype(struct vp_probes *probes, const struct vp_probe *probe,
+					const struct vp_btf **ret_btf)
+{
+	struct vp_types *types = vp_probes_types(probes);
+	const struct vp_btf *btf = types ? vp_types_btf(types, probe->module) : NULL;
+	uint32_t id = btf ? vp_btf_find(btf, VP_BTF_FUNC, probe->function) : 0;
+
+	/* A module's function is described by the module's own types; the kernel's of that name is another.
+	 */
+	if (!id || id < vp_btf_first(btf))
+		return NULL;
+	*ret_btf = btf;
+	return vp_btf_type(btf, vp_btf_type(btf, id)->type);
+}
+
+static unsigned count_params(const struct btf_type *proto)
+{
+	const struct btf_param *p = (const struct btf_param *)(proto + 1);
+	unsigned n = BTF_INFO_VLEN(proto->info);
+
+	return n && !p[n - 1].type && !p[n - 1].name_off ? n - 1 : n;
+}
+
+/* Which argN holds parameter @p n: one of 9 to 16 bytes takes two registers if they are left, a larger one
+ * and what finds no register lie on the stack, in order. False: in none, or cut in two by that. */
+static bool map_param(const struct vp_btf *btf, const struct btf_type *proto, unsigned n, unsigned *ret)
+{
+	const struct btf_param *p = (const struct btf_param *)(proto + 1);
+	unsigned regs = 0;
+	uint64_t stack = 0;
+
+	for (unsigned i = 0;; i++) {
+		uint64_t size, words, at;
+
+		if (!vp_btf_size(btf, p[i].type, &size))
+			return false;
+		words = size ? (size + 7) / 8 : 0;
+		if (words <= 2 && regs + words <= REGISTER_ARGS) {
+			at = regs;
+			regs += (unsigned)words;
+		} else {
+			at = REGISTER_ARGS + stack;
+			stack += words;
+		}
+		if (i == n) {
+			*ret = (unsigned)at;
+			return at < ARGS_MAX;
+		}
+		if (stack >= ARGS_MAX)
+			return false;
+	}
+}
+
+bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
+		struct dif_type **ret_type, unsigned *ret_mapping)
+{
+	const struct vp_btf *btf;
+	const struct btf_type *proto = prototype(probes, probe, &btf);
+	struct vp_types *types = vp_probes_types(probes);
+
+	if (!proto || (int)n >= vp_fbt_nargs(probes, probe))
+		return false;
+	if (probe->args == VP_ARGS_FBT_RETURN) {
+		*ret_mapping = n;
+		*ret_type = n ? vp_types_get(types, btf, proto->type)
+			      : vp_types_find(types, NULL, DIF_C_TYPEDEF, "long");
+		return *ret_type != NULL;
+	}
+	if (!map_param(btf, proto, n, ret_mapping))
+		return false;
+	*ret_type = vp_types_get(types, btf, ((const struct btf_param *)(proto + 1))[n].type);
+	return *ret_type != NULL;
+}
+
+int vp_fbt_nargs(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct vp_btf *btf;
+	const struct btf_type *proto = prototype(probes, probe, &btf);
+
+	if (!proto)
+		return -1;
+	if (probe->args == VP_ARGS_FBT_RETURN)
+		return vp_btf_resolve(btf, proto->type) ? 2 : 1;
+	return (int)count_params(proto);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sites of functions. */
+#include "vmm-probe/provider/fbt_sites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/sites.h"
+#include "vmm-probe/provider/text.h"
+
+#define COLD_MAX  4      /* unlikely parts of one function; compilers make one */
+#define SITES_MAX 65536u /* ways out of one function; the kernel's record is some hundreds */
+
+/* A piece of a function. */
+struct part {
+	uint64_t gva, size;
+};
+
+struct finder {
+	struct vp_probes *probes;
+	const struct vp_symtab *tab;
+	const struct vp_probe *probe;
+	struct vp_text *text;
+	struct part parts[1 + COLD_MAX]; /* [0] is the function itself */
+	unsigned nparts;
+	struct vp_exits exits;
+	struct vp_batch_site *sites;
+	size_t count, cap;
+};
+
+static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length)
+{
+	struct vp_batch_site *s;
+
+	if (f->count >= SITES_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u ways out", SITES_MAX);
+	if (!ot_grow(&f->sites, &f->cap, f->count + 1, sizeof(*f->sites)))
+		return ot_err_nomem();
+	s = &f->sites[f->count++];
+	/* An unlikely part may lie before its function: the offset is modulo 2^32 then. */
+	*s = (struct vp_batch_site){
+		.gva = gva,
+		.offset = (uint32_t)(gva - f->probe->gva),
+		.length = length,
+	};
+	memcpy(s->bytes, bytes, length);
+	return NULL;
+}
+
+struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe *probe,
+				 struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	struct finder f = { .probe = probe };
+	struct vp_disasm *d;
+	const uint8_t *bytes;
+	/* The first 24 bytes have endbr64 and any instruction behind it. */
+	uint64_t len = probe->size < 24 ? probe->size : 24;
+
+	OT_TRY(vp_probes_disasm(probes, &d));
+	OT_TRY(vp_probes_text(probes, &f.text));
+	OT_TRY(vp_text_read(f.text, probe->gva, len, &bytes));
+
+	uint32_t at = vp_entry_offset(bytes, len);
+	uint8_t n = vp_disasm_length(d, bytes + at, len - at);
+
+	if (!n)
+		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
+	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n));
+	*ret = f.sites;
+	*ret_count = 1;
+	return NULL;
+}
+
+static bool in_function(const struct finder *f, uint64_t addr)
+{
+	for (unsigned i = 0; i < f->nparts; i++)
+		if (addr - f->parts[i].gva < f->parts[i].size)
+			return true;
+	return false;
+}
+
+/* Is @p addr in NAME.cold of function NAME? Then that part is the function's too. */
+static bool is_cold_part(struct finder *f, uint64_t addr)
+{
+	const struct vp_symbol *sym = vp_symtab_find_addr(f->tab, vp_gva(addr), NULL);
+	size_t len = strlen(f->probe->function);
+
+	for (; sym && sym < vp_symtab_at(f->tab, 0) + vp_symtab_count(f->tab); sym++) {
+		const char *name = vp_symbol_name(f->tab, sym);
+		uint64_t size = vp_symbol_size(f->tab, sym);
+
+		if (sym->addr > addr)
+			return false;
+		if (strncmp(name, f->probe->function, len) != 0 || strncmp(name + len, ".cold", 5) != 0)
+			continue;
+		if (f->nparts == OT_ARRAY_SIZE(f->parts) || !size || size > f->probe->size + (1u << 20))
+			return false;
+		f->parts[f->nparts++] = (struct part){ sym->addr, size };
+		return true;
+	}
+	return false;
+}
+
+static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const struct part *part)
+{
+	const uint8_t *bytes;
+
+	OT_TRY(vp_text_read(f->text, part->gva, part->size, &bytes));
+	OT_TRY(vp_disasm_exits(d, part->gva, bytes, (uint32_t)part->size, &f->exits));
+	for (size_t i = 0; i < f->exits.count; i++) {
+		const struct vp_exit *e = &f->exits.list[i];
+		bool direct = e->kind == VP_EXIT_JUMP || e->kind == VP_EXIT_JUMP_IF;
+
+		if (direct && (in_function(f, e->target) || is_cold_part(f, e->target)))
+			continue;
+		if (e->kind != VP_EXIT_JUMP_IF)
+			OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length));
+	}
+	return NULL;
+}
+
+struct ot_err *vp_fbt_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
+				   struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	struct finder f = {
+		.probes = probes,
+		.tab = vp_guest_symtab(vp_probes_guest(probes)),
+		.probe = probe,
+		.parts = { { probe->gva, probe->size } },
+		.nparts = 1,
+	};
+	struct vp_disasm *d;
+	struct ot_err *err = vp_probes_disasm(probes, &d);
+
+	if (!err)
+		err = vp_probes_text(probes, &f.text);
+	/* Scanning a part may find another one behind it. */
+	for (unsigned i = 0; !err && i < f.nparts; i++) {
+		struct part part = f.parts[i];
+
+		err = scan_part(&f, d, &part);
+	}
+	vp_exits_deinit(&f.exits);
+	if (err) {
+		free(f.sites);
+		return err;
+	}
+	*ret = f.sites;
+	*ret_count = (uint32_t)f.count;
+	return NULL;
+}

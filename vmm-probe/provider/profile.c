@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profile-N fires on every vCPU, tick-N once a session; N is a rate, or a time with a unit. A few
+ * exist from the start, any other comes to be when somebody names it.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "vmm-probe/provider/profile_name.h"
+#include "vmm-probe/provider/registry.h"
+
+#define NS_PER_SEC      1000000000ull
+#define MIN_INTERVAL_NS 200000ull
+
+static const struct {
+	const char *name;
+	uint64_t ns; /* 0: a rate */
+} units[] = {
+	{ "", 0 },
+	{ "hz", 0 },
+	{ "ns", 1 },
+	{ "nsec", 1 },
+	{ "us", 1000 },
+	{ "usec", 1000 },
+	{ "ms", 1000000 },
+	{ "msec", 1000000 },
+	{ "s", NS_PER_SEC },
+	{ "sec", NS_PER_SEC },
+	{ "m", 60 * NS_PER_SEC },
+	{ "min", 60 * NS_PER_SEC },
+	{ "h", 3600 * NS_PER_SEC },
+	{ "hour", 3600 * NS_PER_SEC },
+	{ "d", 86400 * NS_PER_SEC },
+	{ "day", 86400 * NS_PER_SEC },
+};
+
+static bool parse_number(const char **text, uint64_t *ret)
+{
+	const char *p = *text;
+	uint64_t n = 0;
+
+	if (*p < '0' || *p > '9')
+		return false;
+	for (; *p >= '0' && *p <= '9'; p++)
+		if (__builtin_mul_overflow(n, (uint64_t)10, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
+			return false;
+	*text = p;
+	*ret = n;
+	return true;
+}
+
+bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns)
+{
+	bool tick = !strncmp(name, "tick-", 5);
+	uint64_t n, ns;
+
+	if (tick)
+		name += 5;
+	else if (!strncmp(name, "profile-", 8))
+		name += 8;
+	else
+		return false;
+	if (!parse_number(&name, &n) || n == 0)
+		return false;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(units); i++) {
+		if (strcasecmp(units[i].name, name) != 0)
+			continue;
+		if (!units[i].ns)
+			ns = NS_PER_SEC / n;
+		else if (__builtin_mul_overflow(n, units[i].ns, &ns) || ns > INT64_MAX)
+			return false;
+		if (ns < MIN_INTERVAL_NS)
+			return false;
+		*ret_tick = tick;
+		*ret_ns = ns;
+		return true;
+	}
+	return false;
+}
+
+/* @p name must be a good one and live as long as the registry. */
+static struct ot_err *add(struct vp_probes *probes, const char *name)
+{
+	struct vp_probe probe = { .name = name, .module = "", .function = "" };
+	bool tick;
+
+	if (!vp_profile_parse(name, &tick, &probe.interval_ns))
+		return ot_err_new(OT_ERR_INTERNAL, "%s is no profile probe", name);
+	probe.kind = tick ? VP_PROBE_HOST : VP_PROBE_PROFILE;
+	probe.args = tick ? VP_ARGS_NONE : VP_ARGS_PROFILE;
+	return vp_probes_add(probes, &vp_provider_profile, &probe);
+}
+
+static struct ot_err *publish(struct vp_probes *probes)
+{
+	static const char *const predefined[] = {
+		"profile-97",   "profile-199",  "profile-499", "profile-997", "profile-1999",
+		"profile-4001", "profile-4999", "tick-1",      "tick-10",     "tick-100",
+		"tick-500",     "tick-1000",    "tick-5000",
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(predefined); i++)
+		OT_TRY(add(probes, predefined[i]));
+	return NULL;
+}
+
+/* Does a description's field match the empty string that all our probes have there? */
+static bool matches_empty(const char *pattern)
+{
+	return !pattern || dif_glob_match(pattern, "");
+}
+
+static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	bool tick;
+	uint64_t ns;
+	char *name;
+
+	if (!matches_empty(desc->module) || !matches_empty(desc->function) || !desc->name ||
+	    !vp_profile_parse(desc->name, &tick, &ns) ||
+	    vp_probes_has(probes, &vp_provider_profile, desc->name))
+		return NULL;
+	name = vp_probes_strdup(probes, desc->name);
+	return name ? add(probes, name) : ot_err_nomem();
+}
+
+const struct vp_provider vp_provider_profile = {
+	.name = "profile",
+	.publish = publish,
+	.provide = provide,
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of the profile provider's probes. */
+#ifndef VP_PROVIDER_PROFILE_NAME_H
+#define VP_PROVIDER_PROFILE_NAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Take "profile-997", "tick-10s" apart. False: no such probe (bad number or unit, or more often than
+ * every 200 µs). */
+bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registry of probes. A hundred thousand of them are ordinary, so they lie in chunks (pointers
+ * stay good while on-demand ones are added behind), their strings are borrowed, and what looks into
+ * their text is done when a probe is enabled, not before.
+ */
+#include "vmm-probe/provider/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/provider/registry_index.h"
+#include "vmm-probe/provider/sites.h"
+#include "vmm-probe/provider/text.h"
+
+#define CHUNK      1024u
+#define PROBES_MAX (8u << 20)
+
+struct entry {
+	struct vp_probe probe;
+	const struct vp_provider *provider;
+};
+
+struct vp_probes {
+	struct vp_guest *guest;
+	struct vp_types *types;
+	struct vp_text *text;
+	struct vp_disasm *disasm;
+	struct ot_arena strings;
+	struct entry **chunks;
+	size_t nchunks, chunks_cap;
+	uint32_t count;
+	struct vp_probe_index index;
+	struct ot_map unanchored; /* probes without a function, by name: their provider */
+};
+
+/* In the order in which they publish: BEGIN, END and ERROR are 1, 2, 3 everywhere. */
+static const struct vp_provider *const providers[] = {
+	&vp_provider_dtrace,
+	&vp_provider_profile,
+	&vp_provider_fbt,
+	&vp_provider_syscall,
+};
+
+static struct entry *entry_of(const struct vp_probes *probes, uint32_t id)
+{
+	return &probes->chunks[(id - 1) / CHUNK][(id - 1) % CHUNK];
+}
+
+struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
+{
+	struct vp_probes *probes = calloc(1, sizeof(*probes));
+	struct ot_err *err = NULL;
+
+	if (!probes)
+		return ot_err_nomem();
+	probes->guest = guest;
+	ot_arena_init(&probes->strings);
+	ot_map_init(&probes->unanchored);
+	if (guest)
+		err = vp_types_of_guest(guest, &probes->types);
+	for (size_t i = 0; !err && i < OT_ARRAY_SIZE(providers); i++)
+		if (guest || !providers[i]->needs_guest)
+			err = ot_err_prefix(providers[i]->publish(probes), "provider %s", providers[i]->name);
+	if (err) {
+		vp_probes_destroy(probes);
+		return err;
+	}
+	*ret = probes;
+	return NULL;
+}
+
+void vp_probes_destroy(struct vp_probes *probes)
+{
+	if (!probes)
+		return;
+	for (size_t i = 0; i < probes->nchunks; i++)
+		free(probes->chunks[i]);
+	free(probes->chunks);
+	vp_probe_index_deinit(&probes->index);
+	vp_text_destroy(probes->text);
+	vp_disasm_destroy(probes->disasm);
+	vp_types_destroy(probes->types);
+	ot_map_deinit(&probes->unanchored);
+	ot_arena_deinit(&probes->strings);
+	free(probes);
+}
+
+struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider *provider,
+			     const struct vp_probe *probe)
+{
+	if (probes->count >= PROBES_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u probes", PROBES_MAX);
+	if (probes->count == probes->nchunks * CHUNK) {
+		if (!ot_grow(&probes->chunks, &probes->chunks_cap, probes->nchunks + 1,
+			     sizeof(*probes->chunks)))
+			return ot_err_nomem();
+		probes->chunks[probes->nchunks] = calloc(CHUNK, sizeof(struct entry));
+		if (!probes->chunks[probes->nchunks])
+			return ot_err_nomem();
+		probes->nchunks++;
+	}
+
+	struct entry *e = entry_of(probes, ++probes->count);
+
+	e->probe = *probe;
+	e->probe.id = probes->count;
+	e->probe.provider = provider->name;
+	e->provider = provider;
+	if (!*probe->function && !ot_map_puts(&probes->unanchored, probe->name, (void *)provider))
+		return ot_err_nomem();
+	return NULL;
+}
+
+bool vp_probes_has(struct vp_probes *probes, const struct vp_provider *provider, const char *name)
+{
+	return ot_map_gets(&probes->unanchored, name) == provider;
+}
+
+char *vp_probes_strdup(struct vp_probes *probes, const char *s)
+{
+	return ot_arena_strdup(&probes->strings, s);
+}
+
+struct vp_guest *vp_probes_guest(struct vp_probes *probes)
+{
+	return probes->guest;
+}
+
+struct vp_types *vp_probes_types(struct vp_probes *probes)
+{
+	return probes->types;
+}
+
+struct ot_err *vp_probes_text(struct vp_probes *probes, struct vp_text **ret)
+{
+	if (!probes->guest)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "there is no guest");
+	if (!probes->text)
+		OT_TRY(vp_text_create(probes->guest, &probes->text));
+	*ret = probes->text;
+	return NULL;
+}
+
+struct ot_err *vp_probes_disasm(struct vp_probes *probes, struct vp_disasm **ret)
+{
+	if (!probes->disasm)
+		OT_TRY(vp_disasm_create(&probes->disasm));
+	*ret = probes->disasm;
+	return NULL;
+}
+
+uint32_t vp_probes_count(const struct vp_probes *probes)
+{
+	return probes->count;
+}
+
+const struct vp_probe *vp_probes_get(const struct vp_probes *probes, uint32_t id)
+{
+	return id && id <= probes->count ? &entry_of(probes, id)->probe : NULL;
+}
+
+/* One field of a description. Runs of probes share their strings, so the last answer is kept. */
+struct field {
+	const char *pattern; /* NULL: matches anything */
+	bool is_glob;
+	const char *last;
+	bool answer;
+};
+
+static void field_init(struct field *f, const char *pattern)
+{
+	*f = (struct field){ .pattern = pattern && *pattern ? pattern : NULL };
+	f->is_glob = f->pattern && dif_glob_is_pattern(pattern);
+}
+
+static inline bool field_match(struct field *f, const char *text)
+{
+	if (!f->pattern)
+		return true;
+	if (f->last != text) {
+		f->last = text;
+		f->answer = f->is_glob ? dif_glob_match(f->pattern, text) : !strcmp(f->pattern, text);
+	}
+	return f->answer;
+}
+
+struct matcher {
+	struct field provider, module, function, name;
+	bool with_refused;
+	bool (*each)(void *arg, const struct vp_probe *probe);
+	void *arg;
+	uint64_t count;
+};
+
+/* False: the caller has had enough. */
+static bool try_probe(struct matcher *m, const struct vp_probe *p)
+{
+	if (p->refused && !m->with_refused)
+		return true;
+	/* Cheapest first: names and providers repeat, functions do not. */
+	if (!field_match(&m->provider, p->provider) || !field_match(&m->name, p->name) ||
+	    !field_match(&m->module, p->module) || !field_match(&m->function, p->function))
+		return true;
+	m->count++;
+	return !m->each || m->each(m->arg, p);
+}
+
+static const char *function_of(void *probes, uint32_t id)
+{
+	return vp_probes_get(probes, id)->function;
+}
+
+/* An exact function name is looked up; what was added since the index was made is tried one by one. */
+static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
+{
+	struct vp_probe_index *index = &probes->index;
+
+	if (!index->count)
+		OT_TRY(vp_probe_index_init(index, probes->count, function_of, probes));
+	for (uint32_t id = vp_probe_index_first(index, m->function.pattern); id; id = index->next[id])
+		if (!try_probe(m, vp_probes_get(probes, id)))
+			return NULL;
+	for (uint32_t id = index->count + 1; id <= probes->count; id++)
+		if (!try_probe(m, vp_probes_get(probes, id)))
+			return NULL;
+	return NULL;
+}
+
+static void match_all(struct vp_probes *probes, struct matcher *m)
+{
+	/* What @each adds is not walked: a description means the probes that were there. */
+	uint32_t count = probes->count;
+
+	for (uint32_t id = 1; id <= count; id++)
+		if (!try_probe(m, &entry_of(probes, id)->probe))
+			return;
+}
+
+static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint32_t id)
+{
+	const struct vp_probe *p = vp_probes_get(probes, id);
+
+	if (!p)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no probe has the id %u", id);
+	try_probe(m, p);
+	return NULL;
+}
+
+static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(providers); i++) {
+		const struct vp_provider *p = providers[i];
+
+		if (!p->provide || (p->needs_guest && !probes->guest))
+			continue;
+		if (dif_glob_match(desc->provider ? desc->provider : "", p->name))
+			OT_TRY(p->provide(probes, desc));
+	}
+	return NULL;
+}
+
+struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probedesc *desc, bool with_refused,
+			       bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
+			       uint64_t *ret_count)
+{
+	struct matcher m = { .with_refused = with_refused, .each = each, .arg = arg };
+
+	if (desc->id) {
+		OT_TRY(match_id(probes, &m, desc->id));
+	} else {
+		OT_TRY(provide(probes, desc));
+		field_init(&m.provider, desc->provider);
+		field_init(&m.module, desc->module);
+		field_init(&m.function, desc->function);
+		field_init(&m.name, desc->name);
+		if (m.function.pattern && !m.function.is_glob)
+			OT_TRY(match_exact(probes, &m));
+		else
+			match_all(probes, &m);
+	}
+	*ret_count = m.count;
+	return NULL;
+}
+
+struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *probe,
+			       struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+
+	if (probe->refused)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s:%s:%s:%s: %s", probe->provider, probe->module,
+				  probe->function, probe->name, probe->refused);
+	if (!p->sites) {
+		*ret = NULL;
+		*ret_count = 0;
+		return NULL;
+	}
+	return ot_err_prefix(p->sites(probes, probe, ret, ret_count), "%s:%s:%s:%s", probe->provider,
+			     probe->module, probe->function, probe->name);
+}
+
+bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
+		   struct dif_type **ret_type, unsigned *ret_mapping)
+{
+	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+
+	return p->arg && p->arg(probes, probe, n, ret_type, ret_mapping);
+}
+
+int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+
+	return p->nargs ? p->nargs(probes, probe) : -1;
+}

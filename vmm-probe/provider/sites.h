@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a function is entered and left, from its bytes.
+ *
+ * Left by: `ret`; a direct jump out of the function (a tail call, or the kernel's return thunk);
+ * an indirect jump, unless it is one of a jump table. A jump to another part of the same
+ * function (GCC's NAME.cold) is not a way out; the ways out of that part are the function's own.
+ */
+#ifndef VP_PROVIDER_SITES_H
+#define VP_PROVIDER_SITES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct vp_disasm; /* a disassembler; for one thread */
+
+OT_MUST_CHECK struct ot_err *vp_disasm_create(struct vp_disasm **ret);
+void vp_disasm_destroy(struct vp_disasm *d);
+
+/** Length of the instruction at @p bytes, of which @p len exist; 0: none, or cut off. */
+uint8_t vp_disasm_length(struct vp_disasm *d, const uint8_t *bytes, uint64_t len);
+
+enum vp_exit_kind {
+	VP_EXIT_RET,
+	VP_EXIT_JUMP,    /* direct; `target` says where */
+	VP_EXIT_JUMP_IF, /* conditional: leaves only when taken */
+	VP_EXIT_INDIRECT,
+};
+
+struct vp_exit {
+	uint32_t offset; /* from the start of the code */
+	uint8_t length;
+	enum vp_exit_kind kind;
+	uint64_t target; /* JUMP, JUMP_IF */
+};
+
+struct vp_exits {
+	struct vp_exit *list;
+	size_t count, cap;
+	bool incomplete; /* some bytes are no instruction: what follows them was not looked at */
+};
+
+void vp_exits_deinit(struct vp_exits *exits);
+
+/** Find the ways out of the @p len bytes of code that are at @p gva; *exits is emptied first. */
+OT_MUST_CHECK struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t *bytes,
+					     uint32_t len, struct vp_exits *exits);
+
+/** Offset of the entry site: behind `endbr64` where there is one, else 0. */
+uint32_t vp_entry_offset(const uint8_t *bytes, uint64_t len);
+
+#endif

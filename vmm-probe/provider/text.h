@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guest's kernel text, as this process reads it: the core kernel's once and whole, as many
+ * functions of it get looked at; modules' function by function. A copy, so what is disassembled
+ * is what was checked, though the guest may patch itself meanwhile.
+ */
+#ifndef VP_PROVIDER_TEXT_H
+#define VP_PROVIDER_TEXT_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct vp_guest;
+struct vp_text;
+
+OT_MUST_CHECK struct ot_err *vp_text_create(struct vp_guest *guest, struct vp_text **ret);
+void vp_text_destroy(struct vp_text *text);
+
+/** @p len bytes at @p gva; *ret is good until the next call. FAULT: not mapped; LIMIT: over 16 MiB. */
+OT_MUST_CHECK struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len,
+					  const uint8_t **ret);
+
+#endif
