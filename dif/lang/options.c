@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of options. A row says what kind of value an option takes, when it may be set, and where its
+ * value goes; the kinds know the syntax.
+ */
+#include "dif/lang/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum kind {
+	FLAG,   /* bool */
+	SIZE,   /* uint64_t: a number with k m g t */
+	COUNT,  /* uint64_t */
+	NUMBER, /* int64_t */
+	RATE,   /* uint64_t nanoseconds */
+	TEXT,   /* const char * */
+	BUFPOLICY,
+	BUFRESIZE,
+	ENCODING,
+	CPU,
+	ONLY_TEXT, /* no field of its own: found in `set` */
+};
+
+/* When an option may be set. */
+enum when {
+	ANY_TIME,     /* "dynamic": setopt() too */
+	BEFORE_START, /* run-time, but fixed once tracing starts */
+	COMMAND_LINE, /* not from within a D program */
+};
+
+struct option {
+	const char *name;
+	enum kind kind;
+	enum when when;
+	size_t offset;
+};
+
+#define FIELD(name) offsetof(struct dif_options, name)
+
+static const struct option options[] = {
+	/* dynamic */
+	{ "aggrate", RATE, ANY_TIME, FIELD(aggrate_ns) },
+	{ "switchrate", RATE, ANY_TIME, FIELD(switchrate_ns) },
+	{ "flowindent", FLAG, ANY_TIME, FIELD(flowindent) },
+	{ "quiet", FLAG, ANY_TIME, FIELD(quiet) },
+	{ "rawbytes", FLAG, ANY_TIME, FIELD(rawbytes) },
+	{ "stackindent", SIZE, ANY_TIME, FIELD(stackindent) },
+	{ "aggsortkey", FLAG, ANY_TIME, FIELD(aggsortkey) },
+	{ "aggsortkeypos", NUMBER, ANY_TIME, FIELD(aggsortkeypos) },
+	{ "aggsortpos", NUMBER, ANY_TIME, FIELD(aggsortpos) },
+	{ "aggsortrev", FLAG, ANY_TIME, FIELD(aggsortrev) },
+	{ "agghist", FLAG, ANY_TIME, FIELD(agghist) },
+	{ "aggpack", FLAG, ANY_TIME, FIELD(aggpack) },
+	{ "aggzoom", FLAG, ANY_TIME, FIELD(aggzoom) },
+	/* run time */
+	{ "bufsize", SIZE, BEFORE_START, FIELD(bufsize) },
+	{ "aggsize", SIZE, BEFORE_START, FIELD(aggsize) },
+	{ "bufpolicy", BUFPOLICY, BEFORE_START, FIELD(bufpolicy) },
+	{ "bufresize", BUFRESIZE, BEFORE_START, FIELD(bufresize_manual) },
+	{ "cleanrate", RATE, BEFORE_START, FIELD(cleanrate_ns) },
+	{ "cpu", CPU, BEFORE_START, FIELD(cpu) },
+	{ "destructive", FLAG, BEFORE_START, FIELD(destructive) },
+	{ "dynvarsize", SIZE, BEFORE_START, FIELD(dynvarsize) },
+	{ "grabanon", FLAG, BEFORE_START, FIELD(grabanon) },
+	{ "jstackframes", SIZE, BEFORE_START, FIELD(jstackframes) },
+	{ "jstackstrsize", SIZE, BEFORE_START, FIELD(jstackstrsize) },
+	{ "nspec", SIZE, BEFORE_START, FIELD(nspec) },
+	{ "specsize", SIZE, BEFORE_START, FIELD(specsize) },
+	{ "stackframes", SIZE, BEFORE_START, FIELD(stackframes) },
+	{ "ustackframes", SIZE, BEFORE_START, FIELD(ustackframes) },
+	{ "statusrate", RATE, BEFORE_START, FIELD(statusrate_ns) },
+	{ "strsize", SIZE, BEFORE_START, FIELD(strsize) },
+	{ "temporal", FLAG, BEFORE_START, FIELD(temporal) },
+	{ "maxcost", COUNT, BEFORE_START, FIELD(maxcost_pct) },
+	{ "ttl", RATE, BEFORE_START, FIELD(ttl_ns) },
+	{ "trap", TEXT, BEFORE_START, FIELD(trap) },
+	{ "view", TEXT, BEFORE_START, FIELD(view) },
+	{ "noresolve", ONLY_TEXT, BEFORE_START, 0 },
+	{ "zone", ONLY_TEXT, BEFORE_START, 0 },
+	/* compile time, by the program too */
+	{ "aggpercpu", FLAG, BEFORE_START, FIELD(aggpercpu) },
+	{ "amin", TEXT, BEFORE_START, FIELD(amin) },
+	{ "argref", FLAG, BEFORE_START, FIELD(argref) },
+	{ "defaultargs", FLAG, BEFORE_START, FIELD(defaultargs) },
+	{ "empty", FLAG, BEFORE_START, FIELD(empty) },
+	{ "encoding", ENCODING, BEFORE_START, 0 },
+	{ "errtags", FLAG, BEFORE_START, FIELD(errtags) },
+	{ "droptags", FLAG, BEFORE_START, FIELD(droptags) },
+	{ "kdefs", FLAG, BEFORE_START, FIELD(kdefs) },
+	{ "knodefs", FLAG, BEFORE_START, FIELD(knodefs) },
+	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
+	{ "pspec", FLAG, BEFORE_START, FIELD(pspec) },
+	{ "udefs", FLAG, BEFORE_START, FIELD(udefs) },
+	{ "unodefs", FLAG, BEFORE_START, FIELD(unodefs) },
+	{ "verbose", FLAG, BEFORE_START, FIELD(verbose) },
+	{ "zdefs", FLAG, BEFORE_START, FIELD(zdefs) },
+	{ "debug", FLAG, BEFORE_START, FIELD(debug) },
+	{ "iregs", COUNT, BEFORE_START, FIELD(iregs) },
+	{ "tregs", COUNT, BEFORE_START, FIELD(tregs) },
+	{ "late", ONLY_TEXT, BEFORE_START, 0 },
+	{ "core", ONLY_TEXT, BEFORE_START, 0 },
+	{ "evaltime", ONLY_TEXT, BEFORE_START, 0 },
+	{ "pgmax", ONLY_TEXT, BEFORE_START, 0 },
+	{ "setenv", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "unsetenv", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "strip", ONLY_TEXT, BEFORE_START, 0 },
+	{ "tree", ONLY_TEXT, BEFORE_START, 0 },
+	{ "lazyload", ONLY_TEXT, BEFORE_START, 0 },
+	/* compile time, command line only */
+	{ "cpp", FLAG, COMMAND_LINE, FIELD(cpp) },
+	{ "cpphdrs", FLAG, COMMAND_LINE, FIELD(cpphdrs) },
+	{ "cpppath", TEXT, COMMAND_LINE, FIELD(cpppath) },
+	{ "ctypes", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "define", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "dtypes", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "incdir", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "ldpath", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "libdir", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "linkmode", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "linktype", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "nolibs", FLAG, COMMAND_LINE, FIELD(nolibs) },
+	{ "objcopypath", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "stdc", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "syslibdir", TEXT, COMMAND_LINE, FIELD(syslibdir) },
+	{ "undef", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "version", TEXT, COMMAND_LINE, FIELD(version) },
+};
+
+#define SECOND 1000000000ull
+
+void dif_options_init(struct dif_options *opts)
+{
+	*opts = (struct dif_options){
+		.bufsize = 4 << 20,
+		.aggsize = 4 << 20,
+		.dynvarsize = 1 << 20,
+		.specsize = 32 << 10,
+		.strsize = 256,
+		.nspec = 1,
+		.stackframes = 20,
+		.ustackframes = 20,
+		.jstackframes = 50,
+		.jstackstrsize = 512,
+		.stackindent = 14,
+		.switchrate_ns = SECOND,
+		.aggrate_ns = SECOND,
+		.statusrate_ns = SECOND,
+		.cleanrate_ns = SECOND / 101,
+		.bufpolicy = DIF_BUF_SWITCH,
+		.cpu = -1,
+		.temporal = true,
+		.iregs = 8,
+		.tregs = 8,
+		.maxcost_pct = 20,
+	};
+	ot_map_init(&opts->set);
+	ot_map_init(&opts->strings);
+}
+
+void dif_options_deinit(struct dif_options *opts)
+{
+	ot_map_deinit(&opts->set);
+	ot_map_deinit(&opts->strings);
+}
+
+static struct ot_err *bad_value(void)
+{
+	return ot_err_new(OT_ERR_SYNTAX, "Invalid value for specified option");
+}
+
+/* A copy of @text that lives as long as the options: a key of the map `strings`. */
+static struct ot_err *keep_text(struct dif_options *opts, const char *text, const char **ret)
+{
+	size_t len = strlen(text);
+
+	if (!ot_map_puts(&opts->strings, text, opts))
+		return ot_err_nomem();
+	for (size_t i = opts->strings.count; i-- > 0;) {
+		struct ot_map_entry *e = opts->strings.entries[i];
+		if (e->key_len == len && !memcmp(e->key, text, len)) {
+			*ret = e->key;
+			return NULL;
+		}
+	}
+	return ot_err_new(OT_ERR_INTERNAL, "an option's text was lost");
+}
+
+static struct ot_err *parse_flag(const char *value, bool *ret)
+{
+	static const char *const on[] = { "yes", "enable", "enabled", "true", "on", "set" };
+	static const char *const off[] = { "no", "disable", "disabled", "false", "off", "unset", "" };
+	char *end;
+
+	if (!value) {
+		*ret = true;
+		return NULL;
+	}
+	for (size_t i = 0; i < OT_ARRAY_SIZE(on); i++) {
+		if (!strcasecmp(value, on[i])) {
+			*ret = true;
+			return NULL;
+		}
+	}
+	for (size_t i = 0; i < OT_ARRAY_SIZE(off); i++) {
+		if (!strcasecmp(value, off[i])) {
+			*ret = false;
+			return NULL;
+		}
+	}
+	(void)strtoll(value, &end, 0);
+	if (*end || end == value)
+		return bad_value();
+	*ret = true; /* any number, even 0 */
+	return NULL;
+}
+
+/* The digits at the front of @value; *ret_rest is what follows them. */
+static struct ot_err *parse_digits(const char *value, uint64_t *ret, const char **ret_rest)
+{
+	char *end;
+
+	if (!value || !isdigit((unsigned char)*value))
+		return bad_value();
+	errno = 0;
+	*ret = strtoull(value, &end, 0);
+	if (errno)
+		return bad_value();
+	*ret_rest = end;
+	return NULL;
+}
+
+static struct ot_err *parse_size(const char *value, uint64_t *ret)
+{
+	static const char suffixes[] = "kmgt";
+	const char *rest, *suffix;
+	unsigned shift = 0;
+	uint64_t n;
+
+	OT_TRY(parse_digits(value, &n, &rest));
+	if (*rest) {
+		suffix = strchr(suffixes, tolower((unsigned char)*rest));
+		if (!suffix || rest[1])
+			return bad_value();
+		shift = 10 * (unsigned)(suffix - suffixes + 1);
+	}
+	if (n > UINT64_MAX >> shift)
+		return bad_value();
+	*ret = n << shift;
+	return NULL;
+}
+
+static struct ot_err *parse_rate(const char *value, uint64_t *ret)
+{
+	static const struct {
+		const char *suffix;
+		uint64_t ns;
+	} units[] = {
+		{ "", 1 },
+		{ "ns", 1 },
+		{ "nsec", 1 },
+		{ "us", 1000 },
+		{ "usec", 1000 },
+		{ "ms", 1000000 },
+		{ "msec", 1000000 },
+		{ "s", SECOND },
+		{ "sec", SECOND },
+		{ "m", 60 * SECOND },
+		{ "min", 60 * SECOND },
+		{ "h", 3600 * SECOND },
+		{ "hour", 3600 * SECOND },
+		{ "d", 86400 * SECOND },
+		{ "day", 86400 * SECOND },
+	};
+	const char *rest;
+	uint64_t n;
+
+	OT_TRY(parse_digits(value, &n, &rest));
+	if (!strcasecmp(rest, "hz")) {
+		if (n == 0)
+			return bad_value();
+		*ret = SECOND / n;
+		return NULL;
+	}
+	for (size_t i = 0; i < OT_ARRAY_SIZE(units); i++) {
+		if (strcasecmp(rest, units[i].suffix) != 0)
+			continue;
+		if (n > UINT64_MAX / units[i].ns)
+			return bad_value();
+		*ret = n * units[i].ns;
+		return NULL;
+	}
+	return bad_value();
+}
+
+static struct ot_err *parse_number(const char *value, int64_t *ret)
+{
+	char *end;
+
+	if (!value || !*value)
+		return bad_value();
+	errno = 0;
+	int64_t n = strtoll(value, &end, 0);
+	if (*end || errno)
+		return bad_value();
+	*ret = n;
+	return NULL;
+}
+
+static struct ot_err *parse_bufpolicy(const char *value, enum dif_bufpolicy *ret)
+{
+	static const char *const names[] = {
+		[DIF_BUF_RING] = "ring",
+		[DIF_BUF_FILL] = "fill",
+		[DIF_BUF_SWITCH] = "switch",
+	};
+
+	for (size_t i = 0; value && i < OT_ARRAY_SIZE(names); i++) {
+		if (strcmp(value, names[i]) != 0)
+			continue;
+		*ret = (enum dif_bufpolicy)i;
+		return NULL;
+	}
+	return bad_value();
+}
+
+/* One of two words. */
+static struct ot_err *parse_choice(const char *value, const char *no, const char *yes, bool *ret)
+{
+	if (!value || (strcmp(value, no) != 0 && strcmp(value, yes) != 0))
+		return bad_value();
+	*ret = !strcmp(value, yes);
+	return NULL;
+}
+
+static struct ot_err *parse_cpu(const char *value, int64_t *ret)
+{
+	int64_t cpu;
+
+	OT_TRY(parse_number(value, &cpu));
+	if (cpu < 0)
+		return bad_value();
+	*ret = cpu;
+	return NULL;
+}
+
+static struct ot_err *store(struct dif_options *opts, const struct option *o, const char *value)
+{
+	void *field = (char *)opts + o->offset;
+
+	switch (o->kind) {
+	case FLAG:
+		return parse_flag(value, field);
+	case SIZE:
+	case COUNT:
+		return parse_size(value, field);
+	case NUMBER:
+		return parse_number(value, field);
+	case RATE:
+		return parse_rate(value, field);
+	case TEXT:
+		return value ? keep_text(opts, value, field) : bad_value();
+	case BUFPOLICY:
+		return parse_bufpolicy(value, field);
+	case BUFRESIZE:
+		return parse_choice(value, "auto", "manual", field);
+	case ENCODING:
+		OT_TRY(parse_choice(value, "ascii", "utf8", &opts->encoding_utf8));
+		opts->encoding_set = true;
+		return NULL;
+	case CPU:
+		return parse_cpu(value, field);
+	case ONLY_TEXT:
+		return NULL;
+	}
+	return NULL;
+}
+
+static const struct option *find(const char *name)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(options); i++)
+		if (!strcmp(options[i].name, name))
+			return &options[i];
+	return NULL;
+}
+
+struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const char *value,
+			       enum dif_opt_phase phase)
+{
+	const struct option *o = find(name);
+	const char *text;
+
+	if (!o)
+		return ot_err_new(OT_ERR_NOT_FOUND, "Invalid option name");
+	if (phase == DIF_OPT_PROGRAM && o->when == COMMAND_LINE)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "Option cannot be used from within a D program");
+	if (phase == DIF_OPT_ACTIVE && o->when != ANY_TIME)
+		return ot_err_new(OT_ERR_BUSY, "Operation illegal when tracing is active");
+	OT_TRY(store(opts, o, value));
+	OT_TRY(keep_text(opts, value ? value : "", &text));
+	return ot_map_puts(&opts->set, name, (void *)text) ? NULL : ot_err_nomem();
+}
