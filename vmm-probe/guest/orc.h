@@ -19,7 +19,7 @@ struct vp_orc_layout {
 	uint8_t type_shift, type_bits;              /* 2 or 3 bits */
 	uint8_t end_shift;                          /* a bit that says "outermost frame"; 0xff: none */
 	uint8_t type_call, type_regs, type_partial; /* values of type */
-	uint8_t type_undefined, type_end;           /* 0xff: this layout has no such value */
+	uint8_t type_end;                           /* 0xff: this layout has no such value */
 };
 
 /** Layout from BTF; without (NULL, or no struct orc_entry in it) from the entries. NOT_FOUND: neither
@@ -33,7 +33,9 @@ OT_MUST_CHECK struct ot_err *vp_orc_builder_create(const struct vp_orc_layout *l
 						   struct vp_orc_builder **ret);
 void vp_orc_builder_destroy(struct vp_orc_builder *builder);
 
-/** Add a table. Entries are believed only inside [start, end). BAD_DATA when sizes don't fit together. */
+/** Add the entries of a table whose addresses lie in [start, end); the last one's rule ends at @p end. A
+ * range that overlaps one that was added before is ignored. BAD_DATA when the sizes don't fit together,
+ * LIMIT when it gets too large. */
 OT_MUST_CHECK struct ot_err *vp_orc_builder_add(struct vp_orc_builder *builder, const struct vp_orc_raw *raw,
 						uint64_t start, uint64_t end);
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What an engine must know of a guest, from its types and symbols. */
+#include "vmm-probe/guest/facts.h"
+
+#include <string.h>
+
+#include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/facts_percpu.h"
+
+/* include/linux/preempt.h: 8 bits of preemption, 8 of soft interrupts, 4 of hard ones, 4 (once 1) of NMIs.
+ * Macros leave no trace in types or symbols; these have not moved since 2009. */
+#define SOFTIRQ_MASK 0x0000ff00u
+#define HARDIRQ_MASK 0x000f0000u
+#define NMI_MASK     0x00f00000u
+
+/* THREAD_SIZE of a kernel that does not tell; and what is not believed. */
+#define STACK_DEFAULT (16u << 10)
+#define STACK_MAX     (1u << 20)
+
+/* Where x86-64 ends its module area; it begins behind the kernel's image. */
+#define MODULES_END 0xffffffffff000000ull
+
+/* X86_FEATURE_PTI: word and bit of boot_cpu_data.x86_capability[]. */
+#define PTI_WORD 7
+#define PTI_BIT  11
+
+#define CR3_ADDRESS 0x000ffffffffff000ull
+#define CR3_USER    0x1000ull /* PTI: this bit tells a process's two tables apart */
+
+void vp_facts_none(struct vp_facts *ret)
+{
+	struct vp_facts facts;
+
+	/* All ones is "absent" for 32-bit and 64-bit offsets alike. */
+	memset(&facts, 0xff, sizeof(facts));
+	facts.size = sizeof(facts);
+	facts.guest_id = ret->guest_id;
+	memcpy(facts.guest_name, ret->guest_name, sizeof(facts.guest_name));
+	memset(facts.percpu_base, 0, sizeof(facts.percpu_base));
+	facts.kernel_root = 0;
+	facts.levels = facts.nvcpus = 0;
+	facts.user_pgd_mask = CR3_ADDRESS;
+	facts.hardirq_mask = facts.softirq_mask = facts.nmi_mask = 0;
+	facts.task_comm_size = facts.ptregs_size = 0;
+	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
+	facts.stack_size = STACK_DEFAULT;
+	*ret = facts;
+}
+
+struct member {
+	const char *type, *path;
+	uint32_t *offset;
+};
+
+static void read_members(const struct vp_btf *btf, struct vp_facts *f)
+{
+	const struct member members[] = {
+		{ "task_struct", "comm", &f->task_comm },
+		{ "task_struct", "pid", &f->task_pid },
+		{ "task_struct", "tgid", &f->task_tgid },
+		{ "task_struct", "real_parent", &f->task_real_parent },
+		{ "task_struct", "cred", &f->task_cred },
+		{ "task_struct", "start_time", &f->task_start_time },
+		{ "task_struct", "se.sum_exec_runtime", &f->task_sum_exec_runtime },
+		{ "task_struct", "se.exec_start", &f->task_exec_start },
+		{ "task_struct", "stack", &f->task_stack },
+		{ "task_struct", "mm", &f->task_mm },
+		{ "task_struct", "group_leader", &f->task_group_leader },
+		{ "cred", "uid", &f->cred_uid },
+		{ "cred", "gid", &f->cred_gid },
+		{ "pt_regs", "di", &f->ptregs_di },
+		{ "pt_regs", "si", &f->ptregs_si },
+		{ "pt_regs", "dx", &f->ptregs_dx },
+		{ "pt_regs", "r10", &f->ptregs_r10 },
+		{ "pt_regs", "r8", &f->ptregs_r8 },
+		{ "pt_regs", "r9", &f->ptregs_r9 },
+		{ "pt_regs", "ip", &f->ptregs_ip },
+		{ "pt_regs", "sp", &f->ptregs_sp },
+		{ "pt_regs", "bp", &f->ptregs_bp },
+		{ "pt_regs", "cs", &f->ptregs_cs },
+		{ "rq", "clock_task", &f->rq_clock_task },
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(members); i++)
+		if (!vp_btf_member_offset(btf, members[i].type, members[i].path, members[i].offset, NULL))
+			*members[i].offset = VP_NO_OFFSET;
+	f->ptregs_size = (uint32_t)vp_btf_sizeof(btf, "pt_regs");
+}
+
+static void read_comm_size(const struct vp_btf *btf, struct vp_facts *f)
+{
+	struct vp_btf_field field;
+	uint64_t size;
+	uint32_t task = vp_btf_find(btf, VP_BTF_STRUCT, "task_struct");
+
+	if (task && vp_btf_field(btf, task, "comm", &field) && vp_btf_size(btf, field.type, &size) &&
+	    size <= 256)
+		f->task_comm_size = (uint32_t)size;
+	else
+		f->task_comm = VP_NO_OFFSET;
+}
+
+static void read_stack_size(const struct vp_btf *btf, struct vp_facts *f)
+{
+	/* union thread_union { …; unsigned long stack[THREAD_SIZE / sizeof(long)]; } */
+	uint64_t size = vp_btf_sizeof(btf, "thread_union");
+
+	if (size >= 4096 && size <= STACK_MAX && !(size & (size - 1)))
+		f->stack_size = size;
+}
+
+static bool symbol(const struct vp_guest *guest, const char *name, uint64_t *ret)
+{
+	struct vp_gva gva;
+	struct ot_err *err = vp_guest_symbol(guest, name, &gva);
+
+	ot_err_destroy(err);
+	if (err)
+		return false;
+	*ret = gva.v;
+	return true;
+}
+
+/* `current` and the preemption count are per-CPU variables of their own, or, for some releases, members of
+ * the per-CPU struct pcpu_hot. */
+static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
+{
+	uint64_t hot;
+	uint32_t offset;
+	bool has_hot = btf && symbol(guest, "pcpu_hot", &hot);
+
+	if (!symbol(guest, "current_task", &f->current_task)) {
+		f->current_task = ~0ull;
+		if (has_hot && vp_btf_member_offset(btf, "pcpu_hot", "current_task", &offset, NULL))
+			f->current_task = hot + offset;
+	}
+	if (!symbol(guest, "__preempt_count", &f->preempt_count)) {
+		f->preempt_count = ~0ull;
+		if (has_hot && vp_btf_member_offset(btf, "pcpu_hot", "preempt_count", &offset, NULL))
+			f->preempt_count = hot + offset;
+	}
+	if (f->preempt_count != ~0ull) {
+		f->softirq_mask = SOFTIRQ_MASK;
+		f->hardirq_mask = HARDIRQ_MASK;
+		f->nmi_mask = NMI_MASK;
+	}
+	if (!symbol(guest, "runqueues", &f->runqueues))
+		f->runqueues = ~0ull;
+}
+
+static void read_text(const struct vp_guest *guest, struct vp_facts *f)
+{
+	const struct vp_kernel *k = vp_guest_kernel(guest);
+
+	if (!symbol(guest, "_stext", &f->text_start))
+		f->text_start = k->base.v;
+	if (!symbol(guest, "_etext", &f->text_end) || f->text_end <= f->text_start)
+		f->text_end = k->base.v + k->size;
+	f->modules_start = k->base.v + k->size;
+	f->modules_end = MODULES_END > f->modules_start ? MODULES_END : f->modules_start;
+}
+
+/* Does the kernel give each process two page tables? Then the full one is what CR3 names without bit 12;
+ * without PTI a table may well lie on an odd page, and the bit has to stay. */
+static bool has_pti(struct vp_guest *guest, const struct vp_btf *btf)
+{
+	uint64_t cpu;
+	uint32_t offset, word = 0;
+
+	if (!btf || !symbol(guest, "boot_cpu_data", &cpu) ||
+	    !vp_btf_member_offset(btf, "cpuinfo_x86", "x86_capability", &offset, NULL))
+		return false;
+
+	struct ot_err *err = vp_guest_read_u32(guest, vp_gva(cpu + offset + 4 * PTI_WORD), &word);
+
+	ot_err_destroy(err);
+	return !err && (word >> PTI_BIT & 1);
+}
+
+struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
+			     struct vp_facts *ret)
+{
+	const struct vp_btf *btf = vp_guest_btf(guest);
+	const struct vp_mmu *mmu = vp_guest_mmu(guest);
+
+	if (nvcpus > VP_VCPUS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs, at most %u can be traced", nvcpus, VP_VCPUS_MAX);
+	vp_facts_none(ret);
+	ret->kernel_root = mmu->root.v;
+	ret->levels = mmu->levels;
+	ret->nvcpus = nvcpus;
+	if (has_pti(guest, btf))
+		ret->user_pgd_mask &= ~CR3_USER;
+	read_text(guest, ret);
+	read_percpu(guest, btf, ret);
+	vp_facts_percpu_bases(guest, regs, nvcpus, ret->percpu_base);
+	if (!btf)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the guest's kernel has no BTF: its structures are unknown");
+	read_members(btf, ret);
+	read_comm_size(btf, ret);
+	read_stack_size(btf, ret);
+	return NULL;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Per-CPU areas. Registers alone are not believed: a process may put anything in its GS base, so a value
+ * counts only if it is one of the bases that the kernel's own table has, and which register is
+ * the kernel's goes by the privilege level.
+ */
+#include "vmm-probe/guest/facts_percpu.h"
+
+#include <string.h>
+
+#include "vmm-probe/engine/facts.h"
+
+/* The table is of the kernel's maximum of CPUs, most of them impossible here. */
+#define TABLE_MAX 8192u
+
+static int find_base(const struct vp_percpu *areas, size_t n, const bool *taken, uint64_t base)
+{
+	for (size_t i = 0; i < n; i++)
+		if (areas[i].base == base && !taken[i])
+			return (int)i;
+	return -1;
+}
+
+/* The area that a vCPU's registers show, or -1. */
+static int shown(const struct vp_percpu *areas, size_t n, const bool *taken, const struct vp_regs *regs)
+{
+	bool user = regs->valid & VP_REG_BIT(VP_CS) && regs->v[VP_CS] & 3;
+	int found = -1;
+
+	if (!user && regs->valid & VP_REG_BIT(VP_GS_BASE))
+		found = find_base(areas, n, taken, regs->v[VP_GS_BASE]);
+	/* In user mode; and in the kernel for the few instructions before it swaps the two. */
+	if (found < 0 && regs->valid & VP_REG_BIT(VP_K_GS_BASE))
+		found = find_base(areas, n, taken, regs->v[VP_K_GS_BASE]);
+	return found;
+}
+
+static int by_number(const struct vp_percpu *areas, size_t n, const bool *taken, uint32_t cpu)
+{
+	int first = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (taken[i])
+			continue;
+		if (areas[i].cpu == cpu)
+			return (int)i;
+		if (first < 0)
+			first = (int)i;
+	}
+	return first;
+}
+
+void vp_percpu_assign(const struct vp_percpu *areas, size_t nareas, const struct vp_regs *regs, uint32_t n,
+		      uint64_t *ret_bases)
+{
+	bool taken[VP_VCPUS_MAX] = { false };
+
+	if (nareas > VP_VCPUS_MAX)
+		nareas = VP_VCPUS_MAX;
+	for (uint32_t v = 0; v < n; v++) {
+		int i = regs ? shown(areas, nareas, taken, &regs[v]) : -1;
+
+		ret_bases[v] = i < 0 ? 0 : areas[i].base;
+		if (i >= 0)
+			taken[i] = true;
+	}
+	for (uint32_t v = 0; v < n; v++) {
+		int i = ret_bases[v] ? -1 : by_number(areas, nareas, taken, v);
+
+		if (i < 0)
+			continue;
+		ret_bases[v] = areas[i].base;
+		taken[i] = true;
+	}
+}
+
+static uint32_t count_cpus(struct vp_guest *guest)
+{
+	struct vp_gva gva;
+	uint32_t n = 0;
+	struct ot_err *err = vp_guest_symbol(guest, "nr_cpu_ids", &gva);
+
+	if (!err)
+		err = vp_guest_read_u32(guest, gva, &n);
+	ot_err_destroy(err);
+	/* A constant in some configurations, and then no symbol. */
+	return err || !n || n > TABLE_MAX ? VP_VCPUS_MAX : n;
+}
+
+void vp_facts_percpu_bases(struct vp_guest *guest, const struct vp_regs *regs, uint32_t n,
+			   uint64_t *ret_bases)
+{
+	struct vp_percpu areas[VP_VCPUS_MAX];
+	struct vp_gva table, self;
+	size_t nareas = 0;
+	uint32_t cpus = count_cpus(guest);
+	struct ot_err *err = vp_guest_symbol(guest, "__per_cpu_offset", &table);
+
+	memset(ret_bases, 0, n * sizeof(*ret_bases));
+	if (!err)
+		err = vp_guest_symbol(guest, "this_cpu_off", &self);
+	for (uint32_t cpu = 0; !err && cpu < cpus && nareas < VP_VCPUS_MAX; cpu++) {
+		uint64_t base, proof = 0;
+
+		err = vp_guest_read_u64(guest, vp_gva(table.v + 8 * (uint64_t)cpu), &base);
+		if (err)
+			break;
+
+		struct ot_err *unproven = vp_guest_read_u64(guest, vp_gva(base + self.v), &proof);
+
+		ot_err_destroy(unproven);
+		if (!unproven && base && proof == base)
+			areas[nareas++] = (struct vp_percpu){ cpu, base };
+	}
+	ot_err_destroy(err);
+	vp_percpu_assign(areas, nareas, regs, n, ret_bases);
+}
