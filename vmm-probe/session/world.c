@@ -168,16 +168,16 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 
 static bool macro(void *env, const char *name, int64_t *ret)
 {
+	const struct vp_session *s = env;
 	const struct {
 		const char *name;
 		int64_t value;
 	} values[] = {
 		{ "pid", getpid() }, { "ppid", getppid() }, { "uid", getuid() },    { "euid", geteuid() },
 		{ "gid", getgid() }, { "egid", getegid() }, { "pgid", getpgid(0) }, { "sid", getsid(0) },
-		{ "projid", 0 },     { "taskid", 0 },       { "target", 0 },
+		{ "projid", 0 },     { "taskid", 0 },       { "target", s->config.target_pid },
 	};
 
-	(void)env;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(values); i++) {
 		if (strcmp(values[i].name, name) != 0)
 			continue;
