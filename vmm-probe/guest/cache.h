@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was found out about a kernel, kept by its build id: symbols relative to the KASLR base, the BTF
- * blob, ORC tables. An entry only holds for a guest whose RAM has the very same tables: the entry
- * carries a keyed hash of them, compared with the guest's at every use. A guest that forges another
- * kernel's build id can therefore not poison what another guest gets.
+ * What was found out about a kernel, kept by its build id: symbols relative to the KASLR base, and where
+ * their tables are. (BTF and ORC tables lie in the guest as they are; reading them there costs what a
+ * file would, and can't be forged for another guest.) An entry only holds for a guest whose RAM has the very
+ * same tables: the entry carries a keyed hash of them, compared with the guest's at every use. A guest that
+ * forges another kernel's build id can therefore not poison what another guest gets.
  */
 #ifndef VP_GUEST_CACHE_H
 #define VP_GUEST_CACHE_H
@@ -14,7 +15,7 @@
 #include "base/err.h"
 #include "vmm-probe/guest/kallsyms.h"
 
-#define VP_CACHE_REGIONS 8
+#define VP_CACHE_REGIONS 4
 
 /* A piece of the image whose bytes are the same at every boot of that kernel. */
 struct vp_cache_region {
@@ -23,7 +24,7 @@ struct vp_cache_region {
 };
 
 struct vp_cache_entry {
-	struct vp_cache_region regions[VP_CACHE_REGIONS]; /* what the symbols were made from, and more */
+	struct vp_cache_region regions[VP_CACHE_REGIONS]; /* what the symbols were made from */
 	size_t nregions;
 	uint64_t hash; /* of the regions' bytes, keyed; vp_cache_hash() */
 	/* Symbols as decoded, addresses relative to the base (absolute and per-CPU ones as they are). */

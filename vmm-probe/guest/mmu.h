@@ -7,6 +7,7 @@
 #ifndef VP_GUEST_MMU_H
 #define VP_GUEST_MMU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

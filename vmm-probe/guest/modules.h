@@ -17,6 +17,8 @@
 
 #define VP_MODULE_NAME_MAX   64
 #define VP_MODULE_RANGES_MAX 16
+#define VP_MODULE_STRUCT_MAX 16384u /* struct module takes no more */
+#define VP_MODULE_SIZE_MAX   (256ull << 20)
 
 /* Offsets in the guest's structures; VP_MODULE_NONE where this kernel has no such member. */
 #define VP_MODULE_NONE UINT32_MAX
@@ -29,8 +31,10 @@ struct vp_module_layout {
 	uint32_t btf_data, btf_data_size;
 	uint32_t num_orcs, orc_unwind_ip, orc_unwind;
 	uint32_t ks_symtab, ks_num_symtab, ks_strtab, ks_typetab; /* struct mod_kallsyms */
-	uint32_t syms, num_syms, gpl_syms, num_gpl_syms;          /* exported symbols, for the types' case */
-	uint64_t state_live;
+	/* Exported symbols, which /proc/kallsyms shows in capitals; struct kernel_symbol. */
+	uint32_t syms, num_syms, export_name, export_stride;
+	/* struct btf_module and struct btf: types of modules, where the kernel keeps a list of them. */
+	uint32_t bm_list, bm_btf, bm_module, btf_blob, btf_blob_size;
 };
 
 struct vp_module_range {
@@ -44,7 +48,7 @@ struct vp_module {
 	struct vp_module_range ranges[VP_MODULE_RANGES_MAX]; /* non-empty ones */
 	size_t nranges;
 	uint64_t percpu, percpu_size;
-	struct vp_gva btf_data; /* 0: none */
+	struct vp_gva btf_data; /* in the module or in memory of the kernel's; 0: none */
 	uint64_t btf_size;
 	struct vp_gva orc_ip, orc_unwind; /* 0: none */
 	uint64_t num_orcs;
@@ -66,10 +70,18 @@ OT_MUST_CHECK struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf,
 OT_MUST_CHECK struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu,
 					     struct vp_gva head, const struct vp_module_layout *layout,
 					     struct vp_modules *ret);
+/** Fill in where the modules' types are from the list at @p head (symbol `btf_modules`, since 5.11). */
+OT_MUST_CHECK struct ot_err *vp_modules_read_btf(const struct vp_phys *phys, struct vp_mmu *mmu,
+						 struct vp_gva head, const struct vp_module_layout *layout,
+						 struct vp_modules *modules);
 void vp_modules_deinit(struct vp_modules *modules);
 
+/** Bytes from @p addr to the end of the module's range that holds it; 0: it is in none. */
+uint64_t vp_module_room(const struct vp_module *module, uint64_t addr);
+
 /** Add a module, its ranges and its symbols to @p symtab, as /proc/kallsyms lists them. A module whose
- * tables can't be read is added without symbols and counted in *skipped. */
+ * tables can't be read is added without symbols and counted in *skipped. Errors are only of this
+ * process (memory) or the end of the guest. */
 OT_MUST_CHECK struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *mmu,
 						   const struct vp_module_layout *layout,
 						   const struct vp_module *module, struct vp_symtab *symtab,

@@ -19,8 +19,8 @@
 #define VP_SYM_NAME_MAX   512
 
 enum vp_sym_flags {
-	VP_SYM_PERCPU =
-	    1, /* addr is an offset in the per-CPU area (or its link address): not to be read at */
+	VP_SYM_PERCPU = 1,   /* not to be read at: __per_cpu_offset[cpu] + addr is (core), or the area's
+			      * base + addr */
 	VP_SYM_ABSOLUTE = 2, /* a number, not an address */
 };
 
@@ -46,7 +46,8 @@ OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint1
 /** Add a symbol; @p name is copied. LIMIT above VP_SYMTAB_MAX. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
-/** Sort (symbols of one address keep the order they were added in) and index. Nothing is added after. */
+/** Sort (symbols of one address keep the order they were added in), index, and flag the core kernel's
+ * symbols by __per_cpu_start and __per_cpu_end. Nothing is added after. */
 OT_MUST_CHECK struct ot_err *vp_symtab_finish(struct vp_symtab *symtab);
 
 /* Everything below needs a finished table. Symbols and strings live as long as the table. */

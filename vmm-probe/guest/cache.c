@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/guest/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/guest/cache_internal.h"
+
+#define MAGIC_CHARS 'O', 'T', 'S', 'Y', 'M', 'S', '0', '1'
+#define KEY_FILE    "key"
+#define FILE_MAX    (512u << 20)
+#define NAME_LEN    (2 * VP_BUILD_ID_MAX + 16)
+#define NAMES_MAX   (256u << 20)
+
+struct vp_cache {
+	int dir;
+	uint64_t key[2];
+};
+
+/* The start of a file; then regions, symbols, names; then a keyed hash of all before it. */
+struct header {
+	char magic[8];
+	uint64_t hash;
+	uint64_t nregions, nsyms, names_size;
+};
+
+/* A symbol in a file. */
+struct record {
+	uint64_t addr;
+	uint32_t name;
+	uint32_t type;
+};
+
+void vp_cache_hash_init(const struct vp_cache *cache, struct vp_cache_hash *hash)
+{
+	vp_cache_hash_key(hash, cache->key);
+}
+
+/* ${XDG_CACHE_HOME:-~/.cache}/outsight, owned by the caller. */
+static struct ot_err *default_dir(char **ret)
+{
+	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (xdg && xdg[0] == '/') {
+		n = asprintf(ret, "%s/outsight", xdg);
+	} else {
+		if (!home || home[0] != '/')
+			return ot_err_new(OT_ERR_NOT_FOUND, "no place for a cache: HOME is not set");
+		n = asprintf(ret, "%s/.cache/outsight", home);
+	}
+	if (n < 0)
+		return ot_err_nomem();
+	return NULL;
+}
+
+/* Make the directory and those above it. */
+static struct ot_err *make_dirs(char *path)
+{
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		(void)mkdir(path, 0700); /* the last mkdir tells what matters */
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return ot_err_os(errno, "cannot make the cache directory %s", path);
+	return NULL;
+}
+
+static struct ot_err *open_dir(struct vp_cache *cache, const char *path)
+{
+	struct stat st;
+
+	cache->dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (cache->dir < 0 || fstat(cache->dir, &st) < 0)
+		return ot_err_os(errno, "cannot open the cache directory %s", path);
+	if (st.st_uid != geteuid() || (st.st_mode & 022))
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "the cache directory %s belongs to someone else, or others may write to it",
+				  path);
+	return NULL;
+}
+
+/* Write a file under a name of its own and move it into place. */
+static struct ot_err *replace_file(const struct vp_cache *cache, const char *name, const void *data,
+				   size_t len)
+{
+	char tmp[NAME_LEN + 32];
+	ot_auto_close int fd = -1;
+	struct ot_err *err;
+
+	snprintf(tmp, sizeof(tmp), ".%s.%ld", name, (long)getpid());
+	fd = openat(cache->dir, tmp, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ot_err_os(errno, "cannot write to the cache");
+	err = ot_write_all(fd, data, len);
+	if (!err && renameat(cache->dir, tmp, cache->dir, name) < 0)
+		err = ot_err_os(errno, "cannot write to the cache");
+	if (err)
+		(void)unlinkat(cache->dir, tmp, 0);
+	return err;
+}
+
+/* A whole file. NOT_FOUND when there is none. */
+static struct ot_err *read_file(const struct vp_cache *cache, const char *name, char **ret, size_t *ret_len)
+{
+	ot_auto_close int fd = openat(cache->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	char *data;
+	struct ot_err *err;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no %s in the cache", name);
+	data = malloc((size_t)st.st_size + 1);
+	if (!data)
+		return ot_err_nomem();
+	err = ot_pread_all(fd, data, (size_t)st.st_size, 0);
+	if (err) {
+		free(data);
+		return err;
+	}
+	*ret = data;
+	*ret_len = (size_t)st.st_size;
+	return NULL;
+}
+
+/* The secret that hashes are made with; a new one makes every file invalid, which is all right. */
+static struct ot_err *load_key(struct vp_cache *cache)
+{
+	ot_auto_free char *data = NULL;
+	size_t len = 0;
+	struct ot_err *err = read_file(cache, KEY_FILE, &data, &len);
+
+	if (!err && len == sizeof(cache->key)) {
+		memcpy(cache->key, data, sizeof(cache->key));
+		return NULL;
+	}
+	ot_err_destroy(err);
+	if (getrandom(cache->key, sizeof(cache->key), 0) != (ssize_t)sizeof(cache->key))
+		return ot_err_os(errno, "no random numbers for the cache's key");
+	return replace_file(cache, KEY_FILE, cache->key, sizeof(cache->key));
+}
+
+struct ot_err *vp_cache_open(const char *dir, struct vp_cache **ret)
+{
+	ot_auto_free char *path = NULL;
+	struct vp_cache *cache;
+	struct ot_err *err;
+
+	if (dir) {
+		path = strdup(dir);
+		if (!path)
+			return ot_err_nomem();
+	} else {
+		OT_TRY(default_dir(&path));
+	}
+	cache = calloc(1, sizeof(*cache));
+	if (!cache)
+		return ot_err_nomem();
+	cache->dir = -1;
+	err = make_dirs(path);
+	if (!err)
+		err = open_dir(cache, path);
+	if (!err)
+		err = load_key(cache);
+	if (err) {
+		vp_cache_close(cache);
+		return err;
+	}
+	*ret = cache;
+	return NULL;
+}
+
+void vp_cache_close(struct vp_cache *cache)
+{
+	if (!cache)
+		return;
+	if (cache->dir >= 0)
+		close(cache->dir);
+	free(cache);
+}
+
+/* Hexadecimal digits of the build id, and ".syms". */
+static void file_name(const uint8_t *build_id, size_t len, char name[NAME_LEN])
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < len && i < VP_BUILD_ID_MAX; i++)
+		at += (size_t)snprintf(name + at, NAME_LEN - at, "%02x", build_id[i]);
+	snprintf(name + at, NAME_LEN - at, ".syms");
+}
+
+static uint64_t hash_of(const struct vp_cache *cache, const void *data, size_t len)
+{
+	struct vp_cache_hash hash;
+
+	vp_cache_hash_init(cache, &hash);
+	vp_cache_hash_add(&hash, data, len);
+	return vp_cache_hash_end(&hash);
+}
+
+/* The file's hash was right, so its contents are ours; sizes are checked all the same. */
+static struct ot_err *parse(const char *data, size_t len, struct vp_cache_entry *ret)
+{
+	struct vp_cache_entry entry = { 0 };
+	static const char magic[8] = { MAGIC_CHARS };
+	struct header head;
+	size_t want;
+
+	memcpy(&head, data, sizeof(head));
+	if (memcmp(head.magic, magic, sizeof(magic)) != 0 || head.nregions > VP_CACHE_REGIONS ||
+	    !head.nsyms || head.nsyms > VP_KALLSYMS_MAX || !head.names_size || head.names_size > NAMES_MAX)
+		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
+	want = sizeof(head) + head.nregions * sizeof(entry.regions[0]) + head.nsyms * sizeof(struct record) +
+	       head.names_size;
+	if (len != want || data[len - 1] != '\0')
+		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
+	entry.nregions = head.nregions;
+	entry.hash = head.hash;
+	entry.nsyms = head.nsyms;
+	entry.names_size = head.names_size;
+	data += sizeof(head);
+	memcpy(entry.regions, data, head.nregions * sizeof(entry.regions[0]));
+	data += head.nregions * sizeof(entry.regions[0]);
+	entry.syms = calloc(head.nsyms, sizeof(*entry.syms));
+	entry.names = malloc(head.names_size);
+	if (!entry.syms || !entry.names) {
+		vp_cache_entry_deinit(&entry);
+		return ot_err_nomem();
+	}
+	for (size_t i = 0; i < head.nsyms; i++) {
+		struct record r;
+
+		memcpy(&r, data + i * sizeof(r), sizeof(r));
+		if (r.name >= head.names_size)
+			r.name = (uint32_t)head.names_size - 1; /* an empty name */
+		entry.syms[i] = (struct vp_kallsym){ r.addr, r.name, (char)r.type };
+	}
+	memcpy(entry.names, data + head.nsyms * sizeof(struct record), head.names_size);
+	*ret = entry;
+	return NULL;
+}
+
+struct ot_err *vp_cache_load(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+			     struct vp_cache_entry *ret)
+{
+	ot_auto_free char *data = NULL;
+	char name[NAME_LEN];
+	uint64_t hash;
+	size_t size;
+
+	file_name(build_id, len, name);
+	OT_TRY(read_file(cache, name, &data, &size));
+	if (size < sizeof(struct header) + sizeof(hash))
+		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
+	size -= sizeof(hash);
+	memcpy(&hash, data + size, sizeof(hash));
+	if (hash != hash_of(cache, data, size))
+		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
+	return parse(data, size, ret);
+}
+
+struct ot_err *vp_cache_store(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+			      const struct vp_cache_entry *entry)
+{
+	ot_auto(ot_buf_deinit) struct ot_buf buf;
+	struct header head = { .magic = { MAGIC_CHARS },
+			       .hash = entry->hash,
+			       .nregions = entry->nregions,
+			       .nsyms = entry->nsyms,
+			       .names_size = entry->names_size };
+	char name[NAME_LEN];
+	uint64_t hash;
+
+	ot_buf_init(&buf);
+	ot_buf_append(&buf, &head, sizeof(head));
+	ot_buf_append(&buf, entry->regions, entry->nregions * sizeof(entry->regions[0]));
+	for (size_t i = 0; i < entry->nsyms; i++) {
+		struct record r = { entry->syms[i].addr, entry->syms[i].name, (uint8_t)entry->syms[i].type };
+
+		ot_buf_append(&buf, &r, sizeof(r));
+	}
+	ot_buf_append(&buf, entry->names, entry->names_size);
+	hash = hash_of(cache, buf.data, buf.len);
+	ot_buf_append(&buf, &hash, sizeof(hash));
+	if (buf.failed)
+		return ot_err_nomem();
+	file_name(build_id, len, name);
+	return replace_file(cache, name, buf.data, buf.len);
+}
+
+void vp_cache_entry_deinit(struct vp_cache_entry *entry)
+{
+	free(entry->syms);
+	free(entry->names);
+	memset(entry, 0, sizeof(*entry));
+}

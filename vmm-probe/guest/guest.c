@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/guest/guest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/guest_internal.h"
+
+#define LINK_BASE 0xffffffff81000000ull /* where x86-64 kernels are linked to start */
+
+uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
+{
+	const struct vp_symbol *sym = vp_symtab_find(symtab, "vmlinux", name);
+
+	return sym ? sym->addr : 0;
+}
+
+struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what, struct ot_err *err)
+{
+	if (!err)
+		return NULL;
+	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE)
+		return err;
+	ot_buf_printf(&guest->note, "%s: %s\n", what, ot_err_message(err));
+	ot_err_destroy(err);
+	return NULL;
+}
+
+static void step(const struct vp_guest_opts *opts, const char *what)
+{
+	if (opts->progress)
+		opts->progress(opts->progress_ctx, what);
+}
+
+static void symtab_destroy(struct vp_symtab **symtab)
+{
+	vp_symtab_destroy(*symtab);
+}
+
+/* The kernel's own page table, so that PTI, user mode and dying processes don't matter. */
+static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symtab *symtab)
+{
+	uint64_t pgt = vp_guest_address(symtab, "init_top_pgt");
+
+	if (!pgt)
+		pgt = vp_guest_address(symtab, "swapper_pg_dir");
+	if (!pgt)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no symbol init_top_pgt");
+	return vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(pgt));
+}
+
+/* Copy the core kernel's symbols and range into a new table, and add the modules that are there now. */
+static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symtab *core,
+				   struct vp_symtab **ret_symtab, struct vp_modules *ret_modules)
+{
+	ot_auto(symtab_destroy) struct vp_symtab *symtab = NULL;
+	ot_auto(vp_modules_deinit) struct vp_modules modules = { 0 };
+	uint64_t head = vp_guest_address(core, "modules"), base = guest->kernel.base.v;
+
+	if (!head || !guest->have_layout)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
+	OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, vp_gva(head), &guest->layout, &modules));
+	OT_TRY(vp_modules_read_btf(guest->phys, &guest->kernel.mmu,
+				   vp_gva(vp_guest_address(core, "btf_modules")), &guest->layout, &modules));
+	OT_TRY(vp_symtab_create(&symtab));
+	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, base, base + guest->kernel.size));
+	for (size_t i = 0; i < vp_symtab_count(core); i++) {
+		const struct vp_symbol *sym = vp_symtab_at(core, i);
+		const char *name = vp_symbol_name(core, sym);
+
+		if (sym->module == VP_SYMTAB_VMLINUX)
+			OT_TRY(vp_symtab_add(symtab, sym->addr, sym->type, VP_SYMTAB_VMLINUX, 0, name,
+					     strlen(name)));
+	}
+	for (size_t i = 0; i < modules.count; i++)
+		OT_TRY(vp_module_add_symbols(guest->phys, &guest->kernel.mmu, &guest->layout,
+					     &modules.list[i], symtab, &modules.skipped));
+	OT_TRY(vp_symtab_finish(symtab));
+	*ret_symtab = ot_move(symtab);
+	*ret_modules = modules;
+	memset(&modules, 0, sizeof(modules));
+	return NULL;
+}
+
+struct ot_err *vp_guest_refresh(struct vp_guest *guest)
+{
+	struct vp_symtab *symtab = NULL;
+	struct vp_modules modules = { 0 };
+
+	vp_mmu_flush(&guest->kernel.mmu);
+	OT_TRY(with_modules(guest, guest->symtab, &symtab, &modules));
+	vp_symtab_destroy(guest->symtab);
+	vp_modules_deinit(&guest->modules);
+	guest->symtab = symtab;
+	guest->modules = modules;
+	return NULL;
+}
+
+static struct ot_err *read_modules(struct vp_guest *guest)
+{
+	if (!guest->btf)
+		return vp_guest_note_missing(
+		    guest, "no modules",
+		    ot_err_new(OT_ERR_NOT_FOUND, "without types their layout isn't known"));
+	OT_TRY(vp_guest_note_missing(guest, "no modules",
+				     vp_module_layout_from_btf(guest->btf, &guest->layout)));
+	guest->have_layout = guest->layout.name_size != 0;
+	if (!guest->have_layout)
+		return NULL;
+	return vp_guest_note_missing(guest, "no modules", vp_guest_refresh(guest));
+}
+
+static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_guest_opts *opts)
+{
+	ot_auto(vp_image_deinit) struct vp_image image = { 0 };
+	ot_auto(symtab_destroy) struct vp_symtab *symtab = NULL;
+	struct vp_kernel *kernel = &guest->kernel;
+
+	step(opts, "looking for the kernel");
+	OT_TRY(vp_kernel_find(guest->phys, opts->regs, opts->nregs, kernel, &image));
+	step(opts, "reading symbols");
+	OT_TRY(vp_symtab_create(&symtab));
+	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, kernel->base.v, kernel->base.v + kernel->size));
+	OT_TRY(vp_guest_core_symbols(guest, opts, &image, symtab));
+	OT_TRY(vp_symtab_finish(symtab));
+	guest->symtab = ot_move(symtab);
+	OT_TRY(
+	    vp_guest_note_missing(guest, "using a process's page table", use_own_root(guest, guest->symtab)));
+	step(opts, "reading types");
+	OT_TRY(vp_guest_types(guest, &image));
+	step(opts, "reading modules");
+	return read_modules(guest);
+}
+
+struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret)
+{
+	struct vp_guest *guest = calloc(1, sizeof(*guest));
+	struct ot_err *err;
+
+	if (!guest)
+		return ot_err_nomem();
+	guest->phys = opts->phys;
+	ot_buf_init(&guest->note);
+	err = guest_read_all(guest, opts);
+	if (err) {
+		vp_guest_destroy(guest);
+		return err;
+	}
+	*ret = guest;
+	return NULL;
+}
+
+void vp_guest_destroy(struct vp_guest *guest)
+{
+	if (!guest)
+		return;
+	vp_symtab_destroy(guest->symtab);
+	vp_modules_deinit(&guest->modules);
+	vp_btf_destroy(guest->btf);
+	free(guest->btf_data);
+	free((void *)guest->orc.ip);
+	free((void *)guest->orc.orc);
+	ot_buf_deinit(&guest->note);
+	free(guest);
+}
+
+struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *dst, size_t len)
+{
+	/* The guest runs and may have mapped something else there since the last time. */
+	vp_mmu_flush(&guest->kernel.mmu);
+	return vp_mmu_read(guest->phys, &guest->kernel.mmu, gva, dst, len);
+}
+
+struct ot_err *vp_guest_read_u64(struct vp_guest *guest, struct vp_gva gva, uint64_t *ret)
+{
+	return vp_guest_read(guest, gva, ret, sizeof(*ret));
+}
+
+struct ot_err *vp_guest_read_u32(struct vp_guest *guest, struct vp_gva gva, uint32_t *ret)
+{
+	return vp_guest_read(guest, gva, ret, sizeof(*ret));
+}
+
+const struct vp_phys *vp_guest_phys(const struct vp_guest *guest)
+{
+	return guest->phys;
+}
+
+struct vp_mmu *vp_guest_mmu(struct vp_guest *guest)
+{
+	return &guest->kernel.mmu;
+}
+
+const struct vp_kernel *vp_guest_kernel(const struct vp_guest *guest)
+{
+	return &guest->kernel;
+}
+
+const struct vp_symtab *vp_guest_symtab(const struct vp_guest *guest)
+{
+	return guest->symtab;
+}
+
+const struct vp_modules *vp_guest_modules(const struct vp_guest *guest)
+{
+	return &guest->modules;
+}
+
+const struct vp_btf *vp_guest_btf(const struct vp_guest *guest)
+{
+	return guest->btf;
+}
+
+uint64_t vp_guest_kaslr_offset(const struct vp_guest *guest)
+{
+	return guest->kernel.base.v - LINK_BASE;
+}
+
+struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name, struct vp_gva *ret)
+{
+	const struct vp_symbol *sym = vp_symtab_find(guest->symtab, "vmlinux", name);
+
+	if (!sym)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no symbol %s", name);
+	*ret = vp_gva(sym->addr);
+	return NULL;
+}
+
+void vp_guest_btf_data(const struct vp_guest *guest, const uint8_t **ret_data, size_t *ret_size)
+{
+	*ret_data = guest->btf_data;
+	*ret_size = guest->btf_size;
+}
+
+void vp_guest_orc(const struct vp_guest *guest, struct vp_orc_raw *ret)
+{
+	*ret = guest->orc;
+}
+
+const char *vp_guest_note(const struct vp_guest *guest)
+{
+	return ot_buf_str(&guest->note);
+}

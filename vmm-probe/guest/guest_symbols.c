@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The core kernel's symbols: from the operator's files, from the cache, or from the guest's RAM. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/cache.h"
+#include "vmm-probe/guest/guest_internal.h"
+#include "vmm-probe/guest/kallsyms.h"
+
+static struct ot_err *from_vmlinux(struct vp_guest *guest, const char *path, struct vp_symtab *symtab,
+				   bool *ret_symbols)
+{
+	const struct vp_kernel *kernel = &guest->kernel;
+	ot_auto(vp_vmlinux_deinit) struct vp_vmlinux v = { 0 };
+
+	OT_TRY(vp_vmlinux_open(path, kernel->base, symtab, &v));
+	if (v.build_id_len && kernel->build_id_len &&
+	    (v.build_id_len != kernel->build_id_len ||
+	     memcmp(v.build_id, kernel->build_id, v.build_id_len) != 0))
+		return ot_err_new(OT_ERR_BAD_DATA,
+				  "%s is of another kernel than the guest's (%s): build ids differ", path,
+				  kernel->release);
+	guest->btf_data = ot_move(v.btf);
+	guest->btf_size = v.btf_size;
+	guest->orc.ip = ot_move(v.orc_ip);
+	guest->orc.ip_size = v.orc_ip_size;
+	guest->orc.ip_addr = vp_gva(v.orc_ip_addr);
+	guest->orc.orc = ot_move(v.orc);
+	guest->orc.orc_size = v.orc_size;
+	*ret_symbols = v.has_symbols;
+	return NULL;
+}
+
+/* A list without a build id is of this kernel if it has the banner where we saw it. */
+static struct ot_err *check_list(const struct vp_guest *guest, const char *path,
+				 const struct vp_symtab *symtab)
+{
+	for (size_t i = 0; i < vp_symtab_count(symtab); i++) {
+		const struct vp_symbol *sym = vp_symtab_at(symtab, i);
+
+		if (strcmp(vp_symbol_name(symtab, sym), "linux_banner") == 0 &&
+		    sym->addr != guest->kernel.banner_addr.v)
+			return ot_err_new(OT_ERR_BAD_DATA,
+					  "%s is of another kernel than the guest's (%s): linux_banner is "
+					  "elsewhere",
+					  path, guest->kernel.release);
+	}
+	return NULL;
+}
+
+static struct ot_err *add_kallsyms(const struct vp_kallsym *syms, size_t n, const char *names, uint64_t move,
+				   struct vp_symtab *symtab)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint64_t addr = syms[i].addr >= VP_KERNEL_MAP_START ? syms[i].addr + move : syms[i].addr;
+		const char *name = names + syms[i].name;
+
+		OT_TRY(vp_symtab_add(symtab, addr, syms[i].type, VP_SYMTAB_VMLINUX, 0, name, strlen(name)));
+	}
+	return NULL;
+}
+
+/* In the cache, addresses stand as if the kernel started here: bits that tell them from numbers stay. */
+#define CACHE_BASE VP_KERNEL_MAP_START
+
+static bool hash_regions(const struct vp_cache *cache, const struct vp_image *image,
+			 const struct vp_cache_entry *entry, uint64_t *ret)
+{
+	struct vp_cache_hash hash;
+
+	vp_cache_hash_init(cache, &hash);
+	for (size_t i = 0; i < entry->nregions; i++) {
+		const struct vp_cache_region *r = &entry->regions[i];
+		const uint8_t *bytes = vp_image_at(image, vp_gva(image->base.v + r->offset), r->size);
+
+		if (!bytes)
+			return false;
+		vp_cache_hash_add(&hash, bytes, r->size);
+	}
+	*ret = vp_cache_hash_end(&hash);
+	return true;
+}
+
+/* Symbols from the cache, if the guest's tables are those that they were made from. */
+static struct ot_err *from_cache(const struct vp_cache *cache, const struct vp_kernel *kernel,
+				 const struct vp_image *image, struct vp_symtab *symtab, bool *ret_found)
+{
+	ot_auto(vp_cache_entry_deinit) struct vp_cache_entry entry = { 0 };
+	struct ot_err *err = vp_cache_load(cache, kernel->build_id, kernel->build_id_len, &entry);
+	uint64_t hash;
+
+	*ret_found = false;
+	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY) {
+		ot_err_destroy(err);
+		return NULL;
+	}
+	OT_TRY(err);
+	if (!hash_regions(cache, image, &entry, &hash) || hash != entry.hash)
+		return NULL;
+	*ret_found = true;
+	return add_kallsyms(entry.syms, entry.nsyms, entry.names, kernel->base.v - CACHE_BASE, symtab);
+}
+
+static struct ot_err *to_cache(const struct vp_cache *cache, const struct vp_kernel *kernel,
+			       const struct vp_image *image, const struct vp_kallsyms *ks)
+{
+	struct vp_cache_entry entry = {
+		.regions = { { ks->tables_off, ks->tables_size }, { ks->values_off, ks->values_size } },
+		.nregions = 2,
+		.nsyms = ks->count,
+		.names = ks->names,
+		.names_size = ks->names_size,
+	};
+	ot_auto_free struct vp_kallsym *syms = calloc(ks->count, sizeof(*syms));
+
+	if (!syms)
+		return ot_err_nomem();
+	for (size_t i = 0; i < ks->count; i++) {
+		syms[i] = ks->syms[i];
+		if (syms[i].addr >= VP_KERNEL_MAP_START)
+			syms[i].addr -= kernel->base.v - CACHE_BASE;
+	}
+	entry.syms = syms;
+	if (!hash_regions(cache, image, &entry, &entry.hash))
+		return ot_err_new(OT_ERR_INTERNAL, "kallsyms outside the image");
+	return vp_cache_store(cache, kernel->build_id, kernel->build_id_len, &entry);
+}
+
+static struct ot_err *from_ram(struct vp_guest *guest, const struct vp_cache *cache,
+			       const struct vp_image *image, struct vp_symtab *symtab)
+{
+	ot_auto(vp_kallsyms_deinit) struct vp_kallsyms ks = { 0 };
+	struct ot_err *err = vp_kallsyms_decode(image, guest->kernel.token_table, &ks);
+
+	if (err)
+		return ot_err_prefix(err,
+				     "the symbols of the guest's kernel %s can't be read from its memory "
+				     "(--vmlinux FILE or --symbols FILE gives them)",
+				     guest->kernel.release);
+	OT_TRY(add_kallsyms(ks.syms, ks.count, ks.names, 0, symtab));
+	/* Absolute addresses change with every boot: such tables can't be recognised by their bytes. */
+	if (cache && ks.values != VP_KALLSYMS_ABSOLUTE)
+		return vp_guest_note_missing(guest, "no cache", to_cache(cache, &guest->kernel, image, &ks));
+	return NULL;
+}
+
+static void symtab_destroy(struct vp_symtab **symtab)
+{
+	vp_symtab_destroy(*symtab);
+}
+
+static void cache_close(struct vp_cache **cache)
+{
+	vp_cache_close(*cache);
+}
+
+static struct ot_err *from_cache_or_ram(struct vp_guest *guest, const struct vp_guest_opts *opts,
+					const struct vp_image *image, struct vp_symtab *symtab)
+{
+	ot_auto(cache_close) struct vp_cache *cache = NULL;
+	bool found = false;
+
+	if (opts->use_cache && guest->kernel.build_id_len) {
+		OT_TRY(vp_guest_note_missing(guest, "no cache", vp_cache_open(opts->cache_dir, &cache)));
+		if (cache)
+			OT_TRY(from_cache(cache, &guest->kernel, image, symtab, &found));
+	}
+	if (found)
+		return NULL;
+	return from_ram(guest, cache, image, symtab);
+}
+
+struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,
+				     const struct vp_image *image, struct vp_symtab *symtab)
+{
+	bool found = false;
+
+	/* A list is meant to replace what else there is; a vmlinux then only gives types. */
+	if (opts->symbols) {
+		OT_TRY(vp_symbols_open(opts->symbols, guest->kernel.base, symtab));
+		OT_TRY(check_list(guest, opts->symbols, symtab));
+		found = true;
+	}
+	if (opts->vmlinux) {
+		ot_auto(symtab_destroy) struct vp_symtab *unused = NULL;
+		bool ignored;
+
+		if (found)
+			OT_TRY(vp_symtab_create(&unused));
+		OT_TRY(
+		    from_vmlinux(guest, opts->vmlinux, unused ? unused : symtab, unused ? &ignored : &found));
+	}
+	if (!found)
+		OT_TRY(from_cache_or_ram(guest, opts, image, symtab));
+	return NULL;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guest's types (.BTF) and unwind tables (ORC), as raw bytes from the image; and the modules'. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/guest_internal.h"
+
+#define BTF_MAX     (64u << 20)
+#define BTF_HEADER  24
+#define BTF_MARK    "\x9f\xeb\x01\x00\x18\x00\x00\x00" /* magic, version 1, no flags, header of 24 bytes */
+#define BTF_TRIES   64
+#define MODULE_ORCS 4000000u
+
+/* A copy of [start, stop) of the image; NULL without memory or when it isn't all there. */
+static uint8_t *copy_between(const struct vp_image *image, uint64_t start, uint64_t stop, size_t *ret_size)
+{
+	const uint8_t *bytes;
+	uint8_t *copy;
+
+	if (!start || stop <= start)
+		return NULL;
+	bytes = vp_image_at(image, vp_gva(start), stop - start);
+	copy = bytes ? malloc(stop - start) : NULL;
+	if (!copy)
+		return NULL;
+	memcpy(copy, bytes, stop - start);
+	*ret_size = stop - start;
+	return copy;
+}
+
+/* How long a blob at @p at says it is; 0 when that leads out of the image. */
+static size_t blob_size(const uint8_t *at, const uint8_t *end)
+{
+	struct btf_header h;
+	uint64_t types, strings, size;
+
+	if ((size_t)(end - at) < sizeof(h))
+		return 0;
+	memcpy(&h, at, sizeof(h));
+	types = (uint64_t)h.hdr_len + h.type_off + h.type_len;
+	strings = (uint64_t)h.hdr_len + h.str_off + h.str_len;
+	size = types > strings ? types : strings;
+	return size > BTF_HEADER && size <= (uint64_t)(end - at) && size <= BTF_MAX ? size : 0;
+}
+
+/* Without the symbols around it: the largest blob with a sound header. */
+static uint8_t *scan_btf(const struct vp_image *image, size_t *ret_size)
+{
+	const uint8_t *at = image->data, *end = image->data + image->size, *best = NULL;
+	size_t best_size = 0;
+	uint8_t *copy;
+
+	for (int i = 0; i < BTF_TRIES; i++) {
+		size_t size;
+
+		at = memmem(at, (size_t)(end - at), BTF_MARK, sizeof(BTF_MARK) - 1);
+		if (!at)
+			break;
+		size = blob_size(at, end);
+		if (size > best_size) {
+			best = at;
+			best_size = size;
+		}
+		at++;
+	}
+	copy = best ? malloc(best_size) : NULL;
+	if (copy) {
+		memcpy(copy, best, best_size);
+		*ret_size = best_size;
+	}
+	return copy;
+}
+
+static struct ot_err *open_btf(struct vp_guest *guest, const struct vp_image *image)
+{
+	const struct vp_symtab *symtab = guest->symtab;
+	struct ot_err *err;
+
+	if (!guest->btf_data)
+		guest->btf_data = copy_between(image, vp_guest_address(symtab, "__start_BTF"),
+					       vp_guest_address(symtab, "__stop_BTF"), &guest->btf_size);
+	if (!guest->btf_data)
+		guest->btf_data = scan_btf(image, &guest->btf_size);
+	if (!guest->btf_data)
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "the kernel has no .BTF in its memory (--vmlinux FILE gives "
+				  "it)");
+	err = vp_btf_create(guest->btf_data, guest->btf_size, NULL, &guest->btf);
+	if (err) {
+		free(guest->btf_data);
+		guest->btf_data = NULL;
+		guest->btf_size = 0;
+	}
+	return ot_err_prefix(err, "the kernel's types can't be read (--vmlinux FILE gives them)");
+}
+
+static void find_orc(struct vp_guest *guest, const struct vp_image *image)
+{
+	const struct vp_symtab *symtab = guest->symtab;
+	uint64_t start_ip = vp_guest_address(symtab, "__start_orc_unwind_ip");
+	struct vp_orc_raw *orc = &guest->orc;
+
+	if (orc->ip && orc->orc)
+		return;
+	free((void *)orc->ip);
+	free((void *)orc->orc);
+	memset(orc, 0, sizeof(*orc));
+	orc->ip =
+	    copy_between(image, start_ip, vp_guest_address(symtab, "__stop_orc_unwind_ip"), &orc->ip_size);
+	orc->orc = copy_between(image, vp_guest_address(symtab, "__start_orc_unwind"),
+				vp_guest_address(symtab, "__stop_orc_unwind"), &orc->orc_size);
+	orc->ip_addr = vp_gva(start_ip);
+}
+
+struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image)
+{
+	find_orc(guest, image);
+	return vp_guest_note_missing(guest, "no types", open_btf(guest, image));
+}
+
+/* A copy of guest memory that must lie in the module. */
+static struct ot_err *copy_of_module(struct vp_guest *guest, const struct vp_module *module, struct vp_gva at,
+				     uint64_t size, uint8_t **ret)
+{
+	uint8_t *copy;
+	struct ot_err *err;
+
+	if (size > vp_module_room(module, at.v))
+		return ot_err_new(OT_ERR_BAD_DATA, "a table of module %s is outside it", module->name);
+	copy = malloc(size);
+	if (!copy)
+		return ot_err_nomem();
+	err = vp_guest_read(guest, at, copy, size);
+	if (err) {
+		free(copy);
+		return err;
+	}
+	*ret = copy;
+	return NULL;
+}
+
+struct ot_err *vp_guest_module_orc(struct vp_guest *guest, const struct vp_module *module,
+				   struct vp_orc_raw *ret)
+{
+	uint64_t n = module->num_orcs, entry = 0;
+	uint8_t *ip = NULL, *orc = NULL;
+	struct ot_err *err;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!n || !module->orc_ip.v || !module->orc_unwind.v)
+		return NULL;
+	if (n > MODULE_ORCS)
+		return ot_err_new(OT_ERR_LIMIT, "module %s has too many unwind entries", module->name);
+	entry = guest->btf ? vp_btf_sizeof(guest->btf, "orc_entry") : 0;
+	if (!entry || entry > 64)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's BTF has no struct orc_entry");
+	OT_TRY(copy_of_module(guest, module, module->orc_ip, n * 4, &ip));
+	err = copy_of_module(guest, module, module->orc_unwind, n * entry, &orc);
+	if (err) {
+		free(ip);
+		return err;
+	}
+	*ret = (struct vp_orc_raw){ ip, n * 4, module->orc_ip, orc, n * entry };
+	return NULL;
+}
+
+struct ot_err *vp_guest_module_btf(struct vp_guest *guest, const struct vp_module *module, uint8_t **ret_data,
+				   size_t *ret_size)
+{
+	struct ot_err *err;
+	uint8_t *copy;
+
+	if (!module->btf_data.v || !module->btf_size) {
+		*ret_data = NULL;
+		*ret_size = 0;
+		return NULL;
+	}
+	if (module->btf_size > BTF_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "module %s has types of more than %u MiB", module->name,
+				  BTF_MAX >> 20);
+	/* The kernel keeps a copy of its own outside the module's memory. */
+	copy = malloc(module->btf_size);
+	if (!copy)
+		return ot_err_nomem();
+	err = vp_guest_read(guest, module->btf_data, copy, module->btf_size);
+	if (err) {
+		free(copy);
+		return err;
+	}
+	*ret_data = copy;
+	*ret_size = module->btf_size;
+	return NULL;
+}

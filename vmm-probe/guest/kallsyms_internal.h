@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What kallsyms.c and kallsyms_layout.c share. Offsets are in the image; everything in here has been
+ * checked to lie inside it. */
+#ifndef VP_GUEST_KALLSYMS_INTERNAL_H
+#define VP_GUEST_KALLSYMS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VP_KALLSYMS_TOKENS 256
+
+/* 256 strings that the names are made of. */
+struct vp_kallsyms_tokens {
+	size_t off, end; /* of the table with its index */
+	const char *text[VP_KALLSYMS_TOKENS];
+	uint16_t len[VP_KALLSYMS_TOKENS];
+};
+
+struct vp_kallsyms_tables {
+	size_t count_off; /* of the number of symbols */
+	uint32_t count;
+	size_t names_off, names_end;
+	size_t markers_off, nmarkers;
+	unsigned int marker_size; /* 4 or 8 */
+	bool uleb;                /* lengths of two bytes may occur */
+};
+
+/* The next token table at or behind *at; *at is where to go on. False: none left. */
+bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, struct vp_kallsyms_tokens *ret);
+
+/* Whether a token table starts exactly here. */
+bool vp_kallsyms_check_tokens(const uint8_t *image, size_t size, size_t off, struct vp_kallsyms_tokens *ret);
+
+/* Count, names and markers in front of a token table. */
+bool vp_kallsyms_find_tables(const uint8_t *image, size_t size, const struct vp_kallsyms_tokens *tokens,
+			     struct vp_kallsyms_tables *ret);
+
+/* Length of the name at @p off, and the bytes its length takes; false when it leaves [off, end). */
+static inline bool vp_kallsyms_name(const uint8_t *image, size_t off, size_t end, bool uleb, size_t *ret_len,
+				    size_t *ret_head)
+{
+	size_t len, head = 1;
+
+	if (off >= end)
+		return false;
+	len = image[off];
+	if (uleb && (len & 0x80)) {
+		if (end - off < 2)
+			return false;
+		len = (len & 0x7f) | (size_t)image[off + 1] << 7;
+		head = 2;
+	}
+	*ret_len = len;
+	*ret_head = head;
+	return len && len <= end - off - head;
+}
+
+#endif

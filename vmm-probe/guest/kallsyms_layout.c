@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the tables of kallsyms are. The token table is found by its digits and proven by the index
+ * behind it, which repeats where each of its 256 strings starts. From there backwards: the markers, an
+ * ascending list with the offset of every 256th name; and the names, which are in the right place when
+ * walking them meets every marker. That is so many coincidences that a wrong guess can't pass.
+ */
+#include <string.h>
+
+#include "vmm-probe/guest/kallsyms.h"
+#include "vmm-probe/guest/kallsyms_internal.h"
+
+#define TOKENS_PAD   16         /* at most, between the strings and their index */
+#define SEARCH_MAX   (8u << 20) /* seqs of that many bytes between markers and tokens */
+#define PAD_MAX      16
+#define MARKERS_MAX  (VP_KALLSYMS_MAX / 256 + 1)
+#define NAMES_MARKER 256 /* names from one marker to the next */
+
+static uint16_t u16_at(const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint64_t uint_at(const uint8_t *p, unsigned int size)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, size);
+	return v;
+}
+
+/* Walk @p n strings from @p off; 0 when they leave the image. */
+static size_t skip_strings(const uint8_t *image, size_t size, size_t off, unsigned int n)
+{
+	while (n--) {
+		const uint8_t *nul = off < size ? memchr(image + off, 0, size - off) : NULL;
+
+		if (!nul)
+			return 0;
+		off = (size_t)(nul - image) + 1;
+	}
+	return off;
+}
+
+/* Does the index at @p index describe the strings at @p off? */
+static bool index_fits(const uint8_t *image, size_t off, size_t end, size_t index,
+		       struct vp_kallsyms_tokens *ret)
+{
+	size_t at = off;
+
+	for (unsigned int i = 0; i < VP_KALLSYMS_TOKENS; i++) {
+		size_t len;
+
+		if (at >= end || u16_at(image + index + 2 * i) != at - off)
+			return false;
+		len = strnlen((const char *)image + at, end - at);
+		ret->text[i] = (const char *)image + at;
+		ret->len[i] = (uint16_t)len;
+		at += len + 1;
+	}
+	return at == end;
+}
+
+bool vp_kallsyms_check_tokens(const uint8_t *image, size_t size, size_t off, struct vp_kallsyms_tokens *ret)
+{
+	size_t end = skip_strings(image, size, off, VP_KALLSYMS_TOKENS);
+
+	if (!end || end - off > UINT16_MAX)
+		return false;
+	for (size_t index = (end + 1) & ~(size_t)1; index <= end + TOKENS_PAD; index += 2) {
+		if (index > size || size - index < 2 * VP_KALLSYMS_TOKENS)
+			return false;
+		if (index_fits(image, off, end, index, ret)) {
+			ret->off = off;
+			ret->end = index + 2 * VP_KALLSYMS_TOKENS;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, struct vp_kallsyms_tokens *ret)
+{
+	/* Every digit is in use, hence a token of its own: these strings stand side by side. */
+	static const char digits[] = "0\0"
+				     "1\0"
+				     "2\0"
+				     "3\0"
+				     "4\0"
+				     "5\0"
+				     "6\0"
+				     "7\0"
+				     "8\0"
+				     "9";
+
+	while (*at < size) {
+		const uint8_t *hit = memmem(image + *at, size - *at, digits, sizeof(digits));
+		size_t zero, end;
+
+		if (!hit)
+			return false;
+		zero = (size_t)(hit - image);
+		*at = zero + 1;
+		/* Where "0" starts is entry '0' of the index; where the table starts follows from that. */
+		end = skip_strings(image, size, zero, VP_KALLSYMS_TOKENS - '0');
+		for (size_t index = (end + 1) & ~(size_t)1; end && index <= end + TOKENS_PAD; index += 2) {
+			size_t back;
+
+			if (index > size || size - index < 2 * VP_KALLSYMS_TOKENS)
+				break;
+			back = u16_at(image + index + 2 * '0');
+			if (back <= zero && vp_kallsyms_check_tokens(image, size, zero - back, ret))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Walk the names from @p off; they must meet all markers. Leaves *off behind the last marker's place. */
+static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_tables *t, size_t *off)
+{
+	size_t at = *off, end = t->markers_off;
+
+	for (size_t m = 1; m < t->nmarkers; m++) {
+		uint64_t want = uint_at(image + t->markers_off + m * t->marker_size, t->marker_size);
+
+		for (unsigned int i = 0; i < NAMES_MARKER; i++) {
+			size_t len, head;
+
+			if (!vp_kallsyms_name(image, at, end, t->uleb, &len, &head))
+				return false;
+			at += head + len;
+			if (at - *off > want)
+				return false;
+		}
+		if (at - *off != want)
+			return false;
+	}
+	*off = at;
+	return true;
+}
+
+/* The rest of the names, behind the last marker: they end at the markers, but for padding. */
+static bool count_fits(const uint8_t *image, const struct vp_kallsyms_tables *t, size_t at, uint32_t count,
+		       size_t *ret_end)
+{
+	if (count > VP_KALLSYMS_MAX || count <= (t->nmarkers - 1) * NAMES_MARKER ||
+	    count > t->nmarkers * NAMES_MARKER)
+		return false;
+	for (uint32_t i = (uint32_t)(t->nmarkers - 1) * NAMES_MARKER; i < count; i++) {
+		size_t len, head;
+
+		if (!vp_kallsyms_name(image, at, t->markers_off, t->uleb, &len, &head))
+			return false;
+		at += head + len;
+	}
+	*ret_end = at;
+	return t->markers_off - at < PAD_MAX;
+}
+
+/* Names that start at @p off, with their number in front. */
+static bool names_at(const uint8_t *image, size_t off, struct vp_kallsyms_tables *t)
+{
+	size_t last = off;
+
+	if (!names_meet_markers(image, t, &last))
+		return false;
+	/* The number is 8 or 4 bytes before, as the tables are aligned. */
+	for (size_t back = 8; back >= 4; back -= 4) {
+		if (off < back)
+			continue;
+		t->count = (uint32_t)uint_at(image + off - back, 4);
+		if (count_fits(image, t, last, t->count, &t->names_end)) {
+			t->count_off = off - back;
+			t->names_off = off;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Names in front of these markers: they start so far before as the last marker says, and the names
+ * behind that one (256 at most) further. */
+static bool names_before(const uint8_t *image, struct vp_kallsyms_tables *t)
+{
+	size_t last = t->markers_off + (t->nmarkers - 1) * t->marker_size;
+	uint64_t used = uint_at(image + last, t->marker_size);
+	size_t high, low, span = (size_t)NAMES_MARKER * (VP_KALLSYMS_NAME_MAX + 2) + PAD_MAX;
+
+	if (used >= t->markers_off)
+		return false;
+	high = (t->markers_off - (size_t)used) & ~(size_t)3;
+	low = high > span ? high - span : 0;
+	for (size_t off = high; off > low; off -= 4) {
+		for (int uleb = 1; uleb >= 0; uleb--) {
+			t->uleb = uleb;
+			if (names_at(image, off, t))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Do @p n markers stand at @p off? Zero, then ascending by what 256 names can take. */
+static bool markers_at(const uint8_t *image, size_t off, size_t n, unsigned int size)
+{
+	uint64_t last = uint_at(image + off, size);
+
+	if (last)
+		return false;
+	for (size_t i = 1; i < n; i++) {
+		uint64_t v = uint_at(image + off + i * size, size);
+
+		if (v < last + 2 * NAMES_MARKER ||
+		    v > last + (uint64_t)NAMES_MARKER * (VP_KALLSYMS_NAME_MAX + 2))
+			return false;
+		last = v;
+	}
+	return true;
+}
+
+/* Markers that end at @p end, right in front of the tokens: as many as ascend. */
+static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int size,
+			      struct vp_kallsyms_tables *t)
+{
+	uint64_t later = UINT64_MAX;
+	size_t n = 0;
+
+	while (n < MARKERS_MAX && end >= (n + 1) * size) {
+		uint64_t v = uint_at(image + end - (n + 1) * size, size);
+
+		if (v >= later)
+			return false;
+		n++;
+		if (!v)
+			break;
+		later = v;
+	}
+	if (n < 2 || !markers_at(image, end - n * size, n, size))
+		return false;
+	t->markers_off = end - n * size;
+	t->nmarkers = n;
+	t->marker_size = size;
+	return true;
+}
+
+/* Markers that end at @p end, with 3 bytes a symbol between them and the tokens: their number follows. */
+static bool markers_before_seqs(const uint8_t *image, size_t end, size_t gap, unsigned int size,
+				struct vp_kallsyms_tables *t)
+{
+	size_t most = (gap / 3 + NAMES_MARKER - 1) / NAMES_MARKER;
+	size_t least = ((gap - PAD_MAX) / 3 + NAMES_MARKER - 1) / NAMES_MARKER;
+
+	for (size_t n = least < 2 ? 2 : least; n <= most; n++) {
+		if (end < n * size || !markers_at(image, end - n * size, n, size))
+			continue;
+		t->markers_off = end - n * size;
+		t->nmarkers = n;
+		t->marker_size = size;
+		return true;
+	}
+	return false;
+}
+
+bool vp_kallsyms_find_tables(const uint8_t *image, size_t size, const struct vp_kallsyms_tokens *tokens,
+			     struct vp_kallsyms_tables *ret)
+{
+	static const unsigned int sizes[] = { 4, 8 };
+
+	if (tokens->off > size)
+		return false;
+	for (size_t end = tokens->off & ~(size_t)3; end && tokens->off - end < SEARCH_MAX; end -= 4) {
+		size_t gap = tokens->off - end;
+
+		for (unsigned int i = 0; i < 2; i++) {
+			struct vp_kallsyms_tables t = { 0 };
+
+			if (gap <= PAD_MAX ? !markers_ending_at(image, end, sizes[i], &t)
+					   : !markers_before_seqs(image, end, gap, sizes[i], &t))
+				continue;
+			if (names_before(image, &t)) {
+				*ret = t;
+				return true;
+			}
+		}
+	}
+	return false;
+}

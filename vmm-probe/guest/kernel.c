@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/guest/kernel.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define BANNER       "Linux version "
+#define CR3_ADDR     0x000ffffffffff000ull
+#define CR3_PTI_USER 0x1000ull /* with PTI the user's top table is the page behind the kernel's */
+#define CR4_LA57     (1ull << 12)
+#define HOLE_MAX     (16ull << 20) /* a larger hole ends the image (freed init memory makes small ones) */
+#define SCAN_BUDGET  (16ull << 30)
+#define COPIES_MAX   64
+#define VDSO_PAGES   4
+
+void vp_image_deinit(struct vp_image *image)
+{
+	free(image->data);
+	image->data = NULL;
+	image->size = 0;
+}
+
+const uint8_t *vp_image_at(const struct vp_image *image, struct vp_gva gva, size_t len)
+{
+	uint64_t at = gva.v - image->base.v;
+
+	if (gva.v < image->base.v || at > image->size || len > image->size - at)
+		return NULL;
+	return image->data + at;
+}
+
+const uint8_t *vp_kernel_build_id_note(const uint8_t *data, size_t size, size_t *ret_len)
+{
+	/* An ELF note: name size, descriptor size, type 3 (build id), the name. */
+	static const uint8_t tail[] = { 3, 0, 0, 0, 'G', 'N', 'U', 0 };
+	const uint8_t *at = data, *end = data + size;
+
+	while ((at = memmem(at, (size_t)(end - at), tail, sizeof(tail))) != NULL) {
+		uint32_t head[2];
+
+		if (at - data >= (ptrdiff_t)sizeof(head)) {
+			memcpy(head, at - sizeof(head), sizeof(head));
+			if (head[0] == 4 && head[1] >= 8 && head[1] <= VP_BUILD_ID_MAX &&
+			    head[1] <= (size_t)(end - at) - sizeof(tail)) {
+				*ret_len = head[1];
+				return at + sizeof(tail);
+			}
+		}
+		at++;
+	}
+	return NULL;
+}
+
+/* The vDSOs are whole ELF files inside the image, with build ids of their own. */
+static bool inside_vdso(const struct vp_image *image, const uint8_t *at)
+{
+	size_t page = (size_t)(at - image->data) & VP_PAGE_MASK;
+
+	for (int back = 0; back < VDSO_PAGES; back++, page -= VP_PAGE_SIZE) {
+		if (memcmp(image->data + page, "\177ELF", 4) == 0)
+			return true;
+		if (!page)
+			break;
+	}
+	return false;
+}
+
+static void find_build_id(const struct vp_image *image, struct vp_kernel *kernel)
+{
+	const uint8_t *at = image->data, *end = image->data + image->size;
+	size_t len;
+
+	while ((at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
+		if (!inside_vdso(image, at)) {
+			memcpy(kernel->build_id, at, len);
+			kernel->build_id_len = len;
+			kernel->build_id_addr = vp_gva(image->base.v + (uint64_t)(at - image->data));
+			return;
+		}
+	}
+}
+
+/* "Linux version 6.1.0-56-cloud-amd64 (…": the release is the word behind it. */
+static bool parse_banner(const uint8_t *at, size_t left, struct vp_kernel *kernel)
+{
+	size_t len = 0, release = sizeof(BANNER) - 1;
+
+	while (len < left && len < VP_BANNER_MAX - 1 && isprint(at[len]))
+		len++;
+	if (len <= release || !isdigit(at[release]))
+		return false;
+	memcpy(kernel->banner, at, len);
+	kernel->banner[len] = '\0';
+	len = strcspn(kernel->banner + release, " ");
+	if (!len || len >= VP_RELEASE_MAX)
+		return false;
+	memcpy(kernel->release, kernel->banner + release, len);
+	kernel->release[len] = '\0';
+	return true;
+}
+
+static bool find_banner(const struct vp_image *image, struct vp_kernel *kernel)
+{
+	const uint8_t *at = image->data, *end = image->data + image->size;
+
+	while ((at = memmem(at, (size_t)(end - at), BANNER, sizeof(BANNER) - 1)) != NULL) {
+		if (parse_banner(at, (size_t)(end - at), kernel)) {
+			kernel->banner_addr = vp_gva(image->base.v + (uint64_t)(at - image->data));
+			return true;
+		}
+		at++;
+	}
+	return false;
+}
+
+/* The extent of the image: mapped stretches from the first one on, across small holes. */
+static struct ot_err *find_extent(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva *ret_base,
+				  uint64_t *ret_size)
+{
+	struct vp_gva end = vp_gva(VP_KERNEL_MAP_END), base, start, stop;
+
+	OT_TRY(vp_mmu_next_mapped(phys, mmu, vp_gva(VP_KERNEL_MAP_START), end, &base, &stop));
+	for (;;) {
+		struct vp_gva limit = vp_gva(stop.v + HOLE_MAX < end.v ? stop.v + HOLE_MAX : end.v);
+		struct ot_err *err;
+
+		if (stop.v >= end.v || stop.v - base.v >= VP_KERNEL_SIZE_MAX)
+			break;
+		err = vp_mmu_next_mapped(phys, mmu, stop, limit, &start, &stop);
+		if (err && ot_err_code(err) == OT_ERR_NOT_FOUND) {
+			ot_err_destroy(err);
+			break;
+		}
+		OT_TRY(err);
+	}
+	*ret_base = base;
+	*ret_size = stop.v - base.v < VP_KERNEL_SIZE_MAX ? stop.v - base.v : VP_KERNEL_SIZE_MAX;
+	return NULL;
+}
+
+/* Copy every mapped stretch; what can't be read stays zero (it may have been freed meanwhile). */
+static struct ot_err *copy_image(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_image *image)
+{
+	struct vp_gva at = image->base, end = vp_gva(image->base.v + image->size);
+
+	while (at.v < end.v) {
+		struct vp_gva start, stop;
+		struct ot_err *err = vp_mmu_next_mapped(phys, mmu, at, end, &start, &stop);
+
+		if (!err)
+			err = vp_mmu_read(phys, mmu, start, image->data + (start.v - image->base.v),
+					  stop.v - start.v);
+		else
+			stop = end;
+		if (err && (ot_err_code(err) == OT_ERR_FAULT || ot_err_code(err) == OT_ERR_NOT_FOUND)) {
+			ot_err_destroy(err);
+			err = NULL;
+		}
+		OT_TRY(err);
+		at = stop;
+	}
+	return NULL;
+}
+
+/* What there is behind one page table: NOT_FOUND or FAULT when it is no kernel's. */
+static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, unsigned int levels,
+			       struct vp_kernel *kernel, struct vp_image *ret_image)
+{
+	ot_auto(vp_image_deinit) struct vp_image image = { 0 };
+	struct vp_gpa gpa;
+	uint64_t size;
+
+	memset(kernel, 0, sizeof(*kernel));
+	vp_mmu_init(&kernel->mmu, root, levels);
+	OT_TRY(find_extent(phys, &kernel->mmu, &image.base, &size));
+	image.data = calloc(1, size);
+	if (!image.data)
+		return ot_err_nomem();
+	image.size = size;
+	OT_TRY(copy_image(phys, &kernel->mmu, &image));
+	if (!find_banner(&image, kernel))
+		return ot_err_new(OT_ERR_NOT_FOUND, "no \"" BANNER "\" at 0x%llx + %llu MiB",
+				  (unsigned long long)image.base.v, (unsigned long long)(size >> 20));
+	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, kernel->banner_addr, &gpa, NULL));
+	kernel->base = image.base;
+	kernel->size = size;
+	kernel->phys_base = gpa.v - (kernel->banner_addr.v - VP_KERNEL_MAP_START);
+	*ret_image = image;
+	image.data = NULL;
+	return NULL;
+}
+
+/* True when the outcome is final: found, or an error that another root won't change. */
+static bool settled(struct ot_err *err, struct ot_err **ret_err)
+{
+	if (err && (ot_err_code(err) == OT_ERR_NOT_FOUND || ot_err_code(err) == OT_ERR_FAULT)) {
+		ot_err_destroy(err);
+		return false;
+	}
+	*ret_err = err;
+	return true;
+}
+
+static bool try_cr3(const struct vp_phys *phys, uint64_t cr3, unsigned int levels, struct vp_kernel *kernel,
+		    struct vp_image *image, struct ot_err **ret_err)
+{
+	uint64_t root = cr3 & CR3_ADDR;
+
+	/* A user's table under PTI maps only the entry code: the full one is the page before. */
+	if ((root & CR3_PTI_USER) &&
+	    settled(try_root(phys, vp_gpa(root & ~CR3_PTI_USER), levels, kernel, image), ret_err))
+		return true;
+	return settled(try_root(phys, vp_gpa(root), levels, kernel, image), ret_err);
+}
+
+static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
+			  struct vp_kernel *kernel, struct vp_image *image, struct ot_err **ret_err)
+{
+	for (size_t i = 0; i < nregs; i++) {
+		uint64_t cr3 = regs[i].v[VP_CR3];
+		bool knows_cr4 = regs[i].valid & VP_REG_BIT(VP_CR4);
+		unsigned int levels = knows_cr4 && (regs[i].v[VP_CR4] & CR4_LA57) ? 5 : 4;
+
+		if (!(regs[i].valid & VP_REG_BIT(VP_CR3)))
+			continue;
+		if (try_cr3(phys, cr3, levels, kernel, image, ret_err))
+			return true;
+		if (!knows_cr4 && try_cr3(phys, cr3, 5, kernel, image, ret_err))
+			return true;
+	}
+	return false;
+}
+
+/* By vmcoreinfo: every copy in RAM, until one leads to the kernel that it describes. */
+static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kernel *kernel,
+				     struct vp_image *image)
+{
+	uint64_t budget = SCAN_BUDGET;
+	struct vp_gpa from = vp_gpa(0);
+
+	for (int copies = 0; copies < COPIES_MAX; copies++) {
+		struct vp_vmcoreinfo info;
+		struct ot_err *err;
+		uint64_t root;
+
+		OT_TRY(vp_vmcoreinfo_find(phys, from, &budget, &info));
+		from = vp_gpa(info.gpa.v + VP_PAGE_SIZE);
+		if (info.sme_mask)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's memory is encrypted (SEV)");
+		if (!info.init_top_pgt || !info.have_phys_base)
+			continue;
+		root = info.init_top_pgt - VP_KERNEL_MAP_START + info.phys_base;
+		if (!settled(try_root(phys, vp_gpa(root), info.l5 ? 5 : 4, kernel, image), &err))
+			continue;
+		OT_TRY(err);
+		if (strcmp(info.release, kernel->release) == 0) {
+			kernel->token_table = info.kallsyms_token_table;
+			return NULL;
+		}
+		vp_image_deinit(image); /* an older kernel's page that leads, by chance, to this one */
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND, "none of %d vmcoreinfo pages leads to a kernel", COPIES_MAX);
+}
+
+struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
+			      struct vp_kernel *ret, struct vp_image *ret_image)
+{
+	ot_auto_free struct vp_kernel *kernel = calloc(1, sizeof(*kernel));
+	struct vp_image image = { 0 };
+	struct ot_err *err = NULL;
+
+	if (!kernel)
+		return ot_err_nomem();
+	if (!try_registers(phys, regs, nregs, kernel, &image, &err)) {
+		err = try_vmcoreinfo(phys, kernel, &image);
+		if (err)
+			return ot_err_prefix(err,
+					     "no Linux kernel found in the guest (by %zu vCPUs' page tables "
+					     "and by vmcoreinfo; is it still booting?)",
+					     nregs);
+	}
+	OT_TRY(err);
+	find_build_id(&image, kernel);
+	*ret = *kernel;
+	*ret_image = image;
+	return NULL;
+}
+
+struct ot_err *vp_kernel_use_root(const struct vp_phys *phys, struct vp_kernel *kernel,
+				  struct vp_gva init_top_pgt)
+{
+	char banner[VP_BANNER_MAX];
+	size_t len = strlen(kernel->banner);
+	struct vp_mmu mmu;
+	struct vp_gpa root;
+
+	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, init_top_pgt, &root, NULL));
+	if (root.v & ~VP_PAGE_MASK)
+		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx is no page table",
+				  (unsigned long long)init_top_pgt.v);
+	vp_mmu_init(&mmu, root, kernel->mmu.levels);
+	OT_TRY(vp_mmu_read(phys, &mmu, kernel->banner_addr, banner, len));
+	if (memcmp(banner, kernel->banner, len) != 0)
+		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx doesn't map the kernel",
+				  (unsigned long long)init_top_pgt.v);
+	kernel->mmu = mmu;
+	return NULL;
+}

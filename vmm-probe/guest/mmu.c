@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/guest/mmu.h"
+
+#include <string.h>
+
+#define PTE_PRESENT 0x001ull
+#define PTE_LARGE   0x080ull
+#define PTE_ADDR    0x000ffffffffff000ull /* bits 12 to 51 */
+
+void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels)
+{
+	mmu->root = vp_gpa(root.v & PTE_ADDR);
+	mmu->levels = levels;
+	vp_mmu_flush(mmu);
+}
+
+void vp_mmu_flush(struct vp_mmu *mmu)
+{
+	memset(mmu->tlb, 0, sizeof(mmu->tlb));
+}
+
+static bool canonical(const struct vp_mmu *mmu, uint64_t gva)
+{
+	unsigned int shift = mmu->levels == 5 ? 64 - 57 : 64 - 48;
+
+	return (uint64_t)((int64_t)(gva << shift) >> shift) == gva;
+}
+
+/* What a walk ended at. */
+struct walk {
+	bool present;
+	uint64_t size; /* bytes that the last entry covers, mapped or not */
+	uint64_t gpa;  /* of the first of them, when present */
+};
+
+/* One walk from the root. Fails only when a table itself can't be read. */
+static struct ot_err *walk_tables(const struct vp_phys *phys, const struct vp_mmu *mmu, uint64_t gva,
+				  struct walk *ret)
+{
+	uint64_t table = mmu->root.v;
+
+	for (unsigned int level = mmu->levels; level > 0; level--) {
+		unsigned int shift = 12 + 9 * (level - 1);
+		uint64_t size = 1ull << shift;
+		uint64_t entry;
+
+		OT_TRY(
+		    vp_phys_read(phys, vp_gpa(table + ((gva >> shift) & 0x1ff) * 8), &entry, sizeof(entry)));
+		ret->size = size;
+		if (!(entry & PTE_PRESENT)) {
+			ret->present = false;
+			return NULL;
+		}
+		/* Bit 7 is "large" only for 2 MiB and 1 GiB entries; in a PTE it is PAT, above it must be 0.
+		 */
+		if (level == 1 || (level <= 3 && (entry & PTE_LARGE))) {
+			ret->present = true;
+			ret->gpa = entry & PTE_ADDR & ~(size - 1);
+			return NULL;
+		}
+		table = entry & PTE_ADDR;
+	}
+	return ot_err_new(OT_ERR_INTERNAL, "page table of %u levels", mmu->levels);
+}
+
+static struct vp_mmu_tlb *tlb_slot(struct vp_mmu *mmu, uint64_t gva)
+{
+	return &mmu->tlb[(gva >> 12) % VP_MMU_TLB_SIZE];
+}
+
+struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva,
+				struct vp_gpa *ret_gpa, uint64_t *ret_page_size)
+{
+	uint64_t page = gva.v & VP_PAGE_MASK;
+	struct vp_mmu_tlb *slot = tlb_slot(mmu, gva.v);
+
+	if (slot->page != (page | 1)) {
+		struct walk walk;
+		struct ot_err *err;
+
+		if (!canonical(mmu, gva.v))
+			return ot_err_fault(gva.v, "guest address 0x%llx is not canonical",
+					    (unsigned long long)gva.v);
+		err = walk_tables(phys, mmu, gva.v, &walk);
+		if (err)
+			return ot_err_prefix(err, "page table of guest address 0x%llx",
+					     (unsigned long long)gva.v);
+		if (!walk.present)
+			return ot_err_fault(gva.v, "guest address 0x%llx is not mapped",
+					    (unsigned long long)gva.v);
+		*slot = (struct vp_mmu_tlb){ page | 1, walk.gpa + (page & (walk.size - 1)), walk.size };
+	}
+	*ret_gpa = vp_gpa(slot->gpa + (gva.v & ~VP_PAGE_MASK));
+	if (ret_page_size)
+		*ret_page_size = slot->size;
+	return NULL;
+}
+
+struct ot_err *vp_mmu_read(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva, void *dst,
+			   size_t len)
+{
+	uint8_t *out = dst;
+
+	if (len && gva.v + (len - 1) < gva.v)
+		return ot_err_fault(gva.v, "a read of %zu bytes at guest address 0x%llx wraps", len,
+				    (unsigned long long)gva.v);
+	while (len) {
+		struct vp_gpa gpa;
+		uint64_t size, left;
+		size_t n;
+
+		OT_TRY(vp_mmu_translate(phys, mmu, gva, &gpa, &size));
+		left = size - (gva.v & (size - 1));
+		n = len < left ? len : (size_t)left;
+		OT_TRY(vp_phys_read(phys, gpa, out, n));
+		out += n;
+		gva.v += n;
+		len -= n;
+	}
+	return NULL;
+}
+
+struct ot_err *vp_mmu_next_mapped(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva from,
+				  struct vp_gva end, struct vp_gva *ret_start, struct vp_gva *ret_end)
+{
+	uint64_t at = from.v, start = end.v;
+
+	while (at < end.v) {
+		uint64_t next;
+		struct walk walk;
+
+		OT_TRY(walk_tables(phys, mmu, at, &walk));
+		if (walk.present && start == end.v)
+			start = at;
+		if (!walk.present && start < end.v)
+			break;
+		next = (at | (walk.size - 1)) + 1;
+		if (next <= at) /* the top of the address space */
+			next = end.v;
+		at = next < end.v ? next : end.v;
+	}
+	if (start >= end.v)
+		return ot_err_new(OT_ERR_NOT_FOUND, "nothing is mapped from 0x%llx to 0x%llx",
+				  (unsigned long long)from.v, (unsigned long long)end.v);
+	*ret_start = vp_gva(start);
+	*ret_end = vp_gva(at);
+	return NULL;
+}

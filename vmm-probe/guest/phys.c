@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/guest/phys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/phys_internal.h"
+
+struct ot_err *vp_phys_create(struct vp_phys **ret)
+{
+	struct vp_phys *phys = calloc(1, sizeof(*phys));
+
+	if (!phys)
+		return ot_err_nomem();
+	*ret = phys;
+	return NULL;
+}
+
+static void range_close(struct vp_phys_range *range)
+{
+	if (range->fd >= 0)
+		close(range->fd);
+	if (range->pagemap_fd >= 0)
+		close(range->pagemap_fd);
+}
+
+void vp_phys_destroy(struct vp_phys *phys)
+{
+	if (!phys)
+		return;
+	for (size_t i = 0; i < phys->nranges; i++)
+		range_close(&phys->ranges[i]);
+	free(phys);
+}
+
+/* Check a new range against those that are there, and say where it goes. */
+static struct ot_err *range_place(const struct vp_phys *phys, struct vp_gpa gpa, uint64_t size, size_t *ret)
+{
+	size_t at = 0;
+
+	if (!size || ((gpa.v | size) & ~VP_PAGE_MASK) || gpa.v + size < gpa.v)
+		return ot_err_new(OT_ERR_BAD_DATA, "memory range 0x%llx + 0x%llx is not whole pages",
+				  (unsigned long long)gpa.v, (unsigned long long)size);
+	if (phys->nranges == VP_PHYS_RANGES_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %d memory ranges", VP_PHYS_RANGES_MAX);
+	while (at < phys->nranges && phys->ranges[at].gpa < gpa.v)
+		at++;
+	if ((at < phys->nranges && gpa.v + size > phys->ranges[at].gpa) ||
+	    (at > 0 && phys->ranges[at - 1].gpa + phys->ranges[at - 1].size > gpa.v))
+		return ot_err_new(OT_ERR_BAD_DATA, "memory range 0x%llx + 0x%llx overlaps another",
+				  (unsigned long long)gpa.v, (unsigned long long)size);
+	*ret = at;
+	return NULL;
+}
+
+static void range_insert(struct vp_phys *phys, size_t at, const struct vp_phys_range *range)
+{
+	memmove(&phys->ranges[at + 1], &phys->ranges[at], (phys->nranges - at) * sizeof(*range));
+	phys->ranges[at] = *range;
+	phys->nranges++;
+	phys->size += range->size;
+}
+
+struct ot_err *vp_phys_add_file(struct vp_phys *phys, struct vp_gpa gpa, uint64_t size, int fd,
+				uint64_t offset)
+{
+	struct vp_phys_range range = {
+		.gpa = gpa.v, .size = size, .kind = VP_PHYS_FILE, .pagemap_fd = -1, .offset = offset
+	};
+	struct stat st;
+	size_t at;
+
+	OT_TRY(range_place(phys, gpa, size, &at));
+	if (fstat(fd, &st) < 0)
+		return ot_err_os(errno, "cannot look at the memory file");
+	/* Block and character devices have no size here; their ends show when they are read. */
+	if (S_ISREG(st.st_mode) && (offset > (uint64_t)st.st_size || size > (uint64_t)st.st_size - offset))
+		return ot_err_new(
+		    OT_ERR_BAD_DATA,
+		    "the memory file is truncated: it has %lld bytes, 0x%llx + 0x%llx are needed",
+		    (long long)st.st_size, (unsigned long long)offset, (unsigned long long)size);
+	range.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (range.fd < 0)
+		return ot_err_os(errno, "cannot duplicate the memory file's descriptor");
+	range_insert(phys, at, &range);
+	return NULL;
+}
+
+struct ot_err *vp_phys_add_process(struct vp_phys *phys, struct vp_gpa gpa, uint64_t size, pid_t pid,
+				   uint64_t hva)
+{
+	struct vp_phys_range range = { .gpa = gpa.v, .size = size, .kind = VP_PHYS_PROCESS, .offset = hva };
+	char path[64];
+	size_t at;
+
+	OT_TRY(range_place(phys, gpa, size, &at));
+	if ((hva & ~VP_PAGE_MASK) || hva + size < hva || hva + size > INT64_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA, "host address 0x%llx is no place for memory",
+				  (unsigned long long)hva);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	range.fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (range.fd < 0)
+		return ot_err_os(errno, "cannot read the memory of process %d", (int)pid);
+	snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
+	range.pagemap_fd = open(path, O_RDONLY | O_CLOEXEC);
+	range_insert(phys, at, &range);
+	return NULL;
+}
+
+struct ot_err *vp_phys_add_memory(struct vp_phys *phys, struct vp_gpa gpa, uint64_t size, const void *mem)
+{
+	struct vp_phys_range range = {
+		.gpa = gpa.v, .size = size, .kind = VP_PHYS_MEMORY, .fd = -1, .pagemap_fd = -1, .mem = mem
+	};
+	size_t at;
+
+	OT_TRY(range_place(phys, gpa, size, &at));
+	range_insert(phys, at, &range);
+	return NULL;
+}
+
+const struct vp_phys_range *vp_phys_range_at_or_after(const struct vp_phys *phys, uint64_t gpa)
+{
+	size_t lo = 0, hi = phys->nranges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const struct vp_phys_range *range = &phys->ranges[mid];
+
+		if (range->gpa + (range->size - 1) < gpa)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < phys->nranges ? &phys->ranges[lo] : NULL;
+}
+
+static struct ot_err *range_read(const struct vp_phys_range *range, uint64_t at, uint8_t *dst, size_t len)
+{
+	if (range->kind == VP_PHYS_MEMORY) {
+		memcpy(dst, range->mem + at, len);
+		return NULL;
+	}
+	while (len) {
+		ssize_t n = pread(range->fd, dst, len, (off_t)(range->offset + at));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 && range->kind == VP_PHYS_PROCESS)
+			return ot_err_new(OT_ERR_GUEST_GONE, "the guest's memory can't be read any more: %s",
+					  n < 0 ? strerror(errno) : "its process ended");
+		if (n < 0)
+			return ot_err_os(errno, "cannot read the guest's memory");
+		if (n == 0)
+			return ot_err_fault(range->gpa + at,
+					    "the memory file ends before guest address 0x%llx",
+					    (unsigned long long)(range->gpa + at));
+		dst += n;
+		at += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return NULL;
+}
+
+struct ot_err *vp_phys_read(const struct vp_phys *phys, struct vp_gpa gpa, void *dst, size_t len)
+{
+	uint8_t *out = dst;
+	uint64_t at = gpa.v;
+
+	while (len) {
+		const struct vp_phys_range *range = vp_phys_range_at_or_after(phys, at);
+		uint64_t left;
+		size_t n;
+
+		if (!range || range->gpa > at)
+			return ot_err_fault(at, "guest physical address 0x%llx is not RAM",
+					    (unsigned long long)at);
+		left = range->gpa + range->size - at;
+		n = len < left ? len : (size_t)left;
+		OT_TRY(range_read(range, at - range->gpa, out, n));
+		out += n;
+		at += n;
+		len -= n;
+	}
+	return NULL;
+}
+
+uint64_t vp_phys_size(const struct vp_phys *phys)
+{
+	return phys->size;
+}

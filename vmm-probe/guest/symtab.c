@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/guest/symtab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+
+#define RANGES_MAX  (VP_SYMTAB_MODULES * 16u)
+#define POOL_MAX    (1u << 30)
+#define NO_SYMBOL   UINT32_MAX
+#define NUMBERS_END (1ull << 32) /* no kernel address is below */
+
+struct range {
+	uint64_t start, end;
+	uint16_t module;
+};
+
+struct vp_symtab {
+	struct vp_symbol *syms;
+	size_t count, cap;
+	char *pool;
+	size_t pool_used, pool_cap;
+	uint32_t modules[VP_SYMTAB_MODULES]; /* names, in the pool */
+	size_t nmodules;
+	struct range *ranges; /* by address once finished */
+	size_t nranges, ranges_cap;
+	/* Names: a hash table of chains, each in order of address with the core kernel's first. */
+	uint32_t *buckets;
+	uint32_t *chain;
+	size_t nbuckets; /* a power of two */
+};
+
+static struct ot_err *pool_add(struct vp_symtab *symtab, const char *name, size_t len, uint32_t *ret)
+{
+	if (symtab->pool_used + len + 1 > POOL_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "symbol names take more than %u MiB", POOL_MAX >> 20);
+	if (!ot_grow(&symtab->pool, &symtab->pool_cap, symtab->pool_used + len + 1, 1))
+		return ot_err_nomem();
+	*ret = (uint32_t)symtab->pool_used;
+	memcpy(symtab->pool + symtab->pool_used, name, len);
+	symtab->pool[symtab->pool_used + len] = '\0';
+	symtab->pool_used += len + 1;
+	return NULL;
+}
+
+struct ot_err *vp_symtab_create(struct vp_symtab **ret)
+{
+	struct vp_symtab *symtab = calloc(1, sizeof(*symtab));
+	struct ot_err *err;
+	uint16_t module;
+
+	if (!symtab)
+		return ot_err_nomem();
+	err = vp_symtab_add_module(symtab, "vmlinux", &module);
+	if (err) {
+		vp_symtab_destroy(symtab);
+		return err;
+	}
+	*ret = symtab;
+	return NULL;
+}
+
+void vp_symtab_destroy(struct vp_symtab *symtab)
+{
+	if (!symtab)
+		return;
+	free(symtab->syms);
+	free(symtab->pool);
+	free(symtab->ranges);
+	free(symtab->buckets);
+	free(symtab->chain);
+	free(symtab);
+}
+
+struct ot_err *vp_symtab_add_module(struct vp_symtab *symtab, const char *name, uint16_t *ret_module)
+{
+	if (symtab->nmodules == VP_SYMTAB_MODULES)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u modules", VP_SYMTAB_MODULES);
+	OT_TRY(pool_add(symtab, name, strlen(name), &symtab->modules[symtab->nmodules]));
+	*ret_module = (uint16_t)symtab->nmodules++;
+	return NULL;
+}
+
+struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, uint64_t start, uint64_t end)
+{
+	if (start >= end || module >= symtab->nmodules)
+		return ot_err_new(OT_ERR_BAD_DATA, "a module's range ends before it starts");
+	if (symtab->nranges == RANGES_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u ranges of modules", RANGES_MAX);
+	if (!ot_grow(&symtab->ranges, &symtab->ranges_cap, symtab->nranges + 1, sizeof(*symtab->ranges)))
+		return ot_err_nomem();
+	symtab->ranges[symtab->nranges++] = (struct range){ start, end, module };
+	return NULL;
+}
+
+struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type, uint16_t module,
+			     uint8_t flags, const char *name, size_t len)
+{
+	uint32_t off;
+
+	if (module >= symtab->nmodules || len > VP_SYM_NAME_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA, "a symbol of module %u with a name of %zu bytes", module,
+				  len);
+	if (symtab->count == VP_SYMTAB_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u symbols", VP_SYMTAB_MAX);
+	if (!ot_grow(&symtab->syms, &symtab->cap, symtab->count + 1, sizeof(*symtab->syms)))
+		return ot_err_nomem();
+	OT_TRY(pool_add(symtab, name, len, &off));
+	symtab->syms[symtab->count++] = (struct vp_symbol){ addr, off, module, type, flags };
+	return NULL;
+}
+
+/* The order of addition breaks ties; it is the order of the names in the pool. */
+static int by_address(const void *a, const void *b)
+{
+	const struct vp_symbol *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int range_by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static uint32_t bucket_of(const struct vp_symtab *symtab, const char *name)
+{
+	return ot_hash(name, strlen(name)) & (uint32_t)(symtab->nbuckets - 1);
+}
+
+/* Build the chains back to front, modules before the core, so that each comes out in order. */
+static void index_names(struct vp_symtab *symtab)
+{
+	for (int core = 0; core <= 1; core++) {
+		for (size_t i = symtab->count; i-- > 0;) {
+			const struct vp_symbol *sym = &symtab->syms[i];
+			uint32_t bucket;
+
+			if ((sym->module == VP_SYMTAB_VMLINUX) != core)
+				continue;
+			bucket = bucket_of(symtab, symtab->pool + sym->name);
+			symtab->chain[i] = symtab->buckets[bucket];
+			symtab->buckets[bucket] = (uint32_t)i;
+		}
+	}
+}
+
+/* Core symbols that are no addresses: per-CPU variables lie between two marks (from 0 on, on kernels
+ * before 6.15), the other small ones are numbers. */
+static void classify_core(struct vp_symtab *symtab)
+{
+	const struct vp_symbol *start = vp_symtab_find(symtab, "vmlinux", "__per_cpu_start");
+	const struct vp_symbol *end = vp_symtab_find(symtab, "vmlinux", "__per_cpu_end");
+
+	for (size_t i = 0; i < symtab->count; i++) {
+		struct vp_symbol *sym = &symtab->syms[i];
+
+		if (sym->module != VP_SYMTAB_VMLINUX)
+			continue;
+		if (start && end && sym->addr >= start->addr && sym->addr < end->addr)
+			sym->flags |= VP_SYM_PERCPU;
+		else if (sym->addr < NUMBERS_END)
+			sym->flags |= VP_SYM_ABSOLUTE;
+	}
+}
+
+struct ot_err *vp_symtab_finish(struct vp_symtab *symtab)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < symtab->count && sorted; i++)
+		sorted = by_address(&symtab->syms[i - 1], &symtab->syms[i]) < 0;
+	if (!sorted)
+		qsort(symtab->syms, symtab->count, sizeof(*symtab->syms), by_address);
+	if (symtab->nranges)
+		qsort(symtab->ranges, symtab->nranges, sizeof(*symtab->ranges), range_by_start);
+	symtab->nbuckets = 1024;
+	while (symtab->nbuckets < symtab->count)
+		symtab->nbuckets *= 2;
+	symtab->buckets = malloc(symtab->nbuckets * sizeof(*symtab->buckets));
+	symtab->chain = calloc(symtab->count + 1, sizeof(*symtab->chain));
+	if (!symtab->buckets || !symtab->chain)
+		return ot_err_nomem();
+	memset(symtab->buckets, 0xff, symtab->nbuckets * sizeof(*symtab->buckets));
+	index_names(symtab);
+	classify_core(symtab);
+	return NULL;
+}
+
+size_t vp_symtab_count(const struct vp_symtab *symtab)
+{
+	return symtab->count;
+}
+
+const struct vp_symbol *vp_symtab_at(const struct vp_symtab *symtab, size_t i)
+{
+	return &symtab->syms[i];
+}
+
+const char *vp_symbol_name(const struct vp_symtab *symtab, const struct vp_symbol *sym)
+{
+	return symtab->pool + sym->name;
+}
+
+const char *vp_symbol_module(const struct vp_symtab *symtab, const struct vp_symbol *sym)
+{
+	return vp_symtab_module_name(symtab, sym->module);
+}
+
+bool vp_symbol_is_function(const struct vp_symbol *sym)
+{
+	return !sym->flags && (sym->type == 't' || sym->type == 'T' || sym->type == 'w' || sym->type == 'W');
+}
+
+/* The range that holds an address, or NULL. Ranges of a hostile guest may overlap: the one that starts
+ * last before the address is asked. */
+static const struct range *range_of(const struct vp_symtab *symtab, uint64_t addr)
+{
+	size_t lo = 0, hi = symtab->nranges;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (symtab->ranges[mid].start <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || addr >= symtab->ranges[lo - 1].end)
+		return NULL;
+	return &symtab->ranges[lo - 1];
+}
+
+/* The first symbol above @p addr, as a position. */
+static size_t upper_bound(const struct vp_symtab *symtab, uint64_t addr)
+{
+	size_t lo = 0, hi = symtab->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (symtab->syms[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint64_t vp_symbol_size(const struct vp_symtab *symtab, const struct vp_symbol *sym)
+{
+	size_t next = upper_bound(symtab, sym->addr);
+	const struct range *range = range_of(symtab, sym->addr);
+	uint64_t end = range ? range->end : sym->addr;
+
+	/* Outside all ranges (per-CPU variables, numbers) only a neighbour of the same kind bounds it. */
+	if (next < symtab->count &&
+	    (range ? symtab->syms[next].addr < end
+		   : symtab->syms[next].flags == sym->flags && symtab->syms[next].module == sym->module))
+		end = symtab->syms[next].addr;
+	return end - sym->addr;
+}
+
+const struct vp_symbol *vp_symtab_find_addr(const struct vp_symtab *symtab, struct vp_gva gva,
+					    uint64_t *ret_offset)
+{
+	const struct range *range = range_of(symtab, gva.v);
+	size_t at = upper_bound(symtab, gva.v);
+	uint64_t addr;
+
+	if (!range || !at || symtab->syms[at - 1].addr < range->start)
+		return NULL;
+	addr = symtab->syms[at - 1].addr;
+	while (at > 1 && symtab->syms[at - 2].addr == addr)
+		at--;
+	if (ret_offset)
+		*ret_offset = gva.v - addr;
+	return &symtab->syms[at - 1];
+}
+
+static const struct vp_symbol *chain_find(const struct vp_symtab *symtab, uint32_t at, const char *module,
+					  const char *name)
+{
+	for (; at != NO_SYMBOL; at = symtab->chain[at]) {
+		const struct vp_symbol *sym = &symtab->syms[at];
+
+		if (strcmp(symtab->pool + sym->name, name) == 0 &&
+		    (!module || strcmp(vp_symbol_module(symtab, sym), module) == 0))
+			return sym;
+	}
+	return NULL;
+}
+
+const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name)
+{
+	return chain_find(symtab, symtab->buckets[bucket_of(symtab, name)], module, name);
+}
+
+const struct vp_symbol *vp_symtab_find_next(const struct vp_symtab *symtab, const struct vp_symbol *sym)
+{
+	return chain_find(symtab, symtab->chain[sym - symtab->syms], NULL, symtab->pool + sym->name);
+}
+
+size_t vp_symtab_nmodules(const struct vp_symtab *symtab)
+{
+	return symtab->nmodules;
+}
+
+const char *vp_symtab_module_name(const struct vp_symtab *symtab, size_t module)
+{
+	return symtab->pool + symtab->modules[module];
+}
+
+int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name)
+{
+	for (size_t i = 0; i < symtab->nmodules; i++) {
+		if (strcmp(vp_symtab_module_name(symtab, i), name) == 0)
+			return (int)i;
+	}
+	return -1;
+}
