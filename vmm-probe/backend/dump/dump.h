@@ -6,6 +6,7 @@
 #ifndef VP_BACKEND_DUMP_DUMP_H
 #define VP_BACKEND_DUMP_DUMP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
