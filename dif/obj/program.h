@@ -48,6 +48,22 @@ struct dif_probedesc {
  *   speculate, commit, discard  object gives the id
  *   exit       object gives the status, 4-byte record
  */
+/*
+ * Layout of a type, for print(): an action's format is  TYPENAME "\n" LAYOUT  where
+ *
+ *   LAYOUT = "i" SIZE ("s" | "u") ("c" | "b")?     integer, signed or not; c character, b _Bool
+ *          | "p"                                   pointer of any kind, 8 bytes
+ *          | "f" SIZE                              floating point
+ *          | "t"                                   D string, up to its NUL
+ *          | "e" SIZE ("s" | "u") "{" (NAME "=" DECIMAL ",")* "}"     enum
+ *          | "a" COUNT ":" TYPENAME ":" LAYOUT     array; name and layout of an element
+ *          | ("S" | "U") SIZE "{" MEMBER* "}"      struct, union
+ *          | "v"                                   nothing that could be shown
+ *   MEMBER = BITOFFSET ("." BITSIZE)? ":" NAME ":" TYPENAME ":" LAYOUT ";"
+ *
+ * Numbers are decimal, sizes in bytes, bit offsets from the start of the struct that the
+ * member is in. NAME is empty for an anonymous struct or union. No name has a ":" in it.
+ */
 struct dif_action {
 	enum dif_action_kind kind; /* or enum dif_agg_kind */
 	uint32_t ntuple;           /* aggregation: preceding actions that are its key */
