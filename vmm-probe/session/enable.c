@@ -276,7 +276,6 @@ static struct ot_err *open_engines(struct vp_session *s)
 static struct ot_err *assemble(struct vp_source *src, struct ot_buf *out)
 {
 	struct vp_batch batch = {
-		.size = sizeof(batch),
 		.nprobes = (uint32_t)(src->batch_probes.len / sizeof(struct vp_batch_probe)),
 		.nsites = (uint32_t)(src->batch_sites.len / sizeof(struct vp_batch_site)),
 		.necbs = (uint32_t)(src->batch_ecbs.len / sizeof(struct vp_batch_ecb)),
@@ -299,6 +298,7 @@ static struct ot_err *assemble(struct vp_source *src, struct ot_buf *out)
 		return ot_err_nomem();
 	if (out->len > UINT32_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "too many probes for one session");
+	batch.size = (uint32_t)out->len;
 	memcpy(out->data, &batch, sizeof(batch));
 	return NULL;
 }
