@@ -99,7 +99,7 @@ class Counts(Scenario):
             trace = self.outsight.trace(guest, program)
             guest.check("deepcall /tmp/x 20")
             trace.stop()
-            names = {n for _, n, _ in parse_symbols(guest.read_file("/proc/kallsyms").decode(), typed=True)}
+            names = {n for _, n, _ in parse_symbols(guest.read_file("/proc/kallsyms").decode())}
         frames = re.findall(r"^ {14}(\S+)`(\w[\w.]*)(?:\+0x[0-9a-f]+)?$", trace.out, re.M)
         self.assertGreaterEqual(len(frames), 6, trace.story())
         self.assertEqual([f for _, f in frames if f not in names], [], trace.story())

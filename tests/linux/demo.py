@@ -44,7 +44,7 @@ class Demo:
         """The guest's own list of functions."""
         if self.names is None:
             text = self.guest.read_file("/proc/kallsyms").decode()
-            self.names = {name for _, name, _ in parse_symbols(text, typed=True)}
+            self.names = {name for _, name, _ in parse_symbols(text)}
         return self.names
 
     def ask(self, title, program, workload=None):

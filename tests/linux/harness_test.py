@@ -23,9 +23,9 @@ class Parsing(unittest.TestCase):
         self.assertEqual(distribution(text), {1: 3})
 
     def test_symbols(self):
-        typed = "ffffffff81000000 T _text\nffffffffc0001000 t veth_xmit\t[veth]\nffffffffc0002000 t p [bpf]\n"
-        plain = "ffffffff81000000 _text\nffffffffc0001000 veth_xmit [veth]\n"
-        self.assertEqual(parse_symbols(typed, typed=True), parse_symbols(plain, typed=False))
+        text = "ffffffff81000000 T _text\nffffffffc0001000 t veth_xmit\t[veth]\nffffffffc0002000 t p [bpf]\n"
+        self.assertEqual(parse_symbols(text), [(0xffffffff81000000, "_text", ""),
+                                               (0xffffffffc0001000, "veth_xmit", "veth")])
 
 
 class Harness(unittest.TestCase):

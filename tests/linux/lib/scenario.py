@@ -42,19 +42,17 @@ class Scenario(unittest.TestCase):
         return path
 
 
-def parse_symbols(text, typed):
-    """[(address, name, module)] of "address [type] name [[module]]" lines, module "" for the kernel.
+def parse_symbols(text):
+    """[(address, name, module)] of /proc/kallsyms or --dump-symbols ("address type name [module]" lines).
 
-    /proc/kallsyms is typed, --dump-symbols is not. Pseudo-modules are left out.
+    Module is "" for the kernel; pseudo-modules are left out.
     """
     out = []
     for line in text.splitlines():
-        fields = line.split()
-        if typed:
-            del fields[1]
-        module = fields[2].strip("[]") if len(fields) > 2 else ""
+        address, _, name, *module = line.split()
+        module = module[0].strip("[]") if module else ""
         if not PSEUDO_MODULES.match(module):
-            out.append((int(fields[0], 16), fields[1], module))
+            out.append((int(address, 16), name, module))
     return out
 
 

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The verbs: outsight guests, outsight run; and -g in all its spellings."""
+import json
+import os
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.guest import image_dir
+from lib.outsight import LIMIT, Trace, numbers
+from lib.scenario import Scenario, main
+
+COUNT_READS = 'syscall::read:entry /execname == "reads"/ { @ = count(); }'
+
+
+def processes_with(word):
+    """PIDs of the other processes that have word on their command line."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as f:
+                if word.encode() in f.read() and int(pid) != os.getpid():
+                    found.append(int(pid))
+        except OSError:
+            continue
+    return found
+
+
+class Guests(Scenario):
+    def verb(self, guest, *args):
+        return subprocess.run([self.outsight.binary, *args], env=self.outsight.environment(guest), timeout=LIMIT,
+                              capture_output=True, text=True, check=False)
+
+    def test_listing(self):
+        """outsight guests names the guest, its process and its vCPUs, as a table and as JSON."""
+        with self.guest(smp=2) as guest:
+            done = self.verb(guest, "guests")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rows = [line.split() for line in done.stdout.splitlines()]
+            self.assertEqual(rows[0][:4], ["NAME", "PID", "VCPUS", "BACKEND"])
+            self.assertEqual([row[:4] for row in rows[1:]], [[guest.name, str(guest.pid), "2", "tcg"]])
+            listed = json.loads(self.verb(guest, "guests", "--json").stdout)
+            self.assertEqual([(g["name"], g["pid"], g["vcpus"]) for g in listed], [(guest.name, guest.pid, 2)])
+            guest.kill()
+            # The dead guest's socket is still a file; it is no guest.
+            self.assertEqual(json.loads(self.verb(guest, "guests", "--json").stdout), [])
+
+    def test_every_spelling_of_a_guest(self):
+        """By name, by PID, by socket, and without -g when it is the only one."""
+        with self.guest(smp=1) as guest:
+            folder = os.path.join(guest.dir, "outsight")
+            socket = os.path.join(folder, next(n for n in os.listdir(folder) if n.endswith(".sock")))
+            for spelling in (["-g", guest.name], ["-g", str(guest.pid)], ["-g", socket], []):
+                with self.subTest(spelling=spelling):
+                    trace = Trace(self.outsight.binary,
+                                  [*spelling, "-q", "-x", "switchrate=20hz", "-n", 'BEGIN { printf("tracing\\n"); }',
+                                   "-n", COUNT_READS], self.outsight.environment(guest))
+                    trace.wait_for("tracing")
+                    guest.check("reads 20")
+                    trace.stop()
+                    self.assertEqual(numbers(trace.out), [20], trace.story())
+
+
+class Run(Scenario):
+    def test_boots_traces_and_stops(self):
+        """outsight run: the guest boots under the trace and ends with it."""
+        image = image_dir(self.kernel)
+        env = dict(os.environ, LC_ALL="C")
+        trace = Trace(self.outsight.binary,
+                      ["run", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd", "-m", "512", "-smp", "2",
+                       "-append", "console=ttyS0 quiet", "-name", f"run{os.getpid()}", "--", "-q", "-n",
+                       'syscall::mount:entry /execname == "mount"/ { n++; printf("mount\\n"); } '
+                       'syscall::mount:entry /n == 3/ { exit(5); }'], env)
+        self.assertEqual(trace.finish(), 5, trace.story())
+        self.assertEqual(trace.lines.count("mount"), 3, trace.story())
+        self.assertEqual(processes_with(f"run{os.getpid()}"), [], "the guest's QEMU still runs")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
