@@ -20,7 +20,8 @@
  * Numbers are decimal, values may have a '-'. An anonymous member's name is empty. Sizes are in
  * bytes, offsets from the start of the struct. Nothing nests deeper than DIF_TYPETEXT_DEPTH.
  *
- *   struct { int a; int b :4; char c[2]; }  →  "struct s"S8;0:0:a;"int"i4;32:4:b;"int"i4;40:0:c;"char [2]"a2;1;"char"c1;}
+ *   struct { int a; int b :4; char c[2]; }  →  "struct s"S8;0:0:a;"int"i4;32:4:b;"int"i4;40:0:c;"char
+ * [2]"a2;1;"char"c1;}
  */
 #ifndef DIF_OBJ_TYPETEXT_H
 #define DIF_OBJ_TYPETEXT_H

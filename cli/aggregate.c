@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Merging deltas by key, and what clear(), normalize() and trunc() do to the result. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/aggregate.h"
+#include "dif/vm/agg.h"
+
+struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *prog)
+{
+	*aggs = (struct cli_aggs){ 0 };
+	ot_map_init(&aggs->addresses);
+	ot_map_init(&aggs->symbols);
+	ot_arena_init(&aggs->arena);
+	for (uint32_t i = 0; i < prog->naggs; i++)
+		if (prog->aggs[i].id > aggs->nvars)
+			aggs->nvars = prog->aggs[i].id;
+	aggs->vars = ot_arena_alloc(&aggs->arena, (aggs->nvars + 1) * sizeof(*aggs->vars));
+	if (!aggs->vars) {
+		cli_aggs_deinit(aggs);
+		return ot_err_nomem();
+	}
+	for (uint32_t i = 0; i < prog->naggs; i++) {
+		if (!prog->aggs[i].id)
+			continue;
+		aggs->vars[prog->aggs[i].id - 1].kind = prog->aggs[i].kind;
+		aggs->vars[prog->aggs[i].id - 1].arg = prog->aggs[i].arg;
+	}
+	return NULL;
+}
+
+void cli_aggs_deinit(struct cli_aggs *aggs)
+{
+	for (uint32_t i = 0; aggs->vars && i < aggs->nvars; i++) {
+		struct cli_agg *agg = &aggs->vars[i];
+		for (size_t k = 0; k < agg->count; k++)
+			free(agg->entries[k]);
+		free(agg->entries);
+		free(agg->slots);
+	}
+	ot_map_deinit(&aggs->addresses);
+	ot_map_deinit(&aggs->symbols);
+	ot_arena_deinit(&aggs->arena);
+	aggs->vars = NULL;
+}
+
+struct cli_agg *cli_aggs_get(struct cli_aggs *aggs, uint32_t id)
+{
+	return id && id <= aggs->nvars ? &aggs->vars[id - 1] : NULL;
+}
+
+struct cli_datum cli_agg_key(struct cli_agg_entry *e, uint32_t i)
+{
+	const struct dif_rec *rec = &e->layout->keys[i];
+
+	return (struct cli_datum){ &e->clause->actions[rec->action], cli_agg_tuple(e) + rec->offset,
+				   rec->size };
+}
+
+struct cli_aggval cli_agg_value(const struct cli_agg *agg, const struct cli_agg_entry *e)
+{
+	return (struct cli_aggval){ agg->kind, agg->arg, e->words, e->normal };
+}
+
+/* --- symbols as keys ------------------------------------------------------------- */
+
+/* Two keys are the same function when their texts are. The first address seen stands for all. */
+static struct ot_err *canonical(struct cli_aggs *aggs, struct cli_printer *p, const struct cli_datum *d,
+				uint64_t *ret)
+{
+	struct {
+		uint64_t kind, guest, pid, address;
+	} key = { d->action->kind, p->guest, d->size >= 16 ? cli_load(d->data, 8) : 0, *ret };
+	uint64_t *known = ot_map_get(&aggs->addresses, &key, sizeof(key));
+	char text[CLI_SYMBOL_MAX + 64], name[CLI_SYMBOL_MAX];
+
+	if (!known) {
+		cli_symbol_text(p, d, name, sizeof(name));
+		snprintf(text, sizeof(text), "%llx %llx %llx %s", (unsigned long long)key.kind,
+			 (unsigned long long)key.guest, (unsigned long long)key.pid, name);
+		known = ot_map_gets(&aggs->symbols, text);
+		if (!known) {
+			known = ot_arena_new(&aggs->arena, uint64_t);
+			if (!known || !ot_map_puts(&aggs->symbols, text, known))
+				return ot_err_nomem();
+			*known = *ret;
+		}
+		if (!ot_map_put(&aggs->addresses, &key, sizeof(key), known))
+			return ot_err_nomem();
+	}
+	*ret = *known;
+	return NULL;
+}
+
+static struct ot_err *canonicalize(struct cli_aggs *aggs, struct cli_printer *p, struct cli_agg_entry *e)
+{
+	for (uint32_t i = 0; i < e->layout->nkeys; i++) {
+		struct cli_datum d = cli_agg_key(e, i);
+		unsigned at;
+		switch (d.action->kind) {
+		case DIF_ACT_sym:
+		case DIF_ACT_mod:
+			at = 0;
+			break;
+		case DIF_ACT_usym:
+		case DIF_ACT_umod:
+			at = 8;
+			break;
+		default:
+			continue;
+		}
+		if (d.size < at + 8)
+			continue;
+		uint64_t addr = cli_load(d.data + at, 8);
+		OT_TRY(canonical(aggs, p, &d, &addr));
+		memcpy((uint8_t *)(uintptr_t)d.data + at, &addr, sizeof(addr));
+	}
+	return NULL;
+}
+
+/* --- the table --------------------------------------------------------------------- */
+
+/* Do keys of these entries mean something only together with the guest they came from? */
+static bool is_guests_own(const struct cli_agg_entry *e)
+{
+	for (uint32_t i = 0; i < e->layout->nkeys; i++) {
+		unsigned kind = e->clause->actions[e->layout->keys[i].action].kind;
+		if (kind != DIF_ACT_difexpr)
+			return true;
+	}
+	return false;
+}
+
+static bool same_key(struct cli_agg_entry *a, struct cli_agg_entry *b)
+{
+	return a->hash == b->hash && a->layout->tuple_size == b->layout->tuple_size &&
+	       !memcmp(cli_agg_tuple(a), cli_agg_tuple(b), a->layout->tuple_size) &&
+	       (a->guest == b->guest || !is_guests_own(a));
+}
+
+/* The slot of an entry like @e, or the free one where it would go. */
+static uint32_t *find_slot(struct cli_agg *agg, struct cli_agg_entry *e)
+{
+	size_t mask = agg->nslots - 1, i = e->hash & mask;
+
+	while (agg->slots[i] && !same_key(agg->entries[agg->slots[i] - 1], e))
+		i = (i + 1) & mask;
+	return &agg->slots[i];
+}
+
+static bool rehash(struct cli_agg *agg, size_t nslots)
+{
+	uint32_t *slots = calloc(nslots, sizeof(*slots));
+
+	if (!slots)
+		return false;
+	free(agg->slots);
+	agg->slots = slots;
+	agg->nslots = nslots;
+	for (size_t i = 0; i < agg->count; i++) {
+		size_t at = agg->entries[i]->hash & (nslots - 1);
+		while (slots[at])
+			at = (at + 1) & (nslots - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static struct ot_err *make_room(struct cli_agg *agg)
+{
+	if (agg->count >= UINT32_MAX / 4)
+		return ot_err_new(OT_ERR_LIMIT, "an aggregation has too many keys");
+	if (agg->count * 2 >= agg->nslots && !rehash(agg, agg->nslots ? agg->nslots * 2 : 64))
+		return ot_err_nomem();
+	if (!ot_grow(&agg->entries, &agg->cap, agg->count + 1, sizeof(*agg->entries)))
+		return ot_err_nomem();
+	return NULL;
+}
+
+static struct ot_err *new_entry(struct cli_aggs *aggs, struct cli_printer *p,
+				const struct vp_aggregate *delta, struct cli_agg_entry **ret)
+{
+	const struct dif_agg_layout *l = delta->layout;
+	size_t words = (size_t)l->nwords * sizeof(uint64_t);
+	struct cli_agg_entry *e = malloc(sizeof(*e) + words + l->tuple_size);
+
+	if (!e)
+		return ot_err_nomem();
+	e->clause = delta->ecb->clause;
+	e->layout = l;
+	e->normal = 1;
+	e->guest = delta->ecb->guest;
+	memcpy(cli_agg_tuple(e), delta->tuple, l->tuple_size);
+	struct ot_err *err = canonicalize(aggs, p, e);
+	if (err) {
+		free(e);
+		return err;
+	}
+	e->hash = ot_hash(cli_agg_tuple(e), l->tuple_size);
+	*ret = e;
+	return NULL;
+}
+
+struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p, const struct vp_aggregate *delta)
+{
+	struct cli_agg *agg = cli_aggs_get(aggs, delta->action->aggid);
+	struct cli_agg_entry *e;
+
+	if (!agg || delta->layout->nwords != dif_agg_words(agg->kind, agg->arg))
+		return ot_err_new(OT_ERR_BAD_DATA, "data of an aggregation that the program has not");
+	OT_TRY(make_room(agg));
+	p->guest = delta->ecb->guest;
+	OT_TRY(new_entry(aggs, p, delta, &e));
+	uint32_t *slot = find_slot(agg, e);
+	if (*slot) {
+		free(e);
+		dif_agg_merge(agg->kind, agg->entries[*slot - 1]->words, delta->words);
+		return NULL;
+	}
+	/* merged into a start value of ours, not copied: parameters never come from the guest's side */
+	dif_agg_init(agg->kind, agg->arg, e->words);
+	dif_agg_merge(agg->kind, e->words, delta->words);
+	agg->entries[agg->count++] = e;
+	*slot = (uint32_t)agg->count;
+	return NULL;
+}
+
+/* --- what programs do to them ---------------------------------------------------------- */
+
+void cli_agg_clear(struct cli_agg *agg)
+{
+	bool has_parameters = agg->kind == DIF_AGG_lquantize || agg->kind == DIF_AGG_llquantize;
+
+	for (size_t i = 0; i < agg->count; i++) {
+		struct cli_agg_entry *e = agg->entries[i];
+		memset(e->words + has_parameters, 0, (e->layout->nwords - has_parameters) * sizeof(uint64_t));
+	}
+}
+
+void cli_agg_normalize(struct cli_agg *agg, uint64_t normal)
+{
+	for (size_t i = 0; i < agg->count; i++)
+		agg->entries[i]->normal = normal;
+}
+
+void cli_agg_filter(struct cli_agg *agg, const bool *keep)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < agg->count; i++) {
+		if (keep[i])
+			agg->entries[kept++] = agg->entries[i];
+		else
+			free(agg->entries[i]);
+	}
+	agg->count = kept;
+	if (!agg->nslots)
+		return;
+	/* as many slots as before: nothing to allocate, so nothing can fail */
+	memset(agg->slots, 0, agg->nslots * sizeof(*agg->slots));
+	for (size_t i = 0; i < kept; i++) {
+		size_t at = agg->entries[i]->hash & (agg->nslots - 1);
+		while (agg->slots[at])
+			at = (at + 1) & (agg->nslots - 1);
+		agg->slots[at] = (uint32_t)i + 1;
+	}
+}
+
+struct ot_err *cli_agg_trunc(struct cli_agg *agg, int64_t n)
+{
+	struct cli_agg_order order = { .reversed = n > 0 };
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+	struct cli_agg_entry **sorted;
+	bool *keep = calloc(agg->count + 1, sizeof(*keep));
+
+	if (!keep)
+		return ot_err_nomem();
+	struct ot_err *err = cli_agg_sort(agg, &order, &sorted);
+	if (err) {
+		free(keep);
+		return err;
+	}
+	for (size_t i = 0; i < agg->count && i < left; i++)
+		keep[*find_slot(agg, sorted[i]) - 1] = true;
+	cli_agg_filter(agg, keep);
+	free(sorted);
+	free(keep);
+	return NULL;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The consumer's aggregations: what the engines' deltas are merged into, by key. Made for a
+ * million keys: one allocation an entry, one probe of a table a delta.
+ */
+#ifndef CLI_AGGREGATE_H
+#define CLI_AGGREGATE_H
+
+#include "cli/print.h"
+
+/* One value: its words, then its tuple as the engine made it (symbols brought to one address each). */
+struct cli_agg_entry {
+	const struct dif_clause *clause;     /* whose actions the keys are */
+	const struct dif_agg_layout *layout; /* both borrowed from the session */
+	uint64_t normal;
+	uint32_t guest; /* of the first delta: whose symbols keys are */
+	uint32_t hash;
+	uint64_t words[];
+};
+
+/* An aggregation variable. */
+struct cli_agg {
+	enum dif_agg_kind kind;
+	uint64_t arg;
+	struct cli_agg_entry **entries; /* owned; in order of arrival */
+	size_t count, cap;
+	uint32_t *slots; /* 1 + index in entries; 0: free */
+	size_t nslots;   /* a power of two, at least twice count */
+	bool printed;    /* by a printa(): left out at the end */
+};
+
+struct cli_aggs {
+	struct cli_agg *vars; /* by id - 1 */
+	uint32_t nvars;
+	struct ot_map addresses; /* address as sent → address that stands for its symbol */
+	struct ot_map symbols;   /* text of a symbol → that address */
+	struct ot_arena arena;
+};
+
+/** Aggregations of a program (borrowed for the call). */
+OT_MUST_CHECK struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *prog);
+void cli_aggs_deinit(struct cli_aggs *aggs);
+
+/** Merge a delta. @p p names addresses: sym() of two addresses in one function is one key. */
+OT_MUST_CHECK struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p,
+					  const struct vp_aggregate *delta);
+
+/** By id; NULL when there is none. */
+struct cli_agg *cli_aggs_get(struct cli_aggs *aggs, uint32_t id);
+
+static inline uint8_t *cli_agg_tuple(struct cli_agg_entry *e)
+{
+	return (uint8_t *)(e->words + e->layout->nwords);
+}
+
+/** Key number @p i of an entry. */
+struct cli_datum cli_agg_key(struct cli_agg_entry *e, uint32_t i);
+struct cli_aggval cli_agg_value(const struct cli_agg *agg, const struct cli_agg_entry *e);
+
+/** Zero all values, keep the keys (min and max go on from 0, as dtrace has it). */
+void cli_agg_clear(struct cli_agg *agg);
+void cli_agg_normalize(struct cli_agg *agg, uint64_t normal);
+/** Keep the entries for which @p keep is set (one flag for each of entries). */
+void cli_agg_filter(struct cli_agg *agg, const bool *keep);
+/** Keep the @p n largest values; below 0: the smallest; 0: none. */
+OT_MUST_CHECK struct ot_err *cli_agg_trunc(struct cli_agg *agg, int64_t n);
+
+/* --- order (aggregate_sort.c) --------------------------------------------------- */
+
+struct cli_agg_order {
+	bool by_key;
+	bool reversed;
+	int64_t keypos; /* the key that is compared first */
+};
+
+struct cli_agg_order cli_agg_order(const struct dif_options *opts);
+
+int cli_agg_compare_keys(struct cli_agg_entry *a, struct cli_agg_entry *b, const struct cli_agg_order *order);
+/** Compare values of one kind, the smaller one first. */
+int cli_agg_compare_values(const struct cli_aggval *a, const struct cli_aggval *b);
+
+/** The entries in order; *ret is the caller's (free()). */
+OT_MUST_CHECK struct ot_err *cli_agg_sort(const struct cli_agg *agg, const struct cli_agg_order *order,
+					  struct cli_agg_entry ***ret);
+
+/* --- printing (print_aggregate.c) ------------------------------------------------ */
+
+/** printa(): @p fmt NULL is the default table. Marks them as printed. */
+OT_MUST_CHECK struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const uint32_t *ids,
+					unsigned nids, const struct dif_format *fmt);
+
+/** What no printa() has printed, at the end of a session. */
+OT_MUST_CHECK struct ot_err *cli_print_aggregations(struct cli_printer *p, struct cli_aggs *aggs);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order in which an aggregation's entries are printed: by value and then key, or by key
+ * alone; reversed on request. Integer keys compare as unsigned, everything else bytewise.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/aggregate.h"
+#include "cli/quantize_rows.h"
+
+struct cli_agg_order cli_agg_order(const struct dif_options *opts)
+{
+	return (struct cli_agg_order){ opts->aggsortkey, opts->aggsortrev, opts->aggsortkeypos };
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_i64(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_datum(const struct cli_datum *a, const struct cli_datum *b)
+{
+	int c;
+
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	switch (a->size) {
+	case 1:
+	case 2:
+	case 4:
+	case 8:
+		return compare_u64(cli_load(a->data, a->size), cli_load(b->data, b->size));
+	}
+	switch (a->action->kind) {
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		c = compare_u64(cli_load(a->data, 8), cli_load(b->data, 8));
+		return c ? c : compare_u64(cli_load(a->data + 8, 8), cli_load(b->data + 8, 8));
+	default:
+		return memcmp(a->data, b->data, a->size);
+	}
+}
+
+int cli_agg_compare_keys(struct cli_agg_entry *a, struct cli_agg_entry *b, const struct cli_agg_order *order)
+{
+	uint32_t n = a->layout->nkeys;
+	uint32_t first = order->keypos > 0 && order->keypos < n ? (uint32_t)order->keypos : 0;
+
+	if (n != b->layout->nkeys)
+		return n < b->layout->nkeys ? -1 : 1;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = (first + i) % n;
+		struct cli_datum da = cli_agg_key(a, k), db = cli_agg_key(b, k);
+		int c = compare_datum(&da, &db);
+		if (c)
+			return c;
+	}
+	return 0;
+}
+
+static int compare_histograms(const struct cli_aggval *a, const struct cli_aggval *b)
+{
+	struct cli_rows ra, rb;
+	int64_t za, zb;
+	long double wa, wb;
+
+	if (!cli_rows_init(&ra, a) || !cli_rows_init(&rb, b))
+		return 0;
+	wa = cli_rows_weight(&ra, &za);
+	wb = cli_rows_weight(&rb, &zb);
+	return wa != wb ? (wa < wb ? -1 : 1) : compare_i64(za, zb);
+}
+
+int cli_agg_compare_values(const struct cli_aggval *a, const struct cli_aggval *b)
+{
+	struct cli_aggval va = *a, vb = *b;
+
+	switch (a->kind) {
+	case DIF_AGG_quantize:
+	case DIF_AGG_lquantize:
+	case DIF_AGG_llquantize:
+		return compare_histograms(a, b);
+	case DIF_AGG_avg:
+	case DIF_AGG_stddev:
+		/* by what was measured, not by what normalize() makes of it */
+		va.normal = vb.normal = 1;
+		return compare_i64(cli_aggval_number(&va), cli_aggval_number(&vb));
+	default:
+		return compare_i64((int64_t)a->words[0], (int64_t)b->words[0]);
+	}
+}
+
+struct sort {
+	const struct cli_agg *agg;
+	const struct cli_agg_order *order;
+};
+
+static int compare_entries(const void *pa, const void *pb, void *arg)
+{
+	struct cli_agg_entry *a = *(struct cli_agg_entry *const *)pa;
+	struct cli_agg_entry *b = *(struct cli_agg_entry *const *)pb;
+	const struct sort *s = arg;
+	int c = 0;
+
+	if (!s->order->by_key) {
+		struct cli_aggval va = cli_agg_value(s->agg, a), vb = cli_agg_value(s->agg, b);
+		c = cli_agg_compare_values(&va, &vb);
+	}
+	if (!c)
+		c = cli_agg_compare_keys(a, b, s->order);
+	return s->order->reversed ? -c : c;
+}
+
+struct ot_err *cli_agg_sort(const struct cli_agg *agg, const struct cli_agg_order *order,
+			    struct cli_agg_entry ***ret)
+{
+	struct sort s = { agg, order };
+	struct cli_agg_entry **sorted = malloc((agg->count + 1) * sizeof(struct cli_agg_entry *));
+
+	if (!sorted)
+		return ot_err_nomem();
+	if (agg->count)
+		memcpy(sorted, agg->entries, agg->count * sizeof(struct cli_agg_entry *));
+	qsort_r(sorted, agg->count, sizeof(struct cli_agg_entry *), compare_entries, &s);
+	*ret = sorted;
+	return NULL;
+}

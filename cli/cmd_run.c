@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options before "--" are the machine's, in QEMU's own spelling where QEMU has one; what is not
+ * known here goes to QEMU as it is. Options behind it are dtrace's.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "cli/trace.h"
+#include "vmm-probe/session/launch.h"
+
+static int usage(FILE *fp)
+{
+	fputs("Usage: outsight run [VM options] -- [dtrace options]\n\n"
+	      "\t-kernel FILE    the guest's kernel\n"
+	      "\t-initrd FILE    its initial RAM disk\n"
+	      "\t-append TEXT    its command line\n"
+	      "\t-m SIZE         memory in MiB, or with M or G behind it (512)\n"
+	      "\t-smp N          vCPUs (1)\n"
+	      "\t-cpu MODEL      (max)\n"
+	      "\t-name NAME      what -g and `outsight guests` call it\n"
+	      "\t-console FILE   where its console goes; - is stderr\n"
+	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
+	      "\tanything else is handed to QEMU\n",
+	      fp);
+	return CLI_EXIT_USAGE;
+}
+
+/* MiB; 0: not a size. */
+static uint32_t parse_size(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (end == text || n > 1u << 20)
+		return 0;
+	if (*end == 'G' || *end == 'g')
+		n *= 1024;
+	if (*end && (end[1] || !strchr("GgMm", *end)))
+		return 0;
+	return n <= 1u << 24 ? (uint32_t)n : 0;
+}
+
+static uint32_t parse_count(const char *text)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	return end == text || *end || n > 1024 ? 0 : (uint32_t)n;
+}
+
+/* Take one option with its value. 1: taken; 0: not ours; -1: its value is no good. */
+static int take(struct vp_launch_opts *vm, const char *name, const char *value)
+{
+	const struct {
+		const char *name;
+		const char **field;
+	} texts[] = {
+		{ "kernel", &vm->kernel }, { "initrd", &vm->initrd }, { "append", &vm->append },
+		{ "cpu", &vm->cpu },       { "name", &vm->name },     { "console", &vm->serial },
+		{ "qemu", &vm->qemu },
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(texts); i++) {
+		if (strcmp(name, texts[i].name) != 0)
+			continue;
+		*texts[i].field = value;
+		return value ? 1 : -1;
+	}
+	if (!strcmp(name, "m"))
+		return value && (vm->mem_mib = parse_size(value)) ? 1 : -1;
+	if (!strcmp(name, "smp"))
+		return value && (vm->smp = parse_count(value)) ? 1 : -1;
+	return 0;
+}
+
+static int parse(struct vp_launch_opts *vm, int argc, char **argv, char **extra)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *name = argv[i];
+		int taken = 0;
+		if (*name == '-') {
+			name += name[1] == '-' ? 2 : 1;
+			taken = take(vm, name, i + 1 < argc ? argv[i + 1] : NULL);
+		}
+		if (taken < 0) {
+			cli_error("run: %s needs %s", argv[i],
+				  !strcmp(name, "m")     ? "a size"
+				  : !strcmp(name, "smp") ? "a number of vCPUs"
+							 : "a value");
+			return CLI_EXIT_USAGE;
+		}
+		if (taken)
+			i++;
+		else
+			extra[vm->nextra++] = argv[i];
+	}
+	vm->extra = extra;
+	return CLI_GO_ON;
+}
+
+static bool is_alive(void *arg)
+{
+	struct pollfd pfd = { .fd = vp_vm_fd(arg), .events = POLLIN };
+
+	return poll(&pfd, 1, 0) == 0;
+}
+
+static int boot_and_trace(const struct vp_launch_opts *opts, struct cli_invocation *inv)
+{
+	struct cli_booted booted = { .alive = is_alive };
+	struct vp_vm *vm;
+	struct ot_err *err;
+	int status;
+
+	cli_progress(NULL, "booting the guest");
+	err = vp_vm_launch(opts, &vm);
+	if (err)
+		return cli_fail(err, NULL);
+	cli_notice(&inv->opts, "guest runs under %s", vp_vm_accel_reason());
+	booted.socket = vp_vm_socket(vm);
+	booted.arg = vm;
+	status = cli_trace(inv, &booted);
+	vp_vm_destroy(vm);
+	return status;
+}
+
+int cli_cmd_run(int argc, char **argv)
+{
+	struct vp_launch_opts vm = { 0 };
+	struct cli_invocation inv;
+	char **extra;
+	int split = 1, status;
+
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-help"))) {
+		usage(stdout);
+		return CLI_EXIT_OK;
+	}
+	while (split < argc && strcmp(argv[split], "--") != 0)
+		split++;
+	if (split == argc)
+		return usage(stderr);
+	extra = calloc((size_t)argc, sizeof(*extra));
+	if (!extra)
+		return cli_fail(ot_err_nomem(), NULL);
+	status = parse(&vm, split, argv, extra);
+	if (status == CLI_GO_ON) {
+		argv[split] = argv[0];
+		status = cli_options_parse(&inv, argc - split, argv + split);
+		if (status == CLI_GO_ON && inv.guests.count) {
+			cli_error("run: the guest is the one that is booted: leave -g out");
+			status = CLI_EXIT_USAGE;
+		}
+		if (status == CLI_GO_ON)
+			status = boot_and_trace(&vm, &inv);
+		cli_options_deinit(&inv);
+	}
+	free(extra);
+	return status;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The verbs. argv[0] is the verb; the result is the exit status. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+/** outsight run [VM options] -- [dtrace options]: boot a guest, trace it, stop it. */
+int cli_cmd_run(int argc, char **argv);
+
+/** outsight guests [--json]: the guests that can be traced. */
+int cli_cmd_guests(int argc, char **argv);
+
+#endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/compile.h"
+#include "cli/messages.h"
+#include "cli/source.h"
+#include "dif/obj/verify.h"
+
+#define DOF_MAX (64u << 20)
+
+/* The line of the source that an error is in, and a caret under its column. For people only. */
+static void show_caret(const struct dif_diag *diag, const struct dif_source *src)
+{
+	const char *line = src->text, *end = src->text + src->len, *eol;
+
+	if (!isatty(STDERR_FILENO) || diag->file || !diag->line || !diag->column)
+		return;
+	for (uint32_t n = 1; n < diag->line && line < end; n++) {
+		line = memchr(line, '\n', (size_t)(end - line));
+		if (!line)
+			return;
+		line++;
+	}
+	eol = memchr(line, '\n', (size_t)(end - line));
+	if (!eol)
+		eol = end;
+	if (diag->column > (uint32_t)(eol - line) + 1)
+		return;
+	fprintf(stderr, "  %.*s\n  ", (int)(eol - line), line);
+	for (uint32_t i = 1; i < diag->column; i++)
+		putc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
+	fputs("^\n", stderr);
+}
+
+static int fail(const struct cli_invocation *inv, struct ot_err *err, const struct dif_diag *diag,
+		const struct dif_source *src, const char *context)
+{
+	struct ot_buf text;
+
+	if (!diag)
+		return cli_fail(err, "%s", context);
+	ot_err_destroy(err);
+	ot_buf_init(&text);
+	dif_diag_print(diag, inv->opts.errtags, &text);
+	cli_error("%s: %s", context, ot_buf_str(&text));
+	ot_buf_deinit(&text);
+	if (src)
+		show_caret(diag, src);
+	if (diag->hint && isatty(STDERR_FILENO))
+		fprintf(stderr, "  (%s)\n", diag->hint);
+	return CLI_EXIT_ERROR;
+}
+
+/* -S: the objects of new clauses. `a, b { … }` is two clauses with the same objects: print them once. */
+static void list_objects(const struct dif_program *prog, uint32_t first)
+{
+	struct ot_map seen;
+	struct ot_buf out;
+
+	ot_map_init(&seen);
+	ot_buf_init(&out);
+	for (uint32_t i = first; i < prog->nclauses; i++) {
+		const struct dif_clause *clause = &prog->clauses[i];
+		for (uint32_t k = 0; k <= clause->nactions; k++) {
+			const struct dif_object *obj = k ? clause->actions[k - 1].object : clause->predicate;
+			if (!obj || ot_map_get(&seen, &obj, sizeof(obj)))
+				continue;
+			if (!ot_map_put(&seen, &obj, sizeof(obj), (void *)(uintptr_t)1))
+				break;
+			dif_object_list(obj, &out);
+		}
+	}
+	fflush(NULL);
+	fputs(ot_buf_str(&out), stderr);
+	ot_buf_deinit(&out);
+	ot_map_deinit(&seen);
+}
+
+static int compile_source(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_source *src,
+			  const char *context, struct cli_compiled *unit)
+{
+	const struct dif_diag *diag = NULL;
+	struct ot_err *err = dif_compile(c->comp, src, &c->prog, &unit->first, &diag);
+
+	if (err)
+		return fail(inv, err, diag, src, context);
+	unit->end = c->prog.nclauses;
+	unit->matched = dif_compiler_matched(c->comp);
+	c->matched += unit->matched;
+	if (inv->opts.verbose)
+		list_objects(&c->prog, unit->first);
+	return CLI_GO_ON;
+}
+
+static int compile_script(struct cli_compilation *c, struct cli_invocation *inv, const char *path,
+			  struct cli_compiled *unit)
+{
+	ot_auto_free char *context = NULL;
+	struct ot_buf text;
+
+	if (access(path, R_OK) < 0)
+		return cli_fail(ot_err_os(errno, "failed to open %s", path), NULL);
+	if (asprintf(&context, "failed to compile script %s", path) < 0)
+		return cli_fail(ot_err_nomem(), NULL);
+	struct ot_err *err = cli_source_read(inv, path, &text);
+	if (err)
+		return cli_fail(err, "%s", context);
+	struct dif_source src = {
+		.kind = DIF_SOURCE_SCRIPT,
+		.name = path,
+		.text = ot_buf_str(&text),
+		.len = text.len,
+		.args = inv->args.items,
+		.nargs = (unsigned)inv->args.count,
+	};
+	const char *arg0 = inv->args.items[0];
+	inv->args.items[0] = path; /* $0 */
+	unit->what = "script";
+	unit->name = strdup(path);
+	int status = compile_source(c, inv, &src, context, unit);
+	inv->args.items[0] = arg0;
+	ot_buf_deinit(&text);
+	return status;
+}
+
+static int compile_specifier(struct cli_compilation *c, struct cli_invocation *inv,
+			     const struct cli_program *program, struct cli_compiled *unit)
+{
+	ot_auto_free char *context = NULL;
+	struct dif_source src = {
+		.kind = DIF_SOURCE_COMMAND_LINE,
+		.spec = program->spec,
+		.name = program->arg,
+		.text = program->arg,
+		.len = strlen(program->arg),
+		.args = inv->args.items,
+		.nargs = (unsigned)inv->args.count,
+	};
+
+	if (asprintf(&context, "invalid probe specifier %s", program->arg) < 0)
+		return cli_fail(ot_err_nomem(), NULL);
+	unit->what = "description";
+	unit->name = strndup(program->arg, strcspn(program->arg, "{/;"));
+	return compile_source(c, inv, &src, context, unit);
+}
+
+/* --dof: a program that was saved. It may come from anyone, so it is verified. */
+static int load_program(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world)
+{
+	struct cli_compiled *unit = &c->units[c->nunits++];
+	ot_auto_free char *data = NULL;
+	struct ot_err *err;
+	size_t len;
+
+	err = ot_read_file(inv->load_dof, DOF_MAX, &data, &len);
+	dif_program_deinit(&c->prog);
+	if (!err)
+		err = dif_dof_read(data, len, &c->prog);
+	else
+		dif_program_init(&c->prog);
+	if (!err)
+		err = dif_program_verify(&c->prog);
+	for (uint32_t i = 0; !err && i < c->prog.nopts; i++)
+		err =
+		    dif_options_set(&inv->opts, c->prog.opts[i].name, c->prog.opts[i].value, DIF_OPT_PROGRAM);
+	unit->what = "program";
+	unit->name = strdup(inv->load_dof);
+	unit->end = c->prog.nclauses;
+	for (uint32_t i = 0; !err && i < c->prog.nclauses; i++) {
+		uint64_t n = 0;
+		err = world->match(world->env, &c->prog.clauses[i].probe, NULL, NULL, &n);
+		unit->matched += n;
+	}
+	c->matched += unit->matched;
+	return err ? cli_fail(err, "failed to load %s", inv->load_dof) : CLI_GO_ON;
+}
+
+static int compile_libraries(struct cli_compilation *c, struct cli_invocation *inv)
+{
+	const struct dif_diag *diag = NULL;
+	const char *path = NULL;
+	struct ot_err *err = cli_libraries_compile(inv, c->comp, &c->prog, &diag, &path);
+	ot_auto_free char *context = NULL;
+
+	if (!err)
+		return CLI_GO_ON;
+	if (asprintf(&context, "invalid D library %s", path ? path : "directory") < 0)
+		return cli_fail(err, NULL);
+	return fail(inv, err, diag, NULL, context);
+}
+
+int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world)
+{
+	struct ot_err *err;
+	int status;
+
+	*c = (struct cli_compilation){ 0 };
+	dif_program_init(&c->prog);
+	c->units = calloc(inv->nprograms + 1, sizeof(*c->units));
+	err = c->units ? dif_compiler_create(world, &inv->opts, &c->comp) : ot_err_nomem();
+	if (err)
+		return cli_fail(err, NULL);
+	if (inv->load_dof) {
+		if (inv->nprograms) {
+			cli_error("--dof goes without -s, -n and the like");
+			return CLI_EXIT_USAGE;
+		}
+		return load_program(c, inv, world);
+	}
+	if (inv->nprograms && (status = compile_libraries(c, inv)) != CLI_GO_ON)
+		return status;
+	for (size_t i = 0; i < inv->nprograms; i++) {
+		const struct cli_program *program = &inv->programs[i];
+		struct cli_compiled *unit = &c->units[c->nunits++];
+		status = program->is_script ? compile_script(c, inv, program->arg, unit)
+					    : compile_specifier(c, inv, program, unit);
+		if (status != CLI_GO_ON)
+			return status;
+		if (!unit->name)
+			return cli_fail(ot_err_nomem(), NULL);
+	}
+	return CLI_GO_ON;
+}
+
+void cli_compilation_deinit(struct cli_compilation *c)
+{
+	for (size_t i = 0; i < c->nunits; i++)
+		free(c->units[i].name);
+	free(c->units);
+	dif_program_deinit(&c->prog);
+	dif_compiler_destroy(c->comp);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Everything that an invocation asks to compile, into one program. */
+#ifndef CLI_COMPILE_H
+#define CLI_COMPILE_H
+
+#include "cli/options.h"
+
+/* One -s or -n, compiled. */
+struct cli_compiled {
+	const char *what;    /* "script" or "description" */
+	char *name;          /* for messages: a description is cut where its predicate or body begins */
+	uint32_t first, end; /* its clauses */
+	uint64_t matched;    /* probes */
+};
+
+struct cli_compilation {
+	struct dif_compiler *comp;
+	struct dif_program prog;
+	struct cli_compiled *units;
+	size_t nunits;
+	uint64_t matched; /* of all */
+};
+
+/** Libraries, then programs in order. CLI_GO_ON, or the exit status: what is wrong has been said.
+ * @p c is to be deinited in any case. */
+int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world);
+void cli_compilation_deinit(struct cli_compilation *c);
+
+/** -v: the stability report of a unit. */
+void cli_report_stability(const struct cli_compilation *c, const struct cli_compiled *unit,
+			  const struct dif_world *world, FILE *fp);
+
+#endif

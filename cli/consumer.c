@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records to lines. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/consumer.h"
+#include "cli/messages.h"
+
+/* One statement records at most this many data: printf()'s arguments. */
+#define RUN_MAX   256
+/* Records between two looks for a second Ctrl-C. */
+#define ASK_EVERY 64
+
+/* --- formats ------------------------------------------------------------------------ */
+
+/* The parsed format of a printf-like action; *ret NULL: it has none. */
+static struct ot_err *format_of(struct cli_consumer *c, const struct dif_action *action,
+				const struct dif_format **ret)
+{
+	struct dif_format *fmt = ot_map_get(&c->by_action, &action, sizeof(action));
+
+	if (!fmt && action->format) {
+		fmt = ot_arena_new(&c->formats, struct dif_format);
+		if (!fmt)
+			return ot_err_nomem();
+		OT_TRY(dif_format_parse(action->format, &c->formats, fmt));
+		if (!ot_map_put(&c->by_action, &action, sizeof(action), fmt))
+			return ot_err_nomem();
+	}
+	*ret = fmt;
+	return NULL;
+}
+
+/* --- statements ------------------------------------------------------------------------ */
+
+static struct ot_err *do_printa(struct cli_consumer *c, const struct dif_format *fmt,
+				const struct cli_datum *run, unsigned n)
+{
+	uint32_t ids[RUN_MAX];
+
+	for (unsigned i = 0; i < n; i++)
+		ids[i] = run[i].action->aggid;
+	return cli_printa(&c->printer, &c->aggs, ids, n, fmt);
+}
+
+static struct ot_err *do_printflike(struct cli_consumer *c, const struct vp_enabled *ecb,
+				    const struct cli_datum *run, unsigned n)
+{
+	const struct dif_format *fmt;
+	/* a format without arguments is recorded as one action without an object */
+	unsigned nargs = n == 1 && !run->action->object ? 0 : n;
+
+	OT_TRY(format_of(c, run->action, &fmt));
+	switch (run->action->kind) {
+	case DIF_ACT_printa:
+		return do_printa(c, fmt, run, n);
+	case DIF_ACT_system:
+		return fmt ? cli_system(c, fmt, run, nargs) : NULL;
+	case DIF_ACT_freopen:
+		return fmt ? cli_freopen(c, ecb, fmt, run, nargs) : NULL;
+	default:
+		if (fmt)
+			cli_print_format(&c->printer, fmt, run, nargs, NULL, 0);
+		return NULL;
+	}
+}
+
+/* Data of one statement: all that follow the first with its kind and uarg. */
+static unsigned run_length(const struct cli_datum *data, unsigned n)
+{
+	unsigned i = 1;
+
+	if (!data->action->uarg)
+		return 1;
+	while (i < n && data[i].action->kind == data->action->kind &&
+	       data[i].action->uarg == data->action->uarg)
+		i++;
+	return i;
+}
+
+/* tracemem(addr, size, dynsize): the third argument comes as a datum of its own, before or behind. */
+static uint32_t shown_bytes(const struct cli_datum *size, uint32_t max)
+{
+	uint64_t n = size ? cli_load(size->data, size->size) : 0;
+
+	return n && n < max ? (uint32_t)n : max;
+}
+
+static struct ot_err *print_data(struct cli_consumer *c, const struct vp_enabled *ecb, struct cli_datum *data,
+				 unsigned n)
+{
+	const struct cli_datum *dynsize = NULL;
+	unsigned len;
+
+	for (unsigned i = 0; i < n; i += len) {
+		unsigned kind = data[i].action->kind;
+		len = 1;
+		if (DIF_ACT_IS_PRINTFLIKE(kind)) {
+			len = run_length(&data[i], n - i);
+			OT_TRY(do_printflike(c, ecb, &data[i], len));
+		} else if (kind == DIF_ACT_libact) {
+			len = run_length(&data[i], n - i);
+			OT_TRY(cli_libact(c, ecb, &data[i], len));
+		} else if (kind == DIF_ACT_tracemem_dynsize) {
+			dynsize = &data[i];
+		} else if (kind == DIF_ACT_tracemem) {
+			data[i].size = shown_bytes(dynsize, data[i].size);
+			dynsize = NULL;
+			cli_print_datum(&c->printer, &data[i], CLI_WIDTH_TRACE);
+		} else if (kind != DIF_ACT_exit) {
+			cli_print_datum(&c->printer, &data[i], CLI_WIDTH_TRACE);
+		}
+	}
+	return NULL;
+}
+
+/* The record's data as the layout has them. */
+static struct ot_err *print_record_data(struct cli_consumer *c, const struct vp_record *r)
+{
+	const struct dif_clause_layout *l = r->ecb->layout;
+	struct cli_datum *data = calloc(l->nrecs + 1, sizeof(*data));
+	unsigned n = 0;
+
+	if (!data)
+		return ot_err_nomem();
+	for (uint32_t i = 0; i < l->nrecs; i++) {
+		const struct dif_rec *rec = &l->recs[i];
+		if (rec->offset > r->size || rec->size > r->size - rec->offset)
+			break;
+		data[n++] = (struct cli_datum){ &r->ecb->clause->actions[rec->action], r->data + rec->offset,
+						rec->size };
+	}
+	struct ot_err *err = NULL;
+	for (unsigned i = 0, len; i < n && !err; i += len) {
+		len = run_length(&data[i], n - i);
+		if (len > RUN_MAX)
+			err = ot_err_new(OT_ERR_LIMIT, "a statement records more than %d data", RUN_MAX);
+	}
+	if (!err)
+		err = print_data(c, r->ecb, data, n);
+	free(data);
+	return err;
+}
+
+/* --- lines ------------------------------------------------------------------------------ */
+
+enum flow { FLOW_NONE, FLOW_ENTRY, FLOW_RETURN };
+
+static bool ends_in(const char *name, const char *word)
+{
+	size_t n = strlen(name), w = strlen(word);
+
+	return n >= w && !strcmp(name + n - w, word) && (n == w || name[n - w - 1] == '-');
+}
+
+static enum flow flow_of(const struct vp_enabled *ecb)
+{
+	return ends_in(ecb->probe->name, "entry")    ? FLOW_ENTRY
+	       : ends_in(ecb->probe->name, "return") ? FLOW_RETURN
+						     : FLOW_NONE;
+}
+
+/* Another clause of the same firing: the same probe by another EPID. */
+static bool same_firing(const struct vp_enabled *a, const struct vp_enabled *b)
+{
+	return a && b && a->epid != b->epid && a->guest == b->guest && a->probe->id == b->probe->id;
+}
+
+static void print_flow_line(struct cli_consumer *c, const struct vp_record *r, const struct vp_enabled *next)
+{
+	const struct vp_probe *probe = r->ecb->probe;
+	bool syscall = !strcmp(probe->provider, "syscall");
+	enum flow flow = flow_of(r->ecb);
+	char name[1024];
+
+	if ((flow == FLOW_ENTRY && same_firing(r->ecb, c->last)) ||
+	    (flow == FLOW_RETURN && same_firing(r->ecb, next)))
+		flow = FLOW_NONE;
+	if (flow == FLOW_RETURN && c->indent > 0)
+		c->indent -= 2;
+	if (flow == FLOW_NONE)
+		snprintf(name, sizeof(name), "%*s| %s:%s", c->indent, "", probe->function, probe->name);
+	else
+		snprintf(name, sizeof(name), "%*s %s %s", c->indent, "",
+			 flow == FLOW_ENTRY ? syscall ? "=>" : "->"
+			 : syscall          ? "<="
+					    : "<-",
+			 probe->function);
+	fprintf(c->printer.fp, "%3u %-41s ", r->cpu, name);
+	if (flow == FLOW_ENTRY && c->indent < 512) /* a lost return must not indent for ever */
+		c->indent += 2;
+}
+
+static void print_heading(struct cli_consumer *c)
+{
+	if (c->heading_printed)
+		return;
+	c->heading_printed = true;
+	if (c->opts->flowindent)
+		fprintf(c->printer.fp, "%3s %-41s\n", "CPU", "FUNCTION");
+	else if (!c->opts->quiet)
+		fprintf(c->printer.fp, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+}
+
+static void print_line(struct cli_consumer *c, const struct vp_record *r)
+{
+	const struct vp_probe *probe = r->ecb->probe;
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s:%s", probe->function, probe->name);
+	fprintf(c->printer.fp, "%3u %6u %32s ", r->cpu, probe->id, name);
+}
+
+/* @next is what follows, if it is known: for flowindent. */
+static struct ot_err *print_record(struct cli_consumer *c, const struct vp_record *r,
+				   const struct vp_enabled *next)
+{
+	c->printer.guest = r->ecb->guest;
+	print_heading(c);
+	if (c->opts->flowindent)
+		print_flow_line(c, r, next);
+	else if (!c->opts->quiet)
+		print_line(c, r);
+	OT_TRY(print_record_data(c, r));
+	if (!c->opts->quiet)
+		putc('\n', c->printer.fp);
+	c->last = r->ecb;
+	return NULL;
+}
+
+static struct ot_err *print_held(struct cli_consumer *c, const struct vp_enabled *next)
+{
+	struct vp_record held = c->held;
+
+	c->held.ecb = NULL;
+	return held.ecb ? print_record(c, &held, next) : NULL;
+}
+
+static struct ot_err *hold(struct cli_consumer *c, const struct vp_record *r)
+{
+	if (!ot_grow(&c->held_data, &c->held_cap, r->size + 1, 1))
+		return ot_err_nomem();
+	memcpy(c->held_data, r->data, r->size);
+	c->held = *r;
+	c->held.data = c->held_data;
+	return NULL;
+}
+
+/* --- the sink ----------------------------------------------------------------------------- */
+
+static struct ot_err *check_patience(struct cli_consumer *c)
+{
+	if (++c->since_asked < ASK_EVERY)
+		return NULL;
+	c->since_asked = 0;
+	if (c->impatient && c->impatient(c->impatient_arg))
+		return ot_err_new(OT_ERR_BUSY, "interrupted");
+	return ferror(c->printer.fp) ? cli_consumer_flush(c) : NULL;
+}
+
+static struct ot_err *on_record(void *arg, const struct vp_record *r)
+{
+	struct cli_consumer *c = arg;
+
+	OT_TRY(check_patience(c));
+	OT_TRY(print_held(c, c->held.cpu == r->cpu ? r->ecb : NULL));
+	if (c->opts->flowindent && flow_of(r->ecb) == FLOW_RETURN)
+		return hold(c, r);
+	return print_record(c, r, NULL);
+}
+
+static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
+{
+	struct cli_consumer *c = arg;
+
+	OT_TRY(check_patience(c));
+	return cli_aggs_add(&c->aggs, &c->printer, agg);
+}
+
+static struct ot_err *on_fault(void *arg, const struct vp_fault_info *fault)
+{
+	struct cli_consumer *c = arg;
+
+	OT_TRY(print_held(c, NULL));
+	if (!c->opts->noerror || !c->has_error_clause)
+		cli_report_fault(fault);
+	return NULL;
+}
+
+static struct ot_err *on_drop(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	struct cli_consumer *c = arg;
+
+	cli_report_drop(c->opts, kind, cpu, count);
+	return NULL;
+}
+
+struct vp_sink cli_consumer_sink(struct cli_consumer *c)
+{
+	return (struct vp_sink){ c, on_record, on_aggregate, on_fault, on_drop };
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opts,
+				 const struct dif_program *prog, FILE *fp)
+{
+	*c = (struct cli_consumer){ .opts = opts, .out_name = "<stdout>", .saved_fd = -1 };
+	c->printer.fp = fp;
+	c->printer.opts = opts;
+	ot_arena_init(&c->formats);
+	ot_map_init(&c->by_action);
+	for (uint32_t i = 0; i < prog->nclauses; i++)
+		c->has_error_clause |= !strcmp(prog->clauses[i].probe.name, "ERROR") ||
+				       prog->clauses[i].probe.id == DIF_PROBE_ERROR;
+	return cli_aggs_init(&c->aggs, prog);
+}
+
+void cli_consumer_deinit(struct cli_consumer *c)
+{
+	cli_aggs_deinit(&c->aggs);
+	ot_map_deinit(&c->by_action);
+	ot_arena_deinit(&c->formats);
+	free(c->held_data);
+	if (c->saved_fd >= 0)
+		close(c->saved_fd);
+}
+
+struct ot_err *cli_consumer_flush(struct cli_consumer *c)
+{
+	OT_TRY(print_held(c, NULL));
+	errno = 0;
+	if (fflush(c->printer.fp) == EOF || ferror(c->printer.fp))
+		return ot_err_os(errno ? errno : EIO, "failed to write to %s", c->out_name);
+	return NULL;
+}
+
+struct ot_err *cli_consumer_finish(struct cli_consumer *c)
+{
+	OT_TRY(print_held(c, NULL));
+	return cli_print_aggregations(&c->printer, &c->aggs);
+}

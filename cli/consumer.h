@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where a session's data goes: record lines, aggregations, messages. One consumer is one
+ * session's; its sink is handed to vp_session_enable().
+ */
+#ifndef CLI_CONSUMER_H
+#define CLI_CONSUMER_H
+
+#include "cli/aggregate.h"
+
+struct cli_consumer {
+	struct cli_printer printer;
+	struct dif_options *opts;
+	const char *out_name; /* for messages: -o's file or "<stdout>" */
+	struct cli_aggs aggs;
+	struct ot_arena formats; /* parsed ones, and the map's values */
+	struct ot_map by_action; /* action → its parsed format */
+	bool heading_printed;
+	bool has_error_clause;
+	int saved_fd; /* the output before freopen(); -1: not reopened */
+
+	/* flowindent */
+	int indent;
+	const struct vp_enabled *last;
+	/* A return waits for what comes next: another clause of the same probe does not unindent twice. */
+	struct vp_record held;
+	uint8_t *held_data;
+	size_t held_cap;
+
+	/* Asked every so often while data is handed out; true: the user has lost patience. */
+	bool (*impatient)(void *arg);
+	void *impatient_arg;
+	unsigned since_asked;
+};
+
+/** @p opts is read at every record (setopt() changes it); @p prog and @p fp are borrowed. */
+OT_MUST_CHECK struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opts,
+					       const struct dif_program *prog, FILE *fp);
+void cli_consumer_deinit(struct cli_consumer *c);
+
+struct vp_sink cli_consumer_sink(struct cli_consumer *c);
+
+/** At the end of a wake-up: print what was held back, write everything out. OS: the output can't be
+ * written. */
+OT_MUST_CHECK struct ot_err *cli_consumer_flush(struct cli_consumer *c);
+
+/** The aggregations that no printa() has printed. */
+OT_MUST_CHECK struct ot_err *cli_consumer_finish(struct cli_consumer *c);
+
+/** libact.c: what a record asks the consumer to do. @p run is one statement's @p n data. */
+OT_MUST_CHECK struct ot_err *cli_libact(struct cli_consumer *c, const struct vp_enabled *ecb,
+					const struct cli_datum *run, unsigned n);
+OT_MUST_CHECK struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt,
+					const struct cli_datum *args, unsigned nargs);
+OT_MUST_CHECK struct ot_err *cli_freopen(struct cli_consumer *c, const struct vp_enabled *ecb,
+					 const struct dif_format *fmt, const struct cli_datum *args,
+					 unsigned nargs);
+
+#endif

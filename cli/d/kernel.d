@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernel data that programs read by `name. BTF has types for functions and per-CPU variables
+ * only, so what these are is said here.
+ */
+#pragma D depends_on module vmlinux
+
+extern unsigned long jiffies;
+extern unsigned long jiffies_64;
+extern unsigned long totalreserve_pages;
+extern unsigned long max_pfn;
+extern unsigned int nr_cpu_ids;
+extern int nr_threads;
+extern int panic_timeout;
+extern int oops_in_progress;
+extern unsigned int tsc_khz;
+extern unsigned int cpu_khz;
+extern unsigned long loops_per_jiffy;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Actions that the consumer carries out when it comes to their record: clear(), normalize(),
+ * denormalize(), trunc(), ftruncate(), setopt(), freopen(), system().
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cli/consumer.h"
+#include "cli/messages.h"
+
+/* The value behind a libact; without an object it is 0. */
+static int64_t value_of(const struct cli_datum *d)
+{
+	return d->action->object ? cli_load_signed(d->data, d->size) : 0;
+}
+
+static char *string_of(const struct cli_datum *d)
+{
+	return strndup((const char *)d->data, d->size);
+}
+
+static struct ot_err *do_setopt(struct cli_consumer *c, const struct vp_enabled *ecb,
+				const struct cli_datum *run, unsigned n)
+{
+	ot_auto_free char *name = string_of(&run[0]);
+	/* without a value its datum is a number */
+	ot_auto_free char *value = n > 1 && run[1].size > 8 ? string_of(&run[1]) : NULL;
+	ot_auto_err struct ot_err *err = NULL;
+
+	if (!name)
+		return ot_err_nomem();
+	err = dif_options_set(c->opts, name, value, DIF_OPT_ACTIVE);
+	if (err)
+		cli_report_library_fault(ecb, "couldn't set option \"%s\" to \"%s\": %s", name,
+					 value ? value : "1", ot_err_message(err));
+	return NULL;
+}
+
+static struct ot_err *do_ftruncate(struct cli_consumer *c)
+{
+	FILE *fp = c->printer.fp;
+
+	fflush(fp);
+	/* a pipe or terminal can't be: then there is nothing to do */
+	if (!ftruncate(fileno(fp), 0))
+		fseeko(fp, 0, SEEK_SET);
+	return NULL;
+}
+
+static struct ot_err *do_normalize(struct cli_consumer *c, const struct vp_enabled *ecb, struct cli_agg *agg,
+				   int64_t normal)
+{
+	(void)c;
+	if (normal)
+		cli_agg_normalize(agg, (uint64_t)normal);
+	else
+		cli_report_library_fault(ecb, "invalid normalization: 0");
+	return NULL;
+}
+
+/* The datum that carries the value: the last of a run, whether or not one for the name is in front. */
+struct ot_err *cli_libact(struct cli_consumer *c, const struct vp_enabled *ecb, const struct cli_datum *run,
+			  unsigned n)
+{
+	struct cli_agg *agg = NULL;
+
+	for (unsigned i = 0; i < n && !agg; i++)
+		agg = cli_aggs_get(&c->aggs, run[i].action->aggid);
+	switch ((enum dif_libact)run->action->arg) {
+	case DIF_LIBACT_SETOPT:
+		return do_setopt(c, ecb, run, n);
+	case DIF_LIBACT_FTRUNCATE:
+		return do_ftruncate(c);
+	default:
+		break;
+	}
+	if (!agg)
+		return ot_err_new(OT_ERR_BAD_DATA, "an action on an aggregation that the program has not");
+	switch ((enum dif_libact)run->action->arg) {
+	case DIF_LIBACT_CLEAR:
+		cli_agg_clear(agg);
+		return NULL;
+	case DIF_LIBACT_NORMALIZE:
+		return do_normalize(c, ecb, agg, value_of(&run[n - 1]));
+	case DIF_LIBACT_DENORMALIZE:
+		cli_agg_normalize(agg, 1);
+		return NULL;
+	case DIF_LIBACT_TRUNC:
+		return cli_agg_trunc(agg, value_of(&run[n - 1]));
+	default:
+		return ot_err_new(OT_ERR_BAD_DATA, "an action of unknown kind %llu",
+				  (unsigned long long)run->action->arg);
+	}
+}
+
+/* The text of a format with its arguments; owned by the caller. */
+static char *format_text(struct cli_consumer *c, const struct dif_format *fmt, const struct cli_datum *args,
+			 unsigned nargs)
+{
+	struct cli_printer p = c->printer;
+	char *text = NULL;
+	size_t len;
+
+	p.fp = open_memstream(&text, &len);
+	if (!p.fp)
+		return NULL;
+	cli_print_format(&p, fmt, args, nargs, NULL, 0);
+	return fclose(p.fp) ? (free(text), NULL) : text;
+}
+
+/* The command's output goes where ours goes, behind what was printed so far. */
+struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt, const struct cli_datum *args,
+			  unsigned nargs)
+{
+	ot_auto_free char *command = format_text(c, fmt, args, nargs);
+	int status;
+	pid_t pid;
+
+	if (!command)
+		return ot_err_nomem();
+	OT_TRY(cli_consumer_flush(c));
+	pid = fork();
+	if (pid < 0)
+		return ot_err_os(errno, "fork");
+	if (!pid) {
+		sigset_t none;
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return ot_err_os(errno, "waiting for system(\"%s\")", command);
+	return NULL;
+}
+
+static struct ot_err *replace_output(struct cli_consumer *c, int fd)
+{
+	int out = fileno(c->printer.fp);
+
+	if (c->saved_fd < 0) {
+		c->saved_fd = fcntl(out, F_DUPFD_CLOEXEC, 3);
+		if (c->saved_fd < 0)
+			return ot_err_os(errno, "dup");
+	}
+	return dup2(fd, out) < 0 ? ot_err_os(errno, "dup2") : NULL;
+}
+
+/* freopen("") goes back to the first output. Where the file can't be opened the output stays. */
+struct ot_err *cli_freopen(struct cli_consumer *c, const struct vp_enabled *ecb, const struct dif_format *fmt,
+			   const struct cli_datum *args, unsigned nargs)
+{
+	ot_auto_free char *name = format_text(c, fmt, args, nargs);
+
+	if (!name)
+		return ot_err_nomem();
+	OT_TRY(cli_consumer_flush(c));
+	if (!*name)
+		return c->saved_fd < 0 ? NULL : replace_output(c, c->saved_fd);
+	ot_auto_close int fd = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0) {
+		cli_report_library_fault(ecb, "couldn't freopen() \"%s\": %s", name, strerror(errno));
+		return NULL;
+	}
+	return replace_output(c, fd);
+}

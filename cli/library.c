@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * D libraries: every *.d of the system directory and of each -L directory, compiled before any
+ * program. "#pragma D depends_on library NAME.d" puts NAME.d first; a library whose module or
+ * provider is not there is left out by the compiler.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/source.h"
+
+#define LIBRARY_MAX   (16u << 20)
+#define LIBRARIES_MAX 4096
+
+struct library {
+	char *path;
+	const char *name; /* in path */
+	char *text;
+	size_t len;
+	bool done;
+	bool in_progress; /* its dependencies are being compiled: meeting it again is a cycle */
+};
+
+struct libraries {
+	struct library *items;
+	size_t count, cap;
+	struct cli_invocation *inv;
+	struct dif_compiler *comp;
+	struct dif_program *prog;
+	const struct dif_diag **diag;
+	const char **path;
+};
+
+static void libraries_free(struct libraries *libs)
+{
+	for (size_t i = 0; i < libs->count; i++) {
+		free(libs->items[i].path);
+		free(libs->items[i].text);
+	}
+	free(libs->items);
+}
+
+static struct ot_err *add_library(struct libraries *libs, const char *dir, const char *name)
+{
+	struct library lib = { 0 };
+
+	if (libs->count == LIBRARIES_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %d D libraries", LIBRARIES_MAX);
+	if (!ot_grow(&libs->items, &libs->cap, libs->count + 1, sizeof(*libs->items)))
+		return ot_err_nomem();
+	if (asprintf(&lib.path, "%s/%s", dir, name) < 0)
+		return ot_err_nomem();
+	lib.name = lib.path + strlen(dir) + 1;
+	struct ot_err *err = ot_read_file(lib.path, LIBRARY_MAX, &lib.text, &lib.len);
+	if (err) {
+		free(lib.path);
+		return err;
+	}
+	libs->items[libs->count++] = lib;
+	return NULL;
+}
+
+static int is_library(const struct dirent *entry)
+{
+	size_t n = strlen(entry->d_name);
+
+	return n > 2 && entry->d_name[0] != '.' && !strcmp(entry->d_name + n - 2, ".d");
+}
+
+/* In order of name, so that a run is like every other. */
+static struct ot_err *add_directory(struct libraries *libs, const char *dir, bool must_exist)
+{
+	struct dirent **entries;
+	struct ot_err *err = NULL;
+	int n = scandir(dir, &entries, is_library, alphasort);
+
+	if (n < 0)
+		return must_exist ? ot_err_os(errno, "D library directory %s", dir) : NULL;
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = add_library(libs, dir, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return err;
+}
+
+/* lib/outsight/d beside the bin/ that this program is in. */
+static char *system_directory(void)
+{
+	char self[4096], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *dir = NULL;
+
+	if (n <= 0)
+		return NULL;
+	self[n] = '\0';
+	for (int up = 0; up < 2 && (slash = strrchr(self, '/')); up++)
+		*slash = '\0';
+	return asprintf(&dir, "%s/lib/outsight/d", self) < 0 ? NULL : dir;
+}
+
+static struct ot_err *compile_one(struct libraries *libs, size_t index);
+
+static struct ot_err *compile_named(struct libraries *libs, const char *name, size_t len)
+{
+	for (size_t i = 0; i < libs->count; i++)
+		if (strlen(libs->items[i].name) == len && !memcmp(libs->items[i].name, name, len))
+			return compile_one(libs, i);
+	return NULL;
+}
+
+/* Compile what the "#pragma D depends_on library" lines of a text name. */
+static struct ot_err *compile_dependencies(struct libraries *libs, const char *text)
+{
+	static const char *const words[] = { "#", "pragma", "D", "depends_on", "library" };
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *s = line + strspn(line, " \t\n");
+		size_t i = 0;
+		line = s;
+		for (; i < OT_ARRAY_SIZE(words) && !strncmp(s, words[i], strlen(words[i])); i++) {
+			s += strlen(words[i]);
+			s += strspn(s, " \t");
+		}
+		if (i == OT_ARRAY_SIZE(words))
+			OT_TRY(compile_named(libs, s, strcspn(s, " \t\r\n")));
+	}
+	return NULL;
+}
+
+static struct ot_err *compile_one(struct libraries *libs, size_t index)
+{
+	struct library *lib = &libs->items[index];
+	uint32_t first;
+
+	if (lib->done)
+		return NULL;
+	if (lib->in_progress)
+		return ot_err_new(OT_ERR_BAD_DATA, "D library %s depends on itself", lib->path);
+	lib->in_progress = true;
+	OT_TRY(compile_dependencies(libs, lib->text));
+	lib->done = true;
+	struct dif_source src = {
+		.kind = DIF_SOURCE_LIBRARY,
+		.name = lib->path,
+		.text = lib->text,
+		.len = lib->len,
+		.args = libs->inv->args.items,
+		.nargs = 1,
+	};
+	struct ot_err *err = dif_compile(libs->comp, &src, libs->prog, &first, libs->diag);
+	if (!err)
+		return NULL;
+	if (*libs->diag && (*libs->diag)->tag && !strcmp((*libs->diag)->tag, "D_PRAGMA_DEPEND")) {
+		*libs->diag = NULL;
+		ot_err_destroy(err);
+		return NULL;
+	}
+	*libs->path = ot_arena_strdup(&libs->inv->arena, lib->path);
+	return err;
+}
+
+struct ot_err *cli_libraries_compile(struct cli_invocation *inv, struct dif_compiler *comp,
+				     struct dif_program *prog, const struct dif_diag **ret_diag,
+				     const char **ret_path)
+{
+	struct libraries libs = {
+		.inv = inv, .comp = comp, .prog = prog, .diag = ret_diag, .path = ret_path
+	};
+	ot_auto_free char *system = system_directory();
+	struct ot_err *err = NULL;
+
+	if (inv->opts.nolibs)
+		return NULL;
+	if (inv->opts.syslibdir)
+		err = add_directory(&libs, inv->opts.syslibdir, true);
+	else if (system)
+		err = add_directory(&libs, system, false);
+	for (size_t i = 0; i < inv->libdirs.count && !err; i++)
+		err = add_directory(&libs, inv->libdirs.items[i], true);
+	for (size_t i = 0; i < libs.count && !err; i++)
+		err = compile_one(&libs, i);
+	libraries_free(&libs);
+	return err;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <errno.h>
+
+#include "cli/list.h"
+#include "cli/messages.h"
+#include "cli/stability.h"
+
+struct listing {
+	FILE *fp;
+	const struct dif_world *world;
+	bool verbose;
+};
+
+static void print_arguments(const struct listing *l, const struct vp_probe *probe)
+{
+	struct dif_type *native, *type;
+	unsigned mapping, n = 0;
+	struct ot_buf text;
+
+	fputs("\n\tArgument Types\n", l->fp);
+	for (; l->world->probe_arg &&
+	       l->world->probe_arg(l->world->env, probe->id, n, &native, &type, &mapping);
+	     n++) {
+		ot_buf_init(&text);
+		dif_type_print(type, &text);
+		fprintf(l->fp, "\t\targs[%u]: %s\n", n, ot_buf_str(&text));
+		ot_buf_deinit(&text);
+	}
+	if (!n)
+		fputs("\t\tNone\n", l->fp);
+	putc('\n', l->fp);
+}
+
+static void print_details(const struct listing *l, const struct vp_probe *probe)
+{
+	struct dif_attribute attrs[CLI_ATTRIBUTES];
+
+	cli_attributes(l->world, probe->provider, attrs);
+	cli_print_attribute("Probe Description Attributes", cli_minimum_attribute(attrs, CLI_ATTR_ARGS),
+			    l->fp);
+	cli_print_attribute("Argument Attributes", attrs[CLI_ATTR_ARGS], l->fp);
+	print_arguments(l, probe);
+}
+
+static bool print_probe(void *arg, const struct vp_probe *probe)
+{
+	const struct listing *l = arg;
+
+	fprintf(l->fp, "%5u %10s %17s %33s %s\n", probe->id, probe->provider, probe->module, probe->function,
+		probe->name);
+	if (!l->verbose)
+		return !ferror(l->fp);
+	if (probe->refused)
+		fprintf(l->fp, "\n\tCannot be enabled: %s\n", probe->refused);
+	print_details(l, probe);
+	return !ferror(l->fp);
+}
+
+static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct cli_compilation *c)
+{
+	const struct dif_probedesc *last = NULL;
+
+	for (uint32_t i = 0; i < c->prog.nclauses; i++) {
+		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
+		uint64_t count = 0;
+		OT_TRY(vp_session_match(s, desc, l->verbose, print_probe, l, &count));
+		if (!count && desc != last)
+			cli_error("failed to match %s:%s:%s:%s: No probe matches description", desc->provider,
+				  desc->module, desc->function, desc->name);
+		last = desc;
+	}
+	return NULL;
+}
+
+int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
+	     FILE *fp)
+{
+	struct listing l = { fp, vp_session_world(s), inv->verbose };
+	struct dif_probedesc all = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
+	struct ot_err *err;
+	uint64_t count;
+
+	fprintf(fp, "%5s %10s %17s %33s %s\n", "ID", "PROVIDER", "MODULE", "FUNCTION", "NAME");
+	if (c->nunits)
+		err = list_clauses(s, &l, c);
+	else
+		err = vp_session_match(s, &all, inv->verbose, print_probe, &l, &count);
+	if (err)
+		return cli_fail(err, NULL);
+	errno = 0;
+	if (fflush(fp) == EOF || ferror(fp))
+		return cli_fail(
+		    ot_err_os(errno ? errno : EIO, "failed to write to %s", inv->out ? inv->out : "<stdout>"),
+		    NULL);
+	return CLI_EXIT_OK;
+}
+
+static bool print_symbol(void *arg, uint64_t addr, char type, const char *name, const char *module)
+{
+	FILE *fp = arg;
+
+	fprintf(fp, "%016llx %c %s", (unsigned long long)addr, type, name);
+	if (module && *module)
+		fprintf(fp, "\t[%s]", module);
+	putc('\n', fp);
+	return !ferror(fp);
+}
+
+int cli_dump_symbols(struct vp_session *s, FILE *fp)
+{
+	struct ot_err *err = vp_session_each_symbol(s, print_symbol, fp);
+
+	if (err)
+		return cli_fail(err, NULL);
+	errno = 0;
+	if (fflush(fp) == EOF || ferror(fp))
+		return cli_fail(ot_err_os(errno ? errno : EIO, "failed to write to <stdout>"), NULL);
+	return CLI_EXIT_OK;
+}

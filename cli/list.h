@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -l: the probes there are; --dump-symbols. */
+#ifndef CLI_LIST_H
+#define CLI_LIST_H
+
+#include "cli/compile.h"
+#include "vmm-probe/session/session.h"
+
+/** Every probe, or those that the compiled descriptions match. With -v: what is known of each, and
+ * those that can't be enabled with the reason. Returns the exit status. */
+int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
+	     FILE *fp);
+
+/** Every symbol of the guest, as /proc/kallsyms shows them. */
+int cli_dump_symbols(struct vp_session *s, FILE *fp);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All texts of faults and drops, and how messages are written. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/messages.h"
+
+#define CLEAR_LINE "\r\033[K"
+
+static void vmessage(const char *fmt, va_list ap)
+{
+	cli_progress(NULL, NULL);
+	fflush(NULL); /* data first: both may go to one terminal or file */
+	fputs("dtrace: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	putc('\n', stderr);
+}
+
+void cli_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vmessage(fmt, ap);
+	va_end(ap);
+}
+
+void cli_notice(const struct dif_options *opts, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (opts->quiet)
+		return;
+	va_start(ap, fmt);
+	vmessage(fmt, ap);
+	va_end(ap);
+}
+
+int cli_fail(struct ot_err *err, const char *context, ...)
+{
+	char text[4096] = "";
+	va_list ap;
+
+	if (context) {
+		va_start(ap, context);
+		vsnprintf(text, sizeof(text), context, ap);
+		va_end(ap);
+	}
+	cli_error("%s%s%s", text, context ? ": " : "", ot_err_message(err));
+	ot_err_destroy(err);
+	return CLI_EXIT_ERROR;
+}
+
+static void describe_probe(const struct vp_enabled *ecb, char *buf, size_t size)
+{
+	const struct vp_probe *probe = ecb->probe;
+
+	snprintf(buf, size, "error on enabled probe ID %u (ID %u: %s:%s:%s:%s)", ecb->epid, probe->id,
+		 probe->provider, probe->module, probe->function, probe->name);
+}
+
+void cli_report_fault(const struct vp_fault_info *fault)
+{
+	char probe[1024], where[32], address[32] = "", offset[32] = "";
+
+	describe_probe(fault->ecb, probe, sizeof(probe));
+	if (fault->action)
+		snprintf(where, sizeof(where), "action #%u", fault->action);
+	else
+		strcpy(where, "predicate");
+	if (dif_fault_has_address(fault->fault))
+		snprintf(address, sizeof(address), " (0x%llx)", (unsigned long long)fault->address);
+	if (fault->offset >= 0)
+		snprintf(offset, sizeof(offset), " at DIF offset %d", fault->offset);
+	cli_error("%s: %s%s in %s%s", probe, dif_fault_text(fault->fault), address, where, offset);
+}
+
+void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...)
+{
+	char probe[1024], text[1024];
+	va_list ap;
+
+	describe_probe(ecb, probe, sizeof(probe));
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	cli_error("%s: %s", probe, text);
+}
+
+static const struct {
+	const char *tag;
+	const char *text; /* in front of it: the count; behind it: "s" */
+	const char *tail;
+	bool per_cpu;
+} drops[] = {
+	[VP_DROP_PRINCIPAL] = { "PRINCIPAL", "drop", "", true },
+	[VP_DROP_AGGREGATION] = { "AGGREGATION", "aggregation drop", "", true },
+	[VP_DROP_DYNAMIC] = { "DYNAMIC", "dynamic variable drop", "", false },
+	[VP_DROP_DYNRINSE] = { "DYNRINSE", "dynamic variable drop", " with non-empty rinsing list", false },
+	[VP_DROP_DYNDIRTY] = { "DYNDIRTY", "dynamic variable drop", " with non-empty dirty list", false },
+	[VP_DROP_SPEC] = { "SPEC", "speculative drop", "", false },
+	[VP_DROP_DBLERROR] = { "DBLERROR", "error", " in ERROR probe enabling", false },
+	[VP_DROP_STKSTROVERFLOW] = { "STKSTROVERFLOW", "jstack()/ustack() string table overflow", "", false },
+	[VP_DROP_SPECBUSY] = { "SPECBUSY", "failed speculation", "", false },
+	[VP_DROP_SPECUNAVAIL] = { "SPECUNAVAIL", "failed speculation", "", false },
+};
+
+void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	char tag[64] = "", where[32] = "", tail[64];
+	const char *plural = count == 1 ? "" : "s";
+
+	if ((size_t)kind >= OT_ARRAY_SIZE(drops))
+		return;
+	if (opts->droptags)
+		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", drops[kind].tag);
+	if (drops[kind].per_cpu)
+		snprintf(where, sizeof(where), " on CPU %u", cpu);
+	if (kind == VP_DROP_SPECBUSY)
+		snprintf(tail, sizeof(tail), " (available buffer%s still busy)", plural);
+	else if (kind == VP_DROP_SPECUNAVAIL)
+		snprintf(tail, sizeof(tail), " (no speculative buffer available)");
+	else
+		snprintf(tail, sizeof(tail), "%s", drops[kind].tail);
+	cli_error("%s%llu %s%s%s%s", tag, (unsigned long long)count, drops[kind].text, plural, tail, where);
+}
+
+void cli_progress(void *arg, const char *what)
+{
+	static struct timespec started;
+	static bool shown;
+	struct timespec now;
+
+	(void)arg;
+	if (!what) {
+		if (shown)
+			fputs(CLEAR_LINE, stderr);
+		shown = false;
+		started.tv_sec = 0;
+		return;
+	}
+	if (!isatty(STDERR_FILENO))
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!started.tv_sec)
+		started = now;
+	if (now.tv_sec - started.tv_sec < 1)
+		return;
+	fprintf(stderr, CLEAR_LINE "%s ...", what);
+	fflush(stderr);
+	shown = true;
+}

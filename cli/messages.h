@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What goes to stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts look
+ * for it. Data that was printed before a message is written out before it.
+ */
+#ifndef CLI_MESSAGES_H
+#define CLI_MESSAGES_H
+
+#include "dif/lang/options.h"
+#include "vmm-probe/session/session.h"
+
+enum { CLI_EXIT_OK = 0, CLI_EXIT_ERROR = 1, CLI_EXIT_USAGE = 2 };
+
+/** A message; the newline is added. */
+void cli_error(const char *fmt, ...) OT_PRINTF(1, 2);
+
+/** The same, but not under quiet. */
+void cli_notice(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
+
+/** Say "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
+int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
+
+/** A fault of a probe. */
+void cli_report_fault(const struct vp_fault_info *fault);
+/** A fault that came up while a record was handled here: "couldn't set option …". */
+void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...) OT_PRINTF(2, 3);
+/** Lost data; with its DTRACEDROP_ tag under droptags. */
+void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
+
+/** Something slow is going on: shown on a terminal only, and only after a second. @p what NULL:
+ * it is over, wipe the line. */
+void cli_progress(void *arg, const char *what);
+
+#endif

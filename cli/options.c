@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Passes over the command line, as dtrace(1) has them: modes first, then options and programs in the
+ * order given. What comes later (processes, compiling, tracing) is trace.c's.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/messages.h"
+#include "cli/options.h"
+
+/* "-": words that are no options come in order, as option 1. */
+static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+
+enum long_option {
+	OPT_HELP = 256,
+	OPT_VERSION,
+	OPT_VMLINUX,
+	OPT_SYMBOLS,
+	OPT_NO_CACHE,
+	OPT_DUMP_SYMBOLS,
+	OPT_SAVE_DOF,
+	OPT_DOF,
+};
+
+static const struct option longs[] = {
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ "vmlinux", required_argument, NULL, OPT_VMLINUX },
+	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
+	{ "no-cache", no_argument, NULL, OPT_NO_CACHE },
+	{ "dump-symbols", no_argument, NULL, OPT_DUMP_SYMBOLS },
+	{ "save-dof", required_argument, NULL, OPT_SAVE_DOF },
+	{ "dof", required_argument, NULL, OPT_DOF },
+	{ NULL, 0, NULL, 0 },
+};
+
+bool cli_strings_add(struct cli_strings *list, const char *s)
+{
+	/* a NULL stays behind the last: execv() and $n want it */
+	if (!ot_grow(&list->items, &list->cap, list->count + 2, sizeof(*list->items)))
+		return false;
+	list->items[list->count++] = s;
+	list->items[list->count] = NULL;
+	return true;
+}
+
+void cli_options_deinit(struct cli_invocation *inv)
+{
+	free(inv->programs);
+	free(inv->args.items);
+	free(inv->guests.items);
+	free(inv->cpp.items);
+	free(inv->libdirs.items);
+	free(inv->commands.items);
+	free(inv->pids.items);
+	dif_options_deinit(&inv->opts);
+	ot_arena_deinit(&inv->arena);
+}
+
+static int no_memory(void)
+{
+	return cli_fail(ot_err_nomem(), NULL);
+}
+
+static int usage_error(void)
+{
+	cli_usage(stderr);
+	return CLI_EXIT_USAGE;
+}
+
+/* --- pass 1: modes and words ---------------------------------------------------------- */
+
+static int unsupported(int letter)
+{
+	switch (letter) {
+	case 'a':
+	case 'A':
+		cli_error(
+		    "-%c: anonymous tracing is not there yet: `outsight run` traces a guest from its boot",
+		    letter);
+		break;
+	case 'B':
+		cli_error("-B: the buffered-output demonstration is not part of Outsight");
+		break;
+	case 'G':
+		cli_error("-G: Outsight makes no object files: programs with probes of their own are traced "
+			  "as they are");
+		break;
+	case 'h':
+		cli_error("-h: Outsight makes no header files for probes of one's own");
+		break;
+	}
+	return CLI_EXIT_ERROR;
+}
+
+static int check_model(int letter, const char *arg)
+{
+	if (strcmp(arg, letter == '3' ? "2" : "4") != 0) {
+		fprintf(stderr, "dtrace: illegal option -- %c%s\n", letter, arg);
+		return usage_error();
+	}
+	if (letter == '3') {
+		cli_error("-32: guests are 64-bit, so are programs");
+		return CLI_EXIT_ERROR;
+	}
+	return CLI_GO_ON;
+}
+
+struct modes {
+	unsigned chosen; /* of -A -G -h -l -V */
+	int unsupported; /* the first option that is for later, 0: none */
+	bool help, version, d_version;
+};
+
+static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
+{
+	switch (c) {
+	case '?':
+		return usage_error();
+	case 1:
+		return cli_strings_add(&inv->args, optarg) ? CLI_GO_ON : no_memory();
+	case '3':
+	case '6':
+		return check_model(c, optarg);
+	case 'A':
+	case 'G':
+	case 'h':
+		m->chosen++;
+		m->unsupported = m->unsupported ? m->unsupported : c;
+		break;
+	case 'a':
+	case 'B':
+		m->unsupported = m->unsupported ? m->unsupported : c;
+		break;
+	case 'e':
+		inv->compile_only = true;
+		break;
+	case 'l':
+		inv->mode = CLI_MODE_LIST;
+		m->chosen++;
+		break;
+	case 'V':
+		m->d_version = true;
+		m->chosen++;
+		break;
+	case OPT_HELP:
+		m->help = true;
+		break;
+	case OPT_VERSION:
+		m->version = true;
+		break;
+	case OPT_DUMP_SYMBOLS:
+		inv->mode = CLI_MODE_DUMP_SYMBOLS;
+		break;
+	}
+	return CLI_GO_ON;
+}
+
+static int first_pass(struct cli_invocation *inv, int argc, char **argv)
+{
+	struct modes m = { 0 };
+	int c, status;
+
+	optind = 0; /* glibc: begin anew */
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
+		if ((status = first_pass_option(inv, &m, c)) != CLI_GO_ON)
+			return status;
+	while (optind < argc) /* behind -- */
+		if (!cli_strings_add(&inv->args, argv[optind++]))
+			return no_memory();
+	if (m.help || m.version) {
+		if (m.help)
+			cli_help();
+		else
+			cli_version();
+		return CLI_EXIT_OK;
+	}
+	if (m.chosen > 1) {
+		fputs("dtrace: only one of the [-AGhlV] options can be specified at a time\n", stderr);
+		return CLI_EXIT_USAGE;
+	}
+	if (m.unsupported)
+		return unsupported(m.unsupported);
+	if (m.d_version) {
+		puts("dtrace: Sun D 1.13");
+		return CLI_EXIT_OK;
+	}
+	return CLI_GO_ON;
+}
+
+/* --- pass 2: options and programs ---------------------------------------------------------- */
+
+static int set_option(struct cli_invocation *inv, const char *name, const char *value, const char *letter,
+		      const char *shown)
+{
+	struct ot_err *err = dif_options_set(&inv->opts, name, value, DIF_OPT_COMMAND_LINE);
+
+	if (!err)
+		return CLI_GO_ON;
+	return cli_fail(err, "failed to set %s%s%s", letter, shown ? " " : "", shown ? shown : "");
+}
+
+static int add_program(struct cli_invocation *inv, bool is_script, enum dif_spec spec, const char *arg)
+{
+	if (!ot_grow(&inv->programs, &inv->programs_cap, inv->nprograms + 1, sizeof(*inv->programs)))
+		return no_memory();
+	inv->programs[inv->nprograms++] = (struct cli_program){ is_script, spec, arg };
+	return CLI_GO_ON;
+}
+
+/* An argument of cpp: @flag and @value in one word. */
+static int add_cpp(struct cli_invocation *inv, const char *flag, const char *value)
+{
+	char *s = ot_arena_printf(&inv->arena, "%s%s", flag, value);
+
+	return s && cli_strings_add(&inv->cpp, s) ? CLI_GO_ON : no_memory();
+}
+
+static int add(struct cli_strings *list, const char *s)
+{
+	return cli_strings_add(list, s) ? CLI_GO_ON : no_memory();
+}
+
+/* -X: a, c, s and t are dtrace's; GNU cpp's closest. */
+static int set_conformance(struct cli_invocation *inv, const char *mode)
+{
+	static const struct {
+		const char *mode, *flag;
+	} modes[] = {
+		{ "a", "-std=gnu99" }, { "c", "-std=c99" }, { "s", "-traditional-cpp" }, { "t", "-std=gnu89" }
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(modes); i++)
+		if (!strcmp(mode, modes[i].mode))
+			return add_cpp(inv, modes[i].flag, "");
+	cli_error("failed to set -X %s: Invalid value for specified option", mode);
+	return CLI_EXIT_ERROR;
+}
+
+/* -x: some options are lists that the driver keeps. */
+static int set_x(struct cli_invocation *inv, const char *arg)
+{
+	char *name = ot_arena_strdup(&inv->arena, arg);
+	char *value;
+	int status;
+
+	if (!name)
+		return no_memory();
+	value = strchr(name, '=');
+	if (value)
+		*value++ = '\0';
+	status = set_option(inv, name, value, "-x", name);
+	if (status != CLI_GO_ON || !value)
+		return status;
+	if (!strcmp(name, "define"))
+		return add_cpp(inv, "-D", value);
+	if (!strcmp(name, "undef"))
+		return add_cpp(inv, "-U", value);
+	if (!strcmp(name, "incdir"))
+		return add_cpp(inv, "-I", value);
+	if (!strcmp(name, "libdir"))
+		return add(&inv->libdirs, value);
+	if (!strcmp(name, "stdc"))
+		return set_conformance(inv, value);
+	return CLI_GO_ON;
+}
+
+static int program_option(struct cli_invocation *inv, int c)
+{
+	switch (c) {
+	case 'f':
+		return add_program(inv, false, DIF_SPEC_FUNCTION, optarg);
+	case 'i':
+		return add_program(inv, false, DIF_SPEC_ID, optarg);
+	case 'm':
+		return add_program(inv, false, DIF_SPEC_MODULE, optarg);
+	case 'n':
+		return add_program(inv, false, DIF_SPEC_NAME, optarg);
+	case 'P':
+		return add_program(inv, false, DIF_SPEC_PROVIDER, optarg);
+	case 's':
+		return add_program(inv, true, DIF_SPEC_NAME, optarg);
+	case 'c':
+		return add(&inv->commands, optarg);
+	case 'p':
+		return add(&inv->pids, optarg);
+	case 'g':
+		return add(&inv->guests, optarg);
+	case 'L':
+		return add(&inv->libdirs, optarg);
+	case 'D':
+		return add_cpp(inv, "-D", optarg);
+	case 'I':
+		return add_cpp(inv, "-I", optarg);
+	case 'U':
+		return add_cpp(inv, "-U", optarg);
+	case 'H':
+		return add_cpp(inv, "-H", "");
+	case 'X':
+		return set_conformance(inv, optarg);
+	}
+	return CLI_GO_ON;
+}
+
+static int second_pass_option(struct cli_invocation *inv, int c)
+{
+	switch (c) {
+	case 'b':
+		return set_option(inv, "bufsize", optarg, "-b", optarg);
+	case 'C':
+		return set_option(inv, "cpp", NULL, "-C", NULL);
+	case 'F':
+		return set_option(inv, "flowindent", NULL, "-F", NULL);
+	case 'q':
+		return set_option(inv, "quiet", NULL, "-q", NULL);
+	case 'S':
+		return set_option(inv, "verbose", NULL, "-S", NULL);
+	case 'w':
+		return set_option(inv, "destructive", NULL, "-w", NULL);
+	case 'Z':
+		return set_option(inv, "zdefs", NULL, "-Z", NULL);
+	case 'x':
+		return set_x(inv, optarg);
+	case 'o':
+		inv->out = optarg;
+		break;
+	case 'v':
+		inv->verbose = true;
+		break;
+	case OPT_VMLINUX:
+		inv->vmlinux = optarg;
+		break;
+	case OPT_SYMBOLS:
+		inv->symbols = optarg;
+		break;
+	case OPT_NO_CACHE:
+		inv->no_cache = true;
+		break;
+	case OPT_SAVE_DOF:
+		inv->save_dof = optarg;
+		break;
+	case OPT_DOF:
+		inv->load_dof = optarg;
+		break;
+	default:
+		return program_option(inv, c);
+	}
+	return CLI_GO_ON;
+}
+
+int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
+{
+	int c, status;
+
+	*inv = (struct cli_invocation){ .mode = CLI_MODE_TRACE };
+	dif_options_init(&inv->opts);
+	ot_arena_init(&inv->arena);
+	if (argc <= 1)
+		return usage_error();
+	if (!cli_strings_add(&inv->args, argv[0]))
+		return no_memory();
+	argv[0] = (char *)"dtrace"; /* for getopt's own messages */
+	status = first_pass(inv, argc, argv);
+	argv[0] = (char *)inv->args.items[0];
+	if (status != CLI_GO_ON)
+		return status;
+	if (inv->mode == CLI_MODE_LIST && (status = set_option(inv, "zdefs", NULL, "-l", NULL)) != CLI_GO_ON)
+		return status;
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
+		if ((status = second_pass_option(inv, c)) != CLI_GO_ON)
+			return status;
+	return CLI_GO_ON;
+}

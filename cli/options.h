@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The command line: dtrace(1)'s options and ours, in the order and with the meaning dtrace gives them. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdio.h>
+
+#include "dif/lang/compile.h"
+
+enum cli_mode { CLI_MODE_TRACE, CLI_MODE_LIST, CLI_MODE_DUMP_SYMBOLS };
+
+/* A program to compile: -s FILE or one of -P -m -f -n -i. */
+struct cli_program {
+	bool is_script;
+	enum dif_spec spec;
+	const char *arg;
+};
+
+/* A growing list of borrowed strings. */
+struct cli_strings {
+	const char **items;
+	size_t count, cap;
+};
+
+struct cli_invocation {
+	enum cli_mode mode;
+	struct dif_options opts;
+	struct cli_program *programs;
+	size_t nprograms, programs_cap;
+	struct cli_strings args;     /* $0, $1 …; NULL behind the last */
+	struct cli_strings guests;   /* -g; none: the only one running */
+	struct cli_strings cpp;      /* -D, -U, -I, -H and -X as cpp takes them, in order */
+	struct cli_strings libdirs;  /* -L */
+	struct cli_strings commands; /* -c */
+	struct cli_strings pids;     /* -p */
+	struct ot_arena arena;       /* texts made here */
+	const char *out;             /* -o */
+	const char *vmlinux, *symbols;
+	const char *save_dof; /* --save-dof */
+	const char *load_dof; /* --dof */
+	bool no_cache;
+	bool compile_only; /* -e */
+	bool verbose;      /* -v */
+};
+
+#define CLI_GO_ON (-1)
+
+/** Take argv apart. CLI_GO_ON, or the status to exit with at once (what was wrong has been said;
+ * usage, --help, --version and -V are answered here). @p inv is to be deinited in any case. */
+int cli_options_parse(struct cli_invocation *inv, int argc, char **argv);
+void cli_options_deinit(struct cli_invocation *inv);
+
+OT_MUST_CHECK bool cli_strings_add(struct cli_strings *list, const char *s);
+
+/* usage.c */
+void cli_usage(FILE *fp);
+void cli_help(void);
+void cli_version(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Printing one datum: what trace(), printf(), stack() and an aggregation's keys look like.
+ * Everything goes to a FILE; write errors stay in it (ferror) and are looked at when it is
+ * flushed. Layouts are dtrace's to the byte: people's scripts parse them.
+ */
+#ifndef CLI_PRINT_H
+#define CLI_PRINT_H
+
+#include <stdio.h>
+
+#include "dif/lang/options.h"
+#include "dif/obj/format.h"
+#include "dif/obj/layout.h"
+#include "vmm-probe/session/session.h"
+
+/* Names for addresses. Callbacks NULL: numbers only. */
+struct cli_symbols {
+	void *arg;
+	void (*kernel)(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
+		       size_t size);
+	void (*user)(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
+		     char *buf, size_t size);
+};
+
+struct cli_printer {
+	FILE *fp;
+	const struct dif_options *opts; /* read each time: setopt() changes them */
+	struct cli_symbols symbols;
+	uint32_t guest;      /* whose addresses are being printed */
+	uint64_t target_pid; /* $target, for %A of a bare address; 0: none */
+};
+
+#define CLI_SYMBOL_MAX 1024
+
+/* One value with the action that recorded it. */
+struct cli_datum {
+	const struct dif_action *action;
+	const uint8_t *data; /* may be unaligned */
+	uint32_t size;
+};
+
+/* An aggregation's value. */
+struct cli_aggval {
+	enum dif_agg_kind kind;
+	uint64_t arg;
+	const uint64_t *words;
+	uint64_t normal;
+};
+
+/* How wide a value's field is. */
+enum cli_width {
+	CLI_WIDTH_TRACE,  /* trace(): strings 33 wide; only the value when quiet */
+	CLI_WIDTH_KEY,    /* an aggregation's key: strings 50 wide */
+	CLI_WIDTH_PACKED, /* a key under agghist or aggpack: right-aligned, strings 16 wide */
+};
+
+/** An unsigned integer of 1, 2, 4 or 8 bytes, or the same with its sign. 0 for other sizes. */
+uint64_t cli_load(const void *data, uint32_t size);
+int64_t cli_load_signed(const void *data, uint32_t size);
+
+/** An integer, a string or bytes, by size alone, as trace() shows them. */
+void cli_print_value(struct cli_printer *p, const void *data, uint32_t size, enum cli_width width);
+
+/** A hex dump with its header; it begins and ends with a newline. Nothing for no bytes. */
+void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size);
+
+/** A datum by its action: a stack, a symbol, a dump or a value. */
+void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_width width);
+
+/* Where the frames of a stack stand: %k can change it. */
+struct cli_stack_style {
+	int indent;
+	int width, prec; /* of each frame's text, as printf's; width < 0: left-aligned; prec -1: none */
+};
+
+struct cli_stack_style cli_stack_style(const struct cli_printer *p);
+void cli_print_stack(struct cli_printer *p, const void *data, uint32_t size, struct cli_stack_style style);
+void cli_print_ustack(struct cli_printer *p, const struct cli_datum *d, struct cli_stack_style style);
+
+/** Text of a sym, mod, usym, umod or uaddr datum. */
+void cli_symbol_text(struct cli_printer *p, const struct cli_datum *d, char *buf, size_t size);
+/** Text of a kernel address. */
+void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form form, char *buf, size_t size);
+void cli_user_text(struct cli_printer *p, uint64_t pid, uint64_t addr, enum vp_symbol_form form, char *buf,
+		   size_t size);
+
+/**
+ * printf() by a parsed format. Conversions take @p args in order; %@ conversions take @p vals
+ * in order, the last one again when there are more. Missing arguments print nothing.
+ */
+void cli_print_format(struct cli_printer *p, const struct dif_format *fmt, const struct cli_datum *args,
+		      unsigned nargs, const struct cli_aggval *vals, unsigned nvals);
+
+/** The number that an aggregation's value shows as: avg's quotient, stddev, the normalised sum …;
+ * 0 for histograms. */
+int64_t cli_aggval_number(const struct cli_aggval *val);
+
+/** print()'s layout of typed data; see print_type.c for the text that describes a type. False:
+ * the description is not one, nothing was printed. */
+bool cli_print_type(struct cli_printer *p, const char *layout, const void *data, size_t size);
+
+#endif

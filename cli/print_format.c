@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * printf() and printa() by a parsed format. The compiler has made sizes and signs explicit, so
+ * a conversion and the datum's size say all; each is printed through one C conversion with the
+ * same flags, width and precision.
+ */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/print.h"
+#include "cli/print_quantize.h"
+
+/* A conversion with its width and precision known. */
+struct spec {
+	const struct dif_conv *conv;
+	int width; /* as C's: negative is left-aligned */
+	int prec;  /* -1: none */
+};
+
+/* "%", flags, "*.*" and @letters. */
+static void c_format(const struct spec *s, const char *letters, char out[16])
+{
+	uint32_t flags = s->conv->flags;
+	char *o = out;
+
+	*o++ = '%';
+	if (flags & DIF_CONV_ALT)
+		*o++ = '#';
+	if (flags & DIF_CONV_ZERO)
+		*o++ = '0';
+	if (flags & DIF_CONV_LEFT)
+		*o++ = '-';
+	if (flags & DIF_CONV_PLUS)
+		*o++ = '+';
+	if (flags & DIF_CONV_GROUP)
+		*o++ = '\'';
+	if (flags & DIF_CONV_SPACE)
+		*o++ = ' ';
+	memcpy(o, "*.*", 3);
+	strcpy(o + 3, letters);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+
+static void print_text(struct cli_printer *p, const struct spec *s, const char *text)
+{
+	char fmt[16];
+
+	c_format(s, "s", fmt);
+	fprintf(p->fp, fmt, s->width, s->prec, text);
+}
+
+static void print_number(struct cli_printer *p, const struct spec *s, char letter, long long n)
+{
+	char fmt[16], letters[] = { 'l', 'l', letter, '\0' };
+
+	c_format(s, letters, fmt);
+	fprintf(p->fp, fmt, s->width, s->prec, n);
+}
+
+static void print_char(struct cli_printer *p, const struct spec *s, int c)
+{
+	char fmt[16];
+
+	c_format(s, "c", fmt);
+	/* a precision means nothing to %c; the 0 flag neither, but glibc would honour it */
+	fprintf(p->fp, fmt, s->width, -1, c);
+}
+
+static void print_float(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	char fmt[16], letters[] = { s->conv->conv, '\0', '\0' };
+	long double ld;
+	double n;
+	float f;
+
+	if (d->size == sizeof(ld)) {
+		letters[0] = 'L';
+		letters[1] = s->conv->conv;
+		memcpy(&ld, d->data, sizeof(ld));
+		c_format(s, letters, fmt);
+		fprintf(p->fp, fmt, s->width, s->prec, ld);
+		return;
+	}
+	if (d->size == sizeof(n)) {
+		memcpy(&n, d->data, sizeof(n));
+	} else if (d->size == sizeof(f)) {
+		memcpy(&f, d->data, sizeof(f));
+		n = f;
+	} else {
+		return;
+	}
+	c_format(s, letters, fmt);
+	fprintf(p->fp, fmt, s->width, s->prec, n);
+}
+
+#pragma GCC diagnostic pop
+
+static void print_integer(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	char c = s->conv->conv;
+
+	if (c == 'd' || c == 'i')
+		print_number(p, s, c, cli_load_signed(d->data, d->size));
+	else
+		print_number(p, s, c == 'p' ? 'x' : c, (long long)cli_load(d->data, d->size));
+}
+
+/* A string that may lack its NUL: at most @size bytes. */
+static void print_string(struct cli_printer *p, const struct spec *s, const void *data, size_t size)
+{
+	struct spec bounded = *s;
+	size_t len = strnlen(data, size);
+
+	if (len > INT32_MAX)
+		len = INT32_MAX;
+	if (bounded.prec < 0 || (size_t)bounded.prec > len)
+		bounded.prec = (int)len;
+	print_text(p, &bounded, data);
+}
+
+/* @size bytes as a C string literal would have them; NULs at the end are left out. */
+static void print_escaped(struct cli_printer *p, const struct spec *s, const void *data, size_t size)
+{
+	static const char from[] = "\a\b\f\n\r\t\v\\\"", to[] = "abfnrtv\\\"";
+	const char *bytes = data;
+	struct ot_buf out;
+
+	while (size && !bytes[size - 1])
+		size--;
+	ot_buf_init(&out);
+	for (size_t i = 0; i < size; i++) {
+		const char *at = bytes[i] ? strchr(from, bytes[i]) : NULL;
+		if (at)
+			ot_buf_printf(&out, "\\%c", to[at - from]);
+		else if (!bytes[i])
+			ot_buf_puts(&out, "\\0");
+		else if (bytes[i] < ' ' || bytes[i] > '~')
+			ot_buf_printf(&out, "\\%03o", (unsigned char)bytes[i]);
+		else
+			ot_buf_putc(&out, bytes[i]);
+	}
+	print_text(p, s, ot_buf_str(&out));
+	ot_buf_deinit(&out);
+}
+
+static void append_utf8(struct ot_buf *out, uint32_t c)
+{
+	if (c < 0x80) {
+		ot_buf_putc(out, (char)c);
+	} else if (c < 0x800) {
+		ot_buf_putc(out, (char)(0xc0 | c >> 6));
+		ot_buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	} else if (c < 0x10000) {
+		ot_buf_putc(out, (char)(0xe0 | c >> 12));
+		ot_buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		ot_buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	} else if (c < 0x110000) {
+		ot_buf_putc(out, (char)(0xf0 | c >> 18));
+		ot_buf_putc(out, (char)(0x80 | (c >> 12 & 0x3f)));
+		ot_buf_putc(out, (char)(0x80 | (c >> 6 & 0x3f)));
+		ot_buf_putc(out, (char)(0x80 | (c & 0x3f)));
+	}
+}
+
+/* Wide characters (of four bytes) up to a zero, as UTF-8. */
+static void print_wide(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	struct ot_buf out;
+
+	ot_buf_init(&out);
+	for (uint32_t at = 0; at + 4 <= d->size; at += 4) {
+		uint32_t c = (uint32_t)cli_load(d->data + at, 4);
+		if (!c)
+			break;
+		append_utf8(&out, c);
+	}
+	print_text(p, s, ot_buf_str(&out));
+	ot_buf_deinit(&out);
+}
+
+static void print_time(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	time_t sec = (time_t)(cli_load_signed(d->data, d->size) / 1000000000);
+	char text[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&sec, &tm))
+		strftime(text, sizeof(text),
+			 s->conv->conv == 'Y' ? "%Y %b %e %H:%M:%S" : "%a, %d %b %G %T %Z", &tm);
+	print_text(p, s, text);
+}
+
+static void print_port(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	uint16_t port = (uint16_t)cli_load(d->data, d->size);
+	char mem[1024], text[16];
+	struct servent entry, *found = NULL;
+
+	if (!getservbyport_r(htons(port), NULL, &entry, mem, sizeof(mem), &found) && found) {
+		print_text(p, s, found->s_name);
+		return;
+	}
+	snprintf(text, sizeof(text), "%u", port);
+	print_text(p, s, text);
+}
+
+/* An address in text form, as the name it resolves to; itself when there is none. */
+static void print_host(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST }, *info = NULL;
+	char text[256], host[NI_MAXHOST];
+
+	snprintf(text, sizeof(text), "%.*s", (int)strnlen((const char *)d->data, d->size),
+		 (const char *)d->data);
+	if (!getaddrinfo(text, NULL, &hints, &info) &&
+	    !getnameinfo(info->ai_addr, info->ai_addrlen, host, sizeof(host), NULL, 0, NI_NAMEREQD))
+		print_text(p, s, host);
+	else
+		print_text(p, s, text);
+	if (info)
+		freeaddrinfo(info);
+}
+
+static void print_stack(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	struct cli_stack_style style = { .width = s->width, .prec = s->prec };
+
+	/* left-aligned, the width is the indentation: the odd but published meaning of %-20k */
+	if (s->width < 0 || s->conv->flags & DIF_CONV_LEFT) {
+		style.indent = abs(s->width);
+		style.width = 0;
+	}
+	if (d->action->kind == DIF_ACT_stack)
+		cli_print_stack(p, d->data, d->size, style);
+	else
+		cli_print_ustack(p, d, style);
+}
+
+/* %a, and any conversion of a symbol's value. */
+static void print_address(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	char text[CLI_SYMBOL_MAX];
+
+	switch (d->action->kind) {
+	case DIF_ACT_sym:
+	case DIF_ACT_mod:
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		cli_symbol_text(p, d, text, sizeof(text));
+		break;
+	default:
+		if (s->conv->conv == 'A')
+			cli_user_text(p, p->target_pid, cli_load(d->data, d->size), VP_SYM_OFFSET, text,
+				      sizeof(text));
+		else
+			cli_kernel_text(p, cli_load(d->data, d->size), VP_SYM_OFFSET, text, sizeof(text));
+	}
+	print_text(p, s, text);
+}
+
+static void print_arg(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
+{
+	bool wide = s->conv->size[0] == 'l' || s->conv->size[0] == 'w';
+	char c;
+
+	switch (s->conv->conv) {
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'o':
+	case 'x':
+	case 'X':
+	case 'p':
+		print_integer(p, s, d);
+		return;
+	case 'c':
+		if (wide)
+			print_wide(p, s, d);
+		else
+			print_char(p, s, (unsigned char)cli_load(d->data, d->size));
+		return;
+	case 'C':
+		c = (char)cli_load(d->data, d->size);
+		print_escaped(p, s, &c, 1);
+		return;
+	case 's':
+		if (wide)
+			print_wide(p, s, d);
+		else
+			print_string(p, s, d->data, d->size);
+		return;
+	case 'S':
+		print_escaped(p, s, d->data, d->size);
+		return;
+	case 'a':
+	case 'A':
+		print_address(p, s, d);
+		return;
+	case 'k':
+		print_stack(p, s, d);
+		return;
+	case 'Y':
+	case 'T':
+		print_time(p, s, d);
+		return;
+	case 'P':
+		print_port(p, s, d);
+		return;
+	case 'I':
+		print_host(p, s, d);
+		return;
+	default:
+		print_float(p, s, d);
+		return;
+	}
+}
+
+static void print_aggval(struct cli_printer *p, const struct spec *s, const struct cli_aggval *val)
+{
+	char c = s->conv->conv;
+
+	switch (val->kind) {
+	case DIF_AGG_quantize:
+	case DIF_AGG_lquantize:
+	case DIF_AGG_llquantize:
+		cli_print_histogram(p, val);
+		return;
+	default:
+		break;
+	}
+	if (!strchr("diuoxX", c))
+		c = c == 'p' ? 'x' : 'd';
+	print_number(p, s, c, cli_aggval_number(val));
+}
+
+/* Arguments not consumed yet. */
+struct cursor {
+	const struct cli_datum *args;
+	unsigned left;
+};
+
+static const struct cli_datum *next_arg(struct cursor *args)
+{
+	if (!args->left)
+		return NULL;
+	args->left--;
+	return args->args++;
+}
+
+static int next_int(struct cursor *args)
+{
+	const struct cli_datum *d = next_arg(args);
+
+	return d ? (int)cli_load_signed(d->data, d->size) : 0;
+}
+
+static struct spec resolve(const struct dif_conv *conv, struct cursor *args)
+{
+	struct spec s = { .conv = conv, .width = conv->width, .prec = conv->prec };
+
+	if (s.width < 0)
+		s.width = conv->flags & DIF_CONV_POINTER_WIDTH ? 16 : 0;
+	if (conv->flags & DIF_CONV_STAR_WIDTH)
+		s.width = next_int(args);
+	if (conv->flags & DIF_CONV_STAR_PREC)
+		s.prec = next_int(args);
+	if (s.prec <= 0)
+		s.prec = -1;
+	return s;
+}
+
+void cli_print_format(struct cli_printer *p, const struct dif_format *fmt, const struct cli_datum *args,
+		      unsigned nargs, const struct cli_aggval *vals, unsigned nvals)
+{
+	struct cursor cursor = { args, nargs };
+	unsigned val = 0;
+
+	for (uint32_t i = 0; i < fmt->nconvs; i++) {
+		const struct dif_conv *conv = &fmt->convs[i];
+		if (conv->literal_len)
+			fwrite(conv->literal, 1, conv->literal_len, p->fp);
+		if (!conv->conv)
+			continue;
+		if (conv->conv == '%') {
+			putc('%', p->fp);
+			continue;
+		}
+		struct spec s = resolve(conv, &cursor);
+		if (conv->flags & DIF_CONV_AGG) {
+			if (nvals)
+				print_aggval(p, &s, &vals[val]);
+			if (val + 1 < nvals)
+				val++;
+			continue;
+		}
+		const struct cli_datum *d = next_arg(&cursor);
+		if (d)
+			print_arg(p, &s, d);
+	}
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Values as trace() and aggregation keys show them: integers, strings, hex dumps. */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/print.h"
+
+uint64_t cli_load(const void *data, uint32_t size)
+{
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)data;
+	case 2:
+		memcpy(&u16, data, sizeof(u16));
+		return u16;
+	case 4:
+		memcpy(&u32, data, sizeof(u32));
+		return u32;
+	case 8:
+		memcpy(&u64, data, sizeof(u64));
+		return u64;
+	}
+	return 0;
+}
+
+int64_t cli_load_signed(const void *data, uint32_t size)
+{
+	unsigned shift = size && size < 8 ? 64 - size * 8 : 0;
+
+	return (int64_t)(cli_load(data, size) << shift) >> shift;
+}
+
+void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+	FILE *fp = p->fp;
+
+	if (!size)
+		return;
+	fprintf(fp, "\n%11s", "");
+	for (unsigned i = 0; i < 16; i++)
+		fprintf(fp, "  %x", i);
+	fputs("  0123456789abcdef\n", fp);
+	for (size_t row = 0; row < size; row += 16) {
+		size_t n = size - row < 16 ? size - row : 16;
+		fprintf(fp, "     %5zx:", row);
+		for (size_t i = 0; i < n; i++)
+			fprintf(fp, " %02x", bytes[row + i]);
+		fprintf(fp, "%*s", (int)(16 - n) * 3 + 2, "");
+		for (size_t i = 0; i < n; i++) {
+			uint8_t c = bytes[row + i];
+			putc(c < ' ' || c > '~' ? '.' : c, fp);
+		}
+		putc('\n', fp);
+	}
+}
+
+static bool is_text(uint8_t c)
+{
+	return isprint(c) || isspace(c) || c == '\b' || c == '\a';
+}
+
+/* Text of at least one character, filled up with NULs if it is shorter: *ret_len is its length. */
+static bool looks_like_text(const uint8_t *bytes, size_t size, size_t *ret_len)
+{
+	size_t len = 0;
+
+	while (len < size && is_text(bytes[len]))
+		len++;
+	*ret_len = len;
+	if (!len)
+		return false;
+	for (size_t i = len; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+static void print_bytes(struct cli_printer *p, const uint8_t *bytes, size_t size, enum cli_width width)
+{
+	static const int columns[] = {
+		[CLI_WIDTH_TRACE] = 33, [CLI_WIDTH_KEY] = 50, [CLI_WIDTH_PACKED] = 16
+	};
+	size_t len;
+
+	if (!size)
+		return;
+	if (p->opts->rawbytes || size > INT32_MAX || !looks_like_text(bytes, size, &len)) {
+		cli_print_hexdump(p, bytes, size);
+		return;
+	}
+	if (len == size) /* no NUL ends it: in full width, quiet or not */
+		fprintf(p->fp, "  %-*.*s", columns[width], (int)len, (const char *)bytes);
+	else if (width == CLI_WIDTH_TRACE && p->opts->quiet)
+		fwrite(bytes, 1, len, p->fp);
+	else if (width == CLI_WIDTH_PACKED)
+		fprintf(p->fp, " %*s", columns[width], (const char *)bytes);
+	else
+		fprintf(p->fp, "  %-*s", columns[width], (const char *)bytes);
+}
+
+/* Columns of an integer of @size bytes; 0: it is not one. */
+static int integer_columns(uint32_t size)
+{
+	switch (size) {
+	case 1:
+		return 3;
+	case 2:
+		return 5;
+	case 4:
+		return 8;
+	case 8:
+		return 16;
+	}
+	return 0;
+}
+
+void cli_print_value(struct cli_printer *p, const void *data, uint32_t size, enum cli_width width)
+{
+	int columns = integer_columns(size);
+	/* one and two bytes show as unsigned, four and eight as signed: so dtrace does */
+	long long n = size >= 4 ? cli_load_signed(data, size) : (long long)cli_load(data, size);
+
+	if (!columns)
+		print_bytes(p, data, size, width);
+	else if (width == CLI_WIDTH_TRACE && p->opts->quiet)
+		fprintf(p->fp, "%lld", n);
+	else
+		fprintf(p->fp, " %*lld", columns, n);
+}
+
+/* printm(): a count, then that many bytes. */
+static void print_memory(struct cli_printer *p, const struct cli_datum *d)
+{
+	uint64_t n;
+
+	if (d->size < 8)
+		return;
+	n = cli_load(d->data, 8);
+	cli_print_hexdump(p, d->data + 8, n < d->size - 8 ? n : d->size - 8);
+}
+
+void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_width width)
+{
+	char text[CLI_SYMBOL_MAX];
+
+	switch (d->action->kind) {
+	case DIF_ACT_stack:
+		cli_print_stack(p, d->data, d->size, cli_stack_style(p));
+		return;
+	case DIF_ACT_ustack:
+	case DIF_ACT_jstack:
+		cli_print_ustack(p, d, cli_stack_style(p));
+		return;
+	case DIF_ACT_sym:
+	case DIF_ACT_mod:
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		cli_symbol_text(p, d, text, sizeof(text));
+		fprintf(p->fp, "  %-50s", text);
+		return;
+	case DIF_ACT_tracemem:
+		cli_print_hexdump(p, d->data, d->size);
+		return;
+	case DIF_ACT_printm:
+		print_memory(p, d);
+		return;
+	case DIF_ACT_print:
+		if (d->action->format && cli_print_type(p, d->action->format, d->data, d->size))
+			return;
+		break;
+	default:
+		break;
+	}
+	cli_print_value(p, d->data, d->size, width);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The buckets of any histogram as rows: how many, what each counts, what it is called, what it weighs. */
+#ifndef CLI_QUANTIZE_ROWS_H
+#define CLI_QUANTIZE_ROWS_H
+
+#include "cli/print.h"
+
+#define CLI_QUANTIZE_BUCKETS 127u
+#define CLI_QUANTIZE_ZERO    63u
+
+struct cli_rows {
+	const struct cli_aggval *val;
+	const int64_t *counts;
+	unsigned n;
+	unsigned empty_first, empty_last; /* what to show when every count is 0 */
+};
+
+/** False: not a histogram, or its parameters are none. */
+bool cli_rows_init(struct cli_rows *rows, const struct cli_aggval *val);
+
+/** A row's label: "64", "< 10", ">= 100". */
+void cli_rows_label(const struct cli_rows *rows, unsigned row, char *buf, size_t size);
+
+/** The sum of count × value by which histograms are sorted, and the count of the bucket for 0. */
+long double cli_rows_weight(const struct cli_rows *rows, int64_t *ret_zero);
+
+#endif

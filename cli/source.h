@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where D text comes from: script files, through cpp if asked for, and the D libraries. */
+#ifndef CLI_SOURCE_H
+#define CLI_SOURCE_H
+
+#include "base/buf.h"
+#include "cli/options.h"
+
+/** Read a script, run cpp on it under -C. OS, LIMIT: it can't be read. SYNTAX: cpp failed. */
+OT_MUST_CHECK struct ot_err *cli_source_read(const struct cli_invocation *inv, const char *path,
+					     struct ot_buf *ret);
+
+/** Compile the D libraries: the system's, then those of -L, each behind those it depends on.
+ * What is compiled is appended to @p prog. On a D error *ret_diag says what, *ret_path where. */
+OT_MUST_CHECK struct ot_err *cli_libraries_compile(struct cli_invocation *inv, struct dif_compiler *comp,
+						   struct dif_program *prog, const struct dif_diag **ret_diag,
+						   const char **ret_path);
+
+#endif

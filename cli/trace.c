@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life of a session as the operator sees it. Ending it is the delicate part: whatever happens
+ * (exit(), Ctrl-C, a full disk, a dead guest), the session is destroyed on the way out, and with
+ * it every trace of it in the guests.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "cli/consumer.h"
+#include "cli/list.h"
+#include "cli/messages.h"
+#include "cli/process.h"
+#include "cli/trace.h"
+
+/* How long a guest that was just booted may take until its kernel can be read. */
+#define BOOT_SECONDS 120
+
+struct run {
+	struct cli_invocation *inv;
+	const struct cli_booted *booted;
+	struct vp_session *session;
+	struct cli_compilation comp;
+	struct cli_processes procs;
+	struct cli_consumer consumer;
+	FILE *out;
+	int signal_fd, wake_fd;
+	unsigned interrupts;
+};
+
+/* --- attaching ---------------------------------------------------------------------- */
+
+/* Until the kernel is up, what there is to read is not there or not whole. */
+static bool may_come(const struct ot_err *err)
+{
+	switch (ot_err_code(err)) {
+	case OT_ERR_NOT_FOUND:
+	case OT_ERR_BAD_DATA:
+	case OT_ERR_FAULT:
+	case OT_ERR_BUSY:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct ot_err *attach_booted(struct run *r)
+{
+	struct timespec pause = { .tv_nsec = 200000000 };
+	time_t deadline = time(NULL) + BOOT_SECONDS;
+	struct ot_err *err;
+
+	while ((err = vp_session_attach(r->session, r->booted->socket)) && may_come(err)) {
+		if (time(NULL) > deadline || !r->booted->alive(r->booted->arg))
+			break;
+		ot_err_destroy(err);
+		cli_progress(NULL, "waiting for the guest's kernel");
+		nanosleep(&pause, NULL);
+	}
+	return err;
+}
+
+static int attach(struct run *r)
+{
+	struct vp_session_config config = {
+		.options = &r->inv->opts,
+		.vmlinux = r->inv->vmlinux,
+		.symbols = r->inv->symbols,
+		.no_cache = r->inv->no_cache,
+		.target_pid = r->procs.count ? r->procs.items[0].pid : 0,
+		.progress = cli_progress,
+	};
+	struct ot_err *err = vp_session_create(&config, &r->session);
+
+	if (!err && r->booted)
+		err = attach_booted(r);
+	else if (!err && !r->inv->guests.count)
+		err = vp_session_attach(r->session, NULL);
+	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++)
+		err = vp_session_attach(r->session, r->inv->guests.items[i]);
+	cli_progress(NULL, NULL);
+	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+}
+
+/* -c and -p are about processes of this host, and so is a session without a guest. */
+static int start_processes(struct run *r)
+{
+	const struct cli_invocation *inv = r->inv;
+	struct ot_err *err;
+
+	if (!inv->commands.count && !inv->pids.count)
+		return CLI_GO_ON;
+	if (inv->guests.count != 1 || strcmp(inv->guests.items[0], "none") != 0) {
+		cli_error("-c and -p are for processes of this host: use them with -g none");
+		return CLI_EXIT_ERROR;
+	}
+	err = cli_processes_start(&r->procs, inv);
+	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+}
+
+/* --- signals ------------------------------------------------------------------------ */
+
+/* From here on the signals that end a session are read, not taken. */
+static struct ot_err *watch_signals(struct run *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like others */
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	r->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->signal_fd < 0 || r->wake_fd < 0)
+		return ot_err_os(errno, "signalfd");
+	struct epoll_event ev = { .events = EPOLLIN };
+	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->signal_fd, &ev) < 0)
+		return ot_err_os(errno, "epoll");
+	for (size_t i = 0; i < r->procs.count; i++)
+		if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->procs.items[i].fd, &ev) < 0)
+			return ot_err_os(errno, "epoll");
+	return NULL;
+}
+
+static void read_signals(struct run *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info))
+		r->interrupts++;
+}
+
+/* A second signal: the user does not want to wait for the rest. */
+static bool is_impatient(void *arg)
+{
+	struct run *r = arg;
+
+	read_signals(r);
+	return r->interrupts > 1;
+}
+
+/* --- symbols for the printer ---------------------------------------------------------- */
+
+static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
+			  size_t size)
+{
+	vp_session_symbol(arg, guest, addr, form, buf, size);
+}
+
+static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
+			char *buf, size_t size)
+{
+	vp_session_user_symbol(arg, guest, pid, addr, form, buf, size);
+}
+
+/* --- tracing ---------------------------------------------------------------------------- */
+
+/* Options that enabling may have lowered, and what they were. */
+struct sizes {
+	uint64_t buf, agg, spec, dynvar;
+};
+
+static struct sizes sizes_of(const struct dif_options *o)
+{
+	return (struct sizes){ o->bufsize, o->aggsize, o->specsize, o->dynvarsize };
+}
+
+static void report_lowered(const char *what, uint64_t was, uint64_t is)
+{
+	static const char units[] = " kmgtpe";
+	unsigned unit = 0;
+
+	if (!is || is + sizeof(uint64_t) >= was)
+		return;
+	while (unit + 1 < sizeof(units) - 1 && is >> (10 * (unit + 1)))
+		unit++;
+	if (unit && !(is & ((1ull << (10 * unit)) - 1)))
+		cli_error("%s lowered to %llu%c", what, (unsigned long long)is >> (10 * unit), units[unit]);
+	else
+		cli_error("%s lowered to %llu bytes", what, (unsigned long long)is);
+}
+
+static int enable(struct run *r)
+{
+	struct dif_options *opts = &r->inv->opts;
+	struct sizes was = sizes_of(opts), is;
+	struct vp_sink sink;
+	struct ot_err *err;
+
+	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->out);
+	if (err)
+		return cli_fail(err, NULL);
+	r->consumer.printer.symbols = (struct cli_symbols){ r->session, kernel_symbol, user_symbol };
+	if (r->procs.count)
+		r->consumer.printer.target_pid = (uint64_t)r->procs.items[0].pid;
+	if (r->inv->out)
+		r->consumer.out_name = r->inv->out;
+	r->consumer.impatient = is_impatient;
+	r->consumer.impatient_arg = r;
+	sink = cli_consumer_sink(&r->consumer);
+	err = watch_signals(r);
+	if (!err)
+		err = vp_session_enable(r->session, &r->comp.prog, &sink);
+	if (!err)
+		err = vp_session_start(r->session);
+	cli_progress(NULL, NULL);
+	if (err)
+		return cli_fail(err, "could not enable tracing");
+	is = sizes_of(opts);
+	report_lowered("buffer size", was.buf, is.buf);
+	report_lowered("aggregation size", was.agg, is.agg);
+	report_lowered("speculation size", was.spec, is.spec);
+	report_lowered("dynamic variable size", was.dynvar, is.dynvar);
+	if (opts->destructive)
+		cli_notice(opts, "allowing destructive actions");
+	return CLI_GO_ON;
+}
+
+/* An error on the way: of the output (it says what), or of the session. */
+static int abort_processing(struct run *r, struct ot_err *err)
+{
+	return ferror(r->out) ? cli_fail(err, NULL) : cli_fail(err, "processing aborted");
+}
+
+/* Until something ends it. NULL also when the user does: r->interrupts says so. */
+static struct ot_err *trace_loop(struct run *r, enum vp_session_state *state)
+{
+	do {
+		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
+		OT_TRY(cli_consumer_flush(&r->consumer));
+		cli_processes_check(&r->procs, &r->inv->opts);
+		read_signals(r);
+	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && (!r->procs.count || r->procs.live));
+	return NULL;
+}
+
+/* Stop, print the rest. Impatient users get neither. */
+static struct ot_err *finish(struct run *r)
+{
+	struct ot_err *err;
+
+	if (r->interrupts)
+		putc('\n', r->out);
+	err = vp_session_stop(r->session);
+	if (err && r->interrupts > 1) {
+		ot_err_destroy(err);
+		err = NULL;
+	}
+	if (!err)
+		err = cli_consumer_flush(&r->consumer);
+	if (err)
+		return err;
+	putc('\n', r->out);
+	read_signals(r);
+	if (r->interrupts < 2)
+		OT_TRY(cli_consumer_finish(&r->consumer));
+	return cli_consumer_flush(&r->consumer);
+}
+
+static int trace(struct run *r)
+{
+	enum vp_session_state state = VP_SESSION_ACTIVE;
+	struct ot_err *err;
+	const char *gone;
+
+	cli_processes_release(&r->procs);
+	err = trace_loop(r, &state);
+	if (err && r->interrupts < 2)
+		return abort_processing(r, err);
+	ot_err_destroy(err);
+	err = finish(r);
+	if (err)
+		return abort_processing(r, err);
+	gone = vp_session_gone_reason(r->session);
+	if (gone) {
+		cli_error("%s", gone);
+		/* a guest that was booted for this may well power itself off */
+		if (!r->booted)
+			return CLI_EXIT_ERROR;
+	}
+	return vp_session_exit_status(r->session) & 0xff;
+}
+
+/* --- what the command line asks for ------------------------------------------------------ */
+
+static int open_output(struct run *r)
+{
+	r->out = stdout;
+	if (!r->inv->out)
+		return CLI_GO_ON;
+	r->out = fopen(r->inv->out, "ae");
+	if (r->out)
+		return CLI_GO_ON;
+	return cli_fail(ot_err_os(errno, "failed to open output file '%s'", r->inv->out), NULL);
+}
+
+static int save_program(const struct run *r)
+{
+	struct ot_buf dof;
+	struct ot_err *err;
+
+	ot_buf_init(&dof);
+	err = dif_dof_write(&r->comp.prog, &dof);
+	if (!err) {
+		FILE *fp = fopen(r->inv->save_dof, "we");
+		if (!fp || fwrite(dof.data, 1, dof.len, fp) != dof.len || fflush(fp) == EOF)
+			err = ot_err_os(errno, "failed to write to %s", r->inv->save_dof);
+		if (fp)
+			fclose(fp);
+	}
+	ot_buf_deinit(&dof);
+	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+}
+
+/* What is said of each program before tracing: how many probes it matched, -v's report. */
+static void report_programs(struct run *r)
+{
+	for (size_t i = 0; i < r->comp.nunits; i++) {
+		const struct cli_compiled *unit = &r->comp.units[i];
+		if (!r->inv->compile_only)
+			cli_notice(&r->inv->opts, "%s '%s' matched %llu probe%s", unit->what, unit->name,
+				   (unsigned long long)unit->matched, unit->matched == 1 ? "" : "s");
+		if (r->inv->verbose) {
+			cli_report_stability(&r->comp, unit, vp_session_world(r->session), r->out);
+			putc('\n', r->out);
+		}
+	}
+}
+
+static int run_programs(struct run *r)
+{
+	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+
+	if (status != CLI_GO_ON || (status = open_output(r)) != CLI_GO_ON)
+		return status;
+	if (r->inv->mode == CLI_MODE_LIST)
+		return cli_list(r->session, r->inv, &r->comp, r->out);
+	if (r->inv->save_dof && (status = save_program(r)) != CLI_GO_ON)
+		return status;
+	report_programs(r);
+	if (r->inv->compile_only)
+		return fflush(r->out) == EOF ? CLI_EXIT_ERROR : CLI_EXIT_OK;
+	if (!r->comp.matched && !r->inv->opts.zdefs) {
+		cli_error("no probes matched");
+		return CLI_EXIT_ERROR;
+	}
+	status = enable(r);
+	return status == CLI_GO_ON ? trace(r) : status;
+}
+
+static int run_mode(struct run *r)
+{
+	int status = attach(r);
+
+	if (status != CLI_GO_ON)
+		return status;
+	if (r->inv->mode == CLI_MODE_DUMP_SYMBOLS) {
+		status = open_output(r);
+		return status == CLI_GO_ON ? cli_dump_symbols(r->session, r->out) : status;
+	}
+	status = run_programs(r);
+	/* the session borrows the program: first the one, then the other */
+	vp_session_destroy(r->session);
+	r->session = NULL;
+	cli_consumer_deinit(&r->consumer);
+	cli_compilation_deinit(&r->comp);
+	return status;
+}
+
+int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
+{
+	struct run r = { .inv = inv, .booted = booted, .signal_fd = -1, .wake_fd = -1 };
+	int status;
+
+	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof) {
+		cli_error("no probes specified");
+		return CLI_EXIT_ERROR;
+	}
+	r.consumer.saved_fd = -1;
+	status = start_processes(&r);
+	if (status == CLI_GO_ON)
+		status = run_mode(&r);
+	vp_session_destroy(r.session);
+	cli_processes_deinit(&r.procs);
+	if (r.signal_fd >= 0)
+		close(r.signal_fd);
+	if (r.wake_fd >= 0)
+		close(r.wake_fd);
+	if (r.out && r.out != stdout)
+		fclose(r.out);
+	return status;
+}

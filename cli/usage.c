@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include <stdio.h>
+
+#include "cli/options.h"
+
+void cli_usage(FILE *fp)
+{
+	static const char rest[] = "[[ predicate ] action ]";
+
+	fprintf(fp,
+		"Usage: outsight [-g guest] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
+		"\t[-I path] [-L path] [-o output] [-p pid] [-s script] [-U name]\n"
+		"\t[-x opt[=val]] [-X a|c|s|t]\n\n"
+		"\t[-P provider %s]\n"
+		"\t[-m [ provider: ] module %s]\n"
+		"\t[-f [[ provider: ] module: ] func %s]\n"
+		"\t[-n [[[ provider: ] module: ] func: ] name %s]\n"
+		"\t[-i probe-id %s] [ args ... ]\n\n"
+		"       outsight run [VM options] -- [the same]\n"
+		"       outsight guests [--json]\n\n"
+		"\tpredicate -> '/' D-expression '/'\n"
+		"\t   action -> '{' D-statements '}'\n\n",
+		rest, rest, rest, rest, rest);
+	fputs("\t-b  size of a trace buffer\n"
+	      "\t-c  run a command on this host and end with it (-g none)\n"
+	      "\t-C  run cpp(1) on script files\n"
+	      "\t-D  define a symbol for cpp\n"
+	      "\t-e  compile, then exit\n"
+	      "\t-f  enable or list probes by function\n"
+	      "\t-F  indent the output by function calls\n"
+	      "\t-g  the guest: a name, a PID, a control socket, or \"none\"; may be repeated\n"
+	      "\t-H  show the files that cpp includes\n"
+	      "\t-i  enable or list a probe by its number\n"
+	      "\t-I  another directory for cpp's #include\n"
+	      "\t-l  list probes\n"
+	      "\t-L  another directory of D libraries\n"
+	      "\t-m  enable or list probes by module\n"
+	      "\t-n  enable or list probes by name\n"
+	      "\t-o  append the output to a file\n"
+	      "\t-p  watch a process of this host and end with it (-g none)\n"
+	      "\t-P  enable or list probes by provider\n"
+	      "\t-q  quiet: only what the program prints\n"
+	      "\t-s  run a D script, or list its probes\n"
+	      "\t-S  print the compiled objects\n"
+	      "\t-U  undefine a symbol for cpp\n"
+	      "\t-v  more about probes (-l) and programs\n"
+	      "\t-V  print the version of D\n"
+	      "\t-w  allow destructive actions\n"
+	      "\t-x  set an option\n"
+	      "\t-X  which C cpp takes: a, c, s or t\n"
+	      "\t-Z  allow descriptions that match no probe\n"
+	      "\t--vmlinux FILE    symbols and types from this ELF file\n"
+	      "\t--symbols FILE    symbols from this file (as /proc/kallsyms)\n"
+	      "\t--no-cache        read all of the guest's symbols anew\n"
+	      "\t--dump-symbols    print the guest's symbols\n"
+	      "\t--save-dof FILE   with -e: save the compiled program\n"
+	      "\t--dof FILE        run a program saved so\n"
+	      "\t--help, --version\n",
+	      fp);
+}
+
+void cli_help(void)
+{
+	cli_usage(stdout);
+	fputs("\nExamples:\n"
+	      "  outsight -n 'syscall:::entry { @[execname, probefunc] = count(); }'\n"
+	      "  outsight -g web01 -l -P fbt\n"
+	      "  outsight run -kernel bzImage -initrd initrd.img -- -n 'profile-997 { @[stack()] = count(); "
+	      "}'\n"
+	      "\nThe manual is outsight(1).\n",
+	      stdout);
+}
+
+void cli_version(void)
+{
+	puts("outsight " OUTSIGHT_VERSION);
+}

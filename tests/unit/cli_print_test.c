@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Values, dumps, stacks and print(): cli/print_value.c, print_stack.c, print_type.c. */
+#include "tests/unit/cli_test_print.h"
+
+static void value(struct output *o, const void *data, uint32_t size, enum cli_width width,
+		  const char *expected)
+{
+	cli_print_value(&o->p, data, size, width);
+	output_is(o, expected);
+}
+
+static void test_integers(void **state)
+{
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	value(&o, &(int64_t){ -5 }, 8, CLI_WIDTH_TRACE, "               -5");
+	value(&o, &(int32_t){ -5 }, 4, CLI_WIDTH_TRACE, "       -5");
+	value(&o, &(uint16_t){ 7 }, 2, CLI_WIDTH_KEY, "     7");
+	value(&o, &(int8_t){ -1 }, 1, CLI_WIDTH_TRACE, " 255");
+	o.opts.quiet = true;
+	value(&o, &(int64_t){ -5 }, 8, CLI_WIDTH_TRACE, "-5");
+	value(&o, &(int8_t){ -1 }, 1, CLI_WIDTH_TRACE, "255");
+	value(&o, &(int8_t){ -1 }, 1, CLI_WIDTH_KEY, " 255"); /* keys keep their columns */
+	output_deinit(&o);
+}
+
+static void test_strings(void **state)
+{
+	char str[16] = "hello";
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	value(&o, str, 16, CLI_WIDTH_TRACE, "  hello                            ");
+	value(&o, str, 16, CLI_WIDTH_KEY, "  hello                                             ");
+	value(&o, str, 16, CLI_WIDTH_PACKED, "            hello");
+	value(&o, "abc", 3, CLI_WIDTH_TRACE, "  abc                              ");
+	o.opts.quiet = true;
+	value(&o, str, 16, CLI_WIDTH_TRACE, "hello");
+	output_deinit(&o);
+}
+
+#define DUMP_HEAD "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
+
+static void test_dumps(void **state)
+{
+	uint8_t bytes[18] = { 'a', 0, 'b', 0xff };
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	value(&o, bytes, 18, CLI_WIDTH_TRACE,
+	      DUMP_HEAD "         0: 61 00 62 ff 00 00 00 00 00 00 00 00 00 00 00 00  a.b.............\n"
+			"        10: 00 00                                            ..\n");
+	value(&o, "\0\0\0", 3, CLI_WIDTH_TRACE,
+	      DUMP_HEAD "         0: 00 00 00                                         ...\n");
+	o.opts.rawbytes = true;
+	value(&o, "ab", 3, CLI_WIDTH_TRACE,
+	      DUMP_HEAD "         0: 61 62 00                                         ab.\n");
+	value(&o, "", 0, CLI_WIDTH_TRACE, "");
+	output_deinit(&o);
+}
+
+static void kernel(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf, size_t size)
+{
+	(void)arg;
+	(void)guest;
+	snprintf(buf, size, form == VP_SYM_OFFSET ? "vmlinux`f+0x%llx" : "vmlinux`f",
+		 (unsigned long long)addr);
+}
+
+static void test_stacks(void **state)
+{
+	const struct dif_action stack = { .kind = DIF_ACT_stack }, sym = { .kind = DIF_ACT_sym };
+	const struct dif_action ustack = { .kind = DIF_ACT_ustack, .arg = 16ull << 32 | 3 };
+	uint64_t pcs[] = { 1, 2, 0, 4 };
+	uint64_t user[6] = { 77, 0x10, 0x20, 0 };
+	struct cli_datum d = { &stack, (uint8_t *)pcs, sizeof(pcs) };
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	o.p.symbols.kernel = kernel;
+	cli_print_datum(&o.p, &d, CLI_WIDTH_TRACE);
+	output_is(&o, "\n              vmlinux`f+0x1\n              vmlinux`f+0x2\n");
+	o.opts.stackindent = 2;
+	d.size = 8;
+	cli_print_datum(&o.p, &d, CLI_WIDTH_TRACE);
+	output_is(&o, "\n  vmlinux`f+0x1\n");
+	d.action = &sym;
+	cli_print_datum(&o.p, &d, CLI_WIDTH_KEY);
+	output_is(&o, "  vmlinux`f                                         ");
+
+	memcpy(&user[4], "Java\0@note\0", 12);
+	d = (struct cli_datum){ &ustack, (uint8_t *)user, 48 };
+	cli_print_datum(&o.p, &d, CLI_WIDTH_TRACE);
+	output_is(&o, "\n  Java\n  0x20\n    [ note ]\n");
+	output_deinit(&o);
+}
+
+static void type(struct output *o, const char *layout, const void *data, size_t size, const char *expected)
+{
+	assert_true(cli_print_type(&o->p, layout, data, size));
+	output_is(o, expected);
+}
+
+static void test_types(void **state)
+{
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	type(&o, "\"int\"i4;", &(int){ 0x1f }, 4, "int 0x1f\n");
+	type(&o, "\"int\"i4;", &(int){ 0 }, 4, "int 0\n");
+	type(&o, "\"char\"c1;", "x", 1, "char 'x'\n");
+	type(&o, "\"char\"c1;", "\4", 1, "char '\\004'\n");
+	type(&o, "\"string\"s0;", "foo\0\0", 5, "string \"foo\"\n");
+	type(&o, "\"void *\"p8;", &(uint64_t){ 1 }, 8, "void * 0x1\n");
+	type(&o, "\"enum e\"e4;RED=0;BLUE=-2;}", &(int){ -2 }, 4, "enum e BLUE\n");
+	type(&o, "\"enum e\"e4;RED=0;}", &(int){ 7 }, 4, "enum e 7\n");
+	type(&o, "\"int [3]\"a3;4;\"int\"i4;", (int[]){ 1, 2, 3 }, 12, "int [3] [ 0x1, 0x2, 0x3 ]\n");
+	type(&o, "\"char [4]\"a4;1;\"char\"c1;", "ab\0", 4, "char [4] \"ab\"\n");
+	output_deinit(&o);
+}
+
+static const char in_struct[] =
+    "\"struct s\"S24;0:0:a;\"int\"i4;32:4:b;\"int\"i4;40:0:c;\"char [2]\"a2;1;\"char\"c1;"
+    "64:0:in;\"struct t\"S8;0:0:p;\"void *\"p8;}128:0:d;\"char [2]\"a2;1;\"char\"c1;}";
+
+static void test_structs(void **state)
+{
+	struct {
+		int a;
+		unsigned char b;
+		char c[2], pad;
+		uint64_t p;
+		char d[8];
+	} s = { 1, 0x25, "x", 0, 0x10, { 4, 0 } };
+	struct {
+		char x;
+	} two[2] = { { 'a' }, { 'b' } };
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	type(&o, in_struct, &s, sizeof(s),
+	     "struct s {\n"
+	     "    int a = 0x1\n"
+	     "    int b :4 = 0x5\n"
+	     "    char [2] c = [ \"x\" ]\n"
+	     "    struct t in = {\n"
+	     "        void *p = 0x10\n"
+	     "    }\n"
+	     "    char [2] d = [ '\\004', '\\0' ]\n"
+	     "}\n");
+	type(&o, "\"struct u [2]\"a2;1;\"struct u\"S1;0:0:x;\"char\"c1;}", two, 2,
+	     "struct u [2] [ \n"
+	     "    struct u {\n"
+	     "        char x = 'a'\n"
+	     "    }, \n"
+	     "    struct u {\n"
+	     "        char x = 'b'\n"
+	     "    }\n"
+	     "]\n");
+	output_deinit(&o);
+}
+
+/* Broken descriptions are refused before anything is printed, and none reads behind the data. */
+static void test_bad_types(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"int",
+		"\"int\"",
+		"\"int\"i",
+		"\"int\"i4",
+		"\"int\"i4;x",
+		"\"int\"z4;",
+		"\"s\"S4;0:0:a;",
+		"\"a\"a3;",
+		"\"int\"i99999999999999999999;",
+		"\"e\"e4;RED",
+		"\"e\"e4;RED=;}",
+	};
+	uint8_t *data = malloc(4);
+	char deep[4096] = "";
+	struct output o;
+
+	(void)state;
+	memset(data, 0, 4);
+	output_init(&o);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(bad); i++)
+		assert_false(cli_print_type(&o.p, bad[i], data, 4));
+	for (int i = 0; i < 200; i++)
+		strcat(deep, "\"x\"a1;4;");
+	strcat(deep, "\"int\"i4;");
+	assert_false(cli_print_type(&o.p, deep, data, 4));
+	output_is(&o, "");
+	/* sizes that the data has not: stops, reads nothing */
+	cli_print_type(&o.p, "\"int [9]\"a9;4;\"int\"i4;", data, 4);
+	cli_print_type(&o.p, "\"long\"i8;", data, 4);
+	cli_print_type(&o.p, "\"s\"S400;3000:0:a;\"int\"i4;}", data, 4);
+	cli_print_type(&o.p, "\"s\"S4;24:60:a;\"int\"i4;}", data, 4);
+	cli_print_type(&o.p, "\"string\"s0;", data, 4);
+	output_deinit(&o);
+	free(data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_integers),  cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_dumps),     cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_types),     cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_bad_types),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

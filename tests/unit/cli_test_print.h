@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A printer whose output is compared with expected text. */
+#ifndef TESTS_UNIT_CLI_TEST_PRINT_H
+#define TESTS_UNIT_CLI_TEST_PRINT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/aggregate.h"
+
+struct output {
+	struct cli_printer p;
+	struct dif_options opts; /* only what printers read is set */
+	char *text;
+	size_t len;
+};
+
+static inline void output_init(struct output *o)
+{
+	memset(o, 0, sizeof(*o));
+	o->opts.stackindent = 14;
+	o->opts.ustackframes = 20;
+	o->opts.jstackframes = 50;
+	o->p.opts = &o->opts;
+	o->p.fp = open_memstream(&o->text, &o->len);
+	assert_non_null(o->p.fp);
+}
+
+/* What was printed since the last call. */
+static inline void output_is(struct output *o, const char *expected)
+{
+	fclose(o->p.fp);
+	assert_string_equal(o->text, expected);
+	free(o->text);
+	o->p.fp = open_memstream(&o->text, &o->len);
+}
+
+static inline void output_deinit(struct output *o)
+{
+	fclose(o->p.fp);
+	free(o->text);
+}
+
+#endif
