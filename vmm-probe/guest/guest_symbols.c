@@ -32,18 +32,24 @@ static struct ot_err *from_vmlinux(struct vp_guest *guest, const char *path, str
 	return NULL;
 }
 
-/* A list without a build id is of this kernel if it has the banner where we saw it. */
-static struct ot_err *check_list(const struct vp_guest *guest, const char *path,
+/* A list without a build id is of this kernel if the banner is where the list says. */
+static struct ot_err *check_list(const struct vp_guest *guest, const char *path, const struct vp_image *image,
 				 const struct vp_symtab *symtab)
 {
+	const char *banner = guest->kernel.banner;
+	size_t len = strlen(banner);
+
 	for (size_t i = 0; i < vp_symtab_count(symtab); i++) {
 		const struct vp_symbol *sym = vp_symtab_at(symtab, i);
+		const uint8_t *bytes;
 
-		if (strcmp(vp_symbol_name(symtab, sym), "linux_banner") == 0 &&
-		    sym->addr != guest->kernel.banner_addr.v)
+		if (strcmp(vp_symbol_name(symtab, sym), "linux_banner") != 0)
+			continue;
+		bytes = vp_image_at(image, vp_gva(sym->addr), len);
+		if (!bytes || memcmp(bytes, banner, len) != 0)
 			return ot_err_new(OT_ERR_BAD_DATA,
-					  "%s is of another kernel than the guest's (%s): linux_banner is "
-					  "elsewhere",
+					  "%s is of another kernel than the guest's (%s): linux_banner isn't "
+					  "where it says",
 					  path, guest->kernel.release);
 	}
 	return NULL;
@@ -179,7 +185,7 @@ struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_gue
 	/* A list is meant to replace what else there is; a vmlinux then only gives types. */
 	if (opts->symbols) {
 		OT_TRY(vp_symbols_open(opts->symbols, guest->kernel.base, symtab));
-		OT_TRY(check_list(guest, opts->symbols, symtab));
+		OT_TRY(check_list(guest, opts->symbols, image, symtab));
 		found = true;
 	}
 	if (opts->vmlinux) {

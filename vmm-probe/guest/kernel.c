@@ -193,31 +193,29 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 	return NULL;
 }
 
-/* True when the outcome is final: found, or an error that another root won't change. */
-static bool settled(struct ot_err *err, struct ot_err **ret_err)
+/* True when the outcome is final: found, or an error that another root won't change. Else the error is
+ * kept, as the reason to name if nothing else is found. */
+static bool settled(struct ot_err *err, struct ot_err **why)
 {
-	if (err && (ot_err_code(err) == OT_ERR_NOT_FOUND || ot_err_code(err) == OT_ERR_FAULT)) {
-		ot_err_destroy(err);
-		return false;
-	}
-	*ret_err = err;
-	return true;
+	ot_err_destroy(*why);
+	*why = err;
+	return !err || (ot_err_code(err) != OT_ERR_NOT_FOUND && ot_err_code(err) != OT_ERR_FAULT);
 }
 
 static bool try_cr3(const struct vp_phys *phys, uint64_t cr3, unsigned int levels, struct vp_kernel *kernel,
-		    struct vp_image *image, struct ot_err **ret_err)
+		    struct vp_image *image, struct ot_err **why)
 {
 	uint64_t root = cr3 & CR3_ADDR;
 
 	/* A user's table under PTI maps only the entry code: the full one is the page before. */
 	if ((root & CR3_PTI_USER) &&
-	    settled(try_root(phys, vp_gpa(root & ~CR3_PTI_USER), levels, kernel, image), ret_err))
+	    settled(try_root(phys, vp_gpa(root & ~CR3_PTI_USER), levels, kernel, image), why))
 		return true;
-	return settled(try_root(phys, vp_gpa(root), levels, kernel, image), ret_err);
+	return settled(try_root(phys, vp_gpa(root), levels, kernel, image), why);
 }
 
 static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
-			  struct vp_kernel *kernel, struct vp_image *image, struct ot_err **ret_err)
+			  struct vp_kernel *kernel, struct vp_image *image, struct ot_err **why)
 {
 	for (size_t i = 0; i < nregs; i++) {
 		uint64_t cr3 = regs[i].v[VP_CR3];
@@ -226,9 +224,9 @@ static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs
 
 		if (!(regs[i].valid & VP_REG_BIT(VP_CR3)))
 			continue;
-		if (try_cr3(phys, cr3, levels, kernel, image, ret_err))
+		if (try_cr3(phys, cr3, levels, kernel, image, why))
 			return true;
-		if (!knows_cr4 && try_cr3(phys, cr3, 5, kernel, image, ret_err))
+		if (!knows_cr4 && try_cr3(phys, cr3, 5, kernel, image, why))
 			return true;
 	}
 	return false;
@@ -238,12 +236,12 @@ static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs
 static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kernel *kernel,
 				     struct vp_image *image)
 {
+	ot_auto_err struct ot_err *why = NULL;
 	uint64_t budget = SCAN_BUDGET;
 	struct vp_gpa from = vp_gpa(0);
 
 	for (int copies = 0; copies < COPIES_MAX; copies++) {
 		struct vp_vmcoreinfo info;
-		struct ot_err *err;
 		uint64_t root;
 
 		OT_TRY(vp_vmcoreinfo_find(phys, from, &budget, &info));
@@ -253,9 +251,10 @@ static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kerne
 		if (!info.init_top_pgt || !info.have_phys_base)
 			continue;
 		root = info.init_top_pgt - VP_KERNEL_MAP_START + info.phys_base;
-		if (!settled(try_root(phys, vp_gpa(root), info.l5 ? 5 : 4, kernel, image), &err))
+		if (!settled(try_root(phys, vp_gpa(root), info.l5 ? 5 : 4, kernel, image), &why))
 			continue;
-		OT_TRY(err);
+		if (why)
+			return ot_move(why);
 		if (strcmp(info.release, kernel->release) == 0) {
 			kernel->token_table = info.kallsyms_token_table;
 			return NULL;
@@ -270,19 +269,22 @@ struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *
 {
 	ot_auto_free struct vp_kernel *kernel = calloc(1, sizeof(*kernel));
 	struct vp_image image = { 0 };
-	struct ot_err *err = NULL;
+	struct ot_err *why = NULL;
 
 	if (!kernel)
 		return ot_err_nomem();
-	if (!try_registers(phys, regs, nregs, kernel, &image, &err)) {
-		err = try_vmcoreinfo(phys, kernel, &image);
-		if (err)
-			return ot_err_prefix(err,
-					     "no Linux kernel found in the guest (by %zu vCPUs' page tables "
-					     "and by vmcoreinfo; is it still booting?)",
-					     nregs);
+	if (!try_registers(phys, regs, nregs, kernel, &image, &why)) {
+		ot_auto_err struct ot_err *tables = why;
+
+		why = try_vmcoreinfo(phys, kernel, &image);
+		if (why)
+			return ot_err_prefix(
+			    why,
+			    "no Linux kernel found in the guest (is it still booting? is the "
+			    "image whole?): by page tables: %s; by vmcoreinfo",
+			    tables ? ot_err_message(tables) : "no CR3 known");
 	}
-	OT_TRY(err);
+	OT_TRY(why);
 	find_build_id(&image, kernel);
 	*ret = *kernel;
 	*ret_image = image;

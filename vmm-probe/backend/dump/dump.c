@@ -48,8 +48,9 @@ static struct ot_err *add_raw(struct vp_dump *dump, const char *path, uint64_t l
 	uint64_t low = low_size && low_size < dump->size ? low_size : dump->size;
 
 	if (dump->size & ~VP_PAGE_MASK)
-		return ot_err_new(OT_ERR_BAD_DATA, "%s is truncated: %llu bytes are not whole pages", path,
-				  (unsigned long long)dump->size);
+		return ot_err_new(OT_ERR_BAD_DATA,
+				  "%s is no image of memory, or truncated: %llu bytes are not whole pages",
+				  path, (unsigned long long)dump->size);
 	OT_TRY(vp_phys_add_file(dump->phys, vp_gpa(0), low, dump->fd, 0));
 	if (low == dump->size)
 		return NULL;
