@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The control socket: a whole session over it, a client that dies, hostile messages. */
+#include "tests/unit/engine_fixture.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+
+struct client {
+	int sock;
+	_Alignas(8) uint8_t reply[VP_MSG_MAX];
+	size_t len;
+	int fds[8], nfds;
+};
+
+static char dir[] = "/tmp/outsight-test-XXXXXX";
+static char path[sizeof(dir) + 8];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/sock", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	(void)state;
+	return rmdir(dir); /* fails when the server left its socket behind */
+}
+
+static struct client *dial(void)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct client *c = calloc(1, sizeof(*c));
+
+	assert_non_null(c);
+	strcpy(addr.sun_path, path);
+	c->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	assert_int_equal(connect(c->sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	return c;
+}
+
+static void drop(struct client *c)
+{
+	close(c->sock);
+	free(c);
+}
+
+/* False: the server closed the connection. */
+static bool ask(struct client *c, const void *msg, size_t len, const int *fds, int nfds)
+{
+	EF_OK(ot_send_fds(c->sock, msg, len, fds, nfds));
+	EF_OK(ot_recv_fds(c->sock, c->reply, sizeof(c->reply), c->fds, 8, &c->len, &c->nfds));
+	for (int i = 0; i < c->nfds; i++)
+		close(c->fds[i]);
+	return c->len != 0;
+}
+
+static bool ask_bare(struct client *c, uint32_t type, const int *fds, int nfds)
+{
+	struct vp_msg m = { type, sizeof(m) };
+
+	return ask(c, &m, sizeof(m), fds, nfds);
+}
+
+static uint32_t reply_code(const struct client *c)
+{
+	const struct vp_msg_reply *r = (const void *)c->reply;
+
+	assert_int_equal(r->head.type, VP_MSG_REPLY);
+	assert_int_equal(c->len, sizeof(*r));
+	return r->code;
+}
+
+static void hello(struct client *c)
+{
+	struct vp_msg_hello m = { { VP_MSG_HELLO, sizeof(m) }, VP_PROTOCOL_VERSION, 0 };
+
+	assert_true(ask(c, &m, sizeof(m), NULL, 0));
+	assert_int_equal(((const struct vp_msg *)(void *)c->reply)->type, VP_MSG_HELLO_REPLY);
+}
+
+static int memfd_with(const void *data, size_t len)
+{
+	int fd;
+
+	EF_OK(ot_memfd_create("test", len ? len : 1, &fd));
+	assert_int_equal(pwrite(fd, data, len, 0), (ssize_t)len);
+	return fd;
+}
+
+/* Descriptors of OPEN; fds[2] is mapped as f->shared, so that the fixture's consumer reads it. */
+static void open_fds(struct ef *f, int fds[3])
+{
+	struct ot_buf dof;
+
+	ot_buf_init(&dof);
+	EF_OK(dif_dof_write(&f->prog, &dof));
+	EF_OK(vp_shared_layout(&f->open, &f->shared_size));
+	fds[0] = memfd_with(dof.data, dof.len);
+	fds[1] = memfd_with(&f->facts, sizeof(f->facts));
+	EF_OK(ot_memfd_create("test", f->shared_size, &fds[2]));
+	ot_buf_deinit(&dof);
+}
+
+static void close_fds(int *fds, int n)
+{
+	for (int i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+static void open_session(struct ef *f, struct client *c)
+{
+	int fds[3];
+
+	open_fds(f, fds);
+	f->open.head = (struct vp_msg){ VP_MSG_OPEN, sizeof(f->open) };
+	f->shared = mmap(NULL, f->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[2], 0);
+	assert_true(f->shared != MAP_FAILED);
+	assert_true(ask(c, &f->open, sizeof(f->open), fds, 3));
+	assert_int_equal(reply_code(c), 0);
+	close_fds(fds, 3);
+}
+
+static void unmap_shared(struct ef *f)
+{
+	munmap(f->shared, f->shared_size);
+	f->shared = NULL;
+}
+
+static void enable(struct ef *f, struct client *c)
+{
+	size_t size;
+	void *batch = ef_batch(f, &size);
+	int fd = memfd_with(batch, size);
+
+	assert_true(ask_bare(c, VP_MSG_ENABLE, &fd, 1));
+	assert_int_equal(reply_code(c), 0);
+	close(fd);
+	free(batch);
+	ef_batch_clear(f);
+}
+
+static void simple(struct client *c, uint32_t type, uint32_t code)
+{
+	assert_true(ask_bare(c, type, NULL, 0));
+	assert_int_equal(reply_code(c), code);
+}
+
+/* A guest that serves, with one clause on function A. */
+static struct ef *serve(void)
+{
+	struct ef *f = ef_create();
+	uint32_t c = ef_clause(f, NULL);
+
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, "a", "entry");
+	ef_site(f, EF_FUNC_A, EF_FUNC_A);
+	ef_ecb(f, p, c);
+	EF_OK(vp_engine_serve(vp_fake_engine(f->fake), path));
+	return f;
+}
+
+/* The server sees the end of a connection a little later. */
+static void wait_for_sites(struct ef *f, uint32_t n)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+
+	for (unsigned i = 0; i < 10000 && vp_fake_sites(f->fake) != n; i++)
+		nanosleep(&ms, NULL);
+	assert_int_equal(vp_fake_sites(f->fake), n);
+}
+
+static void whole_session(void **state)
+{
+	struct ef *f = serve();
+	struct ef_record r[8];
+	struct stat st;
+	(void)state;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	EF_FAILS(OT_ERR_BUSY, vp_engine_serve(vp_fake_engine(f->fake), path));
+	struct client *c = dial();
+	hello(c);
+	const struct vp_msg_hello_reply *h = (const void *)c->reply;
+	assert_int_equal(h->nvcpus, 2);
+	assert_string_equal(h->backend, "fake");
+	assert_string_equal(h->guest_name, "fake");
+	assert_int_equal(h->can_profile, 1);
+	assert_true(ask_bare(c, VP_MSG_SNAPSHOT, NULL, 0));
+	const struct vp_msg_snapshot_reply *s = (const void *)c->reply;
+	assert_int_equal(s->nvcpus, 2);
+	assert_int_equal(s->regs[1].v[VP_CS], 0x10);
+	open_session(f, c);
+	enable(f, c);
+	simple(c, VP_MSG_START, 0);
+	vp_fake_set_reg(f->fake, 0, VP_RDI, 123);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	assert_true(ask_bare(c, VP_MSG_SWITCH, NULL, 0));
+	assert_int_equal(((const struct vp_msg *)(void *)c->reply)->type, VP_MSG_SWITCH_REPLY);
+	assert_int_equal(ef_records(f, 0, r, 8), 1);
+	assert_int_equal(ef_u64(r[0].data + 16), 123);
+	simple(c, VP_MSG_STOP, 0);
+	assert_int_equal(vp_fake_sites(f->fake), 0);
+	drop(c);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+/* kill -9 of the client, at each point of a session. */
+static void client_dies(void **state)
+{
+	(void)state;
+	for (unsigned point = 0; point < 6; point++) {
+		struct ef *f = serve();
+		struct client *c = dial();
+		if (point > 0)
+			hello(c);
+		if (point > 1)
+			open_session(f, c);
+		if (point > 2)
+			enable(f, c);
+		if (point > 3)
+			simple(c, VP_MSG_START, 0);
+		if (point > 4)
+			assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+		drop(c);
+		wait_for_sites(f, 0);
+		assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+		if (f->shared)
+			unmap_shared(f);
+		ef_destroy(f);
+	}
+}
+
+/* A request is sent and the client gone before the answer. */
+static void client_does_not_wait(void **state)
+{
+	struct ef *f = serve();
+	struct vp_msg m = { VP_MSG_START, sizeof(m) };
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	open_session(f, c);
+	enable(f, c);
+	EF_OK(ot_send_fds(c->sock, &m, sizeof(m), NULL, 0));
+	drop(c);
+	/* the next one is served as ever */
+	c = dial();
+	hello(c);
+	drop(c);
+	wait_for_sites(f, 0);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+/* The guest is paused when the client dies: the engine tries again by itself until it is done. */
+static void client_dies_while_busy(void **state)
+{
+	struct ef *f = serve();
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	open_session(f, c);
+	enable(f, c);
+	simple(c, VP_MSG_START, 0);
+	vp_fake_set_busy(f->fake, true);
+	drop(c);
+	c = dial(); /* answered behind the other's end */
+	hello(c);
+	assert_int_equal(vp_fake_sites(f->fake), 1);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A)); /* harmless */
+	vp_fake_set_busy(f->fake, false);
+	wait_for_sites(f, 0);
+	drop(c);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+static void engine_dies_under_a_client(void **state)
+{
+	struct ef *f = serve();
+	struct vp_msg m = { VP_MSG_SWITCH, sizeof(m) };
+	struct ot_err *err;
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	open_session(f, c);
+	enable(f, c);
+	simple(c, VP_MSG_START, 0);
+	vp_fake_destroy_engine(f->fake);
+	assert_int_equal(vp_fake_sites(f->fake), 0);
+	err = ot_send_fds(c->sock, &m, sizeof(m), NULL, 0);
+	assert_non_null(err);
+	ot_err_destroy(err);
+	drop(c);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+static void order_is_checked(void **state)
+{
+	struct ef *f = serve();
+	(void)state;
+
+	struct client *c = dial();
+	simple(c, VP_MSG_SNAPSHOT, OT_ERR_BAD_DATA); /* before HELLO */
+	hello(c);
+	static const uint32_t needs_session[] = { VP_MSG_ENABLE, VP_MSG_START, VP_MSG_SWITCH, VP_MSG_STOP };
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(needs_session); i++)
+		simple(c, needs_session[i], OT_ERR_BAD_DATA);
+	open_session(f, c);
+	uint8_t *shared = f->shared;
+	int fds[3];
+	open_fds(f, fds);
+	assert_true(ask(c, &f->open, sizeof(f->open), fds, 3));
+	assert_int_equal(reply_code(c), OT_ERR_BUSY); /* one session a connection */
+	close_fds(fds, 3);
+	simple(c, VP_MSG_ENABLE, OT_ERR_BAD_DATA); /* without its descriptor */
+	f->shared = shared;
+	drop(c);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+static void other_version_is_refused(void **state)
+{
+	struct ef *f = serve();
+	struct vp_msg_hello m = { { VP_MSG_HELLO, sizeof(m) }, VP_PROTOCOL_VERSION + 1, 0 };
+	(void)state;
+
+	struct client *c = dial();
+	assert_true(ask(c, &m, sizeof(m), NULL, 0));
+	assert_int_equal(reply_code(c), OT_ERR_UNSUPPORTED);
+	drop(c);
+	ef_destroy(f);
+}
+
+/* Messages that are none end the connection; the server serves on. */
+static void malformed_messages(void **state)
+{
+	struct ef *f = serve();
+	uint32_t words[512] = { 0 };
+	unsigned seed = 3;
+	(void)state;
+
+	for (unsigned round = 0; round < 500; round++) {
+		size_t len = 1 + rand_r(&seed) % sizeof(words);
+		for (unsigned i = 0; i < OT_ARRAY_SIZE(words); i++)
+			words[i] = (uint32_t)rand_r(&seed) % (round % 2 ? 16 : 0x7fffffff);
+		if (round % 3 == 0)
+			words[1] = (uint32_t)len; /* the size is right, nothing else */
+		if (round % 5 == 0)
+			words[0] = 0xffffffff;
+		struct client *c = dial();
+		hello(c);
+		ask(c, words, len, NULL, 0);
+		drop(c);
+	}
+	struct client *c = dial();
+	hello(c);
+	assert_true(ask(c, words, 3, NULL, 0) == false);
+	drop(c);
+	ef_destroy(f);
+}
+
+/* Descriptors of the wrong kind: not sealed, no memory at all, empty. */
+static void false_descriptors(void **state)
+{
+	struct ef *f = serve();
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	int unsealed = memfd_create("unsealed", MFD_CLOEXEC), dir_fd = open("/", O_RDONLY | O_CLOEXEC),
+	    good[3];
+	assert_int_equal(ftruncate(unsealed, 1 << 20), 0);
+	open_fds(f, good);
+	f->open.head = (struct vp_msg){ VP_MSG_OPEN, sizeof(f->open) };
+	for (int at = 0; at < 3; at++) {
+		for (int kind = 0; kind < 2; kind++) {
+			int fds[3] = { good[0], good[1], good[2] };
+			fds[at] = kind ? dir_fd : unsealed;
+			assert_true(ask(c, &f->open, sizeof(f->open), fds, 3));
+			assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+		}
+	}
+	assert_true(ask(c, &f->open, sizeof(f->open), good, 2));
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	int swapped[3] = { good[1], good[0], good[2] };
+	assert_true(ask(c, &f->open, sizeof(f->open), swapped, 3));
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	int small[3] = { good[0], good[1], good[1] };
+	assert_true(ask(c, &f->open, sizeof(f->open), small, 3)); /* buffers larger than their memory */
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	/* after all this a good one is taken */
+	assert_true(ask(c, &f->open, sizeof(f->open), good, 3));
+	assert_int_equal(reply_code(c), 0);
+	close_fds(good, 3);
+	close(unsealed);
+	close(dir_fd);
+	drop(c);
+	ef_destroy(f);
+}
+
+/* A consumer that scribbles over all that it may write: the engine goes on, and harms only the data. */
+static void scribbling_consumer(void **state)
+{
+	struct ef *f = serve();
+	unsigned seed = 4;
+	(void)state;
+
+	f->open.bufpolicy = VP_BUF_RING; /* the policy that reads back what lies in shared memory */
+	struct client *c = dial();
+	hello(c);
+	open_session(f, c);
+	enable(f, c);
+	simple(c, VP_MSG_START, 0);
+	for (unsigned round = 0; round < 200; round++) {
+		for (unsigned i = 0; i < 100; i++)
+			f->shared[(unsigned)rand_r(&seed) % f->shared_size] = (uint8_t)rand_r(&seed);
+		for (unsigned i = 0; i < 50; i++)
+			assert_true(vp_fake_hit(f->fake, i % 2, EF_FUNC_A));
+		assert_true(ask_bare(c, VP_MSG_SWITCH, NULL, 0));
+	}
+	drop(c);
+	wait_for_sites(f, 0);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+static void stale_socket_is_replaced(void **state)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	(void)state;
+
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	strcpy(addr.sun_path, path);
+	assert_int_equal(bind(sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	close(sock); /* the file stays, as after a crash */
+	struct ef *f = serve();
+	/* but one that is in use is not taken away */
+	struct ef *second = ef_create();
+	EF_FAILS(OT_ERR_BUSY, vp_engine_serve(vp_fake_engine(second->fake), path));
+	ef_destroy(second);
+	struct client *c = dial();
+	hello(c);
+	drop(c);
+	ef_destroy(f);
+	assert_int_equal(access(path, F_OK), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_session),
+		cmocka_unit_test(client_dies),
+		cmocka_unit_test(client_does_not_wait),
+		cmocka_unit_test(client_dies_while_busy),
+		cmocka_unit_test(engine_dies_under_a_client),
+		cmocka_unit_test(order_is_checked),
+		cmocka_unit_test(other_version_is_refused),
+		cmocka_unit_test(malformed_messages),
+		cmocka_unit_test(false_descriptors),
+		cmocka_unit_test(scribbling_consumer),
+		cmocka_unit_test(stale_socket_is_replaced),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
