@@ -32,21 +32,18 @@ static struct ot_err *from_vmlinux(struct vp_guest *guest, const char *path, str
 	return NULL;
 }
 
-/* A list without a build id is of this kernel if the banner is where the list says. */
+/* A list without a build id is of this kernel if a banner with its release is where the list says. */
 static struct ot_err *check_list(const struct vp_guest *guest, const char *path, const struct vp_image *image,
 				 const struct vp_symtab *symtab)
 {
-	const char *banner = guest->kernel.banner;
-	size_t len = strlen(banner);
+	struct vp_kernel named = guest->kernel;
 
 	for (size_t i = 0; i < vp_symtab_count(symtab); i++) {
 		const struct vp_symbol *sym = vp_symtab_at(symtab, i);
-		const uint8_t *bytes;
 
-		if (strcmp(vp_symbol_name(symtab, sym), "linux_banner") != 0)
-			continue;
-		bytes = vp_image_at(image, vp_gva(sym->addr), len);
-		if (!bytes || memcmp(bytes, banner, len) != 0)
+		if (strcmp(vp_symbol_name(symtab, sym), "linux_banner") == 0 &&
+		    (!vp_kernel_use_banner(image, vp_gva(sym->addr), &named) ||
+		     strcmp(named.release, guest->kernel.release) != 0))
 			return ot_err_new(OT_ERR_BAD_DATA,
 					  "%s is of another kernel than the guest's (%s): linux_banner isn't "
 					  "where it says",

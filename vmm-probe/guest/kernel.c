@@ -95,8 +95,7 @@ static bool parse_banner(const uint8_t *at, size_t left, struct vp_kernel *kerne
 	memcpy(kernel->banner, at, len);
 	kernel->banner[len] = '\0';
 	len = strcspn(kernel->banner + release, " ");
-	if (!len || len >= VP_RELEASE_MAX)
-		return false;
+	len = len < VP_RELEASE_MAX ? len : VP_RELEASE_MAX - 1;
 	memcpy(kernel->release, kernel->banner + release, len);
 	kernel->release[len] = '\0';
 	return true;
@@ -114,6 +113,17 @@ static bool find_banner(const struct vp_image *image, struct vp_kernel *kernel)
 		at++;
 	}
 	return false;
+}
+
+bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, struct vp_kernel *kernel)
+{
+	const uint8_t *at = vp_image_at(image, banner, sizeof(BANNER) - 1);
+
+	if (!at || memcmp(at, BANNER, sizeof(BANNER) - 1) != 0 ||
+	    !parse_banner(at, (size_t)(image->data + image->size - at), kernel))
+		return false;
+	kernel->banner_addr = banner;
+	return true;
 }
 
 /* The extent of the image: mapped stretches from the first one on, across small holes. */

@@ -7,6 +7,7 @@
 #ifndef VP_GUEST_KERNEL_H
 #define VP_GUEST_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,10 @@ OT_MUST_CHECK struct ot_err *vp_kernel_find(const struct vp_phys *phys, const st
  * of a process then do not matter). BAD_DATA when that table does not map the kernel in the same place. */
 OT_MUST_CHECK struct ot_err *vp_kernel_use_root(const struct vp_phys *phys, struct vp_kernel *kernel,
 						struct vp_gva init_top_pgt);
+
+/** Take the banner at @p banner (symbol linux_banner) for the one that was found by a search: an image may
+ * have more, from earlier links. False when there is none. */
+bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, struct vp_kernel *kernel);
 
 void vp_image_deinit(struct vp_image *image);
 
