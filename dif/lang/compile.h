@@ -54,8 +54,8 @@ struct dif_world {
 	struct ot_err *(*match)(void *env, const struct dif_probedesc *desc,
 				bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
 				uint64_t *ret_count);
-	/* Type of args[n] of a probe, and which argN holds it. *ret_native_type differs from *ret_type where a
-	 * translator is to be applied. False: no such argument. */
+	/* Type of args[n] of a probe, and which argN holds it. *ret_native_type differs from *ret_type where
+	 * a translator is to be applied. False: no such argument. */
 	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
 			  struct dif_type **ret_type, unsigned *ret_mapping);
 	/* Does this fifth, leftmost field match an attached guest? */

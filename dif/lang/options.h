@@ -55,7 +55,7 @@ enum dif_opt_phase {
 
 /** Set one option; @p value NULL when none was given. The error's message is dtrace's:
  * "Invalid option name", "Invalid value for specified option", … */
-OT_MUST_CHECK struct ot_err *dif_options_set(struct dif_options *opts, const char *name,
-					     const char *value, enum dif_opt_phase phase);
+OT_MUST_CHECK struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const char *value,
+					     enum dif_opt_phase phase);
 
 #endif

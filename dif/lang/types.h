@@ -56,23 +56,23 @@ struct dif_type_source {
 
 struct dif_type {
 	enum dif_ckind kind;
-	bool complete;     /* the fields marked (c) are valid */
-	bool is_signed;    /* INT, ENUM */
-	bool is_char;      /* INT: character data */
-	bool is_bool;      /* INT: _Bool */
-	bool is_userland;  /* POINTER: what it points to is in user space */
-	bool is_forward;   /* ENUM declared, never defined */
-	bool is_variadic;  /* FUNCTION (c) */
-	bool is_d;         /* declared by D text, not by the guest */
-	uint32_t bits;     /* INT: width when it is not 8 * size (a bit-field's type), else 0 */
-	const char *name;  /* tag, typedef name, or of the base type ("unsigned int"); "" when anonymous */
-	const char *module; /* whose types: "vmlinux", a module's name, "D" or "C" */
-	uint64_t size;     /* bytes; 0 for void, functions and incomplete types */
+	bool complete;        /* the fields marked (c) are valid */
+	bool is_signed;       /* INT, ENUM */
+	bool is_char;         /* INT: character data */
+	bool is_bool;         /* INT: _Bool */
+	bool is_userland;     /* POINTER: what it points to is in user space */
+	bool is_forward;      /* ENUM declared, never defined */
+	bool is_variadic;     /* FUNCTION (c) */
+	bool is_d;            /* declared by D text, not by the guest */
+	uint32_t bits;        /* INT: width when it is not 8 * size (a bit-field's type), else 0 */
+	const char *name;     /* tag, typedef name, or of the base type ("unsigned int"); "" when anonymous */
+	const char *module;   /* whose types: "vmlinux", a module's name, "D" or "C" */
+	uint64_t size;        /* bytes; 0 for void, functions and incomplete types */
 	struct dif_type *ref; /* (c) POINTER, ARRAY, TYPEDEF, qualifiers: of what; FUNCTION: result */
 	uint64_t nelems;      /* ARRAY; 0 with is_flexible */
 	uint32_t nmembers;    /* (c) STRUCT, UNION */
 	struct dif_member *members;
-	uint32_t nparams; /* (c) FUNCTION */
+	uint32_t nparams;          /* (c) FUNCTION */
 	struct dif_member *params; /* name may be "" */
 	uint32_t nenumerators;     /* (c) ENUM */
 	struct dif_enumerator *enumerators;

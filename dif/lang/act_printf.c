@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * printf(), printa(), system(), freopen(): formats checked against arguments. What goes into
+ * the program is the format with signs made explicit (%d of an unsigned is %u), so that a
+ * consumer needs the records alone.
+ */
+#include <string.h>
+
+#include "dif/lang/clause.h"
+#include "dif/lang/cook.h"
+#include "dif/obj/format.h"
+
+/* --- conversions and types ------------------------------------------------------------------- */
+
+/* How many bytes a size prefix asks for; 0: any. */
+static uint64_t prefix_size(const struct dif_conv *cv)
+{
+	if (!strcmp(cv->size, "hh"))
+		return 1;
+	if (!strcmp(cv->size, "h"))
+		return 2;
+	return *cv->size == 'l' ? 8 : 0;
+}
+
+static bool is_char_array(struct dif_compiler *c, struct dif_type *t)
+{
+	return dif_is_array(c, t) && dif_is_stringlike(c, t);
+}
+
+/* Does a value of type @t go with conversion @cv? */
+static bool type_fits(struct dif_compiler *c, const struct dif_conv *cv, struct dif_type *t)
+{
+	bool integer = dif_is_int(c, t);
+	uint64_t size = dif_sizeof(c, t), want = prefix_size(cv);
+
+	switch (cv->conv) {
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'o':
+	case 'x':
+	case 'X':
+		return integer && (!want || want == size);
+	case 'c':
+	case 'C':
+		return integer && (*cv->size == 'l' || size <= 4);
+	case 's':
+	case 'S':
+		return dif_is_string(c, t) || is_char_array(c, t) || (*cv->size && dif_is_array(c, t));
+	case 'p':
+		return dif_is_scalar(c, t) || dif_is_function(c, t);
+	case 'a':
+	case 'A':
+		return dif_is_scalar(c, t) || dif_is_function(c, t) || dif_is_kind(c, t, DIF_C_SYMADDR) ||
+		       dif_is_kind(c, t, DIF_C_USYMADDR);
+	case 'k':
+		return dif_is_kind(c, t, DIF_C_STACK);
+	case 'Y':
+	case 'T':
+		return integer && size == 8;
+	case 'P':
+		return integer && size <= 2;
+	case 'I':
+		return dif_is_string(c, t) || is_char_array(c, t);
+	default:
+		return dif_is_float(c, t);
+	}
+}
+
+/* Copy @text up to and with its next conversion letter, which becomes @letter. */
+static const char *copy_conv(const char *text, const struct dif_conv *cv, char letter, struct ot_buf *out)
+{
+	ot_buf_append(out, text, cv->literal_len);
+	text += cv->literal_len;
+	if (!cv->conv)
+		return text;
+	ot_buf_putc(out, *text++); /* % */
+	while (*text && strchr("-+ #0'?@*.123456789hlLw", *text))
+		ot_buf_putc(out, *text++);
+	ot_buf_putc(out, letter);
+	return *text ? text + 1 : text;
+}
+
+static char explicit_letter(struct dif_compiler *c, const struct dif_conv *cv, struct dif_type *type)
+{
+	bool negative = type && (dif_is_signed(c, type) || !dif_is_int(c, type));
+
+	return cv->conv == 'd' && !negative ? 'u' : cv->conv;
+}
+
+static bool parse_format(struct dif_compiler *c, const struct dif_node *call, const char *text,
+			 struct dif_format *ret)
+{
+	struct ot_err *err = dif_format_parse(text, &c->scratch, ret);
+
+	if (!err)
+		return true;
+	dif_fail(c, DIF_D_SYNTAX, call->line, "%s( ) format: %s", call->name, ot_err_message(err));
+	ot_err_destroy(err);
+	return false;
+}
+
+/* --- printf, system, freopen ------------------------------------------------------------------ */
+
+struct arguments {
+	struct dif_node *next;
+	unsigned n; /* taken so far, the format counted */
+};
+
+static bool take_star(struct dif_compiler *c, const struct dif_node *call, struct arguments *args)
+{
+	struct dif_node *a = args->next;
+
+	args->n++;
+	if (!a)
+		return dif_fail(
+		    c, DIF_D_PRINTF_DYN_PROTO, call->line,
+		    "%s( ) prototype mismatch: conversion needs an argument #%u for its width or precision",
+		    call->name, args->n);
+	if (!dif_is_int(c, a->type))
+		return dif_fail(c, DIF_D_PRINTF_DYN_TYPE, call->line,
+				"%s( ) argument #%u is incompatible with conversion prototype: width and "
+				"precision are integers, not %s",
+				call->name, args->n, dif_type_text(c, a->type));
+	args->next = a->next;
+	return true;
+}
+
+static bool take_value(struct dif_compiler *c, const struct dif_node *call, const struct dif_conv *cv,
+		       struct arguments *args, struct dif_type **ret)
+{
+	struct dif_node *a = args->next;
+
+	args->n++;
+	if (!a)
+		return dif_fail(c, DIF_D_PRINTF_ARG_PROTO, call->line,
+				"%s( ) prototype mismatch: conversion %%%c needs an argument #%u", call->name,
+				cv->conv, args->n);
+	if (a->kind == DIF_N_AGG || dif_node_is_action(a) || dif_is_kind(c, a->type, DIF_C_DYNAMIC) ||
+	    !type_fits(c, cv, a->type)) {
+		dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
+			 "%s( ) argument #%u is incompatible with conversion #%u prototype:\n\tconversion: "
+			 "%%%s%c\n\t  argument: %s",
+			 call->name, args->n, args->n - 1, cv->size, cv->conv, dif_type_text(c, a->type));
+		if ((cv->conv == 's' || cv->conv == 'S') && dif_is_pointer(c, a->type))
+			dif_hint(c, "stringof() reads a string of the kernel, copyinstr() one of a process");
+		return false;
+	}
+	*ret = a->type;
+	args->next = a->next;
+	return true;
+}
+
+/* Check all conversions; the explicit format is in the program's arena. */
+static const char *check_format(struct dif_compiler *c, const struct dif_node *call, const char *text)
+{
+	struct arguments args = { .next = call->args->next, .n = 1 };
+	struct ot_buf out = { 0 };
+	struct dif_format fmt;
+
+	if (!parse_format(c, call, text, &fmt))
+		return NULL;
+	for (uint32_t i = 0; i < fmt.nconvs && !c->failed; i++) {
+		const struct dif_conv *cv = &fmt.convs[i];
+		struct dif_type *type = NULL;
+		if (cv->flags & DIF_CONV_AGG) {
+			dif_fail(c, DIF_D_PRINTF_AGG_CONV, call->line,
+				 "%s( ) may not use the @ flag of conversions", call->name);
+			break;
+		}
+		if (cv->conv && cv->conv != '%') {
+			if (cv->flags & DIF_CONV_STAR_WIDTH && !take_star(c, call, &args))
+				break;
+			if (cv->flags & DIF_CONV_STAR_PREC && !take_star(c, call, &args))
+				break;
+			if (!take_value(c, call, cv, &args, &type))
+				break;
+		}
+		text = copy_conv(text, cv, explicit_letter(c, cv, type), &out);
+	}
+	if (!c->failed && args.next)
+		dif_fail(c, DIF_D_PRINTF_ARG_EXTRA, call->line,
+			 "%s( ) prototype mismatch: only %u arguments are used by this format string",
+			 call->name, args.n);
+	if (out.failed)
+		dif_fail_memory(c);
+	const char *s = c->failed ? NULL : dif_strdup(c, &c->prog->arena, ot_buf_str(&out));
+	ot_buf_deinit(&out);
+	return s;
+}
+
+static bool check_call(struct dif_compiler *c, struct dif_node *call, uint32_t kind)
+{
+	if (!call->args)
+		return dif_fail(c, DIF_D_PROTO_LEN, call->line,
+				"%s( ) prototype mismatch: 0 args passed, 1 expected", call->name);
+	if (!dif_cook_list(c, &call->args))
+		return false;
+	if (call->args->kind != DIF_N_STRING)
+		return dif_fail(c, DIF_D_PRINTF_ARG_FMT, call->line,
+				"%s( ) argument #1 is incompatible with prototype:\n\tprototype: string "
+				"constant\n\t argument: %s",
+				call->name, dif_type_text(c, call->args->type));
+	if (!*call->args->name && kind != DIF_ACT_freopen)
+		return dif_fail(c, DIF_D_PRINTF_FMT_EMPTY, call->line, "%s( ) format string is empty",
+				call->name);
+	if (c->clause.has_speculate && kind != DIF_ACT_printf)
+		return dif_fail(c, DIF_D_ACT_SPEC, call->line, "%s( ) may not follow speculate( )",
+				call->name);
+	return true;
+}
+
+bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out)
+{
+	size_t first = out->n;
+
+	if (!check_call(c, call, kind) || !dif_act_record(c, call->line))
+		return false;
+	const char *format = check_format(c, call, call->args->name);
+	if (!format)
+		return false;
+	for (struct dif_node *a = call->args->next; a; a = a->next) {
+		struct dif_object *obj = dif_act_object(c, a);
+		if (!obj || !dif_action_add(c, out, kind, obj))
+			return false;
+	}
+	if (out->n == first && !dif_action_add(c, out, kind, NULL))
+		return false;
+	out->list[first].format = format;
+	return true;
+}
+
+/* --- printa -------------------------------------------------------------------------------------- */
+
+static bool same_keys(struct dif_compiler *c, const struct dif_node *call, const struct dif_ident *a,
+		      const struct dif_ident *b)
+{
+	if (a->nkeys != b->nkeys)
+		return dif_fail(c, DIF_D_PRINTA_AGGKEY, call->line, "printa( ): @%s has %u keys, @%s has %u",
+				a->name, a->nkeys, b->name, b->nkeys);
+	for (uint32_t i = 0; i < a->nkeys; i++)
+		if (!dif_type_same(c, a->keys[i], b->keys[i]))
+			return dif_fail(c, DIF_D_PRINTA_AGGPROTO, call->line,
+					"printa( ): key #%u of @%s is \"%s\", of @%s it is \"%s\"", i + 1,
+					a->name, dif_type_text(c, a->keys[i]), b->name,
+					dif_type_text(c, b->keys[i]));
+	return true;
+}
+
+/* Conversions take the keys from left to right; those with @ take values. */
+static const char *check_printa(struct dif_compiler *c, const struct dif_node *call, const char *text,
+				const struct dif_ident *agg)
+{
+	struct ot_buf out = { 0 };
+	struct dif_format fmt;
+	uint32_t key = 0;
+
+	if (!parse_format(c, call, text, &fmt))
+		return NULL;
+	for (uint32_t i = 0; i < fmt.nconvs && !c->failed; i++) {
+		const struct dif_conv *cv = &fmt.convs[i];
+		struct dif_type *type = NULL;
+		if (cv->flags & (DIF_CONV_STAR_WIDTH | DIF_CONV_STAR_PREC)) {
+			dif_fail(
+			    c, DIF_D_PRINTF_DYN_PROTO, call->line,
+			    "printa( ) conversions may not take their width or precision from an argument");
+		} else if (cv->conv && cv->conv != '%' && !(cv->flags & DIF_CONV_AGG)) {
+			if (key >= agg->nkeys)
+				dif_fail(c, DIF_D_PRINTF_ARG_PROTO, call->line,
+					 "printa( ) prototype mismatch: conversion #%u (%%%c) is missing a "
+					 "corresponding key",
+					 i + 1, cv->conv);
+			else if (!type_fits(c, cv, type = agg->keys[key++]))
+				dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
+					 "printa( ) key #%u is incompatible with conversion "
+					 "prototype:\n\tconversion: %%%s%c\n\t  argument: %s",
+					 key, cv->size, cv->conv, dif_type_text(c, type));
+		} else if (cv->flags & DIF_CONV_AGG && !strchr("diuoxX", cv->conv)) {
+			dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
+				 "printa( ) conversion %%@%c cannot show an aggregation's value", cv->conv);
+		}
+		text = copy_conv(text, cv, cv->flags & DIF_CONV_AGG ? cv->conv : explicit_letter(c, cv, type),
+				 &out);
+	}
+	if (out.failed)
+		dif_fail_memory(c);
+	const char *s = c->failed ? NULL : dif_strdup(c, &c->prog->arena, ot_buf_str(&out));
+	ot_buf_deinit(&out);
+	return s;
+}
+
+bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
+{
+	struct dif_node *arg = call->args, *fmt = NULL;
+	struct dif_ident *lead = NULL;
+	size_t first = out->n;
+
+	if (!dif_cook_list(c, &call->args) || !(arg = call->args))
+		return c->failed
+			   ? false
+			   : dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
+				      "printa( ) prototype mismatch: 0 args passed, 1 or 2 expected") != NULL;
+	if (arg->kind != DIF_N_AGG && arg->next) {
+		if (arg->kind != DIF_N_STRING)
+			return dif_fail(c, DIF_D_PRINTF_ARG_FMT, call->line,
+					"printa( ) argument #1 must be a string constant or an aggregation");
+		if (!*arg->name)
+			return dif_fail(c, DIF_D_PRINTF_FMT_EMPTY, call->line,
+					"printa( ) format string is empty");
+		fmt = arg;
+		arg = arg->next;
+	} else if (arg->kind == DIF_N_STRING) {
+		return dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
+				"printa( ) prototype mismatch: an aggregation is expected");
+	}
+	if (!dif_act_record(c, call->line))
+		return false;
+	for (; arg; arg = arg->next) {
+		struct dif_ident *id =
+		    dif_act_agg_arg(c, call, arg, DIF_D_PRINTA_AGGARG, DIF_D_PRINTA_AGGBAD);
+		if (!id || (lead && !same_keys(c, call, lead, id)))
+			return false;
+		lead = lead ? lead : id;
+		struct dif_action *a = dif_action_add(c, out, DIF_ACT_printa, NULL);
+		if (!a)
+			return false;
+		a->aggid = id->id;
+	}
+	if (!fmt)
+		return true;
+	out->list[first].format = check_printa(c, call, fmt->name, lead);
+	return out->list[first].format != NULL;
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dif/lang/agg_params.h"
+
+#include "dif/lang/clause.h"
+#include "dif/lang/cook.h"
+
+static bool constant(struct dif_compiler *c, const struct dif_node *n, int arg, const char *func, int64_t lo,
+		     int64_t hi, enum dif_errtag type_tag, enum dif_errtag value_tag, const char *what,
+		     int64_t *ret)
+{
+	if (!dif_act_const(n, ret) || !dif_is_int(c, n->type))
+		return dif_fail(c, type_tag, n->line, "%s( ) argument #%d must be an integer constant", func,
+				arg);
+	if (*ret < lo || *ret > hi)
+		return dif_fail(c, value_tag, n->line, "%s( ) argument #%d (%s) must be a %s-bit quantity",
+				func, arg, what, hi > 0xffff ? "32" : "16");
+	return true;
+}
+
+/* lquantize(e, base, limit[, step]); checked in the order of the arguments */
+static bool lquantize(struct dif_compiler *c, struct dif_node *arg, uint64_t *ret)
+{
+	int64_t base, limit, step = 1;
+	uint32_t line = arg->line;
+
+	if (!constant(c, arg, 2, "lquantize", INT32_MIN, INT32_MAX, DIF_D_LQUANT_BASETYPE,
+		      DIF_D_LQUANT_BASEVAL, "base", &base))
+		return false;
+	arg = arg->next;
+	if (!constant(c, arg, 3, "lquantize", INT32_MIN, INT32_MAX, DIF_D_LQUANT_LIMTYPE, DIF_D_LQUANT_LIMVAL,
+		      "limit", &limit))
+		return false;
+	if (limit < base)
+		return dif_fail(c, DIF_D_LQUANT_MISMATCH, line,
+				"lquantize( ) base (argument #2) must be less than limit (argument #3)");
+	arg = arg->next;
+	if (arg) {
+		if (!dif_act_const(arg, &step) || !dif_is_int(c, arg->type) || step <= 0)
+			return dif_fail(
+			    c, DIF_D_LQUANT_STEPTYPE, line,
+			    "lquantize( ) argument #4 must be a non-zero positive integer constant");
+		if (step > UINT16_MAX)
+			return dif_fail(c, DIF_D_LQUANT_STEPVAL, line,
+					"lquantize( ) argument #4 must be a 16-bit quantity");
+	}
+	int64_t levels = (limit - base) / step;
+	if (levels == 0)
+		return dif_fail(
+		    c, DIF_D_LQUANT_STEPLARGE, line,
+		    "lquantize( ) step (argument #4) too large: must have at least one quantization level");
+	if (levels > UINT16_MAX)
+		return dif_fail(c, DIF_D_LQUANT_STEPSMALL, line,
+				"lquantize( ) step (argument #4) too small: number of quantization levels "
+				"must be a 16-bit quantity");
+	*ret = (uint64_t)step << 48 | (uint64_t)levels << 32 | (uint32_t)base;
+	return true;
+}
+
+static bool ll_shape(struct dif_compiler *c, uint32_t line, uint64_t factor, uint64_t low, uint64_t high,
+		     uint64_t nsteps)
+{
+	uint64_t power = 1;
+
+	if (factor < 2)
+		return dif_fail(c, DIF_D_LLQUANT_FACTORSMALL, line,
+				"llquantize( ) factor (argument #2) must be two or more");
+	if (low >= high)
+		return dif_fail(c, DIF_D_LLQUANT_MAGRANGE, line,
+				"llquantize( ) high magnitude (argument #4) must be greater than low "
+				"magnitude (argument #3)");
+	if (factor > nsteps)
+		return dif_fail(c, DIF_D_LLQUANT_FACTORNSTEPS, line,
+				"llquantize( ) factor (argument #2) must be less than or equal to the number "
+				"of linear steps (argument #5)");
+	for (uint64_t v = factor; v < nsteps; v *= factor)
+		power = v;
+	power *= factor; /* the first power that is not below nsteps */
+	if (nsteps % factor || power % nsteps)
+		return dif_fail(c, DIF_D_LLQUANT_FACTOREVEN, line,
+				"llquantize( ) number of linear steps (argument #5) must be a multiple of "
+				"the factor and evenly divide its powers");
+	uint64_t v = 1;
+	for (uint64_t i = 0; i <= high; i++)
+		if (__builtin_mul_overflow(v, factor, &v))
+			return dif_fail(c, DIF_D_LLQUANT_MAGTOOBIG, line,
+					"llquantize( ) factor (argument #2) raised to high magnitude "
+					"(argument #4) overflows 64 bits");
+	return true;
+}
+
+/* llquantize(e, factor, low, high, nsteps) */
+static bool llquantize(struct dif_compiler *c, struct dif_node *arg, uint64_t *ret)
+{
+	static const struct {
+		enum dif_errtag type, value;
+		const char *what;
+	} tags[] = {
+		{ DIF_D_LLQUANT_FACTORTYPE, DIF_D_LLQUANT_FACTORVAL, "factor" },
+		{ DIF_D_LLQUANT_LOWTYPE, DIF_D_LLQUANT_LOWVAL, "low magnitude" },
+		{ DIF_D_LLQUANT_HIGHTYPE, DIF_D_LLQUANT_HIGHVAL, "high magnitude" },
+		{ DIF_D_LLQUANT_NSTEPTYPE, DIF_D_LLQUANT_NSTEPVAL, "number of steps" },
+	};
+	uint32_t line = arg->line;
+	int64_t v[4];
+
+	for (int i = 0; i < 4; i++, arg = arg->next)
+		if (!constant(c, arg, i + 2, "llquantize", 0, UINT16_MAX, tags[i].type, tags[i].value,
+			      tags[i].what, &v[i]))
+			return false;
+	if (!ll_shape(c, line, (uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3]))
+		return false;
+	*ret = (uint64_t)v[0] << 48 | (uint64_t)v[1] << 32 | (uint64_t)v[2] << 16 | (uint64_t)v[3];
+	return true;
+}
+
+static struct dif_node *nth(struct dif_node *list, unsigned n)
+{
+	while (list && n--)
+		list = list->next;
+	return list;
+}
+
+static bool check_count(struct dif_compiler *c, const struct dif_node *call, uint32_t kind)
+{
+	switch (kind) {
+	case DIF_AGG_count:
+		return dif_act_nargs(c, call, 0, 0, DIF_D_PROTO_LEN);
+	case DIF_AGG_quantize:
+		return dif_act_nargs(c, call, 1, 2, DIF_D_PROTO_LEN);
+	case DIF_AGG_lquantize:
+		return dif_act_nargs(c, call, 3, 5, DIF_D_PROTO_LEN);
+	case DIF_AGG_llquantize:
+		return dif_act_nargs(c, call, 5, 6, DIF_D_PROTO_LEN);
+	default:
+		return dif_act_nargs(c, call, 1, 1, DIF_D_PROTO_LEN);
+	}
+}
+
+bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_agg_params *ret)
+{
+	struct dif_agg_params p = { 0 };
+
+	if (!check_count(c, call, kind))
+		return false;
+	p.value = call->args;
+	if (p.value &&
+	    (p.value->kind == DIF_N_AGG || dif_node_is_action(p.value) || !dif_is_scalar(c, p.value->type)))
+		return dif_fail(c, DIF_D_AGG_SCALAR, call->line, "%s( ) argument #1 must be of scalar type",
+				call->name);
+	if (kind == DIF_AGG_lquantize && !lquantize(c, p.value->next, &p.arg))
+		return false;
+	if (kind == DIF_AGG_llquantize && !llquantize(c, p.value->next, &p.arg))
+		return false;
+	p.increment = kind == DIF_AGG_quantize     ? nth(call->args, 1)
+		      : kind == DIF_AGG_lquantize  ? nth(call->args, 4)
+		      : kind == DIF_AGG_llquantize ? nth(call->args, 5)
+						   : NULL;
+	if (p.increment && (p.increment->kind == DIF_N_AGG || dif_node_is_action(p.increment) ||
+			    !dif_is_int(c, p.increment->type)))
+		return dif_fail(c, DIF_D_PROTO_ARG, call->line,
+				"%s( ) increment value (last argument) must be of integer type", call->name);
+	*ret = p;
+	return true;
+}
+
+bool dif_agg_params_match(struct dif_compiler *c, const struct dif_ident *id, const struct dif_node *asgn,
+			  const struct dif_agg_params *p)
+{
+	static const struct {
+		unsigned shift;
+		uint64_t mask;
+		enum dif_errtag tag;
+		const char *what;
+	} lq[] = {
+		{ 0, 0xffffffff, DIF_D_LQUANT_MATCHBASE, "base" },
+		{ 48, 0xffff, DIF_D_LQUANT_MATCHSTEP, "step" },
+		{ 32, 0xffff, DIF_D_LQUANT_MATCHLIM, "limit" },
+	}, llq[] = {
+		{ 48, 0xffff, DIF_D_LLQUANT_FACTORMATCH, "factor" },
+		{ 32, 0xffff, DIF_D_LLQUANT_LOWMATCH, "low magnitude" },
+		{ 16, 0xffff, DIF_D_LLQUANT_HIGHMATCH, "high magnitude" },
+		{ 0, 0xffff, DIF_D_LLQUANT_NSTEPMATCH, "number of steps" },
+	};
+	uint64_t diff = p->arg ^ id->agg_arg;
+
+	for (size_t i = 0; id->agg_kind == DIF_AGG_lquantize && i < OT_ARRAY_SIZE(lq); i++)
+		if (diff >> lq[i].shift & lq[i].mask)
+			return dif_fail(
+			    c, lq[i].tag, asgn->line,
+			    "lquantize( ) %s doesn't match previous declaration of @%s at line %u",
+			    lq[i].what, id->name, id->line);
+	for (size_t i = 0; id->agg_kind == DIF_AGG_llquantize && i < OT_ARRAY_SIZE(llq); i++)
+		if (diff >> llq[i].shift & llq[i].mask)
+			return dif_fail(
+			    c, llq[i].tag, asgn->line,
+			    "llquantize( ) %s doesn't match previous declaration of @%s at line %u",
+			    llq[i].what, id->name, id->line);
+	return true;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The names that every D program starts with: built-in variables, functions, NULL. */
+#include <string.h>
+
+#include "dif/lang/compiler.h"
+
+/*
+ * Parameters of functions, a letter each; `?` in front of the first optional one, `.` any more:
+ *   s string     p pointer   u user address, pointer or integer   i any integer   c character
+ * Results are D type names.
+ */
+static const struct dif_function subrs[] = {
+#define S(name, result, params)                                     \
+	{                                                           \
+#name, DIF_ID_SUBR, DIF_SUBR_##name, result, params \
+	}
+	S(alloca, "void *", "i"),        S(basename, "string", "s"),
+	S(bcopy, "void", "ppi"),         S(cleanpath, "string", "s"),
+	S(copyin, "void *", "ui"),       S(copyinstr, "string", "u?i"),
+	S(copyinto, "void", "uip"),      S(copyout, "void", "pui"),
+	S(copyoutstr, "void", "sui"),    S(d_path, "string", "p"),
+	S(ddi_pathname, "string", "pi"), S(dirname, "string", "s"),
+	S(getf, "void *", "i"),          S(getmajor, "uint32_t", "i"),
+	S(getminor, "uint32_t", "i"),    S(htonl, "uint32_t", "i"),
+	S(htonll, "uint64_t", "i"),      S(htons, "uint16_t", "i"),
+	S(index, "int", "ss?i"),         S(inet_ntoa, "string", "p"),
+	S(inet_ntoa6, "string", "p"),    S(inet_ntop, "string", "ip"),
+	S(json, "string", "ss"),         S(link_ntop, "string", "ip"),
+	S(lltostr, "string", "i?i"),     S(memref, "uintptr_t *", "pi"),
+	S(memstr, "string", "pci"),      S(msgdsize, "size_t", "p"),
+	S(msgsize, "size_t", "p"),       S(mutex_owned, "int", "p"),
+	S(mutex_owner, "void *", "p"),   S(mutex_type_adaptive, "int", "p"),
+	S(mutex_type_spin, "int", "p"),  S(ntohl, "uint32_t", "i"),
+	S(ntohll, "uint64_t", "i"),      S(ntohs, "uint16_t", "i"),
+	S(progenyof, "int", "i"),        S(rand, "int", ""),
+	S(rindex, "int", "ss?i"),        S(rw_iswriter, "int", "p"),
+	S(rw_read_held, "int", "p"),     S(rw_write_held, "int", "p"),
+	S(speculation, "int", ""),       S(strchr, "string", "sc"),
+	S(strjoin, "string", "ss"),      S(strlen, "size_t", "s"),
+	S(strrchr, "string", "sc"),      S(strstr, "string", "ss"),
+	S(strtok, "string", "ss"),       S(strtoll, "int64_t", "s?i"),
+	S(substr, "string", "si?i"),     S(sx_exclusive_held, "int", "p"),
+	S(sx_isexclusive, "int", "p"),   S(sx_shared_held, "int", "p"),
+	S(tolower, "string", "s"),       S(toupper, "string", "s"),
+#undef S
+};
+
+/* What an action does with its arguments stands in act*.c. */
+static const struct dif_function actions[] = {
+#define A(name, id)                                    \
+	{                                              \
+#name, DIF_ID_ACTION, id, "void", NULL \
+	}
+	A(breakpoint, DIF_ACT_breakpoint),
+	A(chill, DIF_ACT_chill),
+	A(clear, DIF_ACT_libact | DIF_LIBACT_CLEAR << 16),
+	A(commit, DIF_ACT_commit),
+	A(denormalize, DIF_ACT_libact | DIF_LIBACT_DENORMALIZE << 16),
+	A(discard, DIF_ACT_discard),
+	A(exit, DIF_ACT_exit),
+	A(freopen, DIF_ACT_freopen),
+	A(ftruncate, DIF_ACT_libact | DIF_LIBACT_FTRUNCATE << 16),
+	A(func, DIF_ACT_sym),
+	A(jstack, DIF_ACT_jstack),
+	A(mod, DIF_ACT_mod),
+	A(normalize, DIF_ACT_libact | DIF_LIBACT_NORMALIZE << 16),
+	A(panic, DIF_ACT_panic),
+	A(print, DIF_ACT_print),
+	A(printa, DIF_ACT_printa),
+	A(printf, DIF_ACT_printf),
+	A(printm, DIF_ACT_printm),
+	A(raise, DIF_ACT_raise),
+	A(setopt, DIF_ACT_libact | DIF_LIBACT_SETOPT << 16),
+	A(speculate, DIF_ACT_speculate),
+	A(stack, DIF_ACT_stack),
+	A(stop, DIF_ACT_stop),
+	A(sym, DIF_ACT_sym),
+	A(system, DIF_ACT_system),
+	A(trace, DIF_ACT_difexpr),
+	A(tracemem, DIF_ACT_tracemem),
+	A(trunc, DIF_ACT_libact | DIF_LIBACT_TRUNC << 16),
+	A(uaddr, DIF_ACT_uaddr),
+	A(ufunc, DIF_ACT_usym),
+	A(umod, DIF_ACT_umod),
+	A(ustack, DIF_ACT_ustack),
+	A(usym, DIF_ACT_usym),
+#undef A
+};
+
+static const struct dif_function aggfuncs[] = {
+#define G(name)                                                     \
+	{                                                           \
+#name, DIF_ID_AGGFUNC, DIF_AGG_##name, "void", NULL \
+	}
+	G(avg), G(count), G(llquantize), G(lquantize), G(max), G(min), G(quantize), G(stddev), G(sum),
+#undef G
+};
+
+/* Built-in variables and their D types; ~: not on Linux guests (D_VAR_UNSUP). */
+static const struct {
+	uint32_t id;
+	const char *type;
+} vars[] = {
+	{ DIF_VAR_args, "" }, /* by probe */
+	{ DIF_VAR_regs, "uint64_t[]" },
+	{ DIF_VAR_uregs, "uint64_t[]" },
+	{ DIF_VAR_vmregs, "uint64_t[]" },
+	{ DIF_VAR_curthread, "struct task_struct *" },
+	{ DIF_VAR_timestamp, "uint64_t" },
+	{ DIF_VAR_vtimestamp, "uint64_t" },
+	{ DIF_VAR_ipl, "uint_t" },
+	{ DIF_VAR_epid, "uint_t" },
+	{ DIF_VAR_id, "uint_t" },
+	{ DIF_VAR_arg0, "int64_t" },
+	{ DIF_VAR_arg1, "int64_t" },
+	{ DIF_VAR_arg2, "int64_t" },
+	{ DIF_VAR_arg3, "int64_t" },
+	{ DIF_VAR_arg4, "int64_t" },
+	{ DIF_VAR_arg5, "int64_t" },
+	{ DIF_VAR_arg6, "int64_t" },
+	{ DIF_VAR_arg7, "int64_t" },
+	{ DIF_VAR_arg8, "int64_t" },
+	{ DIF_VAR_arg9, "int64_t" },
+	{ DIF_VAR_stackdepth, "uint32_t" },
+	{ DIF_VAR_caller, "uintptr_t" },
+	{ DIF_VAR_probeprov, "string" },
+	{ DIF_VAR_probemod, "string" },
+	{ DIF_VAR_probefunc, "string" },
+	{ DIF_VAR_probename, "string" },
+	{ DIF_VAR_pid, "pid_t" },
+	{ DIF_VAR_tid, "id_t" },
+	{ DIF_VAR_execname, "string" },
+	{ DIF_VAR_zonename, "string" },
+	{ DIF_VAR_walltimestamp, "int64_t" },
+	{ DIF_VAR_ustackdepth, "uint32_t" },
+	{ DIF_VAR_ucaller, "uint64_t" },
+	{ DIF_VAR_ppid, "pid_t" },
+	{ DIF_VAR_uid, "uint32_t" },
+	{ DIF_VAR_gid, "uint32_t" },
+	{ DIF_VAR_errno, "int" },
+	{ DIF_VAR_execargs, "string" },
+	{ DIF_VAR_jid, "int" },
+	{ DIF_VAR_jailname, "string" },
+	{ DIF_VAR_cpu, "int" },
+	{ DIF_VAR_vcpu, "int" },
+	{ DIF_VAR_guest, "string" },
+	{ DIF_VAR_guestid, "uint32_t" },
+	{ DIF_VAR_view, "string" },
+};
+
+static struct dif_type *curthread_type(struct dif_compiler *c)
+{
+	struct dif_type *task = dif_tag_find(c, DIF_C_STRUCT, "task_struct");
+
+	return task ? dif_type_pointer(c, task) : c->types.void_ptr;
+}
+
+struct dif_type *dif_builtin_type(struct dif_compiler *c, uint32_t id)
+{
+	if (id == DIF_VAR_curthread)
+		return curthread_type(c);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(vars); i++) {
+		if (vars[i].id != id)
+			continue;
+		if (strstr(vars[i].type, "[]"))
+			return c->types.uint64;
+		return *vars[i].type ? ot_map_gets(&c->types.typedefs, vars[i].type) : c->types.dynamic;
+	}
+	return c->types.int64;
+}
+
+static bool add_functions(struct dif_compiler *c, const struct dif_function *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct dif_ident *id = dif_ident_add(c, DIF_NAME_GLOBAL, list[i].name, list[i].kind);
+		if (!id)
+			return false;
+		id->func = &list[i];
+	}
+	return true;
+}
+
+bool dif_builtins_init(struct dif_compiler *c)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(vars); i++) {
+		struct dif_ident *id =
+		    dif_ident_add(c, DIF_NAME_GLOBAL, dif_var_name(vars[i].id), DIF_ID_BUILTIN);
+		if (!id)
+			return false;
+		id->id = vars[i].id;
+		id->is_array = vars[i].id <= DIF_VAR_ARRAY_MAX;
+		id->is_assigned = true;
+	}
+	struct dif_ident *null = dif_ident_add(c, DIF_NAME_GLOBAL, "NULL", DIF_ID_CONST);
+	if (!null)
+		return false;
+	null->type = c->types.void_ptr;
+	return add_functions(c, subrs, OT_ARRAY_SIZE(subrs)) &&
+	       add_functions(c, actions, OT_ARRAY_SIZE(actions)) &&
+	       add_functions(c, aggfuncs, OT_ARRAY_SIZE(aggfuncs));
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * All state of a compiler, private to dif/lang. What a session keeps (types, names,
+ * inlines, translators) lives in `arena`; what one dif_compile() needs (its tree) in `scratch`.
+ */
+#ifndef DIF_LANG_COMPILER_H
+#define DIF_LANG_COMPILER_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "dif/lang/ast.h"
+#include "dif/lang/compile.h"
+#include "dif/lang/diag.h"
+#include "dif/lang/ident.h"
+#include "dif/lang/lex.h"
+#include "dif/lang/typetab.h"
+
+struct dif_xlator;
+struct dif_provider;
+
+/* A #pragma D attributes or binding that waits for its identifier. */
+struct dif_pending_pragma {
+	const char *name;
+	uint32_t line;
+	struct dif_pending_pragma *next;
+};
+
+/* A clause being compiled, one probe description at a time. */
+struct dif_clause_state {
+	const struct dif_probedesc *desc;
+	bool uses_args; /* args[] occurs in its text */
+	/* probes that the description matches, seen as args[] needs them */
+	uint64_t nmatched;
+	bool args_known, args_differ;
+	struct dif_probe_info first;
+	/* ordering of actions */
+	bool has_data, has_speculate, has_commit;
+	bool in_predicate;
+};
+
+struct dif_compiler {
+	const struct dif_world *world;
+	struct dif_options *opts;
+	struct ot_arena arena;
+	struct ot_arena scratch;
+	struct ot_arena *nodes; /* where the parser puts nodes: one of the two above */
+
+	/* the first error of this compilation */
+	bool failed;
+	bool no_memory;
+	struct dif_diag diag;
+
+	struct dif_typetab types;
+	struct ot_map globals, thread, local, aggs;
+	struct dif_ident *params; /* in force, innermost first */
+	uint32_t next_global, next_thread, next_local, next_agg;
+	uint64_t next_uarg;
+	uint32_t next_hidden; /* numbers this->%… variables of if/else */
+	struct dif_xlator *xlators;
+	struct dif_provider *providers;
+	uint32_t expand_depth; /* inlines and translators within each other */
+
+	/* this compilation */
+	const struct dif_source *src;
+	struct dif_lexer lex;
+	struct dif_token tok;
+	uint32_t nesting; /* of the recursive descent */
+	uint64_t matched;
+	bool is_library;
+	bool skip_library; /* a depends_on was not met */
+	bool saw_anything;
+	struct dif_program *prog;
+	struct dif_clause *clauses; /* new ones */
+	size_t nclauses, clauses_cap;
+	struct dif_optset *optsets;
+	size_t noptsets, optsets_cap;
+	struct dif_clause_state clause;
+	struct dif_pending_pragma *pending;
+};
+
+/* Arena memory that fails the compilation when there is none. */
+void *dif_alloc(struct dif_compiler *c, struct ot_arena *arena, size_t size);
+const char *dif_strdup(struct dif_compiler *c, struct ot_arena *arena, const char *s);
+const char *dif_strndup(struct dif_compiler *c, struct ot_arena *arena, const char *s, size_t len);
+
+#define dif_new(c, arena, type) ((type *)dif_alloc(c, arena, sizeof(type)))
+
+/** Enter a recursion of the parser; false (and an error) when it is too deep. */
+bool dif_nest(struct dif_compiler *c);
+static inline void dif_unnest(struct dif_compiler *c)
+{
+	c->nesting--;
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unary and ternary operators, members. Binary ones: cook_binary.c. */
+#include <string.h>
+
+#include "dif/lang/cook.h"
+
+static struct dif_node *op_error(struct dif_compiler *c, struct dif_node *n, enum dif_errtag tag,
+				 const char *need)
+{
+	return dif_fail(c, tag, n->line, "operator %s requires an operand of %s type", dif_oper_text(n->op),
+			need);
+}
+
+static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif_node *operand)
+{
+	if (dif_node_is_action(operand))
+		return dif_fail(c, DIF_D_OP_ACT, n->line, "operator %s cannot be applied to an action",
+				dif_oper_text(n->op));
+	if (operand->kind == DIF_N_AGG)
+		return dif_fail(c, DIF_D_AGG_NULL, n->line,
+				"operator %s cannot be applied to aggregation @%s", dif_oper_text(n->op),
+				operand->name);
+	if (dif_is_kind(c, operand->type, DIF_C_DYNAMIC))
+		return dif_fail(c, DIF_D_OP_DYN, n->line, "operator %s cannot be applied to a dynamic type",
+				dif_oper_text(n->op));
+	return true;
+}
+
+static struct dif_node *cook_deref(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_type *from = dif_base(c, n->left->type), *to = dif_pointee(c, from);
+
+	if (!to)
+		return dif_fail(c, DIF_D_DEREF_NONPTR, n->line, "cannot dereference non-pointer type \"%s\"",
+				dif_type_text(c, n->left->type));
+	if (dif_is_void(c, to))
+		return dif_fail(c, DIF_D_DEREF_VOID, n->line, "cannot dereference pointer to void");
+	if (dif_is_function(c, to))
+		return dif_fail(c, DIF_D_DEREF_FUNC, n->line, "cannot dereference pointer to function");
+	if (dif_is_incomplete(c, to))
+		return dif_fail(c, DIF_D_OP_INCOMPLETE, n->line,
+				"operator * cannot be applied to an incomplete type");
+	n->type = to;
+	n->is_lvalue = true;
+	n->is_userland = n->left->is_userland || (from->kind == DIF_C_POINTER && from->is_userland);
+	/* memory that alloca() and the like returned may be written; the machine checks where */
+	n->is_writable = true;
+	return n;
+}
+
+static struct dif_node *cook_addrof(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_node *l = n->left;
+
+	if (l->kind == DIF_N_VAR)
+		return dif_fail(c, DIF_D_ADDROF_VAR, n->line, "cannot take address of dynamic variable: %s",
+				l->ident->name);
+	if (l->kind == DIF_N_MEMBER && l->member && l->member->bit_size)
+		return dif_fail(c, DIF_D_ADDROF_BITFIELD, n->line, "cannot take address of bit-field: %s",
+				l->name);
+	if (!l->is_lvalue || l->is_parens)
+		if (!l->is_lvalue)
+			return dif_fail(c, DIF_D_ADDROF_LVAL, n->line,
+					"unacceptable operand for unary & operator");
+	n->type = dif_type_pointer(c, l->type);
+	if (n->type)
+		n->type->is_userland = l->is_userland;
+	n->is_userland = l->is_userland;
+	return n->type ? n : NULL;
+}
+
+static struct dif_node *cook_sizeof(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_node *l = n->left;
+
+	if (l->kind != DIF_N_TYPE) {
+		l = dif_cook(c, l);
+		if (!l)
+			return NULL;
+		if (l->kind == DIF_N_AGG)
+			return dif_fail(c, DIF_D_SIZEOF_TYPE, n->line,
+					"cannot apply sizeof to an aggregation");
+		if (l->kind == DIF_N_MEMBER && l->member && l->member->bit_size)
+			return dif_fail(c, DIF_D_SIZEOF_BITFIELD, n->line,
+					"cannot apply sizeof to a bit-field");
+	}
+	struct dif_type *t = dif_base(c, l->type);
+	uint64_t size = l->kind == DIF_N_STRING ? l->len + 1 : dif_sizeof(c, t);
+	if ((!size && !dif_is_array(c, t) && !dif_is_sou(c, t)) || dif_is_incomplete(c, t) ||
+	    t->kind == DIF_C_DYNAMIC)
+		return dif_fail(c, DIF_D_SIZEOF_TYPE, n->line,
+				"cannot apply sizeof to an operand of unknown size");
+	return dif_node_int(c, size, c->types.size);
+}
+
+static struct dif_node *cook_stringof(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_type *t = n->left->type;
+
+	if (!dif_is_scalar(c, t) && !dif_is_string(c, t) && !dif_is_array(c, t))
+		return dif_fail(c, DIF_D_STRINGOF_TYPE, n->line,
+				"cannot apply stringof to a value of type \"%s\"", dif_type_text(c, t));
+	n->type = c->types.string;
+	return n;
+}
+
+static struct dif_node *cook_incdec(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_node *l = dif_cook_target(c, n->left, c->types.int64);
+
+	if (!l || !check_operand(c, n, l))
+		return NULL;
+	n->left = l;
+	if (!l->is_lvalue)
+		return dif_fail(c, DIF_D_OP_LVAL, n->line,
+				"operator %s requires modifiable lvalue as an operand", dif_oper_text(n->op));
+	if (!l->is_writable)
+		return dif_fail(c, DIF_D_OP_WRITE, n->line, "operator %s cannot modify a read-only operand",
+				dif_oper_text(n->op));
+	if (!dif_is_int(c, l->type) && !dif_is_pointer(c, l->type))
+		return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
+	struct dif_type *to = dif_pointee(c, l->type);
+	if (to && (dif_is_void(c, to) || dif_is_function(c, to)))
+		return dif_fail(c, DIF_D_OP_VFPTR, n->line,
+				"operator %s requires a pointer to an object of known size",
+				dif_oper_text(n->op));
+	n->type = l->type;
+	return n;
+}
+
+static struct dif_node *fold_op1(struct dif_compiler *c, struct dif_node *n)
+{
+	uint64_t v = n->left->value;
+
+	switch (n->op) {
+	case DIF_O_NEG:
+		v = -v;
+		break;
+	case DIF_O_BITNOT:
+		v = ~v;
+		break;
+	case DIF_O_NOT:
+		v = !v;
+		break;
+	default:
+		break;
+	}
+	return dif_node_int(c, dif_fold_cast(c, v, n->type), n->type);
+}
+
+static struct dif_node *cook_arith1(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_type *t = n->left->type;
+
+	if (n->op == DIF_O_NOT) {
+		if (!dif_is_scalar(c, t) && !dif_is_string(c, t))
+			return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
+		n->type = c->types.int_;
+	} else if (n->op == DIF_O_BITNOT) {
+		if (!dif_is_int(c, t))
+			return op_error(c, n, DIF_D_OP_INT, "integral");
+		n->type = t;
+	} else {
+		if (!dif_is_int(c, t))
+			return op_error(c, n, DIF_D_OP_ARITH, "arithmetic");
+		n->type = t;
+	}
+	return n->left->kind == DIF_N_INT ? fold_op1(c, n) : n;
+}
+
+struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
+{
+	switch (n->op) {
+	case DIF_O_SIZEOF:
+		return cook_sizeof(c, n);
+	case DIF_O_PREINC:
+	case DIF_O_PREDEC:
+	case DIF_O_POSTINC:
+	case DIF_O_POSTDEC:
+		return cook_incdec(c, n);
+	default:
+		break;
+	}
+	n->left = dif_cook(c, n->left);
+	if (!n->left || !check_operand(c, n, n->left))
+		return NULL;
+	switch (n->op) {
+	case DIF_O_DEREF:
+		return cook_deref(c, n);
+	case DIF_O_ADDROF:
+		return cook_addrof(c, n);
+	case DIF_O_STRINGOF:
+		return cook_stringof(c, n);
+	default:
+		return cook_arith1(c, n);
+	}
+}
+
+/* The type of a ?: whose arms are these; NULL: they don't go together. */
+static struct dif_type *arms_type(struct dif_compiler *c, struct dif_node *a, struct dif_node *b)
+{
+	if (dif_is_int(c, a->type) && dif_is_int(c, b->type))
+		return dif_type_promote(c, a->type, b->type);
+	if (dif_type_same(c, a->type, b->type))
+		return a->type;
+	if (dif_is_string(c, a->type) || dif_is_string(c, b->type)) {
+		bool ok = (dif_is_stringlike(c, a->type) || dif_node_is_null(c, a)) &&
+			  (dif_is_stringlike(c, b->type) || dif_node_is_null(c, b));
+		return ok ? c->types.string : NULL;
+	}
+	if (dif_node_is_null(c, b) && dif_pointee(c, a->type))
+		return a->type;
+	if (dif_node_is_null(c, a) && dif_pointee(c, b->type))
+		return b->type;
+	return dif_pointer_compatible(c, a->type, b->type) ? a->type : NULL;
+}
+
+struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
+{
+	n->left = dif_cook(c, n->left);
+	n->right = dif_cook(c, n->right);
+	n->third = dif_cook(c, n->third);
+	if (!n->left || !n->right || !n->third)
+		return NULL;
+	struct dif_node *all[] = { n->left, n->right, n->third };
+	for (int i = 0; i < 3; i++) {
+		if (dif_node_is_action(all[i]))
+			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator ?: operands may not be actions");
+		if (dif_is_kind(c, all[i]->type, DIF_C_DYNAMIC))
+			return dif_fail(c, DIF_D_OP_DYN, n->line,
+					"operator ?: operands cannot be of dynamic type");
+	}
+	if (!dif_is_scalar(c, n->left->type) && !dif_is_string(c, n->left->type))
+		return dif_fail(c, DIF_D_OP_SCALAR, n->line, "operator ?: expression must be of scalar type");
+	n->type = arms_type(c, n->right, n->third);
+	if (!n->type)
+		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line,
+				"operator ?: operands must have compatible types: \"%s\" and \"%s\"",
+				dif_type_text(c, n->right->type), dif_type_text(c, n->third->type));
+	if (n->left->kind == DIF_N_INT) {
+		struct dif_node *arm = n->left->value ? n->right : n->third;
+		return dif_type_same(c, arm->type, n->type) ? arm : dif_cast_to(c, arm, n->type);
+	}
+	n->is_userland = n->right->is_userland || n->third->is_userland;
+	return n;
+}
+
+static struct dif_node *member_error(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_type *t = n->left->type, *to = dif_pointee(c, t);
+
+	if (n->op == DIF_O_ARROW && !dif_is_pointer(c, t) && !dif_is_array(c, t))
+		return dif_fail(c, DIF_D_OP_PTR, n->line,
+				"left-hand side of operator -> must be a pointer: \"%s\"",
+				dif_type_text(c, t));
+	if (dif_is_incomplete(c, n->op == DIF_O_ARROW ? to : t))
+		return dif_fail(
+		    c, DIF_D_OP_INCOMPLETE, n->line,
+		    "operator %s cannot be applied to a forward declaration: no %s definition is available",
+		    dif_oper_text(n->op), dif_type_text(c, n->op == DIF_O_ARROW ? to : t));
+	return dif_fail(c, DIF_D_OP_SOU, n->line,
+			"operator %s cannot be applied to \"%s\"; must be applied to a struct or union%s",
+			dif_oper_text(n->op), dif_type_text(c, t), n->op == DIF_O_ARROW ? " pointer" : "");
+}
+
+struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)
+{
+	n->left = dif_cook(c, n->left);
+	if (!n->left)
+		return NULL;
+	if (n->left->kind == DIF_N_XLATE)
+		return dif_xlate_member(c, n, n->left);
+	if (!check_operand(c, n, n->left))
+		return NULL;
+	struct dif_type *t = dif_base(c, n->left->type);
+	struct dif_type *sou = n->op == DIF_O_DOT                                   ? t
+			       : t->kind == DIF_C_POINTER || t->kind == DIF_C_ARRAY ? t->ref
+										    : NULL;
+	if (!sou || !dif_is_sou(c, sou))
+		return member_error(c, n);
+	n->member = dif_member_find(c, sou, n->name, &n->member_bits);
+	if (!n->member)
+		return dif_fail(c, DIF_D_TYPE_MEMBER, n->line, "%s is not a member of %s", n->name,
+				dif_type_text(c, sou));
+	n->type = n->member->type;
+	n->is_lvalue = true;
+	n->is_writable = n->op == DIF_O_ARROW || n->left->is_writable;
+	n->is_userland =
+	    n->left->is_userland || (n->op == DIF_O_ARROW && t->kind == DIF_C_POINTER && t->is_userland);
+	return n;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* inline, translator and provider definitions. */
+#include <ctype.h>
+#include <string.h>
+
+#include "dif/lang/cook.h"
+#include "dif/lang/parse.h"
+#include "dif/lang/xlate.h"
+
+/* The ; that ends a definition: what follows is read in outer mode again. */
+static bool end_definition(struct dif_compiler *c)
+{
+	if (c->tok.kind != DIF_T_SEMI)
+		return dif_syntax(c);
+	c->lex.mode = DIF_LEX_OUTER;
+	dif_next(c);
+	return !c->failed;
+}
+
+/* --- inline -------------------------------------------------------------------------------------- */
+
+static bool set_params(struct dif_compiler *c, struct dif_ident *id, const struct dif_declarator *d)
+{
+	const struct dif_param *p = d->keys;
+
+	id->is_array = true;
+	id->nkeys = d->nkeys;
+	id->keys = dif_alloc(c, &c->arena, (d->nkeys + 1) * sizeof(*id->keys));
+	id->param_names = dif_alloc(c, &c->arena, (d->nkeys + 1) * sizeof(*id->param_names));
+	for (uint32_t i = 0; !c->failed && p; p = p->next, i++) {
+		if (!p->name)
+			return dif_fail(c, DIF_D_DECL_PROTO_NAME, d->line,
+					"inline %s: parameter #%u requires a name", d->name, i + 1);
+		id->keys[i] = p->type;
+		id->param_names[i] = p->name;
+	}
+	return !c->failed;
+}
+
+/* Cook the body once for its errors, parameters standing for zeros of their types. */
+static bool check_body(struct dif_compiler *c, struct dif_ident *id, uint32_t line)
+{
+	struct dif_node *args = NULL, **tail = &args, *use = dif_node_name(c, DIF_NAME_GLOBAL, id->name);
+
+	for (uint32_t i = 0; i < id->nkeys; i++) {
+		struct dif_node *arg = dif_node_int(c, 0, c->types.int_);
+		if (!arg)
+			return false;
+		arg->type = id->keys[i];
+		arg->is_cooked = true;
+		if (!dif_is_scalar(c, arg->type)) {
+			arg->kind = DIF_N_STRING;
+			arg->name = "";
+		}
+		*tail = arg;
+		tail = &arg->next;
+	}
+	if (!use)
+		return false;
+	struct dif_ident *keep = c->params;
+	bool ok = true;
+	/* the body's own type must go with the declared one */
+	struct dif_node *body = dif_node_clone(c, id->node);
+	for (uint32_t i = 0; body && i < id->nkeys; i++) {
+		struct dif_ident *p = dif_new(c, &c->scratch, struct dif_ident);
+		if (!p)
+			return false;
+		*p = (struct dif_ident){ .kind = DIF_ID_PARAM,
+					 .name = id->param_names[i],
+					 .type = id->keys[i],
+					 .outer = c->params };
+		struct dif_node *a = args;
+		for (uint32_t k = 0; k < i; k++)
+			a = a->next;
+		p->node = a;
+		c->params = p;
+	}
+	id->is_busy = true;
+	body = body ? dif_cook(c, body) : NULL;
+	id->is_busy = false;
+	c->params = keep;
+	ok = body != NULL;
+	if (ok && !dif_is_kind(c, body->type, DIF_C_DYNAMIC) && !dif_assignable(c, id->type, body) &&
+	    !(dif_is_scalar(c, id->type) && dif_is_scalar(c, body->type) &&
+	      dif_is_pointer(c, id->type) == dif_is_pointer(c, body->type)))
+		return dif_fail(c, DIF_D_OP_INCOMPAT, line,
+				"inline %s definition uses incompatible types: \"%s\" = \"%s\"", id->name,
+				dif_type_text(c, id->type), dif_type_text(c, body->type));
+	return ok;
+}
+
+/* inline = "inline" declspec declarator "=" expr ";" */
+bool dif_parse_inline(struct dif_compiler *c)
+{
+	struct dif_declspec spec;
+	struct dif_declarator d;
+
+	c->lex.mode = DIF_LEX_INNER;
+	dif_next(c);
+	if (!dif_parse_declspec(c, &spec) || !dif_parse_declarator(c, spec.type, &d))
+		return false;
+	if (spec.storage != DIF_STORE_DEFAULT)
+		return dif_fail(c, DIF_D_DECL_BADCLASS, d.line,
+				"specified storage class not appropriate for inline declaration");
+	if (!d.name)
+		return dif_syntax(c);
+	if (strchr(d.name, '`'))
+		return dif_fail(c, DIF_D_DECL_SCOPE, d.line,
+				"D scoping operator may not be used in a declaration name");
+	if (dif_is_void(c, d.type))
+		return dif_fail(c, DIF_D_DECL_VOIDOBJ, d.line, "cannot have void inline: %s", d.name);
+	if (dif_ident_find(c, DIF_NAME_GLOBAL, d.name))
+		return dif_fail(c, DIF_D_DECL_IDRED, d.line, "identifier redefined: %s", d.name);
+	if (!dif_expect(c, DIF_T_ASGN))
+		return false;
+	struct dif_node *body = dif_parse_expr(c);
+	if (!body || c->tok.kind != DIF_T_SEMI)
+		return c->failed ? false : dif_syntax(c) != NULL;
+	struct dif_ident *id = dif_ident_add(c, DIF_NAME_GLOBAL, d.name, DIF_ID_INLINE);
+	if (!id)
+		return false;
+	id->type = d.type;
+	id->node = body;
+	id->line = d.line;
+	if (d.is_assoc && !set_params(c, id, &d))
+		return false;
+	return check_body(c, id, d.line) && end_definition(c);
+}
+
+/* --- translator ------------------------------------------------------------------------------------ */
+
+static bool xl_member(struct dif_compiler *c, struct dif_xlator *x, struct dif_xlmember ***tail)
+{
+	uint64_t bits;
+
+	if (!c->tok.text || c->tok.kind == DIF_T_LITERAL || c->tok.kind == DIF_T_AGG)
+		return dif_syntax(c);
+	struct dif_xlmember *m = dif_new(c, &c->arena, struct dif_xlmember);
+	if (!m)
+		return false;
+	m->name = c->tok.text;
+	uint32_t line = c->tok.line;
+	dif_next(c);
+	if (!dif_expect(c, DIF_T_ASGN) || !(m->expr = dif_parse_assign(c)) || !dif_expect(c, DIF_T_SEMI))
+		return false;
+	struct dif_member *member = dif_member_find(c, x->out, m->name, &bits);
+	if (!member)
+		return dif_fail(c, DIF_D_XLATE_MEMB, line, "translator member %s is not a member of %s",
+				m->name, dif_type_text(c, x->out));
+	for (struct dif_xlmember *o = x->members; o; o = o->next)
+		if (!strcmp(o->name, m->name))
+			return dif_fail(c, DIF_D_XLATE_REDECL, line, "translator member %s is defined twice",
+					m->name);
+	**tail = m;
+	*tail = &m->next;
+	return true;
+}
+
+/* Types of the members' expressions, with the parameter standing for an input of its type. */
+static bool check_xlator(struct dif_compiler *c, struct dif_xlator *x, uint32_t line)
+{
+	uint64_t bits;
+
+	for (struct dif_xlmember *m = x->members; m; m = m->next) {
+		struct dif_ident p = { .kind = DIF_ID_PARAM, .name = x->param, .outer = NULL };
+		struct dif_node *in = dif_node_int(c, 0, x->in);
+		if (!in)
+			return false;
+		in->is_cooked = true;
+		in->kind = DIF_N_CAST; /* opaque: not to be folded */
+		in->left = dif_node_int(c, 0, c->types.int_);
+		p.node = in;
+		c->params = &p;
+		struct dif_node *e = in->left ? dif_node_clone(c, m->expr) : NULL;
+		e = e ? dif_cook(c, e) : NULL;
+		c->params = NULL;
+		if (!e)
+			return false;
+		struct dif_type *want = dif_member_find(c, x->out, m->name, &bits)->type;
+		if (e->kind == DIF_N_XLATE || dif_assignable(c, want, e) ||
+		    (dif_is_array(c, want) && dif_is_stringlike(c, want) && dif_is_stringlike(c, e->type)) ||
+		    (dif_is_scalar(c, want) && dif_is_scalar(c, e->type)))
+			continue;
+		return dif_fail(c, DIF_D_XLATE_INCOMPAT, line,
+				"translator member %s definition uses incompatible types: \"%s\" = \"%s\"",
+				m->name, dif_type_text(c, want), dif_type_text(c, e->type));
+	}
+	return true;
+}
+
+/* translator = "translator" type-name "<" declspec declarator ">" "{" (word "=" assign ";")* "}" ";" */
+bool dif_parse_translator(struct dif_compiler *c)
+{
+	struct dif_xlator *x = dif_new(c, &c->arena, struct dif_xlator);
+	struct dif_declspec spec;
+	struct dif_declarator d;
+	uint32_t line = c->tok.line;
+
+	c->lex.mode = DIF_LEX_INNER;
+	dif_next(c);
+	if (!x || !(x->out = dif_parse_type_name(c)) || !dif_expect(c, DIF_T_LT) ||
+	    !dif_parse_declspec(c, &spec) || !dif_parse_declarator(c, spec.type, &d) ||
+	    !dif_expect(c, DIF_T_GT))
+		return false;
+	if (!dif_is_sou(c, x->out))
+		return dif_fail(c, DIF_D_XLATE_SOU, line,
+				"translator output type must be a struct or union: %s",
+				dif_type_text(c, x->out));
+	x->in = d.type;
+	x->param = d.name;
+	for (struct dif_xlator *o = c->xlators; o; o = o->next)
+		if (dif_type_same(c, o->out, x->out) && dif_type_same(c, o->in, x->in))
+			return dif_fail(c, DIF_D_XLATE_REDECL, line,
+					"translator from %s to %s has already been declared",
+					dif_type_text(c, x->in), dif_type_text(c, x->out));
+	if (!dif_expect(c, DIF_T_LBRACE))
+		return false;
+	struct dif_xlmember **tail = &x->members;
+	while (c->tok.kind != DIF_T_RBRACE)
+		if (!xl_member(c, x, &tail))
+			return false;
+	dif_next(c);
+	if (c->failed || !check_xlator(c, x, line))
+		return false;
+	x->next = c->xlators;
+	c->xlators = x;
+	return end_definition(c);
+}
+
+/* --- provider ---------------------------------------------------------------------------------------- */
+
+struct dif_provider {
+	const char *name;
+	struct ot_map probes;
+	struct dif_provider *next;
+};
+
+static bool provider_name_ok(struct dif_compiler *c, const char *name, uint32_t line)
+{
+	size_t len = strlen(name);
+
+	if (strchr(name, '`') || isdigit((unsigned char)name[len - 1]) || len >= 64)
+		return dif_fail(c, DIF_D_PROV_BADNAME, line,
+				"provider name may not end in a digit, contain a scoping operator or exceed "
+				"63 characters: %s",
+				name);
+	return true;
+}
+
+/* probe = "probe" word "(" params ")" (":" "(" params ")")? ";" */
+static bool provider_probe(struct dif_compiler *c, struct ot_map *names)
+{
+	struct dif_param *native, *xlated;
+	uint32_t n, xn, line = c->tok.line;
+	bool variadic;
+
+	if (!dif_expect(c, DIF_T_PROBE) || c->tok.kind != DIF_T_IDENT)
+		return c->failed ? false : dif_syntax(c) != NULL;
+	const char *name = c->tok.text;
+	if (strchr(name, '`'))
+		return dif_fail(c, DIF_D_PROV_BADNAME, line,
+				"probe name may not contain a scoping operator: %s", name);
+	if (strlen(name) >= 64)
+		return dif_fail(c, DIF_D_PROV_BADNAME, line, "probe name may not exceed 63 characters: %s",
+				name);
+	if (ot_map_gets(names, name))
+		return dif_fail(c, DIF_D_PROV_PRDUP, line, "probe redeclared: %s", name);
+	if (!ot_map_puts(names, name, c))
+		return dif_fail_memory(c);
+	dif_next(c);
+	if (!dif_expect(c, DIF_T_LPAREN) || !dif_parse_params(c, DIF_T_RPAREN, &native, &n, &variadic) ||
+	    !dif_expect(c, DIF_T_RPAREN))
+		return false;
+	if (variadic)
+		return dif_fail(c, DIF_D_DECL_PROTO_VARARGS, line,
+				"probe arguments may not be a variable-length list");
+	if (n > 128)
+		return dif_fail(c, DIF_D_PROV_PRARGLEN, line, "probe %s has more than 128 arguments", name);
+	if (dif_accept(c, DIF_T_COLON)) {
+		if (!dif_expect(c, DIF_T_LPAREN) ||
+		    !dif_parse_params(c, DIF_T_RPAREN, &xlated, &xn, &variadic) ||
+		    !dif_expect(c, DIF_T_RPAREN))
+			return false;
+		for (struct dif_param *x = xlated; x; x = x->next) {
+			struct dif_param *from = native;
+			while (from && x->name && (!from->name || strcmp(from->name, x->name)))
+				from = from->next;
+			if (from && !dif_assignable(c, x->type, &(struct dif_node){ .type = from->type }) &&
+			    !dif_xlator_exists(c, from->type, x->type))
+				return dif_fail(c, DIF_D_PROV_PRXLATOR, line,
+						"translator from %s to %s is not defined",
+						dif_type_text(c, from->type), dif_type_text(c, x->type));
+		}
+	}
+	return dif_expect(c, DIF_T_SEMI);
+}
+
+/* provider = "provider" word "{" probe* "}" ";" */
+bool dif_parse_provider(struct dif_compiler *c)
+{
+	struct ot_map names;
+
+	c->lex.mode = DIF_LEX_INNER;
+	dif_next(c);
+	if (c->tok.kind != DIF_T_IDENT)
+		return dif_syntax(c);
+	if (!provider_name_ok(c, c->tok.text, c->tok.line))
+		return false;
+	dif_next(c);
+	ot_map_init(&names);
+	bool ok = dif_expect(c, DIF_T_LBRACE);
+	while (ok && c->tok.kind != DIF_T_RBRACE)
+		ok = provider_probe(c, &names);
+	ot_map_deinit(&names);
+	if (!ok)
+		return false;
+	dif_next(c);
+	return end_definition(c);
+}

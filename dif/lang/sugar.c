@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * if and else. DIF's clauses have no branches around actions, so a clause with ifs becomes
+ * several, that share hidden clause-local variables:
+ *
+ *   probe /p/ { a; if (x) { b } else { c } d }
+ *
+ *     probe      { %ok = 0; }                            only when there is a predicate
+ *     probe /p/  { %ok = 0; a; %if1 = x ? 1 : 0; %ok = 1; }
+ *     probe /%ok && %if1/   { %ok = 0; b; %ok = 1; }
+ *     probe /%ok && !%if1/  { %ok = 0; c; %ok = 1; }
+ *     probe /%ok/           { %ok = 0; d; %ok = 1; }
+ *
+ * %ok is 1 only behind a piece that ran to its end, so that a fault (or a speculate() that
+ * has no buffer) stops the pieces that follow.
+ */
+#include <stdio.h>
+
+#include "dif/lang/clause.h"
+#include "dif/lang/cook.h"
+
+struct sugar {
+	struct dif_compiler *c;
+	struct dif_piece *first, **tail;
+	struct dif_node **body_tail; /* of the open piece */
+	const char *ok;
+};
+
+static struct dif_node *hidden(struct dif_compiler *c, const char *name)
+{
+	return dif_node_name(c, DIF_NAME_THIS, name);
+}
+
+static const char *hidden_name(struct dif_compiler *c, const char *what)
+{
+	const char *name = ot_arena_printf(c->nodes, "%%%s%u", what, c->next_hidden++);
+
+	return name ? name : dif_fail_memory(c);
+}
+
+static bool append(struct sugar *s, struct dif_node *stmt)
+{
+	if (!stmt)
+		return false;
+	stmt->next = NULL;
+	*s->body_tail = stmt;
+	s->body_tail = &stmt->next;
+	return true;
+}
+
+/* name = value; */
+static bool append_set(struct sugar *s, const char *name, struct dif_node *value)
+{
+	struct dif_node *asgn = dif_node_op2(s->c, DIF_O_ASGN, hidden(s->c, name), value);
+	struct dif_node *stmt = asgn ? dif_node_new(s->c, DIF_N_EXPR) : NULL;
+
+	if (stmt) {
+		stmt->left = asgn;
+		stmt->line = asgn->line = value->line;
+	}
+	return append(s, stmt);
+}
+
+static bool set_const(struct sugar *s, const char *name, uint64_t value)
+{
+	struct dif_node *v = dif_node_int(s->c, value, s->c->types.int_);
+
+	return v && append_set(s, name, v);
+}
+
+static bool open_piece(struct sugar *s, struct dif_node *predicate)
+{
+	struct dif_piece *p = dif_new(s->c, &s->c->scratch, struct dif_piece);
+
+	if (!p)
+		return false;
+	p->predicate = predicate;
+	*s->tail = p;
+	s->tail = &p->next;
+	s->body_tail = &p->body;
+	return true;
+}
+
+/* A piece that runs when the ones before it were well and @cond (may be NULL) holds. */
+static bool open_guarded(struct sugar *s, struct dif_node *cond)
+{
+	struct dif_node *p = hidden(s->c, s->ok);
+
+	if (p && cond)
+		p = dif_node_op2(s->c, DIF_O_LAND, p, cond);
+	return p && !s->c->failed && open_piece(s, p) && set_const(s, s->ok, 0);
+}
+
+static bool close_piece(struct sugar *s)
+{
+	return set_const(s, s->ok, 1);
+}
+
+static bool add_list(struct sugar *s, struct dif_node *list, const char *var, bool negate);
+
+/* The condition is evaluated in the open piece; its branches are pieces of their own. */
+static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool outer_negated)
+{
+	struct dif_compiler *c = s->c;
+	const char *var = hidden_name(c, "if");
+	struct dif_node *value = dif_node_new(c, DIF_N_OP3);
+
+	if (!var || !value)
+		return false;
+	value->left = n->left;
+	value->right = dif_node_int(c, 1, c->types.int_);
+	value->third = dif_node_int(c, 0, c->types.int_);
+	value->line = n->line;
+	if (!value->right || !value->third || !dif_node_adopt(c, value, n->left) ||
+	    !append_set(s, var, value) || !close_piece(s))
+		return false;
+	if (n->args && (!add_list(s, n->args, var, false)))
+		return false;
+	if (n->third && (!add_list(s, n->third, var, true)))
+		return false;
+	/* what follows runs under the outer condition again */
+	struct dif_node *cond = outer ? hidden(c, outer) : NULL;
+	if (cond && outer_negated)
+		cond = dif_node_op1(c, DIF_O_NOT, cond);
+	return open_guarded(s, cond);
+}
+
+/* Statements in the open piece; they are under condition @var. */
+static bool add_stmts(struct sugar *s, struct dif_node *list, const char *var, bool negate)
+{
+	struct dif_node *next;
+
+	for (; list; list = next) {
+		next = list->next;
+		if (list->kind != DIF_N_IF) {
+			if (!append(s, list))
+				return false;
+			continue;
+		}
+		if (!add_if(s, list, var, negate))
+			return false;
+	}
+	return true;
+}
+
+static bool add_list(struct sugar *s, struct dif_node *list, const char *var, bool negate)
+{
+	struct dif_node *cond = hidden(s->c, var);
+
+	if (cond && negate)
+		cond = dif_node_op1(s->c, DIF_O_NOT, cond);
+	return cond && open_guarded(s, cond) && add_stmts(s, list, var, negate) && close_piece(s);
+}
+
+static bool has_if(const struct dif_node *list)
+{
+	for (; list; list = list->next)
+		if (list->kind == DIF_N_IF)
+			return true;
+	return false;
+}
+
+struct dif_piece *dif_sugar(struct dif_compiler *c, struct dif_node *predicate, struct dif_node *body)
+{
+	struct sugar s = { .c = c };
+
+	s.tail = &s.first;
+	if (!has_if(body)) {
+		if (!open_piece(&s, predicate))
+			return NULL;
+		s.first->body = body;
+		return s.first;
+	}
+	s.ok = hidden_name(c, "ok");
+	if (!s.ok)
+		return NULL;
+	if (predicate && (!open_piece(&s, NULL) || !set_const(&s, s.ok, 0)))
+		return NULL;
+	if (!open_piece(&s, predicate) || !set_const(&s, s.ok, 0) || !add_stmts(&s, body, NULL, false) ||
+	    !close_piece(&s))
+		return NULL;
+	return s.first;
+}
