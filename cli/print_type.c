@@ -1,15 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * print(): data shown by a type's layout (dif/obj/typetext.h). One walk over the text prints;
- * what is not printed (the rest of a union's text, elements of a string) is skipped by the
- * same walk with printing off. Text and data may both be hostile: every number is bounded by
- * the bytes there are.
+ * print(): data shown by a type's layout, as the compiler wrote it into the action:
+ *
+ *   text   = name "\n" layout
+ *   layout = "i" size ( "s" | "u" ) [ "b" | "c" ]     integer; _Bool; character data
+ *          | "f" size                                 floating point
+ *          | "p"                                      pointer
+ *          | "t"                                      D's string: all that is left
+ *          | "e" size ( "s" | "u" ) "{" { name "=" value "," } "}"
+ *          | "a" count ":" name ":" layout            array and its element
+ *          | ( "S" | "U" ) size "{" { member ";" } "}"
+ *          | "v"                                      void, never defined, or nested too deep
+ *   member = bit_offset [ "." bits ] ":" name ":" type_name ":" layout
+ *
+ * One walk over the text prints; what is not printed is skipped by the same walk with printing
+ * off. Text and data may both be hostile: every number is bounded by the bytes there are.
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "cli/print.h"
-#include "dif/obj/typetext.h"
+
+/* Layouts nest no deeper than the compiler writes them, and a little. */
+#define NESTED_MAX 40
 
 struct walk {
 	struct cli_printer *p;
@@ -40,7 +53,7 @@ static bool eat(struct walk *w, char c)
 	return true;
 }
 
-static uint64_t number(struct walk *w, char end)
+static uint64_t number(struct walk *w)
 {
 	uint64_t n = 0;
 
@@ -50,7 +63,6 @@ static uint64_t number(struct walk *w, char end)
 		if (__builtin_mul_overflow(n, 10, &n) ||
 		    __builtin_add_overflow(n, (uint64_t)(*w->s - '0'), &n))
 			w->bad = true;
-	eat(w, end);
 	return w->bad ? 0 : n;
 }
 
@@ -66,13 +78,6 @@ static struct name word(struct walk *w, char end)
 	name.len = (int)(stop - w->s);
 	w->s = stop + 1;
 	return name;
-}
-
-static struct name type_name(struct walk *w)
-{
-	if (!eat(w, '"'))
-		return (struct name){ "", 0 };
-	return word(w, '"');
 }
 
 static void indent(struct walk *w, int depth)
@@ -127,35 +132,37 @@ static void print_float(struct walk *w, struct place at, size_t size)
 	}
 }
 
-static void print_function(struct walk *w, uint64_t addr)
+static void print_string(struct walk *w, struct place at)
 {
-	char text[CLI_SYMBOL_MAX];
-
-	cli_kernel_text(w->p, addr, VP_SYM_NAME, text, sizeof(text));
-	fputs(strchr(text, '`') ? text : "", w->p->fp);
-	if (!strchr(text, '`'))
-		print_hex(w, addr);
+	fprintf(w->p->fp, "\"%.*s\"", (int)strnlen((const char *)at.data, at.size), (const char *)at.data);
 }
 
-static void print_string(struct walk *w, struct place at, uint64_t size)
+/* "s" or "u" */
+static bool is_signed(struct walk *w)
 {
-	size_t max = size && size < at.size ? size : at.size;
-
-	fprintf(w->p->fp, "\"%.*s\"", (int)strnlen((const char *)at.data, max), (const char *)at.data);
+	if (*w->s == 's') {
+		w->s++;
+		return true;
+	}
+	eat(w, 'u');
+	return false;
 }
 
 /* The tag of an enum's value, else the value; with @show false only moves behind the tags. */
 static void walk_enum(struct walk *w, struct place at, uint64_t size, bool show)
 {
-	int64_t value = show && size <= at.size ? cli_load_signed(at.data, (uint32_t)size) : 0;
+	int64_t value = show ? cli_load_signed(at.data, (uint32_t)size) : 0;
 	bool found = false;
 
+	is_signed(w);
+	eat(w, '{');
 	while (!w->bad && *w->s && *w->s != '}') {
 		struct name tag = word(w, '=');
 		bool negative = *w->s == '-';
 		if (negative)
 			w->s++;
-		uint64_t n = number(w, ';');
+		uint64_t n = number(w);
+		eat(w, ',');
 		if (!show || found || w->bad || (int64_t)(negative ? -n : n) != value)
 			continue;
 		fprintf(w->p->fp, "%.*s", tag.len, tag.s);
@@ -166,77 +173,76 @@ static void walk_enum(struct walk *w, struct place at, uint64_t size, bool show)
 		fprintf(w->p->fp, "%lld", (long long)value);
 }
 
-/* --- the walk ------------------------------------------------------------------------------- */
-
-static void walk_type(struct walk *w, struct place at, int depth, bool show, bool member);
-
-static void walk_scalar(struct walk *w, char kind, struct place at, bool show)
+static void walk_integer(struct walk *w, struct place at, uint64_t size, bool show)
 {
-	uint64_t size = number(w, ';');
+	bool text = false;
 
-	if (!show || w->bad)
+	is_signed(w);
+	if (*w->s == 'b' || *w->s == 'c')
+		text = *w->s++ == 'c';
+	if (!show)
 		return;
-	if (size > at.size) {
-		w->bad = true;
-		return;
-	}
-	if (kind == 's')
-		print_string(w, at, size);
-	else if (kind == 'f')
-		print_float(w, at, size);
-	else if (at.bits)
+	if (at.bits)
 		print_hex(w, bits_at(at));
-	else if (kind == 'c')
+	else if (text && size == 1)
 		print_char(w, *at.data);
-	else if (kind == 'P')
-		print_function(w, cli_load(at.data, (uint32_t)size));
 	else
 		print_hex(w, cli_load(at.data, (uint32_t)size));
 }
 
-/* A value with its type and name in front, on lines of its own: top level, members, structs in arrays. */
-static void walk_typed(struct walk *w, const char *label, int label_len, struct place at, int depth,
-		       bool show, bool member)
-{
-	struct name type = type_name(w);
+/* --- the walk ------------------------------------------------------------------------------- */
 
-	if (show && !w->bad) {
-		FILE *fp = w->p->fp;
-		indent(w, depth);
-		fprintf(fp, "%.*s", type.len, type.s);
-		if (label_len) {
-			char last = type.len ? type.s[type.len - 1] : ' ';
-			fprintf(fp, "%s%.*s", last == '*' || last == ' ' ? "" : " ", label_len, label);
-			if (at.bits)
-				fprintf(fp, " :%u", at.bits);
-		}
-		/* an anonymous struct's members are its parent's: no name, no equals sign */
-		fputs(label_len ? " = " : " ", fp);
+/* Returns the type's size. */
+static uint64_t walk_layout(struct walk *w, struct place at, int depth, bool show, bool member);
+
+static void print_label(struct walk *w, struct name type, struct name label, unsigned bits)
+{
+	char last = type.len ? type.s[type.len - 1] : ' ';
+	FILE *fp = w->p->fp;
+
+	fprintf(fp, "%.*s", type.len, type.s);
+	if (label.len) {
+		fprintf(fp, "%s%.*s", last == '*' || last == ' ' ? "" : " ", label.len, label.s);
+		if (bits)
+			fprintf(fp, " :%u", bits);
 	}
-	walk_type(w, at, depth, show, member);
-	if (show)
+	fputs(label.len ? " = " : " ", fp);
+}
+
+/* member ";" of a struct that begins at @at; on a line of its own */
+static void walk_member(struct walk *w, struct place at, int depth, bool show)
+{
+	uint64_t offset = number(w), bits = 0;
+
+	if (*w->s == '.') {
+		w->s++;
+		bits = number(w);
+	}
+	eat(w, ':');
+	struct name label = word(w, ':'), type = word(w, ':');
+	bool here = show && !w->bad && offset / 8 < at.size && bits <= 64;
+	struct place inner = { at.data, at.size, bits ? offset % 8 : 0, (unsigned)bits };
+	if (here) {
+		inner.data += offset / 8;
+		inner.size -= offset / 8;
+		indent(w, depth);
+		print_label(w, type, label, inner.bits);
+	}
+	walk_layout(w, inner, depth, here, true);
+	eat(w, ';');
+	if (here)
 		putc('\n', w->p->fp);
 }
 
-static void walk_members(struct walk *w, struct place at, int depth, bool show)
+static void walk_members(struct walk *w, struct place at, uint64_t size, int depth, bool show)
 {
-	uint64_t size = number(w, ';');
-
 	if (size < at.size)
 		at.size = size;
+	eat(w, '{');
 	if (show)
 		fputs("{\n", w->p->fp);
-	while (!w->bad && *w->s && *w->s != '}') {
-		uint64_t bit = number(w, ':'), bits = number(w, ':');
-		struct name name = word(w, ';');
-		bool here = show && !w->bad && bit / 8 < at.size && bits <= 64;
-		struct place inner = { at.data, at.size, bits ? bit % 8 : 0, (unsigned)bits };
-		if (here) {
-			inner.data += bit / 8;
-			inner.size -= bit / 8;
-		}
-		walk_typed(w, name.s, name.len, inner, depth + 1, here, true);
-	}
+	while (!w->bad && *w->s && *w->s != '}')
+		walk_member(w, at, depth + 1, show);
 	eat(w, '}');
 	if (show) {
 		indent(w, depth);
@@ -254,119 +260,145 @@ static bool is_string(const uint8_t *data, uint64_t n)
 	return i < n && !data[i];
 }
 
-/* Its elements: the text of their type is walked once for each. */
-static void walk_elements(struct walk *w, struct place at, uint64_t count, uint64_t size, int depth,
-			  bool show)
+/* Elements of @size bytes, whose layout begins at @layout. Structs have a line and their name each. */
+static void print_elements(struct walk *w, struct place at, const char *layout, struct name type,
+			   uint64_t count, uint64_t size, int depth)
 {
-	const char *element = w->s, *after;
-	struct name type = type_name(w);
-	bool lines = *w->s == 'S' || *w->s == 'U';
+	bool lines = *layout == 'S' || *layout == 'U';
+	FILE *fp = w->p->fp;
 
-	walk_type(w, at, depth, false, true);
-	after = w->s;
-	if (!show || w->bad)
-		return;
-	fputs("[ ", w->p->fp);
+	fputs("[ ", fp);
 	for (uint64_t i = 0; i < count && !w->bad; i++) {
 		struct place inner = { at.data + i * size, size, 0, 0 };
-		w->s = element;
-		type_name(w);
+		w->s = layout;
 		if (lines) {
-			putc('\n', w->p->fp);
+			putc('\n', fp);
 			indent(w, depth + 1);
-			fprintf(w->p->fp, "%.*s ", type.len, type.s);
-			walk_type(w, inner, depth + 1, true, true);
-		} else {
-			walk_type(w, inner, depth, true, true);
+			fprintf(fp, "%.*s ", type.len, type.s);
 		}
+		walk_layout(w, inner, depth + lines, true, true);
 		if (i + 1 < count)
-			fputs(", ", w->p->fp);
+			fputs(", ", fp);
 	}
 	if (lines) {
-		putc('\n', w->p->fp);
+		putc('\n', fp);
 		indent(w, depth);
 	} else {
-		putc(' ', w->p->fp);
+		putc(' ', fp);
 	}
-	putc(']', w->p->fp);
-	w->s = after;
+	putc(']', fp);
 }
 
-static void walk_array(struct walk *w, struct place at, int depth, bool show, bool member)
+static uint64_t walk_array(struct walk *w, struct place at, int depth, bool show, bool member)
 {
-	uint64_t count = number(w, ';'), size = number(w, ';'), bytes;
-	const char *element = w->s;
+	uint64_t count = number(w), size, bytes = 0;
 
-	if (show && (__builtin_mul_overflow(count, size, &bytes) || bytes > at.size || !size))
+	eat(w, ':');
+	struct name type = word(w, ':');
+	const char *layout = w->s;
+	size = walk_layout(w, at, depth, false, true);
+	const char *after = w->s;
+	if (w->bad || __builtin_mul_overflow(count, size, &bytes)) {
 		w->bad = true;
-	if (w->bad)
-		return;
-	type_name(w);
-	bool text = *w->s == 'c' && size == 1;
-	w->s = element;
-	if (!show || !text || !is_string(at.data, count)) {
-		walk_elements(w, at, count, size, depth, show);
-		return;
+		return 0;
 	}
-	fprintf(w->p->fp, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)at.data);
-	walk_elements(w, at, count, size, depth, false);
+	if (!show)
+		return bytes;
+	if (bytes > at.size || !size)
+		fputs("<incomplete>", w->p->fp);
+	else if (!strncmp(layout, "i1", 2) && layout[2] && layout[3] == 'c' && is_string(at.data, count))
+		fprintf(w->p->fp, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)at.data);
+	else
+		print_elements(w, at, layout, type, count, size, depth);
+	w->s = after;
+	return bytes;
 }
 
-static void walk_kind(struct walk *w, char kind, struct place at, int depth, bool show, bool member)
+/* Those that begin with their size. */
+static uint64_t walk_sized(struct walk *w, char kind, struct place at, int depth, bool show)
+{
+	uint64_t size = number(w);
+
+	if (show && size > at.size) {
+		fputs("<incomplete>", w->p->fp);
+		show = false;
+	}
+	switch (kind) {
+	case 'i':
+		walk_integer(w, at, size, show);
+		break;
+	case 'f':
+		if (show)
+			print_float(w, at, size);
+		break;
+	case 'e':
+		walk_enum(w, at, size, show);
+		break;
+	default:
+		walk_members(w, at, size, depth, show);
+	}
+	return size;
+}
+
+static uint64_t walk_kind(struct walk *w, char kind, struct place at, int depth, bool show, bool member)
 {
 	switch (kind) {
 	case 'i':
-	case 'c':
 	case 'f':
-	case 'p':
-	case 'P':
-	case 's':
-		walk_scalar(w, kind, at, show);
-		return;
 	case 'e':
-		walk_enum(w, at, number(w, ';'), show);
-		return;
-	case 'a':
-		walk_array(w, at, depth, show, member);
-		return;
 	case 'S':
 	case 'U':
-		walk_members(w, at, depth, show);
-		return;
+		return walk_sized(w, kind, at, depth, show);
+	case 'a':
+		return walk_array(w, at, depth, show, member);
+	case 'p':
+		if (show)
+			print_hex(w, at.size < 8 ? 0 : cli_load(at.data, 8));
+		return 8;
+	case 't':
+		if (show)
+			print_string(w, at);
+		return at.size;
 	case 'v':
-		eat(w, ';');
 		if (show)
 			fputs("<forward decl>", w->p->fp);
-		return;
+		return 0;
 	default:
 		w->bad = true;
+		return 0;
 	}
 }
 
-static void walk_type(struct walk *w, struct place at, int depth, bool show, bool member)
+static uint64_t walk_layout(struct walk *w, struct place at, int depth, bool show, bool member)
 {
 	char kind = *w->s;
+	uint64_t size;
 
-	if (w->bad || !kind || w->nested == DIF_TYPETEXT_DEPTH) {
+	if (w->bad || !kind || w->nested == NESTED_MAX) {
 		w->bad = true;
-		return;
+		return 0;
 	}
 	w->s++;
 	w->nested++;
-	walk_kind(w, kind, at, depth, show, member);
+	size = walk_kind(w, kind, at, depth, show, member);
 	w->nested--;
+	return size;
 }
 
 bool cli_print_type(struct cli_printer *p, const char *layout, const void *data, size_t size)
 {
 	struct walk w = { .p = p, .s = layout };
 	struct place at = { data, size, 0, 0 };
+	struct name type = word(&w, '\n');
+	const char *start = w.s;
 
 	/* once without printing: a text that is none is found before half of it was shown */
-	walk_typed(&w, "", 0, at, 0, false, false);
+	walk_layout(&w, at, 0, false, false);
 	if (w.bad || *w.s)
 		return false;
-	w.s = layout;
-	walk_typed(&w, "", 0, at, 0, true, false);
+	w.s = start;
+	print_label(&w, type, (struct name){ "", 0 }, 0);
+	walk_layout(&w, at, 0, true, false);
+	putc('\n', p->fp);
 	return true;
 }

@@ -112,22 +112,21 @@ static void test_types(void **state)
 
 	(void)state;
 	output_init(&o);
-	type(&o, "\"int\"i4;", &(int){ 0x1f }, 4, "int 0x1f\n");
-	type(&o, "\"int\"i4;", &(int){ 0 }, 4, "int 0\n");
-	type(&o, "\"char\"c1;", "x", 1, "char 'x'\n");
-	type(&o, "\"char\"c1;", "\4", 1, "char '\\004'\n");
-	type(&o, "\"string\"s0;", "foo\0\0", 5, "string \"foo\"\n");
-	type(&o, "\"void *\"p8;", &(uint64_t){ 1 }, 8, "void * 0x1\n");
-	type(&o, "\"enum e\"e4;RED=0;BLUE=-2;}", &(int){ -2 }, 4, "enum e BLUE\n");
-	type(&o, "\"enum e\"e4;RED=0;}", &(int){ 7 }, 4, "enum e 7\n");
-	type(&o, "\"int [3]\"a3;4;\"int\"i4;", (int[]){ 1, 2, 3 }, 12, "int [3] [ 0x1, 0x2, 0x3 ]\n");
-	type(&o, "\"char [4]\"a4;1;\"char\"c1;", "ab\0", 4, "char [4] \"ab\"\n");
+	type(&o, "int\ni4s", &(int){ 0x1f }, 4, "int 0x1f\n");
+	type(&o, "int\ni4s", &(int){ 0 }, 4, "int 0\n");
+	type(&o, "char\ni1sc", "x", 1, "char 'x'\n");
+	type(&o, "char\ni1sc", "\4", 1, "char '\\004'\n");
+	type(&o, "string\nt", "foo\0\0", 5, "string \"foo\"\n");
+	type(&o, "void *\np", &(uint64_t){ 1 }, 8, "void * 0x1\n");
+	type(&o, "enum e\ne4s{RED=0,BLUE=-2,}", &(int){ -2 }, 4, "enum e BLUE\n");
+	type(&o, "enum e\ne4u{RED=0,}", &(int){ 7 }, 4, "enum e 7\n");
+	type(&o, "int [3]\na3:int:i4s", (int[]){ 1, 2, 3 }, 12, "int [3] [ 0x1, 0x2, 0x3 ]\n");
+	type(&o, "char [4]\na4:char:i1sc", "ab\0", 4, "char [4] \"ab\"\n");
 	output_deinit(&o);
 }
 
-static const char in_struct[] =
-    "\"struct s\"S24;0:0:a;\"int\"i4;32:4:b;\"int\"i4;40:0:c;\"char [2]\"a2;1;\"char\"c1;"
-    "64:0:in;\"struct t\"S8;0:0:p;\"void *\"p8;}128:0:d;\"char [2]\"a2;1;\"char\"c1;}";
+static const char in_struct[] = "struct s\nS24{0:a:int:i4s;32.4:b:int:i4s;40:c:char [2]:a2:char:i1sc;"
+				"64:in:struct t:S8{0:p:void *:p;};128:d:char [2]:a2:char:i1sc;}";
 
 static void test_structs(void **state)
 {
@@ -155,7 +154,7 @@ static void test_structs(void **state)
 	     "    }\n"
 	     "    char [2] d = [ '\\004', '\\0' ]\n"
 	     "}\n");
-	type(&o, "\"struct u [2]\"a2;1;\"struct u\"S1;0:0:x;\"char\"c1;}", two, 2,
+	type(&o, "struct u [2]\na2:struct u:S1{0:x:char:i1sc;}", two, 2,
 	     "struct u [2] [ \n"
 	     "    struct u {\n"
 	     "        char x = 'a'\n"
@@ -173,16 +172,17 @@ static void test_bad_types(void **state)
 	static const char *const bad[] = {
 		"",
 		"int",
-		"\"int\"",
-		"\"int\"i",
-		"\"int\"i4",
-		"\"int\"i4;x",
-		"\"int\"z4;",
-		"\"s\"S4;0:0:a;",
-		"\"a\"a3;",
-		"\"int\"i99999999999999999999;",
-		"\"e\"e4;RED",
-		"\"e\"e4;RED=;}",
+		"int\n",
+		"int\ni",
+		"int\ni4",
+		"int\ni4sx",
+		"int\nz4",
+		"s\nS4{0:a:",
+		"a\na3:",
+		"int\ni99999999999999999999s",
+		"e\ne4u{RED",
+		"e\ne4u{RED=,}",
+		"s\nS4{0:a:int:i4s;",
 	};
 	uint8_t *data = malloc(4);
 	char deep[4096] = "";
@@ -193,17 +193,18 @@ static void test_bad_types(void **state)
 	output_init(&o);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(bad); i++)
 		assert_false(cli_print_type(&o.p, bad[i], data, 4));
+	strcat(deep, "x\n");
 	for (int i = 0; i < 200; i++)
-		strcat(deep, "\"x\"a1;4;");
-	strcat(deep, "\"int\"i4;");
+		strcat(deep, "a1:x:");
+	strcat(deep, "i4s");
 	assert_false(cli_print_type(&o.p, deep, data, 4));
 	output_is(&o, "");
 	/* sizes that the data has not: stops, reads nothing */
-	cli_print_type(&o.p, "\"int [9]\"a9;4;\"int\"i4;", data, 4);
-	cli_print_type(&o.p, "\"long\"i8;", data, 4);
-	cli_print_type(&o.p, "\"s\"S400;3000:0:a;\"int\"i4;}", data, 4);
-	cli_print_type(&o.p, "\"s\"S4;24:60:a;\"int\"i4;}", data, 4);
-	cli_print_type(&o.p, "\"string\"s0;", data, 4);
+	cli_print_type(&o.p, "int [9]\na9:int:i4s", data, 4);
+	cli_print_type(&o.p, "long\ni8s", data, 4);
+	cli_print_type(&o.p, "s\nS400{3000:a:int:i4s;}", data, 4);
+	cli_print_type(&o.p, "s\nS4{24.60:a:int:i4s;}", data, 4);
+	cli_print_type(&o.p, "string\nt", data, 4);
 	output_deinit(&o);
 	free(data);
 }
