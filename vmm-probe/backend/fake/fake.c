@@ -184,6 +184,11 @@ const struct vp_site *vp_fake_site(struct vp_fake *fake, uint64_t gva)
 	return NULL;
 }
 
+void *vp_fake_ctx(struct vp_fake *fake, uint32_t vcpu)
+{
+	return &fake->vcpus[vcpu];
+}
+
 static void count(struct vp_fake_vcpu *vcpu, const struct vp_site *site)
 {
 	for (uint32_t i = 0; i < site->ncounters; i++)

@@ -60,6 +60,9 @@ bool vp_fake_hit(struct vp_fake *fake, uint32_t vcpu, uint64_t gva);
 /** The site that vp_fake_hit() would find, for benchmarks; valid while no plan is installed. */
 const struct vp_site *vp_fake_site(struct vp_fake *fake, uint64_t gva);
 
+/** What the fake hands to vp_engine_hit() as the context, for benchmarks. */
+void *vp_fake_ctx(struct vp_fake *fake, uint32_t vcpu);
+
 /** Take a sample now if one was asked for; true when it was. */
 bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu);
 

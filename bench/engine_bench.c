@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a hit costs in the engine alone: ns for each kind of clause, on the fake backend, one vCPU. The page
+ * tables are those of a kernel (large pages for the direct map), so loads cost what they cost in a guest.
+ *
+ *   engine_bench [hits]
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "dif/obj/program.h"
+#include "vmm-probe/backend/fake/fake.h"
+#include "vmm-probe/engine/session.h"
+
+#define TEXT   0xffffffff81000000ull
+#define DIRECT 0xffff888000000000ull
+#define SITE   (TEXT + 0x1000)
+#define PERCPU (DIRECT + 0x400000)
+#define TASK   (DIRECT + 0x500000)
+#define PID    42
+
+static const struct dif_rtype u64_type = { .ckind = DIF_CTF_INTEGER, .size = 8 };
+static const struct dif_rtype string_type = { .kind = DIF_TYPE_STRING, .flags = DIF_TF_BYREF };
+
+static void must(struct ot_err *err)
+{
+	if (!err)
+		return;
+	fprintf(stderr, "engine_bench: %s\n", ot_err_message(err));
+	exit(1);
+}
+
+static void *need(void *p)
+{
+	if (!p)
+		must(ot_err_nomem());
+	return p;
+}
+
+static struct dif_object *object(struct dif_program *prog, const uint32_t *text, uint32_t len, uint64_t value,
+				 struct dif_rtype ret)
+{
+	struct dif_object *o = need(ot_arena_new(&prog->arena, struct dif_object));
+
+	o->text = need(ot_arena_alloc(&prog->arena, len * sizeof(*text)));
+	memcpy(o->text, text, len * sizeof(*text));
+	o->text_len = len;
+	o->ints = need(ot_arena_alloc(&prog->arena, 2 * sizeof(*o->ints)));
+	o->ints[0] = value;
+	o->ints[1] = 1;
+	o->int_len = 2;
+	o->strs = need(ot_arena_strdup(&prog->arena, ""));
+	o->str_len = 1;
+	o->ret = ret;
+	return o;
+}
+
+static struct dif_object *variable(struct dif_program *prog, uint32_t var, struct dif_rtype type)
+{
+	const uint32_t text[] = { dif_insn_index(DIF_OP_ldgs, var, 1), dif_insn(DIF_OP_ret, 0, 0, 1) };
+
+	return object(prog, text, 2, 0, type);
+}
+
+static struct dif_object *pid_is(struct dif_program *prog, uint64_t pid)
+{
+	const uint32_t text[] = {
+		dif_insn_index(DIF_OP_ldgs, DIF_VAR_pid, 1),
+		dif_insn_index(DIF_OP_setx, 0, 2),
+		dif_insn(DIF_OP_cmp, 1, 2, 0),
+		dif_insn_branch(DIF_OP_be, 6),
+		dif_insn(DIF_OP_mov, 0, 0, 1),
+		dif_insn(DIF_OP_ret, 0, 0, 1),
+		dif_insn_index(DIF_OP_setx, 1, 1),
+		dif_insn(DIF_OP_ret, 0, 0, 1),
+	};
+
+	return object(prog, text, 8, pid, u64_type);
+}
+
+static struct dif_action *action(struct dif_clause *c, uint32_t kind, struct dif_object *o)
+{
+	struct dif_action *a = &c->actions[c->nactions++];
+
+	*a = (struct dif_action){ .kind = (enum dif_action_kind)kind, .object = o };
+	return a;
+}
+
+static void count(struct dif_program *prog, struct dif_clause *c, struct dif_object *key)
+{
+	if (key)
+		action(c, DIF_ACT_difexpr, key)->is_key = true;
+	struct dif_action *a = action(c, DIF_AGG_count, NULL);
+	a->ntuple = key ? 2 : 1;
+	a->aggid = 1;
+	prog->naggs = 1;
+	prog->aggs[0] =
+	    (struct dif_aggvar){ .name = "_", .id = 1, .kind = DIF_AGG_count, .nkeys = key != NULL };
+}
+
+/* --- the clauses -------------------------------------------------------------------------------- */
+
+static void clause_empty(struct dif_program *prog, struct dif_clause *c)
+{
+	c->predicate = pid_is(prog, PID + 1);
+	count(prog, c, NULL);
+}
+
+static void clause_count_pid(struct dif_program *prog, struct dif_clause *c)
+{
+	c->predicate = pid_is(prog, PID);
+	count(prog, c, NULL);
+}
+
+static void clause_execname(struct dif_program *prog, struct dif_clause *c)
+{
+	count(prog, c, variable(prog, DIF_VAR_execname, string_type));
+}
+
+static void clause_printf(struct dif_program *prog, struct dif_clause *c)
+{
+	action(c, DIF_ACT_difexpr, variable(prog, DIF_VAR_arg0, u64_type));
+	action(c, DIF_ACT_difexpr, variable(prog, DIF_VAR_arg1, u64_type));
+}
+
+static void clause_printf_execname(struct dif_program *prog, struct dif_clause *c)
+{
+	action(c, DIF_ACT_difexpr, variable(prog, DIF_VAR_execname, string_type));
+	action(c, DIF_ACT_difexpr, variable(prog, DIF_VAR_arg0, u64_type));
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct dif_program *prog, struct dif_clause *c);
+} benches[] = {
+	{ "/pid == other/ { @ = count(); }", clause_empty },
+	{ "/pid == $target/ { @ = count(); }", clause_count_pid },
+	{ "{ @[execname] = count(); }", clause_execname },
+	{ "{ printf(\"%d %d\", arg0, arg1); }", clause_printf },
+	{ "{ printf(\"%s %d\", execname, arg0); }", clause_printf_execname },
+};
+
+/* --- the guest and a session -------------------------------------------------------------------- */
+
+static void make_guest(struct vp_fake *fake, struct vp_facts *k)
+{
+	uint64_t root = vp_fake_root(fake), task = TASK;
+	uint32_t pid = PID;
+
+	for (unsigned i = 0; i < 4; i++)
+		vp_fake_map(fake, root, DIRECT + i * 0x200000ull, i * 0x200000ull, 0, 21);
+	vp_fake_map(fake, root, TEXT, 0x200000, 0, 21);
+	vp_fake_write(fake, root, PERCPU + 8, &task, sizeof(task));
+	vp_fake_write(fake, root, TASK + 64, &pid, sizeof(pid));
+	vp_fake_write(fake, root, TASK + 1600, "getppid_loop", 13);
+	memset(k, 0xff, sizeof(*k));
+	k->size = sizeof(*k);
+	memset(k->guest_name, 0, sizeof(k->guest_name));
+	k->kernel_root = root;
+	k->levels = 4;
+	k->percpu_base[0] = PERCPU;
+	k->current_task = 8;
+	k->task_tgid = 64;
+	k->task_comm = 1600;
+	k->task_comm_size = 16;
+}
+
+static void make_batch(struct ot_buf *out)
+{
+	static const char strings[] = "\0fbt\0vmlinux\0f\0entry";
+	const struct vp_batch_probe probe = {
+		10, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, 1, 5, 13, 15, 0, 1, 0, 0
+	};
+	const struct vp_batch_site site = { .gva = SITE, .length = 1 };
+	const struct vp_batch_ecb ecb = { 1, 0, 0, 0 };
+	struct vp_batch h = { .nprobes = 1, .nsites = 1, .necbs = 1 };
+
+	h.probes_offset = (sizeof(h) + 7) & ~7u;
+	h.sites_offset = h.probes_offset + sizeof(probe);
+	h.ecbs_offset = h.sites_offset + sizeof(site);
+	h.strings_offset = h.ecbs_offset + sizeof(ecb);
+	h.strings_size = sizeof(strings);
+	h.size = h.strings_offset + h.strings_size;
+	ot_buf_append(out, &h, sizeof(h));
+	ot_buf_align(out, 8);
+	ot_buf_append(out, &probe, sizeof(probe));
+	ot_buf_append(out, &site, sizeof(site));
+	ot_buf_append(out, &ecb, sizeof(ecb));
+	ot_buf_append(out, strings, sizeof(strings));
+}
+
+static struct vp_es *make_session(struct vp_fake *fake, const struct vp_facts *facts,
+				  struct dif_program *prog, void **ret_shared)
+{
+	struct vp_msg_open open = {
+		.bufsize = 4u << 20,
+		.aggsize = 4u << 20,
+		.globals_size = 4096,
+		.strsize = 256,
+		.stackframes = 20,
+		.nvcpus = 1,
+		.bufpolicy = VP_BUF_SWITCH,
+	};
+	struct ot_buf dof, batch;
+	struct vp_es *es = NULL;
+	uint64_t size;
+
+	must(vp_shared_layout(&open, &size));
+	*ret_shared = need(aligned_alloc(4096, size));
+	memset(*ret_shared, 0, size);
+	ot_buf_init(&dof);
+	ot_buf_init(&batch);
+	must(dif_dof_write(prog, &dof));
+	must(vp_es_open(vp_fake_engine(fake), &open, dof.data, dof.len, facts, *ret_shared, size, NULL, 0,
+			&es));
+	make_batch(&batch);
+	must(vp_es_enable(es, batch.data, batch.len));
+	must(vp_es_start(es));
+	ot_buf_deinit(&dof);
+	ot_buf_deinit(&batch);
+	return es;
+}
+
+static double run(struct vp_fake *fake, struct vp_es *es, void *ctx, unsigned long hits)
+{
+	const struct vp_site *site = vp_fake_site(fake, SITE);
+	struct vp_msg_switch_reply reply;
+	struct timespec t[2];
+	double ns = 0;
+
+	for (unsigned long done = 0; done < hits;) {
+		clock_gettime(CLOCK_MONOTONIC, &t[0]);
+		for (unsigned i = 0; i < 10000; i++, done++)
+			vp_engine_hit(vp_fake_engine(fake), 0, site, ctx);
+		clock_gettime(CLOCK_MONOTONIC, &t[1]);
+		ns += (double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec);
+		must(vp_es_switch(es, &reply));
+	}
+	return ns / (double)hits;
+}
+
+static void bench(unsigned i, unsigned long hits)
+{
+	const struct vp_fake_config config = { .nvcpus = 1, .ram_size = 8u << 20, .levels = 4 };
+	struct vp_fake *fake = NULL;
+	struct vp_facts facts;
+	struct dif_program prog;
+	void *shared;
+
+	must(vp_fake_create(&config, &fake));
+	make_guest(fake, &facts);
+	dif_program_init(&prog);
+	prog.clauses = need(ot_arena_alloc(&prog.arena, sizeof(*prog.clauses)));
+	prog.aggs = need(ot_arena_alloc(&prog.arena, sizeof(*prog.aggs)));
+	prog.nclauses = 1;
+	prog.clauses[0] = (struct dif_clause){
+		.probe = { "", "", "", "", "", 0 },
+		.actions = need(ot_arena_alloc(&prog.arena, 8 * sizeof(struct dif_action))),
+	};
+	benches[i].make(&prog, &prog.clauses[0]);
+	struct vp_es *es = make_session(fake, &facts, &prog, &shared);
+	run(fake, es, vp_fake_ctx(fake, 0), 10000);
+	printf("%-40s %6.0f ns\n", benches[i].name, run(fake, es, vp_fake_ctx(fake, 0), hits));
+	vp_es_close(es);
+	free(shared);
+	dif_program_deinit(&prog);
+	vp_fake_destroy(fake);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long hits = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000000;
+
+	for (unsigned i = 0; i < sizeof(benches) / sizeof(benches[0]); i++)
+		bench(i, hits ? hits : 1);
+	return 0;
+}
