@@ -54,7 +54,7 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 	return NULL;
 }
 
-static struct ot_err *check_probe(const struct parts *p, uint32_t i)
+static struct ot_err *check_probe(const struct vp_engine *engine, const struct parts *p, uint32_t i)
 {
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
@@ -70,6 +70,9 @@ static struct ot_err *check_probe(const struct parts *p, uint32_t i)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
 	if (probe->kind == VP_PROBE_PROFILE && probe->interval_ns < 200000)
 		return ot_err_new(OT_ERR_LIMIT, "batch: probe %u: an interval below 200 us", i);
+	if (probe->kind == VP_PROBE_PROFILE && !engine->ops->request_sample && !engine->host)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend cannot sample: no profile probes",
+				  engine->ops->name);
 	return NULL;
 }
 
@@ -89,7 +92,7 @@ static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, u
 static struct ot_err *check_parts(const struct vp_es *es, const struct parts *p)
 {
 	for (uint32_t i = 0; i < p->head.nprobes; i++)
-		OT_TRY(check_probe(p, i));
+		OT_TRY(check_probe(es->engine, p, i));
 	for (uint32_t i = 0; i < p->head.necbs; i++)
 		OT_TRY(check_ecb(es, p, i));
 	return NULL;
@@ -131,6 +134,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *fr
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
 	to->gva = from->gva;
+	to->syscall = from->syscall;
 	to->host = vp_kernel_host(es, from->gva);
 	if (!to->host || !vp_load_kernel(&es->service, from->gva, bytes, from->length))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);

@@ -127,6 +127,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			entered = v;
 			vp_firing_begin(v, ctx, site->gva, NULL);
 		}
+		if (site->syscalls[i] && !vp_ends_syscall(v, site->syscalls[i] - 1))
+			continue;
 		vp_fire_ecb(v, ecb);
 	}
 	for (; entered; entered = entered->chain)

@@ -32,7 +32,7 @@ enum vp_args {
 	VP_ARGS_SYSCALL_ENTRY,  /* from struct pt_regs at rdi: di si dx r10 r8 r9 */
 	VP_ARGS_SYSCALL_RETURN, /* arg0 = arg1 = rax; errno = -rax when in [-4095, -1] */
 	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
-	VP_ARGS_ERROR,          /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
+	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 };
 
 /*
@@ -40,13 +40,14 @@ enum vp_args {
  * immutable while the plan is installed.
  */
 struct vp_site {
-	uint64_t gva;      /* guest kernel virtual address of the instruction */
-	uint64_t host;     /* host address of the byte in this process (0: the backend resolves) */
-	uint32_t necbs;    /* evaluated on a hit; 0: only counters */
+	uint64_t gva;   /* guest kernel virtual address of the instruction */
+	uint64_t host;  /* host address of the byte in this process (0: the backend resolves) */
+	uint32_t necbs; /* evaluated on a hit; 0: only counters */
 	uint32_t ncounters;
-	struct vp_ecb **ecbs;       /* of all sessions, in order of enabling */
-	uint32_t *counters;         /* counter slots to add 1 to, inline if the backend can */
-	uint64_t regs;              /* VP_REG_BIT()s that the ECBs may read */
+	struct vp_ecb **ecbs; /* of all sessions, in order of enabling */
+	uint32_t *syscalls;   /* the engine's: for each ECB, vp_batch_site.syscall */
+	uint32_t *counters;   /* counter slots to add 1 to, inline if the backend can */
+	uint64_t regs;        /* VP_REG_BIT()s that the ECBs may read */
 };
 
 /* All that is to be watched. Sorted by host address. */
@@ -110,8 +111,8 @@ struct vp_backend_ops {
 struct vp_ram_range {
 	uint64_t gpa;
 	uint64_t size;
-	uint64_t host;   /* address in the VMM's process */
-	uint64_t offset; /* in the memfd, when there is one */
+	uint64_t host;    /* address in the VMM's process */
+	uint64_t offset;  /* in the memfd, when there is one */
 	int32_t fd_index; /* which of the descriptors sent along; -1: anonymous, read by /proc/PID/mem */
 	uint32_t pad;
 };
@@ -128,8 +129,7 @@ struct vp_engine_config {
 	bool host; /* the host engine: built-ins are those of this process (ops->scalar, ops->string) */
 };
 
-OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config,
-					      struct vp_engine **ret);
+OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret);
 void vp_engine_destroy(struct vp_engine *engine);
 
 /** A vCPU reached a site. @p ctx is handed back to ops->reg. Hit path. */

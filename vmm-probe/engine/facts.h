@@ -42,6 +42,9 @@ struct vp_facts {
 	/* struct pt_regs, for system calls' arguments */
 	uint32_t ptregs_di, ptregs_si, ptregs_dx, ptregs_r10, ptregs_r8, ptregs_r9;
 	uint32_t ptregs_ip, ptregs_sp, ptregs_bp, ptregs_cs, ptregs_size;
+	uint32_t ptregs_orig_ax; /* number of the system call that the task is in */
+	/* [start, end) of the function that calls system calls' functions; 0, 0: unknown. */
+	uint64_t syscall_caller_start, syscall_caller_end;
 
 	/* Per-CPU run queue, for vtimestamp: offset of `runqueues` in the per-CPU area (~0: unknown), and
 	 * of rq.clock_task in it. */

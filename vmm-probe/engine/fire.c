@@ -7,6 +7,8 @@
 
 #include "vmm-probe/engine/internal.h"
 
+#define STABLE_FIRINGS 65536
+
 static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec ts;
@@ -30,7 +32,12 @@ uint64_t vp_clause_time(struct vp_es_vcpu *v)
 void vp_firing_begin(struct vp_es_vcpu *v, void *ctx, uint64_t gva, const uint64_t *args)
 {
 	/* Acquire: the half's emptying by the service thread is complete. */
-	v->half = __atomic_load_n(&v->active, __ATOMIC_ACQUIRE);
+	uint32_t half = __atomic_load_n(&v->active, __ATOMIC_ACQUIRE);
+
+	/* Once in a while, translations that should not move are looked up again all the same. */
+	if (half != v->half || v->tlb.firing % STABLE_FIRINGS == 0)
+		v->tlb.stable++;
+	v->half = half;
 	v->ctx = ctx;
 	v->site_gva = gva;
 	v->fired_args = args;

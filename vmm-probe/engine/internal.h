@@ -127,6 +127,7 @@ struct vp_ecb {
 
 struct vp_site_rt {
 	uint64_t gva, host;
+	uint32_t syscall; /* as in struct vp_batch_site */
 	struct vp_probe_rt *probe;
 };
 
@@ -164,7 +165,8 @@ struct vp_tlb_entry {
 	const uint8_t *host;
 };
 
-/* `firing` grows by 1 a firing, `stable` (with bit 63 set) at a switch or when RAM changed. */
+/* `firing` grows by 1 a firing; `stable` (with bit 63 set) at a switch, every so many firings, and when RAM
+ * changed. */
 struct vp_tlb {
 	uint64_t firing, stable;
 	uint64_t mem_gen;
@@ -422,6 +424,9 @@ uint64_t vp_task(struct vp_es_vcpu *v);
 uint64_t vp_task_field(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, uint32_t size,
 		       enum dif_fault *fault);
 uint32_t vp_interrupt_level(struct vp_es_vcpu *v);
+/** At the end of a function: is the task in system call @p number, and does the function go back to the
+ * dispatcher of system calls? */
+bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number);
 uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault);
 uint64_t vp_vtimestamp(struct vp_es_vcpu *v, enum dif_fault *fault);
 bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid);

@@ -12,6 +12,7 @@
 struct item {
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
+	uint32_t syscall;
 	struct vp_ecb *ecb;
 };
 
@@ -20,7 +21,7 @@ struct plan_memory {
 	struct vp_plan plan;
 	struct vp_site *sites;
 	struct vp_ecb **ecbs;
-	uint32_t *counters;
+	uint32_t *counters, *syscalls;
 };
 
 static int by_host(const void *a, const void *b)
@@ -48,6 +49,7 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 							.gva = site->gva,
 							.order = (uint64_t)s << 32 | e->order,
 							.ecb = e,
+							.syscall = site->syscall,
 						};
 					n++;
 				}
@@ -65,6 +67,7 @@ static void free_plan(struct vp_plan *plan)
 	free(m->sites);
 	free(m->ecbs);
 	free(m->counters);
+	free(m->syscalls);
 	free(m);
 }
 
@@ -77,7 +80,8 @@ static bool alloc_plan(size_t nitems, struct plan_memory **ret)
 	m->sites = calloc(nitems + 1, sizeof(*m->sites));
 	m->ecbs = calloc(nitems + 1, sizeof(*m->ecbs));
 	m->counters = calloc(nitems + 1, sizeof(*m->counters));
-	if (!m->sites || !m->ecbs || !m->counters) {
+	m->syscalls = calloc(nitems + 1, sizeof(*m->syscalls));
+	if (!m->sites || !m->ecbs || !m->counters || !m->syscalls) {
 		free_plan(&m->plan);
 		return false;
 	}
@@ -101,15 +105,20 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->host = items[i].host;
 			site->ecbs = &m->ecbs[necbs];
 			site->counters = &m->counters[ncounters];
+			site->syscalls = &m->syscalls[necbs];
 		}
-		if (ecb->counter) {
+		/* A site with a condition can't be counted blindly; its ECB counts by firing there. */
+		if (ecb->counter && !items[i].syscall) {
 			m->counters[ncounters++] = ecb->counter->slot;
 			site->ncounters++;
 			if (ecb->counter->slot >= plan->ncounters)
 				plan->ncounters = ecb->counter->slot + 1;
 		} else {
+			m->syscalls[necbs] = items[i].syscall;
 			m->ecbs[necbs++] = ecb;
 			site->necbs++;
+			if (items[i].syscall)
+				site->regs |= VP_REG_BIT(VP_RSP);
 			site->regs |= vp_clause_regs(ecb->clause, ecb->probe->args) | ecb->es->error_regs;
 		}
 	}

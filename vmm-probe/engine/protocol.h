@@ -94,7 +94,7 @@ struct vp_msg_reply {
  * no unwind table). */
 struct vp_msg_open {
 	struct vp_msg head;
-	uint64_t bufsize, aggsize; /* of one half, bytes */
+	uint64_t bufsize, aggsize;             /* of one half, bytes */
 	uint64_t globals_offset, globals_size; /* in the shared memfd */
 	uint64_t dynvars_offset, dynvars_size;
 	uint64_t status_offset;  /* of nvcpus × struct vp_vcpu_status */
@@ -102,11 +102,11 @@ struct vp_msg_open {
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
 	uint32_t nspec;
 	uint64_t specsize;
-	uint32_t nvcpus;     /* must be the engine's */
-	uint32_t first_cpu;  /* this engine's vCPU 0 is this one in the dynamic variables' table (only there:
-			      * `cpu` and records count from 0 in each guest) */
-	uint32_t bufpolicy;  /* enum dif_bufpolicy */
-	uint32_t flags;      /* VP_OPEN_* */
+	uint32_t nvcpus;    /* must be the engine's */
+	uint32_t first_cpu; /* this engine's vCPU 0 is this one in the dynamic variables' table (only there:
+			     * `cpu` and records count from 0 in each guest) */
+	uint32_t bufpolicy; /* enum dif_bufpolicy */
+	uint32_t flags;     /* VP_OPEN_* */
 };
 
 enum { VP_OPEN_DESTRUCTIVE = 1 };
@@ -116,9 +116,9 @@ enum { VP_OPEN_DESTRUCTIVE = 1 };
  */
 struct vp_batch {
 	uint32_t size;
-	uint32_t nprobes, probes_offset;     /* struct vp_batch_probe */
-	uint32_t nsites, sites_offset;       /* struct vp_batch_site */
-	uint32_t necbs, ecbs_offset;         /* struct vp_batch_ecb, in program order per probe */
+	uint32_t nprobes, probes_offset;       /* struct vp_batch_probe */
+	uint32_t nsites, sites_offset;         /* struct vp_batch_site */
+	uint32_t necbs, ecbs_offset;           /* struct vp_batch_ecb, in program order per probe */
 	uint32_t strings_offset, strings_size; /* NUL-terminated, last byte NUL */
 };
 
@@ -130,9 +130,9 @@ enum vp_probe_kind {
 };
 
 struct vp_batch_probe {
-	uint32_t id;   /* probe id as shown */
-	uint32_t kind; /* enum vp_probe_kind */
-	uint32_t args; /* enum vp_args */
+	uint32_t id;                               /* probe id as shown */
+	uint32_t kind;                             /* enum vp_probe_kind */
+	uint32_t args;                             /* enum vp_args */
 	uint32_t provider, module, function, name; /* offsets in the string pool */
 	uint32_t first_site, nsites;
 	uint32_t pad;
@@ -144,7 +144,10 @@ struct vp_batch_site {
 	uint32_t offset;   /* from the start of its function: arg0 of a return probe */
 	uint8_t length;    /* of the instruction */
 	uint8_t bytes[15]; /* as the operator's process saw it; the engine compares before it plants */
-	uint32_t pad;
+	/* Not 0: fires only in system call number syscall - 1, and only where the function is about to go
+	 * back to the kernel's dispatcher of system calls (facts.syscall_caller_*): it is shared code in
+	 * which that call ends by a tail jump. */
+	uint32_t syscall;
 };
 
 struct vp_batch_ecb {
@@ -161,8 +164,8 @@ struct vp_batch_ecb {
 struct vp_half {
 	uint64_t used;    /* bytes of records, valid when the half is not the active one */
 	uint64_t dropped; /* records that found no room in it, since the session was opened */
-	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped. When it has, records
-			   * are [wrapped, bufsize) and then [0, used) */
+	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped. When it has,
+			   * records are [wrapped, bufsize) and then [0, used) */
 	uint64_t since_ns, until_ns; /* covers this time (CLOCK_MONOTONIC), idle vCPUs too */
 };
 
@@ -171,7 +174,7 @@ struct vp_vcpu_status {
 	uint32_t pad;
 	struct vp_half principal[2];
 	struct vp_half aggregation[2];
-	uint64_t error_drops;  /* faults in an ERROR enabling */
+	uint64_t error_drops; /* faults in an ERROR enabling */
 	uint64_t spec_drops, spec_busy, spec_unavail;
 	uint64_t stkstr_overflows;
 	uint64_t faults;       /* evaluations that ended in a fault */

@@ -56,6 +56,23 @@ uint32_t vp_interrupt_level(struct vp_es_vcpu *v)
 	return count & f->softirq_mask & -f->softirq_mask ? 1 : 0;
 }
 
+bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number)
+{
+	const struct vp_facts *f = &v->es->facts;
+	enum dif_fault fault = DIF_FAULT_NONE;
+	uint64_t ret, stack, orig_ax;
+
+	if (!vp_load_u64(v, vp_reg(v, VP_RSP), &ret) || ret < f->syscall_caller_start ||
+	    ret >= f->syscall_caller_end || f->ptregs_orig_ax == VP_NO_OFFSET ||
+	    f->ptregs_size > f->stack_size)
+		return false;
+	/* The caller's registers lie at the top of the task's stack. */
+	stack = vp_task_field(v, vp_task(v), f->task_stack, 8, &fault);
+	return stack &&
+	       vp_load_u64(v, stack + f->stack_size - f->ptregs_size + f->ptregs_orig_ax, &orig_ax) &&
+	       orig_ax == number;
+}
+
 /* uid and gid: through the task's credentials. */
 static uint64_t credential(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
 {

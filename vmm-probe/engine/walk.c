@@ -14,7 +14,6 @@
 #define ENTRY_P     (1ull << 0)
 #define ENTRY_USER  (1ull << 2)
 #define ENTRY_LARGE (1ull << 7)
-#define STABLE_FLAG (1ull << 63)
 /* What a page-table entry of the top level covers with 4 levels: the direct map of a guest of up to
  * 512 GiB, or its beginning. */
 #define TOP_SHIFT   39

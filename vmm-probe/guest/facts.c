@@ -43,6 +43,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.hardirq_mask = facts.softirq_mask = facts.nmi_mask = 0;
 	facts.task_comm_size = facts.ptregs_size = 0;
 	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
+	facts.syscall_caller_start = facts.syscall_caller_end = 0;
 	facts.stack_size = STACK_DEFAULT;
 	*ret = facts;
 }
@@ -78,6 +79,7 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 		{ "pt_regs", "sp", &f->ptregs_sp },
 		{ "pt_regs", "bp", &f->ptregs_bp },
 		{ "pt_regs", "cs", &f->ptregs_cs },
+		{ "pt_regs", "orig_ax", &f->ptregs_orig_ax },
 		{ "rq", "clock_task", &f->rq_clock_task },
 	};
 
@@ -148,6 +150,18 @@ static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, 
 		f->runqueues = ~0ull;
 }
 
+/* The one function from which 64-bit system calls are called. */
+static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
+{
+	const struct vp_symtab *tab = vp_guest_symtab(guest);
+	const struct vp_symbol *sym = vp_symtab_find(tab, "vmlinux", "do_syscall_64");
+
+	if (!sym || !vp_symbol_size(tab, sym))
+		return;
+	f->syscall_caller_start = sym->addr;
+	f->syscall_caller_end = sym->addr + vp_symbol_size(tab, sym);
+}
+
 static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 {
 	const struct vp_kernel *k = vp_guest_kernel(guest);
@@ -156,6 +170,7 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 		f->text_start = k->base.v;
 	if (!symbol(guest, "_etext", &f->text_end) || f->text_end <= f->text_start)
 		f->text_end = k->base.v + k->size;
+	read_dispatcher(guest, f);
 	f->modules_start = k->base.v + k->size;
 	f->modules_end = MODULES_END > f->modules_start ? MODULES_END : f->modules_start;
 }

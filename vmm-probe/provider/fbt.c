@@ -74,10 +74,16 @@ static bool is_mark(const char *name)
 				      ends(name, "text_start") || ends(name, "text_end"));
 }
 
+/* Symbols of the bytes in front of each function. Twice as many probes, and nobody would ask for one. */
+static bool is_padding(const char *name)
+{
+	return starts(name, "__pfx_") || starts(name, "__cfi_");
+}
+
 static const char *refuse_by_name(const char *name)
 {
-	if (name[0] == '.' || starts(name, "__pfx_") || starts(name, "__cfi_"))
-		return "padding or a label, not a function";
+	if (name[0] == '.')
+		return "a label, not a function";
 	if (strstr(name, ".cold"))
 		return "the unlikely part of another function, whose probes cover it";
 	if (starts(name, "__SCT__"))
@@ -159,7 +165,7 @@ static struct ot_err *publish(struct vp_probes *probes)
 			module = sym->module;
 			live = module == VP_SYMTAB_VMLINUX || is_live(guest, vp_symbol_module(tab, sym));
 		}
-		if (live)
+		if (live && !is_padding(vp_symbol_name(tab, sym)))
 			OT_TRY(add_function(probes, &marks, tab, sym));
 	}
 	return NULL;

@@ -11,27 +11,31 @@
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
 
-#define COLD_MAX  4      /* unlikely parts of one function; compilers make one */
-#define SITES_MAX 65536u /* ways out of one function; the kernel's record is some hundreds */
+#define FUNCTION_MAX (16u << 20)
+#define PARTS_MAX    32     /* pieces of one function: itself, an unlikely part, what it tail-calls */
+#define SITES_MAX    65536u /* ways out of one function; the kernel's record is some hundreds */
 
 /* A piece of a function. */
 struct part {
 	uint64_t gva, size;
+	const char *name; /* of the function whose piece it is */
+	bool shared;      /* tail-called: others may run it too */
 };
 
 struct finder {
-	struct vp_probes *probes;
 	const struct vp_symtab *tab;
 	const struct vp_probe *probe;
 	struct vp_text *text;
-	struct part parts[1 + COLD_MAX]; /* [0] is the function itself */
+	bool follow;                  /* go after tail calls */
+	struct part parts[PARTS_MAX]; /* [0] is the function itself */
 	unsigned nparts;
 	struct vp_exits exits;
 	struct vp_batch_site *sites;
 	size_t count, cap;
 };
 
-static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length)
+static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length,
+			       uint32_t syscall)
 {
 	struct vp_batch_site *s;
 
@@ -45,6 +49,7 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 		.gva = gva,
 		.offset = (uint32_t)(gva - f->probe->gva),
 		.length = length,
+		.syscall = syscall,
 	};
 	memcpy(s->bytes, bytes, length);
 	return NULL;
@@ -68,7 +73,7 @@ struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe
 
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
-	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n));
+	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, 0));
 	*ret = f.sites;
 	*ret_count = 1;
 	return NULL;
@@ -82,26 +87,56 @@ static bool in_function(const struct finder *f, uint64_t addr)
 	return false;
 }
 
-/* Is @p addr in NAME.cold of function NAME? Then that part is the function's too. */
-static bool is_cold_part(struct finder *f, uint64_t addr)
+static bool add_part(struct finder *f, const struct vp_symbol *sym, const char *name, bool shared)
 {
-	const struct vp_symbol *sym = vp_symtab_find_addr(f->tab, vp_gva(addr), NULL);
-	size_t len = strlen(f->probe->function);
+	uint64_t size = vp_symbol_size(f->tab, sym);
 
-	for (; sym && sym < vp_symtab_at(f->tab, 0) + vp_symtab_count(f->tab); sym++) {
-		const char *name = vp_symbol_name(f->tab, sym);
-		uint64_t size = vp_symbol_size(f->tab, sym);
+	if (f->nparts == PARTS_MAX || !size || size > FUNCTION_MAX)
+		return false;
+	f->parts[f->nparts++] = (struct part){ sym->addr, size, name, shared };
+	return true;
+}
 
-		if (sym->addr > addr)
-			return false;
-		if (strncmp(name, f->probe->function, len) != 0 || strncmp(name + len, ".cold", 5) != 0)
-			continue;
-		if (f->nparts == OT_ARRAY_SIZE(f->parts) || !size || size > f->probe->size + (1u << 20))
-			return false;
-		f->parts[f->nparts++] = (struct part){ sym->addr, size };
-		return true;
+/* Is @p sym the unlikely part, NAME.cold, of one of the functions NAME that we have? */
+static bool is_cold_part(struct finder *f, const struct vp_symbol *sym)
+{
+	const char *name = vp_symbol_name(f->tab, sym), *cold = strstr(name, ".cold");
+
+	if (!cold)
+		return false;
+	for (unsigned i = 0; i < f->nparts; i++) {
+		const struct part *p = &f->parts[i];
+
+		if (strlen(p->name) == (size_t)(cold - name) &&
+		    !strncmp(p->name, name, (size_t)(cold - name)))
+			return add_part(f, sym, p->name, p->shared);
 	}
 	return false;
+}
+
+static bool is_thunk(const char *name)
+{
+	return strstr(name, "_thunk") != NULL;
+}
+
+/*
+ * Does a direct jump to @p target stay in what the probe stands for? To an unlikely part of the function it
+ * does, and to the start of another function if tail calls are to be followed.
+ */
+static bool stays(struct finder *f, uint64_t target)
+{
+	uint64_t offset;
+	const struct vp_symbol *sym = vp_symtab_find_addr(f->tab, vp_gva(target), &offset);
+
+	if (in_function(f, target))
+		return true;
+	if (!sym || !vp_symbol_is_function(sym))
+		return false;
+	if (is_cold_part(f, sym))
+		return true;
+	if (!f->follow || offset || is_thunk(vp_symbol_name(f->tab, sym)))
+		return false;
+	return add_part(f, sym, vp_symbol_name(f->tab, sym), true);
 }
 
 static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const struct part *part)
@@ -114,27 +149,32 @@ static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const str
 		const struct vp_exit *e = &f->exits.list[i];
 		bool direct = e->kind == VP_EXIT_JUMP || e->kind == VP_EXIT_JUMP_IF;
 
-		if (direct && (in_function(f, e->target) || is_cold_part(f, e->target)))
+		if (direct && stays(f, e->target))
 			continue;
 		if (e->kind != VP_EXIT_JUMP_IF)
-			OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length));
+			OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length,
+					part->shared ? f->probe->syscall : 0));
 	}
 	return NULL;
 }
 
-struct ot_err *vp_fbt_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
-				   struct vp_batch_site **ret, uint32_t *ret_count)
+static struct ot_err *find(struct vp_probes *probes, const struct vp_probe *probe, bool follow,
+			   struct vp_batch_site **ret, uint32_t *ret_count)
 {
 	struct finder f = {
-		.probes = probes,
 		.tab = vp_guest_symtab(vp_probes_guest(probes)),
 		.probe = probe,
-		.parts = { { probe->gva, probe->size } },
+		.follow = follow,
+		.parts = { { probe->gva, probe->size, probe->function, false } },
 		.nparts = 1,
 	};
 	struct vp_disasm *d;
 	struct ot_err *err = vp_probes_disasm(probes, &d);
+	const struct vp_symbol *self = vp_symtab_find_addr(f.tab, vp_gva(probe->gva), NULL);
 
+	/* A syscall probe's function is the bare name; its parts are named after the kernel's. */
+	if (self && self->addr == probe->gva)
+		f.parts[0].name = vp_symbol_name(f.tab, self);
 	if (!err)
 		err = vp_probes_text(probes, &f.text);
 	/* Scanning a part may find another one behind it. */
@@ -151,4 +191,16 @@ struct ot_err *vp_fbt_return_sites(struct vp_probes *probes, const struct vp_pro
 	*ret = f.sites;
 	*ret_count = (uint32_t)f.count;
 	return NULL;
+}
+
+struct ot_err *vp_fbt_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
+				   struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	return find(probes, probe, false, ret, ret_count);
+}
+
+struct ot_err *vp_syscall_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
+				       struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	return find(probes, probe, probe->syscall != 0, ret, ret_count);
 }

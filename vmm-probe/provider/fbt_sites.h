@@ -17,4 +17,12 @@ OT_MUST_CHECK struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const s
 OT_MUST_CHECK struct ot_err *vp_fbt_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
 						 struct vp_batch_site **ret, uint32_t *ret_count);
 
+/**
+ * The same of a system call's function, which in a third of all cases ends by a tail call: __x64_sys_read
+ * jumps to ksys_read. Followed, if the probe has a number: the sites are the ends of what is jumped to,
+ * with the condition (vp_batch_site.syscall) that tells them from other uses of that code.
+ */
+OT_MUST_CHECK struct ot_err *vp_syscall_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
+						     struct vp_batch_site **ret, uint32_t *ret_count);
+
 #endif

@@ -26,6 +26,7 @@ struct vp_probe {
 	uint64_t gva;  /* function's address; 0 for probes without */
 	uint64_t size; /* function's bytes, 0 unknown */
 	uint64_t interval_ns;
+	uint32_t syscall;    /* of the syscall provider's: the call's number + 1; 0: it has none */
 	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
 };
 
