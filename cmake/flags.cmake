@@ -14,3 +14,7 @@ if(OUTSIGHT_SANITIZE)
 		-fsanitize=${OUTSIGHT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
 	target_link_options(outsight_flags INTERFACE -fsanitize=${OUTSIGHT_SANITIZE})
 endif()
+# libFuzzer finds its way by coverage of the code under test, so everything is instrumented.
+if(OUTSIGHT_FUZZ)
+	target_compile_options(outsight_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

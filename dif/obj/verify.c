@@ -319,7 +319,7 @@ static struct ot_err *check_text(struct dif_object *obj, const struct dif_var **
 
 struct ot_err *dif_verify(struct dif_object *obj)
 {
-	const struct dif_var **vars;
+	const struct dif_var **vars = NULL;
 
 	OT_TRY(check_tables(obj));
 	OT_TRY(ot_err_prefix(check_type(18, &obj->ret, BYREF_MAX), "returned type"));
