@@ -4,7 +4,7 @@
 #pragma D option quiet
 
 #pragma D option rawbytes
-#pragma D option strsize=4
+#pragma D option strsize=5
 
 BEGIN
 {

@@ -3,6 +3,8 @@
  */
 #pragma D option quiet
 
+int x;
+
 BEGIN
 /!x/
 {

@@ -3,14 +3,14 @@
  */
 #pragma D option quiet
 
-int count[string];
+int hits[string];
 string name[int, int];
 
 BEGIN
 {
-	count["x"]++;
-	count["x"]++;
+	hits["x"]++;
+	hits["x"]++;
 	name[1, 2] = "one-two";
-	printf("%d %d %s\n", count["x"], count["y"], name[1, 2]);
+	printf("%d %d %s\n", hits["x"], hits["y"], name[1, 2]);
 	exit(0);
 }
