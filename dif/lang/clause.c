@@ -182,11 +182,12 @@ static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause
 	struct dif_clause cl = { .probe = *desc, .line = pc->line };
 
 	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
-	if (piece->predicate && !(cl.predicate = predicate(c, piece->predicate)))
-		return false;
+	/* the body first: a predicate may use what its own clause assigns for the first time */
 	for (struct dif_node *s = piece->body; s; s = s->next)
 		if (!statement(c, s, out))
 			return false;
+	if (piece->predicate && !(cl.predicate = predicate(c, piece->predicate)))
+		return false;
 	cl.nactions = (uint32_t)out->n;
 	if (out->n) {
 		cl.actions = dif_alloc(c, &c->prog->arena, out->n * sizeof(*cl.actions));
