@@ -40,13 +40,18 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 static int fail(const struct cli_invocation *inv, struct ot_err *err, const struct dif_diag *diag,
 		const struct dif_source *src, const char *context)
 {
+	struct dif_diag shown;
 	struct ot_buf text;
 
 	if (!diag)
 		return cli_fail(err, "%s", context);
 	ot_err_destroy(err);
+	shown = *diag;
+	/* a specifier of one line: its number says nothing, and dtrace does not give it */
+	if (src && src->kind == DIF_SOURCE_COMMAND_LINE && !diag->file && !memchr(src->text, '\n', src->len))
+		shown.line = 0;
 	ot_buf_init(&text);
-	dif_diag_print(diag, inv->opts.errtags, &text);
+	dif_diag_print(&shown, inv->opts.errtags, &text);
 	cli_error("%s: %s", context, ot_buf_str(&text));
 	ot_buf_deinit(&text);
 	if (src)

@@ -14,10 +14,24 @@
 #define SCRIPT_MAX (256u << 20)
 
 /* What cpp finds defined, besides what GNU cpp itself defines for Linux. The version word is
- * major << 24 | minor << 12 of the D that -V names. */
+ * major << 24 | minor << 12 of the D that -V names. The last ones take from C's own headers what
+ * D has no word for. */
 static const char *const cpp_fixed[] = {
-	"cpp",      "-Ulinux",  "-Uunix",    "-Ui386",       "-D__linux",
-	"-D__unix", "-D__SVR4", "-D__amd64", "-D__SUNW_D=1", "-D__SUNW_D_VERSION=0x0100d000",
+	"cpp",
+	"-Ulinux",
+	"-Uunix",
+	"-Ui386",
+	"-D__linux",
+	"-D__unix",
+	"-D__SVR4",
+	"-D__amd64",
+	"-D__SUNW_D=1",
+	"-D__SUNW_D_VERSION=0x0100d000",
+	"-D__attribute__(x)=",
+	"-D__asm__(x)=",
+	"-D__extension__=",
+	"-D__restrict=",
+	"-D__inline=",
 };
 
 static char **cpp_argv(const struct cli_invocation *inv)

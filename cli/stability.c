@@ -89,30 +89,37 @@ void cli_print_attribute(const char *heading, struct dif_attribute attr, FILE *f
 		classes[attr.class % OT_ARRAY_SIZE(classes)]);
 }
 
-/* A description counts by the parts that it names: what is left empty is relied on by nobody. */
-static struct dif_attribute description_attribute(const struct dif_probedesc *desc,
-						  const struct dif_attribute *attrs)
-{
-	const char *const parts[] = { desc->provider, desc->module, desc->function, desc->name };
-	struct dif_attribute least = { STANDARD, STANDARD, CLASS_COMMON };
+/* What the probes that clauses match have in common at least. */
+struct common {
+	const struct dif_world *world;
+	const struct dif_probedesc *desc;
+	struct dif_attribute least;
+};
 
+/* A description counts by the parts that it names: what is left empty, nobody relies on. */
+static bool lower_by_probe(void *arg, const struct dif_probe_info *probe)
+{
+	struct common *c = arg;
+	const char *const parts[] = { probe->provider, c->desc->module, c->desc->function, c->desc->name };
+	struct dif_attribute attrs[CLI_ATTRIBUTES];
+
+	cli_attributes(c->world, probe->provider, attrs);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(parts); i++)
-		if (*parts[i] || desc->id)
-			lower(&least, attrs[i]);
-	return least;
+		if (*parts[i] || c->desc->id)
+			lower(&c->least, attrs[i]);
+	return true;
 }
 
 void cli_report_stability(const struct cli_compilation *c, const struct cli_compiled *unit,
 			  const struct dif_world *world, FILE *fp)
 {
-	struct dif_attribute least = { STANDARD, STANDARD, CLASS_COMMON };
-	struct dif_attribute attrs[CLI_ATTRIBUTES];
+	struct common common = { .world = world, .least = { STANDARD, STANDARD, CLASS_COMMON } };
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
-		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
-		cli_attributes(world, desc->provider, attrs);
-		lower(&least, description_attribute(desc, attrs));
+		uint64_t count = 0;
+		common.desc = &c->prog.clauses[i].probe;
+		ot_err_destroy(world->match(world->env, common.desc, lower_by_probe, &common, &count));
 	}
 	fprintf(fp, "\nStability attributes for %s %s:\n", unit->what, unit->name);
-	cli_print_attribute("Minimum Probe Description Attributes", least, fp);
+	cli_print_attribute("Minimum Probe Description Attributes", common.least, fp);
 }
