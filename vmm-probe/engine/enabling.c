@@ -327,6 +327,6 @@ struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
 		free_batch(b);
 		return err;
 	}
-	es->end_reserve = keep;
+	__atomic_store_n(&es->end_reserve, keep, __ATOMIC_RELAXED);
 	return link_batch(es, b, sizes);
 }

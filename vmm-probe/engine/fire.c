@@ -144,7 +144,7 @@ static uint64_t keep_free(const struct vp_ecb *ecb)
 {
 	bool is_end = ecb->probe->id == DIF_PROBE_END && ecb->probe->kind == VP_PROBE_HOST;
 
-	return is_end ? 0 : ecb->es->end_reserve;
+	return is_end ? 0 : __atomic_load_n(&ecb->es->end_reserve, __ATOMIC_RELAXED);
 }
 
 /* False: no room, so the clause is skipped. */

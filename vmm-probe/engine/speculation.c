@@ -164,7 +164,8 @@ static void move_own(struct vp_es_vcpu *v, struct vp_specbuf *spec)
 
 	if (!spec->used)
 		return;
-	uint8_t *dst = vp_buffer_reserve(v, (uint32_t)spec->used, 8, v->es->end_reserve);
+	uint8_t *dst = vp_buffer_reserve(v, (uint32_t)spec->used, 8,
+					 __atomic_load_n(&v->es->end_reserve, __ATOMIC_RELAXED));
 	if (dst) {
 		set_times(v->es, spec->mem, spec->used, now);
 		memcpy(dst, spec->mem, spec->used);

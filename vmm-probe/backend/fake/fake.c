@@ -133,7 +133,12 @@ struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fak
 		return ot_err_nomem();
 	fake->config = *config;
 	fake->next_page = VP_FAKE_PAGE; /* guest physical 0 is nobody's */
-	pthread_rwlock_init(&fake->lock, NULL);
+	pthread_rwlockattr_t attr;
+	pthread_rwlockattr_init(&attr);
+	/* vCPUs that hit without pause must not keep install() out. */
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&fake->lock, &attr);
+	pthread_rwlockattr_destroy(&attr);
 	struct ot_err *err = init(fake);
 	if (err) {
 		vp_fake_destroy(fake);
