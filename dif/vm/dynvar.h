@@ -29,8 +29,8 @@ struct dif_dynvar_drops {
 
 /** Format fresh (zeroed) shared memory of @p size bytes: cells hold a key of up to
  * @p key_size and a value of up to @p value_size bytes. Done once, by the session. */
-OT_MUST_CHECK struct ot_err *dif_dynvars_format(void *mem, size_t size, uint32_t nvcpus,
-						uint32_t key_size, uint32_t value_size);
+OT_MUST_CHECK struct ot_err *dif_dynvars_format(void *mem, size_t size, uint32_t nvcpus, uint32_t key_size,
+						uint32_t value_size);
 
 /** Open a formatted table in this process; BAD_DATA when its header lies. */
 OT_MUST_CHECK struct ot_err *dif_dynvars_open(void *mem, size_t size, struct dif_dynvars **ret);

@@ -17,7 +17,7 @@ static uint64_t builtin_string(struct dif_vm *vm, uint32_t id)
 	unsigned i = id & (DIF_NSTRVARS - 1);
 	uint64_t addr;
 
-	if (p->strvars[i].id == id)
+	if (p->strvars[i].clause == p->clause && p->strvars[i].id == id)
 		return p->strvars[i].addr;
 	char *dst = dif_scratch_alloc(vm, vm->strsize, &addr);
 	if (!dst)
@@ -30,6 +30,7 @@ static uint64_t builtin_string(struct dif_vm *vm, uint32_t id)
 	dst[len] = 0;
 	/* Give back what the string did not need; nothing was taken since. */
 	vm->scratch_used = vm->seg[DIF_SEG_SCRATCH].size = (addr & 0xffffffffffull) + (uint64_t)len + 1;
+	p->strvars[i].clause = p->clause;
 	p->strvars[i].id = id;
 	p->strvars[i].addr = addr;
 	return addr;

@@ -16,6 +16,9 @@
 #define STRSIZE_MAX (1u << 20)
 #define SCRATCH_MAX (256u << 20)
 
+/* The base of segments that have no memory: an empty range of it is still an address. */
+static uint8_t nothing[8];
+
 /* --- life --------------------------------------------------------------------------- */
 
 static struct ot_err *alloc_buffers(struct dif_vm *vm, const struct dif_vm_config *config)
@@ -46,6 +49,8 @@ struct ot_err *dif_vm_init(struct dif_vm *vm, const struct dif_vm_config *config
 	if (!config->strsize || config->strsize > STRSIZE_MAX || config->scratch_size > SCRATCH_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "strsize of %u or scratch of %u bytes", config->strsize,
 				  config->scratch_size);
+	if (config->vars && config->vars->globals_size && !config->globals)
+		return ot_err_new(OT_ERR_INTERNAL, "no memory for global variables");
 	*vm = (struct dif_vm){ .ops = config->ops, .env = config->env };
 	vm->vars = config->vars ? config->vars : &no_vars;
 	vm->dynvars = config->dynvars;
@@ -65,8 +70,11 @@ struct ot_err *dif_vm_init(struct dif_vm *vm, const struct dif_vm_config *config
 		vm->seg[DIF_SEG_DYNVARS].base = dif_dynvars_mem(vm->dynvars, &size);
 		vm->seg[DIF_SEG_DYNVARS].size = size;
 	}
-	for (int seg = DIF_SEG_SCRATCH; seg < DIF_NSEGS; seg++)
-		vm->seg[seg].writable = true;
+	for (int seg = 0; seg < DIF_NSEGS; seg++) {
+		vm->seg[seg].writable = seg >= DIF_SEG_SCRATCH;
+		if (!vm->seg[seg].base)
+			vm->seg[seg].base = nothing;
+	}
 	if (getrandom(vm->rand_state, sizeof(vm->rand_state), 0) != (ssize_t)sizeof(vm->rand_state))
 		vm->rand_state[0] = (uintptr_t)vm;
 	vm->rand_state[1] |= 1; /* the generator needs one bit set */
@@ -84,8 +92,10 @@ void dif_vm_deinit(struct dif_vm *vm)
 		free(p->key);
 		free(p);
 	}
-	free(vm->seg[DIF_SEG_SCRATCH].base);
-	free(vm->seg[DIF_SEG_LOCALS].base);
+	if (vm->seg[DIF_SEG_SCRATCH].base != nothing)
+		free(vm->seg[DIF_SEG_SCRATCH].base);
+	if (vm->seg[DIF_SEG_LOCALS].base != nothing)
+		free(vm->seg[DIF_SEG_LOCALS].base);
 	*vm = (struct dif_vm){ 0 };
 }
 
@@ -104,8 +114,7 @@ void dif_vm_begin_clause(struct dif_vm *vm)
 	struct dif_vm_priv *p = vm->priv;
 
 	vm->scratch_used = vm->seg[DIF_SEG_SCRATCH].size = 0;
-	for (unsigned i = 0; i < DIF_NSTRVARS; i++)
-		p->strvars[i].id = 0;
+	p->clause++;
 }
 
 /* --- slower instructions ----------------------------------------------------------------- */
@@ -253,7 +262,8 @@ enum dif_fault dif_vm_eval(struct dif_vm *vm, const struct dif_object *obj, uint
 	vm->fault = DIF_FAULT_NONE;
 	vm->fault_addr = 0;
 	p->ntuple = 0;
-	vm->seg[DIF_SEG_STRTAB] = (struct dif_seg){ (uint8_t *)obj->strs, obj->str_len, false };
+	vm->seg[DIF_SEG_STRTAB] =
+	    (struct dif_seg){ obj->strs ? (uint8_t *)obj->strs : nothing, obj->str_len, false };
 	/* Branches only go forward, so the length bounds what is executed. */
 	if (ot_unlikely(vm->fuel < obj->text_len)) {
 		vm->fuel = 0;

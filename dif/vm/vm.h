@@ -14,8 +14,12 @@
  * address is the guest's, and goes through ops->load: kernel space for ld*, user space for
  * uld* and copyin. So no forged integer can read the process that evaluates.
  *
- * Fuel. Each firing has fuel (dif_vm_begin()): one per instruction, one per 8 bytes that a
- * subroutine or tuple touches. When it is gone the evaluation ends with ILLOP.
+ * Fuel. Each firing has fuel (dif_vm_begin()). An evaluation pays one for each instruction of its
+ * object (all at once, for there are no loops) and one for each 8 bytes that a subroutine, tuple or
+ * string touches. When it is gone the evaluation ends with ILLOP.
+ *
+ * Strings are looked at once for their end and are (address, length) from then on, and a shared
+ * word is read once: other processes may write globals and dynamic variables at any time.
  */
 #ifndef DIF_VM_VM_H
 #define DIF_VM_VM_H
@@ -102,9 +106,8 @@ struct dif_vm {
 	uint64_t fault_addr;
 	uint32_t fault_offset; /* byte offset of the instruction */
 
-	uint64_t strtok_at;  /* saved position, valid in one firing */
+	uint64_t strtok_at; /* 1 + the position that strtok saved, valid in one firing; 0: none */
 	uint64_t rand_state[2];
-	uint64_t flags_reserved;
 	void *priv; /* tables of the implementation, built by dif_vm_init() */
 };
 
@@ -130,7 +133,8 @@ void dif_vm_begin_clause(struct dif_vm *vm);
 
 /**
  * Evaluate a verified object. On DIF_FAULT_NONE *ret is its value; for by-reference types that
- * is an address for dif_vm_copy(). Else *ret is 0 and vm->fault_addr, vm->fault_offset tell where.
+ * is an address for dif_vm_copy(), good until the next dif_vm_eval() or begin of a clause. Else *ret is 0 and
+ * vm->fault_addr, vm->fault_offset tell where.
  */
 enum dif_fault dif_vm_eval(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret);
 

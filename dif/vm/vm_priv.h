@@ -34,10 +34,12 @@ struct dif_vm_priv {
 	/* Who runs, asked for once a firing. */
 	struct dif_thread_key thread;
 	bool thread_known;
-	/* Built-in strings that this clause has in scratch already: id and window address. */
+	/* Built-in strings that are in scratch already, if made in this clause. */
+	uint64_t clause; /* counts dif_vm_begin_clause() */
 	struct {
-		uint32_t id;
+		uint64_t clause;
 		uint64_t addr;
+		uint32_t id;
 	} strvars[DIF_NSTRVARS];
 };
 
