@@ -180,13 +180,13 @@ static bool find_values(const struct vp_image *image, const struct vp_kallsyms_t
 
 /* Everything from one token table. *ret_found false: nothing belongs to it. */
 static struct ot_err *decode_from(const struct vp_image *image, const struct vp_kallsyms_tokens *tokens,
-				  struct vp_kallsyms *ret, bool *ret_found)
+				  uint64_t *work, struct vp_kallsyms *ret, bool *ret_found)
 {
 	ot_auto(vp_kallsyms_deinit) struct vp_kallsyms ks = { 0 };
 	struct vp_kallsyms_tables t;
 
 	*ret_found = false;
-	if (!vp_kallsyms_find_tables(image->data, image->size, tokens, &t))
+	if (!vp_kallsyms_find_tables(image->data, image->size, tokens, work, &t))
 		return NULL;
 	OT_TRY(decode_names(image->data, tokens, &t, &ks));
 	if (!find_values(image, tokens, &t, &ks))
@@ -205,6 +205,7 @@ struct ot_err *vp_kallsyms_decode(const struct vp_image *image, uint64_t token_t
 {
 	ot_auto_free struct vp_kallsyms_tokens *tokens = malloc(sizeof(*tokens));
 	ot_auto_err struct ot_err *first = NULL;
+	uint64_t work = VP_KALLSYMS_WORK;
 	size_t at = 0;
 	bool found;
 
@@ -212,12 +213,12 @@ struct ot_err *vp_kallsyms_decode(const struct vp_image *image, uint64_t token_t
 		return ot_err_nomem();
 	if (token_table > image->base.v && token_table - image->base.v < image->size &&
 	    vp_kallsyms_check_tokens(image->data, image->size, token_table - image->base.v, tokens)) {
-		OT_TRY(decode_from(image, tokens, ret, &found));
+		OT_TRY(decode_from(image, tokens, &work, ret, &found));
 		if (found)
 			return NULL;
 	}
-	while (vp_kallsyms_find_tokens(image->data, image->size, &at, tokens)) {
-		struct ot_err *err = decode_from(image, tokens, ret, &found);
+	while (vp_kallsyms_find_tokens(image->data, image->size, &at, &work, tokens)) {
+		struct ot_err *err = decode_from(image, tokens, &work, ret, &found);
 
 		if (!err && found)
 			return NULL;
@@ -231,5 +232,6 @@ struct ot_err *vp_kallsyms_decode(const struct vp_image *image, uint64_t token_t
 	}
 	if (first)
 		return ot_move(first);
-	return ot_err_new(OT_ERR_NOT_FOUND, "no kallsyms tables in the kernel image");
+	return ot_err_new(OT_ERR_NOT_FOUND, "no kallsyms tables in the kernel image%s",
+			  work ? "" : " (the search was given up)");
 }

@@ -26,15 +26,30 @@ struct vp_kallsyms_tables {
 	bool uleb;                /* lengths of two bytes may occur */
 };
 
+/* Searching takes steps, and a hostile image could make them many: *work is what is left of them. When it
+ * is used up, nothing more is found. */
+#define VP_KALLSYMS_WORK (1ull << 26) /* real kernels take less than a million */
+
+static inline bool vp_kallsyms_spend(uint64_t *work, uint64_t steps)
+{
+	if (*work < steps) {
+		*work = 0;
+		return false;
+	}
+	*work -= steps;
+	return true;
+}
+
 /* The next token table at or behind *at; *at is where to go on. False: none left. */
-bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, struct vp_kallsyms_tokens *ret);
+bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, uint64_t *work,
+			     struct vp_kallsyms_tokens *ret);
 
 /* Whether a token table starts exactly here. */
 bool vp_kallsyms_check_tokens(const uint8_t *image, size_t size, size_t off, struct vp_kallsyms_tokens *ret);
 
 /* Count, names and markers in front of a token table. */
 bool vp_kallsyms_find_tables(const uint8_t *image, size_t size, const struct vp_kallsyms_tokens *tokens,
-			     struct vp_kallsyms_tables *ret);
+			     uint64_t *work, struct vp_kallsyms_tables *ret);
 
 /* Length of the name at @p off, and the bytes its length takes; false when it leaves [off, end). */
 static inline bool vp_kallsyms_name(const uint8_t *image, size_t off, size_t end, bool uleb, size_t *ret_len,

@@ -82,7 +82,8 @@ bool vp_kallsyms_check_tokens(const uint8_t *image, size_t size, size_t off, str
 	return false;
 }
 
-bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, struct vp_kallsyms_tokens *ret)
+bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, uint64_t *work,
+			     struct vp_kallsyms_tokens *ret)
 {
 	/* Every digit is in use, hence a token of its own: these strings stand side by side. */
 	static const char digits[] = "0\0"
@@ -100,7 +101,7 @@ bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, stru
 		const uint8_t *hit = memmem(image + *at, size - *at, digits, sizeof(digits));
 		size_t zero, end;
 
-		if (!hit)
+		if (!hit || !vp_kallsyms_spend(work, 2 * VP_KALLSYMS_TOKENS))
 			return false;
 		zero = (size_t)(hit - image);
 		*at = zero + 1;
@@ -120,7 +121,8 @@ bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, stru
 }
 
 /* Walk the names from @p off; they must meet all markers. Leaves *off behind the last marker's place. */
-static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_tables *t, size_t *off)
+static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_tables *t, uint64_t *work,
+			       size_t *off)
 {
 	size_t at = *off, end = t->markers_off;
 
@@ -130,7 +132,8 @@ static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_ta
 		for (unsigned int i = 0; i < NAMES_MARKER; i++) {
 			size_t len, head;
 
-			if (!vp_kallsyms_name(image, at, end, t->uleb, &len, &head))
+			if (!vp_kallsyms_name(image, at, end, t->uleb, &len, &head) ||
+			    !vp_kallsyms_spend(work, 1))
 				return false;
 			at += head + len;
 			if (at - *off > want)
@@ -162,11 +165,11 @@ static bool count_fits(const uint8_t *image, const struct vp_kallsyms_tables *t,
 }
 
 /* Names that start at @p off, with their number in front. */
-static bool names_at(const uint8_t *image, size_t off, struct vp_kallsyms_tables *t)
+static bool names_at(const uint8_t *image, size_t off, uint64_t *work, struct vp_kallsyms_tables *t)
 {
 	size_t last = off;
 
-	if (!names_meet_markers(image, t, &last))
+	if (!names_meet_markers(image, t, work, &last))
 		return false;
 	/* The number is 8 or 4 bytes before, as the tables are aligned. */
 	for (size_t back = 8; back >= 4; back -= 4) {
@@ -184,7 +187,7 @@ static bool names_at(const uint8_t *image, size_t off, struct vp_kallsyms_tables
 
 /* Names in front of these markers: they start so far before as the last marker says, and the names
  * behind that one (256 at most) further. */
-static bool names_before(const uint8_t *image, struct vp_kallsyms_tables *t)
+static bool names_before(const uint8_t *image, uint64_t *work, struct vp_kallsyms_tables *t)
 {
 	size_t last = t->markers_off + (t->nmarkers - 1) * t->marker_size;
 	uint64_t used = uint_at(image + last, t->marker_size);
@@ -197,7 +200,7 @@ static bool names_before(const uint8_t *image, struct vp_kallsyms_tables *t)
 	for (size_t off = high; off > low; off -= 4) {
 		for (int uleb = 1; uleb >= 0; uleb--) {
 			t->uleb = uleb;
-			if (names_at(image, off, t))
+			if (names_at(image, off, work, t))
 				return true;
 		}
 	}
@@ -205,13 +208,13 @@ static bool names_before(const uint8_t *image, struct vp_kallsyms_tables *t)
 }
 
 /* Do @p n markers stand at @p off? Zero, then ascending by what 256 names can take. */
-static bool markers_at(const uint8_t *image, size_t off, size_t n, unsigned int size)
+static bool markers_at(const uint8_t *image, size_t off, size_t n, unsigned int size, uint64_t *work)
 {
 	uint64_t last = uint_at(image + off, size);
 
 	if (last)
 		return false;
-	for (size_t i = 1; i < n; i++) {
+	for (size_t i = 1; i < n && vp_kallsyms_spend(work, 1); i++) {
 		uint64_t v = uint_at(image + off + i * size, size);
 
 		if (v < last + 2 * NAMES_MARKER ||
@@ -219,11 +222,11 @@ static bool markers_at(const uint8_t *image, size_t off, size_t n, unsigned int 
 			return false;
 		last = v;
 	}
-	return true;
+	return *work > 0;
 }
 
 /* Markers that end at @p end, right in front of the tokens: as many as ascend. */
-static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int size,
+static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int size, uint64_t *work,
 			      struct vp_kallsyms_tables *t)
 {
 	uint64_t later = UINT64_MAX;
@@ -239,7 +242,7 @@ static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int siz
 			break;
 		later = v;
 	}
-	if (n < 2 || !markers_at(image, end - n * size, n, size))
+	if (n < 2 || !markers_at(image, end - n * size, n, size, work))
 		return false;
 	t->markers_off = end - n * size;
 	t->nmarkers = n;
@@ -249,13 +252,13 @@ static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int siz
 
 /* Markers that end at @p end, with 3 bytes a symbol between them and the tokens: their number follows. */
 static bool markers_before_seqs(const uint8_t *image, size_t end, size_t gap, unsigned int size,
-				struct vp_kallsyms_tables *t)
+				uint64_t *work, struct vp_kallsyms_tables *t)
 {
 	size_t most = (gap / 3 + NAMES_MARKER - 1) / NAMES_MARKER;
 	size_t least = ((gap - PAD_MAX) / 3 + NAMES_MARKER - 1) / NAMES_MARKER;
 
 	for (size_t n = least < 2 ? 2 : least; n <= most; n++) {
-		if (end < n * size || !markers_at(image, end - n * size, n, size))
+		if (end < n * size || !markers_at(image, end - n * size, n, size, work))
 			continue;
 		t->markers_off = end - n * size;
 		t->nmarkers = n;
@@ -266,22 +269,23 @@ static bool markers_before_seqs(const uint8_t *image, size_t end, size_t gap, un
 }
 
 bool vp_kallsyms_find_tables(const uint8_t *image, size_t size, const struct vp_kallsyms_tokens *tokens,
-			     struct vp_kallsyms_tables *ret)
+			     uint64_t *work, struct vp_kallsyms_tables *ret)
 {
 	static const unsigned int sizes[] = { 4, 8 };
 
 	if (tokens->off > size)
 		return false;
-	for (size_t end = tokens->off & ~(size_t)3; end && tokens->off - end < SEARCH_MAX; end -= 4) {
+	for (size_t end = tokens->off & ~(size_t)3;
+	     end && tokens->off - end < SEARCH_MAX && vp_kallsyms_spend(work, 1); end -= 4) {
 		size_t gap = tokens->off - end;
 
 		for (unsigned int i = 0; i < 2; i++) {
 			struct vp_kallsyms_tables t = { 0 };
 
-			if (gap <= PAD_MAX ? !markers_ending_at(image, end, sizes[i], &t)
-					   : !markers_before_seqs(image, end, gap, sizes[i], &t))
+			if (gap <= PAD_MAX ? !markers_ending_at(image, end, sizes[i], work, &t)
+					   : !markers_before_seqs(image, end, gap, sizes[i], work, &t))
 				continue;
-			if (names_before(image, &t)) {
+			if (names_before(image, work, &t)) {
 				*ret = t;
 				return true;
 			}
