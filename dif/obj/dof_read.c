@@ -66,6 +66,8 @@ static struct ot_err *check_section(const struct dof_section *s, uint32_t i, uin
 static struct ot_err *section(const struct reader *r, uint32_t i, uint32_t type, uint32_t align,
 			      uint32_t head, uint32_t entsize, const void **ret, uint32_t *ret_n)
 {
+	*ret = r->data;
+	*ret_n = 0;
 	if (i >= r->nsections)
 		return BAD("no section %u", i);
 	const struct dof_section *s = &r->sections[i];

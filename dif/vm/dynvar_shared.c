@@ -22,6 +22,7 @@ _Static_assert(sizeof(struct dynvar_header) <= 128, "room that buckets_offset() 
 /* The pointers and sizes of a table with the given dimensions; BAD_DATA when it would not fit. */
 static struct ot_err *place(struct dif_dynvars *dv, const struct dynvar_header *h)
 {
+	dv->vcpus = (struct dynvar_vcpu *)(void *)(dv->mem + 128);
 	if (!h->nvcpus || h->nvcpus > DYNVAR_VCPUS || !h->ncells || h->ncells > DYNVAR_CELLS ||
 	    !h->nbuckets || h->nbuckets > DYNVAR_CELLS || (h->nbuckets & (h->nbuckets - 1)))
 		return ot_err_new(OT_ERR_BAD_DATA, "dynamic variables: %u vCPUs, %u buckets, %u cells",
@@ -40,7 +41,6 @@ static struct ot_err *place(struct dif_dynvars *dv, const struct dynvar_header *
 	dv->cells_offset = cells_offset(h->nvcpus, h->nbuckets);
 	if (dv->cells_offset + (uint64_t)dv->ncells * dv->cell_size > dv->size)
 		return ot_err_new(OT_ERR_BAD_DATA, "dynamic variables: the table is larger than its memory");
-	dv->vcpus = (struct dynvar_vcpu *)(void *)(dv->mem + 128);
 	dv->buckets = (uint32_t *)(void *)(dv->mem + buckets_offset(h->nvcpus));
 	dv->cells = dv->mem + dv->cells_offset;
 	return NULL;
@@ -103,8 +103,8 @@ struct ot_err *dif_dynvars_open(void *mem, size_t size, struct dif_dynvars **ret
 	dv->header = mem;
 	struct ot_err *err = place(dv, &h);
 	if (!err) {
-		dv->rinse = calloc(dv->nvcpus, sizeof(*dv->rinse));
-		dv->seen = calloc(dv->nvcpus, sizeof(*dv->seen));
+		dv->rinse = calloc(dv->nvcpus + 1, sizeof(*dv->rinse));
+		dv->seen = calloc(dv->nvcpus + 1, sizeof(*dv->seen));
 		if (!dv->rinse || !dv->seen)
 			err = ot_err_nomem();
 	}
