@@ -16,3 +16,6 @@ extern int oops_in_progress;
 extern unsigned int tsc_khz;
 extern unsigned int cpu_khz;
 extern unsigned long loops_per_jiffy;
+extern struct task_struct init_task;
+extern struct mm_struct init_mm;
+extern struct list_head modules;
