@@ -5,6 +5,7 @@
  *
  *   engine_bench [hits]
  */
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,7 @@ static void make_batch(struct ot_buf *out)
 	ot_buf_append(out, strings, sizeof(strings));
 }
 
-static struct vp_es *make_session(struct vp_fake *fake, const struct vp_facts *facts,
+static struct vp_es *open_session(struct vp_fake *fake, const struct vp_facts *facts,
 				  struct dif_program *prog, void **ret_shared)
 {
 	struct vp_msg_open open = {
@@ -204,7 +205,7 @@ static struct vp_es *make_session(struct vp_fake *fake, const struct vp_facts *f
 		.nvcpus = 1,
 		.bufpolicy = VP_BUF_SWITCH,
 	};
-	struct ot_buf dof, batch;
+	struct ot_buf dof;
 	struct vp_es *es = NULL;
 	uint64_t size;
 
@@ -212,16 +213,37 @@ static struct vp_es *make_session(struct vp_fake *fake, const struct vp_facts *f
 	*ret_shared = need(aligned_alloc(4096, size));
 	memset(*ret_shared, 0, size);
 	ot_buf_init(&dof);
-	ot_buf_init(&batch);
 	must(dif_dof_write(prog, &dof));
 	must(vp_es_open(vp_fake_engine(fake), &open, dof.data, dof.len, facts, *ret_shared, size, NULL, 0,
 			&es));
+	ot_buf_deinit(&dof);
+	return es;
+}
+
+static struct vp_es *make_session(struct vp_fake *fake, const struct vp_facts *facts,
+				  struct dif_program *prog, void **ret_shared)
+{
+	struct vp_es *es = open_session(fake, facts, prog, ret_shared);
+	struct ot_buf batch;
+
+	ot_buf_init(&batch);
 	make_batch(&batch);
 	must(vp_es_enable(es, batch.data, batch.len));
 	must(vp_es_start(es));
-	ot_buf_deinit(&dof);
 	ot_buf_deinit(&batch);
 	return es;
+}
+
+static void new_program(struct dif_program *prog)
+{
+	dif_program_init(prog);
+	prog->clauses = need(ot_arena_alloc(&prog->arena, sizeof(*prog->clauses)));
+	prog->aggs = need(ot_arena_alloc(&prog->arena, sizeof(*prog->aggs)));
+	prog->nclauses = 1;
+	prog->clauses[0] = (struct dif_clause){
+		.probe = { "", "", "", "", "", 0 },
+		.actions = need(ot_arena_alloc(&prog->arena, 8 * sizeof(struct dif_action))),
+	};
 }
 
 static double run(struct vp_fake *fake, struct vp_es *es, void *ctx, unsigned long hits)
@@ -252,14 +274,7 @@ static void bench(unsigned i, unsigned long hits)
 
 	must(vp_fake_create(&config, &fake));
 	make_guest(fake, &facts);
-	dif_program_init(&prog);
-	prog.clauses = need(ot_arena_alloc(&prog.arena, sizeof(*prog.clauses)));
-	prog.aggs = need(ot_arena_alloc(&prog.arena, sizeof(*prog.aggs)));
-	prog.nclauses = 1;
-	prog.clauses[0] = (struct dif_clause){
-		.probe = { "", "", "", "", "", 0 },
-		.actions = need(ot_arena_alloc(&prog.arena, 8 * sizeof(struct dif_action))),
-	};
+	new_program(&prog);
 	benches[i].make(&prog, &prog.clauses[0]);
 	struct vp_es *es = make_session(fake, &facts, &prog, &shared);
 	run(fake, es, vp_fake_ctx(fake, 0), 10000);
@@ -270,11 +285,93 @@ static void bench(unsigned i, unsigned long hits)
 	vp_fake_destroy(fake);
 }
 
+/* --- a whole kernel --------------------------------------------------------------------------------- */
+
+/* One probe, site and ECB for each of @n functions, with names as long as a kernel's are. */
+static void make_kernel_batch(struct ot_buf *out, uint32_t n)
+{
+	struct vp_batch h = { .nprobes = n, .nsites = n, .necbs = n };
+	struct ot_buf strings;
+
+	ot_buf_init(&strings);
+	ot_buf_append(&strings, "\0fbt\0vmlinux\0entry", 19);
+	h.probes_offset = (sizeof(h) + 7) & ~7u;
+	h.sites_offset = h.probes_offset + n * (uint32_t)sizeof(struct vp_batch_probe);
+	h.ecbs_offset = h.sites_offset + n * (uint32_t)sizeof(struct vp_batch_site);
+	h.strings_offset = h.ecbs_offset + n * (uint32_t)sizeof(struct vp_batch_ecb);
+	ot_buf_append(out, &h, sizeof(h));
+	ot_buf_align(out, 8);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vp_batch_probe probe = {
+			10 + i, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, 1, 5, (uint32_t)strings.len, 13, i, 1, 0, 0
+		};
+		ot_buf_append(out, &probe, sizeof(probe));
+		ot_buf_printf(&strings, "some_kernel_function_%u", i);
+		ot_buf_putc(&strings, 0);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vp_batch_site site = { .gva = TEXT + 16ull * i, .length = 1 };
+		ot_buf_append(out, &site, sizeof(site));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vp_batch_ecb ecb = { 1 + i, 0, i, 0 };
+		ot_buf_append(out, &ecb, sizeof(ecb));
+	}
+	ot_buf_append(out, strings.data, strings.len);
+	h.strings_size = (uint32_t)strings.len;
+	h.size = (uint32_t)out->len;
+	memcpy(out->data, &h, sizeof(h));
+	ot_buf_deinit(&strings);
+}
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 m = mallinfo2();
+
+	return m.uordblks + m.hblkhd;
+}
+
+static void bench_kernel(uint32_t n)
+{
+	const struct vp_fake_config config = { .nvcpus = 1, .ram_size = 8u << 20, .levels = 4 };
+	struct vp_fake *fake = NULL;
+	struct vp_facts facts;
+	struct dif_program prog;
+	struct ot_buf batch;
+	struct timespec t[2];
+	void *shared;
+
+	must(vp_fake_create(&config, &fake));
+	make_guest(fake, &facts);
+	new_program(&prog);
+	clause_execname(&prog, &prog.clauses[0]);
+	struct vp_es *es = make_session(fake, &facts, &prog, &shared);
+	ot_buf_init(&batch);
+	make_kernel_batch(&batch, n);
+	size_t before = heap_bytes();
+	vp_es_close(es);
+	free(shared);
+	es = open_session(fake, &facts, &prog, &shared);
+	clock_gettime(CLOCK_MONOTONIC, &t[0]);
+	must(vp_es_enable(es, batch.data, batch.len));
+	must(vp_es_start(es));
+	clock_gettime(CLOCK_MONOTONIC, &t[1]);
+	printf("enabling and planting %u probes: %.1f ms, %.1f MiB\n", n,
+	       (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 + (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6,
+	       (double)(heap_bytes() - before) / (1 << 20));
+	vp_es_close(es);
+	free(shared);
+	ot_buf_deinit(&batch);
+	dif_program_deinit(&prog);
+	vp_fake_destroy(fake);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long hits = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000000;
 
 	for (unsigned i = 0; i < sizeof(benches) / sizeof(benches[0]); i++)
 		bench(i, hits ? hits : 1);
+	bench_kernel(35000);
 	return 0;
 }
