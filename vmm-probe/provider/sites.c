@@ -106,6 +106,10 @@ uint8_t vp_disasm_length(struct vp_disasm *d, const uint8_t *bytes, uint64_t len
 	uint64_t address = 0;
 	const uint8_t *p = bytes;
 
+	/* ud1, a trap with an operand that says why: older capstones take it for two bytes. */
+	if ((len > 1 && bytes[0] == 0x0f && bytes[1] == 0xb9) ||
+	    (len > 2 && bytes[0] == 0x67 && bytes[1] == 0x0f && bytes[2] == 0xb9))
+		return (uint8_t)new_length(bytes, len);
 	if (cs_disasm_iter(d->handle, &p, &left, &address, d->insn))
 		return (uint8_t)d->insn->size;
 	return (uint8_t)new_length(bytes, len);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmm-probe/provider: the registry, dtrace, profile; without a guest. And names of profile probes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/provider/profile_name.h"
+#include "vmm-probe/provider/registry.h"
+
+static void assert_ok(struct ot_err *err)
+{
+	if (err)
+		fail_msg("%s", ot_err_message(err));
+}
+
+static int setup(void **state)
+{
+	struct vp_probes *probes;
+
+	assert_ok(vp_probes_create(NULL, &probes));
+	*state = probes;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	vp_probes_destroy(*state);
+	return 0;
+}
+
+struct found {
+	uint32_t ids[64];
+	unsigned n, stop_after;
+};
+
+static bool note(void *arg, const struct vp_probe *probe)
+{
+	struct found *f = arg;
+
+	assert_true(f->n < 64);
+	f->ids[f->n++] = probe->id;
+	return f->n != f->stop_after;
+}
+
+static uint64_t match_with(struct vp_probes *probes, struct dif_probedesc desc, bool refused,
+			   struct found *ret)
+{
+	uint64_t n;
+	struct found f = { .stop_after = ret ? ret->stop_after : 0 };
+
+	desc.guest = "";
+	assert_ok(vp_probes_match(probes, &desc, refused, note, &f, &n));
+	assert_int_equal(n, f.n);
+	for (unsigned i = 1; i < f.n; i++)
+		assert_true(f.ids[i - 1] < f.ids[i]);
+	if (ret)
+		*ret = f;
+	return n;
+}
+
+static uint64_t match(struct vp_probes *probes, const char *provider, const char *module,
+		      const char *function, const char *name)
+{
+	struct dif_probedesc desc = {
+		.provider = provider, .module = module, .function = function, .name = name
+	};
+
+	return match_with(probes, desc, false, NULL);
+}
+
+static void ids_and_kinds(void **state)
+{
+	static const struct {
+		const char *name;
+		enum vp_probe_kind kind;
+		enum vp_args args;
+	} want[] = {
+		{ "BEGIN", VP_PROBE_HOST, VP_ARGS_NONE },
+		{ "END", VP_PROBE_HOST, VP_ARGS_NONE },
+		{ "ERROR", VP_PROBE_ERROR, VP_ARGS_ERROR },
+		{ "profile-97", VP_PROBE_PROFILE, VP_ARGS_PROFILE },
+	};
+	struct vp_probes *probes = *state;
+
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct vp_probe *p = vp_probes_get(probes, i + 1);
+
+		assert_int_equal(p->id, i + 1);
+		assert_string_equal(p->name, want[i].name);
+		assert_string_equal(p->provider, i < 3 ? "dtrace" : "profile");
+		assert_string_equal(p->module, "");
+		assert_string_equal(p->function, "");
+		assert_int_equal(p->kind, want[i].kind);
+		assert_int_equal(p->args, want[i].args);
+		assert_int_equal(vp_probes_nargs(probes, p), -1);
+	}
+	assert_null(vp_probes_get(probes, 0));
+	assert_null(vp_probes_get(probes, vp_probes_count(probes) + 1));
+	assert_int_equal(vp_probes_count(probes), 16);
+	assert_null(vp_probes_types(probes));
+}
+
+static void descriptions_match(void **state)
+{
+	struct vp_probes *probes = *state;
+	struct found f = { .stop_after = 2 };
+	uint64_t n;
+
+	assert_int_equal(match(probes, "", "", "", ""), 16);
+	assert_int_equal(match(probes, "dtrace", "", "", ""), 3);
+	assert_int_equal(match(probes, "d*", "", "", "E[NR]*"), 2);
+	assert_int_equal(match(probes, "", "", "", "BEGIN"), 1);
+	assert_int_equal(match(probes, "", "", "", "begin"), 0);
+	assert_int_equal(match(probes, "", "m", "", "BEGIN"), 0);
+	assert_int_equal(match(probes, "", "", "f", "BEGIN"), 0);
+	assert_int_equal(match(probes, "", "*", "*", "tick-*"), 6);
+	assert_int_equal(match_with(probes, (struct dif_probedesc){ .id = 3 }, false, NULL), 1);
+	match_with(probes, (struct dif_probedesc){ .provider = "", .module = "", .function = "", .name = "" },
+		   false, &f);
+	assert_int_equal(f.n, 2); /* as often as the caller wants */
+	struct dif_probedesc unknown = { .id = 999999 };
+	struct ot_err *err = vp_probes_match(probes, &unknown, false, note, &f, &n);
+
+	assert_non_null(err);
+	assert_int_equal(ot_err_code(err), OT_ERR_NOT_FOUND);
+	ot_err_destroy(err);
+}
+
+static void profile_probes_come_on_demand(void **state)
+{
+	struct vp_probes *probes = *state;
+	uint32_t count = vp_probes_count(probes);
+
+	assert_int_equal(match(probes, "", "", "", "tick-3sec"), 1);
+	assert_int_equal(vp_probes_count(probes), count + 1);
+	const struct vp_probe *p = vp_probes_get(probes, count + 1);
+
+	assert_int_equal(p->kind, VP_PROBE_HOST);
+	assert_true(p->interval_ns == 3000000000ull);
+	assert_int_equal(match(probes, "profile", "", "", "tick-3sec"), 1); /* not made twice */
+	assert_int_equal(vp_probes_count(probes), count + 1);
+	assert_int_equal(match(probes, "prof*", "*", "", "profile-1234"), 1);
+	assert_int_equal(vp_probes_get(probes, count + 2)->kind, VP_PROBE_PROFILE);
+	/* Not for others, not with a function, not what can't be. */
+	assert_int_equal(match(probes, "fbt", "", "", "tick-4sec"), 0);
+	assert_int_equal(match(probes, "", "", "main", "tick-4sec"), 0);
+	assert_int_equal(match(probes, "", "vmlinux", "", "tick-4sec"), 0);
+	assert_int_equal(match(probes, "", "", "", "tick-5001"), 0);
+	assert_int_equal(vp_probes_count(probes), count + 2);
+	/* Pointers outlive what comes behind. */
+	for (int i = 1; i < 3000; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "tick-%dms", i + 5000);
+		assert_int_equal(match(probes, "", "", "", name), 1);
+	}
+	assert_string_equal(p->name, "tick-3sec");
+	assert_string_equal(vp_probes_get(probes, count + 3)->name, "tick-5001ms");
+}
+
+/* Functions by hand, as a provider would: many of one name, some refused. */
+static void functions_are_found_by_exact_name(void **state)
+{
+	struct vp_probes *probes = *state;
+	static char names[500][16];
+
+	for (unsigned i = 0; i < 500; i++) {
+		snprintf(names[i], sizeof(names[i]), "fn_%u", i % 100);
+		struct vp_probe p = {
+			.kind = VP_PROBE_SITE,
+			.args = VP_ARGS_FBT_ENTRY,
+			.module = i < 400 ? "vmlinux" : "ext4",
+			.function = names[i],
+			.name = "entry",
+			.refused = i == 107 ? "because" : NULL,
+		};
+
+		assert_ok(vp_probes_add(probes, &vp_provider_dtrace, &p));
+		p.name = "return";
+		assert_ok(vp_probes_add(probes, &vp_provider_dtrace, &p));
+		/* The index is made in the middle: what comes later is found too. */
+		if (i == 250)
+			assert_int_equal(match(probes, "", "", "fn_8", "entry"), 3);
+	}
+	assert_int_equal(match(probes, "", "", "fn_8", "entry"), 5);
+	assert_int_equal(match(probes, "", "", "fn_8", ""), 10);
+	assert_int_equal(match(probes, "", "ext4", "fn_8", ""), 2);
+	assert_int_equal(match(probes, "", "", "fn_7", ""), 8);
+	assert_int_equal(
+	    match_with(probes,
+		       (struct dif_probedesc){ .provider = "", .module = "", .function = "fn_7", .name = "" },
+		       true, NULL),
+	    10);
+	assert_int_equal(match(probes, "", "", "fn_?", "return"), 49);
+	assert_int_equal(match(probes, "", "", "fn_777", ""), 0);
+	assert_int_equal(match(probes, "", "", "", "BEGIN"), 1);
+	struct found f = { 0 };
+	struct vp_batch_site *sites;
+	uint32_t n;
+
+	match_with(probes,
+		   (struct dif_probedesc){
+		       .provider = "", .module = "vmlinux", .function = "fn_7", .name = "entry" },
+		   true, &f);
+	struct ot_err *err = vp_probes_sites(probes, vp_probes_get(probes, f.ids[1]), &sites, &n);
+
+	assert_non_null(err);
+	assert_int_equal(ot_err_code(err), OT_ERR_UNSUPPORTED);
+	assert_string_equal(ot_err_message(err), "dtrace:vmlinux:fn_7:entry: because");
+	ot_err_destroy(err);
+}
+
+static void intervals(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} good[] = {
+		{ "tick-1", 1000000000 },      { "tick-5000", 200000 },
+		{ "tick-5000hz", 200000 },     { "tick-97Hz", 10309278 },
+		{ "tick-200000ns", 200000 },   { "tick-200000nsec", 200000 },
+		{ "tick-200us", 200000 },      { "tick-200usec", 200000 },
+		{ "tick-1ms", 1000000 },       { "tick-7msec", 7000000 },
+		{ "tick-1s", 1000000000 },     { "tick-1sec", 1000000000 },
+		{ "tick-2m", 120000000000 },   { "tick-2min", 120000000000 },
+		{ "tick-1h", 3600000000000 },  { "tick-1hour", 3600000000000 },
+		{ "tick-1d", 86400000000000 }, { "tick-1day", 86400000000000 },
+		{ "tick-010", 100000000 },
+	};
+	static const char *const bad[] = {
+		"tick",
+		"tick-",
+		"tick-0",
+		"tick-5001",
+		"tick-199us",
+		"tick-199999ns",
+		"tick--1",
+		"tick-+1",
+		"tick-1x",
+		"tick-1 s",
+		"tick-s",
+		"tick-1sec ",
+		"tick-0x10",
+		"Tick-1",
+		"tick-18446744073709551616",
+		"tick-99999999999999999999999d",
+		"tick-200000000000d",
+		"profile",
+		"BEGIN",
+		"",
+	};
+	bool tick;
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (!vp_profile_parse(good[i].name, &tick, &ns))
+			fail_msg("%s is refused", good[i].name);
+		assert_true(tick && ns == good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (vp_profile_parse(bad[i], &tick, &ns))
+			fail_msg("%s is taken", bad[i]);
+	assert_true(vp_profile_parse("profile-997", &tick, &ns));
+	assert_true(!tick && ns == 1003009);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(ids_and_kinds, setup, teardown),
+		cmocka_unit_test_setup_teardown(descriptions_match, setup, teardown),
+		cmocka_unit_test_setup_teardown(profile_probes_come_on_demand, setup, teardown),
+		cmocka_unit_test_setup_teardown(functions_are_found_by_exact_name, setup, teardown),
+		cmocka_unit_test(intervals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

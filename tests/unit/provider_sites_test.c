@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmm-probe/provider/sites: entries and ways out, one kind after the other. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/provider/sites.h"
+
+#define GVA 0xffffffff81234560ull
+
+static struct vp_disasm *disasm;
+
+static int setup(void **state)
+{
+	struct ot_err *err = vp_disasm_create(&disasm);
+
+	(void)state;
+	ot_err_destroy(err);
+	return err ? -1 : 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	vp_disasm_destroy(disasm);
+	return 0;
+}
+
+static struct vp_exits exits_of(const void *code, uint32_t len)
+{
+	struct vp_exits e = { 0 };
+	/* Exactly so large a block, so that a sanitizer sees any byte read behind it. */
+	uint8_t *copy = malloc(len ? len : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, code, len);
+	struct ot_err *err = vp_disasm_exits(disasm, GVA, copy, len, &e);
+
+	free(copy);
+	if (err)
+		fail_msg("%s", ot_err_message(err));
+	return e;
+}
+
+/* One way out, there and of that kind. */
+static void one(const char *code, uint32_t len, uint32_t offset, uint8_t length, enum vp_exit_kind kind,
+		uint64_t target)
+{
+	struct vp_exits e = exits_of(code, len);
+
+	assert_int_equal(e.count, 1);
+	assert_false(e.incomplete);
+	assert_int_equal(e.list[0].offset, offset);
+	assert_int_equal(e.list[0].length, length);
+	assert_int_equal(e.list[0].kind, kind);
+	assert_true(e.list[0].target == target);
+	vp_exits_deinit(&e);
+}
+
+static void none(const char *code, uint32_t len)
+{
+	struct vp_exits e = exits_of(code, len);
+
+	assert_int_equal(e.count, 0);
+	assert_false(e.incomplete);
+	vp_exits_deinit(&e);
+}
+
+#define ONE(code, ...) one(code, sizeof(code) - 1, __VA_ARGS__)
+#define NONE(code)     none(code, sizeof(code) - 1)
+
+static void returns(void **state)
+{
+	(void)state;
+	ONE("\x0f\x1f\x44\x00\x00\x31\xc0\xc3", 7, 1, VP_EXIT_RET, 0);
+	ONE("\x31\xc0\xc3\xcc\xcc\xcc\xcc", 2, 1, VP_EXIT_RET, 0);         /* with padding */
+	ONE("\xf3\xc3", 0, 2, VP_EXIT_RET, 0);                             /* rep ret */
+	ONE("\xc2\x08\x00", 0, 3, VP_EXIT_RET, 0);                         /* ret 8 */
+	ONE("\xb8\xc3\xc3\xc3\xc3\xc3", 5, 1, VP_EXIT_RET, 0);             /* c3 in an immediate */
+	ONE("\x48\x8b\x84\xc3\xc3\xc3\xc3\x00\xc3", 8, 1, VP_EXIT_RET, 0); /* c3 in an operand */
+}
+
+static void direct_jumps(void **state)
+{
+	(void)state;
+	ONE("\x31\xc0\xe9\x00\x01\x00\x00", 2, 5, VP_EXIT_JUMP, GVA + 7 + 0x100);
+	ONE("\xe9\xf0\xff\xff\xff", 0, 5, VP_EXIT_JUMP, GVA + 5 - 0x10);      /* backwards, out */
+	ONE("\xeb\x40", 0, 2, VP_EXIT_JUMP, GVA + 2 + 0x40);                  /* short, out */
+	ONE("\x2e\xe9\x00\x01\x00\x00", 0, 6, VP_EXIT_JUMP, GVA + 6 + 0x100); /* padded by a prefix */
+	ONE("\x90\xe9\x00\x00\x00\x00", 1, 5, VP_EXIT_JUMP, GVA + 6); /* to the byte behind the function */
+	NONE("\x90\xeb\xfd");                                         /* a loop */
+	NONE("\xe9\x00\x00\x00\x00\xeb\xfe");                         /* inside */
+	NONE("\xe8\x00\x01\x00\x00\x0f\x0b");                         /* a call, then ud2 */
+}
+
+static void conditional_jumps(void **state)
+{
+	(void)state;
+	ONE("\x0f\x84\x00\x01\x00\x00", 0, 6, VP_EXIT_JUMP_IF, GVA + 6 + 0x100);
+	ONE("\x75\x40", 0, 2, VP_EXIT_JUMP_IF, GVA + 2 + 0x40);
+	NONE("\x75\x00\x90\x75\xfb");
+	NONE("\x0f\x1f\x84\x00\x00\x01\x00\x00"); /* a long nop: 0f, but no jump */
+}
+
+static void indirect_jumps(void **state)
+{
+	(void)state;
+	ONE("\xff\xe0", 0, 2, VP_EXIT_INDIRECT, 0);                 /* jmp *%rax */
+	ONE("\x41\xff\xe3", 0, 3, VP_EXIT_INDIRECT, 0);             /* jmp *%r11 */
+	ONE("\xff\x60\x18", 0, 3, VP_EXIT_INDIRECT, 0);             /* jmp *0x18(%rax) */
+	ONE("\xff\x25\x00\x01\x00\x00", 0, 6, VP_EXIT_INDIRECT, 0); /* jmp *0x100(%rip) */
+	ONE("\xff\x64\x24\x08", 0, 4, VP_EXIT_INDIRECT, 0);         /* jmp *8(%rsp): a SIB without index */
+	NONE("\xff\x24\xc5\x00\x00\x00\x81");                       /* jmp *table(,%rax,8) */
+	NONE("\x3e\xff\xe0");                                       /* notrack jmp *%rax */
+	NONE("\xff\xd0\xff\xc0\xff\x30");                           /* call *%rax, inc %eax, push (%rax) */
+}
+
+static void several_ways_out(void **state)
+{
+	static const char code[] = "\x85\xff"                 /* 0: test %edi,%edi */
+				   "\x74\x05"                 /* 2: je 9 */
+				   "\xe9\x00\x10\x00\x00"     /* 4: jmp away */
+				   "\x31\xc0"                 /* 9: xor %eax,%eax */
+				   "\xc3"                     /* 11: ret */
+				   "\xcc"                     /* 12 */
+				   "\x0f\x85\xed\xff\xff\xff" /* 13: jne 0 */
+				   "\xc3";                    /* 19: ret */
+	struct vp_exits e = exits_of(code, sizeof(code) - 1);
+
+	(void)state;
+	assert_int_equal(e.count, 3);
+	assert_int_equal(e.list[0].offset, 4);
+	assert_int_equal(e.list[1].offset, 11);
+	assert_int_equal(e.list[2].offset, 19);
+	vp_exits_deinit(&e);
+}
+
+/* Instructions that older disassemblers don't know: what follows them must be seen where it is. */
+static void new_instructions_are_stepped_over(void **state)
+{
+	(void)state;
+	ONE("\x0f\x01\xe8\xc3", 3, 1, VP_EXIT_RET, 0);                 /* serialize */
+	ONE("\x0f\x01\xee\xc3", 3, 1, VP_EXIT_RET, 0);                 /* rdpkru */
+	ONE("\x66\x0f\xae\xf1\xc3", 4, 1, VP_EXIT_RET, 0);             /* tpause %ecx */
+	ONE("\x67\x0f\xb9\x40\xc3\xc3", 5, 1, VP_EXIT_RET, 0);         /* ud1 -0x3d(%eax) */
+	ONE("\xf2\x0f\x01\xc6\xc3", 4, 1, VP_EXIT_RET, 0);             /* a form of wrmsrns' family */
+	ONE("\xc4\xe2\x78\x49\xc0\xc3", 5, 1, VP_EXIT_RET, 0);         /* tilerelease */
+	ONE("\x62\xf1\x7d\x08\x72\xc0\xc3\xc3", 7, 1, VP_EXIT_RET, 0); /* vprord $0xc3 */
+	ONE("\x62\xf3\x7d\x08\x25\xc0\xc3\xc3", 7, 1, VP_EXIT_RET, 0); /* vpternlogd $0xc3 */
+	ONE("\x62\xf2\x7d\x08\x58\x48\xc3\xc3", 7, 1, VP_EXIT_RET, 0); /* with an 8-bit displacement */
+}
+
+static void what_is_no_code_ends_the_search(void **state)
+{
+	static const char code[] = "\xc3\x06\xc3";
+	struct vp_exits e = exits_of(code, 3); /* 06 is no instruction of 64-bit code */
+
+	(void)state;
+	assert_int_equal(e.count, 1);
+	assert_true(e.incomplete);
+	vp_exits_deinit(&e);
+	e = exits_of("\x31\xc0\xe9\x00\x01", 5); /* cut off by the symbol's end */
+	assert_int_equal(e.count, 0);
+	assert_true(e.incomplete);
+	vp_exits_deinit(&e);
+	e = exits_of("", 0);
+	assert_int_equal(e.count, 0);
+	assert_false(e.incomplete);
+	vp_exits_deinit(&e);
+}
+
+/* Whatever the bytes: nothing read behind them, every site inside. */
+static void any_bytes_are_survived(void **state)
+{
+	uint64_t x = 88172645463325252ull;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		uint8_t code[24];
+		uint32_t len = (uint32_t)(round % 25);
+
+		for (unsigned i = 0; i < sizeof(code); i++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			/* Half of them opcodes that begin something long. */
+			code[i] =
+			    x & 0x100 ? (uint8_t)x : (uint8_t) "\x62\xc4\x0f\x66\x3e\xff\xe9\x67"[x & 7];
+		}
+		struct vp_exits e = exits_of(code, len);
+
+		for (size_t i = 0; i < e.count; i++)
+			assert_true(e.list[i].length && e.list[i].offset + e.list[i].length <= len);
+		vp_exits_deinit(&e);
+	}
+}
+
+static void entries(void **state)
+{
+	(void)state;
+	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3\x0f\x1e\xfa\x55\x90", 6), 4);
+	assert_int_equal(vp_entry_offset((const uint8_t *)"\x66\x0f\x1f\x00\x55\x90", 6), 4);
+	assert_int_equal(vp_entry_offset((const uint8_t *)"\x0f\x1f\x44\x00\x00\x55", 6), 0);
+	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3\x0f\x1e\xfa", 4), 0); /* nothing behind it */
+	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3", 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(returns),
+		cmocka_unit_test(direct_jumps),
+		cmocka_unit_test(conditional_jumps),
+		cmocka_unit_test(indirect_jumps),
+		cmocka_unit_test(several_ways_out),
+		cmocka_unit_test(new_instructions_are_stepped_over),
+		cmocka_unit_test(what_is_no_code_ends_the_search),
+		cmocka_unit_test(any_bytes_are_survived),
+		cmocka_unit_test(entries),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
