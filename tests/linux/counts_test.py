@@ -69,16 +69,16 @@ class Counts(Scenario):
         self.assertEqual(numbers(trace.out), [total, 5000, total, 0], trace.story())
 
     def test_errno(self):
-        """errno and the return value of a call that fails."""
-        program = ('syscall::openat:return /execname == "cat" && errno/ { printf("%d %d\\n", errno, arg1); } '
-                   'syscall::openat:entry /execname == "cat"/ { self->path = arg1; }')
+        """errno and the return value of a call that fails, and what it was asked."""
+        program = ('syscall::openat:entry /execname == "cat"/ { self->path = arg1; } '
+                   'syscall::openat:return /self->path && errno/ { printf("%s: %d %d\\n", copyinstr(self->path), '
+                   'errno, (int64_t)arg1 < 0); }')
         with self.guest() as guest:
             trace = self.outsight.trace(guest, program)
             status, _ = guest.run("cat /nosuch")
-            trace.wait_for("2 ")
             trace.stop()
         self.assertNotEqual(status, 0)
-        self.assertIn("2 -1", trace.lines, trace.story())
+        self.assertIn("/nosuch: 2 1", trace.lines, trace.story())
 
     def test_guest_structures(self):
         """Kernel structures by their types in BTF: curthread, a file's name, args[] of fbt."""

@@ -70,6 +70,8 @@ class Probes(Scenario):
         with self.guest() as guest:
             status, out, err = self.outsight.run(guest, "-l")
             syscalls = {n[len("__x64_sys_"):] for _, n, m in kallsyms(guest) if n.startswith("__x64_sys_") and not m}
+            # What the kernel calls for numbers that are none, and the cold halves of functions.
+            syscalls = {n for n in syscalls if n != "ni_syscall" and "." not in n}
         self.assertEqual(status, 0, err)
         lines = out.splitlines()
         self.assertGreater(len(lines), 30000)
@@ -102,7 +104,8 @@ class Probes(Scenario):
             theirs = set()
             for line in guest.read_file("/sys/kernel/tracing/available_filter_functions").decode().splitlines():
                 fields = line.split()
-                if len(fields) < 2 or fields[1] != "[bpf]":
+                # ftrace's own word for a record that belongs to no function any more.
+                if not fields[0].startswith("__ftrace_invalid_address__") and "[bpf]" not in fields:
                     theirs.add(fields[0])
             missing = theirs - ours
             self.assertLessEqual(len(missing), 0.05 * len(theirs), sorted(missing)[:20])
@@ -119,11 +122,15 @@ class Hidden(Scenario):
         """Overwrite kallsyms and BTF in the guest's RAM, through the file that is its RAM."""
         symbols = {n: a for a, n, m in kallsyms(guest) if not m}
         code = int(re.search(r"([0-9a-f]+)-[0-9a-f]+ : Kernel code", guest.check("cat /proc/iomem")).group(1), 16)
-        names = [n for n in symbols if re.fullmatch(r"kallsyms_(offsets|addresses|relative_base|num_syms|names|markers|"
-                                                    r"seqs_of_names|token_table|token_index)", n)]
-        self.assertGreater(len(names), 5)
-        start, end = min(symbols[n] for n in names), max(symbols[n] for n in names)
-        # The last table is the 512 bytes of token_index, or three bytes a symbol of seqs_of_names.
+        # kallsyms does not list its own tables; the kernel's notes for crash dumps do.
+        where, size = (int(word, 16) for word in guest.check("cat /sys/kernel/vmcoreinfo").split())
+        with open(guest.ram_path(), "rb") as ram:
+            ram.seek(where)
+            notes = ram.read(size).decode("latin-1")
+        tables = {m.group(1): int(m.group(2), 16) for m in re.finditer(r"SYMBOL\(kallsyms_(\w+)\)=([0-9a-f]+)", notes)}
+        self.assertIn("token_index", tables)
+        start, end = min(tables.values()), max(tables.values())
+        # Behind the last table's start: 512 bytes of token_index, or three bytes a symbol of seqs_of_names.
         ranges = [(start, end - start + 512), (symbols["__start_BTF"], symbols["__stop_BTF"] - symbols["__start_BTF"])]
         with open(guest.ram_path(), "r+b", buffering=0) as ram:
             for address, size in ranges:
