@@ -325,7 +325,7 @@ static void print(const char *name, struct figure f, const char *unit)
 
 int main(int argc, char **argv)
 {
-	int runs = argc > 1 ? atoi(argv[1]) : 11;
+	int runs = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 11;
 	struct program p;
 
 	if (runs < 1 || runs > RUNS_MAX)

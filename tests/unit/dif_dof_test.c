@@ -65,7 +65,7 @@ static void sample_init(struct sample *s)
 static void same_object(const struct dif_object *a, const struct dif_object *b)
 {
 	assert_int_equal(!a, !b);
-	if (!a)
+	if (!a || !b)
 		return;
 	assert_int_equal(a->text_len, b->text_len);
 	assert_int_equal(a->int_len, b->int_len);

@@ -70,9 +70,10 @@ static void test_globs(void **state)
 	assert_true(dif_glob_is_pattern("a*"));
 	assert_false(dif_glob_is_pattern("plain_name"));
 	/* What is exponential for a naive matcher ends at once here. */
-	for (size_t i = 0; i + 2 < sizeof(pattern); i += 2)
-		memcpy(pattern + i, "*a", 2);
-	memcpy(pattern + sizeof(pattern) - 2, "b", 2);
+	for (size_t i = 0; i < sizeof(pattern); i++)
+		pattern[i] = i % 2 ? 'a' : '*';
+	pattern[sizeof(pattern) - 2] = 'b';
+	pattern[sizeof(pattern) - 1] = 0;
 	memset(text, 'a', sizeof(text));
 	text[sizeof(text) - 1] = 0;
 	assert_false(dif_glob_match(pattern, text));

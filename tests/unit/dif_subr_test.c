@@ -276,7 +276,7 @@ static void test_copyin(void **state)
 	struct fx *fx = fx_create(NULL);
 	(void)state;
 
-	strcpy((char *)fx->world.user, "user string");
+	memcpy(fx->world.user, "user string", sizeof("user string"));
 	const struct arg in[2] = { N(FX_USER), N(12) }, limited[2] = { N(FX_USER), N(4) };
 	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_copyin, 2, in)), "user string");
 	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_copyinstr, 1, in)), "user string");
@@ -308,7 +308,7 @@ static void test_bcopy(void **state)
 	const struct arg size = N(16);
 	(void)state;
 
-	strcpy((char *)fx->world.kernel, "kernel");
+	memcpy(fx->world.kernel, "kernel", sizeof("kernel"));
 	uint64_t scratch = call(fx, DIF_SUBR_alloca, 1, &size);
 	assert_int_equal(scratch % 8, 0);
 	const struct arg ok[3] = { N(FX_KERNEL), N(scratch), N(7) };

@@ -761,8 +761,8 @@ static void test_copy(void **state)
 	char dst[16];
 	(void)state;
 
-	strcpy((char *)fx->world.kernel, "0123456789abcdefgh");
-	strcpy((char *)fx->world.user, "user");
+	memcpy(fx->world.kernel, "0123456789abcdefgh", sizeof("0123456789abcdefgh"));
+	memcpy(fx->world.user, "user", sizeof("user"));
 	memset(dst, 'x', sizeof(dst));
 	assert_int_equal(dif_vm_copy(&fx->vm, &FX_STRING, FX_KERNEL, dst, 8), DIF_FAULT_NONE);
 	assert_memory_equal(dst, "0123456\0xxxxxxxx", 16);
