@@ -160,6 +160,9 @@ static void put_comment(const struct dif_object *obj, uint32_t insn, struct ot_b
 	}
 }
 
+/* What a string of size 0, "as long as the strsize option says", is shown as: the option's default. */
+#define STRSIZE_SHOWN 256u
+
 static void put_type(const struct dif_rtype *t, struct ot_buf *out)
 {
 	static const char *const ckinds[] = { "unknown", "integer", "float", "pointer", "array",  "function",
@@ -170,7 +173,7 @@ static void put_type(const struct dif_rtype *t, struct ot_buf *out)
 		      t->flags & DIF_TF_BYUREF  ? " by user ref"
 		      : t->flags & DIF_TF_BYREF ? " by ref"
 						: "",
-		      t->size);
+		      t->kind == DIF_TYPE_STRING && !t->size ? STRSIZE_SHOWN : t->size);
 }
 
 static void put_vars(const struct dif_object *obj, struct ot_buf *out)

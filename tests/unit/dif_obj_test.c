@@ -166,6 +166,7 @@ static void test_other_listing(void **state)
 	fx_op(&o, 0xff000000);
 	fx_ret(&o, 0);
 	fx_var(&o, "mine", 0x500, DIF_VARKIND_SCALAR, DIF_SCOPE_THREAD, FX_INT);
+	fx_var(&o, "arr", 0x501, DIF_VARKIND_ARRAY, DIF_SCOPE_GLOBAL, FX_STRING);
 	expect_listing(&o, "returns D type (integer) (size 8)\n"
 			   "OFF OPCODE      INSTRUCTION\n"
 			   "00: 26000101    sets DT_STRING[1], %r1\t\t! \"a\\\"b\\n\\001\"\n"
@@ -182,7 +183,8 @@ static void test_other_listing(void **state)
 			   "11: 23000000    ret  %r0\n"
 			   "\n"
 			   "NAME             ID   KND SCP FLAG TYPE\n"
-			   "mine             500  scl tls r/w  D type (integer) (size 8)\n");
+			   "mine             500  scl tls r/w  D type (integer) (size 8)\n"
+			   "arr              501  arr glb r/w  string (unknown) by ref (size 256)\n");
 }
 
 /* An object that nobody verified can be listed: every index in it may be wild. */
