@@ -84,7 +84,7 @@ static void make_facts(struct ef *f)
 	k->size = sizeof(*k);
 	k->guest_id = 7;
 	memset(k->guest_name, 0, sizeof(k->guest_name));
-	strcpy(k->guest_name, "fake");
+	memcpy(k->guest_name, "fake", 5);
 	k->kernel_root = f->kernel_root;
 	k->levels = f->config.levels;
 	k->nvcpus = f->config.nvcpus;
@@ -250,7 +250,7 @@ struct dif_object *ef_string(struct ef *f, const char *s)
 	struct dif_object *o = ef_obj(f, text, OT_ARRAY_SIZE(text), string_type);
 
 	o->strs = need(ot_arena_alloc(&f->prog.arena, strlen(s) + 2));
-	strcpy(o->strs + 1, s);
+	memcpy(o->strs + 1, s, strlen(s) + 1);
 	o->str_len = (uint32_t)strlen(s) + 2;
 	return o;
 }

@@ -46,7 +46,7 @@ static struct client *dial(void)
 	struct client *c = calloc(1, sizeof(*c));
 
 	assert_non_null(c);
-	strcpy(addr.sun_path, path);
+	memcpy(addr.sun_path, path, strlen(path) + 1);
 	c->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	assert_int_equal(connect(c->sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	return c;
@@ -451,7 +451,7 @@ static void stale_socket_is_replaced(void **state)
 	(void)state;
 
 	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	strcpy(addr.sun_path, path);
+	memcpy(addr.sun_path, path, strlen(path) + 1);
 	assert_int_equal(bind(sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
 	close(sock); /* the file stays, as after a crash */
 	struct ef *f = serve();

@@ -98,7 +98,7 @@ void vp_counters_collect(struct vp_es *es)
 static bool make_tuple(struct vp_es *es, const struct vp_counter *c, const struct dif_action **ret_agg,
 		       const struct dif_agg_layout **ret_layout)
 {
-	struct vp_es_vcpu *v = &es->service;
+	struct vp_es_vcpu *v = es->service;
 	const struct vp_clause *clause = c->ecb->clause;
 	uint32_t last = clause->source->nactions - 1;
 
@@ -124,7 +124,7 @@ static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu)
 	if (!make_tuple(es, c, &agg, &layout) || !v->aggs[half].mem)
 		return;
 	uint64_t *words = dif_aggtab_lookup(&v->aggs[half], layout, (enum dif_agg_kind)agg->kind, agg->arg,
-					    es->service.tuple, c->ecb->epid);
+					    es->service->tuple, c->ecb->epid);
 	if (!words) {
 		vp_count(&v->agg_dropped[half], &v->status->aggregation[half].dropped);
 		return; /* stays pending: the next half may have room */

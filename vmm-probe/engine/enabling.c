@@ -36,7 +36,7 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 	const uint8_t *mem = batch;
 	struct vp_batch *h = &ret->head;
 
-	if (size < sizeof(*h))
+	if (!batch || size < sizeof(*h))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch of %zu bytes", size);
 	memcpy(h, batch, sizeof(*h));
 	if (h->size != size)
@@ -136,9 +136,9 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *fr
 	to->gva = from->gva;
 	to->syscall = from->syscall;
 	to->host = vp_kernel_host(es, from->gva);
-	if (!to->host || !vp_load_kernel(&es->service, from->gva, bytes, from->length))
+	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->length))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
-	if (memcmp(bytes, from->bytes, from->length))
+	if (memcmp(bytes, from->bytes, from->length) != 0)
 		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx is not what it was: try again",
 				  gva);
 	return NULL;
@@ -146,7 +146,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *fr
 
 static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
 {
-	es->service.tlb.firing++; /* what was translated for the batch before may have moved */
+	es->service->tlb.firing++; /* what was translated for the batch before may have moved */
 	for (uint32_t i = 0; i < b->nprobes; i++)
 		for (uint32_t k = 0; k < b->probes[i].nsites; k++) {
 			uint32_t at = b->probes[i].first_site + k;
@@ -183,7 +183,7 @@ static void copy_ecbs(struct vp_es *es, struct vp_batch_rt *b, const struct part
 
 static struct ot_err *copy_batch(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b)
 {
-	b->strings = malloc(p->head.strings_size);
+	b->strings = malloc(p->head.strings_size + 1ull);
 	b->probes = calloc(p->head.nprobes + 1u, sizeof(*b->probes));
 	b->sites = calloc(p->head.nsites + 1u, sizeof(*b->sites));
 	b->ecbs = calloc(p->head.necbs + 1u, sizeof(*b->ecbs));
@@ -312,7 +312,7 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 
 struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
 {
-	struct parts p;
+	struct parts p = { .strings = "" };
 	struct vp_epid_sizes *sizes = NULL;
 	uint64_t keep = 0;
 

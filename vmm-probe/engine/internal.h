@@ -46,29 +46,28 @@ struct vp_engine {
 	void *backend;
 	char guest_name[VP_GUEST_NAME];
 	uint32_t guest_id;
-	struct vp_ram_range *ram;
-	uint32_t nram;
-	const int *ram_fds;
-	uint32_t nram_fds;
 	bool host;
+	bool fence;  /* no membarrier(2) here: the hit path has a fence of its own */
+	bool replan; /* the plan in force is not what the sessions want: the backend was busy */
 
-	uint32_t nvcpus;
+	struct vp_ram_range *ram;
+	const int *ram_fds;
+	uint32_t nram, nram_fds;
+
 	struct vp_vcpu *vcpus;
-	bool fence; /* no membarrier(2) here: the hit path has a fence of its own */
+	uint32_t nvcpus;
+	uint32_t nsessions;
+	struct vp_es *sessions[VP_SESSIONS_MAX]; /* in order of opening */
+	struct vp_plan *plan;                    /* in force; NULL: nothing */
 	uint64_t fence_word;
 	uint64_t mem_gen; /* bumped when guest RAM changed */
 
-	struct vp_es *sessions[VP_SESSIONS_MAX]; /* in order of opening */
-	uint32_t nsessions;
-	struct vp_plan *plan; /* in force; NULL: nothing */
-	bool replan;          /* the plan in force is not what the sessions want: the backend was busy */
-
 	uint8_t *slot_used; /* by counter slot */
 	uint32_t nslots, nslots_used;
-	uint32_t slot_hint; /* where the search for a free one begins */
 
 	struct vp_profile *profile; /* in force, seen by vCPUs and the timer thread; NULL: none */
 	struct vp_server *server;
+	uint32_t slot_hint; /* where the search for a free one begins */
 };
 
 /* --- what a session runs ----------------------------------------------------------- */
@@ -229,10 +228,12 @@ struct vp_es {
 	struct vp_msg_open open;
 	struct vp_facts facts;
 	uint32_t activity;     /* enum vp_activity */
+	uint32_t filled;       /* fill policy: a buffer was full */
 	bool planned;          /* its sites belong into the plan */
 	bool ended;            /* END has fired here (host engine) */
 	bool closing;          /* gone but for sites that could not be taken out yet */
-	uint32_t filled;       /* fill policy: a buffer was full */
+	bool speculates;       /* some clause does */
+	uint32_t tuple_max;    /* bytes of the longest aggregation key */
 	uint64_t exit_pending; /* status + 1 of the exit() that won */
 
 	struct dif_program prog;
@@ -240,8 +241,6 @@ struct vp_es {
 	struct dif_layout_opts layout_opts;
 	struct dif_var_layout vars;
 	struct vp_clause *clauses;
-	uint32_t tuple_max;
-	bool speculates;
 
 	uint8_t *shared;
 	size_t shared_size;
@@ -261,7 +260,8 @@ struct vp_es {
 	uint32_t *spec_state; /* by id - 1, see speculation.c */
 	uint32_t *spec_seen;  /* … when the service thread last looked */
 	struct vp_es_vcpu *vcpus;
-	struct vp_es_vcpu service; /* a vCPU without buffers, for evaluating constant keys */
+	struct vp_es_vcpu
+	    *service; /* behind the last: without buffers, for reading and evaluating constants */
 };
 
 /* --- quiesce.c ------------------------------------------------------------------------ */

@@ -160,7 +160,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 
 struct ot_err *vp_replan(struct vp_engine *engine)
 {
-	struct vp_plan *plan;
+	struct vp_plan *plan = NULL;
 
 	engine->replan = true;
 	OT_TRY(build(engine, &plan));

@@ -190,7 +190,7 @@ static void put_in_force(struct vp_engine *engine, struct vp_profile *p)
 
 struct ot_err *vp_profile_update(struct vp_engine *engine)
 {
-	struct vp_profile *p;
+	struct vp_profile *p = NULL;
 
 	OT_TRY(build(engine, &p));
 	if (!p && !engine->profile)

@@ -53,6 +53,7 @@ struct vp_server {
 	struct connection connections[CONNECTIONS_MAX];
 	uint64_t message[VP_MSG_MAX / 8]; /* the request at hand */
 	uint64_t reply[VP_MSG_MAX / 8];
+	struct vp_facts facts; /* of the OPEN at hand */
 };
 
 /* A request with the descriptors that came along; these are closed when it is done. */
@@ -171,21 +172,18 @@ static struct ot_err *read_facts(int fd, struct vp_facts *ret)
 static struct ot_err *open_session(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	ot_auto_free void *dof = NULL;
-	ot_auto_free struct vp_facts *facts = malloc(sizeof(*facts));
-	size_t dof_size;
+	size_t dof_size = 0;
 
-	if (!facts)
-		return ot_err_nomem();
 	if (req->nfds < 3)
 		return ot_err_new(OT_ERR_BAD_DATA, "OPEN came with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], DOF_MAX, &dof, &dof_size), "program"));
-	OT_TRY(ot_err_prefix(read_facts(req->fds[1], facts), "facts"));
+	OT_TRY(ot_err_prefix(read_facts(req->fds[1], &s->facts), "facts"));
 	OT_TRY(ot_err_prefix(map(req->fds[2], PROT_READ | PROT_WRITE, &c->shared), "buffers"));
 	if (req->nfds > 3)
 		OT_TRY(ot_err_prefix(map(req->fds[3], PROT_READ, &c->orc), "unwind table"));
 	if (c->orc.size > ORC_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "unwind table of %zu bytes", c->orc.size);
-	return vp_es_open(s->engine, (const void *)req->head, dof, dof_size, facts, c->shared.mem,
+	return vp_es_open(s->engine, (const void *)req->head, dof, dof_size, &s->facts, c->shared.mem,
 			  c->shared.size, c->orc.mem, c->orc.size, &c->es);
 }
 
@@ -204,7 +202,7 @@ static struct ot_err *do_open(struct vp_server *s, struct connection *c, const s
 static struct ot_err *do_enable(struct connection *c, const struct request *req)
 {
 	ot_auto_free void *batch = NULL;
-	size_t size;
+	size_t size = 0;
 
 	if (req->nfds != 1)
 		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE came with %d descriptors", req->nfds);
@@ -398,8 +396,8 @@ static struct ot_err *set_address(struct vp_server *s, const char *path, struct 
 	*ret = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	if (strlen(path) >= sizeof(ret->sun_path))
 		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
-	strcpy(ret->sun_path, path);
-	strcpy(s->path, path);
+	memcpy(ret->sun_path, path, strlen(path) + 1);
+	memcpy(s->path, path, strlen(path) + 1);
 	return NULL;
 }
 

@@ -159,19 +159,20 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 
 static struct ot_err *init_vcpus(struct vp_es *es)
 {
-	size_t size = es->open.nvcpus * sizeof(*es->vcpus);
+	size_t size = (es->open.nvcpus + 1u) * sizeof(*es->vcpus);
 
 	es->vcpus = aligned_alloc(64, size);
 	if (!es->vcpus)
 		return ot_err_nomem();
 	memset(es->vcpus, 0, size);
+	es->service = &es->vcpus[es->open.nvcpus];
 	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
 		OT_TRY(init_vm(es, &es->vcpus[i], i));
 		OT_TRY(vp_buffers_init(&es->vcpus[i]));
 	}
-	OT_TRY(init_vm(es, &es->service, 0));
+	OT_TRY(init_vm(es, es->service, 0));
 	/* Nothing that it evaluates records or counts, but the words must be somewhere. */
-	es->service.status = &es->service.counts;
+	es->service->status = &es->service->counts;
 	return vp_spec_init(es);
 }
 
@@ -201,10 +202,8 @@ static void free_es(struct vp_es *es)
 {
 	vp_counters_free(es);
 	vp_spec_deinit(es);
-	for (uint32_t i = 0; es->vcpus && i < es->open.nvcpus; i++)
+	for (uint32_t i = 0; es->vcpus && i <= es->open.nvcpus; i++)
 		free_vcpu(&es->vcpus[i]);
-	if (es->service.es)
-		free_vcpu(&es->service);
 	free(es->vcpus);
 	free_batches(es);
 	free(es->sizes);
@@ -218,11 +217,10 @@ struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *op
 			  size_t dof_size, const struct vp_facts *facts, void *shared, size_t shared_size,
 			  const void *orc, size_t orc_size, struct vp_es **ret)
 {
-	struct vp_es *es = aligned_alloc(64, sizeof(*es));
+	struct vp_es *es = calloc(1, sizeof(*es));
 
 	if (!es)
 		return ot_err_nomem();
-	memset(es, 0, sizeof(*es));
 	es->engine = engine;
 	es->open = *open;
 	es->facts = *facts;

@@ -122,7 +122,7 @@ bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
 
-	if (e->ops->load && v != &v->es->service)
+	if (e->ops->load && v != v->es->service)
 		return e->ops->load(e->backend, gva, dst, (uint32_t)len, false);
 	return facts->kernel_root && canonical(facts, gva, len, true) &&
 	       load(v, facts->kernel_root, gva, dst, len, false);
@@ -142,9 +142,9 @@ uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
 {
 	const uint8_t *host;
 
-	check_memory(&es->service);
+	check_memory(es->service);
 	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 1, true))
 		return 0;
-	host = page(&es->service, es->facts.kernel_root, gva, false);
+	host = page(es->service, es->facts.kernel_root, gva, false);
 	return host ? (uint64_t)(uintptr_t)(host + gva % PAGE_SIZE) : 0;
 }
