@@ -3,6 +3,7 @@
  * Taking in a batch of probes, sites and ECBs. The batch is hostile input: every offset, count and
  * index is checked before it is used, and nothing of it is kept but copies.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "vmm-probe/engine/internal.h"
@@ -312,13 +313,14 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 
 struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
 {
-	struct parts p = { .strings = "" };
+	struct parts p = { 0 };
 	struct vp_epid_sizes *sizes = NULL;
 	uint64_t keep = 0;
 
 	if (es->activity == VP_STOPPED)
 		return ot_err_new(OT_ERR_BUSY, "the session has been stopped");
 	OT_TRY(take_apart(batch, size, &p));
+	assert(p.probes && p.sites && p.ecbs && p.strings);
 	struct vp_batch_rt *b = calloc(1, sizeof(*b));
 	if (!b)
 		return ot_err_nomem();
