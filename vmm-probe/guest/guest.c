@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/guest/guest_internal.h"
 
+#define WALKS     3
 #define LINK_BASE 0xffffffff81000000ull /* where x86-64 kernels are linked to start */
 
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
@@ -60,7 +61,13 @@ static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symta
 
 	if (!head || !guest->have_layout)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
-	OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, vp_gva(head), &guest->layout, &modules));
+	/* A list that changes under the walk is walked again. */
+	for (int attempt = 0; attempt < WALKS && (attempt == 0 || modules.torn); attempt++) {
+		vp_modules_deinit(&modules);
+		vp_mmu_flush(&guest->kernel.mmu);
+		OT_TRY(
+		    vp_modules_read(guest->phys, &guest->kernel.mmu, vp_gva(head), &guest->layout, &modules));
+	}
 	OT_TRY(vp_modules_read_btf(guest->phys, &guest->kernel.mmu,
 				   vp_gva(vp_guest_address(core, "btf_modules")), &guest->layout, &modules));
 	OT_TRY(vp_symtab_create(&symtab));
@@ -88,7 +95,6 @@ struct ot_err *vp_guest_refresh(struct vp_guest *guest)
 	struct vp_symtab *symtab = NULL;
 	struct vp_modules modules = { 0 };
 
-	vp_mmu_flush(&guest->kernel.mmu);
 	OT_TRY(with_modules(guest, guest->symtab, &symtab, &modules));
 	vp_symtab_destroy(guest->symtab);
 	vp_modules_deinit(&guest->modules);

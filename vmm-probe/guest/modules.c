@@ -171,7 +171,8 @@ struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu, s
 			return ot_err_new(OT_ERR_BAD_DATA, "the guest's list of modules does not end");
 		err = vp_mmu_read(phys, mmu, module.addr, raw->bytes, raw->len);
 		if (guests_fault(err, &err)) {
-			modules.skipped++; /* where the list goes on, that module alone knew */
+			modules.skipped++;
+			modules.torn = true; /* where the list goes on, that module alone knew */
 			break;
 		}
 		OT_TRY(err);

@@ -58,6 +58,7 @@ struct vp_modules {
 	struct vp_module *list; /* in the guest's order, newest first */
 	size_t count;
 	size_t skipped; /* not readable or not plausible (being loaded, or hostile) */
+	bool torn;      /* the walk ended before the list did: it was changing, or hostile */
 };
 
 struct vp_btf;

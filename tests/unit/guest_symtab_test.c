@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guest/symtab and guest/cache. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "guest_fixture.h"
+#include "vmm-probe/guest/cache.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/symtab.h"
+
+static void add(struct vp_symtab *t, uint64_t addr, char type, uint16_t module, const char *name)
+{
+	assert_ok(vp_symtab_add(t, addr, type, module, 0, name, strlen(name)));
+}
+
+static struct vp_symtab *usual(void)
+{
+	struct vp_symtab *t;
+	uint16_t mod, late;
+
+	assert_ok(vp_symtab_create(&t));
+	assert_ok(vp_symtab_add_module(t, "ext4", &mod));
+	assert_ok(vp_symtab_add_module(t, "late", &late));
+	assert_ok(vp_symtab_add_range(t, mod, 0xc0001000, 0xc0003000));
+	assert_ok(vp_symtab_add_range(t, VP_SYMTAB_VMLINUX, 0x81000000ull << 8, 0x82000000ull << 8));
+	assert_ok(vp_symtab_add_range(t, mod, 0xc0010000, 0xc0011000));
+	add(t, 0xc0001100, 't', mod, "helper");
+	add(t, 0xc0001000, 't', mod, "ext4_open");
+	add(t, 0xc0010000, 'd', mod, "ext4_ops");
+	add(t, 0x0, 'A', 0, "__per_cpu_start");
+	add(t, 0x100, 'A', 0, "current_task");
+	add(t, 0x2000, 'A', 0, "__per_cpu_end");
+	add(t, 0x9000, 'A', 0, "a_number");
+	add(t, 0x8100000000, 'T', 0, "_text");
+	add(t, 0x8100000000, 'T', 0, "_stext");
+	add(t, 0x8100000040, 't', 0, "helper");
+	add(t, 0x8100000080, 'T', 0, "last");
+	add(t, 0xc0002000, 't', mod, "helper");
+	assert_ok(vp_symtab_finish(t));
+	return t;
+}
+
+static void assert_at(const struct vp_symtab *t, uint64_t addr, const char *want, uint64_t want_off)
+{
+	uint64_t off = 0;
+	const struct vp_symbol *sym = vp_symtab_find_addr(t, vp_gva(addr), &off);
+	char got[64] = "";
+
+	if (sym)
+		snprintf(got, sizeof(got), "%s`%s", vp_symbol_module(t, sym), vp_symbol_name(t, sym));
+	assert_string_equal(got, want);
+	assert_int_equal(off, want_off);
+}
+
+static void addresses_are_found(void **state)
+{
+	struct vp_symtab *t = usual();
+
+	(void)state;
+	assert_at(t, 0x8100000000, "vmlinux`_text", 0); /* the first of two at one address */
+	assert_at(t, 0x810000003f, "vmlinux`_text", 0x3f);
+	assert_at(t, 0x8100000040, "vmlinux`helper", 0);
+	assert_at(t, 0x81ffffffff, "vmlinux`last", 0x81ffffffffull - 0x8100000080ull);
+	assert_at(t, 0x8200000000, "", 0); /* behind the image */
+	assert_at(t, 0xc0001000, "ext4`ext4_open", 0);
+	assert_at(t, 0xc0001fff, "ext4`helper", 0xeff);
+	assert_at(t, 0xc0002fff, "ext4`helper", 0xfff);
+	assert_at(t, 0xc0003000, "", 0);
+	assert_at(t, 0xc0000fff, "", 0);
+	assert_at(t, 0xc0010010, "ext4`ext4_ops", 0x10);
+	assert_at(t, 0x100, "", 0); /* per-CPU: no address */
+	assert_at(t, UINT64_MAX, "", 0);
+	vp_symtab_destroy(t);
+}
+
+static uint64_t size_of(const struct vp_symtab *t, const char *module, const char *name)
+{
+	const struct vp_symbol *sym = vp_symtab_find(t, module, name);
+
+	assert_non_null(sym);
+	return vp_symbol_size(t, sym);
+}
+
+static void sizes_end_at_the_next_symbol_or_the_range(void **state)
+{
+	struct vp_symtab *t = usual();
+
+	(void)state;
+	assert_int_equal(size_of(t, NULL, "_text"), 0x40);
+	assert_int_equal(size_of(t, NULL, "_stext"), 0x40);
+	assert_int_equal(size_of(t, NULL, "last"), 0x8200000000ull - 0x8100000080ull);
+	assert_int_equal(size_of(t, "ext4", "ext4_open"), 0x100);
+	assert_int_equal(size_of(t, "ext4", "ext4_ops"), 0x1000);
+	assert_int_equal(size_of(t, NULL, "__per_cpu_start"), 0x100);
+	vp_symtab_destroy(t);
+}
+
+static void names_are_found(void **state)
+{
+	struct vp_symtab *t = usual();
+	const struct vp_symbol *sym = vp_symtab_find(t, NULL, "helper");
+
+	(void)state;
+	assert_int_equal(sym->addr, 0x8100000040); /* the core's first */
+	sym = vp_symtab_find_next(t, sym);
+	assert_int_equal(sym->addr, 0xc0001100);
+	sym = vp_symtab_find_next(t, sym);
+	assert_int_equal(sym->addr, 0xc0002000);
+	assert_null(vp_symtab_find_next(t, sym));
+	assert_int_equal(vp_symtab_find(t, "ext4", "helper")->addr, 0xc0001100);
+	assert_null(vp_symtab_find(t, "late", "helper"));
+	assert_null(vp_symtab_find(t, "nomod", "helper"));
+	assert_null(vp_symtab_find(t, NULL, "help"));
+	assert_null(vp_symtab_find(t, NULL, ""));
+	assert_int_equal(vp_symtab_nmodules(t), 3);
+	assert_int_equal(vp_symtab_find_module(t, "late"), 2);
+	assert_int_equal(vp_symtab_find_module(t, "vmlinux"), VP_SYMTAB_VMLINUX);
+	assert_int_equal(vp_symtab_find_module(t, "none"), -1);
+	assert_int_equal(vp_symtab_find(t, NULL, "current_task")->flags, VP_SYM_PERCPU);
+	assert_int_equal(vp_symtab_find(t, NULL, "a_number")->flags, VP_SYM_ABSOLUTE);
+	assert_int_equal(vp_symtab_find(t, NULL, "last")->flags, 0);
+	assert_true(vp_symbol_is_function(vp_symtab_find(t, NULL, "last")));
+	assert_false(vp_symbol_is_function(vp_symtab_find(t, NULL, "ext4_ops")));
+	vp_symtab_destroy(t);
+}
+
+/* Since 6.15 per-CPU variables have addresses in the image. */
+static void percpu_marks_may_be_addresses(void **state)
+{
+	struct vp_symtab *t;
+
+	(void)state;
+	assert_ok(vp_symtab_create(&t));
+	add(t, 0x8100000000, 'T', 0, "_text");
+	add(t, 0x8100001000, 'D', 0, "__per_cpu_start");
+	add(t, 0x8100001040, 'D', 0, "current_task");
+	add(t, 0x8100002000, 'D', 0, "__per_cpu_end");
+	assert_ok(vp_symtab_finish(t));
+	assert_int_equal(vp_symtab_find(t, NULL, "current_task")->flags, VP_SYM_PERCPU);
+	assert_int_equal(vp_symtab_find(t, NULL, "__per_cpu_end")->flags, 0);
+	vp_symtab_destroy(t);
+}
+
+static void limits_hold(void **state)
+{
+	struct vp_symtab *t;
+	char name[VP_SYM_NAME_MAX + 2];
+	uint16_t mod;
+
+	(void)state;
+	assert_ok(vp_symtab_create(&t));
+	memset(name, 'n', sizeof(name));
+	assert_ok(vp_symtab_add(t, 1, 't', 0, 0, name, VP_SYM_NAME_MAX));
+	assert_err(vp_symtab_add(t, 1, 't', 0, 0, name, VP_SYM_NAME_MAX + 1), OT_ERR_BAD_DATA, NULL);
+	assert_err(vp_symtab_add(t, 1, 't', 1, 0, "x", 1), OT_ERR_BAD_DATA, "module 1");
+	assert_err(vp_symtab_add_range(t, 0, 5, 5), OT_ERR_BAD_DATA, NULL);
+	for (unsigned int i = 1; i < VP_SYMTAB_MODULES; i++)
+		assert_ok(vp_symtab_add_module(t, "m", &mod));
+	assert_err(vp_symtab_add_module(t, "m", &mod), OT_ERR_LIMIT, NULL);
+	assert_ok(vp_symtab_finish(t));
+	vp_symtab_destroy(t);
+	/* An empty one answers too. */
+	assert_ok(vp_symtab_create(&t));
+	assert_ok(vp_symtab_finish(t));
+	assert_int_equal(vp_symtab_count(t), 0);
+	assert_null(vp_symtab_find(t, NULL, "x"));
+	assert_null(vp_symtab_find_addr(t, vp_gva(5), NULL));
+	vp_symtab_destroy(t);
+	vp_symtab_destroy(NULL);
+}
+
+/* A directory of its own for each test. */
+static char *temp_dir(void)
+{
+	static char path[64];
+
+	strcpy(path, "/tmp/ot-cache-XXXXXX");
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+static void remove_dir(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *e;
+
+	assert_non_null(dir);
+	while ((e = readdir(dir)) != NULL)
+		(void)unlinkat(dirfd(dir), e->d_name, 0);
+	closedir(dir);
+	assert_int_equal(rmdir(path), 0);
+}
+
+static const uint8_t id[4] = { 0xde, 0xad, 0xbe, 0xef };
+
+static struct vp_cache_entry entry_of(struct vp_kallsym syms[2], char *names, size_t len)
+{
+	syms[0] = (struct vp_kallsym){ VP_KERNEL_MAP_START, 0, 'T' };
+	syms[1] = (struct vp_kallsym){ 0x100, 6, 'A' };
+	return (struct vp_cache_entry){ .regions = { { 16, 32 } },
+					.nregions = 1,
+					.hash = 77,
+					.syms = syms,
+					.nsyms = 2,
+					.names = names,
+					.names_size = len };
+}
+
+static void a_cache_keeps_what_it_was_given(void **state)
+{
+	char names[] = "_text\0current_task", *dir = temp_dir(), path[128];
+	struct vp_kallsym syms[2];
+	struct vp_cache_entry entry = entry_of(syms, names, sizeof(names)), got;
+	struct vp_cache *cache;
+	struct stat st;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/a/b", dir);
+	assert_ok(vp_cache_open(path, &cache));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_err(vp_cache_load(cache, id, sizeof(id), &got), OT_ERR_NOT_FOUND, NULL);
+	assert_ok(vp_cache_store(cache, id, sizeof(id), &entry));
+	vp_cache_close(cache);
+	assert_ok(vp_cache_open(path, &cache));
+	assert_ok(vp_cache_load(cache, id, sizeof(id), &got));
+	assert_int_equal(got.nsyms, 2);
+	assert_int_equal(got.hash, 77);
+	assert_int_equal(got.nregions, 1);
+	assert_int_equal(got.regions[0].size, 32);
+	assert_string_equal(got.names + got.syms[1].name, "current_task");
+	assert_int_equal(got.syms[1].addr, 0x100);
+	assert_int_equal(got.syms[0].type, 'T');
+	vp_cache_entry_deinit(&got);
+	assert_err(vp_cache_load(cache, id, 3, &got), OT_ERR_NOT_FOUND, NULL);
+	vp_cache_close(cache);
+	remove_dir(path);
+	snprintf(path, sizeof(path), "%s/a", dir);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* Each byte of a file changed in turn, each length: never believed, and written anew. */
+static void broken_files_are_ignored(void **state)
+{
+	char names[] = "_text\0current_task", *dir = temp_dir(), path[128], bytes[512];
+	struct vp_kallsym syms[2];
+	struct vp_cache_entry entry = entry_of(syms, names, sizeof(names)), got;
+	struct vp_cache *cache;
+	ssize_t len;
+	int fd;
+
+	(void)state;
+	assert_ok(vp_cache_open(dir, &cache));
+	assert_ok(vp_cache_store(cache, id, sizeof(id), &entry));
+	snprintf(path, sizeof(path), "%s/deadbeef.syms", dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	len = pread(fd, bytes, sizeof(bytes), 0);
+	assert_in_range(len, 64, sizeof(bytes) - 1);
+	for (ssize_t i = 0; i < len; i++) {
+		char bad = bytes[i] ^ 0x40;
+
+		assert_int_equal(pwrite(fd, &bad, 1, i), 1);
+		assert_err(vp_cache_load(cache, id, sizeof(id), &got), OT_ERR_NOT_FOUND, NULL);
+		assert_int_equal(pwrite(fd, &bytes[i], 1, i), 1);
+	}
+	for (ssize_t i = 0; i < len; i++) {
+		assert_int_equal(ftruncate(fd, i), 0);
+		assert_err(vp_cache_load(cache, id, sizeof(id), &got), OT_ERR_NOT_FOUND, NULL);
+		assert_int_equal(pwrite(fd, bytes, (size_t)len, 0), len);
+	}
+	assert_ok(vp_cache_load(cache, id, sizeof(id), &got));
+	vp_cache_entry_deinit(&got);
+	assert_int_equal(ftruncate(fd, 10), 0);
+	assert_ok(vp_cache_store(cache, id, sizeof(id), &entry));
+	assert_ok(vp_cache_load(cache, id, sizeof(id), &got));
+	vp_cache_entry_deinit(&got);
+	close(fd);
+	vp_cache_close(cache);
+	/* Without its key nothing in it counts. */
+	snprintf(path, sizeof(path), "%s/key", dir);
+	assert_int_equal(unlink(path), 0);
+	assert_ok(vp_cache_open(dir, &cache));
+	assert_err(vp_cache_load(cache, id, sizeof(id), &got), OT_ERR_NOT_FOUND, NULL);
+	vp_cache_close(cache);
+	assert_int_equal(chmod(dir, 0777), 0);
+	assert_err(vp_cache_open(dir, &cache), OT_ERR_PERMISSION, "others may write");
+	remove_dir(dir);
+}
+
+/* Published test vector of SipHash-2-4: key 00..0f, input 00..0e. */
+static void the_hash_is_siphash(void **state)
+{
+	char *dir = temp_dir(), path[128];
+	uint8_t key[16], input[15];
+	struct vp_cache_hash hash;
+	struct vp_cache *cache;
+	int fd;
+
+	(void)state;
+	for (unsigned int i = 0; i < 16; i++)
+		key[i] = (uint8_t)i;
+	memcpy(input, key, sizeof(input));
+	snprintf(path, sizeof(path), "%s/key", dir);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, key, sizeof(key)), sizeof(key));
+	close(fd);
+	assert_ok(vp_cache_open(dir, &cache));
+	for (size_t cut = 0; cut <= sizeof(input); cut++) {
+		vp_cache_hash_init(cache, &hash);
+		vp_cache_hash_add(&hash, input, cut);
+		vp_cache_hash_add(&hash, input + cut, sizeof(input) - cut);
+		assert_int_equal(vp_cache_hash_end(&hash), 0xa129ca6149be45e5ull);
+	}
+	vp_cache_close(cache);
+	remove_dir(dir);
+}
+
+static struct vp_guest *open_cached(struct guest_fixture *g, const char *dir)
+{
+	struct vp_regs regs = guest_regs(g, GUEST_CR3);
+	struct vp_guest_opts opts = {
+		.phys = g->phys, .regs = &regs, .nregs = 1, .use_cache = true, .cache_dir = dir
+	};
+	struct vp_guest *guest;
+
+	assert_ok(vp_guest_open(&opts, &guest));
+	return guest;
+}
+
+/* A guest that claims another kernel's build id neither gets its symbols nor leaves its own behind. */
+static void a_forged_build_id_gets_nothing(void **state)
+{
+	static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, false, true, 4, false };
+	struct guest_fixture honest, forger;
+	struct vp_guest *guest;
+	char *dir = temp_dir();
+
+	(void)state;
+	guest_fixture_init(&honest, &layout, 4);
+	guest_fixture_init(&forger, &layout, 4);
+	strcpy(forger.syms[100].name, "evil_func");
+	ks_write(&layout, guest_at(&forger, GUEST_BASE), GUEST_IMAGE, GUEST_KS_OFF, GUEST_BASE, forger.syms,
+		 &forger.ks);
+	for (int round = 0; round < 4; round++) {
+		struct guest_fixture *g = round % 2 ? &forger : &honest;
+
+		guest = open_cached(g, dir);
+		assert_int_equal(vp_symtab_count(vp_guest_symtab(guest)), KS_SYMBOLS);
+		for (unsigned int i = 0; i < KS_SYMBOLS; i++) {
+			const struct vp_symbol *sym = vp_symtab_at(vp_guest_symtab(guest), i);
+
+			assert_int_equal(sym->addr, g->syms[i].addr);
+			assert_string_equal(vp_symbol_name(vp_guest_symtab(guest), sym), g->syms[i].name);
+		}
+		vp_guest_destroy(guest);
+	}
+	guest_fixture_deinit(&honest);
+	guest_fixture_deinit(&forger);
+	remove_dir(dir);
+}
+
+/* What comes from the cache is what was put there: a marker in the file shows that it was used. */
+static void the_cache_is_used(void **state)
+{
+	static const struct ks_layout layout = { VP_KALLSYMS_RELATIVE, true, false, 4, false };
+	struct vp_cache_entry entry;
+	struct guest_fixture g;
+	struct vp_guest *guest;
+	struct vp_cache *cache;
+	uint8_t build_id[20];
+	char *dir = temp_dir(), *at;
+
+	(void)state;
+	memset(build_id, 0x5a, sizeof(build_id));
+	guest_fixture_init(&g, &layout, 4);
+	vp_guest_destroy(open_cached(&g, dir));
+	assert_ok(vp_cache_open(dir, &cache));
+	assert_ok(vp_cache_load(cache, build_id, sizeof(build_id), &entry));
+	at = memmem(entry.names, entry.names_size, "func_50", 8);
+	assert_non_null(at);
+	memcpy(at, "FROM_ME", 8);
+	assert_ok(vp_cache_store(cache, build_id, sizeof(build_id), &entry));
+	vp_cache_entry_deinit(&entry);
+	vp_cache_close(cache);
+	guest = open_cached(&g, dir);
+	assert_non_null(vp_symtab_find(vp_guest_symtab(guest), NULL, "FROM_ME"));
+	vp_guest_destroy(guest);
+	guest_fixture_deinit(&g);
+	remove_dir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(addresses_are_found),
+		cmocka_unit_test(sizes_end_at_the_next_symbol_or_the_range),
+		cmocka_unit_test(names_are_found),
+		cmocka_unit_test(percpu_marks_may_be_addresses),
+		cmocka_unit_test(limits_hold),
+		cmocka_unit_test(a_cache_keeps_what_it_was_given),
+		cmocka_unit_test(broken_files_are_ignored),
+		cmocka_unit_test(the_hash_is_siphash),
+		cmocka_unit_test(a_forged_build_id_gets_nothing),
+		cmocka_unit_test(the_cache_is_used),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
