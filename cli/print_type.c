@@ -132,9 +132,11 @@ static void print_float(struct walk *w, struct place at, size_t size)
 	}
 }
 
-static void print_string(struct walk *w, struct place at)
+/* As an array of characters, which it is: in brackets where it is a member. */
+static void print_string(struct walk *w, struct place at, bool member)
 {
-	fprintf(w->p->fp, "\"%.*s\"", (int)strnlen((const char *)at.data, at.size), (const char *)at.data);
+	fprintf(w->p->fp, member ? "[ \"%.*s\" ]" : "\"%.*s\"", (int)strnlen((const char *)at.data, at.size),
+		(const char *)at.data);
 }
 
 /* "s" or "u" */
@@ -357,7 +359,7 @@ static uint64_t walk_kind(struct walk *w, char kind, struct place at, int depth,
 		return 8;
 	case 't':
 		if (show)
-			print_string(w, at);
+			print_string(w, at, member);
 		return at.size;
 	case 'v':
 		if (show)
