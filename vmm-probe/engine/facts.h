@@ -55,7 +55,9 @@ struct vp_facts {
 	 * modules' range ends a walk. */
 	uint64_t text_start, text_end;
 	uint64_t modules_start, modules_end;
-	uint64_t stack_size; /* THREAD_SIZE, bounds a walk */
+	uint64_t stack_size;    /* THREAD_SIZE, bounds a walk */
+	uint32_t stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
+	uint32_t pad;
 };
 
 #endif

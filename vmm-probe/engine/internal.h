@@ -424,6 +424,13 @@ uint64_t vp_task(struct vp_es_vcpu *v);
 uint64_t vp_task_field(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, uint32_t size,
 		       enum dif_fault *fault);
 uint32_t vp_interrupt_level(struct vp_es_vcpu *v);
+/** Where the registers lie with which the task whose stack this is entered the kernel: at its top. Just a
+ * guest address, whatever the facts say. */
+static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
+{
+	return stack + f->stack_size - f->stack_padding - f->ptregs_size;
+}
+
 /** At the end of a function: is the task in system call @p number, and does the function go back to the
  * dispatcher of system calls? */
 bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number);

@@ -63,13 +63,10 @@ bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number)
 	uint64_t ret, stack, orig_ax;
 
 	if (!vp_load_u64(v, vp_reg(v, VP_RSP), &ret) || ret < f->syscall_caller_start ||
-	    ret >= f->syscall_caller_end || f->ptregs_orig_ax == VP_NO_OFFSET ||
-	    f->ptregs_size > f->stack_size)
+	    ret >= f->syscall_caller_end || f->ptregs_orig_ax == VP_NO_OFFSET)
 		return false;
-	/* The caller's registers lie at the top of the task's stack. */
 	stack = vp_task_field(v, vp_task(v), f->task_stack, 8, &fault);
-	return stack &&
-	       vp_load_u64(v, stack + f->stack_size - f->ptregs_size + f->ptregs_orig_ax, &orig_ax) &&
+	return stack && vp_load_u64(v, vp_user_regs(f, stack) + f->ptregs_orig_ax, &orig_ax) &&
 	       orig_ax == number;
 }
 

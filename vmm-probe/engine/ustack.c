@@ -30,7 +30,7 @@ static bool from_task(struct vp_es_vcpu *v, struct user_regs *ret)
 
 	if (!stack || !mm || fault != DIF_FAULT_NONE || f->ptregs_size > f->stack_size)
 		return false;
-	uint64_t regs = stack + f->stack_size - f->ptregs_size;
+	uint64_t regs = vp_user_regs(f, stack);
 	return vp_load_u64(v, regs + f->ptregs_cs, &cs) && cs & 3 &&
 	       vp_load_u64(v, regs + f->ptregs_ip, &ret->ip) &&
 	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_bp, &ret->bp);

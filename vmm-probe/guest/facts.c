@@ -45,6 +45,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
 	facts.syscall_caller_start = facts.syscall_caller_end = 0;
 	facts.stack_size = STACK_DEFAULT;
+	facts.stack_padding = facts.pad = 0;
 	*ret = facts;
 }
 
@@ -162,6 +163,15 @@ static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
 	f->syscall_caller_end = sym->addr + vp_symbol_size(tab, sym);
 }
 
+/* A kernel that can do FRED keeps two words free at the top of each stack, as FRED's frame is larger. */
+static void read_padding(const struct vp_guest *guest, struct vp_facts *f)
+{
+	uint64_t unused;
+
+	if (symbol(guest, "asm_fred_entrypoint_user", &unused))
+		f->stack_padding = 16;
+}
+
 static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 {
 	const struct vp_kernel *k = vp_guest_kernel(guest);
@@ -215,5 +225,6 @@ struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs,
 	read_members(btf, ret);
 	read_comm_size(btf, ret);
 	read_stack_size(btf, ret);
+	read_padding(guest, ret);
 	return NULL;
 }
