@@ -235,6 +235,8 @@ bool dif_act_call(struct dif_compiler *c, struct dif_node *call, struct dif_acti
 	uint32_t kind = id->func->id;
 
 	call->ident = id;
+	if (!dif_call_count(c, call, id->func->params))
+		return false;
 	switch (kind & 0xffff) {
 	case DIF_ACT_difexpr:
 	case DIF_ACT_print:

@@ -8,7 +8,12 @@ static bool constant(struct dif_compiler *c, const struct dif_node *n, int arg, 
 		     int64_t hi, enum dif_errtag type_tag, enum dif_errtag value_tag, const char *what,
 		     int64_t *ret)
 {
-	if (!dif_act_const(n, ret) || !dif_is_int(c, n->type))
+	if (!dif_is_int(c, n->type))
+		return dif_fail(c, DIF_D_PROTO_ARG, n->line,
+				"%s( ) argument #%d is incompatible with prototype:\n\tprototype: "
+				"int32_t\n\t argument: %s",
+				func, arg, dif_type_text(c, n->type));
+	if (!dif_act_const(n, ret))
 		return dif_fail(c, type_tag, n->line, "%s( ) argument #%d must be an integer constant", func,
 				arg);
 	if (*ret < lo || *ret > hi)

@@ -7,6 +7,7 @@
 /*
  * Parameters of functions, a letter each; `?` in front of the first optional one, `.` any more:
  *   s string     p pointer   u user address, pointer or integer   i any integer   c character
+ *   l lock, a pointer that is no string   * anything   . any more
  * Results are D type names.
  */
 static const struct dif_function subrs[] = {
@@ -27,70 +28,70 @@ static const struct dif_function subrs[] = {
 	S(inet_ntoa6, "string", "p"),    S(inet_ntop, "string", "ip"),
 	S(json, "string", "ss"),         S(link_ntop, "string", "ip"),
 	S(lltostr, "string", "i?i"),     S(memref, "uintptr_t *", "pi"),
-	S(memstr, "string", "pci"),      S(msgdsize, "size_t", "p"),
-	S(msgsize, "size_t", "p"),       S(mutex_owned, "int", "p"),
-	S(mutex_owner, "void *", "p"),   S(mutex_type_adaptive, "int", "p"),
-	S(mutex_type_spin, "int", "p"),  S(ntohl, "uint32_t", "i"),
+	S(memstr, "string", "pci"),      S(msgdsize, "size_t", "l"),
+	S(msgsize, "size_t", "l"),       S(mutex_owned, "int", "l"),
+	S(mutex_owner, "void *", "l"),   S(mutex_type_adaptive, "int", "l"),
+	S(mutex_type_spin, "int", "l"),  S(ntohl, "uint32_t", "i"),
 	S(ntohll, "uint64_t", "i"),      S(ntohs, "uint16_t", "i"),
 	S(progenyof, "int", "i"),        S(rand, "int", ""),
-	S(rindex, "int", "ss?i"),        S(rw_iswriter, "int", "p"),
-	S(rw_read_held, "int", "p"),     S(rw_write_held, "int", "p"),
+	S(rindex, "int", "ss?i"),        S(rw_iswriter, "int", "l"),
+	S(rw_read_held, "int", "l"),     S(rw_write_held, "int", "l"),
 	S(speculation, "int", ""),       S(strchr, "string", "sc"),
 	S(strjoin, "string", "ss"),      S(strlen, "size_t", "s"),
 	S(strrchr, "string", "sc"),      S(strstr, "string", "ss"),
 	S(strtok, "string", "ss"),       S(strtoll, "int64_t", "s?i"),
-	S(substr, "string", "si?i"),     S(sx_exclusive_held, "int", "p"),
-	S(sx_isexclusive, "int", "p"),   S(sx_shared_held, "int", "p"),
+	S(substr, "string", "si?i"),     S(sx_exclusive_held, "int", "l"),
+	S(sx_isexclusive, "int", "l"),   S(sx_shared_held, "int", "l"),
 	S(tolower, "string", "s"),       S(toupper, "string", "s"),
 #undef S
 };
 
 /* What an action does with its arguments stands in act*.c. */
 static const struct dif_function actions[] = {
-#define A(name, id)                                    \
-	{                                              \
-#name, DIF_ID_ACTION, id, "void", NULL \
+#define A(name, id, params)                              \
+	{                                                \
+#name, DIF_ID_ACTION, id, "void", params \
 	}
-	A(breakpoint, DIF_ACT_breakpoint),
-	A(chill, DIF_ACT_chill),
-	A(clear, DIF_ACT_libact | DIF_LIBACT_CLEAR << 16),
-	A(commit, DIF_ACT_commit),
-	A(denormalize, DIF_ACT_libact | DIF_LIBACT_DENORMALIZE << 16),
-	A(discard, DIF_ACT_discard),
-	A(exit, DIF_ACT_exit),
-	A(freopen, DIF_ACT_freopen),
-	A(ftruncate, DIF_ACT_libact | DIF_LIBACT_FTRUNCATE << 16),
-	A(func, DIF_ACT_sym),
-	A(jstack, DIF_ACT_jstack),
-	A(mod, DIF_ACT_mod),
-	A(normalize, DIF_ACT_libact | DIF_LIBACT_NORMALIZE << 16),
-	A(panic, DIF_ACT_panic),
-	A(print, DIF_ACT_print),
-	A(printa, DIF_ACT_printa),
-	A(printf, DIF_ACT_printf),
-	A(printm, DIF_ACT_printm),
-	A(raise, DIF_ACT_raise),
-	A(setopt, DIF_ACT_libact | DIF_LIBACT_SETOPT << 16),
-	A(speculate, DIF_ACT_speculate),
-	A(stack, DIF_ACT_stack),
-	A(stop, DIF_ACT_stop),
-	A(sym, DIF_ACT_sym),
-	A(system, DIF_ACT_system),
-	A(trace, DIF_ACT_difexpr),
-	A(tracemem, DIF_ACT_tracemem),
-	A(trunc, DIF_ACT_libact | DIF_LIBACT_TRUNC << 16),
-	A(uaddr, DIF_ACT_uaddr),
-	A(ufunc, DIF_ACT_usym),
-	A(umod, DIF_ACT_umod),
-	A(ustack, DIF_ACT_ustack),
-	A(usym, DIF_ACT_usym),
+	A(breakpoint, DIF_ACT_breakpoint, ""),
+	A(chill, DIF_ACT_chill, "*"),
+	A(clear, DIF_ACT_libact | DIF_LIBACT_CLEAR << 16, "."),
+	A(commit, DIF_ACT_commit, "*"),
+	A(denormalize, DIF_ACT_libact | DIF_LIBACT_DENORMALIZE << 16, "."),
+	A(discard, DIF_ACT_discard, "*"),
+	A(exit, DIF_ACT_exit, "*"),
+	A(freopen, DIF_ACT_freopen, "*."),
+	A(ftruncate, DIF_ACT_libact | DIF_LIBACT_FTRUNCATE << 16, ""),
+	A(func, DIF_ACT_sym, "*"),
+	A(jstack, DIF_ACT_jstack, "."),
+	A(mod, DIF_ACT_mod, "*"),
+	A(normalize, DIF_ACT_libact | DIF_LIBACT_NORMALIZE << 16, "."),
+	A(panic, DIF_ACT_panic, ""),
+	A(print, DIF_ACT_print, "*"),
+	A(printa, DIF_ACT_printa, "*."),
+	A(printf, DIF_ACT_printf, "*."),
+	A(printm, DIF_ACT_printm, "**"),
+	A(raise, DIF_ACT_raise, "*"),
+	A(setopt, DIF_ACT_libact | DIF_LIBACT_SETOPT << 16, "*?*"),
+	A(speculate, DIF_ACT_speculate, "*"),
+	A(stack, DIF_ACT_stack, "."),
+	A(stop, DIF_ACT_stop, ""),
+	A(sym, DIF_ACT_sym, "*"),
+	A(system, DIF_ACT_system, "*."),
+	A(trace, DIF_ACT_difexpr, "*"),
+	A(tracemem, DIF_ACT_tracemem, "**."),
+	A(trunc, DIF_ACT_libact | DIF_LIBACT_TRUNC << 16, "."),
+	A(uaddr, DIF_ACT_uaddr, "*"),
+	A(ufunc, DIF_ACT_usym, "*"),
+	A(umod, DIF_ACT_umod, "*"),
+	A(ustack, DIF_ACT_ustack, "."),
+	A(usym, DIF_ACT_usym, "*"),
 #undef A
 };
 
 static const struct dif_function aggfuncs[] = {
-#define G(name)                                                     \
-	{                                                           \
-#name, DIF_ID_AGGFUNC, DIF_AGG_##name, "void", NULL \
+#define G(name)                                                    \
+	{                                                          \
+#name, DIF_ID_AGGFUNC, DIF_AGG_##name, "void", "." \
 	}
 	G(avg), G(count), G(llquantize), G(lquantize), G(max), G(min), G(quantize), G(stddev), G(sum),
 #undef G

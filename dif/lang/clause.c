@@ -144,6 +144,9 @@ static bool statement(struct dif_compiler *c, struct dif_node *stmt, struct dif_
 	c->next_uarg++;
 	if (is_action_call(c, n))
 		return dif_act_call(c, n, out);
+	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN && n->left->op == DIF_O_INDEX && n->left->left &&
+	    n->left->left->kind == DIF_N_AGG)
+		return dif_cook_index(c, n->left, NULL) != NULL;
 	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN && n->left->kind == DIF_N_AGG)
 		return dif_act_aggregate(c, n, out);
 	return effect_statement(c, n, out);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Assignments, and which values go into which types. */
+#include <string.h>
+
 #include "dif/lang/cook.h"
 
 bool dif_assignable(struct dif_compiler *c, struct dif_type *type, const struct dif_node *n)
@@ -83,16 +85,33 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 	return n->right ? n : NULL;
 }
 
+static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
+{
+	return n->kind == DIF_N_IDENT && !strchr(n->name, '`') && !dif_ident_find(c, n->scope, n->name);
+}
+
 /* x op= e: an unknown x is int64_t */
 static struct dif_node *cook_compound(struct dif_compiler *c, struct dif_node *n)
 {
-	n->left = dif_cook_target(c, n->left, c->types.int64);
-	if (!n->left || !check_target(c, n))
-		return NULL;
 	n->right = dif_cook(c, n->right);
-	if (!n->right || !check_value(c, n))
+	if (!n->right)
 		return NULL;
-	bool pointer = dif_is_pointer(c, n->left->type) && (n->arith == DIF_O_ADD || n->arith == DIF_O_SUB);
+	bool sum = n->arith == DIF_O_ADD || n->arith == DIF_O_SUB;
+	if (dif_is_void(c, n->right->type) && is_unknown(c, n->left))
+		return dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s has not yet been declared or assigned",
+				n->left->name);
+	n->left = dif_cook_target(c, n->left, c->types.int64);
+	if (!n->left || !check_target(c, n) || !check_value(c, n))
+		return NULL;
+	struct dif_type *rt = n->right->type;
+	if (sum && dif_is_pointer(c, rt) &&
+	    (dif_is_void(c, dif_pointee(c, rt)) || dif_is_function(c, dif_pointee(c, rt))))
+		return dif_fail(c, DIF_D_OP_VFPTR, n->line,
+				"operator %s= requires a pointer to an object of known size",
+				dif_oper_text(n->arith));
+	if (sum && dif_is_int(c, n->left->type) && !dif_is_int(c, rt) && !dif_is_void(c, rt))
+		return incompatible(c, n);
+	bool pointer = dif_is_pointer(c, n->left->type) && sum;
 	if (pointer) {
 		struct dif_type *to = dif_pointee(c, n->left->type);
 		if (dif_is_void(c, to) || dif_is_function(c, to))

@@ -16,9 +16,8 @@ static bool check_operands(struct dif_compiler *c, struct dif_node *n)
 	struct dif_node *sides[] = { n->left, n->right };
 
 	for (int i = 0; i < 2; i++) {
-		if (dif_node_is_action(sides[i]))
-			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator %s operands may not be actions",
-					dif_oper_text(n->op));
+		if (n->op == DIF_O_COMMA && dif_node_is_action(sides[i]))
+			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator , operands may not be actions");
 		if (sides[i]->kind == DIF_N_AGG)
 			return dif_fail(c, DIF_D_AGG_NULL, n->line,
 					"operator %s cannot be applied to aggregation @%s",
@@ -161,6 +160,9 @@ static struct dif_node *cook_add(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *lt = n->left->type, *rt = n->right->type;
 	bool lp = dif_pointee(c, lt) != NULL, rp = dif_pointee(c, rt) != NULL;
 
+	if ((dif_is_pointer(c, lt) && !known_size(c, n, lt)) ||
+	    (dif_is_pointer(c, rt) && !known_size(c, n, rt)))
+		return NULL;
 	if (lp && dif_is_int(c, rt))
 		return pointer_sum(c, n, n->left);
 	if (rp && dif_is_int(c, lt) && n->op == DIF_O_ADD) {
@@ -223,7 +225,7 @@ static struct dif_node *cook_logic(struct dif_compiler *c, struct dif_node *n)
 	struct dif_node *sides[] = { n->left, n->right };
 
 	for (int i = 0; i < 2; i++)
-		if (!dif_is_scalar(c, sides[i]->type) && !dif_is_string(c, sides[i]->type))
+		if (!dif_is_scalar(c, sides[i]->type))
 			return dif_fail(c, DIF_D_OP_SCALAR, n->line,
 					"operator %s requires operands of scalar type", dif_oper_text(n->op));
 	n->type = c->types.int_;

@@ -9,6 +9,7 @@ static const char *letter_text(char letter)
 	switch (letter) {
 	case 's':
 		return "string";
+	case 'l':
 	case 'p':
 		return "void *";
 	case 'u':
@@ -29,6 +30,8 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 	switch (letter) {
 	case 's':
 		return dif_is_stringlike(c, t) || dif_node_is_null(c, arg);
+	case 'l':
+		return dif_is_pointer(c, t) && !dif_is_stringlike(c, t);
 	case 'p':
 		return dif_is_pointer(c, t) || dif_is_array(c, t) || dif_is_string(c, t) ||
 		       dif_node_is_null(c, arg) || dif_is_function(c, t);
@@ -40,20 +43,28 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 }
 
 /* Letters of a parameter list are explained in builtin.c. */
-static bool check_args(struct dif_compiler *c, struct dif_node *n, const char *params)
+bool dif_call_count(struct dif_compiler *c, const struct dif_node *n, const char *params)
 {
-	uint32_t passed = dif_node_count(n->args), i = 0, min = 0, max = 0;
+	uint32_t passed = dif_node_count(n->args), min = 0, max = 0;
 	bool optional = false;
 
 	for (const char *p = params; *p; p++) {
-		optional |= *p == '?';
-		max += *p != '?';
+		optional |= *p == '?' || *p == '.';
+		max = *p == '.' ? UINT32_MAX : max + (*p != '?');
 		min += !optional;
 	}
-	if (passed < min || passed > max)
-		return dif_fail(c, DIF_D_PROTO_LEN, n->line,
-				"%s( ) prototype mismatch: %u arg%s passed, %u expected", n->name, passed,
-				passed == 1 ? "" : "s", passed < min ? min : max);
+	if (passed >= min && passed <= max)
+		return true;
+	return dif_fail(c, DIF_D_PROTO_LEN, n->line, "%s( ) prototype mismatch: %u arg%s passed, %u expected",
+			n->name, passed, passed == 1 ? "" : "s", passed < min ? min : max);
+}
+
+static bool check_args(struct dif_compiler *c, struct dif_node *n, const char *params)
+{
+	uint32_t i = 0;
+
+	if (!dif_call_count(c, n, params))
+		return false;
 	for (struct dif_node *a = n->args; a; a = a->next, params++) {
 		params += *params == '?';
 		i++;
@@ -90,8 +101,14 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 				id->kind == DIF_ID_CONST ? "enumerator" : "variable", n->name);
 	n->ident = id;
 	n->type = result_type(c, id->func->result);
+	if ((id->func->id == DIF_SUBR_copyout || id->func->id == DIF_SUBR_copyoutstr) &&
+	    id->kind == DIF_ID_SUBR && c->clause.has_speculate)
+		return dif_fail(c, DIF_D_ACT_SPEC, n->line,
+				"destructive actions may not follow speculate( )");
 	if (id->kind != DIF_ID_SUBR)
-		return n; /* arguments are cooked by who understands them */
+		return dif_call_count(c, n, id->func->params)
+			   ? n
+			   : NULL; /* arguments are cooked by who understands them */
 	if (!n->type || !dif_cook_list(c, &n->args) || !check_args(c, n, id->func->params))
 		return NULL;
 	/* what a search finds lies in the string that was searched */

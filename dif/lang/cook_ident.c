@@ -92,6 +92,29 @@ static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, 
 
 /* --- names without a scope ------------------------------------------------------------------ */
 
+/* DTRACEFLT_BADADDR and so on: what arg4 of ERROR is compared with. */
+static bool fault_constant(const char *name, uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		uint64_t value;
+	} faults[] = { { "UNKNOWN", 0 },
+#define X(num, fault, text, addr) { #fault, num },
+		       DIF_FAULTS(X)
+#undef X
+	};
+
+	if (strncmp(name, "DTRACEFLT_", 10))
+		return false;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(faults); i++) {
+		if (strcmp(faults[i].name, name + 10))
+			continue;
+		*ret = faults[i].value;
+		return true;
+	}
+	return false;
+}
+
 static struct dif_node *undefined(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_type *type;
@@ -102,6 +125,9 @@ static struct dif_node *undefined(struct dif_compiler *c, struct dif_node *n)
 				scope_text(n->scope), n->name);
 	if (c->world->find_enumerator && c->world->find_enumerator(c->world->env, n->name, &type, &value))
 		return make_int(n, (uint64_t)value, type);
+	uint64_t fault;
+	if (fault_constant(n->name, &fault))
+		return make_int(n, fault, c->types.int_);
 	return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown variable name",
 			n->name);
 }

@@ -126,6 +126,9 @@ struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, stru
 	struct dif_node *name = n->left;
 	struct dif_ident *id = NULL;
 
+	if (name->kind == DIF_N_AGG)
+		return dif_fail(c, DIF_D_AGG_MDIM, n->line,
+				"improper use of @%s: aggregations have one list of keys", name->name);
 	if (!dif_cook_list(c, &n->args))
 		return NULL;
 	if (name->kind == DIF_N_IDENT && !(name->scope == DIF_NAME_GLOBAL && strchr(name->name, '`'))) {

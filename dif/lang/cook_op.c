@@ -13,9 +13,6 @@ static struct dif_node *op_error(struct dif_compiler *c, struct dif_node *n, enu
 
 static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif_node *operand)
 {
-	if (dif_node_is_action(operand))
-		return dif_fail(c, DIF_D_OP_ACT, n->line, "operator %s cannot be applied to an action",
-				dif_oper_text(n->op));
 	if (operand->kind == DIF_N_AGG)
 		return dif_fail(c, DIF_D_AGG_NULL, n->line,
 				"operator %s cannot be applied to aggregation @%s", dif_oper_text(n->op),
@@ -153,7 +150,7 @@ static struct dif_node *cook_arith1(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *t = n->left->type;
 
 	if (n->op == DIF_O_NOT) {
-		if (!dif_is_scalar(c, t) && !dif_is_string(c, t))
+		if (!dif_is_scalar(c, t))
 			return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
 		n->type = c->types.int_;
 	} else if (n->op == DIF_O_BITNOT) {
@@ -230,7 +227,7 @@ struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
 			return dif_fail(c, DIF_D_OP_DYN, n->line,
 					"operator ?: operands cannot be of dynamic type");
 	}
-	if (!dif_is_scalar(c, n->left->type) && !dif_is_string(c, n->left->type))
+	if (!dif_is_scalar(c, n->left->type))
 		return dif_fail(c, DIF_D_OP_SCALAR, n->line, "operator ?: expression must be of scalar type");
 	n->type = arms_type(c, n->right, n->third);
 	if (!n->type)

@@ -17,10 +17,11 @@
 /* X(NAME, TEXT): keywords. */
 #define DIF_KEYWORDS(X)                                                                                   \
 	X(AUTO, "auto")                                                                                   \
-	X(BREAK, "break") X(CASE, "case") X(CHAR, "char") X(CONST, "const") X(CONTINUE, "continue")       \
-	    X(COUNTER, "counter") X(DEFAULT, "default") X(DO, "do") X(DOUBLE, "double") X(ELSE, "else")   \
-		X(ENUM, "enum") X(EXTERN, "extern") X(FLOAT, "float") X(FOR, "for") X(GOTO, "goto")       \
-		    X(IF, "if") X(IMPORT, "import") X(INLINE, "inline") X(INT, "int") X(LONG, "long")     \
+	X(BREAK, "break")                                                                                 \
+	X(CASE, "case") X(CHAR, "char") X(CONST, "const") X(CONTINUE, "continue") X(COUNTER, "counter")   \
+	    X(DEFAULT, "default") X(DO, "do") X(DOUBLE, "double") X(ELSE, "else") X(ENUM, "enum")         \
+		X(EXTERN, "extern") X(FLOAT, "float") X(FOR, "for") X(GOTO, "goto") X(IF, "if")           \
+		    X(IMPORT, "import") X(INLINE, "inline") X(INT, "int") X(LONG, "long")                 \
 			X(OFFSETOF, "offsetof") X(PROBE, "probe") X(PROVIDER, "provider")                 \
 			    X(REGISTER, "register") X(RESTRICT, "restrict") X(RETURN, "return")           \
 				X(SELF, "self") X(SHORT, "short") X(SIGNED, "signed") X(SIZEOF, "sizeof") \
@@ -35,8 +36,9 @@
 /* X(NAME, TEXT): operators and punctuation, longer ones before their prefixes. */
 #define DIF_PUNCT(X)                                                                                         \
 	X(LSH_ASGN, "<<=")                                                                                   \
-	X(RSH_ASGN, ">>=") X(ELLIPSIS, "...") X(LSH, "<<") X(RSH, ">>") X(LE, "<=") X(GE, ">=") X(EQ, "==")  \
-	    X(NE, "!=") X(LAND, "&&") X(LOR, "||") X(LXOR, "^^") X(INC, "++") X(DEC, "--") X(ARROW, "->")    \
+	X(RSH_ASGN, ">>=")                                                                                   \
+	X(ELLIPSIS, "...") X(LSH, "<<") X(RSH, ">>") X(LE, "<=") X(GE, ">=") X(EQ, "==") X(NE, "!=")         \
+	    X(LAND, "&&") X(LOR, "||") X(LXOR, "^^") X(INC, "++") X(DEC, "--") X(ARROW, "->")                \
 		X(ADD_ASGN, "+=") X(SUB_ASGN, "-=") X(MUL_ASGN, "*=") X(DIV_ASGN, "/=") X(MOD_ASGN, "%=")    \
 		    X(AND_ASGN, "&=") X(OR_ASGN, "|=") X(XOR_ASGN, "^=") X(ASGN, "=") X(LT, "<") X(GT, ">")  \
 			X(NOT, "!") X(AND, "&") X(OR, "|") X(XOR, "^") X(TILDE, "~") X(ADD, "+") X(SUB, "-") \

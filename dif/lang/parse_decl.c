@@ -184,8 +184,11 @@ static bool check_combination(struct dif_compiler *c, const struct words *w, uin
 		    c, DIF_D_DECL_LONGINT, line,
 		    "invalid type declaration: short and long may only be used with integer type");
 	if (bases > 1 || w->is_signed + w->is_unsigned > 1 || w->is_short > 1 || w->longs > 2 ||
-	    (w->is_short && w->longs) || (w->is_double && w->longs > 1))
+	    (w->is_double && w->longs > 1))
 		return dif_fail(c, DIF_D_DECL_COMBO, line, "invalid type combination");
+	if (w->is_short && w->longs)
+		return dif_fail(c, DIF_D_UNKNOWN, line,
+				"failed to resolve type long short int: Unknown type name");
 	return true;
 }
 

@@ -60,13 +60,16 @@ static bool param(struct dif_compiler *c, struct dif_param *ret)
 	return d.type != NULL;
 }
 
-static bool check_void(struct dif_compiler *c, const struct dif_param *list, uint32_t n)
+static bool check_void(struct dif_compiler *c, const struct dif_param *list, uint32_t n, bool keys)
 {
 	for (const struct dif_param *p = list; p; p = p->next) {
 		if (dif_is_kind(c, p->type, DIF_C_DYNAMIC))
 			return dif_fail(c, DIF_D_DECL_PROTO_TYPE, 0, "dynamic types may not be parameters");
 		if (!dif_is_void(c, p->type))
 			continue;
+		if (keys)
+			return dif_fail(c, DIF_D_DECL_PROTO_TYPE, 0,
+					"void may not be used as a parameter-type of an associative array");
 		if (n > 1)
 			return dif_fail(c, DIF_D_DECL_PROTO_VOID, 0,
 					"void must be the sole parameter in a function declaration");
@@ -100,7 +103,7 @@ bool dif_parse_params(struct dif_compiler *c, enum dif_tok close, struct dif_par
 	}
 	if (c->tok.kind != close)
 		return dif_syntax(c);
-	if (!check_void(c, first, n))
+	if (!check_void(c, first, n, close == DIF_T_RBRACK))
 		return false;
 	*ret = first;
 	*ret_n = n;
@@ -144,8 +147,6 @@ static bool assoc_suffix(struct dif_compiler *c, struct dif_declarator *d)
 	if (variadic)
 		return dif_fail(c, DIF_D_DECL_PROTO_VARARGS, 0,
 				"associative arrays may not use a variable-length key list");
-	if (d->nkeys == 1 && dif_is_void(c, d->keys->type))
-		return dif_fail(c, DIF_D_DECL_PROTO_VOID, 0, "an associative array's key may not be void");
 	return dif_expect(c, DIF_T_RBRACK);
 }
 

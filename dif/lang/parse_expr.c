@@ -73,9 +73,6 @@ static struct dif_node *parse_agg(struct dif_compiler *c)
 	dif_next(c);
 	if (dif_accept(c, DIF_T_LBRACK)) {
 		n->args = parse_args(c, n, DIF_T_RBRACK, &ok);
-		if (ok && c->tok.kind == DIF_T_LBRACK)
-			return dif_fail(c, DIF_D_AGG_MDIM, 0,
-					"improper use of @%s: aggregations have one list of keys", n->name);
 	}
 	return ok ? n : NULL;
 }

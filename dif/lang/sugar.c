@@ -23,6 +23,7 @@ struct sugar {
 	struct dif_compiler *c;
 	struct dif_piece *first, **tail;
 	struct dif_node **body_tail; /* of the open piece */
+	bool open;
 	const char *ok;
 };
 
@@ -78,6 +79,7 @@ static bool open_piece(struct sugar *s, struct dif_node *predicate)
 	*s->tail = p;
 	s->tail = &p->next;
 	s->body_tail = &p->body;
+	s->open = true;
 	return true;
 }
 
@@ -93,13 +95,16 @@ static bool open_guarded(struct sugar *s, struct dif_node *cond)
 
 static bool close_piece(struct sugar *s)
 {
+	if (!s->open)
+		return true;
+	s->open = false;
 	return set_const(s, s->ok, 1);
 }
 
 static bool add_list(struct sugar *s, struct dif_node *list, const char *var, bool negate);
 
 /* The condition is evaluated in the open piece; its branches are pieces of their own. */
-static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool outer_negated)
+static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool outer_negated, bool more)
 {
 	struct dif_compiler *c = s->c;
 	const char *var = hidden_name(c, "if");
@@ -118,6 +123,8 @@ static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool 
 		return false;
 	if (n->third && (!add_list(s, n->third, var, true)))
 		return false;
+	if (!more)
+		return true;
 	/* what follows runs under the outer condition again */
 	struct dif_node *cond = outer ? hidden(c, outer) : NULL;
 	if (cond && outer_negated)
@@ -137,7 +144,7 @@ static bool add_stmts(struct sugar *s, struct dif_node *list, const char *var, b
 				return false;
 			continue;
 		}
-		if (!add_if(s, list, var, negate))
+		if (!add_if(s, list, var, negate, next != NULL))
 			return false;
 	}
 	return true;

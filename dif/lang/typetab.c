@@ -163,11 +163,36 @@ static struct dif_type *ask_world(struct dif_compiler *c, enum dif_ckind kind, c
 	return *name ? c->world->find_type(c->world->env, module, kind, name) : NULL;
 }
 
+/* D`name and C`name are the program's own. */
+static const char *own_name(const char *name)
+{
+	return (name[0] == 'D' || name[0] == 'C') && name[1] == '`' ? name + 2 : NULL;
+}
+
+/* What Solaris's headers give every program; anything else of these names is preferred. */
+static struct dif_type *weak_typedef(struct dif_compiler *c, const char *name)
+{
+	static const char *const u32[] = { "ipaddr_t", "in_addr_t", "uid_t", "gid_t", "major_t", "minor_t" };
+	static const char *const s32[] = { "zoneid_t",  "processorid_t", "psetid_t", "chipid_t",
+					   "lgrp_id_t", "taskid_t",      "projid_t" };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(u32); i++)
+		if (!strcmp(u32[i], name))
+			return c->types.uint32;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(s32); i++)
+		if (!strcmp(s32[i], name))
+			return c->types.int32;
+	return NULL;
+}
+
 struct dif_type *dif_type_find(struct dif_compiler *c, const char *name)
 {
-	struct dif_type *t = ot_map_gets(&c->types.typedefs, name);
+	const char *own = own_name(name);
+	struct dif_type *t = ot_map_gets(&c->types.typedefs, own ? own : name);
 
-	return t ? t : ask_world(c, DIF_C_TYPEDEF, name);
+	if (!t && !own)
+		t = ask_world(c, DIF_C_TYPEDEF, name);
+	return t ? t : weak_typedef(c, name);
 }
 
 static const char *tag_word(enum dif_ckind kind)
@@ -177,10 +202,11 @@ static const char *tag_word(enum dif_ckind kind)
 
 struct dif_type *dif_tag_find(struct dif_compiler *c, enum dif_ckind kind, const char *name)
 {
-	const char *key = ot_arena_printf(c->nodes, "%s %s", tag_word(kind), name);
+	const char *own = own_name(name);
+	const char *key = ot_arena_printf(c->nodes, "%s %s", tag_word(kind), own ? own : name);
 
 	if (!key)
 		return dif_fail_memory(c);
 	struct dif_type *t = ot_map_gets(&c->types.tags, key);
-	return t ? t : ask_world(c, kind, name);
+	return t || own ? t : ask_world(c, kind, name);
 }

@@ -3,13 +3,14 @@
 #ifndef TESTS_DIF_LANG_FIXTURE_H
 #define TESTS_DIF_LANG_FIXTURE_H
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "dif/lang/compile.h"
 #include "dif/obj/verify.h"
