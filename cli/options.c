@@ -273,10 +273,9 @@ static int program_option(struct cli_invocation *inv, int c)
 	switch (c) {
 	case 'f':
 		return add_program(inv, false, DIF_SPEC_FUNCTION, optarg);
-	case 'i':
-		return add_program(inv, false, DIF_SPEC_ID, optarg);
 	case 'm':
 		return add_program(inv, false, DIF_SPEC_MODULE, optarg);
+	case 'i': /* a number is an id in any specifier */
 	case 'n':
 		return add_program(inv, false, DIF_SPEC_NAME, optarg);
 	case 'P':

@@ -110,6 +110,43 @@ static bool lower_by_probe(void *arg, const struct dif_probe_info *probe)
 	return true;
 }
 
+/* Built-in variables that are not Stable in everything. */
+static void lower_by_variable(struct dif_attribute *least, uint32_t id)
+{
+	switch (id) {
+	case DIF_VAR_curthread: /* the name is, what it points to is the kernel's own */
+		lower(least, (struct dif_attribute){ STABLE, PRIVATE, CLASS_COMMON });
+		break;
+	case DIF_VAR_caller:
+	case DIF_VAR_ucaller:
+	case DIF_VAR_regs:
+	case DIF_VAR_uregs:
+	case DIF_VAR_vmregs:
+		lower(least, (struct dif_attribute){ EVOLVING, EVOLVING, CLASS_COMMON });
+		break;
+	}
+}
+
+static void lower_by_object(struct dif_attribute *least, const struct dif_object *obj)
+{
+	for (uint32_t i = 0; obj && i < obj->var_len; i++)
+		lower_by_variable(least, obj->vars[i].id);
+}
+
+static struct dif_attribute statement_attribute(const struct cli_compilation *c,
+						const struct cli_compiled *unit)
+{
+	struct dif_attribute least = { STABLE, STABLE, CLASS_COMMON };
+
+	for (uint32_t i = unit->first; i < unit->end; i++) {
+		const struct dif_clause *clause = &c->prog.clauses[i];
+		lower_by_object(&least, clause->predicate);
+		for (uint32_t k = 0; k < clause->nactions; k++)
+			lower_by_object(&least, clause->actions[k].object);
+	}
+	return least;
+}
+
 void cli_report_stability(const struct cli_compilation *c, const struct cli_compiled *unit,
 			  const struct dif_world *world, FILE *fp)
 {
@@ -122,4 +159,5 @@ void cli_report_stability(const struct cli_compilation *c, const struct cli_comp
 	}
 	fprintf(fp, "\nStability attributes for %s %s:\n", unit->what, unit->name);
 	cli_print_attribute("Minimum Probe Description Attributes", common.least, fp);
+	cli_print_attribute("Minimum Statement Attributes", statement_attribute(c, unit), fp);
 }
