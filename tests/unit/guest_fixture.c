@@ -33,11 +33,14 @@ void assert_err(struct ot_err *err, enum ot_err_code code, const char *part)
 void fill_noise(void *dst, size_t len, uint32_t seed)
 {
 	uint8_t *out = dst;
+	size_t first = len < 65521 ? len : 65521; /* repeated from there, for speed */
 
-	for (size_t i = 0; i < len; i++) {
+	for (size_t i = 0; i < first; i++) {
 		seed = seed * 1664525u + 1013904223u;
 		out[i] = (uint8_t)(seed >> 24);
 	}
+	for (size_t i = first; i < len; i += first)
+		memcpy(out + i, out, len - i < first ? len - i : first);
 }
 
 void ks_make_symbols(const struct ks_layout *layout, uint64_t base, struct ks_symbol syms[KS_SYMBOLS])
