@@ -224,7 +224,9 @@ static struct ot_err *grow_sizes(const struct vp_es *es, const struct vp_batch_r
 		memcpy(sizes->size, es->sizes->size, es->sizes->n * sizeof(sizes->size[0]));
 	sizes->n = n;
 	for (uint32_t i = 0; i < b->necbs; i++) {
-		uint32_t size = b->ecbs[i].clause->layout.size;
+		const struct vp_clause *clause = b->ecbs[i].clause;
+		assert(clause); /* copy_ecbs() set it */
+		uint32_t size = clause->layout.size;
 		if (sizes->size[b->ecbs[i].epid]) {
 			free(sizes);
 			return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u twice", b->ecbs[i].epid);
@@ -240,9 +242,12 @@ static struct ot_err *reserve_end(const struct vp_es *es, const struct vp_batch_
 {
 	uint64_t keep = es->end_reserve;
 
-	for (uint32_t i = 0; es->open.bufpolicy == VP_BUF_FILL && i < b->necbs; i++)
-		if (b->ecbs[i].probe->id == DIF_PROBE_END && b->ecbs[i].probe->kind == VP_PROBE_HOST)
-			keep += b->ecbs[i].clause->layout.size + 4ull;
+	for (uint32_t i = 0; es->open.bufpolicy == VP_BUF_FILL && i < b->necbs; i++) {
+		const struct vp_ecb *ecb = &b->ecbs[i];
+		assert(ecb->probe && ecb->clause); /* copy_ecbs() set them */
+		if (ecb->probe->id == DIF_PROBE_END && ecb->probe->kind == VP_PROBE_HOST)
+			keep += ecb->clause->layout.size + 4ull;
+	}
 	if (keep > es->open.bufsize)
 		return ot_err_new(OT_ERR_LIMIT, "END enablings exceed size of principal buffer");
 	*ret = keep;
