@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
+#include <string.h>
 
 #include "cli/list.h"
 #include "cli/messages.h"
@@ -54,6 +55,33 @@ static bool print_probe(void *arg, const struct vp_probe *probe)
 		fprintf(l->fp, "\n\tCannot be enabled: %s\n", probe->refused);
 	print_details(l, probe);
 	return !ferror(l->fp);
+}
+
+static bool print_first_details(void *arg, const struct vp_probe *probe)
+{
+	print_details(arg, probe);
+	return false;
+}
+
+static bool same_description(const struct dif_probedesc *a, const struct dif_probedesc *b)
+{
+	return a->id == b->id && !strcmp(a->provider, b->provider) && !strcmp(a->module, b->module) &&
+	       !strcmp(a->function, b->function) && !strcmp(a->name, b->name);
+}
+
+void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
+			   const struct cli_compiled *unit, FILE *fp)
+{
+	struct listing l = { fp, vp_session_world(s), true };
+
+	for (uint32_t i = unit->first; i < unit->end; i++) {
+		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
+		uint64_t count = 0;
+		if (i > unit->first && same_description(desc, &c->prog.clauses[i - 1].probe))
+			continue;
+		fprintf(fp, "\n%s:%s:%s:%s\n", desc->provider, desc->module, desc->function, desc->name);
+		ot_err_destroy(vp_session_match(s, desc, false, print_first_details, &l, &count));
+	}
 }
 
 static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct cli_compilation *c)

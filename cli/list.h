@@ -11,6 +11,10 @@
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp);
 
+/** -e -v: each probe description of a unit, with what is known of the first probe it matches. */
+void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
+			   const struct cli_compiled *unit, FILE *fp);
+
 /** Every symbol of the guest, as /proc/kallsyms shows them. */
 int cli_dump_symbols(struct vp_session *s, FILE *fp);
 

@@ -329,10 +329,13 @@ static void report_programs(struct run *r)
 		if (!r->inv->compile_only)
 			cli_notice(&r->inv->opts, "%s '%s' matched %llu probe%s", unit->what, unit->name,
 				   (unsigned long long)unit->matched, unit->matched == 1 ? "" : "s");
-		if (r->inv->verbose) {
-			cli_report_stability(&r->comp, unit, vp_session_world(r->session), r->out);
+		if (!r->inv->verbose)
+			continue;
+		cli_report_stability(&r->comp, unit, vp_session_world(r->session), r->out);
+		if (r->inv->compile_only)
+			cli_list_descriptions(r->session, &r->comp, unit, r->out);
+		else
 			putc('\n', r->out);
-		}
 	}
 }
 
