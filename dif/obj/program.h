@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A compiled D program: clauses in program order, each with a predicate and
- * actions. A session is one program, however many -n and -s it came from
- * (dif_program_append()), so that variables and aggregations have one numbering.
+ * actions. A session is one program, however many -n and -s it came from, so that
+ * variables and aggregations have one numbering.
  *
  * An action's string is all that a consumer needs to print it besides the
  * record: a printf format has its conversions made explicit by the compiler

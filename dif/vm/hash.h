@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash of tuples and keys: 16 bytes a step through one widening multiplication. Seeded,
- * for a guest chooses the strings that are keys.
+ * The hash of tuples and keys: 32 bytes a step through two widening multiplications, which a
+ * processor does side by side. Seeded, for a guest chooses the strings that are keys.
  */
 #ifndef DIF_VM_HASH_H
 #define DIF_VM_HASH_H
@@ -19,23 +19,30 @@ static inline uint64_t dif_hash_mix(uint64_t a, uint64_t b)
 
 static inline uint64_t dif_hash64(const void *data, size_t len, uint64_t seed)
 {
+	uint64_t h = seed ^ 0x9e3779b97f4a7c15ull, g = ~seed, w[4];
 	const uint8_t *p = data;
-	uint64_t h = seed ^ 0x9e3779b97f4a7c15ull, a, b;
 	size_t left = len;
 
-	for (; left >= 16; left -= 16, p += 16) {
-		memcpy(&a, p, 8);
-		memcpy(&b, p + 8, 8);
-		h = dif_hash_mix(a ^ h, b ^ 0xd6e8feb86659fd93ull);
+	for (; left >= 32; left -= 32, p += 32) {
+		memcpy(w, p, 32);
+		h = dif_hash_mix(w[0] ^ h, w[1] ^ 0xd6e8feb86659fd93ull);
+		g = dif_hash_mix(w[2] ^ g, w[3] ^ 0xa0761d6478bd642full);
 	}
-	a = b = 0;
+	if (left >= 16) {
+		memcpy(w, p, 16);
+		h = dif_hash_mix(w[0] ^ h, w[1] ^ 0xd6e8feb86659fd93ull);
+		p += 16;
+		left -= 16;
+	}
+	w[0] = w[1] = 0;
 	if (left >= 8) {
-		memcpy(&a, p, 8);
+		memcpy(&w[0], p, 8);
 		p += 8;
 		left -= 8;
 	}
-	memcpy(&b, p, left);
-	return dif_hash_mix(a ^ h ^ len, b ^ 0xa0761d6478bd642full);
+	if (left) /* keys are multiples of 8: a copy of unknown length is a call, mostly for nothing */
+		memcpy(&w[1], p, left);
+	return dif_hash_mix(w[0] ^ h ^ len, w[1] ^ g ^ 0xe7037ed1a0b428dbull);
 }
 
 #endif

@@ -21,6 +21,9 @@ struct world {
 	const uint8_t *data;
 	size_t size;
 	uint64_t at;
+	/* Memory that another process could write at any time; each callback is such a time. */
+	uint8_t *shared[2];
+	size_t shared_size[2];
 };
 
 static uint8_t world_byte(struct world *w)
@@ -28,11 +31,24 @@ static uint8_t world_byte(struct world *w)
 	return w->size ? w->data[w->at++ % w->size] : 0;
 }
 
+/* What a hostile peer does, when the input says so. */
+static void world_scribble(struct world *w)
+{
+	unsigned which = world_byte(w) & 1, n = world_byte(w) & 3;
+	size_t size = w->shared_size[which];
+
+	while (n-- && size) {
+		size_t at = (size_t)(world_byte(w) << 8 | world_byte(w)) % size;
+		w->shared[which][at] = world_byte(w);
+	}
+}
+
 static bool world_load(void *env, uint64_t addr, void *dst, uint32_t len, bool user)
 {
 	struct world *w = env;
 	uint8_t *d = dst;
 
+	world_scribble(w);
 	if (addr - WORLD_GUEST >= 65536 && !(user && addr < 65536))
 		return false;
 	for (uint32_t i = 0; i < len; i++)
@@ -55,6 +71,7 @@ static uint64_t world_scalar(void *env, uint32_t id, enum dif_fault *fault)
 {
 	uint8_t b = world_byte(env);
 
+	world_scribble(env);
 	if (b == 0xff)
 		*fault = DIF_FAULT_BADADDR;
 	return b < 0x40 ? WORLD_GUEST + b : (uint64_t)id * b;
@@ -80,6 +97,7 @@ static int world_string(void *env, uint32_t id, char *dst, uint32_t cap)
 
 static void world_thread_key(void *env, struct dif_thread_key *ret)
 {
+	world_scribble(env);
 	*ret = (struct dif_thread_key){ .task = world_byte(env) % 4 };
 }
 
@@ -118,6 +136,7 @@ static void world_eval(struct dif_vm *vm, const struct dif_object *obj)
 
 	for (int firing = 0; firing < 3; firing++) {
 		dif_vm_begin(vm, 20000);
+		dif_dynvars_enter(vm->dynvars, 0);
 		for (int clause = 0; clause < 2; clause++) {
 			dif_vm_begin_clause(vm);
 			enum dif_fault fault = dif_vm_eval(vm, obj, &value);
@@ -126,6 +145,8 @@ static void world_eval(struct dif_vm *vm, const struct dif_object *obj)
 			if (!fault && obj->ret.flags & DIF_TF_BYREF)
 				dif_vm_copy(vm, &obj->ret, value, record, sizeof(record));
 		}
+		dif_dynvars_leave(vm->dynvars, 0);
+		dif_dynvars_clean(vm->dynvars);
 	}
 }
 
@@ -134,7 +155,7 @@ static void world_run(const struct dif_program *prog, const struct dif_object *o
 		      size_t size)
 {
 	struct dif_layout_opts opts = { WORLD_STRSIZE, 20, 20, 50, 512 };
-	struct world world = { data, size, 0 };
+	struct world world = { data, size, 0, { NULL, NULL }, { 0, 0 } };
 	struct dif_dynvars *dynvars;
 	struct dif_var_layout vars;
 	struct ot_arena arena;
@@ -154,6 +175,10 @@ static void world_run(const struct dif_program *prog, const struct dif_object *o
 		abort();
 	world_must(dif_dynvars_format(dyn, WORLD_DYN, 1, 120, WORLD_STRSIZE));
 	world_must(dif_dynvars_open(dyn, WORLD_DYN, &dynvars));
+	world.shared[0] = globals;
+	world.shared_size[0] = vars.globals_size;
+	world.shared[1] = dyn;
+	world.shared_size[1] = WORLD_DYN;
 	struct dif_vm_config config = { &world_ops, &world, &vars, globals, dynvars, 0, WORLD_STRSIZE, 512 };
 	world_must(dif_vm_init(&vm, &config));
 	world_eval(&vm, obj);
