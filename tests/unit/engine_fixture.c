@@ -126,6 +126,8 @@ static void make_facts(struct ef *f)
 	k->text_end = EF_TEXT + 0x200000;
 	k->modules_start = k->modules_end = 0;
 	k->stack_size = EF_STACK_SIZE;
+	k->stack_padding = 0;
+	k->stack_padding = 0;
 }
 
 struct ef *ef_create_with(const struct vp_fake_config *config)
