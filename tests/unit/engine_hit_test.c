@@ -417,6 +417,36 @@ static void syscall_arguments_come_from_pt_regs(void **state)
 	ef_destroy(f);
 }
 
+/* A site in code that several system calls end in: fires in the right one only, and only where the function
+ * returns to the dispatcher of system calls. */
+static void site_of_one_syscall(void **state)
+{
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	uint64_t sp = EF_STACKS + 0x800, number = 39, orig_ax;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	f->facts.ptregs_orig_ax = 120;
+	f->facts.syscall_caller_start = EF_FUNC_B;
+	f->facts.syscall_caller_end = EF_FUNC_C;
+	ef_open(f);
+	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_SYSCALL_RETURN, "getpid", "return");
+	ef_site(f, EF_RET(EF_FUNC_A), EF_FUNC_A);
+	((struct vp_batch_site *)(void *)f->sites.data)->syscall = 39 + 1;
+	ef_ecb(f, p, c);
+	ef_enable(f);
+	ef_start(f);
+	orig_ax = EF_STACKS + EF_STACK_SIZE - EF_PTREGS_WORDS * 8 + 120;
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t ret = i & 1 ? EF_FUNC_B + 8 : EF_FUNC_C, nr = i & 2 ? number : 40;
+		vp_fake_write(f->fake, f->kernel_root, sp, &ret, sizeof(ret));
+		vp_fake_write(f->fake, f->kernel_root, orig_ax, &nr, sizeof(nr));
+		assert_int_equal(hit_and_read(f, EF_RET(EF_FUNC_A), r), i == 3);
+	}
+	ef_destroy(f);
+}
+
 /* Variables live in the session: globals in shared memory, self-> by thread. */
 static void variables(void **state)
 {
@@ -529,6 +559,7 @@ int main(void)
 		cmocka_unit_test(time_stands_still_in_a_clause),
 		cmocka_unit_test(return_arguments),
 		cmocka_unit_test(syscall_arguments_come_from_pt_regs),
+		cmocka_unit_test(site_of_one_syscall),
 		cmocka_unit_test(variables),
 		cmocka_unit_test(fire_by_hand),
 		cmocka_unit_test(two_sessions_share_a_site),
