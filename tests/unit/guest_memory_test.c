@@ -304,6 +304,7 @@ static void mapped_stretches_are_found(void **state)
 	map_page(m.ram, ROOT, 4, 0xffffffff92000000, 0x200000, 2 * MIB, &m.next);
 	map_page(m.ram, ROOT, 4, 0xffffffff92200000, 0x1000, 4096, &m.next);
 	map_page(m.ram, ROOT, 4, 0xffffffff92203000, 0x1000, 4096, &m.next);
+	vp_mmu_flush(&m.mmu);
 	assert_ok(vp_mmu_next_mapped(m.phys, &m.mmu, vp_gva(from), vp_gva(to), &s, &e));
 	assert_int_equal(s.v, 0xffffffff92000000);
 	assert_int_equal(e.v, 0xffffffff92201000);
@@ -313,6 +314,7 @@ static void mapped_stretches_are_found(void **state)
 	assert_err(vp_mmu_next_mapped(m.phys, &m.mmu, e, vp_gva(to), &s, &e), OT_ERR_NOT_FOUND, NULL);
 	/* The top page of the address space. */
 	map_page(m.ram, ROOT, 4, 0xfffffffffffff000, 0x1000, 4096, &m.next);
+	vp_mmu_flush(&m.mmu);
 	assert_ok(vp_mmu_next_mapped(m.phys, &m.mmu, vp_gva(to), vp_gva(UINT64_MAX), &s, &e));
 	assert_int_equal(s.v, 0xfffffffffffff000);
 	machine_deinit(&m);

@@ -17,6 +17,8 @@ void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels)
 void vp_mmu_flush(struct vp_mmu *mmu)
 {
 	memset(mmu->tlb, 0, sizeof(mmu->tlb));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(mmu->tables); i++)
+		mmu->tables[i].gpa = 0;
 }
 
 static bool canonical(const struct vp_mmu *mmu, uint64_t gva)
@@ -33,8 +35,22 @@ struct walk {
 	uint64_t gpa;  /* of the first of them, when present */
 };
 
+static struct ot_err *read_entry(const struct vp_phys *phys, struct vp_mmu *mmu, unsigned int level,
+				 uint64_t gpa, size_t index, uint64_t *ret)
+{
+	struct vp_mmu_table *table = &mmu->tables[level - 1];
+
+	if (table->gpa != (gpa | 1)) {
+		table->gpa = 0;
+		OT_TRY(vp_phys_read(phys, vp_gpa(gpa), table->entries, sizeof(table->entries)));
+		table->gpa = gpa | 1;
+	}
+	*ret = table->entries[index];
+	return NULL;
+}
+
 /* One walk from the root. Fails only when a table itself can't be read. */
-static struct ot_err *walk_tables(const struct vp_phys *phys, const struct vp_mmu *mmu, uint64_t gva,
+static struct ot_err *walk_tables(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t gva,
 				  struct walk *ret)
 {
 	uint64_t table = mmu->root.v;
@@ -44,8 +60,7 @@ static struct ot_err *walk_tables(const struct vp_phys *phys, const struct vp_mm
 		uint64_t size = 1ull << shift;
 		uint64_t entry;
 
-		OT_TRY(
-		    vp_phys_read(phys, vp_gpa(table + ((gva >> shift) & 0x1ff) * 8), &entry, sizeof(entry)));
+		OT_TRY(read_entry(phys, mmu, level, table, (gva >> shift) & 0x1ff, &entry));
 		ret->size = size;
 		if (!(entry & PTE_PRESENT)) {
 			ret->present = false;
@@ -96,6 +111,29 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 	return NULL;
 }
 
+/* How many of @p len bytes at @p gva lie side by side in physical memory, and where. */
+static struct ot_err *find_run(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva, size_t len,
+			       struct vp_gpa *ret_gpa, size_t *ret_len)
+{
+	struct vp_gpa gpa;
+	uint64_t size, run;
+
+	OT_TRY(vp_mmu_translate(phys, mmu, gva, ret_gpa, &size));
+	run = size - (gva.v & (size - 1));
+	while (run < len) {
+		struct ot_err *err = vp_mmu_translate(phys, mmu, vp_gva(gva.v + run), &gpa, &size);
+
+		/* What is wrong behind the run is said when the read comes to it. */
+		if (err || gpa.v != ret_gpa->v + run) {
+			ot_err_destroy(err);
+			break;
+		}
+		run += size - ((gva.v + run) & (size - 1));
+	}
+	*ret_len = run < len ? (size_t)run : len;
+	return NULL;
+}
+
 struct ot_err *vp_mmu_read(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva, void *dst,
 			   size_t len)
 {
@@ -106,12 +144,9 @@ struct ot_err *vp_mmu_read(const struct vp_phys *phys, struct vp_mmu *mmu, struc
 				    (unsigned long long)gva.v);
 	while (len) {
 		struct vp_gpa gpa;
-		uint64_t size, left;
 		size_t n;
 
-		OT_TRY(vp_mmu_translate(phys, mmu, gva, &gpa, &size));
-		left = size - (gva.v & (size - 1));
-		n = len < left ? len : (size_t)left;
+		OT_TRY(find_run(phys, mmu, gva, len, &gpa, &n));
 		OT_TRY(vp_phys_read(phys, gpa, out, n));
 		out += n;
 		gva.v += n;

@@ -2,7 +2,7 @@
 /*
  * The guest's page tables, walked by hand: 4 and 5 levels, pages of 4 KiB, 2 MiB and 1 GiB.
  * Tables are hostile input: a walk reads at most five entries, an entry that leads outside RAM is a
- * FAULT. A small cache of translations belongs to each struct vp_mmu; one is for one thread.
+ * FAULT. A small cache of tables and translations belongs to each struct vp_mmu; one is for one thread.
  */
 #ifndef VP_GUEST_MMU_H
 #define VP_GUEST_MMU_H
@@ -23,16 +23,23 @@ struct vp_mmu_tlb {
 	uint64_t size; /* of the guest's page that holds it */
 };
 
+/* A copy of the table that the last walk used at one level. */
+struct vp_mmu_table {
+	uint64_t gpa; /* | 1 when there is one */
+	uint64_t entries[512];
+};
+
 struct vp_mmu {
 	struct vp_gpa root; /* the top table, page-aligned */
 	unsigned int levels;
+	struct vp_mmu_table tables[5]; /* lowest level first */
 	struct vp_mmu_tlb tlb[VP_MMU_TLB_SIZE];
 };
 
 /** @p levels is 4 or 5. */
 void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels);
 
-/** Forget the cached translations (the guest changes its tables while we look). */
+/** Forget the cached tables and translations (the guest changes its tables while we look). */
 void vp_mmu_flush(struct vp_mmu *mmu);
 
 /** Translate one address. *ret_page_size (may be NULL) is the size of the guest's page around it.
