@@ -79,6 +79,14 @@ static bool check_body(struct dif_compiler *c, struct dif_ident *id, uint32_t li
 	body = body ? dif_cook(c, body) : NULL;
 	id->is_busy = false;
 	c->params = keep;
+	if (body && body->kind == DIF_N_XLATE) {
+		struct dif_type *out = dif_is_pointer(c, id->type) ? dif_pointee(c, id->type) : id->type;
+		if (!dif_type_same(c, out, body->right->type))
+			return dif_fail(c, DIF_D_OP_INCOMPAT, line,
+					"inline %s definition uses incompatible types: \"%s\" = \"%s\"",
+					id->name, dif_type_text(c, id->type),
+					dif_type_text(c, body->right->type));
+	}
 	ok = body != NULL;
 	if (ok && !dif_is_kind(c, body->type, DIF_C_DYNAMIC) && !dif_assignable(c, id->type, body) &&
 	    !(dif_is_scalar(c, id->type) && dif_is_scalar(c, body->type) &&

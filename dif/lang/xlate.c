@@ -77,6 +77,8 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 	id->is_busy = false;
 	if (!body)
 		return NULL;
+	if (body->kind == DIF_N_XLATE)
+		return body;
 	if (!dif_type_same(c, body->type, id->type)) {
 		if (!dif_is_kind(c, id->type, DIF_C_DYNAMIC))
 			body = dif_cast_to(c, body, id->type);

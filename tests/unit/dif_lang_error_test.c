@@ -57,6 +57,9 @@ static const struct {
 	{ "D_OP_INCOMPAT", "BEGIN { x = 1; x = \"a\"; }" },
 	{ "D_OP_INCOMPAT", "BEGIN { trace(1 == \"a\"); }" },
 	{ "D_OP_INCOMPAT", "BEGIN { trace(arg0 ? 1 : \"a\"); }" },
+	{ "D_OP_INCOMPAT",
+	  "struct s { int a; }; struct r { int a; }; translator struct s < int i > { a = i; };"
+	  "inline struct r *bad = xlate <struct s> (1);" },
 	{ "D_OP_VFPTR", "BEGIN { trace((void *)arg0 + 1); }" },
 	{ "D_OP_PTR", "BEGIN { trace(arg0->x); }" },
 	{ "D_OP_SOU", "BEGIN { trace(arg0.x); }" },
@@ -141,7 +144,7 @@ static const struct {
 	{ "D_PRINTF_ARG_EXTRA", "BEGIN { printf(\"%d\", 1, 2); }" },
 	{ "D_PRINTF_ARG_FMT", "BEGIN { printf(execname); }" },
 	{ "D_PRINTF_FMT_EMPTY", "BEGIN { printf(\"\"); }" },
-	{ "D_PRINTA_PROTO", "BEGIN { printa(); }" },
+	{ "D_PRINTA_PROTO", "BEGIN { printa(\"%d\"); }" },
 	{ "D_PRINTA_AGGARG", "BEGIN { printa(\"%d\", 1); }" },
 	{ "D_PRINTA_AGGBAD", "BEGIN { printa(@never); }" },
 	{ "D_PRINTA_AGGKEY", "BEGIN { @a[1] = count(); @b = count(); printa(@a, @b); }" },
