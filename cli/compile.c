@@ -194,7 +194,7 @@ static int compile_libraries(struct cli_compilation *c, struct cli_invocation *i
 
 	if (!err)
 		return CLI_GO_ON;
-	if (asprintf(&context, "invalid D library %s", path ? path : "directory") < 0)
+	if (!path || asprintf(&context, "invalid D library %s", path) < 0)
 		return cli_fail(err, NULL);
 	return fail(inv, err, diag, NULL, context);
 }

@@ -73,14 +73,16 @@ static int is_library(const struct dirent *entry)
 }
 
 /* In order of name, so that a run is like every other. */
-static struct ot_err *add_directory(struct libraries *libs, const char *dir, bool must_exist)
+static struct ot_err *add_directory(struct libraries *libs, const char *dir)
 {
 	struct dirent **entries;
 	struct ot_err *err = NULL;
 	int n = scandir(dir, &entries, is_library, alphasort);
 
+	/* one that is not there is passed over, as dtrace does */
 	if (n < 0)
-		return must_exist ? ot_err_os(errno, "D library directory %s", dir) : NULL;
+		return errno == ENOENT || errno == ENOTDIR ? NULL
+							   : ot_err_os(errno, "D library directory %s", dir);
 	for (int i = 0; i < n; i++) {
 		if (!err)
 			err = add_library(libs, dir, entries[i]->d_name);
@@ -179,11 +181,11 @@ struct ot_err *cli_libraries_compile(struct cli_invocation *inv, struct dif_comp
 	if (inv->opts.nolibs)
 		return NULL;
 	if (inv->opts.syslibdir)
-		err = add_directory(&libs, inv->opts.syslibdir, true);
+		err = add_directory(&libs, inv->opts.syslibdir);
 	else if (system)
-		err = add_directory(&libs, system, false);
+		err = add_directory(&libs, system);
 	for (size_t i = 0; i < inv->libdirs.count && !err; i++)
-		err = add_directory(&libs, inv->libdirs.items[i], true);
+		err = add_directory(&libs, inv->libdirs.items[i]);
 	for (size_t i = 0; i < libs.count && !err; i++)
 		err = compile_one(&libs, i);
 	libraries_free(&libs);
