@@ -120,14 +120,14 @@ static struct ot_err *canonicalize(struct cli_aggs *aggs, struct cli_printer *p,
 
 /* --- the table --------------------------------------------------------------------- */
 
-/* Do keys of these entries mean something only together with the guest they came from? */
+/* Do keys of these entries mean something only together with the guest they came from? Kernel
+ * addresses do not: all guests of a session run one kernel at one address. */
 static bool is_guests_own(const struct cli_agg_entry *e)
 {
-	for (uint32_t i = 0; i < e->layout->nkeys; i++) {
-		unsigned kind = e->clause->actions[e->layout->keys[i].action].kind;
-		if (kind != DIF_ACT_difexpr)
+	for (uint32_t i = 0; i < e->layout->nkeys; i++)
+		if (DIF_ACT_CLASS(e->clause->actions[e->layout->keys[i].action].kind) ==
+		    DIF_ACT_CLASS(DIF_ACT_ustack))
 			return true;
-	}
 	return false;
 }
 
