@@ -212,6 +212,28 @@ static void a_wrong_root_is_noted(void **state)
 	guest_fixture_deinit(&g);
 }
 
+/* Without the symbol vmcoreinfo tells where it is, the right copy of it. */
+static void a_root_without_a_symbol_is_found(void **state)
+{
+	struct guest_fixture g;
+	struct vp_guest *guest;
+
+	(void)state;
+	guest_fixture_init(&g, &layout, 4);
+	strcpy(g.syms[7].name, "init_top_pgx");
+	ks_write(&layout, guest_at(&g, GUEST_BASE), GUEST_IMAGE, GUEST_KS_OFF, GUEST_BASE, g.syms, &g.ks);
+	assert_ok(open_guest(&g, (struct vp_guest_opts){ 0 }, &guest));
+	assert_non_null(strstr(vp_guest_note(guest), "no symbol init_top_pgt"));
+	vp_guest_destroy(guest);
+	guest_write_vmcoreinfo(&g, 0x900000, GUEST_BASE + 0x1000, "");
+	guest_write_vmcoreinfo(&g, GUEST_VMCOREINFO, GUEST_BASE + GUEST_PGT_OFF, "");
+	assert_ok(open_guest(&g, (struct vp_guest_opts){ 0 }, &guest));
+	assert_null(strstr(vp_guest_note(guest), "init_top_pgt"));
+	assert_int_equal(vp_guest_mmu(guest)->root.v, GUEST_IMAGE_GPA + GUEST_PGT_OFF);
+	vp_guest_destroy(guest);
+	guest_fixture_deinit(&g);
+}
+
 static void write_list(struct guest_fixture *g, char path[], uint64_t move, const char *more)
 {
 	int fd = mkstemp(path);
@@ -280,6 +302,7 @@ int main(void)
 		cmocka_unit_test(a_scan_has_a_budget),
 		cmocka_unit_test(a_guest_opens_without_types),
 		cmocka_unit_test(a_wrong_root_is_noted),
+		cmocka_unit_test(a_root_without_a_symbol_is_found),
 		cmocka_unit_test(hidden_symbols_come_from_a_list),
 	};
 

@@ -40,6 +40,7 @@ static struct ot_err *elf_error(const struct file *f, const char *what)
 static struct ot_err *file_open(struct file *f)
 {
 	GElf_Ehdr ehdr;
+	size_t size;
 
 	f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (f->fd < 0)
@@ -55,6 +56,9 @@ static struct ot_err *file_open(struct file *f)
 				  f->path);
 	if (ehdr.e_machine != EM_X86_64 || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
 		return ot_err_new(OT_ERR_BAD_DATA, "%s is not for x86-64", f->path);
+	if (!elf_rawfile(f->elf, &size) || ehdr.e_shoff > size ||
+	    (uint64_t)ehdr.e_shnum * ehdr.e_shentsize > size - ehdr.e_shoff)
+		return ot_err_new(OT_ERR_BAD_DATA, "%s is truncated", f->path);
 	if (elf_getshdrstrndx(f->elf, &f->shstrndx) < 0)
 		return elf_error(f, "no section names");
 	return NULL;
@@ -252,6 +256,8 @@ static struct ot_err *read_file(struct file *f, struct vp_gva base, struct vp_sy
 		OT_TRY(add_own_kallsyms(f, symtab, &v->has_symbols));
 	OT_TRY(read_build_id(f, v));
 	OT_TRY(copy_section(f, ".BTF", &v->btf, &v->btf_size, NULL));
+	if (!v->has_symbols && !v->btf)
+		return ot_err_new(OT_ERR_BAD_DATA, "%s has neither symbols nor types in it", f->path);
 	OT_TRY(copy_section(f, ".orc_unwind_ip", &v->orc_ip, &v->orc_ip_size, &v->orc_ip_addr));
 	return copy_section(f, ".orc_unwind", &v->orc, &v->orc_size, NULL);
 }

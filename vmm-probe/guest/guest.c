@@ -7,8 +7,9 @@
 #include "base/cleanup.h"
 #include "vmm-probe/guest/guest_internal.h"
 
-#define WALKS     3
-#define LINK_BASE 0xffffffff81000000ull /* where x86-64 kernels are linked to start */
+#define WALKS             3
+#define VMCOREINFO_BUDGET (2ull << 30)
+#define LINK_BASE         0xffffffff81000000ull /* where x86-64 kernels are linked to start */
 
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
 {
@@ -39,6 +40,25 @@ static void symtab_destroy(struct vp_symtab **symtab)
 	vp_symtab_destroy(*symtab);
 }
 
+/* A kernel without symbols of data tells its page table in vmcoreinfo. */
+static struct ot_err *root_by_vmcoreinfo(struct vp_guest *guest)
+{
+	uint64_t budget = VMCOREINFO_BUDGET;
+	struct vp_gpa from = vp_gpa(0);
+
+	for (;;) {
+		struct vp_vmcoreinfo info;
+		struct ot_err *err;
+
+		OT_TRY(vp_vmcoreinfo_find(guest->phys, from, &budget, &info));
+		err = vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(info.init_top_pgt));
+		if (!err)
+			return NULL;
+		ot_err_destroy(err); /* an old copy */
+		from = vp_gpa(info.gpa.v + VP_PAGE_SIZE);
+	}
+}
+
 /* The kernel's own page table, so that PTI, user mode and dying processes don't matter. */
 static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symtab *symtab)
 {
@@ -47,7 +67,7 @@ static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symta
 	if (!pgt)
 		pgt = vp_guest_address(symtab, "swapper_pg_dir");
 	if (!pgt)
-		return ot_err_new(OT_ERR_NOT_FOUND, "no symbol init_top_pgt");
+		return ot_err_prefix(root_by_vmcoreinfo(guest), "no symbol init_top_pgt");
 	return vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(pgt));
 }
 
