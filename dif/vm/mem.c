@@ -177,6 +177,7 @@ enum dif_fault dif_vm_copy(struct dif_vm *vm, const struct dif_rtype *type, uint
 	bool ok;
 
 	vm->fault = DIF_FAULT_NONE;
+	vm->fault_offset = UINT32_MAX;
 	if (type->kind == DIF_TYPE_STRING)
 		ok = copy_string(vm, addr, user, dst, size);
 	else if (!addr)

@@ -104,7 +104,7 @@ struct dif_vm {
 	uint64_t fuel;
 	enum dif_fault fault; /* of the last evaluation */
 	uint64_t fault_addr;
-	uint32_t fault_offset; /* byte offset of the instruction */
+	uint32_t fault_offset; /* byte offset of the instruction; UINT32_MAX: dif_vm_copy(), no instruction */
 
 	uint64_t strtok_at; /* 1 + the position that strtok saved, valid in one firing; 0: none */
 	uint64_t rand_state[2];

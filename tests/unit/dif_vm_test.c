@@ -462,6 +462,7 @@ static void test_copy(void **state)
 	assert_memory_equal(dst, "12345678\0", 9);
 	assert_int_equal(dif_vm_copy(&fx->vm, &FX_STRING, 0, dst, 8), DIF_FAULT_BADADDR);
 	assert_int_equal(fx->vm.fault_addr, 0);
+	assert_int_equal(fx->vm.fault_offset, UINT32_MAX);
 	assert_int_equal(dif_vm_copy(&fx->vm, &bytes, 0, dst, 8), DIF_FAULT_BADADDR);
 	assert_int_equal(dif_vm_copy(&fx->vm, &bytes, FX_KERNEL + FX_KERNEL_SIZE - 7, dst, 8),
 			 DIF_FAULT_BADADDR);

@@ -84,11 +84,19 @@ void vp_record_finish(struct vp_es_vcpu *v)
 	v->record = NULL;
 }
 
+/* Bytes of the half that this ECB must leave free: END's, unless it is END's own. */
+static uint64_t keep_free(const struct vp_ecb *ecb)
+{
+	bool is_end = ecb->probe->id == DIF_PROBE_END && ecb->probe->kind == VP_PROBE_HOST;
+
+	return is_end ? 0 : __atomic_load_n(&ecb->es->end_reserve, __ATOMIC_RELAXED);
+}
+
 /* --- faults ---------------------------------------------------------------------------------- */
 
 static void record_fault(struct vp_es_vcpu *v, const uint64_t *args)
 {
-	uint8_t *record = vp_buffer_reserve(v, sizeof(struct vp_fault_record), 8, 0);
+	uint8_t *record = vp_buffer_reserve(v, sizeof(struct vp_fault_record), 8, keep_free(v->ecb));
 	uint64_t now = vp_clause_time(v);
 
 	if (!record)
@@ -122,7 +130,7 @@ static void fault(struct vp_es_vcpu *v, uint32_t action, enum dif_fault fault)
 	const uint64_t args[10] = {
 		[1] = ecb->epid,
 		[2] = action,
-		[3] = v->vm.fault ? v->vm.fault_offset : ~0ull,
+		[3] = v->vm.fault ? (uint64_t)(int32_t)v->vm.fault_offset : ~0ull,
 		[4] = fault,
 		[5] = v->vm.fault ? v->vm.fault_addr : 0,
 	};
@@ -138,14 +146,6 @@ static void fault(struct vp_es_vcpu *v, uint32_t action, enum dif_fault fault)
 }
 
 /* --- one ECB ------------------------------------------------------------------------------------ */
-
-/* Bytes of the half that this ECB must leave free: END's, unless it is END's own. */
-static uint64_t keep_free(const struct vp_ecb *ecb)
-{
-	bool is_end = ecb->probe->id == DIF_PROBE_END && ecb->probe->kind == VP_PROBE_HOST;
-
-	return is_end ? 0 : __atomic_load_n(&ecb->es->end_reserve, __ATOMIC_RELAXED);
-}
 
 /* False: no room, so the clause is skipped. */
 static bool reserve(struct vp_es_vcpu *v)
