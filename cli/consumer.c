@@ -80,21 +80,25 @@ static unsigned run_length(const struct cli_datum *data, unsigned n)
 	return i;
 }
 
-/* tracemem(addr, size, dynsize): the third argument comes as a datum of its own, before or behind. */
-static uint32_t shown_bytes(const struct cli_datum *size, uint32_t max)
+/* tracemem(addr, size, shown): the third argument is a datum of its own, behind the bytes. Returns how
+ * many data it took. */
+static unsigned print_tracemem(struct cli_consumer *c, const struct cli_datum *data, unsigned n)
 {
-	uint64_t n = size ? cli_load(size->data, size->size) : 0;
+	struct cli_datum bytes = data[0];
+	bool limited = n > 1 && data[1].action->kind == DIF_ACT_tracemem_dynsize &&
+		       data[1].action->uarg == data[0].action->uarg;
+	uint64_t shown = limited ? cli_load(data[1].data, data[1].size) : 0;
 
-	return n && n < max ? (uint32_t)n : max;
+	if (shown && shown < bytes.size)
+		bytes.size = (uint32_t)shown;
+	cli_print_datum(&c->printer, &bytes, CLI_WIDTH_TRACE);
+	return limited ? 2 : 1;
 }
 
-static struct ot_err *print_data(struct cli_consumer *c, const struct vp_enabled *ecb, struct cli_datum *data,
-				 unsigned n)
+static struct ot_err *print_data(struct cli_consumer *c, const struct vp_enabled *ecb,
+				 const struct cli_datum *data, unsigned n)
 {
-	const struct cli_datum *dynsize = NULL;
-	unsigned len;
-
-	for (unsigned i = 0; i < n; i += len) {
+	for (unsigned i = 0, len; i < n; i += len) {
 		unsigned kind = data[i].action->kind;
 		len = 1;
 		if (DIF_ACT_IS_PRINTFLIKE(kind)) {
@@ -103,12 +107,8 @@ static struct ot_err *print_data(struct cli_consumer *c, const struct vp_enabled
 		} else if (kind == DIF_ACT_libact) {
 			len = run_length(&data[i], n - i);
 			OT_TRY(cli_libact(c, ecb, &data[i], len));
-		} else if (kind == DIF_ACT_tracemem_dynsize) {
-			dynsize = &data[i];
 		} else if (kind == DIF_ACT_tracemem) {
-			data[i].size = shown_bytes(dynsize, data[i].size);
-			dynsize = NULL;
-			cli_print_datum(&c->printer, &data[i], CLI_WIDTH_TRACE);
+			len = print_tracemem(c, &data[i], n - i);
 		} else if (kind != DIF_ACT_exit) {
 			cli_print_datum(&c->printer, &data[i], CLI_WIDTH_TRACE);
 		}

@@ -66,7 +66,7 @@ static uint64_t number(struct walk *w)
 	return w->bad ? 0 : n;
 }
 
-static struct name word(struct walk *w, char end)
+static struct name take(struct walk *w, char end)
 {
 	const char *stop = strchr(w->s, end);
 	struct name name = { w->s, 0 };
@@ -159,7 +159,7 @@ static void walk_enum(struct walk *w, struct place at, uint64_t size, bool show)
 	is_signed(w);
 	eat(w, '{');
 	while (!w->bad && *w->s && *w->s != '}') {
-		struct name tag = word(w, '=');
+		struct name tag = take(w, '=');
 		bool negative = *w->s == '-';
 		if (negative)
 			w->s++;
@@ -197,6 +197,11 @@ static void walk_integer(struct walk *w, struct place at, uint64_t size, bool sh
 /* Returns the type's size. */
 static uint64_t walk_layout(struct walk *w, struct place at, int depth, bool show, bool member);
 
+static bool is_word(struct name name, const char *word)
+{
+	return (size_t)name.len == strlen(word) && !memcmp(name.s, word, strlen(word));
+}
+
 static void print_label(struct walk *w, struct name type, struct name label, unsigned bits)
 {
 	char last = type.len ? type.s[type.len - 1] : ' ';
@@ -209,6 +214,9 @@ static void print_label(struct walk *w, struct name type, struct name label, uns
 			fprintf(fp, " :%u", bits);
 	}
 	fputs(label.len ? " = " : " ", fp);
+	/* a struct without a tag is called "struct ", and then comes the blank */
+	if (!label.len && (is_word(type, "struct") || is_word(type, "union")))
+		putc(' ', fp);
 }
 
 /* member ";" of a struct that begins at @at; on a line of its own */
@@ -221,7 +229,7 @@ static void walk_member(struct walk *w, struct place at, int depth, bool show)
 		bits = number(w);
 	}
 	eat(w, ':');
-	struct name label = word(w, ':'), type = word(w, ':');
+	struct name label = take(w, ':'), type = take(w, ':');
 	bool here = show && !w->bad && offset / 8 < at.size && bits <= 64;
 	struct place inner = { at.data, at.size, bits ? offset % 8 : 0, (unsigned)bits };
 	if (here) {
@@ -296,7 +304,7 @@ static uint64_t walk_array(struct walk *w, struct place at, int depth, bool show
 	uint64_t count = number(w), size, bytes = 0;
 
 	eat(w, ':');
-	struct name type = word(w, ':');
+	struct name type = take(w, ':');
 	const char *layout = w->s;
 	size = walk_layout(w, at, depth, false, true);
 	const char *after = w->s;
@@ -391,7 +399,7 @@ bool cli_print_type(struct cli_printer *p, const char *layout, const void *data,
 {
 	struct walk w = { .p = p, .s = layout };
 	struct place at = { data, size, 0, 0 };
-	struct name type = word(&w, '\n');
+	struct name type = take(&w, '\n');
 	const char *start = w.s;
 
 	/* once without printing: a text that is none is found before half of it was shown */

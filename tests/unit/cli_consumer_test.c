@@ -149,8 +149,8 @@ static void test_printf_runs(void **state)
 static void test_tracemem(void **state)
 {
 	const struct dif_action actions[] = {
-		{ .kind = DIF_ACT_tracemem_dynsize, .object = &object_of[8], .uarg = 1 },
 		{ .kind = DIF_ACT_tracemem, .object = &object_of[4], .uarg = 1 },
+		{ .kind = DIF_ACT_tracemem_dynsize, .object = &object_of[8], .uarg = 1 },
 	};
 	struct unit u;
 	struct fixture f;
@@ -159,10 +159,10 @@ static void test_tracemem(void **state)
 	setup(&f);
 	f.opts.quiet = true;
 	unit(&f, &u, 1, 1, "dtrace", "", "BEGIN", actions, 2);
-	fire(&f, &u, (uint64_t[]){ 2, 0x44434241 });
+	fire(&f, &u, (uint64_t[]){ 0x44434241, 2 });
 	output(&f, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
 		   "         0: 41 42                                            AB\n");
-	fire(&f, &u, (uint64_t[]){ 0, 0x44434241 }); /* 0: all of it */
+	fire(&f, &u, (uint64_t[]){ 0x44434241, 0 }); /* 0: all of it */
 	output(&f, "\n             0  1  2  3  4  5  6  7  8  9  a  b  c  d  e  f  0123456789abcdef\n"
 		   "         0: 41 42 43 44                                      ABCD\n");
 	teardown(&f);

@@ -154,6 +154,8 @@ static void test_structs(void **state)
 	     "    }\n"
 	     "    char [2] d = [ '\\004', '\\0' ]\n"
 	     "}\n");
+	type(&o, "struct s\nS4{0::struct:S4{0:y:int:i4s;};}", &(int){ 1 }, 4,
+	     "struct s {\n    struct  {\n        int y = 0x1\n    }\n}\n");
 	type(&o, "pan_t\nS16{0:i:int:i4s;32:s:string:t;}", "\x14\0\0\0cakes\0\0\0\0\0\0", 16,
 	     "pan_t {\n    int i = 0x14\n    string s = [ \"cakes\" ]\n}\n");
 	type(&o, "struct u [2]\na2:struct u:S1{0:x:char:i1sc;}", two, 2,
