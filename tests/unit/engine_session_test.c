@@ -88,6 +88,29 @@ static void busy_at_enable(void **state)
 	ef_destroy(f);
 }
 
+/* Stopping a paused guest's session is no error, and its data can be had. */
+static void busy_at_stop(void **state)
+{
+	struct ef *f = ef_create();
+	struct ef_record r[4];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	vp_fake_set_busy(f->fake, true);
+	EF_OK(vp_es_stop(f->es));
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(ef_switch(f).flags, VP_SWITCH_PAUSED);
+	assert_int_equal(ef_records(f, 0, r, 4), 1);
+	vp_fake_set_busy(f->fake, false);
+	assert_int_equal(ef_switch(f).flags, 0);
+	assert_int_equal(vp_fake_sites(f->fake), 0);
+	ef_destroy(f);
+}
+
 /* The plan in force still names the session's ECBs when it closes: its memory stays until the backend lets
  * go, its shared memory may go at once, and nothing fires. */
 static void busy_at_close(void **state)
@@ -455,6 +478,7 @@ int main(void)
 		cmocka_unit_test(closing_takes_sites_out),
 		cmocka_unit_test(busy_at_start),
 		cmocka_unit_test(busy_at_enable),
+		cmocka_unit_test(busy_at_stop),
 		cmocka_unit_test(busy_at_close),
 		cmocka_unit_test(failing_install),
 		cmocka_unit_test(open_is_checked),

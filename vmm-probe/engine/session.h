@@ -21,17 +21,26 @@ OT_MUST_CHECK struct ot_err *vp_es_open(struct vp_engine *engine, const struct v
 /** Take the sites out, wait until no vCPU is in the session, free it. NULL is fine. */
 void vp_es_close(struct vp_es *es);
 
-/** Add ECBs (struct vp_batch in @p batch). While the session is active, sites go in at once. */
+/** Add ECBs (struct vp_batch in @p batch). While the session is active, sites go in at once. BAD_DATA, FAULT:
+ * nothing was added. BUSY (a paused guest): they are the session's and go in as soon as they can; until
+ * then vp_es_switch() says VP_SWITCH_PAUSED. */
 OT_MUST_CHECK struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size);
 
+/** Sites go in, then ECBs fire. Once in a session's life. BUSY: the guest is paused; nothing has changed. */
 OT_MUST_CHECK struct ot_err *vp_es_start(struct vp_es *es);
+
+/** No ECB fires any more when this returns, whatever it returns. The sites of a paused guest go out as soon as
+ * they can, which is no error (vp_es_switch() says VP_SWITCH_PAUSED). What was recorded is handed out by the next vp_es_switch(). */
 OT_MUST_CHECK struct ot_err *vp_es_stop(struct vp_es *es);
 
-/** Exchange the halves of every vCPU; inline counters are folded into the half handed over. */
+/** Exchange the halves of every vCPU; inline counters are folded into the half handed over. With the ring
+ * and fill policies only once the session is not active any more, or END has fired here; before, the half
+ * handed over is the same empty one. */
 OT_MUST_CHECK struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret);
 
-/** Fire a VP_PROBE_HOST probe (by its id) on vCPU 0 of a host engine, whatever the activity is: the
- * caller keeps the life cycle. @p args are arg0..arg9. False: its clause called exit(). */
+/** Fire a probe without sites (VP_PROBE_HOST, or PROFILE where there is no guest) by its id on vCPU 0 of a
+ * host engine, whatever the activity is: the caller keeps the life cycle. @p args are arg0..arg9. False: a
+ * clause called exit(); those behind it did not run, except END's. */
 bool vp_es_fire(struct vp_es *es, uint32_t probe_id, const uint64_t args[10]);
 
 #endif
