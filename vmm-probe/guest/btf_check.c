@@ -246,7 +246,7 @@ static struct ot_err *check_record(const struct vp_btf *btf, const struct btf_ty
 
 struct ot_err *vp_btf_check(struct vp_btf *btf, size_t size)
 {
-	uint32_t count;
+	uint32_t count = 0;
 
 	OT_TRY(check_header(btf, size));
 	OT_TRY(walk_records(btf, NULL, &count));

@@ -39,7 +39,7 @@ static bool find_member(struct search *s, const struct btf_type *t, uint64_t sta
 		if (s->looks++ > LOOKS_MAX)
 			return false;
 		if (*name) {
-			if (strncmp(name, s->name, s->len) || name[s->len])
+			if (strncmp(name, s->name, s->len) != 0 || name[s->len])
 				continue;
 			s->ret->type = m->type;
 			s->ret->bit_offset = at;

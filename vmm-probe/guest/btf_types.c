@@ -86,7 +86,7 @@ static struct ot_err *add(struct vp_types *types, const char *name, struct vp_ty
 
 struct ot_err *vp_types_add_kernel(struct vp_types *types, const struct vp_btf *btf)
 {
-	struct vp_type_module *m;
+	struct vp_type_module *m = NULL;
 	struct dif_type **made = calloc(vp_btf_end(btf), sizeof(*made));
 	struct ot_err *err = made ? add(types, "vmlinux", &m) : ot_err_nomem();
 
@@ -105,7 +105,7 @@ struct ot_err *vp_types_add_module(struct vp_types *types, const char *module,
 							  size_t *ret_size),
 				   void *arg)
 {
-	struct vp_type_module *m;
+	struct vp_type_module *m = NULL;
 
 	if (!types->count)
 		return ot_err_new(OT_ERR_INTERNAL, "a module's types go on the kernel's");
@@ -254,7 +254,7 @@ static struct ot_err *add_guest(struct vp_types *types, struct vp_guest *guest)
 
 struct ot_err *vp_types_of_guest(struct vp_guest *guest, struct vp_types **ret)
 {
-	struct vp_types *types;
+	struct vp_types *types = NULL;
 
 	OT_TRY(vp_types_create(&types));
 

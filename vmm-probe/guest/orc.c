@@ -158,7 +158,7 @@ static struct ot_err *check(const struct vp_orc_builder *b, const struct vp_orc_
 struct ot_err *vp_orc_builder_add(struct vp_orc_builder *b, const struct vp_orc_raw *raw, uint64_t start,
 				  uint64_t end)
 {
-	size_t n, first = b->count;
+	size_t n = 0, first = b->count;
 
 	OT_TRY(check(b, raw, start, end, &n));
 	if (overlaps(b, start, end))
@@ -265,7 +265,7 @@ struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out)
 {
 	struct vp_orc_raw raw;
 	struct vp_orc_layout layout;
-	struct vp_orc_builder *b;
+	struct vp_orc_builder *b = NULL;
 	struct ot_err *err;
 
 	vp_guest_orc(guest, &raw);

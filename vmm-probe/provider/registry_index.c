@@ -36,7 +36,7 @@ struct ot_err *vp_probe_index_init(struct vp_probe_index *index, uint32_t count,
 	for (uint32_t id = count; id; id--) {
 		const char *s = name(env, id);
 
-		if (s != last_name) { /* entry and return of one function share the string */
+		if (s != last_name || !last_slot) { /* entry and return of one function share the string */
 			last_name = s;
 			last_slot = find_slot(&made, s);
 		}
