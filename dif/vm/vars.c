@@ -143,15 +143,16 @@ void dif_tuple_push(struct dif_vm *vm, unsigned kind, uint64_t value, uint64_t s
 	if (!byref) {
 		size = 0;
 	} else if (kind == DIF_TYPE_STRING) {
+		/* As long as a variable could hold it, so that a longer string and its copy are one key. */
 		uint32_t max = size && size < vm->strsize ? (uint32_t)size : vm->strsize;
-		if (!dif_mem_string(vm, value, max, false, p->tmp[0], &str))
+		if (!dif_mem_string(vm, value, max - 1, false, p->tmp[0], &str))
 			return;
 		size = (uint64_t)str.len + 1;
 	} else if (size > INT32_MAX) {
 		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
 		return;
 	}
-	p->tuple[p->ntuple++] = (struct dif_tuple){ value, size };
+	p->tuple[p->ntuple++] = (struct dif_tuple){ value, size, kind == DIF_TYPE_STRING };
 }
 
 /* The fixed part of a key; associative arrays leave the thread zero. */
@@ -174,7 +175,7 @@ static bool append_element(struct dif_vm *vm, const struct dif_tuple *t, uint32_
 	memset(dst + bytes - 8, 0, 8);
 	if (!t->size)
 		memcpy(dst, &t->value, 8);
-	else if (!dif_mem_load(vm, t->value, dst, t->size, false))
+	else if (!dif_mem_load(vm, t->value, dst, t->size - t->text, false))
 		return false;
 	*len += 8 + (uint32_t)bytes;
 	return true;

@@ -15,6 +15,7 @@
 struct dif_tuple {
 	uint64_t value;
 	uint64_t size;
+	bool text; /* a string: its last byte counts as NUL, whatever is there */
 };
 
 #define DIF_NSTRVARS 16 /* a power of two above the number of built-in strings */

@@ -259,6 +259,30 @@ static void test_assoc(void **state)
 	}
 }
 
+/* A guest's string that is longer than strsize is the same key as its copy in a variable. */
+static void test_truncated_key(void **state)
+{
+	struct fx_object o, layout;
+	char copy[FX_STRSIZE];
+	(void)state;
+
+	make_assoc(&layout, DIF_OP_ldgaa, "", 0, FX_INT);
+	struct fx *fx = fx_create(&layout);
+	memset(fx->world.kernel, 'g', 1000);
+	make_assoc(&o, DIF_OP_stgaa, "", 5, FX_INT);
+	o.text[0] = dif_insn_index(DIF_OP_setx, o.obj.int_len, 1);
+	o.ints[o.obj.int_len++] = FX_KERNEL;
+	value(fx, &o);
+	memset(copy, 'g', sizeof(copy));
+	copy[sizeof(copy) - 1] = 0;
+	make_assoc(&o, DIF_OP_ldgaa, copy, 0, FX_INT);
+	assert_int_equal(value(fx, &o), 5);
+	copy[sizeof(copy) - 2] = 0;
+	make_assoc(&o, DIF_OP_ldgaa, copy, 0, FX_INT);
+	assert_int_equal(value(fx, &o), 0);
+	fx_destroy(fx);
+}
+
 /* A key longer than a cell holds is a drop, not a fault. */
 static void test_long_key(void **state)
 {
@@ -360,11 +384,17 @@ static void test_every_opcode_was_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_builtins),       cmocka_unit_test(test_static_values),
-		cmocka_unit_test(test_static_strings), cmocka_unit_test(test_static_struct),
-		cmocka_unit_test(test_thread_local),   cmocka_unit_test(test_assoc),
-		cmocka_unit_test(test_long_key),       cmocka_unit_test(test_tuple_stack),
-		cmocka_unit_test(test_call),           cmocka_unit_test(test_every_opcode_was_run),
+		cmocka_unit_test(test_builtins),
+		cmocka_unit_test(test_static_values),
+		cmocka_unit_test(test_static_strings),
+		cmocka_unit_test(test_static_struct),
+		cmocka_unit_test(test_thread_local),
+		cmocka_unit_test(test_assoc),
+		cmocka_unit_test(test_truncated_key),
+		cmocka_unit_test(test_long_key),
+		cmocka_unit_test(test_tuple_stack),
+		cmocka_unit_test(test_call),
+		cmocka_unit_test(test_every_opcode_was_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
