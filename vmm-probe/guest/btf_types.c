@@ -38,12 +38,13 @@ static const char *btf_name(const char *d_name)
 	return d_name;
 }
 
-struct ot_err *vp_types_create(struct vp_types **ret)
+/* NULL without memory. */
+static struct vp_types *new_types(void)
 {
 	struct vp_types *types = calloc(1, sizeof(*types));
 
 	if (!types)
-		return ot_err_nomem();
+		return NULL;
 	ot_arena_init(&types->arena);
 	types->void_type = (struct dif_type){
 		.kind = DIF_C_VOID,
@@ -51,6 +52,15 @@ struct ot_err *vp_types_create(struct vp_types **ret)
 		.name = "void",
 		.module = "vmlinux",
 	};
+	return types;
+}
+
+struct ot_err *vp_types_create(struct vp_types **ret)
+{
+	struct vp_types *types = new_types();
+
+	if (!types)
+		return ot_err_nomem();
 	*ret = types;
 	return NULL;
 }
@@ -68,31 +78,30 @@ void vp_types_destroy(struct vp_types *types)
 	free(types);
 }
 
-static struct ot_err *add(struct vp_types *types, const char *name, struct vp_type_module **ret)
+/* NULL without memory. */
+static struct vp_type_module *add(struct vp_types *types, const char *name)
 {
 	struct vp_type_module *m = ot_arena_new(&types->arena, struct vp_type_module);
 
 	if (!m || !ot_grow(&types->modules, &types->cap, types->count + 1, sizeof(*types->modules)))
-		return ot_err_nomem();
+		return NULL;
 	m->name = ot_arena_strdup(&types->arena, name);
 	if (!m->name)
-		return ot_err_nomem();
+		return NULL;
 	m->types = types;
 	m->source.complete = vp_type_complete;
 	types->modules[types->count++] = m;
-	*ret = m;
-	return NULL;
+	return m;
 }
 
 struct ot_err *vp_types_add_kernel(struct vp_types *types, const struct vp_btf *btf)
 {
-	struct vp_type_module *m = NULL;
 	struct dif_type **made = calloc(vp_btf_end(btf), sizeof(*made));
-	struct ot_err *err = made ? add(types, "vmlinux", &m) : ot_err_nomem();
+	struct vp_type_module *m = made ? add(types, "vmlinux") : NULL;
 
-	if (err) {
+	if (!m) {
 		free(made);
-		return err;
+		return ot_err_nomem();
 	}
 	m->btf = btf;
 	m->made = made;
@@ -105,11 +114,13 @@ struct ot_err *vp_types_add_module(struct vp_types *types, const char *module,
 							  size_t *ret_size),
 				   void *arg)
 {
-	struct vp_type_module *m = NULL;
+	struct vp_type_module *m;
 
 	if (!types->count)
 		return ot_err_new(OT_ERR_INTERNAL, "a module's types go on the kernel's");
-	OT_TRY(add(types, module, &m));
+	m = add(types, module);
+	if (!m)
+		return ot_err_nomem();
 	m->load = load;
 	m->arg = arg;
 	return NULL;
@@ -254,11 +265,8 @@ static struct ot_err *add_guest(struct vp_types *types, struct vp_guest *guest)
 
 struct ot_err *vp_types_of_guest(struct vp_guest *guest, struct vp_types **ret)
 {
-	struct vp_types *types = NULL;
-
-	OT_TRY(vp_types_create(&types));
-
-	struct ot_err *err = add_guest(types, guest);
+	struct vp_types *types = new_types();
+	struct ot_err *err = types ? add_guest(types, guest) : ot_err_nomem();
 
 	if (err) {
 		vp_types_destroy(types);

@@ -41,13 +41,22 @@ struct vp_orc_builder {
 	size_t nchunks, chunks_cap;
 };
 
-struct ot_err *vp_orc_builder_create(const struct vp_orc_layout *layout, struct vp_orc_builder **ret)
+/* NULL without memory. */
+static struct vp_orc_builder *new_builder(const struct vp_orc_layout *layout)
 {
 	struct vp_orc_builder *b = calloc(1, sizeof(*b));
 
+	if (b)
+		b->layout = *layout;
+	return b;
+}
+
+struct ot_err *vp_orc_builder_create(const struct vp_orc_layout *layout, struct vp_orc_builder **ret)
+{
+	struct vp_orc_builder *b = new_builder(layout);
+
 	if (!b)
 		return ot_err_nomem();
-	b->layout = *layout;
 	*ret = b;
 	return NULL;
 }
@@ -265,14 +274,16 @@ struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out)
 {
 	struct vp_orc_raw raw;
 	struct vp_orc_layout layout;
-	struct vp_orc_builder *b = NULL;
+	struct vp_orc_builder *b;
 	struct ot_err *err;
 
 	vp_guest_orc(guest, &raw);
 	if (!raw.ip_size || !raw.orc_size)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no ORC tables");
 	OT_TRY(vp_orc_layout(vp_guest_btf(guest), &raw, &layout));
-	OT_TRY(vp_orc_builder_create(&layout, &b));
+	b = new_builder(&layout);
+	if (!b)
+		return ot_err_nomem();
 	err = fill(b, guest, &raw);
 	if (!err)
 		err = vp_orc_builder_finish(b, out);
