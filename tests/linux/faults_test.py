@@ -26,8 +26,14 @@ class Kill(Scenario):
             for kill in range(KILLS):
                 with self.subTest(kill=kill):
                     job = guest.spawn("getppid_loop 2 200000")
-                    trace = self.outsight.start(guest, "-q", "-n", program)
-                    time.sleep(chance.uniform(0, 4))
+                    if kill % 2:
+                        # Somewhere in attaching and enabling.
+                        trace = self.outsight.start(guest, "-q", "-n", program)
+                        time.sleep(chance.uniform(0, 2))
+                    else:
+                        # Every function's callback is in place.
+                        trace = self.outsight.trace(guest, program)
+                        time.sleep(chance.uniform(0, 0.5))
                     trace.kill()
                     self.assertRegex(job.done(600), r"^calls 400000 parent \d+$")
                     # The next one attaches at once, and sees all.
