@@ -121,16 +121,17 @@ static bool is_thunk(const char *name)
 
 /*
  * Does a direct jump to @p target stay in what the probe stands for? To an unlikely part of the function it
- * does, and to the start of another function if tail calls are to be followed.
+ * does, to the start of another function if tail calls are to be followed, and to nowhere that has a
+ * symbol: that is the detour of a kprobe of the guest's own, which comes back.
  */
 static bool stays(struct finder *f, uint64_t target)
 {
 	uint64_t offset;
 	const struct vp_symbol *sym = vp_symtab_find_addr(f->tab, vp_gva(target), &offset);
 
-	if (in_function(f, target))
+	if (!sym || in_function(f, target))
 		return true;
-	if (!sym || !vp_symbol_is_function(sym))
+	if (!vp_symbol_is_function(sym))
 		return false;
 	if (is_cold_part(f, sym))
 		return true;
