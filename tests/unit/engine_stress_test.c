@@ -41,6 +41,8 @@ static void *run_vcpu(void *arg)
 		if (vp_fake_hit(v->f->fake, v->index, EF_FUNC_A + k * 0x100))
 			__atomic_store_n(&v->hits[k], n + 1, __ATOMIC_RELEASE);
 		vp_fake_sample(v->f->fake, v->index);
+		if (i % 64 == 0)
+			sched_yield(); /* more vCPUs than processors should not make the test crawl */
 	}
 	return NULL;
 }
