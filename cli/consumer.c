@@ -188,6 +188,8 @@ static void print_flow_line(struct cli_consumer *c, const struct vp_record *r, c
 			 : syscall          ? "<="
 					    : "<-",
 			 probe->function);
+	if (c->printer.terminal)
+		cli_tame(name, strlen(name));
 	fprintf(c->printer.fp, "%3u %-41s ", r->cpu, name);
 	if (flow == FLOW_ENTRY && c->indent < 512) /* a lost return must not indent for ever */
 		c->indent += 2;
@@ -210,6 +212,8 @@ static void print_line(struct cli_consumer *c, const struct vp_record *r)
 	char name[512];
 
 	snprintf(name, sizeof(name), "%s:%s", probe->function, probe->name);
+	if (c->printer.terminal)
+		cli_tame(name, strlen(name));
 	fprintf(c->printer.fp, "%3u %6u %32s ", r->cpu, probe->id, name);
 }
 
@@ -310,6 +314,7 @@ struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opt
 	*c = (struct cli_consumer){ .opts = opts, .out_name = "<stdout>", .saved_fd = -1 };
 	c->printer.fp = fp;
 	c->printer.opts = opts;
+	c->printer.terminal = isatty(fileno(fp));
 	ot_arena_init(&c->formats);
 	ot_map_init(&c->by_action);
 	for (uint32_t i = 0; i < prog->nclauses; i++)

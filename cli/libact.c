@@ -151,7 +151,10 @@ static struct ot_err *replace_output(struct cli_consumer *c, int fd)
 		if (c->saved_fd < 0)
 			return ot_err_os(errno, "dup");
 	}
-	return dup2(fd, out) < 0 ? ot_err_os(errno, "dup2") : NULL;
+	if (dup2(fd, out) < 0)
+		return ot_err_os(errno, "dup2");
+	c->printer.terminal = isatty(out);
+	return NULL;
 }
 
 /* freopen("") goes back to the first output. Where the file can't be opened the output stays. */

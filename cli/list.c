@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/list.h"
 #include "cli/messages.h"
+#include "cli/print.h"
 #include "cli/stability.h"
 
 struct listing {
 	FILE *fp;
 	const struct dif_world *world;
 	bool verbose;
+	bool terminal;
 };
 
 static void print_arguments(const struct listing *l, const struct vp_probe *probe)
@@ -47,8 +50,16 @@ static bool print_probe(void *arg, const struct vp_probe *probe)
 {
 	const struct listing *l = arg;
 
-	fprintf(l->fp, "%5u %10s %17s %33s %s\n", probe->id, probe->provider, probe->module, probe->function,
-		probe->name);
+	char module[256], function[1024];
+
+	/* names come from the guest; a terminal must not obey them */
+	snprintf(module, sizeof(module), "%s", probe->module);
+	snprintf(function, sizeof(function), "%s", probe->function);
+	if (l->terminal) {
+		cli_tame(module, strlen(module));
+		cli_tame(function, strlen(function));
+	}
+	fprintf(l->fp, "%5u %10s %17s %33s %s\n", probe->id, probe->provider, module, function, probe->name);
 	if (!l->verbose)
 		return !ferror(l->fp);
 	if (probe->refused)
@@ -72,7 +83,7 @@ static bool same_description(const struct dif_probedesc *a, const struct dif_pro
 void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
 			   const struct cli_compiled *unit, FILE *fp)
 {
-	struct listing l = { fp, vp_session_world(s), true };
+	struct listing l = { fp, vp_session_world(s), true, isatty(fileno(fp)) };
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
@@ -103,7 +114,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp)
 {
-	struct listing l = { fp, vp_session_world(s), inv->verbose };
+	struct listing l = { fp, vp_session_world(s), inv->verbose, isatty(fileno(fp)) };
 	struct dif_probedesc all = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 	struct ot_err *err;
 	uint64_t count;

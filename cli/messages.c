@@ -1,21 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All texts of faults and drops, and how messages are written. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/messages.h"
+#include "cli/print.h"
 
 #define CLEAR_LINE "\r\033[K"
 
 static void vmessage(const char *fmt, va_list ap)
 {
+	char *text;
+
 	cli_progress(NULL, NULL);
 	fflush(NULL); /* data first: both may go to one terminal or file */
-	fputs("dtrace: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	putc('\n', stderr);
+	/* names in it may be a guest's */
+	if (vasprintf(&text, fmt, ap) < 0)
+		return;
+	if (isatty(STDERR_FILENO))
+		cli_tame(text, strlen(text));
+	fprintf(stderr, "dtrace: %s\n", text);
+	free(text);
 }
 
 void cli_error(const char *fmt, ...)

@@ -29,9 +29,16 @@ struct cli_printer {
 	struct cli_symbols symbols;
 	uint32_t guest;      /* whose addresses are being printed */
 	uint64_t target_pid; /* $target, for %A of a bare address; 0: none */
+	/* fp is a terminal: a guest's strings must not command it. What the program itself prints (the
+	 * text of a format) goes out as it is. */
+	bool terminal;
 };
 
 #define CLI_SYMBOL_MAX 1024
+
+/** Replace what a terminal would obey in @p len bytes of a guest's text, escape sequences above all, by
+ * '?'. Tabs, line ends, backspace and bell stay. */
+void cli_tame(char *s, size_t len);
 
 /* One value with the action that recorded it. */
 struct cli_datum {

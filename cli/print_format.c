@@ -71,6 +71,13 @@ static void print_char(struct cli_printer *p, const struct spec *s, int c)
 	fprintf(p->fp, fmt, s->width, -1, c);
 }
 
+static void print_tamed_char(struct cli_printer *p, const struct spec *s, char c)
+{
+	if (p->terminal && c)
+		cli_tame(&c, 1);
+	print_char(p, s, (unsigned char)c);
+}
+
 static void print_float(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
 {
 	char fmt[16], letters[] = { s->conv->conv, '\0', '\0' };
@@ -115,12 +122,20 @@ static void print_string(struct cli_printer *p, const struct spec *s, const void
 {
 	struct spec bounded = *s;
 	size_t len = strnlen(data, size);
+	char *tamed = NULL;
 
 	if (len > INT32_MAX)
 		len = INT32_MAX;
 	if (bounded.prec < 0 || (size_t)bounded.prec > len)
 		bounded.prec = (int)len;
-	print_text(p, &bounded, data);
+	if (p->terminal) {
+		tamed = strndup(data, len);
+		if (!tamed)
+			return;
+		cli_tame(tamed, len);
+	}
+	print_text(p, &bounded, tamed ? tamed : data);
+	free(tamed);
 }
 
 /* @size bytes as a C string literal would have them; NULs at the end are left out. */
@@ -179,6 +194,8 @@ static void print_wide(struct cli_printer *p, const struct spec *s, const struct
 			break;
 		append_utf8(&out, c);
 	}
+	if (p->terminal && out.data)
+		cli_tame(out.data, out.len);
 	print_text(p, s, ot_buf_str(&out));
 	ot_buf_deinit(&out);
 }
@@ -219,9 +236,9 @@ static void print_host(struct cli_printer *p, const struct spec *s, const struct
 		 (const char *)d->data);
 	if (!getaddrinfo(text, NULL, &hints, &info) &&
 	    !getnameinfo(info->ai_addr, info->ai_addrlen, host, sizeof(host), NULL, 0, NI_NAMEREQD))
-		print_text(p, s, host);
+		print_string(p, s, host, sizeof(host));
 	else
-		print_text(p, s, text);
+		print_string(p, s, text, sizeof(text));
 	if (info)
 		freeaddrinfo(info);
 }
@@ -283,7 +300,7 @@ static void print_arg(struct cli_printer *p, const struct spec *s, const struct 
 		if (wide)
 			print_wide(p, s, d);
 		else
-			print_char(p, s, (unsigned char)cli_load(d->data, d->size));
+			print_tamed_char(p, s, (char)cli_load(d->data, d->size));
 		return;
 	case 'C':
 		c = (char)cli_load(d->data, d->size);

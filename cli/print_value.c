@@ -34,6 +34,18 @@ int64_t cli_load_signed(const void *data, uint32_t size)
 	return (int64_t)(cli_load(data, size) << shift) >> shift;
 }
 
+void cli_tame(char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		uint8_t c = (uint8_t)s[i];
+		if ((c < ' ' && !strchr("\a\b\t\n\v\f\r", c)) || c == 0x7f)
+			s[i] = '?';
+		/* the control characters that UTF-8 spells c2 80 … c2 9f */
+		else if (c == 0xc2 && i + 1 < len && ((uint8_t)s[i + 1] & 0xe0) == 0x80)
+			s[i] = s[i + 1] = '?';
+	}
+}
+
 void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
