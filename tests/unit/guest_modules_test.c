@@ -255,6 +255,26 @@ static void lists_that_lie_end(void **state)
 	world_deinit(&w);
 }
 
+/* Modules that claim the same quarter of a gigabyte each: reading all of that would take minutes. */
+static void modules_have_a_total(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	for (unsigned int n = 0; n < 8; n++) {
+		put_module(&w.g, &w.l, n, "big", n == 7 ? HEAD : MODULE(n + 1) + w.l.list);
+		guest_put64(&w.g, MODULE(n) + 0x148, 256u << 20);
+	}
+	assert_ok(world_read(&w));
+	assert_int_equal(w.modules.count, 4);
+	assert_int_equal(w.modules.skipped, 4);
+	guest_put64(&w.g, MODULE(0) + 0x148, (256u << 20) + 1); /* more than a module can be: no range */
+	assert_ok(world_read(&w));
+	assert_int_equal(w.modules.skipped, 4);
+	world_deinit(&w);
+}
+
 /* One field after the other turned bad: that module has no symbols, the other one keeps its own. */
 static void tables_outside_a_module_are_refused(void **state)
 {
@@ -347,9 +367,13 @@ static void types_are_looked_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modules_are_listed), cmocka_unit_test(states_tell_who_counts),
-		cmocka_unit_test(lists_that_lie_end), cmocka_unit_test(tables_outside_a_module_are_refused),
-		cmocka_unit_test(damage_is_survived), cmocka_unit_test(types_are_looked_up),
+		cmocka_unit_test(modules_are_listed),
+		cmocka_unit_test(states_tell_who_counts),
+		cmocka_unit_test(lists_that_lie_end),
+		cmocka_unit_test(modules_have_a_total),
+		cmocka_unit_test(tables_outside_a_module_are_refused),
+		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(types_are_looked_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,6 +66,8 @@ static struct ot_err *default_dir(char **ret)
 /* Make the directory and those above it. */
 static struct ot_err *make_dirs(char *path)
 {
+	if (path[0] != '/')
+		return ot_err_new(OT_ERR_BAD_DATA, "the cache directory %s has no absolute path", path);
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		(void)mkdir(path, 0700); /* the last mkdir tells what matters */
@@ -156,13 +158,12 @@ struct ot_err *vp_cache_open(const char *dir, struct vp_cache **ret)
 	struct vp_cache *cache;
 	struct ot_err *err;
 
-	if (dir) {
+	if (dir)
 		path = strdup(dir);
-		if (!path)
-			return ot_err_nomem();
-	} else {
+	else
 		OT_TRY(default_dir(&path));
-	}
+	if (!path)
+		return ot_err_nomem();
 	cache = calloc(1, sizeof(*cache));
 	if (!cache)
 		return ot_err_nomem();
@@ -256,7 +257,7 @@ struct ot_err *vp_cache_load(const struct vp_cache *cache, const uint8_t *build_
 	ot_auto_free char *data = NULL;
 	char name[NAME_LEN];
 	uint64_t hash;
-	size_t size;
+	size_t size = 0;
 
 	file_name(build_id, len, name);
 	OT_TRY(read_file(cache, name, &data, &size));

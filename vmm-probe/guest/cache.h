@@ -36,7 +36,7 @@ struct vp_cache_entry {
 
 struct vp_cache;
 
-/** Open the cache in @p dir (made with mode 0700 if it is not there), or, with NULL, in
+/** Open the cache in @p dir (an absolute path; made with mode 0700 if it is not there), or, with NULL, in
  * ${XDG_CACHE_HOME:-~/.cache}/outsight. PERMISSION when it belongs to someone else or others may write. */
 OT_MUST_CHECK struct ot_err *vp_cache_open(const char *dir, struct vp_cache **ret);
 void vp_cache_close(struct vp_cache *cache);

@@ -77,9 +77,9 @@ static struct ot_err *decode_names(const uint8_t *image, const struct vp_kallsym
 /* One guess of where the values are and how they are written. */
 struct values {
 	enum vp_kallsyms_values kind;
+	bool first; /* in front of the names */
 	size_t off;
 	size_t base_off; /* of relative_base */
-	bool first;      /* in front of the names */
 };
 
 static uint64_t value_at(const struct vp_image *image, const struct values *v, uint64_t base, size_t i)
@@ -162,13 +162,13 @@ static bool find_values(const struct vp_image *image, const struct vp_kallsyms_t
 	size_t before4 = t->count_off >= 8 + n4 ? t->count_off - 8 - n4 : SIZE_MAX;
 	size_t before8 = t->count_off >= n8 ? t->count_off - n8 : SIZE_MAX;
 	const struct values guesses[] = {
-		{ VP_KALLSYMS_PERCPU, next, next + n4, false },
-		{ VP_KALLSYMS_RELATIVE, next, next + n4, false },
-		{ VP_KALLSYMS_PLACE, next, 0, false },
-		{ VP_KALLSYMS_ABSOLUTE, next, 0, false },
-		{ VP_KALLSYMS_PERCPU, before4, t->count_off - 8, true },
-		{ VP_KALLSYMS_RELATIVE, before4, t->count_off - 8, true },
-		{ VP_KALLSYMS_ABSOLUTE, before8, 0, true },
+		{ VP_KALLSYMS_PERCPU, false, next, next + n4 },
+		{ VP_KALLSYMS_RELATIVE, false, next, next + n4 },
+		{ VP_KALLSYMS_PLACE, false, next, 0 },
+		{ VP_KALLSYMS_ABSOLUTE, false, next, 0 },
+		{ VP_KALLSYMS_PERCPU, true, before4, t->count_off - 8 },
+		{ VP_KALLSYMS_RELATIVE, true, before4, t->count_off - 8 },
+		{ VP_KALLSYMS_ABSOLUTE, true, before8, 0 },
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(guesses); i++) {

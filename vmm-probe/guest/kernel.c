@@ -13,7 +13,7 @@
 #define CR4_LA57     (1ull << 12)
 #define HOLE_MAX     (16ull << 20) /* a larger hole ends the image (freed init memory makes small ones) */
 #define SCAN_BUDGET  (16ull << 30)
-#define COPIES_MAX   64
+#define COPIES_MAX   16
 #define VDSO_PAGES   4
 
 void vp_image_deinit(struct vp_image *image)
@@ -71,9 +71,9 @@ static bool inside_vdso(const struct vp_image *image, const uint8_t *at)
 static void find_build_id(const struct vp_image *image, struct vp_kernel *kernel)
 {
 	const uint8_t *at = image->data, *end = image->data + image->size;
-	size_t len;
+	size_t len = 0;
 
-	while ((at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
+	while (at && (at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
 		if (!inside_vdso(image, at)) {
 			memcpy(kernel->build_id, at, len);
 			kernel->build_id_len = len;

@@ -90,7 +90,7 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 	struct vp_mmu_tlb *slot = tlb_slot(mmu, gva.v);
 
 	if (slot->page != (page | 1)) {
-		struct walk walk;
+		struct walk walk = { 0 };
 		struct ot_err *err;
 
 		if (!canonical(mmu, gva.v))
@@ -115,21 +115,22 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 static struct ot_err *find_run(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva, size_t len,
 			       struct vp_gpa *ret_gpa, size_t *ret_len)
 {
-	struct vp_gpa gpa;
-	uint64_t size, run;
+	struct vp_gpa first = { 0 }, gpa = { 0 };
+	uint64_t size = 0, run;
 
-	OT_TRY(vp_mmu_translate(phys, mmu, gva, ret_gpa, &size));
+	OT_TRY(vp_mmu_translate(phys, mmu, gva, &first, &size));
 	run = size - (gva.v & (size - 1));
 	while (run < len) {
 		struct ot_err *err = vp_mmu_translate(phys, mmu, vp_gva(gva.v + run), &gpa, &size);
 
 		/* What is wrong behind the run is said when the read comes to it. */
-		if (err || gpa.v != ret_gpa->v + run) {
+		if (err || gpa.v != first.v + run) {
 			ot_err_destroy(err);
 			break;
 		}
 		run += size - ((gva.v + run) & (size - 1));
 	}
+	*ret_gpa = first;
 	*ret_len = run < len ? (size_t)run : len;
 	return NULL;
 }
@@ -143,8 +144,8 @@ struct ot_err *vp_mmu_read(const struct vp_phys *phys, struct vp_mmu *mmu, struc
 		return ot_err_fault(gva.v, "a read of %zu bytes at guest address 0x%llx wraps", len,
 				    (unsigned long long)gva.v);
 	while (len) {
-		struct vp_gpa gpa;
-		size_t n;
+		struct vp_gpa gpa = { 0 };
+		size_t n = 0;
 
 		OT_TRY(find_run(phys, mmu, gva, len, &gpa, &n));
 		OT_TRY(vp_phys_read(phys, gpa, out, n));
@@ -161,8 +162,8 @@ struct ot_err *vp_mmu_next_mapped(const struct vp_phys *phys, struct vp_mmu *mmu
 	uint64_t at = from.v, start = end.v;
 
 	while (at < end.v) {
+		struct walk walk = { 0 };
 		uint64_t next;
-		struct walk walk;
 
 		OT_TRY(walk_tables(phys, mmu, at, &walk));
 		if (walk.present && start == end.v)

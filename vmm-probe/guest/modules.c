@@ -116,7 +116,7 @@ static bool guests_fault(struct ot_err *err, struct ot_err **ret_err)
 static struct ot_err *read_btf_list(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t head,
 				    const struct vp_module_layout *l, struct vp_modules *modules)
 {
-	uint64_t node;
+	uint64_t node, total = 0;
 
 	if (!head || l->bm_list == VP_MODULE_NONE || l->bm_btf == VP_MODULE_NONE ||
 	    l->bm_module == VP_MODULE_NONE || l->btf_blob == VP_MODULE_NONE ||
@@ -132,10 +132,11 @@ static struct ot_err *read_btf_list(const struct vp_phys *phys, struct vp_mmu *m
 		OT_TRY(vp_mmu_read(phys, mmu, vp_gva(btf + l->btf_blob), &data, 8));
 		OT_TRY(vp_mmu_read(phys, mmu, vp_gva(btf + l->btf_blob_size), &size, 4));
 		for (size_t i = 0; i < modules->count; i++) {
-			if (modules->list[i].addr.v == module) {
-				modules->list[i].btf_data = vp_gva(data);
-				modules->list[i].btf_size = size;
-			}
+			if (modules->list[i].addr.v != module || size > VP_MODULE_BTF_MAX - total)
+				continue;
+			total += size;
+			modules->list[i].btf_data = vp_gva(data);
+			modules->list[i].btf_size = size;
 		}
 		OT_TRY(vp_mmu_read(phys, mmu, vp_gva(node), &node, 8));
 	}
@@ -151,13 +152,26 @@ struct ot_err *vp_modules_read_btf(const struct vp_phys *phys, struct vp_mmu *mm
 	return err;
 }
 
+/* Ranges may overlap in a hostile list: what is read of all modules together is bounded here. */
+static bool within_total(const struct vp_module *module, uint64_t *total)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < module->nranges; i++)
+		size += module->ranges[i].end - module->ranges[i].start;
+	if (size > VP_MODULES_TOTAL_MAX - *total)
+		return false;
+	*total += size;
+	return true;
+}
+
 struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva head,
 			       const struct vp_module_layout *layout, struct vp_modules *ret)
 {
 	ot_auto(vp_modules_deinit) struct vp_modules modules = { 0 };
 	ot_auto_free struct raw *raw = malloc(sizeof(*raw));
+	uint64_t node, total = 0;
 	size_t cap = 0;
-	uint64_t node;
 
 	if (!raw)
 		return ot_err_nomem();
@@ -177,7 +191,7 @@ struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu, s
 		}
 		OT_TRY(err);
 		node = get(raw, layout->list, 8);
-		if (!parse_module(raw, layout, &module)) {
+		if (!parse_module(raw, layout, &module) || !within_total(&module, &total)) {
 			modules.skipped++;
 			continue;
 		}

@@ -19,6 +19,8 @@
 #define VP_MODULE_RANGES_MAX 16
 #define VP_MODULE_STRUCT_MAX 16384u /* struct module takes no more */
 #define VP_MODULE_SIZE_MAX   (256ull << 20)
+#define VP_MODULES_TOTAL_MAX (1ull << 30)   /* all modules together: as much as their address range holds */
+#define VP_MODULE_BTF_MAX    (256ull << 20) /* all their types together */
 
 /* Offsets in the guest's structures; VP_MODULE_NONE where this kernel has no such member. */
 #define VP_MODULE_NONE UINT32_MAX
@@ -67,7 +69,8 @@ struct vp_btf;
 OT_MUST_CHECK struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf,
 						       struct vp_module_layout *ret);
 
-/** Walk the list whose head (symbol `modules`) is at @p head. */
+/** Walk the list whose head (symbol `modules`) is at @p head. Modules beyond VP_MODULES_TOTAL_MAX bytes
+ * are skipped. */
 OT_MUST_CHECK struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu,
 					     struct vp_gva head, const struct vp_module_layout *layout,
 					     struct vp_modules *ret);

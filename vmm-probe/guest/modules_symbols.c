@@ -67,7 +67,7 @@ static struct ot_err *copy(struct reader *r, uint64_t addr, size_t len, void *re
 static struct ot_err *read_tables(struct reader *r)
 {
 	const struct vp_module_layout *l = r->layout;
-	uint64_t kallsyms, symtab, count, strtab, typetab, last = 0, room;
+	uint64_t kallsyms = 0, symtab = 0, count = 0, strtab = 0, typetab = 0, last = 0, room;
 
 	OT_TRY(read_u64(r, r->module->addr.v, l->kallsyms, &kallsyms));
 	OT_TRY(read_u64(r, kallsyms, l->ks_symtab, &symtab));
@@ -98,7 +98,7 @@ static struct ot_err *read_exports(struct reader *r)
 {
 	const struct vp_module_layout *l = r->layout;
 	ot_auto_free uint8_t *entries = NULL;
-	uint64_t addr, n;
+	uint64_t addr = 0, n = 0;
 
 	if (l->syms == VP_MODULE_NONE || l->num_syms == VP_MODULE_NONE || l->export_name == VP_MODULE_NONE ||
 	    l->export_name + 4 > l->export_stride)
@@ -109,7 +109,7 @@ static struct ot_err *read_exports(struct reader *r)
 	if (!n || n > EXPORTS_MAX)
 		return NULL;
 	OT_TRY(copy(r, addr, n * l->export_stride, &entries));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; entries && i < n; i++) {
 		uint64_t at = i * l->export_stride + l->export_name, name;
 		char text[VP_SYM_NAME_MAX];
 		size_t room;

@@ -74,7 +74,7 @@ struct ot_err *vp_phys_add_file(struct vp_phys *phys, struct vp_gpa gpa, uint64_
 		.gpa = gpa.v, .size = size, .kind = VP_PHYS_FILE, .pagemap_fd = -1, .offset = offset
 	};
 	struct stat st;
-	size_t at;
+	size_t at = 0;
 
 	OT_TRY(range_place(phys, gpa, size, &at));
 	if (fstat(fd, &st) < 0)
@@ -97,7 +97,7 @@ struct ot_err *vp_phys_add_process(struct vp_phys *phys, struct vp_gpa gpa, uint
 {
 	struct vp_phys_range range = { .gpa = gpa.v, .size = size, .kind = VP_PHYS_PROCESS, .offset = hva };
 	char path[64];
-	size_t at;
+	size_t at = 0;
 
 	OT_TRY(range_place(phys, gpa, size, &at));
 	if ((hva & ~VP_PAGE_MASK) || hva + size < hva || hva + size > INT64_MAX)
@@ -118,7 +118,7 @@ struct ot_err *vp_phys_add_memory(struct vp_phys *phys, struct vp_gpa gpa, uint6
 	struct vp_phys_range range = {
 		.gpa = gpa.v, .size = size, .kind = VP_PHYS_MEMORY, .fd = -1, .pagemap_fd = -1, .mem = mem
 	};
-	size_t at;
+	size_t at = 0;
 
 	OT_TRY(range_place(phys, gpa, size, &at));
 	range_insert(phys, at, &range);
@@ -157,10 +157,12 @@ static struct ot_err *range_read(const struct vp_phys_range *range, uint64_t at,
 					  n < 0 ? strerror(errno) : "its process ended");
 		if (n < 0)
 			return ot_err_os(errno, "cannot read the guest's memory");
-		if (n == 0)
-			return ot_err_fault(range->gpa + at,
-					    "the memory file ends before guest address 0x%llx",
-					    (unsigned long long)(range->gpa + at));
+		if (n == 0) {
+			uint64_t gpa = range->gpa + at;
+
+			return ot_err_fault(gpa, "the memory file ends before guest address 0x%llx",
+					    (unsigned long long)gpa);
+		}
 		dst += n;
 		at += (uint64_t)n;
 		len -= (size_t)n;

@@ -88,7 +88,7 @@ struct ot_err *vp_phys_next_data(const struct vp_phys *phys, struct vp_gpa gpa, 
 
 	for (; range && range < phys->ranges + phys->nranges; range++) {
 		uint64_t from = gpa.v > range->gpa ? gpa.v - range->gpa : 0;
-		uint64_t start, end;
+		uint64_t start = 0, end = 0;
 
 		OT_TRY(range_next(range, from, &start, &end));
 		if (start >= range->size)

@@ -80,7 +80,7 @@ static struct ot_err *find_move(const char *path, const char *text, const char *
 	uint64_t start = 0, stext = 0;
 	struct entry entry;
 	size_t line = 0;
-	bool more;
+	bool more = false;
 
 	for (;;) {
 		OT_TRY(next_line(path, &text, end, &line, &entry, &more));
@@ -113,7 +113,7 @@ struct ot_err *vp_symbols_open(const char *path, struct vp_gva base, struct vp_s
 	OT_TRY(find_move(path, text, end, base, &move));
 	for (;;) {
 		struct entry e;
-		bool more;
+		bool more = false;
 
 		OT_TRY(next_line(path, &at, end, &line, &e, &more));
 		if (!more)

@@ -8,7 +8,7 @@
 #include "base/map.h"
 
 #define RANGES_MAX  (VP_SYMTAB_MODULES * 16u)
-#define POOL_MAX    (1u << 30)
+#define POOL_MAX    (256u << 20)
 #define NO_SYMBOL   UINT32_MAX
 #define NUMBERS_END (1ull << 32) /* no kernel address is below */
 

@@ -14,7 +14,7 @@
 #include "vmm-probe/guest/addr.h"
 
 #define VP_SYMTAB_VMLINUX 0 /* the core kernel's module number; its name is "vmlinux" */
-#define VP_SYMTAB_MAX     8000000u
+#define VP_SYMTAB_MAX     4000000u
 #define VP_SYMTAB_MODULES 4096u
 #define VP_SYM_NAME_MAX   512
 
