@@ -13,6 +13,8 @@
 #include "cli/print.h"
 #include "cli/print_quantize.h"
 
+#define EXTENT_MAX 65536
+
 /* A conversion with its width and precision known. */
 struct spec {
 	const struct dif_conv *conv;
@@ -370,11 +372,14 @@ static const struct cli_datum *next_arg(struct cursor *args)
 	return args->args++;
 }
 
+/* A width or precision that came as data. It may be a guest's number: two gigabytes of blanks must not
+ * come of it. */
 static int next_int(struct cursor *args)
 {
 	const struct cli_datum *d = next_arg(args);
+	int64_t n = d ? (int32_t)cli_load_signed(d->data, d->size) : 0;
 
-	return d ? (int)cli_load_signed(d->data, d->size) : 0;
+	return n > EXTENT_MAX ? EXTENT_MAX : n < -EXTENT_MAX ? -EXTENT_MAX : (int)n;
 }
 
 static struct spec resolve(const struct dif_conv *conv, struct cursor *args)

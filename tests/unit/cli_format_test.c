@@ -119,6 +119,14 @@ static void test_star(void **state)
 	CHECK("[    x][x    ]", "[%*s][%*s]", ARG(int, 5), STR("x", 2), ARG(int, -5), STR("x", 2));
 	CHECK("[ab][  ab]", "[%.*s][%4.*s]", ARG(int, 2), STR("abcd", 5), ARG(int, 2), STR("abcd", 5));
 	CHECK("[abcd]", "[%.*s]", ARG(int, 0), STR("abcd", 5));
+	/* hostile widths are bounded */
+	cli_print_format(
+	    &o.p,
+	    &(struct dif_format){
+		&(struct dif_conv){ .flags = DIF_CONV_STAR_WIDTH, .width = -1, .prec = -1, .conv = 'd' }, 1 },
+	    (const struct cli_datum[]){ ARG(int, INT32_MIN), ARG(int, 1) }, 2, NULL, 0);
+	fflush(o.p.fp);
+	assert_int_equal(o.len, 65536);
 	output_deinit(&o);
 }
 
