@@ -3,8 +3,11 @@
  * Attaching a guest: connect to its engine, read its kernel from outside, list its probes. Nothing in
  * the guest changes by this.
  */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
@@ -13,6 +16,9 @@
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"
 
+#define VP_DUMP_PREFIX    "dump:"
+#define VP_DUMP_REGISTERS ".regs"
+
 void vp_link_destroy(struct vp_guest_link *link)
 {
 	if (!link)
@@ -20,6 +26,7 @@ void vp_link_destroy(struct vp_guest_link *link)
 	vp_probes_destroy(link->probes);
 	vp_guest_destroy(link->guest);
 	vp_phys_destroy(link->phys);
+	vp_dump_close(link->dump);
 	vp_client_close(&link->client);
 	if (link->orc_fd >= 0)
 		close(link->orc_fd);
@@ -59,17 +66,12 @@ static struct ot_err *map_ram(struct vp_guest_link *link)
 	return NULL;
 }
 
-static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link)
+/* Find and read the kernel, given RAM and what registers there are. */
+static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *link,
+				  const struct vp_phys *phys, const struct vp_regs *regs, uint32_t nregs)
 {
-	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
-	uint32_t nregs = 0;
-
-	if (!regs)
-		return ot_err_nomem();
-	progress(s, "reading the vCPUs' registers");
-	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
 	struct vp_guest_opts opts = {
-		.phys = link->phys,
+		.phys = phys,
 		.regs = regs,
 		.nregs = nregs,
 		.vmlinux = s->config.vmlinux,
@@ -83,11 +85,23 @@ static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *lin
 	link->facts.size = sizeof(link->facts);
 	link->facts.guest_id = link->client.guest_id;
 	memcpy(link->facts.guest_name, link->client.guest_name, sizeof(link->facts.guest_name));
-	struct ot_err *err = vp_facts_read(link->guest, regs, link->client.nvcpus, &link->facts);
+	struct ot_err *err = vp_facts_read(link->guest, regs, nregs, &link->facts);
 	if (err && ot_err_code(err) != OT_ERR_UNSUPPORTED)
 		return err;
 	ot_err_destroy(err); /* no BTF: what needs types says so when it is used */
 	return NULL;
+}
+
+static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link)
+{
+	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
+	uint32_t nregs = 0;
+
+	if (!regs)
+		return ot_err_nomem();
+	progress(s, "reading the vCPUs' registers");
+	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
+	return read_kernel(s, link, link->phys, regs, nregs);
 }
 
 /* The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
@@ -113,49 +127,77 @@ static struct ot_err *make_unwind_table(struct vp_guest_link *link)
 	return NULL;
 }
 
-/* One program has one set of types and offsets, so its guests must run one kernel. */
+/* One program has one set of types and offsets, so its guests must run one kernel. Where KASLR put it
+ * may differ: see vp_session_enable(). */
 static struct ot_err *check_same_kernel(const struct vp_session *s, const struct vp_guest_link *link)
 {
 	if (!s->nlinks)
 		return NULL;
 	const struct vp_kernel *a = vp_guest_kernel(s->links[0]->guest), *b = vp_guest_kernel(link->guest);
-	if (a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len) &&
-	    vp_guest_kaslr_offset(s->links[0]->guest) == vp_guest_kaslr_offset(link->guest))
+	if (a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len))
 		return NULL;
-	return ot_err_new(
-	    OT_ERR_UNSUPPORTED,
-	    "%s runs %s and %s runs %s (or at another address): trace them in sessions of their own",
-	    s->links[0]->client.guest_name, a->release, link->client.guest_name, b->release);
+	return ot_err_new(OT_ERR_UNSUPPORTED,
+			  "%s runs %s and %s runs %s: trace them in sessions of their own",
+			  s->links[0]->client.guest_name, a->release, link->client.guest_name, b->release);
+}
+
+static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link *link, const char *name)
+{
+	char path[sizeof(link->client.path)];
+
+	OT_TRY(vp_locate(name, path, sizeof(path)));
+	OT_TRY(vp_client_connect(&link->client, path));
+	OT_TRY(map_ram(link));
+	OT_TRY(read_guest(s, link));
+	return make_unwind_table(link);
+}
+
+/* A dead guest. Registers that a raw image does not have may stand in a file beside it. */
+static struct ot_err *attach_dump(struct vp_session *s, struct vp_guest_link *link, const char *path)
+{
+	char registers[PATH_MAX];
+	struct vp_dump_opts opts = { .path = path };
+	const char *base = strrchr(path, '/');
+	size_t nregs = 0;
+
+	snprintf(registers, sizeof(registers), "%s" VP_DUMP_REGISTERS, path);
+	if (access(registers, R_OK) == 0)
+		opts.registers = registers;
+	snprintf(link->client.guest_name, sizeof(link->client.guest_name), "%s", base ? base + 1 : path);
+	OT_TRY(vp_dump_open(&opts, &link->dump));
+	const struct vp_regs *regs = vp_dump_regs(link->dump, &nregs);
+	return read_kernel(s, link, vp_dump_phys(link->dump), regs, (uint32_t)nregs);
+}
+
+static struct ot_err *attach_none(struct vp_session *s)
+{
+	if (s->nlinks)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none goes with no other guest");
+	return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
 }
 
 struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 {
-	char path[sizeof(((struct vp_client *)0)->path)];
 	ot_auto(cleanup_link) struct vp_guest_link *link = NULL;
 
-	if (name && !strcmp(name, "none")) {
-		if (s->nlinks)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "-g none goes with no other guest");
-		return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
-	}
+	if (name && !strcmp(name, "none"))
+		return attach_none(s);
 	if (s->nlinks == VP_GUESTS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "at most %d guests in one session", VP_GUESTS_MAX);
 	if (s->host_probes)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none goes with no other guest");
 
-	OT_TRY(vp_locate(name, path, sizeof(path)));
 	link = calloc(1, sizeof(*link));
 	if (!link)
 		return ot_err_nomem();
 	link->client.sock = -1;
 	link->orc_fd = -1;
-	link->session = s;
-	OT_TRY(vp_client_connect(&link->client, path));
-	OT_TRY(map_ram(link));
-	OT_TRY(read_guest(s, link));
+	if (name && !strncmp(name, VP_DUMP_PREFIX, strlen(VP_DUMP_PREFIX)))
+		OT_TRY(attach_dump(s, link, name + strlen(VP_DUMP_PREFIX)));
+	else
+		OT_TRY(attach_running(s, link, name));
 	OT_TRY(check_same_kernel(s, link));
 	progress(s, "listing the guest's functions");
-	OT_TRY(make_unwind_table(link));
 	OT_TRY(vp_probes_create(link->guest, &link->probes));
 	s->links[s->nlinks++] = ot_move(link);
 	return NULL;

@@ -107,11 +107,18 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, ui
 
 	if (probe->kind == VP_PROBE_ERROR) {
 		for (uint32_t i = 0; i < s->nsources; i++)
-			OT_TRY(add_ecb(e, i, probe, epid));
+			if (i == 0 || !s->links[i - 1]->dump)
+				OT_TRY(add_ecb(e, i, probe, epid));
 		return NULL;
 	}
-	if (s->nlinks && probe->kind != VP_PROBE_HOST)
+	if (s->nlinks && probe->kind != VP_PROBE_HOST) {
+		if (s->links[e->registry]->dump)
+			return ot_err_new(
+			    OT_ERR_UNSUPPORTED,
+			    "%s is a dump, nothing runs in it: only dtrace::: and tick probes fire",
+			    s->links[e->registry]->client.guest_name);
 		return add_ecb(e, e->registry + 1, probe, epid);
+	}
 	if (is_timer(probe) && !vp_tick_add(s, probe))
 		return ot_err_nomem();
 	return add_ecb(e, 0, probe, epid);
@@ -212,7 +219,7 @@ static struct ot_err *make_sources(struct vp_session *s)
 		struct vp_source *src = &s->sources[i];
 		src->link = i ? s->links[i - 1] : NULL;
 		src->guest = i ? i - 1 : 0;
-		src->ncpus = i ? src->link->client.nvcpus : 1;
+		src->ncpus = i && !src->link->dump ? src->link->client.nvcpus : 1;
 		src->seen = calloc(src->ncpus, sizeof(*src->seen));
 		if (!src->seen)
 			return ot_err_nomem();
@@ -339,10 +346,24 @@ static bool is_destructive(const struct dif_program *prog)
 	return false;
 }
 
+/* A program holds addresses as numbers: guests whose kernels lie apart can't share those. */
+static struct ot_err *check_addresses(const struct vp_session *s)
+{
+	for (uint32_t i = 1; s->used_address && i < s->nlinks; i++)
+		if (vp_guest_kaslr_offset(s->links[i]->guest) != vp_guest_kaslr_offset(s->links[0]->guest))
+			return ot_err_new(
+			    OT_ERR_UNSUPPORTED,
+			    "the program uses kernel symbols (`name), and the kernels of %s and %s lie at "
+			    "different addresses: trace them in sessions of their own",
+			    s->links[0]->client.guest_name, s->links[i]->client.guest_name);
+	return NULL;
+}
+
 struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
 	s->prog = prog;
 	s->sink = *sink;
+	OT_TRY(check_addresses(s));
 	OT_TRY(dif_program_verify(prog));
 	if (is_destructive(prog) && !s->options->destructive)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "Destructive actions not allowed");

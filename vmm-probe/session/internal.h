@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "dif/vm/dynvar.h"
+#include "vmm-probe/backend/dump/dump.h"
 #include "vmm-probe/engine/session.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/session/client.h"
@@ -21,13 +22,13 @@
 #define VP_GUESTS_MAX 16
 
 struct vp_guest_link {
-	struct vp_client client;
+	struct vp_client client; /* sock -1: a dump, in which nothing runs */
 	struct vp_phys *phys;
+	struct vp_dump *dump; /* NULL: a running guest */
 	struct vp_guest *guest;
 	struct vp_probes *probes;
 	struct vp_facts facts;
 	int orc_fd; /* unwind table; -1: none */
-	struct vp_session *session;
 };
 
 /* Where data comes from: an engine, with the buffers it writes. */
@@ -69,6 +70,7 @@ struct vp_session {
 
 	struct vp_guest_link *links[VP_GUESTS_MAX];
 	uint32_t nlinks;
+	bool used_address;             /* a program was given the address of a symbol */
 	struct vp_probes *host_probes; /* when there is no guest */
 
 	struct vp_engine *host_engine;

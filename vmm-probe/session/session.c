@@ -73,6 +73,8 @@ struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct 
 		s->gone_reason = strdup(ot_err_message(err));
 	ot_err_destroy(err);
 	src->gone = true;
+	for (uint32_t cpu = 0; s->dynvars && cpu < src->ncpus; cpu++)
+		dif_dynvars_vcpu_gone(s->dynvars, src->open.first_cpu + cpu);
 	return NULL;
 }
 

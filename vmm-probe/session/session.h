@@ -35,8 +35,9 @@ OT_MUST_CHECK struct ot_err *vp_session_create(const struct vp_session_config *c
 void vp_session_destroy(struct vp_session *s);
 
 /**
- * Attach a guest: "none", a name, a PID, a socket's path; NULL is the only one running. Reads the
- * guest's symbols and types. NOT_FOUND, PERMISSION, BUSY, BAD_DATA … say what to do.
+ * Attach a guest: "none", a name, a PID, a socket's path, "dump:FILE" (a raw image of RAM or an ELF
+ * core; FILE.regs beside it may hold registers as QEMU's `info registers` prints them); NULL is the only
+ * one running. Reads the guest's symbols and types. NOT_FOUND, PERMISSION, BUSY, BAD_DATA … say what to do.
  */
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
 
@@ -46,8 +47,8 @@ const struct dif_world *vp_session_world(struct vp_session *s);
 /** Probes, for -l. */
 OT_MUST_CHECK struct ot_err *vp_session_match(struct vp_session *s, const struct dif_probedesc *desc,
 					      bool with_refused,
-					      bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
-					      uint64_t *ret_count);
+					      bool (*each)(void *arg, const struct vp_probe *probe),
+					      void *arg, uint64_t *ret_count);
 
 /* An enabled clause on one probe: what an EPID stands for. */
 struct vp_enabled {
@@ -100,8 +101,8 @@ struct vp_aggregate {
 };
 
 /* Where data goes. Called from vp_session_poll() and vp_session_stop(), in this order at each
- * wake-up: status (drops), aggregation deltas when a snapshot is due, then records in order of time. Pointers are good
- * for the call. An error ends the poll and is returned by it (a full disk, say). */
+ * wake-up: status (drops), aggregation deltas when a snapshot is due, then records in order of time. Pointers
+ * are good for the call. An error ends the poll and is returned by it (a full disk, say). */
 struct vp_sink {
 	void *arg;
 	struct ot_err *(*record)(void *arg, const struct vp_record *rec);
@@ -120,8 +121,8 @@ OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
 
 enum vp_session_state {
 	VP_SESSION_ACTIVE,
-	VP_SESSION_EXITED,  /* exit() was called: call vp_session_stop() */
-	VP_SESSION_GONE,    /* a guest's VMM has ended; what it had handed over was delivered */
+	VP_SESSION_EXITED, /* exit() was called: call vp_session_stop() */
+	VP_SESSION_GONE,   /* a guest's VMM has ended; what it had handed over was delivered */
 };
 
 /**

@@ -50,6 +50,7 @@ static bool find_symbol(void *env, const char *module, const char *name, struct 
 
 	if (!sym)
 		return false;
+	((struct vp_session *)env)->used_address = true;
 	*ret = (struct dif_symbol){
 		.address = sym->addr,
 		.size = vp_symbol_size(tab, sym),
@@ -173,9 +174,17 @@ static bool macro(void *env, const char *name, int64_t *ret)
 		const char *name;
 		int64_t value;
 	} values[] = {
-		{ "pid", getpid() }, { "ppid", getppid() }, { "uid", getuid() },    { "euid", geteuid() },
-		{ "gid", getgid() }, { "egid", getegid() }, { "pgid", getpgid(0) }, { "sid", getsid(0) },
-		{ "projid", 0 },     { "taskid", 0 },       { "target", s->config.target_pid },
+		{ "pid", getpid() },
+		{ "ppid", getppid() },
+		{ "uid", getuid() },
+		{ "euid", geteuid() },
+		{ "gid", getgid() },
+		{ "egid", getegid() },
+		{ "pgid", getpgid(0) },
+		{ "sid", getsid(0) },
+		{ "projid", 0 },
+		{ "taskid", 0 },
+		{ "target", s->config.target_pid },
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(values); i++) {

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Dead guests read from dumps, and several guests in one session."""
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.scenario import Scenario, main, parse_symbols
+
+
+class Dumps(Scenario):
+    def read(self, path, *args):
+        result = subprocess.run([self.outsight.binary, "-g", f"dump:{path}", "--no-cache", *args],
+                                capture_output=True, text=True, timeout=120, check=False)
+        return result.returncode, result.stdout, result.stderr
+
+    def check(self, path, symbols):
+        """Symbols, typed kernel memory, and what a dump can't do."""
+        status, out, err = self.read(path, "--dump-symbols")
+        self.assertEqual(status, 0, err)
+        self.assertEqual(sorted(parse_symbols(out)), symbols)
+        status, out, err = self.read(path, "-q", "-n", "BEGIN { trace(`init_task.comm); exit(0); }")
+        self.assertEqual((status, out.strip()), (0, "swapper/0"), err)
+        status, out, err = self.read(path, "-n", "syscall:::entry { @ = count(); }")
+        self.assertEqual(status, 1)
+        self.assertIn("is a dump", err)
+
+    def test_raw_image_and_core(self):
+        with tempfile.TemporaryDirectory() as where, self.guest(smp=1) as guest:
+            symbols = sorted(parse_symbols(guest.read_file("/proc/kallsyms").decode()))
+            guest.qmp("stop")
+            core, raw = os.path.join(where, "core"), os.path.join(where, "ram")
+            guest.qmp("dump-guest-memory", paging=False, protocol=f"file:{core}")
+            subprocess.run(["cp", "--sparse=always", guest.ram_path(), raw], check=True)
+            with open(f"{raw}.regs", "w", encoding="ascii") as f:
+                f.write(guest.qmp("human-monitor-command", **{"command-line": "info registers"}))
+            guest.kill()
+            self.check(core, symbols)
+            self.check(raw, symbols)
+
+            # Half of the image, and half of a page less: an error, not a crash or a wrong table.
+            for path, size in ((raw, os.path.getsize(raw) // 2 - 2048), (core, 5000)):
+                os.truncate(path, size)
+                status, out, err = self.read(path, "--dump-symbols")
+                self.assertEqual((status, out), (1, ""))
+                self.assertRegex(err, r"^dtrace: .*\n$")
+
+
+class Several(Scenario):
+    def test_two_guests_in_one_session(self):
+        """One program on two guests of one kernel, whose addresses differ."""
+        with self.guest(smp=1) as one, self.guest(smp=2) as two:
+            self.outsight.run(one, "--dump-symbols")
+            trace = self.outsight.start(
+                one, "-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock"), "-q", "-n",
+                'BEGIN { printf("begin\\n"); } '
+                'syscall::getppid:entry /execname == "getppid_loop"/ { @[guest] = count(); }')
+            trace.wait_for("begin")
+            jobs = [one.spawn("getppid_loop 1 1000"), two.spawn("getppid_loop 2 1000")]
+            for job in jobs:
+                job.done()
+            trace.stop()
+            counts = dict(line.split() for line in trace.out.splitlines() if len(line.split()) == 2)
+            self.assertEqual(counts, {one.name: "1000", two.name: "2000"}, trace.story())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
