@@ -203,21 +203,25 @@ static void speculations(void **state)
 	static struct ef_record r[RECORDS_MAX];
 	(void)state;
 
-	struct dif_object *set = ef_global_add(f, 0x500, 0);
-	set->text[0] = dif_insn_index(DIF_OP_call, DIF_SUBR_speculation, 1);
-	uint32_t open = ef_clause(f, NULL), add = ef_clause(f, NULL);
-	uint32_t commit = ef_clause(f, ef_var_eq(f, DIF_VAR_cpu, 0)),
-		 discard = ef_clause(f, ef_var_eq(f, DIF_VAR_cpu, 1));
-	ef_action(f, open, DIF_ACT_difexpr, set);
-	ef_action(f, add, DIF_ACT_speculate, ef_global(f, 0x500));
-	ef_action(f, add, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
-	ef_action(f, commit, DIF_ACT_commit, ef_global(f, 0x500));
-	ef_action(f, discard, DIF_ACT_discard, ef_global(f, 0x500));
+	/* Every vCPU opens and fills ids 1 and 2; the first commits both, the second discards 2. */
+	struct dif_object *first = ef_var_eq(f, DIF_VAR_cpu, 0), *second = ef_var_eq(f, DIF_VAR_cpu, 1);
+	uint32_t open = ef_clause(f, NULL), add[2],
+		 end[3] = { ef_clause(f, first), ef_clause(f, first), ef_clause(f, second) };
+	ef_action(f, open, DIF_ACT_difexpr, ef_call(f, DIF_SUBR_speculation));
+	ef_action(f, end[0], DIF_ACT_commit, ef_int(f, 1));
+	ef_action(f, end[1], DIF_ACT_commit, ef_int(f, 2));
+	ef_action(f, end[2], DIF_ACT_discard, ef_int(f, 2));
+	for (unsigned i = 0; i < 2; i++) {
+		add[i] = ef_clause(f, NULL);
+		ef_action(f, add[i], DIF_ACT_speculate, ef_int(f, i + 1));
+		ef_action(f, add[i], DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	}
 	ef_open(f);
 	ef_enable_entry(f, open, EF_FUNC_A);
-	uint32_t epid = ef_enable_entry(f, add, EF_FUNC_B);
-	ef_enable_entry(f, commit, EF_FUNC_C);
-	ef_enable_entry(f, discard, EF_FUNC_C);
+	uint32_t epid = ef_enable_entry(f, add[0], EF_FUNC_B);
+	ef_enable_entry(f, add[1], EF_FUNC_B);
+	for (unsigned i = 0; i < 3; i++)
+		ef_enable_entry(f, end[i], EF_FUNC_C);
 	ef_start(f);
 	start(f, v);
 	uint64_t committed = 0;
