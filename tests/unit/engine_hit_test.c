@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define MAX_RECORDS 256
 
@@ -358,6 +359,43 @@ static void time_stands_still_in_a_clause(void **state)
 	ef_destroy(f);
 }
 
+/* Between two updates of the run queue's clock vtimestamp goes on with the host's, and never back. */
+static void vtimestamp_goes_on(void **state)
+{
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	uint64_t rq = EF_PERCPU + EF_PERCPU_RQ + EF_RQ_CLOCK, clock = 6000;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_vtimestamp));
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	nanosleep(&ms, NULL);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	for (unsigned i = 0; i < 20; i++) {
+		nanosleep(&ms, NULL);
+		vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	}
+	vp_fake_write(f->fake, f->kernel_root, rq, &clock, sizeof(clock));
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	ef_switch(f);
+	uint32_t n = ef_records(f, 0, r, MAX_RECORDS);
+	assert_int_equal(n, 23);
+	uint64_t first = ef_u64(r[0].data + 16), second = ef_u64(r[1].data + 16);
+	assert_int_equal(first, 11000);
+	assert_true(second - first >= 1000000);
+	assert_int_equal(second - first,
+			 r[1].time_ns - r[0].time_ns < 10000000 ? r[1].time_ns - r[0].time_ns : 10000000);
+	for (uint32_t i = 1; i < n; i++)
+		assert_true(ef_u64(r[i].data + 16) >= ef_u64(r[i - 1].data + 16));
+	assert_true(ef_u64(r[n - 1].data + 16) <= first + 1000 + 10000000);
+	ef_destroy(f);
+}
+
 static void return_arguments(void **state)
 {
 	struct ef *f = ef_create();
@@ -557,6 +595,7 @@ int main(void)
 		cmocka_unit_test(builtins),
 		cmocka_unit_test(builtin_strings),
 		cmocka_unit_test(time_stands_still_in_a_clause),
+		cmocka_unit_test(vtimestamp_goes_on),
 		cmocka_unit_test(return_arguments),
 		cmocka_unit_test(syscall_arguments_come_from_pt_regs),
 		cmocka_unit_test(site_of_one_syscall),

@@ -186,6 +186,12 @@ struct vp_specbuf {
 	uint64_t used;
 };
 
+/* How far the host's clock is ahead of a run queue's, for vtimestamp. */
+struct vp_guest_clock {
+	uint64_t since_ns; /* when least[0] was begun */
+	uint64_t least[2]; /* since then, and in the window before */
+};
+
 struct vp_es_vcpu {
 	_Alignas(64) struct vp_es *es;
 	uint32_t vcpu;
@@ -213,6 +219,7 @@ struct vp_es_vcpu {
 	uint64_t time_ns, wall_ns; /* of the clause; 0: not asked for yet */
 	uint64_t task;
 	bool task_known;
+	struct vp_guest_clock clock;
 	uint64_t increment; /* quantize's third argument */
 	bool depth_known, caller_known;
 	uint64_t depth, caller;

@@ -5,8 +5,11 @@
  */
 #include "vmm-probe/engine/internal.h"
 
-#define ANCESTORS_MAX  1024
-#define UNKNOWN_OFFSET (~0ull)
+#define ANCESTORS_MAX   1024
+#define CLOCK_WINDOW_NS 1000000000ull
+/* No tick is rarer while a task runs, but with nohz_full. */
+#define UPDATE_MAX_NS   10000000ull
+#define UNKNOWN_OFFSET  (~0ull)
 
 static bool percpu_u64(struct vp_es_vcpu *v, uint64_t offset, uint64_t *ret)
 {
@@ -107,20 +110,45 @@ uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault)
 	}
 }
 
-/* What the task has run until it was last looked at, and what has passed since on its run queue's clock. */
+/*
+ * A run queue's clock stands still between two updates (a tick, a wake-up, a switch), so it alone says
+ * nothing of a system call's microseconds. How far our clock is ahead of it is least right after an update:
+ * that distance, the smallest of the last one to two seconds (a guest can be paused), dates the guest's now.
+ */
+static uint64_t since_update(struct vp_es_vcpu *v, uint64_t rq_clock)
+{
+	struct vp_guest_clock *c = &v->clock;
+	uint64_t now = vp_clause_time(v), ahead = now - rq_clock;
+
+	if (now - c->since_ns > CLOCK_WINDOW_NS) {
+		bool fresh = now - c->since_ns > 2 * CLOCK_WINDOW_NS;
+		c->least[1] = fresh ? ahead : c->least[0];
+		c->least[0] = ahead;
+		c->since_ns = now;
+	}
+	if ((int64_t)(ahead - c->least[0]) < 0)
+		c->least[0] = ahead;
+	uint64_t least = (int64_t)(c->least[1] - c->least[0]) < 0 ? c->least[1] : c->least[0];
+	if ((int64_t)(ahead - least) < 0)
+		return 0;
+	return ahead - least < UPDATE_MAX_NS ? ahead - least : UPDATE_MAX_NS;
+}
+
+/* What the task had run when it was last accounted for, and what has passed since on its run queue's clock.
+ */
 uint64_t vp_vtimestamp(struct vp_es_vcpu *v, enum dif_fault *fault)
 {
 	const struct vp_facts *f = &v->es->facts;
-	uint64_t task = vp_task(v), now;
+	uint64_t task = vp_task(v), clock;
 
 	if (v->es->engine->host)
 		return vp_clause_time(v);
 	uint64_t ran = vp_task_field(v, task, f->task_sum_exec_runtime, 8, fault);
 	uint64_t start = vp_task_field(v, task, f->task_exec_start, 8, fault);
 	if (f->runqueues == UNKNOWN_OFFSET || f->rq_clock_task == VP_NO_OFFSET ||
-	    !percpu_u64(v, f->runqueues + f->rq_clock_task, &now) || now < start)
+	    !percpu_u64(v, f->runqueues + f->rq_clock_task, &clock) || clock < start)
 		return ran;
-	return ran + (now - start);
+	return ran + (clock - start) + since_update(v, clock);
 }
 
 bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid)
