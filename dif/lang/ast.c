@@ -89,8 +89,13 @@ struct dif_node *dif_node_clone_list(struct dif_compiler *c, const struct dif_no
 /* Recursion is bounded by the tree's depth. */
 struct dif_node *dif_node_clone(struct dif_compiler *c, const struct dif_node *node)
 {
-	struct dif_node *n = dif_new(c, c->nodes, struct dif_node);
+	struct dif_node *n;
 
+	/* inlines that use each other twice double with every level */
+	if (++c->ncopied > DIF_COPIES_MAX)
+		return dif_fail(c, DIF_D_SYNTAX, node->line,
+				"inlines and translators expand to more than %d operators", DIF_COPIES_MAX);
+	n = dif_new(c, c->nodes, struct dif_node);
 	if (!n)
 		return NULL;
 	*n = *node;

@@ -13,7 +13,8 @@
 
 #include "dif/lang/types.h"
 
-#define DIF_DEPTH_MAX 600
+#define DIF_DEPTH_MAX  600
+#define DIF_COPIES_MAX 200000 /* nodes copied for one clause or definition */
 
 struct dif_ident;
 

@@ -65,6 +65,7 @@ struct dif_compiler {
 	struct dif_lexer lex;
 	struct dif_token tok;
 	uint32_t nesting; /* of the recursive descent */
+	uint32_t ncopied; /* nodes, for this clause or definition */
 	uint64_t matched;
 	bool is_library;
 	bool skip_library; /* a depends_on was not met */

@@ -14,37 +14,32 @@
 
 #include "base/buf.h"
 
+/* clang-format off */
 /* X(NAME, TEXT): keywords. */
-#define DIF_KEYWORDS(X)                                                                                   \
-	X(AUTO, "auto")                                                                                   \
-	X(BREAK, "break")                                                                                 \
-	X(CASE, "case") X(CHAR, "char") X(CONST, "const") X(CONTINUE, "continue") X(COUNTER, "counter")   \
-	    X(DEFAULT, "default") X(DO, "do") X(DOUBLE, "double") X(ELSE, "else") X(ENUM, "enum")         \
-		X(EXTERN, "extern") X(FLOAT, "float") X(FOR, "for") X(GOTO, "goto") X(IF, "if")           \
-		    X(IMPORT, "import") X(INLINE, "inline") X(INT, "int") X(LONG, "long")                 \
-			X(OFFSETOF, "offsetof") X(PROBE, "probe") X(PROVIDER, "provider")                 \
-			    X(REGISTER, "register") X(RESTRICT, "restrict") X(RETURN, "return")           \
-				X(SELF, "self") X(SHORT, "short") X(SIGNED, "signed") X(SIZEOF, "sizeof") \
-				    X(STATIC, "static") X(STRING, "string") X(STRINGOF, "stringof")       \
-					X(STRUCT, "struct") X(SWITCH, "switch") X(THIS, "this")           \
-					    X(TRANSLATOR, "translator") X(TYPEDEF, "typedef")             \
-						X(UNION, "union") X(UNSIGNED, "unsigned")                 \
-						    X(USERLAND, "userland") X(VOID, "void")               \
-							X(VOLATILE, "volatile") X(WHILE, "while")         \
-							    X(XLATE, "xlate")
+#define DIF_KEYWORDS(X)                                                                              \
+	X(AUTO, "auto") X(BREAK, "break") X(CASE, "case") X(CHAR, "char") X(CONST, "const")          \
+	X(CONTINUE, "continue") X(COUNTER, "counter") X(DEFAULT, "default") X(DO, "do")              \
+	X(DOUBLE, "double") X(ELSE, "else") X(ENUM, "enum") X(EXTERN, "extern") X(FLOAT, "float")    \
+	X(FOR, "for") X(GOTO, "goto") X(IF, "if") X(IMPORT, "import") X(INLINE, "inline")            \
+	X(INT, "int") X(LONG, "long") X(OFFSETOF, "offsetof") X(PROBE, "probe")                      \
+	X(PROVIDER, "provider") X(REGISTER, "register") X(RESTRICT, "restrict") X(RETURN, "return")  \
+	X(SELF, "self") X(SHORT, "short") X(SIGNED, "signed") X(SIZEOF, "sizeof")                    \
+	X(STATIC, "static") X(STRING, "string") X(STRINGOF, "stringof") X(STRUCT, "struct")          \
+	X(SWITCH, "switch") X(THIS, "this") X(TRANSLATOR, "translator") X(TYPEDEF, "typedef")        \
+	X(UNION, "union") X(UNSIGNED, "unsigned") X(USERLAND, "userland") X(VOID, "void")            \
+	X(VOLATILE, "volatile") X(WHILE, "while") X(XLATE, "xlate")
 
 /* X(NAME, TEXT): operators and punctuation, longer ones before their prefixes. */
-#define DIF_PUNCT(X)                                                                                         \
-	X(LSH_ASGN, "<<=")                                                                                   \
-	X(RSH_ASGN, ">>=")                                                                                   \
-	X(ELLIPSIS, "...") X(LSH, "<<") X(RSH, ">>") X(LE, "<=") X(GE, ">=") X(EQ, "==") X(NE, "!=")         \
-	    X(LAND, "&&") X(LOR, "||") X(LXOR, "^^") X(INC, "++") X(DEC, "--") X(ARROW, "->")                \
-		X(ADD_ASGN, "+=") X(SUB_ASGN, "-=") X(MUL_ASGN, "*=") X(DIV_ASGN, "/=") X(MOD_ASGN, "%=")    \
-		    X(AND_ASGN, "&=") X(OR_ASGN, "|=") X(XOR_ASGN, "^=") X(ASGN, "=") X(LT, "<") X(GT, ">")  \
-			X(NOT, "!") X(AND, "&") X(OR, "|") X(XOR, "^") X(TILDE, "~") X(ADD, "+") X(SUB, "-") \
-			    X(MUL, "*") X(DIV, "/") X(MOD, "%") X(QUESTION, "?") X(COLON, ":") X(COMMA, ",") \
-				X(SEMI, ";") X(LPAREN, "(") X(RPAREN, ")") X(LBRACK, "[") X(RBRACK, "]")     \
-				    X(LBRACE, "{") X(RBRACE, "}") X(DOT, ".")
+#define DIF_PUNCT(X)                                                                                 \
+	X(LSH_ASGN, "<<=") X(RSH_ASGN, ">>=") X(ELLIPSIS, "...") X(LSH, "<<") X(RSH, ">>")           \
+	X(LE, "<=") X(GE, ">=") X(EQ, "==") X(NE, "!=") X(LAND, "&&") X(LOR, "||") X(LXOR, "^^")     \
+	X(INC, "++") X(DEC, "--") X(ARROW, "->") X(ADD_ASGN, "+=") X(SUB_ASGN, "-=")                 \
+	X(MUL_ASGN, "*=") X(DIV_ASGN, "/=") X(MOD_ASGN, "%=") X(AND_ASGN, "&=") X(OR_ASGN, "|=")     \
+	X(XOR_ASGN, "^=") X(ASGN, "=") X(LT, "<") X(GT, ">") X(NOT, "!") X(AND, "&") X(OR, "|")      \
+	X(XOR, "^") X(TILDE, "~") X(ADD, "+") X(SUB, "-") X(MUL, "*") X(DIV, "/") X(MOD, "%")        \
+	X(QUESTION, "?") X(COLON, ":") X(COMMA, ",") X(SEMI, ";") X(LPAREN, "(") X(RPAREN, ")")      \
+	X(LBRACK, "[") X(RBRACK, "]") X(LBRACE, "{") X(RBRACE, "}") X(DOT, ".")
+/* clang-format on */
 
 enum dif_tok {
 	DIF_T_EOF,

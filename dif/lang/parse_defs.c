@@ -210,6 +210,8 @@ bool dif_parse_translator(struct dif_compiler *c)
 	    !dif_parse_declspec(c, &spec) || !dif_parse_declarator(c, spec.type, &d) ||
 	    !dif_expect(c, DIF_T_GT))
 		return false;
+	if (!d.name || d.is_assoc)
+		return dif_syntax(c);
 	if (!dif_is_sou(c, x->out))
 		return dif_fail(c, DIF_D_XLATE_SOU, line,
 				"translator output type must be a struct or union: %s",

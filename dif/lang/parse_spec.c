@@ -105,6 +105,15 @@ static bool parse_id(struct dif_compiler *c, const char *text, struct dif_probed
 	return true;
 }
 
+/* The engine's name buffers, the NUL counted. */
+static bool check_lengths(struct dif_compiler *c, const struct dif_probedesc *desc)
+{
+	if (strlen(desc->provider) < 64 && strlen(desc->module) < 64 && strlen(desc->function) < 192 &&
+	    strlen(desc->name) < 64 && strlen(desc->guest) < 64)
+		return true;
+	return dif_fail(c, DIF_D_PDESC_INVAL, 0, "invalid probe description: a field is too long");
+}
+
 bool dif_parse_probedesc(struct dif_compiler *c, const char *text, size_t len, struct dif_probedesc *ret)
 {
 	struct dif_probedesc desc = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
@@ -119,6 +128,7 @@ bool dif_parse_probedesc(struct dif_compiler *c, const char *text, size_t len, s
 		ok = ok && split(c, ot_buf_str(&buf), fields, &n) &&
 		     assign_fields(c, ot_buf_str(&buf), fields, n, &desc);
 	ot_buf_deinit(&buf);
+	ok = ok && check_lengths(c, &desc);
 	if (ok)
 		*ret = desc;
 	return ok;

@@ -10,6 +10,7 @@ struct members {
 	uint64_t bits;  /* next free bit */
 	uint64_t align; /* of the aggregate, bytes */
 	bool is_union;
+	struct ot_map names;
 };
 
 static uint64_t align_of(struct dif_compiler *c, struct dif_type *type)
@@ -123,9 +124,10 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 	}
 	if (!dif_check_object_type(c, d.type, d.name ? d.name : "", d.line))
 		return false;
-	for (size_t i = 0; d.name && i < ms->n; i++)
-		if (!strcmp(ms->list[i].name, d.name))
-			return dif_fail(c, DIF_D_DECL_IDRED, d.line, "member redeclared: %s", d.name);
+	if (d.name && ot_map_gets(&ms->names, d.name))
+		return dif_fail(c, DIF_D_DECL_IDRED, d.line, "member redeclared: %s", d.name);
+	if (d.name && !ot_map_puts(&ms->names, d.name, ms))
+		return dif_fail_memory(c);
 	return add_member(
 	    c, ms, (struct dif_member){ .name = d.name ? d.name : "", .type = d.type, .bit_size = width });
 }
@@ -213,7 +215,10 @@ struct dif_type *dif_parse_sou(struct dif_compiler *c, enum dif_ckind kind, bool
 	if (!t)
 		return NULL;
 	dif_next(c);
-	if (!member_list(c, &ms))
+	ot_map_init(&ms.names);
+	bool ok = member_list(c, &ms);
+	ot_map_deinit(&ms.names);
+	if (!ok)
 		return NULL;
 	t->kind = kind;
 	t->is_forward = false;

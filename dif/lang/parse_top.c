@@ -88,6 +88,7 @@ static bool parse_external(struct dif_compiler *c)
 	struct ot_arena *keep = c->nodes;
 	bool ok;
 
+	c->ncopied = 0;
 	switch ((int)c->tok.kind) {
 	case DIF_T_SPEC:
 	case DIF_T_INTEGER:
