@@ -26,7 +26,7 @@ struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what, s
 		return err;
 	ot_buf_printf(&guest->note, "%s: %s\n", what, ot_err_message(err));
 	ot_err_destroy(err);
-	return NULL;
+	return guest->note.failed ? ot_err_nomem() : NULL;
 }
 
 static void step(const struct vp_guest_opts *opts, const char *what)
@@ -184,7 +184,7 @@ void vp_guest_destroy(struct vp_guest *guest)
 	vp_symtab_destroy(guest->symtab);
 	vp_modules_deinit(&guest->modules);
 	vp_btf_destroy(guest->btf);
-	free(guest->btf_data);
+	free((void *)guest->btf_data);
 	free((void *)guest->orc.ip);
 	free((void *)guest->orc.orc);
 	ot_buf_deinit(&guest->note);

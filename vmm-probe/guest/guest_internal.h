@@ -16,7 +16,7 @@ struct vp_guest {
 	struct vp_module_layout layout;
 	bool have_layout;
 	struct vp_btf *btf;
-	uint8_t *btf_data;
+	const uint8_t *btf_data; /* ours */
 	size_t btf_size;
 	struct vp_orc_raw orc; /* its memory is ours */
 	struct ot_buf note;

@@ -12,21 +12,22 @@
 #define BTF_TRIES   64
 #define MODULE_ORCS 4000000u
 
-/* A copy of [start, stop) of the image; NULL without memory or when it isn't all there. */
-static uint8_t *copy_between(const struct vp_image *image, uint64_t start, uint64_t stop, size_t *ret_size)
+/* A copy of [start, stop) of the image; *ret stays NULL when that isn't all there. */
+static struct ot_err *copy_between(const struct vp_image *image, uint64_t start, uint64_t stop,
+				   const uint8_t **ret, size_t *ret_size)
 {
-	const uint8_t *bytes;
+	const uint8_t *bytes = start && stop > start ? vp_image_at(image, vp_gva(start), stop - start) : NULL;
 	uint8_t *copy;
 
-	if (!start || stop <= start)
+	if (!bytes)
 		return NULL;
-	bytes = vp_image_at(image, vp_gva(start), stop - start);
-	copy = bytes ? malloc(stop - start) : NULL;
+	copy = malloc(stop - start);
 	if (!copy)
-		return NULL;
+		return ot_err_nomem();
 	memcpy(copy, bytes, stop - start);
+	*ret = copy;
 	*ret_size = stop - start;
-	return copy;
+	return NULL;
 }
 
 /* How long a blob at @p at says it is; 0 when that leads out of the image. */
@@ -45,11 +46,11 @@ static size_t blob_size(const uint8_t *at, const uint8_t *end)
 }
 
 /* Without the symbols around it: the largest blob with a sound header. */
-static uint8_t *scan_btf(const struct vp_image *image, size_t *ret_size)
+static struct ot_err *scan_btf(const struct vp_image *image, const uint8_t **ret, size_t *ret_size)
 {
 	const uint8_t *at = image->data, *end = image->data + image->size, *best = NULL;
 	size_t best_size = 0;
-	uint8_t *copy;
+	uint64_t start;
 
 	for (int i = 0; i < BTF_TRIES; i++) {
 		size_t size;
@@ -64,58 +65,53 @@ static uint8_t *scan_btf(const struct vp_image *image, size_t *ret_size)
 		}
 		at++;
 	}
-	copy = best ? malloc(best_size) : NULL;
-	if (copy) {
-		memcpy(copy, best, best_size);
-		*ret_size = best_size;
-	}
-	return copy;
+	if (!best)
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "the kernel has no .BTF in its memory (--vmlinux FILE gives it)");
+	start = image->base.v + (uint64_t)(best - image->data);
+	return copy_between(image, start, start + best_size, ret, ret_size);
 }
 
 static struct ot_err *open_btf(struct vp_guest *guest, const struct vp_image *image)
 {
-	const struct vp_symtab *symtab = guest->symtab;
+	uint64_t start = vp_guest_address(guest->symtab, "__start_BTF");
+	uint64_t stop = vp_guest_address(guest->symtab, "__stop_BTF");
 	struct ot_err *err;
 
 	if (!guest->btf_data)
-		guest->btf_data = copy_between(image, vp_guest_address(symtab, "__start_BTF"),
-					       vp_guest_address(symtab, "__stop_BTF"), &guest->btf_size);
+		OT_TRY(copy_between(image, start, stop, &guest->btf_data, &guest->btf_size));
 	if (!guest->btf_data)
-		guest->btf_data = scan_btf(image, &guest->btf_size);
-	if (!guest->btf_data)
-		return ot_err_new(OT_ERR_NOT_FOUND,
-				  "the kernel has no .BTF in its memory (--vmlinux FILE gives "
-				  "it)");
+		OT_TRY(scan_btf(image, &guest->btf_data, &guest->btf_size));
 	err = vp_btf_create(guest->btf_data, guest->btf_size, NULL, &guest->btf);
 	if (err) {
-		free(guest->btf_data);
+		free((void *)guest->btf_data);
 		guest->btf_data = NULL;
 		guest->btf_size = 0;
 	}
 	return ot_err_prefix(err, "the kernel's types can't be read (--vmlinux FILE gives them)");
 }
 
-static void find_orc(struct vp_guest *guest, const struct vp_image *image)
+static struct ot_err *find_orc(struct vp_guest *guest, const struct vp_image *image)
 {
 	const struct vp_symtab *symtab = guest->symtab;
-	uint64_t start_ip = vp_guest_address(symtab, "__start_orc_unwind_ip");
 	struct vp_orc_raw *orc = &guest->orc;
+	uint64_t start = vp_guest_address(symtab, "__start_orc_unwind_ip");
 
 	if (orc->ip && orc->orc)
-		return;
+		return NULL;
 	free((void *)orc->ip);
 	free((void *)orc->orc);
 	memset(orc, 0, sizeof(*orc));
-	orc->ip =
-	    copy_between(image, start_ip, vp_guest_address(symtab, "__stop_orc_unwind_ip"), &orc->ip_size);
-	orc->orc = copy_between(image, vp_guest_address(symtab, "__start_orc_unwind"),
-				vp_guest_address(symtab, "__stop_orc_unwind"), &orc->orc_size);
-	orc->ip_addr = vp_gva(start_ip);
+	orc->ip_addr = vp_gva(start);
+	OT_TRY(copy_between(image, start, vp_guest_address(symtab, "__stop_orc_unwind_ip"), &orc->ip,
+			    &orc->ip_size));
+	return copy_between(image, vp_guest_address(symtab, "__start_orc_unwind"),
+			    vp_guest_address(symtab, "__stop_orc_unwind"), &orc->orc, &orc->orc_size);
 }
 
 struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image)
 {
-	find_orc(guest, image);
+	OT_TRY(find_orc(guest, image));
 	return vp_guest_note_missing(guest, "no types", open_btf(guest, image));
 }
 
