@@ -37,8 +37,9 @@ static struct ot_err *do_setopt(struct cli_consumer *c, const struct vp_enabled 
 	if (!name)
 		return ot_err_nomem();
 	err = dif_options_set(c->opts, name, value, DIF_OPT_ACTIVE);
+	/* an empty line follows this one message, as dtrace has it */
 	if (err)
-		cli_report_library_fault(ecb, "couldn't set option \"%s\" to \"%s\": %s", name,
+		cli_report_library_fault(ecb, "couldn't set option \"%s\" to \"%s\": %s\n", name,
 					 value ? value : "1", ot_err_message(err));
 	return NULL;
 }

@@ -56,6 +56,7 @@ void cli_options_deinit(struct cli_invocation *inv)
 	free(inv->libdirs.items);
 	free(inv->commands.items);
 	free(inv->pids.items);
+	free(inv->env.items);
 	dif_options_deinit(&inv->opts);
 	ot_arena_deinit(&inv->arena);
 }
@@ -265,6 +266,8 @@ static int set_x(struct cli_invocation *inv, const char *arg)
 		return add(&inv->libdirs, value);
 	if (!strcmp(name, "stdc"))
 		return set_conformance(inv, value);
+	if (!strcmp(name, "setenv") || !strcmp(name, "unsetenv"))
+		return add(&inv->env, value);
 	return CLI_GO_ON;
 }
 

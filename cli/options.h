@@ -33,6 +33,7 @@ struct cli_invocation {
 	struct cli_strings libdirs;  /* -L */
 	struct cli_strings commands; /* -c */
 	struct cli_strings pids;     /* -p */
+	struct cli_strings env;      /* for -c: NAME=VALUE sets, NAME unsets, in order */
 	struct ot_arena arena;       /* texts made here */
 	const char *out;             /* -o */
 	const char *vmlinux, *symbols;

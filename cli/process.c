@@ -57,12 +57,14 @@ static char **split(char *line)
 }
 
 /* In the child: it stops by itself once exec() has succeeded, because it is traced. */
-static OT_NORETURN void become(char **argv, int error_fd)
+static OT_NORETURN void become(const struct cli_invocation *inv, char **argv, int error_fd)
 {
 	sigset_t none;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (size_t i = 0; i < inv->env.count; i++)
+		putenv((char *)inv->env.items[i]); /* glibc: a name without "=" is removed */
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	execvp(argv[0], argv);
 	int err = errno;
@@ -71,7 +73,8 @@ static OT_NORETURN void become(char **argv, int error_fd)
 	_exit(127);
 }
 
-static struct ot_err *start(struct cli_processes *procs, const char *command)
+static struct ot_err *start(struct cli_processes *procs, const struct cli_invocation *inv,
+			    const char *command)
 {
 	ot_auto_free char *line = strdup(command);
 	ot_auto_free char **argv = line ? split(line) : NULL;
@@ -86,7 +89,7 @@ static struct ot_err *start(struct cli_processes *procs, const char *command)
 	fflush(NULL);
 	pid = fork();
 	if (!pid)
-		become(argv, fds[1]);
+		become(inv, argv, fds[1]);
 	close(fds[1]);
 	n = pid < 0 ? 0 : read(fds[0], &failed, sizeof(failed)); /* nothing: exec() closed it */
 	close(fds[0]);
@@ -105,7 +108,7 @@ struct ot_err *cli_processes_start(struct cli_processes *procs, const struct cli
 {
 	*procs = (struct cli_processes){ 0 };
 	for (size_t i = 0; i < inv->commands.count; i++)
-		OT_TRY(start(procs, inv->commands.items[i]));
+		OT_TRY(start(procs, inv, inv->commands.items[i]));
 	for (size_t i = 0; i < inv->pids.count; i++)
 		OT_TRY(grab(procs, inv->pids.items[i]));
 	return NULL;
