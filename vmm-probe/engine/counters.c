@@ -11,14 +11,10 @@
 
 #include "vmm-probe/engine/internal.h"
 
-static struct vp_counter *find_shared(const struct vp_es *es, const struct vp_ecb *ecb)
+/* Where a clause keeps the counter that all of its ECBs share. */
+static struct vp_counter **shared_counter(struct vp_es *es, const struct vp_ecb *ecb)
 {
-	if (ecb->clause->counts_per_probe)
-		return NULL;
-	for (struct vp_counter *c = es->counters; c; c = c->next)
-		if (c->ecb->clause == ecb->clause)
-			return c;
-	return NULL;
+	return &es->clauses[ecb->clause - es->clauses].counter;
 }
 
 static bool take_slot(struct vp_engine *engine, uint32_t *ret)
@@ -54,12 +50,15 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 	struct vp_engine *engine = es->engine;
 	uint32_t nvcpus = es->open.nvcpus;
 
-	if (!ecb->clause->counts_only || ecb->probe->kind != VP_PROBE_SITE ||
-	    engine->nslots_used == engine->nslots)
+	if (!ecb->clause->counts_only || ecb->probe->kind != VP_PROBE_SITE)
 		return NULL;
-	ecb->counter = find_shared(es, ecb);
-	if (ecb->counter)
+	bool shared = !ecb->clause->counts_per_probe;
+	if (shared && *shared_counter(es, ecb)) {
+		ecb->counter = *shared_counter(es, ecb);
 		return NULL;
+	}
+	if (engine->nslots_used == engine->nslots)
+		return NULL; /* this one fires */
 	struct vp_counter *c = calloc(1, sizeof(*c) + 2ull * nvcpus * sizeof(uint64_t));
 	if (!c)
 		return ot_err_nomem();
@@ -73,6 +72,8 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 	c->next = es->counters;
 	es->counters = c;
 	ecb->counter = c;
+	if (shared)
+		*shared_counter(es, ecb) = c;
 	set_base(es, c); /* of a batch that comes while the session is active; else set again at start */
 	return NULL;
 }

@@ -90,14 +90,17 @@ struct vp_needs {
 	uint32_t args; /* bit n: argn */
 };
 
+struct vp_counter;
+
 struct vp_clause {
 	const struct dif_clause *source;
 	struct dif_clause_layout layout;
 	struct vp_step *steps; /* one for each action */
 	uint32_t tail;         /* bytes of padding at the record's end */
 	struct vp_needs needs;
-	bool counts_only;      /* one count() with a key that is constant per probe, and nothing else */
-	bool counts_per_probe; /* … and its key depends on the probe */
+	bool counts_only;           /* one count() with a key that is constant per probe, and nothing else */
+	bool counts_per_probe;      /* … and its key depends on the probe */
+	struct vp_counter *counter; /* … and if not, the counter of all its ECBs; NULL: none yet */
 };
 
 struct vp_probe_rt {
@@ -110,8 +113,6 @@ struct vp_probe_rt {
 	uint32_t first_site, nsites;
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
-
-struct vp_counter;
 
 struct vp_ecb {
 	struct vp_es *es;
