@@ -396,6 +396,37 @@ static void vtimestamp_goes_on(void **state)
 	ef_destroy(f);
 }
 
+/* chill() delays, up to half a second in each second; more is a fault, at once. */
+static void chill_is_bounded(void **state)
+{
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL), after = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_chill, ef_var(f, DIF_VAR_arg0));
+	EF_FAILS(OT_ERR_PERMISSION, ef_try_open(f));
+	f->open.flags = VP_OPEN_DESTRUCTIVE;
+	ef_open(f);
+	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, "a", "entry");
+	ef_site(f, EF_FUNC_A, EF_FUNC_A);
+	ef_ecb(f, p, after);
+	ef_ecb(f, p, c);
+	ef_ecb(f, p, after);
+	ef_enable(f);
+	ef_start(f);
+	vp_fake_set_reg(f->fake, 0, VP_RDI, 3000000);
+	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 2);
+	assert_true(r[1].time_ns - r[0].time_ns >= 3000000);
+	vp_fake_set_reg(f->fake, 0, VP_RDI, 499000000); /* with what was before, too much */
+	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 3);
+	assert_int_equal(r[1].epid, VP_EPID_FAULT);
+	vp_fake_set_reg(f->fake, 0, VP_RDI, ~0ull);
+	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 3);
+	assert_int_equal(ef_status(f, 0)->faults, 2);
+	ef_destroy(f);
+}
+
 static void return_arguments(void **state)
 {
 	struct ef *f = ef_create();
@@ -596,6 +627,7 @@ int main(void)
 		cmocka_unit_test(builtin_strings),
 		cmocka_unit_test(time_stands_still_in_a_clause),
 		cmocka_unit_test(vtimestamp_goes_on),
+		cmocka_unit_test(chill_is_bounded),
 		cmocka_unit_test(return_arguments),
 		cmocka_unit_test(syscall_arguments_come_from_pt_regs),
 		cmocka_unit_test(site_of_one_syscall),

@@ -2,6 +2,9 @@
 /* What each kind of action does. Hit path. */
 #include "vmm-probe/engine/internal.h"
 
+#define CHILL_INTERVAL_NS 1000000000ull
+#define CHILL_MAX_NS      500000000ull /* in each interval, on each vCPU */
+
 static enum dif_fault store_value(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
 {
 	const struct dif_object *obj = step->action->object;
@@ -159,6 +162,31 @@ static enum vp_step_result speculative(struct vp_es_vcpu *v, const struct vp_ste
 	}
 }
 
+/*
+ * chill(): the vCPU waits here. Spinning, for a probe may not block; at most half of each second, as in
+ * DTrace, so that a guest stays alive whatever a program asks for.
+ */
+static enum vp_step_result chill(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	uint64_t ns, now = vp_now();
+
+	*f = dif_vm_eval(&v->vm, step->action->object, &ns);
+	if (*f != DIF_FAULT_NONE)
+		return VP_STEP_FAULT;
+	if (now - v->chill_since_ns >= CHILL_INTERVAL_NS) {
+		v->chill_since_ns = now;
+		v->chilled_ns = 0;
+	}
+	if (ns > CHILL_MAX_NS || v->chilled_ns + ns > CHILL_MAX_NS) {
+		*f = DIF_FAULT_ILLOP;
+		return VP_STEP_FAULT;
+	}
+	v->chilled_ns += ns;
+	while (vp_now() - now < ns)
+		;
+	return VP_STEP_DONE;
+}
+
 /* An expression for its side effects, or quantize's increment. */
 static enum vp_step_result evaluate(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
 {
@@ -185,6 +213,8 @@ enum vp_step_result vp_run_step(struct vp_es_vcpu *v, const struct vp_step *step
 	case DIF_ACT_commit:
 	case DIF_ACT_discard:
 		return speculative(v, step, f);
+	case DIF_ACT_chill:
+		return chill(v, step, f);
 	default:
 		break;
 	}

@@ -144,13 +144,11 @@ static struct ot_err *check_action(const struct vp_es *es, const struct dif_acti
 	case DIF_ACT_raise:
 	case DIF_ACT_breakpoint:
 	case DIF_ACT_panic:
-	case DIF_ACT_chill:
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s() cannot be done to a guest from outside",
 				  a->kind == DIF_ACT_stop         ? "stop"
 				  : a->kind == DIF_ACT_raise      ? "raise"
 				  : a->kind == DIF_ACT_breakpoint ? "breakpoint"
-				  : a->kind == DIF_ACT_panic      ? "panic"
-								  : "chill");
+								  : "panic");
 	default:
 		return NULL;
 	}

@@ -221,7 +221,8 @@ struct vp_es_vcpu {
 	uint64_t task;
 	bool task_known;
 	struct vp_guest_clock clock;
-	uint64_t increment; /* quantize's third argument */
+	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval */
+	uint64_t increment;                  /* quantize's third argument */
 	bool depth_known, caller_known;
 	uint64_t depth, caller;
 	uint8_t *record;         /* being written; NULL: the clause records nothing */
