@@ -204,7 +204,7 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, struct cli_printer *p,
 struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p, const struct vp_aggregate *delta)
 {
 	struct cli_agg *agg = cli_aggs_get(aggs, delta->action->aggid);
-	struct cli_agg_entry *e;
+	struct cli_agg_entry *e = NULL;
 
 	if (!agg || delta->layout->nwords != dif_agg_words(agg->kind, agg->arg))
 		return ot_err_new(OT_ERR_BAD_DATA, "data of an aggregation that the program has not");

@@ -48,7 +48,7 @@ static struct ot_err *do_printa(struct cli_consumer *c, const struct dif_format 
 static struct ot_err *do_printflike(struct cli_consumer *c, const struct vp_enabled *ecb,
 				    const struct cli_datum *run, unsigned n)
 {
-	const struct dif_format *fmt;
+	const struct dif_format *fmt = NULL;
 	/* a format without arguments is recorded as one action without an object */
 	unsigned nargs = n == 1 && !run->action->object ? 0 : n;
 
