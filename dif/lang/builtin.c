@@ -11,10 +11,9 @@
  * Results are D type names.
  */
 static const struct dif_function subrs[] = {
-#define S(name, result, params)                                     \
-	{                                                           \
-#name, DIF_ID_SUBR, DIF_SUBR_##name, result, params \
-	}
+/* clang-format off */
+#define S(name, result, params) { #name, DIF_ID_SUBR, DIF_SUBR_##name, result, params }
+	/* clang-format on */
 	S(alloca, "void *", "i"),        S(basename, "string", "s"),
 	S(bcopy, "void", "ppi"),         S(cleanpath, "string", "s"),
 	S(copyin, "void *", "ui"),       S(copyinstr, "string", "u?i"),
@@ -48,10 +47,9 @@ static const struct dif_function subrs[] = {
 
 /* What an action does with its arguments stands in act*.c. */
 static const struct dif_function actions[] = {
-#define A(name, id, params)                              \
-	{                                                \
-#name, DIF_ID_ACTION, id, "void", params \
-	}
+/* clang-format off */
+#define A(name, id, params) { #name, DIF_ID_ACTION, id, "void", params }
+	/* clang-format on */
 	A(breakpoint, DIF_ACT_breakpoint, ""),
 	A(chill, DIF_ACT_chill, "*"),
 	A(clear, DIF_ACT_libact | DIF_LIBACT_CLEAR << 16, "."),
@@ -89,10 +87,9 @@ static const struct dif_function actions[] = {
 };
 
 static const struct dif_function aggfuncs[] = {
-#define G(name)                                                    \
-	{                                                          \
-#name, DIF_ID_AGGFUNC, DIF_AGG_##name, "void", "." \
-	}
+/* clang-format off */
+#define G(name) { #name, DIF_ID_AGGFUNC, DIF_AGG_##name, "void", "." }
+	/* clang-format on */
 	G(avg), G(count), G(llquantize), G(lquantize), G(max), G(min), G(quantize), G(stddev), G(sum),
 #undef G
 };

@@ -213,6 +213,8 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 	}
 	if (c->failed || !match_probes(c, desc, pc->uses_args, pc->line))
 		return false;
+	/* clauses run one after another, so they can share the hidden variables of their ifs */
+	c->next_hidden = 0;
 	struct dif_piece *piece = dif_sugar(c, pred, body);
 	for (; piece; piece = piece->next) {
 		struct dif_actions out = { 0 };

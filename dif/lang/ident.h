@@ -43,7 +43,7 @@ struct dif_ident {
 	bool is_array;     /* associative */
 	bool is_declared;  /* type came from a declaration, not from a first use */
 	bool is_assigned;  /* somewhere written or declared */
-	bool is_unsupported;
+	bool uses_args; /* INLINE: args[] occurs in it */
 	uint32_t id;
 	struct dif_type *type; /* NULL: not known yet */
 	/* keys of an array, parameters of an inline */

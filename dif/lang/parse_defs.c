@@ -121,18 +121,21 @@ bool dif_parse_inline(struct dif_compiler *c)
 		return dif_fail(c, DIF_D_DECL_IDRED, d.line, "identifier redefined: %s", d.name);
 	if (!dif_expect(c, DIF_T_ASGN))
 		return false;
+	c->clause.uses_args = false;
 	struct dif_node *body = dif_parse_expr(c);
 	if (!body || c->tok.kind != DIF_T_SEMI)
 		return c->failed ? false : dif_syntax(c) != NULL;
 	struct dif_ident *id = dif_ident_add(c, DIF_NAME_GLOBAL, d.name, DIF_ID_INLINE);
 	if (!id)
 		return false;
+	id->uses_args = c->clause.uses_args;
 	id->type = d.type;
 	id->node = body;
 	id->line = d.line;
 	if (d.is_assoc && !set_params(c, id, &d))
 		return false;
-	return check_body(c, id, d.line) && end_definition(c);
+	/* args[] has no type away from a probe: such a body is checked where it is used */
+	return (id->uses_args || check_body(c, id, d.line)) && end_definition(c);
 }
 
 /* --- translator ------------------------------------------------------------------------------------ */

@@ -106,6 +106,15 @@ static struct dif_node *parse_xlate(struct dif_compiler *c)
 	return dif_expect(c, DIF_T_RPAREN) ? n : NULL;
 }
 
+/* args[], or an inline that stands for something with args[] in it */
+static bool uses_args(struct dif_compiler *c, const char *name)
+{
+	if (!strcmp(name, "args"))
+		return true;
+	struct dif_ident *id = ot_map_gets(&c->globals, name);
+	return id && id->kind == DIF_ID_INLINE && id->uses_args;
+}
+
 /* primary = ident | scoped | agg | integer | string | offsetof | xlate | "(" expr ")" */
 static struct dif_node *parse_primary(struct dif_compiler *c)
 {
@@ -114,7 +123,7 @@ static struct dif_node *parse_primary(struct dif_compiler *c)
 	switch ((int)c->tok.kind) {
 	case DIF_T_IDENT:
 		n = dif_node_name(c, DIF_NAME_GLOBAL, c->tok.text);
-		if (n && !strcmp(n->name, "args"))
+		if (n && uses_args(c, n->name))
 			c->clause.uses_args = true;
 		dif_next(c);
 		return n;

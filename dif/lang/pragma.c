@@ -190,8 +190,12 @@ static bool pragma_depends(struct dif_compiler *c, struct words *w)
 		return c->failed ? false
 				 : malformed(c, "#pragma D depends_on <provider|module|library> <name>");
 	/* the order of libraries is the consumer's work, done before they are compiled */
-	if (!strcmp(kind, "library") && c->is_library)
-		return true;
+	if (!strcmp(kind, "library")) {
+		if (c->is_library)
+			return true;
+		return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->lex.line,
+				"main program may not explicitly depend on a library");
+	}
 	if (c->world->has_dependency && c->world->has_dependency(c->world->env, kind, name))
 		return true;
 	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->lex.line, "program requires %s %s which is not available",

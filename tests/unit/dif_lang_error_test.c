@@ -107,6 +107,7 @@ static const struct {
 	{ "D_PRAGMA_MALFORM", "#pragma D attributes Good/Good/Good x\nBEGIN {}" },
 	{ "D_PRAGMA_OPTSET", "#pragma D option nonsense\nBEGIN {}" },
 	{ "D_PRAGMA_OPTSET", "#pragma D option bufsize=banana\nBEGIN {}" },
+	{ "D_PRAGMA_DEPEND", "#pragma D depends_on library net.d\nBEGIN {}" },
 	{ "D_PRAGMA_DEPEND", "#pragma D depends_on provider absent\nBEGIN {}" },
 	{ "D_MACRO_UNDEF", "BEGIN { trace($1); }" },
 	{ "D_MACRO_UNDEF", "BEGIN { trace($nobody); }" },
