@@ -159,17 +159,18 @@ static int load_program(struct cli_compilation *c, struct cli_invocation *inv, c
 {
 	struct cli_compiled *unit = &c->units[c->nunits++];
 	ot_auto_free char *data = NULL;
+	struct dif_program loaded;
 	struct ot_err *err;
 	size_t len;
 
 	err = ot_read_file(inv->load_dof, DOF_MAX, &data, &len);
-	dif_program_deinit(&c->prog);
 	if (!err)
-		err = dif_dof_read(data, len, &c->prog);
-	else
-		dif_program_init(&c->prog);
-	if (!err)
+		err = dif_dof_read(data, len, &loaded);
+	if (!err) {
+		dif_program_deinit(&c->prog);
+		c->prog = loaded;
 		err = dif_program_verify(&c->prog);
+	}
 	for (uint32_t i = 0; !err && i < c->prog.nopts; i++)
 		err =
 		    dif_options_set(&inv->opts, c->prog.opts[i].name, c->prog.opts[i].value, DIF_OPT_PROGRAM);
@@ -207,7 +208,9 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	*c = (struct cli_compilation){ 0 };
 	dif_program_init(&c->prog);
 	c->units = calloc(inv->nprograms + 1, sizeof(*c->units));
-	err = c->units ? dif_compiler_create(world, &inv->opts, &c->comp) : ot_err_nomem();
+	if (!c->units)
+		return cli_fail(ot_err_nomem(), NULL);
+	err = dif_compiler_create(world, &inv->opts, &c->comp);
 	if (err)
 		return cli_fail(err, NULL);
 	if (inv->load_dof) {

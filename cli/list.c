@@ -95,18 +95,18 @@ void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c
 	}
 }
 
+/* `a,a { … }` and an if of several clauses list a description once. */
 static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct cli_compilation *c)
 {
-	const struct dif_probedesc *last = NULL;
-
 	for (uint32_t i = 0; i < c->prog.nclauses; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
 		uint64_t count = 0;
+		if (i && same_description(desc, &c->prog.clauses[i - 1].probe))
+			continue;
 		OT_TRY(vp_session_match(s, desc, l->verbose, print_probe, l, &count));
-		if (!count && desc != last)
+		if (!count)
 			cli_error("failed to match %s:%s:%s:%s: No probe matches description", desc->provider,
 				  desc->module, desc->function, desc->name);
-		last = desc;
 	}
 	return NULL;
 }

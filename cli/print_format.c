@@ -41,8 +41,12 @@ static void c_format(const struct spec *s, const char *letters, char out[16])
 		*o++ = '\'';
 	if (flags & DIF_CONV_SPACE)
 		*o++ = ' ';
-	memcpy(o, "*.*", 3);
-	strcpy(o + 3, letters);
+	*o++ = '*';
+	*o++ = '.';
+	*o++ = '*';
+	while (*letters)
+		*o++ = *letters++;
+	*o = '\0';
 }
 
 #pragma GCC diagnostic push

@@ -211,7 +211,8 @@ static bool packs_utf8(const struct cli_printer *p)
 
 	if (p->opts->encoding_set)
 		return p->opts->encoding_utf8;
-	return !term || (strcmp(term, "sun") && strcmp(term, "sun-color") && strcmp(term, "dumb"));
+	return !term ||
+	       (strcmp(term, "sun") != 0 && strcmp(term, "sun-color") != 0 && strcmp(term, "dumb") != 0);
 }
 
 static void print_packed_bucket(struct cli_printer *p, int64_t count, long double total)
