@@ -301,7 +301,8 @@ static struct ot_err *print_joined(struct cli_printer *p, struct cli_aggs *aggs,
 	ot_arena_init(&j.arena);
 	err = join_all(&j);
 	if (!err) {
-		qsort_r(j.rows, j.nrows, sizeof(*j.rows), compare_rows, &j);
+		if (j.nrows)
+			qsort_r(j.rows, j.nrows, sizeof(*j.rows), compare_rows, &j);
 		print_rows(&j, fmt);
 	}
 	free(j.rows);

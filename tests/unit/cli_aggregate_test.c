@@ -177,6 +177,8 @@ static void test_printa(void **state)
 	setup(&f, DIF_AGG_sum, DIF_AGG_count);
 	assert_null(cli_printa(&f.o.p, &f.aggs, one, 1, NULL));
 	output_is(&f.o, "\n");
+	assert_null(cli_printa(&f.o.p, &f.aggs, both, 2, NULL));
+	output_is(&f.o, "\n");
 	assert_false(f.aggs.vars[0].printed); /* there was nothing */
 	add(&f, 0, "x", 1, 5);
 	add(&f, 0, "y", 2, 3);
