@@ -64,12 +64,41 @@ static const struct vp_backend_ops tcg_ops = {
 	.nvcpus = op_nvcpus,
 };
 
+/* Where a client looks: $XDG_RUNTIME_DIR/outsight, or /run/outsight, made when it is not there. */
+static struct ot_err *socket_dir(char *ret, size_t size)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	int n;
+
+	if (!base || *base != '/')
+		base = "/run";
+	n = snprintf(ret, size, "%s/outsight", base);
+	if (n < 0 || (size_t)n >= size)
+		return ot_err_new(OT_ERR_LIMIT, "%s is too long a path for a socket: give socket=PATH", base);
+	if (mkdir(ret, 0700) && errno != EEXIST)
+		return ot_err_os(errno, "%s can't be made (give socket=PATH)", ret);
+	return NULL;
+}
+
+/* DIR/PID.sock, unless a path was given. Not before the first vCPU: -daemonize changes the pid. */
+static struct ot_err *default_socket(void)
+{
+	char dir[sizeof(vp_tcg.socket) - 16];
+
+	if (*vp_tcg.socket)
+		return NULL;
+	OT_TRY(socket_dir(dir, sizeof(dir)));
+	snprintf(vp_tcg.socket, sizeof(vp_tcg.socket), "%s/%d.sock", dir, (int)getpid());
+	return NULL;
+}
+
 static struct ot_err *start_engine(void)
 {
 	struct vp_tcg_machine machine;
 	struct vp_engine *engine;
 	struct ot_err *err;
 
+	OT_TRY(default_socket());
 	vp_tcg_machine_read(&machine);
 	OT_TRY(vp_tcg_ram_find(&machine, &vp_tcg.ram));
 	OT_TRY(vp_engine_create(&(struct vp_engine_config){ .ops = &tcg_ops,
@@ -92,44 +121,76 @@ static struct ot_err *start_engine(void)
 
 /* --- callbacks ---------------------------------------------------------------------------- */
 
+static void give_up(struct ot_err *err)
+{
+	/* The guest is worth more than its tracing: it runs on. */
+	fprintf(stderr, "outsight: guest %s can't be traced: %s\n", vp_tcg.name, ot_err_message(err));
+	vp_tcg.broken = true;
+	ot_err_destroy(err);
+}
+
+/* No hit, sample or change from now on. */
+static void stop_engine(void)
+{
+	struct vp_engine *engine = atomic_exchange(&vp_tcg.engine, NULL);
+
+	pthread_mutex_lock(&vp_tcg.lock);
+	vp_tcg.exiting = true;
+	pthread_cond_broadcast(&vp_tcg.changed);
+	pthread_mutex_unlock(&vp_tcg.lock);
+	atomic_store(&vp_tcg.index, NULL);
+	vp_tcg_wait_left();
+	if (engine)
+		vp_engine_destroy(engine);
+}
+
+/*
+ * With several vCPUs on one thread (-accel tcg,thread=single, or -icount) QEMU 10 takes the number of the
+ * vCPU that translates for that of the one that runs: callbacks get the wrong number, and what it does to
+ * the number's constant on the way to a scoreboard goes over into the guest's own code, which then crashes.
+ * So nothing may be instrumented there. In this mode the first block comes after every vCPU's start.
+ */
+static bool shares_thread(void)
+{
+	pid_t tid = gettid();
+	bool shares = vp_tcg.started_vcpus && vp_tcg.vcpu_tid == tid;
+
+	vp_tcg.vcpu_tid = tid;
+	vp_tcg.started_vcpus++;
+	return shares;
+}
+
 static void on_vcpu_init(uint64_t id, unsigned int vcpu)
 {
-	struct ot_err *err;
+	struct ot_err *err = NULL;
 
 	(void)id;
-	vp_tcg_vcpu_add(vcpu);
 	pthread_mutex_lock(&vp_tcg.setup);
-	if (!atomic_load(&vp_tcg.engine) && !vp_tcg.broken) {
-		err = start_engine();
-		if (err) {
-			/* The guest is worth more than its tracing: it runs on. */
-			fprintf(stderr, "outsight: guest %s can't be traced: %s\n", vp_tcg.name,
-				ot_err_message(err));
-			vp_tcg.broken = true;
-			ot_err_destroy(err);
-		}
+	if (shares_thread() && !vp_tcg.broken) {
+		atomic_store(&vp_tcg.hands_off, true);
+		stop_engine();
+		give_up(ot_err_new(OT_ERR_UNSUPPORTED,
+				   "QEMU runs its vCPUs on one thread; use -accel tcg,thread=multi "
+				   "and no -icount"));
 	}
+	vp_tcg_vcpu_add(vcpu);
+	/* The second vCPU's start tells which mode it is. */
+	if (!atomic_load(&vp_tcg.engine) && !vp_tcg.broken && vp_tcg.started_vcpus >= vp_tcg.wait_vcpus)
+		err = start_engine();
+	if (err)
+		give_up(err);
 	pthread_mutex_unlock(&vp_tcg.setup);
 }
 
 static void on_exit_qemu(uint64_t id, void *udata)
 {
-	struct vp_engine *engine;
-
 	(void)id;
 	(void)udata;
-	pthread_mutex_lock(&vp_tcg.lock);
-	vp_tcg.exiting = true;
-	pthread_cond_broadcast(&vp_tcg.changed);
-	pthread_mutex_unlock(&vp_tcg.lock);
 	pthread_mutex_lock(&vp_tcg.setup);
 	vp_tcg.broken = true;
-	engine = atomic_exchange(&vp_tcg.engine, NULL);
-	pthread_mutex_unlock(&vp_tcg.setup);
-	atomic_store(&vp_tcg.index, NULL);
 	/* vCPUs may run on while exit() goes through its handlers. */
-	vp_tcg_wait_left();
-	vp_engine_destroy(engine);
+	stop_engine();
+	pthread_mutex_unlock(&vp_tcg.setup);
 }
 
 void vp_tcg_register_callbacks(uint64_t id)
@@ -178,26 +239,6 @@ static void default_name(void)
 		snprintf(vp_tcg.name, sizeof(vp_tcg.name), "qemu-%d", (int)getpid());
 }
 
-/* $XDG_RUNTIME_DIR/outsight/PID.sock, or /run/outsight/PID.sock: where a client looks. */
-static struct ot_err *default_socket(void)
-{
-	const char *base = getenv("XDG_RUNTIME_DIR");
-	char dir[sizeof(vp_tcg.socket)];
-	int n;
-
-	if (!base || *base != '/')
-		base = "/run";
-	n = snprintf(dir, sizeof(dir), "%s/outsight", base);
-	if (n < 0 || (size_t)n >= sizeof(dir))
-		return ot_err_new(OT_ERR_LIMIT, "%s is too long a path for a socket: give socket=PATH", base);
-	if (mkdir(dir, 0700) && errno != EEXIST)
-		return ot_err_os(errno, "%s can't be made (give socket=PATH)", dir);
-	n = snprintf(vp_tcg.socket, sizeof(vp_tcg.socket), "%s/%d.sock", dir, (int)getpid());
-	if (n < 0 || (size_t)n >= sizeof(vp_tcg.socket))
-		return ot_err_new(OT_ERR_LIMIT, "%s is too long a path for a socket: give socket=PATH", dir);
-	return NULL;
-}
-
 static struct ot_err *check_qemu(const struct qemu_info *info)
 {
 	if (info->version.cur < VP_QEMU_API_VERSION || !qemu_plugin_read_register)
@@ -216,6 +257,7 @@ static struct ot_err *check_qemu(const struct qemu_info *info)
 
 static struct ot_err *load(const struct qemu_info *info, int argc, char **argv)
 {
+	char dir[sizeof(vp_tcg.socket) - 16];
 	pthread_condattr_t attr;
 
 	OT_TRY(check_qemu(info));
@@ -223,9 +265,10 @@ static struct ot_err *load(const struct qemu_info *info, int argc, char **argv)
 	if (!*vp_tcg.name)
 		default_name();
 	if (!*vp_tcg.socket)
-		OT_TRY(default_socket());
+		OT_TRY(socket_dir(dir, sizeof(dir))); /* said now, rather than while the guest runs */
 	vp_tcg.nvcpus = info->system.max_vcpus > info->system.smp_vcpus ? (uint32_t)info->system.max_vcpus
 									: (uint32_t)info->system.smp_vcpus;
+	vp_tcg.wait_vcpus = info->system.smp_vcpus > 1 ? 2 : 1;
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&vp_tcg.changed, &attr);

@@ -193,6 +193,8 @@ void vp_tcg_on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 	uint64_t page_number = 0;
 
 	(void)id;
+	if (ot_unlikely(atomic_load_explicit(&vp_tcg.hands_off, memory_order_relaxed)))
+		return;
 	note_translation();
 	atomic_fetch_add(&vp_tcg.translating, 1);
 	index = atomic_load_explicit(&vp_tcg.index, memory_order_acquire);

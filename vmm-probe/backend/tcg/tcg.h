@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/backend/tcg/qemu_api.h"
@@ -79,8 +80,12 @@ struct vp_tcg {
 	char socket[108];
 	uint32_t nvcpus;                    /* that there can ever be, at most VP_VCPUS_MAX */
 	_Atomic(struct vp_engine *) engine; /* NULL before the first vCPU and at the end */
-	bool broken;                        /* creating it failed: not again */
-	pthread_mutex_t setup;              /* of the engine, by the first vCPU */
+	pthread_mutex_t setup;              /* of the engine, by the first vCPUs: down to `broken` */
+	uint32_t wait_vcpus;                /* so many must have started before it is made */
+	uint32_t started_vcpus;
+	pid_t vcpu_tid;         /* of the one that started last */
+	bool broken;            /* no engine, and none to come */
+	_Atomic bool hands_off; /* nothing may be instrumented */
 	struct vp_tcg_ram ram;
 	_Atomic(struct vp_tcg_vcpu *) vcpus[VP_VCPUS_MAX];
 
