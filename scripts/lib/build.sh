@@ -2,6 +2,12 @@
 # shellcheck shell=bash
 # Building with the presets of CMakePresets.json.
 
+build_failed()
+{
+	tail -n 40 "$3" >&2
+	die "$1 build/$2 failed: see above and $3"
+}
+
 # build PRESET: configure when needed, then build everything.
 build()
 {
@@ -9,7 +15,7 @@ build()
 	need_space "$ROOT" 1500
 	say "building build/$preset"
 	(cd "$ROOT" && run_logged "configure-$preset" cmake --preset "$preset") ||
-		die "configuring build/$preset failed: see above and $CACHE/log/configure-$preset.log"
+		build_failed configuring "$preset" "$CACHE/log/configure-$preset.log"
 	(cd "$ROOT" && run_logged "build-$preset" cmake --build --preset "$preset") ||
-		die "building build/$preset failed: see above and $CACHE/log/build-$preset.log"
+		build_failed building "$preset" "$CACHE/log/build-$preset.log"
 }

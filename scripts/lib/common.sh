@@ -19,14 +19,19 @@ die()
 	exit 1
 }
 
+# Before the first as_root, whose own words would end in a log.
+need_root()
+{
+	[ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+		die "root is needed to install packages: run as root, or install sudo"
+}
+
 as_root()
 {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
-	elif command -v sudo >/dev/null; then
-		sudo "$@"
 	else
-		die "root is needed to install packages: run as root, or install sudo"
+		sudo "$@"
 	fi
 }
 
@@ -34,21 +39,18 @@ as_root()
 need_space()
 {
 	local free
-	mkdir -p "$1" || die "cannot make $1: check its permissions, or set OUTSIGHT_CACHE to another folder"
+	mkdir -p "$1" 2>/dev/null || die "cannot make $1: check its permissions, or set OUTSIGHT_CACHE to another folder"
 	free=$(df -Pm "$1" | awk 'NR == 2 { print $4 }')
 	[ "$free" -ge "$2" ] || die "only $free MiB free in $1, $2 MiB are needed: make room and run again"
 }
 
-# run_logged NAME COMMAND…: quiet when all goes well; the end of the log when not.
+# run_logged NAME COMMAND…: what it prints goes to the log of that name.
 run_logged()
 {
 	local log=$CACHE/log/$1.log
 	shift
 	mkdir -p "$CACHE/log"
-	if ! "$@" >"$log" 2>&1; then
-		tail -n 30 "$log" >&2
-		return 1
-	fi
+	"$@" >"$log" 2>&1
 }
 
 codename()

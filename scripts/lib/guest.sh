@@ -34,7 +34,7 @@ fetch_kernel()
 	say "fetching guest kernel ${package%%=*}"
 	if ! (cd "$tmp" && run_logged apt-download apt-get -q -o APT::Sandbox::User="$(id -un)" download "$package"); then
 		rm -rf "$tmp"
-		die "downloading $package failed: check the network (and run apt-get update), then run again"
+		die "downloading $package failed: check the network (and run apt-get update), then run again (log: $CACHE/log/apt-download.log)"
 	fi
 	mkdir "$tmp/x"
 	dpkg-deb -x "$tmp"/*.deb "$tmp/x" || die "unpacking $package failed: is the disk full?"

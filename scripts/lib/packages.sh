@@ -44,9 +44,10 @@ backports_entry()
 
 apt_update()
 {
+	need_root
 	say "refreshing the package lists"
 	run_logged apt-update as_root apt-get -q -o Acquire::Retries=2 -o APT::Update::Error-Mode=any update ||
-		die "apt-get update failed: check the network and apt's sources, then run again"
+		die "apt-get update failed: check the network and apt's sources, then run again (log: $CACHE/log/apt-update.log)"
 }
 
 # Make RELEASE-backports known to apt, unless it is already.
@@ -85,7 +86,7 @@ apt_install()
 	say "installing $*"
 	run_logged apt-install as_root env DEBIAN_FRONTEND=noninteractive \
 		apt-get -q -y --no-install-recommends -o Acquire::Retries=2 install "$@" ||
-		die "installing packages failed: check the network and the disk, see $CACHE/log/apt-install.log"
+		die "installing packages failed: check the network and the disk, then run again (log: $CACHE/log/apt-install.log)"
 }
 
 # install_packages PACKAGE…: no network and no root when all are there.
