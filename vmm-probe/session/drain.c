@@ -322,7 +322,8 @@ static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
 		free(s->pending[given++].data);
 	}
 	s->npending -= given;
-	memmove(s->pending, s->pending + given, s->npending * sizeof(*s->pending));
+	if (s->npending)
+		memmove(s->pending, s->pending + given, s->npending * sizeof(*s->pending));
 	return err;
 }
 
