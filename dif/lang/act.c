@@ -135,11 +135,8 @@ static bool act_printm(struct dif_compiler *c, struct dif_node *call, struct dif
 		    c, DIF_D_PRINTM_ADDR, call->line,
 		    "printm( ) argument #2 is incompatible with prototype: prototype: pointer, argument: %s",
 		    dif_type_text(c, ref->type));
-	/* the record is the length and the bytes that memref's pair leads to */
-	struct dif_rtype ret = {
-		.kind = DIF_TYPE_CTF, .ckind = DIF_CTF_ARRAY, .flags = DIF_TF_BYREF, .size = (uint32_t)n + 8
-	};
-	struct dif_object *obj = dif_act_record(c, call->line) ? dif_cg_object(c, ref, &ret) : NULL;
+	struct dif_object *obj =
+	    dif_act_record(c, call->line) ? dif_cg_memory_object(c, ref, (uint32_t)n) : NULL;
 	struct dif_action *a = obj ? dif_action_add(c, out, DIF_ACT_printm, obj) : NULL;
 	if (a)
 		a->arg = (uint64_t)n;

@@ -206,3 +206,51 @@ struct dif_object *dif_cg_object(struct dif_compiler *c, struct dif_node *n, con
 	dif_asm_deinit(&cg.as);
 	return obj;
 }
+
+/*
+ * printm(): from memref()'s pair {address, size} make what is recorded, the size (at most @max)
+ * and behind it the bytes, in scratch memory.
+ */
+static int cg_memory(struct dif_cg *cg, struct dif_node *n, uint64_t max)
+{
+	uint32_t fits = dif_label(&cg->as);
+	int ref = dif_cg_node(cg, n), size = dif_reg_alloc(cg), tmp = dif_reg_alloc(cg),
+	    buf = dif_reg_alloc(cg);
+
+	if (cg->c->failed)
+		return -1;
+	dif_emit_setx(&cg->as, 8, tmp);
+	dif_emit_r3(&cg->as, DIF_OP_add, ref, tmp, tmp);
+	dif_emit_r2(&cg->as, DIF_OP_ldx, tmp, size);
+	dif_emit_setx(&cg->as, max, tmp);
+	dif_emit_r3(&cg->as, DIF_OP_cmp, size, tmp, 0);
+	dif_emit_branch(&cg->as, DIF_OP_bleu, fits);
+	dif_emit_r2(&cg->as, DIF_OP_mov, tmp, size);
+	dif_label_place(&cg->as, fits);
+	dif_emit_setx(&cg->as, max + 8, tmp);
+	dif_emit_r2(&cg->as, DIF_OP_allocs, tmp, buf);
+	dif_emit_r2(&cg->as, DIF_OP_stx, size, buf);
+	dif_emit_r2(&cg->as, DIF_OP_ldx, ref, ref);
+	dif_emit_setx(&cg->as, 8, tmp);
+	dif_emit_r3(&cg->as, DIF_OP_add, buf, tmp, tmp);
+	dif_emit_r3(&cg->as, DIF_OP_copys, ref, size, tmp);
+	return buf;
+}
+
+struct dif_object *dif_cg_memory_object(struct dif_compiler *c, struct dif_node *n, uint32_t max)
+{
+	struct dif_rtype ret = {
+		.kind = DIF_TYPE_CTF, .ckind = DIF_CTF_ARRAY, .flags = DIF_TF_BYREF, .size = max + 8
+	};
+	struct dif_cg cg = { .c = c, .used = 1 };
+	struct dif_object *obj = NULL;
+
+	dif_asm_init(&cg.as, c);
+	int reg = cg_memory(&cg, n, max);
+	if (reg >= 0) {
+		dif_emit(&cg.as, dif_insn(DIF_OP_ret, 0, 0, (uint32_t)reg));
+		obj = dif_asm_finish(&cg.as, &ret);
+	}
+	dif_asm_deinit(&cg.as);
+	return obj;
+}

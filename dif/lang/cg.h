@@ -56,4 +56,7 @@ int dif_cg_copyinstr(struct dif_cg *cg, int reg);
  */
 struct dif_object *dif_cg_object(struct dif_compiler *c, struct dif_node *n, const struct dif_rtype *ret);
 
+/** printm(): @p n gives memref()'s pair; the record is its size, 8 bytes, and at most @p max bytes. */
+struct dif_object *dif_cg_memory_object(struct dif_compiler *c, struct dif_node *n, uint32_t max);
+
 #endif
