@@ -118,7 +118,7 @@ static struct ot_err *check_version(const char *qemu)
 	char *argv[] = { (char *)qemu, (char *)"--version", NULL };
 	char text[VERSION_SIZE];
 	const char *number;
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (out < 0)
 		return ot_err_os(errno, "memfd_create");
@@ -342,7 +342,7 @@ static struct ot_err *start_qemu(struct vp_vm *vm, struct ot_arena *arena, const
 {
 	const char *qemu = opts->qemu ? opts->qemu : getenv("OUTSIGHT_QEMU");
 	struct args *args = ot_arena_new(arena, struct args);
-	char *plugin;
+	char *plugin = NULL;
 
 	if (!args)
 		return ot_err_nomem();

@@ -210,7 +210,7 @@ static struct ot_err *copy_argument(const char *what, const char *value, char *t
 		return ot_err_new(OT_ERR_SYNTAX, "%s= needs a value", what);
 	if (strlen(value) >= size)
 		return ot_err_new(OT_ERR_LIMIT, "%s= is longer than %zu characters", what, size - 1);
-	strcpy(to, value);
+	memcpy(to, value, strlen(value) + 1);
 	return NULL;
 }
 

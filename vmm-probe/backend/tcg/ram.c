@@ -13,7 +13,6 @@
 #include "vmm-probe/backend/tcg/tcg.h"
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,23 +33,38 @@ struct mapping {
 	bool backend; /* surely a memory backend's */
 };
 
-/* One line of /proc/self/maps; false when it can't be guest RAM. */
-static bool parse_mapping(const char *line, struct mapping *ret)
+/* A number in @base and the character @end behind it; *p goes behind that. */
+static bool take_number(char **p, int base, char end, uint64_t *ret)
 {
-	unsigned int major, minor;
-	char perms[5];
-	int path = 0;
+	char *from = *p;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &ret->start,
-		   &ret->end, perms, &ret->offset, &major, &minor, &ret->inode, &path) != 7)
+	*ret = strtoull(from, p, base);
+	return *p != from && *(*p)++ == end;
+}
+
+/* One line of /proc/self/maps, "start-end perms offset major:minor inode   path"; false when it can't be
+ * guest RAM. */
+static bool parse_mapping(char *line, struct mapping *ret)
+{
+	uint64_t major, minor;
+	const char *perms;
+
+	if (!take_number(&line, 16, '-', &ret->start) || !take_number(&line, 16, ' ', &ret->end) ||
+	    strnlen(line, 5) < 5)
 		return false;
+	perms = line;
+	line += 5;
+	if (!take_number(&line, 16, ' ', &ret->offset) || !take_number(&line, 16, ':', &major) ||
+	    !take_number(&line, 16, ' ', &minor) || !take_number(&line, 10, ' ', &ret->inode))
+		return false;
+	line += strspn(line, " ");
 	if (strncmp(perms, "rw-", 3) != 0 || ret->end - ret->start < RAM_MIN)
 		return false;
 	/* The heap, stacks; and the writable side of translated code. */
-	if (line[path] == '[' || strncmp(line + path, "/memfd:tcg-jit", 14) == 0)
+	if (*line == '[' || strncmp(line, "/memfd:tcg-jit", 14) == 0)
 		return false;
-	ret->dev = makedev(major, minor);
-	ret->backend = strncmp(line + path, "/memfd:memory-backend-memfd", 27) == 0;
+	ret->dev = makedev((unsigned int)major, (unsigned int)minor);
+	ret->backend = strncmp(line, "/memfd:memory-backend-memfd", 27) == 0;
 	return true;
 }
 
@@ -234,7 +248,7 @@ static void check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
 	got_range = got ? range_of(ram, got) : -1;
 	if (range < 0 && got_range < 0)
 		return; /* firmware */
-	if (got != host) {
+	if (range < 0 || got != host) {
 		/* A range that was right once stays right: a guest's own guests have tables of tables. */
 		if (range >= 0 && (atomic_load(&ram->proof) & 1u << range))
 			return;

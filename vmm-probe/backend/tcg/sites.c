@@ -166,7 +166,7 @@ static void look_for_sites(struct qemu_plugin_insn *insn, struct vp_tcg_index *i
 
 	if (!host)
 		return; /* not in RAM */
-	if (host >> PAGE_SHIFT != *page_number) {
+	if (!*page || host >> PAGE_SHIFT != *page_number) {
 		*page_number = host >> PAGE_SHIFT;
 		*page = find_page(index, *page_number);
 	}
