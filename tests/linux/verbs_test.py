@@ -50,9 +50,7 @@ class Guests(Scenario):
     def test_every_spelling_of_a_guest(self):
         """By name, by PID, by socket, and without -g when it is the only one."""
         with self.guest(smp=1) as guest:
-            folder = os.path.join(guest.dir, "outsight")
-            socket = os.path.join(folder, next(n for n in os.listdir(folder) if n.endswith(".sock")))
-            for spelling in (["-g", guest.name], ["-g", str(guest.pid)], ["-g", socket], []):
+            for spelling in (["-g", guest.name], ["-g", str(guest.pid)], ["-g", guest.control_socket()], []):
                 with self.subTest(spelling=spelling):
                     trace = Trace(self.outsight.binary,
                                   [*spelling, "-q", "-x", "switchrate=20hz", "-n", 'BEGIN { printf("tracing\\n"); }',

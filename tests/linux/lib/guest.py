@@ -231,6 +231,11 @@ class Guest:
         """One line of QEMU's own monitor language; its answer as text."""
         return self.qmp("human-monitor-command", **{"command-line": line})
 
+    def control_socket(self):
+        """The engine's socket, which the plugin has made below XDG_RUNTIME_DIR."""
+        folder = os.path.join(self.dir, "outsight")
+        return os.path.join(folder, next(name for name in os.listdir(folder) if name.endswith(".sock")))
+
     def ram_path(self):
         """The guest's RAM as a file of the host. On q35 with less than 2 GiB, offset is physical address."""
         fds = f"/proc/{self.pid}/fd"
