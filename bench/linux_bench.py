@@ -115,7 +115,7 @@ def bench_bpftrace(report, guest, rounds):
                 time.sleep(0.5)
             time.sleep(4)
             traced.append(statistics.median(time_calls(guest)))
-            guest.run("pkill -INT bpftrace")
+            guest.run("killall -INT bpftrace")
             job.wait()
         report.figure(f"hit: {what}", cost(base, traced).text("ns", 1))
 
@@ -125,7 +125,7 @@ def bench_gdb(report, guest, rounds, ours):
                             re.M).group(1), 16)
     job = guest.spawn("getppid_loop 1 100000000")
     hits = [gdb_loop.hit_loop(guest.path("gdb"), address, 5) for _ in range(rounds)]
-    guest.run("pkill getppid_loop")
+    guest.run("killall getppid_loop")
     job.wait()
     sample = Sample([h * 1e9 for h in hits])
     report.figure("hit: gdb-protocol breakpoint loop", sample.text("ns"))
@@ -154,7 +154,7 @@ def bench_attach(report, guest, rounds):
             env = dict(os.environ, XDG_CACHE_HOME=cache)
             cold.append(first_output(guest, env))
             warm.append(first_output(guest, env))
-    guest.run("pkill getppid_loop")
+    guest.run("killall getppid_loop")
     job.wait()
     report.goal("attach to first output, empty cache, 1 GiB guest", "under 2 s", Sample(cold).text("s", 2),
                 Sample(cold).median < 2)
