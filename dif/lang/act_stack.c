@@ -3,6 +3,10 @@
 #include "dif/lang/clause.h"
 #include "dif/lang/cook.h"
 
+/* The verifier's. */
+#define FRAMES_MAX  1024
+#define STRSIZE_MAX 65536
+
 static bool positive(const struct dif_node *n, int64_t max, int64_t *ret)
 {
 	return dif_act_const(n, ret) && *ret > 0 && *ret <= max;
@@ -15,7 +19,7 @@ static bool kernel_stack(struct dif_compiler *c, struct dif_node *call, struct d
 
 	if (!dif_act_nargs(c, call, 0, 1, DIF_D_STACK_PROTO) || !dif_cook_list(c, &call->args))
 		return false;
-	if (call->args && !positive(call->args, INT32_MAX, &frames))
+	if (call->args && !positive(call->args, FRAMES_MAX, &frames))
 		return dif_fail(c, DIF_D_STACK_SIZE, call->line,
 				"stack( ) size must be a non-zero positive integral constant expression");
 	struct dif_action *a = dif_action_add(c, out, DIF_ACT_stack, NULL);
@@ -33,11 +37,11 @@ bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
 		return kernel_stack(c, call, out);
 	if (!dif_act_nargs(c, call, 0, 2, DIF_D_USTACK_PROTO) || !dif_cook_list(c, &call->args))
 		return false;
-	if (call->args && !positive(call->args, INT32_MAX, &frames))
+	if (call->args && !positive(call->args, FRAMES_MAX, &frames))
 		return dif_fail(c, DIF_D_USTACK_FRAMES, call->line,
 				"%s( ) argument #1 must be a non-zero positive integer constant", call->name);
 	if (call->args && call->args->next &&
-	    (!dif_act_const(call->args->next, &strsize) || strsize < 0 || strsize > INT32_MAX))
+	    (!dif_act_const(call->args->next, &strsize) || strsize < 0 || strsize > STRSIZE_MAX))
 		return dif_fail(c, DIF_D_USTACK_STRSIZE, call->line,
 				"%s( ) argument #2 must be a positive integer constant", call->name);
 	struct dif_action *a = dif_action_add(c, out, kind, NULL);

@@ -14,6 +14,7 @@
 #include "dif/lang/types.h"
 
 #define DIF_DEPTH_MAX  600
+#define DIF_NEST_MAX   2000   /* calls of the recursive descent within each other: a few per level */
 #define DIF_COPIES_MAX 200000 /* nodes copied for one clause or definition */
 
 struct dif_ident;

@@ -82,6 +82,23 @@ static struct dif_aggvar *list_aggs(struct dif_compiler *c, uint32_t *ret_n)
 	return list;
 }
 
+/* What the verifier takes (dif/obj/verify_program.c): better said here, with a line of D behind it. */
+static bool check_limits(struct dif_compiler *c)
+{
+	uint64_t nclauses = c->prog->nclauses + c->nclauses, nactions = 0;
+
+	for (uint32_t i = 0; i < c->prog->nclauses; i++)
+		nactions += c->prog->clauses[i].nactions;
+	for (size_t i = 0; i < c->nclauses; i++)
+		nactions += c->clauses[i].nactions;
+	if (nclauses <= 65536 && nactions <= 16384 && c->aggs.count <= 4096)
+		return true;
+	return dif_fail(
+	    c, DIF_D_NONE, 0,
+	    "program is too big: %llu clauses (at most 65536), %llu actions (16384), %zu aggregations (4096)",
+	    (unsigned long long)nclauses, (unsigned long long)nactions, c->aggs.count);
+}
+
 /* Put what was compiled into the program: all of it or, without memory, nothing. */
 static bool commit(struct dif_compiler *c)
 {
@@ -148,7 +165,8 @@ struct ot_err *dif_compile(struct dif_compiler *comp, const struct dif_source *s
 	uint32_t first = prog->nclauses;
 
 	reset(comp, src, prog);
-	bool ok = dif_parse_program(comp) && check_empty(comp) && check_macros(comp) && commit(comp);
+	bool ok = dif_parse_program(comp) && check_empty(comp) && check_macros(comp) && check_limits(comp) &&
+		  commit(comp);
 	ot_arena_deinit(&comp->scratch);
 	if (ok) {
 		*ret_first = first;

@@ -108,7 +108,8 @@ void dif_compiler_destroy(struct dif_compiler *comp);
 /**
  * Compile one source and append its clauses to @p prog (with aggregations and option settings).
  * On a D error: returns an OT_ERR_SYNTAX error and *ret_diag describes it (borrowed from the
- * compiler); @p prog is as before. @p ret_first is the index of the first new clause.
+ * compiler); @p prog is as before, but names that the text defined before its error stay known. @p ret_first
+ * is the index of the first new clause.
  */
 OT_MUST_CHECK struct ot_err *dif_compile(struct dif_compiler *comp, const struct dif_source *src,
 					 struct dif_program *prog, uint32_t *ret_first,

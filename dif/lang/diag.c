@@ -96,8 +96,8 @@ const char *dif_strndup(struct dif_compiler *c, struct ot_arena *arena, const ch
 
 bool dif_nest(struct dif_compiler *c)
 {
-	if (++c->nesting <= DIF_DEPTH_MAX)
+	if (++c->nesting <= DIF_NEST_MAX)
 		return true;
-	dif_fail(c, DIF_D_SYNTAX, 0, "nested more than %d levels deep", DIF_DEPTH_MAX);
+	dif_fail(c, DIF_D_SYNTAX, 0, "program is nested too deep");
 	return false;
 }

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 65536 /* 256 KiB, the most that an object may have */
+/* Bounds of the verifier (dif/obj/verify.c). */
+#define TEXT_MAX   65536
+#define OBJECT_MAX (256u << 10) /* bytes of all tables */
+#define STRS_MAX   65536u
+#define STATIC_MAX (16u << 10) /* a by-reference variable that isn't dynamic */
+#define RETURN_MAX (16u << 20)
 
 void dif_asm_init(struct dif_asm *as, struct dif_compiler *c)
 {
@@ -113,6 +118,13 @@ static void note_var(struct dif_asm *as, const struct dif_ident *id, struct dif_
 			return;
 		}
 	}
+	struct dif_rtype rt = dif_type_rtype(as->c, type);
+	bool is_static = kind == DIF_VARKIND_SCALAR && scope != DIF_SCOPE_THREAD;
+	if (rt.flags & DIF_TF_BYREF && rt.size > (is_static ? STATIC_MAX : RETURN_MAX)) {
+		dif_fail(as->c, DIF_D_NONE, 0, "variable %s has more than %u bytes", id->name,
+			 is_static ? STATIC_MAX : RETURN_MAX);
+		return;
+	}
 	if (!ot_grow(&as->vars, &as->vars_cap, as->nvars + 1, sizeof(*as->vars)) ||
 	    !ot_grow(&as->var_names, &as->names_cap, as->nvars + 1, sizeof(*as->var_names))) {
 		dif_fail_memory(as->c);
@@ -124,7 +136,7 @@ static void note_var(struct dif_asm *as, const struct dif_ident *id, struct dif_
 		.kind = kind,
 		.scope = scope,
 		.flags = flag,
-		.type = dif_type_rtype(as->c, type),
+		.type = rt,
 	};
 }
 
@@ -189,6 +201,19 @@ static void *copy(struct dif_asm *as, const void *data, size_t len)
 	return p;
 }
 
+static bool fits(struct dif_asm *as, const struct dif_rtype *ret)
+{
+	size_t total = as->n * 4 + as->nints * 8 + as->strs.len + as->nvars * sizeof(*as->vars);
+
+	if (as->strs.len > STRS_MAX || total > OBJECT_MAX)
+		return dif_fail(as->c, DIF_D_NONE, 0,
+				"expression needs more than %u bytes of constants and code", OBJECT_MAX);
+	if (ret->flags & DIF_TF_BYREF && ret->size > RETURN_MAX)
+		return dif_fail(as->c, DIF_D_NONE, 0, "expression's value has more than %u bytes",
+				RETURN_MAX);
+	return true;
+}
+
 struct dif_object *dif_asm_finish(struct dif_asm *as, const struct dif_rtype *ret)
 {
 	struct dif_object *obj =
@@ -199,6 +224,8 @@ struct dif_object *dif_asm_finish(struct dif_asm *as, const struct dif_rtype *re
 	resolve_branches(as);
 	for (size_t i = 0; i < as->nvars; i++)
 		as->vars[i].name = str_offset(as, as->var_names[i], strlen(as->var_names[i]));
+	if (as->c->failed || !fits(as, ret))
+		return NULL;
 	obj->text = copy(as, as->text, as->n * sizeof(*as->text));
 	obj->text_len = (uint32_t)as->n;
 	obj->ints = copy(as, as->ints, as->nints * sizeof(*as->ints));
