@@ -11,6 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/units.h"
+
 enum kind {
 	FLAG,   /* bool */
 	SIZE,   /* uint64_t: a number with k m g t */
@@ -130,8 +132,6 @@ static const struct option options[] = {
 	{ "version", TEXT, COMMAND_LINE, FIELD(version) },
 };
 
-#define SECOND 1000000000ull
-
 void dif_options_init(struct dif_options *opts)
 {
 	*opts = (struct dif_options){
@@ -146,10 +146,10 @@ void dif_options_init(struct dif_options *opts)
 		.jstackframes = 50,
 		.jstackstrsize = 512,
 		.stackindent = 14,
-		.switchrate_ns = SECOND,
-		.aggrate_ns = SECOND,
-		.statusrate_ns = SECOND,
-		.cleanrate_ns = SECOND / 101,
+		.switchrate_ns = OT_NS_PER_SEC,
+		.aggrate_ns = OT_NS_PER_SEC,
+		.statusrate_ns = OT_NS_PER_SEC,
+		.cleanrate_ns = OT_NS_PER_SEC / 101,
 		.bufpolicy = DIF_BUF_SWITCH,
 		.cpu = -1,
 		.temporal = true,
@@ -255,45 +255,11 @@ static struct ot_err *parse_size(const char *value, uint64_t *ret)
 
 static struct ot_err *parse_rate(const char *value, uint64_t *ret)
 {
-	static const struct {
-		const char *suffix;
-		uint64_t ns;
-	} units[] = {
-		{ "", 1 },
-		{ "ns", 1 },
-		{ "nsec", 1 },
-		{ "us", 1000 },
-		{ "usec", 1000 },
-		{ "ms", 1000000 },
-		{ "msec", 1000000 },
-		{ "s", SECOND },
-		{ "sec", SECOND },
-		{ "m", 60 * SECOND },
-		{ "min", 60 * SECOND },
-		{ "h", 3600 * SECOND },
-		{ "hour", 3600 * SECOND },
-		{ "d", 86400 * SECOND },
-		{ "day", 86400 * SECOND },
-	};
-	const char *rest;
+	const char *unit;
 	uint64_t n;
 
-	OT_TRY(parse_digits(value, &n, &rest));
-	if (!strcasecmp(rest, "hz")) {
-		if (n == 0)
-			return bad_value();
-		*ret = SECOND / n;
-		return NULL;
-	}
-	for (size_t i = 0; i < OT_ARRAY_SIZE(units); i++) {
-		if (strcasecmp(rest, units[i].suffix) != 0)
-			continue;
-		if (n > UINT64_MAX / units[i].ns)
-			return bad_value();
-		*ret = n * units[i].ns;
-		return NULL;
-	}
-	return bad_value();
+	OT_TRY(parse_digits(value, &n, &unit));
+	return ot_time_ns(n, unit, "ns", ret) ? NULL : bad_value();
 }
 
 static struct ot_err *parse_number(const char *value, int64_t *ret)

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/io.h"
 #include "base/map.h"
+#include "base/units.h"
 
 static void assert_err(struct ot_err *err, enum ot_err_code code, const char *message)
 {
@@ -395,6 +396,26 @@ static void moving_hands_ownership_out(void **state)
 	close(fd_kept);
 }
 
+static void units_of_time(void **state)
+{
+	uint64_t ns = 7;
+
+	(void)state;
+	assert_true(ot_time_ns(50, "ms", "ns", &ns));
+	assert_int_equal(ns, 50000000);
+	assert_true(ot_time_ns(3, "", "ns", &ns));
+	assert_int_equal(ns, 3);
+	assert_true(ot_time_ns(997, "", "hz", &ns));
+	assert_int_equal(ns, 1003009);
+	assert_true(ot_time_ns(2, "Day", "hz", &ns));
+	assert_true(ns == 172800 * OT_NS_PER_SEC);
+	assert_false(ot_time_ns(0, "hz", "ns", &ns));
+	assert_false(ot_time_ns(1, "fortnight", "ns", &ns));
+	assert_false(ot_time_ns(UINT64_MAX, "us", "ns", &ns));
+	assert_false(ot_time_ns((uint64_t)INT64_MAX + 1, "ns", "ns", &ns));
+	assert_true(ns == 172800 * OT_NS_PER_SEC); /* set only on success */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -417,6 +438,7 @@ int main(void)
 		cmocka_unit_test(messages_carry_descriptors),
 		cmocka_unit_test(surplus_descriptors_are_closed),
 		cmocka_unit_test(moving_hands_ownership_out),
+		cmocka_unit_test(units_of_time),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -5,35 +5,12 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/units.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
 
-#define NS_PER_SEC      1000000000ull
 #define MIN_INTERVAL_NS 200000ull
-
-static const struct {
-	const char *name;
-	uint64_t ns; /* 0: a rate */
-} units[] = {
-	{ "", 0 },
-	{ "hz", 0 },
-	{ "ns", 1 },
-	{ "nsec", 1 },
-	{ "us", 1000 },
-	{ "usec", 1000 },
-	{ "ms", 1000000 },
-	{ "msec", 1000000 },
-	{ "s", NS_PER_SEC },
-	{ "sec", NS_PER_SEC },
-	{ "m", 60 * NS_PER_SEC },
-	{ "min", 60 * NS_PER_SEC },
-	{ "h", 3600 * NS_PER_SEC },
-	{ "hour", 3600 * NS_PER_SEC },
-	{ "d", 86400 * NS_PER_SEC },
-	{ "day", 86400 * NS_PER_SEC },
-};
 
 static bool parse_number(const char **text, uint64_t *ret)
 {
@@ -64,20 +41,11 @@ bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns)
 		return false;
 	if (!parse_number(&name, &n) || n == 0)
 		return false;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(units); i++) {
-		if (strcasecmp(units[i].name, name) != 0)
-			continue;
-		if (!units[i].ns)
-			ns = NS_PER_SEC / n;
-		else if (__builtin_mul_overflow(n, units[i].ns, &ns) || ns > INT64_MAX)
-			return false;
-		if (ns < MIN_INTERVAL_NS)
-			return false;
-		*ret_tick = tick;
-		*ret_ns = ns;
-		return true;
-	}
-	return false;
+	if (!ot_time_ns(n, name, "hz", &ns) || ns < MIN_INTERVAL_NS)
+		return false;
+	*ret_tick = tick;
+	*ret_ns = ns;
+	return true;
 }
 
 /* @p name must be a good one and live as long as the registry. */
