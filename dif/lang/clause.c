@@ -169,6 +169,29 @@ static struct dif_object *predicate(struct dif_compiler *c, struct dif_node *n)
 	return dif_cg_object(c, n, &ret);
 }
 
+/* Whether it assigns, so that it may be the first to use a variable that the body then reads. The parser
+ * bounds the depth. */
+static bool assigns(const struct dif_node *n)
+{
+	if (!n)
+		return false;
+	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN)
+		return true;
+	if (n->kind == DIF_N_OP1 && (n->op == DIF_O_PREINC || n->op == DIF_O_PREDEC ||
+				     n->op == DIF_O_POSTINC || n->op == DIF_O_POSTDEC))
+		return true;
+	for (const struct dif_node *arg = n->args; arg; arg = arg->next)
+		if (assigns(arg))
+			return true;
+	return assigns(n->left) || assigns(n->right) || assigns(n->third);
+}
+
+static bool compile_predicate(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl)
+{
+	cl->predicate = predicate(c, piece->predicate);
+	return cl->predicate != NULL;
+}
+
 static bool add_clause(struct dif_compiler *c, const struct dif_clause *cl)
 {
 	if (!ot_grow(&c->clauses, &c->clauses_cap, c->nclauses + 1, sizeof(*c->clauses)))
@@ -183,13 +206,17 @@ static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause
 			  struct dif_actions *out)
 {
 	struct dif_clause cl = { .probe = *desc, .line = pc->line };
+	bool early = assigns(piece->predicate);
 
 	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
-	/* the body first: a predicate may use what its own clause assigns for the first time */
+	/* the body first: a predicate may use what its own clause assigns for the first time; one that
+	 * assigns itself goes before the body, which may use that */
+	if (early && !compile_predicate(c, piece, &cl))
+		return false;
 	for (struct dif_node *s = piece->body; s; s = s->next)
 		if (!statement(c, s, out))
 			return false;
-	if (piece->predicate && !(cl.predicate = predicate(c, piece->predicate)))
+	if (piece->predicate && !early && !compile_predicate(c, piece, &cl))
 		return false;
 	cl.nactions = (uint32_t)out->n;
 	if (out->n) {

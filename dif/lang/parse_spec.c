@@ -120,7 +120,7 @@ bool dif_parse_probedesc(struct dif_compiler *c, const char *text, size_t len, s
 	const char *fields[FIELDS_MAX];
 	struct ot_buf buf = { 0 };
 	bool ok = expand_macros(c, text, len, &buf);
-	int n;
+	int n = 0;
 
 	if (ok && c->src->kind == DIF_SOURCE_COMMAND_LINE && c->src->spec == DIF_SPEC_ID)
 		ok = parse_id(c, ot_buf_str(&buf), &desc);
