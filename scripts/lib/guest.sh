@@ -5,8 +5,8 @@
 # These functions are called as conditions, where set -e is off: each step that can fail says so itself.
 
 GUEST_SOURCES=$ROOT/tests/linux/guest
-# Real modules, so that module symbols are there; what each depends on comes along.
-GUEST_MODULES=(dummy veth loop xor bridge nbd)
+# The host's channel, and more real modules, so that module symbols are there; what each depends on comes along.
+GUEST_MODULES=(virtio_pci virtio_console dummy veth loop xor bridge nbd)
 
 # "package=version" of the newest cloud kernel of series NAME that apt knows, or nothing.
 kernel_package()

@@ -11,7 +11,7 @@ import time
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import Guest
-from lib.outsight import Trace, keyed, numbers
+from lib.outsight import Trace, numbers
 from lib.scenario import Scenario, main
 
 KILLS = 20
@@ -83,20 +83,6 @@ class Sessions(Scenario):
         self.assertIn("reads 100", once)
         self.assertEqual(numbers(first.out), [1000], first.story())
         self.assertEqual(numbers(third.out), [total], third.story())
-
-    def test_two_guests_in_one_session(self):
-        """One program on two guests, which it tells apart."""
-        with self.guest(smp=1) as one, self.guest(smp=1) as two:
-            sockets = [arg for guest in (one, two) for arg in ("-g", guest.control_socket())]
-            trace = Trace(self.outsight.binary, [*sockets, "-q", "-x", "switchrate=20hz", "-n",
-                                                 'BEGIN { printf("tracing\\n"); }', "-n",
-                                                 'syscall::read:entry /execname == "reads"/ { @[guest] = count(); }'],
-                          self.outsight.environment(one))
-            trace.wait_for("tracing")
-            one.check("reads 30")
-            two.check("reads 50")
-            trace.stop()
-        self.assertEqual(keyed(trace.out), {one.name: 30, two.name: 50}, trace.story())
 
     def test_exit_ends_the_trace(self):
         """exit() in a guest's probe ends outsight with that status."""

@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What Outsight reads from the guest's memory equals what the guest says itself."""
-import os
 import re
-import shutil
 import sys
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.outsight import Trace, numbers
+from lib.outsight import numbers
 from lib.scenario import Scenario, main, parse_symbols
 
 
@@ -157,35 +155,6 @@ class Hidden(Scenario):
             guest.check("reads 1234")
             trace.stop()
         self.assertEqual(numbers(trace.out), [1234], trace.story())
-
-
-class Dump(Scenario):
-    """A dead guest: what was read from a file equals what the guest said while it lived."""
-
-    def read(self, guest, path, *args):
-        trace = Trace(self.outsight.binary, ["-g", f"dump:{path}", *args], self.outsight.environment(guest))
-        return trace.finish(), trace.out, trace.err
-
-    def test_core_and_raw_image(self):
-        with self.guest(smp=2) as guest:
-            theirs = kallsyms(guest)
-            guest.qmp("stop")
-            guest.qmp("dump-guest-memory", paging=False, protocol="file:" + guest.path("core"))
-            shutil.copyfile(guest.ram_path(), guest.path("raw"))
-            guest.kill()
-            for name in ("core", "raw"):
-                with self.subTest(form=name):
-                    status, out, err = self.read(guest, guest.path(name), "--dump-symbols")
-                    self.assertEqual(status, 0, err)
-                    self.assertEqual(sorted(parse_symbols(out)), sorted(theirs))
-                    status, out, err = self.read(guest, guest.path(name), "-q", "-n",
-                                                 'BEGIN { printf("[%s]", `init_task.comm); exit(0); }')
-                    self.assertEqual((status, out.strip()), (0, "[swapper/0]"), err)
-            # Cut off in the middle: one line.
-            os.truncate(guest.path("core"), os.path.getsize(guest.path("core")) // 3)
-            status, out, err = self.read(guest, guest.path("core"), "-l")
-            self.assertEqual((status, out), (1, ""), err)
-            self.assertEqual(len(err.splitlines()), 1, err)
 
 
 if __name__ == "__main__":

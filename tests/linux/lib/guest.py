@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A stock Debian kernel in QEMU, driven over its second serial port.
+"""A stock Debian kernel in QEMU, driven over a virtio serial port.
 
     with Guest("6.1", smp=4) as guest:
         status, text = guest.run("uname -r")
@@ -104,7 +104,7 @@ class Guest:
                 "-name", self.name,
                 "-chardev", f"file,id=console,path={self.path('console')}", "-serial", "chardev:console",
                 "-chardev", f"socket,id=channel,path={self.path('channel')},server=on,wait=off",
-                "-serial", "chardev:channel",
+                "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=channel,name=channel",
                 "-qmp", f"unix:{self.path('qmp')},server=on,wait=off",
                 "-kernel", os.path.join(image, "vmlinuz"), "-initrd", self.initrd(),
                 "-append", f"console=ttyS0 quiet panic=-1 {self.append}".strip()]
