@@ -44,7 +44,7 @@ static struct ot_err *ask(const char *path, struct vp_guest_info *info)
 	};
 	memcpy(info->name, client.guest_name, sizeof(info->name));
 	memcpy(info->backend, client.backend, sizeof(info->backend));
-	snprintf(info->socket, sizeof(info->socket), "%s", path);
+	memcpy(info->socket, client.path, sizeof(info->socket));
 	vp_client_close(&client);
 	return NULL;
 }

@@ -171,7 +171,7 @@ struct vp_guest_info {
 	uint32_t pid;
 	uint32_t nvcpus;
 	char backend[16];
-	char socket[108];
+	char socket[108]; /* as struct sockaddr_un has it */
 	char release[128]; /* kernel release when it is known without reading the guest; "" */
 	uint32_t nsessions;
 };
