@@ -92,6 +92,20 @@ static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *li
 	return NULL;
 }
 
+/* Before the kernel has set its per-CPU areas up there is no telling who runs, and what is not known now
+ * would stay unknown for the session. */
+static struct ot_err *check_booted(const struct vp_guest_link *link)
+{
+	const struct vp_facts *f = &link->facts;
+
+	for (uint32_t i = 0; i < link->client.nvcpus; i++)
+		if (f->percpu_base[i])
+			return NULL;
+	if (f->task_comm == VP_NO_OFFSET)
+		return NULL; /* without types it is never known */
+	return ot_err_new(OT_ERR_BUSY, "the guest's kernel is still starting: try again in a second");
+}
+
 static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link)
 {
 	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
@@ -101,7 +115,8 @@ static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *lin
 		return ot_err_nomem();
 	progress(s, "reading the vCPUs' registers");
 	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
-	return read_kernel(s, link, link->phys, regs, nregs);
+	OT_TRY(read_kernel(s, link, link->phys, regs, nregs));
+	return check_booted(link);
 }
 
 /* The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
