@@ -11,8 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/guest/orc.h"
+#include "vmm-probe/provider/registry.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"
 
@@ -92,20 +94,6 @@ static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *li
 	return NULL;
 }
 
-/* Before the kernel has set its per-CPU areas up there is no telling who runs, and what is not known now
- * would stay unknown for the session. */
-static struct ot_err *check_booted(const struct vp_guest_link *link)
-{
-	const struct vp_facts *f = &link->facts;
-
-	for (uint32_t i = 0; i < link->client.nvcpus; i++)
-		if (f->percpu_base[i])
-			return NULL;
-	if (f->task_comm == VP_NO_OFFSET)
-		return NULL; /* without types it is never known */
-	return ot_err_new(OT_ERR_BUSY, "the guest's kernel is still starting: try again in a second");
-}
-
 static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link)
 {
 	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
@@ -115,8 +103,7 @@ static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *lin
 		return ot_err_nomem();
 	progress(s, "reading the vCPUs' registers");
 	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
-	OT_TRY(read_kernel(s, link, link->phys, regs, nregs));
-	return check_booted(link);
+	return read_kernel(s, link, link->phys, regs, nregs);
 }
 
 /* The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
@@ -191,6 +178,29 @@ static struct ot_err *attach_none(struct vp_session *s)
 	return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
 }
 
+/* A kernel that is still starting patches its own text, and who runs on which CPU can't be told yet: what
+ * was not known now would stay unknown for the session. A kernel without these names is taken as it is. */
+static struct ot_err *check_started(const struct vp_guest_link *link)
+{
+	struct vp_types *types = vp_probes_types(link->probes);
+	struct dif_type *type;
+	struct vp_gva at;
+	int64_t running;
+	uint32_t state;
+
+	if (!types || !vp_types_enumerator(types, "SYSTEM_RUNNING", &type, &running))
+		return NULL;
+	struct ot_err *err = vp_guest_symbol(link->guest, "system_state", &at);
+	if (err) {
+		ot_err_destroy(err);
+		return NULL;
+	}
+	OT_TRY(vp_guest_read_u32(link->guest, at, &state));
+	if (state >= (uint64_t)running)
+		return NULL;
+	return ot_err_new(OT_ERR_BUSY, "the guest's kernel is still starting: try again in a second");
+}
+
 struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 {
 	ot_auto(cleanup_link) struct vp_guest_link *link = NULL;
@@ -214,6 +224,8 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 	OT_TRY(check_same_kernel(s, link));
 	progress(s, "listing the guest's functions");
 	OT_TRY(vp_probes_create(link->guest, &link->probes));
+	if (!link->dump)
+		OT_TRY(check_started(link));
 	s->links[s->nlinks++] = ot_move(link);
 	return NULL;
 }
