@@ -115,6 +115,8 @@ static struct ot_err *say_hello(struct vp_client *c)
 	} u;
 	size_t len = 0;
 	int nfds = 0;
+
+	memset(&u, 0, sizeof(u));
 	struct ot_err *err = request(c, &hello, sizeof(hello), NULL, 0, VP_MSG_HELLO_REPLY, &u, sizeof(u),
 				     sizeof(u.reply), &len, c->ram_fds, VP_CLIENT_FDS_MAX, &nfds);
 

@@ -155,7 +155,8 @@ enum vp_symbol_form {
 void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum vp_symbol_form form,
 		       char *buf, size_t size);
 
-/** Text of a user address of process @p pid: "prog`main+0x12" when it can be had, else "0x…". */
+/** Text of a user address of process @p pid: "0x…". Nothing reads a guest's programs yet, so there is no name
+ * to give; printers ask here so that they need not change when there is. */
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size);
 
