@@ -23,7 +23,8 @@ bool dif_mem_load(struct dif_vm *vm, uint64_t addr, void *dst, uint64_t len, boo
 	if (dif_window_has(addr)) {
 		const uint8_t *src = dif_mem_window(vm, addr, len);
 		if (src) {
-			memcpy(dst, src, len);
+			/* the program may have named its own scratch, where dst is too */
+			memmove(dst, src, len);
 			return true;
 		}
 	} else if (len <= UINT32_MAX && vm->ops->load(vm->env, addr, dst, (uint32_t)len, user)) {

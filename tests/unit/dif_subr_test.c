@@ -299,6 +299,13 @@ static void test_copyin(void **state)
 	call_faults(fx, DIF_SUBR_copyinto, 3, wild, DIF_FAULT_BADADDR);
 	const struct arg over[3] = { N(FX_USER), N(17), N(scratch) };
 	call_faults(fx, DIF_SUBR_copyinto, 3, over, DIF_FAULT_BADADDR);
+
+	/* From scratch that runs into the copy itself: as it was before the copy. */
+	const struct arg own[2] = { N(scratch + 5), N(24) };
+	uint64_t copy = call(fx, DIF_SUBR_copyin, 2, own);
+	assert_int_equal(copy, scratch + 16);
+	assert_string_equal(fx_text(fx, copy), "string");
+	assert_string_equal(fx_text(fx, copy + 11), ""); /* not "string" again */
 	fx_destroy(fx);
 }
 
