@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t)64 << 10)
-#define ALLOC_MAX ((size_t)1 << 30)
+/* Blocks double from the first size to the last: most arenas stay small, and zeroing costs. */
+#define FIRST_BLOCK ((size_t)4 << 10)
+#define LAST_BLOCK  ((size_t)64 << 10)
+#define ALLOC_MAX   ((size_t)1 << 30)
 
 struct ot_arena_block {
 	struct ot_arena_block *next;
@@ -31,10 +33,16 @@ void ot_arena_deinit(struct ot_arena *arena)
 	*arena = (struct ot_arena){ 0 };
 }
 
-static struct ot_arena_block *add_block(struct ot_arena *arena, size_t size)
+/* A block that has room for @need bytes. */
+static struct ot_arena_block *add_block(struct ot_arena *arena, size_t need)
 {
-	struct ot_arena_block *b = calloc(1, sizeof(*b) + size);
+	size_t size = arena->blocks ? arena->blocks->size * 2 : FIRST_BLOCK;
 
+	if (size > LAST_BLOCK)
+		size = LAST_BLOCK;
+	if (size < need)
+		size = need;
+	struct ot_arena_block *b = calloc(1, sizeof(*b) + size);
 	if (!b)
 		return NULL;
 	b->size = size;
@@ -52,7 +60,7 @@ void *ot_arena_alloc(struct ot_arena *arena, size_t size)
 
 	struct ot_arena_block *b = arena->blocks;
 	if (!b || b->size - arena->used < size) {
-		b = add_block(arena, size > BLOCK_BYTES ? size : BLOCK_BYTES);
+		b = add_block(arena, size);
 		if (!b)
 			return NULL;
 	}

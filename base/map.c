@@ -5,18 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-
-uint32_t ot_hash(const void *data, size_t len)
-{
-	const unsigned char *p = data;
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ p[i]) * 16777619u;
-	h ^= h >> 16;
-	h *= 0x85ebca6bu;
-	return h ^ (h >> 13);
-}
+#include "base/hash.h"
 
 void ot_map_init(struct ot_map *map)
 {
@@ -25,8 +14,7 @@ void ot_map_init(struct ot_map *map)
 
 void ot_map_deinit(struct ot_map *map)
 {
-	for (size_t i = 0; i < map->count; i++)
-		free(map->entries[i]);
+	ot_arena_deinit(&map->arena);
 	free(map->entries);
 	free(map->buckets);
 	*map = (struct ot_map){ 0 };
@@ -80,14 +68,13 @@ bool ot_map_put(struct ot_map *map, const void *key, size_t len, void *value)
 		return false;
 	if (!ot_grow(&map->entries, &map->cap, map->count + 1, sizeof(*map->entries)))
 		return false;
-	e = malloc(sizeof(*e) + len + 1);
+	e = ot_arena_alloc(&map->arena, sizeof(*e) + len + 1);
 	if (!e)
 		return false;
 	e->hash = hash;
 	e->key_len = (uint32_t)len;
 	e->value = value;
 	memcpy(e->key, key, len);
-	e->key[len] = '\0';
 	e->chain = map->buckets[hash & (map->nbuckets - 1)];
 	map->buckets[hash & (map->nbuckets - 1)] = e;
 	map->entries[map->count++] = e;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/compiler.h"
 
 struct ot_map_entry {
@@ -27,6 +28,7 @@ struct ot_map {
 	struct ot_map_entry **entries; /* in order of insertion */
 	size_t count;
 	size_t cap;
+	struct ot_arena arena; /* the entries themselves: they live as long as the map */
 };
 
 void ot_map_init(struct ot_map *map);
@@ -41,8 +43,5 @@ OT_MUST_CHECK bool ot_map_put(struct ot_map *map, const void *key, size_t len, v
 /* The same with a NUL-terminated key. */
 void *ot_map_gets(const struct ot_map *map, const char *key);
 OT_MUST_CHECK bool ot_map_puts(struct ot_map *map, const char *key, void *value);
-
-/** A 32-bit hash of @p len bytes (FNV-1a, finalised). */
-uint32_t ot_hash(const void *data, size_t len);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "cli/aggregate.h"
 #include "dif/vm/agg.h"
 

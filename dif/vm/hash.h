@@ -20,17 +20,20 @@ static inline uint64_t dif_hash_mix(uint64_t a, uint64_t b)
 static inline uint64_t dif_hash64(const void *data, size_t len, uint64_t seed)
 {
 	uint64_t h = seed ^ 0x9e3779b97f4a7c15ull, g = ~seed, w[4];
+	/* Both factors are secret: whoever knows one can make it 0, and the product says nothing of the
+	 * other. */
+	uint64_t k1 = seed ^ 0xd6e8feb86659fd93ull, k2 = seed ^ 0xa0761d6478bd642full;
 	const uint8_t *p = data;
 	size_t left = len;
 
 	for (; left >= 32; left -= 32, p += 32) {
 		memcpy(w, p, 32);
-		h = dif_hash_mix(w[0] ^ h, w[1] ^ 0xd6e8feb86659fd93ull);
-		g = dif_hash_mix(w[2] ^ g, w[3] ^ 0xa0761d6478bd642full);
+		h = dif_hash_mix(w[0] ^ h, w[1] ^ k1);
+		g = dif_hash_mix(w[2] ^ g, w[3] ^ k2);
 	}
 	if (left >= 16) {
 		memcpy(w, p, 16);
-		h = dif_hash_mix(w[0] ^ h, w[1] ^ 0xd6e8feb86659fd93ull);
+		h = dif_hash_mix(w[0] ^ h, w[1] ^ k1);
 		p += 16;
 		left -= 16;
 	}

@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/units.h"
@@ -253,6 +254,34 @@ static void map_keys_are_bytes(void **state)
 	ot_map_deinit(&map);
 }
 
+static void siphash_is_the_published_one(void **state)
+{
+	(void)state;
+	uint64_t none[2] = { 0, 0 }, counting[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };
+
+	/* as CPython hashes bytes with its seed off */
+	assert_true(ot_siphash(none, "a", 1) == 0x407448d2b89b1813);
+	assert_true(ot_siphash(none, "bcdefgh", 7) == 0xc6bcff6669a482a5);
+	assert_true(ot_siphash(none, "12345678", 8) == 0x3489982430560a87);
+	assert_true(ot_siphash(none, "a longer text of several words", 30) == 0x3525b00c3b2119b0);
+	assert_true(ot_siphash(counting, "", 0) == 0xabac0158050fc4dc);
+	assert_true(ot_siphash(counting, "a", 1) != ot_siphash(none, "a", 1));
+}
+
+static void hash_has_a_key(void **state)
+{
+	(void)state;
+	uint64_t none[2] = { 0, 0 };
+	unsigned same = 0;
+
+	/* 16 texts hash the same with no key only if the process has none */
+	for (char c = 'a'; c < 'q'; c++) {
+		assert_int_equal(ot_hash(&c, 1), ot_hash(&c, 1));
+		same += ot_hash(&c, 1) == (uint32_t)ot_siphash(none, &c, 1);
+	}
+	assert_true(same < 3);
+}
+
 static int temporary_file(const void *data, size_t len)
 {
 	int fd = memfd_create("test", MFD_CLOEXEC);
@@ -432,6 +461,8 @@ int main(void)
 		cmocka_unit_test(grow_doubles_and_refuses_overflow),
 		cmocka_unit_test(map_finds_replaces_and_keeps_order),
 		cmocka_unit_test(map_keys_are_bytes),
+		cmocka_unit_test(siphash_is_the_published_one),
+		cmocka_unit_test(hash_has_a_key),
 		cmocka_unit_test(pread_is_exact_or_an_error),
 		cmocka_unit_test(read_file_is_bounded),
 		cmocka_unit_test(memfd_is_sealed),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Aggregations: words, buckets, merging, and the table in a buffer half. */
 #include "dif/vm/agg.h"
+#include "dif/vm/hash.h"
 
 #include "tests/unit/dif_fixture.h"
 
@@ -282,6 +283,25 @@ static void test_table_lengths(void **state)
 }
 
 /* The peer scribbles over the half while the writer uses it; the walk meets anything. */
+/* A guest that knows the program but not the seed must not be able to make its keys meet: a key word that
+ * cancels a constant of the hash would wipe out the words beside it. */
+static void test_hash_hides_nothing(void **state)
+{
+	static const uint64_t constants[] = { 0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
+					      0x9e3779b97f4a7c15, 0 };
+	(void)state;
+
+	for (unsigned at = 0; at < 6; at++)
+		for (unsigned i = 0; i < OT_ARRAY_SIZE(constants); i++) {
+			uint64_t a[6] = { 0 }, b[6] = { 0 };
+			a[at] = b[at] = constants[i];
+			b[at ^ 1] = 12345;
+			for (size_t len = 16; len <= sizeof(a); len += 16)
+				assert_true(at * 8 >= len ||
+					    dif_hash64(a, len, 77) != dif_hash64(b, len, 77));
+		}
+}
+
 static void test_table_hostile(void **state)
 {
 	size_t size = 4096;
@@ -327,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_merge),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_table_lengths),
+		cmocka_unit_test(test_hash_hides_nothing),
 		cmocka_unit_test(test_table_hostile),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "vmm-probe/guest/btf_internal.h"
 
 int vp_btf_space_of(const struct btf_type *t)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/map.h"
+#include "base/hash.h"
 
 #define RANGES_MAX  (VP_SYMTAB_MODULES * 16u)
 #define POOL_MAX    (256u << 20)

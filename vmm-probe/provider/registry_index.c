@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/hash.h"
 
 static uint32_t *find_slot(const struct vp_probe_index *index, const char *name)
 {
