@@ -33,7 +33,9 @@ enum dif_node_kind {
 	DIF_N_TYPE,     /* (type) in sizeof, an inline's parameter … */
 	DIF_N_CAST,     /* left to type */
 	DIF_N_MEMBER,   /* left.name or left->name (op) */
-	DIF_N_XLATE,    /* xlate <type>(left) */
+	DIF_N_XLATE,    /* xlate <type>(left); cooked: right: the struct as a type, op: ARROW for a pointer to
+			 * it.    args: where it is assigned whole, the assignments of its members */
+	DIF_N_PLACE,    /* the struct that such assignments go into; value: the register with its address */
 	DIF_N_OFFSETOF, /* type, name */
 	/* statements */
 	DIF_N_EXPR, /* left; */

@@ -139,6 +139,32 @@ static int cg_constant(struct dif_cg *cg, struct dif_node *n)
 	return reg;
 }
 
+/* A translated struct in scratch memory, which is zeros where the translator defines nothing. */
+static int cg_translated(struct dif_cg *cg, struct dif_node *n)
+{
+	int at = dif_reg_alloc(cg);
+
+	if (at < 0)
+		return -1;
+	dif_emit_setx(&cg->as, dif_sizeof(cg->c, n->type), at);
+	dif_emit_r2(&cg->as, DIF_OP_allocs, at, at);
+	for (struct dif_node *a = n->args; a; a = a->next) {
+		a->left->left->value = (uint64_t)at;
+		dif_reg_free(cg, dif_cg_asgn(cg, a));
+	}
+	return at;
+}
+
+/* The address is used up by whoever asks for it: hand out a copy. */
+static int cg_place(struct dif_cg *cg, const struct dif_node *n)
+{
+	int reg = dif_reg_alloc(cg);
+
+	if (reg > 0)
+		dif_emit_r2(&cg->as, DIF_OP_mov, (int)n->value, reg);
+	return reg;
+}
+
 static int cg_other(struct dif_cg *cg, struct dif_node *n)
 {
 	if (n->kind == DIF_N_XLATE)
@@ -185,6 +211,12 @@ int dif_cg_node(struct dif_cg *cg, struct dif_node *n)
 		break;
 	case DIF_N_MEMBER:
 		reg = dif_cg_member(cg, n);
+		break;
+	case DIF_N_PLACE:
+		reg = cg_place(cg, n);
+		break;
+	case DIF_N_XLATE:
+		reg = dif_is_kind(cg->c, n->type, DIF_C_DYNAMIC) ? cg_other(cg, n) : cg_translated(cg, n);
 		break;
 	default:
 		reg = cg_other(cg, n);

@@ -50,6 +50,8 @@ int dif_cg_call(struct dif_cg *cg, struct dif_node *n);
 bool dif_cg_tuple(struct dif_cg *cg, struct dif_node *list);
 /** Replace a user-space address in @p reg by a copy of the string there. */
 int dif_cg_copyinstr(struct dif_cg *cg, int reg);
+/** The length of the string at the address in @p reg, which stays, in a register of its own. */
+int dif_cg_strlen(struct dif_cg *cg, int reg);
 
 /**
  * One expression to an object that returns its value as @p ret. NULL after an error.

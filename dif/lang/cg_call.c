@@ -8,7 +8,10 @@ static bool uses_tuple(const struct dif_node *n)
 {
 	if (!n)
 		return false;
-	if (n->kind == DIF_N_FUNC || (n->kind == DIF_N_VAR && n->args))
+	if (n->kind == DIF_N_FUNC || n->kind == DIF_N_XLATE || (n->kind == DIF_N_VAR && n->args))
+		return true;
+	/* storing a string in memory asks for its length */
+	if (n->op == DIF_O_ASGN && n->left->kind != DIF_N_VAR)
 		return true;
 	/* conversions to string may copy from user space */
 	if ((n->kind == DIF_N_CAST || n->op == DIF_O_STRINGOF || (n->op >= DIF_O_LT && n->op <= DIF_O_NE)) &&
@@ -17,20 +20,34 @@ static bool uses_tuple(const struct dif_node *n)
 	return uses_tuple(n->left) || uses_tuple(n->right) || uses_tuple(n->third);
 }
 
+/* %r0 as the size of a string means the default one, 256 */
+static void push_string(struct dif_cg *cg, int reg)
+{
+	int size = 0;
+
+	if (cg->c->opts->strsize != 256) {
+		size = dif_reg_alloc(cg);
+		dif_emit_setx(&cg->as, cg->c->opts->strsize, size);
+	}
+	if (!cg->c->failed)
+		dif_emit(&cg->as, dif_insn(DIF_OP_pushtr, DIF_TYPE_STRING, (uint32_t)size, (uint32_t)reg));
+	dif_reg_free(cg, size);
+}
+
 static void push(struct dif_cg *cg, struct dif_node *n, int reg)
 {
 	struct dif_rtype t = dif_type_rtype(cg->c, n->type);
-	int size = 0;
 
 	if (!(t.flags & DIF_TF_BYREF)) {
 		dif_emit(&cg->as, dif_insn(DIF_OP_pushtv, DIF_TYPE_CTF, 0, (uint32_t)reg));
 		return;
 	}
-	/* %r0 as the size of a string means the default one, 256 */
-	if (t.kind != DIF_TYPE_STRING || cg->c->opts->strsize != 256) {
-		size = dif_reg_alloc(cg);
-		dif_emit_setx(&cg->as, t.kind == DIF_TYPE_STRING ? cg->c->opts->strsize : t.size, size);
+	if (t.kind == DIF_TYPE_STRING) {
+		push_string(cg, reg);
+		return;
 	}
+	int size = dif_reg_alloc(cg);
+	dif_emit_setx(&cg->as, t.size, size);
 	if (!cg->c->failed)
 		dif_emit(&cg->as, dif_insn(DIF_OP_pushtr, t.kind, (uint32_t)size, (uint32_t)reg));
 	dif_reg_free(cg, size);
@@ -76,6 +93,16 @@ int dif_cg_copyinstr(struct dif_cg *cg, int reg)
 	dif_emit(&cg->as, dif_insn(DIF_OP_pushtv, DIF_TYPE_CTF, 0, (uint32_t)reg));
 	dif_emit(&cg->as, dif_insn_index(DIF_OP_call, DIF_SUBR_copyinstr, (uint32_t)reg));
 	return cg->c->failed ? -1 : reg;
+}
+
+int dif_cg_strlen(struct dif_cg *cg, int reg)
+{
+	dif_emit(&cg->as, dif_insn(DIF_OP_flushts, 0, 0, 0));
+	push_string(cg, reg);
+	int len = dif_reg_alloc(cg);
+	if (len > 0)
+		dif_emit(&cg->as, dif_insn_index(DIF_OP_call, DIF_SUBR_strlen, (uint32_t)len));
+	return len;
 }
 
 /* A user-space char * where a string is wanted is copied in. */

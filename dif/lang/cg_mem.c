@@ -91,18 +91,52 @@ static enum dif_op store_op(uint64_t size)
 	return size == 1 ? DIF_OP_stb : size == 2 ? DIF_OP_sth : size == 4 ? DIF_OP_stw : DIF_OP_stx;
 }
 
-static void store_mem(struct dif_cg *cg, struct dif_type *type, int value, int addr)
+/* Bytes of a string to store: all up to its NUL, if @size has room for them. */
+static int string_bytes(struct dif_cg *cg, int value, uint64_t size)
 {
-	uint64_t size = dif_sizeof(cg->c, type);
+	uint32_t fits = dif_label(&cg->as);
+	int len = dif_cg_strlen(cg, value), tmp = dif_reg_alloc(cg);
 
-	if (dif_is_byref(cg->c, type)) {
-		int len = dif_reg_alloc(cg);
-		dif_emit_setx(&cg->as, size, len);
-		dif_emit_r3(&cg->as, DIF_OP_copys, value, len, addr);
-		dif_reg_free(cg, len);
-		return;
+	if (cg->c->failed)
+		return -1;
+	dif_emit_setx(&cg->as, 1, tmp);
+	dif_emit_r3(&cg->as, DIF_OP_add, len, tmp, len);
+	dif_emit_setx(&cg->as, size, tmp);
+	dif_emit_r3(&cg->as, DIF_OP_cmp, len, tmp, 0);
+	dif_emit_branch(&cg->as, DIF_OP_bleu, fits);
+	dif_emit_r2(&cg->as, DIF_OP_mov, tmp, len);
+	dif_label_place(&cg->as, fits);
+	dif_reg_free(cg, tmp);
+	return len;
+}
+
+/* Values by reference are copied; of strings, also those that go into arrays, what there is of them. */
+static void store_bytes(struct dif_cg *cg, struct dif_type *type, const struct dif_node *from, int value,
+			int addr)
+{
+	struct dif_compiler *c = cg->c;
+	uint64_t size = dif_sizeof(c, type);
+	int len;
+
+	if (dif_is_string(c, type) || (dif_is_stringlike(c, type) && !dif_is_array(c, from->type))) {
+		len = string_bytes(cg, value, size);
+	} else {
+		uint64_t have = dif_sizeof(c, from->type);
+		len = dif_reg_alloc(cg);
+		dif_emit_setx(&cg->as, have && have < size ? have : size, len);
 	}
-	dif_emit_r2(&cg->as, store_op(size), value, addr);
+	if (len > 0)
+		dif_emit_r3(&cg->as, DIF_OP_copys, value, len, addr);
+	dif_reg_free(cg, len);
+}
+
+static void store_mem(struct dif_cg *cg, struct dif_type *type, const struct dif_node *from, int value,
+		      int addr)
+{
+	if (dif_is_byref(cg->c, type))
+		store_bytes(cg, type, from, value, addr);
+	else
+		dif_emit_r2(&cg->as, store_op(dif_sizeof(cg->c, type)), value, addr);
 }
 
 /* --- bit-fields ------------------------------------------------------------------------------- */
@@ -198,7 +232,8 @@ int dif_cg_member(struct dif_cg *cg, struct dif_node *n)
 
 /* --- assignments ------------------------------------------------------------------------------ */
 
-static bool store(struct dif_cg *cg, struct dif_node *target, int value)
+/* @from is the expression that the value in the register comes from. */
+static bool store(struct dif_cg *cg, struct dif_node *target, const struct dif_node *from, int value)
 {
 	if (target->kind == DIF_N_VAR)
 		return store_var(cg, target, value);
@@ -209,7 +244,7 @@ static bool store(struct dif_cg *cg, struct dif_node *target, int value)
 	int addr = dif_cg_addr(cg, target);
 	if (addr < 0)
 		return false;
-	store_mem(cg, target->type, value, addr);
+	store_mem(cg, target->type, from, value, addr);
 	dif_reg_free(cg, addr);
 	return !cg->c->failed;
 }
@@ -234,7 +269,7 @@ int dif_cg_asgn(struct dif_cg *cg, struct dif_node *n)
 		dif_reg_free(cg, right);
 		dif_cg_extend(cg, value, n->left->type);
 	}
-	if (value < 0 || !store(cg, n->left, value))
+	if (value < 0 || !store(cg, n->left, n->right, value))
 		return -1;
 	return value;
 }
@@ -252,7 +287,7 @@ int dif_cg_incdec(struct dif_cg *cg, struct dif_node *n)
 	dif_emit_r3(&cg->as, inc ? DIF_OP_add : DIF_OP_sub, old, by, by);
 	if (dif_sizeof(cg->c, n->type) < 4)
 		dif_cg_extend(cg, by, n->type);
-	if (!store(cg, n->left, by))
+	if (!store(cg, n->left, n->left, by))
 		return -1;
 	dif_reg_free(cg, post ? by : old);
 	return post ? old : by;

@@ -200,23 +200,56 @@ static bool add_clause(struct dif_compiler *c, const struct dif_clause *cl)
 	return true;
 }
 
+static bool compile_body(struct dif_compiler *c, struct dif_node *body, struct dif_actions *out)
+{
+	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
+	out->n = 0;
+	for (struct dif_node *s = body; s; s = s->next)
+		if (!statement(c, s, out))
+			return false;
+	return true;
+}
+
+/* Did an unknown name end the compilation? Then forget that it did. */
+static bool forgive_unknown(struct dif_compiler *c)
+{
+	const char *tag = c->diag.tag;
+
+	if (c->no_memory || !tag ||
+	    (strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) &&
+	     strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF))))
+		return false;
+	c->failed = false;
+	c->diag = (struct dif_diag){ 0 };
+	return true;
+}
+
+/*
+ * The body first: a predicate may use what its own clause assigns for the first time. But the predicate
+ * may be the one that assigns: where the body fails for want of a name, the predicate goes first after all.
+ */
+static bool compile_both(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl,
+			 struct dif_actions *out)
+{
+	struct dif_node *spare = NULL;
+
+	if (!piece->predicate)
+		return compile_body(c, piece->body, out);
+	if (piece->body && assigns(piece->predicate) && !(spare = dif_node_clone_list(c, piece->body)))
+		return false;
+	if (compile_body(c, piece->body, out))
+		return compile_predicate(c, piece, cl);
+	return spare && forgive_unknown(c) && compile_predicate(c, piece, cl) && compile_body(c, spare, out);
+}
+
 /* A piece for one description. */
 static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause *pc,
 			  const struct dif_piece *piece, const struct dif_probedesc *desc,
 			  struct dif_actions *out)
 {
 	struct dif_clause cl = { .probe = *desc, .line = pc->line };
-	bool early = assigns(piece->predicate);
 
-	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
-	/* the body first: a predicate may use what its own clause assigns for the first time; one that
-	 * assigns itself goes before the body, which may use that */
-	if (early && !compile_predicate(c, piece, &cl))
-		return false;
-	for (struct dif_node *s = piece->body; s; s = s->next)
-		if (!statement(c, s, out))
-			return false;
-	if (piece->predicate && !early && !compile_predicate(c, piece, &cl))
+	if (!compile_both(c, piece, &cl, out))
 		return false;
 	cl.nactions = (uint32_t)out->n;
 	if (out->n) {

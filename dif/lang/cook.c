@@ -44,18 +44,24 @@ struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct 
 	return dif_node_adopt(c, cast, n) ? cast : NULL;
 }
 
+/* Between scalars, from arrays to pointers, from anything that leads to characters to strings, and from
+ * everything to void. A string is no pointer. */
 static bool cast_allowed(struct dif_compiler *c, struct dif_type *to, const struct dif_node *n)
 {
 	struct dif_type *from = n->type;
 
-	if (dif_is_void(c, to))
+	if (n->kind == DIF_N_AGG || dif_node_is_action(n))
+		return false;
+	if (dif_is_void(c, to) || dif_type_same(c, to, from))
 		return true;
-	if (dif_is_scalar(c, to))
-		return dif_is_scalar(c, from) || dif_is_array(c, from) || dif_is_function(c, from) ||
-		       dif_is_string(c, from) || dif_is_kind(c, from, DIF_C_SYMADDR);
+	if (dif_is_scalar(c, to) &&
+	    (dif_is_scalar(c, from) || dif_is_function(c, from) || dif_is_kind(c, from, DIF_C_SYMADDR)))
+		return true;
+	if (dif_is_pointer(c, to))
+		return dif_is_array(c, from);
 	if (dif_is_string(c, to))
-		return dif_is_scalar(c, from) || dif_is_string(c, from) || dif_is_array(c, from);
-	return dif_is_sou(c, to) && dif_type_same(c, to, from);
+		return dif_is_scalar(c, from) || dif_is_array(c, from);
+	return false;
 }
 
 static struct dif_node *cook_cast(struct dif_compiler *c, struct dif_node *n)
@@ -63,7 +69,7 @@ static struct dif_node *cook_cast(struct dif_compiler *c, struct dif_node *n)
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
-	if (n->left->kind == DIF_N_AGG || dif_node_is_action(n->left) || !cast_allowed(c, n->type, n->left))
+	if (!cast_allowed(c, n->type, n->left))
 		return dif_fail(c, DIF_D_CAST_INVAL, n->line, "invalid cast expression: \"%s\" to \"%s\"",
 				dif_type_text(c, n->left->type), dif_type_text(c, n->type));
 	if (n->left->kind == DIF_N_INT && dif_is_scalar(c, n->type))
@@ -138,6 +144,7 @@ static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
 	case DIF_N_VAR:
 	case DIF_N_SYM:
 	case DIF_N_TYPE:
+	case DIF_N_PLACE:
 	case DIF_N_EXPR:
 	case DIF_N_IF:
 		break;

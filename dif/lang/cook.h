@@ -32,6 +32,8 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n);
 /** member of a translated value; @p x is the cooked XLATE node. */
 struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, struct dif_node *x);
+/** Make a cooked XLATE node, not to a pointer, a value that can be assigned as a whole. */
+bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x);
 /** Is there a translator from @p in to @p out? */
 bool dif_xlator_exists(struct dif_compiler *c, struct dif_type *in, struct dif_type *out);
 

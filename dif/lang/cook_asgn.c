@@ -14,6 +14,8 @@ bool dif_assignable(struct dif_compiler *c, struct dif_type *type, const struct 
 		return dif_is_int(c, from) || dif_is_kind(c, from, DIF_C_SYMADDR);
 	if (dif_is_string(c, type))
 		return dif_is_stringlike(c, from) || dif_node_is_null(c, n);
+	if (dif_is_stringlike(c, type) && dif_is_stringlike(c, from))
+		return true;
 	if (dif_type_same(c, type, from))
 		return true;
 	if (dif_is_pointer(c, type)) {
@@ -27,114 +29,153 @@ bool dif_assignable(struct dif_compiler *c, struct dif_type *type, const struct 
 	return false;
 }
 
-static struct dif_node *check_target(struct dif_compiler *c, struct dif_node *n)
+/* --- what every assignment needs ------------------------------------------------------------- */
+
+static const char *oper_text(const struct dif_node *n)
+{
+	return n->arith ? dif_oper_text(n->arith) : "";
+}
+
+static bool check_modifiable(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_node *l = n->left;
 
-	if (l->kind == DIF_N_AGG)
-		return dif_fail(c, DIF_D_AGG_NULL, n->line,
-				"improper use of aggregation @%s in an expression", l->name);
-	if (dif_is_kind(c, l->type, DIF_C_DYNAMIC))
-		return dif_fail(c, DIF_D_OP_DYN, n->line, "operator = operands cannot be of dynamic type");
 	if (!l->is_lvalue)
 		return dif_fail(c, DIF_D_OP_LVAL, n->line,
-				"operator = requires modifiable lvalue as an operand");
+				"operator %s= requires modifiable lvalue as an operand", oper_text(n));
 	if (!l->is_writable)
 		return dif_fail(c, DIF_D_OP_WRITE, n->line,
-				"operator = can only be applied to a writable variable");
-	return l;
+				"operator %s= can only be applied to a writable variable", oper_text(n));
+	return true;
 }
 
-static struct dif_node *check_value(struct dif_compiler *c, struct dif_node *n)
+/* Neither side may be an aggregation, an action or a value that exists in parts only. */
+static bool check_sides(struct dif_compiler *c, struct dif_node *n)
 {
-	struct dif_node *r = n->right;
+	struct dif_node *sides[] = { n->left, n->right };
 
-	if (dif_node_is_action(r))
-		return dif_fail(c, DIF_D_OP_ACT, n->line, "operator = operands may not be actions");
-	if (r->kind == DIF_N_AGG)
-		return dif_fail(c, DIF_D_AGG_NULL, n->line, "aggregation @%s has no value", r->name);
-	if (dif_is_kind(c, r->type, DIF_C_DYNAMIC))
-		return dif_fail(c, DIF_D_OP_DYN, n->line, "operator = operands cannot be of dynamic type");
-	return r;
+	for (int i = 0; i < 2; i++) {
+		if (sides[i]->kind == DIF_N_AGG)
+			return dif_fail(c, DIF_D_AGG_NULL, n->line,
+					"improper use of aggregation @%s in an expression", sides[i]->name);
+		if (dif_node_is_action(sides[i]))
+			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator %s= operands may not be actions",
+					oper_text(n));
+		if (dif_is_kind(c, sides[i]->type, DIF_C_DYNAMIC) && sides[i]->kind != DIF_N_XLATE)
+			return dif_fail(c, DIF_D_OP_DYN, n->line,
+					"operator %s= operands cannot be of dynamic type", oper_text(n));
+	}
+	return true;
 }
 
 static struct dif_node *incompatible(struct dif_compiler *c, struct dif_node *n)
 {
 	return dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "operands have incompatible types: \"%s\" %s= \"%s\"",
-			dif_type_text(c, n->left->type), n->arith ? dif_oper_text(n->arith) : "",
-			dif_type_text(c, n->right->type));
+			dif_type_text(c, n->left->type), oper_text(n), dif_type_text(c, n->right->type));
 }
 
-/* x = e: the type of an unknown x is e's */
+/* --- x = e ------------------------------------------------------------------------------------ */
+
+/* The type that an assigned value has; a translated struct is assigned member by member. */
+static struct dif_type *value_type(const struct dif_node *r)
+{
+	return r->kind == DIF_N_XLATE && r->op == DIF_O_DOT ? r->right->type : r->type;
+}
+
+static bool fits(struct dif_compiler *c, struct dif_node *n, struct dif_type *value)
+{
+	if (n->right->kind == DIF_N_XLATE)
+		return dif_type_same(c, n->left->type, value);
+	return dif_assignable(c, n->left->type, n->right);
+}
+
+/* An unknown x gets the type of e. */
 static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 {
 	n->right = dif_cook(c, n->right);
-	if (!n->right || !check_value(c, n))
+	if (!n->right)
 		return NULL;
-	if (dif_is_void(c, n->right->type))
+	struct dif_type *value = value_type(n->right);
+	if (dif_node_is_action(n->right))
+		return dif_fail(c, DIF_D_OP_ACT, n->line, "operator = operands may not be actions");
+	if (n->right->kind == DIF_N_AGG)
+		return dif_fail(c, DIF_D_AGG_NULL, n->line, "aggregation @%s has no value", n->right->name);
+	if (dif_is_void(c, value))
 		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "a void value cannot be assigned");
-	n->left = dif_cook_target(c, n->left, n->right->type);
-	if (!n->left || !check_target(c, n))
+	if (dif_is_kind(c, value, DIF_C_DYNAMIC))
+		return dif_fail(c, DIF_D_OP_DYN, n->line, "operator = operands cannot be of dynamic type");
+	n->left = dif_cook_target(c, n->left, value);
+	if (!n->left || !check_sides(c, n))
 		return NULL;
-	if (!dif_assignable(c, n->left->type, n->right))
+	struct dif_type *lt = n->left->type;
+	if (dif_is_array(c, lt) || dif_is_function(c, lt))
+		return dif_fail(c, DIF_D_OP_ARRFUN, n->line,
+				"operator = may not be applied to operand of type \"%s\"",
+				dif_type_text(c, lt));
+	if (!fits(c, n, value))
 		return incompatible(c, n);
-	if (!dif_type_same(c, n->left->type, n->right->type) &&
-	    (dif_is_int(c, n->left->type) || dif_is_string(c, n->left->type)))
-		n->right = dif_cast_to(c, n->right, n->left->type);
-	n->type = n->left->type;
+	if (!check_modifiable(c, n) || (n->right->kind == DIF_N_XLATE && !dif_xlate_whole(c, n->right)))
+		return NULL;
+	if (!dif_type_same(c, lt, value) && (dif_is_int(c, lt) || dif_is_string(c, lt)))
+		n->right = dif_cast_to(c, n->right, lt);
+	n->type = lt;
 	return n->right ? n : NULL;
 }
+
+/* --- x op= e ----------------------------------------------------------------------------------- */
 
 static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
 {
 	return n->kind == DIF_N_IDENT && !strchr(n->name, '`') && !dif_ident_find(c, n->scope, n->name);
 }
 
-/* x op= e: an unknown x is int64_t */
+static bool check_sum(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_type *lt = n->left->type, *rt = n->right->type;
+
+	if (dif_is_int(c, lt) && dif_is_int(c, rt))
+		return true;
+	if (dif_is_string(c, lt) || dif_is_string(c, rt))
+		return incompatible(c, n);
+	struct dif_type *to = dif_pointee(c, lt);
+	if (!to || dif_is_void(c, to) || dif_is_function(c, to))
+		return dif_fail(c, DIF_D_OP_VFPTR, n->line,
+				"operator %s= requires left-hand scalar operand of known size", oper_text(n));
+	if (!dif_is_int(c, rt))
+		return incompatible(c, n);
+	return true;
+}
+
+static bool check_arith(struct dif_compiler *c, struct dif_node *n)
+{
+	bool arith = n->arith == DIF_O_MUL || n->arith == DIF_O_DIV;
+
+	if (n->arith == DIF_O_ADD || n->arith == DIF_O_SUB)
+		return check_sum(c, n);
+	if (dif_is_int(c, n->left->type) && dif_is_int(c, n->right->type))
+		return true;
+	return dif_fail(c, arith ? DIF_D_OP_ARITH : DIF_D_OP_INT, n->line,
+			"operator %s= requires operands of %s type", oper_text(n),
+			arith ? "arithmetic" : "integral");
+}
+
+/* An unknown x is an int64_t. */
 static struct dif_node *cook_compound(struct dif_compiler *c, struct dif_node *n)
 {
 	n->right = dif_cook(c, n->right);
 	if (!n->right)
 		return NULL;
-	bool sum = n->arith == DIF_O_ADD || n->arith == DIF_O_SUB;
 	if (dif_is_void(c, n->right->type) && is_unknown(c, n->left))
 		return dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s has not yet been declared or assigned",
 				n->left->name);
 	n->left = dif_cook_target(c, n->left, c->types.int64);
-	if (!n->left || !check_target(c, n) || !check_value(c, n))
+	if (!n->left || !check_sides(c, n))
 		return NULL;
-	struct dif_type *rt = n->right->type;
-	if (sum && dif_is_pointer(c, rt) &&
-	    (dif_is_void(c, dif_pointee(c, rt)) || dif_is_function(c, dif_pointee(c, rt))))
-		return dif_fail(c, DIF_D_OP_VFPTR, n->line,
-				"operator %s= requires a pointer to an object of known size",
-				dif_oper_text(n->arith));
-	if (sum && dif_is_int(c, n->left->type) && !dif_is_int(c, rt) && !dif_is_void(c, rt))
-		return incompatible(c, n);
-	bool pointer = dif_is_pointer(c, n->left->type) && sum;
-	if (pointer) {
-		struct dif_type *to = dif_pointee(c, n->left->type);
-		if (dif_is_void(c, to) || dif_is_function(c, to))
-			return dif_fail(c, DIF_D_OP_VFPTR, n->line,
-					"operator %s= requires a pointer to an object of known size",
-					dif_oper_text(n->arith));
-	} else if (!dif_is_int(c, n->left->type)) {
-		bool arith = n->arith >= DIF_O_MUL && n->arith <= DIF_O_SUB && n->arith != DIF_O_MOD;
-		return dif_fail(c, arith ? DIF_D_OP_ARITH : DIF_D_OP_INT, n->line,
-				"operator %s= requires operands of %s type", dif_oper_text(n->arith),
-				arith ? "arithmetic" : "integral");
-	}
-	if (!dif_is_int(c, n->right->type))
-		return dif_fail(c,
-				n->arith == DIF_O_ADD || n->arith == DIF_O_SUB || n->arith == DIF_O_MUL ||
-					n->arith == DIF_O_DIV
-				    ? DIF_D_OP_ARITH
-				    : DIF_D_OP_INT,
-				n->line, "operator %s= requires operands of integral type",
-				dif_oper_text(n->arith));
 	if ((n->arith == DIF_O_DIV || n->arith == DIF_O_MOD) && n->right->kind == DIF_N_INT &&
 	    !n->right->value)
 		return dif_fail(c, DIF_D_DIV_ZERO, n->line, "expression contains division by zero");
+	if (!check_arith(c, n) || !check_modifiable(c, n))
+		return NULL;
 	n->type = n->left->type;
 	return n;
 }

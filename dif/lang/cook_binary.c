@@ -129,28 +129,24 @@ static struct dif_node *cook_integer_op(struct dif_compiler *c, struct dif_node 
 	return try_fold(c, n, n->type);
 }
 
-static bool known_size(struct dif_compiler *c, struct dif_node *n, struct dif_type *pointer)
+/* A string, or a pointer or array whose elements have a size to count in. */
+static bool counts(struct dif_compiler *c, struct dif_type *type)
 {
-	struct dif_type *to = dif_pointee(c, pointer);
+	struct dif_type *to = dif_pointee(c, type);
 
-	if (dif_is_void(c, to) || dif_is_function(c, to))
-		return dif_fail(c, DIF_D_OP_VFPTR, n->line,
-				"operator %s requires a pointer to an object of known size: \"%s\"",
-				dif_oper_text(n->op), dif_type_text(c, pointer));
-	if (dif_is_incomplete(c, to))
+	return to && !dif_is_void(c, to) && !dif_is_function(c, to);
+}
+
+/* pointer ± integer: scaled; the code generator multiplies. A string stays one. */
+static struct dif_node *pointer_sum(struct dif_compiler *c, struct dif_node *n, struct dif_node *p)
+{
+	struct dif_type *base = dif_base(c, p->type);
+
+	if (dif_is_incomplete(c, dif_pointee(c, base)))
 		return dif_fail(c, DIF_D_OP_INCOMPLETE, n->line,
 				"operator %s cannot be applied to a pointer to an incomplete type",
 				dif_oper_text(n->op));
-	return true;
-}
-
-/* pointer ± integer: scaled; the code generator multiplies */
-static struct dif_node *pointer_sum(struct dif_compiler *c, struct dif_node *n, struct dif_node *p)
-{
-	if (!known_size(c, n, p->type))
-		return NULL;
-	struct dif_type *base = dif_base(c, p->type);
-	n->type = base->kind == DIF_C_POINTER ? p->type : dif_type_pointer(c, dif_pointee(c, base));
+	n->type = base->kind == DIF_C_ARRAY ? dif_type_pointer(c, dif_pointee(c, base)) : p->type;
 	n->is_userland = p->is_userland || base->is_userland;
 	return n->type ? n : NULL;
 }
@@ -158,11 +154,12 @@ static struct dif_node *pointer_sum(struct dif_compiler *c, struct dif_node *n, 
 static struct dif_node *cook_add(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_type *lt = n->left->type, *rt = n->right->type;
-	bool lp = dif_pointee(c, lt) != NULL, rp = dif_pointee(c, rt) != NULL;
+	bool lp = counts(c, lt), rp = counts(c, rt);
 
-	if ((dif_is_pointer(c, lt) && !known_size(c, n, lt)) ||
-	    (dif_is_pointer(c, rt) && !known_size(c, n, rt)))
-		return NULL;
+	if (dif_is_int(c, lt) && dif_is_int(c, rt)) {
+		n->type = dif_type_promote(c, lt, rt);
+		return try_fold(c, n, n->type);
+	}
 	if (lp && dif_is_int(c, rt))
 		return pointer_sum(c, n, n->left);
 	if (rp && dif_is_int(c, lt) && n->op == DIF_O_ADD) {
@@ -172,19 +169,10 @@ static struct dif_node *cook_add(struct dif_compiler *c, struct dif_node *n)
 		return pointer_sum(c, n, n->left);
 	}
 	if (lp && rp && n->op == DIF_O_SUB && dif_pointer_compatible(c, lt, rt)) {
-		if (!known_size(c, n, lt))
-			return NULL;
 		n->type = c->types.ptrdiff;
 		return n;
 	}
-	if (dif_is_int(c, lt) && dif_is_int(c, rt)) {
-		n->type = dif_type_promote(c, lt, rt);
-		return try_fold(c, n, n->type);
-	}
-	if (lp || rp)
-		return incompatible(c, n);
-	return dif_fail(c, DIF_D_OP_ARITH, n->line, "operator %s requires operands of arithmetic type",
-			dif_oper_text(n->op));
+	return incompatible(c, n);
 }
 
 /* --- comparisons ----------------------------------------------------------------------------- */

@@ -102,23 +102,30 @@ static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_no
 /* a[i] is *(a + i) */
 static struct dif_node *cook_subscript(struct dif_compiler *c, struct dif_node *n)
 {
+	bool several = n->args->next != NULL;
+
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
-	if (n->args->next)
+	struct dif_node *sum = dif_cook(c, dif_node_op2(c, DIF_O_ADD, n->left, n->args));
+	if (!sum)
+		return NULL;
+	if (several)
 		return dif_fail(c, DIF_D_ARR_BADREF, n->line, "cannot access %s as an associative array",
 				dif_type_text(c, n->left->type));
-	if (!dif_pointee(c, n->left->type))
-		return dif_fail(c, DIF_D_DEREF_NONPTR, n->line, "cannot dereference non-pointer type \"%s\"",
-				dif_type_text(c, n->left->type));
-	if (!dif_is_int(c, n->args->type))
-		return dif_fail(c, DIF_D_ARR_BADREF, n->line, "array subscripts must be integers");
-	bool writable = n->left->is_writable && dif_is_array(c, n->left->type);
-	struct dif_node *sum = dif_cook(c, dif_node_op2(c, DIF_O_ADD, n->left, n->args));
-	struct dif_node *deref = sum ? dif_cook(c, dif_node_op1(c, DIF_O_DEREF, sum)) : NULL;
-	if (deref && writable)
-		deref->is_writable = true;
-	return deref;
+	return dif_cook(c, dif_node_op1(c, DIF_O_DEREF, sum));
+}
+
+/* A name that nothing was assigned to yet, read by [ ]: it would have been an associative array. */
+static struct dif_node *undefined_array(struct dif_compiler *c, struct dif_node *name)
+{
+	static const char *const scopes[] = { "", "self->", "this->" };
+
+	if (name->scope == DIF_NAME_THIS)
+		return dif_fail(c, DIF_D_ARR_LOCAL, name->line,
+				"local variables may not be used as associative arrays: %s", name->name);
+	return dif_fail(c, DIF_D_VAR_UNDEF, name->line, "%s%s has not yet been declared or assigned",
+			scopes[name->scope], name->name);
 }
 
 struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, struct dif_type *target)
@@ -129,21 +136,23 @@ struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, stru
 	if (name->kind == DIF_N_AGG)
 		return dif_fail(c, DIF_D_AGG_MDIM, n->line,
 				"improper use of @%s: aggregations have one list of keys", name->name);
-	if (!dif_cook_list(c, &n->args))
-		return NULL;
 	if (name->kind == DIF_N_IDENT && !(name->scope == DIF_NAME_GLOBAL && strchr(name->name, '`'))) {
 		id = dif_ident_find(c, name->scope, name->name);
-		if (!id && target)
-			return new_assoc(c, n, target);
-		if (!id && name->scope == DIF_NAME_THIS)
-			return dif_fail(c, DIF_D_VAR_UNDEF, n->line,
-					"this->%s has not yet been declared or assigned", name->name);
-		if (id && id->is_array && id->kind == DIF_ID_VAR)
-			return cook_assoc(c, n, id);
-		if (id && id->is_array && id->kind == DIF_ID_BUILTIN)
-			return cook_builtin_array(c, n, id);
-		if (id && id->is_array && id->kind == DIF_ID_INLINE)
-			return dif_cook_inline(c, n, id, n->args);
+		if (!id && !target)
+			return undefined_array(c, name);
 	}
+	if (!dif_cook_list(c, &n->args))
+		return NULL;
+	/* a key may have been the array's own first use */
+	if (name->kind == DIF_N_IDENT && !strchr(name->name, '`'))
+		id = dif_ident_find(c, name->scope, name->name);
+	if (!id && target && name->kind == DIF_N_IDENT && !strchr(name->name, '`'))
+		return new_assoc(c, n, target);
+	if (id && id->is_array && id->kind == DIF_ID_VAR)
+		return cook_assoc(c, n, id);
+	if (id && id->is_array && id->kind == DIF_ID_BUILTIN)
+		return cook_builtin_array(c, n, id);
+	if (id && id->is_array && id->kind == DIF_ID_INLINE)
+		return dif_cook_inline(c, n, id, n->args);
 	return cook_subscript(c, n);
 }

@@ -23,6 +23,15 @@ static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif
 	return true;
 }
 
+/* D writes through its own variables, and through what was cast to a pointer, such as alloca()'s result;
+ * *(p + i) is how a subscript is written. The machine checks where the pointer leads. */
+static bool leads_to_writable(const struct dif_node *p)
+{
+	if (p->kind == DIF_N_OP2 && (p->op == DIF_O_ADD || p->op == DIF_O_SUB))
+		p = p->left;
+	return p->is_writable || p->kind == DIF_N_CAST || p->kind == DIF_N_INT;
+}
+
 static struct dif_node *cook_deref(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_type *from = dif_base(c, n->left->type), *to = dif_pointee(c, from);
@@ -40,8 +49,7 @@ static struct dif_node *cook_deref(struct dif_compiler *c, struct dif_node *n)
 	n->type = to;
 	n->is_lvalue = true;
 	n->is_userland = n->left->is_userland || (from->kind == DIF_C_POINTER && from->is_userland);
-	/* memory that alloca() and the like returned may be written; the machine checks where */
-	n->is_writable = true;
+	n->is_writable = leads_to_writable(n->left);
 	return n;
 }
 
@@ -55,10 +63,8 @@ static struct dif_node *cook_addrof(struct dif_compiler *c, struct dif_node *n)
 	if (l->kind == DIF_N_MEMBER && l->member && l->member->bit_size)
 		return dif_fail(c, DIF_D_ADDROF_BITFIELD, n->line, "cannot take address of bit-field: %s",
 				l->name);
-	if (!l->is_lvalue || l->is_parens)
-		if (!l->is_lvalue)
-			return dif_fail(c, DIF_D_ADDROF_LVAL, n->line,
-					"unacceptable operand for unary & operator");
+	if (!l->is_lvalue)
+		return dif_fail(c, DIF_D_ADDROF_LVAL, n->line, "unacceptable operand for unary & operator");
 	n->type = dif_type_pointer(c, l->type);
 	if (n->type)
 		n->type->is_userland = l->is_userland;
@@ -83,8 +89,7 @@ static struct dif_node *cook_sizeof(struct dif_compiler *c, struct dif_node *n)
 	}
 	struct dif_type *t = dif_base(c, l->type);
 	uint64_t size = l->kind == DIF_N_STRING ? l->len + 1 : dif_sizeof(c, t);
-	if ((!size && !dif_is_array(c, t) && !dif_is_sou(c, t)) || dif_is_incomplete(c, t) ||
-	    t->kind == DIF_C_DYNAMIC)
+	if (!size || dif_is_incomplete(c, t) || t->kind == DIF_C_DYNAMIC)
 		return dif_fail(c, DIF_D_SIZEOF_TYPE, n->line,
 				"cannot apply sizeof to an operand of unknown size");
 	return dif_node_int(c, size, c->types.size);
@@ -108,18 +113,18 @@ static struct dif_node *cook_incdec(struct dif_compiler *c, struct dif_node *n)
 	if (!l || !check_operand(c, n, l))
 		return NULL;
 	n->left = l;
+	if (!dif_is_scalar(c, l->type))
+		return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
+	struct dif_type *to = dif_pointee(c, l->type);
+	if (to && (dif_is_void(c, to) || dif_is_function(c, to)))
+		return dif_fail(c, DIF_D_OP_VFPTR, n->line, "operator %s requires an operand of known size",
+				dif_oper_text(n->op));
 	if (!l->is_lvalue)
 		return dif_fail(c, DIF_D_OP_LVAL, n->line,
 				"operator %s requires modifiable lvalue as an operand", dif_oper_text(n->op));
 	if (!l->is_writable)
-		return dif_fail(c, DIF_D_OP_WRITE, n->line, "operator %s cannot modify a read-only operand",
-				dif_oper_text(n->op));
-	if (!dif_is_int(c, l->type) && !dif_is_pointer(c, l->type))
-		return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
-	struct dif_type *to = dif_pointee(c, l->type);
-	if (to && (dif_is_void(c, to) || dif_is_function(c, to)))
-		return dif_fail(c, DIF_D_OP_VFPTR, n->line,
-				"operator %s requires a pointer to an object of known size",
+		return dif_fail(c, DIF_D_OP_WRITE, n->line,
+				"operator %s can only be applied to a writable variable",
 				dif_oper_text(n->op));
 	n->type = l->type;
 	return n;
@@ -178,8 +183,18 @@ struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
 	default:
 		break;
 	}
-	n->left = dif_cook(c, n->left);
-	if (!n->left || !check_operand(c, n, n->left))
+	/* of a thread- or clause-local variable that nothing was assigned to yet, this makes an int64_t */
+	if (n->left->kind == DIF_N_IDENT && n->left->scope != DIF_NAME_GLOBAL)
+		n->left = dif_cook_target(c, n->left, c->types.int64);
+	else
+		n->left = dif_cook(c, n->left);
+	if (!n->left)
+		return NULL;
+	if (n->op == DIF_O_DEREF && n->left->kind == DIF_N_XLATE && n->left->op == DIF_O_ARROW) {
+		n->left->op = DIF_O_DOT; /* what a translated pointer leads to is the translated struct */
+		return n->left;
+	}
+	if (!check_operand(c, n, n->left))
 		return NULL;
 	switch (n->op) {
 	case DIF_O_DEREF:
@@ -212,28 +227,65 @@ static struct dif_type *arms_type(struct dif_compiler *c, struct dif_node *a, st
 	return dif_pointer_compatible(c, a->type, b->type) ? a->type : NULL;
 }
 
-struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
+/* Written as a constant, so that the arm which is not taken need not even make sense. */
+static bool is_literal(const struct dif_node *n)
 {
-	n->left = dif_cook(c, n->left);
-	n->right = dif_cook(c, n->right);
-	n->third = dif_cook(c, n->third);
-	if (!n->left || !n->right || !n->third)
-		return NULL;
-	struct dif_node *all[] = { n->left, n->right, n->third };
-	for (int i = 0; i < 3; i++) {
-		if (dif_node_is_action(all[i]))
-			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator ?: operands may not be actions");
-		if (dif_is_kind(c, all[i]->type, DIF_C_DYNAMIC))
+	switch (n->kind) {
+	case DIF_N_INT:
+		return true;
+	case DIF_N_OP1:
+		return (n->op >= DIF_O_NEG && n->op <= DIF_O_BITNOT && is_literal(n->left)) ||
+		       (n->op == DIF_O_SIZEOF &&
+			(n->left->kind == DIF_N_TYPE || n->left->kind == DIF_N_STRING));
+	case DIF_N_OP2:
+		return n->op >= DIF_O_MUL && n->op <= DIF_O_LOR && is_literal(n->left) &&
+		       is_literal(n->right);
+	case DIF_N_CAST:
+		return is_literal(n->left);
+	default:
+		return false;
+	}
+}
+
+static bool check_arms(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_node *arms[] = { n->right, n->third };
+
+	for (int i = 0; i < 2; i++) {
+		if (arms[i]->kind == DIF_N_AGG)
+			return dif_fail(c, DIF_D_AGG_NULL, n->line,
+					"operator ?: cannot be applied to aggregation @%s", arms[i]->name);
+		if (dif_is_kind(c, arms[i]->type, DIF_C_DYNAMIC))
 			return dif_fail(c, DIF_D_OP_DYN, n->line,
 					"operator ?: operands cannot be of dynamic type");
 	}
-	if (!dif_is_scalar(c, n->left->type))
-		return dif_fail(c, DIF_D_OP_SCALAR, n->line, "operator ?: expression must be of scalar type");
 	n->type = arms_type(c, n->right, n->third);
 	if (!n->type)
 		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line,
 				"operator ?: operands must have compatible types: \"%s\" and \"%s\"",
 				dif_type_text(c, n->right->type), dif_type_text(c, n->third->type));
+	if (dif_node_is_action(n->right) || dif_node_is_action(n->third))
+		return dif_fail(c, DIF_D_OP_ACT, n->line, "action cannot be used in a conditional context");
+	return true;
+}
+
+struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
+{
+	bool literal = is_literal(n->left);
+
+	n->left = dif_cook(c, n->left);
+	if (!n->left)
+		return NULL;
+	if (literal && n->left->kind == DIF_N_INT)
+		return dif_cook(c, n->left->value ? n->right : n->third);
+	n->right = dif_cook(c, n->right);
+	n->third = dif_cook(c, n->third);
+	if (!n->right || !n->third)
+		return NULL;
+	if (!dif_is_scalar(c, n->left->type))
+		return dif_fail(c, DIF_D_OP_SCALAR, n->line, "operator ?: expression must be of scalar type");
+	if (!check_arms(c, n))
+		return NULL;
 	if (n->left->kind == DIF_N_INT) {
 		struct dif_node *arm = n->left->value ? n->right : n->third;
 		return dif_type_same(c, arm->type, n->type) ? arm : dif_cast_to(c, arm, n->type);
@@ -246,7 +298,7 @@ static struct dif_node *member_error(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_type *t = n->left->type, *to = dif_pointee(c, t);
 
-	if (n->op == DIF_O_ARROW && !dif_is_pointer(c, t) && !dif_is_array(c, t))
+	if (n->op == DIF_O_ARROW && !dif_is_pointer(c, t))
 		return dif_fail(c, DIF_D_OP_PTR, n->line,
 				"left-hand side of operator -> must be a pointer: \"%s\"",
 				dif_type_text(c, t));
@@ -270,9 +322,7 @@ struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)
 	if (!check_operand(c, n, n->left))
 		return NULL;
 	struct dif_type *t = dif_base(c, n->left->type);
-	struct dif_type *sou = n->op == DIF_O_DOT                                   ? t
-			       : t->kind == DIF_C_POINTER || t->kind == DIF_C_ARRAY ? t->ref
-										    : NULL;
+	struct dif_type *sou = n->op == DIF_O_DOT ? t : t->kind == DIF_C_POINTER ? t->ref : NULL;
 	if (!sou || !dif_is_sou(c, sou))
 		return member_error(c, n);
 	n->member = dif_member_find(c, sou, n->name, &n->member_bits);
@@ -281,7 +331,7 @@ struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)
 				dif_type_text(c, sou));
 	n->type = n->member->type;
 	n->is_lvalue = true;
-	n->is_writable = n->op == DIF_O_ARROW || n->left->is_writable;
+	n->is_writable = n->op == DIF_O_ARROW ? leads_to_writable(n->left) : n->left->is_writable;
 	n->is_userland =
 	    n->left->is_userland || (n->op == DIF_O_ARROW && t->kind == DIF_C_POINTER && t->is_userland);
 	return n;

@@ -229,6 +229,14 @@ static void lex_inner(struct dif_compiler *c, struct dif_token *tok)
 	}
 }
 
+/* BEGIN, END and ERROR are no types anywhere: asking for one would have the world's types read, in which
+ * most programs have no interest. */
+static bool is_dtrace_probe(const char *name, size_t len)
+{
+	return (len == 5 && (!memcmp(name, "BEGIN", 5) || !memcmp(name, "ERROR", 5))) ||
+	       (len == 3 && !memcmp(name, "END", 3));
+}
+
 /* A word at the top level: a keyword or a type's name begins a declaration, also when a *
  * follows; anything else is a probe description. */
 static void lex_outer_word(struct dif_compiler *c, struct dif_token *tok)
@@ -242,7 +250,7 @@ static void lex_outer_word(struct dif_compiler *c, struct dif_token *tok)
 			lex_word(c, tok, word);
 			return;
 		}
-		if (!lex->types_are_specs) {
+		if (!lex->types_are_specs && !is_dtrace_probe(lex->at, word)) {
 			const char *name = dif_strndup(c, c->nodes, lex->at, word);
 			if (name && dif_type_find(c, name)) {
 				lex_word(c, tok, word);

@@ -125,7 +125,8 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 	if (!dif_check_object_type(c, d.type, d.name ? d.name : "", d.line))
 		return false;
 	if (d.name && ot_map_gets(&ms->names, d.name))
-		return dif_fail(c, DIF_D_DECL_IDRED, d.line, "member redeclared: %s", d.name);
+		return dif_fail(c, DIF_D_UNKNOWN, d.line,
+				"failed to define member '%s': Duplicate member name definition", d.name);
 	if (d.name && !ot_map_puts(&ms->names, d.name, ms))
 		return dif_fail_memory(c);
 	return add_member(
@@ -249,6 +250,9 @@ static bool enumerator(struct dif_compiler *c, struct dif_type *t, int64_t *next
 		return dif_fail(c, DIF_D_DECL_ENOFLOW, line, "enumerator '%s' value overflows INT_MAX", name);
 	*ret = (struct dif_enumerator){ .name = name, .value = (*next)++ };
 	struct dif_ident *id = name ? dif_ident_find(c, DIF_NAME_GLOBAL, name) : NULL;
+	if (id && id->kind == DIF_ID_CONST && id->type == t)
+		return dif_fail(c, DIF_D_UNKNOWN, line,
+				"failed to define enumerator '%s': Duplicate member name definition", name);
 	if (id) {
 		if (c->lex.file)
 			return true; /* a header's enumerator gives way */

@@ -196,8 +196,6 @@ bool dif_pointer_compatible(struct dif_compiler *c, struct dif_type *a, struct d
 	 * goes with its definition */
 	if (is_char(c, pa) && is_char(c, pb))
 		return true;
-	if (dif_is_int(c, pa) && dif_is_int(c, pb))
-		return dif_sizeof(c, pa) == dif_sizeof(c, pb);
 	struct dif_type *ta = dif_base(c, pa), *tb = dif_base(c, pb);
 	return (ta->kind == DIF_C_FORWARD || tb->kind == DIF_C_FORWARD) && *ta->name &&
 	       !strcmp(ta->name, tb->name);

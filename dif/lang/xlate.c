@@ -61,7 +61,8 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 				"%s[ ] prototype mismatch: %u arg(s) passed, %u expected", id->name,
 				dif_node_count(args), id->nkeys);
 	if (id->is_busy)
-		return dif_fail(c, DIF_D_IDENT_BADREF, n->line, "inline %s refers to itself", id->name);
+		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: it refers to itself",
+				id->name);
 	for (struct dif_node *a = args; a; a = a->next, i++) {
 		if (!dif_assignable(c, id->keys[i], a))
 			return dif_fail(
@@ -85,26 +86,25 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 	} else {
 		body->type = id->type;
 	}
-	if (body) {
-		body->is_lvalue = body->is_lvalue && body->kind == DIF_N_SYM;
-		body->is_writable = false;
+	if (body)
 		body->line = n->line;
-	}
 	return body;
 }
 
 /* --- translators --------------------------------------------------------------------------- */
 
-static struct dif_xlator *find_xlator(struct dif_compiler *c, struct dif_type *in, struct dif_type *out)
+/* One for this very type, or else one whose input @value could be assigned to. */
+static struct dif_xlator *find_xlator(struct dif_compiler *c, const struct dif_node *value,
+				      struct dif_type *out)
 {
-	for (struct dif_xlator *x = c->xlators; x; x = x->next) {
-		if (!dif_type_same(c, x->out, out))
-			continue;
-		if (dif_type_same(c, x->in, in) || (dif_is_int(c, x->in) && dif_is_int(c, in)) ||
-		    (dif_is_pointer(c, x->in) && dif_is_pointer(c, in) &&
-		     dif_pointer_compatible(c, x->in, in)))
+	struct dif_xlator *x;
+
+	for (x = c->xlators; x; x = x->next)
+		if (dif_type_same(c, x->out, out) && dif_type_same(c, x->in, value->type))
 			return x;
-	}
+	for (x = c->xlators; x; x = x->next)
+		if (dif_type_same(c, x->out, out) && dif_assignable(c, x->in, value))
+			return x;
 	return NULL;
 }
 
@@ -115,7 +115,9 @@ static struct dif_type *xlate_target(struct dif_compiler *c, struct dif_type *ty
 
 bool dif_xlator_exists(struct dif_compiler *c, struct dif_type *in, struct dif_type *out)
 {
-	return find_xlator(c, in, xlate_target(c, out)) != NULL;
+	struct dif_node value = { .type = in };
+
+	return find_xlator(c, &value, xlate_target(c, out)) != NULL;
 }
 
 struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n)
@@ -125,47 +127,97 @@ struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n)
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
-	if (!dif_is_sou(c, out))
-		return dif_fail(c, DIF_D_XLATE_SOU, n->line,
-				"cannot translate to \"%s\": not a struct or union",
-				dif_type_text(c, n->type));
-	if (!find_xlator(c, n->left->type, out))
-		return dif_fail(c, DIF_D_XLATE_NONE, n->line,
-				"no translator is defined from \"%s\" to \"%s\"",
-				dif_type_text(c, n->left->type), dif_type_text(c, out));
+	if (!find_xlator(c, n->left, out))
+		return dif_fail(c, DIF_D_XLATE_NONE, n->line, "cannot translate from \"%s\" to \"%s\"",
+				dif_type_text(c, n->left->type), dif_type_text(c, n->type));
 	/* as a whole the value exists nowhere: only its members do */
 	n->right = dif_node_new(c, DIF_N_TYPE);
 	if (!n->right)
 		return NULL;
 	n->right->type = out;
+	n->op = dif_is_pointer(c, n->type) ? DIF_O_ARROW : DIF_O_DOT;
 	n->type = c->types.dynamic;
 	return n;
+}
+
+/* The expression of one member, with the translated value for the parameter. */
+static struct dif_node *member_value(struct dif_compiler *c, struct dif_node *x, const struct dif_xlator *xl,
+				     const struct dif_xlmember *m, uint32_t line)
+{
+	struct dif_ident *param = bind(c, xl->param, NULL, x->left, NULL);
+	struct dif_node *v = param ? expand(c, m->expr, param, line) : NULL;
+
+	if (v) {
+		v->line = line;
+		v->is_writable = false;
+	}
+	return v;
 }
 
 struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, struct dif_node *x)
 {
 	struct dif_type *out = x->right->type;
-	struct dif_xlator *xl = find_xlator(c, x->left->type, out);
+	struct dif_xlator *xl = find_xlator(c, x->left, out);
+	struct dif_xlmember *m = xl->members;
 	uint64_t bits;
-	struct dif_member *type = dif_member_find(c, out, n->name, &bits);
 
-	if (!type)
-		return dif_fail(c, DIF_D_TYPE_MEMBER, n->line, "%s is not a member of %s", n->name,
-				dif_type_text(c, out));
-	for (struct dif_xlmember *m = xl->members; m; m = m->next) {
-		if (strcmp(m->name, n->name))
-			continue;
-		struct dif_ident *param = bind(c, xl->param, NULL, x->left, NULL);
-		struct dif_node *v = param ? expand(c, m->expr, param, n->line) : NULL;
-		if (!v)
-			return NULL;
-		v->line = n->line;
-		v->is_writable = false;
-		return dif_type_same(c, v->type, type->type) ? v : dif_cast_to(c, v, type->type);
+	while (m && strcmp(m->name, n->name))
+		m = m->next;
+	if (!m)
+		return dif_fail(c, DIF_D_XLATE_NOCONV, n->line,
+				"translator does not define conversion for member: %s", n->name);
+	if (n->op == DIF_O_ARROW && x->op != DIF_O_ARROW)
+		return dif_fail(c, DIF_D_OP_PTR, n->line, "operator -> must be applied to a pointer");
+	if (n->op == DIF_O_DOT && x->op != DIF_O_DOT)
+		return dif_fail(c, DIF_D_OP_SOU, n->line,
+				"operator . cannot be applied to a pointer to \"%s\"", dif_type_text(c, out));
+	struct dif_type *type = dif_member_find(c, out, n->name, &bits)->type;
+	struct dif_node *v = member_value(c, x, xl, m, n->line);
+	if (!v || v->kind == DIF_N_XLATE)
+		return v;
+	return dif_type_same(c, v->type, type) ? v : dif_cast_to(c, v, type);
+}
+
+/* --- translated structs as a whole ----------------------------------------------------------- */
+
+static struct dif_node *member_assignment(struct dif_compiler *c, struct dif_node *x,
+					  const struct dif_xlator *xl, const struct dif_xlmember *m)
+{
+	struct dif_node *v = member_value(c, x, xl, m, x->line), *place = dif_node_new(c, DIF_N_PLACE);
+	struct dif_node *to = dif_node_new(c, DIF_N_MEMBER);
+
+	if (!v || !place || !to)
+		return NULL;
+	place->type = xl->out;
+	to->left = place;
+	to->name = m->name;
+	to->op = DIF_O_DOT;
+	to->member = dif_member_find(c, xl->out, m->name, &to->member_bits);
+	to->type = to->member->type;
+	if (v->kind == DIF_N_XLATE ? !dif_xlate_whole(c, v)
+				   : dif_is_int(c, to->type) && !(v = dif_cast_to(c, v, to->type)))
+		return NULL;
+	struct dif_node *asgn = dif_node_op2(c, DIF_O_ASGN, to, v);
+	if (asgn) {
+		asgn->type = to->type;
+		asgn->is_cooked = to->is_cooked = place->is_cooked = true;
 	}
-	return dif_fail(c, DIF_D_XLATE_NOCONV, n->line,
-			"translator for %s does not define conversion for member: %s", dif_type_text(c, out),
-			n->name);
+	return asgn;
+}
+
+bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x)
+{
+	const struct dif_xlator *xl = find_xlator(c, x->left, x->right->type);
+	struct dif_node **tail = &x->args;
+
+	for (const struct dif_xlmember *m = xl->members; m; m = m->next) {
+		*tail = member_assignment(c, x, xl, m);
+		if (!*tail || !dif_node_adopt(c, x, *tail))
+			return false;
+		tail = &(*tail)->next;
+	}
+	x->type = x->right->type;
+	return true;
 }
 
 /* --- args[] ----------------------------------------------------------------------------------- */
@@ -213,7 +265,7 @@ struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 	n->is_lvalue = false;
 	if (native == type || dif_type_same(c, native, type))
 		return n;
-	if (!find_xlator(c, native, xlate_target(c, type)))
+	if (!find_xlator(c, n, xlate_target(c, type)))
 		return dif_fail(c, DIF_D_ARGS_XLATOR, n->line,
 				"translator for args[%lld] from %s to %s is not defined",
 				(long long)idx->value, dif_type_text(c, native), dif_type_text(c, type));

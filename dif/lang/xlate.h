@@ -8,6 +8,7 @@
 struct dif_xlmember {
 	const char *name;
 	struct dif_node *expr; /* not cooked */
+	uint32_t line;
 	struct dif_xlmember *next;
 };
 

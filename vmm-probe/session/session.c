@@ -57,6 +57,7 @@ void vp_session_destroy(struct vp_session *s)
 	for (uint32_t i = 0; i < s->nlinks; i++)
 		vp_link_destroy(s->links[i]);
 	vp_probes_destroy(s->host_probes);
+	vp_host_types_deinit(&s->host_types);
 	vp_pending_free(s);
 	free(s->enabled);
 	free(s->ticks);

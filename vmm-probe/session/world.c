@@ -20,12 +20,13 @@ static struct vp_probes *first_probes(struct vp_session *s)
 	return s->nlinks ? s->links[0]->probes : s->host_probes;
 }
 
+/* Without a guest the types are those of the kernel that we run on. */
 static struct vp_types *types_of(void *env)
 {
 	struct vp_session *s = env;
-	struct vp_probes *probes = first_probes(s);
 
-	return probes ? vp_probes_types(probes) : NULL;
+	return s->nlinks ? vp_probes_types(s->links[0]->probes)
+			 : vp_host_types_get(&s->host_types, "/sys/kernel/btf/vmlinux");
 }
 
 static struct dif_type *find_type(void *env, const char *module, enum dif_ckind kind, const char *name)
@@ -37,7 +38,8 @@ static struct dif_type *find_type(void *env, const char *module, enum dif_ckind 
 
 static bool find_enumerator(void *env, const char *name, struct dif_type **ret_type, int64_t *ret_value)
 {
-	struct vp_types *types = types_of(env);
+	/* no guest's constants: a name of the host's kernel is no name of the program's */
+	struct vp_types *types = first(env) ? types_of(env) : NULL;
 
 	return types && vp_types_enumerator(types, name, ret_type, ret_value);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: -> needs a translated pointer, not a translated struct.
+ */
+struct in { int i; char c; };
+struct out { int i; char *s; };
+translator struct out < int n > { i = n; };
+
+BEGIN
+{
+	trace(xlate <struct out> (1)->i);
+	exit(0);
+}
