@@ -144,7 +144,9 @@ static inline uint64_t fx_scalar(void *env, uint32_t id, enum dif_fault *fault)
 static inline uint64_t fx_array(void *env, uint32_t id, uint64_t index, enum dif_fault *fault)
 {
 	(void)env;
-	if (index > 99)
+	if (index > 1000)
+		*fault = (enum dif_fault)(index - 1000);
+	else if (index > 99)
 		*fault = DIF_FAULT_ILLOP;
 	return id * 1000ull + index;
 }

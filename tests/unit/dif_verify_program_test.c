@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The rules about whole programs: each broken by a program that is right but for it. */
-#include "tests/unit/dif_fixture.h"
+#include "tests/unit/dif_rules.h"
 
 /* A program of one clause with up to 8 actions, all with objects of their own. */
 struct fixture {
@@ -41,10 +41,7 @@ static struct dif_action *add(struct fixture *f, uint32_t kind, struct fx_object
 
 static void expect(struct fixture *f, const char *rule)
 {
-	if (rule)
-		fx_error(dif_program_verify(&f->prog), OT_ERR_BAD_DATA, rule);
-	else
-		fx_no_error(dif_program_verify(&f->prog));
+	rule_expect(dif_program_verify(&f->prog), rule);
 }
 
 static void add_quantize(struct fixture *f)
@@ -80,8 +77,9 @@ static void rule_31_numbers(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(31, 31);
 	fixture_init(&f);
-	f.prog.nclauses = 1;
+	expect(&f, NULL);
 	f.clause.nactions = 16385;
 	expect(&f, "rule 31 ");
 	fixture_init(&f);
@@ -95,6 +93,7 @@ static void rule_32_probe(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(32, 32);
 	memset(name, 'n', sizeof(name));
 	name[192] = 0;
 	fixture_init(&f);
@@ -114,6 +113,12 @@ static void rule_33_to_35_actions(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(33, 35);
+	fixture_init(&f);
+	add(&f, DIF_ACT_exit, &f.value);
+	add(&f, DIF_ACT_tracemem, &f.string);
+	add(&f, DIF_ACT_stack, NULL);
+	expect(&f, NULL);
 	fixture_init(&f);
 	add(&f, 0x0a00, NULL);
 	expect(&f, "rule 33 ");
@@ -144,6 +149,7 @@ static void rule_36_variables(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(36, 36);
 	for (int i = 0; i < 4; i++) {
 		fixture_init(&f);
 		sized.size = i == 1 ? 64 : 0;
@@ -169,6 +175,7 @@ static void rule_37_and_38_printf_stack(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(37, 38);
 	fixture_init(&f);
 	struct dif_action *a = add(&f, DIF_ACT_printf, &f.value);
 	expect(&f, "rule 37 ");
@@ -201,6 +208,7 @@ static void rule_39_to_41_aggregations(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(39, 41);
 	fixture_init(&f);
 	add_quantize(&f);
 	expect(&f, NULL);
@@ -264,6 +272,7 @@ static void rule_42_to_44_order(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(42, 44);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
 		uint32_t kinds[2] = { cases[i].first, cases[i].second };
 		fixture_init(&f);
@@ -281,7 +290,9 @@ static void rule_45_aggregation_numbers(void **state)
 	struct fixture f;
 	(void)state;
 
+	about(45, 45);
 	fixture_init(&f);
+	expect(&f, NULL);
 	f.aggs[1].id = 3;
 	expect(&f, "rule 45 ");
 	f.aggs[1].id = 2;
@@ -301,6 +312,7 @@ int main(void)
 		cmocka_unit_test(rule_39_to_41_aggregations),
 		cmocka_unit_test(rule_42_to_44_order),
 		cmocka_unit_test(rule_45_aggregation_numbers),
+		cmocka_unit_test(every_rule_has_both),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Each numbered rule of the verifier: what it lets pass, and what breaks it. */
-#include "tests/unit/dif_fixture.h"
+#include "tests/unit/dif_rules.h"
 
 static void expect(struct fx_object *o, const char *rule)
 {
-	if (rule)
-		fx_error(dif_verify(&o->obj), OT_ERR_BAD_DATA, rule);
-	else
-		fx_no_error(dif_verify(&o->obj));
+	rule_expect(dif_verify(&o->obj), rule);
 }
 
 /* An object that is just @insn (and a ret), with tables that valid operands can name. */
@@ -72,6 +69,7 @@ static void rule_1_size(void **state)
 	struct fx_object o;
 	(void)state;
 
+	about(1, 1);
 	check(dif_insn(DIF_OP_nop, 0, 0, 0), NULL);
 	make(&o, dif_insn(DIF_OP_nop, 0, 0, 0));
 	o.obj.text_len = 0;
@@ -100,6 +98,8 @@ static void rule_2_ret(void **state)
 	struct fx_object o;
 	(void)state;
 
+	about(2, 2);
+	check(dif_insn(DIF_OP_nop, 0, 0, 0), NULL);
 	make(&o, dif_insn(DIF_OP_nop, 0, 0, 0));
 	o.obj.text_len = 1;
 	expect(&o, "rule 2 ");
@@ -108,10 +108,12 @@ static void rule_2_ret(void **state)
 static void rule_3_opcode(void **state)
 {
 	(void)state;
+
+	about(3, 3);
 	for (uint32_t op = 0; op < 256; op++) {
-		if (op >= 1 && op <= DIF_OP_MAX)
-			assert_non_null(dif_op_name(op));
-		else
+		if (op >= 1 && op < DIF_OP_xlate)
+			check(valid_insn(op), NULL);
+		else if (op < 1 || op > DIF_OP_MAX)
 			check(dif_insn(op, 0, 0, 0), "rule 3 ");
 	}
 }
@@ -119,6 +121,8 @@ static void rule_3_opcode(void **state)
 static void rule_4_xlate(void **state)
 {
 	(void)state;
+
+	about(4, 4);
 	for (uint32_t op = 1; op <= DIF_OP_MAX; op++)
 		check(valid_insn(op), op == DIF_OP_xlate || op == DIF_OP_xlarg ? "rule 4 " : NULL);
 }
@@ -129,6 +133,7 @@ static void rule_5_registers(void **state)
 	unsigned broken = 0;
 	(void)state;
 
+	about(5, 5);
 	for (uint32_t op = 1; op < DIF_OP_xlate; op++) {
 		enum dif_op_class c = dif_op_class(op);
 		bool r1 = c == DIF_CLASS_R3 || c == DIF_CLASS_R2 || c == DIF_CLASS_ST || c == DIF_CLASS_CMP ||
@@ -138,6 +143,7 @@ static void rule_5_registers(void **state)
 		bool rd = c != DIF_CLASS_CMP && c != DIF_CLASS_TST && c != DIF_CLASS_BR && c != DIF_CLASS_NOP;
 		uint32_t insn = valid_insn(op);
 
+		check(insn, NULL);
 		if (r1)
 			check((insn & 0xff00ffff) | DIF_NREGS << 16, "rule 5 ");
 		if (r2)
@@ -152,6 +158,8 @@ static void rule_5_registers(void **state)
 static void rule_6_r0(void **state)
 {
 	(void)state;
+
+	about(6, 6);
 	check(dif_insn(DIF_OP_add, 0, 0, 1), NULL);
 	check(dif_insn(DIF_OP_add, 1, 2, 0), "rule 6 ");
 	check(dif_insn(DIF_OP_mov, 1, 0, 0), "rule 6 ");
@@ -169,6 +177,9 @@ static void rule_6_r0(void **state)
 static void rule_7_reserved(void **state)
 {
 	(void)state;
+
+	about(7, 7);
+	check(dif_insn(DIF_OP_mov, 1, 0, 2), NULL);
 	check(dif_insn(DIF_OP_mov, 1, 1, 2), "rule 7 ");
 	check(dif_insn(DIF_OP_stx, 1, 1, 2), "rule 7 ");
 	check(dif_insn(DIF_OP_cmp, 1, 1, 1), "rule 7 ");
@@ -182,6 +193,8 @@ static void rule_7_reserved(void **state)
 static void rule_8_and_9_branches(void **state)
 {
 	(void)state;
+
+	about(8, 9);
 	for (uint32_t op = DIF_OP_ba; op <= DIF_OP_bleu; op++) {
 		check(dif_insn_branch(op, 1), NULL);
 		check(dif_insn_branch(op, 2), "rule 8 ");
@@ -195,6 +208,7 @@ static void rule_10_to_12_tables(void **state)
 	struct fx_object o;
 	(void)state;
 
+	about(10, 12);
 	check(dif_insn_index(DIF_OP_setx, 3, 1), NULL);
 	check(dif_insn_index(DIF_OP_setx, 4, 1), "rule 10 ");
 	make(&o, dif_insn_index(DIF_OP_sets, 0, 1));
@@ -210,6 +224,8 @@ static void rule_10_to_12_tables(void **state)
 static void rule_13_to_15_variables(void **state)
 {
 	(void)state;
+
+	about(13, 15);
 	for (uint32_t id = 0; id < 4; id++)
 		check(dif_insn(DIF_OP_ldga, id, 1, 1), NULL);
 	check(dif_insn(DIF_OP_ldga, 0x40, 1, 1), NULL);
@@ -245,6 +261,7 @@ static void rule_16_and_17_push_call(void **state)
 	unsigned min, max;
 	(void)state;
 
+	about(16, 17);
 	check(dif_insn(DIF_OP_pushtr, DIF_TYPE_STRING, 1, 1), NULL);
 	check(dif_insn(DIF_OP_pushtr, 2, 1, 1), "rule 16 ");
 	check(dif_insn(DIF_OP_pushtv, DIF_TYPE_STRING, 1, 1), "rule 16 ");
@@ -265,6 +282,8 @@ static void check_type(struct dif_rtype t, const char *rule)
 static void rule_18_returned_type(void **state)
 {
 	(void)state;
+
+	about(18, 18);
 	for (uint32_t size = 0; size < 20; size++) {
 		bool ok = size == 0 || size == 1 || size == 2 || size == 4 || size == 8;
 		check_type((struct dif_rtype){ 0, 1, 0, 0, size }, ok ? NULL : "rule 18 ");
@@ -295,6 +314,7 @@ static void rule_19_to_22_variable_table(void **state)
 	struct dif_rtype big = { 0, 6, DIF_TF_BYREF, 0, 16384 }, bigger = { 0, 6, DIF_TF_BYREF, 0, 16385 };
 	(void)state;
 
+	about(19, 22);
 	check_var((struct dif_var){ 0, 0x600, 1, 0, 0, FX_INT }, NULL);
 	check_var((struct dif_var){ 0, 0x600, 2, 0, 0, FX_INT }, "rule 19 ");
 	check_var((struct dif_var){ 0, 0x600, 1, 3, 0, FX_INT }, "rule 19 ");
@@ -347,6 +367,7 @@ int main(void)
 		cmocka_unit_test(rule_18_returned_type),
 		cmocka_unit_test(rule_19_to_22_variable_table),
 		cmocka_unit_test(destructive_is_found),
+		cmocka_unit_test(every_rule_has_both),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
