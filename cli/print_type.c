@@ -5,8 +5,8 @@
  *   text   = name "\n" layout
  *   layout = "i" size ( "s" | "u" ) [ "b" | "c" ]     integer; _Bool; character data
  *          | "f" size                                 floating point
- *          | "p"                                      pointer
- *          | "t"                                      D's string: all that is left
+ *          | "p" | "q"                                pointer; to a function, shown by its name
+ *          | "t" size                                 D's string: an array of characters
  *          | "e" size ( "s" | "u" ) "{" { name "=" value "," } "}"
  *          | "a" count ":" name ":" layout            array and its element
  *          | ( "S" | "U" ) size "{" { member ";" } "}"
@@ -132,11 +132,50 @@ static void print_float(struct walk *w, struct place at, size_t size)
 	}
 }
 
-/* As an array of characters, which it is: in brackets where it is a member. */
-static void print_string(struct walk *w, struct place at, bool member)
+/* A function by the name that its address has in the kernel. */
+static void print_function(struct walk *w, struct place at)
 {
-	fprintf(w->p->fp, member ? "[ \"%.*s\" ]" : "\"%.*s\"", (int)strnlen((const char *)at.data, at.size),
-		(const char *)at.data);
+	uint64_t addr = at.size < 8 ? 0 : cli_load(at.data, 8);
+	char text[CLI_SYMBOL_MAX] = "";
+
+	if (addr)
+		cli_kernel_text(w->p, addr, VP_SYM_NAME, text, sizeof(text));
+	if (strchr(text, '`'))
+		fputs(text, w->p->fp);
+	else
+		print_hex(w, addr);
+}
+
+/* Printable up to a NUL. */
+static bool is_string(const uint8_t *data, uint64_t n)
+{
+	uint64_t i = 0;
+
+	while (i < n && isprint(data[i]))
+		i++;
+	return i < n && !data[i];
+}
+
+/* Characters: as a string where they are one, in brackets where they are a member. */
+static void print_chars(struct walk *w, const uint8_t *data, uint64_t n, bool member)
+{
+	if (is_string(data, n)) {
+		fprintf(w->p->fp, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)data);
+		return;
+	}
+	fputs("[ ", w->p->fp);
+	for (uint64_t i = 0; i < n; i++) {
+		print_char(w, data[i]);
+		fputs(i + 1 < n ? ", " : " ", w->p->fp);
+	}
+	putc(']', w->p->fp);
+}
+
+static void print_string(struct walk *w, struct place at, uint64_t size, bool member)
+{
+	if (size > at.size)
+		size = at.size;
+	print_chars(w, at.data, size, member);
 }
 
 /* "s" or "u" */
@@ -150,13 +189,22 @@ static bool is_signed(struct walk *w)
 	return false;
 }
 
+static int64_t enum_value(struct place at, uint64_t size, bool negatives)
+{
+	unsigned shift = at.bits && at.bits < 64 ? 64 - at.bits : 0;
+
+	if (!at.bits)
+		return negatives || size == 4 ? cli_load_signed(at.data, (uint32_t)size)
+					      : (int64_t)cli_load(at.data, (uint32_t)size);
+	return negatives ? (int64_t)(bits_at(at) << shift) >> shift : (int64_t)bits_at(at);
+}
+
 /* The tag of an enum's value, else the value; with @show false only moves behind the tags. */
 static void walk_enum(struct walk *w, struct place at, uint64_t size, bool show)
 {
-	int64_t value = show ? cli_load_signed(at.data, (uint32_t)size) : 0;
-	bool found = false;
+	bool found = false, negatives = is_signed(w);
+	int64_t value = show ? enum_value(at, size, negatives) : 0;
 
-	is_signed(w);
 	eat(w, '{');
 	while (!w->bad && *w->s && *w->s != '}') {
 		struct name tag = take(w, '=');
@@ -184,10 +232,10 @@ static void walk_integer(struct walk *w, struct place at, uint64_t size, bool sh
 		text = *w->s++ == 'c';
 	if (!show)
 		return;
-	if (at.bits)
+	if (text && size == 1 && (!at.bits || at.bits == 8))
+		print_char(w, at.bits ? (uint8_t)bits_at(at) : *at.data);
+	else if (at.bits)
 		print_hex(w, bits_at(at));
-	else if (text && size == 1)
-		print_char(w, *at.data);
 	else
 		print_hex(w, cli_load(at.data, (uint32_t)size));
 }
@@ -202,6 +250,7 @@ static bool is_word(struct name name, const char *word)
 	return (size_t)name.len == strlen(word) && !memcmp(name.s, word, strlen(word));
 }
 
+/* @bits is what is written behind the name, unless 0. */
 static void print_label(struct walk *w, struct name type, struct name label, unsigned bits)
 {
 	char last = type.len ? type.s[type.len - 1] : ' ';
@@ -217,6 +266,14 @@ static void print_label(struct walk *w, struct name type, struct name label, uns
 	/* a struct without a tag is called "struct ", and then comes the blank */
 	if (!label.len && (is_word(type, "struct") || is_word(type, "union")))
 		putc(' ', fp);
+}
+
+/* A bit-field whose bits are just those of an integer shows as one. */
+static unsigned shown_bits(struct place at)
+{
+	bool whole = !at.bit && (at.bits == 8 || at.bits == 16 || at.bits == 32 || at.bits == 64);
+
+	return whole ? 0 : at.bits;
 }
 
 /* member ";" of a struct that begins at @at; on a line of its own */
@@ -236,7 +293,7 @@ static void walk_member(struct walk *w, struct place at, int depth, bool show)
 		inner.data += offset / 8;
 		inner.size -= offset / 8;
 		indent(w, depth);
-		print_label(w, type, label, inner.bits);
+		print_label(w, type, label, shown_bits(inner));
 	}
 	walk_layout(w, inner, depth, here, true);
 	eat(w, ';');
@@ -260,16 +317,6 @@ static void walk_members(struct walk *w, struct place at, uint64_t size, int dep
 	}
 }
 
-/* Printable up to a NUL. */
-static bool is_string(const uint8_t *data, uint64_t n)
-{
-	uint64_t i = 0;
-
-	while (i < n && isprint(data[i]))
-		i++;
-	return i < n && !data[i];
-}
-
 /* Elements of @size bytes, whose layout begins at @layout. Structs have a line and their name each. */
 static void print_elements(struct walk *w, struct place at, const char *layout, struct name type,
 			   uint64_t count, uint64_t size, int depth)
@@ -286,7 +333,7 @@ static void print_elements(struct walk *w, struct place at, const char *layout, 
 			indent(w, depth + 1);
 			fprintf(fp, "%.*s ", type.len, type.s);
 		}
-		walk_layout(w, inner, depth + lines, true, true);
+		walk_layout(w, inner, depth + lines, true, false);
 		if (i + 1 < count)
 			fputs(", ", fp);
 	}
@@ -316,8 +363,8 @@ static uint64_t walk_array(struct walk *w, struct place at, int depth, bool show
 		return bytes;
 	if (bytes > at.size || !size)
 		fputs("<incomplete>", w->p->fp);
-	else if (!strncmp(layout, "i1", 2) && layout[2] && layout[3] == 'c' && is_string(at.data, count))
-		fprintf(w->p->fp, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)at.data);
+	else if (!strncmp(layout, "i1", 2) && layout[2] && layout[3] == 'c')
+		print_chars(w, at.data, count, member);
 	else
 		print_elements(w, at, layout, type, count, size, depth);
 	w->s = after;
@@ -329,7 +376,8 @@ static uint64_t walk_sized(struct walk *w, char kind, struct place at, int depth
 {
 	uint64_t size = number(w);
 
-	if (show && size > at.size) {
+	/* a bit-field's type may reach behind its struct: its bits do not */
+	if (show && (at.bits ? (at.bit + at.bits + 7) / 8 : size) > at.size) {
 		fputs("<incomplete>", w->p->fp);
 		show = false;
 	}
@@ -352,6 +400,8 @@ static uint64_t walk_sized(struct walk *w, char kind, struct place at, int depth
 
 static uint64_t walk_kind(struct walk *w, char kind, struct place at, int depth, bool show, bool member)
 {
+	uint64_t size;
+
 	switch (kind) {
 	case 'i':
 	case 'f':
@@ -365,10 +415,15 @@ static uint64_t walk_kind(struct walk *w, char kind, struct place at, int depth,
 		if (show)
 			print_hex(w, at.size < 8 ? 0 : cli_load(at.data, 8));
 		return 8;
-	case 't':
+	case 'q':
 		if (show)
-			print_string(w, at, member);
-		return at.size;
+			print_function(w, at);
+		return 8;
+	case 't':
+		size = number(w);
+		if (show)
+			print_string(w, at, size, member);
+		return size;
 	case 'v':
 		if (show)
 			fputs("<forward decl>", w->p->fp);
@@ -409,6 +464,8 @@ bool cli_print_type(struct cli_printer *p, const char *layout, const void *data,
 	w.s = start;
 	print_label(&w, type, (struct name){ "", 0 }, 0);
 	walk_layout(&w, at, 0, true, false);
-	putc('\n', p->fp);
+	/* a line each, but for the closing brace: so dtrace does */
+	if (*start != 'S' && *start != 'U')
+		putc('\n', p->fp);
 	return true;
 }

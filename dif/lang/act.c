@@ -56,7 +56,13 @@ static bool act_value(struct dif_compiler *c, struct dif_node *call, uint32_t ki
 		return false;
 	if (arg->kind == DIF_N_AGG)
 		return dif_fail(c, print ? DIF_D_PRINT_AGG : DIF_D_TRACE_AGG, call->line,
-				"%s( ) may not be applied to an aggregation", call->name);
+				"%s( ) may not be applied to an aggregation%s", call->name,
+				print ? " -- did you mean printa()?" : "");
+	if (arg->kind == DIF_N_XLATE && arg->op == DIF_O_ARROW)
+		return dif_fail(c, print ? DIF_D_PRINT_DYN : DIF_D_TRACE_DYN, call->line,
+				"%s( ) may not be applied to a translated pointer", call->name);
+	if (arg->kind == DIF_N_XLATE && !dif_xlate_whole(c, arg))
+		return false;
 	if (dif_is_kind(c, arg->type, DIF_C_DYNAMIC))
 		return dif_fail(c, print ? DIF_D_PRINT_DYN : DIF_D_TRACE_DYN, call->line,
 				"%s( ) may not be applied to a dynamic expression", call->name);

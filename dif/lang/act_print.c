@@ -2,19 +2,49 @@
 /* print(): the layout of a type as text. The grammar stands in dif/obj/program.h. */
 #include "dif/lang/clause.h"
 
+#include <string.h>
+
 #define LAYOUT_MAX  (1u << 20)
 #define NESTING_MAX 32
 
 static void layout(struct dif_compiler *c, struct dif_type *type, struct ot_buf *out, int depth);
 
+/* Behind the parameters that begin at @at: their closing parenthesis. */
+static size_t skip_params(const struct ot_buf *name, size_t at)
+{
+	unsigned open = 0;
+
+	for (; at < name->len; at++) {
+		if (name->data[at] == '(')
+			open++;
+		else if (name->data[at] == ')' && !--open)
+			break;
+	}
+	return at;
+}
+
+/* The name as data shows it: a function without its parameters, "int (*)()". */
 static void typename_of(struct dif_type *type, struct ot_buf *out)
 {
 	struct ot_buf name = { 0 };
 
 	dif_type_print(type, &name);
-	for (size_t i = 0; i < name.len; i++)
-		ot_buf_putc(out, name.data[i] == ':' || name.data[i] == '\n' ? ' ' : name.data[i]);
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.data[i];
+		ot_buf_putc(out, c == ':' || c == '\n' ? ' ' : c);
+		if (c == '(' && i + 1 < name.len && name.data[i + 1] != '*') {
+			i = skip_params(&name, i);
+			ot_buf_putc(out, ')');
+		}
+	}
 	ot_buf_deinit(&name);
+}
+
+/* A character is a signed one: uint8_t and unsigned char are numbers. Some producers of type data
+ * do not mark char as signed. */
+static bool shows_as_char(const struct dif_type *t)
+{
+	return t->is_char && t->size == 1 && (t->is_signed || !strcmp(t->name, "char"));
 }
 
 static void enum_layout(struct dif_type *t, struct ot_buf *out)
@@ -54,9 +84,9 @@ static void layout(struct dif_compiler *c, struct dif_type *type, struct ot_buf 
 	switch (t->kind) {
 	case DIF_C_INT:
 		ot_buf_printf(out, "i%llu%c%s", size, t->is_signed ? 's' : 'u',
-			      t->is_bool                ? "b"
-			      : t->is_char || size == 1 ? "c"
-							: "");
+			      t->is_bool         ? "b"
+			      : shows_as_char(t) ? "c"
+						 : "");
 		break;
 	case DIF_C_ENUM:
 		enum_layout(t, out);
@@ -65,12 +95,16 @@ static void layout(struct dif_compiler *c, struct dif_type *type, struct ot_buf 
 		ot_buf_printf(out, "f%llu", size);
 		break;
 	case DIF_C_POINTER:
+		ot_buf_putc(out, dif_base(c, t->ref)->kind == DIF_C_FUNCTION ? 'q' : 'p');
+		break;
 	case DIF_C_FUNCTION:
+		ot_buf_putc(out, 'q');
+		break;
 	case DIF_C_SYMADDR:
 		ot_buf_putc(out, 'p');
 		break;
 	case DIF_C_STRING:
-		ot_buf_putc(out, 't');
+		ot_buf_printf(out, "t%llu", size);
 		break;
 	case DIF_C_ARRAY:
 		ot_buf_printf(out, "a%llu:", (unsigned long long)t->nelems);

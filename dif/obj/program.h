@@ -52,9 +52,9 @@ struct dif_probedesc {
  * Layout of a type, for print(): an action's format is  TYPENAME "\n" LAYOUT  where
  *
  *   LAYOUT = "i" SIZE ("s" | "u") ("c" | "b")?     integer, signed or not; c character, b _Bool
- *          | "p"                                   pointer of any kind, 8 bytes
+ *          | "p" | "q"                             pointer, 8 bytes; q: to a function
  *          | "f" SIZE                              floating point
- *          | "t"                                   D string, up to its NUL
+ *          | "t" SIZE                              D string
  *          | "e" SIZE ("s" | "u") "{" (NAME "=" DECIMAL ",")* "}"     enum
  *          | "a" COUNT ":" TYPENAME ":" LAYOUT     array; name and layout of an element
  *          | ("S" | "U") SIZE "{" MEMBER* "}"      struct, union
@@ -68,10 +68,10 @@ struct dif_action {
 	enum dif_action_kind kind; /* or enum dif_agg_kind */
 	uint32_t ntuple;           /* aggregation: preceding actions that are its key */
 	uint64_t arg;
-	uint64_t uarg;       /* same value: one statement of the D program */
-	uint32_t aggid;      /* aggregation variable's id, from 1, in order of definition; 0: none */
-	bool is_key;         /* one of an aggregation's keys: recorded in the tuple, not the record */
-	bool is_increment;   /* quantize's third argument, after the keys */
+	uint64_t uarg;     /* same value: one statement of the D program */
+	uint32_t aggid;    /* aggregation variable's id, from 1, in order of definition; 0: none */
+	bool is_key;       /* one of an aggregation's keys: recorded in the tuple, not the record */
+	bool is_increment; /* quantize's third argument, after the keys */
 	struct dif_object *object;
 	const char *format;
 };

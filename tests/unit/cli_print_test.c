@@ -116,7 +116,14 @@ static void test_types(void **state)
 	type(&o, "int\ni4s", &(int){ 0 }, 4, "int 0\n");
 	type(&o, "char\ni1sc", "x", 1, "char 'x'\n");
 	type(&o, "char\ni1sc", "\4", 1, "char '\\004'\n");
-	type(&o, "string\nt", "foo\0\0", 5, "string \"foo\"\n");
+	type(&o, "string\nt5", "foo\0\0", 5, "string \"foo\"\n");
+	type(&o, "string\nt3", "a\n\0", 3, "string [ 'a', '\\012', '\\0' ]\n");
+	type(&o, "uint8_t\ni1u", "x", 1, "uint8_t 0x78\n");
+	type(&o, "int (*)()\nq", &(uint64_t){ 8 }, 8, "int (*)() 0x8\n");
+	type(&o, "char [2][3]\na2:char [3]:a3:char:i1sc", "ab\0cd\0", 6, "char [2][3] [ \"ab\", \"cd\" ]\n");
+	o.p.symbols.kernel = kernel;
+	type(&o, "int (*)()\nq", &(uint64_t){ 8 }, 8, "int (*)() vmlinux`f\n");
+	type(&o, "int (*)()\nq", &(uint64_t){ 0 }, 8, "int (*)() 0\n");
 	type(&o, "void *\np", &(uint64_t){ 1 }, 8, "void * 0x1\n");
 	type(&o, "enum e\ne4s{RED=0,BLUE=-2,}", &(int){ -2 }, 4, "enum e BLUE\n");
 	type(&o, "enum e\ne4u{RED=0,}", &(int){ 7 }, 4, "enum e 7\n");
@@ -153,11 +160,17 @@ static void test_structs(void **state)
 	     "        void *p = 0x10\n"
 	     "    }\n"
 	     "    char [2] d = [ '\\004', '\\0' ]\n"
-	     "}\n");
+	     "}");
+	/* a bit-field whose type reaches behind the struct, and one that is just a byte */
+	type(&o, "struct b\nS2{0.8:a:int:i4s;8.3:b:int:i4s;}", "\x12\x0d", 2,
+	     "struct b {\n    int a = 0x12\n    int b :3 = 0x5\n}");
+	/* an enum's bits are its value */
+	type(&o, "struct b\nS1{0.2:a:enum e:e4u{A=0,B=3,};}", "\xff", 1,
+	     "struct b {\n    enum e a :2 = B\n}");
 	type(&o, "struct s\nS4{0::struct:S4{0:y:int:i4s;};}", &(int){ 1 }, 4,
-	     "struct s {\n    struct  {\n        int y = 0x1\n    }\n}\n");
-	type(&o, "pan_t\nS16{0:i:int:i4s;32:s:string:t;}", "\x14\0\0\0cakes\0\0\0\0\0\0", 16,
-	     "pan_t {\n    int i = 0x14\n    string s = [ \"cakes\" ]\n}\n");
+	     "struct s {\n    struct  {\n        int y = 0x1\n    }\n}");
+	type(&o, "pan_t\nS16{0:i:int:i4s;32:s:string:t12;}", "\x14\0\0\0cakes\0\0\0\0\0\0", 16,
+	     "pan_t {\n    int i = 0x14\n    string s = [ \"cakes\" ]\n}");
 	type(&o, "struct u [2]\na2:struct u:S1{0:x:char:i1sc;}", two, 2,
 	     "struct u [2] [ \n"
 	     "    struct u {\n"
@@ -181,6 +194,7 @@ static void test_bad_types(void **state)
 		"int\ni4",
 		"int\ni4sx",
 		"int\nz4",
+		"string\nt",
 		"s\nS4{0:a:",
 		"a\na3:",
 		"int\ni99999999999999999999s",
@@ -208,7 +222,7 @@ static void test_bad_types(void **state)
 	cli_print_type(&o.p, "long\ni8s", data, 4);
 	cli_print_type(&o.p, "s\nS400{3000:a:int:i4s;}", data, 4);
 	cli_print_type(&o.p, "s\nS4{24.60:a:int:i4s;}", data, 4);
-	cli_print_type(&o.p, "string\nt", data, 4);
+	cli_print_type(&o.p, "string\nt9", data, 4);
 	output_deinit(&o);
 	free(data);
 }

@@ -155,11 +155,11 @@ static const struct {
 	{ "D_PRINTA_AGGPROTO", "BEGIN { @a[1] = count(); @b[\"x\"] = count(); printa(@a, @b); }" },
 	{ "D_TRACE_VOID", "BEGIN { trace((void)1); }" },
 	{ "D_TRACE_DYN", "struct s { int a; }; translator struct s < int i > { a = i; }; BEGIN { trace(xlate "
-			 "<struct s> (1)); }" },
+			 "<struct s *> (1)); }" },
 	{ "D_TRACE_AGG", "BEGIN { @a = count(); trace(@a); }" },
 	{ "D_PRINT_VOID", "BEGIN { print((void)1); }" },
 	{ "D_PRINT_DYN", "struct s { int a; }; translator struct s < int i > { a = i; }; BEGIN { print(xlate "
-			 "<struct s> (1)); }" },
+			 "<struct s *> (1)); }" },
 	{ "D_PRINT_AGG", "BEGIN { @a = count(); print(@a); }" },
 	{ "D_TRACEMEM_ADDR", "struct b { int f; }; struct b v; BEGIN { tracemem(v, 4); }" },
 	{ "D_TRACEMEM_SIZE", "BEGIN { tracemem(arg0, arg1); }" },

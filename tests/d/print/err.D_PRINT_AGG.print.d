@@ -1,0 +1,6 @@
+/* ASSERTION: print() does not take an aggregation. */
+BEGIN
+{
+	@a = count();
+	print(@a);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: print() takes one argument. */
+BEGIN
+{
+	print(1, 2);
+}

@@ -1,0 +1,7 @@
+/* ASSERTION: trace() does not take a translated pointer. */
+struct s { int a; };
+translator struct s < int i > { a = i; };
+BEGIN
+{
+	trace(xlate <struct s *> (1));
+}
