@@ -127,6 +127,11 @@ static void store_bytes(struct dif_cg *cg, struct dif_type *type, const struct d
 	}
 	if (len > 0)
 		dif_emit_r3(&cg->as, DIF_OP_copys, value, len, addr);
+	if (len > 0 && dif_is_string(c, type)) { /* one that was cut ends in a NUL all the same */
+		dif_emit_setx(&cg->as, size - 1, len);
+		dif_emit_r3(&cg->as, DIF_OP_add, addr, len, len);
+		dif_emit_r2(&cg->as, DIF_OP_stb, 0, len);
+	}
 	dif_reg_free(cg, len);
 }
 
