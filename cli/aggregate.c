@@ -10,6 +10,7 @@
 struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *prog)
 {
 	*aggs = (struct cli_aggs){ 0 };
+	ot_map_init(&aggs->sources);
 	ot_map_init(&aggs->addresses);
 	ot_map_init(&aggs->symbols);
 	ot_arena_init(&aggs->arena);
@@ -39,6 +40,7 @@ void cli_aggs_deinit(struct cli_aggs *aggs)
 		free(agg->entries);
 		free(agg->slots);
 	}
+	ot_map_deinit(&aggs->sources);
 	ot_map_deinit(&aggs->addresses);
 	ot_map_deinit(&aggs->symbols);
 	ot_arena_deinit(&aggs->arena);
@@ -52,9 +54,9 @@ struct cli_agg *cli_aggs_get(struct cli_aggs *aggs, uint32_t id)
 
 struct cli_datum cli_agg_key(struct cli_agg_entry *e, uint32_t i)
 {
-	const struct dif_rec *rec = &e->layout->keys[i];
+	const struct dif_rec *rec = &e->source->layout->keys[i];
 
-	return (struct cli_datum){ &e->clause->actions[rec->action], cli_agg_tuple(e) + rec->offset,
+	return (struct cli_datum){ &e->source->clause->actions[rec->action], cli_agg_tuple(e) + rec->offset,
 				   rec->size };
 }
 
@@ -95,7 +97,7 @@ static struct ot_err *canonical(struct cli_aggs *aggs, struct cli_printer *p, co
 
 static struct ot_err *canonicalize(struct cli_aggs *aggs, struct cli_printer *p, struct cli_agg_entry *e)
 {
-	for (uint32_t i = 0; i < e->layout->nkeys; i++) {
+	for (uint32_t i = 0; i < e->source->layout->nkeys; i++) {
 		struct cli_datum d = cli_agg_key(e, i);
 		unsigned at;
 		switch (d.action->kind) {
@@ -125,8 +127,8 @@ static struct ot_err *canonicalize(struct cli_aggs *aggs, struct cli_printer *p,
  * addresses do not: all guests of a session run one kernel at one address. */
 static bool is_guests_own(const struct cli_agg_entry *e)
 {
-	for (uint32_t i = 0; i < e->layout->nkeys; i++)
-		if (DIF_ACT_CLASS(e->clause->actions[e->layout->keys[i].action].kind) ==
+	for (uint32_t i = 0; i < e->source->layout->nkeys; i++)
+		if (DIF_ACT_CLASS(e->source->clause->actions[e->source->layout->keys[i].action].kind) ==
 		    DIF_ACT_CLASS(DIF_ACT_ustack))
 			return true;
 	return false;
@@ -134,9 +136,9 @@ static bool is_guests_own(const struct cli_agg_entry *e)
 
 static bool same_key(struct cli_agg_entry *a, struct cli_agg_entry *b)
 {
-	return a->hash == b->hash && a->layout->tuple_size == b->layout->tuple_size &&
-	       !memcmp(cli_agg_tuple(a), cli_agg_tuple(b), a->layout->tuple_size) &&
-	       (a->guest == b->guest || !is_guests_own(a));
+	return a->hash == b->hash && a->source->layout->tuple_size == b->source->layout->tuple_size &&
+	       !memcmp(cli_agg_tuple(a), cli_agg_tuple(b), a->source->layout->tuple_size) &&
+	       (a->source->guest == b->source->guest || !is_guests_own(a));
 }
 
 /* The slot of an entry like @e, or the free one where it would go. */
@@ -178,19 +180,39 @@ static struct ot_err *make_room(struct cli_agg *agg)
 	return NULL;
 }
 
-static struct ot_err *new_entry(struct cli_aggs *aggs, struct cli_printer *p,
+static struct ot_err *find_source(struct cli_aggs *aggs, const struct cli_agg *agg,
+				  const struct vp_aggregate *delta, struct cli_agg_source **ret)
+{
+	uint32_t key[2] = { delta->ecb->epid, delta->layout->action };
+	struct cli_agg_source *source = ot_map_get(&aggs->sources, key, sizeof(key));
+
+	if (!source) {
+		source = ot_arena_new(&aggs->arena, struct cli_agg_source);
+		if (!source || !ot_map_put(&aggs->sources, key, sizeof(key), source))
+			return ot_err_nomem();
+		*source = (struct cli_agg_source){ .clause = delta->ecb->clause,
+						   .layout = delta->layout,
+						   .guest = delta->ecb->guest,
+						   .printed = agg->printed_empty };
+	}
+	*ret = source;
+	return NULL;
+}
+
+static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg, struct cli_printer *p,
 				const struct vp_aggregate *delta, struct cli_agg_entry **ret)
 {
 	const struct dif_agg_layout *l = delta->layout;
+	struct cli_agg_source *source;
+
+	OT_TRY(find_source(aggs, agg, delta, &source));
 	size_t words = (size_t)l->nwords * sizeof(uint64_t);
 	struct cli_agg_entry *e = malloc(sizeof(*e) + words + l->tuple_size);
 
 	if (!e)
 		return ot_err_nomem();
-	e->clause = delta->ecb->clause;
-	e->layout = l;
+	e->source = source;
 	e->normal = 1;
-	e->guest = delta->ecb->guest;
 	memcpy(cli_agg_tuple(e), delta->tuple, l->tuple_size);
 	struct ot_err *err = canonicalize(aggs, p, e);
 	if (err) {
@@ -211,7 +233,7 @@ struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p, const 
 		return ot_err_new(OT_ERR_BAD_DATA, "data of an aggregation that the program has not");
 	OT_TRY(make_room(agg));
 	p->guest = delta->ecb->guest;
-	OT_TRY(new_entry(aggs, p, delta, &e));
+	OT_TRY(new_entry(aggs, agg, p, delta, &e));
 	uint32_t *slot = find_slot(agg, e);
 	if (*slot) {
 		free(e);
@@ -234,7 +256,8 @@ void cli_agg_clear(struct cli_agg *agg)
 
 	for (size_t i = 0; i < agg->count; i++) {
 		struct cli_agg_entry *e = agg->entries[i];
-		memset(e->words + has_parameters, 0, (e->layout->nwords - has_parameters) * sizeof(uint64_t));
+		memset(e->words + has_parameters, 0,
+		       (e->source->layout->nwords - has_parameters) * sizeof(uint64_t));
 	}
 }
 

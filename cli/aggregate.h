@@ -8,12 +8,18 @@
 
 #include "cli/print.h"
 
-/* One value: its words, then its tuple as the engine made it (symbols brought to one address each). */
-struct cli_agg_entry {
+/* An aggregating action of an enabled clause. */
+struct cli_agg_source {
 	const struct dif_clause *clause;     /* whose actions the keys are */
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
+	uint32_t guest;                      /* whose symbols the keys are */
+	bool printed; /* by a printa(): the entries that began here are left out at the end */
+};
+
+/* One value: its words, then its tuple as the engine made it (symbols brought to one address each). */
+struct cli_agg_entry {
+	struct cli_agg_source *source; /* of the first delta; owned by the aggregations */
 	uint64_t normal;
-	uint32_t guest; /* of the first delta: whose symbols keys are */
 	uint32_t hash;
 	uint64_t words[];
 };
@@ -24,14 +30,16 @@ struct cli_agg {
 	uint64_t arg;
 	struct cli_agg_entry **entries; /* owned; in order of arrival */
 	size_t count, cap;
-	uint32_t *slots; /* 1 + index in entries; 0: free */
-	size_t nslots;   /* a power of two, at least twice count */
-	bool printed;    /* by a printa(): left out at the end */
+	uint32_t *slots;    /* 1 + index in entries; 0: free */
+	size_t nslots;      /* a power of two, at least twice count */
+	bool printed_empty; /* as a column of a printa() before it had entries: sources to come count as
+			       printed */
 };
 
 struct cli_aggs {
 	struct cli_agg *vars; /* by id - 1 */
 	uint32_t nvars;
+	struct ot_map sources;   /* EPID and number of the action → struct cli_agg_source */
 	struct ot_map addresses; /* address as sent → address that stands for its symbol */
 	struct ot_map symbols;   /* text of a symbol → that address */
 	struct ot_arena arena;
@@ -50,7 +58,7 @@ struct cli_agg *cli_aggs_get(struct cli_aggs *aggs, uint32_t id);
 
 static inline uint8_t *cli_agg_tuple(struct cli_agg_entry *e)
 {
-	return (uint8_t *)(e->words + e->layout->nwords);
+	return (uint8_t *)(e->words + e->source->layout->nwords);
 }
 
 /** Key number @p i of an entry. */

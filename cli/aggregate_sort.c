@@ -50,11 +50,11 @@ static int compare_datum(const struct cli_datum *a, const struct cli_datum *b)
 
 int cli_agg_compare_keys(struct cli_agg_entry *a, struct cli_agg_entry *b, const struct cli_agg_order *order)
 {
-	uint32_t n = a->layout->nkeys;
+	uint32_t n = a->source->layout->nkeys;
 	uint32_t first = order->keypos > 0 && order->keypos < n ? (uint32_t)order->keypos : 0;
 
-	if (n != b->layout->nkeys)
-		return n < b->layout->nkeys ? -1 : 1;
+	if (n != b->source->layout->nkeys)
+		return n < b->source->layout->nkeys ? -1 : 1;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t k = (first + i) % n;
 		struct cli_datum da = cli_agg_key(a, k), db = cli_agg_key(b, k);

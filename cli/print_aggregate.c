@@ -110,9 +110,9 @@ static void table_heading(struct table *t, const struct cli_agg *agg)
 	const struct dif_agg_layout *l;
 	int width = 0;
 
-	if (t->style == STYLE_PLAIN || !agg->count)
+	if (t->style == STYLE_PLAIN)
 		return;
-	l = agg->entries[0]->layout;
+	l = agg->entries[0]->source->layout;
 	for (uint32_t i = 0; i < l->nkeys; i++)
 		width += packed_columns(l->keys[i].size) + 1;
 	if (t->style == STYLE_HIST)
@@ -123,8 +123,8 @@ static void table_heading(struct table *t, const struct cli_agg *agg)
 
 static void print_keys(struct table *t, struct cli_agg_entry *e)
 {
-	t->p->guest = e->guest;
-	for (uint32_t i = 0; i < e->layout->nkeys; i++) {
+	t->p->guest = e->source->guest;
+	for (uint32_t i = 0; i < e->source->layout->nkeys; i++) {
 		struct cli_datum d = cli_agg_key(e, i);
 		cli_print_datum(t->p, &d, t->style == STYLE_PLAIN ? CLI_WIDTH_KEY : CLI_WIDTH_PACKED);
 	}
@@ -149,12 +149,30 @@ static void print_formatted(struct cli_printer *p, struct cli_agg_entry *e, cons
 			    const struct cli_aggval *vals, unsigned nvals)
 {
 	struct cli_datum keys[KEYS_MAX];
-	uint32_t n = e->layout->nkeys < KEYS_MAX ? e->layout->nkeys : KEYS_MAX;
+	uint32_t n = e->source->layout->nkeys < KEYS_MAX ? e->source->layout->nkeys : KEYS_MAX;
 
-	p->guest = e->guest;
+	p->guest = e->source->guest;
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = cli_agg_key(e, i);
 	cli_print_format(p, fmt, keys, n, vals, nvals);
+}
+
+/* The default form of @n entries. Bars are on the scale of all the aggregation's entries. */
+static void print_table(struct cli_printer *p, const struct cli_agg *agg, struct cli_agg_entry **entries,
+			size_t n)
+{
+	struct table t;
+
+	table_init(&t, p, agg);
+	if (n)
+		table_heading(&t, agg);
+	for (size_t i = 0; i < n && !ferror(p->fp); i++) {
+		struct cli_aggval val = cli_agg_value(agg, entries[i]);
+		print_keys(&t, entries[i]);
+		print_value(&t, &val);
+		if (t.style == STYLE_PLAIN)
+			putc('\n', p->fp);
+	}
 }
 
 static struct ot_err *print_one(struct cli_printer *p, const struct cli_agg *agg,
@@ -162,22 +180,13 @@ static struct ot_err *print_one(struct cli_printer *p, const struct cli_agg *agg
 {
 	struct cli_agg_order order = cli_agg_order(p->opts);
 	struct cli_agg_entry **sorted;
-	struct table t;
 
 	OT_TRY(cli_agg_sort(agg, &order, &sorted));
-	table_init(&t, p, agg);
 	if (!fmt)
-		table_heading(&t, agg);
-	for (size_t i = 0; i < agg->count && !ferror(p->fp); i++) {
+		print_table(p, agg, sorted, agg->count);
+	for (size_t i = 0; fmt && i < agg->count && !ferror(p->fp); i++) {
 		struct cli_aggval val = cli_agg_value(agg, sorted[i]);
-		if (fmt) {
-			print_formatted(p, sorted[i], fmt, &val, 1);
-			continue;
-		}
-		print_keys(&t, sorted[i]);
-		print_value(&t, &val);
-		if (t.style == STYLE_PLAIN)
-			putc('\n', p->fp);
+		print_formatted(p, sorted[i], fmt, &val, 1);
 	}
 	free(sorted);
 	return NULL;
@@ -235,7 +244,7 @@ static struct ot_err *join_entry(struct join *j, struct ot_map *by_key, unsigned
 {
 	/* the tuple without the aggregation's id in front */
 	const uint8_t *key = cli_agg_tuple(e) + 4;
-	size_t len = e->layout->tuple_size - 4;
+	size_t len = e->source->layout->tuple_size - 4;
 	struct row *row = ot_map_get(by_key, key, len);
 
 	if (!row) {
@@ -310,6 +319,15 @@ static struct ot_err *print_joined(struct cli_printer *p, struct cli_aggs *aggs,
 	return err;
 }
 
+/* Not by the name: what another clause adds under a new key is still to be shown at the end. Empty
+ * columns count; a printa() that had nothing at all to show does not. */
+static void mark_printed(struct cli_agg *agg)
+{
+	agg->printed_empty |= !agg->count;
+	for (size_t i = 0; i < agg->count; i++)
+		agg->entries[i]->source->printed = true;
+}
+
 struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const uint32_t *ids, unsigned nids,
 			  const struct dif_format *fmt)
 {
@@ -324,9 +342,8 @@ struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const ui
 					  "printa() of an aggregation that the program has not");
 		any |= agg->count != 0;
 	}
-	/* a printa() that had nothing to show does not count as one */
 	for (unsigned i = 0; any && i < nids; i++)
-		cli_aggs_get(aggs, ids[i])->printed = true;
+		mark_printed(cli_aggs_get(aggs, ids[i]));
 	if (!fmt)
 		putc('\n', p->fp);
 	if (nids == 1)
@@ -334,12 +351,24 @@ struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const ui
 	return nids ? print_joined(p, aggs, ids, nids, fmt) : NULL;
 }
 
+static struct ot_err *print_rest(struct cli_printer *p, const struct cli_agg *agg)
+{
+	struct cli_agg_order order = cli_agg_order(p->opts);
+	struct cli_agg_entry **sorted;
+	size_t n = 0;
+
+	OT_TRY(cli_agg_sort(agg, &order, &sorted));
+	for (size_t i = 0; i < agg->count; i++)
+		if (!sorted[i]->source->printed)
+			sorted[n++] = sorted[i];
+	print_table(p, agg, sorted, n);
+	free(sorted);
+	return NULL;
+}
+
 struct ot_err *cli_print_aggregations(struct cli_printer *p, struct cli_aggs *aggs)
 {
-	for (uint32_t i = 0; i < aggs->nvars; i++) {
-		struct cli_agg *agg = &aggs->vars[p->opts->aggsortrev ? aggs->nvars - 1 - i : i];
-		if (!agg->printed && agg->count)
-			OT_TRY(print_one(p, agg, NULL));
-	}
+	for (uint32_t i = 0; i < aggs->nvars; i++)
+		OT_TRY(print_rest(p, &aggs->vars[p->opts->aggsortrev ? aggs->nvars - 1 - i : i]));
 	return NULL;
 }

@@ -344,9 +344,11 @@ static void print_arg(struct cli_printer *p, const struct spec *s, const struct 
 	}
 }
 
+/* %@: an aggregation's number by any conversion of 64 bits; histograms have a form of their own. */
 static void print_aggval(struct cli_printer *p, const struct spec *s, const struct cli_aggval *val)
 {
-	char c = s->conv->conv;
+	static const struct dif_action plain = { .kind = DIF_ACT_difexpr };
+	int64_t number;
 
 	switch (val->kind) {
 	case DIF_AGG_quantize:
@@ -357,9 +359,8 @@ static void print_aggval(struct cli_printer *p, const struct spec *s, const stru
 	default:
 		break;
 	}
-	if (!strchr("diuoxX", c))
-		c = c == 'p' ? 'x' : 'd';
-	print_number(p, s, c, cli_aggval_number(val));
+	number = cli_aggval_number(val);
+	print_arg(p, s, &(struct cli_datum){ &plain, (const uint8_t *)&number, sizeof(number) });
 }
 
 /* Arguments not consumed yet. */

@@ -247,40 +247,82 @@ static bool same_keys(struct dif_compiler *c, const struct dif_node *call, const
 	return true;
 }
 
-/* Conversions take the keys from left to right; those with @ take values. */
+/* What conversions take: the keys from left to right, those with @ a value instead. */
+struct printa {
+	struct dif_compiler *c;
+	const struct dif_node *call;
+	const struct dif_ident *agg;
+	uint32_t key; /* keys taken so far */
+};
+
+/* A width or precision of `*` is a key, of integer type. */
+static bool take_star_key(struct printa *p, const struct dif_conv *cv)
+{
+	if (p->key >= p->agg->nkeys)
+		return dif_fail(p->c, DIF_D_PRINTF_DYN_PROTO, p->call->line,
+				"printa( ) prototype mismatch: conversion %%%c needs a key for its width or "
+				"precision",
+				cv->conv);
+	struct dif_type *type = p->agg->keys[p->key++];
+	if (!dif_is_int(p->c, type))
+		return dif_fail(p->c, DIF_D_PRINTF_DYN_TYPE, p->call->line,
+				"printa( ) key #%u is incompatible with conversion prototype: width and "
+				"precision are integers, not %s",
+				p->key, dif_type_text(p->c, type));
+	return true;
+}
+
+/* A key, or with @ what the aggregation's values count as: an integer of 64 bits. */
+static bool take_key(struct printa *p, const struct dif_conv *cv, struct dif_type **ret)
+{
+	bool value = cv->flags & DIF_CONV_AGG;
+	struct dif_type *type;
+
+	if (!value && p->key >= p->agg->nkeys)
+		return dif_fail(
+		    p->c, DIF_D_PRINTF_ARG_PROTO, p->call->line,
+		    "printa( ) prototype mismatch: conversion %%%c is missing a corresponding key", cv->conv);
+	if (value)
+		type = p->agg->agg_kind == DIF_AGG_count ? p->c->types.uint64 : p->c->types.int64;
+	else
+		type = p->agg->keys[p->key++];
+	if (!type_fits(p->c, cv, type))
+		return dif_fail(p->c, DIF_D_PRINTF_ARG_TYPE, p->call->line,
+				"printa( ) %s is incompatible with conversion prototype:\n\tconversion: "
+				"%%%s%c\n\t  argument: %s",
+				value ? "value" : "key", cv->size, cv->conv, dif_type_text(p->c, type));
+	*ret = type;
+	return true;
+}
+
+static bool take_conversion(struct printa *p, const struct dif_conv *cv, struct dif_type **ret)
+{
+	if (!cv->conv || cv->conv == '%')
+		return true;
+	if (cv->flags & DIF_CONV_STAR_WIDTH && !take_star_key(p, cv))
+		return false;
+	if (cv->flags & DIF_CONV_STAR_PREC && !take_star_key(p, cv))
+		return false;
+	return take_key(p, cv, ret);
+}
+
 static const char *check_printa(struct dif_compiler *c, const struct dif_node *call, const char *text,
 				const struct dif_ident *agg)
 {
+	struct printa p = { .c = c, .call = call, .agg = agg };
 	struct ot_buf out = { 0 };
 	struct dif_format fmt;
-	uint32_t key = 0;
 
 	if (!parse_format(c, call, text, &fmt))
 		return NULL;
-	for (uint32_t i = 0; i < fmt.nconvs && !c->failed; i++) {
+	for (uint32_t i = 0; i < fmt.nconvs; i++) {
 		const struct dif_conv *cv = &fmt.convs[i];
 		struct dif_type *type = NULL;
-		if (cv->flags & (DIF_CONV_STAR_WIDTH | DIF_CONV_STAR_PREC)) {
-			dif_fail(
-			    c, DIF_D_PRINTF_DYN_PROTO, call->line,
-			    "printa( ) conversions may not take their width or precision from an argument");
-		} else if (cv->conv && cv->conv != '%' && !(cv->flags & DIF_CONV_AGG)) {
-			if (key >= agg->nkeys)
-				dif_fail(c, DIF_D_PRINTF_ARG_PROTO, call->line,
-					 "printa( ) prototype mismatch: conversion #%u (%%%c) is missing a "
-					 "corresponding key",
-					 i + 1, cv->conv);
-			else if (!type_fits(c, cv, type = agg->keys[key++]))
-				dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
-					 "printa( ) key #%u is incompatible with conversion "
-					 "prototype:\n\tconversion: %%%s%c\n\t  argument: %s",
-					 key, cv->size, cv->conv, dif_type_text(c, type));
-		} else if (cv->flags & DIF_CONV_AGG && !strchr("diuoxX", cv->conv)) {
-			dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
-				 "printa( ) conversion %%@%c cannot show an aggregation's value", cv->conv);
-		}
-		text = copy_conv(text, cv, cv->flags & DIF_CONV_AGG ? cv->conv : explicit_letter(c, cv, type),
-				 &out);
+		if (!take_conversion(&p, cv, &type))
+			break;
+		/* the sign of a value is that of each aggregation */
+		bool value = cv->flags & DIF_CONV_AGG;
+		text = copy_conv(text, cv, value ? cv->conv : explicit_letter(c, cv, type), &out);
 	}
 	if (out.failed)
 		dif_fail_memory(c);
@@ -300,18 +342,12 @@ bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_ac
 			   ? false
 			   : dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
 				      "printa( ) prototype mismatch: 0 args passed, 1 or 2 expected") != NULL;
-	if (arg->kind != DIF_N_AGG && arg->next) {
-		if (arg->kind != DIF_N_STRING)
-			return dif_fail(c, DIF_D_PRINTF_ARG_FMT, call->line,
-					"printa( ) argument #1 must be a string constant or an aggregation");
-		if (!*arg->name)
-			return dif_fail(c, DIF_D_PRINTF_FMT_EMPTY, call->line,
-					"printa( ) format string is empty");
+	if (arg->kind == DIF_N_STRING) {
 		fmt = arg;
 		arg = arg->next;
-	} else if (arg->kind == DIF_N_STRING) {
-		return dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
-				"printa( ) prototype mismatch: an aggregation is expected");
+		if (!arg)
+			return dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
+					"printa( ) prototype mismatch: 1 arg passed, 2 expected");
 	}
 	if (!dif_act_record(c, call->line))
 		return false;
@@ -328,6 +364,8 @@ bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_ac
 	}
 	if (!fmt)
 		return true;
+	if (!*fmt->name)
+		return dif_fail(c, DIF_D_PRINTF_FMT_EMPTY, call->line, "printa( ) format string is empty");
 	out->list[first].format = check_printa(c, call, fmt->name, lead);
 	return out->list[first].format != NULL;
 }

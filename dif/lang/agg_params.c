@@ -4,6 +4,8 @@
 #include "dif/lang/clause.h"
 #include "dif/lang/cook.h"
 
+/* A parameter: an integer constant of [lo, hi]. As in dtrace's messages, the value that is aggregated is no
+ * argument: the first parameter is #1. */
 static bool constant(struct dif_compiler *c, const struct dif_node *n, int arg, const char *func, int64_t lo,
 		     int64_t hi, enum dif_errtag type_tag, enum dif_errtag value_tag, const char *what,
 		     int64_t *ret)
@@ -12,7 +14,7 @@ static bool constant(struct dif_compiler *c, const struct dif_node *n, int arg, 
 		return dif_fail(c, DIF_D_PROTO_ARG, n->line,
 				"%s( ) argument #%d is incompatible with prototype:\n\tprototype: "
 				"int32_t\n\t argument: %s",
-				func, arg, dif_type_text(c, n->type));
+				func, arg + 1, dif_type_text(c, n->type));
 	if (!dif_act_const(n, ret))
 		return dif_fail(c, type_tag, n->line, "%s( ) argument #%d must be an integer constant", func,
 				arg);
@@ -28,68 +30,79 @@ static bool lquantize(struct dif_compiler *c, struct dif_node *arg, uint64_t *re
 	int64_t base, limit, step = 1;
 	uint32_t line = arg->line;
 
-	if (!constant(c, arg, 2, "lquantize", INT32_MIN, INT32_MAX, DIF_D_LQUANT_BASETYPE,
+	if (!constant(c, arg, 1, "lquantize", INT32_MIN, INT32_MAX, DIF_D_LQUANT_BASETYPE,
 		      DIF_D_LQUANT_BASEVAL, "base", &base))
 		return false;
 	arg = arg->next;
-	if (!constant(c, arg, 3, "lquantize", INT32_MIN, INT32_MAX, DIF_D_LQUANT_LIMTYPE, DIF_D_LQUANT_LIMVAL,
+	if (!constant(c, arg, 2, "lquantize", INT32_MIN, INT32_MAX, DIF_D_LQUANT_LIMTYPE, DIF_D_LQUANT_LIMVAL,
 		      "limit", &limit))
 		return false;
 	if (limit < base)
 		return dif_fail(c, DIF_D_LQUANT_MISMATCH, line,
-				"lquantize( ) base (argument #2) must be less than limit (argument #3)");
+				"lquantize( ) base (argument #1) must be less than limit (argument #2)");
 	arg = arg->next;
 	if (arg) {
 		if (!dif_act_const(arg, &step) || !dif_is_int(c, arg->type) || step <= 0)
 			return dif_fail(
 			    c, DIF_D_LQUANT_STEPTYPE, line,
-			    "lquantize( ) argument #4 must be a non-zero positive integer constant");
+			    "lquantize( ) argument #3 must be a non-zero positive integer constant");
 		if (step > UINT16_MAX)
 			return dif_fail(c, DIF_D_LQUANT_STEPVAL, line,
-					"lquantize( ) argument #4 must be a 16-bit quantity");
+					"lquantize( ) argument #3 must be a 16-bit quantity");
 	}
 	int64_t levels = (limit - base) / step;
 	if (levels == 0)
 		return dif_fail(
 		    c, DIF_D_LQUANT_STEPLARGE, line,
-		    "lquantize( ) step (argument #4) too large: must have at least one quantization level");
+		    "lquantize( ) step (argument #3) too large: must have at least one quantization level");
 	if (levels > UINT16_MAX)
 		return dif_fail(c, DIF_D_LQUANT_STEPSMALL, line,
-				"lquantize( ) step (argument #4) too small: number of quantization levels "
+				"lquantize( ) step (argument #3) too small: number of quantization levels "
 				"must be a 16-bit quantity");
 	*ret = (uint64_t)step << 48 | (uint64_t)levels << 32 | (uint32_t)base;
 	return true;
 }
 
+/* The last magnitude ends at factor^(high + 1), which must be a number; dtrace also turns down what
+ * does not grow once more after that. */
+static bool ll_fits(uint64_t factor, uint64_t high)
+{
+	uint64_t v = 1;
+
+	for (uint64_t i = 0; i <= high; i++)
+		if (__builtin_mul_overflow(v, factor, &v))
+			return false;
+	return v * factor > v;
+}
+
 static bool ll_shape(struct dif_compiler *c, uint32_t line, uint64_t factor, uint64_t low, uint64_t high,
 		     uint64_t nsteps)
 {
-	uint64_t power = 1;
+	uint64_t power = factor;
 
 	if (factor < 2)
 		return dif_fail(c, DIF_D_LLQUANT_FACTORSMALL, line,
-				"llquantize( ) factor (argument #2) must be two or more");
+				"llquantize( ) factor (argument #1) must be two or more");
 	if (low >= high)
 		return dif_fail(c, DIF_D_LLQUANT_MAGRANGE, line,
-				"llquantize( ) high magnitude (argument #4) must be greater than low "
-				"magnitude (argument #3)");
+				"llquantize( ) high magnitude (argument #3) must be greater than low "
+				"magnitude (argument #2)");
 	if (factor > nsteps)
 		return dif_fail(c, DIF_D_LLQUANT_FACTORNSTEPS, line,
-				"llquantize( ) factor (argument #2) must be less than or equal to the number "
-				"of linear steps (argument #5)");
-	for (uint64_t v = factor; v < nsteps; v *= factor)
-		power = v;
-	power *= factor; /* the first power that is not below nsteps */
+				"llquantize( ) factor (argument #1) must be less than or equal to the number "
+				"of linear steps per magnitude (argument #4)");
+	while (power < nsteps)
+		power *= factor;
 	if (nsteps % factor || power % nsteps)
 		return dif_fail(c, DIF_D_LLQUANT_FACTOREVEN, line,
-				"llquantize( ) number of linear steps (argument #5) must be a multiple of "
-				"the factor and evenly divide its powers");
-	uint64_t v = 1;
-	for (uint64_t i = 0; i <= high; i++)
-		if (__builtin_mul_overflow(v, factor, &v))
-			return dif_fail(c, DIF_D_LLQUANT_MAGTOOBIG, line,
-					"llquantize( ) factor (argument #2) raised to high magnitude "
-					"(argument #4) overflows 64 bits");
+				"llquantize( ) factor (argument #1) must evenly divide the number of steps "
+				"per magnitude (argument #4), and the number of steps per magnitude must "
+				"evenly divide a power of the factor");
+	if (!ll_fits(factor, high))
+		return dif_fail(c, DIF_D_LLQUANT_MAGTOOBIG, line,
+				"llquantize( ) factor (%llu) raised to power of high magnitude (%llu) plus 1 "
+				"overflows 64-bits",
+				(unsigned long long)factor, (unsigned long long)high);
 	return true;
 }
 
@@ -103,13 +116,13 @@ static bool llquantize(struct dif_compiler *c, struct dif_node *arg, uint64_t *r
 		{ DIF_D_LLQUANT_FACTORTYPE, DIF_D_LLQUANT_FACTORVAL, "factor" },
 		{ DIF_D_LLQUANT_LOWTYPE, DIF_D_LLQUANT_LOWVAL, "low magnitude" },
 		{ DIF_D_LLQUANT_HIGHTYPE, DIF_D_LLQUANT_HIGHVAL, "high magnitude" },
-		{ DIF_D_LLQUANT_NSTEPTYPE, DIF_D_LLQUANT_NSTEPVAL, "number of steps" },
+		{ DIF_D_LLQUANT_NSTEPTYPE, DIF_D_LLQUANT_NSTEPVAL, "linear steps per magnitude" },
 	};
 	uint32_t line = arg->line;
 	int64_t v[4];
 
 	for (int i = 0; i < 4; i++, arg = arg->next)
-		if (!constant(c, arg, i + 2, "llquantize", 0, UINT16_MAX, tags[i].type, tags[i].value,
+		if (!constant(c, arg, i + 1, "llquantize", 0, UINT16_MAX, tags[i].type, tags[i].value,
 			      tags[i].what, &v[i]))
 			return false;
 	if (!ll_shape(c, line, (uint64_t)v[0], (uint64_t)v[1], (uint64_t)v[2], (uint64_t)v[3]))
@@ -161,44 +174,68 @@ bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, uint32_t kind
 		      : kind == DIF_AGG_llquantize ? nth(call->args, 5)
 						   : NULL;
 	if (p.increment && (p.increment->kind == DIF_N_AGG || dif_node_is_action(p.increment) ||
-			    !dif_is_int(c, p.increment->type)))
+			    !dif_is_scalar(c, p.increment->type)))
 		return dif_fail(c, DIF_D_PROTO_ARG, call->line,
-				"%s( ) increment value (last argument) must be of integer type", call->name);
+				"%s( ) increment value (argument #%u) must be of scalar type", call->name,
+				dif_node_count(call->args));
 	*ret = p;
 	return true;
+}
+
+static unsigned field(uint64_t arg, unsigned shift)
+{
+	return arg >> shift & 0xffff;
+}
+
+static bool mismatch(struct dif_compiler *c, enum dif_errtag tag, const struct dif_node *asgn,
+		     const char *what, unsigned arg, int64_t expected, int64_t found)
+{
+	return dif_fail(
+	    c, tag, asgn->line,
+	    "%s( ) %s (argument #%u) doesn't match previous declaration: expected %lld, found %lld",
+	    asgn->right->name, what, arg, (long long)expected, (long long)found);
+}
+
+static bool lquantize_match(struct dif_compiler *c, const struct dif_node *asgn, uint64_t old, uint64_t new)
+{
+	int32_t old_base = (int32_t)(uint32_t)old, new_base = (int32_t)(uint32_t) new;
+	int64_t old_step = field(old, 48), new_step = field(new, 48);
+	/* of the limits, as far as the steps reach them */
+	int64_t old_range = field(old, 32) * old_step, new_range = field(new, 32) * new_step;
+
+	if (old_base != new_base)
+		return mismatch(c, DIF_D_LQUANT_MATCHBASE, asgn, "base", 1, old_base, new_base);
+	if (old_range != new_range)
+		return mismatch(c, DIF_D_LQUANT_MATCHLIM, asgn, "limit", 2, old_base + old_range,
+				new_base + new_range);
+	return mismatch(c, DIF_D_LQUANT_MATCHSTEP, asgn, "step", 3, old_step, new_step);
+}
+
+static bool llquantize_match(struct dif_compiler *c, const struct dif_node *asgn, uint64_t old, uint64_t new)
+{
+	static const struct {
+		unsigned shift;
+		enum dif_errtag tag;
+		const char *what;
+	} parts[] = {
+		{ 48, DIF_D_LLQUANT_FACTORMATCH, "factor" },
+		{ 32, DIF_D_LLQUANT_LOWMATCH, "low magnitude" },
+		{ 16, DIF_D_LLQUANT_HIGHMATCH, "high magnitude" },
+		{ 0, DIF_D_LLQUANT_NSTEPMATCH, "linear steps per magnitude" },
+	};
+	unsigned i = 0;
+
+	while (field(old, parts[i].shift) == field(new, parts[i].shift))
+		i++;
+	return mismatch(c, parts[i].tag, asgn, parts[i].what, i + 1, field(old, parts[i].shift),
+			field(new, parts[i].shift));
 }
 
 bool dif_agg_params_match(struct dif_compiler *c, const struct dif_ident *id, const struct dif_node *asgn,
 			  const struct dif_agg_params *p)
 {
-	static const struct {
-		unsigned shift;
-		uint64_t mask;
-		enum dif_errtag tag;
-		const char *what;
-	} lq[] = {
-		{ 0, 0xffffffff, DIF_D_LQUANT_MATCHBASE, "base" },
-		{ 48, 0xffff, DIF_D_LQUANT_MATCHSTEP, "step" },
-		{ 32, 0xffff, DIF_D_LQUANT_MATCHLIM, "limit" },
-	}, llq[] = {
-		{ 48, 0xffff, DIF_D_LLQUANT_FACTORMATCH, "factor" },
-		{ 32, 0xffff, DIF_D_LLQUANT_LOWMATCH, "low magnitude" },
-		{ 16, 0xffff, DIF_D_LLQUANT_HIGHMATCH, "high magnitude" },
-		{ 0, 0xffff, DIF_D_LLQUANT_NSTEPMATCH, "number of steps" },
-	};
-	uint64_t diff = p->arg ^ id->agg_arg;
-
-	for (size_t i = 0; id->agg_kind == DIF_AGG_lquantize && i < OT_ARRAY_SIZE(lq); i++)
-		if (diff >> lq[i].shift & lq[i].mask)
-			return dif_fail(
-			    c, lq[i].tag, asgn->line,
-			    "lquantize( ) %s doesn't match previous declaration of @%s at line %u",
-			    lq[i].what, id->name, id->line);
-	for (size_t i = 0; id->agg_kind == DIF_AGG_llquantize && i < OT_ARRAY_SIZE(llq); i++)
-		if (diff >> llq[i].shift & llq[i].mask)
-			return dif_fail(
-			    c, llq[i].tag, asgn->line,
-			    "llquantize( ) %s doesn't match previous declaration of @%s at line %u",
-			    llq[i].what, id->name, id->line);
-	return true;
+	if (p->arg == id->agg_arg)
+		return true;
+	return id->agg_kind == DIF_AGG_lquantize ? lquantize_match(c, asgn, id->agg_arg, p->arg)
+						 : llquantize_match(c, asgn, id->agg_arg, p->arg);
 }

@@ -122,6 +122,8 @@ static bool effect_statement(struct dif_compiler *c, struct dif_node *n, struct 
 	n = dif_cook(c, n);
 	if (!n)
 		return false;
+	if (n->kind == DIF_N_AGG && !n->args && !dif_agg_find(c, n->name))
+		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "undefined aggregation: @%s", n->name);
 	if (n->kind == DIF_N_AGG)
 		return dif_fail(c, DIF_D_AGG_NULL, n->line,
 				"expression statement has no effect: aggregation @%s", n->name);

@@ -91,15 +91,21 @@ static void parse_size(const char **s, struct dif_conv *conv)
 	}
 }
 
-/* conversion = "%" flag* extent [ "." extent ] size letter; *@s is behind the percent sign. */
+static void parse_flags(const char **s, struct dif_conv *conv)
+{
+	for (uint32_t flag; (flag = flag_of(**s)); ++*s)
+		conv->flags |= flag;
+}
+
+/* conversion = "%" flag* extent flag* [ "." extent ] flag* size letter; *@s is behind the percent sign. */
 static struct ot_err *parse_conv(const char **s, struct dif_conv *conv)
 {
 	const char *start = *s;
 
-	for (uint32_t flag; (flag = flag_of(**s)); ++*s)
-		conv->flags |= flag;
+	parse_flags(s, conv);
 	if (!parse_extent(s, conv, DIF_CONV_STAR_WIDTH, &conv->width))
 		goto too_big;
+	parse_flags(s, conv);
 	if (**s == '$')
 		return ot_err_new(OT_ERR_SYNTAX, "format conversion %%%.*s$ is positional, which D has not",
 				  (int)(*s - start), start);
@@ -107,6 +113,7 @@ static struct ot_err *parse_conv(const char **s, struct dif_conv *conv)
 		++*s;
 		if (!parse_extent(s, conv, DIF_CONV_STAR_PREC, &conv->prec))
 			goto too_big;
+		parse_flags(s, conv);
 	}
 	parse_size(s, conv);
 	if (!**s)

@@ -83,7 +83,8 @@ static void add(struct fixture *f, unsigned which, const char *s, int n, uint64_
 static void table_is(struct fixture *f, const char *expected)
 {
 	for (unsigned i = 0; i < 2; i++)
-		f->aggs.vars[i].printed = false;
+		for (size_t k = 0; k < f->aggs.vars[i].count; k++)
+			f->aggs.vars[i].entries[k]->source->printed = false;
 	assert_null(cli_print_aggregations(&f->o.p, &f->aggs));
 	output_is(&f->o, expected);
 }
@@ -179,7 +180,7 @@ static void test_printa(void **state)
 	output_is(&f.o, "\n");
 	assert_null(cli_printa(&f.o.p, &f.aggs, both, 2, NULL));
 	output_is(&f.o, "\n");
-	assert_false(f.aggs.vars[0].printed); /* there was nothing */
+	assert_false(f.aggs.vars[0].printed_empty); /* there was nothing at all */
 	add(&f, 0, "x", 1, 5);
 	add(&f, 0, "y", 2, 3);
 	add(&f, 1, "y", 2, 0);
@@ -188,7 +189,8 @@ static void test_printa(void **state)
 	assert_null(cli_printa(&f.o.p, &f.aggs, one, 1, NULL));
 	output_is(&f.o,
 		  "\n" NAME("y") "        2                3\n" NAME("x") "        1                5\n");
-	assert_true(f.aggs.vars[0].printed);
+	assert_true(f.aggs.vars[0].entries[0]->source->printed);
+	assert_false(f.aggs.vars[1].entries[0]->source->printed);
 
 	assert_null(dif_format_parse("%s/%d: %@d %@5u|%@d\n", &f.arena, &fmt));
 	assert_null(cli_printa(&f.o.p, &f.aggs, both, 2, &fmt));
