@@ -236,7 +236,7 @@ static const struct {
 	{ "D_LQUANT_STEPSMALL", "BEGIN { @ = lquantize(1, 0, 100000, 1); }" },
 	{ "D_LQUANT_MATCHBASE", "BEGIN { @ = lquantize(1, 0, 10, 1); @ = lquantize(1, 1, 11, 1); }" },
 	{ "D_LQUANT_MATCHLIM", "BEGIN { @ = lquantize(1, 0, 10, 1); @ = lquantize(1, 0, 11, 1); }" },
-	{ "D_LQUANT_MATCHSTEP", "BEGIN { @ = lquantize(1, 0, 10, 1); @ = lquantize(1, 0, 20, 2); }" },
+	{ "D_LQUANT_MATCHSTEP", "BEGIN { @ = lquantize(1, 0, 10, 1); @ = lquantize(1, 0, 10, 2); }" },
 	{ "D_LLQUANT_FACTORTYPE", "BEGIN { @ = llquantize(1, arg0, 0, 6, 10); }" },
 	{ "D_LLQUANT_FACTORVAL", "BEGIN { @ = llquantize(1, 70000, 0, 6, 10); }" },
 	{ "D_LLQUANT_FACTORMATCH",

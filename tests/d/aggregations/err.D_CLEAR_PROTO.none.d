@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: clear() takes an aggregation.
+ */
+BEGIN
+{
+	clear();
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: an aggregation keeps its low magnitude.
+ */
+BEGIN
+{
+	@a = llquantize(1, 2, 0, 6, 4);
+	@a = llquantize(1, 2, 1, 6, 4);
+}

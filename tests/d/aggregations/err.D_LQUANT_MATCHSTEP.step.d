@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: an aggregation keeps its step.
+ */
+BEGIN
+{
+	@a = lquantize(1, 0, 10, 1);
+	@a = lquantize(1, 0, 10, 2);
+}

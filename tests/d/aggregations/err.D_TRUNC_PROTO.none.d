@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: trunc() takes an aggregation.
+ */
+BEGIN
+{
+	trunc();
+}
