@@ -87,7 +87,7 @@ static const struct {
 	{ "D_AGG_MDIM", "BEGIN { @a[1][2] = count(); }" },
 	{ "D_AGG_COMM", "BEGIN { commit(1); @a = count(); }" },
 	{ "D_AGG_SPEC", "BEGIN { speculate(1); @a = count(); }" },
-	{ "D_AGG_NULL", "BEGIN { @a; }" },
+	{ "D_AGG_NULL", "BEGIN { @a[1]; }" },
 	{ "D_AGG_NULL", "BEGIN { @a = count(); x = @a; }" },
 	{ "D_AGG_SCALAR", "BEGIN { @a = sum(\"x\"); }" },
 	{ "D_ARR_BADREF", "int a[4]; BEGIN { trace(a[1, 2]); }" },
