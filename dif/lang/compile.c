@@ -154,6 +154,7 @@ static void reset(struct dif_compiler *c, const struct dif_source *src, struct d
 	c->nclauses = c->noptsets = 0;
 	c->pending = NULL;
 	c->params = NULL;
+	c->fresh = NULL;
 	c->nodes = &c->scratch;
 	memset(&c->clause, 0, sizeof(c->clause));
 	memset(&c->tok, 0, sizeof(c->tok));

@@ -58,6 +58,7 @@ struct dif_compiler {
 	uint32_t next_hidden; /* numbers this->%… variables of if/else */
 	struct dif_xlator *xlators;
 	struct dif_provider *providers;
+	const char *fresh;     /* the global that the assignment being cooked is to make; NULL */
 	uint32_t expand_depth; /* inlines and translators within each other */
 
 	/* this compilation */

@@ -89,10 +89,28 @@ static bool fits(struct dif_compiler *c, struct dif_node *n, struct dif_type *va
 	return dif_assignable(c, n->left->type, n->right);
 }
 
+static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
+{
+	return n->kind == DIF_N_IDENT && !strchr(n->name, '`') && !dif_ident_find(c, n->scope, n->name);
+}
+
+/* The value that x is to have: an unknown x does not have one in it yet. */
+static struct dif_node *cook_value(struct dif_compiler *c, const struct dif_node *target,
+				   struct dif_node *value)
+{
+	const char *keep = c->fresh;
+
+	if (target->scope == DIF_NAME_GLOBAL && is_unknown(c, target))
+		c->fresh = target->name;
+	value = dif_cook(c, value);
+	c->fresh = keep;
+	return value;
+}
+
 /* An unknown x gets the type of e. */
 static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 {
-	n->right = dif_cook(c, n->right);
+	n->right = cook_value(c, n->left, n->right);
 	if (!n->right)
 		return NULL;
 	struct dif_type *value = value_type(n->right);
@@ -123,11 +141,6 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 }
 
 /* --- x op= e ----------------------------------------------------------------------------------- */
-
-static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
-{
-	return n->kind == DIF_N_IDENT && !strchr(n->name, '`') && !dif_ident_find(c, n->scope, n->name);
-}
 
 static bool check_sum(struct dif_compiler *c, struct dif_node *n)
 {

@@ -120,7 +120,7 @@ static struct dif_node *undefined(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *type;
 	int64_t value;
 
-	if (n->scope != DIF_NAME_GLOBAL)
+	if (n->scope != DIF_NAME_GLOBAL || (c->fresh && !strcmp(c->fresh, n->name)))
 		return dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s%s has not yet been declared or assigned",
 				scope_text(n->scope), n->name);
 	if (c->world->find_enumerator && c->world->find_enumerator(c->world->env, n->name, &type, &value))

@@ -90,6 +90,7 @@ static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_no
 		return dif_fail(c, DIF_D_ARR_BADREF, n->line, "%s[ ] takes one integer", id->name);
 	if (id->id == DIF_VAR_args)
 		return dif_cook_args(c, n);
+	/* the fields of a VMCS have the biggest numbers */
 	if (n->args->kind == DIF_N_INT && n->args->value > 0xffff)
 		return dif_fail(c, DIF_D_REGS_IDX, n->line, "index %lld is out of range for %s[ ]",
 				(long long)n->args->value, id->name);

@@ -72,11 +72,23 @@ static struct dif_node *cook_addrof(struct dif_compiler *c, struct dif_node *n)
 	return n->type ? n : NULL;
 }
 
+/* *p of a type that is declared only: nothing can be read there, and its size is not known. */
+static bool is_incomplete_deref(struct dif_compiler *c, struct dif_node *l)
+{
+	if (l->kind != DIF_N_OP1 || l->op != DIF_O_DEREF || !(l->left = dif_cook(c, l->left)))
+		return false;
+	struct dif_type *to = dif_pointee(c, l->left->type);
+	return to && dif_is_incomplete(c, to);
+}
+
 static struct dif_node *cook_sizeof(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_node *l = n->left;
 
 	if (l->kind != DIF_N_TYPE) {
+		if (is_incomplete_deref(c, l))
+			return dif_fail(c, DIF_D_SIZEOF_TYPE, n->line,
+					"cannot apply sizeof to an operand of unknown size");
 		l = dif_cook(c, l);
 		if (!l)
 			return NULL;
@@ -190,6 +202,8 @@ struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
 		n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
+	if (n->op == DIF_O_ADDROF && (n->left->kind == DIF_N_AGG || dif_is_kind(c, n->left->type, DIF_C_DYNAMIC)))
+		return dif_fail(c, DIF_D_ADDROF_VAR, n->line, "cannot take address of dynamic object");
 	if (n->op == DIF_O_DEREF && n->left->kind == DIF_N_XLATE && n->left->op == DIF_O_ARROW) {
 		n->left->op = DIF_O_DOT; /* what a translated pointer leads to is the translated struct */
 		return n->left;

@@ -22,6 +22,9 @@ static bool declare_typedef(struct dif_compiler *c, const struct dif_declarator 
 {
 	if (d->is_assoc)
 		return dif_fail(c, DIF_D_DECL_ARRNULL, d->line, "associative arrays may not be typedefs");
+	if (dif_ident_find(c, DIF_NAME_GLOBAL, d->name))
+		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "global variable identifier redeclared: %s",
+				d->name);
 	if (ot_map_gets(&c->types.typedefs, d->name)) {
 		if (c->lex.file)
 			return true;

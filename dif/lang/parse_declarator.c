@@ -159,7 +159,7 @@ static bool array_size(struct dif_compiler *c, uint64_t *ret)
 	if (c->tok.kind != DIF_T_RBRACK) {
 		struct dif_type *type;
 		uint32_t line = c->tok.line;
-		if (!dif_parse_constant(c, &n, &type) || n < 0)
+		if (!dif_parse_constant(c, &n, &type) || n <= 0)
 			return dif_fail(
 			    c, DIF_D_DECL_ARRSUB, line,
 			    "positive integral constant expression or tuple signature expected as array "
@@ -169,6 +169,22 @@ static bool array_size(struct dif_compiler *c, uint64_t *ret)
 		*ret = (uint64_t)n;
 	}
 	return dif_expect(c, DIF_T_RBRACK);
+}
+
+static bool starts_param(struct dif_compiler *c)
+{
+	switch ((int)c->tok.kind) {
+	case DIF_T_ELLIPSIS:
+	case DIF_T_AUTO:
+	case DIF_T_EXTERN:
+	case DIF_T_REGISTER:
+	case DIF_T_SELF:
+	case DIF_T_STATIC:
+	case DIF_T_THIS:
+	case DIF_T_TYPEDEF:
+		return true;
+	}
+	return dif_starts_type(c);
 }
 
 /* suffix = ("(" params ")" | "[" … "]")*; dimensions nest from the right */
@@ -182,7 +198,7 @@ static struct dif_type *parse_suffix(struct dif_compiler *c, struct dif_type *ba
 		struct dif_type *fn = function_suffix(c, base);
 		base = fn;
 	} else if (dif_accept(c, DIF_T_LBRACK)) {
-		if (dif_starts_type(c) || c->tok.kind == DIF_T_ELLIPSIS) {
+		if (starts_param(c)) {
 			if (!assoc_suffix(c, d))
 				return NULL;
 			base = parse_suffix(c, base, d);

@@ -86,13 +86,13 @@ static bool bitfield(struct dif_compiler *c, struct dif_type *type, const char *
 	struct dif_type *wtype;
 	uint32_t line = c->tok.line;
 
-	if (!dif_parse_constant(c, &width, &wtype))
+	if (!dif_parse_constant(c, &width, &wtype) || width <= 0)
 		return dif_fail(c, DIF_D_DECL_BFCONST, line,
 				"positive integral constant expression expected as bit-field size");
 	if (!dif_is_int(c, type))
 		return dif_fail(c, DIF_D_DECL_BFTYPE, line, "invalid type for bit-field: %s",
 				name ? name : "");
-	if (width < 0 || (uint64_t)width > dif_sizeof(c, type) * 8 || (width == 0 && name))
+	if ((uint64_t)width > dif_sizeof(c, type) * 8)
 		return dif_fail(c, DIF_D_DECL_BFSIZE, line, "bit-field size %lld is invalid for its type",
 				(long long)width);
 	*ret = (uint32_t)width;
@@ -110,15 +110,12 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 		return dif_fail(c, DIF_D_DECL_SCOPE, d.line,
 				"D scoping operator may not be used in a declaration name");
 	if (d.is_assoc)
-		return dif_fail(c, DIF_D_DECL_LOCASSC, d.line, "associative arrays may not be members");
+		return dif_fail(c, DIF_D_DECL_DYNOBJ, d.line, "cannot have dynamic member: %s",
+				d.name ? d.name : "(anon)");
 	if (c->tok.kind == DIF_T_COLON) {
 		dif_next(c);
 		if (!bitfield(c, d.type, d.name, &width))
 			return false;
-		if (!width) { /* int : 0; closes the unit */
-			ms->bits = round_up(ms->bits, dif_sizeof(c, d.type) * 8);
-			return true;
-		}
 	} else if (!d.name) {
 		return dif_fail(c, DIF_D_DECL_MNAME, d.line, "member declaration requires a name");
 	}
