@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The names that every D program starts with: built-in variables, functions, NULL. */
+#include <stddef.h>
 #include <string.h>
 
 #include "dif/lang/compiler.h"
@@ -146,11 +147,33 @@ static const struct {
 	{ DIF_VAR_view, "string" },
 };
 
-static struct dif_type *curthread_type(struct dif_compiler *c)
+/* curthread's type is looked up when somebody looks into it: most programs do not. Without a definition
+ * it stays declared only. */
+static struct ot_err *find_task(struct dif_type_source *src, struct dif_type *type)
 {
+	struct dif_compiler *c =
+	    (struct dif_compiler *)((char *)src - offsetof(struct dif_compiler, task_source));
 	struct dif_type *task = dif_tag_find(c, DIF_C_STRUCT, "task_struct");
 
-	return task ? dif_type_pointer(c, task) : c->types.void_ptr;
+	if (!task)
+		task = dif_type_new(c, DIF_C_FORWARD, "task_struct", 0);
+	if (!task)
+		return ot_err_nomem();
+	type->ref = task;
+	type->complete = true;
+	return NULL;
+}
+
+static struct dif_type *curthread_type(struct dif_compiler *c)
+{
+	struct dif_type *task = dif_type_new(c, DIF_C_TYPEDEF, "struct task_struct", 0);
+
+	if (!task)
+		return NULL;
+	c->task_source.complete = find_task;
+	task->source = &c->task_source;
+	task->complete = false;
+	return dif_type_pointer(c, task);
 }
 
 struct dif_type *dif_builtin_type(struct dif_compiler *c, uint32_t id)

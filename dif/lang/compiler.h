@@ -51,6 +51,7 @@ struct dif_compiler {
 	struct dif_diag diag;
 
 	struct dif_typetab types;
+	struct dif_type_source task_source; /* builtin.c: of curthread's type */
 	struct ot_map globals, thread, local, aggs;
 	struct dif_ident *params; /* in force, innermost first */
 	uint32_t next_global, next_thread, next_local, next_agg;

@@ -11,6 +11,14 @@ static struct dif_node *op_error(struct dif_compiler *c, struct dif_node *n, enu
 			need);
 }
 
+/* A thread- or clause-local variable that nothing was assigned to yet becomes an int64_t. */
+static struct dif_node *cook_operand(struct dif_compiler *c, struct dif_node *n)
+{
+	if (n->kind == DIF_N_IDENT && n->scope != DIF_NAME_GLOBAL)
+		return dif_cook_target(c, n, c->types.int64);
+	return dif_cook(c, n);
+}
+
 static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif_node *operand)
 {
 	if (operand->kind == DIF_N_AGG)
@@ -89,7 +97,7 @@ static struct dif_node *cook_sizeof(struct dif_compiler *c, struct dif_node *n)
 		if (is_incomplete_deref(c, l))
 			return dif_fail(c, DIF_D_SIZEOF_TYPE, n->line,
 					"cannot apply sizeof to an operand of unknown size");
-		l = dif_cook(c, l);
+		l = cook_operand(c, l);
 		if (!l)
 			return NULL;
 		if (l->kind == DIF_N_AGG)
@@ -195,14 +203,11 @@ struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
 	default:
 		break;
 	}
-	/* of a thread- or clause-local variable that nothing was assigned to yet, this makes an int64_t */
-	if (n->left->kind == DIF_N_IDENT && n->left->scope != DIF_NAME_GLOBAL)
-		n->left = dif_cook_target(c, n->left, c->types.int64);
-	else
-		n->left = dif_cook(c, n->left);
+	n->left = cook_operand(c, n->left);
 	if (!n->left)
 		return NULL;
-	if (n->op == DIF_O_ADDROF && (n->left->kind == DIF_N_AGG || dif_is_kind(c, n->left->type, DIF_C_DYNAMIC)))
+	if (n->op == DIF_O_ADDROF &&
+	    (n->left->kind == DIF_N_AGG || dif_is_kind(c, n->left->type, DIF_C_DYNAMIC)))
 		return dif_fail(c, DIF_D_ADDROF_VAR, n->line, "cannot take address of dynamic object");
 	if (n->op == DIF_O_DEREF && n->left->kind == DIF_N_XLATE && n->left->op == DIF_O_ARROW) {
 		n->left->op = DIF_O_DOT; /* what a translated pointer leads to is the translated struct */

@@ -153,6 +153,11 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 {
 	struct vp_session *s = env;
 
+	/* no module of any kernel: whether its types are known */
+	if (!strcmp(kind, "module") && !strcmp(name, "btf")) {
+		struct vp_types *types = types_of(env);
+		return types && vp_types_btf(types, "vmlinux");
+	}
 	if (!strcmp(kind, "module"))
 		return has_module(env, name);
 	if (!strcmp(kind, "provider")) {

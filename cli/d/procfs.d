@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The current process and thread as proc(4) of other systems describes them. Linux has no such structs:
+ * their members come from the built-in variables, so that they mean the same in every guest and without one.
+ */
+typedef struct psinfo {
+	int pr_nlwp;
+	pid_t pr_pid;
+	pid_t pr_ppid;
+	pid_t pr_pgid;
+	pid_t pr_sid;
+	uint32_t pr_uid;
+	uint32_t pr_euid;
+	uint32_t pr_gid;
+	uint32_t pr_egid;
+	uintptr_t pr_addr;
+	string pr_psargs;
+	string pr_fname;
+	char pr_dmodel;
+	int pr_taskid;
+	int pr_projid;
+	int pr_zoneid;
+} psinfo_t;
+
+typedef struct lwpsinfo {
+	int pr_flag;
+	id_t pr_lwpid;
+	uintptr_t pr_addr;
+	uintptr_t pr_wchan;
+	char pr_stype;
+	char pr_state;
+	char pr_sname;
+	short pr_syscall;
+	int pr_pri;
+	string pr_clname;
+	int pr_onpro;
+	int pr_bindpset;
+	string pr_name;
+} lwpsinfo_t;
+
+typedef struct cpuinfo {
+	int cpu_id;
+	int cpu_pset;
+	int cpu_chip;
+	int cpu_lgrp;
+} cpuinfo_t;
+
+inline char PR_MODEL_UNKNOWN = 0;
+inline char PR_MODEL_ILP32 = 1;
+inline char PR_MODEL_LP64 = 2;
+
+inline int PR_STOPPED = 0x00000001;
+inline int PR_ISTOP = 0x00000002;
+inline int PR_DSTOP = 0x00000004;
+inline int PR_ASLEEP = 0x00000010;
+inline int PR_ISSYS = 0x00001000;
+inline int PR_MSACCT = 0x02000000;
+
+inline char SSLEEP = 1;
+inline char SRUN = 2;
+inline char SZOMB = 3;
+inline char SSTOP = 4;
+inline char SIDL = 5;
+inline char SONPROC = 6;
+inline char SWAIT = 7;
+
+/* Whoever runs where the probe fired: there is one, so that the translators' input says nothing. */
+struct outsight_current {
+	int unused;
+};
+
+translator psinfo_t < struct outsight_current *T > {
+	pr_pid = pid;
+	pr_ppid = ppid;
+	pr_uid = uid;
+	pr_euid = uid;
+	pr_gid = gid;
+	pr_egid = gid;
+	pr_addr = (uintptr_t)curthread;
+	pr_psargs = execargs;
+	pr_fname = execname;
+	pr_dmodel = PR_MODEL_LP64;
+	pr_zoneid = 0;
+};
+
+translator lwpsinfo_t < struct outsight_current *T > {
+	pr_flag = 0;
+	pr_lwpid = tid;
+	pr_addr = (uintptr_t)curthread;
+	pr_state = SONPROC;
+	pr_sname = 'O';
+	pr_onpro = cpu;
+	pr_bindpset = -1;
+	pr_name = execname;
+};
+
+translator cpuinfo_t < struct outsight_current *T > {
+	cpu_id = cpu;
+	cpu_pset = -1;
+	cpu_chip = 0;
+	cpu_lgrp = 0;
+};
+
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> ((struct outsight_current *)NULL);
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> ((struct outsight_current *)NULL);
+inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> ((struct outsight_current *)NULL);

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: A declaration does not assign.
+ */
+int x = 5;
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: A function is no variable.
+ */
+BEGIN
+{
+	trace(strlen);
+	exit(0);
+}

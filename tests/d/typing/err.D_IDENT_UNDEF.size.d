@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: sizeof does not make a variable.
+ */
+BEGIN
+{
+	trace(sizeof(nobody));
+	exit(0);
+}

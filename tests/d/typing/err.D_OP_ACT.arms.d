@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: An action is no arm of ?:.
+ */
+struct s { int a; int bits : 3; int list[2]; };
+struct s v;
+struct s w;
+struct s *p;
+int *ip;
+char *cp;
+int x;
+int (*f)(int);
+
+BEGIN
+{
+	x ? trace(1) : trace(2);
+	exit(0);
+}

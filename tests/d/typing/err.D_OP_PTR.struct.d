@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later
+ * ASSERTION: -> needs a pointer.
+ */
+struct s { int a; int bits : 3; int list[2]; };
+struct s v;
+struct s w;
+struct s *p;
+int *ip;
+char *cp;
+int x;
+int (*f)(int);
+
+BEGIN
+{
+	trace(v->a);
+	exit(0);
+}
