@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The current process and thread as proc(4) of other systems describes them. Linux has no such structs:
- * their members come from the built-in variables, so that they mean the same in every guest and without one.
+ * Processes, threads and processors as proc(4) of other systems describes them. Linux has no such structs:
+ * procfs_task.d and procfs_none.d say where the members come from.
  */
 typedef struct psinfo {
 	int pr_nlwp;
@@ -63,44 +63,3 @@ inline char SSTOP = 4;
 inline char SIDL = 5;
 inline char SONPROC = 6;
 inline char SWAIT = 7;
-
-/* Whoever runs where the probe fired: there is one, so that the translators' input says nothing. */
-struct outsight_current {
-	int unused;
-};
-
-translator psinfo_t < struct outsight_current *T > {
-	pr_pid = pid;
-	pr_ppid = ppid;
-	pr_uid = uid;
-	pr_euid = uid;
-	pr_gid = gid;
-	pr_egid = gid;
-	pr_addr = (uintptr_t)curthread;
-	pr_psargs = execargs;
-	pr_fname = execname;
-	pr_dmodel = PR_MODEL_LP64;
-	pr_zoneid = 0;
-};
-
-translator lwpsinfo_t < struct outsight_current *T > {
-	pr_flag = 0;
-	pr_lwpid = tid;
-	pr_addr = (uintptr_t)curthread;
-	pr_state = SONPROC;
-	pr_sname = 'O';
-	pr_onpro = cpu;
-	pr_bindpset = -1;
-	pr_name = execname;
-};
-
-translator cpuinfo_t < struct outsight_current *T > {
-	cpu_id = cpu;
-	cpu_pset = -1;
-	cpu_chip = 0;
-	cpu_lgrp = 0;
-};
-
-inline psinfo_t *curpsinfo = xlate <psinfo_t *> ((struct outsight_current *)NULL);
-inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> ((struct outsight_current *)NULL);
-inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> ((struct outsight_current *)NULL);

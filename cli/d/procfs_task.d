@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The same of any task, where there is a kernel to read it from. */
+/* proc(4)'s structs of any task of a guest. */
 #pragma D depends_on library procfs.d
 #pragma D depends_on module vmlinux
 #pragma D depends_on module btf
 
-translator psinfo_t < struct task_struct *T > {
+translator psinfo_t < kthread_t *T > {
 	pr_pid = T->tgid;
 	pr_ppid = T->real_parent->tgid;
 	pr_uid = T->cred->uid.val;
@@ -15,13 +15,23 @@ translator psinfo_t < struct task_struct *T > {
 	pr_psargs = stringof(T->comm);
 	pr_fname = stringof(T->comm);
 	pr_dmodel = PR_MODEL_LP64;
-	pr_zoneid = 0;
 };
 
-translator lwpsinfo_t < struct task_struct *T > {
+translator lwpsinfo_t < kthread_t *T > {
 	pr_flag = 0;
 	pr_lwpid = T->pid;
 	pr_addr = (uintptr_t)T;
 	pr_pri = T->prio;
+	pr_onpro = cpu;
+	pr_bindpset = -1;
 	pr_name = stringof(T->comm);
 };
+
+translator cpuinfo_t < kthread_t *T > {
+	cpu_id = cpu;
+	cpu_pset = -1;
+};
+
+inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
+inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
+inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (curthread);

@@ -164,22 +164,23 @@ static struct ot_err *find_task(struct dif_type_source *src, struct dif_type *ty
 	return NULL;
 }
 
-static struct dif_type *curthread_type(struct dif_compiler *c)
+/* kthread_t, as other systems call it: what curthread points to. */
+static bool add_task_type(struct dif_compiler *c)
 {
 	struct dif_type *task = dif_type_new(c, DIF_C_TYPEDEF, "struct task_struct", 0);
 
 	if (!task)
-		return NULL;
+		return false;
 	c->task_source.complete = find_task;
 	task->source = &c->task_source;
 	task->complete = false;
-	return dif_type_pointer(c, task);
+	return ot_map_puts(&c->types.typedefs, "kthread_t", task) || dif_fail_memory(c);
 }
 
 struct dif_type *dif_builtin_type(struct dif_compiler *c, uint32_t id)
 {
 	if (id == DIF_VAR_curthread)
-		return curthread_type(c);
+		return dif_type_pointer(c, ot_map_gets(&c->types.typedefs, "kthread_t"));
 	for (size_t i = 0; i < OT_ARRAY_SIZE(vars); i++) {
 		if (vars[i].id != id)
 			continue;
@@ -203,6 +204,8 @@ static bool add_functions(struct dif_compiler *c, const struct dif_function *lis
 
 bool dif_builtins_init(struct dif_compiler *c)
 {
+	if (!add_task_type(c))
+		return false;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(vars); i++) {
 		struct dif_ident *id =
 		    dif_ident_add(c, DIF_NAME_GLOBAL, dif_var_name(vars[i].id), DIF_ID_BUILTIN);

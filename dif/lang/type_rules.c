@@ -148,6 +148,8 @@ bool dif_is_signed(struct dif_compiler *c, struct dif_type *type)
 
 static bool same(struct dif_compiler *c, struct dif_type *a, struct dif_type *b, int depth)
 {
+	if (a == b) /* without a look behind a name */
+		return true;
 	a = dif_base(c, a);
 	b = dif_base(c, b);
 	if (a == b)

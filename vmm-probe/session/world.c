@@ -153,10 +153,10 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 {
 	struct vp_session *s = env;
 
-	/* no module of any kernel: whether its types are known */
-	if (!strcmp(kind, "module") && !strcmp(name, "btf")) {
-		struct vp_types *types = types_of(env);
-		return types && vp_types_btf(types, "vmlinux");
+	/* no modules of any kernel: whether the types of a guest's are known */
+	if (!strcmp(kind, "module") && (!strcmp(name, "btf") || !strcmp(name, "nobtf"))) {
+		struct vp_types *types = first(env) ? types_of(env) : NULL;
+		return (types && vp_types_btf(types, "vmlinux")) == !strcmp(name, "btf");
 	}
 	if (!strcmp(kind, "module"))
 		return has_module(env, name);
