@@ -1,0 +1,7 @@
+/* ASSERTION: aggrate refuses a value that is none. */
+#pragma D option aggrate=@none@
+
+BEGIN
+{
+	exit(0);
+}

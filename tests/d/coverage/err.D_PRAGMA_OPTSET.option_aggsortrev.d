@@ -1,0 +1,7 @@
+/* ASSERTION: aggsortrev refuses a value that is none. */
+#pragma D option aggsortrev=@none@
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* ASSERTION: cpu refuses a value that is none. */
+#pragma D option cpu=@none@
+
+BEGIN
+{
+	exit(0);
+}

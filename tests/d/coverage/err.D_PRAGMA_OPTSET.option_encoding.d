@@ -1,0 +1,7 @@
+/* ASSERTION: encoding refuses a value that is none. */
+#pragma D option encoding=@none@
+
+BEGIN
+{
+	exit(0);
+}

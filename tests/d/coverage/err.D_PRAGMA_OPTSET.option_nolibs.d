@@ -1,0 +1,7 @@
+/* ASSERTION: nolibs is for the command line only. */
+#pragma D option nolibs=1
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* ASSERTION: nspec refuses a value that is none. */
+#pragma D option nspec=@none@
+
+BEGIN
+{
+	exit(0);
+}

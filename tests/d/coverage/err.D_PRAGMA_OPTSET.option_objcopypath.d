@@ -1,0 +1,7 @@
+/* ASSERTION: objcopypath is for the command line only. */
+#pragma D option objcopypath=1
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* ASSERTION: pspec refuses a value that is none. */
+#pragma D option pspec=@none@
+
+BEGIN
+{
+	exit(0);
+}

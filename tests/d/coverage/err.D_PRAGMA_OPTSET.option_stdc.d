@@ -1,0 +1,7 @@
+/* ASSERTION: stdc is for the command line only. */
+#pragma D option stdc=1
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %% takes no argument: one is one too many. */
+BEGIN
+{
+	printf("%%", 1);
+	exit(0);
+}

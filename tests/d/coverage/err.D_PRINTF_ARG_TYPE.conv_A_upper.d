@@ -1,0 +1,6 @@
+/* ASSERTION: %A takes no string. */
+BEGIN
+{
+	printf("%A", "text");
+	exit(0);
+}

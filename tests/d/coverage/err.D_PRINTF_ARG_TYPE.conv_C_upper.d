@@ -1,0 +1,6 @@
+/* ASSERTION: %C takes no string. */
+BEGIN
+{
+	printf("%C", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %P takes no string. */
+BEGIN
+{
+	printf("%P", "text");
+	exit(0);
+}

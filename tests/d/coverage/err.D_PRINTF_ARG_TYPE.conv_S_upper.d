@@ -1,0 +1,6 @@
+/* ASSERTION: %S takes no integer. */
+BEGIN
+{
+	printf("%S", 1);
+	exit(0);
+}

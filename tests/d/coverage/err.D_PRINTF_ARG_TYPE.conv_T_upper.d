@@ -1,0 +1,6 @@
+/* ASSERTION: %T takes no string. */
+BEGIN
+{
+	printf("%T", "text");
+	exit(0);
+}

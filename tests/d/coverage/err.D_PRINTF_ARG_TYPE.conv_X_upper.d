@@ -1,0 +1,6 @@
+/* ASSERTION: %X takes no string. */
+BEGIN
+{
+	printf("%X", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %Y takes no string. */
+BEGIN
+{
+	printf("%Y", "text");
+	exit(0);
+}

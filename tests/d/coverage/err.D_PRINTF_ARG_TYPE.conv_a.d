@@ -1,0 +1,6 @@
+/* ASSERTION: %a takes no string. */
+BEGIN
+{
+	printf("%a", "text");
+	exit(0);
+}

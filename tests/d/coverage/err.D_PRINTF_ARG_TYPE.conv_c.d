@@ -1,0 +1,6 @@
+/* ASSERTION: %c takes no string. */
+BEGIN
+{
+	printf("%c", "text");
+	exit(0);
+}

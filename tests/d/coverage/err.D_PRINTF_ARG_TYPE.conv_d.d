@@ -1,0 +1,6 @@
+/* ASSERTION: %d takes no string. */
+BEGIN
+{
+	printf("%d", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %g takes no integer. */
+BEGIN
+{
+	printf("%g", 1);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %hX takes no string. */
+BEGIN
+{
+	printf("%hX", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %hd takes no string. */
+BEGIN
+{
+	printf("%hd", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %hi takes no string. */
+BEGIN
+{
+	printf("%hi", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %ho takes no string. */
+BEGIN
+{
+	printf("%ho", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %hu takes no string. */
+BEGIN
+{
+	printf("%hu", "text");
+	exit(0);
+}

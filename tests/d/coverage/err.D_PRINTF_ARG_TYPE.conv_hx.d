@@ -1,0 +1,6 @@
+/* ASSERTION: %hx takes no string. */
+BEGIN
+{
+	printf("%hx", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %i takes no string. */
+BEGIN
+{
+	printf("%i", "text");
+	exit(0);
+}

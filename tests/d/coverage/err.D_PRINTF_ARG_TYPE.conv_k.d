@@ -1,0 +1,6 @@
+/* ASSERTION: %k takes no integer. */
+BEGIN
+{
+	printf("%k", 1);
+	exit(0);
+}

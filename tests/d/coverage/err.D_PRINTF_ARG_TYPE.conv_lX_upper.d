@@ -1,0 +1,6 @@
+/* ASSERTION: %lX takes no string. */
+BEGIN
+{
+	printf("%lX", "text");
+	exit(0);
+}

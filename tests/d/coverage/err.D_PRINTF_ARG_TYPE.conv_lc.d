@@ -1,0 +1,6 @@
+/* ASSERTION: %lc takes no string. */
+BEGIN
+{
+	printf("%lc", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %ld takes no string. */
+BEGIN
+{
+	printf("%ld", "text");
+	exit(0);
+}

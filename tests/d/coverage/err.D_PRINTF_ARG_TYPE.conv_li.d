@@ -1,0 +1,6 @@
+/* ASSERTION: %li takes no string. */
+BEGIN
+{
+	printf("%li", "text");
+	exit(0);
+}

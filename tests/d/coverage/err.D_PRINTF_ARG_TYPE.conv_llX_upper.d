@@ -1,0 +1,6 @@
+/* ASSERTION: %llX takes no string. */
+BEGIN
+{
+	printf("%llX", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %lld takes no string. */
+BEGIN
+{
+	printf("%lld", "text");
+	exit(0);
+}

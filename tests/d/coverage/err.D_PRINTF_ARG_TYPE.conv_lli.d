@@ -1,0 +1,6 @@
+/* ASSERTION: %lli takes no string. */
+BEGIN
+{
+	printf("%lli", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %llo takes no string. */
+BEGIN
+{
+	printf("%llo", "text");
+	exit(0);
+}

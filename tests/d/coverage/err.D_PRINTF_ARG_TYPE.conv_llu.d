@@ -1,0 +1,6 @@
+/* ASSERTION: %llu takes no string. */
+BEGIN
+{
+	printf("%llu", "text");
+	exit(0);
+}

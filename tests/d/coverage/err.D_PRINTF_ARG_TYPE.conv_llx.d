@@ -1,0 +1,6 @@
+/* ASSERTION: %llx takes no string. */
+BEGIN
+{
+	printf("%llx", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %lo takes no string. */
+BEGIN
+{
+	printf("%lo", "text");
+	exit(0);
+}

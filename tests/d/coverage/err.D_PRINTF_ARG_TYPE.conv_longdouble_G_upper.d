@@ -1,0 +1,6 @@
+/* ASSERTION: %LG takes no integer. */
+BEGIN
+{
+	printf("%LG", 1);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %Lf takes no integer. */
+BEGIN
+{
+	printf("%Lf", 1);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %Lg takes no integer. */
+BEGIN
+{
+	printf("%Lg", 1);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %ls takes no integer. */
+BEGIN
+{
+	printf("%ls", 1);
+	exit(0);
+}

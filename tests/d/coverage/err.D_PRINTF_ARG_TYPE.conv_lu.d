@@ -1,0 +1,6 @@
+/* ASSERTION: %lu takes no string. */
+BEGIN
+{
+	printf("%lu", "text");
+	exit(0);
+}

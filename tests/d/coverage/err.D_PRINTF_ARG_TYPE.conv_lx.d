@@ -1,0 +1,6 @@
+/* ASSERTION: %lx takes no string. */
+BEGIN
+{
+	printf("%lx", "text");
+	exit(0);
+}

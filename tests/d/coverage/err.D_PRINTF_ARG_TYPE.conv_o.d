@@ -1,0 +1,6 @@
+/* ASSERTION: %o takes no string. */
+BEGIN
+{
+	printf("%o", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %p takes no string. */
+BEGIN
+{
+	printf("%p", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %s takes no integer. */
+BEGIN
+{
+	printf("%s", 1);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %u takes no string. */
+BEGIN
+{
+	printf("%u", "text");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: %wc takes no string. */
+BEGIN
+{
+	printf("%wc", "text");
+	exit(0);
+}

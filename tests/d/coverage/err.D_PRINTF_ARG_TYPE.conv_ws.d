@@ -1,0 +1,6 @@
+/* ASSERTION: %ws takes no integer. */
+BEGIN
+{
+	printf("%ws", 1);
+	exit(0);
+}

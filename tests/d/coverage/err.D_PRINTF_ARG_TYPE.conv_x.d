@@ -1,0 +1,6 @@
+/* ASSERTION: %x takes no string. */
+BEGIN
+{
+	printf("%x", "text");
+	exit(0);
+}
