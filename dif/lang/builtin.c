@@ -218,7 +218,7 @@ bool dif_builtins_init(struct dif_compiler *c)
 	struct dif_ident *null = dif_ident_add(c, DIF_NAME_GLOBAL, "NULL", DIF_ID_CONST);
 	if (!null)
 		return false;
-	null->type = c->types.void_ptr;
+	null->type = c->types.int_;
 	return add_functions(c, subrs, OT_ARRAY_SIZE(subrs)) &&
 	       add_functions(c, actions, OT_ARRAY_SIZE(actions)) &&
 	       add_functions(c, aggfuncs, OT_ARRAY_SIZE(aggfuncs));

@@ -8,10 +8,22 @@ struct members {
 	struct dif_member *list;
 	size_t n, cap;
 	uint64_t bits;  /* next free bit */
+	uint64_t end;   /* of the last member, bytes */
 	uint64_t align; /* of the aggregate, bytes */
 	bool is_union;
+	bool has_bitfields;
 	struct ot_map names;
 };
+
+/* Bytes that a bit-field has for itself. */
+static uint64_t bitfield_bytes(uint64_t bits)
+{
+	uint64_t n = 1;
+
+	while (n * 8 < bits)
+		n *= 2;
+	return n;
+}
 
 static uint64_t align_of(struct dif_compiler *c, struct dif_type *type)
 {
@@ -22,8 +34,9 @@ static uint64_t align_of(struct dif_compiler *c, struct dif_type *type)
 		t = dif_base(c, t->ref);
 	if (t->kind == DIF_C_STRUCT || t->kind == DIF_C_UNION) {
 		for (uint32_t i = 0; i < t->nmembers; i++) {
-			uint64_t a = t->members[i].bit_size ? dif_sizeof(c, t->members[i].type)
-							    : align_of(c, t->members[i].type);
+			const struct dif_member *m = &t->members[i];
+			uint64_t a =
+			    m->bit_size && t->is_d ? bitfield_bytes(m->bit_size) : align_of(c, m->type);
 			align = a > align && a <= 16 ? a : align;
 		}
 		return align;
@@ -39,24 +52,24 @@ static uint64_t round_up(uint64_t n, uint64_t to)
 	return to ? (n + to - 1) / to * to : n;
 }
 
-/* Place a member as the System V ABI does; a bit-field stays inside of a unit of its type. */
+/*
+ * Place a member as the System V ABI does. Bit-fields are D's own: each starts at a byte and is aligned like
+ * the smallest integer that holds it, the next member may start right behind its bits, and a struct with
+ * bit-fields is not padded at its end.
+ */
 static void place(struct members *ms, struct dif_member *m, uint64_t size, uint64_t align)
 {
-	uint64_t at = ms->is_union ? 0 : ms->bits, bits = m->bit_size ? m->bit_size : size * 8;
+	uint64_t at = ms->is_union ? 0 : ms->bits;
 
-	if (m->bit_size) {
-		if (at / (size * 8) != (at + bits - 1) / (size * 8))
-			at = round_up(at, size * 8);
-	} else {
-		at = round_up(at, align * 8);
-	}
+	if (m->bit_size)
+		size = align = bitfield_bytes(m->bit_size);
+	at = round_up(at, align * 8);
 	m->bit_offset = at;
-	if (ms->is_union)
-		ms->bits = at + bits > ms->bits ? at + bits : ms->bits;
-	else
-		ms->bits = at + bits;
-	if (align > ms->align)
-		ms->align = align;
+	if (!ms->is_union)
+		ms->bits = at + (m->bit_size ? m->bit_size : size * 8);
+	ms->end = at / 8 + size > ms->end ? at / 8 + size : ms->end;
+	ms->align = align > ms->align ? align : ms->align;
+	ms->has_bitfields |= m->bit_size != 0;
 }
 
 static bool add_member(struct dif_compiler *c, struct members *ms, struct dif_member m)
@@ -72,9 +85,7 @@ static bool add_member(struct dif_compiler *c, struct members *ms, struct dif_me
 		ms->cap = cap;
 	}
 	uint64_t size = dif_sizeof(c, m.type);
-	place(ms, &m, size ? size : 1, align_of(c, m.type));
-	if (!size && !m.bit_size && !ms->is_union)
-		ms->bits -= 8; /* a flexible array takes nothing */
+	place(ms, &m, size, align_of(c, m.type));
 	ms->list[ms->n++] = m;
 	return true;
 }
@@ -222,7 +233,7 @@ struct dif_type *dif_parse_sou(struct dif_compiler *c, enum dif_ckind kind, bool
 	t->is_forward = false;
 	t->members = ms.list;
 	t->nmembers = (uint32_t)ms.n;
-	t->size = round_up(round_up(ms.bits, 8) / 8, ms.align);
+	t->size = ms.has_bitfields ? ms.end : round_up(ms.end, ms.align);
 	return t;
 }
 
