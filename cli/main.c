@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* outsight: a verb, or dtrace's command line. */
+#include <locale.h>
 #include <string.h>
 
 #include "cli/commands.h"
@@ -26,6 +27,7 @@ static int run_dtrace(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
 	for (size_t i = 0; argc > 1 && i < OT_ARRAY_SIZE(verbs); i++)
 		if (!strcmp(argv[1], verbs[i].name))
 			return verbs[i].run(argc - 1, argv + 1);

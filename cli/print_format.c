@@ -117,7 +117,10 @@ static void print_integer(struct cli_printer *p, const struct spec *s, const str
 {
 	char c = s->conv->conv;
 
-	if (c == 'd' || c == 'i')
+	/* plain %d takes chars and shorts as their bytes are, without a sign: so dtrace does */
+	if (c == 'd' && d->size < 4 && !*s->conv->size)
+		print_number(p, s, c, (long long)cli_load(d->data, d->size));
+	else if (c == 'd' || c == 'i')
 		print_number(p, s, c, cli_load_signed(d->data, d->size));
 	else
 		print_number(p, s, c == 'p' ? 'x' : c, (long long)cli_load(d->data, d->size));

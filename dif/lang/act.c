@@ -89,19 +89,19 @@ static bool act_tracemem(struct dif_compiler *c, struct dif_node *call, struct d
 	addr = call->args;
 	size = addr->next;
 	dyn = size->next;
-	if (!dif_is_pointer(c, addr->type) && !dif_is_int(c, addr->type) && !dif_is_array(c, addr->type) &&
-	    !dif_is_string(c, addr->type))
-		return dif_fail(c, DIF_D_TRACEMEM_ADDR, call->line,
-				"tracemem( ) argument #1 is incompatible with prototype: prototype: pointer "
-				"or integer, argument: %s",
-				dif_type_text(c, addr->type));
+	if (!dif_is_pointer(c, addr->type) && !dif_is_int(c, addr->type) && !dif_is_array(c, addr->type))
+		return dif_fail(
+		    c, DIF_D_TRACEMEM_ADDR, call->line,
+		    "tracemem( ) argument #1 is incompatible with prototype:\n\tprototype: pointer "
+		    "or integer\n\t argument: %s",
+		    dif_type_text(c, addr->type));
 	if (!dif_act_const(size, &n) || n <= 0 || n > INT32_MAX)
 		return dif_fail(
 		    c, DIF_D_TRACEMEM_SIZE, call->line,
 		    "tracemem( ) argument #2 must be a non-zero positive integral constant expression");
 	if (dyn && (!dif_is_scalar(c, dyn->type)))
 		return dif_fail(c, DIF_D_TRACEMEM_DYNSIZE, call->line,
-				"tracemem( ) argument #3 must be of scalar type");
+				"tracemem( ) dynamic size (argument #3) must be of scalar type");
 	struct dif_rtype ret = {
 		.kind = DIF_TYPE_CTF, .ckind = DIF_CTF_ARRAY, .flags = DIF_TF_BYREF, .size = (uint32_t)n
 	};
@@ -137,10 +137,10 @@ static bool act_printm(struct dif_compiler *c, struct dif_node *call, struct dif
 		    c, DIF_D_PRINTM_SIZE, call->line,
 		    "printm( ) argument #1 must be a non-zero positive integral constant expression");
 	if (!dif_is_pointer(c, ref->type))
-		return dif_fail(
-		    c, DIF_D_PRINTM_ADDR, call->line,
-		    "printm( ) argument #2 is incompatible with prototype: prototype: pointer, argument: %s",
-		    dif_type_text(c, ref->type));
+		return dif_fail(c, DIF_D_PRINTM_ADDR, call->line,
+				"printm( ) argument #2 is incompatible with prototype:\n\tprototype: "
+				"pointer\n\t argument: %s",
+				dif_type_text(c, ref->type));
 	struct dif_object *obj =
 	    dif_act_record(c, call->line) ? dif_cg_memory_object(c, ref, (uint32_t)n) : NULL;
 	struct dif_action *a = obj ? dif_action_add(c, out, DIF_ACT_printm, obj) : NULL;

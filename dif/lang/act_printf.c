@@ -15,8 +15,6 @@
 /* How many bytes a size prefix asks for; 0: any. */
 static uint64_t prefix_size(const struct dif_conv *cv)
 {
-	if (!strcmp(cv->size, "hh"))
-		return 1;
 	if (!strcmp(cv->size, "h"))
 		return 2;
 	return *cv->size == 'l' ? 8 : 0;
@@ -25,6 +23,20 @@ static uint64_t prefix_size(const struct dif_conv *cv)
 static bool is_char_array(struct dif_compiler *c, struct dif_type *t)
 {
 	return dif_is_array(c, t) && dif_is_stringlike(c, t);
+}
+
+static bool is_wide_array(struct dif_compiler *c, struct dif_type *t)
+{
+	return dif_is_array(c, t) && dif_is_int(c, dif_pointee(c, t)) &&
+	       dif_sizeof(c, dif_pointee(c, t)) == 4;
+}
+
+/* A process that plain user addresses can be taken to be of: -p's or -c's. */
+static bool has_target(struct dif_compiler *c)
+{
+	int64_t pid = 0;
+
+	return c->world->macro && c->world->macro(c->world->env, "target", &pid) && pid;
 }
 
 /* Does a value of type @t go with conversion @cv? */
@@ -43,16 +55,16 @@ static bool type_fits(struct dif_compiler *c, const struct dif_conv *cv, struct 
 		return integer && (!want || want == size);
 	case 'c':
 	case 'C':
-		return integer && (*cv->size == 'l' || size <= 4);
+		return integer && size <= 4;
 	case 's':
 	case 'S':
-		return dif_is_string(c, t) || is_char_array(c, t) || (*cv->size && dif_is_array(c, t));
+		return *cv->size ? is_wide_array(c, t) : dif_is_string(c, t) || is_char_array(c, t);
 	case 'p':
 		return dif_is_scalar(c, t) || dif_is_function(c, t);
 	case 'a':
+		return dif_is_scalar(c, t) || dif_is_function(c, t) || dif_is_kind(c, t, DIF_C_SYMADDR);
 	case 'A':
-		return dif_is_scalar(c, t) || dif_is_function(c, t) || dif_is_kind(c, t, DIF_C_SYMADDR) ||
-		       dif_is_kind(c, t, DIF_C_USYMADDR);
+		return dif_is_kind(c, t, DIF_C_USYMADDR) || (has_target(c) && dif_is_scalar(c, t));
 	case 'k':
 		return dif_is_kind(c, t, DIF_C_STACK);
 	case 'Y':
@@ -95,7 +107,7 @@ static bool parse_format(struct dif_compiler *c, const struct dif_node *call, co
 
 	if (!err)
 		return true;
-	dif_fail(c, DIF_D_SYNTAX, call->line, "%s( ) format: %s", call->name, ot_err_message(err));
+	dif_fail(c, DIF_D_SYNTAX, call->line, "%s", ot_err_message(err));
 	ot_err_destroy(err);
 	return false;
 }
@@ -107,7 +119,50 @@ struct arguments {
 	unsigned n; /* taken so far, the format counted */
 };
 
-static bool take_star(struct dif_compiler *c, const struct dif_node *call, struct arguments *args)
+/* What a conversion takes, for messages. */
+static const char *prototype(const struct dif_conv *cv)
+{
+	static const char xint[] = "char, short, int, long, or long long", *const fp[] = {
+		"float, double, or long double", "long double"
+	};
+
+	switch (cv->conv) {
+	case 'd':
+	case 'i':
+	case 'o':
+	case 'u':
+	case 'x':
+	case 'X':
+		return !*cv->size               ? xint
+		       : !strcmp(cv->size, "h") ? "short"
+		       : !strcmp(cv->size, "l") ? "long"
+						: "long long";
+	case 'c':
+	case 'C':
+		return *cv->size ? "int" : "char, short, or int";
+	case 's':
+	case 'S':
+	case 'I':
+		return *cv->size ? "wchar_t []" : "char [] or string (or use stringof)";
+	case 'a':
+	case 'p':
+		return "pointer or integer";
+	case 'A':
+		return "pointer or integer (with -p/-c) or _usymaddr (without -p/-c)";
+	case 'k':
+		return "stack";
+	case 'Y':
+	case 'T':
+		return "int64_t";
+	case 'P':
+		return "uint16_t";
+	default:
+		return fp[*cv->size == 'L'];
+	}
+}
+
+static bool take_star(struct dif_compiler *c, const struct dif_node *call, const struct dif_conv *cv,
+		      unsigned number, const char *star, struct arguments *args)
 {
 	struct dif_node *a = args->next;
 
@@ -115,37 +170,46 @@ static bool take_star(struct dif_compiler *c, const struct dif_node *call, struc
 	if (!a)
 		return dif_fail(
 		    c, DIF_D_PRINTF_DYN_PROTO, call->line,
-		    "%s( ) prototype mismatch: conversion needs an argument #%u for its width or precision",
-		    call->name, args->n);
+		    "%s( ) prototype mismatch: conversion #%u (%%%s%c) is missing a corresponding "
+		    "\"%s\" argument",
+		    call->name, number, cv->size, cv->conv, star);
 	if (!dif_is_int(c, a->type))
 		return dif_fail(c, DIF_D_PRINTF_DYN_TYPE, call->line,
-				"%s( ) argument #%u is incompatible with conversion prototype: width and "
-				"precision are integers, not %s",
-				call->name, args->n, dif_type_text(c, a->type));
+				"%s( ) argument #%u is incompatible with conversion #%u prototype:\n"
+				"\tconversion: %% %s %s%c\n\t prototype: int\n\t  argument: %s",
+				call->name, args->n, number, star, cv->size, cv->conv,
+				dif_type_text(c, a->type));
 	args->next = a->next;
 	return true;
 }
 
+static bool type_error(struct dif_compiler *c, const struct dif_node *call, const struct dif_conv *cv,
+		       unsigned number, unsigned arg, struct dif_type *type)
+{
+	dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
+		 "%s( ) argument #%u is incompatible with conversion #%u prototype:\n"
+		 "\tconversion: %%%s%c\n\t prototype: %s\n\t  argument: %s",
+		 call->name, arg, number, cv->size, cv->conv, prototype(cv), dif_type_text(c, type));
+	if ((cv->conv == 's' || cv->conv == 'S') && dif_is_pointer(c, type))
+		dif_hint(c, "stringof() reads a string of the kernel, copyinstr() one of a process");
+	return false;
+}
+
 static bool take_value(struct dif_compiler *c, const struct dif_node *call, const struct dif_conv *cv,
-		       struct arguments *args, struct dif_type **ret)
+		       unsigned number, struct arguments *args, struct dif_type **ret)
 {
 	struct dif_node *a = args->next;
 
 	args->n++;
 	if (!a)
-		return dif_fail(c, DIF_D_PRINTF_ARG_PROTO, call->line,
-				"%s( ) prototype mismatch: conversion %%%c needs an argument #%u", call->name,
-				cv->conv, args->n);
+		return dif_fail(
+		    c, DIF_D_PRINTF_ARG_PROTO, call->line,
+		    "%s( ) prototype mismatch: conversion #%u (%%%s%c) is missing a corresponding "
+		    "value argument",
+		    call->name, number, cv->size, cv->conv);
 	if (a->kind == DIF_N_AGG || dif_node_is_action(a) || dif_is_kind(c, a->type, DIF_C_DYNAMIC) ||
-	    !type_fits(c, cv, a->type)) {
-		dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
-			 "%s( ) argument #%u is incompatible with conversion #%u prototype:\n\tconversion: "
-			 "%%%s%c\n\t  argument: %s",
-			 call->name, args->n, args->n - 1, cv->size, cv->conv, dif_type_text(c, a->type));
-		if ((cv->conv == 's' || cv->conv == 'S') && dif_is_pointer(c, a->type))
-			dif_hint(c, "stringof() reads a string of the kernel, copyinstr() one of a process");
-		return false;
-	}
+	    !type_fits(c, cv, a->type))
+		return type_error(c, call, cv, number, args->n, a->type);
 	*ret = a->type;
 	args->next = a->next;
 	return true;
@@ -165,23 +229,24 @@ static const char *check_format(struct dif_compiler *c, const struct dif_node *c
 		struct dif_type *type = NULL;
 		if (cv->flags & DIF_CONV_AGG) {
 			dif_fail(c, DIF_D_PRINTF_AGG_CONV, call->line,
-				 "%s( ) may not use the @ flag of conversions", call->name);
+				 "%%@ conversion requires an aggregation and is not for use with %s( )",
+				 call->name);
 			break;
 		}
 		if (cv->conv && cv->conv != '%') {
-			if (cv->flags & DIF_CONV_STAR_WIDTH && !take_star(c, call, &args))
+			if (cv->flags & DIF_CONV_STAR_WIDTH && !take_star(c, call, cv, i + 1, "*", &args))
 				break;
-			if (cv->flags & DIF_CONV_STAR_PREC && !take_star(c, call, &args))
+			if (cv->flags & DIF_CONV_STAR_PREC && !take_star(c, call, cv, i + 1, ".*", &args))
 				break;
-			if (!take_value(c, call, cv, &args, &type))
+			if (!take_value(c, call, cv, i + 1, &args, &type))
 				break;
 		}
 		text = copy_conv(text, cv, explicit_letter(c, cv, type), &out);
 	}
 	if (!c->failed && args.next)
 		dif_fail(c, DIF_D_PRINTF_ARG_EXTRA, call->line,
-			 "%s( ) prototype mismatch: only %u arguments are used by this format string",
-			 call->name, args.n);
+			 "%s( ) prototype mismatch: only %u arguments required by this format string",
+			 call->name, args.n - 1);
 	if (out.failed)
 		dif_fail_memory(c);
 	const char *s = c->failed ? NULL : dif_strdup(c, &c->prog->arena, ot_buf_str(&out));
@@ -203,6 +268,10 @@ static bool check_call(struct dif_compiler *c, struct dif_node *call, uint32_t k
 				call->name, dif_type_text(c, call->args->type));
 	if (!*call->args->name && kind != DIF_ACT_freopen)
 		return dif_fail(c, DIF_D_PRINTF_FMT_EMPTY, call->line, "%s( ) format string is empty",
+				call->name);
+	/* what freopen("") is to libraries of other implementations */
+	if (kind == DIF_ACT_freopen && !strcmp(call->args->name, "."))
+		return dif_fail(c, DIF_D_FREOPEN_INVALID, call->line, "%s( ) argument #1 cannot be \".\"",
 				call->name);
 	if (c->clause.has_speculate && kind != DIF_ACT_printf)
 		return dif_fail(c, DIF_D_ACT_SPEC, call->line, "%s( ) may not follow speculate( )",

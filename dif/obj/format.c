@@ -49,84 +49,114 @@ static uint32_t flag_of(char c)
 	return 0;
 }
 
-/* A decimal number at *@s, moved behind it; none is 0. False when it overflows an int. */
-static bool parse_number(const char **s, int32_t *ret)
+/* What has been read of a conversion. */
+struct state {
+	unsigned number; /* of the conversion, from 1, for messages */
+	bool in_prec;    /* behind the dot */
+	bool in_digits;  /* a 0 is no flag any more */
+	size_t nsize;    /* size letters */
+};
+
+/* Of '0' and '-' the last one counts. */
+static void add_flag(struct dif_conv *conv, uint32_t flag)
+{
+	conv->flags |= flag;
+	if (flag == DIF_CONV_LEFT)
+		conv->flags &= ~(uint32_t)DIF_CONV_ZERO;
+	else if (flag == DIF_CONV_ZERO)
+		conv->flags &= ~(uint32_t)DIF_CONV_LEFT;
+}
+
+/* A decimal number at *@s, moved behind it; 0 counts as none. */
+static struct ot_err *add_number(const char **s, struct dif_conv *conv, struct state *st)
 {
 	int32_t n = 0;
 
 	for (; **s >= '0' && **s <= '9'; ++*s)
 		if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, **s - '0', &n))
-			return false;
-	*ret = n;
-	return true;
+			return ot_err_new(OT_ERR_SYNTAX, "format conversion #%u: %s is too large", st->number,
+					  st->in_prec ? "precision" : "width");
+	*(st->in_prec ? &conv->prec : &conv->width) = n ? n : -1;
+	st->in_digits = true;
+	return NULL;
 }
 
-/* A width or what follows the dot of a precision: a number or '*'. 0 counts as none. */
-static bool parse_extent(const char **s, struct dif_conv *conv, uint32_t star, int32_t *ret)
+static struct ot_err *add_star(struct dif_conv *conv, const struct state *st)
 {
-	if (**s == '*') {
-		++*s;
-		conv->flags |= star;
-		return true;
-	}
-	if (!parse_number(s, ret))
-		return false;
-	if (!*ret)
-		*ret = -1;
-	return true;
+	uint32_t flag = st->in_prec ? DIF_CONV_STAR_PREC : DIF_CONV_STAR_WIDTH;
+
+	if (conv->flags & flag)
+		return ot_err_new(OT_ERR_SYNTAX,
+				  "format conversion #%u has more than one '*' specified for the output %s",
+				  st->number, st->in_prec ? "precision" : "width");
+	conv->flags |= flag;
+	return NULL;
 }
 
-/* size = [ "h" | "l" | "ll" | "L" | "w" ] */
-static void parse_size(const char **s, struct dif_conv *conv)
+/* One character, or one number, of what stands between the percent sign and the letter. *ret: it was
+ * none of these. */
+static struct ot_err *parse_modifier(const char **s, struct dif_conv *conv, struct state *st, bool *ret)
 {
 	char c = **s;
+	bool digit = c >= '0' && c <= '9';
 
-	if (!c || !strchr("hlLw", c))
-		return;
-	conv->size[0] = c;
+	*ret = false;
+	if (digit && (c != '0' || st->in_prec || st->in_digits))
+		return add_number(s, conv, st);
+	if (c == '$')
+		return ot_err_new(OT_ERR_SYNTAX,
+				  "format conversion #%u uses unsupported positional format (%%n$)",
+				  st->number);
+	if (c == '.') {
+		if (st->in_prec)
+			return ot_err_new(OT_ERR_SYNTAX,
+					  "format conversion #%u has more than one '.' specified",
+					  st->number);
+		st->in_prec = true;
+		st->in_digits = false;
+	} else if (c == '*') {
+		OT_TRY(add_star(conv, st));
+	} else if (c && strchr("hlLw", c)) {
+		if (st->nsize + 1 < sizeof(conv->size))
+			conv->size[st->nsize] = c;
+		st->nsize++;
+	} else if (c && flag_of(c)) {
+		add_flag(conv, flag_of(c));
+	} else {
+		*ret = true;
+		return NULL;
+	}
 	++*s;
-	if (c == 'l' && **s == 'l') {
-		conv->size[1] = 'l';
-		++*s;
-	}
-}
-
-static void parse_flags(const char **s, struct dif_conv *conv)
-{
-	for (uint32_t flag; (flag = flag_of(**s)); ++*s)
-		conv->flags |= flag;
-}
-
-/* conversion = "%" flag* extent flag* [ "." extent ] flag* size letter; *@s is behind the percent sign. */
-static struct ot_err *parse_conv(const char **s, struct dif_conv *conv)
-{
-	const char *start = *s;
-
-	parse_flags(s, conv);
-	if (!parse_extent(s, conv, DIF_CONV_STAR_WIDTH, &conv->width))
-		goto too_big;
-	parse_flags(s, conv);
-	if (**s == '$')
-		return ot_err_new(OT_ERR_SYNTAX, "format conversion %%%.*s$ is positional, which D has not",
-				  (int)(*s - start), start);
-	if (**s == '.') {
-		++*s;
-		if (!parse_extent(s, conv, DIF_CONV_STAR_PREC, &conv->prec))
-			goto too_big;
-		parse_flags(s, conv);
-	}
-	parse_size(s, conv);
-	if (!**s)
-		return ot_err_new(OT_ERR_SYNTAX, "incomplete format conversion: %%%s", start);
-	if (!is_conversion(conv->size, **s))
-		return ot_err_new(OT_ERR_SYNTAX, "unknown format conversion: %%%.*s", (int)(*s - start + 1),
-				  start);
-	conv->conv = *(*s)++;
-	if (conv->flags & DIF_CONV_LEFT)
-		conv->flags &= ~(uint32_t)DIF_CONV_ZERO;
 	return NULL;
-too_big:
-	return ot_err_new(OT_ERR_SYNTAX, "width or precision is too large: %%%s", start);
+}
+
+/*
+ * conversion = "%" { flag | width | "." | precision | "*" | size } letter; *@s is behind the percent
+ * sign. Modifiers may come in any order.
+ */
+static struct ot_err *parse_conv(const char **s, struct dif_conv *conv, unsigned number)
+{
+	struct state st = { .number = number };
+	const char *start = *s;
+	bool letter = false;
+
+	for (;;) {
+		OT_TRY(parse_modifier(s, conv, &st, &letter));
+		if (letter)
+			break;
+	}
+	if (!**s)
+		return ot_err_new(OT_ERR_SYNTAX,
+				  "format conversion #%u name expected before end of format string", number);
+	if (**s == '%' && *s != start)
+		return ot_err_new(OT_ERR_SYNTAX,
+				  "format conversion #%u cannot be combined with other format flags: %%%%",
+				  number);
+	if (st.nsize >= sizeof(conv->size) || !is_conversion(conv->size, **s))
+		return ot_err_new(OT_ERR_SYNTAX, "format conversion #%u is undefined: %%%.*s%c", number,
+				  (int)sizeof(conv->size), conv->size, **s);
+	conv->conv = *(*s)++;
+	return NULL;
 }
 
 struct ot_err *dif_format_parse(const char *text, struct ot_arena *arena, struct dif_format *ret)
@@ -150,7 +180,7 @@ struct ot_err *dif_format_parse(const char *text, struct ot_arena *arena, struct
 		if (!*s)
 			break;
 		s++;
-		OT_TRY(parse_conv(&s, conv));
+		OT_TRY(parse_conv(&s, conv, fmt.nconvs));
 	}
 	*ret = fmt;
 	return NULL;

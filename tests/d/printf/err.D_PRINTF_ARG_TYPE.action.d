@@ -1,0 +1,5 @@
+/* ASSERTION: An action is no argument. */
+BEGIN
+{
+	printf("%d", trace(1));
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %a takes no string. */
+BEGIN
+{
+	printf("%a", "x");
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: An aggregation is no argument. */
+BEGIN
+{
+	@a = count();
+	printf("%d", @a);
+}

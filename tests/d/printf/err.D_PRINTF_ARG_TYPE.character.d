@@ -1,0 +1,5 @@
+/* ASSERTION: %c takes at most an int. */
+BEGIN
+{
+	printf("%c", timestamp);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %S takes a string. */
+BEGIN
+{
+	printf("%S", 1);
+}

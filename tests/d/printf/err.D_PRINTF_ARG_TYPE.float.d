@@ -1,0 +1,5 @@
+/* ASSERTION: %f takes floating-point data. */
+BEGIN
+{
+	printf("%f", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %I takes a string. */
+BEGIN
+{
+	printf("%I", 1);
+}

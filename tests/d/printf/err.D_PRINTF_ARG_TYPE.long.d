@@ -1,0 +1,5 @@
+/* ASSERTION: %ld takes a long. */
+BEGIN
+{
+	printf("%ld", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %d takes no pointer. */
+BEGIN
+{
+	printf("%d", (void *)1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %P takes 16 bits. */
+BEGIN
+{
+	printf("%P", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %hx takes a short. */
+BEGIN
+{
+	printf("%hx", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %k takes a stack. */
+BEGIN
+{
+	printf("%k", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %Y takes 64 bits. */
+BEGIN
+{
+	printf("%Y", 1);
+}

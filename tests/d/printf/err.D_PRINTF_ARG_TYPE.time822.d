@@ -1,0 +1,5 @@
+/* ASSERTION: %T takes 64 bits. */
+BEGIN
+{
+	printf("%T", 1);
+}

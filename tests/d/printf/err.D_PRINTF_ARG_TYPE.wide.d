@@ -1,0 +1,5 @@
+/* ASSERTION: %ls takes an array of ints. */
+BEGIN
+{
+	printf("%ls", "x");
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: So does a precision. */
+BEGIN
+{
+	printf("%*.*d", 1);
+}

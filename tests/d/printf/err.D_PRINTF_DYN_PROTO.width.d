@@ -1,0 +1,5 @@
+/* ASSERTION: A width that is to be an argument needs one. */
+BEGIN
+{
+	printf("%*d");
+}

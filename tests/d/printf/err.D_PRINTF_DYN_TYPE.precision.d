@@ -1,0 +1,5 @@
+/* ASSERTION: A precision is an integer. */
+BEGIN
+{
+	printf("%.*d", "x", 1);
+}

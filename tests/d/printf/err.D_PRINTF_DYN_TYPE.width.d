@@ -1,0 +1,5 @@
+/* ASSERTION: A width is an integer. */
+BEGIN
+{
+	printf("%*d", "x", 1);
+}

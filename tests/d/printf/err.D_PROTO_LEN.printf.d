@@ -1,0 +1,5 @@
+/* ASSERTION: printf() needs a format. */
+BEGIN
+{
+	printf();
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: A conversion needs its letter. */
+BEGIN
+{
+	printf("%-5", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: %% has no width. */
+BEGIN
+{
+	printf("%5%");
+}

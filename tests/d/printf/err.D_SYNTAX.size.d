@@ -1,0 +1,5 @@
+/* ASSERTION: There is no %hhd. */
+BEGIN
+{
+	printf("%hhd", (char)1);
+}

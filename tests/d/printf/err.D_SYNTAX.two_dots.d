@@ -1,0 +1,5 @@
+/* ASSERTION: One precision is enough. */
+BEGIN
+{
+	printf("%1.2.3d", 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: One width is enough. */
+BEGIN
+{
+	printf("%**d", 1, 2, 3);
+}

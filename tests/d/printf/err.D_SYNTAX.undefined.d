@@ -1,0 +1,5 @@
+/* ASSERTION: A conversion that does not exist is refused. */
+BEGIN
+{
+	printf("%z", 1);
+}
