@@ -147,27 +147,26 @@ static void print_string(struct cli_printer *p, const struct spec *s, const void
 	free(tamed);
 }
 
-/* @size bytes as a C string literal would have them; NULs at the end are left out. */
+/* @size bytes as a C string literal would have them, up to a NUL, which shows too. */
 static void print_escaped(struct cli_printer *p, const struct spec *s, const void *data, size_t size)
 {
 	static const char from[] = "\a\b\f\n\r\t\v\\\"", to[] = "abfnrtv\\\"";
-	const char *bytes = data;
+	const char *bytes = data, *end = memchr(data, '\0', size);
+	size_t len = end ? (size_t)(end - bytes) : size;
 	struct ot_buf out;
 
-	while (size && !bytes[size - 1])
-		size--;
 	ot_buf_init(&out);
-	for (size_t i = 0; i < size; i++) {
-		const char *at = bytes[i] ? strchr(from, bytes[i]) : NULL;
+	for (size_t i = 0; i < len; i++) {
+		const char *at = strchr(from, bytes[i]);
 		if (at)
 			ot_buf_printf(&out, "\\%c", to[at - from]);
-		else if (!bytes[i])
-			ot_buf_puts(&out, "\\0");
 		else if (bytes[i] < ' ' || bytes[i] > '~')
 			ot_buf_printf(&out, "\\%03o", (unsigned char)bytes[i]);
 		else
 			ot_buf_putc(&out, bytes[i]);
 	}
+	if (end)
+		ot_buf_puts(&out, "\\0");
 	print_text(p, s, ot_buf_str(&out));
 	ot_buf_deinit(&out);
 }

@@ -19,10 +19,11 @@ static void test_parse(void **state)
 
 	(void)state;
 	ot_arena_init(&arena);
-	fmt = parse(&arena, "a%-08.3lldb%*.*s%%%@#x");
-	assert_int_equal(fmt.nconvs, 4);
+	fmt = parse(&arena, "a%0-8.3lldb%*.*s%%%@#x%-08d");
+	assert_int_equal(fmt.nconvs, 5);
 	assert_int_equal(fmt.convs[0].literal_len, 1);
-	assert_int_equal(fmt.convs[0].flags, DIF_CONV_LEFT); /* "-" cancels "0" */
+	assert_int_equal(fmt.convs[0].flags, DIF_CONV_LEFT); /* of "-" and "0" the last one counts */
+	assert_int_equal(fmt.convs[4].flags, DIF_CONV_ZERO);
 	assert_int_equal(fmt.convs[0].width, 8);
 	assert_int_equal(fmt.convs[0].prec, 3);
 	assert_string_equal(fmt.convs[0].size, "ll");
@@ -49,8 +50,9 @@ static void test_parse(void **state)
 static void test_parse_refuses(void **state)
 {
 	static const char *const bad[] = {
-		"%",  "abc %5",        "%1$d",           "%n", "%hhd", "%Ld", "%ld%z",
-		"%.", "%99999999999d", "%.99999999999d", "%l", "%ll"
+		"%",      "abc %5",        "%1$d",           "%n", "%hhd", "%Ld",  "%ld%z",
+		"%.",     "%99999999999d", "%.99999999999d", "%l", "%ll",  "%**d", "%1.2.3d",
+		"%.*.*d", "%5%",           "%lllld"
 	};
 	struct ot_arena arena;
 
@@ -97,8 +99,8 @@ static void test_integers(void **state)
 	(void)state;
 	output_init(&o);
 	CHECK("42 ok\n", "%d %s\n", ARG(int, 42), STR("ok\0junk", 8));
-	CHECK("-1 255 ffffffff 1777777777777777777777", "%d %u %x %o", ARG(int8_t, -1), ARG(uint8_t, 255),
-	      ARG(int32_t, -1), ARG(int64_t, -1));
+	CHECK("255 -1 255 ffffffff 1777777777777777777777", "%d %i %u %x %o", ARG(int8_t, -1),
+	      ARG(int8_t, -1), ARG(uint8_t, 255), ARG(int32_t, -1), ARG(int64_t, -1));
 	CHECK("[   42][42   ][00042][+42][ 42][0x2a][0X2A]", "[%5d][%-5d][%05d][%+d][% d][%#x][%#X]",
 	      ARG(int, 42), ARG(int, 42), ARG(int, 42), ARG(int, 42), ARG(int, 42), ARG(int, 42),
 	      ARG(int, 42));
@@ -140,8 +142,9 @@ static void test_text(void **state)
 	CHECK("[]", "[%s]", STR("", 1));
 	CHECK("[abcd][ab]", "[%.0s][%.2s]", STR("abcd", 5), STR("abcd", 5));
 	CHECK("A%", "%c%%", ARG(int, 'A'));
-	CHECK("\\n \\t\\\"\\001\\\\", "%C %S", ARG(char, '\n'), STR("\t\"\001\\\0\0", 7));
-	CHECK("a\\0b", "%S", STR("a\0b\0\0", 6));
+	CHECK("\\n \\t\\\"\\001\\\\\\0", "%C %S", ARG(char, '\n'), STR("\t\"\001\\\0\0", 7));
+	CHECK("a\\0", "%S", STR("a\0b\0\0", 6));
+	CHECK("ab", "%S", STR("ab", 2));
 	CHECK("\xc3\xa9\xe2\x82\xac", "%ws", STR("\xe9\0\0\0\xac\x20\0\0\0\0\0", 12));
 	output_deinit(&o);
 }
