@@ -54,12 +54,15 @@ int cli_cmd_guests(int argc, char **argv)
 {
 	ot_auto_free struct vp_guest_info *guests = NULL;
 	bool json = argc == 2 && !strcmp(argv[1], "--json");
+	bool help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
 	struct ot_err *err;
 	size_t count = 0;
 
 	if (argc > 1 && !json) {
-		fputs("Usage: outsight guests [--json]\n", stderr);
-		return CLI_EXIT_USAGE;
+		fputs("Usage: outsight guests [--json]\n\n"
+		      "\tthe guests of this host that can be traced, as a table or as JSON\n",
+		      help ? stdout : stderr);
+		return help ? CLI_EXIT_OK : CLI_EXIT_USAGE;
 	}
 	err = vp_guests_list(&guests, &count);
 	if (err)

@@ -25,7 +25,9 @@ static int usage(FILE *fp)
 	      "\t-name NAME      what -g and `outsight guests` call it\n"
 	      "\t-console FILE   where its console goes; - is stderr\n"
 	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
-	      "\tanything else is handed to QEMU\n",
+	      "\tanything else is handed to QEMU\n\n"
+	      "\tTracing begins when the kernel says that it runs; with -A behind the --, as soon as\n"
+	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
 	      fp);
 	return CLI_EXIT_USAGE;
 }
@@ -136,7 +138,7 @@ int cli_cmd_run(int argc, char **argv)
 	char **extra;
 	int split = 1, status;
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-help"))) {
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-help") || !strcmp(argv[1], "-h"))) {
 		usage(stdout);
 		return CLI_EXIT_OK;
 	}

@@ -3,10 +3,12 @@
  * Passes over the command line, as dtrace(1) has them: modes first, then options and programs in the
  * order given. What comes later (processes, compiling, tracing) is trace.c's.
  */
+#include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/messages.h"
 #include "cli/options.h"
@@ -77,21 +79,13 @@ static int usage_error(void)
 static int unsupported(int letter)
 {
 	switch (letter) {
-	case 'a':
-	case 'A':
-		cli_error(
-		    "-%c: anonymous tracing is not there yet: `outsight run` traces a guest from its boot",
-		    letter);
-		break;
 	case 'B':
 		cli_error("-B: the buffered-output demonstration is not part of Outsight");
 		break;
 	case 'G':
-		cli_error("-G: Outsight makes no object files: programs with probes of their own are traced "
-			  "as they are");
-		break;
-	case 'h':
-		cli_error("-h: Outsight makes no header files for probes of one's own");
+		cli_error(
+		    "-G: Outsight makes no object files: nothing in a guest would register the probes in "
+		    "them");
 		break;
 	}
 	return CLI_EXIT_ERROR;
@@ -127,12 +121,14 @@ static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 	case '6':
 		return check_model(c, optarg);
 	case 'A':
+		inv->from_boot = true;
+		m->chosen++;
+		break;
 	case 'G':
 	case 'h':
 		m->chosen++;
 		m->unsupported = m->unsupported ? m->unsupported : c;
 		break;
-	case 'a':
 	case 'B':
 		m->unsupported = m->unsupported ? m->unsupported : c;
 		break;
@@ -241,7 +237,41 @@ static int set_conformance(struct cli_invocation *inv, const char *mode)
 	return CLI_EXIT_ERROR;
 }
 
-/* -x: some options are lists that the driver keeps. */
+/* cppargs: several arguments in one, apart by blanks. */
+static int add_cpp_words(struct cli_invocation *inv, const char *words)
+{
+	static const char blanks[] = " \t";
+
+	for (words += strspn(words, blanks); *words; words += strspn(words, blanks)) {
+		size_t len = strcspn(words, blanks);
+		char *word = ot_arena_printf(&inv->arena, "%.*s", (int)len, words);
+		if (!word || !cli_strings_add(&inv->cpp, word))
+			return no_memory();
+		words += len;
+	}
+	return CLI_GO_ON;
+}
+
+/* Some options are lists that the driver keeps. */
+static int keep_listed(struct cli_invocation *inv, const char *name, const char *value)
+{
+	if (!strcmp(name, "define"))
+		return add_cpp(inv, "-D", value);
+	if (!strcmp(name, "undef"))
+		return add_cpp(inv, "-U", value);
+	if (!strcmp(name, "incdir"))
+		return add_cpp(inv, "-I", value);
+	if (!strcmp(name, "cppargs"))
+		return add_cpp_words(inv, value);
+	if (!strcmp(name, "libdir"))
+		return add(&inv->libdirs, value);
+	if (!strcmp(name, "stdc"))
+		return set_conformance(inv, value);
+	if (!strcmp(name, "setenv") || !strcmp(name, "unsetenv"))
+		return add(&inv->env, value);
+	return CLI_GO_ON;
+}
+
 static int set_x(struct cli_invocation *inv, const char *arg)
 {
 	char *name = ot_arena_strdup(&inv->arena, arg);
@@ -254,21 +284,30 @@ static int set_x(struct cli_invocation *inv, const char *arg)
 	if (value)
 		*value++ = '\0';
 	status = set_option(inv, name, value, "-x", name);
-	if (status != CLI_GO_ON || !value)
-		return status;
-	if (!strcmp(name, "define"))
-		return add_cpp(inv, "-D", value);
-	if (!strcmp(name, "undef"))
-		return add_cpp(inv, "-U", value);
-	if (!strcmp(name, "incdir"))
-		return add_cpp(inv, "-I", value);
-	if (!strcmp(name, "libdir"))
-		return add(&inv->libdirs, value);
-	if (!strcmp(name, "stdc"))
-		return set_conformance(inv, value);
-	if (!strcmp(name, "setenv") || !strcmp(name, "unsetenv"))
-		return add(&inv->env, value);
-	return CLI_GO_ON;
+	return status == CLI_GO_ON && value ? keep_listed(inv, name, value) : status;
+}
+
+/* DTRACE_OPT_BUFSIZE=8m is -x bufsize=8m, in front of the command line's own; an empty value is none. */
+static int set_from_environment(struct cli_invocation *inv)
+{
+	static const char prefix[] = "DTRACE_OPT_";
+	int status = CLI_GO_ON;
+
+	for (char **e = environ; *e && status == CLI_GO_ON; e++) {
+		if (strncmp(*e, prefix, sizeof(prefix) - 1) != 0)
+			continue;
+		char *name = ot_arena_strdup(&inv->arena, *e + sizeof(prefix) - 1);
+		char *value = name ? strchr(name, '=') : NULL;
+		if (!value)
+			return no_memory();
+		*value++ = '\0';
+		for (char *c = name; *c; c++)
+			*c = (char)tolower((unsigned char)*c);
+		status = set_option(inv, name, *value ? value : NULL, "option from the environment", name);
+		if (status == CLI_GO_ON && *value)
+			status = keep_listed(inv, name, value);
+	}
+	return status;
 }
 
 static int program_option(struct cli_invocation *inv, int c)
@@ -310,6 +349,8 @@ static int program_option(struct cli_invocation *inv, int c)
 static int second_pass_option(struct cli_invocation *inv, int c)
 {
 	switch (c) {
+	case 'a':
+		return set_option(inv, "grabanon", NULL, "-a", NULL);
 	case 'b':
 		return set_option(inv, "bufsize", optarg, "-b", optarg);
 	case 'C':
@@ -369,7 +410,10 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 	argv[0] = (char *)inv->args.items[0];
 	if (status != CLI_GO_ON)
 		return status;
-	if (inv->mode == CLI_MODE_LIST && (status = set_option(inv, "zdefs", NULL, "-l", NULL)) != CLI_GO_ON)
+	/* what is only listed or declared need not be there */
+	if (inv->mode == CLI_MODE_LIST || inv->mode == CLI_MODE_HEADER)
+		inv->opts.zdefs = true;
+	if ((status = set_from_environment(inv)) != CLI_GO_ON)
 		return status;
 	optind = 0;
 	opterr = 0;

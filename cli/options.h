@@ -7,7 +7,7 @@
 
 #include "dif/lang/compile.h"
 
-enum cli_mode { CLI_MODE_TRACE, CLI_MODE_LIST, CLI_MODE_DUMP_SYMBOLS };
+enum cli_mode { CLI_MODE_TRACE, CLI_MODE_LIST, CLI_MODE_HEADER, CLI_MODE_DUMP_SYMBOLS };
 
 /* A program to compile: -s FILE or one of -P -m -f -n -i. */
 struct cli_program {
@@ -41,6 +41,7 @@ struct cli_invocation {
 	const char *load_dof; /* --dof */
 	bool no_cache;
 	bool compile_only; /* -e */
+	bool from_boot;    /* -A */
 	bool verbose;      /* -v */
 };
 

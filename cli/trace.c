@@ -53,7 +53,8 @@ static bool may_come(const struct ot_err *err)
 
 static struct ot_err *attach_booted(struct run *r)
 {
-	struct timespec pause = { .tv_nsec = 200000000 };
+	/* -A: not a moment later than need be */
+	struct timespec pause = { .tv_nsec = r->inv->from_boot ? 10000000 : 200000000 };
 	time_t deadline = time(NULL) + BOOT_SECONDS;
 	struct ot_err *err;
 
@@ -74,6 +75,7 @@ static int attach(struct run *r)
 		.vmlinux = r->inv->vmlinux,
 		.symbols = r->inv->symbols,
 		.no_cache = r->inv->no_cache,
+		.from_boot = r->inv->from_boot,
 		.target_pid = r->procs.count ? r->procs.items[0].pid : 0,
 		.progress = cli_progress,
 	};
@@ -82,7 +84,8 @@ static int attach(struct run *r)
 	if (!err && r->booted)
 		err = attach_booted(r);
 	else if (!err && !r->inv->guests.count)
-		err = vp_session_attach(r->session, NULL);
+		/* a header says nothing of any guest */
+		err = vp_session_attach(r->session, r->inv->mode == CLI_MODE_HEADER ? "none" : NULL);
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++)
 		err = vp_session_attach(r->session, r->inv->guests.items[i]);
 	cli_progress(NULL, NULL);
@@ -116,6 +119,7 @@ static struct ot_err *watch_signals(struct run *r)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like others */
 	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -153,13 +157,23 @@ static bool is_impatient(void *arg)
 static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
 			  size_t size)
 {
-	vp_session_symbol(arg, guest, addr, form, buf, size);
+	const struct run *r = arg;
+
+	if (r->inv->opts.noresolve)
+		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+	else
+		vp_session_symbol(r->session, guest, addr, form, buf, size);
 }
 
 static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
 			char *buf, size_t size)
 {
-	vp_session_user_symbol(arg, guest, pid, addr, form, buf, size);
+	const struct run *r = arg;
+
+	if (r->inv->opts.noresolve)
+		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+	else
+		vp_session_user_symbol(r->session, guest, pid, addr, form, buf, size);
 }
 
 /* --- tracing ---------------------------------------------------------------------------- */
@@ -196,10 +210,15 @@ static int enable(struct run *r)
 	struct vp_sink sink;
 	struct ot_err *err;
 
+	if (opts->grabanon) {
+		/* none is ever left behind: see -A */
+		cli_error("could not enable tracing: No anonymous tracing state");
+		return CLI_EXIT_ERROR;
+	}
 	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->out);
 	if (err)
 		return cli_fail(err, NULL);
-	r->consumer.printer.symbols = (struct cli_symbols){ r->session, kernel_symbol, user_symbol };
+	r->consumer.printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
 	if (r->procs.count)
 		r->consumer.printer.target_pid = (uint64_t)r->procs.items[0].pid;
 	if (r->inv->out)
@@ -216,10 +235,12 @@ static int enable(struct run *r)
 	if (err)
 		return cli_fail(err, "could not enable tracing");
 	is = sizes_of(opts);
-	report_lowered("buffer size", was.buf, is.buf);
-	report_lowered("aggregation size", was.agg, is.agg);
-	report_lowered("speculation size", was.spec, is.spec);
-	report_lowered("dynamic variable size", was.dynvar, is.dynvar);
+	if (!opts->quietresize) {
+		report_lowered("buffer size", was.buf, is.buf);
+		report_lowered("aggregation size", was.agg, is.agg);
+		report_lowered("speculation size", was.spec, is.spec);
+		report_lowered("dynamic variable size", was.dynvar, is.dynvar);
+	}
 	if (opts->destructive)
 		cli_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;
@@ -352,7 +373,7 @@ static int run_programs(struct run *r)
 	report_programs(r);
 	if (r->inv->compile_only)
 		return fflush(r->out) == EOF ? CLI_EXIT_ERROR : CLI_EXIT_OK;
-	if (!r->comp.matched && !r->inv->opts.zdefs) {
+	if (!r->comp.matched && !r->inv->opts.zdefs && !r->inv->opts.grabanon) {
 		cli_error("no probes matched");
 		return CLI_EXIT_ERROR;
 	}
@@ -384,8 +405,15 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	struct run r = { .inv = inv, .booted = booted, .signal_fd = -1, .wake_fd = -1 };
 	int status;
 
-	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof) {
+	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof && !inv->opts.grabanon &&
+	    !inv->opts.zdefs) {
 		cli_error("no probes specified");
+		return CLI_EXIT_ERROR;
+	}
+	if (inv->from_boot && !booted) {
+		cli_error("-A: an engine keeps nothing for a consumer that is yet to come: `outsight run … "
+			  "-- -A …` "
+			  "traces a guest from its boot");
 		return CLI_EXIT_ERROR;
 	}
 	r.consumer.saved_fd = -1;

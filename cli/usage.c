@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/options.h"
 
@@ -7,21 +8,26 @@ void cli_usage(FILE *fp)
 {
 	static const char rest[] = "[[ predicate ] action ]";
 
-	fprintf(fp,
-		"Usage: outsight [-g guest] [-CeFHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
-		"\t[-I path] [-L path] [-o output] [-p pid] [-s script] [-U name]\n"
-		"\t[-x opt[=val]] [-X a|c|s|t]\n\n"
-		"\t[-P provider %s]\n"
-		"\t[-m [ provider: ] module %s]\n"
-		"\t[-f [[ provider: ] module: ] func %s]\n"
-		"\t[-n [[[ provider: ] module: ] func: ] name %s]\n"
-		"\t[-i probe-id %s] [ args ... ]\n\n"
-		"       outsight run [VM options] -- [the same]\n"
-		"       outsight guests [--json]\n\n"
-		"\tpredicate -> '/' D-expression '/'\n"
-		"\t   action -> '{' D-statements '}'\n\n",
-		rest, rest, rest, rest, rest);
-	fputs("\t-b  size of a trace buffer\n"
+	fprintf(
+	    fp,
+	    "Usage: outsight [-g guest] [-32|-64] [-aACeFGhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
+	    "\t[-I path] [-L path] [-o output] [-p pid] [-s script] [-U name]\n"
+	    "\t[-x opt[=val]] [-X a|c|s|t]\n\n"
+	    "\t[-P provider %s]\n"
+	    "\t[-m [ provider: ] module %s]\n"
+	    "\t[-f [[ provider: ] module: ] func %s]\n"
+	    "\t[-n [[[ provider: ] module: ] func: ] name %s]\n"
+	    "\t[-i probe-id %s] [ args ... ]\n\n"
+	    "       outsight run [VM options] -- [the same]\n"
+	    "       outsight guests [--json]\n\n"
+	    "\tpredicate -> '/' D-expression '/'\n"
+	    "\t   action -> '{' D-statements '}'\n\n",
+	    rest, rest, rest, rest, rest);
+	fputs("\t-32 32-bit programs: refused, guests are 64-bit\n"
+	      "\t-64 64-bit programs\n"
+	      "\t-a  claim anonymous tracing state: there is never any\n"
+	      "\t-A  trace a guest from its boot (outsight run)\n"
+	      "\t-b  size of a trace buffer\n"
 	      "\t-c  run a command on this host and end with it (-g none)\n"
 	      "\t-C  run cpp(1) on script files\n"
 	      "\t-D  define a symbol for cpp\n"
@@ -29,6 +35,8 @@ void cli_usage(FILE *fp)
 	      "\t-f  enable or list probes by function\n"
 	      "\t-F  indent the output by function calls\n"
 	      "\t-g  the guest: a name, a PID, a control socket, or \"none\"; may be repeated\n"
+	      "\t-G  make an object file of providers: refused\n"
+	      "\t-h  make a C header of the providers that a script declares\n"
 	      "\t-H  show the files that cpp includes\n"
 	      "\t-i  enable or list a probe by its number\n"
 	      "\t-I  another directory for cpp's #include\n"
@@ -59,9 +67,28 @@ void cli_usage(FILE *fp)
 	      fp);
 }
 
+/* Every option of -x, in lines of a terminal's width. */
+static void print_options(void)
+{
+	const char *name;
+	int column = 0;
+
+	fputs("\nOptions of -x, #pragma D option and DTRACE_OPT_*:\n", stdout);
+	for (size_t i = 0; (name = dif_options_name(i)); i++) {
+		int width = (int)strlen(name) + 1;
+		if (column + width > 78) {
+			putchar('\n');
+			column = 0;
+		}
+		column += printf("%s%s", column ? " " : "  ", name);
+	}
+	putchar('\n');
+}
+
 void cli_help(void)
 {
 	cli_usage(stdout);
+	print_options();
 	fputs("\nExamples:\n"
 	      "  outsight -n 'syscall:::entry { @[execname, probefunc] = count(); }'\n"
 	      "  outsight -g web01 -l -P fbt\n"

@@ -16,7 +16,7 @@
 enum kind {
 	FLAG,   /* bool */
 	SIZE,   /* uint64_t: a number with k m g t */
-	COUNT,  /* uint64_t */
+	COUNT,  /* uint64_t, not 0 */
 	NUMBER, /* int64_t */
 	RATE,   /* uint64_t nanoseconds */
 	TEXT,   /* const char * */
@@ -24,7 +24,11 @@ enum kind {
 	BUFRESIZE,
 	ENCODING,
 	CPU,
-	ONLY_TEXT, /* no field of its own: found in `set` */
+	/* without a field of their own: what was said is found in `set` */
+	SAID,    /* with or without a value */
+	A_TEXT,  /* any value, but one */
+	A_COUNT, /* a number */
+	A_WORD,  /* one of `words` */
 };
 
 /* When an option may be set. */
@@ -39,6 +43,7 @@ struct option {
 	enum kind kind;
 	enum when when;
 	size_t offset;
+	const char *words; /* "this|that" */
 };
 
 #define FIELD(name) offsetof(struct dif_options, name)
@@ -77,59 +82,63 @@ static const struct option options[] = {
 	{ "statusrate", RATE, BEFORE_START, FIELD(statusrate_ns) },
 	{ "strsize", SIZE, BEFORE_START, FIELD(strsize) },
 	{ "temporal", FLAG, BEFORE_START, FIELD(temporal) },
-	{ "maxcost", COUNT, BEFORE_START, FIELD(maxcost_pct) },
-	{ "ttl", RATE, BEFORE_START, FIELD(ttl_ns) },
-	{ "trap", TEXT, BEFORE_START, FIELD(trap) },
-	{ "view", TEXT, BEFORE_START, FIELD(view) },
-	{ "noresolve", ONLY_TEXT, BEFORE_START, 0 },
-	{ "zone", ONLY_TEXT, BEFORE_START, 0 },
+	{ "zone", SAID, BEFORE_START, 0 },
 	/* compile time, by the program too */
 	{ "aggpercpu", FLAG, BEFORE_START, FIELD(aggpercpu) },
 	{ "amin", TEXT, BEFORE_START, FIELD(amin) },
 	{ "argref", FLAG, BEFORE_START, FIELD(argref) },
+	{ "core", SAID, BEFORE_START, 0 },
+	{ "debug", FLAG, BEFORE_START, FIELD(debug) },
 	{ "defaultargs", FLAG, BEFORE_START, FIELD(defaultargs) },
+	{ "droptags", FLAG, BEFORE_START, FIELD(droptags) },
 	{ "empty", FLAG, BEFORE_START, FIELD(empty) },
 	{ "encoding", ENCODING, BEFORE_START, 0 },
 	{ "errtags", FLAG, BEFORE_START, FIELD(errtags) },
-	{ "droptags", FLAG, BEFORE_START, FIELD(droptags) },
+	{ "evaltime", A_WORD, BEFORE_START, 0, "exec|preinit|postinit|main" },
+	{ "iregs", COUNT, BEFORE_START, FIELD(iregs) },
 	{ "kdefs", FLAG, BEFORE_START, FIELD(kdefs) },
 	{ "knodefs", FLAG, BEFORE_START, FIELD(knodefs) },
-	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
+	{ "late", A_WORD, BEFORE_START, 0, "dynamic|static" },
+	{ "lazyload", SAID, BEFORE_START, 0 },
+	{ "linkmode", A_WORD, BEFORE_START, 0, "kernel|primary|dynamic|static" },
+	{ "linktype", A_WORD, BEFORE_START, 0, "elf|dof" },
+	{ "pgmax", A_COUNT, BEFORE_START, 0 },
 	{ "pspec", FLAG, BEFORE_START, FIELD(pspec) },
+	{ "strip", SAID, BEFORE_START, 0 },
+	{ "tree", A_COUNT, BEFORE_START, 0 },
+	{ "tregs", COUNT, BEFORE_START, FIELD(tregs) },
 	{ "udefs", FLAG, BEFORE_START, FIELD(udefs) },
 	{ "unodefs", FLAG, BEFORE_START, FIELD(unodefs) },
 	{ "verbose", FLAG, BEFORE_START, FIELD(verbose) },
+	{ "version", TEXT, BEFORE_START, FIELD(version) },
 	{ "zdefs", FLAG, BEFORE_START, FIELD(zdefs) },
-	{ "debug", FLAG, BEFORE_START, FIELD(debug) },
-	{ "iregs", COUNT, BEFORE_START, FIELD(iregs) },
-	{ "tregs", COUNT, BEFORE_START, FIELD(tregs) },
-	{ "late", ONLY_TEXT, BEFORE_START, 0 },
-	{ "core", ONLY_TEXT, BEFORE_START, 0 },
-	{ "evaltime", ONLY_TEXT, BEFORE_START, 0 },
-	{ "pgmax", ONLY_TEXT, BEFORE_START, 0 },
-	{ "setenv", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "unsetenv", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "strip", ONLY_TEXT, BEFORE_START, 0 },
-	{ "tree", ONLY_TEXT, BEFORE_START, 0 },
-	{ "lazyload", ONLY_TEXT, BEFORE_START, 0 },
 	/* compile time, command line only */
 	{ "cpp", FLAG, COMMAND_LINE, FIELD(cpp) },
 	{ "cpphdrs", FLAG, COMMAND_LINE, FIELD(cpphdrs) },
 	{ "cpppath", TEXT, COMMAND_LINE, FIELD(cpppath) },
-	{ "ctypes", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "define", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "dtypes", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "incdir", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "ldpath", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "libdir", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "linkmode", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "linktype", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "ctypes", A_TEXT, COMMAND_LINE, 0 },
+	{ "define", A_TEXT, COMMAND_LINE, 0 },
+	{ "dtypes", A_TEXT, COMMAND_LINE, 0 },
+	{ "incdir", A_TEXT, COMMAND_LINE, 0 },
+	{ "ldpath", A_TEXT, COMMAND_LINE, 0 },
+	{ "libdir", A_TEXT, COMMAND_LINE, 0 },
 	{ "nolibs", FLAG, COMMAND_LINE, FIELD(nolibs) },
-	{ "objcopypath", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "stdc", ONLY_TEXT, COMMAND_LINE, 0 },
+	{ "objcopypath", A_TEXT, COMMAND_LINE, 0 },
+	{ "setenv", A_TEXT, COMMAND_LINE, 0 },
+	{ "stdc", A_WORD, COMMAND_LINE, 0, "a|c|s|t" },
 	{ "syslibdir", TEXT, COMMAND_LINE, FIELD(syslibdir) },
-	{ "undef", ONLY_TEXT, COMMAND_LINE, 0 },
-	{ "version", TEXT, COMMAND_LINE, FIELD(version) },
+	{ "undef", A_TEXT, COMMAND_LINE, 0 },
+	{ "unsetenv", A_TEXT, COMMAND_LINE, 0 },
+	/* of other ports */
+	{ "cppargs", A_TEXT, COMMAND_LINE, 0 },
+	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
+	{ "noresolve", FLAG, ANY_TIME, FIELD(noresolve) },
+	{ "quietresize", FLAG, BEFORE_START, FIELD(quietresize) },
+	/* ours */
+	{ "maxcost", COUNT, BEFORE_START, FIELD(maxcost_pct) },
+	{ "trap", TEXT, BEFORE_START, FIELD(trap) },
+	{ "ttl", RATE, BEFORE_START, FIELD(ttl_ns) },
+	{ "view", TEXT, BEFORE_START, FIELD(view) },
 };
 
 void dif_options_init(struct dif_options *opts)
@@ -313,16 +322,37 @@ static struct ot_err *parse_cpu(const char *value, int64_t *ret)
 	return NULL;
 }
 
+/* @value is one of the words in "this|that". */
+static struct ot_err *check_word(const char *value, const char *words)
+{
+	size_t len = value ? strlen(value) : 0;
+
+	for (; len; words += strcspn(words, "|") + 1) {
+		if (strcspn(words, "|") == len && !strncmp(words, value, len))
+			return NULL;
+		if (!words[strcspn(words, "|")])
+			break;
+	}
+	return bad_value();
+}
+
 static struct ot_err *store(struct dif_options *opts, const struct option *o, const char *value)
 {
 	void *field = (char *)opts + o->offset;
+	uint64_t number;
+	int64_t any;
 
 	switch (o->kind) {
 	case FLAG:
 		return parse_flag(value, field);
 	case SIZE:
-	case COUNT:
 		return parse_size(value, field);
+	case COUNT:
+		OT_TRY(parse_size(value, &number));
+		if (!number)
+			return bad_value();
+		*(uint64_t *)field = number;
+		return NULL;
 	case NUMBER:
 		return parse_number(value, field);
 	case RATE:
@@ -339,10 +369,22 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 		return NULL;
 	case CPU:
 		return parse_cpu(value, field);
-	case ONLY_TEXT:
+	case SAID:
 		return NULL;
+	case A_TEXT:
+		return value && *value ? NULL : bad_value();
+	case A_COUNT:
+		OT_TRY(parse_number(value, &any));
+		return any < 0 ? bad_value() : NULL;
+	case A_WORD:
+		return check_word(value, o->words);
 	}
 	return NULL;
+}
+
+const char *dif_options_name(size_t i)
+{
+	return i < OT_ARRAY_SIZE(options) ? options[i].name : NULL;
 }
 
 static const struct option *find(const char *name)

@@ -8,6 +8,7 @@
 #define DIF_LANG_OPTIONS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -30,7 +31,7 @@ struct dif_options {
 	int64_t aggsortkeypos, aggsortpos;
 	/* compile time */
 	bool argref, cpp, defaultargs, empty, errtags, droptags, nolibs, pspec, zdefs, verbose, noerror;
-	bool cpphdrs, debug, knodefs, unodefs, kdefs, udefs;
+	bool cpphdrs, debug, noresolve, quietresize, knodefs, unodefs, kdefs, udefs;
 	bool encoding_utf8, encoding_set;
 	const char *cpppath, *amin, *version, *syslibdir;
 	uint64_t iregs, tregs;
@@ -57,5 +58,8 @@ enum dif_opt_phase {
  * "Invalid option name", "Invalid value for specified option", … */
 OT_MUST_CHECK struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const char *value,
 					     enum dif_opt_phase phase);
+
+/** The name of option @p i, in no order that means anything; NULL behind the last. */
+const char *dif_options_name(size_t i);
 
 #endif

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -106,8 +107,8 @@ static void test_statuses(void **state)
 	STATUS(2, "-3", "1", );
 	STATUS(1, "-32", );
 	STATUS(1, "-G", );
-	STATUS(1, "-h", "-s", "x", );
-	STATUS(1, "-a", );
+	STATUS(1, "-B", );
+	STATUS(2, "-A", "-l", );
 	STATUS(1, "-x", "nosuch", );
 	STATUS(1, "-b", "many", );
 	STATUS(1, "-X", "q", );
@@ -117,12 +118,94 @@ static void test_statuses(void **state)
 	STATUS(2, "--nosuch", );
 }
 
+static void test_environment(void **state)
+{
+	struct cli_invocation inv;
+
+	(void)state;
+	setenv("DTRACE_OPT_BUFSIZE", "8m", 1);
+	setenv("DTRACE_OPT_AGGSIZE", "1m", 1);
+	setenv("DTRACE_OPT_QUIET", "", 1);
+	setenv("DTRACE_OPT_CPPARGS", "  -P -DX=1 ", 1);
+	assert_int_equal(PARSE(&inv, "-n", "BEGIN", "-x", "aggsize=2m"), CLI_GO_ON);
+	assert_int_equal(inv.opts.bufsize, 8 << 20);
+	assert_int_equal(inv.opts.aggsize, 2 << 20);
+	assert_true(inv.opts.quiet);
+	assert_int_equal(inv.cpp.count, 2);
+	assert_string_equal(inv.cpp.items[0], "-P");
+	assert_string_equal(inv.cpp.items[1], "-DX=1");
+	cli_options_deinit(&inv);
+	setenv("DTRACE_OPT_BUFSIZE", "many", 1);
+	STATUS(1, "-n", "BEGIN", );
+	STATUS(0, "-V", );
+	unsetenv("DTRACE_OPT_BUFSIZE");
+	unsetenv("DTRACE_OPT_AGGSIZE");
+	unsetenv("DTRACE_OPT_QUIET");
+	unsetenv("DTRACE_OPT_CPPARGS");
+}
+
+/* Every letter and word that the parser knows, and what it leaves behind. */
+static void test_letters(void **state)
+{
+	struct cli_invocation inv;
+
+	(void)state;
+	assert_int_equal(PARSE(&inv, "-64", "-a", "-A", "-C", "-F", "-H", "-Ii", "-ffunc", "-m", "mod", "-i",
+			       "1", "-P", "prov", "-p", "1", "-c", "true", "-S", "-w", "-Z", "-Xs",
+			       "--symbols", "k", "--save-dof", "d", "--dof", "e"),
+			 CLI_GO_ON);
+	assert_true(inv.opts.grabanon && inv.from_boot && inv.opts.cpp && inv.opts.flowindent);
+	assert_true(inv.opts.verbose && inv.opts.destructive && inv.opts.zdefs);
+	assert_int_equal(inv.cpp.count, 3);
+	assert_string_equal(inv.cpp.items[0], "-H");
+	assert_string_equal(inv.cpp.items[1], "-Ii");
+	assert_string_equal(inv.cpp.items[2], "-traditional-cpp");
+	assert_int_equal(inv.nprograms, 4);
+	assert_int_equal(inv.programs[0].spec, DIF_SPEC_FUNCTION);
+	assert_int_equal(inv.programs[1].spec, DIF_SPEC_MODULE);
+	assert_int_equal(inv.programs[2].spec, DIF_SPEC_NAME);
+	assert_string_equal(inv.pids.items[0], "1");
+	assert_string_equal(inv.commands.items[0], "true");
+	assert_string_equal(inv.symbols, "k");
+	assert_string_equal(inv.save_dof, "d");
+	assert_string_equal(inv.load_dof, "e");
+	cli_options_deinit(&inv);
+	assert_int_equal(PARSE(&inv, "--dump-symbols"), CLI_GO_ON);
+	assert_int_equal(inv.mode, CLI_MODE_DUMP_SYMBOLS);
+	cli_options_deinit(&inv);
+}
+
+/* What lacks its argument, or has a bad one. */
+static void test_refused_letters(void **state)
+{
+	static const char *const lonely[] = { "-b", "-c",        "-D",        "-f",         "-g",   "-i",
+					      "-I", "-L",        "-m",        "-n",         "-o",   "-p",
+					      "-P", "-s",        "-U",        "-x",         "-X",   "-3",
+					      "-6", "--vmlinux", "--symbols", "--save-dof", "--dof" };
+	static const char *const modes[] = { "-A", "-G", "-h", "-l", "-V" };
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(lonely); i++)
+		STATUS(2, lonely[i], );
+	for (size_t i = 0; i < OT_ARRAY_SIZE(modes); i++)
+		for (size_t k = 0; k < OT_ARRAY_SIZE(modes); k++)
+			if (i != k)
+				STATUS(2, modes[i], modes[k], );
+	STATUS(2, "-65", );
+	STATUS(1, "-x", "quiet=perhaps", );
+	STATUS(1, "-x", "cpppath", );
+	STATUS(2, "--no-cache=1", );
+	STATUS(2, "--dump-symbols=1", );
+	STATUS(2, "--help=1", );
+	STATUS(2, "--version=1", );
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_options),
-		cmocka_unit_test(test_list_allows_no_match),
+		cmocka_unit_test(test_environment),     cmocka_unit_test(test_letters),
+		cmocka_unit_test(test_refused_letters), cmocka_unit_test(test_order),
+		cmocka_unit_test(test_options),         cmocka_unit_test(test_list_allows_no_match),
 		cmocka_unit_test(test_statuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

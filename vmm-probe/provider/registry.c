@@ -245,7 +245,7 @@ static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint
 	const struct vp_probe *p = vp_probes_get(probes, id);
 
 	if (!p)
-		return ot_err_new(OT_ERR_NOT_FOUND, "no probe has the id %u", id);
+		return ot_err_new(OT_ERR_NOT_FOUND, "invalid probe description \"%u\": Unknown probe identifier", id);
 	try_probe(m, p);
 	return NULL;
 }

@@ -180,7 +180,7 @@ static struct ot_err *attach_none(struct vp_session *s)
 
 /* A kernel that is still starting patches its own text, and who runs on which CPU can't be told yet: what
  * was not known now would stay unknown for the session. A kernel without these names is taken as it is. */
-static struct ot_err *check_started(const struct vp_guest_link *link)
+static struct ot_err *check_started(const struct vp_guest_link *link, bool from_boot)
 {
 	struct vp_types *types = vp_probes_types(link->probes);
 	struct dif_type *type;
@@ -196,7 +196,8 @@ static struct ot_err *check_started(const struct vp_guest_link *link)
 		return NULL;
 	}
 	OT_TRY(vp_guest_read_u32(link->guest, at, &state));
-	if (state >= (uint64_t)running)
+	/* past SYSTEM_BOOTING the alternatives are in and per-CPU areas are there: the least that will do */
+	if (state >= (from_boot ? 1 : (uint64_t)running))
 		return NULL;
 	return ot_err_new(OT_ERR_BUSY, "the guest's kernel is still starting: try again in a second");
 }
@@ -225,7 +226,7 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 	progress(s, "listing the guest's functions");
 	OT_TRY(vp_probes_create(link->guest, &link->probes));
 	if (!link->dump)
-		OT_TRY(check_started(link));
+		OT_TRY(check_started(link, s->config.from_boot));
 	s->links[s->nlinks++] = ot_move(link);
 	return NULL;
 }

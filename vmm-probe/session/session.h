@@ -24,6 +24,7 @@ struct vp_session_config {
 	const char *vmlinux;         /* --vmlinux; NULL */
 	const char *symbols;         /* --symbols; NULL */
 	bool no_cache;
+	bool from_boot; /* attach a kernel that is still starting, as soon as it can be traced at all */
 	int64_t target_pid; /* $target; 0: none */
 	/* Progress of something that may take over a second; NULL: silent. */
 	void (*progress)(void *arg, const char *what);

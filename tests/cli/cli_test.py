@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command line: cli_test.py OUTSIGHT [Class.test…]. Each test runs outsight in a folder of its own."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+OUTSIGHT = None
+LIMIT = 60
+LIST_HEADER = "   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
+
+
+class Case(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="outsight-cli-")
+        self.addCleanup(shutil.rmtree, self.dir)
+        self.env = dict(os.environ, LC_ALL="C", TZ="UTC", TERM="dumb")
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return name
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as f:
+            return f.read()
+
+    def start(self, *args, guest=("-g", "none"), program=None):
+        return subprocess.Popen([program or OUTSIGHT, *guest, *args], cwd=self.dir, env=self.env, text=True,
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def run_it(self, *args, **more):
+        """(status, stdout, stderr)."""
+        process = self.start(*args, **more)
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            self.fail(f"still running: {args}: {process.communicate()}")
+        self.assertNotIn("AddressSanitizer", err)
+        self.assertNotIn("runtime error:", err)
+        return process.returncode, out, err
+
+    def expect(self, args, status=0, out=None, err=None, **more):
+        """Run it; what is given must be exactly so."""
+        got = self.run_it(*args, **more)
+        self.assertEqual(got[0], status, got)
+        if out is not None:
+            self.assertEqual(got[1], out, got)
+        if err is not None:
+            self.assertEqual(got[2], err, got)
+        return got
+
+
+class Usage(Case):
+    def test_nothing_to_do(self):
+        status, out, err = self.run_it(guest=())
+        self.assertEqual((status, out), (2, ""))
+        self.assertTrue(err.startswith("Usage: "), err)
+        self.expect([], 1, "", "dtrace: no probes specified\n")
+
+    def test_bad_options(self):
+        for args, first in ((["-k"], "dtrace: invalid option -- 'k'"),
+                            (["-n"], "dtrace: option requires an argument -- 'n'"),
+                            (["-31", "-n", "BEGIN"], "dtrace: illegal option -- 31"),
+                            (["-65"], "dtrace: illegal option -- 65")):
+            with self.subTest(args=args):
+                status, out, err = self.run_it(*args)
+                self.assertEqual((status, out, err.splitlines()[0]), (2, "", first))
+                self.assertIn("\nUsage: ", err)
+
+    def test_modes_exclude_each_other(self):
+        text = "dtrace: only one of the [-AGhlV] options can be specified at a time\n"
+        for args in (["-lV"], ["-V", "-n", "BEGIN", "-G"], ["-hA"]):
+            self.expect(args, 2, "", text)
+
+    def test_help(self):
+        for args, first in ((["--help"], "Usage: outsight"), (["guests", "--help"], "Usage: outsight guests"),
+                            (["run", "--help"], "Usage: outsight run")):
+            status, out, err = self.run_it(*args, guest=())
+            self.assertEqual((status, err), (0, ""))
+            self.assertTrue(out.startswith(first), out)
+        out = self.expect(["--help"])[1]
+        for word in ("aggsortkeypos", "\t-h ", "--save-dof"):
+            self.assertIn(word, out)
+        self.assertEqual(self.run_it("guests", "--nosuch", guest=())[0], 2)
+        self.assertEqual(self.run_it("run", guest=())[0], 2)
+        self.assertEqual(self.run_it("run", "-m", "much", "--", "-n", "BEGIN", guest=())[0], 2)
+
+    def test_versions(self):
+        self.expect(["-V"], 0, "dtrace: Sun D 1.13\n", "")
+        self.assertRegex(self.expect(["--version"])[1], r"^outsight \d")
+
+    def test_what_is_refused(self):
+        for args, part in ((["-32", "-n", "BEGIN"], "64-bit"), (["-G", "-s", "x.d"], "no object files"),
+                           (["-A", "-n", "BEGIN"], "outsight run"), (["-B"], "-B")):
+            status, out, err = self.run_it(*args)
+            self.assertEqual((status, out), (1, ""))
+            self.assertTrue(err.startswith("dtrace: -") and part in err and err.count("\n") == 1, err)
+        self.expect(["-a"], 1, "", "dtrace: could not enable tracing: No anonymous tracing state\n")
+
+    def test_prefix_is_dtrace_whatever_the_name(self):
+        os.symlink(OUTSIGHT, self.path("mytrace"))
+        self.expect(["-n", "nosuch:::x"], 1, "", "dtrace: invalid probe specifier nosuch:::x: probe description "
+                    "nosuch:::x does not match any probes\n", program=self.path("mytrace"))
+
+
+class Options(Case):
+    def test_bad_settings(self):
+        for args, text in ((["-x", "nosuch=1"], "-x nosuch: Invalid option name"),
+                           (["-xbufsize=many"], "-x bufsize: Invalid value for specified option"),
+                           (["-b", "1q"], "-b 1q: Invalid value for specified option"),
+                           (["-X", "z"], "-X z: Invalid value for specified option"),
+                           (["-x", "late=never"], "-x late: Invalid value for specified option")):
+            self.expect([*args, "-n", "BEGIN"], 1, "", f"dtrace: failed to set {text}\n")
+
+    def test_pragma(self):
+        self.write("a.d", "#pragma D option nosuch\nBEGIN { exit(0); }\n")
+        self.assertIn("[D_PRAGMA_OPTSET]", self.expect(["-xerrtags", "-s", "a.d"], 1, "")[2])
+        self.write("b.d", "#pragma D option nolibs\nBEGIN { exit(0); }\n")
+        self.assertIn("Option cannot be used from within a D program", self.expect(["-s", "b.d"], 1, "")[2])
+
+    def test_both_orders(self):
+        program = "BEGIN { trace(1); exit(3); }"
+        self.expect(["-q", "-n", program], 3, "1\n", "")
+        self.expect(["-n", program, "-q"], 3, "1\n", "")
+
+    def test_environment(self):
+        self.env.update(DTRACE_OPT_QUIET="", DTRACE_OPT_STRSIZE="12")
+        program = "BEGIN { trace(sizeof (string)); exit(0); }"
+        self.expect(["-n", program], 0, "12\n", "")
+        self.expect(["-x", "strsize=20", "-n", program], 0, "20\n", "")
+        self.env["DTRACE_OPT_NOSUCH"] = "1"
+        self.assertEqual(self.expect(["-n", program], 1, "")[2],
+                         "dtrace: failed to set option from the environment nosuch: Invalid option name\n")
+
+    def test_destructive(self):
+        program = 'BEGIN { system("echo did"); exit(0); }'
+        self.expect(["-n", program], 1, "", f"dtrace: description 'BEGIN ' matched 1 probe\n"
+                    "dtrace: could not enable tracing: Destructive actions not allowed\n")
+        self.expect(["-qw", "-n", program], 0, "did\n\n", "")
+        self.assertIn("dtrace: allowing destructive actions\n", self.expect(["-w", "-n", program])[2])
+
+    def test_noresolve_and_stack_less_options(self):
+        self.expect(["-qx", "noresolve", "-n", 'BEGIN { printf("%a\\n", 0x1234); exit(0); }'], 0, "0x1234\n\n", "")
+
+
+class Programs(Case):
+    def test_several_in_order(self):
+        self.write("a.d", 'BEGIN { printf("script %s %s\\n", $$1, $$2); }\n')
+        self.expect(["-qn", 'BEGIN { printf("one %d\\n", $2); }', "-s", "a.d", "word", "7", "-n",
+                     'BEGIN { printf("two %s\\n", $$1); exit($2); }'], 7, "one 7\nscript word 7\ntwo word\n\n", "")
+
+    def test_specifiers(self):
+        exits = " { exit(4); }"
+        for args in (["-n", "BEGIN" + exits], ["-n", ":BEGIN" + exits], ["-n", "dtrace:::BEGIN" + exits],
+                     ["-i", "1" + exits], ["-n", "1" + exits], ["-P", "profile", "-i1 /1/" + exits],
+                     ["-f", ":", "-P", "dtrace", "-n", "BEGIN" + exits]):
+            with self.subTest(args=args):
+                self.assertEqual(self.run_it(*args)[0], 4)
+
+    def test_bad_specifiers(self):
+        for args, text in ((["-i", "99999"], "99999: Unknown probe identifier"),
+                           (["-n", "a:b:c:d:e"], "a:b:c:d:e: Overspecified probe description"),
+                           (["-P", "dtrace:x"], "dtrace:x: Overspecified probe description"),
+                           (["-f", "a:b:c:d"], "a:b:c:d: Overspecified probe description"),
+                           (["-i", "i23"], "i23: probe description :::i23 does not match any probes")):
+            with self.subTest(args=args):
+                err = self.expect(args, 1, "")[2]
+                self.assertTrue(err.startswith("dtrace: invalid probe specifier "), err)
+                self.assertIn(text.split(": ", 1)[1], err)
+
+    def test_five_fields_are_no_guest(self):
+        """Without a guest nothing stands left of the provider."""
+        self.assertIn("[D_PDESC_INVAL]", self.expect(["-xerrtags", "-n", "*:dtrace:::BEGIN"], 1, "")[2])
+        self.assertIn("[D_PDESC_INVAL]", self.expect(["-xerrtags", "-Zn", "none:dtrace:::BEGIN"], 1, "")[2])
+
+    def test_zero_matches(self):
+        self.expect(["-Zn", "nosuch", "-n", "BEGIN { exit(0); }"], 0, None,
+                    "dtrace: description 'nosuch' matched 0 probes\n"
+                    "dtrace: description 'BEGIN ' matched 1 probe\n")
+
+    def test_missing_script(self):
+        self.expect(["-s", "nosuch.d"], 1, "", "dtrace: failed to open nosuch.d: No such file or directory\n")
+
+    def test_interpreter_line(self):
+        self.write("a.d", f'#!{OUTSIGHT} -qs\nBEGIN {{ printf("%s %s\\n", $0, $$1); exit(5); }}\n')
+        os.chmod(self.path("a.d"), 0o755)
+        for guest in (["word", "-g", "none"], ["-g", "none", "word"]):
+            # the words behind the script's name may be options too
+            process = subprocess.run(["./a.d", *guest], cwd=self.dir, env=self.env, capture_output=True, text=True,
+                                     timeout=LIMIT, check=False)
+            self.assertEqual((process.returncode, process.stdout, process.stderr), (5, "./a.d word\n\n", ""))
+
+    def test_compile_only(self):
+        self.expect(["-en", "BEGIN { exit(9); }"], 0, "", "")
+        self.write("a.d", "BEGIN { exit(9); }\n")
+        self.expect(["-e", "-s", "a.d"], 0, "", "")
+        out = self.expect(["-e", "-v", "-n", "BEGIN"])[1]
+        self.assertTrue(out.startswith("\nStability attributes for description BEGIN:\n\n"
+                                       "\tMinimum Probe Description Attributes\n"
+                                       "\t\tIdentifier Names: "), out)
+
+    def test_dif_listing(self):
+        status, out, err = self.run_it("-Sn", "BEGIN { exit(0); }", "-e")
+        self.assertEqual((status, out), (0, ""))
+        self.assertIn("DIFO 0x", err)
+        self.assertRegex(err, r"(?m)^OFF OPCODE +INSTRUCTION\n00: [0-9a-f]{8} +setx ")
+        self.assertRegex(err, r"(?m)^01: 23000001 +ret +%r1$")
+
+    def test_saved_program(self):
+        self.expect(["-e", "--save-dof", "p.dof", "-n", "BEGIN { trace(5); exit(2); }"], 0, "", "")
+        self.expect(["-q", "--dof", "p.dof"], 2, "5\n", "")
+        self.write("bad.dof", "no program")
+        self.assertTrue(self.expect(["--dof", "bad.dof"], 1, "")[2].startswith("dtrace: failed to load bad.dof: "))
+        self.assertEqual(self.run_it("--dof", "p.dof", "-n", "BEGIN")[0], 2)
+
+
+class Listing(Case):
+    def test_all(self):
+        out = self.expect(["-l"], 0, None, "")[1]
+        self.assertTrue(out.startswith(LIST_HEADER + "    1     dtrace                                   "
+                                       "                  BEGIN\n"), out)
+
+    def test_forms(self):
+        for args, count in ((["-n", "BEGIN"], 1), (["-i", "1"], 1), (["-n", "dtrace:::"], 3), (["-P", "dtrace"], 3),
+                            (["-n", "BEGIN", "-n", "END"], 2), (["-n", "tick-1s"], 1)):
+            with self.subTest(args=args):
+                out = self.expect(["-l", *args], 0, None, "")[1]
+                self.assertEqual(len(out.splitlines()), 1 + count, out)
+
+    def test_no_match(self):
+        for args, text in ((["-P", "no"], "no:::"), (["-m", "no"], ":no::"), (["-f", "no"], "::no:"),
+                           (["-n", "no"], ":::no")):
+            self.expect(["-l", *args], 0, LIST_HEADER,
+                        f"dtrace: failed to match {text}: No probe matches description\n")
+
+    def test_script(self):
+        self.write("a.d", "BEGIN, END { trace(0); }\n")
+        self.assertEqual(len(self.expect(["-l", "-s", "a.d"])[1].splitlines()), 3)
+
+    def test_verbose(self):
+        out = self.expect(["-lvn", "BEGIN"])[1]
+        for text in ("\n\tProbe Description Attributes\n\t\tIdentifier Names: ", "\t\tData Semantics:   ",
+                     "\t\tDependency Class: ", "\n\tArgument Attributes\n", "\n\tArgument Types\n\t\tNone\n"):
+            self.assertIn(text, out)
+
+    def test_output_file(self):
+        self.write("out", "before\n")
+        self.expect(["-ln", "BEGIN", "-o", "out"], 0, "", "")
+        self.assertTrue(self.read("out").startswith("before\n" + LIST_HEADER))
+
+
+class Output(Case):
+    def test_appends(self):
+        for _ in range(2):
+            self.expect(["-q", "-o", "out", "-n", 'BEGIN { printf("x\\n"); exit(0); }'], 0, "", "")
+        self.assertEqual(self.read("out"), "x\n\nx\n\n")
+
+    def test_cannot_open(self):
+        self.expect(["-o", "no/such", "-n", "BEGIN { exit(0); }"], 1, "",
+                    "dtrace: failed to open output file 'no/such': No such file or directory\n")
+
+    def test_full_disk(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        status, _, err = self.run_it("-qo", "/dev/full", "-n", "BEGIN { trace(1); exit(0); }")
+        self.assertEqual(status, 1)
+        self.assertIn("failed to write to /dev/full: No space left on device\n", err)
+
+    def test_closed_pipe(self):
+        process = self.start("-q", "-xswitchrate=10ms", "-n", 'tick-10ms { printf("line\\n"); }')
+        process.stdout.readline()
+        process.stdout.close()
+        self.assertIn(process.wait(LIMIT), (0, 1))
+        process.stderr.close()
+
+
+class Ending(Case):
+    def interrupt(self, number, *args):
+        process = self.start("-qxswitchrate=10ms", *args)
+        self.assertEqual(process.stdout.readline(), "go\n")
+        process.send_signal(number)
+        out, err = process.communicate(timeout=LIMIT)
+        return process.returncode, out, err
+
+    def test_signals_end_it_as_exit_would(self):
+        program = 'BEGIN { printf("go\\n"); @ = count(); } END { printf("end\\n"); }'
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+            with self.subTest(number=number):
+                self.assertEqual(self.interrupt(number, "-n", program), (0, "\nend\n\n                1\n", ""))
+
+    def test_exit_in_end_counts(self):
+        self.assertEqual(self.interrupt(signal.SIGINT, "-n", 'BEGIN { printf("go\\n"); } END { exit(6); }')[0], 6)
+
+    def test_exit_status_is_low_byte(self):
+        for value, status in ((0, 0), (1, 1), (255, 255), (256, 0), (-1, 255), (0x1234, 0x34)):
+            self.assertEqual(self.run_it("-qn", f"BEGIN {{ exit({value}); }}")[0], status)
+
+    def test_faults_do_not_change_it(self):
+        status, out, err = self.run_it("-qn", "BEGIN { trace(*(int *)NULL); } BEGIN { exit(0); }")
+        self.assertEqual((status, out), (0, "\n"))
+        self.assertRegex(err, r"^dtrace: error on enabled probe ID 1 \(ID 1: dtrace:::BEGIN\): invalid address "
+                         r"\(0x0\) in action #1( at DIF offset \d+)?\n$")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    OUTSIGHT = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=1)
