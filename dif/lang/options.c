@@ -110,7 +110,7 @@ static const struct option options[] = {
 	{ "udefs", FLAG, BEFORE_START, FIELD(udefs) },
 	{ "unodefs", FLAG, BEFORE_START, FIELD(unodefs) },
 	{ "verbose", FLAG, BEFORE_START, FIELD(verbose) },
-	{ "version", TEXT, BEFORE_START, FIELD(version) },
+	{ "version", TEXT, COMMAND_LINE, FIELD(version) },
 	{ "zdefs", FLAG, BEFORE_START, FIELD(zdefs) },
 	/* compile time, command line only */
 	{ "cpp", FLAG, COMMAND_LINE, FIELD(cpp) },
