@@ -28,38 +28,96 @@ static bool take(struct reader *r, char c)
 	return true;
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_hex(char c)
+{
+	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* What may stand behind a backslash; the reader is on it. */
+static bool take_escape(struct reader *r)
+{
+	if (r->p == r->end || !*r->p || !strchr("\"\\/bfnrtu", *r->p))
+		return false;
+	if (*r->p++ != 'u')
+		return true;
+	for (unsigned i = 0; i < 4; i++, r->p++)
+		if (r->p == r->end || !is_hex(*r->p))
+			return false;
+	return true;
+}
+
 /* A string whose opening quote was taken; what stands between the quotes, escapes as they are. */
 static bool take_string(struct reader *r, struct dif_str *ret)
 {
 	const char *from = r->p;
 
-	for (; r->p < r->end; r->p++) {
-		if (*r->p == '"') {
-			*ret = (struct dif_str){ from, (uint32_t)(r->p - from) };
-			r->p++;
+	while (r->p < r->end) {
+		char c = *r->p++;
+		if (c == '"') {
+			*ret = (struct dif_str){ from, (uint32_t)(r->p - 1 - from) };
 			return true;
 		}
-		if (*r->p == '\\' && ++r->p == r->end)
+		if (c == '\\' && !take_escape(r))
 			return false;
 	}
 	return false;
 }
 
-static bool is_scalar(char c)
+static bool take_digits(struct reader *r)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == 'E' || c == '+' || c == '-' ||
-	       c == '.';
+	const char *from = r->p;
+
+	while (r->p < r->end && is_digit(*r->p))
+		r->p++;
+	return r->p > from;
 }
 
-/* A number, true, false or null. */
+/* -digits[.digits][e[+-]digits]; hexadecimal ones are no JSON. */
+static bool take_number(struct reader *r)
+{
+	r->p += *r->p == '-';
+	if (!take_digits(r))
+		return false;
+	if (r->p < r->end && *r->p == '.' && (r->p++, !take_digits(r)))
+		return false;
+	if (r->p < r->end && (*r->p | 0x20) == 'e') {
+		r->p++;
+		r->p += r->p < r->end && (*r->p == '+' || *r->p == '-');
+		if (!take_digits(r))
+			return false;
+	}
+	return r->p == r->end || (*r->p | 0x20) != 'x';
+}
+
+static bool take_word(struct reader *r)
+{
+	static const char *const words[] = { "true", "false", "null" };
+	size_t left = (size_t)(r->end - r->p);
+
+	for (unsigned i = 0; i < 3; i++) {
+		size_t n = strlen(words[i]);
+		if (left >= n && memcmp(r->p, words[i], n) == 0) {
+			r->p += n;
+			return r->p == r->end || !((*r->p | 0x20) >= 'a' && (*r->p | 0x20) <= 'z');
+		}
+	}
+	return false;
+}
+
+/* A number, true, false or null; the reader is not at its end. */
 static bool take_scalar(struct reader *r, struct dif_str *ret)
 {
 	const char *from = r->p;
 
-	while (r->p < r->end && is_scalar(*r->p))
-		r->p++;
+	if (!(is_digit(*from) || *from == '-' ? take_number(r) : take_word(r)))
+		return false;
 	*ret = (struct dif_str){ from, (uint32_t)(r->p - from) };
-	return ret->len > 0;
+	return true;
 }
 
 /* An object or array as a whole: brackets balanced in kind, strings skipped. */

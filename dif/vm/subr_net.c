@@ -77,11 +77,19 @@ static void put_v6(struct text *t, const uint8_t *a)
 	}
 }
 
-static bool is_v4_mapped(const uint8_t *a)
+/* What stands before an embedded v4 address: one that is mapped (::ffff:a.b.c.d) or compatible
+ * (::a.b.c.d, but :: and ::1 are what they are). NULL: there is none. */
+static const char *v4_prefix(const uint8_t *a)
 {
-	static const uint8_t prefix[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
+	static const uint8_t zeros[15];
 
-	return memcmp(a, prefix, sizeof(prefix)) == 0;
+	if (memcmp(a, zeros, 10) != 0)
+		return NULL;
+	if (a[10] == 0xff && a[11] == 0xff)
+		return "::ffff:";
+	if (a[10] || a[11] || (memcmp(a, zeros, 15) == 0 && a[15] <= 1))
+		return NULL;
+	return "::";
 }
 
 static uint64_t result(struct dif_vm *vm, const struct text *t)
@@ -100,7 +108,7 @@ static uint64_t format_v4(struct dif_vm *vm, uint64_t addr)
 	return result(vm, &t);
 }
 
-/* @bare: a v4-mapped address is shown as its v4 part alone. */
+/* @bare: an embedded v4 address is shown alone. */
 static uint64_t format_v6(struct dif_vm *vm, uint64_t addr, bool bare)
 {
 	struct text t = { .len = 0 };
@@ -108,10 +116,11 @@ static uint64_t format_v6(struct dif_vm *vm, uint64_t addr, bool bare)
 
 	if (!dif_mem_load(vm, addr, a, sizeof(a), false))
 		return 0;
-	if (!is_v4_mapped(a)) {
+	const char *prefix = v4_prefix(a);
+	if (!prefix) {
 		put_v6(&t, a);
 	} else {
-		for (const char *p = bare ? "" : "::ffff:"; *p; p++)
+		for (const char *p = bare ? "" : prefix; *p; p++)
 			put(&t, *p);
 		put_v4(&t, a + 12);
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What each kind of action does. Hit path. */
+#include <signal.h>
+
 #include "vmm-probe/engine/internal.h"
 
 #define CHILL_INTERVAL_NS 1000000000ull
@@ -187,6 +189,21 @@ static enum vp_step_result chill(struct vp_es_vcpu *v, const struct vp_step *ste
 	return VP_STEP_DONE;
 }
 
+/* raise() and stop(); only where the backend can (vp_clause_compile()). */
+static enum vp_step_result raise_signal(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+{
+	const struct vp_engine *e = v->es->engine;
+	uint64_t signal = SIGSTOP;
+
+	if (step->action->kind == DIF_ACT_raise) {
+		*f = dif_vm_eval(&v->vm, step->action->object, &signal);
+		if (*f != DIF_FAULT_NONE)
+			return VP_STEP_FAULT;
+	}
+	e->ops->raise(e->backend, (int)signal);
+	return VP_STEP_DONE;
+}
+
 /* An expression for its side effects, or quantize's increment. */
 static enum vp_step_result evaluate(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
 {
@@ -215,6 +232,9 @@ enum vp_step_result vp_run_step(struct vp_es_vcpu *v, const struct vp_step *step
 		return speculative(v, step, f);
 	case DIF_ACT_chill:
 		return chill(v, step, f);
+	case DIF_ACT_raise:
+	case DIF_ACT_stop:
+		return raise_signal(v, step, f);
 	default:
 		break;
 	}

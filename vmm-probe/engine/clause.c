@@ -132,26 +132,36 @@ static void find_counter(struct vp_clause *clause)
 
 /* --- steps --------------------------------------------------------------------------------- */
 
+/* What a backend cannot do to whom its probes fire in; NULL: it can. */
+static const char *out_of_reach(const struct vp_engine *e, const struct dif_action *a)
+{
+	if (a->object && a->object->destructive && !e->host)
+		return "copyout() and copyoutstr()";
+	switch (a->kind) {
+	case DIF_ACT_stop:
+		return e->ops->raise ? NULL : "stop()";
+	case DIF_ACT_raise:
+		return e->ops->raise ? NULL : "raise()";
+	case DIF_ACT_breakpoint:
+		return "breakpoint()";
+	case DIF_ACT_panic:
+		return "panic()";
+	default:
+		return NULL;
+	}
+}
+
 static struct ot_err *check_action(const struct vp_es *es, const struct dif_action *a)
 {
 	bool allowed = es->open.flags & VP_OPEN_DESTRUCTIVE;
 	uint32_t class = DIF_ACT_CLASS(a->kind);
+	const char *beyond = out_of_reach(es->engine, a);
 
 	if ((class == 0x0200 || class == 0x0500 || (a->object && a->object->destructive)) && !allowed)
 		return ot_err_new(OT_ERR_PERMISSION, "destructive actions are not allowed");
-	switch (a->kind) {
-	case DIF_ACT_stop:
-	case DIF_ACT_raise:
-	case DIF_ACT_breakpoint:
-	case DIF_ACT_panic:
-		return ot_err_new(OT_ERR_UNSUPPORTED, "%s() cannot be done to a guest from outside",
-				  a->kind == DIF_ACT_stop         ? "stop"
-				  : a->kind == DIF_ACT_raise      ? "raise"
-				  : a->kind == DIF_ACT_breakpoint ? "breakpoint"
-								  : "panic");
-	default:
-		return NULL;
-	}
+	if (beyond)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s cannot be done to a guest from outside", beyond);
+	return NULL;
 }
 
 /* The key @rec of a tuple, or the datum of a record, gets its step. */
@@ -206,6 +216,9 @@ struct ot_err *vp_clause_compile(struct vp_es *es, const struct dif_clause *sour
 	scan_object(source->predicate, &c.needs);
 	if (source->predicate && source->predicate->destructive && !(es->open.flags & VP_OPEN_DESTRUCTIVE))
 		return ot_err_new(OT_ERR_PERMISSION, "destructive actions are not allowed");
+	if (source->predicate && source->predicate->destructive && !es->engine->host)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "copyout() and copyoutstr() cannot be done to a guest from outside");
 	for (uint32_t i = 0; i < source->nactions; i++) {
 		c.steps[i].action = &source->actions[i];
 		OT_TRY(check_action(es, &source->actions[i]));

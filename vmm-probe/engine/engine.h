@@ -105,6 +105,11 @@ struct vp_backend_ops {
 	bool (*scalar)(void *backend, uint32_t var, uint64_t *ret);
 	/* The same for strings (execname): length, or -1. */
 	int (*string)(void *backend, uint32_t var, char *dst, uint32_t cap);
+	/* Optional, without a guest: is this process @pid or one of its descendants? */
+	bool (*progenyof)(void *backend, uint64_t pid);
+	/* Optional, without a guest: raise() and, as SIGSTOP, stop() act on this process. NULL: such clauses
+	 * cannot be enabled. */
+	void (*raise)(void *backend, int signal);
 };
 
 /* Guest RAM for the operator's process to read. */

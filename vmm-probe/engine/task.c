@@ -155,8 +155,11 @@ bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
+	const struct vp_engine *e = v->es->engine;
 	uint64_t task = vp_task(v);
 
+	if (e->host)
+		return e->ops->progenyof && e->ops->progenyof(e->backend, pid);
 	for (unsigned i = 0; i < ANCESTORS_MAX && task && fault == DIF_FAULT_NONE; i++) {
 		uint64_t id = vp_task_field(v, task, f->task_tgid, 4, &fault);
 		if (id == pid)

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/backend/none/none.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "dif/obj/names.h"
 #include "vmm-probe/guest/guest.h"
+
+#define ANCESTORS_MAX 4096
 
 static uint64_t none_reg(void *backend, void *ctx, enum vp_reg reg)
 {
@@ -45,11 +51,22 @@ static uint32_t none_nvcpus(void *backend)
 	return 1;
 }
 
+/* BEGIN runs in this process, so its user memory is this process's, as dtrace has it. The kernel
+ * checks the address for us. */
+static bool load_own(uint64_t addr, void *dst, uint32_t len)
+{
+	struct iovec to = { dst, len }, from = { (void *)(uintptr_t)addr, len };
+
+	return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)len;
+}
+
 static bool none_load(void *backend, uint64_t gva, void *dst, uint32_t len, bool user)
 {
 	struct vp_guest *guest = backend;
 
-	if (!guest || user)
+	if (!guest)
+		return user && load_own(gva, dst, len);
+	if (user)
 		return false;
 	struct ot_err *err = vp_guest_read(guest, (struct vp_gva){ gva }, dst, len);
 	ot_err_destroy(err);
@@ -91,22 +108,57 @@ static int none_string(void *backend, uint32_t var, char *dst, uint32_t cap)
 	return (int)sizeof(execname) - 1;
 }
 
-static const struct vp_backend_ops none_ops = {
-	.name = "none",
-	.reg = none_reg,
-	.gpa_to_host = none_gpa_to_host,
-	.install = none_install,
-	.snapshot = none_snapshot,
-	.nvcpus = none_nvcpus,
-	.load = none_load,
-	.scalar = none_scalar,
-	.string = none_string,
-};
+/* The parent of a process of this host; 0: none, or it has gone. */
+static uint64_t parent_of(uint64_t pid)
+{
+	char path[64], stat[512];
+	unsigned long long parent = 0;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	stat[n > 0 ? n : 0] = '\0';
+	/* the name, in parentheses, may have anything in it */
+	const char *behind_name = strrchr(stat, ')');
+	if (!behind_name || sscanf(behind_name + 1, " %*c %llu", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+static bool none_progenyof(void *backend, uint64_t pid)
+{
+	uint64_t id = (uint64_t)getpid();
+
+	(void)backend;
+	for (unsigned i = 0; id && i < ANCESTORS_MAX; i++, id = parent_of(id))
+		if (id == pid)
+			return true;
+	return false;
+}
+
+static void none_raise(void *backend, int signal)
+{
+	(void)backend;
+	kill(getpid(), signal);
+}
+
+#define NONE_OPS                                                                                             \
+	.name = "none", .reg = none_reg, .gpa_to_host = none_gpa_to_host, .install = none_install,           \
+	.snapshot = none_snapshot, .nvcpus = none_nvcpus, .load = none_load, .scalar = none_scalar,          \
+	.string = none_string, .progenyof = none_progenyof
+
+/* Beside a guest, raise() would not mean what it says. */
+static const struct vp_backend_ops beside_guest_ops = { NONE_OPS };
+static const struct vp_backend_ops none_ops = { NONE_OPS, .raise = none_raise };
 
 struct ot_err *vp_none_engine_create(struct vp_guest *guest, struct vp_engine **ret)
 {
 	struct vp_engine_config config = {
-		.ops = &none_ops,
+		.ops = guest ? &beside_guest_ops : &none_ops,
 		.backend = guest,
 		.guest_name = "none",
 		.host = true,
