@@ -8,7 +8,7 @@
 /*
  * Parameters of functions, a letter each; `?` in front of the first optional one, `.` any more:
  *   s string     p pointer   u user address, pointer or integer   i any integer   c character
- *   l lock, a pointer that is no string   * anything   . any more
+ *   l lock, a pointer that is no string   a network address, the same   * anything   . any more
  * Results are D type names.
  */
 static const struct dif_function subrs[] = {
@@ -24,8 +24,8 @@ static const struct dif_function subrs[] = {
 	S(getf, "void *", "i"),          S(getmajor, "uint32_t", "i"),
 	S(getminor, "uint32_t", "i"),    S(htonl, "uint32_t", "i"),
 	S(htonll, "uint64_t", "i"),      S(htons, "uint16_t", "i"),
-	S(index, "int", "ss?i"),         S(inet_ntoa, "string", "p"),
-	S(inet_ntoa6, "string", "p"),    S(inet_ntop, "string", "ip"),
+	S(index, "int", "ss?i"),         S(inet_ntoa, "string", "a"),
+	S(inet_ntoa6, "string", "a"),    S(inet_ntop, "string", "ip"),
 	S(json, "string", "ss"),         S(link_ntop, "string", "ip"),
 	S(lltostr, "string", "i?i"),     S(memref, "uintptr_t *", "pi"),
 	S(memstr, "string", "pci"),      S(msgdsize, "size_t", "l"),

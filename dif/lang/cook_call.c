@@ -9,6 +9,7 @@ static const char *letter_text(char letter)
 	switch (letter) {
 	case 's':
 		return "string";
+	case 'a':
 	case 'l':
 	case 'p':
 		return "void *";
@@ -31,7 +32,8 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 	case 's':
 		return dif_is_stringlike(c, t) || dif_node_is_null(c, arg);
 	case 'l':
-		return dif_is_pointer(c, t) && !dif_is_stringlike(c, t);
+	case 'a':
+		return (dif_is_pointer(c, t) && !dif_is_stringlike(c, t)) || dif_node_is_null(c, arg);
 	case 'p':
 		return dif_is_pointer(c, t) || dif_is_array(c, t) || dif_is_string(c, t) ||
 		       dif_node_is_null(c, arg) || dif_is_function(c, t);

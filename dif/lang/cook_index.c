@@ -86,12 +86,19 @@ static struct dif_node *new_assoc(struct dif_compiler *c, struct dif_node *n, st
 
 static struct dif_node *cook_builtin_array(struct dif_compiler *c, struct dif_node *n, struct dif_ident *id)
 {
-	if (n->args->next || !dif_is_int(c, n->args->type))
-		return dif_fail(c, DIF_D_ARR_BADREF, n->line, "%s[ ] takes one integer", id->name);
+	if (n->args->next)
+		return dif_fail(c, DIF_D_PROTO_LEN, n->line,
+				"%s[ ] prototype mismatch: %u args passed, 1 expected", id->name,
+				dif_node_count(n->args));
+	if (n->args->kind != DIF_N_INT)
+		return dif_fail(c, DIF_D_PROTO_ARG, n->line,
+				"%s[ ] argument #1 is incompatible with prototype:\n\tprototype: integer "
+				"constant\n\t argument: %s",
+				id->name, dif_type_text(c, n->args->type));
 	if (id->id == DIF_VAR_args)
 		return dif_cook_args(c, n);
 	/* the fields of a VMCS have the biggest numbers */
-	if (n->args->kind == DIF_N_INT && n->args->value > 0xffff)
+	if (n->args->value > 0xffff)
 		return dif_fail(c, DIF_D_REGS_IDX, n->line, "index %lld is out of range for %s[ ]",
 				(long long)n->args->value, id->name);
 	n->kind = DIF_N_VAR;

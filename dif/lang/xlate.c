@@ -222,20 +222,13 @@ bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x)
 
 /* --- args[] ----------------------------------------------------------------------------------- */
 
-static struct dif_node *args_type_error(struct dif_compiler *c, struct dif_node *n)
-{
-	return dif_fail(c, DIF_D_ARGS_TYPE, n->line,
-			"args[ ] may only be referenced using an integer constant index");
-}
-
+/* The index is an integer constant. */
 struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_type *native, *type;
 	unsigned mapping;
 	struct dif_node *idx = n->args;
 
-	if (idx->kind != DIF_N_INT)
-		return args_type_error(c, n);
 	if (!c->clause.desc || !c->clause.nmatched || !c->clause.args_known)
 		return dif_fail(c, DIF_D_ARGS_NONE, n->line,
 				"args[ ] may not be referenced because probe description matches %s",

@@ -27,7 +27,8 @@ static uint64_t ask_environment(struct dif_vm *vm, uint32_t subr)
 	uint64_t value =
 	    vm->ops->subr(vm->env, subr, args, p->ntuple, text ? p->tmp[0] : NULL, vm->strsize, &fault);
 	if (fault) {
-		dif_vm_raise(vm, fault, 0);
+		/* what is asked about stands first */
+		dif_vm_raise(vm, fault, fault == DIF_FAULT_BADADDR ? args[0] : 0);
 		return 0;
 	}
 	if (!text)

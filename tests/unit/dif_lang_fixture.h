@@ -91,7 +91,7 @@ static bool lx_find_symbol(void *env, const char *module, const char *name, stru
 static const struct dif_probe_info lx_probes[] = {
 	{ 1, "dtrace", "", "", "BEGIN", -1 },           { 2, "dtrace", "", "", "END", -1 },
 	{ 3, "dtrace", "", "", "ERROR", -1 },           { 4, "fbt", "vmlinux", "do_exit", "entry", 2 },
-	{ 5, "fbt", "vmlinux", "do_fork", "entry", 1 }, { 6, "fbt", "vmlinux", "schedule", "entry", 0 },
+	{ 5, "fbt", "vmlinux", "do_fork", "entry", 1 }, { 6, "fbt", "vmlinux", "schedule", "entry", 3 },
 };
 
 static struct ot_err *lx_match(void *env, const struct dif_probedesc *desc,

@@ -97,7 +97,7 @@ static void ids_and_kinds(void **state)
 		assert_string_equal(p->function, "");
 		assert_int_equal(p->kind, want[i].kind);
 		assert_int_equal(p->args, want[i].args);
-		assert_int_equal(vp_probes_nargs(probes, p), -1);
+		assert_int_equal(vp_probes_nargs(probes, p), 0);
 	}
 	assert_null(vp_probes_get(probes, 0));
 	assert_null(vp_probes_get(probes, vp_probes_count(probes) + 1));

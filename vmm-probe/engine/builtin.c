@@ -171,6 +171,9 @@ static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault 
 
 	if (id == DIF_VAR_args)
 		return index < 10 ? vp_arg(v, (unsigned)index, fault) : 0;
+	/* BEGIN and tick run in the operator's process, from user mode. */
+	if (v->es->engine->host && id == DIF_VAR_uregs && index < VP_NREGS)
+		return v->es->engine->ops->reg(v->es->engine->backend, NULL, (enum vp_reg)index);
 	bool user = v->ctx && !v->site_gva && vp_reg(v, VP_CS) & 3;
 	/* User registers are at hand only while the vCPU is in user mode. */
 	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && user)) && index < VP_NREGS && v->ctx) {
@@ -269,7 +272,12 @@ static uint64_t op_subr(void *env, uint32_t subr, const uint64_t *args, unsigned
 		return vp_spec_new(v);
 	if (subr == DIF_SUBR_progenyof && nargs == 1)
 		return vp_progenyof(v, args[0]);
-	*fault = DIF_FAULT_ILLOP;
+	/* a chain of message blocks may be empty */
+	if ((subr == DIF_SUBR_msgsize || subr == DIF_SUBR_msgdsize) && nargs && !args[0])
+		return 0;
+	/* Structures of other kernels, or of this one where its types aren't known: there is nothing at
+	 * such an address that could be read. */
+	*fault = DIF_FAULT_BADADDR;
 	return 0;
 }
 

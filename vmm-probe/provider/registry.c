@@ -315,5 +315,6 @@ int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe)
 {
 	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
 
-	return p->nargs ? p->nargs(probes, probe) : -1;
+	/* that BEGIN and tick have none is known */
+	return p->nargs ? p->nargs(probes, probe) : p->sites ? -1 : 0;
 }

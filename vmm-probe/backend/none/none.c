@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "dif/obj/names.h"
@@ -13,12 +14,24 @@
 
 #define ANCESTORS_MAX 4096
 
+/* This process's registers, in as far as there is such a thing: those here. */
 static uint64_t none_reg(void *backend, void *ctx, enum vp_reg reg)
 {
+	static const int8_t names[VP_NREGS] = {
+		[VP_RAX] = REG_RAX, [VP_RCX] = REG_RCX,   [VP_RDX] = REG_RDX,    [VP_RBX] = REG_RBX,
+		[VP_RSP] = REG_RSP, [VP_RBP] = REG_RBP,   [VP_RSI] = REG_RSI,    [VP_RDI] = REG_RDI,
+		[VP_R8] = REG_R8,   [VP_R9] = REG_R9,     [VP_R10] = REG_R10,    [VP_R11] = REG_R11,
+		[VP_R12] = REG_R12, [VP_R13] = REG_R13,   [VP_R14] = REG_R14,    [VP_R15] = REG_R15,
+		[VP_RIP] = REG_RIP, [VP_CS] = REG_CSGSFS, [VP_RFLAGS] = REG_EFL,
+	};
+	ucontext_t here;
+
 	(void)backend;
 	(void)ctx;
-	(void)reg;
-	return 0;
+	if (reg > VP_CS || getcontext(&here))
+		return 0;
+	uint64_t value = (uint64_t)here.uc_mcontext.gregs[names[reg]];
+	return reg == VP_CS ? value & 0xffff : value;
 }
 
 static void *none_gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
@@ -146,9 +159,9 @@ static void none_raise(void *backend, int signal)
 	kill(getpid(), signal);
 }
 
-#define NONE_OPS                                                                                             \
-	.name = "none", .reg = none_reg, .gpa_to_host = none_gpa_to_host, .install = none_install,           \
-	.snapshot = none_snapshot, .nvcpus = none_nvcpus, .load = none_load, .scalar = none_scalar,          \
+#define NONE_OPS                                                                                    \
+	.name = "none", .reg = none_reg, .gpa_to_host = none_gpa_to_host, .install = none_install,  \
+	.snapshot = none_snapshot, .nvcpus = none_nvcpus, .load = none_load, .scalar = none_scalar, \
 	.string = none_string, .progenyof = none_progenyof
 
 /* Beside a guest, raise() would not mean what it says. */
