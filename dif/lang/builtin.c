@@ -8,7 +8,7 @@
 /*
  * Parameters of functions, a letter each; `?` in front of the first optional one, `.` any more:
  *   s string     p pointer   u user address, pointer or integer   i any integer   c character
- *   l lock, a pointer that is no string   a network address, the same   * anything   . any more
+ *   l lock, a pointer that is no string   a pointer, no string or array   * anything   . any more
  * Results are D type names.
  */
 static const struct dif_function subrs[] = {

@@ -32,8 +32,9 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 	case 's':
 		return dif_is_stringlike(c, t) || dif_node_is_null(c, arg);
 	case 'l':
-	case 'a':
 		return (dif_is_pointer(c, t) && !dif_is_stringlike(c, t)) || dif_node_is_null(c, arg);
+	case 'a':
+		return dif_is_pointer(c, t) || dif_node_is_null(c, arg);
 	case 'p':
 		return dif_is_pointer(c, t) || dif_is_array(c, t) || dif_is_string(c, t) ||
 		       dif_node_is_null(c, arg) || dif_is_function(c, t);

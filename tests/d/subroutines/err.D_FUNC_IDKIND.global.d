@@ -1,0 +1,7 @@
+/* ASSERTION: A global variable is no function. */
+int count_me;
+
+BEGIN
+{
+	count_me();
+}

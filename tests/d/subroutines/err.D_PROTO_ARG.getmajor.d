@@ -1,0 +1,6 @@
+/* ASSERTION: getmajor() insists on the types of its arguments. */
+BEGIN
+{
+	getmajor("dev");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: htonl() insists on the types of its arguments. */
+BEGIN
+{
+	htonl("x");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: lltostr() insists on the types of its arguments. */
+BEGIN
+{
+	lltostr("1");
+	exit(0);
+}

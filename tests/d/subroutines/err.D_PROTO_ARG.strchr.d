@@ -1,0 +1,6 @@
+/* ASSERTION: strchr() insists on the types of its arguments. */
+BEGIN
+{
+	strchr("abc", "b");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: strlen() insists on the types of its arguments. */
+BEGIN
+{
+	strlen(1);
+	exit(0);
+}

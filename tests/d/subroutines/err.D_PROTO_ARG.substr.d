@@ -1,0 +1,6 @@
+/* ASSERTION: substr() insists on the types of its arguments. */
+BEGIN
+{
+	substr("abc", "b");
+	exit(0);
+}

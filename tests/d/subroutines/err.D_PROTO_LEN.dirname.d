@@ -1,0 +1,6 @@
+/* ASSERTION: dirname() insists on the number of its arguments. */
+BEGIN
+{
+	dirname("a", "b");
+	exit(0);
+}

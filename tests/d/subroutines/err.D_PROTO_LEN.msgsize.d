@@ -1,0 +1,6 @@
+/* ASSERTION: msgsize() insists on the number of its arguments. */
+BEGIN
+{
+	msgsize();
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: ntohl() insists on the number of its arguments. */
+BEGIN
+{
+	ntohl();
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: progenyof() insists on the number of its arguments. */
+BEGIN
+{
+	progenyof();
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: strtoll() insists on the number of its arguments. */
+BEGIN
+{
+	strtoll();
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: sx_exclusive_held() insists on the number of its arguments. */
+BEGIN
+{
+	sx_exclusive_held();
+	exit(0);
+}
