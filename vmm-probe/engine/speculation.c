@@ -26,8 +26,11 @@ struct ot_err *vp_spec_init(struct vp_es *es)
 {
 	uint64_t n = es->open.nspec, size = es->open.specsize & ~7ull;
 
-	if (!es->speculates || !n)
+	if (!n)
 		return NULL;
+	/* ids are handed out also where no clause puts anything behind one */
+	if (!es->speculates)
+		size = 0;
 	if (n > NSPEC_MAX || size > MEMORY_LIMIT || n * size * es->open.nvcpus > MEMORY_LIMIT)
 		return ot_err_new(OT_ERR_LIMIT,
 				  "%llu speculations of %llu bytes on %u vCPUs are more than 256 MiB",
@@ -41,7 +44,7 @@ struct ot_err *vp_spec_init(struct vp_es *es)
 		v->specs = calloc(n, sizeof(*v->specs));
 		if (!v->specs)
 			return ot_err_nomem();
-		for (uint32_t k = 0; k < n; k++) {
+		for (uint32_t k = 0; k < n && es->speculates; k++) {
 			v->specs[k].mem = malloc(size + 8);
 			if (!v->specs[k].mem)
 				return ot_err_nomem();

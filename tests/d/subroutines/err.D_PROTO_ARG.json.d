@@ -1,6 +1,6 @@
 /* ASSERTION: json() insists on the types of its arguments. */
 BEGIN
 {
-	json("{}", 0);
+	json("{}", 1);
 	exit(0);
 }

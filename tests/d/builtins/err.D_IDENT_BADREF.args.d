@@ -1,0 +1,6 @@
+/* ASSERTION: args is an array. */
+BEGIN
+{
+	trace(args);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: cpu can not be assigned to. */
+BEGIN
+{
+	cpu = 0;
+	exit(0);
+}

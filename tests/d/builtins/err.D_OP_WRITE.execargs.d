@@ -1,0 +1,6 @@
+/* ASSERTION: execargs can not be assigned to. */
+BEGIN
+{
+	execargs = "x";
+	exit(0);
+}

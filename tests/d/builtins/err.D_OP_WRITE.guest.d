@@ -1,0 +1,6 @@
+/* ASSERTION: guest can not be assigned to. */
+BEGIN
+{
+	guest = "x";
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: ipl can not be assigned to. */
+BEGIN
+{
+	ipl = 0;
+	exit(0);
+}

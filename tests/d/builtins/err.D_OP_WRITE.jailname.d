@@ -1,0 +1,6 @@
+/* ASSERTION: jailname can not be assigned to. */
+BEGIN
+{
+	jailname = "x";
+	exit(0);
+}

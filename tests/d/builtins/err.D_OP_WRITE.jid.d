@@ -1,0 +1,6 @@
+/* ASSERTION: jid can not be assigned to. */
+BEGIN
+{
+	jid = 0;
+	exit(0);
+}

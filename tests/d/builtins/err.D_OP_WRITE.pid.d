@@ -1,0 +1,6 @@
+/* ASSERTION: pid can not be assigned to. */
+BEGIN
+{
+	pid = 0;
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: ppid can not be assigned to. */
+BEGIN
+{
+	ppid = 0;
+	exit(0);
+}

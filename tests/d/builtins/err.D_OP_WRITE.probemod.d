@@ -1,0 +1,6 @@
+/* ASSERTION: probemod can not be assigned to. */
+BEGIN
+{
+	probemod = "x";
+	exit(0);
+}

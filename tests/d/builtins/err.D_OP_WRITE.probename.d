@@ -1,0 +1,6 @@
+/* ASSERTION: probename can not be assigned to. */
+BEGIN
+{
+	probename = "x";
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: timestamp can not be assigned to. */
+BEGIN
+{
+	timestamp = 0;
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: ucaller can not be assigned to. */
+BEGIN
+{
+	ucaller = 0;
+	exit(0);
+}

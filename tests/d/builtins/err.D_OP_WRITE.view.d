@@ -1,0 +1,6 @@
+/* ASSERTION: view can not be assigned to. */
+BEGIN
+{
+	view = "x";
+	exit(0);
+}

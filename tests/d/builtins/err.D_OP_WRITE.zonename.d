@@ -1,0 +1,6 @@
+/* ASSERTION: zonename can not be assigned to. */
+BEGIN
+{
+	zonename = "x";
+	exit(0);
+}

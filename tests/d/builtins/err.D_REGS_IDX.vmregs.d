@@ -1,0 +1,6 @@
+/* ASSERTION: vmregs[] has no such index. */
+BEGIN
+{
+	trace(vmregs[65536]);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: The format of system() is a string constant. */
+BEGIN
+{
+	system(execname);
+	exit(0);
+}

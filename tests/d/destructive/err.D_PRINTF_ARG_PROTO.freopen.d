@@ -1,0 +1,6 @@
+/* ASSERTION: freopen() wants an argument for each conversion. */
+BEGIN
+{
+	freopen("%d");
+	exit(0);
+}

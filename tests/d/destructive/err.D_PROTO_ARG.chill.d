@@ -1,0 +1,6 @@
+/* ASSERTION: chill() takes a number. */
+BEGIN
+{
+	chill("1s");
+	exit(0);
+}

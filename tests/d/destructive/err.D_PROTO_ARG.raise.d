@@ -1,0 +1,6 @@
+/* ASSERTION: raise() takes a number. */
+BEGIN
+{
+	raise("INT");
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: breakpoint() takes nothing. */
+BEGIN
+{
+	breakpoint(0);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: chill() takes one argument. */
+BEGIN
+{
+	chill();
+	exit(0);
+}

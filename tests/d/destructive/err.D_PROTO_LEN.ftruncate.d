@@ -1,0 +1,6 @@
+/* ASSERTION: ftruncate() takes nothing. */
+BEGIN
+{
+	ftruncate(1);
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: panic() takes nothing. */
+BEGIN
+{
+	panic("now");
+	exit(0);
+}

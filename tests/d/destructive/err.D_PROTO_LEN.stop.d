@@ -1,0 +1,6 @@
+/* ASSERTION: stop() takes nothing. */
+BEGIN
+{
+	stop(1);
+	exit(0);
+}

@@ -1,0 +1,11 @@
+/*
+ * ASSERTION: breakpoint() is refused before anything is traced.
+ * @@exit: 1
+ * @@stderr: dtrace: could not enable tracing: clause 1: breakpoint() cannot be done
+ */
+#pragma D option destructive
+
+BEGIN
+{
+	breakpoint();
+}

@@ -1,0 +1,11 @@
+/*
+ * ASSERTION: panic() is refused before anything is traced.
+ * @@exit: 1
+ * @@stderr: dtrace: could not enable tracing: clause 1: panic() cannot be done
+ */
+#pragma D option destructive
+
+BEGIN
+{
+	panic();
+}

@@ -1,0 +1,10 @@
+/*
+ * ASSERTION: stop() needs -w.
+ * @@exit: 1
+ * @@stderr: dtrace: could not enable tracing: Destructive actions not allowed
+ */
+BEGIN
+{
+	stop();
+	exit(0);
+}
