@@ -1,6 +1,0 @@
-/* ASSERTION: arg4 can not be assigned to. */
-BEGIN
-{
-	arg4 = 0;
-	exit(0);
-}

@@ -1,6 +1,0 @@
-/* ASSERTION: cpu can not be assigned to. */
-BEGIN
-{
-	cpu = 0;
-	exit(0);
-}

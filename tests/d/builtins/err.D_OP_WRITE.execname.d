@@ -1,6 +1,0 @@
-/* ASSERTION: execname can not be assigned to. */
-BEGIN
-{
-	execname = "x";
-	exit(0);
-}

@@ -1,6 +1,0 @@
-/* ASSERTION: ipl can not be assigned to. */
-BEGIN
-{
-	ipl = 0;
-	exit(0);
-}

@@ -1,6 +1,0 @@
-/* ASSERTION: probename can not be assigned to. */
-BEGIN
-{
-	probename = "x";
-	exit(0);
-}

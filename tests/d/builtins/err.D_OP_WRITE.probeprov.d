@@ -1,6 +1,0 @@
-/* ASSERTION: probeprov can not be assigned to. */
-BEGIN
-{
-	probeprov = "x";
-	exit(0);
-}

@@ -1,6 +1,0 @@
-/* ASSERTION: vtimestamp can not be assigned to. */
-BEGIN
-{
-	vtimestamp = 0;
-	exit(0);
-}
