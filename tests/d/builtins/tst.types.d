@@ -8,6 +8,6 @@ BEGIN
 	printf("%d %d %d %d\n", sizeof (timestamp), sizeof (vtimestamp), sizeof (walltimestamp), sizeof (id));
 	printf("%d %d %d %d\n", sizeof (arg0), sizeof (caller), sizeof (ucaller), sizeof (stackdepth));
 	printf("%d %d %d %d\n", sizeof (ustackdepth), sizeof (execname), sizeof (probename), sizeof (epid));
-	printf("%d %d %d\n", sizeof (curthread), sizeof (uregs[0]), sizeof (NULL));
+	printf("%d %d\n", sizeof (curthread), sizeof (uregs[0]));
 	exit(0);
 }
