@@ -8,6 +8,8 @@ bool dif_check_object_type(struct dif_compiler *c, struct dif_type *type, const 
 {
 	struct dif_type *t = dif_base(c, type);
 
+	for (int i = 0; t->kind == DIF_C_ARRAY && i < 32; i++)
+		t = dif_base(c, t->ref);
 	if (t->kind == DIF_C_VOID)
 		return dif_fail(c, DIF_D_DECL_VOIDOBJ, line, "cannot have void object: %s", name);
 	if (t->kind == DIF_C_DYNAMIC)

@@ -60,23 +60,35 @@ static bool param(struct dif_compiler *c, struct dif_param *ret)
 	return d.type != NULL;
 }
 
-static bool check_void(struct dif_compiler *c, const struct dif_param *list, uint32_t n, bool keys)
+static bool check_param(struct dif_compiler *c, const struct dif_param *list, const struct dif_param *p,
+			bool keys)
 {
+	bool is_void = dif_is_void(c, p->type);
+
+	if (dif_is_kind(c, p->type, DIF_C_DYNAMIC) || (is_void && keys))
+		return dif_fail(c, DIF_D_DECL_PROTO_TYPE, 0, "%s prototype may not use parameter of type %s",
+				keys ? "array" : "function", dif_type_text(c, p->type));
+	if (is_void && p->name)
+		return dif_fail(c, DIF_D_DECL_PROTO_NAME, 0, "void parameter may not have a name: %s",
+				p->name);
+	for (const struct dif_param *o = list; p->name && o != p; o = o->next)
+		if (o->name && !strcmp(o->name, p->name))
+			return dif_fail(c, DIF_D_DECL_PROTO_FORM, 0,
+					"parameter is already declared in prototype: %s", p->name);
+	return true;
+}
+
+static bool check_params(struct dif_compiler *c, const struct dif_param *list, uint32_t n, bool keys)
+{
+	bool has_void = false;
+
 	for (const struct dif_param *p = list; p; p = p->next) {
-		if (dif_is_kind(c, p->type, DIF_C_DYNAMIC))
-			return dif_fail(c, DIF_D_DECL_PROTO_TYPE, 0, "dynamic types may not be parameters");
-		if (!dif_is_void(c, p->type))
-			continue;
-		if (keys)
-			return dif_fail(c, DIF_D_DECL_PROTO_TYPE, 0,
-					"void may not be used as a parameter-type of an associative array");
-		if (n > 1)
-			return dif_fail(c, DIF_D_DECL_PROTO_VOID, 0,
-					"void must be the sole parameter in a function declaration");
-		if (p->name)
-			return dif_fail(c, DIF_D_DECL_PROTO_NAME, 0,
-					"parameter of type void may not have a name");
+		if (!check_param(c, list, p, keys))
+			return false;
+		has_void |= dif_is_void(c, p->type);
 	}
+	if (has_void && n > 1)
+		return dif_fail(c, DIF_D_DECL_PROTO_VOID, 0, "void must be sole parameter");
 	return true;
 }
 
@@ -103,7 +115,7 @@ bool dif_parse_params(struct dif_compiler *c, enum dif_tok close, struct dif_par
 	}
 	if (c->tok.kind != close)
 		return dif_syntax(c);
-	if (!check_void(c, first, n, close == DIF_T_RBRACK))
+	if (!check_params(c, first, n, close == DIF_T_RBRACK))
 		return false;
 	*ret = first;
 	*ret_n = n;
@@ -140,7 +152,7 @@ static bool assoc_suffix(struct dif_compiler *c, struct dif_declarator *d)
 	bool variadic;
 
 	if (d->is_assoc)
-		return dif_fail(c, DIF_D_DECL_COMBO, 0, "associative arrays have one list of keys");
+		return dif_fail(c, DIF_D_DECL_DYNOBJ, 0, "cannot declare array of associative arrays");
 	d->is_assoc = true;
 	if (!dif_parse_params(c, DIF_T_RBRACK, &d->keys, &d->nkeys, &variadic))
 		return false;
@@ -205,9 +217,13 @@ static struct dif_type *parse_suffix(struct dif_compiler *c, struct dif_type *ba
 		} else {
 			if (!array_size(c, &n))
 				return NULL;
+			bool was_assoc = d->is_assoc;
 			struct dif_type *of = parse_suffix(c, base, d);
 			if (!of)
 				return NULL;
+			if (d->is_assoc && !was_assoc)
+				return dif_fail(c, DIF_D_DECL_DYNOBJ, 0,
+						"cannot declare array of associative arrays");
 			if (n == UINT64_MAX) {
 				base = dif_type_array(c, of, 0);
 				if (base)

@@ -302,8 +302,15 @@ static bool provider_probe(struct dif_compiler *c, struct ot_map *names)
 			return false;
 		for (struct dif_param *x = xlated; x; x = x->next) {
 			struct dif_param *from = native;
+			if (!x->name && !dif_is_void(c, x->type))
+				return dif_fail(c, DIF_D_DECL_PROTO_NAME, line,
+						"parameter declaration requires a name");
 			while (from && x->name && (!from->name || strcmp(from->name, x->name)))
 				from = from->next;
+			if (!from && x->name)
+				return dif_fail(c, DIF_D_DECL_PROTO_FORM, line,
+						"parameter is not declared in probe output prototype: %s",
+						x->name);
 			if (from && !dif_assignable(c, x->type, &(struct dif_node){ .type = from->type }) &&
 			    !dif_xlator_exists(c, from->type, x->type))
 				return dif_fail(c, DIF_D_PROV_PRXLATOR, line,

@@ -97,7 +97,7 @@ static bool bitfield(struct dif_compiler *c, struct dif_type *type, const char *
 	struct dif_type *wtype;
 	uint32_t line = c->tok.line;
 
-	if (!dif_parse_constant(c, &width, &wtype) || width <= 0)
+	if (!dif_parse_constant(c, &width, &wtype) || width < 0 || (width == 0 && name))
 		return dif_fail(c, DIF_D_DECL_BFCONST, line,
 				"positive integral constant expression expected as bit-field size");
 	if (!dif_is_int(c, type))
@@ -127,6 +127,8 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 		dif_next(c);
 		if (!bitfield(c, d.type, d.name, &width))
 			return false;
+		if (!width) /* int : 0; closes a unit for C; here every field has one of its own */
+			return true;
 	} else if (!d.name) {
 		return dif_fail(c, DIF_D_DECL_MNAME, d.line, "member declaration requires a name");
 	}
