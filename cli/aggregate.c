@@ -136,7 +136,8 @@ static bool is_guests_own(const struct cli_agg_entry *e)
 
 static bool same_key(struct cli_agg_entry *a, struct cli_agg_entry *b)
 {
-	return a->hash == b->hash && a->source->layout->tuple_size == b->source->layout->tuple_size &&
+	return a->hash == b->hash && a->source->layout->shape == b->source->layout->shape &&
+	       a->source->layout->tuple_size == b->source->layout->tuple_size &&
 	       !memcmp(cli_agg_tuple(a), cli_agg_tuple(b), a->source->layout->tuple_size) &&
 	       (a->source->guest == b->source->guest || !is_guests_own(a));
 }

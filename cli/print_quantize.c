@@ -135,6 +135,9 @@ void cli_scale_add(const struct cli_printer *p, struct cli_scale *scale, const s
 {
 	if (val->kind == DIF_AGG_count || val->kind == DIF_AGG_sum) {
 		scale_total(p, scale, (int64_t)val->words[0]);
+		/* dtrace keeps this sum as an integer: a zoomed bar of small counts is longer than ZOOM_MAX
+		 */
+		scale->total = (long double)(unsigned __int128)scale->total;
 		return;
 	}
 	if (val->kind == DIF_AGG_lquantize) { /* always in its whole range */
@@ -179,11 +182,13 @@ static void packed_range(const struct cli_scale *scale, unsigned *ret_first, uns
 	*ret_last = last;
 }
 
-static int digits(int64_t n)
+/* How wide the column of an end of the range is. */
+static int end_width(int64_t n)
 {
 	char text[32];
+	int digits = snprintf(text, sizeof(text), "%lld", (long long)n);
 
-	return snprintf(text, sizeof(text), "%lld", (long long)n);
+	return digits < 4 ? 4 : digits;
 }
 
 void cli_print_packed_heading(struct cli_printer *p, int width, enum dif_agg_kind kind,
@@ -194,8 +199,8 @@ void cli_print_packed_heading(struct cli_printer *p, int width, enum dif_agg_kin
 
 	if (kind == DIF_AGG_quantize) {
 		packed_range(scale, &first, &last);
-		min_width = digits(dif_quantize_bucket_value(first));
-		max_width = digits(dif_quantize_bucket_value(last));
+		min_width = end_width(dif_quantize_bucket_value(first));
+		max_width = end_width(dif_quantize_bucket_value(last));
 	} else {
 		first = 0;
 		last = scale->max_bucket;
@@ -250,8 +255,11 @@ void cli_print_packed(struct cli_printer *p, const struct cli_aggval *val, const
 	}
 	cli_rows_label(&rows, first, low, sizeof(low));
 	cli_rows_label(&rows, last, high, sizeof(high));
-	fprintf(p->fp, quantize ? " %s :" : "%8s :", low);
+	if (quantize)
+		putc(' ', p->fp);
+	fprintf(p->fp, "%*s :", quantize ? end_width(dif_quantize_bucket_value(first)) : 8, low);
 	for (unsigned i = first; i <= last; i++)
 		print_packed_bucket(p, rows.counts[i], scale.total);
-	fprintf(p->fp, quantize ? ": %s | %lld\n" : ": %-8s | %lld\n", high, (long long)sum);
+	fprintf(p->fp, ": %-*s | %lld\n", quantize ? end_width(dif_quantize_bucket_value(last)) : 8, high,
+		(long long)sum);
 }

@@ -67,21 +67,14 @@ static bool check_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 		return dif_fail(c, DIF_D_PROTO_LEN, agg->line,
 				"@%s[ ] prototype mismatch: %u key%s passed, %u expected", agg->name, n,
 				n == 1 ? "" : "s", id->nkeys);
-	for (struct dif_node **k = &agg->args; *k; k = &(*k)->next, i++) {
-		if (!key_fits(c, id->keys[i], *k))
+	/* Compatible is enough: each statement's keys keep their own size, and so are other keys. */
+	for (struct dif_node *k = agg->args; k; k = k->next, i++)
+		if (!key_fits(c, id->keys[i], k))
 			return dif_fail(c, DIF_D_PROTO_ARG, agg->line,
 					"@%s[ ] key #%u is incompatible with prototype:\n\tprototype: %s\n\t "
 					"argument: %s",
 					agg->name, i + 1, dif_type_text(c, id->keys[i]),
-					dif_type_text(c, (*k)->type));
-		if (dif_node_is_action(*k) || dif_type_same(c, id->keys[i], (*k)->type))
-			continue;
-		struct dif_node *next = (*k)->next, *cast = dif_cast_to(c, *k, id->keys[i]);
-		if (!cast)
-			return false;
-		cast->next = next;
-		*k = cast;
-	}
+					dif_type_text(c, k->type));
 	return true;
 }
 

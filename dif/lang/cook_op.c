@@ -167,7 +167,7 @@ static struct dif_node *fold_op1(struct dif_compiler *c, struct dif_node *n)
 	default:
 		break;
 	}
-	return dif_node_int(c, dif_fold_cast(c, v, n->type), n->type);
+	return dif_node_int(c, v, n->type);
 }
 
 static struct dif_node *cook_arith1(struct dif_compiler *c, struct dif_node *n)

@@ -170,6 +170,7 @@ static struct ot_err *agg_layout(const struct dif_clause *clause, uint32_t index
 		uint32_t align = natural_align((uint32_t)size);
 		at = align_up(at, align);
 		ret->keys[ret->nkeys++] = (struct dif_rec){ i, (uint32_t)at, (uint32_t)size, align };
+		ret->shape = (ret->shape ^ (uint32_t)size) * 0x9e3779b1u;
 		at += size;
 		if (at > RECORD_MAX)
 			return ot_err_new(OT_ERR_LIMIT, "aggregation tuple of more than 1 GiB");

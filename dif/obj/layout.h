@@ -44,6 +44,7 @@ struct dif_agg_layout {
 	uint32_t nkeys;
 	struct dif_rec *keys;
 	uint32_t tuple_size;      /* bytes hashed and compared, aggid included */
+	uint32_t shape;           /* differs (all but surely) where sizes of keys do: bytes alone do not tell */
 	uint32_t data_offset;     /* of the first word, multiple of 8 */
 	uint32_t nwords;          /* u64 words of data: dif_agg_words() */
 	int32_t increment_action; /* -1: none */

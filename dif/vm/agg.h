@@ -40,7 +40,7 @@ bool dif_llquantize_bucket_value(uint64_t arg, uint32_t bucket, uint64_t *ret);
  * In shared memory entries simply follow one another, 8-aligned:
  *
  *   0           4                8            12     16
- *   epid u32 | tuple_size u32 | nwords u32 | 0 u32 | tuple … pad to 8 | words u64 …
+ *   epid u32 | tuple_size u32 | nwords u32 | shape u32 | tuple … pad to 8 | words u64 …
  *
  * The hash that finds them again is the writer's own memory.
  */

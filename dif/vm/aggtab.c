@@ -18,7 +18,7 @@ struct entry_header {
 	uint32_t epid;
 	uint32_t tuple_size;
 	uint32_t nwords;
-	uint32_t zero;
+	uint32_t shape;
 };
 _Static_assert(sizeof(struct entry_header) == ENTRY_HEADER, "described in agg.h");
 
@@ -58,7 +58,7 @@ static uint64_t *append(struct dif_aggtab *tab, const struct dif_agg_layout *lay
 			uint32_t epid)
 {
 	size_t need = ENTRY_HEADER + (size_t)layout->data_offset + 8 * (size_t)layout->nwords;
-	struct entry_header head = { epid, layout->tuple_size, layout->nwords, 0 };
+	struct entry_header head = { epid, layout->tuple_size, layout->nwords, layout->shape };
 
 	if (need > tab->size - tab->used || tab->nentries >= tab->nslots - tab->nslots / 8)
 		return NULL;
@@ -84,6 +84,7 @@ static uint64_t *match(const struct dif_aggtab *tab, size_t offset, const struct
 	uint8_t *at = tab->mem + offset;
 	memcpy(&head, at, sizeof(head));
 	if (head.tuple_size != layout->tuple_size || head.nwords != layout->nwords ||
+	    head.shape != layout->shape ||
 	    memcmp(at + ENTRY_HEADER, tuple, layout->tuple_size) != 0)
 		return NULL;
 	return (uint64_t *)(void *)(at + ENTRY_HEADER + layout->data_offset);
