@@ -80,6 +80,7 @@ struct dif_aggtab_entry {
 	const void *tuple;
 	const uint64_t *words;
 	uint32_t nwords;
+	uint32_t shape; /* of its layout: one ECB may aggregate the same name with keys of other sizes */
 };
 
 /** Walk the entries of a half of which @p used bytes were written: *pos starts at 0; false at

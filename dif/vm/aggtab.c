@@ -131,6 +131,7 @@ bool dif_aggtab_next(const void *mem, size_t used, size_t *pos, struct dif_aggta
 	ret->epid = head.epid;
 	ret->tuple_size = head.tuple_size;
 	ret->nwords = head.nwords;
+	ret->shape = head.shape;
 	ret->tuple = at + ENTRY_HEADER;
 	ret->words = (const uint64_t *)(const void *)(at + ENTRY_HEADER + data);
 	*pos += ENTRY_HEADER + (size_t)bytes;

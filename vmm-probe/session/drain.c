@@ -185,7 +185,7 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uin
 			const struct dif_agg_layout *l = &ecb->layout->aggs[i];
 			const struct dif_action *action = &ecb->clause->actions[l->action];
 			if (action->aggid != aggid || l->tuple_size != entry.tuple_size ||
-			    l->nwords != entry.nwords)
+			    l->nwords != entry.nwords || l->shape != entry.shape)
 				continue;
 			struct vp_aggregate agg = {
 				.ecb = ecb,
