@@ -167,7 +167,7 @@ static void test_packed(void **state)
 	output_is(&o, "\n              key  min .----. max  | count\n    0 : X_ : 4    | 8\n");
 	o.opts.encoding_utf8 = true;
 	cli_print_packed(&o.p, &val, &scale);
-	output_is(&o, " 0 : \xe2\x96\x87\xe2\x96\x82 : 4 | 8\n");
+	output_is(&o, "    0 : \xe2\x96\x87\xe2\x96\x82 : 4    | 8\n");
 	output_deinit(&o);
 }
 
