@@ -17,7 +17,10 @@ static bool kernel_stack(struct dif_compiler *c, struct dif_node *call, struct d
 {
 	int64_t frames = 0;
 
-	if (!dif_act_nargs(c, call, 0, 1, DIF_D_STACK_PROTO) || !dif_cook_list(c, &call->args))
+	if (dif_node_count(call->args) > 1)
+		return dif_fail(c, DIF_D_STACK_PROTO, call->line,
+				"stack( ) prototype mismatch: too many arguments");
+	if (call->args && !dif_cook_list(c, &call->args))
 		return false;
 	if (call->args && !positive(call->args, FRAMES_MAX, &frames))
 		return dif_fail(c, DIF_D_STACK_SIZE, call->line,
@@ -35,7 +38,7 @@ bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
 
 	if (kind == DIF_ACT_stack)
 		return kernel_stack(c, call, out);
-	if (!dif_act_nargs(c, call, 0, 2, DIF_D_USTACK_PROTO) || !dif_cook_list(c, &call->args))
+	if (call->args && !dif_cook_list(c, &call->args))
 		return false;
 	if (call->args && !positive(call->args, FRAMES_MAX, &frames))
 		return dif_fail(c, DIF_D_USTACK_FRAMES, call->line,
@@ -44,6 +47,9 @@ bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
 	    (!dif_act_const(call->args->next, &strsize) || strsize < 0 || strsize > STRSIZE_MAX))
 		return dif_fail(c, DIF_D_USTACK_STRSIZE, call->line,
 				"%s( ) argument #2 must be a positive integer constant", call->name);
+	if (dif_node_count(call->args) > 2)
+		return dif_fail(c, DIF_D_USTACK_PROTO, call->line,
+				"%s( ) prototype mismatch: too many arguments", call->name);
 	struct dif_action *a = dif_action_add(c, out, kind, NULL);
 	if (a)
 		a->arg = (uint64_t)strsize << 32 | (uint64_t)frames;

@@ -17,6 +17,7 @@
 #include "vmm-probe/engine/session.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/session/client.h"
+#include "vmm-probe/session/host_symbols.h"
 #include "vmm-probe/session/host_types.h"
 #include "vmm-probe/session/session.h"
 
@@ -74,6 +75,7 @@ struct vp_session {
 	bool used_address;             /* a program was given the address of a symbol */
 	struct vp_probes *host_probes; /* when there is no guest */
 	struct vp_host_types host_types;
+	struct vp_host_symbols host_symbols; /* of processes, when there is no guest */
 
 	struct vp_engine *host_engine;
 	struct vp_es *host_es;

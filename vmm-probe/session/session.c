@@ -31,6 +31,7 @@ struct ot_err *vp_session_create(const struct vp_session_config *config, struct 
 	s->options = config->options;
 	s->shared_fd = -1;
 	ot_arena_init(&s->arena);
+	vp_host_symbols_init(&s->host_symbols);
 	vp_world_init(s);
 	*ret = s;
 	return NULL;
@@ -58,6 +59,7 @@ void vp_session_destroy(struct vp_session *s)
 		vp_link_destroy(s->links[i]);
 	vp_probes_destroy(s->host_probes);
 	vp_host_types_deinit(&s->host_types);
+	vp_host_symbols_deinit(&s->host_symbols);
 	vp_pending_free(s);
 	free(s->enabled);
 	free(s->ticks);

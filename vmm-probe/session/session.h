@@ -156,8 +156,8 @@ enum vp_symbol_form {
 void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum vp_symbol_form form,
 		       char *buf, size_t size);
 
-/** Text of a user address of process @p pid: "0x…". Nothing reads a guest's programs yet, so there is no name
- * to give; printers ask here so that they need not change when there is. */
+/** Text of a user address of process @p pid: by its files' symbols where the processes are this host's
+ * (no guest), else "0x…": nothing reads a guest's programs. */
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size);
 

@@ -34,11 +34,11 @@ void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size)
 {
-	(void)s;
 	(void)guest;
-	(void)pid;
-	(void)form;
-	snprintf(buf, size, "0x%" PRIx64, addr);
+	if (!s->nlinks)
+		vp_host_symbol(&s->host_symbols, pid, addr, form, buf, size);
+	else
+		snprintf(buf, size, "0x%" PRIx64, addr);
 }
 
 struct ot_err *vp_session_each_symbol(struct vp_session *s,

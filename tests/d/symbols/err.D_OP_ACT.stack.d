@@ -1,0 +1,5 @@
+/* ASSERTION: stack() has no value. */
+BEGIN
+{
+	x = stack();
+}

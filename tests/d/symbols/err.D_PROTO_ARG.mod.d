@@ -1,0 +1,5 @@
+/* ASSERTION: mod() takes no string. */
+BEGIN
+{
+	mod("kernel");
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: usym() takes no string. */
+BEGIN
+{
+	usym("main");
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: sym() needs an address. */
+BEGIN
+{
+	sym();
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: uaddr() takes one address. */
+BEGIN
+{
+	uaddr(1, 2);
+}

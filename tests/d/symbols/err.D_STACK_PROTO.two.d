@@ -1,0 +1,5 @@
+/* ASSERTION: stack() takes one argument. */
+BEGIN
+{
+	stack(1, 2);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: stack() takes no negative number. */
+BEGIN
+{
+	stack(-1);
+}

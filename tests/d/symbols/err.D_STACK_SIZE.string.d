@@ -1,0 +1,5 @@
+/* ASSERTION: The frames of stack() are an integer. */
+BEGIN
+{
+	stack("3");
+}

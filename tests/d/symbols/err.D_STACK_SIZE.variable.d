@@ -1,0 +1,5 @@
+/* ASSERTION: The frames of stack() are a constant. */
+BEGIN
+{
+	stack(arg0);
+}

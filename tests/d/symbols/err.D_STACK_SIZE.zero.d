@@ -1,0 +1,5 @@
+/* ASSERTION: stack() needs at least one frame. */
+BEGIN
+{
+	stack(0);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: jstack() needs at least one frame. */
+BEGIN
+{
+	jstack(-1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: The frames of ustack() are a constant. */
+BEGIN
+{
+	ustack(arg0);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: ustack() needs at least one frame. */
+BEGIN
+{
+	ustack(0);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: jstack() takes two arguments. */
+BEGIN
+{
+	jstack(1, 2, 3);
+}
