@@ -47,8 +47,8 @@ static int fail(const struct cli_invocation *inv, struct ot_err *err, const stru
 		return cli_fail(err, "%s", context);
 	ot_err_destroy(err);
 	shown = *diag;
-	/* a specifier of one line: its number says nothing, and dtrace does not give it */
-	if (src && src->kind == DIF_SOURCE_COMMAND_LINE && !diag->file && !memchr(src->text, '\n', src->len))
+	/* dtrace numbers the lines of files only; the caret shows where in a specifier */
+	if (src && src->kind == DIF_SOURCE_COMMAND_LINE && !diag->file)
 		shown.line = 0;
 	ot_buf_init(&text);
 	dif_diag_print(&shown, inv->opts.errtags, &text);
@@ -96,6 +96,7 @@ static int compile_source(struct cli_compilation *c, struct cli_invocation *inv,
 		return fail(inv, err, diag, src, context);
 	unit->end = c->prog.nclauses;
 	unit->matched = dif_compiler_matched(c->comp);
+	unit->used = dif_compiler_used(c->comp);
 	c->matched += unit->matched;
 	if (inv->opts.verbose)
 		list_objects(&c->prog, unit->first);
@@ -175,6 +176,7 @@ static int load_program(struct cli_compilation *c, struct cli_invocation *inv, c
 		err =
 		    dif_options_set(&inv->opts, c->prog.opts[i].name, c->prog.opts[i].value, DIF_OPT_PROGRAM);
 	unit->what = "program";
+	unit->used = DIF_ATTRIBUTE_DEFAULT; /* what its text used is not in it */
 	unit->name = strdup(inv->load_dof);
 	unit->end = c->prog.nclauses;
 	for (uint32_t i = 0; !err && i < c->prog.nclauses; i++) {

@@ -7,10 +7,11 @@
 
 /* One -s or -n, compiled. */
 struct cli_compiled {
-	const char *what;    /* "script" or "description" */
-	char *name;          /* for messages: a description is cut where its predicate or body begins */
-	uint32_t first, end; /* its clauses */
-	uint64_t matched;    /* probes */
+	const char *what;          /* "script" or "description" */
+	char *name;                /* for messages: a description is cut where its predicate or body begins */
+	uint32_t first, end;       /* its clauses */
+	uint64_t matched;          /* probes */
+	struct dif_attribute used; /* the least of what its clauses use */
 };
 
 struct cli_compilation {

@@ -37,12 +37,12 @@ static void print_arguments(const struct listing *l, const struct vp_probe *prob
 
 static void print_details(const struct listing *l, const struct vp_probe *probe)
 {
-	struct dif_attribute attrs[CLI_ATTRIBUTES];
+	struct dif_attribute attrs[DIF_ATTR_PARTS];
 
 	cli_attributes(l->world, probe->provider, attrs);
-	cli_print_attribute("Probe Description Attributes", cli_minimum_attribute(attrs, CLI_ATTR_ARGS),
-			    l->fp);
-	cli_print_attribute("Argument Attributes", attrs[CLI_ATTR_ARGS], l->fp);
+	cli_print_attribute("Probe Description Attributes",
+			    cli_probe_attribute(attrs, probe->module, probe->function, probe->name), l->fp);
+	cli_print_attribute("Argument Attributes", attrs[DIF_ATTR_ARGS], l->fp);
 	print_arguments(l, probe);
 }
 

@@ -3,26 +3,21 @@
 
 #include "cli/stability.h"
 
-static const char *const stabilities[] = {
-	"Internal", "Private", "Obsolete", "External", "Unstable", "Evolving", "Stable", "Standard",
-};
-static const char *const classes[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
-
 enum {
-	PRIVATE = 1,
-	EVOLVING = 5,
-	STABLE = 6,
-	STANDARD = 7,
-	CLASS_UNKNOWN = 0,
-	CLASS_ISA = 4,
-	CLASS_COMMON = 5
+	PRIVATE = DIF_STABILITY_PRIVATE,
+	UNSTABLE = DIF_STABILITY_UNSTABLE,
+	EVOLVING = DIF_STABILITY_EVOLVING,
+	STABLE = DIF_STABILITY_STABLE,
+	CLASS_UNKNOWN = DIF_CLASS_UNKNOWN,
+	CLASS_ISA = DIF_CLASS_ISA,
+	CLASS_COMMON = DIF_CLASS_COMMON,
 };
 
 /* dtrace and profile are the same everywhere, so are their published attributes. fbt and syscall
  * name things of the guest's kernel. */
 static const struct {
 	const char *provider;
-	struct dif_attribute attrs[CLI_ATTRIBUTES];
+	struct dif_attribute attrs[DIF_ATTR_PARTS];
 } known[] = {
 	{ "dtrace",
 	  { { STABLE, STABLE, CLASS_COMMON },
@@ -32,7 +27,7 @@ static const struct {
 	    { STABLE, STABLE, CLASS_COMMON } } },
 	{ "profile",
 	  { { EVOLVING, EVOLVING, CLASS_COMMON },
-	    { 4, 4, CLASS_UNKNOWN },
+	    { UNSTABLE, UNSTABLE, CLASS_UNKNOWN },
 	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
 	    { EVOLVING, EVOLVING, CLASS_COMMON },
 	    { EVOLVING, EVOLVING, CLASS_COMMON } } },
@@ -45,17 +40,17 @@ static const struct {
 	{ "syscall",
 	  { { EVOLVING, EVOLVING, CLASS_COMMON },
 	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
-	    { 4, 4, CLASS_ISA },
+	    { UNSTABLE, UNSTABLE, CLASS_ISA },
 	    { EVOLVING, EVOLVING, CLASS_COMMON },
 	    { PRIVATE, PRIVATE, CLASS_ISA } } },
 };
 
 void cli_attributes(const struct dif_world *world, const char *provider,
-		    struct dif_attribute ret[CLI_ATTRIBUTES])
+		    struct dif_attribute ret[DIF_ATTR_PARTS])
 {
 	if (world->attributes && world->attributes(world->env, provider, ret))
 		return;
-	for (unsigned i = 0; i < CLI_ATTRIBUTES; i++)
+	for (unsigned i = 0; i < DIF_ATTR_PARTS; i++)
 		ret[i] = (struct dif_attribute){ PRIVATE, PRIVATE, CLASS_UNKNOWN };
 	for (size_t k = 0; k < OT_ARRAY_SIZE(known); k++)
 		if (!strcmp(known[k].provider, provider))
@@ -64,100 +59,102 @@ void cli_attributes(const struct dif_world *world, const char *provider,
 
 static void lower(struct dif_attribute *a, struct dif_attribute b)
 {
-	if (b.name < a->name)
-		a->name = b.name;
-	if (b.data < a->data)
-		a->data = b.data;
-	if (b.class < a->class)
-		a->class = b.class;
+	*a = dif_attribute_min(*a, b);
 }
 
-struct dif_attribute cli_minimum_attribute(const struct dif_attribute *attrs, unsigned n)
+/* What is left to a pattern, nobody relies on. */
+static bool is_named(const char *part)
 {
-	struct dif_attribute least = { STANDARD, STANDARD, CLASS_COMMON };
+	return *part && !strpbrk(part, "*?[\\");
+}
 
-	for (unsigned i = 0; i < n; i++)
-		lower(&least, attrs[i]);
+struct dif_attribute cli_probe_attribute(const struct dif_attribute attrs[DIF_ATTR_PARTS], const char *module,
+					 const char *function, const char *name)
+{
+	struct dif_attribute least = attrs[DIF_ATTR_PROVIDER];
+
+	if (is_named(module))
+		lower(&least, attrs[DIF_ATTR_MODULE]);
+	if (is_named(function))
+		lower(&least, attrs[DIF_ATTR_FUNCTION]);
+	if (is_named(name))
+		lower(&least, attrs[DIF_ATTR_NAME]);
 	return least;
 }
 
 void cli_print_attribute(const char *heading, struct dif_attribute attr, FILE *fp)
 {
 	fprintf(fp, "\n\t%s\n\t\tIdentifier Names: %s\n\t\tData Semantics:   %s\n\t\tDependency Class: %s\n",
-		heading, stabilities[attr.name % OT_ARRAY_SIZE(stabilities)],
-		stabilities[attr.data % OT_ARRAY_SIZE(stabilities)],
-		classes[attr.class % OT_ARRAY_SIZE(classes)]);
+		heading, dif_stability_text(attr.name), dif_stability_text(attr.data),
+		dif_class_text(attr.class));
 }
 
 /* What the probes that clauses match have in common at least. */
 struct common {
+	const struct cli_compilation *compilation;
 	const struct dif_world *world;
 	const struct dif_probedesc *desc;
-	struct dif_attribute least;
+	bool uses_args;
+	struct dif_attribute probes, statements;
 };
 
-/* A description counts by the parts that it names: what is left empty, nobody relies on. */
+static void provider_attributes(const struct common *c, const char *provider,
+				struct dif_attribute ret[DIF_ATTR_PARTS])
+{
+	cli_attributes(c->world, provider, ret);
+	for (unsigned i = 0; i < DIF_ATTR_PARTS; i++)
+		(void)dif_compiler_provider_attribute(c->compilation->comp, provider, (enum dif_attr_part)i,
+						      &ret[i]);
+}
+
 static bool lower_by_probe(void *arg, const struct dif_probe_info *probe)
 {
 	struct common *c = arg;
-	const char *const parts[] = { probe->provider, c->desc->module, c->desc->function, c->desc->name };
-	struct dif_attribute attrs[CLI_ATTRIBUTES];
+	const struct dif_probedesc *d = c->desc;
+	struct dif_attribute attrs[DIF_ATTR_PARTS];
 
-	cli_attributes(c->world, probe->provider, attrs);
-	for (unsigned i = 0; i < OT_ARRAY_SIZE(parts); i++)
-		if (*parts[i] || c->desc->id)
-			lower(&c->least, attrs[i]);
+	provider_attributes(c, probe->provider, attrs);
+	lower(&c->probes, d->id ? cli_probe_attribute(attrs, probe->module, probe->function, probe->name)
+				: cli_probe_attribute(attrs, d->module, d->function, d->name));
+	if (c->uses_args)
+		lower(&c->statements, attrs[DIF_ATTR_ARGS]);
 	return true;
 }
 
-/* Built-in variables that are not Stable in everything. */
-static void lower_by_variable(struct dif_attribute *least, uint32_t id)
-{
-	switch (id) {
-	case DIF_VAR_curthread: /* the name is, what it points to is the kernel's own */
-		lower(least, (struct dif_attribute){ STABLE, PRIVATE, CLASS_COMMON });
-		break;
-	case DIF_VAR_caller:
-	case DIF_VAR_ucaller:
-	case DIF_VAR_regs:
-	case DIF_VAR_uregs:
-	case DIF_VAR_vmregs:
-		lower(least, (struct dif_attribute){ EVOLVING, EVOLVING, CLASS_COMMON });
-		break;
-	}
-}
-
-static void lower_by_object(struct dif_attribute *least, const struct dif_object *obj)
+static bool object_uses_args(const struct dif_object *obj)
 {
 	for (uint32_t i = 0; obj && i < obj->var_len; i++)
-		lower_by_variable(least, obj->vars[i].id);
+		if (obj->vars[i].id == DIF_VAR_args && obj->vars[i].scope == DIF_SCOPE_GLOBAL)
+			return true;
+	return false;
 }
 
-static struct dif_attribute statement_attribute(const struct cli_compilation *c,
-						const struct cli_compiled *unit)
+static bool clause_uses_args(const struct dif_clause *clause)
 {
-	struct dif_attribute least = { STABLE, STABLE, CLASS_COMMON };
+	bool uses = object_uses_args(clause->predicate);
 
-	for (uint32_t i = unit->first; i < unit->end; i++) {
-		const struct dif_clause *clause = &c->prog.clauses[i];
-		lower_by_object(&least, clause->predicate);
-		for (uint32_t k = 0; k < clause->nactions; k++)
-			lower_by_object(&least, clause->actions[k].object);
-	}
-	return least;
+	for (uint32_t k = 0; k < clause->nactions; k++)
+		uses |= object_uses_args(clause->actions[k].object);
+	return uses;
 }
 
 void cli_report_stability(const struct cli_compilation *c, const struct cli_compiled *unit,
 			  const struct dif_world *world, FILE *fp)
 {
-	struct common common = { .world = world, .least = { STANDARD, STANDARD, CLASS_COMMON } };
+	struct common common = {
+		.compilation = c,
+		.world = world,
+		.probes = { DIF_STABILITY_STANDARD, DIF_STABILITY_STANDARD, DIF_CLASS_COMMON },
+		.statements = unit->used,
+	};
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
 		uint64_t count = 0;
 		common.desc = &c->prog.clauses[i].probe;
+		common.uses_args = clause_uses_args(&c->prog.clauses[i]);
 		ot_err_destroy(world->match(world->env, common.desc, lower_by_probe, &common, &count));
 	}
 	fprintf(fp, "\nStability attributes for %s %s:\n", unit->what, unit->name);
-	cli_print_attribute("Minimum Probe Description Attributes", common.least, fp);
-	cli_print_attribute("Minimum Statement Attributes", statement_attribute(c, unit), fp);
+	cli_print_attribute("Minimum Probe Description Attributes", common.probes, fp);
+	cli_print_attribute("Minimum Statement Attributes", common.statements, fp);
 }

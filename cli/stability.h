@@ -7,15 +7,13 @@
 
 #include "cli/compile.h"
 
-/* Parts of a provider that have attributes of their own. */
-enum { CLI_ATTR_PROVIDER, CLI_ATTR_MODULE, CLI_ATTR_FUNCTION, CLI_ATTR_NAME, CLI_ATTR_ARGS, CLI_ATTRIBUTES };
-
 /** A provider's; Private/Private/Unknown where nothing is known. */
 void cli_attributes(const struct dif_world *world, const char *provider,
-		    struct dif_attribute ret[CLI_ATTRIBUTES]);
+		    struct dif_attribute ret[DIF_ATTR_PARTS]);
 
-/** The least of the first @p n, field by field. */
-struct dif_attribute cli_minimum_attribute(const struct dif_attribute *attrs, unsigned n);
+/** What a description of a probe by all of its names may rely on: parts that are empty do not count. */
+struct dif_attribute cli_probe_attribute(const struct dif_attribute attrs[DIF_ATTR_PARTS], const char *module,
+					 const char *function, const char *name);
 
 void cli_print_attribute(const char *heading, struct dif_attribute attr, FILE *fp);
 

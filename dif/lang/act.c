@@ -238,7 +238,10 @@ bool dif_act_call(struct dif_compiler *c, struct dif_node *call, struct dif_acti
 	uint32_t kind = id->func->id;
 
 	call->ident = id;
-	if (!dif_call_count(c, call, id->func->params))
+	c->cook_depth++;
+	bool ok = dif_use_ident(c, id, call->line) && dif_call_count(c, call, id->func->params);
+	c->cook_depth--;
+	if (!ok)
 		return false;
 	switch (kind & 0xffff) {
 	case DIF_ACT_difexpr:

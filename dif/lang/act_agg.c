@@ -131,6 +131,8 @@ static const struct dif_function *agg_function(struct dif_compiler *c, struct di
 	if (id->kind != DIF_ID_AGGFUNC)
 		return dif_fail(c, DIF_D_AGG_FUNC, asgn->line, "%s( ) is not an aggregating function",
 				call->name);
+	if (!dif_use_ident(c, id, call->line))
+		return NULL;
 	call->ident = id;
 	return id->func;
 }

@@ -198,6 +198,7 @@ static bool add_functions(struct dif_compiler *c, const struct dif_function *lis
 		if (!id)
 			return false;
 		id->func = &list[i];
+		dif_stability_builtin(id);
 	}
 	return true;
 }
@@ -214,6 +215,7 @@ bool dif_builtins_init(struct dif_compiler *c)
 		id->id = vars[i].id;
 		id->is_array = vars[i].id <= DIF_VAR_ARRAY_MAX;
 		id->is_assigned = true;
+		dif_stability_builtin(id);
 	}
 	struct dif_ident *null = dif_ident_add(c, DIF_NAME_GLOBAL, "NULL", DIF_ID_CONST);
 	if (!null)

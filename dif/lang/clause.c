@@ -190,6 +190,7 @@ static bool assigns(const struct dif_node *n)
 
 static bool compile_predicate(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl)
 {
+	c->region = "predicate";
 	cl->predicate = predicate(c, piece->predicate);
 	return cl->predicate != NULL;
 }
@@ -206,6 +207,7 @@ static bool compile_body(struct dif_compiler *c, struct dif_node *body, struct d
 {
 	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
 	out->n = 0;
+	c->region = "action list";
 	for (struct dif_node *s = body; s; s = s->next)
 		if (!statement(c, s, out))
 			return false;

@@ -23,6 +23,7 @@ struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_opt
 	ot_map_init(&c->thread);
 	ot_map_init(&c->local);
 	ot_map_init(&c->aggs);
+	ot_map_init(&c->pending);
 	c->next_global = c->next_thread = c->next_local = DIF_VAR_USER_MIN;
 	c->next_agg = 1;
 	if (!dif_types_init(c) || !dif_builtins_init(c)) {
@@ -41,6 +42,9 @@ void dif_compiler_destroy(struct dif_compiler *comp)
 	ot_map_deinit(&comp->thread);
 	ot_map_deinit(&comp->local);
 	ot_map_deinit(&comp->aggs);
+	ot_map_deinit(&comp->pending);
+	for (struct dif_provider *p = comp->providers; p; p = p->next)
+		ot_map_deinit(&p->probes);
 	dif_types_deinit(&comp->types);
 	ot_buf_deinit(&comp->lex.text);
 	free(comp->clauses);
@@ -152,7 +156,13 @@ static void reset(struct dif_compiler *c, const struct dif_source *src, struct d
 	c->is_library = src->kind == DIF_SOURCE_LIBRARY;
 	c->skip_library = c->saw_anything = false;
 	c->nclauses = c->noptsets = 0;
-	c->pending = NULL;
+	ot_map_deinit(&c->pending);
+	ot_map_init(&c->pending);
+	c->npending = 0;
+	c->gen++;
+	c->hide_uses = c->cook_depth = 0;
+	c->used = DIF_ATTRIBUTE_DEFAULT;
+	c->region = NULL;
 	c->params = NULL;
 	c->fresh = NULL;
 	c->nodes = &c->scratch;
@@ -178,6 +188,11 @@ struct ot_err *dif_compile(struct dif_compiler *comp, const struct dif_source *s
 
 	*ret_diag = &comp->diag;
 	return ot_err_new(OT_ERR_SYNTAX, "%s", comp->diag.message);
+}
+
+struct dif_attribute dif_compiler_used(const struct dif_compiler *comp)
+{
+	return comp->used;
 }
 
 uint64_t dif_compiler_matched(const struct dif_compiler *comp)

@@ -10,6 +10,7 @@
 #define DIF_LANG_COMPILE_H
 
 #include "dif/lang/options.h"
+#include "dif/lang/stability.h"
 #include "dif/lang/types.h"
 #include "dif/obj/program.h"
 
@@ -28,11 +29,6 @@ struct dif_probe_info {
 	uint32_t id;
 	const char *provider, *module, *function, *name;
 	int nargs; /* typed args[]; -1: this probe has none known (D_ARGS_NONE) */
-};
-
-/* Stability of a probe description's parts, for -v reports (d: name/data/class each). */
-struct dif_attribute {
-	uint8_t name, data, class;
 };
 
 /* The world that a program is compiled for. Callbacks may be NULL: nothing found. */
@@ -65,7 +61,7 @@ struct dif_world {
 	/* Value of $name macro variables: pid uid target …; false: unknown. */
 	bool (*macro)(void *env, const char *name, int64_t *ret);
 	/* print()'s and -v's texts of stability; NULL: Private/Private/Unknown */
-	bool (*attributes)(void *env, const char *provider, struct dif_attribute ret[5]);
+	bool (*attributes)(void *env, const char *provider, struct dif_attribute ret[DIF_ATTR_PARTS]);
 };
 
 enum dif_source_kind {
@@ -118,6 +114,13 @@ OT_MUST_CHECK struct ot_err *dif_compile(struct dif_compiler *comp, const struct
 /** How many probes the last compiled source's descriptions matched (one that matched twice by
  * two descriptions counts twice), for "matched N probes". */
 uint64_t dif_compiler_matched(const struct dif_compiler *comp);
+
+/** The least that any name used in the last compiled source's clauses has. */
+struct dif_attribute dif_compiler_used(const struct dif_compiler *comp);
+
+/** What `#pragma D attributes … provider NAME PART` said in this session; false: nothing. */
+bool dif_compiler_provider_attribute(const struct dif_compiler *comp, const char *provider,
+				     enum dif_attr_part part, struct dif_attribute *ret);
 
 /** dtrace's text of a diagnostic: "line 3: syntax error near …", with "[TAG] " in front under
  * errtags. */

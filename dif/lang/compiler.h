@@ -18,11 +18,25 @@
 struct dif_xlator;
 struct dif_provider;
 
-/* A #pragma D attributes or binding that waits for its identifier. */
+/* A #pragma D attributes or binding that waits for what it names to be defined. */
 struct dif_pending_pragma {
+	const char *pragma; /* "attributes" or "binding" */
 	const char *name;
-	uint32_t line;
-	struct dif_pending_pragma *next;
+	bool is_provider; /* name is a provider's, of which attr is for `part` */
+	enum dif_attr_part part;
+	struct dif_attribute attr;
+	uint32_t version;
+	struct dif_pending_pragma *next, *last; /* for the same name; last: in the first one */
+};
+
+/* A provider that was declared, or that a pragma spoke of. */
+struct dif_provider {
+	const char *name;
+	bool is_declared;
+	struct ot_map probes; /* struct dif_provider_probe, by name */
+	bool has_attr[DIF_ATTR_PARTS];
+	struct dif_attribute attrs[DIF_ATTR_PARTS];
+	struct dif_provider *next;
 };
 
 /* A clause being compiled, one probe description at a time. */
@@ -61,6 +75,8 @@ struct dif_compiler {
 	struct dif_provider *providers;
 	const char *fresh;     /* the global that the assignment being cooked is to make; NULL */
 	uint32_t expand_depth; /* inlines and translators within each other */
+	uint32_t gen;          /* number of this compilation */
+	uint32_t hide_uses;    /* within what inlines stand for */
 
 	/* this compilation */
 	const struct dif_source *src;
@@ -78,7 +94,11 @@ struct dif_compiler {
 	struct dif_optset *optsets;
 	size_t noptsets, optsets_cap;
 	struct dif_clause_state clause;
-	struct dif_pending_pragma *pending;
+	struct ot_map pending;     /* struct dif_pending_pragma, by name */
+	uint32_t npending;         /* names in it that did not come yet */
+	struct dif_attribute used; /* the least in this compilation's clauses */
+	const char *region;        /* part of a clause that is being compiled: said where there is no line */
+	uint32_t cook_depth;       /* while types are checked; what comes later names no region */
 };
 
 /* Arena memory that fails the compilation when there is none. */
@@ -87,6 +107,12 @@ const char *dif_strdup(struct dif_compiler *c, struct ot_arena *arena, const cha
 const char *dif_strndup(struct dif_compiler *c, struct ot_arena *arena, const char *s, size_t len);
 
 #define dif_new(c, arena, type) ((type *)dif_alloc(c, arena, sizeof(type)))
+
+/* parse_provider.c: by name; NULL when there is none (find), when memory ran out (get). */
+struct dif_provider *dif_provider_find(const struct dif_compiler *c, const char *name);
+struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name);
+/** Has the world probes of this provider? */
+bool dif_provider_is_real(struct dif_compiler *c, const char *name);
 
 /** Enter a recursion of the parser; false (and an error) when it is too deep. */
 bool dif_nest(struct dif_compiler *c);

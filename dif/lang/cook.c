@@ -161,7 +161,9 @@ struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n)
 		return n;
 	bool parens = n->is_parens;
 	uint32_t line = n->line;
+	c->cook_depth++;
 	n = cook(c, n);
+	c->cook_depth--;
 	if (!n || c->failed)
 		return NULL;
 	n->is_cooked = true;

@@ -102,6 +102,8 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 	if (!id->func)
 		return dif_fail(c, DIF_D_FUNC_IDKIND, n->line, "%s '%s' may not be referenced as function",
 				id->kind == DIF_ID_CONST ? "enumerator" : "variable", n->name);
+	if (!dif_use_ident(c, id, n->line))
+		return NULL;
 	n->ident = id;
 	n->type = result_type(c, id->func->result);
 	if ((id->func->id == DIF_SUBR_copyout || id->func->id == DIF_SUBR_copyoutstr) &&

@@ -73,6 +73,8 @@ static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, 
 	const char *tick = strrchr(n->name, '`'), *name = tick ? tick + 1 : n->name, *module = NULL;
 	struct dif_symbol sym = { 0 };
 
+	if (!dif_use(c, DIF_ATTRIBUTE_PRIVATE, "symbol", n->name, n->line))
+		return NULL;
 	if (tick && tick > n->name)
 		module = dif_strndup(c, c->nodes, n->name, (size_t)(tick - n->name));
 	if (!c->world->find_symbol || !c->world->find_symbol(c->world->env, module, name, &sym)) {
@@ -180,6 +182,8 @@ struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, stru
 	}
 	if (!id)
 		return undefined(c, n);
+	if (!dif_use_ident(c, id, n->line))
+		return NULL;
 	switch (id->kind) {
 	case DIF_ID_VAR:
 		if (id->is_array)

@@ -156,6 +156,8 @@ struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, stru
 		id = dif_ident_find(c, name->scope, name->name);
 	if (!id && target && name->kind == DIF_N_IDENT && !strchr(name->name, '`'))
 		return new_assoc(c, n, target);
+	if (id && id->is_array && !dif_use_ident(c, id, n->line))
+		return NULL;
 	if (id && id->is_array && id->kind == DIF_ID_VAR)
 		return cook_assoc(c, n, id);
 	if (id && id->is_array && id->kind == DIF_ID_BUILTIN)

@@ -40,6 +40,7 @@ void *dif_fail(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const
 		.file = c->lex.file,
 		.line = line ? line : c->tok.line,
 		.column = line ? 0 : c->tok.column,
+		.region = c->cook_depth ? c->region : NULL,
 		.message = ot_arena_strdup(&c->arena, text),
 	};
 	if (!c->diag.message)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dif/lang/compiler.h"
+#include "dif/lang/pragma.h"
 
 static struct ot_map *scope_map(struct dif_compiler *c, enum dif_name_scope scope)
 {
@@ -16,7 +17,11 @@ struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope sco
 		for (struct dif_ident *p = c->params; p; p = p->outer)
 			if (!strcmp(p->name, name))
 				return p;
-	return ot_map_gets(scope_map(c, scope), name);
+	struct dif_ident *id = ot_map_gets(scope_map(c, scope), name);
+	/* under -x version a name that is newer is free for the program */
+	if (id && c->opts->version && id->version > c->opts->version)
+		return NULL;
+	return id;
 }
 
 struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scope, const char *name,
@@ -34,8 +39,12 @@ struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scop
 	id->name = dif_strdup(c, &c->arena, name);
 	id->kind = kind;
 	id->var_scope = scopes[scope];
+	id->attr = DIF_ATTRIBUTE_DEFAULT;
+	id->gen = c->gen;
 	if (!id->name || !ot_map_puts(scope_map(c, scope), name, id))
 		return dif_fail_memory(c);
+	if (scope == DIF_NAME_GLOBAL)
+		dif_pragma_apply(c, id);
 	return id;
 }
 

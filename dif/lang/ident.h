@@ -12,6 +12,7 @@
 
 #include "base/map.h"
 #include "dif/lang/ast.h"
+#include "dif/lang/stability.h"
 #include "dif/obj/object.h"
 
 enum dif_ident_kind {
@@ -43,7 +44,7 @@ struct dif_ident {
 	bool is_array;     /* associative */
 	bool is_declared;  /* type came from a declaration, not from a first use */
 	bool is_assigned;  /* somewhere written or declared */
-	bool uses_args; /* INLINE: args[] occurs in it */
+	bool uses_args;    /* INLINE: args[] occurs in it */
 	uint32_t id;
 	struct dif_type *type; /* NULL: not known yet */
 	/* keys of an array, parameters of an inline */
@@ -60,6 +61,9 @@ struct dif_ident {
 	const struct dif_function *func;
 	struct dif_ident *outer; /* PARAM: chain of what is in force */
 	uint32_t line;
+	struct dif_attribute attr;
+	uint32_t version; /* of D that it came with */
+	uint32_t gen;     /* the compilation that defined it; 0: D itself */
 };
 
 struct dif_compiler;

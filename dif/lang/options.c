@@ -24,6 +24,8 @@ enum kind {
 	BUFRESIZE,
 	ENCODING,
 	CPU,
+	AMIN,
+	VERSION,
 	/* without a field of their own: what was said is found in `set` */
 	SAID,    /* with or without a value */
 	A_TEXT,  /* any value, but one */
@@ -85,7 +87,7 @@ static const struct option options[] = {
 	{ "zone", SAID, BEFORE_START, 0 },
 	/* compile time, by the program too */
 	{ "aggpercpu", FLAG, BEFORE_START, FIELD(aggpercpu) },
-	{ "amin", TEXT, BEFORE_START, FIELD(amin) },
+	{ "amin", AMIN, BEFORE_START, 0 },
 	{ "argref", FLAG, BEFORE_START, FIELD(argref) },
 	{ "core", SAID, BEFORE_START, 0 },
 	{ "debug", FLAG, BEFORE_START, FIELD(debug) },
@@ -110,7 +112,7 @@ static const struct option options[] = {
 	{ "udefs", FLAG, BEFORE_START, FIELD(udefs) },
 	{ "unodefs", FLAG, BEFORE_START, FIELD(unodefs) },
 	{ "verbose", FLAG, BEFORE_START, FIELD(verbose) },
-	{ "version", TEXT, COMMAND_LINE, FIELD(version) },
+	{ "version", VERSION, BEFORE_START, 0 },
 	{ "zdefs", FLAG, BEFORE_START, FIELD(zdefs) },
 	/* compile time, command line only */
 	{ "cpp", FLAG, COMMAND_LINE, FIELD(cpp) },
@@ -336,6 +338,21 @@ static struct ot_err *check_word(const char *value, const char *words)
 	return bad_value();
 }
 
+/* A version that there was, and none newer than one that was asked for before. */
+static struct ot_err *parse_version(const char *value, uint32_t *version)
+{
+	uint32_t v;
+
+	if (!value || !dif_version_parse(value, &v))
+		return ot_err_new(OT_ERR_SYNTAX, "Version is not properly formatted or is too large");
+	if (!dif_version_exists(v))
+		return ot_err_new(OT_ERR_NOT_FOUND, "Requested version is not supported by compiler");
+	if (*version && v > *version)
+		return ot_err_new(OT_ERR_BUSY, "Requested version conflicts with earlier setting");
+	*version = v;
+	return NULL;
+}
+
 static struct ot_err *store(struct dif_options *opts, const struct option *o, const char *value)
 {
 	void *field = (char *)opts + o->offset;
@@ -369,6 +386,13 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 		return NULL;
 	case CPU:
 		return parse_cpu(value, field);
+	case AMIN:
+		if (!value || !dif_attribute_parse(value, &opts->amin))
+			return bad_value();
+		opts->has_amin = true;
+		return NULL;
+	case VERSION:
+		return parse_version(value, &opts->version);
 	case SAID:
 		return NULL;
 	case A_TEXT:

@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "dif/lang/stability.h"
 
 enum dif_bufpolicy { DIF_BUF_RING = 0, DIF_BUF_FILL = 1, DIF_BUF_SWITCH = 2 };
 
@@ -33,7 +34,10 @@ struct dif_options {
 	bool argref, cpp, defaultargs, empty, errtags, droptags, nolibs, pspec, zdefs, verbose, noerror;
 	bool cpphdrs, debug, noresolve, quietresize, knodefs, unodefs, kdefs, udefs;
 	bool encoding_utf8, encoding_set;
-	const char *cpppath, *amin, *version, *syslibdir;
+	const char *cpppath, *syslibdir;
+	bool has_amin;
+	struct dif_attribute amin;
+	uint32_t version; /* 0: the latest; newer names are not seen */
 	uint64_t iregs, tregs;
 	/* any option that was set, by name, to its text ("" when none): for the rest and for -x lists */
 	struct ot_map set;

@@ -80,6 +80,10 @@ bool dif_check_object_type(struct dif_compiler *c, struct dif_type *type, const 
 /* parse_defs.c */
 bool dif_parse_inline(struct dif_compiler *c);
 bool dif_parse_translator(struct dif_compiler *c);
+/** The ; behind a definition: what follows is read in outer mode again. */
+bool dif_end_definition(struct dif_compiler *c);
+
+/* parse_provider.c */
 bool dif_parse_provider(struct dif_compiler *c);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* inline, translator and provider definitions. */
-#include <ctype.h>
+/* inline and translator definitions. */
 #include <string.h>
 
 #include "dif/lang/cook.h"
 #include "dif/lang/parse.h"
+#include "dif/lang/pragma.h"
 #include "dif/lang/xlate.h"
 
 /* The ; that ends a definition: what follows is read in outer mode again. */
-static bool end_definition(struct dif_compiler *c)
+bool dif_end_definition(struct dif_compiler *c)
 {
 	if (c->tok.kind != DIF_T_SEMI)
 		return dif_syntax(c);
@@ -144,7 +144,7 @@ bool dif_parse_inline(struct dif_compiler *c)
 	id->nkeys = def.nkeys;
 	id->keys = def.keys;
 	id->param_names = def.param_names;
-	return end_definition(c);
+	return dif_end_definition(c);
 }
 
 /* --- translator ------------------------------------------------------------------------------------ */
@@ -243,103 +243,6 @@ bool dif_parse_translator(struct dif_compiler *c)
 		return false;
 	x->next = c->xlators;
 	c->xlators = x;
-	return end_definition(c);
-}
-
-/* --- provider ---------------------------------------------------------------------------------------- */
-
-struct dif_provider {
-	const char *name;
-	struct ot_map probes;
-	struct dif_provider *next;
-};
-
-static bool provider_name_ok(struct dif_compiler *c, const char *name, uint32_t line)
-{
-	size_t len = strlen(name);
-
-	if (strchr(name, '`') || isdigit((unsigned char)name[len - 1]) || len >= 64)
-		return dif_fail(c, DIF_D_PROV_BADNAME, line,
-				"provider name may not end in a digit, contain a scoping operator or exceed "
-				"63 characters: %s",
-				name);
-	return true;
-}
-
-/* probe = "probe" word "(" params ")" (":" "(" params ")")? ";" */
-static bool provider_probe(struct dif_compiler *c, struct ot_map *names)
-{
-	struct dif_param *native, *xlated;
-	uint32_t n, xn, line = c->tok.line;
-	bool variadic;
-
-	if (!dif_expect(c, DIF_T_PROBE) || c->tok.kind != DIF_T_IDENT)
-		return c->failed ? false : dif_syntax(c) != NULL;
-	const char *name = c->tok.text;
-	if (strchr(name, '`'))
-		return dif_fail(c, DIF_D_PROV_BADNAME, line,
-				"probe name may not contain a scoping operator: %s", name);
-	if (strlen(name) >= 64)
-		return dif_fail(c, DIF_D_PROV_BADNAME, line, "probe name may not exceed 63 characters: %s",
-				name);
-	if (ot_map_gets(names, name))
-		return dif_fail(c, DIF_D_PROV_PRDUP, line, "probe redeclared: %s", name);
-	if (!ot_map_puts(names, name, c))
-		return dif_fail_memory(c);
-	dif_next(c);
-	if (!dif_expect(c, DIF_T_LPAREN) || !dif_parse_params(c, DIF_T_RPAREN, &native, &n, &variadic) ||
-	    !dif_expect(c, DIF_T_RPAREN))
-		return false;
-	if (variadic)
-		return dif_fail(c, DIF_D_DECL_PROTO_VARARGS, line,
-				"probe arguments may not be a variable-length list");
-	if (n > 128)
-		return dif_fail(c, DIF_D_PROV_PRARGLEN, line, "probe %s has more than 128 arguments", name);
-	if (dif_accept(c, DIF_T_COLON)) {
-		if (!dif_expect(c, DIF_T_LPAREN) ||
-		    !dif_parse_params(c, DIF_T_RPAREN, &xlated, &xn, &variadic) ||
-		    !dif_expect(c, DIF_T_RPAREN))
-			return false;
-		for (struct dif_param *x = xlated; x; x = x->next) {
-			struct dif_param *from = native;
-			if (!x->name && !dif_is_void(c, x->type))
-				return dif_fail(c, DIF_D_DECL_PROTO_NAME, line,
-						"parameter declaration requires a name");
-			while (from && x->name && (!from->name || strcmp(from->name, x->name)))
-				from = from->next;
-			if (!from && x->name)
-				return dif_fail(c, DIF_D_DECL_PROTO_FORM, line,
-						"parameter is not declared in probe output prototype: %s",
-						x->name);
-			if (from && !dif_assignable(c, x->type, &(struct dif_node){ .type = from->type }) &&
-			    !dif_xlator_exists(c, from->type, x->type))
-				return dif_fail(c, DIF_D_PROV_PRXLATOR, line,
-						"translator from %s to %s is not defined",
-						dif_type_text(c, from->type), dif_type_text(c, x->type));
-		}
-	}
-	return dif_expect(c, DIF_T_SEMI);
-}
-
-/* provider = "provider" word "{" probe* "}" ";" */
-bool dif_parse_provider(struct dif_compiler *c)
-{
-	struct ot_map names;
-
-	c->lex.mode = DIF_LEX_INNER;
-	dif_next(c);
-	if (c->tok.kind != DIF_T_IDENT)
-		return dif_syntax(c);
-	if (!provider_name_ok(c, c->tok.text, c->tok.line))
-		return false;
-	dif_next(c);
-	ot_map_init(&names);
-	bool ok = dif_expect(c, DIF_T_LBRACE);
-	while (ok && c->tok.kind != DIF_T_RBRACE)
-		ok = provider_probe(c, &names);
-	ot_map_deinit(&names);
-	if (!ok)
-		return false;
-	dif_next(c);
-	return end_definition(c);
+	dif_pragma_apply_translator(c);
+	return dif_end_definition(c);
 }

@@ -4,13 +4,13 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "dif/lang/compiler.h"
 
-/* A line being taken apart into words. */
+/* A control line being taken apart into words, all the same what they say: only quotes make a difference. */
 struct words {
 	const char *at, *end;
+	bool quoted; /* the last one that was taken */
 };
 
 static void skip_space(struct words *w)
@@ -23,15 +23,17 @@ static void skip_space(struct words *w)
 static const char *next_word(struct dif_compiler *c, struct words *w)
 {
 	skip_space(w);
+	w->quoted = false;
 	if (w->at == w->end)
 		return NULL;
 	const char *start = w->at;
 	if (*start == '"') {
 		const char *close = memchr(start + 1, '"', (size_t)(w->end - start - 1));
 		if (!close)
-			return dif_fail(c, DIF_D_SYNTAX, c->lex.line,
+			return dif_fail(c, DIF_D_STR_NL, c->lex.line,
 					"newline encountered in string literal");
 		w->at = close + 1;
+		w->quoted = true;
 		return dif_strndup(c, &c->scratch, start + 1, (size_t)(close - start - 1));
 	}
 	while (w->at < w->end && !isspace((unsigned char)*w->at))
@@ -39,9 +41,22 @@ static const char *next_word(struct dif_compiler *c, struct words *w)
 	return dif_strndup(c, &c->scratch, start, (size_t)(w->at - start));
 }
 
+static bool is_number(const char *s)
+{
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+/* A word that is neither quoted nor a number; NULL: something else, or nothing. */
+static const char *next_name(struct dif_compiler *c, struct words *w)
+{
+	const char *s = next_word(c, w);
+
+	return s && !w->quoted && !is_number(s) ? s : NULL;
+}
+
 static bool malformed(struct dif_compiler *c, const char *usage)
 {
-	return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->lex.line, "malformed #pragma: expected %s", usage);
+	return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->lex.line, "malformed #%s", usage);
 }
 
 static bool at_end(struct words *w)
@@ -64,10 +79,13 @@ static bool remember_option(struct dif_compiler *c, const char *name, const char
 
 static bool pragma_option(struct dif_compiler *c, struct words *w)
 {
-	const char *name = next_word(c, w), *value = NULL;
+	const char *name = next_name(c, w), *value = NULL;
 
-	if (!name || !at_end(w))
-		return c->failed ? false : malformed(c, "#pragma D option <option>=<value>");
+	if (!name)
+		return malformed(c, "pragma option <option>=<val>");
+	if (!at_end(w))
+		return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->lex.line,
+				"superfluous arguments specified for #pragma option");
 	char *eq = strchr(name, '=');
 	if (eq) {
 		*eq = '\0';
@@ -89,106 +107,70 @@ static bool pragma_option(struct dif_compiler *c, struct words *w)
 
 /* --- attributes, binding, depends_on, error ------------------------------------------------------- */
 
-static bool is_stability(const char *s, size_t len)
+/* … provider NAME PART */
+static bool provider_part(struct dif_compiler *c, struct words *w, struct dif_pending_pragma *p)
 {
-	static const char *const names[] = { "Internal", "Private",  "Obsolete", "External",
-					     "Unstable", "Evolving", "Stable",   "Standard" };
+	static const char *const parts[DIF_ATTR_PARTS] = {
+		[DIF_ATTR_PROVIDER] = "provider", [DIF_ATTR_MODULE] = "module",
+		[DIF_ATTR_FUNCTION] = "function", [DIF_ATTR_NAME] = "name",
+		[DIF_ATTR_ARGS] = "args",
+	};
+	const char *part;
 
-	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && !strncasecmp(names[i], s, len))
+	p->is_provider = true;
+	p->name = next_name(c, w);
+	part = p->name ? next_name(c, w) : NULL;
+	if (!part)
+		return malformed(c, "pragma attributes <attributes> provider <name> <component>");
+	for (unsigned i = 0; i < DIF_ATTR_PARTS; i++) {
+		p->part = (enum dif_attr_part)i;
+		if (!strcmp(part, parts[i]))
 			return true;
-	return false;
-}
-
-static bool is_class(const char *s, size_t len)
-{
-	static const char *const names[] = { "Unknown", "CPU", "Platform", "Group", "ISA", "Common" };
-
-	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
-		if (strlen(names[i]) == len && !strncasecmp(names[i], s, len))
-			return true;
-	return false;
-}
-
-/* Name/Data/Class */
-static bool is_attributes(const char *s)
-{
-	const char *a = strchr(s, '/'), *b = a ? strchr(a + 1, '/') : NULL;
-
-	return b && is_stability(s, (size_t)(a - s)) && is_stability(a + 1, (size_t)(b - a - 1)) &&
-	       is_class(b + 1, strlen(b + 1));
-}
-
-static bool known_name(struct dif_compiler *c, const char *name)
-{
-	return dif_ident_find(c, DIF_NAME_GLOBAL, name) || dif_type_find(c, name);
-}
-
-/* The name may come later in the program: then it is waited for. */
-static bool wait_for(struct dif_compiler *c, const char *name)
-{
-	if (known_name(c, name))
-		return true;
-	struct dif_pending_pragma *p = dif_new(c, &c->scratch, struct dif_pending_pragma);
-	if (!p)
-		return false;
-	p->name = name;
-	p->line = c->lex.line;
-	p->next = c->pending;
-	c->pending = p;
-	return true;
+	}
+	return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+			"invalid component \"%s\" in attribute #pragma for provider %s", part, p->name);
 }
 
 static bool pragma_attributes(struct dif_compiler *c, struct words *w)
 {
-	static const char usage[] =
-	    "#pragma D attributes <Name/Data/Class> [provider] <identifier> [component]";
-	const char *attrs = next_word(c, w), *name = attrs ? next_word(c, w) : NULL;
+	struct dif_pending_pragma p = { .pragma = "attributes" };
+	const char *attrs = next_name(c, w);
 
-	if (!name || !is_attributes(attrs))
-		return c->failed ? false : malformed(c, usage);
-	if (strcmp(name, "provider"))
-		return at_end(w) ? wait_for(c, name) : malformed(c, usage);
-	const char *provider = next_word(c, w), *part = provider ? next_word(c, w) : NULL;
-	static const char *const parts[] = { "provider", "module", "function", "name", "args" };
-	for (size_t i = 0; part && i < OT_ARRAY_SIZE(parts); i++)
-		if (!strcmp(part, parts[i]) && at_end(w))
-			return true;
-	return c->failed ? false : malformed(c, usage);
-}
-
-static bool is_version(const char *s)
-{
-	int dots = 0;
-
-	if (!isdigit((unsigned char)*s))
+	p.name = attrs ? next_name(c, w) : NULL;
+	if (!p.name)
+		return malformed(c, "pragma attributes <attributes> <ident>");
+	if (!dif_attribute_parse(attrs, &p.attr))
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+				"invalid attributes specified by #pragma attributes");
+	if (!strcmp(p.name, "provider") && !provider_part(c, w, &p))
 		return false;
-	for (; *s; s++) {
-		if (*s == '.')
-			dots++;
-		else if (!isdigit((unsigned char)*s))
-			return false;
-	}
-	return dots == 1 || dots == 2;
+	return dif_pragma_modify(c, &p);
 }
 
 static bool pragma_binding(struct dif_compiler *c, struct words *w)
 {
-	const char *version = next_word(c, w), *name = version ? next_word(c, w) : NULL;
+	struct dif_pending_pragma p = { .pragma = "binding" };
+	const char *version = next_word(c, w);
+	bool quoted = w->quoted;
 
-	if (!name || !at_end(w) || !is_version(version))
-		return c->failed ? false : malformed(c, "#pragma D binding \"version\" <identifier>");
-	return wait_for(c, name);
+	p.name = version ? next_name(c, w) : NULL;
+	if (!p.name || !quoted)
+		return malformed(c, "pragma binding \"version\" <ident>");
+	if (!dif_version_parse(version, &p.version) || !p.version)
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+				"invalid version string specified by #pragma binding");
+	return dif_pragma_modify(c, &p);
 }
 
 static bool pragma_depends(struct dif_compiler *c, struct words *w)
 {
-	const char *kind = next_word(c, w), *name = kind ? next_word(c, w) : NULL;
+	const char *kind = next_name(c, w), *name = kind ? next_name(c, w) : NULL;
 
-	if (!name || !at_end(w) ||
-	    (strcmp(kind, "provider") && strcmp(kind, "module") && strcmp(kind, "library")))
-		return c->failed ? false
-				 : malformed(c, "#pragma D depends_on <provider|module|library> <name>");
+	if (!name)
+		return malformed(c, "pragma depends_on <class> <name>");
+	if (strcmp(kind, "provider") && strcmp(kind, "module") && strcmp(kind, "library"))
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+				"invalid class %s specified by #pragma depends_on", kind);
 	/* the order of libraries is the consumer's work, done before they are compiled */
 	if (!strcmp(kind, "library")) {
 		if (c->is_library)
@@ -198,94 +180,108 @@ static bool pragma_depends(struct dif_compiler *c, struct words *w)
 	}
 	if (c->world->has_dependency && c->world->has_dependency(c->world->env, kind, name))
 		return true;
-	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->lex.line, "program requires %s %s which is not available",
-			kind, name);
+	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->lex.line, "program requires %s %s", kind, name);
 }
 
-static bool pragma_d(struct dif_compiler *c, struct words *w)
+/* All words behind it are the message. */
+static bool pragma_error(struct dif_compiler *c, struct words *w)
 {
-	const char *what = next_word(c, w);
+	struct ot_buf text;
+	const char *word;
 
-	if (!what)
-		return c->failed ? false : malformed(c, "#pragma D <name>");
-	if (!strcmp(what, "option"))
-		return pragma_option(c, w);
-	if (!strcmp(what, "attributes"))
-		return pragma_attributes(c, w);
-	if (!strcmp(what, "binding"))
-		return pragma_binding(c, w);
-	if (!strcmp(what, "depends_on"))
-		return pragma_depends(c, w);
-	if (!strcmp(what, "error")) {
-		const char *text = next_word(c, w);
-		return c->failed
-			   ? false
-			   : dif_fail(c, DIF_D_PRAGERR, c->lex.line, "#error: %s", text ? text : "") != NULL;
-	}
-	return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line, "invalid pragma: %s", what);
+	ot_buf_init(&text);
+	while ((word = next_word(c, w)))
+		if (w->quoted || !is_number(word))
+			ot_buf_printf(&text, "%s ", word);
+	if (!c->failed)
+		dif_fail(c, DIF_D_PRAGERR, c->lex.line, "#error: %s", ot_buf_str(&text));
+	ot_buf_deinit(&text);
+	return false;
 }
 
 /* --- line numbers --------------------------------------------------------------------------------- */
 
 /* # N "file" flags: the next line is line N of file. */
-static bool set_line(struct dif_compiler *c, const char *number, struct words *w)
+static bool set_line(struct dif_compiler *c, struct words *w)
 {
-	char *end;
-	unsigned long n = strtoul(number, &end, 10);
-	const char *file = *end ? NULL : next_word(c, w);
+	const char *number = next_word(c, w), *file;
+	unsigned long n = 0;
+	bool ok = number && !w->quoted && is_number(number) && (n = strtoul(number, NULL, 10)) <= UINT32_MAX;
 
-	if (*end || n > UINT32_MAX || c->failed)
-		return c->failed ? false
-				 : dif_fail(c, DIF_D_PRAGCTL_INVAL, c->lex.line, "invalid line number: %s",
-					    number) != NULL;
+	file = ok ? next_word(c, w) : NULL;
+	if (file && w->quoted && !at_end(w)) {
+		const char *flag = next_word(c, w);
+		ok = flag && !w->quoted && is_number(flag);
+	} else if (file) {
+		ok = w->quoted;
+	}
+	if (c->failed || !ok)
+		return malformed(c, "line <line> [ [\"file\"] state ]");
 	if (file) {
 		/* the program itself, which cpp may have read from its standard input, needs no name */
 		bool self = !*file || *file == '<' || (c->src->name && !strcmp(file, c->src->name)) ||
-			    !strcmp(file, "/dev/stdin");
+			    !strcmp(file, "/dev/stdin") || !strncmp(file, "/dev/fd/", 8);
 		c->lex.file = self ? NULL : dif_strdup(c, &c->arena, file);
 	}
 	c->lex.line = n ? (uint32_t)n - 1 : 0; /* the newline adds one */
 	return !c->failed;
 }
 
-bool dif_control_line(struct dif_compiler *c, const char *text, size_t len)
+static bool pragma_ident(struct dif_compiler *c, struct words *w)
 {
-	struct words w = { text, text + len };
-	const char *word = next_word(c, &w);
+	(void)c;
+	(void)w;
+	return true;
+}
 
-	if (!word)
-		return !c->failed;
-	if (isdigit((unsigned char)*word))
-		return set_line(c, word, &w);
-	if (!strcmp(word, "line")) {
-		const char *number = next_word(c, &w);
-		return number ? set_line(c, number, &w)
-			      : dif_fail(c, DIF_D_PRAGCTL_INVAL, c->lex.line, "#line needs a number") != NULL;
-	}
-	if (!strcmp(word, "ident"))
+/* Where a pragma may stand. */
+enum { BEHIND_HASH, BEHIND_PRAGMA, BEHIND_D };
+
+static const struct pragma {
+	const char *name;
+	bool (*act)(struct dif_compiler *c, struct words *w);
+	int from;
+} pragmas[] = {
+	{ "attributes", pragma_attributes, BEHIND_D }, { "binding", pragma_binding, BEHIND_D },
+	{ "depends_on", pragma_depends, BEHIND_D },    { "error", pragma_error, BEHIND_HASH },
+	{ "ident", pragma_ident, BEHIND_HASH },        { "line", set_line, BEHIND_HASH },
+	{ "option", pragma_option, BEHIND_D },
+};
+
+/* Others' pragmas are nobody's business; what looks like one of ours, or like cpp's, is an error. */
+static bool unknown(struct dif_compiler *c, const char *word, int place)
+{
+	if (place == BEHIND_PRAGMA)
 		return true;
-	if (!strcmp(word, "error")) {
-		skip_space(&w);
-		return dif_fail(c, DIF_D_PRAGERR, c->lex.line, "#error: %.*s",
-				(int)(w.end - w.at > 400 ? 400 : w.end - w.at), w.at);
-	}
-	if (!strcmp(word, "pragma")) {
-		const char *whose = next_word(c, &w);
-		if (whose && !strcmp(whose, "D"))
-			return pragma_d(c, &w);
-		return !c->failed;
-	}
+	if (place == BEHIND_D)
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line, "invalid D pragma: %s", word);
 	dif_fail(c, DIF_D_PRAGCTL_INVAL, c->lex.line, "invalid control directive: #%s", word);
 	if (!strcmp(word, "include") || !strcmp(word, "define") || !strncmp(word, "if", 2))
 		dif_hint(c, "-C runs the C preprocessor");
 	return false;
 }
 
-bool dif_pragma_end(struct dif_compiler *c)
+bool dif_control_line(struct dif_compiler *c, const char *text, size_t len)
 {
-	for (struct dif_pending_pragma *p = c->pending; p; p = p->next)
-		if (!known_name(c, p->name))
-			return dif_fail(c, DIF_D_PRAGMA_UNUSED, p->line,
-					"pragma attributes or binding for %s is not used", p->name);
-	return true;
+	struct words w = { .at = text, .end = text + len }, before = w;
+	int place = BEHIND_HASH;
+	const char *word;
+
+	for (; (word = next_word(c, &w)); before = w) {
+		if (!w.quoted && is_number(word))
+			return set_line(c, &before);
+		if (w.quoted)
+			return dif_fail(c, DIF_D_PRAGCTL_INVAL, c->lex.line, "invalid control directive");
+		if (place == BEHIND_HASH && !strcmp(word, "pragma")) {
+			place = BEHIND_PRAGMA;
+		} else if (place == BEHIND_PRAGMA && !strcmp(word, "D")) {
+			place = BEHIND_D;
+		} else {
+			for (size_t i = 0; i < OT_ARRAY_SIZE(pragmas); i++)
+				if (pragmas[i].from <= place && !strcmp(pragmas[i].name, word))
+					return pragmas[i].act(c, &w);
+			return unknown(c, word, place);
+		}
+	}
+	return !c->failed;
 }

@@ -74,7 +74,9 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 			return NULL;
 	}
 	id->is_busy = true;
+	c->hide_uses++;
 	struct dif_node *body = expand(c, id->node, params, n->line);
+	c->hide_uses--;
 	id->is_busy = false;
 	if (!body)
 		return NULL;

@@ -1,0 +1,3 @@
+/* ASSERTION: a control line begins with a word or a number. */
+# "include"
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+/* ASSERTION: attributes are for something. */
+#pragma D attributes Stable/Stable/Common
+BEGIN { exit(0); }

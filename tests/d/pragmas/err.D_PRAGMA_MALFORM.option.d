@@ -1,0 +1,3 @@
+/* ASSERTION: an option is one word. */
+#pragma D option quiet please
+BEGIN { exit(0); }

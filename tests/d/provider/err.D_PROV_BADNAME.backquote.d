@@ -1,0 +1,2 @@
+/* ASSERTION: a provider's name has no module in it. */
+provider acme`roadrunner { probe p(); };

@@ -1,0 +1,2 @@
+/* ASSERTION: a provider's name does not end with a digit: there a process id goes. */
+provider acme2 { probe p(); };

@@ -1,0 +1,2 @@
+/* ASSERTION: a provider that is there cannot be given probes. */
+provider dtrace { probe mine(int); };

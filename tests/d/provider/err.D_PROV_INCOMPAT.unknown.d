@@ -1,0 +1,3 @@
+/* ASSERTION: declared again, a provider has no other probes. */
+provider acme { probe p(int); };
+provider acme { probe q(int); };

@@ -1,0 +1,3 @@
+/* ASSERTION: a provider's definition ends with a semicolon. */
+provider acme { probe p(int); }
+BEGIN { exit(0); }

@@ -1,0 +1,11 @@
+/*
+ * ASSERTION: a pragma binds a name to a version; an earlier one does not see it.
+ * @@args: -x version=1.4
+ */
+#pragma D binding "1.5" later
+inline int later = 1;
+
+BEGIN
+{
+	exit(later);
+}

@@ -1,0 +1,3 @@
+/* ASSERTION: amin takes Name/Data/Class. */
+#pragma D option amin=Stable/Stable
+BEGIN { exit(0); }
