@@ -134,7 +134,7 @@ static bool lx_has_dependency(void *env, const char *kind, const char *name)
 {
 	(void)env;
 	(void)kind;
-	return strcmp(name, "absent") != 0;
+	return !strcmp(name, "present");
 }
 
 static const struct dif_world lx_world = {
