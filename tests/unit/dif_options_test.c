@@ -187,9 +187,11 @@ static void texts_and_words(void **state)
 		sets(&o, all[i].name, all[i].value);
 		assert_string_equal(ot_map_gets(&o.set, all[i].name), all[i].value ? all[i].value : "");
 	}
-	assert_string_equal(o.amin, "Stable/Evolving/Common");
+	assert_int_equal(o.amin.name, DIF_STABILITY_STABLE);
+	assert_int_equal(o.amin.data, DIF_STABILITY_EVOLVING);
+	assert_int_equal(o.amin.class, DIF_CLASS_COMMON);
 	assert_string_equal(o.cpppath, "/bin/cpp");
-	assert_string_equal(o.version, "1.5.0");
+	assert_int_equal(o.version, DIF_VERSION(1, 5, 0));
 	assert_string_equal(o.syslibdir, "/lib");
 	dif_options_deinit(&o);
 }
