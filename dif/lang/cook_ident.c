@@ -64,26 +64,37 @@ static struct dif_node *make_symbol(struct dif_compiler *c, struct dif_node *n, 
 	n->value = sym->address;
 	n->type = type ? type : c->types.void_;
 	n->is_lvalue = true;
-	return type || c->failed ? n : n; /* an untyped one may still have its address taken */
+	return c->failed ? NULL : n; /* an untyped one may still have its address taken */
 }
 
-/* `name, mod`name and names declared extern */
+static struct dif_node *unresolved(struct dif_compiler *c, struct dif_node *n, const char *module)
+{
+	if (module && c->world->has_module && !c->world->has_module(c->world->env, module))
+		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: no such module: %s",
+				n->name, module);
+	return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown symbol name", n->name);
+}
+
+/* `name, mod`name and names declared extern; with two backquotes a symbol of user space, of which none is
+ * known */
 static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, struct dif_ident *ext)
 {
 	const char *tick = strrchr(n->name, '`'), *name = tick ? tick + 1 : n->name, *module = NULL;
+	bool is_user = tick > n->name && tick[-1] == '`';
 	struct dif_symbol sym = { 0 };
 
 	if (!dif_use(c, DIF_ATTRIBUTE_PRIVATE, "symbol", n->name, n->line))
 		return NULL;
+	tick -= is_user;
 	if (tick && tick > n->name)
 		module = dif_strndup(c, c->nodes, n->name, (size_t)(tick - n->name));
-	if (!c->world->find_symbol || !c->world->find_symbol(c->world->env, module, name, &sym)) {
-		if (module && c->world->has_module && !c->world->has_module(c->world->env, module))
-			return dif_fail(c, DIF_D_IDENT_UNDEF, n->line,
-					"failed to resolve %s: no such module: %s", n->name, module);
-		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown symbol name",
-				n->name);
-	}
+	if ((is_user && !module) || !c->world->find_symbol ||
+	    !c->world->find_symbol(c->world->env, module, name, &sym))
+		return unresolved(c, n, module);
+	if (is_user)
+		return dif_fail(c, DIF_D_SYM_BADREF, n->line,
+				"kernel module '%s' symbol '%s' may not be referenced as a user symbol", module,
+				name);
 	if (!ext) {
 		ext = ot_map_gets(&c->globals, name);
 		if (ext && ext->kind != DIF_ID_EXTERN)

@@ -190,6 +190,9 @@ static struct dif_node *member_assignment(struct dif_compiler *c, struct dif_nod
 
 	if (!v || !place || !to)
 		return NULL;
+	if (v->kind == DIF_N_XLATE && v->op == DIF_O_ARROW)
+		return dif_fail(c, DIF_D_CG_DYN, x->line, "member %s is a translated pointer, which has no value",
+				m->name);
 	place->type = xl->out;
 	to->left = place;
 	to->name = m->name;

@@ -126,6 +126,11 @@ static const struct {
 	{ "D_IDENT_UNDEF", "BEGIN { trace(`nobody); }" },
 	{ "D_IDENT_AMBIG", "int TASK_DEAD; BEGIN { trace(curthread->state == TASK_DEAD); }" },
 	{ "D_SYM_NOTYPES", "BEGIN { trace(`untyped); }" },
+	{ "D_SYM_BADREF", "BEGIN { trace(vmlinux``jiffies); }" },
+	{ "D_IDENT_UNDEF", "BEGIN { trace(``jiffies); }" },
+	{ "D_CG_DYN", "struct i { int a; }; struct o { struct i *p; }; translator struct i < int n > { a = n; };"
+		      "translator struct o < int n > { p = xlate <struct i *> (n); };"
+		      "struct o v; BEGIN { v = xlate <struct o> (1); }" },
 	{ "D_VAR_UNDEF", "BEGIN { trace(self->nobody); }" },
 	{ "D_VAR_UNDEF", "BEGIN { trace(this->nobody); }" },
 	{ "D_PROTO_LEN", "BEGIN { trace(strlen()); }" },
@@ -294,7 +299,6 @@ static const struct {
 	{ "D_OP_IDENT", "++ on a name that can't be one is D_OP_LVAL" },
 	{ "D_MACRO_OFLOW", "test_macros" },
 	{ "D_MACRO_UNUSED", "test_macros" },
-	{ "D_SYM_BADREF", "per-CPU symbols only" },
 	{ "D_SYM_MODEL", "there is one data model" },
 	{ "D_VAR_UNSUP", "every built-in exists everywhere" },
 	{ "D_ARGS_XLATOR", "needs a provider with translated arguments" },
