@@ -49,21 +49,42 @@ static struct ot_err *do_printflike(struct cli_consumer *c, const struct vp_enab
 				    const struct cli_datum *run, unsigned n)
 {
 	const struct dif_format *fmt = NULL;
-	/* a format without arguments is recorded as one action without an object */
-	unsigned nargs = n == 1 && !run->action->object ? 0 : n;
+	/* a format without arguments, or with stacks and symbols among them, is an action without an object
+	 */
+	bool alone = run->action->kind != DIF_ACT_printa && !run->action->object;
+	const struct cli_datum *args = run + alone;
+	unsigned nargs = n - alone;
 
 	OT_TRY(format_of(c, run->action, &fmt));
 	switch (run->action->kind) {
 	case DIF_ACT_printa:
 		return do_printa(c, fmt, run, n);
 	case DIF_ACT_system:
-		return fmt ? cli_system(c, fmt, run, nargs) : NULL;
+		return fmt ? cli_system(c, fmt, args, nargs) : NULL;
 	case DIF_ACT_freopen:
-		return fmt ? cli_freopen(c, ecb, fmt, run, nargs) : NULL;
+		return fmt ? cli_freopen(c, ecb, fmt, args, nargs) : NULL;
 	default:
 		if (fmt)
-			cli_print_format(&c->printer, fmt, run, nargs, NULL, 0);
+			cli_print_format(&c->printer, fmt, args, nargs, NULL, 0);
 		return NULL;
+	}
+}
+
+/* A stack or symbol among printf()'s arguments. */
+static bool is_argument(const struct dif_action *first, unsigned kind)
+{
+	switch (kind) {
+	case DIF_ACT_stack:
+	case DIF_ACT_ustack:
+	case DIF_ACT_jstack:
+	case DIF_ACT_sym:
+	case DIF_ACT_mod:
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		return first->kind == DIF_ACT_printf && !first->object;
+	default:
+		return false;
 	}
 }
 
@@ -74,8 +95,9 @@ static unsigned run_length(const struct cli_datum *data, unsigned n)
 
 	if (!data->action->uarg)
 		return 1;
-	while (i < n && data[i].action->kind == data->action->kind &&
-	       data[i].action->uarg == data->action->uarg)
+	while (
+	    i < n && data[i].action->uarg == data->action->uarg &&
+	    (data[i].action->kind == data->action->kind || is_argument(data->action, data[i].action->kind)))
 		i++;
 	return i;
 }

@@ -8,23 +8,8 @@
 /* A key's type in the aggregation's signature; stacks and symbols have types of their own. */
 static struct dif_type *key_type(struct dif_compiler *c, struct dif_node *k)
 {
-	if (dif_node_is_action(k)) {
-		switch (k->ident->func->id) {
-		case DIF_ACT_stack:
-		case DIF_ACT_ustack:
-		case DIF_ACT_jstack:
-			return c->types.stack;
-		case DIF_ACT_sym:
-		case DIF_ACT_mod:
-			return c->types.symaddr;
-		case DIF_ACT_usym:
-		case DIF_ACT_umod:
-		case DIF_ACT_uaddr:
-			return c->types.usymaddr;
-		default:
-			return NULL;
-		}
-	}
+	if (dif_node_is_action(k))
+		return dif_act_stack_type(c, k);
 	if (k->kind == DIF_N_AGG || dif_is_void(c, k->type) || dif_is_kind(c, k->type, DIF_C_DYNAMIC))
 		return NULL;
 	return k->type;

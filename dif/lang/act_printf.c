@@ -195,6 +195,13 @@ static bool type_error(struct dif_compiler *c, const struct dif_node *call, cons
 	return false;
 }
 
+/* printf() alone takes stacks and symbols as well, as newer implementations do. */
+static struct dif_type *stack_type(struct dif_compiler *c, const struct dif_node *call,
+				   const struct dif_node *arg)
+{
+	return call->ident->func->id == DIF_ACT_printf ? dif_act_stack_type(c, arg) : NULL;
+}
+
 static bool take_value(struct dif_compiler *c, const struct dif_node *call, const struct dif_conv *cv,
 		       unsigned number, struct arguments *args, struct dif_type **ret)
 {
@@ -207,10 +214,10 @@ static bool take_value(struct dif_compiler *c, const struct dif_node *call, cons
 		    "%s( ) prototype mismatch: conversion #%u (%%%s%c) is missing a corresponding "
 		    "value argument",
 		    call->name, number, cv->size, cv->conv);
-	if (a->kind == DIF_N_AGG || dif_node_is_action(a) || dif_is_kind(c, a->type, DIF_C_DYNAMIC) ||
-	    !type_fits(c, cv, a->type))
-		return type_error(c, call, cv, number, args->n, a->type);
-	*ret = a->type;
+	struct dif_type *type = dif_node_is_action(a) ? stack_type(c, call, a) : a->type;
+	if (a->kind == DIF_N_AGG || !type || dif_is_kind(c, type, DIF_C_DYNAMIC) || !type_fits(c, cv, type))
+		return type_error(c, call, cv, number, args->n, type ? type : a->type);
+	*ret = type;
 	args->next = a->next;
 	return true;
 }
@@ -279,6 +286,25 @@ static bool check_call(struct dif_compiler *c, struct dif_node *call, uint32_t k
 	return true;
 }
 
+static bool has_actions(const struct dif_node *list)
+{
+	while (list && !dif_node_is_action(list))
+		list = list->next;
+	return list;
+}
+
+static bool record_argument(struct dif_compiler *c, struct dif_node *a, uint32_t kind,
+			    struct dif_actions *out)
+{
+	if (dif_node_is_action(a)) {
+		uint32_t what = a->ident->func->id;
+		return dif_act_stack_type(c, a) == c->types.stack ? dif_act_stack(c, a, what, out)
+								  : dif_act_sym(c, a, what, out);
+	}
+	struct dif_object *obj = dif_act_object(c, a);
+	return obj && dif_action_add(c, out, kind, obj);
+}
+
 bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out)
 {
 	size_t first = out->n;
@@ -288,13 +314,13 @@ bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, uint32_t kind
 	const char *format = check_format(c, call, call->args->name);
 	if (!format)
 		return false;
-	for (struct dif_node *a = call->args->next; a; a = a->next) {
-		struct dif_object *obj = dif_act_object(c, a);
-		if (!obj || !dif_action_add(c, out, kind, obj))
+	/* the format is the first action's, which must be a printf's */
+	if (!call->args->next || has_actions(call->args->next))
+		if (!dif_action_add(c, out, kind, NULL))
 			return false;
-	}
-	if (out->n == first && !dif_action_add(c, out, kind, NULL))
-		return false;
+	for (struct dif_node *a = call->args->next; a; a = a->next)
+		if (!record_argument(c, a, kind, out))
+			return false;
 	out->list[first].format = format;
 	return true;
 }

@@ -7,6 +7,25 @@
 #define FRAMES_MAX  1024
 #define STRSIZE_MAX 65536
 
+struct dif_type *dif_act_stack_type(struct dif_compiler *c, const struct dif_node *call)
+{
+	switch (call->ident->func->id) {
+	case DIF_ACT_stack:
+	case DIF_ACT_ustack:
+	case DIF_ACT_jstack:
+		return c->types.stack;
+	case DIF_ACT_sym:
+	case DIF_ACT_mod:
+		return c->types.symaddr;
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		return c->types.usymaddr;
+	default:
+		return NULL;
+	}
+}
+
 static bool positive(const struct dif_node *n, int64_t max, int64_t *ret)
 {
 	return dif_act_const(n, ret) && *ret > 0 && *ret <= max;

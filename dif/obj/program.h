@@ -36,7 +36,8 @@ struct dif_probedesc {
  *   difexpr, printf args, tracemem   object's value is the record
  *   printf/printa/system/freopen     a run of actions with the same uarg (not 0): one action per
  *                                    argument, `format` on the first; without arguments one action
- *                                    with no object and an 8-byte record
+ *                                    with no object and an 8-byte record; so too in front where
+ *                                    printf's arguments have stacks and symbols among them
  *   stack      arg = frames (0: the stackframes option)
  *   ustack     arg = strsize << 32 | frames
  *   sym, mod…  object gives the address

@@ -159,11 +159,21 @@ static struct ot_err *check_frames(const struct check *c, const struct dif_actio
 	return NULL;
 }
 
-/* An action may continue the printf-like statement of the one before it. */
-static struct ot_err *check_printf(const struct check *c, const struct dif_action *prev,
-				   const struct dif_action *a)
+/* An action may continue the printf-like statement of one before it, with stacks and symbols between. */
+static bool continues(const struct dif_clause *clause, uint32_t index)
 {
-	bool follows = prev && prev->kind == a->kind && prev->uarg == a->uarg && a->uarg;
+	const struct dif_action *a = &clause->actions[index];
+
+	while (index-- && a->uarg && clause->actions[index].uarg == a->uarg)
+		if (clause->actions[index].kind == a->kind)
+			return true;
+	return false;
+}
+
+static struct ot_err *check_printf(const struct check *c, const struct dif_clause *clause, uint32_t index)
+{
+	const struct dif_action *a = &clause->actions[index];
+	bool follows = continues(clause, index);
 
 	if (!follows && a->kind != DIF_ACT_printa && !a->format)
 		return bad(37, c, "%s without a format", dif_action_name(a->kind));
@@ -283,7 +293,7 @@ static struct ot_err *check_clause(struct check *c, const struct dif_clause *cla
 		else if (nkeys)
 			return bad(40, c, "keys before %s", dif_action_name(a->kind));
 		if (DIF_ACT_IS_PRINTFLIKE(a->kind))
-			OT_TRY(check_printf(c, i ? &clause->actions[i - 1] : NULL, a));
+			OT_TRY(check_printf(c, clause, i));
 		nkeys = 0;
 	}
 	if (nkeys)

@@ -1,0 +1,5 @@
+/* ASSERTION: freopen() cannot be given the directory itself. */
+BEGIN
+{
+	freopen(".");
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: A stack is no number. */
+BEGIN
+{
+	printf("%d", stack());
+}

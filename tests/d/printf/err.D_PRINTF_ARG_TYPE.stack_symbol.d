@@ -1,0 +1,5 @@
+/* ASSERTION: A stack is no symbol. */
+BEGIN
+{
+	printf("%a", stack());
+}

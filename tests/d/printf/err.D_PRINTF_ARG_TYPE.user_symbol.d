@@ -1,0 +1,5 @@
+/* ASSERTION: %a takes no user symbol. */
+BEGIN
+{
+	printf("%a", usym(1));
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: The frames of a stack in printf() are checked. */
+BEGIN
+{
+	printf("%k", stack(0));
+}
