@@ -95,7 +95,7 @@ static struct dif_node *cook_offsetof(struct dif_compiler *c, struct dif_node *n
 	}
 	struct dif_member *m = dif_member_find(c, n->type, n->name, &bits);
 	if (!m)
-		return dif_fail(c, DIF_D_TYPE_MEMBER, n->line,
+		return dif_fail(c, DIF_D_UNKNOWN, n->line,
 				"failed to determine offset of %s: it is not a member of %s", n->name,
 				dif_type_text(c, n->type));
 	if (m->bit_size)

@@ -24,7 +24,7 @@ static const struct {
 	{ "D_EMPTY", "" },
 	{ "D_EMPTY", "/* nothing */" },
 	{ "D_TYPE_MEMBER", "BEGIN { trace(curthread->nothing); }" },
-	{ "D_TYPE_MEMBER", "BEGIN { trace(offsetof(struct task_struct, nothing)); }" },
+	{ "D_UNKNOWN", "BEGIN { trace(offsetof(struct task_struct, nothing)); }" },
 	{ "D_CG_EXPR", "BEGIN { x = 1 + 2; count(); }" },
 	{ "D_CG_DYN",
 	  "struct s { int a; }; translator struct s < int i > { a = i; }; BEGIN { xlate <struct s> (1); }" },
