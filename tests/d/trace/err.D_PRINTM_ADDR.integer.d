@@ -1,0 +1,5 @@
+/* ASSERTION: printm() takes what memref() gives. */
+BEGIN
+{
+	printm(4, 1);
+}

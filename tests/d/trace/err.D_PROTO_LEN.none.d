@@ -1,0 +1,5 @@
+/* ASSERTION: trace() needs an argument. */
+BEGIN
+{
+	trace();
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: printm() takes two arguments. */
+BEGIN
+{
+	printm(4);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: tracemem() needs a size. */
+BEGIN
+{
+	tracemem(timestamp);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: tracemem() takes three arguments. */
+BEGIN
+{
+	tracemem(timestamp, 1, 1, 1);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: tracemem() takes no negative size. */
+BEGIN
+{
+	tracemem(timestamp, -4);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: The second argument of tracemem() is a constant. */
+BEGIN
+{
+	tracemem(timestamp, timestamp);
+}

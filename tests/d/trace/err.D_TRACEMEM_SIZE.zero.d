@@ -1,0 +1,5 @@
+/* ASSERTION: tracemem() shows at least one byte. */
+BEGIN
+{
+	tracemem(timestamp, 0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: trace() does not take an aggregation. */
+BEGIN
+{
+	@a = count();
+	trace(@a);
+}

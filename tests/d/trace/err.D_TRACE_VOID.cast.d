@@ -1,0 +1,5 @@
+/* ASSERTION: trace() does not take a void expression. */
+BEGIN
+{
+	trace((void)1);
+}
