@@ -6,13 +6,14 @@
  *   probe /p/ { a; if (x) { b } else { c } d }
  *
  *     probe      { %ok = 0; }                            only when there is a predicate
- *     probe /p/  { %ok = 0; a; %if1 = x ? 1 : 0; %ok = 1; }
- *     probe /%ok && %if1/   { %ok = 0; b; %ok = 1; }
- *     probe /%ok && !%if1/  { %ok = 0; c; %ok = 1; }
- *     probe /%ok/           { %ok = 0; d; %ok = 1; }
+ *     probe /p/  { %ok = 0; a; %if1 = x ? 1 : 2; %ok = 1; }
+ *     probe /%ok && %if1 == 1/  { %ok = 0; b; %ok = 1; }
+ *     probe /%ok && %if1 == 2/  { %ok = 0; c; %ok = 1; }
+ *     probe /%ok/               { %ok = 0; d; %ok = 1; }
  *
  * %ok is 1 only behind a piece that ran to its end, so that a fault (or a speculate() that
- * has no buffer) stops the pieces that follow.
+ * has no buffer) stops the pieces that follow. Clause-locals keep their values, so an outermost if
+ * also sets the variables of all ifs within it to 0: those that are not reached take neither branch.
  */
 #include <stdio.h>
 
@@ -103,6 +104,37 @@ static bool close_piece(struct sugar *s)
 
 static bool add_list(struct sugar *s, struct dif_node *list, const char *var, bool negate);
 
+/* %var == 1 in the branch taken when its condition holds, 2 in the other. */
+static struct dif_node *in_branch(struct dif_compiler *c, const char *var, bool negate)
+{
+	return dif_node_op2(c, DIF_O_EQ, hidden(c, var), dif_node_int(c, negate ? 2 : 1, c->types.int_));
+}
+
+static unsigned count_ifs(const struct dif_node *list)
+{
+	unsigned n = 0;
+
+	for (; list; list = list->next)
+		if (list->kind == DIF_N_IF)
+			n += 1 + count_ifs(list->args) + count_ifs(list->third);
+	return n;
+}
+
+/* The next @n variables that hidden_name() will give. */
+static bool append_resets(struct sugar *s, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		const char *name = ot_arena_printf(s->c->nodes, "%%if%u", s->c->next_hidden + i);
+		if (!name) {
+			dif_fail_memory(s->c);
+			return false;
+		}
+		if (!set_const(s, name, 0))
+			return false;
+	}
+	return true;
+}
+
 /* The condition is evaluated in the open piece; its branches are pieces of their own. */
 static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool outer_negated, bool more)
 {
@@ -114,8 +146,10 @@ static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool 
 		return false;
 	value->left = n->left;
 	value->right = dif_node_int(c, 1, c->types.int_);
-	value->third = dif_node_int(c, 0, c->types.int_);
+	value->third = dif_node_int(c, 2, c->types.int_);
 	value->line = n->line;
+	if (!outer && !append_resets(s, count_ifs(n->args) + count_ifs(n->third)))
+		return false;
 	if (!value->right || !value->third || !dif_node_adopt(c, value, n->left) ||
 	    !append_set(s, var, value) || !close_piece(s))
 		return false;
@@ -126,10 +160,7 @@ static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool 
 	if (!more)
 		return true;
 	/* what follows runs under the outer condition again */
-	struct dif_node *cond = outer ? hidden(c, outer) : NULL;
-	if (cond && outer_negated)
-		cond = dif_node_op1(c, DIF_O_NOT, cond);
-	return open_guarded(s, cond);
+	return open_guarded(s, outer ? in_branch(c, outer, outer_negated) : NULL);
 }
 
 /* Statements in the open piece; they are under condition @var. */
@@ -152,10 +183,8 @@ static bool add_stmts(struct sugar *s, struct dif_node *list, const char *var, b
 
 static bool add_list(struct sugar *s, struct dif_node *list, const char *var, bool negate)
 {
-	struct dif_node *cond = hidden(s->c, var);
+	struct dif_node *cond = in_branch(s->c, var, negate);
 
-	if (cond && negate)
-		cond = dif_node_op1(s->c, DIF_O_NOT, cond);
 	return cond && open_guarded(s, cond) && add_stmts(s, list, var, negate) && close_piece(s);
 }
 

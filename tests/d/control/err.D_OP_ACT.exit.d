@@ -1,0 +1,2 @@
+/* ASSERTION: An action has no value. */
+BEGIN { x = exit(0); }

@@ -1,0 +1,2 @@
+/* ASSERTION: exit() wants a status. */
+BEGIN { exit(); }

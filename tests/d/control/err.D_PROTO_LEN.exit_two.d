@@ -1,0 +1,2 @@
+/* ASSERTION: exit() takes one status. */
+BEGIN { exit(1, 2); }

@@ -1,0 +1,2 @@
+/* ASSERTION: An else needs its if. */
+BEGIN { else trace(1); }

@@ -1,0 +1,2 @@
+/* ASSERTION: An if needs a condition. */
+BEGIN { if () trace(1); }

@@ -1,0 +1,5 @@
+/* ASSERTION: There is no profile-199us. */
+profile-199us
+{
+	exit(0);
+}

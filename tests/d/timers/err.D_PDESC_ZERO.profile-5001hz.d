@@ -1,0 +1,5 @@
+/* ASSERTION: There is no profile-5001hz. */
+profile-5001hz
+{
+	exit(0);
+}

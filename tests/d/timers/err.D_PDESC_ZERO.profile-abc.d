@@ -1,0 +1,5 @@
+/* ASSERTION: There is no profile-abc. */
+profile-abc
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: There is no tick-1days. */
+tick-1days
+{
+	exit(0);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: There is no tick. */
+tick
+{
+	exit(0);
+}

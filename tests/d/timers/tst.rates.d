@@ -1,0 +1,9 @@
+/*
+ * ASSERTION: A rate is kept over time, whatever the machine does: n firings have taken n intervals.
+ */
+#pragma D option quiet
+
+tick-2ms { @a = count(); }
+tick-10ms { @b = count(); }
+tick-200ms { exit(0); }
+END { printa("%@d\n", @a); printa("%@d\n", @b); }
