@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/units.h"
 #include "cli/consumer.h"
 #include "cli/list.h"
 #include "cli/messages.h"
@@ -180,12 +181,12 @@ static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, 
 
 /* Options that enabling may have lowered, and what they were. */
 struct sizes {
-	uint64_t buf, agg, spec, dynvar;
+	uint64_t buf, agg, spec, dynvar, clean_ns;
 };
 
 static struct sizes sizes_of(const struct dif_options *o)
 {
-	return (struct sizes){ o->bufsize, o->aggsize, o->specsize, o->dynvarsize };
+	return (struct sizes){ o->bufsize, o->aggsize, o->specsize, o->dynvarsize, o->cleanrate_ns };
 }
 
 static void report_lowered(const char *what, uint64_t was, uint64_t is)
@@ -201,6 +202,19 @@ static void report_lowered(const char *what, uint64_t was, uint64_t is)
 		cli_error("%s lowered to %llu%c", what, (unsigned long long)is >> (10 * unit), units[unit]);
 	else
 		cli_error("%s lowered to %llu bytes", what, (unsigned long long)is);
+}
+
+static void report_rate(const char *what, uint64_t was_ns, uint64_t is_ns)
+{
+	const char *how = is_ns > was_ns ? "reduced" : "increased";
+
+	if (is_ns == was_ns || !is_ns)
+		return;
+	if (is_ns <= OT_NS_PER_SEC)
+		cli_error("%s %s to %llu hz", what, how, (unsigned long long)(OT_NS_PER_SEC / is_ns));
+	else
+		cli_error("%s %s to once every %llu seconds", what, how,
+			  (unsigned long long)(is_ns / OT_NS_PER_SEC));
 }
 
 static int enable(struct run *r)
@@ -241,6 +255,7 @@ static int enable(struct run *r)
 		report_lowered("speculation size", was.spec, is.spec);
 		report_lowered("dynamic variable size", was.dynvar, is.dynvar);
 	}
+	report_rate("cleaning rate", was.clean_ns, is.clean_ns);
 	if (opts->destructive)
 		cli_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;

@@ -74,6 +74,7 @@ static const struct option options[] = {
 	{ "cpu", CPU, BEFORE_START, FIELD(cpu) },
 	{ "destructive", FLAG, BEFORE_START, FIELD(destructive) },
 	{ "dynvarsize", SIZE, BEFORE_START, FIELD(dynvarsize) },
+	{ "preallocate", A_TEXT, BEFORE_START, 0 },
 	{ "grabanon", FLAG, BEFORE_START, FIELD(grabanon) },
 	{ "jstackframes", SIZE, BEFORE_START, FIELD(jstackframes) },
 	{ "jstackstrsize", SIZE, BEFORE_START, FIELD(jstackstrsize) },

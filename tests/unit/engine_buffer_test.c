@@ -333,19 +333,28 @@ static void speculation_without_room_is_a_drop(void **state)
 	ef_destroy(f);
 }
 
-static void speculate_with_a_false_id_faults(void **state)
+/* One clause that does @kind with an id that no speculation() gave; what it faulted. */
+static uint64_t faults_with_false_id(int kind)
 {
 	struct ef *f = ef_create();
-	(void)state;
-
 	uint32_t c = ef_clause(f, NULL);
-	ef_action(f, c, DIF_ACT_speculate, ef_int(f, 77));
+
+	ef_action(f, c, kind, ef_int(f, 77));
 	ef_open(f);
 	ef_enable_entry(f, c, EF_FUNC_A);
 	ef_start(f);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
-	assert_int_equal(ef_status(f, 0)->faults, 1);
+	uint64_t faults = ef_status(f, 0)->faults;
 	ef_destroy(f);
+	return faults;
+}
+
+static void false_ids_fault_where_a_speculation_ends(void **state)
+{
+	(void)state;
+	assert_int_equal(faults_with_false_id(DIF_ACT_speculate), 0);
+	assert_int_equal(faults_with_false_id(DIF_ACT_commit), 1);
+	assert_int_equal(faults_with_false_id(DIF_ACT_discard), 1);
 }
 
 /* --- inline counters ------------------------------------------------------------------------------ */
@@ -514,7 +523,7 @@ int main(void)
 		cmocka_unit_test(commit_of_another_vcpu_at_the_switch),
 		cmocka_unit_test(discard_leaves_nothing),
 		cmocka_unit_test(speculation_without_room_is_a_drop),
-		cmocka_unit_test(speculate_with_a_false_id_faults),
+		cmocka_unit_test(false_ids_fault_where_a_speculation_ends),
 		cmocka_unit_test(counts_without_firing),
 		cmocka_unit_test(counters_by_probe),
 		cmocka_unit_test(counters_run_out),

@@ -156,7 +156,7 @@ static enum vp_step_result speculative(struct vp_es_vcpu *v, const struct vp_ste
 		return VP_STEP_FAULT;
 	switch (step->action->kind) {
 	case DIF_ACT_speculate:
-		return vp_spec_speculate(v, id, f);
+		return vp_spec_speculate(v, id);
 	case DIF_ACT_commit:
 		return vp_spec_commit(v, id, f);
 	default:

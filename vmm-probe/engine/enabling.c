@@ -237,12 +237,13 @@ static struct ot_err *grow_sizes(const struct vp_es *es, const struct vp_batch_r
 	return NULL;
 }
 
-/* The fill policy keeps room for END's records from everything else. */
+/* The fill policy keeps room for END's records from everything else; the ring makes that room by throwing old
+ * records away. Both need a buffer that can hold them. */
 static struct ot_err *reserve_end(const struct vp_es *es, const struct vp_batch_rt *b, uint64_t *ret)
 {
 	uint64_t keep = es->end_reserve;
 
-	for (uint32_t i = 0; es->open.bufpolicy == VP_BUF_FILL && i < b->necbs; i++) {
+	for (uint32_t i = 0; es->open.bufpolicy != VP_BUF_SWITCH && i < b->necbs; i++) {
 		const struct vp_ecb *ecb = &b->ecbs[i];
 		assert(ecb->probe && ecb->clause); /* copy_ecbs() set them */
 		if (ecb->probe->id == DIF_PROBE_END && ecb->probe->kind == VP_PROBE_HOST)

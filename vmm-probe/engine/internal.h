@@ -241,7 +241,7 @@ struct vp_es {
 	bool planned;          /* its sites belong into the plan */
 	bool ended;            /* END has fired here (host engine) */
 	bool closing;          /* gone but for sites that could not be taken out yet */
-	bool speculates;       /* some clause does */
+	bool speculates;       /* some clause does: buffers are needed */
 	uint32_t tuple_max;    /* bytes of the longest aggregation key */
 	uint64_t exit_pending; /* status + 1 of the exit() that won */
 
@@ -395,7 +395,7 @@ void vp_counters_free(struct vp_es *es);
 OT_MUST_CHECK struct ot_err *vp_spec_init(struct vp_es *es);
 void vp_spec_deinit(struct vp_es *es);
 uint64_t vp_spec_new(struct vp_es_vcpu *v);
-enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault);
+enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id);
 enum vp_step_result vp_spec_commit(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault);
 enum vp_step_result vp_spec_discard(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault);
 

@@ -15,12 +15,32 @@
 
 #include "vmm-probe/engine/internal.h"
 
-#define NSPEC_MAX    65536u
+#define NSPEC_MAX    (1u << 20)
 #define MEMORY_LIMIT (256ull << 20)
 
 enum { FREE, OPEN, MANY, OWN, COMMITTING, DISCARDING, ONE = 0x100 /* | vCPU */ };
 
 /* --- life ----------------------------------------------------------------------------------- */
+
+static struct ot_err *make_buffers(struct vp_es *es, uint64_t n, uint64_t size)
+{
+	if (size > MEMORY_LIMIT || n * size * es->open.nvcpus > MEMORY_LIMIT)
+		return ot_err_new(OT_ERR_LIMIT,
+				  "%llu speculations of %llu bytes on %u vCPUs are more than 256 MiB",
+				  (unsigned long long)n, (unsigned long long)size, es->open.nvcpus);
+	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
+		struct vp_es_vcpu *v = &es->vcpus[i];
+		v->specs = calloc(n, sizeof(*v->specs));
+		if (!v->specs)
+			return ot_err_nomem();
+		for (uint32_t k = 0; k < n; k++) {
+			v->specs[k].mem = malloc(size + 8);
+			if (!v->specs[k].mem)
+				return ot_err_nomem();
+		}
+	}
+	return NULL;
+}
 
 struct ot_err *vp_spec_init(struct vp_es *es)
 {
@@ -28,29 +48,15 @@ struct ot_err *vp_spec_init(struct vp_es *es)
 
 	if (!n)
 		return NULL;
-	/* ids are handed out also where no clause puts anything behind one */
-	if (!es->speculates)
-		size = 0;
-	if (n > NSPEC_MAX || size > MEMORY_LIMIT || n * size * es->open.nvcpus > MEMORY_LIMIT)
-		return ot_err_new(OT_ERR_LIMIT,
-				  "%llu speculations of %llu bytes on %u vCPUs are more than 256 MiB",
-				  (unsigned long long)n, (unsigned long long)size, es->open.nvcpus);
+	if (n > NSPEC_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%llu speculations are more than %u", (unsigned long long)n,
+				  NSPEC_MAX);
 	es->spec_state = calloc(n, sizeof(*es->spec_state));
 	es->spec_seen = calloc(n, sizeof(*es->spec_seen));
 	if (!es->spec_state || !es->spec_seen)
 		return ot_err_nomem();
-	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
-		struct vp_es_vcpu *v = &es->vcpus[i];
-		v->specs = calloc(n, sizeof(*v->specs));
-		if (!v->specs)
-			return ot_err_nomem();
-		for (uint32_t k = 0; k < n && es->speculates; k++) {
-			v->specs[k].mem = malloc(size + 8);
-			if (!v->specs[k].mem)
-				return ot_err_nomem();
-		}
-	}
-	return NULL;
+	/* ids are handed out also where no clause puts anything behind one */
+	return es->speculates ? make_buffers(es, n, size) : NULL;
 }
 
 void vp_spec_deinit(struct vp_es *es)
@@ -86,13 +92,18 @@ uint64_t vp_spec_new(struct vp_es_vcpu *v)
 	return 0;
 }
 
-/* Id 0 is what speculation() gives when it has none: nothing happens. Any other that can't be is the
- * program's mistake. */
+static bool is_id(const struct vp_es_vcpu *v, uint64_t id)
+{
+	return id && v->es->spec_state && id <= v->es->open.nspec;
+}
+
+/* For commit() and discard(). Id 0 is what speculation() gives when it has none: nothing happens. Any other
+ * that can't be is the program's mistake. */
 static enum vp_step_result check_id(const struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
 {
 	if (id == 0)
 		return VP_STEP_DROP;
-	if (v->es->spec_state && id <= v->es->open.nspec)
+	if (is_id(v, id))
 		return VP_STEP_DONE;
 	*fault = DIF_FAULT_ILLOP;
 	return VP_STEP_FAULT;
@@ -114,14 +125,12 @@ static bool join(struct vp_es_vcpu *v, uint32_t *word)
 	}
 }
 
-enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+/* An id that is not open, whatever it is, ends the clause without a word. */
+enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id)
 {
-	enum vp_step_result ok = check_id(v, id, fault);
 	const struct dif_clause_layout *l = &v->ecb->clause->layout;
 
-	if (ok != VP_STEP_DONE)
-		return ok;
-	if (!join(v, &v->es->spec_state[id - 1]))
+	if (!is_id(v, id) || !join(v, &v->es->spec_state[id - 1]))
 		return VP_STEP_DROP;
 	struct vp_specbuf *spec = &v->specs[id - 1];
 	if (!l->size)
@@ -208,7 +217,8 @@ enum vp_step_result vp_spec_commit(struct vp_es_vcpu *v, uint64_t id, enum dif_f
 	if (!leave_open(v, id, COMMITTING, &own))
 		return VP_STEP_DONE;
 	vp_record_finish(v);
-	move_own(v, &v->specs[id - 1]);
+	if (v->specs)
+		move_own(v, &v->specs[id - 1]);
 	if (own)
 		set_free(v->es, id);
 	return VP_STEP_DONE;
@@ -223,7 +233,8 @@ enum vp_step_result vp_spec_discard(struct vp_es_vcpu *v, uint64_t id, enum dif_
 		return id ? ok : VP_STEP_DONE;
 	if (!leave_open(v, id, DISCARDING, &own))
 		return VP_STEP_DONE;
-	v->specs[id - 1].used = 0;
+	if (v->specs)
+		v->specs[id - 1].used = 0;
 	if (own)
 		set_free(v->es, id);
 	return VP_STEP_DONE;
@@ -257,7 +268,7 @@ void vp_spec_clean(struct vp_es *es, uint64_t now)
 		uint32_t state = es->spec_seen[i];
 		if (state != COMMITTING && state != DISCARDING)
 			continue;
-		for (uint32_t k = 0; k < es->open.nvcpus; k++) {
+		for (uint32_t k = 0; es->speculates && k < es->open.nvcpus; k++) {
 			struct vp_specbuf *spec = &es->vcpus[k].specs[i];
 			if (spec->used && state == COMMITTING)
 				move_part(es, &es->vcpus[k], spec, now);

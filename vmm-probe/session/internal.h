@@ -86,6 +86,7 @@ struct vp_session {
 	struct vp_sink sink;
 	struct ot_arena arena; /* layouts */
 	struct dif_layout_opts layout_opts;
+	bool aggregates; /* some clause does */
 	struct dif_clause_layout *layouts; /* by clause */
 	struct vp_enabled *enabled;        /* by EPID - 1 */
 	size_t nenabled, enabled_cap;
@@ -116,6 +117,14 @@ void vp_link_destroy(struct vp_guest_link *link);
 
 /* world.c */
 void vp_world_init(struct vp_session *s);
+
+/* batch.c: what is enabled, into enabled[] and each source's batch. Needs layouts and sources. */
+OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
+/** The message that ENABLE carries, appended to @p out. */
+OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out);
+
+/* sizes.c: run-time sizes and rates that can be had, written back to the options. Needs layouts and sources. */
+OT_MUST_CHECK struct ot_err *vp_sizes_fit(struct vp_session *s);
 
 /* share.c: one memfd for globals, dynamic variables and every engine's buffers. */
 OT_MUST_CHECK struct ot_err *vp_share_create(struct vp_session *s);

@@ -29,7 +29,7 @@ static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t glob
 
 	src->open = (struct vp_msg_open){
 		.bufsize = o->bufsize & ~7ull,
-		.aggsize = o->aggsize & ~7ull,
+		.aggsize = s->aggregates ? o->aggsize & ~7ull : 0,
 		.globals_size = globals,
 		.dynvars_size = dynvars,
 		.strsize = s->layout_opts.strsize,
@@ -76,7 +76,7 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	OT_TRY(dif_var_layout(s->prog, &s->layout_opts, &s->arena, &vars));
 	dif_dynvar_sizes(s->prog, &s->layout_opts, &vars, &key_size, &value_size);
 	if (key_size)
-		dynvars = page_up(s->options->dynvarsize);
+		dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
 	OT_TRY(place(s, vars.globals_size, dynvars, &total));
 	for (uint32_t i = 0; i < s->nsources; i++)
 		ncpus += s->sources[i].ncpus;

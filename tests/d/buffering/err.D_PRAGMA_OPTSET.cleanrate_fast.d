@@ -1,0 +1,3 @@
+/* ASSERTION: cleanrate=fast is no value for this option. */
+#pragma D option cleanrate=fast
+BEGIN { exit(0); }

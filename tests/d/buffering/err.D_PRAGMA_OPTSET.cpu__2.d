@@ -1,0 +1,3 @@
+/* ASSERTION: cpu=-2 is no value for this option. */
+#pragma D option cpu=-2
+BEGIN { exit(0); }

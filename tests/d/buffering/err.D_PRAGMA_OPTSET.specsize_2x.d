@@ -1,0 +1,3 @@
+/* ASSERTION: specsize=2x is no value for this option. */
+#pragma D option specsize=2x
+BEGIN { exit(0); }

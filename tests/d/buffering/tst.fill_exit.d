@@ -1,0 +1,10 @@
+/*
+ * ASSERTION: A fill buffer that does not fill gives out all of it at the end.
+ */
+#pragma D option quiet
+#pragma D option bufpolicy=fill
+
+BEGIN { printf("begin\n"); }
+tick-10ms { printf("%d\n", n++); }
+tick-10ms /n == 3/ { exit(3); }
+END { printf("end\n"); exit(0); }

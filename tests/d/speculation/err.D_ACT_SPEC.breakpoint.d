@@ -1,0 +1,3 @@
+/* ASSERTION: breakpoint() may not follow speculate(). */
+#pragma D option destructive
+BEGIN { speculate(1); breakpoint(); }

@@ -1,0 +1,2 @@
+/* ASSERTION: commit() may not follow data. */
+BEGIN { printf("x"); commit(1); }

@@ -1,0 +1,2 @@
+/* ASSERTION: exit() may not follow commit(). */
+BEGIN { commit(1); exit(0); }

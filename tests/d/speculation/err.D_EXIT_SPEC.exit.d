@@ -1,0 +1,2 @@
+/* ASSERTION: exit() may not follow speculate(). */
+BEGIN { speculate(1); exit(0); }

@@ -1,0 +1,2 @@
+/* ASSERTION: discard()'s id is an integer. */
+BEGIN { discard("one"); }

@@ -1,0 +1,2 @@
+/* ASSERTION: commit() takes one id. */
+BEGIN { commit(1, 2); }

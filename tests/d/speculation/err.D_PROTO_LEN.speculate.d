@@ -1,0 +1,2 @@
+/* ASSERTION: speculate() wants its id. */
+BEGIN { speculate(); }

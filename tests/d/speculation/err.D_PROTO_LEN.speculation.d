@@ -1,0 +1,2 @@
+/* ASSERTION: speculation() takes nothing. */
+BEGIN { spec = speculation(1); }

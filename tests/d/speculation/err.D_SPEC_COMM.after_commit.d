@@ -1,0 +1,2 @@
+/* ASSERTION: speculate() may not follow commit(). */
+BEGIN { commit(1); speculate(1); }

@@ -1,0 +1,2 @@
+/* ASSERTION: One speculate() in a clause is enough. */
+BEGIN { speculate(1); speculate(2); }

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Clauses are matched against probes: each pair gets an EPID, its probe's sites are looked up, and the batch
+ * of every engine it concerns grows by it.
+ *
+ * BEGIN, END and tick go to the host engine; a probe in a guest to that guest's; ERROR to all,
+ * as a fault may come up in any.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/map.h"
+#include "vmm-probe/session/internal.h"
+
+/* Probes of one guest that are in its source's batch already: id → index + 1. */
+struct enabling {
+	struct vp_session *s;
+	uint32_t clause;
+	uint32_t registry;       /* whose probes are being matched */
+	struct ot_map *in_batch; /* one for each source */
+	struct ot_err *err;
+};
+
+static struct vp_probes *registry(struct vp_session *s, uint32_t i)
+{
+	return s->nlinks ? s->links[i]->probes : s->host_probes;
+}
+
+static uint32_t add_string(struct vp_source *src, const char *text)
+{
+	uint32_t at = (uint32_t)src->batch_strings.len;
+
+	ot_buf_append(&src->batch_strings, text, strlen(text) + 1);
+	return at;
+}
+
+static struct ot_err *add_sites(struct vp_session *s, struct vp_source *src, uint32_t reg,
+				const struct vp_probe *probe, struct vp_batch_probe *bp)
+{
+	ot_auto_free struct vp_batch_site *sites = NULL;
+
+	if (probe->kind != VP_PROBE_SITE)
+		return NULL;
+	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(*sites));
+	OT_TRY(vp_probes_sites(registry(s, reg), probe, &sites, &bp->nsites));
+	ot_buf_append(&src->batch_sites, sites, bp->nsites * sizeof(*sites));
+	return NULL;
+}
+
+/* Put a probe in a source's batch, once. */
+static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struct vp_probe *probe,
+				uint32_t *ret_index)
+{
+	struct vp_source *src = &e->s->sources[source];
+	struct ot_map *map = &e->in_batch[source];
+	uintptr_t known = (uintptr_t)ot_map_get(map, &probe->id, sizeof(probe->id));
+
+	if (known) {
+		*ret_index = (uint32_t)known - 1;
+		return NULL;
+	}
+	struct vp_batch_probe bp = {
+		.id = probe->id,
+		.kind = source == 0 && probe->kind == VP_PROBE_PROFILE ? VP_PROBE_HOST : probe->kind,
+		.args = probe->args,
+		.provider = add_string(src, probe->provider),
+		.module = add_string(src, probe->module),
+		.function = add_string(src, probe->function),
+		.name = add_string(src, probe->name),
+		.interval_ns = probe->interval_ns,
+	};
+	OT_TRY(add_sites(e->s, src, e->registry, probe, &bp));
+	uint32_t index = (uint32_t)(src->batch_probes.len / sizeof(bp));
+	ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
+	if (!ot_map_put(map, &probe->id, sizeof(probe->id), (void *)(uintptr_t)(index + 1)))
+		return ot_err_nomem();
+	*ret_index = index;
+	return NULL;
+}
+
+static struct ot_err *add_ecb(struct enabling *e, uint32_t source, const struct vp_probe *probe,
+			      uint32_t epid)
+{
+	struct vp_source *src = &e->s->sources[source];
+	struct vp_batch_ecb ecb = { .epid = epid, .clause = e->clause };
+
+	OT_TRY(add_probe(e, source, probe, &ecb.probe));
+	ot_buf_append(&src->batch_ecbs, &ecb, sizeof(ecb));
+	src->has_work = true;
+	return NULL;
+}
+
+static bool is_timer(const struct vp_probe *probe)
+{
+	return (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_PROFILE) && probe->interval_ns;
+}
+
+static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, uint32_t epid)
+{
+	struct vp_session *s = e->s;
+
+	if (probe->kind == VP_PROBE_ERROR) {
+		for (uint32_t i = 0; i < s->nsources; i++)
+			if (i == 0 || !s->links[i - 1]->dump)
+				OT_TRY(add_ecb(e, i, probe, epid));
+		return NULL;
+	}
+	if (s->nlinks && probe->kind != VP_PROBE_HOST) {
+		if (s->links[e->registry]->dump)
+			return ot_err_new(
+			    OT_ERR_UNSUPPORTED,
+			    "%s is a dump, nothing runs in it: only dtrace::: and tick probes fire",
+			    s->links[e->registry]->client.guest_name);
+		return add_ecb(e, e->registry + 1, probe, epid);
+	}
+	if (is_timer(probe) && !vp_tick_add(s, probe))
+		return ot_err_nomem();
+	return add_ecb(e, 0, probe, epid);
+}
+
+static bool enable_one(void *arg, const struct vp_probe *probe)
+{
+	struct enabling *e = arg;
+	struct vp_session *s = e->s;
+
+	/* dtrace:::, tick: there is one host engine, however many guests */
+	if (e->registry > 0 && (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
+		return true;
+	if (!ot_grow(&s->enabled, &s->enabled_cap, s->nenabled + 1, sizeof(*s->enabled))) {
+		e->err = ot_err_nomem();
+		return false;
+	}
+	s->enabled[s->nenabled] = (struct vp_enabled){
+		.epid = (uint32_t)s->nenabled + 1,
+		.clause_index = e->clause,
+		.guest = e->registry,
+		.clause = &s->prog->clauses[e->clause],
+		.layout = &s->layouts[e->clause],
+		.probe = probe,
+	};
+	s->nenabled++;
+	e->err = route(e, probe, (uint32_t)s->nenabled);
+	return e->err == NULL;
+}
+
+static bool clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest)
+{
+	const char *pattern = clause->probe.guest;
+
+	return !pattern || !*pattern ||
+	       (s->nlinks && dif_glob_match(pattern, s->links[guest]->client.guest_name));
+}
+
+static struct ot_err *enable_clause(struct enabling *e)
+{
+	struct vp_session *s = e->s;
+	const struct dif_clause *clause = &s->prog->clauses[e->clause];
+	uint32_t nregistries = s->nlinks ? s->nlinks : 1;
+
+	for (e->registry = 0; e->registry < nregistries; e->registry++) {
+		uint64_t count = 0;
+		if (!clause_wants_guest(s, clause, e->registry))
+			continue;
+		OT_TRY(
+		    vp_probes_match(registry(s, e->registry), &clause->probe, false, enable_one, e, &count));
+		if (e->err)
+			return e->err;
+	}
+	return NULL;
+}
+
+struct ot_err *vp_batches_make(struct vp_session *s)
+{
+	ot_auto_free struct ot_map *maps = calloc(s->nsources, sizeof(*maps));
+	struct enabling e = { .s = s, .in_batch = maps };
+	struct ot_err *err = NULL;
+
+	if (!maps)
+		return ot_err_nomem();
+	for (; !err && e.clause < s->prog->nclauses; e.clause++)
+		err = enable_clause(&e);
+	for (uint32_t i = 0; i < s->nsources; i++)
+		ot_map_deinit(&maps[i]);
+	return err;
+}
+
+/* The arrays behind one another, each aligned to 8. */
+struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out)
+{
+	struct vp_batch batch = {
+		.nprobes = (uint32_t)(src->batch_probes.len / sizeof(struct vp_batch_probe)),
+		.nsites = (uint32_t)(src->batch_sites.len / sizeof(struct vp_batch_site)),
+		.necbs = (uint32_t)(src->batch_ecbs.len / sizeof(struct vp_batch_ecb)),
+		.strings_size = (uint32_t)src->batch_strings.len,
+	};
+	struct ot_buf *parts[] = { &src->batch_probes, &src->batch_sites, &src->batch_ecbs,
+				   &src->batch_strings };
+	uint32_t *offsets[] = { &batch.probes_offset, &batch.sites_offset, &batch.ecbs_offset,
+				&batch.strings_offset };
+
+	ot_buf_append(out, &batch, sizeof(batch));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(parts); i++) {
+		ot_buf_align(out, 8);
+		*offsets[i] = (uint32_t)out->len;
+		ot_buf_append(out, ot_buf_str(parts[i]), parts[i]->len);
+		if (parts[i]->failed)
+			return ot_err_nomem();
+	}
+	if (out->failed)
+		return ot_err_nomem();
+	if (out->len > UINT32_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "too many probes for one session");
+	batch.size = (uint32_t)out->len;
+	memcpy(out->data, &batch, sizeof(batch));
+	return NULL;
+}

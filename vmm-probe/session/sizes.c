@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Run-time sizes and rates as they will be in force. A size that can't be had is halved until it can, or is
+ * an error with -x bufresize=manual; what changed is written back to the options, so that the operator is
+ * told.
+ */
+#include <unistd.h>
+
+#include "vmm-probe/session/internal.h"
+
+#define LEAST_BUFFER     8ull
+#define SPEC_LIMIT       (256ull << 20) /* of one engine, as vp_spec_init() has it */
+#define DYNVAR_LIMIT     (1ull << 30)   /* every cell is written when the table is made */
+#define CLEAN_FASTEST_NS 200000ull
+#define CLEAN_SLOWEST_NS 60000000000ull
+#define STATUS_MAX_NS    10000000000ull
+
+/* Buffers take memory only where they are written, so this is about what a session could come to use. */
+static uint64_t buffer_limit(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1ull << 30;
+}
+
+/* Make *size × @times fit @limit. */
+static struct ot_err *fit(const struct dif_options *o, const char *what, uint64_t *size, uint64_t times,
+			  uint64_t limit)
+{
+	uint64_t asked = *size, is = asked;
+
+	while (times && is > limit / times)
+		is /= 2;
+	if (is == asked)
+		return NULL;
+	if (o->bufresize_manual || is < LEAST_BUFFER)
+		return ot_err_new(OT_ERR_LIMIT, "%s of %llu bytes, %llu times, is more than %llu bytes", what,
+				  (unsigned long long)asked, (unsigned long long)times,
+				  (unsigned long long)limit);
+	*size = is & ~(LEAST_BUFFER - 1);
+	return NULL;
+}
+
+/* What the program does with buffers. `need`: bytes that its largest clause puts in the principal one, keys
+ * included. */
+struct use {
+	bool aggregates, speculates;
+	uint64_t need;
+};
+
+static struct use use_of(const struct vp_session *s)
+{
+	struct use use = { 0 };
+
+	for (uint32_t i = 0; i < s->prog->nclauses; i++) {
+		const struct dif_clause_layout *l = &s->layouts[i];
+		uint64_t need = l->size;
+		use.aggregates |= l->naggs != 0;
+		use.speculates |= l->speculates;
+		for (uint32_t k = 0; k < l->naggs; k++)
+			if (l->size + (uint64_t)l->aggs[k].tuple_size > need)
+				need = l->size + (uint64_t)l->aggs[k].tuple_size;
+		if (need > use.need)
+			use.need = need;
+	}
+	return use;
+}
+
+static void clamp(uint64_t *value, uint64_t least, uint64_t most)
+{
+	if (*value < least)
+		*value = least;
+	if (*value > most)
+		*value = most;
+}
+
+struct ot_err *vp_sizes_fit(struct vp_session *s)
+{
+	struct dif_options *o = s->options;
+	struct use use = use_of(s);
+	uint64_t ncpus = 0, most_cpus = 1, limit = buffer_limit();
+
+	for (uint32_t i = 0; i < s->nsources; i++) {
+		ncpus += s->sources[i].ncpus;
+		if (s->sources[i].ncpus > most_cpus)
+			most_cpus = s->sources[i].ncpus;
+	}
+	s->aggregates = use.aggregates;
+	if (use.aggregates && o->bufsize < use.need)
+		o->bufsize = (use.need + LEAST_BUFFER - 1) & ~(LEAST_BUFFER - 1);
+	if (o->bufsize < LEAST_BUFFER)
+		return ot_err_new(OT_ERR_LIMIT, "Enabling exceeds size of buffer");
+	OT_TRY(fit(o, "a principal buffer", &o->bufsize, 2 * ncpus, limit));
+	if (use.aggregates)
+		OT_TRY(fit(o, "an aggregation buffer", &o->aggsize, 2 * ncpus, limit));
+	if (o->nspec > UINT32_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%llu speculations", (unsigned long long)o->nspec);
+	if (use.speculates)
+		OT_TRY(fit(o, "a speculation", &o->specsize, o->nspec * most_cpus, SPEC_LIMIT));
+	OT_TRY(fit(o, "space for dynamic variables", &o->dynvarsize, 1, DYNVAR_LIMIT));
+	clamp(&o->cleanrate_ns, CLEAN_FASTEST_NS, CLEAN_SLOWEST_NS);
+	clamp(&o->statusrate_ns, 1, STATUS_MAX_NS);
+	return NULL;
+}
