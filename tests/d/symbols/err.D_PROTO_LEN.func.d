@@ -1,0 +1,5 @@
+/* ASSERTION: func() takes one address. */
+BEGIN
+{
+	func(1, 2);
+}

@@ -1,0 +1,5 @@
+/* ASSERTION: ufunc() takes one address. */
+BEGIN
+{
+	ufunc(1, 2);
+}

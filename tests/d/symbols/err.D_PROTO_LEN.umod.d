@@ -1,0 +1,5 @@
+/* ASSERTION: umod() takes one address. */
+BEGIN
+{
+	umod(1, 2);
+}
