@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "cli/aggregate.h"
 #include "dif/vm/agg.h"
+#include "dif/vm/hash.h"
 
 struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *prog)
 {
@@ -185,18 +186,21 @@ static struct ot_err *find_source(struct cli_aggs *aggs, const struct cli_agg *a
 				  const struct vp_aggregate *delta, struct cli_agg_source **ret)
 {
 	uint32_t key[2] = { delta->ecb->epid, delta->layout->action };
-	struct cli_agg_source *source = ot_map_get(&aggs->sources, key, sizeof(key));
+	struct cli_agg_source *source = aggs->last;
 
+	if (!source || source->epid != key[0] || source->layout != delta->layout)
+		source = ot_map_get(&aggs->sources, key, sizeof(key));
 	if (!source) {
 		source = ot_arena_new(&aggs->arena, struct cli_agg_source);
 		if (!source || !ot_map_put(&aggs->sources, key, sizeof(key), source))
 			return ot_err_nomem();
 		*source = (struct cli_agg_source){ .clause = delta->ecb->clause,
 						   .layout = delta->layout,
+						   .epid = delta->ecb->epid,
 						   .guest = delta->ecb->guest,
 						   .printed = agg->printed_empty };
 	}
-	*ret = source;
+	*ret = aggs->last = source;
 	return NULL;
 }
 
@@ -220,7 +224,7 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg
 		free(e);
 		return err;
 	}
-	e->hash = ot_hash(cli_agg_tuple(e), l->tuple_size);
+	e->hash = ot_hash(cli_agg_tuple(e), dif_bytes_in_use(cli_agg_tuple(e), l->tuple_size));
 	*ret = e;
 	return NULL;
 }

@@ -12,8 +12,9 @@
 struct cli_agg_source {
 	const struct dif_clause *clause;     /* whose actions the keys are */
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
-	uint32_t guest;                      /* whose symbols the keys are */
-	bool printed; /* by a printa(): the entries that began here are left out at the end */
+	uint32_t epid;
+	uint32_t guest; /* whose symbols the keys are */
+	bool printed;   /* by a printa(): the entries that began here are left out at the end */
 };
 
 /* One value: its words, then its tuple as the engine made it (symbols brought to one address each). */
@@ -39,9 +40,10 @@ struct cli_agg {
 struct cli_aggs {
 	struct cli_agg *vars; /* by id - 1 */
 	uint32_t nvars;
-	struct ot_map sources;   /* EPID and number of the action → struct cli_agg_source */
-	struct ot_map addresses; /* address as sent → address that stands for its symbol */
-	struct ot_map symbols;   /* text of a symbol → that address */
+	struct ot_map sources;       /* EPID and number of the action → struct cli_agg_source */
+	struct cli_agg_source *last; /* deltas of one source come in a row */
+	struct ot_map addresses;     /* address as sent → address that stands for its symbol */
+	struct ot_map symbols;       /* text of a symbol → that address */
 	struct ot_arena arena;
 };
 

@@ -78,57 +78,70 @@ static int compare_histograms(const struct cli_aggval *a, const struct cli_aggva
 	return wa != wb ? (wa < wb ? -1 : 1) : compare_i64(za, zb);
 }
 
+/* The number that orders values of any kind but histograms: what was measured, not what normalize()
+ * makes of it. 0 for histograms. */
+static int64_t rank(const struct cli_aggval *val)
+{
+	struct cli_aggval plain = *val;
+
+	plain.normal = 1;
+	return val->kind == DIF_AGG_avg || val->kind == DIF_AGG_stddev || cli_aggval_is_histogram(val->kind)
+		   ? cli_aggval_number(&plain)
+		   : (int64_t)val->words[0];
+}
+
 int cli_agg_compare_values(const struct cli_aggval *a, const struct cli_aggval *b)
 {
-	struct cli_aggval va = *a, vb = *b;
-
-	switch (a->kind) {
-	case DIF_AGG_quantize:
-	case DIF_AGG_lquantize:
-	case DIF_AGG_llquantize:
-		return compare_histograms(a, b);
-	case DIF_AGG_avg:
-	case DIF_AGG_stddev:
-		/* by what was measured, not by what normalize() makes of it */
-		va.normal = vb.normal = 1;
-		return compare_i64(cli_aggval_number(&va), cli_aggval_number(&vb));
-	default:
-		return compare_i64((int64_t)a->words[0], (int64_t)b->words[0]);
-	}
+	return cli_aggval_is_histogram(a->kind) ? compare_histograms(a, b) : compare_i64(rank(a), rank(b));
 }
+
+/* Ranked once, so that most comparisons touch no entry. */
+struct ranked {
+	int64_t rank;
+	struct cli_agg_entry *entry;
+};
 
 struct sort {
 	const struct cli_agg *agg;
 	const struct cli_agg_order *order;
+	bool by_histogram;
 };
 
 static int compare_entries(const void *pa, const void *pb, void *arg)
 {
-	struct cli_agg_entry *a = *(struct cli_agg_entry *const *)pa;
-	struct cli_agg_entry *b = *(struct cli_agg_entry *const *)pb;
+	const struct ranked *a = pa, *b = pb;
 	const struct sort *s = arg;
-	int c = 0;
+	int c = compare_i64(a->rank, b->rank);
 
-	if (!s->order->by_key) {
-		struct cli_aggval va = cli_agg_value(s->agg, a), vb = cli_agg_value(s->agg, b);
-		c = cli_agg_compare_values(&va, &vb);
+	if (s->by_histogram) {
+		struct cli_aggval va = cli_agg_value(s->agg, a->entry), vb = cli_agg_value(s->agg, b->entry);
+		c = compare_histograms(&va, &vb);
 	}
 	if (!c)
-		c = cli_agg_compare_keys(a, b, s->order);
+		c = cli_agg_compare_keys(a->entry, b->entry, s->order);
 	return s->order->reversed ? -c : c;
 }
 
 struct ot_err *cli_agg_sort(const struct cli_agg *agg, const struct cli_agg_order *order,
 			    struct cli_agg_entry ***ret)
 {
-	struct sort s = { agg, order };
-	struct cli_agg_entry **sorted = malloc((agg->count + 1) * sizeof(struct cli_agg_entry *));
+	struct sort s = { agg, order, !order->by_key && cli_aggval_is_histogram(agg->kind) };
+	struct ranked *ranked = calloc(agg->count + 1, sizeof(*ranked));
+	struct cli_agg_entry **sorted = malloc((agg->count + 1) * sizeof(*sorted));
 
-	if (!sorted)
+	if (!ranked || !sorted) {
+		free(ranked);
+		free(sorted);
 		return ot_err_nomem();
-	if (agg->count)
-		memcpy(sorted, agg->entries, agg->count * sizeof(struct cli_agg_entry *));
-	qsort_r(sorted, agg->count, sizeof(struct cli_agg_entry *), compare_entries, &s);
+	}
+	for (size_t i = 0; i < agg->count; i++) {
+		struct cli_aggval val = cli_agg_value(agg, agg->entries[i]);
+		ranked[i] = (struct ranked){ order->by_key ? 0 : rank(&val), agg->entries[i] };
+	}
+	qsort_r(ranked, agg->count, sizeof(*ranked), compare_entries, &s);
+	for (size_t i = 0; i < agg->count; i++)
+		sorted[i] = ranked[i].entry;
+	free(ranked);
 	*ret = sorted;
 	return NULL;
 }

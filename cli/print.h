@@ -99,6 +99,11 @@ void cli_user_text(struct cli_printer *p, uint64_t pid, uint64_t addr, enum vp_s
 void cli_print_format(struct cli_printer *p, const struct dif_format *fmt, const struct cli_datum *args,
 		      unsigned nargs, const struct cli_aggval *vals, unsigned nvals);
 
+static inline bool cli_aggval_is_histogram(enum dif_agg_kind kind)
+{
+	return kind == DIF_AGG_quantize || kind == DIF_AGG_lquantize || kind == DIF_AGG_llquantize;
+}
+
 /** The number that an aggregation's value shows as: avg's quotient, stddev, the normalised sum …;
  * 0 for histograms. */
 int64_t cli_aggval_number(const struct cli_aggval *val);

@@ -66,11 +66,6 @@ int64_t cli_aggval_number(const struct cli_aggval *val)
 	}
 }
 
-static bool is_histogram(enum dif_agg_kind kind)
-{
-	return kind == DIF_AGG_quantize || kind == DIF_AGG_lquantize || kind == DIF_AGG_llquantize;
-}
-
 /* How the entries of one aggregation are shown. */
 enum style { STYLE_PLAIN, STYLE_HIST, STYLE_PACK };
 
@@ -136,7 +131,7 @@ static void print_value(struct table *t, const struct cli_aggval *val)
 		cli_print_bar(t->p, val, &t->scale);
 	else if (t->style == STYLE_PACK)
 		cli_print_packed(t->p, val, &t->scale);
-	else if (is_histogram(val->kind))
+	else if (cli_aggval_is_histogram(val->kind))
 		cli_print_histogram(t->p, val);
 	else if (val->kind == DIF_AGG_stddev)
 		fprintf(t->p->fp, " %16llu", (unsigned long long)cli_aggval_number(val));

@@ -352,14 +352,9 @@ static void print_aggval(struct cli_printer *p, const struct spec *s, const stru
 	static const struct dif_action plain = { .kind = DIF_ACT_difexpr };
 	int64_t number;
 
-	switch (val->kind) {
-	case DIF_AGG_quantize:
-	case DIF_AGG_lquantize:
-	case DIF_AGG_llquantize:
+	if (cli_aggval_is_histogram(val->kind)) {
 		cli_print_histogram(p, val);
 		return;
-	default:
-		break;
 	}
 	number = cli_aggval_number(val);
 	print_arg(p, s, &(struct cli_datum){ &plain, (const uint8_t *)&number, sizeof(number) });

@@ -84,8 +84,7 @@ static uint64_t *match(const struct dif_aggtab *tab, size_t offset, const struct
 	uint8_t *at = tab->mem + offset;
 	memcpy(&head, at, sizeof(head));
 	if (head.tuple_size != layout->tuple_size || head.nwords != layout->nwords ||
-	    head.shape != layout->shape ||
-	    memcmp(at + ENTRY_HEADER, tuple, layout->tuple_size) != 0)
+	    head.shape != layout->shape || memcmp(at + ENTRY_HEADER, tuple, layout->tuple_size) != 0)
 		return NULL;
 	return (uint64_t *)(void *)(at + ENTRY_HEADER + layout->data_offset);
 }
@@ -93,7 +92,7 @@ static uint64_t *match(const struct dif_aggtab *tab, size_t offset, const struct
 uint64_t *dif_aggtab_lookup(struct dif_aggtab *tab, const struct dif_agg_layout *layout,
 			    enum dif_agg_kind kind, uint64_t arg, const void *tuple, uint32_t epid)
 {
-	uint64_t wide = dif_hash64(tuple, layout->tuple_size, tab->seed);
+	uint64_t wide = dif_hash64(tuple, dif_bytes_in_use(tuple, layout->tuple_size), tab->seed);
 	uint32_t hash = (uint32_t)wide, i = (uint32_t)(wide >> 32) & (tab->nslots - 1);
 
 	for (unsigned n = 0; n < PROBES_MAX; n++, i = (i + 1) & (tab->nslots - 1)) {

@@ -48,4 +48,19 @@ static inline uint64_t dif_hash64(const void *data, size_t len, uint64_t seed)
 	return dif_hash_mix(w[0] ^ h ^ len, w[1] ^ g ^ 0xe7037ed1a0b428dbull);
 }
 
+/** Of a tuple's @p len bytes, those before the zeros that fill up its last string: all that is worth hashing.
+ * What is left out is told apart by comparing. */
+static inline size_t dif_bytes_in_use(const void *data, size_t len)
+{
+	const uint8_t *p = data;
+	uint64_t w[4];
+
+	for (; len >= sizeof(w); len -= sizeof(w)) {
+		memcpy(w, p + len - sizeof(w), sizeof(w));
+		if (w[0] | w[1] | w[2] | w[3])
+			break;
+	}
+	return len;
+}
+
 #endif
