@@ -21,6 +21,8 @@ struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_asgn(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n);
+/** A cooked call that looks at the kernel's structures: what it means, or the call itself (cook_kernel.c). */
+struct dif_node *dif_cook_kernel_call(struct dif_compiler *c, struct dif_node *call);
 /** The number of arguments against a parameter list (builtin.c): D_PROTO_LEN. */
 bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const char *params);
 struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n);

@@ -120,5 +120,5 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 	if (id->func->id == DIF_SUBR_strchr || id->func->id == DIF_SUBR_strrchr ||
 	    id->func->id == DIF_SUBR_strstr)
 		n->is_userland = n->args->is_userland;
-	return n;
+	return dif_cook_kernel_call(c, n);
 }

@@ -46,7 +46,7 @@ enum dif_varid {
 	X(41, inet_ntop, 2, 2) X(42, inet_ntoa, 1, 1) X(43, inet_ntoa6, 1, 1)                        \
 	X(44, toupper, 1, 1) X(45, tolower, 1, 1) X(46, memref, 2, 2) X(47, sx_shared_held, 1, 1)    \
 	X(48, sx_exclusive_held, 1, 1) X(49, sx_isexclusive, 1, 1) X(50, memstr, 3, 3)               \
-	X(51, getf, 1, 1) X(52, json, 2, 2) X(53, strtoll, 1, 2) X(0x100, d_path, 1, 1)              \
+	X(51, getf, 1, 1) X(52, json, 2, 2) X(53, strtoll, 1, 2) X(0x100, d_path, 1, 4)              \
 	X(0x101, link_ntop, 2, 2)
 
 enum dif_subr {

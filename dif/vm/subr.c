@@ -14,7 +14,7 @@ static uint64_t ask_environment(struct dif_vm *vm, uint32_t subr)
 {
 	enum dif_fault fault = DIF_FAULT_NONE;
 	struct dif_vm_priv *p = vm->priv;
-	bool text = subr == DIF_SUBR_d_path || subr == DIF_SUBR_ddi_pathname;
+	bool text = subr == DIF_SUBR_ddi_pathname;
 	uint64_t args[DIF_NTUPLE] = { 0 };
 
 	if (!vm->ops->subr) {
@@ -55,6 +55,8 @@ static uint64_t dispatch(struct dif_vm *vm, enum dif_subr subr)
 	case DIF_SUBR_dirname:
 	case DIF_SUBR_cleanpath:
 		return dif_subr_path(vm, subr);
+	case DIF_SUBR_d_path:
+		return dif_subr_dpath(vm);
 	case DIF_SUBR_rand:
 	case DIF_SUBR_lltostr:
 	case DIF_SUBR_strtoll:
@@ -100,7 +102,6 @@ static uint64_t dispatch(struct dif_vm *vm, enum dif_subr subr)
 	case DIF_SUBR_sx_exclusive_held:
 	case DIF_SUBR_sx_isexclusive:
 	case DIF_SUBR_getf:
-	case DIF_SUBR_d_path:
 		return ask_environment(vm, subr);
 	}
 	dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);

@@ -75,8 +75,8 @@ struct dif_vm_ops {
 	int (*string)(void *env, uint32_t id, char *dst, uint32_t cap);
 	/* Who runs now. Required. */
 	void (*thread_key)(void *env, struct dif_thread_key *ret);
-	/* Subroutines that need the guest (mutex_owned, progenyof, getf, d_path …) or the session
-	 * (speculation). d_path writes into @str, the rest return a value. NULL: ILLOP. */
+	/* Subroutines that need the guest (mutex_owned, progenyof, getf …) or the session
+	 * (speculation). ddi_pathname writes into @str, the rest return a value. NULL: ILLOP. */
 	uint64_t (*subr)(void *env, uint32_t subr, const uint64_t *args, unsigned nargs, char *str,
 			 uint32_t cap, enum dif_fault *fault);
 };

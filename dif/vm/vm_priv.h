@@ -141,6 +141,7 @@ bool dif_arg_string(struct dif_vm *vm, unsigned i, struct dif_str *ret);
 /* The groups of subroutines, by file. Each is called for its own numbers only. */
 uint64_t dif_subr_string(struct dif_vm *vm, uint32_t subr); /* subr_string.c */
 uint64_t dif_subr_path(struct dif_vm *vm, uint32_t subr);   /* subr_path.c */
+uint64_t dif_subr_dpath(struct dif_vm *vm);                 /* subr_dpath.c */
 uint64_t dif_subr_number(struct dif_vm *vm, uint32_t subr); /* subr_number.c */
 uint64_t dif_subr_net(struct dif_vm *vm, uint32_t subr);    /* subr_net.c */
 uint64_t dif_subr_mem(struct dif_vm *vm, uint32_t subr);    /* subr_mem.c */

@@ -419,7 +419,8 @@ static void test_environment(void **state)
 	for (size_t i = 0; i < OT_ARRAY_SIZE(values); i++)
 		assert_int_equal(call(fx, values[i], 1, args), values[i] * 100 + 5);
 	assert_int_equal(call(fx, DIF_SUBR_speculation, 0, NULL), DIF_SUBR_speculation * 100);
-	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_d_path, 1, args)), "/path/of/5");
+	/* without the offsets of the kernel's types */
+	call_faults(fx, DIF_SUBR_d_path, 1, args, DIF_FAULT_BADADDR);
 	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_ddi_pathname, 2, args)), "/path/of/5");
 	call_faults(fx, DIF_SUBR_getf, 1, args, DIF_FAULT_ILLOP);
 	fx_destroy(fx);

@@ -19,7 +19,7 @@ BEGIN { getf(30); }
 
 ERROR
 {
-	printf("%d %d\n", arg4 == DTRACEFLT_BADADDR, arg5);
+	printf("%d %d\n", arg4 == DTRACEFLT_BADADDR, arg5 >= 16);
 }
 
 BEGIN
