@@ -85,6 +85,8 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 	err = c->world->match(c->world->env, desc, want_args ? see_probe : count_only, &st, &count);
 	if (err)
 		return match_failed(c, err, line);
+	if (!count && !dif_check_process(c, desc, line))
+		return false;
 	if (!count && !c->opts->zdefs) {
 		struct ot_buf text = { 0 };
 		dif_probedesc_print(desc, &text);

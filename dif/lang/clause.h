@@ -38,6 +38,10 @@ struct dif_actions {
 
 /** Add an action to the clause; uarg is the current statement's. Returned pointer is valid until
  * the next call. NULL without memory. */
+/** process.c: whether a description that matches nothing is one of a process's probes, and what is wrong
+ * with it then (D_PROC_*); true: it is not, or nothing is. */
+bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc, uint32_t line);
+
 struct dif_action *dif_action_add(struct dif_compiler *c, struct dif_actions *out, uint32_t kind,
 				  struct dif_object *object);
 

@@ -58,6 +58,8 @@ struct dif_world {
 	bool (*match_guest)(void *env, const char *pattern);
 	/* #pragma D depends_on KIND NAME. */
 	bool (*has_dependency)(void *env, const char *kind, const char *name);
+	/* Is there such a process, that the pid provider could look into? NULL: nobody knows. */
+	bool (*has_process)(void *env, int64_t pid);
 	/* Value of $name macro variables: pid uid target …; false: unknown. */
 	bool (*macro)(void *env, const char *name, int64_t *ret);
 	/* print()'s and -v's texts of stability; NULL: Private/Private/Unknown */

@@ -110,6 +110,8 @@ size_t dif_macro_expand(struct dif_compiler *c, const char *s, size_t len, struc
 void dif_lex_number(struct dif_compiler *c, struct dif_token *tok);
 void dif_lex_char(struct dif_compiler *c, struct dif_token *tok);
 void dif_lex_string(struct dif_compiler *c, struct dif_token *tok);
+/** Resolve the escapes in @p text, in place; returns what is left of @p len. */
+size_t dif_resolve_escapes(char *text, size_t len);
 /** Type of an integer constant by D's first-fit rule. */
 struct dif_type *dif_integer_type(struct dif_compiler *c, uint64_t value, bool is_unsigned, int longs,
 				  bool decimal);

@@ -146,6 +146,19 @@ static int literal_char(struct dif_lexer *lex)
 	return p ? (unsigned char)to[p - from] : (unsigned char)ch;
 }
 
+size_t dif_resolve_escapes(char *text, size_t len)
+{
+	struct dif_lexer lex = { .at = text, .end = text + len };
+	size_t n = 0;
+
+	while (lex.at < lex.end) {
+		int ch = literal_char(&lex);
+		if (ch >= 0)
+			text[n++] = (char)ch;
+	}
+	return n;
+}
+
 void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
 {
 	struct dif_lexer *lex = &c->lex;

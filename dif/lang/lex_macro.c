@@ -85,27 +85,30 @@ static bool resolve(struct dif_compiler *c, struct macro *m)
 			m->name - (m->len - m->name_len));
 }
 
-static void set_string(struct dif_compiler *c, struct dif_token *tok, const char *s)
+static void set_string(struct dif_compiler *c, struct dif_token *tok, const char *s, size_t len)
 {
+	char *copy = dif_alloc(c, c->nodes, len + 1);
+
+	if (!copy)
+		return;
+	memcpy(copy, s, len);
+	copy[len] = '\0';
 	tok->kind = DIF_T_LITERAL;
-	tok->len = strlen(s);
-	tok->text = dif_strndup(c, c->nodes, s, tok->len);
+	tok->text = copy;
+	tok->len = dif_resolve_escapes(copy, len);
+	copy[tok->len] = '\0';
 }
 
+/* What begins as a number is one, as far as it goes: 12x is 12. */
 static void set_integer(struct dif_compiler *c, struct dif_token *tok, const char *s)
 {
 	bool negative = *s == '-';
 	const char *digits = s + (*s == '-' || *s == '+');
-	char *end;
 
 	errno = 0;
-	tok->value = strtoull(digits, &end, 0);
+	tok->value = strtoull(digits, NULL, 0);
 	if (errno == ERANGE || (negative && tok->value > (uint64_t)INT64_MAX + 1)) {
 		dif_fail(c, DIF_D_MACRO_OFLOW, 0, "macro argument %s is too large", s);
-		return;
-	}
-	if (end == digits || *end) {
-		dif_fail(c, DIF_D_SYNTAX, 0, "macro argument \"%.200s\" is not an integer", s);
 		return;
 	}
 	tok->kind = DIF_T_INTEGER;
@@ -118,9 +121,16 @@ static void set_integer(struct dif_compiler *c, struct dif_token *tok, const cha
 	}
 }
 
-static bool is_identifier(const char *s)
+/* Is @s wholly a number, or does it consist of what names and numbers are made of? */
+static bool is_word_or_number(const char *s)
 {
-	if (!isalpha((unsigned char)*s) && *s != '_' && *s != '`')
+	char *end;
+
+	errno = 0;
+	strtoull(s, &end, 0);
+	if (*s && !*end && !errno && !isspace((unsigned char)*s))
+		return true;
+	if (!*s)
 		return false;
 	while (is_word(*s) || *s == '`')
 		s++;
@@ -131,18 +141,15 @@ static void set_argument(struct dif_compiler *c, struct dif_token *tok, const ch
 {
 	size_t len = strlen(s);
 
-	if (isdigit((unsigned char)*s) || ((*s == '-' || *s == '+') && isdigit((unsigned char)s[1]))) {
+	if (!is_word_or_number(s)) {
+		bool quoted = len >= 2 && s[0] == '"' && s[len - 1] == '"';
+		set_string(c, tok, s + quoted, quoted ? len - 2 : len);
+	} else if (isdigit((unsigned char)*s) || *s == '-' || *s == '+') {
 		set_integer(c, tok, s);
-	} else if (is_identifier(s)) {
+	} else {
 		tok->kind = DIF_T_IDENT;
 		tok->text = dif_strdup(c, c->nodes, s);
 		tok->len = len;
-	} else if (len >= 2 && s[0] == '"' && s[len - 1] == '"') {
-		tok->kind = DIF_T_LITERAL;
-		tok->len = len - 2;
-		tok->text = dif_strndup(c, c->nodes, s + 1, len - 2);
-	} else {
-		set_string(c, tok, s);
 	}
 }
 
@@ -161,10 +168,11 @@ void dif_lex_macro(struct dif_compiler *c, struct dif_token *tok)
 	char number[24];
 	snprintf(number, sizeof(number), "%" PRId64, m.number);
 	if (m.as_string) {
-		set_string(c, tok, !m.is_arg ? number : m.missing ? "" : m.arg);
+		const char *text = !m.is_arg ? number : m.missing ? "" : m.arg;
+		set_string(c, tok, text, strlen(text));
 	} else if (m.is_arg && !m.missing) {
 		if (m.index == 0)
-			set_string(c, tok, m.arg);
+			set_string(c, tok, m.arg, strlen(m.arg));
 		else
 			set_argument(c, tok, m.arg);
 	} else {

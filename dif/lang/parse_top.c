@@ -59,8 +59,13 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 		pc.body = dif_parse_block(c, &ok);
 		if (!ok)
 			return false;
-	} else if (pc.predicate || c->src->kind != DIF_SOURCE_COMMAND_LINE || c->tok.kind != DIF_T_EOF) {
+	} else if (pc.predicate) {
+		return dif_fail(c, DIF_D_SYNTAX, pc.line, "expected actions { } following predicate");
+	} else if (c->tok.kind != DIF_T_EOF) {
 		return dif_syntax(c);
+	} else if (c->src->kind != DIF_SOURCE_COMMAND_LINE) {
+		return dif_fail(c, DIF_D_SYNTAX, pc.line,
+				"expected predicate and/or actions following probe description");
 	}
 	pc.descs = specs->list;
 	pc.ndescs = specs->n;

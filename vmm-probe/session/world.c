@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the compiler asks of the world: types, symbols and probes of the attached guests. */
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -174,6 +176,14 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 	return false;
 }
 
+/* Processes are those of this host; a guest's are not looked at. */
+static bool has_process(void *env, int64_t pid)
+{
+	const struct vp_session *s = env;
+
+	return s->nlinks || kill((pid_t)pid, 0) == 0 || errno == EPERM;
+}
+
 static bool macro(void *env, const char *name, int64_t *ret)
 {
 	const struct vp_session *s = env;
@@ -215,6 +225,7 @@ void vp_world_init(struct vp_session *s)
 		.probe_arg = probe_arg,
 		.match_guest = match_guest,
 		.has_dependency = has_dependency,
+		.has_process = has_process,
 		.macro = macro,
 	};
 }

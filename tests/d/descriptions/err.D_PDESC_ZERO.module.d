@@ -1,0 +1,5 @@
+/* ASSERTION: fields are filled from the right. */
+dtrace:BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+/* ASSERTION: without a number it is a provider as any other. */
+pidgin:::entry
+{
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: each description of a list must match. */
+BEGIN,
+nothing:::here
+{
+	exit(0);
+}

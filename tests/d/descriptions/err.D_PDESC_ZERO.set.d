@@ -1,0 +1,5 @@
+/* ASSERTION: a negated set does not match what is in it. */
+BEGI[!K-P]
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+/* ASSERTION: an address is one of some library. */
+pid$pid::-:4f0
+{
+}

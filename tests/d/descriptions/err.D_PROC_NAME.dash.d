@@ -1,0 +1,4 @@
+/* ASSERTION: outside of functions there are addresses only. */
+pid$pid:a.out:-:*
+{
+}

@@ -1,0 +1,2 @@
+/* ASSERTION: a description is no variable. */
+BEGIN = 1;

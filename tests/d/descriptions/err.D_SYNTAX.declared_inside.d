@@ -1,0 +1,6 @@
+/* ASSERTION: declarations stand outside of clauses. */
+BEGIN
+{
+	int x;
+	exit(0);
+}

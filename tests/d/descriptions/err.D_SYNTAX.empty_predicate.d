@@ -1,0 +1,6 @@
+/* ASSERTION: a predicate has an expression. */
+BEGIN
+/ /
+{
+	exit(0);
+}

@@ -1,0 +1,4 @@
+/* ASSERTION: actions belong to a description. */
+{
+	exit(0);
+}

@@ -1,0 +1,3 @@
+/* ASSERTION: nor is a predicate without actions. */
+dtrace:::BEGIN
+/1/

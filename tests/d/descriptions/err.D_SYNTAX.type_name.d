@@ -1,0 +1,5 @@
+/* ASSERTION: a word that names a type begins a declaration. */
+id_t
+{
+	exit(0);
+}

@@ -1,0 +1,6 @@
+/* ASSERTION: so does a character constant. */
+BEGIN
+{
+	trace('
+');
+}

@@ -1,0 +1,2 @@
+/* ASSERTION: a character constant has a character. */
+BEGIN { trace(''); }

@@ -1,0 +1,2 @@
+/* ASSERTION: and not more than eight. */
+BEGIN { trace('abc\101efghi'); }

@@ -1,0 +1,2 @@
+/* ASSERTION: in a description too. */
+tick-$1 { exit(0); }

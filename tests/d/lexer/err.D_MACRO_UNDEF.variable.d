@@ -1,0 +1,2 @@
+/* ASSERTION: there are no other macro variables. */
+BEGIN { exit($status); }

@@ -1,0 +1,5 @@
+/*
+ * ASSERTION: the last argument must be used.
+ * @@args: 1 2
+ */
+BEGIN { exit($1); }

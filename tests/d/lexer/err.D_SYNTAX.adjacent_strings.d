@@ -1,0 +1,2 @@
+/* ASSERTION: strings do not join. */
+BEGIN { trace("a" "b"); }

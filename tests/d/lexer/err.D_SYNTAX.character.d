@@ -1,0 +1,2 @@
+/* ASSERTION: D has no such character. */
+BEGIN { x = 1 \ 2; }

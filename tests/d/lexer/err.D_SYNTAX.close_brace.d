@@ -1,0 +1,2 @@
+/* ASSERTION: nothing is closed that was not opened. */
+BEGIN { exit(0); } }

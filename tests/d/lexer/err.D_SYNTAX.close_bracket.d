@@ -1,0 +1,2 @@
+/* ASSERTION: nothing is closed that was not opened. */
+BEGIN { x 1] = 1; }

@@ -1,0 +1,2 @@
+/* ASSERTION: nor such ones. */
+BEGIN { x = ; }

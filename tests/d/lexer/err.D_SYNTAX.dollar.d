@@ -1,0 +1,2 @@
+/* ASSERTION: a dollar is in front of something. */
+BEGIN { trace($); }

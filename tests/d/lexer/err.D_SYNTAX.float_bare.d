@@ -1,0 +1,2 @@
+/* ASSERTION: there are no floating-point constants. */
+BEGIN { trace(.5); }

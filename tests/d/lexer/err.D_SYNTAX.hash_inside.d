@@ -1,0 +1,2 @@
+/* ASSERTION: a control line begins its line. */
+BEGIN { exit(0); } #pragma D option quiet

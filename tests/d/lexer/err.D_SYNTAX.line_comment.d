@@ -1,0 +1,3 @@
+/* ASSERTION: // comments are cpp's. */
+// comment
+BEGIN { exit(0); }

@@ -1,0 +1,2 @@
+/* ASSERTION: comments do not nest. */
+/* one /* two */ */ BEGIN { exit(0); }

@@ -1,0 +1,2 @@
+/* ASSERTION: a number ends before a word. */
+BEGIN { trace(12ab); }

@@ -1,0 +1,2 @@
+/* ASSERTION: braces are closed. */
+BEGIN { exit(0);

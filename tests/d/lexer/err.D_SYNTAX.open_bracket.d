@@ -1,0 +1,2 @@
+/* ASSERTION: brackets are closed. */
+BEGIN { x[1 = 1; exit(0); }

@@ -1,0 +1,2 @@
+/* ASSERTION: a comment ends. */
+BEGIN { exit(0); } /* not

@@ -1,0 +1,2 @@
+/* ASSERTION: parentheses are closed. */
+BEGIN { exit((0); }

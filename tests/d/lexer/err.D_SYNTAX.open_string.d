@@ -1,0 +1,2 @@
+/* ASSERTION: a string ends. */
+BEGIN { trace("a\

@@ -1,0 +1,2 @@
+/* ASSERTION: break is reserved. */
+BEGIN { break; }

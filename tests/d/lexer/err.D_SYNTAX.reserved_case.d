@@ -1,0 +1,2 @@
+/* ASSERTION: case is reserved. */
+BEGIN { case; }

@@ -1,0 +1,2 @@
+/* ASSERTION: continue is reserved. */
+BEGIN { continue; }

@@ -1,0 +1,2 @@
+/* ASSERTION: counter is reserved. */
+BEGIN { counter; }

@@ -1,0 +1,2 @@
+/* ASSERTION: default is reserved. */
+BEGIN { default; }

@@ -1,0 +1,2 @@
+/* ASSERTION: do is reserved. */
+BEGIN { do; }

@@ -1,0 +1,2 @@
+/* ASSERTION: for is reserved. */
+BEGIN { for; }

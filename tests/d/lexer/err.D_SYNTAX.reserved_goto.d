@@ -1,0 +1,2 @@
+/* ASSERTION: goto is reserved. */
+BEGIN { goto; }

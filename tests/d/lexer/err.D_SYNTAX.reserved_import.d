@@ -1,0 +1,2 @@
+/* ASSERTION: import is reserved. */
+BEGIN { import; }

@@ -1,0 +1,2 @@
+/* ASSERTION: return is reserved. */
+BEGIN { return; }

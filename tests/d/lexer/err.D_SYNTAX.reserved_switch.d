@@ -1,0 +1,2 @@
+/* ASSERTION: switch is reserved. */
+BEGIN { switch; }

@@ -1,0 +1,2 @@
+/* ASSERTION: while is reserved. */
+BEGIN { while; }

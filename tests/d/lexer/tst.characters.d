@@ -1,0 +1,11 @@
+/* ASSERTION: character constants hold up to eight characters and all of C's escapes. */
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%x %x %x\n", 'a', 'ab', 'abcdefgh');
+	printf("%d %d %d %d %d %d %d\n", '\a', '\b', '\f', '\n', '\r', '\t', '\v');
+	printf("%d %d %d %d %d %d\n", '\0', '\101', '\x41', '\'', '\"', '\\');
+	printf("%c%c %d %d\n", 'x', '\x79', sizeof('a'), '"');
+	exit(0);
+}

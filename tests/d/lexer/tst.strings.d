@@ -1,0 +1,11 @@
+/* ASSERTION: strings have C's escapes; an unknown one is its character; a backslash joins lines. */
+#pragma D option quiet
+
+BEGIN
+{
+	printf("[%s]\n", "tab\there, \101\x42C, \"quoted\", \\ and \q");
+	printf("[%s] [%s]\n", "two \
+lines", "");
+	printf("%d %d\n", strlen("a\0b"), strlen("\n\n"));
+	exit(0);
+}
