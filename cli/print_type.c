@@ -245,11 +245,6 @@ static void walk_integer(struct walk *w, struct place at, uint64_t size, bool sh
 /* Returns the type's size. */
 static uint64_t walk_layout(struct walk *w, struct place at, int depth, bool show, bool member);
 
-static bool is_word(struct name name, const char *word)
-{
-	return (size_t)name.len == strlen(word) && !memcmp(name.s, word, strlen(word));
-}
-
 /* @bits is what is written behind the name, unless 0. */
 static void print_label(struct walk *w, struct name type, struct name label, unsigned bits)
 {
@@ -263,9 +258,6 @@ static void print_label(struct walk *w, struct name type, struct name label, uns
 			fprintf(fp, " :%u", bits);
 	}
 	fputs(label.len ? " = " : " ", fp);
-	/* a struct without a tag is called "struct ", and then comes the blank */
-	if (!label.len && (is_word(type, "struct") || is_word(type, "union")))
-		putc(' ', fp);
 }
 
 /* A bit-field whose bits are just those of an integer shows as one. */

@@ -23,14 +23,37 @@ static size_t skip_params(const struct ot_buf *name, size_t at)
 	return at;
 }
 
-/* The name as data shows it: a function without its parameters, "int (*)()". */
+/* Is there a struct, union or enum without a tag at @at of a name? What follows it is its end, or is of
+ * a declarator. Returns the length of the word. */
+static size_t untagged(const char *name, size_t at)
+{
+	static const char *const words[] = { "struct", "union", "enum" };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(words) && (!at || name[at - 1] == ' '); i++) {
+		size_t n = strlen(words[i]);
+		const char *after = name + at + n;
+		if (!strncmp(name + at, words[i], n) &&
+		    (!*after || (*after == ' ' && after[1] && strchr("[*(", after[1]))))
+			return n;
+	}
+	return 0;
+}
+
+/* The name as data shows it: a function without its parameters, "int (*)()"; a blank in place of the
+ * tag that a struct has not. */
 static void typename_of(struct dif_type *type, struct ot_buf *out)
 {
 	struct ot_buf name = { 0 };
+	size_t word;
 
 	dif_type_print(type, &name);
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.data[i];
+		if ((word = untagged(name.data, i))) {
+			ot_buf_printf(out, "%.*s ", (int)word, name.data + i);
+			i += word - 1;
+			continue;
+		}
 		ot_buf_putc(out, c == ':' || c == '\n' ? ' ' : c);
 		if (c == '(' && i + 1 < name.len && name.data[i + 1] != '*') {
 			i = skip_params(&name, i);

@@ -167,7 +167,7 @@ static void test_structs(void **state)
 	/* an enum's bits are its value */
 	type(&o, "struct b\nS1{0.2:a:enum e:e4u{A=0,B=3,};}", "\xff", 1,
 	     "struct b {\n    enum e a :2 = B\n}");
-	type(&o, "struct s\nS4{0::struct:S4{0:y:int:i4s;};}", &(int){ 1 }, 4,
+	type(&o, "struct s\nS4{0::struct :S4{0:y:int:i4s;};}", &(int){ 1 }, 4,
 	     "struct s {\n    struct  {\n        int y = 0x1\n    }\n}");
 	type(&o, "pan_t\nS16{0:i:int:i4s;32:s:string:t12;}", "\x14\0\0\0cakes\0\0\0\0\0\0", 16,
 	     "pan_t {\n    int i = 0x14\n    string s = [ \"cakes\" ]\n}");
