@@ -14,12 +14,18 @@ typedef struct psinfo {
 	uint32_t pr_gid;
 	uint32_t pr_egid;
 	uintptr_t pr_addr;
-	string pr_psargs;
+	uint64_t pr_ttydev;
 	string pr_fname;
+	string pr_psargs;
+	int pr_argc;
+	uintptr_t pr_argv;
+	uintptr_t pr_envp;
 	char pr_dmodel;
 	int pr_taskid;
 	int pr_projid;
+	int pr_poolid;
 	int pr_zoneid;
+	int pr_contract;
 } psinfo_t;
 
 typedef struct lwpsinfo {
@@ -34,6 +40,7 @@ typedef struct lwpsinfo {
 	int pr_pri;
 	string pr_clname;
 	int pr_onpro;
+	int pr_bindpro;
 	int pr_bindpset;
 	string pr_name;
 } lwpsinfo_t;

@@ -1,31 +1,49 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proc(4)'s structs of the current thread, the only one that is known where no kernel's types are: from the
- * built-in variables.
+ * proc(4)'s structs where no kernel's types are: of the current thread, which is all that is known there.
+ * What Linux does not have, or does not tell, is 0.
  */
 #pragma D depends_on library procfs.d
 #pragma D depends_on module nobtf
 
 translator psinfo_t < kthread_t *T > {
+	pr_nlwp = 1;
 	pr_pid = pid;
 	pr_ppid = ppid;
+	pr_pgid = $pgid;
+	pr_sid = $sid;
 	pr_uid = uid;
-	pr_euid = uid;
+	pr_euid = $euid;
 	pr_gid = gid;
-	pr_egid = gid;
+	pr_egid = $egid;
 	pr_addr = (uintptr_t)T;
-	pr_psargs = execname;
+	pr_ttydev = 0;
 	pr_fname = execname;
+	pr_psargs = execname;
+	pr_argc = 0;
+	pr_argv = 0;
+	pr_envp = 0;
 	pr_dmodel = PR_MODEL_LP64;
+	pr_taskid = $taskid;
+	pr_projid = $projid;
+	pr_poolid = 0;
+	pr_zoneid = 0;
+	pr_contract = 0;
 };
 
 translator lwpsinfo_t < kthread_t *T > {
 	pr_flag = 0;
 	pr_lwpid = tid;
 	pr_addr = (uintptr_t)T;
+	pr_wchan = 0;
+	pr_stype = 0;
 	pr_state = SONPROC;
 	pr_sname = 'O';
+	pr_syscall = 0;
+	pr_pri = 0;
+	pr_clname = "";
 	pr_onpro = cpu;
+	pr_bindpro = -1;
 	pr_bindpset = -1;
 	pr_name = execname;
 };
@@ -33,8 +51,13 @@ translator lwpsinfo_t < kthread_t *T > {
 translator cpuinfo_t < kthread_t *T > {
 	cpu_id = cpu;
 	cpu_pset = -1;
+	cpu_chip = 0;
+	cpu_lgrp = 0;
 };
 
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
 inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
 inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (curthread);
+inline int pset = curcpu->cpu_pset;
+inline int chip = curcpu->cpu_chip;
+inline int lgrp = curcpu->cpu_lgrp;

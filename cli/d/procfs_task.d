@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc(4)'s structs of any task of a guest. */
+/* proc(4)'s structs of any task of a guest. What Linux does not have is 0. */
 #pragma D depends_on library procfs.d
 #pragma D depends_on module vmlinux
 #pragma D depends_on module btf
 
 translator psinfo_t < kthread_t *T > {
+	pr_nlwp = T->signal->nr_threads;
 	pr_pid = T->tgid;
 	pr_ppid = T->real_parent->tgid;
 	pr_uid = T->cred->uid.val;
@@ -15,6 +16,11 @@ translator psinfo_t < kthread_t *T > {
 	pr_psargs = stringof(T->comm);
 	pr_fname = stringof(T->comm);
 	pr_dmodel = PR_MODEL_LP64;
+	pr_taskid = 0;
+	pr_projid = 0;
+	pr_poolid = 0;
+	pr_zoneid = 0;
+	pr_contract = 0;
 };
 
 translator lwpsinfo_t < kthread_t *T > {
@@ -23,6 +29,7 @@ translator lwpsinfo_t < kthread_t *T > {
 	pr_addr = (uintptr_t)T;
 	pr_pri = T->prio;
 	pr_onpro = cpu;
+	pr_bindpro = -1;
 	pr_bindpset = -1;
 	pr_name = stringof(T->comm);
 };
@@ -30,8 +37,13 @@ translator lwpsinfo_t < kthread_t *T > {
 translator cpuinfo_t < kthread_t *T > {
 	cpu_id = cpu;
 	cpu_pset = -1;
+	cpu_chip = 0;
+	cpu_lgrp = 0;
 };
 
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
 inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
 inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (curthread);
+inline int pset = curcpu->cpu_pset;
+inline int chip = curcpu->cpu_chip;
+inline int lgrp = curcpu->cpu_lgrp;

@@ -10,5 +10,8 @@ BEGIN
 	printf("%s %d %d\n", curpsinfo->pr_fname, curlwpsinfo->pr_lwpid == tid, curcpu->cpu_id);
 	this->all = *curpsinfo;
 	printf("%d %d\n", this->all.pr_pid == pid, this->all.pr_nlwp);
+	printf("%d %d %d %d %c\n", curpsinfo->pr_nlwp, curpsinfo->pr_pgid == $pgid, curpsinfo->pr_sid == $sid,
+	    curpsinfo->pr_contract, curlwpsinfo->pr_sname);
+	printf("%d %d %d\n", pset, chip, lgrp);
 	exit(0);
 }
