@@ -54,7 +54,7 @@ static struct ot_err *make_sources(struct vp_session *s)
 static struct ot_err *open_host(struct vp_session *s, const void *dof, size_t size)
 {
 	struct vp_guest_link *only = s->nlinks == 1 ? s->links[0] : NULL;
-	struct vp_facts none;
+	struct vp_facts none = { 0 }; /* no name, and the first number */
 
 	vp_facts_none(&none);
 	OT_TRY(vp_none_engine_create(only ? only->guest : NULL, &s->host_engine));
