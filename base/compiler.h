@@ -10,6 +10,7 @@
 #define OT_EXPORT __attribute__((visibility("default")))
 #define OT_NORETURN __attribute__((noreturn))
 #define OT_UNUSED __attribute__((unused))
+#define OT_NONNULL_RESULT    __attribute__((returns_nonnull))
 
 #define ot_likely(x) __builtin_expect(!!(x), 1)
 #define ot_unlikely(x) __builtin_expect(!!(x), 0)

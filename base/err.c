@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#define OT_ERR_IMPLEMENTATION
 #include "base/err.h"
 
 #include <errno.h>

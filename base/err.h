@@ -18,8 +18,8 @@
 /* What the caller can do about it, not where it came from. */
 enum ot_err_code {
 	OT_ERR_NO_MEMORY = 1,
-	OT_ERR_OS,          /* a system call failed; errno is kept */
-	OT_ERR_FAULT,       /* a guest address is not mapped or not RAM */
+	OT_ERR_OS,    /* a system call failed; errno is kept */
+	OT_ERR_FAULT, /* a guest address is not mapped or not RAM */
 	OT_ERR_NOT_FOUND,
 	OT_ERR_BAD_DATA,    /* hostile or broken input */
 	OT_ERR_UNSUPPORTED, /* this backend, host or guest can't do that */
@@ -35,19 +35,21 @@ struct ot_err;
 
 /** Make an error with a printf-style message. Never NULL: without memory it is
  * the static no-memory error. */
-OT_MUST_CHECK struct ot_err *ot_err_new(enum ot_err_code code, const char *fmt, ...) OT_PRINTF(2, 3);
-OT_MUST_CHECK struct ot_err *ot_err_vnew(enum ot_err_code code, const char *fmt, va_list ap)
-	OT_PRINTF(2, 0);
+OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_new(enum ot_err_code code, const char *fmt, ...)
+    OT_PRINTF(2, 3);
+OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_vnew(enum ot_err_code code, const char *fmt, va_list ap)
+    OT_PRINTF(2, 0);
 
 /** Make an OT_ERR_OS error from errno value @p err; ": strerror" is appended.
  * EACCES and EPERM make it OT_ERR_PERMISSION. */
-OT_MUST_CHECK struct ot_err *ot_err_os(int err, const char *fmt, ...) OT_PRINTF(2, 3);
+OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_os(int err, const char *fmt, ...) OT_PRINTF(2, 3);
 
 /** Make an OT_ERR_FAULT error that carries guest address @p addr. */
-OT_MUST_CHECK struct ot_err *ot_err_fault(uint64_t addr, const char *fmt, ...) OT_PRINTF(2, 3);
+OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_fault(uint64_t addr, const char *fmt, ...)
+    OT_PRINTF(2, 3);
 
 /** The static no-memory error; allocates nothing, needs no destroy. */
-OT_MUST_CHECK struct ot_err *ot_err_nomem(void);
+OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_nomem(void);
 
 /** Put "context: " in front of @p err's message and hand it on (NULL stays NULL). */
 OT_MUST_CHECK struct ot_err *ot_err_prefix(struct ot_err *err, const char *fmt, ...) OT_PRINTF(2, 3);
@@ -60,6 +62,23 @@ enum ot_err_code ot_err_code(const struct ot_err *err);
 const char *ot_err_message(const struct ot_err *err);
 int ot_err_errno(const struct ot_err *err);
 uint64_t ot_err_address(const struct ot_err *err);
+
+/* clang's analyzer does not believe returns_nonnull yet: without this it follows each error as if there were
+ * none. */
+#if defined(__clang_analyzer__) && !defined(OT_ERR_IMPLEMENTATION)
+#define OT_ERR_IS_ONE(call)                 \
+	({                                  \
+		struct ot_err *one_ = call; \
+		if (!one_)                  \
+			__builtin_trap();   \
+		one_;                       \
+	})
+#define ot_err_new(...)   OT_ERR_IS_ONE(ot_err_new(__VA_ARGS__))
+#define ot_err_vnew(...)  OT_ERR_IS_ONE(ot_err_vnew(__VA_ARGS__))
+#define ot_err_os(...)    OT_ERR_IS_ONE(ot_err_os(__VA_ARGS__))
+#define ot_err_fault(...) OT_ERR_IS_ONE(ot_err_fault(__VA_ARGS__))
+#define ot_err_nomem()    OT_ERR_IS_ONE(ot_err_nomem())
+#endif
 
 /* Return from the calling function when @p expr fails. */
 #define OT_TRY(expr)                                 \

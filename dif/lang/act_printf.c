@@ -428,7 +428,7 @@ static const char *check_printa(struct dif_compiler *c, const struct dif_node *c
 
 bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
-	struct dif_node *arg = call->args, *fmt = NULL;
+	struct dif_node *arg, *fmt = NULL;
 	struct dif_ident *lead = NULL;
 	size_t first = out->n;
 

@@ -161,7 +161,7 @@ bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, uint32_t kind
 	if (!check_count(c, call, kind))
 		return false;
 	p.value = call->args;
-	if (p.value &&
+	if (kind != DIF_AGG_count &&
 	    (p.value->kind == DIF_N_AGG || dif_node_is_action(p.value) || !dif_is_scalar(c, p.value->type)))
 		return dif_fail(c, DIF_D_AGG_SCALAR, call->line, "%s( ) argument #1 must be of scalar type",
 				call->name);

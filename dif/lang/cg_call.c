@@ -71,7 +71,7 @@ static bool prepare(struct dif_cg *cg, struct dif_node *list, int regs[DIF_NTUPL
 
 bool dif_cg_tuple(struct dif_cg *cg, struct dif_node *list)
 {
-	int regs[DIF_NTUPLE];
+	int regs[DIF_NTUPLE] = { 0 };
 
 	if (!prepare(cg, list, regs))
 		return false;

@@ -222,8 +222,8 @@ static bool forgive_unknown(struct dif_compiler *c)
 	const char *tag = c->diag.tag;
 
 	if (c->no_memory || !tag ||
-	    (strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) &&
-	     strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF))))
+	    (strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) != 0 &&
+	     strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF)) != 0))
 		return false;
 	c->failed = false;
 	c->diag = (struct dif_diag){ 0 };

@@ -232,7 +232,7 @@ static bool enum_tag(struct dif_compiler *c, struct dif_node *n)
 	if (t->kind != DIF_C_ENUM)
 		return true;
 	for (uint32_t i = 0; i < t->nenumerators; i++) {
-		if (strcmp(t->enumerators[i].name, r->name))
+		if (strcmp(t->enumerators[i].name, r->name) != 0)
 			continue;
 		struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, r->name);
 		if (id && !(id->kind == DIF_ID_CONST && dif_type_same(c, id->type, t)))

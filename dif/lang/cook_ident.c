@@ -117,10 +117,10 @@ static bool fault_constant(const char *name, uint64_t *ret)
 #undef X
 	};
 
-	if (strncmp(name, "DTRACEFLT_", 10))
+	if (strncmp(name, "DTRACEFLT_", 10) != 0)
 		return false;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(faults); i++) {
-		if (strcmp(faults[i].name, name + 10))
+		if (strcmp(faults[i].name, name + 10) != 0)
 			continue;
 		*ret = faults[i].value;
 		return true;

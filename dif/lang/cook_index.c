@@ -37,7 +37,7 @@ static bool match_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 	if (!id->has_keys)
 		return fix_signature(c, id, *keys);
 	if (n != id->nkeys)
-		return dif_fail(c, DIF_D_PROTO_LEN, (*keys)->line,
+		return dif_fail(c, DIF_D_PROTO_LEN, *keys ? (*keys)->line : 0,
 				"%s[ ] prototype mismatch: %u key%s passed, %u expected", id->name, n,
 				n == 1 ? "" : "s", id->nkeys);
 	for (struct dif_node **k = keys; *k; k = &(*k)->next, i++) {

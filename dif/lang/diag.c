@@ -17,20 +17,19 @@ const char *dif_errtag_name(enum dif_errtag tag)
 	return tag < DIF_D_COUNT ? names[tag] : NULL;
 }
 
-void *dif_fail_memory(struct dif_compiler *c)
+void dif_raise_memory(struct dif_compiler *c)
 {
 	c->failed = true;
 	c->no_memory = true;
-	return NULL;
 }
 
-void *dif_fail(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const char *fmt, ...)
+void dif_raise(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const char *fmt, ...)
 {
 	char text[1024];
 	va_list ap;
 
 	if (c->failed)
-		return NULL;
+		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -44,8 +43,7 @@ void *dif_fail(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const
 		.message = ot_arena_strdup(&c->arena, text),
 	};
 	if (!c->diag.message)
-		dif_fail_memory(c);
-	return NULL;
+		dif_raise_memory(c);
 }
 
 void dif_hint(struct dif_compiler *c, const char *fmt, ...)

@@ -8,6 +8,7 @@
 #define DIF_LANG_DIAG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/compiler.h"
@@ -81,13 +82,21 @@ struct dif_compiler;
 /** "D_SYNTAX"; NULL for DIF_D_NONE. */
 const char *dif_errtag_name(enum dif_errtag tag);
 
-/** Raise an error at @p line (0: the current token's). Only the first of a compilation is kept.
- * Returns NULL, for `return dif_fail(…)`. */
-void *dif_fail(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const char *fmt, ...)
+/** Raise an error at @p line (0: the current token's). Only the first of a compilation is kept. */
+void dif_raise(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const char *fmt, ...)
     OT_PRINTF(4, 5);
+void dif_raise_memory(struct dif_compiler *c);
 
-/** Memory ran out: the compilation ends with the no-memory error. Returns NULL. */
-void *dif_fail_memory(struct dif_compiler *c);
+static inline void *dif_nothing(void)
+{
+	return NULL;
+}
+
+/* The same as expressions that are NULL or false, for `return dif_fail(…)`: a compiler sees that nothing of
+ * what a function gives out besides is used then. */
+#define dif_fail(...)      (dif_raise(__VA_ARGS__), dif_nothing())
+/* Memory ran out: the compilation ends with the no-memory error. */
+#define dif_fail_memory(c) (dif_raise_memory(c), dif_nothing())
 
 /** Add advice to the error that was just raised. */
 void dif_hint(struct dif_compiler *c, const char *fmt, ...) OT_PRINTF(2, 3);

@@ -320,12 +320,14 @@ bool dif_accept(struct dif_compiler *c, enum dif_tok kind)
 	return true;
 }
 
-void *dif_syntax(struct dif_compiler *c)
+void dif_raise_syntax(struct dif_compiler *c)
 {
-	if (c->tok.kind == DIF_T_EOF)
-		return dif_fail(c, DIF_D_SYNTAX, 0, "syntax error near end of input");
 	int len = c->tok.start_len > 60 ? 60 : (int)c->tok.start_len;
-	return dif_fail(c, DIF_D_SYNTAX, 0, "syntax error near \"%.*s\"", len, c->tok.start);
+
+	if (c->tok.kind == DIF_T_EOF)
+		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near end of input");
+	else
+		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near \"%.*s\"", len, c->tok.start);
 }
 
 bool dif_expect(struct dif_compiler *c, enum dif_tok kind)

@@ -96,7 +96,8 @@ bool dif_accept(struct dif_compiler *c, enum dif_tok kind);
 bool dif_expect(struct dif_compiler *c, enum dif_tok kind);
 
 /** syntax error near "token" */
-void *dif_syntax(struct dif_compiler *c);
+void dif_raise_syntax(struct dif_compiler *c);
+#define dif_syntax(c) (dif_raise_syntax(c), dif_nothing())
 
 /** "==", "struct", "an identifier" … for messages. */
 const char *dif_tok_text(enum dif_tok kind);

@@ -168,7 +168,7 @@ static bool pragma_depends(struct dif_compiler *c, struct words *w)
 
 	if (!name)
 		return malformed(c, "pragma depends_on <class> <name>");
-	if (strcmp(kind, "provider") && strcmp(kind, "module") && strcmp(kind, "library"))
+	if (strcmp(kind, "provider") != 0 && strcmp(kind, "module") != 0 && strcmp(kind, "library") != 0)
 		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
 				"invalid class %s specified by #pragma depends_on", kind);
 	/* the order of libraries is the consumer's work, done before they are compiled */

@@ -223,7 +223,7 @@ static struct dif_member *find_member(struct dif_compiler *c, struct dif_type *s
 	for (uint32_t i = 0; i < sou->nmembers; i++) {
 		struct dif_member *m = &sou->members[i];
 		if (m->name && *m->name) {
-			if (strcmp(m->name, name))
+			if (strcmp(m->name, name) != 0)
 				continue;
 			*ret_bits = m->bit_offset;
 			return m;

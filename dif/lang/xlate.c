@@ -163,7 +163,7 @@ struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, st
 	struct dif_xlmember *m = xl->members;
 	uint64_t bits;
 
-	while (m && strcmp(m->name, n->name))
+	while (m && strcmp(m->name, n->name) != 0)
 		m = m->next;
 	if (!m)
 		return dif_fail(c, DIF_D_XLATE_NOCONV, n->line,
