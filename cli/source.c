@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +12,9 @@
 #include "base/io.h"
 #include "cli/source.h"
 
-#define SCRIPT_MAX (256u << 20)
+#define SCRIPT_MAX  (256u << 20)
+#define CPP_SECONDS 60
+#define CPP_MEMORY  ((rlim_t)1 << 30)
 
 /* What cpp finds defined, besides what GNU cpp itself defines for Linux. The version word is
  * major << 24 | minor << 12 of the D that -V names. The last ones take from C's own headers what
@@ -71,7 +74,12 @@ static struct ot_err *make_input(const struct ot_buf *text, int *ret_fd)
 
 static void run_cpp(char **argv, int in, int out)
 {
+	/* Macros that double 40 times would keep it busy for days before a word comes out. */
+	const struct rlimit seconds = { CPP_SECONDS, CPP_SECONDS }, memory = { CPP_MEMORY, CPP_MEMORY };
 	sigset_t none;
+
+	setrlimit(RLIMIT_CPU, &seconds);
+	setrlimit(RLIMIT_AS, &memory);
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
