@@ -7,33 +7,35 @@
 
 /*
  * Parameters of functions, a letter each; `?` in front of the first optional one, `.` any more:
- *   s string     p pointer   u user address, pointer or integer   i any integer   c character
- *   l lock, a pointer that is no string   a pointer, no string or array   * anything   . any more
+ *   s string     p pointer   u user address, pointer or integer   c character   * anything
+ *   l lock, a pointer that is no string   a a pointer, no string or array
+ *   integers, told apart in messages only: i int   z size_t   h, w, x uint16_t, uint32_t, uint64_t
+ *   q int64_t   t pid_t   d dev_t
  * Results are D type names.
  */
 static const struct dif_function subrs[] = {
 /* clang-format off */
 #define S(name, result, params) { #name, DIF_ID_SUBR, DIF_SUBR_##name, result, params }
 	/* clang-format on */
-	S(alloca, "void *", "i"),        S(basename, "string", "s"),
-	S(bcopy, "void", "ppi"),         S(cleanpath, "string", "s"),
-	S(copyin, "void *", "ui"),       S(copyinstr, "string", "u?i"),
-	S(copyinto, "void", "uip"),      S(copyout, "void", "pui"),
-	S(copyoutstr, "void", "sui"),    S(d_path, "string", "p"),
-	S(ddi_pathname, "string", "pi"), S(dirname, "string", "s"),
-	S(getf, "void *", "i"),          S(getmajor, "uint32_t", "i"),
-	S(getminor, "uint32_t", "i"),    S(htonl, "uint32_t", "i"),
-	S(htonll, "uint64_t", "i"),      S(htons, "uint16_t", "i"),
+	S(alloca, "void *", "z"),        S(basename, "string", "s"),
+	S(bcopy, "void", "ppz"),         S(cleanpath, "string", "s"),
+	S(copyin, "void *", "uz"),       S(copyinstr, "string", "u?z"),
+	S(copyinto, "void", "uzp"),      S(copyout, "void", "puz"),
+	S(copyoutstr, "void", "suz"),    S(d_path, "string", "p"),
+	S(ddi_pathname, "string", "pq"), S(dirname, "string", "s"),
+	S(getf, "void *", "i"),          S(getmajor, "uint32_t", "d"),
+	S(getminor, "uint32_t", "d"),    S(htonl, "uint32_t", "w"),
+	S(htonll, "uint64_t", "x"),      S(htons, "uint16_t", "h"),
 	S(index, "int", "ss?i"),         S(inet_ntoa, "string", "a"),
 	S(inet_ntoa6, "string", "a"),    S(inet_ntop, "string", "ip"),
 	S(json, "string", "ss"),         S(link_ntop, "string", "ip"),
-	S(lltostr, "string", "i?i"),     S(memref, "uintptr_t *", "pi"),
-	S(memstr, "string", "pci"),      S(msgdsize, "size_t", "l"),
+	S(lltostr, "string", "q?i"),     S(memref, "uintptr_t *", "pz"),
+	S(memstr, "string", "pcz"),      S(msgdsize, "size_t", "l"),
 	S(msgsize, "size_t", "l"),       S(mutex_owned, "int", "l"),
 	S(mutex_owner, "void *", "l"),   S(mutex_type_adaptive, "int", "l"),
-	S(mutex_type_spin, "int", "l"),  S(ntohl, "uint32_t", "i"),
-	S(ntohll, "uint64_t", "i"),      S(ntohs, "uint16_t", "i"),
-	S(progenyof, "int", "i"),        S(rand, "int", ""),
+	S(mutex_type_spin, "int", "l"),  S(ntohl, "uint32_t", "w"),
+	S(ntohll, "uint64_t", "x"),      S(ntohs, "uint16_t", "h"),
+	S(progenyof, "int", "t"),        S(rand, "int", ""),
 	S(rindex, "int", "ss?i"),        S(rw_iswriter, "int", "l"),
 	S(rw_read_held, "int", "l"),     S(rw_write_held, "int", "l"),
 	S(speculation, "int", ""),       S(strchr, "string", "sc"),

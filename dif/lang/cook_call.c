@@ -6,20 +6,20 @@
 
 static const char *letter_text(char letter)
 {
-	switch (letter) {
-	case 's':
-		return "string";
-	case 'a':
-	case 'l':
-	case 'p':
-		return "void *";
-	case 'u':
-		return "uintptr_t";
-	case 'c':
-		return "char";
-	default:
-		return "int";
-	}
+	static const struct {
+		char letter;
+		const char *text;
+	} texts[] = {
+		{ 's', "char *" },    { 'l', "void *" },   { 'p', "void *" },  { 'a', "void *" },
+		{ 'u', "uintptr_t" }, { 'c', "char" },     { 'z', "size_t" },  { 'h', "uint16_t" },
+		{ 'w', "uint32_t" },  { 'x', "uint64_t" }, { 'q', "int64_t" }, { 't', "pid_t" },
+		{ 'd', "dev_t" },
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(texts); i++)
+		if (texts[i].letter == letter)
+			return texts[i].text;
+	return "int";
 }
 
 static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node *arg)
