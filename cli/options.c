@@ -124,8 +124,11 @@ static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 		inv->from_boot = true;
 		m->chosen++;
 		break;
-	case 'G':
 	case 'h':
+		inv->mode = CLI_MODE_HEADER;
+		m->chosen++;
+		break;
+	case 'G':
 		m->chosen++;
 		m->unsupported = m->unsupported ? m->unsupported : c;
 		break;

@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/units.h"
 #include "cli/consumer.h"
+#include "cli/header.h"
 #include "cli/list.h"
 #include "cli/messages.h"
 #include "cli/process.h"
@@ -375,10 +376,31 @@ static void report_programs(struct run *r)
 	}
 }
 
+/* -h */
+static int make_header(struct run *r)
+{
+	ot_auto_free char *name = cli_header_name(r->inv);
+	FILE *fp;
+
+	if (!name)
+		return CLI_EXIT_ERROR;
+	fp = fopen(name, "we");
+	if (!fp)
+		return cli_fail(ot_err_os(errno, "failed to open header file '%s'", name), NULL);
+	cli_header_write(r->comp.comp, name, fp);
+	errno = 0;
+	if (ferror(fp) | fclose(fp))
+		return cli_fail(ot_err_os(errno ? errno : EIO, "failed to create header file %s", name),
+				NULL);
+	return CLI_EXIT_OK;
+}
+
 static int run_programs(struct run *r)
 {
 	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
 
+	if (status == CLI_GO_ON && r->inv->mode == CLI_MODE_HEADER)
+		return make_header(r);
 	if (status != CLI_GO_ON || (status = open_output(r)) != CLI_GO_ON)
 		return status;
 	if (r->inv->mode == CLI_MODE_LIST)

@@ -6,6 +6,7 @@
 #include "dif/lang/cook.h"
 #include "dif/lang/parse.h"
 #include "dif/lang/pragma.h"
+#include "dif/lang/provider.h"
 
 #define NAME_MAX_LEN 63
 #define ARGS_MAX     255
@@ -48,6 +49,48 @@ struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name)
 bool dif_provider_is_real(struct dif_compiler *c, const char *name)
 {
 	return c->world->has_dependency && c->world->has_dependency(c->world->env, "provider", name);
+}
+
+const struct dif_provider *dif_compiler_provider(const struct dif_compiler *comp, size_t i)
+{
+	size_t n = 0;
+
+	/* the list has the last one first */
+	for (const struct dif_provider *p = comp->providers; p; p = p->next)
+		n += p->is_declared;
+	for (const struct dif_provider *p = comp->providers; p; p = p->next)
+		if (p->is_declared && --n == i)
+			return p;
+	return NULL;
+}
+
+const char *dif_provider_name(const struct dif_provider *provider)
+{
+	return provider->name;
+}
+
+const char *dif_provider_probe(const struct dif_provider *provider, size_t i)
+{
+	return i < provider->probes.count ? provider->probes.entries[i]->key : NULL;
+}
+
+uint32_t dif_provider_nargs(const struct dif_provider *provider, size_t i)
+{
+	const struct dif_provider_probe *probe = provider->probes.entries[i]->value;
+
+	return probe->input.n;
+}
+
+void dif_provider_arg(struct dif_compiler *comp, const struct dif_provider *provider, size_t i, uint32_t n,
+		      struct ot_buf *out)
+{
+	const struct dif_provider_probe *probe = provider->probes.entries[i]->value;
+	struct dif_type *type = probe->input.types[n];
+
+	if (dif_is_string(comp, type))
+		ot_buf_printf(out, "char *");
+	else
+		dif_type_print(type, out);
 }
 
 static bool check_provider_name(struct dif_compiler *c, const char *name, uint32_t line)

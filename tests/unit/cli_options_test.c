@@ -170,6 +170,10 @@ static void test_letters(void **state)
 	assert_string_equal(inv.save_dof, "d");
 	assert_string_equal(inv.load_dof, "e");
 	cli_options_deinit(&inv);
+	assert_int_equal(PARSE(&inv, "-h", "-s", "x.d"), CLI_GO_ON);
+	assert_int_equal(inv.mode, CLI_MODE_HEADER);
+	assert_true(inv.opts.zdefs && inv.programs[0].is_script);
+	cli_options_deinit(&inv);
 	assert_int_equal(PARSE(&inv, "--dump-symbols"), CLI_GO_ON);
 	assert_int_equal(inv.mode, CLI_MODE_DUMP_SYMBOLS);
 	cli_options_deinit(&inv);
