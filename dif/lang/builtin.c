@@ -147,6 +147,10 @@ static const struct {
 	{ DIF_VAR_guest, "string" },
 	{ DIF_VAR_guestid, "uint32_t" },
 	{ DIF_VAR_view, "string" },
+	{ DIF_VAR_errprov, "string" },
+	{ DIF_VAR_errmod, "string" },
+	{ DIF_VAR_errfunc, "string" },
+	{ DIF_VAR_errname, "string" },
 };
 
 /* curthread's type is looked up when somebody looks into it: most programs do not. Without a definition

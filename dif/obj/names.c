@@ -55,6 +55,10 @@ bool dif_var_is_string(unsigned id)
 	case DIF_VAR_jailname:
 	case DIF_VAR_guest:
 	case DIF_VAR_view:
+	case DIF_VAR_errprov:
+	case DIF_VAR_errmod:
+	case DIF_VAR_errfunc:
+	case DIF_VAR_errname:
 		return true;
 	}
 	return false;

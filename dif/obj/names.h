@@ -19,7 +19,8 @@
 	X(0x119, zonename) X(0x11a, walltimestamp) X(0x11b, ustackdepth) X(0x11c, ucaller)           \
 	X(0x11d, ppid) X(0x11e, uid) X(0x11f, gid) X(0x120, errno) X(0x121, execargs)                \
 	X(0x122, jid) X(0x123, jailname) X(0x200, cpu)                                               \
-	X(0x400, vcpu) X(0x401, guest) X(0x402, guestid) X(0x403, view)
+	X(0x400, vcpu) X(0x401, guest) X(0x402, guestid) X(0x403, view)                              \
+	X(0x404, errprov) X(0x405, errmod) X(0x406, errfunc) X(0x407, errname)
 
 enum dif_varid {
 #define X(num, name) DIF_VAR_##name = num,

@@ -217,7 +217,7 @@ static void bad_values(void **state)
 		{ "dtypes", "" },          { "incdir", NULL },        { "ldpath", NULL },
 		{ "libdir", NULL },        { "objcopypath", NULL },   { "setenv", NULL },
 		{ "stdc", "x" },           { "undef", NULL },         { "unsetenv", "" },
-		{ "cppargs", NULL },
+		{ "cppargs", NULL },       { "preallocate", "" },
 	};
 
 	(void)state;

@@ -219,6 +219,20 @@ static int task_name(struct vp_es_vcpu *v, char *dst, uint32_t cap)
 	return copy_string(comm, dst, cap);
 }
 
+/* The probe whose fault an ERROR clause sees; elsewhere there is none, and the names are empty. */
+static int faulting_probe(const struct vp_es_vcpu *v, uint32_t id, char *dst, uint32_t cap)
+{
+	const struct vp_probe_rt *probe = v->in_error ? v->error_probe : NULL;
+
+	if (!probe)
+		return copy_string("", dst, cap);
+	return copy_string(id == DIF_VAR_errprov   ? probe->provider
+			   : id == DIF_VAR_errmod  ? probe->module
+			   : id == DIF_VAR_errfunc ? probe->function
+						   : probe->name,
+			   dst, cap);
+}
+
 static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 {
 	struct vp_es_vcpu *v = env;
@@ -239,6 +253,11 @@ static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 		return copy_string(v->es->facts.guest_name, dst, cap);
 	case DIF_VAR_view:
 		return copy_string("outside", dst, cap);
+	case DIF_VAR_errprov:
+	case DIF_VAR_errmod:
+	case DIF_VAR_errfunc:
+	case DIF_VAR_errname:
+		return faulting_probe(v, id, dst, cap);
 	case DIF_VAR_zonename:
 		return copy_string("global", dst, cap);
 	case DIF_VAR_execargs:

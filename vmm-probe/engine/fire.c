@@ -137,6 +137,7 @@ static void fault(struct vp_es_vcpu *v, uint32_t action, enum dif_fault fault)
 	memcpy(v->error_args, args, sizeof(args));
 	record_fault(v, args);
 
+	v->error_probe = ecb->probe;
 	v->in_error = true;
 	const struct vp_ecb *e = __atomic_load_n(&v->es->errors, __ATOMIC_ACQUIRE);
 	for (; e; e = __atomic_load_n(&e->next_error, __ATOMIC_ACQUIRE))

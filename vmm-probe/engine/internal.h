@@ -217,6 +217,7 @@ struct vp_es_vcpu {
 	bool in_error;
 	bool exited; /* a clause of this firing called exit() */
 	uint64_t error_args[10];
+	const struct vp_probe_rt *error_probe; /* what faulted, for errprov and its like */
 	uint64_t time_ns, wall_ns; /* of the clause; 0: not asked for yet */
 	uint64_t task;
 	bool task_known;

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The D programs of tests/d/seeds on a stock kernel: programs of a kind that everybody who knows D has seen, with
+what they print checked against the guest.
+
+    tests/linux/seeds.py --build build/release [KERNEL]
+
+Ends with 0 only when every answer was right, and with 77 when there is no guest.
+"""
+import argparse
+import calendar
+import os
+import re
+import sys
+import time
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from demo import CheckFailed, expect, show
+from lib.guest import Guest, GuestError, why_no_guest
+from lib.outsight import Outsight, TraceError, keyed
+from lib.scenario import parse_symbols
+
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "d", "seeds")
+SHOWN = 40  # lines of each output
+WORKLOADS = ("reader", "writer", "looper")
+
+
+class Seeds:
+    def __init__(self, outsight, guest):
+        self.outsight, self.guest = outsight, guest
+        self.functions = {name for _, name, _ in parse_symbols(guest.read_file("/proc/kallsyms").decode())}
+
+    def ask(self, name, workload=None):
+        """Run a seed, with a workload once it traces; its output."""
+        args = ["-x", "switchrate=20hz", "-s", os.path.join(FOLDER, name + ".d")]
+        if workload:
+            args += ["-n", 'BEGIN { printf("tracing\\n"); }']
+        show(f"\n$ outsight -g {self.guest.name} -s {name}.d")
+        trace = self.outsight.start(self.guest, *args)
+        if workload:
+            trace.wait_for("tracing")
+            self.guest.check(workload)
+        status = trace.finish()
+        lines = [line for line in trace.lines if not workload or line != "tracing"]
+        show("\n".join(lines[:SHOWN]) + ("\n…" if len(lines) > SHOWN else ""))
+        expect(status == 0, f"outsight ended with {status}: {trace.err.strip()}")
+        expect("drop" not in trace.err, f"records were lost: {trace.err.strip()}")
+        return "\n".join(lines)
+
+    def check_functions(self, names):
+        strange = [name for name in names if name not in self.functions]
+        expect(not strange, f"not in the guest's /proc/kallsyms: {strange}")
+
+    # --- one for each program ------------------------------------------------------------------------
+
+    def globals(self):
+        out = self.ask("globals")
+        date = r"\d{4} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d"
+        m = re.fullmatch(rf"({date}): watching read\(2\)\n{date}: (\d+) reads, (\d+) bytes in (\d+) ms; "
+                         r"the last by (\S+)\n*", out)
+        expect(m, "the output is not of the program's form")
+        began = calendar.timegm(time.strptime(m.group(1), "%Y %b %d %H:%M:%S"))
+        expect(abs(time.time() - began) < 600, "the date is not today's")
+        reads, size, ms = (int(m.group(i)) for i in (2, 3, 4))
+        expect(reads > 0 and size > 0, "the guest reads all the time")
+        expect(1900 <= ms < 60000, "tick-2s came at another time")
+        return f"{reads} reads in {ms} ms"
+
+    def traces(self):
+        out = self.ask("traces")
+        frames = re.findall(r"^ {14}(?:(\S+)`)?([^\s`+]+)(?:\+0x[0-9a-f]+)?$", out, re.M)
+        counts = re.findall(r"^ +(\d+)$", out, re.M)
+        expect(counts and all(int(n) > 0 for n in counts), "no stack was counted")
+        expect(len(frames) >= 6 * len(counts), "the stacks are too short for a write(2)")
+        self.check_functions({name for _, name in frames})
+        expect(any("ksys_write" in name for _, name in frames), "no stack comes from write(2)")
+        return f"{len(counts)} stacks of {len(frames)} frames, each in the guest's /proc/kallsyms"
+
+    def profile(self):
+        counts = keyed(self.ask("profile"))
+        expect(len(counts) >= 2, "only one program has the CPUs")
+        ours = [name for name in (*WORKLOADS, "spawner", "child") if name in counts]
+        expect(ours, f"none of the guest's programs is in {sorted(counts)}")
+        expect(list(counts.values()) == sorted(counts.values()), "the table is not sorted")
+        return f"{sum(counts.values())} samples, {len(counts)} programs"
+
+    def deep(self):
+        out = self.ask("deep", workload="deepcall /mnt/deep 60")
+        rows = re.findall(r"^( +)-> (\w+):(\S+)$", out, re.M)
+        expect(len(rows) == len([line for line in out.splitlines() if line]), "the output is not of the program's form")
+        expect(rows and all(len(indent) > 40 for indent, _, _ in rows), "no call has a level above 40")
+        self.check_functions({name for _, _, name in rows})
+        return f"{len(rows)} calls above level 40, the highest at {max(len(indent) for indent, _, _ in rows)}"
+
+    def error(self):
+        out = self.ask("error", workload="getppid_loop 1 3")
+        rows = re.findall(r"^syscall:(\w+):getppid:entry: fault 1 in action 1, address 0x([0-9a-f]+)$", out, re.M)
+        expect(len(rows) >= 3, "the ERROR clause did not name the probe that faulted three times")
+        return f"{len(rows)} faults named"
+
+    def ticks(self):
+        out = self.ask("ticks")
+        lines = [line.split() for line in out.splitlines() if line]
+        expect(lines and lines[0] == ["SECOND", "CALLS", "FORKS"], "no heading")
+        expect([line[0] for line in lines[1:]] == ["1", "2", "3", "4"], "not one line for each of four seconds")
+        expect(all(int(line[1]) > 0 for line in lines[1:]), "a second without system calls")
+        expect(sum(int(line[2]) for line in lines[1:]) > 0, "the guest's spawner forks, and no fork was seen")
+        return f"{sum(int(line[1]) for line in lines[1:])} calls in four seconds"
+
+    def run(self):
+        """The number of programs whose answers were wrong."""
+        failed = 0
+        for name in sorted(name[:-2] for name in os.listdir(FOLDER) if name.endswith(".d")):
+            try:
+                show(f"  -> checked: {getattr(self, name)()}")
+            except (CheckFailed, TraceError, AttributeError) as e:
+                failed += 1
+                show(f"  -> WRONG: {name}: {e}")
+        return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description="well-known D programs on a stock Debian kernel")
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("kernel", nargs="?", default="6.1")
+    args = parser.parse_args()
+    outsight = Outsight(os.path.abspath(args.build))
+    reason = outsight.why_not() or why_no_guest(args.kernel)
+    if reason:
+        print(f"SKIP all: {reason}")
+        return 77
+    with Guest(args.kernel, name=f"seeds-{args.kernel}", plugin=outsight.plugin) as guest:
+        show(f"==== {guest.check('uname -srv').strip()}, {guest.smp} vCPUs")
+        load = guest.spawn("mixed 900")
+        failed = Seeds(outsight, guest).run()
+        expect(load.output() == "", f"the guest's workload suffered: {load.output()}")
+        expect(not re.search(r"BUG:|Oops|WARNING:", guest.check("dmesg")), "the guest's kernel complains")
+    programs = len([name for name in os.listdir(FOLDER) if name.endswith(".d")])
+    show(f"\nseeds: {programs} programs, {failed} wrong")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (CheckFailed, GuestError) as problem:
+        sys.exit(f"seeds: {problem}")
