@@ -137,8 +137,7 @@ static bool is_guests_own(const struct cli_agg_entry *e)
 
 static bool same_key(struct cli_agg_entry *a, struct cli_agg_entry *b)
 {
-	return a->hash == b->hash && a->source->layout->shape == b->source->layout->shape &&
-	       a->source->layout->tuple_size == b->source->layout->tuple_size &&
+	return a->hash == b->hash && a->source->layout->tuple_size == b->source->layout->tuple_size &&
 	       !memcmp(cli_agg_tuple(a), cli_agg_tuple(b), a->source->layout->tuple_size) &&
 	       (a->source->guest == b->source->guest || !is_guests_own(a));
 }
@@ -219,6 +218,9 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg
 	e->source = source;
 	e->normal = 1;
 	memcpy(cli_agg_tuple(e), delta->tuple, l->tuple_size);
+	/* in place of the aggregation's number, which is the same for all, the shape: now bytes alone tell
+	 * keys apart, those of several aggregations too */
+	memcpy(cli_agg_tuple(e), &l->shape, sizeof(l->shape));
 	struct ot_err *err = canonicalize(aggs, p, e);
 	if (err) {
 		free(e);

@@ -17,7 +17,8 @@ struct cli_agg_source {
 	bool printed;   /* by a printa(): the entries that began here are left out at the end */
 };
 
-/* One value: its words, then its tuple as the engine made it (symbols brought to one address each). */
+/* One value: its words, then its tuple as the engine made it, but for the shape of the layout in front and
+ * symbols brought to one address each. */
 struct cli_agg_entry {
 	struct cli_agg_source *source; /* of the first delta; owned by the aggregations */
 	uint64_t normal;

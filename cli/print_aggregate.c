@@ -237,9 +237,8 @@ static int compare_rows(const void *pa, const void *pb, void *arg)
 
 static struct ot_err *join_entry(struct join *j, struct ot_map *by_key, unsigned at, struct cli_agg_entry *e)
 {
-	/* the tuple without the aggregation's id in front */
-	const uint8_t *key = cli_agg_tuple(e) + 4;
-	size_t len = e->source->layout->tuple_size - 4;
+	const uint8_t *key = cli_agg_tuple(e);
+	size_t len = e->source->layout->tuple_size;
 	struct row *row = ot_map_get(by_key, key, len);
 
 	if (!row) {
