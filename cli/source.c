@@ -35,6 +35,9 @@ static const char *const cpp_fixed[] = {
 	"-D__extension__=",
 	"-D__restrict=",
 	"-D__inline=",
+	"-D__inline__=",
+	"-D__signed__=signed",
+	"-D__volatile__=volatile",
 };
 
 static char **cpp_argv(const struct cli_invocation *inv)

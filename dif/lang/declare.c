@@ -105,6 +105,9 @@ static bool declare_extern(struct dif_compiler *c, const struct dif_declarator *
 	if (id) {
 		if (id->kind == DIF_ID_EXTERN && dif_type_same(c, id->type, d->type))
 			return true;
+		/* C's strchr() and the like, of which headers are full, do not hide D's */
+		if (c->lex.file && dif_is_function(c, d->type))
+			return true;
 		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "identifier redeclared: %s", d->name);
 	}
 	id = dif_ident_add(c, DIF_NAME_GLOBAL, d->name, DIF_ID_EXTERN);
@@ -134,18 +137,39 @@ static bool declare(struct dif_compiler *c, const struct dif_declspec *spec, con
 		if (dif_is_function(c, d->type))
 			return declare_extern(c, d);
 		return declare_variable(c, DIF_NAME_GLOBAL, d);
+	case DIF_STORE_STATIC:
+		/* a header's own function: nothing of it is in the guest */
+		if (c->lex.file && dif_is_function(c, d->type))
+			return true;
+		break;
 	case DIF_STORE_AUTO:
 	case DIF_STORE_REGISTER:
-	case DIF_STORE_STATIC:
 		break;
 	}
 	return dif_fail(c, DIF_D_DECL_BADCLASS, spec->line, "specified storage class not appropriate in D");
+}
+
+/* block = "{" … "}": what a function in a header does is C, and not looked at. Leaves the "}". */
+static bool skip_function(struct dif_compiler *c)
+{
+	uint32_t depth = 0;
+
+	do {
+		if (c->tok.kind == DIF_T_EOF)
+			return dif_syntax(c);
+		depth += c->tok.kind == DIF_T_LBRACE;
+		depth -= c->tok.kind == DIF_T_RBRACE;
+		if (depth)
+			dif_next(c);
+	} while (depth);
+	return true;
 }
 
 /* declaration = declspec (declarator ("," declarator)*)? ";" */
 bool dif_parse_declaration(struct dif_compiler *c)
 {
 	struct dif_declspec spec;
+	bool is_body = false;
 
 	c->lex.mode = DIF_LEX_INNER;
 	if (!dif_parse_declspec(c, &spec))
@@ -158,9 +182,12 @@ bool dif_parse_declaration(struct dif_compiler *c)
 			struct dif_declarator d;
 			if (!dif_parse_declarator(c, spec.type, &d) || !declare(c, &spec, &d))
 				return false;
-		} while (dif_accept(c, DIF_T_COMMA));
+			is_body = c->lex.file && c->tok.kind == DIF_T_LBRACE && dif_is_function(c, d.type);
+			if (is_body && !skip_function(c))
+				return false;
+		} while (!is_body && dif_accept(c, DIF_T_COMMA));
 	}
-	if (c->tok.kind != DIF_T_SEMI)
+	if (c->tok.kind != (is_body ? DIF_T_RBRACE : DIF_T_SEMI))
 		return dif_syntax(c);
 	c->lex.mode = DIF_LEX_OUTER;
 	dif_next(c);

@@ -109,6 +109,9 @@ static bool control_line(struct dif_compiler *c)
 	}
 	if (start + 1 < lex->at && start[1] == '!')
 		return true;
+	if (lex->at == lex->end)
+		return dif_fail(c, DIF_D_SYNTAX, lex->line,
+				"end-of-file encountered before end of control line");
 	bool ok = dif_control_line(c, start + 1, (size_t)(lex->at - start - 1));
 	lex->line += lines;
 	return ok;

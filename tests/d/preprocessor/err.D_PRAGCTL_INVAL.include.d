@@ -1,0 +1,3 @@
+/* ASSERTION: without -C there is no #include. */
+#include <stdint.h>
+BEGIN { exit(0); }

@@ -1,0 +1,3 @@
+/* ASSERTION: without cpp an #error is D's. */
+#error no
+BEGIN { exit(0); }
