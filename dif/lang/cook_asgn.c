@@ -49,22 +49,14 @@ static bool check_modifiable(struct dif_compiler *c, struct dif_node *n)
 	return true;
 }
 
-/* Neither side may be an aggregation, an action or a value that exists in parts only. */
 static bool check_sides(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_node *sides[] = { n->left, n->right };
 
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		if (sides[i]->kind == DIF_N_AGG)
 			return dif_fail(c, DIF_D_AGG_NULL, n->line,
 					"improper use of aggregation @%s in an expression", sides[i]->name);
-		if (dif_node_is_action(sides[i]))
-			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator %s= operands may not be actions",
-					oper_text(n));
-		if (dif_is_kind(c, sides[i]->type, DIF_C_DYNAMIC) && sides[i]->kind != DIF_N_XLATE)
-			return dif_fail(c, DIF_D_OP_DYN, n->line,
-					"operator %s= operands cannot be of dynamic type", oper_text(n));
-	}
 	return true;
 }
 
@@ -107,6 +99,26 @@ static struct dif_node *cook_value(struct dif_compiler *c, const struct dif_node
 	return value;
 }
 
+/* Stacks and symbols are values, but only of what records them. */
+static bool is_recorded_only(const struct dif_node *n)
+{
+	if (!dif_node_is_action(n) || n->ident->kind != DIF_ID_ACTION)
+		return false;
+	switch (n->ident->func->id) {
+	case DIF_ACT_stack:
+	case DIF_ACT_ustack:
+	case DIF_ACT_jstack:
+	case DIF_ACT_sym:
+	case DIF_ACT_mod:
+	case DIF_ACT_uaddr:
+	case DIF_ACT_umod:
+	case DIF_ACT_usym:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* An unknown x gets the type of e. */
 static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 {
@@ -114,14 +126,16 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 	if (!n->right)
 		return NULL;
 	struct dif_type *value = value_type(n->right);
-	if (dif_node_is_action(n->right))
-		return dif_fail(c, DIF_D_OP_ACT, n->line, "operator = operands may not be actions");
 	if (n->right->kind == DIF_N_AGG)
 		return dif_fail(c, DIF_D_AGG_NULL, n->line, "aggregation @%s has no value", n->right->name);
-	if (dif_is_void(c, value))
-		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "a void value cannot be assigned");
-	if (dif_is_kind(c, value, DIF_C_DYNAMIC))
-		return dif_fail(c, DIF_D_OP_DYN, n->line, "operator = operands cannot be of dynamic type");
+	if (is_recorded_only(n->right))
+		return dif_fail(c, DIF_D_CG_EXPR, n->line,
+				"%s( ) may not be called from a D expression (D program context required)",
+				n->right->name);
+	/* what other actions return, and what exists in parts only */
+	if (dif_is_void(c, value) || dif_is_kind(c, value, DIF_C_DYNAMIC))
+		return dif_fail(c, DIF_D_OP_INCOMPAT, n->line, "a value of type \"%s\" cannot be assigned",
+				dif_type_text(c, value));
 	n->left = dif_cook_target(c, n->left, value);
 	if (!n->left || !check_sides(c, n))
 		return NULL;

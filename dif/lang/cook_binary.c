@@ -22,7 +22,7 @@ static bool check_operands(struct dif_compiler *c, struct dif_node *n)
 			return dif_fail(c, DIF_D_AGG_NULL, n->line,
 					"operator %s cannot be applied to aggregation @%s",
 					dif_oper_text(n->op), sides[i]->name);
-		if (n->op != DIF_O_COMMA && dif_is_kind(c, sides[i]->type, DIF_C_DYNAMIC))
+		if (n->op == DIF_O_COMMA && dif_is_kind(c, sides[i]->type, DIF_C_DYNAMIC))
 			return dif_fail(c, DIF_D_OP_DYN, n->line,
 					"operator %s operands cannot be of dynamic type",
 					dif_oper_text(n->op));

@@ -25,9 +25,6 @@ static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif
 		return dif_fail(c, DIF_D_AGG_NULL, n->line,
 				"operator %s cannot be applied to aggregation @%s", dif_oper_text(n->op),
 				operand->name);
-	if (dif_is_kind(c, operand->type, DIF_C_DYNAMIC))
-		return dif_fail(c, DIF_D_OP_DYN, n->line, "operator %s cannot be applied to a dynamic type",
-				dif_oper_text(n->op));
 	return true;
 }
 

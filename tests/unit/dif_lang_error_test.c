@@ -68,9 +68,14 @@ static const struct {
 	{ "D_OP_SOU", "BEGIN { trace(arg0.x); }" },
 	{ "D_OP_SOU", "BEGIN { trace(((int *)arg0)->x); }" },
 	{ "D_OP_INCOMPLETE", "struct never; BEGIN { trace(*(struct never *)arg0); }" },
-	{ "D_OP_DYN", "struct s { int a; }; translator struct s < int i > { a = i; }; BEGIN { x = xlate "
-		      "<struct s *> (1); }" },
-	{ "D_OP_ACT", "BEGIN { x = trace(1); }" },
+	{ "D_OP_DYN", "struct s { int a; }; translator struct s < int i > { a = i; };"
+		      "BEGIN { x = (1, xlate <struct s *> (1)); }" },
+	{ "D_OP_DYN", "struct s { int a; }; translator struct s < int i > { a = i; };"
+		      "BEGIN { x = pid ? xlate <struct s *> (1) : xlate <struct s *> (2); }" },
+	{ "D_OP_INCOMPAT", "struct s { int a; }; translator struct s < int i > { a = i; };"
+			   "BEGIN { x = xlate <struct s *> (1); }" },
+	{ "D_OP_INCOMPAT", "BEGIN { x = trace(1); }" },
+	{ "D_OP_ACT", "BEGIN { x = 1, trace(1); }" },
 	{ "D_OP_ACT", "BEGIN { arg0 ? trace(1) : trace(2); }" },
 	{ "D_DIV_ZERO", "BEGIN { trace(1 / 0); }" },
 	{ "D_DIV_ZERO", "BEGIN { x = 1; x %= 0; }" },
