@@ -22,7 +22,7 @@ translator psinfo_t < kthread_t *T > {
 	pr_psargs = execname;
 	pr_argc = 0;
 	pr_argv = 0;
-	pr_envp = 0;
+	pr_envp = $envp;
 	pr_dmodel = PR_MODEL_LP64;
 	pr_taskid = $taskid;
 	pr_projid = $projid;

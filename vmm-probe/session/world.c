@@ -202,6 +202,8 @@ static bool macro(void *env, const char *name, int64_t *ret)
 		{ "projid", 0 },
 		{ "taskid", 0 },
 		{ "target", s->config.target_pid },
+		/* of this process, whose memory copyin() reads without a guest: for psinfo's pr_envp */
+		{ "envp", (int64_t)(intptr_t)environ },
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(values); i++) {
