@@ -65,6 +65,29 @@ class Several(Scenario):
             trace.stop()
             counts = dict(line.split() for line in trace.out.splitlines() if len(line.split()) == 2)
             self.assertEqual(counts, {one.name: "1000", two.name: "2000"}, trace.story())
+            self.check_guest_field(one, two)
+
+    def check_guest_field(self, one, two):
+        """A fifth field, leftmost, names guests; it must match one, and BEGIN is no guest's."""
+        args = ["-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock")]
+        trace = self.outsight.start(
+            one, *args, "-q", "-n", 'BEGIN { printf("begin\\n"); }',
+            "-n", f'{two.name[:-1]}[{two.name[-1]}]:syscall::getppid:entry /execname == "getppid_loop"/ '
+            "{ @two[guest] = count(); }",
+            "-n", f"{one.name}:syscall::getppid:entry, *:syscall::getppid:entry "
+            '/execname == "getppid_loop"/ { @[guest, "any"] = count(); }')
+        trace.wait_for("begin")
+        for guest in (one, two):
+            guest.spawn("getppid_loop 1 100").done()
+        trace.stop()
+        rows = sorted(line.split() for line in trace.lines if len(line.split()) > 1)
+        self.assertEqual(rows, sorted([[two.name, "100"], [one.name, "any", "200"], [two.name, "any", "100"]]),
+                         trace.story())
+        for description, text in (("nobody*:syscall::getppid:entry", "Overspecified probe description"),
+                                  (f"{one.name}:dtrace:::BEGIN", "does not match any probes")):
+            status, _, err = self.outsight.run(one, *args, "-n", description)
+            self.assertEqual(status, 1)
+            self.assertIn(text, err)
 
 
 if __name__ == "__main__":

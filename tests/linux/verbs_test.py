@@ -82,6 +82,20 @@ class Run(Scenario):
         self.assertRegex(trace.out, r"getppid_loop +1000\b", trace.story())
         self.assertEqual(processes_with(f"run{os.getpid()}"), [], "the guest's QEMU still runs")
 
+    def test_traces_from_boot(self):
+        """With -A tracing begins before drivers start: their initcalls are seen, and the first exec."""
+        image = image_dir(self.kernel)
+        trace = Trace(self.outsight.binary,
+                      ["run", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd", "-m", "512", "-smp", "2",
+                       "-append", "console=ttyS0 quiet", "-name", f"boot{os.getpid()}", "--", "-A", "-q",
+                       "-n", 'fbt::do_one_initcall:entry { initcalls++; } '
+                       'syscall::execve:entry { printf("%s %d\\n", execname, initcalls); exit(0); }'],
+                      dict(os.environ, LC_ALL="C"))
+        self.assertEqual(trace.finish(), 0, trace.story())
+        name, initcalls = trace.lines[0].split()
+        self.assertEqual(name, "init", trace.story())
+        self.assertGreater(int(initcalls), 100, trace.story())
+
 
 if __name__ == "__main__":
     sys.exit(main())

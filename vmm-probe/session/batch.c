@@ -124,8 +124,10 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	struct enabling *e = arg;
 	struct vp_session *s = e->s;
 
-	/* dtrace:::, tick: there is one host engine, however many guests */
-	if (e->registry > 0 && (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
+	const char *of_guest = s->prog->clauses[e->clause].probe.guest;
+	/* dtrace:::, tick: there is one host engine, however many guests, and it is none of them */
+	if ((e->registry > 0 || (of_guest && *of_guest)) &&
+	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
 		return true;
 	if (!ot_grow(&s->enabled, &s->enabled_cap, s->nenabled + 1, sizeof(*s->enabled))) {
 		e->err = ot_err_nomem();

@@ -82,15 +82,17 @@ struct match {
 	bool (*each)(void *arg, const struct dif_probe_info *probe);
 	void *arg;
 	bool first_registry;
+	bool of_guest; /* the description names guests */
 	uint64_t count;
 };
 
-/* BEGIN, tick and so on are there once, however many guests. */
+/* BEGIN, tick and so on are there once, however many guests, and are no guest's. */
 static bool match_one(void *arg, const struct vp_probe *probe)
 {
 	struct match *m = arg;
 
-	if (!m->first_registry && (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
+	if ((!m->first_registry || m->of_guest) &&
+	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
 		return true;
 	m->count++;
 	if (!m->each)
@@ -111,7 +113,7 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 			    uint64_t *ret_count)
 {
 	struct vp_session *s = env;
-	struct match m = { .s = s, .each = each, .arg = arg };
+	struct match m = { .s = s, .each = each, .arg = arg, .of_guest = desc->guest && *desc->guest };
 	uint32_t n = s->nlinks ? s->nlinks : 1;
 
 	for (uint32_t i = 0; i < n; i++) {
