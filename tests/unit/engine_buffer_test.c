@@ -319,6 +319,70 @@ static void discard_leaves_nothing(void **state)
 	ef_destroy(f);
 }
 
+/* What other engines of the session have for an id keeps it from being free. */
+static void another_engine_holds_an_id(void **state)
+{
+	enum { ANOTHER = 5 };
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	(void)state;
+
+	spec_session(f, DIF_ACT_commit);
+	uint64_t *words = (uint64_t *)(void *)(f->shared + f->open.specs_offset);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	vp_fake_hit(f->fake, 0, EF_FUNC_B);
+	words[0] |= 1ull << (32 + ANOTHER);
+	vp_fake_hit(f->fake, 1, EF_FUNC_C);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 2); /* the one of A, and what was committed */
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);                    /* the second id */
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);                    /* the first is busy */
+	assert_int_equal(ef_status(f, 0)->spec_busy, 1);
+	vp_specs_engine_gone(words, f->open.nspec, ANOTHER);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(ef_status(f, 0)->spec_busy, 1);
+	assert_int_equal(ef_status(f, 0)->spec_unavail, 0);
+	ef_destroy(f);
+}
+
+/* Whatever another process writes there, a probe ends and memory is its own. */
+static void scribbled_speculations_do_no_harm(void **state)
+{
+	struct ef *f = ef_create();
+	(void)state;
+
+	spec_session(f, DIF_ACT_commit);
+	uint64_t *words = (uint64_t *)(void *)(f->shared + f->open.specs_offset);
+	for (uint64_t i = 0; i < 5000; i++) {
+		vp_fake_hit(f->fake, i % 2, EF_FUNC_A + (i % 3) * 0x100);
+		words[i % 2] = i * 0x9e3779b97f4a7c15ull >> i % 40;
+		if (i % 100 == 0)
+			ef_switch(f);
+	}
+	assert_true(ef_status(f, 0)->hits > 0);
+	ef_destroy(f);
+}
+
+static void a_cpu_of_its_own(void **state)
+{
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	(void)state;
+
+	f->open.only_cpu = 1 + 1;
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_cpu));
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	vp_fake_hit(f->fake, 1, EF_FUNC_A);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 0);
+	assert_int_equal(ef_records(f, 1, r, MAX_RECORDS), 1);
+	ef_destroy(f);
+}
+
 static void speculation_without_room_is_a_drop(void **state)
 {
 	struct ef *f = ef_create();
@@ -522,6 +586,9 @@ int main(void)
 		cmocka_unit_test(commit_own_at_once),
 		cmocka_unit_test(commit_of_another_vcpu_at_the_switch),
 		cmocka_unit_test(discard_leaves_nothing),
+		cmocka_unit_test(another_engine_holds_an_id),
+		cmocka_unit_test(scribbled_speculations_do_no_harm),
+		cmocka_unit_test(a_cpu_of_its_own),
 		cmocka_unit_test(speculation_without_room_is_a_drop),
 		cmocka_unit_test(false_ids_fault_where_a_speculation_ends),
 		cmocka_unit_test(counts_without_firing),

@@ -50,7 +50,7 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 	struct vp_engine *engine = es->engine;
 	uint32_t nvcpus = es->open.nvcpus;
 
-	if (!ecb->clause->counts_only || ecb->probe->kind != VP_PROBE_SITE)
+	if (!ecb->clause->counts_only || ecb->probe->kind != VP_PROBE_SITE || es->open.only_cpu)
 		return NULL;
 	bool shared = !ecb->clause->counts_per_probe;
 	if (shared && *shared_counter(es, ecb)) {

@@ -202,6 +202,8 @@ void vp_fire_ecb(struct vp_es_vcpu *v, const struct vp_ecb *ecb)
 {
 	bool ring = ecb->es->open.bufpolicy == VP_BUF_RING;
 
+	if (ecb->es->open.only_cpu && ecb->es->open.only_cpu != v->vcpu + 1)
+		return;
 	v->ecb = ecb;
 	v->time_ns = v->wall_ns = 0;
 	v->increment = 1;

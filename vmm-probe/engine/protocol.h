@@ -32,7 +32,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 1u
+#define VP_PROTOCOL_VERSION 2u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -97,6 +97,7 @@ struct vp_msg_open {
 	uint64_t bufsize, aggsize;             /* of one half, bytes */
 	uint64_t globals_offset, globals_size; /* in the shared memfd */
 	uint64_t dynvars_offset, dynvars_size;
+	uint64_t specs_offset;   /* of nspec × uint64_t: speculations, see speculation.c */
 	uint64_t status_offset;  /* of nvcpus × struct vp_vcpu_status */
 	uint64_t buffers_offset; /* of the vCPUs' buffers, see vp_shared_layout() */
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
@@ -107,9 +108,14 @@ struct vp_msg_open {
 			     * `cpu` and records count from 0 in each guest) */
 	uint32_t bufpolicy; /* enum dif_bufpolicy */
 	uint32_t flags;     /* VP_OPEN_* */
+	uint32_t engine;    /* which of the session's engines this is, below VP_ENGINES_MAX */
+	uint32_t only_cpu;  /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
 };
 
 enum { VP_OPEN_DESTRUCTIVE = 1 };
+
+#define VP_ENGINES_MAX 32 /* of one session */
+#define VP_NSPEC_MAX   65536u
 
 /*
  * ENABLE's memfd: struct vp_batch, then arrays and a string pool at the given offsets.

@@ -25,6 +25,7 @@ static struct ot_err *check_shared(const struct vp_msg_open *open, uint64_t shar
 	} part[] = {
 		{ open->globals_offset, open->globals_size },
 		{ open->dynvars_offset, open->dynvars_size },
+		{ open->specs_offset, open->nspec * sizeof(uint64_t) },
 		{ open->status_offset, open->nvcpus * sizeof(struct vp_vcpu_status) },
 		{ open->buffers_offset, total - canon.buffers_offset },
 	};
@@ -53,6 +54,9 @@ static struct ot_err *check_open(const struct vp_engine *engine, const struct vp
 	if (open->stackframes > VP_FRAMES_MAX || open->ustackframes > VP_FRAMES_MAX ||
 	    open->jstackframes > VP_FRAMES_MAX || open->jstackstrsize > VP_STRSIZE_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "stacks are of at most %u frames", VP_FRAMES_MAX);
+	if (open->engine >= VP_ENGINES_MAX || open->first_cpu >= 1u << 24)
+		return ot_err_new(OT_ERR_BAD_DATA, "engine %u, whose first CPU is %u", open->engine,
+				  open->first_cpu);
 	if (open->bufpolicy > VP_BUF_SWITCH)
 		return ot_err_new(OT_ERR_BAD_DATA, "no buffer policy %u", open->bufpolicy);
 	if (open->bufsize % 8 || open->aggsize % 8)

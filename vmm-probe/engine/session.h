@@ -43,4 +43,8 @@ OT_MUST_CHECK struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch
  * clause called exit(); those behind it did not run, except END's. */
 bool vp_es_fire(struct vp_es *es, uint32_t probe_id, const uint64_t args[10]);
 
+/** An engine of the session is gone: free the speculations that wait for its part. @p words: nspec of them at
+ * specs_offset; @p engine as in its OPEN. Any thread. */
+void vp_specs_engine_gone(uint64_t *words, uint32_t n, uint32_t engine);
+
 #endif

@@ -34,6 +34,9 @@ struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total)
 
 	if (open->nvcpus > VP_VCPUS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs are more than %u", open->nvcpus, VP_VCPUS_MAX);
+	if (open->nspec > VP_NSPEC_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%u speculations are more than %u", open->nspec,
+				  VP_NSPEC_MAX);
 	if (open->bufsize > SHARED_LIMIT || open->aggsize > SHARED_LIMIT ||
 	    open->globals_size > SHARED_LIMIT || open->dynvars_size > SHARED_LIMIT ||
 	    (open->nvcpus && vcpu_stride(open) > SHARED_LIMIT / open->nvcpus))
@@ -43,6 +46,8 @@ struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total)
 	at = align_up(open->globals_size, PAGE);
 	open->dynvars_offset = at;
 	at += align_up(open->dynvars_size, PAGE);
+	open->specs_offset = at;
+	at += align_up(open->nspec * sizeof(uint64_t), PAGE);
 	open->status_offset = at;
 	at += align_up(open->nvcpus * sizeof(struct vp_vcpu_status), PAGE);
 	open->buffers_offset = at;

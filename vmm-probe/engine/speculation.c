@@ -1,24 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Speculations. An id has one state for all vCPUs, changed by CAS, and a private buffer on each.
+ * Speculations. An id has one word for all engines of a session, in their shared memory and changed by CAS,
+ * and a private buffer on each vCPU. The word is a state, and a bit for each engine that may hold something
+ * for it.
  *
  *   FREE ─speculation()─► OPEN ─speculate()─► ONE (and which vCPU) ─speculate() on another─► MANY
  *
  *   commit(), discard():  OPEN, ONE (own) ─► OWN ─► FREE        at once
  *                         ONE (another's), MANY ─► COMMITTING, DISCARDING
- *                                                  ─► FREE      at a switch, by the service thread
+ *                                                  ─► FREE      at a switch of the last engine that has its
+ * bit there, by its service thread
  *
  * The vCPU that commits moves its own part at once; the others' parts are put behind what they recorded
  * when their half is handed over. Nobody adds to an id that is OWN, COMMITTING or DISCARDING.
+ *
+ * Another process may scribble on the words: then records show or not as it likes, and nothing else happens,
+ * for buffers and their lengths are private and every retry is counted.
  */
 #include <stdlib.h>
 
 #include "vmm-probe/engine/internal.h"
 
-#define NSPEC_MAX    (1u << 20)
+#define TRIES_MAX    64
 #define MEMORY_LIMIT (256ull << 20)
 
-enum { FREE, OPEN, MANY, OWN, COMMITTING, DISCARDING, ONE = 0x100 /* | vCPU */ };
+enum { FREE, OPEN, MANY, OWN, COMMITTING, DISCARDING };
+#define ONE (1u << 31) /* | vCPU, numbered through all engines */
+
+static uint32_t state_of(uint64_t word)
+{
+	return (uint32_t)word;
+}
+
+static uint64_t engine_bit(const struct vp_es *es)
+{
+	return 1ull << (32 + es->open.engine);
+}
+
+static uint64_t with_state(uint64_t word, uint32_t state)
+{
+	return (word & ~0xffffffffull) | state;
+}
+
+static uint32_t one(const struct vp_es_vcpu *v)
+{
+	return ONE | (v->es->open.first_cpu + v->vcpu);
+}
+
+static bool cas(uint64_t *word, uint64_t *from, uint64_t to)
+{
+	return __atomic_compare_exchange_n(word, from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 
 /* --- life ----------------------------------------------------------------------------------- */
 
@@ -48,12 +80,9 @@ struct ot_err *vp_spec_init(struct vp_es *es)
 
 	if (!n)
 		return NULL;
-	if (n > NSPEC_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "%llu speculations are more than %u", (unsigned long long)n,
-				  NSPEC_MAX);
-	es->spec_state = calloc(n, sizeof(*es->spec_state));
+	es->spec_state = (uint64_t *)(void *)(es->shared + es->open.specs_offset);
 	es->spec_seen = calloc(n, sizeof(*es->spec_seen));
-	if (!es->spec_state || !es->spec_seen)
+	if (!es->spec_seen)
 		return ot_err_nomem();
 	/* ids are handed out also where no clause puts anything behind one */
 	return es->speculates ? make_buffers(es, n, size) : NULL;
@@ -67,7 +96,6 @@ void vp_spec_deinit(struct vp_es *es)
 			free(v->specs[k].mem);
 		free(v->specs);
 	}
-	free(es->spec_state);
 	free(es->spec_seen);
 }
 
@@ -79,10 +107,10 @@ uint64_t vp_spec_new(struct vp_es_vcpu *v)
 	bool busy = false;
 
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {
-		uint32_t state = FREE;
-		if (__atomic_compare_exchange_n(&es->spec_state[i], &state, OPEN, false, __ATOMIC_ACQ_REL,
-						__ATOMIC_ACQUIRE))
+		uint64_t word = FREE;
+		if (cas(&es->spec_state[i], &word, OPEN))
 			return i + 1;
+		uint32_t state = state_of(word);
 		busy |= state == OWN || state == COMMITTING || state == DISCARDING;
 	}
 	if (busy)
@@ -110,19 +138,20 @@ static enum vp_step_result check_id(const struct vp_es_vcpu *v, uint64_t id, enu
 }
 
 /* Say that this vCPU is about to add to the id; false when it is not open. */
-static bool join(struct vp_es_vcpu *v, uint32_t *word)
+static bool join(struct vp_es_vcpu *v, uint64_t *at)
 {
-	uint32_t state = __atomic_load_n(word, __ATOMIC_ACQUIRE), me = ONE | v->vcpu;
+	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE), bit = engine_bit(v->es);
 
-	for (;;) {
-		if (state == me || state == MANY)
+	for (int tries = 0; tries < TRIES_MAX; tries++) {
+		uint32_t state = state_of(word);
+		if (word & bit && (state == one(v) || state == MANY))
 			return true;
-		if (state != OPEN && !(state & ONE))
+		if (state != OPEN && state != MANY && !(state & ONE))
 			return false;
-		uint32_t to = state == OPEN ? me : MANY;
-		if (__atomic_compare_exchange_n(word, &state, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		if (cas(at, &word, with_state(word, state == OPEN ? one(v) : MANY) | bit))
 			return true;
 	}
+	return false;
 }
 
 /* An id that is not open, whatever it is, ends the clause without a word. */
@@ -190,15 +219,17 @@ static void move_own(struct vp_es_vcpu *v, struct vp_specbuf *spec)
  * free as soon as the caller is done with its own part. */
 static bool leave_open(struct vp_es_vcpu *v, uint64_t id, uint32_t to, bool *ret_own)
 {
-	uint32_t *word = &v->es->spec_state[id - 1], state = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+	uint64_t *at = &v->es->spec_state[id - 1], word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 
-	do {
+	for (int tries = 0; tries < TRIES_MAX; tries++) {
+		uint32_t state = state_of(word);
 		if (state != OPEN && state != MANY && !(state & ONE))
 			return false;
-		*ret_own = state == OPEN || state == (ONE | v->vcpu);
-	} while (!__atomic_compare_exchange_n(word, &state, *ret_own ? OWN : to, false, __ATOMIC_ACQ_REL,
-					      __ATOMIC_ACQUIRE));
-	return true;
+		*ret_own = state == OPEN || state == one(v);
+		if (cas(at, &word, with_state(word, *ret_own ? OWN : to)))
+			return true;
+	}
+	return false;
 }
 
 static void set_free(struct vp_es *es, uint64_t id)
@@ -246,12 +277,13 @@ enum vp_step_result vp_spec_discard(struct vp_es_vcpu *v, uint64_t id, enum dif_
  * over, and this is not called. */
 static void move_part(struct vp_es *es, struct vp_es_vcpu *v, struct vp_specbuf *spec, uint64_t now)
 {
-	uint8_t *dst = vp_buffer_append(v, v->active ^ 1, (uint32_t)spec->used, 8);
+	uint64_t used = spec->used;
+	uint8_t *dst = used ? vp_buffer_append(v, v->active ^ 1, (uint32_t)used, 8) : NULL;
 
 	if (!dst)
 		return;
-	set_times(es, spec->mem, spec->used, now);
-	memcpy(dst, spec->mem, spec->used);
+	set_times(es, spec->mem, used, now);
+	memcpy(dst, spec->mem, used);
 }
 
 void vp_spec_look(struct vp_es *es)
@@ -260,20 +292,43 @@ void vp_spec_look(struct vp_es *es)
 		es->spec_seen[i] = __atomic_load_n(&es->spec_state[i], __ATOMIC_ACQUIRE);
 }
 
+static bool is_leaving(uint64_t word)
+{
+	return state_of(word) == COMMITTING || state_of(word) == DISCARDING;
+}
+
+/* An engine has nothing more for an id that is leaving; the last one frees it. */
+static void take_bit_away(uint64_t *at, uint64_t bit)
+{
+	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+	for (int tries = 0; tries < TRIES_MAX && is_leaving(word); tries++) {
+		uint64_t to = word & ~bit;
+		if (cas(at, &word, to >> 32 ? to : FREE))
+			return;
+	}
+}
+
 /* Only what vp_spec_look() saw leaving: since then the vCPUs have been quiescent, so none is in the middle
  * of a record for it. */
 void vp_spec_clean(struct vp_es *es, uint64_t now)
 {
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {
-		uint32_t state = es->spec_seen[i];
-		if (state != COMMITTING && state != DISCARDING)
+		uint64_t word = es->spec_seen[i];
+		if (!is_leaving(word) || !(word & engine_bit(es)))
 			continue;
 		for (uint32_t k = 0; es->speculates && k < es->open.nvcpus; k++) {
 			struct vp_specbuf *spec = &es->vcpus[k].specs[i];
-			if (spec->used && state == COMMITTING)
+			if (state_of(word) == COMMITTING)
 				move_part(es, &es->vcpus[k], spec, now);
 			spec->used = 0;
 		}
-		set_free(es, i + 1);
+		take_bit_away(&es->spec_state[i], engine_bit(es));
 	}
+}
+
+void vp_specs_engine_gone(uint64_t *words, uint32_t n, uint32_t engine)
+{
+	for (uint32_t i = 0; i < n; i++)
+		take_bit_away(&words[i], 1ull << (32 + engine));
 }

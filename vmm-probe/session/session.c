@@ -78,6 +78,9 @@ struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct 
 	src->gone = true;
 	for (uint32_t cpu = 0; s->dynvars && cpu < src->ncpus; cpu++)
 		dif_dynvars_vcpu_gone(s->dynvars, src->open.first_cpu + cpu);
+	if (s->shared && src->opened)
+		vp_specs_engine_gone((uint64_t *)(void *)(s->shared + src->open.specs_offset),
+				     src->open.nspec, src->open.engine);
 	return NULL;
 }
 

@@ -22,6 +22,12 @@ static uint64_t page_up(uint64_t n)
 	return (n + PAGE - 1) & ~(PAGE - 1);
 }
 
+/* BEGIN, END and ticks have no CPU of the guest's to be left out on. */
+static uint32_t only_cpu(const struct vp_session *s, const struct vp_source *src)
+{
+	return src->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
+}
+
 static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t globals, uint64_t dynvars,
 		      uint32_t first_cpu)
 {
@@ -43,6 +49,8 @@ static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t glob
 		.first_cpu = first_cpu,
 		.bufpolicy = o->bufpolicy,
 		.flags = o->destructive ? VP_OPEN_DESTRUCTIVE : 0,
+		.engine = (uint32_t)(src - s->sources),
+		.only_cpu = only_cpu(s, src),
 	};
 }
 

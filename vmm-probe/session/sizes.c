@@ -85,6 +85,8 @@ struct ot_err *vp_sizes_fit(struct vp_session *s)
 		if (s->sources[i].ncpus > most_cpus)
 			most_cpus = s->sources[i].ncpus;
 	}
+	if (o->cpu >= (int64_t)most_cpus)
+		return ot_err_new(OT_ERR_NOT_FOUND, "there is no CPU %lld", (long long)o->cpu);
 	s->aggregates = use.aggregates;
 	if (use.aggregates && o->bufsize < use.need)
 		o->bufsize = (use.need + LEAST_BUFFER - 1) & ~(LEAST_BUFFER - 1);
@@ -93,8 +95,9 @@ struct ot_err *vp_sizes_fit(struct vp_session *s)
 	OT_TRY(fit(o, "a principal buffer", &o->bufsize, 2 * ncpus, limit));
 	if (use.aggregates)
 		OT_TRY(fit(o, "an aggregation buffer", &o->aggsize, 2 * ncpus, limit));
-	if (o->nspec > UINT32_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "%llu speculations", (unsigned long long)o->nspec);
+	if (o->nspec > VP_NSPEC_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%llu speculations are more than %u",
+				  (unsigned long long)o->nspec, VP_NSPEC_MAX);
 	if (use.speculates)
 		OT_TRY(fit(o, "a speculation", &o->specsize, o->nspec * most_cpus, SPEC_LIMIT));
 	OT_TRY(fit(o, "space for dynamic variables", &o->dynvarsize, 1, DYNVAR_LIMIT));
