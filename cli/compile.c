@@ -18,7 +18,7 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 {
 	const char *line = src->text, *end = src->text + src->len, *eol;
 
-	if (!isatty(STDERR_FILENO) || diag->file || !diag->line || !diag->column)
+	if (!isatty(STDERR_FILENO) || diag->file || !diag->line)
 		return;
 	for (uint32_t n = 1; n < diag->line && line < end; n++) {
 		line = memchr(line, '\n', (size_t)(end - line));
@@ -31,7 +31,10 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 		eol = end;
 	if (diag->column > (uint32_t)(eol - line) + 1)
 		return;
-	fprintf(stderr, "  %.*s\n  ", (int)(eol - line), line);
+	fprintf(stderr, "  %.*s\n", (int)(eol - line), line);
+	if (!diag->column)
+		return; /* somewhere in it */
+	fputs("  ", stderr);
 	for (uint32_t i = 1; i < diag->column; i++)
 		putc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
 	fputs("^\n", stderr);
@@ -54,7 +57,8 @@ static int fail(const struct cli_invocation *inv, struct ot_err *err, const stru
 	dif_diag_print(&shown, inv->opts.errtags, &text);
 	cli_error("%s: %s", context, ot_buf_str(&text));
 	ot_buf_deinit(&text);
-	if (src)
+	/* what cpp made of a script has other lines */
+	if (src && !(src->kind == DIF_SOURCE_SCRIPT && inv->opts.cpp))
 		show_caret(diag, src);
 	if (diag->hint && isatty(STDERR_FILENO))
 		fprintf(stderr, "  (%s)\n", diag->hint);

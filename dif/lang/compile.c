@@ -24,6 +24,7 @@ struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_opt
 	ot_map_init(&c->local);
 	ot_map_init(&c->aggs);
 	ot_map_init(&c->pending);
+	ot_map_init(&c->providers);
 	c->next_global = c->next_thread = c->next_local = DIF_VAR_USER_MIN;
 	c->next_agg = 1;
 	if (!dif_types_init(c) || !dif_builtins_init(c)) {
@@ -43,8 +44,11 @@ void dif_compiler_destroy(struct dif_compiler *comp)
 	ot_map_deinit(&comp->local);
 	ot_map_deinit(&comp->aggs);
 	ot_map_deinit(&comp->pending);
-	for (struct dif_provider *p = comp->providers; p; p = p->next)
+	for (size_t i = 0; i < comp->providers.count; i++) {
+		struct dif_provider *p = comp->providers.entries[i]->value;
 		ot_map_deinit(&p->probes);
+	}
+	ot_map_deinit(&comp->providers);
 	dif_types_deinit(&comp->types);
 	ot_buf_deinit(&comp->lex.text);
 	free(comp->clauses);

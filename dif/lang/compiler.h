@@ -36,7 +36,6 @@ struct dif_provider {
 	struct ot_map probes; /* struct dif_provider_probe, by name */
 	bool has_attr[DIF_ATTR_PARTS];
 	struct dif_attribute attrs[DIF_ATTR_PARTS];
-	struct dif_provider *next;
 };
 
 /* A clause being compiled, one probe description at a time. */
@@ -72,7 +71,7 @@ struct dif_compiler {
 	uint64_t next_uarg;
 	uint32_t next_hidden; /* numbers this->%… variables of if/else */
 	struct dif_xlator *xlators;
-	struct dif_provider *providers;
+	struct ot_map providers; /* struct dif_provider, by name */
 	const char *fresh;     /* the global that the assignment being cooked is to make; NULL */
 	uint32_t expand_depth; /* inlines and translators within each other */
 	uint32_t gen;          /* number of this compilation */

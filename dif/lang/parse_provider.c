@@ -24,10 +24,7 @@ struct dif_provider_probe {
 
 struct dif_provider *dif_provider_find(const struct dif_compiler *c, const char *name)
 {
-	for (struct dif_provider *p = c->providers; p; p = p->next)
-		if (!strcmp(p->name, name))
-			return p;
-	return NULL;
+	return ot_map_gets(&c->providers, name);
 }
 
 struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name)
@@ -41,9 +38,9 @@ struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name)
 		return NULL;
 	p->name = dif_strdup(c, &c->arena, name);
 	ot_map_init(&p->probes);
-	p->next = c->providers;
-	c->providers = p;
-	return p->name ? p : NULL;
+	if (!p->name || !ot_map_puts(&c->providers, p->name, p))
+		return dif_fail_memory(c);
+	return p;
 }
 
 bool dif_provider_is_real(struct dif_compiler *c, const char *name)
@@ -53,14 +50,12 @@ bool dif_provider_is_real(struct dif_compiler *c, const char *name)
 
 const struct dif_provider *dif_compiler_provider(const struct dif_compiler *comp, size_t i)
 {
-	size_t n = 0;
-
-	/* the list has the last one first */
-	for (const struct dif_provider *p = comp->providers; p; p = p->next)
-		n += p->is_declared;
-	for (const struct dif_provider *p = comp->providers; p; p = p->next)
-		if (p->is_declared && --n == i)
+	for (size_t k = 0; k < comp->providers.count; k++) {
+		const struct dif_provider *p = comp->providers.entries[k]->value;
+		/* those that only a pragma spoke of do not count */
+		if (p->is_declared && i-- == 0)
 			return p;
+	}
 	return NULL;
 }
 
