@@ -11,7 +11,8 @@ of coverage.list is
     KIND NAME: POSITIVE, NEGATIVE
     KIND NAME: n/a: why there is no test
 
-Either test may also be "n/a: why". Tests are paths from tests/d; ../unit/FILE.c:FUNCTION names a unit test.
+Either test may also be "n/a: why". Tests are paths from tests/d; ../unit/FILE.c:FUNCTION names a unit test,
+../cli/cli_test.py:FUNCTION one of the command line.
 A positive test ends well. A negative one is refused: err.*, drp.*, or a tst.* that says which failure it expects
 (@@exit, @@stderr, or an ERROR clause). Both must mention NAME; a tag's negative test is named after the tag.
 """
@@ -99,10 +100,10 @@ class Test:
             self.problem = f"{path}: there is no such test"
             return
         if self.function:
-            m = re.search(r"^static void " + re.escape(self.function) + r"\(void \*\*.*?^\}", self.text, re.S | re.M)
+            m = re.search(r"^(?:static void|    def) " + re.escape(self.function) + r"\((?:void \*\*|self)", self.text,
+                          re.M)
             if not m:
                 self.problem = f"{path}: the file has no such test"
-            self.text = self.text if m else ""
 
     def refuses(self):
         return self.kind in ("err", "drp", "unit") or re.search(r"@@exit: [1-9]|@@stderr:|\bERROR\b", self.text)

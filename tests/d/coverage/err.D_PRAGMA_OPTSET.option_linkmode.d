@@ -1,5 +1,5 @@
-/* ASSERTION: linkmode is for the command line only. */
-#pragma D option linkmode=1
+/* ASSERTION: linkmode refuses a value that is none. */
+#pragma D option linkmode=@none@
 
 BEGIN
 {

@@ -1,5 +1,5 @@
-/* ASSERTION: linktype is for the command line only. */
-#pragma D option linktype=1
+/* ASSERTION: linktype refuses a value that is none. */
+#pragma D option linktype=@none@
 
 BEGIN
 {

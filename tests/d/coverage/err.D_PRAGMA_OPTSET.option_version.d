@@ -1,5 +1,5 @@
-/* ASSERTION: version is for the command line only. */
-#pragma D option version=1
+/* ASSERTION: version refuses a value that is none. */
+#pragma D option version=@none@
 
 BEGIN
 {

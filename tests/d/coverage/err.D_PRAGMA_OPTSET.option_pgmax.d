@@ -1,0 +1,7 @@
+/* ASSERTION: pgmax refuses a value that is none. */
+#pragma D option pgmax=@none@
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,7 @@
+/* ASSERTION: tree refuses a value that is none. */
+#pragma D option tree=@none@
+
+BEGIN
+{
+	exit(0);
+}
