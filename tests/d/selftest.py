@@ -6,6 +6,7 @@ import stat
 import sys
 import tempfile
 
+import coverage
 import run
 
 # Stands in for outsight: prints what the program says after "print:", "error:" and "status:".
@@ -39,8 +40,35 @@ CASES = [
 ]
 
 
+# (kind, name, tests of coverage.list, accepted?)
+MAPPED = [
+    ("tag", "D_SYNTAX", ["basics/tst.begin_end.d", "errors/err.D_SYNTAX.brace.d"], True),
+    ("tag", "D_SYNTAX", ["basics/tst.begin_end.d", "errors/err.D_EMPTY.file.d"], False),
+    ("tag", "D_SYNTAX", ["basics/tst.begin_end.d", "basics/tst.begin_end.d"], False),
+    ("tag", "D_SYNTAX", ["basics/tst.begin_end.d"], False),
+    ("tag", "D_SYNTAX", ["errors/err.D_EMPTY.file.d", "errors/err.D_SYNTAX.brace.d"], False),
+    ("tag", "D_SYNTAX", ["basics/tst.nosuch.d", "errors/err.D_SYNTAX.brace.d"], False),
+    ("tag", "D_SYNTAX", ["n/a: there is no grammar at all"], True),
+    ("tag", "D_SYNTAX", ["n/a: none"], False),
+    ("subroutine", "strlen", ["strings/tst.length.d", "errors/err.D_PROTO_LEN.strlen.d"], True),
+    ("subroutine", "strlen", ["strings/tst.json.d", "errors/err.D_PROTO_LEN.strlen.d"], False),
+    ("option", "quiet", ["printf/tst.trace_quiet.d", "coverage/err.D_PRAGMA_OPTSET.option_quiet.d"], True),
+    ("option", "quiet", ["printf/tst.trace_quiet.d", "coverage/err.D_PRAGMA_OPTSET.option_cpu.d"], False),
+    ("conversion", "%hd", ["n/a: tested nowhere else", "coverage/err.D_PRINTF_ARG_TYPE.conv_hd.d"], True),
+    ("conversion", "%hd", ["n/a: tested nowhere else", "coverage/err.D_PRINTF_ARG_TYPE.conv_d.d"], False),
+    ("letter", "-V", ["../cli/cli_test.py:test_versions", "../cli/cli_test.py:test_nosuch"], False),
+]
+
+
+def misjudged_lines():
+    for kind, name, tests, accepted in MAPPED:
+        complaints = coverage.check_line(kind, name, [coverage.Test(t) for t in tests])
+        if accepted == bool(complaints):
+            yield f"{kind} {name} by {tests}: {complaints or 'not one complaint'}"
+
+
 def main():
-    wrong = []
+    wrong = list(misjudged_lines())
     with tempfile.TemporaryDirectory() as folder:
         fake = os.path.join(folder, "outsight")
         with open(fake, "w", encoding="utf-8") as f:
@@ -62,7 +90,7 @@ def main():
             wrong.append("the orphan .out was not found")
     for line in wrong:
         print(line)
-    print(f"self-test: {len(CASES) + 1} cases, {len(wrong)} misjudged")
+    print(f"self-test: {len(CASES) + len(MAPPED) + 1} cases, {len(wrong)} misjudged")
     return 1 if wrong else 0
 
 

@@ -1,4 +1,4 @@
-/* ASSERTION: errfunc is the tracer's, and no program writes it. */
+/* ASSERTION: errfunc is D's own: a program cannot assign to it. */
 BEGIN
 {
 	errfunc = "text";

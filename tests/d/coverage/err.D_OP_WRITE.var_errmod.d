@@ -1,4 +1,4 @@
-/* ASSERTION: errmod is the tracer's, and no program writes it. */
+/* ASSERTION: errmod is D's own: a program cannot assign to it. */
 BEGIN
 {
 	errmod = "text";

@@ -1,4 +1,4 @@
-/* ASSERTION: errname is the tracer's, and no program writes it. */
+/* ASSERTION: errname is D's own: a program cannot assign to it. */
 BEGIN
 {
 	errname = "text";

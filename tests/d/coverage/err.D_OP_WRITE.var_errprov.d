@@ -1,4 +1,4 @@
-/* ASSERTION: errprov is the tracer's, and no program writes it. */
+/* ASSERTION: errprov is D's own: a program cannot assign to it. */
 BEGIN
 {
 	errprov = "text";

@@ -9,6 +9,7 @@
 #pragma D option temporal
 #pragma D option zone
 #pragma D option core
+#pragma D option cpu=0
 #pragma D option droptags
 #pragma D option empty
 #pragma D option errtags
