@@ -125,13 +125,16 @@ class Test:
         if kind in ("output", "tag", "drop"):
             return True
         if kind == "option" and self.kind != "unit":
-            return (name == "cpp" and "@@cpp" in code) or re.search(r"(?:option|-\w*x|setopt\()\W*" + re.escape(name) + r"\b", code)
+            return (name == "cpp" and "@@cpp" in code) or re.search(
+                r"(?:option|-\w*x|setopt\()\W*" + re.escape(name) + r"\b", code)
         return re.search(r"\b" + re.escape(name) + r"\b", code)
 
 
 def check_line(kind, name, tests):
     if len(tests) == 1:
-        return ([tests[0].problem] if tests[0].problem else []) if tests[0].reason is not None else ["one test alone: a positive and a negative one are needed"]
+        if tests[0].reason is None:
+            return ["one test alone: a positive and a negative one are needed"]
+        return [tests[0].problem] if tests[0].problem else []
     out = []
     positive, negative = tests
     if positive.path == negative.path and not positive.reason and positive.kind != "unit":
