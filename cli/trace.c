@@ -442,8 +442,8 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	struct run r = { .inv = inv, .booted = booted, .signal_fd = -1, .wake_fd = -1 };
 	int status;
 
-	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof && !inv->opts.grabanon &&
-	    !inv->opts.zdefs) {
+	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof && !inv->compile_only &&
+	    !inv->opts.grabanon && !inv->opts.zdefs) {
 		cli_error("no probes specified");
 		return CLI_EXIT_ERROR;
 	}

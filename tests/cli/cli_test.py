@@ -203,6 +203,7 @@ class Programs(Case):
 
     def test_compile_only(self):
         self.expect(["-en", "BEGIN { exit(9); }"], 0, "", "")
+        self.expect(["-b", "1t", "-e"], 0, "", "")
         self.write("a.d", "BEGIN { exit(9); }\n")
         self.expect(["-e", "-s", "a.d"], 0, "", "")
         out = self.expect(["-e", "-v", "-n", "BEGIN"])[1]
