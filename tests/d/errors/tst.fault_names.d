@@ -1,0 +1,13 @@
+/*
+ * ASSERTION: Every fault has its name.
+ */
+#pragma D option quiet
+
+BEGIN
+{
+	printf("%d %d %d %d %d\n", DTRACEFLT_UNKNOWN, DTRACEFLT_BADADDR, DTRACEFLT_BADALIGN, DTRACEFLT_ILLOP,
+	    DTRACEFLT_DIVZERO);
+	printf("%d %d %d %d %d %d\n", DTRACEFLT_NOSCRATCH, DTRACEFLT_KPRIV, DTRACEFLT_UPRIV, DTRACEFLT_TUPOFLOW,
+	    DTRACEFLT_BADSTACK, DTRACEFLT_LIBRARY);
+	exit(0);
+}
