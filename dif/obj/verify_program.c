@@ -16,7 +16,7 @@
  *   41  lquantize and llquantize have possible parameters
  *   42  no aggregation after speculate or commit
  *   43  nothing recorded before speculate, only one speculate
- *   44  one commit, nothing recorded before or after it, no speculate beside it
+ *   44  one commit, nothing recorded before or after it, no speculate after it
  *   45  an aggregation's name and number: from 1, in order
  */
 #include <string.h>
@@ -248,11 +248,8 @@ static struct ot_err *check_order(const struct check *c, const struct dif_action
 		o->speculate = true;
 	}
 	if (a->kind == DIF_ACT_commit) {
-		if (o->commit || o->data || o->speculate)
-			return bad(44, c, "commit after %s",
-				   o->commit      ? "commit"
-				   : o->speculate ? "speculate"
-						  : "recorded data");
+		if (o->commit || o->data)
+			return bad(44, c, "commit after %s", o->commit ? "commit" : "recorded data");
 		o->commit = true;
 	}
 	if (is_data(a)) {

@@ -267,7 +267,7 @@ static void rule_42_to_44_order(void **state)
 		{ AGG, COMMIT, NULL },         { SPEC, AGG, "rule 42 " },    { COMMIT, AGG, "rule 42 " },
 		{ TRACE, SPEC, "rule 43 " },   { SPEC, SPEC, "rule 43 " },   { SPEC, EXIT, "rule 43 " },
 		{ COMMIT, TRACE, "rule 44 " }, { COMMIT, SPEC, "rule 44 " }, { COMMIT, COMMIT, "rule 44 " },
-		{ TRACE, COMMIT, "rule 44 " }, { SPEC, COMMIT, "rule 44 " },
+		{ TRACE, COMMIT, "rule 44 " }, { SPEC, COMMIT, NULL },
 	};
 	struct fixture f;
 	(void)state;
