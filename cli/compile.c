@@ -95,6 +95,7 @@ static int compile_source(struct cli_compilation *c, struct cli_invocation *inv,
 {
 	const struct dif_diag *diag = NULL;
 	struct ot_err *err = dif_compile(c->comp, src, &c->prog, &unit->first, &diag);
+	fputs(dif_compiler_tree(c->comp), stderr); /* of a program that fails, as far as it went */
 
 	if (err)
 		return fail(inv, err, diag, src, context);

@@ -6,6 +6,7 @@
 
 #include "dif/lang/cg.h"
 #include "dif/lang/cook.h"
+#include "dif/lang/tree.h"
 
 /* --- probes of a description --------------------------------------------------------------- */
 
@@ -255,7 +256,9 @@ static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause
 {
 	struct dif_clause cl = { .probe = *desc, .line = pc->line };
 
-	if (!compile_both(c, piece, &cl, out))
+	bool ok = compile_both(c, piece, &cl, out);
+	dif_tree_note(c, DIF_TREE_COOKED, piece->predicate, piece->body);
+	if (!ok)
 		return false;
 	cl.nactions = (uint32_t)out->n;
 	if (out->n) {
@@ -281,7 +284,10 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 		return false;
 	/* clauses run one after another, so they can share the hidden variables of their ifs */
 	c->next_hidden = 0;
+	dif_tree_note(c, DIF_TREE_PARSED, pred, body);
 	struct dif_piece *piece = dif_sugar(c, pred, body);
+	for (const struct dif_piece *p = piece; p; p = p->next)
+		dif_tree_note(c, DIF_TREE_EXPANDED, p->predicate, p->body);
 	for (; piece; piece = piece->next) {
 		struct dif_actions out = { 0 };
 		bool ok = compile_piece(c, pc, piece, desc, &out);

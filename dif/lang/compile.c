@@ -14,6 +14,7 @@ struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_opt
 
 	if (!c)
 		return ot_err_nomem();
+	ot_buf_init(&c->tree);
 	ot_arena_init(&c->arena);
 	ot_arena_init(&c->scratch);
 	c->nodes = &c->scratch;
@@ -51,6 +52,7 @@ void dif_compiler_destroy(struct dif_compiler *comp)
 	ot_map_deinit(&comp->providers);
 	dif_types_deinit(&comp->types);
 	ot_buf_deinit(&comp->lex.text);
+	ot_buf_deinit(&comp->tree);
 	free(comp->clauses);
 	free(comp->optsets);
 	ot_arena_deinit(&comp->arena);
@@ -167,6 +169,7 @@ static void reset(struct dif_compiler *c, const struct dif_source *src, struct d
 	c->hide_uses = c->cook_depth = 0;
 	c->used = DIF_ATTRIBUTE_DEFAULT;
 	c->region = NULL;
+	c->tree.len = 0;
 	c->params = NULL;
 	c->fresh = NULL;
 	c->nodes = &c->scratch;
@@ -202,4 +205,9 @@ struct dif_attribute dif_compiler_used(const struct dif_compiler *comp)
 uint64_t dif_compiler_matched(const struct dif_compiler *comp)
 {
 	return comp->matched;
+}
+
+const char *dif_compiler_tree(const struct dif_compiler *comp)
+{
+	return comp->tree.len ? ot_buf_str((struct ot_buf *)&comp->tree) : "";
 }

@@ -84,6 +84,7 @@ struct dif_compiler {
 	uint32_t nesting; /* of the recursive descent */
 	uint32_t ncopied; /* nodes, for this clause or definition */
 	uint64_t matched;
+	struct ot_buf tree; /* what -x tree asked for */
 	bool is_library;
 	bool skip_library; /* a depends_on was not met */
 	bool saw_anything;

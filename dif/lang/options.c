@@ -108,7 +108,7 @@ static const struct option options[] = {
 	{ "pgmax", A_COUNT, BEFORE_START, 0 },
 	{ "pspec", FLAG, BEFORE_START, FIELD(pspec) },
 	{ "strip", SAID, BEFORE_START, 0 },
-	{ "tree", A_COUNT, BEFORE_START, 0 },
+	{ "tree", NUMBER, BEFORE_START, FIELD(tree) },
 	{ "tregs", COUNT, BEFORE_START, FIELD(tregs) },
 	{ "udefs", FLAG, BEFORE_START, FIELD(udefs) },
 	{ "unodefs", FLAG, BEFORE_START, FIELD(unodefs) },

@@ -39,6 +39,7 @@ struct dif_options {
 	struct dif_attribute amin;
 	uint32_t version; /* 0: the latest; newer names are not seen */
 	uint64_t iregs, tregs;
+	int64_t tree; /* bits of enum dif_tree_pass */
 	/* any option that was set, by name, to its text ("" when none): for the rest and for -x lists */
 	struct ot_map set;
 	/* ours */
