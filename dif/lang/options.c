@@ -138,10 +138,6 @@ static const struct option options[] = {
 	{ "noresolve", FLAG, ANY_TIME, FIELD(noresolve) },
 	{ "quietresize", FLAG, BEFORE_START, FIELD(quietresize) },
 	/* ours */
-	{ "maxcost", COUNT, BEFORE_START, FIELD(maxcost_pct) },
-	{ "trap", TEXT, BEFORE_START, FIELD(trap) },
-	{ "ttl", RATE, BEFORE_START, FIELD(ttl_ns) },
-	{ "view", TEXT, BEFORE_START, FIELD(view) },
 };
 
 void dif_options_init(struct dif_options *opts)
@@ -167,7 +163,6 @@ void dif_options_init(struct dif_options *opts)
 		.temporal = true,
 		.iregs = 8,
 		.tregs = 8,
-		.maxcost_pct = 20,
 	};
 	ot_map_init(&opts->set);
 	ot_map_init(&opts->strings);

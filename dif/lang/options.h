@@ -42,11 +42,6 @@ struct dif_options {
 	int64_t tree; /* bits of enum dif_tree_pass */
 	/* any option that was set, by name, to its text ("" when none): for the rest and for -x lists */
 	struct ot_map set;
-	/* ours */
-	uint64_t maxcost_pct;
-	uint64_t ttl_ns;
-	const char *trap;
-	const char *view;
 	struct ot_map strings; /* keeps the texts */
 };
 

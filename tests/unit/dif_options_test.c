@@ -68,13 +68,11 @@ static void sizes_and_rates(void **state)
 	HAS(switchrate_ns, "switchrate", "25", 25);
 	HAS(statusrate_ns, "statusrate", "2min", 120000000000);
 	HAS(cleanrate_ns, "cleanrate", "3msec", 3000000);
-	HAS(ttl_ns, "ttl", "1H", 3600000000000);
 	HAS(aggsortkeypos, "aggsortkeypos", "2", 2);
 	HAS(aggsortpos, "aggsortpos", "-1", -1);
 	HAS(cpu, "cpu", "3", 3);
 	HAS(iregs, "iregs", "4", 4);
 	HAS(tregs, "tregs", "2", 2);
-	HAS(maxcost_pct, "maxcost", "50", 50);
 	HAS(bufpolicy, "bufpolicy", "ring", DIF_BUF_RING);
 	HAS(bufpolicy, "bufpolicy", "fill", DIF_BUF_FILL);
 	HAS(bufpolicy, "bufpolicy", "switch", DIF_BUF_SWITCH);
@@ -152,8 +150,6 @@ static void texts_and_words(void **state)
 		{ "amin", "Stable/Evolving/Common" },
 		{ "cpppath", "/bin/cpp" },
 		{ "syslibdir", "/lib" },
-		{ "trap", "int3" },
-		{ "view", "host" },
 		{ "version", "1.12.1" },
 		{ "version", "1.5.0" },
 		{ "core", NULL },
@@ -206,11 +202,11 @@ static void bad_values(void **state)
 		{ "ustackframes", "" },    { "jstackframes", "x" },   { "jstackstrsize", "-1" },
 		{ "stackindent", "-2" },   { "aggrate", "0hz" },      { "aggrate", "1fortnight" },
 		{ "switchrate", "hz" },    { "statusrate", NULL },    { "cleanrate", "-1hz" },
-		{ "ttl", "99999999999d" }, { "aggsortkeypos", "" },   { "aggsortpos", "first" },
+		{ "aggsortkeypos", "" },   { "aggsortpos", "first" },
 		{ "cpu", "-1" },           { "iregs", "0" },          { "tregs", "0" },
-		{ "maxcost", "0" },        { "bufpolicy", "Ring" },   { "bufpolicy", NULL },
+		{ "bufpolicy", "Ring" },   { "bufpolicy", NULL },
 		{ "bufresize", "half" },   { "encoding", "latin1" },  { "cpppath", NULL },
-		{ "syslibdir", NULL },     { "trap", NULL },          { "view", NULL },
+		{ "syslibdir", NULL },     
 		{ "evaltime", "init" },    { "evaltime", NULL },      { "late", "stat" },
 		{ "linkmode", "" },        { "linktype", "elf|dof" }, { "pgmax", "-1" },
 		{ "tree", "all" },         { "ctypes", NULL },        { "define", "" },

@@ -32,7 +32,6 @@
 #pragma D option noerror
 #pragma D option noresolve
 #pragma D option quietresize
-#pragma D option maxcost=50
 #pragma D option trap=int3
 #pragma D option ttl=10s
 #pragma D option grabanon=no
