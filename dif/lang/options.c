@@ -137,7 +137,6 @@ static const struct option options[] = {
 	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
 	{ "noresolve", FLAG, ANY_TIME, FIELD(noresolve) },
 	{ "quietresize", FLAG, BEFORE_START, FIELD(quietresize) },
-	/* ours */
 };
 
 void dif_options_init(struct dif_options *opts)

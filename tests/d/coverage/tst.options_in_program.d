@@ -32,7 +32,5 @@
 #pragma D option noerror
 #pragma D option noresolve
 #pragma D option quietresize
-#pragma D option trap=int3
-#pragma D option ttl=10s
 #pragma D option grabanon=no
 BEGIN { printf("taken\n"); exit(0); }
