@@ -45,7 +45,7 @@ static void make_task(struct ef *f, uint32_t cpu)
 {
 	uint64_t task = EF_TASKS + cpu * VP_FAKE_PAGE, percpu = EF_PERCPU + cpu * VP_FAKE_PAGE;
 	uint64_t cred = task + 0x800, stack = EF_STACKS + cpu * 0x4000ull;
-	char comm[16];
+	char comm[24]; /* a task has 16 of them */
 
 	map_pages(f, task, 1);
 	map_pages(f, percpu, 1);
@@ -53,7 +53,7 @@ static void make_task(struct ef *f, uint32_t cpu)
 	poke(f, percpu + EF_PERCPU_CURRENT, task, 8);
 	poke(f, percpu + EF_PERCPU_RQ + EF_RQ_CLOCK, 5000, 8);
 	snprintf(comm, sizeof(comm), "swapper/%u", cpu);
-	vp_fake_write(f->fake, f->kernel_root, task + EF_TASK_COMM, comm, sizeof(comm));
+	vp_fake_write(f->fake, f->kernel_root, task + EF_TASK_COMM, comm, 16);
 	poke(f, task + EF_TASK_PID, 100 + cpu, 4);
 	poke(f, task + EF_TASK_TGID, 90 + cpu, 4);
 	poke(f, task + EF_TASK_PARENT, EF_TASKS, 8); /* the first task is everyone's parent, its own too */
