@@ -31,7 +31,7 @@ enum dif_node_kind {
 	DIF_N_OP3,      /* left ? right : third */
 	DIF_N_FUNC,     /* left: what is called; args */
 	DIF_N_TYPE,     /* (type) in sizeof, an inline's parameter … */
-	DIF_N_CAST,     /* left to type */
+	DIF_N_CAST,     /* left to type; op: ASGN where an assignment implies it */
 	DIF_N_MEMBER,   /* left.name or left->name (op) */
 	DIF_N_XLATE,    /* xlate <type>(left); cooked: right: the struct as a type, op: ARROW for a pointer to
 			 * it.    args: where it is assigned whole, the assignments of its members */

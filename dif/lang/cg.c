@@ -78,7 +78,7 @@ static int cg_cast(struct dif_cg *cg, struct dif_node *n)
 		to_bool(cg, reg);
 		return reg;
 	}
-	if (is_loose(n->left) && fs < ts)
+	if (is_loose(n->left) && fs < ts && n->op != DIF_O_ASGN)
 		dif_cg_extend(cg, reg, from);
 	if (ts < fs || (ts == fs && (is_loose(n->left) || dif_is_signed(c, to) != dif_is_signed(c, from))))
 		dif_cg_extend(cg, reg, to);

@@ -119,6 +119,16 @@ static bool is_recorded_only(const struct dif_node *n)
 	}
 }
 
+/* Assigning narrows, and does not widen: what arithmetic made is stored as it is (`wide = 1 << 31` is 2^31). */
+static struct dif_node *to_target(struct dif_compiler *c, struct dif_node *value, struct dif_type *type)
+{
+	struct dif_node *cast = dif_cast_to(c, value, type);
+
+	if (cast && cast->kind == DIF_N_CAST && cast != value)
+		cast->op = DIF_O_ASGN;
+	return cast;
+}
+
 /* An unknown x gets the type of e. */
 static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 {
@@ -149,7 +159,7 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 	if (!check_modifiable(c, n) || (n->right->kind == DIF_N_XLATE && !dif_xlate_whole(c, n->right)))
 		return NULL;
 	if (!dif_type_same(c, lt, value) && (dif_is_int(c, lt) || dif_is_string(c, lt)))
-		n->right = dif_cast_to(c, n->right, lt);
+		n->right = to_target(c, n->right, lt);
 	n->type = lt;
 	return n->right ? n : NULL;
 }
