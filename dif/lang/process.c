@@ -59,7 +59,7 @@ bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc,
 
 	if (!digits || !c->world->has_process)
 		return true;
-	pid = strlen(digits) > 10 ? 0 : atoll(digits);
+	pid = strlen(digits) > 10 ? 0 : strtoll(digits, NULL, 10);
 	if (pid <= 0 || pid > INT32_MAX)
 		return dif_fail(c, DIF_D_PROC_BADPID, line, "%s contains an invalid pid", desc->provider);
 	if (!c->world->has_process(c->world->env, pid))

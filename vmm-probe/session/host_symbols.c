@@ -217,25 +217,35 @@ static void process_destroy(struct process *p)
 	free(p);
 }
 
+/* The next word at *@at, which is moved behind it. */
+static char *word(char **at)
+{
+	*at += strspn(*at, " ");
+	return strsep(at, " ");
+}
+
 /* "start-end perms offset device inode path"; only of files. */
 static bool parse_map(char *line, struct map *ret)
 {
 	struct map m = { 0 };
-	char dev[32];
-	uint64_t inode;
-	int path = 0;
+	char *at = line, *range, *offset, *dev, *inode, *end;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %31s %" SCNu64 " %n", &m.start, &m.end,
-		   &m.offset, dev, &inode, &path) != 5 ||
-	    !path || line[path] != '/')
+	if (!(range = word(&at)) || !at || !word(&at) || !at || !(offset = word(&at)) || !at ||
+	    !(dev = word(&at)) || !at || !(inode = word(&at)) || !at)
 		return false;
-	char *deleted = strstr(line + path, " (deleted)");
+	at += strspn(at, " ");
+	m.start = strtoull(range, &end, 16);
+	m.offset = strtoull(offset, NULL, 16);
+	if (*at != '/' || *end != '-')
+		return false;
+	m.end = strtoull(end + 1, NULL, 16);
+	char *deleted = strstr(at, " (deleted)");
 	if (deleted && !deleted[10])
 		*deleted = '\0';
-	if (asprintf(&m.key, "%s %" PRIu64 " %s", dev, inode, line + path) < 0)
+	if (asprintf(&m.key, "%s %s %s", dev, inode, at) < 0)
 		return false;
-	m.path_at = strlen(m.key) - strlen(line + path);
+	m.path_at = strlen(m.key) - strlen(at);
 	*ret = m;
 	return true;
 }

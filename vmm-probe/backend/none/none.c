@@ -125,7 +125,6 @@ static int none_string(void *backend, uint32_t var, char *dst, uint32_t cap)
 static uint64_t parent_of(uint64_t pid)
 {
 	char path[64], stat[512];
-	unsigned long long parent = 0;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
@@ -135,11 +134,9 @@ static uint64_t parent_of(uint64_t pid)
 	n = read(fd, stat, sizeof(stat) - 1);
 	close(fd);
 	stat[n > 0 ? n : 0] = '\0';
-	/* the name, in parentheses, may have anything in it */
+	/* "PID (NAME) STATE PARENT …"; the name may have anything in it */
 	const char *behind_name = strrchr(stat, ')');
-	if (!behind_name || sscanf(behind_name + 1, " %*c %llu", &parent) != 1)
-		return 0;
-	return parent;
+	return behind_name && strlen(behind_name) > 4 ? strtoull(behind_name + 4, NULL, 10) : 0;
 }
 
 static bool none_progenyof(void *backend, uint64_t pid)
