@@ -24,6 +24,33 @@ static enum dif_op var_op(const struct dif_ident *id, bool store)
 	}
 }
 
+/*
+ * An element of an array, or a thread's variable, that nothing was stored in yet has no address. One that
+ * holds a struct is wanted by its address, to load or to store a member, so that it comes into being here,
+ * all zeros. The tuple is still in place.
+ */
+static void fault_in(struct dif_cg *cg, const struct dif_node *n, int reg)
+{
+	const struct dif_ident *id = n->ident;
+	uint32_t there = dif_label(&cg->as);
+
+	dif_emit_r2(&cg->as, DIF_OP_tst, reg, 0);
+	dif_emit_branch(&cg->as, DIF_OP_bne, there);
+	dif_emit_setx(&cg->as, dif_sizeof(cg->c, n->type), reg);
+	dif_emit_r2(&cg->as, DIF_OP_allocs, reg, reg);
+	dif_emit_var(&cg->as, var_op(id, true), id, n->type, reg);
+	dif_emit_var(&cg->as, var_op(id, false), id, n->type, reg);
+	dif_label_place(&cg->as, there);
+}
+
+static bool needs_fault_in(struct dif_cg *cg, const struct dif_node *n)
+{
+	const struct dif_ident *id = n->ident;
+
+	return id->kind != DIF_ID_BUILTIN && (id->is_array || id->var_scope == DIF_SCOPE_THREAD) &&
+	       dif_is_byref(cg->c, n->type) && !dif_is_string(cg->c, n->type);
+}
+
 int dif_cg_var(struct dif_cg *cg, struct dif_node *n)
 {
 	const struct dif_ident *id = n->ident;
@@ -43,6 +70,8 @@ int dif_cg_var(struct dif_cg *cg, struct dif_node *n)
 	int reg = dif_reg_alloc(cg);
 	if (reg > 0)
 		dif_emit_var(&cg->as, var_op(id, false), id, n->type, reg);
+	if (reg > 0 && needs_fault_in(cg, n))
+		fault_in(cg, n, reg);
 	return reg;
 }
 

@@ -24,7 +24,7 @@ static uint64_t subr_lltostr(struct dif_vm *vm)
 	} while (rest);
 	if (base == 16)
 		text[--at] = 'x';
-	if (base == 16 || base == 8)
+	if (base == 16 || (base == 8 && v)) /* octal zero is its own prefix */
 		text[--at] = '0';
 	if (negative)
 		text[--at] = '-';
