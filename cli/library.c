@@ -24,6 +24,7 @@ struct library {
 	size_t len;
 	bool done;
 	bool in_progress; /* its dependencies are being compiled: meeting it again is a cycle */
+	bool passed_over; /* something that it depends on is not there */
 };
 
 struct libraries {
@@ -109,19 +110,23 @@ static char *system_directory(void)
 
 static struct ot_err *compile_one(struct libraries *libs, size_t index);
 
-static struct ot_err *compile_named(struct libraries *libs, const char *name, size_t len)
+/* *ret_met: false when it was passed over. */
+static struct ot_err *compile_named(struct libraries *libs, const char *name, size_t len, bool *ret_met)
 {
 	for (size_t i = 0; i < libs->count; i++)
-		if (strlen(libs->items[i].name) == len && !memcmp(libs->items[i].name, name, len))
-			return compile_one(libs, i);
+		if (strlen(libs->items[i].name) == len && !memcmp(libs->items[i].name, name, len)) {
+			OT_TRY(compile_one(libs, i));
+			*ret_met &= !libs->items[i].passed_over;
+		}
 	return NULL;
 }
 
 /* Compile what the "#pragma D depends_on library" lines of a text name. */
-static struct ot_err *compile_dependencies(struct libraries *libs, const char *text)
+static struct ot_err *compile_dependencies(struct libraries *libs, const char *text, bool *ret_met)
 {
 	static const char *const words[] = { "#", "pragma", "D", "depends_on", "library" };
 
+	*ret_met = true;
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		const char *s = line + strspn(line, " \t\n");
 		size_t i = 0;
@@ -131,7 +136,7 @@ static struct ot_err *compile_dependencies(struct libraries *libs, const char *t
 			s += strspn(s, " \t");
 		}
 		if (i == OT_ARRAY_SIZE(words))
-			OT_TRY(compile_named(libs, s, strcspn(s, " \t\r\n")));
+			OT_TRY(compile_named(libs, s, strcspn(s, " \t\r\n"), ret_met));
 	}
 	return NULL;
 }
@@ -140,14 +145,18 @@ static struct ot_err *compile_one(struct libraries *libs, size_t index)
 {
 	struct library *lib = &libs->items[index];
 	uint32_t first;
+	bool met;
 
 	if (lib->done)
 		return NULL;
 	if (lib->in_progress)
 		return ot_err_new(OT_ERR_BAD_DATA, "D library %s depends on itself", lib->path);
 	lib->in_progress = true;
-	OT_TRY(compile_dependencies(libs, lib->text));
+	OT_TRY(compile_dependencies(libs, lib->text, &met));
 	lib->done = true;
+	lib->passed_over = !met;
+	if (!met)
+		return NULL;
 	struct dif_source src = {
 		.kind = DIF_SOURCE_LIBRARY,
 		.name = lib->path,
@@ -161,6 +170,7 @@ static struct ot_err *compile_one(struct libraries *libs, size_t index)
 		return NULL;
 	if (*libs->diag && (*libs->diag)->tag && !strcmp((*libs->diag)->tag, "D_PRAGMA_DEPEND")) {
 		*libs->diag = NULL;
+		lib->passed_over = true;
 		ot_err_destroy(err);
 		return NULL;
 	}

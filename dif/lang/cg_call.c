@@ -105,12 +105,13 @@ int dif_cg_strlen(struct dif_cg *cg, int reg)
 	return len;
 }
 
-/* A user-space char * where a string is wanted is copied in. */
+/* A user-space char * where a string is wanted is copied in. Arguments behind the parameters are our own (the offsets
+ * that d_path() gets). */
 static bool copy_in_strings(struct dif_cg *cg, struct dif_node *n)
 {
 	const char *params = n->ident->func->params;
 
-	for (struct dif_node **a = &n->args; *a; a = &(*a)->next, params++) {
+	for (struct dif_node **a = &n->args; *a && *params; a = &(*a)->next, params++) {
 		params += *params == '?';
 		if (*params != 's' || !(*a)->is_userland || dif_is_string(cg->c, (*a)->type))
 			continue;

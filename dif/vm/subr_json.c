@@ -91,7 +91,7 @@ static bool take_number(struct reader *r)
 		if (!take_digits(r))
 			return false;
 	}
-	return r->p == r->end || (*r->p | 0x20) != 'x';
+	return r->p < r->end && (*r->p | 0x20) != 'x';
 }
 
 static bool take_word(struct reader *r)
@@ -103,13 +103,14 @@ static bool take_word(struct reader *r)
 		size_t n = strlen(words[i]);
 		if (left >= n && memcmp(r->p, words[i], n) == 0) {
 			r->p += n;
-			return r->p == r->end || !((*r->p | 0x20) >= 'a' && (*r->p | 0x20) <= 'z');
+			return r->p < r->end && !((*r->p | 0x20) >= 'a' && (*r->p | 0x20) <= 'z');
 		}
 	}
 	return false;
 }
 
-/* A number, true, false or null; the reader is not at its end. */
+/* A number, true, false or null; the reader is not at its end. One with which the text ends was cut off: only
+ * objects and arrays are documents. */
 static bool take_scalar(struct reader *r, struct dif_str *ret)
 {
 	const char *from = r->p;

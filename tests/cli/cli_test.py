@@ -307,6 +307,13 @@ class Ending(Case):
         for value, status in ((0, 0), (1, 1), (255, 255), (256, 0), (-1, 255), (0x1234, 0x34)):
             self.assertEqual(self.run_it("-qn", f"BEGIN {{ exit({value}); }}")[0], status)
 
+    def test_library_that_cannot_be(self):
+        """A library whose dependency is missing is passed over, and so is what depends on it."""
+        self.write("b.d", "#pragma D depends_on module nonesuch\ninline int bar = 1;\n")
+        self.write("a.d", "#pragma D depends_on library b.d\ninline int foo = bar;\n")
+        self.expect(("-L", self.dir, "-e", "-n", "BEGIN"), out="", err="")
+        self.assertEqual(self.run_it("-L", self.dir, "-e", "-n", "BEGIN { trace(foo); }")[0], 1)
+
     def test_faults_do_not_change_it(self):
         status, out, err = self.run_it("-qn", "BEGIN { trace(*(int *)NULL); } BEGIN { exit(0); }")
         self.assertEqual((status, out), (0, "\n"))
