@@ -52,6 +52,19 @@ typedef struct cpuinfo {
 	int cpu_lgrp;
 } cpuinfo_t;
 
+/* Of the current thread only: where any other last ran is not asked. */
+translator cpuinfo_t < kthread_t *T > {
+	cpu_id = cpu;
+	cpu_pset = -1;
+	cpu_chip = 0;
+	cpu_lgrp = 0;
+};
+
+inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (curthread);
+inline int pset = curcpu->cpu_pset;
+inline int chip = curcpu->cpu_chip;
+inline int lgrp = curcpu->cpu_lgrp;
+
 inline char PR_MODEL_UNKNOWN = 0;
 inline char PR_MODEL_ILP32 = 1;
 inline char PR_MODEL_LP64 = 2;

@@ -48,16 +48,5 @@ translator lwpsinfo_t < kthread_t *T > {
 	pr_name = execname;
 };
 
-translator cpuinfo_t < kthread_t *T > {
-	cpu_id = cpu;
-	cpu_pset = -1;
-	cpu_chip = 0;
-	cpu_lgrp = 0;
-};
-
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
 inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
-inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (curthread);
-inline int pset = curcpu->cpu_pset;
-inline int chip = curcpu->cpu_chip;
-inline int lgrp = curcpu->cpu_lgrp;

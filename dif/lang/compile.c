@@ -209,5 +209,5 @@ uint64_t dif_compiler_matched(const struct dif_compiler *comp)
 
 const char *dif_compiler_tree(const struct dif_compiler *comp)
 {
-	return comp->tree.len ? ot_buf_str((struct ot_buf *)&comp->tree) : "";
+	return comp->tree.len ? ot_buf_str(&comp->tree) : "";
 }

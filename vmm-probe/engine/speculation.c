@@ -8,8 +8,8 @@
  *
  *   commit(), discard():  OPEN, ONE (own) ─► OWN ─► FREE        at once
  *                         ONE (another's), MANY ─► COMMITTING, DISCARDING
- *                                                  ─► FREE      at a switch of the last engine that has its
- * bit there, by its service thread
+ *                                                  ─► FREE      at a switch of the last engine whose bit
+ *                                                               is there, by its service thread
  *
  * The vCPU that commits moves its own part at once; the others' parts are put behind what they recorded
  * when their half is handed over. Nobody adds to an id that is OWN, COMMITTING or DISCARDING.
