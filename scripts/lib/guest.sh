@@ -8,26 +8,26 @@ GUEST_SOURCES=$ROOT/tests/linux/guest
 # The host's channel, and more real modules, so that module symbols are there; what each depends on comes along.
 GUEST_MODULES=(virtio_pci virtio_console dummy veth loop xor bridge nbd)
 
-# "package=version" of the newest cloud kernel of series NAME that apt knows, or nothing.
+# "package=version" of the newest cloud kernel of series NAME that apt knows, or nothing. FLAVOUR is another metapackage.
 kernel_package()
 {
-	apt-cache show linux-image-cloud-amd64 2>/dev/null |
-		sed -n 's/^Depends: \(linux-image-[^ ]*\) (= \(.*\))$/\1=\2/p' |
+	apt-cache show "linux-image-${2:-cloud-amd64}" 2>/dev/null |
+		sed -n 's/^Depends: \(linux-image-[^ ]*\) (= \([^)]*\)).*$/\1=\2/p' |
 		awk -F= -v series="$1." 'index($2, series) == 1' | sort -V | tail -n 1
 }
 
-# fetch_kernel NAME: 0 when it is in the cache afterwards, 1 when this release has no such kernel.
+# fetch_kernel NAME [FLAVOUR]: 0 when it is in the cache afterwards, 1 when this release has no such kernel.
 fetch_kernel()
 {
-	local name=$1 dir=$CACHE/kernels/$1 package tmp release modules
+	local name=$1 flavour=${2:-cloud-amd64} dir=$CACHE/kernels/$1${2:+-$2} package tmp release modules
 	[ -e "$dir/release" ] && return 0
 	need_space "$CACHE" 1500
-	package=$(kernel_package "$name")
+	package=$(kernel_package "$name" "$flavour")
 	# Lists may never have been fetched, or (on Debian 12) backports not be known yet.
 	if [ -z "$package" ] && { [ "$(codename)" = bookworm ] || [ -z "$(kernel_package 6)" ]; }; then
 		apt_update
 		ensure_backports
-		package=$(kernel_package "$name")
+		package=$(kernel_package "$name" "$flavour")
 	fi
 	[ -n "$package" ] || return 1
 	tmp=$(mktemp -d "$CACHE/fetch.XXXXXX")

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each try_*() runs a few bytes and looks at what came out; one that does not come out is a "no". */
+#include "vmm-probe/backend/kvm/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/kvm/host_internal.h"
+
+#define KVM_API 12
+
+const char *vp_kvm_int3_name(enum vp_kvm_int3 v)
+{
+	static const char *const names[] = { "never", "debug-exit", "emulation-failure" };
+
+	return names[v];
+}
+
+const char *vp_kvm_inject_name(enum vp_kvm_inject v)
+{
+	static const char *const names[] = { "never", "rip", "rip+1" };
+
+	return names[v];
+}
+
+enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm)
+{
+	const struct kvm_run *run = vm->run;
+
+	if (run->exit_reason == KVM_EXIT_DEBUG && run->debug.arch.exception == 3)
+		return VP_INT3_DEBUG_EXIT;
+	if (run->exit_reason == KVM_EXIT_INTERNAL_ERROR &&
+	    run->emulation_failure.suberror == KVM_INTERNAL_ERROR_EMULATION &&
+	    run->emulation_failure.ndata >= 3 &&
+	    run->emulation_failure.flags & KVM_INTERNAL_ERROR_EMULATION_FLAG_INSTRUCTION_BYTES &&
+	    run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc)
+		return VP_INT3_EMULATION_FAILURE;
+	return VP_INT3_NEVER;
+}
+
+/* A run that a KVM may get wrong in any way: whatever it is, the answer is then no. */
+static bool runs(struct vp_tiny_vm *vm)
+{
+	ot_auto_err struct ot_err *err = vp_tiny_vm_run(vm);
+
+	return !err;
+}
+
+static bool debugs(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0)
+{
+	ot_auto_err struct ot_err *err = vp_tiny_vm_debug(vm, control, dr0);
+
+	return !err;
+}
+
+/* The guest's own int3, handed back with RIP at @offset behind it: does its handler return to the next
+ * instruction? */
+static struct ot_err *try_inject(struct vp_tiny_vm *vm, unsigned offset, bool *ret)
+{
+	const uint8_t code[] = { 0xcc, 0xf4 };
+	struct kvm_regs regs;
+
+	*ret = false;
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !runs(vm) || vp_kvm_int3_of_exit(vm) == VP_INT3_NEVER)
+		return NULL;
+	OT_TRY(vp_tiny_vm_regs(vm, &regs));
+	regs.rip = VP_TINY_CODE + offset;
+	OT_TRY(vp_tiny_vm_set_regs(vm, &regs));
+	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP | KVM_GUESTDBG_INJECT_BP, 0) || !runs(vm) ||
+	    vp_tiny_vm_out_port(vm) != VP_TINY_EXCEPTION + 3)
+		return NULL;
+	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !runs(vm) || vm->run->exit_reason != KVM_EXIT_HLT)
+		return NULL;
+	OT_TRY(vp_tiny_vm_regs(vm, &regs));
+	*ret = regs.rip == VP_TINY_CODE + 2 && regs.rsp == VP_TINY_STACK;
+	return NULL;
+}
+
+static struct ot_err *try_int3(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	const uint8_t code[] = { 0xcc, 0xf4 };
+	struct kvm_regs regs;
+	bool at, behind;
+
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !runs(vm))
+		return NULL;
+	OT_TRY(vp_tiny_vm_regs(vm, &regs));
+	if (regs.rip != VP_TINY_CODE)
+		return NULL;
+	host->int3 = vp_kvm_int3_of_exit(vm);
+	if (host->int3 == VP_INT3_NEVER)
+		return NULL;
+	OT_TRY(try_inject(vm, 0, &at));
+	OT_TRY(try_inject(vm, 1, &behind));
+	/* Both at once would mean that one of them ran the guest's int3 again. */
+	host->inject = at ? VP_INJECT_RIP : behind ? VP_INJECT_RIP_NEXT : VP_INJECT_NEVER;
+	return NULL;
+}
+
+/* The trap of an entry: out comes the port, RIP is at it or behind it, and a RIP that we set is where it goes
+ * on. */
+static struct ot_err *try_out(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	const uint8_t code[] = { VP_TRY_OUT, 0xf4, 0xe6, VP_TRY_PORT + 1, 0xf4 };
+	struct kvm_regs regs;
+
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	if (!runs(vm) || vp_tiny_vm_out_port(vm) != VP_TRY_PORT)
+		return NULL;
+	OT_TRY(vp_tiny_vm_regs(vm, &regs));
+	if (regs.rip != VP_TINY_CODE && regs.rip != VP_TINY_CODE + 5)
+		return NULL;
+	if (host->sync_regs) {
+		vm->run->s.regs.regs = regs;
+		vm->run->s.regs.regs.rip = VP_TINY_CODE + 6;
+		vm->run->kvm_dirty_regs = KVM_SYNC_X86_REGS;
+	} else {
+		regs.rip = VP_TINY_CODE + 6;
+		OT_TRY(vp_tiny_vm_set_regs(vm, &regs));
+	}
+	host->out = runs(vm) && vp_tiny_vm_out_port(vm) == VP_TRY_PORT + 1;
+	return NULL;
+}
+
+static struct ot_err *try_hw(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	const uint8_t code[] = { 0x90, 0x90, 0xf4 };
+
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	host->hw = debugs(vm, KVM_GUESTDBG_USE_HW_BP, VP_TINY_CODE + 1) && runs(vm) &&
+		   vm->run->exit_reason == KVM_EXIT_DEBUG && vm->run->debug.arch.exception == 1 &&
+		   vm->run->debug.arch.pc == VP_TINY_CODE + 1;
+	return NULL;
+}
+
+/* Registers go first: KVM remembers the RIP that it had when stepping was asked for. */
+static struct ot_err *try_step(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	const uint8_t code[] = { 0x50, 0x90, 0xf4 };
+	struct kvm_regs regs;
+
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	if (!debugs(vm, KVM_GUESTDBG_SINGLESTEP, 0) || !runs(vm) || vm->run->exit_reason != KVM_EXIT_DEBUG)
+		return NULL;
+	OT_TRY(vp_tiny_vm_regs(vm, &regs));
+	host->step = regs.rip == VP_TINY_CODE + 1 && regs.rsp == VP_TINY_STACK - 8;
+	host->block_irq = host->step && debugs(vm, KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ, 0);
+	return NULL;
+}
+
+struct ot_err *vp_kvm_try_bind(struct vp_tiny_vm *vm, int fd, bool bind)
+{
+	/* len 0: any width, any value */
+	struct kvm_ioeventfd io = { .addr = VP_TRY_PORT, .fd = fd, .flags = KVM_IOEVENTFD_FLAG_PIO };
+
+	if (!bind)
+		io.flags |= KVM_IOEVENTFD_FLAG_DEASSIGN;
+	return ioctl(vm->vm, KVM_IOEVENTFD, &io) ? ot_err_os(errno, "KVM_IOEVENTFD") : NULL;
+}
+
+static struct ot_err *try_ioeventfd(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	const uint8_t code[] = { VP_TRY_OUT, VP_TRY_OUT, VP_TRY_OUT, 0xf4 };
+	ot_auto_close int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	eventfd_t n = 0;
+
+	if (fd < 0)
+		return ot_err_os(errno, "eventfd");
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	ot_auto_err struct ot_err *refused = vp_kvm_try_bind(vm, fd, true);
+	if (refused)
+		return NULL;
+	host->ioeventfd = runs(vm) && vm->run->exit_reason == KVM_EXIT_HLT && !eventfd_read(fd, &n) && n == 3;
+	return vp_kvm_try_bind(vm, fd, false);
+}
+
+static struct ot_err *try_all(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	OT_TRY(try_out(vm, host));
+	OT_TRY(try_int3(vm, host));
+	OT_TRY(try_hw(vm, host));
+	OT_TRY(try_step(vm, host));
+	OT_TRY(try_ioeventfd(vm, host));
+	return vp_kvm_host_measure(vm, host);
+}
+
+static struct ot_err *open_kvm(const char *path, int *ret)
+{
+	ot_auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "%s: no permission: be root or in the group that owns it", path);
+	if (fd < 0)
+		return ot_err_new(
+		    OT_ERR_NOT_FOUND,
+		    "%s: %s: no KVM here (is virtualization on in the firmware, or nested for this VM?)",
+		    path, strerror(errno));
+	int version = ioctl(fd, KVM_GET_API_VERSION, 0);
+	if (version != KVM_API)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s: not KVM's API version %d", path, KVM_API);
+	*ret = ot_move_fd(fd);
+	return NULL;
+}
+
+struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret)
+{
+	ot_auto_close int kvm = -1;
+	struct vp_kvm_host host = { 0 };
+	struct vp_tiny_vm vm;
+
+	OT_TRY(open_kvm(path, &kvm));
+	int max = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_MAX_VCPUS);
+	host.max_vcpus = max > 0 ? (uint32_t)max : 4; /* api.rst: 4 when it does not say */
+	int sync = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS);
+	host.sync_regs = sync > 0 && sync & KVM_SYNC_X86_REGS && sync & KVM_SYNC_X86_SREGS;
+	OT_TRY(vp_tiny_vm_init(&vm, kvm));
+	struct ot_err *err = try_all(&vm, &host);
+	vp_tiny_vm_deinit(&vm);
+	OT_TRY(err);
+	*ret = host;
+	return NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A VM of one vCPU and 64 KiB, in 64-bit kernel mode, that runs a few bytes of code: with it a host's
+ * KVM is asked what it does, instead of being believed by name.
+ *
+ * Memory is mapped one to one. Every exception writes to port VP_TINY_EXCEPTION + its vector and then
+ * returns to where it came from; `out` to any other port is the code's own way to report.
+ * No irqchip: `hlt` comes out. It belongs to the thread that made it, whose SIGRTMAX-1 it uses to end a
+ * KVM_RUN that does not end by itself.
+ */
+#ifndef VP_KVM_TINY_VM_H
+#define VP_KVM_TINY_VM_H
+
+#include <linux/kvm.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/err.h"
+
+#define VP_TINY_CODE      0x8000u /* where the code is loaded; 8 KiB */
+#define VP_TINY_CODE_SIZE 0x2000u
+#define VP_TINY_STACK     0xfff0u /* RSP at the start */
+#define VP_TINY_EXCEPTION 0x10u   /* + vector: the port that says so */
+#define VP_TINY_SIZE      0x10000u
+
+struct vp_tiny_vm {
+	int vm, vcpu;
+	uint8_t *mem; /* VP_TINY_SIZE bytes, guest physical 0 */
+	struct kvm_run *run;
+	size_t run_size;
+	timer_t timer;
+	bool has_timer;
+};
+
+/** Make the VM on an open /dev/kvm, which stays the caller's. OS, NO_MEMORY, UNSUPPORTED (no 64-bit guests).
+ */
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_init(struct vp_tiny_vm *vm, int kvm);
+/** Also for one that init() never reached, if all its bytes are 0 and the descriptors -1. */
+void vp_tiny_vm_deinit(struct vp_tiny_vm *vm);
+
+/** Put @p code at VP_TINY_CODE and the vCPU at its first byte with an empty stack, interrupts off, all
+ * debugging off. It has a second from now on. LIMIT: longer than VP_TINY_CODE_SIZE. */
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_load(struct vp_tiny_vm *vm, const void *code, size_t len);
+
+/** KVM_SET_GUEST_DEBUG; UNSUPPORTED when KVM refuses @p control (KVM_GUESTDBG_*). @p dr0 is the address of
+ * hardware breakpoint 0, in use when @p control has USE_HW_BP. */
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_debug(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0);
+
+/** KVM_RUN until the next exit, which is in vm->run. BUSY: the second has passed. */
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_run(struct vp_tiny_vm *vm);
+
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_regs(struct vp_tiny_vm *vm, struct kvm_regs *ret);
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_set_regs(struct vp_tiny_vm *vm, const struct kvm_regs *regs);
+
+/** The port of the `out` that the last exit was for; -1: it was something else. */
+int vp_tiny_vm_out_port(const struct vp_tiny_vm *vm);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A small KVM monitor: enough of a PC to boot a stock Linux kernel with several vCPUs to a shell on its
+ * serial console, and to run freestanding guests. No PCI, no disks, no network.
+ *
+ * Guest RAM is one memfd. Every vCPU is a thread that was made by vp_mon_run(). What a guest gets to see:
+ * in-kernel PIC, IOAPIC, LAPICs and PIT; COM1 at 0x3f8; ACPI tables with its CPUs and a way to power off;
+ * nothing answers on any other port (all ones) or address.
+ *
+ * Sources: Documentation/virt/kvm/api.rst, Documentation/arch/x86/boot.rst and
+ * Documentation/arch/x86/zero-page.rst of Linux; the PVH boot ABI (docs/misc/pvh.pandoc of Xen); ACPI 6.4
+ * chapters 5.2, 16.1; the 16550A data sheet.
+ */
+#ifndef VP_MONITOR_MONITOR_H
+#define VP_MONITOR_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct kvm_run;
+struct vp_mon;
+
+#define VP_MON_MAX_VCPUS 64u
+
+/* What is to be told of a vCPU's runs. Both on the vCPU's own thread, around each KVM_RUN. Optional. */
+struct vp_mon_hooks {
+	void *arg;
+	/* Before KVM_RUN. */
+	void (*before)(void *arg, uint32_t vcpu);
+	/* After it, @p err being its errno or 0. true: the exit is dealt with, run again. */
+	bool (*after)(void *arg, uint32_t vcpu, int err);
+};
+
+/* All borrowed for the monitor's life. */
+struct vp_mon_config {
+	const char *kernel; /* bzImage, or ELF64 with or without a PVH entry */
+	const char *initrd; /* NULL: none */
+	const char *append; /* kernel command line; NULL: "" */
+	uint64_t mem_bytes; /* whole pages; at least 16 MiB */
+	uint32_t nvcpus;    /* 1 to VP_MON_MAX_VCPUS */
+	int console_out;    /* COM1 writes here; -1: nowhere */
+	int console_in;     /* and reads from here; -1: nothing ever comes */
+	struct vp_mon_hooks hooks;
+};
+
+/* How a guest ended. */
+enum vp_mon_end {
+	VP_MON_POWERED_OFF,
+	VP_MON_RESET, /* it asked for a reset; we never do one */
+	VP_MON_TRIPLE_FAULT,
+	VP_MON_STOPPED, /* by vp_mon_stop() */
+	VP_MON_FAILED,  /* see the error */
+};
+
+/* A vCPU, for what works on it besides running it. */
+struct vp_mon_vcpu {
+	int fd;
+	struct kvm_run *run;
+	int tid; /* 0 until it runs */
+};
+
+/** Open /dev/kvm, make the VM, load the image. Nothing runs yet.
+ *
+ * @return NOT_FOUND, PERMISSION: /dev/kvm, the kernel or the initrd. BAD_DATA: not a kernel image. LIMIT: it
+ * does not fit into @p config's memory, or too many vCPUs. UNSUPPORTED: KVM lacks what is needed, or the
+ * kernel is compressed in a way that we can't undo. */
+OT_MUST_CHECK struct ot_err *vp_mon_create(const struct vp_mon_config *config, struct vp_mon **ret);
+void vp_mon_destroy(struct vp_mon *mon);
+
+/** Run all vCPUs until the guest ends. @p ret_end is set also when an error is returned (VP_MON_FAILED). */
+OT_MUST_CHECK struct ot_err *vp_mon_run(struct vp_mon *mon, enum vp_mon_end *ret_end);
+
+/** End vp_mon_run(). Any thread, and signal handlers. */
+void vp_mon_stop(struct vp_mon *mon);
+
+/** Have @p vcpu leave the guest soon, and then call hooks.after with EINTR. Any thread. */
+void vp_mon_kick(struct vp_mon *mon, uint32_t vcpu);
+
+int vp_mon_vm_fd(const struct vp_mon *mon);
+const struct vp_mon_vcpu *vp_mon_vcpu(const struct vp_mon *mon, uint32_t vcpu);
+
+/* A piece of guest RAM. */
+struct vp_mon_ram {
+	uint64_t gpa, size, offset; /* offset in the memfd */
+	uint8_t *host;
+};
+
+/** The memfd of guest RAM and its pieces, in order of address; valid for the monitor's life. */
+int vp_mon_ram_fd(const struct vp_mon *mon);
+const struct vp_mon_ram *vp_mon_ram(const struct vp_mon *mon, uint32_t *ret_count);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A 16550A, as far as consoles need it: what is sent is written out at once; what is typed waits in a queue.
+ * One interrupt line, level as the chip drives it. Registers by the data sheet's names.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/monitor/internal.h"
+
+#define IER_RX     0x01u
+#define IER_THRE   0x02u
+#define IIR_NONE   0x01u
+#define IIR_THRE   0x02u
+#define IIR_RX     0x04u
+#define IIR_FIFO   0xc0u
+#define LCR_DLAB   0x80u
+#define MCR_LOOP   0x10u
+#define LSR_RX     0x01u
+#define LSR_EMPTY  0x60u /* holding and shift register */
+#define MSR_ONLINE 0xb0u /* CTS, DSR, DCD */
+
+/* Both with the lock held. */
+static uint8_t pending(const struct vp_mon_serial *s)
+{
+	if (s->ier & IER_RX && s->rx_len)
+		return IIR_RX;
+	if (s->ier & IER_THRE && s->thr_empty)
+		return IIR_THRE;
+	return IIR_NONE;
+}
+
+static void update_irq(struct vp_mon_serial *s)
+{
+	bool level = pending(s) != IIR_NONE;
+	struct kvm_irq_level irq = { .irq = VP_MON_COM1_IRQ, .level = level };
+
+	if (level == s->irq)
+		return;
+	s->irq = level;
+	(void)ioctl(s->vm, KVM_IRQ_LINE, &irq); /* of a VM that is there it does not fail */
+}
+
+static void receive(struct vp_mon_serial *s, uint8_t byte)
+{
+	if (s->rx_len == sizeof(s->rx))
+		return; /* overrun: lost, as on a line without flow control */
+	s->rx[(s->rx_head + s->rx_len++) % sizeof(s->rx)] = byte;
+}
+
+static uint8_t take_received(struct vp_mon_serial *s)
+{
+	if (!s->rx_len)
+		return 0;
+	uint8_t byte = s->rx[s->rx_head];
+	s->rx_head = (s->rx_head + 1) % (unsigned)sizeof(s->rx);
+	s->rx_len--;
+	return byte;
+}
+
+static uint8_t read_iir(struct vp_mon_serial *s)
+{
+	uint8_t iir = pending(s);
+
+	if (iir == IIR_THRE)
+		s->thr_empty = false; /* reading acknowledges it */
+	return iir | IIR_FIFO;
+}
+
+static uint8_t read_register(struct vp_mon_serial *s, unsigned reg)
+{
+	if (reg < 2 && s->lcr & LCR_DLAB)
+		return s->divisor[reg];
+	switch (reg) {
+	case 0:
+		return take_received(s);
+	case 1:
+		return s->ier;
+	case 2:
+		return read_iir(s);
+	case 3:
+		return s->lcr;
+	case 4:
+		return s->mcr;
+	case 5:
+		return LSR_EMPTY | (s->rx_len ? LSR_RX : 0);
+	case 6:
+		/* In loopback the modem lines are our own outputs; drivers probe for the chip with that. */
+		if (s->mcr & MCR_LOOP)
+			return (uint8_t)((s->mcr & 1) << 5 | (s->mcr & 2) << 3 | (s->mcr & 4) << 4 |
+					 (s->mcr & 8) << 4);
+		return MSR_ONLINE;
+	default:
+		return s->scr;
+	}
+}
+
+static void transmit(struct vp_mon_serial *s, uint8_t byte)
+{
+	if (s->mcr & MCR_LOOP)
+		receive(s, byte);
+	else if (s->out >= 0)
+		ot_err_destroy(ot_write_all(s->out, &byte, 1)); /* a console that is gone stops no guest */
+	s->thr_empty = true;
+}
+
+static void write_register(struct vp_mon_serial *s, unsigned reg, uint8_t value)
+{
+	if (reg < 2 && s->lcr & LCR_DLAB) {
+		s->divisor[reg] = value;
+		return;
+	}
+	switch (reg) {
+	case 0:
+		transmit(s, value);
+		break;
+	case 1:
+		if (value & ~s->ier & IER_THRE)
+			s->thr_empty = true; /* enabling it asks at once */
+		s->ier = value & 0x0f;
+		break;
+	case 3:
+		s->lcr = value;
+		break;
+	case 4:
+		s->mcr = value & 0x1f;
+		break;
+	case 7:
+		s->scr = value;
+		break;
+	default: /* FIFO control; LSR and MSR can't be written */
+		break;
+	}
+}
+
+uint8_t vp_mon_serial_read(struct vp_mon_serial *s, unsigned reg)
+{
+	pthread_mutex_lock(&s->lock);
+	uint8_t v = read_register(s, reg);
+	update_irq(s);
+	pthread_mutex_unlock(&s->lock);
+	return v;
+}
+
+void vp_mon_serial_write(struct vp_mon_serial *s, unsigned reg, uint8_t value)
+{
+	pthread_mutex_lock(&s->lock);
+	write_register(s, reg, value);
+	update_irq(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* What is typed, until its end or deinit(). */
+static void *read_input(void *arg)
+{
+	struct vp_mon_serial *s = arg;
+	struct pollfd p[2] = { { .fd = s->in, .events = POLLIN }, { .fd = s->wake, .events = POLLIN } };
+
+	while (poll(p, 2, -1) > 0 || errno == EINTR) {
+		uint8_t byte;
+		if (p[1].revents)
+			break;
+		if (!p[0].revents)
+			continue;
+		if (read(s->in, &byte, 1) != 1)
+			break;
+		pthread_mutex_lock(&s->lock);
+		receive(s, byte);
+		update_irq(s);
+		pthread_mutex_unlock(&s->lock);
+	}
+	return NULL;
+}
+
+struct ot_err *vp_mon_serial_init(struct vp_mon_serial *s, int vm, int out, int in)
+{
+	*s = (struct vp_mon_serial){
+		.lock = PTHREAD_MUTEX_INITIALIZER, .out = out, .in = in, .vm = vm, .wake = -1
+	};
+	s->wake = eventfd(0, EFD_CLOEXEC);
+	if (s->wake < 0)
+		return ot_err_os(errno, "eventfd");
+	if (in < 0)
+		return NULL;
+	int rc = pthread_create(&s->thread, NULL, read_input, s);
+	if (rc)
+		return ot_err_os(rc, "the console's thread");
+	s->threaded = true;
+	return NULL;
+}
+
+void vp_mon_serial_deinit(struct vp_mon_serial *s)
+{
+	if (s->threaded) {
+		eventfd_write(s->wake, 1);
+		pthread_join(s->thread, NULL);
+		s->threaded = false;
+	}
+	ot_cleanup_close(&s->wake);
+	s->wake = -1;
+}
