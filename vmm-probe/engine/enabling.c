@@ -131,15 +131,18 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *fr
 	uint8_t bytes[BYTES_SEEN];
 	unsigned long long gva = from->gva;
 
-	if (!from->length || from->length > BYTES_SEEN)
+	if (!from->length || from->room < from->length || from->room > BYTES_SEEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
 	to->gva = from->gva;
 	to->syscall = from->syscall;
+	to->length = from->length;
+	to->room = from->room;
+	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
 	to->host = vp_kernel_host(es, from->gva);
-	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->length))
+	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->room))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
-	if (memcmp(bytes, from->bytes, from->length) != 0)
+	if (memcmp(bytes, from->bytes, from->room) != 0)
 		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx is not what it was: try again",
 				  gva);
 	return NULL;

@@ -22,6 +22,7 @@
 
 struct vp_engine;
 struct vp_ecb;
+struct vp_es;
 struct vp_session_engine; /* a session, as the engine has it */
 
 /* What arg0..arg9 mean at a probe. */
@@ -48,6 +49,10 @@ struct vp_site {
 	uint32_t *syscalls;   /* the engine's: for each ECB, vp_batch_site.syscall */
 	uint32_t *counters;   /* counter slots to add 1 to, inline if the backend can */
 	uint64_t regs;        /* VP_REG_BIT()s that the ECBs may read */
+	uint8_t length;       /* of the instruction */
+	uint8_t room;         /* bytes from its start that no vCPU executes otherwise: at least `length` */
+	uint8_t bytes[15];    /* the instruction, and what of `room` is behind it */
+	struct vp_es *es;     /* the engine's: whose idea of guest memory is used */
 };
 
 /* All that is to be watched. Sorted by host address. */
@@ -139,6 +144,11 @@ void vp_engine_destroy(struct vp_engine *engine);
 
 /** A vCPU reached a site. @p ctx is handed back to ops->reg. Hit path. */
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);
+
+/** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's thread:
+ * all of @p len bytes or false and nothing done. A store does not ask whether the guest may write there. */
+bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len);
+bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len);
 
 /** A sample that request_sample() asked for. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);

@@ -128,6 +128,7 @@ struct vp_ecb {
 struct vp_site_rt {
 	uint64_t gva, host;
 	uint32_t syscall; /* as in struct vp_batch_site */
+	uint8_t length, room, bytes[15];
 	struct vp_probe_rt *probe;
 };
 

@@ -5,6 +5,7 @@
  * backend has it, so vCPUs read it without any care.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "vmm-probe/engine/internal.h"
 
@@ -13,6 +14,7 @@ struct item {
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
 	uint32_t syscall;
+	const struct vp_site_rt *site;
 	struct vp_ecb *ecb;
 };
 
@@ -50,6 +52,7 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 							.order = (uint64_t)s << 32 | e->order,
 							.ecb = e,
 							.syscall = site->syscall,
+							.site = site,
 						};
 					n++;
 				}
@@ -103,6 +106,10 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site = &m->sites[plan->nsites++];
 			site->gva = items[i].gva;
 			site->host = items[i].host;
+			site->length = items[i].site->length;
+			site->room = items[i].site->room;
+			memcpy(site->bytes, items[i].site->bytes, sizeof(site->bytes));
+			site->es = ecb->es;
 			site->ecbs = &m->ecbs[necbs];
 			site->counters = &m->counters[ncounters];
 			site->syscalls = &m->syscalls[necbs];

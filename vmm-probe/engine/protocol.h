@@ -154,6 +154,8 @@ struct vp_batch_site {
 	 * back to the kernel's dispatcher of system calls (facts.syscall_caller_*): it is shared code in
 	 * which that call ends by a tail jump. */
 	uint32_t syscall;
+	uint8_t room; /* at least `length`: what of the bytes behind the instruction is never executed */
+	uint8_t pad[7];
 };
 
 struct vp_batch_ecb {

@@ -151,3 +151,38 @@ uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
 	host = page(es->service, es->facts.kernel_root, gva, false);
 	return host ? (uint64_t)(uintptr_t)(host + gva % PAGE_SIZE) : 0;
 }
+
+/* Each access is a firing of its own: a hit may have had none, or another session's. */
+static struct vp_es_vcpu *site_vcpu(const struct vp_site *site, uint32_t vcpu)
+{
+	struct vp_es_vcpu *v = &site->es->vcpus[vcpu];
+
+	v->tlb.firing++;
+	check_memory(v);
+	return v;
+}
+
+bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len)
+{
+	return vp_load_kernel(site_vcpu(site, vcpu), gva, dst, len);
+}
+
+bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len)
+{
+	struct vp_es_vcpu *v = site_vcpu(site, vcpu);
+	const struct vp_facts *facts = &v->es->facts;
+	uint64_t first = PAGE_SIZE - gva % PAGE_SIZE;
+	uint8_t *low, *high;
+
+	if (!facts->kernel_root || !canonical(facts, gva, len, true))
+		return false;
+	first = first < len ? first : len;
+	low = (uint8_t *)(uintptr_t)page(v, facts->kernel_root, gva, false);
+	high = first < len ? (uint8_t *)(uintptr_t)page(v, facts->kernel_root, gva + first, false) : low;
+	if (!low || !high)
+		return false;
+	memcpy(low + gva % PAGE_SIZE, src, first);
+	if (first < len)
+		memcpy(high, (const uint8_t *)src + first, len - first);
+	return true;
+}

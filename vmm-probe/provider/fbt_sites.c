@@ -34,7 +34,8 @@ struct finder {
 	size_t count, cap;
 };
 
-static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length,
+/* @room: of the bytes at @bytes, how many are the instruction's and padding behind it. */
+static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length, uint8_t room,
 			       uint32_t syscall)
 {
 	struct vp_batch_site *s;
@@ -49,9 +50,10 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 		.gva = gva,
 		.offset = (uint32_t)(gva - f->probe->gva),
 		.length = length,
+		.room = room,
 		.syscall = syscall,
 	};
-	memcpy(s->bytes, bytes, length);
+	memcpy(s->bytes, bytes, room);
 	return NULL;
 }
 
@@ -73,7 +75,7 @@ struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe
 
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
-	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, 0));
+	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, n, 0));
 	*ret = f.sites;
 	*ret_count = 1;
 	return NULL;
@@ -140,6 +142,12 @@ static bool stays(struct finder *f, uint64_t target)
 	return add_part(f, sym, vp_symbol_name(f->tab, sym), true);
 }
 
+/* An instruction that never goes on has an int3 behind it, against speculation: that byte is spare. */
+static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
+{
+	return length < left && length < 15 && bytes[length] == 0xcc ? length + 1 : length;
+}
+
 static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const struct part *part)
 {
 	const uint8_t *bytes;
@@ -154,6 +162,7 @@ static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const str
 			continue;
 		if (e->kind != VP_EXIT_JUMP_IF)
 			OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length,
+					padded(bytes + e->offset, e->length, part->size - e->offset),
 					part->shared ? f->probe->syscall : 0));
 	}
 	return NULL;

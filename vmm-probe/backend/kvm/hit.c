@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Out of KVM_RUN: was it for us? Hit path. */
+#include <errno.h>
+
+#include <string.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+/* The emulator's register file is numbered as instructions number it, KVM's struct is not. */
+static void load_env(const struct kvm_regs *r, struct vp_insn_env *env)
+{
+	const uint64_t all[16] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+				   r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15 };
+
+	memcpy(env->r, all, sizeof(all));
+	env->rflags = r->rflags;
+}
+
+static void store_env(const struct vp_insn_env *env, struct kvm_regs *r)
+{
+	*r = (struct kvm_regs){
+		.rax = env->r[0], .rcx = env->r[1], .rdx = env->r[2], .rbx = env->r[3],
+		.rsp = env->r[4], .rbp = env->r[5], .rsi = env->r[6], .rdi = env->r[7],
+		.r8 = env->r[8], .r9 = env->r[9], .r10 = env->r[10], .r11 = env->r[11],
+		.r12 = env->r[12], .r13 = env->r[13], .r14 = env->r[14], .r15 = env->r[15],
+		.rip = env->rip, .rflags = env->rflags,
+	};
+}
+
+struct access {
+	const struct vp_site *site;
+	uint32_t vcpu;
+};
+
+static bool load(void *arg, uint64_t gva, void *dst, unsigned len)
+{
+	const struct access *a = arg;
+
+	return vp_site_load(a->site, a->vcpu, gva, dst, len);
+}
+
+static bool store(void *arg, uint64_t gva, const void *src, unsigned len)
+{
+	const struct access *a = arg;
+
+	return vp_site_store(a->site, a->vcpu, gva, src, len);
+}
+
+/* Do what the trap stands on. An instruction whose memory can't be reached is left to the guest itself: RIP goes to it,
+ * and the trap has to be out by then, so it comes again until somebody takes it out. */
+static void emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t vcpu)
+{
+	struct access access = { t->site, vcpu };
+	struct vp_insn_env env = { .rip = t->site->gva, .load = load, .store = store, .arg = &access };
+
+	load_env(&v->run->s.regs.regs, &env);
+	if (vp_insn_uses_gs(&t->insn))
+		env.gs_base = v->run->s.regs.sregs.gs.base;
+	if (!vp_insn_run(&t->insn, &env))
+		env.rip = t->site->gva;
+	store_env(&env, &v->run->s.regs.regs);
+	v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
+}
+
+/* The trap that an `out` to @port came from. Hosts leave RIP at it or behind it. */
+static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t rip, uint16_t port)
+{
+	const struct vp_kvm_trap *t = vp_kvm_traps_find(traps, rip);
+
+	if (t && t->port == port)
+		return t;
+	for (unsigned len = 2; len <= 15; len++) {
+		t = vp_kvm_traps_find(traps, rip - len);
+		if (t && t->len == len && t->port == port)
+			return t;
+	}
+	return NULL;
+}
+
+static bool on_out(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
+{
+	const struct kvm_run *run = v->run;
+	struct vp_kvm_traps *traps = atomic_load_explicit(&kvm->traps, memory_order_acquire);
+
+	if (!traps || run->io.direction != KVM_EXIT_IO_OUT || run->io.size != 1 || run->io.count != 1 ||
+	    (run->io.port != VP_KVM_PORT_A && run->io.port != VP_KVM_PORT_B))
+		return false;
+	const struct vp_kvm_trap *t = find(traps, run->s.regs.regs.rip, run->io.port);
+	if (!t)
+		return false;
+	/* As if the vCPU stood at the site, on every host. */
+	uint64_t rip = run->s.regs.regs.rip;
+	v->run->s.regs.regs.rip = t->site->gva;
+	vp_engine_hit(kvm->engine, vcpu, t->site, v);
+	v->run->s.regs.regs.rip = rip;
+	if (t->insn.op != VP_INSN_NOP)
+		emulate(v, t, vcpu);
+	return true;
+}
+
+static void take_sample(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
+{
+	if (ot_likely(!atomic_load_explicit(&v->sample, memory_order_relaxed)))
+		return;
+	atomic_store(&v->sample, 0);
+	vp_engine_sample(kvm->engine, vcpu, v);
+}
+
+bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+	bool ours = false;
+
+	if (!err && v->run->exit_reason == KVM_EXIT_IO)
+		ours = on_out(kvm, v, vcpu);
+	if (!err || err == EINTR)
+		take_sample(kvm, v, vcpu);
+	atomic_store(&v->running, 0);
+	return ours;
+}

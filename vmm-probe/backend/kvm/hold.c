@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeping the vCPUs out of the guest. A vCPU says that it goes in, then looks whether it may; who holds says so, then
+ * looks who is in. Both are sequentially consistent, so one of them sees the other.
+ */
+#include <time.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define AGAIN_NS 1000000l /* a kick may come between a vCPU's look and its KVM_RUN: it is repeated */
+
+static bool any_running(struct vp_kvm *kvm)
+{
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+		if (atomic_load(&kvm->vcpus[i].running))
+			return true;
+	return false;
+}
+
+void vp_kvm_hold(struct vp_kvm *kvm)
+{
+	pthread_mutex_lock(&kvm->lock);
+	atomic_store(&kvm->held, 1);
+	while (any_running(kvm)) {
+		struct timespec t;
+		for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+			if (atomic_load(&kvm->vcpus[i].running))
+				kvm->config.kick(kvm->config.arg, i);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		t.tv_nsec += AGAIN_NS;
+		if (t.tv_nsec >= 1000000000l) {
+			t.tv_nsec -= 1000000000l;
+			t.tv_sec++;
+		}
+		pthread_cond_timedwait(&kvm->changed, &kvm->lock, &t);
+	}
+	pthread_mutex_unlock(&kvm->lock);
+}
+
+void vp_kvm_release(struct vp_kvm *kvm)
+{
+	pthread_mutex_lock(&kvm->lock);
+	atomic_store(&kvm->held, 0);
+	pthread_cond_broadcast(&kvm->changed);
+	pthread_mutex_unlock(&kvm->lock);
+}
+
+/* Rare: guest text is being changed. */
+static void wait_released(struct vp_kvm *kvm)
+{
+	pthread_mutex_lock(&kvm->lock);
+	pthread_cond_broadcast(&kvm->changed);
+	while (atomic_load(&kvm->held))
+		pthread_cond_wait(&kvm->changed, &kvm->lock);
+	pthread_mutex_unlock(&kvm->lock);
+}
+
+void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+
+	for (;;) {
+		atomic_store(&v->running, 1);
+		if (ot_likely(!atomic_load(&kvm->held)))
+			break;
+		atomic_store(&v->running, 0);
+		wait_released(kvm);
+	}
+	v->run->kvm_valid_regs = atomic_load_explicit(&kvm->valid_regs, memory_order_relaxed);
+}

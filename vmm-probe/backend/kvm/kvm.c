@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The backend's life, and what it does for the engine. */
+#include "vmm-probe/backend/kvm/kvm.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+static void *gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
+{
+	const struct vp_kvm *kvm = backend;
+
+	for (uint32_t i = 0; i < kvm->config.nram; i++) {
+		const struct vp_ram_range *r = &kvm->ram[i];
+		if (gpa >= r->gpa && gpa - r->gpa < r->size) {
+			*ret_len = r->size - (gpa - r->gpa);
+			return (void *)(uintptr_t)(r->host + (gpa - r->gpa));
+		}
+	}
+	return NULL;
+}
+
+static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_traps *traps)
+{
+	uint64_t sync = KVM_SYNC_X86_REGS;
+
+	if (plan->profiling)
+		return KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;
+	for (uint32_t i = 0; i < plan->nsites; i++) {
+		sync |= vp_kvm_sync_for(plan->sites[i].regs);
+		if (vp_insn_uses_gs(&traps->list[i].insn))
+			sync |= KVM_SYNC_X86_SREGS;
+	}
+	return sync;
+}
+
+static struct ot_err *install(void *backend, const struct vp_plan *plan)
+{
+	struct vp_kvm *kvm = backend;
+	struct vp_kvm_traps *old = atomic_load(&kvm->traps), *new = NULL;
+
+	if (plan)
+		OT_TRY(vp_kvm_traps_create(plan, &new));
+	vp_kvm_hold(kvm);
+	atomic_store(&kvm->valid_regs, plan ? wanted_regs(plan, new) : 0);
+	vp_kvm_traps_exchange(kvm, old, new);
+	atomic_store(&kvm->traps, new);
+	vp_kvm_release(kvm);
+	vp_kvm_traps_destroy(old);
+	return NULL;
+}
+
+static void request_sample(void *backend, uint32_t vcpu)
+{
+	struct vp_kvm *kvm = backend;
+
+	atomic_store(&kvm->vcpus[vcpu].sample, 1);
+	kvm->config.kick(kvm->config.arg, vcpu);
+}
+
+static uint32_t nvcpus(void *backend)
+{
+	const struct vp_kvm *kvm = backend;
+
+	return kvm->config.nvcpus;
+}
+
+const struct vp_backend_ops vp_kvm_ops = {
+	.name = "kvm",
+	.reg = vp_kvm_reg,
+	.gpa_to_host = gpa_to_host,
+	.install = install,
+	.request_sample = request_sample,
+	.snapshot = vp_kvm_snapshot,
+	.nvcpus = nvcpus,
+};
+
+static struct ot_err *init(struct vp_kvm *kvm)
+{
+	const struct vp_kvm_config *c = &kvm->config;
+
+	kvm->vcpus = aligned_alloc(64, c->nvcpus * sizeof(*kvm->vcpus));
+	kvm->ram = calloc(c->nram + 1u, sizeof(*kvm->ram));
+	if (!kvm->vcpus || !kvm->ram)
+		return ot_err_nomem();
+	memcpy(kvm->ram, c->ram, c->nram * sizeof(*kvm->ram));
+	for (uint32_t i = 0; i < c->nvcpus; i++)
+		kvm->vcpus[i] = (struct vp_kvm_vcpu){ .fd = c->vcpus[i], .run = c->runs[i] };
+	const struct vp_engine_config engine = {
+		.ops = &vp_kvm_ops,
+		.backend = kvm,
+		.guest_name = c->name,
+		.ram = kvm->ram,
+		.nram = c->nram,
+		.ram_fds = c->ram_fds,
+		.nram_fds = c->nram_fds,
+	};
+	return vp_engine_create(&engine, &kvm->engine);
+}
+
+struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm **ret)
+{
+	pthread_condattr_t attr;
+	struct vp_kvm *kvm;
+
+	if (!config->host.out || !config->host.sync_regs)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this host's KVM has no %s: no probe can be planted",
+				  config->host.out ? "synced registers" : "way out of the guest by a port");
+	kvm = calloc(1, sizeof(*kvm));
+	if (!kvm)
+		return ot_err_nomem();
+	kvm->config = *config;
+	pthread_mutex_init(&kvm->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&kvm->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	struct ot_err *err = init(kvm);
+	if (err) {
+		vp_kvm_destroy(kvm);
+		return err;
+	}
+	*ret = kvm;
+	return NULL;
+}
+
+void vp_kvm_destroy(struct vp_kvm *kvm)
+{
+	if (!kvm)
+		return;
+	vp_engine_destroy(kvm->engine);
+	vp_kvm_traps_destroy(atomic_load(&kvm->traps));
+	pthread_cond_destroy(&kvm->changed);
+	pthread_mutex_destroy(&kvm->lock);
+	free(kvm->vcpus);
+	free(kvm->ram);
+	free(kvm);
+}
+
+struct vp_engine *vp_kvm_engine(struct vp_kvm *kvm)
+{
+	return kvm->engine;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Probes in a guest that runs on KVM: traps in its kernel's text, taken where its vCPU threads come out of KVM_RUN.
+ * It does not care whose vCPUs they are: a monitor calls vp_kvm_before() and vp_kvm_after() around each KVM_RUN.
+ *
+ * A trap is an `out` to a port that the VMM has no device on, as long as the instruction that it covers (DS prefixes
+ * in front fill it up), so that no return address can ever point into it. One that covers a nop needs nothing after
+ * the hit; anything else is done in the guest's place (insn.h).
+ *
+ * Threads: before() and after() on vCPU threads, each with its own index; the engine's operations on its service
+ * thread. Guest text changes only while every vCPU is out of the guest.
+ */
+#ifndef VP_KVM_KVM_H
+#define VP_KVM_KVM_H
+
+#include "vmm-probe/backend/kvm/host.h"
+#include "vmm-probe/engine/engine.h"
+
+struct kvm_run;
+struct vp_kvm;
+
+struct vp_kvm_config {
+	const char *name; /* of the guest */
+	struct vp_kvm_host host;
+	int vm;
+	uint32_t nvcpus;
+	const int *vcpus;            /* descriptors; copied, must outlive the backend */
+	struct kvm_run *const *runs; /* mapped; copied, the same */
+	const struct vp_ram_range *ram;
+	uint32_t nram;
+	const int *ram_fds;
+	uint32_t nram_fds;
+	/* Have this vCPU's KVM_RUN end soon. Any thread. */
+	void (*kick)(void *arg, uint32_t vcpu);
+	void *arg;
+};
+
+OT_MUST_CHECK struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm **ret);
+/** No vCPU may run any more. */
+void vp_kvm_destroy(struct vp_kvm *kvm);
+
+/** The engine, to serve a socket with. Borrowed. */
+struct vp_engine *vp_kvm_engine(struct vp_kvm *kvm);
+
+/** In front of KVM_RUN: waits while guest text is being changed. */
+void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu);
+/** Behind it, with its errno or 0. True: it was for us, run again. */
+bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err);
+
+#endif

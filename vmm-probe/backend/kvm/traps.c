@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The traps of a plan: which bytes go where, and putting them there and back. A trap's record, with the bytes that were
+ * there, is complete before the first byte of guest text changes. What is found changed when it is taken out is the
+ * guest's, and stays.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define PREFIX 0x3eu /* DS: without meaning for an `out` */
+#define OUT_IMM8 0xe6u
+
+static uint32_t hash(uint64_t gva)
+{
+	return (uint32_t)(gva * 0x9e3779b97f4a7c15ull >> 32);
+}
+
+/* How many bytes a trap on @site covers; 0: it can't be trapped. */
+static uint8_t trap_length(const struct vp_site *site, const struct vp_insn *insn)
+{
+	if (insn->len != site->length)
+		return 0;
+	if (insn->len >= 2)
+		return insn->len;
+	/* A ret with an int3 behind it, which is never executed. */
+	return insn->op == VP_INSN_RET && site->room >= 2 ? 2 : 0;
+}
+
+static struct ot_err *make_trap(const struct vp_site *site, const struct vp_kvm_trap *before, struct vp_kvm_trap *ret)
+{
+	struct vp_kvm_trap t = { .site = site, .host = (uint8_t *)(uintptr_t)site->host };
+	bool touches = before && before->host + before->len == t.host;
+
+	if (!vp_insn_decode(site->bytes, site->length, site->gva, &t.insn) || !(t.len = trap_length(site, &t.insn)))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be trapped",
+				  (unsigned long long)site->gva);
+	t.port = touches && before->port == VP_KVM_PORT_A ? VP_KVM_PORT_B : VP_KVM_PORT_A;
+	memcpy(t.old, site->bytes, t.len);
+	memset(t.now, PREFIX, t.len - 2u);
+	t.now[t.len - 2] = OUT_IMM8;
+	t.now[t.len - 1] = t.port;
+	*ret = t;
+	return NULL;
+}
+
+static struct ot_err *fill(struct vp_kvm_traps *traps, const struct vp_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->nsites; i++) {
+		OT_TRY(make_trap(&plan->sites[i], i ? &traps->list[i - 1] : NULL, &traps->list[i]));
+		uint32_t at = hash(plan->sites[i].gva) & traps->mask;
+		while (traps->slots[at])
+			at = (at + 1) & traps->mask;
+		traps->slots[at] = ++traps->n;
+	}
+	return NULL;
+}
+
+struct ot_err *vp_kvm_traps_create(const struct vp_plan *plan, struct vp_kvm_traps **ret)
+{
+	struct vp_kvm_traps *traps = calloc(1, sizeof(*traps));
+	uint32_t size = 16;
+
+	if (!traps)
+		return ot_err_nomem();
+	while (size < 2 * plan->nsites)
+		size *= 2;
+	traps->plan = plan;
+	traps->mask = size - 1;
+	traps->list = calloc(plan->nsites + 1u, sizeof(*traps->list));
+	traps->slots = calloc(size, sizeof(*traps->slots));
+	struct ot_err *err = traps->list && traps->slots ? fill(traps, plan) : ot_err_nomem();
+	if (err) {
+		vp_kvm_traps_destroy(traps);
+		return err;
+	}
+	*ret = traps;
+	return NULL;
+}
+
+void vp_kvm_traps_destroy(struct vp_kvm_traps *traps)
+{
+	if (!traps)
+		return;
+	free(traps->list);
+	free(traps->slots);
+	free(traps);
+}
+
+const struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva)
+{
+	for (uint32_t at = hash(gva) & traps->mask; traps->slots[at]; at = (at + 1) & traps->mask) {
+		const struct vp_kvm_trap *t = &traps->list[traps->slots[at] - 1];
+		if (t->site->gva == gva)
+			return t;
+	}
+	return NULL;
+}
+
+static void take_out(struct vp_kvm *kvm, struct vp_kvm_trap *t)
+{
+	if (!t->planted)
+		return;
+	t->planted = false;
+	if (memcmp(t->host, t->now, t->len) != 0) {
+		atomic_fetch_add(&kvm->lost, 1);
+		return;
+	}
+	memcpy(t->host, t->old, t->len);
+}
+
+static void put_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
+{
+	if (memcmp(t->host, t->old, t->len) != 0) {
+		atomic_fetch_add(&kvm->lost, 1);
+		return;
+	}
+	t->planted = true;
+	memcpy(t->host, t->now, t->len);
+}
+
+/* Both are in order of address. A trap that stays the same is not touched. */
+void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to)
+{
+	uint32_t i = 0, k = 0, nfrom = from ? from->n : 0, nto = to ? to->n : 0;
+
+	/* All out first: a new trap may stand where an old one, of another length, was. */
+	for (; i < nfrom; i++) {
+		struct vp_kvm_trap *old = &from->list[i];
+		while (k < nto && to->list[k].host < old->host)
+			k++;
+		struct vp_kvm_trap *new = k < nto && to->list[k].host == old->host ? &to->list[k] : NULL;
+		if (new && old->planted && new->len == old->len && !memcmp(new->now, old->now, old->len))
+			new->planted = true;
+		else
+			take_out(kvm, old);
+	}
+	for (k = 0; k < nto; k++)
+		if (!to->list[k].planted)
+			put_in(kvm, &to->list[k]);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * outsight-vmm: a guest in the monitor, with an engine in it that `outsight -g NAME` finds. A process of its own, so
+ * that whatever becomes of the tracer, the guest runs on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vmm-probe/backend/kvm/kvm.h"
+#include "vmm-probe/monitor/monitor.h"
+
+#define DEFAULT_MIB 512u
+
+struct options {
+	struct vp_mon_config vm;
+	const char *name, *socket, *console;
+};
+
+static struct vp_mon *running; /* for the signal handler */
+
+static void usage(FILE *fp)
+{
+	fputs("Usage: outsight-vmm --kernel FILE [options]\n\n"
+	      "\t--kernel FILE    bzImage, or 64-bit ELF file with or without a PVH entry\n"
+	      "\t--initrd FILE    its initial RAM disk\n"
+	      "\t--append TEXT    its command line\n"
+	      "\t--memory MIB     memory (512)\n"
+	      "\t--smp N          vCPUs (1)\n"
+	      "\t--name NAME      what -g calls it\n"
+	      "\t--socket PATH    where its engine listens; without one it can't be traced\n"
+	      "\t--console FILE   where COM1 goes; stdin and stdout without it\n",
+	      fp);
+}
+
+static bool number(const char *text, uint64_t max, uint64_t *ret)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (end == text || *end || !n || n > max)
+		return false;
+	*ret = n;
+	return true;
+}
+
+static bool parse(int argc, char **argv, struct options *o)
+{
+	enum { KERNEL = 256, INITRD, APPEND, MEMORY, SMP, NAME, SOCKET, CONSOLE };
+	static const struct option longs[] = {
+		{ "kernel", required_argument, NULL, KERNEL }, { "initrd", required_argument, NULL, INITRD },
+		{ "append", required_argument, NULL, APPEND }, { "memory", required_argument, NULL, MEMORY },
+		{ "smp", required_argument, NULL, SMP },       { "name", required_argument, NULL, NAME },
+		{ "socket", required_argument, NULL, SOCKET }, { "console", required_argument, NULL, CONSOLE },
+		{ "help", no_argument, NULL, 'h' },	       { NULL, 0, NULL, 0 },
+	};
+	uint64_t mib = DEFAULT_MIB, smp = 1;
+	bool ok = true;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", longs, NULL)) >= 0)
+		switch (c) {
+		case KERNEL:
+			o->vm.kernel = optarg;
+			break;
+		case INITRD:
+			o->vm.initrd = optarg;
+			break;
+		case APPEND:
+			o->vm.append = optarg;
+			break;
+		case MEMORY:
+			ok &= number(optarg, 1u << 20, &mib);
+			break;
+		case SMP:
+			ok &= number(optarg, VP_MON_MAX_VCPUS, &smp);
+			break;
+		case NAME:
+			o->name = optarg;
+			break;
+		case SOCKET:
+			o->socket = optarg;
+			break;
+		case CONSOLE:
+			o->console = optarg;
+			break;
+		default:
+			ok = false;
+			break;
+		}
+	o->vm.mem_bytes = mib << 20;
+	o->vm.nvcpus = (uint32_t)smp;
+	return ok && o->vm.kernel && optind == argc;
+}
+
+static struct ot_err *open_console(struct options *o)
+{
+	o->vm.console_in = 0;
+	o->vm.console_out = 1;
+	if (!o->console)
+		return NULL;
+	o->vm.console_in = -1;
+	o->vm.console_out = open(o->console, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	return o->vm.console_out < 0 ? ot_err_os(errno, "console %s", o->console) : NULL;
+}
+
+/* --- the engine ------------------------------------------------------------------------------ */
+
+/* The hooks need the backend, which needs the monitor that has the hooks. */
+struct glue {
+	struct vp_mon *mon;
+	struct vp_kvm *kvm;
+};
+
+static void before(void *arg, uint32_t vcpu)
+{
+	struct glue *g = arg;
+
+	if (g->kvm)
+		vp_kvm_before(g->kvm, vcpu);
+}
+
+static bool after(void *arg, uint32_t vcpu, int err)
+{
+	struct glue *g = arg;
+
+	return g->kvm && vp_kvm_after(g->kvm, vcpu, err);
+}
+
+static void kick(void *arg, uint32_t vcpu)
+{
+	const struct glue *g = arg;
+
+	vp_mon_kick(g->mon, vcpu);
+}
+
+static struct ot_err *start_engine(struct glue *g, const struct options *o)
+{
+	struct vp_ram_range ram[2] = { 0 };
+	int fds[VP_MON_MAX_VCPUS], ram_fd = vp_mon_ram_fd(g->mon);
+	struct kvm_run *runs[VP_MON_MAX_VCPUS];
+	uint32_t nram;
+	const struct vp_mon_ram *r = vp_mon_ram(g->mon, &nram);
+	struct vp_kvm_config c = { .name = o->name, .vm = vp_mon_vm_fd(g->mon), .nvcpus = o->vm.nvcpus, .vcpus = fds,
+				   .runs = runs, .ram = ram, .nram = nram, .ram_fds = &ram_fd, .nram_fds = 1,
+				   .kick = kick, .arg = g };
+
+	for (uint32_t i = 0; i < nram; i++)
+		ram[i] = (struct vp_ram_range){ .gpa = r[i].gpa, .size = r[i].size, .host = (uintptr_t)r[i].host,
+						.offset = r[i].offset };
+	for (uint32_t i = 0; i < c.nvcpus; i++) {
+		fds[i] = vp_mon_vcpu(g->mon, i)->fd;
+		runs[i] = vp_mon_vcpu(g->mon, i)->run;
+	}
+	OT_TRY(vp_kvm_host_probe("/dev/kvm", &c.host));
+	OT_TRY(vp_kvm_create(&c, &g->kvm));
+	return vp_engine_serve(vp_kvm_engine(g->kvm), o->socket);
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	if (running)
+		vp_mon_stop(running);
+}
+
+static const char *end_text(enum vp_mon_end end)
+{
+	switch (end) {
+	case VP_MON_TRIPLE_FAULT:
+		return "the guest had a triple fault";
+	case VP_MON_RESET:
+		return "the guest asked for a reset";
+	case VP_MON_STOPPED:
+		return "stopped";
+	default:
+		return NULL;
+	}
+}
+
+static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
+{
+	struct glue g = { 0 };
+
+	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after };
+	OT_TRY(open_console(o));
+	OT_TRY(vp_mon_create(&o->vm, &g.mon));
+	struct ot_err *err = o->socket ? start_engine(&g, o) : NULL;
+	if (!err) {
+		running = g.mon;
+		signal(SIGTERM, on_signal);
+		signal(SIGINT, on_signal);
+		err = vp_mon_run(g.mon, ret_end);
+		running = NULL;
+	}
+	vp_kvm_destroy(g.kvm);
+	vp_mon_destroy(g.mon);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .name = "guest" };
+	enum vp_mon_end end = VP_MON_FAILED;
+
+	if (!parse(argc, argv, &o)) {
+		usage(stderr);
+		return 2;
+	}
+	struct ot_err *err = run(&o, &end);
+	if (err) {
+		fprintf(stderr, "outsight-vmm: %s\n", ot_err_message(err));
+		ot_err_destroy(err);
+		return 1;
+	}
+	if (end_text(end))
+		fprintf(stderr, "outsight-vmm: %s\n", end_text(end));
+	return end == VP_MON_TRIPLE_FAULT;
+}
