@@ -115,6 +115,7 @@ static struct ot_err *open_console(struct options *o)
 struct glue {
 	struct vp_mon *mon;
 	struct vp_kvm *kvm;
+	int ram_fd; /* the engine's for its life */
 };
 
 static void before(void *arg, uint32_t vcpu)
@@ -142,14 +143,15 @@ static void kick(void *arg, uint32_t vcpu)
 static struct ot_err *start_engine(struct glue *g, const struct options *o)
 {
 	struct vp_ram_range ram[2] = { 0 };
-	int fds[VP_MON_MAX_VCPUS], ram_fd = vp_mon_ram_fd(g->mon);
+	int fds[VP_MON_MAX_VCPUS];
 	struct kvm_run *runs[VP_MON_MAX_VCPUS];
 	uint32_t nram;
 	const struct vp_mon_ram *r = vp_mon_ram(g->mon, &nram);
 	struct vp_kvm_config c = { .name = o->name, .vm = vp_mon_vm_fd(g->mon), .nvcpus = o->vm.nvcpus, .vcpus = fds,
-				   .runs = runs, .ram = ram, .nram = nram, .ram_fds = &ram_fd, .nram_fds = 1,
+				   .runs = runs, .ram = ram, .nram = nram, .ram_fds = &g->ram_fd, .nram_fds = 1,
 				   .kick = kick, .arg = g };
 
+	g->ram_fd = vp_mon_ram_fd(g->mon);
 	for (uint32_t i = 0; i < nram; i++)
 		ram[i] = (struct vp_ram_range){ .gpa = r[i].gpa, .size = r[i].size, .host = (uintptr_t)r[i].host,
 						.offset = r[i].offset };

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest of a few pages for tests of the KVM engine: several vCPUs that call the functions of probed.S, in rounds
+ * of exactly known counts, for ever. Its command line is words NAME=NUMBER:
+ *
+ *   cpus=N    vCPUs to bring up (1)
+ *   calls=N   calls of each function in a round, by each vCPU (100)
+ *   rounds=N  rounds before it powers off (0: until it is killed)
+ *
+ * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between. Every
+ * result of a function is checked: an emulation that went wrong ends the guest with FAIL on its console.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#define COM1       0x3f8
+#define PM_CONTROL 0x604
+#define APIC       0xfee00000ull
+#define APIC_ICR   0x300
+#define APIC_ICR2  0x310
+#define APIC_SVR   0xf0
+#define TRAMPOLINE 0x8000ull
+#define CMDLINE    0x228
+#define MAX_CPUS   16
+#define noinline   __attribute__((noinline, noclone, used))
+
+/* What tells a reader that this is a kernel with symbols of its own. */
+const char linux_banner[] __attribute__((used)) = "Linux version 0.1.0-small (outsight) #1 SMP\n";
+
+extern uint8_t trampoline[], trampoline_end[], stacks[];
+extern void vector_bp(void), vector_other(void);
+extern uint64_t probed_nop(uint64_t, uint64_t), probed_endbr(uint64_t), probed_push(uint64_t);
+extern uint64_t probed_push1(uint64_t), probed_load(uint64_t), probed_flags(uint64_t), probed_frame(uint64_t);
+extern uint64_t probed_tail(uint64_t);
+
+struct gate {
+	uint16_t low, selector, flags, mid;
+	uint32_t high, zero;
+};
+
+struct gate idt[256] __attribute__((aligned(16)));
+uint64_t ap_stack;
+volatile uint32_t bp_count;
+static volatile uint32_t online, arrived, generation;
+static uint64_t cpus = 1, calls = 100, rounds;
+
+/* --- the machine ---------------------------------------------------------------------------- */
+
+static inline void outb(uint16_t port, uint8_t v)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(v), "Nd"(port));
+}
+
+static inline void outw(uint16_t port, uint16_t v)
+{
+	__asm__ volatile("outw %0, %1" : : "a"(v), "Nd"(port));
+}
+
+static void print(const char *s)
+{
+	while (*s)
+		outb(COM1, (uint8_t)*s++);
+}
+
+static void print_hex(uint64_t v)
+{
+	for (int i = 60; i >= 0; i -= 4)
+		outb(COM1, (uint8_t)"0123456789abcdef"[v >> i & 15]);
+}
+
+static void power_off(void)
+{
+	outw(PM_CONTROL, 1 << 13);
+	for (;;)
+		__asm__ volatile("hlt");
+}
+
+void fail(const char *what, uint64_t value)
+{
+	print("FAIL ");
+	print(what);
+	print(" 0x");
+	print_hex(value);
+	print("\n");
+	power_off();
+}
+
+/* rdi and the rest were pushed above what the CPU pushed. */
+void on_exception(const uint64_t *frame)
+{
+	print("exception, frame 0x");
+	print_hex(frame[5]);
+	print(" 0x");
+	print_hex(frame[6]);
+	fail(" at", frame[5] > 0xffff ? frame[5] : frame[6]);
+}
+
+static void set_gate(unsigned n, void (*handler)(void))
+{
+	uint64_t a = (uint64_t)handler;
+
+	idt[n] = (struct gate){ (uint16_t)a, 0x10, 0x8e00, (uint16_t)(a >> 16), (uint32_t)(a >> 32), 0 };
+}
+
+static void apic_write(unsigned reg, uint32_t v)
+{
+	*(volatile uint32_t *)(APIC + reg) = v;
+}
+
+static void wait_online(uint32_t n)
+{
+	while (online != n)
+		__asm__ volatile("pause");
+}
+
+static void start_cpu(uint32_t n)
+{
+	ap_stack = (uint64_t)stacks + (n + 1) * 4096;
+	apic_write(APIC_ICR2, n << 24);
+	apic_write(APIC_ICR, 0x4500); /* INIT */
+	apic_write(APIC_ICR2, n << 24);
+	apic_write(APIC_ICR, 0x4600 | TRAMPOLINE >> 12); /* start-up */
+	wait_online(n + 1);
+}
+
+/* --- rounds ---------------------------------------------------------------------------------- */
+
+noinline void round_begin(uint64_t n)
+{
+	__asm__ volatile("" : : "r"(n));
+}
+
+noinline void round_end(uint64_t n)
+{
+	__asm__ volatile("" : : "r"(n));
+}
+
+/* All vCPUs wait for the last one. */
+static void barrier(void)
+{
+	uint32_t g = generation;
+
+	if (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) == cpus) {
+		arrived = 0;
+		__atomic_store_n(&generation, g + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (generation == g)
+		__asm__ volatile("pause");
+}
+
+static void check(const char *what, uint64_t got, uint64_t want)
+{
+	if (got != want)
+		fail(what, got);
+}
+
+static void call_all(uint64_t i)
+{
+	check("nop", probed_nop(i, 7), i + 7);
+	check("endbr", probed_endbr(i), i + 1);
+	check("push", probed_push(i), i + 2);
+	check("push1", probed_push1(i), i + 3);
+	check("load", probed_load(i), i + 0x1000);
+	check("flags", probed_flags(i), i < 5 ? i + 2 : i);
+	check("frame", probed_frame(i), i);
+	check("tail", probed_tail(i), i + 0x1004);
+}
+
+static void run(uint32_t cpu)
+{
+	for (uint64_t n = 1; !rounds || n <= rounds; n++) {
+		barrier();
+		if (cpu == 0)
+			round_begin(n);
+		barrier();
+		for (uint64_t i = 0; i < calls; i++)
+			call_all(i);
+		barrier();
+		if (cpu == 0)
+			round_end(n);
+	}
+}
+
+/* --- start ----------------------------------------------------------------------------------- */
+
+void ap_main(void)
+{
+	uint32_t cpu = online;
+
+	apic_write(APIC_SVR, 0x1ff);
+	__atomic_store_n(&online, cpu + 1, __ATOMIC_RELEASE);
+	run(cpu);
+	for (;;)
+		__asm__ volatile("hlt");
+}
+
+/* NAME=NUMBER in @line, or @value as it is. */
+static uint64_t option(const char *line, const char *name, uint64_t value)
+{
+	for (const char *p = line; *p; p++) {
+		const char *a = p, *b = name;
+		while (*b && *a == *b)
+			a++, b++;
+		if (*b || *a != '=' || (p != line && p[-1] != ' '))
+			continue;
+		value = 0;
+		for (a++; *a >= '0' && *a <= '9'; a++)
+			value = value * 10 + (uint64_t)(*a - '0');
+	}
+	return value;
+}
+
+void guest_main(const uint8_t *zero_page)
+{
+	const char *line = (const char *)(uint64_t) * (const uint32_t *)(zero_page + CMDLINE);
+
+	cpus = option(line, "cpus", 1);
+	calls = option(line, "calls", 100);
+	rounds = option(line, "rounds", 0);
+	for (unsigned i = 0; i < 256; i++)
+		set_gate(i, vector_other);
+	set_gate(3, vector_bp);
+	apic_write(APIC_SVR, 0x1ff);
+	for (uint64_t i = 0; i < (uint64_t)(trampoline_end - trampoline); i++)
+		((volatile uint8_t *)TRAMPOLINE)[i] = trampoline[i];
+	online = 1;
+	for (uint32_t n = 1; n < cpus && n < MAX_CPUS; n++)
+		start_cpu(n);
+	print("READY\n");
+	run(0);
+	print("DONE\n");
+	power_off();
+}
