@@ -25,6 +25,7 @@ static int usage(FILE *fp)
 	      "\t-name NAME      what -g and `outsight guests` call it\n"
 	      "\t-console FILE   where its console goes; - is stderr\n"
 	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
+	      "\t-vmm KIND       qemu (default), or builtin: a small monitor of our own, on KVM\n"
 	      "\tanything else is handed to QEMU\n\n"
 	      "\tTracing begins when the kernel says that it runs; with -A behind the --, as soon as\n"
 	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
@@ -73,6 +74,10 @@ static int take(struct vp_launch_opts *vm, const char *name, const char *value)
 		*texts[i].field = value;
 		return value ? 1 : -1;
 	}
+	if (!strcmp(name, "vmm")) {
+		vm->builtin = value && !strcmp(value, "builtin");
+		return vm->builtin || (value && !strcmp(value, "qemu")) ? 1 : -1;
+	}
 	if (!strcmp(name, "m"))
 		return value && (vm->mem_mib = parse_size(value)) ? 1 : -1;
 	if (!strcmp(name, "smp"))
@@ -93,6 +98,7 @@ static int parse(struct vp_launch_opts *vm, int argc, char **argv, char **extra)
 			cli_error("run: %s needs %s", argv[i],
 				  !strcmp(name, "m")     ? "a size"
 				  : !strcmp(name, "smp") ? "a number of vCPUs"
+				  : !strcmp(name, "vmm") ? "qemu or builtin"
 							 : "a value");
 			return CLI_EXIT_USAGE;
 		}
@@ -123,7 +129,7 @@ static int boot_and_trace(const struct vp_launch_opts *opts, struct cli_invocati
 	err = vp_vm_launch(opts, &vm);
 	if (err)
 		return cli_fail(err, NULL);
-	cli_notice(&inv->opts, "guest runs under %s", vp_vm_accel_reason());
+	cli_notice(&inv->opts, "guest runs under %s", vp_vm_accel_reason(opts));
 	booted.socket = vp_vm_socket(vm);
 	booted.arg = vm;
 	status = cli_trace(inv, &booted);

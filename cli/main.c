@@ -12,6 +12,7 @@ static const struct {
 } verbs[] = {
 	{ "run", cli_cmd_run },
 	{ "guests", cli_cmd_guests },
+	{ "doctor", cli_cmd_doctor },
 };
 
 static int run_dtrace(int argc, char **argv)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -28,6 +29,7 @@
 #define STEP_MS      10
 #define SAID_MAX     1500 /* of what QEMU printed, in an error */
 #define PLUGIN_FILE  "liboutsight-tcg.so"
+#define MONITOR_FILE "outsight-vmm"
 #define VERSION_SIZE 4096
 
 #ifndef OUTSIGHT_PLUGIN_LIBDIR
@@ -38,6 +40,7 @@ struct vp_vm {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd;
 	int log; /* memfd with what QEMU printed */
+	const char *what; /* for messages: "QEMU" */
 	char socket[108];
 };
 
@@ -140,23 +143,27 @@ static struct ot_err *check_version(const char *qemu)
 	return NULL;
 }
 
+/* BIN/NAME for the BIN that this program is in; NULL: no memory. */
+static char *beside(struct ot_arena *arena, const char *name)
+{
+	char exe[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(exe, '/');
+	return ot_arena_printf(arena, "%.*s/%s", slash ? (int)(slash - exe) : 0, exe, name);
+}
+
 /* In $OUTSIGHT_PLUGIN_DIR, else beside the executable (BIN/../lib), else where it is installed. */
 static struct ot_err *find_plugin(struct ot_arena *arena, char **ret)
 {
 	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	char *slash, *places[3] = { NULL };
+	char *places[3] = { NULL };
 
 	if (dir && *dir) {
 		places[0] = ot_arena_printf(arena, "%s/" PLUGIN_FILE, dir);
 	} else {
-		exe[n > 0 ? n : 0] = '\0';
-		slash = strrchr(exe, '/');
-		if (slash) {
-			*slash = '\0';
-			places[0] = ot_arena_printf(arena, "%s/../lib/" PLUGIN_FILE, exe);
-		}
+		places[0] = beside(arena, "../lib/" PLUGIN_FILE);
 		places[1] = ot_arena_printf(arena, "%s/" PLUGIN_FILE, OUTSIGHT_PLUGIN_LIBDIR);
 	}
 	for (size_t i = 0; i < OT_ARRAY_SIZE(places); i++) {
@@ -287,7 +294,7 @@ static struct ot_err *gone(struct vp_vm *vm)
 	char said[SAID_MAX];
 
 	read_said(vm->log, said, sizeof(said));
-	return ot_err_new(OT_ERR_GUEST_GONE, "QEMU ended: %s", *said ? said : "it printed no reason");
+	return ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what, *said ? said : "it printed no reason");
 }
 
 static int64_t now_ms(void)
@@ -323,8 +330,8 @@ static struct ot_err *wait_engine(struct vp_vm *vm, const struct vp_launch_opts 
 			char said[SAID_MAX];
 
 			read_said(vm->log, said, sizeof(said));
-			return ot_err_new(OT_ERR_BUSY, "no answer from the engine in QEMU within %d s%s%s",
-					  ANSWER_MS / 1000, *said ? ": " : "", said);
+			return ot_err_new(OT_ERR_BUSY, "no answer from the engine in %s within %d s%s%s",
+					  vm->what, ANSWER_MS / 1000, *said ? ": " : "", said);
 		}
 	}
 }
@@ -338,32 +345,98 @@ static void socket_path(struct vp_vm *vm)
 		 (int)vm->pid);
 }
 
-static struct ot_err *start_qemu(struct vp_vm *vm, struct ot_arena *arena, const struct vp_launch_opts *opts)
+static const char *qemu_binary(const char *qemu)
 {
-	const char *qemu = opts->qemu ? opts->qemu : getenv("OUTSIGHT_QEMU");
-	struct args *args = ot_arena_new(arena, struct args);
+	if (!qemu)
+		qemu = getenv("OUTSIGHT_QEMU");
+	return qemu && *qemu ? qemu : "qemu-system-x86_64";
+}
+
+struct ot_err *vp_launch_check(const char *qemu)
+{
+	struct ot_arena arena;
+	char *plugin;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = check_version(qemu_binary(qemu));
+	if (!err)
+		err = find_plugin(&arena, &plugin);
+	ot_arena_deinit(&arena);
+	return err;
+}
+
+/* Where the monitor is to listen: it is told. */
+static struct ot_err *make_socket_path(struct vp_vm *vm)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+	char dir[sizeof(vm->socket) - 24];
+
+	snprintf(dir, sizeof(dir), "%s/outsight", base && *base == '/' ? base : "/run");
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		return ot_err_os(errno, "%s can't be made", dir);
+	snprintf(vm->socket, sizeof(vm->socket), "%s/run-%d.sock", dir, (int)getpid());
+	return NULL;
+}
+
+static void make_monitor_args(struct args *args, const struct vp_vm *vm, const struct vp_launch_opts *opts)
+{
+	const char *console = opts->serial ? opts->serial : "/dev/null";
+
+	add(args, beside(args->arena, MONITOR_FILE));
+	add2(args, "--kernel", opts->kernel);
+	if (opts->initrd)
+		add2(args, "--initrd", opts->initrd);
+	add2(args, "--append", opts->append ? opts->append : "console=ttyS0 panic=-1");
+	add2(args, "--memory", ot_arena_printf(args->arena, "%u", opts->mem_mib ? opts->mem_mib : 512));
+	add2(args, "--smp", ot_arena_printf(args->arena, "%u", opts->smp ? opts->smp : 1));
+	add2(args, "--name",
+	     opts->name ? opts->name : ot_arena_printf(args->arena, "outsight-%d", (int)getpid()));
+	add2(args, "--socket", vm->socket);
+	add2(args, "--console",
+	     strcmp(console, "-") ? console : ot_arena_printf(args->arena, "/proc/%d/fd/2", (int)getpid()));
+}
+
+static struct ot_err *prepare(struct vp_vm *vm, struct args *args, const struct vp_launch_opts *opts)
+{
+	const char *qemu = qemu_binary(opts->qemu);
 	char *plugin = NULL;
+
+	OT_TRY(check_file("kernel", opts->kernel));
+	OT_TRY(check_file("initrd", opts->initrd));
+	if (opts->builtin) {
+		if (!opts->kernel || opts->nextra || opts->cpu)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "the builtin monitor takes a kernel, and %s",
+					  opts->kernel ? "no options of QEMU's" : "none was given");
+		OT_TRY(make_socket_path(vm));
+		make_monitor_args(args, vm, opts);
+	} else {
+		OT_TRY(check_version(qemu));
+		OT_TRY(find_plugin(args->arena, &plugin));
+		make_args(args, qemu, plugin, opts);
+	}
+	if (args->failed)
+		return ot_err_new(OT_ERR_LIMIT, "more than %d arguments for the VMM, or no memory", ARGS_MAX);
+	return NULL;
+}
+
+static struct ot_err *start_vmm(struct vp_vm *vm, struct ot_arena *arena, const struct vp_launch_opts *opts)
+{
+	struct args *args = ot_arena_new(arena, struct args);
 
 	if (!args)
 		return ot_err_nomem();
-	if (!qemu || !*qemu)
-		qemu = "qemu-system-x86_64";
-	OT_TRY(check_file("kernel", opts->kernel));
-	OT_TRY(check_file("initrd", opts->initrd));
-	OT_TRY(check_version(qemu));
-	OT_TRY(find_plugin(arena, &plugin));
 	args->arena = arena;
-	make_args(args, qemu, plugin, opts);
-	if (args->failed)
-		return ot_err_new(OT_ERR_LIMIT, "more than %d arguments for QEMU, or no memory", ARGS_MAX);
-	vm->log = memfd_create("qemu-log", MFD_CLOEXEC);
+	OT_TRY(prepare(vm, args, opts));
+	vm->what = opts->builtin ? "the monitor" : "QEMU";
+	vm->log = memfd_create("vmm-log", MFD_CLOEXEC);
 	if (vm->log < 0)
 		return ot_err_os(errno, "memfd_create");
 	OT_TRY(start_child(args->v, vm->log, &vm->pid));
 	vm->pidfd = (int)syscall(SYS_pidfd_open, vm->pid, 0);
 	if (vm->pidfd < 0)
 		return ot_err_os(errno, "pidfd_open");
-	socket_path(vm);
+	if (!opts->builtin)
+		socket_path(vm);
 	return wait_engine(vm, opts);
 }
 
@@ -378,7 +451,7 @@ struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **re
 	vm->pidfd = -1;
 	vm->log = -1;
 	ot_arena_init(&arena);
-	err = start_qemu(vm, &arena, opts);
+	err = start_vmm(vm, &arena, opts);
 	ot_arena_deinit(&arena);
 	if (err) {
 		vp_vm_destroy(vm);
@@ -421,11 +494,13 @@ int vp_vm_fd(const struct vp_vm *vm)
 	return vm->pidfd;
 }
 
-const char *vp_vm_accel_reason(void)
+const char *vp_vm_accel_reason(const struct vp_launch_opts *opts)
 {
+	if (opts->builtin)
+		return "kvm: in the builtin monitor";
 	if (access("/dev/kvm", F_OK))
 		return "tcg: this host has no /dev/kvm";
 	if (access("/dev/kvm", R_OK | W_OK))
 		return "tcg: /dev/kvm is not open to this user";
-	return "tcg: guests under KVM are not traced by this version";
+	return "tcg: as always with QEMU; --vmm builtin runs it on KVM";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Booting a guest to trace, for `outsight run`: QEMU with its translator (tcg), our plugin in
- * it, guest RAM in a shared memfd. The guest belongs to the process that launched it: it is
+ * it, guest RAM in a shared memfd; or our own monitor on KVM. The guest belongs to the process that launched it: it is
  * stopped with it, however that ends.
  */
 #ifndef VP_SESSION_LAUNCH_H
@@ -27,6 +27,7 @@ struct vp_launch_opts {
 	const char *name;   /* for -g; "outsight-PID" */
 	const char *serial; /* file that gets the console's output; "-": stderr; NULL: none */
 	const char *qemu;   /* binary; $OUTSIGHT_QEMU, else "qemu-system-x86_64" */
+	bool builtin;       /* our own monitor on KVM instead of QEMU; then no cpu, qemu or extra */
 	char *const *extra; /* more arguments of QEMU, after all of ours */
 	size_t nextra;
 	/* Asked between waits: false gives up (the user pressed Ctrl-C). NULL: never. */
@@ -44,6 +45,10 @@ struct vp_launch_opts {
  */
 OT_MUST_CHECK struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **ret);
 
+/** Whether vp_vm_launch() would find a QEMU (@p qemu as in struct vp_launch_opts) that is new enough, and the plugin;
+ * if not, the error that it would return. */
+OT_MUST_CHECK struct ot_err *vp_launch_check(const char *qemu);
+
 /** Stop the guest and free it: asks QEMU to end, and kills it when it does not within 5 s. NULL
  * is fine. */
 void vp_vm_destroy(struct vp_vm *vm);
@@ -56,7 +61,7 @@ const char *vp_vm_socket(const struct vp_vm *vm);
 /** Readable once QEMU has ended; owned by the VM. */
 int vp_vm_fd(const struct vp_vm *vm);
 
-/** Which accelerator guests get, and why, in one line: "tcg: …". Valid for good. */
-const char *vp_vm_accel_reason(void);
+/** Which accelerator a guest gets, and why, in one line: "tcg: …". Valid for good. */
+const char *vp_vm_accel_reason(const struct vp_launch_opts *opts);
 
 #endif
