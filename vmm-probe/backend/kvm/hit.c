@@ -62,16 +62,23 @@ static void emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
 }
 
+static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
+{
+	vp_kvm_count(v, t->site);
+	if (t->site->necbs)
+		vp_engine_hit(kvm->engine, vcpu, t->site, v);
+}
+
 /* The trap that an `out` to @port came from. Hosts leave RIP at it or behind it. */
 static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t rip, uint16_t port)
 {
 	const struct vp_kvm_trap *t = vp_kvm_traps_find(traps, rip);
 
-	if (t && t->port == port)
+	if (t && t->kind == VP_TRAP_OUT && t->port == port)
 		return t;
 	for (unsigned len = 2; len <= 15; len++) {
 		t = vp_kvm_traps_find(traps, rip - len);
-		if (t && t->len == len && t->port == port)
+		if (t && t->kind == VP_TRAP_OUT && t->len == len && t->port == port)
 			return t;
 	}
 	return NULL;
@@ -91,10 +98,22 @@ static bool on_out(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	/* As if the vCPU stood at the site, on every host. */
 	uint64_t rip = run->s.regs.regs.rip;
 	v->run->s.regs.regs.rip = t->site->gva;
-	vp_engine_hit(kvm->engine, vcpu, t->site, v);
+	fire(kvm, v, vcpu, t);
 	v->run->s.regs.regs.rip = rip;
 	if (t->insn.op != VP_INSN_NOP)
 		emulate(v, t, vcpu);
+	return true;
+}
+
+static bool on_int3(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
+{
+	struct vp_kvm_traps *traps = atomic_load_explicit(&kvm->traps, memory_order_acquire);
+	const struct vp_kvm_trap *t = traps ? vp_kvm_traps_find(traps, v->run->s.regs.regs.rip) : NULL;
+
+	if (!t || t->kind != VP_TRAP_INT3)
+		return vp_kvm_give_back_int3(kvm, v);
+	fire(kvm, v, vcpu, t);
+	emulate(v, t, vcpu);
 	return true;
 }
 
@@ -113,6 +132,8 @@ bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err)
 
 	if (!err && v->run->exit_reason == KVM_EXIT_IO)
 		ours = on_out(kvm, v, vcpu);
+	else if (!err && ot_unlikely(vp_kvm_is_int3(v->run)))
+		ours = on_int3(kvm, v, vcpu);
 	if (!err || err == EINTR)
 		take_sample(kvm, v, vcpu);
 	atomic_store(&v->running, 0);

@@ -14,11 +14,21 @@
 #define VP_KVM_PORT_A 0x98u
 #define VP_KVM_PORT_B 0x99u
 
+#define VP_KVM_COUNTERS 16u
+
+enum vp_trap_kind {
+	VP_TRAP_OUT,   /* comes out */
+	VP_TRAP_COUNT, /* KVM counts it, nothing comes out */
+	VP_TRAP_INT3,  /* of one byte, where no `out` fits */
+};
+
 struct vp_kvm_trap {
 	const struct vp_site *site;
 	uint8_t *host;
 	struct vp_insn insn;
-	uint8_t len, port;
+	uint8_t kind; /* enum vp_trap_kind */
+	uint8_t len;
+	uint16_t port; /* OUT, COUNT */
 	uint8_t old[15], now[15]; /* what was there; what we wrote. The undo record */
 	bool planted;
 };
@@ -29,6 +39,7 @@ struct vp_kvm_traps {
 	struct vp_kvm_trap *list;
 	uint32_t n, mask;
 	uint32_t *slots; /* index + 1; 0: empty */
+	bool int3;       /* some are */
 };
 
 struct vp_kvm_vcpu {
@@ -36,6 +47,12 @@ struct vp_kvm_vcpu {
 	struct kvm_run *run;
 	_Atomic uint32_t running; /* between before() and after() */
 	_Atomic uint32_t sample;  /* one was asked for */
+	_Atomic uint64_t counts[VP_KVM_COUNTERS];
+};
+
+struct vp_kvm_counter {
+	int fd; /* eventfd; -1: not bound */
+	uint64_t total;
 };
 
 struct vp_kvm {
@@ -46,6 +63,8 @@ struct vp_kvm {
 	_Atomic(struct vp_kvm_traps *) traps;
 	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
 	_Atomic uint32_t held;
+	struct vp_kvm_counter counters[VP_KVM_COUNTERS];
+	uint32_t debug;        /* KVM_GUESTDBG_* that all vCPUs have; changed while they are held */
 	_Atomic uint64_t lost; /* sites whose bytes were not ours when we came to take them out */
 	pthread_mutex_t lock;  /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
@@ -58,12 +77,30 @@ void vp_kvm_hold(struct vp_kvm *kvm);
 void vp_kvm_release(struct vp_kvm *kvm);
 
 /* traps.c */
-OT_MUST_CHECK struct ot_err *vp_kvm_traps_create(const struct vp_plan *plan, struct vp_kvm_traps **ret);
+OT_MUST_CHECK struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *plan,
+						 struct vp_kvm_traps **ret);
 void vp_kvm_traps_destroy(struct vp_kvm_traps *traps);
 /** The trap at @p gva; NULL: none. Hit path. */
 const struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva);
 /** Make guest text that of @p to instead of @p from (either may be NULL). The vCPUs are held. */
 void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to);
+
+/* counters.c */
+void vp_kvm_counters_init(struct vp_kvm *kvm);
+void vp_kvm_counters_deinit(struct vp_kvm *kvm);
+uint32_t vp_kvm_counter_slots(void *backend);
+uint64_t vp_kvm_counter_read(void *backend, uint32_t slot, uint32_t vcpu);
+/** The port that counts for @p slot without an exit; 0: there is none. Service thread. */
+uint16_t vp_kvm_counter_port(struct vp_kvm *kvm, uint32_t slot);
+/** Count a hit that came out. Hit path. */
+void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site);
+
+/* int3.c */
+bool vp_kvm_is_int3(const struct kvm_run *run);
+/** Hand the guest the int3 at which its vCPU came out; on that vCPU's thread. False: KVM would not. */
+bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v);
+/** KVM_SET_GUEST_DEBUG for all vCPUs, which are held. */
+OT_MUST_CHECK struct ot_err *vp_kvm_set_debug(struct vp_kvm *kvm, uint32_t control);
 
 /* regs.c */
 uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg);

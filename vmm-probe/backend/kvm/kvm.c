@@ -42,8 +42,14 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 	struct vp_kvm_traps *old = atomic_load(&kvm->traps), *new = NULL;
 
 	if (plan)
-		OT_TRY(vp_kvm_traps_create(plan, &new));
+		OT_TRY(vp_kvm_traps_create(kvm, plan, &new));
 	vp_kvm_hold(kvm);
+	struct ot_err *err = vp_kvm_set_debug(kvm, new && new->int3 ? KVM_GUESTDBG_USE_SW_BP : 0);
+	if (err) {
+		vp_kvm_release(kvm);
+		vp_kvm_traps_destroy(new);
+		return err;
+	}
 	atomic_store(&kvm->valid_regs, plan ? wanted_regs(plan, new) : 0);
 	vp_kvm_traps_exchange(kvm, old, new);
 	atomic_store(&kvm->traps, new);
@@ -72,6 +78,8 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.reg = vp_kvm_reg,
 	.gpa_to_host = gpa_to_host,
 	.install = install,
+	.counter_slots = vp_kvm_counter_slots,
+	.counter_read = vp_kvm_counter_read,
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
@@ -112,6 +120,7 @@ struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm *
 	if (!kvm)
 		return ot_err_nomem();
 	kvm->config = *config;
+	vp_kvm_counters_init(kvm);
 	pthread_mutex_init(&kvm->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -132,6 +141,7 @@ void vp_kvm_destroy(struct vp_kvm *kvm)
 		return;
 	vp_engine_destroy(kvm->engine);
 	vp_kvm_traps_destroy(atomic_load(&kvm->traps));
+	vp_kvm_counters_deinit(kvm);
 	pthread_cond_destroy(&kvm->changed);
 	pthread_mutex_destroy(&kvm->lock);
 	free(kvm->vcpus);

@@ -28,36 +28,65 @@ static uint8_t trap_length(const struct vp_site *site, const struct vp_insn *ins
 	return insn->op == VP_INSN_RET && site->room >= 2 ? 2 : 0;
 }
 
-static struct ot_err *make_trap(const struct vp_site *site, const struct vp_kvm_trap *before, struct vp_kvm_trap *ret)
+/* Neighbours have different ports. */
+static uint16_t hit_port(const struct vp_kvm_trap *t, const struct vp_kvm_trap *before)
+{
+	bool touches = before && before->host + before->len == t->host;
+
+	return touches && before->port == VP_KVM_PORT_A ? VP_KVM_PORT_B : VP_KVM_PORT_A;
+}
+
+static void write_out(struct vp_kvm_trap *t)
+{
+	memset(t->now, PREFIX, t->len - 2u);
+	t->now[t->len - 2] = OUT_IMM8;
+	t->now[t->len - 1] = (uint8_t)t->port;
+}
+
+static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site, const struct vp_kvm_trap *before,
+				struct vp_kvm_trap *ret)
 {
 	struct vp_kvm_trap t = { .site = site, .host = (uint8_t *)(uintptr_t)site->host };
-	bool touches = before && before->host + before->len == t.host;
 
-	if (!vp_insn_decode(site->bytes, site->length, site->gva, &t.insn) || !(t.len = trap_length(site, &t.insn)))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be trapped",
+	if (!vp_insn_decode(site->bytes, site->length, site->gva, &t.insn))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be done in the guest's place",
 				  (unsigned long long)site->gva);
-	t.port = touches && before->port == VP_KVM_PORT_A ? VP_KVM_PORT_B : VP_KVM_PORT_A;
+	t.len = trap_length(site, &t.insn);
+	if (!t.len && kvm->config.host.int3 == VP_INT3_NEVER)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the instruction at 0x%llx has one byte, and int3 does not come back on this host",
+				  (unsigned long long)site->gva);
+	if (!t.len) {
+		t.kind = VP_TRAP_INT3;
+		t.len = 1;
+		t.now[0] = 0xcc;
+	} else {
+		if (site->ncounters == 1 && !site->necbs && t.insn.op == VP_INSN_NOP)
+			t.port = vp_kvm_counter_port(kvm, site->counters[0]);
+		t.kind = t.port ? VP_TRAP_COUNT : VP_TRAP_OUT;
+		if (!t.port)
+			t.port = hit_port(&t, before);
+		write_out(&t);
+	}
 	memcpy(t.old, site->bytes, t.len);
-	memset(t.now, PREFIX, t.len - 2u);
-	t.now[t.len - 2] = OUT_IMM8;
-	t.now[t.len - 1] = t.port;
 	*ret = t;
 	return NULL;
 }
 
-static struct ot_err *fill(struct vp_kvm_traps *traps, const struct vp_plan *plan)
+static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const struct vp_plan *plan)
 {
 	for (uint32_t i = 0; i < plan->nsites; i++) {
-		OT_TRY(make_trap(&plan->sites[i], i ? &traps->list[i - 1] : NULL, &traps->list[i]));
+		OT_TRY(make_trap(kvm, &plan->sites[i], i ? &traps->list[i - 1] : NULL, &traps->list[i]));
 		uint32_t at = hash(plan->sites[i].gva) & traps->mask;
 		while (traps->slots[at])
 			at = (at + 1) & traps->mask;
+		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
 		traps->slots[at] = ++traps->n;
 	}
 	return NULL;
 }
 
-struct ot_err *vp_kvm_traps_create(const struct vp_plan *plan, struct vp_kvm_traps **ret)
+struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *plan, struct vp_kvm_traps **ret)
 {
 	struct vp_kvm_traps *traps = calloc(1, sizeof(*traps));
 	uint32_t size = 16;
@@ -70,7 +99,7 @@ struct ot_err *vp_kvm_traps_create(const struct vp_plan *plan, struct vp_kvm_tra
 	traps->mask = size - 1;
 	traps->list = calloc(plan->nsites + 1u, sizeof(*traps->list));
 	traps->slots = calloc(size, sizeof(*traps->slots));
-	struct ot_err *err = traps->list && traps->slots ? fill(traps, plan) : ot_err_nomem();
+	struct ot_err *err = traps->list && traps->slots ? fill(kvm, traps, plan) : ot_err_nomem();
 	if (err) {
 		vp_kvm_traps_destroy(traps);
 		return err;

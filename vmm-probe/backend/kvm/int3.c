@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * int3: telling that an exit is one, and giving back those that are the guest's own. With KVM_GUESTDBG_USE_SW_BP every
+ * int3 of a vCPU comes to us, those of the guest's kprobes, of its patching of its own text and of its debuggers too.
+ */
+#include <sys/ioctl.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+bool vp_kvm_is_int3(const struct kvm_run *run)
+{
+	if (run->exit_reason == KVM_EXIT_DEBUG)
+		return run->debug.arch.exception == 3;
+	return run->exit_reason == KVM_EXIT_INTERNAL_ERROR &&
+	       run->emulation_failure.suberror == KVM_INTERNAL_ERROR_EMULATION && run->emulation_failure.ndata >= 3 &&
+	       run->emulation_failure.flags & KVM_INTERNAL_ERROR_EMULATION_FLAG_INSTRUCTION_BYTES &&
+	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc;
+}
+
+static int set_debug(const struct vp_kvm_vcpu *v, uint32_t control)
+{
+	struct kvm_guest_debug debug = { .control = control ? control | KVM_GUESTDBG_ENABLE : 0 };
+
+	return ioctl(v->fd, KVM_SET_GUEST_DEBUG, &debug);
+}
+
+/* The vCPU's own ioctls here, instead of the synced registers: the exception takes RIP as KVM has it. */
+bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v)
+{
+	struct kvm_regs regs;
+
+	if (kvm->config.host.inject == VP_INJECT_NEVER)
+		return false;
+	if (kvm->config.host.inject == VP_INJECT_RIP_NEXT) {
+		if (ioctl(v->fd, KVM_GET_REGS, &regs))
+			return false;
+		regs.rip++;
+		if (ioctl(v->fd, KVM_SET_REGS, &regs))
+			return false;
+	}
+	return !set_debug(v, kvm->debug | KVM_GUESTDBG_INJECT_BP) && !set_debug(v, kvm->debug);
+}
+
+struct ot_err *vp_kvm_set_debug(struct vp_kvm *kvm, uint32_t control)
+{
+	if (control == kvm->debug)
+		return NULL;
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+		if (set_debug(&kvm->vcpus[i], control))
+			return ot_err_new(OT_ERR_UNSUPPORTED, "KVM_SET_GUEST_DEBUG 0x%x is refused for vCPU %u", control,
+					  i);
+	kvm->debug = control;
+	return NULL;
+}
