@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this host can do for tracing, by trying it, and what to change so that it can do more. A finding is one line
- * of "name=value" words, then lines for people.
+ * What this host can do for tracing, by trying it, and what to change so that it can do more. A finding is
+ * one line of "name=value" words, then lines for people.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ static const char *yes_no(bool v)
 static void print_cost(const char *what, const struct vp_kvm_cost *c)
 {
 	if (c->median > 0)
-		printf("        %-34s %9.1f us  (%.1f to %.1f)\n", what, c->median / 1e3, c->min / 1e3, c->max / 1e3);
+		printf("        %-34s %9.1f us  (%.1f to %.1f)\n", what, c->median / 1e3, c->min / 1e3,
+		       c->max / 1e3);
 }
 
 static void print_advice(const struct vp_kvm_host *h)
@@ -31,9 +32,11 @@ static void print_advice(const struct vp_kvm_host *h)
 	if (!h->out || !h->sync_regs)
 		puts("        no probe can be planted: this KVM has no synced registers or loses exits");
 	if (h->int3 == VP_INT3_NEVER)
-		puts("        int3 does not come back: none will be planted; functions that only an int3 fits are left out");
+		puts("        int3 does not come back: none will be planted; functions that only an int3 "
+		     "fits are left out");
 	if (h->insn_cost.median > FAST_INSN_NS)
-		puts("        it interprets kernel mode: right for small guests; stock kernels go to QEMU's translator");
+		puts("        it interprets kernel mode: right for small guests; stock kernels go to QEMU's "
+		     "translator");
 	if (!h->ioeventfd)
 		puts("        no ioeventfd: clauses that only count cost as much as others");
 }
@@ -49,11 +52,12 @@ static bool print_kvm(void)
 		ot_err_destroy(err);
 		return false;
 	}
-	printf("kvm     int3=%s, inject=%s, hw=%s, step=%s, ioeventfd=%s, out=%s, sync_regs=%s, blockirq=%s, vcpus=%u\n",
-	       vp_kvm_int3_name(h.int3), vp_kvm_inject_name(h.inject), yes_no(h.hw), yes_no(h.step), yes_no(h.ioeventfd),
-	       yes_no(h.out), yes_no(h.sync_regs), yes_no(h.block_irq), h.max_vcpus);
-	printf("        %-34s %9.1f ns  (%.1f to %.1f)\n", "an instruction of kernel mode", h.insn_cost.median,
-	       h.insn_cost.min, h.insn_cost.max);
+	printf("kvm     int3=%s, inject=%s, hw=%s, step=%s, ioeventfd=%s, out=%s, sync_regs=%s, blockirq=%s, "
+	       "vcpus=%u\n",
+	       vp_kvm_int3_name(h.int3), vp_kvm_inject_name(h.inject), yes_no(h.hw), yes_no(h.step),
+	       yes_no(h.ioeventfd), yes_no(h.out), yes_no(h.sync_regs), yes_no(h.block_irq), h.max_vcpus);
+	printf("        %-34s %9.1f ns  (%.1f to %.1f)\n", "an instruction of kernel mode",
+	       h.insn_cost.median, h.insn_cost.min, h.insn_cost.max);
 	print_cost("a hit: out, to us and back", &h.exit_cost);
 	print_cost("a hit that KVM counts (ioeventfd)", &h.ioeventfd_cost);
 	print_cost("a hit: int3, and over it", &h.int3_cost);

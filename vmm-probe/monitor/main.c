@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outsight-vmm: a guest in the monitor, with an engine in it that `outsight -g NAME` finds. A process of its own, so
- * that whatever becomes of the tracer, the guest runs on.
+ * outsight-vmm: a guest in the monitor, with an engine in it that `outsight -g NAME` finds. A process of its
+ * own, so that whatever becomes of the tracer, the guest runs on.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,11 +53,16 @@ static bool parse(int argc, char **argv, struct options *o)
 {
 	enum { KERNEL = 256, INITRD, APPEND, MEMORY, SMP, NAME, SOCKET, CONSOLE };
 	static const struct option longs[] = {
-		{ "kernel", required_argument, NULL, KERNEL }, { "initrd", required_argument, NULL, INITRD },
-		{ "append", required_argument, NULL, APPEND }, { "memory", required_argument, NULL, MEMORY },
-		{ "smp", required_argument, NULL, SMP },       { "name", required_argument, NULL, NAME },
-		{ "socket", required_argument, NULL, SOCKET }, { "console", required_argument, NULL, CONSOLE },
-		{ "help", no_argument, NULL, 'h' },	       { NULL, 0, NULL, 0 },
+		{ "kernel", required_argument, NULL, KERNEL },
+		{ "initrd", required_argument, NULL, INITRD },
+		{ "append", required_argument, NULL, APPEND },
+		{ "memory", required_argument, NULL, MEMORY },
+		{ "smp", required_argument, NULL, SMP },
+		{ "name", required_argument, NULL, NAME },
+		{ "socket", required_argument, NULL, SOCKET },
+		{ "console", required_argument, NULL, CONSOLE },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t mib = DEFAULT_MIB, smp = 1;
 	bool ok = true;
@@ -147,13 +152,23 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 	struct kvm_run *runs[VP_MON_MAX_VCPUS];
 	uint32_t nram;
 	const struct vp_mon_ram *r = vp_mon_ram(g->mon, &nram);
-	struct vp_kvm_config c = { .name = o->name, .vm = vp_mon_vm_fd(g->mon), .nvcpus = o->vm.nvcpus, .vcpus = fds,
-				   .runs = runs, .ram = ram, .nram = nram, .ram_fds = &g->ram_fd, .nram_fds = 1,
-				   .kick = kick, .arg = g };
+	struct vp_kvm_config c = { .name = o->name,
+				   .vm = vp_mon_vm_fd(g->mon),
+				   .nvcpus = o->vm.nvcpus,
+				   .vcpus = fds,
+				   .runs = runs,
+				   .ram = ram,
+				   .nram = nram,
+				   .ram_fds = &g->ram_fd,
+				   .nram_fds = 1,
+				   .kick = kick,
+				   .arg = g };
 
 	g->ram_fd = vp_mon_ram_fd(g->mon);
 	for (uint32_t i = 0; i < nram; i++)
-		ram[i] = (struct vp_ram_range){ .gpa = r[i].gpa, .size = r[i].size, .host = (uintptr_t)r[i].host,
+		ram[i] = (struct vp_ram_range){ .gpa = r[i].gpa,
+						.size = r[i].size,
+						.host = (uintptr_t)r[i].host,
 						.offset = r[i].offset };
 	for (uint32_t i = 0; i < c.nvcpus; i++) {
 		fds[i] = vp_mon_vcpu(g->mon, i)->fd;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters. A site at which nothing but counting is to be done, on an instruction that need not be emulated, has an
- * `out` to a port of the counter's own, bound to an eventfd: KVM counts there, and the guest does not come out. All
- * other sites come out, and this thread counts. What an eventfd holds is not any one vCPU's: it is shown as vCPU 0's.
+ * Counters. A site at which nothing but counting is to be done, on an instruction that need not be emulated,
+ * has an `out` to a port of the counter's own, bound to an eventfd: KVM counts there, and the guest does not
+ * come out. All other sites come out, and this thread counts. What an eventfd holds is not any one vCPU's: it
+ * is shown as vCPU 0's.
  */
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -26,7 +27,9 @@ void vp_kvm_counters_init(struct vp_kvm *kvm)
 static int bind_port(struct vp_kvm *kvm, uint32_t slot, int fd, uint32_t flags)
 {
 	/* no length: a write of any width counts */
-	struct kvm_ioeventfd io = { .addr = port_of(slot), .fd = fd, .flags = KVM_IOEVENTFD_FLAG_PIO | flags };
+	struct kvm_ioeventfd io = { .addr = port_of(slot),
+				    .fd = fd,
+				    .flags = KVM_IOEVENTFD_FLAG_PIO | flags };
 
 	return ioctl(kvm->config.vm, KVM_IOEVENTFD, &io);
 }
@@ -85,6 +88,7 @@ void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site)
 	for (uint32_t i = 0; i < site->ncounters; i++) {
 		_Atomic uint64_t *n = &v->counts[site->counters[i]];
 		/* one writer */
-		atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1, memory_order_relaxed);
+		atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
 	}
 }

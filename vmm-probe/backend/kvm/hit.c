@@ -19,11 +19,24 @@ static void load_env(const struct kvm_regs *r, struct vp_insn_env *env)
 static void store_env(const struct vp_insn_env *env, struct kvm_regs *r)
 {
 	*r = (struct kvm_regs){
-		.rax = env->r[0], .rcx = env->r[1], .rdx = env->r[2], .rbx = env->r[3],
-		.rsp = env->r[4], .rbp = env->r[5], .rsi = env->r[6], .rdi = env->r[7],
-		.r8 = env->r[8], .r9 = env->r[9], .r10 = env->r[10], .r11 = env->r[11],
-		.r12 = env->r[12], .r13 = env->r[13], .r14 = env->r[14], .r15 = env->r[15],
-		.rip = env->rip, .rflags = env->rflags,
+		.rax = env->r[0],
+		.rcx = env->r[1],
+		.rdx = env->r[2],
+		.rbx = env->r[3],
+		.rsp = env->r[4],
+		.rbp = env->r[5],
+		.rsi = env->r[6],
+		.rdi = env->r[7],
+		.r8 = env->r[8],
+		.r9 = env->r[9],
+		.r10 = env->r[10],
+		.r11 = env->r[11],
+		.r12 = env->r[12],
+		.r13 = env->r[13],
+		.r14 = env->r[14],
+		.r15 = env->r[15],
+		.rip = env->rip,
+		.rflags = env->rflags,
 	};
 }
 
@@ -46,8 +59,8 @@ static bool store(void *arg, uint64_t gva, const void *src, unsigned len)
 	return vp_site_store(a->site, a->vcpu, gva, src, len);
 }
 
-/* Do what the trap stands on. An instruction whose memory can't be reached is left to the guest itself: RIP goes to it,
- * and the trap has to be out by then, so it comes again until somebody takes it out. */
+/* Do what the trap stands on. An instruction whose memory can't be reached is left to the guest itself: RIP
+ * goes to it, and the trap has to be out by then, so it comes again until somebody takes it out. */
 static void emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t vcpu)
 {
 	struct access access = { t->site, vcpu };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeping the vCPUs out of the guest. A vCPU says that it goes in, then looks whether it may; who holds says so, then
- * looks who is in. Both are sequentially consistent, so one of them sees the other.
+ * Keeping the vCPUs out of the guest. A vCPU says that it goes in, then looks whether it may; who holds says
+ * so, then looks who is in. Both are sequentially consistent, so one of them sees the other.
  */
 #include <time.h>
 

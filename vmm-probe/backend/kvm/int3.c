@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * int3: telling that an exit is one, and giving back those that are the guest's own. With KVM_GUESTDBG_USE_SW_BP every
- * int3 of a vCPU comes to us, those of the guest's kprobes, of its patching of its own text and of its debuggers too.
+ * int3: telling that an exit is one, and giving back those that are the guest's own. With
+ * KVM_GUESTDBG_USE_SW_BP every int3 of a vCPU comes to us, those of the guest's kprobes, of its patching of
+ * its own text and of its debuggers too.
  */
 #include <sys/ioctl.h>
 
@@ -12,7 +13,8 @@ bool vp_kvm_is_int3(const struct kvm_run *run)
 	if (run->exit_reason == KVM_EXIT_DEBUG)
 		return run->debug.arch.exception == 3;
 	return run->exit_reason == KVM_EXIT_INTERNAL_ERROR &&
-	       run->emulation_failure.suberror == KVM_INTERNAL_ERROR_EMULATION && run->emulation_failure.ndata >= 3 &&
+	       run->emulation_failure.suberror == KVM_INTERNAL_ERROR_EMULATION &&
+	       run->emulation_failure.ndata >= 3 &&
 	       run->emulation_failure.flags & KVM_INTERNAL_ERROR_EMULATION_FLAG_INSTRUCTION_BYTES &&
 	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc;
 }
@@ -47,8 +49,8 @@ struct ot_err *vp_kvm_set_debug(struct vp_kvm *kvm, uint32_t control)
 		return NULL;
 	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
 		if (set_debug(&kvm->vcpus[i], control))
-			return ot_err_new(OT_ERR_UNSUPPORTED, "KVM_SET_GUEST_DEBUG 0x%x is refused for vCPU %u", control,
-					  i);
+			return ot_err_new(OT_ERR_UNSUPPORTED,
+					  "KVM_SET_GUEST_DEBUG 0x%x is refused for vCPU %u", control, i);
 	kvm->debug = control;
 	return NULL;
 }

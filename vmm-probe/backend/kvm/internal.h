@@ -9,8 +9,8 @@
 #include "vmm-probe/backend/kvm/insn.h"
 #include "vmm-probe/backend/kvm/kvm.h"
 
-/* The ports of traps. Sites that touch take different ones: then a port and a RIP say which it was, on hosts that
- * leave RIP at the `out` and on those that move it behind. */
+/* The ports of traps. Sites that touch take different ones: then a port and a RIP say which it was, on hosts
+ * that leave RIP at the `out` and on those that move it behind. */
 #define VP_KVM_PORT_A 0x98u
 #define VP_KVM_PORT_B 0x99u
 
@@ -28,12 +28,13 @@ struct vp_kvm_trap {
 	struct vp_insn insn;
 	uint8_t kind; /* enum vp_trap_kind */
 	uint8_t len;
-	uint16_t port; /* OUT, COUNT */
+	uint16_t port;            /* OUT, COUNT */
 	uint8_t old[15], now[15]; /* what was there; what we wrote. The undo record */
 	bool planted;
 };
 
-/* In order of host address, with a hash table by virtual address. Immutable while vCPUs may look, but `planted`. */
+/* In order of host address, with a hash table by virtual address. Immutable while vCPUs may look, but
+ * `planted`. */
 struct vp_kvm_traps {
 	const struct vp_plan *plan;
 	struct vp_kvm_trap *list;

@@ -44,7 +44,7 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 	if (plan)
 		OT_TRY(vp_kvm_traps_create(kvm, plan, &new));
 	vp_kvm_hold(kvm);
-	struct ot_err *err = vp_kvm_set_debug(kvm, new && new->int3 ? KVM_GUESTDBG_USE_SW_BP : 0);
+	struct ot_err *err = vp_kvm_set_debug(kvm, new &&new->int3 ? KVM_GUESTDBG_USE_SW_BP : 0);
 	if (err) {
 		vp_kvm_release(kvm);
 		vp_kvm_traps_destroy(new);

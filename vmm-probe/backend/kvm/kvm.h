@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes in a guest that runs on KVM: traps in its kernel's text, taken where its vCPU threads come out of KVM_RUN.
- * It does not care whose vCPUs they are: a monitor calls vp_kvm_before() and vp_kvm_after() around each KVM_RUN.
+ * Probes in a guest that runs on KVM: traps in its kernel's text, taken where its vCPU threads come out of
+ * KVM_RUN. It does not care whose vCPUs they are: a monitor calls vp_kvm_before() and vp_kvm_after() around
+ * each KVM_RUN.
  *
- * A trap is an `out` to a port that the VMM has no device on, as long as the instruction that it covers (DS prefixes
- * in front fill it up), so that no return address can ever point into it. One that covers a nop needs nothing after
- * the hit; anything else is done in the guest's place (insn.h).
+ * A trap is an `out` to a port that the VMM has no device on, as long as the instruction that it covers (DS
+ * prefixes in front fill it up), so that no return address can ever point into it. One that covers a nop
+ * needs nothing after the hit; anything else is done in the guest's place (insn.h).
  *
- * Threads: before() and after() on vCPU threads, each with its own index; the engine's operations on its service
- * thread. Guest text changes only while every vCPU is out of the guest.
+ * Threads: before() and after() on vCPU threads, each with its own index; the engine's operations on its
+ * service thread. Guest text changes only while every vCPU is out of the guest.
  */
 #ifndef VP_KVM_KVM_H
 #define VP_KVM_KVM_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers: at a hit from kvm_run, where KVM put them at the exit; for a snapshot by asking, while vCPUs are held. */
+/* Registers: at a hit from kvm_run, where KVM put them at the exit; for a snapshot by asking, while vCPUs are
+ * held. */
 #include <sys/ioctl.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
@@ -86,7 +87,8 @@ static bool read_vcpu(const struct vp_kvm_vcpu *v, struct vp_regs *ret)
 	if (ioctl(v->fd, KVM_GET_REGS, &regs) || ioctl(v->fd, KVM_GET_SREGS, &sregs))
 		return false;
 	for (unsigned i = 0; i < VP_NREGS; i++) {
-		ret->v[i] = VP_REG_BIT(i) & GENERAL ? general(&regs, (enum vp_reg)i) : special(&sregs, (enum vp_reg)i);
+		ret->v[i] = VP_REG_BIT(i) & GENERAL ? general(&regs, (enum vp_reg)i)
+						    : special(&sregs, (enum vp_reg)i);
 		ret->valid |= i == VP_K_GS_BASE ? 0 : VP_REG_BIT(i);
 	}
 	return true;

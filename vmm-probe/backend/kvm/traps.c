@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The traps of a plan: which bytes go where, and putting them there and back. A trap's record, with the bytes that were
- * there, is complete before the first byte of guest text changes. What is found changed when it is taken out is the
- * guest's, and stays.
+ * The traps of a plan: which bytes go where, and putting them there and back. A trap's record, with the bytes
+ * that were there, is complete before the first byte of guest text changes. What is found changed when it is
+ * taken out is the guest's, and stays.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define PREFIX 0x3eu /* DS: without meaning for an `out` */
+#define PREFIX   0x3eu /* DS: without meaning for an `out` */
 #define OUT_IMM8 0xe6u
 
 static uint32_t hash(uint64_t gva)
@@ -43,19 +43,21 @@ static void write_out(struct vp_kvm_trap *t)
 	t->now[t->len - 1] = (uint8_t)t->port;
 }
 
-static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site, const struct vp_kvm_trap *before,
-				struct vp_kvm_trap *ret)
+static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
+				const struct vp_kvm_trap *before, struct vp_kvm_trap *ret)
 {
 	struct vp_kvm_trap t = { .site = site, .host = (uint8_t *)(uintptr_t)site->host };
 
 	if (!vp_insn_decode(site->bytes, site->length, site->gva, &t.insn))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be done in the guest's place",
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the instruction at 0x%llx can't be done in the guest's place",
 				  (unsigned long long)site->gva);
 	t.len = trap_length(site, &t.insn);
 	if (!t.len && kvm->config.host.int3 == VP_INT3_NEVER)
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the instruction at 0x%llx has one byte, and int3 does not come back on this host",
-				  (unsigned long long)site->gva);
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "the instruction at 0x%llx has one byte, and int3 does not come back on this host",
+		    (unsigned long long)site->gva);
 	if (!t.len) {
 		t.kind = VP_TRAP_INT3;
 		t.len = 1;
@@ -160,7 +162,7 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 		while (k < nto && to->list[k].host < old->host)
 			k++;
 		struct vp_kvm_trap *new = k < nto && to->list[k].host == old->host ? &to->list[k] : NULL;
-		if (new && old->planted && new->len == old->len && !memcmp(new->now, old->now, old->len))
+		if (new && old->planted &&new->len == old->len && !memcmp(new->now, old->now, old->len))
 			new->planted = true;
 		else
 			take_out(kvm, old);

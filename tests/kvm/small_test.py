@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The small guest on /dev/kvm: small_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where there is no KVM."""
+import contextlib
+import os
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
+VMM = os.path.join(os.path.dirname(OUTSIGHT), "outsight-vmm")
+FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
+CALLS = 50
+
+
+def elf_text(path):
+    """(physical address, bytes) of the guest's text: its first loadable segment."""
+    with open(path, "rb") as f:
+        data = f.read()
+    phoff, = struct.unpack_from("<Q", data, 32)
+    _, _, offset, _, paddr, filesz = struct.unpack_from("<IIQQQQ", data, phoff)
+    return paddr, data[offset:offset + filesz]
+
+
+class Vm:
+    """A small guest in a monitor of its own."""
+
+    def __init__(self, cpus, extra=""):
+        self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
+        self.socket = os.path.join(self.dir.name, "socket")
+        self.console_path = os.path.join(self.dir.name, "console")
+        self.process = subprocess.Popen(
+            [VMM, "--kernel", GUEST, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
+             "--console", self.console_path, "--append", f"cpus={cpus} calls={CALLS} {extra}"],
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.wait_for("READY")
+
+    def console(self):
+        with contextlib.suppress(FileNotFoundError), open(self.console_path, encoding="ascii") as f:
+            return f.read()
+        return ""
+
+    def wait_for(self, text, seconds=60):
+        end = time.monotonic() + seconds
+        while text not in self.console():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"no {text}: {self.console()!r}, status {self.process.poll()}")
+            time.sleep(0.05)
+
+    def command(self, program):
+        return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-q", "-n", program]
+
+    def trace(self, program, timeout=120):
+        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=timeout, check=False)
+        if done.returncode:
+            raise AssertionError(f"status {done.returncode}: {done.stderr}{self.console()}")
+        return done.stdout
+
+    def text(self):
+        """The guest's text as it is now, from the memory file of its monitor."""
+        paddr, text = elf_text(GUEST)
+        fds = f"/proc/{self.process.pid}/fd"
+        for fd in os.listdir(fds):
+            with contextlib.suppress(OSError):
+                if "memfd:outsight-ram" in os.readlink(f"{fds}/{fd}"):
+                    with open(f"{fds}/{fd}", "rb") as f:
+                        f.seek(paddr)
+                        return f.read(len(text))
+        raise AssertionError("no guest memory")
+
+    def close(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(10)
+        self.process.stderr.close()
+        self.dir.cleanup()
+
+
+ROUND = "fbt::round_begin:entry { on = arg0; } %s fbt::round_end:entry /on/ { exit(0); }"
+
+
+def counts_of(output):
+    return {tuple(m[:-1]): int(m[-1]) for m in (line.split() for line in output.splitlines()) if m}
+
+
+class SmallGuest(unittest.TestCase):
+    def vm(self, cpus, extra=""):
+        vm = Vm(cpus, extra)
+        self.addCleanup(vm.close)
+        return vm
+
+    def check_unharmed(self, vm):
+        self.assertEqual(vm.text(), elf_text(GUEST)[1])
+        self.assertNotIn("FAIL", vm.console())
+        # It still makes rounds, all of them whole.
+        out = vm.trace(ROUND % "")
+        self.assertEqual(out.strip(), "")
+
+    def test_counts(self):
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus)
+                out = vm.trace(ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @[probefunc, probename] = count(); }")
+                want = {(f"probed_{f}", end): CALLS * cpus * (2 if f == "load" else 1)
+                        for f in FUNCTIONS for end in ("entry", "return")}
+                self.assertEqual(counts_of(out), want)
+                self.check_unharmed(vm)
+
+    def test_arguments(self):
+        vm = self.vm(2)
+        out = vm.trace(ROUND % "fbt::probed_nop:entry /on/ { @[\"a\", arg1] = count(); @s[\"s\"] = sum(arg0); } "
+                       "fbt::probed_push1:return /on/ { @r[\"r\"] = sum(arg1); }")
+        total = sum(range(CALLS)) * 2
+        self.assertEqual(counts_of(out), {("a", "7"): CALLS * 2, ("s",): total, ("r",): total + 3 * CALLS * 2})
+
+    def test_counters_beside_others(self):
+        """A counter that KVM keeps, and the same site with a clause that has to come out."""
+        vm = self.vm(2)
+        out = vm.trace("fbt::probed_nop:entry { @c = count(); } fbt::probed_endbr:entry { @e = count(); } "
+                       "fbt::probed_endbr:entry { @[\"seen\"] = count(); self->x = 1; } tick-2s { exit(0); }")
+        numbers = [int(line.split()[-1]) for line in out.splitlines() if line.strip()]
+        self.assertEqual(len(numbers), 3)
+        self.assertTrue(all(n > 0 for n in numbers), numbers)
+        self.check_unharmed(vm)
+
+    def test_profile(self):
+        vm = self.vm(2)
+        out = vm.trace("profile-97 { @[cpu] = count(); } tick-3s { exit(0); }")
+        counts = counts_of(out)
+        self.assertEqual(set(counts), {("0",), ("1",)})
+
+    def test_enabled_and_disabled(self):
+        vm = self.vm(4)
+        for _ in range(20):
+            vm.trace(ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @ = count(); }")
+        self.check_unharmed(vm)
+
+    def test_killed(self):
+        """kill -9 at any moment, under fire."""
+        vm = self.vm(4)
+        rnd = random.Random(1)
+        for _ in range(30):
+            tracer = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"),
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rnd.uniform(0, 0.7))
+            tracer.kill()
+            tracer.wait()
+        time.sleep(0.5)
+        self.check_unharmed(vm)
+
+    def test_powered_off(self):
+        vm = self.vm(2, "rounds=3")
+        self.assertEqual(vm.process.wait(60), 0)
+        self.assertIn("DONE", vm.console())
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, args, text, status=1):
+        done = subprocess.run([VMM, *args], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertRegex(done.stderr, text)
+
+    def test_kernels(self):
+        self.refused(["--kernel", "/nonexistent"], "kernel /nonexistent: No such file")
+        self.refused(["--kernel", __file__], "neither an ELF file nor a bzImage")
+        self.refused(["--kernel", OUTSIGHT], "not an executable|an ELF file, but")
+        with tempfile.NamedTemporaryFile() as f:
+            with open(GUEST, "rb") as guest:
+                f.write(guest.read(5000))
+            f.flush()
+            self.refused(["--kernel", f.name], "past the end|cut off|sound program header")
+
+    def test_sizes(self):
+        self.refused(["--kernel", GUEST, "--memory", "8"], "at least 16 MiB")
+        self.refused(["--kernel", GUEST, "--smp", "100000"], "Usage", 2)
+        self.refused(["--kernel", GUEST, "--append", "x" * 5000], "command line has 5000 bytes")
+        self.refused([], "Usage", 2)
+
+    def test_doctor(self):
+        done = subprocess.run([OUTSIGHT, "doctor"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertTrue(re.search(r"^kvm     int3=[\w-]+, inject=[\w+]+, hw=(yes|no), step=(yes|no), ioeventfd=(yes|no)",
+                                  done.stdout, re.M), done.stdout)
+
+
+if __name__ == "__main__":
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        print("SKIP: there is no /dev/kvm here that can be opened")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=2)
