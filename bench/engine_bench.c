@@ -175,7 +175,7 @@ static void make_batch(struct ot_buf *out)
 	const struct vp_batch_probe probe = {
 		10, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, 1, 5, 13, 15, 0, 1, 0, 0
 	};
-	const struct vp_batch_site site = { .gva = SITE, .length = 1 };
+	const struct vp_batch_site site = { .gva = SITE, .length = 1, .room = 1 };
 	const struct vp_batch_ecb ecb = { 1, 0, 0, 0 };
 	struct vp_batch h = { .nprobes = 1, .nsites = 1, .necbs = 1 };
 
@@ -310,7 +310,7 @@ static void make_kernel_batch(struct ot_buf *out, uint32_t n)
 		ot_buf_putc(&strings, 0);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct vp_batch_site site = { .gva = TEXT + 16ull * i, .length = 1 };
+		const struct vp_batch_site site = { .gva = TEXT + 16ull * i, .length = 1, .room = 1 };
 		ot_buf_append(out, &site, sizeof(site));
 	}
 	for (uint32_t i = 0; i < n; i++) {

@@ -4,3 +4,7 @@ find_package(Threads REQUIRED)
 pkg_check_modules(CAPSTONE REQUIRED IMPORTED_TARGET capstone) # libcapstone-dev
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)     # libelf-dev
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)     # libcmocka-dev
+pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)         # zlib1g-dev; these four unpack kernel images
+pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)      # liblzma-dev
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)      # libzstd-dev
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)        # liblz4-dev

@@ -11,12 +11,13 @@ import sys
 import tempfile
 
 DIF = ["base", "dif/obj"]
-PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend"]
+PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn"]
 MAY_USE = {
     "base": [],
     "dif/obj": ["base"],
     "dif/vm": DIF,
     "dif/lang": DIF,
+    "vmm-probe/insn": ["base"],
     "vmm-probe/engine": DIF + ["dif/vm"],
     # The plain structures in which what was read goes to an engine.
     "vmm-probe/guest": DIF + ["dif/lang", "vmm-probe/engine/regs.h", "vmm-probe/engine/facts.h",
@@ -24,6 +25,10 @@ MAY_USE = {
     "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],
+    "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],
+    # The monitor knows nothing of tracing; the program around it brings the two together.
+    "vmm-probe/monitor": ["base"],
+    "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm", "vmm-probe/engine"],
     "vmm-probe/backend": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
     "vmm-probe/session": DIF + ["dif/vm", "dif/lang"] + PROBE,
     "cli": DIF + ["dif/vm", "dif/lang", "vmm-probe/session"] + PROBE,
@@ -38,10 +43,10 @@ ANGLED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*<((?:base|dif|vmm-probe|cli|gue
 
 
 def folder_of(path):
-    """The longest folder of MAY_USE that holds path, or None."""
+    """The longest folder (or single file) of MAY_USE that holds path, or None."""
     best = None
     for folder in MAY_USE:
-        if path.startswith(folder + "/") and (best is None or len(folder) > len(best)):
+        if (path == folder or path.startswith(folder + "/")) and (best is None or len(folder) > len(best)):
             best = folder
     return best
 

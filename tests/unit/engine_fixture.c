@@ -471,6 +471,7 @@ void ef_site(struct ef *f, uint64_t gva, uint64_t function)
 		.gva = gva,
 		.offset = (uint32_t)(gva - function),
 		.length = gva == function ? 5 : 1,
+		.room = gva == function ? 5 : 1,
 	};
 
 	memcpy(s.bytes, (uint8_t *)vp_fake_ram(f->fake, 0x200000) + (gva - EF_TEXT), s.length);

@@ -134,10 +134,15 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *fr
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
+	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_LEAVE)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is of no known kind", gva);
 	to->gva = from->gva;
 	to->syscall = from->syscall;
 	to->length = from->length;
 	to->room = from->room;
+	to->trap = from->trap;
+	to->sentinel = from->sentinel;
+	to->pushed = from->pushed;
 	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
 	to->host = vp_kernel_host(es, from->gva);
 	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->room))

@@ -36,6 +36,22 @@ enum vp_args {
 	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 };
 
+/* How a site may be trapped by a backend that changes guest text. The others need no trap and do not look. */
+enum vp_site_trap {
+	VP_SITE_TEXT, /* in its text; what it covers is a nop or is done in the guest's place (insn.h) */
+	VP_SITE_STEP, /* in its text; the vCPU then does it in a single step: ordinary registers and memory
+			 only */
+	VP_SITE_HW,   /* by a debug register; then as TEXT where that can be, else as STEP */
+};
+
+/* A site in the functions with which a kernel looks at and patches its own text. Traps are out of the guest
+ * from when a vCPU is at an ENTER until it, or the one that its task moved to, is at a LEAVE. */
+enum vp_sentinel {
+	VP_SENTINEL_NONE,
+	VP_SENTINEL_ENTER, /* in the function's straight beginning */
+	VP_SENTINEL_LEAVE, /* a way out of it */
+};
+
 /*
  * A place in the guest's text that a backend watches. Made by the engine for one plan,
  * immutable while the plan is installed.
@@ -52,6 +68,9 @@ struct vp_site {
 	uint8_t length;       /* of the instruction */
 	uint8_t room;         /* bytes from its start that no vCPU executes otherwise: at least `length` */
 	uint8_t bytes[15];    /* the instruction, and what of `room` is behind it */
+	uint8_t trap;         /* enum vp_site_trap */
+	uint8_t sentinel;     /* enum vp_sentinel */
+	uint16_t pushed;      /* sentinels: the return address lies this many bytes above rsp */
 	struct vp_es *es;     /* the engine's: whose idea of guest memory is used */
 };
 
@@ -62,6 +81,15 @@ struct vp_plan {
 	uint32_t ncounters; /* slots in use are below this */
 	bool profiling;     /* some profile-n is enabled: samples will be asked for */
 };
+
+/* What a backend that changes guest text can do; what it can't, the operator's process does not ask for. */
+enum {
+	VP_TRAPS_TEXT = 1, /* it does change guest text: sites must fit, and sentinels are needed */
+	VP_TRAPS_INT3 = 2, /* a trap of one byte */
+	VP_TRAPS_STEP = 4, /* VP_SITE_STEP */
+	VP_TRAPS_HW = 8,   /* VP_SITE_HW, VP_HW_SITES of them */
+};
+#define VP_HW_SITES 4
 
 /*
  * What a backend does for the engine. Required unless marked optional; a missing optional one
@@ -102,6 +130,9 @@ struct vp_backend_ops {
 	uint32_t (*snapshot)(void *backend, struct vp_regs *regs, uint32_t max);
 
 	uint32_t (*nvcpus)(void *backend);
+
+	/* Optional. VP_TRAPS_*: what it can do where it changes guest text. Without: it does not. */
+	uint32_t (*traps)(void *backend);
 
 	/* Optional, the host engine's: reads the one attached guest's kernel memory for BEGIN and tick
 	 * where gpa_to_host() can't; false: not readable. */
@@ -145,8 +176,9 @@ void vp_engine_destroy(struct vp_engine *engine);
 /** A vCPU reached a site. @p ctx is handed back to ops->reg. Hit path. */
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);
 
-/** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's thread:
- * all of @p len bytes or false and nothing done. A store does not ask whether the guest may write there. */
+/** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's
+ * thread: all of @p len bytes or false and nothing done. A store does not ask whether the guest may write
+ * there. */
 bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len);
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len);
 

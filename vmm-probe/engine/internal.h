@@ -129,6 +129,8 @@ struct vp_site_rt {
 	uint64_t gva, host;
 	uint32_t syscall; /* as in struct vp_batch_site */
 	uint8_t length, room, bytes[15];
+	uint8_t trap, sentinel; /* as in struct vp_batch_site */
+	uint16_t pushed;
 	struct vp_probe_rt *probe;
 };
 
@@ -219,7 +221,7 @@ struct vp_es_vcpu {
 	bool exited; /* a clause of this firing called exit() */
 	uint64_t error_args[10];
 	const struct vp_probe_rt *error_probe; /* what faulted, for errprov and its like */
-	uint64_t time_ns, wall_ns; /* of the clause; 0: not asked for yet */
+	uint64_t time_ns, wall_ns;             /* of the clause; 0: not asked for yet */
 	uint64_t task;
 	bool task_known;
 	struct vp_guest_clock clock;

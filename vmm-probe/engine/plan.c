@@ -108,6 +108,7 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->host = items[i].host;
 			site->length = items[i].site->length;
 			site->room = items[i].site->room;
+			site->trap = items[i].site->trap;
 			memcpy(site->bytes, items[i].site->bytes, sizeof(site->bytes));
 			site->es = ecb->es;
 			site->ecbs = &m->ecbs[necbs];

@@ -32,7 +32,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 2u
+#define VP_PROTOCOL_VERSION 3u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -72,6 +72,8 @@ struct vp_msg_hello_reply {
 	uint32_t guest_id;
 	uint32_t counter_slots;
 	uint32_t can_profile;
+	uint32_t traps; /* VP_TRAPS_* */
+	uint32_t pad;
 	uint32_t nram;
 	struct vp_ram_range ram[]; /* fd_index: of the descriptors that came along */
 };
@@ -154,8 +156,12 @@ struct vp_batch_site {
 	 * back to the kernel's dispatcher of system calls (facts.syscall_caller_*): it is shared code in
 	 * which that call ends by a tail jump. */
 	uint32_t syscall;
-	uint8_t room; /* at least `length`: what of the bytes behind the instruction is never executed */
-	uint8_t pad[7];
+	uint8_t room;     /* at least `length`: what of the bytes behind the instruction is never executed */
+	uint8_t trap;     /* enum vp_site_trap */
+	uint8_t sentinel; /* enum vp_sentinel */
+	uint8_t pad;
+	uint16_t pushed; /* sentinels: the return address lies this many bytes above rsp there */
+	uint16_t pad2;
 };
 
 struct vp_batch_ecb {

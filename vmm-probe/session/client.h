@@ -15,6 +15,7 @@ struct vp_client {
 	uint32_t nsessions;
 	uint32_t guest_id;
 	bool can_profile;
+	uint32_t traps; /* VP_TRAPS_* */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];

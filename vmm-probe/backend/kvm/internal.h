@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "vmm-probe/backend/kvm/insn.h"
 #include "vmm-probe/backend/kvm/kvm.h"
+#include "vmm-probe/insn/insn.h"
 
 /* The ports of traps. Sites that touch take different ones: then a port and a RIP say which it was, on hosts
  * that leave RIP at the `out` and on those that move it behind. */

@@ -73,6 +73,13 @@ static uint32_t nvcpus(void *backend)
 	return kvm->config.nvcpus;
 }
 
+static uint32_t traps(void *backend)
+{
+	const struct vp_kvm *kvm = backend;
+
+	return VP_TRAPS_TEXT | (kvm->config.host.int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0);
+}
+
 const struct vp_backend_ops vp_kvm_ops = {
 	.name = "kvm",
 	.reg = vp_kvm_reg,
@@ -83,6 +90,7 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
+	.traps = traps,
 };
 
 static struct ot_err *init(struct vp_kvm *kvm)

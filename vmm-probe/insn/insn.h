@@ -9,8 +9,8 @@
  *
  * libc only, no allocation: this runs on vCPU threads, at a hit.
  */
-#ifndef VP_KVM_INSN_H
-#define VP_KVM_INSN_H
+#ifndef VP_INSN_INSN_H
+#define VP_INSN_INSN_H
 
 #include <stdbool.h>
 #include <stdint.h>
