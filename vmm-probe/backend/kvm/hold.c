@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Keeping the vCPUs out of the guest. A vCPU says that it goes in, then looks whether it may; who holds says
- * so, then looks who is in. Both are sequentially consistent, so one of them sees the other.
+ * so, then looks who is in. Both are sequentially consistent, so one of them sees the other. Who holds, the
+ * service thread or a vCPU's, is decided by a compare-and-exchange; a vCPU that loses is out while it waits.
  */
 #include <time.h>
 
@@ -17,24 +18,51 @@ static bool any_running(struct vp_kvm *kvm)
 	return false;
 }
 
+/* With the lock. */
+static void wait_a_little(struct vp_kvm *kvm)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += AGAIN_NS;
+	if (t.tv_nsec >= 1000000000l) {
+		t.tv_nsec -= 1000000000l;
+		t.tv_sec++;
+	}
+	pthread_cond_timedwait(&kvm->changed, &kvm->lock, &t);
+}
+
+/* Become the owner, then get the others out. Whoever waits here is out of the guest itself. */
 void vp_kvm_hold(struct vp_kvm *kvm)
 {
+	uint32_t nobody = 0;
+
 	pthread_mutex_lock(&kvm->lock);
-	atomic_store(&kvm->held, 1);
+	while (!atomic_compare_exchange_strong(&kvm->held, &nobody, 1)) {
+		nobody = 0;
+		pthread_cond_wait(&kvm->changed, &kvm->lock);
+	}
 	while (any_running(kvm)) {
-		struct timespec t;
 		for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
 			if (atomic_load(&kvm->vcpus[i].running))
 				kvm->config.kick(kvm->config.arg, i);
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		t.tv_nsec += AGAIN_NS;
-		if (t.tv_nsec >= 1000000000l) {
-			t.tv_nsec -= 1000000000l;
-			t.tv_sec++;
-		}
-		pthread_cond_timedwait(&kvm->changed, &kvm->lock, &t);
+		wait_a_little(kvm);
 	}
 	pthread_mutex_unlock(&kvm->lock);
+}
+
+void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+
+	/* While it waits it counts as held, and who holds is told so. */
+	atomic_store(&v->running, 0);
+	pthread_mutex_lock(&kvm->lock);
+	pthread_cond_broadcast(&kvm->changed);
+	pthread_mutex_unlock(&kvm->lock);
+	vp_kvm_hold(kvm);
+	/* Nobody else looks until it is released; then it is in the middle of after() again. */
+	atomic_store(&v->running, 1);
 }
 
 void vp_kvm_release(struct vp_kvm *kvm)

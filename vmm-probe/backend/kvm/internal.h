@@ -75,6 +75,11 @@ extern const struct vp_backend_ops vp_kvm_ops;
 
 /** Get every vCPU out of the guest and keep it out. Service thread; not nested. */
 void vp_kvm_hold(struct vp_kvm *kvm);
+/** The same on a vCPU's thread, within vp_kvm_after(): the others are out when it returns. While it waits for
+ * its turn this vCPU counts as out, and another may exchange or free the plan, its sites and traps: nothing
+ * taken from those before may be used after. */
+void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu);
+/** End either; on the thread that began it. */
 void vp_kvm_release(struct vp_kvm *kvm);
 
 /* traps.c */

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Who holds has the guest to itself: vCPU threads that hold now and then, and a service thread that does. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define VCPUS  4u
+#define ROUNDS 1000u
+
+struct machine {
+	struct vp_kvm kvm;
+	struct vp_kvm_vcpu vcpus[VCPUS];
+	struct kvm_run runs[VCPUS];
+	_Atomic uint32_t in_guest;
+	_Atomic uint32_t holders;
+	_Atomic uint32_t kicked[VCPUS];
+	_Atomic bool wrong, end;
+	uint64_t holds; /* by whoever holds: no atomic, so ThreadSanitizer sees two at once */
+};
+
+struct vcpu {
+	struct machine *m;
+	uint32_t index;
+};
+
+static void kick(void *arg, uint32_t vcpu)
+{
+	struct machine *m = arg;
+
+	atomic_store(&m->kicked[vcpu], 1);
+}
+
+static void as_holder(struct machine *m)
+{
+	if (atomic_fetch_add(&m->holders, 1) || atomic_load(&m->in_guest))
+		atomic_store(&m->wrong, true);
+	m->holds++;
+	atomic_fetch_sub(&m->holders, 1);
+	vp_kvm_release(&m->kvm);
+}
+
+/* A guest that only comes out when it is kicked, or for something of its own. */
+static void guest(struct machine *m, uint32_t i, uint32_t round)
+{
+	uint32_t left = round % 7 ? 50 : 1u << 30;
+
+	atomic_fetch_add(&m->in_guest, 1);
+	if (atomic_load(&m->holders))
+		atomic_store(&m->wrong, true);
+	while (left-- && !atomic_exchange(&m->kicked[i], 0) && !atomic_load(&m->end))
+		;
+	atomic_fetch_sub(&m->in_guest, 1);
+}
+
+static void *run_vcpu(void *arg)
+{
+	struct vcpu *me = arg;
+	struct machine *m = me->m;
+
+	for (uint32_t n = 0; !atomic_load(&m->end); n++) {
+		vp_kvm_before(&m->kvm, me->index);
+		guest(m, me->index, n);
+		if (n % 5 == 0) {
+			vp_kvm_hold_as_vcpu(&m->kvm, me->index);
+			as_holder(m);
+		}
+		vp_kvm_after(&m->kvm, me->index, EINTR);
+	}
+	return NULL;
+}
+
+static void init(struct machine *m)
+{
+	pthread_condattr_t attr;
+
+	m->kvm.config = (struct vp_kvm_config){ .nvcpus = VCPUS, .kick = kick, .arg = m };
+	m->kvm.vcpus = m->vcpus;
+	for (uint32_t i = 0; i < VCPUS; i++)
+		m->vcpus[i].run = &m->runs[i];
+	pthread_mutex_init(&m->kvm.lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&m->kvm.changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void test_one_at_a_time(void **state)
+{
+	static struct machine m;
+	struct vcpu vcpus[VCPUS];
+	pthread_t threads[VCPUS];
+	const struct timespec pause = { .tv_nsec = 20000 };
+
+	(void)state;
+	init(&m);
+	for (uint32_t i = 0; i < VCPUS; i++) {
+		vcpus[i] = (struct vcpu){ &m, i };
+		assert_int_equal(pthread_create(&threads[i], NULL, run_vcpu, &vcpus[i]), 0);
+	}
+	for (uint32_t n = 0; n < ROUNDS && !atomic_load(&m.wrong); n++) {
+		vp_kvm_hold(&m.kvm);
+		as_holder(&m);
+		nanosleep(&pause, NULL);
+	}
+	/* Held until here at the latest: a vCPU that spins in the guest sees the end. */
+	atomic_store(&m.end, true);
+	for (uint32_t i = 0; i < VCPUS; i++)
+		pthread_join(threads[i], NULL);
+	assert_false(atomic_load(&m.wrong));
+	assert_true(m.holds > ROUNDS); /* the vCPUs had their turns too */
+	pthread_cond_destroy(&m.kvm.changed);
+	pthread_mutex_destroy(&m.kvm.lock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_at_a_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
