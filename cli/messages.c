@@ -113,6 +113,7 @@ static const struct {
 	[VP_DROP_STKSTROVERFLOW] = { "STKSTROVERFLOW", "jstack()/ustack() string table overflow", "", false },
 	[VP_DROP_SPECBUSY] = { "SPECBUSY", "failed speculation", "", false },
 	[VP_DROP_SPECUNAVAIL] = { "SPECUNAVAIL", "failed speculation", "", false },
+	[VP_DROP_SITES] = { "SITES", "probe site", " lost: the guest changed its text there", false },
 };
 
 void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
@@ -133,6 +134,14 @@ void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uin
 	else
 		snprintf(tail, sizeof(tail), "%s", drops[kind].tail);
 	cli_error("%s%llu %s%s%s%s", tag, (unsigned long long)count, drops[kind].text, plural, tail, where);
+}
+
+void cli_report_patching(uint64_t windows, uint64_t out_ns)
+{
+	if (windows)
+		cli_error(
+		    "probes were out of the guest %llu time%s, %.1f ms in all, while it patched its own text",
+		    (unsigned long long)windows, windows == 1 ? "" : "s", (double)out_ns / 1e6);
 }
 
 void cli_progress(void *arg, const char *what)

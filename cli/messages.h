@@ -26,6 +26,9 @@ void cli_report_fault(const struct vp_fault_info *fault);
 void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...) OT_PRINTF(2, 3);
 /** Lost data; with its DTRACEDROP_ tag under droptags. */
 void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
+/** At the end: how often, and for how long in all, probes were out of a guest that patched its text. Silent
+ * for 0. */
+void cli_report_patching(uint64_t windows, uint64_t out_ns);
 
 /** Something slow is going on: shown on a terminal only, and only after a second. @p what NULL:
  * it is over, wipe the line. */

@@ -306,6 +306,7 @@ static struct ot_err *finish(struct run *r)
 static int trace(struct run *r)
 {
 	enum vp_session_state state = VP_SESSION_ACTIVE;
+	uint64_t windows, out_ns;
 	struct ot_err *err;
 	const char *gone;
 
@@ -317,6 +318,8 @@ static int trace(struct run *r)
 	err = finish(r);
 	if (err)
 		return abort_processing(r, err);
+	vp_session_patching(r->session, &windows, &out_ns);
+	cli_report_patching(windows, out_ns);
 	gone = vp_session_gone_reason(r->session);
 	if (gone) {
 		cli_error("%s", gone);

@@ -60,14 +60,14 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
 
-	if (!probe->id || probe->kind > VP_PROBE_HOST || probe->args > VP_ARGS_ERROR)
+	if (!probe->id || probe->kind > VP_PROBE_SENTINEL || probe->args > VP_ARGS_ERROR)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is of no known kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's name is out of bounds", i);
 	if (probe->first_site > p->head.nsites || probe->nsites > p->head.nsites - probe->first_site)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's sites are out of bounds", i);
-	if (probe->nsites && probe->kind != VP_PROBE_SITE)
+	if (probe->nsites && probe->kind != VP_PROBE_SITE && probe->kind != VP_PROBE_SENTINEL)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
 	if (probe->kind == VP_PROBE_PROFILE && probe->interval_ns < 200000)
 		return ot_err_new(OT_ERR_LIMIT, "batch: probe %u: an interval below 200 us", i);
@@ -85,6 +85,8 @@ static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, u
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u", ecb->epid);
 	if (ecb->clause >= es->prog.nclauses || ecb->probe >= p->head.nprobes)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u has no clause or no probe", ecb->epid);
+	if (p->probes[ecb->probe].kind == VP_PROBE_SENTINEL)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u is on a sentinel", ecb->epid);
 	if (es->sizes && ecb->epid < es->sizes->n && es->sizes->size[ecb->epid])
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u is taken", ecb->epid);
 	return NULL;
@@ -162,6 +164,8 @@ static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const 
 			if (b->sites[at].probe)
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
 			OT_TRY(copy_site(es, &p->sites[at], &b->sites[at]));
+			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
+				return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u is half a sentinel", at);
 			b->sites[at].probe = &b->probes[i];
 		}
 	for (uint32_t i = 0; i < b->nsites; i++)

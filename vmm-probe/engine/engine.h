@@ -91,6 +91,14 @@ enum {
 };
 #define VP_HW_SITES 4
 
+/* What the guest's patching of its own text did to the traps, since the backend was made. */
+struct vp_patching {
+	uint64_t windows; /* times that all traps were out of the guest */
+	uint64_t out_ns;  /* … and for how long in all, until now */
+	uint64_t
+	    lost; /* times that a site was lost, for a while or for good: the guest's bytes there are new */
+};
+
 /*
  * What a backend does for the engine. Required unless marked optional; a missing optional one
  * is answered "unsupported", never success.
@@ -133,6 +141,12 @@ struct vp_backend_ops {
 
 	/* Optional. VP_TRAPS_*: what it can do where it changes guest text. Without: it does not. */
 	uint32_t (*traps)(void *backend);
+
+	/* Optional, both or none, where it changes guest text. Called about once a second on the service
+	 * thread: look whether all traps are still there, replant what can be. */
+	void (*sweep)(void *backend);
+	/* Any thread. */
+	void (*patching)(void *backend, struct vp_patching *ret);
 
 	/* Optional, the host engine's: reads the one attached guest's kernel memory for BEGIN and tick
 	 * where gpa_to_host() can't; false: not readable. */
@@ -181,6 +195,12 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
  * there. */
 bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len);
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len);
+
+/** The host address of a site as the guest's page table has it now, remembered nowhere; 0: it is not mapped.
+ * Any thread while the site's plan is in force. */
+uint64_t vp_site_host(const struct vp_site *site);
+/** Is one of the locks taken with which the guest's kernel guards changes of its text? Any thread. */
+bool vp_site_text_locked(const struct vp_site *site);
 
 /** A sample that request_sample() asked for. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);

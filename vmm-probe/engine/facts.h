@@ -13,6 +13,7 @@
 #define VP_NO_OFFSET  0xffffffffu
 #define VP_VCPUS_MAX  256
 #define VP_GUEST_NAME 64
+#define VP_TEXT_LOCKS 4
 
 struct vp_facts {
 	uint32_t size; /* sizeof(struct vp_facts), both sides agree or the session is refused */
@@ -55,8 +56,12 @@ struct vp_facts {
 	 * modules' range ends a walk. */
 	uint64_t text_start, text_end;
 	uint64_t modules_start, modules_end;
-	uint64_t stack_size;    /* THREAD_SIZE, bounds a walk */
-	uint32_t stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
+	uint64_t stack_size; /* THREAD_SIZE, bounds a walk */
+	/* Words that are 0, low three bits apart, unless the kernel is about to look at or change its text:
+	 * the owners of its mutexes. 0: unknown. */
+	uint64_t text_locks[VP_TEXT_LOCKS];
+	uint32_t
+	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
 	uint32_t pad;
 };
 

@@ -270,8 +270,9 @@ struct vp_es {
 	struct vp_epid_sizes *sizes;
 	struct vp_counter *counters;
 
-	uint64_t *spec_state; /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
-	uint64_t *spec_seen;  /* … when the service thread last looked */
+	struct vp_patching patched_before; /* what the backend had counted when this session was started */
+	uint64_t *spec_state;              /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
+	uint64_t *spec_seen;               /* … when the service thread last looked */
 	struct vp_es_vcpu *vcpus;
 	struct vp_es_vcpu
 	    *service; /* behind the last: without buffers, for reading and evaluating constants */

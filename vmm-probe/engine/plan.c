@@ -9,13 +9,14 @@
 
 #include "vmm-probe/engine/internal.h"
 
-/* An ECB on a site, before grouping. */
+/* An ECB on a site, or a sentinel (which has none), before grouping. */
 struct item {
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
 	uint32_t syscall;
 	const struct vp_site_rt *site;
-	struct vp_ecb *ecb;
+	struct vp_es *es;
+	struct vp_ecb *ecb; /* NULL: a sentinel */
 };
 
 /* A plan is one allocation; this is what stands in front of the arrays. */
@@ -35,6 +36,22 @@ static int by_host(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
+static size_t add_item(struct item *items, size_t n, uint32_t session, const struct vp_site_rt *site,
+		       struct vp_es *es, struct vp_ecb *ecb)
+{
+	if (items)
+		items[n] = (struct item){
+			.host = site->host,
+			.gva = site->gva,
+			.order = (uint64_t)session << 32 | (ecb ? ecb->order : 0),
+			.ecb = ecb,
+			.es = es,
+			.syscall = site->syscall,
+			.site = site,
+		};
+	return n + 1;
+}
+
 static size_t each_item(const struct vp_engine *engine, struct item *items)
 {
 	size_t n = 0;
@@ -44,18 +61,10 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next) {
 			for (uint32_t i = 0; i < b->nsites; i++) {
 				const struct vp_site_rt *site = &b->sites[i];
-				for (struct vp_ecb *e = site->probe->first; e; e = e->next) {
-					if (items)
-						items[n] = (struct item){
-							.host = site->host,
-							.gva = site->gva,
-							.order = (uint64_t)s << 32 | e->order,
-							.ecb = e,
-							.syscall = site->syscall,
-							.site = site,
-						};
-					n++;
-				}
+				if (site->sentinel)
+					n = add_item(items, n, s, site, es, NULL);
+				for (struct vp_ecb *e = site->probe->first; e; e = e->next)
+					n = add_item(items, n, s, site, es, e);
 			}
 		}
 	}
@@ -110,10 +119,15 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->room = items[i].site->room;
 			site->trap = items[i].site->trap;
 			memcpy(site->bytes, items[i].site->bytes, sizeof(site->bytes));
-			site->es = ecb->es;
+			site->es = items[i].es;
 			site->ecbs = &m->ecbs[necbs];
 			site->counters = &m->counters[ncounters];
 			site->syscalls = &m->syscalls[necbs];
+		}
+		if (!ecb) {
+			site->sentinel = items[i].site->sentinel;
+			site->pushed = items[i].site->pushed;
+			continue;
 		}
 		/* A site with a condition can't be counted blindly; its ECB counts by firing there. */
 		if (ecb->counter && !items[i].syscall) {

@@ -32,7 +32,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 3u
+#define VP_PROTOCOL_VERSION 4u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -131,10 +131,11 @@ struct vp_batch {
 };
 
 enum vp_probe_kind {
-	VP_PROBE_SITE,    /* fires when a vCPU executes one of its sites */
-	VP_PROBE_PROFILE, /* fires on every vCPU each interval_ns */
-	VP_PROBE_ERROR,   /* dtrace:::ERROR of this session, for faults on this engine */
-	VP_PROBE_HOST,    /* BEGIN, END, tick: fired by the operator's process (host engine only) */
+	VP_PROBE_SITE,     /* fires when a vCPU executes one of its sites */
+	VP_PROBE_PROFILE,  /* fires on every vCPU each interval_ns */
+	VP_PROBE_ERROR,    /* dtrace:::ERROR of this session, for faults on this engine */
+	VP_PROBE_HOST,     /* BEGIN, END, tick: fired by the operator's process (host engine only) */
+	VP_PROBE_SENTINEL, /* no probe of the user's: all its sites have `sentinel`, and it has no ECB */
 };
 
 struct vp_batch_probe {
@@ -234,6 +235,7 @@ struct vp_msg_switch_reply {
 	uint32_t exit_status;
 	uint32_t flags; /* VP_SWITCH_* */
 	uint32_t pad;
+	struct vp_patching patching; /* since the session was started */
 };
 
 enum {

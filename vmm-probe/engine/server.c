@@ -29,6 +29,7 @@
 #define BATCH_MAX       (256u << 20)
 #define ORC_MAX         (256u << 20)
 #define RETRY_MS        100
+#define SWEEP_MS        1000
 /* A client that does not take its replies loses its connection; others wait this long for it. */
 #define SEND_TIMEOUT_S  2
 
@@ -51,6 +52,7 @@ struct vp_server {
 	pthread_t thread;
 	bool running;
 	struct connection connections[CONNECTIONS_MAX];
+	uint64_t next_sweep_ns;
 	uint64_t message[VP_MSG_MAX / 8]; /* the request at hand */
 	uint64_t reply[VP_MSG_MAX / 8];
 	struct vp_facts facts; /* of the OPEN at hand */
@@ -369,6 +371,32 @@ static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned 
 	return n;
 }
 
+static bool may_sweep(const struct vp_engine *engine)
+{
+	return engine->ops->sweep && engine->plan;
+}
+
+static int poll_timeout(const struct vp_engine *engine)
+{
+	if (engine->replan)
+		return RETRY_MS;
+	return may_sweep(engine) ? SWEEP_MS : -1;
+}
+
+/* What has to be done now and then, whatever the clients want. */
+static void do_chores(struct vp_server *s)
+{
+	struct vp_engine *engine = s->engine;
+	uint64_t now = vp_now();
+
+	if (engine->replan)
+		vp_engine_retry(engine);
+	if (!may_sweep(engine) || now < s->next_sweep_ns)
+		return;
+	engine->ops->sweep(engine->backend);
+	s->next_sweep_ns = now + SWEEP_MS * 1000000ull;
+}
+
 static void *run_server(void *arg)
 {
 	struct vp_server *s = arg;
@@ -377,9 +405,8 @@ static void *run_server(void *arg)
 
 	for (;;) {
 		nfds_t n = fill_poll(s, fds, index);
-		int ready = poll(fds, n, s->engine->replan ? RETRY_MS : -1);
-		if (s->engine->replan)
-			vp_engine_retry(s->engine);
+		int ready = poll(fds, n, poll_timeout(s->engine));
+		do_chores(s);
 		if (ready <= 0)
 			continue;
 		if (fds[0].revents)

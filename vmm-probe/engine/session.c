@@ -281,6 +281,8 @@ struct ot_err *vp_es_start(struct vp_es *es)
 		es->planned = false;
 		return err;
 	}
+	if (engine->ops->patching)
+		engine->ops->patching(engine->backend, &es->patched_before);
 	vp_buffer_stamp_start(es, vp_now());
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
@@ -312,6 +314,18 @@ static bool may_switch(const struct vp_es *es)
 	return es->open.bufpolicy == VP_BUF_SWITCH || es->ended || vp_es_activity(es) != VP_ACTIVE;
 }
 
+static void read_patching(const struct vp_es *es, struct vp_patching *ret)
+{
+	const struct vp_patching *before = &es->patched_before;
+	struct vp_patching now = { 0 };
+
+	if (!es->engine->ops->patching || es->activity == VP_INACTIVE)
+		return;
+	es->engine->ops->patching(es->engine->backend, &now);
+	*ret = (struct vp_patching){ now.windows - before->windows, now.out_ns - before->out_ns,
+				     now.lost - before->lost };
+}
+
 struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 {
 	struct vp_msg_switch_reply reply = {
@@ -332,6 +346,7 @@ struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 	} else {
 		reply.now_ns = vp_now();
 	}
+	read_patching(es, &reply.patching);
 	exit = __atomic_load_n(&es->exit_pending, __ATOMIC_ACQUIRE);
 	reply.exit_called = exit != 0;
 	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;

@@ -152,6 +152,34 @@ uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
 	return host ? (uint64_t)(uintptr_t)(host + gva % PAGE_SIZE) : 0;
 }
 
+/* No TLB, so any thread may ask, and what it says is true now. */
+static uint8_t *walk_now(const struct vp_es *es, uint64_t gva)
+{
+	bool large;
+
+	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 8, true))
+		return NULL;
+	const uint8_t *host = walk(es->service, es->facts.kernel_root, gva, false, &large);
+	return host ? (uint8_t *)(uintptr_t)host + gva % PAGE_SIZE : NULL;
+}
+
+uint64_t vp_site_host(const struct vp_site *site)
+{
+	return (uint64_t)(uintptr_t)walk_now(site->es, site->gva);
+}
+
+bool vp_site_text_locked(const struct vp_site *site)
+{
+	for (unsigned i = 0; i < VP_TEXT_LOCKS; i++) {
+		uint64_t gva = site->es->facts.text_locks[i];
+		const uint64_t *owner = gva && !(gva & 7) ? (const void *)walk_now(site->es, gva) : NULL;
+		/* The low bits are flags; kernel/locking/mutex.c */
+		if (owner && __atomic_load_n(owner, __ATOMIC_RELAXED) & ~7ull)
+			return true;
+	}
+	return false;
+}
+
 /* Each access is a firing of its own: a hit may have had none, or another session's. */
 static struct vp_es_vcpu *site_vcpu(const struct vp_site *site, uint32_t vcpu)
 {

@@ -44,6 +44,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.task_comm_size = facts.ptregs_size = 0;
 	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
 	facts.syscall_caller_start = facts.syscall_caller_end = 0;
+	memset(facts.text_locks, 0, sizeof(facts.text_locks));
 	facts.stack_size = STACK_DEFAULT;
 	facts.stack_padding = facts.pad = 0;
 	*ret = facts;
@@ -185,6 +186,22 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 	f->modules_end = MODULES_END > f->modules_start ? MODULES_END : f->modules_start;
 }
 
+/* The mutexes under which the kernel looks at its text and patches it: jump labels and whoever else pokes;
+ * kprobes; function tracing. A mutex begins with its owner, unless its type says otherwise (PREEMPT_RT). */
+static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
+{
+	static const char *const names[] = { "text_mutex", "kprobe_mutex", "ftrace_lock" };
+	uint32_t owner = 0;
+
+	_Static_assert(OT_ARRAY_SIZE(names) <= VP_TEXT_LOCKS, "as many as there is room for");
+	if (btf && !vp_btf_member_offset(btf, "mutex", "owner", &owner, NULL) &&
+	    !vp_btf_member_offset(btf, "mutex", "rtmutex.owner", &owner, NULL))
+		return;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		if (symbol(guest, names[i], &f->text_locks[i]))
+			f->text_locks[i] += owner;
+}
+
 /* Does the kernel give each process two page tables? Then the full one is what CR3 names without bit 12;
  * without PTI a table may well lie on an odd page, and the bit has to stay. */
 static bool has_pti(struct vp_guest *guest, const struct vp_btf *btf)
@@ -218,6 +235,7 @@ struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs,
 		ret->user_pgd_mask &= ~CR3_USER;
 	read_text(guest, ret);
 	read_percpu(guest, btf, ret);
+	read_text_locks(guest, btf, ret);
 	vp_facts_percpu_bases(guest, regs, nvcpus, ret->percpu_base);
 	if (!btf)
 		return ot_err_new(OT_ERR_UNSUPPORTED,

@@ -84,11 +84,21 @@ static struct ot_err *report_dynvars(struct vp_session *s)
 	return report_drop(s, VP_DROP_DYNDIRTY, 0, difference(&seen->dirty_drops, &now.dirty_drops));
 }
 
+static struct ot_err *report_lost(struct vp_session *s, struct vp_source *src)
+{
+	uint64_t lost = src->patching.lost - src->lost_seen;
+
+	src->lost_seen = src->patching.lost;
+	return report_drop(s, VP_DROP_SITES, 0, lost);
+}
+
 static struct ot_err *report_status(struct vp_session *s)
 {
-	for (uint32_t i = 0; i < s->nsources; i++)
+	for (uint32_t i = 0; i < s->nsources; i++) {
 		for (uint32_t cpu = 0; s->sources[i].opened && cpu < s->sources[i].ncpus; cpu++)
 			OT_TRY(report_vcpu(s, &s->sources[i], cpu));
+		OT_TRY(report_lost(s, &s->sources[i]));
+	}
 	return report_dynvars(s);
 }
 
@@ -233,6 +243,7 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 		OT_TRY(vp_es_switch(s->host_es, &reply));
 	if (reply.flags & VP_SWITCH_FILLED)
 		s->exited = true; /* the fill policy ends a session as exit(0) does */
+	src->patching = reply.patching;
 	*ret_covered = reply.now_ns;
 	return NULL;
 }

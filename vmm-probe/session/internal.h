@@ -45,6 +45,8 @@ struct vp_source {
 	bool read_out;               /* and what it had written was read */
 	bool has_work;               /* something is enabled here */
 	struct vp_vcpu_status *seen; /* what was last read of each vCPU, for differences */
+	struct vp_patching patching; /* as the engine last said */
+	uint64_t lost_seen;          /* … of which so many sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings;
 };
 
@@ -86,7 +88,7 @@ struct vp_session {
 	struct vp_sink sink;
 	struct ot_arena arena; /* layouts */
 	struct dif_layout_opts layout_opts;
-	bool aggregates; /* some clause does */
+	bool aggregates;                   /* some clause does */
 	struct dif_clause_layout *layouts; /* by clause */
 	struct vp_enabled *enabled;        /* by EPID - 1 */
 	size_t nenabled, enabled_cap;
@@ -123,7 +125,8 @@ OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
 /** The message that ENABLE carries, appended to @p out. */
 OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out);
 
-/* sizes.c: run-time sizes and rates that can be had, written back to the options. Needs layouts and sources. */
+/* sizes.c: run-time sizes and rates that can be had, written back to the options. Needs layouts and sources.
+ */
 OT_MUST_CHECK struct ot_err *vp_sizes_fit(struct vp_session *s);
 
 /* share.c: one memfd for globals, dynamic variables and every engine's buffers. */

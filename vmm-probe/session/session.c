@@ -240,6 +240,15 @@ int vp_session_exit_status(const struct vp_session *s)
 	return s->exit_status;
 }
 
+void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint64_t *ret_out_ns)
+{
+	*ret_windows = *ret_out_ns = 0;
+	for (uint32_t i = 0; i < s->nsources; i++) {
+		*ret_windows += s->sources[i].patching.windows;
+		*ret_out_ns += s->sources[i].patching.out_ns;
+	}
+}
+
 const char *vp_session_gone_reason(const struct vp_session *s)
 {
 	return s->gone_reason;

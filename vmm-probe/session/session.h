@@ -24,7 +24,7 @@ struct vp_session_config {
 	const char *vmlinux;         /* --vmlinux; NULL */
 	const char *symbols;         /* --symbols; NULL */
 	bool no_cache;
-	bool from_boot; /* attach a kernel that is still starting, as soon as it can be traced at all */
+	bool from_boot;     /* attach a kernel that is still starting, as soon as it can be traced at all */
 	int64_t target_pid; /* $target; 0: none */
 	/* Progress of something that may take over a second; NULL: silent. */
 	void (*progress)(void *arg, const char *what);
@@ -80,6 +80,7 @@ enum vp_drop_kind {
 	VP_DROP_SPECUNAVAIL,
 	VP_DROP_DBLERROR,
 	VP_DROP_STKSTROVERFLOW,
+	VP_DROP_SITES, /* sites that the guest patched over; its guest's, not a CPU's */
 };
 
 struct vp_fault_info {
@@ -145,6 +146,9 @@ int vp_session_exit_status(const struct vp_session *s);
 /** "the guest's VMM (PID 123) has ended" when state was GONE; else NULL. */
 const char *vp_session_gone_reason(const struct vp_session *s);
 
+/** How often, and for how long in all, probes were out of the guests because these patched their own text. */
+void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint64_t *ret_out_ns);
+
 /* How an address is to be shown. */
 enum vp_symbol_form {
 	VP_SYM_OFFSET, /* mod`sym+0x12, mod`0xaddr, 0xaddr: stack frames, %a */
@@ -173,7 +177,7 @@ struct vp_guest_info {
 	uint32_t pid;
 	uint32_t nvcpus;
 	char backend[16];
-	char socket[108]; /* as struct sockaddr_un has it */
+	char socket[108];  /* as struct sockaddr_un has it */
 	char release[128]; /* kernel release when it is known without reading the guest; "" */
 	uint32_t nsessions;
 };
