@@ -89,15 +89,18 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 	if (!count && !dif_check_process(c, desc, line))
 		return false;
 	if (!count && !c->opts->zdefs) {
-		struct ot_buf text = { 0 };
+		struct ot_buf text = { 0 }, why = { 0 };
 		dif_probedesc_print(desc, &text);
+		bool refused = c->world->why_none && c->world->why_none(c->world->env, desc, &why);
 		if (desc->id)
-			dif_fail(c, DIF_D_PDESC_INVAL, line,
-				 "invalid probe description \"%u\": Unknown probe identifier", desc->id);
+			dif_fail(c, DIF_D_PDESC_INVAL, line, "invalid probe description \"%u\": %s", desc->id,
+				 refused ? ot_buf_str(&why) : "Unknown probe identifier");
 		else
-			dif_fail(c, DIF_D_PDESC_ZERO, line, "probe description %s does not match any probes",
-				 ot_buf_str(&text));
+			dif_fail(c, DIF_D_PDESC_ZERO, line,
+				 "probe description %s does not match any probes%s%s", ot_buf_str(&text),
+				 refused ? ": " : "", ot_buf_str(&why));
 		ot_buf_deinit(&text);
+		ot_buf_deinit(&why);
 		return false;
 	}
 	c->matched += count;

@@ -9,6 +9,7 @@
 #ifndef DIF_LANG_COMPILE_H
 #define DIF_LANG_COMPILE_H
 
+#include "base/buf.h"
 #include "dif/lang/options.h"
 #include "dif/lang/stability.h"
 #include "dif/lang/types.h"
@@ -50,6 +51,9 @@ struct dif_world {
 	struct ot_err *(*match)(void *env, const struct dif_probedesc *desc,
 				bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
 				uint64_t *ret_count);
+	/* Why what @desc names can't be enabled, for the message that it matches no probes; appended to @out.
+	 * False: there is nothing of that name. */
+	bool (*why_none)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
 	/* Type of args[n] of a probe, and which argN holds it. *ret_native_type differs from *ret_type where
 	 * a translator is to be applied. False: no such argument. */
 	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
@@ -117,8 +121,8 @@ OT_MUST_CHECK struct ot_err *dif_compile(struct dif_compiler *comp, const struct
  * two descriptions counts twice), for "matched N probes". */
 uint64_t dif_compiler_matched(const struct dif_compiler *comp);
 
-/** The syntax trees of the last compiled source's clauses that `-x tree` asked for, as text; "" for none. Lives
- * until the next compilation. */
+/** The syntax trees of the last compiled source's clauses that `-x tree` asked for, as text; "" for none.
+ * Lives until the next compilation. */
 const char *dif_compiler_tree(const struct dif_compiler *comp);
 
 /** The least that any name used in the last compiled source's clauses has. */

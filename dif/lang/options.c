@@ -130,6 +130,7 @@ static const struct option options[] = {
 	{ "setenv", A_TEXT, COMMAND_LINE, 0 },
 	{ "stdc", A_WORD, COMMAND_LINE, 0, "a|c|s|t" },
 	{ "syslibdir", TEXT, COMMAND_LINE, FIELD(syslibdir) },
+	{ "trap", A_WORD, COMMAND_LINE, 0, "auto|text|step|hw" },
 	{ "undef", A_TEXT, COMMAND_LINE, 0 },
 	{ "unsetenv", A_TEXT, COMMAND_LINE, 0 },
 	/* of other ports */

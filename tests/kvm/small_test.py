@@ -153,6 +153,43 @@ class SmallGuest(unittest.TestCase):
         time.sleep(0.5)
         self.check_unharmed(vm)
 
+    def list(self, vm, *args):
+        done = subprocess.run([OUTSIGHT, "-g", vm.socket, "--no-cache", "--vmlinux", GUEST, *args],
+                              capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    REFUSED = {("refused_entry", "entry"): "`rdtsc`: a system instruction",
+               ("refused_return", "return"): "way out 1 of 2, at +0xa: `retfq`: a system instruction",
+               ("refused_loop", "entry"): "its first instruction is a jump target inside the function"}
+
+    def test_refused(self):
+        """What can't be trapped is not among the probes; -lv and the message that nothing matches say why."""
+        vm = self.vm(1)
+        ends = {(f, end) for f in ("refused_entry", "refused_return", "refused_loop") for end in ("entry", "return")}
+        _, out, _ = self.list(vm, "-l", "-n", "fbt::refused_*:")
+        self.assertEqual({tuple(line.split()[3:]) for line in out.splitlines()[1:]}, ends - set(self.REFUSED))
+        _, out, _ = self.list(vm, "-lv", "-n", "fbt::refused_*:")
+        found = dict(re.findall(r"(refused_\w+ \w+)\n\n\tCannot be enabled: (.*)\n", out))
+        self.assertEqual(set(found), {" ".join(probe) for probe in self.REFUSED})
+        for (function, end), reason in self.REFUSED.items():
+            self.assertIn(reason, found[f"{function} {end}"])
+            status, _, err = self.list(vm, "-n", f"fbt::{function}:{end}")
+            self.assertEqual(status, 1)
+            self.assertIn(f"does not match any probes: fbt:vmlinux:{function}:{end} can't be enabled: {reason}", err)
+        # a wildcard takes the others
+        out = vm.trace(ROUND % "fbt::*ed_*:entry,fbt::*ed_*:return /on/ { @[probefunc] = count(); }")
+        self.assertEqual(counts_of(out)[("probed_nop",)], CALLS * 2)
+
+    def test_trap_option(self):
+        vm = self.vm(2)
+        program = ROUND % "fbt::probed_*:entry /on/ { @[probefunc] = count(); }"
+        status, out, err = self.list(vm, "-q", "-x", "trap=text", "-n", program)
+        self.assertEqual(status, 0, err)
+        self.assertEqual(counts_of(out), {(f"probed_{f}",): CALLS * 2 * (2 if f == "load" else 1) for f in FUNCTIONS})
+        status, _, err = self.list(vm, "-x", "trap=int3", "-n", "BEGIN")
+        self.assertEqual(status, 1)
+        self.assertIn("Invalid value for specified option", err)
+
     def test_powered_off(self):
         vm = self.vm(2, "rounds=3")
         self.assertEqual(vm.process.wait(60), 0)

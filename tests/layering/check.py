@@ -11,7 +11,8 @@ import sys
 import tempfile
 
 DIF = ["base", "dif/obj"]
-PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn"]
+PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
+         "vmm-probe/planner"]
 MAY_USE = {
     "base": [],
     "dif/obj": ["base"],
@@ -22,7 +23,9 @@ MAY_USE = {
     # The plain structures in which what was read goes to an engine.
     "vmm-probe/guest": DIF + ["dif/lang", "vmm-probe/engine/regs.h", "vmm-probe/engine/facts.h",
                               "vmm-probe/engine/orc_table.h"],
-    "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
+    "vmm-probe/planner": DIF + ["vmm-probe/engine/protocol.h", "vmm-probe/guest", "vmm-probe/insn"],
+    "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest", "vmm-probe/insn",
+                                 "vmm-probe/planner"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],
     "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],

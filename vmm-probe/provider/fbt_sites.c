@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/insn/insn.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
@@ -29,14 +30,15 @@ struct finder {
 	bool follow;                  /* go after tail calls */
 	struct part parts[PARTS_MAX]; /* [0] is the function itself */
 	unsigned nparts;
+	bool text_changes; /* the sites are to be trapped by changing text: what jumps into them counts */
 	struct vp_exits exits;
 	struct vp_batch_site *sites;
 	size_t count, cap;
 };
 
 /* @room: of the bytes at @bytes, how many are the instruction's and padding behind it. */
-static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length, uint8_t room,
-			       uint32_t syscall)
+static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length,
+			       uint8_t room, uint32_t syscall)
 {
 	struct vp_batch_site *s;
 
@@ -57,6 +59,36 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 	return NULL;
 }
 
+/* An instruction that never goes on has an int3 behind it, against speculation: that byte is spare. */
+static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
+{
+	return length < left && length < 15 && bytes[length] == 0xcc ? length + 1 : length;
+}
+
+/* A function whose first instruction is no nop made for tracing may loop to it, which is no entry. */
+static struct ot_err *check_loops(struct finder *f, struct vp_disasm *d, uint32_t at, uint8_t len)
+{
+	const uint8_t *bytes;
+	bool loops;
+
+	OT_TRY(vp_text_read(f->text, f->probe->gva, f->probe->size, &bytes));
+	f->exits.want_targets = true;
+	struct ot_err *err = vp_disasm_exits(d, f->probe->gva, bytes, (uint32_t)f->probe->size, &f->exits);
+	loops = !err && vp_exits_has_target(&f->exits, at, at + len);
+	vp_exits_deinit(&f->exits);
+	if (loops)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "its first instruction is a jump target inside the "
+						      "function: each turn would count as an entry");
+	return err;
+}
+
+static bool is_nop(const uint8_t *bytes, uint8_t len, uint64_t gva)
+{
+	struct vp_insn insn;
+
+	return vp_insn_decode(bytes, len, gva, &insn) && insn.op == VP_INSN_NOP;
+}
+
 struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe *probe,
 				 struct vp_batch_site **ret, uint32_t *ret_count)
 {
@@ -75,7 +107,15 @@ struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe
 
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
-	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, n, 0));
+	uint8_t room = bytes[at] == 0xc3 ? padded(bytes + at, n, len - at) : n;
+	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, 0));
+	if (vp_probes_planner(probes) && !is_nop(f.sites->bytes, n, f.sites->gva)) {
+		struct ot_err *err = check_loops(&f, d, at, n);
+		if (err) {
+			free(f.sites);
+			return err;
+		}
+	}
 	*ret = f.sites;
 	*ret_count = 1;
 	return NULL;
@@ -142,10 +182,13 @@ static bool stays(struct finder *f, uint64_t target)
 	return add_part(f, sym, vp_symbol_name(f->tab, sym), true);
 }
 
-/* An instruction that never goes on has an int3 behind it, against speculation: that byte is spare. */
-static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
+/* The trap of a way out covers it and, of a ret, the int3 behind it: no branch may go into the middle. */
+static struct ot_err *check_middle(const struct finder *f, const struct vp_exit *e, uint8_t room)
 {
-	return length < left && length < 15 && bytes[length] == 0xcc ? length + 1 : length;
+	if (!f->text_changes || !vp_exits_has_target(&f->exits, e->offset + 1, e->offset + room))
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED, "a jump goes into the middle of its way out at +0x%x",
+			  e->offset);
 }
 
 static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const struct part *part)
@@ -160,10 +203,12 @@ static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const str
 
 		if (direct && stays(f, e->target))
 			continue;
-		if (e->kind != VP_EXIT_JUMP_IF)
-			OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length,
-					padded(bytes + e->offset, e->length, part->size - e->offset),
-					part->shared ? f->probe->syscall : 0));
+		if (e->kind == VP_EXIT_JUMP_IF)
+			continue;
+		uint8_t room = padded(bytes + e->offset, e->length, part->size - e->offset);
+		OT_TRY(check_middle(f, e, room));
+		OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length, room,
+				part->shared ? f->probe->syscall : 0));
 	}
 	return NULL;
 }
@@ -177,6 +222,8 @@ static struct ot_err *find(struct vp_probes *probes, const struct vp_probe *prob
 		.follow = follow,
 		.parts = { { probe->gva, probe->size, probe->function, false } },
 		.nparts = 1,
+		.text_changes = vp_probes_planner(probes) != NULL,
+		.exits.want_targets = vp_probes_planner(probes) != NULL,
 	};
 	struct vp_disasm *d;
 	struct ot_err *err = vp_probes_disasm(probes, &d);

@@ -12,6 +12,7 @@
 #include "dif/lang/compile.h"
 #include "dif/obj/program.h"
 #include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/planner/planner.h"
 
 struct vp_guest;  /* vmm-probe/guest/guest.h */
 struct vp_types;  /* vmm-probe/guest/btf_types.h */
@@ -35,6 +36,16 @@ struct vp_probe {
 OT_MUST_CHECK struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret);
 void vp_probes_destroy(struct vp_probes *probes);
 
+/**
+ * The guest's text has to be changed for a probe: from now on a probe exists only where each of its sites can
+ * be trapped; else it is refused, with the reason. That is found out when a description first matches it.
+ * @p traps as in vp_planner_create(), not 0. UNSUPPORTED: the engine can't do what @p wish asks for.
+ */
+OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish);
+
+/** The guest's text has changed: forget what was read of it, and what was decided by that. */
+void vp_probes_forget_text(struct vp_probes *probes);
+
 uint32_t vp_probes_count(const struct vp_probes *probes);
 
 /** By id; NULL when there is none. Valid until the registry goes. */
@@ -48,7 +59,7 @@ OT_MUST_CHECK struct ot_err *vp_probes_match(struct vp_probes *probes, const str
 					     uint64_t *ret_count);
 
 /** The places where a probe fires: entry one, return one for each way out. Reads and disassembles
- * the guest's text. *ret is owned by the caller (free()); gva, offset, length and bytes are filled. */
+ * the guest's text. *ret is owned by the caller (free()); all but what concerns sentinels is filled. */
 OT_MUST_CHECK struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *probe,
 					     struct vp_batch_site **ret, uint32_t *ret_count);
 

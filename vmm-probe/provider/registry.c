@@ -22,6 +22,11 @@
 struct entry {
 	struct vp_probe probe;
 	const struct vp_provider *provider;
+	/* Only with a planner, once it was asked: */
+	bool planned;
+	bool plan_refused;           /* it set probe.refused */
+	struct vp_batch_site *sites; /* owned */
+	uint32_t nsites;
 };
 
 struct vp_probes {
@@ -29,6 +34,7 @@ struct vp_probes {
 	struct vp_types *types;
 	struct vp_text *text;
 	struct vp_disasm *disasm;
+	struct vp_planner *planner;
 	struct ot_arena strings;
 	struct entry **chunks;
 	size_t nchunks, chunks_cap;
@@ -73,13 +79,29 @@ struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
 	return NULL;
 }
 
+static void forget_plans(struct vp_probes *probes)
+{
+	for (uint32_t id = 1; probes->planner && id <= probes->count; id++) {
+		struct entry *e = entry_of(probes, id);
+
+		free(e->sites);
+		if (e->plan_refused)
+			e->probe.refused = NULL;
+		e->sites = NULL;
+		e->nsites = 0;
+		e->planned = e->plan_refused = false;
+	}
+}
+
 void vp_probes_destroy(struct vp_probes *probes)
 {
 	if (!probes)
 		return;
+	forget_plans(probes);
 	for (size_t i = 0; i < probes->nchunks; i++)
 		free(probes->chunks[i]);
 	free(probes->chunks);
+	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
 	vp_text_destroy(probes->text);
 	vp_disasm_destroy(probes->disasm);
@@ -188,7 +210,90 @@ static inline bool field_match(struct field *f, const char *text)
 	return f->answer;
 }
 
+/* --- traps --------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish)
+{
+	struct vp_planner *planner;
+
+	OT_TRY(vp_planner_check(traps, wish));
+	OT_TRY(vp_planner_create(probes->guest, traps, wish, &planner));
+	forget_plans(probes);
+	vp_planner_destroy(probes->planner);
+	probes->planner = planner;
+	return NULL;
+}
+
+struct vp_planner *vp_probes_planner(struct vp_probes *probes)
+{
+	return probes->planner;
+}
+
+void vp_probes_forget_text(struct vp_probes *probes)
+{
+	forget_plans(probes);
+	vp_text_destroy(probes->text);
+	probes->text = NULL;
+}
+
+/* What is the matter with the guest refuses the probe; what is the matter with us is an error. */
+static struct ot_err *refuse(struct vp_probes *probes, struct entry *e, struct ot_err *err)
+{
+	switch (ot_err_code(err)) {
+	case OT_ERR_UNSUPPORTED:
+	case OT_ERR_FAULT:
+	case OT_ERR_BAD_DATA:
+	case OT_ERR_LIMIT:
+		break;
+	default:
+		return err;
+	}
+	e->probe.refused = vp_probes_strdup(probes, ot_err_message(err));
+	e->plan_refused = true;
+	ot_err_destroy(err);
+	return e->probe.refused ? NULL : ot_err_nomem();
+}
+
+/* All or none: a return probe that misses a way out would count wrong. */
+static struct ot_err *decide(struct vp_probes *probes, struct entry *e)
+{
+	const char *why = vp_planner_function(probes->planner, e->probe.gva);
+
+	if (why)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
+	OT_TRY(e->provider->sites(probes, &e->probe, &e->sites, &e->nsites));
+	for (uint32_t i = 0; i < e->nsites; i++) {
+		struct vp_verdict v = vp_planner_site(probes->planner, &e->sites[i]);
+		if (v.kind != VP_PLAN_REFUSE)
+			continue;
+		if (e->nsites == 1)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "%s", v.why);
+		return ot_err_new(OT_ERR_UNSUPPORTED, "way out %u of %u, at +0x%x: %s", i + 1, e->nsites,
+				  e->sites[i].offset, v.why);
+	}
+	return NULL;
+}
+
+static struct ot_err *plan(struct vp_probes *probes, struct entry *e)
+{
+	if (!probes->planner || e->planned || e->probe.refused || e->probe.kind != VP_PROBE_SITE ||
+	    !e->provider->sites)
+		return NULL;
+	struct ot_err *err = decide(probes, e);
+	e->planned = true;
+	if (!err)
+		return NULL;
+	free(e->sites);
+	e->sites = NULL;
+	e->nsites = 0;
+	return refuse(probes, e, err);
+}
+
+/* --- matching ------------------------------------------------------------------------------------- */
+
 struct matcher {
+	struct vp_probes *probes;
+	struct ot_err *err;
 	struct field provider, module, function, name;
 	bool with_refused;
 	bool (*each)(void *arg, const struct vp_probe *probe);
@@ -197,13 +302,20 @@ struct matcher {
 };
 
 /* False: the caller has had enough. */
-static bool try_probe(struct matcher *m, const struct vp_probe *p)
+static bool try_probe(struct matcher *m, struct entry *e)
 {
+	const struct vp_probe *p = &e->probe;
+
 	if (p->refused && !m->with_refused)
 		return true;
 	/* Cheapest first: names and providers repeat, functions do not. */
 	if (!field_match(&m->provider, p->provider) || !field_match(&m->name, p->name) ||
 	    !field_match(&m->module, p->module) || !field_match(&m->function, p->function))
+		return true;
+	m->err = plan(m->probes, e);
+	if (m->err)
+		return false;
+	if (p->refused && !m->with_refused)
 		return true;
 	m->count++;
 	return !m->each || m->each(m->arg, p);
@@ -222,32 +334,32 @@ static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
 	if (!index->count)
 		OT_TRY(vp_probe_index_init(index, probes->count, function_of, probes));
 	for (uint32_t id = vp_probe_index_first(index, m->function.pattern); id; id = index->next[id])
-		if (!try_probe(m, vp_probes_get(probes, id)))
-			return NULL;
+		if (!try_probe(m, entry_of(probes, id)))
+			return m->err;
 	for (uint32_t id = index->count + 1; id <= probes->count; id++)
-		if (!try_probe(m, vp_probes_get(probes, id)))
-			return NULL;
+		if (!try_probe(m, entry_of(probes, id)))
+			return m->err;
 	return NULL;
 }
 
-static void match_all(struct vp_probes *probes, struct matcher *m)
+static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
 {
 	/* What @each adds is not walked: a description means the probes that were there. */
 	uint32_t count = probes->count;
 
 	for (uint32_t id = 1; id <= count; id++)
-		if (!try_probe(m, &entry_of(probes, id)->probe))
-			return;
+		if (!try_probe(m, entry_of(probes, id)))
+			return m->err;
+	return NULL;
 }
 
 static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint32_t id)
 {
-	const struct vp_probe *p = vp_probes_get(probes, id);
-
-	if (!p)
-		return ot_err_new(OT_ERR_NOT_FOUND, "invalid probe description \"%u\": Unknown probe identifier", id);
-	try_probe(m, p);
-	return NULL;
+	if (!vp_probes_get(probes, id))
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "invalid probe description \"%u\": Unknown probe identifier", id);
+	try_probe(m, entry_of(probes, id));
+	return m->err;
 }
 
 static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
@@ -267,7 +379,7 @@ struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probed
 			       bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
 			       uint64_t *ret_count)
 {
-	struct matcher m = { .with_refused = with_refused, .each = each, .arg = arg };
+	struct matcher m = { .probes = probes, .with_refused = with_refused, .each = each, .arg = arg };
 
 	if (desc->id) {
 		OT_TRY(match_id(probes, &m, desc->id));
@@ -280,7 +392,7 @@ struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probed
 		if (m.function.pattern && !m.function.is_glob)
 			OT_TRY(match_exact(probes, &m));
 		else
-			match_all(probes, &m);
+			OT_TRY(match_all(probes, &m));
 	}
 	*ret_count = m.count;
 	return NULL;
@@ -289,14 +401,25 @@ struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probed
 struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *probe,
 			       struct vp_batch_site **ret, uint32_t *ret_count)
 {
-	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+	struct entry *e = entry_of(probes, probe->id);
+	const struct vp_provider *p = e->provider;
 
+	OT_TRY(plan(probes, e));
 	if (probe->refused)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s:%s:%s:%s: %s", probe->provider, probe->module,
 				  probe->function, probe->name, probe->refused);
 	if (!p->sites) {
 		*ret = NULL;
 		*ret_count = 0;
+		return NULL;
+	}
+	if (e->planned) {
+		*ret = malloc((e->nsites + 1u) * sizeof(**ret));
+		if (!*ret)
+			return ot_err_nomem();
+		if (e->nsites)
+			memcpy(*ret, e->sites, e->nsites * sizeof(**ret));
+		*ret_count = e->nsites;
 		return NULL;
 	}
 	return ot_err_prefix(p->sites(probes, probe, ret, ret_count), "%s:%s:%s:%s", probe->provider,

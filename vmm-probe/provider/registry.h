@@ -12,6 +12,7 @@
 #include "vmm-probe/provider/provider.h"
 
 struct vp_disasm;
+struct vp_planner;
 struct vp_text;
 
 struct vp_provider {
@@ -49,6 +50,9 @@ OT_MUST_CHECK char *vp_probes_strdup(struct vp_probes *probes, const char *s);
 
 /** NULL: none. */
 struct vp_guest *vp_probes_guest(struct vp_probes *probes);
+
+/** What decides about traps; NULL: probes of this guest need none. */
+struct vp_planner *vp_probes_planner(struct vp_probes *probes);
 
 /** The registry's disassembler, made at the first call. */
 OT_MUST_CHECK struct ot_err *vp_probes_disasm(struct vp_probes *probes, struct vp_disasm **ret);

@@ -177,6 +177,13 @@ static bool classify(const uint8_t *p, unsigned len, uint64_t next, struct vp_ex
 		ret->kind = VP_EXIT_JUMP;
 		ret->target = next + (uint64_t)(int64_t)rel32(p + at + 1);
 		return true;
+	case 0xe0: /* loopne, loope, loop, jrcxz */
+	case 0xe1:
+	case 0xe2:
+	case 0xe3:
+		ret->kind = VP_EXIT_JUMP_IF;
+		ret->target = next + (uint64_t)(int64_t)(int8_t)p[at + 1];
+		return at + 2 <= len;
 	case 0xeb:
 		ret->kind = VP_EXIT_JUMP;
 		ret->target = next + (uint64_t)(int64_t)(int8_t)p[at + 1];
@@ -208,10 +215,41 @@ static struct ot_err *add(struct vp_exits *exits, const struct vp_exit *e)
 	return NULL;
 }
 
+static struct ot_err *add_target(struct vp_exits *exits, uint64_t offset)
+{
+	if (!exits->want_targets)
+		return NULL;
+	if (!ot_grow(&exits->targets, &exits->targets_cap, exits->ntargets + 1, sizeof(*exits->targets)))
+		return ot_err_nomem();
+	exits->targets[exits->ntargets++] = (uint32_t)offset;
+	return NULL;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t to)
+{
+	size_t lo = 0, hi = exits->ntargets;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+		if (exits->targets[mid] < from)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < exits->ntargets && exits->targets[lo] < to;
+}
+
 struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t *bytes, uint32_t len,
 			       struct vp_exits *exits)
 {
-	exits->count = 0;
+	exits->count = exits->ntargets = 0;
 	exits->incomplete = false;
 	for (uint32_t at = 0; at < len;) {
 		/* Padding; and behind jumps and returns, against straight-line speculation. */
@@ -231,15 +269,19 @@ struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t 
 		if (!classify(bytes + e.offset, n, gva + at, &e))
 			continue;
 		if (e.kind != VP_EXIT_RET && e.kind != VP_EXIT_INDIRECT && e.target - gva < len)
-			continue;
-		OT_TRY(add(exits, &e));
+			OT_TRY(add_target(exits, e.target - gva));
+		else
+			OT_TRY(add(exits, &e));
 	}
+	if (exits->ntargets)
+		qsort(exits->targets, exits->ntargets, sizeof(*exits->targets), by_offset);
 	return NULL;
 }
 
 void vp_exits_deinit(struct vp_exits *exits)
 {
 	free(exits->list);
+	free(exits->targets);
 	*exits = (struct vp_exits){ 0 };
 }
 

@@ -40,13 +40,21 @@ struct vp_exits {
 	struct vp_exit *list;
 	size_t count, cap;
 	bool incomplete; /* some bytes are no instruction: what follows them was not looked at */
+	/* Where branches inside the code go, as offsets, in ascending order; only with `want_targets`. */
+	bool want_targets;
+	uint32_t *targets;
+	size_t ntargets, targets_cap;
 };
 
 void vp_exits_deinit(struct vp_exits *exits);
 
-/** Find the ways out of the @p len bytes of code that are at @p gva; *exits is emptied first. */
+/** Find the ways out of the @p len bytes of code that are at @p gva; the lists of *exits are
+ * emptied first. */
 OT_MUST_CHECK struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t *bytes,
 					     uint32_t len, struct vp_exits *exits);
+
+/** Does a branch inside the code go to one of the offsets [@p from, @p to)? Needs want_targets. */
+bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t to);
 
 /** Offset of the entry site: behind `endbr64` where there is one, else 0. */
 uint32_t vp_entry_offset(const uint8_t *bytes, uint64_t len);

@@ -178,6 +178,29 @@ static struct ot_err *attach_none(struct vp_session *s)
 	return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
 }
 
+/* -x trap; a word that is none was refused when the option was set. */
+static enum vp_trap_wish trap_wish(const struct vp_session *s)
+{
+	const char *word = ot_map_gets(&s->options->set, "trap");
+	enum vp_trap_wish wish = VP_WISH_AUTO;
+
+	if (word && !vp_trap_wish_parse(word, &wish))
+		return VP_WISH_AUTO;
+	return wish;
+}
+
+/* Probes, and which of them can be had where the guest's text has to be changed for them. */
+static struct ot_err *list_probes(struct vp_session *s, struct vp_guest_link *link)
+{
+	uint32_t traps = link->client.traps;
+
+	OT_TRY(vp_probes_create(link->guest, &link->probes));
+	if (link->dump)
+		return NULL;
+	OT_TRY(vp_planner_check(traps, trap_wish(s)));
+	return traps ? vp_probes_plan(link->probes, traps, trap_wish(s)) : NULL;
+}
+
 /* A kernel that is still starting patches its own text, and who runs on which CPU can't be told yet: what
  * was not known now would stay unknown for the session. A kernel without these names is taken as it is. */
 static struct ot_err *check_started(const struct vp_guest_link *link, bool from_boot)
@@ -224,7 +247,7 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 		OT_TRY(attach_running(s, link, name));
 	OT_TRY(check_same_kernel(s, link));
 	progress(s, "listing the guest's functions");
-	OT_TRY(vp_probes_create(link->guest, &link->probes));
+	OT_TRY(list_probes(s, link));
 	if (!link->dump)
 		OT_TRY(check_started(link, s->config.from_boot));
 	s->links[s->nlinks++] = ot_move(link);

@@ -129,6 +129,42 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 	return NULL;
 }
 
+struct refusals {
+	const struct vp_probe *first;
+	uint64_t count;
+};
+
+static bool see_refused(void *arg, const struct vp_probe *probe)
+{
+	struct refusals *r = arg;
+
+	if (!probe->refused)
+		return true;
+	if (!r->count++)
+		r->first = probe;
+	return true;
+}
+
+static bool why_none(void *env, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	struct vp_session *s = env;
+	struct refusals r = { 0 };
+	uint64_t count;
+
+	struct ot_err *err = vp_probes_match(first_probes(s), desc, true, see_refused, &r, &count);
+	ot_err_destroy(err);
+	if (err || !r.count)
+		return false;
+	if (r.count == 1)
+		ot_buf_printf(out, "%s:%s:%s:%s can't be enabled: %s", r.first->provider, r.first->module,
+			      r.first->function, r.first->name, r.first->refused);
+	else
+		ot_buf_printf(out, "%llu can't be enabled, %s:%s:%s:%s for one: %s",
+			      (unsigned long long)r.count, r.first->provider, r.first->module,
+			      r.first->function, r.first->name, r.first->refused);
+	return true;
+}
+
 static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
 		      struct dif_type **ret_type, unsigned *ret_mapping)
 {
@@ -226,6 +262,7 @@ void vp_world_init(struct vp_session *s)
 		.find_symbol = find_symbol,
 		.has_module = has_module,
 		.match = match,
+		.why_none = why_none,
 		.probe_arg = probe_arg,
 		.match_guest = match_guest,
 		.has_dependency = has_dependency,

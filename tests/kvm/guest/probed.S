@@ -80,6 +80,31 @@
 	int3
 	finish	probed_frame
 
+/* nothing that could be trapped: a system instruction, and a way out that is none of a function's */
+	function refused_entry
+	rdtsc
+	ret
+	int3
+	finish	refused_entry
+
+	function refused_return
+	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+	testq	%rdi, %rdi
+	jnz	1f
+	lretq
+1:	leaq	5(%rdi), %rax
+	ret
+	int3
+	finish	refused_return
+
+/* loops to its first instruction, which is no entry then */
+	function refused_loop
+	subq	$1, %rdi
+	jnz	refused_loop
+	ret
+	int3
+	finish	refused_loop
+
 /* a tail jump out */
 	function probed_tail
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00

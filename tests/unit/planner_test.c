@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmm-probe/planner: verdicts on instructions, by what the engine can and what is asked for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/planner/planner.h"
+
+#define GVA  0xffffffff81234560ull
+#define TEXT VP_TRAPS_TEXT
+#define INT3 VP_TRAPS_INT3
+#define STEP VP_TRAPS_STEP
+#define HW   VP_TRAPS_HW
+
+static void assert_ok(struct ot_err *err)
+{
+	if (err)
+		fail_msg("%s", ot_err_message(err));
+}
+
+struct row {
+	const char *bytes;
+	uint8_t length, room;
+	uint32_t traps;
+	enum vp_trap_wish wish;
+	enum vp_plan_kind kind;
+	uint8_t covers;
+	const char *why; /* a part of it */
+};
+
+/* One verdict; and with each, what the site then says. */
+static void check(const struct row *r)
+{
+	static const enum vp_site_trap traps[] = { [VP_PLAN_NATIVE] = VP_SITE_TEXT,
+						   [VP_PLAN_EMULATE] = VP_SITE_TEXT,
+						   [VP_PLAN_STEP] = VP_SITE_STEP,
+						   [VP_PLAN_HW] = VP_SITE_HW };
+	struct vp_batch_site site = { .gva = GVA,
+				      .length = r->length,
+				      .room = r->room ? r->room : r->length };
+	struct vp_planner *p;
+
+	memcpy(site.bytes, r->bytes, site.room);
+	assert_ok(vp_planner_create(NULL, r->traps, r->wish, &p));
+	struct vp_verdict v = vp_planner_site(p, &site);
+	if (v.kind != r->kind || v.covers != r->covers)
+		fail_msg("%02x %02x, traps %u, wish %d: %s, covers %u, %s", site.bytes[0], site.bytes[1],
+			 r->traps, r->wish, vp_plan_kind_name(v.kind), v.covers, v.why ? v.why : "");
+	if (r->kind != VP_PLAN_REFUSE) {
+		assert_null(v.why);
+		assert_int_equal(site.trap, traps[r->kind]);
+	} else if (!strstr(v.why, r->why)) {
+		fail_msg("%s: not '%s'", v.why, r->why);
+	}
+	vp_planner_destroy(p);
+}
+
+static void text_traps(void **state)
+{
+	static const struct row rows[] = {
+		{ "\x0f\x1f\x44\x00\x00", 5, 0, TEXT, 0, VP_PLAN_NATIVE, 5, NULL },
+		{ "\x66\x90", 2, 0, TEXT, 0, VP_PLAN_NATIVE, 2, NULL },
+		{ "\xf3\x0f\x1e\xfa", 4, 0, TEXT, 0, VP_PLAN_NATIVE, 4, NULL },
+		{ "\xe8\x00\x10\x00\x00", 5, 0, TEXT, 0, VP_PLAN_EMULATE, 5, NULL }, /* ftrace is on there */
+		{ "\x41\x54", 2, 0, TEXT, 0, VP_PLAN_EMULATE, 2, NULL },
+		{ "\xe9\x00\x10\x00\x00\xcc", 5, 6, TEXT, 0, VP_PLAN_EMULATE, 5, NULL },
+		/* ret: two bytes with the int3 behind it, else one */
+		{ "\xc3\xcc", 1, 2, TEXT, 0, VP_PLAN_EMULATE, 2, NULL },
+		{ "\xc3", 1, 1, TEXT, 0, VP_PLAN_REFUSE, 0, "one byte" },
+		{ "\xc3", 1, 1, TEXT | INT3, 0, VP_PLAN_EMULATE, 1, NULL },
+		{ "\x55", 1, 0, TEXT, 0, VP_PLAN_REFUSE, 0, "int3 does not come back" },
+		{ "\x55", 1, 0, TEXT | INT3, 0, VP_PLAN_EMULATE, 1, NULL },
+		/* room behind anything but a ret is not the trap's to take */
+		{ "\x55\xcc", 1, 2, TEXT, 0, VP_PLAN_REFUSE, 0, "one byte" },
+		/* the guest's own breakpoint; its first byte is all that can be told */
+		{ "\xcc\x1f\x44\x00\x00", 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0, "guest's own" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++)
+		check(&rows[i]);
+}
+
+/* cmpxchg %rcx,(%rdi), without lock: the emulator does not know it, a step may. */
+#define CMPXCHG "\x48\x0f\xb1\x0f"
+
+static void steps(void **state)
+{
+	static const struct row rows[] = {
+		{ CMPXCHG, 4, 0, TEXT, 0, VP_PLAN_REFUSE, 0, "host's KVM does no single steps" },
+		{ CMPXCHG, 4, 0, TEXT | STEP, 0, VP_PLAN_STEP, 4, NULL },
+		{ CMPXCHG, 4, 0, TEXT | STEP, VP_WISH_TEXT, VP_PLAN_REFUSE, 0, "-x trap=text" },
+		/* std has one byte */
+		{ "\xfd", 1, 0, TEXT | STEP, 0, VP_PLAN_REFUSE, 0, "one byte" },
+		{ "\xfd", 1, 0, TEXT | STEP | INT3, 0, VP_PLAN_STEP, 1, NULL },
+		/* asked for, where it may */
+		{ "\x41\x54", 2, 0, TEXT | STEP, VP_WISH_STEP, VP_PLAN_STEP, 2, NULL },
+		{ "\x41\x54", 2, 0, TEXT | STEP, 0, VP_PLAN_EMULATE, 2, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++)
+		check(&rows[i]);
+}
+
+static void never_stepped(void **state)
+{
+#define NEVER(bytes, why)                                                                  \
+	{                                                                                  \
+		bytes, sizeof(bytes) - 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0, why \
+	}
+	static const struct row rows[] = {
+		NEVER("\x0f\x01\xcb", "`stac`: a system"),
+		NEVER("\x0f\x01\xf8", "`swapgs`: a system"),
+		NEVER("\x0f\xa2", "`cpuid`: a system"),
+		NEVER("\x0f\x30", "`wrmsr`: a system"),
+		NEVER("\x0f\x31", "`rdtsc`: a system"),
+		NEVER("\x0f\x0b", "`ud2`: a system"),
+		NEVER("\xf4", "`hlt`: a system"),
+		NEVER("\x0f\x20\xd8", "control or debug"),    /* %cr3 */
+		NEVER("\x0f\x23\xf8", "control or debug"),    /* %dr7 */
+		NEVER("\x8e\xd0", "a segment"),               /* mov %eax,%ss */
+		NEVER("\x8c\xd8", "a segment"),               /* mov %ds,%eax */
+		NEVER("\x0f\xa0", "a segment"),               /* push %fs */
+		NEVER("\x9d", "show in the flags"),           /* popfq */
+		NEVER("\xfa", "show in the flags"),           /* cli */
+		NEVER("\xfb", "show in the flags"),           /* sti */
+		NEVER("\x0f\x05", "show in the flags"),       /* syscall */
+		NEVER("\x48\xcf", "a system"),                /* iretq */
+		NEVER("\xcd\x80", "a system"),                /* int $0x80 */
+		NEVER("\x48\xcb", "a system"),                /* retfq */
+		NEVER("\xff\x2f", "a system"),                /* ljmp *(%rdi) */
+		NEVER("\xe4\x60", "port"),                    /* in */
+		NEVER("\x6e", "port"),                        /* outsb */
+		NEVER("\xf3\xaa", "one turn"),                /* rep stosb */
+		NEVER("\xf0\x48\x0f\xb1\x0f", "lock prefix"), /* lock cmpxchg */
+		NEVER("\x0f\xae\x27", "a system"),            /* xsave */
+		NEVER("\xf3\x48\x0f\xae\xd7", "a system"),    /* wrfsbase */
+		NEVER("\x0f\x01\xc1", "a system"),            /* vmcall */
+		NEVER("\x0f\x04", "an unknown instruction"),
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++)
+		check(&rows[i]);
+}
+
+static void debug_registers(void **state)
+{
+	static const struct row rows[] = {
+		{ "\x55", 1, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_HW, 0, NULL },
+		{ "\x0f\x1f\x44\x00\x00", 5, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_HW, 0, NULL },
+		{ CMPXCHG, 4, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_REFUSE, 0, "no single steps" },
+		{ CMPXCHG, 4, 0, TEXT | HW | STEP, VP_WISH_HW, VP_PLAN_HW, 0, NULL },
+		{ "\x0f\x31", 2, 0, TEXT | HW | STEP, VP_WISH_HW, VP_PLAN_REFUSE, 0, "`rdtsc`" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++)
+		check(&rows[i]);
+}
+
+static void wishes(void **state)
+{
+	static const struct {
+		uint32_t traps;
+		const char *word, *why;
+	} rows[] = {
+		{ 0, "auto", NULL },
+		{ 0, "text", "need no traps" },
+		{ 0, "hw", "need no traps" },
+		{ TEXT, "text", NULL },
+		{ TEXT, "step", "no single steps" },
+		{ TEXT | STEP, "step", NULL },
+		{ TEXT | STEP, "hw", "no debug registers" },
+		{ TEXT | HW, "hw", NULL },
+	};
+	enum vp_trap_wish wish;
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++) {
+		assert_true(vp_trap_wish_parse(rows[i].word, &wish));
+		struct ot_err *err = vp_planner_check(rows[i].traps, wish);
+		assert_int_equal(!err, !rows[i].why);
+		if (err)
+			assert_non_null(strstr(ot_err_message(err), rows[i].why));
+		ot_err_destroy(err);
+	}
+	assert_false(vp_trap_wish_parse("any", &wish));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_traps),      cmocka_unit_test(steps),  cmocka_unit_test(never_stepped),
+		cmocka_unit_test(debug_registers), cmocka_unit_test(wishes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Verdicts on sites. */
+#include "vmm-probe/planner/planner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "vmm-probe/insn/insn.h"
+#include "vmm-probe/planner/places.h"
+#include "vmm-probe/planner/steppable.h"
+
+struct vp_planner {
+	uint32_t traps;
+	enum vp_trap_wish wish;
+	struct vp_places places;
+	struct vp_stepper *stepper;
+	struct ot_arena texts;
+	struct ot_map reasons; /* text → the same: thousands of sites share a few reasons */
+};
+
+bool vp_trap_wish_parse(const char *word, enum vp_trap_wish *ret)
+{
+	static const char *const words[] = {
+		[VP_WISH_AUTO] = "auto", [VP_WISH_TEXT] = "text", [VP_WISH_STEP] = "step", [VP_WISH_HW] = "hw"
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(words); i++) {
+		if (strcmp(word, words[i]) != 0)
+			continue;
+		*ret = (enum vp_trap_wish)i;
+		return true;
+	}
+	return false;
+}
+
+struct ot_err *vp_planner_check(uint32_t traps, enum vp_trap_wish wish)
+{
+	if (wish == VP_WISH_AUTO)
+		return NULL;
+	if (!traps)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this guest's probes need no traps: leave -x trap out");
+	if (wish == VP_WISH_STEP && !(traps & VP_TRAPS_STEP))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-x trap=step: this host's KVM does no single steps");
+	if (wish == VP_WISH_HW && !(traps & VP_TRAPS_HW))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-x trap=hw: this host's KVM has no debug registers");
+	return NULL;
+}
+
+struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t traps, enum vp_trap_wish wish,
+				 struct vp_planner **ret)
+{
+	struct vp_planner *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return ot_err_nomem();
+	p->traps = traps;
+	p->wish = wish;
+	ot_arena_init(&p->texts);
+	ot_map_init(&p->reasons);
+	struct ot_err *err = vp_stepper_create(&p->stepper);
+	if (!err && guest)
+		err = vp_places_read(guest, &p->places);
+	if (err) {
+		vp_planner_destroy(p);
+		return err;
+	}
+	*ret = p;
+	return NULL;
+}
+
+void vp_planner_destroy(struct vp_planner *p)
+{
+	if (!p)
+		return;
+	vp_stepper_destroy(p->stepper);
+	vp_places_deinit(&p->places);
+	ot_map_deinit(&p->reasons);
+	ot_arena_deinit(&p->texts);
+	free(p);
+}
+
+/* The text once, however often it is said. */
+static const char *intern(struct vp_planner *p, const char *text)
+{
+	char *known = ot_map_gets(&p->reasons, text);
+
+	if (known)
+		return known;
+	known = ot_arena_strdup(&p->texts, text);
+	return known && ot_map_puts(&p->reasons, known, known) ? known : "it can't be trapped";
+}
+
+static struct vp_verdict refuse(struct vp_planner *p, const char *fmt, ...) OT_PRINTF(2, 3);
+static struct vp_verdict refuse(struct vp_planner *p, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return (struct vp_verdict){ .kind = VP_PLAN_REFUSE, .why = intern(p, text) };
+}
+
+/* An `out` takes two bytes. What has but one, a ret excepted that an int3 stands behind, is left to int3. */
+static uint8_t covered(const struct vp_batch_site *site)
+{
+	bool is_ret = site->length == 1 && site->bytes[0] == 0xc3;
+
+	return is_ret && site->room >= 2 ? 2 : site->length;
+}
+
+static struct vp_verdict by_debug_register(struct vp_planner *p, struct vp_batch_site *site, bool emulated,
+					   const char *no_step)
+{
+	if (!emulated && no_step)
+		return refuse(p, "%s", no_step);
+	if (!emulated && !(p->traps & VP_TRAPS_STEP))
+		return refuse(p, "it can't be emulated, and this host's KVM does no single steps");
+	site->trap = VP_SITE_HW;
+	return (struct vp_verdict){ .kind = VP_PLAN_HW };
+}
+
+/* What stands there allows it; do what the engine can and the operator wishes allow it too? */
+static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_site *site)
+{
+	struct vp_insn insn;
+	char name[VP_STEPPER_NAME], no_step_text[128];
+	const char *no_step = NULL;
+	bool emulated =
+	    vp_insn_decode(site->bytes, site->length, site->gva, &insn) && insn.len == site->length;
+	uint8_t covers = covered(site);
+
+	if (!emulated || p->wish == VP_WISH_STEP) {
+		const char *why = vp_stepper_refuses(p->stepper, site->bytes, site->length, site->gva, name);
+		if (why) {
+			snprintf(no_step_text, sizeof(no_step_text), "`%s`: %s", name, why);
+			no_step = no_step_text;
+		}
+	}
+	if (p->wish == VP_WISH_HW)
+		return by_debug_register(p, site, emulated, no_step);
+	bool may_step = (p->traps & VP_TRAPS_STEP) && p->wish != VP_WISH_TEXT && !no_step;
+	bool step = may_step && (!emulated || p->wish == VP_WISH_STEP);
+
+	if (!emulated && no_step)
+		return refuse(p, "%s", no_step);
+	if (!emulated && !step)
+		return refuse(p, "`%s` is not emulated, and %s", name,
+			      p->wish == VP_WISH_TEXT ? "-x trap=text asks for no single steps"
+						      : "this host's KVM does no single steps");
+	if (covers < 2 && !(p->traps & VP_TRAPS_INT3))
+		return refuse(p, "an instruction of one byte, and int3 does not come back on this host");
+	site->trap = step ? VP_SITE_STEP : VP_SITE_TEXT;
+	return (struct vp_verdict){
+		.kind = step                     ? VP_PLAN_STEP
+			: insn.op == VP_INSN_NOP ? VP_PLAN_NATIVE
+						 : VP_PLAN_EMULATE,
+		.covers = covers,
+	};
+}
+
+struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *site)
+{
+	const char *place = vp_places_find(&p->places, site->gva, covered(site));
+
+	if (place)
+		return refuse(p, "%s", place);
+	if (site->bytes[0] == 0xcc)
+		return refuse(p, "a breakpoint of the guest's own stands there");
+	return by_instruction(p, site);
+}
+
+const char *vp_planner_function(const struct vp_planner *p, uint64_t gva)
+{
+	return vp_places_function(&p->places, gva);
+}
+
+const char *vp_plan_kind_name(enum vp_plan_kind kind)
+{
+	static const char *const names[] = {
+		[VP_PLAN_REFUSE] = "refuse", [VP_PLAN_NATIVE] = "native", [VP_PLAN_EMULATE] = "emulate",
+		[VP_PLAN_STEP] = "step",     [VP_PLAN_HW] = "hw",
+	};
+
+	return (size_t)kind < OT_ARRAY_SIZE(names) ? names[kind] : "?";
+}
