@@ -303,6 +303,21 @@ static struct ot_err *finish(struct run *r)
 	return cli_consumer_flush(&r->consumer);
 }
 
+/* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. */
+static bool ended_well(const struct run *r)
+{
+	switch (vp_session_guest_end(r->session)) {
+	case VP_GUEST_POWERED_OFF:
+	case VP_GUEST_RESET:
+		return true;
+	case VP_GUEST_TRIPLE_FAULT:
+	case VP_GUEST_FAILED:
+		return false;
+	default:
+		return r->booted != NULL; /* a guest that was booted for this may well end by itself */
+	}
+}
+
 static int trace(struct run *r)
 {
 	enum vp_session_state state = VP_SESSION_ACTIVE;
@@ -323,8 +338,7 @@ static int trace(struct run *r)
 	gone = vp_session_gone_reason(r->session);
 	if (gone) {
 		cli_error("%s", gone);
-		/* a guest that was booted for this may well power itself off */
-		if (!r->booted)
+		if (!ended_well(r))
 			return CLI_EXIT_ERROR;
 	}
 	return vp_session_exit_status(r->session) & 0xff;

@@ -56,6 +56,11 @@ class Vm:
     def command(self, program):
         return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-q", "-n", program]
 
+    def trace_to_the_end(self, program):
+        """(status, stdout, stderr) of a trace that the guest's end ends."""
+        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=120, check=False)
+        return done.returncode, done.stdout, done.stderr
+
     def trace(self, program, timeout=120):
         done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode:
@@ -194,6 +199,78 @@ class SmallGuest(unittest.TestCase):
         vm = self.vm(2, "rounds=3")
         self.assertEqual(vm.process.wait(60), 0)
         self.assertIn("DONE", vm.console())
+
+
+class TheEnd(unittest.TestCase):
+    """What a guest's end leaves of a session: all that was counted, a line that says how, a status."""
+    WHOLE = ("fbt::round_begin:entry { on = 1; @rounds = count(); } fbt::probed_nop:entry /on/ { @calls = count(); } "
+             "fbt::round_end:entry /on/ { @ends = count(); } END { printf(\"END fired\\n\"); }")
+
+    def check_end(self, end, message, status, rounds=400, rate=""):
+        vm = Vm(2, f"rounds={rounds} end={end}")
+        self.addCleanup(vm.close)
+        got, out, err = vm.trace_to_the_end(rate + self.WHOLE)
+        self.assertRegex(err, message)
+        self.assertEqual(got, status, err)
+        self.assertIn("END fired", out)
+        began, calls, ended = (int(line) for line in out.split("END fired")[1].split())
+        self.assertGreater(began, 0)
+        self.assertEqual((calls, ended), (began * CALLS * 2, began))
+        return vm
+
+    def test_powered_off(self):
+        vm = self.check_end(0, r"(?m)^dtrace: guest small powered off$", 0)
+        self.assertEqual(vm.process.wait(10), 0)
+
+    def test_slow_rates(self):
+        """Nothing is lost either when data would have come every minute."""
+        self.check_end(0, "powered off", 0, rate="#pragma D option aggrate=60s\n#pragma D option switchrate=60s\n"
+                                                 "#pragma D option statusrate=60s\n")
+
+    def test_reset(self):
+        vm = self.check_end(1, r"(?m)^dtrace: guest small rebooted: ", 0)
+        self.assertEqual(vm.process.wait(10), 0)
+        self.assertIn(b"asked for a reset", vm.process.stderr.read())
+
+    def test_triple_fault(self):
+        vm = self.check_end(2, r"(?m)^dtrace: guest small had a triple fault$", 1)
+        self.assertEqual(vm.process.wait(10), 1)
+
+    def test_cannot_run_on(self):
+        """Where KVM gives up in the middle; another one powers the guest off."""
+        vm = Vm(1, "rounds=1 end=4")
+        status = vm.process.wait(60)
+        vm.close()
+        if not status:
+            self.skipTest("this KVM can do cmpxchg16b")
+        vm = self.check_end(4, r"(?m)^dtrace: guest small can't run on: its VMM says why$", 1)
+        self.assertEqual(vm.process.wait(10), 1)
+        self.assertIn(b"can't emulate the instruction", vm.process.stderr.read())
+
+    def test_monitor_stopped(self):
+        """SIGTERM to the monitor."""
+        vm = Vm(2)
+        self.addCleanup(vm.close)
+        with subprocess.Popen(vm.command(self.WHOLE + "tick-1s { printf(\"tick\\n\"); }"), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as trace:
+            self.assertEqual(trace.stdout.readline(), "tick\n")
+            vm.process.terminate()
+            out, err = trace.communicate(timeout=30)
+            self.assertEqual(trace.returncode, 1)
+        self.assertRegex(err, rf"dtrace: guest small: its VMM \(PID {vm.process.pid}\) has ended")
+        began, calls, _ = (int(line) for line in out.split("END fired")[1].split())
+        # The last round may have been cut off.
+        self.assertGreater(calls, (began - 1) * CALLS * 2 - 1)
+
+    def test_hang(self):
+        """A guest whose vCPUs never come out by themselves is let go of all the same, as it was."""
+        vm = Vm(2, "rounds=100 end=3")
+        self.addCleanup(vm.close)
+        vm.wait_for("DONE")
+        for _ in range(3):
+            out = vm.trace("fbt::probed_nop:entry { @ = count(); } tick-200ms { exit(0); }")
+            self.assertEqual(out.strip(), "0" if out.strip() else "")
+        self.assertEqual(vm.text(), elf_text(GUEST)[1])
 
 
 class BadInput(unittest.TestCase):

@@ -62,6 +62,35 @@ class Kill(Scenario):
         self.assertEqual(numbers(trace.out), [500], trace.story())
 
 
+class TheEnd(Scenario):
+    PROGRAM = 'syscall::read:entry /execname == "reads"/ { @ = count(); } fbt::vfs_read:entry { @all = count(); }'
+
+    def ended(self, guest, how):
+        trace = self.outsight.trace(guest, self.PROGRAM)
+        guest.check("reads 300")
+        how()
+        status = trace.finish()
+        reads, all_reads = numbers(trace.out)
+        self.assertEqual((status, reads), (0, 300), trace.story())
+        self.assertGreaterEqual(all_reads, 300)
+        return trace
+
+    def test_powered_off(self):
+        """The guest powers itself off: all that was counted is printed, inline counters too; no error."""
+        with self.guest() as guest:
+            trace = self.ended(guest, lambda: guest.spawn("sleep 0.1; poweroff -f"))
+            self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} powered off$", trace.story())
+
+    def test_rebooted(self):
+        """The guest reboots and QEMU runs on: what is traced has ended."""
+        for how in "reboot -f", "system_reset":
+            with self.subTest(how=how), self.guest(qemu_args=["-action", "reboot=reset"]) as guest:
+                trace = self.ended(guest, lambda guest=guest, how=how: guest.qmp(how) if how == "system_reset"
+                                   else guest.spawn(f"sleep 0.1; {how}"))
+                self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} rebooted: ", trace.story())
+                self.assertTrue(guest.alive())
+
+
 class Sessions(Scenario):
     def test_several_at_once(self):
         """Three sessions on one guest, started and ended at different times, each with its own counts."""

@@ -3,6 +3,7 @@
 #include "tests/unit/engine_fixture.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +315,60 @@ static void engine_dies_under_a_client(void **state)
 	ef_destroy(f);
 }
 
+/* The guest ends: the session is stopped and told, and served until it has taken what it wants. */
+static void guest_ends(void **state)
+{
+	struct ef *f = serve();
+	struct vp_engine *engine = vp_fake_engine(f->fake);
+	struct ef_record r[8];
+	(void)state;
+
+	vp_engine_wait_drained(engine, 60000); /* nothing is open: at once */
+	struct client *c = dial(), *late = dial();
+	hello(c);
+	open_session(f, c);
+	enable(f, c);
+	simple(c, VP_MSG_START, 0);
+	vp_fake_set_reg(f->fake, 0, VP_RDI, 7);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	vp_engine_guest_ended(engine, VP_GUEST_TRIPLE_FAULT);
+	wait_for_sites(f, 0);
+	const struct vp_vcpu_status *first = (const void *)(f->shared + f->open.status_offset);
+	while (__atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE) != VP_GUEST_TRIPLE_FAULT)
+		sched_yield();
+	vp_engine_wait_drained(engine, 1); /* it is not taken yet */
+	assert_true(ask_bare(c, VP_MSG_SWITCH, NULL, 0));
+	assert_int_equal(ef_records(f, 0, r, 8), 1);
+	assert_int_equal(ef_u64(r[0].data + 16), 7);
+	simple(c, VP_MSG_STOP, 0);
+	drop(c);
+	vp_engine_wait_drained(engine, 60000);
+	hello(late); /* the engine itself goes on */
+	drop(late);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
+/* One that was open and not started can't be any more. */
+static void guest_ends_before_the_start(void **state)
+{
+	struct ef *f = serve();
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	open_session(f, c);
+	enable(f, c);
+	vp_engine_guest_ended(vp_fake_engine(f->fake), VP_GUEST_RESET);
+	const struct vp_vcpu_status *first = (const void *)(f->shared + f->open.status_offset);
+	while (__atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE) != VP_GUEST_RESET)
+		sched_yield();
+	simple(c, VP_MSG_START, OT_ERR_GUEST_GONE);
+	drop(c);
+	unmap_shared(f);
+	ef_destroy(f);
+}
+
 static void order_is_checked(void **state)
 {
 	struct ef *f = serve();
@@ -473,6 +528,8 @@ int main(void)
 		cmocka_unit_test(client_dies),
 		cmocka_unit_test(client_does_not_wait),
 		cmocka_unit_test(client_dies_while_busy),
+		cmocka_unit_test(guest_ends),
+		cmocka_unit_test(guest_ends_before_the_start),
 		cmocka_unit_test(engine_dies_under_a_client),
 		cmocka_unit_test(order_is_checked),
 		cmocka_unit_test(other_version_is_refused),

@@ -209,6 +209,25 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
  * next hit on, so the memory itself may go only when the vCPUs have been out of their probes once. */
 void vp_engine_memory_changed(struct vp_engine *engine);
 
+/* How a guest ended, as its VMM knows it. */
+enum vp_guest_end {
+	VP_GUEST_RUNS,
+	VP_GUEST_POWERED_OFF,
+	VP_GUEST_RESET, /* asked for, or done: the kernel that was traced is no more */
+	VP_GUEST_TRIPLE_FAULT,
+	VP_GUEST_STOPPED, /* its VMM ends, the guest had no part in it */
+	VP_GUEST_FAILED,  /* its VMM can't run it any more */
+	VP_GUEST_ENDS,    /* how many there are */
+};
+
+/** The kernel that the sessions now open trace has ended: they are stopped, and told @p how. The engine goes
+ * on serving, also sessions to come (a guest that starts anew). Any thread, vCPUs' too; does not wait. */
+void vp_engine_guest_ended(struct vp_engine *engine, enum vp_guest_end how);
+
+/** Wait until no session is open, at most @p timeout_ms: what a VMM does between the guest's end and its own,
+ * so that nothing that was counted is lost. Not the service thread. */
+void vp_engine_wait_drained(struct vp_engine *engine, int timeout_ms);
+
 /** Serve the control socket at @p path (made 0600, removed at the end) on a thread of the
  * engine's own, with all signals blocked. Returns when it listens. */
 OT_MUST_CHECK struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path);

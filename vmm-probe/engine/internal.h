@@ -67,6 +67,7 @@ struct vp_engine {
 
 	struct vp_profile *profile; /* in force, seen by vCPUs and the timer thread; NULL: none */
 	struct vp_server *server;
+	uint32_t guest_end; /* enum vp_guest_end that the sessions are to be told */
 	uint32_t slot_hint; /* where the search for a free one begins */
 };
 
@@ -244,6 +245,7 @@ struct vp_es {
 	uint32_t filled;       /* fill policy: a buffer was full */
 	bool planned;          /* its sites belong into the plan */
 	bool ended;            /* END has fired here (host engine) */
+	enum vp_guest_end guest_end; /* not 0: stopped because of that */
 	bool closing;          /* gone but for sites that could not be taken out yet */
 	bool speculates;       /* some clause does: buffers are needed */
 	uint32_t tuple_max;    /* bytes of the longest aggregation key */
@@ -473,5 +475,8 @@ bool vp_profile_wanted(const struct vp_engine *engine);
 /* --- server.c ------------------------------------------------------------------------------- */
 
 void vp_server_stop(struct vp_engine *engine);
+
+/** Tell the sessions what vp_engine_guest_ended() said. Service thread. */
+void vp_engine_tell_end(struct vp_engine *engine);
 
 #endif

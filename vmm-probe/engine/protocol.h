@@ -195,6 +195,7 @@ struct vp_vcpu_status {
 	uint64_t faults;       /* evaluations that ended in a fault */
 	uint64_t exit_pending; /* exit() was called: status + 1, else 0 */
 	uint64_t hits;         /* firings of ECBs */
+	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 
 /*

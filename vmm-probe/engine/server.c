@@ -47,7 +47,10 @@ struct connection {
 
 struct vp_server {
 	struct vp_engine *engine;
-	int listen_fd, stop_fd;
+	int listen_fd;
+	int wake_fd;    /* eventfd: `stopping`, `draining` or the engine's `guest_end` is set */
+	int drained_fd; /* eventfd: no session is open, which somebody waits for */
+	bool stopping, draining;
 	char path[108];
 	pthread_t thread;
 	bool running;
@@ -361,7 +364,7 @@ static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned 
 {
 	nfds_t n = 0;
 
-	fds[n++] = (struct pollfd){ .fd = s->stop_fd, .events = POLLIN };
+	fds[n++] = (struct pollfd){ .fd = s->wake_fd, .events = POLLIN };
 	fds[n++] = (struct pollfd){ .fd = s->listen_fd, .events = POLLIN };
 	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
 		if (s->connections[i].sock >= 0) {
@@ -397,6 +400,23 @@ static void do_chores(struct vp_server *s)
 	s->next_sweep_ns = now + SWEEP_MS * 1000000ull;
 }
 
+static bool has_sessions(const struct vp_server *s)
+{
+	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
+		if (s->connections[i].es)
+			return true;
+	return false;
+}
+
+static void serve_all(struct vp_server *s, const struct pollfd *fds, const unsigned *index, nfds_t n)
+{
+	for (nfds_t i = 2; i < n; i++)
+		if (fds[i].revents)
+			serve_connection(s, &s->connections[index[i]]);
+	if (fds[1].revents)
+		accept_connection(s);
+}
+
 static void *run_server(void *arg)
 {
 	struct vp_server *s = arg;
@@ -409,13 +429,16 @@ static void *run_server(void *arg)
 		do_chores(s);
 		if (ready <= 0)
 			continue;
-		if (fds[0].revents)
-			return NULL;
-		for (nfds_t i = 2; i < n; i++)
-			if (fds[i].revents)
-				serve_connection(s, &s->connections[index[i]]);
-		if (fds[1].revents)
-			accept_connection(s);
+		if (fds[0].revents) {
+			eventfd_t times;
+			(void)eventfd_read(s->wake_fd, &times);
+			if (__atomic_load_n(&s->stopping, __ATOMIC_ACQUIRE))
+				return NULL;
+			vp_engine_tell_end(s->engine);
+		}
+		serve_all(s, fds, index, n);
+		if (__atomic_load_n(&s->draining, __ATOMIC_ACQUIRE) && !has_sessions(s))
+			(void)eventfd_write(s->drained_fd, 1);
 	}
 }
 
@@ -479,8 +502,9 @@ static struct ot_err *start_thread(struct vp_server *s)
 
 static struct ot_err *start_server(struct vp_server *s, const char *path)
 {
-	s->stop_fd = eventfd(0, EFD_CLOEXEC);
-	if (s->stop_fd < 0)
+	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->drained_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->wake_fd < 0 || s->drained_fd < 0)
 		return ot_err_os(errno, "eventfd");
 	OT_TRY(listen_at(s, path));
 	return start_thread(s);
@@ -494,7 +518,7 @@ struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path)
 	if (!s)
 		return ot_err_nomem();
 	s->engine = engine;
-	s->listen_fd = s->stop_fd = -1;
+	s->listen_fd = s->wake_fd = s->drained_fd = -1;
 	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
 		s->connections[i].sock = -1;
 	engine->server = s;
@@ -507,13 +531,12 @@ struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path)
 void vp_server_stop(struct vp_engine *engine)
 {
 	struct vp_server *s = engine->server;
-	uint64_t one = 1;
 
 	if (!s)
 		return;
 	if (s->running) {
-		while (write(s->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
-			;
+		__atomic_store_n(&s->stopping, true, __ATOMIC_RELEASE);
+		(void)eventfd_write(s->wake_fd, 1);
 		pthread_join(s->thread, NULL);
 	}
 	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
@@ -523,8 +546,29 @@ void vp_server_stop(struct vp_engine *engine)
 		close(s->listen_fd);
 		unlink(s->path);
 	}
-	if (s->stop_fd >= 0)
-		close(s->stop_fd);
+	if (s->wake_fd >= 0)
+		close(s->wake_fd);
+	if (s->drained_fd >= 0)
+		close(s->drained_fd);
 	engine->server = NULL;
 	free(s);
+}
+
+void vp_engine_guest_ended(struct vp_engine *engine, enum vp_guest_end how)
+{
+	__atomic_store_n(&engine->guest_end, how, __ATOMIC_RELEASE);
+	if (engine->server)
+		(void)eventfd_write(engine->server->wake_fd, 1);
+}
+
+void vp_engine_wait_drained(struct vp_engine *engine, int timeout_ms)
+{
+	struct vp_server *s = engine->server;
+
+	if (!s || !s->running)
+		return;
+	struct pollfd drained = { .fd = s->drained_fd, .events = POLLIN };
+	__atomic_store_n(&s->draining, true, __ATOMIC_RELEASE);
+	(void)eventfd_write(s->wake_fd, 1);
+	(void)poll(&drained, 1, timeout_ms);
 }

@@ -275,6 +275,8 @@ struct ot_err *vp_es_start(struct vp_es *es)
 
 	if (es->activity != VP_INACTIVE)
 		return ot_err_new(OT_ERR_BUSY, "the session has been started already");
+	if (es->guest_end)
+		return ot_err_new(OT_ERR_GUEST_GONE, "the guest has ended");
 	es->planned = true;
 	struct ot_err *err = vp_replan(engine);
 	if (err) {
@@ -306,6 +308,22 @@ struct ot_err *vp_es_stop(struct vp_es *es)
 	/* A paused guest executes no site either; they are taken out when it can be done. */
 	ot_err_destroy(err);
 	return NULL;
+}
+
+void vp_engine_tell_end(struct vp_engine *engine)
+{
+	enum vp_guest_end how = __atomic_exchange_n(&engine->guest_end, VP_GUEST_RUNS, __ATOMIC_ACQ_REL);
+
+	if (how == VP_GUEST_RUNS)
+		return;
+	for (uint32_t i = 0; i < engine->nsessions; i++) {
+		struct vp_es *es = engine->sessions[i];
+		if (es->closing || es->guest_end)
+			continue;
+		es->guest_end = how;
+		ot_err_destroy(vp_es_stop(es)); /* sites of a kernel that is no more: nothing is lost */
+		__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
+	}
 }
 
 /* With RING and FILL, data comes out once, at the end. */

@@ -16,6 +16,7 @@
 #include "vmm-probe/monitor/monitor.h"
 
 #define DEFAULT_MIB 512u
+#define DRAIN_MS    2000 /* for sessions to take the last counts */
 
 struct options {
 	struct vp_mon_config vm;
@@ -202,6 +203,21 @@ static const char *end_text(enum vp_mon_end end)
 	}
 }
 
+/* The guest has ended: what was collected of it must not end with us. */
+static void tell_sessions(struct vp_engine *engine, enum vp_mon_end end)
+{
+	static const enum vp_guest_end how[] = {
+		[VP_MON_POWERED_OFF] = VP_GUEST_POWERED_OFF,
+		[VP_MON_RESET] = VP_GUEST_RESET,
+		[VP_MON_TRIPLE_FAULT] = VP_GUEST_TRIPLE_FAULT,
+		[VP_MON_STOPPED] = VP_GUEST_STOPPED,
+		[VP_MON_FAILED] = VP_GUEST_FAILED,
+	};
+
+	vp_engine_guest_ended(engine, how[end]);
+	vp_engine_wait_drained(engine, DRAIN_MS);
+}
+
 static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 {
 	struct glue g = { 0 };
@@ -216,6 +232,8 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 		signal(SIGINT, on_signal);
 		err = vp_mon_run(g.mon, ret_end);
 		running = NULL;
+		if (g.kvm)
+			tell_sessions(vp_kvm_engine(g.kvm), *ret_end);
 	}
 	vp_kvm_destroy(g.kvm);
 	vp_mon_destroy(g.mon);

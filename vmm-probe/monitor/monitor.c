@@ -182,6 +182,8 @@ static void *run_vcpu(void *arg)
 		t->err = run_once(mon, t->index);
 	if (t->err)
 		vp_mon_end(mon, VP_MON_FAILED);
+	/* The number may be another thread's when this one is gone. */
+	__atomic_store_n(&mon->vcpus[t->index].tid, 0, __ATOMIC_RELEASE);
 	return NULL;
 }
 

@@ -33,6 +33,13 @@ struct vp_guest_link {
 	int orc_fd; /* unwind table; -1: none */
 };
 
+/* What tells whether a guest's kernel is still the one that was attached. */
+struct vp_kernel_watch {
+	bool known;
+	uint32_t state;      /* its system_state when last looked */
+	uint64_t restart_ns; /* since when it is SYSTEM_RESTART; 0: it is not */
+};
+
 /* Where data comes from: an engine, with the buffers it writes. */
 struct vp_source {
 	struct vp_guest_link *link; /* NULL: the host engine */
@@ -44,6 +51,7 @@ struct vp_source {
 	bool gone;                   /* its VMM has ended */
 	bool read_out;               /* and what it had written was read */
 	bool has_work;               /* something is enabled here */
+	struct vp_kernel_watch watch;
 	struct vp_vcpu_status *seen; /* what was last read of each vCPU, for differences */
 	struct vp_patching patching; /* as the engine last said */
 	uint64_t lost_seen;          /* … of which so many sites were reported */
@@ -105,10 +113,11 @@ struct vp_session {
 	size_t npending, pending_cap;
 	uint64_t next_order;
 
-	uint64_t next_switch_ns, next_agg_ns, next_status_ns, next_clean_ns;
+	uint64_t next_switch_ns, next_agg_ns, next_status_ns, next_clean_ns, next_kernel_ns;
 	bool exited;
 	int exit_status;
 	char *gone_reason;
+	enum vp_guest_end guest_end; /* with it */
 };
 
 /* now on the clock that records carry */
@@ -143,7 +152,12 @@ uint64_t vp_ticks_next(const struct vp_session *s);
 void vp_ticks_fire(struct vp_session *s, uint64_t now);
 OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, const struct vp_probe *probe);
 
+/* ended.c */
 /* A guest's VMM ended: remember it, go on without the guest. Other errors come back. */
 OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err);
+/* Has an engine said that its guest ended? */
+void vp_ends_look(struct vp_session *s);
+/* Are the guests' kernels still those that were attached? Reads their memory: once a second is enough. */
+void vp_kernels_look(struct vp_session *s, uint64_t now);
 
 #endif

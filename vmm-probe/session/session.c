@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/units.h"
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/session/internal.h"
 
@@ -68,22 +69,6 @@ void vp_session_destroy(struct vp_session *s)
 	free(s);
 }
 
-struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err)
-{
-	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
-		return err;
-	if (!s->gone_reason)
-		s->gone_reason = strdup(ot_err_message(err));
-	ot_err_destroy(err);
-	src->gone = true;
-	for (uint32_t cpu = 0; s->dynvars && cpu < src->ncpus; cpu++)
-		dif_dynvars_vcpu_gone(s->dynvars, src->open.first_cpu + cpu);
-	if (s->shared && src->opened)
-		vp_specs_engine_gone((uint64_t *)(void *)(s->shared + src->open.specs_offset),
-				     src->open.nspec, src->open.engine);
-	return NULL;
-}
-
 static struct ot_err *start_guests(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nsources; i++) {
@@ -114,6 +99,7 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	s->next_agg_ns = now + s->options->aggrate_ns;
 	s->next_status_ns = now + s->options->statusrate_ns;
 	s->next_clean_ns = now + s->options->cleanrate_ns;
+	s->next_kernel_ns = now + OT_NS_PER_SEC;
 	return NULL;
 }
 
@@ -185,6 +171,9 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	vp_ticks_fire(s, vp_now_ns());
 
 	uint64_t now = vp_now_ns();
+	vp_ends_look(s);
+	if (is_due(&s->next_kernel_ns, now, OT_NS_PER_SEC))
+		vp_kernels_look(s, now);
 	bool done = vp_exit_called(s) || s->gone_reason;
 	bool switching = s->options->bufpolicy == DIF_BUF_SWITCH;
 	bool status = is_due(&s->next_status_ns, now, s->options->statusrate_ns);
@@ -252,4 +241,9 @@ void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint
 const char *vp_session_gone_reason(const struct vp_session *s)
 {
 	return s->gone_reason;
+}
+
+enum vp_guest_end vp_session_guest_end(const struct vp_session *s)
+{
+	return s->guest_end;
 }

@@ -124,7 +124,7 @@ OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
 enum vp_session_state {
 	VP_SESSION_ACTIVE,
 	VP_SESSION_EXITED, /* exit() was called: call vp_session_stop() */
-	VP_SESSION_GONE,   /* a guest's VMM has ended; what it had handed over was delivered */
+	VP_SESSION_GONE,   /* a guest has ended: call vp_session_stop(), which delivers what it left */
 };
 
 /**
@@ -143,8 +143,10 @@ OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
 /** exit()'s status; 0 when it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
 
-/** "the guest's VMM (PID 123) has ended" when state was GONE; else NULL. */
+/** "guest web01 powered off", "guest web01: its VMM (PID 123) has ended" when state was GONE; else NULL. */
 const char *vp_session_gone_reason(const struct vp_session *s);
+/** How, with that; RUNS: not known. */
+enum vp_guest_end vp_session_guest_end(const struct vp_session *s);
 
 /** How often, and for how long in all, probes were out of the guests because these patched their own text. */
 void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint64_t *ret_out_ns);

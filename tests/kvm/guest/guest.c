@@ -5,7 +5,9 @@
  *
  *   cpus=N    vCPUs to bring up (1)
  *   calls=N   calls of each function in a round, by each vCPU (100)
- *   rounds=N  rounds before it powers off (0: until it is killed)
+ *   rounds=N  rounds before it ends (0: until it is killed)
+ *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what an
+ *             emulating KVM can't, then powers off
  *
  * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between. Every
  * result of a function is checked: an emulation that went wrong ends the guest with FAIL on its console.
@@ -15,6 +17,7 @@
 
 #define COM1       0x3f8
 #define PM_CONTROL 0x604
+#define RESET      0xcf9
 #define APIC       0xfee00000ull
 #define APIC_ICR   0x300
 #define APIC_ICR2  0x310
@@ -73,6 +76,35 @@ static void power_off(void)
 	outw(PM_CONTROL, 1 << 13);
 	for (;;)
 		__asm__ volatile("hlt");
+}
+
+enum { END_POWER_OFF, END_RESET, END_TRIPLE_FAULT, END_HANG, END_REFUSED };
+
+static void end_as(uint64_t how)
+{
+	static const struct __attribute__((packed)) {
+		uint16_t limit;
+		uint64_t base;
+	} none;
+	static uint64_t wide[2] __attribute__((aligned(16)));
+
+	switch (how) {
+	case END_RESET:
+		outb(RESET, 6);
+		break;
+	case END_TRIPLE_FAULT:
+		__asm__ volatile("lidt %0; ud2" : : "m"(none));
+		break;
+	case END_HANG:
+		for (;;)
+			__asm__ volatile("" : : : "memory");
+	case END_REFUSED:
+		__asm__ volatile("cmpxchg16b %0" : "+m"(wide) : : "rax", "rbx", "rcx", "rdx", "memory", "cc");
+		break;
+	default:
+		break;
+	}
+	power_off();
 }
 
 void fail(const char *what, uint64_t value)
@@ -230,5 +262,5 @@ void guest_main(const uint8_t *zero_page)
 	print("READY\n");
 	run(0);
 	print("DONE\n");
-	power_off();
+	end_as(option(line, "end", END_POWER_OFF));
 }

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DRAIN_MS 2000
+
 int qemu_plugin_version = VP_QEMU_API_VERSION;
 
 struct vp_tcg vp_tcg = {
@@ -129,8 +131,8 @@ static void give_up(struct ot_err *err)
 	ot_err_destroy(err);
 }
 
-/* No hit, sample or change from now on. */
-static void stop_engine(void)
+/* No hit, sample or change from now on. Sessions get so much time to take what is theirs. */
+static void stop_engine(int drain_ms)
 {
 	struct vp_engine *engine = atomic_exchange(&vp_tcg.engine, NULL);
 
@@ -140,8 +142,13 @@ static void stop_engine(void)
 	pthread_mutex_unlock(&vp_tcg.lock);
 	atomic_store(&vp_tcg.index, NULL);
 	vp_tcg_wait_left();
-	if (engine)
-		vp_engine_destroy(engine);
+	if (!engine)
+		return;
+	if (drain_ms) {
+		vp_engine_guest_ended(engine, VP_GUEST_STOPPED);
+		vp_engine_wait_drained(engine, drain_ms);
+	}
+	vp_engine_destroy(engine);
 }
 
 /*
@@ -168,7 +175,7 @@ static void on_vcpu_init(uint64_t id, unsigned int vcpu)
 	pthread_mutex_lock(&vp_tcg.setup);
 	if (shares_thread() && !vp_tcg.broken) {
 		atomic_store(&vp_tcg.hands_off, true);
-		stop_engine();
+		stop_engine(0);
 		give_up(ot_err_new(OT_ERR_UNSUPPORTED,
 				   "QEMU runs its vCPUs on one thread; use -accel tcg,thread=multi "
 				   "and no -icount"));
@@ -189,7 +196,7 @@ static void on_exit_qemu(uint64_t id, void *udata)
 	pthread_mutex_lock(&vp_tcg.setup);
 	vp_tcg.broken = true;
 	/* vCPUs may run on while exit() goes through its handlers. */
-	stop_engine();
+	stop_engine(DRAIN_MS);
 	pthread_mutex_unlock(&vp_tcg.setup);
 }
 

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_SHIFT 12
+#define PAGE_SHIFT   12
+#define RESET_VECTOR 0xfffffff0u
 
 struct page {
 	uint64_t number; /* host address >> PAGE_SHIFT; 0: empty */
@@ -185,6 +186,16 @@ static void note_translation(void)
 	atomic_store_explicit(&vp_tcg.started, true, memory_order_release);
 }
 
+/* A machine that is reset begins there. QEMU tells plugins of no reset, and may have the block from the time
+ * before, but a session's start has all blocks translated anew. */
+static void note_reset(void)
+{
+	struct vp_engine *engine = atomic_load(&vp_tcg.engine);
+
+	if (engine)
+		vp_engine_guest_ended(engine, VP_GUEST_RESET);
+}
+
 void vp_tcg_on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
@@ -210,6 +221,8 @@ void vp_tcg_on_translate(uint64_t id, struct qemu_plugin_tb *tb)
 			    (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 		if (index && index->plan->nsites)
 			look_for_sites(insn, index, &page, &page_number);
+		if (ot_unlikely(i == 0 && qemu_plugin_insn_vaddr(insn) == RESET_VECTOR))
+			note_reset();
 		if (i == 0)
 			vp_tcg_ram_check(&vp_tcg.ram, qemu_plugin_insn_vaddr(insn),
 					 qemu_plugin_insn_haddr(insn));
