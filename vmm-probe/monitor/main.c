@@ -139,6 +139,14 @@ static bool after(void *arg, uint32_t vcpu, int err)
 	return g->kvm && vp_kvm_after(g->kvm, vcpu, err);
 }
 
+static void leave(void *arg, uint32_t vcpu)
+{
+	const struct glue *g = arg;
+
+	if (g->kvm)
+		vp_kvm_leave(g->kvm, vcpu);
+}
+
 static void kick(void *arg, uint32_t vcpu)
 {
 	const struct glue *g = arg;
@@ -222,7 +230,7 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 {
 	struct glue g = { 0 };
 
-	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after };
+	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after, leave };
 	OT_TRY(open_console(o));
 	OT_TRY(vp_mon_create(&o->vm, &g.mon));
 	struct ot_err *err = o->socket ? start_engine(&g, o) : NULL;

@@ -176,10 +176,13 @@ static void *run_vcpu(void *arg)
 {
 	struct vp_mon_thread *t = arg;
 	struct vp_mon *mon = t->mon;
+	const struct vp_mon_hooks *hooks = &mon->config.hooks;
 
 	__atomic_store_n(&mon->vcpus[t->index].tid, (int)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	while (atomic_load(&mon->end) == RUNNING && !t->err)
 		t->err = run_once(mon, t->index);
+	if (hooks->leave)
+		hooks->leave(hooks->arg, t->index);
 	if (t->err)
 		vp_mon_end(mon, VP_MON_FAILED);
 	/* The number may be another thread's when this one is gone. */

@@ -25,13 +25,15 @@ struct vp_mon;
 
 #define VP_MON_MAX_VCPUS 64u
 
-/* What is to be told of a vCPU's runs. Both on the vCPU's own thread, around each KVM_RUN. Optional. */
+/* What is to be told of a vCPU's runs, on the vCPU's own thread. Optional. */
 struct vp_mon_hooks {
 	void *arg;
 	/* Before KVM_RUN. */
 	void (*before)(void *arg, uint32_t vcpu);
 	/* After it, @p err being its errno or 0. true: the exit is dealt with, run again. */
 	bool (*after)(void *arg, uint32_t vcpu, int err);
+	/* It will not run again. */
+	void (*leave)(void *arg, uint32_t vcpu);
 };
 
 /* All borrowed for the monitor's life. */

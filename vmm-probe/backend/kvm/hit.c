@@ -6,6 +6,10 @@
 
 #include "vmm-probe/backend/kvm/internal.h"
 
+#define RFLAGS_TF       (1ull << 8)
+#define RFLAGS_RF       (1ull << 16)
+#define DR6_BREAKPOINTS 0xfu
+
 /* The emulator's register file is numbered as instructions number it, KVM's struct is not. */
 static void load_env(const struct kvm_regs *r, struct vp_insn_env *env)
 {
@@ -59,27 +63,46 @@ static bool store(void *arg, uint64_t gva, const void *src, unsigned len)
 	return vp_site_store(a->site, a->vcpu, gva, src, len);
 }
 
-/* Do what the trap stands on. An instruction whose memory can't be reached is left to the guest itself: RIP
- * goes to it, and the trap has to be out by then, so it comes again until somebody takes it out. */
-static void emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t vcpu)
+/* Do what the trap stands on, in the guest's place. False: memory that it needs can't be reached from here,
+ * or the guest steps itself and is owed a trap after it; nothing has changed. An interrupt shadow (sti, mov
+ * ss in front of the site) may then last for an instruction more: the guest can't tell. */
+static bool emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t vcpu)
 {
 	struct access access = { t->site, vcpu };
 	struct vp_insn_env env = { .rip = t->site->gva, .load = load, .store = store, .arg = &access };
 
 	load_env(&v->run->s.regs.regs, &env);
+	if (ot_unlikely(env.rflags & RFLAGS_TF))
+		return false;
 	if (vp_insn_uses_gs(&t->insn))
 		env.gs_base = v->run->s.regs.sregs.gs.base;
 	if (!vp_insn_run(&t->insn, &env))
-		env.rip = t->site->gva;
+		return false;
+	env.rflags &= ~RFLAGS_RF;
 	store_env(&env, &v->run->s.regs.regs);
 	v->run->kvm_dirty_regs |= KVM_SYNC_X86_REGS;
+	return true;
 }
 
+/* As if the vCPU stood at the site, on every host. */
 static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
 {
+	uint64_t rip = v->run->s.regs.regs.rip;
+
+	if (ot_unlikely(vp_kvm_redo_is(kvm->redo, &v->run->s.regs.regs, t->site->gva)))
+		return;
+	v->run->s.regs.regs.rip = t->site->gva;
 	vp_kvm_count(v, t->site);
 	if (t->site->necbs)
 		vp_engine_hit(kvm->engine, vcpu, t->site, v);
+	v->run->s.regs.regs.rip = rip;
+}
+
+/* The instruction under the trap: here, or by the CPU. */
+static void do_covered(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
+{
+	if (t->stepped || !emulate(v, t, vcpu))
+		vp_kvm_step_begin(kvm, vcpu, t->site->gva, t->kind != VP_TRAP_HW);
 }
 
 /* The trap that an `out` to @port came from. Hosts leave RIP at it or behind it. */
@@ -108,13 +131,10 @@ static bool on_out(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	const struct vp_kvm_trap *t = find(traps, run->s.regs.regs.rip, run->io.port);
 	if (!t)
 		return false;
-	/* As if the vCPU stood at the site, on every host. */
-	uint64_t rip = run->s.regs.regs.rip;
-	v->run->s.regs.regs.rip = t->site->gva;
 	fire(kvm, v, vcpu, t);
-	v->run->s.regs.regs.rip = rip;
-	if (t->insn.op != VP_INSN_NOP)
-		emulate(v, t, vcpu);
+	/* Over a nop it goes on by itself. */
+	if (t->stepped || t->insn.op != VP_INSN_NOP)
+		do_covered(kvm, v, vcpu, t);
 	return true;
 }
 
@@ -126,7 +146,22 @@ static bool on_int3(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	if (!t || t->kind != VP_TRAP_INT3)
 		return vp_kvm_give_back_int3(kvm, v);
 	fire(kvm, v, vcpu, t);
-	emulate(v, t, vcpu);
+	do_covered(kvm, v, vcpu, t);
+	return true;
+}
+
+/* A #DB while none of ours steps: a debug register of ours, or the guest's own stepping. */
+static bool on_debug(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
+{
+	struct vp_kvm_traps *traps = atomic_load_explicit(&kvm->traps, memory_order_acquire);
+	const struct vp_kvm_trap *t = traps ? vp_kvm_traps_find(traps, v->run->s.regs.regs.rip) : NULL;
+
+	if (!traps)
+		return false;
+	if (!t || t->kind != VP_TRAP_HW || !(v->run->debug.arch.dr6 & DR6_BREAKPOINTS))
+		return vp_kvm_give_back_db(kvm, v, v->run->debug.arch.dr6);
+	fire(kvm, v, vcpu, t);
+	do_covered(kvm, v, vcpu, t);
 	return true;
 }
 
@@ -138,17 +173,38 @@ static void take_sample(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu
 	vp_engine_sample(kvm->engine, vcpu, v);
 }
 
+static bool on_exit_of_guest(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
+{
+	const struct kvm_run *run = v->run;
+
+	if (ot_likely(run->exit_reason == KVM_EXIT_IO))
+		return on_out(kvm, v, vcpu);
+	if (vp_kvm_is_int3(run))
+		return on_int3(kvm, v, vcpu);
+	if (run->exit_reason == KVM_EXIT_DEBUG && run->debug.arch.exception == 1)
+		return on_debug(kvm, v, vcpu);
+	return false;
+}
+
 bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 	bool ours = false;
 
-	if (!err && v->run->exit_reason == KVM_EXIT_IO)
-		ours = on_out(kvm, v, vcpu);
-	else if (!err && ot_unlikely(vp_kvm_is_int3(v->run)))
-		ours = on_int3(kvm, v, vcpu);
+	if (ot_unlikely(v->step.on))
+		ours = vp_kvm_step_exit(kvm, vcpu, err);
+	if (!ours && !err && !v->step.on)
+		ours = on_exit_of_guest(kvm, v, vcpu);
 	if (!err || err == EINTR)
 		take_sample(kvm, v, vcpu);
-	atomic_store(&v->running, 0);
+	/* In a step it stays in: nothing changes until that is over. */
+	if (ot_likely(!v->step.on))
+		atomic_store(&v->running, 0);
 	return ours;
+}
+
+void vp_kvm_leave(struct vp_kvm *kvm, uint32_t vcpu)
+{
+	vp_kvm_step_leave(kvm, vcpu);
+	atomic_store(&kvm->vcpus[vcpu].running, 0);
 }

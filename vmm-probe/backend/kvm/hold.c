@@ -40,7 +40,8 @@ void vp_kvm_hold(struct vp_kvm *kvm)
 	pthread_mutex_lock(&kvm->lock);
 	while (!atomic_compare_exchange_strong(&kvm->held, &nobody, 1)) {
 		nobody = 0;
-		pthread_cond_wait(&kvm->changed, &kvm->lock);
+		wait_a_little(kvm);
+		vp_kvm_step_hurry(kvm);
 	}
 	while (any_running(kvm)) {
 		for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
@@ -78,8 +79,10 @@ static void wait_released(struct vp_kvm *kvm)
 {
 	pthread_mutex_lock(&kvm->lock);
 	pthread_cond_broadcast(&kvm->changed);
-	while (atomic_load(&kvm->held))
-		pthread_cond_wait(&kvm->changed, &kvm->lock);
+	while (atomic_load(&kvm->held)) {
+		wait_a_little(kvm);
+		vp_kvm_step_hurry(kvm);
+	}
 	pthread_mutex_unlock(&kvm->lock);
 }
 
@@ -87,7 +90,10 @@ void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 
-	for (;;) {
+	if (ot_unlikely(v->step.on))
+		vp_kvm_step_entry(kvm, vcpu);
+	/* In a step it is in, and may be the one that holds. */
+	while (ot_likely(!v->step.on)) {
 		atomic_store(&v->running, 1);
 		if (ot_likely(!atomic_load(&kvm->held)))
 			break;

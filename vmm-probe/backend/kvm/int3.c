@@ -19,13 +19,6 @@ bool vp_kvm_is_int3(const struct kvm_run *run)
 	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc;
 }
 
-static int set_debug(const struct vp_kvm_vcpu *v, uint32_t control)
-{
-	struct kvm_guest_debug debug = { .control = control ? control | KVM_GUESTDBG_ENABLE : 0 };
-
-	return ioctl(v->fd, KVM_SET_GUEST_DEBUG, &debug);
-}
-
 /* The vCPU's own ioctls here, instead of the synced registers: the exception takes RIP as KVM has it. */
 bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v)
 {
@@ -40,17 +33,5 @@ bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v
 		if (ioctl(v->fd, KVM_SET_REGS, &regs))
 			return false;
 	}
-	return !set_debug(v, kvm->debug | KVM_GUESTDBG_INJECT_BP) && !set_debug(v, kvm->debug);
-}
-
-struct ot_err *vp_kvm_set_debug(struct vp_kvm *kvm, uint32_t control)
-{
-	if (control == kvm->debug)
-		return NULL;
-	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
-		if (set_debug(&kvm->vcpus[i], control))
-			return ot_err_new(OT_ERR_UNSUPPORTED,
-					  "KVM_SET_GUEST_DEBUG 0x%x is refused for vCPU %u", control, i);
-	kvm->debug = control;
-	return NULL;
+	return !vp_kvm_debug_vcpu(kvm, v, KVM_GUESTDBG_INJECT_BP) && !vp_kvm_debug_vcpu(kvm, v, 0);
 }

@@ -20,6 +20,7 @@ enum vp_trap_kind {
 	VP_TRAP_OUT,   /* comes out */
 	VP_TRAP_COUNT, /* KVM counts it, nothing comes out */
 	VP_TRAP_INT3,  /* of one byte, where no `out` fits */
+	VP_TRAP_HW,    /* a debug register; nothing in memory */
 };
 
 struct vp_kvm_trap {
@@ -27,6 +28,7 @@ struct vp_kvm_trap {
 	uint8_t *host;
 	struct vp_insn insn;
 	uint8_t kind; /* enum vp_trap_kind */
+	bool stepped; /* what it covers is done by the CPU, in a step; `insn` is not set */
 	uint8_t len;
 	uint16_t port;            /* OUT, COUNT */
 	uint8_t old[15], now[15]; /* what was there; what we wrote. The undo record */
@@ -39,8 +41,25 @@ struct vp_kvm_traps {
 	const struct vp_plan *plan;
 	struct vp_kvm_trap *list;
 	uint32_t n, mask;
-	uint32_t *slots; /* index + 1; 0: empty */
-	bool int3;       /* some are */
+	uint32_t *slots;          /* index + 1; 0: empty */
+	bool int3;                /* some are */
+	uint64_t hw[VP_HW_SITES]; /* where those are that have a debug register; 0: none */
+};
+
+/*
+ * A step: one instruction that a vCPU does itself with its trap out of the way (step.c). Its thread's own;
+ * who holds the vCPUs finds none on but its own.
+ */
+struct vp_kvm_step {
+	bool on;
+	bool holds;     /* the trap is in memory: the other vCPUs are held */
+	bool masked;    /* interrupts are off for it only */
+	bool traced;    /* the guest steps there too: it gets its own trap afterwards */
+	bool passed_on; /* the last exit went to the VMM, which may do the instruction */
+	uint16_t cs;
+	uint32_t exits;
+	uint64_t gva;
+	uint64_t handlers[VP_HW_SITES]; /* of exceptions that end it; 0: none */
 };
 
 struct vp_kvm_vcpu {
@@ -48,6 +67,8 @@ struct vp_kvm_vcpu {
 	struct kvm_run *run;
 	_Atomic uint32_t running; /* between before() and after() */
 	_Atomic uint32_t sample;  /* one was asked for */
+	struct vp_kvm_step step;
+	uint32_t tries; /* steps in a row that did not get over their instruction */
 	_Atomic uint64_t counts[VP_KVM_COUNTERS];
 };
 
@@ -65,9 +86,13 @@ struct vp_kvm {
 	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
 	_Atomic uint32_t held;
 	struct vp_kvm_counter counters[VP_KVM_COUNTERS];
-	uint32_t debug;        /* KVM_GUESTDBG_* that all vCPUs have; changed while they are held */
-	_Atomic uint64_t lost; /* sites whose bytes were not ours when we came to take them out */
-	pthread_mutex_t lock;  /* only for waiting: held and running are atomics */
+	bool int3;                 /* int3s come to us */
+	uint64_t hw[VP_HW_SITES];  /* debug registers; this and int3 change while the vCPUs are held */
+	struct vp_kvm_redo *redo;  /* hits that will come again (redo.c) */
+	_Atomic uint32_t stepper;  /* vCPU + 1 that holds the others for a step; 0: none */
+	_Atomic uint64_t step_end; /* when whoever waits may end it, CLOCK_MONOTONIC in ns */
+	_Atomic uint64_t lost;     /* sites whose bytes were not ours when we came to take them out */
+	pthread_mutex_t lock;      /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
 };
 
@@ -87,7 +112,11 @@ OT_MUST_CHECK struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struc
 						 struct vp_kvm_traps **ret);
 void vp_kvm_traps_destroy(struct vp_kvm_traps *traps);
 /** The trap at @p gva; NULL: none. Hit path. */
-const struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva);
+struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva);
+/** Take one out of guest text, put it in again; false: not done, for the guest has changed what was there.
+ * The vCPUs are held. */
+bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t);
+bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t);
 /** Make guest text that of @p to instead of @p from (either may be NULL). The vCPUs are held. */
 void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to);
 
@@ -105,8 +134,39 @@ void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site);
 bool vp_kvm_is_int3(const struct kvm_run *run);
 /** Hand the guest the int3 at which its vCPU came out; on that vCPU's thread. False: KVM would not. */
 bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v);
-/** KVM_SET_GUEST_DEBUG for all vCPUs, which are held. */
-OT_MUST_CHECK struct ot_err *vp_kvm_set_debug(struct vp_kvm *kvm, uint32_t control);
+
+/* debug.c: what KVM_SET_GUEST_DEBUG is asked for */
+/** For one vCPU, out of the guest: int3s, debug registers and its step, as they are in @p kvm and @p v, and
+ * @p inject (KVM_GUESTDBG_INJECT_*). 0 or an errno. */
+int vp_kvm_debug_vcpu(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v, uint32_t inject);
+/** What @p traps (NULL: none) need, for all vCPUs, which are held. UNSUPPORTED: nothing has changed. */
+OT_MUST_CHECK struct ot_err *vp_kvm_debug_all(struct vp_kvm *kvm, const struct vp_kvm_traps *traps);
+/** A #DB that is the guest's own, with DR6 bits @p dr6. False: KVM would not. */
+bool vp_kvm_give_back_db(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v, uint64_t dr6);
+
+/* step.c */
+/** May the CPU do this instruction in a step? Not what a trace flag would leak through, or what waits. */
+bool vp_kvm_may_step(const uint8_t *bytes, unsigned len);
+/** Have @p vcpu, which came out at the trap at @p gva, do what is under it. @p in_text: the trap is in
+ * memory; then this waits for its turn to hold the others, and what was known of traps and sites before is
+ * not valid after. Within vp_kvm_after(). */
+void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_text);
+/** Behind KVM_RUN, while a step is on. True: the exit was the step's. */
+bool vp_kvm_step_exit(struct vp_kvm *kvm, uint32_t vcpu, int err);
+/** In front of KVM_RUN, while a step is on: did the VMM do the instruction? */
+void vp_kvm_step_entry(struct vp_kvm *kvm, uint32_t vcpu);
+/** Its thread will not run this vCPU again. */
+void vp_kvm_step_leave(struct vp_kvm *kvm, uint32_t vcpu);
+/** Whoever waits for the vCPUs' holder calls this: a step that takes too long is ended. */
+void vp_kvm_step_hurry(struct vp_kvm *kvm);
+
+/* redo.c */
+OT_MUST_CHECK struct ot_err *vp_kvm_redo_create(struct vp_kvm_redo **ret);
+void vp_kvm_redo_destroy(struct vp_kvm_redo *redo);
+/** A hit that was dealt with will come again, with these registers. */
+void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs);
+/** Is this hit, at @p gva with @p regs, such a one? Then it is no longer expected. Hit path. */
+bool vp_kvm_redo_is(struct vp_kvm_redo *redo, const struct kvm_regs *regs, uint64_t gva);
 
 /* regs.c */
 uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg);

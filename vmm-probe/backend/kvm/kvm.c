@@ -44,7 +44,7 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 	if (plan)
 		OT_TRY(vp_kvm_traps_create(kvm, plan, &new));
 	vp_kvm_hold(kvm);
-	struct ot_err *err = vp_kvm_set_debug(kvm, new &&new->int3 ? KVM_GUESTDBG_USE_SW_BP : 0);
+	struct ot_err *err = vp_kvm_debug_all(kvm, new);
 	if (err) {
 		vp_kvm_release(kvm);
 		vp_kvm_traps_destroy(new);
@@ -77,7 +77,10 @@ static uint32_t traps(void *backend)
 {
 	const struct vp_kvm *kvm = backend;
 
-	return VP_TRAPS_TEXT | (kvm->config.host.int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0);
+	const struct vp_kvm_host *host = &kvm->config.host;
+
+	return VP_TRAPS_TEXT | (host->int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0) |
+	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0);
 }
 
 const struct vp_backend_ops vp_kvm_ops = {
@@ -101,6 +104,7 @@ static struct ot_err *init(struct vp_kvm *kvm)
 	kvm->ram = calloc(c->nram + 1u, sizeof(*kvm->ram));
 	if (!kvm->vcpus || !kvm->ram)
 		return ot_err_nomem();
+	OT_TRY(vp_kvm_redo_create(&kvm->redo));
 	memcpy(kvm->ram, c->ram, c->nram * sizeof(*kvm->ram));
 	for (uint32_t i = 0; i < c->nvcpus; i++)
 		kvm->vcpus[i] = (struct vp_kvm_vcpu){ .fd = c->vcpus[i], .run = c->runs[i] };
@@ -152,6 +156,7 @@ void vp_kvm_destroy(struct vp_kvm *kvm)
 	vp_kvm_counters_deinit(kvm);
 	pthread_cond_destroy(&kvm->changed);
 	pthread_mutex_destroy(&kvm->lock);
+	vp_kvm_redo_destroy(kvm->redo);
 	free(kvm->vcpus);
 	free(kvm->ram);
 	free(kvm);

@@ -17,15 +17,13 @@ static uint32_t hash(uint64_t gva)
 	return (uint32_t)(gva * 0x9e3779b97f4a7c15ull >> 32);
 }
 
-/* How many bytes a trap on @site covers; 0: it can't be trapped. */
-static uint8_t trap_length(const struct vp_site *site, const struct vp_insn *insn)
+/* How many bytes an `out` on @site covers; 0: none fits. */
+static uint8_t trap_length(const struct vp_site *site, const struct vp_kvm_trap *t)
 {
-	if (insn->len != site->length)
-		return 0;
-	if (insn->len >= 2)
-		return insn->len;
+	if (site->length >= 2)
+		return site->length;
 	/* A ret with an int3 behind it, which is never executed. */
-	return insn->op == VP_INSN_RET && site->room >= 2 ? 2 : 0;
+	return !t->stepped && t->insn.op == VP_INSN_RET && site->room >= 2 ? 2 : 0;
 }
 
 /* Neighbours have different ports. */
@@ -43,36 +41,77 @@ static void write_out(struct vp_kvm_trap *t)
 	t->now[t->len - 1] = (uint8_t)t->port;
 }
 
+/* What comes after a hit: nothing, the instruction done in the guest's place, or a step. */
+static struct ot_err *plan_after(const struct vp_kvm *kvm, struct vp_kvm_trap *t)
+{
+	const struct vp_site *site = t->site;
+	bool ours =
+	    vp_insn_decode(site->bytes, site->length, site->gva, &t->insn) && t->insn.len == site->length;
+
+	if (ours && site->trap != VP_SITE_STEP)
+		return NULL;
+	if (site->trap == VP_SITE_TEXT)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the instruction at 0x%llx can't be done in the guest's place",
+				  (unsigned long long)site->gva);
+	if (!kvm->config.host.step || !kvm->config.host.hw || !vp_kvm_may_step(site->bytes, site->length))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be stepped over",
+				  (unsigned long long)site->gva);
+	t->insn = (struct vp_insn){ 0 };
+	t->stepped = true;
+	return NULL;
+}
+
+static void plan_out(struct vp_kvm *kvm, struct vp_kvm_trap *t, const struct vp_kvm_trap *before)
+{
+	const struct vp_site *site = t->site;
+
+	if (site->ncounters == 1 && !site->necbs && !t->stepped && t->insn.op == VP_INSN_NOP)
+		t->port = vp_kvm_counter_port(kvm, site->counters[0]);
+	t->kind = t->port ? VP_TRAP_COUNT : VP_TRAP_OUT;
+	if (!t->port)
+		t->port = hit_port(t, before);
+	write_out(t);
+}
+
 static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 				const struct vp_kvm_trap *before, struct vp_kvm_trap *ret)
 {
 	struct vp_kvm_trap t = { .site = site, .host = (uint8_t *)(uintptr_t)site->host };
 
-	if (!vp_insn_decode(site->bytes, site->length, site->gva, &t.insn))
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the instruction at 0x%llx can't be done in the guest's place",
-				  (unsigned long long)site->gva);
-	t.len = trap_length(site, &t.insn);
-	if (!t.len && kvm->config.host.int3 == VP_INT3_NEVER)
+	OT_TRY(plan_after(kvm, &t));
+	t.len = trap_length(site, &t);
+	if (site->trap == VP_SITE_HW) {
+		t.kind = VP_TRAP_HW;
+		t.len = 0;
+	} else if (t.len) {
+		plan_out(kvm, &t, before);
+	} else if (kvm->config.host.int3 == VP_INT3_NEVER) {
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
 		    "the instruction at 0x%llx has one byte, and int3 does not come back on this host",
 		    (unsigned long long)site->gva);
-	if (!t.len) {
+	} else {
 		t.kind = VP_TRAP_INT3;
 		t.len = 1;
 		t.now[0] = 0xcc;
-	} else {
-		if (site->ncounters == 1 && !site->necbs && t.insn.op == VP_INSN_NOP)
-			t.port = vp_kvm_counter_port(kvm, site->counters[0]);
-		t.kind = t.port ? VP_TRAP_COUNT : VP_TRAP_OUT;
-		if (!t.port)
-			t.port = hit_port(&t, before);
-		write_out(&t);
 	}
 	memcpy(t.old, site->bytes, t.len);
 	*ret = t;
 	return NULL;
+}
+
+static struct ot_err *add_hw(const struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t gva)
+{
+	if (!kvm->config.host.hw)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "debug registers do not work on this host");
+	for (unsigned i = 0; i < VP_HW_SITES; i++)
+		if (!traps->hw[i]) {
+			traps->hw[i] = gva;
+			return NULL;
+		}
+	return ot_err_new(OT_ERR_LIMIT, "a CPU has %d debug registers, and more sites are to have one",
+			  VP_HW_SITES);
 }
 
 static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const struct vp_plan *plan)
@@ -83,6 +122,8 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 		while (traps->slots[at])
 			at = (at + 1) & traps->mask;
 		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
+		if (traps->list[i].kind == VP_TRAP_HW)
+			OT_TRY(add_hw(kvm, traps, plan->sites[i].gva));
 		traps->slots[at] = ++traps->n;
 	}
 	return NULL;
@@ -119,36 +160,38 @@ void vp_kvm_traps_destroy(struct vp_kvm_traps *traps)
 	free(traps);
 }
 
-const struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva)
+struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva)
 {
 	for (uint32_t at = hash(gva) & traps->mask; traps->slots[at]; at = (at + 1) & traps->mask) {
-		const struct vp_kvm_trap *t = &traps->list[traps->slots[at] - 1];
+		struct vp_kvm_trap *t = &traps->list[traps->slots[at] - 1];
 		if (t->site->gva == gva)
 			return t;
 	}
 	return NULL;
 }
 
-static void take_out(struct vp_kvm *kvm, struct vp_kvm_trap *t)
+bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
 	if (!t->planted)
-		return;
+		return true;
 	t->planted = false;
 	if (memcmp(t->host, t->now, t->len) != 0) {
 		atomic_fetch_add(&kvm->lost, 1);
-		return;
+		return false;
 	}
 	memcpy(t->host, t->old, t->len);
+	return true;
 }
 
-static void put_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
+bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
 	if (memcmp(t->host, t->old, t->len) != 0) {
 		atomic_fetch_add(&kvm->lost, 1);
-		return;
+		return false;
 	}
 	t->planted = true;
 	memcpy(t->host, t->now, t->len);
+	return true;
 }
 
 /* Both are in order of address. A trap that stays the same is not touched. */
@@ -165,9 +208,9 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 		if (new && old->planted &&new->len == old->len && !memcmp(new->now, old->now, old->len))
 			new->planted = true;
 		else
-			take_out(kvm, old);
+			vp_kvm_trap_out(kvm, old);
 	}
 	for (k = 0; k < nto; k++)
 		if (!to->list[k].planted)
-			put_in(kvm, &to->list[k]);
+			vp_kvm_trap_in(kvm, &to->list[k]);
 }

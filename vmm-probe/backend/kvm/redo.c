@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hits that come twice. When a step ends with its instruction not done (its memory was not there: the guest's
+ * page fault handler runs; or the VMM wanted the vCPU), the trap is put in again and the guest comes back to
+ * it. That second hit is the same call: it must not fire again.
+ *
+ * It is known by the registers, all of them: whoever handles the fault gives them back as they were. The task
+ * may be on another vCPU by then. A guest that does not come back (a fault that ends in an error) leaves an
+ * expectation behind, so they last for a second only, and few are kept.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define KEPT      16u
+#define LASTS_NS  1000000000ull
+#define RFLAGS_RF (1ull << 16) /* set in the flags that a fault saves */
+
+struct vp_kvm_redo {
+	pthread_mutex_t lock;
+	_Atomic uint32_t expected; /* of `hits`; the hit path looks no further while it is 0 */
+	uint32_t next;
+	struct {
+		struct kvm_regs regs;
+		uint64_t until; /* 0: free */
+	} hits[KEPT];
+};
+
+struct ot_err *vp_kvm_redo_create(struct vp_kvm_redo **ret)
+{
+	struct vp_kvm_redo *redo = calloc(1, sizeof(*redo));
+
+	if (!redo)
+		return ot_err_nomem();
+	pthread_mutex_init(&redo->lock, NULL);
+	*ret = redo;
+	return NULL;
+}
+
+void vp_kvm_redo_destroy(struct vp_kvm_redo *redo)
+{
+	if (!redo)
+		return;
+	pthread_mutex_destroy(&redo->lock);
+	free(redo);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
+{
+	pthread_mutex_lock(&redo->lock);
+	if (!redo->hits[redo->next].until)
+		atomic_fetch_add(&redo->expected, 1);
+	redo->hits[redo->next].regs = *regs;
+	redo->hits[redo->next].regs.rflags &= ~RFLAGS_RF;
+	redo->hits[redo->next].until = now_ns() + LASTS_NS;
+	redo->next = (redo->next + 1) % KEPT;
+	pthread_mutex_unlock(&redo->lock);
+}
+
+static bool look(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
+{
+	uint64_t now = now_ns();
+	bool found = false;
+
+	for (unsigned i = 0; i < KEPT; i++) {
+		if (!redo->hits[i].until)
+			continue;
+		bool same = !found && !memcmp(&redo->hits[i].regs, regs, sizeof(*regs));
+		if (!same && now <= redo->hits[i].until)
+			continue;
+		found |= same && now <= redo->hits[i].until;
+		redo->hits[i].until = 0;
+		atomic_fetch_sub(&redo->expected, 1);
+	}
+	return found;
+}
+
+bool vp_kvm_redo_is(struct vp_kvm_redo *redo, const struct kvm_regs *regs, uint64_t gva)
+{
+	struct kvm_regs at = *regs;
+
+	if (ot_likely(!atomic_load_explicit(&redo->expected, memory_order_acquire)))
+		return false;
+	at.rip = gva;
+	at.rflags &= ~RFLAGS_RF;
+	pthread_mutex_lock(&redo->lock);
+	bool found = look(redo, &at);
+	pthread_mutex_unlock(&redo->lock);
+	return found;
+}
