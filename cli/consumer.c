@@ -323,9 +323,16 @@ static struct ot_err *on_drop(void *arg, enum vp_drop_kind kind, uint32_t cpu, u
 	return NULL;
 }
 
+static struct ot_err *on_overload(void *arg, const struct vp_overload_info *overload)
+{
+	(void)arg;
+	cli_report_overload(overload);
+	return NULL;
+}
+
 struct vp_sink cli_consumer_sink(struct cli_consumer *c)
 {
-	return (struct vp_sink){ c, on_record, on_aggregate, on_fault, on_drop };
+	return (struct vp_sink){ c, on_record, on_aggregate, on_fault, on_drop, on_overload };
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

@@ -144,6 +144,20 @@ void cli_report_patching(uint64_t windows, uint64_t out_ns)
 		    (unsigned long long)windows, windows == 1 ? "" : "s", (double)out_ns / 1e6);
 }
 
+void cli_report_overload(const struct vp_overload_info *o)
+{
+	const struct vp_probe *p = o->ecb->probe;
+	char more[64] = "";
+
+	if (o->taken > 1)
+		snprintf(more, sizeof(more), " and %u more probe%s", o->taken - 1, o->taken > 2 ? "s" : "");
+	cli_error(
+	    "overload: %u %% of vCPU time in probes (limit %u %%): %s:%s:%s:%s (EPID %u)%s %s taken out; "
+	    "-x maxcost=PCT changes the limit",
+	    o->percent, o->limit, p->provider, p->module, p->function, p->name, o->ecb->epid, more,
+	    o->taken > 1 ? "were" : "was");
+}
+
 void cli_progress(void *arg, const char *what)
 {
 	static struct timespec started;

@@ -30,6 +30,9 @@ void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uin
  * for 0. */
 void cli_report_patching(uint64_t windows, uint64_t out_ns);
 
+/** Probes were taken out of a guest because they cost it too much. */
+void cli_report_overload(const struct vp_overload_info *overload);
+
 /** Something slow is going on: shown on a terminal only, and only after a second. @p what NULL:
  * it is over, wipe the line. */
 void cli_progress(void *arg, const char *what);

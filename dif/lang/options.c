@@ -27,6 +27,7 @@ enum kind {
 	AMIN,
 	VERSION,
 	/* without a field of their own: what was said is found in `set` */
+	PERCENT,
 	SAID,    /* with or without a value */
 	A_TEXT,  /* any value, but one */
 	A_COUNT, /* a number */
@@ -76,6 +77,7 @@ static const struct option options[] = {
 	{ "dynvarsize", SIZE, BEFORE_START, FIELD(dynvarsize) },
 	{ "preallocate", A_TEXT, BEFORE_START, 0 },
 	{ "grabanon", FLAG, BEFORE_START, FIELD(grabanon) },
+	{ "maxcost", PERCENT, BEFORE_START, FIELD(maxcost) },
 	{ "jstackframes", SIZE, BEFORE_START, FIELD(jstackframes) },
 	{ "jstackstrsize", SIZE, BEFORE_START, FIELD(jstackstrsize) },
 	{ "nspec", SIZE, BEFORE_START, FIELD(nspec) },
@@ -160,6 +162,7 @@ void dif_options_init(struct dif_options *opts)
 		.cleanrate_ns = OT_NS_PER_SEC / 101,
 		.bufpolicy = DIF_BUF_SWITCH,
 		.cpu = -1,
+		.maxcost = 20,
 		.temporal = true,
 		.iregs = 8,
 		.tregs = 8,
@@ -320,6 +323,19 @@ static struct ot_err *parse_cpu(const char *value, int64_t *ret)
 	return NULL;
 }
 
+/* "20" or "20%" */
+static struct ot_err *parse_percent(const char *value, uint64_t *ret)
+{
+	const char *rest;
+	uint64_t n;
+
+	OT_TRY(parse_digits(value, &n, &rest));
+	if (n > 100 || (*rest && strcmp(rest, "%") != 0))
+		return bad_value();
+	*ret = n;
+	return NULL;
+}
+
 /* @value is one of the words in "this|that". */
 static struct ot_err *check_word(const char *value, const char *words)
 {
@@ -382,6 +398,8 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 		return NULL;
 	case CPU:
 		return parse_cpu(value, field);
+	case PERCENT:
+		return parse_percent(value, field);
 	case AMIN:
 		if (!value || !dif_attribute_parse(value, &opts->amin))
 			return bad_value();

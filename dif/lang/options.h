@@ -26,7 +26,8 @@ struct dif_options {
 	uint64_t switchrate_ns, aggrate_ns, statusrate_ns, cleanrate_ns;
 	enum dif_bufpolicy bufpolicy;
 	bool bufresize_manual;
-	int64_t cpu; /* -1: all */
+	int64_t cpu;      /* -1: all */
+	uint64_t maxcost; /* per cent of vCPU time that probes may take; 0: any */
 	bool destructive, quiet, flowindent, rawbytes, temporal, grabanon;
 	bool aggsortkey, aggsortrev, agghist, aggpack, aggzoom, aggpercpu;
 	int64_t aggsortkeypos, aggsortpos;

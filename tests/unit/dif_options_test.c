@@ -71,6 +71,10 @@ static void sizes_and_rates(void **state)
 	HAS(aggsortkeypos, "aggsortkeypos", "2", 2);
 	HAS(aggsortpos, "aggsortpos", "-1", -1);
 	HAS(cpu, "cpu", "3", 3);
+	assert_int_equal(o.maxcost, 20);
+	HAS(maxcost, "maxcost", "0", 0);
+	HAS(maxcost, "maxcost", "35", 35);
+	HAS(maxcost, "maxcost", "100%", 100);
 	HAS(iregs, "iregs", "4", 4);
 	HAS(tregs, "tregs", "2", 2);
 	HAS(bufpolicy, "bufpolicy", "ring", DIF_BUF_RING);
@@ -214,6 +218,9 @@ static void bad_values(void **state)
 		{ "objcopypath", NULL },   { "setenv", NULL },        { "stdc", "x" },
 		{ "undef", NULL },         { "unsetenv", "" },        { "trap", "int3" },
 		{ "trap", NULL },          { "cppargs", NULL },       { "preallocate", "" },
+		{ "maxcost", NULL },       { "maxcost", "101" },      { "maxcost", "-1" },
+		{ "maxcost", "5%%" },      { "maxcost", "" },         { "maxcost", "1.5" },
+		{ "maxcost", "5k" },
 	};
 
 	(void)state;
@@ -234,7 +241,7 @@ static void contexts(void **state)
 		{ "bufsize", "1m" },  { "strsize", "10" },     { "destructive", NULL }, { "temporal", NULL },
 		{ "cleanrate", "1" }, { "bufpolicy", "ring" }, { "zdefs", NULL },       { "nspec", "2" },
 		{ "grabanon", NULL }, { "core", NULL },        { "lazyload", NULL },    { "strip", NULL },
-		{ "zone", NULL },
+		{ "zone", NULL },     { "maxcost", "10" },
 	};
 	struct dif_options o;
 

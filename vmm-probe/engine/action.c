@@ -184,8 +184,10 @@ static enum vp_step_result chill(struct vp_es_vcpu *v, const struct vp_step *ste
 		return VP_STEP_FAULT;
 	}
 	v->chilled_ns += ns;
-	while (vp_now() - now < ns)
+	uint64_t until = now + ns, at;
+	while ((at = vp_now()) < until)
 		;
+	v->waited_ns += at - now;
 	return VP_STEP_DONE;
 }
 

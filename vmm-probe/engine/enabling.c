@@ -287,6 +287,7 @@ static void free_batch(struct vp_batch_rt *b)
 	free(b->probes);
 	free(b->sites);
 	free(b->ecbs);
+	free(b->loads);
 	free(b);
 }
 
@@ -303,6 +304,7 @@ static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp
 	OT_TRY(check_parts(es, p));
 	OT_TRY(copy_batch(es, p, b));
 	OT_TRY(reserve_end(es, b, ret_keep));
+	OT_TRY(vp_guard_add(es, b));
 	OT_TRY(grow_sizes(es, b, ret_sizes));
 	return NULL;
 }

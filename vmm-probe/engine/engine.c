@@ -37,7 +37,8 @@ static struct ot_err *init_vcpus(struct vp_engine *engine)
 	if (!engine->vcpus)
 		return ot_err_nomem();
 	for (uint32_t i = 0; i < engine->nvcpus; i++)
-		engine->vcpus[i] = (struct vp_vcpu){ .engine = engine };
+		engine->vcpus[i] =
+		    (struct vp_vcpu){ .engine = engine, .until_timed = 1, .every = 1, .random = i + 1 };
 	return NULL;
 }
 
@@ -116,6 +117,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		return;
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
+	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		const struct vp_ecb *ecb = site->ecbs[i];
 		if (vp_es_activity(ecb->es) != VP_ACTIVE)
@@ -126,10 +128,12 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			v->chain = entered;
 			entered = v;
 			vp_firing_begin(v, ctx, site->gva, NULL);
+			vp_load_add(&v->load.outside_ns, site->cost_ns);
 		}
+		vp_guard_hit(ecb, vcpu, site->cost_ns);
 		if (site->syscalls[i] && !vp_ends_syscall(v, site->syscalls[i] - 1))
 			continue;
-		vp_fire_ecb(v, ecb);
+		vp_guard_fire(v, ecb, &clock);
 	}
 	for (; entered; entered = entered->chain)
 		vp_firing_end(entered);

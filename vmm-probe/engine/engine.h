@@ -71,6 +71,7 @@ struct vp_site {
 	uint8_t trap;         /* enum vp_site_trap */
 	uint8_t sentinel;     /* enum vp_sentinel */
 	uint16_t pushed;      /* sentinels: the return address lies this many bytes above rsp */
+	uint32_t cost_ns;     /* the engine's: what ops->hit_cost_ns said */
 	struct vp_es *es;     /* the engine's: whose idea of guest memory is used */
 };
 
@@ -128,6 +129,14 @@ struct vp_backend_ops {
 	/* Optional. Value of a slot on a vCPU since the engine was loaded; monotonic, kept across
 	 * install(). Service thread. */
 	uint64_t (*counter_read)(void *backend, uint32_t slot, uint32_t vcpu);
+
+	/* Optional. What counting in a slot has cost the vCPUs since the engine was loaded, ns; monotonic.
+	 * Without: nothing. Service thread. */
+	uint64_t (*counter_cost_ns)(void *backend, uint32_t slot);
+
+	/* Optional. What a hit on @site (NULL: a sample) costs its vCPU beside vp_engine_hit() itself:
+	 * coming out of the guest, going back in. Without: nothing. Service thread. */
+	uint32_t (*hit_cost_ns)(void *backend, const struct vp_site *site);
 
 	/* Optional. Have vp_engine_sample() called soon on this vCPU's thread (or here, for a halted
 	 * one, with its registers as they were when it halted). Timer thread. */

@@ -36,8 +36,19 @@
 struct vp_vcpu {
 	_Alignas(64) uint64_t seq; /* odd: in a probe */
 	const struct vp_engine *engine;
+	/* which hits the guard times: see guard.c */
+	uint64_t timed_at_ns;
+	uint32_t until_timed, every, random;
 };
 
+/* What enablings have cost a vCPU. Written by its thread, read by the service thread. */
+struct vp_load {
+	uint64_t outside_ns;      /* vp_site.cost_ns of each hit */
+	uint64_t fired;           /* times that they fired */
+	uint64_t timed, timed_ns; /* how many of those were timed, and how long those took */
+};
+
+struct vp_guard;
 struct vp_server;
 struct vp_profile;
 
@@ -57,6 +68,7 @@ struct vp_engine {
 	struct vp_vcpu *vcpus;
 	uint32_t nvcpus;
 	uint32_t nsessions;
+	uint32_t guarded;                        /* sessions with a guard */
 	struct vp_es *sessions[VP_SESSIONS_MAX]; /* in order of opening */
 	struct vp_plan *plan;                    /* in force; NULL: nothing */
 	uint64_t fence_word;
@@ -122,8 +134,11 @@ struct vp_ecb {
 	struct vp_ecb *next;        /* on the same probe */
 	struct vp_ecb *next_error;  /* of the session's ERROR ECBs */
 	struct vp_counter *counter; /* counted inline, never fired; NULL: fired */
+	struct vp_load *loads;      /* by vCPU, load_stride apart; NULL: nobody asks */
+	uint32_t load_stride;
 	uint32_t epid;
 	uint32_t order; /* of enabling, within the session */
+	bool out;       /* the guard took it out */
 };
 
 struct vp_site_rt {
@@ -142,6 +157,7 @@ struct vp_batch_rt {
 	struct vp_probe_rt *probes;
 	struct vp_site_rt *sites;
 	struct vp_ecb *ecbs;
+	struct vp_load *loads; /* by vCPU and ECB; NULL: no guard */
 	uint32_t nprobes, nsites, necbs;
 };
 
@@ -152,6 +168,7 @@ struct vp_counter {
 	uint32_t slot;
 	uint64_t *last;    /* by vCPU: what was counted when last looked */
 	uint64_t *pending; /* by vCPU: counted, not yet in a half */
+	uint64_t cost_ns;  /* the guard's: what it had cost when last looked */
 };
 
 /* Sizes of records by EPID: how the ring finds the record behind the oldest. */
@@ -226,7 +243,9 @@ struct vp_es_vcpu {
 	uint64_t task;
 	bool task_known;
 	struct vp_guest_clock clock;
-	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval */
+	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval, as asked for */
+	uint64_t waited_ns;                  /* … in all, as it took */
+	struct vp_load load;                 /* of all of the session's ECBs; outside_ns: once a hit */
 	uint64_t increment;                  /* quantize's third argument */
 	bool depth_known, caller_known;
 	uint64_t depth, caller;
@@ -271,6 +290,8 @@ struct vp_es {
 	uint64_t end_reserve; /* fill policy: bytes that only END may use */
 	struct vp_epid_sizes *sizes;
 	struct vp_counter *counters;
+	struct vp_guard *guard; /* NULL: it may cost what it will */
+	struct vp_overload overload;
 
 	struct vp_patching patched_before; /* what the backend had counted when this session was started */
 	uint64_t *spec_state;              /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
@@ -396,6 +417,58 @@ void vp_counters_collect(struct vp_es *es);
 /** Put `pending` into the halves just handed over. */
 void vp_counters_fold(struct vp_es *es);
 void vp_counters_free(struct vp_es *es);
+
+/* --- guard.c ------------------------------------------------------------------------------ */
+
+OT_MUST_CHECK struct ot_err *vp_guard_create(struct vp_es *es);
+void vp_guard_destroy(struct vp_es *es);
+
+/** Give the ECBs of a batch something to keep their load in. */
+OT_MUST_CHECK struct ot_err *vp_guard_add(struct vp_es *es, struct vp_batch_rt *batch);
+
+/** Has a session cost too much at time @p now_ns? Then its most expensive probes go out. May be called as
+ * often as one likes, and must be every VP_GUARD_NS while engine->guarded. Service thread. */
+void vp_guard_check(struct vp_engine *engine, uint64_t now_ns);
+#define VP_GUARD_NS 250000000ull
+
+/* The rest: hit path. */
+uint64_t vp_guard_next(struct vp_vcpu *me);
+void vp_guard_timed(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock);
+
+static inline void vp_load_add(uint64_t *word, uint64_t n)
+{
+	__atomic_store_n(word, *word + n, __ATOMIC_RELAXED);
+}
+
+/** A hit begins: the time, if what it fires is to be timed; else 0. */
+static inline uint64_t vp_guard_begin(struct vp_vcpu *me)
+{
+	if (ot_likely(!__atomic_load_n(&me->engine->guarded, __ATOMIC_RELAXED)) || --me->until_timed)
+		return 0;
+	return vp_guard_next(me);
+}
+
+/** A hit that cost @p cost_ns to come here has come to @p ecb. */
+static inline void vp_guard_hit(const struct vp_ecb *ecb, uint32_t vcpu, uint64_t cost_ns)
+{
+	if (ecb->loads)
+		vp_load_add(&ecb->loads[(size_t)vcpu * ecb->load_stride].outside_ns, cost_ns);
+}
+
+/** Fire @p ecb. @p clock: what vp_guard_begin() said. */
+static inline void vp_guard_fire(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock)
+{
+	if (!ecb->loads) {
+		vp_fire_ecb(v, ecb);
+		return;
+	}
+	vp_load_add(&ecb->loads[(size_t)v->vcpu * ecb->load_stride].fired, 1);
+	vp_load_add(&v->load.fired, 1);
+	if (ot_unlikely(*clock != 0))
+		vp_guard_timed(v, ecb, clock);
+	else
+		vp_fire_ecb(v, ecb);
+}
 
 /* --- speculation.c ------------------------------------------------------------------------ */
 

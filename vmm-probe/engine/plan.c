@@ -64,7 +64,8 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 				if (site->sentinel)
 					n = add_item(items, n, s, site, es, NULL);
 				for (struct vp_ecb *e = site->probe->first; e; e = e->next)
-					n = add_item(items, n, s, site, es, e);
+					if (!e->out)
+						n = add_item(items, n, s, site, es, e);
 			}
 		}
 	}
@@ -155,6 +156,12 @@ static void trim(struct plan_memory *m)
 		m->sites = m->plan.sites = sites;
 }
 
+static void ask_costs(const struct vp_engine *engine, struct vp_plan *plan)
+{
+	for (uint32_t i = 0; engine->ops->hit_cost_ns && i < plan->nsites; i++)
+		plan->sites[i].cost_ns = engine->ops->hit_cost_ns(engine->backend, &plan->sites[i]);
+}
+
 static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 {
 	size_t n = each_item(engine, NULL);
@@ -175,6 +182,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 	group(m, items, n);
 	free(items);
 	trim(m);
+	ask_costs(engine, &m->plan);
 	m->plan.profiling = profiling;
 	*ret = &m->plan;
 	return NULL;

@@ -27,6 +27,7 @@ struct vp_profile {
 	struct entry *entries;
 	uint32_t nentries;
 	uint64_t *due;
+	uint32_t cost_ns; /* of coming to a sample */
 	int wake_fd;
 	pthread_t thread;
 	bool running;
@@ -124,6 +125,15 @@ static void free_profile(struct vp_profile *p)
 	free(p);
 }
 
+static bool any_in(const struct vp_probe_rt *probe)
+{
+	const struct vp_ecb *e = probe->first;
+
+	while (e && e->out)
+		e = e->next;
+	return e != NULL;
+}
+
 /* Every profile probe that is to fire; @entries NULL: only count. */
 static uint32_t each_probe(const struct vp_engine *engine, struct entry *entries)
 {
@@ -135,7 +145,7 @@ static uint32_t each_probe(const struct vp_engine *engine, struct entry *entries
 		struct vp_es *es = engine->sessions[s];
 		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
 			for (uint32_t i = 0; i < b->nprobes; i++) {
-				if (b->probes[i].kind != VP_PROBE_PROFILE || !b->probes[i].first)
+				if (b->probes[i].kind != VP_PROBE_PROFILE || !any_in(&b->probes[i]))
 					continue;
 				if (entries)
 					entries[n] = (struct entry){ .es = es, .probe = &b->probes[i] };
@@ -162,6 +172,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
 	if (!p)
 		return ot_err_nomem();
 	p->engine = engine;
+	p->cost_ns = engine->ops->hit_cost_ns ? engine->ops->hit_cost_ns(engine->backend, NULL) : 0;
 	p->wake_fd = eventfd(0, EFD_CLOEXEC);
 	p->entries = calloc(n, sizeof(*p->entries));
 	p->due = calloc((size_t)n * engine->nvcpus, sizeof(*p->due));
@@ -207,17 +218,20 @@ void vp_profile_stop(struct vp_engine *engine)
 
 /* --- a sample: vCPU thread ------------------------------------------------------------------------ */
 
-static void fire(const struct entry *e, struct vp_es_vcpu *v, void *ctx, uint64_t due)
+static void fire(const struct entry *e, struct vp_es_vcpu *v, void *ctx, uint64_t due, uint32_t cost_ns,
+		 uint64_t *clock)
 {
 	uint64_t now = vp_now(), args[10] = { 0 };
 
 	vp_firing_begin(v, ctx, 0, args);
 	args[vp_reg(v, VP_CS) & 3 ? 1 : 0] = vp_reg(v, VP_RIP);
 	args[2] = now > due ? now - due : 0;
+	vp_load_add(&v->load.outside_ns, cost_ns);
 	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
 		if (vp_es_activity(e->es) != VP_ACTIVE)
 			break;
-		vp_fire_ecb(v, ecb);
+		vp_guard_hit(ecb, v->vcpu, cost_ns);
+		vp_guard_fire(v, ecb, clock);
 	}
 	vp_firing_end(v);
 }
@@ -228,12 +242,13 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 		return;
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
+	uint64_t clock = vp_guard_begin(me);
 	const struct vp_profile *p = __atomic_load_n(&engine->profile, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; p && i < p->nentries; i++) {
 		const struct entry *e = &p->entries[i];
 		uint64_t due = __atomic_exchange_n(&e->due[vcpu], 0, __ATOMIC_ACQ_REL);
 		if (due && vp_es_activity(e->es) == VP_ACTIVE)
-			fire(e, &e->es->vcpus[vcpu], ctx, due);
+			fire(e, &e->es->vcpus[vcpu], ctx, due, p->cost_ns, &clock);
 	}
 	vp_vcpu_leave(me);
 }

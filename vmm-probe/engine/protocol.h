@@ -112,6 +112,8 @@ struct vp_msg_open {
 	uint32_t flags;     /* VP_OPEN_* */
 	uint32_t engine;    /* which of the session's engines this is, below VP_ENGINES_MAX */
 	uint32_t only_cpu;  /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
+	uint32_t maxcost;   /* -x maxcost: per cent of the vCPUs' time that it may take; 0: any */
+	uint32_t pad;
 };
 
 enum { VP_OPEN_DESTRUCTIVE = 1 };
@@ -229,6 +231,14 @@ OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t
 uint64_t vp_principal_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
 uint64_t vp_aggregation_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
 
+/* Probes that the overload guard took out since the last reply. */
+struct vp_overload {
+	uint32_t taken;   /* how many; 0: none, and nothing else here means anything */
+	uint32_t epid;    /* of the most expensive one's first enabling */
+	uint32_t percent; /* of the vCPUs' time that the session took */
+	uint32_t pad;
+};
+
 struct vp_msg_switch_reply {
 	struct vp_msg head;
 	uint64_t now_ns;      /* every vCPU is covered until here */
@@ -237,6 +247,7 @@ struct vp_msg_switch_reply {
 	uint32_t flags; /* VP_SWITCH_* */
 	uint32_t pad;
 	struct vp_patching patching; /* since the session was started */
+	struct vp_overload overload;
 };
 
 enum {

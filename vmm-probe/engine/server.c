@@ -30,6 +30,7 @@
 #define ORC_MAX         (256u << 20)
 #define RETRY_MS        100
 #define SWEEP_MS        1000
+#define GUARD_MS        ((int)(VP_GUARD_NS / 1000000))
 /* A client that does not take its replies loses its connection; others wait this long for it. */
 #define SEND_TIMEOUT_S  2
 
@@ -383,6 +384,8 @@ static int poll_timeout(const struct vp_engine *engine)
 {
 	if (engine->replan)
 		return RETRY_MS;
+	if (engine->guarded)
+		return GUARD_MS;
 	return may_sweep(engine) ? SWEEP_MS : -1;
 }
 
@@ -394,6 +397,8 @@ static void do_chores(struct vp_server *s)
 
 	if (engine->replan)
 		vp_engine_retry(engine);
+	if (engine->guarded)
+		vp_guard_check(engine, now);
 	if (!may_sweep(engine) || now < s->next_sweep_ns)
 		return;
 	engine->ops->sweep(engine->backend);

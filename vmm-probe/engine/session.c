@@ -59,6 +59,8 @@ static struct ot_err *check_open(const struct vp_engine *engine, const struct vp
 				  open->first_cpu);
 	if (open->bufpolicy > VP_BUF_SWITCH)
 		return ot_err_new(OT_ERR_BAD_DATA, "no buffer policy %u", open->bufpolicy);
+	if (open->maxcost > 100)
+		return ot_err_new(OT_ERR_BAD_DATA, "%u per cent of the vCPUs' time", open->maxcost);
 	if (open->bufsize % 8 || open->aggsize % 8)
 		return ot_err_new(OT_ERR_BAD_DATA, "buffer sizes must be multiples of 8");
 	return check_shared(open, shared_size);
@@ -198,12 +200,14 @@ static void free_batches(struct vp_es *es)
 		free(b->probes);
 		free(b->sites);
 		free(b->ecbs);
+		free(b->loads);
 		free(b);
 	}
 }
 
 static void free_es(struct vp_es *es)
 {
+	vp_guard_destroy(es);
 	vp_counters_free(es);
 	vp_spec_deinit(es);
 	for (uint32_t i = 0; es->vcpus && i <= es->open.nvcpus; i++)
@@ -246,6 +250,8 @@ struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *op
 		err = load_program(es, dof, dof_size);
 	if (!err)
 		err = init_vcpus(es);
+	if (!err && open->maxcost && !engine->host)
+		err = vp_guard_create(es);
 	if (err) {
 		free_es(es);
 		return err;
@@ -370,6 +376,8 @@ struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;
 	reply.flags |= es->engine->replan ? VP_SWITCH_PAUSED : 0;
 	reply.flags |= __atomic_load_n(&es->filled, __ATOMIC_ACQUIRE) ? VP_SWITCH_FILLED : 0;
+	reply.overload = es->overload;
+	es->overload = (struct vp_overload){ 0 };
 	*ret = reply;
 	return NULL;
 }

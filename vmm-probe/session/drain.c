@@ -233,6 +233,19 @@ static struct ot_err *read_vcpu(struct vp_session *s, uint32_t source, uint32_t 
 	return src->gone ? read_half(s, source, cpu, active) : NULL;
 }
 
+static struct ot_err *report_overload(struct vp_session *s, const struct vp_source *src,
+				      const struct vp_overload *overload)
+{
+	struct vp_overload_info info = {
+		.ecb = enabled_of(s, overload->epid),
+		.taken = overload->taken,
+		.percent = overload->percent,
+		.limit = src->open.maxcost,
+	};
+
+	return info.taken && info.ecb ? s->sink.overload(s->sink.arg, &info) : NULL;
+}
+
 static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src, uint64_t *ret_covered)
 {
 	struct vp_msg_switch_reply reply = { 0 };
@@ -245,7 +258,7 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 		s->exited = true; /* the fill policy ends a session as exit(0) does */
 	src->patching = reply.patching;
 	*ret_covered = reply.now_ns;
-	return NULL;
+	return report_overload(s, src, &reply.overload);
 }
 
 static struct ot_err *drain_source(struct vp_session *s, uint32_t source, uint64_t *covered)

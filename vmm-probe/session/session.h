@@ -83,6 +83,14 @@ enum vp_drop_kind {
 	VP_DROP_SITES, /* sites that the guest patched over; its guest's, not a CPU's */
 };
 
+/* Probes that the overload guard took out of a guest. */
+struct vp_overload_info {
+	const struct vp_enabled *ecb; /* the most expensive one's first enabling */
+	uint32_t taken;               /* how many probes */
+	uint32_t percent;             /* of the vCPUs' time that the session took there */
+	uint32_t limit;               /* -x maxcost */
+};
+
 struct vp_fault_info {
 	const struct vp_enabled *ecb;
 	uint32_t cpu;
@@ -111,6 +119,7 @@ struct vp_sink {
 	struct ot_err *(*aggregate)(void *arg, const struct vp_aggregate *agg);
 	struct ot_err *(*fault)(void *arg, const struct vp_fault_info *fault);
 	struct ot_err *(*drop)(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
+	struct ot_err *(*overload)(void *arg, const struct vp_overload_info *overload);
 };
 
 /** Enable a program: lay it out, match every clause, make the shared memory, hand it all to the

@@ -52,6 +52,22 @@ static uint64_t fake_counter_read(void *backend, uint32_t slot, uint32_t vcpu)
 	return __atomic_load_n(&fake->vcpus[vcpu].counters[slot], __ATOMIC_RELAXED);
 }
 
+static uint64_t fake_counter_cost_ns(void *backend, uint32_t slot)
+{
+	struct vp_fake *fake = backend;
+	uint64_t counted = 0;
+
+	for (uint32_t i = 0; i < fake->config.nvcpus; i++)
+		counted += fake_counter_read(backend, slot, i);
+	return counted * fake->config.counter_cost_ns;
+}
+
+static uint32_t fake_hit_cost_ns(void *backend, const struct vp_site *site)
+{
+	(void)site;
+	return ((struct vp_fake *)backend)->config.hit_cost_ns;
+}
+
 static void fake_request_sample(void *backend, uint32_t vcpu)
 {
 	struct vp_fake *fake = backend;
@@ -81,6 +97,8 @@ static const struct vp_backend_ops fake_ops = {
 	.install = fake_install,
 	.counter_slots = fake_counter_slots,
 	.counter_read = fake_counter_read,
+	.counter_cost_ns = fake_counter_cost_ns,
+	.hit_cost_ns = fake_hit_cost_ns,
 	.request_sample = fake_request_sample,
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
@@ -93,6 +111,8 @@ static const struct vp_backend_ops fake_ops_without_profile = {
 	.install = fake_install,
 	.counter_slots = fake_counter_slots,
 	.counter_read = fake_counter_read,
+	.counter_cost_ns = fake_counter_cost_ns,
+	.hit_cost_ns = fake_hit_cost_ns,
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
 };

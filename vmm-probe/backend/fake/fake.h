@@ -21,6 +21,7 @@ struct vp_fake_config {
 	uint32_t counter_slots; /* 0: the backend has no inline counters */
 	uint32_t levels;        /* of its page tables: 4 or 5 */
 	bool can_profile;
+	uint32_t hit_cost_ns, counter_cost_ns; /* of one hit, of one count: as the engine is told */
 };
 
 OT_MUST_CHECK struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fake **ret);

@@ -125,6 +125,7 @@ void vp_kvm_counters_init(struct vp_kvm *kvm);
 void vp_kvm_counters_deinit(struct vp_kvm *kvm);
 uint32_t vp_kvm_counter_slots(void *backend);
 uint64_t vp_kvm_counter_read(void *backend, uint32_t slot, uint32_t vcpu);
+uint64_t vp_kvm_counter_cost_ns(void *backend, uint32_t slot);
 /** The port that counts for @p slot without an exit; 0: there is none. Service thread. */
 uint16_t vp_kvm_counter_port(struct vp_kvm *kvm, uint32_t slot);
 /** Count a hit that came out. Hit path. */

@@ -83,6 +83,21 @@ static uint32_t traps(void *backend)
 	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0);
 }
 
+/* As measured when the host was tried. A sample's kick costs its vCPU an exit too. */
+static uint32_t hit_cost_ns(void *backend, const struct vp_site *site)
+{
+	const struct vp_kvm_host *h = &((const struct vp_kvm *)backend)->config.host;
+	double ns = h->exit_cost.median;
+
+	if (site && site->trap == VP_SITE_HW)
+		ns = h->hw_cost.median;
+	else if (site && site->room < 2)
+		ns = h->int3_cost.median;
+	if (site && site->trap == VP_SITE_STEP)
+		ns += h->step_cost.median;
+	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
 const struct vp_backend_ops vp_kvm_ops = {
 	.name = "kvm",
 	.reg = vp_kvm_reg,
@@ -90,6 +105,8 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.install = install,
 	.counter_slots = vp_kvm_counter_slots,
 	.counter_read = vp_kvm_counter_read,
+	.counter_cost_ns = vp_kvm_counter_cost_ns,
+	.hit_cost_ns = hit_cost_ns,
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,

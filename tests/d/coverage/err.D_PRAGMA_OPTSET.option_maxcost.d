@@ -1,0 +1,7 @@
+/* ASSERTION: maxcost refuses a value that is none. */
+#pragma D option maxcost=101
+
+BEGIN
+{
+	exit(0);
+}

@@ -1,0 +1,10 @@
+/* ASSERTION: maxcost takes a percentage, with or without its sign, and does not touch what needs no guest. */
+#pragma D option quiet
+#pragma D option maxcost=1%
+
+tick-10ms
+/++n == 5/
+{
+	printf("%d\n", n);
+	exit(0);
+}

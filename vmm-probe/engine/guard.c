@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The overload guard: what a session costs a guest, and what goes out when that is too much.
+ *
+ * Each hit adds to its ECBs' loads what it costs to come here and go back (the backend knows) and counts the
+ * firing. How long a firing takes is found by timing some of them: a vCPU times each when hits are rare, and
+ * one in so many that clocks are read some thousand times a second when they are not, at random, so that a
+ * guest that does the same things in turn is not seen at one of them only.
+ *
+ * Every quarter of a second the service thread sums up the last second of the session. Too much of it is a
+ * suspicion: the ECBs' loads are noted, and compared a quarter of a second later. If that interval was too
+ * expensive as well, the most expensive probes go out, as many as it takes. A probe, not an ECB: what costs
+ * on KVM is to stop there at all.
+ */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/internal.h"
+
+#define WINDOW     4      /* of VP_GUARD_NS: a second */
+#define TIMED_NS   250000 /* two timed hits of a vCPU should be this far apart */
+#define EVERY_MAX  4096
+#define TIMED_FEW  16 /* so many must have been timed before a mean is one */
+#define OUTLIER    16 /* a firing that took so many times the mean was preempted */
+#define LINE_LOADS (64 / sizeof(struct vp_load))
+
+/* What the session has cost since it was opened. */
+struct total {
+	uint64_t at_ns;
+	uint64_t outside_ns; /* coming and going, and inline counters */
+	uint64_t fired, timed, timed_ns;
+};
+
+/* An ECB's, all vCPUs together, when the look began. */
+struct noted {
+	uint64_t outside_ns, fired;
+};
+
+struct vp_guard {
+	struct total past[WINDOW]; /* the last ones, [n % WINDOW] the oldest */
+	uint64_t n;
+	uint64_t next_ns;
+	struct noted *noted; /* by order of enabling; NULL: no suspicion */
+	uint32_t nnoted;
+	struct total since; /* of the look */
+};
+
+/* What would go out together. */
+struct suspect {
+	uint64_t ns;
+	struct vp_probe_rt *probe; /* all its ECBs; NULL: those of … */
+	struct vp_counter *counter;
+	const struct vp_ecb *first;
+};
+
+/* --- the hit path ----------------------------------------------------------------------------- */
+
+/* Time this one, and choose the next: in `every` hits on average. */
+uint64_t vp_guard_next(struct vp_vcpu *me)
+{
+	uint64_t now = vp_now(), passed = now - me->timed_at_ns;
+
+	if (passed < TIMED_NS / 2 && me->every < EVERY_MAX)
+		me->every *= 2;
+	else if (passed > TIMED_NS * 2 && me->every > 1)
+		me->every /= 2;
+	me->timed_at_ns = now;
+	me->random ^= me->random << 13;
+	me->random ^= me->random >> 17;
+	me->random ^= me->random << 5;
+	me->until_timed = 1 + me->random % (2 * me->every - 1);
+	return now;
+}
+
+static void add_timed(struct vp_load *load, uint64_t ns)
+{
+	if (load->timed >= TIMED_FEW && ns > OUTLIER * (load->timed_ns / load->timed + 1))
+		return;
+	vp_load_add(&load->timed_ns, ns);
+	vp_load_add(&load->timed, 1);
+}
+
+/* What chill() waits was asked for, and has a limit of its own. */
+void vp_guard_timed(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock)
+{
+	uint64_t waited = v->waited_ns;
+
+	vp_fire_ecb(v, ecb);
+	uint64_t now = vp_now(), ns = now - *clock;
+	waited = v->waited_ns - waited;
+	ns = ns > waited ? ns - waited : 0;
+	*clock = now;
+	add_timed(&ecb->loads[(size_t)v->vcpu * ecb->load_stride], ns);
+	add_timed(&v->load, ns);
+}
+
+/* --- sums: the service thread ------------------------------------------------------------------- */
+
+static uint64_t word(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+static void add_load(struct vp_load *sum, const struct vp_load *load)
+{
+	sum->outside_ns += word(&load->outside_ns);
+	sum->fired += word(&load->fired);
+	sum->timed += word(&load->timed);
+	sum->timed_ns += word(&load->timed_ns);
+}
+
+static struct vp_load load_of(const struct vp_ecb *ecb)
+{
+	struct vp_load sum = { 0 };
+
+	for (uint32_t i = 0; i < ecb->es->open.nvcpus; i++)
+		add_load(&sum, &ecb->loads[(size_t)i * ecb->load_stride]);
+	return sum;
+}
+
+static uint64_t counter_cost(const struct vp_es *es, const struct vp_counter *c)
+{
+	const struct vp_engine *e = es->engine;
+
+	return e->ops->counter_cost_ns ? e->ops->counter_cost_ns(e->backend, c->slot) : 0;
+}
+
+static struct total total_of(const struct vp_es *es, uint64_t now_ns)
+{
+	struct vp_load sum = { 0 };
+
+	for (uint32_t i = 0; i < es->open.nvcpus; i++)
+		add_load(&sum, &es->vcpus[i].load);
+	for (const struct vp_counter *c = es->counters; c; c = c->next)
+		sum.outside_ns += counter_cost(es, c);
+	return (struct total){ now_ns, sum.outside_ns, sum.fired, sum.timed, sum.timed_ns };
+}
+
+static uint64_t mean(uint64_t ns, uint64_t n)
+{
+	return n ? ns / n : 0;
+}
+
+static uint64_t spent(const struct total *from, const struct total *to)
+{
+	return to->outside_ns - from->outside_ns +
+	       (to->fired - from->fired) * mean(to->timed_ns - from->timed_ns, to->timed - from->timed);
+}
+
+/* Per cent of the vCPUs' time, rounded up. */
+static uint32_t percent(const struct vp_es *es, uint64_t ns, uint64_t elapsed_ns)
+{
+	uint64_t one = elapsed_ns * es->open.nvcpus / 100 + 1, all = (ns + one - 1) / one;
+
+	return all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
+}
+
+/* --- a look ---------------------------------------------------------------------------------------- */
+
+static void end_look(struct vp_guard *g)
+{
+	free(g->noted);
+	g->noted = NULL;
+}
+
+/* Without memory there is no look this time. */
+static void begin_look(struct vp_es *es, const struct total *now)
+{
+	struct vp_guard *g = es->guard;
+
+	g->noted = calloc(es->necbs + 1u, sizeof(*g->noted));
+	g->nnoted = es->necbs;
+	g->since = *now;
+	if (!g->noted)
+		return;
+	for (const struct vp_batch_rt *b = es->batches; b; b = b->next)
+		for (uint32_t i = 0; i < b->necbs; i++) {
+			struct vp_load load = load_of(&b->ecbs[i]);
+			g->noted[b->ecbs[i].order] = (struct noted){ load.outside_ns, load.fired };
+		}
+	for (struct vp_counter *c = es->counters; c; c = c->next)
+		c->cost_ns = counter_cost(es, c);
+}
+
+/* An ECB that has its counter to itself goes with its probe. */
+static bool own_counter(const struct vp_ecb *ecb)
+{
+	return ecb->counter && ecb->clause->counts_per_probe;
+}
+
+/* What a probe's ECBs took since the look began: coming here once, then each. */
+static uint64_t probe_cost(const struct vp_es *es, const struct vp_probe_rt *probe, uint64_t session_mean,
+			   uint64_t *ret_firing)
+{
+	const struct vp_guard *g = es->guard;
+	uint64_t outside = 0, firing = 0, counting = 0;
+
+	for (const struct vp_ecb *e = probe->first; e; e = e->next) {
+		if (e->order >= g->nnoted || e->out)
+			continue;
+		struct vp_load now = load_of(e);
+		const struct noted *then = &g->noted[e->order];
+		uint64_t each = now.timed >= TIMED_FEW ? mean(now.timed_ns, now.timed) : session_mean;
+		firing += (now.fired - then->fired) * each;
+		if (now.outside_ns - then->outside_ns > outside)
+			outside = now.outside_ns - then->outside_ns;
+		if (own_counter(e))
+			counting += counter_cost(es, e->counter) - e->counter->cost_ns;
+	}
+	*ret_firing += firing;
+	return outside + firing + counting;
+}
+
+static bool can_go(const struct vp_probe_rt *probe)
+{
+	return (probe->kind == VP_PROBE_SITE || probe->kind == VP_PROBE_PROFILE) && probe->first;
+}
+
+/* Everything that cost something into @suspects (as many as there are probes and counters); how many, and
+ * what firings took. */
+static size_t each_suspect(const struct vp_es *es, uint64_t session_mean, struct suspect *suspects,
+			   uint64_t *ret_firing)
+{
+	size_t n = 0;
+
+	*ret_firing = 0;
+	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
+		for (uint32_t i = 0; i < b->nprobes; i++) {
+			if (!can_go(&b->probes[i]))
+				continue;
+			uint64_t ns = probe_cost(es, &b->probes[i], session_mean, ret_firing);
+			if (ns)
+				suspects[n++] = (struct suspect){ .ns = ns,
+								  .probe = &b->probes[i],
+								  .first = b->probes[i].first };
+		}
+	for (struct vp_counter *c = es->counters; c; c = c->next) {
+		uint64_t ns = own_counter(c->ecb) ? 0 : counter_cost(es, c) - c->cost_ns;
+		if (ns)
+			suspects[n++] = (struct suspect){ .ns = ns, .counter = c, .first = c->ecb };
+	}
+	return n;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct suspect *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->first->order < y->first->order ? -1 : x->first->order > y->first->order;
+}
+
+/* Mark what is to go; how many probes. */
+static uint32_t take_out(struct vp_es *es, const struct suspect *s)
+{
+	uint32_t n = 0;
+
+	if (s->probe) {
+		for (struct vp_ecb *e = s->probe->first; e; e = e->next)
+			e->out = true;
+		return 1;
+	}
+	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
+		for (uint32_t i = 0; i < b->necbs; i++)
+			if (b->ecbs[i].counter == s->counter && !b->ecbs[i].out) {
+				b->ecbs[i].out = true;
+				n++;
+			}
+	return n;
+}
+
+static size_t count_suspects(const struct vp_es *es)
+{
+	size_t n = 1;
+
+	for (const struct vp_batch_rt *b = es->batches; b; b = b->next)
+		n += b->nprobes;
+	for (const struct vp_counter *c = es->counters; c; c = c->next)
+		n++;
+	return n;
+}
+
+/* True: something went out. Counts stay, and are handed over as ever. */
+static bool judge(struct vp_es *es, const struct total *now)
+{
+	struct vp_guard *g = es->guard;
+	uint64_t elapsed = now->at_ns - g->since.at_ns, firing;
+	uint64_t limit = elapsed / 100 * es->open.nvcpus * es->open.maxcost;
+	struct suspect *suspects = calloc(count_suspects(es), sizeof(*suspects));
+	uint32_t taken = 0;
+
+	if (!suspects)
+		return false;
+	size_t n = each_suspect(es, mean(now->timed_ns, now->timed), suspects, &firing);
+	uint64_t rest = now->outside_ns - g->since.outside_ns + firing;
+	uint32_t all = percent(es, rest, elapsed);
+	qsort(suspects, n, sizeof(*suspects), most_first);
+	for (size_t i = 0; i < n && rest > limit; i++) {
+		taken += take_out(es, &suspects[i]);
+		rest -= suspects[i].ns < rest ? suspects[i].ns : rest;
+	}
+	if (taken && !es->overload.taken)
+		es->overload = (struct vp_overload){ .epid = suspects[0].first->epid, .percent = all };
+	es->overload.taken += taken;
+	free(suspects);
+	return taken != 0;
+}
+
+/* --- the check ---------------------------------------------------------------------------------------- */
+
+/* True: the plan is to be made anew. */
+static bool check(struct vp_es *es, uint64_t now_ns)
+{
+	struct vp_guard *g = es->guard;
+	struct total now = total_of(es, now_ns);
+	const struct total *oldest = &g->past[g->n % WINDOW];
+	bool too_much =
+	    g->n >= WINDOW && percent(es, spent(oldest, &now), now_ns - oldest->at_ns) > es->open.maxcost;
+	bool struck = g->noted && judge(es, &now);
+
+	g->next_ns = now_ns + VP_GUARD_NS;
+	end_look(g);
+	if (struck) {
+		g->n = 0; /* what was before does not count against what is left */
+	} else if (too_much) {
+		begin_look(es, &now);
+	}
+	g->past[g->n++ % WINDOW] = now;
+	return struck;
+}
+
+void vp_guard_check(struct vp_engine *engine, uint64_t now_ns)
+{
+	bool struck = false;
+
+	for (uint32_t i = 0; i < engine->nsessions; i++) {
+		struct vp_es *es = engine->sessions[i];
+		if (es->guard && es->planned && vp_es_activity(es) == VP_ACTIVE &&
+		    now_ns >= es->guard->next_ns)
+			struck |= check(es, now_ns);
+	}
+	if (struck)
+		vp_engine_retry(
+		    engine); /* a busy backend is asked again and again, as for any other change */
+}
+
+/* --- life ----------------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_guard_create(struct vp_es *es)
+{
+	es->guard = calloc(1, sizeof(*es->guard));
+	if (!es->guard)
+		return ot_err_nomem();
+	__atomic_add_fetch(&es->engine->guarded, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+void vp_guard_destroy(struct vp_es *es)
+{
+	if (!es->guard)
+		return;
+	__atomic_sub_fetch(&es->engine->guarded, 1, __ATOMIC_RELAXED);
+	end_look(es->guard);
+	free(es->guard);
+	es->guard = NULL;
+}
+
+/* No two vCPUs write to one cache line. */
+struct ot_err *vp_guard_add(struct vp_es *es, struct vp_batch_rt *batch)
+{
+	uint32_t stride = (uint32_t)((batch->necbs + LINE_LOADS - 1) / LINE_LOADS * LINE_LOADS);
+
+	if (!es->guard || !stride)
+		return NULL;
+	/* calloc: pages that no ECB of a batch of thousands touches take no memory */
+	batch->loads = calloc((size_t)stride * es->open.nvcpus + LINE_LOADS, sizeof(*batch->loads));
+	if (!batch->loads)
+		return ot_err_nomem();
+	uintptr_t aligned = ((uintptr_t)batch->loads + 63) & ~(uintptr_t)63;
+	for (uint32_t i = 0; i < batch->necbs; i++) {
+		batch->ecbs[i].loads = (struct vp_load *)aligned + i;
+		batch->ecbs[i].load_stride = stride;
+	}
+	return NULL;
+}
