@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -69,17 +70,21 @@ class Vm:
             raise AssertionError(f"status {done.returncode}: {done.stderr}{self.console()}")
         return done.stdout
 
-    def text(self):
-        """The guest's text as it is now, from the memory file of its monitor."""
-        paddr, text = elf_text(GUEST)
+    def memory_path(self):
+        """The memory file of its monitor."""
         fds = f"/proc/{self.process.pid}/fd"
         for fd in os.listdir(fds):
             with contextlib.suppress(OSError):
                 if "memfd:outsight-ram" in os.readlink(f"{fds}/{fd}"):
-                    with open(f"{fds}/{fd}", "rb") as f:
-                        f.seek(paddr)
-                        return f.read(len(text))
+                    return f"{fds}/{fd}"
         raise AssertionError("no guest memory")
+
+    def text(self):
+        """The guest's text as it is now."""
+        paddr, text = elf_text(GUEST)
+        with open(self.memory_path(), "rb") as f:
+            f.seek(paddr)
+            return f.read(len(text))
 
     def close(self):
         self.process.send_signal(signal.SIGTERM)
@@ -186,6 +191,30 @@ class SmallGuest(unittest.TestCase):
         # a wildcard takes the others
         out = vm.trace(ROUND % "fbt::*ed_*:entry,fbt::*ed_*:return /on/ { @[probefunc] = count(); }")
         self.assertEqual(counts_of(out)[("probed_nop",)], CALLS * 2)
+
+    def test_text_changes(self):
+        """The guest's text may change between being read and being compared: outsight reads again."""
+        vm = self.vm(1)
+        nops = (b"\x0f\x1f\x44\x00\x00", b"\x66\x66\x66\x66\x90")
+        stop = threading.Event()
+
+        def patch(fd, at):
+            while not stop.wait(0.1):
+                os.pwrite(fd, nops[os.pread(fd, 5, at) == nops[0]], at)
+
+        paddr, text = elf_text(GUEST)
+        # of a function that is never called
+        at = paddr + text.index(nops[0] + b"\x48\x85\xff\x75\x02\x48\xcb")
+        fd = os.open(vm.memory_path(), os.O_RDWR)
+        self.addCleanup(os.close, fd)
+        patcher = threading.Thread(target=patch, args=(fd, at))
+        patcher.start()
+        try:
+            for _ in range(25):
+                vm.trace("fbt::refused_return:entry { @ = count(); } tick-1ms { exit(0); }")
+        finally:
+            stop.set()
+            patcher.join()
 
     def test_trap_option(self):
         vm = self.vm(2)

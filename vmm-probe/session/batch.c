@@ -172,6 +172,49 @@ static struct ot_err *enable_clause(struct enabling *e)
 	return NULL;
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct vp_batch_site *x = a, *y = b;
+
+	return x->gva < y->gva ? -1 : x->gva > y->gva;
+}
+
+/* Each place takes one of a vCPU's debug registers, however many probes are there. */
+static struct ot_err *check_debug_registers(const struct vp_source *src)
+{
+	size_t n = src->batch_sites.len / sizeof(struct vp_batch_site), places = 0;
+	ot_auto_free struct vp_batch_site *sites = malloc(src->batch_sites.len + 1);
+
+	if (!sites)
+		return ot_err_nomem();
+	if (n)
+		memcpy(sites, src->batch_sites.data, n * sizeof(*sites));
+	qsort(sites, n, sizeof(*sites), by_address);
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].trap == VP_SITE_HW)
+			places += !i || sites[i].gva != sites[i - 1].gva;
+	if (places <= VP_HW_SITES)
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_LIMIT,
+	    "-x trap=hw: there are %d debug registers, and the program has probes in %zu places", VP_HW_SITES,
+	    places);
+}
+
+struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
+{
+	struct vp_probes *probes = src->link->probes;
+	struct vp_batch_probe *list = (void *)src->batch_probes.data;
+	size_t n = src->batch_probes.len / sizeof(*list);
+
+	vp_probes_forget_text(probes);
+	ot_buf_clear(&src->batch_sites);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].kind == VP_PROBE_SITE)
+			OT_TRY(add_sites(s, src, src->guest, vp_probes_get(probes, list[i].id), &list[i]));
+	return check_debug_registers(src);
+}
+
 struct ot_err *vp_batches_make(struct vp_session *s)
 {
 	ot_auto_free struct ot_map *maps = calloc(s->nsources, sizeof(*maps));
@@ -182,8 +225,11 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 		return ot_err_nomem();
 	for (; !err && e.clause < s->prog->nclauses; e.clause++)
 		err = enable_clause(&e);
-	for (uint32_t i = 0; i < s->nsources; i++)
+	for (uint32_t i = 0; i < s->nsources; i++) {
 		ot_map_deinit(&maps[i]);
+		if (!err && s->sources[i].link)
+			err = check_debug_registers(&s->sources[i]);
+	}
 	return err;
 }
 

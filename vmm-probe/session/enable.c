@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -13,6 +14,9 @@
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/session/internal.h"
+
+#define PATCH_TRIES 5
+#define PATCH_NS    10000000 /* longer than a kernel takes for one place, all three steps */
 
 static struct ot_err *lay_out(struct vp_session *s)
 {
@@ -103,7 +107,7 @@ static struct ot_err *open_engines(struct vp_session *s)
 	return err;
 }
 
-static struct ot_err *send_batch(struct vp_session *s, struct vp_source *src)
+static struct ot_err *send_once(struct vp_session *s, struct vp_source *src)
 {
 	struct ot_buf whole;
 	ot_auto_close int fd = -1;
@@ -119,6 +123,24 @@ static struct ot_err *send_batch(struct vp_session *s, struct vp_source *src)
 	if (!err && src->link)
 		err = vp_client_enable(&src->link->client, fd);
 	ot_buf_deinit(&whole);
+	return err;
+}
+
+/* A guest patches its text, for its own tracing and static keys: then what was read a moment ago is not what
+ * the engine finds, which says so before it changes anything. Read again and try again. */
+static struct ot_err *send_batch(struct vp_session *s, struct vp_source *src)
+{
+	static const struct timespec pause = { .tv_nsec = PATCH_NS };
+	struct ot_err *err = send_once(s, src);
+
+	for (unsigned tries = 0; err && src->link && tries < PATCH_TRIES; tries++) {
+		if (ot_err_code(err) != OT_ERR_BAD_DATA && ot_err_code(err) != OT_ERR_FAULT)
+			break;
+		ot_err_destroy(err);
+		nanosleep(&pause, NULL);
+		OT_TRY(vp_batch_reread(s, src));
+		err = send_once(s, src);
+	}
 	return err;
 }
 

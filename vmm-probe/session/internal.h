@@ -131,6 +131,8 @@ void vp_world_init(struct vp_session *s);
 
 /* batch.c: what is enabled, into enabled[] and each source's batch. Needs layouts and sources. */
 OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
+/** Look up the sites of a guest's batch again: its text is not what was read of it. */
+OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src);
 /** The message that ENABLE carries, appended to @p out. */
 OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out);
 
