@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -l: the probes there are; --dump-symbols. */
+/* -l: the probes there are; --plan: where they would stand; --dump-symbols. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
@@ -9,6 +9,10 @@
 /** Every probe, or those that the compiled descriptions match. With -v: what is known of each, and
  * those that can't be enabled with the reason. Returns the exit status. */
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
+	     FILE *fp);
+
+/** --plan: each place that the program would watch, and how. Returns the exit status. */
+int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp);
 
 /** -e -v: each probe description of a unit, with what is known of the first probe it matches. */

@@ -25,6 +25,7 @@ enum long_option {
 	OPT_DUMP_SYMBOLS,
 	OPT_SAVE_DOF,
 	OPT_DOF,
+	OPT_PLAN,
 };
 
 static const struct option longs[] = {
@@ -35,6 +36,7 @@ static const struct option longs[] = {
 	{ "no-cache", no_argument, NULL, OPT_NO_CACHE },
 	{ "dump-symbols", no_argument, NULL, OPT_DUMP_SYMBOLS },
 	{ "save-dof", required_argument, NULL, OPT_SAVE_DOF },
+	{ "plan", no_argument, NULL, OPT_PLAN },
 	{ "dof", required_argument, NULL, OPT_DOF },
 	{ NULL, 0, NULL, 0 },
 };
@@ -151,6 +153,9 @@ static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 		break;
 	case OPT_VERSION:
 		m->version = true;
+		break;
+	case OPT_PLAN:
+		inv->plan = true;
 		break;
 	case OPT_DUMP_SYMBOLS:
 		inv->mode = CLI_MODE_DUMP_SYMBOLS;

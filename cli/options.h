@@ -41,6 +41,7 @@ struct cli_invocation {
 	const char *load_dof; /* --dof */
 	bool no_cache;
 	bool compile_only; /* -e */
+	bool plan;         /* --plan */
 	bool from_boot;    /* -A */
 	bool verbose;      /* -v */
 };

@@ -431,6 +431,8 @@ static int run_programs(struct run *r)
 		cli_error("no probes matched");
 		return CLI_EXIT_ERROR;
 	}
+	if (r->inv->plan)
+		return cli_plan(r->session, r->inv, &r->comp, r->out);
 	status = enable(r);
 	return status == CLI_GO_ON ? trace(r) : status;
 }

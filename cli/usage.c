@@ -63,6 +63,7 @@ void cli_usage(FILE *fp)
 	      "\t--dump-symbols    print the guest's symbols\n"
 	      "\t--save-dof FILE   with -e: save the compiled program\n"
 	      "\t--dof FILE        run a program saved so\n"
+	      "\t--plan            print where the program's probes would stand, and trace nothing\n"
 	      "\t--help, --version\n",
 	      fp);
 }

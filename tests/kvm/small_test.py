@@ -192,6 +192,21 @@ class SmallGuest(unittest.TestCase):
         out = vm.trace(ROUND % "fbt::*ed_*:entry,fbt::*ed_*:return /on/ { @[probefunc] = count(); }")
         self.assertEqual(counts_of(out)[("probed_nop",)], CALLS * 2)
 
+    def test_plan(self):
+        """--plan: a line for each place, and the text stays as it is."""
+        vm = self.vm(1)
+        status, out, err = self.list(vm, "--plan", "-n", "fbt::probed_nop:,fbt::probed_endbr:,fbt::probed_push1:entry")
+        self.assertEqual(status, 0, err)
+        lines = [line.split() for line in out.splitlines()]
+        self.assertEqual(lines[0], ["ADDRESS", "TRAP", "LEN", "BYTES", "PLACE"])
+        self.assertEqual([(line[1], line[2], line[3:-1], line[-1]) for line in lines[1:]],
+                         [("native", "5", "0f 1f 44 00 00".split(), "vmlinux`probed_nop"),
+                          ("emulate", "2", "c3 cc".split(), "vmlinux`probed_nop+0x9"),
+                          ("native", "5", "0f 1f 44 00 00".split(), "vmlinux`probed_endbr+0x4"),
+                          ("emulate", "5", lines[4][3:-1], "vmlinux`probed_endbr+0xd"),
+                          ("emulate", "1", ["55"], "vmlinux`probed_push1")])
+        self.assertEqual(vm.text(), elf_text(GUEST)[1])
+
     def test_text_changes(self):
         """The guest's text may change between being read and being compared: outsight reads again."""
         vm = self.vm(1)

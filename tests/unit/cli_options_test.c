@@ -60,7 +60,7 @@ static void test_options(void **state)
 	(void)state;
 	assert_int_equal(PARSE(&inv, "-b", "2m", "-x", "switchrate=10hz", "-xflowindent", "-o", "f", "-L",
 			       "d", "-D", "A=1", "-U", "B", "-x", "define=C", "-e", "-v", "--vmlinux", "v",
-			       "--no-cache", "-64"),
+			       "--no-cache", "--plan", "-64"),
 			 CLI_GO_ON);
 	assert_int_equal(inv.opts.bufsize, 2 << 20);
 	assert_int_equal(inv.opts.switchrate_ns, 100000000);
@@ -71,7 +71,7 @@ static void test_options(void **state)
 	assert_string_equal(inv.cpp.items[0], "-DA=1");
 	assert_string_equal(inv.cpp.items[1], "-UB");
 	assert_string_equal(inv.cpp.items[2], "-DC");
-	assert_true(inv.compile_only && inv.verbose && inv.no_cache);
+	assert_true(inv.compile_only && inv.verbose && inv.no_cache && inv.plan);
 	assert_string_equal(inv.vmlinux, "v");
 	cli_options_deinit(&inv);
 }
@@ -199,6 +199,7 @@ static void test_refused_letters(void **state)
 	STATUS(1, "-x", "quiet=perhaps", );
 	STATUS(1, "-x", "cpppath", );
 	STATUS(2, "--no-cache=1", );
+	STATUS(2, "--plan=1", );
 	STATUS(2, "--dump-symbols=1", );
 	STATUS(2, "--help=1", );
 	STATUS(2, "--version=1", );

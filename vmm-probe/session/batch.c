@@ -146,7 +146,7 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	return e->err == NULL;
 }
 
-static bool clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest)
+bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest)
 {
 	const char *pattern = clause->probe.guest;
 
@@ -162,7 +162,7 @@ static struct ot_err *enable_clause(struct enabling *e)
 
 	for (e->registry = 0; e->registry < nregistries; e->registry++) {
 		uint64_t count = 0;
-		if (!clause_wants_guest(s, clause, e->registry))
+		if (!vp_clause_wants_guest(s, clause, e->registry))
 			continue;
 		OT_TRY(
 		    vp_probes_match(registry(s, e->registry), &clause->probe, false, enable_one, e, &count));
@@ -179,6 +179,16 @@ static int by_address(const void *a, const void *b)
 	return x->gva < y->gva ? -1 : x->gva > y->gva;
 }
 
+struct ot_err *vp_check_debug_registers(size_t places)
+{
+	if (places <= VP_HW_SITES)
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_LIMIT,
+	    "-x trap=hw: there are %d debug registers, and the program has probes in %zu places", VP_HW_SITES,
+	    places);
+}
+
 /* Each place takes one of a vCPU's debug registers, however many probes are there. */
 static struct ot_err *check_debug_registers(const struct vp_source *src)
 {
@@ -193,12 +203,7 @@ static struct ot_err *check_debug_registers(const struct vp_source *src)
 	for (size_t i = 0; i < n; i++)
 		if (sites[i].trap == VP_SITE_HW)
 			places += !i || sites[i].gva != sites[i - 1].gva;
-	if (places <= VP_HW_SITES)
-		return NULL;
-	return ot_err_new(
-	    OT_ERR_LIMIT,
-	    "-x trap=hw: there are %d debug registers, and the program has probes in %zu places", VP_HW_SITES,
-	    places);
+	return vp_check_debug_registers(places);
 }
 
 struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)

@@ -131,6 +131,9 @@ void vp_world_init(struct vp_session *s);
 
 /* batch.c: what is enabled, into enabled[] and each source's batch. Needs layouts and sources. */
 OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
+bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest);
+/** LIMIT when so many places in a guest are more than debug registers. */
+OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
 /** Look up the sites of a guest's batch again: its text is not what was read of it. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src);
 /** The message that ENABLE carries, appended to @p out. */

@@ -122,6 +122,24 @@ struct vp_sink {
 	struct ot_err *(*overload)(void *arg, const struct vp_overload_info *overload);
 };
 
+/* A place in a guest that a program would watch. */
+struct vp_planned {
+	uint32_t guest; /* index */
+	bool trapped;   /* the guest's text changes for it; false: verdict says nothing */
+	struct vp_batch_site site;
+	struct vp_verdict verdict;
+};
+
+/** Call @p each for every place that @p prog would watch, guest by guest, by address, until it returns false.
+ * Nothing changes. LIMIT: more places than debug registers, with -x trap=hw. */
+OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
+					     bool (*each)(void *arg, const struct vp_planned *planned),
+					     void *arg);
+
+uint32_t vp_session_nguests(const struct vp_session *s);
+/** Borrowed from the session; "" when there is no such guest. */
+const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
+
 /** Enable a program: lay it out, match every clause, make the shared memory, hand it all to the
  * engines. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive actions not allowed". */
 OT_MUST_CHECK struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,

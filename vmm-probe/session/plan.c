@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --plan: where a program's probes would be planted, and how. Nothing in a guest changes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/session/internal.h"
+
+/* What one guest is to be watched at, while it is gathered. */
+struct gathering {
+	struct vp_session *s;
+	uint32_t guest;
+	struct vp_planned *list;
+	size_t n, cap;
+	struct ot_err *err;
+};
+
+static struct ot_err *gather(struct gathering *g, const struct vp_probe *probe)
+{
+	struct vp_probes *probes = g->s->links[g->guest]->probes;
+	struct vp_planner *planner = vp_probes_planner(probes);
+	ot_auto_free struct vp_batch_site *sites = NULL;
+	uint32_t n;
+
+	OT_TRY(vp_probes_sites(probes, probe, &sites, &n));
+	if (!ot_grow(&g->list, &g->cap, g->n + n + 1, sizeof(*g->list)))
+		return ot_err_nomem();
+	for (uint32_t i = 0; i < n; i++)
+		g->list[g->n++] = (struct vp_planned){
+			.guest = g->guest,
+			.trapped = planner != NULL,
+			.site = sites[i],
+			.verdict = planner ? vp_planner_site(planner, &sites[i]) : (struct vp_verdict){ 0 },
+		};
+	return NULL;
+}
+
+static bool gather_probe(void *arg, const struct vp_probe *probe)
+{
+	struct gathering *g = arg;
+
+	if (probe->kind == VP_PROBE_SITE)
+		g->err = gather(g, probe);
+	return !g->err;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct vp_planned *x = a, *y = b;
+
+	return x->site.gva < y->site.gva ? -1 : x->site.gva > y->site.gva;
+}
+
+/* Probes may share a place: each is told once. */
+static struct ot_err *tell(struct gathering *g, bool (*each)(void *arg, const struct vp_planned *), void *arg)
+{
+	size_t in_registers = 0;
+
+	if (g->n)
+		qsort(g->list, g->n, sizeof(*g->list), by_address);
+	for (size_t i = 0; i < g->n; i++) {
+		if (i && g->list[i].site.gva == g->list[i - 1].site.gva)
+			continue;
+		in_registers += g->list[i].verdict.kind == VP_PLAN_HW;
+		if (!each(arg, &g->list[i]))
+			break;
+	}
+	return vp_check_debug_registers(in_registers);
+}
+
+static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *prog,
+				 bool (*each)(void *arg, const struct vp_planned *), void *arg)
+{
+	for (uint32_t i = 0; i < prog->nclauses; i++) {
+		uint64_t count;
+		if (!vp_clause_wants_guest(g->s, &prog->clauses[i], g->guest))
+			continue;
+		OT_TRY(vp_probes_match(g->s->links[g->guest]->probes, &prog->clauses[i].probe, false,
+				       gather_probe, g, &count));
+		if (g->err)
+			return g->err;
+	}
+	return tell(g, each, arg);
+}
+
+struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
+			       bool (*each)(void *arg, const struct vp_planned *planned), void *arg)
+{
+	for (uint32_t i = 0; i < s->nlinks; i++) {
+		struct gathering g = { .s = s, .guest = i };
+		struct ot_err *err = plan_guest(&g, prog, each, arg);
+
+		free(g.list);
+		if (err)
+			return err;
+	}
+	return NULL;
+}
+
+uint32_t vp_session_nguests(const struct vp_session *s)
+{
+	return s->nlinks;
+}
+
+const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest)
+{
+	return guest < s->nlinks ? s->links[guest]->client.guest_name : "";
+}
