@@ -128,6 +128,7 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 		if (!ecb) {
 			site->sentinel = items[i].site->sentinel;
 			site->pushed = items[i].site->pushed;
+			site->trap = VP_SITE_TEXT; /* and not by a register that another session asks for */
 			continue;
 		}
 		/* A site with a condition can't be counted blindly; its ECB counts by firing there. */

@@ -98,11 +98,23 @@ static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const
 	v->run->s.regs.regs.rip = rip;
 }
 
-/* The instruction under the trap: here, or by the CPU. */
-static void do_covered(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
+/* All that is to be done at a trap. What is known of the trap is not valid any more once others had a turn,
+ * at a sentinel or for a step. */
+static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
 {
-	if (t->stepped || !emulate(v, t, vcpu))
-		vp_kvm_step_begin(kvm, vcpu, t->site->gva, t->kind != VP_TRAP_HW);
+	enum vp_sentinel sentinel = (enum vp_sentinel)t->site->sentinel;
+	uint64_t gva = t->site->gva, slot = v->run->s.regs.regs.rsp + t->site->pushed;
+	bool in_text = t->kind != VP_TRAP_HW;
+
+	fire(kvm, v, vcpu, t);
+	/* The instruction under the trap: over a nop the guest goes on by itself, others are done here, or by
+	 * the CPU. */
+	bool goes_on = t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP;
+	bool done = goes_on || (!t->stepped && emulate(v, t, vcpu));
+	if (ot_unlikely(sentinel))
+		vp_kvm_at_sentinel(kvm, vcpu, sentinel, slot);
+	if (!done)
+		vp_kvm_step_begin(kvm, vcpu, gva, in_text);
 }
 
 /* The trap that an `out` to @port came from. Hosts leave RIP at it or behind it. */
@@ -131,10 +143,7 @@ static bool on_out(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	const struct vp_kvm_trap *t = find(traps, run->s.regs.regs.rip, run->io.port);
 	if (!t)
 		return false;
-	fire(kvm, v, vcpu, t);
-	/* Over a nop it goes on by itself. */
-	if (t->stepped || t->insn.op != VP_INSN_NOP)
-		do_covered(kvm, v, vcpu, t);
+	hit(kvm, v, vcpu, t);
 	return true;
 }
 
@@ -145,8 +154,7 @@ static bool on_int3(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 
 	if (!t || t->kind != VP_TRAP_INT3)
 		return vp_kvm_give_back_int3(kvm, v);
-	fire(kvm, v, vcpu, t);
-	do_covered(kvm, v, vcpu, t);
+	hit(kvm, v, vcpu, t);
 	return true;
 }
 
@@ -160,8 +168,7 @@ static bool on_debug(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 		return false;
 	if (!t || t->kind != VP_TRAP_HW || !(v->run->debug.arch.dr6 & DR6_BREAKPOINTS))
 		return vp_kvm_give_back_db(kvm, v, v->run->debug.arch.dr6);
-	fire(kvm, v, vcpu, t);
-	do_covered(kvm, v, vcpu, t);
+	hit(kvm, v, vcpu, t);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "vmm-probe/backend/kvm/kvm.h"
+#include "vmm-probe/backend/kvm/patching.h"
 #include "vmm-probe/insn/insn.h"
 
 /* The ports of traps. Sites that touch take different ones: then a port and a RIP say which it was, on hosts
@@ -30,9 +31,13 @@ struct vp_kvm_trap {
 	uint8_t kind; /* enum vp_trap_kind */
 	bool stepped; /* what it covers is done by the CPU, in a step; `insn` is not set */
 	uint8_t len;
-	uint16_t port;            /* OUT, COUNT */
+	uint16_t port; /* OUT, COUNT: the one of the next two that is in `now` */
+	uint16_t hit_port;
+	uint16_t count_port;      /* 0: not for counting only, or KVM can't */
 	uint8_t old[15], now[15]; /* what was there; what we wrote. The undo record */
 	bool planted;
+	bool lost; /* the guest's bytes there are others: not planted until they fit again */
+	bool gone; /* what was at its address is no longer mapped there: never again */
 };
 
 /* In order of host address, with a hash table by virtual address. Immutable while vCPUs may look, but
@@ -43,6 +48,7 @@ struct vp_kvm_traps {
 	uint32_t n, mask;
 	uint32_t *slots;          /* index + 1; 0: empty */
 	bool int3;                /* some are */
+	bool sentinels;           /* some are */
 	uint64_t hw[VP_HW_SITES]; /* where those are that have a debug register; 0: none */
 };
 
@@ -91,8 +97,8 @@ struct vp_kvm {
 	struct vp_kvm_redo *redo;  /* hits that will come again (redo.c) */
 	_Atomic uint32_t stepper;  /* vCPU + 1 that holds the others for a step; 0: none */
 	_Atomic uint64_t step_end; /* when whoever waits may end it, CLOCK_MONOTONIC in ns */
-	_Atomic uint64_t lost;     /* sites whose bytes were not ours when we came to take them out */
-	pthread_mutex_t lock;      /* only for waiting: held and running are atomics */
+	struct vp_kvm_patching patching;
+	pthread_mutex_t lock; /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
 };
 
@@ -113,11 +119,20 @@ OT_MUST_CHECK struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struc
 void vp_kvm_traps_destroy(struct vp_kvm_traps *traps);
 /** The trap at @p gva; NULL: none. Hit path. */
 struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva);
-/** Take one out of guest text, put it in again; false: not done, for the guest has changed what was there.
- * The vCPUs are held. */
+/** Does it live in guest text? */
+static inline bool vp_kvm_trap_in_text(const struct vp_kvm_trap *t)
+{
+	return t->len != 0;
+}
+/** Take one out of guest text, put it in; false: not done, for the guest has changed what was there, and the
+ * site is lost for now. The vCPUs are held. */
 bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t);
 bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t);
-/** Make guest text that of @p to instead of @p from (either may be NULL). The vCPUs are held. */
+/** Would it go in? */
+bool vp_kvm_trap_fits(const struct vp_kvm_trap *t);
+void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t);
+/** Make guest text that of @p to instead of @p from (either may be NULL), but for what a window keeps out.
+ * The vCPUs are held. */
 void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to);
 
 /* counters.c */

@@ -8,6 +8,9 @@
 
 #include "vmm-probe/backend/kvm/internal.h"
 
+#define QUIET_TRIES    200u
+#define QUIET_PAUSE_NS 5000000l
+
 static void *gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
 {
 	const struct vp_kvm *kvm = backend;
@@ -36,6 +39,23 @@ static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_trap
 	return sync;
 }
 
+/* Once its sentinels are in, who patches the guest's text is known. Before, all that can be told is whether
+ * it has one of the locks for that: then it gets the time to finish. */
+static struct ot_err *hold_quiet(struct vp_kvm *kvm, const struct vp_kvm_traps *old,
+				 const struct vp_kvm_traps *new)
+{
+	const struct timespec pause = { .tv_nsec = QUIET_PAUSE_NS };
+
+	for (unsigned i = 0; i < QUIET_TRIES; i++) {
+		vp_kvm_hold(kvm);
+		if ((old && old->sentinels) || !new || !new->n || !vp_site_text_locked(new->list[0].site))
+			return NULL;
+		vp_kvm_release(kvm);
+		nanosleep(&pause, NULL);
+	}
+	return ot_err_new(OT_ERR_BUSY, "the guest is patching its own text: try again");
+}
+
 static struct ot_err *install(void *backend, const struct vp_plan *plan)
 {
 	struct vp_kvm *kvm = backend;
@@ -43,14 +63,20 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 
 	if (plan)
 		OT_TRY(vp_kvm_traps_create(kvm, plan, &new));
-	vp_kvm_hold(kvm);
-	struct ot_err *err = vp_kvm_debug_all(kvm, new);
+	struct ot_err *err = hold_quiet(kvm, old, new);
+	if (err) {
+		vp_kvm_traps_destroy(new);
+		return err;
+	}
+	err = vp_kvm_debug_all(kvm, new);
 	if (err) {
 		vp_kvm_release(kvm);
 		vp_kvm_traps_destroy(new);
 		return err;
 	}
 	atomic_store(&kvm->valid_regs, plan ? wanted_regs(plan, new) : 0);
+	if (!new || !new->sentinels)
+		vp_kvm_patching_reset(kvm);
 	vp_kvm_traps_exchange(kvm, old, new);
 	atomic_store(&kvm->traps, new);
 	vp_kvm_release(kvm);
@@ -111,6 +137,8 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
 	.traps = traps,
+	.sweep = vp_kvm_sweep,
+	.patching = vp_kvm_patching_read,
 };
 
 static struct ot_err *init(struct vp_kvm *kvm)

@@ -150,10 +150,13 @@ static bool start(struct vp_kvm *kvm, uint32_t vcpu, const struct vp_site *site,
 }
 
 /* Nobody can do this instruction but the guest alone: its trap stays out. In text it is out already. */
-static void lose(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_text)
+static void lose(struct vp_kvm *kvm, uint32_t vcpu, struct vp_kvm_trap *t, bool in_text)
 {
+	uint64_t gva = t->site->gva;
+
 	kvm->vcpus[vcpu].tries = 0;
-	atomic_fetch_add(&kvm->lost, 1);
+	t->gone = true;
+	vp_kvm_trap_lost(kvm, t);
 	if (in_text)
 		return;
 	vp_kvm_hold_as_vcpu(kvm, vcpu);
@@ -201,7 +204,7 @@ void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_
 	}
 	set_regs(v, &regs);
 	if (clear)
-		lose(kvm, vcpu, gva, in_text);
+		lose(kvm, vcpu, t, in_text);
 	if (in_text)
 		vp_kvm_release(kvm);
 }

@@ -2,15 +2,17 @@
 /*
  * The traps of a plan: which bytes go where, and putting them there and back. A trap's record, with the bytes
  * that were there, is complete before the first byte of guest text changes. What is found changed when it is
- * taken out is the guest's, and stays.
+ * taken out is the guest's, and stays. A site whose bytes are not what they should be when a trap is to go in
+ * is lost until they are again: nothing is ever written over bytes that are not known.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define PREFIX   0x3eu /* DS: without meaning for an `out` */
-#define OUT_IMM8 0xe6u
+#define PREFIX     0x3eu /* DS: without meaning for an `out` */
+#define OUT_IMM8   0xe6u
+#define CALL_REL32 0xe8u
 
 static uint32_t hash(uint64_t gva)
 {
@@ -31,7 +33,7 @@ static uint16_t hit_port(const struct vp_kvm_trap *t, const struct vp_kvm_trap *
 {
 	bool touches = before && before->host + before->len == t->host;
 
-	return touches && before->port == VP_KVM_PORT_A ? VP_KVM_PORT_B : VP_KVM_PORT_A;
+	return touches && before->hit_port == VP_KVM_PORT_A ? VP_KVM_PORT_B : VP_KVM_PORT_A;
 }
 
 static void write_out(struct vp_kvm_trap *t)
@@ -39,6 +41,16 @@ static void write_out(struct vp_kvm_trap *t)
 	memset(t->now, PREFIX, t->len - 2u);
 	t->now[t->len - 2] = OUT_IMM8;
 	t->now[t->len - 1] = (uint8_t)t->port;
+}
+
+/* An `out` over @t->insn: to the counter's port if nothing is to be done after it. */
+static void aim_out(struct vp_kvm_trap *t)
+{
+	bool counts = t->count_port && t->insn.op == VP_INSN_NOP;
+
+	t->kind = counts ? VP_TRAP_COUNT : VP_TRAP_OUT;
+	t->port = counts ? t->count_port : t->hit_port;
+	write_out(t);
 }
 
 /* What comes after a hit: nothing, the instruction done in the guest's place, or a step. */
@@ -66,12 +78,10 @@ static void plan_out(struct vp_kvm *kvm, struct vp_kvm_trap *t, const struct vp_
 {
 	const struct vp_site *site = t->site;
 
-	if (site->ncounters == 1 && !site->necbs && !t->stepped && t->insn.op == VP_INSN_NOP)
-		t->port = vp_kvm_counter_port(kvm, site->counters[0]);
-	t->kind = t->port ? VP_TRAP_COUNT : VP_TRAP_OUT;
-	if (!t->port)
-		t->port = hit_port(t, before);
-	write_out(t);
+	if (site->ncounters == 1 && !site->necbs && !site->sentinel && !t->stepped)
+		t->count_port = vp_kvm_counter_port(kvm, site->counters[0]);
+	t->hit_port = hit_port(t, before);
+	aim_out(t);
 }
 
 static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
@@ -124,6 +134,7 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
 		if (traps->list[i].kind == VP_TRAP_HW)
 			OT_TRY(add_hw(kvm, traps, plan->sites[i].gva));
+		traps->sentinels |= plan->sites[i].sentinel != VP_SENTINEL_NONE;
 		traps->slots[at] = ++traps->n;
 	}
 	return NULL;
@@ -170,13 +181,53 @@ struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t
 	return NULL;
 }
 
+/* --- guest text: the vCPUs are held ------------------------------------------------------------ */
+
+void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t)
+{
+	if (!t->lost)
+		atomic_fetch_add(&kvm->patching.lost, 1);
+	t->lost = true;
+}
+
+/* The five bytes that a kernel's function tracing has at a function's start: off, on. */
+static bool is_fentry(const uint8_t *bytes)
+{
+	static const uint8_t nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+
+	return bytes[0] == CALL_REL32 || !memcmp(bytes, nop, sizeof(nop));
+}
+
+static bool may_adopt(const struct vp_kvm_trap *t)
+{
+	return !t->stepped && t->hit_port && t->len == 5 && is_fentry(t->old) && is_fentry(t->host);
+}
+
+bool vp_kvm_trap_fits(const struct vp_kvm_trap *t)
+{
+	return !memcmp(t->host, t->old, t->len) || may_adopt(t);
+}
+
+/* The guest turned its own tracing on or off there: the trap then covers what is there now. */
+static bool adopt(struct vp_kvm_trap *t)
+{
+	struct vp_insn insn;
+
+	if (!may_adopt(t) || !vp_insn_decode(t->host, t->len, t->site->gva, &insn) || insn.len != t->len)
+		return false;
+	memcpy(t->old, t->host, t->len);
+	t->insn = insn;
+	aim_out(t);
+	return true;
+}
+
 bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
 	if (!t->planted)
 		return true;
 	t->planted = false;
 	if (memcmp(t->host, t->now, t->len) != 0) {
-		atomic_fetch_add(&kvm->lost, 1);
+		vp_kvm_trap_lost(kvm, t);
 		return false;
 	}
 	memcpy(t->host, t->old, t->len);
@@ -185,19 +236,35 @@ bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 
 bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
-	if (memcmp(t->host, t->old, t->len) != 0) {
-		atomic_fetch_add(&kvm->lost, 1);
+	if (memcmp(t->host, t->old, t->len) != 0 && !adopt(t)) {
+		vp_kvm_trap_lost(kvm, t);
 		return false;
 	}
+	t->lost = false;
 	t->planted = true;
 	memcpy(t->host, t->now, t->len);
 	return true;
 }
 
-/* Both are in order of address. A trap that stays the same is not touched. */
+/* The same site in the plan before: the same trap may stay, and what is known of it goes on. */
+static bool inherit(const struct vp_kvm_trap *from, struct vp_kvm_trap *to)
+{
+	to->lost = from->lost;
+	to->gone = from->gone;
+	if (!from->planted || from->len != to->len || from->kind != to->kind ||
+	    from->stepped != to->stepped || memcmp(from->now, to->now, to->len) != 0)
+		return false;
+	to->planted = true;
+	to->insn = from->insn;
+	memcpy(to->old, from->old, to->len);
+	return true;
+}
+
+/* Both are in order of address. */
 void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to)
 {
 	uint32_t i = 0, k = 0, nfrom = from ? from->n : 0, nto = to ? to->n : 0;
+	bool window = vp_kvm_window(&kvm->patching);
 
 	/* All out first: a new trap may stand where an old one, of another length, was. */
 	for (; i < nfrom; i++) {
@@ -205,12 +272,12 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 		while (k < nto && to->list[k].host < old->host)
 			k++;
 		struct vp_kvm_trap *new = k < nto && to->list[k].host == old->host ? &to->list[k] : NULL;
-		if (new && old->planted &&new->len == old->len && !memcmp(new->now, old->now, old->len))
-			new->planted = true;
-		else
+		if (!new || !inherit(old, new))
 			vp_kvm_trap_out(kvm, old);
 	}
-	for (k = 0; k < nto; k++)
-		if (!to->list[k].planted)
-			vp_kvm_trap_in(kvm, &to->list[k]);
+	for (k = 0; k < nto; k++) {
+		struct vp_kvm_trap *t = &to->list[k];
+		if (!t->planted && !t->gone && (!window || t->site->sentinel))
+			vp_kvm_trap_in(kvm, t);
+	}
 }

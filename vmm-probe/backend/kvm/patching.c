@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/backend/kvm/patching.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define PAGE       4096ull
+#define SWEEP_MAX  16384u /* traps that one sweep looks at: half a millisecond */
+#define SWEEP_KEPT 256u   /* of those, suspects that are looked at again with the vCPUs held */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+/* --- what is there now ---------------------------------------------------------------------- */
+
+/* Where a page of the guest's text was found last: sites come in order of address. */
+struct page_cache {
+	uint64_t gva, host;
+};
+
+/* A module's text goes away with it, and its addresses may come to mean something else. */
+static bool still_mapped(const struct vp_kvm_trap *t, struct page_cache *cache)
+{
+	uint64_t page = t->site->gva & ~(PAGE - 1);
+
+	if (cache->gva != page) {
+		uint64_t host = vp_site_host(t->site);
+		*cache = (struct page_cache){ page, host & ~(PAGE - 1) };
+	}
+	return cache->host == ((uint64_t)(uintptr_t)t->host & ~(PAGE - 1));
+}
+
+static void put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_cache *cache)
+{
+	if (t->planted || t->gone || !vp_kvm_trap_in_text(t))
+		return;
+	if (still_mapped(t, cache)) {
+		vp_kvm_trap_in(kvm, t);
+		return;
+	}
+	t->gone = true;
+	vp_kvm_trap_lost(kvm, t);
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+static void open_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
+{
+	struct vp_kvm_patching *p = &kvm->patching;
+
+	if (vp_kvm_window(p))
+		return;
+	for (uint32_t i = 0; i < traps->n; i++)
+		if (!traps->list[i].site->sentinel)
+			vp_kvm_trap_out(kvm, &traps->list[i]);
+	atomic_store(&p->open_since, now_ns());
+	atomic_fetch_add(&p->windows, 1);
+}
+
+static void count_window(struct vp_kvm_patching *p)
+{
+	uint64_t since = atomic_exchange(&p->open_since, 0);
+
+	if (since)
+		atomic_fetch_add(&p->out_ns, now_ns() - since);
+}
+
+static void close_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
+{
+	struct page_cache cache = { 0 };
+
+	for (uint32_t i = 0; i < traps->n; i++)
+		put_back(kvm, &traps->list[i], &cache);
+	kvm->patching.overflow = false;
+	count_window(&kvm->patching);
+}
+
+void vp_kvm_patching_reset(struct vp_kvm *kvm)
+{
+	struct vp_kvm_patching *p = &kvm->patching;
+
+	for (uint32_t i = 0; i < VP_KVM_PATCHERS; i++)
+		atomic_store(&p->keys[i], 0);
+	p->nkeys = 0;
+	p->overflow = false;
+	count_window(p);
+}
+
+/* --- who is at it -------------------------------------------------------------------------------- */
+
+static int find_key(const struct vp_kvm_patching *p, uint64_t key)
+{
+	for (uint32_t i = 0; i < VP_KVM_PATCHERS; i++)
+		if (atomic_load_explicit(&p->keys[i], memory_order_relaxed) == key)
+			return (int)i;
+	return -1;
+}
+
+/* A key that is there already is one whose task went without a LEAVE, an oops for instance. */
+static void enter(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
+{
+	struct vp_kvm_patching *p = &kvm->patching;
+
+	if (find_key(p, slot) < 0) {
+		int at = find_key(p, 0);
+		if (at >= 0) {
+			atomic_store(&p->keys[at], slot);
+			p->nkeys++;
+		} else {
+			p->overflow = true;
+		}
+	}
+	open_window(kvm, traps);
+}
+
+static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
+{
+	struct vp_kvm_patching *p = &kvm->patching;
+	int at = find_key(p, slot);
+
+	if (at < 0)
+		return;
+	atomic_store(&p->keys[at], 0);
+	if (!--p->nkeys && !p->overflow)
+		close_window(kvm, traps);
+}
+
+/* A LEAVE without an ENTER is of somebody who was in there before the sentinels were, or came another way.
+ * Its own ENTER happened before it, so looking needs no hold. */
+void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot)
+{
+	if (!slot || (kind == VP_SENTINEL_LEAVE && find_key(&kvm->patching, slot) < 0))
+		return;
+	vp_kvm_hold_as_vcpu(kvm, vcpu);
+	struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
+	if (traps && kind == VP_SENTINEL_ENTER)
+		enter(kvm, traps, slot);
+	else if (traps)
+		leave(kvm, traps, slot);
+	vp_kvm_release(kvm);
+}
+
+/* --- the sweep ------------------------------------------------------------------------------------ */
+
+static bool is_quiet(const struct vp_kvm *kvm, const struct vp_kvm_traps *traps)
+{
+	return !kvm->patching.nkeys && !(traps->n && vp_site_text_locked(traps->list[0].site));
+}
+
+/* Without a hold, so it may be wrong: a vCPU may be changing the trap just now. */
+static bool is_suspect(const struct vp_kvm_trap *t)
+{
+	if (t->gone || !vp_kvm_trap_in_text(t))
+		return false;
+	return t->planted ? memcmp(t->host, t->now, t->len) != 0 : vp_kvm_trap_fits(t);
+}
+
+/* With a hold, so it is true. */
+static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_cache *cache)
+{
+	if (t->planted && !still_mapped(t, cache)) {
+		t->planted = false;
+		t->gone = true;
+		vp_kvm_trap_lost(kvm, t);
+	}
+	if (t->planted && memcmp(t->host, t->now, t->len) != 0)
+		vp_kvm_trap_out(kvm, t);
+	if (!vp_kvm_window(&kvm->patching) || t->site->sentinel)
+		put_back(kvm, t, cache);
+}
+
+static void hold_and_repair(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const uint32_t *suspects,
+			    uint32_t n)
+{
+	struct page_cache cache = { 0 };
+
+	vp_kvm_hold(kvm);
+	if (is_quiet(kvm, traps)) {
+		for (uint32_t i = 0; i < n; i++)
+			look_again(kvm, &traps->list[suspects[i]], &cache);
+		if (vp_kvm_window(&kvm->patching))
+			close_window(kvm, traps);
+	}
+	vp_kvm_release(kvm);
+}
+
+/* `planted` and the bytes are read here while vCPUs may change them; what looks wrong is only a reason to
+ * hold and look properly. The table itself is exchanged by this thread only. */
+void vp_kvm_sweep(void *backend)
+{
+	struct vp_kvm *kvm = backend;
+	struct vp_kvm_patching *p = &kvm->patching;
+	struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
+	struct page_cache cache = { 0 };
+	uint32_t suspects[SWEEP_KEPT], n = 0;
+
+	if (!traps || !traps->n)
+		return;
+	if (p->swept >= traps->n)
+		p->swept = 0;
+	uint32_t end = traps->n - p->swept < SWEEP_MAX ? traps->n : p->swept + SWEEP_MAX;
+	for (; p->swept < end && n < SWEEP_KEPT; p->swept++) {
+		const struct vp_kvm_trap *t = &traps->list[p->swept];
+		if (is_suspect(t) || (t->planted && !still_mapped(t, &cache)))
+			suspects[n++] = p->swept;
+	}
+	bool window = vp_kvm_window(p);
+	if ((n && !window) || (window && p->overflow))
+		hold_and_repair(kvm, traps, suspects, n);
+}
+
+void vp_kvm_patching_read(void *backend, struct vp_patching *ret)
+{
+	struct vp_kvm *kvm = backend;
+	uint64_t since = atomic_load(&kvm->patching.open_since);
+
+	*ret = (struct vp_patching){
+		.windows = atomic_load(&kvm->patching.windows),
+		.out_ns = atomic_load(&kvm->patching.out_ns) + (since ? now_ns() - since : 0),
+		.lost = atomic_load(&kvm->patching.lost),
+	};
+}
