@@ -3,7 +3,8 @@
 """summary.py FOLDER: count the test cases in ctest's JUnit reports there, and in the file "skipped".
 
 A ctest is a program with cases of its own; they are counted by the lines that cmocka or our Python runners
-print. A program that failed without a case that failed (a crash, a time-out) counts as one failure.
+print; their "NOTE" lines are shown again. A program that failed without a case that failed (a crash, a
+time-out) counts as one failure.
 """
 import glob
 import os
@@ -15,6 +16,7 @@ PASSED = re.compile(r"^(?:\[       OK \] |ok +)\S", re.M)
 # cmocka names a failed case in its list and once more at the end: the first form is the list's.
 FAILED = re.compile(r"^(?:\[  FAILED  \] (?=\w+$)|FAIL +\S)", re.M)
 SKIPPED = re.compile(r"^(?:\[  SKIPPED \] (?=\w+$)|SKIP +)(.*)$", re.M)
+NOTE = re.compile(r"^NOTE +(\S.*)$", re.M)
 
 
 def cases(test):
@@ -30,13 +32,14 @@ def cases(test):
 
 
 def main(argv):
-    passed, failed, skipped = 0, [], []
+    passed, failed, skipped, notes = 0, [], [], []
     for report in sorted(glob.glob(os.path.join(argv[1], "*.xml"))):
         build = os.path.basename(report)[:-4]
         for test in ElementTree.parse(report).getroot().iter("testcase"):
             name = f"{build} {test.get('name')}"
             p, f, reasons = cases(test)
             passed += p
+            notes += [f"{name}: {note}" for note in NOTE.findall(test.findtext("system-out") or "")]
             failed += [name] * f
             skipped += [f"{name}: {reason}" for reason in reasons]
     try:
@@ -44,6 +47,8 @@ def main(argv):
             skipped += f.read().splitlines()
     except FileNotFoundError:
         pass
+    for note in notes:
+        print(note)
     for name in sorted(set(failed)):
         print(f"FAILED  {name}: {failed.count(name)}")
     for reason in skipped:

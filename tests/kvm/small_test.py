@@ -14,6 +14,11 @@ import threading
 import time
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.scenario import LineResult
+
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
 VMM = os.path.join(os.path.dirname(OUTSIGHT), "outsight-vmm")
 FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
@@ -383,6 +388,10 @@ class BadInput(unittest.TestCase):
 
 if __name__ == "__main__":
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        print("SKIP: there is no /dev/kvm here that can be opened")
+        print("SKIP all: there is no /dev/kvm here that can be opened")
         sys.exit(77)
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    result = LineResult()
+    loader = unittest.defaultTestLoader
+    module = sys.modules["__main__"]
+    (loader.loadTestsFromNames(sys.argv[3:], module) if sys.argv[3:] else loader.loadTestsFromModule(module)).run(result)
+    sys.exit(not result.wasSuccessful() or not result.testsRun)

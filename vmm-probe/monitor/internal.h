@@ -41,7 +41,8 @@ struct vp_mon_serial {
 	bool irq; /* the line's level */
 	bool threaded;
 	pthread_t thread;
-	int wake; /* eventfd: end the thread */
+	_Atomic bool ending;
+	int wake; /* eventfd: the thread is to look at ending, or at the room in rx */
 };
 
 /* How vCPU 0 starts. */

@@ -58,6 +58,8 @@ static uint8_t take_received(struct vp_mon_serial *s)
 {
 	if (!s->rx_len)
 		return 0;
+	if (s->rx_len == sizeof(s->rx))
+		eventfd_write(s->wake, 1); /* there is room again */
 	uint8_t byte = s->rx[s->rx_head];
 	s->rx_head = (s->rx_head + 1) % (unsigned)sizeof(s->rx);
 	s->rx_len--;
@@ -156,24 +158,38 @@ void vp_mon_serial_write(struct vp_mon_serial *s, unsigned reg, uint8_t value)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* What is typed, until its end or deinit(). */
+/* One byte from outside. false: there are no more. */
+static bool receive_input(struct vp_mon_serial *s)
+{
+	uint8_t byte;
+
+	if (read(s->in, &byte, 1) != 1)
+		return false;
+	pthread_mutex_lock(&s->lock);
+	receive(s, byte);
+	update_irq(s);
+	pthread_mutex_unlock(&s->lock);
+	return true;
+}
+
+/* What is typed, until its end or deinit(). While the queue is full, what is sent waits outside. */
 static void *read_input(void *arg)
 {
 	struct vp_mon_serial *s = arg;
 	struct pollfd p[2] = { { .fd = s->in, .events = POLLIN }, { .fd = s->wake, .events = POLLIN } };
+	eventfd_t n;
 
 	while (poll(p, 2, -1) > 0 || errno == EINTR) {
-		uint8_t byte;
 		if (p[1].revents)
+			eventfd_read(s->wake, &n);
+		if (atomic_load(&s->ending))
 			break;
-		if (!p[0].revents)
-			continue;
-		if (read(s->in, &byte, 1) != 1)
+		if (p[0].revents && !receive_input(s))
 			break;
 		pthread_mutex_lock(&s->lock);
-		receive(s, byte);
-		update_irq(s);
+		p[0].fd = s->rx_len == sizeof(s->rx) ? -1 : s->in;
 		pthread_mutex_unlock(&s->lock);
+		p[0].revents = p[1].revents = 0;
 	}
 	return NULL;
 }
@@ -198,6 +214,7 @@ struct ot_err *vp_mon_serial_init(struct vp_mon_serial *s, int vm, int out, int 
 void vp_mon_serial_deinit(struct vp_mon_serial *s)
 {
 	if (s->threaded) {
+		atomic_store(&s->ending, true);
 		eventfd_write(s->wake, 1);
 		pthread_join(s->thread, NULL);
 		s->threaded = false;

@@ -289,7 +289,11 @@ class Guest:
                 chunk = b""
             if not chunk:
                 raise GuestError(self._story(f"QEMU is gone: {what}"))
+            self._received(chunk)
             self.pending += chunk
+
+    def _received(self, chunk):
+        """For guests whose channel carries more than answers."""
 
     def _story(self, what):
         try:

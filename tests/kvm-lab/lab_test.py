@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stock Debian kernels in outsight-vmm on a KVM that runs them well: run in scripts/kvm-lab, or where the
+host's own KVM is good (run.py decides).
+
+One guest serves all tests of a kernel, as long as it lives. After each test its log must have no new line.
+"""
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "linux")]
+# pylint: disable=wrong-import-position
+from lib.guest import GuestError, why_no_guest
+from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
+from lib.scenario import LineResult, parse_symbols
+from vmm_guest import VmmGuest
+
+KILLS = 20
+VCPUS = 2
+SMALL_SECONDS = 200
+LOG_CHARS = 6000
+
+
+class Lab:
+    """The machine that the tests of one kernel share."""
+
+    def __init__(self, build, logs, kernel):
+        self.build, self.logs, self.kernel = build, logs, kernel
+        self.outsight = Outsight(build)
+        self.hits = 0
+        self.release = None
+        self.boots = 0
+        self.current = None
+        self.known = set()
+
+    def path(self, name):
+        return os.path.join(self.logs, f"{self.kernel}.{name}")
+
+    def guest(self):
+        """The one that runs, else another: a test that ends its guest does not end the others."""
+        if self.current and not self.current.alive():
+            self.close()
+        if not self.current:
+            self.boots += 1
+            guest = VmmGuest(self.kernel, os.path.join(self.build, "bin", "outsight-vmm"), smp=VCPUS,
+                             log=self.path(f"console{self.boots}"))
+            self.current = guest.__enter__()
+            self.release = guest.check("uname -r").strip()
+            # Symbols for the tests: the guest reads its own list faster than it can be sent.
+            guest.check("cut -d' ' -f3 /proc/kallsyms | sort -u >/tmp/names")
+            self.known = set(guest.check("dmesg").splitlines())
+        return self.current
+
+    def new_lines(self):
+        """What the guest's kernel has said since this was asked last."""
+        lines = self.current.check("dmesg").splitlines()
+        new = [line for line in lines if line not in self.known]
+        self.known.update(new)
+        return new
+
+    def close(self):
+        if self.current:
+            self.current.close()
+            self.current = None
+
+
+LAB = None
+
+
+class LabTest(unittest.TestCase):
+    maxDiff = 4000
+
+    def setUp(self):
+        self.guest = LAB.guest()
+        self.outsight = LAB.outsight
+        self.traces = []
+
+    def tearDown(self):
+        for trace in self.traces:
+            if trace.process.poll() is None:
+                trace.kill()
+            with open(LAB.path("outsight"), "a", encoding="utf-8") as f:
+                f.write(f"--- {self.id()}\n{trace.story()}\n")
+        try:
+            self.assertEqual(LAB.new_lines(), [])
+        except GuestError:
+            LAB.close()
+            raise
+
+    def started(self, *args):
+        trace = Trace(self.outsight.binary, ["-g", self.guest.socket_path, *args],
+                      self.outsight.environment(self.guest))
+        self.traces.append(trace)
+        return trace
+
+    def traced(self, program, *args):
+        """A trace that is active: when BEGIN has printed, every probe is in place."""
+        return self.started("-q", "-x", "switchrate=20hz", "-x", "aggrate=20hz", *args, "-n",
+                            'BEGIN { printf("tracing\\n"); }', "-n", program).wait_for("tracing", LIMIT)
+
+    def counted(self, got, want, story):
+        """An exact count; its hits are reported at the end."""
+        self.assertEqual(got, want, story)
+        LAB.hits += sum(want)
+
+
+class Counts(LabTest):
+    def test_machine(self):
+        self.assertEqual(self.guest.check("nproc").strip(), str(VCPUS))
+        self.assertEqual(self.guest.check("readlink /proc/1/exe").strip(), "/bin/busybox")
+
+    def getppid(self, program, want):
+        job = self.guest.spawn("getppid_loop 4 10000 wait")
+        job.wait_output("waiting")
+        trace = self.traced(program)
+        job.send("go")
+        job.wait_end()
+        trace.stop()
+        self.counted(numbers(trace.out), want, trace.story())
+        self.assertRegex(job.done(), r"(?m)^calls 40000 parent \d+$")
+
+    def test_entry_and_return(self):
+        """Four threads, two vCPUs: every call and every return."""
+        self.getppid('syscall::getppid:entry { @e = count(); @s = sum(1); } '
+                     'fbt::__x64_sys_getppid:return { @r = count(); @t = sum(1); }', [40000] * 4)
+
+    def test_counter(self):
+        """A clause that only counts, which KVM counts itself."""
+        self.getppid('fbt::__x64_sys_getppid:entry { @ = count(); }', [40000])
+
+    def test_predicate(self):
+        self.getppid('syscall::getppid:entry /execname == "getppid_loop"/ { @a = count(); } '
+                     'syscall::getppid:return /execname == "getppid_loop" && errno == 0 && arg1 > 0/ { @b = count(); }',
+                     [40000] * 2)
+
+    def test_system_calls_by_execname(self):
+        trace = self.traced('syscall:::entry /execname == "reads"/ { @[probefunc] = count(); }')
+        self.guest.check("reads 3000")
+        trace.stop()
+        calls = keyed(trace.out)
+        self.counted([calls.get("read"), calls.get("lseek")], [3000, 3000], trace.story())
+
+    def test_arguments(self):
+        """Arguments, return values, and thread-local variables between entry and return."""
+        trace = self.traced('syscall::read:entry /execname == "reads"/ { @n = count(); @b = sum(arg2); } '
+                            'syscall::read:return /execname == "reads"/ { @r = sum(arg1); } '
+                            'fbt::vfs_read:entry /execname == "reads"/ { self->t = timestamp; } '
+                            'fbt::vfs_read:return /self->t/ { @m = count(); @wrong = sum(timestamp <= self->t); '
+                            'self->t = 0; }')
+        text = self.guest.check("reads 2000")
+        trace.stop()
+        total = int(re.search(r"bytes (\d+)", text).group(1))
+        self.assertEqual(numbers(trace.out), [2000, total, total, 2000, 0], trace.story())
+        LAB.hits += 8000
+
+    def test_stack(self):
+        """Frames are functions that the guest's own list has."""
+        trace = self.traced('fbt::shmem_write_begin:entry /execname == "deepcall"/ { @[stack()] = count(); }')
+        self.guest.check("deepcall /tmp/x 20")
+        trace.stop()
+        functions = [m.group(1) for m in re.finditer(r"^ {14}\S+`(\w[\w.]*)(?:\+0x[0-9a-f]+)?$", trace.out, re.M)]
+        self.assertGreaterEqual(len(functions), 6, trace.story())
+        self.assertEqual(functions[0], "shmem_write_begin", trace.story())
+        for name in ("vfs_write", "ksys_write", "do_syscall_64", "entry_SYSCALL_64_after_hwframe"):
+            self.assertIn(name, functions, trace.story())
+        self.assertNotRegex(trace.out, r"(?m)^ {14}0x", trace.story())
+        wanted = " ".join(sorted(set(functions)))
+        missing = self.guest.check(f"for n in {wanted}; do grep -qx $n /tmp/names || echo $n; done")
+        self.assertEqual(missing.split(), [], trace.story())
+
+    def test_profile(self):
+        """Samples of both vCPUs; a spinning program is seen in user mode, and nowhere else."""
+        trace = self.traced('profile-199 { @all[cpu] = count(); } '
+                            'profile-199 /execname == "spin" && arg1/ { @user = count(); } '
+                            'profile-199 /execname == "spin" && arg0 && arg1/ { @both = count(); }')
+        self.guest.check("spin 3 2")
+        trace.stop()
+        cpus = [int(m.group(1)) for m in re.finditer(r"^ +(\d+) +\d+$", trace.out, re.M)]
+        self.assertEqual(sorted(cpus), [0, 1], trace.story())
+        user = numbers(trace.out)
+        self.assertEqual(len(user), 1, trace.story())
+        self.assertGreater(user[0], 50, trace.story())
+
+    def test_two_sessions(self):
+        """Each with its own counts, on the same function and others, ended by Ctrl-C and by kill."""
+        first = self.traced('syscall::read:entry /execname == "reads"/ { @ = count(); }')
+        self.guest.check("reads 100")
+        second = self.traced('syscall::read:entry /execname == "reads"/ { @ = sum(1); } '
+                             'syscall::read:return /execname == "reads"/ { @r = count(); }')
+        self.guest.check("reads 200")
+        second.stop()
+        third = self.traced('syscall::read:return { @ = count(); }')
+        self.guest.check("reads 300")
+        third.kill()
+        self.guest.check("reads 400")
+        first.stop()
+        self.counted(numbers(first.out), [1000], first.story())
+        self.counted(numbers(second.out), [200, 200], second.story())
+
+
+class Faults(LabTest):
+    PROGRAM = ("fbt::vfs_read:entry,fbt::vfs_write:entry,fbt::ksys_*:entry,syscall:::entry,"
+               "fbt::schedule:entry,fbt::*hrtimer*:entry,fbt::vfs_read:return { @[probefunc] = count(); }")
+
+    def text(self):
+        return self.guest.check("textsum")
+
+    def quiet_text(self):
+        """The sum once the guest has stopped changing its own text."""
+        last, end = None, time.monotonic() + 60
+        while time.monotonic() < end:
+            now = self.text()
+            if now == last:
+                return now
+            last = now
+            time.sleep(1)
+        raise GuestError("its text does not come to rest")
+
+    def test_killed_twenty_times(self):
+        """kill -9 of outsight at random moments under load: the guest reads its own text as it was."""
+        chance = random.Random(1)
+        before = self.quiet_text()
+        job = self.guest.spawn("mixed 600")
+        for kill in range(KILLS):
+            with self.subTest(kill=kill):
+                if kill % 2:
+                    # Somewhere in attaching and enabling.
+                    trace = self.started("-q", "-n", self.PROGRAM)
+                    time.sleep(chance.uniform(0, 2))
+                else:
+                    trace = self.traced(self.PROGRAM)
+                    time.sleep(chance.uniform(0, 0.3))
+                trace.kill()
+                self.assertEqual(self.text(), before)
+        self.guest.check("killall mixed writer reader looper spawner 2>/dev/null || true")
+        job.wait_end()
+
+
+class End(LabTest):
+    """Last, as the name sorts: the guest's own end."""
+
+    def tearDown(self):
+        pass
+
+    def test_power_off(self):
+        self.assertEqual(self.guest.power_off(), 0)
+
+
+class Doctor(unittest.TestCase):
+    lab = False
+
+    def test_doctor(self):
+        """What this host's KVM does. Emulated SVM is known not to give int3 back."""
+        done = subprocess.run([LAB.outsight.binary, "doctor"], capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        line = next((n for n in done.stdout.splitlines() if n.startswith("kvm ")), "")
+        if self.lab:
+            self.assertIn("int3=never", line, done.stdout)
+        for finding in ("hw=yes", "step=yes", "ioeventfd=yes", "out=yes", "sync_regs=yes"):
+            self.assertIn(finding, line, done.stdout)
+
+
+def run_small(build, names):
+    """The small guest's tests on this KVM too; 1 when one failed."""
+    guest = os.path.join(build, "tests", "kvm", "small-guest")
+    done = subprocess.run(["python3", "-B", os.path.join(os.path.dirname(HERE), "kvm", "small_test.py"),
+                           os.path.join(build, "bin", "outsight"), guest, *names], check=False, timeout=SMALL_SECONDS)
+    return int(done.returncode != 0)
+
+
+def print_logs(logs):
+    """What guests and traces said at last, of a run that failed."""
+    for name in sorted(os.listdir(logs)):
+        with open(os.path.join(logs, name), encoding="utf-8", errors="replace") as f:
+            print(f"--- end of {name}\n{f.read()[-LOG_CHARS:]}", flush=True)
+
+
+def run_kernel(build, logs, kernel, names, cases):
+    """(result, line about it) of all tests on one kernel."""
+    global LAB  # pylint: disable=global-statement
+    LAB = Lab(build, logs, kernel)
+    loader = unittest.defaultTestLoader
+    module = sys.modules["__main__"]
+    suite = (loader.loadTestsFromNames(names, module) if names else
+             unittest.TestSuite(loader.loadTestsFromTestCase(case) for case in cases))
+    result = LineResult()
+    result.name = lambda test: f"{kernel} {LineResult.name(result, test)}"
+    try:
+        suite.run(result)
+    finally:
+        LAB.close()
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description="stock Debian kernels in outsight-vmm")
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--kernels", default="6.1,6.12")
+    parser.add_argument("--lab", action="store_true", help="this is scripts/kvm-lab's host")
+    parser.add_argument("tests", nargs="*", help="Class.method, instead of all")
+    args = parser.parse_args()
+    build = os.path.abspath(args.build)
+    failed = passed = 0
+    Doctor.lab = args.lab
+    for number, kernel in enumerate(args.kernels.split(",")):
+        reason = why_no_guest(kernel)
+        if reason:
+            print(f"SKIP {kernel}: {reason}")
+            continue
+        cases = ([Doctor] if number == 0 else []) + [Counts, Faults, End]
+        with tempfile.TemporaryDirectory(prefix="outsight-kvm-lab-") as logs:
+            result = run_kernel(build, logs, kernel, args.tests, cases)
+            bad = len(result.failures) + len(result.errors)
+            if bad:
+                print_logs(logs)
+        failed, passed = failed + bad, passed + result.passed
+        print(f"NOTE L2 ran Linux {LAB.release} with {VCPUS} vCPUs; {LAB.hits} probe hits were made and counted"
+              f"{', every count exact' if not bad else f'; {bad} tests FAILED'}", flush=True)
+    if not args.tests:
+        failed += run_small(build, [])
+    return 1 if failed or not passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

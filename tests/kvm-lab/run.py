@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run lab_test.py and the small guest's tests where KVM is good: here, or in scripts/kvm-lab's host.
+
+    run.py --build build/release [--kernels 6.1,6.12] [--here|--lab] [Class.method…]
+
+One boot of the lab serves all.
+"""
+import argparse
+import contextlib
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path[:0] = [os.path.join(ROOT, "tests", "linux")]
+# pylint: disable=wrong-import-position
+from lib.guest import cache_dir
+
+LIMIT = 840
+# Where an instruction of kernel mode takes longer, a stock kernel does not boot in useful time.
+FAST_NS = 50.0
+
+
+def own_kvm(outsight):
+    """None when this host's KVM runs stock kernels, else why it does not."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "there is no /dev/kvm here that can be opened"
+    done = subprocess.run([outsight, "doctor"], capture_output=True, text=True, timeout=60, check=False)
+    if not re.search(r"^kvm +int3=.*hw=yes, step=yes, ioeventfd=yes, out=yes, sync_regs=yes", done.stdout, re.M):
+        return "this host's KVM lacks something"
+    cost = re.search(r"an instruction of kernel mode +([\d.]+) ns", done.stdout)
+    if not cost or float(cost.group(1)) > FAST_NS:
+        return "this host's KVM interprets kernel mode"
+    return None
+
+
+def why_no_lab():
+    if not shutil.which("qemu-system-x86_64"):
+        return "qemu-system-x86_64 is not installed"
+    if not glob.glob(os.path.join(cache_dir(), "kernels", "*-amd64", "lab-initrd.hash")):
+        return "the lab's host is not made (scripts/kvm-lab makes it)"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description="stock Debian kernels on a good KVM")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
+    parser.add_argument("--kernels", default="6.1,6.12")
+    parser.add_argument("--here", action="store_true", help="on this host, whatever its KVM is")
+    parser.add_argument("--lab", action="store_true", help="in the lab, even where this host's KVM is good")
+    parser.add_argument("tests", nargs="*")
+    args = parser.parse_args()
+    build = os.path.abspath(args.build)
+    tests = ["python3", "-B", os.path.join(HERE, "lab_test.py"), "--build", build, "--kernels", args.kernels]
+    why_not = "the lab was asked for" if args.lab else own_kvm(os.path.join(build, "bin", "outsight"))
+    if args.here or not why_not:
+        print("in this host's own KVM", flush=True)
+        command = tests
+    else:
+        reason = why_no_lab()
+        if reason:
+            print(f"SKIP all: {why_not}; {reason}")
+            return 77
+        print(f"in scripts/kvm-lab, as {why_not}", flush=True)
+        command = [os.path.join(ROOT, "scripts", "kvm-lab"), "--", *tests, "--lab"]
+    # A group of its own, so that nothing is left when the time is over.
+    process = subprocess.Popen([*command, *args.tests], start_new_session=True)
+    try:
+        return process.wait(LIMIT)
+    except subprocess.TimeoutExpired:
+        print(f"FAIL all: not at its end after {LIMIT} s")
+        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        return 1
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
