@@ -11,7 +11,10 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/internal.h"
+
+#define SENTINELS_ID UINT32_MAX /* no probe has it */
 
 /* Probes of one guest that are in its source's batch already: id → index + 1. */
 struct enabling {
@@ -44,6 +47,17 @@ static struct ot_err *add_sites(struct vp_session *s, struct vp_source *src, uin
 		return NULL;
 	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(*sites));
 	OT_TRY(vp_probes_sites(registry(s, reg), probe, &sites, &bp->nsites));
+	ot_buf_append(&src->batch_sites, sites, bp->nsites * sizeof(*sites));
+	return NULL;
+}
+
+/* Where the guest's own patching of its text begins and ends. */
+static struct ot_err *add_sentinel_sites(struct vp_source *src, struct vp_batch_probe *bp)
+{
+	ot_auto_free struct vp_batch_site *sites = NULL;
+
+	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(*sites));
+	OT_TRY(vp_sentinels_find(src->link->probes, src->link->client.traps, &sites, &bp->nsites));
 	ot_buf_append(&src->batch_sites, sites, bp->nsites * sizeof(*sites));
 	return NULL;
 }
@@ -206,6 +220,29 @@ static struct ot_err *check_debug_registers(const struct vp_source *src)
 	return vp_check_debug_registers(places);
 }
 
+static bool changes_text(const struct vp_source *src)
+{
+	const struct vp_batch_site *sites = (const void *)src->batch_sites.data;
+	size_t n = src->batch_sites.len / sizeof(*sites);
+
+	for (size_t i = 0; src->link->client.traps & VP_TRAPS_TEXT && i < n; i++)
+		if (sites[i].trap != VP_SITE_HW)
+			return true;
+	return false;
+}
+
+static struct ot_err *add_sentinels(struct vp_source *src)
+{
+	struct vp_batch_probe bp = { .id = SENTINELS_ID, .kind = VP_PROBE_SENTINEL };
+
+	if (!src->link || !changes_text(src))
+		return NULL;
+	OT_TRY(add_sentinel_sites(src, &bp));
+	if (bp.nsites)
+		ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
+	return NULL;
+}
+
 struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
 {
 	struct vp_probes *probes = src->link->probes;
@@ -217,6 +254,8 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
 	for (size_t i = 0; i < n; i++)
 		if (list[i].kind == VP_PROBE_SITE)
 			OT_TRY(add_sites(s, src, src->guest, vp_probes_get(probes, list[i].id), &list[i]));
+		else if (list[i].kind == VP_PROBE_SENTINEL)
+			OT_TRY(add_sentinel_sites(src, &list[i]));
 	return check_debug_registers(src);
 }
 
@@ -234,6 +273,8 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 		ot_map_deinit(&maps[i]);
 		if (!err && s->sources[i].link)
 			err = check_debug_registers(&s->sources[i]);
+		if (!err)
+			err = add_sentinels(&s->sources[i]);
 	}
 	return err;
 }

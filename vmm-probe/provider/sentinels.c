@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What there is, in Linux, that looks at text or writes to it while probes may stand there. Static keys and
+ * static calls are not among it: they write to their own places only, in which the planner lets no trap be,
+ * and they may be toggled often. Functions that are called from other files only, so that no compiler can
+ * have inlined them.
+ *
+ * ENTER stands behind the function's fentry nop, which the guest itself may be tracing, in the straight
+ * beginning, where the distance to the return address is known. LEAVE stands on each way out. A tail jump to
+ * another of these functions is no way out: it has the same return address.
+ */
+#include "vmm-probe/provider/sentinels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/compiler.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/insn/insn.h"
+#include "vmm-probe/provider/fbt_sites.h"
+#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/sites.h"
+#include "vmm-probe/provider/text.h"
+
+#define BEGINNING 96u /* bytes of a function in which its ENTER must be found */
+#define REG_RSP   4u
+
+enum need {
+	MUST, /* where it is, it must be watched */
+	MAY,  /* what it does is seen by the sweep too, or does not come back */
+};
+
+struct patcher {
+	const char *name;
+	const char *feature; /* kernels that have this function must have NAME; NULL: they may or may not */
+	enum need need;
+	bool never_leaves;
+};
+
+static const struct patcher patchers[] = {
+	/* function tracing: compares, then patches fentry sites */
+	{ "ftrace_modify_all_code", "ftrace_set_filter", MUST, false },
+	/* kprobes: decode the function up to the probe and copy the instruction; write int3 and the byte back
+	 */
+	{ "arch_prepare_kprobe", "register_kprobe", MUST, false },
+	{ "arch_arm_kprobe", "register_kprobe", MUST, false },
+	{ "arch_disarm_kprobe", "register_kprobe", MUST, false },
+	/* … those with a jump: decode the whole function, copy and write five bytes */
+	{ "arch_prepare_optimized_kprobe", NULL, MUST, false },
+	{ "arch_optimize_kprobes", "arch_prepare_optimized_kprobe", MUST, false },
+	{ "arch_unoptimize_kprobe", "arch_prepare_optimized_kprobe", MUST, false },
+	{ "arch_unoptimize_kprobes", "arch_prepare_optimized_kprobe", MUST, false },
+	/* BPF trampolines: compare, then patch */
+	{ "bpf_arch_text_poke", NULL, MUST, false },
+	{ "__bpf_arch_text_poke", NULL, MAY, false },
+	/* a debugger in the kernel: saves bytes and writes them back */
+	{ "kgdb_arch_set_breakpoint", NULL, MUST, false },
+	{ "kgdb_arch_remove_breakpoint", NULL, MUST, false },
+	/* a second CPU: lock prefixes come back */
+	{ "alternatives_enable_smp", NULL, MAY, false },
+	/* text that goes away, or is written to a disk */
+	{ "free_module", NULL, MAY, false },
+	{ "hibernation_snapshot", NULL, MAY, false },
+	{ "machine_kexec", NULL, MAY, true },
+};
+
+struct finder {
+	struct vp_probes *probes;
+	struct vp_guest *guest;
+	struct vp_disasm *disasm;
+	struct vp_text *text;
+	uint32_t traps;
+	struct vp_batch_site *sites;
+	size_t count, cap;
+};
+
+static const struct vp_symbol *function(const struct finder *f, const char *name)
+{
+	const struct vp_symbol *sym = vp_symtab_find(vp_guest_symtab(f->guest), "vmlinux", name);
+
+	return sym && vp_symbol_is_function(sym) && vp_symbol_size(vp_guest_symtab(f->guest), sym) ? sym
+												   : NULL;
+}
+
+static struct ot_err *add(struct finder *f, const struct vp_batch_site *site)
+{
+	if (!ot_grow(&f->sites, &f->cap, f->count + 1, sizeof(*f->sites)))
+		return ot_err_nomem();
+	f->sites[f->count++] = *site;
+	return NULL;
+}
+
+/* --- ENTER ---------------------------------------------------------------------------------- */
+
+static bool is_rsp(const struct vp_operand *o)
+{
+	return o->kind == VP_OPERAND_REG && o->reg == REG_RSP;
+}
+
+/* Does the code go straight on behind it, with a known distance to the return address (*pushed, kept up to
+ * date)? */
+static bool goes_on(const struct vp_insn *insn, uint16_t *pushed)
+{
+	switch (insn->op) {
+	case VP_INSN_PUSH:
+		*pushed = (uint16_t)(*pushed + 8);
+		return true;
+	case VP_INSN_SUB:
+		if (!is_rsp(&insn->dst))
+			return true;
+		*pushed = (uint16_t)(*pushed + insn->src.value);
+		return insn->src.kind == VP_OPERAND_IMM && insn->size == 8 && insn->src.value > 0 &&
+		       insn->src.value < 4096;
+	case VP_INSN_NOP: /* a place that is patched, maybe */
+	case VP_INSN_POP:
+	case VP_INSN_LEAVE:
+	case VP_INSN_JMP:
+	case VP_INSN_JCC:
+	case VP_INSN_CALL:
+	case VP_INSN_RET:
+		return false;
+	default:
+		return !is_rsp(&insn->dst);
+	}
+}
+
+/* The fentry nop, or the call that it is while the guest traces this function. */
+static uint32_t behind_fentry(const uint8_t *bytes, uint64_t len)
+{
+	static const uint8_t nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	uint32_t at = vp_entry_offset(bytes, len);
+
+	if (at + sizeof(nop) <= len && (bytes[at] == 0xe8 || !memcmp(bytes + at, nop, sizeof(nop))))
+		at += sizeof(nop);
+	return at;
+}
+
+/* Of two bytes at least, so that it takes an `out`; without GS, which would have to be synced at every exit.
+ */
+static bool can_enter(const struct vp_insn *insn, const struct vp_exits *exits, uint32_t at)
+{
+	return insn->len >= 2 && !vp_insn_uses_gs(insn) && !vp_exits_has_target(exits, at, at + insn->len);
+}
+
+static struct ot_err *find_enter(struct finder *f, const struct vp_probe *fn, struct vp_exits *exits,
+				 bool *ret)
+{
+	uint32_t size = (uint32_t)fn->size, len = size < BEGINNING ? size : BEGINNING;
+	struct vp_batch_site site = { .sentinel = VP_SENTINEL_ENTER };
+	const uint8_t *bytes;
+	struct vp_insn insn;
+
+	*ret = false;
+	OT_TRY(vp_text_read(f->text, fn->gva, size, &bytes));
+	exits->want_targets = true;
+	OT_TRY(vp_disasm_exits(f->disasm, fn->gva, bytes, size, exits));
+	for (uint32_t at = behind_fentry(bytes, len); at < len; at += insn.len) {
+		uint16_t pushed = site.pushed;
+		if (!vp_insn_decode(bytes + at, len - at, fn->gva + at, &insn) || !goes_on(&insn, &pushed))
+			return NULL;
+		if (!can_enter(&insn, exits, at)) {
+			site.pushed = pushed;
+			continue;
+		}
+		site.gva = fn->gva + at;
+		site.offset = at;
+		site.length = site.room = insn.len;
+		memcpy(site.bytes, bytes + at, insn.len);
+		*ret = true;
+		return add(f, &site);
+	}
+	return NULL;
+}
+
+/* --- LEAVE ---------------------------------------------------------------------------------- */
+
+static bool is_patcher(const char *name)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(patchers); i++)
+		if (!strcmp(patchers[i].name, name) && !patchers[i].never_leaves)
+			return true;
+	return false;
+}
+
+enum way_out { WAY_OUT, GOES_ON, CANT };
+
+static enum way_out classify(const struct finder *f, const struct vp_batch_site *site)
+{
+	const struct vp_symtab *tab = vp_guest_symtab(f->guest);
+	struct vp_insn insn;
+	uint64_t offset = 0;
+
+	if (!vp_insn_decode(site->bytes, site->length, site->gva, &insn))
+		return CANT;
+	if (insn.op == VP_INSN_JMP && insn.src.kind == VP_OPERAND_IMM) {
+		const struct vp_symbol *to =
+		    vp_symtab_find_addr(tab, vp_gva((uint64_t)insn.src.value), &offset);
+		const char *name = to && !offset ? vp_symbol_name(tab, to) : "";
+		if (is_patcher(name))
+			return GOES_ON;
+		if (!strncmp(name, "__SCT__", 7)) /* a static call: patched */
+			return CANT;
+	}
+	return site->room >= 2 || f->traps & VP_TRAPS_INT3 ? WAY_OUT : CANT;
+}
+
+static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, bool *ret)
+{
+	ot_auto_free struct vp_batch_site *sites = NULL;
+	uint32_t n = 0;
+
+	*ret = false;
+	OT_TRY(vp_fbt_return_sites(f->probes, fn, &sites, &n));
+	for (uint32_t i = 0; i < n; i++) {
+		enum way_out way = classify(f, &sites[i]);
+		if (way == CANT)
+			return NULL;
+		sites[i].sentinel = VP_SENTINEL_LEAVE;
+		if (way == WAY_OUT)
+			OT_TRY(add(f, &sites[i]));
+	}
+	*ret = n > 0;
+	return NULL;
+}
+
+/* --- a function ------------------------------------------------------------------------------ */
+
+static struct ot_err *cover(struct finder *f, const struct patcher *p, const struct vp_symbol *sym, bool *ret)
+{
+	struct vp_probe fn = {
+		.kind = VP_PROBE_SITE,
+		.function = p->name,
+		.gva = sym->addr,
+		.size = vp_symbol_size(vp_guest_symtab(f->guest), sym),
+	};
+	struct vp_exits exits = { 0 };
+
+	struct ot_err *err = find_enter(f, &fn, &exits, ret);
+	vp_exits_deinit(&exits);
+	if (err || !*ret || p->never_leaves)
+		return err;
+	return find_leaves(f, &fn, ret);
+}
+
+static struct ot_err *unwatchable(const struct patcher *p, const char *why)
+{
+	return ot_err_new(
+	    OT_ERR_UNSUPPORTED,
+	    "the guest's kernel may patch its own text, and %s() %s: nothing in its text can be probed "
+	    "(-x trap=hw can)",
+	    p->name, why);
+}
+
+static struct ot_err *add_patcher(struct finder *f, const struct patcher *p)
+{
+	const struct vp_symbol *sym = function(f, p->name);
+	size_t before = f->count;
+	bool covered;
+
+	if (!sym)
+		return p->feature && function(f, p->feature) ? unwatchable(p, "is not among its symbols")
+							     : NULL;
+	struct ot_err *err = cover(f, p, sym, &covered);
+	if (err && ot_err_code(err) != OT_ERR_UNSUPPORTED)
+		return ot_err_prefix(err, "%s", p->name);
+	covered &= !err;
+	ot_err_destroy(err);
+	if (covered)
+		return NULL;
+	f->count = before;
+	return p->need == MUST ? unwatchable(p, "can't be watched") : NULL;
+}
+
+struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, struct vp_batch_site **ret,
+				 uint32_t *ret_count)
+{
+	struct finder f = { .probes = probes, .guest = vp_probes_guest(probes), .traps = traps };
+	struct ot_err *err;
+
+	OT_TRY(vp_probes_disasm(probes, &f.disasm));
+	OT_TRY(vp_probes_text(probes, &f.text));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(patchers); i++) {
+		err = add_patcher(&f, &patchers[i]);
+		if (err) {
+			free(f.sites);
+			return err;
+		}
+	}
+	*ret = f.sites;
+	*ret_count = (uint32_t)f.count;
+	return NULL;
+}
