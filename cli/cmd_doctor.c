@@ -53,9 +53,9 @@ static bool print_kvm(void)
 		return false;
 	}
 	printf("kvm     int3=%s, inject=%s, hw=%s, step=%s, ioeventfd=%s, out=%s, sync_regs=%s, blockirq=%s, "
-	       "vcpus=%u\n",
+	       "user=%s, vcpus=%u\n",
 	       vp_kvm_int3_name(h.int3), vp_kvm_inject_name(h.inject), yes_no(h.hw), yes_no(h.step),
-	       yes_no(h.ioeventfd), yes_no(h.out), yes_no(h.sync_regs), yes_no(h.block_irq), h.max_vcpus);
+	       yes_no(h.ioeventfd), yes_no(h.out), yes_no(h.sync_regs), yes_no(h.block_irq), yes_no(h.user), h.max_vcpus);
 	printf("        %-34s %9.1f ns  (%.1f to %.1f)\n", "an instruction of kernel mode",
 	       h.insn_cost.median, h.insn_cost.min, h.insn_cost.max);
 	print_cost("a hit: out, to us and back", &h.exit_cost);

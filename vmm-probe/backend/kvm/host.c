@@ -181,6 +181,67 @@ static struct ot_err *try_ioeventfd(struct vp_tiny_vm *vm, struct vp_kvm_host *h
 	return vp_kvm_try_bind(vm, fd, false);
 }
 
+/* What a kernel with processes lives by: iretq to user mode, a system call from there, sysretq, and the next
+ * one. A VM of its own, as one that does it wrong ends in a triple fault. */
+static struct ot_err *try_user_on(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+{
+	enum { ENTRY = 0x40, USER = 0x80 };
+	uint8_t code[USER + 8] = {
+		0x6a,
+		VP_TINY_USER_SS,
+		0x68,
+		0,
+		0,
+		0,
+		0, /* push SS; push RSP */
+		0x6a,
+		0x02,
+		0x6a,
+		VP_TINY_USER_CS,
+		0x68,
+		0,
+		0,
+		0,
+		0, /* RFLAGS; CS; RIP */
+		0x48,
+		0xcf, /* iretq */
+		[ENTRY] = 0xe6,
+		VP_TRY_PORT,
+		0x48,
+		0x0f,
+		0x07, /* out; sysretq */
+		[USER] = 0x0f,
+		0x05,
+		0x0f,
+		0x05,
+		0xeb,
+		0xfe, /* syscall; syscall; jmp . */
+	};
+	const uint32_t stack = VP_TINY_STACK - 0x100, user = VP_TINY_CODE + USER;
+	unsigned calls = 0;
+
+	memcpy(code + 3, &stack, sizeof(stack));
+	memcpy(code + 12, &user, sizeof(user));
+	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
+	ot_auto_err struct ot_err *refused = vp_tiny_vm_set_syscall(vm, VP_TINY_CODE + ENTRY);
+	if (refused)
+		return NULL;
+	while (calls < 2 && runs(vm) && vp_tiny_vm_out_port(vm) == VP_TRY_PORT)
+		calls++;
+	host->user = calls == 2;
+	return NULL;
+}
+
+static struct ot_err *try_user(int kvm, struct vp_kvm_host *host)
+{
+	struct vp_tiny_vm vm;
+
+	OT_TRY(vp_tiny_vm_init(&vm, kvm));
+	struct ot_err *err = try_user_on(&vm, host);
+	vp_tiny_vm_deinit(&vm);
+	return err;
+}
+
 static struct ot_err *try_all(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 {
 	OT_TRY(try_out(vm, host));
@@ -225,6 +286,7 @@ struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret)
 	struct ot_err *err = try_all(&vm, &host);
 	vp_tiny_vm_deinit(&vm);
 	OT_TRY(err);
+	OT_TRY(try_user(kvm, &host));
 	*ret = host;
 	return NULL;
 }

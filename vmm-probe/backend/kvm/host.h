@@ -43,6 +43,7 @@ struct vp_kvm_host {
 	bool block_irq; /* KVM_GUESTDBG_BLOCKIRQ is there */
 	bool ioeventfd; /* an `out` is counted without coming out */
 	bool sync_regs; /* registers come and go in kvm_run */
+	bool user;      /* processes: user mode calls the kernel and goes on */
 	uint32_t max_vcpus;
 	struct vp_kvm_cost insn_cost;      /* an instruction of kernel mode, in a loop of two */
 	struct vp_kvm_cost exit_cost;      /* the `out` above, to here and back */

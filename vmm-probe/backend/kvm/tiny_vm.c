@@ -13,16 +13,19 @@
 
 #include "base/cleanup.h"
 
-#define PML4      0x1000u
-#define PDPT      0x2000u
-#define PAGE_DIR  0x3000u
-#define IDT       0x4000u
-#define HANDLERS  0x5000u
-#define GDT       0x6000u
-#define NVECTORS  32u
-#define MAX_CPUID 256u
+#define PML4       0x1000u
+#define PDPT       0x2000u
+#define PAGE_DIR   0x3000u
+#define IDT        0x4000u
+#define HANDLERS   0x5000u
+#define GDT        0x6000u
+#define MSR_STAR   0xc0000081u
+#define MSR_LSTAR  0xc0000082u
+#define MSR_SFMASK 0xc0000084u
+#define NVECTORS   32u
+#define MAX_CPUID  256u
 /* glibc has no name for the member of struct sigevent that SIGEV_THREAD_ID reads. */
-#define sigev_tid _sigev_un._tid
+#define sigev_tid  _sigev_un._tid
 
 static void put64(uint8_t *mem, uint32_t at, uint64_t v)
 {
@@ -44,11 +47,13 @@ static void write_vector(uint8_t *mem, unsigned n)
 
 static void write_tables(uint8_t *mem)
 {
-	put64(mem, PML4, PDPT | 3);
-	put64(mem, PDPT, PAGE_DIR | 3);
-	put64(mem, PAGE_DIR, 0x83); /* 2 MiB from 0, writable */
+	put64(mem, PML4, PDPT | 7);
+	put64(mem, PDPT, PAGE_DIR | 7);
+	put64(mem, PAGE_DIR, 0x87); /* 2 MiB from 0, writable, user mode's too */
 	put64(mem, GDT + 8, 0x00af9b000000ffffull);
 	put64(mem, GDT + 16, 0x00cf93000000ffffull);
+	put64(mem, GDT + 24, 0x00cff3000000ffffull); /* user data, then user code: as sysret wants them */
+	put64(mem, GDT + 32, 0x00affb000000ffffull);
 	for (unsigned i = 0; i < NVECTORS; i++)
 		write_vector(mem, i);
 }
@@ -80,7 +85,7 @@ static struct ot_err *enter_long_mode(int vcpu)
 		return ot_err_os(errno, "KVM_GET_SREGS");
 	s.cs = code;
 	s.ds = s.es = s.fs = s.gs = s.ss = data;
-	s.gdt = (struct kvm_dtable){ .base = GDT, .limit = 23 };
+	s.gdt = (struct kvm_dtable){ .base = GDT, .limit = 39 };
 	s.idt = (struct kvm_dtable){ .base = IDT, .limit = NVECTORS * 16 - 1 };
 	s.cr3 = PML4;
 	s.cr4 = 0x20;       /* PAE */
@@ -179,6 +184,25 @@ struct ot_err *vp_tiny_vm_load(struct vp_tiny_vm *vm, const void *code, size_t l
 	timer_settime(vm->timer, 0, &(const struct itimerspec){ limit, limit }, NULL);
 	OT_TRY(vp_tiny_vm_debug(vm, 0, 0));
 	return vp_tiny_vm_set_regs(vm, &regs);
+}
+
+struct ot_err *vp_tiny_vm_set_syscall(struct vp_tiny_vm *vm, uint64_t entry)
+{
+	struct {
+		struct kvm_msrs head;
+		struct kvm_msr_entry entries[3];
+	} msrs = { .head.nmsrs = 3,
+		   .entries = { { .index = MSR_STAR, .data = 16ull << 48 | 8ull << 32 },
+				{ .index = MSR_LSTAR, .data = entry },
+				{ .index = MSR_SFMASK, .data = 0x200 } } };
+	struct kvm_sregs s;
+
+	if (ioctl(vm->vcpu, KVM_GET_SREGS, &s))
+		return ot_err_os(errno, "KVM_GET_SREGS");
+	s.efer |= 1; /* SCE */
+	if (ioctl(vm->vcpu, KVM_SET_SREGS, &s) || ioctl(vm->vcpu, KVM_SET_MSRS, &msrs) != 3)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this KVM takes no entry point of system calls");
+	return NULL;
 }
 
 struct ot_err *vp_tiny_vm_debug(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0)

@@ -23,6 +23,8 @@
 #define VP_TINY_CODE_SIZE 0x2000u
 #define VP_TINY_STACK     0xfff0u /* RSP at the start */
 #define VP_TINY_EXCEPTION 0x10u   /* + vector: the port that says so */
+#define VP_TINY_USER_SS   0x1bu
+#define VP_TINY_USER_CS   0x23u
 #define VP_TINY_SIZE      0x10000u
 
 struct vp_tiny_vm {
@@ -43,6 +45,10 @@ void vp_tiny_vm_deinit(struct vp_tiny_vm *vm);
 /** Put @p code at VP_TINY_CODE and the vCPU at its first byte with an empty stack, interrupts off, all
  * debugging off. It has a second from now on. LIMIT: longer than VP_TINY_CODE_SIZE. */
 OT_MUST_CHECK struct ot_err *vp_tiny_vm_load(struct vp_tiny_vm *vm, const void *code, size_t len);
+
+/** SYSCALL goes to @p entry, in kernel mode with interrupts off. User mode's selectors are VP_TINY_USER_CS
+ * and _SS. UNSUPPORTED: KVM does not take it. */
+OT_MUST_CHECK struct ot_err *vp_tiny_vm_set_syscall(struct vp_tiny_vm *vm, uint64_t entry);
 
 /** KVM_SET_GUEST_DEBUG; UNSUPPORTED when KVM refuses @p control (KVM_GUESTDBG_*). @p dr0 is the address of
  * hardware breakpoint 0, in use when @p control has USE_HW_BP. */
