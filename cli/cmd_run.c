@@ -3,15 +3,18 @@
  * Options before "--" are the machine's, in QEMU's own spelling where QEMU has one; what is not
  * known here goes to QEMU as it is. Options behind it are dtrace's.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/trace.h"
-#include "vmm-probe/session/launch.h"
+#include "vmm-probe/session/choose.h"
 
 static int usage(FILE *fp)
 {
@@ -25,7 +28,8 @@ static int usage(FILE *fp)
 	      "\t-name NAME      what -g and `outsight guests` call it\n"
 	      "\t-console FILE   where its console goes; - is stderr\n"
 	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
-	      "\t-vmm KIND       qemu (default), or builtin: a small monitor of our own, on KVM\n"
+	      "\t-vmm KIND       auto: the best for this host; builtin: a small monitor of our own,\n"
+	      "\t                on KVM; qemu: its translator (auto)\n"
 	      "\tanything else is handed to QEMU\n\n"
 	      "\tTracing begins when the kernel says that it runs; with -A behind the --, as soon as\n"
 	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
@@ -56,8 +60,22 @@ static uint32_t parse_count(const char *text)
 	return end == text || *end || n > 1024 ? 0 : (uint32_t)n;
 }
 
+static int take_vmm(enum vp_vmm *kind, const char *value)
+{
+	static const char *const names[] = {
+		[VP_VMM_AUTO] = "auto", [VP_VMM_BUILTIN] = "builtin", [VP_VMM_QEMU] = "qemu"
+	};
+
+	for (unsigned i = 0; value && i < OT_ARRAY_SIZE(names); i++)
+		if (!strcmp(value, names[i])) {
+			*kind = (enum vp_vmm)i;
+			return 1;
+		}
+	return -1;
+}
+
 /* Take one option with its value. 1: taken; 0: not ours; -1: its value is no good. */
-static int take(struct vp_launch_opts *vm, const char *name, const char *value)
+static int take(struct vp_launch_opts *vm, enum vp_vmm *kind, const char *name, const char *value)
 {
 	const struct {
 		const char *name;
@@ -74,10 +92,8 @@ static int take(struct vp_launch_opts *vm, const char *name, const char *value)
 		*texts[i].field = value;
 		return value ? 1 : -1;
 	}
-	if (!strcmp(name, "vmm")) {
-		vm->builtin = value && !strcmp(value, "builtin");
-		return vm->builtin || (value && !strcmp(value, "qemu")) ? 1 : -1;
-	}
+	if (!strcmp(name, "vmm"))
+		return take_vmm(kind, value);
 	if (!strcmp(name, "m"))
 		return value && (vm->mem_mib = parse_size(value)) ? 1 : -1;
 	if (!strcmp(name, "smp"))
@@ -85,20 +101,20 @@ static int take(struct vp_launch_opts *vm, const char *name, const char *value)
 	return 0;
 }
 
-static int parse(struct vp_launch_opts *vm, int argc, char **argv, char **extra)
+static int parse(struct vp_launch_opts *vm, enum vp_vmm *kind, int argc, char **argv, char **extra)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *name = argv[i];
 		int taken = 0;
 		if (*name == '-') {
 			name += name[1] == '-' ? 2 : 1;
-			taken = take(vm, name, i + 1 < argc ? argv[i + 1] : NULL);
+			taken = take(vm, kind, name, i + 1 < argc ? argv[i + 1] : NULL);
 		}
 		if (taken < 0) {
 			cli_error("run: %s needs %s", argv[i],
 				  !strcmp(name, "m")     ? "a size"
 				  : !strcmp(name, "smp") ? "a number of vCPUs"
-				  : !strcmp(name, "vmm") ? "qemu or builtin"
+				  : !strcmp(name, "vmm") ? "auto, builtin or qemu"
 							 : "a value");
 			return CLI_EXIT_USAGE;
 		}
@@ -118,7 +134,15 @@ static bool is_alive(void *arg)
 	return poll(&pfd, 1, 0) == 0;
 }
 
-static int boot_and_trace(const struct vp_launch_opts *opts, struct cli_invocation *inv)
+static bool is_elf(const char *path)
+{
+	char magic[4] = "";
+	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) && !memcmp(magic, "\177ELF", 4);
+}
+
+static int boot_and_trace(const struct vp_launch_opts *opts, const char *why, struct cli_invocation *inv)
 {
 	struct cli_booted booted = { .alive = is_alive };
 	struct vp_vm *vm;
@@ -129,7 +153,7 @@ static int boot_and_trace(const struct vp_launch_opts *opts, struct cli_invocati
 	err = vp_vm_launch(opts, &vm);
 	if (err)
 		return cli_fail(err, NULL);
-	cli_notice(&inv->opts, "guest runs under %s", vp_vm_accel_reason(opts));
+	cli_notice(&inv->opts, "guest runs under %s", why);
 	booted.socket = vp_vm_socket(vm);
 	booted.arg = vm;
 	status = cli_trace(inv, &booted);
@@ -140,7 +164,9 @@ static int boot_and_trace(const struct vp_launch_opts *opts, struct cli_invocati
 int cli_cmd_run(int argc, char **argv)
 {
 	struct vp_launch_opts vm = { 0 };
+	enum vp_vmm kind = VP_VMM_AUTO;
 	struct cli_invocation inv;
+	char why[256];
 	char **extra;
 	int split = 1, status;
 
@@ -155,7 +181,7 @@ int cli_cmd_run(int argc, char **argv)
 	extra = calloc((size_t)argc, sizeof(*extra));
 	if (!extra)
 		return cli_fail(ot_err_nomem(), NULL);
-	status = parse(&vm, split, argv, extra);
+	status = parse(&vm, &kind, split, argv, extra);
 	if (status == CLI_GO_ON) {
 		argv[split] = argv[0];
 		status = cli_options_parse(&inv, argc - split, argv + split);
@@ -163,8 +189,13 @@ int cli_cmd_run(int argc, char **argv)
 			cli_error("run: the guest is the one that is booted: leave -g out");
 			status = CLI_EXIT_USAGE;
 		}
-		if (status == CLI_GO_ON)
-			status = boot_and_trace(&vm, &inv);
+		if (status == CLI_GO_ON) {
+			vp_launch_choose(kind, &vm, why, sizeof(why));
+			/* A kernel that has its symbols in its file need not have them in its memory. */
+			if (vm.builtin && !inv.vmlinux && vm.kernel && is_elf(vm.kernel))
+				inv.vmlinux = vm.kernel;
+			status = boot_and_trace(&vm, why, &inv);
+		}
 		cli_options_deinit(&inv);
 	}
 	free(extra);

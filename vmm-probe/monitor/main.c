@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "vmm-probe/backend/kvm/kvm.h"
+#include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/monitor/monitor.h"
 
 #define DEFAULT_MIB 512u
@@ -21,6 +23,7 @@
 struct options {
 	struct vp_mon_config vm;
 	const char *name, *socket, *console;
+	bool help;
 };
 
 static struct vp_mon *running; /* for the signal handler */
@@ -33,8 +36,9 @@ static void usage(FILE *fp)
 	      "\t--append TEXT    its command line\n"
 	      "\t--memory MIB     memory (512)\n"
 	      "\t--smp N          vCPUs (1)\n"
-	      "\t--name NAME      what -g calls it\n"
-	      "\t--socket PATH    where its engine listens; without one it can't be traced\n"
+	      "\t--name NAME      what -g calls it (vmm-PID)\n"
+	      "\t--socket PATH    where its engine listens, instead of where `outsight guests` looks;\n"
+	      "\t                 none: it can't be traced\n"
 	      "\t--console FILE   where COM1 goes; stdin and stdout without it\n",
 	      fp);
 }
@@ -52,7 +56,7 @@ static bool number(const char *text, uint64_t max, uint64_t *ret)
 
 static bool parse(int argc, char **argv, struct options *o)
 {
-	enum { KERNEL = 256, INITRD, APPEND, MEMORY, SMP, NAME, SOCKET, CONSOLE };
+	enum { KERNEL = 256, INITRD, APPEND, MEMORY, SMP, NAME, SOCKET, CONSOLE, HELP };
 	static const struct option longs[] = {
 		{ "kernel", required_argument, NULL, KERNEL },
 		{ "initrd", required_argument, NULL, INITRD },
@@ -62,14 +66,14 @@ static bool parse(int argc, char **argv, struct options *o)
 		{ "name", required_argument, NULL, NAME },
 		{ "socket", required_argument, NULL, SOCKET },
 		{ "console", required_argument, NULL, CONSOLE },
-		{ "help", no_argument, NULL, 'h' },
+		{ "help", no_argument, NULL, HELP },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t mib = DEFAULT_MIB, smp = 1;
 	bool ok = true;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "h", longs, NULL)) >= 0)
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) >= 0)
 		switch (c) {
 		case KERNEL:
 			o->vm.kernel = optarg;
@@ -95,6 +99,9 @@ static bool parse(int argc, char **argv, struct options *o)
 		case CONSOLE:
 			o->console = optarg;
 			break;
+		case HELP:
+			o->help = true;
+			return true;
 		default:
 			ok = false;
 			break;
@@ -229,11 +236,21 @@ static void tell_sessions(struct vp_engine *engine, enum vp_mon_end end)
 static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 {
 	struct glue g = { 0 };
+	char name[32], socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
+	if (!o->name) {
+		snprintf(name, sizeof(name), "vmm-%d", (int)getpid());
+		o->name = name;
+	}
+	if (!o->socket) {
+		OT_TRY(vp_socket_dir_make(socket, sizeof(socket)));
+		OT_TRY(vp_socket_path(getpid(), socket, sizeof(socket)));
+		o->socket = socket;
+	}
 	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after, leave };
 	OT_TRY(open_console(o));
 	OT_TRY(vp_mon_create(&o->vm, &g.mon));
-	struct ot_err *err = o->socket ? start_engine(&g, o) : NULL;
+	struct ot_err *err = strcmp(o->socket, "none") ? start_engine(&g, o) : NULL;
 	if (!err) {
 		running = g.mon;
 		signal(SIGTERM, on_signal);
@@ -250,12 +267,16 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .name = "guest" };
+	struct options o = { 0 };
 	enum vp_mon_end end = VP_MON_FAILED;
 
 	if (!parse(argc, argv, &o)) {
 		usage(stderr);
 		return 2;
+	}
+	if (o.help) {
+		usage(stdout);
+		return 0;
 	}
 	struct ot_err *err = run(&o, &end);
 	if (err) {

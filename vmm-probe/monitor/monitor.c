@@ -32,9 +32,8 @@ static struct ot_err *open_kvm(struct vp_mon *mon)
 {
 	mon->kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (mon->kvm < 0)
-		return ot_err_new(errno == ENOENT ? OT_ERR_NOT_FOUND : OT_ERR_PERMISSION,
-				  "/dev/kvm: %s (`outsight doctor` says what this host can do)",
-				  strerror(errno));
+		return ot_err_new(errno == EACCES || errno == EPERM ? OT_ERR_PERMISSION : OT_ERR_NOT_FOUND,
+				  "/dev/kvm: %s (`outsight doctor` says what to do)", strerror(errno));
 	if (ioctl(mon->kvm, KVM_GET_API_VERSION, 0) != KVM_API)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "/dev/kvm is not KVM's API version %d", KVM_API);
 	int max = ioctl(mon->kvm, KVM_CHECK_EXTENSION, KVM_CAP_MAX_VCPUS);

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,6 +19,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/session/client.h"
 
 #define QEMU_MIN     10
@@ -39,7 +39,7 @@
 struct vp_vm {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd;
-	int log; /* memfd with what QEMU printed */
+	int log;          /* memfd with what QEMU printed */
 	const char *what; /* for messages: "QEMU" */
 	char socket[108];
 };
@@ -336,15 +336,6 @@ static struct ot_err *wait_engine(struct vp_vm *vm, const struct vp_launch_opts 
 	}
 }
 
-/* Where the plugin listens when it is not told: vmm-probe/backend/tcg/plugin.c. */
-static void socket_path(struct vp_vm *vm)
-{
-	const char *base = getenv("XDG_RUNTIME_DIR");
-
-	snprintf(vm->socket, sizeof(vm->socket), "%s/outsight/%d.sock", base && *base == '/' ? base : "/run",
-		 (int)vm->pid);
-}
-
 static const char *qemu_binary(const char *qemu)
 {
 	if (!qemu)
@@ -365,20 +356,7 @@ struct ot_err *vp_launch_check(const char *qemu)
 	return err;
 }
 
-/* Where the monitor is to listen: it is told. */
-static struct ot_err *make_socket_path(struct vp_vm *vm)
-{
-	const char *base = getenv("XDG_RUNTIME_DIR");
-	char dir[sizeof(vm->socket) - 24];
-
-	snprintf(dir, sizeof(dir), "%s/outsight", base && *base == '/' ? base : "/run");
-	if (mkdir(dir, 0755) && errno != EEXIST)
-		return ot_err_os(errno, "%s can't be made", dir);
-	snprintf(vm->socket, sizeof(vm->socket), "%s/run-%d.sock", dir, (int)getpid());
-	return NULL;
-}
-
-static void make_monitor_args(struct args *args, const struct vp_vm *vm, const struct vp_launch_opts *opts)
+static void make_monitor_args(struct args *args, const struct vp_launch_opts *opts)
 {
 	const char *console = opts->serial ? opts->serial : "/dev/null";
 
@@ -391,12 +369,11 @@ static void make_monitor_args(struct args *args, const struct vp_vm *vm, const s
 	add2(args, "--smp", ot_arena_printf(args->arena, "%u", opts->smp ? opts->smp : 1));
 	add2(args, "--name",
 	     opts->name ? opts->name : ot_arena_printf(args->arena, "outsight-%d", (int)getpid()));
-	add2(args, "--socket", vm->socket);
 	add2(args, "--console",
 	     strcmp(console, "-") ? console : ot_arena_printf(args->arena, "/proc/%d/fd/2", (int)getpid()));
 }
 
-static struct ot_err *prepare(struct vp_vm *vm, struct args *args, const struct vp_launch_opts *opts)
+static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *opts)
 {
 	const char *qemu = qemu_binary(opts->qemu);
 	char *plugin = NULL;
@@ -407,8 +384,7 @@ static struct ot_err *prepare(struct vp_vm *vm, struct args *args, const struct 
 		if (!opts->kernel || opts->nextra || opts->cpu)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "the builtin monitor takes a kernel, and %s",
 					  opts->kernel ? "no options of QEMU's" : "none was given");
-		OT_TRY(make_socket_path(vm));
-		make_monitor_args(args, vm, opts);
+		make_monitor_args(args, opts);
 	} else {
 		OT_TRY(check_version(qemu));
 		OT_TRY(find_plugin(args->arena, &plugin));
@@ -426,7 +402,7 @@ static struct ot_err *start_vmm(struct vp_vm *vm, struct ot_arena *arena, const 
 	if (!args)
 		return ot_err_nomem();
 	args->arena = arena;
-	OT_TRY(prepare(vm, args, opts));
+	OT_TRY(prepare(args, opts));
 	vm->what = opts->builtin ? "the monitor" : "QEMU";
 	vm->log = memfd_create("vmm-log", MFD_CLOEXEC);
 	if (vm->log < 0)
@@ -435,8 +411,7 @@ static struct ot_err *start_vmm(struct vp_vm *vm, struct ot_arena *arena, const 
 	vm->pidfd = (int)syscall(SYS_pidfd_open, vm->pid, 0);
 	if (vm->pidfd < 0)
 		return ot_err_os(errno, "pidfd_open");
-	if (!opts->builtin)
-		socket_path(vm);
+	OT_TRY(vp_socket_path(vm->pid, vm->socket, sizeof(vm->socket)));
 	return wait_engine(vm, opts);
 }
 
@@ -492,15 +467,4 @@ const char *vp_vm_socket(const struct vp_vm *vm)
 int vp_vm_fd(const struct vp_vm *vm)
 {
 	return vm->pidfd;
-}
-
-const char *vp_vm_accel_reason(const struct vp_launch_opts *opts)
-{
-	if (opts->builtin)
-		return "kvm: in the builtin monitor";
-	if (access("/dev/kvm", F_OK))
-		return "tcg: this host has no /dev/kvm";
-	if (access("/dev/kvm", R_OK | W_OK))
-		return "tcg: /dev/kvm is not open to this user";
-	return "tcg: as always with QEMU; --vmm builtin runs it on KVM";
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Booting a guest to trace, for `outsight run`: QEMU with its translator (tcg), our plugin in
- * it, guest RAM in a shared memfd; or our own monitor on KVM. The guest belongs to the process that launched it: it is
- * stopped with it, however that ends.
+ * it, guest RAM in a shared memfd; or our own monitor on KVM. The guest belongs to the process that launched
+ * it: it is stopped with it, however that ends.
  */
 #ifndef VP_SESSION_LAUNCH_H
 #define VP_SESSION_LAUNCH_H
@@ -45,8 +45,8 @@ struct vp_launch_opts {
  */
 OT_MUST_CHECK struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **ret);
 
-/** Whether vp_vm_launch() would find a QEMU (@p qemu as in struct vp_launch_opts) that is new enough, and the plugin;
- * if not, the error that it would return. */
+/** Whether vp_vm_launch() would find a QEMU (@p qemu as in struct vp_launch_opts) that is new enough, and the
+ * plugin; if not, the error that it would return. */
 OT_MUST_CHECK struct ot_err *vp_launch_check(const char *qemu);
 
 /** Stop the guest and free it: asks QEMU to end, and kills it when it does not within 5 s. NULL
@@ -60,8 +60,5 @@ const char *vp_vm_socket(const struct vp_vm *vm);
 
 /** Readable once QEMU has ended; owned by the VM. */
 int vp_vm_fd(const struct vp_vm *vm);
-
-/** Which accelerator a guest gets, and why, in one line: "tcg: …". Valid for good. */
-const char *vp_vm_accel_reason(const struct vp_launch_opts *opts);
 
 #endif

@@ -15,9 +15,8 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/session/client.h"
-
-#define SYSTEM_DIR "/run/outsight"
 
 static void cleanup_dir(DIR **dir)
 {
@@ -88,17 +87,14 @@ static int by_pid(const void *a, const void *b)
 
 struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	struct list list = { 0 };
-	struct ot_err *err = NULL;
+	char dir[PATH_MAX];
+	struct ot_err *err = vp_socket_dir(dir, sizeof(dir));
 
-	if (runtime && *runtime) {
-		char dir[PATH_MAX];
-		snprintf(dir, sizeof(dir), "%s/outsight", runtime);
-		err = scan_dir(dir, &list);
-	}
 	if (!err)
-		err = scan_dir(SYSTEM_DIR, &list);
+		err = scan_dir(dir, &list);
+	if (!err && strcmp(dir, VP_SOCKET_SYSTEM_DIR) != 0)
+		err = scan_dir(VP_SOCKET_SYSTEM_DIR, &list);
 	if (err) {
 		free(list.items);
 		return err;

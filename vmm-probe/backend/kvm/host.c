@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
@@ -12,7 +13,9 @@
 #include "base/cleanup.h"
 #include "vmm-probe/backend/kvm/host_internal.h"
 
-#define KVM_API 12
+#define KVM_API      12
+/* Where an instruction of kernel mode costs more than this, a stock kernel does not boot in useful time. */
+#define FAST_INSN_NS 50.0
 
 const char *vp_kvm_int3_name(enum vp_kvm_int3 v)
 {
@@ -26,6 +29,26 @@ const char *vp_kvm_inject_name(enum vp_kvm_inject v)
 	static const char *const names[] = { "never", "rip", "rip+1" };
 
 	return names[v];
+}
+
+bool vp_kvm_host_traces(const struct vp_kvm_host *host)
+{
+	return host->out && host->sync_regs;
+}
+
+bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)
+{
+	if (!vp_kvm_host_traces(host))
+		snprintf(why, size, "this KVM has no %s, which traps need",
+			 host->out ? "synced registers" : "exit for each write to a port");
+	else if (!host->user)
+		snprintf(why, size, "this KVM gets system calls wrong: its guests can have no processes");
+	else if (host->insn_cost.median > FAST_INSN_NS)
+		snprintf(why, size, "this KVM interprets kernel mode, %.0f ns an instruction",
+			 host->insn_cost.median);
+	else
+		return true;
+	return false;
 }
 
 enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm)
@@ -257,8 +280,11 @@ static struct ot_err *open_kvm(const char *path, int *ret)
 	ot_auto_close int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
-		return ot_err_new(OT_ERR_PERMISSION,
-				  "%s: no permission: be root or in the group that owns it", path);
+		return ot_err_new(
+		    OT_ERR_PERMISSION,
+		    "%s: no permission: add yourself to the group that owns it (usermod -aG kvm "
+		    "USER, then log in anew), or be root",
+		    path);
 	if (fd < 0)
 		return ot_err_new(
 		    OT_ERR_NOT_FOUND,

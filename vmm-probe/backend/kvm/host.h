@@ -11,6 +11,7 @@
 #define VP_KVM_HOST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -60,6 +61,12 @@ struct vp_kvm_host {
  *         than version 12, or it makes no 64-bit VM. What a KVM merely lacks is no error but in @p ret.
  */
 OT_MUST_CHECK struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret);
+
+/** Can a guest be traced on such a host at all? */
+bool vp_kvm_host_traces(const struct vp_kvm_host *host);
+
+/** Is it good for a stock kernel as well? If not, @p why gets the reason: "this KVM …". */
+bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size);
 
 /** "never", "debug-exit", "emulation-failure"; "never", "rip", "rip+1". Static. */
 const char *vp_kvm_int3_name(enum vp_kvm_int3 v);

@@ -8,12 +8,12 @@
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "vmm-probe/engine/socket_path.h"
 
 #define DRAIN_MS 2000
 
@@ -76,32 +76,13 @@ static const struct vp_backend_ops tcg_ops = {
 	.nvcpus = op_nvcpus,
 };
 
-/* Where a client looks: $XDG_RUNTIME_DIR/outsight, or /run/outsight, made when it is not there. */
-static struct ot_err *socket_dir(char *ret, size_t size)
-{
-	const char *base = getenv("XDG_RUNTIME_DIR");
-	int n;
-
-	if (!base || *base != '/')
-		base = "/run";
-	n = snprintf(ret, size, "%s/outsight", base);
-	if (n < 0 || (size_t)n >= size)
-		return ot_err_new(OT_ERR_LIMIT, "%s is too long a path for a socket: give socket=PATH", base);
-	if (mkdir(ret, 0700) && errno != EEXIST)
-		return ot_err_os(errno, "%s can't be made (give socket=PATH)", ret);
-	return NULL;
-}
-
-/* DIR/PID.sock, unless a path was given. Not before the first vCPU: -daemonize changes the pid. */
+/* Unless a path was given. Not before the first vCPU: -daemonize changes the pid. */
 static struct ot_err *default_socket(void)
 {
-	char dir[sizeof(vp_tcg.socket) - 16];
-
 	if (*vp_tcg.socket)
 		return NULL;
-	OT_TRY(socket_dir(dir, sizeof(dir)));
-	snprintf(vp_tcg.socket, sizeof(vp_tcg.socket), "%s/%d.sock", dir, (int)getpid());
-	return NULL;
+	return ot_err_prefix(vp_socket_path(getpid(), vp_tcg.socket, sizeof(vp_tcg.socket)),
+			     "no socket (socket=PATH gives one)");
 }
 
 static struct ot_err *start_engine(void)
@@ -274,7 +255,7 @@ static struct ot_err *check_qemu(const struct qemu_info *info)
 
 static struct ot_err *load(const struct qemu_info *info, int argc, char **argv)
 {
-	char dir[sizeof(vp_tcg.socket) - 16];
+	char dir[sizeof(vp_tcg.socket)];
 	pthread_condattr_t attr;
 
 	OT_TRY(check_qemu(info));
@@ -282,7 +263,9 @@ static struct ot_err *load(const struct qemu_info *info, int argc, char **argv)
 	if (!*vp_tcg.name)
 		default_name();
 	if (!*vp_tcg.socket)
-		OT_TRY(socket_dir(dir, sizeof(dir))); /* said now, rather than while the guest runs */
+		/* Said now, rather than while the guest runs. */
+		OT_TRY(
+		    ot_err_prefix(vp_socket_dir_make(dir, sizeof(dir)), "no socket (socket=PATH gives one)"));
 	vp_tcg.nvcpus = info->system.max_vcpus > info->system.smp_vcpus ? (uint32_t)info->system.max_vcpus
 									: (uint32_t)info->system.smp_vcpus;
 	vp_tcg.wait_vcpus = info->system.smp_vcpus > 1 ? 2 : 1;

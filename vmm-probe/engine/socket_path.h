@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where engines listen when they are not told, and clients look: one socket a VMM. */
+#ifndef VP_ENGINE_SOCKET_PATH_H
+#define VP_ENGINE_SOCKET_PATH_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+#define VP_SOCKET_SYSTEM_DIR "/run/outsight"
+
+/** $XDG_RUNTIME_DIR/outsight, else VP_SOCKET_SYSTEM_DIR. LIMIT: longer than @p size, less what a socket's
+ * name takes. */
+OT_MUST_CHECK struct ot_err *vp_socket_dir(char *ret, size_t size);
+
+/** The same, made (0700) when it is not there. */
+OT_MUST_CHECK struct ot_err *vp_socket_dir_make(char *ret, size_t size);
+
+/** DIR/PID.sock of the VMM with that PID. */
+OT_MUST_CHECK struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which VMM a guest that is to be traced gets on this host. */
+#ifndef VP_SESSION_CHOOSE_H
+#define VP_SESSION_CHOOSE_H
+
+#include "vmm-probe/session/launch.h"
+
+enum vp_vmm {
+	VP_VMM_AUTO, /* the best for this host */
+	VP_VMM_BUILTIN,
+	VP_VMM_QEMU,
+};
+
+/**
+ * Set opts->builtin, and say why in @p why: "kvm: …" or "tcg: …". AUTO is the builtin monitor where this
+ * host's KVM, tried out with a tiny guest, is good for a stock kernel and nothing was asked for that only
+ * QEMU has; else QEMU's translator; without a QEMU, KVM if a probe can be planted there at all. What then
+ * still does not work, vp_vm_launch() says.
+ */
+void vp_launch_choose(enum vp_vmm asked, struct vp_launch_opts *opts, char *why, size_t size);
+
+#endif
