@@ -25,6 +25,10 @@ from lib.scenario import LineResult, parse_symbols
 from vmm_guest import VmmGuest
 
 KILLS = 20
+TOGGLES = 1000
+TOGGLE_SECONDS = 180
+SELF_PATCHES = 200
+SELF_PATCH_SECONDS = 200
 VCPUS = 2
 SMALL_SECONDS = 200
 LOG_CHARS = 6000
@@ -245,6 +249,42 @@ class Faults(LabTest):
         job.wait_end()
 
 
+class Patching(LabTest):
+    """The text changes under running vCPUs: by us, and by the guest itself."""
+
+    def test_enabled_a_thousand_times(self):
+        """Entries and returns of hot functions, under system calls and timer interrupts on both vCPUs."""
+        program = ("syscall::getppid:entry,fbt::__x64_sys_getppid:return,fbt::*hrtimer*:entry,fbt::tick_*:entry,"
+                   "fbt::update_process_times:return,fbt::schedule:entry { @ = count(); }")
+        before = self.guest.check("textsum")
+        job = self.guest.spawn("while :; do getppid_loop 4 20000 || break; done")
+        toggle = os.path.join(LAB.build, "tests", "kvm-lab", "kvm_toggle")
+        done = subprocess.run([toggle, self.guest.socket_path, str(TOGGLES), program], capture_output=True, text=True,
+                              env=self.outsight.environment(self.guest), timeout=TOGGLE_SECONDS, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        match = re.fullmatch(rf"rounds {TOGGLES} hits (\d+)\n", done.stdout)
+        self.assertTrue(match, done.stdout)
+        self.assertGreater(int(match.group(1)), TOGGLES, done.stdout)
+        self.assertRegex(job.output(), r"^calls 80000 parent")
+        self.assertNotIn("wrong", job.output())
+        self.guest.check("kill -9 -1 2>/dev/null; true")
+        self.assertEqual(self.guest.check("textsum"), before)
+
+    def test_guest_patches_its_own_text(self):
+        """Function tracer, kprobes and static keys on and off at a function that is probed: nobody miscounts."""
+        rounds, calls = SELF_PATCHES, 20
+        trace = self.traced('syscall::getppid:entry /execname == "selfpatch"/ { @e = count(); } '
+                            'fbt::__x64_sys_getppid:return /execname == "selfpatch"/ { @r = count(); } '
+                            'fbt::try_to_wake_up:entry,fbt::schedule:entry,fbt::enqueue_task*:entry { @[probefunc] = count(); }')
+        out = self.guest.check(f"selfpatch {rounds} {calls}", SELF_PATCH_SECONDS)
+        trace.stop()
+        total = rounds * calls
+        self.assertEqual(out.split(), f"calls {total} function {total} kprobe {total} behind {total} return {total} "
+                                      f"event {total}".split(), trace.story())
+        self.counted(numbers(trace.out), [3 * total] * 2, trace.story())
+        self.assertTrue(keyed(trace.out), trace.story())
+
+
 class End(LabTest):
     """Last, as the name sorts: the guest's own end."""
 
@@ -316,7 +356,7 @@ def main():
         if reason:
             print(f"SKIP {kernel}: {reason}")
             continue
-        cases = ([Doctor] if number == 0 else []) + [Counts, Faults, End]
+        cases = ([Doctor] if number == 0 else []) + [Counts, Faults, Patching, End]
         with tempfile.TemporaryDirectory(prefix="outsight-kvm-lab-") as logs:
             result = run_kernel(build, logs, kernel, args.tests, cases)
             bad = len(result.failures) + len(result.errors)

@@ -44,7 +44,8 @@ static off_t offset_of(int fd, uint64_t address, uint64_t size)
 	Elf64_Phdr ph[PHDRS_MAX];
 
 	if (pread(fd, &eh, sizeof(eh), 0) != sizeof(eh) || eh.e_phnum > PHDRS_MAX ||
-	    pread(fd, ph, eh.e_phnum * sizeof(ph[0]), (off_t)eh.e_phoff) != (ssize_t)(eh.e_phnum * sizeof(ph[0])))
+	    pread(fd, ph, eh.e_phnum * sizeof(ph[0]), (off_t)eh.e_phoff) !=
+		(ssize_t)(eh.e_phnum * sizeof(ph[0])))
 		die("/proc/kcore");
 	for (int i = 0; i < eh.e_phnum; i++) {
 		if (ph[i].p_type == PT_LOAD && address >= ph[i].p_vaddr &&
