@@ -21,7 +21,13 @@ _start:
 	movq	$(kernel_directory - VMA + PRESENT_WRITABLE), %rax
 	movq	%rax, pdpt_high + 510 * 8 - VMA
 	movq	$(0x1000000 + LARGE), %rax
-	movq	%rax, kernel_directory + 8 * 8 - VMA
+	movq	$(kernel_directory + 8 * 8 - VMA), %rbx
+	movl	$image_large_pages, %ecx
+1:	movq	%rax, (%rbx)
+	addq	$0x200000, %rax
+	addq	$8, %rbx
+	decl	%ecx
+	jnz	1b
 	movq	$(pdpt_low - VMA + PRESENT_WRITABLE), %rax
 	movq	%rax, init_top_pgt - VMA
 	movq	$(pdpt_high - VMA + PRESENT_WRITABLE), %rax
