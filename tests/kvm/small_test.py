@@ -20,6 +20,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__f
 from lib.scenario import LineResult
 
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
+MANY = os.path.join(os.path.dirname(GUEST), "many-guest")
 VMM = os.path.join(os.path.dirname(OUTSIGHT), "outsight-vmm")
 FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
 CALLS = 50
@@ -37,12 +38,13 @@ def elf_text(path):
 class Vm:
     """A small guest in a monitor of its own."""
 
-    def __init__(self, cpus, extra=""):
+    def __init__(self, cpus, extra="", kernel=GUEST):
+        self.kernel = kernel
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
         self.socket = os.path.join(self.dir.name, "socket")
         self.console_path = os.path.join(self.dir.name, "console")
         self.process = subprocess.Popen(
-            [VMM, "--kernel", GUEST, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
+            [VMM, "--kernel", kernel, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
              "--console", self.console_path, "--append", f"cpus={cpus} calls={CALLS} {extra}"],
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.wait_for("READY")
@@ -61,7 +63,7 @@ class Vm:
 
     def command(self, program, *options):
         """Without a limit to what it may cost: these counts are exact."""
-        return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-q", "-x", "maxcost=0", *options,
+        return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", self.kernel, "-q", "-x", "maxcost=0", *options,
                 "-n", program]
 
     def trace_to_the_end(self, program):
@@ -86,7 +88,7 @@ class Vm:
 
     def text(self):
         """The guest's text as it is now."""
-        paddr, text = elf_text(GUEST)
+        paddr, text = elf_text(self.kernel)
         with open(self.memory_path(), "rb") as f:
             f.seek(paddr)
             return f.read(len(text))
@@ -171,7 +173,7 @@ class SmallGuest(unittest.TestCase):
         self.check_unharmed(vm)
 
     def list(self, vm, *args):
-        done = subprocess.run([OUTSIGHT, "-g", vm.socket, "--no-cache", "--vmlinux", GUEST, *args],
+        done = subprocess.run([OUTSIGHT, "-g", vm.socket, "--no-cache", "--vmlinux", vm.kernel, *args],
                               capture_output=True, text=True, timeout=60, check=False)
         return done.returncode, done.stdout, done.stderr
 
@@ -196,6 +198,19 @@ class SmallGuest(unittest.TestCase):
         # a wildcard takes the others
         out = vm.trace(ROUND % "fbt::*ed_*:entry,fbt::*ed_*:return /on/ { @[probefunc] = count(); }")
         self.assertEqual(counts_of(out)[("probed_nop",)], CALLS * 2)
+
+    def test_thirty_thousand(self):
+        """As many probes as a Linux kernel has functions, with those that are hit among them."""
+        vm = Vm(2, kernel=MANY)
+        self.addCleanup(vm.close)
+        before = vm.text()
+        _, out, err = self.list(vm, "-e", "-n", "fbt::many_*:")
+        self.assertEqual((out, err), ("", ""))
+        out = vm.trace(ROUND % "fbt::many_*:,fbt::probed_*: /on/ { @[probefunc, probename] = count(); }")
+        self.assertEqual(counts_of(out), {(f"probed_{f}", end): CALLS * 2 * (2 if f == "load" else 1)
+                                          for f in FUNCTIONS for end in ("entry", "return")})
+        self.assertEqual(vm.text(), before)
+        self.assertNotIn("FAIL", vm.console())
 
     def test_plan(self):
         """--plan: a line for each place, and the text stays as it is."""
