@@ -7,12 +7,10 @@
 One boot of the lab serves all.
 """
 import argparse
-import contextlib
 import glob
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 
@@ -70,19 +68,15 @@ def main():
             return 77
         print(f"in scripts/kvm-lab, as {why_not}", flush=True)
         command = [os.path.join(ROOT, "scripts", "kvm-lab"), "--", *tests, "--lab"]
-    # A group of its own, so that nothing is left when the time is over.
-    process = subprocess.Popen([*command, *args.tests], start_new_session=True)
+    # However this process ends, the lab ends with it.
+    process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command, *args.tests])
     try:
         return process.wait(LIMIT)
     except subprocess.TimeoutExpired:
         print(f"FAIL all: not at its end after {LIMIT} s")
-        os.killpg(process.pid, signal.SIGTERM)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
+        process.terminate()
+        process.wait(30)
         return 1
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -139,6 +139,7 @@ int main(int argc, char **argv)
 	t.socket = argv[1];
 	signal(SIGPIPE, SIG_IGN);
 	dif_options_init(&t.options);
+	t.options.maxcost = 0;
 	struct ot_err *err = run(&t, (unsigned)atoi(argv[2]), argv[3]);
 	if (err) {
 		fprintf(stderr, "toggle: %s\n", ot_err_message(err));
