@@ -40,11 +40,12 @@ class Gdb:
         return self.receive()
 
 
-def hit_loop(path, address, seconds):
-    """Stop at address for so long; returns seconds a hit."""
+def hit_loop(path, address, seconds, kind=0):
+    """Stop at address for so long, by a breakpoint of gdb's kind (0: software, 1: hardware); seconds a hit."""
     gdb = Gdb(path)
     gdb.ask("?")
-    gdb.ask(f"Z0,{address:x},1")
+    if gdb.ask(f"Z{kind},{address:x},1") != "OK":
+        raise RuntimeError("the gdbstub sets no such breakpoint")
     value = struct.pack("<Q", address + 5).hex()
     hits, start = 0, time.monotonic()
     while time.monotonic() - start < seconds:
@@ -52,6 +53,6 @@ def hit_loop(path, address, seconds):
         gdb.ask(f"P{RIP:x}={value}")
         hits += 1
     took = time.monotonic() - start
-    gdb.ask(f"z0,{address:x},1")
+    gdb.ask(f"z{kind},{address:x},1")
     gdb.ask("D")
     return took / hits

@@ -27,5 +27,8 @@ class Report:
         self.missed += not met
         print(f"{what:<52} goal {goal:<22} {figure:<46} {'MET' if met else 'MISSED'}", flush=True)
 
+    def skip(self, what, reason):
+        print(f"{what:<52} SKIP: {reason}", flush=True)
+
     def figure(self, what, figure):
         print(f"{what:<52} {'':<27} {figure}", flush=True)

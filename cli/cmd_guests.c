@@ -33,7 +33,8 @@ static void print_json(const struct vp_guest_info *guests, size_t count)
 		print_json_string(g->backend);
 		printf(", \"kernel\": ");
 		print_json_string(g->release);
-		printf(", \"sessions\": %u, \"socket\": ", g->nsessions);
+		printf(", \"sessions\": %u, \"held_ms\": %.3f, \"socket\": ", g->nsessions,
+		       (double)g->held_ns / 1e6);
 		print_json_string(g->socket);
 		putchar('}');
 	}

@@ -148,6 +148,10 @@ struct vp_backend_ops {
 
 	uint32_t (*nvcpus)(void *backend);
 
+	/* Optional. How long its vCPUs have been kept out of the guest in all, for changes of its text. Any
+	 * thread. */
+	uint64_t (*held_ns)(void *backend);
+
 	/* Optional. VP_TRAPS_*: what it can do where it changes guest text. Without: it does not. */
 	uint32_t (*traps)(void *backend);
 

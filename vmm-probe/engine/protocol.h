@@ -73,8 +73,8 @@ struct vp_msg_hello_reply {
 	uint32_t counter_slots;
 	uint32_t can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
-	uint32_t pad;
 	uint32_t nram;
+	uint64_t held_ns; /* vCPUs have been kept out of the guest so long, since the engine was made */
 	struct vp_ram_range ram[]; /* fd_index: of the descriptors that came along */
 };
 

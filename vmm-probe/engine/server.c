@@ -129,6 +129,7 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	r->guest_id = e->guest_id;
 	r->counter_slots = e->nslots;
 	r->can_profile = e->ops->request_sample != NULL;
+	r->held_ns = e->ops->held_ns ? e->ops->held_ns(e->backend) : 0;
 	r->traps = e->ops->traps ? e->ops->traps(e->backend) : 0;
 	r->nram = nram;
 	if (nram)

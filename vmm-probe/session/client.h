@@ -16,6 +16,7 @@ struct vp_client {
 	uint32_t guest_id;
 	bool can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
+	uint64_t held_ns;
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];

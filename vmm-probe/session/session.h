@@ -209,6 +209,7 @@ struct vp_guest_info {
 	char socket[108];  /* as struct sockaddr_un has it */
 	char release[128]; /* kernel release when it is known without reading the guest; "" */
 	uint32_t nsessions;
+	uint64_t held_ns; /* its vCPUs were kept out of it so long, for changes of its text */
 };
 
 /** Guests with an engine in them (control sockets found and answering). *ret is owned by the caller. */

@@ -91,6 +91,8 @@ struct vp_kvm {
 	_Atomic(struct vp_kvm_traps *) traps;
 	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
 	_Atomic uint32_t held;
+	uint64_t held_since_ns;   /* the holder's */
+	_Atomic uint64_t held_ns; /* in all, until the last release */
 	struct vp_kvm_counter counters[VP_KVM_COUNTERS];
 	bool int3;                 /* int3s come to us */
 	uint64_t hw[VP_HW_SITES];  /* debug registers; this and int3 change while the vCPUs are held */
@@ -110,6 +112,7 @@ void vp_kvm_hold(struct vp_kvm *kvm);
  * its turn this vCPU counts as out, and another may exchange or free the plan, its sites and traps: nothing
  * taken from those before may be used after. */
 void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu);
+uint64_t vp_kvm_held_ns(void *backend);
 /** End either; on the thread that began it. */
 void vp_kvm_release(struct vp_kvm *kvm);
 

@@ -136,6 +136,7 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
+	.held_ns = vp_kvm_held_ns,
 	.traps = traps,
 	.sweep = vp_kvm_sweep,
 	.patching = vp_kvm_patching_read,
