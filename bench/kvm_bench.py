@@ -92,7 +92,7 @@ class Vm:
     def held_ms(self):
         done = subprocess.run([self.args.outsight, "guests", "--json"], env=self.env, capture_output=True, text=True,
                               check=True)
-        return json.loads(done.stdout)[0]["held_ms"]
+        return next(g["held_ms"] for g in json.loads(done.stdout) if g["pid"] == self.process.pid)
 
     def command(self, program, *options):
         return [self.args.outsight, "-g", self.socket, "--no-cache", "--vmlinux", self.args.guest, "-q", "-x",
