@@ -101,7 +101,8 @@ class LabTest(unittest.TestCase):
             raise
 
     def started(self, *args):
-        trace = Trace(self.outsight.binary, ["-g", self.guest.socket_path, *args],
+        # These counts are exact, however much of an emulated host's time they take.
+        trace = Trace(self.outsight.binary, ["-g", self.guest.socket_path, "-x", "maxcost=0", *args],
                       self.outsight.environment(self.guest))
         self.traces.append(trace)
         return trace
