@@ -44,7 +44,7 @@ class Tracing:
     def __init__(self, guest, program, *options):
         self.out = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [OUTSIGHT, "-g", guest.socket_path, *options, "-n", program],
+            [OUTSIGHT, "-g", guest.socket_path, "-x", "maxcost=0", *options, "-n", program],
             stdout=self.out, stderr=subprocess.PIPE, text=True)
 
     def __enter__(self):
