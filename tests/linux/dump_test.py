@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Dead guests read from dumps, and several guests in one session."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,19 @@ class Dumps(Scenario):
         self.assertEqual(status, 1)
         self.assertIn("is a dump", err)
 
+    def check_plan(self, path):
+        """Nearly every function of a stock kernel can be probed where text has to be changed for it."""
+        bench = os.path.join(os.path.dirname(self.outsight.binary), "plan_bench")
+        out = subprocess.run([bench, path], capture_output=True, text=True, timeout=120, check=True).stdout
+        found = re.findall(r"^(entry|return) +([\w,]+) +(\d+) native +(\d+) emulate +(\d+) step +(\d+) refused", out, re.M)
+        self.assertEqual(len(found), 8, out)
+        for end, host, *numbers in found:
+            native, emulate, step, refused = map(int, numbers)
+            self.assertGreater(native + emulate + step, 30000, out)
+            # initialisation code, unlikely parts and trampolines are symbols too, an eighth of all
+            self.assertLess(refused, (native + emulate + step + refused) * 0.17, f"{end} {host}\n{out}")
+        self.assertGreater(int(found[0][2]), 30000, "fentry nops")
+
     def test_raw_image_and_core(self):
         with tempfile.TemporaryDirectory() as where, self.guest(smp=1) as guest:
             symbols = sorted(parse_symbols(guest.read_file("/proc/kallsyms").decode()))
@@ -40,6 +54,7 @@ class Dumps(Scenario):
             guest.kill()
             self.check(core, symbols)
             self.check(raw, symbols)
+            self.check_plan(raw)
 
             # Half of the image, and half of a page less: an error, not a crash or a wrong table.
             for path, size in ((raw, os.path.getsize(raw) // 2 - 2048), (core, 5000)):

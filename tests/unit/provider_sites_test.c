@@ -30,6 +30,12 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void assert_ok(struct ot_err *err)
+{
+	if (err)
+		fail_msg("%s", ot_err_message(err));
+}
+
 static struct vp_exits exits_of(const void *code, uint32_t len)
 {
 	struct vp_exits e = { 0 };
@@ -209,9 +215,33 @@ static void entries(void **state)
 	assert_int_equal(vp_entry_offset((const uint8_t *)"\xf3", 1), 0);
 }
 
+/* Where branches inside a function go: to instructions, and what must not be, into the middle of one. */
+static void branch_targets(void **state)
+{
+	/* 0: dec %rdi; 3: jnz 0; 5: jrcxz 9; 7: jmp 10; 9: ret; 10: int3; 11: jmp out */
+	static const uint8_t code[] = "\x48\xff\xcf\x75\xfb\xe3\x02\xeb\x01\xc3\xcc\xe9\x00\x10\x00\x00";
+	struct vp_exits e = { .want_targets = true };
+
+	(void)state;
+	assert_ok(vp_disasm_exits(disasm, GVA, code, sizeof(code) - 1, &e));
+	assert_int_equal(e.count, 2);
+	assert_int_equal(e.ntargets, 3);
+	assert_true(vp_exits_has_target(&e, 0, 1));
+	assert_false(vp_exits_has_target(&e, 1, 9));
+	assert_true(vp_exits_has_target(&e, 9, 10));
+	/* the int3 that a trap on the ret would cover */
+	assert_true(vp_exits_has_target(&e, 10, 11));
+	assert_false(vp_exits_has_target(&e, 11, 16));
+	e.want_targets = false;
+	assert_ok(vp_disasm_exits(disasm, GVA, code, sizeof(code) - 1, &e));
+	assert_int_equal(e.ntargets, 0);
+	vp_exits_deinit(&e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(branch_targets),
 		cmocka_unit_test(returns),
 		cmocka_unit_test(direct_jumps),
 		cmocka_unit_test(conditional_jumps),
