@@ -26,11 +26,13 @@ from vmm_guest import VmmGuest
 
 KILLS = 20
 TOGGLES = 1000
-TOGGLE_SECONDS = 180
+TOGGLE_SECONDS = 240
 SELF_PATCHES = 200
 SELF_PATCH_SECONDS = 200
 VCPUS = 2
 SMALL_SECONDS = 300
+# What a kernel says of a host that did not run it for a while: the lab shares its CPUs with others.
+SLOW_HOST = re.compile(r"hrtimer: interrupt took|perf: interrupt took too long|clocksource: |sched: RT throttling")
 LOG_CHARS = 6000
 
 
@@ -69,7 +71,7 @@ class Lab:
         lines = self.current.check("dmesg").splitlines()
         new = [line for line in lines if line not in self.known]
         self.known.update(new)
-        return new
+        return [line for line in new if not SLOW_HOST.search(line)]
 
     def close(self):
         if self.current:
@@ -256,11 +258,11 @@ class Patching(LabTest):
 
     def test_enabled_a_thousand_times(self):
         """Entries and returns of hot functions, under system calls and timer interrupts on both vCPUs."""
-        program = ("syscall::getppid:entry,fbt::__x64_sys_getppid:return,fbt::*hrtimer*:entry,fbt::tick_*:entry,"
-                   "fbt::update_process_times:return,fbt::schedule:entry { @ = count(); }")
+        program = ("syscall::getppid:entry,fbt::__x64_sys_getppid:return,fbt::hrtimer_interrupt:entry,"
+                   "fbt::update_process_times:entry,fbt::update_process_times:return,fbt::schedule:entry { @ = count(); }")
         before = self.guest.check("textsum")
         job = self.guest.spawn("while :; do getppid_loop 4 20000 || break; done")
-        toggle = os.path.join(LAB.build, "tests", "kvm-lab", "kvm_toggle")
+        toggle = os.path.join(LAB.build, "tests", "kvm", "kvm_toggle")
         done = subprocess.run([toggle, self.guest.socket_path, str(TOGGLES), program], capture_output=True, text=True,
                               env=self.outsight.environment(self.guest), timeout=TOGGLE_SECONDS, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)

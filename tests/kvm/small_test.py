@@ -163,9 +163,16 @@ class SmallGuest(unittest.TestCase):
         self.assertEqual(set(counts), {("0",), ("1",)})
 
     def test_enabled_and_disabled(self):
+        """A thousand times, under fire."""
         vm = self.vm(4)
-        for _ in range(20):
-            vm.trace(ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @ = count(); }")
+        program = "fbt::probed_*:entry,fbt::probed_*:return { @ = count(); }"
+        toggle = os.path.join(os.path.dirname(GUEST), "kvm_toggle")
+        done = subprocess.run([toggle, vm.socket, "1000", program, GUEST], capture_output=True, text=True, timeout=200,
+                              check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        match = re.fullmatch(r"rounds 1000 hits (\d+)\n", done.stdout)
+        self.assertTrue(match, done.stdout)
+        self.assertGreater(int(match.group(1)), 1000)
         self.check_unharmed(vm)
 
     def test_killed(self):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * toggle SOCKET ROUNDS PROGRAM
+ * kvm_toggle SOCKET ROUNDS PROGRAM [VMLINUX]
  *
  * Enables PROGRAM in the guest whose engine listens at SOCKET, and disables it, ROUNDS times, as fast as that
  * goes: the guest is read once, every round is a session of its own over a new connection. Prints
@@ -15,9 +15,10 @@
 #include "vmm-probe/session/internal.h"
 
 #define ROUND_NS 1500000 /* that probes stand, on average half of it */
+#define SMALL    65536   /* bytes of a buffer */
 
 struct toggle {
-	const char *socket;
+	const char *socket, *vmlinux;
 	struct vp_session *attached; /* has read the guest */
 	struct dif_options options;
 	struct dif_program program;
@@ -118,7 +119,9 @@ static struct ot_err *round_trip(struct toggle *t)
 
 static struct ot_err *run(struct toggle *t, unsigned rounds, const char *text)
 {
-	const struct vp_session_config config = { .options = &t->options };
+	const struct vp_session_config config = { .options = &t->options,
+						  .vmlinux = t->vmlinux,
+						  .no_cache = t->vmlinux };
 
 	OT_TRY(vp_session_create(&config, &t->attached));
 	OT_TRY(vp_session_attach(t->attached, t->socket));
@@ -132,17 +135,19 @@ int main(int argc, char **argv)
 {
 	struct toggle t = { .random = 1 };
 
-	if (argc != 4 || atoi(argv[2]) < 1) {
-		fprintf(stderr, "usage: toggle SOCKET ROUNDS PROGRAM\n");
+	if (argc < 4 || argc > 5 || atoi(argv[2]) < 1) {
+		fprintf(stderr, "usage: kvm_toggle SOCKET ROUNDS PROGRAM [VMLINUX]\n");
 		return 2;
 	}
 	t.socket = argv[1];
+	t.vmlinux = argc > 4 ? argv[4] : NULL;
 	signal(SIGPIPE, SIG_IGN);
 	dif_options_init(&t.options);
 	t.options.maxcost = 0;
+	t.options.bufsize = t.options.aggsize = SMALL;
 	struct ot_err *err = run(&t, (unsigned)atoi(argv[2]), argv[3]);
 	if (err) {
-		fprintf(stderr, "toggle: %s\n", ot_err_message(err));
+		fprintf(stderr, "kvm_toggle: %s\n", ot_err_message(err));
 		return 1;
 	}
 	printf("rounds %s hits %llu\n", argv[2], (unsigned long long)t.hits);
