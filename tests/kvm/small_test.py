@@ -75,6 +75,10 @@ class Vm:
         return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", self.kernel, "-q", "-x", "maxcost=0", *options,
                 "-n", program]
 
+    def list(self, description):
+        return subprocess.run([OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-ln", description],
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+
     def trace_to_the_end(self, program):
         """(status, stdout, stderr) of a trace that the guest's end ends."""
         done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=120, check=False)

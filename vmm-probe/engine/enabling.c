@@ -60,7 +60,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
 
-	if (!probe->id || probe->kind > VP_PROBE_SENTINEL || probe->args > VP_ARGS_ERROR)
+	if (!probe->id || probe->kind > VP_PROBE_VM || probe->args > VP_ARGS_ERROR)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is of no known kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)
@@ -69,6 +69,9 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's sites are out of bounds", i);
 	if (probe->nsites && probe->kind != VP_PROBE_SITE && probe->kind != VP_PROBE_SENTINEL)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
+	if (probe->kind == VP_PROBE_VM && (!engine->ops->vm_stats || probe->event >> 16 >= VP_VM_KINDS))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend has no such vm probe",
+				  engine->ops->name);
 	if (probe->kind == VP_PROBE_PROFILE && probe->interval_ns < 200000)
 		return ot_err_new(OT_ERR_LIMIT, "batch: probe %u: an interval below 200 us", i);
 	if (probe->kind == VP_PROBE_PROFILE && !engine->ops->request_sample && !engine->host)
@@ -118,6 +121,7 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 			.first_site = from->first_site,
 			.nsites = from->nsites,
 			.interval_ns = from->interval_ns,
+			.event = from->event,
 		};
 		if (from->nsites) {
 			const struct vp_batch_site *site = &p->sites[from->first_site];

@@ -98,6 +98,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	if (engine->nsessions)
 		return;
 	vp_profile_stop(engine);
+	vp_vm_stop(engine);
 	free(engine->slot_used);
 	free(engine->vcpus);
 	free(engine->ram);

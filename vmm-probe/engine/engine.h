@@ -81,7 +81,26 @@ struct vp_plan {
 	uint32_t nsites;
 	uint32_t ncounters; /* slots in use are below this */
 	bool profiling;     /* some profile-n is enabled: samples will be asked for */
+	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on those */
 };
+
+/* What a VMM sees of a vCPU, and its guest does not: what the vm provider's probes fire on. */
+enum vp_vm_kind {
+	VP_VM_EXIT,  /* out of the guest. arg0 reason, arg1 ns in the guest */
+	VP_VM_ENTRY, /* about to go in. arg0 ns since it came out */
+	VP_VM_IN,    /* a port read. arg0 port, arg1 bytes, arg2 the (first) value, arg3 how many */
+	VP_VM_OUT,   /* the same, written */
+	VP_VM_READ,  /* an address that is no RAM. arg0 guest physical address, arg1 bytes, arg2 value */
+	VP_VM_WRITE,
+	VP_VM_STAT, /* a statistic, once a second. arg0 its growth, arg1 it */
+	VP_VM_KINDS,
+};
+
+/* An event: its kind, and of EXIT the reason (KVM_EXIT_*, or HIT: a trap of our own), of STAT the index. */
+#define VP_VM_EVENT(kind, what) ((uint32_t)(kind) << 16 | (uint32_t)(what))
+#define VP_VM_HIT               0xffffu
+#define VP_VM_STATS_MAX         128u
+#define VP_VM_STAT_NAME         48u
 
 /* What a backend that changes guest text can do; what it can't, the operator's process does not ask for. */
 enum {
@@ -161,6 +180,12 @@ struct vp_backend_ops {
 	/* Any thread. */
 	void (*patching)(void *backend, struct vp_patching *ret);
 
+	/* Optional: without, there are no vm probes. Names of the statistics that it has of each vCPU; how many. Any
+	 * time. */
+	uint32_t (*vm_stats)(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
+	/* With it. The one at @index; 0: can't be had. */
+	uint64_t (*vm_stat)(void *backend, uint32_t vcpu, uint32_t index);
+
 	/* Optional, the host engine's: reads the one attached guest's kernel memory for BEGIN and tick
 	 * where gpa_to_host() can't; false: not readable. */
 	bool (*load)(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
@@ -217,6 +242,10 @@ bool vp_site_text_locked(const struct vp_site *site);
 
 /** A sample that request_sample() asked for. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
+
+/** Something happened to a vCPU that vm probes fire on: to be called for the kinds in plan->vm_events. @p event:
+ * VP_VM_EVENT(). Hit path. */
+void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const uint64_t args[10], void *ctx);
 
 /** Guest RAM was moved, added or taken away: forget every translation. Any thread; in force from the
  * next hit on, so the memory itself may go only when the vCPUs have been out of their probes once. */

@@ -77,6 +77,7 @@ struct vp_engine {
 	uint8_t *slot_used; /* by counter slot */
 	uint32_t nslots, nslots_used;
 
+	struct vp_vm_table *vm;     /* vm probes in force, seen by vCPUs; NULL: none */
 	struct vp_profile *profile; /* in force, seen by vCPUs and the timer thread; NULL: none */
 	struct vp_server *server;
 	uint32_t guest_end; /* enum vp_guest_end that the sessions are to be told */
@@ -123,6 +124,7 @@ struct vp_probe_rt {
 	const char *provider, *module, *function, *name;
 	uint64_t func_gva; /* of its sites */
 	uint64_t interval_ns;
+	uint32_t event; /* of a vm probe */
 	uint32_t first_site, nsites;
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
@@ -544,6 +546,21 @@ uint32_t vp_unwind_user(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max);
 OT_MUST_CHECK struct ot_err *vp_profile_update(struct vp_engine *engine);
 void vp_profile_stop(struct vp_engine *engine);
 bool vp_profile_wanted(const struct vp_engine *engine);
+
+/* --- vm.c ---------------------------------------------------------------------------------- */
+
+/** Have the vm probes of all sessions fire. */
+OT_MUST_CHECK struct ot_err *vp_vm_update(struct vp_engine *engine);
+void vp_vm_stop(struct vp_engine *engine);
+/** As in struct vp_plan. */
+uint32_t vp_vm_events(const struct vp_engine *engine);
+/** Is it a statistic's probe, which a timer has fire? */
+static inline bool vp_vm_is_timed(const struct vp_probe_rt *probe)
+{
+	return probe->kind == VP_PROBE_VM && probe->event >> 16 == VP_VM_STAT;
+}
+/** Are some of a probe's ECBs not out of force? */
+bool vp_any_in(const struct vp_probe_rt *probe);
 
 /* --- server.c ------------------------------------------------------------------------------- */
 

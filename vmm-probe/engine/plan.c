@@ -168,8 +168,9 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 	size_t n = each_item(engine, NULL);
 	struct plan_memory *m = NULL;
 	bool profiling = vp_profile_wanted(engine);
+	uint32_t vm_events = vp_vm_events(engine);
 
-	if (!n && !profiling) {
+	if (!n && !profiling && !vm_events) {
 		*ret = NULL;
 		return NULL;
 	}
@@ -185,6 +186,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 	trim(m);
 	ask_costs(engine, &m->plan);
 	m->plan.profiling = profiling;
+	m->plan.vm_events = vm_events;
 	*ret = &m->plan;
 	return NULL;
 }

@@ -2,7 +2,8 @@
 /*
  * profile-n. One timer thread for all rates: when a probe is due it notes the time for each vCPU and asks the
  * backend for a sample of them all; the vCPU takes the note and fires. A note that has not been taken when
- * the next is due stays: the sample comes late, and arg2 says by how much.
+ * the next is due stays: the sample comes late, and arg2 says by how much. The vm provider's statistics are
+ * samples too, of what the VMM counts.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,6 +20,7 @@ struct entry {
 	const struct vp_probe_rt *probe;
 	uint64_t next_ns; /* the timer thread's */
 	uint64_t *due;    /* by vCPU: when the sample asked for was due; 0: none */
+	uint64_t *stats; /* of a vm:::stat probe, by vCPU: what it was when it fired last; NULL: of another */
 };
 
 /* Made anew at each change, never changed while it is in force. */
@@ -26,7 +28,7 @@ struct vp_profile {
 	struct vp_engine *engine;
 	struct entry *entries;
 	uint32_t nentries;
-	uint64_t *due;
+	uint64_t *due, *stats;
 	uint32_t cost_ns; /* of coming to a sample */
 	int wake_fd;
 	pthread_t thread;
@@ -122,10 +124,11 @@ static void free_profile(struct vp_profile *p)
 		close(p->wake_fd);
 	free(p->entries);
 	free(p->due);
+	free(p->stats);
 	free(p);
 }
 
-static bool any_in(const struct vp_probe_rt *probe)
+bool vp_any_in(const struct vp_probe_rt *probe)
 {
 	const struct vp_ecb *e = probe->first;
 
@@ -145,10 +148,12 @@ static uint32_t each_probe(const struct vp_engine *engine, struct entry *entries
 		struct vp_es *es = engine->sessions[s];
 		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
 			for (uint32_t i = 0; i < b->nprobes; i++) {
-				if (b->probes[i].kind != VP_PROBE_PROFILE || !any_in(&b->probes[i]))
+				const struct vp_probe_rt *probe = &b->probes[i];
+				if ((probe->kind != VP_PROBE_PROFILE && !vp_vm_is_timed(probe)) ||
+				    !vp_any_in(probe))
 					continue;
 				if (entries)
-					entries[n] = (struct entry){ .es = es, .probe = &b->probes[i] };
+					entries[n] = (struct entry){ .es = es, .probe = probe };
 				n++;
 			}
 	}
@@ -158,6 +163,18 @@ static uint32_t each_probe(const struct vp_engine *engine, struct entry *entries
 bool vp_profile_wanted(const struct vp_engine *engine)
 {
 	return each_probe(engine, NULL) != 0;
+}
+
+static uint64_t read_stat(const struct vp_engine *engine, const struct entry *e, uint32_t vcpu)
+{
+	return engine->ops->vm_stat(engine->backend, vcpu, e->probe->event & 0xffff);
+}
+
+static void init_stat(const struct vp_engine *engine, struct entry *e, uint64_t *stats)
+{
+	e->stats = stats;
+	for (uint32_t i = 0; i < engine->nvcpus; i++)
+		stats[i] = read_stat(engine, e, i);
 }
 
 static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
@@ -176,7 +193,8 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
 	p->wake_fd = eventfd(0, EFD_CLOEXEC);
 	p->entries = calloc(n, sizeof(*p->entries));
 	p->due = calloc((size_t)n * engine->nvcpus, sizeof(*p->due));
-	if (p->wake_fd < 0 || !p->entries || !p->due) {
+	p->stats = calloc((size_t)n * engine->nvcpus, sizeof(*p->stats));
+	if (p->wake_fd < 0 || !p->entries || !p->due || !p->stats) {
 		free_profile(p);
 		return ot_err_nomem();
 	}
@@ -184,6 +202,8 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
 	for (uint32_t i = 0; i < n; i++) {
 		p->entries[i].due = p->due + (size_t)i * engine->nvcpus;
 		p->entries[i].next_ns = now + p->entries[i].probe->interval_ns;
+		if (vp_vm_is_timed(p->entries[i].probe))
+			init_stat(engine, &p->entries[i], p->stats + (size_t)i * engine->nvcpus);
 	}
 	*ret = p;
 	return NULL;
@@ -224,8 +244,14 @@ static void fire(const struct entry *e, struct vp_es_vcpu *v, void *ctx, uint64_
 	uint64_t now = vp_now(), args[10] = { 0 };
 
 	vp_firing_begin(v, ctx, 0, args);
-	args[vp_reg(v, VP_CS) & 3 ? 1 : 0] = vp_reg(v, VP_RIP);
-	args[2] = now > due ? now - due : 0;
+	if (e->stats) {
+		args[1] = read_stat(v->es->engine, e, v->vcpu);
+		args[0] = args[1] - e->stats[v->vcpu];
+		e->stats[v->vcpu] = args[1];
+	} else {
+		args[vp_reg(v, VP_CS) & 3 ? 1 : 0] = vp_reg(v, VP_RIP);
+		args[2] = now > due ? now - due : 0;
+	}
 	vp_load_add(&v->load.outside_ns, cost_ns);
 	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
 		if (vp_es_activity(e->es) != VP_ACTIVE)

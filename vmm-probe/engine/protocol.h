@@ -14,6 +14,8 @@
  *   ◄─────── HELLO_REPLY + RAM memfds ───   name, vCPUs, RAM ranges, what the backend can
  *   ── SNAPSHOT ─────────────────────────►
  *   ◄───────────────── SNAPSHOT_REPLY ───   registers of each vCPU
+ *   ── STATS ────────────────────────────►   where HELLO_REPLY.vm is not 0
+ *   ◄──────────────────── STATS_REPLY ───   what vm:::stat probes there are
  *   ── OPEN + facts, program (DOF), shared memory, unwind table (memfds) ──►
  *   ◄────────────────────────── REPLY ───   verified and laid out, or the error
  *   ── ENABLE + batch memfd ─────────────►   probes, sites, ECBs; any number of times
@@ -32,7 +34,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 4u
+#define VP_PROTOCOL_VERSION 5u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -47,6 +49,8 @@ enum vp_msg_type {
 	VP_MSG_SWITCH,
 	VP_MSG_SWITCH_REPLY,
 	VP_MSG_STOP,
+	VP_MSG_STATS,
+	VP_MSG_STATS_REPLY,
 	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, and of anything that failed */
 };
 
@@ -73,6 +77,8 @@ struct vp_msg_hello_reply {
 	uint32_t counter_slots;
 	uint32_t can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
+	uint32_t vm;    /* 1: it has vm probes; STATS asks for the names of their statistics */
+	uint32_t pad;
 	uint32_t nram;
 	uint64_t held_ns; /* vCPUs have been kept out of the guest so long, since the engine was made */
 	struct vp_ram_range ram[]; /* fd_index: of the descriptors that came along */
@@ -83,6 +89,13 @@ struct vp_msg_snapshot_reply {
 	uint32_t nvcpus;
 	uint32_t pad;
 	struct vp_regs regs[]; /* valid 0: could not be had in time */
+};
+
+struct vp_msg_stats_reply {
+	struct vp_msg head;
+	uint32_t n; /* at most VP_VM_STATS_MAX */
+	uint32_t pad;
+	char names[][VP_VM_STAT_NAME]; /* NUL-terminated */
 };
 
 struct vp_msg_reply {
@@ -138,6 +151,7 @@ enum vp_probe_kind {
 	VP_PROBE_ERROR,    /* dtrace:::ERROR of this session, for faults on this engine */
 	VP_PROBE_HOST,     /* BEGIN, END, tick: fired by the operator's process (host engine only) */
 	VP_PROBE_SENTINEL, /* no probe of the user's: all its sites have `sentinel`, and it has no ECB */
+	VP_PROBE_VM, /* fires on an event of a vCPU */
 };
 
 struct vp_batch_probe {
@@ -146,7 +160,7 @@ struct vp_batch_probe {
 	uint32_t args;                             /* enum vp_args */
 	uint32_t provider, module, function, name; /* offsets in the string pool */
 	uint32_t first_site, nsites;
-	uint32_t pad;
+	uint32_t event; /* VM: VP_VM_EVENT() */
 	uint64_t interval_ns;
 };
 

@@ -5,6 +5,7 @@
  * the error. What arrives is hostile: lengths are checked, program, facts and batch are copied before they
  * are looked at, and memory is only mapped when its size is sealed.
  */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -131,6 +132,7 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	r->can_profile = e->ops->request_sample != NULL;
 	r->held_ns = e->ops->held_ns ? e->ops->held_ns(e->backend) : 0;
 	r->traps = e->ops->traps ? e->ops->traps(e->backend) : 0;
+	r->vm = e->ops->vm_stats != NULL;
 	r->nram = nram;
 	if (nram)
 		memcpy(r->ram, e->ram, nram * sizeof(r->ram[0]));
@@ -164,6 +166,20 @@ static struct ot_err *do_snapshot(struct vp_server *s, struct connection *c)
 	r->nvcpus = n < max ? n : max;
 	r->head =
 	    (struct vp_msg){ VP_MSG_SNAPSHOT_REPLY, (uint32_t)(sizeof(*r) + r->nvcpus * sizeof(r->regs[0])) };
+	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
+}
+
+static struct ot_err *do_stats(struct vp_server *s, struct connection *c)
+{
+	struct vp_engine *e = s->engine;
+	struct vp_msg_stats_reply *r = (void *)s->reply;
+	const size_t name = sizeof(r->names[0]);
+
+	static_assert(sizeof(*r) + VP_VM_STATS_MAX * VP_VM_STAT_NAME <= VP_MSG_MAX, "the reply has room");
+	memset(r, 0, sizeof(*r) + VP_VM_STATS_MAX * name);
+	if (e->ops->vm_stats)
+		r->n = e->ops->vm_stats(e->backend, r->names, VP_VM_STATS_MAX);
+	r->head = (struct vp_msg){ VP_MSG_STATS_REPLY, (uint32_t)(sizeof(*r) + r->n * name) };
 	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
 }
 
@@ -237,6 +253,7 @@ static size_t request_size(uint32_t type)
 	case VP_MSG_OPEN:
 		return sizeof(struct vp_msg_open);
 	case VP_MSG_SNAPSHOT:
+	case VP_MSG_STATS:
 	case VP_MSG_ENABLE:
 	case VP_MSG_START:
 	case VP_MSG_SWITCH:
@@ -252,16 +269,20 @@ static struct ot_err *handle(struct vp_server *s, struct connection *c, const st
 {
 	uint32_t type = req->head->type;
 
-	*ret_answered = type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_SWITCH;
+	*ret_answered =
+	    type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_STATS || type == VP_MSG_SWITCH;
 	if (!c->greeted && type != VP_MSG_HELLO)
 		return ot_err_new(OT_ERR_BAD_DATA, "HELLO comes first");
-	if (!c->es && type != VP_MSG_HELLO && type != VP_MSG_SNAPSHOT && type != VP_MSG_OPEN)
+	if (!c->es && type != VP_MSG_HELLO && type != VP_MSG_SNAPSHOT && type != VP_MSG_STATS &&
+	    type != VP_MSG_OPEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "this connection has no session");
 	switch (type) {
 	case VP_MSG_HELLO:
 		return do_hello(s, c, req);
 	case VP_MSG_SNAPSHOT:
 		return do_snapshot(s, c);
+	case VP_MSG_STATS:
+		return do_stats(s, c);
 	case VP_MSG_OPEN:
 		return do_open(s, c, req);
 	case VP_MSG_ENABLE:

@@ -272,7 +272,8 @@ static void set_activity(struct vp_es *es, enum vp_activity to)
 static struct ot_err *apply(struct vp_engine *engine)
 {
 	OT_TRY(vp_replan(engine));
-	return vp_profile_update(engine);
+	OT_TRY(vp_profile_update(engine));
+	return vp_vm_update(engine);
 }
 
 struct ot_err *vp_es_start(struct vp_es *es)
@@ -295,6 +296,8 @@ struct ot_err *vp_es_start(struct vp_es *es)
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
 	err = vp_profile_update(engine);
+	if (!err)
+		err = vp_vm_update(engine);
 	if (err)
 		ot_err_destroy(vp_es_stop(es));
 	return err;

@@ -27,6 +27,7 @@ struct vp_probe {
 	uint64_t gva;  /* function's address; 0 for probes without */
 	uint64_t size; /* function's bytes, 0 unknown */
 	uint64_t interval_ns;
+	uint32_t event;      /* of the vm provider's: VP_VM_EVENT() */
 	uint32_t syscall;    /* of the syscall provider's: the call's number + 1; 0: it has none */
 	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
 };
@@ -42,6 +43,11 @@ void vp_probes_destroy(struct vp_probes *probes);
  * @p traps as in vp_planner_create(), not 0. UNSUPPORTED: the engine can't do what @p wish asks for.
  */
 OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish);
+
+/** Publish the vm provider's probes, with @p n statistics of these names (copied). Without vm probes (@p refused is
+ * why) -lv shows what there would be. */
+OT_MUST_CHECK struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_STAT_NAME],
+					      uint32_t n, const char *refused);
 
 /** The guest's text has changed: forget what was read of it, and what was decided by that. */
 void vp_probes_forget_text(struct vp_probes *probes);

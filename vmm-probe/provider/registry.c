@@ -49,6 +49,7 @@ static const struct vp_provider *const providers[] = {
 	&vp_provider_profile,
 	&vp_provider_fbt,
 	&vp_provider_syscall,
+	&vp_provider_vm,
 };
 
 static struct entry *entry_of(const struct vp_probes *probes, uint32_t id)

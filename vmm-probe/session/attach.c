@@ -189,6 +189,18 @@ static enum vp_trap_wish trap_wish(const struct vp_session *s)
 	return wish;
 }
 
+static struct ot_err *add_vm_probes(struct vp_guest_link *link)
+{
+	char names[VP_VM_STATS_MAX][VP_VM_STAT_NAME];
+	uint32_t n = 0;
+
+	if (!link->client.has_vm)
+		return vp_probes_add_vm(link->probes, NULL, 0,
+					"its VMM is no KVM host's: there are no exits");
+	OT_TRY(vp_client_stats(&link->client, names, &n));
+	return vp_probes_add_vm(link->probes, names, n, NULL);
+}
+
 /* Probes, and which of them can be had where the guest's text has to be changed for them. */
 static struct ot_err *list_probes(struct vp_session *s, struct vp_guest_link *link)
 {
@@ -197,6 +209,7 @@ static struct ot_err *list_probes(struct vp_session *s, struct vp_guest_link *li
 	OT_TRY(vp_probes_create(link->guest, &link->probes));
 	if (link->dump)
 		return NULL;
+	OT_TRY(add_vm_probes(link));
 	OT_TRY(vp_planner_check(traps, trap_wish(s)));
 	return traps ? vp_probes_plan(link->probes, traps, trap_wish(s)) : NULL;
 }

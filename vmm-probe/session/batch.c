@@ -83,6 +83,7 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struc
 		.function = add_string(src, probe->function),
 		.name = add_string(src, probe->name),
 		.interval_ns = probe->interval_ns,
+		.event = probe->event,
 	};
 	OT_TRY(add_sites(e->s, src, e->registry, probe, &bp));
 	uint32_t index = (uint32_t)(src->batch_probes.len / sizeof(bp));

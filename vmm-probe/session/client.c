@@ -94,6 +94,7 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	c->can_profile = r->can_profile;
 	c->traps = r->traps;
 	c->held_ns = r->held_ns;
+	c->has_vm = r->vm;
 	snprintf(c->backend, sizeof(c->backend), "%.*s", (int)sizeof(r->backend) - 1, r->backend);
 	snprintf(c->guest_name, sizeof(c->guest_name), "%.*s", VP_GUEST_NAME - 1, r->guest_name);
 	c->nram = r->nram;
@@ -188,6 +189,24 @@ struct ot_err *vp_client_snapshot(struct vp_client *c, struct vp_regs *regs, uin
 		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent broken registers");
 	*ret_count = r->nvcpus < max ? r->nvcpus : max;
 	memcpy(regs, r->regs, *ret_count * sizeof(regs[0]));
+	return NULL;
+}
+
+struct ot_err *vp_client_stats(struct vp_client *c, char (*names)[VP_VM_STAT_NAME], uint32_t *ret_count)
+{
+	struct vp_msg msg = { .type = VP_MSG_STATS, .size = sizeof(msg) };
+	ot_auto_free struct vp_msg_stats_reply *r = calloc(1, VP_MSG_MAX);
+	size_t len = 0;
+
+	if (!r)
+		return ot_err_nomem();
+	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_STATS_REPLY, r, VP_MSG_MAX, sizeof(*r), &len,
+		       NULL, 0, NULL));
+	if (r->n > VP_VM_STATS_MAX || len < sizeof(*r) + r->n * sizeof(r->names[0]))
+		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent broken names");
+	for (uint32_t i = 0; i < r->n; i++)
+		snprintf(names[i], VP_VM_STAT_NAME, "%.*s", (int)VP_VM_STAT_NAME - 1, r->names[i]);
+	*ret_count = r->n;
 	return NULL;
 }
 

@@ -17,6 +17,7 @@ struct vp_client {
 	bool can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
 	uint64_t held_ns;
+	bool has_vm;    /* vm probes */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];
@@ -36,6 +37,10 @@ void vp_client_close(struct vp_client *client);
 /** Registers of each vCPU; *ret_count of at most @p max. */
 OT_MUST_CHECK struct ot_err *vp_client_snapshot(struct vp_client *client, struct vp_regs *regs, uint32_t max,
 						uint32_t *ret_count);
+
+/** Names of the statistics that vm:::stat probes have; room for VP_VM_STATS_MAX. */
+OT_MUST_CHECK struct ot_err *vp_client_stats(struct vp_client *client, char (*names)[VP_VM_STAT_NAME],
+					     uint32_t *ret_count);
 
 OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
 					    const int *fds, int nfds);

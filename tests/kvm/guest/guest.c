@@ -5,6 +5,7 @@
  *
  *   cpus=N    vCPUs to bring up (1)
  *   calls=N   calls of each function in a round, by each vCPU (100)
+ *   io=N      in a round, vCPU 0 writes and reads a port and an address with nobody there N times each (0)
  *   rounds=N  rounds before it ends (0: until it is killed)
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what an
  *             emulating KVM can't, then powers off
@@ -18,6 +19,8 @@
 #define COM1       0x3f8
 #define PM_CONTROL 0x604
 #define RESET      0xcf9
+#define NO_PORT    0x2e0
+#define NO_RAM     0xd0000000ull
 #define APIC       0xfee00000ull
 #define APIC_ICR   0x300
 #define APIC_ICR2  0x310
@@ -45,7 +48,7 @@ struct gate idt[256] __attribute__((aligned(16)));
 uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
-static uint64_t cpus = 1, calls = 100, rounds;
+static uint64_t cpus = 1, calls = 100, rounds, io;
 
 /* --- the machine ---------------------------------------------------------------------------- */
 
@@ -199,6 +202,21 @@ static void call_all(uint64_t i)
 	check("tail", probed_tail(i), i + 0x1004);
 }
 
+/* What a VMM answers with ones, or not at all. */
+static void do_io(void)
+{
+	volatile uint32_t *nobody = (volatile uint32_t *)NO_RAM;
+	uint16_t in;
+
+	for (uint64_t i = 0; i < io; i++) {
+		outw(NO_PORT, 0x1234);
+		__asm__ volatile("inw %1, %0" : "=a"(in) : "Nd"((uint16_t)(NO_PORT + 1)));
+		check("inw", in, 0xffff);
+		*nobody = 0x55aa;
+		check("nobody", *nobody, 0xffffffff);
+	}
+}
+
 static void run(uint32_t cpu)
 {
 	for (uint64_t n = 1; !rounds || n <= rounds; n++) {
@@ -208,6 +226,8 @@ static void run(uint32_t cpu)
 		barrier();
 		for (uint64_t i = 0; i < calls; i++)
 			call_all(i);
+		if (cpu == 0)
+			do_io();
 		barrier();
 		if (cpu == 0)
 			round_end(n);
@@ -250,6 +270,7 @@ void guest_main(const uint8_t *zero_page)
 	cpus = option(line, "cpus", 1);
 	calls = option(line, "calls", 100);
 	rounds = option(line, "rounds", 0);
+	io = option(line, "io", 0);
 	for (unsigned i = 0; i < 256; i++)
 		set_gate(i, vector_other);
 	set_gate(3, vector_bp);

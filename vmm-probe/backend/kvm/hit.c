@@ -196,14 +196,18 @@ static bool on_exit_of_guest(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t
 bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
-	bool ours = false;
+	bool ours = false, events = atomic_load_explicit(&kvm->vm_events, memory_order_relaxed);
 
+	if (ot_unlikely(events))
+		vp_kvm_vm_came_out(v);
 	if (ot_unlikely(v->step.on))
 		ours = vp_kvm_step_exit(kvm, vcpu, err);
 	if (!ours && !err && !v->step.on)
 		ours = on_exit_of_guest(kvm, v, vcpu);
 	if (!err || err == EINTR)
 		take_sample(kvm, v, vcpu);
+	if (ot_unlikely(events) && !v->step.on)
+		vp_kvm_vm_exit(kvm, vcpu, err, ours);
 	/* In a step it stays in: nothing changes until that is over. */
 	if (ot_likely(!v->step.on))
 		atomic_store(&v->running, 0);

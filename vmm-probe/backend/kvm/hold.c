@@ -115,5 +115,7 @@ void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 		atomic_store(&v->running, 0);
 		wait_released(kvm);
 	}
+	if (ot_unlikely(atomic_load_explicit(&kvm->vm_events, memory_order_relaxed)) && !v->step.on)
+		vp_kvm_vm_entry(kvm, vcpu);
 	v->run->kvm_valid_regs = atomic_load_explicit(&kvm->valid_regs, memory_order_relaxed);
 }

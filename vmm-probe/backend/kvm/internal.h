@@ -74,8 +74,18 @@ struct vp_kvm_vcpu {
 	_Atomic uint32_t running; /* between before() and after() */
 	_Atomic uint32_t sample;  /* one was asked for */
 	struct vp_kvm_step step;
+	int stats_fd; /* KVM's statistics; -1: none */
+	struct {
+		uint64_t in_ns, out_ns; /* of the last entry, exit; CLOCK_MONOTONIC; 0: none */
+		bool asked;             /* the exit at hand went to the VMM, which may have answered a read */
+	} vm;
 	uint32_t tries; /* steps in a row that did not get over their instruction */
 	_Atomic uint64_t counts[VP_KVM_COUNTERS];
+};
+
+struct vp_kvm_stat {
+	char name[VP_VM_STAT_NAME];
+	uint64_t offset; /* of the number, in a vCPU's stats_fd */
 };
 
 struct vp_kvm_counter {
@@ -89,6 +99,9 @@ struct vp_kvm {
 	struct vp_kvm_vcpu *vcpus;
 	struct vp_ram_range *ram;
 	_Atomic(struct vp_kvm_traps *) traps;
+	_Atomic uint32_t vm_events;  /* as in struct vp_plan */
+	struct vp_kvm_stat stats[VP_VM_STATS_MAX];
+	uint32_t nstats;
 	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
 	_Atomic uint32_t held;
 	uint64_t held_since_ns;   /* the holder's */
@@ -192,5 +205,17 @@ uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg);
 uint32_t vp_kvm_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
 /** KVM_SYNC_X86_* that reading @p regs needs. */
 uint64_t vp_kvm_sync_for(uint64_t regs);
+
+/* vm.c: around KVM_RUN while vm_events is not 0, on the vCPU's thread */
+/** First thing behind KVM_RUN. */
+void vp_kvm_vm_came_out(struct vp_kvm_vcpu *v);
+/** @p ours: the exit was a hit, and is dealt with. */
+void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours);
+void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu);
+/* No vCPU runs yet, any more. */
+void vp_kvm_stats_init(struct vp_kvm *kvm);
+void vp_kvm_stats_deinit(struct vp_kvm *kvm);
+uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
+uint64_t vp_kvm_vm_stat(void *backend, uint32_t vcpu, uint32_t index);
 
 #endif

@@ -29,7 +29,7 @@ static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_trap
 {
 	uint64_t sync = KVM_SYNC_X86_REGS;
 
-	if (plan->profiling)
+	if (plan->profiling || plan->vm_events)
 		return KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;
 	for (uint32_t i = 0; i < plan->nsites; i++) {
 		sync |= vp_kvm_sync_for(plan->sites[i].regs);
@@ -75,6 +75,7 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 		return err;
 	}
 	atomic_store(&kvm->valid_regs, plan ? wanted_regs(plan, new) : 0);
+	atomic_store(&kvm->vm_events, plan ? plan->vm_events : 0);
 	if (!new || !new->sentinels)
 		vp_kvm_patching_reset(kvm);
 	vp_kvm_traps_exchange(kvm, old, new);
@@ -138,6 +139,8 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.nvcpus = nvcpus,
 	.held_ns = vp_kvm_held_ns,
 	.traps = traps,
+	.vm_stats = vp_kvm_vm_stats,
+	.vm_stat = vp_kvm_vm_stat,
 	.sweep = vp_kvm_sweep,
 	.patching = vp_kvm_patching_read,
 };
@@ -148,12 +151,16 @@ static struct ot_err *init(struct vp_kvm *kvm)
 
 	kvm->vcpus = aligned_alloc(64, c->nvcpus * sizeof(*kvm->vcpus));
 	kvm->ram = calloc(c->nram + 1u, sizeof(*kvm->ram));
-	if (!kvm->vcpus || !kvm->ram)
+	if (!kvm->vcpus || !kvm->ram) {
+		free(kvm->vcpus);
+		kvm->vcpus = NULL; /* nothing in it yet */
 		return ot_err_nomem();
+	}
+	for (uint32_t i = 0; i < c->nvcpus; i++)
+		kvm->vcpus[i] = (struct vp_kvm_vcpu){ .fd = c->vcpus[i], .run = c->runs[i], .stats_fd = -1 };
+	vp_kvm_stats_init(kvm);
 	OT_TRY(vp_kvm_redo_create(&kvm->redo));
 	memcpy(kvm->ram, c->ram, c->nram * sizeof(*kvm->ram));
-	for (uint32_t i = 0; i < c->nvcpus; i++)
-		kvm->vcpus[i] = (struct vp_kvm_vcpu){ .fd = c->vcpus[i], .run = c->runs[i] };
 	const struct vp_engine_config engine = {
 		.ops = &vp_kvm_ops,
 		.backend = kvm,
@@ -200,6 +207,7 @@ void vp_kvm_destroy(struct vp_kvm *kvm)
 	vp_engine_destroy(kvm->engine);
 	vp_kvm_traps_destroy(atomic_load(&kvm->traps));
 	vp_kvm_counters_deinit(kvm);
+	vp_kvm_stats_deinit(kvm);
 	pthread_cond_destroy(&kvm->changed);
 	pthread_mutex_destroy(&kvm->lock);
 	vp_kvm_redo_destroy(kvm->redo);

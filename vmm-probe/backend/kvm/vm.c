@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What happens around KVM_RUN, for the vm provider: exits, entries, ports and addresses that the VMM
+ * answers, and KVM's own statistics of a vCPU (KVM_GET_STATS_FD, api.rst 4.134).
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define NAME_MAX_BYTES 256u
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static bool is_wanted(const struct vp_kvm *kvm, enum vp_vm_kind kind)
+{
+	return atomic_load_explicit(&kvm->vm_events, memory_order_relaxed) >> kind & 1;
+}
+
+static void tell(struct vp_kvm *kvm, uint32_t vcpu, uint32_t event, const uint64_t args[10])
+{
+	vp_engine_vm(kvm->engine, vcpu, event, args, &kvm->vcpus[vcpu]);
+}
+
+/* --- around KVM_RUN: vCPU threads ------------------------------------------------------------- */
+
+/* What the exit at hand asks of the VMM; false: nothing that there are probes for. A read's value is there
+ * once the VMM has answered. */
+static bool request_of(const struct kvm_run *run, enum vp_vm_kind *kind, uint64_t args[10])
+{
+	if (run->exit_reason == KVM_EXIT_IO) {
+		const size_t len = run->io.size < sizeof(args[2]) ? run->io.size : sizeof(args[2]);
+		*kind = run->io.direction == KVM_EXIT_IO_IN ? VP_VM_IN : VP_VM_OUT;
+		args[0] = run->io.port;
+		args[1] = run->io.size;
+		memcpy(&args[2], (const uint8_t *)run + run->io.data_offset, len);
+		args[3] = run->io.count;
+		return true;
+	}
+	if (run->exit_reason == KVM_EXIT_MMIO) {
+		const size_t len = run->mmio.len < sizeof(args[2]) ? run->mmio.len : sizeof(args[2]);
+		*kind = run->mmio.is_write ? VP_VM_WRITE : VP_VM_READ;
+		args[0] = run->mmio.phys_addr;
+		args[1] = run->mmio.len;
+		memcpy(&args[2], run->mmio.data, len);
+		return true;
+	}
+	return false;
+}
+
+static void tell_request(struct vp_kvm *kvm, uint32_t vcpu, bool answered)
+{
+	uint64_t args[10] = { 0 };
+	enum vp_vm_kind kind;
+
+	if (!request_of(kvm->vcpus[vcpu].run, &kind, args))
+		return;
+	bool reads = kind == VP_VM_IN || kind == VP_VM_READ;
+	if (reads == answered && is_wanted(kvm, kind))
+		tell(kvm, vcpu, VP_VM_EVENT(kind, 0), args);
+}
+
+void vp_kvm_vm_came_out(struct vp_kvm_vcpu *v)
+{
+	v->vm.out_ns = now_ns();
+}
+
+void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+	uint32_t reason = err ? KVM_EXIT_INTR : v->run->exit_reason;
+	const uint64_t in_ns = v->vm.in_ns;
+	const uint64_t args[10] = { reason, in_ns && v->vm.out_ns > in_ns ? v->vm.out_ns - in_ns : 0 };
+
+	v->vm.asked = false;
+	if (err && err != EINTR)
+		return;
+	if (is_wanted(kvm, VP_VM_EXIT))
+		tell(kvm, vcpu, VP_VM_EVENT(VP_VM_EXIT, ours ? VP_VM_HIT : reason & 0xffff), args);
+	if (err || ours)
+		return;
+	v->vm.asked = true;
+	tell_request(kvm, vcpu, false);
+}
+
+void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+
+	if (v->vm.asked)
+		tell_request(kvm, vcpu, true);
+	v->vm.asked = false;
+	uint64_t now = now_ns();
+	if (is_wanted(kvm, VP_VM_ENTRY)) {
+		const uint64_t args[10] = { v->vm.out_ns && now > v->vm.out_ns ? now - v->vm.out_ns : 0 };
+		tell(kvm, vcpu, VP_VM_EVENT(VP_VM_ENTRY, 0), args);
+		now = now_ns();
+	}
+	v->vm.in_ns = now;
+}
+
+/* --- statistics --------------------------------------------------------------------------------- */
+
+static bool read_at(int fd, void *to, size_t len, uint64_t at)
+{
+	return pread(fd, to, len, (off_t)at) == (ssize_t)len;
+}
+
+/* One descriptor: only what counts up, and is one number. */
+static void take_stat(struct vp_kvm *kvm, int fd, const struct kvm_stats_header *h, uint32_t i)
+{
+	struct {
+		struct kvm_stats_desc desc;
+		char name[NAME_MAX_BYTES];
+	} d = { 0 };
+	struct vp_kvm_stat *to = &kvm->stats[kvm->nstats];
+	size_t name = h->name_size < NAME_MAX_BYTES ? h->name_size : NAME_MAX_BYTES - 1;
+
+	if (!read_at(fd, &d, sizeof(d.desc) + name,
+		     h->desc_offset + (uint64_t)i * (sizeof(d.desc) + h->name_size)))
+		return;
+	size_t len = strnlen(d.name, name);
+	if ((d.desc.flags & KVM_STATS_TYPE_MASK) != KVM_STATS_TYPE_CUMULATIVE || d.desc.size != 1 || !len ||
+	    len >= sizeof(to->name))
+		return;
+	memcpy(to->name, d.name, len);
+	to->name[len] = '\0';
+	to->offset = h->data_offset + (uint64_t)d.desc.offset;
+	kvm->nstats++;
+}
+
+void vp_kvm_stats_init(struct vp_kvm *kvm)
+{
+	struct kvm_stats_header h;
+
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+		kvm->vcpus[i].stats_fd = ioctl(kvm->vcpus[i].fd, KVM_GET_STATS_FD, NULL);
+	int fd = kvm->vcpus[0].stats_fd;
+	if (fd < 0 || !read_at(fd, &h, sizeof(h), 0))
+		return;
+	for (uint32_t i = 0; i < h.num_desc && kvm->nstats < VP_VM_STATS_MAX; i++)
+		take_stat(kvm, fd, &h, i);
+}
+
+void vp_kvm_stats_deinit(struct vp_kvm *kvm)
+{
+	for (uint32_t i = 0; kvm->vcpus && i < kvm->config.nvcpus; i++)
+		if (kvm->vcpus[i].stats_fd >= 0)
+			close(kvm->vcpus[i].stats_fd);
+}
+
+uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max)
+{
+	const struct vp_kvm *kvm = backend;
+	uint32_t n = kvm->nstats < max ? kvm->nstats : max;
+
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(names[i], kvm->stats[i].name, sizeof(kvm->stats[i].name));
+	return n;
+}
+
+uint64_t vp_kvm_vm_stat(void *backend, uint32_t vcpu, uint32_t index)
+{
+	const struct vp_kvm *kvm = backend;
+	uint64_t v;
+
+	if (index >= kvm->nstats || vcpu >= kvm->config.nvcpus || kvm->vcpus[vcpu].stats_fd < 0 ||
+	    !read_at(kvm->vcpus[vcpu].stats_fd, &v, sizeof(v), kvm->stats[index].offset))
+		return 0;
+	return v;
+}
