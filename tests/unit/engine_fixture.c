@@ -460,6 +460,11 @@ void ef_probe_id(struct ef *f, uint32_t probe, uint32_t id)
 	probe_at(f, probe)->id = id;
 }
 
+void ef_event(struct ef *f, uint32_t probe, uint32_t event)
+{
+	((struct vp_batch_probe *)(void *)f->probes.data)[probe].event = event;
+}
+
 void ef_interval(struct ef *f, uint32_t probe, uint64_t ns)
 {
 	probe_at(f, probe)->interval_ns = ns;

@@ -133,6 +133,7 @@ void ef_close(struct ef *f);
 /** Start a probe in the batch; its index in it. Id is counted up from 10. */
 uint32_t ef_probe(struct ef *f, uint32_t kind, uint32_t args, const char *function, const char *name);
 void ef_probe_id(struct ef *f, uint32_t probe, uint32_t id);
+void ef_event(struct ef *f, uint32_t probe, uint32_t event); /* of VP_PROBE_VM */
 void ef_interval(struct ef *f, uint32_t probe, uint64_t ns);
 /** A site of the last probe, with the bytes that memory has there. */
 void ef_site(struct ef *f, uint64_t gva, uint64_t function);

@@ -72,9 +72,11 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	if (probe->kind == VP_PROBE_VM && (!engine->ops->vm_stats || probe->event >> 16 >= VP_VM_KINDS))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend has no such vm probe",
 				  engine->ops->name);
-	if (probe->kind == VP_PROBE_PROFILE && probe->interval_ns < 200000)
+	bool timed = probe->kind == VP_PROBE_PROFILE ||
+		     (probe->kind == VP_PROBE_VM && probe->event >> 16 == VP_VM_STAT);
+	if (timed && probe->interval_ns < 200000)
 		return ot_err_new(OT_ERR_LIMIT, "batch: probe %u: an interval below 200 us", i);
-	if (probe->kind == VP_PROBE_PROFILE && !engine->ops->request_sample && !engine->host)
+	if (timed && !engine->ops->request_sample && !engine->host)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend cannot sample: no profile probes",
 				  engine->ops->name);
 	return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest of a few pages for tests of the KVM engine: several vCPUs that call the functions of probed.S, in rounds
- * of exactly known counts, for ever. Its command line is words NAME=NUMBER:
+ * A guest of a few pages for tests of the KVM engine: several vCPUs that call the functions of probed.S, in
+ * rounds of exactly known counts, for ever. Its command line is words NAME=NUMBER:
  *
  *   cpus=N    vCPUs to bring up (1)
  *   calls=N   calls of each function in a round, by each vCPU (100)
@@ -10,8 +10,9 @@
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what an
  *             emulating KVM can't, then powers off
  *
- * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between. Every
- * result of a function is checked: an emulation that went wrong ends the guest with FAIL on its console.
+ * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between.
+ * Every result of a function is checked: an emulation that went wrong ends the guest with FAIL on its
+ * console.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@
 #define PM_CONTROL 0x604
 #define RESET      0xcf9
 #define NO_PORT    0x2e0
-#define NO_RAM     0xd0000000ull
+#define NO_RAM     0xfee10000ull /* behind the APIC, which is mapped */
 #define APIC       0xfee00000ull
 #define APIC_ICR   0x300
 #define APIC_ICR2  0x310
@@ -71,7 +72,7 @@ static void print(const char *s)
 static void print_hex(uint64_t v)
 {
 	for (int i = 60; i >= 0; i -= 4)
-		outb(COM1, (uint8_t)"0123456789abcdef"[v >> i & 15]);
+		outb(COM1, (uint8_t) "0123456789abcdef"[v >> i & 15]);
 }
 
 static void power_off(void)

@@ -3,6 +3,7 @@
 #include "vmm-probe/backend/fake/fake.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "vmm-probe/backend/fake/internal.h"
@@ -90,6 +91,21 @@ static uint32_t fake_nvcpus(void *backend)
 	return ((struct vp_fake *)backend)->config.nvcpus;
 }
 
+static uint32_t fake_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max)
+{
+	(void)backend;
+	if (max)
+		strncpy(names[0], "ticks", VP_VM_STAT_NAME - 1);
+	return max ? 1 : 0;
+}
+
+static uint64_t fake_vm_stat(void *backend, uint32_t vcpu, uint32_t index)
+{
+	const struct vp_fake *fake = backend;
+
+	return index ? 0 : __atomic_load_n(&fake->vcpus[vcpu].ticks, __ATOMIC_RELAXED);
+}
+
 static const struct vp_backend_ops fake_ops = {
 	.name = "fake",
 	.reg = fake_reg,
@@ -100,6 +116,8 @@ static const struct vp_backend_ops fake_ops = {
 	.counter_cost_ns = fake_counter_cost_ns,
 	.hit_cost_ns = fake_hit_cost_ns,
 	.request_sample = fake_request_sample,
+	.vm_stats = fake_vm_stats,
+	.vm_stat = fake_vm_stat,
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
 };
@@ -231,6 +249,19 @@ bool vp_fake_hit(struct vp_fake *fake, uint32_t vcpu, uint64_t gva)
 	}
 	pthread_rwlock_unlock(&fake->lock);
 	return site != NULL;
+}
+
+void vp_fake_set_ticks(struct vp_fake *fake, uint32_t vcpu, uint64_t value)
+{
+	__atomic_store_n(&fake->vcpus[vcpu].ticks, value, __ATOMIC_RELAXED);
+}
+
+uint32_t vp_fake_vm_events(struct vp_fake *fake)
+{
+	pthread_rwlock_rdlock(&fake->lock);
+	uint32_t events = fake->plan ? fake->plan->vm_events : 0;
+	pthread_rwlock_unlock(&fake->lock);
+	return events;
 }
 
 bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu)

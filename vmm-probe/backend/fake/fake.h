@@ -67,6 +67,11 @@ void *vp_fake_ctx(struct vp_fake *fake, uint32_t vcpu);
 /** Take a sample now if one was asked for; true when it was. */
 bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu);
 
+/** The vCPU's statistic "ticks". */
+void vp_fake_set_ticks(struct vp_fake *fake, uint32_t vcpu, uint64_t value);
+/** vm_events of the plan in force. */
+uint32_t vp_fake_vm_events(struct vp_fake *fake);
+
 /* --- faults to inject, and what happened ---------------------------------------------------------- */
 
 /** From now on install() answers BUSY (a paused guest). */

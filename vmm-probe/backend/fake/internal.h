@@ -11,6 +11,7 @@ struct vp_fake_vcpu {
 	struct vp_regs regs;
 	uint64_t *counters;
 	uint32_t sample_wanted;
+	uint64_t ticks; /* a statistic, for vm:::stat */
 };
 
 struct vp_fake {
