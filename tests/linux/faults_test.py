@@ -148,8 +148,22 @@ class BadInput(Scenario):
             self.refused(guest, 1, r"^dtrace: invalid probe specifier .*fbt::nosuch:entry.*probe",
                          "-n", "fbt::nosuch:entry { @ = count(); }")
             self.refused(guest, 1, r"^dtrace: invalid probe specifier .*nosuch", "-n", "BEGIN { nosuch(1); }")
+            self.refused(guest, 1, r"does not match any probes: fbt:vmlinux:start_kernel:entry can't be enabled: init",
+                         "-n", "fbt::start_kernel:entry { @ = count(); }")
+            self.refused(guest, 1, r"^dtrace: this guest's probes need no traps", "-x", "trap=text", "-n", "BEGIN")
             self.refused(guest, 1, r"^dtrace: failed to open /nosuch\.d: No such file", "-s", "/nosuch.d")
             self.refused(guest, 1, r"^dtrace: .*--symbols|^dtrace: .*/nosuch", "--symbols", "/nosuch", "-l")
+
+    def test_plan(self):
+        """--plan where nothing needs a trap: the places all the same, and nothing is traced."""
+        with self.guest(smp=1) as guest:
+            status, out, err = self.outsight.run(guest, "--plan", "-n", "syscall::read:entry,fbt::vfs_read:")
+            self.assertEqual(status, 0, err)
+            lines = [line.split() for line in out.splitlines()[1:]]
+            self.assertEqual({line[1] for line in lines}, {"none"})
+            places = [line[-1] for line in lines]
+            self.assertIn("vmlinux`__x64_sys_read", [place.split("+")[0] for place in places])
+            self.assertGreater(len([p for p in places if p.startswith("vmlinux`vfs_read")]), 1)
 
     def test_wrong_guest(self):
         """No such guest, a process that is no VMM, a QEMU without the engine."""
