@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmm-probe/provider with a planner: which probes of a synthetic guest's functions there are, and why not the
+ * others. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "guest_fixture.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/registry.h"
+
+static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, true, true, 4, false };
+
+struct world {
+	struct guest_fixture g;
+	struct vp_guest *guest;
+	struct vp_probes *probes;
+};
+
+/* Symbol number n has a function of 32 bytes, and shares it with n + 1. */
+#define FIRST 100u
+#define NAME  "func_100"
+
+static uint8_t *code(struct world *w)
+{
+	return guest_at(&w->g, w->g.syms[FIRST].addr);
+}
+
+static void write_code(struct world *w, const void *bytes, size_t len)
+{
+	memset(code(w), 0xcc, 32);
+	memcpy(code(w), bytes, len);
+}
+
+#define CODE(w, bytes) write_code(w, bytes, sizeof(bytes) - 1)
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	guest_fixture_init(&w->g, &layout, 4);
+	assert_string_equal(w->g.syms[FIRST].name, NAME);
+	struct vp_regs regs = guest_regs(&w->g, GUEST_CR3);
+	struct vp_guest_opts opts = { .phys = w->g.phys, .regs = &regs, .nregs = 1 };
+	assert_ok(vp_guest_open(&opts, &w->guest));
+	assert_ok(vp_probes_create(w->guest, &w->probes));
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	vp_probes_destroy(w->probes);
+	vp_guest_destroy(w->guest);
+	guest_fixture_deinit(&w->g);
+	free(w);
+	return 0;
+}
+
+static bool remember(void *arg, const struct vp_probe *probe)
+{
+	*(const struct vp_probe **)arg = probe;
+	return true;
+}
+
+/* The reason, "" for none; asked anew each time. */
+static const char *refused(struct world *w, const char *name)
+{
+	struct dif_probedesc desc = {
+		.guest = "", .provider = "fbt", .module = "", .function = NAME, .name = name
+	};
+	const struct vp_probe *probe = NULL;
+	uint64_t with, without;
+
+	vp_probes_forget_text(w->probes);
+	assert_ok(vp_probes_match(w->probes, &desc, false, NULL, NULL, &without));
+	assert_ok(vp_probes_match(w->probes, &desc, true, remember, &probe, &with));
+	assert_int_equal(with, 1);
+	assert_int_equal(without, !probe->refused);
+	return probe->refused ? probe->refused : "";
+}
+
+static void says(struct world *w, const char *name, const char *why)
+{
+	const char *found = refused(w, name);
+
+	if (*why ? !strstr(found, why) : *found)
+		fail_msg("%s: '%s', not '%s'", name, found, why);
+}
+
+static void without_a_planner_nothing_is_refused(void **state)
+{
+	struct world *w = *state;
+
+	CODE(w, "\x0f\x31\xc3");
+	says(w, "entry", "");
+	says(w, "return", "");
+}
+
+static void verdicts(void **state)
+{
+	struct world *w = *state;
+
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_AUTO));
+	CODE(w, "\x0f\x1f\x44\x00\x00\x31\xc0\xc3");
+	says(w, "entry", "");
+	says(w, "return", "");
+	CODE(w, "\x0f\x31\xc3"); /* rdtsc */
+	says(w, "entry", "`rdtsc`: a system instruction");
+	says(w, "return", "");
+	CODE(w, "\x55\x5d\xc3");
+	says(w, "entry", "one byte");
+	/* two ways out, one of them far: none of the return probe */
+	CODE(w, "\x48\x85\xff\x74\x01\xc3\x48\xcb");
+	says(w, "return", "way out 1 of 2, at +0x5: an instruction of one byte");
+	CODE(w, "\x48\x85\xff\x74\x02\xc3\xcc\x48\xcb");
+	says(w, "return", "way out 2 of 2, at +0x7: `retfq`");
+	/* ret alone: entry and return are one place, and it has the room of both */
+	CODE(w, "\xc3");
+	says(w, "entry", "");
+	says(w, "return", "");
+}
+
+static void branches(void **state)
+{
+	struct world *w = *state;
+
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_INT3, VP_WISH_AUTO));
+	/* dec %rdi; jnz back to it; ret */
+	CODE(w, "\x48\xff\xcf\x75\xfb\xc3");
+	says(w, "entry", "a jump target inside the function");
+	/* the nop in front of the loop makes it an entry */
+	CODE(w, "\x0f\x1f\x44\x00\x00\x48\xff\xcf\x75\xfb\xc3");
+	says(w, "entry", "");
+	/* jz to the int3 behind the ret, which a trap there would cover */
+	CODE(w, "\x48\x85\xff\x74\x01\xc3\xcc\xc3");
+	says(w, "return", "a jump goes into the middle of its way out at +0x5");
+	CODE(w, "\x48\x85\xff\x74\x02\xc3\xcc\xc3");
+	says(w, "return", "");
+}
+
+/* What was decided is kept until the text is said to have changed. */
+static void decisions_are_kept(void **state)
+{
+	struct world *w = *state;
+	struct dif_probedesc desc = {
+		.guest = "", .provider = "fbt", .module = "", .function = NAME, .name = "entry"
+	};
+	struct vp_batch_site *sites;
+	const struct vp_probe *probe;
+	uint64_t count;
+	uint32_t n;
+
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_AUTO));
+	CODE(w, "\x0f\x1f\x44\x00\x00\xc3");
+	says(w, "entry", "");
+	CODE(w, "\xe8\x00\x00\x00\x00\xc3"); /* ftrace is turned on there */
+	assert_ok(vp_probes_match(w->probes, &desc, false, remember, &probe, &count));
+	assert_ok(vp_probes_sites(w->probes, probe, &sites, &n));
+	assert_int_equal(n, 1);
+	assert_int_equal(sites[0].bytes[0], 0x0f);
+	free(sites);
+	vp_probes_forget_text(w->probes);
+	assert_ok(vp_probes_sites(w->probes, probe, &sites, &n));
+	assert_int_equal(sites[0].bytes[0], 0xe8);
+	assert_int_equal(sites[0].trap, VP_SITE_TEXT);
+	free(sites);
+	CODE(w, "\x0f\x31\xc3");
+	vp_probes_forget_text(w->probes);
+	assert_err(vp_probes_sites(w->probes, probe, &sites, &n), OT_ERR_UNSUPPORTED, "`rdtsc`");
+	/* and back */
+	CODE(w, "\x0f\x1f\x44\x00\x00\xc3");
+	says(w, "entry", "");
+	/* another wish, another plan */
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_STEP | VP_TRAPS_HW, VP_WISH_HW));
+	assert_ok(vp_probes_sites(w->probes, probe, &sites, &n));
+	assert_int_equal(sites[0].trap, VP_SITE_HW);
+	free(sites);
+	assert_err(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_HW), OT_ERR_UNSUPPORTED,
+		   "debug registers");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(without_a_planner_nothing_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(verdicts, setup, teardown),
+		cmocka_unit_test_setup_teardown(branches, setup, teardown),
+		cmocka_unit_test_setup_teardown(decisions_are_kept, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
