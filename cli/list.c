@@ -95,6 +95,17 @@ void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c
 	}
 }
 
+static void report_none(const struct dif_world *world, const struct dif_probedesc *desc)
+{
+	struct ot_buf why = { 0 };
+	bool refused = world->why_none && world->why_none(world->env, desc, &why);
+
+	cli_error("failed to match %s:%s:%s:%s: No probe matches description%s%s", desc->provider,
+		  desc->module, desc->function, desc->name, refused ? ": " : "",
+		  refused ? ot_buf_str(&why) : "");
+	ot_buf_deinit(&why);
+}
+
 /* `a,a { … }` and an if of several clauses list a description once. */
 static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct cli_compilation *c)
 {
@@ -105,8 +116,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 			continue;
 		OT_TRY(vp_session_match(s, desc, l->verbose, print_probe, l, &count));
 		if (!count)
-			cli_error("failed to match %s:%s:%s:%s: No probe matches description", desc->provider,
-				  desc->module, desc->function, desc->name);
+			report_none(l->world, desc);
 	}
 	return NULL;
 }

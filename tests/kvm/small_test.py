@@ -215,6 +215,8 @@ class SmallGuest(unittest.TestCase):
             status, _, err = self.list(vm, "-n", f"fbt::{function}:{end}")
             self.assertEqual(status, 1)
             self.assertIn(f"does not match any probes: fbt:vmlinux:{function}:{end} can't be enabled: {reason}", err)
+            _, _, err = self.list(vm, "-l", "-n", f"fbt::{function}:{end}")
+            self.assertIn(f"No probe matches description: fbt:vmlinux:{function}:{end} can't be enabled: {reason}", err)
         # a wildcard takes the others
         out = vm.trace(ROUND % "fbt::*ed_*:entry,fbt::*ed_*:return /on/ { @[probefunc] = count(); }")
         self.assertEqual(counts_of(out)[("probed_nop",)], CALLS * 2)
