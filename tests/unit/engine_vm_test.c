@@ -111,6 +111,9 @@ static void refused(void **state)
 	ef_open(f);
 	vm_probe(f, VP_VM_EVENT(VP_VM_KINDS, 0), c);
 	EF_FAILS(OT_ERR_UNSUPPORTED, ef_try_enable(f));
+	ef_batch_clear(f);
+	vm_probe(f, VP_VM_EVENT(VP_VM_STAT, 0), c); /* as often as can be */
+	EF_FAILS(OT_ERR_LIMIT, ef_try_enable(f));
 	ef_destroy(f);
 	f = ef_create_with(&config); /* a backend without such events */
 	c = recording(f);

@@ -44,8 +44,8 @@ void vp_probes_destroy(struct vp_probes *probes);
  */
 OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish);
 
-/** Publish the vm provider's probes, with @p n statistics of these names (copied). Without vm probes (@p refused is
- * why) -lv shows what there would be. */
+/** Publish the vm provider's probes, with @p n statistics of these names (copied). @p refused (copied): why there are
+ * none, for -lv; NULL: there are. */
 OT_MUST_CHECK struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_STAT_NAME],
 					      uint32_t n, const char *refused);
 

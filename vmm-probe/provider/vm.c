@@ -73,6 +73,7 @@ static bool is_word(const char *s)
 struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_STAT_NAME], uint32_t n,
 				const char *refused)
 {
+	refused = refused ? vp_probes_strdup(probes, refused) : NULL;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(reasons); i++)
 		OT_TRY(add(probes, reasons[i].name, "exit", VP_VM_EVENT(VP_VM_EXIT, reasons[i].reason),
 			   refused));

@@ -194,9 +194,10 @@ static struct ot_err *add_vm_probes(struct vp_guest_link *link)
 	char names[VP_VM_STATS_MAX][VP_VM_STAT_NAME];
 	uint32_t n = 0;
 
-	if (!link->client.has_vm)
-		return vp_probes_add_vm(link->probes, NULL, 0,
-					"its VMM is no KVM host's: there are no exits");
+	if (!link->client.has_vm) {
+		snprintf(names[0], sizeof(names[0]), "the %s backend has no exits", link->client.backend);
+		return vp_probes_add_vm(link->probes, NULL, 0, names[0]);
+	}
 	OT_TRY(vp_client_stats(&link->client, names, &n));
 	return vp_probes_add_vm(link->probes, names, n, NULL);
 }
