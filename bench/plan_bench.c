@@ -116,7 +116,7 @@ static void measure(struct vp_guest *guest, uint32_t traps, const char *name, co
 	ot_map_init(&t.reasons);
 	check(vp_probes_create(guest, &t.probes));
 	start = now();
-	check(vp_probes_plan(t.probes, traps, VP_WISH_AUTO));
+	check(vp_probes_plan(t.probes, traps, VP_WISH_AUTO, NULL));
 	check(vp_planner_create(guest, traps, VP_WISH_AUTO, &t.planner));
 	check(vp_probes_match(t.probes, &all, true, NULL, NULL, &count));
 	time = now() - start;

@@ -150,6 +150,22 @@ class SmallGuest(unittest.TestCase):
         total = sum(range(CALLS)) * 2
         self.assertEqual(counts_of(out), {("a", "7"): CALLS * 2, ("s",): total, ("r",): total + 2 * CALLS * 2})
 
+    def test_two_sessions(self):
+        """One's traps are not the other's idea of the guest's text, and its end is not the other's."""
+        vm = self.vm(2)
+        first = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @n[probefunc] = count(); } "
+                                            "tick-20s { exit(1); }"),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1.5)
+        out = vm.trace(ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @[probefunc, probename] = count(); }")
+        want = {(f"probed_{f}", end): CALLS * 2 * (2 if f == "load" else 1) for f in TRAPPED for end in ("entry", "return")}
+        self.assertEqual(counts_of(out), want)
+        first.send_signal(signal.SIGINT)
+        stdout, stderr = first.communicate(timeout=30)
+        self.assertEqual(first.returncode, 0, stderr)
+        self.assertEqual(len(counts_of(stdout.decode())), len(TRAPPED), stdout)
+        self.check_unharmed(vm)
+
     def test_counters_beside_others(self):
         """A counter that KVM keeps, and the same site with a clause that has to come out."""
         vm = self.vm(2)

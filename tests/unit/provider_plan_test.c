@@ -108,7 +108,7 @@ static void verdicts(void **state)
 {
 	struct world *w = *state;
 
-	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_AUTO));
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_AUTO, NULL));
 	CODE(w, "\x0f\x1f\x44\x00\x00\x31\xc0\xc3");
 	says(w, "entry", "");
 	says(w, "return", "");
@@ -132,7 +132,7 @@ static void branches(void **state)
 {
 	struct world *w = *state;
 
-	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_INT3, VP_WISH_AUTO));
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_INT3, VP_WISH_AUTO, NULL));
 	/* dec %rdi; jnz back to it; ret */
 	CODE(w, "\x48\xff\xcf\x75\xfb\xc3");
 	says(w, "entry", "a jump target inside the function");
@@ -158,7 +158,7 @@ static void decisions_are_kept(void **state)
 	uint64_t count;
 	uint32_t n;
 
-	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_AUTO));
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_AUTO, NULL));
 	CODE(w, "\x0f\x1f\x44\x00\x00\xc3");
 	says(w, "entry", "");
 	CODE(w, "\xe8\x00\x00\x00\x00\xc3"); /* ftrace is turned on there */
@@ -179,11 +179,11 @@ static void decisions_are_kept(void **state)
 	CODE(w, "\x0f\x1f\x44\x00\x00\xc3");
 	says(w, "entry", "");
 	/* another wish, another plan */
-	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_STEP | VP_TRAPS_HW, VP_WISH_HW));
+	assert_ok(vp_probes_plan(w->probes, VP_TRAPS_TEXT | VP_TRAPS_STEP | VP_TRAPS_HW, VP_WISH_HW, NULL));
 	assert_ok(vp_probes_sites(w->probes, probe, &sites, &n));
 	assert_int_equal(sites[0].trap, VP_SITE_HW);
 	free(sites);
-	assert_err(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_HW), OT_ERR_UNSUPPORTED,
+	assert_err(vp_probes_plan(w->probes, VP_TRAPS_TEXT, VP_WISH_HW, NULL), OT_ERR_UNSUPPORTED,
 		   "debug registers");
 }
 

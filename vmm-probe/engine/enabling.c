@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/patches.h"
 
 #define EPID_MAX   (4u << 20)
 #define ITEMS_MAX  (1u << 20) /* probes, sites, ECBs: each */
@@ -134,7 +135,8 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 
 /* The engine compares what it will be asked to watch with what the operator's process saw: a guest that
  * rebooted or patched itself meanwhile must not get a probe in the middle of something else. */
-static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *from, struct vp_site_rt *to)
+static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patches,
+				const struct vp_batch_site *from, struct vp_site_rt *to)
 {
 	uint8_t bytes[BYTES_SEEN];
 	unsigned long long gva = from->gva;
@@ -155,13 +157,15 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_batch_site *fr
 	to->host = vp_kernel_host(es, from->gva);
 	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->room))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
+	vp_patches_undo(patches, from->gva, bytes, from->room);
 	if (memcmp(bytes, from->bytes, from->room) != 0)
 		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx is not what it was: try again",
 				  gva);
 	return NULL;
 }
 
-static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
+static struct ot_err *copy_all_sites(struct vp_es *es, const struct vp_patches *patches,
+				     struct vp_batch_rt *b, const struct parts *p)
 {
 	es->service->tlb.firing++; /* what was translated for the batch before may have moved */
 	for (uint32_t i = 0; i < b->nprobes; i++)
@@ -169,7 +173,7 @@ static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const 
 			uint32_t at = b->probes[i].first_site + k;
 			if (b->sites[at].probe)
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
-			OT_TRY(copy_site(es, &p->sites[at], &b->sites[at]));
+			OT_TRY(copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u is half a sentinel", at);
 			b->sites[at].probe = &b->probes[i];
@@ -178,6 +182,17 @@ static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const 
 		if (!b->sites[i].probe)
 			return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u belongs to no probe", i);
 	return NULL;
+}
+
+static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
+{
+	struct vp_patches patches = { 0 };
+
+	if (b->nsites)
+		OT_TRY(vp_patches_of_engine(es->engine, &patches));
+	struct ot_err *err = copy_all_sites(es, &patches, b, p);
+	free(patches.list);
+	return err;
 }
 
 static void copy_ecbs(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)

@@ -111,6 +111,14 @@ enum {
 };
 #define VP_HW_SITES 4
 
+/* Something that stands in guest text now instead of the guest's own. */
+struct vp_patch {
+	uint64_t gva;
+	uint8_t len; /* at most 15 */
+	uint8_t there[15], was[15];
+	uint8_t pad;
+};
+
 /* What the guest's patching of its own text did to the traps, since the backend was made. */
 struct vp_patching {
 	uint64_t windows; /* times that all traps were out of the guest */
@@ -173,6 +181,10 @@ struct vp_backend_ops {
 
 	/* Optional. VP_TRAPS_*: what it can do where it changes guest text. Without: it does not. */
 	uint32_t (*traps)(void *backend);
+
+	/* Optional, with traps(). What it has in guest text just now, in any order, at most @max; how many
+	 * there are or were a moment ago. Service thread; @ret may be NULL with @max 0. */
+	uint32_t (*patches)(void *backend, struct vp_patch *ret, uint32_t max);
 
 	/* Optional, both or none, where it changes guest text. Called about once a second on the service
 	 * thread: look whether all traps are still there, replant what can be. */

@@ -51,6 +51,8 @@ enum vp_msg_type {
 	VP_MSG_STOP,
 	VP_MSG_STATS,
 	VP_MSG_STATS_REPLY,
+	VP_MSG_PATCHES,       /* what stands in guest text that is not the guest's own? Before OPEN or after */
+	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: nothing */
 	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, and of anything that failed */
 };
 
@@ -103,6 +105,12 @@ struct vp_msg_reply {
 	uint32_t code; /* 0: done, else enum ot_err_code */
 	uint32_t pad;
 	char text[VP_ERROR_TEXT];
+};
+
+struct vp_msg_patches_reply {
+	struct vp_msg head;
+	uint32_t npatches;
+	uint32_t pad;
 };
 
 /* Descriptors with OPEN, in this order: program, facts (struct vp_facts), shared, unwind (absent:

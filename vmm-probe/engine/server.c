@@ -22,6 +22,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/patches.h"
 
 #define CONNECTIONS_MAX VP_SESSIONS_MAX
 #define FDS_MAX         4
@@ -242,6 +243,22 @@ static struct ot_err *do_switch(struct connection *c)
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
+static struct ot_err *do_patches(struct vp_server *s, struct connection *c)
+{
+	struct vp_msg_patches_reply r = { .head = { VP_MSG_PATCHES_REPLY, sizeof(r) } };
+	struct vp_patches patches;
+	ot_auto_close int fd = -1;
+
+	OT_TRY(vp_patches_of_engine(s->engine, &patches));
+	size_t size = patches.n * sizeof(*patches.list);
+	struct ot_err *err = patches.n ? ot_memfd_create("outsight-patches", size, &fd) : NULL;
+	if (!err && patches.n)
+		err = ot_write_all(fd, patches.list, size);
+	free(patches.list);
+	r.npatches = patches.n;
+	return err ? err : ot_send_fds(c->sock, &r, sizeof(r), &fd, fd >= 0);
+}
+
 /* --- dispatch ------------------------------------------------------------------------------------------ */
 
 /* How long each request is, exactly; 0: no such. */
@@ -254,6 +271,7 @@ static size_t request_size(uint32_t type)
 		return sizeof(struct vp_msg_open);
 	case VP_MSG_SNAPSHOT:
 	case VP_MSG_STATS:
+	case VP_MSG_PATCHES:
 	case VP_MSG_ENABLE:
 	case VP_MSG_START:
 	case VP_MSG_SWITCH:
@@ -264,17 +282,27 @@ static size_t request_size(uint32_t type)
 	}
 }
 
+/* Its reply is one of its own, not REPLY. */
+static bool answers_itself(uint32_t type)
+{
+	return type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_STATS ||
+	       type == VP_MSG_PATCHES || type == VP_MSG_SWITCH;
+}
+
+static bool needs_session(uint32_t type)
+{
+	return type == VP_MSG_ENABLE || type == VP_MSG_START || type == VP_MSG_SWITCH || type == VP_MSG_STOP;
+}
+
 static struct ot_err *handle(struct vp_server *s, struct connection *c, const struct request *req,
 			     bool *ret_answered)
 {
 	uint32_t type = req->head->type;
 
-	*ret_answered =
-	    type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_STATS || type == VP_MSG_SWITCH;
+	*ret_answered = answers_itself(type);
 	if (!c->greeted && type != VP_MSG_HELLO)
 		return ot_err_new(OT_ERR_BAD_DATA, "HELLO comes first");
-	if (!c->es && type != VP_MSG_HELLO && type != VP_MSG_SNAPSHOT && type != VP_MSG_STATS &&
-	    type != VP_MSG_OPEN)
+	if (!c->es && needs_session(type))
 		return ot_err_new(OT_ERR_BAD_DATA, "this connection has no session");
 	switch (type) {
 	case VP_MSG_HELLO:
@@ -283,6 +311,8 @@ static struct ot_err *handle(struct vp_server *s, struct connection *c, const st
 		return do_snapshot(s, c);
 	case VP_MSG_STATS:
 		return do_stats(s, c);
+	case VP_MSG_PATCHES:
+		return do_patches(s, c);
 	case VP_MSG_OPEN:
 		return do_open(s, c, req);
 	case VP_MSG_ENABLE:

@@ -13,6 +13,7 @@
 #include "dif/obj/program.h"
 #include "vmm-probe/engine/protocol.h"
 #include "vmm-probe/planner/planner.h"
+#include "vmm-probe/provider/text.h"
 
 struct vp_guest;  /* vmm-probe/guest/guest.h */
 struct vp_types;  /* vmm-probe/guest/btf_types.h */
@@ -40,9 +41,11 @@ void vp_probes_destroy(struct vp_probes *probes);
 /**
  * The guest's text has to be changed for a probe: from now on a probe exists only where each of its sites can
  * be trapped; else it is refused, with the reason. That is found out when a description first matches it.
- * @p traps as in vp_planner_create(), not 0. UNSUPPORTED: the engine can't do what @p wish asks for.
+ * @p traps as in vp_planner_create(), not 0. @p undo (copied; NULL: none) tells what other sessions have in
+ * that text. UNSUPPORTED: the engine can't do what @p wish asks for.
  */
-OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish);
+OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish,
+					    const struct vp_text_undo *undo);
 
 /** Publish the vm provider's probes, with @p n statistics of these names (copied). @p refused (copied): why there are
  * none, for -lv; NULL: there are. */

@@ -35,6 +35,7 @@ struct vp_probes {
 	struct vp_text *text;
 	struct vp_disasm *disasm;
 	struct vp_planner *planner;
+	struct vp_text_undo undo; /* of the planner's guest */
 	struct ot_arena strings;
 	struct entry **chunks;
 	size_t nchunks, chunks_cap;
@@ -163,7 +164,8 @@ struct ot_err *vp_probes_text(struct vp_probes *probes, struct vp_text **ret)
 	if (!probes->guest)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "there is no guest");
 	if (!probes->text)
-		OT_TRY(vp_text_create(probes->guest, &probes->text));
+		OT_TRY(vp_text_create(probes->guest, probes->undo.patches ? &probes->undo : NULL,
+				      &probes->text));
 	*ret = probes->text;
 	return NULL;
 }
@@ -213,13 +215,15 @@ static inline bool field_match(struct field *f, const char *text)
 
 /* --- traps --------------------------------------------------------------------------------------- */
 
-struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish)
+struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish,
+			      const struct vp_text_undo *undo)
 {
 	struct vp_planner *planner;
 
 	OT_TRY(vp_planner_check(traps, wish));
 	OT_TRY(vp_planner_create(probes->guest, traps, wish, &planner));
-	forget_plans(probes);
+	vp_probes_forget_text(probes);
+	probes->undo = undo ? *undo : (struct vp_text_undo){ 0 };
 	vp_planner_destroy(probes->planner);
 	probes->planner = planner;
 	return NULL;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/compiler.h"
 #include "vmm-probe/guest/guest.h"
 
 #define TEXT_MAX (128u << 20)
@@ -15,6 +16,7 @@ struct vp_text {
 	uint8_t *core;
 	uint8_t *other;
 	uint64_t other_cap;
+	struct vp_patches patches[2]; /* before the core kernel's text was read, and after */
 };
 
 /* Without the marks, or with a hole between them, functions are read one by one: slower, nothing else. */
@@ -37,14 +39,35 @@ static void read_core(struct vp_text *text)
 	ot_err_destroy(err);
 }
 
-struct ot_err *vp_text_create(struct vp_guest *guest, struct vp_text **ret)
+/* Another session may begin or end while text is read. What it had there before or after can be told. */
+static void undo_patches(const struct vp_text *text, uint64_t gva, uint8_t *bytes, uint64_t len)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(text->patches); i++)
+		vp_patches_undo(&text->patches[i], gva, bytes, len);
+}
+
+static struct ot_err *ask(const struct vp_text_undo *undo, struct vp_patches *ret)
+{
+	return undo ? undo->patches(undo->arg, ret) : NULL;
+}
+
+struct ot_err *vp_text_create(struct vp_guest *guest, const struct vp_text_undo *undo, struct vp_text **ret)
 {
 	struct vp_text *text = calloc(1, sizeof(*text));
 
 	if (!text)
 		return ot_err_nomem();
 	text->guest = guest;
-	read_core(text);
+	struct ot_err *err = ask(undo, &text->patches[0]);
+	if (!err) {
+		read_core(text);
+		err = ask(undo, &text->patches[1]);
+	}
+	if (err) {
+		vp_text_destroy(text);
+		return err;
+	}
+	undo_patches(text, text->start, text->core, text->len);
 	*ret = text;
 	return NULL;
 }
@@ -53,6 +76,8 @@ void vp_text_destroy(struct vp_text *text)
 {
 	if (!text)
 		return;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(text->patches); i++)
+		free(text->patches[i].list);
 	free(text->core);
 	free(text->other);
 	free(text);
@@ -75,6 +100,7 @@ struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len, co
 		text->other_cap = len;
 	}
 	OT_TRY(vp_guest_read(text->guest, vp_gva(gva), text->other, len));
+	undo_patches(text, gva, text->other, len);
 	*ret = text->other;
 	return NULL;
 }

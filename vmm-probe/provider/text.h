@@ -10,11 +10,21 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "vmm-probe/engine/patches.h"
 
 struct vp_guest;
 struct vp_text;
 
-OT_MUST_CHECK struct ot_err *vp_text_create(struct vp_guest *guest, struct vp_text **ret);
+/* Where to ask what stands in the text that is not the guest's own: other sessions' traps. */
+struct vp_text_undo {
+	/* ret->list is the caller's to free. */
+	struct ot_err *(*patches)(void *arg, struct vp_patches *ret);
+	void *arg;
+};
+
+/** @p undo is copied; NULL: nobody writes to this guest's text but itself. */
+OT_MUST_CHECK struct ot_err *vp_text_create(struct vp_guest *guest, const struct vp_text_undo *undo,
+					    struct vp_text **ret);
 void vp_text_destroy(struct vp_text *text);
 
 /** @p len bytes at @p gva; *ret is good until the next call. FAULT: not mapped; LIMIT: over 16 MiB. */

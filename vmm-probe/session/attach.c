@@ -202,6 +202,13 @@ static struct ot_err *add_vm_probes(struct vp_guest_link *link)
 	return vp_probes_add_vm(link->probes, names, n, NULL);
 }
 
+static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
+{
+	struct vp_guest_link *link = arg;
+
+	return vp_client_patches(&link->client, ret);
+}
+
 /* Probes, and which of them can be had where the guest's text has to be changed for them. */
 static struct ot_err *list_probes(struct vp_session *s, struct vp_guest_link *link)
 {
@@ -212,7 +219,10 @@ static struct ot_err *list_probes(struct vp_session *s, struct vp_guest_link *li
 		return NULL;
 	OT_TRY(add_vm_probes(link));
 	OT_TRY(vp_planner_check(traps, trap_wish(s)));
-	return traps ? vp_probes_plan(link->probes, traps, trap_wish(s)) : NULL;
+	if (!traps)
+		return NULL;
+	const struct vp_text_undo undo = { patches_of, link };
+	return vp_probes_plan(link->probes, traps, trap_wish(s), &undo);
 }
 
 /* A kernel that is still starting patches its own text, and who runs on which CPU can't be told yet: what

@@ -12,6 +12,7 @@
 
 /* An engine answers within its own time-outs; past this it hangs. */
 #define REPLY_TIMEOUT_S 30
+#define PATCHES_MAX     (1u << 20)
 
 /* A connection that breaks means that the VMM has ended. */
 static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
@@ -208,6 +209,41 @@ struct ot_err *vp_client_stats(struct vp_client *c, char (*names)[VP_VM_STAT_NAM
 		snprintf(names[i], VP_VM_STAT_NAME, "%.*s", (int)VP_VM_STAT_NAME - 1, r->names[i]);
 	*ret_count = r->n;
 	return NULL;
+}
+
+static struct ot_err *read_patches(int fd, uint32_t n, struct vp_patches *ret)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (n > PATCHES_MAX || size < n * sizeof(*ret->list))
+		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken list of traps");
+	ret->list = calloc(n, sizeof(*ret->list));
+	if (!ret->list)
+		return ot_err_nomem();
+	struct ot_err *err = ot_pread_all(fd, ret->list, n * sizeof(*ret->list), 0);
+	if (err) {
+		free(ret->list);
+		ret->list = NULL;
+		return err;
+	}
+	ret->n = n;
+	vp_patches_sort(ret);
+	return NULL;
+}
+
+struct ot_err *vp_client_patches(struct vp_client *c, struct vp_patches *ret)
+{
+	struct vp_msg msg = { .type = VP_MSG_PATCHES, .size = sizeof(msg) };
+	struct vp_msg_patches_reply r;
+	ot_auto_close int fd = -1;
+	size_t len = 0;
+	int nfds = 0;
+
+	*ret = (struct vp_patches){ 0 };
+	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_PATCHES_REPLY, &r, sizeof(r), sizeof(r), &len,
+		       &fd, 1, &nfds));
+	return nfds && r.npatches ? read_patches(fd, r.npatches, ret) : NULL;
 }
 
 struct ot_err *vp_client_open(struct vp_client *c, const struct vp_msg_open *open, const int *fds, int nfds)

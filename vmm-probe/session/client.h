@@ -3,6 +3,7 @@
 #ifndef VP_SESSION_CLIENT_H
 #define VP_SESSION_CLIENT_H
 
+#include "vmm-probe/engine/patches.h"
 #include "vmm-probe/engine/protocol.h"
 
 #define VP_CLIENT_RAM_MAX 64
@@ -17,7 +18,7 @@ struct vp_client {
 	bool can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
 	uint64_t held_ns;
-	bool has_vm;    /* vm probes */
+	bool has_vm; /* vm probes */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];
@@ -41,6 +42,8 @@ OT_MUST_CHECK struct ot_err *vp_client_snapshot(struct vp_client *client, struct
 /** Names of the statistics that vm:::stat probes have; room for VP_VM_STATS_MAX. */
 OT_MUST_CHECK struct ot_err *vp_client_stats(struct vp_client *client, char (*names)[VP_VM_STAT_NAME],
 					     uint32_t *ret_count);
+/** What stands in guest text that is not the guest's own, by address; ret->list is the caller's to free. */
+OT_MUST_CHECK struct ot_err *vp_client_patches(struct vp_client *client, struct vp_patches *ret);
 
 OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
 					    const int *fds, int nfds);

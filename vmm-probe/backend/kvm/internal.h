@@ -151,6 +151,9 @@ void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t);
  * The vCPUs are held. */
 void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to);
 
+/** As the backend operation. */
+uint32_t vp_kvm_patches(void *backend, struct vp_patch *ret, uint32_t max);
+
 /* counters.c */
 void vp_kvm_counters_init(struct vp_kvm *kvm);
 void vp_kvm_counters_deinit(struct vp_kvm *kvm);

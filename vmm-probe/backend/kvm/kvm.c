@@ -141,6 +141,7 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.traps = traps,
 	.vm_stats = vp_kvm_vm_stats,
 	.vm_stat = vp_kvm_vm_stat,
+	.patches = vp_kvm_patches,
 	.sweep = vp_kvm_sweep,
 	.patching = vp_kvm_patching_read,
 };

@@ -281,3 +281,25 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 			vp_kvm_trap_in(kvm, t);
 	}
 }
+
+/* While a vCPU's thread has them out or puts them in, an entry may be of before or after: whoever reads the
+ * text then sees that it is neither. */
+uint32_t vp_kvm_patches(void *backend, struct vp_patch *ret, uint32_t max)
+{
+	const struct vp_kvm *kvm = backend;
+	const struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; traps && i < traps->n; i++) {
+		const struct vp_kvm_trap *t = &traps->list[i];
+		if (!t->planted || !vp_kvm_trap_in_text(t))
+			continue;
+		if (n < max) {
+			ret[n] = (struct vp_patch){ .gva = t->site->gva, .len = t->len };
+			memcpy(ret[n].there, t->now, t->len);
+			memcpy(ret[n].was, t->old, t->len);
+		}
+		n++;
+	}
+	return n;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/engine/patches.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/engine/internal.h"
+
+static int by_gva(const void *a, const void *b)
+{
+	const struct vp_patch *x = a, *y = b;
+
+	return x->gva < y->gva ? -1 : x->gva > y->gva;
+}
+
+void vp_patches_sort(struct vp_patches *patches)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < patches->n; i++)
+		if (patches->list[i].len && patches->list[i].len <= sizeof(patches->list[i].was))
+			patches->list[n++] = patches->list[i];
+	patches->n = n;
+	if (n)
+		qsort(patches->list, n, sizeof(*patches->list), by_gva);
+}
+
+struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret)
+{
+	const struct vp_backend_ops *ops = engine->ops;
+	uint32_t n = ops->patches ? ops->patches(engine->backend, NULL, 0) : 0;
+
+	*ret = (struct vp_patches){ 0 };
+	if (!n)
+		return NULL;
+	ret->list = calloc(n, sizeof(*ret->list));
+	if (!ret->list)
+		return ot_err_nomem();
+	ret->n = ops->patches(engine->backend, ret->list, n);
+	if (ret->n > n)
+		ret->n = n;
+	vp_patches_sort(ret);
+	return NULL;
+}
+
+/* The first patch that ends behind @gva: none is longer than its fields. */
+static uint32_t first_behind(const struct vp_patches *patches, uint64_t gva)
+{
+	uint32_t low = 0, high = patches->n;
+
+	while (low < high) {
+		uint32_t mid = low + (high - low) / 2;
+		const struct vp_patch *p = &patches->list[mid];
+		if (p->gva + p->len <= gva)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void vp_patches_undo(const struct vp_patches *patches, uint64_t gva, uint8_t *bytes, uint64_t len)
+{
+	for (uint32_t i = first_behind(patches, gva); i < patches->n; i++) {
+		const struct vp_patch *p = &patches->list[i];
+		if (p->gva >= gva + len)
+			return;
+		uint64_t skip = p->gva < gva ? gva - p->gva : 0, at = p->gva + skip - gva;
+		uint64_t n = p->len - skip < len - at ? p->len - skip : len - at;
+		if (!memcmp(bytes + at, p->there + skip, n))
+			memcpy(bytes + at, p->was + skip, n);
+	}
+}

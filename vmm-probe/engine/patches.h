@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a backend has written into guest text, so that whoever reads that text can have the guest's own. Used
+ * by the engine on its service thread, and by the operator's process, which gets the list by PATCHES.
+ */
+#ifndef VP_ENGINE_PATCHES_H
+#define VP_ENGINE_PATCHES_H
+
+#include "vmm-probe/engine/engine.h"
+
+/* By address; `list` is owned (free()). */
+struct vp_patches {
+	struct vp_patch *list;
+	uint32_t n;
+};
+
+/** What stands in the guest now; none for a backend that does not change text. Service thread. */
+OT_MUST_CHECK struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret);
+
+/** Bring @p patches in order of address; those without a length that can be are dropped. */
+void vp_patches_sort(struct vp_patches *patches);
+
+/** @p bytes were read from guest virtual address @p gva: put the guest's own in place of every patch that is
+ * in there whole, or as much of it as was read. What is not as the patch says is left as it is. */
+void vp_patches_undo(const struct vp_patches *patches, uint64_t gva, uint8_t *bytes, uint64_t len);
+
+#endif
