@@ -133,13 +133,17 @@ static struct ot_err *send_batch(struct vp_session *s, struct vp_source *src)
 	static const struct timespec pause = { .tv_nsec = PATCH_NS };
 	struct ot_err *err = send_once(s, src);
 
+	bool half_done = false; /* what was read is an int3 in the middle of patching, say */
+
 	for (unsigned tries = 0; err && src->link && tries < PATCH_TRIES; tries++) {
-		if (ot_err_code(err) != OT_ERR_BAD_DATA && ot_err_code(err) != OT_ERR_FAULT)
+		if (ot_err_code(err) != OT_ERR_BAD_DATA && ot_err_code(err) != OT_ERR_FAULT && !half_done)
 			break;
 		ot_err_destroy(err);
 		nanosleep(&pause, NULL);
-		OT_TRY(vp_batch_reread(s, src));
-		err = send_once(s, src);
+		err = vp_batch_reread(s, src);
+		half_done = err && ot_err_code(err) == OT_ERR_UNSUPPORTED;
+		if (!err)
+			err = send_once(s, src);
 	}
 	return err;
 }
