@@ -133,6 +133,12 @@ class Monitor(unittest.TestCase):
             self.refused("does not fit into 32 MiB of memory beside the kernel", "--kernel", GUEST, "--memory", "32",
                          "--initrd", initrd.name)
 
+    def test_numbers(self):
+        for option, value, most in (("--smp", "65", 64), ("--smp", "0", 64), ("--memory", "much", 1 << 20)):
+            done = command(VMM, "--kernel", GUEST, option, value)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f'outsight-vmm: {option} "{value}": a number from 1 to {most} is needed', done.stderr)
+
     def test_sockets(self):
         self.refused("too long for a socket's path", "--kernel", GUEST, "--socket", "/tmp/" + "x" * 200)
         self.refused("exists and is no socket", "--kernel", GUEST, "--socket", __file__)

@@ -26,7 +26,7 @@ struct options {
 	bool help;
 };
 
-static struct vp_mon *running; /* for the signal handler */
+static struct vp_mon *_Atomic running; /* for the signal handler */
 
 static void usage(FILE *fp)
 {
@@ -43,13 +43,16 @@ static void usage(FILE *fp)
 	      fp);
 }
 
-static bool number(const char *text, uint64_t max, uint64_t *ret)
+static bool number(const char *option, const char *text, uint64_t max, uint64_t *ret)
 {
 	char *end;
 	unsigned long long n = strtoull(text, &end, 10);
 
-	if (end == text || *end || !n || n > max)
+	if (end == text || *end || !n || n > max) {
+		fprintf(stderr, "outsight-vmm: %s \"%s\": a number from 1 to %llu is needed\n", option, text,
+			(unsigned long long)max);
 		return false;
+	}
 	*ret = n;
 	return true;
 }
@@ -85,10 +88,10 @@ static bool parse(int argc, char **argv, struct options *o)
 			o->vm.append = optarg;
 			break;
 		case MEMORY:
-			ok &= number(optarg, 1u << 20, &mib);
+			ok &= number("--memory", optarg, 1u << 20, &mib);
 			break;
 		case SMP:
-			ok &= number(optarg, VP_MON_MAX_VCPUS, &smp);
+			ok &= number("--smp", optarg, VP_MON_MAX_VCPUS, &smp);
 			break;
 		case NAME:
 			o->name = optarg;
@@ -200,8 +203,10 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 static void on_signal(int sig)
 {
 	(void)sig;
-	if (running)
-		vp_mon_stop(running);
+	struct vp_mon *mon = running;
+
+	if (mon)
+		vp_mon_stop(mon);
 }
 
 static const char *end_text(enum vp_mon_end end)

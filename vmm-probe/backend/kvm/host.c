@@ -43,6 +43,8 @@ bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)
 			 host->out ? "synced registers" : "exit for each write to a port");
 	else if (!host->user)
 		snprintf(why, size, "this KVM gets system calls wrong: its guests can have no processes");
+	else if (host->insn_cost.median <= 0)
+		snprintf(why, size, "this KVM is too busy for its speed to be measured");
 	else if (host->insn_cost.median > FAST_INSN_NS)
 		snprintf(why, size, "this KVM interprets kernel mode, %.0f ns an instruction",
 			 host->insn_cost.median);
