@@ -186,6 +186,7 @@ struct vp_tlb_entry {
 	uint64_t root;
 	uint64_t stamp; /* valid while it equals the TLB's `firing` or `stable` */
 	const uint8_t *host;
+	bool writable;
 };
 
 /* `firing` grows by 1 a firing; `stable` (with bit 63 set) at a switch, every so many firings, and when RAM

@@ -12,6 +12,7 @@
 #define PAGE_SIZE   4096ull
 #define ENTRY_ADDR  0x000ffffffffff000ull /* bits 51..12 */
 #define ENTRY_P     (1ull << 0)
+#define ENTRY_WRITE (1ull << 1)
 #define ENTRY_USER  (1ull << 2)
 #define ENTRY_LARGE (1ull << 7)
 /* What a page-table entry of the top level covers with 4 levels: the direct map of a guest of up to
@@ -27,10 +28,19 @@ static const uint8_t *ram(const struct vp_es_vcpu *v, uint64_t gpa, uint64_t nee
 	return host && len >= need ? host : NULL;
 }
 
-/* Walk from @root to the page of @va. *ret_large: it was found above the last level. */
-static const uint8_t *walk(const struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user, bool *ret_large)
+/* What a walk found on its way. */
+struct found {
+	bool large;    /* the page, above the last level */
+	bool writable; /* at every level */
+};
+
+/* Walk from @root to the page of @va. */
+static const uint8_t *walk(const struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user,
+			   struct found *ret)
 {
 	uint64_t table = root & ENTRY_ADDR, entry;
+
+	ret->writable = true;
 
 	for (int level = (int)v->es->facts.levels - 1; level >= 0; level--) {
 		unsigned shift = 12 + 9 * (unsigned)level;
@@ -40,9 +50,10 @@ static const uint8_t *walk(const struct vp_es_vcpu *v, uint64_t root, uint64_t v
 		memcpy(&entry, at, sizeof(entry));
 		if (!(entry & ENTRY_P) || (user && !(entry & ENTRY_USER)))
 			return NULL;
+		ret->writable &= (entry & ENTRY_WRITE) != 0;
 		if (level == 0 || ((level == 1 || level == 2) && entry & ENTRY_LARGE)) {
 			uint64_t mask = (1ull << shift) - 1;
-			*ret_large = level > 0;
+			ret->large = level > 0;
 			return ram(v, (entry & ENTRY_ADDR & ~mask) | (va & mask & ~(PAGE_SIZE - 1)),
 				   PAGE_SIZE);
 		}
@@ -66,23 +77,39 @@ static void check_memory(struct vp_es_vcpu *v)
 	v->tlb.stable++;
 }
 
-/* The host address of the page of @va, NULL: not mapped or not RAM. */
-static const uint8_t *page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user)
+/* The page of @va, NULL: not mapped or not RAM. */
+static const struct vp_tlb_entry *find_page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user)
 {
 	struct vp_tlb *tlb = &v->tlb;
 	uint64_t number = va / PAGE_SIZE;
 	struct vp_tlb_entry *e = &tlb->entries[(number ^ number >> 9) % VP_TLB_ENTRIES];
-	bool large = false;
+	struct found found;
 
 	if (ot_likely(e->page == number && e->root == root &&
 		      (e->stamp == tlb->stable || e->stamp == tlb->firing)))
-		return e->host;
-	const uint8_t *host = walk(v, root, va, user, &large);
+		return e;
+	const uint8_t *host = walk(v, root, va, user, &found);
 	if (!host)
 		return NULL;
-	bool stable = !user && (large || in_direct_map(&v->es->facts, va));
-	*e = (struct vp_tlb_entry){ number, root, stable ? tlb->stable : tlb->firing, host };
-	return host;
+	bool stable = !user && (found.large || in_direct_map(&v->es->facts, va));
+	*e = (struct vp_tlb_entry){ number, root, stable ? tlb->stable : tlb->firing, host, found.writable };
+	return e;
+}
+
+/* Its host address. */
+static const uint8_t *page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user)
+{
+	const struct vp_tlb_entry *e = find_page(v, root, va, user);
+
+	return e ? e->host : NULL;
+}
+
+/* The same of a page that the kernel may write to. Its CR0.WP is taken to be set, as it is but in moments. */
+static uint8_t *writable_page(struct vp_es_vcpu *v, uint64_t root, uint64_t va)
+{
+	const struct vp_tlb_entry *e = find_page(v, root, va, false);
+
+	return e && e->writable ? (uint8_t *)(uintptr_t)e->host : NULL;
 }
 
 static bool load(struct vp_es_vcpu *v, uint64_t root, uint64_t va, void *dst, uint64_t len, bool user)
@@ -155,11 +182,11 @@ uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
 /* No TLB, so any thread may ask, and what it says is true now. */
 static uint8_t *walk_now(const struct vp_es *es, uint64_t gva)
 {
-	bool large;
+	struct found found;
 
 	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 8, true))
 		return NULL;
-	const uint8_t *host = walk(es->service, es->facts.kernel_root, gva, false, &large);
+	const uint8_t *host = walk(es->service, es->facts.kernel_root, gva, false, &found);
 	return host ? (uint8_t *)(uintptr_t)host + gva % PAGE_SIZE : NULL;
 }
 
@@ -205,8 +232,8 @@ bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, cons
 	if (!facts->kernel_root || !canonical(facts, gva, len, true))
 		return false;
 	first = first < len ? first : len;
-	low = (uint8_t *)(uintptr_t)page(v, facts->kernel_root, gva, false);
-	high = first < len ? (uint8_t *)(uintptr_t)page(v, facts->kernel_root, gva + first, false) : low;
+	low = writable_page(v, facts->kernel_root, gva);
+	high = first < len ? writable_page(v, facts->kernel_root, gva + first) : low;
 	if (!low || !high)
 		return false;
 	memcpy(low + gva % PAGE_SIZE, src, first);

@@ -14,27 +14,24 @@
  * Every result of a function is checked: an emulation that went wrong ends the guest with FAIL on its
  * console.
  */
-#include <stddef.h>
-#include <stdint.h>
+#include "guest.h"
 
 #define COM1       0x3f8
 #define PM_CONTROL 0x604
 #define RESET      0xcf9
 #define NO_PORT    0x2e0
 #define NO_RAM     0xfee10000ull /* behind the APIC, which is mapped */
-#define APIC       0xfee00000ull
 #define APIC_ICR   0x300
 #define APIC_ICR2  0x310
 #define APIC_SVR   0xf0
 #define TRAMPOLINE 0x8000ull
 #define CMDLINE    0x228
-#define MAX_CPUS   16
 #define noinline   __attribute__((noinline, noclone, used))
 
 /* What tells a reader that this is a kernel with symbols of its own. */
 const char linux_banner[] __attribute__((used)) = "Linux version 0.1.0-small (outsight) #1 SMP\n";
 
-extern uint8_t trampoline[], trampoline_end[], stacks[];
+extern uint8_t trampoline[], trampoline_end[];
 extern void vector_bp(void), vector_other(void);
 extern uint64_t probed_nop(uint64_t, uint64_t), probed_endbr(uint64_t), probed_push(uint64_t);
 extern uint64_t probed_push1(uint64_t), probed_load(uint64_t), probed_flags(uint64_t), probed_frame(uint64_t);
@@ -49,7 +46,7 @@ struct gate idt[256] __attribute__((aligned(16)));
 uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
-static uint64_t cpus = 1, calls = 100, rounds, io;
+static uint64_t cpus = 1, calls = 100, rounds, io, step, trace, timer;
 
 /* --- the machine ---------------------------------------------------------------------------- */
 
@@ -131,16 +128,11 @@ void on_exception(const uint64_t *frame)
 	fail(" at", frame[5] > 0xffff ? frame[5] : frame[6]);
 }
 
-static void set_gate(unsigned n, void (*handler)(void))
+void set_gate(unsigned n, void (*handler)(void))
 {
 	uint64_t a = (uint64_t)handler;
 
 	idt[n] = (struct gate){ (uint16_t)a, 0x10, 0x8e00, (uint16_t)(a >> 16), (uint32_t)(a >> 32), 0 };
-}
-
-static void apic_write(unsigned reg, uint32_t v)
-{
-	*(volatile uint32_t *)(APIC + reg) = v;
 }
 
 static void wait_online(uint32_t n)
@@ -185,14 +177,12 @@ static void barrier(void)
 		__asm__ volatile("pause");
 }
 
-static void check(const char *what, uint64_t got, uint64_t want)
+static void call_all(uint64_t i, uint32_t cpu)
 {
-	if (got != want)
-		fail(what, got);
-}
-
-static void call_all(uint64_t i)
-{
+	if (step)
+		call_stepped(i, cpu);
+	if (trace)
+		call_traced(i, cpu);
 	check("nop", probed_nop(i, 7), i + 7);
 	check("endbr", probed_endbr(i), i + 1);
 	check("push", probed_push(i), i + 2);
@@ -220,16 +210,24 @@ static void do_io(void)
 
 static void run(uint32_t cpu)
 {
+	if (step || trace || timer)
+		stepped_setup(cpu);
+	if (trace)
+		call_traced(0, cpu);
+	if (timer)
+		timer_setup((uint32_t)timer);
 	for (uint64_t n = 1; !rounds || n <= rounds; n++) {
 		barrier();
 		if (cpu == 0)
 			round_begin(n);
 		barrier();
 		for (uint64_t i = 0; i < calls; i++)
-			call_all(i);
+			call_all(i, cpu);
 		if (cpu == 0)
 			do_io();
 		barrier();
+		if (cpu == 0 && step)
+			stepped_round_end(calls * cpus);
 		if (cpu == 0)
 			round_end(n);
 	}
@@ -272,6 +270,9 @@ void guest_main(const uint8_t *zero_page)
 	calls = option(line, "calls", 100);
 	rounds = option(line, "rounds", 0);
 	io = option(line, "io", 0);
+	step = option(line, "step", 0);
+	trace = option(line, "trace", 0);
+	timer = option(line, "timer", 0);
 	for (unsigned i = 0; i < 256; i++)
 		set_gate(i, vector_other);
 	set_gate(3, vector_bp);

@@ -28,6 +28,9 @@ _start:
 	addq	$8, %rbx
 	decl	%ecx
 	jnz	1b
+	/* and far behind it, pages that stepped.c maps */
+	movq	$(lazy_table - VMA + PRESENT_WRITABLE), %rax
+	movq	%rax, kernel_directory + 256 * 8 - VMA
 	movq	$(pdpt_low - VMA + PRESENT_WRITABLE), %rax
 	movq	%rax, init_top_pgt - VMA
 	movq	$(pdpt_high - VMA + PRESENT_WRITABLE), %rax
@@ -153,6 +156,8 @@ pdpt_high:	.skip 4096
 page_directory:	.skip 4096
 device_directory: .skip 4096
 kernel_directory: .skip 4096
+	.globl	lazy_table
+lazy_table:	.skip 4096
 	.globl	stacks
 stacks:		.skip 4096 * 64
 

@@ -108,8 +108,9 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 
 	fire(kvm, v, vcpu, t);
 	/* The instruction under the trap: over a nop the guest goes on by itself, others are done here, or by
-	 * the CPU. */
-	bool goes_on = t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP;
+	 * the CPU. A guest that steps itself is owed a trap after it, which an emulating KVM forgets. */
+	bool goes_on = t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP &&
+		       !(v->run->s.regs.regs.rflags & RFLAGS_TF);
 	bool done = goes_on || (!t->stepped && emulate(v, t, vcpu));
 	if (ot_unlikely(sentinel))
 		vp_kvm_at_sentinel(kvm, vcpu, sentinel, slot);

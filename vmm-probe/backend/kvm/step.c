@@ -271,8 +271,8 @@ static bool interrupted(struct vp_kvm *kvm, uint32_t vcpu, struct kvm_regs *ret)
 	return false;
 }
 
-/* KVM_EXIT_DEBUG for a #DB: the instruction is done, or a handler was reached. */
-static void on_debug(struct vp_kvm *kvm, uint32_t vcpu)
+/* RIP is elsewhere: the instruction is done, or a handler was reached. @debug: by an exit that is the step's. */
+static void went_on(struct vp_kvm *kvm, uint32_t vcpu, bool debug)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 	bool traced = v->step.traced;
@@ -283,29 +283,23 @@ static void on_debug(struct vp_kvm *kvm, uint32_t vcpu)
 		return;
 	}
 	end(kvm, vcpu, NULL);
-	if (traced)
+	if (traced && debug)
 		vp_kvm_give_back_db(kvm, v, DR6_BS);
 }
 
 bool vp_kvm_step_exit(struct vp_kvm *kvm, uint32_t vcpu, int err)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
-	const struct kvm_run *run = v->run;
-	bool debug = !err && run->exit_reason == KVM_EXIT_DEBUG && run->debug.arch.exception == 1;
-	bool there = run->s.regs.regs.rip == v->step.gva;
+	struct kvm_regs regs = v->run->s.regs.regs;
+	bool debug = !err && v->run->exit_reason == KVM_EXIT_DEBUG && v->run->debug.arch.exception == 1;
 
 	v->step.passed_on = !debug;
-	if (there && !err && ++v->step.exits < EXITS_MAX)
-		return debug; /* a turn of a string instruction; or a device's */
-	if (there) {
-		struct kvm_regs redo = run->s.regs.regs;
-		redo.rflags |= (v->step.masked ? RFLAGS_IF : 0) | (v->step.traced ? RFLAGS_TF : 0);
-		end(kvm, vcpu, &redo);
-	} else if (debug) {
-		on_debug(kvm, vcpu);
-	} else {
-		end(kvm, vcpu, NULL);
-	}
+	if (regs.rip != v->step.gva) {
+		went_on(kvm, vcpu, debug);
+	} else if (err || ++v->step.exits >= EXITS_MAX) {
+		regs.rflags |= (v->step.masked ? RFLAGS_IF : 0) | (v->step.traced ? RFLAGS_TF : 0);
+		end(kvm, vcpu, &regs);
+	} /* else a device's, or a turn of a string instruction */
 	return debug;
 }
 
