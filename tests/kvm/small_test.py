@@ -1,138 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The small guest on /dev/kvm: small_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where there is no KVM."""
-import contextlib
 import os
 import random
 import re
-import signal
-import struct
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import unittest
 
-sys.dont_write_bytecode = True
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
-# pylint: disable=wrong-import-position
-from lib.scenario import LineResult
-
-OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
-MANY = os.path.join(os.path.dirname(GUEST), "many-guest")
-VMM = os.path.join(os.path.dirname(OUTSIGHT), "outsight-vmm")
-FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
-CALLS = 50
+from small_guest import (CALLS, GUEST, MANY, OUTSIGHT, ROUND, VMM, GuestTest,
+                         Vm, counts_of, elf_text, main)
 
 
-def doctor():
-    return subprocess.run([OUTSIGHT, "doctor"], capture_output=True, text=True, timeout=60, check=False)
-
-
-# Where int3 does not come back, a place of one byte takes no trap: the entry of probed_push1, and its return.
-INT3 = "int3=never" not in doctor().stdout
-TRAPPED = [f for f in FUNCTIONS if INT3 or f != "push1"]
-
-
-def elf_text(path):
-    """(physical address, bytes) of the guest's text: its first loadable segment."""
-    with open(path, "rb") as f:
-        data = f.read()
-    phoff, = struct.unpack_from("<Q", data, 32)
-    _, _, offset, _, paddr, filesz = struct.unpack_from("<IIQQQQ", data, phoff)
-    return paddr, data[offset:offset + filesz]
-
-
-class Vm:
-    """A small guest in a monitor of its own."""
-
-    def __init__(self, cpus, extra="", kernel=GUEST):
-        self.kernel = kernel
-        self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
-        self.socket = os.path.join(self.dir.name, "socket")
-        self.console_path = os.path.join(self.dir.name, "console")
-        self.process = subprocess.Popen(
-            [VMM, "--kernel", kernel, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
-             "--console", self.console_path, "--append", f"cpus={cpus} calls={CALLS} {extra}"],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        self.wait_for("READY")
-
-    def console(self):
-        with contextlib.suppress(FileNotFoundError), open(self.console_path, encoding="ascii") as f:
-            return f.read()
-        return ""
-
-    def wait_for(self, text, seconds=60):
-        end = time.monotonic() + seconds
-        while text not in self.console():
-            if self.process.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"no {text}: {self.console()!r}, status {self.process.poll()}")
-            time.sleep(0.05)
-
-    def command(self, program, *options):
-        """Without a limit to what it may cost: these counts are exact."""
-        return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", self.kernel, "-q", "-x", "maxcost=0", *options,
-                "-n", program]
-
-    def list(self, description):
-        return subprocess.run([OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-ln", description],
-                              capture_output=True, text=True, timeout=60, check=True).stdout
-
-    def trace_to_the_end(self, program):
-        """(status, stdout, stderr) of a trace that the guest's end ends."""
-        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=120, check=False)
-        return done.returncode, done.stdout, done.stderr
-
-    def trace(self, program, timeout=120):
-        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=timeout, check=False)
-        if done.returncode:
-            raise AssertionError(f"status {done.returncode}: {done.stderr}{self.console()}")
-        return done.stdout
-
-    def memory_path(self):
-        """The memory file of its monitor."""
-        fds = f"/proc/{self.process.pid}/fd"
-        for fd in os.listdir(fds):
-            with contextlib.suppress(OSError):
-                if "memfd:outsight-ram" in os.readlink(f"{fds}/{fd}"):
-                    return f"{fds}/{fd}"
-        raise AssertionError("no guest memory")
-
-    def text(self):
-        """The guest's text as it is now."""
-        paddr, text = elf_text(self.kernel)
-        with open(self.memory_path(), "rb") as f:
-            f.seek(paddr)
-            return f.read(len(text))
-
-    def close(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
-        self.process.stderr.close()
-        self.dir.cleanup()
-
-
-ROUND = "fbt::round_begin:entry { on = arg0; } %s fbt::round_end:entry /on/ { exit(0); }"
-
-
-def counts_of(output):
-    return {tuple(m[:-1]): int(m[-1]) for m in (line.split() for line in output.splitlines()) if m}
-
-
-class SmallGuest(unittest.TestCase):
-    def vm(self, cpus, extra=""):
-        vm = Vm(cpus, extra)
-        self.addCleanup(vm.close)
-        return vm
-
-    def check_unharmed(self, vm):
-        self.assertEqual(vm.text(), elf_text(GUEST)[1])
-        self.assertNotIn("FAIL", vm.console())
-        # It still makes rounds, all of them whole.
-        out = vm.trace(ROUND % "")
-        self.assertEqual(out.strip(), "")
-
+class SmallGuest(GuestTest):
     def test_counts(self):
         for cpus in (1, 2, 4):
             with self.subTest(cpus=cpus):
@@ -458,11 +340,4 @@ class BadInput(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        print("SKIP all: there is no /dev/kvm here that can be opened")
-        sys.exit(77)
-    result = LineResult()
-    loader = unittest.defaultTestLoader
-    module = sys.modules["__main__"]
-    (loader.loadTestsFromNames(sys.argv[3:], module) if sys.argv[3:] else loader.loadTestsFromModule(module)).run(result)
-    sys.exit(not result.wasSuccessful() or not result.testsRun)
+    main()

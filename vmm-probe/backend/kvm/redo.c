@@ -15,14 +15,13 @@
 
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define KEPT      16u
+#define KEPT      64u
 #define LASTS_NS  1000000000ull
 #define RFLAGS_RF (1ull << 16) /* set in the flags that a fault saves */
 
 struct vp_kvm_redo {
 	pthread_mutex_t lock;
 	_Atomic uint32_t expected; /* of `hits`; the hit path looks no further while it is 0 */
-	uint32_t next;
 	struct {
 		struct kvm_regs regs;
 		uint64_t until; /* 0: free */
@@ -56,15 +55,26 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/* A free place, else the one that has been waiting longest. */
+static unsigned place(const struct vp_kvm_redo *redo)
+{
+	unsigned oldest = 0;
+
+	for (unsigned i = 1; i < KEPT; i++)
+		if (redo->hits[i].until < redo->hits[oldest].until)
+			oldest = i;
+	return oldest;
+}
+
 void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
 {
 	pthread_mutex_lock(&redo->lock);
-	if (!redo->hits[redo->next].until)
+	unsigned at = place(redo);
+	if (!redo->hits[at].until)
 		atomic_fetch_add(&redo->expected, 1);
-	redo->hits[redo->next].regs = *regs;
-	redo->hits[redo->next].regs.rflags &= ~RFLAGS_RF;
-	redo->hits[redo->next].until = now_ns() + LASTS_NS;
-	redo->next = (redo->next + 1) % KEPT;
+	redo->hits[at].regs = *regs;
+	redo->hits[at].regs.rflags &= ~RFLAGS_RF;
+	redo->hits[at].until = now_ns() + LASTS_NS;
 	pthread_mutex_unlock(&redo->lock);
 }
 

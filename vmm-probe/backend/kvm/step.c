@@ -271,7 +271,8 @@ static bool interrupted(struct vp_kvm *kvm, uint32_t vcpu, struct kvm_regs *ret)
 	return false;
 }
 
-/* RIP is elsewhere: the instruction is done, or a handler was reached. @debug: by an exit that is the step's. */
+/* RIP is elsewhere: the instruction is done, or a handler was reached. @debug: by an exit that is the step's.
+ */
 static void went_on(struct vp_kvm *kvm, uint32_t vcpu, bool debug)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];

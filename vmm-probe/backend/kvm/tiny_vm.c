@@ -175,7 +175,7 @@ void vp_tiny_vm_deinit(struct vp_tiny_vm *vm)
 struct ot_err *vp_tiny_vm_load(struct vp_tiny_vm *vm, const void *code, size_t len)
 {
 	const struct kvm_regs regs = { .rip = VP_TINY_CODE, .rsp = VP_TINY_STACK, .rflags = 2 };
-	const struct timespec limit = { .tv_sec = 1 };
+	const struct timespec limit = { .tv_sec = VP_TINY_SECONDS };
 
 	if (len > VP_TINY_CODE_SIZE)
 		return ot_err_new(OT_ERR_LIMIT, "code of %zu bytes", len);
@@ -231,7 +231,7 @@ struct ot_err *vp_tiny_vm_run(struct vp_tiny_vm *vm)
 	if (!rc)
 		return NULL;
 	if (errno == EINTR)
-		return ot_err_new(OT_ERR_BUSY, "the VM did not come out within a second");
+		return ot_err_new(OT_ERR_BUSY, "the VM did not come out within %d s", VP_TINY_SECONDS);
 	return ot_err_os(errno, "KVM_RUN");
 }
 

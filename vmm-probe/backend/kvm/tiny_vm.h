@@ -26,6 +26,8 @@
 #define VP_TINY_USER_SS   0x1bu
 #define VP_TINY_USER_CS   0x23u
 #define VP_TINY_SIZE      0x10000u
+/* Only what never ends gets there: a loaded machine may take long for anything. */
+#define VP_TINY_SECONDS   10
 
 struct vp_tiny_vm {
 	int vm, vcpu;
@@ -43,7 +45,7 @@ OT_MUST_CHECK struct ot_err *vp_tiny_vm_init(struct vp_tiny_vm *vm, int kvm);
 void vp_tiny_vm_deinit(struct vp_tiny_vm *vm);
 
 /** Put @p code at VP_TINY_CODE and the vCPU at its first byte with an empty stack, interrupts off, all
- * debugging off. It has a second from now on. LIMIT: longer than VP_TINY_CODE_SIZE. */
+ * debugging off. It has VP_TINY_SECONDS from now on. LIMIT: longer than VP_TINY_CODE_SIZE. */
 OT_MUST_CHECK struct ot_err *vp_tiny_vm_load(struct vp_tiny_vm *vm, const void *code, size_t len);
 
 /** SYSCALL goes to @p entry, in kernel mode with interrupts off. User mode's selectors are VP_TINY_USER_CS
@@ -54,7 +56,7 @@ OT_MUST_CHECK struct ot_err *vp_tiny_vm_set_syscall(struct vp_tiny_vm *vm, uint6
  * hardware breakpoint 0, in use when @p control has USE_HW_BP. */
 OT_MUST_CHECK struct ot_err *vp_tiny_vm_debug(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0);
 
-/** KVM_RUN until the next exit, which is in vm->run. BUSY: the second has passed. */
+/** KVM_RUN until the next exit, which is in vm->run. BUSY: its time has passed. */
 OT_MUST_CHECK struct ot_err *vp_tiny_vm_run(struct vp_tiny_vm *vm);
 
 OT_MUST_CHECK struct ot_err *vp_tiny_vm_regs(struct vp_tiny_vm *vm, struct kvm_regs *ret);

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What follows a hit: steps, debug registers, memory that is not there. step_test.py OUTSIGHT SMALL-GUEST, on
+/dev/kvm. The guest checks its own results, the pages that it maps at a fault, and int3s of its own."""
+import random
+import subprocess
+import time
+
+from small_guest import CALLS, FUNCTIONS, GUEST, ROUND, GuestTest, counts_of, elf_text, main
+
+# how often each is called in a pass over all
+STEPPED = {"fwait": 1, "stac": 1, "imul": 1, "xadd": 2, "string": 1, "load": 2, "store": 1, "beside": 1, "gsload": 1,
+           "gsadd": 1, "gsindex": 1}
+REFUSED = ("string", "stac", "xadd")  # entries at which the planner will not have a step
+PROBED = {f: 2 if f == "load" else 1 for f in FUNCTIONS}
+BOTH = "fbt::%s:entry,fbt::%s:return /on/ { @[probefunc, probename] = count(); }"
+
+
+def want(cpus, prefix, functions, without=()):
+    return {(f"{prefix}_{f}", end): CALLS * cpus * n for f, n in functions.items() for end in ("entry", "return")
+            if (f, end) not in without}
+
+
+class Steps(GuestTest):
+    def check_counts(self, trap, cpus, extra, prefix, functions, without=()):
+        vm = self.vm(cpus, extra)
+        names = "stepped_[a-qs-z]*" if prefix == "stepped" else f"{prefix}_*"
+        out = vm.trace(ROUND % (BOTH % (names, names)), "-x", f"trap={trap}")
+        self.assertEqual(counts_of(out), want(cpus, prefix, functions, without))
+        self.check_unharmed(vm)
+
+    def test_counts(self):
+        """Every instruction by a step, on vCPUs that are at the same sites at once."""
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                self.check_counts("step", cpus, "", "probed", PROBED)
+                self.check_counts("step", cpus, "step=1", "stepped", STEPPED, [(f, "entry") for f in REFUSED])
+
+    def test_faults_where_emulated(self):
+        """Memory that can't be reached from outside: what is done in the guest's place else is stepped over."""
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                self.check_counts("auto", cpus, "step=1", "stepped", STEPPED, [(f, "entry") for f in REFUSED])
+
+    def test_interrupts(self):
+        for cpus in (1, 4):
+            with self.subTest(cpus=cpus):
+                self.check_counts("step", cpus, "step=1 timer=20000", "stepped", STEPPED,
+                                  [(f, "entry") for f in REFUSED])
+
+    def test_guest_steps_itself(self):
+        """Its own trap comes after each instruction, under a probe too."""
+        functions = dict(PROBED, endbr=2)
+        for trap in ("auto", "step"):
+            with self.subTest(trap=trap):
+                self.check_counts(trap, 2, "trace=1", "probed", functions)
+
+
+class DebugRegisters(GuestTest):
+    def check_counts(self, cpus, extra, function, times):
+        vm = self.vm(cpus, extra)
+        out = vm.trace(ROUND % (BOTH % (function, function)), "-x", "trap=hw")
+        self.assertEqual(counts_of(out), {(function, end): CALLS * cpus * times for end in ("entry", "return")})
+        self.check_unharmed(vm)
+
+    def test_counts(self):
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                self.check_counts(cpus, "", "probed_push1", 1)
+                self.check_counts(cpus, "step=1 timer=20000", "stepped_fwait", 1)
+                self.check_counts(cpus, "step=1", "stepped_load", 2)
+                self.check_counts(cpus, "step=1", "stepped_beside", 1)
+
+    def test_text_is_untouched(self):
+        vm = self.vm(2)
+        tracer = subprocess.Popen(vm.command("fbt::probed_nop:entry { @ = count(); }", "-x", "trap=hw"),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.5)
+        self.assertIsNone(tracer.poll())
+        self.assertEqual(vm.text(), elf_text(GUEST)[1])
+        tracer.kill()
+        tracer.wait()
+        self.check_unharmed(vm)
+
+    def test_guest_steps_itself(self):
+        vm = self.vm(2, "trace=1")
+        out = vm.trace(ROUND % "fbt::probed_endbr:entry /on/ { @[probefunc, probename] = count(); }", "-x", "trap=hw")
+        self.assertEqual(counts_of(out), {("probed_endbr", "entry"): CALLS * 2 * 2})
+        self.check_unharmed(vm)
+
+
+class UnderFire(GuestTest):
+    PROGRAMS = (("step", "fbt::probed_*:entry,fbt::probed_*:return,fbt::stepped_[a-q]*:entry %s"),
+                ("auto", "fbt::probed_*:entry,fbt::probed_*:return,fbt::stepped_[a-q]*:entry %s"),
+                ("hw", "fbt::probed_push1:entry,fbt::stepped_load:entry,fbt::stepped_fwait:entry %s"))
+
+    def test_thousand_times(self):
+        """Enabled and disabled, two sessions at a time, with timer interrupts."""
+        vm = self.vm(2, "step=1 timer=50000")
+        for i in range(500):
+            running = []
+            for k in range(2):
+                trap, program = self.PROGRAMS[(i + k) % 2]
+                running.append(subprocess.Popen(
+                    vm.command(program % "{ @ = count(); } BEGIN { exit(0); }", "-x", f"trap={trap}"),
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+            for tracer in running:
+                _, err = tracer.communicate(timeout=60)
+                self.assertEqual(tracer.returncode, 0, err + vm.console())
+        self.check_unharmed(vm)
+
+    def test_killed(self):
+        vm = self.vm(4, "step=1 timer=50000")
+        rnd = random.Random(2)
+        for i in range(100):
+            trap, program = self.PROGRAMS[i % 3]
+            tracer = subprocess.Popen(vm.command(program % "{ @[probefunc] = count(); }", "-x", f"trap={trap}"),
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rnd.uniform(0, 0.3))
+            tracer.kill()
+            tracer.wait()
+        time.sleep(0.5)
+        self.check_unharmed(vm)
+
+
+if __name__ == "__main__":
+    main()
