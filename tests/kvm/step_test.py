@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What follows a hit: steps, debug registers, memory that is not there. step_test.py OUTSIGHT SMALL-GUEST, on
 /dev/kvm. The guest checks its own results, the pages that it maps at a fault, and int3s of its own."""
+import os
 import random
 import subprocess
 import time
@@ -90,31 +91,29 @@ class DebugRegisters(GuestTest):
 
 
 class UnderFire(GuestTest):
-    PROGRAMS = (("step", "fbt::probed_*:entry,fbt::probed_*:return,fbt::stepped_[a-q]*:entry %s"),
-                ("auto", "fbt::probed_*:entry,fbt::probed_*:return,fbt::stepped_[a-q]*:entry %s"),
-                ("hw", "fbt::probed_push1:entry,fbt::stepped_load:entry,fbt::stepped_fwait:entry %s"))
+    SITES = (("step", "fbt::probed_*:entry,fbt::probed_*:return"),
+             ("auto", "fbt::stepped_[a-i]*:entry,fbt::stepped_[a-i]*:return"),
+             ("hw", "fbt::stepped_load:entry,fbt::stepped_store:entry,fbt::stepped_store:return"))
 
     def test_thousand_times(self):
-        """Enabled and disabled, two sessions at a time, with timer interrupts."""
-        vm = self.vm(2, "step=1 timer=50000")
-        for i in range(500):
-            running = []
-            for k in range(2):
-                trap, program = self.PROGRAMS[(i + k) % 2]
-                running.append(subprocess.Popen(
-                    vm.command(program % "{ @ = count(); } BEGIN { exit(0); }", "-x", f"trap={trap}"),
-                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
-            for tracer in running:
-                _, err = tracer.communicate(timeout=60)
-                self.assertEqual(tracer.returncode, 0, err + vm.console())
+        """Enabled and disabled 1,200 times by three sessions at a time, with timer interrupts."""
+        vm = self.vm(4, "step=1 timer=50000")
+        toggle = os.path.join(os.path.dirname(GUEST), "kvm_toggle")
+        running = [subprocess.Popen([toggle, vm.socket, "400", sites + " { @ = count(); }", GUEST, trap],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                   for trap, sites in self.SITES]
+        for tracer in running:
+            out, err = tracer.communicate(timeout=600)
+            self.assertEqual(tracer.returncode, 0, err + vm.console())
+            self.assertRegex(out, r"rounds 400 hits [1-9]")
         self.check_unharmed(vm)
 
     def test_killed(self):
         vm = self.vm(4, "step=1 timer=50000")
         rnd = random.Random(2)
         for i in range(100):
-            trap, program = self.PROGRAMS[i % 3]
-            tracer = subprocess.Popen(vm.command(program % "{ @[probefunc] = count(); }", "-x", f"trap={trap}"),
+            trap, sites = self.SITES[i % 3]
+            tracer = subprocess.Popen(vm.command(sites + " { @[probefunc] = count(); }", "-x", f"trap={trap}"),
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(rnd.uniform(0, 0.3))
             tracer.kill()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kvm_toggle SOCKET ROUNDS PROGRAM [VMLINUX]
+ * kvm_toggle SOCKET ROUNDS PROGRAM [VMLINUX [TRAP]]
  *
  * Enables PROGRAM in the guest whose engine listens at SOCKET, and disables it, ROUNDS times, as fast as that
  * goes: the guest is read once, every round is a session of its own over a new connection. Prints
@@ -135,8 +135,8 @@ int main(int argc, char **argv)
 {
 	struct toggle t = { .random = 1 };
 
-	if (argc < 4 || argc > 5 || atoi(argv[2]) < 1) {
-		fprintf(stderr, "usage: kvm_toggle SOCKET ROUNDS PROGRAM [VMLINUX]\n");
+	if (argc < 4 || argc > 6 || atoi(argv[2]) < 1) {
+		fprintf(stderr, "usage: kvm_toggle SOCKET ROUNDS PROGRAM [VMLINUX [TRAP]]\n");
 		return 2;
 	}
 	t.socket = argv[1];
@@ -145,7 +145,10 @@ int main(int argc, char **argv)
 	dif_options_init(&t.options);
 	t.options.maxcost = 0;
 	t.options.bufsize = t.options.aggsize = SMALL;
-	struct ot_err *err = run(&t, (unsigned)atoi(argv[2]), argv[3]);
+	struct ot_err *err =
+	    argc > 5 ? dif_options_set(&t.options, "trap", argv[5], DIF_OPT_COMMAND_LINE) : NULL;
+	if (!err)
+		err = run(&t, (unsigned)atoi(argv[2]), argv[3]);
 	if (err) {
 		fprintf(stderr, "kvm_toggle: %s\n", ot_err_message(err));
 		return 1;
