@@ -10,8 +10,8 @@ import threading
 import time
 import unittest
 
-from small_guest import (CALLS, GUEST, MANY, OUTSIGHT, ROUND, VMM, GuestTest,
-                         Vm, counts_of, elf_text, main)
+from small_guest import (CALLS, GUEST, INT3, MANY, OUTSIGHT, ROUND, TRAPPED, VMM, GuestTest, Vm, counts_of, doctor,
+                         elf_text, main)
 
 
 class SmallGuest(GuestTest):

@@ -7,13 +7,14 @@ import random
 import subprocess
 import time
 
-from small_guest import CALLS, FUNCTIONS, GUEST, ROUND, GuestTest, counts_of, elf_text, main
+from small_guest import CALLS, GUEST, INT3, ROUND, TRAPPED, GuestTest, counts_of, elf_text, main
 
 # how often each is called in a pass over all
 STEPPED = {"fwait": 1, "stac": 1, "imul": 1, "xadd": 2, "string": 1, "load": 2, "store": 1, "beside": 1, "gsload": 1,
            "gsadd": 1, "gsindex": 1}
-REFUSED = ("string", "stac", "xadd")  # entries at which the planner will not have a step
-PROBED = {f: 2 if f == "load" else 1 for f in FUNCTIONS}
+# entries at which the planner will not have a step; and those of one byte, where int3 does not come back
+REFUSED = ("string", "stac", "xadd") + (() if INT3 else ("fwait", "beside"))
+PROBED = {f: 2 if f == "load" else 1 for f in TRAPPED}
 BOTH = "fbt::%s:entry,fbt::%s:return /on/ { @[probefunc, probename] = count(); }"
 
 
