@@ -98,11 +98,9 @@ static void make_calls(long calls)
 
 static long by_function_tracer(long calls)
 {
-	set("set_ftrace_filter", PATTERN);
 	set("current_tracer", "function");
 	make_calls(calls);
 	set("current_tracer", "nop");
-	set("set_ftrace_filter", "");
 	return trace_lines("_sys_getppid");
 }
 
@@ -143,11 +141,13 @@ int main(int argc, char **argv)
 	}
 	long rounds = number_arg(argv[1], 100000), calls = number_arg(argv[2], 1000);
 	set("trace", "");
+	set("set_ftrace_filter", PATTERN);
 	for (long i = 0; i < rounds; i++) {
 		function += by_function_tracer(calls);
 		by_kprobes(calls, hits);
 		event += by_static_keys(calls);
 	}
+	set("set_ftrace_filter", "");
 	printf("calls %ld function %ld kprobe %ld behind %ld return %ld event %ld\n", rounds * calls,
 	       function, hits[0], hits[1], hits[2], event);
 	return 0;
