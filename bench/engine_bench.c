@@ -204,6 +204,7 @@ static struct vp_es *open_session(struct vp_fake *fake, const struct vp_facts *f
 		.stackframes = 20,
 		.nvcpus = 1,
 		.bufpolicy = VP_BUF_SWITCH,
+		.maxcost = 20, /* as by default: its books are part of a hit */
 	};
 	struct ot_buf dof;
 	struct vp_es *es = NULL;
