@@ -283,6 +283,34 @@ static void profile(void **state)
 	ef_destroy(f);
 }
 
+/* So do events of the vm provider, by what their clauses take. */
+static void vm_events(void **state)
+{
+	(void)state;
+	struct guarded g = make(1, 0, 0);
+	struct ef *f = g.f;
+	struct vp_engine *engine = vp_fake_engine(f->fake);
+	uint32_t c = ef_clause(f, ef_var_eq(f, DIF_VAR_pid, 1)), event = VP_VM_EVENT(VP_VM_EXIT, 2);
+	const uint64_t args[10] = { 2 };
+
+	ef_open(f);
+	uint32_t p = ef_probe(f, VP_PROBE_VM, VP_ARGS_NONE, "x", "exit");
+	ef_event(f, p, event);
+	ef_ecb(f, p, c);
+	ef_enable(f);
+	ef_start(f);
+	for (unsigned quarter = 0; quarter < 6; quarter++) {
+		for (unsigned i = 0; i < 300000; i++)
+			vp_engine_vm(engine, 0, event, args, vp_fake_ctx(f->fake, 0));
+		run(&g, 1, 0, 0);
+	}
+	assert_int_equal(g.seen.taken, 1);
+	uint64_t hits = ef_status(f, 0)->hits;
+	vp_engine_vm(engine, 0, event, args, vp_fake_ctx(f->fake, 0));
+	assert_int_equal(ef_status(f, 0)->hits, hits);
+	ef_destroy(f);
+}
+
 static void limits_are_checked(void **state)
 {
 	(void)state;
@@ -304,6 +332,7 @@ int main(void)
 		cmocka_unit_test(chill_is_asked_for),
 		cmocka_unit_test(busy),
 		cmocka_unit_test(profile),
+		cmocka_unit_test(vm_events),
 		cmocka_unit_test(limits_are_checked),
 	};
 
