@@ -110,8 +110,7 @@ class LabTest(unittest.TestCase):
 
     def traced(self, program, *args):
         """A trace that is active: when BEGIN has printed, every probe is in place."""
-        return self.started("-q", "-x", "maxcost=0", "-x", "switchrate=20hz", "-x", "aggrate=20hz", *args,
-                            "-n",
+        return self.started("-q", "-x", "switchrate=20hz", "-x", "aggrate=20hz", *args, "-n",
                             'BEGIN { printf("tracing\\n"); }', "-n", program).wait_for("tracing", LIMIT)
 
     def text(self):
