@@ -24,7 +24,7 @@
 #define DATA_AT    2048 /* saved registers and so on */
 #define MEMORY     65536u
 #define RANDOMS    300000u
-#define RFLAGS_ALL 0x8d5u
+#define RFLAGS_ALL 0xcd5u /* and DF */
 #define AF         0x010u
 #define OF         0x800u
 
@@ -154,6 +154,8 @@ static uint64_t undefined_flags(const struct vp_insn *i)
 	case VP_INSN_XOR:
 	case VP_INSN_TEST:
 		return AF;
+	case VP_INSN_IMUL:
+		return 0xd4; /* SF, ZF, AF, PF */
 	case VP_INSN_SHL:
 	case VP_INSN_SHR:
 	case VP_INSN_SAR: {

@@ -16,38 +16,40 @@
 #include <stdint.h>
 
 /* name, what it does */
-#define VP_INSN_OPS(X)                                          \
-	X(NOP, "nothing")                                       \
-	X(MOV, "dst = src")                                     \
-	X(MOVZX, "dst = src, zero-extended from src_size")      \
-	X(MOVSX, "dst = src, sign-extended from src_size")      \
-	X(LEA, "dst = address of src")                          \
-	X(ADD, "dst += src")                                    \
-	X(OR, "dst |= src")                                     \
-	X(ADC, "dst += src + CF")                               \
-	X(SBB, "dst -= src + CF")                               \
-	X(AND, "dst &= src")                                    \
-	X(SUB, "dst -= src")                                    \
-	X(XOR, "dst ^= src")                                    \
-	X(CMP, "flags of dst - src")                            \
-	X(TEST, "flags of dst & src")                           \
-	X(INC, "dst += 1, CF stays")                            \
-	X(DEC, "dst -= 1, CF stays")                            \
-	X(NOT, "dst = ~dst, no flags")                          \
-	X(NEG, "dst = -dst")                                    \
-	X(SHL, "dst <<= src")                                   \
-	X(SHR, "dst >>= src, unsigned")                         \
-	X(SAR, "dst >>= src, signed")                           \
-	X(CMOV, "dst = cond ? src : dst")                       \
-	X(SET, "dst = cond")                                    \
-	X(CWIDEN, "rax = its lower half, sign-extended (cdqe)") \
-	X(CSIGN, "rdx = sign of rax (cqo)")                     \
-	X(PUSH, "rsp -= 8; *rsp = src")                         \
-	X(POP, "dst = *rsp; rsp += 8")                          \
-	X(LEAVE, "rsp = rbp; pop rbp")                          \
-	X(JMP, "rip = src")                                     \
-	X(JCC, "rip = src if cond")                             \
-	X(CALL, "push of the next address; rip = src")          \
+#define VP_INSN_OPS(X)                                                                  \
+	X(NOP, "nothing")                                                               \
+	X(MOV, "dst = src")                                                             \
+	X(MOVZX, "dst = src, zero-extended from src_size")                              \
+	X(MOVSX, "dst = src, sign-extended from src_size")                              \
+	X(LEA, "dst = address of src")                                                  \
+	X(ADD, "dst += src")                                                            \
+	X(OR, "dst |= src")                                                             \
+	X(ADC, "dst += src + CF")                                                       \
+	X(SBB, "dst -= src + CF")                                                       \
+	X(AND, "dst &= src")                                                            \
+	X(SUB, "dst -= src")                                                            \
+	X(XOR, "dst ^= src")                                                            \
+	X(CMP, "flags of dst - src")                                                    \
+	X(TEST, "flags of dst & src")                                                   \
+	X(INC, "dst += 1, CF stays")                                                    \
+	X(DEC, "dst -= 1, CF stays")                                                    \
+	X(NOT, "dst = ~dst, no flags")                                                  \
+	X(NEG, "dst = -dst")                                                            \
+	X(SHL, "dst <<= src")                                                           \
+	X(SHR, "dst >>= src, unsigned")                                                 \
+	X(SAR, "dst >>= src, signed")                                                   \
+	X(IMUL, "dst = src * third, signed; the third is dst if there is no immediate") \
+	X(CLD, "DF = 0")                                                                \
+	X(CMOV, "dst = cond ? src : dst")                                               \
+	X(SET, "dst = cond")                                                            \
+	X(CWIDEN, "rax = its lower half, sign-extended (cdqe)")                         \
+	X(CSIGN, "rdx = sign of rax (cqo)")                                             \
+	X(PUSH, "rsp -= 8; *rsp = src")                                                 \
+	X(POP, "dst = *rsp; rsp += 8")                                                  \
+	X(LEAVE, "rsp = rbp; pop rbp")                                                  \
+	X(JMP, "rip = src")                                                             \
+	X(JCC, "rip = src if cond")                                                     \
+	X(CALL, "push of the next address; rip = src")                                  \
 	X(RET, "rip = *rsp; rsp += 8 + src")
 
 enum vp_insn_op {
@@ -78,6 +80,7 @@ struct vp_insn {
 	uint8_t src_size; /* MOVZX, MOVSX */
 	uint8_t cond;     /* condition code 0 to 15, as encoded */
 	struct vp_operand dst, src;
+	struct vp_operand third; /* IMUL by an immediate */
 };
 
 /** Decode the instruction at @p bytes, of which @p len are there, for RIP @p rip. False: not one of ours. */

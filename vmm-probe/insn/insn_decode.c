@@ -278,6 +278,17 @@ static bool decode_extend(struct decoder *d, enum vp_insn_op op, uint8_t from)
 	return set(d, op, wide(d), reg(d, modrm_reg(d), wide(d)), src);
 }
 
+/* 0f af, 69, 6b */
+static bool decode_imul(struct decoder *d, uint8_t op)
+{
+	uint8_t size = wide(d);
+
+	read_modrm(d);
+	struct vp_operand src = rm(d, size), dst = reg(d, modrm_reg(d), size);
+	d->insn->third = op == 0xaf ? dst : imm(immediate(d, op == 0x69 ? imm_bytes(size) : 1));
+	return set(d, VP_INSN_IMUL, size, dst, src);
+}
+
 /* 0f xx */
 static bool decode_two_byte(struct decoder *d)
 {
@@ -303,6 +314,8 @@ static bool decode_two_byte(struct decoder *d)
 		read_modrm(d);
 		rm(d, size);
 		return set(d, VP_INSN_NOP, size, none, none);
+	case 0xaf:
+		return decode_imul(d, op);
 	case 0xb6:
 	case 0xb7:
 		return decode_extend(d, VP_INSN_MOVZX, op & 1 ? 2 : 1);
@@ -319,6 +332,11 @@ static bool decode_rest(struct decoder *d, uint8_t op)
 	uint8_t size = wide(d);
 
 	switch (op) {
+	case 0x69:
+	case 0x6b:
+		return decode_imul(d, op);
+	case 0xfc:
+		return set(d, VP_INSN_CLD, size, none, none);
 	case 0x63:
 		return size == 8 && decode_extend(d, VP_INSN_MOVSX, 4);
 	case 0x68:

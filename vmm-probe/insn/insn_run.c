@@ -12,6 +12,7 @@
 #define AF         (1ull << 4)
 #define ZF         (1ull << 6)
 #define SF         (1ull << 7)
+#define DF         (1ull << 10)
 #define OF         (1ull << 11)
 #define ARITHMETIC (CF | PF | AF | ZF | SF | OF)
 
@@ -262,6 +263,20 @@ static bool run_shift(const struct vp_insn *i, struct vp_insn_env *env)
 	return true;
 }
 
+/* CF and OF say that the product did not fit; the other flags are undefined, and stay. */
+static bool run_imul(const struct vp_insn *i, struct vp_insn_env *env)
+{
+	uint64_t a, b;
+
+	if (!get(i, &i->src, i->size, env, &a) || !get(i, &i->third, i->size, env, &b))
+		return false;
+	__int128 product = (__int128)(int64_t)extend(a, i->size) * (int64_t)extend(b, i->size);
+	uint64_t r = (uint64_t)product & mask_of(i->size);
+	bool fits = (__int128)(int64_t)extend(r, i->size) == product;
+	env->rflags = (env->rflags & ~(CF | OF)) | (fits ? 0 : CF | OF);
+	return put(i, &i->dst, i->size, env, r); /* a register */
+}
+
 static bool run_move(const struct vp_insn *i, struct vp_insn_env *env)
 {
 	unsigned from = i->op == VP_INSN_MOVZX || i->op == VP_INSN_MOVSX ? i->src_size : i->size;
@@ -350,6 +365,12 @@ bool vp_insn_run(const struct vp_insn *insn, struct vp_insn_env *env)
 	case VP_INSN_CMOV:
 	case VP_INSN_SET:
 		ok = run_move(insn, env);
+		break;
+	case VP_INSN_IMUL:
+		ok = run_imul(insn, env);
+		break;
+	case VP_INSN_CLD:
+		env->rflags &= ~DF;
 		break;
 	case VP_INSN_SHL:
 	case VP_INSN_SHR:
