@@ -154,7 +154,7 @@ static bool on_int3(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	const struct vp_kvm_trap *t = traps ? vp_kvm_traps_find(traps, v->run->s.regs.regs.rip) : NULL;
 
 	if (!t || t->kind != VP_TRAP_INT3)
-		return vp_kvm_give_back_int3(kvm, v);
+		return vp_kvm_give_back_int3(kvm, vcpu);
 	hit(kvm, v, vcpu, t);
 	return true;
 }

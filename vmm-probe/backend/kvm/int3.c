@@ -19,11 +19,30 @@ bool vp_kvm_is_int3(const struct kvm_run *run)
 	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc;
 }
 
-/* The vCPU's own ioctls here, instead of the synced registers: the exception takes RIP as KVM has it. */
-bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v)
+/* Is there an int3 any more? The guest may have taken its own away since the vCPU met it. To hand that one
+ * back would be right on VMX, which knows its length; SVM without NRIPS decodes what is there now to find
+ * where it ends. To execute what is there is right on both: the vCPU then came a moment later. Ours can't be
+ * such: a hit is dealt with whole before its vCPU counts as out, and traps change only when all are. Only
+ * kernel text can be read from here; in user mode, and where the failed emulator has sent the bytes along, it
+ * is there. */
+static bool is_gone(const struct vp_kvm *kvm, uint32_t vcpu)
 {
+	const struct kvm_run *run = kvm->vcpus[vcpu].run;
+	const struct vp_kvm_traps *traps = atomic_load_explicit(&kvm->traps, memory_order_acquire);
+	uint8_t byte;
+
+	return run->exit_reason == KVM_EXIT_DEBUG && traps && traps->n &&
+	       vp_site_load(traps->list[0].site, vcpu, run->s.regs.regs.rip, &byte, 1) && byte != 0xcc;
+}
+
+/* The vCPU's own ioctls here, instead of the synced registers: the exception takes RIP as KVM has it. */
+bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, uint32_t vcpu)
+{
+	const struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 	struct kvm_regs regs;
 
+	if (is_gone(kvm, vcpu))
+		return true;
 	if (kvm->config.host.inject == VP_INJECT_NEVER)
 		return false;
 	if (kvm->config.host.inject == VP_INJECT_RIP_NEXT) {

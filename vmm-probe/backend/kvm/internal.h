@@ -99,7 +99,7 @@ struct vp_kvm {
 	struct vp_kvm_vcpu *vcpus;
 	struct vp_ram_range *ram;
 	_Atomic(struct vp_kvm_traps *) traps;
-	_Atomic uint32_t vm_events;  /* as in struct vp_plan */
+	_Atomic uint32_t vm_events; /* as in struct vp_plan */
 	struct vp_kvm_stat stats[VP_VM_STATS_MAX];
 	uint32_t nstats;
 	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
@@ -167,8 +167,9 @@ void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site);
 
 /* int3.c */
 bool vp_kvm_is_int3(const struct kvm_run *run);
-/** Hand the guest the int3 at which its vCPU came out; on that vCPU's thread. False: KVM would not. */
-bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v);
+/** Hand the guest the int3 at which its vCPU came out, if it is still there; on that vCPU's thread. False:
+ * KVM would not. */
+bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, uint32_t vcpu);
 
 /* debug.c: what KVM_SET_GUEST_DEBUG is asked for */
 /** For one vCPU, out of the guest: int3s, debug registers and its step, as they are in @p kvm and @p v, and
