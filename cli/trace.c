@@ -257,6 +257,9 @@ static int enable(struct run *r)
 		report_lowered("dynamic variable size", was.dynvar, is.dynvar);
 	}
 	report_rate("cleaning rate", was.clean_ns, is.clean_ns);
+	const char *trap = ot_map_gets(&opts->set, "trap");
+	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
+		cli_error("-x trap=hw: the guest's own debug registers do not work meanwhile");
 	if (opts->destructive)
 		cli_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;
