@@ -115,12 +115,14 @@ class Vm:
                 raise RuntimeError(f"outsight: {said.strip()}")
 
 
+def quartile(values):
+    """What else the host does can only make something longer: where a quarter of all was faster."""
+    return statistics.quantiles(values, n=4)[0]
+
+
 def over_bare(rounds, turn):
-    """What a call costs more than a bare one, cycles. What else the host does can only make a turn longer, so each
-    is taken where a quarter of the rounds was faster."""
-    def quartile(t):
-        return statistics.quantiles([r[t] for r in rounds], n=4)[0]
-    return quartile(turn) - quartile(BARE)
+    """What a call costs more than a bare one, cycles."""
+    return quartile(r[turn] for r in rounds) - quartile(r[BARE] for r in rounds)
 
 
 class Costs:
@@ -220,11 +222,11 @@ def bench_idle(report, args):
             for vm in (plain, loaded) * 3:
                 with alone(vm, sums):
                     sums[vm] += [sum(r) for r in vm.rounds(args.seconds / 2)]
-        ratios.append(statistics.median(sums[loaded]) / statistics.median(sums[plain]))
-        spread.append(statistics.median(sums[plain]))
+        ratios.append(quartile(sums[loaded]) / quartile(sums[plain]))
+        spread.append(quartile(sums[plain]))
     sample, noise = Sample(ratios), (max(spread) - min(spread)) / statistics.median(spread)
     report.goal("engine loaded, nothing enabled: a round's time", "1.00 within noise",
-                f"{sample.text('', 3)}, plain spreads {noise:.1%}", abs(sample.median - 1) <= max(noise / 2, 0.02))
+                f"{sample.text('', 3)}, plain spreads {noise:.1%}", abs(sample.median - 1) <= min(max(noise / 2, 0.02), 0.05))
 
 
 def bench_enabling(report, vm, args):
