@@ -6,8 +6,8 @@
  * have inlined them.
  *
  * ENTER stands behind the function's fentry nop, which the guest itself may be tracing, in the straight
- * beginning, where the distance to the return address is known. LEAVE stands on each way out. A tail jump to
- * another of these functions is no way out: it has the same return address.
+ * beginning, where the distance to the return address is known. LEAVE stands on each way out. A tail jump is
+ * none: what is jumped to has the same return address, and its ways out are meant.
  */
 #include "vmm-probe/provider/sentinels.h"
 
@@ -26,6 +26,7 @@
 
 #define BEGINNING 96u /* bytes of a function in which its ENTER must be found */
 #define REG_RSP   4u
+#define TAILS_MAX 4u /* tail jumps from one function to the next */
 
 enum need {
 	MUST, /* where it is, it must be watched */
@@ -184,44 +185,76 @@ static bool is_patcher(const char *name)
 	return false;
 }
 
-enum way_out { WAY_OUT, GOES_ON, CANT };
+/* What such a function may well end with, and what has no business with text: no reason to watch where these
+ * end, which are called all the time. */
+static bool is_harmless(const char *name)
+{
+	static const char *const names[] = { "mutex_unlock", "kfree",   "kvfree", "vfree",
+					     "up_write",     "_printk", "printk" };
 
-static enum way_out classify(const struct finder *f, const struct vp_batch_site *site)
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return strstr(name, "return_thunk") != NULL;
+}
+
+enum way_out { WAY_OUT, GOES_ON, FOLLOW, CANT };
+
+/* *ret_to: what FOLLOW jumps to. */
+static enum way_out classify(const struct finder *f, const struct vp_batch_site *site,
+			     const struct vp_symbol **ret_to)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(f->guest);
+	enum way_out here = site->room >= 2 || f->traps & VP_TRAPS_INT3 ? WAY_OUT : CANT;
 	struct vp_insn insn;
 	uint64_t offset = 0;
 
 	if (!vp_insn_decode(site->bytes, site->length, site->gva, &insn))
 		return CANT;
-	if (insn.op == VP_INSN_JMP && insn.src.kind == VP_OPERAND_IMM) {
-		const struct vp_symbol *to =
-		    vp_symtab_find_addr(tab, vp_gva((uint64_t)insn.src.value), &offset);
-		const char *name = to && !offset ? vp_symbol_name(tab, to) : "";
-		if (is_patcher(name))
-			return GOES_ON;
-		if (!strncmp(name, "__SCT__", 7)) /* a static call: patched */
-			return CANT;
-	}
-	return site->room >= 2 || f->traps & VP_TRAPS_INT3 ? WAY_OUT : CANT;
+	if (insn.op != VP_INSN_JMP)
+		return insn.op == VP_INSN_RET ? here : CANT;
+	if (insn.src.kind != VP_OPERAND_IMM)
+		return CANT; /* nobody knows where to */
+	*ret_to = vp_symtab_find_addr(tab, vp_gva((uint64_t)insn.src.value), &offset);
+	const char *name = *ret_to && !offset ? vp_symbol_name(tab, *ret_to) : NULL;
+	if (!name || !strncmp(name, "__SCT__", 7)) /* a static call: patched */
+		return CANT;
+	if (is_patcher(name))
+		return GOES_ON;
+	return is_harmless(name) ? here : FOLLOW;
 }
 
-static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, bool *ret)
+/* A function that is jumped to at the end goes on with the work: its ends are what counts. Its other callers
+ * come by there too, and are told apart by their return addresses. */
+static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, unsigned depth, bool *ret)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
 	uint32_t n = 0;
 
 	*ret = false;
+	if (depth == TAILS_MAX)
+		return NULL;
 	OT_TRY(vp_fbt_return_sites(f->probes, fn, &sites, &n));
 	for (uint32_t i = 0; i < n; i++) {
-		enum way_out way = classify(f, &sites[i]);
+		const struct vp_symbol *to = NULL;
+		struct vp_probe next = { .kind = VP_PROBE_SITE };
+		bool covered = true;
+		enum way_out way = classify(f, &sites[i], &to);
 		if (way == CANT)
 			return NULL;
 		sites[i].sentinel = VP_SENTINEL_LEAVE;
 		if (way == WAY_OUT)
 			OT_TRY(add(f, &sites[i]));
+		if (way == FOLLOW && to) {
+			next.function = vp_symbol_name(vp_guest_symtab(f->guest), to);
+			next.gva = to->addr;
+			next.size = vp_symbol_size(vp_guest_symtab(f->guest), to);
+			OT_TRY(find_leaves(f, &next, depth + 1, &covered));
+		}
+		if (!covered)
+			return NULL;
 	}
-	*ret = n > 0;
+	*ret = n || depth; /* a panic does not come back */
 	return NULL;
 }
 
@@ -241,7 +274,7 @@ static struct ot_err *cover(struct finder *f, const struct patcher *p, const str
 	vp_exits_deinit(&exits);
 	if (err || !*ret || p->never_leaves)
 		return err;
-	return find_leaves(f, &fn, ret);
+	return find_leaves(f, &fn, 0, ret);
 }
 
 static struct ot_err *unwatchable(const struct patcher *p, const char *why)

@@ -16,7 +16,6 @@
  */
 #include "guest.h"
 
-#define COM1       0x3f8
 #define PM_CONTROL 0x604
 #define RESET      0xcf9
 #define NO_PORT    0x2e0
@@ -26,7 +25,6 @@
 #define APIC_SVR   0xf0
 #define TRAMPOLINE 0x8000ull
 #define CMDLINE    0x228
-#define noinline   __attribute__((noinline, noclone, used))
 
 /* What tells a reader that this is a kernel with symbols of its own. */
 const char linux_banner[] __attribute__((used)) = "Linux version 0.1.0-small (outsight) #1 SMP\n";
@@ -46,7 +44,8 @@ struct gate idt[256] __attribute__((aligned(16)));
 uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
-static uint64_t cpus = 1, calls = 100, rounds, io, step, trace, timer;
+uint64_t cpus = 1, calls = 100, rounds;
+static uint64_t io, step, trace, timer;
 
 /* --- the machine ---------------------------------------------------------------------------- */
 
@@ -60,7 +59,7 @@ static inline void outw(uint16_t port, uint16_t v)
 	__asm__ volatile("outw %0, %1" : : "a"(v), "Nd"(port));
 }
 
-static void print(const char *s)
+void print(const char *s)
 {
 	while (*s)
 		outb(COM1, (uint8_t)*s++);
@@ -153,9 +152,9 @@ static void start_cpu(uint32_t n)
 
 /* --- rounds ---------------------------------------------------------------------------------- */
 
-noinline void round_begin(uint64_t n)
+noinline void round_begin(uint64_t n, uint64_t patching)
 {
-	__asm__ volatile("" : : "r"(n));
+	__asm__ volatile("" : : "r"(n), "r"(patching));
 }
 
 noinline void round_end(uint64_t n)
@@ -177,7 +176,7 @@ static void barrier(void)
 		__asm__ volatile("pause");
 }
 
-static void call_all(uint64_t i, uint32_t cpu)
+void call_all(uint64_t i, uint32_t cpu)
 {
 	if (step)
 		call_stepped(i, cpu);
@@ -210,6 +209,10 @@ static void do_io(void)
 
 static void run(uint32_t cpu)
 {
+	if (patching_run) {
+		patching_run(cpu);
+		return;
+	}
 	if (step || trace || timer)
 		stepped_setup(cpu);
 	if (trace)
@@ -219,7 +222,7 @@ static void run(uint32_t cpu)
 	for (uint64_t n = 1; !rounds || n <= rounds; n++) {
 		barrier();
 		if (cpu == 0)
-			round_begin(n);
+			round_begin(n, 0);
 		barrier();
 		for (uint64_t i = 0; i < calls; i++)
 			call_all(i, cpu);

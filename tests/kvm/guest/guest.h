@@ -3,15 +3,20 @@
 #ifndef SMALL_GUEST_H
 #define SMALL_GUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define APIC     0xfee00000ull
+#define COM1     0x3f8
 #define MAX_CPUS 16
+#define noinline __attribute__((noinline, noclone, used))
 
 extern uint8_t stacks[]; /* a page for each vCPU */
 extern volatile uint32_t bp_count;
+extern uint64_t cpus, calls, rounds;
 
+void print(const char *s);
 /** Say so on the console, and power off. */
 void fail(const char *what, uint64_t value);
 void set_gate(unsigned n, void (*handler)(void));
@@ -20,6 +25,14 @@ static inline void check(const char *what, uint64_t got, uint64_t want)
 {
 	if (got != want)
 		fail(what, got);
+}
+
+static inline uint8_t inb(uint16_t port)
+{
+	uint8_t v;
+
+	__asm__ volatile("inb %1, %0" : "=a"(v) : "Nd"(port));
+	return v;
 }
 
 static inline void apic_write(unsigned reg, uint32_t v)
@@ -34,5 +47,13 @@ void call_stepped(uint64_t i, uint32_t cpu);
 void call_traced(uint64_t i, uint32_t cpu);
 /** All vCPUs have made @p calls of call_stepped() in all. */
 void stepped_round_end(uint64_t calls);
+
+/** @patching: it has begun, and goes on behind this round. */
+void round_begin(uint64_t n, uint64_t patching);
+void round_end(uint64_t n);
+/** Every function of probed.S once, results checked. */
+void call_all(uint64_t i, uint32_t cpu);
+/** patching.c, in the guest that has it: its rounds instead. */
+void patching_run(uint32_t cpu) __attribute__((weak));
 
 #endif

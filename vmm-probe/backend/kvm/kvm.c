@@ -4,12 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
-
-#define QUIET_TRIES    200u
-#define QUIET_PAUSE_NS 5000000l
 
 static void *gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
 {
@@ -39,21 +35,28 @@ static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_trap
 	return sync;
 }
 
-/* Once its sentinels are in, who patches the guest's text is known. Before, all that can be told is whether
- * it has one of the locks for that: then it gets the time to finish. */
-static struct ot_err *hold_quiet(struct vp_kvm *kvm, const struct vp_kvm_traps *old,
-				 const struct vp_kvm_traps *new)
+/* The vCPUs are held. */
+static struct ot_err *put_in_force(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to)
 {
-	const struct timespec pause = { .tv_nsec = QUIET_PAUSE_NS };
+	OT_TRY(vp_kvm_debug_all(kvm, to));
+	atomic_store(&kvm->valid_regs, to ? wanted_regs(to->plan, to) : 0);
+	atomic_store(&kvm->vm_events, to ? to->plan->vm_events : 0);
+	if (!to || !to->sentinels)
+		vp_kvm_patching_reset(kvm);
+	else if (!from || !from->sentinels)
+		vp_kvm_settle_begin(kvm);
+	vp_kvm_traps_exchange(kvm, from, to);
+	atomic_store(&kvm->traps, to);
+	return NULL;
+}
 
-	for (unsigned i = 0; i < QUIET_TRIES; i++) {
-		vp_kvm_hold(kvm);
-		if ((old && old->sentinels) || !new || !new->n || !vp_site_text_locked(new->list[0].site))
-			return NULL;
-		vp_kvm_release(kvm);
-		nanosleep(&pause, NULL);
-	}
-	return ot_err_new(OT_ERR_BUSY, "the guest is patching its own text: try again");
+/* As it was before. */
+static void put_back(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to)
+{
+	vp_kvm_hold(kvm);
+	struct ot_err *err = put_in_force(kvm, from, to);
+	ot_err_destroy(err); /* what was in force a moment ago can't be refused */
+	vp_kvm_release(kvm);
 }
 
 static struct ot_err *install(void *backend, const struct vp_plan *plan)
@@ -63,26 +66,16 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 
 	if (plan)
 		OT_TRY(vp_kvm_traps_create(kvm, plan, &new));
-	struct ot_err *err = hold_quiet(kvm, old, new);
-	if (err) {
-		vp_kvm_traps_destroy(new);
-		return err;
-	}
-	err = vp_kvm_debug_all(kvm, new);
-	if (err) {
-		vp_kvm_release(kvm);
-		vp_kvm_traps_destroy(new);
-		return err;
-	}
-	atomic_store(&kvm->valid_regs, plan ? wanted_regs(plan, new) : 0);
-	atomic_store(&kvm->vm_events, plan ? plan->vm_events : 0);
-	if (!new || !new->sentinels)
-		vp_kvm_patching_reset(kvm);
-	vp_kvm_traps_exchange(kvm, old, new);
-	atomic_store(&kvm->traps, new);
+	vp_kvm_hold(kvm);
+	struct ot_err *err = put_in_force(kvm, old, new);
 	vp_kvm_release(kvm);
-	vp_kvm_traps_destroy(old);
-	return NULL;
+	if (!err && kvm->patching.settling) {
+		err = vp_kvm_settle(kvm);
+		if (err)
+			put_back(kvm, new, old);
+	}
+	vp_kvm_traps_destroy(err ? new : old);
+	return err;
 }
 
 static void request_sample(void *backend, uint32_t vcpu)

@@ -7,6 +7,8 @@
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define PAGE       4096ull
+#define SETTLE_NS  5000000l
+#define SETTLES    200u
 #define SWEEP_MAX  16384u /* traps that one sweep looks at: half a millisecond */
 #define SWEEP_KEPT 256u   /* of those, suspects that are looked at again with the vCPUs held */
 
@@ -74,12 +76,15 @@ static void count_window(struct vp_kvm_patching *p)
 
 static void close_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
 {
+	struct vp_kvm_patching *p = &kvm->patching;
 	struct page_cache cache = { 0 };
 
 	for (uint32_t i = 0; i < traps->n; i++)
 		put_back(kvm, &traps->list[i], &cache);
-	kvm->patching.overflow = false;
-	count_window(&kvm->patching);
+	if (p->settling)
+		atomic_store(&p->open_since, 0); /* not the guest's doing */
+	p->overflow = p->settling = false;
+	count_window(p);
 }
 
 void vp_kvm_patching_reset(struct vp_kvm *kvm)
@@ -89,7 +94,7 @@ void vp_kvm_patching_reset(struct vp_kvm *kvm)
 	for (uint32_t i = 0; i < VP_KVM_PATCHERS; i++)
 		atomic_store(&p->keys[i], 0);
 	p->nkeys = 0;
-	p->overflow = false;
+	p->overflow = p->settling = false;
 	count_window(p);
 }
 
@@ -128,7 +133,7 @@ static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
 	if (at < 0)
 		return;
 	atomic_store(&p->keys[at], 0);
-	if (!--p->nkeys && !p->overflow)
+	if (!--p->nkeys && !p->overflow && !p->settling)
 		close_window(kvm, traps);
 }
 
@@ -147,12 +152,38 @@ void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind
 	vp_kvm_release(kvm);
 }
 
-/* --- the sweep ------------------------------------------------------------------------------------ */
-
 static bool is_quiet(const struct vp_kvm *kvm, const struct vp_kvm_traps *traps)
 {
 	return !kvm->patching.nkeys && !(traps->n && vp_site_text_locked(traps->list[0].site));
 }
+
+/* --- the first sentinels ---------------------------------------------------------------------------- */
+
+void vp_kvm_settle_begin(struct vp_kvm *kvm)
+{
+	vp_kvm_patching_reset(kvm);
+	kvm->patching.settling = true;
+	atomic_store(&kvm->patching.open_since, now_ns());
+}
+
+struct ot_err *vp_kvm_settle(struct vp_kvm *kvm)
+{
+	const struct timespec pause = { .tv_nsec = SETTLE_NS };
+	struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
+
+	for (unsigned i = 0; i < SETTLES && kvm->patching.settling; i++) {
+		nanosleep(&pause, NULL);
+		vp_kvm_hold(kvm);
+		if (is_quiet(kvm, traps))
+			close_window(kvm, traps);
+		vp_kvm_release(kvm);
+	}
+	return kvm->patching.settling
+		   ? ot_err_new(OT_ERR_BUSY, "the guest is patching its own text: try again")
+		   : NULL;
+}
+
+/* --- the sweep ------------------------------------------------------------------------------------ */
 
 /* Without a hold, so it may be wrong: a vCPU may be changing the trap just now. */
 static bool is_suspect(const struct vp_kvm_trap *t)

@@ -26,6 +26,7 @@ struct vp_kvm_traps;
 struct vp_kvm_patching {
 	_Atomic uint64_t keys[VP_KVM_PATCHERS]; /* guest addresses of return addresses; 0: free */
 	uint32_t nkeys;
+	bool settling;               /* the sentinels are in, the other traps wait */
 	bool overflow;               /* somebody is at it who is not among them */
 	_Atomic uint64_t open_since; /* CLOCK_MONOTONIC in ns; 0: no window, traps are in */
 	_Atomic uint64_t windows, out_ns, lost;
@@ -35,6 +36,15 @@ struct vp_kvm_patching {
 /** A vCPU was at a sentinel, and has done the instruction there; on its thread, within vp_kvm_after(). @p
  * slot is where the return address lies. Waits for its turn to hold: see vp_kvm_hold_as_vcpu(). */
 void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot);
+
+/**
+ * The first sentinels: who is in such a function already has passed its ENTER. So these go in alone, and the
+ * other traps when the guest has run for a moment after and holds none of the locks that are taken there.
+ * begin(): before the exchange; settle(): on the service thread, nothing held. BUSY: it never was quiet;
+ * nothing but sentinels is in.
+ */
+void vp_kvm_settle_begin(struct vp_kvm *kvm);
+OT_MUST_CHECK struct ot_err *vp_kvm_settle(struct vp_kvm *kvm);
 
 /** No plan any more: nobody is waited for. */
 void vp_kvm_patching_reset(struct vp_kvm *kvm);

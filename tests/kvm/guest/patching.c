@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a kernel does that patches its own text, simulated: function tracing (compares the five bytes of an
+ * fentry site with what it knows, then patches them), kprobes (copy an instruction, put an int3 there, run
+ * the copy), static keys; all by the three steps of Linux's text_poke_bp(): int3 over the first byte, the
+ * tail, the first byte, with all vCPUs in step. The functions have the names of Linux's. Bytes that are not
+ * this kernel's own end it with FAIL.
+ *
+ * In a round's first half nothing is patched and every call is counted; what was turned on by then stays on.
+ * In its second half, once it is told to, vCPU 0 patches, vCPU 1, if there is one, plays with kprobes, and
+ * everybody calls.
+ */
+#include "guest.h"
+
+#define NOP5  0x0000441f0full /* as read5() has it */
+#define CALL5 0xe8u
+#define TIMES 2
+
+extern uint64_t probed_keyed(uint64_t);
+extern uint8_t *const keyed_places[2]; /* the static key's place; where it jumps */
+extern uint8_t probed_nop[], probed_endbr[], probed_tail[], probed_push[];
+extern uint8_t ftrace_caller[];
+extern void vector_patching_bp(void);
+
+volatile uint64_t traced_calls; /* by ftrace_caller */
+
+/* As struct mutex, which begins with its owner. */
+volatile uint64_t text_mutex, kprobe_mutex;
+
+/* What is being patched: where, and where a vCPU goes that finds the int3. */
+static volatile uint64_t poke_at, poke_to;
+static volatile uint64_t sync_wanted, sync_seen[MAX_CPUS];
+
+struct kprobe {
+	uint8_t *addr;
+	uint32_t len;
+	uint8_t opcode;
+	uint8_t slot[32]; /* the instruction, and a jump behind the original */
+	volatile uint64_t hits;
+	volatile bool armed;
+};
+
+static struct kprobe behind = { .addr = probed_nop + 5, .len = 4 }; /* next to an entry probe's trap */
+static struct kprobe first = { .addr = probed_push, .len = 2 };     /* where one stands */
+static uint8_t pristine[2][5];
+
+/* --- three steps ----------------------------------------------------------------------------- */
+
+static void patching_poll(uint32_t cpu)
+{
+	if (sync_seen[cpu] != sync_wanted)
+		sync_seen[cpu] = sync_wanted;
+}
+
+/* Every other vCPU has been between two instructions of its own since. */
+static void sync_all(uint32_t me)
+{
+	uint64_t want = __atomic_add_fetch(&sync_wanted, 1, __ATOMIC_SEQ_CST);
+
+	for (uint32_t i = 0; i < cpus; i++)
+		while (i != me && sync_seen[i] < want)
+			patching_poll(me);
+}
+
+static void text_lock(uint32_t me)
+{
+	uint64_t free = 0;
+
+	while (!__atomic_compare_exchange_n(&text_mutex, &free, 0x1000ull + me * 8, false, __ATOMIC_ACQUIRE,
+					    __ATOMIC_RELAXED)) {
+		free = 0;
+		patching_poll(me);
+	}
+}
+
+static void text_unlock(void)
+{
+	__atomic_store_n(&text_mutex, 0, __ATOMIC_RELEASE);
+}
+
+static void write_text(uint8_t *at, const void *bytes, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i++)
+		((volatile uint8_t *)at)[i] = ((const uint8_t *)bytes)[i];
+}
+
+/* With the lock. */
+noinline void text_poke_bp(uint32_t me, uint8_t *at, const uint8_t *bytes, uint8_t *to)
+{
+	const uint8_t int3 = 0xcc;
+
+	poke_to = (uint64_t)to;
+	poke_at = (uint64_t)at;
+	write_text(at, &int3, 1);
+	sync_all(me);
+	write_text(at + 1, bytes + 1, 4);
+	sync_all(me);
+	write_text(at, bytes, 1);
+	sync_all(me);
+	poke_at = 0;
+}
+
+static uint64_t read5(const uint8_t *at)
+{
+	uint64_t v = 0;
+
+	for (int i = 4; i >= 0; i--)
+		v = v << 8 | ((const volatile uint8_t *)at)[i];
+	return v;
+}
+
+static void make_branch(uint8_t opcode, const uint8_t *at, const uint8_t *to, uint8_t *bytes)
+{
+	int32_t distance = (int32_t)(to - (at + 5));
+
+	bytes[0] = opcode;
+	__builtin_memcpy(bytes + 1, &distance, 4);
+}
+
+static void compare(const char *what, const uint8_t *at, uint64_t want)
+{
+	if (read5(at) != want)
+		fail(what, read5(at));
+}
+
+/* Only in the first half, so that a counter without a predicate counts whole rounds. */
+noinline void quiet_call(void)
+{
+	__asm__ volatile("");
+}
+
+/* --- function tracing ------------------------------------------------------------------------- */
+
+static void modify(uint32_t me, const char *who, uint8_t *site, bool on)
+{
+	uint8_t call[8] = { 0 }, nop[8] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	uint64_t called;
+
+	make_branch(CALL5, site, ftrace_caller, call);
+	__builtin_memcpy(&called, call, 8);
+	compare(who, site, on ? NOP5 : called);
+	text_poke_bp(me, site, on ? call : nop, site + 5);
+	compare(who, site, on ? called : NOP5);
+}
+
+noinline void ftrace_modify_all_code(uint32_t me, bool on)
+{
+	modify(me, "ftrace, nop", probed_nop, on);
+	modify(me, "ftrace, endbr", probed_endbr + 4, on);
+	modify(me, "ftrace, quiet", (uint8_t *)(uint64_t)quiet_call, on);
+}
+
+noinline void ftrace_set_filter(uint32_t me, bool on)
+{
+	text_lock(me);
+	ftrace_modify_all_code(me, on);
+	text_unlock();
+}
+
+noinline int __bpf_arch_text_poke(uint8_t *site, uint32_t me, bool on)
+{
+	text_lock(me);
+	modify(me, "bpf", site, on);
+	text_unlock();
+	return 0;
+}
+
+/* Goes on by a tail jump, as the kernel's does. */
+noinline int bpf_arch_text_poke(uint8_t *site, uint32_t me, bool on)
+{
+	if (site != probed_tail)
+		return -1;
+	return __bpf_arch_text_poke(site, me, on);
+}
+
+/* --- static keys: no business of a tracer's ------------------------------------------------------ */
+
+noinline void arch_jump_label_transform(uint32_t me, bool on)
+{
+	uint8_t jump[8] = { 0 }, nop[8] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+	uint8_t *keyed_site = keyed_places[0], *keyed_target = keyed_places[1];
+	uint64_t jumps;
+
+	text_lock(me);
+	make_branch(0xe9, keyed_site, keyed_target, jump);
+	__builtin_memcpy(&jumps, jump, 8);
+	compare("static key", keyed_site, on ? NOP5 : jumps);
+	text_poke_bp(me, keyed_site, on ? jump : nop, on ? keyed_target : keyed_site + 5);
+	compare("static key", keyed_site, on ? jumps : NOP5);
+	text_unlock();
+}
+
+/* --- kprobes ------------------------------------------------------------------------------------- */
+
+noinline int arch_prepare_kprobe(struct kprobe *kp)
+{
+	const uint8_t *own = pristine[kp == &first];
+
+	for (uint32_t i = 0; i < kp->len; i++)
+		if (kp->addr[i] != own[i])
+			fail("kprobe, copying", read5(kp->addr));
+	write_text(kp->slot, kp->addr, kp->len);
+	make_branch(0xe9, kp->slot + kp->len, kp->addr + kp->len, kp->slot + kp->len);
+	kp->opcode = kp->addr[0];
+	return 0;
+}
+
+noinline void arch_arm_kprobe(uint32_t me, struct kprobe *kp)
+{
+	const uint8_t int3 = 0xcc;
+
+	kp->armed = true;
+	text_lock(me);
+	if (kp->addr[0] != kp->opcode)
+		fail("kprobe, arming", read5(kp->addr));
+	write_text(kp->addr, &int3, 1);
+	sync_all(me);
+	text_unlock();
+}
+
+noinline void arch_disarm_kprobe(uint32_t me, struct kprobe *kp)
+{
+	text_lock(me);
+	if (kp->addr[0] != 0xcc)
+		fail("kprobe, disarming", read5(kp->addr));
+	write_text(kp->addr, &kp->opcode, 1);
+	sync_all(me);
+	text_unlock();
+	kp->armed = false;
+	for (uint32_t i = 1; i < kp->len; i++)
+		if (kp->addr[i] != pristine[kp == &first][i])
+			fail("kprobe, gone", read5(kp->addr));
+}
+
+noinline void register_kprobe(uint32_t me, struct kprobe *kp)
+{
+	kprobe_mutex = 0x1000;
+	arch_prepare_kprobe(kp);
+	arch_arm_kprobe(me, kp);
+	kprobe_mutex = 0;
+}
+
+noinline void unregister_kprobe(uint32_t me, struct kprobe *kp)
+{
+	kprobe_mutex = 0x1000;
+	arch_disarm_kprobe(me, kp);
+	kprobe_mutex = 0;
+}
+
+void on_breakpoint(uint64_t *rip);
+
+/* #BP: the address behind the int3 is in the frame. Whoever takes one away waits until all vCPUs are past it.
+ */
+void on_breakpoint(uint64_t *rip)
+{
+	uint64_t at = *rip - 1;
+
+	if (at == poke_at) {
+		*rip = poke_to;
+		return;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct kprobe *kp = i ? &first : &behind;
+		if (at != (uint64_t)kp->addr)
+			continue;
+		if (!kp->armed)
+			fail("an int3 of nobody's", at);
+		__atomic_add_fetch(&kp->hits, 1, __ATOMIC_RELAXED);
+		*rip = (uint64_t)kp->slot;
+		return;
+	}
+	fail("a strange int3", at);
+}
+
+/* --- rounds --------------------------------------------------------------------------------------- */
+
+static volatile uint32_t arrived, generation, at_work;
+static volatile bool active; /* second halves have something to do; vCPU 0's */
+
+/* All vCPUs wait for the last one, in step with who patches. */
+static void meet(uint32_t cpu)
+{
+	uint32_t g = generation;
+
+	if (__atomic_add_fetch(&arrived, 1, __ATOMIC_ACQ_REL) == cpus) {
+		arrived = 0;
+		__atomic_store_n(&generation, g + 1, __ATOMIC_RELEASE);
+		return;
+	}
+	while (generation == g)
+		patching_poll(cpu);
+}
+
+static void call(uint32_t cpu, uint64_t i)
+{
+	call_all(i, cpu);
+	if (probed_keyed(i) != i + 6)
+		fail("keyed", i);
+	patching_poll(cpu);
+}
+
+static void first_half(uint32_t cpu, uint64_t n, bool traced)
+{
+	uint64_t all = calls * cpus;
+
+	meet(cpu);
+	if (cpu == 0) {
+		traced_calls = behind.hits = 0;
+		round_begin(n, active);
+	}
+	meet(cpu);
+	for (uint64_t i = 0; i < calls; i++) {
+		call(cpu, i);
+		quiet_call();
+	}
+	meet(cpu);
+	if (cpu)
+		return;
+	round_end(n);
+	if (traced_calls != (traced ? 3 * all : 0))
+		fail("own tracing counted", traced_calls);
+	if (behind.hits != (behind.armed ? all : 0))
+		fail("own kprobe counted", behind.hits);
+}
+
+static void play_with_kprobes(uint32_t me, unsigned times, bool leave_on)
+{
+	if (behind.armed)
+		unregister_kprobe(me, &behind);
+	for (unsigned i = 0; i < times; i++) {
+		register_kprobe(me, &behind);
+		register_kprobe(me, &first);
+		call(me, i);
+		unregister_kprobe(me, &first);
+		unregister_kprobe(me, &behind);
+	}
+	if (leave_on)
+		register_kprobe(me, &behind);
+}
+
+static void play_with_tracing(uint32_t me, unsigned times, bool on, bool leave_on)
+{
+	for (unsigned i = 0; i < times; i++) {
+		arch_jump_label_transform(me, true);
+		on = !on;
+		ftrace_set_filter(me, on);
+		bpf_arch_text_poke(probed_tail, me, true);
+		call(me, i);
+		bpf_arch_text_poke(probed_tail, me, false);
+		arch_jump_label_transform(me, false);
+	}
+	if (on != leave_on)
+		ftrace_set_filter(me, leave_on);
+}
+
+/* What it leaves on, the next first half has to live with. */
+static void second_half(uint32_t cpu, uint64_t n, bool traced, bool leave_traced)
+{
+	uint32_t kprober = cpus > 1;
+	unsigned times = active ? TIMES : 0;
+
+	if (cpu == 0)
+		at_work = kprober + 1;
+	meet(cpu);
+	if (cpu == 0)
+		play_with_tracing(cpu, times, traced, leave_traced);
+	if (cpu == kprober)
+		play_with_kprobes(cpu, times, times && n & 2);
+	if (cpu == 0 || cpu == kprober)
+		__atomic_sub_fetch(&at_work, cpus > 1 ? 1 : at_work, __ATOMIC_RELEASE);
+	while (at_work)
+		call(cpu, n & 15);
+}
+
+/* From the serial port: 'g' go on and patch, 's' turn everything off and be quiet. */
+static void obey(void)
+{
+	uint8_t c = inb(COM1 + 5) & 1 ? inb(COM1) : 0;
+
+	if (c == 'g')
+		active = true;
+	else if (c == 's')
+		active = false;
+}
+
+void patching_run(uint32_t cpu)
+{
+	bool traced = false, told = true;
+
+	if (cpu == 0) {
+		write_text(pristine[0], behind.addr, 5);
+		write_text(pristine[1], first.addr, 5);
+		set_gate(3, vector_patching_bp);
+	}
+	for (uint64_t n = 1; !rounds || n <= rounds; n++) {
+		bool leave_traced;
+
+		first_half(cpu, n, traced);
+		if (cpu == 0)
+			obey();
+		meet(cpu);
+		leave_traced = active && n & 1;
+		second_half(cpu, n, traced, leave_traced);
+		traced = leave_traced;
+		if (cpu == 0 && !active && !told)
+			print("QUIET\n");
+		told = !active;
+	}
+}

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small guest that patches its own text under our probes: patching_test.py OUTSIGHT SMALL-GUEST.
+
+It compares and patches as Linux does, in functions of Linux's names (guest/patching.c), and ends with FAIL when it
+finds bytes that are not its own. Ends with 77 where there is no KVM.
+"""
+import os
+import random
+import re
+import subprocess
+import tempfile
+import time
+import unittest
+
+from small_guest import CALLS, GUEST, TRAPPED, VMM, Vm, counts_of, elf_text, main
+
+PATCHING = os.path.join(os.path.dirname(GUEST), "patching-guest")
+WINDOWS = re.compile(r"probes were out of the guest (\d+) times?, ([\d.]+) ms in all, while it patched its own text")
+LOST = re.compile(r"(\d+) probe sites? lost: the guest changed its text there")
+ENTRIES = ",".join(f"fbt::probed_{f}:entry" for f in (*TRAPPED, "keyed"))
+RETURNS = ",".join(f"fbt::probed_{f}:return" for f in (*TRAPPED, "keyed"))
+ROUNDS = """
+	fbt::round_begin:entry /arg1/ { on = 1; }
+	%s
+	fbt::round_end:entry /on/ { on = 0; rounds++; }
+	fbt::round_end:entry /rounds == %d/ { exit(0); }"""
+
+
+class PatchingVm(Vm):
+    """It patches from go() to quiet()."""
+
+    def __init__(self, cpus):  # pylint: disable=super-init-not-called
+        self.kernel = PATCHING
+        self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
+        self.socket = os.path.join(self.dir.name, "socket")
+        self.console_path = os.path.join(self.dir.name, "console")
+        with open(self.console_path, "wb") as console:
+            self.process = subprocess.Popen(
+                [VMM, "--kernel", PATCHING, "--smp", str(cpus), "--memory", "64", "--name", "patching", "--socket",
+                 self.socket, "--append", f"cpus={cpus} calls={CALLS}"],
+                stdin=subprocess.PIPE, stdout=console, stderr=subprocess.PIPE)
+        self.wait_for("READY")
+
+    def tell(self, what):
+        self.process.stdin.write(what)
+        self.process.stdin.flush()
+
+    def go(self):
+        self.tell(b"g")
+
+    def quiet(self):
+        before = self.console().count("QUIET")
+        self.tell(b"s")
+        end = time.monotonic() + 60
+        while self.console().count("QUIET") == before:
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"not quiet: {self.console()!r}, status {self.process.poll()}")
+            time.sleep(0.02)
+
+    def started(self, program):
+        """A trace whose probes are in."""
+        trace = subprocess.Popen(self.command('BEGIN { printf("begun\\n"); } ' + program, "-x", "switchrate=20hz"),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        trace.stdout.readline()
+        time.sleep(0.2)
+        return trace
+
+    def close(self):
+        self.process.stdin.close()
+        super().close()
+
+
+class Patching(unittest.TestCase):
+    def vm(self, cpus):
+        vm = PatchingVm(cpus)
+        self.addCleanup(vm.close)
+        return vm
+
+    def ended(self, vm, trace, timeout=120):
+        out, err = trace.communicate(timeout=timeout)
+        self.assertEqual(trace.returncode, 0, err + vm.console())
+        return out, err
+
+    def check_unharmed(self, vm):
+        vm.quiet()
+        self.assertEqual(vm.text(), elf_text(PATCHING)[1])
+        self.assertNotIn("FAIL", vm.console())
+
+    def test_counts(self):
+        """Whatever it turned on and off between, the calls of each round's first half are counted, all of them."""
+        rounds = 8
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus)
+                trace = vm.started(ROUNDS % (f"{ENTRIES},{RETURNS} /on/ {{ @[probefunc, probename] = count(); }}", rounds))
+                vm.go()
+                out, err = self.ended(vm, trace)
+                each = CALLS * cpus * rounds
+                want = {(f"probed_{f}", end): each * (2 if f == "load" else 1)
+                        for f in (*TRAPPED, "keyed") for end in ("entry", "return")}
+                self.assertEqual(counts_of(out), want, err)
+                # Two of function tracing, four of BPF, more of kprobes in each round that was patched.
+                windows = WINDOWS.search(err)
+                self.assertTrue(windows, err)
+                self.assertGreaterEqual(int(windows.group(1)), 3 * (rounds - 2), err)
+                # A kprobe of its own stood where an entry probe is, again and again.
+                self.assertGreaterEqual(sum(int(n) for n in LOST.findall(err)), rounds - 2, err)
+                self.check_unharmed(vm)
+
+    def test_counter(self):
+        """A counter that KVM keeps stands on the nop only: over the guest's own call, and back, nothing is missed."""
+        cpus = 4
+        vm = self.vm(cpus)
+        trace = vm.started("fbt::quiet_call:entry { @c = count(); } fbt::quiet_call:return { @r = sum(1); } "
+                           "fbt::round_end:entry { rounds++; } fbt::round_end:entry /rounds == 12/ { exit(0); }")
+        vm.go()
+        out, err = self.ended(vm, trace)
+        self.assertNotIn("FAIL", vm.console(), err)
+        counted, returned = (int(line) for line in out.split())
+        # Up to one call of each vCPU was under way when it began, and when it ended.
+        self.assertLessEqual(abs(counted - returned), 2 * cpus, out + err)
+        self.assertGreaterEqual(returned, 11 * CALLS * cpus, out + err)
+        self.check_unharmed(vm)
+
+    def test_enabled_and_disabled(self):
+        """While it patches. An attempt may find it in the middle and be refused, but not for long."""
+        vm = self.vm(2)
+        vm.go()
+        done = 0
+        for _ in range(40):
+            trace = subprocess.run(vm.command(ROUNDS % ("fbt::probed_*:entry,fbt::probed_*:return { @ = count(); }", 2)),
+                                   capture_output=True, text=True, timeout=120, check=False)
+            if trace.returncode:
+                self.assertNotIn("FAIL", vm.console())
+                self.assertRegex(trace.stderr, "try again|breakpoint of the guest's own|can't be|is no instruction")
+            else:
+                done += 1
+        self.assertGreaterEqual(done, 20)
+        self.check_unharmed(vm)
+
+    def test_two_sessions(self):
+        """Their sentinels are the same; one that ends does not open the other's eyes to the guest's own bytes."""
+        vm = self.vm(2)
+        long = vm.started(ROUNDS % ("fbt::probed_nop:entry /on/ { @ = count(); }", 12))
+        vm.go()
+        for _ in range(4):
+            other = subprocess.run(vm.command(ROUNDS % ("fbt::probed_nop:return,fbt::probed_frame:entry { @ = count(); }", 1)),
+                                   capture_output=True, text=True, timeout=120, check=False)
+            self.assertIn(other.returncode, (0, 1), other.stderr)
+        out, err = self.ended(vm, long)
+        self.assertEqual(counts_of(out), {(): CALLS * 2 * 12}, err)
+        self.check_unharmed(vm)
+
+    def test_killed(self):
+        """kill -9 of the tracer at any moment of it."""
+        vm = self.vm(4)
+        rnd = random.Random(1)
+        vm.go()
+        for _ in range(25):
+            tracer = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"),
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(rnd.uniform(0, 0.7))
+            tracer.kill()
+            tracer.wait()
+        time.sleep(0.3)
+        self.check_unharmed(vm)
+
+
+if __name__ == "__main__":
+    main()
