@@ -185,6 +185,49 @@ static void remapped_between_hits(void **state)
 	expect_read(f, 2);
 }
 
+/* The page-table entry of a mapped page, at @level (0: the last). */
+static uint64_t *entry_of(struct ef *f, uint64_t va, unsigned level)
+{
+	uint64_t table = f->kernel_root, *e = NULL;
+
+	for (unsigned l = 4; l-- > level;) {
+		e = (uint64_t *)vp_fake_ram(f->fake, table) + (va >> (12 + 9 * l) & 511);
+		table = *e & 0x000ffffffffff000ull;
+	}
+	return e;
+}
+
+/* A store is done whole where the guest could do it, and not at all where it could not. */
+static void stores(void **state)
+{
+	struct ef *f = deref_session(NULL, EF_STACKS, false);
+	const struct vp_site *site = vp_fake_site(f->fake, EF_FUNC_A);
+	uint64_t one = 1, two = 2, value = 0;
+	(void)state;
+
+	assert_non_null(site);
+	vp_fake_map(f->fake, f->kernel_root, EF_STACKS + VP_FAKE_PAGE, vp_fake_page(f->fake), 0, 12);
+	assert_true(vp_site_store(site, 0, EF_STACKS + VP_FAKE_PAGE - 4, &one, 8));
+	assert_true(vp_site_load(site, 0, EF_STACKS + VP_FAKE_PAGE - 4, &value, 8));
+	assert_int_equal(value, 1);
+	/* the second page, the first, a table above both */
+	uint64_t *entries[] = { entry_of(f, EF_STACKS + VP_FAKE_PAGE, 0), entry_of(f, EF_STACKS, 0),
+				entry_of(f, EF_STACKS, 2) };
+	for (unsigned i = 0; i < 3; i++) {
+		*entries[i] &= ~2ull;
+		assert_false(vp_site_store(site, 0, EF_STACKS + VP_FAKE_PAGE - 4, &two, 8));
+		assert_true(vp_site_load(site, 0, EF_STACKS + VP_FAKE_PAGE - 4, &value, 8));
+		assert_int_equal(value, 1);
+		*entries[i] |= 2;
+	}
+	assert_true(vp_site_store(site, 0, EF_STACKS + VP_FAKE_PAGE - 4, &two, 8));
+	assert_false(
+	    vp_site_store(site, 0, EF_STACKS + 2 * VP_FAKE_PAGE - 4, &two, 8)); /* half of it is nowhere */
+	assert_false(vp_site_store(site, 0, EF_USER, &two, 8));
+	assert_false(vp_site_store(site, 0, ~0ull - 3, &two, 8));
+	ef_destroy(f);
+}
+
 /* The direct map is remembered until the backend says that memory changed. */
 static void memory_changed(void **state)
 {
@@ -473,6 +516,7 @@ int main(void)
 		cmocka_unit_test(hostile_page_tables),
 		cmocka_unit_test(table_that_points_to_itself),
 		cmocka_unit_test(remapped_between_hits),
+		cmocka_unit_test(stores),
 		cmocka_unit_test(memory_changed),
 		cmocka_unit_test(other_process),
 		cmocka_unit_test(frame_pointers),
