@@ -68,7 +68,8 @@ static size_t make_loop(uint8_t *code, uint32_t n, const uint8_t *body, size_t l
 	code[at++] = 0xb9;
 	memcpy(code + at, &n, sizeof(n));
 	at += sizeof(n);
-	memcpy(code + at, body, len);
+	if (len)
+		memcpy(code + at, body, len);
 	at += len;
 	memcpy(code + at, (const uint8_t[]){ 0xff, 0xc9, 0x75, (uint8_t)(0u - len - 4), 0xf4 }, 5);
 	return at + 5;
