@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What goes into guest text over what is there, and what does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define GVA 0xffffffff81000000ull
+
+static const uint8_t nop5[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
+static const uint8_t call5[5] = { 0xe8, 0x10, 0x00, 0x00, 0x00 };
+static const uint8_t ret2[2] = { 0xc3, 0xcc };
+
+struct text {
+	struct vp_kvm kvm;
+	uint8_t bytes[16]; /* guest text at GVA */
+	struct vp_site sites[2];
+	struct vp_plan plan;
+	struct vp_kvm_traps *traps;
+};
+
+/* An fentry nop, counted and hit, and a ret. */
+static void make(struct text *t)
+{
+	*t = (struct text){ 0 };
+	memcpy(t->bytes, nop5, 5);
+	memcpy(t->bytes + 5, ret2, 2);
+	t->sites[0] = (struct vp_site){ .gva = GVA, .host = (uintptr_t)t->bytes, .length = 5, .room = 5 };
+	memcpy(t->sites[0].bytes, nop5, 5);
+	t->sites[1] =
+	    (struct vp_site){ .gva = GVA + 5, .host = (uintptr_t)(t->bytes + 5), .length = 1, .room = 2 };
+	memcpy(t->sites[1].bytes, ret2, 2);
+	t->plan = (struct vp_plan){ .sites = t->sites, .nsites = 2 };
+	struct ot_err *err = vp_kvm_traps_create(&t->kvm, &t->plan, &t->traps);
+	assert_null(err);
+	vp_kvm_traps_exchange(&t->kvm, NULL, t->traps);
+	assert_true(t->traps->list[0].planted && t->traps->list[1].planted);
+	assert_memory_equal(t->bytes, "\x3e\x3e\x3e\xe6", 4);
+}
+
+static void end(struct text *t, const uint8_t *first)
+{
+	vp_kvm_traps_exchange(&t->kvm, t->traps, NULL);
+	assert_memory_equal(t->bytes, first, 5);
+	assert_memory_equal(t->bytes + 5, ret2, 2);
+	vp_kvm_traps_destroy(t->traps);
+}
+
+/* The guest's own tracing was turned on while the trap was out: it goes over the call, and leaves the call.
+ */
+static void test_adopted(void **state)
+{
+	struct text t;
+
+	(void)state;
+	make(&t);
+	struct vp_kvm_trap *trap = &t.traps->list[0];
+	assert_true(vp_kvm_trap_out(&t.kvm, trap));
+	assert_memory_equal(t.bytes, nop5, 5);
+	memcpy(t.bytes, call5, 5);
+	assert_true(vp_kvm_trap_fits(trap));
+	assert_true(vp_kvm_trap_in(&t.kvm, trap));
+	assert_int_equal(trap->insn.op, VP_INSN_CALL);
+	assert_int_equal(trap->kind, VP_TRAP_OUT);
+	assert_int_equal(atomic_load(&t.kvm.patching.lost), 0);
+	end(&t, call5);
+}
+
+/* Somebody's int3: nothing is written over it, once it is gone the trap goes in, and it was lost once. */
+static void test_lost(void **state)
+{
+	struct text t;
+
+	(void)state;
+	make(&t);
+	struct vp_kvm_trap *trap = &t.traps->list[0];
+	assert_true(vp_kvm_trap_out(&t.kvm, trap));
+	t.bytes[0] = 0xcc;
+	assert_false(vp_kvm_trap_fits(trap));
+	assert_false(vp_kvm_trap_in(&t.kvm, trap));
+	assert_false(vp_kvm_trap_in(&t.kvm, trap));
+	assert_int_equal(t.bytes[0], 0xcc);
+	assert_int_equal(atomic_load(&t.kvm.patching.lost), 1);
+	t.bytes[0] = nop5[0];
+	assert_true(vp_kvm_trap_in(&t.kvm, trap));
+	end(&t, nop5);
+}
+
+/* Bytes that the guest put over a trap stay. */
+static void test_overwritten(void **state)
+{
+	struct text t;
+
+	(void)state;
+	make(&t);
+	memcpy(t.bytes, call5, 5);
+	assert_false(vp_kvm_trap_out(&t.kvm, &t.traps->list[0]));
+	assert_int_equal(atomic_load(&t.kvm.patching.lost), 1);
+	end(&t, call5);
+}
+
+/* While a window is open, only sentinels go in. */
+static void test_window(void **state)
+{
+	struct text t;
+	struct vp_kvm_traps *next = NULL;
+
+	(void)state;
+	make(&t);
+	vp_kvm_traps_exchange(&t.kvm, t.traps, NULL);
+	atomic_store(&t.kvm.patching.open_since, 1);
+	t.sites[1].sentinel = VP_SENTINEL_LEAVE;
+	struct ot_err *err = vp_kvm_traps_create(&t.kvm, &t.plan, &next);
+	assert_null(err);
+	vp_kvm_traps_exchange(&t.kvm, NULL, next);
+	assert_false(next->list[0].planted);
+	assert_true(next->list[1].planted);
+	assert_memory_equal(t.bytes, nop5, 5);
+	vp_kvm_traps_destroy(t.traps);
+	t.traps = next;
+	end(&t, nop5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_adopted),
+		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_overwritten),
+		cmocka_unit_test(test_window),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
