@@ -4,6 +4,7 @@
 import os
 import random
 import re
+import signal
 import subprocess
 import tempfile
 import threading
