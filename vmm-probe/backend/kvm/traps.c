@@ -13,6 +13,7 @@
 #define PREFIX     0x3eu /* DS: without meaning for an `out` */
 #define OUT_IMM8   0xe6u
 #define CALL_REL32 0xe8u
+#define RET        0xc3u
 
 static uint32_t hash(uint64_t gva)
 {
@@ -25,7 +26,8 @@ static uint8_t trap_length(const struct vp_site *site, const struct vp_kvm_trap 
 	if (site->length >= 2)
 		return site->length;
 	/* A ret with an int3 behind it, which is never executed. */
-	return !t->stepped && t->insn.op == VP_INSN_RET && site->room >= 2 ? 2 : 0;
+	bool ret = t->stepped ? site->bytes[0] == RET : t->insn.op == VP_INSN_RET;
+	return ret && site->room >= 2 ? 2 : 0;
 }
 
 /* Neighbours have different ports. */
