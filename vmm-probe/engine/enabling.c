@@ -157,6 +157,10 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	to->host = vp_kernel_host(es, from->gva);
 	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->room))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
+	if (es->engine->ops->traps && from->trap != VP_SITE_HW &&
+	    vp_kernel_host(es, from->gva + from->room - 1) != to->host + from->room - 1)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the instruction at %#llx lies in two pages that are apart", gva);
 	vp_patches_undo(patches, from->gva, bytes, from->room);
 	if (memcmp(bytes, from->bytes, from->room) != 0)
 		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx is not what it was: try again",

@@ -9,11 +9,15 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "vmm-probe/guest/guest.h"
 #include "vmm-probe/insn/insn.h"
 #include "vmm-probe/planner/places.h"
 #include "vmm-probe/planner/steppable.h"
 
+#define PAGE 4096u
+
 struct vp_planner {
+	const struct vp_guest *guest; /* NULL: bytes only */
 	uint32_t traps;
 	enum vp_trap_wish wish;
 	struct vp_places places;
@@ -57,6 +61,7 @@ struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t traps, enum vp
 
 	if (!p)
 		return ot_err_nomem();
+	p->guest = guest;
 	p->traps = traps;
 	p->wish = wish;
 	ot_arena_init(&p->texts);
@@ -164,12 +169,22 @@ static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_si
 	};
 }
 
+/* A module's pages lie anywhere in memory, the core kernel's side by side. */
+static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site)
+{
+	const struct vp_kernel *k = p->guest ? vp_guest_kernel(p->guest) : NULL;
+
+	return k && site->gva % PAGE + site->room > PAGE && site->gva - k->base.v >= k->size;
+}
+
 struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *site)
 {
 	const char *place = vp_places_find(&p->places, site->gva, covered(site));
 
 	if (place)
 		return refuse(p, "%s", place);
+	if (p->wish != VP_WISH_HW && is_torn(p, site))
+		return refuse(p, "it lies in two pages of a module");
 	if (site->bytes[0] == 0xcc)
 		return refuse(p, "a breakpoint of the guest's own stands there");
 	return by_instruction(p, site);
