@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/engine/internal.h"
+
 #define NVCPUS      3
 #define ROUNDS      60
 #define RECORDS_MAX 4096
@@ -165,6 +167,42 @@ static void sessions_come_and_go(void **state)
 	ef_destroy(f);
 }
 
+/* The guard reads what vCPUs write, and takes probes from under them. */
+static void guard_strikes_under_fire(void **state)
+{
+	struct vp_fake_config expensive = config;
+	struct vcpu v[NVCPUS];
+	uint64_t now_ns = 0;
+	(void)state;
+
+	expensive.hit_cost_ns = 1000000000;
+	struct ef *f = ef_create_with(&expensive);
+	uint32_t c = ef_clause(f, ef_var_eq(f, DIF_VAR_cpu, 1));
+	f->open.maxcost = 1;
+	start(f, v);
+	for (unsigned round = 0; round < 10; round++) {
+		uint32_t taken = 0;
+		f->next_epid = 1;
+		ef_open(f);
+		ef_enable_entry(f, c, EF_FUNC_A);
+		ef_enable_entry(f, c, EF_FUNC_B);
+		ef_start(f);
+		for (unsigned i = 0; vp_fake_sites(f->fake) && i < 1000; i++) {
+			wait_hits(v, 0, 5);
+			now_ns += VP_GUARD_NS;
+			vp_guard_check(vp_fake_engine(f->fake), now_ns);
+			taken += ef_switch(f).overload.taken;
+			if (taken == 1)
+				break; /* the other may be the one that wait_hits() waits for */
+		}
+		assert_in_range(taken, 1, 2);
+		assert_int_equal(vp_fake_sites(f->fake), 2 - taken);
+		ef_close(f);
+	}
+	join(v);
+	ef_destroy(f);
+}
+
 /* exit() on all vCPUs at once: one wins. */
 static void one_exit_wins(void **state)
 {
@@ -246,6 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_lost),
 		cmocka_unit_test(sessions_come_and_go),
+		cmocka_unit_test(guard_strikes_under_fire),
 		cmocka_unit_test(one_exit_wins),
 		cmocka_unit_test(speculations),
 	};
