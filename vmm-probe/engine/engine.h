@@ -241,8 +241,8 @@ void vp_engine_destroy(struct vp_engine *engine);
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);
 
 /** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's
- * thread: all of @p len bytes or false and nothing done. A store does not ask whether the guest may write
- * there. */
+ * thread: all of @p len bytes or false and nothing done. A store is not done where the guest's kernel may not
+ * write (its CR0.WP is taken to be set). */
 bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len);
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len);
 
