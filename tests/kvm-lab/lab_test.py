@@ -22,7 +22,7 @@ sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "linux")]
 from lib.guest import GuestError, why_no_guest
 from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
 from lib.scenario import LineResult, parse_symbols
-from vmm_guest import VmmGuest
+from lib.vmm_guest import VmmGuest
 
 TOGGLE_SECONDS = 240
 SELF_PATCH_SECONDS = 300

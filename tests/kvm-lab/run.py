@@ -9,7 +9,6 @@ One boot of the lab serves all.
 import argparse
 import glob
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -20,23 +19,9 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [os.path.join(ROOT, "tests", "linux")]
 # pylint: disable=wrong-import-position
 from lib.guest import cache_dir
+from lib.host_kvm import why_not_kvm
 
 LIMIT = 1440  # for machines that are busy or slow: an idle one takes about a third
-# Where an instruction of kernel mode takes longer, a stock kernel does not boot in useful time.
-FAST_NS = 50.0
-
-
-def own_kvm(outsight):
-    """None when this host's KVM runs stock kernels, else why it does not."""
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
-        return "there is no /dev/kvm here that can be opened"
-    done = subprocess.run([outsight, "doctor"], capture_output=True, text=True, timeout=60, check=False)
-    if not re.search(r"^kvm +int3=.*hw=yes, step=yes, ioeventfd=yes, out=yes, sync_regs=yes", done.stdout, re.M):
-        return "this host's KVM lacks something"
-    cost = re.search(r"an instruction of kernel mode +([\d.]+) ns", done.stdout)
-    if not cost or float(cost.group(1)) > FAST_NS:
-        return "this host's KVM interprets kernel mode"
-    return None
 
 
 def why_no_lab():
@@ -57,7 +42,7 @@ def main():
     args = parser.parse_args()
     build = os.path.abspath(args.build)
     tests = ["python3", "-B", os.path.join(HERE, "lab_test.py"), "--build", build, "--kernels", args.kernels]
-    why_not = "the lab was asked for" if args.lab else own_kvm(os.path.join(build, "bin", "outsight"))
+    why_not = "the lab was asked for" if args.lab else why_not_kvm(os.path.join(build, "bin", "outsight"))
     if args.here or not why_not:
         print("in this host's own KVM", flush=True)
         command = tests

@@ -68,6 +68,9 @@ class Guest:
         self.pending = b""
         self.tokens = itertools.count(1)
 
+    # Where it runs, for people to read.
+    HOST = "QEMU, TCG"
+
     # --- life ---------------------------------------------------------------------------------------
 
     def __enter__(self):

@@ -94,6 +94,7 @@ class Outsight:
     def __init__(self, build):
         self.binary = os.path.join(build, "bin", "outsight")
         self.plugin = os.path.join(build, "lib", "liboutsight-tcg.so")
+        self.vmm = os.path.join(build, "bin", "outsight-vmm")
 
     def why_not(self):
         for path in (self.binary, self.plugin):

@@ -15,6 +15,8 @@ TROUBLE = re.compile(r"BUG|Oops|WARNING|general protection|invalid opcode|int3|p
 class VmmGuest(Guest):
     """The channel is COM1: what the kernel says comes between, and is kept as the console is."""
 
+    HOST = "outsight-vmm, KVM"
+
     def __init__(self, kernel, vmm, log=None, **options):
         super().__init__(kernel, **options)
         self.vmm, self.log = vmm, log or self.path("console")

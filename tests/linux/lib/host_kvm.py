@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Is this host's own KVM one on which stock kernels run?"""
+import os
+import re
+import subprocess
+
+# Where an instruction of kernel mode takes longer, a stock kernel does not boot in useful time.
+FAST_NS = 50.0
+
+
+def why_not_kvm(outsight):
+    """None when it is, else the reason."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "there is no /dev/kvm here that can be opened"
+    done = subprocess.run([outsight, "doctor"], capture_output=True, text=True, timeout=60, check=False)
+    if not re.search(r"^kvm +int3=.*hw=yes, step=yes, ioeventfd=yes, out=yes, sync_regs=yes", done.stdout, re.M):
+        return "this host's KVM lacks something (outsight doctor)"
+    if not re.search(r"^kvm .*\buser=yes", done.stdout, re.M):
+        return "in this host's KVM user mode does not reach the kernel"
+    cost = re.search(r"an instruction of kernel mode +([\d.]+) ns", done.stdout)
+    if not cost or float(cost.group(1)) > FAST_NS:
+        return "this host's KVM interprets kernel mode"
+    return None
