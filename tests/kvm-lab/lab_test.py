@@ -29,7 +29,7 @@ SELF_PATCH_SECONDS = 300
 VCPUS = 2
 SMALL_SECONDS = 300
 # What a kernel says of a host that did not run it for a while: the lab shares its CPUs with others.
-SLOW_HOST = re.compile(r"hrtimer: interrupt took|perf: interrupt took too long|clocksource: |sched: RT throttling")
+SLOW_HOST = re.compile(r"hrtimer: interrupt took|perf: interrupt took too long|clocksource: |sched: (RT throttling|DL replenish)")
 LOG_CHARS = 6000
 
 

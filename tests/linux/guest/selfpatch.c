@@ -22,8 +22,8 @@
 #define PATTERN  "*_sys_getppid" /* the tracer knows the function by one of its names */
 #define TRIES    200
 
-/* Write text to a file below TRACING, or to an absolute path; what is busy is tried again. */
-static void put(const char *name, const char *text, int flags)
+/* Write text to a file below TRACING, or to an absolute path; what is busy is tried again. 0 or an errno. */
+static int try_put(const char *name, const char *text, int flags)
 {
 	char path[256];
 	struct timespec pause = { .tv_nsec = 5000000 };
@@ -35,13 +35,17 @@ static void put(const char *name, const char *text, int flags)
 		int err = errno;
 		if (fd >= 0)
 			close(fd);
-		if (n >= 0)
-			return;
-		errno = err;
-		if (err != EBUSY || try == TRIES)
-			die(path);
+		if (n >= 0 || err != EBUSY || try == TRIES)
+			return n >= 0 ? 0 : err;
 		nanosleep(&pause, NULL);
 	}
+}
+
+static void put(const char *name, const char *text, int flags)
+{
+	errno = try_put(name, text, flags);
+	if (errno)
+		die(name);
 }
 
 static void set(const char *name, const char *text)
@@ -54,17 +58,19 @@ static void add(const char *name, const char *text)
 	put(name, text, O_APPEND);
 }
 
-/* Lines of the trace that are about this program and contain text. Empties it. */
+/* Lines of the trace that are about this process and contain text. Empties it. By its number: its name is
+ * <...> now and then, when the tracer could not note it. */
 static long trace_lines(const char *text)
 {
-	char line[512];
+	char line[512], self[32];
 	long n = 0;
 	FILE *fp = fopen(TRACING "trace", "r");
 
 	if (!fp)
 		die(TRACING "trace");
+	snprintf(self, sizeof(self), "-%d ", (int)getpid());
 	while (fgets(line, sizeof(line), fp)) {
-		if (*line != '#' && strstr(line, "selfpatch") && strstr(line, text))
+		if (*line != '#' && strstr(line, self) && strstr(line, text))
 			n++;
 	}
 	fclose(fp);
@@ -105,13 +111,24 @@ static long by_function_tracer(long calls)
 	return n;
 }
 
+/* The kprobe behind the fentry nop. Behind an endbr64 that is 4 bytes farther on, and what is no instruction's
+ * beginning is EILSEQ. */
+static const char *probe_behind(void)
+{
+	static const char near[] = "p:sp_behind " FUNCTION "+5", far[] = "p:sp_behind " FUNCTION "+9";
+	int err = try_put("kprobe_events", near, O_TRUNC);
+
+	set("kprobe_events", "");
+	return err == EILSEQ ? far : near;
+}
+
 /* Adds to hits[]: entry, behind it, return. */
-static void by_kprobes(long calls, long hits[3])
+static void by_kprobes(long calls, const char *behind, long hits[3])
 {
 	static const char *const names[] = { "sp_entry", "sp_behind", "sp_return" };
 
 	set("kprobe_events", "p:sp_entry " FUNCTION);
-	add("kprobe_events", "p:sp_behind " FUNCTION "+5");
+	add("kprobe_events", behind);
 	add("kprobe_events", "r:sp_return " FUNCTION);
 	set("events/kprobes/enable", "1");
 	make_calls(calls);
@@ -143,9 +160,10 @@ int main(int argc, char **argv)
 	long rounds = number_arg(argv[1], 100000), calls = number_arg(argv[2], 1000);
 	set("trace", "");
 	set("set_ftrace_filter", PATTERN);
+	const char *behind = probe_behind();
 	for (long i = 0; i < rounds; i++) {
 		function += by_function_tracer(calls);
-		by_kprobes(calls, hits);
+		by_kprobes(calls, behind, hits);
 		event += by_static_keys(calls);
 	}
 	set("set_ftrace_filter", "");
