@@ -111,8 +111,8 @@ static long by_function_tracer(long calls)
 	return n;
 }
 
-/* The kprobe behind the fentry nop. Behind an endbr64 that is 4 bytes farther on, and what is no instruction's
- * beginning is EILSEQ. */
+/* The kprobe behind the fentry nop. Behind an endbr64 that is 4 bytes farther on, and what is no
+ * instruction's beginning is EILSEQ. */
 static const char *probe_behind(void)
 {
 	static const char near[] = "p:sp_behind " FUNCTION "+5", far[] = "p:sp_behind " FUNCTION "+9";
