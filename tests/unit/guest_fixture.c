@@ -11,8 +11,10 @@
 
 #define PAGE_FLAGS  0x63ull /* present, writable, accessed, dirty */
 #define LARGE       0x80ull
-#define TOKEN_SYS   0x80 /* "sys_" */
-#define TOKEN_EMPTY 0x90 /* from here on, nothing */
+#define WRITABLE    0x02ull
+#define SPARE_TABLE 0x2f000u /* physical: behind those that map_kernel() takes */
+#define TOKEN_SYS   0x80     /* "sys_" */
+#define TOKEN_EMPTY 0x90     /* from here on, nothing */
 #define RELEASE     "6.9.0-test"
 
 void assert_ok(struct ot_err *err)
@@ -244,6 +246,22 @@ static void map_kernel(struct guest_fixture *g)
 				 &next);
 		map_page(g->ram, roots[i], g->levels, GUEST_MODULES, GUEST_MODULES_GPA, 2u << 20, &next);
 	}
+}
+
+void guest_protect(struct guest_fixture *g, uint64_t root, uint64_t constants_off)
+{
+	uint64_t *table = (uint64_t *)(g->ram + SPARE_TABLE), *entry;
+	uint64_t at = root;
+
+	for (unsigned int level = g->levels; level > 2; level--) {
+		entry = (uint64_t *)(g->ram + at) + ((GUEST_BASE >> (12 + 9 * (level - 1))) & 0x1ff);
+		at = *entry & ~0xfffull;
+	}
+	entry = (uint64_t *)(g->ram + at) + ((GUEST_BASE >> 21) & 0x1ff);
+	*entry = SPARE_TABLE | PAGE_FLAGS;
+	for (uint64_t i = 0; i < 512; i++)
+		table[i] = (GUEST_IMAGE_GPA + i * 4096) |
+			   (i * 4096 < constants_off ? PAGE_FLAGS : PAGE_FLAGS & ~WRITABLE);
 }
 
 void guest_fixture_init(struct guest_fixture *g, const struct ks_layout *layout, unsigned int levels)

@@ -97,6 +97,31 @@ static void vmcoreinfo_leads_to_the_kernel(void **state)
 	guest_fixture_deinit(&g);
 }
 
+/* A page freed between text and constants holds a program's note and a log's banner by now. */
+static void freed_pages_are_not_believed(void **state)
+{
+	static const uint32_t note[] = { 4, 20, 3, 0x00554e47 };
+	struct guest_fixture g;
+	struct vp_kernel kernel;
+	struct vp_regs regs;
+	uint8_t *freed;
+
+	(void)state;
+	guest_fixture_init(&g, &layout, 4);
+	regs = guest_regs(&g, GUEST_CR3);
+	freed = guest_at(&g, GUEST_BASE + 0x1000);
+	memcpy(freed + 0x100, note, sizeof(note));
+	memset(freed + 0x100 + sizeof(note), 0x77, 20);
+	strcpy((char *)freed + 0x200, "Linux version 5.4.0-old (someone@somewhere) #9\n");
+	/* While nothing is protected (a boot's first moments), the first is taken. */
+	assert_ok(find(&g, &regs, 1, &kernel));
+	assert_string_equal(kernel.release, "5.4.0-old");
+	assert_int_equal(kernel.build_id[0], 0x77);
+	guest_protect(&g, GUEST_CR3, 0x2000);
+	assert_found(&g, &regs, 1);
+	guest_fixture_deinit(&g);
+}
+
 static void vmcoreinfo_is_parsed(void **state)
 {
 	static const char text[] = "OSRELEASE=6.1.0\nBUILD-ID=3b43fad5\nSYMBOL(_stext)=ffffffff81000000\n"
@@ -298,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_page_table_leads_to_the_kernel),
 		cmocka_unit_test(vmcoreinfo_leads_to_the_kernel),
+		cmocka_unit_test(freed_pages_are_not_believed),
 		cmocka_unit_test(vmcoreinfo_is_parsed),
 		cmocka_unit_test(a_scan_has_a_budget),
 		cmocka_unit_test(a_guest_opens_without_types),

@@ -68,19 +68,46 @@ static bool inside_vdso(const struct vp_image *image, const uint8_t *at)
 	return false;
 }
 
-static void find_build_id(const struct vp_image *image, struct vp_kernel *kernel)
+/*
+ * What is looked for in an image by its looks. Memory that the kernel has freed lies in it too, between its
+ * text and its constants, and holds anyone's pages by now: programs have notes, logs have banners. The
+ * kernel's own are read-only, but for the first moments of a boot.
+ */
+struct search {
+	const struct vp_phys *phys;
+	const struct vp_image *image;
+	bool read_only; /* look nowhere else */
+};
+
+static bool may_be_at(const struct search *search, const uint8_t *at, struct vp_kernel *kernel)
 {
+	struct vp_gva gva = vp_gva(search->image->base.v + (uint64_t)(at - search->image->data));
+
+	return !search->read_only || vp_mmu_is_read_only(search->phys, &kernel->mmu, gva);
+}
+
+static bool search_build_id(const struct search *search, struct vp_kernel *kernel)
+{
+	const struct vp_image *image = search->image;
 	const uint8_t *at = image->data, *end = image->data + image->size;
 	size_t len = 0;
 
-	while (at && (at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
-		if (!inside_vdso(image, at)) {
+	while ((at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
+		if (!inside_vdso(image, at) && may_be_at(search, at, kernel)) {
 			memcpy(kernel->build_id, at, len);
 			kernel->build_id_len = len;
 			kernel->build_id_addr = vp_gva(image->base.v + (uint64_t)(at - image->data));
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+/* A kernel may have none. */
+static void find_build_id(const struct vp_phys *phys, const struct vp_image *image, struct vp_kernel *kernel)
+{
+	if (!search_build_id(&(struct search){ phys, image, true }, kernel))
+		(void)search_build_id(&(struct search){ phys, image, false }, kernel);
 }
 
 /* "Linux version 6.1.0-56-cloud-amd64 (…": the release is the word behind it. */
@@ -101,18 +128,25 @@ static bool parse_banner(const uint8_t *at, size_t left, struct vp_kernel *kerne
 	return true;
 }
 
-static bool find_banner(const struct vp_image *image, struct vp_kernel *kernel)
+static bool search_banner(const struct search *search, struct vp_kernel *kernel)
 {
+	const struct vp_image *image = search->image;
 	const uint8_t *at = image->data, *end = image->data + image->size;
 
 	while ((at = memmem(at, (size_t)(end - at), BANNER, sizeof(BANNER) - 1)) != NULL) {
-		if (parse_banner(at, (size_t)(end - at), kernel)) {
+		if (may_be_at(search, at, kernel) && parse_banner(at, (size_t)(end - at), kernel)) {
 			kernel->banner_addr = vp_gva(image->base.v + (uint64_t)(at - image->data));
 			return true;
 		}
 		at++;
 	}
 	return false;
+}
+
+static bool find_banner(const struct vp_phys *phys, const struct vp_image *image, struct vp_kernel *kernel)
+{
+	return search_banner(&(struct search){ phys, image, true }, kernel) ||
+	       search_banner(&(struct search){ phys, image, false }, kernel);
 }
 
 bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, struct vp_kernel *kernel)
@@ -191,7 +225,7 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 		return ot_err_nomem();
 	image.size = size;
 	OT_TRY(copy_image(phys, &kernel->mmu, &image));
-	if (!find_banner(&image, kernel))
+	if (!find_banner(phys, &image, kernel))
 		return ot_err_new(OT_ERR_NOT_FOUND, "no \"" BANNER "\" at 0x%llx + %llu MiB",
 				  (unsigned long long)image.base.v, (unsigned long long)(size >> 20));
 	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, kernel->banner_addr, &gpa, NULL));
@@ -295,7 +329,7 @@ struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *
 			    tables ? ot_err_message(tables) : "no CR3 known");
 	}
 	OT_TRY(why);
-	find_build_id(&image, kernel);
+	find_build_id(phys, &image, kernel);
 	*ret = *kernel;
 	*ret_image = image;
 	return NULL;
