@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Turning slots on and off, and what runs when one fires. */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "ga.h"
+
+struct ga_kprobe {
+	struct ga_slot *slot;
+	bool is_return;
+	union {
+		struct kprobe kp;
+		struct kretprobe rp;
+	};
+};
+
+/*
+ * A probe of a tracepoint is called with that tracepoint's own prototype, of which there are a
+ * thousand and each in a header of its own. One function serves them all: by the calling
+ * convention (System V, x86-64) `data` and the first five words of arguments are in registers
+ * whatever their types are, the others on the stack above the return address, where the caller
+ * has put them. What a tracepoint has less than that is left over in registers or on the stack,
+ * harmless to read, and the host, which knows the prototype by BTF, does not look at it. Words
+ * are as wide as registers: what is above a narrow argument is anything.
+ *
+ * A kernel that checks prototypes at indirect calls would not stand for it.
+ */
+#ifdef CONFIG_CFI_CLANG
+#error "outsight: kernels that check the types of indirect calls (CONFIG_CFI_CLANG) are not supported"
+#endif
+#ifndef CONFIG_X86_64
+#error "outsight: x86-64 only"
+#endif
+
+static void notrace ga_on_tracepoint5(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
+{
+	const u64 args[GA_ARGS] = { a0, a1, a2, a3, a4 };
+
+	ga_emit(data, 0, args);
+}
+
+NOKPROBE_SYMBOL(ga_on_tracepoint5);
+
+/* Only for tracepoints that have so many: it reads the stack. */
+static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5,
+				      u64 a6, u64 a7)
+{
+	const u64 args[GA_ARGS] = { a0, a1, a2, a3, a4, a5, a6, a7 };
+
+	ga_emit(data, 0, args);
+}
+
+NOKPROBE_SYMBOL(ga_on_tracepoint8);
+
+static void *ga_tracepoint_probe(const struct ga_slot *slot)
+{
+	return slot->nargs > 5 ? (void *)ga_on_tracepoint8 : (void *)ga_on_tracepoint5;
+}
+
+static int ga_on_kprobe(struct kprobe *kp, struct pt_regs *regs)
+{
+	const struct ga_kprobe *k = container_of(kp, struct ga_kprobe, kp);
+	const u64 args[GA_ARGS] = { regs->di, regs->si, regs->dx, regs->cx, regs->r8, regs->r9 };
+
+	ga_emit(k->slot, GA_RECORD_KPROBE, args);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(ga_on_kprobe);
+
+static int ga_on_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	const struct kretprobe *rp = get_kretprobe(ri);
+	const u64 args[GA_ARGS] = { regs->ax };
+
+	/* NULL: it is being unregistered. */
+	if (rp)
+		ga_emit(container_of(rp, struct ga_kprobe, rp)->slot,
+			GA_RECORD_KPROBE | GA_RECORD_RETURN, args);
+	return 0;
+}
+
+NOKPROBE_SYMBOL(ga_on_kretprobe);
+
+static int ga_arm_tracepoint(struct ga_slot *slot, const struct ga_want *want)
+{
+	int ret;
+
+	if (!slot->tp || want->address != (unsigned long)slot->tp)
+		return -ENOENT;
+	slot->nargs = want->nargs;
+	slot->flags = want->flags;
+	ret = tracepoint_probe_register(slot->tp, ga_tracepoint_probe(slot), slot);
+	if (!ret)
+		slot->armed = GA_TRACEPOINT;
+	return ret;
+}
+
+/*
+ * The address is the host's word: the kernel checks that it is one where an instruction can be
+ * probed.
+ */
+static int ga_arm_kprobe(struct ga_slot *slot, const struct ga_want *want)
+{
+	struct ga_kprobe *k = kzalloc(sizeof(*k), GFP_KERNEL);
+	int ret;
+
+	if (!k)
+		return -ENOMEM;
+	slot->nargs = want->nargs;
+	slot->flags = want->flags;
+	k->slot = slot;
+	k->is_return = want->kind == GA_KRETPROBE;
+	if (k->is_return) {
+		k->rp.kp.addr = (void *)want->address;
+		k->rp.handler = ga_on_kretprobe;
+		k->rp.maxactive = max(256U, 4 * num_possible_cpus());
+		ret = register_kretprobe(&k->rp);
+	} else {
+		k->kp.addr = (void *)want->address;
+		k->kp.pre_handler = ga_on_kprobe;
+		ret = register_kprobe(&k->kp);
+	}
+	if (ret) {
+		kfree(k);
+		return ret;
+	}
+	slot->kprobe = k;
+	slot->armed = want->kind;
+	slot->address = want->address;
+	return 0;
+}
+
+static u64 ga_missed(const struct ga_slot *slot)
+{
+	const struct ga_kprobe *k = slot->kprobe;
+
+	if (!k)
+		return 0;
+	return k->is_return ? k->rp.nmissed + k->rp.kp.nmissed : k->kp.nmissed;
+}
+
+/* Many at once: the kernel waits a grace period a call, whatever the number. */
+#define GA_BATCH 64
+
+struct ga_batch {
+	struct kprobe *kps[GA_BATCH];
+	struct kretprobe *rps[GA_BATCH];
+	struct ga_slot *slots[GA_BATCH];
+	int nkps, nrps, nslots;
+};
+
+static void ga_batch_flush(struct ga_batch *batch)
+{
+	int i;
+
+	if (batch->nkps)
+		unregister_kprobes(batch->kps, batch->nkps);
+	if (batch->nrps)
+		unregister_kretprobes(batch->rps, batch->nrps);
+	for (i = 0; i < batch->nslots; i++) {
+		struct ga_slot *slot = batch->slots[i];
+
+		ga_catalogue[slot->index].missed += ga_missed(slot);
+		kfree(slot->kprobe);
+		slot->kprobe = NULL;
+	}
+	batch->nkps = 0;
+	batch->nrps = 0;
+	batch->nslots = 0;
+}
+
+/* A kprobe is gone when the batch has been flushed. */
+static void ga_disarm(struct ga_slot *slot, struct ga_batch *batch)
+{
+	if (slot->armed == GA_TRACEPOINT) {
+		tracepoint_probe_unregister(slot->tp, ga_tracepoint_probe(slot), slot);
+	} else if (slot->armed) {
+		if (batch->nslots == GA_BATCH)
+			ga_batch_flush(batch);
+		if (slot->kprobe->is_return)
+			batch->rps[batch->nrps++] = &slot->kprobe->rp;
+		else
+			batch->kps[batch->nkps++] = &slot->kprobe->kp;
+		batch->slots[batch->nslots++] = slot;
+	}
+	slot->armed = GA_OFF;
+}
+
+void ga_slot_off(struct ga_slot *slot)
+{
+	if (slot->armed != GA_TRACEPOINT)
+		return;
+	tracepoint_probe_unregister(slot->tp, ga_tracepoint_probe(slot), slot);
+	slot->armed = GA_OFF;
+	ga_catalogue[slot->index].armed = GA_OFF;
+	outsight_agent.armed--;
+}
+
+/* A copy of what the host wants in one slot, made fit: each word is read once. */
+static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
+{
+	struct ga_want w = { .kind = GA_OFF };
+
+	if (!want)
+		return w;
+	w.kind = READ_ONCE(want[index].kind);
+	/* Pairs with the host's order: kind last. */
+	smp_rmb();
+	w.address = READ_ONCE(want[index].address);
+	w.nargs = min_t(u16, READ_ONCE(want[index].nargs), GA_ARGS);
+	w.flags = READ_ONCE(want[index].flags) & GA_WANT_DOORBELL;
+	if (index < GA_TRACEPOINTS ? w.kind != GA_TRACEPOINT
+				   : w.kind != GA_KPROBE && w.kind != GA_KRETPROBE)
+		w.kind = GA_OFF;
+	return w;
+}
+
+static bool ga_is_as_wanted(const struct ga_slot *slot, const struct ga_want *w)
+{
+	if (slot->armed != w->kind)
+		return false;
+	if (w->kind == GA_OFF)
+		return true;
+	return slot->nargs == w->nargs && slot->flags == w->flags &&
+	       w->address == (w->kind == GA_TRACEPOINT ? (unsigned long)slot->tp : slot->address);
+}
+
+/* Off first: what a slot was armed with must be gone before it is armed with something else. */
+static void ga_disarm_unwanted(const struct ga_want *want)
+{
+	struct ga_batch *batch = kzalloc(sizeof(*batch), GFP_KERNEL | __GFP_NOFAIL);
+	u32 i;
+
+	for (i = 0; i < GA_SLOTS; i++) {
+		struct ga_want w = ga_read_want(want, i);
+
+		if (ga_slots[i].armed && !ga_is_as_wanted(&ga_slots[i], &w)) {
+			ga_disarm(&ga_slots[i], batch);
+			ga_catalogue[i].armed = GA_OFF;
+			outsight_agent.armed--;
+		}
+		if (w.kind == GA_OFF)
+			ga_catalogue[i].error = 0;
+		if (!(i % 256))
+			cond_resched();
+	}
+	ga_batch_flush(batch);
+	kfree(batch);
+}
+
+void ga_slots_apply(const struct ga_want *want)
+{
+	u32 i;
+
+	lockdep_assert_held(&ga_lock);
+	ga_disarm_unwanted(want);
+	for (i = 0; want && i < GA_SLOTS; i++) {
+		struct ga_want w = ga_read_want(want, i);
+		struct ga_slot *slot = &ga_slots[i];
+		int ret;
+
+		/* One that has changed since is looked at again, for its generation. */
+		if (w.kind == GA_OFF || slot->armed)
+			continue;
+		if (w.kind == GA_TRACEPOINT)
+			ret = ga_arm_tracepoint(slot, &w);
+		else
+			ret = ga_arm_kprobe(slot, &w);
+		ga_catalogue[i].error = ret;
+		ga_catalogue[i].armed = slot->armed;
+		if (i >= GA_TRACEPOINTS)
+			ga_catalogue[i].address = w.address;
+		if (!ret)
+			outsight_agent.armed++;
+		cond_resched();
+	}
+}

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# The guest's module, built for the kernels of the test guests: headers/NAME (Debian's, relocated) and
+# agent/NAME/outsight.ko in the cache. Needs common.sh, packages.sh, guest.sh. Like those of guest.sh, these
+# functions are called as conditions: each step that can fail says so itself.
+
+# shellcheck disable=SC2034
+AGENT_PACKAGES=(gcc make libelf1 libc6-dev)
+
+# What a package depends on directly, of those whose name matches PATTERN.
+dependency_like()
+{
+	apt-cache show "$1" 2>/dev/null | sed -n 's/^Depends: //p' | head -n 1 | tr ',|' '\n' |
+		sed 's/^ *//; s/ .*//' | grep -x "$2" | head -n 1
+}
+
+# The headers name one another by absolute paths; links between them are relative.
+relocate_headers()
+{
+	local file
+	for file in "$1"/usr/src/linux-headers-*/Makefile; do
+		sed -i "s#^\\(include \\)/usr/src/#\\1$1/usr/src/#" "$file"
+	done
+}
+
+# fetch_headers NAME: headers of the kernel that guest NAME runs.
+fetch_headers()
+{
+	local name=$1 dir=$CACHE/headers/$1 release package common kbuild tmp
+	fetch_kernel "$name" || return 1
+	release=$(cat "$CACHE/kernels/$name/release")
+	[ "$(cat "$dir/release" 2>/dev/null)" = "$release" ] && return 0
+	need_space "$CACHE" 500
+	package=linux-headers-$release
+	common=$(dependency_like "$package" 'linux-headers-.*-common')
+	kbuild=$(dependency_like "$package" 'linux-kbuild-.*')
+	if [ -z "$common" ] || [ -z "$kbuild" ]; then
+		die "apt has no $package any more: remove $CACHE/kernels/$name and run again, for a newer kernel"
+	fi
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	tmp=$(mktemp -d "$CACHE/fetch.XXXXXX")
+	say "fetching $package"
+	if ! (cd "$tmp" && run_logged apt-download apt-get -q -o APT::Sandbox::User="$(id -un)" download \
+		"$package" "$common" "$kbuild"); then
+		rm -rf "$tmp"
+		die "downloading $package failed: check the network (and run apt-get update), then run again (log: $CACHE/log/apt-download.log)"
+	fi
+	for package in "$tmp"/*.deb; do
+		dpkg-deb -x "$package" "$dir" || die "unpacking $package failed: is the disk full?"
+	done
+	rm -rf "$tmp"
+	relocate_headers "$dir"
+	echo "$release" >"$dir/release"
+}
+
+agent_hash()
+{
+	cat "$ROOT"/guest-agent/*.[ch] "$ROOT"/guest-agent/Kbuild "$CACHE/headers/$1/release" "${BASH_SOURCE[0]}" |
+		sha256sum | cut -c1-16
+}
+
+# guest_agent NAME: the module for guest NAME, built again only when something changed. The module's own types
+# (BTF) are left out: they would need pahole, and nobody asks for them.
+guest_agent()
+{
+	local name=$1 dir=$CACHE/agent/$1 kdir hash
+	fetch_headers "$name" || return 1
+	hash=$(agent_hash "$name")
+	[ "$(cat "$dir/hash" 2>/dev/null)" = "$hash" ] && return 0
+	say "building the guest agent for $name"
+	kdir=$CACHE/headers/$name/usr/src/linux-headers-$(cat "$CACHE/headers/$name/release")
+	rm -rf "$dir"
+	mkdir -p "$dir/build"
+	cp "$ROOT"/guest-agent/*.[ch] "$ROOT"/guest-agent/Kbuild "$ROOT"/guest-agent/Makefile "$dir/build"
+	run_logged agent make -C "$dir/build" KDIR="$kdir" W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= ||
+		die "the guest agent does not build for $name (log: $CACHE/log/agent.log)"
+	strip --strip-debug -o "$dir/outsight.ko" "$dir/build/outsight.ko" || die "strip failed on $dir/build/outsight.ko"
+	rm -rf "$dir/build"
+	echo "$hash" >"$dir/hash"
+}
