@@ -80,7 +80,7 @@ struct ga_header {
 	__u64 control_size;
 	__u64 catalogue_gva;
 	__u64 rings_gva;
-	__u64 doorbell_gva;	/* function called when a ring is half full, or a slot asks for it */
+	__u64 doorbell_gva;	/* function called when a ring is half full, or as a slot asks */
 	__u64 mark_gva;		/* function called between the two time stamps of `clock` */
 	__u32 catalogue_seq;	/* odd while the catalogue changes */
 	__u32 omitted;		/* tracepoints without a slot */
@@ -140,7 +140,7 @@ struct ga_control {
 
 struct ga_ring_place {
 	__u64 gpa;		/* of struct ga_ring; 0: this CPU has none (yet) */
-	__u64 percpu;		/* the CPU's per-CPU base, by which the host tells whose ring it is */
+	__u64 percpu;		/* base of the CPU's per-CPU area, by which the host knows it */
 	__u32 records;		/* a power of two */
 	__u32 pad;
 };

@@ -3,6 +3,7 @@
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 
 #include "ga.h"
 
@@ -27,7 +28,7 @@ struct ga_kprobe {
  * A kernel that checks prototypes at indirect calls would not stand for it.
  */
 #ifdef CONFIG_CFI_CLANG
-#error "outsight: kernels that check the types of indirect calls (CONFIG_CFI_CLANG) are not supported"
+#error "outsight: kernels with CONFIG_CFI_CLANG are not supported"
 #endif
 #ifndef CONFIG_X86_64
 #error "outsight: x86-64 only"
@@ -42,12 +43,29 @@ static void notrace ga_on_tracepoint5(void *data, u64 a0, u64 a1, u64 a2, u64 a3
 
 NOKPROBE_SYMBOL(ga_on_tracepoint5);
 
-/* Only for tracepoints that have so many: it reads the stack. */
-static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4, u64 a5,
-				      u64 a6, u64 a7)
-{
-	const u64 args[GA_ARGS] = { a0, a1, a2, a3, a4, a5, a6, a7 };
+/*
+ * By value, and too large for registers: it is where the caller has put the words behind the
+ * fifth.
+ */
+struct ga_stack_words {
+	u64 w[GA_ARGS - 5];
+};
 
+/*
+ * For tracepoints that have so many. The host says which do, and it may be wrong: then the words
+ * may lie beyond the end of the stack, as in an interrupt, where a page begins that is none.
+ */
+static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4,
+				      struct ga_stack_words rest)
+{
+	u64 args[GA_ARGS] = { a0, a1, a2, a3, a4 };
+	unsigned long at = (unsigned long)&rest;
+
+	/* The return address is in front of them: its page is there. */
+	if ((at - sizeof(long)) >> PAGE_SHIFT == (at + sizeof(rest) - 1) >> PAGE_SHIFT)
+		memcpy(&args[5], &rest, sizeof(rest));
+	else
+		copy_from_kernel_nofault(&args[5], &rest, sizeof(rest));
 	ga_emit(data, 0, args);
 }
 

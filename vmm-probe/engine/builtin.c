@@ -2,6 +2,7 @@
 /* Built-in variables and the subroutines that need a guest: what the virtual machine asks its world for. */
 #include <time.h>
 
+#include "guest-agent/agent_abi.h"
 #include "vmm-probe/engine/internal.h"
 
 /* --- arguments --------------------------------------------------------------------------- */
@@ -62,6 +63,7 @@ uint64_t vp_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
 	case VP_ARGS_NONE:
 	case VP_ARGS_PROFILE:
 	case VP_ARGS_ERROR:
+	case VP_ARGS_AGENT:
 		return 0;
 	}
 	return 0;
@@ -86,6 +88,8 @@ static uint64_t wall_time(struct vp_es_vcpu *v)
 	if (!v->wall_ns) {
 		clock_gettime(CLOCK_REALTIME, &ts);
 		v->wall_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+		if (v->event)
+			v->wall_ns -= vp_now() - v->event_ns;
 	}
 	return v->wall_ns;
 }
@@ -212,6 +216,11 @@ static int task_name(struct vp_es_vcpu *v, char *dst, uint32_t cap)
 		    e->ops->string ? e->ops->string(e->backend, DIF_VAR_execname, comm, sizeof(comm)) : 0;
 		return copy_string(len > 0 ? comm : "", dst, cap);
 	}
+	if (v->event) {
+		memcpy(comm, v->event->comm, GA_COMM);
+		comm[GA_COMM] = 0;
+		return copy_string(comm, dst, cap);
+	}
 	task = vp_task(v);
 	if (!task || f->task_comm == VP_NO_OFFSET || !vp_load_kernel(v, task + f->task_comm, comm, size))
 		size = 0;
@@ -252,7 +261,7 @@ static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 	case DIF_VAR_guest:
 		return copy_string(v->es->facts.guest_name, dst, cap);
 	case DIF_VAR_view:
-		return copy_string("outside", dst, cap);
+		return copy_string(v->event ? "inside" : "outside", dst, cap);
 	case DIF_VAR_errprov:
 	case DIF_VAR_errmod:
 	case DIF_VAR_errfunc:

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "guest-agent/agent_abi.h"
 #include "vmm-probe/engine/internal.h"
 #include "vmm-probe/engine/patches.h"
 
@@ -19,6 +20,7 @@ struct parts {
 	const struct vp_batch_probe *probes;
 	const struct vp_batch_site *sites;
 	const struct vp_batch_ecb *ecbs;
+	const struct vp_batch_agent *agent; /* head.nagents of them */
 	const char *strings;
 };
 
@@ -46,13 +48,33 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 	OT_TRY(check_array("probes", h->probes_offset, h->nprobes, sizeof(*ret->probes), size));
 	OT_TRY(check_array("sites", h->sites_offset, h->nsites, sizeof(*ret->sites), size));
 	OT_TRY(check_array("ECBs", h->ecbs_offset, h->necbs, sizeof(*ret->ecbs), size));
+	OT_TRY(check_array("agents", h->agent_offset, h->nagents, sizeof(*ret->agent), size));
+	if (h->nagents > 1)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: %u agents", h->nagents);
 	if (h->strings_offset > size || h->strings_size > size - h->strings_offset || !h->strings_size ||
 	    mem[h->strings_offset + h->strings_size - 1])
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: strings are out of bounds or have no end");
 	ret->probes = (const void *)(mem + h->probes_offset);
 	ret->sites = (const void *)(mem + h->sites_offset);
 	ret->ecbs = (const void *)(mem + h->ecbs_offset);
+	ret->agent = (const void *)(mem + h->agent_offset);
 	ret->strings = (const char *)(mem + h->strings_offset);
+	return NULL;
+}
+
+/* Kinds whose sites are the engine's own business. */
+static bool calls_nobody(uint32_t kind)
+{
+	return kind == VP_PROBE_SENTINEL || kind == VP_PROBE_AGENT_CALL;
+}
+
+static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_batch_probe *probe, uint32_t i)
+{
+	if (probe->kind != VP_PROBE_AGENT)
+		return NULL;
+	if (!p->head.nagents || probe->slot >= GA_SLOTS || probe->nargs > GA_ARGS || !probe->want ||
+	    probe->want > GA_KRETPROBE)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
 	return NULL;
 }
 
@@ -61,14 +83,14 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
 
-	if (!probe->id || probe->kind > VP_PROBE_VM || probe->args > VP_ARGS_ERROR)
+	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_AGENT)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is of no known kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's name is out of bounds", i);
 	if (probe->first_site > p->head.nsites || probe->nsites > p->head.nsites - probe->first_site)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's sites are out of bounds", i);
-	if (probe->nsites && probe->kind != VP_PROBE_SITE && probe->kind != VP_PROBE_SENTINEL)
+	if (probe->nsites && probe->kind != VP_PROBE_SITE && !calls_nobody(probe->kind))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
 	if (probe->kind == VP_PROBE_VM && (!engine->ops->vm_stats || probe->event >> 16 >= VP_VM_KINDS))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend has no such vm probe",
@@ -80,7 +102,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	if (timed && !engine->ops->request_sample && !engine->host)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend cannot sample: no profile probes",
 				  engine->ops->name);
-	return NULL;
+	return check_agent_probe(p, probe, i);
 }
 
 static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, uint32_t i)
@@ -91,7 +113,7 @@ static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, u
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u", ecb->epid);
 	if (ecb->clause >= es->prog.nclauses || ecb->probe >= p->head.nprobes)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u has no clause or no probe", ecb->epid);
-	if (p->probes[ecb->probe].kind == VP_PROBE_SENTINEL)
+	if (calls_nobody(p->probes[ecb->probe].kind))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u is on a sentinel", ecb->epid);
 	if (es->sizes && ecb->epid < es->sizes->n && es->sizes->size[ecb->epid])
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u is taken", ecb->epid);
@@ -125,6 +147,10 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 			.nsites = from->nsites,
 			.interval_ns = from->interval_ns,
 			.event = from->event,
+			.address = from->address,
+			.slot = from->slot,
+			.nargs = from->nargs,
+			.want = from->want,
 		};
 		if (from->nsites) {
 			const struct vp_batch_site *site = &p->sites[from->first_site];
@@ -144,7 +170,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
-	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_LEAVE)
+	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_LEAVE || from->agent > VP_AGENT_CALL_MARK)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is of no known kind", gva);
 	to->gva = from->gva;
 	to->syscall = from->syscall;
@@ -152,6 +178,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	to->room = from->room;
 	to->trap = from->trap;
 	to->sentinel = from->sentinel;
+	to->agent = from->agent;
 	to->pushed = from->pushed;
 	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
 	to->host = vp_kernel_host(es, from->gva);
@@ -180,6 +207,8 @@ static struct ot_err *copy_all_sites(struct vp_es *es, const struct vp_patches *
 			OT_TRY(copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u is half a sentinel", at);
+			if ((b->probes[i].kind == VP_PROBE_AGENT_CALL) != (b->sites[at].agent != 0))
+				return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u is half a call", at);
 			b->sites[at].probe = &b->probes[i];
 		}
 	for (uint32_t i = 0; i < b->nsites; i++)
@@ -323,6 +352,22 @@ static struct ot_err *assign_counters(struct vp_es *es, struct vp_batch_rt *b)
 	return NULL;
 }
 
+/* The newest one counts: the guest may have loaded its module anew. */
+static struct ot_err *keep_agent(struct vp_es *es, const struct parts *p)
+{
+	struct vp_batch_agent *agent;
+
+	if (!p->head.nagents)
+		return NULL;
+	agent = malloc(sizeof(*agent));
+	if (!agent)
+		return ot_err_nomem();
+	*agent = *p->agent;
+	free(es->agent);
+	es->agent = agent;
+	return NULL;
+}
+
 static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b,
 			      struct vp_epid_sizes **ret_sizes, uint64_t *ret_keep)
 {
@@ -331,7 +376,7 @@ static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp
 	OT_TRY(reserve_end(es, b, ret_keep));
 	OT_TRY(vp_guard_add(es, b));
 	OT_TRY(grow_sizes(es, b, ret_sizes));
-	return NULL;
+	return keep_agent(es, p);
 }
 
 /* From here on the batch belongs to the session, whatever fails. */
@@ -353,7 +398,8 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 	if (!es->planned)
 		return NULL;
 	OT_TRY(vp_replan(es->engine));
-	return vp_profile_update(es->engine);
+	OT_TRY(vp_profile_update(es->engine));
+	return vp_agent_update(es->engine);
 }
 
 struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)

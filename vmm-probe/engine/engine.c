@@ -97,6 +97,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	}
 	if (engine->nsessions)
 		return;
+	vp_agent_stop(engine);
 	vp_profile_stop(engine);
 	vp_vm_stop(engine);
 	free(engine->slot_used);
@@ -118,6 +119,11 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		return;
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
+	if (ot_unlikely(__atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE) != NULL)) {
+		vp_agent_drain(engine, vcpu); /* what happened inside until now happened before this */
+		if (site->agent & VP_AGENT_CALL_MARK)
+			vp_agent_mark(engine);
+	}
 	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		const struct vp_ecb *ecb = site->ecbs[i];
@@ -139,4 +145,13 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	for (; entered; entered = entered->chain)
 		vp_firing_end(entered);
 	vp_vcpu_leave(me);
+}
+
+void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
+{
+	if (vcpu >= engine->nvcpus)
+		return;
+	vp_vcpu_enter(&engine->vcpus[vcpu]);
+	vp_agent_drain(engine, vcpu);
+	vp_vcpu_leave(&engine->vcpus[vcpu]);
 }

@@ -34,6 +34,7 @@ enum vp_args {
 	VP_ARGS_SYSCALL_RETURN, /* arg0 = arg1 = rax; errno = -rax when in [-4095, -1] */
 	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
 	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
+	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
 };
 
 /* How a site may be trapped by a backend that changes guest text. The others need no trap and do not look. */
@@ -50,6 +51,13 @@ enum vp_sentinel {
 	VP_SENTINEL_NONE,
 	VP_SENTINEL_ENTER, /* in the function's straight beginning */
 	VP_SENTINEL_LEAVE, /* a way out of it */
+};
+
+/* A function that the guest's agent calls so that the host may look (guest-agent/agent_abi.h). */
+enum vp_agent_call {
+	VP_AGENT_CALL_NONE,
+	VP_AGENT_CALL_DOORBELL = 1,
+	VP_AGENT_CALL_MARK = 2,
 };
 
 /*
@@ -70,6 +78,7 @@ struct vp_site {
 	uint8_t bytes[15];    /* the instruction, and what of `room` is behind it */
 	uint8_t trap;         /* enum vp_site_trap */
 	uint8_t sentinel;     /* enum vp_sentinel */
+	uint8_t agent;        /* enum vp_agent_call: a hit is wanted though there is no ECB */
 	uint16_t pushed;      /* sentinels: the return address lies this many bytes above rsp */
 	uint32_t cost_ns;     /* the engine's: what ops->hit_cost_ns said */
 	struct vp_es *es;     /* the engine's: whose idea of guest memory is used */
@@ -169,6 +178,10 @@ struct vp_backend_ops {
 	 * one, with its registers as they were when it halted). Timer thread. */
 	void (*request_sample)(void *backend, uint32_t vcpu);
 
+	/* Optional. Have vp_engine_visit() (or vp_engine_sample()) called soon on this vCPU's thread, or here
+	 * for a halted one. Cheaper than a sample where that costs the guest something all the time. */
+	void (*request_visit)(void *backend, uint32_t vcpu);
+
 	/* Registers of each vCPU for attaching, as fresh as the backend can have them within 200 ms;
 	 * returns how many were filled. Service thread. */
 	uint32_t (*snapshot)(void *backend, struct vp_regs *regs, uint32_t max);
@@ -258,6 +271,9 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
 /** Something happened to a vCPU that vm probes fire on: to be called for the kinds in plan->vm_events. @p event:
  * VP_VM_EVENT(). Hit path. */
 void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const uint64_t args[10], void *ctx);
+
+/** A visit that request_visit() asked for. Hit path. */
+void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu);
 
 /** Guest RAM was moved, added or taken away: forget every translation. Any thread; in force from the
  * next hit on, so the memory itself may go only when the vCPUs have been out of their probes once. */

@@ -25,7 +25,7 @@ uint64_t vp_now(void)
 uint64_t vp_clause_time(struct vp_es_vcpu *v)
 {
 	if (!v->time_ns)
-		v->time_ns = vp_now();
+		v->time_ns = v->event ? v->event_ns : vp_now();
 	return v->time_ns;
 }
 
@@ -41,6 +41,7 @@ void vp_firing_begin(struct vp_es_vcpu *v, void *ctx, uint64_t gva, const uint64
 	v->ctx = ctx;
 	v->site_gva = gva;
 	v->fired_args = args;
+	v->event = NULL;
 	v->task_known = false;
 	v->depth_known = v->caller_known = false;
 	v->exited = false;

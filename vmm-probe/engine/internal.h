@@ -51,6 +51,8 @@ struct vp_load {
 struct vp_guard;
 struct vp_server;
 struct vp_profile;
+struct vp_agent;
+struct ga_record;
 
 struct vp_engine {
 	const struct vp_backend_ops *ops;
@@ -79,6 +81,7 @@ struct vp_engine {
 
 	struct vp_vm_table *vm;     /* vm probes in force, seen by vCPUs; NULL: none */
 	struct vp_profile *profile; /* in force, seen by vCPUs and the timer thread; NULL: none */
+	struct vp_agent *agent;     /* of the guest, in use; NULL: none. See agent.h */
 	struct vp_server *server;
 	uint32_t guest_end; /* enum vp_guest_end that the sessions are to be told */
 	uint32_t slot_hint; /* where the search for a free one begins */
@@ -125,6 +128,8 @@ struct vp_probe_rt {
 	uint64_t func_gva; /* of its sites */
 	uint64_t interval_ns;
 	uint32_t event; /* of a vm probe */
+	uint64_t address; /* AGENT */
+	uint32_t slot, nargs, want;
 	uint32_t first_site, nsites;
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
@@ -147,7 +152,7 @@ struct vp_site_rt {
 	uint64_t gva, host;
 	uint32_t syscall; /* as in struct vp_batch_site */
 	uint8_t length, room, bytes[15];
-	uint8_t trap, sentinel; /* as in struct vp_batch_site */
+	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
 	uint16_t pushed;
 	struct vp_probe_rt *probe;
 };
@@ -237,6 +242,8 @@ struct vp_es_vcpu {
 	void *ctx;                  /* the backend's; NULL: fired by hand, without registers */
 	uint64_t site_gva;          /* 0: no site */
 	const uint64_t *fired_args; /* of a probe without site; NULL */
+	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires outside */
+	uint64_t event_ns;             /* … and when it was */
 	const struct vp_ecb *ecb;
 	bool in_error;
 	bool exited; /* a clause of this firing called exit() */
@@ -286,6 +293,7 @@ struct vp_es {
 	uint32_t norc;
 	struct dif_dynvars *dynvars;
 
+	struct vp_batch_agent *agent; /* as the operator's process found it; NULL */
 	struct vp_batch_rt *batches, *last_batch;
 	struct vp_ecb *errors, *last_error; /* ERROR's ECBs */
 	uint32_t necbs;
@@ -562,6 +570,25 @@ static inline bool vp_vm_is_timed(const struct vp_probe_rt *probe)
 }
 /** Are some of a probe's ECBs not out of force? */
 bool vp_any_in(const struct vp_probe_rt *probe);
+
+/* --- agent.c, agent_drain.c: the guest's agent ------------------------------------------------ */
+
+/** Have the agent turn on what the sessions want, and nothing else; let go of it when that is nothing. Waits
+ * a little for the guest to have done so. Service thread. */
+OT_MUST_CHECK struct ot_err *vp_agent_update(struct vp_engine *engine);
+void vp_agent_stop(struct vp_engine *engine);
+
+/** Have every vCPU take what is in its ring, and wait a little for that. Service thread. */
+void vp_agent_flush(struct vp_engine *engine);
+
+/** What is older than this has been taken from every ring; @p now without an agent. */
+uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now);
+
+/** Fire for what is in this vCPU's ring. It has been entered. Hit path. */
+void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu);
+
+/** The agent takes the time. Hit path. */
+void vp_agent_mark(struct vp_engine *engine);
 
 /* --- server.c ------------------------------------------------------------------------------- */
 

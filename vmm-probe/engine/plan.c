@@ -61,7 +61,7 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next) {
 			for (uint32_t i = 0; i < b->nsites; i++) {
 				const struct vp_site_rt *site = &b->sites[i];
-				if (site->sentinel)
+				if (site->sentinel || site->agent)
 					n = add_item(items, n, s, site, es, NULL);
 				for (struct vp_ecb *e = site->probe->first; e; e = e->next)
 					if (!e->out)
@@ -126,8 +126,11 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->syscalls = &m->syscalls[necbs];
 		}
 		if (!ecb) {
-			site->sentinel = items[i].site->sentinel;
-			site->pushed = items[i].site->pushed;
+			if (items[i].site->sentinel) {
+				site->sentinel = items[i].site->sentinel;
+				site->pushed = items[i].site->pushed;
+			}
+			site->agent |= items[i].site->agent;
 			site->trap = VP_SITE_TEXT; /* and not by a register that another session asks for */
 			continue;
 		}

@@ -268,6 +268,7 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 		return;
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
+	vp_agent_drain(engine, vcpu);
 	uint64_t clock = vp_guard_begin(me);
 	const struct vp_profile *p = __atomic_load_n(&engine->profile, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; p && i < p->nentries; i++) {

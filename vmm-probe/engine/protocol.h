@@ -151,6 +151,7 @@ struct vp_batch {
 	uint32_t nsites, sites_offset;         /* struct vp_batch_site */
 	uint32_t necbs, ecbs_offset;           /* struct vp_batch_ecb, in program order per probe */
 	uint32_t strings_offset, strings_size; /* NUL-terminated, last byte NUL */
+	uint32_t nagents, agent_offset;        /* struct vp_batch_agent: 0 or 1 of them */
 };
 
 enum vp_probe_kind {
@@ -160,6 +161,8 @@ enum vp_probe_kind {
 	VP_PROBE_HOST,     /* BEGIN, END, tick: fired by the operator's process (host engine only) */
 	VP_PROBE_SENTINEL, /* no probe of the user's: all its sites have `sentinel`, and it has no ECB */
 	VP_PROBE_VM, /* fires on an event of a vCPU */
+	VP_PROBE_AGENT,      /* fires for records of the guest's agent */
+	VP_PROBE_AGENT_CALL, /* no probe of the user's: all its sites have `agent`, and it has no ECB */
 };
 
 struct vp_batch_probe {
@@ -170,6 +173,25 @@ struct vp_batch_probe {
 	uint32_t first_site, nsites;
 	uint32_t event; /* VM: VP_VM_EVENT() */
 	uint64_t interval_ns;
+	uint64_t address; /* AGENT: where the guest's agent says that it is */
+	uint32_t slot;    /* AGENT: what is to be turned on */
+	uint32_t nargs;   /* AGENT: words of arguments to pass on */
+	uint32_t want;    /* AGENT: enum ga_kind */
+	uint32_t pad;
+};
+
+/* The agent in the guest, as the operator's process found it. */
+struct vp_batch_agent {
+	uint64_t token;
+	uint64_t header_gpa;
+	uint64_t control_gpa;
+	uint32_t tsc_khz; /* as the guest believes */
+	uint32_t pad;
+	struct {
+		uint64_t gpa; /* 0: none */
+		uint32_t records;
+		uint32_t pad;
+	} rings[VP_VCPUS_MAX]; /* by vCPU */
 };
 
 struct vp_batch_site {
@@ -184,7 +206,7 @@ struct vp_batch_site {
 	uint8_t room;     /* at least `length`: what of the bytes behind the instruction is never executed */
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */
-	uint8_t pad;
+	uint8_t agent;    /* enum vp_agent_call */
 	uint16_t pushed; /* sentinels: the return address lies this many bytes above rsp there */
 	uint16_t pad2;
 };
@@ -219,6 +241,7 @@ struct vp_vcpu_status {
 	uint64_t faults;       /* evaluations that ended in a fault */
 	uint64_t exit_pending; /* exit() was called: status + 1, else 0 */
 	uint64_t hits;         /* firings of ECBs */
+	uint64_t agent_lost;   /* events for which the guest's agent had no room */
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 

@@ -215,6 +215,7 @@ static void free_es(struct vp_es *es)
 	free(es->vcpus);
 	free_batches(es);
 	free(es->sizes);
+	free(es->agent);
 	dif_dynvars_close(es->dynvars);
 	dif_program_deinit(&es->prog);
 	ot_arena_deinit(&es->arena);
@@ -273,7 +274,8 @@ static struct ot_err *apply(struct vp_engine *engine)
 {
 	OT_TRY(vp_replan(engine));
 	OT_TRY(vp_profile_update(engine));
-	return vp_vm_update(engine);
+	OT_TRY(vp_vm_update(engine));
+	return vp_agent_update(engine);
 }
 
 struct ot_err *vp_es_start(struct vp_es *es)
@@ -298,6 +300,8 @@ struct ot_err *vp_es_start(struct vp_es *es)
 	err = vp_profile_update(engine);
 	if (!err)
 		err = vp_vm_update(engine);
+	if (!err)
+		err = vp_agent_update(engine);
 	if (err)
 		ot_err_destroy(vp_es_stop(es));
 	return err;
@@ -307,6 +311,7 @@ struct ot_err *vp_es_stop(struct vp_es *es)
 {
 	if (es->activity == VP_INACTIVE || es->activity == VP_STOPPED)
 		return NULL;
+	vp_agent_flush(es->engine);
 	set_activity(es, VP_STOPPED);
 	vp_counters_collect(es);
 	es->planned = false;
@@ -374,6 +379,7 @@ struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 		reply.now_ns = vp_now();
 	}
 	read_patching(es, &reply.patching);
+	reply.now_ns = vp_agent_covered(es->engine, reply.now_ns);
 	exit = __atomic_load_n(&es->exit_pending, __ATOMIC_ACQUIRE);
 	reply.exit_called = exit != 0;
 	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;

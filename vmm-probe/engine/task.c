@@ -3,6 +3,7 @@
  * The running task, by the facts: one pointer in the per-CPU area, then fields at offsets. Bounded loads
  * only; whatever a guest puts there, the worst is a wrong number.
  */
+#include "guest-agent/agent_abi.h"
 #include "vmm-probe/engine/internal.h"
 
 #define ANCESTORS_MAX   1024
@@ -20,6 +21,8 @@ static bool percpu_u64(struct vp_es_vcpu *v, uint64_t offset, uint64_t *ret)
 
 uint64_t vp_task(struct vp_es_vcpu *v)
 {
+	if (v->event)
+		return v->event->task;
 	if (!v->task_known) {
 		v->task_known = true;
 		if (!percpu_u64(v, v->es->facts.current_task, &v->task))
@@ -49,7 +52,9 @@ uint32_t vp_interrupt_level(struct vp_es_vcpu *v)
 	const struct vp_facts *f = &v->es->facts;
 	uint64_t word;
 
-	if (!percpu_u64(v, f->preempt_count, &word))
+	if (v->event)
+		word = v->event->preempt;
+	else if (!percpu_u64(v, f->preempt_count, &word))
 		return 0;
 	uint32_t count = (uint32_t)word;
 	if (count & f->nmi_mask)
@@ -95,8 +100,12 @@ uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault)
 	task = vp_task(v);
 	switch (var) {
 	case DIF_VAR_pid:
+		if (v->event)
+			return v->event->tgid;
 		return vp_task_field(v, task, f->task_tgid, 4, fault);
 	case DIF_VAR_tid:
+		if (v->event)
+			return v->event->pid;
 		return vp_task_field(v, task, f->task_pid, 4, fault);
 	case DIF_VAR_ppid:
 		task = vp_task_field(v, task, f->task_real_parent, 8, fault);
@@ -184,6 +193,6 @@ void vp_thread_key(struct vp_es_vcpu *v, struct dif_thread_key *ret)
 	}
 	ret->task = vp_task(v);
 	ret->interrupt_level = vp_interrupt_level(v);
-	ret->pid = vp_task_field(v, ret->task, f->task_pid, 4, &fault);
+	ret->pid = vp_task_id(v, DIF_VAR_tid, &fault);
 	ret->start_time = vp_task_field(v, ret->task, f->task_start_time, 8, &fault);
 }

@@ -26,7 +26,7 @@ static const struct btf_type *prototype(struct vp_probes *probes, const struct v
 	return vp_btf_type(btf, vp_btf_type(btf, id)->type);
 }
 
-static unsigned count_params(const struct btf_type *proto)
+unsigned vp_proto_count(const struct btf_type *proto)
 {
 	const struct btf_param *p = (const struct btf_param *)(proto + 1);
 	unsigned n = BTF_INFO_VLEN(proto->info);
@@ -34,11 +34,10 @@ static unsigned count_params(const struct btf_type *proto)
 	return n && !p[n - 1].type && !p[n - 1].name_off ? n - 1 : n;
 }
 
-/* Which argN holds parameter @p n: one of 9 to 16 bytes takes two registers if they are left, a larger one
- * and what finds no register lie on the stack, in order. False: in none, or cut in two by that. */
-static bool map_param(const struct vp_btf *btf, const struct btf_type *proto, unsigned n, unsigned *ret)
+bool vp_proto_map(const struct vp_btf *btf, const struct btf_type *proto, unsigned first, unsigned registers,
+		  unsigned n, unsigned *ret, unsigned *ret_words)
 {
-	const struct btf_param *p = (const struct btf_param *)(proto + 1);
+	const struct btf_param *p = (const struct btf_param *)(proto + 1) + first;
 	unsigned regs = 0;
 	uint64_t stack = 0;
 
@@ -48,15 +47,16 @@ static bool map_param(const struct vp_btf *btf, const struct btf_type *proto, un
 		if (!vp_btf_size(btf, p[i].type, &size))
 			return false;
 		words = size ? (size + 7) / 8 : 0;
-		if (words <= 2 && regs + words <= REGISTER_ARGS) {
+		if (words <= 2 && regs + words <= registers) {
 			at = regs;
 			regs += (unsigned)words;
 		} else {
-			at = REGISTER_ARGS + stack;
+			at = registers + stack;
 			stack += words;
 		}
 		if (i == n) {
 			*ret = (unsigned)at;
+			*ret_words = (unsigned)words;
 			return at < ARGS_MAX;
 		}
 		if (stack >= ARGS_MAX)
@@ -70,6 +70,7 @@ bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 	const struct vp_btf *btf;
 	const struct btf_type *proto = prototype(probes, probe, &btf);
 	struct vp_types *types = vp_probes_types(probes);
+	unsigned words;
 
 	if (!proto || (int)n >= vp_fbt_nargs(probes, probe))
 		return false;
@@ -79,7 +80,7 @@ bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 			      : vp_types_find(types, NULL, DIF_C_TYPEDEF, "long");
 		return *ret_type != NULL;
 	}
-	if (!map_param(btf, proto, n, ret_mapping))
+	if (!vp_proto_map(btf, proto, 0, REGISTER_ARGS, n, ret_mapping, &words))
 		return false;
 	*ret_type = vp_types_get(types, btf, ((const struct btf_param *)(proto + 1))[n].type);
 	return *ret_type != NULL;
@@ -94,5 +95,5 @@ int vp_fbt_nargs(struct vp_probes *probes, const struct vp_probe *probe)
 		return -1;
 	if (probe->args == VP_ARGS_FBT_RETURN)
 		return vp_btf_resolve(btf, proto->type) ? 2 : 1;
-	return (int)count_params(proto);
+	return (int)vp_proto_count(proto);
 }

@@ -15,6 +15,7 @@
 #include "vmm-probe/planner/planner.h"
 #include "vmm-probe/provider/text.h"
 
+struct vp_guest_agent;
 struct vp_guest;  /* vmm-probe/guest/guest.h */
 struct vp_types;  /* vmm-probe/guest/btf_types.h */
 struct vp_probes; /* the registry */
@@ -29,6 +30,8 @@ struct vp_probe {
 	uint64_t size; /* function's bytes, 0 unknown */
 	uint64_t interval_ns;
 	uint32_t event;      /* of the vm provider's: VP_VM_EVENT() */
+	/* Of the guest's agent: what turns it on. gva is the tracepoint's. */
+	uint32_t agent_slot, agent_nargs;
 	uint32_t syscall;    /* of the syscall provider's: the call's number + 1; 0: it has none */
 	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
 };
@@ -77,6 +80,10 @@ bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsig
 		   struct dif_type **ret_type, unsigned *ret_mapping);
 
 int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
+
+/** The agent in the guest; NULL: it has none that can be used, and *ret_why (may be NULL) says why not, or is
+ * NULL where the guest has none at all. */
+const struct vp_guest_agent *vp_probes_agent(const struct vp_probes *probes, const char **ret_why);
 
 /** The guest's C types (for struct dif_world's find_type and so on); the registry's. NULL: no guest. */
 struct vp_types *vp_probes_types(struct vp_probes *probes);

@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/map.h"
+#include "vmm-probe/guest/agent.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/provider/registry_index.h"
 #include "vmm-probe/provider/sites.h"
@@ -42,6 +43,9 @@ struct vp_probes {
 	uint32_t count;
 	struct vp_probe_index index;
 	struct ot_map unanchored; /* probes without a function, by name: their provider */
+	struct vp_guest_agent agent;
+	bool has_agent;
+	char *no_agent; /* why there is one that can't be used */
 };
 
 /* In the order in which they publish: BEGIN, END and ERROR are 1, 2, 3 everywhere. */
@@ -51,11 +55,33 @@ static const struct vp_provider *const providers[] = {
 	&vp_provider_fbt,
 	&vp_provider_syscall,
 	&vp_provider_vm,
+	&vp_provider_sdt,
 };
 
 static struct entry *entry_of(const struct vp_probes *probes, uint32_t id)
 {
 	return &probes->chunks[(id - 1) / CHUNK][(id - 1) % CHUNK];
+}
+
+/* A guest without an agent is the ordinary case; one whose agent can't be used is traced from outside. */
+static struct ot_err *find_agent(struct vp_probes *probes)
+{
+	struct ot_err *err = vp_guest_agent_read(probes->guest, &probes->agent);
+
+	probes->has_agent = !err;
+	if (!err)
+		return NULL;
+	switch (ot_err_code(err)) {
+	case OT_ERR_NO_MEMORY:
+	case OT_ERR_GUEST_GONE:
+		return err;
+	case OT_ERR_NOT_FOUND:
+		break;
+	default:
+		probes->no_agent = strdup(ot_err_message(err));
+	}
+	ot_err_destroy(err);
+	return NULL;
 }
 
 struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
@@ -70,6 +96,8 @@ struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
 	ot_map_init(&probes->unanchored);
 	if (guest)
 		err = vp_types_of_guest(guest, &probes->types);
+	if (guest && !err)
+		err = find_agent(probes);
 	for (size_t i = 0; !err && i < OT_ARRAY_SIZE(providers); i++)
 		if (guest || !providers[i]->needs_guest)
 			err = ot_err_prefix(providers[i]->publish(probes), "provider %s", providers[i]->name);
@@ -109,6 +137,8 @@ void vp_probes_destroy(struct vp_probes *probes)
 	vp_disasm_destroy(probes->disasm);
 	vp_types_destroy(probes->types);
 	ot_map_deinit(&probes->unanchored);
+	vp_guest_agent_deinit(&probes->agent);
+	free(probes->no_agent);
 	ot_arena_deinit(&probes->strings);
 	free(probes);
 }
@@ -152,6 +182,13 @@ char *vp_probes_strdup(struct vp_probes *probes, const char *s)
 struct vp_guest *vp_probes_guest(struct vp_probes *probes)
 {
 	return probes->guest;
+}
+
+const struct vp_guest_agent *vp_probes_agent(const struct vp_probes *probes, const char **ret_why)
+{
+	if (ret_why)
+		*ret_why = probes->no_agent;
+	return probes->has_agent ? &probes->agent : NULL;
 }
 
 struct vp_types *vp_probes_types(struct vp_probes *probes)

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "guest-agent/agent_abi.h"
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/internal.h"
 
@@ -85,6 +86,12 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struc
 		.interval_ns = probe->interval_ns,
 		.event = probe->event,
 	};
+	if (probe->kind == VP_PROBE_AGENT) {
+		bp.slot = probe->agent_slot;
+		bp.nargs = probe->agent_nargs;
+		bp.address = probe->gva;
+		bp.want = GA_TRACEPOINT;
+	}
 	OT_TRY(add_sites(e->s, src, e->registry, probe, &bp));
 	uint32_t index = (uint32_t)(src->batch_probes.len / sizeof(bp));
 	ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
@@ -257,6 +264,8 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
 			OT_TRY(add_sites(s, src, src->guest, vp_probes_get(probes, list[i].id), &list[i]));
 		else if (list[i].kind == VP_PROBE_SENTINEL)
 			OT_TRY(add_sentinel_sites(src, &list[i]));
+		else if (list[i].kind == VP_PROBE_AGENT_CALL)
+			OT_TRY(vp_batch_agent_sites(src, &list[i]));
 	return check_debug_registers(src);
 }
 
@@ -275,6 +284,8 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 		if (!err && s->sources[i].link)
 			err = check_debug_registers(&s->sources[i]);
 		if (!err)
+			err = vp_batch_add_agent(&s->sources[i]);
+		if (!err)
 			err = add_sentinels(&s->sources[i]);
 	}
 	return err;
@@ -288,11 +299,12 @@ struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out)
 		.nsites = (uint32_t)(src->batch_sites.len / sizeof(struct vp_batch_site)),
 		.necbs = (uint32_t)(src->batch_ecbs.len / sizeof(struct vp_batch_ecb)),
 		.strings_size = (uint32_t)src->batch_strings.len,
+		.nagents = (uint32_t)(src->batch_agent.len / sizeof(struct vp_batch_agent)),
 	};
 	struct ot_buf *parts[] = { &src->batch_probes, &src->batch_sites, &src->batch_ecbs,
-				   &src->batch_strings };
+				   &src->batch_strings, &src->batch_agent };
 	uint32_t *offsets[] = { &batch.probes_offset, &batch.sites_offset, &batch.ecbs_offset,
-				&batch.strings_offset };
+				&batch.strings_offset, &batch.agent_offset };
 
 	ot_buf_append(out, &batch, sizeof(batch));
 	for (size_t i = 0; i < OT_ARRAY_SIZE(parts); i++) {

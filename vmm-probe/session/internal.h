@@ -55,7 +55,7 @@ struct vp_source {
 	struct vp_vcpu_status *seen; /* what was last read of each vCPU, for differences */
 	struct vp_patching patching; /* as the engine last said */
 	uint64_t lost_seen;          /* … of which so many sites were reported */
-	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings;
+	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
 };
 
 /* A tick-n, or a profile-n where there is no guest: fired by this process. */
@@ -136,6 +136,11 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
 /** Look up the sites of a guest's batch again: its text is not what was read of it. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src);
+/* agent.c: what an engine must know of the guest's agent, if something of it is enabled. */
+OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_source *src);
+/** The sites of the agent's calls, appended to the batch. */
+OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe *bp);
+
 /** The message that ENABLE carries, appended to @p out. */
 OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out);
 

@@ -54,6 +54,7 @@ void vp_session_destroy(struct vp_session *s)
 		ot_buf_deinit(&s->sources[i].batch_sites);
 		ot_buf_deinit(&s->sources[i].batch_ecbs);
 		ot_buf_deinit(&s->sources[i].batch_strings);
+		ot_buf_deinit(&s->sources[i].batch_agent);
 	}
 	free(s->sources);
 	for (uint32_t i = 0; i < s->nlinks; i++)

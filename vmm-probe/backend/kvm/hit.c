@@ -93,7 +93,7 @@ static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const
 		return;
 	v->run->s.regs.regs.rip = t->site->gva;
 	vp_kvm_count(v, t->site);
-	if (t->site->necbs)
+	if (t->site->necbs || t->site->agent)
 		vp_engine_hit(kvm->engine, vcpu, t->site, v);
 	v->run->s.regs.regs.rip = rip;
 }

@@ -80,7 +80,7 @@ static void plan_out(struct vp_kvm *kvm, struct vp_kvm_trap *t, const struct vp_
 {
 	const struct vp_site *site = t->site;
 
-	if (site->ncounters == 1 && !site->necbs && !site->sentinel && !t->stepped)
+	if (site->ncounters == 1 && !site->necbs && !site->agent && !site->sentinel && !t->stepped)
 		t->count_port = vp_kvm_counter_port(kvm, site->counters[0]);
 	t->hit_port = hit_port(t, before);
 	aim_out(t);

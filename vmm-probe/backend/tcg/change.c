@@ -84,6 +84,7 @@ void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 	/* Before looking: what is asked from here on raises it again. */
 	qemu_plugin_u64_set(vp_tcg.poll, vcpu, 0);
 	vp_tcg_answer_snapshot(v, (uintptr_t)udata);
+	vp_tcg_visit(vcpu, v);
 	take_change();
 }
 

@@ -72,6 +72,7 @@ static const struct vp_backend_ops tcg_ops = {
 	.counter_read = vp_tcg_counter_read,
 	.hit_cost_ns = op_hit_cost_ns,
 	.request_sample = vp_tcg_request_sample,
+	.request_visit = vp_tcg_request_visit,
 	.snapshot = vp_tcg_snapshot,
 	.nvcpus = op_nvcpus,
 };

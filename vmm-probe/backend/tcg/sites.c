@@ -112,7 +112,7 @@ static void instrument(struct qemu_plugin_insn *insn, const struct vp_site *site
 			qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
 									    entry, 1);
 	}
-	if (site->necbs)
+	if (site->necbs || site->agent)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_site, QEMU_PLUGIN_CB_R_REGS, (void *)site);
 }
 

@@ -62,6 +62,7 @@ struct vp_tcg_vcpu {
 	/* Snapshot: asked by the service thread, answered by the vCPU's thread. */
 	_Atomic uint32_t snapshot_wanted;
 	struct vp_regs snapshot;
+	_Atomic bool visit; /* asked for: vp_engine_visit() at the next poll point */
 };
 
 /* The plan in force, indexed by page of host memory. Immutable. */
@@ -126,6 +127,9 @@ void vp_tcg_on_idle(uint64_t id, unsigned int vcpu);
 void vp_tcg_on_resume(uint64_t id, unsigned int vcpu);
 void vp_tcg_on_sample(unsigned int vcpu, void *udata);
 void vp_tcg_request_sample(void *backend, uint32_t vcpu);
+void vp_tcg_request_visit(void *backend, uint32_t vcpu);
+/** At a poll point: do the visit that was asked for. */
+void vp_tcg_visit(unsigned int vcpu, struct vp_tcg_vcpu *v);
 uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
 /** Answer a snapshot that was asked for. vCPU. @p rip: 0, or where the vCPU stands. */
 void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip);

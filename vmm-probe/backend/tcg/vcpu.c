@@ -231,6 +231,43 @@ void vp_tcg_request_sample(void *backend, uint32_t vcpu)
 	release_halted(v);
 }
 
+void vp_tcg_visit(unsigned int vcpu, struct vp_tcg_vcpu *v)
+{
+	struct vp_engine *engine;
+
+	if (ot_likely(!atomic_load_explicit(&v->visit, memory_order_relaxed)))
+		return;
+	atomic_store(&v->visit, false);
+	engine = vp_tcg_enter(v);
+	if (!engine)
+		return;
+	v->regs.valid = 0;
+	vp_engine_visit(engine, vcpu);
+	vp_tcg_leave(v);
+}
+
+/* Poll points are passed at each return from the kernel: a visit needs no more, and costs a guest nothing. */
+void vp_tcg_request_visit(void *backend, uint32_t vcpu)
+{
+	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+	struct vp_engine *engine;
+
+	(void)backend;
+	if (!v)
+		return;
+	if (!claim_halted(v)) {
+		atomic_store(&v->visit, true);
+		qemu_plugin_u64_set(vp_tcg.poll, vcpu, 1);
+		return;
+	}
+	engine = vp_tcg_enter(v);
+	if (engine) {
+		vp_engine_visit(engine, vcpu);
+		vp_tcg_leave(v);
+	}
+	release_halted(v);
+}
+
 void vp_tcg_on_idle(uint64_t id, unsigned int vcpu)
 {
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Owning the guest's agent: taking it over, telling it what to turn on, giving it back. One thread of ours beats,
+ * so that the agent knows that we are there, has every vCPU look into its ring a hundred times a second, and
+ * lets go at once when the guest unloads the module.
+ */
+#include "vmm-probe/engine/agent.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define OWNER_ID      1u
+#define RECORDS_MAX   (1u << 20)
+#define APPLY_NS      3000000000ull /* the guest looks ten times a second; a thousand probes take it longer */
+#define FLUSH_NS      300000000ull
+#define STEP_NS       2000000
+#define BEAT_EVERY    (GA_BEAT_MS * 1000000ull / VP_AGENT_KICK_NS / 4)
+#define LEASE_LOOK_NS (2ull * GA_BEAT_MS * 1000000u)
+/* A vCPU that does not look for so long holds nobody up any more. */
+#define STALE_NS 1000000000ull
+
+static void nap(void)
+{
+	const struct timespec t = { .tv_nsec = STEP_NS };
+
+	nanosleep(&t, NULL);
+}
+
+/* --- the guest's memory ---------------------------------------------------------------------------- */
+
+static void *memory(const struct vp_engine *engine, uint64_t gpa, uint64_t size)
+{
+	uint64_t len = 0;
+	void *host = gpa % 4096 ? NULL : engine->ops->gpa_to_host(engine->backend, gpa, &len);
+
+	return host && len >= size ? host : NULL;
+}
+
+static struct ot_err *use_ring(struct vp_agent *agent, uint32_t vcpu, uint64_t gpa, uint32_t records)
+{
+	struct vp_agent_ring *r = &agent->rings[vcpu];
+
+	if (!gpa)
+		return NULL;
+	if (!records || records & (records - 1) || records > RECORDS_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA, "the guest's agent has a ring of %u records", records);
+	r->ring = memory(agent->engine, gpa, sizeof(*r->ring) + (uint64_t)records * sizeof(struct ga_record));
+	if (!r->ring)
+		return ot_err_new(OT_ERR_BAD_DATA, "a ring of the guest's agent is not in its RAM");
+	r->records = records;
+	r->tail = __atomic_load_n(&r->ring->tail, __ATOMIC_ACQUIRE);
+	r->lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static struct ot_err *use_memory(struct vp_agent *agent, const struct vp_batch_agent *place)
+{
+	const struct vp_engine *e = agent->engine;
+
+	agent->mem_gen = __atomic_load_n(&e->mem_gen, __ATOMIC_ACQUIRE);
+	agent->header = memory(e, place->header_gpa, sizeof(*agent->header));
+	agent->control = memory(e, place->control_gpa, sizeof(*agent->control));
+	if (!agent->header || !agent->control || !place->token || place->token & 0xff)
+		return ot_err_new(OT_ERR_BAD_DATA, "the control block of the guest's agent is not in its RAM");
+	for (uint32_t i = 0; i < e->nvcpus; i++)
+		OT_TRY(use_ring(agent, i, place->rings[i].gpa, place->rings[i].records));
+	return NULL;
+}
+
+/* --- owning ------------------------------------------------------------------------------------------ */
+
+static bool exchange(struct vp_agent *agent, uint64_t from, uint64_t to)
+{
+	return __atomic_compare_exchange_n(&agent->control->owner, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* An owner that does not beat is one that went with the VMM that this guest came from. */
+static bool take_over(struct vp_agent *agent)
+{
+	uint64_t owner = __atomic_load_n(&agent->control->owner, __ATOMIC_ACQUIRE);
+	uint64_t beat = __atomic_load_n(&agent->control->beat, __ATOMIC_RELAXED), start = vp_now();
+
+	if ((owner & ~0xffull) != agent->token)
+		return false;
+	while (vp_now() - start < LEASE_LOOK_NS) {
+		if (__atomic_load_n(&agent->control->beat, __ATOMIC_RELAXED) != beat)
+			return false;
+		nap();
+	}
+	agent->owner = agent->token | ((owner & 0xff) % 0xff + 1);
+	return exchange(agent, owner, agent->owner);
+}
+
+static struct ot_err *own(struct vp_agent *agent)
+{
+	agent->owner = agent->token | OWNER_ID;
+	if (exchange(agent, agent->token, agent->owner) || take_over(agent))
+		return NULL;
+	return ot_err_new(OT_ERR_BUSY, "the guest's agent has just been unloaded, or another host uses it");
+}
+
+static bool is_live(const struct vp_agent *agent)
+{
+	const struct ga_header *h = agent->header;
+
+	return __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) == GA_MAGIC &&
+	       __atomic_load_n(&h->state, __ATOMIC_ACQUIRE) == GA_LIVE;
+}
+
+/* From here on nobody of ours touches the guest's memory. Any thread but a vCPU's. */
+static void let_go(struct vp_agent *agent)
+{
+	if (!__atomic_exchange_n(&agent->usable, 0, __ATOMIC_ACQ_REL))
+		return;
+	vp_quiesce(agent->engine);
+	/* Release: all of our writes are before it. Only while it is still ours. */
+	exchange(agent, agent->owner, agent->token);
+}
+
+/* --- what is to be on -------------------------------------------------------------------------------- */
+
+static uint32_t each_ecb(const struct vp_engine *engine, struct vp_agent_map *map, uint32_t slot)
+{
+	uint32_t n = 0;
+
+	for (uint32_t s = 0; s < engine->nsessions; s++) {
+		const struct vp_es *es = engine->sessions[s];
+		for (const struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
+			for (uint32_t i = 0; i < b->nprobes; i++) {
+				const struct vp_probe_rt *p = &b->probes[i];
+				if (p->kind != VP_PROBE_AGENT || (map && p->slot != slot))
+					continue;
+				for (struct vp_ecb *e = p->first; e; e = e->next, n++)
+					if (map)
+						map->ecbs[map->slots[slot].first + n] = e;
+			}
+	}
+	return n;
+}
+
+static bool listens(const struct vp_es *es)
+{
+	for (const struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
+		for (uint32_t i = 0; i < b->nprobes; i++)
+			if (b->probes[i].kind == VP_PROBE_AGENT && b->probes[i].first)
+				return true;
+	return false;
+}
+
+/* NULL: without memory. */
+static struct vp_agent_map *make_map(const struct vp_engine *engine, uint32_t n)
+{
+	struct vp_agent_map *map = calloc(1, sizeof(*map) + n * sizeof(map->ecbs[0]));
+	bool used[GA_SLOTS] = { false };
+	uint32_t at = 0;
+
+	if (!map)
+		return NULL;
+	for (uint32_t s = 0; s < engine->nsessions; s++) {
+		const struct vp_es *es = engine->sessions[s];
+		if (!listens(es))
+			continue;
+		map->sessions[map->nsessions++] = engine->sessions[s];
+		for (const struct vp_batch_rt *b = es->batches; b; b = b->next)
+			for (uint32_t i = 0; i < b->nprobes; i++)
+				if (b->probes[i].kind == VP_PROBE_AGENT)
+					used[b->probes[i].slot] = true;
+	}
+	for (uint32_t slot = 0; slot < GA_SLOTS; slot++) {
+		if (!used[slot])
+			continue;
+		map->slots[slot].first = at;
+		map->slots[slot].n = each_ecb(engine, map, slot);
+		at += map->slots[slot].n;
+	}
+	return map;
+}
+
+static bool is_written(const struct ga_want *want, const struct vp_probe_rt *probe)
+{
+	uint32_t kind = __atomic_load_n(&want->kind, __ATOMIC_RELAXED);
+
+	if (!probe)
+		return kind == GA_OFF;
+	return kind == probe->want && __atomic_load_n(&want->address, __ATOMIC_RELAXED) == probe->address &&
+	       __atomic_load_n(&want->nargs, __ATOMIC_RELAXED) == probe->nargs;
+}
+
+/* The guest may be looking: what stays as it is must not be off for a moment. */
+static void write_want(struct ga_want *want, const struct vp_probe_rt *probe)
+{
+	if (is_written(want, probe))
+		return;
+	/* Kind first to nothing and last to what it is: the guest reads it first. */
+	__atomic_store_n(&want->kind, GA_OFF, __ATOMIC_RELEASE);
+	if (!probe)
+		return;
+	__atomic_store_n(&want->address, probe->address, __ATOMIC_RELAXED);
+	__atomic_store_n(&want->nargs, (__u16)probe->nargs, __ATOMIC_RELAXED);
+	__atomic_store_n(&want->flags, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&want->kind, probe->want, __ATOMIC_RELEASE);
+}
+
+/* Two sessions may listen to one slot: they asked the same catalogue, so they mean the same. */
+static const struct vp_probe_rt *wanted(const struct vp_agent_map *map, uint32_t slot)
+{
+	return map && map->slots[slot].n ? map->ecbs[map->slots[slot].first]->probe : NULL;
+}
+
+static void command(struct vp_agent *agent, const struct vp_agent_map *map)
+{
+	uint64_t start = vp_now();
+
+	if (!__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
+		return;
+	for (uint32_t slot = 0; slot < GA_SLOTS; slot++)
+		write_want(&agent->control->slots[slot], wanted(map, slot));
+	agent->generation = __atomic_load_n(&agent->header->applied, __ATOMIC_RELAXED) + 1;
+	agent->generation += !agent->generation; /* 0 is that of nothing */
+	__atomic_store_n(&agent->control->generation, agent->generation, __ATOMIC_RELEASE);
+	/* A paused guest does not look; it will. */
+	while (is_live(agent) && vp_now() - start < APPLY_NS &&
+	       __atomic_load_n(&agent->header->applied, __ATOMIC_ACQUIRE) != agent->generation)
+		nap();
+}
+
+/* --- the thread ---------------------------------------------------------------------------------------- */
+
+static void ask(const struct vp_agent *agent)
+{
+	const struct vp_engine *e = agent->engine;
+
+	for (uint32_t i = 0; i < e->nvcpus; i++) {
+		if (e->ops->request_visit)
+			e->ops->request_visit(e->backend, i);
+		else if (e->ops->request_sample)
+			e->ops->request_sample(e->backend, i);
+	}
+}
+
+static bool all_drained(const struct vp_agent *agent, uint64_t since)
+{
+	for (uint32_t i = 0; i < agent->engine->nvcpus; i++)
+		if (agent->rings[i].ring &&
+		    __atomic_load_n(&agent->rings[i].drained_ns, __ATOMIC_ACQUIRE) < since)
+			return false;
+	return true;
+}
+
+/* What happened until now is in the buffers when it returns, unless a vCPU does not come by. */
+static void flush(struct vp_agent *agent)
+{
+	uint64_t start = vp_now();
+
+	while (__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE) && !all_drained(agent, start) &&
+	       vp_now() - start < FLUSH_NS) {
+		ask(agent);
+		nap();
+	}
+}
+
+static void *run(void *arg)
+{
+	struct vp_agent *agent = arg;
+	struct pollfd wake = { .fd = agent->wake_fd, .events = POLLIN };
+	const struct timespec ts = { .tv_nsec = VP_AGENT_KICK_NS };
+
+	for (uint64_t n = 0;; n++) {
+		if (ppoll(&wake, 1, &ts, NULL) > 0)
+			return NULL;
+		if (!__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
+			continue;
+		if (__atomic_load_n(&agent->engine->mem_gen, __ATOMIC_ACQUIRE) != agent->mem_gen) {
+			__atomic_store_n(&agent->usable, 0, __ATOMIC_RELEASE); /* it may not be there any more */
+			continue;
+		}
+		if (!is_live(agent)) {
+			flush(agent);
+			let_go(agent);
+			continue;
+		}
+		if (n % BEAT_EVERY == 0)
+			__atomic_add_fetch(&agent->control->beat, 1, __ATOMIC_RELAXED);
+		vp_agent_clock_look(agent);
+		ask(agent);
+	}
+}
+
+static struct ot_err *start_thread(struct vp_agent *agent)
+{
+	sigset_t all, old;
+
+	agent->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (agent->wake_fd < 0)
+		return ot_err_os(errno, "eventfd");
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = pthread_create(&agent->thread, NULL, run, agent);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err)
+		return ot_err_os(err, "starting the agent's thread");
+	agent->running = true;
+	return NULL;
+}
+
+static void stop_thread(struct vp_agent *agent)
+{
+	uint64_t one = 1;
+
+	if (!agent->running)
+		return;
+	while (write(agent->wake_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
+	pthread_join(agent->thread, NULL);
+	agent->running = false;
+}
+
+/* --- life ------------------------------------------------------------------------------------------------ */
+
+static void free_agent(struct vp_agent *agent)
+{
+	if (agent->wake_fd >= 0)
+		close(agent->wake_fd);
+	free(agent->map);
+	free(agent->rings);
+	free(agent);
+}
+
+static struct ot_err *init(struct vp_agent *agent, const struct vp_batch_agent *place)
+{
+	size_t size = agent->engine->nvcpus * sizeof(*agent->rings);
+
+	agent->token = place->token;
+	agent->tsc_khz = place->tsc_khz;
+	agent->rings = aligned_alloc(64, size);
+	if (!agent->rings)
+		return ot_err_nomem();
+	memset(agent->rings, 0, size);
+	OT_TRY(use_memory(agent, place));
+	OT_TRY(own(agent));
+	agent->usable = 1;
+	agent->clock.seen = __atomic_load_n(&agent->header->clock_seq, __ATOMIC_ACQUIRE) & ~1u;
+	struct ot_err *err = start_thread(agent);
+	if (err)
+		let_go(agent);
+	return err;
+}
+
+static struct ot_err *create(struct vp_engine *engine, const struct vp_batch_agent *place)
+{
+	struct vp_agent *agent = calloc(1, sizeof(*agent));
+
+	if (!agent)
+		return ot_err_nomem();
+	agent->engine = engine;
+	agent->wake_fd = -1;
+	struct ot_err *err = init(agent, place);
+	if (err) {
+		free_agent(agent);
+		return err;
+	}
+	__atomic_store_n(&engine->agent, agent, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+void vp_agent_stop(struct vp_engine *engine)
+{
+	struct vp_agent *agent = engine->agent;
+
+	if (!agent)
+		return;
+	command(agent, NULL);
+	stop_thread(agent);
+	let_go(agent);
+	__atomic_store_n(&engine->agent, NULL, __ATOMIC_RELEASE);
+	vp_quiesce(engine);
+	free_agent(agent);
+}
+
+/* The place that the sessions that want something have been told of; NULL: nobody does. */
+static const struct vp_batch_agent *place_of(const struct vp_engine *engine)
+{
+	const struct vp_batch_agent *place = NULL;
+
+	for (uint32_t s = 0; s < engine->nsessions; s++)
+		if (engine->sessions[s]->agent && listens(engine->sessions[s]))
+			place = engine->sessions[s]->agent;
+	return place;
+}
+
+static void put_in_force(struct vp_agent *agent, struct vp_agent_map *map)
+{
+	struct vp_agent_map *old = agent->map;
+
+	__atomic_store_n(&agent->map, map, __ATOMIC_RELEASE);
+	vp_quiesce(agent->engine);
+	free(old);
+}
+
+struct ot_err *vp_agent_update(struct vp_engine *engine)
+{
+	const struct vp_batch_agent *place = place_of(engine);
+	struct vp_agent_map *map;
+
+	if (!place || (engine->agent && engine->agent->token != place->token))
+		vp_agent_stop(engine);
+	if (!place)
+		return NULL;
+	map = make_map(engine, each_ecb(engine, NULL, 0));
+	if (!map)
+		return ot_err_nomem();
+	if (!engine->agent) {
+		struct ot_err *err = create(engine, place);
+		if (err) {
+			free(map);
+			return err;
+		}
+	}
+	put_in_force(engine->agent, map);
+	command(engine->agent, map);
+	return NULL;
+}
+
+void vp_agent_flush(struct vp_engine *engine)
+{
+	if (engine->agent)
+		flush(engine->agent);
+}
+
+uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now)
+{
+	const struct vp_agent *agent = engine->agent;
+	uint64_t covered = now;
+
+	if (!agent || !__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
+		return now;
+	for (uint32_t i = 0; i < engine->nvcpus; i++) {
+		uint64_t ns = __atomic_load_n(&agent->rings[i].drained_ns, __ATOMIC_ACQUIRE);
+
+		if (agent->rings[i].ring && ns < covered && now - ns < STALE_NS)
+			covered = ns;
+	}
+	return covered;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A vCPU takes what its guest's agent has put into its ring, and fires for it. Hit path: on the vCPU's own
+ * thread, so the guest's CPU stands still meanwhile and order within it is that of its records. At most one
+ * ring full at a time: whatever other CPUs of the guest do to the ring, this ends.
+ */
+#include "vmm-probe/engine/agent.h"
+
+#define TELL_EVERY 64 /* records, after which the guest may use their places again */
+
+/* A copy of the next record; false: there is none yet. */
+static bool take(struct vp_agent_ring *r, struct ga_record *ret)
+{
+	const struct ga_record *at = &r->ring->records[r->tail & (r->records - 1)];
+
+	/* Acquire: who sees the number sees the record. */
+	if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != r->tail + 1)
+		return false;
+	memcpy(ret, at, sizeof(*ret));
+	r->tail++;
+	return true;
+}
+
+/* Order within a vCPU is exact, so its times never run backwards; none lies in the future. */
+static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, uint64_t tsc, uint64_t now)
+{
+	uint64_t ns = vp_agent_time(agent, tsc, now);
+
+	if (ns > now)
+		ns = now;
+	if (ns < r->last_ns)
+		ns = r->last_ns;
+	r->last_ns = ns;
+	return ns;
+}
+
+static void fire_record(const struct vp_agent_map *map, uint32_t vcpu, const struct ga_record *rec,
+			uint64_t when)
+{
+	uint64_t args[10] = { 0 };
+	struct vp_es_vcpu *v = NULL;
+	uint32_t first, n;
+
+	if (rec->slot >= GA_SLOTS)
+		return;
+	first = map->slots[rec->slot].first;
+	n = map->slots[rec->slot].n;
+	memcpy(args, rec->args, (rec->nargs < GA_ARGS ? rec->nargs : GA_ARGS) * sizeof(args[0]));
+	for (uint32_t i = first; i < first + n; i++) {
+		const struct vp_ecb *ecb = map->ecbs[i];
+
+		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+			continue;
+		if (!v || v->es != ecb->es) {
+			if (v)
+				vp_firing_end(v);
+			v = &ecb->es->vcpus[vcpu];
+			vp_firing_begin(v, NULL, 0, args);
+			v->event = rec;
+			v->event_ns = when;
+		}
+		vp_fire_ecb(v, ecb);
+	}
+	if (v) {
+		vp_firing_end(v);
+		v->event = NULL;
+	}
+}
+
+/* Every session that listens learns of events that none got. */
+static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, uint32_t vcpu)
+{
+	uint64_t lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED), grown = lost - r->lost;
+
+	if (ot_likely(!grown))
+		return;
+	r->lost = lost;
+	for (uint32_t i = 0; i < map->nsessions; i++) {
+		struct vp_es_vcpu *v = &map->sessions[i]->vcpus[vcpu];
+
+		v->counts.agent_lost += grown;
+		__atomic_store_n(&v->status->agent_lost, v->counts.agent_lost, __ATOMIC_RELAXED);
+	}
+}
+
+static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct vp_agent_map *map, uint32_t vcpu)
+{
+	uint64_t now = vp_now();
+	struct ga_record rec;
+	uint32_t n = 0;
+
+	for (; n < r->records && take(r, &rec); n++) {
+		fire_record(map, vcpu, &rec, time_of(agent, r, rec.tsc, now));
+		/* Release: the copy was made before the guest may write there. */
+		if (r->tail % TELL_EVERY == 0)
+			__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
+	}
+	if (n)
+		__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
+	count_lost(map, r, vcpu);
+	__atomic_store_n(&r->drained_ns, now, __ATOMIC_RELEASE);
+}
+
+void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu)
+{
+	struct vp_agent *agent = __atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE);
+	const struct vp_agent_map *map;
+	struct vp_agent_ring *r;
+
+	if (!agent)
+		return;
+	r = &agent->rings[vcpu];
+	map = __atomic_load_n(&agent->map, __ATOMIC_ACQUIRE);
+	if (!map || !r->ring || !__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&engine->mem_gen, __ATOMIC_ACQUIRE) != agent->mem_gen)
+		return;
+	drain(agent, r, map, vcpu);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The agent in a guest: header, catalogue, rings. */
+#include "vmm-probe/guest/agent.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/agent_systems.h"
+
+#define CPUS_MAX    8192u
+#define RECORDS_MAX (1u << 20)
+#define TRIES       5 /* a module with tracepoints is loaded or unloaded while we read */
+
+#define KERNEL_HALF 0xff00000000000000ull
+
+struct ot_err *vp_agent_check_header(const struct ga_header *h)
+{
+	if (h->magic != GA_MAGIC)
+		return h->magic ? ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is no agent", GA_MODULE)
+				: ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
+	if (h->version != GA_VERSION)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the guest's agent is of version %u, and this outsight of %u: build the module "
+				  "from the sources of this outsight",
+				  h->version, GA_VERSION);
+	if (h->state != GA_LIVE)
+		return ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
+	if (h->size < sizeof(*h) || h->record_size != sizeof(struct ga_record) || h->nslots != GA_SLOTS ||
+	    h->control_size < sizeof(struct ga_control) || !h->token || h->token & 0xff ||
+	    h->control_gpa % 4096 || h->nrings > CPUS_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA, "the header of the guest's agent contradicts its version");
+	return NULL;
+}
+
+static bool is_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		char c = name[i];
+
+		if ((c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_')
+			return false;
+	}
+	return len > 0;
+}
+
+bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp_agent_event *ret)
+{
+	size_t len = strnlen(entry->name, sizeof(entry->name));
+
+	if (slot >= GA_TRACEPOINTS || (entry->address & KERNEL_HALF) != KERNEL_HALF || len == sizeof(entry->name) ||
+	    !is_name(entry->name, len))
+		return false;
+	*ret = (struct vp_agent_event){ .slot = slot, .address = entry->address, .system = "" };
+	memcpy(ret->name, entry->name, len);
+	return true;
+}
+
+static struct ot_err *read_catalogue(struct vp_guest *guest, struct vp_guest_agent *agent,
+				     struct vp_gva header)
+{
+	ot_auto_free struct ga_entry *entries = malloc(GA_TRACEPOINTS * sizeof(*entries));
+	struct vp_gva seq_at = { header.v + offsetof(struct ga_header, catalogue_seq) };
+
+	agent->events = malloc(GA_TRACEPOINTS * sizeof(*agent->events));
+	if (!entries || !agent->events)
+		return ot_err_nomem();
+	for (int i = 0; i < TRIES; i++) {
+		uint32_t before, after;
+
+		OT_TRY(vp_guest_read_u32(guest, seq_at, &before));
+		OT_TRY(vp_guest_read(guest, vp_gva(agent->header.catalogue_gva), entries,
+				     GA_TRACEPOINTS * sizeof(*entries)));
+		OT_TRY(vp_guest_read_u32(guest, seq_at, &after));
+		if (before != after || before & 1)
+			continue;
+		for (uint32_t slot = 0; slot < GA_TRACEPOINTS; slot++)
+			agent->nevents +=
+			    vp_agent_check_entry(&entries[slot], slot, &agent->events[agent->nevents]);
+		return NULL;
+	}
+	return ot_err_new(OT_ERR_BUSY, "the catalogue of the guest's agent changes all the time: try again");
+}
+
+static struct ot_err *read_rings(struct vp_guest *guest, struct vp_guest_agent *agent)
+{
+	size_t n = agent->header.nrings;
+	ot_auto_free struct ga_ring_place *places = calloc(n + 1, sizeof(*places));
+
+	agent->cpus = calloc(n + 1, sizeof(*agent->cpus));
+	if (!places || !agent->cpus)
+		return ot_err_nomem();
+	OT_TRY(vp_guest_read(guest, vp_gva(agent->header.rings_gva), places, n * sizeof(*places)));
+	for (size_t i = 0; i < n; i++) {
+		const struct ga_ring_place *p = &places[i];
+
+		if (!p->gpa || p->gpa % 4096 || !p->records || p->records & (p->records - 1) ||
+		    p->records > RECORDS_MAX)
+			continue;
+		agent->cpus[agent->ncpus++] = (struct vp_agent_cpu){ p->percpu, p->gpa, p->records };
+	}
+	return NULL;
+}
+
+static struct ot_err *read_agent(struct vp_guest *guest, struct vp_gva at, struct vp_guest_agent *agent)
+{
+	if (at.v % 4096)
+		return ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is no agent", GA_MODULE);
+	OT_TRY(vp_guest_read(guest, at, &agent->header, sizeof(agent->header)));
+	OT_TRY(vp_agent_check_header(&agent->header));
+	OT_TRY(vp_mmu_translate(vp_guest_phys(guest), vp_guest_mmu(guest), at, &agent->header_gpa, NULL));
+	OT_TRY(read_catalogue(guest, agent, at));
+	OT_TRY(read_rings(guest, agent));
+	return vp_agent_systems(guest, agent);
+}
+
+struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret)
+{
+	const struct vp_symtab *tab = vp_guest_symtab(guest);
+	const struct vp_symbol *sym = vp_symtab_find(tab, GA_MODULE, GA_SYMBOL);
+
+	memset(ret, 0, sizeof(*ret));
+	if (!sym)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no agent: its module %s is not loaded", GA_MODULE);
+	struct ot_err *err = read_agent(guest, vp_gva(sym->addr), ret);
+
+	if (err)
+		vp_guest_agent_deinit(ret);
+	return err;
+}
+
+void vp_guest_agent_deinit(struct vp_guest_agent *agent)
+{
+	free(agent->events);
+	free(agent->cpus);
+	free(agent->systems);
+	memset(agent, 0, sizeof(*agent));
+}
