@@ -470,6 +470,16 @@ void ef_interval(struct ef *f, uint32_t probe, uint64_t ns)
 	probe_at(f, probe)->interval_ns = ns;
 }
 
+void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs, uint32_t want)
+{
+	struct vp_batch_probe *p = probe_at(f, probe);
+
+	p->slot = slot;
+	p->address = address;
+	p->nargs = nargs;
+	p->want = want;
+}
+
 void ef_site(struct ef *f, uint64_t gva, uint64_t function)
 {
 	struct vp_batch_site s = {
@@ -522,6 +532,12 @@ void *ef_batch(struct ef *f, size_t *ret_size)
 	ot_buf_align(&out, 8);
 	h.ecbs_offset = (uint32_t)out.len;
 	ot_buf_append(&out, f->ecbs.data, f->ecbs.len);
+	if (f->agent) {
+		ot_buf_align(&out, 8);
+		h.nagents = 1;
+		h.agent_offset = (uint32_t)out.len;
+		ot_buf_append(&out, f->agent, sizeof(*f->agent));
+	}
 	h.strings_offset = (uint32_t)out.len;
 	h.strings_size = (uint32_t)f->strings.len;
 	ot_buf_append(&out, f->strings.data, f->strings.len);

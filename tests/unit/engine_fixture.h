@@ -86,6 +86,7 @@ struct ef {
 	struct ot_buf probes, sites, ecbs, strings;
 	uint32_t nprobes, nsites, necbs, next_epid, next_probe_id;
 	uint32_t clause_of[64]; /* by EPID */
+	const struct vp_batch_agent *agent; /* the test's; NULL */
 };
 
 /** A guest of two vCPUs; comm "swapper/N", pid 100 + N, tgid 90 + N. */
@@ -135,6 +136,8 @@ uint32_t ef_probe(struct ef *f, uint32_t kind, uint32_t args, const char *functi
 void ef_probe_id(struct ef *f, uint32_t probe, uint32_t id);
 void ef_event(struct ef *f, uint32_t probe, uint32_t event); /* of VP_PROBE_VM */
 void ef_interval(struct ef *f, uint32_t probe, uint64_t ns);
+/** Make a probe one of the guest's agent. */
+void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs, uint32_t want);
 /** A site of the last probe, with the bytes that memory has there. */
 void ef_site(struct ef *f, uint64_t gva, uint64_t function);
 /** An ECB; its EPID. */

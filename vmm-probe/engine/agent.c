@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Owning the guest's agent: taking it over, telling it what to turn on, giving it back. One thread of ours beats,
- * so that the agent knows that we are there, has every vCPU look into its ring a hundred times a second, and
- * lets go at once when the guest unloads the module.
+ * Owning the guest's agent: taking it over, telling it what to turn on, giving it back. One thread of ours
+ * beats, so that the agent knows that we are there, has every vCPU look into its ring a hundred times a
+ * second, and lets go at once when the guest unloads the module.
  */
 #include "vmm-probe/engine/agent.h"
 
@@ -22,7 +22,7 @@
 #define BEAT_EVERY    (GA_BEAT_MS * 1000000ull / VP_AGENT_KICK_NS / 4)
 #define LEASE_LOOK_NS (2ull * GA_BEAT_MS * 1000000u)
 /* A vCPU that does not look for so long holds nobody up any more. */
-#define STALE_NS 1000000000ull
+#define STALE_NS      1000000000ull
 
 static void nap(void)
 {
@@ -66,7 +66,8 @@ static struct ot_err *use_memory(struct vp_agent *agent, const struct vp_batch_a
 	agent->header = memory(e, place->header_gpa, sizeof(*agent->header));
 	agent->control = memory(e, place->control_gpa, sizeof(*agent->control));
 	if (!agent->header || !agent->control || !place->token || place->token & 0xff)
-		return ot_err_new(OT_ERR_BAD_DATA, "the control block of the guest's agent is not in its RAM");
+		return ot_err_new(OT_ERR_BAD_DATA,
+				  "the control block of the guest's agent is not in its RAM");
 	for (uint32_t i = 0; i < e->nvcpus; i++)
 		OT_TRY(use_ring(agent, i, place->rings[i].gpa, place->rings[i].records));
 	return NULL;
@@ -277,7 +278,8 @@ static void *run(void *arg)
 		if (!__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
 			continue;
 		if (__atomic_load_n(&agent->engine->mem_gen, __ATOMIC_ACQUIRE) != agent->mem_gen) {
-			__atomic_store_n(&agent->usable, 0, __ATOMIC_RELEASE); /* it may not be there any more */
+			__atomic_store_n(&agent->usable, 0,
+					 __ATOMIC_RELEASE); /* it may not be there any more */
 			continue;
 		}
 		if (!is_live(agent)) {
@@ -321,7 +323,8 @@ static void stop_thread(struct vp_agent *agent)
 	agent->running = false;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------ */
+/* --- life ------------------------------------------------------------------------------------------------
+ */
 
 static void free_agent(struct vp_agent *agent)
 {

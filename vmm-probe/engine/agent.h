@@ -38,12 +38,13 @@ struct vp_agent_map {
 	struct vp_ecb *ecbs[];
 };
 
-/* One moment on both clocks, and how fast one runs on the other. Readers retry while `seq` is odd or moved. */
+/* One moment on both clocks, and how fast one runs on the other. Readers retry while `seq` is odd or moved.
+ */
 struct vp_agent_clock {
 	uint32_t seq;
 	bool known;
-	uint64_t tsc, ns; /* of the last mark */
-	uint64_t mult;    /* ns for 2^32 ticks */
+	uint64_t tsc, ns;  /* of the last mark */
+	uint64_t mult;     /* ns for 2^32 ticks */
 	uint64_t bound_ns; /* the error is at most this at the mark */
 	/* the agent's thread only */
 	uint64_t first_tsc, first_ns;

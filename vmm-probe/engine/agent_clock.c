@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's time-stamp counter on the host's clock. The agent reads the counter before and after a call that
- * we see: the moment of the call lies between the two, whatever else is true, and half their distance bounds the
- * error. The rate is what the guest says until two marks lie far enough apart to tell better.
+ * The guest's time-stamp counter on the host's clock. The agent reads the counter before and after a call
+ * that we see: the moment of the call lies between the two, whatever else is true, and half their distance
+ * bounds the error. The rate is what the guest says until two marks lie far enough apart to tell better.
  */
 #include "vmm-probe/engine/agent.h"
 

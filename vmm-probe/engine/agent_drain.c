@@ -83,7 +83,8 @@ static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, 
 	}
 }
 
-static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct vp_agent_map *map, uint32_t vcpu)
+static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct vp_agent_map *map,
+		  uint32_t vcpu)
 {
 	uint64_t now = vp_now();
 	struct ga_record rec;

@@ -20,10 +20,11 @@ struct ot_err *vp_agent_check_header(const struct ga_header *h)
 		return h->magic ? ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is no agent", GA_MODULE)
 				: ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
 	if (h->version != GA_VERSION)
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the guest's agent is of version %u, and this outsight of %u: build the module "
-				  "from the sources of this outsight",
-				  h->version, GA_VERSION);
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "the guest's agent is of version %u, and this outsight of %u: build the module "
+		    "from the sources of this outsight",
+		    h->version, GA_VERSION);
 	if (h->state != GA_LIVE)
 		return ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
 	if (h->size < sizeof(*h) || h->record_size != sizeof(struct ga_record) || h->nslots != GA_SLOTS ||
@@ -48,8 +49,8 @@ bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp
 {
 	size_t len = strnlen(entry->name, sizeof(entry->name));
 
-	if (slot >= GA_TRACEPOINTS || (entry->address & KERNEL_HALF) != KERNEL_HALF || len == sizeof(entry->name) ||
-	    !is_name(entry->name, len))
+	if (slot >= GA_TRACEPOINTS || (entry->address & KERNEL_HALF) != KERNEL_HALF ||
+	    len == sizeof(entry->name) || !is_name(entry->name, len))
 		return false;
 	*ret = (struct vp_agent_event){ .slot = slot, .address = entry->address, .system = "" };
 	memcpy(ret->name, entry->name, len);
@@ -121,7 +122,8 @@ struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent
 
 	memset(ret, 0, sizeof(*ret));
 	if (!sym)
-		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no agent: its module %s is not loaded", GA_MODULE);
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no agent: its module %s is not loaded",
+				  GA_MODULE);
 	struct ot_err *err = read_agent(guest, vp_gva(sym->addr), ret);
 
 	if (err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guest's agent as the operator's process finds it: the module's header, which tracepoints it offers, and
- * where its rings are. Reading only; what is there is guest memory, so every number in it is checked and every
- * name is made of characters that names have.
+ * where its rings are. Reading only; what is there is guest memory, so every number in it is checked and
+ * every name is made of characters that names have.
  */
 #ifndef VP_GUEST_AGENT_H
 #define VP_GUEST_AGENT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * sdt: the guest's own tracepoints, where its agent is loaded. sdt:SYSTEM::EVENT, with SYSTEM as the guest's
- * tracing calls it. args[] are the parameters of the tracepoint, typed by the typedef btf_trace_EVENT that the
- * kernel makes for each: a pointer to a function whose first parameter is the probe's own data.
+ * tracing calls it. args[] are the parameters of the tracepoint, typed by the typedef btf_trace_EVENT that
+ * the kernel makes for each: a pointer to a function whose first parameter is the probe's own data.
  */
 #include <string.h>
 
@@ -85,8 +85,8 @@ static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
 	return proto ? (int)vp_proto_count(proto) - 1 : -1;
 }
 
-static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_type **ret_type,
-		unsigned *ret_mapping)
+static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
+		struct dif_type **ret_type, unsigned *ret_mapping)
 {
 	const struct vp_btf *btf;
 	const struct btf_type *proto = prototype(probes, probe->gva, probe->name, &btf);

@@ -60,7 +60,8 @@ static bool wants_agent(const struct vp_source *src)
 }
 
 /* A CPU's ring is that of the vCPU which has the same per-CPU area. */
-static void place_rings(const struct vp_source *src, const struct vp_guest_agent *agent, struct vp_batch_agent *ret)
+static void place_rings(const struct vp_source *src, const struct vp_guest_agent *agent,
+			struct vp_batch_agent *ret)
 {
 	const struct vp_facts *facts = &src->link->facts;
 

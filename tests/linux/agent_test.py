@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guest's own tracepoints beside what is seen from outside: exact on both views, whatever the module does."""
+import os
+import re
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib import agent as ga
+from lib.outsight import keyed, numbers
+from lib.scenario import Scenario, main
+
+GETPPID = 110
+BAD = r"BUG|WARNING|Oops|general protection|refcount|scheduling while atomic|Call Trace"
+
+
+class AgentScenario(Scenario):
+    def setUp(self):
+        reason = ga.why_no_agent(self.kernel)
+        if reason:
+            self.skipTest(reason)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        self.archive = ga.archive(self.kernel, os.path.join(folder, "agent.cpio"))
+        self.vm = self.enterContext(self.guest(smp=4, more_files=self.archive))
+
+    def load(self):
+        self.vm.check("insmod /modules/outsight.ko")
+
+    def assert_unharmed(self):
+        self.assertEqual(self.vm.run(f"dmesg | grep -E '{BAD}'")[1].strip(), "")
+
+
+class Views(AgentScenario):
+    def test_none_without_the_module(self):
+        status, out, err = self.outsight.run(self.vm, "-ln", "sdt:::")
+        self.assertNotEqual(status, 0, out)
+        self.assertIn("does not match any probes", err)
+
+    def test_listing(self):
+        """-lv shows a tracepoint with the types of its arguments."""
+        self.load()
+        status, out, err = self.outsight.run(self.vm, "-lvn", "sdt:sched::sched_switch")
+        self.assertEqual(status, 0, err)
+        self.assertRegex(out, r"sdt +sched +sched_switch")
+        self.assertRegex(out, r"args\[0\]: _*[bB]ool")
+        self.assertIn("args[1]: struct task_struct *", out)
+        self.assertIn("args[2]: struct task_struct *", out)
+        status, out, _ = self.outsight.run(self.vm, "-ln", "sdt:::")
+        self.assertGreater(out.count("sdt"), 500)
+
+    def test_both_views_count_the_same(self):
+        """10,000 calls of four threads on four vCPUs, from inside and from outside."""
+        self.load()
+        program = (f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID}/ {{ @[view] = count(); }} "
+                   "syscall::getppid:entry { @[view] = count(); }")
+        for round_number in range(3):
+            with self.subTest(round=round_number):
+                job = self.vm.spawn("getppid_loop 4 10000 wait")
+                job.wait_output("waiting")
+                trace = self.outsight.trace(self.vm, program)
+                job.send("go")
+                job.wait_end()
+                trace.stop()
+                self.assertEqual(keyed(trace.out), {"inside": 40000, "outside": 40000}, trace.story())
+        self.vm.check("rmmod outsight")
+        self.assert_unharmed()
+
+    def test_built_ins(self):
+        """pid, tid, execname, cpu and arguments are those of the event, not of who runs when it is read."""
+        self.load()
+        program = (f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID} && execname == \"getppid_loop\"/ "
+                   "{ @p[pid, execname] = count(); @c[cpu] = count(); @t[tid] = count(); "
+                   "@same = sum(((struct task_struct *)curthread)->pid == tid); }")
+        job = self.vm.spawn("getppid_loop 4 2000 wait")
+        job.wait_output("waiting")
+        pid = int(self.vm.check("pidof getppid_loop"))
+        trace = self.outsight.trace(self.vm, program)
+        job.send("go")
+        job.done()
+        trace.stop()
+        rows = [line.split() for line in trace.lines if line.strip()]
+        self.assertIn([str(pid), "getppid_loop", "8000"], rows, trace.story())
+        for cpu in range(4):
+            self.assertIn([str(cpu), "2000"], rows, trace.story())
+
+    def test_order_and_time(self):
+        """Events of both views in one stream: times rise on each vCPU, and each return comes behind its entry."""
+        self.load()
+        program = (f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID} && execname == \"getppid_loop\"/ "
+                   "{ printf(\"%s %d %d\\n\", view, cpu, timestamp); } "
+                   "syscall::getppid:entry /execname == \"getppid_loop\"/ "
+                   "{ printf(\"%s %d %d\\n\", view, cpu, timestamp); }")
+        trace = self.outsight.trace(self.vm, program)
+        self.vm.check("getppid_loop 2 500")
+        trace.stop()
+        rows = [line.split() for line in trace.lines if line.startswith(("inside", "outside"))]
+        self.assertEqual(len(rows), 2000, trace.story())
+        for cpu in {row[1] for row in rows}:
+            mine = [row for row in rows if row[1] == cpu and row[0] == "inside"]
+            times = [int(row[2]) for row in mine]
+            self.assertEqual(times, sorted(times))
+        # Entered the kernel, then the function: on one vCPU the two take turns, but for the clocks' error.
+        inside = {cpu: [int(r[2]) for r in rows if r[1] == cpu and r[0] == "inside"] for cpu in {r[1] for r in rows}}
+        outside = {cpu: [int(r[2]) for r in rows if r[1] == cpu and r[0] == "outside"] for cpu in {r[1] for r in rows}}
+        apart = [b - a for cpu in inside for a, b in zip(inside[cpu], outside[cpu])]
+        apart.sort()
+        self.assertLess(abs(apart[len(apart) // 2]), 2000000, apart[::100])
+
+    def test_sched_switch_names(self):
+        """The task that a tracepoint's argument points to has the name that the guest's own tracing tells."""
+        self.load()
+        self.vm.check("cd /sys/kernel/tracing && echo 0 >tracing_on && echo >trace && "
+                      "echo 1 >events/sched/sched_switch/enable && echo 8192 >buffer_size_kb")
+        program = ("sdt:sched::sched_switch { printf(\"S %d %s %d\\n\", cpu, "
+                   "stringof(((struct task_struct *)args[1])->comm), ((struct task_struct *)args[1])->pid); }")
+        trace = self.outsight.trace(self.vm, program)
+        self.vm.check("echo 1 >/sys/kernel/tracing/tracing_on; mixed 2; echo 0 >/sys/kernel/tracing/tracing_on")
+        trace.stop()
+        text = self.vm.read_file("/sys/kernel/tracing/trace").decode()
+        told = [(int(m.group(1)), m.group(2)) for m in
+                re.finditer(r"\[(\d+)\].*sched_switch: prev_comm=(.*?) prev_pid=\d+ ", text)]
+        seen = [line.split(None, 2)[1:] for line in trace.lines if line.startswith("S ")]
+        self.assertGreater(len(told), 1000)
+        # Ours began earlier and ended later: the guest's is a stretch of it, CPU by CPU.
+        for cpu in range(4):
+            ours = [rest.rsplit(None, 1)[0] for c, rest in seen if int(c) == cpu]
+            theirs = [name for c, name in told if c == cpu]
+            if theirs:
+                joined, part = "\n" + "\n".join(ours) + "\n", "\n" + "\n".join(theirs) + "\n"
+                self.assertIn(part, joined, f"cpu {cpu}: {theirs[:5]} … of {len(theirs)}; {ours[:5]} … of {len(ours)}")
+
+
+class Unloading(AgentScenario):
+    def test_unloaded_while_tracing(self):
+        """rmmod in the middle of a trace: what was before it counts, the outside view goes on."""
+        self.load()
+        trace = self.outsight.trace(self.vm, f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID}/ {{ @[view] = count(); }} "
+                                             "syscall::getppid:entry { @[view] = count(); }")
+        self.vm.check("getppid_loop 2 1000")
+        self.vm.check("rmmod outsight", timeout=60)
+        self.vm.check("getppid_loop 2 1000")
+        trace.stop()
+        self.assertEqual(keyed(trace.out), {"inside": 2000, "outside": 4000}, trace.story())
+        self.assertNotIn("left behind", self.vm.check("dmesg"))
+        self.assert_unharmed()
+
+    def test_outsight_killed(self):
+        """kill -9 of the operator's process: the engine turns everything off, and the module unloads at once."""
+        self.load()
+        trace = self.outsight.trace(self.vm, "sdt:raw_syscalls:: { @ = count(); }")
+        trace.kill()
+        agent = ga.Agent(self.vm)
+        agent.wait(lambda: agent.header()["armed"] == 0, "the engine to turn the agent off")
+        self.vm.check("rmmod outsight", timeout=60)
+        self.assertNotIn("left behind", self.vm.check("dmesg"))
+        self.assert_unharmed()
+
+    def test_fifty_times_during_traces(self):
+        """rmmod and insmod while traces come and go: nothing is left behind, no warning."""
+        job = self.vm.spawn("i=0; while [ $i -lt 50 ]; do insmod /modules/outsight.ko || exit 1; sleep 0.2; "
+                            "rmmod outsight || exit 2; i=$((i + 1)); done")
+        done = 0
+        deadline = time.monotonic() + 300
+        while self.vm.builtin(f"[ -e {job.base}.rc ]") != 0 and time.monotonic() < deadline:
+            self.outsight.run(self.vm, "-qn", "sdt:raw_syscalls:: { @ = count(); } tick-300ms { exit(0); }")
+            done += 1
+        job.done()
+        self.assertGreater(done, 3)
+        self.assertNotIn("left behind", self.vm.check("dmesg"))
+        self.assert_unharmed()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guest's agent, played by a thread: what is asked of it, what its records become, and what it may not
+ * do. */
+#include "tests/unit/engine_fixture.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "guest-agent/agent_abi.h"
+
+#define TOKEN   0x1234567890abc00ull
+#define RECORDS 64u
+#define SLOT    17u
+#define TP      0xffffffff82001000ull
+
+/* The guest's side. Its thread does what the module's poll does, and is the two vCPUs when they are asked. */
+struct guest {
+	struct ef *f;
+	struct ga_header *header;
+	struct ga_control *control;
+	struct ga_ring *rings[2];
+	uint64_t heads[2];
+	struct vp_batch_agent place;
+	pthread_t thread;
+	bool stop, deaf;
+};
+
+static void nap(void)
+{
+	const struct timespec t = { .tv_nsec = 500000 };
+
+	nanosleep(&t, NULL);
+}
+
+static void *play(void *arg)
+{
+	struct guest *g = arg;
+
+	while (!__atomic_load_n(&g->stop, __ATOMIC_ACQUIRE)) {
+		uint32_t generation = __atomic_load_n(&g->control->generation, __ATOMIC_ACQUIRE);
+
+		if (!__atomic_load_n(&g->deaf, __ATOMIC_ACQUIRE))
+			__atomic_store_n(&g->header->applied, generation, __ATOMIC_RELEASE);
+		for (uint32_t i = 0; i < 2; i++)
+			vp_fake_sample(g->f->fake, i);
+		nap();
+	}
+	return NULL;
+}
+
+/* Pages of the fake guest follow one another. */
+static uint64_t pages(struct ef *f, size_t size)
+{
+	uint64_t first = vp_fake_page(f->fake);
+
+	for (size_t done = VP_FAKE_PAGE; done < size; done += VP_FAKE_PAGE)
+		vp_fake_page(f->fake);
+	return first;
+}
+
+static struct guest *guest_create(struct ef *f)
+{
+	struct guest *g = calloc(1, sizeof(*g));
+
+	assert_non_null(g);
+	g->f = f;
+	g->place.token = TOKEN;
+	g->place.header_gpa = pages(f, sizeof(*g->header));
+	g->place.control_gpa = pages(f, sizeof(*g->control));
+	g->place.tsc_khz = 1000000; /* a nanosecond a tick */
+	g->header = vp_fake_ram(f->fake, g->place.header_gpa);
+	g->control = vp_fake_ram(f->fake, g->place.control_gpa);
+	for (uint32_t i = 0; i < 2; i++) {
+		g->place.rings[i].gpa = pages(f, sizeof(struct ga_ring) + RECORDS * sizeof(struct ga_record));
+		g->place.rings[i].records = RECORDS;
+		g->rings[i] = vp_fake_ram(f->fake, g->place.rings[i].gpa);
+	}
+	g->header->magic = GA_MAGIC;
+	g->header->state = GA_LIVE;
+	g->control->owner = TOKEN;
+	f->agent = &g->place;
+	assert_int_equal(pthread_create(&g->thread, NULL, play, g), 0);
+	return g;
+}
+
+/* The engine goes while its guest still runs. */
+static void destroy(struct guest *g)
+{
+	struct ef *f = g->f;
+
+	ef_close(f);
+	__atomic_store_n(&g->stop, true, __ATOMIC_RELEASE);
+	pthread_join(g->thread, NULL);
+	ef_destroy(f);
+	free(g);
+}
+
+/* What the module's probe does. @p stand_in is the record's content; false: the ring is full. */
+static bool emit(struct guest *g, uint32_t cpu, const struct ga_record *content)
+{
+	struct ga_ring *ring = g->rings[cpu];
+	uint64_t n = g->heads[cpu];
+	struct ga_record *at = &ring->records[n % RECORDS];
+
+	if (n - __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE) >= RECORDS) {
+		__atomic_add_fetch(&ring->lost, 1, __ATOMIC_RELAXED);
+		return false;
+	}
+	memcpy((uint8_t *)at + sizeof(at->seq), (const uint8_t *)content + sizeof(at->seq),
+	       sizeof(*at) - sizeof(at->seq));
+	__atomic_store_n(&at->seq, n + 1, __ATOMIC_RELEASE);
+	g->heads[cpu]++;
+	return true;
+}
+
+static struct ga_record record(uint64_t arg)
+{
+	struct ga_record r = {
+		.task = EF_TASKS,
+		.pid = 4242,
+		.tgid = 4200,
+		.comm = "inside",
+		.slot = SLOT,
+		.nargs = 2,
+		.args = { arg, arg + 1, 99 },
+	};
+
+	return r;
+}
+
+static uint32_t enable(struct ef *f, uint32_t clause)
+{
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");
+
+	ef_agent_probe(f, probe, SLOT, TP, 2, GA_TRACEPOINT);
+	uint32_t epid = ef_ecb(f, probe, clause);
+	ef_enable(f);
+	return epid;
+}
+
+static void wait_for(const void *at, uint64_t value)
+{
+	const uint64_t *word = at;
+
+	for (int i = 0; i < 10000 && __atomic_load_n(word, __ATOMIC_ACQUIRE) != value; i++)
+		nap();
+	assert_int_equal(__atomic_load_n(word, __ATOMIC_ACQUIRE), value);
+}
+
+/* --- tests --------------------------------------------------------------------------------------------- */
+
+static void owned_while_in_use(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	const struct ga_want *want = &g->control->slots[SLOT];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	enable(f, c);
+	assert_int_equal(g->control->owner, TOKEN); /* not before it starts */
+	ef_start(f);
+	assert_int_equal(g->control->owner & ~0xffull, TOKEN);
+	assert_int_not_equal(g->control->owner, TOKEN);
+	assert_int_equal(want->kind, GA_TRACEPOINT);
+	assert_int_equal(want->address, TP);
+	assert_int_equal(want->nargs, 2);
+	assert_int_equal(g->header->applied, g->control->generation);
+
+	uint64_t beat = __atomic_load_n(&g->control->beat, __ATOMIC_RELAXED);
+	for (int i = 0; i < 10000 && __atomic_load_n(&g->control->beat, __ATOMIC_RELAXED) == beat; i++)
+		nap();
+	assert_int_not_equal(__atomic_load_n(&g->control->beat, __ATOMIC_RELAXED), beat);
+	EF_OK(vp_es_stop(f->es));
+	assert_int_equal(g->control->owner, TOKEN);
+	assert_int_equal(want->kind, GA_OFF);
+	destroy(g);
+}
+
+/* What the clause sees is the event's, not the vCPU's. */
+static void records_fire(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	struct ef_record r[8];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_pid));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_tid));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg1));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg2)); /* not among nargs: 0 */
+	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_execname));
+	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_view));
+	ef_open(f);
+	uint32_t epid = enable(f, c);
+	ef_start(f);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ga_record rec = record(10 * i);
+		assert_true(emit(g, 1, &rec));
+	}
+	wait_for(&g->rings[1]->tail, 3);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, 8), 0);
+	assert_int_equal(ef_records(f, 1, r, 8), 3);
+	for (uint64_t i = 0; i < 3; i++) {
+		const uint8_t *data = r[i].data + 16;
+		assert_int_equal(r[i].epid, epid);
+		assert_int_equal(ef_u64(data), 4200);
+		assert_int_equal(ef_u64(data + 8), 4242);
+		assert_int_equal(ef_u64(data + 16), 10 * i);
+		assert_int_equal(ef_u64(data + 24), 10 * i + 1);
+		assert_int_equal(ef_u64(data + 32), 0);
+		assert_string_equal((const char *)data + 40, "inside");
+		assert_string_equal((const char *)data + 72, "inside");
+		assert_true(i == 0 || r[i].time_ns >= r[i - 1].time_ns);
+	}
+	destroy(g);
+}
+
+/* Before an outside clause of the same vCPU comes what happened inside until then. */
+static void inside_comes_first(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	struct ef_record r[8];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_view));
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	enable(f, c);
+	ef_start(f);
+	/* From here on this thread is the vCPUs. */
+	__atomic_store_n(&g->stop, true, __ATOMIC_RELEASE);
+	pthread_join(g->thread, NULL);
+	struct ga_record rec = record(1);
+	assert_true(emit(g, 0, &rec));
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, 8), 2);
+	assert_string_equal((const char *)r[0].data + 16, "inside");
+	assert_string_equal((const char *)r[1].data + 16, "outside");
+	g->stop = false;
+	assert_int_equal(pthread_create(&g->thread, NULL, play, g), 0);
+	destroy(g);
+}
+
+/* What was in the rings when the session ends counts. */
+static void stop_takes_all(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	for (uint64_t i = 0; i < 50; i++) {
+		struct ga_record rec = record(i);
+		assert_true(emit(g, i & 1, &rec));
+	}
+	EF_OK(vp_es_stop(f->es));
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 50);
+	destroy(g);
+}
+
+static void losses_are_counted(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	__atomic_add_fetch(&g->rings[0]->lost, 7, __ATOMIC_RELAXED);
+	wait_for(&ef_status(f, 0)->agent_lost, 7);
+	assert_int_equal(ef_status(f, 1)->agent_lost, 0);
+	destroy(g);
+}
+
+/* The module is unloaded: the engine lets go by itself, and writes nothing any more. */
+static void closing_lets_go(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	for (uint64_t i = 0; i < 5; i++) {
+		struct ga_record rec = record(i);
+		assert_true(emit(g, 0, &rec));
+	}
+	__atomic_store_n(&g->header->state, GA_CLOSING, __ATOMIC_RELEASE);
+	wait_for(&g->control->owner, TOKEN);
+	assert_int_equal(g->rings[0]->tail, 5);
+	/* Somebody else's memory now. */
+	g->control->owner = 0;
+	memset(g->rings[0], 0x5a, sizeof(*g->rings[0]));
+	struct ga_ring before = *g->rings[0];
+	for (int i = 0; i < 60; i++)
+		nap();
+	assert_memory_equal(g->rings[0], &before, sizeof(before));
+	EF_OK(vp_es_stop(f->es));
+	assert_int_equal(g->control->owner, 0);
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 5);
+	destroy(g);
+}
+
+/* Memory without the token is not the agent's: nothing is written there. */
+static void another_owner(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	g->control->owner = 0x4242424242424242ull;
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	enable(f, c);
+	EF_FAILS(OT_ERR_BUSY, vp_es_start(f->es));
+	assert_int_equal(g->control->owner, 0x4242424242424242ull);
+	assert_int_equal(g->control->generation, 0);
+	destroy(g);
+}
+
+/* One that does not beat any more went with another VMM. */
+static void dead_owner(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	g->control->owner = TOKEN | 9;
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	assert_int_equal(g->control->owner & ~0xffull, TOKEN);
+	assert_int_not_equal(g->control->owner, TOKEN | 9);
+	EF_OK(vp_es_stop(f->es));
+	assert_int_equal(g->control->owner, TOKEN);
+	destroy(g);
+}
+
+/* Records with anything in them. */
+static void hostile_records(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	uint32_t seed = 1;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_execname));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_uid));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg9));
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	for (uint64_t i = 0; i < 500; i++) {
+		struct ga_record rec;
+		for (size_t k = 0; k < sizeof(rec); k++) {
+			seed = seed * 1103515245 + 12345;
+			((uint8_t *)&rec)[k] = (uint8_t)(seed >> 16);
+		}
+		if (i % 2)
+			rec.slot = SLOT;
+		while (!emit(g, 0, &rec))
+			nap();
+	}
+	wait_for(&g->rings[0]->tail, 500);
+	assert_int_equal(ef_status(f, 0)->hits, 250);
+	/* A record's number from another lap, or the future, is no record. */
+	g->rings[0]->records[500 % RECORDS].seq = 499;
+	g->rings[1]->records[0].seq = ~0ull;
+	for (int i = 0; i < 60; i++)
+		nap();
+	assert_int_equal(g->rings[0]->tail, 500);
+	assert_int_equal(g->rings[1]->tail, 0);
+	destroy(g);
+}
+
+static void start_fails(struct ef *f)
+{
+	EF_FAILS(OT_ERR_BAD_DATA, vp_es_start(f->es));
+}
+
+/* Places that are none. */
+static void hostile_places(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 8; i++) {
+		struct ef *f = ef_create();
+		struct guest *g = guest_create(f);
+
+		switch (i) {
+		case 0:
+			g->place.control_gpa = f->config.ram_size - VP_FAKE_PAGE;
+			break;
+		case 1:
+			g->place.control_gpa |= 8;
+			break;
+		case 2:
+			g->place.header_gpa = ~0xfffull;
+			break;
+		case 3:
+			g->place.rings[0].records = 48;
+			break;
+		case 4:
+			g->place.rings[1].records = 1u << 31;
+			break;
+		case 5:
+			g->place.rings[1].records = 1u << 20; /* not in RAM */
+			break;
+		case 6:
+			g->place.token |= 1;
+			break;
+		case 7:
+			g->place.token = 0;
+			break;
+		}
+		uint32_t c = ef_clause(f, NULL);
+		ef_open(f);
+		enable(f, c);
+		start_fails(f);
+		assert_int_equal(g->control->owner, TOKEN);
+		destroy(g);
+	}
+}
+
+static void enable_fails(struct ef *f, uint32_t slot, uint32_t nargs, uint32_t want)
+{
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");
+
+	ef_agent_probe(f, probe, slot, TP, nargs, want);
+	EF_FAILS(OT_ERR_BAD_DATA, ef_try_enable(f));
+	ef_batch_clear(f);
+}
+
+static void hostile_batches(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	ef_clause(f, NULL);
+	ef_open(f);
+	enable_fails(f, GA_SLOTS, 2, GA_TRACEPOINT);
+	enable_fails(f, ~0u, 2, GA_TRACEPOINT);
+	enable_fails(f, 0, GA_ARGS + 1, GA_TRACEPOINT);
+	enable_fails(f, 0, 0, GA_OFF);
+	enable_fails(f, 0, 0, GA_KRETPROBE + 1);
+	f->agent = NULL;
+	enable_fails(f, 0, 0, GA_TRACEPOINT);
+	destroy(g);
+}
+
+/* A guest that is paused takes no command: the session starts all the same. */
+static void deaf_guest(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	__atomic_store_n(&g->deaf, true, __ATOMIC_RELEASE);
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	assert_int_equal(g->control->slots[SLOT].kind, GA_TRACEPOINT);
+	__atomic_store_n(&g->deaf, false, __ATOMIC_RELEASE);
+	destroy(g);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owned_while_in_use), cmocka_unit_test(records_fire),
+		cmocka_unit_test(inside_comes_first), cmocka_unit_test(stop_takes_all),
+		cmocka_unit_test(losses_are_counted), cmocka_unit_test(closing_lets_go),
+		cmocka_unit_test(another_owner),      cmocka_unit_test(dead_owner),
+		cmocka_unit_test(hostile_records),    cmocka_unit_test(hostile_places),
+		cmocka_unit_test(hostile_batches),    cmocka_unit_test(deaf_guest),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
