@@ -117,6 +117,12 @@ struct ga_entry {
 
 enum ga_want_flags {
 	GA_WANT_DOORBELL = 1,	/* call the doorbell after each event */
+	/*
+	 * Only sys_enter and sys_exit: what else there is to say of the call, as it happens.
+	 * args[] of sys_enter: address of the registers, the call's number, its six arguments;
+	 * of sys_exit: address of the registers, the result, the call's number.
+	 */
+	GA_WANT_SYSCALL = 2,
 };
 
 /* Written by the host: kind to GA_OFF, then the rest, then kind. */

@@ -40,7 +40,8 @@ static struct ga_slot *ga_find_slot(void)
 	return NULL;
 }
 
-static void ga_add(struct tracepoint *tp, void *unused)
+/* A tracepoint of the kernel's, or of module @mod. */
+static void ga_add(struct tracepoint *tp, void *mod)
 {
 	struct ga_slot *slot = ga_find_slot();
 	struct ga_entry *entry;
@@ -51,6 +52,7 @@ static void ga_add(struct tracepoint *tp, void *unused)
 	}
 	entry = &ga_catalogue[slot->index];
 	slot->tp = tp;
+	slot->core = !mod;
 	entry->address = (unsigned long)tp;
 	entry->error = 0;
 	strscpy(entry->name, tp->name, sizeof(entry->name));
@@ -76,7 +78,7 @@ static void ga_remove(struct tracepoint *tp)
 
 static int ga_on_module(struct notifier_block *nb, unsigned long event, void *data)
 {
-	const struct module *mod = ((struct tp_module *)data)->mod;
+	struct module *mod = ((struct tp_module *)data)->mod;
 	unsigned int i;
 
 	if (event != MODULE_STATE_COMING && event != MODULE_STATE_GOING)
@@ -87,7 +89,7 @@ static int ga_on_module(struct notifier_block *nb, unsigned long event, void *da
 		struct tracepoint *tp = tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]);
 
 		if (event == MODULE_STATE_COMING)
-			ga_add(tp, NULL);
+			ga_add(tp, mod);
 		else
 			ga_remove(tp);
 	}

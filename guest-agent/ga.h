@@ -23,6 +23,7 @@ struct ga_slot {
 	u32 index;
 	u16 nargs;
 	u16 flags;		/* enum ga_want_flags */
+	bool core;		/* the tracepoint is the kernel's own, no module's */
 	u32 armed;		/* enum ga_kind */
 	u64 address;		/* kprobes: where it is armed */
 	struct tracepoint *tp;	/* NULL: no such (any more) */

@@ -71,8 +71,36 @@ static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3
 
 NOKPROBE_SYMBOL(ga_on_tracepoint8);
 
+/* These two have the prototype that their tracepoint has. */
+static void notrace ga_on_sys_enter(void *data, struct pt_regs *regs, long id)
+{
+	const u64 args[GA_ARGS] = { (unsigned long)regs, id, regs->di, regs->si,
+				    regs->dx, regs->r10, regs->r8, regs->r9 };
+
+	ga_emit(data, 0, args);
+}
+
+NOKPROBE_SYMBOL(ga_on_sys_enter);
+
+static void notrace ga_on_sys_exit(void *data, struct pt_regs *regs, long ret)
+{
+	const u64 args[GA_ARGS] = { (unsigned long)regs, ret, regs->orig_ax };
+
+	ga_emit(data, 0, args);
+}
+
+NOKPROBE_SYMBOL(ga_on_sys_exit);
+
+/* NULL: not of this tracepoint. It does not change while a slot is armed. */
 static void *ga_tracepoint_probe(const struct ga_slot *slot)
 {
+	if (slot->flags & GA_WANT_SYSCALL) {
+		if (!slot->core)
+			return NULL;
+		if (!strcmp(slot->tp->name, "sys_enter"))
+			return ga_on_sys_enter;
+		return strcmp(slot->tp->name, "sys_exit") ? NULL : ga_on_sys_exit;
+	}
 	return slot->nargs > 5 ? (void *)ga_on_tracepoint8 : (void *)ga_on_tracepoint5;
 }
 
@@ -109,6 +137,8 @@ static int ga_arm_tracepoint(struct ga_slot *slot, const struct ga_want *want)
 		return -ENOENT;
 	slot->nargs = want->nargs;
 	slot->flags = want->flags;
+	if (!ga_tracepoint_probe(slot))
+		return -EINVAL;
 	ret = tracepoint_probe_register(slot->tp, ga_tracepoint_probe(slot), slot);
 	if (!ret)
 		slot->armed = GA_TRACEPOINT;
@@ -228,7 +258,7 @@ static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 	smp_rmb();
 	w.address = READ_ONCE(want[index].address);
 	w.nargs = min_t(u16, READ_ONCE(want[index].nargs), GA_ARGS);
-	w.flags = READ_ONCE(want[index].flags) & GA_WANT_DOORBELL;
+	w.flags = READ_ONCE(want[index].flags) & (GA_WANT_DOORBELL | GA_WANT_SYSCALL);
 	if (index < GA_TRACEPOINTS ? w.kind != GA_TRACEPOINT
 				   : w.kind != GA_KPROBE && w.kind != GA_KRETPROBE)
 		w.kind = GA_OFF;

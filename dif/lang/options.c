@@ -133,6 +133,7 @@ static const struct option options[] = {
 	{ "stdc", A_WORD, COMMAND_LINE, 0, "a|c|s|t" },
 	{ "syslibdir", TEXT, COMMAND_LINE, FIELD(syslibdir) },
 	{ "trap", A_WORD, COMMAND_LINE, 0, "auto|text|step|hw" },
+	{ "view", A_WORD, COMMAND_LINE, 0, "outside|inside|both" },
 	{ "undef", A_TEXT, COMMAND_LINE, 0 },
 	{ "unsetenv", A_TEXT, COMMAND_LINE, 0 },
 	/* of other ports */

@@ -70,12 +70,13 @@ guest_agent()
 	[ "$(cat "$dir/hash" 2>/dev/null)" = "$hash" ] && return 0
 	say "building the guest agent for $name"
 	kdir=$CACHE/headers/$name/usr/src/linux-headers-$(cat "$CACHE/headers/$name/release")
-	rm -rf "$dir"
+	rm -rf "$dir/build"
 	mkdir -p "$dir/build"
 	cp "$ROOT"/guest-agent/*.[ch] "$ROOT"/guest-agent/Kbuild "$ROOT"/guest-agent/Makefile "$dir/build"
 	run_logged agent make -C "$dir/build" KDIR="$kdir" W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= ||
 		die "the guest agent does not build for $name (log: $CACHE/log/agent.log)"
-	strip --strip-debug -o "$dir/outsight.ko" "$dir/build/outsight.ko" || die "strip failed on $dir/build/outsight.ko"
+	strip --strip-debug -o "$dir/build/small.ko" "$dir/build/outsight.ko" &&
+		mv "$dir/build/small.ko" "$dir/outsight.ko" || die "strip failed on $dir/build/outsight.ko"
 	rm -rf "$dir/build"
 	echo "$hash" >"$dir/hash"
 }

@@ -86,6 +86,33 @@ class Views(AgentScenario):
         for cpu in range(4):
             self.assertIn([str(cpu), "2000"], rows, trace.story())
 
+    def test_view_option(self):
+        """-x view: one program, either view or both; arguments, results and errno are the same on both."""
+        self.load()
+        program = ('syscall::openat:entry /execname == "cat"/ { self->path = 1; @a[view, "flags", arg2] = count(); } '
+                   'syscall::openat:return /execname == "cat" && self->path/ { @a[view, "errno", errno] = count(); '
+                   '@a[view, "failed", (int64_t)arg1 < 0] = count(); }')
+        rows = {}
+        for view in ("outside", "inside", "both"):
+            trace = self.outsight.trace(self.vm, program, "-x", f"view={view}")
+            self.vm.run("cat /nosuch")
+            self.vm.run("cat /proc/version")
+            trace.stop()
+            rows[view] = sorted(tuple(line.split()) for line in trace.lines if len(line.split()) == 4)
+            self.assertEqual({row[0] for row in rows[view]}, {"inside", "outside"} if view == "both" else {view},
+                             trace.story())
+        for view in ("outside", "inside"):
+            self.assertIn((view, "errno", "2", "1"), rows[view], rows)
+            self.assertEqual([row for row in rows["both"] if row[0] == view], rows[view])
+        self.assertEqual([row[1:] for row in rows["inside"]], [row[1:] for row in rows["outside"]])
+
+    def test_view_without_the_module(self):
+        """What only one view has fires there."""
+        trace = self.outsight.trace(self.vm, "syscall::getppid:entry { @[view] = count(); }", "-x", "view=both")
+        self.vm.check("getppid_loop 1 1000")
+        trace.stop()
+        self.assertEqual(keyed(trace.out), {"outside": 1000}, trace.story())
+
     def test_order_and_time(self):
         """Events of both views in one stream: times rise on each vCPU, and each return comes behind its entry."""
         self.load()

@@ -154,6 +154,23 @@ static bool listens(const struct vp_es *es)
 	return false;
 }
 
+/* Two probes may listen to one slot: they asked the same catalogue, so it is the same place, and a record for the
+ * one that needs more does for the other. */
+static void join_needs(struct vp_agent_map *map, uint32_t slot)
+{
+	uint32_t first = map->slots[slot].first;
+
+	for (uint32_t i = first; i < first + map->slots[slot].n; i++) {
+		const struct vp_probe_rt *p = map->ecbs[i]->probe;
+
+		map->slots[slot].address = p->address;
+		map->slots[slot].want = p->want;
+		map->slots[slot].flags |= (uint16_t)p->flags;
+		if (p->nargs > map->slots[slot].nargs)
+			map->slots[slot].nargs = (uint16_t)p->nargs;
+	}
+}
+
 /* NULL: without memory. */
 static struct vp_agent_map *make_map(const struct vp_engine *engine, uint32_t n)
 {
@@ -179,39 +196,45 @@ static struct vp_agent_map *make_map(const struct vp_engine *engine, uint32_t n)
 		map->slots[slot].first = at;
 		map->slots[slot].n = each_ecb(engine, map, slot);
 		at += map->slots[slot].n;
+		join_needs(map, slot);
 	}
 	return map;
 }
 
-static bool is_written(const struct ga_want *want, const struct vp_probe_rt *probe)
+static bool is_written(const struct ga_want *at, const struct ga_want *want)
 {
-	uint32_t kind = __atomic_load_n(&want->kind, __ATOMIC_RELAXED);
+	uint32_t kind = __atomic_load_n(&at->kind, __ATOMIC_RELAXED);
 
-	if (!probe)
+	if (want->kind == GA_OFF)
 		return kind == GA_OFF;
-	return kind == probe->want && __atomic_load_n(&want->address, __ATOMIC_RELAXED) == probe->address &&
-	       __atomic_load_n(&want->nargs, __ATOMIC_RELAXED) == probe->nargs;
+	return kind == want->kind && __atomic_load_n(&at->address, __ATOMIC_RELAXED) == want->address &&
+	       __atomic_load_n(&at->nargs, __ATOMIC_RELAXED) == want->nargs &&
+	       __atomic_load_n(&at->flags, __ATOMIC_RELAXED) == want->flags;
 }
 
 /* The guest may be looking: what stays as it is must not be off for a moment. */
-static void write_want(struct ga_want *want, const struct vp_probe_rt *probe)
+static void write_want(struct ga_want *at, const struct ga_want *want)
 {
-	if (is_written(want, probe))
+	if (is_written(at, want))
 		return;
 	/* Kind first to nothing and last to what it is: the guest reads it first. */
-	__atomic_store_n(&want->kind, GA_OFF, __ATOMIC_RELEASE);
-	if (!probe)
-		return;
-	__atomic_store_n(&want->address, probe->address, __ATOMIC_RELAXED);
-	__atomic_store_n(&want->nargs, (__u16)probe->nargs, __ATOMIC_RELAXED);
-	__atomic_store_n(&want->flags, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&want->kind, probe->want, __ATOMIC_RELEASE);
+	__atomic_store_n(&at->kind, GA_OFF, __ATOMIC_RELEASE);
+	__atomic_store_n(&at->address, want->address, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->nargs, want->nargs, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->flags, want->flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->kind, want->kind, __ATOMIC_RELEASE);
 }
 
-/* Two sessions may listen to one slot: they asked the same catalogue, so they mean the same. */
-static const struct vp_probe_rt *wanted(const struct vp_agent_map *map, uint32_t slot)
+static struct ga_want wanted(const struct vp_agent_map *map, uint32_t slot)
 {
-	return map && map->slots[slot].n ? map->ecbs[map->slots[slot].first]->probe : NULL;
+	if (!map || !map->slots[slot].n)
+		return (struct ga_want){ .kind = GA_OFF };
+	return (struct ga_want){
+		.address = map->slots[slot].address,
+		.kind = map->slots[slot].want,
+		.nargs = map->slots[slot].nargs,
+		.flags = map->slots[slot].flags,
+	};
 }
 
 static void command(struct vp_agent *agent, const struct vp_agent_map *map)
@@ -220,8 +243,11 @@ static void command(struct vp_agent *agent, const struct vp_agent_map *map)
 
 	if (!__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
 		return;
-	for (uint32_t slot = 0; slot < GA_SLOTS; slot++)
-		write_want(&agent->control->slots[slot], wanted(map, slot));
+	for (uint32_t slot = 0; slot < GA_SLOTS; slot++) {
+		const struct ga_want want = wanted(map, slot);
+
+		write_want(&agent->control->slots[slot], &want);
+	}
 	agent->generation = __atomic_load_n(&agent->header->applied, __ATOMIC_RELAXED) + 1;
 	agent->generation += !agent->generation; /* 0 is that of nothing */
 	__atomic_store_n(&agent->control->generation, agent->generation, __ATOMIC_RELEASE);

@@ -32,6 +32,10 @@ struct vp_agent_ring {
 struct vp_agent_map {
 	struct {
 		uint32_t first, n;
+		/* what all of its probes together need */
+		uint64_t address;
+		uint32_t want;
+		uint16_t nargs, flags;
 	} slots[GA_SLOTS];
 	struct vp_es *sessions[VP_SESSIONS_MAX]; /* that have some */
 	uint32_t nsessions;

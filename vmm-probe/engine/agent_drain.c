@@ -34,31 +34,59 @@ static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, u
 	return ns;
 }
 
+/* What a record says, as probes of the different kinds have it. */
+struct words {
+	uint64_t agent[10];   /* as they came */
+	uint64_t syscall[10]; /* GA_WANT_SYSCALL: the call's arguments, or its result twice */
+	uint64_t number;      /* … and its number */
+};
+
+static void sort_words(const struct ga_record *rec, struct words *ret)
+{
+	uint32_t n = rec->nargs < GA_ARGS ? rec->nargs : GA_ARGS;
+	bool enter = n == GA_ARGS;
+
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret->agent, rec->args, n * sizeof(rec->args[0]));
+	ret->number = rec->args[enter ? 1 : 2];
+	if (enter)
+		memcpy(ret->syscall, rec->args + 2, 6 * sizeof(rec->args[0]));
+	else
+		ret->syscall[0] = ret->syscall[1] = rec->args[1];
+}
+
+static bool concerns(const struct vp_ecb *ecb, const struct words *w)
+{
+	return vp_es_activity(ecb->es) == VP_ACTIVE &&
+	       (!ecb->probe->syscall || ecb->probe->syscall - 1 == w->number);
+}
+
 static void fire_record(const struct vp_agent_map *map, uint32_t vcpu, const struct ga_record *rec,
 			uint64_t when)
 {
-	uint64_t args[10] = { 0 };
 	struct vp_es_vcpu *v = NULL;
+	struct words words;
 	uint32_t first, n;
 
 	if (rec->slot >= GA_SLOTS)
 		return;
 	first = map->slots[rec->slot].first;
 	n = map->slots[rec->slot].n;
-	memcpy(args, rec->args, (rec->nargs < GA_ARGS ? rec->nargs : GA_ARGS) * sizeof(args[0]));
+	sort_words(rec, &words);
 	for (uint32_t i = first; i < first + n; i++) {
 		const struct vp_ecb *ecb = map->ecbs[i];
 
-		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+		if (!concerns(ecb, &words))
 			continue;
 		if (!v || v->es != ecb->es) {
 			if (v)
 				vp_firing_end(v);
 			v = &ecb->es->vcpus[vcpu];
-			vp_firing_begin(v, NULL, 0, args);
+			vp_firing_begin(v, NULL, 0, words.agent);
 			v->event = rec;
 			v->event_ns = when;
 		}
+		v->fired_args = ecb->probe->args == VP_ARGS_AGENT ? words.agent : words.syscall;
 		vp_fire_ecb(v, ecb);
 	}
 	if (v) {

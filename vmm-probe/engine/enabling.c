@@ -73,7 +73,7 @@ static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_b
 	if (probe->kind != VP_PROBE_AGENT)
 		return NULL;
 	if (!p->head.nagents || probe->slot >= GA_SLOTS || probe->nargs > GA_ARGS || !probe->want ||
-	    probe->want > GA_KRETPROBE)
+	    probe->want > GA_KRETPROBE || probe->flags & ~(uint32_t)(GA_WANT_DOORBELL | GA_WANT_SYSCALL))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
 	return NULL;
 }
@@ -151,6 +151,8 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 			.slot = from->slot,
 			.nargs = from->nargs,
 			.want = from->want,
+			.flags = from->flags,
+			.syscall = from->syscall,
 		};
 		if (from->nsites) {
 			const struct vp_batch_site *site = &p->sites[from->first_site];

@@ -129,7 +129,7 @@ struct vp_probe_rt {
 	uint64_t interval_ns;
 	uint32_t event; /* of a vm probe */
 	uint64_t address; /* AGENT */
-	uint32_t slot, nargs, want;
+	uint32_t slot, nargs, want, flags, syscall;
 	uint32_t first_site, nsites;
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };

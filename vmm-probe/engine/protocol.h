@@ -34,7 +34,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 5u
+#define VP_PROTOCOL_VERSION 6u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -177,6 +177,8 @@ struct vp_batch_probe {
 	uint32_t slot;    /* AGENT: what is to be turned on */
 	uint32_t nargs;   /* AGENT: words of arguments to pass on */
 	uint32_t want;    /* AGENT: enum ga_kind */
+	uint32_t flags;   /* AGENT: enum ga_want_flags */
+	uint32_t syscall; /* AGENT, not 0: fires only for system call number syscall - 1 */
 	uint32_t pad;
 };
 

@@ -3,6 +3,7 @@
 #include "vmm-probe/guest/agent.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "vmm-probe/provider/fbt_sites.h"
@@ -47,6 +48,53 @@ struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe
 	bp->nsites = 0;
 	OT_TRY(add_call(src, agent->header.doorbell_gva, VP_AGENT_CALL_DOORBELL, &bp->nsites));
 	return add_call(src, agent->header.mark_gva, VP_AGENT_CALL_MARK, &bp->nsites);
+}
+
+/* The tracepoint that a system call's probe is inside; NULL: none. */
+static const struct vp_agent_event *native(const struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct vp_guest_agent *agent = vp_probes_agent(probes, NULL);
+	const char *name = probe->args == VP_ARGS_SYSCALL_ENTRY    ? "sys_enter"
+			   : probe->args == VP_ARGS_SYSCALL_RETURN ? "sys_exit"
+								   : NULL;
+
+	if (!agent || !name || !probe->syscall)
+		return NULL;
+	for (size_t i = 0; i < agent->nevents; i++)
+		if (!strcmp(agent->events[i].name, name))
+			return &agent->events[i];
+	return NULL;
+}
+
+unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe)
+{
+	const char *word = ot_map_gets(&s->options->set, "view");
+
+	if (probe->kind == VP_PROBE_AGENT)
+		return VP_VIEW_INSIDE;
+	if (!word || !strcmp(word, "outside") || !s->nlinks || !native(s->links[guest]->probes, probe))
+		return VP_VIEW_OUTSIDE;
+	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
+}
+
+void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp)
+{
+	const struct vp_agent_event *event = native(src->link->probes, probe);
+
+	bp->kind = VP_PROBE_AGENT;
+	bp->want = GA_TRACEPOINT;
+	if (!event) {
+		bp->slot = probe->agent_slot;
+		bp->nargs = probe->agent_nargs;
+		bp->address = probe->gva;
+		return;
+	}
+	bp->slot = event->slot;
+	bp->address = event->address;
+	bp->flags = GA_WANT_SYSCALL;
+	/* as agent_abi.h has them */
+	bp->nargs = probe->args == VP_ARGS_SYSCALL_ENTRY ? GA_ARGS : 3;
+	bp->syscall = probe->syscall;
 }
 
 static bool wants_agent(const struct vp_source *src)

@@ -11,7 +11,6 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "guest-agent/agent_abi.h"
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/internal.h"
 
@@ -23,6 +22,7 @@ struct enabling {
 	uint32_t clause;
 	uint32_t registry;       /* whose probes are being matched */
 	struct ot_map *in_batch; /* one for each source */
+	bool inside;             /* the view that is being enabled */
 	struct ot_err *err;
 };
 
@@ -69,7 +69,8 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struc
 {
 	struct vp_source *src = &e->s->sources[source];
 	struct ot_map *map = &e->in_batch[source];
-	uintptr_t known = (uintptr_t)ot_map_get(map, &probe->id, sizeof(probe->id));
+	const uint32_t key[] = { probe->id, e->inside };
+	uintptr_t known = (uintptr_t)ot_map_get(map, key, sizeof(key));
 
 	if (known) {
 		*ret_index = (uint32_t)known - 1;
@@ -86,16 +87,13 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struc
 		.interval_ns = probe->interval_ns,
 		.event = probe->event,
 	};
-	if (probe->kind == VP_PROBE_AGENT) {
-		bp.slot = probe->agent_slot;
-		bp.nargs = probe->agent_nargs;
-		bp.address = probe->gva;
-		bp.want = GA_TRACEPOINT;
-	}
-	OT_TRY(add_sites(e->s, src, e->registry, probe, &bp));
+	if (e->inside)
+		vp_batch_inside(src, probe, &bp);
+	else
+		OT_TRY(add_sites(e->s, src, e->registry, probe, &bp));
 	uint32_t index = (uint32_t)(src->batch_probes.len / sizeof(bp));
 	ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
-	if (!ot_map_put(map, &probe->id, sizeof(probe->id), (void *)(uintptr_t)(index + 1)))
+	if (!ot_map_put(map, key, sizeof(key), (void *)(uintptr_t)(index + 1)))
 		return ot_err_nomem();
 	*ret_index = index;
 	return NULL;
@@ -141,6 +139,26 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, ui
 	return add_ecb(e, 0, probe, epid);
 }
 
+/* An EPID for a probe, as one view has it. */
+static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *probe, bool inside)
+{
+	struct vp_session *s = e->s;
+
+	if (!ot_grow(&s->enabled, &s->enabled_cap, s->nenabled + 1, sizeof(*s->enabled)))
+		return ot_err_nomem();
+	s->enabled[s->nenabled] = (struct vp_enabled){
+		.epid = (uint32_t)s->nenabled + 1,
+		.clause_index = e->clause,
+		.guest = e->registry,
+		.clause = &s->prog->clauses[e->clause],
+		.layout = &s->layouts[e->clause],
+		.probe = probe,
+	};
+	s->nenabled++;
+	e->inside = inside;
+	return route(e, probe, (uint32_t)s->nenabled);
+}
+
 static bool enable_one(void *arg, const struct vp_probe *probe)
 {
 	struct enabling *e = arg;
@@ -151,20 +169,12 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	if ((e->registry > 0 || (of_guest && *of_guest)) &&
 	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
 		return true;
-	if (!ot_grow(&s->enabled, &s->enabled_cap, s->nenabled + 1, sizeof(*s->enabled))) {
-		e->err = ot_err_nomem();
-		return false;
-	}
-	s->enabled[s->nenabled] = (struct vp_enabled){
-		.epid = (uint32_t)s->nenabled + 1,
-		.clause_index = e->clause,
-		.guest = e->registry,
-		.clause = &s->prog->clauses[e->clause],
-		.layout = &s->layouts[e->clause],
-		.probe = probe,
-	};
-	s->nenabled++;
-	e->err = route(e, probe, (uint32_t)s->nenabled);
+	unsigned views = vp_views_of(s, e->registry, probe);
+
+	if (views & VP_VIEW_OUTSIDE)
+		e->err = enable_view(e, probe, false);
+	if (!e->err && views & VP_VIEW_INSIDE)
+		e->err = enable_view(e, probe, true);
 	return e->err == NULL;
 }
 

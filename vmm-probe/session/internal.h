@@ -136,7 +136,12 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
 /** Look up the sites of a guest's batch again: its text is not what was read of it. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src);
-/* agent.c: what an engine must know of the guest's agent, if something of it is enabled. */
+/* agent.c: which views a probe is enabled on, by -x view and by what there is: VP_VIEW_*, never none. */
+enum { VP_VIEW_OUTSIDE = 1, VP_VIEW_INSIDE = 2 };
+unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe);
+/** @p bp as the agent has it. vp_views_of() has said that it has. */
+void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp);
+/** What an engine must know of the guest's agent, if something of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_source *src);
 /** The sites of the agent's calls, appended to the batch. */
 OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe *bp);

@@ -1,0 +1,7 @@
+/* ASSERTION: view is for the command line only. */
+#pragma D option view=both
+
+BEGIN
+{
+	exit(0);
+}
