@@ -35,7 +35,7 @@ class AgentScenario(Scenario):
 
 class Views(AgentScenario):
     def test_none_without_the_module(self):
-        status, out, err = self.outsight.run(self.vm, "-ln", "sdt:::")
+        status, out, err = self.outsight.run(self.vm, "-qn", "sdt:sched::sched_switch { exit(0); }")
         self.assertNotEqual(status, 0, out)
         self.assertIn("does not match any probes", err)
 
@@ -164,8 +164,10 @@ class Unloading(AgentScenario):
     def test_unloaded_while_tracing(self):
         """rmmod in the middle of a trace: what was before it counts, the outside view goes on."""
         self.load()
-        trace = self.outsight.trace(self.vm, f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID}/ {{ @[view] = count(); }} "
-                                             "syscall::getppid:entry { @[view] = count(); }")
+        mine = 'execname == "getppid_loop"'
+        trace = self.outsight.trace(self.vm, f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID} && {mine}/ "
+                                             "{ @[view] = count(); } "
+                                             f"syscall::getppid:entry /{mine}/ {{ @[view] = count(); }}")
         self.vm.check("getppid_loop 2 1000")
         self.vm.check("rmmod outsight", timeout=60)
         self.vm.check("getppid_loop 2 1000")

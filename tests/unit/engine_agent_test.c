@@ -168,7 +168,7 @@ static void owned_while_in_use(void **state)
 	assert_int_equal(want->kind, GA_TRACEPOINT);
 	assert_int_equal(want->address, TP);
 	assert_int_equal(want->nargs, 2);
-	assert_int_equal(g->header->applied, g->control->generation);
+	assert_int_equal(__atomic_load_n(&g->header->applied, __ATOMIC_ACQUIRE), g->control->generation);
 
 	uint64_t beat = __atomic_load_n(&g->control->beat, __ATOMIC_RELAXED);
 	for (int i = 0; i < 10000 && __atomic_load_n(&g->control->beat, __ATOMIC_RELAXED) == beat; i++)
@@ -388,12 +388,12 @@ static void hostile_records(void **state)
 	wait_for(&g->rings[0]->tail, 500);
 	assert_int_equal(ef_status(f, 0)->hits, 250);
 	/* A record's number from another lap, or the future, is no record. */
-	g->rings[0]->records[500 % RECORDS].seq = 499;
-	g->rings[1]->records[0].seq = ~0ull;
+	__atomic_store_n(&g->rings[0]->records[500 % RECORDS].seq, 499, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->rings[1]->records[0].seq, ~0ull, __ATOMIC_RELEASE);
 	for (int i = 0; i < 60; i++)
 		nap();
-	assert_int_equal(g->rings[0]->tail, 500);
-	assert_int_equal(g->rings[1]->tail, 0);
+	assert_int_equal(__atomic_load_n(&g->rings[0]->tail, __ATOMIC_ACQUIRE), 500);
+	assert_int_equal(__atomic_load_n(&g->rings[1]->tail, __ATOMIC_ACQUIRE), 0);
 	destroy(g);
 }
 

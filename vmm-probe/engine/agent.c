@@ -154,8 +154,8 @@ static bool listens(const struct vp_es *es)
 	return false;
 }
 
-/* Two probes may listen to one slot: they asked the same catalogue, so it is the same place, and a record for the
- * one that needs more does for the other. */
+/* Two probes may listen to one slot: they asked the same catalogue, so it is the same place, and a record for
+ * the one that needs more does for the other. */
 static void join_needs(struct vp_agent_map *map, uint32_t slot)
 {
 	uint32_t first = map->slots[slot].first;

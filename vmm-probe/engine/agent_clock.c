@@ -41,18 +41,19 @@ static uint64_t rate(const struct vp_agent *agent, uint64_t tsc, uint64_t ns)
 	return mult >= MULT_MIN && mult <= MULT_MAX ? mult : 0;
 }
 
+/* A sequence lock without fences: each store of a value is behind that of the odd number, as it releases, and
+ * each load is before that of the number, as it acquires. */
 static void publish(struct vp_agent *agent, uint64_t tsc, uint64_t ns, uint64_t mult, uint64_t bound)
 {
 	struct vp_agent_clock *c = &agent->clock;
 
 	__atomic_store_n(&c->seq, c->seq + 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE); /* odd before any of it changes, */
-	__atomic_store_n(&c->tsc, tsc, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->ns, ns, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->mult, mult, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->bound_ns, bound, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->known, true, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->seq, c->seq + 1, __ATOMIC_RELEASE); /* and even when all has */
+	__atomic_store_n(&c->tsc, tsc, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->ns, ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->mult, mult, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->bound_ns, bound, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->known, true, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->seq, c->seq + 1, __ATOMIC_RELEASE);
 }
 
 /* The mark that the guest tells of must be the one that was hit: exactly one since we last looked. */
@@ -95,12 +96,11 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 
 	for (;;) {
 		uint32_t seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
-		bool known = __atomic_load_n(&c->known, __ATOMIC_RELAXED);
-		uint64_t at = __atomic_load_n(&c->tsc, __ATOMIC_RELAXED);
-		uint64_t ns = __atomic_load_n(&c->ns, __ATOMIC_RELAXED);
-		uint64_t mult = __atomic_load_n(&c->mult, __ATOMIC_RELAXED);
+		bool known = __atomic_load_n(&c->known, __ATOMIC_ACQUIRE);
+		uint64_t at = __atomic_load_n(&c->tsc, __ATOMIC_ACQUIRE);
+		uint64_t ns = __atomic_load_n(&c->ns, __ATOMIC_ACQUIRE);
+		uint64_t mult = __atomic_load_n(&c->mult, __ATOMIC_ACQUIRE);
 
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (seq & 1 || __atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
 			continue;
 		if (!known)

@@ -77,6 +77,17 @@ static struct ot_err *publish(struct vp_probes *probes)
 	return NULL;
 }
 
+/* Who asks for them by name is told why there are none. */
+static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	const char *why = NULL;
+
+	if (vp_probes_agent(probes, &why) || !why || !desc->provider ||
+	    strcmp(desc->provider, vp_provider_sdt.name) != 0)
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
+}
+
 static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
 {
 	const struct vp_btf *btf;
@@ -105,6 +116,7 @@ const struct vp_provider vp_provider_sdt = {
 	.name = "sdt",
 	.needs_guest = true,
 	.publish = publish,
+	.provide = provide,
 	.arg = arg,
 	.nargs = nargs,
 };
