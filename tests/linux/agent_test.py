@@ -108,7 +108,8 @@ class Views(AgentScenario):
 
     def test_view_without_the_module(self):
         """What only one view has fires there."""
-        trace = self.outsight.trace(self.vm, "syscall::getppid:entry { @[view] = count(); }", "-x", "view=both")
+        trace = self.outsight.trace(self.vm, "syscall::getppid:entry /execname == \"getppid_loop\"/ { @[view] = count(); }",
+                                    "-x", "view=both")
         self.vm.check("getppid_loop 1 1000")
         trace.stop()
         self.assertEqual(keyed(trace.out), {"outside": 1000}, trace.story())
