@@ -58,7 +58,7 @@ class Tracing:
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGINT)
         rest = self.process.communicate(timeout=60)[1]
-        if "drop" in rest:
+        if "drop" in rest or "lost" in rest:
             raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()}")
 
 

@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "linux")]
 # pylint: disable=wrong-import-position
+from lib import agent as ga
 from lib.guest import GuestError, why_no_guest
 from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
 from lib.scenario import LineResult, parse_symbols
@@ -50,6 +51,12 @@ class Lab:
     def path(self, name):
         return os.path.join(self.logs, f"{self.kernel}.{name}")
 
+    def agent(self):
+        """An archive with the guest's module; None where it is not built."""
+        if ga.why_no_agent(self.kernel):
+            return None
+        return ga.archive(self.kernel, self.path("agent.cpio"))
+
     def guest(self):
         """The one that runs, else another: a test that ends its guest does not end the others."""
         if self.current and not self.current.alive():
@@ -57,7 +64,7 @@ class Lab:
         if not self.current:
             self.boots += 1
             guest = VmmGuest(self.kernel, os.path.join(self.build, "bin", "outsight-vmm"), smp=VCPUS,
-                             log=self.path(f"console{self.boots}"))
+                             log=self.path(f"console{self.boots}"), more_files=self.agent())
             self.current = guest.__enter__()
             self.release = guest.check("uname -r").strip()
             # Symbols for the tests: the guest reads its own list faster than it can be sent.
@@ -285,6 +292,39 @@ class Patching(LabTest):
                                       f"event {total}".split(), trace.story())
         self.counted(numbers(trace.out), [3 * total] * 2, trace.story())
         self.assertTrue(keyed(trace.out), trace.story())
+
+
+class Agent(LabTest):
+    """The guest's own tracepoints, by its module: doorbell and clock are traps in the module's text."""
+
+    def setUp(self):
+        super().setUp()
+        reason = ga.why_no_agent(LAB.kernel)
+        if reason:
+            self.skipTest(reason)
+        self.guest.check("insmod /modules/outsight.ko")
+        LAB.new_lines()  # that it is not of the kernel's own tree
+
+    def tearDown(self):
+        self.guest.run("rmmod outsight 2>/dev/null")
+        super().tearDown()
+
+    def test_both_views(self):
+        """As many system calls inside as outside, and the rings pass more than they hold."""
+        mine = 'execname == "getppid_loop"'
+        trace = self.traced(f"sdt:raw_syscalls::sys_enter /args[1] == 110 && {mine}/ {{ @[view] = count(); }} "
+                            f"syscall::getppid:entry /{mine}/ {{ @[view] = count(); }}")
+        self.guest.check("getppid_loop 2 20000", timeout=LIMIT)
+        trace.stop()
+        self.assertEqual(keyed(trace.out), {"inside": 40000, "outside": 40000}, trace.story())
+
+    def test_unloaded_while_tracing(self):
+        trace = self.traced('sdt:raw_syscalls::sys_enter /args[1] == 110 && execname == "getppid_loop"/ { @ = count(); }')
+        self.guest.check("getppid_loop 2 1000", timeout=LIMIT)
+        self.guest.check("rmmod outsight", timeout=60)
+        self.guest.check("getppid_loop 2 1000", timeout=LIMIT)
+        trace.stop()
+        self.assertEqual(numbers(trace.out), [2000], trace.story())
 
 
 class End(LabTest):

@@ -72,7 +72,7 @@ class Trace:
     def stop(self, limit=LIMIT):
         """Ctrl-C, then wait; must end with 0 and without drops."""
         status = self.interrupt().finish(limit)
-        if status != 0 or any("drop" in line for line in self.errors):
+        if status != 0 or any("drop" in line or "lost in the guest" in line for line in self.errors):
             raise TraceError(f"status {status}: {self.story()}")
         return self
 
