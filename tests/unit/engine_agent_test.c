@@ -323,6 +323,55 @@ static void closing_lets_go(void **state)
 	destroy(g);
 }
 
+/* Loaded again, elsewhere, with the tracepoint in another slot: the session's probes move there. */
+static void another_load(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");
+	ef_probe_id(f, probe, 4711);
+	ef_agent_probe(f, probe, SLOT, TP, 2, GA_TRACEPOINT);
+	ef_ecb(f, probe, c);
+	ef_enable(f);
+	ef_start(f);
+	struct ga_record rec = record(1);
+	assert_true(emit(g, 0, &rec));
+	wait_for(&g->rings[0]->tail, 1);
+	assert_int_equal(ef_switch(f).flags, 0);
+	assert_int_equal(ef_agg_total(f), 1);
+
+	__atomic_store_n(&g->header->state, GA_CLOSING, __ATOMIC_RELEASE);
+	wait_for(&g->control->owner, TOKEN);
+	assert_int_equal(ef_switch(f).flags, VP_SWITCH_AGENT_GONE);
+	/* The same memory again, which is what a guest often gives, with another token. */
+	memset(g->rings[0], 0, sizeof(*g->rings[0]) + RECORDS * sizeof(struct ga_record));
+	g->heads[0] = 0;
+	g->place.token = TOKEN + 0x100;
+	__atomic_store_n(&g->control->owner, g->place.token, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->header->state, GA_LIVE, __ATOMIC_RELEASE);
+	probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");
+	ef_probe_id(f, probe, 4711);
+	ef_agent_probe(f, probe, SLOT + 1, TP + 64, 2, GA_TRACEPOINT);
+	ef_enable(f);
+	assert_int_equal(ef_switch(f).flags, 0);
+	assert_int_equal(g->control->slots[SLOT].kind, GA_OFF);
+	assert_int_equal(g->control->slots[SLOT + 1].kind, GA_TRACEPOINT);
+	assert_int_equal(g->control->slots[SLOT + 1].address, TP + 64);
+	rec.slot = SLOT + 1;
+	assert_true(emit(g, 0, &rec));
+	rec.slot = SLOT; /* nobody's any more */
+	assert_true(emit(g, 0, &rec));
+	wait_for(&g->rings[0]->tail, 2);
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 1);
+	destroy(g);
+}
+
 /* Memory without the token is not the agent's: nothing is written there. */
 static void another_owner(void **state)
 {
@@ -495,9 +544,10 @@ int main(void)
 		cmocka_unit_test(owned_while_in_use), cmocka_unit_test(records_fire),
 		cmocka_unit_test(inside_comes_first), cmocka_unit_test(stop_takes_all),
 		cmocka_unit_test(losses_are_counted), cmocka_unit_test(closing_lets_go),
-		cmocka_unit_test(another_owner),      cmocka_unit_test(dead_owner),
-		cmocka_unit_test(hostile_records),    cmocka_unit_test(hostile_places),
-		cmocka_unit_test(hostile_batches),    cmocka_unit_test(deaf_guest),
+		cmocka_unit_test(another_load),       cmocka_unit_test(another_owner),
+		cmocka_unit_test(dead_owner),         cmocka_unit_test(hostile_records),
+		cmocka_unit_test(hostile_places),     cmocka_unit_test(hostile_batches),
+		cmocka_unit_test(deaf_guest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

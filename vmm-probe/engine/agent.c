@@ -477,3 +477,37 @@ uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now)
 	}
 	return covered;
 }
+
+static void move_probe(struct vp_es *es, const struct vp_probe_rt *to)
+{
+	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
+		for (uint32_t i = 0; i < b->nprobes; i++) {
+			struct vp_probe_rt *p = &b->probes[i];
+
+			if (p->kind != VP_PROBE_AGENT || p->id != to->id || p->want != to->want)
+				continue;
+			p->slot = to->slot;
+			p->address = to->address;
+		}
+}
+
+void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b)
+{
+	bool calls = false;
+
+	for (uint32_t i = 0; i < b->nprobes; i++) {
+		calls |= b->probes[i].kind == VP_PROBE_AGENT_CALL;
+		if (b->probes[i].kind == VP_PROBE_AGENT && !b->probes[i].first)
+			move_probe(es, &b->probes[i]);
+	}
+	for (struct vp_batch_rt *old = es->batches; calls && old; old = old->next)
+		for (uint32_t i = 0; i < old->nsites; i++)
+			old->sites[i].agent = VP_AGENT_CALL_NONE;
+}
+
+bool vp_agent_gone(const struct vp_es *es)
+{
+	const struct vp_agent *agent = es->engine->agent;
+
+	return es->agent && listens(es) && (!agent || !__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE));
+}

@@ -389,6 +389,7 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 	__atomic_store_n(&es->sizes, sizes, __ATOMIC_RELEASE);
 	vp_quiesce(es->engine);
 	free(old);
+	vp_agent_moved(es, b);
 	if (es->last_batch)
 		es->last_batch->next = b;
 	else

@@ -578,6 +578,12 @@ bool vp_any_in(const struct vp_probe_rt *probe);
 OT_MUST_CHECK struct ot_err *vp_agent_update(struct vp_engine *engine);
 void vp_agent_stop(struct vp_engine *engine);
 
+/** @p b, not linked in yet, brings another agent: what the session has of the one before is there now. */
+void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b);
+
+/** Has the agent that the session uses been unloaded? */
+bool vp_agent_gone(const struct vp_es *es);
+
 /** Have every vCPU take what is in its ring, and wait a little for that. Service thread. */
 void vp_agent_flush(struct vp_engine *engine);
 

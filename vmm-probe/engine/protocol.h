@@ -182,7 +182,11 @@ struct vp_batch_probe {
 	uint32_t pad;
 };
 
-/* The agent in the guest, as the operator's process found it. */
+/*
+ * The agent in the guest, as the operator's process found it. A later batch may bring another one (the guest has
+ * loaded its module anew): then that batch's AGENT probes without ECBs say where the probes of the same ids are now,
+ * and its AGENT_CALL sites are there instead of the earlier ones.
+ */
 struct vp_batch_agent {
 	uint64_t token;
 	uint64_t header_gpa;
@@ -300,6 +304,7 @@ struct vp_msg_switch_reply {
 enum {
 	VP_SWITCH_PAUSED = 1, /* the guest does not run: sites could not be changed as they should be */
 	VP_SWITCH_FILLED = 2, /* fill policy: a buffer is full, so the session has left the active state */
+	VP_SWITCH_AGENT_GONE = 4, /* the guest has unloaded its agent: ENABLE may bring the next one */
 };
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/guest/agent_systems.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 #define CPUS_MAX    8192u
 #define RECORDS_MAX (1u << 20)
@@ -115,20 +116,68 @@ static struct ot_err *read_agent(struct vp_guest *guest, struct vp_gva at, struc
 	return vp_agent_systems(guest, agent);
 }
 
+static void destroy_symtab(struct vp_symtab **tab)
+{
+	vp_symtab_destroy(*tab);
+}
+
+/* The symbols of the module alone; NULL: it is not loaded. */
+static struct ot_err *read_symbols(struct vp_guest *guest, struct vp_symtab **ret)
+{
+	ot_auto(vp_modules_deinit) struct vp_modules modules = { 0 };
+	ot_auto(destroy_symtab) struct vp_symtab *tab = NULL;
+	struct vp_mmu *mmu = &guest->kernel.mmu;
+	struct vp_gva head;
+	size_t skipped = 0;
+
+	*ret = NULL;
+	if (!guest->have_layout)
+		return NULL;
+	vp_mmu_flush(mmu);
+	OT_TRY(vp_guest_symbol(guest, "modules", &head));
+	OT_TRY(vp_modules_read(guest->phys, mmu, head, &guest->layout, &modules));
+	for (size_t i = 0; i < modules.count; i++) {
+		if (strcmp(modules.list[i].name, GA_MODULE) != 0 || !modules.list[i].live)
+			continue;
+		OT_TRY(vp_symtab_create(&tab));
+		OT_TRY(
+		    vp_module_add_symbols(guest->phys, mmu, &guest->layout, &modules.list[i], tab, &skipped));
+		OT_TRY(vp_symtab_finish(tab));
+		*ret = ot_move(tab);
+		return NULL;
+	}
+	return NULL;
+}
+
+static uint64_t function_size(const struct vp_symtab *tab, uint64_t gva)
+{
+	const struct vp_symbol *sym = vp_symtab_find_addr(tab, vp_gva(gva), NULL);
+
+	return sym && sym->addr == gva ? vp_symbol_size(tab, sym) : 0;
+}
+
 struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret)
 {
-	const struct vp_symtab *tab = vp_guest_symtab(guest);
-	const struct vp_symbol *sym = vp_symtab_find(tab, GA_MODULE, GA_SYMBOL);
+	ot_auto(destroy_symtab) struct vp_symtab *tab = NULL;
+	const struct vp_symbol *sym;
 
 	memset(ret, 0, sizeof(*ret));
+	OT_TRY(read_symbols(guest, &tab));
+	sym = tab ? vp_symtab_find(tab, GA_MODULE, GA_SYMBOL) : NULL;
 	if (!sym)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no agent: its module %s is not loaded",
 				  GA_MODULE);
 	struct ot_err *err = read_agent(guest, vp_gva(sym->addr), ret);
 
-	if (err)
+	if (err) {
 		vp_guest_agent_deinit(ret);
-	return err;
+		return err;
+	}
+	ret->doorbell = ret->header.doorbell_gva;
+	ret->doorbell_size = function_size(tab, ret->doorbell);
+	ret->mark = ret->header.mark_gva;
+	ret->mark_size = function_size(tab, ret->mark);
+	return NULL;
 }
 
 void vp_guest_agent_deinit(struct vp_guest_agent *agent)

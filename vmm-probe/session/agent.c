@@ -13,20 +13,22 @@
 
 /* Where the agent calls for the host. A call that can't be watched is done without: rings are looked into
  * anyway, and times are then those of the looking. */
-static struct ot_err *add_call(struct vp_source *src, uint64_t gva, enum vp_agent_call call, uint32_t *n)
+static struct ot_err *add_call(struct vp_probes *probes, struct ot_buf *out, uint64_t gva, uint64_t size,
+			       enum vp_agent_call call, uint32_t *n)
 {
-	struct vp_probes *probes = src->link->probes;
 	ot_auto_free struct vp_batch_site *sites = NULL;
-	const struct vp_symtab *tab = vp_guest_symtab(src->link->guest);
-	const struct vp_symbol *sym = vp_symtab_find_addr(tab, vp_gva(gva), NULL);
-	struct vp_probe function = { .kind = VP_PROBE_SITE, .args = VP_ARGS_FBT_ENTRY, .gva = gva };
+	const struct vp_probe function = {
+		.kind = VP_PROBE_SITE,
+		.args = VP_ARGS_FBT_ENTRY,
+		.module = GA_MODULE,
+		.function = "",
+		.gva = gva,
+		.size = size,
+	};
 	uint32_t count = 0;
 
-	if (!sym || sym->addr != gva)
+	if (!size)
 		return NULL;
-	function.module = vp_symbol_module(tab, sym);
-	function.function = vp_symbol_name(tab, sym);
-	function.size = vp_symbol_size(tab, sym);
 	struct ot_err *err = vp_fbt_entry_site(probes, &function, &sites, &count);
 
 	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE))
@@ -35,35 +37,44 @@ static struct ot_err *add_call(struct vp_source *src, uint64_t gva, enum vp_agen
 	for (uint32_t i = 0; !err && i < count; i++)
 		sites[i].agent = (uint8_t)call;
 	if (!err)
-		ot_buf_append(&src->batch_sites, sites, count * sizeof(*sites));
+		ot_buf_append(out, sites, count * sizeof(*sites));
 	*n += err ? 0 : count;
 	return NULL;
 }
 
-struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe *bp)
+static struct ot_err *add_calls(struct vp_probes *probes, const struct vp_guest_agent *agent,
+				struct ot_buf *out, struct vp_batch_probe *bp)
 {
-	const struct vp_guest_agent *agent = vp_probes_agent(src->link->probes, NULL);
-
-	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(struct vp_batch_site));
+	bp->first_site = (uint32_t)(out->len / sizeof(struct vp_batch_site));
 	bp->nsites = 0;
-	OT_TRY(add_call(src, agent->header.doorbell_gva, VP_AGENT_CALL_DOORBELL, &bp->nsites));
-	return add_call(src, agent->header.mark_gva, VP_AGENT_CALL_MARK, &bp->nsites);
+	OT_TRY(add_call(probes, out, agent->doorbell, agent->doorbell_size, VP_AGENT_CALL_DOORBELL,
+			&bp->nsites));
+	return add_call(probes, out, agent->mark, agent->mark_size, VP_AGENT_CALL_MARK, &bp->nsites);
 }
 
-/* The tracepoint that a system call's probe is inside; NULL: none. */
-static const struct vp_agent_event *native(const struct vp_probes *probes, const struct vp_probe *probe)
+struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe *bp)
 {
-	const struct vp_guest_agent *agent = vp_probes_agent(probes, NULL);
-	const char *name = probe->args == VP_ARGS_SYSCALL_ENTRY    ? "sys_enter"
-			   : probe->args == VP_ARGS_SYSCALL_RETURN ? "sys_exit"
-								   : NULL;
+	struct vp_probes *probes = src->link->probes;
 
-	if (!agent || !name || !probe->syscall)
-		return NULL;
+	return add_calls(probes, vp_probes_agent(probes, NULL), &src->batch_sites, bp);
+}
+
+static const struct vp_agent_event *event_named(const struct vp_guest_agent *agent, const char *name)
+{
 	for (size_t i = 0; i < agent->nevents; i++)
 		if (!strcmp(agent->events[i].name, name))
 			return &agent->events[i];
 	return NULL;
+}
+
+/* The tracepoint that a system call's probe is inside; NULL: none. */
+static const struct vp_agent_event *native(const struct vp_guest_agent *agent, const struct vp_probe *probe)
+{
+	const char *name = probe->args == VP_ARGS_SYSCALL_ENTRY    ? "sys_enter"
+			   : probe->args == VP_ARGS_SYSCALL_RETURN ? "sys_exit"
+								   : NULL;
+
+	return agent && name && probe->syscall ? event_named(agent, name) : NULL;
 }
 
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe)
@@ -72,14 +83,15 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 
 	if (probe->kind == VP_PROBE_AGENT)
 		return VP_VIEW_INSIDE;
-	if (!word || !strcmp(word, "outside") || !s->nlinks || !native(s->links[guest]->probes, probe))
+	if (!word || !strcmp(word, "outside") || !s->nlinks ||
+	    !native(vp_probes_agent(s->links[guest]->probes, NULL), probe))
 		return VP_VIEW_OUTSIDE;
 	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
 }
 
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp)
 {
-	const struct vp_agent_event *event = native(src->link->probes, probe);
+	const struct vp_agent_event *event = native(vp_probes_agent(src->link->probes, NULL), probe);
 
 	bp->kind = VP_PROBE_AGENT;
 	bp->want = GA_TRACEPOINT;
@@ -122,25 +134,106 @@ static void place_rings(const struct vp_source *src, const struct vp_guest_agent
 		}
 }
 
-struct ot_err *vp_batch_add_agent(struct vp_source *src)
+static struct ot_err *add_place(struct vp_source *src, const struct vp_guest_agent *agent)
 {
-	struct vp_batch_probe bp = { .id = CALLS_ID, .kind = VP_PROBE_AGENT_CALL };
 	ot_auto_free struct vp_batch_agent *place = calloc(1, sizeof(*place));
-	const struct vp_guest_agent *agent;
 
 	if (!place)
 		return ot_err_nomem();
-	if (!src->link || !wants_agent(src))
-		return NULL;
-	agent = vp_probes_agent(src->link->probes, NULL);
 	place->token = agent->header.token;
 	place->header_gpa = agent->header_gpa.v;
 	place->control_gpa = agent->header.control_gpa;
 	place->tsc_khz = agent->header.tsc_khz;
 	place_rings(src, agent, place);
+	ot_buf_clear(&src->batch_agent);
 	ot_buf_append(&src->batch_agent, place, sizeof(*place));
+	return NULL;
+}
+
+struct ot_err *vp_batch_add_agent(struct vp_source *src)
+{
+	struct vp_batch_probe bp = { .id = CALLS_ID, .kind = VP_PROBE_AGENT_CALL };
+
+	if (!src->link || !wants_agent(src))
+		return NULL;
+	OT_TRY(add_place(src, vp_probes_agent(src->link->probes, NULL)));
 	OT_TRY(vp_batch_agent_sites(src, &bp));
 	if (bp.nsites)
 		ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
+	return NULL;
+}
+
+/* --- another load of the module ----------------------------------------------------------------------- */
+
+/* Where the new agent has what the batch's probes are; one that it has not stays away. */
+static void add_moved(const struct vp_source *src, const struct vp_guest_agent *agent, struct ot_buf *out)
+{
+	const struct vp_batch_probe *list = (const void *)src->batch_probes.data;
+
+	for (size_t i = 0; i < src->batch_probes.len / sizeof(*list); i++) {
+		const struct vp_probe *probe = vp_probes_get(src->link->probes, list[i].id);
+		struct vp_batch_probe bp = list[i];
+		const struct vp_agent_event *e;
+
+		if (bp.kind != VP_PROBE_AGENT || !probe)
+			continue;
+		e = probe->kind == VP_PROBE_AGENT ? event_named(agent, probe->name) : native(agent, probe);
+		if (!e)
+			continue;
+		bp.slot = e->slot;
+		bp.address = e->address;
+		bp.provider = bp.module = bp.function = bp.name = 0;
+		ot_buf_append(out, &bp, sizeof(bp));
+	}
+}
+
+/* A batch without ECBs, which are where they were. */
+static struct ot_err *enable_moved(struct vp_source *src, const struct vp_guest_agent *agent)
+{
+	struct vp_source moved = { .link = src->link, .ncpus = src->ncpus };
+	struct vp_batch_probe calls = { .id = CALLS_ID, .kind = VP_PROBE_AGENT_CALL };
+	struct ot_buf *parts[] = { &moved.batch_probes, &moved.batch_sites, &moved.batch_strings,
+				   &moved.batch_agent };
+	struct ot_err *err = add_place(&moved, agent);
+
+	add_moved(src, agent, &moved.batch_probes);
+	ot_buf_append(&moved.batch_strings, "", 1);
+	if (!err)
+		err = add_calls(src->link->probes, agent, &moved.batch_sites, &calls);
+	if (!err && calls.nsites)
+		ot_buf_append(&moved.batch_probes, &calls, sizeof(calls));
+	if (!err)
+		err = vp_batch_send(&moved);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(parts); i++)
+		ot_buf_deinit(parts[i]);
+	return err;
+}
+
+static struct ot_err *look(struct vp_source *src)
+{
+	struct vp_guest_agent agent;
+	struct ot_err *err = vp_guest_agent_read(src->link->guest, &agent);
+
+	if (!err) {
+		err = enable_moved(src, &agent);
+		vp_guest_agent_deinit(&agent);
+	}
+	/* Not there (yet), or gone again while we looked: the next look will tell. */
+	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY && ot_err_code(err) != OT_ERR_GUEST_GONE) {
+		ot_err_destroy(err);
+		return NULL;
+	}
+	return err;
+}
+
+struct ot_err *vp_agents_look(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+
+		if (!src->agent_gone || src->gone)
+			continue;
+		OT_TRY(vp_note_gone(s, src, look(src)));
+	}
 	return NULL;
 }

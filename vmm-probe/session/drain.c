@@ -255,6 +255,7 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 		OT_TRY(vp_client_switch(&src->link->client, &reply));
 	else
 		OT_TRY(vp_es_switch(s->host_es, &reply));
+	src->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
 	if (reply.flags & VP_SWITCH_FILLED)
 		s->exited = true; /* the fill policy ends a session as exit(0) does */
 	src->patching = reply.patching;

@@ -107,21 +107,33 @@ static struct ot_err *open_engines(struct vp_session *s)
 	return err;
 }
 
-static struct ot_err *send_once(struct vp_session *s, struct vp_source *src)
+struct ot_err *vp_batch_send(struct vp_source *src)
 {
 	struct ot_buf whole;
 	ot_auto_close int fd = -1;
 
-	if (!src->has_work)
-		return NULL;
 	ot_buf_init(&whole);
 	struct ot_err *err = vp_batch_assemble(src, &whole);
-	if (!err && !src->link)
-		err = vp_es_enable(s->host_es, whole.data, whole.len);
-	if (!err && src->link)
+	if (!err)
 		err = to_memfd("outsight-enablings", whole.data, whole.len, &fd);
-	if (!err && src->link)
+	if (!err)
 		err = vp_client_enable(&src->link->client, fd);
+	ot_buf_deinit(&whole);
+	return err;
+}
+
+static struct ot_err *send_once(struct vp_session *s, struct vp_source *src)
+{
+	struct ot_buf whole;
+
+	if (!src->has_work)
+		return NULL;
+	if (src->link)
+		return vp_batch_send(src);
+	ot_buf_init(&whole);
+	struct ot_err *err = vp_batch_assemble(src, &whole);
+	if (!err)
+		err = vp_es_enable(s->host_es, whole.data, whole.len);
 	ot_buf_deinit(&whole);
 	return err;
 }

@@ -56,6 +56,7 @@ struct vp_source {
 	struct vp_patching patching; /* as the engine last said */
 	uint64_t lost_seen;          /* … of which so many sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
+	bool agent_gone; /* the guest has unloaded its agent */
 };
 
 /* A tick-n, or a profile-n where there is no guest: fired by this process. */
@@ -113,6 +114,7 @@ struct vp_session {
 	size_t npending, pending_cap;
 	uint64_t next_order;
 
+	uint64_t next_agent_ns;
 	uint64_t next_switch_ns, next_agg_ns, next_status_ns, next_clean_ns, next_kernel_ns;
 	bool exited;
 	int exit_status;
@@ -136,6 +138,9 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
 /** Look up the sites of a guest's batch again: its text is not what was read of it. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src);
+/* enable.c: what the batch of a guest's source holds goes to its engine. */
+OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_source *src);
+
 /* agent.c: which views a probe is enabled on, by -x view and by what there is: VP_VIEW_*, never none. */
 enum { VP_VIEW_OUTSIDE = 1, VP_VIEW_INSIDE = 2 };
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe);
@@ -143,6 +148,8 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp);
 /** What an engine must know of the guest's agent, if something of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_source *src);
+/** The guest has unloaded its agent: if there is another now, go on with that one. */
+OT_MUST_CHECK struct ot_err *vp_agents_look(struct vp_session *s);
 /** The sites of the agent's calls, appended to the batch. */
 OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe *bp);
 

@@ -14,6 +14,9 @@
 /* An exit() in a guest is noticed this fast, whatever the rates are. */
 #define EXIT_POLL_NS 20000000ull
 
+/* A module that was unloaded in a trace may be loaded again. */
+#define AGENT_LOOK_NS 200000000ull
+
 uint64_t vp_now_ns(void)
 {
 	struct timespec ts;
@@ -175,6 +178,8 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	vp_ends_look(s);
 	if (is_due(&s->next_kernel_ns, now, OT_NS_PER_SEC))
 		vp_kernels_look(s, now);
+	if (is_due(&s->next_agent_ns, now, AGENT_LOOK_NS))
+		OT_TRY(vp_agents_look(s));
 	bool done = vp_exit_called(s) || s->gone_reason;
 	bool switching = s->options->bufpolicy == DIF_BUF_SWITCH;
 	bool status = is_due(&s->next_status_ns, now, s->options->statusrate_ns);
