@@ -106,6 +106,29 @@ class Views(AgentScenario):
             self.assertEqual([row for row in rows["both"] if row[0] == view], rows[view])
         self.assertEqual([row[1:] for row in rows["inside"]], [row[1:] for row in rows["outside"]])
 
+    def test_functions(self):
+        """fbt by the guest's kprobes: as many entries and returns, with the same arguments and results."""
+        self.load()
+        program = ('fbt::vfs_write:entry /execname == "deepcall"/ { @[view, probename, '
+                   'stringof(args[0]->f_path.dentry->d_name.name), args[2]] = count(); } '
+                   'fbt::vfs_write:return /execname == "deepcall"/ { @[view, probename, "result", arg1] = count(); }')
+        trace = self.outsight.trace(self.vm, program, "-x", "view=both")
+        self.vm.check("deepcall /tmp/some-file 7")
+        trace.stop()
+        rows = sorted(tuple(line.split()) for line in trace.lines if len(line.split()) == 5)
+        inside = [row[1:] for row in rows if row[0] == "inside"]
+        self.assertEqual(inside, [row[1:] for row in rows if row[0] == "outside"], trace.story())
+        self.assertIn(("entry", "some-file", "8192", "7"), inside, trace.story())
+        self.assertIn(("return", "result", "8192", "7"), inside, trace.story())
+
+    def test_refused_by_the_guest(self):
+        """A function in which the guest allows no kprobe: said, not kept silent about."""
+        self.load()
+        status, _, err = self.outsight.run(self.vm, "-x", "view=inside", "-qn",
+                                           "fbt::exc_int3:entry { @ = count(); } tick-1 { exit(0); }")
+        self.assertEqual(status, 0, err)
+        self.assertIn("1 probe refused by the guest", err)
+
     def test_view_without_the_module(self):
         """What only one view has fires there."""
         trace = self.outsight.trace(self.vm, "syscall::getppid:entry /execname == \"getppid_loop\"/ { @[view] = count(); }",

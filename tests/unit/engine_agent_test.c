@@ -516,8 +516,77 @@ static void hostile_batches(void **state)
 	enable_fails(f, 0, GA_ARGS + 1, GA_TRACEPOINT);
 	enable_fails(f, 0, 0, GA_OFF);
 	enable_fails(f, 0, 0, GA_KRETPROBE + 1);
+	enable_fails(f, GA_TRACEPOINTS, 0, GA_TRACEPOINT);
+	enable_fails(f, GA_TRACEPOINTS - 1, 0, GA_KPROBE);
 	f->agent = NULL;
 	enable_fails(f, 0, 0, GA_TRACEPOINT);
+	destroy(g);
+}
+
+/* Kprobes: who wants the same has the same slot, all others have their own, and there is an end to them. */
+static void kprobe_slots(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	uint32_t on = 0;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_FBT_ENTRY, "f", "entry");
+		ef_agent_probe(f, probe, GA_TRACEPOINTS, EF_FUNC_A + (i & 1) * 0x100, 6,
+			       i < 3 ? GA_KPROBE : GA_KRETPROBE);
+		ef_ecb(f, probe, c);
+	}
+	ef_enable(f);
+	ef_start(f);
+	for (uint32_t i = 0; i < GA_TRACEPOINTS; i++)
+		assert_int_equal(g->control->slots[i].kind, GA_OFF);
+	for (uint32_t i = GA_TRACEPOINTS; i < GA_SLOTS; i++)
+		on += g->control->slots[i].kind != GA_OFF;
+	assert_int_equal(on, 3); /* the first and the third are one */
+	EF_OK(vp_es_stop(f->es));
+	destroy(g);
+
+	f = ef_create();
+	g = guest_create(f);
+	ef_clause(f, NULL);
+	ef_open(f);
+	for (uint32_t i = 0; i <= GA_KPROBES; i++) {
+		uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_FBT_ENTRY, "f", "entry");
+		ef_agent_probe(f, probe, GA_TRACEPOINTS, EF_FUNC_A + i, 6, GA_KPROBE);
+	}
+	EF_FAILS(OT_ERR_LIMIT, ef_try_enable(f));
+	destroy(g);
+}
+
+/* What a function returned is arg1. */
+static void return_values(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	struct ef_record r[2];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg1));
+	ef_open(f);
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_FBT_RETURN, "f", "return");
+	ef_agent_probe(f, probe, GA_TRACEPOINTS, EF_FUNC_A, 1, GA_KRETPROBE);
+	ef_ecb(f, probe, c);
+	ef_enable(f);
+	ef_start(f);
+	struct ga_record rec = record(77);
+	rec.slot = GA_TRACEPOINTS;
+	rec.nargs = 1;
+	assert_true(emit(g, 0, &rec));
+	wait_for(&g->rings[0]->tail, 1);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, 2), 1);
+	assert_int_equal(ef_u64(r[0].data + 16), 0);
+	assert_int_equal(ef_u64(r[0].data + 24), 77);
 	destroy(g);
 }
 
@@ -547,6 +616,7 @@ int main(void)
 		cmocka_unit_test(another_load),       cmocka_unit_test(another_owner),
 		cmocka_unit_test(dead_owner),         cmocka_unit_test(hostile_records),
 		cmocka_unit_test(hostile_places),     cmocka_unit_test(hostile_batches),
+		cmocka_unit_test(kprobe_slots),       cmocka_unit_test(return_values),
 		cmocka_unit_test(deaf_guest),
 	};
 

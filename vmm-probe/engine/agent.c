@@ -511,3 +511,55 @@ bool vp_agent_gone(const struct vp_es *es)
 
 	return es->agent && listens(es) && (!agent || !__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE));
 }
+
+static bool is_kprobe(const struct vp_probe_rt *p)
+{
+	return p->kind == VP_PROBE_AGENT && p->want != GA_TRACEPOINT;
+}
+
+/* Note which slots are taken by the first @p n probes of @p b; the one that wants what @p probe wants is its.
+ */
+static bool find_slot(const struct vp_batch_rt *b, uint32_t n, bool *used, struct vp_probe_rt *probe)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vp_probe_rt *p = &b->probes[i];
+
+		if (!is_kprobe(p))
+			continue;
+		used[p->slot - GA_TRACEPOINTS] = true;
+		if (p->address == probe->address && p->want == probe->want) {
+			probe->slot = p->slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct ot_err *place_probe(const struct vp_engine *engine, struct vp_batch_rt *b, uint32_t i)
+{
+	bool used[GA_KPROBES] = { false };
+	struct vp_probe_rt *probe = &b->probes[i];
+
+	for (uint32_t s = 0; s < engine->nsessions; s++)
+		for (const struct vp_batch_rt *other = engine->sessions[s]->batches; other;
+		     other = other->next)
+			if (find_slot(other, other->nprobes, used, probe))
+				return NULL;
+	if (find_slot(b, i, used, probe))
+		return NULL;
+	for (uint32_t slot = 0; slot < GA_KPROBES; slot++) {
+		if (used[slot])
+			continue;
+		probe->slot = GA_TRACEPOINTS + slot;
+		return NULL;
+	}
+	return ot_err_new(OT_ERR_LIMIT, "the guest's agent has room for %u functions' probes", GA_KPROBES);
+}
+
+struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_batch_rt *b)
+{
+	for (uint32_t i = 0; i < b->nprobes; i++)
+		if (is_kprobe(&b->probes[i]))
+			OT_TRY(place_probe(engine, b, i));
+	return NULL;
+}

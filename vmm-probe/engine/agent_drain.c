@@ -36,9 +36,11 @@ static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, u
 
 /* What a record says, as probes of the different kinds have it. */
 struct words {
-	uint64_t agent[10];   /* as they came */
-	uint64_t syscall[10]; /* GA_WANT_SYSCALL: the call's arguments, or its result twice */
-	uint64_t number;      /* … and its number */
+	uint64_t agent[10];    /* as they came */
+	uint64_t syscall[10];  /* GA_WANT_SYSCALL: the call's arguments, or its result twice */
+	uint64_t number;       /* … and its number */
+	uint64_t returned[10]; /* a function's result, as a return probe has it; where it returned from is not
+				  known */
 };
 
 static void sort_words(const struct ga_record *rec, struct words *ret)
@@ -48,11 +50,25 @@ static void sort_words(const struct ga_record *rec, struct words *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	memcpy(ret->agent, rec->args, n * sizeof(rec->args[0]));
+	ret->returned[1] = ret->agent[0];
 	ret->number = rec->args[enter ? 1 : 2];
 	if (enter)
 		memcpy(ret->syscall, rec->args + 2, 6 * sizeof(rec->args[0]));
 	else
 		ret->syscall[0] = ret->syscall[1] = rec->args[1];
+}
+
+static const uint64_t *words_for(const struct words *w, enum vp_args args)
+{
+	switch (args) {
+	case VP_ARGS_SYSCALL_ENTRY:
+	case VP_ARGS_SYSCALL_RETURN:
+		return w->syscall;
+	case VP_ARGS_FBT_RETURN:
+		return w->returned;
+	default:
+		return w->agent;
+	}
 }
 
 static bool concerns(const struct vp_ecb *ecb, const struct words *w)
@@ -86,7 +102,7 @@ static void fire_record(const struct vp_agent_map *map, uint32_t vcpu, const str
 			v->event = rec;
 			v->event_ns = when;
 		}
-		v->fired_args = ecb->probe->args == VP_ARGS_AGENT ? words.agent : words.syscall;
+		v->fired_args = words_for(&words, ecb->probe->args);
 		vp_fire_ecb(v, ecb);
 	}
 	if (v) {

@@ -72,8 +72,11 @@ static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_b
 {
 	if (probe->kind != VP_PROBE_AGENT)
 		return NULL;
-	if (!p->head.nagents || probe->slot >= GA_SLOTS || probe->nargs > GA_ARGS || !probe->want ||
-	    probe->want > GA_KRETPROBE || probe->flags & ~(uint32_t)(GA_WANT_DOORBELL | GA_WANT_SYSCALL))
+	bool tracepoint = probe->want == GA_TRACEPOINT;
+
+	if (!p->head.nagents || probe->slot >= GA_SLOTS || tracepoint != (probe->slot < GA_TRACEPOINTS) ||
+	    probe->nargs > GA_ARGS || !probe->want || probe->want > GA_KRETPROBE ||
+	    probe->flags & ~(uint32_t)(GA_WANT_DOORBELL | GA_WANT_SYSCALL))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
 	return NULL;
 }
@@ -263,6 +266,7 @@ static struct ot_err *copy_batch(struct vp_es *es, const struct parts *p, struct
 	b->nsites = p->head.nsites;
 	b->necbs = p->head.necbs;
 	copy_probes(b, p);
+	OT_TRY(vp_agent_place_probes(es->engine, b));
 	OT_TRY(copy_sites(es, b, p));
 	copy_ecbs(es, b, p);
 	return NULL;

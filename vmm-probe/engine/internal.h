@@ -578,6 +578,10 @@ bool vp_any_in(const struct vp_probe_rt *probe);
 OT_MUST_CHECK struct ot_err *vp_agent_update(struct vp_engine *engine);
 void vp_agent_stop(struct vp_engine *engine);
 
+/** Give each kprobe of @p b, not linked in yet, a slot: the one that all others have who want the same. LIMIT: there
+ * is none left. */
+OT_MUST_CHECK struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_batch_rt *b);
+
 /** @p b, not linked in yet, brings another agent: what the session has of the one before is there now. */
 void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b);
 

@@ -174,7 +174,7 @@ struct vp_batch_probe {
 	uint32_t event; /* VM: VP_VM_EVENT() */
 	uint64_t interval_ns;
 	uint64_t address; /* AGENT: where the guest's agent says that it is */
-	uint32_t slot;    /* AGENT: what is to be turned on */
+	uint32_t slot;    /* AGENT: the tracepoint's; else any of the others, the engine chooses */
 	uint32_t nargs;   /* AGENT: words of arguments to pass on */
 	uint32_t want;    /* AGENT: enum ga_kind */
 	uint32_t flags;   /* AGENT: enum ga_want_flags */

@@ -77,16 +77,35 @@ static const struct vp_agent_event *native(const struct vp_guest_agent *agent, c
 	return agent && name && probe->syscall ? event_named(agent, name) : NULL;
 }
 
+/* Functions: by the guest's kprobes. */
+static bool is_function(const struct vp_probe *probe)
+{
+	return !strcmp(probe->provider, "fbt");
+}
+
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe)
 {
 	const char *word = ot_map_gets(&s->options->set, "view");
+	const struct vp_guest_agent *agent;
 
 	if (probe->kind == VP_PROBE_AGENT)
 		return VP_VIEW_INSIDE;
-	if (!word || !strcmp(word, "outside") || !s->nlinks ||
-	    !native(vp_probes_agent(s->links[guest]->probes, NULL), probe))
+	if (!word || !strcmp(word, "outside") || !s->nlinks || probe->kind != VP_PROBE_SITE)
+		return VP_VIEW_OUTSIDE;
+	agent = vp_probes_agent(s->links[guest]->probes, NULL);
+	if (!agent || (!is_function(probe) && !native(agent, probe)))
 		return VP_VIEW_OUTSIDE;
 	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
+}
+
+static void inside_function(const struct vp_probe *probe, struct vp_batch_probe *bp)
+{
+	bool entry = probe->args == VP_ARGS_FBT_ENTRY;
+
+	bp->want = entry ? GA_KPROBE : GA_KRETPROBE;
+	bp->nargs = entry ? 6 : 1;
+	bp->address = probe->gva;
+	bp->slot = GA_TRACEPOINTS;
 }
 
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp)
@@ -94,6 +113,10 @@ void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, 
 	const struct vp_agent_event *event = native(vp_probes_agent(src->link->probes, NULL), probe);
 
 	bp->kind = VP_PROBE_AGENT;
+	if (is_function(probe)) {
+		inside_function(probe, bp);
+		return;
+	}
 	bp->want = GA_TRACEPOINT;
 	if (!event) {
 		bp->slot = probe->agent_slot;
@@ -107,6 +130,36 @@ void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, 
 	/* as agent_abi.h has them */
 	bp->nargs = probe->args == VP_ARGS_SYSCALL_ENTRY ? GA_ARGS : 3;
 	bp->syscall = probe->syscall;
+}
+
+/* What the guest would not take: places where it allows no kprobe, or that it has given up meanwhile. */
+static uint64_t count_refused(struct vp_source *src)
+{
+	const struct vp_guest_agent *agent = vp_probes_agent(src->link->probes, NULL);
+	ot_auto_free struct ga_entry *entries = malloc(GA_SLOTS * sizeof(*entries));
+	uint64_t refused = 0;
+
+	if (!entries || !agent)
+		return 0;
+	struct ot_err *err = vp_guest_read(src->link->guest, vp_gva(agent->header.catalogue_gva), entries,
+					   GA_SLOTS * sizeof(*entries));
+
+	for (size_t i = 0; !err && i < GA_SLOTS; i++)
+		refused += entries[i].error != 0;
+	ot_err_destroy(err);
+	return refused;
+}
+
+struct ot_err *vp_agents_report(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+		uint64_t refused = src->batch_agent.len && !src->gone ? count_refused(src) : 0;
+
+		if (refused)
+			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, refused));
+	}
+	return NULL;
 }
 
 static bool wants_agent(const struct vp_source *src)
@@ -177,12 +230,16 @@ static void add_moved(const struct vp_source *src, const struct vp_guest_agent *
 
 		if (bp.kind != VP_PROBE_AGENT || !probe)
 			continue;
+		bp.provider = bp.module = bp.function = bp.name = 0;
+		if (bp.want != GA_TRACEPOINT) { /* at the same address, whoever plants it */
+			ot_buf_append(out, &bp, sizeof(bp));
+			continue;
+		}
 		e = probe->kind == VP_PROBE_AGENT ? event_named(agent, probe->name) : native(agent, probe);
 		if (!e)
 			continue;
 		bp.slot = e->slot;
 		bp.address = e->address;
-		bp.provider = bp.module = bp.function = bp.name = 0;
 		ot_buf_append(out, &bp, sizeof(bp));
 	}
 }

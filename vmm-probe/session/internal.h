@@ -148,6 +148,8 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp);
 /** What an engine must know of the guest's agent, if something of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_source *src);
+/** Report how many probes the guest's agent would not turn on. */
+OT_MUST_CHECK struct ot_err *vp_agents_report(struct vp_session *s);
 /** The guest has unloaded its agent: if there is another now, go on with that one. */
 OT_MUST_CHECK struct ot_err *vp_agents_look(struct vp_session *s);
 /** The sites of the agent's calls, appended to the batch. */

@@ -104,7 +104,7 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	s->next_status_ns = now + s->options->statusrate_ns;
 	s->next_clean_ns = now + s->options->cleanrate_ns;
 	s->next_kernel_ns = now + OT_NS_PER_SEC;
-	return NULL;
+	return vp_agents_report(s);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
