@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a hostile guest can put where its agent has things. In the operator's process: the header and the
+ * catalogue. In the engine: records, the ring's words and the clock's marks, with a session that asks for all
+ * that a record says. What must hold: nothing is touched but the guest's own memory, and each visit ends.
+ *
+ *   input: struct ga_header | struct ga_entry, as much as there is of it; and the same bytes as records
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "guest-agent/agent_abi.h"
+#include "tests/unit/engine_fixture.h"
+#include "vmm-probe/guest/agent.h"
+
+#define TOKEN   0x5500ull
+#define RECORDS 64u
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* --- the operator's process -------------------------------------------------------------------------- */
+
+static void check_header(const uint8_t *data, size_t size)
+{
+	struct ga_header h = { .magic = GA_MAGIC };
+
+	/* The magic is given, so that what is behind it is looked at. */
+	if (size)
+		memcpy((uint8_t *)&h + 8, data, size < sizeof(h) - 8 ? size : sizeof(h) - 8);
+	struct ot_err *err = vp_agent_check_header(&h);
+
+	if (!err && (h.version != GA_VERSION || h.nslots != GA_SLOTS || h.token & 0xff))
+		abort();
+	ot_err_destroy(err);
+}
+
+static void check_entry(const uint8_t *data, size_t size)
+{
+	struct ga_entry e = { 0 };
+	struct vp_agent_event event;
+
+	memcpy(&e, data, size < sizeof(e) ? size : sizeof(e));
+	if (!vp_agent_check_entry(&e, (uint32_t)size, &event))
+		return;
+	if (!memchr(event.name, 0, sizeof(event.name)) || !*event.name || event.slot >= GA_TRACEPOINTS)
+		abort();
+}
+
+/* --- the engine ---------------------------------------------------------------------------------------- */
+
+struct world {
+	struct ef *f;
+	struct ga_header *header;
+	struct ga_control *control;
+	struct ga_ring *ring;
+	uint64_t head;
+};
+
+static void *obey(void *arg)
+{
+	struct world *w = arg;
+	const struct timespec pause = { .tv_nsec = 1000000 };
+
+	for (;;) {
+		__atomic_store_n(&w->header->applied,
+				 __atomic_load_n(&w->control->generation, __ATOMIC_ACQUIRE),
+				 __ATOMIC_RELEASE);
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}
+
+static uint64_t pages(struct ef *f, size_t size)
+{
+	uint64_t first = vp_fake_page(f->fake);
+
+	for (size_t done = VP_FAKE_PAGE; done < size; done += VP_FAKE_PAGE)
+		vp_fake_page(f->fake);
+	return first;
+}
+
+static void enable(struct ef *f, uint32_t slot, uint32_t args, uint32_t want, uint32_t clause)
+{
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, args, "", "event");
+
+	ef_agent_probe(f, probe, slot, EF_FUNC_A, GA_ARGS, want);
+	ef_ecb(f, probe, clause);
+}
+
+static struct world *make_world(void)
+{
+	static struct world w;
+	static struct vp_batch_agent place = { .token = TOKEN, .tsc_khz = 1000000 };
+	pthread_t thread;
+	struct ef *f = ef_create();
+
+	w.f = f;
+	place.header_gpa = pages(f, sizeof(*w.header));
+	place.control_gpa = pages(f, sizeof(*w.control));
+	place.rings[0].gpa = pages(f, sizeof(*w.ring) + RECORDS * sizeof(struct ga_record));
+	place.rings[0].records = RECORDS;
+	w.header = vp_fake_ram(f->fake, place.header_gpa);
+	w.control = vp_fake_ram(f->fake, place.control_gpa);
+	w.ring = vp_fake_ram(f->fake, place.rings[0].gpa);
+	w.header->magic = GA_MAGIC;
+	w.header->state = GA_LIVE;
+	w.control->owner = TOKEN;
+	f->agent = &place;
+	uint32_t c = ef_clause(f, NULL);
+	ef_key(f, c, ef_string_var(f, DIF_VAR_execname));
+	ef_key(f, c, ef_var(f, DIF_VAR_uid));
+	ef_key(f, c, ef_var(f, DIF_VAR_ipl));
+	ef_key(f, c, ef_var(f, DIF_VAR_timestamp));
+	ef_key(f, c, ef_var(f, DIF_VAR_arg7));
+	ef_agg(f, c, DIF_AGG_count, NULL, 5);
+	ef_open(f);
+	enable(f, 0, VP_ARGS_AGENT, GA_TRACEPOINT, c);
+	enable(f, 1, VP_ARGS_SYSCALL_ENTRY, GA_TRACEPOINT, c);
+	enable(f, 2, VP_ARGS_SYSCALL_RETURN, GA_TRACEPOINT, c);
+	enable(f, GA_TRACEPOINTS, VP_ARGS_FBT_RETURN, GA_KRETPROBE, c);
+	ef_enable(f);
+	if (pthread_create(&thread, NULL, obey, &w))
+		abort();
+	ef_start(f);
+	return &w;
+}
+
+static void put_record(struct world *w, const uint8_t *data, size_t size)
+{
+	struct ga_record *at = &w->ring->records[w->head % RECORDS];
+
+	memcpy((uint8_t *)at + 8, data, size < sizeof(*at) - 8 ? size : sizeof(*at) - 8);
+	if (size & 1) /* else whatever slot the bytes name */
+		at->slot = size & 2 ? GA_TRACEPOINTS : size >> 2 & 3;
+	__atomic_store_n(&at->seq, ++w->head, __ATOMIC_RELEASE);
+}
+
+static void run_engine(struct world *w, const uint8_t *data, size_t size)
+{
+	struct vp_engine *engine = vp_fake_engine(w->f->fake);
+	size_t step = sizeof(struct ga_record) - 8;
+
+	w->ring->lost += size;
+	if (size >= 24) {
+		memcpy(&w->header->clock_before, data, 8);
+		memcpy(&w->header->clock_after, data + 8, 8);
+		w->header->clock_seq += data[16] & 3;
+	}
+	for (size_t i = 0; i < RECORDS / 2 && i * step < size; i++)
+		put_record(w, data + i * step, size - i * step);
+	vp_engine_visit(engine, 0);
+	if (__atomic_load_n(&w->ring->tail, __ATOMIC_ACQUIRE) != w->head)
+		abort();
+	ef_switch(w->f);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct world *w;
+
+	if (!w)
+		w = make_world();
+	check_header(data, size);
+	check_entry(data, size);
+	run_engine(w, data, size);
+	return 0;
+}
