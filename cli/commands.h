@@ -12,4 +12,7 @@ int cli_cmd_guests(int argc, char **argv);
 /** outsight doctor: what this host can do. 0: guests can be traced here. */
 int cli_cmd_doctor(int argc, char **argv);
 
+/** outsight compare [dtrace options]: what a program sees from outside and from inside, side by side. */
+int cli_cmd_compare(int argc, char **argv);
+
 #endif

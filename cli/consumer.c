@@ -302,7 +302,7 @@ static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
 	struct cli_consumer *c = arg;
 
 	OT_TRY(check_patience(c));
-	return cli_aggs_add(&c->aggs, &c->printer, agg);
+	return cli_aggs_add(c->compare && agg->ecb->inside ? &c->inside : &c->aggs, &c->printer, agg);
 }
 
 static struct ot_err *on_fault(void *arg, const struct vp_fault_info *fault)
@@ -349,12 +349,14 @@ struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opt
 	for (uint32_t i = 0; i < prog->nclauses; i++)
 		c->has_error_clause |= !strcmp(prog->clauses[i].probe.name, "ERROR") ||
 				       prog->clauses[i].probe.id == DIF_PROBE_ERROR;
+	OT_TRY(cli_aggs_init(&c->inside, prog));
 	return cli_aggs_init(&c->aggs, prog);
 }
 
 void cli_consumer_deinit(struct cli_consumer *c)
 {
 	cli_aggs_deinit(&c->aggs);
+	cli_aggs_deinit(&c->inside);
 	ot_map_deinit(&c->by_action);
 	ot_arena_deinit(&c->formats);
 	free(c->held_data);
@@ -374,5 +376,6 @@ struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 struct ot_err *cli_consumer_finish(struct cli_consumer *c)
 {
 	OT_TRY(print_held(c, NULL));
-	return cli_print_aggregations(&c->printer, &c->aggs);
+	return c->compare ? cli_print_comparison(&c->printer, &c->aggs, &c->inside)
+			  : cli_print_aggregations(&c->printer, &c->aggs);
 }

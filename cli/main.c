@@ -13,6 +13,7 @@ static const struct {
 	{ "run", cli_cmd_run },
 	{ "guests", cli_cmd_guests },
 	{ "doctor", cli_cmd_doctor },
+	{ "compare", cli_cmd_compare },
 };
 
 static int run_dtrace(int argc, char **argv)

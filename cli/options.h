@@ -44,6 +44,7 @@ struct cli_invocation {
 	bool plan;         /* --plan */
 	bool from_boot;    /* -A */
 	bool verbose;      /* -v */
+	bool compare;      /* the two views side by side */
 };
 
 #define CLI_GO_ON (-1)

@@ -233,6 +233,7 @@ static int enable(struct run *r)
 	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->out);
 	if (err)
 		return cli_fail(err, NULL);
+	r->consumer.compare = r->inv->compare;
 	r->consumer.printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
 	if (r->procs.count)
 		r->consumer.printer.target_pid = (uint64_t)r->procs.items[0].pid;

@@ -10,7 +10,7 @@ import time
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib import agent as ga
-from lib.outsight import keyed, numbers
+from lib.outsight import Trace, keyed, numbers
 from lib.scenario import Scenario, main
 
 GETPPID = 110
@@ -120,6 +120,23 @@ class Views(AgentScenario):
         self.assertEqual(inside, [row[1:] for row in rows if row[0] == "outside"], trace.story())
         self.assertIn(("entry", "some-file", "8192", "7"), inside, trace.story())
         self.assertIn(("return", "result", "8192", "7"), inside, trace.story())
+
+    def test_compare(self):
+        """One table: key, outside, inside, difference. What only one view has is 0 in the other."""
+        self.load()
+        program = ('syscall::getppid:entry /execname == "getppid_loop"/ { @[probefunc] = count(); } '
+                   'sdt:raw_syscalls::sys_exit /execname == "getppid_loop" && args[1] == 12345/ { @["never"] = count(); } '
+                   'syscall::write:entry /view == "outside" && execname == "getppid_loop"/ { @["one sided"] = count(); }')
+        trace = Trace(self.outsight.binary, ["compare", "-g", self.vm.name, "-q", "-n", 'BEGIN { printf("tracing\\n"); }',
+                                             "-n", program], self.outsight.environment(self.vm)).wait_for("tracing")
+        self.vm.check("getppid_loop 4 5000")
+        trace.stop()
+        rows = [line.split() for line in trace.lines]
+        self.assertIn(["outside", "inside", "difference"], rows, trace.story())
+        self.assertIn(["getppid", "20000", "20000", "+0"], rows, trace.story())
+        sided = next(row for row in rows if row[:2] == ["one", "sided"])
+        self.assertEqual(int(sided[2]), -int(sided[4]))
+        self.assertEqual(sided[3], "0")
 
     def test_refused_by_the_guest(self):
         """A function in which the guest allows no kprobe: said, not kept silent about."""

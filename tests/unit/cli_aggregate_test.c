@@ -207,6 +207,30 @@ static void test_printa(void **state)
 	teardown(&f);
 }
 
+/* Two views of one program: a row for each key of either, and the difference. */
+static void test_comparison(void **state)
+{
+	struct fixture outside, inside;
+	char expected[512];
+
+	(void)state;
+	setup(&outside, DIF_AGG_count, DIF_AGG_sum);
+	setup(&inside, DIF_AGG_count, DIF_AGG_sum);
+	for (int i = 0; i < 3; i++)
+		add(&outside, 0, "a", 1, 1);
+	add(&outside, 0, "b", 2, 1);
+	add(&inside, 0, "a", 1, 1);
+	add(&inside, 0, "c", 3, 1);
+	assert_null(cli_print_comparison(&outside.o.p, &outside.aggs, &inside.aggs));
+	snprintf(expected, sizeof(expected),
+		 "%61s %16s %16s %16s\n%s%9d %16d %16d %16s\n%s%9d %16d %16d %16s\n%s%9d %16d %16d %16s\n",
+		 "", "outside", "inside", "difference", NAME("c"), 3, 0, 1, "+1", NAME("b"), 2, 1, 0, "-1",
+		 NAME("a"), 1, 3, 1, "-2");
+	output_is(&outside.o, expected);
+	teardown(&inside);
+	teardown(&outside);
+}
+
 static void test_agghist(void **state)
 {
 	struct fixture f;
@@ -247,7 +271,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merge_and_order), cmocka_unit_test(test_clear_normalize_trunc),
 		cmocka_unit_test(test_values),          cmocka_unit_test(test_printa),
-		cmocka_unit_test(test_agghist),         cmocka_unit_test(test_many_keys),
+		cmocka_unit_test(test_agghist),         cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_many_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,7 @@ struct vp_enabled {
 	const struct dif_clause *clause;
 	const struct dif_clause_layout *layout;
 	const struct vp_probe *probe;
+	bool inside; /* as the guest's agent has it */
 };
 
 struct vp_record {
