@@ -114,6 +114,7 @@ static const struct {
 	[VP_DROP_SPECBUSY] = { "SPECBUSY", "failed speculation", "", false },
 	[VP_DROP_SPECUNAVAIL] = { "SPECUNAVAIL", "failed speculation", "", false },
 	[VP_DROP_AGENT] = { "AGENT", "event", " lost in the guest's agent", true },
+	[VP_DROP_MISSED] = { "MISSED", "kprobe hit", " missed by the guest", false },
 	[VP_DROP_REFUSED] = { "REFUSED", "probe", " refused by the guest", false },
 	[VP_DROP_SITES] = { "SITES", "probe site", " lost: the guest changed its text there", false },
 };

@@ -132,32 +132,51 @@ void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, 
 	bp->syscall = probe->syscall;
 }
 
-/* What the guest would not take: places where it allows no kprobe, or that it has given up meanwhile. */
-static uint64_t count_refused(struct vp_source *src)
+/* What the guest says of its probes: places where it allows no kprobe, or that it has given up meanwhile; and
+ * hits that its kprobes could not take. */
+struct troubles {
+	uint64_t refused, missed;
+};
+
+static struct troubles read_troubles(struct vp_source *src)
 {
 	const struct vp_guest_agent *agent = vp_probes_agent(src->link->probes, NULL);
 	ot_auto_free struct ga_entry *entries = malloc(GA_SLOTS * sizeof(*entries));
-	uint64_t refused = 0;
+	struct troubles t = { 0 };
 
-	if (!entries || !agent)
-		return 0;
+	/* Of an agent that was loaded anew the catalogue is elsewhere; its numbers begin at 0 again. */
+	if (!entries || !agent || src->gone || src->agent_gone || src->agent_moved || !src->batch_agent.len)
+		return t;
 	struct ot_err *err = vp_guest_read(src->link->guest, vp_gva(agent->header.catalogue_gva), entries,
 					   GA_SLOTS * sizeof(*entries));
 
-	for (size_t i = 0; !err && i < GA_SLOTS; i++)
-		refused += entries[i].error != 0;
+	for (size_t i = 0; !err && i < GA_SLOTS; i++) {
+		t.refused += entries[i].error != 0;
+		t.missed += entries[i].missed;
+	}
 	ot_err_destroy(err);
-	return refused;
+	return t;
 }
 
-struct ot_err *vp_agents_report(struct vp_session *s)
+struct ot_err *vp_agents_started(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
-		uint64_t refused = src->batch_agent.len && !src->gone ? count_refused(src) : 0;
+		struct troubles t = read_troubles(&s->sources[i]);
 
-		if (refused)
-			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, refused));
+		s->sources[i].agent_missed = t.missed;
+		if (t.refused)
+			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, t.refused));
+	}
+	return NULL;
+}
+
+struct ot_err *vp_agents_stopped(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nsources; i++) {
+		uint64_t before = s->sources[i].agent_missed, now = read_troubles(&s->sources[i]).missed;
+
+		if (now > before)
+			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_MISSED, 0, now - before));
 	}
 	return NULL;
 }
@@ -272,6 +291,7 @@ static struct ot_err *look(struct vp_source *src)
 	struct ot_err *err = vp_guest_agent_read(src->link->guest, &agent);
 
 	if (!err) {
+		src->agent_moved = true;
 		err = enable_moved(src, &agent);
 		vp_guest_agent_deinit(&agent);
 	}

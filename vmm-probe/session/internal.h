@@ -56,7 +56,9 @@ struct vp_source {
 	struct vp_patching patching; /* as the engine last said */
 	uint64_t lost_seen;          /* … of which so many sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
-	bool agent_gone; /* the guest has unloaded its agent */
+	bool agent_gone;       /* the guest has unloaded its agent */
+	bool agent_moved;      /* … and loaded it again */
+	uint64_t agent_missed; /* hits that its kprobes had missed before the session */
 };
 
 /* A tick-n, or a profile-n where there is no guest: fired by this process. */
@@ -148,8 +150,9 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp);
 /** What an engine must know of the guest's agent, if something of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_source *src);
-/** Report how many probes the guest's agent would not turn on. */
-OT_MUST_CHECK struct ot_err *vp_agents_report(struct vp_session *s);
+/** Report how many probes the guest's agent would not turn on; and, at the end, how many hits its kprobes missed. */
+OT_MUST_CHECK struct ot_err *vp_agents_started(struct vp_session *s);
+OT_MUST_CHECK struct ot_err *vp_agents_stopped(struct vp_session *s);
 /** The guest has unloaded its agent: if there is another now, go on with that one. */
 OT_MUST_CHECK struct ot_err *vp_agents_look(struct vp_session *s);
 /** The sites of the agent's calls, appended to the batch. */

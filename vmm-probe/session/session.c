@@ -104,7 +104,7 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	s->next_status_ns = now + s->options->statusrate_ns;
 	s->next_clean_ns = now + s->options->cleanrate_ns;
 	s->next_kernel_ns = now + OT_NS_PER_SEC;
-	return vp_agents_report(s);
+	return vp_agents_started(s);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -219,6 +219,7 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 	uint64_t none[10] = { 0 };
 
 	OT_TRY(stop_guests(s));
+	OT_TRY(vp_agents_stopped(s));
 	if (s->nlinks)
 		OT_TRY(vp_drain(s, true, false));
 	if (s->host_es) {
