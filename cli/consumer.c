@@ -302,7 +302,7 @@ static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
 	struct cli_consumer *c = arg;
 
 	OT_TRY(check_patience(c));
-	return cli_aggs_add(c->compare && agg->ecb->inside ? &c->inside : &c->aggs, &c->printer, agg);
+	return cli_aggs_add(c->compare && agg->inside ? &c->inside : &c->aggs, &c->printer, agg);
 }
 
 static struct ot_err *on_fault(void *arg, const struct vp_fault_info *fault)

@@ -285,6 +285,17 @@ static struct ot_err *trace_loop(struct run *r, enum vp_session_state *state)
 }
 
 /* Stop, print the rest. Impatient users get neither. */
+/* How well times of the two views can be compared. */
+static void print_clock(struct run *r)
+{
+	uint64_t bound = vp_session_agent_bound(r->session);
+
+	if (bound)
+		fprintf(r->out, "\ntimes inside are exact to %llu ns\n", (unsigned long long)bound);
+	else
+		fputs("\nnothing was timed inside\n", r->out);
+}
+
 static struct ot_err *finish(struct run *r)
 {
 	struct ot_err *err;
@@ -304,6 +315,8 @@ static struct ot_err *finish(struct run *r)
 	read_signals(r);
 	if (r->interrupts < 2)
 		OT_TRY(cli_consumer_finish(&r->consumer));
+	if (r->inv->compare)
+		print_clock(r);
 	return cli_consumer_flush(&r->consumer);
 }
 

@@ -251,6 +251,44 @@ static void inside_comes_first(void **state)
 	destroy(g);
 }
 
+/* One key on two views is two entries, and the client can tell them apart. */
+static void views_are_kept_apart(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	const uint64_t *words;
+	const uint8_t *key;
+	uint64_t counted[2] = { 0 };
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_key(f, c, ef_int(f, 5));
+	ef_agg(f, c, DIF_AGG_count, NULL, 1);
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	enable(f, c);
+	ef_start(f);
+	__atomic_store_n(&g->stop, true, __ATOMIC_RELEASE);
+	pthread_join(g->thread, NULL);
+	struct ga_record rec = record(1);
+	for (int i = 0; i < 3; i++)
+		assert_true(emit(g, 0, &rec));
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	ef_switch(f);
+	for (uint32_t n = 0; n < 2; n++) {
+		uint32_t id;
+		assert_true(ef_agg_entry(f, 0, n, &key, &words));
+		memcpy(&id, key - sizeof(id), sizeof(id));
+		assert_int_equal(id & ~VP_AGG_INSIDE, 1);
+		counted[!!(id & VP_AGG_INSIDE)] += words[0];
+	}
+	assert_int_equal(counted[0], 1);
+	assert_int_equal(counted[1], 3);
+	g->stop = false;
+	assert_int_equal(pthread_create(&g->thread, NULL, play, g), 0);
+	destroy(g);
+}
+
 /* What was in the rings when the session ends counts. */
 static void stop_takes_all(void **state)
 {
@@ -369,6 +407,57 @@ static void another_load(void **state)
 	wait_for(&g->rings[0]->tail, 2);
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 1);
+	destroy(g);
+}
+
+/* A mark is a moment between two readings of the guest's counter: from then on its times are ours, to half
+ * their distance. */
+static void clock_is_mapped(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	struct vp_msg_switch_reply reply = { 0 };
+	struct ef_record r[2];
+	struct timespec t;
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_timestamp));
+	ef_open(f);
+	ef_probe(f, VP_PROBE_AGENT_CALL, VP_ARGS_NONE, "", "");
+	ef_site(f, EF_FUNC_B, EF_FUNC_B);
+	((struct vp_batch_site *)(void *)f->sites.data)->agent = VP_AGENT_CALL_MARK;
+	enable(f, c);
+	ef_start(f);
+	assert_int_equal(ef_switch(f).agent_bound_ns, 0);
+	__atomic_store_n(&g->stop, true, __ATOMIC_RELEASE);
+	pthread_join(g->thread, NULL);
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	uint64_t now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	/* The guest's counter, of a nanosecond a tick, began five seconds ago. */
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_B));
+	__atomic_store_n(&g->header->clock_seq, 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->header->clock_before, 5000000000ull - 1000, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->header->clock_after, 5000000000ull + 1000, __ATOMIC_RELEASE);
+	__atomic_store_n(&g->header->clock_seq, 2, __ATOMIC_RELEASE);
+	for (int i = 0; i < 10000 && !reply.agent_bound_ns; i++) {
+		nap();
+		reply = ef_switch(f);
+	}
+	assert_int_equal(reply.agent_bound_ns, 1001); /* told rounded up */
+	struct ga_record rec = record(1);
+	rec.tsc = 5000000000ull - 3000000; /* 3 ms before the mark */
+	assert_true(emit(g, 0, &rec));
+	vp_engine_visit(vp_fake_engine(f->fake), 0);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, 2), 1);
+	uint64_t when = ef_u64(r[0].data + 16);
+	assert_int_equal(when, r[0].time_ns);
+	assert_true(when + 3000000 >= now && when + 3000000 < now + 1000000000);
+	assert_true(when < now + 1000000000 - 3000000);
+	g->stop = false;
+	assert_int_equal(pthread_create(&g->thread, NULL, play, g), 0);
 	destroy(g);
 }
 
@@ -610,14 +699,15 @@ static void deaf_guest(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(owned_while_in_use), cmocka_unit_test(records_fire),
-		cmocka_unit_test(inside_comes_first), cmocka_unit_test(stop_takes_all),
-		cmocka_unit_test(losses_are_counted), cmocka_unit_test(closing_lets_go),
-		cmocka_unit_test(another_load),       cmocka_unit_test(another_owner),
-		cmocka_unit_test(dead_owner),         cmocka_unit_test(hostile_records),
-		cmocka_unit_test(hostile_places),     cmocka_unit_test(hostile_batches),
-		cmocka_unit_test(kprobe_slots),       cmocka_unit_test(return_values),
-		cmocka_unit_test(deaf_guest),
+		cmocka_unit_test(owned_while_in_use),   cmocka_unit_test(records_fire),
+		cmocka_unit_test(inside_comes_first),   cmocka_unit_test(stop_takes_all),
+		cmocka_unit_test(views_are_kept_apart), cmocka_unit_test(losses_are_counted),
+		cmocka_unit_test(closing_lets_go),      cmocka_unit_test(another_load),
+		cmocka_unit_test(another_owner),        cmocka_unit_test(dead_owner),
+		cmocka_unit_test(hostile_records),      cmocka_unit_test(hostile_places),
+		cmocka_unit_test(hostile_batches),      cmocka_unit_test(kprobe_slots),
+		cmocka_unit_test(return_values),        cmocka_unit_test(deaf_guest),
+		cmocka_unit_test(clock_is_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

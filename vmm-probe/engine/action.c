@@ -132,7 +132,8 @@ static enum vp_step_result aggregate(struct vp_es_vcpu *v, const struct vp_step 
 		if (*f != DIF_FAULT_NONE)
 			return VP_STEP_FAULT;
 	}
-	memcpy(v->tuple, &a->aggid, sizeof(a->aggid));
+	const uint32_t id = v->event ? a->aggid | VP_AGG_INSIDE : a->aggid;
+	memcpy(v->tuple, &id, sizeof(id));
 	size_t before = tab->used;
 	uint64_t *words = tab->mem ? dif_aggtab_lookup(tab, step->agg, (enum dif_agg_kind)a->kind, a->arg,
 						       v->tuple, v->ecb->epid)

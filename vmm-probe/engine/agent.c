@@ -505,6 +505,16 @@ void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b)
 			old->sites[i].agent = VP_AGENT_CALL_NONE;
 }
 
+uint64_t vp_agent_bound(const struct vp_es *es)
+{
+	const struct vp_agent *agent = es->engine->agent;
+
+	if (!agent || !listens(es) || !__atomic_load_n(&agent->clock.known, __ATOMIC_ACQUIRE))
+		return 0;
+	/* 0 is not known; the shortest mark takes longer than a nanosecond. */
+	return __atomic_load_n(&agent->clock.bound_ns, __ATOMIC_ACQUIRE) + 1;
+}
+
 bool vp_agent_gone(const struct vp_es *es)
 {
 	const struct vp_agent *agent = es->engine->agent;

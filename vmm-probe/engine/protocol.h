@@ -251,6 +251,10 @@ struct vp_vcpu_status {
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 
+/* In the number of the aggregation, with which a tuple in an aggregation half begins: what the guest's agent saw. So
+ * the two views of one key are two entries. */
+#define VP_AGG_INSIDE 0x80000000u
+
 /*
  * A fault, as a record in the principal half: what the consumer prints as "error on enabled probe
  * ID …". It stands where the clause's own record would have been.
@@ -299,6 +303,7 @@ struct vp_msg_switch_reply {
 	uint32_t pad;
 	struct vp_patching patching; /* since the session was started */
 	struct vp_overload overload;
+	uint64_t agent_bound_ns; /* how far the time of an event inside may be off; 0: not known */
 };
 
 enum {

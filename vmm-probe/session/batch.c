@@ -153,7 +153,6 @@ static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *pro
 		.clause = &s->prog->clauses[e->clause],
 		.layout = &s->layouts[e->clause],
 		.probe = probe,
-		.inside = inside,
 	};
 	s->nenabled++;
 	e->inside = inside;

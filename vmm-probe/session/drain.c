@@ -195,7 +195,7 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uin
 		for (uint32_t i = 0; i < ecb->layout->naggs; i++) {
 			const struct dif_agg_layout *l = &ecb->layout->aggs[i];
 			const struct dif_action *action = &ecb->clause->actions[l->action];
-			if (action->aggid != aggid || l->tuple_size != entry.tuple_size ||
+			if (action->aggid != (aggid & ~VP_AGG_INSIDE) || l->tuple_size != entry.tuple_size ||
 			    l->nwords != entry.nwords || l->shape != entry.shape)
 				continue;
 			struct vp_aggregate agg = {
@@ -205,6 +205,7 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uin
 				.cpu = cpu,
 				.tuple = entry.tuple,
 				.words = entry.words,
+				.inside = aggid & VP_AGG_INSIDE,
 			};
 			OT_TRY(s->sink.aggregate(s->sink.arg, &agg));
 			break;
@@ -256,6 +257,8 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 	else
 		OT_TRY(vp_es_switch(s->host_es, &reply));
 	src->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
+	if (reply.agent_bound_ns)
+		src->agent_bound_ns = reply.agent_bound_ns;
 	if (reply.flags & VP_SWITCH_FILLED)
 		s->exited = true; /* the fill policy ends a session as exit(0) does */
 	src->patching = reply.patching;

@@ -59,7 +59,6 @@ struct vp_enabled {
 	const struct dif_clause *clause;
 	const struct dif_clause_layout *layout;
 	const struct vp_probe *probe;
-	bool inside; /* as the guest's agent has it */
 };
 
 struct vp_record {
@@ -112,6 +111,7 @@ struct vp_aggregate {
 	uint32_t cpu;
 	const uint8_t *tuple;  /* layout->keys[].offset count from here */
 	const uint64_t *words; /* layout->nwords of them, to be merged with dif_agg_merge() */
+	bool inside;           /* seen by the guest's agent */
 };
 
 /* Where data goes. Called from vp_session_poll() and vp_session_stop(), in this order at each
@@ -170,6 +170,10 @@ OT_MUST_CHECK struct ot_err *vp_session_flush(struct vp_session *s);
 
 /** Take sites out, drain, fire END, hand everything out. */
 OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
+
+/** By how much the time of an event inside a guest may be off, the worst of all guests; 0: nothing was seen inside, or
+ * the clocks were not compared. */
+uint64_t vp_session_agent_bound(const struct vp_session *s);
 
 /** exit()'s status; 0 when it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
