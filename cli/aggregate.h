@@ -100,8 +100,8 @@ OT_MUST_CHECK struct ot_err *cli_agg_sort(const struct cli_agg *agg, const struc
 OT_MUST_CHECK struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const uint32_t *ids,
 					unsigned nids, const struct dif_format *fmt);
 
-/** Every aggregation of both as one table: key, outside, inside, and how much more there is inside. Of histograms
- * one below the other. */
+/** Every aggregation of both as one table: key, outside, inside, and how much more there is inside. Of
+ * histograms one below the other. */
 OT_MUST_CHECK struct ot_err *cli_print_comparison(struct cli_printer *p, struct cli_aggs *outside,
 						  struct cli_aggs *inside);
 

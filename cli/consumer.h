@@ -13,8 +13,8 @@ struct cli_consumer {
 	struct dif_options *opts;
 	const char *out_name; /* for messages: -o's file or "<stdout>" */
 	struct cli_aggs aggs;
-	bool compare;           /* set before any data comes: aggregations are kept apart by view */
-	struct cli_aggs inside; /* … what the guest's agent saw */
+	bool compare;            /* set before any data comes: aggregations are kept apart by view */
+	struct cli_aggs inside;  /* … what the guest's agent saw */
 	struct ot_arena formats; /* parsed ones, and the map's values */
 	struct ot_map by_action; /* action → its parsed format */
 	bool heading_printed;

@@ -218,11 +218,10 @@ static void bad_values(void **state)
 		{ "incdir", NULL },        { "ldpath", NULL },        { "libdir", NULL },
 		{ "objcopypath", NULL },   { "setenv", NULL },        { "stdc", "x" },
 		{ "undef", NULL },         { "unsetenv", "" },        { "trap", "int3" },
-		{ "view", NULL },          { "view", "above" },
-		{ "trap", NULL },          { "cppargs", NULL },       { "preallocate", "" },
-		{ "maxcost", NULL },       { "maxcost", "101" },      { "maxcost", "-1" },
-		{ "maxcost", "5%%" },      { "maxcost", "" },         { "maxcost", "1.5" },
-		{ "maxcost", "5k" },
+		{ "view", NULL },          { "view", "above" },       { "trap", NULL },
+		{ "cppargs", NULL },       { "preallocate", "" },     { "maxcost", NULL },
+		{ "maxcost", "101" },      { "maxcost", "-1" },       { "maxcost", "5%%" },
+		{ "maxcost", "" },         { "maxcost", "1.5" },      { "maxcost", "5k" },
 	};
 
 	(void)state;

@@ -470,7 +470,8 @@ void ef_interval(struct ef *f, uint32_t probe, uint64_t ns)
 	probe_at(f, probe)->interval_ns = ns;
 }
 
-void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs, uint32_t want)
+void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs,
+		    uint32_t want)
 {
 	struct vp_batch_probe *p = probe_at(f, probe);
 

@@ -85,7 +85,7 @@ struct ef {
 	/* the batch being built */
 	struct ot_buf probes, sites, ecbs, strings;
 	uint32_t nprobes, nsites, necbs, next_epid, next_probe_id;
-	uint32_t clause_of[64]; /* by EPID */
+	uint32_t clause_of[64];             /* by EPID */
 	const struct vp_batch_agent *agent; /* the test's; NULL */
 };
 
@@ -137,7 +137,8 @@ void ef_probe_id(struct ef *f, uint32_t probe, uint32_t id);
 void ef_event(struct ef *f, uint32_t probe, uint32_t event); /* of VP_PROBE_VM */
 void ef_interval(struct ef *f, uint32_t probe, uint64_t ns);
 /** Make a probe one of the guest's agent. */
-void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs, uint32_t want);
+void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs,
+		    uint32_t want);
 /** A site of the last probe, with the bytes that memory has there. */
 void ef_site(struct ef *f, uint64_t gva, uint64_t function);
 /** An ECB; its EPID. */

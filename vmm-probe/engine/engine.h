@@ -205,8 +205,8 @@ struct vp_backend_ops {
 	/* Any thread. */
 	void (*patching)(void *backend, struct vp_patching *ret);
 
-	/* Optional: without, there are no vm probes. Names of the statistics that it has of each vCPU; how many. Any
-	 * time. */
+	/* Optional: without, there are no vm probes. Names of the statistics that it has of each vCPU; how
+	 * many. Any time. */
 	uint32_t (*vm_stats)(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
 	/* With it. The one at @index; 0: can't be had. */
 	uint64_t (*vm_stat)(void *backend, uint32_t vcpu, uint32_t index);
@@ -268,9 +268,10 @@ bool vp_site_text_locked(const struct vp_site *site);
 /** A sample that request_sample() asked for. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
 
-/** Something happened to a vCPU that vm probes fire on: to be called for the kinds in plan->vm_events. @p event:
- * VP_VM_EVENT(). Hit path. */
-void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const uint64_t args[10], void *ctx);
+/** Something happened to a vCPU that vm probes fire on: to be called for the kinds in plan->vm_events. @p
+ * event: VP_VM_EVENT(). Hit path. */
+void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const uint64_t args[10],
+		  void *ctx);
 
 /** A visit that request_visit() asked for. Hit path. */
 void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu);

@@ -127,7 +127,7 @@ struct vp_probe_rt {
 	const char *provider, *module, *function, *name;
 	uint64_t func_gva; /* of its sites */
 	uint64_t interval_ns;
-	uint32_t event; /* of a vm probe */
+	uint32_t event;   /* of a vm probe */
 	uint64_t address; /* AGENT */
 	uint32_t slot, nargs, want, flags, syscall;
 	uint32_t first_site, nsites;
@@ -239,9 +239,9 @@ struct vp_es_vcpu {
 	uint64_t hit;             /* sequence word of the hit in which it began */
 	struct vp_es_vcpu *chain; /* sessions that this hit has entered */
 	uint32_t half;
-	void *ctx;                  /* the backend's; NULL: fired by hand, without registers */
-	uint64_t site_gva;          /* 0: no site */
-	const uint64_t *fired_args; /* of a probe without site; NULL */
+	void *ctx;                     /* the backend's; NULL: fired by hand, without registers */
+	uint64_t site_gva;             /* 0: no site */
+	const uint64_t *fired_args;    /* of a probe without site; NULL */
 	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires outside */
 	uint64_t event_ns;             /* … and when it was */
 	const struct vp_ecb *ecb;
@@ -270,15 +270,15 @@ struct vp_es {
 	struct vp_engine *engine;
 	struct vp_msg_open open;
 	struct vp_facts facts;
-	uint32_t activity;     /* enum vp_activity */
-	uint32_t filled;       /* fill policy: a buffer was full */
-	bool planned;          /* its sites belong into the plan */
-	bool ended;            /* END has fired here (host engine) */
+	uint32_t activity;           /* enum vp_activity */
+	uint32_t filled;             /* fill policy: a buffer was full */
+	bool planned;                /* its sites belong into the plan */
+	bool ended;                  /* END has fired here (host engine) */
 	enum vp_guest_end guest_end; /* not 0: stopped because of that */
-	bool closing;          /* gone but for sites that could not be taken out yet */
-	bool speculates;       /* some clause does: buffers are needed */
-	uint32_t tuple_max;    /* bytes of the longest aggregation key */
-	uint64_t exit_pending; /* status + 1 of the exit() that won */
+	bool closing;                /* gone but for sites that could not be taken out yet */
+	bool speculates;             /* some clause does: buffers are needed */
+	uint32_t tuple_max;          /* bytes of the longest aggregation key */
+	uint64_t exit_pending;       /* status + 1 of the exit() that won */
 
 	struct dif_program prog;
 	struct ot_arena arena; /* layouts and steps */
@@ -578,8 +578,8 @@ bool vp_any_in(const struct vp_probe_rt *probe);
 OT_MUST_CHECK struct ot_err *vp_agent_update(struct vp_engine *engine);
 void vp_agent_stop(struct vp_engine *engine);
 
-/** Give each kprobe of @p b, not linked in yet, a slot: the one that all others have who want the same. LIMIT: there
- * is none left. */
+/** Give each kprobe of @p b, not linked in yet, a slot: the one that all others have who want the same.
+ * LIMIT: there is none left. */
 OT_MUST_CHECK struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_batch_rt *b);
 
 /** @p b, not linked in yet, brings another agent: what the session has of the one before is there now. */

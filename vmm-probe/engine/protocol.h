@@ -51,9 +51,9 @@ enum vp_msg_type {
 	VP_MSG_STOP,
 	VP_MSG_STATS,
 	VP_MSG_STATS_REPLY,
-	VP_MSG_PATCHES,       /* what stands in guest text that is not the guest's own? Before OPEN or after */
+	VP_MSG_PATCHES, /* what stands in guest text that is not the guest's own? Before OPEN or after */
 	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: nothing */
-	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, and of anything that failed */
+	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, and of anything that failed */
 };
 
 struct vp_msg {
@@ -155,12 +155,12 @@ struct vp_batch {
 };
 
 enum vp_probe_kind {
-	VP_PROBE_SITE,     /* fires when a vCPU executes one of its sites */
-	VP_PROBE_PROFILE,  /* fires on every vCPU each interval_ns */
-	VP_PROBE_ERROR,    /* dtrace:::ERROR of this session, for faults on this engine */
-	VP_PROBE_HOST,     /* BEGIN, END, tick: fired by the operator's process (host engine only) */
-	VP_PROBE_SENTINEL, /* no probe of the user's: all its sites have `sentinel`, and it has no ECB */
-	VP_PROBE_VM, /* fires on an event of a vCPU */
+	VP_PROBE_SITE,       /* fires when a vCPU executes one of its sites */
+	VP_PROBE_PROFILE,    /* fires on every vCPU each interval_ns */
+	VP_PROBE_ERROR,      /* dtrace:::ERROR of this session, for faults on this engine */
+	VP_PROBE_HOST,       /* BEGIN, END, tick: fired by the operator's process (host engine only) */
+	VP_PROBE_SENTINEL,   /* no probe of the user's: all its sites have `sentinel`, and it has no ECB */
+	VP_PROBE_VM,         /* fires on an event of a vCPU */
 	VP_PROBE_AGENT,      /* fires for records of the guest's agent */
 	VP_PROBE_AGENT_CALL, /* no probe of the user's: all its sites have `agent`, and it has no ECB */
 };
@@ -183,9 +183,9 @@ struct vp_batch_probe {
 };
 
 /*
- * The agent in the guest, as the operator's process found it. A later batch may bring another one (the guest has
- * loaded its module anew): then that batch's AGENT probes without ECBs say where the probes of the same ids are now,
- * and its AGENT_CALL sites are there instead of the earlier ones.
+ * The agent in the guest, as the operator's process found it. A later batch may bring another one (the guest
+ * has loaded its module anew): then that batch's AGENT probes without ECBs say where the probes of the same
+ * ids are now, and its AGENT_CALL sites are there instead of the earlier ones.
  */
 struct vp_batch_agent {
 	uint64_t token;
@@ -213,7 +213,7 @@ struct vp_batch_site {
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */
 	uint8_t agent;    /* enum vp_agent_call */
-	uint16_t pushed; /* sentinels: the return address lies this many bytes above rsp there */
+	uint16_t pushed;  /* sentinels: the return address lies this many bytes above rsp there */
 	uint16_t pad2;
 };
 
@@ -251,8 +251,8 @@ struct vp_vcpu_status {
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 
-/* In the number of the aggregation, with which a tuple in an aggregation half begins: what the guest's agent saw. So
- * the two views of one key are two entries. */
+/* In the number of the aggregation, with which a tuple in an aggregation half begins: what the guest's agent
+ * saw. So the two views of one key are two entries. */
 #define VP_AGG_INSIDE 0x80000000u
 
 /*

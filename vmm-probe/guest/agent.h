@@ -47,8 +47,8 @@ OT_MUST_CHECK struct ot_err *vp_agent_check_header(const struct ga_header *heade
 /** One entry of the catalogue. False: nothing there, or nothing that could be. */
 bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp_agent_event *ret);
 
-/** Find the agent, in the guest's list of modules as it is now. NOT_FOUND: the guest has none. *ret is initialised
- * in any case. */
+/** Find the agent, in the guest's list of modules as it is now. NOT_FOUND: the guest has none. *ret is
+ * initialised in any case. */
 OT_MUST_CHECK struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret);
 void vp_guest_agent_deinit(struct vp_guest_agent *agent);
 

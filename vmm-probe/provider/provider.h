@@ -29,7 +29,7 @@ struct vp_probe {
 	uint64_t gva;  /* function's address; 0 for probes without */
 	uint64_t size; /* function's bytes, 0 unknown */
 	uint64_t interval_ns;
-	uint32_t event;      /* of the vm provider's: VP_VM_EVENT() */
+	uint32_t event; /* of the vm provider's: VP_VM_EVENT() */
 	/* Of the guest's agent: what turns it on. gva is the tracepoint's. */
 	uint32_t agent_slot, agent_nargs;
 	uint32_t syscall;    /* of the syscall provider's: the call's number + 1; 0: it has none */
@@ -50,8 +50,8 @@ void vp_probes_destroy(struct vp_probes *probes);
 OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t traps, enum vp_trap_wish wish,
 					    const struct vp_text_undo *undo);
 
-/** Publish the vm provider's probes, with @p n statistics of these names (copied). @p refused (copied): why there are
- * none, for -lv; NULL: there are. */
+/** Publish the vm provider's probes, with @p n statistics of these names (copied). @p refused (copied): why
+ * there are none, for -lv; NULL: there are. */
 OT_MUST_CHECK struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_STAT_NAME],
 					      uint32_t n, const char *refused);
 

@@ -48,18 +48,18 @@ struct vp_source {
 	struct vp_msg_open open;
 	bool opened;
 	bool started;
-	bool gone;                   /* its VMM has ended */
-	bool read_out;               /* and what it had written was read */
-	bool has_work;               /* something is enabled here */
+	bool gone;     /* its VMM has ended */
+	bool read_out; /* and what it had written was read */
+	bool has_work; /* something is enabled here */
 	struct vp_kernel_watch watch;
 	struct vp_vcpu_status *seen; /* what was last read of each vCPU, for differences */
 	struct vp_patching patching; /* as the engine last said */
 	uint64_t lost_seen;          /* … of which so many sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
-	bool agent_gone;       /* the guest has unloaded its agent */
-	bool agent_moved;      /* … and loaded it again */
+	bool agent_gone;         /* the guest has unloaded its agent */
+	bool agent_moved;        /* … and loaded it again */
 	uint64_t agent_bound_ns; /* of its clock, as last told while it was known */
-	uint64_t agent_missed; /* hits that its kprobes had missed before the session */
+	uint64_t agent_missed;   /* hits that its kprobes had missed before the session */
 };
 
 /* A tick-n, or a profile-n where there is no guest: fired by this process. */
@@ -151,7 +151,8 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp);
 /** What an engine must know of the guest's agent, if something of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_source *src);
-/** Report how many probes the guest's agent would not turn on; and, at the end, how many hits its kprobes missed. */
+/** Report how many probes the guest's agent would not turn on; and, at the end, how many hits its kprobes
+ * missed. */
 OT_MUST_CHECK struct ot_err *vp_agents_started(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_agents_stopped(struct vp_session *s);
 /** The guest has unloaded its agent: if there is another now, go on with that one. */

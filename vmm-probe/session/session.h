@@ -83,7 +83,7 @@ enum vp_drop_kind {
 	VP_DROP_AGENT,   /* events that the guest's agent had no room for */
 	VP_DROP_MISSED,  /* hits that the guest's kprobes could not take */
 	VP_DROP_REFUSED, /* probes that the guest's agent could not turn on */
-	VP_DROP_SITES, /* sites that the guest patched over; its guest's, not a CPU's */
+	VP_DROP_SITES,   /* sites that the guest patched over; its guest's, not a CPU's */
 };
 
 /* Probes that the overload guard took out of a guest. */
@@ -171,8 +171,8 @@ OT_MUST_CHECK struct ot_err *vp_session_flush(struct vp_session *s);
 /** Take sites out, drain, fire END, hand everything out. */
 OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
 
-/** By how much the time of an event inside a guest may be off, the worst of all guests; 0: nothing was seen inside, or
- * the clocks were not compared. */
+/** By how much the time of an event inside a guest may be off, the worst of all guests; 0: nothing was seen
+ * inside, or the clocks were not compared. */
 uint64_t vp_session_agent_bound(const struct vp_session *s);
 
 /** exit()'s status; 0 when it was not called. */
