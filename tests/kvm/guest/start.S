@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The small guest's first steps: entered by Linux's 64-bit boot protocol at its physical address (RSI: zero page),
- * it makes the page table that its symbols are linked for, and goes on up there. The other vCPUs come from real
- * mode, by a trampoline that is copied below 1 MiB.
+ * it makes the page table that its symbols are linked for, and goes on up there. Compiled with PVH it has a second,
+ * 32-bit entry, which QEMU's -kernel takes (RBX: hvm_start_info). The other vCPUs come from real mode, by a
+ * trampoline that is copied below 1 MiB.
  */
 #define VMA   0xffffffff80000000
 #define TRAMPOLINE 0x8000
@@ -51,6 +52,46 @@ _start:
 	movq	%rdi, %cr3
 	movq	$high, %rax
 	jmp	*%rax
+
+#ifdef PVH
+#define ZERO_PAGE_CMDLINE 0x228 /* where guest_main() looks */
+#define START_INFO_CMDLINE 24
+	.section .note.Xen, "a", @note
+	.balign	4
+	.long	4, 8, 18 /* XEN_ELFNOTE_PHYS32_ENTRY */
+	.asciz	"Xen"
+	.quad	pvh_start - VMA
+
+	/* Just enough of a page table for the 64-bit entry, which makes it anew. */
+	.section .text.boot, "ax"
+	.code32
+pvh_start:
+	movl	$(0x1000000 + LARGE), page_directory + 8 * 8 - VMA
+	movl	$(page_directory - VMA + PRESENT_WRITABLE), pdpt_low - VMA
+	movl	$(pdpt_low - VMA + PRESENT_WRITABLE), init_top_pgt - VMA
+	movl	%cr4, %eax
+	orl	$0x20, %eax
+	movl	%eax, %cr4
+	movl	$(init_top_pgt - VMA), %eax
+	movl	%eax, %cr3
+	movl	$0xc0000080, %ecx
+	rdmsr
+	orl	$0x100, %eax
+	wrmsr
+	movl	%cr0, %eax
+	orl	$0x80000001, %eax
+	movl	%eax, %cr0
+	lgdt	pvh_gdt_pointer - VMA
+	ljmpl	$0x10, $(pvh_long - VMA)
+	.code64
+pvh_long:
+	movl	%ebx, %esi
+	subq	$(ZERO_PAGE_CMDLINE - START_INFO_CMDLINE), %rsi
+	jmp	_start
+pvh_gdt_pointer:
+	.word	31
+	.long	gdt - VMA
+#endif
 
 	.text
 	.code64
