@@ -29,6 +29,8 @@ MAY_USE = {
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],
     "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],
+    # The same around another VMM's vCPUs.
+    "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/backend/tcg/machine.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],
     "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm", "vmm-probe/engine"],

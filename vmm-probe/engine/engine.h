@@ -16,6 +16,8 @@
 #ifndef VP_ENGINE_ENGINE_H
 #define VP_ENGINE_ENGINE_H
 
+#include <stddef.h>
+
 #include "base/err.h"
 #include "vmm-probe/engine/facts.h"
 #include "vmm-probe/engine/regs.h"
@@ -302,5 +304,8 @@ void vp_engine_wait_drained(struct vp_engine *engine, int timeout_ms);
 /** Serve the control socket at @p path (made 0600, removed at the end) on a thread of the
  * engine's own, with all signals blocked. Returns when it listens. */
 OT_MUST_CHECK struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path);
+
+/** The same on a UNIX socket of SOCK_SEQPACKET that listens already, wherever it does; duplicated. */
+OT_MUST_CHECK struct ot_err *vp_engine_serve_fd(struct vp_engine *engine, int listening);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -557,17 +558,23 @@ static struct ot_err *start_thread(struct vp_server *s)
 	return NULL;
 }
 
-static struct ot_err *start_server(struct vp_server *s, const char *path)
+static struct ot_err *listen_on(struct vp_server *s, int listening)
+{
+	s->listen_fd = fcntl(listening, F_DUPFD_CLOEXEC, 3);
+	return s->listen_fd < 0 ? ot_err_os(errno, "the socket to listen on") : NULL;
+}
+
+static struct ot_err *start_server(struct vp_server *s, const char *path, int listening)
 {
 	s->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	s->drained_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->wake_fd < 0 || s->drained_fd < 0)
 		return ot_err_os(errno, "eventfd");
-	OT_TRY(listen_at(s, path));
+	OT_TRY(path ? listen_at(s, path) : listen_on(s, listening));
 	return start_thread(s);
 }
 
-struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path)
+static struct ot_err *serve(struct vp_engine *engine, const char *path, int listening)
 {
 	if (engine->server)
 		return ot_err_new(OT_ERR_BUSY, "the engine is serving already");
@@ -579,10 +586,20 @@ struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path)
 	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
 		s->connections[i].sock = -1;
 	engine->server = s;
-	struct ot_err *err = start_server(s, path);
+	struct ot_err *err = start_server(s, path, listening);
 	if (err)
 		vp_server_stop(engine);
 	return err;
+}
+
+struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path)
+{
+	return serve(engine, path, -1);
+}
+
+struct ot_err *vp_engine_serve_fd(struct vp_engine *engine, int listening)
+{
+	return serve(engine, NULL, listening);
 }
 
 void vp_server_stop(struct vp_engine *engine)
@@ -601,7 +618,8 @@ void vp_server_stop(struct vp_engine *engine)
 			close_connection(&s->connections[i]);
 	if (s->listen_fd >= 0) {
 		close(s->listen_fd);
-		unlink(s->path);
+		if (*s->path)
+			unlink(s->path);
 	}
 	if (s->wake_fd >= 0)
 		close(s->wake_fd);

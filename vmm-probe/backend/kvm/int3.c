@@ -41,6 +41,8 @@ bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, uint32_t vcpu)
 	const struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 	struct kvm_regs regs;
 
+	if (kvm->config.vmm_debugs && kvm->config.vmm_debugs(kvm->config.arg, vcpu))
+		return false;
 	if (is_gone(kvm, vcpu))
 		return true;
 	if (kvm->config.host.inject == VP_INJECT_NEVER)

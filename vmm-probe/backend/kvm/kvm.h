@@ -33,6 +33,9 @@ struct vp_kvm_config {
 	uint32_t nram_fds;
 	/* Have this vCPU's KVM_RUN end soon. Any thread. */
 	void (*kick)(void *arg, uint32_t vcpu);
+	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is its. vCPU's
+	 * thread. */
+	bool (*vmm_debugs)(void *arg, uint32_t vcpu);
 	void *arg;
 };
 

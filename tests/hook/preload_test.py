@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU with the hook from its start, by LD_PRELOAD: preload_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where that can't be."""
+import random
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import qemu
+from qemu import ALL, CALLS, ROUND, Qemu, counts_of, round_counts
+
+LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
+
+
+class Preload(unittest.TestCase):
+    def vm(self, *args, **kwargs):
+        vm = Qemu(*args, preload=True, **kwargs)
+        self.addCleanup(vm.close)
+        return vm.wait_ready().wait_engine()
+
+    def start_load(self, vm):
+        tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  env=vm.env)
+        self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
+        vm.wait_for(lambda: vm.text() != qemu.elf_text()[1], "trap in the guest")
+        return tracer
+
+    def test_counts(self):
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus, name=f"small{cpus}")
+                self.assertEqual([(g["name"], g["vcpus"], g["backend"]) for g in vm.guests()],
+                                 [(f"small{cpus}", cpus, "kvm")])
+                for _ in range(3):
+                    self.assertEqual(counts_of(vm.trace(ALL)), round_counts(cpus))
+                    vm.check_unharmed(self)
+
+    def test_memory_in_a_file(self):
+        """RAM that the tracer reads by a descriptor of its own."""
+        vm = self.vm(2, args=["-object", f"memory-backend-memfd,id=ram,size={qemu.MIB}M,share=on",
+                              "-machine", "memory-backend=ram"])
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.check_unharmed(self)
+
+    def test_arguments(self):
+        vm = self.vm(2)
+        out = vm.trace(ROUND % "fbt::probed_nop:entry /on/ { @[\"a\", arg1] = count(); @s[\"s\"] = sum(arg0); } "
+                       "fbt::probed_push1:return /on/ { @r[\"r\"] = sum(arg1); }")
+        total = sum(range(CALLS)) * 2
+        self.assertEqual(counts_of(out), {("a", "7"): CALLS * 2, ("s",): total, ("r",): total + 3 * CALLS * 2})
+
+    def test_profile(self):
+        vm = self.vm(2)
+        counts = counts_of(vm.trace("profile-97 { @[cpu] = count(); } tick-3s { exit(0); }"))
+        self.assertEqual(set(counts), {("0",), ("1",)})
+        self.assertTrue(all(200 < n < 400 for n in counts.values()), counts)
+        vm.check_unharmed(self)
+
+    def test_pause_and_resume(self):
+        """QEMU's own stop and cont under fire: the registers that it sees belong to whole instructions."""
+        vm = self.vm(2)
+        tracer = self.start_load(vm)
+        for _ in range(100):
+            vm.qmp("stop")
+            self.assertEqual(vm.qmp("query-status")["status"], "paused")
+            vm.hmp("info registers -a")
+            vm.qmp("cont")
+        self.assertIsNone(tracer.poll())
+        vm.check_running()
+        tracer.terminate()
+        out, _ = tracer.communicate(timeout=60)
+        self.assertTrue(counts_of(out))
+        vm.check_unharmed(self)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+
+    def test_killed(self):
+        vm = self.vm(4)
+        rnd = random.Random(1)
+        for _ in range(20):
+            tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                      env=vm.env)
+            time.sleep(rnd.uniform(0, 0.7))
+            tracer.kill()
+            tracer.wait()
+        time.sleep(0.5)
+        vm.check_unharmed(self)
+
+    def test_migration(self):
+        """What is saved is the guest without traps; the session ends, and the next one finds an engine again."""
+        vm = self.vm(2)
+        tracer = self.start_load(vm)
+        vm.qmp("migrate", uri=f"file:{vm.path('saved')}")
+        vm.wait_for(lambda: vm.qmp("query-migrate")["status"] == "completed", "end of the migration")
+        self.assertEqual(vm.text(), qemu.elf_text()[1])
+        self.assertEqual(tracer.wait(60), 1)
+        with open(vm.path("saved"), "rb") as f:
+            saved = f.read()
+        text = qemu.elf_text()[1]
+        page = text[:4096]  # whole pages are saved one by one
+        self.assertIn(page, saved)
+        vm.qmp("cont")
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.check_unharmed(self)
+
+    def test_reset(self):
+        vm = self.vm(2)
+        tracer = self.start_load(vm)
+        vm.qmp("system_reset")
+        vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
+        tracer.terminate()
+        tracer.communicate(timeout=60)
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.check_unharmed(self)
+
+    @unittest.skipUnless(shutil.which("gdb"), "there is no gdb here")
+    def test_gdbstub(self):
+        """QEMU's debugger beside us, by a debug register."""
+        vm = self.vm(2)
+        tracer = self.start_load(vm)
+        vm.hmp(f"gdbserver unix:{vm.path('gdb')},server=on,wait=off")
+        commands = [f"target remote {vm.path('gdb')}", f"hbreak *{vm.symbol('round_begin'):#x}", "continue",
+                    "print/x $rip", "continue", "print/x $rip", "delete", "detach"]
+        done = subprocess.run(["gdb", "-batch", "-nx", *(x for c in commands for x in ("-ex", c))], capture_output=True,
+                              text=True, timeout=120, check=False)
+        self.assertEqual(done.stdout.count(f" = {vm.symbol('round_begin'):#x}"), 2, done)
+        vm.hmp("gdbserver none")
+        vm.check_running()
+        self.assertIsNone(tracer.poll())
+        tracer.terminate()
+        tracer.communicate(timeout=60)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.check_unharmed(self)
+
+
+if __name__ == "__main__":
+    if qemu.reason_to_skip():
+        print(f"SKIP: {qemu.reason_to_skip()}")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

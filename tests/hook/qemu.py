@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The small guest in QEMU on /dev/kvm, for tests of the hook."""
+import contextlib
+import json
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
+HOOK = os.path.join(os.path.dirname(OUTSIGHT), "..", "lib", "liboutsight-kvm.so")
+QEMU = "qemu-system-x86_64"
+SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
+FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
+CALLS = 50
+MIB = 64
+# One round: every function CALLS times on each vCPU.
+ROUND = "fbt::round_begin:entry { on = arg0; } %s fbt::round_end:entry /on/ { exit(0); }"
+ALL = ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @[probefunc, probename] = count(); }"
+
+
+def reason_to_skip():
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "there is no /dev/kvm here that can be opened"
+    if not shutil.which(QEMU):
+        return f"there is no {QEMU} here"
+    return None
+
+
+def elf_text(path=GUEST):
+    """(physical address, bytes) of the guest's text: its first loadable segment."""
+    with open(path, "rb") as f:
+        data = f.read()
+    phoff, = struct.unpack_from("<Q", data, 32)
+    _, _, offset, _, paddr, filesz = struct.unpack_from("<IIQQQQ", data, phoff)
+    return paddr, data[offset:offset + filesz]
+
+
+def counts_of(output):
+    return {tuple(m[:-1]): int(m[-1]) for m in (line.split() for line in output.splitlines()) if m}
+
+
+def round_counts(cpus):
+    return {(f"probed_{f}", end): CALLS * cpus * (2 if f == "load" else 1)
+            for f in FUNCTIONS for end in ("entry", "return")}
+
+
+class Qemu:
+    """A QEMU that runs the small guest. preload: with the hook from the start."""
+
+    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small"):
+        self.dir = tempfile.TemporaryDirectory(prefix="outsight-hook-")
+        self.cpus = cpus
+        self.console_path = self.path("console")
+        self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
+        env = {**self.env, "LD_PRELOAD": HOOK} if preload else self.env
+        self.log = open(self.path("log"), "w+", encoding="utf-8")
+        self.process = subprocess.Popen(
+            [QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", str(cpus), "-m", str(MIB),
+             "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", SANDBOX,
+             "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", "-kernel", GUEST,
+             "-append", f"cpus={cpus} calls={CALLS} {extra}", *args],
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)
+        self.pid = self.process.pid
+        self.qmp_socket = None
+
+    def path(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def console(self):
+        with contextlib.suppress(FileNotFoundError), open(self.console_path, encoding="ascii") as f:
+            return f.read()
+        return ""
+
+    def errors(self):
+        self.log.flush()
+        with open(self.log.name, encoding="utf-8") as f:
+            return f.read()
+
+    def wait_for(self, true, what, seconds=60):
+        end = time.monotonic() + seconds
+        while not true():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"no {what}: status {self.process.poll()}: {self.console()!r} {self.errors()}")
+            time.sleep(0.02)
+
+    def wait_ready(self):
+        self.wait_for(lambda: "READY" in self.console(), "READY")
+        return self
+
+    def wait_engine(self):
+        self.wait_for(lambda: self.guests(), "engine")
+        return self
+
+    def guests(self):
+        done = self.outsight("guests", "--json")
+        return [g for g in json.loads(done.stdout) if g["pid"] == self.pid]
+
+    def outsight(self, *args, timeout=120):
+        return subprocess.run([OUTSIGHT, *args], capture_output=True, text=True, timeout=timeout, check=False,
+                              env=self.env)
+
+    def trace_command(self, program):
+        return [OUTSIGHT, "-g", str(self.pid), "--no-cache", "--vmlinux", GUEST, "-q", "-n", program]
+
+    def trace(self, program, timeout=120):
+        done = self.outsight(*self.trace_command(program)[1:], timeout=timeout)
+        if done.returncode:
+            raise AssertionError(f"status {done.returncode}: {done.stderr}{self.console()}{self.errors()}")
+        return done.stdout
+
+    # QMP
+
+    def qmp(self, command, **arguments):
+        if not self.qmp_socket:
+            sock = socket.socket(socket.AF_UNIX)
+            sock.settimeout(30)
+            sock.connect(self.path("qmp"))
+            self.qmp_socket = sock.makefile("rw", encoding="utf-8")
+            sock.close()  # the file keeps it
+            self.qmp_socket.readline()
+            self.qmp("qmp_capabilities")
+        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_socket, flush=True)
+        while True:
+            reply = json.loads(self.qmp_socket.readline())
+            if "error" in reply:
+                raise AssertionError(f"{command}: {reply}")
+            if "return" in reply:
+                return reply["return"]
+
+    def hmp(self, line):
+        return self.qmp("human-monitor-command", **{"command-line": line})
+
+    def text(self):
+        """The guest's text as QEMU sees it now."""
+        paddr, text = elf_text()
+        self.qmp("pmemsave", val=paddr, size=len(text), filename=self.path("text"))
+        with open(self.path("text"), "rb") as f:
+            return f.read()
+
+    @staticmethod
+    def symbol(name):
+        out = subprocess.run(["nm", GUEST], capture_output=True, text=True, check=True).stdout
+        return int(re.search(rf"^([0-9a-f]+) \S {name}$", out, re.M)[1], 16)
+
+    def rounds(self):
+        """How often the guest's barrier was passed: it runs when this grows."""
+        line = self.hmp(f"xp /1wx {self.symbol('generation') - 0xffffffff80000000:#x}")
+        return int(line.split(":")[1], 16)
+
+    def check_running(self):
+        before = self.rounds()
+        self.wait_for(lambda: self.rounds() != before, "progress of the guest", 20)
+
+    def check_unharmed(self, test):
+        test.assertEqual(self.text(), elf_text()[1])
+        test.assertNotIn("FAIL", self.console())
+        self.check_running()
+
+    def stopped_threads(self):
+        """Threads that are stopped or traced."""
+        found = []
+        for tid in os.listdir(f"/proc/{self.pid}/task"):
+            with contextlib.suppress(OSError), open(f"/proc/{self.pid}/task/{tid}/status", encoding="ascii") as f:
+                if re.search(r"^State:\s+[tT]", f.read(), re.M):
+                    found.append(tid)
+        return found
+
+    def close(self):
+        if self.qmp_socket:
+            self.qmp_socket.close()
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+        self.dir.cleanup()

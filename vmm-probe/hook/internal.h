@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The KVM engine in a VMM that is not ours: around its ioctl(KVM_RUN), by LD_PRELOAD from its start or put in
+ * while it runs. There is one hook in a process, as there is one ioctl().
+ *
+ *   ioctl.c     what the VMM asks of KVM comes by here; seen and passed on
+ *   machine.c   what was seen: the VM, its vCPUs, its memory slots
+ *   run.c       a vCPU's KVM_RUN, with the engine around it; keeping all vCPUs out
+ *   tracing.c   the engine: made when the machine is known, unmade when it changes
+ *   service.c   a thread of our own: starts the engine, answers the operator's process (control.h)
+ *   live.c      put in later: finding out what was not seen (descriptors, slots), and the redirection
+ *
+ * Threads. The VMM's threads come through ioctl(). KVM_RUN takes no lock; everything else that is ours is
+ * under `lock`, which may be taken while the VMM's own locks are held, so whoever has it never waits for the
+ * VMM to do something other than to leave KVM_RUN. Our own threads have all signals blocked.
+ */
+#ifndef VP_HOOK_INTERNAL_H
+#define VP_HOOK_INTERNAL_H
+
+#include <linux/kvm.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "vmm-probe/backend/kvm/kvm.h"
+
+#define VP_HOOK_VCPUS_MAX   VP_VCPUS_MAX
+#define VP_HOOK_SLOTS_MAX   512u
+#define VP_HOOK_RAM_FDS_MAX 16u
+#define VP_HOOK_FDS_MAX     65536u /* a vCPU's descriptor is below this */
+
+struct vp_hook_vcpu {
+	_Alignas(64) int fd;
+	uint32_t id;    /* KVM's, the x86 APIC id */
+	uint32_t index; /* the engine's */
+	struct kvm_run *run;
+	pthread_t thread;        /* that runs it, once seen; its own */
+	_Atomic int tid;         /* the same for kicks; 0: none has yet */
+	_Atomic uint32_t inside; /* between our look at the gate and our return */
+	_Atomic uint32_t seen;   /* came by here since the hook was put in */
+	/* KVM_SET_GUEST_DEBUG as the VMM and as the engine want it. Under `debug`. */
+	pthread_mutex_t debug;
+	struct kvm_guest_debug theirs, ours;
+	_Atomic uint32_t vmm_debugs;
+};
+
+/* KVM_SET_USER_MEMORY_REGION, as the VMM last gave it. */
+struct vp_hook_slot {
+	uint32_t number, flags;
+	uint64_t gpa, size, host;
+};
+
+struct vp_hook {
+	pthread_mutex_t lock;
+	int kvm, vm; /* the VMM's descriptors of /dev/kvm and of its VM; -1: not seen */
+	size_t run_size;
+	bool confidential; /* its memory is encrypted */
+	struct vp_hook_vcpu *vcpus[VP_HOOK_VCPUS_MAX];
+	uint32_t nvcpus;
+	struct vp_hook_slot slots[VP_HOOK_SLOTS_MAX];
+	uint32_t nslots;
+	bool slots_lost; /* there were more */
+
+	/* the engine */
+	bool wanted; /* it is to be there whenever the machine allows it */
+	bool probed;
+	struct vp_kvm_host host;
+	struct vp_ram_range ram[VP_HOOK_SLOTS_MAX], now[VP_HOOK_SLOTS_MAX];
+	uint32_t nram;
+	int ram_fds[VP_HOOK_RAM_FDS_MAX];
+	uint32_t nram_fds;
+	int listen_fd; /* given by the operator's process; -1: a path of our own */
+	_Atomic(struct vp_kvm *) engine;
+	_Atomic uint32_t gate; /* 1: no vCPU gets into the guest */
+
+	/* waiting at the gate */
+	pthread_mutex_t gate_lock;
+	pthread_cond_t gate_changed;
+
+	int kick_signal;
+	int wake;                 /* eventfd: the service thread has something to look at */
+	_Atomic uint32_t service; /* it was started */
+	bool preloaded;
+};
+
+extern struct vp_hook vp_hook;
+
+/* --- ioctl.c ---------------------------------------------------------------------------------------- */
+
+/** The system call itself, as ioctl() is. */
+int vp_hook_syscall(int fd, unsigned long request, void *arg);
+/** KVM_SET_GUEST_DEBUG for what @p v's VMM and the engine want together. With v->debug. */
+int vp_hook_set_debug(struct vp_hook_vcpu *v, uint32_t once);
+
+/* --- machine.c; under the lock -------------------------------------------------------------------------- */
+
+/** A vCPU's descriptor was seen. NULL: too many, or its kvm_run can't be mapped. */
+struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id);
+/** The vCPU that has this descriptor; any time, no lock. */
+struct vp_hook_vcpu *vp_hook_vcpu_of(int fd);
+void vp_hook_add_slot(const struct vp_hook_slot *slot);
+const struct vp_hook_slot *vp_hook_find_slot(uint32_t number);
+/** A slot that a kernel has as memory: writable, not logged, not only firmware's shadow. */
+bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot);
+/** Guest RAM among the slots, by address, neighbours joined: at most VP_HOOK_SLOTS_MAX. Returns how many. */
+uint32_t vp_hook_ram(struct vp_ram_range *ret);
+
+/** Fill in @p ram's files; new descriptors of them, at most @p max, go to @p fds. Returns how many. */
+uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max);
+
+/* --- run.c ---------------------------------------------------------------------------------------------- */
+
+/** KVM_RUN on the vCPU's own thread. As ioctl() returns. */
+int vp_hook_run(struct vp_hook_vcpu *v);
+OT_MUST_CHECK struct ot_err *vp_hook_kick_init(void);
+void vp_hook_kick(struct vp_hook_vcpu *v);
+/** All vCPUs out of the guest and kept out; and in again. With the lock. */
+void vp_hook_close_gate(void);
+void vp_hook_open_gate(void);
+
+/* --- tracing.c; under the lock ----------------------------------------------------------------------------
+ */
+
+/** Make the engine and serve. NULL also if it is there already. */
+OT_MUST_CHECK struct ot_err *vp_hook_trace(void);
+/** Its sessions end, every trap is taken out. */
+void vp_hook_untrace(void);
+/** The machine is not what the engine was made for. */
+bool vp_hook_changed(void);
+
+/* --- service.c --------------------------------------------------------------------------------------------
+ */
+
+/** Start the thread. Once; more calls do nothing. */
+void vp_hook_service_start(void);
+/** Have it look again whether the engine suits the machine. Any thread. */
+void vp_hook_wake(void);
+
+#endif

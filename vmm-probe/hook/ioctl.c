@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ioctl(), as the VMM calls it. Whatever is not KVM's goes straight on. The engine's own calls do not come by
+ * here: this library is linked with --wrap=ioctl.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "vmm-probe/hook/internal.h"
+
+#define CONFIDENTIAL_FLAGS (1u << 2) /* KVM_MEM_GUEST_MEMFD */
+
+/* linux/kvm.h of Linux 6.8 and later; its first members are those of the older call. */
+#define SET_REGION2 _IOW(KVMIO, 0x49, char[160])
+
+OT_EXPORT int ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+
+int vp_hook_syscall(int fd, unsigned long request, void *arg)
+{
+	return (int)syscall(SYS_ioctl, fd, request, arg);
+}
+
+/* --- guest debug ------------------------------------------------------------------------------------ */
+
+int vp_hook_set_debug(struct vp_hook_vcpu *v, uint32_t once)
+{
+	struct kvm_guest_debug d = v->theirs;
+
+	if (!(d.control & KVM_GUESTDBG_USE_HW_BP))
+		d.arch = v->ours.arch;
+	d.control |= v->ours.control | once;
+	return vp_hook_syscall(v->fd, KVM_SET_GUEST_DEBUG, &d);
+}
+
+#define ONCE (KVM_GUESTDBG_INJECT_BP | KVM_GUESTDBG_INJECT_DB)
+
+static int set_debug(struct vp_hook_vcpu *v, struct kvm_guest_debug *which, const struct kvm_guest_debug *new)
+{
+	struct kvm_guest_debug old;
+
+	pthread_mutex_lock(&v->debug);
+	old = *which;
+	*which = *new;
+	which->control &= ~ONCE;
+	int rc = vp_hook_set_debug(v, new->control &ONCE);
+	int err = errno;
+	if (rc)
+		*which = old;
+	atomic_store(&v->vmm_debugs, (v->theirs.control & KVM_GUESTDBG_ENABLE) != 0);
+	pthread_mutex_unlock(&v->debug);
+	errno = err;
+	return rc;
+}
+
+/* The engine's. */
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	struct vp_hook_vcpu *v;
+	va_list ap;
+
+	va_start(ap, request);
+	void *arg = va_arg(ap, void *);
+	va_end(ap);
+	if (request != KVM_SET_GUEST_DEBUG || !(v = vp_hook_vcpu_of(fd)))
+		return vp_hook_syscall(fd, request, arg);
+	const struct kvm_guest_debug *d = arg;
+	/* The VMM's debug registers are the VMM's. */
+	if (d->control & v->theirs.control & KVM_GUESTDBG_USE_HW_BP) {
+		errno = EBUSY;
+		return -1;
+	}
+	return set_debug(v, &v->ours, arg);
+}
+
+/* --- the machine ------------------------------------------------------------------------------------ */
+
+static int create_vm(int fd, void *type)
+{
+	int vm = vp_hook_syscall(fd, KVM_CREATE_VM, type);
+
+	if (vm < 0)
+		return vm;
+	pthread_mutex_lock(&vp_hook.lock);
+	/* A VMM tries KVM out with VMs of no vCPU: the last one before there are any is the machine. */
+	if (!vp_hook.nvcpus) {
+		vp_hook.kvm = fd;
+		vp_hook.vm = vm;
+		vp_hook.nslots = 0;
+		vp_hook.confidential = (uintptr_t)type != 0;
+	}
+	pthread_mutex_unlock(&vp_hook.lock);
+	return vm;
+}
+
+static int create_vcpu(int fd, void *id)
+{
+	int vcpu = vp_hook_syscall(fd, KVM_CREATE_VCPU, id);
+
+	if (vcpu < 0)
+		return vcpu;
+	pthread_mutex_lock(&vp_hook.lock);
+	if (fd == vp_hook.vm) {
+		/* An engine knows how many there are: this one's traps would be nobody's. */
+		vp_hook_untrace();
+		vp_hook_add_vcpu(vcpu, (uint32_t)(uintptr_t)id);
+		vp_hook_wake();
+	}
+	pthread_mutex_unlock(&vp_hook.lock);
+	return vcpu;
+}
+
+/* What the call will make of guest RAM that the engine uses: before it, the traps are out. Dirty logs do not
+ * know of writes through the host's mapping. */
+static bool takes_ram(const struct vp_hook_slot *old, const struct kvm_userspace_memory_region *new)
+{
+	if (!old || !vp_hook_slot_is_ram(old))
+		return false;
+	return new->flags &KVM_MEM_LOG_DIRTY_PAGES || new->memory_size != old->size ||
+	       new->userspace_addr != old->host || new->guest_phys_addr != old->gpa;
+}
+
+static int set_region(int fd, unsigned long request, void *arg)
+{
+	struct kvm_userspace_memory_region r;
+
+	memcpy(&r, arg, sizeof(r));
+	/* The other address space is SMM's view of the same memory. */
+	if (r.slot >> 16)
+		return vp_hook_syscall(fd, request, arg);
+	pthread_mutex_lock(&vp_hook.lock);
+	bool ours = fd == vp_hook.vm;
+	if (ours && takes_ram(vp_hook_find_slot(r.slot), &r))
+		vp_hook_untrace();
+	int rc = vp_hook_syscall(fd, request, arg);
+	int err = errno;
+	if (ours && !rc) {
+		const struct vp_hook_slot slot = { r.slot, r.flags, r.guest_phys_addr, r.memory_size,
+						   r.userspace_addr };
+		vp_hook_add_slot(&slot);
+		vp_hook.confidential |= (r.flags & CONFIDENTIAL_FLAGS) != 0;
+		vp_hook_wake();
+	}
+	pthread_mutex_unlock(&vp_hook.lock);
+	errno = err;
+	return rc;
+}
+
+static int vm_ioctl(int fd, unsigned long request, void *arg)
+{
+	int rc;
+
+	switch (request) {
+	case KVM_CREATE_VM:
+		return create_vm(fd, arg);
+	case KVM_CREATE_VCPU:
+		return create_vcpu(fd, arg);
+	case KVM_SET_USER_MEMORY_REGION:
+	case SET_REGION2:
+		return set_region(fd, request, arg);
+	case KVM_MEMORY_ENCRYPT_OP:
+		rc = vp_hook_syscall(fd, request, arg);
+		if (!rc && arg) {
+			pthread_mutex_lock(&vp_hook.lock);
+			vp_hook_untrace();
+			vp_hook.confidential = true;
+			pthread_mutex_unlock(&vp_hook.lock);
+		}
+		return rc;
+	default:
+		return vp_hook_syscall(fd, request, arg);
+	}
+}
+
+OT_EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+	struct vp_hook_vcpu *v;
+	va_list ap;
+
+	va_start(ap, request);
+	void *arg = va_arg(ap, void *);
+	va_end(ap);
+	request = (unsigned int)request; /* the kernel takes 32 bits; callers sign-extend them */
+	if (_IOC_TYPE(request) != KVMIO)
+		return vp_hook_syscall(fd, request, arg);
+	if (request == KVM_RUN && (v = vp_hook_vcpu_of(fd)))
+		return vp_hook_run(v);
+	if (request == KVM_SET_GUEST_DEBUG && (v = vp_hook_vcpu_of(fd)))
+		return set_debug(v, &v->theirs, arg);
+	return vm_ioctl(fd, request, arg);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is known of the VMM's machine: vCPUs by descriptor, memory slots, and guest RAM among them. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "base/compiler.h"
+#include "vmm-probe/hook/internal.h"
+
+/* From the video memory's window to the end of the first MiB is firmware and its shadows: no RAM to a kernel.
+ */
+#define SHADOW     0xa0000ull
+#define SHADOW_END 0x100000ull
+
+/* Written once for each descriptor, before the vCPU's first KVM_RUN. */
+static _Atomic(struct vp_hook_vcpu *) by_fd[VP_HOOK_FDS_MAX];
+
+struct vp_hook_vcpu *vp_hook_vcpu_of(int fd)
+{
+	if (fd < 0 || fd >= (int)VP_HOOK_FDS_MAX)
+		return NULL;
+	return atomic_load_explicit(&by_fd[fd], memory_order_acquire);
+}
+
+static struct kvm_run *map_run(int fd)
+{
+	if (!vp_hook.run_size) {
+		int size = vp_hook_syscall(vp_hook.kvm, KVM_GET_VCPU_MMAP_SIZE, NULL);
+		if (size < (int)sizeof(struct kvm_run))
+			return NULL;
+		vp_hook.run_size = (size_t)size;
+	}
+	void *run = mmap(NULL, vp_hook.run_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return run == MAP_FAILED ? NULL : run;
+}
+
+struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id)
+{
+	struct vp_hook_vcpu *v = vp_hook_vcpu_of(fd);
+
+	if (v)
+		return v;
+	if (vp_hook.nvcpus == VP_HOOK_VCPUS_MAX || fd < 0 || fd >= (int)VP_HOOK_FDS_MAX)
+		return NULL;
+	struct kvm_run *run = map_run(fd);
+	v = run ? aligned_alloc(64, sizeof(*v)) : NULL;
+	if (!v) {
+		if (run)
+			munmap(run, vp_hook.run_size);
+		return NULL;
+	}
+	*v = (struct vp_hook_vcpu){ .fd = fd, .id = id, .run = run };
+	pthread_mutex_init(&v->debug, NULL);
+	/* In order of their ids: an engine counts vCPUs so. */
+	uint32_t at = vp_hook.nvcpus++;
+	for (; at && vp_hook.vcpus[at - 1]->id > id; at--)
+		vp_hook.vcpus[at] = vp_hook.vcpus[at - 1];
+	vp_hook.vcpus[at] = v;
+	atomic_store_explicit(&by_fd[fd], v, memory_order_release);
+	return v;
+}
+
+/* --- slots ------------------------------------------------------------------------------------------- */
+
+static uint32_t slot_index(uint32_t number)
+{
+	uint32_t i = 0;
+
+	while (i < vp_hook.nslots && vp_hook.slots[i].number != number)
+		i++;
+	return i;
+}
+
+const struct vp_hook_slot *vp_hook_find_slot(uint32_t number)
+{
+	uint32_t i = slot_index(number);
+
+	return i < vp_hook.nslots ? &vp_hook.slots[i] : NULL;
+}
+
+/* One of no size is taken away. */
+void vp_hook_add_slot(const struct vp_hook_slot *slot)
+{
+	uint32_t i = slot_index(slot->number);
+
+	if (!slot->size) {
+		if (i < vp_hook.nslots)
+			vp_hook.slots[i] = vp_hook.slots[--vp_hook.nslots];
+		return;
+	}
+	if (i == VP_HOOK_SLOTS_MAX) {
+		vp_hook.slots_lost = true;
+		return;
+	}
+	vp_hook.slots[i] = *slot;
+	if (i == vp_hook.nslots)
+		vp_hook.nslots++;
+}
+
+/* What is logged is on its way elsewhere, or a display's; what is read-only is ROM. */
+bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot)
+{
+	return !slot->flags && (slot->gpa < SHADOW || slot->gpa + slot->size > SHADOW_END);
+}
+
+/* --- RAM --------------------------------------------------------------------------------------------- */
+
+static uint32_t add_range(struct vp_ram_range *list, uint32_t n, uint64_t gpa, uint64_t end, uint64_t host)
+{
+	if (gpa < end && n < VP_HOOK_SLOTS_MAX)
+		list[n++] =
+		    (struct vp_ram_range){ .gpa = gpa, .size = end - gpa, .host = host, .fd_index = -1 };
+	return n;
+}
+
+static uint32_t slots_to_ranges(struct vp_ram_range *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < vp_hook.nslots; i++) {
+		const struct vp_hook_slot *s = &vp_hook.slots[i];
+		uint64_t end = s->gpa + s->size, low_end = end < SHADOW ? end : SHADOW;
+		uint64_t high = s->gpa > SHADOW_END ? s->gpa : SHADOW_END;
+
+		if (!vp_hook_slot_is_ram(s))
+			continue;
+		n = add_range(list, n, s->gpa, low_end, s->host);
+		n = add_range(list, n, high, end, s->host + (high - s->gpa));
+	}
+	return n;
+}
+
+static int by_gpa(const void *a, const void *b)
+{
+	const struct vp_ram_range *x = a, *y = b;
+
+	return (x->gpa > y->gpa) - (x->gpa < y->gpa);
+}
+
+static uint32_t join(struct vp_ram_range *list, uint32_t n)
+{
+	uint32_t k = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct vp_ram_range *a = &list[k], *b = &list[i];
+		if (a->gpa + a->size == b->gpa && a->host + a->size == b->host)
+			a->size += b->size;
+		else
+			list[++k] = *b;
+	}
+	return n ? k + 1 : 0;
+}
+
+uint32_t vp_hook_ram(struct vp_ram_range *ret)
+{
+	uint32_t n = slots_to_ranges(ret);
+
+	if (n)
+		qsort(ret, n, sizeof(*ret), by_gpa);
+	return join(ret, n);
+}

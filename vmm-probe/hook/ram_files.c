@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The files that guest RAM lies in. The operator's process reads it there: reading a shared mapping's holes
+ * would allocate them. A mapping tells device and inode; the VMM has a descriptor of it open, or did not keep
+ * one, and then the memory is read through the process.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/hook/internal.h"
+
+struct file {
+	dev_t dev;
+	ino_t ino;
+	uint64_t end, offset; /* of the mapping; the file's byte at the range's first */
+};
+
+static void cleanup_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+static void cleanup_dir(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+/* The shared file mapping at @p addr. */
+static bool mapping_at(FILE *maps, uint64_t addr, struct file *ret)
+{
+	char line[512];
+
+	rewind(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long long start, end, offset, ino;
+		unsigned major, minor;
+		char shared;
+		if (sscanf(line, "%llx-%llx %*c%*c%*c%c %llx %x:%x %llu", &start, &end, &shared, &offset,
+			   &major, &minor, &ino) != 7 ||
+		    addr < start || addr >= end)
+			continue;
+		*ret = (struct file){ makedev(major, minor), ino, end, offset + (addr - start) };
+		return shared == 's' && ino;
+	}
+	return false;
+}
+
+/* A new descriptor of it; -1: none is open. */
+static int open_file(const struct file *f)
+{
+	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *e;
+	struct stat st;
+
+	while (dir && (e = readdir(dir))) {
+		int fd = atoi(e->d_name);
+		/* of any other kind a descriptor may be, the inode is another */
+		if (*e->d_name != '.' && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_dev == f->dev &&
+		    st.st_ino == f->ino)
+			return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	}
+	return -1;
+}
+
+static int32_t file_index(int fd, int *fds, uint32_t max, uint32_t *n)
+{
+	struct stat a, b;
+
+	if (fstat(fd, &a))
+		return -1;
+	for (uint32_t i = 0; i < *n; i++)
+		if (!fstat(fds[i], &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			return (int32_t)i;
+	if (*n == max)
+		return -1;
+	fds[(*n)++] = fd;
+	return (int32_t)*n - 1;
+}
+
+uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max)
+{
+	ot_auto(cleanup_file) FILE *maps = fopen("/proc/self/maps", "re");
+	uint32_t n = 0;
+	struct file f;
+
+	for (uint32_t i = 0; maps && i < nram; i++) {
+		struct vp_ram_range *r = &ram[i];
+		/* memory of several files side by side: through the process */
+		if (!mapping_at(maps, r->host, &f) || r->host + r->size > f.end)
+			continue;
+		int fd = open_file(&f);
+		if (fd < 0)
+			continue;
+		r->offset = f.offset;
+		r->fd_index = file_index(fd, fds, max, &n);
+		if (r->fd_index < 0 || fds[r->fd_index] != fd)
+			close(fd);
+	}
+	return n;
+}

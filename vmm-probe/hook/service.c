@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A thread of our own in the VMM. It does nothing that a thread of the VMM would have to wait for. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "vmm-probe/hook/internal.h"
+
+/* A machine that is changing changes more than once: slots come and go by the dozen. */
+#define SETTLE_MS 50
+
+struct vp_hook vp_hook = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.gate_lock = PTHREAD_MUTEX_INITIALIZER,
+	.kvm = -1,
+	.vm = -1,
+	.listen_fd = -1,
+	.wake = -1,
+};
+
+/* --- the engine suits the machine --------------------------------------------------------------------------
+ */
+
+static void say_once(const struct ot_err *err)
+{
+	static bool said;
+
+	/* what may come right by itself is not worth a word */
+	if (said || ot_err_code(err) == OT_ERR_BUSY)
+		return;
+	said = true;
+	fprintf(stderr, "outsight: this guest can't be traced: %s\n", ot_err_message(err));
+}
+
+/* Milliseconds until it should be looked at again; -1: when woken. */
+static int look(void)
+{
+	struct ot_err *err = NULL;
+	bool there;
+
+	pthread_mutex_lock(&vp_hook.lock);
+	if (atomic_load(&vp_hook.engine) && vp_hook_changed())
+		vp_hook_untrace();
+	if (vp_hook.wanted)
+		err = vp_hook_trace();
+	there = atomic_load(&vp_hook.engine) != NULL;
+	pthread_mutex_unlock(&vp_hook.lock);
+	int again = !err || there || ot_err_code(err) != OT_ERR_BUSY ? -1 : 10 * SETTLE_MS;
+	if (err)
+		say_once(err);
+	ot_err_destroy(err);
+	return again;
+}
+
+/* --- the thread
+ * ----------------------------------------------------------------------------------------------- */
+
+static void *run_service(void *arg)
+{
+	struct pollfd fd = { .fd = vp_hook.wake, .events = POLLIN };
+	int timeout = 0;
+	uint64_t n;
+
+	(void)arg;
+	for (;;) {
+		int ready = poll(&fd, 1, timeout);
+		if (ready > 0 && read(vp_hook.wake, &n, sizeof(n)) > 0)
+			timeout = SETTLE_MS;
+		else if (!ready)
+			timeout = look();
+	}
+	return NULL;
+}
+
+void vp_hook_wake(void)
+{
+	const uint64_t one = 1;
+
+	if (vp_hook.wake >= 0 && write(vp_hook.wake, &one, sizeof(one)) < 0)
+		return; /* full: then it is awake */
+}
+
+void vp_hook_service_start(void)
+{
+	uint32_t no = 0;
+	pthread_attr_t attr;
+	pthread_t thread;
+	sigset_t all, old;
+
+	if (!atomic_compare_exchange_strong(&vp_hook.service, &no, 1))
+		return;
+	vp_hook.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = vp_hook.wake < 0 ? errno : pthread_create(&thread, &attr, run_service, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	if (err)
+		fprintf(stderr, "outsight: this guest can't be traced: a thread: %s\n", strerror(err));
+}
+
+/* --- the library's life
+ * ---------------------------------------------------------------------------------------- */
+
+/* By LD_PRELOAD, in front of libc: nothing happens until a vCPU runs, for the VMM may yet fork. */
+__attribute__((constructor)) static void loaded(void)
+{
+	struct ot_err *err = vp_hook_kick_init();
+
+	vp_hook.wanted = !err;
+	if (err)
+		say_once(err);
+	ot_err_destroy(err);
+}
+
+/* The guest's end. What outlives it is the socket's name. */
+__attribute__((destructor)) static void unloaded(void)
+{
+	pthread_mutex_lock(&vp_hook.lock);
+	vp_hook.wanted = false;
+	vp_hook_untrace();
+	pthread_mutex_unlock(&vp_hook.lock);
+}

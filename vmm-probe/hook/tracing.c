@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engine's life in somebody else's process. It is made for a machine as it stands, and unmade, which
+ * takes every trap out, before that machine changes: another vCPU, other RAM, RAM whose writes are logged
+ * because it is being migrated or saved. When the machine is whole again the service thread makes another.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/tcg/machine.h"
+#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/hook/internal.h"
+
+static void kick(void *arg, uint32_t vcpu)
+{
+	(void)arg;
+	vp_hook_kick(vp_hook.vcpus[vcpu]);
+}
+
+static bool vmm_debugs(void *arg, uint32_t vcpu)
+{
+	(void)arg;
+	return atomic_load(&vp_hook.vcpus[vcpu]->vmm_debugs);
+}
+
+/* --- what the machine is like -----------------------------------------------------------------------------
+ */
+
+static bool any_logged(void)
+{
+	for (uint32_t i = 0; i < vp_hook.nslots; i++) {
+		const struct vp_hook_slot *s = &vp_hook.slots[i];
+		/* A display's memory is always logged. RAM is, when the ranges that the engine had are. */
+		for (uint32_t k = 0; s->flags & KVM_MEM_LOG_DIRTY_PAGES && k < vp_hook.nram; k++)
+			if (vp_hook.ram[k].gpa < s->gpa + s->size &&
+			    s->gpa < vp_hook.ram[k].gpa + vp_hook.ram[k].size)
+				return true;
+	}
+	return false;
+}
+
+static bool same_ram(const struct vp_ram_range *a, uint32_t na, const struct vp_ram_range *b, uint32_t nb)
+{
+	if (na != nb)
+		return false;
+	for (uint32_t i = 0; i < na; i++)
+		if (a[i].gpa != b[i].gpa || a[i].size != b[i].size || a[i].host != b[i].host)
+			return false;
+	return true;
+}
+
+bool vp_hook_changed(void)
+{
+	return !same_ram(vp_hook.now, vp_hook_ram(vp_hook.now), vp_hook.ram, vp_hook.nram);
+}
+
+static struct ot_err *check_machine(void)
+{
+	if (vp_hook.vm < 0 || !vp_hook.nvcpus)
+		return ot_err_new(OT_ERR_BUSY, "the VMM has made no vCPU yet");
+	if (vp_hook.confidential)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's memory is encrypted");
+	if (vp_hook.slots_lost)
+		return ot_err_new(OT_ERR_LIMIT, "the VMM has more than %u memory slots", VP_HOOK_SLOTS_MAX);
+	if (any_logged())
+		return ot_err_new(OT_ERR_BUSY, "the guest is being migrated or saved");
+	if (!vp_hook_ram(vp_hook.now))
+		return ot_err_new(OT_ERR_BUSY, "the guest has no memory yet");
+	return NULL;
+}
+
+/* --- the host
+ * ----------------------------------------------------------------------------------------------- */
+
+/* Its VM's timer signal reaches this thread, which has all others blocked, and the VMM's handler for it, if
+ * there is one, comes back. */
+static struct ot_err *probe_host(void)
+{
+	struct sigaction old;
+	char path[32];
+	sigset_t timer;
+
+	if (vp_hook.probed)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", vp_hook.kvm);
+	sigemptyset(&timer);
+	sigaddset(&timer, SIGRTMAX - 1);
+	if (sigaction(SIGRTMAX - 1, NULL, &old) || old.sa_handler != SIG_DFL)
+		return ot_err_new(OT_ERR_BUSY, "the VMM uses signal %d", SIGRTMAX - 1);
+	pthread_sigmask(SIG_UNBLOCK, &timer, NULL);
+	struct ot_err *err = vp_kvm_host_probe(path, &vp_hook.host);
+	pthread_sigmask(SIG_BLOCK, &timer, NULL);
+	vp_hook.probed = !err;
+	return err;
+}
+
+/* --- life
+ * ----------------------------------------------------------------------------------------------------- */
+
+static void close_files(void)
+{
+	for (uint32_t i = 0; i < vp_hook.nram_fds; i++)
+		close(vp_hook.ram_fds[i]);
+	vp_hook.nram_fds = 0;
+}
+
+static void read_ram(void)
+{
+	close_files();
+	vp_hook.nram = vp_hook_ram(vp_hook.ram);
+	vp_hook.nram_fds = vp_hook_ram_files(vp_hook.ram, vp_hook.nram, vp_hook.ram_fds, VP_HOOK_RAM_FDS_MAX);
+}
+
+static struct ot_err *create(struct vp_kvm **ret)
+{
+	struct vp_tcg_machine machine;
+	struct kvm_run *runs[VP_HOOK_VCPUS_MAX];
+	int fds[VP_HOOK_VCPUS_MAX];
+
+	vp_tcg_machine_read(&machine);
+	if (!*machine.name)
+		snprintf(machine.name, sizeof(machine.name), "qemu-%d", (int)getpid());
+	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {
+		vp_hook.vcpus[i]->index = i;
+		fds[i] = vp_hook.vcpus[i]->fd;
+		runs[i] = vp_hook.vcpus[i]->run;
+	}
+	const struct vp_kvm_config config = {
+		.name = machine.name,
+		.host = vp_hook.host,
+		.vm = vp_hook.vm,
+		.nvcpus = vp_hook.nvcpus,
+		.vcpus = fds,
+		.runs = runs,
+		.ram = vp_hook.ram,
+		.nram = vp_hook.nram,
+		.ram_fds = vp_hook.ram_fds,
+		.nram_fds = vp_hook.nram_fds,
+		.kick = kick,
+		.vmm_debugs = vmm_debugs,
+	};
+	return vp_kvm_create(&config, ret);
+}
+
+static struct ot_err *serve(struct vp_kvm *kvm)
+{
+	char path[108];
+
+	if (vp_hook.listen_fd >= 0)
+		return vp_engine_serve_fd(vp_kvm_engine(kvm), vp_hook.listen_fd);
+	OT_TRY(vp_socket_dir_make(path, sizeof(path)));
+	OT_TRY(vp_socket_path(getpid(), path, sizeof(path)));
+	return vp_engine_serve(vp_kvm_engine(kvm), path);
+}
+
+static void set_engine(struct vp_kvm *kvm)
+{
+	vp_hook_close_gate();
+	atomic_store(&vp_hook.engine, kvm);
+	vp_hook_open_gate();
+}
+
+struct ot_err *vp_hook_trace(void)
+{
+	struct vp_kvm *kvm;
+
+	if (atomic_load(&vp_hook.engine))
+		return NULL;
+	OT_TRY(check_machine());
+	OT_TRY(probe_host());
+	read_ram();
+	OT_TRY(create(&kvm));
+	/* Before it serves: then there may be traps. */
+	set_engine(kvm);
+	struct ot_err *err = serve(kvm);
+	if (err)
+		vp_hook_untrace();
+	return err;
+}
+
+void vp_hook_untrace(void)
+{
+	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
+
+	if (!kvm)
+		return;
+	vp_hook_close_gate();
+	atomic_store(&vp_hook.engine, NULL);
+	vp_kvm_destroy(kvm);
+	/* What was wanted at each exit is the VMM's own business again. */
+	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
+		vp_hook.vcpus[i]->run->kvm_valid_regs = 0;
+	vp_hook_open_gate();
+}
