@@ -9,6 +9,10 @@ int cli_cmd_run(int argc, char **argv);
 /** outsight guests [--json]: the guests that can be traced. */
 int cli_cmd_guests(int argc, char **argv);
 
+/** outsight attach [--plan] PID|NAME…, outsight detach PID|NAME…|--all: a running QEMU. */
+int cli_cmd_attach(int argc, char **argv);
+int cli_cmd_detach(int argc, char **argv);
+
 /** outsight doctor: what this host can do. 0: guests can be traced here. */
 int cli_cmd_doctor(int argc, char **argv);
 

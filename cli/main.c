@@ -12,6 +12,8 @@ static const struct {
 } verbs[] = {
 	{ "run", cli_cmd_run },
 	{ "guests", cli_cmd_guests },
+	{ "attach", cli_cmd_attach },
+	{ "detach", cli_cmd_detach },
 	{ "doctor", cli_cmd_doctor },
 	{ "compare", cli_cmd_compare },
 };

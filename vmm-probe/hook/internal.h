@@ -8,7 +8,9 @@
  *   run.c       a vCPU's KVM_RUN, with the engine around it; keeping all vCPUs out
  *   tracing.c   the engine: made when the machine is known, unmade when it changes
  *   service.c   a thread of our own: starts the engine, answers the operator's process (control.h)
- *   live.c      put in later: finding out what was not seen (descriptors, slots), and the redirection
+ *   control.c   its requests
+ *   live.c      put in later: finding out what was not seen (descriptors; qemu.c: slots)
+ *   got.c       and the redirection
  *
  * Threads. The VMM's threads come through ioctl(). KVM_RUN takes no lock; everything else that is ours is
  * under `lock`, which may be taken while the VMM's own locks are held, so whoever has it never waits for the
@@ -29,6 +31,7 @@
 
 #define VP_HOOK_VCPUS_MAX   VP_VCPUS_MAX
 #define VP_HOOK_SLOTS_MAX   512u
+#define VP_HOOK_SLOT_FOUND  0x80000000u /* slots that we were told of, not saw: numbered from here */
 #define VP_HOOK_RAM_FDS_MAX 16u
 #define VP_HOOK_FDS_MAX     65536u /* a vCPU's descriptor is below this */
 
@@ -62,7 +65,9 @@ struct vp_hook {
 	uint32_t nvcpus;
 	struct vp_hook_slot slots[VP_HOOK_SLOTS_MAX];
 	uint32_t nslots;
-	bool slots_lost; /* there were more */
+	bool slots_lost;  /* there were more */
+	bool live;        /* put in while the VMM ran: RAM is the slots that were found */
+	bool slots_stale; /* they are to be asked for again */
 
 	/* the engine */
 	bool wanted; /* it is to be there whenever the machine allows it */
@@ -83,13 +88,16 @@ struct vp_hook {
 	int kick_signal;
 	int wake;                 /* eventfd: the service thread has something to look at */
 	_Atomic uint32_t service; /* it was started */
-	bool preloaded;
+	bool preloaded;           /* in front of libc from the start */
+	uint64_t held_ns;         /* how long the gate was last closed to make the engine */
 };
 
 extern struct vp_hook vp_hook;
 
 /* --- ioctl.c ---------------------------------------------------------------------------------------- */
 
+/** What the VMM's calls of ioctl() come to. */
+int vp_hook_ioctl(int fd, unsigned long request, ...);
 /** The system call itself, as ioctl() is. */
 int vp_hook_syscall(int fd, unsigned long request, void *arg);
 /** KVM_SET_GUEST_DEBUG for what @p v's VMM and the engine want together. With v->debug. */
@@ -103,6 +111,10 @@ struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id);
 struct vp_hook_vcpu *vp_hook_vcpu_of(int fd);
 void vp_hook_add_slot(const struct vp_hook_slot *slot);
 const struct vp_hook_slot *vp_hook_find_slot(uint32_t number);
+/** Does a call for [@p gpa, +@p size) touch a slot that was found? */
+bool vp_hook_touches_found(uint64_t gpa, uint64_t size);
+/** Forget the slots that were found. */
+void vp_hook_forget_slots(void);
 /** A slot that a kernel has as memory: writable, not logged, not only firmware's shadow. */
 bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot);
 /** Guest RAM among the slots, by address, neighbours joined: at most VP_HOOK_SLOTS_MAX. Returns how many. */
@@ -121,10 +133,36 @@ void vp_hook_kick(struct vp_hook_vcpu *v);
 void vp_hook_close_gate(void);
 void vp_hook_open_gate(void);
 
+/* --- live.c, got.c, qemu.c; the service thread, without the lock
+ * --------------------------------------------- */
+
+/** Find the VM, redirect ioctl(), see every vCPU come by. An error leaves the VMM as it was. */
+OT_MUST_CHECK struct ot_err *vp_hook_go_live(void);
+/** The redirection undone. */
+void vp_hook_go_back(void);
+
+OT_MUST_CHECK struct ot_err *vp_hook_redirect(void *function);
+void vp_hook_redirect_back(void);
+
+bool vp_hook_is_qemu(void);
+/** Guest RAM as QEMU tells, into the slots. BUSY: its main loop does not answer, or it is migrating. */
+OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(void);
+
+/* --- control.c; the service thread
+ * ---------------------------------------------------------------------------- */
+
+/** Our end of the control socket; -1: the control block says why. */
+int vp_hook_control_open(void);
+void vp_hook_control_fail(int error);
+/** One request. */
+void vp_hook_control_serve(int sock);
+
 /* --- tracing.c; under the lock ----------------------------------------------------------------------------
  */
 
-/** Make the engine and serve. NULL also if it is there already. */
+/** What this host's KVM does. Takes a while; the service thread, without the lock. */
+OT_MUST_CHECK struct ot_err *vp_hook_probe_host(void);
+/** Make the engine and serve. NULL also if it is there already. After vp_hook_probe_host(). */
 OT_MUST_CHECK struct ot_err *vp_hook_trace(void);
 /** Its sessions end, every trap is taken out. */
 void vp_hook_untrace(void);

@@ -17,7 +17,7 @@
 /* linux/kvm.h of Linux 6.8 and later; its first members are those of the older call. */
 #define SET_REGION2 _IOW(KVMIO, 0x49, char[160])
 
-OT_EXPORT int ioctl(int fd, unsigned long request, ...);
+OT_EXPORT int ioctl(int fd, unsigned long request, ...) __attribute__((alias("vp_hook_ioctl")));
 int __wrap_ioctl(int fd, unsigned long request, ...);
 
 int vp_hook_syscall(int fd, unsigned long request, void *arg)
@@ -116,8 +116,12 @@ static int create_vcpu(int fd, void *id)
 
 /* What the call will make of guest RAM that the engine uses: before it, the traps are out. Dirty logs do not
  * know of writes through the host's mapping. */
-static bool takes_ram(const struct vp_hook_slot *old, const struct kvm_userspace_memory_region *new)
+static bool takes_ram(const struct kvm_userspace_memory_region *new)
 {
+	const struct vp_hook_slot *old = vp_hook_find_slot(new->slot);
+
+	if (vp_hook_touches_found(new->guest_phys_addr, new->memory_size))
+		return true;
 	if (!old || !vp_hook_slot_is_ram(old))
 		return false;
 	return new->flags &KVM_MEM_LOG_DIRTY_PAGES || new->memory_size != old->size ||
@@ -134,7 +138,7 @@ static int set_region(int fd, unsigned long request, void *arg)
 		return vp_hook_syscall(fd, request, arg);
 	pthread_mutex_lock(&vp_hook.lock);
 	bool ours = fd == vp_hook.vm;
-	if (ours && takes_ram(vp_hook_find_slot(r.slot), &r))
+	if (ours && takes_ram(&r))
 		vp_hook_untrace();
 	int rc = vp_hook_syscall(fd, request, arg);
 	int err = errno;
@@ -142,6 +146,7 @@ static int set_region(int fd, unsigned long request, void *arg)
 		const struct vp_hook_slot slot = { r.slot, r.flags, r.guest_phys_addr, r.memory_size,
 						   r.userspace_addr };
 		vp_hook_add_slot(&slot);
+		vp_hook.slots_stale = vp_hook.live;
 		vp_hook.confidential |= (r.flags & CONFIDENTIAL_FLAGS) != 0;
 		vp_hook_wake();
 	}
@@ -176,7 +181,7 @@ static int vm_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
-OT_EXPORT int ioctl(int fd, unsigned long request, ...)
+int vp_hook_ioctl(int fd, unsigned long request, ...)
 {
 	struct vp_hook_vcpu *v;
 	va_list ap;

@@ -106,6 +106,29 @@ bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot)
 	return !slot->flags && (slot->gpa < SHADOW || slot->gpa + slot->size > SHADOW_END);
 }
 
+bool vp_hook_touches_found(uint64_t gpa, uint64_t size)
+{
+	uint64_t end = gpa + (size ? size : 1);
+
+	for (uint32_t i = 0; i < vp_hook.nslots; i++) {
+		const struct vp_hook_slot *s = &vp_hook.slots[i];
+		if (s->number >= VP_HOOK_SLOT_FOUND && s->gpa < end && gpa < s->gpa + s->size)
+			return true;
+	}
+	return false;
+}
+
+void vp_hook_forget_slots(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < vp_hook.nslots; i++)
+		if (vp_hook.slots[i].number < VP_HOOK_SLOT_FOUND)
+			vp_hook.slots[n++] = vp_hook.slots[i];
+	vp_hook.nslots = n;
+	vp_hook.slots_stale = false;
+}
+
 /* --- RAM --------------------------------------------------------------------------------------------- */
 
 static uint32_t add_range(struct vp_ram_range *list, uint32_t n, uint64_t gpa, uint64_t end, uint64_t host)
@@ -125,7 +148,7 @@ static uint32_t slots_to_ranges(struct vp_ram_range *list)
 		uint64_t end = s->gpa + s->size, low_end = end < SHADOW ? end : SHADOW;
 		uint64_t high = s->gpa > SHADOW_END ? s->gpa : SHADOW_END;
 
-		if (!vp_hook_slot_is_ram(s))
+		if (!vp_hook_slot_is_ram(s) || (s->number >= VP_HOOK_SLOT_FOUND) != vp_hook.live)
 			continue;
 		n = add_range(list, n, s->gpa, low_end, s->host);
 		n = add_range(list, n, high, end, s->host + (high - s->gpa));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A thread of our own in the VMM. It does nothing that a thread of the VMM would have to wait for. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -36,20 +37,25 @@ static void say_once(const struct ot_err *err)
 	fprintf(stderr, "outsight: this guest can't be traced: %s\n", ot_err_message(err));
 }
 
+static struct ot_err *refresh(void)
+{
+	OT_TRY(vp_hook_probe_host());
+	return vp_hook.slots_stale ? vp_hook_ask_slots() : NULL;
+}
+
 /* Milliseconds until it should be looked at again; -1: when woken. */
 static int look(void)
 {
-	struct ot_err *err = NULL;
-	bool there;
-
+	if (!vp_hook.wanted)
+		return -1;
+	struct ot_err *err = refresh();
 	pthread_mutex_lock(&vp_hook.lock);
-	if (atomic_load(&vp_hook.engine) && vp_hook_changed())
+	if (!err && atomic_load(&vp_hook.engine) && vp_hook_changed())
 		vp_hook_untrace();
-	if (vp_hook.wanted)
+	if (!err)
 		err = vp_hook_trace();
-	there = atomic_load(&vp_hook.engine) != NULL;
 	pthread_mutex_unlock(&vp_hook.lock);
-	int again = !err || there || ot_err_code(err) != OT_ERR_BUSY ? -1 : 10 * SETTLE_MS;
+	int again = err && ot_err_code(err) == OT_ERR_BUSY ? 10 * SETTLE_MS : -1;
 	if (err)
 		say_once(err);
 	ot_err_destroy(err);
@@ -61,17 +67,20 @@ static int look(void)
 
 static void *run_service(void *arg)
 {
-	struct pollfd fd = { .fd = vp_hook.wake, .events = POLLIN };
+	struct pollfd fds[2] = { { .fd = vp_hook.wake, .events = POLLIN }, { .events = POLLIN } };
 	int timeout = 0;
 	uint64_t n;
 
 	(void)arg;
+	fds[1].fd = vp_hook_control_open();
 	for (;;) {
-		int ready = poll(&fd, 1, timeout);
-		if (ready > 0 && read(vp_hook.wake, &n, sizeof(n)) > 0)
-			timeout = SETTLE_MS;
-		else if (!ready)
+		int ready = poll(fds, 2, timeout);
+		if (!ready)
 			timeout = look();
+		if (ready > 0 && fds[1].revents)
+			vp_hook_control_serve(fds[1].fd);
+		if (ready > 0 && fds[0].revents && read(vp_hook.wake, &n, sizeof(n)) > 0)
+			timeout = SETTLE_MS;
 	}
 	return NULL;
 }
@@ -102,20 +111,23 @@ void vp_hook_service_start(void)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (err)
-		fprintf(stderr, "outsight: this guest can't be traced: a thread: %s\n", strerror(err));
+		vp_hook_control_fail(err);
 }
 
 /* --- the library's life
  * ---------------------------------------------------------------------------------------- */
 
-/* By LD_PRELOAD, in front of libc: nothing happens until a vCPU runs, for the VMM may yet fork. */
+/* By LD_PRELOAD nothing happens until a vCPU runs, for the VMM may yet fork. */
 __attribute__((constructor)) static void loaded(void)
 {
 	struct ot_err *err = vp_hook_kick_init();
 
-	vp_hook.wanted = !err;
+	vp_hook.preloaded = dlsym(RTLD_DEFAULT, "ioctl") == (void *)vp_hook_ioctl;
+	vp_hook.wanted = !err && vp_hook.preloaded;
 	if (err)
-		say_once(err);
+		vp_hook_control_fail(EBUSY);
+	else if (!vp_hook.preloaded)
+		vp_hook_service_start();
 	ot_err_destroy(err);
 }
 

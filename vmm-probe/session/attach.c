@@ -15,6 +15,7 @@
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/guest/orc.h"
 #include "vmm-probe/provider/registry.h"
+#include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"
 
@@ -143,11 +144,30 @@ static struct ot_err *check_same_kernel(const struct vp_session *s, const struct
 			  s->links[0]->client.guest_name, a->release, link->client.guest_name, b->release);
 }
 
+/* A guest that nobody can be asked about may be in a QEMU that can be entered. */
+static struct ot_err *locate(struct vp_session *s, const char *name, char *path, size_t size)
+{
+	struct vp_inject_result result;
+	struct ot_err *err = vp_locate(name, path, size);
+
+	if (!err || !name || ot_err_code(err) != OT_ERR_NOT_FOUND)
+		return err;
+	progress(s, "attaching to QEMU");
+	struct ot_err *refused = vp_enter(name, &result);
+	if (refused && ot_err_code(refused) == OT_ERR_NOT_FOUND) {
+		ot_err_destroy(refused);
+		return err;
+	}
+	ot_err_destroy(err);
+	OT_TRY(refused);
+	return vp_locate(name, path, size);
+}
+
 static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link *link, const char *name)
 {
 	char path[sizeof(link->client.path)];
 
-	OT_TRY(vp_locate(name, path, sizeof(path)));
+	OT_TRY(locate(s, name, path, sizeof(path)));
 	OT_TRY(vp_client_connect(&link->client, path));
 	OT_TRY(map_ram(link));
 	OT_TRY(read_guest(s, link));

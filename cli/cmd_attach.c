@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engine into a QEMU that runs, and out of use again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/messages.h"
+#include "vmm-probe/session/enter.h"
+
+#define PROCESSES_MAX 256
+
+static int usage(FILE *fp)
+{
+	fputs("Usage: outsight attach [--plan] PID|NAME…\n"
+	      "       outsight detach PID|NAME… | --all\n\n"
+	      "\tattach   make the guest of a running QEMU traceable, without a restart\n"
+	      "\t--plan   only say what would be done\n"
+	      "\tdetach   every trap out of the guest, QEMU's own functions back in place\n"
+	      "\t--all    of every QEMU that was attached to\n",
+	      fp);
+	return fp == stdout ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+}
+
+static void report(const char *spec, const struct vp_inject_result *r)
+{
+	if (r->already) {
+		printf("%s: attached already\n", spec);
+		return;
+	}
+	printf("%s: attached in %.0f ms: %u vCPU%s, %llu MiB of memory; vCPUs held for %.2f ms", spec,
+	       (double)r->total_ns / 1e6, r->nvcpus, r->nvcpus == 1 ? "" : "s",
+	       (unsigned long long)r->ram_bytes >> 20, (double)r->held_ns / 1e6);
+	if (r->loaded)
+		printf(", main thread stopped for %.2f ms", (double)r->stop_ns / 1e6);
+	putchar('\n');
+}
+
+static struct ot_err *plan(const char *spec)
+{
+	char library[PATH_MAX];
+	pid_t pid;
+
+	OT_TRY(vp_inject_find(spec, &pid));
+	OT_TRY(vp_enter_library(library, sizeof(library)));
+	return vp_inject_plan(pid, library, stdout);
+}
+
+static struct ot_err *attach(const char *spec)
+{
+	struct vp_inject_result result;
+
+	OT_TRY(vp_enter(spec, &result));
+	report(spec, &result);
+	return NULL;
+}
+
+static struct ot_err *detach(const char *spec)
+{
+	pid_t pid;
+
+	OT_TRY(vp_inject_find(spec, &pid));
+	OT_TRY(vp_inject_detach(pid));
+	printf("%s: detached\n", spec);
+	return NULL;
+}
+
+/* All are tried; one that fails makes it fail. */
+static int each(char **specs, int n, struct ot_err *(*act)(const char *spec))
+{
+	int status = CLI_EXIT_OK;
+
+	for (int i = 0; i < n; i++) {
+		struct ot_err *err = act(specs[i]);
+		if (err)
+			status = cli_fail(err, NULL);
+	}
+	return fflush(stdout) == EOF ? cli_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
+				     : status;
+}
+
+int cli_cmd_attach(int argc, char **argv)
+{
+	bool planned = argc > 1 && !strcmp(argv[1], "--plan");
+	int first = planned ? 2 : 1;
+
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return usage(stdout);
+	if (argc <= first || *argv[first] == '-')
+		return usage(stderr);
+	return each(argv + first, argc - first, planned ? plan : attach);
+}
+
+static int detach_all(void)
+{
+	pid_t pids[PROCESSES_MAX];
+	size_t n = vp_inject_list(pids, PROCESSES_MAX);
+	char specs[PROCESSES_MAX][16], *list[PROCESSES_MAX];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(specs[i], sizeof(specs[i]), "%d", (int)pids[i]);
+		list[i] = specs[i];
+	}
+	return each(list, (int)n, detach);
+}
+
+int cli_cmd_detach(int argc, char **argv)
+{
+	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return usage(stdout);
+	if (argc == 2 && !strcmp(argv[1], "--all"))
+		return detach_all();
+	if (argc < 2 || *argv[1] == '-')
+		return usage(stderr);
+	return each(argv + 1, argc - 1, detach);
+}

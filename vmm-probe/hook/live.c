@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Coming into a VMM that runs: find what LD_PRELOAD would have seen, redirect its ioctl(), and get every
+ * vCPU's thread out of the KVM_RUN that it made by the old way.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/hook/internal.h"
+
+#define VMM_KICK    SIGUSR1 /* QEMU's SIG_IPI; its vCPUs' threads, and no others, have it unblocked */
+#define ANSWER_MS   2000
+#define AGAIN_NS    500000l
+#define CMDLINE_MAX (4u << 20)
+
+static void cleanup_dir(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+/* --- descriptors
+ * -------------------------------------------------------------------------------------------- */
+
+static struct ot_err *on_descriptor(int fd, const char *is)
+{
+	unsigned id;
+	int n = 0;
+
+	if (!strcmp(is, "/dev/kvm"))
+		vp_hook.kvm = fd;
+	if (!strncmp(is, "/dev/sev", 8))
+		vp_hook.confidential = true;
+	if (!strcmp(is, "anon_inode:kvm-vm")) {
+		if (vp_hook.vm >= 0 && vp_hook.vm != fd)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "this VMM has more than one VM");
+		vp_hook.vm = fd;
+	}
+	/* its run page is mapped by /dev/kvm's size, which has a lower descriptor */
+	if (sscanf(is, "anon_inode:kvm-vcpu:%u%n", &id, &n) == 1 && !is[n] && !vp_hook_add_vcpu(fd, id))
+		return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be had", id, fd);
+	return NULL;
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+	return atoi((*a)->d_name) - atoi((*b)->d_name);
+}
+
+static struct ot_err *find_descriptors(void)
+{
+	struct dirent **list;
+	struct ot_err *err = NULL;
+	int n = scandir("/proc/self/fd", &list, NULL, by_number);
+
+	if (n < 0)
+		return ot_err_os(errno, "/proc/self/fd");
+	for (int i = 0; i < n; i++) {
+		char path[300], is[64];
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", list[i]->d_name);
+		ssize_t len = readlink(path, is, sizeof(is) - 1);
+		is[len > 0 ? len : 0] = '\0';
+		if (!err && *list[i]->d_name != '.')
+			err = on_descriptor(atoi(list[i]->d_name), is);
+		free(list[i]);
+	}
+	free(list);
+	return err;
+}
+
+/* Of memory encryption nothing but QEMU's options tells. */
+static bool says_confidential(void)
+{
+	ot_auto_free char *line = NULL;
+	size_t len = 0;
+	ot_auto_err struct ot_err *err = ot_read_file("/proc/self/cmdline", CMDLINE_MAX, &line, &len);
+
+	return !err && (memmem(line, len, "sev-guest", 9) || memmem(line, len, "sev-snp-guest", 13) ||
+			memmem(line, len, "tdx-guest", 9));
+}
+
+static struct ot_err *discover(void)
+{
+	pthread_mutex_lock(&vp_hook.lock);
+	vp_hook.kvm = vp_hook.vm = -1;
+	struct ot_err *err = find_descriptors();
+	vp_hook.confidential |= says_confidential();
+	if (!err && (vp_hook.kvm < 0 || vp_hook.vm < 0 || !vp_hook.nvcpus))
+		err = ot_err_new(OT_ERR_UNSUPPORTED, "this VMM runs no guest by KVM");
+	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
+		atomic_store(&vp_hook.vcpus[i]->seen, 0);
+	pthread_mutex_unlock(&vp_hook.lock);
+	return err;
+}
+
+/* --- threads
+ * -------------------------------------------------------------------------------------------------- */
+
+struct threads {
+	int tids[VP_HOOK_VCPUS_MAX];
+	unsigned n;
+};
+
+/* One that the VMM may kick. */
+static bool is_vcpu_thread(const char *tid)
+{
+	ot_auto_free char *text = NULL;
+	char path[300];
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", tid);
+	ot_auto_err struct ot_err *err = ot_read_file(path, CMDLINE_MAX, &text, &len);
+	const char *blocked = err ? NULL : strstr(text, "\nSigBlk:");
+	return blocked && !(strtoull(blocked + 8, NULL, 16) & 1ull << (VMM_KICK - 1));
+}
+
+static struct ot_err *find_threads(struct threads *ret)
+{
+	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/task");
+	const struct dirent *e;
+	struct sigaction sa;
+
+	ret->n = 0;
+	while (dir && (e = readdir(dir)))
+		if (*e->d_name != '.' && ret->n < VP_HOOK_VCPUS_MAX && is_vcpu_thread(e->d_name))
+			ret->tids[ret->n++] = atoi(e->d_name);
+	if (ret->n < vp_hook.nvcpus || sigaction(VMM_KICK, NULL, &sa) || sa.sa_handler == SIG_DFL ||
+	    sa.sa_handler == SIG_IGN)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the threads of %u vCPUs can't be told among this VMM's", vp_hook.nvcpus);
+	return NULL;
+}
+
+/* It has come by here; or it is in a system call that is not KVM_RUN, and its next KVM_RUN will. */
+static bool answers(int tid)
+{
+	ot_auto_free char *text = NULL;
+	unsigned long long nr, fd, request;
+	char path[64];
+	size_t len;
+
+	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {
+		struct vp_hook_vcpu *v = vp_hook.vcpus[i];
+		if (atomic_load(&v->tid) == tid && (atomic_load(&v->seen) || atomic_load(&v->inside)))
+			return true;
+	}
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	ot_auto_err struct ot_err *err = ot_read_file(path, CMDLINE_MAX, &text, &len);
+	if (err)
+		return ot_err_errno(err) == ENOENT || ot_err_errno(err) == ESRCH; /* it has ended */
+	return sscanf(text, "%llu 0x%llx 0x%llx", &nr, &fd, &request) == 3 &&
+	       (nr != SYS_ioctl || (unsigned)request != KVM_RUN);
+}
+
+/* The list shrinks as they answer. */
+static struct ot_err *kick_all(struct threads *t)
+{
+	const struct timespec again = { .tv_nsec = AGAIN_NS };
+
+	for (unsigned round = 0; t->n && round < ANSWER_MS * 1000000l / AGAIN_NS; round++) {
+		for (unsigned i = t->n; i-- > 0;) {
+			if (answers(t->tids[i]))
+				t->tids[i] = t->tids[--t->n];
+			else
+				syscall(SYS_tgkill, getpid(), t->tids[i], VMM_KICK);
+		}
+		if (t->n)
+			nanosleep(&again, NULL);
+	}
+	return t->n ? ot_err_new(OT_ERR_BUSY, "thread %d, a vCPU's, does not answer", t->tids[0]) : NULL;
+}
+
+/* --- coming and going
+ * ------------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_hook_go_live(void)
+{
+	struct threads threads;
+
+	if (!vp_hook_is_qemu())
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this VMM is not QEMU, or one without modules: its memory "
+				  "can't be asked for");
+	OT_TRY(discover());
+	OT_TRY(find_threads(&threads));
+	vp_hook.live = true;
+	OT_TRY(vp_hook_redirect((void *)vp_hook_ioctl));
+	struct ot_err *err = kick_all(&threads);
+	if (!err)
+		err = vp_hook_ask_slots();
+	if (err)
+		vp_hook_redirect_back();
+	return err;
+}
+
+void vp_hook_go_back(void)
+{
+	if (vp_hook.live)
+		vp_hook_redirect_back();
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * QEMU's own account of its memory, for one whose KVM_SET_USER_MEMORY_REGION calls were made before we came:
+ * its monitor's `info mtree -f` and `gpa2hva`, by the functions that QEMU exports for its modules. They are
+ * called on its main loop, with its big lock held, by a bottom half; no monitor need be configured.
+ *
+ * Sources: QEMU's include/block/aio.h (aio_bh_schedule_oneshot_full, since 6.1), qapi/misc.json
+ * (human-monitor-command), and what these commands print.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/hook/internal.h"
+
+#define ANSWER_S 10 /* of a main loop that is busy */
+
+/* The functions' types, as QEMU declares them. */
+struct api {
+	char *(*hmp)(const char *line, bool has_cpu, int64_t cpu, void **err);
+	void (*schedule)(void *ctx, void (*cb)(void *), void *opaque, const char *name);
+	void *(*context)(void);
+	void (*error_free)(void *err);
+	void (*free)(void *p);
+};
+
+/* What goes to the main loop. It may answer after we have given up, so it is never freed; one at a time. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t done_changed;
+	struct api api;
+	bool pending, done;
+	const char *trouble; /* NULL: the slots are there */
+} asked = { .lock = PTHREAD_MUTEX_INITIALIZER, .done_changed = PTHREAD_COND_INITIALIZER };
+
+static bool find(void *to, const char *name)
+{
+	void *f = dlsym(RTLD_DEFAULT, name);
+
+	memcpy(to, &f, sizeof(f));
+	return f != NULL;
+}
+
+static bool find_api(struct api *api)
+{
+	return find(&api->hmp, "qmp_human_monitor_command") &&
+	       find(&api->schedule, "aio_bh_schedule_oneshot_full") &&
+	       find(&api->context, "qemu_get_aio_context") && find(&api->error_free, "error_free") &&
+	       find(&api->free, "g_free");
+}
+
+bool vp_hook_is_qemu(void)
+{
+	struct api api;
+
+	return find_api(&api);
+}
+
+/* --- on QEMU's main loop ----------------------------------------------------------------------------------
+ */
+
+/* What the monitor prints; NULL: an error. Freed with api.free. */
+static char *monitor(const char *line)
+{
+	void *err = NULL;
+	char *text = asked.api.hmp(line, false, 0, &err);
+
+	if (err)
+		asked.api.error_free(err);
+	return err ? NULL : text;
+}
+
+static bool host_of(uint64_t gpa, uint64_t *ret)
+{
+	char line[64];
+	unsigned long long host;
+
+	snprintf(line, sizeof(line), "gpa2hva 0x%llx", (unsigned long long)gpa);
+	char *text = monitor(line);
+	const char *is = text ? strstr(text, " is 0x") : NULL;
+	bool ok = is && sscanf(is, " is 0x%llx", &host) == 1;
+	if (ok)
+		*ret = host;
+	asked.api.free(text);
+	return ok;
+}
+
+/* "  START-END (prio 0, ram): NAME …". Boards map RAM with priority 0; a device's memory has 1. */
+static bool ram_line(const char *line, uint64_t *start, uint64_t *end)
+{
+	unsigned long long a, b;
+	int prio, n = 0;
+
+	if (sscanf(line, " %llx-%llx (prio %d, ram):%n", &a, &b, &prio, &n) != 3 || !n || prio || b < a)
+		return false;
+	*start = a;
+	*end = b + 1;
+	return true;
+}
+
+/* The lines of the flat view that address space "memory" has: between its name and the next empty line. */
+static const char *read_view(const char *text)
+{
+	uint32_t number = VP_HOOK_SLOT_FOUND;
+	const char *p = strstr(text, " AS \"memory\"");
+	uint64_t start, end, host;
+
+	for (p = p ? strchr(p, '\n') : NULL; p && p[1] && p[1] != '\n'; p = strchr(p + 1, '\n')) {
+		if (!ram_line(p + 1, &start, &end))
+			continue;
+		if (!host_of(start, &host))
+			return "its monitor does not say where guest memory is";
+		const struct vp_hook_slot slot = { number++, 0, start, end - start, host };
+		vp_hook_add_slot(&slot);
+	}
+	return number == VP_HOOK_SLOT_FOUND ? "its monitor names no RAM" : NULL;
+}
+
+/* Under QEMU's big lock no slot changes meanwhile. */
+static const char *read_slots(void)
+{
+	char *migration = monitor("info migrate");
+	bool busy =
+	    migration && (strstr(migration, "tatus: active") || strstr(migration, "tatus: setup") ||
+			  strstr(migration, "tatus: device") || strstr(migration, "tatus: pre-switchover"));
+	const char *trouble = "the guest is being migrated or saved";
+
+	asked.api.free(migration);
+	char *view = busy ? NULL : monitor("info mtree -f");
+	if (view) {
+		pthread_mutex_lock(&vp_hook.lock);
+		vp_hook_forget_slots();
+		trouble = read_view(view);
+		pthread_mutex_unlock(&vp_hook.lock);
+	} else if (!busy) {
+		trouble = "its monitor has no `info mtree`";
+	}
+	asked.api.free(view);
+	return trouble;
+}
+
+static void on_main_loop(void *arg)
+{
+	const char *trouble = read_slots();
+
+	(void)arg;
+	pthread_mutex_lock(&asked.lock);
+	asked.trouble = trouble;
+	asked.done = true;
+	asked.pending = false;
+	pthread_cond_broadcast(&asked.done_changed);
+	pthread_mutex_unlock(&asked.lock);
+}
+
+/* --- on our thread
+ * ------------------------------------------------------------------------------------------ */
+
+struct ot_err *vp_hook_ask_slots(void)
+{
+	struct timespec until;
+
+	if (!find_api(&asked.api))
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this VMM is no QEMU that can be asked for its memory");
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += ANSWER_S;
+	pthread_mutex_lock(&asked.lock);
+	asked.done = false;
+	if (!asked.pending) {
+		asked.pending = true;
+		asked.api.schedule(asked.api.context(), on_main_loop, NULL, "outsight");
+	}
+	int rc = 0;
+	while (!asked.done && !rc)
+		rc = pthread_cond_timedwait(&asked.done_changed, &asked.lock, &until);
+	const char *trouble = asked.done ? asked.trouble : "its main loop does not answer";
+	pthread_mutex_unlock(&asked.lock);
+	return trouble ? ot_err_new(OT_ERR_BUSY, "QEMU: %s", trouble) : NULL;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Attaching and detaching: the library into the VMM if it is not there, then requests to it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/inject/internal.h"
+
+#define LOAD_MS    5000 /* for the library to be there and ready */
+#define REPLY_MS   30000
+#define POLL_NS    1000000l
+#define COPIES_MAX 8u /* of the library, of several versions */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* --- the library in the target
+ * ----------------------------------------------------------------------------------- */
+
+static bool read_control(pid_t pid, int mem, unsigned n, struct vp_hook_control *ret, bool *ret_more)
+{
+	struct vp_mapped m;
+	uint64_t at = 0;
+	ot_auto_err struct ot_err *err = vp_remote_find(pid, "/" VP_HOOK_LIBRARY, n, &m);
+
+	*ret_more = !err;
+	if (err)
+		return false;
+	ot_auto_err struct ot_err *none = vp_remote_symbol(pid, &m, VP_HOOK_SYMBOL, &at);
+	return !none && pread(mem, ret, sizeof(*ret), (off_t)at) == sizeof(*ret) &&
+	       !memcmp(ret->magic, VP_HOOK_MAGIC, sizeof(ret->magic)) && ret->version == VP_HOOK_VERSION;
+}
+
+/* The copy of our version. *ret_copies: there are so many of any. */
+static bool find_control(pid_t pid, int mem, struct vp_hook_control *ret, unsigned *ret_copies)
+{
+	bool more = true;
+
+	for (*ret_copies = 0; *ret_copies < COPIES_MAX; ++*ret_copies) {
+		if (read_control(pid, mem, *ret_copies, ret, &more))
+			return true;
+		if (!more)
+			return false;
+	}
+	return false;
+}
+
+static struct ot_err *wait_ready(const struct vp_target *t, struct vp_hook_control *ret)
+{
+	const struct timespec pause = { .tv_nsec = POLL_NS };
+	uint64_t end = now_ns() + LOAD_MS * 1000000ull;
+	unsigned copies;
+
+	for (;;) {
+		bool there = find_control(t->pid, t->mem, ret, &copies);
+		if (there && ret->state == VP_HOOK_READY)
+			return NULL;
+		if (there && ret->state == VP_HOOK_BROKEN)
+			return ot_err_os(ret->error, "the library can't work in process %d", (int)t->pid);
+		if (now_ns() > end)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d did not load the library%s%s", (int)t->pid,
+			  *t->confined ? "; its security profile may forbid it: " : "", t->confined);
+}
+
+/* --- requests
+ * ------------------------------------------------------------------------------------------------------ */
+
+static struct ot_err *receive(int sock, pid_t pid, struct vp_hook_reply *ret)
+{
+	struct pollfd fd = { .fd = sock, .events = POLLIN };
+	int ready;
+
+	do
+		ready = poll(&fd, 1, REPLY_MS);
+	while (ready < 0 && errno == EINTR);
+	if (ready <= 0 || recv(sock, ret, sizeof(*ret), 0) != sizeof(*ret))
+		return ot_err_new(OT_ERR_GUEST_GONE, "the library in process %d does not answer", (int)pid);
+	ret->text[sizeof(ret->text) - 1] = '\0';
+	return ret->code ? ot_err_new((enum ot_err_code)ret->code, "process %d: %s", (int)pid, ret->text)
+			 : NULL;
+}
+
+/* @listening goes along unless it is -1. */
+static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *control, uint32_t type,
+			  int listening, struct vp_hook_reply *ret)
+{
+	const struct vp_hook_request request = { VP_HOOK_VERSION, type };
+	int pair[2];
+	ot_auto_close int sock = (int)syscall(SYS_pidfd_getfd, pidfd, control->fd, 0);
+
+	if (sock < 0)
+		return ot_err_os(errno, "pidfd_getfd of process %d", (int)pid);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+		return ot_err_os(errno, "socketpair");
+	ot_auto_close int ours = pair[0], theirs = pair[1];
+	const int fds[] = { theirs, listening };
+	OT_TRY(ot_send_fds(sock, &request, sizeof(request), fds, listening < 0 ? 1 : 2));
+	ot_cleanup_close(&theirs);
+	theirs = -1; /* so that its end is seen */
+	return receive(ours, pid, ret);
+}
+
+/* --- the engine's socket
+ * --------------------------------------------------------------------------------------------- */
+
+/* Somebody answers there. */
+static bool is_served(const struct sockaddr_un *addr)
+{
+	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	return sock >= 0 && !connect(sock, (const struct sockaddr *)addr, sizeof(*addr));
+}
+
+/* Ours, in our own view of the file system: the target may have another, and another uid. */
+static struct ot_err *listen_for(pid_t pid, struct sockaddr_un *addr, int *ret)
+{
+	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	OT_TRY(vp_socket_path(pid, addr->sun_path, sizeof(addr->sun_path)));
+	if (is_served(addr))
+		return NULL;
+	unlink(addr->sun_path);
+	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0 || bind(sock, (const struct sockaddr *)addr, sizeof(*addr)) ||
+	    chmod(addr->sun_path, 0600) || listen(sock, 8))
+		return ot_err_os(errno, "%s", addr->sun_path);
+	*ret = ot_move_fd(sock);
+	return NULL;
+}
+
+/* One of us at a time for one process: a lock on the byte of its number, gone when this process is. */
+static struct ot_err *lock_target(pid_t pid, int *ret)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = pid, .l_len = 1 };
+	char path[128];
+
+	OT_TRY(vp_socket_dir_make(path, sizeof(path) - 8));
+	strcat(path, "/lock");
+	ot_auto_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return ot_err_os(errno, "%s", path);
+	if (fcntl(fd, F_OFD_SETLK, &lock))
+		return ot_err_new(OT_ERR_BUSY, "somebody else is attaching to process %d", (int)pid);
+	*ret = ot_move_fd(fd);
+	return NULL;
+}
+
+/* --- loading
+ * ------------------------------------------------------------------------------------------------------------
+ */
+
+/* The target's loader would take a file of a name that it has loaded once for the same: a name of its own for
+ * each copy. */
+static struct ot_err *library_name(const struct vp_target *t, const char *library, unsigned copies, char *ret,
+				   size_t size)
+{
+	char real[PATH_MAX], there[PATH_MAX + 64];
+	struct stat a, b;
+
+	if (!realpath(library, real) || stat(real, &a))
+		return ot_err_os(errno, "%s", library);
+	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)t->pid, real);
+	if (stat(there, &b) || a.st_size != b.st_size)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "%s is not in process %d's view of the file system: put it where it has it",
+				  real, (int)t->pid);
+	if (!(b.st_mode & S_IROTH) && b.st_uid != t->uid && t->uid)
+		return ot_err_new(OT_ERR_PERMISSION, "%s can't be read by uid %u, as which process %d runs",
+				  real, (unsigned)t->uid, (int)t->pid);
+	char *slash = strrchr(real, '/');
+	int n = snprintf(ret, size, "%.*s/", (int)(slash - real), real);
+	for (unsigned i = 0; i < copies && n > 0 && (size_t)n < size; i++)
+		n += snprintf(ret + n, size - (size_t)n, "./");
+	if (n > 0 && (size_t)n < size)
+		n += snprintf(ret + n, size - (size_t)n, "%s", slash + 1);
+	return n > 0 && (size_t)n < size ? NULL : ot_err_new(OT_ERR_LIMIT, "%s: too long a path", real);
+}
+
+static struct ot_err *load(const struct vp_target *t, const char *library, struct vp_hook_control *control,
+			   struct vp_inject_result *result)
+{
+	char name[PATH_MAX];
+	unsigned copies;
+
+	if (!find_control(t->pid, t->mem, control, &copies)) {
+		OT_TRY(library_name(t, library, copies, name, sizeof(name)));
+		OT_TRY(vp_frame_call(t, name, &result->stop_ns));
+		result->loaded = true;
+	}
+	return wait_ready(t, control);
+}
+
+/* --- attach
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+static struct ot_err *attach(const struct vp_target *t, const char *library, struct vp_inject_result *result)
+{
+	struct vp_hook_control control;
+	struct vp_hook_reply reply;
+	struct sockaddr_un addr;
+	ot_auto_close int lock = -1, listening = -1;
+
+	OT_TRY(lock_target(t->pid, &lock));
+	OT_TRY(listen_for(t->pid, &addr, &listening));
+	if (listening < 0) {
+		result->already = true;
+		return NULL;
+	}
+	struct ot_err *err = load(t, library, &control, result);
+	if (!err)
+		err = ask(t->pid, t->pidfd, &control, VP_HOOK_ATTACH, listening, &reply);
+	if (err) {
+		unlink(addr.sun_path);
+		return err;
+	}
+	result->nvcpus = reply.nvcpus;
+	result->nram = reply.nram;
+	result->ram_bytes = reply.ram_bytes;
+	result->held_ns = reply.held_ns;
+	return NULL;
+}
+
+struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject_result *ret)
+{
+	uint64_t start = now_ns();
+	struct vp_inject_result result = { 0 };
+	struct vp_target t;
+
+	OT_TRY(vp_target_open(pid, &t));
+	struct ot_err *err = attach(&t, library, &result);
+	vp_target_close(&t);
+	OT_TRY(err);
+	result.total_ns = now_ns() - start;
+	*ret = result;
+	return NULL;
+}
+
+static struct ot_err *plan(const struct vp_target *t, const char *library, FILE *out)
+{
+	struct vp_hook_control control;
+	char name[PATH_MAX];
+	unsigned copies;
+	bool there = find_control(t->pid, t->mem, &control, &copies);
+
+	OT_TRY(library_name(t, library, copies, name, sizeof(name)));
+	fprintf(out, "process %d: %s, uid %u%s%s, %u vCPU%s\n", (int)t->pid, t->exe, (unsigned)t->uid,
+		*t->name ? ", guest " : "", t->name, t->nvcpus, t->nvcpus == 1 ? "" : "s");
+	if (*t->confined)
+		fprintf(out, "\tconfined by %s: the file must be one that it may map\n", t->confined);
+	if (there)
+		fprintf(out, "\t%s %.16s is in it already, dormant or in use\n", VP_HOOK_LIBRARY,
+			control.release);
+	else
+		fprintf(out,
+			"\tstop its main thread where it waits in poll, let it call dlopen (0x%llx) of\n"
+			"\t\t%s\n",
+			(unsigned long long)t->dlopen, name);
+	fprintf(out, "\tredirect its calls of ioctl(), kick each vCPU's thread once out of the guest,\n"
+		     "\task QEMU's monitor where guest memory is, and listen for tracers\n");
+	return NULL;
+}
+
+struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out)
+{
+	struct vp_target t;
+
+	OT_TRY(vp_target_open(pid, &t));
+	struct ot_err *err = plan(&t, library, out);
+	vp_target_close(&t);
+	return err;
+}
+
+/* --- detach
+ * ----------------------------------------------------------------------------------------------------------------
+ */
+
+/* A process that became stopped, traced or strange since can be left alone all the same: nothing of it is
+ * looked at but the library. */
+struct ot_err *vp_inject_detach(pid_t pid)
+{
+	struct vp_hook_control control;
+	struct vp_hook_reply reply;
+	char path[108], mem_path[64];
+	bool more = true, found = false;
+	ot_auto_close int lock = -1, pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+
+	snprintf(mem_path, sizeof(mem_path), "/proc/%d/mem", (int)pid);
+	ot_auto_close int mem = open(mem_path, O_RDONLY | O_CLOEXEC);
+	if (pidfd < 0 || mem < 0)
+		return ot_err_os(errno, "process %d", (int)pid);
+	OT_TRY(lock_target(pid, &lock));
+	for (unsigned n = 0; more && n < COPIES_MAX; n++) {
+		if (!read_control(pid, mem, n, &control, &more) || control.state != VP_HOOK_READY)
+			continue;
+		OT_TRY(ask(pid, pidfd, &control, VP_HOOK_DETACH, -1, &reply));
+		found = true;
+	}
+	if (!found)
+		return ot_err_new(OT_ERR_NOT_FOUND, "process %d has nothing of ours in it", (int)pid);
+	OT_TRY(vp_socket_path(pid, path, sizeof(path)));
+	unlink(path);
+	return NULL;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What another process has mapped, read from the very files: by map_files, which also has those that are
+ * deleted or replaced, else by name in the process's own root.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/inject/internal.h"
+
+#define CODE_MAX (64u << 20)
+
+static void cleanup_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+static void cleanup_elf(Elf **e)
+{
+	if (*e)
+		elf_end(*e);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), k = strlen(end);
+
+	return n >= k && !strcmp(s + n - k, end);
+}
+
+struct ot_err *vp_remote_find(pid_t pid, const char *name, unsigned n, struct vp_mapped *ret)
+{
+	char path[64], line[PATH_MAX + 128];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	ot_auto(cleanup_file) FILE *f = fopen(path, "re");
+	if (!f)
+		return ot_err_os(errno, "%s", path);
+	while (fgets(line, sizeof(line), f)) {
+		unsigned long long start, end, offset;
+		int at = 0;
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) != 3 || !at ||
+		    offset)
+			continue;
+		char *gone = strstr(line + at, " (deleted)");
+		if (gone)
+			*gone = '\0';
+		if (!ends_with(line + at, name) || n--)
+			continue;
+		*ret = (struct vp_mapped){ start, end, "" };
+		snprintf(ret->path, sizeof(ret->path), "%s", line + at);
+		return NULL;
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has no %s", (int)pid, name + (*name == '/'));
+}
+
+static struct ot_err *open_mapped(pid_t pid, const struct vp_mapped *m, int *ret)
+{
+	char path[PATH_MAX + 32];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid, (unsigned long long)m->start,
+		 (unsigned long long)m->end);
+	*ret = open(path, O_RDONLY | O_CLOEXEC);
+	if (*ret >= 0)
+		return NULL;
+	/* that takes a capability */
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path);
+	*ret = open(path, O_RDONLY | O_CLOEXEC);
+	return *ret < 0 ? ot_err_os(errno, "%s", path) : NULL;
+}
+
+static struct ot_err *open_elf(int fd, const struct vp_mapped *m, Elf **ret)
+{
+	elf_version(EV_CURRENT);
+	*ret = elf_begin(fd, ELF_C_READ, NULL);
+	if (*ret && elf_kind(*ret) == ELF_K_ELF && gelf_getclass(*ret) == ELFCLASS64)
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no 64-bit ELF file", m->path);
+}
+
+static bool symbol_in(Elf *elf, Elf_Scn *scn, const char *name, uint64_t *ret)
+{
+	Elf_Data *data = elf_getdata(scn, NULL);
+	GElf_Shdr sh;
+	GElf_Sym sym;
+
+	if (!data || !gelf_getshdr(scn, &sh) || sh.sh_type != SHT_DYNSYM)
+		return false;
+	for (int i = 0; gelf_getsym(data, i, &sym); i++) {
+		const char *s = elf_strptr(elf, sh.sh_link, sym.st_name);
+		if (s && sym.st_shndx != SHN_UNDEF && !strcmp(s, name)) {
+			*ret = sym.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+struct ot_err *vp_remote_symbol(pid_t pid, const struct vp_mapped *m, const char *symbol, uint64_t *ret)
+{
+	ot_auto_close int fd = -1;
+	ot_auto(cleanup_elf) Elf *elf = NULL;
+	uint64_t value;
+
+	OT_TRY(open_mapped(pid, m, &fd));
+	OT_TRY(open_elf(fd, m, &elf));
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(elf, scn));)
+		if (symbol_in(elf, scn, symbol, &value)) {
+			*ret = m->start + value;
+			return NULL;
+		}
+	return ot_err_new(OT_ERR_NOT_FOUND, "%s has no %s", m->path, symbol);
+}
+
+static struct ot_err *find_in_segment(int fd, const GElf_Phdr *ph, const void *code, size_t len,
+				      uint64_t *ret)
+{
+	ot_auto_free uint8_t *text = ph->p_filesz < CODE_MAX ? malloc(ph->p_filesz) : NULL;
+
+	if (!text)
+		return ot_err_nomem();
+	ssize_t n = pread(fd, text, ph->p_filesz, (off_t)ph->p_offset);
+	const uint8_t *at = n > 0 ? memmem(text, (size_t)n, code, len) : NULL;
+	if (!at)
+		return ot_err_new(OT_ERR_NOT_FOUND, "no such code");
+	*ret = ph->p_vaddr + (uint64_t)(at - text);
+	return NULL;
+}
+
+struct ot_err *vp_remote_code(pid_t pid, const struct vp_mapped *m, const void *code, size_t len,
+			      uint64_t *ret)
+{
+	ot_auto_close int fd = -1;
+	ot_auto(cleanup_elf) Elf *elf = NULL;
+	GElf_Phdr ph;
+	uint64_t value;
+
+	OT_TRY(open_mapped(pid, m, &fd));
+	OT_TRY(open_elf(fd, m, &elf));
+	for (int i = 0; gelf_getphdr(elf, i, &ph); i++) {
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X))
+			continue;
+		OT_TRY(ot_err_prefix(find_in_segment(fd, &ph, code, len, &value), "%s", m->path));
+		*ret = m->start + value;
+		return NULL;
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND, "%s has no code", m->path);
+}

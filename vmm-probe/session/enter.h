@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Getting an engine into a VMM that runs without one. */
+#ifndef VP_SESSION_ENTER_H
+#define VP_SESSION_ENTER_H
+
+#include "vmm-probe/inject/inject.h"
+
+/** The file of the library that goes into VMMs: in $OUTSIGHT_PLUGIN_DIR, else beside the executable
+ * (BIN/../lib), else where it is installed. */
+OT_MUST_CHECK struct ot_err *vp_enter_library(char *ret, size_t size);
+
+/** Attach to the VMM that @p spec (a PID or a guest's name) means. NOT_FOUND: it means none. */
+OT_MUST_CHECK struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret);
+
+#endif
