@@ -53,7 +53,7 @@ def round_counts(cpus):
 class Qemu:
     """A QEMU that runs the small guest. preload: with the hook from the start."""
 
-    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small"):
+    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX):
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-hook-")
         self.cpus = cpus
         self.console_path = self.path("console")
@@ -62,7 +62,7 @@ class Qemu:
         self.log = open(self.path("log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", str(cpus), "-m", str(MIB),
-             "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", SANDBOX,
+             "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,
              "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", "-kernel", GUEST,
              "-append", f"cpus={cpus} calls={CALLS} {extra}", *args],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)

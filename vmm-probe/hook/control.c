@@ -40,8 +40,7 @@ void vp_hook_control_fail(int error)
 	__atomic_store_n(&vp_hook_control.state, VP_HOOK_BROKEN, __ATOMIC_RELEASE);
 }
 
-/* --- requests
- * --------------------------------------------------------------------------------------------------- */
+/* --- requests ---------------------------------------------------------------------------------------- */
 
 static void stop_listening(void)
 {
@@ -102,7 +101,7 @@ static void reply(int sock, const struct ot_err *err)
 		.version = VP_HOOK_VERSION,
 		.nvcpus = vp_hook.nvcpus,
 		.nram = vp_hook.nram,
-		.held_ns = vp_hook.held_ns,
+		.passed_ns = vp_hook.passed_ns,
 	};
 
 	for (uint32_t i = 0; i < vp_hook.nram; i++)

@@ -40,10 +40,11 @@ struct vp_hook_vcpu {
 	uint32_t id;    /* KVM's, the x86 APIC id */
 	uint32_t index; /* the engine's */
 	struct kvm_run *run;
-	pthread_t thread;        /* that runs it, once seen; its own */
-	_Atomic int tid;         /* the same for kicks; 0: none has yet */
-	_Atomic uint32_t inside; /* between our look at the gate and our return */
-	_Atomic uint32_t seen;   /* came by here since the hook was put in */
+	pthread_t thread;              /* that runs it, once seen; its own */
+	_Atomic int tid;               /* the same for kicks; 0: none has yet */
+	_Atomic uint32_t inside;       /* between our look at the gate and our return */
+	_Atomic(struct vp_kvm *) with; /* the engine that it is inside with */
+	_Atomic uint32_t seen;         /* came by here since the hook was put in */
 	/* KVM_SET_GUEST_DEBUG as the VMM and as the engine want it. Under `debug`. */
 	pthread_mutex_t debug;
 	struct kvm_guest_debug theirs, ours;
@@ -89,12 +90,12 @@ struct vp_hook {
 	int wake;                 /* eventfd: the service thread has something to look at */
 	_Atomic uint32_t service; /* it was started */
 	bool preloaded;           /* in front of libc from the start */
-	uint64_t held_ns;         /* how long the gate was last closed to make the engine */
+	uint64_t passed_ns;       /* until every vCPU had come by with the engine */
 };
 
 extern struct vp_hook vp_hook;
 
-/* --- ioctl.c ---------------------------------------------------------------------------------------- */
+/* --- ioctl.c ----------------------------------------------------------------------------------------- */
 
 /** What the VMM's calls of ioctl() come to. */
 int vp_hook_ioctl(int fd, unsigned long request, ...);
@@ -103,7 +104,7 @@ int vp_hook_syscall(int fd, unsigned long request, void *arg);
 /** KVM_SET_GUEST_DEBUG for what @p v's VMM and the engine want together. With v->debug. */
 int vp_hook_set_debug(struct vp_hook_vcpu *v, uint32_t once);
 
-/* --- machine.c; under the lock -------------------------------------------------------------------------- */
+/* --- machine.c; under the lock ----------------------------------------------------------------------- */
 
 /** A vCPU's descriptor was seen. NULL: too many, or its kvm_run can't be mapped. */
 struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id);
@@ -123,7 +124,7 @@ uint32_t vp_hook_ram(struct vp_ram_range *ret);
 /** Fill in @p ram's files; new descriptors of them, at most @p max, go to @p fds. Returns how many. */
 uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max);
 
-/* --- run.c ---------------------------------------------------------------------------------------------- */
+/* --- run.c ------------------------------------------------------------------------------------------- */
 
 /** KVM_RUN on the vCPU's own thread. As ioctl() returns. */
 int vp_hook_run(struct vp_hook_vcpu *v);
@@ -132,9 +133,10 @@ void vp_hook_kick(struct vp_hook_vcpu *v);
 /** All vCPUs out of the guest and kept out; and in again. With the lock. */
 void vp_hook_close_gate(void);
 void vp_hook_open_gate(void);
+/** From here on no vCPU is in the guest without @p kvm. With the lock. */
+void vp_hook_publish(struct vp_kvm *kvm);
 
-/* --- live.c, got.c, qemu.c; the service thread, without the lock
- * --------------------------------------------- */
+/* --- live.c, got.c, qemu.c; the service thread, without the lock ------------------------------------- */
 
 /** Find the VM, redirect ioctl(), see every vCPU come by. An error leaves the VMM as it was. */
 OT_MUST_CHECK struct ot_err *vp_hook_go_live(void);
@@ -148,8 +150,7 @@ bool vp_hook_is_qemu(void);
 /** Guest RAM as QEMU tells, into the slots. BUSY: its main loop does not answer, or it is migrating. */
 OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(void);
 
-/* --- control.c; the service thread
- * ---------------------------------------------------------------------------- */
+/* --- control.c; the service thread ------------------------------------------------------------------- */
 
 /** Our end of the control socket; -1: the control block says why. */
 int vp_hook_control_open(void);
@@ -157,8 +158,7 @@ void vp_hook_control_fail(int error);
 /** One request. */
 void vp_hook_control_serve(int sock);
 
-/* --- tracing.c; under the lock ----------------------------------------------------------------------------
- */
+/* --- tracing.c; under the lock ----------------------------------------------------------------------- */
 
 /** What this host's KVM does. Takes a while; the service thread, without the lock. */
 OT_MUST_CHECK struct ot_err *vp_hook_probe_host(void);
@@ -169,8 +169,7 @@ void vp_hook_untrace(void);
 /** The machine is not what the engine was made for. */
 bool vp_hook_changed(void);
 
-/* --- service.c --------------------------------------------------------------------------------------------
- */
+/* --- service.c --------------------------------------------------------------------------------------- */
 
 /** Start the thread. Once; more calls do nothing. */
 void vp_hook_service_start(void);

@@ -25,7 +25,7 @@ int vp_hook_syscall(int fd, unsigned long request, void *arg)
 	return (int)syscall(SYS_ioctl, fd, request, arg);
 }
 
-/* --- guest debug ------------------------------------------------------------------------------------ */
+/* --- guest debug ------------------------------------------------------------------------------------- */
 
 int vp_hook_set_debug(struct vp_hook_vcpu *v, uint32_t once)
 {
@@ -77,7 +77,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return set_debug(v, &v->ours, arg);
 }
 
-/* --- the machine ------------------------------------------------------------------------------------ */
+/* --- the machine ------------------------------------------------------------------------------------- */
 
 static int create_vm(int fd, void *type)
 {

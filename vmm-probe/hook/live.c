@@ -28,8 +28,7 @@ static void cleanup_dir(DIR **d)
 		closedir(*d);
 }
 
-/* --- descriptors
- * -------------------------------------------------------------------------------------------- */
+/* --- descriptors ------------------------------------------------------------------------------------- */
 
 static struct ot_err *on_descriptor(int fd, const char *is)
 {
@@ -102,8 +101,7 @@ static struct ot_err *discover(void)
 	return err;
 }
 
-/* --- threads
- * -------------------------------------------------------------------------------------------------- */
+/* --- threads ----------------------------------------------------------------------------------------- */
 
 struct threads {
 	int tids[VP_HOOK_VCPUS_MAX];
@@ -179,8 +177,7 @@ static struct ot_err *kick_all(struct threads *t)
 	return t->n ? ot_err_new(OT_ERR_BUSY, "thread %d, a vCPU's, does not answer", t->tids[0]) : NULL;
 }
 
-/* --- coming and going
- * ------------------------------------------------------------------------------------------- */
+/* --- coming and going -------------------------------------------------------------------------------- */
 
 struct ot_err *vp_hook_go_live(void)
 {

@@ -60,8 +60,7 @@ bool vp_hook_is_qemu(void)
 	return find_api(&api);
 }
 
-/* --- on QEMU's main loop ----------------------------------------------------------------------------------
- */
+/* --- on QEMU's main loop ----------------------------------------------------------------------------- */
 
 /* What the monitor prints; NULL: an error. Freed with api.free. */
 static char *monitor(const char *line)
@@ -156,16 +155,14 @@ static void on_main_loop(void *arg)
 	pthread_mutex_unlock(&asked.lock);
 }
 
-/* --- on our thread
- * ------------------------------------------------------------------------------------------ */
+/* --- on our thread ----------------------------------------------------------------------------------- */
 
 struct ot_err *vp_hook_ask_slots(void)
 {
 	struct timespec until;
 
 	if (!find_api(&asked.api))
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "this VMM is no QEMU that can be asked for its memory");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this VMM is no QEMU that can be asked for its memory");
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += ANSWER_S;
 	pthread_mutex_lock(&asked.lock);

@@ -20,7 +20,7 @@
 #define OURS     0x80
 #define AGAIN_NS 1000000l /* the VMM may wipe immediate_exit just as a kick comes: it is repeated */
 
-/* --- kicks -------------------------------------------------------------------------------------------- */
+/* --- kicks ------------------------------------------------------------------------------------------- */
 
 static void on_kick(int sig)
 {
@@ -63,7 +63,7 @@ static bool was_ours(struct vp_hook_vcpu *v)
 					   __ATOMIC_RELAXED);
 }
 
-/* --- the gate ----------------------------------------------------------------------------------------- */
+/* --- the gate ---------------------------------------------------------------------------------------- */
 
 static void wait_for_gate(void)
 {
@@ -74,13 +74,17 @@ static void wait_for_gate(void)
 	pthread_mutex_unlock(&vp_hook.gate_lock);
 }
 
-/* It says that it goes in, then looks whether it may; who closes the gate says so, then looks who is in. */
+/* It says that it goes in, then looks whether it may; who closes the gate says so, then looks who is in. What
+ * the engine was in the middle of, with others waiting for it, ends before this one waits. */
 static void enter(struct vp_hook_vcpu *v)
 {
 	for (;;) {
 		atomic_store(&v->inside, 1);
 		if (ot_likely(!atomic_load(&vp_hook.gate)))
 			return;
+		struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
+		if (kvm)
+			vp_kvm_leave(kvm, v->index);
 		atomic_store(&v->inside, 0);
 		wait_for_gate();
 	}
@@ -123,7 +127,38 @@ void vp_hook_open_gate(void)
 	pthread_mutex_unlock(&vp_hook.gate_lock);
 }
 
-/* --- KVM_RUN -------------------------------------------------------------------------------------------- */
+/* --- a new engine ------------------------------------------------------------------------------------ */
+
+static bool any_without(struct vp_kvm *kvm)
+{
+	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {
+		struct vp_hook_vcpu *v = vp_hook.vcpus[i];
+		if (atomic_load(&v->inside) && atomic_load(&v->with) != kvm)
+			return true;
+	}
+	return false;
+}
+
+/* Nobody is stopped: each vCPU comes out once and goes in again with the engine. */
+void vp_hook_publish(struct vp_kvm *kvm)
+{
+	const struct timespec again = { .tv_nsec = AGAIN_NS / 10 };
+	struct timespec start, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	atomic_store(&vp_hook.engine, kvm);
+	while (any_without(kvm)) {
+		for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
+			if (atomic_load(&vp_hook.vcpus[i]->with) != kvm)
+				vp_hook_kick(vp_hook.vcpus[i]);
+		nanosleep(&again, NULL);
+	}
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	vp_hook.passed_ns =
+	    (uint64_t)((end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec);
+}
+
+/* --- KVM_RUN ----------------------------------------------------------------------------------------- */
 
 /* This thread's first KVM_RUN: VMMs block signals that they do not know of. */
 static void first_run(struct vp_hook_vcpu *v)
@@ -150,7 +185,8 @@ static void clean_up_after_int3(struct kvm_run *run)
 static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 {
 	enter(v);
-	struct vp_kvm *kvm = atomic_load_explicit(&vp_hook.engine, memory_order_acquire);
+	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
+	atomic_store(&v->with, kvm);
 	if (kvm)
 		vp_kvm_before(kvm, v->index);
 	int err = vp_hook_syscall(v->fd, KVM_RUN, NULL) ? errno : 0;
@@ -158,6 +194,9 @@ static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 	bool ours = kvm && vp_kvm_after(kvm, v->index, err);
 	if (ours)
 		clean_up_after_int3(v->run);
+	else if (kvm)
+		vp_kvm_leave(kvm, v->index); /* the VMM may keep it for as long as it likes */
+	atomic_store_explicit(&v->with, NULL, memory_order_relaxed);
 	atomic_store(&v->inside, 0);
 	*ret_err = err;
 	return ours || (kicked && err == EINTR);

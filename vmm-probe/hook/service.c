@@ -23,8 +23,7 @@ struct vp_hook vp_hook = {
 	.wake = -1,
 };
 
-/* --- the engine suits the machine --------------------------------------------------------------------------
- */
+/* --- the engine suits the machine -------------------------------------------------------------------- */
 
 static void say_once(const struct ot_err *err)
 {
@@ -62,8 +61,7 @@ static int look(void)
 	return again;
 }
 
-/* --- the thread
- * ----------------------------------------------------------------------------------------------- */
+/* --- the thread -------------------------------------------------------------------------------------- */
 
 static void *run_service(void *arg)
 {
@@ -114,8 +112,7 @@ void vp_hook_service_start(void)
 		vp_hook_control_fail(err);
 }
 
-/* --- the library's life
- * ---------------------------------------------------------------------------------------- */
+/* --- the library's life ------------------------------------------------------------------------------ */
 
 /* By LD_PRELOAD nothing happens until a vCPU runs, for the VMM may yet fork. */
 __attribute__((constructor)) static void loaded(void)

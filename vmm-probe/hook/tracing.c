@@ -28,8 +28,7 @@ static bool vmm_debugs(void *arg, uint32_t vcpu)
 	return atomic_load(&vp_hook.vcpus[vcpu]->vmm_debugs);
 }
 
-/* --- what the machine is like -----------------------------------------------------------------------------
- */
+/* --- what the machine is like ------------------------------------------------------------------------ */
 
 static bool any_logged(void)
 {
@@ -74,33 +73,31 @@ static struct ot_err *check_machine(void)
 	return NULL;
 }
 
-/* --- the host
- * ----------------------------------------------------------------------------------------------- */
+/* --- the host ---------------------------------------------------------------------------------------- */
 
-/* Its VM's timer signal reaches this thread, which has all others blocked, and the VMM's handler for it, if
- * there is one, comes back. */
-static struct ot_err *probe_host(void)
+/* Its VM's timer signal reaches this thread, which has all others blocked. */
+struct ot_err *vp_hook_probe_host(void)
 {
 	struct sigaction old;
-	char path[32];
 	sigset_t timer;
 
 	if (vp_hook.probed)
 		return NULL;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", vp_hook.kvm);
+	if (vp_hook.kvm < 0)
+		return ot_err_new(OT_ERR_BUSY, "the VMM has no VM yet");
 	sigemptyset(&timer);
 	sigaddset(&timer, SIGRTMAX - 1);
 	if (sigaction(SIGRTMAX - 1, NULL, &old) || old.sa_handler != SIG_DFL)
-		return ot_err_new(OT_ERR_BUSY, "the VMM uses signal %d", SIGRTMAX - 1);
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the VMM uses signal %d", SIGRTMAX - 1);
 	pthread_sigmask(SIG_UNBLOCK, &timer, NULL);
-	struct ot_err *err = vp_kvm_host_probe(path, &vp_hook.host);
+	struct ot_err *err = vp_kvm_host_try(vp_hook.kvm, &vp_hook.host);
 	pthread_sigmask(SIG_BLOCK, &timer, NULL);
+	sigaction(SIGRTMAX - 1, &old, NULL);
 	vp_hook.probed = !err;
 	return err;
 }
 
-/* --- life
- * ----------------------------------------------------------------------------------------------------- */
+/* --- life -------------------------------------------------------------------------------------------- */
 
 static void close_files(void)
 {
@@ -158,13 +155,6 @@ static struct ot_err *serve(struct vp_kvm *kvm)
 	return vp_engine_serve(vp_kvm_engine(kvm), path);
 }
 
-static void set_engine(struct vp_kvm *kvm)
-{
-	vp_hook_close_gate();
-	atomic_store(&vp_hook.engine, kvm);
-	vp_hook_open_gate();
-}
-
 struct ot_err *vp_hook_trace(void)
 {
 	struct vp_kvm *kvm;
@@ -172,11 +162,10 @@ struct ot_err *vp_hook_trace(void)
 	if (atomic_load(&vp_hook.engine))
 		return NULL;
 	OT_TRY(check_machine());
-	OT_TRY(probe_host());
 	read_ram();
 	OT_TRY(create(&kvm));
 	/* Before it serves: then there may be traps. */
-	set_engine(kvm);
+	vp_hook_publish(kvm);
 	struct ot_err *err = serve(kvm);
 	if (err)
 		vp_hook_untrace();

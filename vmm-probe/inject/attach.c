@@ -30,8 +30,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* --- the library in the target
- * ----------------------------------------------------------------------------------- */
+/* --- the library in the target ----------------------------------------------------------------------- */
 
 static bool read_control(pid_t pid, int mem, unsigned n, struct vp_hook_control *ret, bool *ret_more)
 {
@@ -81,8 +80,7 @@ static struct ot_err *wait_ready(const struct vp_target *t, struct vp_hook_contr
 			  *t->confined ? "; its security profile may forbid it: " : "", t->confined);
 }
 
-/* --- requests
- * ------------------------------------------------------------------------------------------------------ */
+/* --- requests ---------------------------------------------------------------------------------------- */
 
 static struct ot_err *receive(int sock, pid_t pid, struct vp_hook_reply *ret)
 {
@@ -119,8 +117,7 @@ static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *co
 	return receive(ours, pid, ret);
 }
 
-/* --- the engine's socket
- * --------------------------------------------------------------------------------------------- */
+/* --- the engine's socket ----------------------------------------------------------------------------- */
 
 /* Somebody answers there. */
 static bool is_served(const struct sockaddr_un *addr)
@@ -163,9 +160,7 @@ static struct ot_err *lock_target(pid_t pid, int *ret)
 	return NULL;
 }
 
-/* --- loading
- * ------------------------------------------------------------------------------------------------------------
- */
+/* --- loading ----------------------------------------------------------------------------------------- */
 
 /* The target's loader would take a file of a name that it has loaded once for the same: a name of its own for
  * each copy. */
@@ -208,9 +203,7 @@ static struct ot_err *load(const struct vp_target *t, const char *library, struc
 	return wait_ready(t, control);
 }
 
-/* --- attach
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* --- attach ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *attach(const struct vp_target *t, const char *library, struct vp_inject_result *result)
 {
@@ -235,7 +228,7 @@ static struct ot_err *attach(const struct vp_target *t, const char *library, str
 	result->nvcpus = reply.nvcpus;
 	result->nram = reply.nram;
 	result->ram_bytes = reply.ram_bytes;
-	result->held_ns = reply.held_ns;
+	result->passed_ns = reply.passed_ns;
 	return NULL;
 }
 
@@ -289,9 +282,7 @@ struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out)
 	return err;
 }
 
-/* --- detach
- * ----------------------------------------------------------------------------------------------------------------
- */
+/* --- detach ------------------------------------------------------------------------------------------ */
 
 /* A process that became stopped, traced or strange since can be left alone all the same: nothing of it is
  * looked at but the library. */

@@ -65,8 +65,7 @@ static struct ot_err *trace_error(const struct vp_target *t, const char *what)
 	return ot_err_os(errno, "process %d: %s", (int)t->pid, what);
 }
 
-/* --- what it has
- * --------------------------------------------------------------------------------------------- */
+/* --- what it has ------------------------------------------------------------------------------------- */
 
 static struct ot_err *read_image(const struct vp_target *t, struct image *im)
 {
@@ -104,8 +103,7 @@ static bool is_safe(const struct user_regs_struct *r)
 	}
 }
 
-/* --- the frame
- * ------------------------------------------------------------------------------------------------ */
+/* --- the frame --------------------------------------------------------------------------------------- */
 
 static void finish_xstate(struct image *im)
 {
@@ -172,8 +170,7 @@ static struct ot_err *write_frame(const struct vp_target *t, struct image *im, c
 	return NULL;
 }
 
-/* --- stopping it
- * ---------------------------------------------------------------------------------------------- */
+/* --- stopping it ------------------------------------------------------------------------------------- */
 
 /* true: in the stop that we asked for. A signal that came first is delivered. */
 static bool wait_stop(pid_t pid, int *ret_signal)

@@ -22,8 +22,7 @@ static void cleanup_dir(DIR **d)
 		closedir(*d);
 }
 
-/* --- /proc/PID
- * ------------------------------------------------------------------------------------------------ */
+/* --- /proc/PID --------------------------------------------------------------------------------------- */
 
 /* *ret is the caller's. */
 static struct ot_err *read_proc(pid_t pid, const char *name, char **ret, size_t *ret_len)
@@ -134,8 +133,7 @@ static void read_confined(pid_t pid, char *ret, size_t size)
 	snprintf(ret, size, "%s", text);
 }
 
-/* --- the whole
- * ------------------------------------------------------------------------------------------------- */
+/* --- the whole --------------------------------------------------------------------------------------- */
 
 static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 {
@@ -238,8 +236,7 @@ void vp_target_close(struct vp_target *t)
 	t->pidfd = t->mem = -1;
 }
 
-/* --- by name
- * ---------------------------------------------------------------------------------------------------- */
+/* --- by name ----------------------------------------------------------------------------------------- */
 
 static bool is_named(pid_t pid, const char *name)
 {

@@ -267,14 +267,14 @@ static struct ot_err *try_user(int kvm, struct vp_kvm_host *host)
 	return err;
 }
 
-static struct ot_err *try_all(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+static struct ot_err *try_all(struct vp_tiny_vm *vm, struct vp_kvm_host *host, bool quick)
 {
 	OT_TRY(try_out(vm, host));
 	OT_TRY(try_int3(vm, host));
 	OT_TRY(try_hw(vm, host));
 	OT_TRY(try_step(vm, host));
 	OT_TRY(try_ioeventfd(vm, host));
-	return vp_kvm_host_measure(vm, host);
+	return vp_kvm_host_measure(vm, host, quick);
 }
 
 static struct ot_err *open_kvm(const char *path, int *ret)
@@ -299,21 +299,35 @@ static struct ot_err *open_kvm(const char *path, int *ret)
 	return NULL;
 }
 
-struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret)
+static struct ot_err *try_device(int kvm, bool quick, struct vp_kvm_host *ret)
 {
-	ot_auto_close int kvm = -1;
 	struct vp_kvm_host host = { 0 };
 	struct vp_tiny_vm vm;
 
-	OT_TRY(open_kvm(path, &kvm));
 	int max = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_MAX_VCPUS);
 	host.max_vcpus = max > 0 ? (uint32_t)max : 4; /* api.rst: 4 when it does not say */
 	int sync = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS);
 	host.sync_regs = sync > 0 && sync & KVM_SYNC_X86_REGS && sync & KVM_SYNC_X86_SREGS;
 	OT_TRY(vp_tiny_vm_init(&vm, kvm));
-	struct ot_err *err = try_all(&vm, &host);
+	struct ot_err *err = try_all(&vm, &host, quick);
 	vp_tiny_vm_deinit(&vm);
 	OT_TRY(err);
+	*ret = host;
+	return NULL;
+}
+
+struct ot_err *vp_kvm_host_try(int kvm, struct vp_kvm_host *ret)
+{
+	return try_device(kvm, true, ret);
+}
+
+struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret)
+{
+	ot_auto_close int kvm = -1;
+	struct vp_kvm_host host;
+
+	OT_TRY(open_kvm(path, &kvm));
+	OT_TRY(try_device(kvm, false, &host));
 	OT_TRY(try_user(kvm, &host));
 	*ret = host;
 	return NULL;

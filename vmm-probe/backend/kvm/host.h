@@ -68,6 +68,12 @@ bool vp_kvm_host_traces(const struct vp_kvm_host *host);
 /** Is it good for a stock kernel as well? If not, @p why gets the reason: "this KVM …". */
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size);
 
+/**
+ * The same on an open device (borrowed), in a hundredth of the time: only what a backend needs, so neither
+ * `user` nor insn_cost, and costs are of one round.
+ */
+OT_MUST_CHECK struct ot_err *vp_kvm_host_try(int kvm, struct vp_kvm_host *ret);
+
 /** "never", "debug-exit", "emulation-failure"; "never", "rip", "rip+1". Static. */
 const char *vp_kvm_int3_name(enum vp_kvm_int3 v);
 const char *vp_kvm_inject_name(enum vp_kvm_inject v);

@@ -37,14 +37,14 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct ot_err *measure(struct vp_tiny_vm *vm, const struct vp_kvm_host *host,
+static struct ot_err *measure(struct vp_tiny_vm *vm, const struct vp_kvm_host *host, unsigned rounds,
 			      struct ot_err *(*one)(struct vp_tiny_vm *, const struct vp_kvm_host *,
 						    struct round *),
 			      struct vp_kvm_cost *ret)
 {
 	double each[ROUNDS];
 
-	for (unsigned i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0; i < rounds; i++) {
 		struct round r = { 0, 1 };
 		struct ot_err *err = one(vm, host, &r);
 		if (err && ot_err_code(err) == OT_ERR_BUSY) {
@@ -55,8 +55,8 @@ static struct ot_err *measure(struct vp_tiny_vm *vm, const struct vp_kvm_host *h
 		OT_TRY(err);
 		each[i] = r.ns / r.n;
 	}
-	qsort(each, ROUNDS, sizeof(each[0]), by_value);
-	*ret = (struct vp_kvm_cost){ each[0], each[ROUNDS / 2], each[ROUNDS - 1] };
+	qsort(each, rounds, sizeof(each[0]), by_value);
+	*ret = (struct vp_kvm_cost){ each[0], each[rounds / 2], each[rounds - 1] };
 	return NULL;
 }
 
@@ -208,18 +208,21 @@ static struct ot_err *round_step(struct vp_tiny_vm *vm, const struct vp_kvm_host
 	return count_stops(vm, 0, r);
 }
 
-struct ot_err *vp_kvm_host_measure(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
+struct ot_err *vp_kvm_host_measure(struct vp_tiny_vm *vm, struct vp_kvm_host *host, bool quick)
 {
-	OT_TRY(measure(vm, host, round_insn, &host->insn_cost));
+	unsigned rounds = quick ? 1 : ROUNDS;
+
+	if (!quick)
+		OT_TRY(measure(vm, host, rounds, round_insn, &host->insn_cost));
 	if (host->out)
-		OT_TRY(measure(vm, host, round_exit, &host->exit_cost));
+		OT_TRY(measure(vm, host, rounds, round_exit, &host->exit_cost));
 	if (host->ioeventfd)
-		OT_TRY(measure(vm, host, round_ioeventfd, &host->ioeventfd_cost));
+		OT_TRY(measure(vm, host, rounds, round_ioeventfd, &host->ioeventfd_cost));
 	if (host->int3 != VP_INT3_NEVER)
-		OT_TRY(measure(vm, host, round_int3, &host->int3_cost));
+		OT_TRY(measure(vm, host, rounds, round_int3, &host->int3_cost));
 	if (host->hw)
-		OT_TRY(measure(vm, host, round_hw, &host->hw_cost));
+		OT_TRY(measure(vm, host, rounds, round_hw, &host->hw_cost));
 	if (host->step)
-		OT_TRY(measure(vm, host, round_step, &host->step_cost));
+		OT_TRY(measure(vm, host, rounds, round_step, &host->step_cost));
 	return NULL;
 }

@@ -16,7 +16,7 @@ enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm);
 /** Bind VP_TRY_PORT to an eventfd of its own, or (@p bind false) free it again. */
 OT_MUST_CHECK struct ot_err *vp_kvm_try_bind(struct vp_tiny_vm *vm, int fd, bool bind);
 
-/** Measure what @p host says is there. */
-OT_MUST_CHECK struct ot_err *vp_kvm_host_measure(struct vp_tiny_vm *vm, struct vp_kvm_host *host);
+/** Measure what @p host says is there. @p quick: hits only, once each. */
+OT_MUST_CHECK struct ot_err *vp_kvm_host_measure(struct vp_tiny_vm *vm, struct vp_kvm_host *host, bool quick);
 
 #endif

@@ -90,13 +90,14 @@ bool vp_kvm_may_step(const uint8_t *bytes, unsigned len)
 /* An `out` that came out is completed at the next KVM_RUN, which would take RIP over it once more. */
 static void finish_out(struct vp_kvm_vcpu *v)
 {
-	uint8_t kicked;
+	uint8_t kicked, mine = 0x40; /* any but 0 will do; a kick that comes meanwhile writes another */
 
 	if (v->run->exit_reason != KVM_EXIT_IO)
 		return;
-	kicked = __atomic_exchange_n(&v->run->immediate_exit, 1, __ATOMIC_ACQ_REL);
+	kicked = __atomic_exchange_n(&v->run->immediate_exit, mine, __ATOMIC_ACQ_REL);
 	ioctl(v->fd, KVM_RUN, 0); /* EINTR: nothing of the guest runs */
-	__atomic_store_n(&v->run->immediate_exit, kicked, __ATOMIC_RELEASE);
+	__atomic_compare_exchange_n(&v->run->immediate_exit, &mine, kicked, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
 }
 
 /* By the ioctl and not with the next KVM_RUN: stepping is asked for after it, and KVM then looks where RIP

@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""outsight attach and detach on a QEMU that was started without us: attach_test.py OUTSIGHT SMALL-GUEST INJECTOR. Ends
+with 77 where that can't be."""
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import qemu
+from qemu import ALL, Qemu, counts_of, round_counts
+
+INJECTOR = os.path.abspath(sys.argv[3])
+LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
+TIMES = int(os.environ.get("OUTSIGHT_TEST_TIMES", "100"))
+PTRACE_SEIZE = 0x4206
+
+
+class Attach(unittest.TestCase):
+    def vm(self, *args, **kwargs):
+        vm = Qemu(*args, **kwargs)
+        self.addCleanup(vm.close)
+        return vm.wait_ready()
+
+    def attach(self, vm):
+        done = vm.outsight("attach", str(vm.pid))
+        self.assertEqual(done.returncode, 0, done.stderr + vm.errors())
+        self.assertEqual(vm.stopped_threads(), [])
+        return done.stdout
+
+    def detach(self, vm):
+        done = vm.outsight("detach", str(vm.pid))
+        self.assertEqual((done.returncode, done.stdout), (0, f"{vm.pid}: detached\n"), done.stderr + vm.errors())
+
+    def refused(self, args, text, vm=None, env=None):
+        done = subprocess.run([qemu.OUTSIGHT, *args], capture_output=True, text=True, timeout=60, check=False,
+                              env=env or (vm.env if vm else None))
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stderr, text)
+
+    def test_counts(self):
+        for cpus in (1, 4):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus, name=f"attached{cpus}")
+                out = self.attach(vm)
+                self.assertRegex(out, rf"attached in \d+ ms: {cpus} vCPU.*{qemu.MIB - 1} MiB")
+                self.assertEqual(vm.guests()[0]["name"], f"attached{cpus}")
+                self.assertEqual(counts_of(vm.trace(ALL)), round_counts(cpus))
+                self.assertIn("attached already", self.attach(vm))
+                self.detach(vm)
+                self.assertEqual(vm.guests(), [])
+                vm.check_unharmed(self)
+
+    def test_plan(self):
+        vm = self.vm(2)
+        with open(f"/proc/{vm.pid}/maps", encoding="ascii") as f:
+            before = f.read()
+        done = vm.outsight("attach", "--plan", str(vm.pid))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"guest small, 2 vCPUs(.|\n)*dlopen(.|\n)*liboutsight-kvm.so(.|\n)*ioctl")
+        with open(f"/proc/{vm.pid}/maps", encoding="ascii") as f:
+            self.assertEqual("liboutsight" in f.read(), "liboutsight" in before)
+
+    def test_by_itself(self):
+        """-g PID, and nothing else."""
+        vm = self.vm(2, args=["-object", f"memory-backend-memfd,id=ram,size={qemu.MIB}M,share=on",
+                              "-machine", "memory-backend=ram"])
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        done = vm.outsight("detach", "--all")
+        self.assertIn(f"{vm.pid}: detached", done.stdout)
+        vm.check_unharmed(self)
+
+    def test_many_times(self):
+        """Attached and detached a hundred times, the guest and a tracer under load."""
+        vm = self.vm(4)
+        for i in range(TIMES):
+            self.attach(vm)
+            if i % 10 == 0:
+                self.assertEqual(counts_of(vm.trace(ALL)), round_counts(4))
+            elif i % 10 == 5:
+                # detached under fire: the session ends, the guest goes on
+                tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                          env=vm.env)
+                vm.wait_for(lambda: vm.text() != qemu.elf_text()[1], "trap in the guest")
+                self.detach(vm)
+                self.assertEqual(tracer.wait(60), 1)
+                self.assertEqual(vm.text(), qemu.elf_text()[1])
+                continue
+            self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_killed(self):
+        """kill -9 of outsight at random moments of attaching: nothing stays stopped, and the next attach works."""
+        vm = self.vm(2)
+        rnd = random.Random(1)
+        start = time.monotonic()
+        self.attach(vm)
+        whole = time.monotonic() - start
+        self.detach(vm)
+        for i in range(TIMES):
+            process = subprocess.Popen([qemu.OUTSIGHT, "attach", str(vm.pid)], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, env=vm.env)
+            time.sleep(rnd.uniform(0, 1.2 * whole))
+            process.kill()
+            process.wait()
+            self.assertEqual(vm.stopped_threads(), [])
+            self.assertEqual(vm.qmp("query-status")["status"], "running")
+            if i % 10 == 9:
+                self.attach(vm)
+                self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+            if i % 3 == 0:
+                vm.outsight("detach", str(vm.pid))
+        self.attach(vm)
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_injector_killed(self):
+        """The same of the part that stops a thread, which does nothing else here."""
+        vm = self.vm(2)
+        rnd = random.Random(2)
+        for _ in range(TIMES):
+            process = subprocess.Popen([INJECTOR, str(vm.pid), "/no/such/library.so"], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, text=True)
+            time.sleep(rnd.uniform(0.01, 0.1))
+            self.assertIsNone(process.poll(), process.poll() is not None and process.stderr.read())
+            process.kill()
+            process.communicate()
+            self.assertEqual(vm.stopped_threads(), [])
+            self.assertEqual(vm.qmp("query-status")["status"], "running")
+        vm.check_running()
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_paused(self):
+        """A guest that is paused: its vCPUs' threads never come by, and need not."""
+        vm = self.vm(2)
+        vm.qmp("stop")
+        self.attach(vm)
+        vm.qmp("cont")
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        for _ in range(20):
+            vm.qmp("stop")
+            vm.qmp("cont")
+        vm.qmp("stop")
+        self.detach(vm)
+        vm.qmp("cont")
+        vm.check_unharmed(self)
+
+    def test_migrated(self):
+        vm = self.vm(2)
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=vm.env)
+        vm.wait_for(lambda: vm.text() != qemu.elf_text()[1], "trap in the guest")
+        vm.qmp("migrate", uri=f"file:{vm.path('saved')}")
+        vm.wait_for(lambda: vm.qmp("query-migrate")["status"] == "completed", "end of the migration")
+        self.assertEqual(vm.text(), qemu.elf_text()[1])
+        self.assertEqual(tracer.wait(60), 1)
+        with open(vm.path("saved"), "rb") as f:
+            self.assertIn(qemu.elf_text()[1][:4096], f.read())
+        vm.qmp("cont")
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_ends(self):
+        """QEMU's own end, and its death, while it is attached to."""
+        for end in (signal.SIGTERM, signal.SIGKILL):
+            vm = self.vm(1)
+            self.attach(vm)
+            tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=vm.env,
+                                      text=True)
+            vm.wait_for(lambda: vm.text() != qemu.elf_text()[1], "trap in the guest")
+            vm.process.send_signal(end)
+            vm.process.wait(30)
+            _, errors = tracer.communicate(timeout=60)
+            self.assertEqual(tracer.returncode, 1)
+            self.assertTrue(errors)
+            self.assertEqual(vm.guests(), [])
+
+    def test_another_user(self):
+        """A QEMU that gave its privileges away, and can't open /dev/kvm any more."""
+        vm = self.vm(2, args=["-run-with", "user=nobody"], sandbox="on")
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_refused(self):
+        self.refused(["attach", "999999999"], "no process 999999999")
+        self.refused(["attach", "no-such-guest"], "no QEMU that is called no-such-guest")
+        self.refused(["attach", str(os.getpid())], "runs no guest by KVM")
+        self.refused(["detach", str(os.getpid())], "nothing of ours")
+        vm = self.vm(1)
+        vm.process.send_signal(signal.SIGSTOP)
+        vm.wait_for(vm.stopped_threads, "stop")
+        self.refused(["attach", str(vm.pid)], "is stopped", vm)
+        vm.process.send_signal(signal.SIGCONT)
+        # a debugger at it
+        tracer = subprocess.Popen([sys.executable, "-c", f"""
+import ctypes, sys
+print(ctypes.CDLL(None).ptrace({PTRACE_SEIZE}, {vm.pid}, None, None), flush=True)
+sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.assertEqual(tracer.stdout.readline(), "0\n")
+        self.refused(["attach", str(vm.pid)], f"is being traced by process {tracer.pid}", vm)
+        tracer.communicate("")
+        # no library where the target looks
+        self.refused(["attach", str(vm.pid)], "is not there", env={**vm.env, "OUTSIGHT_PLUGIN_DIR": "/nonexistent"})
+        os.chmod(vm.dir.name, 0o755)
+        shutil.copy(qemu.GUEST, vm.path("liboutsight-kvm.so"))
+        self.refused(["attach", str(vm.pid)], "did not load the library", env={**vm.env, "OUTSIGHT_PLUGIN_DIR": vm.dir.name})
+        vm.check_unharmed(self)
+
+    def test_other_vmms(self):
+        tcg = subprocess.Popen([qemu.QEMU, "-M", "none", "-display", "none", "-nodefaults", "-S"], stdin=subprocess.DEVNULL)
+        self.addCleanup(lambda: (tcg.kill(), tcg.wait()))
+        self.refused(["attach", str(tcg.pid)], "without KVM: start it with the plugin")
+        own = subprocess.Popen([os.path.join(os.path.dirname(qemu.OUTSIGHT), "outsight-vmm"), "--kernel", qemu.GUEST,
+                                "--memory", "64", "--console", "/dev/null"], stdin=subprocess.DEVNULL)
+        self.addCleanup(lambda: (own.kill(), own.wait()))
+        time.sleep(1)
+        self.refused(["attach", str(own.pid)], "is not QEMU")
+
+    def test_no_permission(self):
+        if os.geteuid():
+            self.skipTest("only root can give its rights away")
+        vm = self.vm(1)
+        done = subprocess.run([qemu.OUTSIGHT, "attach", str(vm.pid)], capture_output=True, text=True, check=False,
+                              env={**vm.env, "XDG_RUNTIME_DIR": "/tmp"}, user=65534, group=65534, extra_groups=[])
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "may not be touched: .*CAP_SYS_PTRACE")
+
+
+if __name__ == "__main__":
+    if qemu.reason_to_skip():
+        print(f"SKIP: {qemu.reason_to_skip()}")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
