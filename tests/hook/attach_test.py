@@ -188,6 +188,7 @@ class Attach(unittest.TestCase):
     def test_another_user(self):
         """A QEMU that gave its privileges away, and can't open /dev/kvm any more."""
         vm = self.vm(2, args=["-run-with", "user=nobody"], sandbox="on")
+        os.chmod(vm.dir.name, 0o777)  # where it writes what its monitor is asked to
         self.attach(vm)
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         self.detach(vm)
