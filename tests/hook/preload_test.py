@@ -3,8 +3,10 @@
 """QEMU with the hook from its start, by LD_PRELOAD: preload_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where that can't be."""
 import random
 import shutil
+import struct
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -12,6 +14,14 @@ import qemu
 from qemu import ALL, CALLS, ROUND, Qemu, counts_of, round_counts
 
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
+
+
+def empty_qcow2():
+    """An empty disk of 256 MiB that snapshots can be kept in: header, refcounts, L1 table, each a cluster."""
+    cluster = 0x10000
+    header = struct.pack(">4sIQIIQIIQQIIQ", b"QFI\xfb", 2, 0, 0, 16, 256 << 20, 0, 1, 3 * cluster, cluster, 1, 0, 0)
+    return b"".join(part.ljust(cluster, b"\0") for part in
+                    (header, struct.pack(">Q", 2 * cluster), struct.pack(">4H", 1, 1, 1, 1), b""))
 
 
 class Preload(unittest.TestCase):
@@ -24,7 +34,8 @@ class Preload(unittest.TestCase):
         tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                   env=vm.env)
         self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
-        vm.wait_for(lambda: vm.text() != qemu.elf_text()[1], "trap in the guest")
+        vm.wait_for(lambda: tracer.poll() is not None or vm.text() != qemu.elf_text()[1], "trap in the guest")
+        self.assertIsNone(tracer.poll(), tracer.poll() is not None and tracer.stderr.read() + vm.errors())
         return tracer
 
     def test_counts(self):
@@ -101,6 +112,56 @@ class Preload(unittest.TestCase):
         page = text[:4096]  # whole pages are saved one by one
         self.assertIn(page, saved)
         vm.qmp("cont")
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.check_unharmed(self)
+
+    def test_snapshots(self):
+        """savevm and loadvm; and the background snapshot, which protects memory instead of logging it."""
+        disk = tempfile.NamedTemporaryFile(suffix=".qcow2")
+        self.addCleanup(disk.close)
+        disk.write(empty_qcow2())
+        disk.flush()
+        vm = self.vm(2, args=["-drive", f"file={disk.name},format=qcow2,if=none,id=d"])
+        tracer = self.start_load(vm)
+        self.assertEqual(vm.hmp("savevm one"), "")
+        self.assertEqual(tracer.wait(60), 1)
+        vm.wait_engine()
+        tracer = self.start_load(vm)
+        self.assertEqual(vm.hmp("loadvm one"), "")
+        vm.check_running()
+        tracer.kill()
+        tracer.communicate()
+        vm.wait_for(lambda: vm.text() == qemu.elf_text()[1], "clean text")
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        try:
+            vm.qmp("migrate-set-capabilities", capabilities=[{"capability": "background-snapshot", "state": True}])
+        except AssertionError:
+            return  # this kernel's userfaultfd can't
+        tracer = self.start_load(vm)
+        vm.qmp("migrate", uri=f"file:{vm.path('saved')}")
+        vm.wait_for(lambda: vm.qmp("query-migrate")["status"] in ("completed", "failed"), "end of the snapshot")
+        self.assertEqual(vm.qmp("query-migrate")["status"], "completed")
+        self.assertEqual(tracer.wait(60), 1)
+        with open(vm.path("saved"), "rb") as f:
+            self.assertIn(qemu.elf_text()[1][:4096], f.read())
+        vm.qmp("cont")
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.check_unharmed(self)
+
+    def test_hotplug(self):
+        """Another vCPU, and another DIMM: the engine is made anew for them."""
+        vm = self.vm(2, smp="2,sockets=3,maxcpus=3", args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
+        tracer = self.start_load(vm)
+        vm.qmp("device_add", driver="kvm64-x86_64-cpu", **{"socket-id": 2, "core-id": 0, "thread-id": 0})
+        self.assertEqual(tracer.wait(60), 1)
+        vm.wait_for(lambda: [g["vcpus"] for g in vm.guests()] == [3], "engine for 3 vCPUs")
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.qmp("object-add", **{"qom-type": "memory-backend-ram", "id": "more", "size": 128 << 20})
+        vm.qmp("device_add", driver="pc-dimm", id="dimm", memdev="more")
+        time.sleep(0.5)
         vm.wait_engine()
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         vm.check_unharmed(self)

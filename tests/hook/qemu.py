@@ -53,7 +53,7 @@ def round_counts(cpus):
 class Qemu:
     """A QEMU that runs the small guest. preload: with the hook from the start."""
 
-    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX):
+    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX, smp=None):
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-hook-")
         self.cpus = cpus
         self.console_path = self.path("console")
@@ -61,7 +61,7 @@ class Qemu:
         env = {**self.env, "LD_PRELOAD": HOOK} if preload else self.env
         self.log = open(self.path("log"), "w+", encoding="utf-8")
         self.process = subprocess.Popen(
-            [QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", str(cpus), "-m", str(MIB),
+            [QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
              "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,
              "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", "-kernel", GUEST,
              "-append", f"cpus={cpus} calls={CALLS} {extra}", *args],
@@ -82,7 +82,7 @@ class Qemu:
         with open(self.log.name, encoding="utf-8") as f:
             return f.read()
 
-    def wait_for(self, true, what, seconds=60):
+    def wait_for(self, true, what, seconds=240):
         end = time.monotonic() + seconds
         while not true():
             if self.process.poll() is not None or time.monotonic() > end:

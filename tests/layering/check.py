@@ -31,7 +31,7 @@ MAY_USE = {
     "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],
     # The same around another VMM's vCPUs.
     "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/backend/tcg/machine.h"],
-    "vmm-probe/inject": ["base", "vmm-probe/engine/socket_path.h", "vmm-probe/hook/control.h",
+    "vmm-probe/inject": ["base", "vmm-probe/engine/protocol.h", "vmm-probe/engine/socket_path.h", "vmm-probe/hook/control.h",
                          "vmm-probe/backend/tcg/machine.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],

@@ -10,6 +10,7 @@
 #include "base/cleanup.h"
 #include "base/compiler.h"
 #include "base/io.h"
+#include "vmm-probe/engine/protocol.h"
 #include "vmm-probe/hook/internal.h"
 
 extern struct vp_hook_control vp_hook_control;
@@ -18,6 +19,7 @@ OT_EXPORT struct vp_hook_control vp_hook_control = {
 	.version = VP_HOOK_VERSION,
 	.state = VP_HOOK_LOADED,
 	.fd = -1,
+	.protocol = VP_PROTOCOL_VERSION,
 	.release = OUTSIGHT_VERSION,
 };
 
@@ -72,10 +74,33 @@ static struct ot_err *begin(void)
 	return err;
 }
 
+/* Attached, but the engine is out while the machine changes: it comes back at the new socket, if it can now.
+ */
+static struct ot_err *attach_again(int *listening)
+{
+	int old = vp_hook.listen_fd;
+
+	if (atomic_load(&vp_hook.engine))
+		return ot_err_new(OT_ERR_BUSY, "it is attached already");
+	vp_hook.listen_fd = *listening;
+	struct ot_err *err = vp_hook_refresh();
+	if (!err) {
+		pthread_mutex_lock(&vp_hook.lock);
+		err = vp_hook_trace();
+		pthread_mutex_unlock(&vp_hook.lock);
+	}
+	if (err) {
+		vp_hook.listen_fd = old;
+		return err;
+	}
+	*listening = old;
+	return NULL;
+}
+
 static struct ot_err *attach(int *listening)
 {
 	if (vp_hook.wanted)
-		return ot_err_new(OT_ERR_BUSY, "it is attached already");
+		return attach_again(listening);
 	vp_hook.listen_fd = ot_move_fd(*listening);
 	struct ot_err *err = begin();
 	if (err)

@@ -30,7 +30,8 @@ struct vp_hook_control {
 	uint32_t state; /* enum vp_hook_state */
 	int32_t fd;     /* SOCK_SEQPACKET */
 	int32_t error;
-	char release[16]; /* of Outsight */
+	uint32_t protocol; /* that its engine speaks: VP_PROTOCOL_VERSION */
+	char release[20];  /* of Outsight */
 };
 
 enum vp_hook_request_type {

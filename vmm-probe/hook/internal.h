@@ -66,6 +66,7 @@ struct vp_hook {
 	uint32_t nvcpus;
 	struct vp_hook_slot slots[VP_HOOK_SLOTS_MAX];
 	uint32_t nslots;
+	int faults;       /* a userfaultfd(2) that writes to guest RAM were to be reported by; -1: none */
 	bool slots_lost;  /* there were more */
 	bool live;        /* put in while the VMM ran: RAM is the slots that were found */
 	bool slots_stale; /* they are to be asked for again */
@@ -173,6 +174,8 @@ bool vp_hook_changed(void);
 
 /** Start the thread. Once; more calls do nothing. */
 void vp_hook_service_start(void);
+/** What is stale of the machine, anew; the service thread, without the lock. */
+OT_MUST_CHECK struct ot_err *vp_hook_refresh(void);
 /** Have it look again whether the engine suits the machine. Any thread. */
 void vp_hook_wake(void);
 

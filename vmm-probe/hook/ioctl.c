@@ -4,6 +4,7 @@
  * here: this library is linked with --wrap=ioctl.
  */
 #include <errno.h>
+#include <linux/userfaultfd.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -181,6 +182,19 @@ static int vm_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
+/* A snapshot in the background: QEMU has the first write to each page reported, and saves the page as it was
+ * then. Ours would be reported too, and the traps saved. It lasts until the descriptor is closed. */
+static int register_faults(int fd, struct uffdio_register *r)
+{
+	if (!(r->mode & UFFDIO_REGISTER_MODE_WP))
+		return vp_hook_syscall(fd, UFFDIO_REGISTER, r);
+	pthread_mutex_lock(&vp_hook.lock);
+	vp_hook_untrace();
+	vp_hook.faults = fd;
+	pthread_mutex_unlock(&vp_hook.lock);
+	return vp_hook_syscall(fd, UFFDIO_REGISTER, r);
+}
+
 int vp_hook_ioctl(int fd, unsigned long request, ...)
 {
 	struct vp_hook_vcpu *v;
@@ -190,10 +204,12 @@ int vp_hook_ioctl(int fd, unsigned long request, ...)
 	void *arg = va_arg(ap, void *);
 	va_end(ap);
 	request = (unsigned int)request; /* the kernel takes 32 bits; callers sign-extend them */
+	if (ot_likely(request == KVM_RUN) && (v = vp_hook_vcpu_of(fd)))
+		return vp_hook_run(v);
+	if (request == UFFDIO_REGISTER)
+		return register_faults(fd, arg);
 	if (_IOC_TYPE(request) != KVMIO)
 		return vp_hook_syscall(fd, request, arg);
-	if (request == KVM_RUN && (v = vp_hook_vcpu_of(fd)))
-		return vp_hook_run(v);
 	if (request == KVM_SET_GUEST_DEBUG && (v = vp_hook_vcpu_of(fd)))
 		return set_debug(v, &v->theirs, arg);
 	return vm_ioctl(fd, request, arg);

@@ -30,50 +30,54 @@ static void cleanup_dir(DIR **d)
 
 /* --- descriptors ------------------------------------------------------------------------------------- */
 
-static struct ot_err *on_descriptor(int fd, const char *is)
+static struct ot_err *on_machine(int fd, const char *is)
 {
-	unsigned id;
-	int n = 0;
-
 	if (!strcmp(is, "/dev/kvm"))
 		vp_hook.kvm = fd;
 	if (!strncmp(is, "/dev/sev", 8))
 		vp_hook.confidential = true;
-	if (!strcmp(is, "anon_inode:kvm-vm")) {
-		if (vp_hook.vm >= 0 && vp_hook.vm != fd)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "this VMM has more than one VM");
-		vp_hook.vm = fd;
-	}
-	/* its run page is mapped by /dev/kvm's size, which has a lower descriptor */
-	if (sscanf(is, "anon_inode:kvm-vcpu:%u%n", &id, &n) == 1 && !is[n] && !vp_hook_add_vcpu(fd, id))
-		return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be had", id, fd);
+	if (strcmp(is, "anon_inode:kvm-vm") != 0)
+		return NULL;
+	if (vp_hook.vm >= 0)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this VMM has more than one VM");
+	vp_hook.vm = fd;
 	return NULL;
 }
 
-static int by_number(const struct dirent **a, const struct dirent **b)
+static struct ot_err *on_vcpu(int fd, const char *is)
 {
-	return atoi((*a)->d_name) - atoi((*b)->d_name);
+	unsigned id;
+	int n = 0;
+
+	if (sscanf(is, "anon_inode:kvm-vcpu:%u%n", &id, &n) != 1 || is[n] || vp_hook_add_vcpu(fd, id))
+		return NULL;
+	return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be had", id, fd);
 }
 
-static struct ot_err *find_descriptors(void)
+static struct ot_err *each_descriptor(struct ot_err *(*act)(int fd, const char *is))
 {
-	struct dirent **list;
-	struct ot_err *err = NULL;
-	int n = scandir("/proc/self/fd", &list, NULL, by_number);
+	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *e;
+	char path[300], is[64];
 
-	if (n < 0)
+	if (!dir)
 		return ot_err_os(errno, "/proc/self/fd");
-	for (int i = 0; i < n; i++) {
-		char path[300], is[64];
-		snprintf(path, sizeof(path), "/proc/self/fd/%s", list[i]->d_name);
+	while ((e = readdir(dir))) {
+		if (*e->d_name == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", e->d_name);
 		ssize_t len = readlink(path, is, sizeof(is) - 1);
 		is[len > 0 ? len : 0] = '\0';
-		if (!err && *list[i]->d_name != '.')
-			err = on_descriptor(atoi(list[i]->d_name), is);
-		free(list[i]);
+		OT_TRY(act(atoi(e->d_name), is));
 	}
-	free(list);
-	return err;
+	return NULL;
+}
+
+/* A vCPU's run page is as large as /dev/kvm says, so that comes first. */
+static struct ot_err *find_descriptors(void)
+{
+	OT_TRY(each_descriptor(on_machine));
+	return each_descriptor(on_vcpu);
 }
 
 /* Of memory encryption nothing but QEMU's options tells. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "vmm-probe/hook/internal.h"
@@ -19,6 +20,7 @@ struct vp_hook vp_hook = {
 	.gate_lock = PTHREAD_MUTEX_INITIALIZER,
 	.kvm = -1,
 	.vm = -1,
+	.faults = -1,
 	.listen_fd = -1,
 	.wake = -1,
 };
@@ -36,7 +38,7 @@ static void say_once(const struct ot_err *err)
 	fprintf(stderr, "outsight: this guest can't be traced: %s\n", ot_err_message(err));
 }
 
-static struct ot_err *refresh(void)
+struct ot_err *vp_hook_refresh(void)
 {
 	OT_TRY(vp_hook_probe_host());
 	return vp_hook.slots_stale ? vp_hook_ask_slots() : NULL;
@@ -47,7 +49,7 @@ static int look(void)
 {
 	if (!vp_hook.wanted)
 		return -1;
-	struct ot_err *err = refresh();
+	struct ot_err *err = vp_hook_refresh();
 	pthread_mutex_lock(&vp_hook.lock);
 	if (!err && atomic_load(&vp_hook.engine) && vp_hook_changed())
 		vp_hook_untrace();
@@ -63,20 +65,34 @@ static int look(void)
 
 /* --- the thread -------------------------------------------------------------------------------------- */
 
+/* While there is no engine, who connects is told so at once. */
+static void turn_away(int listening)
+{
+	int sock = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+
+	if (sock >= 0)
+		close(sock);
+}
+
 static void *run_service(void *arg)
 {
-	struct pollfd fds[2] = { { .fd = vp_hook.wake, .events = POLLIN }, { .events = POLLIN } };
+	struct pollfd fds[3] = { { .fd = vp_hook.wake, .events = POLLIN },
+				 { .events = POLLIN },
+				 { .events = POLLIN } };
 	int timeout = 0;
 	uint64_t n;
 
 	(void)arg;
 	fds[1].fd = vp_hook_control_open();
 	for (;;) {
-		int ready = poll(fds, 2, timeout);
+		fds[2].fd = atomic_load(&vp_hook.engine) ? -1 : vp_hook.listen_fd;
+		int ready = poll(fds, 3, timeout);
 		if (!ready)
 			timeout = look();
 		if (ready > 0 && fds[1].revents)
 			vp_hook_control_serve(fds[1].fd);
+		if (ready > 0 && fds[2].revents && !atomic_load(&vp_hook.engine))
+			turn_away(fds[2].fd);
 		if (ready > 0 && fds[0].revents && read(vp_hook.wake, &n, sizeof(n)) > 0)
 			timeout = SETTLE_MS;
 	}

@@ -43,6 +43,19 @@ static bool any_logged(void)
 	return false;
 }
 
+static bool is_write_protected(void)
+{
+	char path[32], is[32] = "";
+
+	if (vp_hook.faults < 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", vp_hook.faults);
+	if (readlink(path, is, sizeof(is) - 1) > 0 && !strcmp(is, "anon_inode:[userfaultfd]"))
+		return true;
+	vp_hook.faults = -1;
+	return false;
+}
+
 static bool same_ram(const struct vp_ram_range *a, uint32_t na, const struct vp_ram_range *b, uint32_t nb)
 {
 	if (na != nb)
@@ -66,7 +79,7 @@ static struct ot_err *check_machine(void)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's memory is encrypted");
 	if (vp_hook.slots_lost)
 		return ot_err_new(OT_ERR_LIMIT, "the VMM has more than %u memory slots", VP_HOOK_SLOTS_MAX);
-	if (any_logged())
+	if (any_logged() || is_write_protected())
 		return ot_err_new(OT_ERR_BUSY, "the guest is being migrated or saved");
 	if (!vp_hook_ram(vp_hook.now))
 		return ot_err_new(OT_ERR_BUSY, "the guest has no memory yet");
@@ -185,4 +198,5 @@ void vp_hook_untrace(void)
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
 		vp_hook.vcpus[i]->run->kvm_valid_regs = 0;
 	vp_hook_open_gate();
+	vp_hook_wake();
 }

@@ -14,11 +14,13 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "vmm-probe/engine/protocol.h"
 #include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/inject/internal.h"
 
 #define LOAD_MS    5000 /* for the library to be there and ready */
 #define REPLY_MS   30000
+#define HANG_UP_MS 50
 #define POLL_NS    1000000l
 #define COPIES_MAX 8u /* of the library, of several versions */
 
@@ -46,13 +48,20 @@ static bool read_control(pid_t pid, int mem, unsigned n, struct vp_hook_control 
 	       !memcmp(ret->magic, VP_HOOK_MAGIC, sizeof(ret->magic)) && ret->version == VP_HOOK_VERSION;
 }
 
-/* The copy of our version. *ret_copies: there are so many of any. */
+/* As new as we are: what an older one's engine does not know, a session would miss. */
+static bool is_current(const struct vp_hook_control *c)
+{
+	return c->protocol == VP_PROTOCOL_VERSION &&
+	       !strncmp(c->release, OUTSIGHT_VERSION, sizeof(c->release));
+}
+
+/* The copy of our release. *ret_copies: there are so many of any. */
 static bool find_control(pid_t pid, int mem, struct vp_hook_control *ret, unsigned *ret_copies)
 {
 	bool more = true;
 
 	for (*ret_copies = 0; *ret_copies < COPIES_MAX; ++*ret_copies) {
-		if (read_control(pid, mem, *ret_copies, ret, &more))
+		if (read_control(pid, mem, *ret_copies, ret, &more) && is_current(ret))
 			return true;
 		if (!more)
 			return false;
@@ -119,12 +128,14 @@ static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *co
 
 /* --- the engine's socket ----------------------------------------------------------------------------- */
 
-/* Somebody answers there. */
+/* An engine is there. While there is none, the library hangs up. */
 static bool is_served(const struct sockaddr_un *addr)
 {
 	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct pollfd fd = { .fd = sock, .events = POLLIN };
 
-	return sock >= 0 && !connect(sock, (const struct sockaddr *)addr, sizeof(*addr));
+	return sock >= 0 && !connect(sock, (const struct sockaddr *)addr, sizeof(*addr)) &&
+	       !poll(&fd, 1, HANG_UP_MS);
 }
 
 /* Ours, in our own view of the file system: the target may have another, and another uid. */
