@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Stock Debian kernels in a QEMU that was started without us, on a KVM that runs them well: here, or in
+scripts/kvm-lab's host.
+
+    linux_test.py --build build/release [--kernel 6.1] [--here|--lab] [Class.method…]
+"""
+import argparse
+import os
+import subprocess
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+TESTS = os.path.dirname(HERE)
+sys.path[:0] = [os.path.join(TESTS, "kvm-lab"), os.path.join(TESTS, "linux")]
+# pylint: disable=wrong-import-position
+from lib.guest import Guest, why_no_guest
+from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
+from run import own_kvm, why_no_lab
+from vmm_guest import TROUBLE
+
+LAB_SECONDS = 1200
+TIMES = 20
+ARGS = None
+
+
+class QemuGuest(Guest):
+    """QEMU with KVM and its sandbox, and nothing of ours. preload: with the hook from the start."""
+
+    def __init__(self, *args, preload=None, **kwargs):
+        super().__init__(*args, cpu="host", **kwargs)
+        self.preload = preload
+
+    def command(self):
+        args = super().command()
+        args[args.index("tcg,thread=multi")] = "kvm"
+        args += ["-sandbox", "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"]
+        return ["env", f"LD_PRELOAD={self.preload}", *args] if self.preload else args
+
+    def trouble(self):
+        return [line for line in self.check("dmesg").splitlines() if TROUBLE.search(line)]
+
+
+class Linux(unittest.TestCase):
+    maxDiff = 4000
+
+    def boot(self, **options):
+        guest = QemuGuest(ARGS.kernel, smp=2, **options)
+        self.addCleanup(guest.close)
+        return guest.boot()
+
+    def outsight(self, guest, *args):
+        env = dict(os.environ, XDG_RUNTIME_DIR=guest.dir)
+        done = subprocess.run([os.path.join(ARGS.build, "bin", "outsight"), *args], capture_output=True, text=True,
+                              timeout=LIMIT, check=False, env=env)
+        self.assertEqual(done.returncode, 0, done.stderr + guest.console())
+        return done.stdout
+
+    def traced(self, guest, program):
+        outsight = Outsight(ARGS.build)
+        trace = Trace(outsight.binary, ["-g", str(guest.pid), "-x", "maxcost=0", "-q", "-n", 'BEGIN { printf("tracing\\n"); }',
+                                        "-n", program], outsight.environment(guest))
+        self.addCleanup(trace.process.kill)
+        return trace.wait_for("tracing", LIMIT)
+
+    def count_getppid(self, guest):
+        job = guest.spawn("getppid_loop 4 2500 wait")
+        job.wait_output("waiting")
+        trace = self.traced(guest, 'syscall::getppid:entry /execname == "getppid_loop"/ { @a = count(); @b = sum(1); } '
+                            'fbt::__x64_sys_getppid:return { @c = count(); @d = sum(1); }')
+        job.send("go")
+        job.wait_end()
+        trace.stop()
+        self.assertEqual(numbers(trace.out), [10000] * 4, trace.story())
+
+    def text(self, guest):
+        return guest.check("textsum")
+
+    def test_attached(self):
+        """Attached and detached again and again, under load."""
+        guest = self.boot()
+        text = self.text(guest)
+        load = guest.spawn("while :; do ls -l /bin >/dev/null; dd if=/dev/zero of=/tmp/x bs=64k count=8 2>/dev/null; done")
+        for i in range(TIMES):
+            out = self.outsight(guest, "attach", str(guest.pid))
+            print(out.strip(), flush=True)
+            self.assertRegex(out, "attached in .* 2 vCPUs")
+            if i % 5 == 0:
+                self.count_getppid(guest)
+            elif i % 5 == 1:
+                trace = self.traced(guest, 'syscall:::entry /execname == "reads"/ { @[probefunc] = count(); }')
+                guest.check("reads 3000")
+                trace.stop()
+                calls = keyed(trace.out)
+                self.assertEqual([calls.get("read"), calls.get("lseek")], [3000, 3000], trace.story())
+            elif i % 5 == 2:
+                # detached under fire
+                trace = self.traced(guest, "syscall:::entry,syscall:::return { @[probefunc] = count(); }")
+            self.assertEqual(self.outsight(guest, "detach", str(guest.pid)), f"{guest.pid}: detached\n")
+        self.assertEqual(guest.trouble(), [])
+        guest.check("pkill -9 ls; true")
+        guest.builtin(f"kill -9 $(pgrep -f 'ls -l' | head -1); pkill -9 -f {load.base}")
+        self.assertEqual(self.text(guest), text)
+
+    def test_preloaded(self):
+        guest = self.boot(preload=os.path.join(ARGS.build, "lib", "liboutsight-kvm.so"))
+        text = self.text(guest)
+        for _ in range(3):
+            self.count_getppid(guest)
+        self.assertEqual(guest.trouble(), [])
+        self.assertEqual(self.text(guest), text)
+
+
+def run_in_lab(why_not):
+    reason = why_no_lab()
+    if reason:
+        print(f"SKIP: {why_not}; {reason}")
+        return 77
+    print(f"in scripts/kvm-lab, as {why_not}", flush=True)
+    root = os.path.dirname(TESTS)
+    command = [os.path.join(root, "scripts", "kvm-lab"), "--", "python3", "-B", os.path.abspath(__file__), "--here",
+               "--build", ARGS.build, "--kernel", ARGS.kernel, *ARGS.tests]
+    return subprocess.run(["setpriv", "--pdeathsig", "TERM", *command], timeout=LAB_SECONDS, check=False).returncode
+
+
+def main():
+    global ARGS
+    parser = argparse.ArgumentParser(description="stock Debian kernels in QEMU, attached to")
+    parser.add_argument("--build", default=os.path.join(os.path.dirname(TESTS), "build", "release"))
+    parser.add_argument("--kernel", default="6.1")
+    parser.add_argument("--here", action="store_true")
+    parser.add_argument("--lab", action="store_true")
+    parser.add_argument("tests", nargs="*")
+    ARGS = parser.parse_args()
+    ARGS.build = os.path.abspath(ARGS.build)
+    reason = why_no_guest(ARGS.kernel)
+    if reason:
+        print(f"SKIP: {reason}")
+        return 77
+    why_not = None if ARGS.here else "the lab was asked for" if ARGS.lab else \
+        own_kvm(os.path.join(ARGS.build, "bin", "outsight"))
+    if why_not:
+        return run_in_lab(why_not)
+    return 0 if unittest.main(argv=[sys.argv[0], *ARGS.tests], verbosity=2, exit=False).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
