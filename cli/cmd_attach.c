@@ -27,9 +27,9 @@ static void report(const char *spec, const struct vp_inject_result *r)
 		printf("%s: attached already\n", spec);
 		return;
 	}
-	printf("%s: attached in %.0f ms: %u vCPU%s, %llu MiB of memory; each out once within %.2f ms", spec,
+	printf("%s: attached in %.0f ms: %u vCPU%s, %llu MiB of memory; vCPUs held for %.2f ms", spec,
 	       (double)r->total_ns / 1e6, r->nvcpus, r->nvcpus == 1 ? "" : "s",
-	       (unsigned long long)r->ram_bytes >> 20, (double)r->passed_ns / 1e6);
+	       (unsigned long long)r->ram_bytes >> 20, (double)r->held_ns / 1e6);
 	if (r->loaded)
 		printf(", main thread stopped for %.2f ms", (double)r->stop_ns / 1e6);
 	putchar('\n');

@@ -40,7 +40,8 @@ class QemuGuest(Guest):
         return ["env", f"LD_PRELOAD={self.preload}", *args] if self.preload else args
 
     def trouble(self):
-        return [line for line in self.check("dmesg").splitlines() if TROUBLE.search(line)]
+        return [line for line in self.check("dmesg").splitlines()
+                if TROUBLE.search(line) and "ommand line:" not in line and "report a bug" not in line]
 
 
 class Linux(unittest.TestCase):

@@ -126,7 +126,7 @@ static void reply(int sock, const struct ot_err *err)
 		.version = VP_HOOK_VERSION,
 		.nvcpus = vp_hook.nvcpus,
 		.nram = vp_hook.nram,
-		.passed_ns = vp_hook.passed_ns,
+		.held_ns = vp_hook.held_ns,
 	};
 
 	for (uint32_t i = 0; i < vp_hook.nram; i++)

@@ -51,7 +51,7 @@ struct vp_hook_reply {
 	uint32_t nvcpus;
 	uint32_t nram;
 	uint64_t ram_bytes;
-	uint64_t passed_ns; /* until each vCPU had come out once and gone in again */
+	uint64_t held_ns; /* how long the vCPUs were kept out of the guest */
 	char text[VP_HOOK_TEXT];
 };
 

@@ -40,11 +40,10 @@ struct vp_hook_vcpu {
 	uint32_t id;    /* KVM's, the x86 APIC id */
 	uint32_t index; /* the engine's */
 	struct kvm_run *run;
-	pthread_t thread;              /* that runs it, once seen; its own */
-	_Atomic int tid;               /* the same for kicks; 0: none has yet */
-	_Atomic uint32_t inside;       /* between our look at the gate and our return */
-	_Atomic(struct vp_kvm *) with; /* the engine that it is inside with */
-	_Atomic uint32_t seen;         /* came by here since the hook was put in */
+	pthread_t thread;        /* that runs it, once seen; its own */
+	_Atomic int tid;         /* the same for kicks; 0: none has yet */
+	_Atomic uint32_t inside; /* between our look at the gate and our return */
+	_Atomic uint32_t seen;   /* came by here since the hook was put in */
 	/* KVM_SET_GUEST_DEBUG as the VMM and as the engine want it. Under `debug`. */
 	pthread_mutex_t debug;
 	struct kvm_guest_debug theirs, ours;
@@ -91,7 +90,7 @@ struct vp_hook {
 	int wake;                 /* eventfd: the service thread has something to look at */
 	_Atomic uint32_t service; /* it was started */
 	bool preloaded;           /* in front of libc from the start */
-	uint64_t passed_ns;       /* until every vCPU had come by with the engine */
+	uint64_t held_ns;         /* how long vCPUs were last kept out for an engine to be made */
 };
 
 extern struct vp_hook vp_hook;
@@ -134,8 +133,6 @@ void vp_hook_kick(struct vp_hook_vcpu *v);
 /** All vCPUs out of the guest and kept out; and in again. With the lock. */
 void vp_hook_close_gate(void);
 void vp_hook_open_gate(void);
-/** From here on no vCPU is in the guest without @p kvm. With the lock. */
-void vp_hook_publish(struct vp_kvm *kvm);
 
 /* --- live.c, got.c, qemu.c; the service thread, without the lock ------------------------------------- */
 

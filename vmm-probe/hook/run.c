@@ -127,37 +127,6 @@ void vp_hook_open_gate(void)
 	pthread_mutex_unlock(&vp_hook.gate_lock);
 }
 
-/* --- a new engine ------------------------------------------------------------------------------------ */
-
-static bool any_without(struct vp_kvm *kvm)
-{
-	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {
-		struct vp_hook_vcpu *v = vp_hook.vcpus[i];
-		if (atomic_load(&v->inside) && atomic_load(&v->with) != kvm)
-			return true;
-	}
-	return false;
-}
-
-/* Nobody is stopped: each vCPU comes out once and goes in again with the engine. */
-void vp_hook_publish(struct vp_kvm *kvm)
-{
-	const struct timespec again = { .tv_nsec = AGAIN_NS / 10 };
-	struct timespec start, end;
-
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	atomic_store(&vp_hook.engine, kvm);
-	while (any_without(kvm)) {
-		for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
-			if (atomic_load(&vp_hook.vcpus[i]->with) != kvm)
-				vp_hook_kick(vp_hook.vcpus[i]);
-		nanosleep(&again, NULL);
-	}
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	vp_hook.passed_ns =
-	    (uint64_t)((end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec);
-}
-
 /* --- KVM_RUN ----------------------------------------------------------------------------------------- */
 
 /* This thread's first KVM_RUN: VMMs block signals that they do not know of. */
@@ -185,8 +154,7 @@ static void clean_up_after_int3(struct kvm_run *run)
 static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 {
 	enter(v);
-	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
-	atomic_store(&v->with, kvm);
+	struct vp_kvm *kvm = atomic_load_explicit(&vp_hook.engine, memory_order_acquire);
 	if (kvm)
 		vp_kvm_before(kvm, v->index);
 	int err = vp_hook_syscall(v->fd, KVM_RUN, NULL) ? errno : 0;
@@ -196,7 +164,6 @@ static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 		clean_up_after_int3(v->run);
 	else if (kvm)
 		vp_kvm_leave(kvm, v->index); /* the VMM may keep it for as long as it likes */
-	atomic_store_explicit(&v->with, NULL, memory_order_relaxed);
 	atomic_store(&v->inside, 0);
 	*ret_err = err;
 	return ours || (kicked && err == EINTR);

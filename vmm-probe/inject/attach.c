@@ -239,7 +239,7 @@ static struct ot_err *attach(const struct vp_target *t, const char *library, str
 	result->nvcpus = reply.nvcpus;
 	result->nram = reply.nram;
 	result->ram_bytes = reply.ram_bytes;
-	result->passed_ns = reply.passed_ns;
+	result->held_ns = reply.held_ns;
 	return NULL;
 }
 

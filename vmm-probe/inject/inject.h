@@ -27,9 +27,9 @@ struct vp_inject_result {
 	bool loaded;  /* the library was loaded now; else it was there, dormant */
 	uint32_t nvcpus, nram;
 	uint64_t ram_bytes;
-	uint64_t passed_ns; /* until each vCPU had come out once and gone in again */
-	uint64_t stop_ns;   /* the main thread stopped by ptrace */
-	uint64_t total_ns;  /* all of it */
+	uint64_t held_ns;  /* how long the vCPUs were kept out of the guest */
+	uint64_t stop_ns;  /* the main thread stopped by ptrace */
+	uint64_t total_ns; /* all of it */
 };
 
 /** The process that @p spec names: a PID, or the name of a QEMU (-name). NOT_FOUND, or which there are. */

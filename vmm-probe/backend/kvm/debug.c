@@ -76,6 +76,8 @@ bool vp_kvm_give_back_db(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v, 
 {
 	struct kvm_debugregs regs;
 
+	if (kvm->config.vmm_debugs && kvm->config.vmm_debugs(kvm->config.arg, (uint32_t)(v - kvm->vcpus)))
+		return false;
 	if (ioctl(v->fd, KVM_GET_DEBUGREGS, &regs))
 		return false;
 	regs.dr6 |= dr6 & DR6_BITS;
