@@ -94,22 +94,25 @@ static bool ram_line(const char *line, uint64_t *start, uint64_t *end)
 	unsigned long long a, b;
 	int prio, n = 0;
 
-	if (sscanf(line, " %llx-%llx (prio %d, ram):%n", &a, &b, &prio, &n) != 3 || !n || prio || b < a)
+	if (*line != ' ' || sscanf(line, "%llx-%llx (prio %d, ram):%n", &a, &b, &prio, &n) != 3 || !n ||
+	    prio || b < a)
 		return false;
 	*start = a;
 	*end = b + 1;
 	return true;
 }
 
-/* The lines of the flat view that address space "memory" has: between its name and the next empty line. */
+/* The lines of the flat view that address space "memory" has: from its name to the next view. What another
+ * name of it repeats is passed over. */
 static const char *read_view(const char *text)
 {
 	uint32_t number = VP_HOOK_SLOT_FOUND;
 	const char *p = strstr(text, " AS \"memory\"");
 	uint64_t start, end, host;
 
-	for (p = p ? strchr(p, '\n') : NULL; p && p[1] && p[1] != '\n'; p = strchr(p + 1, '\n')) {
-		if (!ram_line(p + 1, &start, &end))
+	for (p = p ? strchr(p, '\n') : NULL; p && strncmp(p + 1, "FlatView", 8) != 0;
+	     p = strchr(p + 1, '\n')) {
+		if (!ram_line(p + 1, &start, &end) || vp_hook_touches_found(start, end - start))
 			continue;
 		if (!host_of(start, &host))
 			return "its monitor does not say where guest memory is";
