@@ -18,7 +18,8 @@ sys.path[:0] = [os.path.join(TESTS, "kvm-lab"), os.path.join(TESTS, "linux")]
 # pylint: disable=wrong-import-position
 from lib.guest import Guest, why_no_guest
 from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
-from run import own_kvm, why_no_lab
+from lib.host_kvm import why_not_kvm
+from run import why_no_lab
 from vmm_guest import TROUBLE
 
 LAB_SECONDS = 1200
@@ -141,7 +142,7 @@ def main():
         print(f"SKIP: {reason}")
         return 77
     why_not = None if ARGS.here else "the lab was asked for" if ARGS.lab else \
-        own_kvm(os.path.join(ARGS.build, "bin", "outsight"))
+        why_not_kvm(os.path.join(ARGS.build, "bin", "outsight"))
     if why_not:
         return run_in_lab(why_not)
     return 0 if unittest.main(argv=[sys.argv[0], *ARGS.tests], verbosity=2, exit=False).result.wasSuccessful() else 1

@@ -12,7 +12,7 @@ import tempfile
 
 DIF = ["base", "dif/obj"]
 PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
-         "vmm-probe/planner", "vmm-probe/inject"]
+         "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h"]
 MAY_USE = {
     "base": [],
     "dif/obj": ["base"],
