@@ -19,8 +19,8 @@ sys.path[:0] = [os.path.join(TESTS, "kvm-lab"), os.path.join(TESTS, "linux")]
 from lib.guest import Guest, why_no_guest
 from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
 from lib.host_kvm import why_not_kvm
+from lib.vmm_guest import TROUBLE
 from run import why_no_lab
-from vmm_guest import TROUBLE
 
 LAB_SECONDS = 1200
 TIMES = 20
