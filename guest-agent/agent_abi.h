@@ -37,6 +37,19 @@
  * (acquire) is tail + 1, copies it, and stores tail + 1 (release). A record that is reserved and
  * not stored yet (an interrupt's, inside another's) holds up those behind it, so order within a
  * CPU is that of reservation. When all `records` are taken the event is counted in `lost`.
+ *
+ * Walks. The module has three tracepoints of its own, in the catalogue like any other. While the
+ * first or the second is on, it walks /proc or reads /proc/modules several times a second; each
+ * time is a pass, with a number that grows:
+ *
+ *   outsight_task    pass, pid, comm: 2 words. A process that the walk found
+ *   outsight_module  pass, number of the module in the pass << 8 | part, name: GA_NAME_WORDS words.
+ *                    Names come in GA_NAME_PARTS parts, NUL-padded
+ *   outsight_pass    pass, enum ga_pass, how many events the pass has had, errno or 0. The last of
+ *                    a pass
+ *
+ * Text lies in words as in memory. Who has got fewer events than outsight_pass tells (rings may
+ * lose some, sessions begin in the middle) knows nothing by that pass.
  */
 #ifndef OUTSIGHT_AGENT_ABI_H
 #define OUTSIGHT_AGENT_ABI_H
@@ -59,6 +72,14 @@
 #define GA_NAME		80
 #define GA_ARGS		8
 #define GA_COMM		16
+
+#define GA_NAME_WORDS	3
+#define GA_NAME_PARTS	3
+
+enum ga_pass {
+	GA_PASS_TASKS,
+	GA_PASS_MODULES,
+};
 
 enum ga_state {
 	GA_COMING,	/* not complete yet, or unusable */

@@ -6,6 +6,7 @@
  *   catalogue.c  which tracepoints there are; modules come and go
  *   probe.c      turning a slot on and off; the probes themselves
  *   ring.c       records
+ *   walk.c       what the guest says of its processes and modules
  *
  * ga_lock covers slots, catalogue and header. Order of locks: the tracepoint core's list of modules
  * (which calls us), then ga_lock, then whatever registering a probe takes. A probe takes none.
@@ -56,5 +57,10 @@ void ga_rings_free(void);
 void ga_emit(const struct ga_slot *slot, u32 flags, const u64 args[GA_ARGS]);
 
 void ga_clock_mark(void);
+
+/** ga_walks_look() - Begin to walk if somebody listens; the walks go on by themselves. */
+void ga_walks_look(void);
+/** ga_walks_exit() - None is under way any more. Nobody may listen. */
+void ga_walks_exit(void);
 
 #endif

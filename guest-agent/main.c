@@ -90,6 +90,7 @@ static void ga_poll(struct work_struct *work)
 		ga_slots_apply(ga_control->slots);
 		/* Who sees the generation sees what became of it. */
 		smp_store_release(&outsight_agent.applied, generation);
+		ga_walks_look();
 	}
 	ga_clock_mark();
 out:
@@ -164,6 +165,7 @@ static void __exit ga_exit(void)
 	mutex_lock(&ga_lock);
 	ga_slots_apply(NULL);
 	mutex_unlock(&ga_lock);
+	ga_walks_exit();
 	ga_rings_stop();
 	/* Probes under way on other CPUs still use slots and rings. */
 	tracepoint_synchronize_unregister();

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the guest says of itself: the processes that a walk of /proc finds, and the modules that
+ * /proc/modules lists, as events of tracepoints of our own (agent_abi.h has their arguments). Who
+ * turns such a tracepoint on has the walk done, again and again; nobody else pays for it.
+ *
+ * The walk is that of any program in the guest but for the system call: /proc is opened by its
+ * path, where the kernel's threads look as the first process does, and read by the functions that
+ * getdents() and read() use. So what was hooked below them shows.
+ */
+#include <linux/delay.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/magic.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/tracepoint.h>
+#include <linux/uio.h>
+#include <linux/workqueue.h>
+
+#include "ga.h"
+
+DECLARE_TRACE(outsight_task,
+	      TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
+	      TP_ARGS(pass, pid, comm0, comm1));
+DECLARE_TRACE(outsight_module,
+	      TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
+	      TP_ARGS(pass, part, name0, name1, name2));
+DECLARE_TRACE(outsight_pass,
+	      TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
+	      TP_ARGS(pass, what, events, error));
+
+DEFINE_TRACE(outsight_task,
+	     TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
+	     TP_ARGS(pass, pid, comm0, comm1));
+DEFINE_TRACE(outsight_module,
+	     TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
+	     TP_ARGS(pass, part, name0, name1, name2));
+DEFINE_TRACE(outsight_pass,
+	     TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
+	     TP_ARGS(pass, what, events, error));
+
+#define GA_WALK_MS	200	/* between two passes */
+#define GA_CHUNK	512	/* events in a row: an eighth of the smallest ring holds them */
+#define GA_CHUNK_MS	20	/* for the host to take them */
+#define GA_MODULE_NAME	(GA_NAME_WORDS * sizeof(u64) * GA_NAME_PARTS)
+
+static void ga_walk(struct work_struct *work);
+static DECLARE_DELAYED_WORK(ga_walk_work, ga_walk);
+static u64 ga_pass;
+
+struct ga_pids {
+	struct dir_context ctx;
+	u32 n;
+	u32 pids[GA_CHUNK];
+};
+
+/* From /proc itself: what else might be mounted there is no answer. */
+static struct file *ga_open(const char *path, int flags)
+{
+	struct file *file = filp_open(path, O_RDONLY | flags, 0);
+
+	if (!IS_ERR(file) && file_inode(file)->i_sb->s_magic != PROC_SUPER_MAGIC) {
+		fput(file);
+		return ERR_PTR(-ENOENT);
+	}
+	return file;
+}
+
+static bool ga_take_pid(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
+			unsigned int type)
+{
+	struct ga_pids *p = container_of(ctx, struct ga_pids, ctx);
+	char text[12];
+	u32 pid;
+
+	if (p->n == GA_CHUNK)
+		return false;
+	if (len >= sizeof(text))
+		return true;
+	memcpy(text, name, len);
+	text[len] = 0;
+	if (!kstrtou32(text, 10, &pid))
+		p->pids[p->n++] = pid;
+	return true;
+}
+
+static void ga_tell_task(u32 pid)
+{
+	u64 comm[GA_COMM / sizeof(u64)] = { 0 };
+	struct task_struct *task;
+
+	BUILD_BUG_ON(sizeof(comm) != GA_COMM);
+	rcu_read_lock();
+	task = pid_task(find_vpid(pid), PIDTYPE_PID);
+	if (task)
+		strscpy((char *)comm, task->comm, sizeof(comm));
+	rcu_read_unlock();
+	trace_outsight_task(ga_pass, pid, comm[0], comm[1]);
+}
+
+static int ga_walk_tasks(u64 *events)
+{
+	struct file *file = ga_open("/proc", O_DIRECTORY);
+	struct ga_pids *p;
+	u32 i;
+	int ret;
+
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	p = kzalloc(sizeof(*p), GFP_KERNEL);
+	if (!p) {
+		fput(file);
+		return -ENOMEM;
+	}
+	p->ctx.actor = ga_take_pid;
+	do {
+		p->n = 0;
+		ret = iterate_dir(file, &p->ctx);
+		for (i = 0; !ret && i < p->n; i++)
+			ga_tell_task(p->pids[i]);
+		*events += i;
+		if (p->n == GA_CHUNK)
+			msleep(GA_CHUNK_MS);
+	} while (!ret && p->n == GA_CHUNK);
+	kfree(p);
+	fput(file);
+	return ret;
+}
+
+/* One line of /proc/modules: the name is what stands before the first blank. */
+static void ga_tell_module(const char *line, size_t len, u64 *events)
+{
+	u64 name[GA_NAME_PARTS][GA_NAME_WORDS] = { 0 };
+	const char *end = memchr(line, ' ', len);
+	u32 i;
+
+	if (!end || end - line > GA_MODULE_NAME)
+		return;
+	memcpy(name, line, end - line);
+	for (i = 0; i < GA_NAME_PARTS; i++) {
+		trace_outsight_module(ga_pass, (*events / GA_NAME_PARTS) << 8 | i, name[i][0],
+				      name[i][1], name[i][2]);
+		cond_resched();
+	}
+	*events += GA_NAME_PARTS;
+	if (!(*events / GA_NAME_PARTS % (GA_CHUNK / GA_NAME_PARTS)))
+		msleep(GA_CHUNK_MS);
+}
+
+/* What is at the end of a page without its line end comes again, in front of the next. */
+static size_t ga_tell_lines(char *page, size_t len, u64 *events)
+{
+	char *line = page, *end;
+
+	while ((end = memchr(line, '\n', page + len - line))) {
+		ga_tell_module(line, end - line, events);
+		line = end + 1;
+	}
+	len -= line - page;
+	memmove(page, line, len);
+	return len;
+}
+
+static ssize_t ga_read(struct file *file, loff_t *pos, char *to, size_t len)
+{
+	struct kvec vec = { .iov_base = to, .iov_len = len };
+	struct kiocb kiocb;
+	struct iov_iter iter;
+	ssize_t ret;
+
+	/* As the kernel's own seq_read() does it; that one writes to programs only. */
+	init_sync_kiocb(&kiocb, file);
+	iov_iter_kvec(&iter, ITER_DEST, &vec, 1, len);
+	kiocb.ki_pos = *pos;
+	ret = seq_read_iter(&kiocb, &iter);
+	*pos = kiocb.ki_pos;
+	return ret;
+}
+
+static int ga_walk_modules(u64 *events)
+{
+	struct file *file = ga_open("/proc/modules", 0);
+	char *page = (char *)__get_free_page(GFP_KERNEL);
+	size_t have = 0;
+	ssize_t got;
+	loff_t pos = 0;
+
+	if (IS_ERR(file) || !page) {
+		free_page((unsigned long)page);
+		if (IS_ERR(file))
+			return PTR_ERR(file);
+		fput(file);
+		return -ENOMEM;
+	}
+	do {
+		got = ga_read(file, &pos, page + have, PAGE_SIZE - have);
+		if (got > 0)
+			have = ga_tell_lines(page, have + got, events);
+	} while (got > 0 && have < PAGE_SIZE);
+	free_page((unsigned long)page);
+	fput(file);
+	return got > 0 ? -EOVERFLOW : got;
+}
+
+static bool ga_walks_wanted(void)
+{
+	return trace_outsight_task_enabled() || trace_outsight_module_enabled();
+}
+
+static void ga_walk(struct work_struct *work)
+{
+	u64 events;
+	int ret;
+
+	ga_pass++;
+	if (trace_outsight_task_enabled()) {
+		events = 0;
+		ret = ga_walk_tasks(&events);
+		trace_outsight_pass(ga_pass, GA_PASS_TASKS, events, -ret);
+	}
+	if (trace_outsight_module_enabled()) {
+		events = 0;
+		ret = ga_walk_modules(&events);
+		trace_outsight_pass(ga_pass, GA_PASS_MODULES, events, -ret);
+	}
+	if (ga_walks_wanted())
+		ga_walks_look();
+}
+
+void ga_walks_look(void)
+{
+	/* Not on the queue of short work: a guest may have many processes. */
+	if (ga_walks_wanted())
+		queue_delayed_work(system_long_wq, &ga_walk_work, msecs_to_jiffies(GA_WALK_MS));
+}
+
+void ga_walks_exit(void)
+{
+	cancel_delayed_work_sync(&ga_walk_work);
+}
