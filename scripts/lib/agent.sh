@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 # The guest's module, built for the kernels of the test guests: headers/NAME (Debian's, relocated) and
-# agent/NAME/outsight.ko in the cache. Needs common.sh, packages.sh, guest.sh. Like those of guest.sh, these
+# agent/NAME/*.ko in the cache. Needs common.sh, packages.sh, guest.sh. Like those of guest.sh, these
 # functions are called as conditions: each step that can fail says so itself.
 
 # shellcheck disable=SC2034
@@ -54,29 +54,48 @@ fetch_headers()
 	echo "$release" >"$dir/release"
 }
 
-agent_hash()
+# Sources of a module: the agent, and what the tests load beside it.
+module_sources()
 {
-	cat "$ROOT"/guest-agent/*.[ch] "$ROOT"/guest-agent/Kbuild "$CACHE/headers/$1/release" "${BASH_SOURCE[0]}" |
-		sha256sum | cut -c1-16
+	case $1 in
+	outsight) echo "$ROOT/guest-agent" ;;
+	hide) echo "$ROOT/tests/linux/modules" ;;
+	esac
 }
 
-# guest_agent NAME: the module for guest NAME, built again only when something changed. The module's own types
-# (BTF) are left out: they would need pahole, and nobody asks for them.
-guest_agent()
+# module_hash NAME MODULE
+module_hash()
 {
-	local name=$1 dir=$CACHE/agent/$1 kdir hash
-	fetch_headers "$name" || return 1
-	hash=$(agent_hash "$name")
-	[ "$(cat "$dir/hash" 2>/dev/null)" = "$hash" ] && return 0
-	say "building the guest agent for $name"
+	local from
+	from=$(module_sources "$2")
+	cat "$from"/*.[ch] "$from/Kbuild" "$CACHE/headers/$1/release" "${BASH_SOURCE[0]}" | sha256sum | cut -c1-16
+}
+
+# guest_module NAME MODULE: agent/NAME/MODULE.ko, built again only when something changed. The module's own
+# types (BTF) are left out: they would need pahole, and nobody asks for them.
+guest_module()
+{
+	local name=$1 module=$2 dir=$CACHE/agent/$1 kdir hash from
+	hash=$(module_hash "$name" "$module")
+	[ "$(cat "$dir/$module.hash" 2>/dev/null)" = "$hash" ] && return 0
+	say "building the module $module for $name"
+	from=$(module_sources "$module")
 	kdir=$CACHE/headers/$name/usr/src/linux-headers-$(cat "$CACHE/headers/$name/release")
 	rm -rf "$dir/build"
 	mkdir -p "$dir/build"
-	cp "$ROOT"/guest-agent/*.[ch] "$ROOT"/guest-agent/Kbuild "$ROOT"/guest-agent/Makefile "$dir/build"
+	cp "$from"/*.[ch] "$from/Kbuild" "$from/Makefile" "$dir/build"
 	run_logged agent make -C "$dir/build" KDIR="$kdir" W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= ||
-		die "the guest agent does not build for $name (log: $CACHE/log/agent.log)"
-	strip --strip-debug -o "$dir/build/small.ko" "$dir/build/outsight.ko" &&
-		mv "$dir/build/small.ko" "$dir/outsight.ko" || die "strip failed on $dir/build/outsight.ko"
+		die "the module $module does not build for $name (log: $CACHE/log/agent.log)"
+	strip --strip-debug -o "$dir/build/small.ko" "$dir/build/$module.ko" &&
+		mv "$dir/build/small.ko" "$dir/$module.ko" || die "strip failed on $dir/build/$module.ko"
 	rm -rf "$dir/build"
-	echo "$hash" >"$dir/hash"
+	echo "$hash" >"$dir/$module.hash"
+}
+
+# guest_agent NAME: the agent for guest NAME, and the modules that tests load.
+guest_agent()
+{
+	fetch_headers "$1" || return 1
+	guest_module "$1" outsight
+	guest_module "$1" hide
 }
