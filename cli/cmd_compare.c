@@ -1,23 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One D program on both views at once: each probe that a guest's agent has too fires for both, and
- * aggregations are kept apart by which of them fired. At the end each is one table.
+ * What is seen of a guest from outside beside what the guest sees itself. Of a D program: each probe that a
+ * guest's agent has too fires for both, aggregations are kept apart by which of them fired, and at the end
+ * each is one table. Of processes and modules: the lists that both have (compare_list.c).
  */
+#include <string.h>
+
 #include "cli/commands.h"
+#include "cli/compare.h"
 #include "cli/messages.h"
 #include "cli/trace.h"
 
+struct ours {
+	const struct cli_compare_list *list; /* NULL: a D program */
+	bool both, json;
+};
+
+/* Take our own options out of the command line; the rest is dtrace's. Its new length. */
+static int take_ours(int argc, char **argv, struct ours *ours)
+{
+	int n = 1;
+
+	for (int i = 1; i < argc; i++) {
+		const struct cli_compare_list *list = NULL;
+
+		if (!strcmp(argv[i], "--tasks"))
+			list = &cli_compare_tasks;
+		else if (!strcmp(argv[i], "--modules"))
+			list = &cli_compare_modules;
+		if (list) {
+			ours->both |= ours->list && ours->list != list;
+			ours->list = list;
+		} else if (!strcmp(argv[i], "--json")) {
+			ours->json = true;
+		} else {
+			argv[n++] = argv[i];
+		}
+	}
+	argv[n] = NULL;
+	return n;
+}
+
+static int usage(void)
+{
+	fputs("Usage: outsight compare [-g guest] [--json] --tasks|--modules\n"
+	      "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
+	      "\twhat is seen of a guest from outside beside what the guest sees itself\n",
+	      stderr);
+	return CLI_EXIT_USAGE;
+}
+
+/* What a list has no use for. */
+static bool asks_for_more(const struct cli_invocation *inv)
+{
+	return inv->mode != CLI_MODE_TRACE || inv->nprograms || inv->args.count > 1 ||
+	       inv->guests.count > 1 || inv->commands.count || inv->pids.count || inv->out || inv->save_dof ||
+	       inv->load_dof || inv->compile_only || inv->plan || inv->from_boot;
+}
+
+static int compare_programs(struct cli_invocation *inv)
+{
+	struct ot_err *err = dif_options_set(&inv->opts, "view", "both", DIF_OPT_COMMAND_LINE);
+
+	inv->compare = true;
+	return err ? cli_fail(err, NULL) : cli_trace(inv, NULL);
+}
+
 int cli_cmd_compare(int argc, char **argv)
 {
+	struct ours ours = { 0 };
 	struct cli_invocation inv;
-	int status = cli_options_parse(&inv, argc, argv);
+	int status;
 
-	if (status == CLI_GO_ON) {
-		struct ot_err *err = dif_options_set(&inv.opts, "view", "both", DIF_OPT_COMMAND_LINE);
+	argc = take_ours(argc, argv, &ours);
+	if (ours.both || (argc == 1 && !ours.list))
+		return usage();
+	if (argc == 1) { /* dtrace's parser wants at least one */
+		char *alone[] = { argv[0], (char *)"-q", NULL };
 
-		inv.compare = true;
-		status = err ? cli_fail(err, NULL) : cli_trace(&inv, NULL);
+		status = cli_options_parse(&inv, 2, alone);
+	} else {
+		status = cli_options_parse(&inv, argc, argv);
 	}
+	inv.json = ours.json;
+	if (status == CLI_GO_ON && ours.list)
+		status = asks_for_more(&inv) ? usage() : cli_compare_list(&inv, ours.list, ours.json);
+	else if (status == CLI_GO_ON)
+		status = compare_programs(&inv);
 	cli_options_deinit(&inv);
 	return status;
 }

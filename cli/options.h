@@ -45,6 +45,7 @@ struct cli_invocation {
 	bool from_boot;    /* -A */
 	bool verbose;      /* -v */
 	bool compare;      /* the two views side by side */
+	bool json;         /* … for machines */
 };
 
 #define CLI_GO_ON (-1)

@@ -90,6 +90,8 @@ static int attach(struct run *r)
 		err = vp_session_attach(r->session, r->inv->mode == CLI_MODE_HEADER ? "none" : NULL);
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++)
 		err = vp_session_attach(r->session, r->inv->guests.items[i]);
+	for (uint32_t i = 0; !err && r->inv->compare && (!i || i < vp_session_nguests(r->session)); i++)
+		err = vp_session_need_agent(r->session, i, NULL);
 	cli_progress(NULL, NULL);
 	return err ? cli_fail(err, NULL) : CLI_GO_ON;
 }

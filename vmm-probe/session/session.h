@@ -175,6 +175,19 @@ OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
  * inside, or the clocks were not compared. */
 uint64_t vp_session_agent_bound(const struct vp_session *s);
 
+/** NULL when guest number @p guest has an agent that can be used and, unless @p tracepoint is NULL, has that
+ * one; else what to do about it. */
+OT_MUST_CHECK struct ot_err *vp_session_need_agent(const struct vp_session *s, uint32_t guest,
+						   const char *tracepoint);
+
+struct vp_guest;
+struct vp_census;
+/** Have @p take (vp_census_tasks(), vp_census_modules()) read a guest that is attached. *ret is to be deinited in
+ * any case. */
+OT_MUST_CHECK struct ot_err *
+vp_session_census(struct vp_session *s, uint32_t guest,
+		  struct ot_err *(*take)(struct vp_guest *guest, struct vp_census *ret), struct vp_census *ret);
+
 /** exit()'s status; 0 when it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
 

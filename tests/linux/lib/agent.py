@@ -6,6 +6,7 @@ It writes where and what it wants, also what no honest host would. One host at a
 import mmap
 import os
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -33,25 +34,26 @@ OWNER, BEAT, GENERATION, WANTS = 0, 64, 72, 128
 LOST, TAIL, RECORDS = 0, 64, 4096
 
 
-def module_path(kernel):
-    return os.path.join(cache_dir(), "agent", kernel, "outsight.ko")
+def module_path(kernel, module="outsight"):
+    return os.path.join(cache_dir(), "agent", kernel, f"{module}.ko")
 
 
-def why_no_agent(kernel):
-    """None when the module is built for the test guest of this kernel, else the reason."""
-    if not os.path.exists(module_path(kernel)):
-        return f"no guest agent for {kernel} (scripts/guest-agent {kernel} builds it)"
+def why_no_agent(kernel, *more):
+    """None when the module (and those that tests load beside it) is built for this kernel's guest, else the reason."""
+    for module in ("outsight", *more):
+        if not os.path.exists(module_path(kernel, module)):
+            return f"no module {module} for {kernel} (scripts/guest-agent {kernel} builds it)"
     return None
 
 
-def archive(kernel, path):
-    """A cpio archive with the module as /modules/outsight.ko, for Guest(more_files=)."""
+def archive(kernel, path, *modules):
+    """A cpio archive with the modules (the agent unless named) in /modules, for Guest(more_files=)."""
+    modules = modules or ("outsight",)
     with tempfile.TemporaryDirectory() as root:
         os.mkdir(os.path.join(root, "modules"))
-        os.link(module_path(kernel), os.path.join(root, "modules", "outsight.ko")) \
-            if os.stat(root).st_dev == os.stat(module_path(kernel)).st_dev else \
-            subprocess.run(["cp", module_path(kernel), os.path.join(root, "modules")], check=True)
-        names = "modules\nmodules/outsight.ko\n"
+        for module in modules:
+            shutil.copy(module_path(kernel, module), os.path.join(root, "modules"))
+        names = "".join(f"{name}\n" for name in ["modules", *(f"modules/{module}.ko" for module in modules)])
         with open(path, "wb") as out:
             subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=root, input=names.encode(),
                            stdout=out, check=True)

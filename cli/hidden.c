@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/hidden.h"
+
+#include <string.h>
+
+#include "cli/json.h"
+#include "cli/print.h"
+
+const struct cli_hidden_kind cli_hidden_tasks = {
+	.many = "processes",
+	.numbered = true,
+	.ways = { { VP_TASK_LIST, "tasks" },
+		  { VP_TASK_PIDS, "pids" },
+		  { VP_TASK_TREE, "children" },
+		  { CLI_HIDDEN_INSIDE, "proc" } },
+};
+
+const struct cli_hidden_kind cli_hidden_modules = {
+	.many = "modules",
+	.ways = { { VP_MODULE_LIST, "modules" },
+		  { VP_MODULE_SYSFS, "sysfs" },
+		  { VP_MODULE_ADDRESSES, "addresses" },
+		  { CLI_HIDDEN_INSIDE, "proc" } },
+};
+
+void cli_hidden_deinit(struct cli_hidden *h)
+{
+	vp_census_deinit(&h->differing);
+}
+
+static int order(const struct vp_found *a, const struct vp_found *b)
+{
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->id ? 0 : strcmp(a->name, b->name);
+}
+
+/* The same thing, missed in the same ways? A number may be another process's meanwhile. */
+static bool is_same(const struct vp_found *a, const struct vp_found *b)
+{
+	return !order(a, b) && a->ways == b->ways &&
+	       (!a->since_ns || !b->since_ns || a->since_ns == b->since_ns);
+}
+
+void cli_hidden_round(struct cli_hidden *h, struct vp_census *seen)
+{
+	const struct vp_found *before = h->differing.items, *end = before + h->differing.count;
+	size_t n = 0;
+
+	for (size_t i = 0; i < seen->count; i++) {
+		const struct vp_found *now = &seen->items[i];
+
+		while (h->rounds && before < end && order(before, now) < 0)
+			before++;
+		if (now->ways == seen->ways || (h->rounds && (before == end || !is_same(before, now))))
+			continue;
+		seen->items[n++] = *now;
+	}
+	seen->count = n;
+	vp_census_deinit(&h->differing);
+	h->differing = *seen;
+	memset(seen, 0, sizeof(*seen));
+	h->rounds++;
+}
+
+/* --- output ------------------------------------------------------------------------------------------- */
+
+static void print_row(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways,
+		      bool terminal, FILE *fp)
+{
+	char name[VP_FOUND_NAME];
+
+	memcpy(name, f->name, sizeof(name));
+	if (terminal)
+		cli_tame(name, strlen(name));
+	if (kind->numbered)
+		fprintf(fp, "%8llu  ", (unsigned long long)f->id);
+	fprintf(fp, "%-24s", name);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++)
+		if (ways & kind->ways[i].way)
+			fprintf(fp, " %9s", f->ways & kind->ways[i].way ? "seen" : "-");
+	putc('\n', fp);
+}
+
+void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
+		      bool terminal, FILE *fp)
+{
+	if (!h->differing.count) {
+		fprintf(fp, "nothing hidden: all %s are seen in every way\n", kind->many);
+		return;
+	}
+	if (kind->numbered)
+		fprintf(fp, "%8s  ", "PID");
+	fprintf(fp, "%-24s", "NAME");
+	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++)
+		if (ways & kind->ways[i].way)
+			fprintf(fp, " %9s", kind->ways[i].name);
+	putc('\n', fp);
+	for (size_t i = 0; i < h->differing.count; i++)
+		print_row(kind, &h->differing.items[i], ways, terminal, fp);
+}
+
+/* The ways that are in @p which. */
+static void json_ways(const struct cli_hidden_kind *kind, uint32_t which, FILE *fp)
+{
+	const char *comma = "";
+
+	putc('[', fp);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++) {
+		if (!(which & kind->ways[i].way))
+			continue;
+		fputs(comma, fp);
+		cli_json_string(fp, kind->ways[i].name);
+		comma = ", ";
+	}
+	putc(']', fp);
+}
+
+void cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp)
+{
+	putc('[', fp);
+	for (size_t i = 0; i < h->differing.count; i++) {
+		const struct vp_found *f = &h->differing.items[i];
+
+		fprintf(fp, "%s\n  {", i ? "," : "");
+		if (kind->numbered)
+			fprintf(fp, "\"pid\": %llu, ", (unsigned long long)f->id);
+		fputs("\"name\": ", fp);
+		cli_json_string(fp, f->name);
+		fputs(", \"seen\": ", fp);
+		json_ways(kind, f->ways, fp);
+		fputs(", \"missing\": ", fp);
+		json_ways(kind, ways & ~f->ways, fp);
+		fprintf(fp, ", \"outside\": %s, \"inside\": %s}",
+			f->ways & ~CLI_HIDDEN_INSIDE ? "true" : "false",
+			f->ways & CLI_HIDDEN_INSIDE ? "true" : "false");
+	}
+	fprintf(fp, "%s]\n", h->differing.count ? "\n" : "");
+}

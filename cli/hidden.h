@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What differs steadily between ways of looking at a guest. Processes and modules come and go while they are
+ * looked at, so the looking is done in rounds, and only what misses in the same ways in each of them counts.
+ * No session here, so that tests can feed it.
+ */
+#ifndef CLI_HIDDEN_H
+#define CLI_HIDDEN_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "vmm-probe/guest/census.h"
+
+#define CLI_HIDDEN_ROUNDS 4
+
+/* The guest's own view, beside the ways of vmm-probe/guest/census.h. */
+#define CLI_HIDDEN_INSIDE 0x100u
+
+/* A kind of things, and the ways in which they are seen. */
+struct cli_hidden_kind {
+	const char *many; /* "processes" */
+	bool numbered;    /* they have a number: "pid" */
+	struct {
+		uint32_t way;
+		const char *name; /* of its column, and in JSON */
+	} ways[4];
+};
+
+extern const struct cli_hidden_kind cli_hidden_tasks, cli_hidden_modules;
+
+struct cli_hidden {
+	struct vp_census differing; /* in every round so far */
+	unsigned rounds;
+};
+
+void cli_hidden_deinit(struct cli_hidden *h);
+
+/** One round: all that was seen in it, joined; taken over (@p seen is empty then). */
+void cli_hidden_round(struct cli_hidden *h, struct vp_census *seen);
+
+/** Has all been told? So it is early when nothing differs. */
+static inline bool cli_hidden_done(const struct cli_hidden *h)
+{
+	return h->rounds && (!h->differing.count || h->rounds >= CLI_HIDDEN_ROUNDS);
+}
+
+/** A table of what differs, or one line that says that nothing does. @p ways: those that there were. @p
+ * terminal: names are the guest's, and must not command it. */
+void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
+		      bool terminal, FILE *fp);
+/** The same as a JSON array, empty when nothing differs. */
+void cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp);
+
+#endif

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is hidden in a guest stands out, and nothing else does."""
+import json
+import os
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib import agent as ga
+from lib.outsight import Trace
+from lib.scenario import Scenario, main
+
+BAD = r"BUG|WARNING|Oops|general protection|refcount|list_del corruption|Call Trace"
+PARAMETERS = "/sys/module/hide/parameters"
+
+
+class CompareScenario(Scenario):
+    def setUp(self):
+        reason = ga.why_no_agent(self.kernel, "hide")
+        if reason:
+            self.skipTest(reason)
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        archive = ga.archive(self.kernel, os.path.join(folder, "agent.cpio"), "outsight", "hide")
+        self.vm = self.enterContext(self.guest(smp=2, more_files=archive))
+
+    def compare(self, *args):
+        """(status, stdout, stderr)"""
+        trace = Trace(self.outsight.binary, ["compare", "-g", self.vm.name, *args], self.outsight.environment(self.vm))
+        return trace.finish(), trace.out, trace.err
+
+    def differing(self, what, status=1):
+        """The list that --json prints."""
+        got, out, err = self.compare(what, "--json")
+        self.assertEqual(got, status, f"{out}\n{err}")
+        return json.loads(out)
+
+    def assert_unharmed(self):
+        self.assertEqual(self.vm.run(f"dmesg | grep -E '{BAD}'")[1].strip(), "")
+
+
+class Hidden(CompareScenario):
+    def hide(self, mode, pid=0):
+        self.vm.check(f"echo {pid} >{PARAMETERS}/pid && echo {mode} >{PARAMETERS}/mode")
+
+    def start(self):
+        """A process that does nothing for long."""
+        return int(self.vm.check("sleep 100000 >/dev/null 2>&1 </dev/null & echo $!"))
+
+    def test_processes(self):
+        self.vm.check("insmod /modules/outsight.ko && insmod /modules/hide.ko")
+        pid = self.start()
+        with self.subTest("nothing is hidden"):
+            self.assertEqual(self.differing("--tasks", status=0), [])
+            status, out, err = self.compare("--tasks")
+            self.assertEqual(status, 0, err)
+            self.assertRegex(out, r"\Anothing hidden[^\n]*\Z")
+        with self.subTest("unlinked from the list of tasks"):
+            self.hide("list", pid)
+            self.assertEqual(self.differing("--tasks"),
+                             [{"pid": pid, "name": "sleep", "seen": ["pids", "children", "proc"], "missing": ["tasks"],
+                               "outside": True, "inside": True}])
+            self.hide("off")
+            self.assertEqual(self.differing("--tasks", status=0), [])
+        with self.subTest("not in /proc"):
+            self.hide("proc", pid)
+            self.assertNotIn(str(pid), self.vm.check("ls /proc").split())
+            self.assertEqual(self.differing("--tasks"),
+                             [{"pid": pid, "name": "sleep", "seen": ["tasks", "pids", "children"], "missing": ["proc"],
+                               "outside": True, "inside": False}])
+            status, out, err = self.compare("--tasks")
+            self.assertEqual(status, 1, err)
+            self.assertRegex(out, rf"(?m)^ +PID +NAME +tasks +pids +children +proc\n +{pid}  sleep +seen +seen +seen +-\Z")
+            self.vm.check("rmmod hide")
+            self.assertIn(str(pid), self.vm.check("ls /proc").split())
+            self.assertEqual(self.differing("--tasks", status=0), [])
+        with self.subTest("the hidden one ends"):
+            self.vm.check("insmod /modules/hide.ko")
+            self.hide("list", pid)
+            self.vm.check(f"kill {pid}")
+            self.assertEqual(self.differing("--tasks", status=0), [])
+            self.vm.check("rmmod hide && rmmod outsight")
+        self.assert_unharmed()
+
+    def test_processes_that_come_and_go(self):
+        """Only the one that stays away is told."""
+        self.vm.check("insmod /modules/outsight.ko && insmod /modules/hide.ko")
+        pid = self.start()
+        job = self.vm.spawn("while [ ! -e /tmp/enough ]; do /bin/true; done")
+        for _ in range(3):
+            self.assertEqual(self.differing("--tasks", status=0), [])
+        self.hide("proc", pid)
+        self.assertEqual([task["pid"] for task in self.differing("--tasks")], [pid])
+        self.vm.check("touch /tmp/enough")
+        job.done()
+        self.vm.check("rmmod hide && rmmod outsight")
+        self.assert_unharmed()
+
+    def test_modules(self):
+        self.vm.check("insmod /modules/outsight.ko && insmod /modules/hide.ko")
+        self.assertEqual(self.differing("--modules", status=0), [])
+        self.hide("self")
+        self.assertNotIn("hide ", self.vm.check("cat /proc/modules"))
+        self.assertEqual(self.differing("--modules"),
+                         [{"name": "hide", "seen": ["sysfs", "addresses"], "missing": ["modules", "proc"],
+                           "outside": True, "inside": False}])
+        status, out, err = self.compare("--modules")
+        self.assertEqual(status, 1, err)
+        self.assertRegex(out, r"(?m)^NAME +modules +sysfs +addresses +proc\nhide +- +seen +seen +-\Z")
+        self.hide("off")
+        self.assertEqual(self.differing("--modules", status=0), [])
+        self.vm.check("rmmod hide && rmmod outsight")
+        self.assert_unharmed()
+
+
+class Refused(CompareScenario):
+    def test_without_the_module(self):
+        for args in (["--tasks"], ["--modules", "--json"]):
+            status, out, err = self.compare(*args)
+            self.assertEqual((status, out), (2, ""))
+            self.assertRegex(err, r"has no agent: .*insmod outsight.ko")
+        status, out, err = self.compare("-n", "syscall:::entry { @ = count(); } tick-1 { exit(0); }")
+        self.assertEqual((status, out), (1, ""))
+        self.assertRegex(err, r"has no agent: .*insmod outsight.ko")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

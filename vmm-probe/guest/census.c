@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all ways have in common. */
+#include "vmm-probe/guest/census_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define TRIES 50 /* walks that met a change; one takes a fraction of a millisecond */
+
+void vp_census_deinit(struct vp_census *census)
+{
+	free(census->items);
+	memset(census, 0, sizeof(*census));
+}
+
+struct ot_err *vp_census_add(struct vp_census *census, uint64_t id, uint64_t since_ns, uint32_t way,
+			     const void *name, size_t len)
+{
+	struct vp_found found = { .id = id, .since_ns = since_ns, .ways = way };
+
+	if (census->count >= 8ull * VP_FOUND_MAX) /* of all ways together */
+		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+	if (!ot_grow(&census->items, &census->cap, census->count + 1, sizeof(found)))
+		return ot_err_nomem();
+	if (len >= sizeof(found.name))
+		len = sizeof(found.name) - 1;
+	memcpy(found.name, name, strnlen(name, len));
+	census->items[census->count++] = found;
+	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct vp_found *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->id ? 0 : strcmp(x->name, y->name);
+}
+
+void vp_census_join(struct vp_census *census)
+{
+	size_t n = 0;
+
+	if (census->count)
+		qsort(census->items, census->count, sizeof(*census->items), compare);
+	for (size_t i = 0; i < census->count; i++) {
+		const struct vp_found *from = &census->items[i];
+		struct vp_found *to = n ? &census->items[n - 1] : NULL;
+
+		if (!to || compare(to, from) != 0) {
+			census->items[n++] = *from;
+			continue;
+		}
+		to->ways |= from->ways;
+		if (!to->since_ns)
+			to->since_ns = from->since_ns;
+		if (!*to->name)
+			memcpy(to->name, from->name, sizeof(to->name));
+	}
+	census->count = n;
+}
+
+struct ot_err *vp_census_torn(void)
+{
+	return ot_err_new(OT_ERR_BUSY, "it changed while it was read");
+}
+
+static struct ot_err *try_way(const struct vp_way *way, void *ctx, struct vp_census *census)
+{
+	size_t before = census->count;
+	struct ot_err *err = NULL;
+
+	for (int i = 0; i < TRIES; i++) {
+		enum ot_err_code code;
+
+		ot_err_destroy(err);
+		census->count = before;
+		err = way->walk(ctx, census);
+		code = err ? ot_err_code(err) : 0;
+		if (!err || (code != OT_ERR_BUSY && code != OT_ERR_FAULT))
+			break;
+	}
+	return err ? ot_err_prefix(err, "the guest's %s can't be followed", way->what) : NULL;
+}
+
+struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
+			      struct vp_census *ret)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!(ways[i].way & have))
+			continue;
+		OT_TRY(try_way(&ways[i], ctx, ret));
+		ret->ways |= ways[i].way;
+	}
+	vp_census_join(ret);
+	return NULL;
+}
+
+struct ot_err *vp_census_list(struct vp_guest *guest, uint64_t head, size_t max,
+			      struct ot_err *(*each)(void *ctx, uint64_t node), void *ctx)
+{
+	struct {
+		uint64_t next, prev;
+	} at;
+	uint64_t before = head;
+
+	OT_TRY(vp_guest_read(guest, vp_gva(head), &at, sizeof(at)));
+	for (uint64_t node = at.next; node != head; node = at.next) {
+		if (!max--)
+			return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+		OT_TRY(vp_guest_read(guest, vp_gva(node), &at, sizeof(at)));
+		/* One that was just unlinked, or is just being linked. */
+		if (at.prev != before)
+			return vp_census_torn();
+		OT_TRY(each(ctx, node));
+		before = node;
+	}
+	return NULL;
+}
+
+bool vp_census_members(const struct vp_btf *btf, const struct vp_member *members, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!vp_btf_member_offset(btf, members[i].type, members[i].path, members[i].offset, NULL))
+			return false;
+	return true;
+}

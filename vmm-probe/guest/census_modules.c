@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Modules by three ways. The list is what lsmod shows, sysfs has an entry for each, and the tree by which the
+ * kernel tells whose an address is must hold every module whose functions a stack trace can name.
+ */
+#include "vmm-probe/guest/census_internal.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+
+#define STATE_UNFORMED 3u /* of enum module_state: not to be seen yet */
+
+struct layout {
+	uint32_t list, name, state;
+	uint32_t kset_list, entry, kobj, mkobj_mod;
+	uint32_t seq, tree, mtn_mod, mtn_node, left, right;
+	uint32_t name_size, rb_size;
+};
+
+struct ctx {
+	struct vp_guest *guest;
+	struct layout l;
+	uint64_t modules, kset, tree;
+	struct vp_census *census;
+	uint32_t way;
+	struct ot_buf todo; /* addresses of nodes of the tree */
+};
+
+static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
+{
+	const struct vp_member module[] = {
+		{ "module", "name", &l->name },
+		{ "module", "state", &l->state },
+	};
+	const struct vp_member list[] = { { "module", "list", &l->list } };
+	const struct vp_member sysfs[] = {
+		{ "kset", "list", &l->kset_list },
+		{ "kobject", "entry", &l->entry },
+		{ "module_kobject", "kobj", &l->kobj },
+		{ "module_kobject", "mod", &l->mkobj_mod },
+	};
+	const struct vp_member tree[] = {
+		{ "mod_tree_root", "root.seq", &l->seq }, { "mod_tree_root", "root.tree", &l->tree },
+		{ "mod_tree_node", "mod", &l->mtn_mod },  { "mod_tree_node", "node", &l->mtn_node },
+		{ "rb_node", "rb_left", &l->left },       { "rb_node", "rb_right", &l->right },
+	};
+	struct vp_btf_field field;
+	uint32_t id = vp_btf_find(btf, VP_BTF_STRUCT, "module"), have = 0;
+	uint64_t size;
+
+	if (!id || !vp_census_members(btf, module, OT_ARRAY_SIZE(module)) ||
+	    !vp_btf_field(btf, id, "name", &field) || !vp_btf_size(btf, field.type, &size) || !size ||
+	    size >= VP_FOUND_NAME)
+		return 0;
+	l->name_size = (uint32_t)size;
+	l->rb_size = (uint32_t)vp_btf_sizeof(btf, "rb_node");
+	if (vp_census_members(btf, list, OT_ARRAY_SIZE(list)))
+		have |= VP_MODULE_LIST;
+	if (vp_census_members(btf, sysfs, OT_ARRAY_SIZE(sysfs)))
+		have |= VP_MODULE_SYSFS;
+	if (vp_census_members(btf, tree, OT_ARRAY_SIZE(tree)) && l->rb_size)
+		have |= VP_MODULE_ADDRESSES;
+	return have;
+}
+
+static struct ot_err *add_module(struct ctx *c, uint64_t module)
+{
+	char name[VP_FOUND_NAME];
+	uint32_t state;
+
+	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(module + c->l.state), &state));
+	OT_TRY(vp_guest_read(c->guest, vp_gva(module + c->l.name), name, c->l.name_size));
+	if (state > STATE_UNFORMED || !*name)
+		return vp_census_torn();
+	return state == STATE_UNFORMED ? NULL : vp_census_add(c->census, 0, 0, c->way, name, c->l.name_size);
+}
+
+/* --- the list --------------------------------------------------------------------------------------- */
+
+static struct ot_err *list_node(void *arg, uint64_t node)
+{
+	struct ctx *c = arg;
+
+	return add_module(c, node - c->l.list);
+}
+
+static struct ot_err *walk_list(void *arg, struct vp_census *census)
+{
+	struct ctx *c = arg;
+
+	c->census = census;
+	c->way = VP_MODULE_LIST;
+	return vp_census_list(c->guest, c->modules, VP_FOUND_MAX, list_node, c);
+}
+
+/* --- sysfs ------------------------------------------------------------------------------------------- */
+
+/* What is built into the kernel has an entry too, and no module. */
+static struct ot_err *sysfs_node(void *arg, uint64_t node)
+{
+	struct ctx *c = arg;
+	uint64_t mkobj = node - c->l.entry - c->l.kobj, module;
+
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(mkobj + c->l.mkobj_mod), &module));
+	return module ? add_module(c, module) : NULL;
+}
+
+static struct ot_err *walk_sysfs(void *arg, struct vp_census *census)
+{
+	struct ctx *c = arg;
+	uint64_t kset;
+
+	c->census = census;
+	c->way = VP_MODULE_SYSFS;
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(c->kset), &kset));
+	return vp_census_list(c->guest, kset + c->l.kset_list, VP_FOUND_MAX, sysfs_node, c);
+}
+
+/* --- addresses ------------------------------------------------------------------------------------------ */
+
+static struct ot_err *add_node(struct ctx *c, uint64_t node)
+{
+	if (!node)
+		return NULL;
+	if (c->todo.len >= VP_FOUND_MAX * sizeof(node))
+		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+	ot_buf_append(&c->todo, &node, sizeof(node));
+	return c->todo.failed ? ot_err_nomem() : NULL;
+}
+
+/* There are two copies; the sequence's lowest bit says which one is not being changed. */
+static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
+{
+	struct ctx *c = arg;
+	uint64_t node, module, next;
+	uint32_t seq, after, copy;
+
+	c->census = census;
+	c->way = VP_MODULE_ADDRESSES;
+	ot_buf_clear(&c->todo);
+	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(c->tree + c->l.seq), &seq));
+	copy = seq & 1;
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(c->tree + c->l.tree + 8 * copy), &node));
+	OT_TRY(add_node(c, node));
+	for (size_t i = 0; i < c->todo.len; i += sizeof(node)) {
+		memcpy(&node, c->todo.data + i, sizeof(node));
+		uint64_t mtn = node - copy * c->l.rb_size - c->l.mtn_node;
+
+		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(mtn + c->l.mtn_mod), &module));
+		OT_TRY(add_module(c, module));
+		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.left), &next));
+		OT_TRY(add_node(c, next));
+		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.right), &next));
+		OT_TRY(add_node(c, next));
+	}
+	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(c->tree + c->l.seq), &after));
+	return after == seq ? NULL : vp_census_torn();
+}
+
+/* --- all
+ * ---------------------------------------------------------------------------------------------------- */
+
+static uint64_t symbol(const struct vp_guest *guest, const char *name)
+{
+	struct vp_gva gva = { 0 };
+
+	ot_err_destroy(vp_guest_symbol(guest, name, &gva));
+	return gva.v;
+}
+
+struct ot_err *vp_census_modules(struct vp_guest *guest, struct vp_census *ret)
+{
+	static const struct vp_way ways[] = {
+		{ VP_MODULE_LIST, "list of modules", walk_list },
+		{ VP_MODULE_SYSFS, "modules in sysfs", walk_sysfs },
+		{ VP_MODULE_ADDRESSES, "tree of modules' addresses", walk_addresses },
+	};
+	const struct vp_btf *btf = vp_guest_btf(guest);
+	struct ctx c = { .guest = guest };
+	uint32_t have = btf ? find_layout(btf, &c.l) : 0;
+
+	memset(ret, 0, sizeof(*ret));
+	c.modules = symbol(guest, "modules");
+	c.kset = symbol(guest, "module_kset");
+	c.tree = symbol(guest, "mod_tree");
+	have &= (c.modules ? VP_MODULE_LIST : 0u) | (c.kset ? VP_MODULE_SYSFS : 0u) |
+		(c.tree ? VP_MODULE_ADDRESSES : 0u);
+	if (!have)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's types do not say where its modules are");
+	ot_buf_init(&c.todo);
+	vp_mmu_flush(vp_guest_mmu(guest));
+	struct ot_err *err = vp_census_walk(ways, OT_ARRAY_SIZE(ways), have, &c, ret);
+
+	ot_buf_deinit(&c.todo);
+	return err;
+}

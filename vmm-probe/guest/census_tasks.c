@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes by three ways. The list of tasks is what most of the kernel walks. The numbers that are taken (an
+ * xarray, since 4.15) are what /proc shows, and what kill() goes by. The tree of children is what wait() goes
+ * by.
+ */
+#include "vmm-probe/guest/census_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+
+#define COMM_MAX     64u
+#define SLOTS_MAX    64u
+#define SHIFT_MAX    60u
+#define PID_MAX      (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define XA_TAG       3u         /* low bits of an entry, include/linux/xarray.h: */
+#define XA_NODE      2u         /* a node, or one of few other things that are small */
+#define XA_NOT_NODES 4096u
+
+struct layout {
+	uint32_t tasks, pid, comm, start_time;
+	uint32_t children, sibling, signal, thread_node, thread_head;
+	uint32_t pid_links, pid_tasks, idr, xa_shift, xa_slots;
+	uint32_t comm_size, nslots;
+	int64_t tgid; /* PIDTYPE_TGID */
+};
+
+struct ctx {
+	struct vp_guest *guest;
+	struct layout l;
+	uint64_t init_task, init_pid_ns;
+	/* the walk of now */
+	struct vp_census *census;
+	uint32_t way;
+	struct ot_buf todo; /* tree: addresses of processes whose children are to be found */
+	size_t threads;
+};
+
+/* --- layout ----------------------------------------------------------------------------------------- */
+
+static uint32_t array_length(const struct vp_btf *btf, const char *type, const char *path)
+{
+	uint32_t id = vp_btf_find(btf, VP_BTF_STRUCT, type);
+	const struct btf_type *t;
+	struct vp_btf_field field;
+
+	if (!id || !vp_btf_field(btf, id, path, &field))
+		return 0;
+	t = vp_btf_type(btf, vp_btf_resolve(btf, field.type));
+	return t && BTF_INFO_KIND(t->info) == BTF_KIND_ARRAY ? ((const struct btf_array *)(t + 1))->nelems
+							     : 0;
+}
+
+static bool enum_value(const struct vp_btf *btf, const char *type, const char *name, int64_t *ret)
+{
+	const struct btf_type *t = vp_btf_type(btf, vp_btf_find(btf, VP_BTF_ENUM, type));
+
+	if (!t || BTF_INFO_KIND(t->info) != BTF_KIND_ENUM)
+		return false;
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
+		if (strcmp(vp_btf_str(btf, ((const struct btf_enum *)(t + 1))[i].name_off), name) != 0)
+			continue;
+		*ret = vp_btf_enum_value(btf, t, i);
+		return true;
+	}
+	return false;
+}
+
+/* Which ways the kernel's types allow. 0: they do not even say what a task is. */
+static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
+{
+	const struct vp_member task[] = {
+		{ "task_struct", "pid", &l->pid },
+		{ "task_struct", "comm", &l->comm },
+		{ "task_struct", "start_time", &l->start_time },
+	};
+	const struct vp_member list[] = { { "task_struct", "tasks", &l->tasks } };
+	const struct vp_member pids[] = {
+		{ "task_struct", "pid_links", &l->pid_links },
+		{ "pid", "tasks", &l->pid_tasks },
+		{ "pid_namespace", "idr.idr_rt.xa_head", &l->idr },
+		{ "xa_node", "shift", &l->xa_shift },
+		{ "xa_node", "slots", &l->xa_slots },
+	};
+	const struct vp_member tree[] = {
+		{ "task_struct", "children", &l->children },
+		{ "task_struct", "sibling", &l->sibling },
+		{ "task_struct", "signal", &l->signal },
+		{ "task_struct", "thread_node", &l->thread_node },
+		{ "signal_struct", "thread_head", &l->thread_head },
+	};
+	uint32_t have = 0;
+
+	l->comm_size = array_length(btf, "task_struct", "comm");
+	if (!vp_census_members(btf, task, OT_ARRAY_SIZE(task)) || !l->comm_size || l->comm_size > COMM_MAX)
+		return 0;
+	if (vp_census_members(btf, list, OT_ARRAY_SIZE(list)))
+		have |= VP_TASK_LIST;
+	l->nslots = array_length(btf, "xa_node", "slots");
+	if (vp_census_members(btf, pids, OT_ARRAY_SIZE(pids)) &&
+	    enum_value(btf, "pid_type", "PIDTYPE_TGID", &l->tgid) && l->tgid >= 0 && l->tgid < 8 &&
+	    l->nslots && l->nslots <= SLOTS_MAX && !(l->nslots & (l->nslots - 1)))
+		have |= VP_TASK_PIDS;
+	if (vp_census_members(btf, tree, OT_ARRAY_SIZE(tree)))
+		have |= VP_TASK_TREE;
+	return have;
+}
+
+/* --- a task ------------------------------------------------------------------------------------------ */
+
+static struct ot_err *add_task(struct ctx *c, uint64_t task, uint32_t *ret_pid)
+{
+	char comm[COMM_MAX];
+	uint64_t start;
+	uint32_t pid;
+
+	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(task + c->l.pid), &pid));
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(task + c->l.start_time), &start));
+	OT_TRY(vp_guest_read(c->guest, vp_gva(task + c->l.comm), comm, c->l.comm_size));
+	if (!pid || pid > PID_MAX) /* its memory is something else's already */
+		return vp_census_torn();
+	*ret_pid = pid;
+	return vp_census_add(c->census, pid, start, c->way, comm, c->l.comm_size);
+}
+
+/* --- the list ------------------------------------------------------------------------------------------ */
+
+static struct ot_err *list_node(void *arg, uint64_t node)
+{
+	struct ctx *c = arg;
+	uint32_t pid;
+
+	return add_task(c, node - c->l.tasks, &pid);
+}
+
+static struct ot_err *walk_list(void *arg, struct vp_census *census)
+{
+	struct ctx *c = arg;
+
+	c->census = census;
+	c->way = VP_TASK_LIST;
+	return vp_census_list(c->guest, c->init_task + c->l.tasks, VP_FOUND_MAX, list_node, c);
+}
+
+/* --- the numbers ---------------------------------------------------------------------------------------- */
+
+/* A struct pid: that of a process, unless it is only a thread's, a group's or a session's. */
+static struct ot_err *add_pid(struct ctx *c, uint64_t pid, uint64_t number)
+{
+	uint64_t tgid = (uint64_t)c->l.tgid, first;
+	uint32_t told;
+
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(pid + c->l.pid_tasks + 8 * tgid), &first));
+	if (!first)
+		return NULL;
+	OT_TRY(add_task(c, first - c->l.pid_links - 16 * tgid, &told));
+	return told == number ? NULL : vp_census_torn();
+}
+
+static struct ot_err *walk_entry(struct ctx *c, uint64_t entry, uint64_t number, uint32_t above);
+
+static struct ot_err *walk_node(struct ctx *c, uint64_t node, uint64_t number, uint32_t above)
+{
+	uint64_t slots[SLOTS_MAX];
+	uint8_t shift;
+
+	OT_TRY(vp_guest_read(c->guest, vp_gva(node + c->l.xa_shift), &shift, 1));
+	if (shift >= above) /* else it might go on for ever */
+		return vp_census_torn();
+	OT_TRY(vp_guest_read(c->guest, vp_gva(node + c->l.xa_slots), slots, c->l.nslots * sizeof(*slots)));
+	for (uint32_t i = 0; i < c->l.nslots; i++)
+		OT_TRY(walk_entry(c, slots[i], number + ((uint64_t)i << shift), shift));
+	return NULL;
+}
+
+/* @p above: shift of the node that has it; behind one of shift 0 there are no more. */
+static struct ot_err *walk_entry(struct ctx *c, uint64_t entry, uint64_t number, uint32_t above)
+{
+	if (!entry || number > PID_MAX)
+		return NULL;
+	if ((entry & XA_TAG) != XA_NODE)
+		return entry & XA_TAG ? NULL : add_pid(c, entry, number);
+	return entry > XA_NOT_NODES ? walk_node(c, entry - XA_NODE, number, above) : NULL;
+}
+
+static struct ot_err *walk_pids(void *arg, struct vp_census *census)
+{
+	struct ctx *c = arg;
+	uint64_t head;
+
+	c->census = census;
+	c->way = VP_TASK_PIDS;
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(c->init_pid_ns + c->l.idr), &head));
+	return walk_entry(c, head, 0, SHIFT_MAX + 1);
+}
+
+/* --- the tree --------------------------------------------------------------------------------------------
+ */
+
+static struct ot_err *tree_child(void *arg, uint64_t node)
+{
+	struct ctx *c = arg;
+	uint64_t task = node - c->l.sibling;
+	uint32_t pid;
+
+	OT_TRY(add_task(c, task, &pid));
+	if (c->todo.len >= VP_FOUND_MAX * sizeof(task))
+		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+	ot_buf_append(&c->todo, &task, sizeof(task));
+	return c->todo.failed ? ot_err_nomem() : NULL;
+}
+
+/* Children are those of the thread that made them. */
+static struct ot_err *tree_thread(void *arg, uint64_t node)
+{
+	struct ctx *c = arg;
+
+	if (++c->threads > VP_THREADS_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+	return vp_census_list(c->guest, node - c->l.thread_node + c->l.children, VP_FOUND_MAX, tree_child, c);
+}
+
+static struct ot_err *walk_tree(void *arg, struct vp_census *census)
+{
+	struct ctx *c = arg;
+	uint64_t task, signal;
+
+	c->census = census;
+	c->way = VP_TASK_TREE;
+	c->threads = 0;
+	ot_buf_clear(&c->todo);
+	ot_buf_append(&c->todo, &c->init_task, sizeof(c->init_task));
+	for (size_t i = 0; i < c->todo.len; i += sizeof(task)) {
+		memcpy(&task, c->todo.data + i, sizeof(task));
+		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(task + c->l.signal), &signal));
+		OT_TRY(vp_census_list(c->guest, signal + c->l.thread_head, VP_THREADS_MAX, tree_thread, c));
+	}
+	return c->todo.failed ? ot_err_nomem() : NULL;
+}
+
+/* --- all
+ * ---------------------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_census_tasks(struct vp_guest *guest, struct vp_census *ret)
+{
+	static const struct vp_way ways[] = {
+		{ VP_TASK_LIST, "list of tasks", walk_list },
+		{ VP_TASK_PIDS, "table of process numbers", walk_pids },
+		{ VP_TASK_TREE, "tree of processes", walk_tree },
+	};
+	const struct vp_btf *btf = vp_guest_btf(guest);
+	struct ctx c = { .guest = guest };
+	struct vp_gva init_task, init_pid_ns;
+	uint32_t have = btf ? find_layout(btf, &c.l) : 0;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!have)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's types do not say where its tasks are");
+	OT_TRY(vp_guest_symbol(guest, "init_task", &init_task));
+	OT_TRY(vp_guest_symbol(guest, "init_pid_ns", &init_pid_ns));
+	c.init_task = init_task.v;
+	c.init_pid_ns = init_pid_ns.v;
+	ot_buf_init(&c.todo);
+	vp_mmu_flush(vp_guest_mmu(guest));
+	struct ot_err *err = vp_census_walk(ways, OT_ARRAY_SIZE(ways), have, &c, ret);
+
+	ot_buf_deinit(&c.todo);
+	return err;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What comparing a guest's two views needs beside its events. */
+#include <string.h>
+
+#include "vmm-probe/guest/agent.h"
+#include "vmm-probe/guest/census.h"
+#include "vmm-probe/session/internal.h"
+
+static struct vp_guest_link *link_of(const struct vp_session *s, uint32_t guest)
+{
+	return guest < s->nlinks ? s->links[guest] : NULL;
+}
+
+static struct ot_err *no_agent(const struct vp_session *s, uint32_t guest, const char *why)
+{
+	if (why)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "guest %s: %s", vp_session_guest_name(s, guest), why);
+	return ot_err_new(
+	    OT_ERR_NOT_FOUND,
+	    "guest %s has no agent: load its module (`insmod %s.ko` in the guest) and run this again",
+	    vp_session_guest_name(s, guest), GA_MODULE);
+}
+
+struct ot_err *vp_session_need_agent(const struct vp_session *s, uint32_t guest, const char *tracepoint)
+{
+	const struct vp_guest_link *link = link_of(s, guest);
+	const struct vp_guest_agent *agent;
+	const char *why = NULL;
+
+	if (!link)
+		return ot_err_new(OT_ERR_NOT_FOUND, "there is no guest whose views could be compared");
+	agent = vp_probes_agent(link->probes, &why);
+	if (!agent)
+		return no_agent(s, guest, why);
+	for (size_t i = 0; tracepoint && i < agent->nevents; i++)
+		if (!strcmp(agent->events[i].name, tracepoint))
+			return NULL;
+	if (!tracepoint)
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_UNSUPPORTED,
+	    "guest %s: its agent is older than this outsight and can't tell: build the module from "
+	    "the sources of this outsight",
+	    vp_session_guest_name(s, guest));
+}
+
+struct ot_err *vp_session_census(struct vp_session *s, uint32_t guest,
+				 struct ot_err *(*take)(struct vp_guest *guest, struct vp_census *ret),
+				 struct vp_census *ret)
+{
+	struct vp_guest_link *link = link_of(s, guest);
+
+	memset(ret, 0, sizeof(*ret));
+	if (!link)
+		return ot_err_new(OT_ERR_NOT_FOUND, "there is no guest whose views could be compared");
+	return take(link->guest, ret);
+}
