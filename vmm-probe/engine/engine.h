@@ -208,7 +208,7 @@ struct vp_backend_ops {
 	void (*patching)(void *backend, struct vp_patching *ret);
 
 	/* Optional: without, there are no vm probes. Names of the statistics that it has of each vCPU; how
-	 * many. Any time. */
+	 * many. Service thread. */
 	uint32_t (*vm_stats)(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
 	/* With it. The one at @index; 0: can't be had. */
 	uint64_t (*vm_stat)(void *backend, uint32_t vcpu, uint32_t index);

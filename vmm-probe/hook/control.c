@@ -99,6 +99,7 @@ static struct ot_err *attach_again(int *listening)
 
 static struct ot_err *attach(int *listening)
 {
+	atomic_store(&vp_hook.held_ns, 0);
 	if (vp_hook.wanted)
 		return attach_again(listening);
 	vp_hook.listen_fd = ot_move_fd(*listening);
@@ -126,7 +127,7 @@ static void reply(int sock, const struct ot_err *err)
 		.version = VP_HOOK_VERSION,
 		.nvcpus = vp_hook.nvcpus,
 		.nram = vp_hook.nram,
-		.held_ns = vp_hook.held_ns,
+		.held_ns = atomic_load(&vp_hook.held_ns),
 	};
 
 	for (uint32_t i = 0; i < vp_hook.nram; i++)

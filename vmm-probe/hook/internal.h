@@ -35,19 +35,27 @@
 #define VP_HOOK_RAM_FDS_MAX 16u
 #define VP_HOOK_FDS_MAX     65536u /* a vCPU's descriptor is below this */
 
+/* Where a vCPU's thread is. */
+enum vp_hook_where {
+	VP_HOOK_OUT,
+	VP_HOOK_IN,     /* between its look at the gate and its return; it may have seen no engine */
+	VP_HOOK_TRACED, /* the same, with the engine */
+};
+
 struct vp_hook_vcpu {
 	_Alignas(64) int fd;
 	uint32_t id;    /* KVM's, the x86 APIC id */
 	uint32_t index; /* the engine's */
 	struct kvm_run *run;
-	pthread_t thread;        /* that runs it, once seen; its own */
-	_Atomic int tid;         /* the same for kicks; 0: none has yet */
-	_Atomic uint32_t inside; /* between our look at the gate and our return */
-	_Atomic uint32_t seen;   /* came by here since the hook was put in */
+	pthread_t thread;       /* that runs it, once seen; its own */
+	_Atomic int tid;        /* the same for kicks; 0: none has yet */
+	_Atomic uint32_t where; /* enum vp_hook_where */
+	_Atomic uint32_t seen;  /* came by here since the hook was put in */
 	/* KVM_SET_GUEST_DEBUG as the VMM and as the engine want it. Under `debug`. */
 	pthread_mutex_t debug;
 	struct kvm_guest_debug theirs, ours;
 	_Atomic uint32_t vmm_debugs;
+	uint64_t out_ns; /* since when it has been out because of a kick of ours; its own thread */
 };
 
 /* KVM_SET_USER_MEMORY_REGION, as the VMM last gave it. */
@@ -90,7 +98,7 @@ struct vp_hook {
 	int wake;                 /* eventfd: the service thread has something to look at */
 	_Atomic uint32_t service; /* it was started */
 	bool preloaded;           /* in front of libc from the start */
-	uint64_t held_ns;         /* how long vCPUs were last kept out for an engine to be made */
+	_Atomic uint64_t held_ns; /* the longest that anything of the guest had to wait for an engine */
 };
 
 extern struct vp_hook vp_hook;
@@ -130,6 +138,8 @@ uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, ui
 int vp_hook_run(struct vp_hook_vcpu *v);
 OT_MUST_CHECK struct ot_err *vp_hook_kick_init(void);
 void vp_hook_kick(struct vp_hook_vcpu *v);
+/** Return when no vCPU is in the guest without the engine, which was just put there. With the lock. */
+void vp_hook_await_engine(void);
 /** All vCPUs out of the guest and kept out; and in again. With the lock. */
 void vp_hook_close_gate(void);
 void vp_hook_open_gate(void);
@@ -171,6 +181,9 @@ bool vp_hook_changed(void);
 
 /** Start the thread. Once; more calls do nothing. */
 void vp_hook_service_start(void);
+uint64_t vp_hook_now_ns(void);
+/** Something of the guest has waited since then for us. Any thread. */
+void vp_hook_held_since(uint64_t ns);
 /** What is stale of the machine, anew; the service thread, without the lock. */
 OT_MUST_CHECK struct ot_err *vp_hook_refresh(void);
 /** Have it look again whether the engine suits the machine. Any thread. */

@@ -152,7 +152,8 @@ static bool answers(int tid)
 
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {
 		struct vp_hook_vcpu *v = vp_hook.vcpus[i];
-		if (atomic_load(&v->tid) == tid && (atomic_load(&v->seen) || atomic_load(&v->inside)))
+		if (atomic_load(&v->tid) == tid &&
+		    (atomic_load(&v->seen) || atomic_load(&v->where) != VP_HOOK_OUT))
 			return true;
 	}
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);

@@ -147,9 +147,12 @@ static const char *read_slots(void)
 
 static void on_main_loop(void *arg)
 {
+	/* A vCPU that comes out to QEMU waits for the lock that we are called with. */
+	uint64_t start = vp_hook_now_ns();
 	const char *trouble = read_slots();
 
 	(void)arg;
+	vp_hook_held_since(start);
 	pthread_mutex_lock(&asked.lock);
 	asked.trouble = trouble;
 	asked.done = true;

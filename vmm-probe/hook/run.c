@@ -48,7 +48,7 @@ void vp_hook_kick(struct vp_hook_vcpu *v)
 
 	__atomic_compare_exchange_n(&v->run->immediate_exit, &none, OURS, false, __ATOMIC_SEQ_CST,
 				    __ATOMIC_RELAXED);
-	if (tid && atomic_load(&v->inside))
+	if (tid && atomic_load(&v->where) != VP_HOOK_OUT)
 		syscall(SYS_tgkill, getpid(), tid, vp_hook.kick_signal);
 }
 
@@ -79,23 +79,30 @@ static void wait_for_gate(void)
 static void enter(struct vp_hook_vcpu *v)
 {
 	for (;;) {
-		atomic_store(&v->inside, 1);
+		atomic_store(&v->where, VP_HOOK_IN);
 		if (ot_likely(!atomic_load(&vp_hook.gate)))
 			return;
 		struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 		if (kvm)
 			vp_kvm_leave(kvm, v->index);
-		atomic_store(&v->inside, 0);
+		atomic_store(&v->where, VP_HOOK_OUT);
 		wait_for_gate();
 	}
 }
 
-static bool any_inside(void)
+/* Kick those that are in; @p traced: also those that have seen the engine. True: there were any. */
+static bool kick_inside(bool traced)
 {
-	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
-		if (atomic_load(&vp_hook.vcpus[i]->inside))
-			return true;
-	return false;
+	bool any = false;
+
+	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {
+		uint32_t where = atomic_load(&vp_hook.vcpus[i]->where);
+		if (where == VP_HOOK_OUT || (where == VP_HOOK_TRACED && !traced))
+			continue;
+		vp_hook_kick(vp_hook.vcpus[i]);
+		any = true;
+	}
+	return any;
 }
 
 void vp_hook_close_gate(void)
@@ -104,10 +111,7 @@ void vp_hook_close_gate(void)
 
 	pthread_mutex_lock(&vp_hook.gate_lock);
 	atomic_store(&vp_hook.gate, 1);
-	while (any_inside()) {
-		for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
-			if (atomic_load(&vp_hook.vcpus[i]->inside))
-				vp_hook_kick(vp_hook.vcpus[i]);
+	while (kick_inside(true)) {
 		clock_gettime(CLOCK_MONOTONIC, &t);
 		t.tv_nsec += AGAIN_NS;
 		if (t.tv_nsec >= 1000000000l) {
@@ -125,6 +129,15 @@ void vp_hook_open_gate(void)
 	atomic_store(&vp_hook.gate, 0);
 	pthread_cond_broadcast(&vp_hook.gate_changed);
 	pthread_mutex_unlock(&vp_hook.gate_lock);
+}
+
+/* Nobody is held: each goes straight in again. A kick that came a moment too soon is repeated. */
+void vp_hook_await_engine(void)
+{
+	const struct timespec again = { .tv_nsec = AGAIN_NS / 10 };
+
+	while (kick_inside(false))
+		nanosleep(&again, NULL);
 }
 
 /* --- KVM_RUN ----------------------------------------------------------------------------------------- */
@@ -150,21 +163,33 @@ static void clean_up_after_int3(struct kvm_run *run)
 		memset(&run->emulation_failure, 0, sizeof(run->emulation_failure));
 }
 
+static void back_in(struct vp_hook_vcpu *v)
+{
+	vp_hook_held_since(v->out_ns);
+	v->out_ns = 0;
+}
+
 /* true: in again. */
 static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 {
 	enter(v);
-	struct vp_kvm *kvm = atomic_load_explicit(&vp_hook.engine, memory_order_acquire);
-	if (kvm)
+	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
+	if (kvm) {
+		atomic_store_explicit(&v->where, VP_HOOK_TRACED, memory_order_release);
 		vp_kvm_before(kvm, v->index);
+	}
+	if (ot_unlikely(v->out_ns))
+		back_in(v);
 	int err = vp_hook_syscall(v->fd, KVM_RUN, NULL) ? errno : 0;
 	bool kicked = was_ours(v);
+	if (ot_unlikely(kicked && !kvm && err == EINTR))
+		v->out_ns = vp_hook_now_ns();
 	bool ours = kvm && vp_kvm_after(kvm, v->index, err);
 	if (ours)
 		clean_up_after_int3(v->run);
 	else if (kvm)
 		vp_kvm_leave(kvm, v->index); /* the VMM may keep it for as long as it likes */
-	atomic_store(&v->inside, 0);
+	atomic_store(&v->where, VP_HOOK_OUT);
 	*ret_err = err;
 	return ours || (kicked && err == EINTR);
 }

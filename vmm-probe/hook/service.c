@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "vmm-probe/hook/internal.h"
@@ -24,6 +25,22 @@ struct vp_hook vp_hook = {
 	.listen_fd = -1,
 	.wake = -1,
 };
+
+uint64_t vp_hook_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+void vp_hook_held_since(uint64_t ns)
+{
+	uint64_t held = vp_hook_now_ns() - ns, longest = atomic_load(&vp_hook.held_ns);
+
+	while (held > longest && !atomic_compare_exchange_weak(&vp_hook.held_ns, &longest, held))
+		;
+}
 
 /* --- the engine suits the machine -------------------------------------------------------------------- */
 

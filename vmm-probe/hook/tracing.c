@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -169,29 +168,6 @@ static struct ot_err *serve(struct vp_kvm *kvm)
 	return vp_engine_serve(vp_kvm_engine(kvm), path);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* The vCPUs are out meanwhile: the engine asks KVM things of them, which would wait for the end of a KVM_RUN,
- * and afterwards none is in the guest without it. */
-static struct ot_err *create_held(struct vp_kvm **ret)
-{
-	uint64_t start = now_ns();
-
-	vp_hook_close_gate();
-	struct ot_err *err = create(ret);
-	if (!err)
-		atomic_store(&vp_hook.engine, *ret);
-	vp_hook_open_gate();
-	vp_hook.held_ns = now_ns() - start;
-	return err;
-}
-
 struct ot_err *vp_hook_trace(void)
 {
 	struct vp_kvm *kvm;
@@ -200,7 +176,11 @@ struct ot_err *vp_hook_trace(void)
 		return NULL;
 	OT_TRY(check_machine());
 	read_ram();
-	OT_TRY(create_held(&kvm));
+	OT_TRY(create(&kvm));
+	/* A trap may be there from the first session on: by then no vCPU is in the guest without the engine.
+	 */
+	atomic_store(&vp_hook.engine, kvm);
+	vp_hook_await_engine();
 	struct ot_err *err = serve(kvm);
 	if (err)
 		vp_hook_untrace();

@@ -101,7 +101,8 @@ struct vp_kvm {
 	_Atomic(struct vp_kvm_traps *) traps;
 	_Atomic uint32_t vm_events; /* as in struct vp_plan */
 	struct vp_kvm_stat stats[VP_VM_STATS_MAX];
-	uint32_t nstats;
+	_Atomic uint32_t nstats;
+	bool stats_open;             /* were asked for; service thread */
 	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
 	_Atomic uint32_t held;
 	uint64_t held_since_ns;   /* the holder's */
@@ -216,8 +217,7 @@ void vp_kvm_vm_came_out(struct vp_kvm_vcpu *v);
 /** @p ours: the exit was a hit, and is dealt with. */
 void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours);
 void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu);
-/* No vCPU runs yet, any more. */
-void vp_kvm_stats_init(struct vp_kvm *kvm);
+/* No vCPU runs any more. */
 void vp_kvm_stats_deinit(struct vp_kvm *kvm);
 uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
 uint64_t vp_kvm_vm_stat(void *backend, uint32_t vcpu, uint32_t index);

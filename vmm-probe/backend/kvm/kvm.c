@@ -152,7 +152,6 @@ static struct ot_err *init(struct vp_kvm *kvm)
 	}
 	for (uint32_t i = 0; i < c->nvcpus; i++)
 		kvm->vcpus[i] = (struct vp_kvm_vcpu){ .fd = c->vcpus[i], .run = c->runs[i], .stats_fd = -1 };
-	vp_kvm_stats_init(kvm);
 	OT_TRY(vp_kvm_redo_create(&kvm->redo));
 	memcpy(kvm->ram, c->ram, c->nram * sizeof(*kvm->ram));
 	const struct vp_engine_config engine = {

@@ -139,17 +139,28 @@ static void take_stat(struct vp_kvm *kvm, int fd, const struct kvm_stats_header 
 	kvm->nstats++;
 }
 
-void vp_kvm_stats_init(struct vp_kvm *kvm)
+static void read_names(struct vp_kvm *kvm)
 {
 	struct kvm_stats_header h;
-
-	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
-		kvm->vcpus[i].stats_fd = ioctl(kvm->vcpus[i].fd, KVM_GET_STATS_FD, NULL);
 	int fd = kvm->vcpus[0].stats_fd;
+
 	if (fd < 0 || !read_at(fd, &h, sizeof(h), 0))
 		return;
 	for (uint32_t i = 0; i < h.num_desc && kvm->nstats < VP_VM_STATS_MAX; i++)
 		take_stat(kvm, fd, &h, i);
+}
+
+/* Only once somebody asks, and then with the vCPUs out: KVM does nothing for a vCPU that is in KVM_RUN. */
+static void open_stats(struct vp_kvm *kvm)
+{
+	if (kvm->stats_open)
+		return;
+	kvm->stats_open = true;
+	vp_kvm_hold(kvm);
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+		kvm->vcpus[i].stats_fd = ioctl(kvm->vcpus[i].fd, KVM_GET_STATS_FD, NULL);
+	vp_kvm_release(kvm);
+	read_names(kvm);
 }
 
 void vp_kvm_stats_deinit(struct vp_kvm *kvm)
@@ -161,7 +172,9 @@ void vp_kvm_stats_deinit(struct vp_kvm *kvm)
 
 uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max)
 {
-	const struct vp_kvm *kvm = backend;
+	struct vp_kvm *kvm = backend;
+
+	open_stats(kvm);
 	uint32_t n = kvm->nstats < max ? kvm->nstats : max;
 
 	for (uint32_t i = 0; i < n; i++)
