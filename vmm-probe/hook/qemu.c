@@ -35,6 +35,7 @@ static struct {
 	struct api api;
 	bool pending, done;
 	const char *trouble; /* NULL: the slots are there */
+	uint16_t port;       /* one of ours, on which there is a device; 0: on none */
 } asked = { .lock = PTHREAD_MUTEX_INITIALIZER, .done_changed = PTHREAD_COND_INITIALIZER };
 
 static bool find(void *to, const char *name)
@@ -122,6 +123,37 @@ static const char *read_view(const char *text)
 	return number == VP_HOOK_SLOT_FOUND ? "its monitor names no RAM" : NULL;
 }
 
+/* "  START-END (prio 0, i/o): NAME …": the address space's own name is what stands where there is no device.
+ */
+static bool device_line(const char *line, uint64_t *start, uint64_t *end)
+{
+	unsigned long long a, b;
+	int n = 0;
+
+	if (*line != ' ' || sscanf(line, "%llx-%llx (prio %*d, i/o): %n", &a, &b, &n) != 2 || !n)
+		return false;
+	*start = a;
+	*end = b;
+	return strncmp(line + n, "io\n", 3) != 0 && strncmp(line + n, "io @", 4) != 0;
+}
+
+/* A port of ours that a device of the machine answers; 0: none. */
+static uint16_t taken_port(const char *text)
+{
+	const char *p = strstr(text, " AS \"I/O\"");
+	uint64_t start, end;
+
+	for (p = p ? strchr(p, '\n') : NULL; p && strncmp(p + 1, "FlatView", 8) != 0;
+	     p = strchr(p + 1, '\n')) {
+		if (!device_line(p + 1, &start, &end))
+			continue;
+		for (uint32_t i = 0; vp_kvm_port(i); i++)
+			if (vp_kvm_port(i) >= start && vp_kvm_port(i) <= end)
+				return vp_kvm_port(i);
+	}
+	return 0;
+}
+
 /* Under QEMU's big lock no slot changes meanwhile. */
 static const char *read_slots(void)
 {
@@ -137,6 +169,7 @@ static const char *read_slots(void)
 		pthread_mutex_lock(&vp_hook.lock);
 		vp_hook_forget_slots();
 		trouble = read_view(view);
+		asked.port = taken_port(view);
 		pthread_mutex_unlock(&vp_hook.lock);
 	} else if (!busy) {
 		trouble = "its monitor has no `info mtree`";
@@ -181,6 +214,10 @@ struct ot_err *vp_hook_ask_slots(void)
 	while (!asked.done && !rc)
 		rc = pthread_cond_timedwait(&asked.done_changed, &asked.lock, &until);
 	const char *trouble = asked.done ? asked.trouble : "its main loop does not answer";
+	uint16_t port = trouble ? 0 : asked.port;
 	pthread_mutex_unlock(&asked.lock);
+	if (port)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "QEMU: its machine has a device on I/O port 0x%x, which traps use", port);
 	return trouble ? ot_err_new(OT_ERR_BUSY, "QEMU: %s", trouble) : NULL;
 }

@@ -18,6 +18,13 @@ static uint16_t port_of(uint32_t slot)
 	return (uint16_t)(slot < 8 ? 0xa8 + slot : 0xe0 + slot - 8);
 }
 
+uint16_t vp_kvm_port(uint32_t i)
+{
+	if (i < 2)
+		return i ? VP_KVM_PORT_B : VP_KVM_PORT_A;
+	return i - 2 < VP_KVM_COUNTERS ? port_of(i - 2) : 0;
+}
+
 void vp_kvm_counters_init(struct vp_kvm *kvm)
 {
 	for (uint32_t i = 0; i < VP_KVM_COUNTERS; i++)

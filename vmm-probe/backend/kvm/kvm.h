@@ -33,8 +33,8 @@ struct vp_kvm_config {
 	uint32_t nram_fds;
 	/* Have this vCPU's KVM_RUN end soon. Any thread. */
 	void (*kick)(void *arg, uint32_t vcpu);
-	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is its. vCPU's
-	 * thread. */
+	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is its.
+	 * vCPU's thread. */
 	bool (*vmm_debugs)(void *arg, uint32_t vcpu);
 	void *arg;
 };
@@ -42,6 +42,9 @@ struct vp_kvm_config {
 OT_MUST_CHECK struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm **ret);
 /** No vCPU may run any more. */
 void vp_kvm_destroy(struct vp_kvm *kvm);
+
+/** The I/O ports that traps use, on which the VMM must have no device: the @p i-th, or 0: no more. */
+uint16_t vp_kvm_port(uint32_t i);
 
 /** The engine, to serve a socket with. Borrowed. */
 struct vp_engine *vp_kvm_engine(struct vp_kvm *kvm);
