@@ -69,6 +69,8 @@
 #define GA_LEASE_MS	5000
 #define GA_POLL_MS	100 /* how often the module looks at the control block */
 
+#define GA_RECORDS_MAX	(1U << 15) /* of a ring: that many may be taken in one go */
+
 #define GA_NAME		80
 #define GA_ARGS		8
 #define GA_COMM		16
@@ -144,7 +146,16 @@ enum ga_want_flags {
 	 * of sys_exit: address of the registers, the result, the call's number.
 	 */
 	GA_WANT_SYSCALL = 2,
+	/*
+	 * Tracepoints: word GA_TASK_WORD(flags) of args[] is the address of a task, and what it is
+	 * called is wanted as of now: args[5] its thread's number, and its process's above bit 31,
+	 * args[6] and args[7] its comm; all 0 when that address can't be read.
+	 */
+	GA_WANT_TASK = 4,
 };
+
+#define GA_TASK_WORD(flags)	((flags) >> 8 & 7)
+#define GA_TASK_FLAGS(word)	(GA_WANT_TASK | (word) << 8)
 
 /* Written by the host: kind to GA_OFF, then the rest, then kind. */
 struct ga_want {
@@ -168,7 +179,7 @@ struct ga_control {
 struct ga_ring_place {
 	__u64 gpa;		/* of struct ga_ring; 0: this CPU has none (yet) */
 	__u64 percpu;		/* base of the CPU's per-CPU area, by which the host knows it */
-	__u32 records;		/* a power of two */
+	__u32 records;		/* a power of two, at most GA_RECORDS_MAX */
 	__u32 pad;
 };
 

@@ -68,6 +68,12 @@ static void ga_turn_off(bool lapsed)
 	WRITE_ONCE(outsight_agent.applied, 0);
 }
 
+/* Turning a thousand probes on takes seconds: not on a CPU's own queue, where others' work waits. */
+static void ga_poll_in(unsigned int ms)
+{
+	queue_delayed_work(system_unbound_wq, &ga_poll_work, msecs_to_jiffies(ms));
+}
+
 static void ga_poll(struct work_struct *work)
 {
 	u32 generation;
@@ -95,7 +101,7 @@ static void ga_poll(struct work_struct *work)
 	ga_clock_mark();
 out:
 	mutex_unlock(&ga_lock);
-	schedule_delayed_work(&ga_poll_work, msecs_to_jiffies(GA_POLL_MS));
+	ga_poll_in(GA_POLL_MS);
 }
 
 static int ga_control_init(void)
@@ -132,7 +138,7 @@ static int __init ga_init(void)
 	WRITE_ONCE(outsight_agent.state, GA_LIVE);
 	/* Complete before it can be found. */
 	smp_store_release(&outsight_agent.magic, GA_MAGIC);
-	schedule_delayed_work(&ga_poll_work, 0);
+	ga_poll_in(0);
 	return 0;
 free_rings:
 	ga_rings_stop();

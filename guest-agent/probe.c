@@ -27,8 +27,8 @@ struct ga_kprobe {
  *
  * A kernel that checks prototypes at indirect calls would not stand for it.
  */
-#ifdef CONFIG_CFI_CLANG
-#error "outsight: kernels with CONFIG_CFI_CLANG are not supported"
+#if defined(CONFIG_CFI_CLANG) || defined(CONFIG_CFI)
+#error "outsight: kernels with CONFIG_CFI (CONFIG_CFI_CLANG) are not supported"
 #endif
 #ifndef CONFIG_X86_64
 #error "outsight: x86-64 only"
@@ -56,20 +56,48 @@ struct ga_stack_words {
  * may lie beyond the end of the stack, as in an interrupt, where a page begins that is none.
  */
 static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4,
-				      struct ga_stack_words rest)
+				      const struct ga_stack_words rest)
 {
 	u64 args[GA_ARGS] = { a0, a1, a2, a3, a4 };
-	unsigned long at = (unsigned long)&rest;
+	const void *from = &rest;
+	unsigned long at;
 
+	/* To the compiler a parameter is memory that is there: it might read it before the check. */
+	OPTIMIZER_HIDE_VAR(from);
+	at = (unsigned long)from;
 	/* The return address is in front of them: its page is there. */
 	if ((at - sizeof(long)) >> PAGE_SHIFT == (at + sizeof(rest) - 1) >> PAGE_SHIFT)
-		memcpy(&args[5], &rest, sizeof(rest));
+		memcpy(&args[5], from, sizeof(rest));
 	else
-		copy_from_kernel_nofault(&args[5], &rest, sizeof(rest));
+		copy_from_kernel_nofault(&args[5], from, sizeof(rest));
 	ga_emit(data, 0, args);
 }
 
 NOKPROBE_SYMBOL(ga_on_tracepoint8);
+
+/*
+ * For tracepoints that tell of another task than the running one, as sched_switch does. Which word
+ * that is, is the host's word: whatever it is, it is only looked at with a check.
+ */
+static void notrace ga_on_tracepoint_task(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
+{
+	const struct ga_slot *slot = data;
+	u64 args[GA_ARGS] = { a0, a1, a2, a3, a4 };
+	const struct task_struct *task = (void *)(unsigned long)args[GA_TASK_WORD(slot->flags)];
+	char comm[GA_COMM];
+	pid_t pid, tgid;
+
+	BUILD_BUG_ON(sizeof(task->comm) != sizeof(comm));
+	if (!copy_from_kernel_nofault(&pid, &task->pid, sizeof(pid)) &&
+	    !copy_from_kernel_nofault(&tgid, &task->tgid, sizeof(tgid)) &&
+	    !copy_from_kernel_nofault(comm, task->comm, sizeof(comm))) {
+		args[5] = (u64)(u32)tgid << 32 | (u32)pid;
+		memcpy(&args[6], comm, sizeof(comm));
+	}
+	ga_emit(slot, 0, args);
+}
+
+NOKPROBE_SYMBOL(ga_on_tracepoint_task);
 
 /* These two have the prototype that their tracepoint has. */
 static void notrace ga_on_sys_enter(void *data, struct pt_regs *regs, long id)
@@ -101,6 +129,8 @@ static void *ga_tracepoint_probe(const struct ga_slot *slot)
 			return ga_on_sys_enter;
 		return strcmp(slot->tp->name, "sys_exit") ? NULL : ga_on_sys_exit;
 	}
+	if (slot->flags & GA_WANT_TASK)
+		return ga_on_tracepoint_task;
 	return slot->nargs > 5 ? (void *)ga_on_tracepoint8 : (void *)ga_on_tracepoint5;
 }
 
@@ -258,16 +288,25 @@ static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 	smp_rmb();
 	w.address = READ_ONCE(want[index].address);
 	w.nargs = min_t(u16, READ_ONCE(want[index].nargs), GA_ARGS);
-	w.flags = READ_ONCE(want[index].flags) & (GA_WANT_DOORBELL | GA_WANT_SYSCALL);
+	w.flags = READ_ONCE(want[index].flags) &
+		  (GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7));
 	if (index < GA_TRACEPOINTS ? w.kind != GA_TRACEPOINT
 				   : w.kind != GA_KPROBE && w.kind != GA_KRETPROBE)
 		w.kind = GA_OFF;
 	return w;
 }
 
+/* The module that had the function has gone: it never fires again, whatever is there now. */
+static bool ga_is_dead(const struct ga_slot *slot)
+{
+	struct ga_kprobe *k = slot->kprobe;
+
+	return k && kprobe_gone(k->is_return ? &k->rp.kp : &k->kp);
+}
+
 static bool ga_is_as_wanted(const struct ga_slot *slot, const struct ga_want *w)
 {
-	if (slot->armed != w->kind)
+	if (slot->armed != w->kind || ga_is_dead(slot))
 		return false;
 	if (w->kind == GA_OFF)
 		return true;

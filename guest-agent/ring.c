@@ -15,6 +15,8 @@
 
 #include "ga.h"
 
+#define GA_RING_BYTES_MAX	(4UL << 20)
+
 /*
  * What the host can't reach. A probe may be interrupted by another on its CPU, in an NMI too, but
  * shares this with no other CPU: local operations are enough, and nothing is ever waited for.
@@ -166,7 +168,8 @@ int ga_rings_init(unsigned long bytes)
 	BUILD_BUG_ON(sizeof(struct ga_record) != 128);
 	BUILD_BUG_ON(sizeof(struct ga_ring) != PAGE_SIZE);
 	BUILD_BUG_ON(sizeof(local_t) != sizeof(__u64));
-	ga_ring_bytes = clamp(bytes, 64UL << 10, 4UL << 20);
+	BUILD_BUG_ON(GA_RING_BYTES_MAX / sizeof(struct ga_record) > GA_RECORDS_MAX);
+	ga_ring_bytes = clamp(bytes, 64UL << 10, GA_RING_BYTES_MAX);
 	ga_places = kvcalloc(nr_cpu_ids, sizeof(*ga_places), GFP_KERNEL);
 	if (!ga_places)
 		return -ENOMEM;
