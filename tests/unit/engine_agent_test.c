@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "guest-agent/agent_abi.h"
+#include "vmm-probe/engine/internal.h"
 
 #define TOKEN   0x1234567890abc00ull
 #define RECORDS 64u
@@ -24,7 +25,7 @@ struct guest {
 	uint64_t heads[2];
 	struct vp_batch_agent place;
 	pthread_t thread;
-	bool stop, deaf;
+	bool stop, deaf, still; /* still: the test itself is the vCPUs */
 };
 
 static void nap(void)
@@ -43,7 +44,7 @@ static void *play(void *arg)
 
 		if (!__atomic_load_n(&g->deaf, __ATOMIC_ACQUIRE))
 			__atomic_store_n(&g->header->applied, generation, __ATOMIC_RELEASE);
-		for (uint32_t i = 0; i < 2; i++)
+		for (uint32_t i = 0; i < 2 && !g->still; i++)
 			vp_fake_sample(g->f->fake, i);
 		nap();
 	}
@@ -696,18 +697,194 @@ static void deaf_guest(void **state)
 	destroy(g);
 }
 
+static void start_thread(struct guest *g, bool still)
+{
+	__atomic_store_n(&g->stop, true, __ATOMIC_RELEASE);
+	pthread_join(g->thread, NULL);
+	g->stop = false;
+	g->still = still;
+	assert_int_equal(pthread_create(&g->thread, NULL, play, g), 0);
+}
+
+/* A probe of the event for @p clause, with its own idea of which of them it wants. */
+static struct vp_batch_probe *probe_of(struct ef *f, uint32_t clause)
+{
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");
+
+	ef_agent_probe(f, probe, SLOT, TP, 2, GA_TRACEPOINT);
+	ef_ecb(f, probe, clause);
+	return (struct vp_batch_probe *)(void *)f->probes.data + probe;
+}
+
+/* One tracepoint, probes for some of its events: by a word of them, by who did it. Their arguments begin
+ * further on. */
+static void which_events(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	uint32_t c[4];
+	struct ef_record r[16];
+	unsigned seen[4] = { 0 };
+	(void)state;
+
+	for (unsigned i = 0; i < 4; i++) {
+		c[i] = ef_clause(f, NULL);
+		ef_action(f, c[i], DIF_ACT_difexpr, ef_int(f, i));
+		ef_action(f, c[i], DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	}
+	ef_open(f);
+	probe_of(f, c[0]);
+	probe_of(f, c[1])->when = VP_WHEN_FIRST;
+	struct vp_batch_probe *p = probe_of(f, c[2]);
+	p->when = VP_WHEN_WORD;
+	p->when_word = 1;
+	p->when_mask = 0xff;
+	p->when_value = 11;
+	p = probe_of(f, c[3]);
+	p->skip = 1;
+	ef_enable(f);
+	ef_start(f);
+	struct ga_record rec = record(10), first = record(0x500);
+	first.pid = first.tgid;
+	assert_true(emit(g, 0, &rec));
+	assert_true(emit(g, 0, &first));
+	wait_for(&g->rings[0]->tail, 2);
+	ef_switch(f);
+	size_t n = ef_records(f, 0, r, 16);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t clause = ef_u64(r[i].data + 16), arg0 = ef_u64(r[i].data + 24);
+		bool second = clause == 1 || (clause != 2 && seen[clause]);
+		assert_true(clause < 4);
+		assert_int_equal(arg0, (second ? 0x500 : 10) + (clause == 3));
+		seen[clause]++;
+	}
+	assert_int_equal(n, 6);
+	assert_int_equal(seen[0] * 1000 + seen[1] * 100 + seen[2] * 10 + seen[3], 2112);
+	destroy(g);
+}
+
+/* An event of one task that is told of another: each probe sees whom it is about. */
+static void about_another_task(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	struct ef_record r[4];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_pid));
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_tid));
+	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_execname));
+	ef_open(f);
+	struct vp_batch_probe *p = probe_of(f, c);
+	p->flags = GA_TASK_FLAGS(2);
+	p->nargs = GA_ARGS;
+	probe_of(f, c);
+	ef_enable(f);
+	ef_start(f);
+	assert_int_equal(g->control->slots[SLOT].flags, GA_TASK_FLAGS(2));
+	assert_int_equal(g->control->slots[SLOT].nargs, GA_ARGS);
+	struct ga_record rec = record(1);
+	rec.nargs = GA_ARGS;
+	rec.args[5] = 70ull << 32 | 77;
+	memcpy(&rec.args[6], "other-task-abcde", 16); /* as long as it can be */
+	assert_true(emit(g, 1, &rec));
+	wait_for(&g->rings[1]->tail, 1);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 1, r, 4), 2);
+	assert_int_equal(ef_u64(r[0].data + 16), 70);
+	assert_int_equal(ef_u64(r[0].data + 24), 77);
+	assert_string_equal((const char *)r[0].data + 32, "other-task-abcde");
+	assert_int_equal(ef_u64(r[1].data + 16), 4200);
+	assert_int_equal(ef_u64(r[1].data + 24), 4242);
+	assert_string_equal((const char *)r[1].data + 32, "inside");
+	destroy(g);
+}
+
+/* The VMM adds and removes memory elsewhere: the agent is where it was, and stays in use. */
+static void memory_changes(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ga_record rec = record(i);
+		vp_engine_memory_changed(vp_fake_engine(f->fake));
+		assert_true(emit(g, 0, &rec));
+		wait_for(&g->rings[0]->tail, i + 1);
+	}
+	assert_false(vp_agent_gone(f->es));
+	EF_OK(vp_es_stop(f->es));
+	assert_int_equal(g->control->owner, TOKEN);
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 3);
+	destroy(g);
+}
+
+/* Firings for events cost as those at sites do: what costs too much is turned off in the guest. */
+static void overload(void **state)
+{
+	struct ef *f = ef_create();
+	struct guest *g = guest_create(f);
+	uint64_t now = 1000000000u;
+	uint32_t taken = 0;
+	(void)state;
+
+	f->open.maxcost = 1;
+	uint32_t c = ef_clause(f, ef_var_eq(f, DIF_VAR_pid, 1));
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+	start_thread(g, true);
+	for (int quarter = 0; quarter < 6; quarter++) {
+		for (uint64_t i = 0; i < 300000; i++) {
+			struct ga_record rec = record(i);
+			assert_true(emit(g, 0, &rec));
+			if (i % 32 == 31)
+				vp_engine_visit(vp_fake_engine(f->fake), 0);
+		}
+		vp_engine_visit(vp_fake_engine(f->fake), 0);
+		now += VP_GUARD_NS;
+		vp_guard_check(vp_fake_engine(f->fake), now);
+		taken += ef_switch(f).overload.taken;
+	}
+	assert_int_equal(taken, 1);
+	assert_int_equal(g->control->slots[SLOT].kind, GA_OFF);
+	assert_int_equal(g->control->owner, TOKEN); /* nobody wants anything of it any more */
+	start_thread(g, false);
+	destroy(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(owned_while_in_use),   cmocka_unit_test(records_fire),
-		cmocka_unit_test(inside_comes_first),   cmocka_unit_test(stop_takes_all),
-		cmocka_unit_test(views_are_kept_apart), cmocka_unit_test(losses_are_counted),
-		cmocka_unit_test(closing_lets_go),      cmocka_unit_test(another_load),
-		cmocka_unit_test(another_owner),        cmocka_unit_test(dead_owner),
-		cmocka_unit_test(hostile_records),      cmocka_unit_test(hostile_places),
-		cmocka_unit_test(hostile_batches),      cmocka_unit_test(kprobe_slots),
-		cmocka_unit_test(return_values),        cmocka_unit_test(deaf_guest),
+		cmocka_unit_test(owned_while_in_use),
+		cmocka_unit_test(records_fire),
+		cmocka_unit_test(inside_comes_first),
+		cmocka_unit_test(stop_takes_all),
+		cmocka_unit_test(views_are_kept_apart),
+		cmocka_unit_test(losses_are_counted),
+		cmocka_unit_test(closing_lets_go),
+		cmocka_unit_test(another_load),
+		cmocka_unit_test(another_owner),
+		cmocka_unit_test(dead_owner),
+		cmocka_unit_test(hostile_records),
+		cmocka_unit_test(hostile_places),
+		cmocka_unit_test(hostile_batches),
+		cmocka_unit_test(kprobe_slots),
+		cmocka_unit_test(return_values),
+		cmocka_unit_test(deaf_guest),
 		cmocka_unit_test(clock_is_mapped),
+		cmocka_unit_test(which_events),
+		cmocka_unit_test(about_another_task),
+		cmocka_unit_test(memory_changes),
+		cmocka_unit_test(overload),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #define OWNER_ID      1u
-#define RECORDS_MAX   (1u << 20)
 #define APPLY_NS      3000000000ull /* the guest looks ten times a second; a thousand probes take it longer */
 #define FLUSH_NS      300000000ull
 #define STEP_NS       2000000
@@ -41,15 +40,20 @@ static void *memory(const struct vp_engine *engine, uint64_t gpa, uint64_t size)
 	return host && len >= size ? host : NULL;
 }
 
+static uint64_t ring_size(uint32_t records)
+{
+	return sizeof(struct ga_ring) + (uint64_t)records * sizeof(struct ga_record);
+}
+
 static struct ot_err *use_ring(struct vp_agent *agent, uint32_t vcpu, uint64_t gpa, uint32_t records)
 {
 	struct vp_agent_ring *r = &agent->rings[vcpu];
 
 	if (!gpa)
 		return NULL;
-	if (!records || records & (records - 1) || records > RECORDS_MAX)
+	if (!records || records & (records - 1) || records > GA_RECORDS_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "the guest's agent has a ring of %u records", records);
-	r->ring = memory(agent->engine, gpa, sizeof(*r->ring) + (uint64_t)records * sizeof(struct ga_record));
+	r->ring = memory(agent->engine, gpa, ring_size(records));
 	if (!r->ring)
 		return ot_err_new(OT_ERR_BAD_DATA, "a ring of the guest's agent is not in its RAM");
 	r->records = records;
@@ -71,6 +75,33 @@ static struct ot_err *use_memory(struct vp_agent *agent, const struct vp_batch_a
 	for (uint32_t i = 0; i < e->nvcpus; i++)
 		OT_TRY(use_ring(agent, i, place->rings[i].gpa, place->rings[i].records));
 	return NULL;
+}
+
+/* The guest's memory is where it was, and ours to look at. */
+static bool is_usable(const struct vp_agent *agent)
+{
+	return __atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&agent->engine->mem_gen, __ATOMIC_ACQUIRE) ==
+		   __atomic_load_n(&agent->mem_gen, __ATOMIC_RELAXED);
+}
+
+/* The VMM has changed the guest's memory. True: not what is the agent's, so all goes on. */
+static bool look_again(struct vp_agent *agent)
+{
+	const struct vp_engine *e = agent->engine;
+	uint64_t gen = __atomic_load_n(&e->mem_gen, __ATOMIC_ACQUIRE);
+
+	if (memory(e, agent->place.header_gpa, sizeof(*agent->header)) != agent->header ||
+	    memory(e, agent->place.control_gpa, sizeof(*agent->control)) != agent->control)
+		return false;
+	for (uint32_t i = 0; i < e->nvcpus; i++) {
+		const struct vp_agent_ring *r = &agent->rings[i];
+
+		if (r->ring && memory(e, agent->place.rings[i].gpa, ring_size(r->records)) != r->ring)
+			return false;
+	}
+	__atomic_store_n(&agent->mem_gen, gen, __ATOMIC_RELEASE);
+	return true;
 }
 
 /* --- owning ------------------------------------------------------------------------------------------ */
@@ -117,14 +148,25 @@ static bool is_live(const struct vp_agent *agent)
 /* From here on nobody of ours touches the guest's memory. Any thread but a vCPU's. */
 static void let_go(struct vp_agent *agent)
 {
+	bool there = is_usable(agent) || look_again(agent);
+
 	if (!__atomic_exchange_n(&agent->usable, 0, __ATOMIC_ACQ_REL))
 		return;
 	vp_quiesce(agent->engine);
 	/* Release: all of our writes are before it. Only while it is still ours. */
-	exchange(agent, agent->owner, agent->token);
+	if (there)
+		exchange(agent, agent->owner, agent->token);
 }
 
 /* --- what is to be on -------------------------------------------------------------------------------- */
+
+/* The first of a probe's ECBs that is not out, from @p ecb on. */
+static struct vp_ecb *still_in(struct vp_ecb *ecb)
+{
+	while (ecb && ecb->out)
+		ecb = ecb->next;
+	return ecb;
+}
 
 static uint32_t each_ecb(const struct vp_engine *engine, struct vp_agent_map *map, uint32_t slot)
 {
@@ -137,7 +179,7 @@ static uint32_t each_ecb(const struct vp_engine *engine, struct vp_agent_map *ma
 				const struct vp_probe_rt *p = &b->probes[i];
 				if (p->kind != VP_PROBE_AGENT || (map && p->slot != slot))
 					continue;
-				for (struct vp_ecb *e = p->first; e; e = e->next, n++)
+				for (struct vp_ecb *e = still_in(p->first); e; e = still_in(e->next), n++)
 					if (map)
 						map->ecbs[map->slots[slot].first + n] = e;
 			}
@@ -149,7 +191,7 @@ static bool listens(const struct vp_es *es)
 {
 	for (const struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
 		for (uint32_t i = 0; i < b->nprobes; i++)
-			if (b->probes[i].kind == VP_PROBE_AGENT && b->probes[i].first)
+			if (b->probes[i].kind == VP_PROBE_AGENT && still_in(b->probes[i].first))
 				return true;
 	return false;
 }
@@ -241,7 +283,7 @@ static void command(struct vp_agent *agent, const struct vp_agent_map *map)
 {
 	uint64_t start = vp_now();
 
-	if (!__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
+	if (!is_usable(agent))
 		return;
 	for (uint32_t slot = 0; slot < GA_SLOTS; slot++) {
 		const struct ga_want want = wanted(map, slot);
@@ -252,7 +294,7 @@ static void command(struct vp_agent *agent, const struct vp_agent_map *map)
 	agent->generation += !agent->generation; /* 0 is that of nothing */
 	__atomic_store_n(&agent->control->generation, agent->generation, __ATOMIC_RELEASE);
 	/* A paused guest does not look; it will. */
-	while (is_live(agent) && vp_now() - start < APPLY_NS &&
+	while (is_usable(agent) && is_live(agent) && vp_now() - start < APPLY_NS &&
 	       __atomic_load_n(&agent->header->applied, __ATOMIC_ACQUIRE) != agent->generation)
 		nap();
 }
@@ -285,8 +327,7 @@ static void flush(struct vp_agent *agent)
 {
 	uint64_t start = vp_now();
 
-	while (__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE) && !all_drained(agent, start) &&
-	       vp_now() - start < FLUSH_NS) {
+	while (is_usable(agent) && !all_drained(agent, start) && vp_now() - start < FLUSH_NS) {
 		ask(agent);
 		nap();
 	}
@@ -303,9 +344,8 @@ static void *run(void *arg)
 			return NULL;
 		if (!__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE))
 			continue;
-		if (__atomic_load_n(&agent->engine->mem_gen, __ATOMIC_ACQUIRE) != agent->mem_gen) {
-			__atomic_store_n(&agent->usable, 0,
-					 __ATOMIC_RELEASE); /* it may not be there any more */
+		if (!is_usable(agent) && !look_again(agent)) {
+			__atomic_store_n(&agent->usable, 0, __ATOMIC_RELEASE);
 			continue;
 		}
 		if (!is_live(agent)) {
@@ -365,6 +405,7 @@ static struct ot_err *init(struct vp_agent *agent, const struct vp_batch_agent *
 {
 	size_t size = agent->engine->nvcpus * sizeof(*agent->rings);
 
+	agent->place = *place;
 	agent->token = place->token;
 	agent->tsc_khz = place->tsc_khz;
 	agent->rings = aligned_alloc(64, size);
@@ -509,10 +550,7 @@ uint64_t vp_agent_bound(const struct vp_es *es)
 {
 	const struct vp_agent *agent = es->engine->agent;
 
-	if (!agent || !listens(es) || !__atomic_load_n(&agent->clock.known, __ATOMIC_ACQUIRE))
-		return 0;
-	/* 0 is not known; the shortest mark takes longer than a nanosecond. */
-	return __atomic_load_n(&agent->clock.bound_ns, __ATOMIC_ACQUIRE) + 1;
+	return agent && listens(es) ? vp_agent_clock_bound(agent) : 0;
 }
 
 bool vp_agent_gone(const struct vp_es *es)

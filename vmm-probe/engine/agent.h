@@ -42,14 +42,15 @@ struct vp_agent_map {
 	struct vp_ecb *ecbs[];
 };
 
-/* One moment on both clocks, and how fast one runs on the other. Readers retry while `seq` is odd or moved.
- */
+/* One moment on both clocks, and how fast one runs on the other. The last two marks: a vCPU reads at[seq % 2]
+ * and again when seq has moved meanwhile, and so never waits for the thread that writes the other. */
 struct vp_agent_clock {
-	uint32_t seq;
-	bool known;
-	uint64_t tsc, ns;  /* of the last mark */
-	uint64_t mult;     /* ns for 2^32 ticks */
-	uint64_t bound_ns; /* the error is at most this at the mark */
+	uint32_t seq; /* 0: nothing known yet */
+	struct {
+		uint64_t tsc, ns;  /* of the mark */
+		uint64_t mult;     /* ns for 2^32 ticks */
+		uint64_t bound_ns; /* the error is at most this at the mark */
+	} at[2];
 	/* the agent's thread only */
 	uint64_t first_tsc, first_ns;
 	uint32_t seen;  /* header's clock_seq */
@@ -61,7 +62,8 @@ struct vp_agent {
 	const struct ga_header *header; /* in guest RAM, as are control and the rings */
 	struct ga_control *control;
 	uint64_t token, owner;
-	uint64_t mem_gen;
+	struct vp_batch_agent place;
+	uint64_t mem_gen;         /* atomic: of the engine's, when it was looked where all this is */
 	uint32_t usable;          /* atomic: the guest's memory is ours to look at and to write to */
 	struct vp_agent_map *map; /* published */
 	struct vp_agent_ring *rings;
@@ -76,6 +78,9 @@ struct vp_agent {
 
 /** The thread looks whether there is a new mark. */
 void vp_agent_clock_look(struct vp_agent *agent);
+
+/** By how much vp_agent_time() may be off at the last mark; 0: not known. Any thread. */
+uint64_t vp_agent_clock_bound(const struct vp_agent *agent);
 
 /** When it was that the guest's counter stood at @p tsc; @p now when that is not known. Any thread. */
 uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now);

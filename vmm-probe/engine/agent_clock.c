@@ -33,7 +33,7 @@ static uint64_t rate(const struct vp_agent *agent, uint64_t tsc, uint64_t ns)
 	const struct vp_agent_clock *c = &agent->clock;
 	uint64_t mult = 0, ticks = tsc - c->first_tsc, passed = ns - c->first_ns;
 
-	if (c->known && passed >= RATE_NS && passed >> 62 == 0 && (int64_t)ticks > 0)
+	if (c->seq && passed >= RATE_NS && passed >> 62 == 0 && (int64_t)ticks > 0)
 		mult = (uint64_t)(((unsigned __int128)passed << 32) / ticks);
 	else if (agent->tsc_khz >= KHZ_MIN && agent->tsc_khz <= KHZ_MAX)
 		mult = (1000000ull << 32) / agent->tsc_khz;
@@ -41,19 +41,19 @@ static uint64_t rate(const struct vp_agent *agent, uint64_t tsc, uint64_t ns)
 	return mult >= MULT_MIN && mult <= MULT_MAX ? mult : 0;
 }
 
-/* A sequence lock without fences: each store of a value is behind that of the odd number, as it releases, and
- * each load is before that of the number, as it acquires. */
+/* Release throughout: who sees the number sees what lies there, and who sees any of what comes next sees that
+ * the number has moved. */
 static void publish(struct vp_agent *agent, uint64_t tsc, uint64_t ns, uint64_t mult, uint64_t bound)
 {
 	struct vp_agent_clock *c = &agent->clock;
+	uint32_t next = c->seq + 1;
 
-	__atomic_store_n(&c->seq, c->seq + 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&c->tsc, tsc, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->ns, ns, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->mult, mult, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->bound_ns, bound, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->known, true, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->seq, c->seq + 1, __ATOMIC_RELEASE);
+	next += !next;
+	__atomic_store_n(&c->at[next % 2].tsc, tsc, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->at[next % 2].ns, ns, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->at[next % 2].mult, mult, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->at[next % 2].bound_ns, bound, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->seq, next, __ATOMIC_RELEASE);
 }
 
 /* The mark that the guest tells of must be the one that was hit: exactly one since we last looked. */
@@ -83,7 +83,7 @@ void vp_agent_clock_look(struct vp_agent *agent)
 	mult = rate(agent, middle, ns);
 	if (!mult)
 		return;
-	if (!c->known) {
+	if (!c->seq) {
 		c->first_tsc = middle;
 		c->first_ns = ns;
 	}
@@ -96,15 +96,23 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 
 	for (;;) {
 		uint32_t seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
-		bool known = __atomic_load_n(&c->known, __ATOMIC_ACQUIRE);
-		uint64_t at = __atomic_load_n(&c->tsc, __ATOMIC_ACQUIRE);
-		uint64_t ns = __atomic_load_n(&c->ns, __ATOMIC_ACQUIRE);
-		uint64_t mult = __atomic_load_n(&c->mult, __ATOMIC_ACQUIRE);
+		uint64_t at = __atomic_load_n(&c->at[seq % 2].tsc, __ATOMIC_ACQUIRE);
+		uint64_t ns = __atomic_load_n(&c->at[seq % 2].ns, __ATOMIC_ACQUIRE);
+		uint64_t mult = __atomic_load_n(&c->at[seq % 2].mult, __ATOMIC_ACQUIRE);
 
-		if (seq & 1 || __atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
-			continue;
-		if (!known)
+		if (!seq)
 			return now;
+		if (__atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
+			continue; /* ten times a second at most */
 		return (int64_t)(tsc - at) >= 0 ? ns + scale(tsc - at, mult) : ns - scale(at - tsc, mult);
 	}
+}
+
+uint64_t vp_agent_clock_bound(const struct vp_agent *agent)
+{
+	const struct vp_agent_clock *c = &agent->clock;
+	uint32_t seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
+
+	/* 0 is not known; the shortest mark takes longer than a nanosecond. */
+	return seq ? __atomic_load_n(&c->at[seq % 2].bound_ns, __ATOMIC_RELAXED) + 1 : 0;
 }

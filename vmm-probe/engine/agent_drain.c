@@ -36,7 +36,7 @@ static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, u
 
 /* What a record says, as probes of the different kinds have it. */
 struct words {
-	uint64_t agent[10];    /* as they came */
+	uint64_t agent[10 + VP_AGENT_SKIP_MAX]; /* as they came */
 	uint64_t syscall[10];  /* GA_WANT_SYSCALL: the call's arguments, or its result twice */
 	uint64_t number;       /* … and its number */
 	uint64_t returned[10]; /* a function's result, as a return probe has it; where it returned from is not
@@ -58,57 +58,107 @@ static void sort_words(const struct ga_record *rec, struct words *ret)
 		ret->syscall[0] = ret->syscall[1] = rec->args[1];
 }
 
-static const uint64_t *words_for(const struct words *w, enum vp_args args)
+static const uint64_t *words_for(const struct words *w, const struct vp_probe_rt *probe)
 {
-	switch (args) {
+	switch (probe->args) {
 	case VP_ARGS_SYSCALL_ENTRY:
 	case VP_ARGS_SYSCALL_RETURN:
 		return w->syscall;
 	case VP_ARGS_FBT_RETURN:
 		return w->returned;
 	default:
-		return w->agent;
+		return w->agent + probe->skip;
 	}
 }
 
-static bool concerns(const struct vp_ecb *ecb, const struct words *w)
+static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, const struct words *w)
 {
-	return vp_es_activity(ecb->es) == VP_ACTIVE &&
-	       (!ecb->probe->syscall || ecb->probe->syscall - 1 == w->number);
+	const struct vp_probe_rt *p = ecb->probe;
+
+	if (vp_es_activity(ecb->es) != VP_ACTIVE || (p->syscall && p->syscall - 1 != w->number))
+		return false;
+	switch (p->when) {
+	case VP_WHEN_FIRST:
+		return rec->pid == rec->tgid;
+	case VP_WHEN_WORD:
+		return (w->agent[p->when_word] & p->when_mask) == p->when_value;
+	default:
+		return true;
+	}
 }
 
-static void fire_record(const struct vp_agent_map *map, uint32_t vcpu, const struct ga_record *rec,
-			uint64_t when)
+/* What happened to the task that GA_WANT_TASK asked about. */
+static struct ga_record of_task(const struct ga_record *rec, const struct words *w, uint32_t flags)
 {
-	struct vp_es_vcpu *v = NULL;
+	struct ga_record ret = *rec;
+
+	ret.task = w->agent[GA_TASK_WORD(flags)];
+	ret.pid = (uint32_t)w->agent[5];
+	ret.tgid = (uint32_t)(w->agent[5] >> 32);
+	memcpy(ret.comm, &w->agent[6], sizeof(ret.comm));
+	return ret;
+}
+
+/* A record on its way through the probes that it concerns. */
+struct event {
+	const struct ga_record *rec;
+	struct ga_record other; /* `rec`, as it is to probes that are about another task */
 	struct words words;
+	uint64_t when;
+	uint64_t clock;       /* the guard's */
+	struct vp_es_vcpu *v; /* session whose firing is under way */
+};
+
+static void enter(struct event *ev, struct vp_es *es, uint32_t vcpu)
+{
+	if (ev->v && (!es || ev->v->es != es)) {
+		vp_firing_end(ev->v);
+		ev->v->event = NULL;
+		ev->v = NULL;
+	}
+	if (!es || ev->v)
+		return;
+	ev->v = &es->vcpus[vcpu];
+	vp_firing_begin(ev->v, NULL, 0, ev->words.agent);
+	ev->v->event_ns = ev->when;
+}
+
+static void fire(struct event *ev, const struct vp_ecb *ecb)
+{
+	const struct vp_probe_rt *probe = ecb->probe;
+
+	ev->v->event = ev->rec;
+	if (probe->flags & GA_WANT_TASK) {
+		ev->other = of_task(ev->rec, &ev->words, probe->flags);
+		ev->v->event = &ev->other;
+	}
+	ev->v->fired_args = words_for(&ev->words, probe);
+	vp_guard_fire(ev->v, ecb, &ev->clock);
+}
+
+static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint32_t vcpu,
+			const struct ga_record *rec, uint64_t when)
+{
+	struct event ev = { .rec = rec, .when = when };
 	uint32_t first, n;
 
 	if (rec->slot >= GA_SLOTS)
 		return;
 	first = map->slots[rec->slot].first;
 	n = map->slots[rec->slot].n;
-	sort_words(rec, &words);
+	if (!n)
+		return;
+	ev.clock = vp_guard_begin(me);
+	sort_words(rec, &ev.words);
 	for (uint32_t i = first; i < first + n; i++) {
 		const struct vp_ecb *ecb = map->ecbs[i];
 
-		if (!concerns(ecb, &words))
+		if (!concerns(ecb, rec, &ev.words))
 			continue;
-		if (!v || v->es != ecb->es) {
-			if (v)
-				vp_firing_end(v);
-			v = &ecb->es->vcpus[vcpu];
-			vp_firing_begin(v, NULL, 0, words.agent);
-			v->event = rec;
-			v->event_ns = when;
-		}
-		v->fired_args = words_for(&words, ecb->probe->args);
-		vp_fire_ecb(v, ecb);
+		enter(&ev, ecb->es, vcpu);
+		fire(&ev, ecb);
 	}
-	if (v) {
-		vp_firing_end(v);
-		v->event = NULL;
-	}
+	enter(&ev, NULL, vcpu);
 }
 
 /* Every session that listens learns of events that none got. */
@@ -135,7 +185,7 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 	uint32_t n = 0;
 
 	for (; n < r->records && take(r, &rec); n++) {
-		fire_record(map, vcpu, &rec, time_of(agent, r, rec.tsc, now));
+		fire_record(map, &agent->engine->vcpus[vcpu], vcpu, &rec, time_of(agent, r, rec.tsc, now));
 		/* Release: the copy was made before the guest may write there. */
 		if (r->tail % TELL_EVERY == 0)
 			__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
@@ -157,7 +207,8 @@ void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu)
 	r = &agent->rings[vcpu];
 	map = __atomic_load_n(&agent->map, __ATOMIC_ACQUIRE);
 	if (!map || !r->ring || !__atomic_load_n(&agent->usable, __ATOMIC_ACQUIRE) ||
-	    __atomic_load_n(&engine->mem_gen, __ATOMIC_ACQUIRE) != agent->mem_gen)
+	    __atomic_load_n(&engine->mem_gen, __ATOMIC_ACQUIRE) !=
+		__atomic_load_n(&agent->mem_gen, __ATOMIC_ACQUIRE))
 		return;
 	drain(agent, r, map, vcpu);
 }

@@ -76,7 +76,8 @@ static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_b
 
 	if (!p->head.nagents || probe->slot >= GA_SLOTS || tracepoint != (probe->slot < GA_TRACEPOINTS) ||
 	    probe->nargs > GA_ARGS || !probe->want || probe->want > GA_KRETPROBE ||
-	    probe->flags & ~(uint32_t)(GA_WANT_DOORBELL | GA_WANT_SYSCALL))
+	    probe->flags & ~(uint32_t)(GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7)) ||
+	    probe->skip > VP_AGENT_SKIP_MAX || probe->when > VP_WHEN_WORD || probe->when_word >= GA_ARGS)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
 	return NULL;
 }
@@ -156,6 +157,11 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 			.want = from->want,
 			.flags = from->flags,
 			.syscall = from->syscall,
+			.skip = from->skip,
+			.when = from->when,
+			.when_word = from->when_word,
+			.when_mask = from->when_mask,
+			.when_value = from->when_value,
 		};
 		if (from->nsites) {
 			const struct vp_batch_site *site = &p->sites[from->first_site];

@@ -213,7 +213,7 @@ static uint64_t probe_cost(const struct vp_es *es, const struct vp_probe_rt *pro
 static bool can_go(const struct vp_probe_rt *probe)
 {
 	return probe->first && (probe->kind == VP_PROBE_SITE || probe->kind == VP_PROBE_PROFILE ||
-				probe->kind == VP_PROBE_VM);
+				probe->kind == VP_PROBE_VM || probe->kind == VP_PROBE_AGENT);
 }
 
 /* Everything that cost something into @suspects (as many as there are probes and counters); how many, and

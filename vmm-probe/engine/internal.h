@@ -129,7 +129,10 @@ struct vp_probe_rt {
 	uint64_t interval_ns;
 	uint32_t event;   /* of a vm probe */
 	uint64_t address; /* AGENT */
-	uint32_t slot, nargs, want, flags, syscall;
+	uint32_t slot, nargs, want, flags, syscall, skip;
+	enum vp_agent_when when;
+	uint32_t when_word;
+	uint64_t when_mask, when_value;
 	uint32_t first_site, nsites;
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };

@@ -34,7 +34,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 6u
+#define VP_PROTOCOL_VERSION 7u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -165,6 +165,15 @@ enum vp_probe_kind {
 	VP_PROBE_AGENT_CALL, /* no probe of the user's: all its sites have `agent`, and it has no ECB */
 };
 
+/* AGENT: for which of its slot's events a probe fires. */
+enum vp_agent_when {
+	VP_WHEN_ALWAYS,
+	VP_WHEN_FIRST, /* of a process's first thread, by which the process is known */
+	VP_WHEN_WORD,  /* (args[when_word] & when_mask) == when_value, before `skip` */
+};
+
+#define VP_AGENT_SKIP_MAX 4u
+
 struct vp_batch_probe {
 	uint32_t id;                               /* probe id as shown */
 	uint32_t kind;                             /* enum vp_probe_kind */
@@ -179,7 +188,10 @@ struct vp_batch_probe {
 	uint32_t want;    /* AGENT: enum ga_kind */
 	uint32_t flags;   /* AGENT: enum ga_want_flags */
 	uint32_t syscall; /* AGENT, not 0: fires only for system call number syscall - 1 */
-	uint32_t pad;
+	uint32_t skip;    /* AGENT: so many words of the event stand in front of the probe's arguments */
+	uint32_t when;    /* AGENT: enum vp_agent_when */
+	uint32_t when_word;
+	uint64_t when_mask, when_value;
 };
 
 /*

@@ -10,7 +10,6 @@
 #include "vmm-probe/guest/guest_internal.h"
 
 #define CPUS_MAX    8192u
-#define RECORDS_MAX (1u << 20)
 #define TRIES       5 /* a module with tracepoints is loaded or unloaded while we read */
 
 #define KERNEL_HALF 0xff00000000000000ull
@@ -97,7 +96,7 @@ static struct ot_err *read_rings(struct vp_guest *guest, struct vp_guest_agent *
 		const struct ga_ring_place *p = &places[i];
 
 		if (!p->gpa || p->gpa % 4096 || !p->records || p->records & (p->records - 1) ||
-		    p->records > RECORDS_MAX)
+		    p->records > GA_RECORDS_MAX)
 			continue;
 		agent->cpus[agent->ncpus++] = (struct vp_agent_cpu){ p->percpu, p->gpa, p->records };
 	}
