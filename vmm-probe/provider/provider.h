@@ -20,6 +20,14 @@ struct vp_guest;  /* vmm-probe/guest/guest.h */
 struct vp_types;  /* vmm-probe/guest/btf_types.h */
 struct vp_probes; /* the registry */
 
+/* A probe that is some of a tracepoint's events: vmm-probe/engine/protocol.h says what the numbers mean. */
+struct vp_native {
+	const char *provider, *name, *event;
+	uint32_t skip, flags;
+	enum vp_agent_when when;
+	uint32_t word, mask, value;
+};
+
 /* A probe. Strings are the registry's. */
 struct vp_probe {
 	uint32_t id;
@@ -32,7 +40,9 @@ struct vp_probe {
 	uint32_t event; /* of the vm provider's: VP_VM_EVENT() */
 	/* Of the guest's agent: what turns it on. gva is the tracepoint's. */
 	uint32_t agent_slot, agent_nargs;
-	uint32_t syscall;    /* of the syscall provider's: the call's number + 1; 0: it has none */
+	const char *event_name;         /* … and its name */
+	const struct vp_native *native; /* of sched, proc and io: which of its events; NULL: all */
+	uint32_t syscall;               /* of the syscall provider's: the call's number + 1; 0: it has none */
 	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
 };
 

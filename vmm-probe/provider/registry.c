@@ -50,8 +50,8 @@ struct vp_probes {
 
 /* In the order in which they publish: BEGIN, END and ERROR are 1, 2, 3 everywhere. */
 static const struct vp_provider *const providers[] = {
-	&vp_provider_dtrace,  &vp_provider_profile, &vp_provider_fbt,
-	&vp_provider_syscall, &vp_provider_vm,      &vp_provider_sdt,
+	&vp_provider_dtrace, &vp_provider_profile, &vp_provider_fbt,  &vp_provider_syscall, &vp_provider_vm,
+	&vp_provider_sdt,    &vp_provider_sched,   &vp_provider_proc, &vp_provider_io,
 };
 
 static struct entry *entry_of(const struct vp_probes *probes, uint32_t id)

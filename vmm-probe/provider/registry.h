@@ -36,7 +36,7 @@ struct vp_provider {
 };
 
 extern const struct vp_provider vp_provider_dtrace, vp_provider_profile, vp_provider_fbt, vp_provider_syscall,
-    vp_provider_vm, vp_provider_sdt;
+    vp_provider_vm, vp_provider_sdt, vp_provider_sched, vp_provider_proc, vp_provider_io;
 
 /** Add a probe; its id is set. Strings are borrowed: they must live as long as the registry (literals,
  * the guest's symbols, vp_probes_strdup()). Give equal strings by equal pointers where it costs

@@ -108,6 +108,16 @@ static void inside_function(const struct vp_probe *probe, struct vp_batch_probe 
 	bp->slot = GA_TRACEPOINTS;
 }
 
+static void inside_native(const struct vp_native *native, struct vp_batch_probe *bp)
+{
+	bp->flags = native->flags;
+	bp->skip = native->skip;
+	bp->when = native->when;
+	bp->when_word = native->word;
+	bp->when_mask = native->mask;
+	bp->when_value = native->value;
+}
+
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp)
 {
 	const struct vp_agent_event *event = native(vp_probes_agent(src->link->probes, NULL), probe);
@@ -122,6 +132,8 @@ void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, 
 		bp->slot = probe->agent_slot;
 		bp->nargs = probe->agent_nargs;
 		bp->address = probe->gva;
+		if (probe->native)
+			inside_native(probe->native, bp);
 		return;
 	}
 	bp->slot = event->slot;
@@ -254,7 +266,8 @@ static void add_moved(const struct vp_source *src, const struct vp_guest_agent *
 			ot_buf_append(out, &bp, sizeof(bp));
 			continue;
 		}
-		e = probe->kind == VP_PROBE_AGENT ? event_named(agent, probe->name) : native(agent, probe);
+		e = probe->kind == VP_PROBE_AGENT ? event_named(agent, probe->event_name)
+						  : native(agent, probe);
 		if (!e)
 			continue;
 		bp.slot = e->slot;

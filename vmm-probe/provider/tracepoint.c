@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/provider/tracepoint.h"
+
+#include <string.h>
+
+#include "guest-agent/agent_abi.h"
+#include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/fbt_args.h"
+
+#define PREFIX         "btf_trace_"
+#define REGISTER_WORDS 5u /* of the convention's six, the first is the probe's own */
+
+/* The prototype in the types of the kernel or of the module that has the tracepoint; NULL: there is none. */
+static const struct btf_type *prototype(struct vp_probes *probes, uint64_t address, const char *event,
+					const struct vp_btf **ret_btf)
+{
+	const struct vp_symtab *tab = vp_guest_symtab(vp_probes_guest(probes));
+	const struct vp_symbol *sym = vp_symtab_find_addr(tab, vp_gva(address), NULL);
+	struct vp_types *types = vp_probes_types(probes);
+	char name[sizeof(PREFIX) + GA_NAME] = PREFIX;
+	const struct btf_type *t;
+
+	*ret_btf = types ? vp_types_btf(types, sym ? vp_symbol_module(tab, sym) : "vmlinux") : NULL;
+	if (!*ret_btf)
+		return NULL;
+	strncat(name, event, GA_NAME);
+	uint32_t id = vp_btf_find(*ret_btf, VP_BTF_TYPE, name);
+
+	t = vp_btf_type(*ret_btf, vp_btf_resolve(*ret_btf, id));
+	if (!t || BTF_INFO_KIND(t->info) != BTF_KIND_PTR)
+		return NULL;
+	t = vp_btf_type(*ret_btf, vp_btf_resolve(*ret_btf, t->type));
+	return t && BTF_INFO_KIND(t->info) == BTF_KIND_FUNC_PROTO && vp_proto_count(t) ? t : NULL;
+}
+
+uint32_t vp_tracepoint_words(struct vp_probes *probes, uint64_t address, const char *event)
+{
+	const struct vp_btf *btf;
+	const struct btf_type *proto = prototype(probes, address, event, &btf);
+	unsigned at, words, most = 0;
+
+	if (!proto)
+		return REGISTER_WORDS;
+	for (unsigned i = 0; i + 1 < vp_proto_count(proto); i++) {
+		if (!vp_proto_map(btf, proto, 1, REGISTER_WORDS, i, &at, &words))
+			return GA_ARGS;
+		if (at + words > most)
+			most = at + words;
+	}
+	return most < GA_ARGS ? most : GA_ARGS;
+}
+
+int vp_tracepoint_nargs(struct vp_probes *probes, uint64_t address, const char *event)
+{
+	const struct vp_btf *btf;
+	const struct btf_type *proto = prototype(probes, address, event, &btf);
+
+	return proto ? (int)vp_proto_count(proto) - 1 : -1;
+}
+
+bool vp_tracepoint_arg(struct vp_probes *probes, uint64_t address, const char *event, unsigned n,
+		       struct dif_type **ret_type, unsigned *ret_word)
+{
+	const struct vp_btf *btf;
+	const struct btf_type *proto = prototype(probes, address, event, &btf);
+	unsigned words;
+
+	if (!proto || n + 1 >= vp_proto_count(proto) ||
+	    !vp_proto_map(btf, proto, 1, REGISTER_WORDS, n, ret_word, &words) || *ret_word + words > GA_ARGS)
+		return false;
+	*ret_type =
+	    vp_types_get(vp_probes_types(probes), btf, ((const struct btf_param *)(proto + 1))[n + 1].type);
+	return *ret_type != NULL;
+}
