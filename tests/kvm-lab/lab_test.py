@@ -370,7 +370,7 @@ def run_kernel(build, logs, kernel, first, names):
     """(result, line about it) of all tests on one kernel."""
     global LAB  # pylint: disable=global-statement
     LAB = Lab(build, logs, kernel, first)
-    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, End]
+    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Agent, End]
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
     suite = (loader.loadTestsFromNames(names, module) if names else
