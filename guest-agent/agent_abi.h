@@ -69,7 +69,7 @@
 #define GA_LEASE_MS	5000
 #define GA_POLL_MS	100 /* how often the module looks at the control block */
 
-#define GA_RECORDS_MAX	(1U << 15) /* of a ring: that many may be taken in one go */
+#define GA_RECORDS_MAX	32768U /* of a ring: that many may be taken in one go */
 
 #define GA_NAME		80
 #define GA_ARGS		8

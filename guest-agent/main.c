@@ -68,7 +68,7 @@ static void ga_turn_off(bool lapsed)
 	WRITE_ONCE(outsight_agent.applied, 0);
 }
 
-/* Turning a thousand probes on takes seconds: not on a CPU's own queue, where others' work waits. */
+/* Turning a thousand probes on takes seconds: not on a CPU's own queue, where other work waits. */
 static void ga_poll_in(unsigned int ms)
 {
 	queue_delayed_work(system_unbound_wq, &ga_poll_work, msecs_to_jiffies(ms));

@@ -62,7 +62,7 @@ static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3
 	const void *from = &rest;
 	unsigned long at;
 
-	/* To the compiler a parameter is memory that is there: it might read it before the check. */
+	/* To the compiler a parameter is always there: it might read it before the check. */
 	OPTIMIZER_HIDE_VAR(from);
 	at = (unsigned long)from;
 	/* The return address is in front of them: its page is there. */

@@ -72,6 +72,14 @@ static struct file *ga_open(const char *path, int flags)
 	return file;
 }
 
+/* The entry of that name in /proc itself, and not another file that is mounted over it. */
+static bool ga_is_entry(const struct file *file, const char *name)
+{
+	const struct dentry *dentry = file->f_path.dentry;
+
+	return dentry->d_parent == dentry->d_sb->s_root && !strcmp(dentry->d_name.name, name);
+}
+
 static bool ga_take_pid(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
 			unsigned int type)
 {
@@ -127,7 +135,8 @@ static int ga_walk_tasks(u64 *events)
 		*events += i;
 		if (p->n == GA_CHUNK)
 			msleep(GA_CHUNK_MS);
-	} while (!ret && p->n == GA_CHUNK);
+		/* Whoever unloads the module waits for this. */
+	} while (!ret && p->n == GA_CHUNK && trace_outsight_task_enabled());
 	kfree(p);
 	fput(file);
 	return ret;
@@ -190,14 +199,17 @@ static int ga_walk_modules(u64 *events)
 	size_t have = 0;
 	ssize_t got;
 	loff_t pos = 0;
+	int ret;
 
-	if (IS_ERR(file) || !page) {
+	if (IS_ERR(file) || !page || !ga_is_entry(file, "modules")) {
+		ret = !page ? -ENOMEM : -ENOENT;
 		free_page((unsigned long)page);
 		if (IS_ERR(file))
 			return PTR_ERR(file);
 		fput(file);
-		return -ENOMEM;
+		return ret;
 	}
+	/* What ga_read() takes for granted: it is read by seq_read(). */
 	do {
 		got = ga_read(file, &pos, page + have, PAGE_SIZE - have);
 		if (got > 0)
