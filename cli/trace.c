@@ -220,6 +220,20 @@ static void report_rate(const char *what, uint64_t was_ns, uint64_t is_ns)
 			  (unsigned long long)(is_ns / OT_NS_PER_SEC));
 }
 
+/* Under quiet too: it concerns others. */
+static void report_gdb_cost(const struct run *r)
+{
+	uint64_t request_ns, hit_ns;
+
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
+		if (vp_session_gdb_cost(r->session, i, &request_ns, &hit_ns))
+			cli_error("guest %s is traced through its gdb stub: all of it stands still at each "
+				  "hit, for about "
+				  "%.1f ms here (a request takes %llu us)",
+				  vp_session_guest_name(r->session, i), (double)hit_ns / 1e6,
+				  (unsigned long long)(request_ns / 1000));
+}
+
 static int enable(struct run *r)
 {
 	struct dif_options *opts = &r->inv->opts;
@@ -263,6 +277,7 @@ static int enable(struct run *r)
 	const char *trap = ot_map_gets(&opts->set, "trap");
 	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
 		cli_error("-x trap=hw: the guest's own debug registers do not work meanwhile");
+	report_gdb_cost(r);
 	if (opts->destructive)
 		cli_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;

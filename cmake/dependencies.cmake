@@ -3,6 +3,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(CAPSTONE REQUIRED IMPORTED_TARGET capstone) # libcapstone-dev
 pkg_check_modules(LIBELF REQUIRED IMPORTED_TARGET libelf)     # libelf-dev
+pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)       # libexpat1-dev
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)     # libcmocka-dev
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)         # zlib1g-dev; these four unpack kernel images
 pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)      # liblzma-dev

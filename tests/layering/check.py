@@ -29,6 +29,7 @@ MAY_USE = {
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],
     "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],
+    "vmm-probe/backend/gdb": ["base", "vmm-probe/engine", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
     # The same around another VMM's vCPUs.
     "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/backend/tcg/machine.h"],
     "vmm-probe/inject": ["base", "vmm-probe/engine/protocol.h", "vmm-probe/engine/socket_path.h", "vmm-probe/hook/control.h",

@@ -213,8 +213,9 @@ struct vp_backend_ops {
 	/* With it. The one at @index; 0: can't be had. */
 	uint64_t (*vm_stat)(void *backend, uint32_t vcpu, uint32_t index);
 
-	/* Optional, the host engine's: reads the one attached guest's kernel memory for BEGIN and tick
-	 * where gpa_to_host() can't; false: not readable. */
+	/* Optional. The host engine's: reads the one attached guest's kernel memory for BEGIN and tick;
+	 * false: not readable. Another's: kernel memory at a hit, where that is cheaper than a walk; false:
+	 * walk. */
 	bool (*load)(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
 	/* Optional, without a guest: built-ins of the process itself (pid, uid, cpu …); false: read as 0. */
 	bool (*scalar)(void *backend, uint32_t var, uint64_t *ret);
@@ -288,9 +289,10 @@ enum vp_guest_end {
 	VP_GUEST_POWERED_OFF,
 	VP_GUEST_RESET, /* asked for, or done: the kernel that was traced is no more */
 	VP_GUEST_TRIPLE_FAULT,
-	VP_GUEST_STOPPED, /* its VMM ends, the guest had no part in it */
-	VP_GUEST_FAILED,  /* its VMM can't run it any more */
-	VP_GUEST_ENDS,    /* how many there are */
+	VP_GUEST_STOPPED,     /* its VMM ends, the guest had no part in it */
+	VP_GUEST_FAILED,      /* its VMM can't run it any more */
+	VP_GUEST_UNREACHABLE, /* it is traced from another process, which has lost it */
+	VP_GUEST_ENDS,        /* how many there are */
 };
 
 /** The kernel that the sessions now open trace has ended: they are stopped, and told @p how. The engine goes

@@ -149,8 +149,10 @@ bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
 
-	if (e->ops->load && v != v->es->service)
-		return e->ops->load(e->backend, gva, dst, (uint32_t)len, false);
+	if (e->ops->load && v != v->es->service && e->ops->load(e->backend, gva, dst, (uint32_t)len, false))
+		return true;
+	if (e->host && e->ops->load)
+		return false;
 	return facts->kernel_root && canonical(facts, gva, len, true) &&
 	       load(v, facts->kernel_root, gva, dst, len, false);
 }

@@ -125,6 +125,23 @@ struct ot_err *vp_phys_add_memory(struct vp_phys *phys, struct vp_gpa gpa, uint6
 	return NULL;
 }
 
+struct ot_err *vp_phys_add_reader(struct vp_phys *phys, struct vp_gpa gpa, uint64_t size,
+				  vp_phys_reader reader, void *arg)
+{
+	struct vp_phys_range range = { .gpa = gpa.v,
+				       .size = size,
+				       .kind = VP_PHYS_READER,
+				       .fd = -1,
+				       .pagemap_fd = -1,
+				       .reader = reader,
+				       .reader_arg = arg };
+	size_t at = 0;
+
+	OT_TRY(range_place(phys, gpa, size, &at));
+	range_insert(phys, at, &range);
+	return NULL;
+}
+
 const struct vp_phys_range *vp_phys_range_at_or_after(const struct vp_phys *phys, uint64_t gpa)
 {
 	size_t lo = 0, hi = phys->nranges;
@@ -147,6 +164,8 @@ static struct ot_err *range_read(const struct vp_phys_range *range, uint64_t at,
 		memcpy(dst, range->mem + at, len);
 		return NULL;
 	}
+	if (range->kind == VP_PHYS_READER)
+		return range->reader(range->reader_arg, range->gpa + at, dst, len);
 	while (len) {
 		ssize_t n = pread(range->fd, dst, len, (off_t)(range->offset + at));
 

@@ -43,6 +43,14 @@ OT_MUST_CHECK struct ot_err *vp_phys_add_process(struct vp_phys *phys, struct vp
 OT_MUST_CHECK struct ot_err *vp_phys_add_memory(struct vp_phys *phys, struct vp_gpa gpa, uint64_t size,
 						const void *mem);
 
+/* Reads guest physical memory: all of @p len bytes, or an error. */
+typedef struct ot_err *(*vp_phys_reader)(void *arg, uint64_t gpa, void *dst, size_t len);
+
+/** Add a range that @p reader reads, wherever it finds it; called by whichever thread reads. What is
+ * populated of it is not known: scans leave it out. */
+OT_MUST_CHECK struct ot_err *vp_phys_add_reader(struct vp_phys *phys, struct vp_gpa gpa, uint64_t size,
+						vp_phys_reader reader, void *arg);
+
 /** Read @p len bytes. FAULT when any of them is not RAM, OS or GUEST_GONE when the read itself fails. */
 OT_MUST_CHECK struct ot_err *vp_phys_read(const struct vp_phys *phys, struct vp_gpa gpa, void *dst,
 					  size_t len);

@@ -73,6 +73,9 @@ static struct ot_err *range_next(const struct vp_phys_range *range, uint64_t at,
 		if (range->pagemap_fd >= 0)
 			return process_next(range, at, ret_start, ret_end);
 		break;
+	case VP_PHYS_READER:
+		at = range->size;
+		break;
 	case VP_PHYS_MEMORY:
 		break;
 	}

@@ -11,6 +11,7 @@ enum vp_phys_kind {
 	VP_PHYS_FILE,
 	VP_PHYS_PROCESS,
 	VP_PHYS_MEMORY,
+	VP_PHYS_READER,
 };
 
 struct vp_phys_range {
@@ -21,6 +22,8 @@ struct vp_phys_range {
 	int pagemap_fd;  /* process: -1 when it can't be read */
 	uint64_t offset; /* in the file; or the host address in the process */
 	const uint8_t *mem;
+	vp_phys_reader reader;
+	void *reader_arg;
 };
 
 struct vp_phys {

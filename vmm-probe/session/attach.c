@@ -21,6 +21,7 @@
 
 #define VP_DUMP_PREFIX    "dump:"
 #define VP_DUMP_REGISTERS ".regs"
+#define VP_GDB_PREFIX     "gdb:"
 
 void vp_link_destroy(struct vp_guest_link *link)
 {
@@ -31,6 +32,7 @@ void vp_link_destroy(struct vp_guest_link *link)
 	vp_phys_destroy(link->phys);
 	vp_dump_close(link->dump);
 	vp_client_close(&link->client);
+	vp_gdb_close(link->gdb); /* reads for the others, and serves the client */
 	if (link->orc_fd >= 0)
 		close(link->orc_fd);
 	free(link);
@@ -95,7 +97,7 @@ static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *li
 	return NULL;
 }
 
-static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link)
+static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link, const struct vp_phys *phys)
 {
 	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
 	uint32_t nregs = 0;
@@ -104,7 +106,7 @@ static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *lin
 		return ot_err_nomem();
 	progress(s, "reading the vCPUs' registers");
 	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
-	return read_kernel(s, link, link->phys, regs, nregs);
+	return read_kernel(s, link, phys, regs, nregs);
 }
 
 /* The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
@@ -170,7 +172,18 @@ static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link 
 	OT_TRY(locate(s, name, path, sizeof(path)));
 	OT_TRY(vp_client_connect(&link->client, path));
 	OT_TRY(map_ram(link));
-	OT_TRY(read_guest(s, link));
+	OT_TRY(read_guest(s, link, link->phys));
+	return make_unwind_table(link);
+}
+
+/* Its engine runs here; from its socket on it is as any other. */
+static struct ot_err *attach_gdb(struct vp_session *s, struct vp_guest_link *link, const char *where)
+{
+	progress(s, "talking to the gdb stub");
+	OT_TRY(vp_gdb_open(where, &link->gdb));
+	OT_TRY(vp_client_connect(&link->client, vp_gdb_socket(link->gdb)));
+	progress(s, "reading the guest through its gdb stub");
+	OT_TRY(read_guest(s, link, vp_gdb_phys(link->gdb)));
 	return make_unwind_table(link);
 }
 
@@ -287,6 +300,8 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 	link->orc_fd = -1;
 	if (name && !strncmp(name, VP_DUMP_PREFIX, strlen(VP_DUMP_PREFIX)))
 		OT_TRY(attach_dump(s, link, name + strlen(VP_DUMP_PREFIX)));
+	else if (name && !strncmp(name, VP_GDB_PREFIX, strlen(VP_GDB_PREFIX)))
+		OT_TRY(attach_gdb(s, link, name + strlen(VP_GDB_PREFIX)));
 	else
 		OT_TRY(attach_running(s, link, name));
 	OT_TRY(check_same_kernel(s, link));
@@ -296,4 +311,13 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 		OT_TRY(check_started(link, s->config.from_boot));
 	s->links[s->nlinks++] = ot_move(link);
 	return NULL;
+}
+
+bool vp_session_gdb_cost(const struct vp_session *s, uint32_t guest, uint64_t *ret_request_ns,
+			 uint64_t *ret_hit_ns)
+{
+	if (guest >= s->nlinks || !s->links[guest]->gdb)
+		return false;
+	vp_gdb_cost(s->links[guest]->gdb, ret_request_ns, ret_hit_ns);
+	return true;
 }

@@ -2,6 +2,7 @@
 #include "vmm-probe/session/client.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -140,18 +141,22 @@ struct ot_err *vp_client_connect(struct vp_client *c, const char *path)
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	struct timeval timeout = { .tv_sec = REPLY_TIMEOUT_S };
 	struct ucred peer;
-	socklen_t peer_len = sizeof(peer);
+	socklen_t peer_len = sizeof(peer), size = sizeof(addr);
 
 	*c = (struct vp_client){ .sock = -1 };
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
 	memcpy(addr.sun_path, path, strlen(path));
 	memcpy(c->path, path, strlen(path));
+	if (path[0] == '@') { /* a name in no directory: exactly as long as it is */
+		addr.sun_path[0] = '\0';
+		size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	}
 
 	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return ot_err_os(errno, "socket");
-	if (connect(sock, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+	if (connect(sock, (struct sockaddr *)&addr, size) < 0)
 		return connect_error(path, errno);
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0)
 		c->pid = (uint32_t)peer.pid;

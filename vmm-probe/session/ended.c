@@ -23,6 +23,7 @@ static const char *end_text(enum vp_guest_end how)
 		[VP_GUEST_RESET] = "rebooted: the kernel that was traced has ended",
 		[VP_GUEST_TRIPLE_FAULT] = "had a triple fault",
 		[VP_GUEST_FAILED] = "can't run on: its VMM says why",
+		[VP_GUEST_UNREACHABLE] = "has ended, or can't be reached any more",
 	};
 
 	return texts[how];

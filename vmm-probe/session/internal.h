@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "dif/vm/dynvar.h"
 #include "vmm-probe/backend/dump/dump.h"
+#include "vmm-probe/backend/gdb/gdb.h"
 #include "vmm-probe/engine/session.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/session/client.h"
@@ -27,6 +28,7 @@ struct vp_guest_link {
 	struct vp_client client; /* sock -1: a dump, in which nothing runs */
 	struct vp_phys *phys;
 	struct vp_dump *dump; /* NULL: a running guest */
+	struct vp_gdb *gdb;   /* the engine of a guest behind a gdb stub, in this process; NULL: in another */
 	struct vp_guest *guest;
 	struct vp_probes *probes;
 	struct vp_facts facts;

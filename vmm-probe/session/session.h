@@ -37,8 +37,9 @@ void vp_session_destroy(struct vp_session *s);
 
 /**
  * Attach a guest: "none", a name, a PID, a socket's path, "dump:FILE" (a raw image of RAM or an ELF
- * core; FILE.regs beside it may hold registers as QEMU's `info registers` prints them); NULL is the only
- * one running. Reads the guest's symbols and types. NOT_FOUND, PERMISSION, BUSY, BAD_DATA … say what to do.
+ * core; FILE.regs beside it may hold registers as QEMU's `info registers` prints them), "gdb:HOST:PORT" (a
+ * gdb stub; "gdb:/PATH": on a UNIX socket); NULL is the only one running. Reads the guest's symbols and
+ * types. NOT_FOUND, PERMISSION, BUSY, BAD_DATA … say what to do.
  */
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
 
@@ -141,6 +142,10 @@ OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, const struct 
 					     void *arg);
 
 uint32_t vp_session_nguests(const struct vp_session *s);
+/** What tracing guest @p guest through a gdb stub costs: a request, and a hit, for which all of the guest
+ * stands still. False: it is traced otherwise. */
+bool vp_session_gdb_cost(const struct vp_session *s, uint32_t guest, uint64_t *ret_request_ns,
+			 uint64_t *ret_hit_ns);
 /** Borrowed from the session; "" when there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 

@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""QEMU with nothing but its gdb stub, and the small guest in it: gdb_test.py OUTSIGHT SMALL-GUEST."""
+import contextlib
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
+QEMU = "qemu-system-x86_64"
+FUNCTIONS = ("nop", "endbr", "push", "push1", "load", "flags", "frame", "tail")
+CALLS = 10
+# One round: every function CALLS times on each vCPU.
+ROUND = "fbt::round_begin:entry { on = arg0; } %s fbt::round_end:entry /on/ { exit(0); }"
+ALL = ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @[probefunc, probename] = count(); }"
+TWO = ROUND % "fbt::probed_push:entry,fbt::probed_frame:return /on/ { @[probefunc, probename] = count(); }"
+LOAD = "fbt::probed_*:entry { @ = count(); }"
+
+
+def have_kvm():
+    return os.access("/dev/kvm", os.R_OK | os.W_OK)
+
+
+def counts_of(output):
+    return {tuple(m[:-1]): int(m[-1]) for m in (line.split() for line in output.splitlines()) if m}
+
+
+def round_counts(cpus):
+    return {(f"probed_{f}", end): CALLS * cpus * (2 if f == "load" else 1)
+            for f in FUNCTIONS for end in ("entry", "return")}
+
+
+def symbol(name):
+    out = subprocess.run(["nm", GUEST], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"^([0-9a-f]+) \S {name}$", out, re.M)[1], 16)
+
+
+class Qemu:
+    """A QEMU that knows nothing of us. kernel None: firmware only."""
+
+    def __init__(self, cpus=2, accel="tcg", kernel=GUEST):
+        self.dir = tempfile.TemporaryDirectory(prefix="outsight-gdb-")
+        self.stub = self.path("gdb")
+        self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
+        boot = ["-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS}"] if kernel else []
+        # kvm64: what an interpreting KVM can do; TCG has that too
+        self.process = subprocess.Popen(
+            [QEMU, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", str(cpus), "-m", "64", "-nodefaults",
+             "-display", "none", "-serial", f"file:{self.path('console')}", *boot,
+             "-gdb", f"unix:{self.stub},server=on,wait=off", "-qmp", f"unix:{self.path('qmp')},server=on,wait=off"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.wait_for(lambda: os.path.exists(self.path("qmp")), "QMP")
+        sock = socket.socket(socket.AF_UNIX)
+        sock.settimeout(60)
+        sock.connect(self.path("qmp"))
+        self.qmp_file = sock.makefile("rw", encoding="utf-8")
+        sock.close()  # the file keeps it
+        self.qmp_file.readline()
+        self.qmp("qmp_capabilities")
+
+    def path(self, name):
+        return os.path.join(self.dir.name, name)
+
+    def wait_for(self, true, what, seconds=240):
+        end = time.monotonic() + seconds
+        while not true():
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise AssertionError(f"no {what}: status {self.process.poll()}")
+            time.sleep(0.02)
+
+    def ready(self):
+        def said():
+            with contextlib.suppress(FileNotFoundError), open(self.path("console"), encoding="ascii") as f:
+                return "READY" in f.read()
+            return False
+        self.wait_for(said, "READY")
+        return self
+
+    def qmp(self, command, **arguments):
+        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_file, flush=True)
+        while True:
+            reply = json.loads(self.qmp_file.readline())
+            if "return" in reply:
+                return reply["return"]
+            if "error" in reply:
+                raise AssertionError(f"{command}: {reply}")
+
+    def runs(self):
+        return self.qmp("query-status")["running"]
+
+    def hmp(self, line):
+        return self.qmp("human-monitor-command", **{"command-line": line})
+
+    def rounds(self):
+        """How often the guest's barrier was passed: it runs when this grows."""
+        return int(self.hmp(f"xp /1wx {symbol('generation') - 0xffffffff80000000:#x}").split(":")[1], 16)
+
+    def text(self):
+        """The guest's text as QEMU has it now."""
+        start, end = symbol("call_all") & ~0xfff, (symbol("probed_tail") | 0xfff) + 1
+        self.qmp("pmemsave", val=start - 0xffffffff80000000, size=end - start, filename=self.path("text"))
+        with open(self.path("text"), "rb") as f:
+            return f.read()
+
+    def command(self, program, *options, where=None):
+        return [OUTSIGHT, "-g", f"gdb:{where or self.stub}", "--no-cache", "--vmlinux", GUEST, "-q", "-x", "maxcost=0",
+                *options, "-n", program]
+
+    def run(self, program, *options, where=None):
+        return subprocess.run(self.command(program, *options, where=where), capture_output=True, text=True, timeout=200,
+                              check=False, env=self.env)
+
+    def start(self, program):
+        return subprocess.Popen(self.command(program), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=self.env)
+
+    def close(self):
+        self.qmp_file.close()
+        self.process.kill()
+        self.process.wait()
+        self.dir.cleanup()
+
+
+class Gdb(unittest.TestCase):
+    def vm(self, *args, **kwargs):
+        vm = Qemu(*args, **kwargs)
+        self.addCleanup(vm.close)
+        return vm
+
+    def trace(self, vm, program, *options):
+        done = vm.run(program, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"traced through its gdb stub: all of it stands still at each hit, for about \d")
+        return done.stdout
+
+    def check_runs_on(self, vm):
+        """It runs, and no breakpoint is left that would stop it: each round comes by all of them."""
+        before = vm.rounds()
+        vm.wait_for(lambda: vm.rounds() - before > 3, "progress of the guest", 30)
+
+    def refused(self, vm, text, where=None):
+        done = vm.run("BEGIN { exit(0); }", where=where)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertRegex(done.stderr, text)
+
+    def test_counts(self):
+        """Entries and returns of all shapes, on one vCPU and on several that come at once."""
+        for cpus in (1, 2, 4):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus).ready()
+                for _ in range(2):
+                    self.assertEqual(counts_of(self.trace(vm, ALL)), round_counts(cpus))
+                    self.check_runs_on(vm)
+
+    def test_arguments(self):
+        vm = self.vm().ready()
+        out = self.trace(vm, ROUND % "fbt::probed_nop:entry /on/ { @[\"a\", arg1] = count(); @s[\"s\"] = sum(arg0); } "
+                         "fbt::probed_push1:return /on/ { @r[\"r\"] = sum(arg1); }")
+        total = sum(range(CALLS)) * 2
+        self.assertEqual(counts_of(out), {("a", "7"): CALLS * 2, ("s",): total, ("r",): total + 3 * CALLS * 2})
+
+    def test_profile(self):
+        """Samples without a breakpoint: each vCPU as often as the other."""
+        vm = self.vm().ready()
+        counts = counts_of(self.trace(vm, "profile-29 { @[cpu] = count(); } tick-2s { exit(0); }"))
+        self.assertEqual(set(counts), {("0",), ("1",)})
+        self.assertLessEqual(abs(counts[("0",)] - counts[("1",)]), 1)
+        self.assertGreater(counts[("0",)], 5)
+        self.check_runs_on(vm)
+
+    def test_the_guard_counts_every_vcpu(self):
+        """All vCPUs stand still for a hit, so probes that are hit all the time go out, and the guest goes on."""
+        vm = self.vm().ready()
+        done = vm.run(LOAD + " tick-6s { exit(0); }", "-x", "maxcost=5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("taken out", done.stderr)
+
+    @unittest.skipUnless(have_kvm(), "there is no /dev/kvm here that can be opened")
+    def test_kvm(self):
+        """Debug registers only: a software breakpoint would be an int3 in the guest."""
+        vm = self.vm(accel="kvm").ready()
+        expected = {("probed_push", "entry"): 2 * CALLS, ("probed_frame", "return"): 2 * CALLS}
+        self.assertEqual(counts_of(self.trace(vm, TWO)), expected)
+        before = vm.text()
+        done = vm.run(ALL)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("has 4 breakpoints that leave the guest's memory as it is, and more places are to be watched",
+                      done.stderr)
+        self.assertEqual(vm.text(), before)
+        self.check_runs_on(vm)
+        self.assertEqual(counts_of(self.trace(vm, TWO)), expected)
+
+    def test_interrupt(self):
+        vm = self.vm().ready()
+        tracer = vm.start(LOAD)
+        self.addCleanup(tracer.kill)
+        self.assertIn("stands still", tracer.stderr.readline())
+        time.sleep(0.5)
+        tracer.send_signal(signal.SIGINT)
+        out, err = tracer.communicate(timeout=60)
+        self.assertEqual((tracer.returncode, err), (0, ""))
+        self.assertGreater(int(out), 0)
+        self.check_runs_on(vm)
+
+    def test_kill(self):
+        """At any moment, so also with the guest stopped and breakpoints in it."""
+        vm = self.vm().ready()
+        pick = random.Random(3)
+        for _ in range(12):
+            tracer = vm.start(LOAD)
+            time.sleep(pick.random() * 0.8)
+            tracer.kill()
+            tracer.communicate()
+            self.check_runs_on(vm)
+        self.assertEqual(counts_of(self.trace(vm, ALL)), round_counts(2))
+
+    def test_pause(self):
+        """A guest that somebody else stops stays so, also when the tracer ends."""
+        vm = self.vm().ready()
+        for _ in range(3):
+            # nothing that is hit: it stands still for a moment once a second, when its kernel is looked at
+            tracer = vm.start("fbt::fail:entry { @ = count(); } tick-1s { n++; } END { @n = sum(n); }")
+            self.addCleanup(tracer.kill)
+            self.assertIn("stands still", tracer.stderr.readline())
+            time.sleep(0.2)
+            vm.wait_for(vm.runs, "running guest")
+            vm.qmp("stop")
+            before = vm.rounds()
+            time.sleep(2.5)
+            stopped = vm.rounds() == before
+            tracer.send_signal(signal.SIGINT)
+            _, err = tracer.communicate(timeout=60)
+            self.assertEqual((tracer.returncode, err), (0, ""))
+            if stopped:
+                break
+            vm.qmp("cont")  # it was said in the moment that the guest stood still: that went by
+        self.assertTrue(stopped)
+        self.assertFalse(vm.runs())
+        self.assertEqual(vm.rounds(), before)
+        vm.qmp("cont")
+        self.check_runs_on(vm)
+        self.assertEqual(counts_of(self.trace(vm, TWO)), {("probed_push", "entry"): 2 * CALLS,
+                                                          ("probed_frame", "return"): 2 * CALLS})
+
+    def test_vmm_ends(self):
+        vm = self.vm().ready()
+        tracer = vm.start(LOAD)
+        self.addCleanup(tracer.kill)
+        self.assertIn("stands still", tracer.stderr.readline())
+        vm.process.kill()
+        out, err = tracer.communicate(timeout=60)
+        self.assertEqual(tracer.returncode, 1)
+        self.assertRegex(err, r"^dtrace: guest \S+ has ended, or can't be reached any more\n$")
+        self.assertRegex(out, r"^\s*\d*\s*$")
+
+    def test_another_client(self):
+        """It is not disturbed, and when it leaves, ours is not who keeps the guest stopped."""
+        vm = self.vm().ready()
+        other = socket.socket(socket.AF_UNIX)
+        other.connect(vm.stub)
+        self.refused(vm, r"does not answer: another debugger is connected to it")
+        other.sendall(b"$D#44")
+        self.assertEqual(other.recv(16)[:1], b"+")
+        other.close()
+        self.check_runs_on(vm)
+        self.assertEqual(counts_of(self.trace(vm, TWO)), {("probed_push", "entry"): 2 * CALLS,
+                                                          ("probed_frame", "return"): 2 * CALLS})
+
+    def test_who_is_no_stub(self):
+        vm = self.vm(kernel=None)
+        self.refused(vm, r"no gdb stub listens at \S+/none: QEMU has one with -gdb", vm.path("none"))
+        self.refused(vm, r"no gdb stub listens at 127\.0\.0\.1:1:", "127.0.0.1:1")
+        self.refused(vm, r"a gdb stub is gdb:HOST:PORT", "1234")
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def serve():
+            conn, _ = listener.accept()
+            conn.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            conn.close()
+        threading.Thread(target=serve, daemon=True).start()
+        self.refused(vm, r"is no gdb stub", "127.0.0.1:%d" % listener.getsockname()[1])
+
+    def test_no_kernel(self):
+        """Firmware in 16 bits: no kernel, none of 64 bits at any rate."""
+        vm = self.vm(kernel=None)
+        self.refused(vm, r"has a guest that runs no 64-bit kernel, or none yet")
+        self.assertTrue(vm.runs())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which breakpoints are in. Hardware ones first: they change no memory, and TCG has as many of them as one
+ * likes. Where a stub has too few, software ones do if it makes them without writing into the guest, which is
+ * looked at before the guest runs on: a kernel that finds an int3 where it patches its own text stops.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/backend/gdb/internal.h"
+
+static int by_gva(const void *a, const void *b)
+{
+	const struct vp_gdb_planted *x = a, *y = b;
+
+	return (x->gva > y->gva) - (x->gva < y->gva);
+}
+
+struct vp_gdb_planted *vp_gdb_planted_at(struct vp_gdb *gdb, uint64_t gva)
+{
+	const struct vp_gdb_planted key = { .gva = gva };
+
+	return gdb->nplanted ? bsearch(&key, gdb->planted, gdb->nplanted, sizeof(key), by_gva) : NULL;
+}
+
+static struct ot_err *check_text(struct vp_gdb *gdb, const struct vp_site *site, size_t nhardware)
+{
+	uint8_t bytes[sizeof(site->bytes)];
+	uint64_t gpa = site->host - (uint64_t)(uintptr_t)gdb->service.mem;
+
+	OT_TRY(vp_gdb_read(&gdb->stub, true, gpa, bytes, site->length));
+	if (!memcmp(bytes, site->bytes, site->length))
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_LIMIT,
+	    "the gdb stub at %s has %zu breakpoints that leave the guest's memory as it is, and "
+	    "more places are to be watched",
+	    gdb->stub.name, nhardware);
+}
+
+static struct ot_err *put_in(struct vp_gdb *gdb, struct vp_gdb_planted *p, size_t nhardware)
+{
+	p->kind = VP_GDB_HARDWARE;
+	struct ot_err *err = vp_gdb_break(&gdb->stub, p->kind, p->gva, true);
+	if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED)
+		return err;
+	ot_err_destroy(err);
+	p->kind = VP_GDB_SOFTWARE;
+	OT_TRY(vp_gdb_break(&gdb->stub, p->kind, p->gva, true));
+	err = check_text(gdb, p->site, nhardware);
+	if (err)
+		ot_err_destroy(vp_gdb_break(&gdb->stub, p->kind, p->gva, false));
+	return err;
+}
+
+/* The new ones go in before the old ones go: whatever fails, what was in force still is. */
+static struct ot_err *put_all(struct vp_gdb *gdb, struct vp_gdb_planted *list, size_t n)
+{
+	size_t nhardware = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct vp_gdb_planted *old = vp_gdb_planted_at(gdb, list[i].gva);
+		struct ot_err *err = NULL;
+		if (old)
+			list[i].kind = old->kind;
+		else
+			err = put_in(gdb, &list[i], nhardware);
+		nhardware += !err && list[i].kind == VP_GDB_HARDWARE;
+		if (!err)
+			continue;
+		while (i--)
+			if (!vp_gdb_planted_at(gdb, list[i].gva))
+				ot_err_destroy(vp_gdb_break(&gdb->stub, list[i].kind, list[i].gva, false));
+		return err;
+	}
+	return NULL;
+}
+
+static void take_out_others(struct vp_gdb *gdb, const struct vp_gdb_planted *list, size_t n)
+{
+	for (size_t i = 0; i < gdb->nplanted; i++) {
+		const struct vp_gdb_planted *p = &gdb->planted[i];
+		/* one that the stub won't take out stops the guest for nothing from now on; no more can be
+		 * done */
+		if (!n || !bsearch(p, list, n, sizeof(*p), by_gva))
+			ot_err_destroy(vp_gdb_break(&gdb->stub, p->kind, p->gva, false));
+	}
+}
+
+struct ot_err *vp_gdb_plant(struct vp_gdb *gdb, const struct vp_plan *plan)
+{
+	size_t n = plan ? plan->nsites : 0;
+	struct vp_gdb_planted *list = calloc(n + 1, sizeof(*list));
+
+	if (!list)
+		return ot_err_nomem();
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct vp_gdb_planted){ .gva = plan->sites[i].gva, .site = &plan->sites[i] };
+	qsort(list, n, sizeof(*list), by_gva);
+	struct ot_err *err = put_all(gdb, list, n);
+	if (err) {
+		free(list);
+		return err;
+	}
+	take_out_others(gdb, list, n);
+	free(gdb->planted);
+	gdb->planted = list;
+	gdb->nplanted = n;
+	return NULL;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where a gdb stub listens. */
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/gdb/packet.h"
+
+static void cleanup_addresses(struct addrinfo **list)
+{
+	if (*list)
+		freeaddrinfo(*list);
+}
+
+static struct ot_err *refused(const char *where, int err)
+{
+	if (err == ECONNREFUSED || err == ENOENT)
+		return ot_err_new(
+		    OT_ERR_NOT_FOUND,
+		    "no gdb stub listens at %s: QEMU has one with -gdb tcp:HOST:PORT, or by its "
+		    "monitor's `gdbserver`",
+		    where);
+	return ot_err_os(err, "connecting to the gdb stub at %s", where);
+}
+
+static struct ot_err *connect_unix(const char *path, int *ret_fd)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	ot_auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
+	memcpy(addr.sun_path, path, strlen(path));
+	if (fd < 0)
+		return ot_err_os(errno, "socket");
+	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return refused(path, errno);
+	*ret_fd = ot_move_fd(fd);
+	return NULL;
+}
+
+/* "HOST:PORT" and "[ADDRESS]:PORT" into their parts. */
+static bool split(const char *where, char host[256], const char **ret_port)
+{
+	const char *colon = strrchr(where, ':');
+	size_t len = colon ? (size_t)(colon - where) : 0;
+
+	if (len >= 2 && where[0] == '[' && where[len - 1] == ']') {
+		where++;
+		len -= 2;
+	}
+	if (!colon || !colon[1] || len >= 256)
+		return false;
+	memcpy(host, where, len);
+	host[len] = '\0';
+	*ret_port = colon + 1;
+	return true;
+}
+
+/* Requests are one small packet each, and wait for the answer: nothing may be held back. */
+static struct ot_err *connect_any(const char *where, const struct addrinfo *list, int *ret_fd)
+{
+	int one = 1, err = ECONNREFUSED;
+
+	for (const struct addrinfo *a = list; a; a = a->ai_next) {
+		ot_auto_close int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+		if (fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
+			err = errno;
+			continue;
+		}
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
+		*ret_fd = ot_move_fd(fd);
+		return NULL;
+	}
+	return refused(where, err);
+}
+
+struct ot_err *vp_gdb_connect(const char *where, int *ret_fd)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	ot_auto(cleanup_addresses) struct addrinfo *list = NULL;
+	char host[256];
+	const char *port;
+
+	if (where[0] == '/')
+		return connect_unix(where, ret_fd);
+	if (!split(where, host, &port))
+		return ot_err_new(OT_ERR_SYNTAX, "\"gdb:%s\": a gdb stub is gdb:HOST:PORT or gdb:/PATH",
+				  where);
+	int err = getaddrinfo(host[0] ? host : NULL, port, &hints, &list);
+	if (err)
+		return ot_err_new(OT_ERR_NOT_FOUND, "gdb:%s: %s", where, gai_strerror(err));
+	return connect_any(where, list, ret_fd);
+}

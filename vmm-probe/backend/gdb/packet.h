@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Packets of the remote serial protocol: `$data#checksum`, acknowledged by + or -. What comes in is hostile:
+ * lengths, checksums, run lengths and escapes are checked, and a packet is a text of bounded size or an
+ * error. GDB's manual, appendix "GDB Remote Serial Protocol".
+ *
+ * One thread at a time uses a connection.
+ */
+#ifndef VP_BACKEND_GDB_PACKET_H
+#define VP_BACKEND_GDB_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define VP_GDB_PACKET_MAX  16384 /* data of a packet that comes */
+#define VP_GDB_REQUEST_MAX 1024  /* data of one that goes */
+#define VP_GDB_INTERRUPT   0x03  /* a byte outside of packets: stop the target */
+
+struct vp_gdb_packet {
+	size_t len;
+	char data[VP_GDB_PACKET_MAX + 1]; /* decoded; a NUL behind it, and maybe in it */
+};
+
+struct vp_gdb_conn {
+	int fd; /* -1: none */
+	bool no_ack;
+	bool acked;       /* the last packet that went; with no_ack, not known */
+	unsigned repeats; /* of the packet at hand, that went or that came */
+	size_t garbage;   /* bytes outside of packets, since the last packet */
+	size_t have;
+	char in[2 * VP_GDB_PACKET_MAX]; /* what came and was not taken */
+	size_t sent_len;
+	char sent[VP_GDB_REQUEST_MAX + 5]; /* the last packet, whole; and a NUL */
+};
+
+/** "HOST:PORT", "[ADDRESS]:PORT" or the path of a UNIX socket. NOT_FOUND: nobody listens there. */
+OT_MUST_CHECK struct ot_err *vp_gdb_connect(const char *where, int *ret_fd);
+
+/** Take over @p fd. */
+void vp_gdb_conn_init(struct vp_gdb_conn *conn, int fd);
+void vp_gdb_conn_deinit(struct vp_gdb_conn *conn);
+
+/** Send a packet: text without $, #, } and *. GUEST_GONE: the connection is closed. */
+OT_MUST_CHECK struct ot_err *vp_gdb_send(struct vp_gdb_conn *conn, const char *data);
+OT_MUST_CHECK struct ot_err *vp_gdb_interrupt(struct vp_gdb_conn *conn);
+
+/** Read what has come, without waiting. GUEST_GONE: the connection is closed. */
+OT_MUST_CHECK struct ot_err *vp_gdb_fill(struct vp_gdb_conn *conn);
+
+/** The next packet of what has come. *ret_any false: there is no whole one. BAD_DATA: one that is too long,
+ * or wrong three times. */
+OT_MUST_CHECK struct ot_err *vp_gdb_take(struct vp_gdb_conn *conn, struct vp_gdb_packet *ret, bool *ret_any);
+
+/** The next packet, waited for. BUSY: none came within @p timeout_ms. */
+OT_MUST_CHECK struct ot_err *vp_gdb_receive(struct vp_gdb_conn *conn, int timeout_ms,
+					    struct vp_gdb_packet *ret);
+
+/* --- hexadecimal text -------------------------------------------------------------------------------- */
+
+/** The value of a digit, or -1. */
+int vp_gdb_digit(char c);
+/** Exactly @p n bytes from 2 * @p n digits; false: others than digits. */
+bool vp_gdb_bytes(const char *hex, size_t n, void *dst);
+
+#endif

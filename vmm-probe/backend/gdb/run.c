@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stub's thread: lets the target run, takes its stops, and does in between what others ask for. A running
+ * target answers nothing, so for a question it is stopped; it runs on when no other has come for a while,
+ * as questions come in swarms.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vmm-probe/backend/gdb/internal.h"
+
+#define LINGER_NS 3000000ull
+
+uint64_t vp_gdb_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+void vp_gdb_wake(struct vp_gdb *gdb)
+{
+	(void)eventfd_write(gdb->wake_fd, 1);
+}
+
+/* --- calls
+ * -------------------------------------------------------------------------------------------------- */
+
+static struct ot_err *too_late(void)
+{
+	return ot_err_new(OT_ERR_GUEST_GONE, "the guest can't be reached through its gdb stub any more");
+}
+
+struct ot_err *vp_gdb_call(struct vp_gdb *gdb, struct ot_err *(*fn)(struct vp_gdb *gdb, void *arg), void *arg)
+{
+	struct vp_gdb_call call = { .fn = fn, .arg = arg };
+
+	if (!gdb->started) /* it is being opened: there is one thread */
+		return fn(gdb, arg);
+	pthread_mutex_lock(&gdb->lock);
+	if (gdb->dead) {
+		pthread_mutex_unlock(&gdb->lock);
+		return too_late();
+	}
+	*gdb->last = &call;
+	gdb->last = &call.next;
+	vp_gdb_wake(gdb);
+	while (!call.done)
+		pthread_cond_wait(&gdb->done, &gdb->lock);
+	pthread_mutex_unlock(&gdb->lock);
+	return call.err;
+}
+
+static struct vp_gdb_call *next_call(struct vp_gdb *gdb)
+{
+	struct vp_gdb_call *call;
+
+	pthread_mutex_lock(&gdb->lock);
+	call = gdb->calls;
+	if (call)
+		gdb->calls = call->next;
+	if (!gdb->calls)
+		gdb->last = &gdb->calls;
+	pthread_mutex_unlock(&gdb->lock);
+	return call;
+}
+
+static void finish_call(struct vp_gdb *gdb, struct vp_gdb_call *call, struct ot_err *err)
+{
+	pthread_mutex_lock(&gdb->lock);
+	call->err = err;
+	call->done = true;
+	pthread_cond_broadcast(&gdb->done);
+	pthread_mutex_unlock(&gdb->lock);
+}
+
+/* An error that concerns the connection ends everything; the others are the caller's. */
+static bool is_broken(const struct ot_err *err)
+{
+	enum ot_err_code code = err ? ot_err_code(err) : 0;
+
+	return code == OT_ERR_GUEST_GONE || code == OT_ERR_BUSY || code == OT_ERR_BAD_DATA;
+}
+
+static void do_calls(struct vp_gdb *gdb)
+{
+	for (struct vp_gdb_call *call = next_call(gdb); call; call = next_call(gdb)) {
+		struct ot_err *err = gdb->broken ? too_late() : call->fn(gdb, call->arg);
+		if (is_broken(err) && !gdb->broken)
+			gdb->broken = ot_err_new(ot_err_code(err), "%s", ot_err_message(err));
+		finish_call(gdb, call, err);
+		gdb->linger_ns = vp_gdb_now() + LINGER_NS;
+	}
+}
+
+static bool has_calls(struct vp_gdb *gdb)
+{
+	pthread_mutex_lock(&gdb->lock);
+	bool any = gdb->calls != NULL;
+	pthread_mutex_unlock(&gdb->lock);
+	return any;
+}
+
+static bool is_closing(struct vp_gdb *gdb)
+{
+	pthread_mutex_lock(&gdb->lock);
+	bool closing = gdb->closing;
+	pthread_mutex_unlock(&gdb->lock);
+	return closing;
+}
+
+static bool wants_samples(const struct vp_gdb *gdb)
+{
+	for (uint32_t i = 0; i < gdb->stub.nthreads; i++)
+		if (__atomic_load_n(&gdb->sample_wanted[i], __ATOMIC_ACQUIRE))
+			return true;
+	return false;
+}
+
+/* --- stops
+ * ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * A stop that we asked for may come after one that came by itself, or not at all then; so the next one of its
+ * kind is taken for it. One that nobody here asked for is somebody else's (a monitor's `stop`): the
+ * guest is not ours to let run then, until it does.
+ */
+static struct ot_err *on_stop(struct vp_gdb *gdb, const struct vp_gdb_stop *stop)
+{
+	/* one that did not take our vCont;c was running already: that stopped it */
+	bool unheard = !gdb->stub.conn.no_ack && !gdb->stub.conn.acked;
+	bool asked = gdb->interrupted || unheard;
+
+	gdb->running = gdb->left_stopped = false;
+	if (stop->signal == VP_GDB_SIGTRAP)
+		return vp_gdb_hit(gdb, stop->vcpu);
+	gdb->interrupted = false;
+	if (stop->signal == VP_GDB_SIGABRT && !gdb->parted)
+		vp_engine_guest_ended(gdb->engine, VP_GUEST_FAILED);
+	gdb->left_stopped = stop->signal != VP_GDB_SIGINT || !asked;
+	return NULL;
+}
+
+static struct ot_err *take_stops(struct vp_gdb *gdb)
+{
+	bool any = true, is;
+	struct vp_gdb_stop stop;
+
+	OT_TRY(vp_gdb_fill(&gdb->stub.conn));
+	while (any) {
+		OT_TRY(vp_gdb_take(&gdb->stub.conn, &gdb->stub.reply, &any));
+		if (!any)
+			break;
+		OT_TRY(vp_gdb_parse_stop(&gdb->stub, &gdb->stub.reply, &is, &stop));
+		if (is)
+			return on_stop(gdb, &stop);
+	}
+	return NULL;
+}
+
+static struct ot_err *interrupt(struct vp_gdb *gdb)
+{
+	struct vp_gdb_stop stop;
+
+	OT_TRY(vp_gdb_interrupt(&gdb->stub.conn));
+	gdb->interrupted = true;
+	OT_TRY(vp_gdb_wait_stop(&gdb->stub, &stop));
+	return on_stop(gdb, &stop);
+}
+
+static struct ot_err *resume(struct vp_gdb *gdb)
+{
+	vp_gdb_forget(gdb);
+	OT_TRY(vp_gdb_continue(&gdb->stub));
+	gdb->running = true;
+	return NULL;
+}
+
+/* --- the thread
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Until somebody wants something, a stop comes, or the time is over (-1: never). */
+static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
+{
+	struct pollfd fds[2] = { { .fd = gdb->stub.conn.fd, .events = POLLIN },
+				 { .fd = gdb->wake_fd, .events = POLLIN } };
+	uint64_t now = vp_gdb_now(), left = until_ns > now ? until_ns - now : 0;
+	struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
+			       .tv_nsec = (long)(left % 1000000000u) };
+	eventfd_t times;
+
+	if (ppoll(fds, 2, until_ns == ~0ull ? NULL : &ts, NULL) > 0 && fds[1].revents)
+		(void)eventfd_read(gdb->wake_fd, &times);
+}
+
+static struct ot_err *while_running(struct vp_gdb *gdb)
+{
+	if (has_calls(gdb) || wants_samples(gdb) || is_closing(gdb))
+		return interrupt(gdb);
+	sleep_until(gdb, ~0ull);
+	return take_stops(gdb);
+}
+
+/* Somebody else stopped the target, and may have let it run again since: nobody tells us. An interrupt is
+ * nothing to a target that is stopped, and stops one that runs, which says so. */
+static struct ot_err *while_left_stopped(struct vp_gdb *gdb)
+{
+	if (!has_calls(gdb) && !wants_samples(gdb)) {
+		sleep_until(gdb, ~0ull);
+		return take_stops(gdb);
+	}
+	uint32_t stops = gdb->stub.stops;
+	OT_TRY(vp_gdb_interrupt(&gdb->stub.conn));
+	do_calls(gdb);
+	OT_TRY(vp_gdb_samples(gdb));
+	if (gdb->stub.stops != stops)
+		gdb->left_stopped = false;
+	return NULL;
+}
+
+static struct ot_err *while_stopped(struct vp_gdb *gdb)
+{
+	do_calls(gdb);
+	if (gdb->broken)
+		return NULL;
+	OT_TRY(vp_gdb_samples(gdb));
+	if (is_closing(gdb))
+		return NULL;
+	if (gdb->linger_ns > vp_gdb_now()) {
+		sleep_until(gdb, gdb->linger_ns);
+		return NULL;
+	}
+	return resume(gdb);
+}
+
+static struct ot_err *turn(struct vp_gdb *gdb)
+{
+	if (gdb->running)
+		return while_running(gdb);
+	return gdb->left_stopped ? while_left_stopped(gdb) : while_stopped(gdb);
+}
+
+/* Nothing can be asked any more. Sessions are told, and whoever waits. */
+static void die(struct vp_gdb *gdb)
+{
+	if (gdb->broken && !gdb->parted)
+		vp_engine_guest_ended(gdb->engine, VP_GUEST_UNREACHABLE);
+	/* from here on the engine may go */
+	pthread_mutex_lock(&gdb->lock);
+	gdb->dead = true;
+	pthread_mutex_unlock(&gdb->lock);
+	do_calls(gdb);
+}
+
+static void *run(void *arg)
+{
+	struct vp_gdb *gdb = arg;
+
+	pthread_mutex_lock(&gdb->lock);
+	pthread_mutex_unlock(&gdb->lock);
+	while (!gdb->broken && !(is_closing(gdb) && !gdb->running)) {
+		struct ot_err *err = turn(gdb);
+		if (err && !gdb->broken)
+			gdb->broken = err;
+		else
+			ot_err_destroy(err);
+	}
+	die(gdb);
+	return NULL;
+}
+
+struct ot_err *vp_gdb_run(struct vp_gdb *gdb)
+{
+	sigset_t all, old;
+
+	gdb->linger_ns = vp_gdb_now() + LINGER_NS;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_mutex_lock(&gdb->lock); /* the thread waits for it, and then knows who it is */
+	int err = pthread_create(&gdb->thread, NULL, run, gdb);
+	gdb->started = !err;
+	pthread_mutex_unlock(&gdb->lock);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err ? ot_err_os(err, "starting the thread for the gdb stub") : NULL;
+}
+
+void vp_gdb_stop_running(struct vp_gdb *gdb)
+{
+	if (!gdb->started)
+		return;
+	pthread_mutex_lock(&gdb->lock);
+	gdb->closing = true;
+	pthread_mutex_unlock(&gdb->lock);
+	vp_gdb_wake(gdb);
+	pthread_join(gdb->thread, NULL);
+	gdb->started = false;
+}
