@@ -100,10 +100,32 @@ OT_MUST_CHECK struct ot_err *cli_agg_sort(const struct cli_agg *agg, const struc
 OT_MUST_CHECK struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const uint32_t *ids,
 					unsigned nids, const struct dif_format *fmt);
 
-/** Every aggregation of both as one table: key, outside, inside, and how much more there is inside. Of
- * histograms one below the other. */
+/** An entry's keys in a row, as the default table has them. */
+void cli_agg_print_keys(struct cli_printer *p, struct cli_agg_entry *e);
+
+/* A key that one of two views of a program has, or both; 0 where it has not. */
+struct cli_agg_pair {
+	uint32_t id; /* of the aggregation */
+	size_t row;  /* from 0, in its order */
+	struct cli_agg_entry *key;
+	struct cli_aggval outside, inside;
+};
+
+/** Call @p each for every key of every aggregation. */
+OT_MUST_CHECK struct ot_err *cli_aggs_each_pair(struct cli_printer *p, struct cli_aggs *outside,
+						struct cli_aggs *inside,
+						void (*each)(void *arg, const struct cli_agg_pair *pair),
+						void *arg);
+
+/* --- two views side by side (print_comparison.c) ------------------------------------------ */
+
+/** Every aggregation of both as one table: key, outside, inside, and how much more there is inside;
+ * histograms in columns. */
 OT_MUST_CHECK struct ot_err *cli_print_comparison(struct cli_printer *p, struct cli_aggs *outside,
 						  struct cli_aggs *inside);
+/** The same as a JSON array. Names of the aggregations are @p prog's. */
+OT_MUST_CHECK struct ot_err *cli_json_comparison(struct cli_printer *p, const struct dif_program *prog,
+						 struct cli_aggs *outside, struct cli_aggs *inside);
 
 /** What no printa() has printed, at the end of a session. */
 OT_MUST_CHECK struct ot_err *cli_print_aggregations(struct cli_printer *p, struct cli_aggs *aggs);

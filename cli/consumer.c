@@ -376,6 +376,8 @@ struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 struct ot_err *cli_consumer_finish(struct cli_consumer *c)
 {
 	OT_TRY(print_held(c, NULL));
+	if (c->json)
+		return NULL;
 	return c->compare ? cli_print_comparison(&c->printer, &c->aggs, &c->inside)
 			  : cli_print_aggregations(&c->printer, &c->aggs);
 }

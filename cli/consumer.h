@@ -15,6 +15,7 @@ struct cli_consumer {
 	struct cli_aggs aggs;
 	bool compare;            /* set before any data comes: aggregations are kept apart by view */
 	struct cli_aggs inside;  /* … what the guest's agent saw */
+	bool json;               /* … and they are not printed at the end: trace.c does that */
 	struct ot_arena formats; /* parsed ones, and the map's values */
 	struct ot_map by_action; /* action → its parsed format */
 	bool heading_printed;

@@ -313,51 +313,12 @@ static struct ot_err *print_joined(struct cli_printer *p, struct cli_aggs *aggs,
 	return err;
 }
 
-/* --- two views side by side ---------------------------------------------------------------- */
+/* --- two views of one program ---------------------------------------------------------------- */
 
-#define COLUMN 16
-
-static void print_compared(struct join *j, const struct row *row)
-{
-	struct table plain = { .p = j->p };
-	struct cli_aggval vals[2] = { cell_value(j, row, 0), cell_value(j, row, 1) };
-	int64_t outside = cli_aggval_number(&vals[0]), inside = cli_aggval_number(&vals[1]);
-
-	print_keys(&plain, row->key);
-	for (unsigned i = 0; i < 2; i++) {
-		if (cli_aggval_is_histogram(vals[i].kind))
-			fprintf(j->p->fp, "\n%s", i ? "inside" : "outside");
-		print_value(&plain, &vals[i]);
-	}
-	if (!cli_aggval_is_histogram(vals[0].kind))
-		fprintf(j->p->fp, " %+*lld", COLUMN, (long long)((uint64_t)inside - (uint64_t)outside));
-	putc('\n', j->p->fp);
-}
-
-/* The keys' columns are as wide as what stands in them: headings end where values do. */
-static void print_comparison_heading(struct join *j)
-{
-	struct table plain = { .p = j->p };
-	struct cli_aggval val = cell_value(j, j->rows[0], 0);
-	char *text = NULL;
-	size_t width = 0;
-	FILE *fp = j->p->fp;
-
-	if (cli_aggval_is_histogram(val.kind))
-		return;
-	j->p->fp = open_memstream(&text, &width);
-	if (j->p->fp) {
-		print_keys(&plain, j->rows[0]->key);
-		fclose(j->p->fp);
-	}
-	j->p->fp = fp;
-	free(text);
-	fprintf(fp, "%*s %*s %*s %*s\n", (int)width, "", COLUMN, "outside", COLUMN, "inside", COLUMN,
-		"difference");
-}
-
-/* Both as two aggregations of one program, which print_joined() knows how to bring together. */
-static struct ot_err *compare_one(struct cli_printer *p, struct cli_agg *outside, struct cli_agg *inside)
+/* Both as two aggregations of one program, which join_all() knows how to bring together. */
+static struct ot_err *each_pair(struct cli_printer *p, uint32_t id, struct cli_agg *outside,
+				struct cli_agg *inside,
+				void (*each)(void *arg, const struct cli_agg_pair *pair), void *arg)
 {
 	static const uint32_t ids[] = { 1, 2 };
 	struct cli_agg vars[] = { *outside, *inside };
@@ -367,22 +328,32 @@ static struct ot_err *compare_one(struct cli_printer *p, struct cli_agg *outside
 	ot_arena_init(&j.arena);
 	struct ot_err *err = join_all(&j);
 
-	if (!err && j.nrows) {
+	if (!err && j.nrows)
 		qsort_r(j.rows, j.nrows, sizeof(*j.rows), compare_rows, &j);
-		print_comparison_heading(&j);
-		for (size_t i = 0; i < j.nrows && !ferror(p->fp); i++)
-			print_compared(&j, j.rows[i]);
+	for (size_t i = 0; !err && i < j.nrows && !ferror(p->fp); i++) {
+		const struct cli_agg_pair pair = { id, i, j.rows[i]->key, cell_value(&j, j.rows[i], 0),
+						   cell_value(&j, j.rows[i], 1) };
+
+		each(arg, &pair);
 	}
 	free(j.rows);
 	ot_arena_deinit(&j.arena);
 	return err;
 }
 
-struct ot_err *cli_print_comparison(struct cli_printer *p, struct cli_aggs *outside, struct cli_aggs *inside)
+struct ot_err *cli_aggs_each_pair(struct cli_printer *p, struct cli_aggs *outside, struct cli_aggs *inside,
+				  void (*each)(void *arg, const struct cli_agg_pair *pair), void *arg)
 {
 	for (uint32_t i = 0; i < outside->nvars && i < inside->nvars; i++)
-		OT_TRY(compare_one(p, &outside->vars[i], &inside->vars[i]));
+		OT_TRY(each_pair(p, i + 1, &outside->vars[i], &inside->vars[i], each, arg));
 	return NULL;
+}
+
+void cli_agg_print_keys(struct cli_printer *p, struct cli_agg_entry *e)
+{
+	struct table plain = { .p = p };
+
+	print_keys(&plain, e);
 }
 
 /* Not by the name: what another clause adds under a new key is still to be shown at the end. Empty

@@ -21,6 +21,7 @@
 #include "cli/messages.h"
 #include "cli/process.h"
 #include "cli/trace.h"
+#include "cli/window.h"
 
 /* How long a guest that was just booted may take until its kernel can be read. */
 #define BOOT_SECONDS 120
@@ -32,6 +33,7 @@ struct run {
 	struct cli_compilation comp;
 	struct cli_processes procs;
 	struct cli_consumer consumer;
+	struct cli_window window; /* of a comparison */
 	FILE *out;
 	int signal_fd, wake_fd;
 	unsigned interrupts;
@@ -250,6 +252,7 @@ static int enable(struct run *r)
 	if (err)
 		return cli_fail(err, NULL);
 	r->consumer.compare = r->inv->compare;
+	r->consumer.json = r->inv->json;
 	r->consumer.printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
 	if (r->procs.count)
 		r->consumer.printer.target_pid = (uint64_t)r->procs.items[0].pid;
@@ -261,6 +264,8 @@ static int enable(struct run *r)
 	err = watch_signals(r);
 	if (!err)
 		err = vp_session_enable(r->session, &r->comp.prog, &sink);
+	if (!err && r->inv->compare)
+		err = cli_window_begin(&r->window, r->session);
 	if (!err)
 		err = vp_session_start(r->session);
 	cli_progress(NULL, NULL);
@@ -301,18 +306,22 @@ static struct ot_err *trace_loop(struct run *r, enum vp_session_state *state)
 	return NULL;
 }
 
-/* Stop, print the rest. Impatient users get neither. */
-/* How well times of the two views can be compared. */
-static void print_clock(struct run *r)
+/* What a comparison says besides: of machines, all of it. */
+static struct ot_err *print_views(struct run *r)
 {
-	uint64_t bound = vp_session_agent_bound(r->session);
+	struct cli_consumer *c = &r->consumer;
 
-	if (bound)
-		fprintf(r->out, "\ntimes inside are exact to %llu ns\n", (unsigned long long)bound);
-	else
-		fputs("\nnothing was timed inside\n", r->out);
+	if (!c->json)
+		return cli_window_print(&r->window, r->session, r->out);
+	fputs("{\"aggregations\": ", r->out);
+	OT_TRY(cli_json_comparison(&c->printer, &r->comp.prog, &c->aggs, &c->inside));
+	fputs(", \"guests\": ", r->out);
+	OT_TRY(cli_window_json(&r->window, r->session, r->out));
+	fputs("}\n", r->out);
+	return NULL;
 }
 
+/* Stop, print the rest. Impatient users get neither. */
 static struct ot_err *finish(struct run *r)
 {
 	struct ot_err *err;
@@ -333,7 +342,7 @@ static struct ot_err *finish(struct run *r)
 	if (r->interrupts < 2)
 		OT_TRY(cli_consumer_finish(&r->consumer));
 	if (r->inv->compare)
-		print_clock(r);
+		OT_TRY(print_views(r));
 	return cli_consumer_flush(&r->consumer);
 }
 
@@ -485,6 +494,7 @@ static int run_mode(struct run *r)
 	/* the session borrows the program: first the one, then the other */
 	vp_session_destroy(r->session);
 	r->session = NULL;
+	cli_window_deinit(&r->window);
 	cli_consumer_deinit(&r->consumer);
 	cli_compilation_deinit(&r->comp);
 	return status;

@@ -5,6 +5,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
@@ -114,7 +115,57 @@ class Hidden(CompareScenario):
         self.assert_unharmed()
 
 
+class Programs(CompareScenario):
+    def trace(self, program, *args):
+        # The first line is BEGIN's: all else is the comparison.
+        return Trace(self.outsight.binary,
+                     ["compare", *args, "-g", self.vm.name, "-q", "-n", 'BEGIN { printf("tracing\\n"); }', "-n", program],
+                     self.outsight.environment(self.vm)).wait_for("tracing")
+
+    def test_json(self):
+        self.vm.check("insmod /modules/outsight.ko")
+        mine = 'execname == "getppid_loop"'
+        trace = self.trace(f"syscall::getppid:entry /{mine}/ {{ @n[probefunc, pid > 0] = count(); @q[view] = quantize(100); }}"
+                           f"syscall::getppid:entry /{mine} && view == \"inside\"/ {{ @i = sum(3); }}", "--json")
+        self.vm.check("getppid_loop 2 1000")
+        trace.stop()
+        got = json.loads("\n".join(trace.lines[1:]))
+        self.assertEqual(got["aggregations"],
+                         [{"aggregation": "n", "keys": ["getppid", 1], "outside": 2000, "inside": 2000, "difference": 0},
+                          {"aggregation": "q", "keys": ["inside"], "outside": {}, "inside": {"64": 2000}},
+                          {"aggregation": "q", "keys": ["outside"], "outside": {"64": 2000}, "inside": {}},
+                          {"aggregation": "i", "keys": [], "outside": 0, "inside": 6000, "difference": 6000}])
+        guest, = got["guests"]
+        self.assertEqual(guest["guest"], self.vm.name)
+        self.assertGreater(guest["clock"]["bound_ns"], 0)
+        self.assertGreater(guest["clock"]["tsc"], 0)
+        # The mark was made in the window, by the clock that this process reads too.
+        self.assertTrue(0 <= time.monotonic_ns() - guest["clock"]["host_ns"] < 600 * 10**9, guest)
+        self.assertIsNone(guest["stolen_ns"])  # TCG tells a guest nothing of it
+        self.assertTrue(0 <= guest["vmm_waited_ns"] and 0 < guest["window_ns"] < 600 * 10**9, guest)
+
+    def test_columns(self):
+        self.vm.check("insmod /modules/outsight.ko")
+        trace = self.trace('syscall::getppid:entry /execname == "getppid_loop"/ { @ = quantize(100); }')
+        self.vm.check("getppid_loop 2 500")
+        trace.stop()
+        self.assertRegex(trace.out, r"(?m)^ +value +-+ outside -+ count +-+ inside -+ count$")
+        self.assertRegex(trace.out, r"(?m)^ +64 \|@{20} 1000 +\|@{20} 1000 +$")
+        self.assertRegex(trace.out, r"(?m)^times inside are exact to [1-9]\d* ns$")
+        self.assertRegex(trace.out, r"(?m)^clocks: the guest's counter stood at [1-9]\d* when the host's clock stood at \d+\.\d{9} s$")
+        self.assertIn("stolen, as the guest counts it: nothing, as its hypervisor does not tell it", trace.lines)
+        self.assertRegex(trace.out, r"(?m)^stolen, as the host counts it: threads of the VMM waited \d+\.\d{3} ms for a CPU")
+
+
 class Refused(CompareScenario):
+    def test_usage(self):
+        """What a list has no use for, and two lists at once."""
+        for args in (["--tasks", "--modules"], ["--tasks", "-n", "BEGIN"], ["--modules", "-g", "another"], ["--tasks", "-l"],
+                     ["--tasks", "word"], ["--tasks", "--plan"], ["--tasks", "-o", "/dev/null"]):
+            status, out, err = self.compare(*args)
+            self.assertEqual((status, out), (2, ""), args)
+            self.assertIn("Usage: outsight compare", err, args)
+
     def test_without_the_module(self):
         for args in (["--tasks"], ["--modules", "--json"]):
             status, out, err = self.compare(*args)

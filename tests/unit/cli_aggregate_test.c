@@ -73,7 +73,7 @@ static void add_words(struct fixture *f, unsigned which, const char *s, int n, c
 
 static void add(struct fixture *f, unsigned which, const char *s, int n, uint64_t value)
 {
-	uint64_t words[4];
+	uint64_t words[160]; /* a histogram's are most */
 
 	dif_agg_init(f->vars[which].kind, 0, words);
 	dif_agg_update(f->vars[which].kind, 0, words, value, 1);
@@ -231,6 +231,57 @@ static void test_comparison(void **state)
 	teardown(&outside);
 }
 
+/* Histograms in columns, on one scale: that of the one that has more. */
+static void test_comparison_of_histograms(void **state)
+{
+	struct fixture outside, inside;
+
+	(void)state;
+	setup(&outside, DIF_AGG_quantize, DIF_AGG_sum);
+	setup(&inside, DIF_AGG_quantize, DIF_AGG_sum);
+	for (int i = 0; i < 4; i++)
+		add(&outside, 0, "a", 1, i < 3 ? 4 : 16);
+	add(&inside, 0, "a", 1, 8);
+	add(&inside, 0, "a", 1, 16);
+	assert_null(cli_print_comparison(&outside.o.p, &outside.aggs, &inside.aggs));
+	output_is(
+	    &outside.o,
+	    NAME("a") "        1\n"
+		      "           value  ------ outside ----- count       ------ inside ------ count\n"
+		      "               2 |                     0          |                     0         \n"
+		      "               4 |@@@@@@@@@@@@@@@      3          |                     0         \n"
+		      "               8 |                     0          |@@@@@                1         \n"
+		      "              16 |@@@@@                1          |@@@@@                1         \n"
+		      "              32 |                     0          |                     0         "
+		      "\n\n");
+	assert_null(cli_json_comparison(&outside.o.p, &outside.prog, &outside.aggs, &inside.aggs));
+	output_is(&outside.o, "[\n  {\"aggregation\": \"a\", \"keys\": [\"a\", 1], "
+			      "\"outside\": {\"4\": 3, \"16\": 1}, \"inside\": {\"8\": 1, \"16\": 1}}\n]");
+	teardown(&inside);
+	teardown(&outside);
+}
+
+static void test_comparison_as_json(void **state)
+{
+	struct fixture outside, inside;
+
+	(void)state;
+	setup(&outside, DIF_AGG_count, DIF_AGG_sum);
+	setup(&inside, DIF_AGG_count, DIF_AGG_sum);
+	assert_null(cli_json_comparison(&outside.o.p, &outside.prog, &outside.aggs, &inside.aggs));
+	output_is(&outside.o, "[]");
+	add(&outside, 0, "q\"\n\xff\xc3\xa9", -7, 1);
+	add(&inside, 1, "12", 3, 5);
+	assert_null(cli_json_comparison(&outside.o.p, &outside.prog, &outside.aggs, &inside.aggs));
+	output_is(&outside.o,
+		  "[\n  {\"aggregation\": \"a\", \"keys\": [\"q\\\"\\u000a\\ufffd\xc3\xa9\", -7], "
+		  "\"outside\": 1, \"inside\": 0, \"difference\": -1},"
+		  "\n  {\"aggregation\": \"b\", \"keys\": [\"12\", 3], "
+		  "\"outside\": 0, \"inside\": 5, \"difference\": 5}\n]");
+	teardown(&inside);
+	teardown(&outside);
+}
+
 static void test_agghist(void **state)
 {
 	struct fixture f;
@@ -269,9 +320,14 @@ static void test_many_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merge_and_order), cmocka_unit_test(test_clear_normalize_trunc),
-		cmocka_unit_test(test_values),          cmocka_unit_test(test_printa),
-		cmocka_unit_test(test_agghist),         cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_merge_and_order),
+		cmocka_unit_test(test_clear_normalize_trunc),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_printa),
+		cmocka_unit_test(test_agghist),
+		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_comparison_of_histograms),
+		cmocka_unit_test(test_comparison_as_json),
 		cmocka_unit_test(test_many_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -447,6 +447,8 @@ static void clock_is_mapped(void **state)
 		reply = ef_switch(f);
 	}
 	assert_int_equal(reply.agent_bound_ns, 1001); /* told rounded up */
+	assert_int_equal(reply.agent_tsc, 5000000000ull);
+	assert_true(reply.agent_ns >= now);
 	struct ga_record rec = record(1);
 	rec.tsc = 5000000000ull - 3000000; /* 3 ms before the mark */
 	assert_true(emit(g, 0, &rec));

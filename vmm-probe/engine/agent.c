@@ -546,11 +546,11 @@ void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b)
 			old->sites[i].agent = VP_AGENT_CALL_NONE;
 }
 
-uint64_t vp_agent_bound(const struct vp_es *es)
+uint64_t vp_agent_bound(const struct vp_es *es, uint64_t *ret_tsc, uint64_t *ret_ns)
 {
 	const struct vp_agent *agent = es->engine->agent;
 
-	return agent && listens(es) ? vp_agent_clock_bound(agent) : 0;
+	return agent && listens(es) ? vp_agent_clock_bound(agent, ret_tsc, ret_ns) : 0;
 }
 
 bool vp_agent_gone(const struct vp_es *es)

@@ -79,8 +79,9 @@ struct vp_agent {
 /** The thread looks whether there is a new mark. */
 void vp_agent_clock_look(struct vp_agent *agent);
 
-/** By how much vp_agent_time() may be off at the last mark; 0: not known. Any thread. */
-uint64_t vp_agent_clock_bound(const struct vp_agent *agent);
+/** By how much vp_agent_time() may be off at the last mark, and that mark on both clocks; 0: not known, nothing
+ * is set. Any thread. */
+uint64_t vp_agent_clock_bound(const struct vp_agent *agent, uint64_t *ret_tsc, uint64_t *ret_ns);
 
 /** When it was that the guest's counter stood at @p tsc; @p now when that is not known. Any thread. */
 uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now);

@@ -108,11 +108,23 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 	}
 }
 
-uint64_t vp_agent_clock_bound(const struct vp_agent *agent)
+uint64_t vp_agent_clock_bound(const struct vp_agent *agent, uint64_t *ret_tsc, uint64_t *ret_ns)
 {
 	const struct vp_agent_clock *c = &agent->clock;
-	uint32_t seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
 
-	/* 0 is not known; the shortest mark takes longer than a nanosecond. */
-	return seq ? __atomic_load_n(&c->at[seq % 2].bound_ns, __ATOMIC_RELAXED) + 1 : 0;
+	for (;;) {
+		uint32_t seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
+		uint64_t tsc = __atomic_load_n(&c->at[seq % 2].tsc, __ATOMIC_ACQUIRE);
+		uint64_t ns = __atomic_load_n(&c->at[seq % 2].ns, __ATOMIC_ACQUIRE);
+		uint64_t bound = __atomic_load_n(&c->at[seq % 2].bound_ns, __ATOMIC_ACQUIRE);
+
+		if (!seq)
+			return 0;
+		if (__atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
+			continue; /* as above */
+		*ret_tsc = tsc;
+		*ret_ns = ns;
+		/* 0 is not known; the shortest mark takes longer than a nanosecond. */
+		return bound + 1;
+	}
 }

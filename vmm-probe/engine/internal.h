@@ -588,8 +588,9 @@ OT_MUST_CHECK struct ot_err *vp_agent_place_probes(const struct vp_engine *engin
 /** @p b, not linked in yet, brings another agent: what the session has of the one before is there now. */
 void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b);
 
-/** By how much a time that the agent's clock gives may be off, at the last mark; 0: not known. */
-uint64_t vp_agent_bound(const struct vp_es *es);
+/** By how much a time that the agent's clock gives may be off, at the last mark; 0: not known. With it, that
+ * mark on the guest's counter and on the host's clock, else unchanged. */
+uint64_t vp_agent_bound(const struct vp_es *es, uint64_t *ret_tsc, uint64_t *ret_ns);
 
 /** Has the agent that the session uses been unloaded? */
 bool vp_agent_gone(const struct vp_es *es);

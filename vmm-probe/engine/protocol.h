@@ -34,7 +34,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 7u
+#define VP_PROTOCOL_VERSION 8u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -316,6 +316,8 @@ struct vp_msg_switch_reply {
 	struct vp_patching patching; /* since the session was started */
 	struct vp_overload overload;
 	uint64_t agent_bound_ns; /* how far the time of an event inside may be off; 0: not known */
+	/* With that: one moment on both clocks, the last at which they were compared. */
+	uint64_t agent_tsc, agent_ns;
 };
 
 enum {

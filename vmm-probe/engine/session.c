@@ -385,7 +385,7 @@ struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;
 	reply.flags |= es->engine->replan ? VP_SWITCH_PAUSED : 0;
 	reply.flags |= vp_agent_gone(es) ? VP_SWITCH_AGENT_GONE : 0;
-	reply.agent_bound_ns = vp_agent_bound(es);
+	reply.agent_bound_ns = vp_agent_bound(es, &reply.agent_tsc, &reply.agent_ns);
 	reply.flags |= __atomic_load_n(&es->filled, __ATOMIC_ACQUIRE) ? VP_SWITCH_FILLED : 0;
 	reply.overload = es->overload;
 	es->overload = (struct vp_overload){ 0 };

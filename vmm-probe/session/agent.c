@@ -327,13 +327,3 @@ struct ot_err *vp_agents_look(struct vp_session *s)
 	}
 	return NULL;
 }
-
-uint64_t vp_session_agent_bound(const struct vp_session *s)
-{
-	uint64_t worst = 0;
-
-	for (uint32_t i = 1; i < s->nsources; i++)
-		if (s->sources[i].agent_bound_ns > worst)
-			worst = s->sources[i].agent_bound_ns;
-	return worst;
-}

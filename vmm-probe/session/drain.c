@@ -258,7 +258,8 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 		OT_TRY(vp_es_switch(s->host_es, &reply));
 	src->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
 	if (reply.agent_bound_ns)
-		src->agent_bound_ns = reply.agent_bound_ns;
+		src->agent_clock =
+		    (struct vp_clock_mark){ reply.agent_tsc, reply.agent_ns, reply.agent_bound_ns };
 	if (reply.flags & VP_SWITCH_FILLED)
 		s->exited = true; /* the fill policy ends a session as exit(0) does */
 	src->patching = reply.patching;

@@ -60,7 +60,7 @@ struct vp_source {
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
 	bool agent_gone;         /* the guest has unloaded its agent */
 	bool agent_moved;        /* … and loaded it again */
-	uint64_t agent_bound_ns; /* of its clock, as last told while it was known */
+	struct vp_clock_mark agent_clock; /* as last told while it was known */
 	uint64_t agent_missed;   /* hits that its kprobes had missed before the session */
 };
 

@@ -176,9 +176,32 @@ OT_MUST_CHECK struct ot_err *vp_session_flush(struct vp_session *s);
 /** Take sites out, drain, fire END, hand everything out. */
 OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
 
-/** By how much the time of an event inside a guest may be off, the worst of all guests; 0: nothing was seen
- * inside, or the clocks were not compared. */
-uint64_t vp_session_agent_bound(const struct vp_session *s);
+/* One moment on two clocks. */
+struct vp_clock_mark {
+	uint64_t tsc;      /* the guest's time-stamp counter */
+	uint64_t ns;       /* the clock that records carry */
+	uint64_t bound_ns; /* by how much they may be apart; 0: nothing is known */
+};
+
+/** The last moment at which a guest's clock was compared; times of events inside are off by no more. bound_ns
+ * 0: nothing was seen inside, or the clocks were not compared. */
+struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t guest);
+
+/* Time that vCPUs would have run and did not, since each began. */
+struct vp_stolen {
+	uint64_t at_ns;
+	uint32_t nvcpus;
+	/* By the guest's own account (what its /proc/stat calls steal); it has one only where the hypervisor
+	 * tells it. */
+	bool by_guest;
+	uint64_t vcpu_ns[VP_VCPUS_MAX];
+	/* By this host's: the threads of the VMM, all of them, waited for a CPU. */
+	bool by_host;
+	uint64_t host_ns;
+};
+
+/** What is known now of guest number @p guest; what is not is left out, that is no error. */
+OT_MUST_CHECK struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp_stolen *ret);
 
 /** NULL when guest number @p guest has an agent that can be used and, unless @p tracepoint is NULL, has that
  * one; else what to do about it. */
@@ -187,11 +210,12 @@ OT_MUST_CHECK struct ot_err *vp_session_need_agent(const struct vp_session *s, u
 
 struct vp_guest;
 struct vp_census;
-/** Have @p take (vp_census_tasks(), vp_census_modules()) read a guest that is attached. *ret is to be deinited in
- * any case. */
-OT_MUST_CHECK struct ot_err *
-vp_session_census(struct vp_session *s, uint32_t guest,
-		  struct ot_err *(*take)(struct vp_guest *guest, struct vp_census *ret), struct vp_census *ret);
+/** Have @p take (vp_census_tasks(), vp_census_modules()) read a guest that is attached. *ret is to be
+ * deinited in any case. */
+OT_MUST_CHECK struct ot_err *vp_session_census(struct vp_session *s, uint32_t guest,
+					       struct ot_err *(*take)(struct vp_guest *guest,
+								      struct vp_census *ret),
+					       struct vp_census *ret);
 
 /** exit()'s status; 0 when it was not called. */
 int vp_session_exit_status(const struct vp_session *s);

@@ -55,3 +55,11 @@ struct ot_err *vp_session_census(struct vp_session *s, uint32_t guest,
 		return ot_err_new(OT_ERR_NOT_FOUND, "there is no guest whose views could be compared");
 	return take(link->guest, ret);
 }
+
+struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t guest)
+{
+	for (uint32_t i = 1; i < s->nsources; i++)
+		if (s->sources[i].guest == guest)
+			return s->sources[i].agent_clock;
+	return (struct vp_clock_mark){ 0 };
+}

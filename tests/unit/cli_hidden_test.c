@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What differs steadily, and how it is told: cli/hidden.c, cli/json.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/hidden.h"
+#include "cli/json.h"
+
+#define ALL (VP_TASK_LIST | VP_TASK_PIDS | CLI_HIDDEN_INSIDE)
+
+static void see(struct vp_census *c, uint64_t id, uint64_t since, uint32_t ways, const char *name)
+{
+	for (uint32_t way = 1; way; way <<= 1)
+		if (ways & way)
+			assert_null(vp_census_add(c, id, since, way, name, strlen(name)));
+}
+
+/* A round in which pid 7 is seen so, and 5 and 9 as they should be. */
+static void go(struct cli_hidden *h, uint32_t ways, uint64_t since)
+{
+	struct vp_census c = { .ways = ALL };
+
+	see(&c, 9, 0, ALL, "nine");
+	see(&c, 7, since, ways, "seven");
+	see(&c, 5, 50, ALL, "five");
+	vp_census_join(&c);
+	cli_hidden_round(h, &c);
+	assert_int_equal(c.count, 0);
+}
+
+static void test_steady(void **state)
+{
+	struct cli_hidden h = { 0 };
+
+	(void)state;
+	assert_false(cli_hidden_done(&h));
+	for (unsigned i = 0; i < CLI_HIDDEN_ROUNDS; i++) {
+		assert_false(cli_hidden_done(&h));
+		go(&h, ALL & ~(uint32_t)VP_TASK_LIST, 70);
+	}
+	assert_true(cli_hidden_done(&h));
+	assert_int_equal(h.differing.count, 1);
+	assert_int_equal(h.differing.items[0].id, 7);
+	cli_hidden_deinit(&h);
+}
+
+/* Neither what is there only sometimes, nor what misses elsewhere each time, nor another of the same number.
+ */
+static void test_unsteady(void **state)
+{
+	const struct {
+		uint32_t ways;
+		uint64_t since;
+	} second[] = { { ALL, 70 }, { 0, 70 }, { VP_TASK_LIST, 70 }, { ALL & ~(uint32_t)VP_TASK_LIST, 71 } };
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(second); i++) {
+		struct cli_hidden h = { 0 };
+
+		go(&h, ALL & ~(uint32_t)VP_TASK_LIST, 70);
+		go(&h, second[i].ways, second[i].since);
+		assert_true(cli_hidden_done(&h)); /* early: nothing can come any more */
+		assert_int_equal(h.differing.count, 0);
+		cli_hidden_deinit(&h);
+	}
+}
+
+static char *text_of(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, bool json,
+		     bool terminal)
+{
+	char *text = NULL;
+	size_t len;
+	FILE *fp = open_memstream(&text, &len);
+
+	assert_non_null(fp);
+	if (json)
+		cli_hidden_json(kind, h, ways, fp);
+	else
+		cli_hidden_print(kind, h, ways, terminal, fp);
+	fclose(fp);
+	return text;
+}
+
+static void shows(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
+		  const char *table, const char *json)
+{
+	char *text = text_of(kind, h, ways, false, false);
+
+	assert_string_equal(text, table);
+	free(text);
+	text = text_of(kind, h, ways, true, false);
+	assert_string_equal(text, json);
+	free(text);
+}
+
+static void test_output(void **state)
+{
+	struct cli_hidden h = { 0 };
+	struct vp_census c = { .ways = ALL };
+	char *text;
+
+	(void)state;
+	cli_hidden_round(&h, &c);
+	shows(&cli_hidden_tasks, &h, ALL, "nothing hidden: all processes are seen in every way\n", "[]\n");
+	cli_hidden_deinit(&h);
+
+	h = (struct cli_hidden){ 0 };
+	c = (struct vp_census){ .ways = ALL };
+	see(&c, 7, 70, VP_TASK_LIST | VP_TASK_PIDS, "a\033[2J");
+	see(&c, 8, 0, CLI_HIDDEN_INSIDE, "");
+	vp_census_join(&c);
+	cli_hidden_round(&h, &c);
+	shows(&cli_hidden_tasks, &h, ALL,
+	      "     PID  NAME                         tasks      pids      proc\n"
+	      "       7  a\033[2J                         seen      seen         -\n"
+	      "       8                                   -         -      seen\n",
+	      "[\n  {\"pid\": 7, \"name\": \"a\\u001b[2J\", \"seen\": [\"tasks\", \"pids\"], \"missing\": "
+	      "[\"proc\"], "
+	      "\"outside\": true, \"inside\": false},"
+	      "\n  {\"pid\": 8, \"name\": \"\", \"seen\": [\"proc\"], \"missing\": [\"tasks\", \"pids\"], "
+	      "\"outside\": false, \"inside\": true}\n]\n");
+	text = text_of(&cli_hidden_tasks, &h, ALL, false, true);
+	assert_null(strchr(text, '\033'));
+	free(text);
+	cli_hidden_deinit(&h);
+}
+
+/* Modules are told apart by name. */
+static void test_modules(void **state)
+{
+	const uint32_t all = VP_MODULE_LIST | VP_MODULE_SYSFS | CLI_HIDDEN_INSIDE;
+	struct cli_hidden h = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < CLI_HIDDEN_ROUNDS; i++) {
+		struct vp_census c = { .ways = all };
+
+		see(&c, 0, 0, all, "loop");
+		see(&c, 0, 0, VP_MODULE_SYSFS, "hide");
+		see(&c, 0, 0, i & 1 ? all : VP_MODULE_LIST, "coming");
+		see(&c, 0, 0, all, "bridge");
+		vp_census_join(&c);
+		cli_hidden_round(&h, &c);
+	}
+	shows(&cli_hidden_modules, &h, all,
+	      "NAME                       modules     sysfs      proc\n"
+	      "hide                             -      seen         -\n",
+	      "[\n  {\"name\": \"hide\", \"seen\": [\"sysfs\"], \"missing\": [\"modules\", \"proc\"], "
+	      "\"outside\": true, \"inside\": false}\n]\n");
+	cli_hidden_deinit(&h);
+}
+
+static void test_json_strings(void **state)
+{
+	static const struct {
+		const char *from, *to;
+	} cases[] = {
+		{ "", "\"\"" },
+		{ "a\"b\\c\t\x7f", "\"a\\\"b\\\\c\\u0009\\u007f\"" },
+		{ "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa7", "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\xa7\"" },
+		{ "\xff", "\"\\ufffd\"" },
+		{ "\xc3", "\"\\ufffd\"" }, /* cut short */
+		{ "\xe2\x82(", "\"\\ufffd\\ufffd(\"" },
+		{ "\xc0\xaf", "\"\\ufffd\\ufffd\"" }, /* overlong */
+		{ "\xe0\x80\xaf", "\"\\ufffd\\ufffd\\ufffd\"" },
+		{ "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"" },            /* a surrogate */
+		{ "\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"" }, /* beyond Unicode */
+		{ "\xf5x", "\"\\ufffdx\"" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
+		char *text = NULL;
+		size_t len;
+		FILE *fp = open_memstream(&text, &len);
+
+		assert_non_null(fp);
+		cli_json_string(fp, cases[i].from);
+		fclose(fp);
+		assert_string_equal(text, cases[i].to);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_steady),       cmocka_unit_test(test_unsteady),
+		cmocka_unit_test(test_output),       cmocka_unit_test(test_modules),
+		cmocka_unit_test(test_json_strings),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

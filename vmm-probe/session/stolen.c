@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Stolen time: a vCPU wanted to run, and the host ran something else. The guest counts it where the
+ * hypervisor tells it to (paravirt_steal_enabled; KVM does), vCPU by vCPU. This host's kernel counts it for
+ * every thread, as time on a run queue, but does not tell which thread of a VMM is which vCPU.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/btf.h"
+#include "vmm-probe/session/internal.h"
+
+#define CPUTIMES_MAX 64 /* members of enum cpu_usage_stat that there might be */
+
+/* Number of CPUTIME_STEAL in kernel_cpustat.cpustat[]; -1: this kernel has none. */
+static int64_t steal_index(const struct vp_btf *btf)
+{
+	const struct btf_type *t = vp_btf_type(btf, vp_btf_find(btf, VP_BTF_ENUM, "cpu_usage_stat"));
+
+	if (!t || BTF_INFO_KIND(t->info) != BTF_KIND_ENUM)
+		return -1;
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++)
+		if (!strcmp(vp_btf_str(btf, ((const struct btf_enum *)(t + 1))[i].name_off),
+			    "CPUTIME_STEAL")) {
+			int64_t v = vp_btf_enum_value(btf, t, i);
+
+			return v < CPUTIMES_MAX ? v : -1;
+		}
+	return -1;
+}
+
+/* The static key that is on where the hypervisor tells of stolen time. */
+static bool is_told(struct vp_guest *guest)
+{
+	struct vp_gva key;
+	uint32_t enabled = 0;
+	struct ot_err *err = vp_guest_symbol(guest, "paravirt_steal_enabled", &key);
+
+	if (!err)
+		err = vp_guest_read_u32(guest, key, &enabled);
+	bool known = !err;
+
+	ot_err_destroy(err);
+	return known && enabled;
+}
+
+static struct ot_err *by_guest(const struct vp_guest_link *link, struct vp_stolen *ret)
+{
+	const struct vp_btf *btf = vp_guest_btf(link->guest);
+	int64_t index = btf ? steal_index(btf) : -1;
+	struct vp_gva stat;
+
+	if (index < 0 || !is_told(link->guest))
+		return NULL;
+	OT_TRY(vp_guest_symbol(link->guest, "kernel_cpustat", &stat));
+	for (uint32_t i = 0; i < ret->nvcpus; i++) {
+		if (!link->facts.percpu_base[i])
+			return NULL;
+		uint64_t at = link->facts.percpu_base[i] + stat.v + 8 * (uint64_t)index;
+
+		OT_TRY(vp_guest_read_u64(link->guest, vp_gva(at), &ret->vcpu_ns[i]));
+	}
+	ret->by_guest = true;
+	return NULL;
+}
+
+static void close_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
+static void close_file(FILE **fp)
+{
+	if (*fp)
+		fclose(*fp);
+}
+
+/* schedstat: time run, time waited for a CPU, slices; nanoseconds. */
+static void add_thread(uint32_t pid, const char *tid, struct vp_stolen *ret)
+{
+	unsigned long long ran, waited;
+	char path[512];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%s/schedstat", pid, tid);
+	ot_auto(close_file) FILE *fp = fopen(path, "re");
+
+	if (!fp || fscanf(fp, "%llu %llu", &ran, &waited) != 2)
+		return;
+	ret->by_host = true;
+	ret->host_ns += waited;
+}
+
+static void by_host(uint32_t pid, struct vp_stolen *ret)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	ot_auto(close_dir) DIR *dir = pid ? opendir(path) : NULL;
+
+	for (struct dirent *d; dir && (d = readdir(dir));)
+		if (*d->d_name != '.')
+			add_thread(pid, d->d_name, ret);
+}
+
+struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp_stolen *ret)
+{
+	const struct vp_guest_link *link = guest < s->nlinks ? s->links[guest] : NULL;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->at_ns = vp_now_ns();
+	if (!link)
+		return NULL;
+	ret->nvcpus = link->facts.nvcpus < VP_VCPUS_MAX ? link->facts.nvcpus : VP_VCPUS_MAX;
+	struct ot_err *err = by_guest(link, ret);
+
+	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY) { /* a guest that has ended tells no more */
+		ot_err_destroy(err);
+		err = NULL;
+	}
+	by_host(link->client.sock >= 0 ? link->client.pid : 0, ret);
+	return err;
+}
