@@ -19,6 +19,7 @@ void cli_usage(FILE *fp)
 	    "\t[-n [[[ provider: ] module: ] func: ] name %s]\n"
 	    "\t[-i probe-id %s] [ args ... ]\n\n"
 	    "       outsight run [VM options] -- [the same]\n"
+	    "       outsight compare [--json] [--tasks | --modules | the same]\n"
 	    "       outsight guests [--json]\n\n"
 	    "\tpredicate -> '/' D-expression '/'\n"
 	    "\t   action -> '{' D-statements '}'\n\n",

@@ -4,7 +4,8 @@
  * catalogue. In the engine: records, the ring's words and the clock's marks, with a session that asks for all
  * that a record says. What must hold: nothing is touched but the guest's own memory, and each visit ends.
  *
- *   input: struct ga_header | struct ga_entry, as much as there is of it; and the same bytes as records
+ *   input: struct ga_header | struct ga_entry, as much as there is of it; and the same bytes as records, and
+ * as what its walks tell
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "guest-agent/agent_abi.h"
 #include "tests/unit/engine_fixture.h"
 #include "vmm-probe/guest/agent.h"
+#include "vmm-probe/guest/agent_told.h"
 
 #define TOKEN   0x5500ull
 #define RECORDS 64u
@@ -46,6 +48,32 @@ static void check_entry(const uint8_t *data, size_t size)
 		return;
 	if (!memchr(event.name, 0, sizeof(event.name)) || !*event.name || event.slot >= GA_TRACEPOINTS)
 		abort();
+}
+
+/* Events of a walk, of any pass and order: one byte says which, and which of the numbers are small. */
+static void check_walk(const uint8_t *data, size_t size, enum ga_pass what)
+{
+	struct vp_census census = { 0 };
+	struct vp_told told;
+	uint64_t words[5], error;
+	bool whole = false;
+
+	vp_told_init(&told, what);
+	for (; size > sizeof(words); data += 1 + sizeof(words), size -= 1 + sizeof(words)) {
+		memcpy(words, data + 1, sizeof(words));
+		for (unsigned i = 0; i < 4; i++)
+			if (*data & 2u << i)
+				words[i] %= i == 1 ? 1024 : 8;
+		ot_err_destroy(vp_told_event(&told, *data & 1, words));
+		ot_err_destroy(vp_told_take(&told, 8, &census, &whole, &error));
+		if (whole && !error)
+			vp_census_join(&census);
+		for (size_t i = 0; i < census.count; i++)
+			if (!memchr(census.items[i].name, 0, sizeof(census.items[i].name)))
+				abort();
+		vp_census_deinit(&census);
+	}
+	vp_told_deinit(&told);
 }
 
 /* --- the engine ---------------------------------------------------------------------------------------- */
@@ -164,6 +192,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		w = make_world();
 	check_header(data, size);
 	check_entry(data, size);
+	check_walk(data, size, GA_PASS_TASKS);
+	check_walk(data, size, GA_PASS_MODULES);
 	run_engine(w, data, size);
 	return 0;
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a hostile guest can make of the lists and trees in which its processes and modules are looked for. It
+ * begins with a small guest that is right, and writes over it; what must hold is that every walk ends, in its
+ * bounds.
+ *
+ *   input: u16 place | u16 value, …: the word number `place` becomes a pointer to byte number `value` of the
+ * memory, if the place's highest bit is set, else the value itself
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/census_fixture.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(struct census_guest *cg,
+		  struct ot_err *(*take)(struct vp_guest *guest, struct vp_census *ret), uint32_t ways)
+{
+	struct vp_census c;
+	struct ot_err *err = take(census_guest(cg), &c);
+
+	for (size_t i = 0; !err && i < c.count; i++) {
+		if (!c.items[i].ways || c.items[i].ways & ~c.ways || c.ways & ~ways)
+			abort();
+		if (!memchr(c.items[i].name, 0, sizeof(c.items[i].name)))
+			abort();
+		/* joined: in order, each once */
+		if (i && (c.items[i].id < c.items[i - 1].id ||
+			  (c.items[i].id == c.items[i - 1].id &&
+			   (c.items[i].id || strcmp(c.items[i].name, c.items[i - 1].name) <= 0))))
+			abort();
+	}
+	ot_err_destroy(err);
+	vp_census_deinit(&c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct census_guest *cg;
+
+	if (!cg)
+		cg = census_guest_create();
+	census_guest_reset(cg);
+	for (; size >= 4; data += 4, size -= 4) {
+		uint16_t place, value;
+
+		memcpy(&place, data, 2);
+		memcpy(&value, data + 2, 2);
+		*census_word(cg, CENSUS_BASE + (place & 0x7fffu) * 8ull % CENSUS_SIZE) =
+		    place & 0x8000 ? CENSUS_BASE + value % CENSUS_SIZE : value;
+	}
+	check(cg, vp_census_tasks, VP_TASK_LIST | VP_TASK_PIDS | VP_TASK_TREE);
+	check(cg, vp_census_modules, VP_MODULE_LIST | VP_MODULE_SYSFS | VP_MODULE_ADDRESSES);
+	return 0;
+}
