@@ -12,7 +12,7 @@ import tempfile
 
 DIF = ["base", "dif/obj"]
 PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
-         "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h"]
+         "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
     "base": [],
     "dif/obj": ["base"],
@@ -34,6 +34,8 @@ MAY_USE = {
     "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/backend/tcg/machine.h"],
     "vmm-probe/inject": ["base", "vmm-probe/engine/protocol.h", "vmm-probe/engine/socket_path.h", "vmm-probe/hook/control.h",
                          "vmm-probe/backend/tcg/machine.h"],
+    "vmm-probe/machines": ["base", "vmm-probe/engine/facts.h", "vmm-probe/engine/socket_path.h",
+                           "vmm-probe/backend/tcg/machine.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],
     "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm", "vmm-probe/engine"],

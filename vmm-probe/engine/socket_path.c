@@ -35,3 +35,17 @@ struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size)
 	snprintf(ret + len, size - len, "/%d.sock", (int)pid);
 	return NULL;
 }
+
+struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t size)
+{
+	static const char cache[] = "/.cache";
+	size_t len = cache_home ? strlen(cache_home) : 0, n = strlen(cache);
+
+	if (len <= n || *cache_home != '/' || strcmp(cache_home + len - n, cache) != 0)
+		return ot_err_new(OT_ERR_NOT_FOUND, "libvirt gave this QEMU no directory of its own");
+	int written = snprintf(ret, size, "%.*s/outsight.sock", (int)(len - n), cache_home);
+	if (written < 0 || (size_t)written >= size)
+		return ot_err_new(OT_ERR_LIMIT,
+				  "the domain's directory is too long a path for a socket in it");
+	return NULL;
+}

@@ -20,4 +20,9 @@ OT_MUST_CHECK struct ot_err *vp_socket_dir_make(char *ret, size_t size);
 /** DIR/PID.sock of the VMM with that PID. */
 OT_MUST_CHECK struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size);
 
+/** In the directory that libvirt made for a domain, as its QEMU's XDG_CACHE_HOME (DIRECTORY/.cache) tells:
+ * the same place in system and session mode, gone with the domain. NOT_FOUND: @p cache_home (NULL: unset) is
+ * none such. */
+OT_MUST_CHECK struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t size);
+
 #endif

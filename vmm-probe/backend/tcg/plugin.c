@@ -2,7 +2,7 @@
 /*
  * The plugin as QEMU sees it: loading, arguments, callbacks of the whole plugin, the end.
  *
- *   -plugin /usr/lib/…/liboutsight-tcg.so[,name=GUEST][,socket=PATH]
+ *   -plugin /usr/lib/…/liboutsight-tcg.so[,name=GUEST][,socket=PATH|,libvirt=on]
  *
  * The engine is made by the first vCPU that starts: guest RAM is not there before.
  */
@@ -220,9 +220,13 @@ static struct ot_err *parse_arguments(int argc, char **argv)
 			OT_TRY(copy_argument("name", argv[i] + 5, vp_tcg.name, sizeof(vp_tcg.name)));
 		else if (strncmp(argv[i], "socket=", 7) == 0)
 			OT_TRY(copy_argument("socket", argv[i] + 7, vp_tcg.socket, sizeof(vp_tcg.socket)));
+		else if (strcmp(argv[i], "libvirt=on") == 0)
+			OT_TRY(vp_socket_path_libvirt(getenv("XDG_CACHE_HOME"), vp_tcg.socket,
+						      sizeof(vp_tcg.socket)));
 		else
 			return ot_err_new(OT_ERR_SYNTAX,
-					  "unknown argument \"%s\": there are name= and socket=", argv[i]);
+					  "unknown argument \"%s\": there are name=, socket= and libvirt=on",
+					  argv[i]);
 	}
 	return NULL;
 }
