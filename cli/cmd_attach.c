@@ -40,7 +40,7 @@ static struct ot_err *plan(const char *spec)
 	char library[PATH_MAX];
 	pid_t pid;
 
-	OT_TRY(vp_inject_find(spec, &pid));
+	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(vp_enter_library(library, sizeof(library)));
 	return vp_inject_plan(pid, library, stdout);
 }
@@ -58,7 +58,7 @@ static struct ot_err *detach(const char *spec)
 {
 	pid_t pid;
 
-	OT_TRY(vp_inject_find(spec, &pid));
+	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(vp_inject_detach(pid));
 	printf("%s: detached\n", spec);
 	return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What could be traced here and how; and what a libvirt domain needs for it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +7,99 @@
 #include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
-#include "vmm-probe/session/session.h"
+#include "vmm-probe/session/machines.h"
 
-static void print_json_string(const char *s)
+static int usage(FILE *fp)
 {
-	putchar('"');
+	fputs("Usage: outsight guests [-c URI] [--json]\n"
+	      "       outsight guests [-c URI] --xml DOMAIN\n\n"
+	      "\tthe guests of this host and libvirt's domains, and how each can be traced\n"
+	      "\t-c, --connect URI  of libvirt (its system and session; or LIBVIRT_DEFAULT_URI)\n"
+	      "\t--json             the same as JSON\n"
+	      "\t--xml DOMAIN       the lines that make a domain traceable, for `virsh edit`\n",
+	      fp);
+	return fp == stdout ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+}
+
+/* --- what is said of a machine ------------------------------------------------------------------------- */
+
+static const char *name_of(const struct vp_machine *m)
+{
+	return *m->domain_name ? m->domain_name : *m->guest.name ? m->guest.name : "-";
+}
+
+static const char *state_of(const struct vp_machine *m)
+{
+	return vp_domain_state_name(m->state); /* a process that libvirt knows nothing of runs */
+}
+
+static const char *word_for(enum vp_how how)
+{
+	static const char *const words[] = {
+		[VP_HOW_NOW] = "now",         [VP_HOW_ATTACH] = "attach", [VP_HOW_START] = "start",
+		[VP_HOW_PREPARE] = "prepare", [VP_HOW_NOT] = "no",
+	};
+
+	return words[how];
+}
+
+/* In words, for the table. */
+static void describe(const struct vp_machine *m, char *ret, size_t size)
+{
+	const char *idle = m->state == VP_DOMAIN_PAUSED ? "once resumed" : "once started";
+	const char *rest = m->state == VP_DOMAIN_SHUT_OFF ? "start" : "restart";
+
+	*ret = '\0';
+	switch (m->how) {
+	case VP_HOW_NOW:
+		snprintf(ret, size, "%s", m->state == VP_DOMAIN_PAUSED ? idle : "now");
+		break;
+	case VP_HOW_ATTACH:
+		snprintf(ret, size, "%s", m->state == VP_DOMAIN_PAUSED ? idle : "now: -g attaches");
+		break;
+	case VP_HOW_START:
+		snprintf(ret, size, "%s", idle);
+		break;
+	case VP_HOW_PREPARE:
+		if (m->domain)
+			snprintf(ret, size, "%s with the lines of --xml %s", rest, name_of(m));
+		else
+			snprintf(ret, size, "restart with -plugin liboutsight-tcg.so");
+		break;
+	case VP_HOW_NOT:
+		snprintf(ret, size, "no: %s", m->why);
+		break;
+	}
+}
+
+static const char *number(uint32_t n, char *ret, size_t size)
+{
+	if (!n)
+		return "-";
+	snprintf(ret, size, "%u", n);
+	return ret;
+}
+
+static void print_table(const struct vp_machines *machines)
+{
+	printf("%-20s %8s %-8s %5s %-5s %8s %-24s %s\n", "NAME", "PID", "STATE", "VCPUS", "ACCEL", "SESSIONS",
+	       "KERNEL", "TRACE");
+	for (size_t i = 0; i < machines->count; i++) {
+		const struct vp_machine *m = &machines->items[i];
+		const struct vp_guest_info *g = &m->guest;
+		char pid[16], vcpus[16], how[512];
+		describe(m, how, sizeof(how));
+		printf("%-20s %8s %-8s %5s %-5s %8u %-24s %s\n", name_of(m), number(g->pid, pid, sizeof(pid)),
+		       state_of(m), number(g->nvcpus, vcpus, sizeof(vcpus)), vp_accel_name(m->accel),
+		       g->nsessions, *g->release ? g->release : "-", how);
+	}
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------------- */
+
+static void print_json_string(const char *key, const char *s)
+{
+	printf(", \"%s\": \"", key);
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			printf("\\%c", *s);
@@ -22,56 +111,121 @@ static void print_json_string(const char *s)
 	putchar('"');
 }
 
-static void print_json(const struct vp_guest_info *guests, size_t count)
+static void print_json(const struct vp_machines *machines)
 {
 	putchar('[');
-	for (size_t i = 0; i < count; i++) {
-		const struct vp_guest_info *g = &guests[i];
-		printf("%s\n  {\"name\": ", i ? "," : "");
-		print_json_string(g->name);
-		printf(", \"pid\": %u, \"vcpus\": %u, \"backend\": ", g->pid, g->nvcpus);
-		print_json_string(g->backend);
-		printf(", \"kernel\": ");
-		print_json_string(g->release);
-		printf(", \"sessions\": %u, \"held_ms\": %.3f, \"socket\": ", g->nsessions,
-		       (double)g->held_ns / 1e6);
-		print_json_string(g->socket);
+	for (size_t i = 0; i < machines->count; i++) {
+		const struct vp_machine *m = &machines->items[i];
+		const struct vp_guest_info *g = &m->guest;
+		char how[512];
+		describe(m, how, sizeof(how));
+		printf(
+		    "%s\n  {\"pid\": %u, \"vcpus\": %u, \"sessions\": %u, \"held_ms\": %.3f, \"domain\": %s",
+		    i ? "," : "", g->pid, g->nvcpus, g->nsessions, (double)g->held_ns / 1e6,
+		    m->domain ? "true" : "false");
+		print_json_string("name", name_of(m));
+		print_json_string("state", state_of(m));
+		print_json_string("accel", vp_accel_name(m->accel));
+		print_json_string("backend", g->backend);
+		print_json_string("kernel", g->release);
+		print_json_string("socket", g->socket);
+		print_json_string("trace", word_for(m->how));
+		print_json_string("how", how);
 		putchar('}');
 	}
-	printf("%s]\n", count ? "\n" : "");
+	printf("%s]\n", machines->count ? "\n" : "");
 }
 
-static void print_table(const struct vp_guest_info *guests, size_t count)
+/* --- the verb ------------------------------------------------------------------------------------------ */
+
+static struct ot_err *list(const char *uri, bool json)
 {
-	printf("%-20s %8s %5s %-7s %8s %-24s %s\n", "NAME", "PID", "VCPUS", "BACKEND", "SESSIONS", "KERNEL",
-	       "SOCKET");
-	for (size_t i = 0; i < count; i++)
-		printf("%-20s %8u %5u %-7s %8u %-24s %s\n", guests[i].name, guests[i].pid, guests[i].nvcpus,
-		       guests[i].backend, guests[i].nsessions, *guests[i].release ? guests[i].release : "-",
-		       guests[i].socket);
+	struct vp_machines machines;
+
+	OT_TRY(vp_machines_list(uri, &machines));
+	if (json)
+		print_json(&machines);
+	else
+		print_table(&machines);
+	vp_machines_deinit(&machines);
+	return NULL;
+}
+
+static struct ot_err *read_domain(const char *uri, const char *name, struct vp_domain_xml *ret)
+{
+	struct vp_libvirt *lv[VP_LIBVIRT_USUAL];
+	struct ot_err *err = NULL;
+	size_t n = 0;
+
+	OT_TRY(vp_libvirt_open_usual(uri, lv, &n));
+	if (!n)
+		err = ot_err_new(OT_ERR_NOT_FOUND, "no libvirt answers here: -c URI names one");
+	for (size_t i = 0; i < n; i++) {
+		ot_auto_free char *text = NULL;
+		struct vp_domain d;
+		if (i && err) { /* the one before did not have it */
+			ot_err_destroy(err);
+			err = NULL;
+		}
+		if (!i || !*ret->name)
+			err = vp_libvirt_find(lv[i], name, &d);
+		if (!err && !*ret->name)
+			err = vp_libvirt_xml(lv[i], &d, true, &text);
+		if (!err && text)
+			err = vp_domain_xml_read(text, ret);
+		vp_libvirt_close(lv[i]);
+	}
+	return err;
+}
+
+static struct ot_err *print_lines(const char *uri, const char *name)
+{
+	ot_auto(vp_engine_files_deinit) struct vp_engine_files files = { 0 };
+	struct vp_domain_xml xml = { 0 };
+	struct ot_buf out;
+
+	OT_TRY(read_domain(uri, name, &xml));
+	if (xml.accel == VP_ACCEL_UNKNOWN)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "domain %s is none of QEMU's: only those can be traced",
+				  name);
+	OT_TRY(vp_engine_files_find(&files));
+	ot_buf_init(&out);
+	const struct vp_domain_files in = { .plugin = files.plugin, .hook = files.hook };
+	vp_domain_xml_lines(xml.accel, &in, &out);
+	fputs(ot_buf_str(&out), stdout);
+	struct ot_err *err = out.failed ? ot_err_nomem() : NULL;
+	ot_buf_deinit(&out);
+	if (!err && xml.ready)
+		fprintf(stderr, "domain %s has them already\n", name);
+	else if (!err)
+		fprintf(stderr, "add them below <domain> (virsh edit %s); they count from its next start%s\n",
+			name, xml.accel == VP_ACCEL_KVM ? ". Without them -g attaches to it as it runs" : "");
+	return err;
 }
 
 int cli_cmd_guests(int argc, char **argv)
 {
-	ot_auto_free struct vp_guest_info *guests = NULL;
-	bool json = argc == 2 && !strcmp(argv[1], "--json");
-	bool help = argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-	struct ot_err *err;
-	size_t count = 0;
+	const char *uri = NULL, *domain = NULL;
+	bool json = false;
 
-	if (argc > 1 && !json) {
-		fputs("Usage: outsight guests [--json]\n\n"
-		      "\tthe guests of this host that can be traced, as a table or as JSON\n",
-		      help ? stdout : stderr);
-		return help ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+	for (int i = 1; i < argc; i++) {
+		bool last = i + 1 == argc;
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			return usage(stdout);
+		if (!strcmp(argv[i], "--json"))
+			json = true;
+		else if ((!strcmp(argv[i], "-c") || !strcmp(argv[i], "--connect")) && !last)
+			uri = argv[++i];
+		else if (!strcmp(argv[i], "--xml") && !last)
+			domain = argv[++i];
+		else
+			return usage(stderr);
 	}
-	err = vp_guests_list(&guests, &count);
+	if (json && domain)
+		return usage(stderr);
+	struct ot_err *err = domain ? print_lines(uri, domain) : list(uri, json);
 	if (err)
 		return cli_fail(err, NULL);
-	if (json)
-		print_json(guests, count);
-	else
-		print_table(guests, count);
 	return fflush(stdout) == EOF ? cli_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
 				     : CLI_EXIT_OK;
 }

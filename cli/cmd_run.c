@@ -13,12 +13,14 @@
 #include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/run_domain.h"
 #include "cli/trace.h"
 #include "vmm-probe/session/choose.h"
 
 static int usage(FILE *fp)
 {
-	fputs("Usage: outsight run [VM options] -- [dtrace options]\n\n"
+	fputs("Usage: outsight run [VM options] -- [dtrace options]\n"
+	      "       outsight run --libvirt XML [-c URI] [-- dtrace options]\n\n"
 	      "\t-kernel FILE    the guest's kernel\n"
 	      "\t-initrd FILE    its initial RAM disk\n"
 	      "\t-append TEXT    its command line\n"
@@ -30,7 +32,9 @@ static int usage(FILE *fp)
 	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
 	      "\t-vmm KIND       auto: the best for this host; builtin: a small monitor of our own,\n"
 	      "\t                on KVM; qemu: its translator (auto)\n"
-	      "\tanything else is handed to QEMU\n\n"
+	      "\tanything else is handed to QEMU\n"
+	      "\t--libvirt XML   a transient domain of libvirt's instead, made traceable; without\n"
+	      "\t                a -- it is left running\n\n"
 	      "\tTracing begins when the kernel says that it runs; with -A behind the --, as soon as\n"
 	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
 	      fp);
@@ -174,6 +178,8 @@ int cli_cmd_run(int argc, char **argv)
 		usage(stdout);
 		return CLI_EXIT_OK;
 	}
+	if (argc > 1 && (!strcmp(argv[1], "--libvirt") || !strcmp(argv[1], "-libvirt")))
+		return cli_run_domain(argc, argv);
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
 	if (split == argc)

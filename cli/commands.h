@@ -6,7 +6,7 @@
 /** outsight run [VM options] -- [dtrace options]: boot a guest, trace it, stop it. */
 int cli_cmd_run(int argc, char **argv);
 
-/** outsight guests [--json]: the guests that can be traced. */
+/** outsight guests [-c URI] [--json | --xml DOMAIN]: what could be traced here, and how. */
 int cli_cmd_guests(int argc, char **argv);
 
 /** outsight attach [--plan] PID|NAME…, outsight detach PID|NAME…|--all: a running QEMU. */

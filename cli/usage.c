@@ -20,7 +20,7 @@ void cli_usage(FILE *fp)
 	    "\t[-i probe-id %s] [ args ... ]\n\n"
 	    "       outsight run [VM options] -- [the same]\n"
 	    "       outsight compare [--json] [--tasks | --modules | the same]\n"
-	    "       outsight guests [--json]\n\n"
+	    "       outsight guests [-c URI] [--json | --xml DOMAIN]\n\n"
 	    "\tpredicate -> '/' D-expression '/'\n"
 	    "\t   action -> '{' D-statements '}'\n\n",
 	    rest, rest, rest, rest, rest);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command line: cli_test.py OUTSIGHT [Class.test…]. Each test runs outsight in a folder of its own."""
+import json
 import os
 import shutil
 import signal
@@ -95,6 +96,25 @@ class Usage(Case):
         self.assertEqual(self.run_it("guests", "--nosuch", guest=())[0], 2)
         self.assertEqual(self.run_it("run", guest=())[0], 2)
         self.assertEqual(self.run_it("run", "-m", "much", "--", "-n", "BEGIN", guest=())[0], 2)
+
+    def test_domains(self):
+        """libvirt's own test driver: a domain that is not QEMU's, without a daemon."""
+        status, out, err = self.run_it("guests", "-c", "test:///default", "--json", guest=())
+        if "is not installed here" in err:
+            self.skipTest(err)
+        found = [g for g in json.loads(out) if g["domain"]]
+        self.assertEqual([(g["name"], g["state"], g["vcpus"], g["trace"], g["how"]) for g in found],
+                         [("test", "running", 2, "no", "no: not a QEMU guest")])
+        for args, text in ((["-c", "test:///default", "--xml", "test"], "domain test is none of QEMU's"),
+                           (["-c", "test:///default", "--xml", "web"],
+                            "libvirt at test:///default has no domain web; there are: test (running)"),
+                           (["-c", "nosuch:///x"], "libvirt at nosuch:///x: ")):
+            status, out, err = self.run_it("guests", *args, guest=())
+            self.assertEqual((status, out, err.count("\n")), (1, "", 1), err)
+            self.assertTrue(err.startswith(f"dtrace: {text}"), err)
+        for args in (["-c"], ["--xml"], ["--json", "--xml", "x"], ["extra"]):
+            self.assertEqual(self.run_it("guests", *args, guest=())[0], 2)
+        self.assertEqual(self.run_it("run", "--libvirt", guest=())[0], 2)
 
     def test_versions(self):
         self.expect(["-V"], 0, "dtrace: Sun D 1.13\n", "")

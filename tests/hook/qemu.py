@@ -99,7 +99,7 @@ class Qemu:
 
     def guests(self):
         done = self.outsight("guests", "--json")
-        return [g for g in json.loads(done.stdout) if g["pid"] == self.pid]
+        return [g for g in json.loads(done.stdout) if g["pid"] == self.pid and g["backend"]]
 
     def outsight(self, *args, timeout=120):
         return subprocess.run([OUTSIGHT, *args], capture_output=True, text=True, timeout=timeout, check=False,

@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "vmm-probe/hook/control.h"
+#include "vmm-probe/session/machines.h"
 
 #ifndef OUTSIGHT_PLUGIN_LIBDIR
 #define OUTSIGHT_PLUGIN_LIBDIR "/usr/local/lib/outsight"
@@ -37,12 +38,25 @@ struct ot_err *vp_enter_library(char *ret, size_t size)
 			  VP_HOOK_LIBRARY);
 }
 
+struct ot_err *vp_enter_find(const char *spec, pid_t *ret)
+{
+	struct ot_err *err = vp_inject_find(spec, ret);
+
+	if (!err || ot_err_code(err) != OT_ERR_NOT_FOUND)
+		return err;
+	struct ot_err *better = vp_domain_not_running(spec);
+	if (!better)
+		return err;
+	ot_err_destroy(err);
+	return better;
+}
+
 struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret)
 {
 	char library[PATH_MAX];
 	pid_t pid;
 
-	OT_TRY(vp_inject_find(spec, &pid));
+	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(vp_enter_library(library, sizeof(library)));
 	return vp_inject_attach(pid, library, ret);
 }

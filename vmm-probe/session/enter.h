@@ -9,6 +9,10 @@
  * (BIN/../lib), else where it is installed. */
 OT_MUST_CHECK struct ot_err *vp_enter_library(char *ret, size_t size);
 
+/** The VMM's process that @p spec (a PID, a guest's or a domain's name) means. NOT_FOUND: it means none;
+ * BUSY: a domain that does not run. */
+OT_MUST_CHECK struct ot_err *vp_enter_find(const char *spec, pid_t *ret);
+
 /** Attach to the VMM that @p spec (a PID or a guest's name) means. NOT_FOUND: it means none. */
 OT_MUST_CHECK struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret);
 

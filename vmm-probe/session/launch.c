@@ -356,6 +356,19 @@ struct ot_err *vp_launch_check(const char *qemu)
 	return err;
 }
 
+struct ot_err *vp_launch_plugin(char *ret, size_t size)
+{
+	struct ot_arena arena;
+	char *plugin;
+
+	ot_arena_init(&arena);
+	struct ot_err *err = find_plugin(&arena, &plugin);
+	if (!err && (size_t)snprintf(ret, size, "%s", plugin) >= size)
+		err = ot_err_new(OT_ERR_LIMIT, "%s is too long a path", plugin);
+	ot_arena_deinit(&arena);
+	return err;
+}
+
 static void make_monitor_args(struct args *args, const struct vp_launch_opts *opts)
 {
 	const char *console = opts->serial ? opts->serial : "/dev/null";

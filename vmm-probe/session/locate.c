@@ -16,7 +16,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/machines/qemu.h"
 #include "vmm-probe/session/client.h"
+#include "vmm-probe/session/machines.h"
 
 static void cleanup_dir(DIR **dir)
 {
@@ -54,7 +56,21 @@ struct list {
 	size_t count, cap;
 };
 
-/* The sockets of one directory; one that can't be asked is left out, as it is of somebody else or dead. */
+/* One that can't be asked is left out, as it is of somebody else or dead. */
+static struct ot_err *add(struct list *list, const char *path)
+{
+	struct vp_guest_info info;
+	ot_auto_err struct ot_err *err = ask(path, &info);
+
+	if (err)
+		return NULL;
+	if (!ot_grow(&list->items, &list->cap, list->count + 1, sizeof(info)))
+		return ot_err_nomem();
+	list->items[list->count++] = info;
+	return NULL;
+}
+
+/* The sockets of one directory. */
 static struct ot_err *scan_dir(const char *dir_path, struct list *list)
 {
 	ot_auto(cleanup_dir) DIR *dir = opendir(dir_path);
@@ -64,18 +80,33 @@ static struct ot_err *scan_dir(const char *dir_path, struct list *list)
 		return NULL;
 	while ((e = readdir(dir))) {
 		char path[PATH_MAX];
-		struct vp_guest_info info;
 
 		if (!is_socket_name(e->d_name))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", dir_path, e->d_name);
-		ot_auto_err struct ot_err *err = ask(path, &info);
-		if (err)
-			continue;
-		if (!ot_grow(&list->items, &list->cap, list->count + 1, sizeof(info)))
-			return ot_err_nomem();
-		list->items[list->count++] = info;
+		OT_TRY(add(list, path));
 	}
+	return NULL;
+}
+
+static bool has_pid(const struct list *list, uint32_t pid)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* Engines that were told to listen elsewhere: their QEMUs' command lines say where. */
+static struct ot_err *ask_processes(struct list *list)
+{
+	ot_auto_free struct vp_qemu *qemus = NULL;
+	size_t n = 0;
+
+	OT_TRY(vp_qemu_list(&qemus, &n));
+	for (size_t i = 0; i < n; i++)
+		if (*qemus[i].socket && !has_pid(list, (uint32_t)qemus[i].pid))
+			OT_TRY(add(list, qemus[i].socket));
 	return NULL;
 }
 
@@ -96,6 +127,8 @@ struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count)
 		err = scan_dir(dir, &list);
 	if (!err && strcmp(dir, VP_SOCKET_SYSTEM_DIR) != 0)
 		err = scan_dir(VP_SOCKET_SYSTEM_DIR, &list);
+	if (!err)
+		err = ask_processes(&list);
 	if (err) {
 		free(list.items);
 		return err;
@@ -157,6 +190,8 @@ static struct ot_err *by_name(const struct vp_guest_info *guests, size_t count, 
 					  found->pid, guests[i].pid);
 		found = &guests[i];
 	}
+	if (!pid || found)
+		OT_TRY(vp_domain_not_running(found ? found->name : spec));
 	if (found) {
 		snprintf(path, size, "%s", found->socket);
 		return NULL;

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/session/domain.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/machines/domain_xml.h"
+#include "vmm-probe/machines/libvirt.h"
+#include "vmm-probe/session/client.h"
+#include "vmm-probe/session/enter.h"
+#include "vmm-probe/session/locate.h"
+#include "vmm-probe/session/machines.h"
+
+#define XML_MAX        (16u << 20)
+#define ANSWER_SECONDS 30
+#define STEP_MS        20
+
+struct vp_domain_vm {
+	struct vp_libvirt *lv;
+	struct vp_domain domain;
+	bool started, with_us;
+	struct vp_qemu qemu;
+	int pidfd;
+	char socket[108];
+};
+
+static struct ot_err *prepare(const char *path, char **ret)
+{
+	ot_auto(vp_engine_files_deinit) struct vp_engine_files files = { 0 };
+	ot_auto_free char *text = NULL, *xml = NULL;
+	size_t len = 0;
+
+	OT_TRY(ot_read_file(path, XML_MAX, &text, &len));
+	xml = strndup(text ? text : "", len);
+	if (!xml)
+		return ot_err_nomem();
+	OT_TRY(vp_engine_files_find(&files));
+	const struct vp_domain_files in = { .plugin = files.plugin, .hook = files.hook };
+	return ot_err_prefix(vp_domain_xml_add(xml, &in, ret), "%s", path);
+}
+
+static struct ot_err *find_process(struct vp_domain_vm *vm)
+{
+	ot_auto_free struct vp_qemu *qemus = NULL;
+	size_t n = 0;
+
+	OT_TRY(vp_qemu_list(&qemus, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(qemus[i].uuid, vm->domain.uuid) != 0)
+			continue;
+		vm->qemu = qemus[i];
+		vm->pidfd = (int)syscall(SYS_pidfd_open, vm->qemu.pid, 0);
+		return vm->pidfd < 0
+			   ? ot_err_new(OT_ERR_GUEST_GONE, "domain %s has ended already", vm->domain.name)
+			   : NULL;
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND,
+			  "domain %s: its QEMU can't be seen from here, or has ended already",
+			  vm->domain.name);
+}
+
+/* The plugin makes its engine with the first vCPU. */
+static struct ot_err *wait_plugin(struct vp_domain_vm *vm)
+{
+	struct pollfd p = { .fd = vm->pidfd, .events = POLLIN };
+
+	if (!*vm->qemu.socket)
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "domain %s: libvirt gave its QEMU no directory that the plugin could listen in",
+		    vm->domain.name);
+	snprintf(vm->socket, sizeof(vm->socket), "%s", vm->qemu.socket);
+	for (time_t end = time(NULL) + ANSWER_SECONDS; time(NULL) <= end;) {
+		struct vp_client client;
+		struct ot_err *err = vp_client_connect(&client, vm->socket);
+		if (!err) {
+			vp_client_close(&client);
+			return NULL;
+		}
+		if (ot_err_code(err) != OT_ERR_NOT_FOUND)
+			return err;
+		ot_err_destroy(err);
+		if (poll(&p, 1, STEP_MS) > 0)
+			return ot_err_new(OT_ERR_GUEST_GONE,
+					  "domain %s has ended: libvirt's log of it says why",
+					  vm->domain.name);
+	}
+	return ot_err_new(OT_ERR_BUSY, "no answer from the engine in domain %s within %d s", vm->domain.name,
+			  ANSWER_SECONDS);
+}
+
+/* The hook is in it; where its engine is to listen is given to it from here. */
+static struct ot_err *enter(struct vp_domain_vm *vm)
+{
+	struct vp_inject_result result;
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", (int)vm->qemu.pid);
+	OT_TRY(vp_enter(pid, &result));
+	return vp_locate(pid, vm->socket, sizeof(vm->socket));
+}
+
+static struct ot_err *start(struct vp_domain_vm *vm, const struct vp_domain_opts *opts)
+{
+	ot_auto_free char *xml = NULL;
+
+	OT_TRY(prepare(opts->xml, &xml));
+	OT_TRY(vp_libvirt_open(opts->uri, true, &vm->lv));
+	if (vp_libvirt_is_remote(vm->lv))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is another host: run outsight there",
+				  vp_libvirt_uri(vm->lv));
+	OT_TRY(vp_libvirt_start(vm->lv, xml, opts->with_us, &vm->domain));
+	vm->started = true;
+	OT_TRY(find_process(vm));
+	return vm->qemu.plugin ? wait_plugin(vm) : enter(vm);
+}
+
+struct ot_err *vp_domain_launch(const struct vp_domain_opts *opts, struct vp_domain_vm **ret)
+{
+	struct vp_domain_vm *vm = calloc(1, sizeof(*vm));
+
+	if (!vm)
+		return ot_err_nomem();
+	vm->pidfd = -1;
+	struct ot_err *err = start(vm, opts);
+	/* What did not come up is not left behind. */
+	vm->with_us = opts->with_us || err;
+	if (err) {
+		vp_domain_vm_destroy(vm);
+		return err;
+	}
+	*ret = vm;
+	return NULL;
+}
+
+void vp_domain_vm_destroy(struct vp_domain_vm *vm)
+{
+	if (!vm)
+		return;
+	if (vm->started && vm->with_us)
+		ot_err_destroy(vp_libvirt_stop(vm->lv, &vm->domain));
+	vp_libvirt_close(vm->lv);
+	if (vm->pidfd >= 0)
+		close(vm->pidfd);
+	free(vm);
+}
+
+const char *vp_domain_vm_name(const struct vp_domain_vm *vm)
+{
+	return vm->domain.name;
+}
+
+const char *vp_domain_vm_socket(const struct vp_domain_vm *vm)
+{
+	return vm->socket;
+}
+
+int vp_domain_vm_fd(const struct vp_domain_vm *vm)
+{
+	return vm->pidfd;
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/session/machines.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "vmm-probe/session/enter.h"
+#include "vmm-probe/session/launch.h"
+
+/* --- connections ------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_libvirt_open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL], size_t *ret_n)
+{
+	static const char *const usual[VP_LIBVIRT_USUAL] = { "qemu:///system", "qemu:///session" };
+
+	*ret_n = 0;
+	if (uri) {
+		OT_TRY(vp_libvirt_open(uri, false, &ret[0]));
+		*ret_n = 1;
+		return NULL;
+	}
+	const char *own = getenv("LIBVIRT_DEFAULT_URI");
+	for (size_t i = 0; i < (own && *own ? 1 : OT_ARRAY_SIZE(usual)); i++) {
+		/* Most hosts have one of the two, many none. */
+		ot_auto_err struct ot_err *err =
+		    vp_libvirt_open(own && *own ? NULL : usual[i], false, &ret[*ret_n]);
+		*ret_n += !err;
+	}
+	return NULL;
+}
+
+static struct ot_err *not_running(const struct vp_domain *d)
+{
+	if (d->state == VP_DOMAIN_PAUSED)
+		return ot_err_new(OT_ERR_BUSY, "domain %s is paused: `virsh resume %s` lets it run", d->name,
+				  d->name);
+	return ot_err_new(OT_ERR_BUSY, "domain %s is %s: `virsh start %s` starts it", d->name,
+			  vp_domain_state_name(d->state), d->name);
+}
+
+struct ot_err *vp_domain_not_running(const char *name)
+{
+	struct vp_libvirt *lv[VP_LIBVIRT_USUAL];
+	struct ot_err *ret = NULL;
+	size_t n = 0;
+
+	ot_auto_err struct ot_err *none = vp_libvirt_open_usual(NULL, lv, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct vp_domain d;
+		ot_auto_err struct ot_err *err = ret ? NULL : vp_libvirt_find(lv[i], name, &d);
+		if (!ret && !err && d.state != VP_DOMAIN_RUNNING)
+			ret = not_running(&d);
+		vp_libvirt_close(lv[i]);
+	}
+	return ret;
+}
+
+/* --- files ------------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_engine_files_find(struct vp_engine_files *ret)
+{
+	struct vp_engine_files files = { 0 };
+	char path[PATH_MAX];
+	struct ot_err *err = vp_launch_plugin(path, sizeof(path));
+
+	if (!err)
+		files.plugin = realpath(path, NULL);
+	if (!err)
+		err = vp_enter_library(path, sizeof(path));
+	if (!err)
+		files.hook = realpath(path, NULL);
+	if (!err && (!files.plugin || !files.hook))
+		err = ot_err_nomem();
+	if (err)
+		vp_engine_files_deinit(&files);
+	else
+		*ret = files;
+	return err;
+}
+
+void vp_engine_files_deinit(struct vp_engine_files *files)
+{
+	free(files->plugin);
+	free(files->hook);
+	*files = (struct vp_engine_files){ 0 };
+}
+
+/* --- the list ---------------------------------------------------------------------------------------- */
+
+struct list {
+	struct vp_machine *items;
+	size_t count, cap;
+};
+
+static struct vp_machine *add(struct list *list)
+{
+	if (!ot_grow(&list->items, &list->cap, list->count + 1, sizeof(*list->items)))
+		return NULL;
+	struct vp_machine *m = &list->items[list->count++];
+	memset(m, 0, sizeof(*m));
+	return m;
+}
+
+static struct vp_machine *find_pid(const struct list *list, uint32_t pid)
+{
+	for (size_t i = 0; pid && i < list->count; i++)
+		if (list->items[i].guest.pid == pid)
+			return &list->items[i];
+	return NULL;
+}
+
+/* Root's qemu:///session is its qemu:///system. */
+static bool has_domain(const struct list *list, const struct vp_domain *d)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i].domain && !strcmp(list->items[i].uuid, d->uuid))
+			return true;
+	return false;
+}
+
+static struct ot_err *add_engines(struct list *list)
+{
+	ot_auto_free struct vp_guest_info *guests = NULL;
+	size_t n = 0;
+
+	OT_TRY(vp_guests_list(&guests, &n));
+	for (size_t i = 0; i < n; i++) {
+		struct vp_machine *m = add(list);
+		if (!m)
+			return ot_err_nomem();
+		m->guest = guests[i];
+		m->how = VP_HOW_NOW;
+		m->accel = !strcmp(guests[i].backend, "tcg") ? VP_ACCEL_TCG : VP_ACCEL_KVM;
+	}
+	return NULL;
+}
+
+/* How a QEMU without an engine could get one. */
+static void judge(struct vp_machine *m, const struct vp_qemu *q)
+{
+	char library[PATH_MAX];
+
+	if (q->plugin) {
+		m->how = VP_HOW_NOT;
+		snprintf(m->why, sizeof(m->why),
+			 "the engine in it does not answer (another XDG_RUNTIME_DIR or user?)");
+		return;
+	}
+	if (m->accel == VP_ACCEL_TCG) {
+		m->how = VP_HOW_PREPARE;
+		return;
+	}
+	ot_auto_err struct ot_err *no_library = vp_enter_library(library, sizeof(library));
+	FILE *nowhere = fopen("/dev/null", "we");
+	ot_auto_err struct ot_err *err =
+	    no_library || !nowhere ? NULL : vp_inject_plan((pid_t)m->guest.pid, library, nowhere);
+	if (nowhere)
+		fclose(nowhere);
+	const struct ot_err *why = no_library ? no_library : err;
+	m->how = why ? VP_HOW_NOT : VP_HOW_ATTACH;
+	if (why)
+		snprintf(m->why, sizeof(m->why), "%s", ot_err_message(why));
+}
+
+static struct ot_err *add_processes(struct list *list, const struct vp_qemu *qemus, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct vp_qemu *q = &qemus[i];
+		if (find_pid(list, (uint32_t)q->pid))
+			continue;
+		struct vp_machine *m = add(list);
+		if (!m)
+			return ot_err_nomem();
+		memcpy(m->guest.name, q->name, sizeof(m->guest.name));
+		m->guest.pid = (uint32_t)q->pid;
+		m->guest.nvcpus = q->nvcpus;
+		m->accel = q->accel;
+		judge(m, q);
+	}
+	return NULL;
+}
+
+/* What libvirt knows of a domain's next start, or its present one. */
+static void judge_domain(struct vp_libvirt *lv, const struct vp_domain *d, struct vp_machine *m)
+{
+	ot_auto_free char *text = NULL;
+	struct vp_domain_xml xml = { .accel = VP_ACCEL_UNKNOWN };
+	ot_auto_err struct ot_err *err = vp_libvirt_xml(lv, d, true, &text);
+	ot_auto_err struct ot_err *bad = err ? NULL : vp_domain_xml_read(text, &xml);
+
+	m->accel = bad ? VP_ACCEL_UNKNOWN : xml.accel;
+	if (vp_libvirt_is_remote(lv)) {
+		m->how = VP_HOW_NOT;
+		snprintf(m->why, sizeof(m->why), "it is on another host: run outsight there");
+	} else if (m->accel == VP_ACCEL_UNKNOWN) {
+		m->how = VP_HOW_NOT;
+		snprintf(m->why, sizeof(m->why), "not a QEMU guest");
+	} else if (d->state == VP_DOMAIN_RUNNING) {
+		m->how = VP_HOW_NOT;
+		snprintf(m->why, sizeof(m->why),
+			 "its QEMU can't be seen from here (another container or user?)");
+	} else {
+		m->how = m->accel == VP_ACCEL_TCG && !xml.ready ? VP_HOW_PREPARE : VP_HOW_START;
+	}
+}
+
+static pid_t process_of(const struct vp_qemu *qemus, size_t n, const struct vp_domain *d)
+{
+	for (size_t i = 0; i < n; i++)
+		if (qemus[i].libvirt && !strcmp(qemus[i].uuid, d->uuid))
+			return qemus[i].pid;
+	return 0;
+}
+
+static struct ot_err *add_domains(struct list *list, struct vp_libvirt *lv, const struct vp_qemu *qemus,
+				  size_t n)
+{
+	ot_auto_free struct vp_domain *domains = NULL;
+	size_t count = 0;
+
+	OT_TRY(vp_libvirt_list(lv, &domains, &count));
+	for (size_t i = 0; i < count; i++) {
+		const struct vp_domain *d = &domains[i];
+		bool here = d->state != VP_DOMAIN_SHUT_OFF && !vp_libvirt_is_remote(lv);
+		struct vp_machine *m = here ? find_pid(list, (uint32_t)process_of(qemus, n, d)) : NULL;
+		bool known = m != NULL;
+
+		if (has_domain(list, d))
+			continue;
+		if (!m && !(m = add(list)))
+			return ot_err_nomem();
+		m->domain = true;
+		m->state = d->state;
+		memcpy(m->domain_name, d->name, sizeof(m->domain_name));
+		memcpy(m->uuid, d->uuid, sizeof(m->uuid));
+		m->guest.nvcpus = d->nvcpus;
+		if (!known) {
+			snprintf(m->guest.name, sizeof(m->guest.name), "%.*s", VP_GUEST_NAME - 1, d->name);
+			judge_domain(lv, d, m);
+		}
+	}
+	return NULL;
+}
+
+static struct ot_err *collect(const char *uri, struct list *list)
+{
+	ot_auto_free struct vp_qemu *qemus = NULL;
+	struct vp_libvirt *lv[VP_LIBVIRT_USUAL];
+	size_t n = 0, nlv = 0;
+
+	OT_TRY(add_engines(list));
+	OT_TRY(vp_qemu_list(&qemus, &n));
+	OT_TRY(add_processes(list, qemus, n));
+	OT_TRY(vp_libvirt_open_usual(uri, lv, &nlv));
+	struct ot_err *err = NULL;
+	for (size_t i = 0; i < nlv; i++) {
+		if (!err)
+			err = add_domains(list, lv[i], qemus, n);
+		vp_libvirt_close(lv[i]);
+	}
+	return err;
+}
+
+struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
+{
+	struct list list = { 0 };
+	struct ot_err *err = collect(uri, &list);
+
+	if (err) {
+		free(list.items);
+		return err;
+	}
+	*ret = (struct vp_machines){ list.items, list.count };
+	return NULL;
+}
+
+void vp_machines_deinit(struct vp_machines *machines)
+{
+	free(machines->items);
+	*machines = (struct vp_machines){ 0 };
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What runs on this host that could be traced, and how: guests with an engine, other QEMUs, libvirt's
+ * domains. */
+#ifndef VP_SESSION_MACHINES_H
+#define VP_SESSION_MACHINES_H
+
+#include "vmm-probe/machines/domain_xml.h"
+#include "vmm-probe/machines/libvirt.h"
+#include "vmm-probe/session/session.h"
+
+enum vp_how {
+	VP_HOW_NOW,     /* an engine is in it */
+	VP_HOW_ATTACH,  /* -g puts one in */
+	VP_HOW_START,   /* when it runs; it has what it needs, or needs nothing */
+	VP_HOW_PREPARE, /* not before a restart, with more on its command line */
+	VP_HOW_NOT,     /* why says why not */
+};
+
+struct vp_machine {
+	struct vp_guest_info guest; /* of one without an engine: name, pid, nvcpus */
+	enum vp_accel accel;
+	enum vp_domain_state state;
+	bool domain;           /* libvirt's */
+	char domain_name[256]; /* in full */
+	char uuid[37];         /* the domain's */
+	enum vp_how how;
+	char why[256]; /* VP_HOW_NOT; one line */
+};
+
+struct vp_machines {
+	struct vp_machine *items;
+	size_t count;
+};
+
+/**
+ * All of them. @p uri: of libvirt, when one was asked for; NULL: its usual ones, and that none answers is no
+ * error. Looks, and touches nothing.
+ */
+OT_MUST_CHECK struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret);
+void vp_machines_deinit(struct vp_machines *machines);
+
+/** The files that go into a VMM, as found beside this program or where they are installed. The strings are
+ * the caller's to free. */
+struct vp_engine_files {
+	char *plugin, *hook;
+};
+OT_MUST_CHECK struct ot_err *vp_engine_files_find(struct vp_engine_files *ret);
+void vp_engine_files_deinit(struct vp_engine_files *files);
+
+/** Connections to ask for domains: @p uri, or the usual ones. At most VP_LIBVIRT_USUAL; how many in *ret_n.
+ * An error only when @p uri was given. */
+#define VP_LIBVIRT_USUAL 2
+OT_MUST_CHECK struct ot_err *vp_libvirt_open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL],
+						   size_t *ret_n);
+
+/**
+ * A better word on a guest that was not found or can't be traced now, if libvirt has a domain @p name that
+ * does not run: BUSY, "domain web01 is paused …". NULL: libvirt has nothing to say.
+ */
+struct ot_err *vp_domain_not_running(const char *name);
+
+#endif
