@@ -124,9 +124,9 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 		w->restart_ns = 0;
 	else if (!w->restart_ns)
 		w->restart_ns = now;
-	w->state = state;
 	if (w->known && state < before && !is_state(link, before, "SYSTEM_SUSPEND"))
-		return true;
+		return true; /* and still when it is looked at again */
+	w->state = state;
 	w->known = true;
 	return restarting && now - w->restart_ns > RESTART_NS;
 }
@@ -144,13 +144,21 @@ void vp_ends_look(struct vp_session *s)
 	}
 }
 
-void vp_kernels_look(struct vp_session *s, uint64_t now)
+/* A session ends by this, and the guest's memory is read while it runs and changes its page tables: one look
+ * is no proof. */
+bool vp_kernels_look(struct vp_session *s, uint64_t now)
 {
+	bool sure = true;
+
 	for (uint32_t i = 1; i < s->nsources && !s->gone_reason; i++) {
 		struct vp_source *src = &s->sources[i];
 		if (!src->started || src->gone || !src->link->guest)
 			continue;
-		if (banner_changed(src->link) || went_back(src->link, &src->watch, now))
+		bool another = banner_changed(src->link) || went_back(src->link, &src->watch, now);
+		if (another && src->watch.doubted)
 			note(s, &src->link->client, VP_GUEST_RESET);
+		src->watch.doubted = another;
+		sure &= !another;
 	}
+	return sure;
 }

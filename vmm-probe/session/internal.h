@@ -40,6 +40,7 @@ struct vp_kernel_watch {
 	bool known;
 	uint32_t state;      /* its system_state when last looked */
 	uint64_t restart_ns; /* since when it is SYSTEM_RESTART; 0: it is not */
+	bool doubted;        /* when last looked, another kernel seemed to run */
 };
 
 /* Where data comes from: an engine, with the buffers it writes. */
@@ -188,7 +189,8 @@ OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, const struct vp_probe *prob
 OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err);
 /* Has an engine said that its guest ended? */
 void vp_ends_look(struct vp_session *s);
-/* Are the guests' kernels still those that were attached? Reads their memory: once a second is enough. */
-void vp_kernels_look(struct vp_session *s, uint64_t now);
+/* Are the guests' kernels still those that were attached? Reads their memory: once a second is enough. False:
+ * it seems that one is not, which is to be looked at again soon; the second such look believes it. */
+bool vp_kernels_look(struct vp_session *s, uint64_t now);
 
 #endif

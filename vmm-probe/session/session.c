@@ -14,6 +14,9 @@
 /* An exit() in a guest is noticed this fast, whatever the rates are. */
 #define EXIT_POLL_NS 20000000ull
 
+/* A kernel that seems to have gone is looked at again. */
+#define KERNEL_AGAIN_NS 100000000ull
+
 /* A module that was unloaded in a trace may be loaded again. */
 #define AGENT_LOOK_NS 200000000ull
 
@@ -176,8 +179,8 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 
 	uint64_t now = vp_now_ns();
 	vp_ends_look(s);
-	if (is_due(&s->next_kernel_ns, now, OT_NS_PER_SEC))
-		vp_kernels_look(s, now);
+	if (is_due(&s->next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_look(s, now))
+		s->next_kernel_ns = now + KERNEL_AGAIN_NS;
 	if (is_due(&s->next_agent_ns, now, AGENT_LOOK_NS))
 		OT_TRY(vp_agents_look(s));
 	bool done = vp_exit_called(s) || s->gone_reason;
