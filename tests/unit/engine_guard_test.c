@@ -177,6 +177,34 @@ static void clauses_share_a_hit(void **state)
 	ef_destroy(f);
 }
 
+/* What a backend says after a hit counts as what it said before: 12 %, then 22 %. */
+static void charged_behind_the_hit(void **state)
+{
+	(void)state;
+	struct guarded g = make(20, 0, 0);
+	struct ef *f = g.f;
+	uint32_t c0 = counting(f), c1 = counting(f);
+
+	ef_open(f);
+	uint32_t a = entry(f, EF_FUNC_A, "a");
+	ef_ecb(f, a, c0);
+	ef_ecb(f, a, c1);
+	ef_enable(f);
+	ef_start(f);
+	for (unsigned quarter = 0; quarter < 18; quarter++) {
+		for (unsigned i = 0; i < (quarter < 12 ? 60 : 110) && !g.seen.taken; i++) {
+			vp_fake_hit(f->fake, i % 2, EF_FUNC_A);
+			vp_engine_charge(vp_fake_engine(f->fake), i % 2, vp_fake_site(f->fake, EF_FUNC_A),
+					 HIT_NS);
+		}
+		run(&g, 1, 0, 0);
+		assert_true(quarter >= 12 || !g.seen.taken);
+	}
+	assert_int_equal(g.seen.taken, 1);
+	assert_int_equal(vp_fake_sites(f->fake), 0);
+	ef_destroy(f);
+}
+
 /* Inline counters are of a clause, so all of its probes go; the clause beside it stays. */
 static void counters_go_with_their_clause(void **state)
 {
@@ -327,6 +355,7 @@ int main(void)
 		cmocka_unit_test(all_that_is_needed),
 		cmocka_unit_test(without_need),
 		cmocka_unit_test(clauses_share_a_hit),
+		cmocka_unit_test(charged_behind_the_hit),
 		cmocka_unit_test(counters_go_with_their_clause),
 		cmocka_unit_test(firing_costs),
 		cmocka_unit_test(chill_is_asked_for),

@@ -147,6 +147,27 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	vp_vcpu_leave(me);
 }
 
+/* A session's ECBs stand side by side: what its hit cost is counted once, and to each of them as they share it.
+ */
+void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns)
+{
+	const struct vp_es *charged = NULL;
+
+	if (vcpu >= engine->nvcpus)
+		return;
+	vp_vcpu_enter(&engine->vcpus[vcpu]);
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		const struct vp_ecb *ecb = site->ecbs[i];
+		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+			continue;
+		if (ecb->es != charged)
+			vp_load_add(&ecb->es->vcpus[vcpu].load.outside_ns, ns);
+		charged = ecb->es;
+		vp_guard_hit(ecb, vcpu, ns);
+	}
+	vp_vcpu_leave(&engine->vcpus[vcpu]);
+}
+
 void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
 {
 	if (vcpu >= engine->nvcpus)

@@ -256,6 +256,11 @@ void vp_engine_destroy(struct vp_engine *engine);
 /** A vCPU reached a site. @p ctx is handed back to ops->reg. Hit path. */
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);
 
+/** The hit at @p site that was dealt with last on @p vcpu has cost the guest @p ns of its vCPUs' time, all of
+ * them together, beyond what ops->hit_cost_ns says. On that vCPU's thread, while the site's plan is in force.
+ * What counters cost is for ops->counter_cost_ns to say. */
+void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns);
+
 /** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's
  * thread: all of @p len bytes or false and nothing done. A store is not done where the guest's kernel may not
  * write (its CR0.WP is taken to be set). */

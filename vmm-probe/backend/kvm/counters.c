@@ -95,21 +95,32 @@ uint64_t vp_kvm_counter_cost_ns(void *backend, uint32_t slot)
 {
 	struct vp_kvm *kvm = backend;
 	const struct vp_kvm_host *h = &kvm->config.host;
-	uint64_t came_out = 0;
+	uint64_t came_out = 0, stepped = 0;
 
-	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
-		came_out += atomic_load_explicit(&kvm->vcpus[i].counts[slot], memory_order_relaxed);
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++) {
+		const struct vp_kvm_vcpu *v = &kvm->vcpus[i];
+		came_out += atomic_load_explicit(&v->counts[slot], memory_order_relaxed);
+		stepped += atomic_load_explicit(&v->step_ns[slot], memory_order_relaxed);
+	}
 	vp_kvm_counter_read(kvm, slot, 0); /* brings `total` up to date */
-	return came_out * (uint64_t)h->exit_cost.median +
+	return came_out * (uint64_t)h->exit_cost.median + stepped +
 	       kvm->counters[slot].total * (uint64_t)h->ioeventfd_cost.median;
+}
+
+/* One writer: the vCPU's thread. */
+static void add(_Atomic uint64_t *sum, uint64_t n)
+{
+	atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
 void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site)
 {
-	for (uint32_t i = 0; i < site->ncounters; i++) {
-		_Atomic uint64_t *n = &v->counts[site->counters[i]];
-		/* one writer */
-		atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
-	}
+	for (uint32_t i = 0; i < site->ncounters; i++)
+		add(&v->counts[site->counters[i]], 1);
+}
+
+void vp_kvm_count_step(struct vp_kvm_vcpu *v, const struct vp_site *site, uint64_t ns)
+{
+	for (uint32_t i = 0; i < site->ncounters; i++)
+		add(&v->step_ns[site->counters[i]], ns);
 }

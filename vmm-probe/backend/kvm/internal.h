@@ -64,6 +64,7 @@ struct vp_kvm_step {
 	bool passed_on; /* the last exit went to the VMM, which may do the instruction */
 	uint16_t cs;
 	uint32_t exits;
+	uint64_t since_ns; /* since when it costs the guest time */
 	uint64_t gva;
 	uint64_t handlers[VP_HW_SITES]; /* of exceptions that end it; 0: none */
 };
@@ -81,6 +82,7 @@ struct vp_kvm_vcpu {
 	} vm;
 	uint32_t tries; /* steps in a row that did not get over their instruction */
 	_Atomic uint64_t counts[VP_KVM_COUNTERS];
+	_Atomic uint64_t step_ns[VP_KVM_COUNTERS]; /* what steps behind those took, of all vCPUs' time */
 };
 
 struct vp_kvm_stat {
@@ -165,6 +167,8 @@ uint64_t vp_kvm_counter_cost_ns(void *backend, uint32_t slot);
 uint16_t vp_kvm_counter_port(struct vp_kvm *kvm, uint32_t slot);
 /** Count a hit that came out. Hit path. */
 void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site);
+/** Its step took @p ns. */
+void vp_kvm_count_step(struct vp_kvm_vcpu *v, const struct vp_site *site, uint64_t ns);
 
 /* int3.c */
 bool vp_kvm_is_int3(const struct kvm_run *run);

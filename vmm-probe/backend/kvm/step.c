@@ -196,7 +196,9 @@ void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_
 	if (in_text)
 		vp_kvm_hold_as_vcpu(kvm, vcpu);
 	struct vp_kvm_trap *t = trap_at(kvm, gva);
-	v->step = (struct vp_kvm_step){ .gva = gva, .holds = in_text };
+	v->step = (struct vp_kvm_step){
+		.gva = gva, .holds = in_text, .since_ns = in_text ? kvm->held_since_ns : now_ns()
+	};
 	bool clear = clear_the_way(kvm, t, in_text);
 	if (clear && v->tries < TRIES_MAX && start(kvm, vcpu, t->site, &regs)) {
 		atomic_store(&kvm->step_end, now_ns() + STEP_NS);
@@ -211,6 +213,17 @@ void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_
 }
 
 /* --- its end ---------------------------------------------------------------------------------- */
+
+/* All vCPUs' time while they are held, else this one's. */
+static void charge(struct vp_kvm *kvm, uint32_t vcpu, const struct vp_site *site)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+	uint64_t ns = (now_ns() - v->step.since_ns) * (v->step.holds ? kvm->config.nvcpus : 1);
+
+	vp_kvm_count_step(v, site, ns);
+	if (site->necbs)
+		vp_engine_charge(kvm->engine, vcpu, site, ns);
+}
 
 /* The registers are where the step ended. @redo: those with which the guest will be at the site again. */
 static void end(struct vp_kvm *kvm, uint32_t vcpu, const struct kvm_regs *redo)
@@ -230,6 +243,8 @@ static void end(struct vp_kvm *kvm, uint32_t vcpu, const struct kvm_regs *redo)
 	v->tries = redo ? v->tries + 1 : 0;
 	if (redo)
 		vp_kvm_redo_expect(kvm->redo, redo);
+	if (t)
+		charge(kvm, vcpu, t->site);
 	if (!v->step.holds)
 		return;
 	if (t)
