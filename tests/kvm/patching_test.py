@@ -152,6 +152,16 @@ class Patching(unittest.TestCase):
         self.assertEqual(counts_of(out), {(): CALLS * 2 * 12}, err)
         self.check_unharmed(vm)
 
+    def test_task_dies(self):
+        """A task that never comes out of where it patches does not keep the probes out for ever."""
+        vm = self.vm(2)
+        trace = vm.started("fbt::probed_nop:entry { @ = count(); } fbt::round_begin:entry /arg1 == 2/ { exit(0); }")
+        vm.tell(b"d")
+        _, err = self.ended(vm, trace, timeout=60)
+        self.assertEqual(WINDOWS.search(err).group(1), "1", err)
+        self.assertEqual(vm.text(), elf_text(PATCHING)[1])
+        self.assertNotIn("FAIL", vm.console())
+
     def test_killed(self):
         """kill -9 of the tracer at any moment of it."""
         vm = self.vm(4)

@@ -147,7 +147,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	vp_vcpu_leave(me);
 }
 
-/* A session's ECBs stand side by side: what its hit cost is counted once, and to each of them as they share it.
+/* A session's ECBs stand side by side: what its hit cost is counted once, and to each of them as they share
+ * it.
  */
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns)
 {

@@ -270,6 +270,8 @@ bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, cons
 /** The host address of a site as the guest's page table has it now, remembered nowhere; 0: it is not mapped.
  * Any thread while the site's plan is in force. */
 uint64_t vp_site_host(const struct vp_site *site);
+/** The word at @p gva, in kernel memory and aligned, as it is now. False: it can't be read. Any thread. */
+bool vp_site_word(const struct vp_site *site, uint64_t gva, uint64_t *ret);
 /** Is one of the locks taken with which the guest's kernel guards changes of its text? Any thread. */
 bool vp_site_text_locked(const struct vp_site *site);
 

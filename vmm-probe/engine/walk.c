@@ -197,15 +197,23 @@ uint64_t vp_site_host(const struct vp_site *site)
 	return (uint64_t)(uintptr_t)walk_now(site->es, site->gva);
 }
 
+bool vp_site_word(const struct vp_site *site, uint64_t gva, uint64_t *ret)
+{
+	const uint64_t *host = gva && !(gva & 7) ? (const void *)walk_now(site->es, gva) : NULL;
+
+	if (host)
+		*ret = __atomic_load_n(host, __ATOMIC_RELAXED);
+	return host != NULL;
+}
+
 bool vp_site_text_locked(const struct vp_site *site)
 {
-	for (unsigned i = 0; i < VP_TEXT_LOCKS; i++) {
-		uint64_t gva = site->es->facts.text_locks[i];
-		const uint64_t *owner = gva && !(gva & 7) ? (const void *)walk_now(site->es, gva) : NULL;
-		/* The low bits are flags; kernel/locking/mutex.c */
-		if (owner && __atomic_load_n(owner, __ATOMIC_RELAXED) & ~7ull)
+	uint64_t owner;
+
+	/* The low bits are flags; kernel/locking/mutex.c */
+	for (unsigned i = 0; i < VP_TEXT_LOCKS; i++)
+		if (vp_site_word(site, site->es->facts.text_locks[i], &owner) && owner & ~7ull)
 			return true;
-	}
 	return false;
 }
 

@@ -272,10 +272,41 @@ void on_breakpoint(uint64_t *rip)
 	fail("a strange int3", at);
 }
 
+/* --- a task that dies in there ---------------------------------------------------------------------- */
+
+static void *life[5];
+
+static noinline _Noreturn void oops(void)
+{
+	__builtin_longjmp(life, 1);
+}
+
+/* A debugger, in whose function a task may end: nobody returns from there, nor comes to its end. */
+noinline int kgdb_arch_set_breakpoint(const uint8_t *at, bool dies)
+{
+	if (*at == 0xcc)
+		return -1;
+	if (dies)
+		oops();
+	return 0;
+}
+
+noinline int kgdb_arch_remove_breakpoint(const uint8_t *at)
+{
+	return *at == 0xcc ? -1 : 0;
+}
+
+static noinline void die(void)
+{
+	if (!__builtin_setjmp(life))
+		kgdb_arch_set_breakpoint(probed_nop, true);
+}
+
 /* --- rounds --------------------------------------------------------------------------------------- */
 
 static volatile uint32_t arrived, generation, at_work;
 static volatile bool active; /* second halves have something to do; vCPU 0's */
+static bool died;
 
 /* All vCPUs wait for the last one, in step with who patches. */
 static void meet(uint32_t cpu)
@@ -306,7 +337,7 @@ static void first_half(uint32_t cpu, uint64_t n, bool traced)
 	meet(cpu);
 	if (cpu == 0) {
 		traced_calls = behind.hits = 0;
-		round_begin(n, active);
+		round_begin(n, active | died << 1);
 	}
 	meet(cpu);
 	for (uint64_t i = 0; i < calls; i++) {
@@ -372,7 +403,7 @@ static void second_half(uint32_t cpu, uint64_t n, bool traced, bool leave_traced
 		call(cpu, n & 15);
 }
 
-/* From the serial port: 'g' go on and patch, 's' turn everything off and be quiet. */
+/* From the serial port: 'g' go on and patch, 's' turn everything off and be quiet, 'd' have a task die. */
 static void obey(void)
 {
 	uint8_t c = inb(COM1 + 5) & 1 ? inb(COM1) : 0;
@@ -381,6 +412,10 @@ static void obey(void)
 		active = true;
 	else if (c == 's')
 		active = false;
+	else if (c == 'd')
+		died = true;
+	if (c == 'd')
+		die();
 }
 
 void patching_run(uint32_t cpu)

@@ -108,33 +108,48 @@ static int find_key(const struct vp_kvm_patching *p, uint64_t key)
 	return -1;
 }
 
+/* What stands on the guest's stack, for somebody who is in there only; 0: not known. */
+static uint64_t return_address(const struct vp_kvm_traps *traps, uint64_t slot)
+{
+	uint64_t word;
+
+	return traps->n && vp_site_word(traps->list[0].site, slot, &word) ? word : 0;
+}
+
 /* A key that is there already is one whose task went without a LEAVE, an oops for instance. */
 static void enter(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
 {
 	struct vp_kvm_patching *p = &kvm->patching;
+	int at = find_key(p, slot);
 
-	if (find_key(p, slot) < 0) {
-		int at = find_key(p, 0);
-		if (at >= 0) {
-			atomic_store(&p->keys[at], slot);
-			p->nkeys++;
-		} else {
-			p->overflow = true;
-		}
+	if (at < 0) {
+		at = find_key(p, 0);
+		p->nkeys += at >= 0;
+	}
+	if (at >= 0) {
+		atomic_store(&p->keys[at], slot);
+		atomic_store(&p->returns[at], return_address(traps, slot));
+	} else {
+		p->overflow = true;
 	}
 	open_window(kvm, traps);
 }
 
-static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
+static void forget(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint32_t at)
 {
 	struct vp_kvm_patching *p = &kvm->patching;
-	int at = find_key(p, slot);
 
-	if (at < 0)
-		return;
 	atomic_store(&p->keys[at], 0);
 	if (!--p->nkeys && !p->overflow && !p->settling)
 		close_window(kvm, traps);
+}
+
+static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
+{
+	int at = find_key(&kvm->patching, slot);
+
+	if (at >= 0)
+		forget(kvm, traps, (uint32_t)at);
 }
 
 /* A LEAVE without an ENTER is of somebody who was in there before the sentinels were, or came another way.
@@ -222,6 +237,30 @@ static void hold_and_repair(struct vp_kvm *kvm, struct vp_kvm_traps *traps, cons
 	vp_kvm_release(kvm);
 }
 
+/* Has the task died in there? Without a hold, a task that is just leaving looks like it. */
+static bool is_dead(const struct vp_kvm_patching *p, const struct vp_kvm_traps *traps, uint32_t at)
+{
+	uint64_t slot = atomic_load(&p->keys[at]), returns = atomic_load(&p->returns[at]);
+
+	return slot && returns && return_address(traps, slot) != returns;
+}
+
+static void forget_the_dead(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
+{
+	const struct vp_kvm_patching *p = &kvm->patching;
+	bool some = false;
+
+	for (uint32_t i = 0; i < VP_KVM_PATCHERS; i++)
+		some |= is_dead(p, traps, i);
+	if (!some)
+		return;
+	vp_kvm_hold(kvm);
+	for (uint32_t i = 0; i < VP_KVM_PATCHERS; i++)
+		if (is_dead(p, traps, i))
+			forget(kvm, traps, i);
+	vp_kvm_release(kvm);
+}
+
 /* `planted` and the bytes are read here while vCPUs may change them; what looks wrong is only a reason to
  * hold and look properly. The table itself is exchanged by this thread only. */
 void vp_kvm_sweep(void *backend)
@@ -242,6 +281,8 @@ void vp_kvm_sweep(void *backend)
 		if (is_suspect(t) || (t->planted && !still_mapped(t, &cache)))
 			suspects[n++] = p->swept;
 	}
+	if (vp_kvm_window(p))
+		forget_the_dead(kvm, traps);
 	bool window = vp_kvm_window(p);
 	if ((n && !window) || (window && p->overflow))
 		hold_and_repair(kvm, traps, suspects, n);

@@ -4,7 +4,9 @@
  * kprobes copy instructions and write single bytes back. It must find its own bytes. The operator's process
  * knows the functions with which it does so; their sites are sentinels. From a task's ENTER to its LEAVE all
  * other traps are out of the guest: a window. Tasks may overlap and sleep in there; each is known by where
- * its return address lies, which no other task shares, so that a LEAVE finds its ENTER on whatever vCPU.
+ * its return address lies, which no other task shares, so that a LEAVE finds its ENTER on whatever vCPU. What
+ * stands there stays until the function returns; when it has changed and there was no LEAVE, the task has
+ * died in there (an oops), and the sweep forgets it.
  *
  * Everything but vp_kvm_at_sentinel() and vp_kvm_patching_read(): the vCPUs are held.
  */
@@ -24,7 +26,8 @@ struct vp_kvm;
 struct vp_kvm_traps;
 
 struct vp_kvm_patching {
-	_Atomic uint64_t keys[VP_KVM_PATCHERS]; /* guest addresses of return addresses; 0: free */
+	_Atomic uint64_t keys[VP_KVM_PATCHERS];    /* guest addresses of return addresses; 0: free */
+	_Atomic uint64_t returns[VP_KVM_PATCHERS]; /* what stands there; 0: not known */
 	uint32_t nkeys;
 	bool settling;               /* the sentinels are in, the other traps wait */
 	bool overflow;               /* somebody is at it who is not among them */

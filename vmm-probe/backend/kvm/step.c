@@ -196,9 +196,9 @@ void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_
 	if (in_text)
 		vp_kvm_hold_as_vcpu(kvm, vcpu);
 	struct vp_kvm_trap *t = trap_at(kvm, gva);
-	v->step = (struct vp_kvm_step){
-		.gva = gva, .holds = in_text, .since_ns = in_text ? kvm->held_since_ns : now_ns()
-	};
+	v->step = (struct vp_kvm_step){ .gva = gva,
+					.holds = in_text,
+					.since_ns = in_text ? kvm->held_since_ns : now_ns() };
 	bool clear = clear_the_way(kvm, t, in_text);
 	if (clear && v->tries < TRIES_MAX && start(kvm, vcpu, t->site, &regs)) {
 		atomic_store(&kvm->step_end, now_ns() + STEP_NS);
