@@ -27,6 +27,13 @@ static void print_bytes(const struct vp_planned *p, FILE *fp)
 	fprintf(fp, "%-25s", text);
 }
 
+static const char *kind(const struct vp_planned *p)
+{
+	if (p->site.sentinel)
+		return "sentinel";
+	return p->trapped ? vp_plan_kind_name(p->verdict.kind) : "none";
+}
+
 static bool print_site(void *arg, const struct vp_planned *p)
 {
 	const struct planning *plan = arg;
@@ -37,8 +44,7 @@ static bool print_site(void *arg, const struct vp_planned *p)
 		cli_tame(where, strlen(where));
 	if (plan->several)
 		fprintf(plan->fp, "%-15s ", vp_session_guest_name(plan->s, p->guest));
-	fprintf(plan->fp, "%016" PRIx64 " %-7s %3u  ", p->site.gva,
-		p->trapped ? vp_plan_kind_name(p->verdict.kind) : "none", p->verdict.covers);
+	fprintf(plan->fp, "%016" PRIx64 " %-8s %3u  ", p->site.gva, kind(p), p->verdict.covers);
 	print_bytes(p, plan->fp);
 	fprintf(plan->fp, " %s\n", where);
 	return !ferror(plan->fp);
@@ -51,7 +57,7 @@ int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struc
 
 	if (plan.several)
 		fprintf(fp, "%-15s ", "GUEST");
-	fprintf(fp, "%16s %-7s %3s  %-25s %s\n", "ADDRESS", "TRAP", "LEN", "BYTES", "PLACE");
+	fprintf(fp, "%16s %-8s %3s  %-25s %s\n", "ADDRESS", "TRAP", "LEN", "BYTES", "PLACE");
 	struct ot_err *err = vp_session_plan(s, &c->prog, print_site, &plan);
 	if (err)
 		return cli_fail(err, NULL);

@@ -152,6 +152,18 @@ class Patching(unittest.TestCase):
         self.assertEqual(counts_of(out), {(): CALLS * 2 * 12}, err)
         self.check_unharmed(vm)
 
+    def test_plan(self):
+        """What would be planted beside the probes is told too; nothing is, where no text changes."""
+        vm = self.vm(1)
+        for trap, kinds in (("auto", {"native", "sentinel"}), ("hw", {"hw"})):
+            out = vm.trace("fbt::probed_nop:entry", "--plan", "-x", f"trap={trap}")
+            lines = [line.split() for line in out.splitlines()[1:]]
+            self.assertEqual({line[1] for line in lines}, kinds, out)
+            if trap == "auto":
+                self.assertIn("vmlinux`ftrace_modify_all_code", {line[-1].split("+")[0] for line in lines})
+                self.assertTrue(all(int(line[2]) >= 2 for line in lines), out)
+        self.assertEqual(vm.text(), elf_text(PATCHING)[1])
+
     def test_task_dies(self):
         """A task that never comes out of where it patches does not keep the probes out for ever."""
         vm = self.vm(2)

@@ -112,7 +112,7 @@ static struct vp_verdict refuse(struct vp_planner *p, const char *fmt, ...)
 }
 
 /* An `out` takes two bytes. What has but one, a ret excepted that an int3 stands behind, is left to int3. */
-static uint8_t covered(const struct vp_batch_site *site)
+uint8_t vp_planner_covers(const struct vp_batch_site *site)
 {
 	bool is_ret = site->length == 1 && site->bytes[0] == 0xc3;
 
@@ -138,7 +138,7 @@ static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_si
 	const char *no_step = NULL;
 	bool emulated =
 	    vp_insn_decode(site->bytes, site->length, site->gva, &insn) && insn.len == site->length;
-	uint8_t covers = covered(site);
+	uint8_t covers = vp_planner_covers(site);
 
 	if (!emulated || p->wish == VP_WISH_STEP) {
 		const char *why = vp_stepper_refuses(p->stepper, site->bytes, site->length, site->gva, name);
@@ -179,7 +179,7 @@ static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site
 
 struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *site)
 {
-	const char *place = vp_places_find(&p->places, site->gva, covered(site));
+	const char *place = vp_places_find(&p->places, site->gva, vp_planner_covers(site));
 
 	if (place)
 		return refuse(p, "%s", place);

@@ -57,6 +57,9 @@ void vp_planner_destroy(struct vp_planner *planner);
 /** Decide about @p site, of which gva, length, room and bytes are read and trap is set. */
 struct vp_verdict vp_planner_site(struct vp_planner *planner, struct vp_batch_site *site);
 
+/** Bytes of text that a trap on @p site takes. */
+uint8_t vp_planner_covers(const struct vp_batch_site *site);
+
 /** Why no site of the function at @p gva can be trapped, whatever stands there (static); NULL: not so. */
 const char *vp_planner_function(const struct vp_planner *planner, uint64_t gva);
 

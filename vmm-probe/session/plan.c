@@ -5,6 +5,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/internal.h"
 
 /* What one guest is to be watched at, while it is gathered. */
@@ -16,24 +17,31 @@ struct gathering {
 	struct ot_err *err;
 };
 
+static struct ot_err *add(struct gathering *g, struct vp_batch_site *sites, uint32_t n)
+{
+	struct vp_planner *planner = vp_probes_planner(g->s->links[g->guest]->probes);
+
+	if (!ot_grow(&g->list, &g->cap, g->n + n + 1, sizeof(*g->list)))
+		return ot_err_nomem();
+	for (uint32_t i = 0; i < n; i++) {
+		struct vp_planned *p = &g->list[g->n++];
+		*p = (struct vp_planned){ .guest = g->guest, .trapped = planner != NULL };
+		if (sites[i].sentinel)
+			p->verdict.covers = vp_planner_covers(&sites[i]);
+		else if (planner)
+			p->verdict = vp_planner_site(planner, &sites[i]);
+		p->site = sites[i];
+	}
+	return NULL;
+}
+
 static struct ot_err *gather(struct gathering *g, const struct vp_probe *probe)
 {
-	struct vp_probes *probes = g->s->links[g->guest]->probes;
-	struct vp_planner *planner = vp_probes_planner(probes);
 	ot_auto_free struct vp_batch_site *sites = NULL;
 	uint32_t n;
 
-	OT_TRY(vp_probes_sites(probes, probe, &sites, &n));
-	if (!ot_grow(&g->list, &g->cap, g->n + n + 1, sizeof(*g->list)))
-		return ot_err_nomem();
-	for (uint32_t i = 0; i < n; i++)
-		g->list[g->n++] = (struct vp_planned){
-			.guest = g->guest,
-			.trapped = planner != NULL,
-			.site = sites[i],
-			.verdict = planner ? vp_planner_site(planner, &sites[i]) : (struct vp_verdict){ 0 },
-		};
-	return NULL;
+	OT_TRY(vp_probes_sites(g->s->links[g->guest]->probes, probe, &sites, &n));
+	return add(g, sites, n);
 }
 
 static bool gather_probe(void *arg, const struct vp_probe *probe)
@@ -45,11 +53,35 @@ static bool gather_probe(void *arg, const struct vp_probe *probe)
 	return !g->err;
 }
 
+static bool changes_text(const struct gathering *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->list[i].trapped && g->list[i].verdict.covers)
+			return true;
+	return false;
+}
+
+/* Who changes text watches where the guest does so itself. */
+static struct ot_err *gather_sentinels(struct gathering *g)
+{
+	const struct vp_guest_link *link = g->s->links[g->guest];
+	ot_auto_free struct vp_batch_site *sites = NULL;
+	uint32_t n;
+
+	if (!changes_text(g))
+		return NULL;
+	OT_TRY(vp_sentinels_find(link->probes, link->client.traps, &sites, &n));
+	return add(g, sites, n);
+}
+
+/* A probe before a sentinel at the same place. */
 static int by_address(const void *a, const void *b)
 {
 	const struct vp_planned *x = a, *y = b;
 
-	return x->site.gva < y->site.gva ? -1 : x->site.gva > y->site.gva;
+	if (x->site.gva != y->site.gva)
+		return x->site.gva < y->site.gva ? -1 : 1;
+	return (x->site.sentinel != VP_SENTINEL_NONE) - (y->site.sentinel != VP_SENTINEL_NONE);
 }
 
 /* Probes may share a place: each is told once. */
@@ -81,6 +113,7 @@ static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *
 		if (g->err)
 			return g->err;
 	}
+	OT_TRY(gather_sentinels(g));
 	return tell(g, each, arg);
 }
 

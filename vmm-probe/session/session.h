@@ -132,11 +132,12 @@ struct vp_planned {
 	uint32_t guest; /* index */
 	bool trapped;   /* the guest's text changes for it; false: verdict says nothing */
 	struct vp_batch_site site;
-	struct vp_verdict verdict;
+	struct vp_verdict verdict; /* of a sentinel (site.sentinel) only `covers` */
 };
 
-/** Call @p each for every place that @p prog would watch, guest by guest, by address, until it returns false.
- * Nothing changes. LIMIT: more places than debug registers, with -x trap=hw. */
+/** Call @p each for every place that @p prog would watch, and for the sentinels that this takes, guest by
+ * guest, by address, until it returns false. Nothing changes. UNSUPPORTED: see vp_sentinels_find(). LIMIT:
+ * more places than debug registers, with -x trap=hw. */
 OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
 					     bool (*each)(void *arg, const struct vp_planned *planned),
 					     void *arg);
