@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Out of KVM_RUN: was it for us? Hit path. */
 #include <errno.h>
-
 #include <string.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define RFLAGS_TF       (1ull << 8)
 #define RFLAGS_RF       (1ull << 16)
-#define DR6_BREAKPOINTS 0xfu
+#define DR6_BREAKPOINTS 0xfull
+#define DR6_BS          (1ull << 14)
 
 /* The emulator's register file is numbered as instructions number it, KVM's struct is not. */
 static void load_env(const struct kvm_regs *r, struct vp_insn_env *env)
@@ -167,8 +167,12 @@ static bool on_debug(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 
 	if (!traps)
 		return false;
-	if (!t || t->kind != VP_TRAP_HW || !(v->run->debug.arch.dr6 & DR6_BREAKPOINTS))
-		return vp_kvm_give_back_db(kvm, v, v->run->debug.arch.dr6);
+	uint64_t dr6 = v->run->debug.arch.dr6;
+	/* The trap after the guest's last instruction, told together with our breakpoint on the next one: the
+	 * guest's comes first, and ours again when it comes back from its handler. */
+	bool stepped = dr6 & DR6_BS && v->run->s.regs.regs.rflags & RFLAGS_TF;
+	if (!t || t->kind != VP_TRAP_HW || !(dr6 & DR6_BREAKPOINTS) || stepped)
+		return vp_kvm_give_back_db(kvm, v, dr6 & ~DR6_BREAKPOINTS);
 	hit(kvm, v, vcpu, t);
 	return true;
 }

@@ -53,7 +53,8 @@ struct vp_engine *vp_kvm_engine(struct vp_kvm *kvm);
 void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu);
 /** Behind it, with its errno or 0. True: it was for us, run again. */
 bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err);
-/** On the vCPU's thread, when it will not run the vCPU again: what it was in the middle of is ended. */
+/** On the vCPU's thread, when it will not run the vCPU again, or may not soon: what it was in the middle of,
+ * with others waiting for it, is ended. */
 void vp_kvm_leave(struct vp_kvm *kvm, uint32_t vcpu);
 
 #endif
