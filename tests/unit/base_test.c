@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/map.h"
+#include "base/proc_map.h"
 #include "base/units.h"
 
 static void assert_err(struct ot_err *err, enum ot_err_code code, const char *message)
@@ -425,6 +426,51 @@ static void moving_hands_ownership_out(void **state)
 	close(fd_kept);
 }
 
+static bool parse_map(const char *text, struct ot_proc_map *ret)
+{
+	static char line[256];
+
+	snprintf(line, sizeof(line), "%s", text);
+	return ot_proc_map_parse(line, ret);
+}
+
+static void proc_maps(void **state)
+{
+	struct ot_proc_map m;
+
+	(void)state;
+	assert_true(parse_map(
+	    "7f1200000000-7f1200021000 rw-s 00002000 fd:1a 1234567    /memfd:a name (deleted)\n", &m));
+	assert_int_equal(m.start, 0x7f1200000000);
+	assert_int_equal(m.end, 0x7f1200021000);
+	assert_string_equal(m.perms, "rw-s");
+	assert_int_equal(m.offset, 0x2000);
+	assert_int_equal(m.major, 0xfd);
+	assert_int_equal(m.minor, 0x1a);
+	assert_int_equal(m.inode, 1234567);
+	assert_string_equal(m.path, "/memfd:a name (deleted)");
+	assert_true(parse_map("1000-2000 ---p 00000000 00:00 0 \n", &m));
+	assert_string_equal(m.path, "");
+	assert_true(parse_map("1000-2000 ---p 00000000 00:00 0", &m));
+	assert_string_equal(m.path, "");
+	static const char *const bad[] = {
+		"",
+		"\n",
+		"1000",
+		"1000-",
+		"-1000-2000 r--p 0 0:0 0 ",
+		"1000-2000 r-",
+		"1000-2000 r--p 0 0:0 ",
+		"1000-2000 r--p 0 0 0 ",
+		"10000000000000000-2 r--p 0 0:0 0 ",
+		"1000-2000 r--pp 0 0:0 0 ",
+		" 1000-2000 r--p 0 0:0 0 ",
+		"1000-2000 r--p 0 0:0 12x /a",
+	};
+	for (size_t i = 0; i < OT_ARRAY_SIZE(bad); i++)
+		assert_false(parse_map(bad[i], &m));
+}
+
 static void units_of_time(void **state)
 {
 	uint64_t ns = 7;
@@ -469,6 +515,7 @@ int main(void)
 		cmocka_unit_test(messages_carry_descriptors),
 		cmocka_unit_test(surplus_descriptors_are_closed),
 		cmocka_unit_test(moving_hands_ownership_out),
+		cmocka_unit_test(proc_maps),
 		cmocka_unit_test(units_of_time),
 	};
 

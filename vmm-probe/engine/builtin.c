@@ -75,7 +75,7 @@ static uint64_t system_errno(struct vp_es_vcpu *v)
 
 	if (v->ecb->probe->args != VP_ARGS_SYSCALL_RETURN || (v->fired_args && !v->event) || v->in_error)
 		return 0;
-	value = (int64_t)(v->event ? v->fired_args[1] : vp_reg(v, VP_RAX));
+	value = (int64_t)(v->event && v->fired_args ? v->fired_args[1] : vp_reg(v, VP_RAX));
 	return value >= -4095 && value <= -1 ? (uint64_t)-value : 0;
 }
 

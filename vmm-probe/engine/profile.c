@@ -199,7 +199,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
 		return ot_err_nomem();
 	}
 	p->nentries = each_probe(engine, p->entries);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < p->nentries; i++) {
 		p->entries[i].due = p->due + (size_t)i * engine->nvcpus;
 		p->entries[i].next_ns = now + p->entries[i].probe->interval_ns;
 		if (vp_vm_is_timed(p->entries[i].probe))

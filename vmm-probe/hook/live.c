@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
 #define VMM_KICK    SIGUSR1 /* QEMU's SIG_IPI; its vCPUs' threads, and no others, have it unblocked */
@@ -46,12 +47,14 @@ static struct ot_err *on_machine(int fd, const char *is)
 
 static struct ot_err *on_vcpu(int fd, const char *is)
 {
-	unsigned id;
-	int n = 0;
+	static const char kind[] = "anon_inode:kvm-vcpu:";
+	const char *p = is + strlen(kind);
+	uint64_t id;
 
-	if (sscanf(is, "anon_inode:kvm-vcpu:%u%n", &id, &n) != 1 || is[n] || vp_hook_add_vcpu(fd, id))
+	if (strncmp(is, kind, strlen(kind)) != 0 || !ot_take_number(&p, 10, '\0', &id) || id > UINT32_MAX ||
+	    vp_hook_add_vcpu(fd, (uint32_t)id))
 		return NULL;
-	return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be had", id, fd);
+	return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be had", (unsigned)id, fd);
 }
 
 static struct ot_err *each_descriptor(struct ot_err *(*act)(int fd, const char *is))
@@ -68,7 +71,7 @@ static struct ot_err *each_descriptor(struct ot_err *(*act)(int fd, const char *
 		snprintf(path, sizeof(path), "/proc/self/fd/%s", e->d_name);
 		ssize_t len = readlink(path, is, sizeof(is) - 1);
 		is[len > 0 ? len : 0] = '\0';
-		OT_TRY(act(atoi(e->d_name), is));
+		OT_TRY(act((int)strtol(e->d_name, NULL, 10), is));
 	}
 	return NULL;
 }

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
 #define ANSWER_S 10 /* of a main loop that is busy */
@@ -76,15 +77,16 @@ static char *monitor(const char *line)
 
 static bool host_of(uint64_t gpa, uint64_t *ret)
 {
+	static const char is[] = " is 0x";
 	char line[64];
-	unsigned long long host;
 
 	snprintf(line, sizeof(line), "gpa2hva 0x%llx", (unsigned long long)gpa);
 	char *text = monitor(line);
-	const char *is = text ? strstr(text, " is 0x") : NULL;
-	bool ok = is && sscanf(is, " is 0x%llx", &host) == 1;
-	if (ok)
-		*ret = host;
+	const char *p = text ? strstr(text, is) : NULL;
+	char *end = NULL;
+	if (p)
+		*ret = strtoull(p + strlen(is), &end, 16);
+	bool ok = end && end != p + strlen(is);
 	asked.api.free(text);
 	return ok;
 }
@@ -92,14 +94,13 @@ static bool host_of(uint64_t gpa, uint64_t *ret)
 /* "  START-END (prio 0, ram): NAME …". Boards map RAM with priority 0; a device's memory has 1. */
 static bool ram_line(const char *line, uint64_t *start, uint64_t *end)
 {
-	unsigned long long a, b;
-	int prio, n = 0;
+	static const char ram[] = "(prio 0, ram):";
+	const char *p = line + strspn(line, " ");
 
-	if (*line != ' ' || sscanf(line, "%llx-%llx (prio %d, ram):%n", &a, &b, &prio, &n) != 3 || !n ||
-	    prio || b < a)
+	if (p == line || !ot_take_number(&p, 16, '-', start) || !ot_take_number(&p, 16, ' ', end) ||
+	    strncmp(p, ram, strlen(ram)) != 0 || *end < *start)
 		return false;
-	*start = a;
-	*end = b + 1;
+	++*end; /* the last byte's address it was */
 	return true;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
 struct file {
@@ -41,15 +42,12 @@ static bool mapping_at(FILE *maps, uint64_t addr, struct file *ret)
 
 	rewind(maps);
 	while (fgets(line, sizeof(line), maps)) {
-		unsigned long long start, end, offset, ino;
-		unsigned major, minor;
-		char shared;
-		if (sscanf(line, "%llx-%llx %*c%*c%*c%c %llx %x:%x %llu", &start, &end, &shared, &offset,
-			   &major, &minor, &ino) != 7 ||
-		    addr < start || addr >= end)
+		struct ot_proc_map m;
+		if (!ot_proc_map_parse(line, &m) || addr < m.start || addr >= m.end)
 			continue;
-		*ret = (struct file){ makedev(major, minor), ino, end, offset + (addr - start) };
-		return shared == 's' && ino;
+		*ret =
+		    (struct file){ makedev(m.major, m.minor), m.inode, m.end, m.offset + (addr - m.start) };
+		return m.perms[3] == 's' && m.inode;
 	}
 	return false;
 }
@@ -62,7 +60,7 @@ static int open_file(const struct file *f)
 	struct stat st;
 
 	while (dir && (e = readdir(dir))) {
-		int fd = atoi(e->d_name);
+		int fd = (int)strtol(e->d_name, NULL, 10); /* 0 of "." and ".." */
 		/* of any other kind a descriptor may be, the inode is another */
 		if (*e->d_name != '.' && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_dev == f->dev &&
 		    st.st_ino == f->ino)

@@ -160,8 +160,9 @@ static struct ot_err *lock_target(pid_t pid, int *ret)
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = pid, .l_len = 1 };
 	char path[128];
 
-	OT_TRY(vp_socket_dir_make(path, sizeof(path) - 8));
-	strcat(path, "/lock");
+	OT_TRY(vp_socket_dir_make(path, sizeof(path) - sizeof("/lock")));
+	size_t len = strlen(path);
+	snprintf(path + len, sizeof(path) - len, "/lock");
 	ot_auto_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return ot_err_os(errno, "%s", path);

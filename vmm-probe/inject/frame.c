@@ -54,10 +54,10 @@ struct frame {
 };
 
 struct image {
-	struct user_regs_struct regs; /* as they were */
-	uint64_t mask;
 	_Alignas(64) uint8_t xstate[XSTATE_MAX + 4];
 	size_t xstate_size;
+	struct user_regs_struct regs; /* as they were */
+	uint64_t mask;
 };
 
 static struct ot_err *trace_error(const struct vp_target *t, const char *what)

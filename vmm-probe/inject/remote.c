@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc_map.h"
 #include "vmm-probe/inject/internal.h"
 
 #define CODE_MAX (64u << 20)
@@ -45,19 +46,16 @@ struct ot_err *vp_remote_find(pid_t pid, const char *name, unsigned n, struct vp
 	if (!f)
 		return ot_err_os(errno, "%s", path);
 	while (fgets(line, sizeof(line), f)) {
-		unsigned long long start, end, offset;
-		int at = 0;
-		line[strcspn(line, "\n")] = '\0';
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &start, &end, &offset, &at) != 3 || !at ||
-		    offset)
+		struct ot_proc_map m;
+		if (!ot_proc_map_parse(line, &m) || m.offset)
 			continue;
-		char *gone = strstr(line + at, " (deleted)");
+		char *gone = strstr(m.path, " (deleted)");
 		if (gone)
 			*gone = '\0';
-		if (!ends_with(line + at, name) || n--)
+		if (!ends_with(m.path, name) || n--)
 			continue;
-		*ret = (struct vp_mapped){ start, end, "" };
-		snprintf(ret->path, sizeof(ret->path), "%s", line + at);
+		*ret = (struct vp_mapped){ m.start, m.end, "" };
+		snprintf(ret->path, sizeof(ret->path), "%s", m.path);
 		return NULL;
 	}
 	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has no %s", (int)pid, name + (*name == '/'));
@@ -142,7 +140,7 @@ struct ot_err *vp_remote_code(pid_t pid, const struct vp_mapped *m, const void *
 	ot_auto_close int fd = -1;
 	ot_auto(cleanup_elf) Elf *elf = NULL;
 	GElf_Phdr ph;
-	uint64_t value;
+	uint64_t value = 0;
 
 	OT_TRY(open_mapped(pid, m, &fd));
 	OT_TRY(open_elf(fd, m, &elf));

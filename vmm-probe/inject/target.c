@@ -46,9 +46,15 @@ static const char *field(const char *status, const char *name)
 	return p ? p + strlen(name) + strspn(p + strlen(name), " \t") : "";
 }
 
+/* The (first) number there; 0 when there is none. */
+static unsigned long number(const char *status, const char *name)
+{
+	return strtoul(field(status, name), NULL, 10);
+}
+
 static struct ot_err *check_status(pid_t pid, const char *status, bool qemu)
 {
-	int tracer = atoi(field(status, "\nTracerPid:"));
+	int tracer = (int)number(status, "\nTracerPid:");
 	char state = *field(status, "\nState:");
 
 	if (state == 'Z' || state == 'X')
@@ -59,7 +65,7 @@ static struct ot_err *check_status(pid_t pid, const char *status, bool qemu)
 	if (state == 'T' || state == 't')
 		return ot_err_new(OT_ERR_BUSY, "process %d is stopped: SIGCONT lets it go on", (int)pid);
 	/* QEMU's filter denies what is known to be bad; others allow what they know to need. */
-	if (atoi(field(status, "\nSeccomp:")) == 2 && !qemu)
+	if (number(status, "\nSeccomp:") == 2 && !qemu)
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
 		    "process %d has a seccomp filter of its own, which may kill it for what we do "
@@ -204,7 +210,7 @@ static struct ot_err *look(struct vp_target *t)
 	size_t len = 0;
 
 	OT_TRY(read_proc(t->pid, "status", &status, &len));
-	t->uid = (uid_t)atoi(field(status, "\nUid:"));
+	t->uid = (uid_t)number(status, "\nUid:");
 	OT_TRY(read_exe(t->pid, t->exe, sizeof(t->exe)));
 	OT_TRY(check_status(t->pid, status, is_qemu(t->exe)));
 	OT_TRY(check_guest(t->pid, t, is_qemu(t->exe)));
@@ -267,7 +273,7 @@ struct ot_err *vp_inject_find(const char *spec, pid_t *ret)
 		return NULL;
 	}
 	while (dir && (e = readdir(dir))) {
-		pid_t p = (pid_t)atoi(e->d_name);
+		pid_t p = (pid_t)strtol(e->d_name, NULL, 10);
 		if (p <= 0 || !is_named(p, spec))
 			continue;
 		if (found)
@@ -289,7 +295,7 @@ size_t vp_inject_list(pid_t *ret, size_t max)
 	size_t n = 0;
 
 	while (dir && n < max && (e = readdir(dir))) {
-		pid_t p = (pid_t)atoi(e->d_name);
+		pid_t p = (pid_t)strtol(e->d_name, NULL, 10);
 		if (p <= 0)
 			continue;
 		ot_auto_err struct ot_err *err = vp_remote_find(p, "/" VP_HOOK_LIBRARY, 0, &m);

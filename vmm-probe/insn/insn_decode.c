@@ -207,7 +207,7 @@ static bool decode_mov_imm(struct decoder *d, uint8_t op)
 /* c0, c1, d0, d1 */
 static bool decode_shift(struct decoder *d, uint8_t op)
 {
-	static const int8_t ops[8] = { -1, -1, -1, -1, VP_INSN_SHL, VP_INSN_SHR, -1, VP_INSN_SAR };
+	static const int ops[8] = { -1, -1, -1, -1, VP_INSN_SHL, VP_INSN_SHR, -1, VP_INSN_SAR };
 	uint8_t size = op & 1 ? wide(d) : 1;
 
 	read_modrm(d);

@@ -45,13 +45,15 @@ static uint8_t *place(struct tables *t, uint32_t len, uint64_t *ret_gpa)
 	return p;
 }
 
+static const uint8_t oem[6] = { 'O', 'U', 'T', 'S', 'G', 'T' };
+
 static void finish(uint8_t *p, const char *signature, uint8_t revision, uint32_t len)
 {
 	memcpy(p, signature, 4);
 	put(p, 4, len, 4);
 	p[8] = revision;
-	memcpy(p + 10, "OUTSGT", 6);
-	memcpy(p + 16, "OUTSIGHT", 8);
+	memcpy(p + 10, oem, sizeof(oem));
+	memcpy(p + 16, (const uint8_t[]){ 'O', 'U', 'T', 'S', 'I', 'G', 'H', 'T' }, 8);
 	put(p, 24, 1, 4);
 	memcpy(p + 28, "OTSG", 4);
 	put(p, 32, 1, 4);
@@ -160,7 +162,7 @@ struct ot_err *vp_mon_acpi_write(struct vp_mon *mon)
 	if (t.at > VP_MON_ACPI_SIZE)
 		return ot_err_new(OT_ERR_INTERNAL, "ACPI's tables take %u bytes", t.at);
 	memcpy(rsdp, "RSD PTR ", 8);
-	memcpy(rsdp + 9, "OUTSGT", 6);
+	memcpy(rsdp + 9, oem, sizeof(oem));
 	rsdp[15] = 2;
 	put(rsdp, 20, 36, 4);
 	put(rsdp, 24, xsdt, 8);

@@ -28,6 +28,7 @@
 #define ZP_ALIGNMENT   0x230u
 #define ZP_E820        0x2d0u
 #define UNKNOWN_LOADER 0xffu
+#define HDRS           0x53726448u /* "HdrS" */
 
 struct range {
 	uint64_t at, size;
@@ -64,7 +65,7 @@ static void write_zero_page(struct vp_mon *mon)
 	}
 	/* An ELF kernel brought no setup header with it: what it reads of one. */
 	put(zp, ZP_BOOT_FLAG, 0xaa55, 2);
-	memcpy(zp + ZP_MAGIC, "HdrS", 4);
+	put(zp, ZP_MAGIC, HDRS, 4);
 	if (!zp[ZP_VERSION + 1]) {
 		put(zp, ZP_VERSION, 0x20c, 2);
 		put(zp, ZP_ALIGNMENT, 0x1000000, 4);

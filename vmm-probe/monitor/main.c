@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,6 @@ struct options {
 	const char *name, *socket, *console;
 	bool help;
 };
-
-static struct vp_mon *_Atomic running; /* for the signal handler */
 
 static void usage(FILE *fp)
 {
@@ -200,13 +199,38 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-static void on_signal(int sig)
+/* SIGTERM and SIGINT are blocked in all threads; one waits for them. */
+static sigset_t ending_signals(void)
 {
-	(void)sig;
-	struct vp_mon *mon = running;
+	sigset_t set;
 
-	if (mon)
-		vp_mon_stop(mon);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	return set;
+}
+
+static void *await_signal(void *arg)
+{
+	sigset_t set = ending_signals();
+	int sig;
+
+	sigwait(&set, &sig);
+	vp_mon_stop(arg);
+	return NULL;
+}
+
+static struct ot_err *run_until_signal(struct vp_mon *mon, enum vp_mon_end *ret_end)
+{
+	pthread_t waiter;
+	int rc = pthread_create(&waiter, NULL, await_signal, mon);
+
+	if (rc)
+		return ot_err_os(rc, "a thread for signals");
+	struct ot_err *err = vp_mon_run(mon, ret_end);
+	pthread_kill(waiter, SIGTERM); /* it may wait still */
+	pthread_join(waiter, NULL);
+	return err;
 }
 
 static const char *end_text(enum vp_mon_end end)
@@ -254,14 +278,12 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 	}
 	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after, leave };
 	OT_TRY(open_console(o));
+	const sigset_t ending = ending_signals();
+	pthread_sigmask(SIG_BLOCK, &ending, NULL);
 	OT_TRY(vp_mon_create(&o->vm, &g.mon));
 	struct ot_err *err = strcmp(o->socket, "none") ? start_engine(&g, o) : NULL;
 	if (!err) {
-		running = g.mon;
-		signal(SIGTERM, on_signal);
-		signal(SIGINT, on_signal);
-		err = vp_mon_run(g.mon, ret_end);
-		running = NULL;
+		err = run_until_signal(g.mon, ret_end);
 		if (g.kvm)
 			tell_sessions(vp_kvm_engine(g.kvm), *ret_end);
 	}

@@ -75,7 +75,7 @@ void vp_mon_destroy(struct vp_mon *mon);
 /** Run all vCPUs until the guest ends. @p ret_end is set also when an error is returned (VP_MON_FAILED). */
 OT_MUST_CHECK struct ot_err *vp_mon_run(struct vp_mon *mon, enum vp_mon_end *ret_end);
 
-/** End vp_mon_run(). Any thread, and signal handlers. */
+/** End vp_mon_run(), also one that has not begun. Any thread. */
 void vp_mon_stop(struct vp_mon *mon);
 
 /** Have @p vcpu leave the guest soon, and then call hooks.after with EINTR. Any thread. */

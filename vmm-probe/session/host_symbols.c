@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/proc_map.h"
 
 #define MAPS_MAX     65536u
 #define SEGMENTS_MAX 64u
@@ -217,36 +218,26 @@ static void process_destroy(struct process *p)
 	free(p);
 }
 
-/* The next word at *@at, which is moved behind it. */
-static char *word(char **at)
-{
-	*at += strspn(*at, " ");
-	return strsep(at, " ");
-}
-
-/* "start-end perms offset device inode path"; only of files. */
+/* Only of files. */
 static bool parse_map(char *line, struct map *ret)
 {
-	struct map m = { 0 };
-	char *at = line, *range, *offset, *dev, *inode, *end;
+	struct ot_proc_map m;
+	char *key;
 
-	line[strcspn(line, "\n")] = '\0';
-	if (!(range = word(&at)) || !at || !word(&at) || !at || !(offset = word(&at)) || !at ||
-	    !(dev = word(&at)) || !at || !(inode = word(&at)) || !at)
+	if (!ot_proc_map_parse(line, &m) || *m.path != '/')
 		return false;
-	at += strspn(at, " ");
-	m.start = strtoull(range, &end, 16);
-	m.offset = strtoull(offset, NULL, 16);
-	if (*at != '/' || *end != '-')
-		return false;
-	m.end = strtoull(end + 1, NULL, 16);
-	char *deleted = strstr(at, " (deleted)");
+	char *deleted = strstr(m.path, " (deleted)");
 	if (deleted && !deleted[10])
 		*deleted = '\0';
-	if (asprintf(&m.key, "%s %s %s", dev, inode, at) < 0)
+	if (asprintf(&key, "%x:%x %" PRIu64 " %s", m.major, m.minor, m.inode, m.path) < 0)
 		return false;
-	m.path_at = strlen(m.key) - strlen(at);
-	*ret = m;
+	*ret = (struct map){
+		.start = m.start,
+		.end = m.end,
+		.offset = m.offset,
+		.key = key,
+		.path_at = strlen(key) - strlen(m.path),
+	};
 	return true;
 }
 

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/proc_map.h"
+
 #define ABOVE_4G     (4ull << 30)
 #define RAM_MIN      (1ull << 20)
 #define CHECKS_MAX   200000u /* blocks; then what was seen has to do */
@@ -33,38 +35,24 @@ struct mapping {
 	bool backend; /* surely a memory backend's */
 };
 
-/* A number in @base and the character @end behind it; *p goes behind that. */
-static bool take_number(char **p, int base, char end, uint64_t *ret)
-{
-	char *from = *p;
-
-	*ret = strtoull(from, p, base);
-	return *p != from && *(*p)++ == end;
-}
-
-/* One line of /proc/self/maps, "start-end perms offset major:minor inode   path"; false when it can't be
- * guest RAM. */
+/* A line of /proc/self/maps; false when it can't be guest RAM. */
 static bool parse_mapping(char *line, struct mapping *ret)
 {
-	uint64_t major, minor;
-	const char *perms;
+	struct ot_proc_map m;
 
-	if (!take_number(&line, 16, '-', &ret->start) || !take_number(&line, 16, ' ', &ret->end) ||
-	    strnlen(line, 5) < 5)
-		return false;
-	perms = line;
-	line += 5;
-	if (!take_number(&line, 16, ' ', &ret->offset) || !take_number(&line, 16, ':', &major) ||
-	    !take_number(&line, 16, ' ', &minor) || !take_number(&line, 10, ' ', &ret->inode))
-		return false;
-	line += strspn(line, " ");
-	if (strncmp(perms, "rw-", 3) != 0 || ret->end - ret->start < RAM_MIN)
+	if (!ot_proc_map_parse(line, &m) || strncmp(m.perms, "rw-", 3) != 0 || m.end - m.start < RAM_MIN)
 		return false;
 	/* The heap, stacks; and the writable side of translated code. */
-	if (*line == '[' || strncmp(line, "/memfd:tcg-jit", 14) == 0)
+	if (*m.path == '[' || strncmp(m.path, "/memfd:tcg-jit", 14) == 0)
 		return false;
-	ret->dev = makedev((unsigned int)major, (unsigned int)minor);
-	ret->backend = strncmp(line, "/memfd:memory-backend-memfd", 27) == 0;
+	*ret = (struct mapping){
+		.start = m.start,
+		.end = m.end,
+		.offset = m.offset,
+		.inode = m.inode,
+		.dev = makedev(m.major, m.minor),
+		.backend = strncmp(m.path, "/memfd:memory-backend-memfd", 27) == 0,
+	};
 	return true;
 }
 
