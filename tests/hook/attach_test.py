@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""outsight attach and detach on a QEMU that was started without us: attach_test.py OUTSIGHT SMALL-GUEST INJECTOR. Ends
-with 77 where that can't be."""
+"""outsight attach and detach on a QEMU that was started without us: attach_test.py OUTSIGHT SMALL-GUEST INJECTOR OTHER-VMM
+PROGRAM-OF-32-BITS. Ends with 77 where that can't be."""
 import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
 import qemu
-from qemu import ALL, Qemu, counts_of, round_counts
+from qemu import ALL, Disk, Qemu, counts_of, round_counts
 
-INJECTOR = os.path.abspath(sys.argv[3])
+INJECTOR, OTHER_VMM, PROGRAM32 = (os.path.abspath(p) for p in sys.argv[3:6])
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
 TIMES = int(os.environ.get("OUTSIGHT_TEST_TIMES", "100"))
 PTRACE_SEIZE = 0x4206
@@ -70,9 +71,15 @@ class Attach(unittest.TestCase):
         vm = self.vm(2, args=["-object", f"memory-backend-memfd,id=ram,size={qemu.MIB}M,share=on",
                               "-machine", "memory-backend=ram"])
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        other = self.vm(1)
+        self.attach(other)
         done = vm.outsight("detach", "--all")
-        self.assertIn(f"{vm.pid}: detached", done.stdout)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for pid in (vm.pid, other.pid):
+            self.assertIn(f"{pid}: detached", done.stdout)
+        self.assertEqual(vm.guests() + other.guests(), [])
         vm.check_unharmed(self)
+        other.check_unharmed(self)
 
     def test_many_times(self):
         """Attached and detached a hundred times, the guest and a tracer under load."""
@@ -92,6 +99,119 @@ class Attach(unittest.TestCase):
                 continue
             self.detach(vm)
         vm.check_unharmed(self)
+
+    def start_load(self, vm):
+        tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=vm.env,
+                                  text=True)
+        self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
+        vm.wait_for(lambda: tracer.poll() is not None or vm.text() != qemu.elf_text()[1], "trap in the guest")
+        self.assertIsNone(tracer.poll(), tracer.poll() is not None and tracer.stderr.read() + vm.errors())
+        return tracer
+
+    def test_afterwards(self):
+        """What QEMU does with its guest by itself, after we were there: all as before."""
+        vm = self.vm(2, args=["-M", "q35", *Disk(self).args])
+        self.attach(vm)
+        tracer = self.start_load(vm)
+        self.detach(vm)
+        self.assertEqual(tracer.wait(60), 1)
+        for _ in range(20):
+            vm.qmp("stop")
+            self.assertEqual(vm.qmp("query-status")["status"], "paused")
+            vm.hmp("info registers -a")
+            vm.qmp("cont")
+        vm.check_running()
+        self.assertEqual(vm.hmp("savevm one"), "")
+        vm.check_running()
+        self.assertEqual(vm.hmp("loadvm one"), "")
+        vm.check_unharmed(self)
+        if shutil.which("gdb"):
+            vm.check_breakpoint(self)
+        vm.qmp("system_reset")
+        vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_machine_changes(self):
+        """A reboot, another vCPU, another DIMM, under a tracer: its session ends or goes on, the next one is right."""
+        vm = self.vm(2, smp="2,sockets=3,maxcpus=3", args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
+        self.attach(vm)
+        tracer = self.start_load(vm)
+        vm.qmp("system_reset")
+        vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
+        tracer.terminate()
+        tracer.communicate(timeout=60)
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        tracer = self.start_load(vm)
+        vm.qmp("device_add", driver="kvm64-x86_64-cpu", **{"socket-id": 2, "core-id": 0, "thread-id": 0})
+        self.assertEqual(tracer.wait(60), 1)
+        vm.wait_for(lambda: [g["vcpus"] for g in vm.guests()] == [3], "engine for 3 vCPUs")
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        vm.qmp("object-add", **{"qom-type": "memory-backend-ram", "id": "more", "size": qemu.MIB << 20})
+        vm.qmp("device_add", driver="pc-dimm", id="dimm", memdev="more")
+        time.sleep(1)  # it takes note of it
+        vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_two_at_once(self):
+        """Two operators: one attaches, the other is told so."""
+        vm = self.vm(2)
+        for _ in range(5):
+            both = [subprocess.Popen([qemu.OUTSIGHT, "attach", str(vm.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     text=True, env=vm.env) for _ in range(2)]
+            said = [p.communicate(timeout=60)[0] for p in both]
+            self.assertIn(0, [p.returncode for p in both], said)
+            for p, line in zip(both, said):
+                self.assertRegex(line, "attached" if p.returncode == 0 else "somebody else is attaching")
+            self.assertEqual(vm.stopped_threads(), [])
+            self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+            self.detach(vm)
+        vm.check_unharmed(self)
+
+    @unittest.skipIf(os.geteuid(), "only root can have a mount namespace of its own")
+    def test_mount_namespace(self):
+        """A QEMU that sees neither where our sockets are nor, then, the library."""
+        hidden = tempfile.TemporaryDirectory(prefix="outsight-lib-")
+        self.addCleanup(hidden.cleanup)
+        shutil.copy(qemu.HOOK, hidden.name)
+        vm = self.vm(2, prefix=["unshare", "-m", "sh", "-c", 'mkdir "$XDG_RUNTIME_DIR/outsight" && '
+                                'mount -t tmpfs none "$XDG_RUNTIME_DIR/outsight" && mount -t tmpfs none "$0" && exec "$@"',
+                                hidden.name])
+        self.refused(["attach", str(vm.pid)], "is not in process .* view of the file system: put it where",
+                     env={**vm.env, "OUTSIGHT_PLUGIN_DIR": hidden.name})
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.assertNotEqual(os.listdir(vm.path("outsight")), [])
+        self.assertEqual(os.listdir(f"/proc/{vm.pid}/root{vm.path('outsight')}"), [])
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_ports(self):
+        """A device on a port that traps use. QEMU's machines have none there."""
+        for at in (0x99, 0xa8, 0xe7):
+            vm = self.vm(1, args=["-chardev", "null,id=n", "-device", f"isa-debugcon,iobase={at:#x},chardev=n"])
+            self.refused(["attach", str(vm.pid)], f"a device on I/O port {at:#x}, which traps use", vm)
+            self.assertEqual(vm.guests(), [])
+            vm.check_unharmed(self)
+            vm.close()
+
+    def test_no_kernel(self):
+        """Only firmware, which runs in 16 and 32 bits."""
+        vm = Qemu(1, kernel=None)
+        self.addCleanup(vm.close)
+        vm.wait_for(lambda: os.path.exists(vm.path("qmp")), "QMP")
+        vm.wait_for(lambda: vm.qmp("query-status")["status"] == "running", "start")
+        self.attach(vm)
+        done = vm.outsight("-g", str(vm.pid), "-n", "tick-1s { exit(0); }")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "kernel")
+        self.detach(vm)
+        self.assertEqual(vm.qmp("query-status")["status"], "running")
 
     def test_killed(self):
         """kill -9 of outsight at random moments of attaching: nothing stays stopped, and the next attach works."""
@@ -229,6 +349,23 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         time.sleep(1)
         self.refused(["attach", str(own.pid)], "is not QEMU")
 
+    def start(self, *command, **options):
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options)
+        self.addCleanup(lambda: (process.kill(), process.communicate()))
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        return process
+
+    def test_strange_vmms(self):
+        """Programs that have a vCPU and can't be entered, each for a reason of its own; --plan says the same."""
+        for command, text in (([OTHER_VMM], "is linked statically"),
+                              ([OTHER_VMM, "-object", "sev-snp-guest,id=sev"], "guest is encrypted"),
+                              (["firecracker", "seccomp"], "has a seccomp filter of its own"),
+                              ([PROGRAM32], "no 64-bit program")):
+            vmm = self.start(*command, executable=command[0] if os.path.isabs(command[0]) else os.path.join(os.path.dirname(OTHER_VMM), "other-vmm"))
+            for args in ([], ["--plan"]):
+                self.refused(["attach", *args, str(vmm.pid)], text)
+            self.assertIsNone(vmm.poll())
+
     def test_no_permission(self):
         if os.geteuid():
             self.skipTest("only root can give its rights away")
@@ -243,4 +380,4 @@ if __name__ == "__main__":
     if qemu.reason_to_skip():
         print(f"SKIP: {qemu.reason_to_skip()}")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

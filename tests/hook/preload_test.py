@@ -3,25 +3,15 @@
 """QEMU with the hook from its start, by LD_PRELOAD: preload_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where that can't be."""
 import random
 import shutil
-import struct
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import qemu
-from qemu import ALL, CALLS, ROUND, Qemu, counts_of, round_counts
+from qemu import ALL, CALLS, ROUND, Disk, Qemu, counts_of, round_counts
 
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
-
-
-def empty_qcow2():
-    """An empty disk of 256 MiB that snapshots can be kept in: header, refcounts, L1 table, each a cluster."""
-    cluster = 0x10000
-    header = struct.pack(">4sIQIIQIIQQIIQ", b"QFI\xfb", 2, 0, 0, 16, 256 << 20, 0, 1, 3 * cluster, cluster, 1, 0, 0)
-    return b"".join(part.ljust(cluster, b"\0") for part in
-                    (header, struct.pack(">Q", 2 * cluster), struct.pack(">4H", 1, 1, 1, 1), b""))
 
 
 class Preload(unittest.TestCase):
@@ -121,11 +111,7 @@ class Preload(unittest.TestCase):
 
     def test_snapshots(self):
         """savevm and loadvm; and the background snapshot, which protects memory instead of logging it."""
-        disk = tempfile.NamedTemporaryFile(suffix=".qcow2")
-        self.addCleanup(disk.close)
-        disk.write(empty_qcow2())
-        disk.flush()
-        vm = self.vm(2, args=["-drive", f"file={disk.name},format=qcow2,if=none,id=d"])
+        vm = self.vm(2, args=Disk(self).args)
         tracer = self.start_load(vm)
         self.assertEqual(vm.hmp("savevm one"), "")
         self.assertEqual(tracer.wait(60), 1)
@@ -185,14 +171,7 @@ class Preload(unittest.TestCase):
         """QEMU's debugger beside us, by a debug register."""
         vm = self.vm(2)
         tracer = self.start_load(vm)
-        vm.hmp(f"gdbserver unix:{vm.path('gdb')},server=on,wait=off")
-        commands = [f"target remote {vm.path('gdb')}", f"hbreak *{vm.symbol('round_begin'):#x}", "continue",
-                    "print/x $rip", "continue", "print/x $rip", "delete", "detach"]
-        done = subprocess.run(["gdb", "-batch", "-nx", *(x for c in commands for x in ("-ex", c))], capture_output=True,
-                              text=True, timeout=120, check=False)
-        self.assertEqual(done.stdout.count(f" = {vm.symbol('round_begin'):#x}"), 2, done)
-        vm.hmp("gdbserver none")
-        vm.check_running()
+        vm.check_breakpoint(self)
         self.assertIsNone(tracer.poll())
         tracer.terminate()
         tracer.communicate(timeout=60)
@@ -204,4 +183,4 @@ if __name__ == "__main__":
     if qemu.reason_to_skip():
         print(f"SKIP: {qemu.reason_to_skip()}")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

@@ -50,21 +50,41 @@ def round_counts(cpus):
             for f in FUNCTIONS for end in ("entry", "return")}
 
 
-class Qemu:
-    """A QEMU that runs the small guest. preload: with the hook from the start."""
+def empty_qcow2():
+    """An empty disk of 256 MiB that snapshots can be kept in: header, refcounts, L1 table, each a cluster."""
+    cluster = 0x10000
+    header = struct.pack(">4sIQIIQIIQQIIQ", b"QFI\xfb", 2, 0, 0, 16, 256 << 20, 0, 1, 3 * cluster, cluster, 1, 0, 0)
+    return b"".join(part.ljust(cluster, b"\0") for part in
+                    (header, struct.pack(">Q", 2 * cluster), struct.pack(">4H", 1, 1, 1, 1), b""))
 
-    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX, smp=None):
+
+class Disk:
+    """A disk for snapshots, as long as the test lasts."""
+
+    def __init__(self, test):
+        self.file = tempfile.NamedTemporaryFile(suffix=".qcow2")
+        test.addCleanup(self.file.close)
+        self.file.write(empty_qcow2())
+        self.file.flush()
+        self.args = ["-drive", f"file={self.file.name},format=qcow2,if=none,id=d"]
+
+
+class Qemu:
+    """A QEMU that runs the small guest. preload: with the hook from the start. prefix: a command that becomes it."""
+
+    def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX, smp=None,
+                 prefix=(), kernel=GUEST):
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-hook-")
         self.cpus = cpus
         self.console_path = self.path("console")
         self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
         env = {**self.env, "LD_PRELOAD": HOOK} if preload else self.env
         self.log = open(self.path("log"), "w+", encoding="utf-8")
+        boot = ["-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
         self.process = subprocess.Popen(
-            [QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
+            [*prefix, QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
              "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,
-             "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", "-kernel", GUEST,
-             "-append", f"cpus={cpus} calls={CALLS} {extra}", *args],
+             "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", *boot, *args],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)
         self.pid = self.process.pid
         self.qmp_socket = None
@@ -156,6 +176,18 @@ class Qemu:
     def check_running(self):
         before = self.rounds()
         self.wait_for(lambda: self.rounds() != before, "progress of the guest", 20)
+
+    def check_breakpoint(self, test):
+        """QEMU's own debugger: a breakpoint by a debug register comes, twice."""
+        self.hmp(f"gdbserver unix:{self.path('gdb')},server=on,wait=off")
+        at = self.symbol("round_begin")
+        commands = [f"target remote {self.path('gdb')}", f"hbreak *{at:#x}", "continue", "print/x $rip", "continue",
+                    "print/x $rip", "delete", "detach"]
+        done = subprocess.run(["gdb", "-batch", "-nx", *(x for c in commands for x in ("-ex", c))], capture_output=True,
+                              text=True, timeout=120, check=False)
+        test.assertEqual(done.stdout.count(f" = {at:#x}"), 2, done)
+        self.hmp("gdbserver none")
+        self.check_running()
 
     def check_unharmed(self, test):
         test.assertEqual(self.text(), elf_text()[1])
