@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -337,6 +338,21 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         os.chmod(vm.dir.name, 0o755)
         shutil.copy(qemu.GUEST, vm.path("liboutsight-kvm.so"))
         self.refused(["attach", str(vm.pid)], "did not load the library", env={**vm.env, "OUTSIGHT_PLUGIN_DIR": vm.dir.name})
+        vm.check_unharmed(self)
+
+    def test_debugged(self):
+        """Somebody is at QEMU's gdbstub: what that asked of KVM can't be known. A gdbstub without anybody is no matter."""
+        vm = self.vm(1)
+        vm.hmp(f"gdbserver unix:{vm.path('gdb')},server=on,wait=off")
+        with socket.socket(socket.AF_UNIX) as gdb:
+            gdb.connect(vm.path("gdb"))
+            vm.wait_for(lambda: "gdb: filename=unix:" in vm.hmp("info chardev"), "connection")
+            self.refused(["attach", str(vm.pid)], "debugger is connected to its gdbstub", vm)
+        vm.wait_for(lambda: "gdb: filename=disconnected" in vm.hmp("info chardev"), "end of it")
+        vm.qmp("cont")
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(1))
+        self.detach(vm)
         vm.check_unharmed(self)
 
     def test_other_vmms(self):

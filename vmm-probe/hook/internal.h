@@ -155,8 +155,9 @@ OT_MUST_CHECK struct ot_err *vp_hook_redirect(void *function);
 void vp_hook_redirect_back(void);
 
 bool vp_hook_is_qemu(void);
-/** Guest RAM as QEMU tells, into the slots. BUSY: its main loop does not answer, or it is migrating. */
-OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(void);
+/** Guest RAM as QEMU tells, into the slots. BUSY: its main loop does not answer, it is migrating, or, @p
+ * first, somebody debugs the guest. UNSUPPORTED: its machine has a device on a port of ours. */
+OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(bool first);
 
 /* --- control.c; the service thread ------------------------------------------------------------------- */
 

@@ -94,6 +94,16 @@ static bool says_confidential(void)
 			memmem(line, len, "tdx-guest", 9));
 }
 
+/* What it was when the hook was in before: nothing was seen since. */
+static void forget(struct vp_hook_vcpu *v)
+{
+	atomic_store(&v->seen, 0);
+	pthread_mutex_lock(&v->debug);
+	memset(&v->theirs, 0, sizeof(v->theirs));
+	atomic_store(&v->vmm_debugs, 0);
+	pthread_mutex_unlock(&v->debug);
+}
+
 static struct ot_err *discover(void)
 {
 	pthread_mutex_lock(&vp_hook.lock);
@@ -103,7 +113,7 @@ static struct ot_err *discover(void)
 	if (!err && (vp_hook.kvm < 0 || vp_hook.vm < 0 || !vp_hook.nvcpus))
 		err = ot_err_new(OT_ERR_UNSUPPORTED, "this VMM runs no guest by KVM");
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
-		atomic_store(&vp_hook.vcpus[i]->seen, 0);
+		forget(vp_hook.vcpus[i]);
 	pthread_mutex_unlock(&vp_hook.lock);
 	return err;
 }
@@ -201,7 +211,7 @@ struct ot_err *vp_hook_go_live(void)
 	OT_TRY(vp_hook_redirect((void *)vp_hook_ioctl));
 	struct ot_err *err = kick_all(&threads);
 	if (!err)
-		err = vp_hook_ask_slots();
+		err = vp_hook_ask_slots(true);
 	if (err)
 		vp_hook_redirect_back();
 	return err;

@@ -34,6 +34,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t done_changed;
 	struct api api;
+	bool first; /* ioctl() went past us until now */
 	bool pending, done;
 	const char *trouble; /* NULL: the slots are there */
 	uint16_t port;       /* one of ours, on which there is a device; 0: on none */
@@ -155,26 +156,50 @@ static uint16_t taken_port(const char *text)
 	return 0;
 }
 
-/* Under QEMU's big lock no slot changes meanwhile. */
-static const char *read_slots(void)
+static bool has_word(const char *line, const char *const *words)
 {
-	char *migration = monitor("info migrate");
-	bool busy =
-	    migration && (strstr(migration, "tatus: active") || strstr(migration, "tatus: setup") ||
-			  strstr(migration, "tatus: device") || strstr(migration, "tatus: pre-switchover"));
-	const char *trouble = "the guest is being migrated or saved";
+	char *text = monitor(line);
+	bool found = false;
 
-	asked.api.free(migration);
-	char *view = busy ? NULL : monitor("info mtree -f");
-	if (view) {
-		pthread_mutex_lock(&vp_hook.lock);
-		vp_hook_forget_slots();
-		trouble = read_view(view);
-		asked.port = taken_port(view);
-		pthread_mutex_unlock(&vp_hook.lock);
-	} else if (!busy) {
-		trouble = "its monitor has no `info mtree`";
-	}
+	for (; text && *words; words++)
+		found |= strstr(text, *words) != NULL;
+	asked.api.free(text);
+	return found;
+}
+
+static bool is_migrating(void)
+{
+	static const char *const words[] = { "tatus: active", "tatus: setup", "tatus: device",
+					     "tatus: pre-switchover", NULL };
+
+	return has_word("info migrate", words);
+}
+
+/* What its gdbstub asked of KVM before we came can't be read back, so it could not be kept. Its chardev's
+ * line is "gdb: filename=ADDRESS", and "…=disconnected:ADDRESS" when nobody is there. */
+static bool is_debugged(void)
+{
+	static const char *const words[] = { "gdb: filename=tcp:", "gdb: filename=unix:",
+					     "gdb: filename=pty:", "gdb: filename=stdio", NULL };
+
+	return has_word("info chardev", words);
+}
+
+/* Under QEMU's big lock no slot changes meanwhile. */
+static const char *read_slots(bool first)
+{
+	if (is_migrating())
+		return "the guest is being migrated or saved";
+	if (first && is_debugged())
+		return "a debugger is connected to its gdbstub: let that go first";
+	char *view = monitor("info mtree -f");
+	if (!view)
+		return "its monitor has no `info mtree`";
+	pthread_mutex_lock(&vp_hook.lock);
+	vp_hook_forget_slots();
+	const char *trouble = read_view(view);
+	asked.port = taken_port(view);
+	pthread_mutex_unlock(&vp_hook.lock);
 	asked.api.free(view);
 	return trouble;
 }
@@ -183,7 +208,7 @@ static void on_main_loop(void *arg)
 {
 	/* A vCPU that comes out to QEMU waits for the lock that we are called with. */
 	uint64_t start = vp_hook_now_ns();
-	const char *trouble = read_slots();
+	const char *trouble = read_slots(asked.first);
 
 	(void)arg;
 	vp_hook_held_since(start);
@@ -197,7 +222,7 @@ static void on_main_loop(void *arg)
 
 /* --- on our thread ----------------------------------------------------------------------------------- */
 
-struct ot_err *vp_hook_ask_slots(void)
+struct ot_err *vp_hook_ask_slots(bool first)
 {
 	struct timespec until;
 
@@ -209,6 +234,7 @@ struct ot_err *vp_hook_ask_slots(void)
 	asked.done = false;
 	if (!asked.pending) {
 		asked.pending = true;
+		asked.first = first;
 		asked.api.schedule(asked.api.context(), on_main_loop, NULL, "outsight");
 	}
 	int rc = 0;

@@ -58,7 +58,7 @@ static void say_once(const struct ot_err *err)
 struct ot_err *vp_hook_refresh(void)
 {
 	OT_TRY(vp_hook_probe_host());
-	return vp_hook.slots_stale ? vp_hook_ask_slots() : NULL;
+	return vp_hook.slots_stale ? vp_hook_ask_slots(false) : NULL;
 }
 
 /* Milliseconds until it should be looked at again; -1: when woken. */
