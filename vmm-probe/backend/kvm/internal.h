@@ -8,6 +8,7 @@
 
 #include "vmm-probe/backend/kvm/kvm.h"
 #include "vmm-probe/backend/kvm/patching.h"
+#include "vmm-probe/backend/kvm/state.h"
 #include "vmm-probe/insn/insn.h"
 
 /* The ports of traps. Sites that touch take different ones: then a port and a RIP say which it was, on hosts
@@ -83,11 +84,6 @@ struct vp_kvm_vcpu {
 	uint32_t tries; /* steps in a row that did not get over their instruction */
 	_Atomic uint64_t counts[VP_KVM_COUNTERS];
 	_Atomic uint64_t step_ns[VP_KVM_COUNTERS]; /* what steps behind those took, of all vCPUs' time */
-};
-
-struct vp_kvm_stat {
-	char name[VP_VM_STAT_NAME];
-	uint64_t offset; /* of the number, in a vCPU's stats_fd */
 };
 
 struct vp_kvm_counter {

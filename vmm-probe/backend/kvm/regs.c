@@ -5,63 +5,7 @@
 
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define GENERAL ((1ull << (VP_RFLAGS + 1)) - 1)
-
-static uint64_t general(const struct kvm_regs *r, enum vp_reg reg)
-{
-	switch (reg) {
-	case VP_RAX:
-		return r->rax;
-	case VP_RCX:
-		return r->rcx;
-	case VP_RDX:
-		return r->rdx;
-	case VP_RBX:
-		return r->rbx;
-	case VP_RSP:
-		return r->rsp;
-	case VP_RBP:
-		return r->rbp;
-	case VP_RSI:
-		return r->rsi;
-	case VP_RDI:
-		return r->rdi;
-	case VP_RIP:
-		return r->rip;
-	case VP_RFLAGS:
-		return r->rflags;
-	default:
-		return (&r->r8)[reg - VP_R8]; /* r8 to r15 stand side by side in KVM's struct */
-	}
-}
-
-static uint64_t special(const struct kvm_sregs *s, enum vp_reg reg)
-{
-	switch (reg) {
-	case VP_CS:
-		return s->cs.selector;
-	case VP_SS:
-		return s->ss.selector;
-	case VP_FS_BASE:
-		return s->fs.base;
-	case VP_GS_BASE:
-		return s->gs.base;
-	case VP_CR0:
-		return s->cr0;
-	case VP_CR2:
-		return s->cr2;
-	case VP_CR3:
-		return s->cr3;
-	case VP_CR4:
-		return s->cr4;
-	case VP_EFER:
-		return s->efer;
-	case VP_IDT_BASE:
-		return s->idt.base;
-	default:
-		return 0; /* the kernel's GS base while in user mode is an MSR: nobody asks for it at a hit */
-	}
-}
+#define GENERAL VP_KVM_GENERAL
 
 uint64_t vp_kvm_sync_for(uint64_t regs)
 {
@@ -74,9 +18,8 @@ uint64_t vp_kvm_reg(void *backend, void *ctx, enum vp_reg reg)
 	const struct kvm_run *run = v->run;
 
 	(void)backend;
-	if (VP_REG_BIT(reg) & GENERAL)
-		return general(&run->s.regs.regs, reg);
-	return run->kvm_valid_regs & KVM_SYNC_X86_SREGS ? special(&run->s.regs.sregs, reg) : 0;
+	return vp_kvm_reg_of(&run->s.regs.regs,
+			     run->kvm_valid_regs & KVM_SYNC_X86_SREGS ? &run->s.regs.sregs : NULL, reg);
 }
 
 static bool read_vcpu(const struct vp_kvm_vcpu *v, struct vp_regs *ret)
@@ -87,8 +30,7 @@ static bool read_vcpu(const struct vp_kvm_vcpu *v, struct vp_regs *ret)
 	if (ioctl(v->fd, KVM_GET_REGS, &regs) || ioctl(v->fd, KVM_GET_SREGS, &sregs))
 		return false;
 	for (unsigned i = 0; i < VP_NREGS; i++) {
-		ret->v[i] = VP_REG_BIT(i) & GENERAL ? general(&regs, (enum vp_reg)i)
-						    : special(&sregs, (enum vp_reg)i);
+		ret->v[i] = vp_kvm_reg_of(&regs, &sregs, (enum vp_reg)i);
 		ret->valid |= i == VP_K_GS_BASE ? 0 : VP_REG_BIT(i);
 	}
 	return true;

@@ -12,8 +12,6 @@
 #include "base/cleanup.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define NAME_MAX_BYTES 256u
-
 static uint64_t now_ns(void)
 {
 	struct timespec t;
@@ -111,45 +109,6 @@ void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu)
 
 /* --- statistics --------------------------------------------------------------------------------- */
 
-static bool read_at(int fd, void *to, size_t len, uint64_t at)
-{
-	return pread(fd, to, len, (off_t)at) == (ssize_t)len;
-}
-
-/* One descriptor: only what counts up, and is one number. */
-static void take_stat(struct vp_kvm *kvm, int fd, const struct kvm_stats_header *h, uint32_t i)
-{
-	struct {
-		struct kvm_stats_desc desc;
-		char name[NAME_MAX_BYTES];
-	} d = { 0 };
-	struct vp_kvm_stat *to = &kvm->stats[kvm->nstats];
-	size_t name = h->name_size < NAME_MAX_BYTES ? h->name_size : NAME_MAX_BYTES - 1;
-
-	if (!read_at(fd, &d, sizeof(d.desc) + name,
-		     h->desc_offset + (uint64_t)i * (sizeof(d.desc) + h->name_size)))
-		return;
-	size_t len = strnlen(d.name, name);
-	if ((d.desc.flags & KVM_STATS_TYPE_MASK) != KVM_STATS_TYPE_CUMULATIVE || d.desc.size != 1 || !len ||
-	    len >= sizeof(to->name))
-		return;
-	memcpy(to->name, d.name, len);
-	to->name[len] = '\0';
-	to->offset = h->data_offset + (uint64_t)d.desc.offset;
-	kvm->nstats++;
-}
-
-static void read_names(struct vp_kvm *kvm)
-{
-	struct kvm_stats_header h;
-	int fd = kvm->vcpus[0].stats_fd;
-
-	if (fd < 0 || !read_at(fd, &h, sizeof(h), 0))
-		return;
-	for (uint32_t i = 0; i < h.num_desc && kvm->nstats < VP_VM_STATS_MAX; i++)
-		take_stat(kvm, fd, &h, i);
-}
-
 /* Only once somebody asks, and then with the vCPUs out: KVM does nothing for a vCPU that is in KVM_RUN. */
 static void open_stats(struct vp_kvm *kvm)
 {
@@ -160,7 +119,7 @@ static void open_stats(struct vp_kvm *kvm)
 	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
 		kvm->vcpus[i].stats_fd = ioctl(kvm->vcpus[i].fd, KVM_GET_STATS_FD, NULL);
 	vp_kvm_release(kvm);
-	read_names(kvm);
+	kvm->nstats = vp_kvm_stats_list(kvm->vcpus[0].stats_fd, kvm->stats, VP_VM_STATS_MAX);
 }
 
 void vp_kvm_stats_deinit(struct vp_kvm *kvm)
@@ -185,10 +144,8 @@ uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t
 uint64_t vp_kvm_vm_stat(void *backend, uint32_t vcpu, uint32_t index)
 {
 	const struct vp_kvm *kvm = backend;
-	uint64_t v;
 
-	if (index >= kvm->nstats || vcpu >= kvm->config.nvcpus || kvm->vcpus[vcpu].stats_fd < 0 ||
-	    !read_at(kvm->vcpus[vcpu].stats_fd, &v, sizeof(v), kvm->stats[index].offset))
+	if (index >= kvm->nstats || vcpu >= kvm->config.nvcpus)
 		return 0;
-	return v;
+	return vp_kvm_stat_read(kvm->vcpus[vcpu].stats_fd, &kvm->stats[index]);
 }
