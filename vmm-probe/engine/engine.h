@@ -214,8 +214,8 @@ struct vp_backend_ops {
 	uint64_t (*vm_stat)(void *backend, uint32_t vcpu, uint32_t index);
 
 	/* Optional. The host engine's: reads the one attached guest's kernel memory for BEGIN and tick;
-	 * false: not readable. Another's: kernel memory at a hit, where that is cheaper than a walk; false:
-	 * walk. */
+	 * false: not readable. Another's: memory at a hit or sample, the kernel's or (@user) that of the
+	 * vCPU's process, where that is cheaper than a walk or there is nothing to walk by; false: walk. */
 	bool (*load)(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
 	/* Optional, without a guest: built-ins of the process itself (pid, uid, cpu …); false: read as 0. */
 	bool (*scalar)(void *backend, uint32_t var, uint64_t *ret);

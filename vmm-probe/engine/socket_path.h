@@ -25,4 +25,9 @@ OT_MUST_CHECK struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size);
  * none such. */
 OT_MUST_CHECK struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t size);
 
+/** Be the only one who changes something in the VMM with that PID, from outside: putting an engine into it,
+ * or asking for its vCPUs' registers. Good until *ret_fd is closed everywhere, so also after a kill -9. BUSY:
+ * another is. */
+OT_MUST_CHECK struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd);
+
 #endif

@@ -163,8 +163,10 @@ bool vp_load_user(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
 
+	if (e->ops->load && e->ops->load(e->backend, gva, dst, (uint32_t)len, true))
+		return true;
 	if (e->host && e->ops->load)
-		return e->ops->load(e->backend, gva, dst, (uint32_t)len, true);
+		return false;
 	if (!facts->kernel_root || !v->ctx || !canonical(facts, gva, len, false))
 		return false;
 	return load(v, vp_reg(v, VP_CR3) & facts->user_pgd_mask, gva, dst, len, true);

@@ -248,10 +248,13 @@ struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject
 {
 	uint64_t start = now_ns();
 	struct vp_inject_result result = { 0 };
+	ot_auto_close int claim_fd = -1;
 	struct vp_target t;
 
 	OT_TRY(vp_target_open(pid, &t));
-	struct ot_err *err = attach(&t, library, &result);
+	struct ot_err *err = vp_vmm_claim(pid, &claim_fd);
+	if (!err)
+		err = attach(&t, library, &result);
 	vp_target_close(&t);
 	OT_TRY(err);
 	result.total_ns = now_ns() - start;
