@@ -40,14 +40,23 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 	fputs("^\n", stderr);
 }
 
-static int fail(const struct cli_invocation *inv, struct ot_err *err, const struct dif_diag *diag,
-		const struct dif_source *src, const char *context)
+/* As cli_fail(), if anything is to be said at all. */
+static int complain(const struct cli_compilation *c, struct ot_err *err, const char *context)
+{
+	if (!c->silent)
+		return context ? cli_fail(err, "%s", context) : cli_fail(err, NULL);
+	ot_err_destroy(err);
+	return CLI_EXIT_ERROR;
+}
+
+static int fail(const struct cli_compilation *c, const struct cli_invocation *inv, struct ot_err *err,
+		const struct dif_diag *diag, const struct dif_source *src, const char *context)
 {
 	struct dif_diag shown;
 	struct ot_buf text;
 
-	if (!diag)
-		return cli_fail(err, "%s", context);
+	if (!diag || c->silent)
+		return complain(c, err, context);
 	ot_err_destroy(err);
 	shown = *diag;
 	/* dtrace numbers the lines of files only; the caret shows where in a specifier */
@@ -95,37 +104,56 @@ static int compile_source(struct cli_compilation *c, struct cli_invocation *inv,
 {
 	const struct dif_diag *diag = NULL;
 	struct ot_err *err = dif_compile(c->comp, src, &c->prog, &unit->first, &diag);
-	fputs(dif_compiler_tree(c->comp), stderr); /* of a program that fails, as far as it went */
+	if (!c->silent)
+		fputs(dif_compiler_tree(c->comp), stderr); /* of a program that fails, as far as it went */
 
 	if (err)
-		return fail(inv, err, diag, src, context);
+		return fail(c, inv, err, diag, src, context);
 	unit->end = c->prog.nclauses;
 	unit->matched = dif_compiler_matched(c->comp);
 	unit->used = dif_compiler_used(c->comp);
 	c->matched += unit->matched;
-	if (inv->opts.verbose)
+	if (inv->opts.verbose && !c->silent)
 		list_objects(&c->prog, unit->first);
 	return CLI_GO_ON;
 }
 
-static int compile_script(struct cli_compilation *c, struct cli_invocation *inv, const char *path,
-			  struct cli_compiled *unit)
+/* Read once: it may come from a pipe, and be compiled twice. */
+static struct ot_err *read_script(struct cli_invocation *inv, struct cli_program *program)
 {
-	ot_auto_free char *context = NULL;
 	struct ot_buf text;
 
+	if (program->text)
+		return NULL;
+	OT_TRY(cli_source_read(inv, program->arg, &text));
+	char *copy = ot_arena_alloc(&inv->arena, text.len + 1);
+	if (copy) {
+		memcpy(copy, ot_buf_str(&text), text.len + 1);
+		program->len = text.len;
+		program->text = copy;
+	}
+	ot_buf_deinit(&text);
+	return copy ? NULL : ot_err_nomem();
+}
+
+static int compile_script(struct cli_compilation *c, struct cli_invocation *inv, struct cli_program *program,
+			  struct cli_compiled *unit)
+{
+	const char *path = program->arg;
+	ot_auto_free char *context = NULL;
+
 	if (access(path, R_OK) < 0)
-		return cli_fail(ot_err_os(errno, "failed to open %s", path), NULL);
+		return complain(c, ot_err_os(errno, "failed to open %s", path), NULL);
 	if (asprintf(&context, "failed to compile script %s", path) < 0)
-		return cli_fail(ot_err_nomem(), NULL);
-	struct ot_err *err = cli_source_read(inv, path, &text);
+		return complain(c, ot_err_nomem(), NULL);
+	struct ot_err *err = read_script(inv, program);
 	if (err)
-		return cli_fail(err, "%s", context);
+		return complain(c, err, context);
 	struct dif_source src = {
 		.kind = DIF_SOURCE_SCRIPT,
 		.name = path,
-		.text = ot_buf_str(&text),
-		.len = text.len,
+		.text = program->text,
+		.len = program->len,
 		.args = inv->args.items,
 		.nargs = (unsigned)inv->args.count,
 	};
@@ -135,7 +163,6 @@ static int compile_script(struct cli_compilation *c, struct cli_invocation *inv,
 	unit->name = strdup(path);
 	int status = compile_source(c, inv, &src, context, unit);
 	inv->args.items[0] = arg0;
-	ot_buf_deinit(&text);
 	return status;
 }
 
@@ -154,7 +181,7 @@ static int compile_specifier(struct cli_compilation *c, struct cli_invocation *i
 	};
 
 	if (asprintf(&context, "invalid probe specifier %s", program->arg) < 0)
-		return cli_fail(ot_err_nomem(), NULL);
+		return complain(c, ot_err_nomem(), NULL);
 	unit->what = "description";
 	unit->name = strndup(program->arg, strcspn(program->arg, "{/;"));
 	return compile_source(c, inv, &src, context, unit);
@@ -190,7 +217,7 @@ static int load_program(struct cli_compilation *c, struct cli_invocation *inv, c
 		unit->matched += n;
 	}
 	c->matched += unit->matched;
-	return err ? cli_fail(err, "failed to load %s", inv->load_dof) : CLI_GO_ON;
+	return err ? complain(c, ot_err_prefix(err, "failed to load %s", inv->load_dof), NULL) : CLI_GO_ON;
 }
 
 static int compile_libraries(struct cli_compilation *c, struct cli_invocation *inv)
@@ -203,8 +230,8 @@ static int compile_libraries(struct cli_compilation *c, struct cli_invocation *i
 	if (!err)
 		return CLI_GO_ON;
 	if (!path || asprintf(&context, "invalid D library %s", path) < 0)
-		return cli_fail(err, NULL);
-	return fail(inv, err, diag, NULL, context);
+		return complain(c, err, NULL);
+	return fail(c, inv, err, diag, NULL, context);
 }
 
 int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world)
@@ -212,17 +239,18 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	struct ot_err *err;
 	int status;
 
-	*c = (struct cli_compilation){ 0 };
+	*c = (struct cli_compilation){ .silent = c->silent };
 	dif_program_init(&c->prog);
 	c->units = calloc(inv->nprograms + 1, sizeof(*c->units));
 	if (!c->units)
-		return cli_fail(ot_err_nomem(), NULL);
+		return complain(c, ot_err_nomem(), NULL);
 	err = dif_compiler_create(world, &inv->opts, &c->comp);
 	if (err)
-		return cli_fail(err, NULL);
+		return complain(c, err, NULL);
 	if (inv->load_dof) {
 		if (inv->nprograms) {
-			cli_error("--dof goes without -s, -n and the like");
+			if (!c->silent)
+				cli_error("--dof goes without -s, -n and the like");
 			return CLI_EXIT_USAGE;
 		}
 		return load_program(c, inv, world);
@@ -230,14 +258,14 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	if (inv->nprograms && (status = compile_libraries(c, inv)) != CLI_GO_ON)
 		return status;
 	for (size_t i = 0; i < inv->nprograms; i++) {
-		const struct cli_program *program = &inv->programs[i];
+		struct cli_program *program = &inv->programs[i];
 		struct cli_compiled *unit = &c->units[c->nunits++];
-		status = program->is_script ? compile_script(c, inv, program->arg, unit)
+		status = program->is_script ? compile_script(c, inv, program, unit)
 					    : compile_specifier(c, inv, program, unit);
 		if (status != CLI_GO_ON)
 			return status;
 		if (!unit->name)
-			return cli_fail(ot_err_nomem(), NULL);
+			return complain(c, ot_err_nomem(), NULL);
 	}
 	return CLI_GO_ON;
 }

@@ -20,9 +20,11 @@ struct cli_compilation {
 	struct cli_compiled *units;
 	size_t nunits;
 	uint64_t matched; /* of all */
+	bool silent;      /* set before: only its outcome counts, nothing is said */
 };
 
-/** Libraries, then programs in order. CLI_GO_ON, or the exit status: what is wrong has been said.
+/** Libraries, then programs in order. CLI_GO_ON, or the exit status: what is wrong has been said (not if
+ * c->silent).
  * @p c is to be deinited in any case. */
 int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world);
 void cli_compilation_deinit(struct cli_compilation *c);

@@ -14,6 +14,8 @@ struct cli_program {
 	bool is_script;
 	enum dif_spec spec;
 	const char *arg;
+	const char *text; /* of a script, once it was read */
+	size_t len;
 };
 
 /* A growing list of borrowed strings. */

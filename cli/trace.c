@@ -79,6 +79,7 @@ static int attach(struct run *r)
 		.vmlinux = r->inv->vmlinux,
 		.symbols = r->inv->symbols,
 		.no_cache = r->inv->no_cache,
+		.may_look = r->inv->mode == CLI_MODE_TRACE && !r->inv->plan && !r->inv->compile_only,
 		.from_boot = r->inv->from_boot,
 		.target_pid = r->procs.count ? r->procs.items[0].pid : 0,
 		.progress = cli_progress,
@@ -455,10 +456,66 @@ static int make_header(struct run *r)
 	return CLI_EXIT_OK;
 }
 
+static bool any_beside(const struct run *r)
+{
+	struct vp_beside_info info;
+
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
+		if (vp_session_beside(r->session, i, &info))
+			return true;
+	return false;
+}
+
+/* A guest that is looked at from beside its VMM: does that do for the program? It is compiled to find out,
+ * and if so again, silently the first time; a program with errors thus never puts anything anywhere. */
+static int enter_guests(struct run *r)
+{
+	char why[256];
+
+	if (!any_beside(r))
+		return CLI_GO_ON;
+	r->comp.silent = true;
+	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+	bool enough = status != CLI_GO_ON || vp_session_suffices(r->session, &r->comp.prog, why, sizeof(why));
+	cli_compilation_deinit(&r->comp);
+	r->comp = (struct cli_compilation){ 0 };
+	if (enough)
+		return CLI_GO_ON;
+	cli_notice(&r->inv->opts,
+		   "%s: the engine goes into the VMM, as looking from beside does not do for it", why);
+	struct ot_err *err = vp_session_enter(r->session);
+	cli_progress(NULL, NULL);
+	return err ? cli_fail(err, "%s can't be had, only dtrace:::, profile:::, tick and vm:::stat probes",
+			      why)
+		   : CLI_GO_ON;
+}
+
+/* How a guest is traced that has no engine in it. */
+static void report_beside(const struct run *r)
+{
+	struct vp_beside_info info;
+
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
+		if (!vp_session_beside(r->session, i, &info))
+			continue;
+		cli_notice(
+		    &r->inv->opts,
+		    "%s: looked at from beside its VMM (PID %u): samples by the VMM's own kick, nothing is "
+		    "put into it",
+		    info.name, info.pid);
+		if (info.unread) /* under quiet too: names are missing */
+			cli_error("%s: no kernel was found, so nothing has a name: %s", info.name,
+				  info.unread);
+	}
+}
+
 static int run_programs(struct run *r)
 {
-	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+	int status = enter_guests(r);
 
+	if (status != CLI_GO_ON)
+		return status;
+	status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
 	if (status == CLI_GO_ON && r->inv->mode == CLI_MODE_HEADER)
 		return make_header(r);
 	if (status != CLI_GO_ON || (status = open_output(r)) != CLI_GO_ON)
@@ -467,6 +524,7 @@ static int run_programs(struct run *r)
 		return cli_list(r->session, r->inv, &r->comp, r->out);
 	if (r->inv->save_dof && (status = save_program(r)) != CLI_GO_ON)
 		return status;
+	report_beside(r);
 	report_programs(r);
 	if (r->inv->compile_only)
 		return fflush(r->out) == EOF ? CLI_EXIT_ERROR : CLI_EXIT_OK;

@@ -20,6 +20,7 @@
 #include "vmm-probe/session/locate.h"
 
 #define VP_DUMP_PREFIX    "dump:"
+#define VP_PEEK_PREFIX    "peek:"
 #define VP_DUMP_REGISTERS ".regs"
 #define VP_GDB_PREFIX     "gdb:"
 
@@ -27,6 +28,7 @@ void vp_link_destroy(struct vp_guest_link *link)
 {
 	if (!link)
 		return;
+	vp_peek_close(link->peek); /* it reads by what comes next */
 	vp_probes_destroy(link->probes);
 	vp_guest_destroy(link->guest);
 	vp_phys_destroy(link->phys);
@@ -35,6 +37,7 @@ void vp_link_destroy(struct vp_guest_link *link)
 	vp_gdb_close(link->gdb); /* reads for the others, and serves the client */
 	if (link->orc_fd >= 0)
 		close(link->orc_fd);
+	free(link->unread);
 	free(link);
 }
 
@@ -136,7 +139,7 @@ static struct ot_err *make_unwind_table(struct vp_guest_link *link)
  * may differ: see vp_session_enable(). */
 static struct ot_err *check_same_kernel(const struct vp_session *s, const struct vp_guest_link *link)
 {
-	if (!s->nlinks)
+	if (!s->nlinks || !s->links[0]->guest || !link->guest)
 		return NULL;
 	const struct vp_kernel *a = vp_guest_kernel(s->links[0]->guest), *b = vp_guest_kernel(link->guest);
 	if (a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len))
@@ -146,34 +149,80 @@ static struct ot_err *check_same_kernel(const struct vp_session *s, const struct
 			  s->links[0]->client.guest_name, a->release, link->client.guest_name, b->release);
 }
 
-/* A guest that nobody can be asked about may be in a QEMU that can be entered. */
-static struct ot_err *locate(struct vp_session *s, const char *name, char *path, size_t size)
+/* Put an engine into the QEMU that @name means. NOT_FOUND: it means none. */
+static struct ot_err *enter(struct vp_session *s, const char *name, char *path, size_t size)
 {
 	struct vp_inject_result result;
-	struct ot_err *err = vp_locate(name, path, size);
 
-	if (!err || !name || ot_err_code(err) != OT_ERR_NOT_FOUND)
-		return err;
 	progress(s, "attaching to QEMU");
-	struct ot_err *refused = vp_enter(name, &result);
-	if (refused && ot_err_code(refused) == OT_ERR_NOT_FOUND) {
-		ot_err_destroy(refused);
-		return err;
-	}
-	ot_err_destroy(err);
-	OT_TRY(refused);
+	OT_TRY(vp_enter(name, &result));
 	return vp_locate(name, path, size);
+}
+
+static struct ot_err *attach_engine(struct vp_session *s, struct vp_guest_link *link, const char *path)
+{
+	OT_TRY(vp_client_connect(&link->client, path));
+	OT_TRY(map_ram(link));
+	OT_TRY(read_guest(s, link, link->phys));
+	return make_unwind_table(link);
+}
+
+/* From beside its VMM. A kernel that can't be read is done without: link->unread. */
+static struct ot_err *attach_beside(struct vp_session *s, struct vp_guest_link *link, const char *name)
+{
+	OT_TRY(vp_beside_open(link, name));
+	OT_TRY(map_ram(link));
+	struct ot_err *err = read_guest(s, link, link->phys);
+	if (err)
+		return vp_beside_without(link, err);
+	vp_beside_use(link);
+	return make_unwind_table(link);
+}
+
+/* No engine is in it. Looking is tried first where that may do; a guest that can't be read from beside may be
+ * by an engine, which can ask its VMM where memory is. */
+static struct ot_err *attach_absent(struct vp_session *s, struct vp_guest_link *link, const char *name,
+				    struct ot_err *absent)
+{
+	char path[sizeof(link->client.path)];
+
+	if (s->config.may_look) {
+		struct ot_err *unseen = attach_beside(s, link, name);
+		ot_err_destroy(unseen);
+		if (!unseen && link->guest) {
+			ot_err_destroy(absent);
+			link->tentative = true;
+			return NULL;
+		}
+		vp_beside_close(link);
+	}
+	struct ot_err *refused = enter(s, name, path, sizeof(path));
+	if (!refused) {
+		ot_err_destroy(absent);
+		return attach_engine(s, link, path);
+	}
+	struct ot_err *unseen = s->config.may_look ? attach_beside(s, link, name) : NULL;
+	if (link->peek && !unseen) {
+		ot_err_destroy(absent);
+		ot_err_destroy(refused);
+		return NULL;
+	}
+	ot_err_destroy(unseen);
+	bool unknown = ot_err_code(refused) == OT_ERR_NOT_FOUND;
+	ot_err_destroy(unknown ? refused : absent);
+	return unknown ? absent : refused;
 }
 
 static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link *link, const char *name)
 {
 	char path[sizeof(link->client.path)];
+	struct ot_err *err = vp_locate(name, path, sizeof(path));
 
-	OT_TRY(locate(s, name, path, sizeof(path)));
-	OT_TRY(vp_client_connect(&link->client, path));
-	OT_TRY(map_ram(link));
-	OT_TRY(read_guest(s, link, link->phys));
-	return make_unwind_table(link);
+	if (!err)
+		return attach_engine(s, link, path);
+	if (!name || ot_err_code(err) != OT_ERR_NOT_FOUND)
+		return err;
+	return attach_absent(s, link, name, err);
 }
 
 /* Its engine runs here; from its socket on it is as any other. */
@@ -242,8 +291,7 @@ static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
 	return vp_client_patches(&link->client, ret);
 }
 
-/* Probes, and which of them can be had where the guest's text has to be changed for them. */
-static struct ot_err *list_probes(struct vp_session *s, struct vp_guest_link *link)
+struct ot_err *vp_link_list_probes(struct vp_session *s, struct vp_guest_link *link)
 {
 	uint32_t traps = link->client.traps;
 
@@ -268,7 +316,7 @@ static struct ot_err *check_started(const struct vp_guest_link *link, bool from_
 	int64_t running;
 	uint32_t state;
 
-	if (!types || !vp_types_enumerator(types, "SYSTEM_RUNNING", &type, &running))
+	if (!link->guest || !types || !vp_types_enumerator(types, "SYSTEM_RUNNING", &type, &running))
 		return NULL;
 	struct ot_err *err = vp_guest_symbol(link->guest, "system_state", &at);
 	if (err) {
@@ -302,11 +350,13 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 		OT_TRY(attach_dump(s, link, name + strlen(VP_DUMP_PREFIX)));
 	else if (name && !strncmp(name, VP_GDB_PREFIX, strlen(VP_GDB_PREFIX)))
 		OT_TRY(attach_gdb(s, link, name + strlen(VP_GDB_PREFIX)));
+	else if (name && !strncmp(name, VP_PEEK_PREFIX, strlen(VP_PEEK_PREFIX)))
+		OT_TRY(attach_beside(s, link, name + strlen(VP_PEEK_PREFIX)));
 	else
 		OT_TRY(attach_running(s, link, name));
 	OT_TRY(check_same_kernel(s, link));
 	progress(s, "listing the guest's functions");
-	OT_TRY(list_probes(s, link));
+	OT_TRY(vp_link_list_probes(s, link));
 	if (!link->dump)
 		OT_TRY(check_started(link, s->config.from_boot));
 	s->links[s->nlinks++] = ot_move(link);

@@ -181,7 +181,8 @@ static bool is_destructive(const struct dif_program *prog)
 static struct ot_err *check_addresses(const struct vp_session *s)
 {
 	for (uint32_t i = 1; s->used_address && i < s->nlinks; i++)
-		if (vp_guest_kaslr_offset(s->links[i]->guest) != vp_guest_kaslr_offset(s->links[0]->guest))
+		if (s->links[0]->guest && s->links[i]->guest &&
+		    vp_guest_kaslr_offset(s->links[i]->guest) != vp_guest_kaslr_offset(s->links[0]->guest))
 			return ot_err_new(
 			    OT_ERR_UNSUPPORTED,
 			    "the program uses kernel symbols (`name), and the kernels of %s and %s lie at "

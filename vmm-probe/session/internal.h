@@ -15,6 +15,7 @@
 #include "dif/vm/dynvar.h"
 #include "vmm-probe/backend/dump/dump.h"
 #include "vmm-probe/backend/gdb/gdb.h"
+#include "vmm-probe/backend/peek/peek.h"
 #include "vmm-probe/engine/session.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/session/client.h"
@@ -29,11 +30,20 @@ struct vp_guest_link {
 	struct vp_phys *phys;
 	struct vp_dump *dump; /* NULL: a running guest */
 	struct vp_gdb *gdb;   /* the engine of a guest behind a gdb stub, in this process; NULL: in another */
-	struct vp_guest *guest;
+	struct vp_peek *peek; /* the same of one that is looked at from beside its VMM */
+	bool tentative;       /* looked at, and when a program needs more, one is put there */
+	char *unread;         /* why no kernel was found; NULL: it was */
+	struct vp_guest *guest; /* NULL: looked at, and no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
 	int orc_fd; /* unwind table; -1: none */
 };
+
+/* NULL: no kernel was found in this guest. */
+static inline const struct vp_symtab *vp_link_symtab(const struct vp_guest_link *link)
+{
+	return link->guest ? vp_guest_symtab(link->guest) : NULL;
+}
 
 /* What tells whether a guest's kernel is still the one that was attached. */
 struct vp_kernel_watch {
@@ -132,7 +142,21 @@ struct vp_session {
 uint64_t vp_now_ns(void);
 
 /* attach.c */
+/** Probes, and which of them can be had where the guest's text has to be changed for them. */
+OT_MUST_CHECK struct ot_err *vp_link_list_probes(struct vp_session *s, struct vp_guest_link *link);
 void vp_link_destroy(struct vp_guest_link *link);
+
+/* beside.c: guests that are looked at from beside their VMM */
+/** Connect @p link to an engine in this process for the guest that @p spec (a PID or a name) means. As
+ * vp_peek_open(). */
+OT_MUST_CHECK struct ot_err *vp_beside_open(struct vp_guest_link *link, const char *spec);
+/** Its kernel was read: probes may read its memory. */
+void vp_beside_use(struct vp_guest_link *link);
+/** Its kernel can't be read: go on without, if @p err (consumed) is no reason to stop. */
+OT_MUST_CHECK struct ot_err *vp_beside_without(struct vp_guest_link *link, struct ot_err *err);
+void vp_beside_close(struct vp_guest_link *link);
+/** UNSUPPORTED: a guest that is only looked at can't have this probe. */
+OT_MUST_CHECK struct ot_err *vp_beside_check(const struct vp_guest_link *link, const struct vp_probe *probe);
 
 /* world.c */
 void vp_world_init(struct vp_session *s);

@@ -24,6 +24,7 @@ struct vp_session_config {
 	const char *vmlinux;         /* --vmlinux; NULL */
 	const char *symbols;         /* --symbols; NULL */
 	bool no_cache;
+	bool may_look;      /* a guest without an engine may be looked at, until vp_session_enter() */
 	bool from_boot;     /* attach a kernel that is still starting, as soon as it can be traced at all */
 	int64_t target_pid; /* $target; 0: none */
 	/* Progress of something that may take over a second; NULL: silent. */
@@ -36,12 +37,30 @@ OT_MUST_CHECK struct ot_err *vp_session_create(const struct vp_session_config *c
 void vp_session_destroy(struct vp_session *s);
 
 /**
- * Attach a guest: "none", a name, a PID, a socket's path, "dump:FILE" (a raw image of RAM or an ELF
- * core; FILE.regs beside it may hold registers as QEMU's `info registers` prints them), "gdb:HOST:PORT" (a
- * gdb stub; "gdb:/PATH": on a UNIX socket); NULL is the only one running. Reads the guest's symbols and
- * types. NOT_FOUND, PERMISSION, BUSY, BAD_DATA … say what to do.
+ * Attach a guest: "none", a name, a PID, a socket's path, "peek:NAME" or "peek:PID" (looked at from beside
+ * its VMM, nothing is put into it), "dump:FILE" (a raw image of RAM or an ELF core; FILE.regs beside it may
+ * hold registers as QEMU's `info registers` prints them), "gdb:HOST:PORT" (a gdb stub; "gdb:/PATH": on a UNIX
+ * socket); NULL is the only one running. Reads the guest's symbols and types. NOT_FOUND, PERMISSION, BUSY,
+ * BAD_DATA … say what to do.
  */
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
+
+/* A guest that is looked at from beside its VMM. Borrowed from the session. */
+struct vp_beside_info {
+	const char *name;
+	uint32_t pid;       /* its VMM's */
+	const char *unread; /* why its kernel can't be read: nothing has a name; NULL: it can */
+};
+/** False: guest @p guest has an engine in its VMM, or does not run. */
+bool vp_session_beside(const struct vp_session *s, uint32_t guest, struct vp_beside_info *ret);
+
+/** Is all that @p prog enables to be had as guests are attached now? False: vp_session_enter() may help, and
+ * @p why names a probe that it is needed for. */
+bool vp_session_suffices(struct vp_session *s, const struct dif_program *prog, char *why, size_t size);
+
+/** Put an engine into the VMM of each guest that was to be looked at only until now (may_look): other probes,
+ * so whatever was compiled is to be compiled again. */
+OT_MUST_CHECK struct ot_err *vp_session_enter(struct vp_session *s);
 
 /** What to compile against; borrowed from the session. */
 const struct dif_world *vp_session_world(struct vp_session *s);

@@ -49,7 +49,7 @@ static bool find_enumerator(void *env, const char *name, struct dif_type **ret_t
 static bool find_symbol(void *env, const char *module, const char *name, struct dif_symbol *ret)
 {
 	struct vp_guest_link *link = first(env);
-	const struct vp_symtab *tab = link ? vp_guest_symtab(link->guest) : NULL;
+	const struct vp_symtab *tab = link ? vp_link_symtab(link) : NULL;
 	const struct vp_symbol *sym = tab ? vp_symtab_find(tab, module, name) : NULL;
 
 	if (!sym)
@@ -73,7 +73,7 @@ static bool has_module(void *env, const char *module)
 {
 	struct vp_guest_link *link = first(env);
 
-	return link && vp_symtab_find_module(vp_guest_symtab(link->guest), module) >= 0;
+	return link && link->guest && vp_symtab_find_module(vp_link_symtab(link), module) >= 0;
 }
 
 struct match {

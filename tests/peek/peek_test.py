@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Guests that are only looked at, in a QEMU that nothing was ever loaded into: peek_test.py OUTSIGHT SMALL-GUEST
+PEEKER. Ends with 77 where that can't be."""
+import contextlib
+import ctypes
+import math
+import mmap
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hook"))
+# pylint: disable=wrong-import-position
+import qemu
+from qemu import ALL, Qemu, counts_of, round_counts
+
+PEEKER = os.path.abspath(sys.argv[3])
+SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
+VALID_REGS = 288  # of struct kvm_run: kvm_valid_regs, kvm_dirty_regs
+SAMPLES = 600
+KILLS = 30
+PROFILE = f"profile-997 {{ @[func(arg0)] = count(); n++; }} profile-997 /n >= {SAMPLES}/ {{ exit(0); }}"
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def syscall(*args):
+    result = LIBC.syscall(*args)
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+
+def asked_of_kvm(vm):
+    """(kvm_valid_regs, kvm_dirty_regs) of each vCPU."""
+    words = []
+    pidfd = syscall(SYS_PIDFD_OPEN, vm.pid, 0)
+    for fd in os.listdir(f"/proc/{vm.pid}/fd"):
+        if not os.readlink(f"/proc/{vm.pid}/fd/{fd}").startswith("anon_inode:kvm-vcpu:"):
+            continue
+        mine = syscall(SYS_PIDFD_GETFD, pidfd, int(fd), 0)
+        with mmap.mmap(mine, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ) as page:
+            words.append(struct.unpack_from("<QQ", page, VALID_REGS))
+        os.close(mine)
+    os.close(pidfd)
+    return words
+
+
+class Peek(unittest.TestCase):
+    maxDiff = None
+
+    def vm(self, *args, **kwargs):
+        vm = Qemu(*args, **kwargs)
+        self.addCleanup(vm.close)
+        vm.wait_ready()
+        vm.threads = self.threads(vm)
+        return vm
+
+    @staticmethod
+    def threads(vm):
+        return sorted(os.listdir(f"/proc/{vm.pid}/task"))
+
+    @staticmethod
+    def is_entered(vm):
+        with open(f"/proc/{vm.pid}/maps", encoding="ascii") as f:
+            return "liboutsight" in f.read()
+
+    def check_untouched(self, vm):
+        self.assertFalse(self.is_entered(vm))
+        self.assertEqual(asked_of_kvm(vm), [(0, 0)] * vm.cpus)
+        self.assertEqual(vm.stopped_threads(), [])
+        self.assertEqual(vm.qmp("query-status")["status"], "running")
+        vm.check_unharmed(self)
+
+    def run_on(self, vm, program, *options, prefix="peek:", vmlinux=True, stdin=None, status=0):
+        command = [qemu.OUTSIGHT, "-g", f"{prefix}{vm.pid}", "--no-cache", *(["--vmlinux", qemu.GUEST] if vmlinux else []),
+                   *options, *(["-n", program] if program else [])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, env=vm.env, input=stdin)
+        self.assertEqual(done.returncode, status, done.stderr + vm.errors())
+        return done
+
+    def shares(self, vm, prefix):
+        """How many samples, and of each function the part."""
+        out = self.run_on(vm, PROFILE, "-q", prefix=prefix).stdout
+        counts = {name: n for (name,), n in counts_of(out).items()}
+        total = sum(counts.values())
+        return total, {name: n / total for name, n in counts.items()}
+
+    def test_proportions(self):
+        """Samples from beside are spread over the functions as those that the engine in the VMM takes."""
+        vm = self.vm(1)
+        n, beside = self.shares(vm, "peek:")
+        self.assertGreaterEqual(n, SAMPLES)
+        self.check_untouched(vm)
+        vm.outsight("attach", str(vm.pid))
+        m, inside = self.shares(vm, "")
+        self.assertIn("vmlinux`call_all", beside)
+        for name in set(beside) | set(inside):
+            a, b = beside.get(name, 0), inside.get(name, 0)
+            sigma = math.sqrt(max(a, b) * (1 - max(a, b)) * (1 / n + 1 / m))
+            self.assertLess(abs(a - b), 5 * sigma + 0.02, (name, beside, inside))
+
+    def test_every_kick(self):
+        """Each kick brings the registers of its vCPU, once."""
+        for cpus in (1, 3):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus)
+                done = subprocess.run([PEEKER, str(vm.pid), "100"], capture_output=True, text=True, timeout=240, check=True)
+                self.assertEqual(done.stdout, f"kicks {100 * cpus} answers {100 * cpus} dropped 0 came {100 * cpus} "
+                                 f"elsewhere 0 ram {qemu.MIB << 20}\n")
+                self.check_untouched(vm)
+
+    def test_stacks_and_statistics(self):
+        vm = self.vm(2, args=["-object", f"memory-backend-memfd,id=ram,size={qemu.MIB}M,share=on",
+                              "-machine", "memory-backend=ram"])
+        done = self.run_on(vm, 'vm::signal_exits:stat /arg0/ { @s = sum(arg0); t = 1; } profile-97 { @[stack()] = count(); '
+                           '@c[vcpu] = count(); n++; } profile-97 /t && n > 100/ { printa("exits %@d\\n", @s); '
+                           'printa("vcpu %d %@d\\n", @c); printa(@); exit(0); }', "-q")
+        self.assertRegex(done.stdout, r"vmlinux`probed_\w+(\+0x\w+)?\n\s+vmlinux`call_all\+0x")
+        self.assertGreater(int(re.search(r"exits (\d+)", done.stdout)[1]), 0)
+        self.assertEqual(sorted(re.findall(r"vcpu (\d)", done.stdout)), ["0", "1"])
+        self.check_untouched(vm)
+
+    def test_no_symbols(self):
+        vm = self.vm(2)
+        done = self.run_on(vm, "profile-97 { @[func(arg0)] = count(); n++; } profile-97 /n > 50/ { exit(0); }", vmlinux=False)
+        self.assertIn("no kernel was found, so nothing has a name", done.stderr)
+        self.assertRegex(done.stdout, r"\n +0xffffffff81\w{6} +\d+\n")
+        self.check_untouched(vm)
+
+    def test_choice(self):
+        """Without an option: beside as long as that does, else the engine goes in; what is wrong goes nowhere."""
+        vm = self.vm(2)
+        done = self.run_on(vm, "profile-97 { exit(0); }", prefix="")
+        self.assertIn(f"small: looked at from beside its VMM (PID {vm.pid})", done.stderr)
+        done = self.run_on(vm, None, "-s", "/dev/stdin", prefix="", stdin="BEGIN { exit(0); }")
+        self.assertIn("looked at from beside", done.stderr)
+        done = self.run_on(vm, "fbt::round_begin:entry { nonsense(); }", prefix="", status=1)
+        self.assertIn("nonsense", done.stderr)
+        self.assertEqual(done.stderr.count("nonsense( )"), done.stderr.count("nonsense( )") and 1)
+        done = self.run_on(vm, ALL, status=1)
+        self.assertRegex(done.stderr, "small is only looked at.*fbt:vmlinux:.* does not")
+        self.check_untouched(vm)
+        done = self.run_on(vm, None, "-q", "-s", "/dev/stdin", prefix="", stdin=ALL)
+        self.assertEqual(counts_of(done.stdout), round_counts(2))
+        self.assertTrue(self.is_entered(vm))
+        vm.outsight("detach", str(vm.pid))
+        done = self.run_on(vm, "fbt::round_begin:entry { exit(0); }", prefix="")
+        self.assertIn("matched 1 probe", done.stderr)
+        vm.check_unharmed(self)
+
+    def test_paused(self):
+        vm = self.vm(2)
+        vm.qmp("stop")
+        program = "profile-97 { @ = count(); } tick-300ms { exit(0); }"
+        done = self.run_on(vm, program, "-q")
+        self.assertEqual(done.stdout.strip(), "")
+        self.assertEqual(asked_of_kvm(vm), [(0, 0)] * 2)
+        self.assertEqual(vm.qmp("query-status")["status"], "paused")
+        vm.qmp("cont")
+        vm.check_running()
+        self.run_on(vm, PROFILE, "-q")
+        self.check_untouched(vm)
+
+    def test_ends(self):
+        """QEMU ends under a session: what was collected is printed."""
+        vm = self.vm(1)
+        tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "--vmlinux", qemu.GUEST, "-q", "-n",
+                                   'profile-997 { @ = count(); } profile-997 /!said++/ { printf("sampled\\n"); }'],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=vm.env)
+        self.addCleanup(tracer.kill)
+        self.assertEqual(tracer.stdout.readline(), "sampled\n")
+        vm.process.kill()
+        out, err = tracer.communicate(timeout=60)
+        self.assertRegex(err, rf"guest small: its VMM \(PID {vm.pid}\) has ended")
+        self.assertRegex(out, r"\d+")
+
+    def test_killed(self):
+        """kill -9 of outsight at random moments: what it asked of KVM is taken back without it."""
+        vm = self.vm(2)
+        rnd = random.Random(3)
+        for _ in range(KILLS):
+            tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "-q", "-n", "profile-4999 { @ = count(); }"],
+                                      stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=vm.env)
+            time.sleep(rnd.uniform(0, 0.3))
+            tracer.kill()
+            tracer.wait()
+            vm.wait_for(lambda: asked_of_kvm(vm) == [(0, 0)] * 2, "end of what was asked of KVM", 30)
+            self.assertEqual(vm.stopped_threads(), [])
+        # the process that undoes keeps the claim until it has
+        vm.wait_for(lambda: vm.outsight("-g", f"peek:{vm.pid}", "-q", "-n", "profile-97 { exit(0); }").returncode == 0,
+                    "session after the kills", 30)
+        self.check_untouched(vm)
+
+    def test_refused(self):
+        vm = self.vm(2)
+        with contextlib.ExitStack() as stack:
+            other = subprocess.Popen(["sleep", "1000"])
+            stack.callback(other.wait)
+            stack.callback(other.kill)
+            self.refused(f"peek:{other.pid}", f"process {other.pid} runs no guest by KVM")
+        self.refused("peek:999999999", "there is no process 999999999")
+        self.refused("peek:nothing", "no QEMU that is called nothing is running here")
+        if os.geteuid() == 0:
+            self.refused(f"peek:{vm.pid}", "may not be looked at", ["setpriv", "--reuid", "65534", "--clear-groups",
+                                                                     "--bounding-set=-all", "--inh-caps=-all"])
+        self.check_untouched(vm)
+        tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "-q", "-n", 'BEGIN { printf("on\\n"); }'],
+                                  stdout=subprocess.PIPE, text=True, env=vm.env)
+        self.assertEqual(tracer.stdout.readline(), "on\n")
+        self.refused(f"peek:{vm.pid}", "another outsight looks at process")
+        done = vm.outsight("attach", str(vm.pid))
+        self.assertEqual((done.returncode, "another outsight looks at process" in done.stderr), (1, True), done.stderr)
+        tracer.terminate()
+        tracer.communicate(timeout=60)
+        self.check_untouched(vm)
+        done = vm.outsight("attach", str(vm.pid))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.refused(f"peek:{vm.pid}", "has an engine in it", env=vm.env)
+        vm.outsight("detach", str(vm.pid))
+
+    def refused(self, guest, text, before=(), env=None):
+        done = subprocess.run([*before, qemu.OUTSIGHT, "-g", guest, "-n", "BEGIN { exit(0); }"], capture_output=True, text=True,
+                              timeout=60, check=False, env=env)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stderr, text)
+
+
+if __name__ == "__main__":
+    reason = qemu.reason_to_skip()
+    if reason:
+        print(f"SKIP: {reason}")
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the guest's RAM lies in the VMM. Nobody is asked, so it is a guess: one of the VMM's largest
+ * mappings, whole from guest address 0 up, or in two with the rest from 4 GiB, as these VMMs lay it out. A
+ * guess is taken when a vCPU's page table, read by it, leads to RAM from the instruction that the vCPU is at
+ * and from its interrupt table. Guests that have their RAM in several pieces otherwise (NUMA nodes, pc-dimm)
+ * are not read.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/peek/internal.h"
+#include "vmm-probe/backend/tcg/machine.h"
+
+#define SIZE_MIN  (8ull << 20)
+#define GUESSES   6 /* mappings */
+#define HIGH      (1ull << 32)
+#define PAGE_MASK (~4095ull)
+#define ROOT_MASK 0x000ffffffffff000ull
+#define CR0_PG    (1ull << 31)
+#define CR4_LA57  (1ull << 12)
+#define EFER_LMA  (1ull << 10)
+#define GATE_PF   14
+
+struct mapping {
+	uint64_t start, end, offset;
+	dev_t dev;
+	ino_t ino; /* 0: anonymous */
+	bool shared;
+};
+
+static void cleanup_dir(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+static void cleanup_phys(struct vp_phys **p)
+{
+	vp_phys_destroy(*p);
+}
+
+/* --- mappings ------------------------------------------------------------------------------------------ */
+
+static bool parse_mapping(const char *line, struct mapping *ret)
+{
+	unsigned long long start, end, offset, ino;
+	unsigned major, minor;
+	char write, shared;
+
+	if (sscanf(line, "%llx-%llx r%c%*c%c %llx %x:%x %llu", &start, &end, &write, &shared, &offset, &major,
+		   &minor, &ino) != 8 ||
+	    write != 'w' || end <= start)
+		return false;
+	*ret = (struct mapping){ start, end, offset, makedev(major, minor), ino, shared == 's' };
+	return true;
+}
+
+/* The kernel splits a mapping whose parts have other hints (huge pages, say). But what lies side by side may
+ * as well have nothing to do with one another, so this is the second thing to try. */
+static bool join(struct mapping *to, const struct mapping *m)
+{
+	if (to->end != m->start || to->shared != m->shared || to->ino != m->ino || to->dev != m->dev ||
+	    (m->ino && m->offset != to->offset + (to->end - to->start)))
+		return false;
+	to->end = m->end;
+	return true;
+}
+
+static void keep_large(const struct mapping *m, struct mapping *list, unsigned *n)
+{
+	uint64_t size = m->end - m->start;
+	unsigned at = 0;
+
+	if (size < SIZE_MIN)
+		return;
+	while (at < *n && list[at].end - list[at].start >= size)
+		at++;
+	if (at == GUESSES)
+		return;
+	if (*n < GUESSES)
+		(*n)++;
+	memmove(&list[at + 1], &list[at], (*n - at - 1) * sizeof(*list));
+	list[at] = *m;
+}
+
+/* The largest ones, largest first. BUSY: the engine's library is in this process. */
+static struct ot_err *list_mappings(const struct vp_peek *peek, bool joined, struct mapping *list,
+				    unsigned *ret)
+{
+	ot_auto_free char *text = NULL;
+	struct mapping last = { 0 }, m;
+	char *save = NULL;
+	size_t len;
+
+	*ret = 0;
+	OT_TRY(vp_peek_proc(peek, "maps", &text, &len));
+	if (strstr(text, "/liboutsight-"))
+		return ot_err_new(OT_ERR_BUSY,
+				  "process %d has an engine of Outsight's in it, maybe a dormant one",
+				  (int)peek->pid);
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		if (!parse_mapping(line, &m) || (joined && join(&last, &m)))
+			continue;
+		keep_large(&last, list, ret);
+		last = m;
+	}
+	keep_large(&last, list, ret);
+	return NULL;
+}
+
+/* The file of a shared mapping, by the VMM's own descriptors of it; -1: it has none. Reading a shared
+ * mapping's holes through the process would fill them. */
+static int open_file(const struct vp_peek *peek, const struct mapping *m)
+{
+	char path[320];
+	const struct dirent *e;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)peek->pid);
+	ot_auto(cleanup_dir) DIR *dir = m->shared && m->ino ? opendir(path) : NULL;
+	while (dir && (e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
+		/* of any other kind a descriptor may be, the inode is another */
+		if (*e->d_name == '.' || stat(path, &st) || !S_ISREG(st.st_mode) || st.st_dev != m->dev ||
+		    st.st_ino != m->ino)
+			continue;
+		return open(path, O_RDONLY | O_CLOEXEC);
+	}
+	return -1;
+}
+
+/* --- guesses ---------------------------------------------------------------------------------------------
+ */
+
+static void lay_out(struct vp_peek *peek, const struct mapping *m, uint64_t low, int fd)
+{
+	uint64_t size = m->end - m->start;
+
+	low = size < low ? size : low;
+	peek->nram = low < size ? 2 : 1;
+	peek->ram[0] = (struct vp_ram_range){
+		.size = low, .host = m->start, .offset = m->offset, .fd_index = fd >= 0 ? 0 : -1
+	};
+	peek->ram[1] = peek->ram[0];
+	peek->ram[1].gpa = HIGH;
+	peek->ram[1].size = size - low;
+	peek->ram[1].host += low;
+	peek->ram[1].offset += low;
+}
+
+static struct ot_err *make_phys(const struct vp_peek *peek, int fd, struct vp_phys **ret)
+{
+	ot_auto(cleanup_phys) struct vp_phys *phys = NULL;
+
+	OT_TRY(vp_phys_create(&phys));
+	for (uint32_t i = 0; i < peek->nram; i++) {
+		const struct vp_ram_range *r = &peek->ram[i];
+		struct vp_gpa gpa = { r->gpa };
+		if (fd >= 0)
+			OT_TRY(vp_phys_add_file(phys, gpa, r->size, fd, r->offset));
+		else
+			OT_TRY(vp_phys_add_process(phys, gpa, r->size, peek->pid, r->host));
+	}
+	*ret = ot_move(phys);
+	return NULL;
+}
+
+static bool can_read(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t gva, void *dst, size_t len)
+{
+	ot_auto_err struct ot_err *err = vp_mmu_read(phys, mmu, (struct vp_gva){ gva }, dst, len);
+
+	return !err;
+}
+
+/* Does what this vCPU stands on lie in RAM? */
+static bool fits(const struct vp_phys *phys, struct vp_mmu *mmu, const struct vp_regs *r)
+{
+	uint8_t bytes[16];
+	uint64_t gate[2];
+
+	if (!r->valid || !(r->v[VP_CR0] & CR0_PG) || !(r->v[VP_EFER] & EFER_LMA))
+		return false;
+	vp_mmu_init(mmu, (struct vp_gpa){ r->v[VP_CR3] & ROOT_MASK }, r->v[VP_CR4] & CR4_LA57 ? 5 : 4);
+	if (!can_read(phys, mmu, r->v[VP_RIP], bytes, 1))
+		return false;
+	if (!r->v[VP_IDT_BASE] || !can_read(phys, mmu, r->v[VP_IDT_BASE] + GATE_PF * 16, gate, sizeof(gate)))
+		return false;
+	uint64_t handler = (gate[0] & 0xffff) | (gate[0] >> 32 & 0xffff0000u) | gate[1] << 32;
+	return can_read(phys, mmu, handler, bytes, sizeof(bytes));
+}
+
+static struct ot_err *check(struct vp_peek *peek, int fd, const struct vp_regs *regs, bool *ret)
+{
+	ot_auto(cleanup_phys) struct vp_phys *phys = NULL;
+	struct ot_err *err = make_phys(peek, fd, &phys);
+
+	*ret = false;
+	if (err && ot_err_code(err) == OT_ERR_BAD_DATA) { /* of whole pages it is not */
+		ot_err_destroy(err);
+		return NULL;
+	}
+	OT_TRY(err);
+	for (uint32_t i = 0; !*ret && i < peek->nvcpus; i++)
+		*ret = fits(phys, &peek->kernel, &regs[i]);
+	return NULL;
+}
+
+static struct ot_err *try_mapping(struct vp_peek *peek, const struct mapping *m, uint64_t first,
+				  const struct vp_regs *regs, bool *ret)
+{
+	/* How much lies below 4 GiB: QEMU's pc and microvm, q35, Firecracker's and cloud-hypervisor's. */
+	const uint64_t lows[] = { first, 0xe0000000, 0xc0000000, 0xb0000000, 0x80000000, 0xd0000000 };
+	ot_auto_close int fd = open_file(peek, m);
+
+	*ret = false;
+	for (size_t i = 0; !*ret && i < OT_ARRAY_SIZE(lows); i++) {
+		if (i && (m->end - m->start <= lows[i] || lows[i] == first))
+			continue;
+		lay_out(peek, m, lows[i], fd);
+		OT_TRY(check(peek, fd, regs, ret));
+	}
+	if (*ret)
+		peek->ram_fd = ot_move_fd(fd);
+	else
+		peek->nram = 0;
+	return NULL;
+}
+
+struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs)
+{
+	ot_auto_free char *cmdline = NULL;
+	struct vp_tcg_machine machine;
+	bool found = false;
+	size_t len = 0;
+
+	OT_TRY(vp_peek_proc(peek, "cmdline", &cmdline, &len));
+	vp_tcg_machine_parse(cmdline, len, &machine);
+	for (unsigned joined = 0; !found && joined < 2; joined++) {
+		struct mapping list[GUESSES + 1];
+		unsigned n = 0;
+		OT_TRY(list_mappings(peek, joined, list, &n));
+		for (unsigned i = 0; !found && i < n; i++) {
+			uint64_t low = vp_tcg_ram_low(&machine, list[i].end - list[i].start);
+			OT_TRY(try_mapping(peek, &list[i], low, regs, &found));
+		}
+	}
+	return NULL;
+}
+
+/* --- what probes read --------------------------------------------------------------------------------------
+ */
+
+void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct vp_gpa root, unsigned levels)
+{
+	vp_mmu_init(&peek->kernel, root, levels);
+	peek->phys = phys;
+}
+
+/* By the vCPU's own page table: with page-table isolation it has user memory in either of its halves. */
+static struct vp_mmu *user_mmu(struct vp_peek *peek)
+{
+	const struct vp_peek_vcpu *v = peek->current;
+
+	if (!v)
+		return NULL;
+	vp_mmu_init(&peek->user, (struct vp_gpa){ v->state.sregs.cr3 & ROOT_MASK },
+		    v->state.sregs.cr4 & CR4_LA57 ? 5 : 4);
+	return &peek->user;
+}
+
+bool vp_peek_load(void *backend, uint64_t gva, void *dst, uint32_t len, bool user)
+{
+	struct vp_peek *peek = backend;
+
+	if (!peek->phys || user != !(gva >> 63) || gva + len < gva)
+		return false;
+	struct vp_mmu *mmu = user ? user_mmu(peek) : &peek->kernel;
+	return mmu && can_read(peek->phys, mmu, gva, dst, len);
+}

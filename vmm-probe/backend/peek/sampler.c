@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The thread that stands for the guest's vCPUs: it has their registers taken as the engine asks for samples,
+ * and fires for each. While registers are under way it looks for them every some ten microseconds; else it
+ * sleeps.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vmm-probe/backend/peek/internal.h"
+
+#define MS_NS    1000000ull
+#define LOOK_NS  20000ull /* between two looks; doubled up to: */
+#define LOOK_MAX MS_NS
+#define ALL_NS   (20 * MS_NS)   /* then every thread is kicked, in case it was the wrong one */
+#define GIVE_UP  (1000 * MS_NS) /* a paused guest's vCPU does not come */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* --- one vCPU ------------------------------------------------------------------------------------------ */
+
+static void give_regs(struct vp_peek *peek, const struct vp_peek_vcpu *v)
+{
+	pthread_mutex_lock(&peek->lock);
+	struct vp_regs *to = peek->read ? &peek->read[v - peek->vcpus] : NULL;
+	for (unsigned i = 0; to && i < VP_NREGS; i++) {
+		to->v[i] = vp_kvm_reg_of(&v->state.regs, &v->state.sregs, (enum vp_reg)i);
+		to->valid |= i == VP_K_GS_BASE ? 0 : VP_REG_BIT(i);
+	}
+	pthread_cond_signal(&peek->was_read);
+	pthread_mutex_unlock(&peek->lock);
+}
+
+static void fire(struct vp_peek *peek, struct vp_peek_vcpu *v)
+{
+	struct vp_engine *engine = atomic_load(&peek->engine);
+
+	if (!engine)
+		return;
+	peek->current = v;
+	vp_mmu_flush(&peek->kernel); /* the guest changes its tables as it likes */
+	vp_engine_sample(engine, (uint32_t)(v - peek->vcpus), v);
+	peek->current = NULL;
+}
+
+static void came(struct vp_peek *peek, struct vp_peek_vcpu *v)
+{
+	atomic_fetch_add(&peek->answers, 1);
+	if (v->state.flags & (KVM_RUN_X86_SMM | KVM_RUN_X86_GUEST_MODE)) {
+		atomic_fetch_add(&peek->dropped, 1);
+		return;
+	}
+	if (v->wants & VP_PEEK_REGS)
+		give_regs(peek, v);
+	if (v->wants & VP_PEEK_SAMPLE)
+		fire(peek, v);
+}
+
+static void begin(struct vp_peek *peek, struct vp_peek_vcpu *v, uint32_t wants)
+{
+	if (!vp_peek_arm(v))
+		return;
+	v->wants = wants;
+	v->armed_ns = now_ns();
+	v->all_kicked = false;
+	atomic_fetch_add(&peek->kicks, 1);
+	vp_peek_kick(peek, v, false);
+}
+
+/* True: its registers are under way. */
+static bool step(struct vp_peek *peek, struct vp_peek_vcpu *v)
+{
+	if (v->armed_ns && vp_peek_take(v))
+		came(peek, v);
+	if (!v->armed_ns) {
+		uint32_t wants = atomic_exchange(&v->wanted, 0);
+		if (wants)
+			begin(peek, v, wants);
+		return v->armed_ns != 0;
+	}
+	uint64_t waited = now_ns() - v->armed_ns;
+	if (waited > GIVE_UP)
+		vp_peek_disarm(v);
+	else if (waited > ALL_NS && !v->all_kicked) {
+		v->all_kicked = true;
+		vp_peek_kick(peek, v, true);
+	}
+	return v->armed_ns != 0;
+}
+
+/* --- the thread --------------------------------------------------------------------------------------------
+ */
+
+static bool step_all(struct vp_peek *peek)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < peek->nvcpus; i++)
+		any |= step(peek, &peek->vcpus[i]);
+	return any;
+}
+
+/* Until something is wanted. False: the VMM has ended, which is told once. */
+static bool wait_for_wish(struct vp_peek *peek, bool alive)
+{
+	struct pollfd p[] = { { .fd = peek->wake_fd, .events = POLLIN },
+			      { .fd = peek->pidfd, .events = POLLIN } };
+	uint64_t times;
+
+	while (poll(p, alive ? 2 : 1, -1) < 0 && errno == EINTR)
+		;
+	if (p[0].revents && read(peek->wake_fd, &times, sizeof(times)) < 0)
+		return alive;
+	if (!alive || !p[1].revents)
+		return alive;
+	struct vp_engine *engine = atomic_load(&peek->engine);
+	if (engine)
+		vp_engine_guest_ended(engine, VP_GUEST_STOPPED);
+	return engine == NULL;
+}
+
+static void *run(void *arg)
+{
+	struct vp_peek *peek = arg;
+	struct timespec pause = { .tv_nsec = LOOK_NS };
+	bool alive = true;
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (!atomic_load(&peek->stopping)) {
+		if (step_all(peek)) {
+			nanosleep(&pause, NULL);
+			pause.tv_nsec =
+			    pause.tv_nsec * 2 < (long)LOOK_MAX ? pause.tv_nsec * 2 : (long)LOOK_MAX;
+			continue;
+		}
+		pause.tv_nsec = LOOK_NS;
+		alive = wait_for_wish(peek, alive);
+	}
+	for (uint32_t i = 0; i < peek->nvcpus; i++)
+		if (peek->vcpus[i].armed_ns)
+			vp_peek_disarm(&peek->vcpus[i]);
+	return NULL;
+}
+
+struct ot_err *vp_peek_sampler_start(struct vp_peek *peek)
+{
+	pthread_condattr_t attr;
+	sigset_t all, old;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&peek->was_read, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&peek->lock, NULL);
+	peek->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (peek->wake_fd < 0)
+		return ot_err_os(errno, "eventfd");
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	int err = pthread_create(&peek->thread, NULL, run, peek);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	peek->running = !err;
+	return err ? ot_err_os(err, "starting the sampler") : NULL;
+}
+
+static void wake(struct vp_peek *peek)
+{
+	(void)eventfd_write(peek->wake_fd, 1);
+}
+
+void vp_peek_sampler_stop(struct vp_peek *peek)
+{
+	if (!peek->running)
+		return;
+	atomic_store(&peek->stopping, true);
+	wake(peek);
+	pthread_join(peek->thread, NULL);
+	peek->running = false;
+}
+
+void vp_peek_want(struct vp_peek *peek, uint32_t vcpu, uint32_t what)
+{
+	atomic_fetch_or(&peek->vcpus[vcpu].wanted, what);
+	wake(peek);
+}
+
+static uint32_t count_valid(const struct vp_regs *regs, uint32_t n)
+{
+	uint32_t valid = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		valid += regs[i].valid != 0;
+	return valid;
+}
+
+uint32_t vp_peek_read(struct vp_peek *peek, struct vp_regs *ret, uint32_t max, unsigned wait_ms)
+{
+	struct vp_regs read[VP_VCPUS_MAX];
+	uint64_t until = now_ns() + wait_ms * MS_NS;
+	const struct timespec t = { .tv_sec = (time_t)(until / 1000000000u),
+				    .tv_nsec = (long)(until % 1000000000u) };
+	uint32_t n = peek->nvcpus < max ? peek->nvcpus : max;
+
+	memset(read, 0, sizeof(read));
+	pthread_mutex_lock(&peek->lock);
+	peek->read = read;
+	pthread_mutex_unlock(&peek->lock);
+	for (uint32_t i = 0; i < n; i++)
+		vp_peek_want(peek, i, VP_PEEK_REGS);
+	pthread_mutex_lock(&peek->lock);
+	while (count_valid(read, n) < n && !pthread_cond_timedwait(&peek->was_read, &peek->lock, &t))
+		;
+	peek->read = NULL;
+	uint32_t valid = count_valid(read, n);
+	pthread_mutex_unlock(&peek->lock);
+	memcpy(ret, read, n * sizeof(*ret));
+	return valid;
+}

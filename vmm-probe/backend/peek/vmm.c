@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What process it is: a VMM that we know, its vCPUs by their descriptors, their threads, and the signal with
+ * which it kicks them. What is not recognised is refused: a signal that nobody handles would kill it. */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/backend/peek/internal.h"
+#include "vmm-probe/backend/tcg/machine.h"
+
+#define FILE_MAX (4u << 20)
+#define PAGE     4096 /* struct kvm_run lies in the first */
+/* glibc and musl keep the first two real-time signals, musl one more, and catch them. */
+#define RT_FIRST 34
+#define RT_LAST  40
+
+/* By the names of their programs. All set kvm_run.immediate_exit in the handler or tell the signal apart when
+ * KVM_RUN says EINTR, and go in again. */
+static const struct {
+	const char *exe;
+	int kick;            /* 0: the first real-time signal that it catches */
+	const char *threads; /* how names of vCPUs' threads begin; NULL: those that do not block the kick */
+} known[] = {
+	{ "qemu-system-", SIGUSR1, NULL },
+	{ "qemu-kvm", SIGUSR1, NULL },
+	{ "firecracker", 0, "fc_vcpu" },
+	{ "cloud-hypervisor", 0, "vcpu" },
+};
+
+static void cleanup_dir(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+/* --- /proc/PID --------------------------------------------------------------------------------------- */
+
+static struct ot_err *proc_error(const struct vp_peek *peek, int e, const char *what)
+{
+	if (e == ENOENT || e == ESRCH)
+		return ot_err_new(OT_ERR_NOT_FOUND, "there is no process %d", (int)peek->pid);
+	if (e == EACCES || e == EPERM)
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "process %d may not be looked at: it takes its owner's uid and "
+				  "kernel.yama.ptrace_scope=0, or CAP_SYS_PTRACE (root)",
+				  (int)peek->pid);
+	return ot_err_os(e, "%s of process %d", what, (int)peek->pid);
+}
+
+struct ot_err *vp_peek_proc(const struct vp_peek *peek, const char *name, char **ret, size_t *ret_len)
+{
+	char path[320];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)peek->pid, name);
+	struct ot_err *err = ot_read_file(path, FILE_MAX, ret, ret_len);
+	if (!err || !ot_err_errno(err))
+		return err;
+	int e = ot_err_errno(err);
+	ot_err_destroy(err);
+	return proc_error(peek, e, name);
+}
+
+bool vp_peek_alive(const struct vp_peek *peek)
+{
+	struct pollfd p = { .fd = peek->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+/* The number behind "\nNAME:\t", hexadecimal as masks of signals are; false: it has none. */
+static bool mask_of(const char *status, const char *name, uint64_t *ret)
+{
+	const char *p = strstr(status, name);
+
+	if (!p)
+		return false;
+	*ret = strtoull(p + strlen(name), NULL, 16);
+	return true;
+}
+
+static bool has(uint64_t mask, int signal)
+{
+	return mask >> (signal - 1) & 1;
+}
+
+/* --- what it is ---------------------------------------------------------------------------------------- */
+
+static struct ot_err *recognise(struct vp_peek *peek, const char **ret_threads)
+{
+	char path[64], exe[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)peek->pid);
+	ssize_t n = readlink(path, exe, sizeof(exe) - 1);
+	if (n < 0)
+		return proc_error(peek, errno, "exe");
+	exe[n] = '\0';
+	const char *base = strrchr(exe, '/');
+	base = base ? base + 1 : exe;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(known); i++) {
+		if (strncmp(base, known[i].exe, strlen(known[i].exe)) != 0)
+			continue;
+		peek->kick = known[i].kick;
+		*ret_threads = known[i].threads;
+		return NULL;
+	}
+	return ot_err_new(
+	    OT_ERR_UNSUPPORTED,
+	    "process %d (%s) is no VMM whose vCPUs are known how to kick: QEMU, Firecracker and "
+	    "cloud-hypervisor are",
+	    (int)peek->pid, exe);
+}
+
+static struct ot_err *check_kick(struct vp_peek *peek)
+{
+	ot_auto_free char *status = NULL;
+	uint64_t caught;
+	size_t len;
+
+	OT_TRY(vp_peek_proc(peek, "status", &status, &len));
+	if (!mask_of(status, "\nSigCgt:", &caught))
+		return ot_err_new(OT_ERR_BAD_DATA, "process %d has no masks of signals", (int)peek->pid);
+	for (int s = RT_FIRST; !peek->kick && s <= RT_LAST; s++)
+		if (has(caught, s))
+			peek->kick = s;
+	if (peek->kick && has(caught, peek->kick))
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d handles no signal that kicks vCPUs",
+			  (int)peek->pid);
+}
+
+static void name_it(struct vp_peek *peek)
+{
+	ot_auto_free char *cmdline = NULL;
+	struct vp_tcg_machine machine = { 0 };
+	size_t len = 0;
+	ot_auto_err struct ot_err *err = vp_peek_proc(peek, "cmdline", &cmdline, &len);
+
+	if (!err)
+		vp_tcg_machine_parse(cmdline, len, &machine);
+	if (*machine.name)
+		memcpy(peek->name, machine.name, sizeof(peek->name));
+	else
+		snprintf(peek->name, sizeof(peek->name), "vmm-%d", (int)peek->pid);
+}
+
+/* --- vCPUs --------------------------------------------------------------------------------------------- */
+
+static struct ot_err *get_fd(const struct vp_peek *peek, int theirs, int *ret)
+{
+	*ret = (int)syscall(SYS_pidfd_getfd, peek->pidfd, theirs, 0);
+	return *ret < 0 ? proc_error(peek, errno, "a descriptor") : NULL;
+}
+
+static struct ot_err *add_vcpu(struct vp_peek *peek, size_t *cap, int id, int theirs)
+{
+	ot_auto_close int fd = -1;
+
+	if (peek->nvcpus == VP_VCPUS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %d vCPUs", VP_VCPUS_MAX);
+	for (uint32_t i = 0; i < peek->nvcpus; i++)
+		if (peek->vcpus[i].id == id)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "process %d runs more than one guest",
+					  (int)peek->pid);
+	OT_TRY(get_fd(peek, theirs, &fd));
+	void *run = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (run == MAP_FAILED)
+		return ot_err_os(errno, "what KVM shares of vCPU %d", id);
+	if (!ot_grow(&peek->vcpus, cap, peek->nvcpus + 1, sizeof(*peek->vcpus))) {
+		munmap(run, PAGE);
+		return ot_err_nomem();
+	}
+	struct vp_peek_vcpu *v = &peek->vcpus[peek->nvcpus++];
+	memset(v, 0, sizeof(*v));
+	v->id = id;
+	v->stats_fd = -1;
+	v->run = run;
+	return NULL;
+}
+
+static void add_stats(struct vp_peek *peek, int id, int theirs)
+{
+	for (uint32_t i = 0; i < peek->nvcpus; i++) {
+		struct vp_peek_vcpu *v = &peek->vcpus[i];
+		if (v->id != id || v->stats_fd >= 0)
+			continue;
+		ot_auto_err struct ot_err *err = get_fd(peek, theirs, &v->stats_fd);
+		if (err)
+			v->stats_fd = -1;
+	}
+}
+
+/* "anon_inode:kvm-vcpu:3" */
+static bool is_named(const char *link, const char *kind, int *ret_id)
+{
+	char *end;
+	size_t n = strlen(kind);
+
+	if (strncmp(link, "anon_inode:", 11) != 0 || strncmp(link + 11, kind, n) != 0)
+		return false;
+	long id = strtol(link + 11 + n, &end, 10);
+	if (end == link + 11 + n || *end || id < 0 || id > INT32_MAX)
+		return false;
+	*ret_id = (int)id;
+	return true;
+}
+
+/* @stats: the descriptors of vCPUs' statistics; else those of vCPUs. */
+static struct ot_err *each_descriptor(struct vp_peek *peek, bool stats, size_t *cap, bool *ret_sev)
+{
+	char path[320], link[64];
+	const struct dirent *e;
+	int id;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)peek->pid);
+	ot_auto(cleanup_dir) DIR *dir = opendir(path);
+	if (!dir)
+		return proc_error(peek, errno, "fd");
+	while ((e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
+		ssize_t n = readlink(path, link, sizeof(link) - 1);
+		link[n > 0 ? n : 0] = '\0';
+		*ret_sev |= !strncmp(link, "/dev/sev", 8);
+		if (stats && is_named(link, "kvm-vcpu-stats:", &id))
+			add_stats(peek, id, atoi(e->d_name));
+		else if (!stats && is_named(link, "kvm-vcpu:", &id))
+			OT_TRY(add_vcpu(peek, cap, id, atoi(e->d_name)));
+	}
+	return NULL;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct vp_peek_vcpu *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct ot_err *find_vcpus(struct vp_peek *peek)
+{
+	bool sev = false;
+	size_t cap = 0;
+
+	OT_TRY(each_descriptor(peek, false, &cap, &sev));
+	if (!peek->nvcpus)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "process %d runs no guest by KVM", (int)peek->pid);
+	if (sev)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the memory of process %d's guest is encrypted",
+				  (int)peek->pid);
+	qsort(peek->vcpus, peek->nvcpus, sizeof(*peek->vcpus), by_id);
+	OT_TRY(each_descriptor(peek, true, &cap, &sev));
+	peek->nstats = vp_kvm_stats_list(peek->vcpus[0].stats_fd, peek->stats, VP_VM_STATS_MAX);
+	return NULL;
+}
+
+/* --- their threads ---------------------------------------------------------------------------------------
+ */
+
+static struct ot_err *is_vcpu_thread(const struct vp_peek *peek, const char *tid, const char *prefix,
+				     bool *ret)
+{
+	ot_auto_free char *text = NULL;
+	char name[64];
+	uint64_t blocked;
+	size_t len;
+
+	snprintf(name, sizeof(name), "task/%.20s/%s", tid, prefix ? "comm" : "status");
+	OT_TRY(vp_peek_proc(peek, name, &text, &len));
+	*ret = prefix ? !strncmp(text, prefix, strlen(prefix))
+		      : mask_of(text, "\nSigBlk:", &blocked) && !has(blocked, peek->kick);
+	return NULL;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* VMMs make their vCPUs' threads one behind another. Should one not be the vCPU's that we think, its
+ * registers do not come, and then all are kicked (sampler.c). */
+static void pair(struct vp_peek *peek)
+{
+	qsort(peek->threads, peek->nthreads, sizeof(*peek->threads), by_tid);
+	for (uint32_t i = 0; peek->nthreads == peek->nvcpus && i < peek->nvcpus; i++)
+		peek->vcpus[i].tid = peek->threads[i];
+}
+
+static struct ot_err *find_threads(struct vp_peek *peek, const char *prefix)
+{
+	const struct dirent *e;
+	size_t cap = 0;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)peek->pid);
+	ot_auto(cleanup_dir) DIR *dir = opendir(path);
+	if (!dir)
+		return proc_error(peek, errno, "task");
+	while ((e = readdir(dir))) {
+		bool is = false;
+		if (*e->d_name == '.')
+			continue;
+		ot_auto_err struct ot_err *err = is_vcpu_thread(peek, e->d_name, prefix, &is);
+		if (err || !is) /* it may have ended */
+			continue;
+		if (!ot_grow(&peek->threads, &cap, peek->nthreads + 1, sizeof(*peek->threads)))
+			return ot_err_nomem();
+		peek->threads[peek->nthreads++] = (pid_t)atoi(e->d_name);
+	}
+	if (peek->nthreads < peek->nvcpus)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "process %d has %u vCPUs and %u threads that would run them",
+				  (int)peek->pid, peek->nvcpus, peek->nthreads);
+	pair(peek);
+	return NULL;
+}
+
+struct ot_err *vp_peek_find(struct vp_peek *peek)
+{
+	const char *threads = NULL;
+
+	peek->pidfd = (int)syscall(SYS_pidfd_open, peek->pid, 0);
+	if (peek->pidfd < 0)
+		return proc_error(peek, errno, "pidfd");
+	OT_TRY(find_vcpus(peek));
+	OT_TRY(recognise(peek, &threads));
+	OT_TRY(check_kick(peek));
+	name_it(peek);
+	return find_threads(peek, threads);
+}
