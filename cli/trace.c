@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "base/units.h"
 #include "cli/consumer.h"
 #include "cli/header.h"
+#include "cli/journal.h"
 #include "cli/list.h"
 #include "cli/messages.h"
 #include "cli/process.h"
@@ -36,7 +38,10 @@ struct run {
 	struct cli_window window; /* of a comparison */
 	FILE *out;
 	int signal_fd, wake_fd;
+	int ttl_fd; /* a timer; -1: -x ttl is not set */
+	bool expired;
 	unsigned interrupts;
+	struct cli_journal journal;
 };
 
 /* --- attaching ---------------------------------------------------------------------- */
@@ -142,6 +147,32 @@ static struct ot_err *watch_signals(struct run *r)
 	return NULL;
 }
 
+/* -x ttl, from when tracing starts. */
+static struct ot_err *start_ttl(struct run *r)
+{
+	uint64_t ns = r->inv->opts.ttl_ns;
+	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / OT_NS_PER_SEC),
+						     .tv_nsec = (long)(ns % OT_NS_PER_SEC) } };
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (!ns)
+		return NULL;
+	/* the time that a suspended host sleeps counts: the limit is an operator's */
+	r->ttl_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->ttl_fd < 0 || timerfd_settime(r->ttl_fd, 0, &at, NULL) < 0 ||
+	    epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->ttl_fd, &ev) < 0)
+		return ot_err_os(errno, "-x ttl");
+	return NULL;
+}
+
+static void read_ttl(struct run *r)
+{
+	uint64_t times;
+
+	if (r->ttl_fd >= 0 && read(r->ttl_fd, &times, sizeof(times)) == sizeof(times))
+		r->expired = true;
+}
+
 static void read_signals(struct run *r)
 {
 	struct signalfd_siginfo info;
@@ -223,6 +254,19 @@ static void report_rate(const char *what, uint64_t was_ns, uint64_t is_ns)
 			  (unsigned long long)(is_ns / OT_NS_PER_SEC));
 }
 
+/* By the names that their engines have. A session that touches no guest is nobody's business. */
+static void start_journal(struct run *r)
+{
+	struct cli_strings names = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < vp_session_nguests(r->session); i++)
+		ok = cli_strings_add(&names, vp_session_guest_name(r->session, i));
+	if (ok && names.count)
+		cli_journal_start(&r->journal, r->inv, &names, r->comp.matched);
+	free(names.items);
+}
+
 /* Under quiet too: it concerns others. */
 static void report_gdb_cost(const struct run *r)
 {
@@ -268,6 +312,10 @@ static int enable(struct run *r)
 	if (!err && r->inv->compare)
 		err = cli_window_begin(&r->window, r->session);
 	if (!err)
+		err = start_ttl(r);
+	if (!err)
+		start_journal(r);
+	if (!err)
 		err = vp_session_start(r->session);
 	cli_progress(NULL, NULL);
 	if (err)
@@ -303,7 +351,9 @@ static struct ot_err *trace_loop(struct run *r, enum vp_session_state *state)
 		OT_TRY(cli_consumer_flush(&r->consumer));
 		cli_processes_check(&r->procs, &r->inv->opts);
 		read_signals(r);
-	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && (!r->procs.count || r->procs.live));
+		read_ttl(r);
+	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
+		 (!r->procs.count || r->procs.live));
 	return NULL;
 }
 
@@ -379,6 +429,9 @@ static int trace(struct run *r)
 		return abort_processing(r, err);
 	vp_session_patching(r->session, &windows, &out_ns);
 	cli_report_patching(windows, out_ns);
+	if (r->expired)
+		cli_error("the session's time is over: -x ttl=%s",
+			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
 	gone = vp_session_gone_reason(r->session);
 	if (gone) {
 		cli_error("%s", gone);
@@ -535,7 +588,10 @@ static int run_programs(struct run *r)
 	if (r->inv->plan)
 		return cli_plan(r->session, r->inv, &r->comp, r->out);
 	status = enable(r);
-	return status == CLI_GO_ON ? trace(r) : status;
+	if (status == CLI_GO_ON)
+		status = trace(r);
+	cli_journal_end(&r->journal, status);
+	return status;
 }
 
 static int run_mode(struct run *r)
@@ -560,7 +616,7 @@ static int run_mode(struct run *r)
 
 int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 {
-	struct run r = { .inv = inv, .booted = booted, .signal_fd = -1, .wake_fd = -1 };
+	struct run r = { .inv = inv, .booted = booted, .signal_fd = -1, .wake_fd = -1, .ttl_fd = -1 };
 	int status;
 
 	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof && !inv->compile_only &&
@@ -584,6 +640,8 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 		close(r.signal_fd);
 	if (r.wake_fd >= 0)
 		close(r.wake_fd);
+	if (r.ttl_fd >= 0)
+		close(r.ttl_fd);
 	if (r.out && r.out != stdout)
 		fclose(r.out);
 	return status;

@@ -19,6 +19,7 @@ enum kind {
 	COUNT,  /* uint64_t, not 0 */
 	NUMBER, /* int64_t */
 	RATE,   /* uint64_t nanoseconds */
+	TIME,   /* the same, not 0 and not per second; seconds if bare */
 	TEXT,   /* const char * */
 	BUFPOLICY,
 	BUFRESIZE,
@@ -78,6 +79,7 @@ static const struct option options[] = {
 	{ "preallocate", A_TEXT, BEFORE_START, 0 },
 	{ "grabanon", FLAG, BEFORE_START, FIELD(grabanon) },
 	{ "maxcost", PERCENT, BEFORE_START, FIELD(maxcost) },
+	{ "ttl", TIME, BEFORE_START, FIELD(ttl_ns) },
 	{ "jstackframes", SIZE, BEFORE_START, FIELD(jstackframes) },
 	{ "jstackstrsize", SIZE, BEFORE_START, FIELD(jstackstrsize) },
 	{ "nspec", SIZE, BEFORE_START, FIELD(nspec) },
@@ -273,6 +275,17 @@ static struct ot_err *parse_rate(const char *value, uint64_t *ret)
 	return ot_time_ns(n, unit, "ns", ret) ? NULL : bad_value();
 }
 
+static struct ot_err *parse_time(const char *value, uint64_t *ret)
+{
+	const char *unit;
+	uint64_t n;
+
+	OT_TRY(parse_digits(value, &n, &unit));
+	if (!n || !strcasecmp(unit, "hz"))
+		return bad_value();
+	return ot_time_ns(n, unit, "s", ret) ? NULL : bad_value();
+}
+
 static struct ot_err *parse_number(const char *value, int64_t *ret)
 {
 	char *end;
@@ -387,6 +400,8 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 		return parse_number(value, field);
 	case RATE:
 		return parse_rate(value, field);
+	case TIME:
+		return parse_time(value, field);
 	case TEXT:
 		return value ? keep_text(opts, value, field) : bad_value();
 	case BUFPOLICY:

@@ -28,6 +28,7 @@ struct dif_options {
 	bool bufresize_manual;
 	int64_t cpu;      /* -1: all */
 	uint64_t maxcost; /* per cent of vCPU time that probes may take; 0: any */
+	uint64_t ttl_ns;  /* how long a session may last; 0: for ever */
 	bool destructive, quiet, flowindent, rawbytes, temporal, grabanon;
 	bool aggsortkey, aggsortrev, agghist, aggpack, aggzoom, aggpercpu;
 	int64_t aggsortkeypos, aggsortpos;

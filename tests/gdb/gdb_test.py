@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -251,6 +252,43 @@ class Gdb(unittest.TestCase):
         self.check_runs_on(vm)
         self.assertEqual(counts_of(self.trace(vm, TWO)), {("probed_push", "entry"): 2 * CALLS,
                                                           ("probed_frame", "return"): 2 * CALLS})
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "a log of our own takes root")
+    def test_log(self):
+        """Who traced whom with what, and how long: two lines in the system's log, or none where there is none."""
+        vm = self.vm().ready()
+        log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(log.close)
+        log.bind(vm.path("log"))
+        log.settimeout(30)
+        # in a mount namespace, with a /dev of its own
+        enter = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /dev && ln -s $0 /dev/log && exec \"$@\""]
+        program = "fbt::probed_nop:entry { exit(3); }"
+        done = subprocess.run([*enter, vm.path("log"), *vm.command(program)], stdin=subprocess.PIPE, capture_output=True,
+                              text=True, timeout=60, check=False, env=vm.env)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        # <authpriv.notice>date outsight[PID]: …
+        head = r"^<85>.* outsight\[\d+\]: "
+        who = r"user=root uid=0 login=\S+ guests=\"%s\" " % re.escape(vm.stub)
+        self.assertRegex(log.recv(4096).decode(), head + "tracing starts: " + who + r"probes=1 destructive=no program="
+                         r"\"fbt::probed_nop:entry { exit\(3\); }\"$")
+        self.assertRegex(log.recv(4096).decode(), head + "tracing ends: " + who + r"seconds=\d+\.\d status=3$")
+        done = subprocess.run([*enter, "/nowhere", *vm.command(program)], stdin=subprocess.PIPE, capture_output=True,
+                              text=True, timeout=60, check=False, env=vm.env)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        subprocess.run([*enter, vm.path("log"), OUTSIGHT, "-g", "none", "-qn", "BEGIN { exit(0); }"], check=True,
+                       stdin=subprocess.PIPE, timeout=60, env=vm.env, stdout=subprocess.PIPE)
+        log.setblocking(False)
+        with self.assertRaises(BlockingIOError):  # of no guest, nothing is said
+            log.recv(4096)
+
+    def test_time_limit(self):
+        vm = self.vm().ready()
+        done = vm.run(LOAD + " END { printf(\"end\\n\"); }", "-x", "ttl=1s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("dtrace: the session's time is over: -x ttl=1s\n", done.stderr)
+        self.assertRegex(done.stdout, r"^end\n\n\s+\d+\n$")
+        self.check_runs_on(vm)
 
     def test_vmm_ends(self):
         vm = self.vm().ready()

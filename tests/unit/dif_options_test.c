@@ -75,6 +75,11 @@ static void sizes_and_rates(void **state)
 	HAS(maxcost, "maxcost", "0", 0);
 	HAS(maxcost, "maxcost", "35", 35);
 	HAS(maxcost, "maxcost", "100%", 100);
+	assert_int_equal(o.ttl_ns, 0);
+	HAS(ttl_ns, "ttl", "30", 30000000000);
+	HAS(ttl_ns, "ttl", "30s", 30000000000);
+	HAS(ttl_ns, "ttl", "1h", 3600000000000);
+	HAS(ttl_ns, "ttl", "250ms", 250000000);
 	HAS(iregs, "iregs", "4", 4);
 	HAS(tregs, "tregs", "2", 2);
 	HAS(bufpolicy, "bufpolicy", "ring", DIF_BUF_RING);
@@ -220,6 +225,9 @@ static void bad_values(void **state)
 		{ "undef", NULL },         { "unsetenv", "" },        { "trap", "int3" },
 		{ "view", NULL },          { "view", "above" },       { "trap", NULL },
 		{ "cppargs", NULL },       { "preallocate", "" },     { "maxcost", NULL },
+		{ "ttl", NULL },           { "ttl", "" },             { "ttl", "0" },
+		{ "ttl", "0s" },           { "ttl", "5hz" },          { "ttl", "5 s" },
+		{ "ttl", "-1s" },          { "ttl", "1w" },           { "ttl", "99999999999h" },
 		{ "maxcost", "101" },      { "maxcost", "-1" },       { "maxcost", "5%%" },
 		{ "maxcost", "" },         { "maxcost", "1.5" },      { "maxcost", "5k" },
 	};

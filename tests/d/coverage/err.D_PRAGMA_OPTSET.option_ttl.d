@@ -1,5 +1,5 @@
-/* ASSERTION: ttl refuses a value that is none. */
-#pragma D option ttl=@none@
+/* ASSERTION: ttl refuses a value that is no time. */
+#pragma D option ttl=5hz
 
 BEGIN
 {

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/journal.h"
+
+#include <ctype.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/units.h"
+
+#define UNSET_LOGIN 0xffffffffu /* AUDIT_UID_UNSET of linux/audit.h */
+
+/* --- the text ------------------------------------------------------------------------------------------- */
+
+/* @text on one line: blanks become one space, and what could end its quotes or is no ASCII a '?'. */
+static void put_text(struct ot_buf *out, const char *text)
+{
+	size_t start = out->len;
+	bool blank = false;
+
+	for (; *text && out->len - start < CLI_JOURNAL_TEXT; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (isspace(c)) {
+			blank = true;
+			continue;
+		}
+		if (blank)
+			ot_buf_putc(out, ' ');
+		ot_buf_putc(out, c < 0x20 || c > 0x7e || c == '"' ? '?' : (char)c);
+		blank = false;
+	}
+	if (*text)
+		ot_buf_puts(out, "...");
+}
+
+void cli_journal_who(struct ot_buf *out, const struct cli_journal_user *user,
+		     const struct cli_strings *guests)
+{
+	ot_buf_printf(out, "user=%s uid=%u login=%s guests=\"", user->name ? user->name : "-", user->uid,
+		      user->login ? user->login : "-");
+	for (size_t i = 0; i < guests->count; i++) {
+		if (i)
+			ot_buf_putc(out, ',');
+		put_text(out, guests->items[i]);
+	}
+	ot_buf_putc(out, '"');
+}
+
+void cli_journal_what(struct ot_buf *out, const struct cli_invocation *inv, uint64_t probes)
+{
+	struct ot_buf text;
+
+	ot_buf_init(&text);
+	if (inv->load_dof)
+		ot_buf_printf(&text, "--dof %s ", inv->load_dof);
+	for (size_t i = 0; i < inv->nprograms; i++)
+		ot_buf_printf(&text, "%s%s ", inv->programs[i].is_script ? "-s " : "", inv->programs[i].arg);
+	ot_buf_printf(out, "probes=%llu destructive=%s program=\"", (unsigned long long)probes,
+		      inv->opts.destructive ? "yes" : "no");
+	put_text(out, ot_buf_str(&text));
+	ot_buf_putc(out, '"');
+	out->failed |= text.failed;
+	ot_buf_deinit(&text);
+}
+
+/* --- who it is ------------------------------------------------------------------------------------------ */
+
+/* The uid of the session that this process belongs to: it stays through su and sudo. */
+static bool login_uid(uint32_t *ret)
+{
+	ot_auto_free char *text = NULL;
+	unsigned long uid;
+	size_t len;
+	char *end;
+	struct ot_err *err = ot_read_file("/proc/self/loginuid", 32, &text, &len);
+
+	ot_err_destroy(err);
+	if (err || !text)
+		return false;
+	uid = strtoul(text, &end, 10);
+	*ret = (uint32_t)uid;
+	return end != text && uid != UNSET_LOGIN;
+}
+
+static const char *name_of(uint32_t uid, char *buf, size_t size)
+{
+	const struct passwd *pw = getpwuid(uid);
+
+	if (!pw)
+		return NULL;
+	snprintf(buf, size, "%s", pw->pw_name);
+	return buf;
+}
+
+/* --- the log ----------------------------------------------------------------------------------------------
+ */
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * OT_NS_PER_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* As sudo's lines: who may read them may know what is in them. */
+static void put_line(const char *what, const char *line)
+{
+	openlog("outsight", LOG_PID, LOG_AUTHPRIV);
+	syslog(LOG_NOTICE, "%s: %s", what, line);
+	closelog();
+}
+
+void cli_journal_start(struct cli_journal *journal, const struct cli_invocation *inv,
+		       const struct cli_strings *guests, uint64_t probes)
+{
+	char name[64], login[64];
+	struct cli_journal_user user = { .uid = getuid() };
+	uint32_t uid;
+	struct ot_buf line;
+
+	user.name = name_of(user.uid, name, sizeof(name));
+	if (login_uid(&uid))
+		user.login = name_of(uid, login, sizeof(login));
+	journal->start_ns = now_ns();
+	ot_buf_init(&journal->who);
+	ot_buf_init(&line);
+	cli_journal_who(&journal->who, &user, guests);
+	ot_buf_printf(&line, "%s ", ot_buf_str(&journal->who));
+	cli_journal_what(&line, inv, probes);
+	if (!line.failed && !journal->who.failed)
+		put_line("tracing starts", ot_buf_str(&line));
+	ot_buf_deinit(&line);
+}
+
+void cli_journal_end(struct cli_journal *journal, int status)
+{
+	struct ot_buf line;
+
+	if (!journal->who.len)
+		return;
+	ot_buf_init(&line);
+	ot_buf_printf(&line, "%s seconds=%.1f status=%d", ot_buf_str(&journal->who),
+		      (double)(now_ns() - journal->start_ns) / 1e9, status);
+	if (!line.failed && !journal->who.failed)
+		put_line("tracing ends", ot_buf_str(&line));
+	ot_buf_deinit(&line);
+	ot_buf_deinit(&journal->who);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One line in the system's log when a guest is traced, and one when that is over: who, whom, with what, how
+ * long. By syslog(3), which journald and every other logger takes: no library more, and a system without a
+ * log is none the worse. What is not ours (names, program texts) can't make lines or fields of its own.
+ */
+#ifndef CLI_JOURNAL_H
+#define CLI_JOURNAL_H
+
+#include "base/buf.h"
+#include "cli/options.h"
+
+#define CLI_JOURNAL_TEXT 200 /* bytes of a program that are kept */
+
+struct cli_journal {
+	struct ot_buf who; /* user, login, guests: what both lines begin with; empty: nothing was said */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+};
+
+/* Who does it. */
+struct cli_journal_user {
+	uint32_t uid;
+	const char *name; /* NULL: the uid has none */
+	const char
+	    *login; /* who logged in, whatever he has become since (audit's login uid); NULL: not known */
+};
+
+/** `user=alice uid=1000 login=alice guests="web01,db"`; @p guests as -g has them, borrowed. */
+void cli_journal_who(struct ot_buf *out, const struct cli_journal_user *user,
+		     const struct cli_strings *guests);
+/** `probes=12 destructive=no program="…"`, a script by its path. */
+void cli_journal_what(struct ot_buf *out, const struct cli_invocation *inv, uint64_t probes);
+
+/** The two lines. Without memory or a log they are left out: no session fails for that. */
+void cli_journal_start(struct cli_journal *journal, const struct cli_invocation *inv,
+		       const struct cli_strings *guests, uint64_t probes);
+void cli_journal_end(struct cli_journal *journal, int status);
+
+#endif
