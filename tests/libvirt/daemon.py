@@ -30,9 +30,19 @@ def reason_to_skip():
 NAMESPACES = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
 
+def be_init():
+    """The namespace's first process takes leave of all that end in it, or libvirt would wait for its QEMUs to go."""
+    child = os.fork()
+    while child:
+        pid, status = os.wait()
+        if pid == child:
+            os._exit(os.waitstatus_to_exitcode(status) & 0xff)
+
+
 def enter_namespaces():
     """Begin anew in namespaces, or end with 77."""
     if os.environ.get(INSIDE):
+        be_init()
         return
     reason = reason_to_skip()
     if reason:

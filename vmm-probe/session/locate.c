@@ -167,6 +167,19 @@ static struct ot_err *only_one(const struct vp_guest_info *guests, size_t count,
 	return NULL;
 }
 
+/* Is it worth asking libvirt about a guest of this name, or with this PID? */
+static bool may_be_domain(const char *name, uint32_t pid)
+{
+	ot_auto_free struct vp_qemu *qemus = NULL;
+	size_t n = 0;
+	ot_auto_err struct ot_err *err = vp_qemu_list(&qemus, &n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		if (pid ? (uint32_t)qemus[i].pid == pid : !strcmp(qemus[i].name, name))
+			return qemus[i].libvirt;
+	return !pid;
+}
+
 static bool is_guest(const struct vp_guest_info *g, const char *spec, unsigned long pid)
 {
 	return !strcmp(g->name, spec) || (pid && g->pid == pid);
@@ -190,7 +203,7 @@ static struct ot_err *by_name(const struct vp_guest_info *guests, size_t count, 
 					  found->pid, guests[i].pid);
 		found = &guests[i];
 	}
-	if (!pid || found)
+	if ((found || !pid) && may_be_domain(spec, found ? found->pid : 0))
 		OT_TRY(vp_domain_not_running(found ? found->name : spec));
 	if (found) {
 		snprintf(path, size, "%s", found->socket);
