@@ -41,13 +41,13 @@ static int take_ours(int argc, char **argv, struct ours *ours)
 	return n;
 }
 
-static int usage(void)
+static int usage(bool asked)
 {
 	fputs("Usage: outsight compare [-g guest] [--json] --tasks|--modules\n"
 	      "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
 	      "\twhat is seen of a guest from outside beside what the guest sees itself\n",
-	      stderr);
-	return CLI_EXIT_USAGE;
+	      asked ? stdout : stderr);
+	return asked ? CLI_EXIT_OK : CLI_EXIT_USAGE;
 }
 
 /* What a list has no use for. */
@@ -72,9 +72,11 @@ int cli_cmd_compare(int argc, char **argv)
 	struct cli_invocation inv;
 	int status;
 
+	if (argc == 2 && !strcmp(argv[1], "--help"))
+		return usage(true);
 	argc = take_ours(argc, argv, &ours);
 	if (ours.both || (argc == 1 && !ours.list))
-		return usage();
+		return usage(false);
 	if (argc == 1) { /* dtrace's parser wants at least one */
 		char *alone[] = { argv[0], (char *)"-q", NULL };
 
@@ -84,7 +86,7 @@ int cli_cmd_compare(int argc, char **argv)
 	}
 	inv.json = ours.json;
 	if (status == CLI_GO_ON && ours.list)
-		status = asks_for_more(&inv) ? usage() : cli_compare_list(&inv, ours.list, ours.json);
+		status = asks_for_more(&inv) ? usage(false) : cli_compare_list(&inv, ours.list, ours.json);
 	else if (status == CLI_GO_ON)
 		status = compare_programs(&inv);
 	cli_options_deinit(&inv);

@@ -97,6 +97,19 @@ class Usage(Case):
         self.assertEqual(self.run_it("run", guest=())[0], 2)
         self.assertEqual(self.run_it("run", "-m", "much", "--", "-n", "BEGIN", guest=())[0], 2)
 
+    def test_compare(self):
+        """0: nothing differs, 1: something does; so trouble with a list is 2."""
+        status, out, err = self.run_it("compare", "--help", guest=())
+        self.assertEqual((status, err), (0, ""))
+        self.assertTrue(out.startswith("Usage: outsight compare"), out)
+        for args in ([], ["--tasks", "--modules"], ["--tasks", "-n", "BEGIN"], ["--modules", "-l"], ["--json"]):
+            status, out, err = self.run_it("compare", *args, guest=())
+            self.assertEqual((status, out), (2, ""), args)
+            self.assertTrue(err.startswith("Usage: outsight compare"), err)
+        none = "dtrace: there is no guest whose views could be compared\n"
+        for args, want in ((["--tasks"], 2), (["--modules", "--json"], 2), (["-n", "BEGIN"], 1)):
+            self.assertEqual(self.run_it("compare", *args, "-g", "none", guest=()), (want, "", none))
+
     def test_domains(self):
         """libvirt's own test driver: a domain that is not QEMU's, without a daemon."""
         status, out, err = self.run_it("guests", "-c", "test:///default", "--json", guest=())

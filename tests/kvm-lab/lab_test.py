@@ -6,6 +6,7 @@ host's own KVM is good (run.py decides).
 One guest serves all tests of a kernel, as long as it lives. After each test its log must have no new line.
 """
 import argparse
+import json
 import os
 import random
 import re
@@ -320,6 +321,31 @@ class Agent(LabTest):
         self.guest.check("getppid_loop 2 20000", timeout=LIMIT)
         trace.stop()
         self.assertEqual(keyed(trace.out), {"inside": 40000, "outside": 40000}, trace.story())
+
+    def compare(self, *args):
+        trace = Trace(self.outsight.binary, ["compare", "--json", "-g", self.guest.socket_path, "-x", "maxcost=0", *args],
+                      self.outsight.environment(self.guest))
+        self.traces.append(trace)
+        return trace
+
+    def test_nothing_hidden(self):
+        for what in ("--tasks", "--modules"):
+            trace = self.compare(what)
+            self.assertEqual((trace.finish(), trace.out), (0, "[]"), trace.story())
+
+    def test_compared(self):
+        """As many on both views; KVM tells a guest of stolen time, so there is the guest's own account of it."""
+        trace = self.compare("-q", "-n", 'BEGIN { printf("tracing\\n"); }', "-n",
+                             'syscall::getppid:entry /execname == "getppid_loop"/ { @ = count(); }').wait_for("tracing")
+        self.guest.check("getppid_loop 2 500", timeout=LIMIT)
+        trace.stop()
+        got = json.loads("\n".join(trace.lines[1:]))
+        self.assertEqual([(row["outside"], row["inside"]) for row in got["aggregations"]], [(1000, 1000)], trace.story())
+        guest, = got["guests"]
+        self.assertGreater(guest["clock"]["bound_ns"], 0)
+        self.assertEqual(len(guest["stolen_ns"]), VCPUS)
+        for stolen in guest["stolen_ns"]:
+            self.assertTrue(0 <= stolen <= guest["window_ns"], guest)
 
     def test_unloaded_while_tracing(self):
         trace = self.traced('sdt:raw_syscalls::sys_enter /args[1] == 110 && execname == "getppid_loop"/ { @ = count(); }')
