@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/messages.h"
 #include "vmm-probe/session/machines.h"
 
@@ -97,18 +98,10 @@ static void print_table(const struct vp_machines *machines)
 
 /* --- JSON ---------------------------------------------------------------------------------------------- */
 
-static void print_json_string(const char *key, const char *s)
+static void print_json_member(const char *name, const char *value)
 {
-	printf(", \"%s\": \"", key);
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			printf("\\%c", *s);
-		else if ((unsigned char)*s < ' ')
-			printf("\\u%04x", (unsigned)*s);
-		else
-			putchar(*s);
-	}
-	putchar('"');
+	printf(", \"%s\": ", name);
+	cli_json_string(stdout, value);
 }
 
 static void print_json(const struct vp_machines *machines)
@@ -123,14 +116,14 @@ static void print_json(const struct vp_machines *machines)
 		    "%s\n  {\"pid\": %u, \"vcpus\": %u, \"sessions\": %u, \"held_ms\": %.3f, \"domain\": %s",
 		    i ? "," : "", g->pid, g->nvcpus, g->nsessions, (double)g->held_ns / 1e6,
 		    m->domain ? "true" : "false");
-		print_json_string("name", name_of(m));
-		print_json_string("state", state_of(m));
-		print_json_string("accel", vp_accel_name(m->accel));
-		print_json_string("backend", g->backend);
-		print_json_string("kernel", g->release);
-		print_json_string("socket", g->socket);
-		print_json_string("trace", word_for(m->how));
-		print_json_string("how", how);
+		print_json_member("name", name_of(m));
+		print_json_member("state", state_of(m));
+		print_json_member("accel", vp_accel_name(m->accel));
+		print_json_member("backend", g->backend);
+		print_json_member("kernel", g->release);
+		print_json_member("socket", g->socket);
+		print_json_member("trace", word_for(m->how));
+		print_json_member("how", how);
 		putchar('}');
 	}
 	printf("%s]\n", machines->count ? "\n" : "");
