@@ -117,6 +117,18 @@ static void enable(struct ef *f, uint32_t slot, uint32_t args, uint32_t want, ui
 	ef_ecb(f, probe, clause);
 }
 
+/* About the task that a word of the event names, arguments from as far behind as can be. */
+static void enable_other(struct ef *f, uint32_t slot, uint32_t clause)
+{
+	enable(f, slot, VP_ARGS_AGENT, GA_TRACEPOINT, clause);
+	struct vp_batch_probe *p = (struct vp_batch_probe *)(void *)f->probes.data + f->nprobes - 1;
+
+	p->flags = GA_TASK_FLAGS(7);
+	p->skip = VP_AGENT_SKIP_MAX;
+	p->when = VP_WHEN_WORD;
+	p->when_word = GA_ARGS - 1;
+}
+
 static struct world *make_world(void)
 {
 	static struct world w;
@@ -147,6 +159,7 @@ static struct world *make_world(void)
 	enable(f, 0, VP_ARGS_AGENT, GA_TRACEPOINT, c);
 	enable(f, 1, VP_ARGS_SYSCALL_ENTRY, GA_TRACEPOINT, c);
 	enable(f, 2, VP_ARGS_SYSCALL_RETURN, GA_TRACEPOINT, c);
+	enable_other(f, 3, c);
 	enable(f, GA_TRACEPOINTS, VP_ARGS_FBT_RETURN, GA_KRETPROBE, c);
 	ef_enable(f);
 	if (pthread_create(&thread, NULL, obey, &w))

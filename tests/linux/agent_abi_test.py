@@ -1,36 +1,34 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's module by itself, with a host of the test's own: what it offers, exact counts, its safety."""
-import os
 import random
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib import agent as ga
+from lib.agent_scenario import AgentScenario
 from lib.guest import Guest
-from lib.scenario import Scenario, main
+from lib.scenario import main
 
 GETPPID = 110
-BAD = r"BUG|WARNING|Oops|general protection|refcount|KASAN|lockdep|scheduling while atomic|Call Trace"
 
 
-class AgentAbi(Scenario):
+class AgentAbi(AgentScenario):
+    @classmethod
+    def machine(cls, archive):
+        """Without an engine of ours."""
+        return Guest(cls.kernel, smp=4, more_files=archive, append="loglevel=4")
+
     def setUp(self):
-        reason = ga.why_no_agent(self.kernel)
-        if reason:
-            self.skipTest(reason)
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        archive = ga.archive(self.kernel, os.path.join(folder, "agent.cpio"))
-        self.vm = self.enterContext(Guest(self.kernel, smp=4, more_files=archive, append="loglevel=4"))
-        self.vm.check("insmod /modules/outsight.ko")
+        super().setUp()
+        self.load()
         self.agent = ga.Agent(self.vm)
 
-    def assert_unharmed(self):
-        """The kernel has nothing to complain about."""
-        self.assertEqual(self.vm.run(f"dmesg | grep -E '{BAD}'")[1].strip(), "", self.vm.run("dmesg")[1][-3000:])
+    def tearDown(self):
+        self.agent.stop_beating()
+        super().tearDown()
 
     def slot_of(self, name):
         return next((slot, entry[0]) for slot, entry in self.agent.catalogue().items() if entry[4] == name)

@@ -1,37 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """sched, proc and io by the guest's tracepoints: what fires, when, and for whom."""
-import os
 import re
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib import agent as ga
+from lib.agent_scenario import AgentScenario
 from lib.outsight import keyed, numbers
-from lib.scenario import Scenario, main
+from lib.scenario import main
 
-BAD = r"BUG|WARNING|Oops|general protection|refcount|scheduling while atomic|Call Trace"
 PROBES = {"sched": "on-cpu off-cpu wakeup",
           "proc": "create lwp-create exec-success exit lwp-exit signal-send signal-discard signal-handle",
           "io": "start done"}
 
 
-class Native(Scenario):
-    def setUp(self):
-        reason = ga.why_no_agent(self.kernel)
-        if reason:
-            self.skipTest(reason)
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        archive = ga.archive(self.kernel, os.path.join(folder, "agent.cpio"))
-        self.vm = self.enterContext(self.guest(smp=2, more_files=archive))
-
-    def load(self):
-        self.vm.check("insmod /modules/outsight.ko")
-
-    def tearDown(self):
-        self.assertEqual(self.vm.run(f"dmesg | grep -E '{BAD}'")[1].strip(), "")
+class Native(AgentScenario):
+    SMP = 2
 
     def test_listing(self):
         """They are there with the module, with the guest's types, and only then."""

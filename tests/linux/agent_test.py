@@ -1,36 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The guest's own tracepoints beside what is seen from outside: exact on both views, whatever the module does."""
-import os
 import re
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib import agent as ga
+from lib.agent_scenario import AgentScenario
 from lib.outsight import Trace, keyed, numbers
-from lib.scenario import Scenario, main
+from lib.scenario import main
 
 GETPPID = 110
-BAD = r"BUG|WARNING|Oops|general protection|refcount|scheduling while atomic|Call Trace"
-
-
-class AgentScenario(Scenario):
-    def setUp(self):
-        reason = ga.why_no_agent(self.kernel)
-        if reason:
-            self.skipTest(reason)
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        self.archive = ga.archive(self.kernel, os.path.join(folder, "agent.cpio"))
-        self.vm = self.enterContext(self.guest(smp=4, more_files=self.archive))
-
-    def load(self):
-        self.vm.check("insmod /modules/outsight.ko")
-
-    def assert_unharmed(self):
-        self.assertEqual(self.vm.run(f"dmesg | grep -E '{BAD}'")[1].strip(), "")
 
 
 class Views(AgentScenario):

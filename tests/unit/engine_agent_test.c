@@ -595,6 +595,21 @@ static void enable_fails(struct ef *f, uint32_t slot, uint32_t nargs, uint32_t w
 	ef_batch_clear(f);
 }
 
+/* What a probe says of the events that it wants is looked at too. */
+static void choice_fails(struct ef *f, const struct vp_batch_probe *choice)
+{
+	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");
+	struct vp_batch_probe *p = (struct vp_batch_probe *)(void *)f->probes.data + probe;
+
+	ef_agent_probe(f, probe, SLOT, TP, 2, GA_TRACEPOINT);
+	p->skip = choice->skip;
+	p->when = choice->when;
+	p->when_word = choice->when_word;
+	p->flags = choice->flags;
+	EF_FAILS(OT_ERR_BAD_DATA, ef_try_enable(f));
+	ef_batch_clear(f);
+}
+
 static void hostile_batches(void **state)
 {
 	struct ef *f = ef_create();
@@ -610,6 +625,10 @@ static void hostile_batches(void **state)
 	enable_fails(f, 0, 0, GA_KRETPROBE + 1);
 	enable_fails(f, GA_TRACEPOINTS, 0, GA_TRACEPOINT);
 	enable_fails(f, GA_TRACEPOINTS - 1, 0, GA_KPROBE);
+	choice_fails(f, &(struct vp_batch_probe){ .skip = VP_AGENT_SKIP_MAX + 1 });
+	choice_fails(f, &(struct vp_batch_probe){ .when = VP_WHEN_WORD + 1 });
+	choice_fails(f, &(struct vp_batch_probe){ .when = VP_WHEN_WORD, .when_word = GA_ARGS });
+	choice_fails(f, &(struct vp_batch_probe){ .flags = 1u << 15 });
 	f->agent = NULL;
 	enable_fails(f, 0, 0, GA_TRACEPOINT);
 	destroy(g);

@@ -77,11 +77,18 @@ class Agent:
         self.guest = guest
         with open(guest.ram_path(), "r+b") as f:
             self.ram = mmap.mmap(f.fileno(), guest.memory)
-        symbols = guest.check("grep -w outsight_agent /proc/kallsyms")
-        self.gva = int(symbols.split()[0], 16)
+        self.gva = self.find(guest)
         self.stop_beat = None
         self.beat_thread = None
         self.tails = {}
+
+    @staticmethod
+    def find(guest):
+        """The header lies at the same place in each load's data: only the first one is looked up."""
+        data = int(guest.check("cat /sys/module/outsight/sections/.data"), 16)
+        if not hasattr(guest, "agent_offset"):
+            guest.agent_offset = int(guest.check("grep -w outsight_agent /proc/kallsyms").split()[0], 16) - data
+        return data + guest.agent_offset
 
     # --- reading --------------------------------------------------------------------------------------
 
