@@ -139,7 +139,7 @@ static void fire(struct event *ev, const struct vp_ecb *ecb)
 static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint32_t vcpu,
 			const struct ga_record *rec, uint64_t when)
 {
-	struct event ev = { .rec = rec, .when = when };
+	struct event ev; /* not all of it: that takes longer than the rest */
 	uint32_t first, n;
 
 	if (rec->slot >= GA_SLOTS)
@@ -148,6 +148,9 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 	n = map->slots[rec->slot].n;
 	if (!n)
 		return;
+	ev.rec = rec;
+	ev.when = when;
+	ev.v = NULL;
 	ev.clock = vp_guard_begin(me);
 	sort_words(rec, &ev.words);
 	for (uint32_t i = first; i < first + n; i++) {
