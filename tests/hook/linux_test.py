@@ -7,6 +7,7 @@ scripts/kvm-lab's host.
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import unittest
@@ -125,6 +126,26 @@ class Linux(unittest.TestCase):
         text = self.text(guest)
         for _ in range(3):
             self.count_getppid(guest)
+        self.assertEqual(guest.trouble(), [])
+        self.assertEqual(self.text(guest), text)
+
+    def test_looked_at(self):
+        """A QEMU that nothing is put into: names and stacks of its guest's kernel all the same."""
+        guest = self.boot()
+        text = self.text(guest)
+        load = guest.spawn(LOAD)
+        out = self.outsight(guest, "-g", str(guest.pid), "-q", "-n", "profile-99 { @f[func(arg0)] = count(); n++; "
+                            "@s[stack()] = count(); @e[execname] = count(); } profile-99 /n >= 400/ { exit(0); }")
+        print(out[-4000:], flush=True)
+        functions = dict(re.findall(r"^  vmlinux`(\w+) +(\d+)$", out, re.M))
+        self.assertGreater(len(functions), 3, out)
+        # down to where the kernel is entered
+        self.assertRegex(out, r"(vmlinux`\w+(\+0x\w+)?\n\s+){2,}vmlinux`(do_syscall_64|asm_exc_page_fault|do_idle)")
+        self.assertRegex(out, r"(?m)^  (dd|cp|cmp|ls|sh|swapper/\d) +\d+$")
+        with open(f"/proc/{guest.pid}/maps", encoding="ascii") as f:
+            self.assertNotIn("liboutsight", f.read())
+        guest.check("touch /tmp/enough")
+        self.assertIn("clean", load.done())
         self.assertEqual(guest.trouble(), [])
         self.assertEqual(self.text(guest), text)
 
