@@ -171,6 +171,14 @@ static struct ot_err *go_round(struct run *r)
 
 /* --- the session ---------------------------------------------------------------------------------------- */
 
+/* Passes come five times a second: read at dtrace's rate of one they would be waited for. */
+static struct ot_err *set_rate(struct dif_options *opts)
+{
+	if (ot_map_gets(&opts->set, "switchrate"))
+		return NULL;
+	return dif_options_set(opts, "switchrate", "20hz", DIF_OPT_COMMAND_LINE);
+}
+
 /* The tracepoints have no types, so the words are taken as they are. */
 static int add_program(struct run *r)
 {
@@ -200,6 +208,7 @@ static struct ot_err *attach(struct run *r)
 		.progress = cli_progress,
 	};
 
+	OT_TRY(set_rate(&r->inv->opts));
 	OT_TRY(vp_session_create(&config, &r->session));
 	OT_TRY(vp_session_attach(r->session, r->inv->guests.count ? r->inv->guests.items[0] : NULL));
 	return vp_session_need_agent(r->session, 0, r->list->tracepoint);
