@@ -14,6 +14,9 @@
 #include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/inject/internal.h"
 
+/* What there is for a VMM that nothing may be put into; takes its PID. */
+#define BESIDE "; -g peek:%d samples it from beside"
+
 #define FILE_MAX (4u << 20)
 
 static void cleanup_dir(DIR **d)
@@ -69,12 +72,13 @@ static struct ot_err *check_status(pid_t pid, const char *status, bool qemu)
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
 		    "process %d has a seccomp filter of its own, which may kill it for what we do "
-		    "in it",
-		    (int)pid);
+		    "in it" BESIDE,
+		    (int)pid, (int)pid);
 	if (strstr(field(status, "\nx86_Thread_features:"), "shstk") &&
 	    strcspn(field(status, "\nx86_Thread_features:"), "\n") >= 5)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "process %d has a shadow stack: no call can be put into it", (int)pid);
+				  "process %d has a shadow stack: no call can be put into it" BESIDE,
+				  (int)pid, (int)pid);
 	return NULL;
 }
 
@@ -91,7 +95,8 @@ static struct ot_err *read_exe(pid_t pid, char *ret, size_t size)
 		return ot_err_os(errno, "%s", path);
 	if (read(fd, ident, sizeof(ident)) == sizeof(ident) && ident[4] == 2)
 		return NULL;
-	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d is no 64-bit program", (int)pid);
+	return ot_err_new(OT_ERR_UNSUPPORTED,
+			  "process %d is no 64-bit program: only 64-bit QEMU can be entered", (int)pid);
 }
 
 /* vCPUs by their descriptors. */
@@ -157,8 +162,8 @@ static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 				  (int)pid);
 	if (!qemu)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "process %d (%s) is not QEMU: only that is known how to enter", (int)pid,
-				  t->exe);
+				  "process %d (%s) is not QEMU: only that is known how to enter" BESIDE,
+				  (int)pid, t->exe, (int)pid);
 	OT_TRY(read_proc(pid, "cmdline", &cmdline, &len));
 	if (sev || memmem(cmdline, len, "sev-guest", 9) || memmem(cmdline, len, "sev-snp-guest", 13) ||
 	    memmem(cmdline, len, "tdx-guest", 9))
@@ -177,10 +182,10 @@ static struct ot_err *find_calls(struct vp_target *t)
 
 	if (err && ot_err_code(err) == OT_ERR_NOT_FOUND) {
 		ot_err_destroy(err);
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "process %d is linked statically, or by another libc: nothing can be loaded into it",
-		    (int)t->pid);
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "process %d is linked statically, or by another libc: nothing can be "
+				  "loaded into it" BESIDE,
+				  (int)t->pid, (int)t->pid);
 	}
 	OT_TRY(err);
 	err = vp_remote_symbol(t->pid, &t->libc, "dlopen", &t->dlopen);
