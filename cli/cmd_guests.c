@@ -38,7 +38,7 @@ static const char *word_for(enum vp_how how)
 {
 	static const char *const words[] = {
 		[VP_HOW_NOW] = "now",         [VP_HOW_ATTACH] = "attach", [VP_HOW_START] = "start",
-		[VP_HOW_PREPARE] = "prepare", [VP_HOW_NOT] = "no",
+		[VP_HOW_PREPARE] = "prepare", [VP_HOW_NOT] = "no",        [VP_HOW_PEEK] = "peek",
 	};
 
 	return words[how];
@@ -57,6 +57,9 @@ static void describe(const struct vp_machine *m, char *ret, size_t size)
 		break;
 	case VP_HOW_ATTACH:
 		snprintf(ret, size, "%s", m->state == VP_DOMAIN_PAUSED ? idle : "now: -g attaches");
+		break;
+	case VP_HOW_PEEK:
+		snprintf(ret, size, "samples, by -g peek:%s: %s", name_of(m), m->why);
 		break;
 	case VP_HOW_START:
 		snprintf(ret, size, "%s", idle);

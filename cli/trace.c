@@ -54,6 +54,7 @@ static bool may_come(const struct ot_err *err)
 	case OT_ERR_BAD_DATA:
 	case OT_ERR_FAULT:
 	case OT_ERR_BUSY:
+	case OT_ERR_GUEST_GONE: /* alive() knows better: the firmware changes the machine */
 		return true;
 	default:
 		return false;

@@ -176,4 +176,4 @@ if __name__ == "__main__":
     if qemu.reason_to_skip():
         print(f"SKIP: {qemu.reason_to_skip()}")
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, warnings="ignore")

@@ -115,7 +115,8 @@ class Tcg(unittest.TestCase):
         self.guest = DomainGuest("web", self.daemon.dir)
         self.guest.connect().wait_ready()
         row = guests(OUTSIGHT)["web"]
-        self.assertEqual((row["backend"], row["domain"], row["vcpus"], row["how"]), ("tcg", True, 2, "now"))
+        self.assertEqual((row["backend"], row["domain"], row["vcpus"], row["kernel"], row["how"]),
+                         ("tcg", True, 2, self.guest.check("uname -r").strip(), "now"))
         self.counts()
         for step in (self.pause, self.save, self.reboot, self.power_off):
             with self.subTest(step=step.__name__):
@@ -188,4 +189,4 @@ if __name__ == "__main__":
         print(f"SKIP: {why_no_guest(KERNEL)}")
         sys.exit(77)
     daemon.enter_namespaces()
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2, warnings="ignore")

@@ -43,7 +43,9 @@ class Guests(Scenario):
             # Other guests of this machine may be listed too.
             self.assertIn([guest.name, str(guest.pid), "running", "2", "tcg"], [row[:5] for row in rows[1:]])
             listed = json.loads(self.verb(guest, "guests", "--json").stdout)
-            self.assertIn((guest.name, guest.pid, 2), [(g["name"], g["pid"], g["vcpus"]) for g in listed])
+            release = guest.check("uname -r").strip()
+            self.assertIn((guest.name, guest.pid, 2, release, "now"),
+                          [(g["name"], g["pid"], g["vcpus"], g["kernel"], g["trace"]) for g in listed])
             guest.kill()
             # The dead guest's socket is still a file; it is no guest.
             listed = json.loads(self.verb(guest, "guests", "--json").stdout)

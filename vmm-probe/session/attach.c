@@ -57,7 +57,7 @@ static void guest_progress(void *arg, const char *what)
 	progress(arg, what);
 }
 
-static struct ot_err *map_ram(struct vp_guest_link *link)
+struct ot_err *vp_link_map_ram(struct vp_guest_link *link)
 {
 	const struct vp_client *c = &link->client;
 
@@ -162,7 +162,7 @@ static struct ot_err *enter(struct vp_session *s, const char *name, char *path, 
 static struct ot_err *attach_engine(struct vp_session *s, struct vp_guest_link *link, const char *path)
 {
 	OT_TRY(vp_client_connect(&link->client, path));
-	OT_TRY(map_ram(link));
+	OT_TRY(vp_link_map_ram(link));
 	OT_TRY(read_guest(s, link, link->phys));
 	return make_unwind_table(link);
 }
@@ -171,7 +171,7 @@ static struct ot_err *attach_engine(struct vp_session *s, struct vp_guest_link *
 static struct ot_err *attach_beside(struct vp_session *s, struct vp_guest_link *link, const char *name)
 {
 	OT_TRY(vp_beside_open(link, name));
-	OT_TRY(map_ram(link));
+	OT_TRY(vp_link_map_ram(link));
 	struct ot_err *err = read_guest(s, link, link->phys);
 	if (err)
 		return vp_beside_without(link, err);

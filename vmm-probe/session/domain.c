@@ -67,37 +67,18 @@ static struct ot_err *find_process(struct vp_domain_vm *vm)
 }
 
 /* The plugin makes its engine with the first vCPU. */
-static struct ot_err *wait_plugin(struct vp_domain_vm *vm)
+static struct ot_err *try_plugin(struct vp_domain_vm *vm)
 {
-	struct pollfd p = { .fd = vm->pidfd, .events = POLLIN };
+	struct vp_client client;
 
-	if (!*vm->qemu.socket)
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "domain %s: libvirt gave its QEMU no directory that the plugin could listen in",
-		    vm->domain.name);
 	snprintf(vm->socket, sizeof(vm->socket), "%s", vm->qemu.socket);
-	for (time_t end = time(NULL) + ANSWER_SECONDS; time(NULL) <= end;) {
-		struct vp_client client;
-		struct ot_err *err = vp_client_connect(&client, vm->socket);
-		if (!err) {
-			vp_client_close(&client);
-			return NULL;
-		}
-		if (ot_err_code(err) != OT_ERR_NOT_FOUND)
-			return err;
-		ot_err_destroy(err);
-		if (poll(&p, 1, STEP_MS) > 0)
-			return ot_err_new(OT_ERR_GUEST_GONE,
-					  "domain %s has ended: libvirt's log of it says why",
-					  vm->domain.name);
-	}
-	return ot_err_new(OT_ERR_BUSY, "no answer from the engine in domain %s within %d s", vm->domain.name,
-			  ANSWER_SECONDS);
+	OT_TRY(vp_client_connect(&client, vm->socket));
+	vp_client_close(&client);
+	return NULL;
 }
 
 /* The hook is in it; where its engine is to listen is given to it from here. */
-static struct ot_err *enter(struct vp_domain_vm *vm)
+static struct ot_err *try_hook(struct vp_domain_vm *vm)
 {
 	struct vp_inject_result result;
 	char pid[16];
@@ -105,6 +86,35 @@ static struct ot_err *enter(struct vp_domain_vm *vm)
 	snprintf(pid, sizeof(pid), "%d", (int)vm->qemu.pid);
 	OT_TRY(vp_enter(pid, &result));
 	return vp_locate(pid, vm->socket, sizeof(vm->socket));
+}
+
+/* No engine yet: nobody listens, there is no memory, or the firmware is just changing it. */
+static bool may_come(const struct ot_err *err)
+{
+	return ot_err_code(err) == OT_ERR_NOT_FOUND || ot_err_code(err) == OT_ERR_BUSY ||
+	       ot_err_code(err) == OT_ERR_GUEST_GONE;
+}
+
+static struct ot_err *wait_engine(struct vp_domain_vm *vm)
+{
+	struct pollfd p = { .fd = vm->pidfd, .events = POLLIN };
+	time_t end = time(NULL) + ANSWER_SECONDS;
+
+	if (vm->qemu.plugin && !*vm->qemu.socket)
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "domain %s: libvirt gave its QEMU no directory that the plugin could listen in",
+		    vm->domain.name);
+	for (;;) {
+		struct ot_err *err = vm->qemu.plugin ? try_plugin(vm) : try_hook(vm);
+		if (!err || !may_come(err) || time(NULL) > end)
+			return err;
+		ot_err_destroy(err);
+		if (poll(&p, 1, STEP_MS) > 0)
+			return ot_err_new(OT_ERR_GUEST_GONE,
+					  "domain %s has ended: libvirt's log of it says why",
+					  vm->domain.name);
+	}
 }
 
 static struct ot_err *start(struct vp_domain_vm *vm, const struct vp_domain_opts *opts)
@@ -119,7 +129,7 @@ static struct ot_err *start(struct vp_domain_vm *vm, const struct vp_domain_opts
 	OT_TRY(vp_libvirt_start(vm->lv, xml, opts->with_us, &vm->domain));
 	vm->started = true;
 	OT_TRY(find_process(vm));
-	return vm->qemu.plugin ? wait_plugin(vm) : enter(vm);
+	return wait_engine(vm);
 }
 
 struct ot_err *vp_domain_launch(const struct vp_domain_opts *opts, struct vp_domain_vm **ret)

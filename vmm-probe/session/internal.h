@@ -69,10 +69,10 @@ struct vp_source {
 	struct vp_patching patching; /* as the engine last said */
 	uint64_t lost_seen;          /* … of which so many sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
-	bool agent_gone;         /* the guest has unloaded its agent */
-	bool agent_moved;        /* … and loaded it again */
+	bool agent_gone;                  /* the guest has unloaded its agent */
+	bool agent_moved;                 /* … and loaded it again */
 	struct vp_clock_mark agent_clock; /* as last told while it was known */
-	uint64_t agent_missed;   /* hits that its kprobes had missed before the session */
+	uint64_t agent_missed;            /* hits that its kprobes had missed before the session */
 };
 
 /* A tick-n, or a profile-n where there is no guest: fired by this process. */
@@ -140,6 +140,12 @@ struct vp_session {
 
 /* now on the clock that records carry */
 uint64_t vp_now_ns(void);
+
+/* What the client was told of the guest's RAM, into link->phys. */
+OT_MUST_CHECK struct ot_err *vp_link_map_ram(struct vp_guest_link *link);
+/* The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their registers.
+ */
+OT_MUST_CHECK struct ot_err *vp_guest_release(const char *socket, char *ret, size_t size);
 
 /* attach.c */
 /** Probes, and which of them can be had where the guest's text has to be changed for them. */

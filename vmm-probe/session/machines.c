@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "vmm-probe/session/enter.h"
+#include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/launch.h"
 
 /* --- connections ------------------------------------------------------------------------------------- */
@@ -161,7 +162,8 @@ static void judge(struct vp_machine *m, const struct vp_qemu *q)
 	if (nowhere)
 		fclose(nowhere);
 	const struct ot_err *why = no_library ? no_library : err;
-	m->how = why ? VP_HOW_NOT : VP_HOW_ATTACH;
+	bool unsupported = why && ot_err_code(why) == OT_ERR_UNSUPPORTED && m->accel == VP_ACCEL_KVM;
+	m->how = unsupported ? VP_HOW_PEEK : why ? VP_HOW_NOT : VP_HOW_ATTACH;
 	if (why)
 		snprintf(m->why, sizeof(m->why), "%s", ot_err_message(why));
 }
@@ -265,6 +267,18 @@ static struct ot_err *collect(const char *uri, struct list *list)
 	return err;
 }
 
+/* Of guests that run: a paused one's vCPUs do not answer. One whose kernel is not to be found has none to
+ * name. */
+static void read_releases(struct list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct vp_machine *m = &list->items[i];
+		if (m->how == VP_HOW_NOW && m->state == VP_DOMAIN_RUNNING)
+			ot_err_destroy(
+			    vp_guest_release(m->guest.socket, m->guest.release, sizeof(m->guest.release)));
+	}
+}
+
 struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
 {
 	struct list list = { 0 };
@@ -274,6 +288,7 @@ struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
 		free(list.items);
 		return err;
 	}
+	read_releases(&list);
 	*ret = (struct vp_machines){ list.items, list.count };
 	return NULL;
 }

@@ -11,6 +11,7 @@
 enum vp_how {
 	VP_HOW_NOW,     /* an engine is in it */
 	VP_HOW_ATTACH,  /* -g puts one in */
+	VP_HOW_PEEK,    /* no engine can be put in, why says why; it can be looked at from beside */
 	VP_HOW_START,   /* when it runs; it has what it needs, or needs nothing */
 	VP_HOW_PREPARE, /* not before a restart, with more on its command line */
 	VP_HOW_NOT,     /* why says why not */
@@ -24,7 +25,7 @@ struct vp_machine {
 	char domain_name[256]; /* in full */
 	char uuid[37];         /* the domain's */
 	enum vp_how how;
-	char why[256]; /* VP_HOW_NOT; one line */
+	char why[256]; /* VP_HOW_PEEK, VP_HOW_NOT; one line */
 };
 
 struct vp_machines {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which kernel a guest runs, for a list: its image is found and its banner read; no symbols. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/guest/kernel.h"
+#include "vmm-probe/session/internal.h"
+
+static void cleanup_link(struct vp_guest_link **link)
+{
+	vp_link_destroy(*link);
+}
+
+struct ot_err *vp_guest_release(const char *socket, char *ret, size_t size)
+{
+	ot_auto(cleanup_link) struct vp_guest_link *link = calloc(1, sizeof(*link));
+	struct vp_kernel kernel;
+	struct vp_image image;
+	uint32_t n = 0;
+
+	if (!link)
+		return ot_err_nomem();
+	link->client.sock = link->orc_fd = -1;
+	OT_TRY(vp_client_connect(&link->client, socket));
+	OT_TRY(vp_link_map_ram(link));
+	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
+	if (!regs)
+		return ot_err_nomem();
+	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &n));
+	if (!n)
+		return ot_err_new(OT_ERR_BUSY, "no vCPU answers");
+	OT_TRY(vp_kernel_find(link->phys, regs, n, &kernel, &image));
+	vp_image_deinit(&image);
+	snprintf(ret, size, "%s", kernel.release);
+	return NULL;
+}
