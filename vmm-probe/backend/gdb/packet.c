@@ -7,20 +7,25 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-#define REPEATS_MAX 3
-#define GARBAGE_MAX 4096
+#define REPEATS_MAX  3
+#define GARBAGE_MAX  4096
+#define SEND_SECONDS 10
 /* A run: the character, '*', and the number of times more that it comes, plus 29. */
-#define RUN         '*'
-#define RUN_BIAS    29
-#define ESCAPE      '}'
-#define ESCAPE_XOR  0x20
+#define RUN          '*'
+#define RUN_BIAS     29
+#define ESCAPE       '}'
+#define ESCAPE_XOR   0x20
 
 void vp_gdb_conn_init(struct vp_gdb_conn *conn, int fd)
 {
+	const struct timeval patience = { .tv_sec = SEND_SECONDS };
+
 	*conn = (struct vp_gdb_conn){ .fd = fd };
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 }
 
 void vp_gdb_conn_deinit(struct vp_gdb_conn *conn)
@@ -60,7 +65,7 @@ static struct ot_err *gone(int err)
 			  err ? strerror(err) : "");
 }
 
-/* Requests are small: a socket that does not take one at once belongs to a stub that hangs. */
+/* Requests are small: a socket that does not take one belongs to a stub that hangs. */
 static struct ot_err *write_out(struct vp_gdb_conn *conn, const char *data, size_t len)
 {
 	while (len) {
