@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What both of a guest's views can list: its processes, its modules. */
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
 

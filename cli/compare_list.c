@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A guest's processes or modules: as its memory has them, and as the guest's own /proc shows them. The latter
+ * come as events of its agent (the ABI's header, "Walks"), so what asks for them is a D program like
  * others. One round is a pass of the guest's, and a walk of ours behind it.
  */
 #include <errno.h>
@@ -13,7 +14,6 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "base/units.h"
 #include "cli/compare.h"
 #include "cli/compile.h"
 #include "cli/messages.h"
@@ -143,7 +143,7 @@ static bool interrupted(const struct run *r)
 	return read(r->signal_fd, &info, sizeof(info)) == sizeof(info);
 }
 
-static struct ot_err *go_round(struct run *r)
+static struct ot_err *go_rounds(struct run *r)
 {
 	enum vp_session_state state = VP_SESSION_ACTIVE;
 	time_t last = time(NULL);
@@ -234,7 +234,7 @@ static struct ot_err *compare(struct run *r)
 	OT_TRY(watch_signals(r));
 	OT_TRY(vp_session_enable(r->session, &r->comp.prog, &sink));
 	OT_TRY(vp_session_start(r->session));
-	OT_TRY(go_round(r));
+	OT_TRY(go_rounds(r));
 	return vp_session_stop(r->session);
 }
 
