@@ -69,12 +69,34 @@ static void test_changed(void **state)
 	assert_int_equal(bytes[7], 0xe6);
 }
 
+/* What a VMM that is no friend might send: looking up [5, …) must not take the second for one that reaches
+ * there. */
+static void test_overlapping(void **state)
+{
+	struct vp_patch wrong[] = {
+		{ .gva = TEXT, .len = 15, .there = { 1 } },
+		{ .gva = TEXT + 1, .len = 1, .there = { 2 } },
+		{ .gva = UINT64_MAX - 3, .len = 8 },
+		{ .gva = TEXT + 15, .len = 1 },
+	};
+	struct vp_patches p = { wrong, OT_ARRAY_SIZE(wrong) };
+	uint8_t bytes[4096] = { 0 };
+
+	(void)state;
+	vp_patches_sort(&p);
+	assert_int_equal(p.n, 2);
+	assert_int_equal(p.list[0].len, 15);
+	assert_int_equal(p.list[1].gva, TEXT + 15);
+	vp_patches_undo(&p, TEXT + 5, bytes, sizeof(bytes));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sorted), /* first */
 		cmocka_unit_test(test_undone),
 		cmocka_unit_test(test_changed),
+		cmocka_unit_test(test_overlapping),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

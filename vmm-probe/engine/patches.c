@@ -13,16 +13,26 @@ static int by_gva(const void *a, const void *b)
 	return x->gva < y->gva ? -1 : x->gva > y->gva;
 }
 
+static bool can_be(const struct vp_patch *p)
+{
+	return p->len && p->len <= sizeof(p->was) && p->gva <= UINT64_MAX - p->len;
+}
+
 void vp_patches_sort(struct vp_patches *patches)
 {
-	uint32_t n = 0;
+	struct vp_patch *list = patches->list;
+	uint32_t n = 0, kept = 0;
 
 	for (uint32_t i = 0; i < patches->n; i++)
-		if (patches->list[i].len && patches->list[i].len <= sizeof(patches->list[i].was))
-			patches->list[n++] = patches->list[i];
-	patches->n = n;
+		if (can_be(&list[i]))
+			list[n++] = list[i];
 	if (n)
-		qsort(patches->list, n, sizeof(*patches->list), by_gva);
+		qsort(list, n, sizeof(*list), by_gva);
+	/* Searching them, and taking one at a time, rests on that they do not overlap. */
+	for (uint32_t i = 0; i < n; i++)
+		if (!kept || list[i].gva >= list[kept - 1].gva + list[kept - 1].len)
+			list[kept++] = list[i];
+	patches->n = kept;
 }
 
 struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret)
@@ -43,7 +53,7 @@ struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches 
 	return NULL;
 }
 
-/* The first patch that ends behind @gva: none is longer than its fields. */
+/* The first patch that ends behind @gva. */
 static uint32_t first_behind(const struct vp_patches *patches, uint64_t gva)
 {
 	uint32_t low = 0, high = patches->n;

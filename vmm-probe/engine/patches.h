@@ -17,11 +17,13 @@ struct vp_patches {
 /** What stands in the guest now; none for a backend that does not change text. Service thread. */
 OT_MUST_CHECK struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret);
 
-/** Bring @p patches in order of address; those without a length that can be are dropped. */
+/** Bring @p patches, which may be another process's words, in order of address. Those that can't be are
+ * dropped: of no length, or too long; beyond the last address; into the one before. */
 void vp_patches_sort(struct vp_patches *patches);
 
-/** @p bytes were read from guest virtual address @p gva: put the guest's own in place of every patch that is
- * in there whole, or as much of it as was read. What is not as the patch says is left as it is. */
+/** @p patches have been through vp_patches_sort(). @p bytes were read from guest virtual address @p gva: put
+ * the guest's own in place of every patch that is in there whole, or as much of it as was read. What is not
+ * as the patch says is left as it is. */
 void vp_patches_undo(const struct vp_patches *patches, uint64_t gva, uint8_t *bytes, uint64_t len);
 
 #endif

@@ -45,17 +45,22 @@ static uint8_t *place(struct tables *t, uint32_t len, uint64_t *ret_gpa)
 	return p;
 }
 
-static const uint8_t oem[6] = { 'O', 'U', 'T', 'S', 'G', 'T' };
+/* Without the 0 at its end: signatures and names fill their fields. */
+static void put_text(uint8_t *p, uint32_t at, const char *text)
+{
+	while (*text)
+		p[at++] = (uint8_t)*text++;
+}
 
 static void finish(uint8_t *p, const char *signature, uint8_t revision, uint32_t len)
 {
-	memcpy(p, signature, 4);
+	put_text(p, 0, signature);
 	put(p, 4, len, 4);
 	p[8] = revision;
-	memcpy(p + 10, oem, sizeof(oem));
-	memcpy(p + 16, (const uint8_t[]){ 'O', 'U', 'T', 'S', 'I', 'G', 'H', 'T' }, 8);
+	put_text(p, 10, "OUTSGT");
+	put_text(p, 16, "OUTSIGHT");
 	put(p, 24, 1, 4);
-	memcpy(p + 28, "OTSG", 4);
+	put_text(p, 28, "OTSG");
 	put(p, 32, 1, 4);
 	p[9] = checksum(p, len);
 }
@@ -77,7 +82,7 @@ static uint64_t write_facs(struct tables *t)
 	uint64_t gpa;
 	uint8_t *p = place(t, FACS_SIZE, &gpa);
 
-	memcpy(p, "FACS", 4);
+	put_text(p, 0, "FACS");
 	put(p, 4, FACS_SIZE, 4);
 	p[32] = 2; /* version */
 	return gpa;
@@ -161,8 +166,8 @@ struct ot_err *vp_mon_acpi_write(struct vp_mon *mon)
 
 	if (t.at > VP_MON_ACPI_SIZE)
 		return ot_err_new(OT_ERR_INTERNAL, "ACPI's tables take %u bytes", t.at);
-	memcpy(rsdp, "RSD PTR ", 8);
-	memcpy(rsdp + 9, oem, sizeof(oem));
+	put_text(rsdp, 0, "RSD PTR ");
+	put_text(rsdp, 9, "OUTSGT");
 	rsdp[15] = 2;
 	put(rsdp, 20, 36, 4);
 	put(rsdp, 24, xsdt, 8);

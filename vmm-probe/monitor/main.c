@@ -25,6 +25,8 @@ struct options {
 	struct vp_mon_config vm;
 	const char *name, *socket, *console;
 	bool help;
+	/* what name and socket are where none was given */
+	char own_name[32], own_socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
 static void usage(FILE *fp)
@@ -228,7 +230,7 @@ static struct ot_err *run_until_signal(struct vp_mon *mon, enum vp_mon_end *ret_
 	if (rc)
 		return ot_err_os(rc, "a thread for signals");
 	struct ot_err *err = vp_mon_run(mon, ret_end);
-	pthread_kill(waiter, SIGTERM); /* it may wait still */
+	pthread_kill(waiter, SIGINT); /* it may wait still */
 	pthread_join(waiter, NULL);
 	return err;
 }
@@ -262,20 +264,25 @@ static void tell_sessions(struct vp_engine *engine, enum vp_mon_end end)
 	vp_engine_wait_drained(engine, DRAIN_MS);
 }
 
+static struct ot_err *name_it(struct options *o)
+{
+	if (!o->name) {
+		snprintf(o->own_name, sizeof(o->own_name), "vmm-%d", (int)getpid());
+		o->name = o->own_name;
+	}
+	if (o->socket)
+		return NULL;
+	OT_TRY(vp_socket_dir_make(o->own_socket, sizeof(o->own_socket)));
+	OT_TRY(vp_socket_path(getpid(), o->own_socket, sizeof(o->own_socket)));
+	o->socket = o->own_socket;
+	return NULL;
+}
+
 static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 {
 	struct glue g = { 0 };
-	char name[32], socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 
-	if (!o->name) {
-		snprintf(name, sizeof(name), "vmm-%d", (int)getpid());
-		o->name = name;
-	}
-	if (!o->socket) {
-		OT_TRY(vp_socket_dir_make(socket, sizeof(socket)));
-		OT_TRY(vp_socket_path(getpid(), socket, sizeof(socket)));
-		o->socket = socket;
-	}
+	OT_TRY(name_it(o));
 	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after, leave };
 	OT_TRY(open_console(o));
 	const sigset_t ending = ending_signals();

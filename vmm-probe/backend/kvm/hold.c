@@ -6,6 +6,7 @@
  */
 #include <time.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define AGAIN_NS 1000000l /* a kick may come between a vCPU's look and its KVM_RUN: it is repeated */
@@ -32,14 +33,6 @@ static void wait_a_little(struct vp_kvm *kvm)
 	pthread_cond_timedwait(&kvm->changed, &kvm->lock, &t);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Become the owner, then get the others out. Whoever waits here is out of the guest itself. */
 void vp_kvm_hold(struct vp_kvm *kvm)
 {
@@ -51,7 +44,7 @@ void vp_kvm_hold(struct vp_kvm *kvm)
 		wait_a_little(kvm);
 		vp_kvm_step_hurry(kvm);
 	}
-	kvm->held_since_ns = now_ns(); /* some vCPU may be out from now on */
+	kvm->held_since_ns = ot_now_ns(); /* some vCPU may be out from now on */
 	while (any_running(kvm)) {
 		for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
 			if (atomic_load(&kvm->vcpus[i].running))
@@ -78,7 +71,7 @@ void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu)
 void vp_kvm_release(struct vp_kvm *kvm)
 {
 	pthread_mutex_lock(&kvm->lock);
-	atomic_fetch_add(&kvm->held_ns, now_ns() - kvm->held_since_ns);
+	atomic_fetch_add(&kvm->held_ns, ot_now_ns() - kvm->held_since_ns);
 	atomic_store(&kvm->held, 0);
 	pthread_cond_broadcast(&kvm->changed);
 	pthread_mutex_unlock(&kvm->lock);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define PAGE       4096ull
@@ -11,14 +12,6 @@
 #define SETTLES    200u
 #define SWEEP_MAX  16384u /* traps that one sweep looks at: half a millisecond */
 #define SWEEP_KEPT 256u   /* of those, suspects that are looked at again with the vCPUs held */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* --- what is there now ---------------------------------------------------------------------- */
 
@@ -62,7 +55,7 @@ static void open_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
 	for (uint32_t i = 0; i < traps->n; i++)
 		if (!traps->list[i].site->sentinel)
 			vp_kvm_trap_out(kvm, &traps->list[i]);
-	atomic_store(&p->open_since, now_ns());
+	atomic_store(&p->open_since, ot_now_ns());
 	atomic_fetch_add(&p->windows, 1);
 }
 
@@ -71,7 +64,7 @@ static void count_window(struct vp_kvm_patching *p)
 	uint64_t since = atomic_exchange(&p->open_since, 0);
 
 	if (since)
-		atomic_fetch_add(&p->out_ns, now_ns() - since);
+		atomic_fetch_add(&p->out_ns, ot_now_ns() - since);
 }
 
 static void close_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
@@ -178,7 +171,7 @@ void vp_kvm_settle_begin(struct vp_kvm *kvm)
 {
 	vp_kvm_patching_reset(kvm);
 	kvm->patching.settling = true;
-	atomic_store(&kvm->patching.open_since, now_ns());
+	atomic_store(&kvm->patching.open_since, ot_now_ns());
 }
 
 struct ot_err *vp_kvm_settle(struct vp_kvm *kvm)
@@ -295,7 +288,7 @@ void vp_kvm_patching_read(void *backend, struct vp_patching *ret)
 
 	*ret = (struct vp_patching){
 		.windows = atomic_load(&kvm->patching.windows),
-		.out_ns = atomic_load(&kvm->patching.out_ns) + (since ? now_ns() - since : 0),
+		.out_ns = atomic_load(&kvm->patching.out_ns) + (since ? ot_now_ns() - since : 0),
 		.lost = atomic_load(&kvm->patching.lost),
 	};
 }

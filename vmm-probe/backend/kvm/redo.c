@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define KEPT      64u
@@ -47,14 +47,6 @@ void vp_kvm_redo_destroy(struct vp_kvm_redo *redo)
 	free(redo);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
-
 /* A free place, else the one that has been waiting longest. */
 static unsigned place(const struct vp_kvm_redo *redo)
 {
@@ -74,13 +66,13 @@ void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
 		atomic_fetch_add(&redo->expected, 1);
 	redo->hits[at].regs = *regs;
 	redo->hits[at].regs.rflags &= ~RFLAGS_RF;
-	redo->hits[at].until = now_ns() + LASTS_NS;
+	redo->hits[at].until = ot_now_ns() + LASTS_NS;
 	pthread_mutex_unlock(&redo->lock);
 }
 
 static bool look(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
 {
-	uint64_t now = now_ns();
+	uint64_t now = ot_now_ns();
 	bool found = false;
 
 	for (unsigned i = 0; i < KEPT; i++) {

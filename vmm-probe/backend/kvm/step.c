@@ -22,8 +22,8 @@
  */
 #include <stddef.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define EXITS_MAX 64u   /* of one step: its devices' accesses, turns of a string instruction */
@@ -36,14 +36,6 @@
 
 /* Exceptions that an ordinary instruction may raise, one for each debug register. */
 static const uint8_t vectors[VP_HW_SITES] = { 14 /* page fault */, 13 /* protection */, 0 /* division */, 6 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
-}
 
 /* --- what may be stepped over ----------------------------------------------------------------- */
 
@@ -198,10 +190,10 @@ void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_
 	struct vp_kvm_trap *t = trap_at(kvm, gva);
 	v->step = (struct vp_kvm_step){ .gva = gva,
 					.holds = in_text,
-					.since_ns = in_text ? kvm->held_since_ns : now_ns() };
+					.since_ns = in_text ? kvm->held_since_ns : ot_now_ns() };
 	bool clear = clear_the_way(kvm, t, in_text);
 	if (clear && v->tries < TRIES_MAX && start(kvm, vcpu, t->site, &regs)) {
-		atomic_store(&kvm->step_end, now_ns() + STEP_NS);
+		atomic_store(&kvm->step_end, ot_now_ns() + STEP_NS);
 		atomic_store(&kvm->stepper, in_text ? vcpu + 1 : 0);
 		return;
 	}
@@ -218,7 +210,7 @@ void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_
 static void charge(struct vp_kvm *kvm, uint32_t vcpu, const struct vp_site *site)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
-	uint64_t ns = (now_ns() - v->step.since_ns) * (v->step.holds ? kvm->config.nvcpus : 1);
+	uint64_t ns = (ot_now_ns() - v->step.since_ns) * (v->step.holds ? kvm->config.nvcpus : 1);
 
 	vp_kvm_count_step(v, site, ns);
 	if (site->necbs)
@@ -341,6 +333,6 @@ void vp_kvm_step_hurry(struct vp_kvm *kvm)
 {
 	uint32_t stepper = atomic_load(&kvm->stepper);
 
-	if (stepper && now_ns() > atomic_load(&kvm->step_end))
+	if (stepper && ot_now_ns() > atomic_load(&kvm->step_end))
 		kvm->config.kick(kvm->config.arg, stepper - 1);
 }

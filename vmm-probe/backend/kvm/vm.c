@@ -6,19 +6,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static bool is_wanted(const struct vp_kvm *kvm, enum vp_vm_kind kind)
 {
@@ -70,7 +62,7 @@ static void tell_request(struct vp_kvm *kvm, uint32_t vcpu, bool answered)
 
 void vp_kvm_vm_came_out(struct vp_kvm_vcpu *v)
 {
-	v->vm.out_ns = now_ns();
+	v->vm.out_ns = ot_now_ns();
 }
 
 void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours)
@@ -98,11 +90,11 @@ void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu)
 	if (v->vm.asked)
 		tell_request(kvm, vcpu, true);
 	v->vm.asked = false;
-	uint64_t now = now_ns();
+	uint64_t now = ot_now_ns();
 	if (is_wanted(kvm, VP_VM_ENTRY)) {
 		const uint64_t args[10] = { v->vm.out_ns && now > v->vm.out_ns ? now - v->vm.out_ns : 0 };
 		tell(kvm, vcpu, VP_VM_EVENT(VP_VM_ENTRY, 0), args);
-		now = now_ns();
+		now = ot_now_ns();
 	}
 	v->vm.in_ns = now;
 }
