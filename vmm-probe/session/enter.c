@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/compiler.h"
+#include "base/cleanup.h"
 #include "vmm-probe/hook/control.h"
 #include "vmm-probe/session/machines.h"
 
@@ -38,6 +38,18 @@ struct ot_err *vp_enter_library(char *ret, size_t size)
 			  VP_HOOK_LIBRARY);
 }
 
+static bool has_plugin(pid_t pid)
+{
+	ot_auto_free struct vp_qemu *qemus = NULL;
+	size_t n = 0;
+	ot_auto_err struct ot_err *err = vp_qemu_list(&qemus, &n);
+
+	for (size_t i = 0; !err && i < n; i++)
+		if (qemus[i].pid == pid)
+			return qemus[i].plugin;
+	return false;
+}
+
 struct ot_err *vp_enter_find(const char *spec, pid_t *ret)
 {
 	struct ot_err *err = vp_inject_find(spec, ret);
@@ -58,5 +70,10 @@ struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret)
 
 	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(vp_enter_library(library, sizeof(library)));
-	return vp_inject_attach(pid, library, ret);
+	struct ot_err *err = vp_inject_attach(pid, library, ret);
+	if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED || !has_plugin(pid))
+		return err;
+	ot_err_destroy(err);
+	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d has its engine from its start: -g traces it",
+			  (int)pid);
 }
