@@ -51,7 +51,8 @@ static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t glob
 		.flags = o->destructive ? VP_OPEN_DESTRUCTIVE : 0,
 		.engine = (uint32_t)(src - s->sources),
 		.only_cpu = only_cpu(s, src),
-		.maxcost = src->link ? (uint32_t)o->maxcost : 0,
+		/* what takes this process' time is no cost to a guest */
+		.maxcost = src->link && !src->link->peek ? (uint32_t)o->maxcost : 0,
 	};
 }
 

@@ -138,7 +138,8 @@ static struct ot_err *check_kick(struct vp_peek *peek)
 			  (int)peek->pid);
 }
 
-static void name_it(struct vp_peek *peek)
+/* As an engine in it would. */
+static void name_it(struct vp_peek *peek, bool is_qemu)
 {
 	ot_auto_free char *cmdline = NULL;
 	struct vp_tcg_machine machine = { 0 };
@@ -150,7 +151,7 @@ static void name_it(struct vp_peek *peek)
 	if (*machine.name)
 		memcpy(peek->name, machine.name, sizeof(peek->name));
 	else
-		snprintf(peek->name, sizeof(peek->name), "vmm-%d", (int)peek->pid);
+		snprintf(peek->name, sizeof(peek->name), "%s-%d", is_qemu ? "qemu" : "vmm", (int)peek->pid);
 }
 
 /* --- vCPUs --------------------------------------------------------------------------------------------- */
@@ -335,6 +336,6 @@ struct ot_err *vp_peek_find(struct vp_peek *peek)
 	OT_TRY(find_vcpus(peek));
 	OT_TRY(recognise(peek, &threads));
 	OT_TRY(check_kick(peek));
-	name_it(peek);
+	name_it(peek, !threads);
 	return find_threads(peek, threads);
 }
