@@ -337,4 +337,7 @@ class Gdb(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if not shutil.which(QEMU):
+        print(f"SKIP: there is no {QEMU} here")
+        sys.exit(77)
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

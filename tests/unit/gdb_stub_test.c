@@ -59,7 +59,8 @@ struct fake {
 	const struct line *lines; /* before the good ones; NULL: none */
 	unsigned corrupt;         /* so many of the next packets are sent with a wrong checksum first */
 	unsigned refuse;          /* so many of the next requests are refused */
-	char log[8192];           /* requests, each with a newline behind it */
+	char log[8192];           /* requests, each with a newline behind it; as many as there is room for */
+	size_t log_len;
 	pthread_t thread;
 };
 
@@ -92,8 +93,7 @@ static const char *find(const struct line *lines, const char *request)
 /* Registers are their number times 0x0101…, memory at A is the byte A. */
 static void make_answer(const char *request, char *out)
 {
-	unsigned long long at;
-	size_t n;
+	char *rest;
 
 	out[0] = '\0';
 	if (!strcmp(request, "g")) {
@@ -102,8 +102,9 @@ static void make_answer(const char *request, char *out)
 			for (int k = 0; k < size; k++)
 				out += sprintf(out, "%02x", i);
 		}
-	} else if (sscanf(request, "m%llx,%zx", &at, &n) == 2) {
-		for (; n; n--)
+	} else if (request[0] == 'm') {
+		unsigned long long at = strtoull(request + 1, &rest, 16);
+		for (unsigned long n = *rest ? strtoul(rest + 1, NULL, 16) : 0; n; n--)
 			out += sprintf(out, "%02x", (unsigned)(at++ & 0xff));
 	}
 }
@@ -155,10 +156,11 @@ static void *serve(void *arg)
 				going = say(f->fd, "-", 1);
 				continue;
 			}
-			strcpy(last, request);
-			if (strlen(f->log) + n + 2 < sizeof(f->log)) {
-				strcat(f->log, request);
-				strcat(f->log, "\n");
+			memcpy(last, request, n + 1);
+			if (f->log_len + n + 2 < sizeof(f->log)) {
+				memcpy(f->log + f->log_len, request, n);
+				f->log[f->log_len + n] = '\n';
+				f->log_len += n + 1;
 			}
 			going = say(f->fd, "+", 1) && answer(f, request);
 		} else if (inside && n < sizeof(request) - 1) {
@@ -208,7 +210,7 @@ static void assert_ok(struct ot_err *err)
 static void test_registers_and_memory(void **state)
 {
 	struct fake f = { 0 };
-	struct vp_regs regs;
+	struct vp_regs regs = { 0 };
 	uint8_t bytes[1000];
 	bool done;
 
@@ -295,7 +297,7 @@ static struct ot_err *regs_of(const char *text, struct vp_regs *ret)
 
 static void test_encodings(void **state)
 {
-	struct vp_regs regs;
+	struct vp_regs regs = { 0 };
 	uint8_t bytes[8];
 	/* 16 digits 0 as one and a run of 15 more; a } stands for itself as }] */
 	const struct line lines[] = { { "m10,8", "0*,1" },
@@ -318,7 +320,7 @@ static void test_encodings(void **state)
 
 static void test_registers_that_are_none(void **state)
 {
-	struct vp_regs regs;
+	struct vp_regs regs = { 0 };
 
 	(void)state;
 	assert_ok(regs_of("xxxxxxxxxxxxxxxx0100000000000000", &regs));
@@ -335,7 +337,7 @@ static void test_registers_that_are_none(void **state)
 static void test_too_much(void **state)
 {
 	static char packet[3 * VP_GDB_PACKET_MAX], garbage[8192];
-	struct vp_regs regs;
+	struct vp_regs regs = { 0 };
 
 	(void)state;
 	memset(packet, '0', sizeof(packet) - 1);
@@ -457,8 +459,9 @@ static void test_descriptions(void **state)
 		OT_ERR_BAD_DATA, "no good numbers");
 	refused(TARGET, "l<target>" X86 "<xi:include href=\"\"/></target>", OT_ERR_BAD_DATA, "can't be read");
 	for (int i = 0; i < 17; i++)
-		sprintf(many + strlen(many), "<xi:include href=\"%d.xml\"/>", i);
-	strcat(many, "</target>");
+		snprintf(many + strlen(many), sizeof(many) - strlen(many), "<xi:include href=\"%d.xml\"/>",
+			 i);
+	snprintf(many + strlen(many), sizeof(many) - strlen(many), "</target>");
 	refused(TARGET, many, OT_ERR_BAD_DATA, "can't be read");
 	/* one that includes itself is read once */
 	refused(TARGET, "l<target>" X86 "<xi:include href=\"target.xml\"/></target>", OT_ERR_UNSUPPORTED,
@@ -498,11 +501,11 @@ static void test_stops(void **state)
 	(void)state;
 	assert_non_null(s);
 	s->nthreads = 2;
-	strcpy(s->threads[0], "01");
-	strcpy(s->threads[1], "02");
+	memcpy(s->threads[0], "01", 3);
+	memcpy(s->threads[1], "02", 3);
 	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
-		strcpy(packet.data, cases[i].text);
-		packet.len = strlen(packet.data);
+		packet.len = strlen(cases[i].text);
+		memcpy(packet.data, cases[i].text, packet.len + 1);
 		assert_ok(vp_gdb_parse_stop(s, &packet, &is, &stop));
 		assert_int_equal(is, cases[i].is);
 		if (is)

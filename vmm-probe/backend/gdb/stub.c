@@ -302,7 +302,7 @@ static bool offers(const char *list, char action)
 static struct ot_err *check_vcont(struct vp_gdb_stub *stub)
 {
 	OT_TRY(ask(stub, "vCont?"));
-	if (strncmp(stub->reply.data, "vCont", 5) || !offers(stub->reply.data, 'c') ||
+	if (strncmp(stub->reply.data, "vCont", 5) != 0 || !offers(stub->reply.data, 'c') ||
 	    !offers(stub->reply.data, 's'))
 		return unsupported(stub, "can't step one vCPU while the others are held (vCont)");
 	return NULL;
@@ -311,7 +311,7 @@ static struct ot_err *check_vcont(struct vp_gdb_stub *stub)
 static struct ot_err *check_physical(struct vp_gdb_stub *stub)
 {
 	OT_TRY(ask(stub, "q" PHYSICAL));
-	if (strcmp(stub->reply.data, "0") && strcmp(stub->reply.data, "1"))
+	if (strcmp(stub->reply.data, "0") != 0 && strcmp(stub->reply.data, "1") != 0)
 		return unsupported(stub, "reads no physical memory (qqemu.PhyMemMode), so no kernel can be "
 					 "found through it");
 	stub->physical = stub->reply.data[0] == '1';

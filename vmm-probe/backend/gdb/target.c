@@ -99,7 +99,7 @@ static struct ot_err *add_include(struct vp_gdb_target *t, const char *annex)
 	for (uint32_t i = 0; i < t->nincludes; i++)
 		if (!strcmp(t->includes[i], annex))
 			return NULL;
-	strcpy(t->includes[t->nincludes++], annex);
+	memcpy(t->includes[t->nincludes++], annex, strlen(annex) + 1);
 	return NULL;
 }
 
