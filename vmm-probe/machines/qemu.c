@@ -42,7 +42,8 @@ static bool take_item(const char *option, const char *key, char *ret, size_t siz
 		item[n] = '\0';
 		option += *option == ',';
 		size_t len = key ? strlen(key) : 0;
-		bool is_it = key ? !strncmp(item, key, len) && item[len] == '=' : first && !strchr(item, '=');
+		bool is_it = key ? n > len && !strncmp(item, key, len) && item[len] == '='
+				 : first && !strchr(item, '=');
 		if (is_it) {
 			snprintf(ret, size, "%s", key ? item + len + 1 : item);
 			return true;
@@ -231,7 +232,7 @@ struct ot_err *vp_qemu_list(struct vp_qemu **ret, size_t *ret_count)
 	const struct dirent *e;
 
 	while (dir && (e = readdir(dir))) {
-		pid_t pid = (pid_t)atoi(e->d_name);
+		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 		if (pid <= 0)
 			continue;
 		if (!ot_grow(&list, &cap, count + 1, sizeof(*list)))
