@@ -147,7 +147,7 @@ static struct ot_err *find_threads(struct threads *ret)
 	ret->n = 0;
 	while (dir && (e = readdir(dir)))
 		if (*e->d_name != '.' && ret->n < VP_HOOK_VCPUS_MAX && is_vcpu_thread(e->d_name))
-			ret->tids[ret->n++] = atoi(e->d_name);
+			ret->tids[ret->n++] = (int)strtol(e->d_name, NULL, 10);
 	if (ret->n < vp_hook.nvcpus || sigaction(VMM_KICK, NULL, &sa) || sa.sa_handler == SIG_DFL ||
 	    sa.sa_handler == SIG_IGN)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
@@ -155,11 +155,20 @@ static struct ot_err *find_threads(struct threads *ret)
 	return NULL;
 }
 
+/* /proc/PID/task/TID/syscall: "NUMBER ARGUMENT ARGUMENT …", or "running", when that is not known. */
+static bool is_in_another_call(const char *text)
+{
+	char *end;
+	long nr = strtol(text, &end, 10);
+	const char *request = *end == ' ' ? strchr(end + 1, ' ') : NULL;
+
+	return request && (nr != SYS_ioctl || (unsigned)strtoul(request, NULL, 16) != KVM_RUN);
+}
+
 /* It has come by here; or it is in a system call that is not KVM_RUN, and its next KVM_RUN will. */
 static bool answers(int tid)
 {
 	ot_auto_free char *text = NULL;
-	unsigned long long nr, fd, request;
 	char path[64];
 	size_t len;
 
@@ -173,8 +182,7 @@ static bool answers(int tid)
 	ot_auto_err struct ot_err *err = ot_read_file(path, CMDLINE_MAX, &text, &len);
 	if (err)
 		return ot_err_errno(err) == ENOENT || ot_err_errno(err) == ESRCH; /* it has ended */
-	return sscanf(text, "%llu 0x%llx 0x%llx", &nr, &fd, &request) == 3 &&
-	       (nr != SYS_ioctl || (unsigned)request != KVM_RUN);
+	return is_in_another_call(text);
 }
 
 /* The list shrinks as they answer. */

@@ -92,14 +92,28 @@ static bool host_of(uint64_t gpa, uint64_t *ret)
 	return ok;
 }
 
-/* "  START-END (prio 0, ram): NAME …". Boards map RAM with priority 0; a device's memory has 1. */
-static bool ram_line(const char *line, uint64_t *start, uint64_t *end)
+/* "  START-END (prio N, KIND): NAME …": NAME; NULL: it is no such line. */
+static const char *view_line(const char *line, const char *kind, uint64_t *start, uint64_t *end, long *prio)
 {
-	static const char ram[] = "(prio 0, ram):";
 	const char *p = line + strspn(line, " ");
+	char behind[16], *at;
+	int n = snprintf(behind, sizeof(behind), ", %s):", kind);
 
 	if (p == line || !ot_take_number(&p, 16, '-', start) || !ot_take_number(&p, 16, ' ', end) ||
-	    strncmp(p, ram, strlen(ram)) != 0 || *end < *start)
+	    strncmp(p, "(prio ", 6) != 0)
+		return NULL;
+	*prio = strtol(p + 6, &at, 10);
+	if (at == p + 6 || strncmp(at, behind, (size_t)n) != 0)
+		return NULL;
+	return at + n + strspn(at + n, " ");
+}
+
+/* Boards map RAM with priority 0; a device's memory has 1. */
+static bool ram_line(const char *line, uint64_t *start, uint64_t *end)
+{
+	long prio;
+
+	if (!view_line(line, "ram", start, end, &prio) || prio || *end < *start)
 		return false;
 	++*end; /* the last byte's address it was */
 	return true;
@@ -125,18 +139,13 @@ static const char *read_view(const char *text)
 	return number == VP_HOOK_SLOT_FOUND ? "its monitor names no RAM" : NULL;
 }
 
-/* "  START-END (prio 0, i/o): NAME …": the address space's own name is what stands where there is no device.
- */
+/* The address space's own name is what stands where there is no device. */
 static bool device_line(const char *line, uint64_t *start, uint64_t *end)
 {
-	unsigned long long a, b;
-	int n = 0;
+	long prio;
+	const char *name = view_line(line, "i/o", start, end, &prio);
 
-	if (*line != ' ' || sscanf(line, "%llx-%llx (prio %*d, i/o): %n", &a, &b, &n) != 2 || !n)
-		return false;
-	*start = a;
-	*end = b;
-	return strncmp(line + n, "io\n", 3) != 0 && strncmp(line + n, "io @", 4) != 0;
+	return name && strncmp(name, "io\n", 3) != 0 && strncmp(name, "io @", 4) != 0;
 }
 
 /* A port of ours that a device of the machine answers; 0: none. */
