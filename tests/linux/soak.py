@@ -26,11 +26,11 @@ from lib.outsight import Outsight
 BAD = re.compile(r"BUG|WARNING|Oops|general protection|refcount|scheduling while atomic|Call Trace|stall|lockup|hung task|"
                  r"left behind|use-after-free|bad page")
 WAYS = (
-    ("every tracepoint", ("-n", "sdt::: { @ = count(); }")),
-    ("every tracepoint, with arguments", ("-n", "sdt::: { @[probename, execname] = sum(arg0 + arg4 + arg7); }")),
-    ("sched, proc, io", ("-n", "sched:::,proc:::,io::: { @[probename, pid] = count(); }")),
-    ("every system call", ("-x", "view=both", "-n", "syscall::: { @[view, probefunc] = count(); }")),
-    ("functions", ("-x", "view=inside", "-n", "fbt::vfs_*:,fbt::tcp_*:,fbt::do_*open*: { @[probefunc] = count(); }")),
+    ("every tracepoint", "sdt::: { @ = count(); }"),
+    ("every tracepoint, with arguments", "sdt::: { @[probename, execname] = sum(arg0 + arg4 + arg7); }"),
+    ("sched, proc, io", "sched:::,proc:::,io::: { @[probename, pid] = count(); }"),
+    ("every system call", "syscall::: { @[view, probefunc] = count(); }", "-x", "view=both"),
+    ("functions", "fbt::vfs_*:,fbt::tcp_*:,fbt::do_*open*: { @[probefunc] = count(); }", "-x", "view=inside"),
 )
 
 
@@ -58,15 +58,15 @@ def said(guest):
 
 def one_round(guest, outsight, rng, reload):
     """(what was on, events lost)"""
-    what, way = rng.choice(WAYS)
-    trace = outsight.start(guest, "-q", *way)
+    what, program, *options = rng.choice(WAYS)
+    trace = outsight.trace(guest, program, *options)  # everything is on when it returns
     time.sleep(rng.uniform(1, 6))
     if reload:
         guest.check("rmmod outsight && insmod /modules/outsight.ko", timeout=300)
         time.sleep(rng.uniform(0, 3))
     status = trace.interrupt().finish(300)
     if status:
-        raise SystemExit(f"soak: {trace.story()}")
+        raise SystemExit(f"soak: outsight ended with {status}: {trace.story()}")
     return what, sum(int(n) for n in re.findall(r"(\d+) \S*events? lost in the guest", trace.err))
 
 
