@@ -11,7 +11,7 @@ from lib.guest import Guest
 from lib.outsight import keyed, numbers
 from lib.scenario import Scenario, main
 
-CALLS = 500
+CALLS = 300
 
 
 class Gdb(Scenario):
@@ -26,7 +26,7 @@ class Gdb(Scenario):
         trace = self.outsight.trace(guest, program)
         # From here on nothing else in the guest makes that call: all is done by built-ins.
         job.send("go")
-        job.wait_end()
+        job.wait_end(600)
         trace.stop()
         self.assertRegex(job.done(), f"^waiting\ncalls {2 * CALLS} parent")
         return trace
