@@ -205,7 +205,6 @@ class Attach(unittest.TestCase):
         """Only firmware, which runs in 16 and 32 bits."""
         vm = Qemu(1, kernel=None)
         self.addCleanup(vm.close)
-        vm.wait_for(lambda: os.path.exists(vm.path("qmp")), "QMP")
         vm.wait_for(lambda: vm.qmp("query-status")["status"] == "running", "start")
         self.attach(vm)
         done = vm.outsight("-g", str(vm.pid), "-n", "tick-1s { exit(0); }")

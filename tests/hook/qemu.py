@@ -69,6 +69,15 @@ class Disk:
         self.args = ["-drive", f"file={self.file.name},format=qcow2,if=none,id=d"]
 
 
+def listens(sock, path):
+    """Connect. QEMU makes the file a moment before it listens."""
+    try:
+        sock.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    return True
+
+
 class Qemu:
     """A QEMU that runs the small guest. preload: with the hook from the start. prefix: a command that becomes it."""
 
@@ -140,7 +149,7 @@ class Qemu:
         if not self.qmp_socket:
             sock = socket.socket(socket.AF_UNIX)
             sock.settimeout(30)
-            sock.connect(self.path("qmp"))
+            self.wait_for(lambda: listens(sock, self.path("qmp")), "QMP")
             self.qmp_socket = sock.makefile("rw", encoding="utf-8")
             sock.close()  # the file keeps it
             self.qmp_socket.readline()
