@@ -142,6 +142,7 @@ static bool is_served(const struct sockaddr_un *addr)
 static struct ot_err *listen_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 {
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	OT_TRY(vp_socket_dir_make(addr->sun_path, sizeof(addr->sun_path)));
 	OT_TRY(vp_socket_path(pid, addr->sun_path, sizeof(addr->sun_path)));
 	if (is_served(addr))
 		return NULL;
@@ -151,24 +152,6 @@ static struct ot_err *listen_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 	    chmod(addr->sun_path, 0600) || listen(sock, 8))
 		return ot_err_os(errno, "%s", addr->sun_path);
 	*ret = ot_move_fd(sock);
-	return NULL;
-}
-
-/* One of us at a time for one process: a lock on the byte of its number, gone when this process is. */
-static struct ot_err *lock_target(pid_t pid, int *ret)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = pid, .l_len = 1 };
-	char path[128];
-
-	OT_TRY(vp_socket_dir_make(path, sizeof(path) - sizeof("/lock")));
-	size_t len = strlen(path);
-	snprintf(path + len, sizeof(path) - len, "/lock");
-	ot_auto_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return ot_err_os(errno, "%s", path);
-	if (fcntl(fd, F_OFD_SETLK, &lock))
-		return ot_err_new(OT_ERR_BUSY, "somebody else is attaching to process %d", (int)pid);
-	*ret = ot_move_fd(fd);
 	return NULL;
 }
 
@@ -222,9 +205,8 @@ static struct ot_err *attach(const struct vp_target *t, const char *library, str
 	struct vp_hook_control control;
 	struct vp_hook_reply reply;
 	struct sockaddr_un addr;
-	ot_auto_close int lock = -1, listening = -1;
+	ot_auto_close int listening = -1;
 
-	OT_TRY(lock_target(t->pid, &lock));
 	OT_TRY(listen_for(t->pid, &addr, &listening));
 	if (listening < 0) {
 		result->already = true;
@@ -251,10 +233,10 @@ struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject
 	ot_auto_close int claim_fd = -1;
 	struct vp_target t;
 
+	/* First: while another of us is at work there, the process looks traced, or half entered. */
+	OT_TRY(vp_vmm_claim(pid, &claim_fd));
 	OT_TRY(vp_target_open(pid, &t));
-	struct ot_err *err = vp_vmm_claim(pid, &claim_fd);
-	if (!err)
-		err = attach(&t, library, &result);
+	struct ot_err *err = attach(&t, library, &result);
 	vp_target_close(&t);
 	OT_TRY(err);
 	result.total_ns = now_ns() - start;
@@ -307,13 +289,13 @@ struct ot_err *vp_inject_detach(pid_t pid)
 	struct vp_hook_reply reply;
 	char path[108], mem_path[64];
 	bool more = true, found = false;
-	ot_auto_close int lock = -1, pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	ot_auto_close int claim_fd = -1, pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 
 	snprintf(mem_path, sizeof(mem_path), "/proc/%d/mem", (int)pid);
 	ot_auto_close int mem = open(mem_path, O_RDONLY | O_CLOEXEC);
 	if (pidfd < 0 || mem < 0)
 		return ot_err_os(errno, "process %d", (int)pid);
-	OT_TRY(lock_target(pid, &lock));
+	OT_TRY(vp_vmm_claim(pid, &claim_fd));
 	for (unsigned n = 0; more && n < COPIES_MAX; n++) {
 		if (!read_control(pid, mem, n, &control, &more) || control.state != VP_HOOK_READY)
 			continue;
