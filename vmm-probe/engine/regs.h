@@ -23,4 +23,8 @@ struct vp_regs {
 
 #define VP_REG_BIT(reg) (1ull << (reg))
 
+/* As gdb's features org.gnu.gdb.i386.core, .segments and .linux and QEMU's description name them, and so
+ * QEMU's plugins too. NULL: it has no name there. */
+extern const char *const vp_reg_names[VP_NREGS];
+
 #endif

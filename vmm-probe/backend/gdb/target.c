@@ -9,38 +9,6 @@
 #include "base/compiler.h"
 #include "vmm-probe/backend/gdb/packet.h"
 
-/* As GDB's org.gnu.gdb.i386.core, .segments and .linux features and QEMU's description name them. */
-static const char *const names[VP_NREGS] = {
-	[VP_RAX] = "rax",
-	[VP_RCX] = "rcx",
-	[VP_RDX] = "rdx",
-	[VP_RBX] = "rbx",
-	[VP_RSP] = "rsp",
-	[VP_RBP] = "rbp",
-	[VP_RSI] = "rsi",
-	[VP_RDI] = "rdi",
-	[VP_R8] = "r8",
-	[VP_R9] = "r9",
-	[VP_R10] = "r10",
-	[VP_R11] = "r11",
-	[VP_R12] = "r12",
-	[VP_R13] = "r13",
-	[VP_R14] = "r14",
-	[VP_R15] = "r15",
-	[VP_RIP] = "rip",
-	[VP_RFLAGS] = "eflags",
-	[VP_CS] = "cs",
-	[VP_SS] = "ss",
-	[VP_FS_BASE] = "fs_base",
-	[VP_GS_BASE] = "gs_base",
-	[VP_K_GS_BASE] = "k_gs_base",
-	[VP_CR0] = "cr0",
-	[VP_CR2] = "cr2",
-	[VP_CR3] = "cr3",
-	[VP_CR4] = "cr4",
-	[VP_EFER] = "efer",
-};
-
 struct parse {
 	struct vp_gdb_target *target;
 	struct ot_err *err;
@@ -70,7 +38,7 @@ static bool number(const char *text, unsigned long max, unsigned long *ret)
 static void remember(struct vp_gdb_target *t, const char *name, uint32_t regnum)
 {
 	for (unsigned i = 0; name && i < VP_NREGS; i++)
-		if (names[i] && !strcmp(names[i], name) && !(t->known & VP_REG_BIT(i))) {
+		if (vp_reg_names[i] && !strcmp(vp_reg_names[i], name) && !(t->known & VP_REG_BIT(i))) {
 			t->known |= VP_REG_BIT(i);
 			t->number[i] = (uint16_t)regnum;
 		}
@@ -174,7 +142,7 @@ struct ot_err *vp_gdb_target_finish(struct vp_gdb_target *t)
 			return ot_err_new(
 			    OT_ERR_UNSUPPORTED,
 			    "the gdb stub does not tell register %s, without which no kernel can be found",
-			    names[i]);
+			    vp_reg_names[i]);
 	for (uint32_t n = 0; n < VP_GDB_REGS_MAX; n++) {
 		for (unsigned i = 0; i < VP_NREGS; i++)
 			if (t->known & VP_REG_BIT(i) && t->number[i] == n)

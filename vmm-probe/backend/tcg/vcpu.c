@@ -19,37 +19,6 @@
 
 enum { SNAPSHOT_NONE, SNAPSHOT_WANTED, SNAPSHOT_WRITING };
 
-static const char *const reg_names[VP_NREGS] = {
-	[VP_RAX] = "rax",
-	[VP_RCX] = "rcx",
-	[VP_RDX] = "rdx",
-	[VP_RBX] = "rbx",
-	[VP_RSP] = "rsp",
-	[VP_RBP] = "rbp",
-	[VP_RSI] = "rsi",
-	[VP_RDI] = "rdi",
-	[VP_R8] = "r8",
-	[VP_R9] = "r9",
-	[VP_R10] = "r10",
-	[VP_R11] = "r11",
-	[VP_R12] = "r12",
-	[VP_R13] = "r13",
-	[VP_R14] = "r14",
-	[VP_R15] = "r15",
-	[VP_RIP] = "rip",
-	[VP_RFLAGS] = "eflags",
-	[VP_CS] = "cs",
-	[VP_SS] = "ss",
-	[VP_FS_BASE] = "fs_base",
-	[VP_GS_BASE] = "gs_base",
-	[VP_K_GS_BASE] = "k_gs_base",
-	[VP_CR0] = "cr0",
-	[VP_CR2] = "cr2",
-	[VP_CR3] = "cr3",
-	[VP_CR4] = "cr4",
-	[VP_EFER] = "efer",
-};
-
 static void find_handles(struct vp_tcg_vcpu *v)
 {
 	struct vp_garray *regs = qemu_plugin_get_registers();
@@ -60,7 +29,7 @@ static void find_handles(struct vp_tcg_vcpu *v)
 	d = (const struct qemu_plugin_reg_descriptor *)(void *)regs->data;
 	for (unsigned int i = 0; i < regs->len; i++) {
 		for (unsigned int r = 0; r < VP_NREGS; r++) {
-			if (reg_names[r] && !v->handles[r] && strcmp(d[i].name, reg_names[r]) == 0)
+			if (vp_reg_names[r] && !v->handles[r] && strcmp(d[i].name, vp_reg_names[r]) == 0)
 				v->handles[r] = d[i].handle;
 		}
 	}
