@@ -47,7 +47,6 @@ static void copy(const struct kvm_run *run, struct vp_peek_state *ret)
 	memcpy(&ret->regs, &run->s.regs.regs, sizeof(ret->regs));
 	memcpy(&ret->sregs, &run->s.regs.sregs, sizeof(ret->sregs));
 	ret->flags = __atomic_load_n(&run->flags, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the next copy is one of its own */
 }
 
 static bool is_there(const struct kvm_run *run)
@@ -66,7 +65,7 @@ bool vp_peek_take(struct vp_peek_vcpu *v)
 	vp_peek_disarm(v); /* what KVM has begun it ends; it begins no other */
 	copy(v->run, &v->state);
 	for (unsigned i = 0; i < COPIES; i++) {
-		nanosleep(&gap, NULL);
+		nanosleep(&gap, NULL); /* a system call: what follows is read anew */
 		copy(v->run, &again);
 		if (!memcmp(&again, &v->state, sizeof(again)))
 			return true;
