@@ -42,7 +42,8 @@ class Gdb(Scenario):
             trace = self.trace(guest, 'syscall::getppid:entry { @n[execname] = count(); @s[stack()] = count(); } '
                                'syscall::getppid:entry /execname == "getppid_loop"/ { @c[cpu] = count(); }')
             self.assertEqual(keyed(trace.out).get("getppid_loop"), 2 * CALLS, trace.story())
-            self.assertRegex(trace.out, r"\n\s+vmlinux`__\w+_sys_getppid\n\s+vmlinux`do_syscall_64\+\S+\n"
+            # A kernel with IBT has an endbr64 before the probe.
+            self.assertRegex(trace.out, r"\n\s+vmlinux`__\w+_sys_getppid(\+0x4)?\n\s+vmlinux`do_syscall_64\+\S+\n"
                              r"\s+vmlinux`entry_SYSCALL_64_after_hwframe\+\S+\n\s+%d\n" % (2 * CALLS))
             cpus = {m[0]: int(m[1]) for m in re.findall(r"^ +([01]) +(\d+)$", trace.out, re.M)}
             self.assertEqual(cpus, {"0": CALLS, "1": CALLS}, trace.story())
