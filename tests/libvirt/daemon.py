@@ -13,7 +13,7 @@ import time
 
 INSIDE = "OUTSIGHT_TEST_NAMESPACES"
 UID = 64055  # libvirt-qemu's on Debian
-CONFIG = 'cgroup_controllers = [ ]\nstdio_handler = "file"\nremember_owner = 0\n'
+CONFIG = 'cgroup_controllers = [ ]\nstdio_handler = "file"\nremember_owner = 0\nmax_core = "unlimited"\n'
 
 
 def reason_to_skip():
@@ -123,6 +123,12 @@ class Daemon:
         shutil.copy(path, self.path(name))
         os.chmod(self.path(name), 0o644)
         return self.path(name)
+
+    def domain_log(self, name):
+        """What libvirt and its QEMU said of it."""
+        with contextlib.suppress(OSError), open(f"/var/log/libvirt/qemu/{name}.log", encoding="utf-8", errors="replace") as f:
+            return f.read()[-4000:]
+        return ""
 
     def close(self):
         for name in virsh("list", "--name").split():

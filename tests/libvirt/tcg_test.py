@@ -121,7 +121,14 @@ class Tcg(unittest.TestCase):
         self.counts()
         for step in (self.pause, self.save, self.reboot, self.power_off):
             with self.subTest(step=step.__name__):
-                step()
+                self.say_at_error(step)
+
+    def say_at_error(self, step):
+        try:
+            step()
+        except Exception:
+            print(self.daemon.domain_log("web"), file=sys.stderr)
+            raise
 
     def without_lines(self):
         """What is said of a domain that was not made for it, shut off and running."""
