@@ -11,7 +11,7 @@
 
 #define PAGE_FLAGS  0x63ull /* present, writable, accessed, dirty */
 #define LARGE       0x80ull
-#define WRITABLE    0x02ull
+#define NX          (1ull << 63)
 #define SPARE_TABLE 0x2f000u /* physical: behind those that map_kernel() takes */
 #define TOKEN_SYS   0x80     /* "sys_" */
 #define TOKEN_EMPTY 0x90     /* from here on, nothing */
@@ -248,7 +248,7 @@ static void map_kernel(struct guest_fixture *g)
 	}
 }
 
-void guest_protect(struct guest_fixture *g, uint64_t root, uint64_t constants_off)
+void guest_end_text(struct guest_fixture *g, uint64_t root, uint64_t text_size)
 {
 	uint64_t *table = (uint64_t *)(g->ram + SPARE_TABLE), *entry;
 	uint64_t at = root;
@@ -260,8 +260,7 @@ void guest_protect(struct guest_fixture *g, uint64_t root, uint64_t constants_of
 	entry = (uint64_t *)(g->ram + at) + ((GUEST_BASE >> 21) & 0x1ff);
 	*entry = SPARE_TABLE | PAGE_FLAGS;
 	for (uint64_t i = 0; i < 512; i++)
-		table[i] = (GUEST_IMAGE_GPA + i * 4096) |
-			   (i * 4096 < constants_off ? PAGE_FLAGS : PAGE_FLAGS & ~WRITABLE);
+		table[i] = (GUEST_IMAGE_GPA + i * 4096) | PAGE_FLAGS | (i * 4096 < text_size ? 0 : NX);
 }
 
 void guest_fixture_init(struct guest_fixture *g, const struct ks_layout *layout, unsigned int levels)

@@ -81,9 +81,9 @@ void guest_put64(struct guest_fixture *g, uint64_t gva, uint64_t value);
 void map_page(uint8_t *ram, uint64_t root, unsigned int levels, uint64_t gva, uint64_t gpa, uint64_t size,
 	      uint64_t *next);
 
-/* Map the image's first 2 MiB anew under @p root, in pages of 4 KiB: writable before @p constants_off,
- * read-only from there on. */
-void guest_protect(struct guest_fixture *g, uint64_t root, uint64_t constants_off);
+/* Map the image's first 2 MiB anew under @p root, in pages of 4 KiB: text, of which the last from @p
+ * text_size on may not be run. */
+void guest_end_text(struct guest_fixture *g, uint64_t root, uint64_t text_size);
 
 struct vp_regs guest_regs(const struct guest_fixture *g, uint64_t cr3);
 void guest_write_vmcoreinfo(struct guest_fixture *g, uint64_t gpa, uint64_t init_top_pgt, const char *more);

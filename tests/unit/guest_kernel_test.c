@@ -113,11 +113,13 @@ static void freed_pages_are_not_believed(void **state)
 	memcpy(freed + 0x100, note, sizeof(note));
 	memset(freed + 0x100 + sizeof(note), 0x77, 20);
 	strcpy((char *)freed + 0x200, "Linux version 5.4.0-old (someone@somewhere) #9\n");
-	/* While nothing is protected (a boot's first moments), the first is taken. */
+	/* The kernel's own, behind the next 2 MiB. */
+	memcpy(guest_at(&g, GUEST_BASE + (2u << 20)), guest_at(&g, GUEST_BASE + 0x2000), 0x1000);
+	/* While text seems to have no end, the first is taken. */
 	assert_ok(find(&g, &regs, 1, &kernel));
 	assert_string_equal(kernel.release, "5.4.0-old");
 	assert_int_equal(kernel.build_id[0], 0x77);
-	guest_protect(&g, GUEST_CR3, 0x2000);
+	guest_end_text(&g, GUEST_CR3, 0x1000);
 	assert_found(&g, &regs, 1);
 	guest_fixture_deinit(&g);
 }

@@ -7,14 +7,15 @@
 
 #include "base/cleanup.h"
 
-#define BANNER       "Linux version "
-#define CR3_ADDR     0x000ffffffffff000ull
-#define CR3_PTI_USER 0x1000ull /* with PTI the user's top table is the page behind the kernel's */
-#define CR4_LA57     (1ull << 12)
-#define HOLE_MAX     (16ull << 20) /* a larger hole ends the image (freed init memory makes small ones) */
-#define SCAN_BUDGET  (16ull << 30)
-#define COPIES_MAX   16
-#define VDSO_PAGES   4
+#define BANNER          "Linux version "
+#define CR3_ADDR        0x000ffffffffff000ull
+#define CR3_PTI_USER    0x1000ull /* with PTI the user's top table is the page behind the kernel's */
+#define CR4_LA57        (1ull << 12)
+#define CONSTANTS_ALIGN (2ull << 20)
+#define HOLE_MAX        (16ull << 20) /* a larger hole ends the image (freed init memory makes small ones) */
+#define SCAN_BUDGET     (16ull << 30)
+#define COPIES_MAX      16
+#define VDSO_PAGES      4
 
 void vp_image_deinit(struct vp_image *image)
 {
@@ -68,46 +69,19 @@ static bool inside_vdso(const struct vp_image *image, const uint8_t *at)
 	return false;
 }
 
-/*
- * What is looked for in an image by its looks. Memory that the kernel has freed lies in it too, between its
- * text and its constants, and holds anyone's pages by now: programs have notes, logs have banners. The
- * kernel's own are read-only, but for the first moments of a boot.
- */
-struct search {
-	const struct vp_phys *phys;
-	const struct vp_image *image;
-	bool read_only; /* look nowhere else */
-};
-
-static bool may_be_at(const struct search *search, const uint8_t *at, struct vp_kernel *kernel)
+static void find_build_id(const struct vp_image *image, struct vp_kernel *kernel)
 {
-	struct vp_gva gva = vp_gva(search->image->base.v + (uint64_t)(at - search->image->data));
-
-	return !search->read_only || vp_mmu_is_read_only(search->phys, &kernel->mmu, gva);
-}
-
-static bool search_build_id(const struct search *search, struct vp_kernel *kernel)
-{
-	const struct vp_image *image = search->image;
 	const uint8_t *at = image->data, *end = image->data + image->size;
 	size_t len = 0;
 
-	while ((at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
-		if (!inside_vdso(image, at) && may_be_at(search, at, kernel)) {
+	while (at && (at = vp_kernel_build_id_note(at, (size_t)(end - at), &len)) != NULL) {
+		if (!inside_vdso(image, at)) {
 			memcpy(kernel->build_id, at, len);
 			kernel->build_id_len = len;
 			kernel->build_id_addr = vp_gva(image->base.v + (uint64_t)(at - image->data));
-			return true;
+			return;
 		}
 	}
-	return false;
-}
-
-/* A kernel may have none. */
-static void find_build_id(const struct vp_phys *phys, const struct vp_image *image, struct vp_kernel *kernel)
-{
-	if (!search_build_id(&(struct search){ phys, image, true }, kernel))
-		(void)search_build_id(&(struct search){ phys, image, false }, kernel);
 }
 
 /* "Linux version 6.1.0-56-cloud-amd64 (…": the release is the word behind it. */
@@ -128,25 +102,18 @@ static bool parse_banner(const uint8_t *at, size_t left, struct vp_kernel *kerne
 	return true;
 }
 
-static bool search_banner(const struct search *search, struct vp_kernel *kernel)
+static bool find_banner(const struct vp_image *image, struct vp_kernel *kernel)
 {
-	const struct vp_image *image = search->image;
 	const uint8_t *at = image->data, *end = image->data + image->size;
 
 	while ((at = memmem(at, (size_t)(end - at), BANNER, sizeof(BANNER) - 1)) != NULL) {
-		if (may_be_at(search, at, kernel) && parse_banner(at, (size_t)(end - at), kernel)) {
+		if (parse_banner(at, (size_t)(end - at), kernel)) {
 			kernel->banner_addr = vp_gva(image->base.v + (uint64_t)(at - image->data));
 			return true;
 		}
 		at++;
 	}
 	return false;
-}
-
-static bool find_banner(const struct vp_phys *phys, const struct vp_image *image, struct vp_kernel *kernel)
-{
-	return search_banner(&(struct search){ phys, image, true }, kernel) ||
-	       search_banner(&(struct search){ phys, image, false }, kernel);
 }
 
 bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, struct vp_kernel *kernel)
@@ -209,6 +176,23 @@ static struct ot_err *copy_image(const struct vp_phys *phys, struct vp_mmu *mmu,
 	return NULL;
 }
 
+/*
+ * Between its text and its constants, which begin at the next 2 MiB, Linux frees what it does not use, and
+ * leaves it mapped (free_kernel_image_pages() in arch/x86/mm/init.c; arch/x86/kernel/vmlinux.lds.S). It holds
+ * anyone's pages by now: modules and programs with their notes, logs with their banners, ahead of the
+ * kernel's own. So it is no part of the image.
+ */
+static void blank_gap(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_image *image)
+{
+	uint64_t base = image->base.v, at = base, end;
+
+	while (at < base + image->size && vp_mmu_is_executable(phys, mmu, vp_gva(at)))
+		at += VP_PAGE_SIZE;
+	end = (at + CONSTANTS_ALIGN - 1) & ~(CONSTANTS_ALIGN - 1);
+	if (at > base && end < base + image->size)
+		memset(image->data + (at - base), 0, end - at);
+}
+
 /* What there is behind one page table: NOT_FOUND or FAULT when it is no kernel's. */
 static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, unsigned int levels,
 			       struct vp_kernel *kernel, struct vp_image *ret_image)
@@ -225,7 +209,8 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 		return ot_err_nomem();
 	image.size = size;
 	OT_TRY(copy_image(phys, &kernel->mmu, &image));
-	if (!find_banner(phys, &image, kernel))
+	blank_gap(phys, &kernel->mmu, &image);
+	if (!find_banner(&image, kernel))
 		return ot_err_new(OT_ERR_NOT_FOUND, "no \"" BANNER "\" at 0x%llx + %llu MiB",
 				  (unsigned long long)image.base.v, (unsigned long long)(size >> 20));
 	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, kernel->banner_addr, &gpa, NULL));
@@ -329,7 +314,7 @@ struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *
 			    tables ? ot_err_message(tables) : "no CR3 known");
 	}
 	OT_TRY(why);
-	find_build_id(phys, &image, kernel);
+	find_build_id(&image, kernel);
 	*ret = *kernel;
 	*ret_image = image;
 	return NULL;

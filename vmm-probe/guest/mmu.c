@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#define PTE_PRESENT  0x001ull
-#define PTE_WRITABLE 0x002ull
-#define PTE_LARGE    0x080ull
-#define PTE_ADDR     0x000ffffffffff000ull /* bits 12 to 51 */
+#define PTE_PRESENT 0x001ull
+#define PTE_LARGE   0x080ull
+#define PTE_ADDR    0x000ffffffffff000ull /* bits 12 to 51 */
+#define PTE_NX      (1ull << 63)
 
 void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels)
 {
@@ -32,9 +32,9 @@ static bool canonical(const struct vp_mmu *mmu, uint64_t gva)
 /* What a walk ended at. */
 struct walk {
 	bool present;
-	bool writable; /* so far as the levels walked say */
-	uint64_t size; /* bytes that the last entry covers, mapped or not */
-	uint64_t gpa;  /* of the first of them, when present */
+	bool executable; /* so far as the levels walked say */
+	uint64_t size;   /* bytes that the last entry covers, mapped or not */
+	uint64_t gpa;    /* of the first of them, when present */
 };
 
 static struct ot_err *read_entry(const struct vp_phys *phys, struct vp_mmu *mmu, unsigned int level,
@@ -57,7 +57,7 @@ static struct ot_err *walk_tables(const struct vp_phys *phys, struct vp_mmu *mmu
 {
 	uint64_t table = mmu->root.v;
 
-	ret->writable = true;
+	ret->executable = true;
 	for (unsigned int level = mmu->levels; level > 0; level--) {
 		unsigned int shift = 12 + 9 * (level - 1);
 		uint64_t size = 1ull << shift;
@@ -69,7 +69,7 @@ static struct ot_err *walk_tables(const struct vp_phys *phys, struct vp_mmu *mmu
 			ret->present = false;
 			return NULL;
 		}
-		ret->writable = ret->writable && (entry & PTE_WRITABLE);
+		ret->executable = ret->executable && !(entry & PTE_NX);
 		/* Bit 7 is "large" only for 2 MiB and 1 GiB entries; in a PTE it is PAT, above it must be 0.
 		 */
 		if (level == 1 || (level <= 3 && (entry & PTE_LARGE))) {
@@ -115,14 +115,14 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 	return NULL;
 }
 
-bool vp_mmu_is_read_only(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva)
+bool vp_mmu_is_executable(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva)
 {
 	struct walk walk = { 0 };
 	struct ot_err *err = walk_tables(phys, mmu, gva.v, &walk);
-	bool read_only = !err && walk.present && !walk.writable;
+	bool executable = !err && walk.present && walk.executable;
 
 	ot_err_destroy(err);
-	return read_only;
+	return executable;
 }
 
 /* How many of @p len bytes at @p gva lie side by side in physical memory, and where. */

@@ -48,8 +48,8 @@ OT_MUST_CHECK struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct
 					      struct vp_gva gva, struct vp_gpa *ret_gpa,
 					      uint64_t *ret_page_size);
 
-/** True when @p gva is mapped and no level of the tables lets it be written. */
-bool vp_mmu_is_read_only(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva);
+/** True when @p gva is mapped and code may be run there: no level of the tables has the NX bit. */
+bool vp_mmu_is_executable(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva);
 
 /** Read @p len bytes, crossing pages. FAULT (with the address) at the first that is not mapped RAM;
  * then @p dst holds something undefined. */
