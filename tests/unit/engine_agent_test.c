@@ -150,6 +150,17 @@ static void wait_for(const void *at, uint64_t value)
 	assert_int_equal(__atomic_load_n(word, __ATOMIC_ACQUIRE), value);
 }
 
+/* One clause that counts every event. */
+static void start_counting(struct ef *f)
+{
+	uint32_t c = ef_clause(f, NULL);
+
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	enable(f, c);
+	ef_start(f);
+}
+
 /* --- tests --------------------------------------------------------------------------------------------- */
 
 static void owned_while_in_use(void **state)
@@ -297,11 +308,7 @@ static void stop_takes_all(void **state)
 	struct guest *g = guest_create(f);
 	(void)state;
 
-	uint32_t c = ef_clause(f, NULL);
-	ef_agg(f, c, DIF_AGG_count, NULL, 0);
-	ef_open(f);
-	enable(f, c);
-	ef_start(f);
+	start_counting(f);
 	for (uint64_t i = 0; i < 50; i++) {
 		struct ga_record rec = record(i);
 		assert_true(emit(g, i & 1, &rec));
@@ -318,11 +325,7 @@ static void losses_are_counted(void **state)
 	struct guest *g = guest_create(f);
 	(void)state;
 
-	uint32_t c = ef_clause(f, NULL);
-	ef_agg(f, c, DIF_AGG_count, NULL, 0);
-	ef_open(f);
-	enable(f, c);
-	ef_start(f);
+	start_counting(f);
 	__atomic_add_fetch(&g->rings[0]->lost, 7, __ATOMIC_RELAXED);
 	wait_for(&ef_status(f, 0)->agent_lost, 7);
 	assert_int_equal(ef_status(f, 1)->agent_lost, 0);
@@ -336,11 +339,7 @@ static void closing_lets_go(void **state)
 	struct guest *g = guest_create(f);
 	(void)state;
 
-	uint32_t c = ef_clause(f, NULL);
-	ef_agg(f, c, DIF_AGG_count, NULL, 0);
-	ef_open(f);
-	enable(f, c);
-	ef_start(f);
+	start_counting(f);
 	for (uint64_t i = 0; i < 5; i++) {
 		struct ga_record rec = record(i);
 		assert_true(emit(g, 0, &rec));
@@ -829,11 +828,7 @@ static void memory_changes(void **state)
 	struct guest *g = guest_create(f);
 	(void)state;
 
-	uint32_t c = ef_clause(f, NULL);
-	ef_agg(f, c, DIF_AGG_count, NULL, 0);
-	ef_open(f);
-	enable(f, c);
-	ef_start(f);
+	start_counting(f);
 	for (uint64_t i = 0; i < 3; i++) {
 		struct ga_record rec = record(i);
 		vp_engine_memory_changed(vp_fake_engine(f->fake));
