@@ -14,4 +14,19 @@ static inline uint64_t ot_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
+/** How long it is until that time, in ms as poll() wants it: rounded up; 0: it is past. */
+static inline int ot_ms_until(uint64_t ns)
+{
+	uint64_t now = ot_now_ns();
+
+	return ns > now ? (int)((ns - now + 999999u) / 1000000u) : 0;
+}
+
+/** A time of that clock as waits want it. */
+static inline struct timespec ot_timespec(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000ull),
+				  .tv_nsec = (long)(ns % 1000000000ull) };
+}
+
 #endif

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/units.h"
 
@@ -100,14 +100,6 @@ static const char *name_of(uint32_t uid, char *buf, size_t size)
 /* --- the log ----------------------------------------------------------------------------------------------
  */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * OT_NS_PER_SEC + (uint64_t)ts.tv_nsec;
-}
-
 /* As sudo's lines: who may read them may know what is in them. */
 static void put_line(const char *what, const char *line)
 {
@@ -127,7 +119,7 @@ void cli_journal_start(struct cli_journal *journal, const struct cli_invocation 
 	user.name = name_of(user.uid, name, sizeof(name));
 	if (login_uid(&uid))
 		user.login = name_of(uid, login, sizeof(login));
-	journal->start_ns = now_ns();
+	journal->start_ns = ot_now_ns();
 	ot_buf_init(&journal->who);
 	ot_buf_init(&line);
 	cli_journal_who(&journal->who, &user, guests);
@@ -146,7 +138,7 @@ void cli_journal_end(struct cli_journal *journal, int status)
 		return;
 	ot_buf_init(&line);
 	ot_buf_printf(&line, "%s seconds=%.1f status=%d", ot_buf_str(&journal->who),
-		      (double)(now_ns() - journal->start_ns) / 1e9, status);
+		      (double)(ot_now_ns() - journal->start_ns) / 1e9, status);
 	if (!line.failed && !journal->who.failed)
 		put_line("tracing ends", ot_buf_str(&line));
 	ot_buf_deinit(&line);

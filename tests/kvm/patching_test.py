@@ -104,8 +104,10 @@ class Patching(unittest.TestCase):
                 windows = WINDOWS.search(err)
                 self.assertTrue(windows, err)
                 self.assertGreaterEqual(int(windows.group(1)), 3 * (rounds - 2), err)
-                # A kprobe of its own stood where an entry probe is, again and again.
-                self.assertGreaterEqual(sum(int(n) for n in LOST.findall(err)), rounds - 2, err)
+                # A kprobe of its own stood where an entry probe is, again and again. Where two vCPUs patch, it may
+                # come and go while the other keeps the probes out: then nothing of it is seen.
+                lost = sum(int(n) for n in LOST.findall(err))
+                self.assertGreaterEqual(lost, rounds - 2 if cpus == 1 else 1, err)
                 self.check_unharmed(vm)
 
     def test_counter(self):

@@ -182,7 +182,6 @@ bool vp_hook_changed(void);
 
 /** Start the thread. Once; more calls do nothing. */
 void vp_hook_service_start(void);
-uint64_t vp_hook_now_ns(void);
 /** Something of the guest has waited since then for us. Any thread. */
 void vp_hook_held_since(uint64_t ns);
 /** What is stale of the machine, anew; the service thread, without the lock. */

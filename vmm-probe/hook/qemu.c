@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
@@ -216,7 +217,7 @@ static const char *read_slots(bool first)
 static void on_main_loop(void *arg)
 {
 	/* A vCPU that comes out to QEMU waits for the lock that we are called with. */
-	uint64_t start = vp_hook_now_ns();
+	uint64_t start = ot_now_ns();
 	const char *trouble = read_slots(asked.first);
 
 	(void)arg;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "vmm-probe/hook/internal.h"
 
@@ -107,17 +108,10 @@ static bool kick_inside(bool traced)
 
 void vp_hook_close_gate(void)
 {
-	struct timespec t;
-
 	pthread_mutex_lock(&vp_hook.gate_lock);
 	atomic_store(&vp_hook.gate, 1);
 	while (kick_inside(true)) {
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		t.tv_nsec += AGAIN_NS;
-		if (t.tv_nsec >= 1000000000l) {
-			t.tv_nsec -= 1000000000l;
-			t.tv_sec++;
-		}
+		const struct timespec t = ot_timespec(ot_now_ns() + AGAIN_NS);
 		pthread_cond_timedwait(&vp_hook.gate_changed, &vp_hook.gate_lock, &t);
 	}
 	pthread_mutex_unlock(&vp_hook.gate_lock);
@@ -183,7 +177,7 @@ static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 	int err = vp_hook_syscall(v->fd, KVM_RUN, NULL) ? errno : 0;
 	bool kicked = was_ours(v);
 	if (ot_unlikely(kicked && !kvm && err == EINTR))
-		v->out_ns = vp_hook_now_ns();
+		v->out_ns = ot_now_ns();
 	bool ours = kvm && vp_kvm_after(kvm, v->index, err);
 	if (ours)
 		clean_up_after_int3(v->run);

@@ -8,13 +8,15 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "vmm-probe/hook/internal.h"
 
 /* A machine that is changing changes more than once: slots come and go by the dozen. */
-#define SETTLE_MS 50
+#define SETTLE_NS 50000000u
+#define AGAIN_NS  500000000u
+#define NEVER     UINT64_MAX
 
 struct vp_hook vp_hook = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -26,17 +28,9 @@ struct vp_hook vp_hook = {
 	.wake = -1,
 };
 
-uint64_t vp_hook_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void vp_hook_held_since(uint64_t ns)
 {
-	uint64_t held = vp_hook_now_ns() - ns, longest = atomic_load(&vp_hook.held_ns);
+	uint64_t held = ot_now_ns() - ns, longest = atomic_load(&vp_hook.held_ns);
 
 	while (held > longest && !atomic_compare_exchange_weak(&vp_hook.held_ns, &longest, held))
 		;
@@ -61,11 +55,11 @@ struct ot_err *vp_hook_refresh(void)
 	return vp_hook.slots_stale ? vp_hook_ask_slots(false) : NULL;
 }
 
-/* Milliseconds until it should be looked at again; -1: when woken. */
-static int look(void)
+/* When it should be looked at again; NEVER: when woken. */
+static uint64_t look(void)
 {
 	if (!vp_hook.wanted)
-		return -1;
+		return NEVER;
 	struct ot_err *err = vp_hook_refresh();
 	pthread_mutex_lock(&vp_hook.lock);
 	if (!err && atomic_load(&vp_hook.engine) && vp_hook_changed())
@@ -73,7 +67,7 @@ static int look(void)
 	if (!err)
 		err = vp_hook_trace();
 	pthread_mutex_unlock(&vp_hook.lock);
-	int again = err && ot_err_code(err) == OT_ERR_BUSY ? 10 * SETTLE_MS : -1;
+	uint64_t again = err && ot_err_code(err) == OT_ERR_BUSY ? ot_now_ns() + AGAIN_NS : NEVER;
 	if (err)
 		say_once(err);
 	ot_err_destroy(err);
@@ -91,27 +85,27 @@ static void turn_away(int listening)
 		close(sock);
 }
 
+/* Whoever connects or asks, however often, does not put off when it looks. */
 static void *run_service(void *arg)
 {
 	struct pollfd fds[3] = { { .fd = vp_hook.wake, .events = POLLIN },
 				 { .events = POLLIN },
 				 { .events = POLLIN } };
-	int timeout = 0;
-	uint64_t n;
+	uint64_t look_ns = 0, n;
 
 	(void)arg;
 	fds[1].fd = vp_hook_control_open();
 	for (;;) {
 		fds[2].fd = atomic_load(&vp_hook.engine) ? -1 : vp_hook.listen_fd;
-		int ready = poll(fds, 3, timeout);
-		if (!ready)
-			timeout = look();
+		int ready = poll(fds, 3, look_ns == NEVER ? -1 : ot_ms_until(look_ns));
+		if (ot_now_ns() >= look_ns)
+			look_ns = look();
 		if (ready > 0 && fds[1].revents)
 			vp_hook_control_serve(fds[1].fd);
 		if (ready > 0 && fds[2].revents && !atomic_load(&vp_hook.engine))
 			turn_away(fds[2].fd);
 		if (ready > 0 && fds[0].revents && read(vp_hook.wake, &n, sizeof(n)) > 0)
-			timeout = SETTLE_MS;
+			look_ns = ot_now_ns() + SETTLE_NS;
 	}
 	return NULL;
 }

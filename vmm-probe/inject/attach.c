@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "vmm-probe/engine/protocol.h"
 #include "vmm-probe/engine/socket_path.h"
@@ -23,14 +24,6 @@
 #define HANG_UP_MS 50
 #define POLL_NS    1000000l
 #define COPIES_MAX 8u /* of the library, of several versions */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* --- the library in the target ----------------------------------------------------------------------- */
 
@@ -72,7 +65,7 @@ static bool find_control(pid_t pid, int mem, struct vp_hook_control *ret, unsign
 static struct ot_err *wait_ready(const struct vp_target *t, struct vp_hook_control *ret)
 {
 	const struct timespec pause = { .tv_nsec = POLL_NS };
-	uint64_t end = now_ns() + LOAD_MS * 1000000ull;
+	uint64_t end = ot_now_ns() + LOAD_MS * 1000000ull;
 	unsigned copies;
 
 	for (;;) {
@@ -81,7 +74,7 @@ static struct ot_err *wait_ready(const struct vp_target *t, struct vp_hook_contr
 			return NULL;
 		if (there && ret->state == VP_HOOK_BROKEN)
 			return ot_err_os(ret->error, "the library can't work in process %d", (int)t->pid);
-		if (now_ns() > end)
+		if (ot_now_ns() > end)
 			break;
 		nanosleep(&pause, NULL);
 	}
@@ -228,7 +221,7 @@ static struct ot_err *attach(const struct vp_target *t, const char *library, str
 
 struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject_result *ret)
 {
-	uint64_t start = now_ns();
+	uint64_t start = ot_now_ns();
 	struct vp_inject_result result = { 0 };
 	ot_auto_close int claim_fd = -1;
 	struct vp_target t;
@@ -239,7 +232,7 @@ struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject
 	struct ot_err *err = attach(&t, library, &result);
 	vp_target_close(&t);
 	OT_TRY(err);
-	result.total_ns = now_ns() - start;
+	result.total_ns = ot_now_ns() - start;
 	*ret = result;
 	return NULL;
 }

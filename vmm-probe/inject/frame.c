@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "vmm-probe/inject/internal.h"
 
 #define TRIES        500
@@ -189,14 +190,6 @@ static bool wait_stop(pid_t pid, int *ret_signal)
 	return false;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* *ret_done: the call is on its way. */
 static struct ot_err *in_stop(const struct vp_target *t, const char *path, bool *ret_done)
 {
@@ -218,7 +211,7 @@ static struct ot_err *try_once(const struct vp_target *t, const char *path, bool
 			       uint64_t *ret_stop_ns)
 {
 	struct ot_err *err = NULL;
-	uint64_t start = now_ns();
+	uint64_t start = ot_now_ns();
 	int sig = 0;
 
 	if (ptrace(PTRACE_SEIZE, t->pid, NULL, NULL))
@@ -228,7 +221,7 @@ static struct ot_err *try_once(const struct vp_target *t, const char *path, bool
 	else if (wait_stop(t->pid, &sig))
 		err = in_stop(t, path, ret_done);
 	ptrace(PTRACE_DETACH, t->pid, NULL, (void *)(intptr_t)sig);
-	*ret_stop_ns = now_ns() - start;
+	*ret_stop_ns = ot_now_ns() - start;
 	return err;
 }
 

@@ -138,9 +138,6 @@ struct vp_session {
 	enum vp_guest_end guest_end; /* with it */
 };
 
-/* now on the clock that records carry */
-uint64_t vp_now_ns(void);
-
 /* What the client was told of the guest's RAM, into link->phys. */
 OT_MUST_CHECK struct ot_err *vp_link_map_ram(struct vp_guest_link *link);
 /* The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their registers.

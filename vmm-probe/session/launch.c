@@ -13,18 +13,18 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/session/client.h"
 
 #define QEMU_MIN     10
 #define ARGS_MAX     512
-#define ANSWER_MS    30000
+#define ANSWER_S     30u
 #define STOP_MS      5000
 #define STEP_MS      10
 #define SAID_MAX     1500 /* of what QEMU printed, in an error */
@@ -297,18 +297,10 @@ static struct ot_err *gone(struct vp_vm *vm)
 	return ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what, *said ? said : "it printed no reason");
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000ll + t.tv_nsec / 1000000;
-}
-
 /* Until the engine answers. */
 static struct ot_err *wait_engine(struct vp_vm *vm, const struct vp_launch_opts *opts)
 {
-	int64_t deadline = now_ms() + ANSWER_MS;
+	uint64_t deadline = ot_now_ns() + ANSWER_S * 1000000000ull;
 
 	for (;;) {
 		struct vp_client client;
@@ -326,12 +318,12 @@ static struct ot_err *wait_engine(struct vp_vm *vm, const struct vp_launch_opts 
 			return gone(vm);
 		if (opts->go_on && !opts->go_on(opts->arg))
 			return ot_err_new(OT_ERR_BUSY, "interrupted");
-		if (now_ms() > deadline) {
+		if (ot_now_ns() > deadline) {
 			char said[SAID_MAX];
 
 			read_said(vm->log, said, sizeof(said));
-			return ot_err_new(OT_ERR_BUSY, "no answer from the engine in %s within %d s%s%s",
-					  vm->what, ANSWER_MS / 1000, *said ? ": " : "", said);
+			return ot_err_new(OT_ERR_BUSY, "no answer from the engine in %s within %u s%s%s",
+					  vm->what, ANSWER_S, *said ? ": " : "", said);
 		}
 	}
 }

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/session/internal.h"
@@ -19,14 +20,6 @@
 
 /* A module that was unloaded in a trace may be loaded again. */
 #define AGENT_LOOK_NS 200000000ull
-
-uint64_t vp_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 struct ot_err *vp_session_create(const struct vp_session_config *config, struct vp_session **ret)
 {
@@ -99,7 +92,7 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	if (!vp_exit_called(s))
 		OT_TRY(start_guests(s));
 
-	uint64_t now = vp_now_ns();
+	uint64_t now = ot_now_ns();
 	for (size_t i = 0; i < s->nticks; i++)
 		s->ticks[i].next_ns = now + s->ticks[i].interval_ns;
 	s->next_switch_ns = now + s->options->switchrate_ns;
@@ -134,7 +127,7 @@ static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_f
 {
 	struct pollfd fds[1 + VP_GUESTS_MAX] = { { .fd = wake_fd, .events = POLLIN } };
 	nfds_t nfds = 1;
-	uint64_t now = vp_now_ns();
+	uint64_t now = ot_now_ns();
 	uint64_t left = due > now ? due - now : 0;
 	struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
 			       .tv_nsec = (long)(left % 1000000000u) };
@@ -174,10 +167,10 @@ static bool is_due(uint64_t *next, uint64_t now, uint64_t rate)
 struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_session_state *ret_state)
 {
 	if (!vp_exit_called(s))
-		OT_TRY(sleep_until(s, next_due(s, vp_now_ns()), wake_fd));
-	vp_ticks_fire(s, vp_now_ns());
+		OT_TRY(sleep_until(s, next_due(s, ot_now_ns()), wake_fd));
+	vp_ticks_fire(s, ot_now_ns());
 
-	uint64_t now = vp_now_ns();
+	uint64_t now = ot_now_ns();
 	vp_ends_look(s);
 	if (is_due(&s->next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_look(s, now))
 		s->next_kernel_ns = now + KERNEL_AGAIN_NS;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/session/internal.h"
 
@@ -111,7 +112,7 @@ struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp
 	const struct vp_guest_link *link = guest < s->nlinks ? s->links[guest] : NULL;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->at_ns = vp_now_ns();
+	ret->at_ns = ot_now_ns();
 	if (!link)
 		return NULL;
 	ret->nvcpus = link->facts.nvcpus < VP_VCPUS_MAX ? link->facts.nvcpus : VP_VCPUS_MAX;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "vmm-probe/backend/gdb/internal.h"
 #include "vmm-probe/guest/phys.h"
 
@@ -113,10 +114,10 @@ static int by_value(const void *a, const void *b)
 static struct ot_err *time_request(struct vp_gdb *gdb, uint64_t *ret)
 {
 	struct vp_regs regs;
-	uint64_t start = vp_gdb_now();
+	uint64_t start = ot_now_ns();
 
 	OT_TRY(vp_gdb_read_regs(&gdb->stub, 0, &regs));
-	*ret = (vp_gdb_now() - start) / 2; /* it is two */
+	*ret = (ot_now_ns() - start) / 2; /* it is two */
 	return NULL;
 }
 
@@ -129,10 +130,10 @@ static struct ot_err *time_stop(struct vp_gdb *gdb, uint64_t *ret)
 
 	OT_TRY(vp_gdb_continue(&gdb->stub));
 	nanosleep(&under_way, NULL);
-	uint64_t start = vp_gdb_now();
+	uint64_t start = ot_now_ns();
 	OT_TRY(vp_gdb_interrupt(&gdb->stub.conn));
 	OT_TRY(vp_gdb_wait_stop(&gdb->stub, &stop));
-	*ret = vp_gdb_now() - start;
+	*ret = ot_now_ns() - start;
 	return NULL;
 }
 

@@ -96,8 +96,6 @@ struct vp_gdb {
 	uint8_t sample_wanted[VP_VCPUS_MAX]; /* atomic */
 };
 
-uint64_t vp_gdb_now(void);
-
 /* run.c */
 OT_MUST_CHECK struct ot_err *vp_gdb_run(struct vp_gdb *gdb);
 void vp_gdb_stop_running(struct vp_gdb *gdb);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/backend/gdb/packet.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #define REPEATS_MAX  3
@@ -226,28 +226,20 @@ struct ot_err *vp_gdb_take(struct vp_gdb_conn *conn, struct vp_gdb_packet *ret, 
 	return NULL;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 struct ot_err *vp_gdb_receive(struct vp_gdb_conn *conn, int timeout_ms, struct vp_gdb_packet *ret)
 {
-	int64_t deadline = now_ms() + timeout_ms;
+	uint64_t deadline = ot_now_ns() + (uint64_t)timeout_ms * 1000000u;
 	bool any;
 
 	for (;;) {
 		OT_TRY(vp_gdb_take(conn, ret, &any));
 		if (any)
 			return NULL;
-		int64_t left = deadline - now_ms();
+		int left = ot_ms_until(deadline);
 		struct pollfd fd = { .fd = conn->fd, .events = POLLIN };
-		if (left <= 0)
+		if (!left)
 			return ot_err_new(OT_ERR_BUSY, "the gdb stub does not answer");
-		if (poll(&fd, 1, (int)left) > 0)
+		if (poll(&fd, 1, left) > 0)
 			OT_TRY(vp_gdb_fill(conn));
 	}
 }

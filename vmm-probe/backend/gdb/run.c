@@ -12,17 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/gdb/internal.h"
 
 #define LINGER_NS 3000000ull
-
-uint64_t vp_gdb_now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 void vp_gdb_wake(struct vp_gdb *gdb)
 {
@@ -95,7 +88,7 @@ static void do_calls(struct vp_gdb *gdb)
 		if (is_broken(err) && !gdb->broken)
 			gdb->broken = ot_err_new(ot_err_code(err), "%s", ot_err_message(err));
 		finish_call(gdb, call, err);
-		gdb->linger_ns = vp_gdb_now() + LINGER_NS;
+		gdb->linger_ns = ot_now_ns() + LINGER_NS;
 	}
 }
 
@@ -190,7 +183,7 @@ static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 {
 	struct pollfd fds[2] = { { .fd = gdb->stub.conn.fd, .events = POLLIN },
 				 { .fd = gdb->wake_fd, .events = POLLIN } };
-	uint64_t now = vp_gdb_now(), left = until_ns > now ? until_ns - now : 0;
+	uint64_t now = ot_now_ns(), left = until_ns > now ? until_ns - now : 0;
 	struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
 			       .tv_nsec = (long)(left % 1000000000u) };
 	eventfd_t times;
@@ -232,7 +225,7 @@ static struct ot_err *while_stopped(struct vp_gdb *gdb)
 	OT_TRY(vp_gdb_samples(gdb));
 	if (is_closing(gdb))
 		return NULL;
-	if (gdb->linger_ns > vp_gdb_now()) {
+	if (gdb->linger_ns > ot_now_ns()) {
 		sleep_until(gdb, gdb->linger_ns);
 		return NULL;
 	}
@@ -279,7 +272,7 @@ struct ot_err *vp_gdb_run(struct vp_gdb *gdb)
 {
 	sigset_t all, old;
 
-	gdb->linger_ns = vp_gdb_now() + LINGER_NS;
+	gdb->linger_ns = ot_now_ns() + LINGER_NS;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_mutex_lock(&gdb->lock); /* the thread waits for it, and then knows who it is */

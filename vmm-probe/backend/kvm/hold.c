@@ -22,14 +22,8 @@ static bool any_running(struct vp_kvm *kvm)
 /* With the lock. */
 static void wait_a_little(struct vp_kvm *kvm)
 {
-	struct timespec t;
+	const struct timespec t = ot_timespec(ot_now_ns() + AGAIN_NS);
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += AGAIN_NS;
-	if (t.tv_nsec >= 1000000000l) {
-		t.tv_nsec -= 1000000000l;
-		t.tv_sec++;
-	}
 	pthread_cond_timedwait(&kvm->changed, &kvm->lock, &t);
 }
 

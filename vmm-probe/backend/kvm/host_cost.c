@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "vmm-probe/backend/kvm/host_internal.h"
 
 #define ROUNDS  5
@@ -21,14 +21,6 @@ struct round {
 	double ns;
 	double n;
 };
-
-static double now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static int by_value(const void *a, const void *b)
 {
@@ -99,9 +91,9 @@ static struct ot_err *round_insn(struct vp_tiny_vm *vm, const struct vp_kvm_host
 	(void)host;
 	for (r->ns = 0; r->ns < 1e6 && n <= FASTER * TURNS; n *= 8) {
 		OT_TRY(load_loop(vm, n, NULL, 0));
-		double start = now_ns();
+		uint64_t start = ot_now_ns();
 		OT_TRY(run_to_halt(vm));
-		r->ns = now_ns() - start;
+		r->ns = (double)(ot_now_ns() - start);
 		r->n = 2.0 * n;
 	}
 	return NULL;
@@ -113,13 +105,13 @@ static struct ot_err *round_exit(struct vp_tiny_vm *vm, const struct vp_kvm_host
 
 	(void)host;
 	OT_TRY(load_loop(vm, EXITS, body, sizeof(body)));
-	double start = now_ns();
+	uint64_t start = ot_now_ns();
 	for (r->n = 0; r->n < EXITS; r->n++) {
 		OT_TRY(vp_tiny_vm_run(vm));
 		if (vp_tiny_vm_out_port(vm) != VP_TRY_PORT)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "an out of a loop did not come out");
 	}
-	r->ns = now_ns() - start;
+	r->ns = (double)(ot_now_ns() - start);
 	return NULL;
 }
 
@@ -135,9 +127,9 @@ static struct ot_err *round_ioeventfd(struct vp_tiny_vm *vm, const struct vp_kvm
 		return ot_err_os(errno, "eventfd");
 	OT_TRY(load_loop(vm, n, body, sizeof(body)));
 	OT_TRY(vp_kvm_try_bind(vm, fd, true));
-	double start = now_ns();
+	uint64_t start = ot_now_ns();
 	struct ot_err *err = run_to_halt(vm);
-	r->ns = now_ns() - start;
+	r->ns = (double)(ot_now_ns() - start);
 	r->n = n;
 	ot_err_destroy(vp_kvm_try_bind(vm, fd, false)); /* it was bound: this can't fail */
 	OT_TRY(err);
@@ -163,21 +155,21 @@ static struct ot_err *round_int3(struct vp_tiny_vm *vm, const struct vp_kvm_host
 
 	OT_TRY(load_loop(vm, EXITS, body, sizeof(body)));
 	OT_TRY(vp_tiny_vm_debug(vm, KVM_GUESTDBG_USE_SW_BP, 0));
-	double start = now_ns();
+	uint64_t start = ot_now_ns();
 	for (r->n = 0; r->n < EXITS; r->n++) {
 		OT_TRY(vp_tiny_vm_run(vm));
 		if (vp_kvm_int3_of_exit(vm) != host->int3)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "an int3 of a loop did not come out");
 		OT_TRY(skip(vm, 1));
 	}
-	r->ns = now_ns() - start;
+	r->ns = (double)(ot_now_ns() - start);
 	return NULL;
 }
 
 /* Stops at a nop that RIP is then moved over: what a step or debug register costs, without a second exit. */
 static struct ot_err *count_stops(struct vp_tiny_vm *vm, unsigned skipped, struct round *r)
 {
-	double start = now_ns();
+	uint64_t start = ot_now_ns();
 
 	for (r->n = 0; r->n < EXITS; r->n++) {
 		OT_TRY(vp_tiny_vm_run(vm));
@@ -186,7 +178,7 @@ static struct ot_err *count_stops(struct vp_tiny_vm *vm, unsigned skipped, struc
 		if (skipped)
 			OT_TRY(skip(vm, skipped));
 	}
-	r->ns = now_ns() - start;
+	r->ns = (double)(ot_now_ns() - start);
 	return NULL;
 }
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "vmm-probe/backend/peek/internal.h"
 
 #define MS_NS    1000000ull
@@ -20,14 +21,6 @@
 #define LOOK_MAX MS_NS
 #define ALL_NS   (20 * MS_NS)   /* then every thread is kicked, in case it was the wrong one */
 #define GIVE_UP  (1000 * MS_NS) /* a paused guest's vCPU does not come */
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* --- one vCPU ------------------------------------------------------------------------------------------ */
 
@@ -73,7 +66,7 @@ static void begin(struct vp_peek *peek, struct vp_peek_vcpu *v, uint32_t wants)
 	if (!vp_peek_arm(v))
 		return;
 	v->wants = wants;
-	v->armed_ns = now_ns();
+	v->armed_ns = ot_now_ns();
 	v->all_kicked = false;
 	atomic_fetch_add(&peek->kicks, 1);
 	vp_peek_kick(peek, v, false);
@@ -90,7 +83,7 @@ static bool step(struct vp_peek *peek, struct vp_peek_vcpu *v)
 			begin(peek, v, wants);
 		return v->armed_ns != 0;
 	}
-	uint64_t waited = now_ns() - v->armed_ns;
+	uint64_t waited = ot_now_ns() - v->armed_ns;
 	if (waited > GIVE_UP)
 		vp_peek_disarm(v);
 	else if (waited > ALL_NS && !v->all_kicked) {
@@ -208,7 +201,7 @@ static uint32_t count_valid(const struct vp_regs *regs, uint32_t n)
 uint32_t vp_peek_read(struct vp_peek *peek, struct vp_regs *ret, uint32_t max, unsigned wait_ms)
 {
 	struct vp_regs read[VP_VCPUS_MAX];
-	uint64_t until = now_ns() + wait_ms * MS_NS;
+	uint64_t until = ot_now_ns() + wait_ms * MS_NS;
 	const struct timespec t = { .tv_sec = (time_t)(until / 1000000000u),
 				    .tv_nsec = (long)(until % 1000000000u) };
 	uint32_t n = peek->nvcpus < max ? peek->nvcpus : max;

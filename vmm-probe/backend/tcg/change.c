@@ -13,13 +13,14 @@
  * The last step of a reset runs while no vCPU does: there the plan in force is exchanged, so that
  * when it is done no vCPU is in, or can get into, a site of the old one.
  */
+#include "base/clock.h"
 #include "vmm-probe/backend/tcg/tcg.h"
 
 #include <errno.h>
 #include <time.h>
 
-#define TAKE_NS     2000000000ll /* how long a vCPU thread may take to come by */
-#define STEP_NS     2000000ll    /* between two reminders, at first */
+#define TAKE_NS     2000000000ull /* how long a vCPU thread may take to come by */
+#define STEP_NS     2000000ull    /* between two reminders, at first */
 #define STEP_MAX_NS 50000000ll
 
 static void never(uint64_t id, unsigned int vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
@@ -88,18 +89,10 @@ void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 	take_change();
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 /* With the lock held. */
-static void wait_changed(int64_t until_ns)
+static void wait_changed(uint64_t until_ns)
 {
-	struct timespec t = { .tv_sec = until_ns / 1000000000ll, .tv_nsec = until_ns % 1000000000ll };
+	struct timespec t = ot_timespec(until_ns);
 
 	pthread_cond_timedwait(&vp_tcg.changed, &vp_tcg.lock, &t);
 }
@@ -107,18 +100,18 @@ static void wait_changed(int64_t until_ns)
 /* With the lock held and a change requested; without one when it returns. */
 static struct ot_err *wait_for_reset(void)
 {
-	int64_t start = now_ns(), step = STEP_NS;
+	uint64_t start = ot_now_ns(), step = STEP_NS;
 
 	while (atomic_load(&vp_tcg.state) != VP_TCG_QUIET && !vp_tcg.exiting) {
 		/* Once a vCPU thread has taken it, the reset comes: it waits for nothing but the vCPUs
 		 * leaving their blocks. */
 		if (atomic_load(&vp_tcg.state) == VP_TCG_REQUESTED) {
-			if (now_ns() - start > TAKE_NS) {
+			if (ot_now_ns() - start > TAKE_NS) {
 				atomic_store(&vp_tcg.state, VP_TCG_QUIET);
 				return ot_err_new(OT_ERR_BUSY,
 						  "no vCPU of the guest took the change within "
-						  "%lld s: each runs without an interrupt or a system call",
-						  TAKE_NS / 1000000000ll);
+						  "%llu s: each runs without an interrupt or a system call",
+						  TAKE_NS / 1000000000u);
 			}
 			pthread_mutex_unlock(&vp_tcg.lock);
 			vp_tcg_raise_poll();
@@ -127,7 +120,7 @@ static struct ot_err *wait_for_reset(void)
 			if (atomic_load(&vp_tcg.state) == VP_TCG_QUIET)
 				break;
 		}
-		wait_changed(now_ns() + step);
+		wait_changed(ot_now_ns() + step);
 		if (step < STEP_MAX_NS)
 			step *= 2;
 	}

@@ -4,6 +4,7 @@
  * thread may want of a halted vCPU is saved when it halts. Whether the vCPU's thread or the
  * timer's may touch a vCPU's registers is one word, `where`, changed by compare-and-swap.
  */
+#include "base/clock.h"
 #include "vmm-probe/backend/tcg/tcg.h"
 
 #include <linux/membarrier.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SNAPSHOT_NS 200000000ll
+#define SNAPSHOT_NS 200000000u
 #define PAUSE_NS    500000l
 
 enum { SNAPSHOT_NONE, SNAPSHOT_WANTED, SNAPSHOT_WRITING };
@@ -119,26 +120,19 @@ static void nap(void)
 	nanosleep(&t, NULL);
 }
 
-static int64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ll + t.tv_nsec;
-}
-
 void vp_tcg_wait_left(void)
 {
-	int64_t deadline = now_ns() + 1000000000ll;
+	uint64_t deadline = ot_now_ns() + 1000000000u;
 
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 	for (unsigned int i = 0; i < VP_VCPUS_MAX; i++) {
 		struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(i);
 
-		while (v && atomic_load_explicit(&v->in_engine, memory_order_acquire) && now_ns() < deadline)
+		while (v && atomic_load_explicit(&v->in_engine, memory_order_acquire) &&
+		       ot_now_ns() < deadline)
 			nap();
 	}
-	while (atomic_load(&vp_tcg.translating) && now_ns() < deadline)
+	while (atomic_load(&vp_tcg.translating) && ot_now_ns() < deadline)
 		nap();
 }
 
@@ -306,7 +300,7 @@ static bool collect(struct vp_tcg_vcpu *v, struct vp_regs *ret, bool last)
 
 uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max)
 {
-	int64_t deadline = now_ns() + SNAPSHOT_NS;
+	uint64_t deadline = ot_now_ns() + SNAPSHOT_NS;
 	bool have[VP_VCPUS_MAX] = { false };
 	uint32_t filled = 0, missing;
 
@@ -321,7 +315,7 @@ uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max)
 			atomic_store(&v->snapshot_wanted, SNAPSHOT_WANTED);
 	}
 	do {
-		bool last = now_ns() >= deadline;
+		bool last = ot_now_ns() >= deadline;
 
 		vp_tcg_raise_poll();
 		missing = 0;
