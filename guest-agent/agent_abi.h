@@ -59,7 +59,12 @@
 #define GA_SYMBOL	"outsight_agent"
 #define GA_MODULE	"outsight"
 #define GA_MAGIC	0x31746e6741744fULL /* "OtAgnt1" */
-#define GA_VERSION	1
+/*
+ * Raised with whatever one side may ask of the other or find there. Flags too: one that a module
+ * does not know it leaves out without a word. But not tracepoints: the catalogue has them.
+ *   2: GA_WANT_SYSCALL, GA_WANT_TASK
+ */
+#define GA_VERSION	2
 
 #define GA_TRACEPOINTS	4096 /* slots of tracepoints, from 0 */
 #define GA_KPROBES	1024 /* slots behind those: what the host asks for by address */
@@ -156,6 +161,9 @@ enum ga_want_flags {
 
 #define GA_TASK_WORD(flags)	((flags) >> 8 & 7)
 #define GA_TASK_FLAGS(word)	(GA_WANT_TASK | (word) << 8)
+
+/* All that this version has. */
+#define GA_WANT_FLAGS	(GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7))
 
 /* Written by the host: kind to GA_OFF, then the rest, then kind. */
 struct ga_want {

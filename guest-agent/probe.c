@@ -288,8 +288,7 @@ static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 	smp_rmb();
 	w.address = READ_ONCE(want[index].address);
 	w.nargs = min_t(u16, READ_ONCE(want[index].nargs), GA_ARGS);
-	w.flags = READ_ONCE(want[index].flags) &
-		  (GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7));
+	w.flags = READ_ONCE(want[index].flags) & GA_WANT_FLAGS;
 	if (index < GA_TRACEPOINTS ? w.kind != GA_TRACEPOINT
 				   : w.kind != GA_KPROBE && w.kind != GA_KRETPROBE)
 		w.kind = GA_OFF;

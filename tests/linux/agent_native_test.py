@@ -6,6 +6,7 @@ import sys
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+from lib import agent as ga
 from lib.agent_scenario import AgentScenario
 from lib.outsight import keyed, numbers
 from lib.scenario import main
@@ -33,6 +34,21 @@ class Native(AgentScenario):
                             ("proc:::create", "task_struct"), ("sched:::wakeup", "task_struct")):
             _, out, err = self.outsight.run(self.vm, "-lvn", probe)
             self.assertIn(f"args[0]: struct {kind} *", out, err)
+
+    def test_other_version(self):
+        """A module of another version is not taken for one that does what is asked: the line says what to do."""
+        self.load()
+        agent = ga.Agent(self.vm)
+        self.assertEqual(agent.header()["version"], ga.VERSION)
+        agent.put(agent.header_gpa + ga.VERSION_AT, "I", ga.VERSION - 1)
+        for probe in ("sched:::on-cpu", "proc:::create", "io:::start", "sdt:sched::sched_switch"):
+            status, out, err = self.outsight.run(self.vm, "-n", probe + " { exit(0); }")
+            self.assertNotEqual(status, 0, out + err)
+            self.assertIn(f"agent is of version {ga.VERSION - 1}, and this outsight of {ga.VERSION}: build the module", err)
+            self.assertIn("`rmmod outsight; insmod outsight.ko`", err)
+        # What needs no agent goes on without.
+        status, out, err = self.outsight.run(self.vm, "-n", "BEGIN { exit(0); } sched*:::on-cpu { }", "-Z")
+        self.assertEqual(status, 0, out + err)
 
     def test_on_and_off(self):
         """on-cpu is about the thread that begins, off-cpu about the one that stops; they take turns."""

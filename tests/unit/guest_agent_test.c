@@ -57,6 +57,7 @@ static void test_header(void **state)
 	BROKEN(magic, 0, OT_ERR_BUSY);
 	BROKEN(magic, 7, OT_ERR_BAD_DATA);
 	BROKEN(version, GA_VERSION + 1, OT_ERR_UNSUPPORTED);
+	BROKEN(version, GA_VERSION - 1, OT_ERR_UNSUPPORTED);
 	BROKEN(version, 0, OT_ERR_UNSUPPORTED);
 	BROKEN(state, GA_CLOSING, OT_ERR_BUSY);
 	BROKEN(state, GA_COMING, OT_ERR_BUSY);
@@ -70,7 +71,7 @@ static void test_header(void **state)
 	BROKEN(nrings, 1u << 20, OT_ERR_BAD_DATA);
 }
 
-/* The message says which versions there are. */
+/* The message says which versions there are, and what to do. */
 static void test_version_message(void **state)
 {
 	struct ga_header h = good_header();
@@ -80,6 +81,8 @@ static void test_version_message(void **state)
 	struct ot_err *err = vp_agent_check_header(&h);
 	assert_non_null(err);
 	assert_non_null(strstr(ot_err_message(err), "version 77"));
+	assert_non_null(strstr(ot_err_message(err), "`make -C guest-agent "));
+	assert_non_null(strstr(ot_err_message(err), "`rmmod outsight; insmod outsight.ko`"));
 	ot_err_destroy(err);
 }
 
@@ -114,6 +117,9 @@ static void test_entry(void **state)
 static void test_layout(void **state)
 {
 	(void)state;
+	/* What changes here changes GA_VERSION: an older module does not do what it does not know. */
+	assert_int_equal(GA_VERSION, 2);
+	assert_int_equal(GA_WANT_FLAGS, 0x707);
 	assert_int_equal(sizeof(struct ga_record), 128);
 	assert_int_equal(sizeof(struct ga_want), 16);
 	assert_int_equal(sizeof(struct ga_entry), 104);

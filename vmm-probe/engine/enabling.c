@@ -76,8 +76,8 @@ static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_b
 
 	if (!p->head.nagents || probe->slot >= GA_SLOTS || tracepoint != (probe->slot < GA_TRACEPOINTS) ||
 	    probe->nargs > GA_ARGS || !probe->want || probe->want > GA_KRETPROBE ||
-	    probe->flags & ~(uint32_t)(GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7)) ||
-	    probe->skip > VP_AGENT_SKIP_MAX || probe->when > VP_WHEN_WORD || probe->when_word >= GA_ARGS)
+	    probe->flags & ~(uint32_t)GA_WANT_FLAGS || probe->skip > VP_AGENT_SKIP_MAX ||
+	    probe->when > VP_WHEN_WORD || probe->when_word >= GA_ARGS)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
 	return NULL;
 }

@@ -9,8 +9,13 @@
 #include "vmm-probe/guest/agent_systems.h"
 #include "vmm-probe/guest/guest_internal.h"
 
-#define CPUS_MAX    8192u
-#define TRIES       5 /* a module with tracepoints is loaded or unloaded while we read */
+#define CPUS_MAX 8192u
+#define TRIES    5 /* a module with tracepoints is loaded or unloaded while we read */
+
+#define OTHER_VERSION                                                                                  \
+	"the guest's agent is of version %u, and this outsight of %u: build the module from the "      \
+	"sources of this outsight (`make -C guest-agent KDIR=/lib/modules/VERSION/build`) and load it" \
+	" in the guest (`rmmod %s; insmod %s.ko`)"
 
 #define KERNEL_HALF 0xff00000000000000ull
 
@@ -20,11 +25,8 @@ struct ot_err *vp_agent_check_header(const struct ga_header *h)
 		return h->magic ? ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is no agent", GA_MODULE)
 				: ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
 	if (h->version != GA_VERSION)
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "the guest's agent is of version %u, and this outsight of %u: build the module "
-		    "from the sources of this outsight",
-		    h->version, GA_VERSION);
+		return ot_err_new(OT_ERR_UNSUPPORTED, OTHER_VERSION, h->version, GA_VERSION, GA_MODULE,
+				  GA_MODULE);
 	if (h->state != GA_LIVE)
 		return ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
 	if (h->size < sizeof(*h) || h->record_size != sizeof(struct ga_record) || h->nslots != GA_SLOTS ||

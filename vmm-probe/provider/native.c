@@ -108,13 +108,22 @@ static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 	return true;
 }
 
-#define PROVIDER(id)                                                                                  \
-	static struct ot_err *publish_##id(struct vp_probes *probes)                                  \
-	{                                                                                             \
-		return publish(probes, &vp_provider_##id);                                            \
-	}                                                                                             \
-	const struct vp_provider vp_provider_##id = {                                                 \
-		.name = #id, .needs_guest = true, .publish = publish_##id, .arg = arg, .nargs = nargs \
+#define PROVIDER(id)                                                                                   \
+	static struct ot_err *publish_##id(struct vp_probes *probes)                                   \
+	{                                                                                              \
+		return publish(probes, &vp_provider_##id);                                             \
+	}                                                                                              \
+	static struct ot_err *provide_##id(struct vp_probes *probes, const struct dif_probedesc *desc) \
+	{                                                                                              \
+		return vp_tracepoint_provide(probes, #id, desc);                                       \
+	}                                                                                              \
+	const struct vp_provider vp_provider_##id = {                                                  \
+		.name = #id,                                                                           \
+		.needs_guest = true,                                                                   \
+		.publish = publish_##id,                                                               \
+		.provide = provide_##id,                                                               \
+		.arg = arg,                                                                            \
+		.nargs = nargs,                                                                        \
 	}
 
 PROVIDER(sched);

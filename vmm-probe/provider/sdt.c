@@ -3,8 +3,6 @@
  * sdt: the guest's own tracepoints, where its agent is loaded. sdt:SYSTEM::EVENT, with SYSTEM as the guest's
  * tracing calls it. args[] are the parameters of the tracepoint.
  */
-#include <string.h>
-
 #include "vmm-probe/guest/agent.h"
 #include "vmm-probe/provider/tracepoint.h"
 
@@ -31,15 +29,9 @@ static struct ot_err *publish(struct vp_probes *probes)
 	return NULL;
 }
 
-/* Who asks for them by name is told why there are none. */
 static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
 {
-	const char *why = NULL;
-
-	if (vp_probes_agent(probes, &why) || !why || !desc->provider ||
-	    strcmp(desc->provider, vp_provider_sdt.name) != 0)
-		return NULL;
-	return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
+	return vp_tracepoint_provide(probes, vp_provider_sdt.name, desc);
 }
 
 static int nargs(struct vp_probes *probes, const struct vp_probe *probe)

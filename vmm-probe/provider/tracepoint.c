@@ -34,6 +34,16 @@ static const struct btf_type *prototype(struct vp_probes *probes, uint64_t addre
 	return t && BTF_INFO_KIND(t->info) == BTF_KIND_FUNC_PROTO && vp_proto_count(t) ? t : NULL;
 }
 
+struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const char *name,
+				     const struct dif_probedesc *desc)
+{
+	const char *why = NULL;
+
+	if (vp_probes_agent(probes, &why) || !why || !desc->provider || strcmp(desc->provider, name) != 0)
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
+}
+
 uint32_t vp_tracepoint_words(struct vp_probes *probes, uint64_t address, const char *event)
 {
 	const struct vp_btf *btf;

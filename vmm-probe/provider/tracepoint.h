@@ -9,6 +9,11 @@
 
 #include "vmm-probe/provider/registry.h"
 
+/** What provider @p name does when its probes are asked for: by its name, it says why there are none if the
+ * guest has an agent that can't be used. */
+OT_MUST_CHECK struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const char *name,
+						   const struct dif_probedesc *desc);
+
 /** Words that the parameters of the tracepoint at @p address take, as far as records have them; where nobody
  * knows, as many as are in registers. */
 uint32_t vp_tracepoint_words(struct vp_probes *probes, uint64_t address, const char *event);

@@ -15,7 +15,7 @@ import time
 
 from lib.guest import GuestError, cache_dir
 
-MAGIC, VERSION = 0x31746e6741744f, 1
+MAGIC, VERSION = 0x31746e6741744f, 2
 TRACEPOINTS, KPROBES = 4096, 1024
 SLOTS = TRACEPOINTS + KPROBES
 OFF, TRACEPOINT, KPROBE, KRETPROBE = range(4)
@@ -30,6 +30,7 @@ ENTRY = struct.Struct("<QQIi80s")
 PLACE = struct.Struct("<QQII")
 WANT = struct.Struct("<QIHH")
 RECORD = struct.Struct("<QQQII16sIIIHH8Q")
+VERSION_AT = 8
 OWNER, BEAT, GENERATION, WANTS = 0, 64, 72, 128
 LOST, TAIL, RECORDS = 0, 64, 4096
 
