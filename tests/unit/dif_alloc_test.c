@@ -2,40 +2,12 @@
 /*
  * Memory that runs out: everything in dif/obj and dif/vm that allocates is run with its first,
  * second, third … allocation failing, until it succeeds. Each failure is a no-memory error, and
- * (the sanitizer says) nothing leaks. The linker's --wrap puts our allocator in between.
+ * (the sanitizer says) nothing leaks.
  */
 #include "dif/vm/agg.h"
 
 #include "tests/unit/dif_fixture.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static unsigned long countdown; /* the allocation that fails; 0: none */
-
-static bool fails(void)
-{
-	return countdown && --countdown == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
+#include "tests/unit/nomem.h"
 
 /* --- what is run --------------------------------------------------------------------------- */
 
@@ -164,19 +136,17 @@ static struct ot_err *run_aggtab(void)
 
 static void fail_each(struct ot_err *(*run)(void), unsigned at_least)
 {
-	unsigned long n;
+	unsigned n;
 
 	for (n = 1;; n++) {
-		countdown = n;
+		nomem_at(n);
 		struct ot_err *err = run();
-		bool reached = countdown == 0;
-		countdown = 0;
-		if (!reached) { /* fewer allocations than that: this was a whole success */
+		if (!nomem_end()) { /* fewer allocations than that: this was a whole success */
 			fx_no_error(err);
 			break;
 		}
 		if (!err)
-			fail_msg("allocation %lu failed and nobody said so", n);
+			fail_msg("allocation %u failed and nobody said so", n);
 		assert_int_equal(ot_err_code(err), OT_ERR_NO_MEMORY);
 		ot_err_destroy(err);
 	}

@@ -8,46 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Linked with --wrap: every allocation of the engine and what is below it comes by here. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_aligned_alloc(size_t align, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t size);
-
-static unsigned countdown; /* 0: nothing fails */
-static bool failed;
-
-static bool fails(void)
-{
-	if (!countdown || --countdown)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_aligned_alloc(size_t align, size_t size)
-{
-	return fails() ? NULL : __real_aligned_alloc(align, size);
-}
+#include "tests/unit/nomem.h"
 
 static const struct vp_fake_config config = {
 	.nvcpus = 2,
@@ -136,11 +97,9 @@ static void nth_allocation_fails(void **state)
 
 	prepare(&m);
 	for (;; n++) {
-		failed = false;
-		countdown = n;
+		nomem_at(n);
 		struct ot_err *err = session(&m);
-		countdown = 0;
-		bool done = !failed;
+		bool done = !nomem_end();
 		if (done)
 			EF_OK(err);
 		else if (err)

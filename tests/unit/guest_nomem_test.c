@@ -13,54 +13,24 @@
 #include <cmocka.h>
 
 #include "btf_builder.h"
+#include "tests/unit/nomem.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/orc.h"
 #include "vmm-probe/provider/provider.h"
 #include "vmm-probe/provider/sites.h"
 
-/* Linked with --wrap. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-static unsigned countdown; /* 0: nothing fails */
-
-static bool fails(void)
-{
-	return countdown && !--countdown;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
 /* Run @p what with the first, the second … allocation failing until none was left to fail. */
 static void loop(struct ot_err *(*what)(void))
 {
 	for (unsigned n = 1;; n++) {
 		assert_true(n < 10000);
-		countdown = n;
+		nomem_at(n);
 		struct ot_err *err = what();
-		bool all_done = countdown != 0;
 
-		countdown = 0;
-		if (all_done) {
+		if (!nomem_end()) {
 			assert_null(err);
+			assert_true(n > 1); /* it did allocate */
 			return;
 		}
 		assert_non_null(err);

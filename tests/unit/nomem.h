@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory that runs out when a test says so. All that is linked into the test (its CMake entry says NOMEM)
+ * allocates by way of here: the linker's --wrap. Shared libraries don't. For one thread.
+ */
+#ifndef TESTS_UNIT_NOMEM_H
+#define TESTS_UNIT_NOMEM_H
+
+#include <stdbool.h>
+
+/** The @p n-th allocation from now on fails, and no other; @p n is at least 1. */
+void nomem_at(unsigned n);
+
+/** From now on none fails. Whether one did since nomem_at(): false says that there were fewer than n. */
+bool nomem_end(void);
+
+#endif
