@@ -260,12 +260,46 @@ static inline void fx_destroy(struct fx *fx)
 	free(fx);
 }
 
+/* The instructions of what was evaluated by this test. */
+static bool OT_UNUSED fx_ran[DIF_OP_MAX + 1];
+
+static inline void fx_note(const struct fx_object *o)
+{
+	for (uint32_t i = 0; i < o->obj.text_len; i++)
+		fx_ran[dif_insn_op(o->text[i])] = true;
+}
+
+/* Is it one on variables or tuples? */
+static inline bool fx_on_variables(uint32_t op)
+{
+	switch (dif_op_class(op)) {
+	case DIF_CLASS_ARR:
+	case DIF_CLASS_LDV:
+	case DIF_CLASS_STV:
+	case DIF_CLASS_CALL:
+	case DIF_CLASS_PUSH:
+		return true;
+	default:
+		return op == DIF_OP_popts || op == DIF_OP_flushts;
+	}
+}
+
+/* Every instruction on variables and tuples (false: every other one) was evaluated. */
+static inline void fx_all_ran(bool on_variables)
+{
+	for (uint32_t op = 1; op < DIF_OP_xlate; op++) {
+		if (fx_on_variables(op) == on_variables && !fx_ran[op])
+			fail_msg("no test runs %s", dif_op_name(op));
+	}
+}
+
 /* Verify and evaluate; the value. The evaluation must not fault. */
 static inline uint64_t fx_value(struct fx *fx, struct fx_object *o)
 {
 	uint64_t value = 0x5555;
 
 	fx_no_error(dif_verify(&o->obj));
+	fx_note(o);
 	enum dif_fault fault = dif_vm_eval(&fx->vm, &o->obj, &value);
 	if (fault)
 		fail_msg("fault %d (%s) at %#llx, offset %u", fault, dif_fault_text(fault),
@@ -279,6 +313,7 @@ static inline void fx_faults(struct fx *fx, struct fx_object *o, enum dif_fault 
 	uint64_t value = 0x5555;
 
 	fx_no_error(dif_verify(&o->obj));
+	fx_note(o);
 	assert_int_equal(dif_vm_eval(&fx->vm, &o->obj, &value), fault);
 	assert_int_equal(value, 0);
 	assert_int_equal(fx->vm.fault_offset, pc * 4);

@@ -3,26 +3,6 @@
  * copying values out. Variables and tuples are in dif_vm_vars_test.c. */
 #include "tests/unit/dif_fixture.h"
 
-static bool covered[DIF_OP_MAX + 1];
-
-static void note(const struct fx_object *o)
-{
-	for (uint32_t i = 0; i < o->obj.text_len; i++)
-		covered[dif_insn_op(o->text[i])] = true;
-}
-
-static uint64_t value(struct fx *fx, struct fx_object *o)
-{
-	note(o);
-	return fx_value(fx, o);
-}
-
-static void faults(struct fx *fx, struct fx_object *o, enum dif_fault fault, uint32_t pc)
-{
-	note(o);
-	fx_faults(fx, o, fault, pc);
-}
-
 /* --- arithmetic --------------------------------------------------------------------------- */
 
 static const struct {
@@ -64,7 +44,7 @@ static void test_arithmetic(void **state)
 		fx_setx(&o, arithmetic[i].b, 2);
 		fx_op3(&o, op, 1, dif_op_class(op) == DIF_CLASS_R2 ? 0 : 2, 3);
 		fx_ret(&o, 3);
-		if (value(fx, &o) != arithmetic[i].result)
+		if (fx_value(fx, &o) != arithmetic[i].result)
 			fail_msg("%s of %#llx and %#llx", dif_op_name(op),
 				 (unsigned long long)arithmetic[i].a, (unsigned long long)arithmetic[i].b);
 	}
@@ -83,7 +63,7 @@ static void test_divide_by_zero(void **state)
 		fx_setx(&o, 5, 1);
 		fx_op3(&o, ops[i], 1, 0, 2);
 		fx_ret(&o, 2);
-		faults(fx, &o, DIF_FAULT_DIVZERO, 1);
+		fx_faults(fx, &o, DIF_FAULT_DIVZERO, 1);
 	}
 	fx_destroy(fx);
 }
@@ -105,7 +85,7 @@ static bool branches(struct fx *fx, uint32_t compare, uint64_t a, uint64_t b, ui
 	fx_ret(&o, 0);
 	fx_setx(&o, 1, 3);
 	fx_ret(&o, 3);
-	return value(fx, &o) == 1;
+	return fx_value(fx, &o) == 1;
 }
 
 static void check_conditions(struct fx *fx, uint64_t a, uint64_t b)
@@ -165,7 +145,7 @@ static int order(struct fx *fx, const char *a, const char *b)
 	fx_ret(&o, 0);
 	fx_setx(&o, 1, 3);
 	fx_ret(&o, 3);
-	return (int)value(fx, &o);
+	return (int)fx_value(fx, &o);
 }
 
 static void test_scmp(void **state)
@@ -195,9 +175,9 @@ static void test_scmp(void **state)
 	fx_ret(&o, 0);
 	fx_setx(&o, 1, 3);
 	fx_ret(&o, 3);
-	assert_int_equal(value(fx, &o), 1);
+	assert_int_equal(fx_value(fx, &o), 1);
 	fx->world.kernel[FX_KERNEL_SIZE - 1] = 'x';
-	faults(fx, &o, DIF_FAULT_BADADDR, 2);
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 2);
 	fx_destroy(fx);
 }
 
@@ -238,19 +218,19 @@ static void test_guest_loads(void **state)
 		memcpy(fx->world.kernel + FX_KERNEL_SIZE - size, bytes, size);
 		memcpy(fx->world.user + FX_USER_SIZE - size, bytes, size);
 		make_load(&o, loads[i].op, last);
-		assert_int_equal(value(fx, &o), loads[i].result);
+		assert_int_equal(fx_value(fx, &o), loads[i].result);
 		make_load(&o, loads[i].op + 43, last); /* restricted */
-		assert_int_equal(value(fx, &o), loads[i].result);
+		assert_int_equal(fx_value(fx, &o), loads[i].result);
 		make_load(&o, loads[i].op + 36, ulast); /* user */
-		assert_int_equal(value(fx, &o), loads[i].result);
+		assert_int_equal(fx_value(fx, &o), loads[i].result);
 
 		make_load(&o, loads[i].op, last + 1);
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 		assert_int_equal(fx->vm.fault_addr, last + 1);
 		make_load(&o, loads[i].op + 43, 0);
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 		make_load(&o, loads[i].op + 36, last); /* a kernel address is no user address */
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 	}
 	fx_destroy(fx);
 }
@@ -268,22 +248,22 @@ static void test_window_loads(void **state)
 		fx_op(&o, dif_insn_index(DIF_OP_sets, at, 1));
 		fx_op3(&o, loads[i].op, 1, 0, 2);
 		fx_ret(&o, 2);
-		assert_int_equal(value(fx, &o), loads[i].result);
+		assert_int_equal(fx_value(fx, &o), loads[i].result);
 		/* The last possible place, then one too far. */
 		uint64_t end = dif_window_addr(DIF_SEG_STRTAB, 1);
 		make_load(&o, loads[i].op, end - size);
 		if (size == 1)
-			value(fx, &o);
+			fx_value(fx, &o);
 		make_load(&o, loads[i].op, end - size + 1);
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 	}
 	/* Segments that don't exist, and offsets that would wrap. */
 	for (uint64_t seg = 0; seg < 256; seg++) {
 		make_load(&o, DIF_OP_ldx, DIF_WINDOW_TAG << 48 | seg << 40 | 0xffffffffffull);
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 	}
 	make_load(&o, DIF_OP_ldub, dif_window_addr(DIF_SEG_SCRATCH, 0));
-	faults(fx, &o, DIF_FAULT_BADADDR, 1); /* nothing was allocated */
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 1); /* nothing was allocated */
 	fx_destroy(fx);
 }
 
@@ -314,11 +294,11 @@ static void test_scratch_stores(void **state)
 			fx_op3(&o, ops[i].load, 2, 0, 5);
 			fx_ret(&o, 5);
 			if (offset + size > 16)
-				faults(fx, &o, DIF_FAULT_BADADDR, 5);
+				fx_faults(fx, &o, DIF_FAULT_BADADDR, 5);
 			else if (offset % size)
-				faults(fx, &o, DIF_FAULT_BADALIGN, 5);
+				fx_faults(fx, &o, DIF_FAULT_BADALIGN, 5);
 			else
-				assert_int_equal(value(fx, &o), 0x1122334455667788ull & mask);
+				assert_int_equal(fx_value(fx, &o), 0x1122334455667788ull & mask);
 		}
 	}
 	fx_destroy(fx);
@@ -338,7 +318,7 @@ static void test_forbidden_stores(void **state)
 		fx_setx(&o, addrs[i], 1);
 		fx_op3(&o, DIF_OP_stx, 1, 0, 1);
 		fx_ret(&o, 0);
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 		assert_int_equal(fx->vm.fault_addr, addrs[i]);
 	}
 	/* The string table is read-only, and the dynamic table's links are not the program's. */
@@ -346,7 +326,7 @@ static void test_forbidden_stores(void **state)
 	fx_sets(&o, "constant", 1);
 	fx_op3(&o, DIF_OP_stb, 0, 0, 1);
 	fx_ret(&o, 0);
-	faults(fx, &o, DIF_FAULT_BADADDR, 1);
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 	for (uint64_t offset = 0; offset < FX_DYN_SIZE; offset += 8) {
 		if (dif_dynvars_is_value(fx->dynvars, offset, 8))
 			continue;
@@ -354,7 +334,7 @@ static void test_forbidden_stores(void **state)
 		fx_setx(&o, dif_window_addr(DIF_SEG_DYNVARS, offset), 1);
 		fx_op3(&o, DIF_OP_stx, 1, 0, 1);
 		fx_ret(&o, 0);
-		faults(fx, &o, DIF_FAULT_BADADDR, 1);
+		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 	}
 	fx_destroy(fx);
 }
@@ -375,7 +355,7 @@ static void test_allocs_and_copys(void **state)
 	fx_op3(&o, DIF_OP_copys, 4, 5, 2);
 	fx_op3(&o, DIF_OP_copys, 2, 5, 3);
 	fx_ret(&o, 3);
-	assert_string_equal(fx_text(fx, value(fx, &o)), "kernel bytes");
+	assert_string_equal(fx_text(fx, fx_value(fx, &o)), "kernel bytes");
 	assert_int_equal(fx->vm.scratch_used, 32);
 
 	fx_object_init(&o);
@@ -383,11 +363,11 @@ static void test_allocs_and_copys(void **state)
 	fx_op3(&o, DIF_OP_allocs, 1, 0, 2);
 	fx_ret(&o, 2);
 	dif_vm_begin_clause(&fx->vm);
-	faults(fx, &o, DIF_FAULT_NOSCRATCH, 1);
+	fx_faults(fx, &o, DIF_FAULT_NOSCRATCH, 1);
 	o.ints[0] = UINT64_MAX;
-	faults(fx, &o, DIF_FAULT_NOSCRATCH, 1);
+	fx_faults(fx, &o, DIF_FAULT_NOSCRATCH, 1);
 	o.ints[0] = FX_SCRATCH;
-	value(fx, &o);
+	fx_value(fx, &o);
 
 	/* From where nothing is, to where nothing may be. */
 	fx_object_init(&o);
@@ -395,12 +375,12 @@ static void test_allocs_and_copys(void **state)
 	fx_setx(&o, 8, 2);
 	fx_op3(&o, DIF_OP_copys, 0, 2, 1);
 	fx_ret(&o, 0);
-	faults(fx, &o, DIF_FAULT_BADADDR, 2);
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 2);
 	o.text[2] = dif_insn(DIF_OP_copys, 1, 2, 0);
-	faults(fx, &o, DIF_FAULT_BADADDR, 2);
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 2);
 	o.ints[1] = FX_SCRATCH + 1;
 	o.text[2] = dif_insn(DIF_OP_copys, 1, 2, 1);
-	faults(fx, &o, DIF_FAULT_BADADDR, 2);
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 2);
 	fx_destroy(fx);
 }
 
@@ -418,10 +398,10 @@ static void test_fuel(void **state)
 		fx_op3(&o, DIF_OP_nop, 0, 0, 0);
 	fx_ret(&o, 0);
 	dif_vm_begin(&fx->vm, 25);
-	value(fx, &o);
-	value(fx, &o);
+	fx_value(fx, &o);
+	fx_value(fx, &o);
 	assert_int_equal(fx->vm.fuel, 5);
-	faults(fx, &o, DIF_FAULT_ILLOP, 0);
+	fx_faults(fx, &o, DIF_FAULT_ILLOP, 0);
 	assert_int_equal(fx->vm.fuel, 0);
 
 	/* What subroutines touch counts as well. */
@@ -436,10 +416,10 @@ static void test_fuel(void **state)
 	fx_op(&o, dif_insn_index(DIF_OP_call, DIF_SUBR_strstr, 3));
 	fx_ret(&o, 3);
 	dif_vm_begin(&fx->vm, 10000);
-	assert_int_equal(value(fx, &o), 0);
+	assert_int_equal(fx_value(fx, &o), 0);
 	assert_true(fx->vm.fuel < 10000 - 150 * 6);
 	dif_vm_begin(&fx->vm, 500);
-	faults(fx, &o, DIF_FAULT_ILLOP, 4);
+	fx_faults(fx, &o, DIF_FAULT_ILLOP, 4);
 	fx_destroy(fx);
 }
 
@@ -485,28 +465,11 @@ static void test_limits(void **state)
 	dif_vm_deinit(&vm);
 }
 
-/* Instructions on variables and tuples are tested in dif_vm_vars_test.c. */
-static bool is_ours(uint32_t op)
-{
-	switch (dif_op_class(op)) {
-	case DIF_CLASS_ARR:
-	case DIF_CLASS_LDV:
-	case DIF_CLASS_STV:
-	case DIF_CLASS_CALL:
-	case DIF_CLASS_PUSH:
-		return false;
-	default:
-		return !(op == DIF_OP_popts || op == DIF_OP_flushts);
-	}
-}
-
+/* All but those of dif_vm_vars_test.c. */
 static void test_every_opcode_was_run(void **state)
 {
 	(void)state;
-	for (uint32_t op = 1; op < DIF_OP_xlate; op++) {
-		if (is_ours(op) && !covered[op])
-			fail_msg("no test runs %s", dif_op_name(op));
-	}
+	fx_all_ran(false);
 }
 
 int main(void)

@@ -2,26 +2,6 @@
 /* Instructions on variables and tuples: each with its effect and its faults. */
 #include "tests/unit/dif_fixture.h"
 
-static bool covered[DIF_OP_MAX + 1];
-
-static void note(const struct fx_object *o)
-{
-	for (uint32_t i = 0; i < o->obj.text_len; i++)
-		covered[dif_insn_op(o->text[i])] = true;
-}
-
-static uint64_t value(struct fx *fx, struct fx_object *o)
-{
-	note(o);
-	return fx_value(fx, o);
-}
-
-static void faults(struct fx *fx, struct fx_object *o, enum dif_fault fault, uint32_t pc)
-{
-	note(o);
-	fx_faults(fx, o, fault, pc);
-}
-
 /* --- variables -------------------------------------------------------------------------------------- */
 
 static void test_builtins(void **state)
@@ -33,27 +13,27 @@ static void test_builtins(void **state)
 	fx_object_init(&o);
 	fx_op(&o, dif_insn_index(DIF_OP_ldgs, DIF_VAR_pid, 1));
 	fx_ret(&o, 1);
-	assert_int_equal(value(fx, &o), DIF_VAR_pid * 1000);
+	assert_int_equal(fx_value(fx, &o), DIF_VAR_pid * 1000);
 	o.text[0] = dif_insn_index(DIF_OP_ldgs, DIF_VAR_curthread, 1);
-	faults(fx, &o, DIF_FAULT_KPRIV, 0);
+	fx_faults(fx, &o, DIF_FAULT_KPRIV, 0);
 	o.text[0] = dif_insn_index(DIF_OP_ldgs, DIF_VAR_execname, 1);
-	uint64_t first = value(fx, &o);
+	uint64_t first = fx_value(fx, &o);
 	assert_string_equal(fx_text(fx, first), "csh");
-	assert_int_equal(value(fx, &o), first); /* once a clause */
+	assert_int_equal(fx_value(fx, &o), first); /* once a clause */
 	dif_vm_begin_clause(&fx->vm);
 	o.text[0] = dif_insn_index(DIF_OP_ldgs, DIF_VAR_probefunc, 1);
-	assert_string_equal(fx_text(fx, value(fx, &o)), "builtin");
+	assert_string_equal(fx_text(fx, fx_value(fx, &o)), "builtin");
 
 	fx_object_init(&o);
 	fx_setx(&o, 7, 1);
 	fx_op3(&o, DIF_OP_ldga, DIF_VAR_uregs, 1, 2);
 	fx_ret(&o, 2);
-	assert_int_equal(value(fx, &o), 2007);
+	assert_int_equal(fx_value(fx, &o), 2007);
 	o.ints[0] = 100;
-	faults(fx, &o, DIF_FAULT_ILLOP, 1);
+	fx_faults(fx, &o, DIF_FAULT_ILLOP, 1);
 	o.text[1] = dif_insn(DIF_OP_ldta, 0, 1, 2);
 	o.ints[0] = 0;
-	faults(fx, &o, DIF_FAULT_ILLOP, 1);
+	fx_faults(fx, &o, DIF_FAULT_ILLOP, 1);
 	fx_destroy(fx);
 }
 
@@ -79,7 +59,7 @@ static void test_static_values(void **state)
 		fx_ret(&o, 3);
 		for (uint64_t n = 1; n < 5; n++) {
 			dif_vm_begin(&fx->vm, DIF_FUEL_DEFAULT); /* values outlive firings */
-			assert_int_equal(value(fx, &o), n);
+			assert_int_equal(fx_value(fx, &o), n);
 		}
 		fx_destroy(fx);
 	}
@@ -105,33 +85,34 @@ static void test_static_strings(void **state)
 		load.obj.ret = FX_STRING;
 		fx_op(&load, dif_insn_index(ops[i].load, 0x500, 1));
 		fx_ret(&load, 1);
-		assert_string_equal(fx_text(fx, value(fx, &load)), ""); /* never assigned: empty, not NULL */
+		assert_string_equal(fx_text(fx, fx_value(fx, &load)),
+				    ""); /* never assigned: empty, not NULL */
 
 		fx_object_init(&store);
 		fx_var(&store, "s", 0x500, DIF_VARKIND_SCALAR, ops[i].scope, FX_STRING);
 		fx_sets(&store, "value", 1);
 		fx_op(&store, dif_insn_index(ops[i].store, 0x500, 1));
 		fx_ret(&store, 0);
-		value(fx, &store);
-		assert_string_equal(fx_text(fx, value(fx, &load)), "value");
+		fx_value(fx, &store);
+		assert_string_equal(fx_text(fx, fx_value(fx, &load)), "value");
 
 		store.text[1] = dif_insn_index(ops[i].store, 0x500, 0); /* NULL is kept as NULL */
-		value(fx, &store);
-		assert_int_equal(value(fx, &load), 0);
+		fx_value(fx, &store);
+		assert_int_equal(fx_value(fx, &load), 0);
 
 		fx_object_init(&store);
 		fx_var(&store, "s", 0x500, DIF_VARKIND_SCALAR, ops[i].scope, FX_STRING);
 		fx_sets(&store, longer, 1);
 		fx_op(&store, dif_insn_index(ops[i].store, 0x500, 1));
 		fx_ret(&store, 0);
-		value(fx, &store);
-		assert_int_equal(strlen(fx_text(fx, value(fx, &load))), FX_STRSIZE - 1);
+		fx_value(fx, &store);
+		assert_int_equal(strlen(fx_text(fx, fx_value(fx, &load))), FX_STRSIZE - 1);
 
 		fx_setx(&store, 0x1234, 1); /* behind ret: an unreadable source, moved to the front */
 		store.text[0] = store.text[3];
 		store.obj.text_len = 3;
-		faults(fx, &store, DIF_FAULT_BADADDR, 1);
-		assert_int_equal(strlen(fx_text(fx, value(fx, &load))), FX_STRSIZE - 1);
+		fx_faults(fx, &store, DIF_FAULT_BADADDR, 1);
+		assert_int_equal(strlen(fx_text(fx, fx_value(fx, &load))), FX_STRSIZE - 1);
 		fx_destroy(fx);
 	}
 }
@@ -155,7 +136,7 @@ static void test_static_struct(void **state)
 	fx_op3(&o, DIF_OP_add, 2, 3, 2);
 	fx_op3(&o, DIF_OP_ldx, 2, 0, 4);
 	fx_ret(&o, 4);
-	assert_int_equal(value(fx, &o), 0x1f1e1d1c1b1a1918ull);
+	assert_int_equal(fx_value(fx, &o), 0x1f1e1d1c1b1a1918ull);
 	assert_int_equal(fx->globals[4], 0); /* 8 of prefix, 24 of data, and not a byte more */
 	fx_destroy(fx);
 }
@@ -182,19 +163,19 @@ static void test_thread_local(void **state)
 	fx_ret(&load, 1);
 
 	fx->world.thread.task = 1;
-	assert_int_equal(value(fx, &load), 0);
-	value(fx, &store);
-	assert_int_equal(value(fx, &load), DIF_VAR_pid * 1000);
+	assert_int_equal(fx_value(fx, &load), 0);
+	fx_value(fx, &store);
+	assert_int_equal(fx_value(fx, &load), DIF_VAR_pid * 1000);
 	assert_int_equal(fx->world.thread_calls, 1); /* asked once a firing */
 	fx->world.thread.task = 2;
 	dif_vm_begin(&fx->vm, DIF_FUEL_DEFAULT);
-	assert_int_equal(value(fx, &load), 0);
+	assert_int_equal(fx_value(fx, &load), 0);
 	fx->world.thread.task = 1;
 	dif_vm_begin(&fx->vm, DIF_FUEL_DEFAULT);
-	assert_int_equal(value(fx, &load), DIF_VAR_pid * 1000);
+	assert_int_equal(fx_value(fx, &load), DIF_VAR_pid * 1000);
 	store.text[0] = dif_insn(DIF_OP_nop, 0, 0, 0); /* 0 frees */
-	value(fx, &store);
-	assert_int_equal(value(fx, &load), 0);
+	fx_value(fx, &store);
+	assert_int_equal(fx_value(fx, &load), 0);
 	fx_destroy(fx);
 }
 
@@ -228,33 +209,33 @@ static void test_assoc(void **state)
 		make_assoc(&layout, load, "", 0, FX_INT);
 		struct fx *fx = fx_create(&layout);
 		make_assoc(&o, store, "one", 1, FX_INT);
-		value(fx, &o);
+		fx_value(fx, &o);
 		make_assoc(&o, store, "two", 2, FX_INT);
-		value(fx, &o);
+		fx_value(fx, &o);
 		make_assoc(&o, load, "one", 0, FX_INT);
-		assert_int_equal(value(fx, &o), 1);
+		assert_int_equal(fx_value(fx, &o), 1);
 		make_assoc(&o, load, "two", 0, FX_INT);
-		assert_int_equal(value(fx, &o), 2);
+		assert_int_equal(fx_value(fx, &o), 2);
 		make_assoc(&o, load, "tw", 0, FX_INT);
-		assert_int_equal(value(fx, &o), 0);
+		assert_int_equal(fx_value(fx, &o), 0);
 		make_assoc(&o, store, "one", 0, FX_INT);
-		value(fx, &o);
+		fx_value(fx, &o);
 		make_assoc(&o, load, "one", 0, FX_INT);
-		assert_int_equal(value(fx, &o), 0);
+		assert_int_equal(fx_value(fx, &o), 0);
 		fx->world.thread.task = 9;
 		dif_vm_begin(&fx->vm, DIF_FUEL_DEFAULT);
 		make_assoc(&o, load, "two", 0, FX_INT);
-		assert_int_equal(value(fx, &o), load == DIF_OP_ldgaa ? 2 : 0);
+		assert_int_equal(fx_value(fx, &o), load == DIF_OP_ldgaa ? 2 : 0);
 		fx_destroy(fx);
 
 		make_assoc(&layout, load, "", 0, FX_STRING);
 		fx = fx_create(&layout);
 		make_assoc(&o, load, "s", 0, FX_STRING);
-		assert_int_equal(value(fx, &o), 0); /* absence is NULL */
+		assert_int_equal(fx_value(fx, &o), 0); /* absence is NULL */
 		make_assoc(&o, store, "s", 1, FX_STRING);
-		value(fx, &o);
+		fx_value(fx, &o);
 		make_assoc(&o, load, "s", 0, FX_STRING);
-		assert_string_equal(fx_text(fx, value(fx, &o)), "text");
+		assert_string_equal(fx_text(fx, fx_value(fx, &o)), "text");
 		fx_destroy(fx);
 	}
 }
@@ -272,14 +253,14 @@ static void test_truncated_key(void **state)
 	make_assoc(&o, DIF_OP_stgaa, "", 5, FX_INT);
 	o.text[0] = dif_insn_index(DIF_OP_setx, o.obj.int_len, 1);
 	o.ints[o.obj.int_len++] = FX_KERNEL;
-	value(fx, &o);
+	fx_value(fx, &o);
 	memset(copy, 'g', sizeof(copy));
 	copy[sizeof(copy) - 1] = 0;
 	make_assoc(&o, DIF_OP_ldgaa, copy, 0, FX_INT);
-	assert_int_equal(value(fx, &o), 5);
+	assert_int_equal(fx_value(fx, &o), 5);
 	copy[sizeof(copy) - 2] = 0;
 	make_assoc(&o, DIF_OP_ldgaa, copy, 0, FX_INT);
-	assert_int_equal(value(fx, &o), 0);
+	assert_int_equal(fx_value(fx, &o), 0);
 	fx_destroy(fx);
 }
 
@@ -296,7 +277,7 @@ static void test_long_key(void **state)
 	make_assoc(&o, DIF_OP_stgaa, key, 1, FX_INT);
 	struct fx *fx = fx_create(&o);
 	o.text[4] = dif_insn(DIF_OP_pushtr, DIF_TYPE_STRING, 0, 1); /* twice the string: over 400 bytes */
-	value(fx, &o);
+	fx_value(fx, &o);
 	dif_dynvars_drops(fx->dynvars, &drops);
 	assert_int_equal(drops.drops, 1);
 	fx_destroy(fx);
@@ -321,19 +302,19 @@ static void test_tuple_stack(void **state)
 		fx_op3(&o, DIF_OP_pushtv, 0, 0, 0);
 	uint32_t at = o.obj.text_len;
 	fx_ret(&o, 0);
-	value(fx, &o);
+	fx_value(fx, &o);
 	o.text[at] = dif_insn(DIF_OP_pushtv, 0, 0, 0);
 	fx_ret(&o, 0);
-	faults(fx, &o, DIF_FAULT_TUPOFLOW, at);
+	fx_faults(fx, &o, DIF_FAULT_TUPOFLOW, at);
 
 	fx_object_init(&o);
 	fx_setx(&o, FX_KERNEL, 1);
 	fx_setx(&o, UINT64_MAX, 2);
 	fx_op3(&o, DIF_OP_pushtr, DIF_TYPE_CTF, 2, 1);
 	fx_ret(&o, 0);
-	faults(fx, &o, DIF_FAULT_ILLOP, 2);
+	fx_faults(fx, &o, DIF_FAULT_ILLOP, 2);
 	o.text[2] = dif_insn(DIF_OP_pushtr, DIF_TYPE_STRING, 2, 0);
-	faults(fx, &o, DIF_FAULT_BADADDR, 2);
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 2);
 	fx_destroy(fx);
 }
 
@@ -351,34 +332,16 @@ static void test_call(void **state)
 	fx_op3(&o, DIF_OP_sub, 2, 3, 4);
 	fx_op3(&o, DIF_OP_or, 2, 4, 2);
 	fx_ret(&o, 2);
-	assert_int_equal(value(fx, &o), DIF_SUBR_progenyof * 100 + 42);
+	assert_int_equal(fx_value(fx, &o), DIF_SUBR_progenyof * 100 + 42);
 	o.text[1] = dif_insn(DIF_OP_nop, 0, 0, 0);
-	faults(fx, &o, DIF_FAULT_ILLOP, 2); /* too few arguments */
+	fx_faults(fx, &o, DIF_FAULT_ILLOP, 2); /* too few arguments */
 	fx_destroy(fx);
-}
-
-/* Instructions on variables and tuples are what is tested here. */
-static bool is_ours(uint32_t op)
-{
-	switch (dif_op_class(op)) {
-	case DIF_CLASS_ARR:
-	case DIF_CLASS_LDV:
-	case DIF_CLASS_STV:
-	case DIF_CLASS_CALL:
-	case DIF_CLASS_PUSH:
-		return true;
-	default:
-		return (op == DIF_OP_popts || op == DIF_OP_flushts);
-	}
 }
 
 static void test_every_opcode_was_run(void **state)
 {
 	(void)state;
-	for (uint32_t op = 1; op < DIF_OP_xlate; op++) {
-		if (is_ours(op) && !covered[op])
-			fail_msg("no test runs %s", dif_op_name(op));
-	}
+	fx_all_ran(true);
 }
 
 int main(void)
