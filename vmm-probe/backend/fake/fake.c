@@ -122,26 +122,13 @@ static const struct vp_backend_ops fake_ops = {
 	.nvcpus = fake_nvcpus,
 };
 
-static const struct vp_backend_ops fake_ops_without_profile = {
-	.name = "fake",
-	.reg = fake_reg,
-	.gpa_to_host = fake_gpa_to_host,
-	.install = fake_install,
-	.counter_slots = fake_counter_slots,
-	.counter_read = fake_counter_read,
-	.counter_cost_ns = fake_counter_cost_ns,
-	.hit_cost_ns = fake_hit_cost_ns,
-	.snapshot = fake_snapshot,
-	.nvcpus = fake_nvcpus,
-};
-
 /* --- life ---------------------------------------------------------------------------------------- */
 
 static struct ot_err *init(struct vp_fake *fake)
 {
 	const struct vp_fake_config *c = &fake->config;
 	struct vp_engine_config config = {
-		.ops = c->can_profile ? &fake_ops : &fake_ops_without_profile,
+		.ops = &fake->ops,
 		.backend = fake,
 		.guest_name = "fake",
 		.guest_id = 7,
@@ -170,6 +157,12 @@ struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fak
 	if (!fake)
 		return ot_err_nomem();
 	fake->config = *config;
+	fake->ops = fake_ops;
+	if (!config->can_profile) {
+		fake->ops.request_sample = NULL;
+		fake->ops.vm_stats = NULL;
+		fake->ops.vm_stat = NULL;
+	}
 	fake->next_page = VP_FAKE_PAGE; /* guest physical 0 is nobody's */
 	pthread_rwlockattr_t attr;
 	pthread_rwlockattr_init(&attr);
