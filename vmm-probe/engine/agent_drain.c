@@ -109,15 +109,20 @@ struct event {
 	struct vp_es_vcpu *v; /* session whose firing is under way */
 };
 
+static void leave(struct event *ev)
+{
+	if (!ev->v)
+		return;
+	vp_firing_end(ev->v);
+	ev->v->event = NULL;
+	ev->v = NULL;
+}
+
 static void enter(struct event *ev, struct vp_es *es, uint32_t vcpu)
 {
-	if (ev->v && (!es || ev->v->es != es)) {
-		vp_firing_end(ev->v);
-		ev->v->event = NULL;
-		ev->v = NULL;
-	}
-	if (!es || ev->v)
+	if (ev->v && ev->v->es == es)
 		return;
+	leave(ev);
 	ev->v = &es->vcpus[vcpu];
 	vp_firing_begin(ev->v, NULL, 0, ev->words.agent);
 	ev->v->event_ns = ev->when;
@@ -161,7 +166,7 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 		enter(&ev, ecb->es, vcpu);
 		fire(&ev, ecb);
 	}
-	enter(&ev, NULL, vcpu);
+	leave(&ev);
 }
 
 /* Every session that listens learns of events that none got. */

@@ -151,7 +151,7 @@ static struct ot_err *walk_list(void *arg, struct vp_census *census)
 static struct ot_err *add_pid(struct ctx *c, uint64_t pid, uint64_t number)
 {
 	uint64_t tgid = (uint64_t)c->l.tgid, first;
-	uint32_t told;
+	uint32_t told = 0;
 
 	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(pid + c->l.pid_tasks + 8 * tgid), &first));
 	if (!first)

@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/proc_map.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/session/internal.h"
 
@@ -83,13 +84,15 @@ static void close_file(FILE **fp)
 /* schedstat: time run, time waited for a CPU, slices; nanoseconds. */
 static void add_thread(uint32_t pid, const char *tid, struct vp_stolen *ret)
 {
-	unsigned long long ran, waited;
-	char path[512];
+	char path[512], line[128];
+	const char *p = line;
+	uint64_t ran, waited;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%s/schedstat", pid, tid);
 	ot_auto(close_file) FILE *fp = fopen(path, "re");
 
-	if (!fp || fscanf(fp, "%llu %llu", &ran, &waited) != 2)
+	if (!fp || !fgets(line, sizeof(line), fp) || !ot_take_number(&p, 10, ' ', &ran) ||
+	    !ot_take_number(&p, 10, ' ', &waited))
 		return;
 	ret->by_host = true;
 	ret->host_ns += waited;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/proc_map.h"
 #include "vmm-probe/backend/peek/internal.h"
 #include "vmm-probe/backend/tcg/machine.h"
 
@@ -49,17 +50,14 @@ static void cleanup_phys(struct vp_phys **p)
 
 /* --- mappings ------------------------------------------------------------------------------------------ */
 
-static bool parse_mapping(const char *line, struct mapping *ret)
+static bool parse_mapping(char *line, struct mapping *ret)
 {
-	unsigned long long start, end, offset, ino;
-	unsigned major, minor;
-	char write, shared;
+	struct ot_proc_map m;
 
-	if (sscanf(line, "%llx-%llx r%c%*c%c %llx %x:%x %llu", &start, &end, &write, &shared, &offset, &major,
-		   &minor, &ino) != 8 ||
-	    write != 'w' || end <= start)
+	if (!ot_proc_map_parse(line, &m) || m.perms[0] != 'r' || m.perms[1] != 'w' || m.end <= m.start)
 		return false;
-	*ret = (struct mapping){ start, end, offset, makedev(major, minor), ino, shared == 's' };
+	*ret = (struct mapping){ m.start,          m.end, m.offset, makedev(m.major, m.minor), m.inode,
+				 m.perms[3] == 's' };
 	return true;
 }
 

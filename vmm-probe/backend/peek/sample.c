@@ -43,10 +43,15 @@ void vp_peek_disarm(struct vp_peek_vcpu *v)
 
 static void copy(const struct kvm_run *run, struct vp_peek_state *ret)
 {
-	memset(ret, 0, sizeof(*ret));
 	memcpy(&ret->regs, &run->s.regs.regs, sizeof(ret->regs));
 	memcpy(&ret->sregs, &run->s.regs.sregs, sizeof(ret->sregs));
 	ret->flags = __atomic_load_n(&run->flags, __ATOMIC_RELAXED);
+}
+
+static bool same(const struct vp_peek_state *a, const struct vp_peek_state *b)
+{
+	return !memcmp(&a->regs, &b->regs, sizeof(a->regs)) &&
+	       !memcmp(&a->sregs, &b->sregs, sizeof(a->sregs)) && a->flags == b->flags;
 }
 
 static bool is_there(const struct kvm_run *run)
@@ -67,7 +72,7 @@ bool vp_peek_take(struct vp_peek_vcpu *v)
 	for (unsigned i = 0; i < COPIES; i++) {
 		nanosleep(&gap, NULL); /* a system call: what follows is read anew */
 		copy(v->run, &again);
-		if (!memcmp(&again, &v->state, sizeof(again)))
+		if (same(&again, &v->state))
 			return true;
 		v->state = again;
 	}
