@@ -218,6 +218,22 @@ class Unloading(AgentScenario):
         self.assertNotIn("left behind", self.vm.check("dmesg"))
         self.assert_unharmed()
 
+    def test_probed(self):
+        """A probe in a module's text is lost with the module, with a word; a trace of the next load has its own."""
+        program = "fbt:outsight:ga_poll:entry { @ = count(); }"
+        self.load()
+        old = self.outsight.trace(self.vm, program)
+        self.vm.check("sleep 1; rmmod outsight && sleep 3 && insmod /modules/outsight.ko")
+        new = self.outsight.trace(self.vm, program)
+        self.vm.check("sleep 2")
+        new.stop()
+        self.assertGreater(numbers(new.out)[-1], 5, new.story())
+        self.assertNotIn("lost", new.err)
+        old.stop()
+        self.assertGreater(numbers(old.out)[-1], 5, old.story())
+        self.assertIn("1 probe site lost", old.err)
+        self.assert_unharmed()
+
     def test_fifty_times_during_a_trace(self):
         """One trace, fifty loads of the module: what each passes on arrives, nothing is left behind, no warning."""
         self.load()

@@ -126,13 +126,40 @@ static void test_window(void **state)
 	end(&t, nop5);
 }
 
+/* What is no longer mapped is left alone until somebody has named the place anew. */
+static void test_gone(void **state)
+{
+	struct text t;
+	struct vp_kvm_traps *next = NULL;
+
+	(void)state;
+	make(&t);
+	struct vp_kvm_trap *trap = &t.traps->list[0];
+	memcpy(t.bytes, nop5, 5); /* loaded anew */
+	trap->planted = false;
+	trap->gone = true;
+	for (uint64_t batch = 0; batch < 2; batch++) {
+		struct vp_site newer[2] = { t.sites[0], t.sites[1] };
+		const struct vp_plan plan = { .sites = newer, .nsites = 2 };
+		newer[0].batch = batch;
+		struct ot_err *err = vp_kvm_traps_create(&t.kvm, &plan, &next);
+		assert_null(err);
+		vp_kvm_traps_exchange(&t.kvm, t.traps, next);
+		assert_int_equal(next->list[0].gone, batch == 0);
+		assert_int_equal(next->list[0].planted, batch == 1);
+		vp_kvm_traps_exchange(&t.kvm, next, t.traps);
+		vp_kvm_traps_destroy(next);
+		trap->gone = true;
+	}
+	end(&t, nop5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_adopted),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_adopted),     cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_overwritten), cmocka_unit_test(test_window),
+		cmocka_unit_test(test_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

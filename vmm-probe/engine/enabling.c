@@ -400,6 +400,7 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 	vp_quiesce(es->engine);
 	free(old);
 	vp_agent_moved(es, b);
+	b->number = ++es->engine->nbatches;
 	if (es->last_batch)
 		es->last_batch->next = b;
 	else

@@ -83,6 +83,7 @@ struct vp_site {
 	uint8_t agent;        /* enum vp_agent_call: a hit is wanted though there is no ECB */
 	uint16_t pushed;      /* sentinels: the return address lies this many bytes above rsp */
 	uint32_t cost_ns;     /* the engine's: what ops->hit_cost_ns said */
+	uint64_t batch;       /* grows when somebody names the place anew, after a look at what is there */
 	struct vp_es *es;     /* the engine's: whose idea of guest memory is used */
 };
 

@@ -74,7 +74,8 @@ struct vp_engine {
 	struct vp_es *sessions[VP_SESSIONS_MAX]; /* in order of opening */
 	struct vp_plan *plan;                    /* in force; NULL: nothing */
 	uint64_t fence_word;
-	uint64_t mem_gen; /* bumped when guest RAM changed */
+	uint64_t mem_gen;  /* bumped when guest RAM changed */
+	uint64_t nbatches; /* ever */
 
 	uint8_t *slot_used; /* by counter slot */
 	uint32_t nslots, nslots_used;
@@ -157,12 +158,14 @@ struct vp_site_rt {
 	uint8_t length, room, bytes[15];
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
 	uint16_t pushed;
+	bool stale; /* stale.c's */
 	struct vp_probe_rt *probe;
 };
 
-/* What one ENABLE brought. Immutable once linked in. */
+/* What one ENABLE brought. Immutable once linked in, but for the service thread's `stale`. */
 struct vp_batch_rt {
 	struct vp_batch_rt *next;
+	uint64_t number; /* in the engine, from 1 */
 	char *strings;
 	struct vp_probe_rt *probes;
 	struct vp_site_rt *sites;
@@ -307,6 +310,7 @@ struct vp_es {
 	struct vp_guard *guard; /* NULL: it may cost what it will */
 	struct vp_overload overload;
 
+	uint64_t lost;                     /* sites of its probes that went stale */
 	struct vp_patching patched_before; /* what the backend had counted when this session was started */
 	uint64_t *spec_state;              /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
 	uint64_t *spec_seen;               /* … when the service thread last looked */
@@ -340,6 +344,14 @@ static inline void vp_vcpu_leave(struct vp_vcpu *vcpu)
 {
 	__atomic_store_n(&vcpu->seq, vcpu->seq + 1, __ATOMIC_RELEASE);
 }
+
+/* --- stale.c ---------------------------------------------------------------------------- */
+
+/** May the guest's page table be looked at now and then? Not where each look costs the guest time. */
+bool vp_stale_can_look(const struct vp_engine *engine);
+/** Find the sites of planned sessions that are no longer mapped where they were; they are in no plan from the
+ * next one on. True: some are. Service thread. */
+bool vp_stale_look(struct vp_engine *engine);
 
 /* --- plan.c ---------------------------------------------------------------------------- */
 
@@ -520,6 +532,8 @@ static inline bool vp_load_u64(struct vp_es_vcpu *v, uint64_t gva, uint64_t *ret
 
 /** Host address of a byte of the kernel's, 0: not mapped or not RAM. Service thread. */
 uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva);
+/** The same as the page table has it now, remembered nowhere. Any thread. */
+uint64_t vp_kernel_host_now(const struct vp_es *es, uint64_t gva);
 
 /** The running task's address, 0: unknown. */
 uint64_t vp_task(struct vp_es_vcpu *v);

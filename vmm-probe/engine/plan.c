@@ -14,6 +14,7 @@ struct item {
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
 	uint32_t syscall;
+	uint64_t batch;
 	const struct vp_site_rt *site;
 	struct vp_es *es;
 	struct vp_ecb *ecb; /* NULL: a sentinel */
@@ -36,8 +37,8 @@ static int by_host(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static size_t add_item(struct item *items, size_t n, uint32_t session, const struct vp_site_rt *site,
-		       struct vp_es *es, struct vp_ecb *ecb)
+static size_t add_item(struct item *items, size_t n, uint32_t session, const struct vp_batch_rt *batch,
+		       const struct vp_site_rt *site, struct vp_es *es, struct vp_ecb *ecb)
 {
 	if (items)
 		items[n] = (struct item){
@@ -47,6 +48,7 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 			.ecb = ecb,
 			.es = es,
 			.syscall = site->syscall,
+			.batch = batch->number,
 			.site = site,
 		};
 	return n + 1;
@@ -61,11 +63,13 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next) {
 			for (uint32_t i = 0; i < b->nsites; i++) {
 				const struct vp_site_rt *site = &b->sites[i];
+				if (site->stale)
+					continue;
 				if (site->sentinel || site->agent)
-					n = add_item(items, n, s, site, es, NULL);
+					n = add_item(items, n, s, b, site, es, NULL);
 				for (struct vp_ecb *e = site->probe->first; e; e = e->next)
 					if (!e->out)
-						n = add_item(items, n, s, site, es, e);
+						n = add_item(items, n, s, b, site, es, e);
 			}
 		}
 	}
@@ -125,6 +129,8 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->counters = &m->counters[ncounters];
 			site->syscalls = &m->syscalls[necbs];
 		}
+		if (site->batch < items[i].batch)
+			site->batch = items[i].batch;
 		if (!ecb) {
 			if (items[i].site->sentinel) {
 				site->sentinel = items[i].site->sentinel;
@@ -199,6 +205,7 @@ struct ot_err *vp_replan(struct vp_engine *engine)
 	struct vp_plan *plan = NULL;
 
 	engine->replan = true;
+	vp_stale_look(engine);
 	OT_TRY(build(engine, &plan));
 	if (plan || engine->plan) {
 		struct ot_err *err = engine->ops->install(engine->backend, plan);

@@ -430,7 +430,7 @@ static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned 
 
 static bool may_sweep(const struct vp_engine *engine)
 {
-	return engine->ops->sweep && engine->plan;
+	return engine->plan && (engine->ops->sweep || (engine->plan->nsites && vp_stale_can_look(engine)));
 }
 
 static int poll_timeout(const struct vp_engine *engine)
@@ -454,7 +454,10 @@ static void do_chores(struct vp_server *s)
 		vp_guard_check(engine, now);
 	if (!may_sweep(engine) || now < s->next_sweep_ns)
 		return;
-	engine->ops->sweep(engine->backend);
+	if (engine->ops->sweep)
+		engine->ops->sweep(engine->backend);
+	if (vp_stale_look(engine))
+		ot_err_destroy(vp_replan(engine)); /* one that fails is tried again */
 	s->next_sweep_ns = now + SWEEP_MS * 1000000ull;
 }
 

@@ -351,11 +351,12 @@ static void read_patching(const struct vp_es *es, struct vp_patching *ret)
 	const struct vp_patching *before = &es->patched_before;
 	struct vp_patching now = { 0 };
 
+	ret->lost = es->lost;
 	if (!es->engine->ops->patching || es->activity == VP_INACTIVE)
 		return;
 	es->engine->ops->patching(es->engine->backend, &now);
 	*ret = (struct vp_patching){ now.windows - before->windows, now.out_ns - before->out_ns,
-				     now.lost - before->lost };
+				     now.lost - before->lost + es->lost };
 }
 
 struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)

@@ -194,9 +194,14 @@ static uint8_t *walk_now(const struct vp_es *es, uint64_t gva)
 	return host ? (uint8_t *)(uintptr_t)host + gva % PAGE_SIZE : NULL;
 }
 
+uint64_t vp_kernel_host_now(const struct vp_es *es, uint64_t gva)
+{
+	return (uint64_t)(uintptr_t)walk_now(es, gva);
+}
+
 uint64_t vp_site_host(const struct vp_site *site)
 {
-	return (uint64_t)(uintptr_t)walk_now(site->es, site->gva);
+	return vp_kernel_host_now(site->es, site->gva);
 }
 
 bool vp_site_word(const struct vp_site *site, uint64_t gva, uint64_t *ret)

@@ -38,7 +38,8 @@ struct vp_kvm_trap {
 	uint8_t old[15], now[15]; /* what was there; what we wrote. The undo record */
 	bool planted;
 	bool lost; /* the guest's bytes there are others: not planted until they fit again */
-	bool gone; /* what was at its address is no longer mapped there: never again */
+	bool gone; /* what was at its address is no longer mapped there, or nobody can do it: not before
+		    * somebody names the place anew */
 };
 
 /* In order of host address, with a hash table by virtual address. Immutable while vCPUs may look, but

@@ -20,7 +20,8 @@ struct page_cache {
 	uint64_t gva, host;
 };
 
-/* A module's text goes away with it, and its addresses may come to mean something else. */
+/* A module's text goes away with it, and its addresses may come to mean something else. The engine sees that
+ * too, and tells. */
 static bool still_mapped(const struct vp_kvm_trap *t, struct page_cache *cache)
 {
 	uint64_t page = t->site->gva & ~(PAGE - 1);
@@ -41,7 +42,6 @@ static void put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_cach
 		return;
 	}
 	t->gone = true;
-	vp_kvm_trap_lost(kvm, t);
 }
 
 /* --- windows ---------------------------------------------------------------------------------- */
@@ -207,7 +207,6 @@ static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_ca
 	if (t->planted && !still_mapped(t, cache)) {
 		t->planted = false;
 		t->gone = true;
-		vp_kvm_trap_lost(kvm, t);
 	}
 	if (t->planted && memcmp(t->host, t->now, t->len) != 0)
 		vp_kvm_trap_out(kvm, t);

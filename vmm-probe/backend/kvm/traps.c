@@ -252,7 +252,7 @@ bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 static bool inherit(const struct vp_kvm_trap *from, struct vp_kvm_trap *to)
 {
 	to->lost = from->lost;
-	to->gone = from->gone;
+	to->gone = from->gone && to->site->batch <= from->site->batch;
 	if (!from->planted || from->len != to->len || from->kind != to->kind ||
 	    from->stepped != to->stepped || memcmp(from->now, to->now, to->len) != 0)
 		return false;
