@@ -36,7 +36,7 @@ static void talk(struct vp_gdb_stub *stub)
 	ot_err_destroy(vp_gdb_break(stub, VP_GDB_HARDWARE, 0x1000, true));
 	ot_err_destroy(vp_gdb_write_rip(stub, 0, 0x1000, &done));
 	ot_err_destroy(vp_gdb_step(stub, 0));
-	ot_err_destroy(vp_gdb_continue(stub));
+	ot_err_destroy(vp_gdb_continue(stub, &done));
 	ot_err_destroy(vp_gdb_wait_stop(stub, &stop));
 }
 

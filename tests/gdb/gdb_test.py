@@ -63,9 +63,10 @@ class Qemu:
         sock = socket.socket(socket.AF_UNIX)
         sock.settimeout(60)
         sock.connect(self.path("qmp"))
-        self.qmp_file = sock.makefile("rw", encoding="utf-8")
-        sock.close()  # the file keeps it
-        self.qmp_file.readline()
+        # two: one that both reads and writes forgets, at a write, what it has read ahead (events)
+        self.qmp_in, self.qmp_out = sock.makefile("r", encoding="utf-8"), sock.makefile("w", encoding="utf-8")
+        sock.close()  # the files keep it
+        self.qmp_in.readline()
         self.qmp("qmp_capabilities")
 
     def path(self, name):
@@ -87,9 +88,9 @@ class Qemu:
         return self
 
     def qmp(self, command, **arguments):
-        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_file, flush=True)
+        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_out, flush=True)
         while True:
-            reply = json.loads(self.qmp_file.readline())
+            reply = json.loads(self.qmp_in.readline())
             if "return" in reply:
                 return reply["return"]
             if "error" in reply:
@@ -125,7 +126,8 @@ class Qemu:
                                 env=self.env)
 
     def close(self):
-        self.qmp_file.close()
+        self.qmp_in.close()
+        self.qmp_out.close()
         self.process.kill()
         self.process.wait()
         self.dir.cleanup()
@@ -253,6 +255,28 @@ class Gdb(unittest.TestCase):
         self.assertEqual(counts_of(self.trace(vm, TWO)), {("probed_push", "entry"): 2 * CALLS,
                                                           ("probed_frame", "return"): 2 * CALLS})
 
+    def test_pause_again_and_again(self):
+        """Whatever a monitor's user does, hits are taken on, and the guest runs in the end."""
+        for cpus, commands in ((2, ("stop", "cont")), (4, ("stop", "cont")), (2, ("cont",))):
+            with self.subTest(cpus=cpus, commands=commands):
+                vm = self.vm(cpus).ready()
+                tracer = vm.start("fbt::probed_nop:entry,fbt::probed_push:return { @ = count(); }")
+                self.addCleanup(tracer.kill)
+                self.assertIn("stands still", tracer.stderr.readline())
+                pick = random.Random(cpus)
+                for _ in range(40 // len(commands)):
+                    for command in commands:
+                        time.sleep(pick.uniform(0.01, 0.3))
+                        vm.qmp(command)
+                self.check_runs_on(vm)
+                tracer.send_signal(signal.SIGINT)
+                out, err = tracer.communicate(timeout=60)
+                self.assertEqual((tracer.returncode, err), (0, ""))
+                # of the rounds that were waited for at the end, at least
+                self.assertGreater(int(out), 2 * 2 * CALLS * cpus)
+                self.check_runs_on(vm)
+                self.assertEqual(counts_of(self.trace(vm, ALL)), round_counts(cpus))
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "a log of our own takes root")
     def test_log(self):
         """Who traced whom with what, and how long: two lines in the system's log, or none where there is none."""
@@ -291,15 +315,21 @@ class Gdb(unittest.TestCase):
         self.check_runs_on(vm)
 
     def test_vmm_ends(self):
-        vm = self.vm().ready()
-        tracer = vm.start(LOAD)
-        self.addCleanup(tracer.kill)
-        self.assertIn("stands still", tracer.stderr.readline())
-        vm.process.kill()
-        out, err = tracer.communicate(timeout=60)
-        self.assertEqual(tracer.returncode, 1)
-        self.assertRegex(err, r"^dtrace: guest \S+ has ended, or can't be reached any more\n$")
-        self.assertRegex(out, r"^\s*\d*\s*$")
+        """Or only its stub: one line, and nothing of ours is left."""
+        for end in (lambda vm: vm.process.kill(), lambda vm: vm.hmp("gdbserver none")):
+            vm = self.vm().ready()
+            tracer = vm.start(LOAD)
+            self.addCleanup(tracer.kill)
+            self.assertIn("stands still", tracer.stderr.readline())
+            with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="ascii") as f:
+                children = f.read().split()
+            self.assertEqual(len(children), 1)
+            end(vm)
+            out, err = tracer.communicate(timeout=60)
+            self.assertEqual(tracer.returncode, 1)
+            self.assertRegex(err, r"^dtrace: guest \S+ has ended, or can't be reached any more\n$")
+            self.assertRegex(out, r"^\s*\d*\s*$")
+            self.assertFalse(os.path.exists(f"/proc/{children[0]}"))
 
     def test_another_client(self):
         """It is not disturbed, and when it leaves, ours is not who keeps the guest stopped."""

@@ -59,6 +59,8 @@ struct fake {
 	const struct line *lines; /* before the good ones; NULL: none */
 	unsigned corrupt;         /* so many of the next packets are sent with a wrong checksum first */
 	unsigned refuse;          /* so many of the next requests are refused */
+	const char *lose;         /* the next request that begins so is not looked at; NULL: none */
+	const char *delay;        /* one that begins so is answered late */
 	char log[8192];           /* requests, each with a newline behind it; as many as there is room for */
 	size_t log_len;
 	pthread_t thread;
@@ -156,6 +158,12 @@ static void *serve(void *arg)
 				going = say(f->fd, "-", 1);
 				continue;
 			}
+			if (f->lose && !strncmp(request, f->lose, strlen(f->lose))) {
+				f->lose = NULL;
+				continue;
+			}
+			if (f->delay && !strncmp(request, f->delay, strlen(f->delay)))
+				usleep(500000);
 			memcpy(last, request, n + 1);
 			if (f->log_len + n + 2 < sizeof(f->log)) {
 				memcpy(f->log + f->log_len, request, n);
@@ -255,6 +263,108 @@ static void test_breakpoints_and_steps(void **state)
 	assert_ok(vp_gdb_step(&stub, 0));
 	close_fake(&f, VP_GDB_LEAVE_STOPPED);
 	assert_null(strstr(f.log, "D\n"));
+}
+
+/* --- a target that somebody else lets run ------------------------------------------------------------------
+ */
+
+static unsigned times(const char *log, const char *text)
+{
+	unsigned n = 0;
+
+	for (const char *at = strstr(log, text); at; at = strstr(at + 1, text))
+		n++;
+	return n;
+}
+
+static const struct line fenced[] = { { "qC", "QC01" },
+				      { "P10=", "OK" },
+				      { "vCont;s:01", "T05thread:01;" },
+				      { "vCont;c", SILENT },
+				      { NULL, NULL } };
+
+static void test_lost_requests(void **state)
+{
+	struct fake f = { .lines = fenced };
+	uint8_t byte;
+	bool runs;
+
+	(void)state;
+	assert_ok(open_fake(&f));
+	f.lose = "m";
+	assert_ok(vp_gdb_read(&stub, false, 0x1001, &byte, 1));
+	assert_int_equal(byte, 1);
+	assert_int_equal(stub.lost, 1);
+	f.lose = "vCont;c";
+	assert_ok(vp_gdb_continue(&stub, &runs));
+	assert_false(runs);
+	assert_ok(vp_gdb_continue(&stub, &runs));
+	assert_true(runs);
+	f.lose = "vCont;s";
+	assert_ok(vp_gdb_step(&stub, 0));
+	assert_int_equal(stub.lost, 3);
+	close_fake(&f, VP_GDB_LET_RUN);
+	assert_int_equal(times(f.log, "vCont;s"), 0); /* who steps looks where it is, and does it again */
+}
+
+/* The vCPU is elsewhere by then. */
+static void test_lost_register_write(void **state)
+{
+	struct fake f = { .lines = fenced };
+	bool done;
+
+	(void)state;
+	assert_ok(open_fake(&f));
+	assert_ok(vp_gdb_write_rip(&stub, 0, 1, &done));
+	assert_true(done);
+	f.lose = "P";
+	assert_ok(vp_gdb_write_rip(&stub, 0, 2, &done));
+	assert_false(done);
+	assert_ok(vp_gdb_write_rip(&stub, 0, 3, &done));
+	assert_false(done);
+	close_fake(&f, VP_GDB_LET_RUN);
+	assert_int_equal(times(f.log, "P10="), 1);
+}
+
+static void test_late_answers(void **state)
+{
+	struct fake f = { .lines = fenced, .delay = "m" };
+	uint8_t bytes[4];
+
+	(void)state;
+	assert_ok(open_fake(&f));
+	assert_ok(vp_gdb_read(&stub, false, 0x1001, bytes, 4));
+	assert_memory_equal(bytes, "\1\2\3\4", 4);
+	assert_ok(vp_gdb_read(&stub, false, 0x1005, bytes, 4));
+	assert_memory_equal(bytes, "\5\6\7\10", 4);
+	assert_int_equal(stub.lost, 0);
+	close_fake(&f, VP_GDB_LET_RUN);
+	assert_int_equal(times(f.log, "m1001,4"), 1); /* so it was not asked twice */
+}
+
+/* What QEMU's monitor says of itself, and a stop that shows that it ran. */
+static void is_held(const char *status, bool expected)
+{
+	const struct line lines[] = { { "qC", "QC01" }, { "qRcmd,", status }, { NULL, NULL } };
+	struct fake f = { .lines = lines };
+	bool held = !expected;
+
+	assert_ok(open_fake(&f));
+	assert_ok(vp_gdb_is_held(&stub, &held));
+	assert_int_equal(held, expected);
+	close_fake(&f, VP_GDB_UNHEARD);
+}
+
+static void test_who_holds_it(void **state)
+{
+	(void)state;
+	is_held(RAW "$O564d207374617475733a207061757365640d0a#c5$OK#9a", true);
+	is_held(RAW "$O564d207374617475733a2070617573656420286465627567290d0a#12$OK#9a", false);
+	is_held(RAW "$T02thread:01;#04"
+		    "$O564d207374617475733a207061757365640d0a#c5$OK#9a",
+		false);
+	is_held("", true); /* no monitor: nothing is known */
+	is_held("OK", true);
 }
 
 /* --- bad packets ------------------------------------------------------------------------------------------
@@ -521,6 +631,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_registers_and_memory),
 		cmocka_unit_test(test_breakpoints_and_steps),
+		cmocka_unit_test(test_lost_requests),
+		cmocka_unit_test(test_lost_register_write),
+		cmocka_unit_test(test_late_answers),
+		cmocka_unit_test(test_who_holds_it),
 		cmocka_unit_test(test_wrong_checksums),
 		cmocka_unit_test(test_refused_requests),
 		cmocka_unit_test(test_encodings),

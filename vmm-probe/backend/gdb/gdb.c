@@ -127,8 +127,9 @@ static struct ot_err *time_stop(struct vp_gdb *gdb, uint64_t *ret)
 {
 	const struct timespec under_way = { .tv_nsec = 2000000 };
 	struct vp_gdb_stop stop;
+	bool runs;
 
-	OT_TRY(vp_gdb_continue(&gdb->stub));
+	OT_TRY(vp_gdb_continue(&gdb->stub, &runs));
 	nanosleep(&under_way, NULL);
 	uint64_t start = ot_now_ns();
 	OT_TRY(vp_gdb_interrupt(&gdb->stub.conn));

@@ -89,17 +89,22 @@ static uint8_t checksum(const char *data, size_t len)
 	return (uint8_t)sum;
 }
 
-struct ot_err *vp_gdb_send(struct vp_gdb_conn *conn, const char *data)
+struct ot_err *vp_gdb_send_after(struct vp_gdb_conn *conn, const char *before, const char *data)
 {
 	size_t len = strlen(data);
 
 	if (len > VP_GDB_REQUEST_MAX)
 		return ot_err_new(OT_ERR_INTERNAL, "a gdb request of %zu bytes", len);
-	conn->sent_len =
-	    (size_t)snprintf(conn->sent, sizeof(conn->sent), "$%s#%02x", data, checksum(data, len));
+	conn->sent_len = (size_t)snprintf(conn->sent, sizeof(conn->sent), "%.2s$%s#%02x", before, data,
+					  checksum(data, len));
 	conn->repeats = 0;
-	conn->acked = false;
+	conn->acks = 0;
 	return write_out(conn, conn->sent, conn->sent_len);
+}
+
+struct ot_err *vp_gdb_send(struct vp_gdb_conn *conn, const char *data)
+{
+	return vp_gdb_send_after(conn, "", data);
 }
 
 struct ot_err *vp_gdb_interrupt(struct vp_gdb_conn *conn)
@@ -149,7 +154,7 @@ static struct ot_err *skip_to_packet(struct vp_gdb_conn *conn)
 		if (conn->in[n] == '-')
 			refused = true;
 		else if (conn->in[n] == '+')
-			conn->acked = true;
+			conn->acks++;
 		else
 			conn->garbage++;
 		n++;
@@ -157,7 +162,7 @@ static struct ot_err *skip_to_packet(struct vp_gdb_conn *conn)
 	drop(conn, n);
 	if (conn->garbage > GARBAGE_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "what comes are no packets of a gdb stub");
-	return refused && !conn->no_ack ? repeat(conn) : NULL;
+	return refused ? repeat(conn) : NULL;
 }
 
 /* @raw without run lengths and escapes. */
@@ -201,9 +206,9 @@ static struct ot_err *take_one(struct vp_gdb_conn *conn, size_t hash, struct vp_
 	if (*ret_good) {
 		conn->repeats = 0;
 		conn->garbage = 0;
-		return conn->no_ack ? NULL : write_out(conn, "+", 1);
+		return write_out(conn, "+", 1);
 	}
-	if (conn->no_ack || ++conn->repeats > REPEATS_MAX)
+	if (++conn->repeats > REPEATS_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub sends broken packets");
 	return write_out(conn, "-", 1);
 }
@@ -239,6 +244,22 @@ struct ot_err *vp_gdb_receive(struct vp_gdb_conn *conn, int timeout_ms, struct v
 		struct pollfd fd = { .fd = conn->fd, .events = POLLIN };
 		if (!left)
 			return ot_err_new(OT_ERR_BUSY, "the gdb stub does not answer");
+		if (poll(&fd, 1, left) > 0)
+			OT_TRY(vp_gdb_fill(conn));
+	}
+}
+
+struct ot_err *vp_gdb_wait_heard(struct vp_gdb_conn *conn, int timeout_ms, bool *ret)
+{
+	uint64_t deadline = ot_now_ns() + (uint64_t)timeout_ms * 1000000u;
+
+	for (;;) {
+		OT_TRY(skip_to_packet(conn));
+		*ret = conn->acks || conn->have;
+		int left = ot_ms_until(deadline);
+		struct pollfd fd = { .fd = conn->fd, .events = POLLIN };
+		if (*ret || !left)
+			return NULL;
 		if (poll(&fd, 1, left) > 0)
 			OT_TRY(vp_gdb_fill(conn));
 	}

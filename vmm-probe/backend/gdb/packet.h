@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Packets of the remote serial protocol: `$data#checksum`, acknowledged by + or -. What comes in is hostile:
- * lengths, checksums, run lengths and escapes are checked, and a packet is a text of bounded size or an
- * error. GDB's manual, appendix "GDB Remote Serial Protocol".
+ * Packets of the remote serial protocol: `$data#checksum`, acknowledged by + or -, always: that is how a
+ * packet is known to have been lost. What comes in is hostile: lengths, checksums, run lengths and escapes
+ * are checked, and a packet is a text of bounded size or an error. GDB's manual, appendix "GDB Remote Serial
+ * Protocol".
  *
  * One thread at a time uses a connection.
  */
@@ -24,15 +25,14 @@ struct vp_gdb_packet {
 };
 
 struct vp_gdb_conn {
-	int fd; /* -1: none */
-	bool no_ack;
-	bool acked;       /* the last packet that went; with no_ack, not known */
+	int fd;           /* -1: none */
+	unsigned acks;    /* since the last packet went */
 	unsigned repeats; /* of the packet at hand, that went or that came */
 	size_t garbage;   /* bytes outside of packets, since the last packet */
 	size_t have;
 	char in[2 * VP_GDB_PACKET_MAX]; /* what came and was not taken */
 	size_t sent_len;
-	char sent[VP_GDB_REQUEST_MAX + 5]; /* the last packet, whole; and a NUL */
+	char sent[VP_GDB_REQUEST_MAX + 7]; /* the last packet, whole, with what went before it; and a NUL */
 };
 
 /** "HOST:PORT", "[ADDRESS]:PORT" or the path of a UNIX socket. NOT_FOUND: nobody listens there. */
@@ -45,6 +45,9 @@ void vp_gdb_conn_deinit(struct vp_gdb_conn *conn);
 /** Send a packet: text without $, #, } and *. GUEST_GONE: the connection is closed. */
 OT_MUST_CHECK struct ot_err *vp_gdb_send(struct vp_gdb_conn *conn, const char *data);
 OT_MUST_CHECK struct ot_err *vp_gdb_interrupt(struct vp_gdb_conn *conn);
+/** A packet with the bytes @p before it, two at most, in one piece: nothing comes in between. */
+OT_MUST_CHECK struct ot_err *vp_gdb_send_after(struct vp_gdb_conn *conn, const char *before,
+					       const char *data);
 
 /** Read what has come, without waiting. GUEST_GONE: the connection is closed. */
 OT_MUST_CHECK struct ot_err *vp_gdb_fill(struct vp_gdb_conn *conn);
@@ -56,6 +59,9 @@ OT_MUST_CHECK struct ot_err *vp_gdb_take(struct vp_gdb_conn *conn, struct vp_gdb
 /** The next packet, waited for. BUSY: none came within @p timeout_ms. */
 OT_MUST_CHECK struct ot_err *vp_gdb_receive(struct vp_gdb_conn *conn, int timeout_ms,
 					    struct vp_gdb_packet *ret);
+
+/** Wait until the packet that went is acknowledged, or another has come. *ret false: neither did in time. */
+OT_MUST_CHECK struct ot_err *vp_gdb_wait_heard(struct vp_gdb_conn *conn, int timeout_ms, bool *ret);
 
 /* --- hexadecimal text -------------------------------------------------------------------------------- */
 

@@ -16,6 +16,7 @@
 #include "vmm-probe/backend/gdb/internal.h"
 
 #define LINGER_NS 3000000ull
+#define LOOK_NS   50000000ull
 
 void vp_gdb_wake(struct vp_gdb *gdb)
 {
@@ -127,8 +128,7 @@ static bool wants_samples(const struct vp_gdb *gdb)
 static struct ot_err *on_stop(struct vp_gdb *gdb, const struct vp_gdb_stop *stop)
 {
 	/* one that did not take our vCont;c was running already: that stopped it */
-	bool unheard = !gdb->stub.conn.no_ack && !gdb->stub.conn.acked;
-	bool asked = gdb->interrupted || unheard;
+	bool asked = gdb->interrupted || !gdb->stub.conn.acks;
 
 	gdb->running = gdb->left_stopped = false;
 	if (stop->signal == VP_GDB_SIGTRAP)
@@ -137,6 +137,7 @@ static struct ot_err *on_stop(struct vp_gdb *gdb, const struct vp_gdb_stop *stop
 	if (stop->signal == VP_GDB_SIGABRT && !gdb->parted)
 		vp_engine_guest_ended(gdb->engine, VP_GUEST_FAILED);
 	gdb->left_stopped = stop->signal != VP_GDB_SIGINT || !asked;
+	gdb->stub.meddled |= gdb->left_stopped;
 	return NULL;
 }
 
@@ -170,9 +171,7 @@ static struct ot_err *interrupt(struct vp_gdb *gdb)
 static struct ot_err *resume(struct vp_gdb *gdb)
 {
 	vp_gdb_forget(gdb);
-	OT_TRY(vp_gdb_continue(&gdb->stub));
-	gdb->running = true;
-	return NULL;
+	return vp_gdb_continue(&gdb->stub, &gdb->running);
 }
 
 /* --- the thread
@@ -194,26 +193,34 @@ static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 
 static struct ot_err *while_running(struct vp_gdb *gdb)
 {
+	OT_TRY(take_stops(gdb)); /* one may have come with the acknowledgement of what let it run */
+	if (!gdb->running)
+		return NULL;
 	if (has_calls(gdb) || wants_samples(gdb) || is_closing(gdb))
 		return interrupt(gdb);
 	sleep_until(gdb, ~0ull);
-	return take_stops(gdb);
+	return NULL;
 }
 
-/* Somebody else stopped the target, and may have let it run again since: nobody tells us. An interrupt is
- * nothing to a target that is stopped, and stops one that runs, which says so. */
+/* Somebody else stopped the target, and may have let it run again since: nobody tells us, not even when it
+ * comes to a breakpoint. So it is looked at. */
 static struct ot_err *while_left_stopped(struct vp_gdb *gdb)
 {
+	bool held;
+
 	if (!has_calls(gdb) && !wants_samples(gdb)) {
-		sleep_until(gdb, ~0ull);
-		return take_stops(gdb);
+		sleep_until(gdb, ot_now_ns() + LOOK_NS);
+		OT_TRY(take_stops(gdb));
+		if (!gdb->left_stopped)
+			return NULL;
 	}
-	uint32_t stops = gdb->stub.stops;
-	OT_TRY(vp_gdb_interrupt(&gdb->stub.conn));
+	OT_TRY(vp_gdb_is_held(&gdb->stub, &held));
+	uint32_t stops = gdb->stub.stops, lost = gdb->stub.lost;
 	do_calls(gdb);
+	if (gdb->broken)
+		return NULL;
 	OT_TRY(vp_gdb_samples(gdb));
-	if (gdb->stub.stops != stops)
-		gdb->left_stopped = false;
+	gdb->left_stopped = held && gdb->stub.stops == stops && gdb->stub.lost == lost;
 	return NULL;
 }
 

@@ -11,12 +11,17 @@
 /* A stub answers in microseconds; one with another client does not answer at all. */
 #define HELLO_MS    5000
 #define ANSWER_MS   30000
-#define UNHEARD_MS  3000
-#define REPEATS_MAX 3
+#define LEAVE_MS    3000
+/* An answer that is not there then may never come: it is looked into. */
+#define HEARD_MS    200
+#define STOPPED_MS  2000
+#define REPEATS_MAX 20
 #define STRAYS_MAX  64
 #define CHUNK_MAX   4096u
 #define SUPPORTED   "qSupported:swbreak+;hwbreak+;vContSupported+;xmlRegisters=i386"
 #define PHYSICAL    "qemu.PhyMemMode"
+#define FENCE       "qC"
+#define INFO_STATUS "qRcmd,696e666f20737461747573" /* "info status", to QEMU's monitor */
 
 /* --- asking --------------------------------------------------------------------------------------------- */
 
@@ -37,14 +42,29 @@ static bool is_error(const struct vp_gdb_packet *reply)
 	return reply->data[0] == 'E' && reply->len % 2 == 1;
 }
 
-/* Packets that are no answer: the target's output, and stops that nobody waited for. */
-static struct ot_err *is_stray(struct vp_gdb_stub *stub, bool *ret)
+/* Hexadecimal text of a monitor: "VM status: paused (debug)"? */
+static bool says_debug(const struct vp_gdb_packet *r)
 {
-	const struct vp_gdb_packet *r = &stub->reply;
+	char text[128] = "";
+	size_t n = (r->len - 1) / 2;
+
+	n = n < sizeof(text) - 1 ? n : sizeof(text) - 1;
+	return vp_gdb_bytes(r->data + 1, n, text) && strstr(text, "(debug)");
+}
+
+static bool is_fence(const struct vp_gdb_packet *reply)
+{
+	return !strncmp(reply->data, "QC", 2);
+}
+
+/* Packets that are no answer: the target's output, and stops that nobody waited for. */
+static struct ot_err *is_stray(struct vp_gdb_stub *stub, const struct vp_gdb_packet *r, bool *ret)
+{
 	struct vp_gdb_stop stop;
 
 	*ret = false;
 	if (r->data[0] == 'O' && !is_ok(r)) {
+		stub->said_debug |= says_debug(r);
 		*ret = true;
 		return NULL;
 	}
@@ -55,42 +75,83 @@ static struct ot_err *is_stray(struct vp_gdb_stub *stub, bool *ret)
 	return NULL;
 }
 
-/* The answer to what was sent, into stub->reply. BUSY too when a stop came instead, as it does from a target
- * that somebody let run again: what reaches that one stops it, and is not looked at (QEMU). */
+/* The answer to what was sent, into stub->reply. */
 static struct ot_err *answer(struct vp_gdb_stub *stub, int timeout_ms)
 {
 	bool stray = true;
 
 	for (unsigned i = 0; stray; i++) {
-		uint32_t stops = stub->stops;
 		if (i == STRAYS_MAX)
 			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub talks about other things");
 		OT_TRY(vp_gdb_receive(&stub->conn, timeout_ms, &stub->reply));
-		OT_TRY(is_stray(stub, &stray));
-		if (stub->stops != stops && timeout_ms > UNHEARD_MS)
-			timeout_ms = UNHEARD_MS;
+		OT_TRY(is_stray(stub, &stub->reply, &stray));
 	}
 	return NULL;
 }
 
+/*
+ * What was sent last was not answered in time: is that slowness, or was it lost? A stub whose target runs, as
+ * somebody else let it, takes the first byte of a packet for an interrupt and the others for nothing, and
+ * says nothing (QEMU since 8.1; before, a stop reply). So a request is sent whose answer is like no other,
+ * with bytes before it that stop the target whatever it does: + for a reply that waits for it, then an
+ * interrupt. What came before is answered before. The target stands still then for sure. *ret_answered: the
+ * answer is in stub->reply after all.
+ */
+static struct ot_err *fence(struct vp_gdb_stub *stub, bool *ret_answered)
+{
+	bool stray;
+
+	*ret_answered = false;
+	OT_TRY(vp_gdb_send_after(&stub->conn, "+\003", FENCE));
+	for (unsigned i = 0; i < STRAYS_MAX; i++) {
+		OT_TRY(vp_gdb_receive(&stub->conn, ANSWER_MS, &stub->aside));
+		if (is_fence(&stub->aside)) {
+			/* two: what was sent before was late only */
+			bool lost = !*ret_answered && stub->conn.acks < 2;
+			stub->lost += lost;
+			stub->meddled |= lost;
+			return NULL;
+		}
+		OT_TRY(is_stray(stub, &stub->aside, &stray));
+		if (!stray) {
+			stub->reply = stub->aside;
+			*ret_answered = true;
+		}
+	}
+	return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub talks about other things");
+}
+
+/* Send a request; *ret_answered false: it was lost. */
+static struct ot_err *ask_once(struct vp_gdb_stub *stub, const char *before, const char *request,
+			       bool *ret_answered)
+{
+	OT_TRY(vp_gdb_send_after(&stub->conn, before, request));
+	struct ot_err *err = answer(stub, stub->has_fence ? HEARD_MS : ANSWER_MS);
+	*ret_answered = !err;
+	if (!err || ot_err_code(err) != OT_ERR_BUSY || !stub->has_fence)
+		return err;
+	ot_err_destroy(err);
+	return fence(stub, ret_answered);
+}
+
 OT_MUST_CHECK static struct ot_err *ask(struct vp_gdb_stub *stub, const char *fmt, ...) OT_PRINTF(2, 3);
 
+/* As often as it is lost: what is asked may run on again at any moment, but not each time. */
 static struct ot_err *ask(struct vp_gdb_stub *stub, const char *fmt, ...)
 {
 	char request[VP_GDB_REQUEST_MAX];
+	bool answered = false;
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(request, sizeof(request), fmt, ap);
 	va_end(ap);
-	for (unsigned i = 0;; i++) {
-		uint32_t stops = stub->stops;
-		OT_TRY(vp_gdb_send(&stub->conn, request));
-		struct ot_err *err = answer(stub, ANSWER_MS);
-		if (!err || ot_err_code(err) != OT_ERR_BUSY || stub->stops == stops || i == REPEATS_MAX)
-			return err;
-		ot_err_destroy(err);
+	for (unsigned i = 0; !answered; i++) {
+		if (i == REPEATS_MAX)
+			return ot_err_new(OT_ERR_BUSY, "the gdb stub loses every packet");
+		OT_TRY(ask_once(stub, "", request, &answered));
 	}
+	return NULL;
 }
 
 static struct ot_err *unsupported(const struct vp_gdb_stub *stub, const char *what)
@@ -134,32 +195,73 @@ struct ot_err *vp_gdb_parse_stop(const struct vp_gdb_stub *stub, const struct vp
 	return NULL;
 }
 
-struct ot_err *vp_gdb_wait_stop(struct vp_gdb_stub *stub, struct vp_gdb_stop *ret)
+static struct ot_err *receive_stop(struct vp_gdb_stub *stub, int timeout_ms, struct vp_gdb_stop *ret)
 {
 	bool is = false;
 
 	for (unsigned i = 0; !is; i++) {
 		if (i == STRAYS_MAX)
 			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub talks about other things");
-		OT_TRY(vp_gdb_receive(&stub->conn, ANSWER_MS, &stub->reply));
+		OT_TRY(vp_gdb_receive(&stub->conn, timeout_ms, &stub->reply));
 		OT_TRY(vp_gdb_parse_stop(stub, &stub->reply, &is, ret));
 	}
 	return NULL;
 }
 
-struct ot_err *vp_gdb_continue(struct vp_gdb_stub *stub)
+struct ot_err *vp_gdb_wait_stop(struct vp_gdb_stub *stub, struct vp_gdb_stop *ret)
 {
-	return vp_gdb_send(&stub->conn, "vCont;c");
+	bool answered;
+	struct ot_err *err = receive_stop(stub, stub->has_fence ? STOPPED_MS : ANSWER_MS, ret);
+
+	if (!err || ot_err_code(err) != OT_ERR_BUSY || !stub->has_fence)
+		return err;
+	ot_err_destroy(err);
+	OT_TRY(fence(stub, &answered));
+	*ret = (struct vp_gdb_stop){ .signal = VP_GDB_SIGINT, .vcpu = VP_VCPUS_MAX };
+	return NULL;
+}
+
+/* Has the target run on as it was told to by what was sent last? If not, it stands still. A stop reply that
+ * came with the fence is not looked at: a vCPU at a breakpoint comes to it again. */
+static struct ot_err *was_heard(struct vp_gdb_stub *stub, bool *ret)
+{
+	bool answered;
+
+	*ret = true;
+	if (!stub->has_fence)
+		return NULL;
+	OT_TRY(vp_gdb_wait_heard(&stub->conn, HEARD_MS, ret));
+	return *ret ? NULL : fence(stub, &answered);
+}
+
+struct ot_err *vp_gdb_continue(struct vp_gdb_stub *stub, bool *ret_runs)
+{
+	OT_TRY(vp_gdb_send(&stub->conn, "vCont;c"));
+	return was_heard(stub, ret_runs);
 }
 
 struct ot_err *vp_gdb_step(struct vp_gdb_stub *stub, uint32_t vcpu)
 {
 	char request[VP_GDB_THREAD_MAX + 16];
 	struct vp_gdb_stop stop;
+	bool heard;
 
 	snprintf(request, sizeof(request), "vCont;s:%s", stub->threads[vcpu]);
 	OT_TRY(vp_gdb_send(&stub->conn, request));
-	return vp_gdb_wait_stop(stub, &stop);
+	OT_TRY(was_heard(stub, &heard));
+	return heard ? vp_gdb_wait_stop(stub, &stop) : NULL;
+}
+
+struct ot_err *vp_gdb_is_held(struct vp_gdb_stub *stub, bool *ret)
+{
+	uint32_t stops = stub->stops;
+	bool answered;
+
+	/* an interrupt is nothing to a target that is stopped, and stops one that runs, which says so */
+	stub->said_debug = false;
+	OT_TRY(ask_once(stub, "\003", INFO_STATUS, &answered));
+	*ret = answered && stub->stops == stops && !stub->said_debug;
+	return NULL;
 }
 
 /* --- opening
@@ -213,10 +315,6 @@ static struct ot_err *say_hello(struct vp_gdb_stub *stub)
 	take_packet_size(stub, stub->reply.data);
 	if (!feature(stub->reply.data, "qXfer:features:read+"))
 		return unsupported(stub, "does not say which registers it has (qXfer:features)");
-	if (feature(stub->reply.data, "QStartNoAckMode+")) {
-		OT_TRY(ask(stub, "QStartNoAckMode"));
-		stub->conn.no_ack = is_ok(&stub->reply);
-	}
 	return NULL;
 }
 
@@ -351,6 +449,8 @@ struct ot_err *vp_gdb_stub_open(struct vp_gdb_stub *stub, const char *name, int 
 	/* only a stub that was asked why it stopped is sure to be stopped */
 	OT_TRY(vp_gdb_send(&stub->conn, "?"));
 	OT_TRY(vp_gdb_wait_stop(stub, &stop));
+	OT_TRY(ask(stub, FENCE));
+	stub->has_fence = is_fence(&stub->reply);
 	OT_TRY(read_target(stub));
 	OT_TRY(read_threads(stub));
 	OT_TRY(check_vcont(stub));
@@ -375,13 +475,20 @@ struct ot_err *vp_gdb_read_regs(struct vp_gdb_stub *stub, uint32_t vcpu, struct 
 
 struct ot_err *vp_gdb_write_rip(struct vp_gdb_stub *stub, uint32_t vcpu, uint64_t rip, bool *ret_done)
 {
+	char request[64];
+	bool answered;
+
 	*ret_done = false;
-	if (stub->no_register_write)
+	if (stub->no_register_write || stub->meddled)
 		return NULL;
 	OT_TRY(ask(stub, "Hg%s", stub->threads[vcpu]));
-	OT_TRY(ask(stub, "P%x=%016" PRIx64, stub->target.number[VP_RIP], __builtin_bswap64(rip)));
-	*ret_done = is_ok(&stub->reply);
-	stub->no_register_write = !*ret_done;
+	if (stub->meddled) /* by now: the vCPU may be elsewhere */
+		return NULL;
+	snprintf(request, sizeof(request), "P%x=%016" PRIx64, stub->target.number[VP_RIP],
+		 __builtin_bswap64(rip));
+	OT_TRY(ask_once(stub, "", request, &answered)); /* not again, for the same reason */
+	*ret_done = answered && is_ok(&stub->reply);
+	stub->no_register_write = answered && !*ret_done;
 	return NULL;
 }
 
@@ -435,21 +542,34 @@ struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, ui
 /* --- closing
  * ------------------------------------------------------------------------------------------------------ */
 
-/* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for us. */
+/* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for us.
+ * The
+ * + is for a reply that waits for one: until then an interrupt is not looked at (QEMU). */
 static void leave_unheard(const struct vp_gdb_conn *conn)
 {
-	static const char leave[] = "\003+$D#44";
+	static const char leave[] = "+\003$D#44";
 
 	(void)!send(conn->fd, leave, sizeof(leave) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Not with a fence, which would stop what runs on already. */
+static struct ot_err *detach(struct vp_gdb_stub *stub)
+{
+	OT_TRY(vp_gdb_send(&stub->conn, "D"));
+	return answer(stub, LEAVE_MS);
 }
 
 void vp_gdb_stub_close(struct vp_gdb_stub *stub, enum vp_gdb_leave how)
 {
 	if (stub->conn.fd < 0)
 		return;
+	uint32_t lost = stub->lost;
+	bool held = true;
 	struct ot_err *err = how == VP_GDB_UNHEARD ? NULL : set_physical(stub, false);
-	if (!err && how == VP_GDB_LET_RUN)
-		err = ask(stub, "D");
+	if (!err && how == VP_GDB_LEAVE_STOPPED)
+		err = vp_gdb_is_held(stub, &held);
+	if (!err && (how == VP_GDB_LET_RUN || !held || stub->lost != lost))
+		err = detach(stub);
 	if (err || how == VP_GDB_UNHEARD)
 		leave_unheard(&stub->conn);
 	ot_err_destroy(err);

@@ -31,8 +31,12 @@ struct vp_gdb_stub {
 	char threads[VP_VCPUS_MAX][VP_GDB_THREAD_MAX]; /* its own names for them; by vCPU */
 	bool physical;                                 /* it reads by physical addresses now */
 	bool no_register_write;
-	uint32_t stops; /* stop replies that came while another answer was waited for */
-	struct vp_gdb_packet reply;
+	uint32_t stops;  /* stop replies that came while another answer was waited for */
+	uint32_t lost;   /* packets that went and were not looked at */
+	bool meddled;    /* somebody else stops the target, and lets it run: it may run at any moment */
+	bool has_fence;  /* see fence() */
+	bool said_debug; /* its monitor: the target stands at a breakpoint */
+	struct vp_gdb_packet reply, aside;
 };
 
 /* Why a target stopped. */
@@ -56,7 +60,8 @@ enum vp_gdb_leave {
 void vp_gdb_stub_close(struct vp_gdb_stub *stub, enum vp_gdb_leave how);
 
 OT_MUST_CHECK struct ot_err *vp_gdb_read_regs(struct vp_gdb_stub *stub, uint32_t vcpu, struct vp_regs *ret);
-/** *ret_done false: this stub does not write registers. */
+/** *ret_done false: this stub does not write registers, or the target may have run on since they were read.
+ */
 OT_MUST_CHECK struct ot_err *vp_gdb_write_rip(struct vp_gdb_stub *stub, uint32_t vcpu, uint64_t rip,
 					      bool *ret_done);
 
@@ -74,14 +79,21 @@ enum vp_gdb_break {
 OT_MUST_CHECK struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, uint64_t gva,
 					  bool in);
 
-OT_MUST_CHECK struct ot_err *vp_gdb_continue(struct vp_gdb_stub *stub);
-/** One instruction of one vCPU; the others are held. Returns when it is done. */
+/** *ret_runs false: that was lost, as somebody else had let it run before us; it stands still again. */
+OT_MUST_CHECK struct ot_err *vp_gdb_continue(struct vp_gdb_stub *stub, bool *ret_runs);
+/** One instruction of one vCPU; the others are held. Returns when it is done, or was lost like that. */
 OT_MUST_CHECK struct ot_err *vp_gdb_step(struct vp_gdb_stub *stub, uint32_t vcpu);
 
 /** Is @p packet a stop reply? GUEST_GONE: the target has ended. */
 OT_MUST_CHECK struct ot_err *vp_gdb_parse_stop(const struct vp_gdb_stub *stub,
 					       const struct vp_gdb_packet *packet, bool *ret_is,
 					       struct vp_gdb_stop *ret);
+/** A target that stands still and does not say so any more is taken for interrupted. */
 OT_MUST_CHECK struct ot_err *vp_gdb_wait_stop(struct vp_gdb_stub *stub, struct vp_gdb_stop *ret);
+
+/** The target was stopped by somebody else: is it still? *ret false: it ran on, or came to a breakpoint of
+ * ours, for which a stub that waits for a vCont of ours sends no stop reply (QEMU since 8.1); it stands still
+ * now. */
+OT_MUST_CHECK struct ot_err *vp_gdb_is_held(struct vp_gdb_stub *stub, bool *ret);
 
 #endif
