@@ -137,7 +137,7 @@ class Attach(unittest.TestCase):
 
     def test_machine_changes(self):
         """A reboot, another vCPU, another DIMM, under a tracer: its session ends or goes on, the next one is right."""
-        vm = self.vm(2, smp="2,sockets=3,maxcpus=3", args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
+        vm = self.vm(2, smp=Qemu.HOTPLUG, args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
         self.attach(vm)
         tracer = self.start_load(vm)
         vm.qmp("system_reset")
@@ -147,7 +147,7 @@ class Attach(unittest.TestCase):
         vm.wait_engine()
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         tracer = self.start_load(vm)
-        vm.qmp("device_add", driver="kvm64-x86_64-cpu", **{"socket-id": 2, "core-id": 0, "thread-id": 0})
+        vm.plug()
         self.assertEqual(tracer.wait(60), 1)
         vm.wait_for(lambda: [g["vcpus"] for g in vm.guests()] == [3], "engine for 3 vCPUs")
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
@@ -155,6 +155,31 @@ class Attach(unittest.TestCase):
         vm.qmp("device_add", driver="pc-dimm", id="dimm", memdev="more")
         time.sleep(1)  # it takes note of it
         vm.wait_engine()
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+
+    def test_unplugged(self):
+        """QEMU keeps the descriptor of a vCPU that was unplugged, without a thread, and uses it again."""
+        vm = self.vm(2, smp=Qemu.HOTPLUG)
+        vm.plug()
+        vm.unplug()
+        self.assertIn("anon_inode:kvm-vcpu:2", [os.readlink(f"/proc/{vm.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{vm.pid}/fd")])
+        self.attach(vm)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        tracer = self.start_load(vm)
+        vm.plug()
+        vm.check_running()
+        vm.unplug()
+        vm.check_running()
+        self.assertIsNone(tracer.poll())
+        tracer.terminate()
+        tracer.communicate(timeout=60)
+        self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
+        self.detach(vm)
+        vm.check_unharmed(self)
+        vm.plug()
+        self.attach(vm)
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         self.detach(vm)
         vm.check_unharmed(self)

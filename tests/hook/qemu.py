@@ -165,6 +165,21 @@ class Qemu:
     def hmp(self, line):
         return self.qmp("human-monitor-command", **{"command-line": line})
 
+    # vCPU hotplug; a QEMU with smp=HOTPLUG
+
+    HOTPLUG = "2,sockets=3,maxcpus=3"
+
+    def plug(self):
+        self.qmp("device_add", driver="kvm64-x86_64-cpu", id="third", **{"socket-id": 2, "core-id": 0, "thread-id": 0})
+
+    def unplug(self):
+        """What the guest's ACPI would write to eject CPU 2 (QEMU's docs/specs/acpi_cpu_hotplug), written by the monitor."""
+        self.hmp("o /b 0xaf00 0")
+        self.qmp("device_del", id="third")
+        self.hmp("o /w 0xaf00 2")
+        self.hmp("o /b 0xaf04 8")
+        self.wait_for(lambda: len(self.qmp("query-cpus-fast")) == 2, "end of the third vCPU", 30)
+
     def text(self):
         """The guest's text as QEMU sees it now."""
         paddr, text = elf_text()

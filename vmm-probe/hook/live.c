@@ -29,6 +29,12 @@ static void cleanup_dir(DIR **d)
 		closedir(*d);
 }
 
+static void cleanup_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
 /* --- descriptors ------------------------------------------------------------------------------------- */
 
 static struct ot_err *on_machine(int fd, const char *is)
@@ -118,6 +124,63 @@ static struct ot_err *discover(void)
 	return err;
 }
 
+/* --- vCPUs without threads ---------------------------------------------------------------------------- */
+
+/* QEMU keeps the descriptor of a vCPU that was unplugged, for the next one of its number (kvm_park_vcpu()):
+ * its thread has unmapped what KVM shares of it, and ended. It maps that anew before it runs the vCPU again,
+ * so one of which only we have a mapping does not run. */
+struct mapped {
+	uint32_t nvcpus, nmapped;
+	bool is[VP_HOOK_VCPUS_MAX];
+};
+
+static void note_mapping(char *line, struct mapped *ret)
+{
+	static const char kind[] = "anon_inode:kvm-vcpu:";
+	struct ot_proc_map m;
+	uint64_t id;
+
+	if (!ot_proc_map_parse(line, &m) || strncmp(m.path, kind, strlen(kind)) != 0)
+		return;
+	const char *p = m.path + strlen(kind);
+	if (!ot_take_number(&p, 10, '\0', &id))
+		return;
+	for (uint32_t i = 0; i < ret->nvcpus; i++) {
+		const struct vp_hook_vcpu *v = vp_hook.vcpus[i];
+		if (v->id != id || (uint64_t)(uintptr_t)v->run == m.start || ret->is[i])
+			continue;
+		ret->is[i] = true;
+		ret->nmapped++;
+	}
+}
+
+/* Which vCPUs has the VMM mapped now? */
+static struct ot_err *find_mapped(struct mapped *ret)
+{
+	ot_auto(cleanup_file) FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+
+	if (!maps)
+		return ot_err_os(errno, "/proc/self/maps");
+	pthread_mutex_lock(&vp_hook.lock);
+	*ret = (struct mapped){ .nvcpus = vp_hook.nvcpus };
+	while (fgets(line, sizeof(line), maps))
+		note_mapping(line, ret);
+	pthread_mutex_unlock(&vp_hook.lock);
+	return NULL;
+}
+
+/* By now every call comes by here. Who was mapped in between may have run before that. */
+static struct ot_err *check_mapped(const struct mapped *before)
+{
+	struct mapped now;
+
+	OT_TRY(find_mapped(&now));
+	if (now.nvcpus == before->nvcpus && !memcmp(now.is, before->is, sizeof(now.is)))
+		return NULL;
+	return ot_err_new(OT_ERR_BUSY, "a vCPU is just being plugged in or out");
+}
+
 /* --- threads ----------------------------------------------------------------------------------------- */
 
 struct threads {
@@ -138,7 +201,8 @@ static bool is_vcpu_thread(const char *tid)
 	return blocked && !(strtoull(blocked + 8, NULL, 16) & 1ull << (VMM_KICK - 1));
 }
 
-static struct ot_err *find_threads(struct threads *ret)
+/* At least one for each of @nvcpus. */
+static struct ot_err *find_threads(uint32_t nvcpus, struct threads *ret)
 {
 	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/task");
 	const struct dirent *e;
@@ -148,10 +212,10 @@ static struct ot_err *find_threads(struct threads *ret)
 	while (dir && (e = readdir(dir)))
 		if (*e->d_name != '.' && ret->n < VP_HOOK_VCPUS_MAX && is_vcpu_thread(e->d_name))
 			ret->tids[ret->n++] = (int)strtol(e->d_name, NULL, 10);
-	if (ret->n < vp_hook.nvcpus || sigaction(VMM_KICK, NULL, &sa) || sa.sa_handler == SIG_DFL ||
+	if (ret->n < nvcpus || sigaction(VMM_KICK, NULL, &sa) || sa.sa_handler == SIG_DFL ||
 	    sa.sa_handler == SIG_IGN)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the threads of %u vCPUs can't be told among this VMM's", vp_hook.nvcpus);
+				  "the threads of %u vCPUs can't be told among this VMM's", nvcpus);
 	return NULL;
 }
 
@@ -208,16 +272,20 @@ static struct ot_err *kick_all(struct threads *t)
 struct ot_err *vp_hook_go_live(void)
 {
 	struct threads threads;
+	struct mapped mapped;
 
 	if (!vp_hook_is_qemu())
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "this VMM is not QEMU, or one without modules: its memory "
 				  "can't be asked for");
 	OT_TRY(discover());
-	OT_TRY(find_threads(&threads));
+	OT_TRY(find_mapped(&mapped));
+	OT_TRY(find_threads(mapped.nmapped, &threads));
 	vp_hook.live = true;
 	OT_TRY(vp_hook_redirect((void *)vp_hook_ioctl));
-	struct ot_err *err = kick_all(&threads);
+	struct ot_err *err = check_mapped(&mapped);
+	if (!err)
+		err = kick_all(&threads);
 	if (!err)
 		err = vp_hook_ask_slots(true);
 	if (err)

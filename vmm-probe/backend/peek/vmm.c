@@ -246,12 +246,35 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* VMMs map what KVM shares of a vCPU before they run it. QEMU keeps the descriptor of one that was unplugged
+ * (kvm_park_vcpu()), without that and without a thread: there is nothing to look at. */
+static struct ot_err *leave_out_parked(struct vp_peek *peek)
+{
+	ot_auto_free char *maps = NULL;
+	char name[48];
+	size_t len;
+	uint32_t n = 0;
+
+	OT_TRY(vp_peek_proc(peek, "maps", &maps, &len));
+	for (uint32_t i = 0; i < peek->nvcpus; i++) {
+		struct vp_peek_vcpu *v = &peek->vcpus[i];
+		snprintf(name, sizeof(name), " anon_inode:kvm-vcpu:%d\n", v->id);
+		if (strstr(maps, name))
+			peek->vcpus[n++] = *v;
+		else
+			munmap(v->run, PAGE);
+	}
+	peek->nvcpus = n;
+	return NULL;
+}
+
 static struct ot_err *find_vcpus(struct vp_peek *peek)
 {
 	bool sev = false;
 	size_t cap = 0;
 
 	OT_TRY(each_descriptor(peek, false, &cap, &sev));
+	OT_TRY(leave_out_parked(peek));
 	if (!peek->nvcpus)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "process %d runs no guest by KVM", (int)peek->pid);
 	if (sev)
