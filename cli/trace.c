@@ -544,13 +544,22 @@ static int enter_guests(struct run *r)
 		   : CLI_GO_ON;
 }
 
-/* How a guest is traced that has no engine in it. */
+/* How a guest is traced that had no engine in it. */
 static void report_beside(const struct run *r)
 {
 	struct vp_beside_info info;
 
 	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
-		if (!vp_session_beside(r->session, i, &info))
+		bool beside = vp_session_beside(r->session, i, &info);
+		const char *fell_back = vp_session_fell_back(r->session, i);
+		if (fell_back)
+			cli_notice(
+			    &r->inv->opts,
+			    beside
+				? "%s: no engine can go into its VMM: %s"
+				: "%s: the engine went into its VMM, as looking from beside did not do: %s",
+			    vp_session_guest_name(r->session, i), fell_back);
+		if (!beside)
 			continue;
 		cli_notice(
 		    &r->inv->opts,

@@ -9,6 +9,7 @@ import mmap
 import os
 import random
 import re
+import signal
 import struct
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from qemu import ALL, Qemu, counts_of, round_counts
 PEEKER = os.path.abspath(sys.argv[3])
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
 VALID_REGS = 288  # of struct kvm_run: kvm_valid_regs, kvm_dirty_regs
+SYNC, OTHERS = 3, 1  # what we ask for; what we never do
 SAMPLES = 400
 KICKS = 50
 KILLS = 15
@@ -40,16 +42,24 @@ def syscall(*args):
 def asked_of_kvm(vm):
     """(kvm_valid_regs, kvm_dirty_regs) of each vCPU."""
     words = []
+    each_run(vm, mmap.PROT_READ, lambda page: words.append(struct.unpack_from("<QQ", page, VALID_REGS)))
+    return words
+
+
+def ask_of_kvm(vm, valid_regs):
+    each_run(vm, mmap.PROT_READ | mmap.PROT_WRITE, lambda page: struct.pack_into("<Q", page, VALID_REGS, valid_regs))
+
+
+def each_run(vm, prot, act):
     pidfd = syscall(SYS_PIDFD_OPEN, vm.pid, 0)
     for fd in os.listdir(f"/proc/{vm.pid}/fd"):
         if not os.readlink(f"/proc/{vm.pid}/fd/{fd}").startswith("anon_inode:kvm-vcpu:"):
             continue
         mine = syscall(SYS_PIDFD_GETFD, pidfd, int(fd), 0)
-        with mmap.mmap(mine, mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ) as page:
-            words.append(struct.unpack_from("<QQ", page, VALID_REGS))
+        with mmap.mmap(mine, mmap.PAGESIZE, mmap.MAP_SHARED, prot) as page:
+            act(page)
         os.close(mine)
     os.close(pidfd)
-    return words
 
 
 class Peek(unittest.TestCase):
@@ -162,6 +172,45 @@ class Peek(unittest.TestCase):
         self.assertIn("matched 1 probe", done.stderr)
         vm.check_unharmed(self)
 
+    def test_wrong_file(self):
+        """A file that is no kernel's: one line says so, whichever way it is met, and nothing goes anywhere."""
+        vm = self.vm(1)
+        for option, name, text in (("--vmlinux", sys.executable, "is no Linux kernel"), ("--vmlinux", __file__, "is no ELF file"),
+                                   ("--vmlinux", "/nonexistent", "No such file"), ("--symbols", "/nonexistent", "No such file")):
+            for prefix in ("", "peek:"):
+                done = self.run_on(vm, "profile-97 { exit(0); }", option, name, prefix=prefix, vmlinux=False, status=1)
+                self.assertRegex(done.stderr, rf"\Adtrace: [^\n]*{text}[^\n]*\n\Z")
+        self.check_untouched(vm)
+
+    def test_fall_back(self):
+        """Where one way does not do and the other is taken, that is said once."""
+        vm = self.vm(2)
+        nothing = {**os.environ, "OUTSIGHT_PLUGIN_DIR": vm.dir.name}
+        done = subprocess.run([qemu.OUTSIGHT, "-g", str(vm.pid), "--no-cache", "-n", "profile-97 { exit(0); }"], capture_output=True,
+                              text=True, timeout=60, check=True, env={**vm.env, **nothing})
+        self.assertEqual(done.stderr.count("no engine can go into its VMM: the library"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("no kernel was found, so nothing has a name: "), 1, done.stderr)
+        self.check_untouched(vm)
+        # one that was attached to once is not looked at
+        vm.outsight("attach", str(vm.pid))
+        vm.outsight("detach", str(vm.pid))
+        done = self.run_on(vm, "profile-97 { exit(0); }", prefix="")
+        self.assertEqual(done.stderr.count("small: the engine went into its VMM, as looking from beside did not do: "), 1, done.stderr)
+        vm.outsight("detach", str(vm.pid))
+        vm.check_unharmed(self)
+
+    def test_unplugged(self):
+        """A vCPU of which QEMU has only kept the descriptor."""
+        vm = self.vm(2, smp=Qemu.HOTPLUG)
+        vm.plug()
+        vm.unplug()
+        n, _ = self.shares(vm, "peek:")
+        self.assertGreaterEqual(n, SAMPLES)
+        done = self.run_on(vm, "profile-97 { @[vcpu] = count(); n++; } profile-97 /n > 50/ { exit(0); }", "-q")
+        self.assertEqual(sorted(v for v, in counts_of(done.stdout)), ["0", "1"])
+        vm.cpus = 3  # descriptors
+        self.check_untouched(vm)
+
     def test_paused(self):
         vm = self.vm(2)
         vm.qmp("stop")
@@ -204,6 +253,43 @@ class Peek(unittest.TestCase):
         vm.wait_for(lambda: vm.outsight("-g", f"peek:{vm.pid}", "-q", "-n", "profile-97 { exit(0); }").returncode == 0,
                     "session after the kills", 30)
         self.check_untouched(vm)
+
+    def kill_with_all(self, vm):
+        """All of outsight's processes killed at once, with something asked of KVM. The guest is paused, so no answer comes."""
+        tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "-q", "-n", "profile-4999 { @ = count(); }"],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=vm.env)
+        self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
+        vm.wait_for(lambda: (SYNC, 0) in asked_of_kvm(vm), "wish of a sample", 60)
+        with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="ascii") as f:
+            all_of_it = [int(pid) for pid in f.read().split()] + [tracer.pid]
+        self.assertEqual(len(all_of_it), 2)
+        for pid in all_of_it:
+            os.kill(pid, signal.SIGSTOP)
+        for pid in all_of_it:
+            os.kill(pid, signal.SIGKILL)
+        tracer.wait()
+
+    def test_killed_with_all(self):
+        """The next look, and the next attach, take back what was asked of KVM; what another asked they leave alone."""
+        vm = self.vm(2)
+        for command in (["-g", f"peek:{vm.pid}", "-q", "-n", "profile-97 { exit(0); }"], ["-g", str(vm.pid), "-q", "-n", "BEGIN { exit(0); }"]):
+            vm.qmp("stop")
+            self.kill_with_all(vm)
+            left = asked_of_kvm(vm)
+            vm.qmp("cont")
+            self.assertIn((SYNC, 0), left)
+            vm.check_running()
+            self.assertEqual(asked_of_kvm(vm), left)
+            done = vm.outsight("--no-cache", "--vmlinux", qemu.GUEST, *command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.check_untouched(vm)
+        ask_of_kvm(vm, OTHERS)
+        self.refused(f"peek:{vm.pid}", "has KVM's synchronised registers in use itself")
+        self.assertEqual(asked_of_kvm(vm), [(OTHERS, 0)] * 2)
+        ask_of_kvm(vm, SYNC)
+        self.assertEqual(vm.outsight("attach", str(vm.pid)).returncode, 0)
+        self.assertEqual(vm.outsight("detach", str(vm.pid)).returncode, 0)
+        self.assertEqual([words[0] for words in asked_of_kvm(vm)], [0] * 2)
 
     def test_refused(self):
         vm = self.vm(2)

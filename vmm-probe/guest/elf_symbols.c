@@ -245,6 +245,14 @@ static struct ot_err *read_build_id(const struct file *f, struct vp_vmlinux *vml
 	return NULL;
 }
 
+struct ot_err *vp_vmlinux_check(const char *path)
+{
+	ot_auto(file_close) struct file f = { .path = path, .fd = -1 };
+
+	OT_TRY(file_open(&f));
+	return find_link_base(&f);
+}
+
 static struct ot_err *read_file(struct file *f, struct vp_gva base, struct vp_symtab *symtab,
 				struct vp_vmlinux *v)
 {

@@ -35,6 +35,8 @@ struct vp_vmlinux {
 OT_MUST_CHECK struct ot_err *vp_vmlinux_open(const char *path, struct vp_gva base, struct vp_symtab *symtab,
 					     struct vp_vmlinux *ret);
 void vp_vmlinux_deinit(struct vp_vmlinux *vmlinux);
+/** Is it an x86-64 vmlinux at all? As vp_vmlinux_open(), by the file's headers only. */
+OT_MUST_CHECK struct ot_err *vp_vmlinux_check(const char *path);
 
 /** Read a symbol list, moved so that _text (or else _stext) is at @p base; lines with a [module] are left
  * out, the guest's own list of modules is newer. SYNTAX names the line. */

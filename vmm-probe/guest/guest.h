@@ -36,6 +36,9 @@ struct vp_guest_opts {
 	/* Called before each step with what it is ("looking for the kernel"), or NULL. */
 	void (*progress)(void *ctx, const char *step);
 	void *progress_ctx;
+	/* Set to true where it fails by one of the two files, which no other look at the guest cures; or
+	 * NULL. */
+	bool *ret_file_fault;
 };
 
 /** Find the kernel, its symbols, its types and its modules. A guest without BTF opens too: then

@@ -174,8 +174,8 @@ static struct ot_err *from_cache_or_ram(struct vp_guest *guest, const struct vp_
 	return from_ram(guest, cache, image, symtab);
 }
 
-struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,
-				     const struct vp_image *image, struct vp_symtab *symtab)
+static struct ot_err *from_files(struct vp_guest *guest, const struct vp_guest_opts *opts,
+				 const struct vp_image *image, struct vp_symtab *symtab, bool *ret_found)
 {
 	bool found = false;
 
@@ -194,7 +194,18 @@ struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_gue
 		OT_TRY(
 		    from_vmlinux(guest, opts->vmlinux, unused ? unused : symtab, unused ? &ignored : &found));
 	}
-	if (!found)
-		OT_TRY(from_cache_or_ram(guest, opts, image, symtab));
+	*ret_found = found;
 	return NULL;
+}
+
+struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,
+				     const struct vp_image *image, struct vp_symtab *symtab)
+{
+	bool found = false;
+	struct ot_err *err = from_files(guest, opts, image, symtab, &found);
+
+	if (err && opts->ret_file_fault)
+		*opts->ret_file_fault = true;
+	OT_TRY(err);
+	return found ? NULL : from_cache_or_ram(guest, opts, image, symtab);
 }

@@ -38,6 +38,7 @@ void vp_link_destroy(struct vp_guest_link *link)
 	if (link->orc_fd >= 0)
 		close(link->orc_fd);
 	free(link->unread);
+	free(link->fell_back);
 	free(link);
 }
 
@@ -87,6 +88,7 @@ static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *li
 		.use_cache = !s->config.no_cache,
 		.progress = guest_progress,
 		.progress_ctx = s,
+		.ret_file_fault = &link->file_fault,
 	};
 	OT_TRY(vp_guest_open(&opts, &link->guest));
 
@@ -179,38 +181,62 @@ static struct ot_err *attach_beside(struct vp_session *s, struct vp_guest_link *
 	return make_unwind_table(link);
 }
 
-/* No engine is in it. Looking is tried first where that may do; a guest that can't be read from beside may be
- * by an engine, which can ask its VMM where memory is. */
-static struct ot_err *attach_absent(struct vp_session *s, struct vp_guest_link *link, const char *name,
-				    struct ot_err *absent)
+/* Where looking may do it comes first. NULL and no link->guest: it does not do, *ret_why says why. An error:
+ * what is wrong is the operator's file, and another way would meet it again. */
+static struct ot_err *look_first(struct vp_session *s, struct vp_guest_link *link, const char *name,
+				 char **ret_why)
 {
-	char path[sizeof(link->client.path)];
+	struct ot_err *err = attach_beside(s, link, name);
 
-	if (s->config.may_look) {
-		struct ot_err *unseen = attach_beside(s, link, name);
-		ot_err_destroy(unseen);
-		if (!unseen && link->guest) {
-			ot_err_destroy(absent);
-			link->tentative = true;
-			return NULL;
-		}
-		vp_beside_close(link);
-	}
-	struct ot_err *refused = enter(s, name, path, sizeof(path));
-	if (!refused) {
-		ot_err_destroy(absent);
-		return attach_engine(s, link, path);
-	}
-	struct ot_err *unseen = s->config.may_look ? attach_beside(s, link, name) : NULL;
-	if (link->peek && !unseen) {
-		ot_err_destroy(absent);
-		ot_err_destroy(refused);
+	if (!err && link->guest) {
+		link->tentative = true;
 		return NULL;
 	}
-	ot_err_destroy(unseen);
-	bool unknown = ot_err_code(refused) == OT_ERR_NOT_FOUND;
-	ot_err_destroy(unknown ? refused : absent);
-	return unknown ? absent : refused;
+	if (err && link->file_fault)
+		return err;
+	char *why = strdup(err ? ot_err_message(err) : link->unread);
+	ot_err_destroy(err);
+	vp_beside_close(link);
+	*ret_why = why;
+	return why ? NULL : ot_err_nomem();
+}
+
+/* The engine is not let in: @refused (consumed) is the error, if looking, be it without names, does not do
+ * either. */
+static struct ot_err *look_after_all(struct vp_session *s, struct vp_guest_link *link, const char *name,
+				     struct ot_err *refused)
+{
+	struct ot_err *unseen = attach_beside(s, link, name);
+
+	if (unseen) {
+		ot_err_destroy(unseen);
+		return refused;
+	}
+	link->fell_back = strdup(ot_err_message(refused));
+	ot_err_destroy(refused);
+	return link->fell_back ? NULL : ot_err_nomem();
+}
+
+/* No engine is in it. A guest that can't be read from beside may be by an engine, which can ask its VMM where
+ * memory is. *ret_unknown: @name means nothing that runs here. */
+static struct ot_err *attach_absent(struct vp_session *s, struct vp_guest_link *link, const char *name,
+				    bool *ret_unknown)
+{
+	ot_auto_free char *why = NULL;
+	char path[sizeof(link->client.path)];
+
+	if (s->config.may_look)
+		OT_TRY(look_first(s, link, name, &why));
+	if (link->guest)
+		return NULL;
+	struct ot_err *refused = enter(s, name, path, sizeof(path));
+	if (refused) {
+		struct ot_err *err = s->config.may_look ? look_after_all(s, link, name, refused) : refused;
+		*ret_unknown = err && ot_err_code(err) == OT_ERR_NOT_FOUND;
+		return err;
+	}
+	link->fell_back = ot_move(why);
+	return attach_engine(s, link, path);
 }
 
 static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link *link, const char *name)
@@ -222,7 +248,11 @@ static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link 
 		return attach_engine(s, link, path);
 	if (!name || ot_err_code(err) != OT_ERR_NOT_FOUND)
 		return err;
-	return attach_absent(s, link, name, err);
+	bool unknown = false;
+	struct ot_err *absent = err;
+	err = attach_absent(s, link, name, &unknown);
+	ot_err_destroy(unknown ? err : absent);
+	return unknown ? absent : err;
 }
 
 /* Its engine runs here; from its socket on it is as any other. */

@@ -47,8 +47,8 @@ void vp_beside_use(struct vp_guest_link *link)
 
 struct ot_err *vp_beside_without(struct vp_guest_link *link, struct ot_err *err)
 {
-	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE)
-		return err;
+	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE || link->file_fault)
+		return err; /* nameless because of a wrong file is not what was asked for */
 	link->unread = strdup(vp_peek_ram_bytes(link->peek) ? ot_err_message(err)
 							    : "its memory was not found in its VMM");
 	ot_err_destroy(err);
@@ -67,6 +67,7 @@ void vp_beside_close(struct vp_guest_link *link)
 	vp_guest_destroy(link->guest);
 	vp_phys_destroy(link->phys);
 	free(link->unread);
+	free(link->fell_back);
 	*link = (struct vp_guest_link){ .client.sock = -1, .orc_fd = -1 };
 }
 
@@ -78,6 +79,11 @@ bool vp_session_beside(const struct vp_session *s, uint32_t guest, struct vp_bes
 		return false;
 	*ret = (struct vp_beside_info){ link->client.guest_name, link->client.pid, link->unread };
 	return true;
+}
+
+const char *vp_session_fell_back(const struct vp_session *s, uint32_t guest)
+{
+	return guest < s->nlinks ? s->links[guest]->fell_back : NULL;
 }
 
 /* --- what can be had --------------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ struct vp_guest_link {
 	struct vp_peek *peek; /* the same of one that is looked at from beside its VMM */
 	bool tentative;       /* looked at, and when a program needs more, one is put there */
 	char *unread;         /* why no kernel was found; NULL: it was */
+	char *fell_back;      /* why the way that is tried first did not do; NULL: it did */
+	bool file_fault;      /* its kernel could not be read because of --vmlinux or --symbols */
 	struct vp_guest *guest; /* NULL: looked at, and no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "vmm-probe/backend/none/none.h"
+#include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/session/internal.h"
 
 /* An exit() in a guest is noticed this fast, whatever the rates are. */
@@ -23,8 +24,9 @@
 
 struct ot_err *vp_session_create(const struct vp_session_config *config, struct vp_session **ret)
 {
+	if (config->vmlinux) /* before anything touches a guest */
+		OT_TRY(vp_vmlinux_check(config->vmlinux));
 	struct vp_session *s = calloc(1, sizeof(*s));
-
 	if (!s)
 		return ot_err_nomem();
 	s->config = *config;

@@ -53,6 +53,9 @@ struct vp_beside_info {
 };
 /** False: guest @p guest has an engine in its VMM, or does not run. */
 bool vp_session_beside(const struct vp_session *s, uint32_t guest, struct vp_beside_info *ret);
+/** With may_look: why looking did not do, so that an engine was put in; or, of a guest that is looked at, why
+ * no engine could be. NULL: what was tried first did. Borrowed from the session. */
+const char *vp_session_fell_back(const struct vp_session *s, uint32_t guest);
 
 /** Is all that @p prog enables to be had as guests are attached now? False: vp_session_enter() may help, and
  * @p why names a probe that it is needed for. */
