@@ -31,18 +31,35 @@
 #define VP_MON_COM1_IRQ   4u
 #define VP_MON_SCI_IRQ    9u
 
+struct vp_mon_console_thread {
+	pthread_t thread;
+	bool started;
+};
+
+/* What is behind COM1 (console.c); under the chip's lock. */
+struct vp_mon_console {
+	int out, in;
+	uint8_t *queue; /* what the guest has sent: len bytes from head, in a ring */
+	size_t head, len;
+	size_t piece;  /* is written at once */
+	bool losing;   /* nobody reads: until the queue is empty, what comes is lost */
+	uint64_t lost; /* bytes since then */
+	bool ending;
+	pthread_cond_t sent; /* the queue was empty; or ending */
+	int wake;            /* eventfd: the reader is to look at ending, or at the room in rx */
+	struct vp_mon_console_thread writer, reader;
+};
+
 struct vp_mon_serial {
-	pthread_mutex_t lock; /* vCPUs and the input thread */
-	int out, in, vm;
+	pthread_mutex_t lock; /* vCPUs and the console's threads */
+	int vm;
 	uint8_t ier, lcr, mcr, scr, divisor[2];
 	bool thr_empty; /* an interrupt for it is due */
+	bool tx_waits;  /* it will be when the transmitter is free again */
 	uint8_t rx[64];
 	unsigned rx_head, rx_len;
 	bool irq; /* the line's level */
-	bool threaded;
-	pthread_t thread;
-	_Atomic bool ending;
-	int wake; /* eventfd: the thread is to look at ending, or at the room in rx */
+	struct vp_mon_console console;
 };
 
 /* How vCPU 0 starts. */
@@ -112,6 +129,23 @@ OT_MUST_CHECK struct ot_err *vp_mon_serial_init(struct vp_mon_serial *s, int vm,
 void vp_mon_serial_deinit(struct vp_mon_serial *s);
 uint8_t vp_mon_serial_read(struct vp_mon_serial *s, unsigned reg);
 void vp_mon_serial_write(struct vp_mon_serial *s, unsigned reg, uint8_t value);
+/** A byte comes in; lost when there is no room. */
+void vp_mon_serial_receive(struct vp_mon_serial *s, uint8_t byte);
+bool vp_mon_serial_has_room(struct vp_mon_serial *s);
+/** The transmitter may be free again. With the lock. */
+void vp_mon_serial_sent(struct vp_mon_serial *s);
+
+/* console.c. -1: nothing is there. */
+OT_MUST_CHECK struct ot_err *vp_mon_console_init(struct vp_mon_serial *s, int out, int in);
+/** What is queued has two seconds to be read; also of one that init() failed on, or all zeros but wake, which
+ * is -1. */
+void vp_mon_console_deinit(struct vp_mon_serial *s);
+/** The chip sends @p byte. With its lock; never waits. */
+void vp_mon_console_put(struct vp_mon_console *c, uint8_t byte);
+/** Can as much as a driver sends at once be sent? With the lock. */
+bool vp_mon_console_is_free(const struct vp_mon_console *c);
+/** There is room for input again. */
+void vp_mon_console_room(struct vp_mon_console *c);
 
 /** Every vCPU out, and vp_mon_run() with this. The first one counts. */
 void vp_mon_end(struct vp_mon *mon, enum vp_mon_end how);

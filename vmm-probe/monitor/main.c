@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -299,6 +300,15 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 	return err;
 }
 
+/* The console's reader may have stderr too, and not read: that keeps nobody from ending. */
+static void say(const char *text)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	if (poll(&p, 1, 0) > 0)
+		fprintf(stderr, "outsight-vmm: %s\n", text);
+}
+
 int main(int argc, char **argv)
 {
 	struct options o = { 0 };
@@ -314,11 +324,11 @@ int main(int argc, char **argv)
 	}
 	struct ot_err *err = run(&o, &end);
 	if (err) {
-		fprintf(stderr, "outsight-vmm: %s\n", ot_err_message(err));
+		say(ot_err_message(err));
 		ot_err_destroy(err);
 		return 1;
 	}
 	if (end_text(end))
-		fprintf(stderr, "outsight-vmm: %s\n", end_text(end));
+		say(end_text(end));
 	return end == VP_MON_TRIPLE_FAULT;
 }

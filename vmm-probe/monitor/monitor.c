@@ -95,7 +95,7 @@ struct ot_err *vp_mon_create(const struct vp_mon_config *config, struct vp_mon *
 	if (!mon)
 		return ot_err_nomem();
 	mon->config = *config;
-	mon->kvm = mon->vm = mon->ram_fd = mon->serial.wake = -1;
+	mon->kvm = mon->vm = mon->ram_fd = mon->serial.console.wake = -1;
 	mon->end = RUNNING;
 	for (uint32_t i = 0; i < VP_MON_MAX_VCPUS; i++) {
 		mon->vcpus[i].fd = -1;

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 16550A, as far as consoles need it: what is sent is written out at once; what is typed waits in a queue.
- * One interrupt line, level as the chip drives it. Registers by the data sheet's names.
+ * A 16550A, as far as consoles need it; what is behind its line is console.c's. What is typed waits in a
+ * queue. One interrupt line, level as the chip drives it. Registers by the data sheet's names.
  */
-#include <errno.h>
-#include <poll.h>
-#include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#include "base/cleanup.h"
-#include "base/io.h"
 #include "vmm-probe/monitor/internal.h"
 
 #define IER_RX     0x01u
@@ -59,7 +52,7 @@ static uint8_t take_received(struct vp_mon_serial *s)
 	if (!s->rx_len)
 		return 0;
 	if (s->rx_len == sizeof(s->rx))
-		eventfd_write(s->wake, 1); /* there is room again */
+		vp_mon_console_room(&s->console);
 	uint8_t byte = s->rx[s->rx_head];
 	s->rx_head = (s->rx_head + 1) % (unsigned)sizeof(s->rx);
 	s->rx_len--;
@@ -91,7 +84,7 @@ static uint8_t read_register(struct vp_mon_serial *s, unsigned reg)
 	case 4:
 		return s->mcr;
 	case 5:
-		return LSR_EMPTY | (s->rx_len ? LSR_RX : 0);
+		return (vp_mon_console_is_free(&s->console) ? LSR_EMPTY : 0) | (s->rx_len ? LSR_RX : 0);
 	case 6:
 		/* In loopback the modem lines are our own outputs; drivers probe for the chip with that. */
 		if (s->mcr & MCR_LOOP)
@@ -103,13 +96,20 @@ static uint8_t read_register(struct vp_mon_serial *s, unsigned reg)
 	}
 }
 
+/* The transmitter's interrupt: now, or when it is free. */
+static void ask_for_more(struct vp_mon_serial *s)
+{
+	s->thr_empty = vp_mon_console_is_free(&s->console);
+	s->tx_waits = !s->thr_empty;
+}
+
 static void transmit(struct vp_mon_serial *s, uint8_t byte)
 {
 	if (s->mcr & MCR_LOOP)
 		receive(s, byte);
-	else if (s->out >= 0)
-		ot_err_destroy(ot_write_all(s->out, &byte, 1)); /* a console that is gone stops no guest */
-	s->thr_empty = true;
+	else
+		vp_mon_console_put(&s->console, byte);
+	ask_for_more(s);
 }
 
 static void write_register(struct vp_mon_serial *s, unsigned reg, uint8_t value)
@@ -124,7 +124,7 @@ static void write_register(struct vp_mon_serial *s, unsigned reg, uint8_t value)
 		break;
 	case 1:
 		if (value & ~s->ier & IER_THRE)
-			s->thr_empty = true; /* enabling it asks at once */
+			ask_for_more(s); /* enabling it asks at once */
 		s->ier = value & 0x0f;
 		break;
 	case 3:
@@ -158,67 +158,37 @@ void vp_mon_serial_write(struct vp_mon_serial *s, unsigned reg, uint8_t value)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* One byte from outside. false: there are no more. */
-static bool receive_input(struct vp_mon_serial *s)
+void vp_mon_serial_receive(struct vp_mon_serial *s, uint8_t byte)
 {
-	uint8_t byte;
-
-	if (read(s->in, &byte, 1) != 1)
-		return false;
 	pthread_mutex_lock(&s->lock);
 	receive(s, byte);
 	update_irq(s);
 	pthread_mutex_unlock(&s->lock);
-	return true;
 }
 
-/* What is typed, until its end or deinit(). While the queue is full, what is sent waits outside. */
-static void *read_input(void *arg)
+bool vp_mon_serial_has_room(struct vp_mon_serial *s)
 {
-	struct vp_mon_serial *s = arg;
-	struct pollfd p[2] = { { .fd = s->in, .events = POLLIN }, { .fd = s->wake, .events = POLLIN } };
-	eventfd_t n;
+	pthread_mutex_lock(&s->lock);
+	bool room = s->rx_len < sizeof(s->rx);
+	pthread_mutex_unlock(&s->lock);
+	return room;
+}
 
-	while (poll(p, 2, -1) > 0 || errno == EINTR) {
-		if (p[1].revents)
-			eventfd_read(s->wake, &n);
-		if (atomic_load(&s->ending))
-			break;
-		if (p[0].revents && !receive_input(s))
-			break;
-		pthread_mutex_lock(&s->lock);
-		p[0].fd = s->rx_len == sizeof(s->rx) ? -1 : s->in;
-		pthread_mutex_unlock(&s->lock);
-		p[0].revents = p[1].revents = 0;
-	}
-	return NULL;
+void vp_mon_serial_sent(struct vp_mon_serial *s)
+{
+	if (!s->tx_waits)
+		return;
+	ask_for_more(s);
+	update_irq(s);
 }
 
 struct ot_err *vp_mon_serial_init(struct vp_mon_serial *s, int vm, int out, int in)
 {
-	*s = (struct vp_mon_serial){
-		.lock = PTHREAD_MUTEX_INITIALIZER, .out = out, .in = in, .vm = vm, .wake = -1
-	};
-	s->wake = eventfd(0, EFD_CLOEXEC);
-	if (s->wake < 0)
-		return ot_err_os(errno, "eventfd");
-	if (in < 0)
-		return NULL;
-	int rc = pthread_create(&s->thread, NULL, read_input, s);
-	if (rc)
-		return ot_err_os(rc, "the console's thread");
-	s->threaded = true;
-	return NULL;
+	*s = (struct vp_mon_serial){ .lock = PTHREAD_MUTEX_INITIALIZER, .vm = vm };
+	return vp_mon_console_init(s, out, in);
 }
 
 void vp_mon_serial_deinit(struct vp_mon_serial *s)
 {
-	if (s->threaded) {
-		atomic_store(&s->ending, true);
-		eventfd_write(s->wake, 1);
-		pthread_join(s->thread, NULL);
-		s->threaded = false;
-	}
-	ot_cleanup_close(&s->wake);
-	s->wake = -1;
+	vp_mon_console_deinit(s);
 }

@@ -6,9 +6,10 @@
  *   cpus=N    vCPUs to bring up (1)
  *   calls=N   calls of each function in a round, by each vCPU (100)
  *   io=N      in a round, vCPU 0 writes and reads a port and an address with nobody there N times each (0)
- *   rounds=N  rounds before it ends (0: until it is killed)
- *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what an
- *             emulating KVM can't, then powers off
+ *   say=N     says N digits on its console first (0)
+ *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for its
+ * interrupt rounds=N  rounds before it ends (0: until it is killed) end=N     how: 0 powers off, 1 resets, 2
+ * has a triple fault, 3 spins with interrupts off, 4 does what an emulating KVM can't, then powers off
  *
  * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between.
  * Every result of a function is checked: an emulation that went wrong ends the guest with FAIL on its
@@ -69,6 +70,26 @@ static void print_hex(uint64_t v)
 {
 	for (int i = 60; i >= 0; i -= 4)
 		outb(COM1, (uint8_t) "0123456789abcdef"[v >> i & 15]);
+}
+
+enum { WAIT_TRANSMITTER = 1, WAIT_INTERRUPT };
+
+static void say(uint64_t n, uint64_t wait)
+{
+	static char text[26]; /* 16 from any of the first ten on */
+
+	for (unsigned i = 0; i < sizeof(text); i++)
+		text[i] = (char)('0' + i % 10);
+	outb(COM1 + 1, wait == WAIT_INTERRUPT ? 2 : 0);
+	for (uint64_t i = 0; i < n; i += 16) {
+		const char *from = text + i % 10;
+		uint64_t len = n - i < 16 ? n - i : 16;
+		while ((wait == WAIT_TRANSMITTER && !(inb(COM1 + 5) & 0x20)) ||
+		       (wait == WAIT_INTERRUPT && (inb(COM1 + 2) & 0xf) != 2))
+			__asm__ volatile("pause");
+		__asm__ volatile("rep outsb" : "+S"(from), "+c"(len) : "d"((uint16_t)COM1) : "memory");
+	}
+	outb(COM1 + 1, 0);
 }
 
 static void power_off(void)
@@ -286,6 +307,7 @@ void guest_main(const uint8_t *zero_page)
 	for (uint32_t n = 1; n < cpus && n < MAX_CPUS; n++)
 		start_cpu(n);
 	print("READY\n");
+	say(option(line, "say", 0), option(line, "wait", 0));
 	run(0);
 	print("DONE\n");
 	end_as(option(line, "end", END_POWER_OFF));
