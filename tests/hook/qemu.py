@@ -96,7 +96,7 @@ class Qemu:
              "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", *boot, *args],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)
         self.pid = self.process.pid
-        self.qmp_socket = None
+        self.qmp_in = self.qmp_out = None
 
     def path(self, name):
         return os.path.join(self.dir.name, name)
@@ -146,17 +146,18 @@ class Qemu:
     # QMP
 
     def qmp(self, command, **arguments):
-        if not self.qmp_socket:
+        if not self.qmp_in:
             sock = socket.socket(socket.AF_UNIX)
             sock.settimeout(30)
             self.wait_for(lambda: listens(sock, self.path("qmp")), "QMP")
-            self.qmp_socket = sock.makefile("rw", encoding="utf-8")
-            sock.close()  # the file keeps it
-            self.qmp_socket.readline()
+            # two: one that both reads and writes forgets, at a write, what it has read ahead (events)
+            self.qmp_in, self.qmp_out = sock.makefile("r", encoding="utf-8"), sock.makefile("w", encoding="utf-8")
+            sock.close()  # the files keep it
+            self.qmp_in.readline()
             self.qmp("qmp_capabilities")
-        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_socket, flush=True)
+        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_out, flush=True)
         while True:
-            reply = json.loads(self.qmp_socket.readline())
+            reply = json.loads(self.qmp_in.readline())
             if "error" in reply:
                 raise AssertionError(f"{command}: {reply}")
             if "return" in reply:
@@ -228,8 +229,9 @@ class Qemu:
         return found
 
     def close(self):
-        if self.qmp_socket:
-            self.qmp_socket.close()
+        if self.qmp_in:
+            self.qmp_in.close()
+            self.qmp_out.close()
         self.process.terminate()
         try:
             self.process.wait(20)

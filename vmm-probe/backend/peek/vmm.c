@@ -200,6 +200,12 @@ static void add_stats(struct vp_peek *peek, int id, int theirs)
 	}
 }
 
+/* Names in /proc that are numbers; 0 of others. */
+static int number(const char *name)
+{
+	return (int)strtol(name, NULL, 10);
+}
+
 /* "anon_inode:kvm-vcpu:3" */
 static bool is_named(const char *link, const char *kind, int *ret_id)
 {
@@ -232,9 +238,9 @@ static struct ot_err *each_descriptor(struct vp_peek *peek, bool stats, size_t *
 		link[n > 0 ? n : 0] = '\0';
 		*ret_sev |= !strncmp(link, "/dev/sev", 8);
 		if (stats && is_named(link, "kvm-vcpu-stats:", &id))
-			add_stats(peek, id, atoi(e->d_name));
+			add_stats(peek, id, number(e->d_name));
 		else if (!stats && is_named(link, "kvm-vcpu:", &id))
-			OT_TRY(add_vcpu(peek, cap, id, atoi(e->d_name)));
+			OT_TRY(add_vcpu(peek, cap, id, number(e->d_name)));
 	}
 	return NULL;
 }
@@ -339,7 +345,7 @@ static struct ot_err *find_threads(struct vp_peek *peek, const char *prefix)
 			continue;
 		if (!ot_grow(&peek->threads, &cap, peek->nthreads + 1, sizeof(*peek->threads)))
 			return ot_err_nomem();
-		peek->threads[peek->nthreads++] = (pid_t)atoi(e->d_name);
+		peek->threads[peek->nthreads++] = number(e->d_name);
 	}
 	if (peek->nthreads < peek->nvcpus)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
