@@ -115,7 +115,8 @@ class Qemu:
         end = time.monotonic() + seconds
         while not true():
             if self.process.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"no {what}: status {self.process.poll()}: {self.console()!r} {self.errors()}")
+                raise AssertionError(f"no {what}: status {self.process.poll()}: {self.console()!r} {self.errors()}"
+                                     f"{self.outsight('guests')}")
             time.sleep(0.02)
 
     def wait_ready(self):

@@ -137,6 +137,8 @@ uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, ui
 /** KVM_RUN on the vCPU's own thread. As ioctl() returns. */
 int vp_hook_run(struct vp_hook_vcpu *v);
 OT_MUST_CHECK struct ot_err *vp_hook_kick_init(void);
+/** Once, before any of these. */
+void vp_hook_gate_init(void);
 void vp_hook_kick(struct vp_hook_vcpu *v);
 /** Return when no vCPU is in the guest without the engine, which was just put there. With the lock. */
 void vp_hook_await_engine(void);

@@ -66,6 +66,16 @@ static bool was_ours(struct vp_hook_vcpu *v)
 
 /* --- the gate ---------------------------------------------------------------------------------------- */
 
+void vp_hook_gate_init(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&vp_hook.gate_changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 static void wait_for_gate(void)
 {
 	pthread_mutex_lock(&vp_hook.gate_lock);

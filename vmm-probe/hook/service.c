@@ -146,6 +146,7 @@ __attribute__((constructor)) static void loaded(void)
 {
 	struct ot_err *err = vp_hook_kick_init();
 
+	vp_hook_gate_init();
 	vp_hook.preloaded = dlsym(RTLD_DEFAULT, "ioctl") == (void *)vp_hook_ioctl;
 	vp_hook.wanted = !err && vp_hook.preloaded;
 	if (err)
