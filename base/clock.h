@@ -22,7 +22,7 @@ static inline int ot_ms_until(uint64_t ns)
 	return ns > now ? (int)((ns - now + 999999u) / 1000000u) : 0;
 }
 
-/** A time of that clock as waits want it. */
+/** Nanoseconds, a time of that clock or a span, as system calls want them. */
 static inline struct timespec ot_timespec(uint64_t ns)
 {
 	return (struct timespec){ .tv_sec = (time_t)(ns / 1000000000ull),

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/units.h"
 #include "cli/consumer.h"
@@ -152,8 +153,7 @@ static struct ot_err *watch_signals(struct run *r)
 static struct ot_err *start_ttl(struct run *r)
 {
 	uint64_t ns = r->inv->opts.ttl_ns;
-	const struct itimerspec at = { .it_value = { .tv_sec = (time_t)(ns / OT_NS_PER_SEC),
-						     .tv_nsec = (long)(ns % OT_NS_PER_SEC) } };
+	const struct itimerspec at = { .it_value = ot_timespec(ns) };
 	struct epoll_event ev = { .events = EPOLLIN };
 
 	if (!ns)

@@ -34,6 +34,8 @@ ARGS = None
 class QemuGuest(Guest):
     """QEMU with KVM and its sandbox, and nothing of ours. preload: with the hook from the start."""
 
+    STARTED_ANEW = False
+
     def __init__(self, *args, preload=None, **kwargs):
         super().__init__(*args, cpu="host", **kwargs)
         self.preload = preload

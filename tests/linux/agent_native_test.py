@@ -114,8 +114,9 @@ class Native(AgentScenario):
         trace = self.outsight.trace(self.vm, 'io:::start { @["start"] = count(); } io:::done { @["done"] = count(); }')
         self.vm.check("echo 1 >/sys/kernel/tracing/tracing_on; dd if=/dev/loop1 of=/dev/null bs=64k 2>/dev/null; "
                       "dd if=/dev/zero of=/dev/loop1 bs=64k count=16 conv=fsync 2>/dev/null; "
-                      "echo 0 >/sys/kernel/tracing/tracing_on; losetup -d /dev/loop1")
+                      "sync; echo 0 >/sys/kernel/tracing/tracing_on")
         trace.stop()
+        self.vm.check("losetup -d /dev/loop1")  # has requests of its own, which only we would see
         text = self.vm.read_file("/sys/kernel/tracing/trace").decode()
         told = {"start": text.count("block_rq_issue:"), "done": text.count("block_rq_complete:")}
         self.assertGreater(min(told.values()), 10, text[-2000:])

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "vmm-probe/engine/internal.h"
 
 struct entry {
@@ -76,8 +77,7 @@ static void *run_timer(void *arg)
 
 	for (;;) {
 		uint64_t now = vp_now(), next = earliest(p), left = next > now ? next - now : 0;
-		struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
-				       .tv_nsec = (long)(left % 1000000000u) };
+		const struct timespec ts = ot_timespec(left);
 		if (ppoll(&wake, 1, &ts, NULL) > 0)
 			return NULL;
 		if (!note_due(p, vp_now()))

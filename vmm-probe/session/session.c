@@ -131,8 +131,7 @@ static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_f
 	nfds_t nfds = 1;
 	uint64_t now = ot_now_ns();
 	uint64_t left = due > now ? due - now : 0;
-	struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
-			       .tv_nsec = (long)(left % 1000000000u) };
+	const struct timespec ts = ot_timespec(left);
 
 	for (uint32_t i = 1; i < s->nsources; i++)
 		if (!s->sources[i].gone)

@@ -18,6 +18,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -70,6 +71,8 @@ class Guest:
 
     # Where it runs, for people to read.
     HOST = "QEMU, TCG"
+    # Of some thousand boots under TCG one stands still before init. That is told, and it is started once more.
+    STARTED_ANEW = True
 
     # --- life ---------------------------------------------------------------------------------------
 
@@ -120,7 +123,28 @@ class Guest:
 
     def boot(self):
         self.start()
+        try:
+            return self.wait_ready()
+        except GuestError as err:
+            if not self.STARTED_ANEW or not self.alive():
+                raise
+            print(f"{err}\n{self.where()}\nstarted once more", file=sys.stderr, flush=True)
+        self.close()
+        self.dir = tempfile.mkdtemp(prefix="outsight-guest-")
+        self.pending = b""
+        self.start()
         return self.wait_ready()
+
+    def where(self):
+        """What its vCPUs do, for who looks for the reason of a hang."""
+        try:
+            lines = self.qemu_command("info status") + self.qemu_command("info cpus")
+            for _ in range(3):
+                lines += self.qemu_command("info registers -a")
+                time.sleep(0.2)
+        except (GuestError, OSError, ValueError) as err:
+            return f"its monitor does not answer: {err}"
+        return "\n".join(line.strip() for line in lines.splitlines() if re.search("RIP|CPU|status", line))
 
     def start(self):
         with open(self.path("qemu.log"), "wb") as log:

@@ -16,6 +16,7 @@ class VmmGuest(Guest):
     """The channel is COM1: what the kernel says comes between, and is kept as the console is."""
 
     HOST = "outsight-vmm, KVM"
+    STARTED_ANEW = False
 
     def __init__(self, kernel, vmm, log=None, **options):
         super().__init__(kernel, **options)

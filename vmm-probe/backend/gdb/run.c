@@ -183,8 +183,7 @@ static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 	struct pollfd fds[2] = { { .fd = gdb->stub.conn.fd, .events = POLLIN },
 				 { .fd = gdb->wake_fd, .events = POLLIN } };
 	uint64_t now = ot_now_ns(), left = until_ns > now ? until_ns - now : 0;
-	struct timespec ts = { .tv_sec = (time_t)(left / 1000000000u),
-			       .tv_nsec = (long)(left % 1000000000u) };
+	const struct timespec ts = ot_timespec(left);
 	eventfd_t times;
 
 	if (ppoll(fds, 2, until_ns == ~0ull ? NULL : &ts, NULL) > 0 && fds[1].revents)

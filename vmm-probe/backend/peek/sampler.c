@@ -201,9 +201,7 @@ static uint32_t count_valid(const struct vp_regs *regs, uint32_t n)
 uint32_t vp_peek_read(struct vp_peek *peek, struct vp_regs *ret, uint32_t max, unsigned wait_ms)
 {
 	struct vp_regs read[VP_VCPUS_MAX];
-	uint64_t until = ot_now_ns() + wait_ms * MS_NS;
-	const struct timespec t = { .tv_sec = (time_t)(until / 1000000000u),
-				    .tv_nsec = (long)(until % 1000000000u) };
+	const struct timespec t = ot_timespec(ot_now_ns() + wait_ms * MS_NS);
 	uint32_t n = peek->nvcpus < max ? peek->nvcpus : max;
 
 	memset(read, 0, sizeof(read));
