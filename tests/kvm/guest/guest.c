@@ -7,9 +7,11 @@
  *   calls=N   calls of each function in a round, by each vCPU (100)
  *   io=N      in a round, vCPU 0 writes and reads a port and an address with nobody there N times each (0)
  *   say=N     says N digits on its console first (0)
- *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for its
- * interrupt rounds=N  rounds before it ends (0: until it is killed) end=N     how: 0 powers off, 1 resets, 2
- * has a triple fault, 3 spins with interrupts off, 4 does what an emulating KVM can't, then powers off
+ *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
+ *             its interrupt
+ *   rounds=N  rounds before it ends (0: until it is killed)
+ *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
+ *             an emulating KVM can't, then powers off
  *
  * A round begins with round_begin(n) on vCPU 0 and ends with round_end(n) there, all vCPUs being in between.
  * Every result of a function is checked: an emulation that went wrong ends the guest with FAIL on its
