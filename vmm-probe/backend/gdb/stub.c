@@ -199,9 +199,8 @@ struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, ui
 /* --- closing
  * ------------------------------------------------------------------------------------------------------ */
 
-/* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for us.
- * The
- * + is for a reply that waits for one: until then an interrupt is not looked at (QEMU). */
+/* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for
+ * us. The first byte is for a reply that waits for it: until then an interrupt is not looked at (QEMU). */
 static void leave_unheard(const struct vp_gdb_conn *conn)
 {
 	static const char leave[] = "+\003$D#44";
