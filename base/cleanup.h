@@ -6,6 +6,8 @@
 #ifndef OT_BASE_CLEANUP_H
 #define OT_BASE_CLEANUP_H
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,15 +24,29 @@ static inline void ot_cleanup_close(int *fd)
 		close(*fd);
 }
 
+static inline void ot_cleanup_file(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+static inline void ot_cleanup_dir(DIR **dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
 static inline void ot_cleanup_err(struct ot_err **err)
 {
 	ot_err_destroy(*err);
 }
 
-#define ot_auto_free __attribute__((cleanup(ot_cleanup_free)))
+#define ot_auto_free  __attribute__((cleanup(ot_cleanup_free)))
 #define ot_auto_close __attribute__((cleanup(ot_cleanup_close)))
-#define ot_auto_err __attribute__((cleanup(ot_cleanup_err)))
-#define ot_auto(fn) __attribute__((cleanup(fn)))
+#define ot_auto_file  __attribute__((cleanup(ot_cleanup_file)))
+#define ot_auto_dir   __attribute__((cleanup(ot_cleanup_dir)))
+#define ot_auto_err   __attribute__((cleanup(ot_cleanup_err)))
+#define ot_auto(fn)   __attribute__((cleanup(fn)))
 
 /* Take a pointer out of a variable that would free it. */
 #define ot_move(p)                     \
@@ -41,11 +57,11 @@ static inline void ot_cleanup_err(struct ot_err **err)
 	})
 
 /* The same for a file descriptor. */
-#define ot_move_fd(fd)              \
-	({                          \
-		int ot_fd_ = fd;    \
-		fd = -1;            \
-		ot_fd_;             \
+#define ot_move_fd(fd)           \
+	({                       \
+		int ot_fd_ = fd; \
+		fd = -1;         \
+		ot_fd_;          \
 	})
 
 #endif

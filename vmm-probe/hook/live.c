@@ -23,18 +23,6 @@
 #define AGAIN_NS    500000l
 #define CMDLINE_MAX (4u << 20)
 
-static void cleanup_dir(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
-static void cleanup_file(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-}
-
 /* --- descriptors ------------------------------------------------------------------------------------- */
 
 static struct ot_err *on_machine(int fd, const char *is)
@@ -65,7 +53,7 @@ static struct ot_err *on_vcpu(int fd, const char *is)
 
 static struct ot_err *each_descriptor(struct ot_err *(*act)(int fd, const char *is))
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/fd");
+	ot_auto_dir DIR *dir = opendir("/proc/self/fd");
 	const struct dirent *e;
 	char path[300], is[64];
 
@@ -157,7 +145,7 @@ static void note_mapping(char *line, struct mapped *ret)
 /* Which vCPUs has the VMM mapped now? */
 static struct ot_err *find_mapped(struct mapped *ret)
 {
-	ot_auto(cleanup_file) FILE *maps = fopen("/proc/self/maps", "re");
+	ot_auto_file FILE *maps = fopen("/proc/self/maps", "re");
 	char line[512];
 
 	if (!maps)
@@ -204,7 +192,7 @@ static bool is_vcpu_thread(const char *tid)
 /* At least one for each of @nvcpus. */
 static struct ot_err *find_threads(uint32_t nvcpus, struct threads *ret)
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/task");
+	ot_auto_dir DIR *dir = opendir("/proc/self/task");
 	const struct dirent *e;
 	struct sigaction sa;
 

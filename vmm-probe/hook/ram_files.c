@@ -23,18 +23,6 @@ struct file {
 	uint64_t end, offset; /* of the mapping; the file's byte at the range's first */
 };
 
-static void cleanup_file(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-}
-
-static void cleanup_dir(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* The shared file mapping at @p addr. */
 static bool mapping_at(FILE *maps, uint64_t addr, struct file *ret)
 {
@@ -55,7 +43,7 @@ static bool mapping_at(FILE *maps, uint64_t addr, struct file *ret)
 /* A new descriptor of it; -1: none is open. */
 static int open_file(const struct file *f)
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir("/proc/self/fd");
+	ot_auto_dir DIR *dir = opendir("/proc/self/fd");
 	const struct dirent *e;
 	struct stat st;
 
@@ -86,7 +74,7 @@ static int32_t file_index(int fd, int *fds, uint32_t max, uint32_t *n)
 
 uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, uint32_t max)
 {
-	ot_auto(cleanup_file) FILE *maps = fopen("/proc/self/maps", "re");
+	ot_auto_file FILE *maps = fopen("/proc/self/maps", "re");
 	uint32_t n = 0;
 	struct file f;
 

@@ -18,12 +18,6 @@
 
 #define CODE_MAX (64u << 20)
 
-static void cleanup_file(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-}
-
 static void cleanup_elf(Elf **e)
 {
 	if (*e)
@@ -42,7 +36,7 @@ struct ot_err *vp_remote_find(pid_t pid, const char *name, unsigned n, struct vp
 	char path[64], line[PATH_MAX + 128];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	ot_auto(cleanup_file) FILE *f = fopen(path, "re");
+	ot_auto_file FILE *f = fopen(path, "re");
 	if (!f)
 		return ot_err_os(errno, "%s", path);
 	while (fgets(line, sizeof(line), f)) {

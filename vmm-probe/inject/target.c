@@ -19,12 +19,6 @@
 
 #define FILE_MAX (4u << 20)
 
-static void cleanup_dir(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* --- /proc/PID --------------------------------------------------------------------------------------- */
 
 /* *ret is the caller's. */
@@ -108,7 +102,7 @@ static struct ot_err *read_descriptors(pid_t pid, unsigned *ret_nvcpus, bool *re
 	*ret_nvcpus = 0;
 	*ret_sev = false;
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	ot_auto(cleanup_dir) DIR *dir = opendir(path);
+	ot_auto_dir DIR *dir = opendir(path);
 	if (!dir)
 		return ot_err_os(errno, "%s", path);
 	while ((e = readdir(dir))) {
@@ -267,7 +261,7 @@ static bool is_named(pid_t pid, const char *name)
 
 struct ot_err *vp_inject_find(const char *spec, pid_t *ret)
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir("/proc");
+	ot_auto_dir DIR *dir = opendir("/proc");
 	const struct dirent *e;
 	char *end;
 	long pid = strtol(spec, &end, 10);
@@ -294,7 +288,7 @@ struct ot_err *vp_inject_find(const char *spec, pid_t *ret)
 
 size_t vp_inject_list(pid_t *ret, size_t max)
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir("/proc");
+	ot_auto_dir DIR *dir = opendir("/proc");
 	const struct dirent *e;
 	struct vp_mapped m;
 	size_t n = 0;

@@ -135,12 +135,6 @@ void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 
 /* --- processes ----------------------------------------------------------------------------------------- */
 
-static void cleanup_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static bool is_qemu(pid_t pid)
 {
 	char path[64], exe[PATH_MAX];
@@ -160,7 +154,7 @@ static void count_vcpus(struct vp_qemu *q)
 	uint32_t n = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)q->pid);
-	ot_auto(cleanup_dir) DIR *dir = opendir(path);
+	ot_auto_dir DIR *dir = opendir(path);
 	while (dir && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)q->pid, e->d_name);
 		ssize_t len = readlink(path, is, sizeof(is) - 1);
@@ -226,7 +220,7 @@ static int by_pid(const void *a, const void *b)
 
 struct ot_err *vp_qemu_list(struct vp_qemu **ret, size_t *ret_count)
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir("/proc");
+	ot_auto_dir DIR *dir = opendir("/proc");
 	ot_auto_free struct vp_qemu *list = NULL;
 	size_t count = 0, cap = 0;
 	const struct dirent *e;

@@ -20,12 +20,6 @@
 #include "vmm-probe/session/client.h"
 #include "vmm-probe/session/machines.h"
 
-static void cleanup_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
 static bool is_socket_name(const char *name)
 {
 	size_t len = strlen(name);
@@ -73,7 +67,7 @@ static struct ot_err *add(struct list *list, const char *path)
 /* The sockets of one directory. */
 static struct ot_err *scan_dir(const char *dir_path, struct list *list)
 {
-	ot_auto(cleanup_dir) DIR *dir = opendir(dir_path);
+	ot_auto_dir DIR *dir = opendir(dir_path);
 	struct dirent *e;
 
 	if (!dir)

@@ -69,18 +69,6 @@ static struct ot_err *by_guest(const struct vp_guest_link *link, struct vp_stole
 	return NULL;
 }
 
-static void close_dir(DIR **dir)
-{
-	if (*dir)
-		closedir(*dir);
-}
-
-static void close_file(FILE **fp)
-{
-	if (*fp)
-		fclose(*fp);
-}
-
 /* schedstat: time run, time waited for a CPU, slices; nanoseconds. */
 static void add_thread(uint32_t pid, const char *tid, struct vp_stolen *ret)
 {
@@ -89,7 +77,7 @@ static void add_thread(uint32_t pid, const char *tid, struct vp_stolen *ret)
 	uint64_t ran, waited;
 
 	snprintf(path, sizeof(path), "/proc/%u/task/%s/schedstat", pid, tid);
-	ot_auto(close_file) FILE *fp = fopen(path, "re");
+	ot_auto_file FILE *fp = fopen(path, "re");
 
 	if (!fp || !fgets(line, sizeof(line), fp) || !ot_take_number(&p, 10, ' ', &ran) ||
 	    !ot_take_number(&p, 10, ' ', &waited))
@@ -103,7 +91,7 @@ static void by_host(uint32_t pid, struct vp_stolen *ret)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	ot_auto(close_dir) DIR *dir = pid ? opendir(path) : NULL;
+	ot_auto_dir DIR *dir = pid ? opendir(path) : NULL;
 
 	for (struct dirent *d; dir && (d = readdir(dir));)
 		if (*d->d_name != '.')

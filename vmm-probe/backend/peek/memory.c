@@ -37,12 +37,6 @@ struct mapping {
 	bool shared;
 };
 
-static void cleanup_dir(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 static void cleanup_phys(struct vp_phys **p)
 {
 	vp_phys_destroy(*p);
@@ -123,7 +117,7 @@ static int open_file(const struct vp_peek *peek, const struct mapping *m)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)peek->pid);
-	ot_auto(cleanup_dir) DIR *dir = m->shared && m->ino ? opendir(path) : NULL;
+	ot_auto_dir DIR *dir = m->shared && m->ino ? opendir(path) : NULL;
 	while (dir && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
 		/* of any other kind a descriptor may be, the inode is another */

@@ -37,12 +37,6 @@ static const struct {
 	{ "cloud-hypervisor", 0, "vcpu" },
 };
 
-static void cleanup_dir(DIR **d)
-{
-	if (*d)
-		closedir(*d);
-}
-
 /* --- /proc/PID --------------------------------------------------------------------------------------- */
 
 static struct ot_err *proc_error(const struct vp_peek *peek, int e, const char *what)
@@ -229,7 +223,7 @@ static struct ot_err *each_descriptor(struct vp_peek *peek, bool stats, size_t *
 	int id;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)peek->pid);
-	ot_auto(cleanup_dir) DIR *dir = opendir(path);
+	ot_auto_dir DIR *dir = opendir(path);
 	if (!dir)
 		return proc_error(peek, errno, "fd");
 	while ((e = readdir(dir))) {
@@ -333,7 +327,7 @@ static struct ot_err *find_threads(struct vp_peek *peek, const char *prefix)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)peek->pid);
-	ot_auto(cleanup_dir) DIR *dir = opendir(path);
+	ot_auto_dir DIR *dir = opendir(path);
 	if (!dir)
 		return proc_error(peek, errno, "task");
 	while ((e = readdir(dir))) {
