@@ -254,6 +254,50 @@ static void about_another_task(void **state)
 	ea_destroy(g);
 }
 
+/* … with that task's thread-local variables and curthread, whichever of its probes came first. */
+static void another_tasks_variables(void **state)
+{
+	enum { SELF = 0x501 };
+	const uint64_t other = EF_TASKS + 4096;
+	struct ef *f = ef_create();
+	struct ea *g = ea_create(f);
+	struct ef_record r[8];
+	(void)state;
+
+	uint32_t on = ef_clause(f, NULL), off = ef_clause(f, NULL);
+	ef_action(f, on, DIF_ACT_difexpr, ef_self_set(f, SELF, ef_var(f, DIF_VAR_arg0)));
+	ef_action(f, on, DIF_ACT_difexpr, ef_var(f, DIF_VAR_curthread));
+	ef_action(f, off, DIF_ACT_difexpr, ef_self(f, SELF));
+	ef_action(f, off, DIF_ACT_difexpr, ef_var(f, DIF_VAR_curthread));
+	f->open.dynvars_size = 65536;
+	ef_open(f);
+	struct vp_batch_probe *p = ea_probe(f, on);
+	p->flags = GA_TASK_FLAGS(2);
+	p->nargs = GA_ARGS;
+	ea_probe(f, off);
+	ef_enable(f);
+	ef_start(f);
+	/* From the one to the other at 10, and back at 20. */
+	for (uint64_t i = 0; i < 2; i++) {
+		struct ga_record rec = ea_record(10 + 10 * i);
+		rec.nargs = GA_ARGS;
+		rec.task = i ? other : EF_TASKS;
+		rec.pid = i ? 77 : 4242;
+		rec.args[2] = i ? EF_TASKS : other;
+		rec.args[5] = i ? 4200ull << 32 | 4242 : 70ull << 32 | 77;
+		assert_true(ea_emit(g, 1, &rec));
+	}
+	ea_wait_for(&g->rings[1]->tail, 2);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 1, r, 8), 4);
+	const uint64_t seen[4][2] = { { 10, other }, { 0, EF_TASKS }, { 20, EF_TASKS }, { 10, other } };
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(ef_u64(r[i].data + 16), seen[i][0]);
+		assert_int_equal(ef_u64(r[i].data + 24), seen[i][1]);
+	}
+	ea_destroy(g);
+}
+
 /* A mark is a moment between two readings of the guest's counter: from then on its times are ours, to half
  * their distance. */
 static void clock_is_mapped(void **state)
@@ -376,9 +420,9 @@ int main(void)
 		cmocka_unit_test(owned_while_in_use), cmocka_unit_test(records_fire),
 		cmocka_unit_test(inside_comes_first), cmocka_unit_test(views_are_kept_apart),
 		cmocka_unit_test(return_values),      cmocka_unit_test(which_events),
-		cmocka_unit_test(about_another_task), cmocka_unit_test(clock_is_mapped),
-		cmocka_unit_test(kprobe_slots),       cmocka_unit_test(stop_takes_all),
-		cmocka_unit_test(memory_changes),
+		cmocka_unit_test(about_another_task), cmocka_unit_test(another_tasks_variables),
+		cmocka_unit_test(clock_is_mapped),    cmocka_unit_test(kprobe_slots),
+		cmocka_unit_test(stop_takes_all),     cmocka_unit_test(memory_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

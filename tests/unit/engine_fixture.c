@@ -340,6 +340,15 @@ struct dif_object *ef_self_set(struct ef *f, uint32_t id, struct dif_object *val
 	return o;
 }
 
+struct dif_object *ef_self(struct ef *f, uint32_t id)
+{
+	const uint32_t text[] = { dif_insn_index(DIF_OP_ldts, id, 1), dif_insn(DIF_OP_ret, 0, 0, 1) };
+	struct dif_object *o = ef_obj(f, text, OT_ARRAY_SIZE(text), u64_type);
+
+	add_variable(f, o, id, DIF_SCOPE_THREAD);
+	return o;
+}
+
 uint32_t ef_clause(struct ef *f, struct dif_object *predicate)
 {
 	uint32_t i = f->prog.nclauses++;

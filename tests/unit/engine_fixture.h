@@ -115,6 +115,7 @@ struct dif_object *ef_global(struct ef *f, uint32_t id);
 struct dif_object *ef_call(struct ef *f, uint32_t subr);
 /** self->id = value; self->id */
 struct dif_object *ef_self_set(struct ef *f, uint32_t id, struct dif_object *value);
+struct dif_object *ef_self(struct ef *f, uint32_t id);
 
 /** A new clause; its index. */
 uint32_t ef_clause(struct ef *f, struct dif_object *predicate);

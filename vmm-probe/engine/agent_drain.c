@@ -118,25 +118,29 @@ static void leave(struct event *ev)
 	ev->v = NULL;
 }
 
-static void enter(struct event *ev, struct vp_es *es, uint32_t vcpu)
+/* A firing is of one session and about one task: what is found out once a firing (whose thread-local
+ * variables these are) would be the other task's. */
+static void enter(struct event *ev, struct vp_es *es, uint32_t vcpu, const struct ga_record *about)
 {
-	if (ev->v && ev->v->es == es)
+	if (ev->v && ev->v->es == es && ev->v->event == about)
 		return;
 	leave(ev);
 	ev->v = &es->vcpus[vcpu];
 	vp_firing_begin(ev->v, NULL, 0, ev->words.agent);
+	ev->v->event = about;
 	ev->v->event_ns = ev->when;
 }
 
-static void fire(struct event *ev, const struct vp_ecb *ecb)
+static void fire(struct event *ev, const struct vp_ecb *ecb, uint32_t vcpu)
 {
 	const struct vp_probe_rt *probe = ecb->probe;
+	const struct ga_record *about = ev->rec;
 
-	ev->v->event = ev->rec;
 	if (probe->flags & GA_WANT_TASK) {
 		ev->other = of_task(ev->rec, &ev->words, probe->flags);
-		ev->v->event = &ev->other;
+		about = &ev->other;
 	}
+	enter(ev, ecb->es, vcpu, about);
 	ev->v->fired_args = words_for(&ev->words, probe);
 	vp_guard_fire(ev->v, ecb, &ev->clock);
 }
@@ -163,8 +167,7 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 
 		if (!concerns(ecb, rec, &ev.words))
 			continue;
-		enter(&ev, ecb->es, vcpu);
-		fire(&ev, ecb);
+		fire(&ev, ecb, vcpu);
 	}
 	leave(&ev);
 }
