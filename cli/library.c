@@ -6,11 +6,12 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/installed.h"
 #include "base/io.h"
 #include "cli/source.h"
 
@@ -93,21 +94,6 @@ static struct ot_err *add_directory(struct libraries *libs, const char *dir)
 	return err;
 }
 
-/* lib/outsight/d beside the bin/ that this program is in. */
-static char *system_directory(void)
-{
-	char self[4096], *slash;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *dir = NULL;
-
-	if (n <= 0)
-		return NULL;
-	self[n] = '\0';
-	for (int up = 0; up < 2 && (slash = strrchr(self, '/')); up++)
-		*slash = '\0';
-	return asprintf(&dir, "%s/lib/outsight/d", self) < 0 ? NULL : dir;
-}
-
 static struct ot_err *compile_one(struct libraries *libs, size_t index);
 
 /* *ret_met: false when it was passed over. */
@@ -185,14 +171,14 @@ struct ot_err *cli_libraries_compile(struct cli_invocation *inv, struct dif_comp
 	struct libraries libs = {
 		.inv = inv, .comp = comp, .prog = prog, .diag = ret_diag, .path = ret_path
 	};
-	ot_auto_free char *system = system_directory();
+	char system[PATH_MAX];
 	struct ot_err *err = NULL;
 
 	if (inv->opts.nolibs)
 		return NULL;
 	if (inv->opts.syslibdir)
 		err = add_directory(&libs, inv->opts.syslibdir);
-	else if (system)
+	else if (ot_installed_d(system, sizeof(system)))
 		err = add_directory(&libs, system);
 	for (size_t i = 0; i < inv->libdirs.count && !err; i++)
 		err = add_directory(&libs, inv->libdirs.items[i]);

@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,6 +21,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/installed.h"
 #include "base/io.h"
 #include "base/map.h"
 #include "base/proc_map.h"
@@ -491,6 +494,77 @@ static void units_of_time(void **state)
 	assert_true(ns == 172800 * OT_NS_PER_SEC); /* set only on success */
 }
 
+static void make_file(const char *dir, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "mkdir -p '%s/%s' && rmdir '%s/%s' && : >'%s/%s'", dir, name, dir, name,
+		 dir, name);
+	assert_int_equal(system(path), 0);
+}
+
+static const char *found_below(const char *root, const struct ot_installed *in, bool d)
+{
+	static char path[512];
+
+	if (d ? !ot_installed_d_in(in, path, sizeof(path))
+	      : !ot_installed_library_in(in, "l.so", path, sizeof(path)))
+		return "";
+	assert_int_equal(strncmp(path, root, strlen(root)), 0);
+	return path + strlen(root);
+}
+
+/* Each place is left for the next one as what was found there goes. */
+static void installed_files_are_found(void **state)
+{
+	char root[] = "/tmp/outsight-base-XXXXXX", bin[64], libdir[64], command[128];
+	struct ot_installed in = { bin, "../lib64/x86/outsight", libdir };
+	static const char *const places[] = { "/usr/lib64/x86/outsight", "/usr/lib", "/configured/outsight" };
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(bin, sizeof(bin), "%s/usr/bin", root);
+	snprintf(libdir, sizeof(libdir), "%s/configured/outsight", root);
+	make_file(root, "usr/bin/outsight");
+	assert_string_equal(found_below(root, &in, false), "");
+	for (size_t i = OT_ARRAY_SIZE(places); i--;) {
+		char want[128];
+		snprintf(want, sizeof(want), "%s/l.so", places[i]);
+		make_file(root, want + 1);
+		assert_string_equal(found_below(root, &in, false), want);
+	}
+	make_file(root, "configured/outsight/d/a.d");
+	assert_string_equal(found_below(root, &in, true), "/configured/outsight/d");
+	make_file(root, "usr/lib/outsight/d/a.d");
+	assert_string_equal(found_below(root, &in, true), "/usr/lib/outsight/d");
+	make_file(root, "usr/lib64/x86/outsight/d/a.d");
+	assert_string_equal(found_below(root, &in, true), "/usr/lib64/x86/outsight/d");
+	/* No room for the path, or no folder of one's own. */
+	assert_false(ot_installed_library_in(&in, "l.so", command, 10));
+	in.bin = "";
+	assert_string_equal(found_below(root, &in, false), "/configured/outsight/l.so");
+	snprintf(command, sizeof(command), "rm -r '%s'", root);
+	assert_int_equal(system(command), 0);
+}
+
+static void a_folder_that_is_named_is_the_only_one(void **state)
+{
+	char root[] = "/tmp/outsight-base-XXXXXX", path[512] = "as it was", want[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	setenv("OUTSIGHT_PLUGIN_DIR", root, 1);
+	assert_false(ot_installed_library("liboutsight-kvm.so", path, sizeof(path)));
+	assert_string_equal(path, "as it was");
+	snprintf(want, sizeof(want), "%s/liboutsight-kvm.so", root);
+	make_file(root, "liboutsight-kvm.so");
+	assert_true(ot_installed_library("liboutsight-kvm.so", path, sizeof(path)));
+	assert_string_equal(path, want);
+	unsetenv("OUTSIGHT_PLUGIN_DIR");
+	unlink(want);
+	rmdir(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,6 +591,8 @@ int main(void)
 		cmocka_unit_test(moving_hands_ownership_out),
 		cmocka_unit_test(proc_maps),
 		cmocka_unit_test(units_of_time),
+		cmocka_unit_test(installed_files_are_found),
+		cmocka_unit_test(a_folder_that_is_named_is_the_only_one),
 	};
 
 	return cmocka_run_group_tests_name("base", tests, NULL, NULL);

@@ -1,38 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/session/enter.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <limits.h>
 
 #include "base/cleanup.h"
+#include "base/installed.h"
 #include "vmm-probe/hook/control.h"
 #include "vmm-probe/session/machines.h"
 
-#ifndef OUTSIGHT_PLUGIN_LIBDIR
-#define OUTSIGHT_PLUGIN_LIBDIR "/usr/local/lib/outsight"
-#endif
-
-static bool is_there(char *path, size_t size, const char *dir, const char *more)
-{
-	int n = snprintf(path, size, "%s/%s" VP_HOOK_LIBRARY, dir, more);
-
-	return n > 0 && (size_t)n < size && !access(path, R_OK);
-}
-
 struct ot_err *vp_enter_library(char *ret, size_t size)
 {
-	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	exe[n > 0 ? n : 0] = '\0';
-	char *slash = strrchr(exe, '/');
-	if (slash)
-		*slash = '\0';
-	if (dir && *dir
-		? is_there(ret, size, dir, "")
-		: is_there(ret, size, exe, "../lib/") || is_there(ret, size, OUTSIGHT_PLUGIN_LIBDIR, ""))
+	if (ot_installed_library(VP_HOOK_LIBRARY, ret, size))
 		return NULL;
 	return ot_err_new(OT_ERR_NOT_FOUND, "the library %s is not there (set OUTSIGHT_PLUGIN_DIR)",
 			  VP_HOOK_LIBRARY);

@@ -5,8 +5,8 @@
 
 #include "vmm-probe/inject/inject.h"
 
-/** The file of the library that goes into VMMs: in $OUTSIGHT_PLUGIN_DIR, else beside the executable
- * (BIN/../lib), else where it is installed. */
+/** The file of the library that goes into VMMs: in $OUTSIGHT_PLUGIN_DIR, else where
+ * ot_installed_library() finds it. */
 OT_MUST_CHECK struct ot_err *vp_enter_library(char *ret, size_t size);
 
 /** The VMM's process that @p spec (a PID, a guest's or a domain's name) means. NOT_FOUND: it means none;

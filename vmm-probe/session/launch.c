@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/installed.h"
 #include "base/io.h"
 #include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/session/client.h"
@@ -31,10 +32,6 @@
 #define PLUGIN_FILE  "liboutsight-tcg.so"
 #define MONITOR_FILE "outsight-vmm"
 #define VERSION_SIZE 4096
-
-#ifndef OUTSIGHT_PLUGIN_LIBDIR
-#define OUTSIGHT_PLUGIN_LIBDIR "/usr/local/lib/outsight"
-#endif
 
 struct vp_vm {
 	pid_t pid; /* 0: none, or waited for */
@@ -143,37 +140,21 @@ static struct ot_err *check_version(const char *qemu)
 	return NULL;
 }
 
-/* BIN/NAME for the BIN that this program is in; NULL: no memory. */
-static char *beside(struct ot_arena *arena, const char *name)
-{
-	char exe[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	exe[n > 0 ? n : 0] = '\0';
-	char *slash = strrchr(exe, '/');
-	return ot_arena_printf(arena, "%.*s/%s", slash ? (int)(slash - exe) : 0, exe, name);
-}
-
-/* In $OUTSIGHT_PLUGIN_DIR, else beside the executable (BIN/../lib), else where it is installed. */
 static struct ot_err *find_plugin(struct ot_arena *arena, char **ret)
 {
 	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
-	char *places[3] = { NULL };
+	char path[PATH_MAX];
 
-	if (dir && *dir) {
-		places[0] = ot_arena_printf(arena, "%s/" PLUGIN_FILE, dir);
-	} else {
-		places[0] = beside(arena, "../lib/" PLUGIN_FILE);
-		places[1] = ot_arena_printf(arena, "%s/" PLUGIN_FILE, OUTSIGHT_PLUGIN_LIBDIR);
+	if (ot_installed_library(PLUGIN_FILE, path, sizeof(path))) {
+		*ret = ot_arena_strdup(arena, path);
+		return *ret ? NULL : ot_err_nomem();
 	}
-	for (size_t i = 0; i < OT_ARRAY_SIZE(places); i++) {
-		if (places[i] && access(places[i], R_OK) == 0) {
-			*ret = places[i];
-			return NULL;
-		}
-	}
-	return ot_err_new(OT_ERR_NOT_FOUND, "the QEMU plugin %s is not there (set OUTSIGHT_PLUGIN_DIR)",
-			  places[0] ? places[0] : PLUGIN_FILE);
+	if (dir && *dir)
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "the QEMU plugin %s/" PLUGIN_FILE " is not there (OUTSIGHT_PLUGIN_DIR)",
+				  dir);
+	return ot_err_new(OT_ERR_NOT_FOUND,
+			  "the QEMU plugin " PLUGIN_FILE " is not there (set OUTSIGHT_PLUGIN_DIR)");
 }
 
 static struct ot_err *check_file(const char *what, const char *path)
@@ -364,8 +345,9 @@ struct ot_err *vp_launch_plugin(char *ret, size_t size)
 static void make_monitor_args(struct args *args, const struct vp_launch_opts *opts)
 {
 	const char *console = opts->serial ? opts->serial : "/dev/null";
+	char monitor[PATH_MAX];
 
-	add(args, beside(args->arena, MONITOR_FILE));
+	add(args, ot_installed_program(MONITOR_FILE, monitor, sizeof(monitor)) ? monitor : NULL);
 	add2(args, "--kernel", opts->kernel);
 	if (opts->initrd)
 		add2(args, "--initrd", opts->initrd);

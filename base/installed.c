@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/installed.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The build tree's folder, seen from its programs. */
+#define BUILT "../lib"
+
+/* DIR/NAME, when it can be read. */
+static bool try(const char *dir, const char *sub, const char *name, char *ret, size_t size)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s/%s", dir, sub, name);
+
+	if (!*dir || n < 0 || (size_t)n >= sizeof(path) || access(path, R_OK))
+		return false;
+	if (!realpath(path, real) || strlen(real) >= size)
+		return false;
+	strcpy(ret, real);
+	return true;
+}
+
+bool ot_installed_library_in(const struct ot_installed *in, const char *name, char *ret, size_t size)
+{
+	return try(in->bin, in->from_bin, name, ret, size) || try(in->bin, BUILT, name, ret, size) ||
+	       try(in->libdir, ".", name, ret, size);
+}
+
+bool ot_installed_d_in(const struct ot_installed *in, char *ret, size_t size)
+{
+	return try(in->bin, in->from_bin, "d", ret, size) ||
+	       try(in->bin, BUILT "/outsight", "d", ret, size) || try(in->libdir, ".", "d", ret, size);
+}
+
+/* The folder of this program; "" when that can't be found out. */
+static void own_folder(char *ret, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+
+	ret[n > 0 ? n : 0] = '\0';
+	char *slash = strrchr(ret, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+bool ot_installed_library(const char *name, char *ret, size_t size)
+{
+	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
+	char bin[PATH_MAX];
+
+	if (dir && *dir)
+		return try(dir, ".", name, ret, size);
+	own_folder(bin, sizeof(bin));
+	return ot_installed_library_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR }, name, ret,
+				       size);
+}
+
+bool ot_installed_d(char *ret, size_t size)
+{
+	char bin[PATH_MAX];
+
+	own_folder(bin, sizeof(bin));
+	return ot_installed_d_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR }, ret, size);
+}
+
+bool ot_installed_program(const char *name, char *ret, size_t size)
+{
+	char bin[PATH_MAX];
+
+	own_folder(bin, sizeof(bin));
+	int n = snprintf(ret, size, "%s/%s", bin, name);
+	return *bin && n > 0 && (size_t)n < size;
+}

@@ -1,0 +1,11 @@
+# What an operator's machine gets. The libraries are loaded into VMMs and the D libraries read by outsight, so
+# both stand in a folder of their own; base/installed.c finds it.
+install(TARGETS outsight outsight-vmm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS vp_tcg vp_hook LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight)
+install(DIRECTORY cli/d/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight/d FILES_MATCHING PATTERN "*.d")
+install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES README.md docs/limits.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The agent's sources, as kbuild and DKMS take them: below /usr they are where DKMS looks for outsight/VERSION.
+install(DIRECTORY guest-agent/ DESTINATION src/outsight-${PROJECT_VERSION} FILES_MATCHING
+	PATTERN "*.[ch]" PATTERN Kbuild PATTERN Makefile PATTERN dkms.conf)
