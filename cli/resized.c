@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/resized.h"
+
+#include "base/units.h"
+#include "cli/messages.h"
+
+struct cli_sizes cli_sizes_of(const struct dif_options *o)
+{
+	return (struct cli_sizes){ o->bufsize, o->aggsize, o->specsize, o->dynvarsize, o->cleanrate_ns };
+}
+
+static void report_lowered(const char *what, uint64_t was, uint64_t is)
+{
+	static const char units[] = " kmgtpe";
+	unsigned unit = 0;
+
+	if (!is || is + sizeof(uint64_t) >= was)
+		return;
+	while (unit + 1 < sizeof(units) - 1 && is >> (10 * (unit + 1)))
+		unit++;
+	if (unit && !(is & ((1ull << (10 * unit)) - 1)))
+		cli_error("%s lowered to %llu%c", what, (unsigned long long)is >> (10 * unit), units[unit]);
+	else
+		cli_error("%s lowered to %llu bytes", what, (unsigned long long)is);
+}
+
+static void report_rate(const char *what, uint64_t was_ns, uint64_t is_ns)
+{
+	const char *how = is_ns > was_ns ? "reduced" : "increased";
+
+	if (is_ns == was_ns || !is_ns)
+		return;
+	if (is_ns <= OT_NS_PER_SEC)
+		cli_error("%s %s to %llu hz", what, how, (unsigned long long)(OT_NS_PER_SEC / is_ns));
+	else
+		cli_error("%s %s to once every %llu seconds", what, how,
+			  (unsigned long long)(is_ns / OT_NS_PER_SEC));
+}
+
+void cli_sizes_report(const struct dif_options *opts, const struct cli_sizes *was)
+{
+	const struct cli_sizes is = cli_sizes_of(opts);
+
+	if (!opts->quietresize) {
+		report_lowered("buffer size", was->buf, is.buf);
+		report_lowered("aggregation size", was->agg, is.agg);
+		report_lowered("speculation size", was->spec, is.spec);
+		report_lowered("dynamic variable size", was->dynvar, is.dynvar);
+	}
+	report_rate("cleaning rate", was->clean_ns, is.clean_ns);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The life of a session as the operator sees it. Ending it is the delicate part: whatever happens
+ * (exit(), Ctrl-C, a full disk, a dead guest), the session is destroyed on the way out, and with
+ * it every trace of it in the guests.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/messages.h"
+#include "cli/resized.h"
+#include "cli/trace.h"
+#include "cli/tracing.h"
+
+/* --- symbols for the printer ---------------------------------------------------------- */
+
+static void kernel_symbol(void *arg, uint32_t guest, uint64_t addr, enum vp_symbol_form form, char *buf,
+			  size_t size)
+{
+	const struct cli_run *r = arg;
+
+	if (r->inv->opts.noresolve)
+		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+	else
+		vp_session_symbol(r->session, guest, addr, form, buf, size);
+}
+
+static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
+			char *buf, size_t size)
+{
+	const struct cli_run *r = arg;
+
+	if (r->inv->opts.noresolve)
+		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+	else
+		vp_session_user_symbol(r->session, guest, pid, addr, form, buf, size);
+}
+
+/* --- tracing ---------------------------------------------------------------------------- */
+
+/* By the names that their engines have. A session that touches no guest is nobody's business. */
+static void start_journal(struct cli_run *r)
+{
+	struct cli_strings names = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < vp_session_nguests(r->session); i++)
+		ok = cli_strings_add(&names, vp_session_guest_name(r->session, i));
+	if (ok && names.count)
+		cli_journal_start(&r->journal, r->inv, &names, r->comp.matched);
+	free(names.items);
+}
+
+/* Under quiet too: it concerns others. */
+static void report_gdb_cost(const struct cli_run *r)
+{
+	uint64_t request_ns, hit_ns;
+
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
+		if (vp_session_gdb_cost(r->session, i, &request_ns, &hit_ns))
+			cli_error("guest %s is traced through its gdb stub: all of it stands still at each "
+				  "hit, for about "
+				  "%.1f ms here (a request takes %llu us)",
+				  vp_session_guest_name(r->session, i), (double)hit_ns / 1e6,
+				  (unsigned long long)(request_ns / 1000));
+}
+
+static int enable(struct cli_run *r)
+{
+	struct dif_options *opts = &r->inv->opts;
+	struct cli_sizes was = cli_sizes_of(opts);
+	struct vp_sink sink;
+	struct ot_err *err;
+
+	if (opts->grabanon) {
+		/* none is ever left behind: see -A */
+		cli_error("could not enable tracing: No anonymous tracing state");
+		return CLI_EXIT_ERROR;
+	}
+	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->out);
+	if (err)
+		return cli_fail(err, NULL);
+	r->consumer.compare = r->inv->compare;
+	r->consumer.json = r->inv->json;
+	r->consumer.printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
+	if (r->procs.count)
+		r->consumer.printer.target_pid = (uint64_t)r->procs.items[0].pid;
+	if (r->inv->out)
+		r->consumer.out_name = r->inv->out;
+	r->consumer.impatient = cli_run_is_impatient;
+	r->consumer.impatient_arg = r;
+	sink = cli_consumer_sink(&r->consumer);
+	err = cli_run_watch(r);
+	if (!err)
+		err = vp_session_enable(r->session, &r->comp.prog, &sink);
+	if (!err && r->inv->compare)
+		err = cli_window_begin(&r->window, r->session);
+	if (!err)
+		err = cli_run_start_ttl(r);
+	if (!err)
+		start_journal(r);
+	if (!err)
+		err = vp_session_start(r->session);
+	cli_progress(NULL, NULL);
+	if (err)
+		return cli_fail(err, "could not enable tracing");
+	cli_sizes_report(opts, &was);
+	const char *trap = ot_map_gets(&opts->set, "trap");
+	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
+		cli_error("-x trap=hw: the guest's own debug registers do not work meanwhile");
+	report_gdb_cost(r);
+	if (opts->destructive)
+		cli_notice(opts, "allowing destructive actions");
+	return CLI_GO_ON;
+}
+
+/* An error on the way: of the output (it says what), or of the session. */
+static int abort_processing(struct cli_run *r, struct ot_err *err)
+{
+	return ferror(r->out) ? cli_fail(err, NULL) : cli_fail(err, "processing aborted");
+}
+
+/* Until something ends it. NULL also when the user does: r->interrupts says so. */
+static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state)
+{
+	do {
+		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
+		OT_TRY(cli_consumer_flush(&r->consumer));
+		cli_processes_check(&r->procs, &r->inv->opts);
+		cli_run_read_signals(r);
+		cli_run_read_ttl(r);
+	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
+		 (!r->procs.count || r->procs.live));
+	return NULL;
+}
+
+/* What a comparison says besides: of machines, all of it. */
+static struct ot_err *print_views(struct cli_run *r)
+{
+	struct cli_consumer *c = &r->consumer;
+
+	if (!c->json)
+		return cli_window_print(&r->window, r->session, r->out);
+	fputs("{\"aggregations\": ", r->out);
+	OT_TRY(cli_json_comparison(&c->printer, &r->comp.prog, &c->aggs, &c->inside));
+	fputs(", \"guests\": ", r->out);
+	OT_TRY(cli_window_json(&r->window, r->session, r->out));
+	fputs("}\n", r->out);
+	return NULL;
+}
+
+/* Stop, print the rest. Impatient users get neither. */
+static struct ot_err *finish(struct cli_run *r)
+{
+	struct ot_err *err;
+
+	if (r->interrupts)
+		putc('\n', r->out);
+	err = vp_session_stop(r->session);
+	if (err && r->interrupts > 1) {
+		ot_err_destroy(err);
+		err = NULL;
+	}
+	if (!err)
+		err = cli_consumer_flush(&r->consumer);
+	if (err)
+		return err;
+	putc('\n', r->out);
+	cli_run_read_signals(r);
+	if (r->interrupts < 2)
+		OT_TRY(cli_consumer_finish(&r->consumer));
+	if (r->inv->compare)
+		OT_TRY(print_views(r));
+	return cli_consumer_flush(&r->consumer);
+}
+
+/* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. */
+static bool ended_well(const struct cli_run *r)
+{
+	switch (vp_session_guest_end(r->session)) {
+	case VP_GUEST_POWERED_OFF:
+	case VP_GUEST_RESET:
+		return true;
+	case VP_GUEST_TRIPLE_FAULT:
+	case VP_GUEST_FAILED:
+		return false;
+	default:
+		return r->booted != NULL; /* a guest that was booted for this may well end by itself */
+	}
+}
+
+static int trace(struct cli_run *r)
+{
+	enum vp_session_state state = VP_SESSION_ACTIVE;
+	uint64_t windows, out_ns;
+	struct ot_err *err;
+	const char *gone;
+
+	cli_processes_release(&r->procs);
+	err = trace_loop(r, &state);
+	if (err && r->interrupts < 2)
+		return abort_processing(r, err);
+	ot_err_destroy(err);
+	err = finish(r);
+	if (err)
+		return abort_processing(r, err);
+	vp_session_patching(r->session, &windows, &out_ns);
+	cli_report_patching(windows, out_ns);
+	if (r->expired)
+		cli_error("the session's time is over: -x ttl=%s",
+			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
+	gone = vp_session_gone_reason(r->session);
+	if (gone) {
+		cli_error("%s", gone);
+		if (!ended_well(r))
+			return CLI_EXIT_ERROR;
+	}
+	return vp_session_exit_status(r->session) & 0xff;
+}
+
+int cli_run_trace(struct cli_run *r)
+{
+	int status = enable(r);
+
+	if (status == CLI_GO_ON)
+		status = trace(r);
+	cli_journal_end(&r->journal, status);
+	return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One run of the dtrace command line, shared by trace.c, tracing.c and wake.c. */
+#ifndef CLI_TRACING_H
+#define CLI_TRACING_H
+
+#include "cli/compile.h"
+#include "cli/consumer.h"
+#include "cli/journal.h"
+#include "cli/process.h"
+#include "cli/window.h"
+
+struct cli_booted;
+
+struct cli_run {
+	struct cli_invocation *inv;
+	const struct cli_booted *booted;
+	struct vp_session *session;
+	struct cli_compilation comp;
+	struct cli_processes procs;
+	struct cli_consumer consumer;
+	struct cli_window window; /* of a comparison */
+	FILE *out;
+	int signal_fd, wake_fd;
+	int ttl_fd; /* a timer; -1: -x ttl is not set */
+	bool expired;
+	unsigned interrupts;
+	struct cli_journal journal;
+};
+
+/** Enable the program that was compiled, trace until something ends it, print the rest. The exit status. */
+int cli_run_trace(struct cli_run *r);
+
+/* wake.c */
+/** From here on the signals that end a session are read, not taken; r->wake_fd is readable when one came, or
+ * one of r->procs ended. */
+OT_MUST_CHECK struct ot_err *cli_run_watch(struct cli_run *r);
+void cli_run_unwatch(struct cli_run *r);
+/** -x ttl, from when tracing starts; after cli_run_watch(). */
+OT_MUST_CHECK struct ot_err *cli_run_start_ttl(struct cli_run *r);
+/** Sets r->expired when the time is over. */
+void cli_run_read_ttl(struct cli_run *r);
+/** Counts signals in r->interrupts. */
+void cli_run_read_signals(struct cli_run *r);
+/** @p arg is the run. A second signal came: the user does not want to wait for the rest. */
+bool cli_run_is_impatient(void *arg);
+
+#endif

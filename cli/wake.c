@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What ends a session from outside of it: signals, and the end of its time. */
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "cli/tracing.h"
+
+struct ot_err *cli_run_watch(struct cli_run *r)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like others */
+	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	r->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->signal_fd < 0 || r->wake_fd < 0)
+		return ot_err_os(errno, "signalfd");
+	struct epoll_event ev = { .events = EPOLLIN };
+	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->signal_fd, &ev) < 0)
+		return ot_err_os(errno, "epoll");
+	for (size_t i = 0; i < r->procs.count; i++)
+		if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->procs.items[i].fd, &ev) < 0)
+			return ot_err_os(errno, "epoll");
+	return NULL;
+}
+
+struct ot_err *cli_run_start_ttl(struct cli_run *r)
+{
+	uint64_t ns = r->inv->opts.ttl_ns;
+	const struct itimerspec at = { .it_value = ot_timespec(ns) };
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	if (!ns)
+		return NULL;
+	/* the time that a suspended host sleeps counts: the limit is an operator's */
+	r->ttl_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (r->ttl_fd < 0 || timerfd_settime(r->ttl_fd, 0, &at, NULL) < 0 ||
+	    epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->ttl_fd, &ev) < 0)
+		return ot_err_os(errno, "-x ttl");
+	return NULL;
+}
+
+void cli_run_read_ttl(struct cli_run *r)
+{
+	uint64_t times;
+
+	if (r->ttl_fd >= 0 && read(r->ttl_fd, &times, sizeof(times)) == sizeof(times))
+		r->expired = true;
+}
+
+void cli_run_read_signals(struct cli_run *r)
+{
+	struct signalfd_siginfo info;
+
+	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info))
+		r->interrupts++;
+}
+
+bool cli_run_is_impatient(void *arg)
+{
+	struct cli_run *r = arg;
+
+	cli_run_read_signals(r);
+	return r->interrupts > 1;
+}
+
+void cli_run_unwatch(struct cli_run *r)
+{
+	int *const fds[] = { &r->signal_fd, &r->wake_fd, &r->ttl_fd };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
+		if (*fds[i] >= 0)
+			close(*fds[i]);
+}
