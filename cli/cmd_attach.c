@@ -78,16 +78,42 @@ static int each(char **specs, int n, struct ot_err *(*act)(const char *spec))
 				     : status;
 }
 
+static bool asks_for_help(int argc, char **argv)
+{
+	return argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+}
+
+/* Take the verb's one option out of its words; what is left of argc, -1: there is another option, and it was
+ * said. */
+static int take_option(const char *option, int argc, char **argv, bool *ret)
+{
+	const char *const known[] = { option, "--help", NULL };
+	int n = 1;
+
+	*ret = false;
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], option)) {
+			*ret = true;
+		} else if (*argv[i] == '-') {
+			cli_verb_misused(argv[0], known, argv[i]);
+			return -1;
+		} else {
+			argv[n++] = argv[i];
+		}
+	}
+	return n;
+}
+
 int cli_cmd_attach(int argc, char **argv)
 {
-	bool planned = argc > 1 && !strcmp(argv[1], "--plan");
-	int first = planned ? 2 : 1;
+	bool planned;
 
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+	if (asks_for_help(argc, argv))
 		return usage(stdout);
-	if (argc <= first || *argv[first] == '-')
-		return usage(stderr);
-	return each(argv + first, argc - first, planned ? plan : attach);
+	int n = take_option("--plan", argc, argv, &planned);
+	if (n < 0)
+		return CLI_EXIT_USAGE;
+	return n > 1 ? each(argv + 1, n - 1, planned ? plan : attach) : usage(stderr);
 }
 
 static int detach_all(void)
@@ -105,11 +131,18 @@ static int detach_all(void)
 
 int cli_cmd_detach(int argc, char **argv)
 {
-	if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+	bool all;
+
+	if (asks_for_help(argc, argv))
 		return usage(stdout);
-	if (argc == 2 && !strcmp(argv[1], "--all"))
+	int n = take_option("--all", argc, argv, &all);
+	if (n < 0)
+		return CLI_EXIT_USAGE;
+	if (all && n > 1) {
+		cli_error("detach: --all means every guest: leave %s out", argv[1]);
+		return CLI_EXIT_USAGE;
+	}
+	if (all)
 		return detach_all();
-	if (argc < 2 || *argv[1] == '-')
-		return usage(stderr);
-	return each(argv + 1, argc - 1, detach);
+	return n > 1 ? each(argv + 1, n - 1, detach) : usage(stderr);
 }

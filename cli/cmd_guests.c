@@ -201,6 +201,7 @@ static struct ot_err *print_lines(const char *uri, const char *name)
 
 int cli_cmd_guests(int argc, char **argv)
 {
+	static const char *const options[] = { "--json", "--xml", "--connect", "-c", "--help", NULL };
 	const char *uri = NULL, *domain = NULL;
 	bool json = false;
 
@@ -215,10 +216,12 @@ int cli_cmd_guests(int argc, char **argv)
 		else if (!strcmp(argv[i], "--xml") && !last)
 			domain = argv[++i];
 		else
-			return usage(stderr);
+			return cli_verb_misused("guests", options, argv[i]);
 	}
-	if (json && domain)
-		return usage(stderr);
+	if (json && domain) {
+		cli_error("guests: --json is for the list, --xml for one domain: give one of them");
+		return CLI_EXIT_USAGE;
+	}
 	struct ot_err *err = domain ? print_lines(uri, domain) : list(uri, json);
 	if (err)
 		return cli_fail(err, NULL);

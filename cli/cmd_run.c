@@ -182,8 +182,14 @@ int cli_cmd_run(int argc, char **argv)
 		return cli_run_domain(argc, argv);
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
-	if (split == argc)
+	if (argc == 1)
 		return usage(stderr);
+	if (split == argc) {
+		cli_error(
+		    "run: there is no --; what to trace stands behind one: outsight run %s … -- -n PROGRAM",
+		    argv[1]);
+		return CLI_EXIT_USAGE;
+	}
 	extra = calloc((size_t)argc, sizeof(*extra));
 	if (!extra)
 		return cli_fail(ot_err_nomem(), NULL);

@@ -3,6 +3,16 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+typedef int cli_verb(int argc, char **argv);
+
+/** What a verb does; NULL: there is no such verb. */
+cli_verb *cli_verb_find(const char *name);
+/** The verb that a mistyped word was meant to be; NULL: none is near. */
+const char *cli_verb_near(const char *word);
+/** A verb's command line is wrong: say so in one line, with what else @p word may be, and where its options
+ * are explained. @p known, NULL-terminated, are the verb's own options (may be NULL). CLI_EXIT_USAGE. */
+int cli_verb_misused(const char *verb, const char *const *known, const char *word);
+
 /** outsight run [VM options] -- [dtrace options]: boot a guest, trace it, stop it. */
 int cli_cmd_run(int argc, char **argv);
 

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/compile.h"
+#include "cli/hints.h"
 #include "cli/messages.h"
 #include "cli/source.h"
 #include "dif/obj/verify.h"
@@ -69,8 +70,10 @@ static int fail(const struct cli_compilation *c, const struct cli_invocation *in
 	/* what cpp made of a script has other lines */
 	if (src && !(src->kind == DIF_SOURCE_SCRIPT && inv->opts.cpp))
 		show_caret(diag, src);
-	if (diag->hint && isatty(STDERR_FILENO))
-		fprintf(stderr, "  (%s)\n", diag->hint);
+	if (diag->hint)
+		cli_hint(&inv->opts, "%s", diag->hint);
+	else if (diag->tag && !strcmp(diag->tag, "D_MACRO_UNUSED"))
+		cli_hint_words(inv);
 	return CLI_EXIT_ERROR;
 }
 

@@ -38,9 +38,13 @@ static struct ot_err *do_setopt(struct cli_consumer *c, const struct vp_enabled 
 		return ot_err_nomem();
 	err = dif_options_set(c->opts, name, value, DIF_OPT_ACTIVE);
 	/* an empty line follows this one message, as dtrace has it */
-	if (err)
-		cli_report_library_fault(ecb, "couldn't set option \"%s\" to \"%s\": %s\n", name,
-					 value ? value : "1", ot_err_message(err));
+	if (!err)
+		return NULL;
+	cli_report_library_fault(ecb, "couldn't set option \"%s\" to \"%s\": %s\n", name, value ? value : "1",
+				 ot_err_message(err));
+	ot_auto(ot_buf_deinit) struct ot_buf hint = { 0 };
+	if (dif_options_hint(name, err, &hint))
+		cli_hint(c->opts, "%s", ot_buf_str(&hint));
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 
 struct listing {
 	FILE *fp;
+	const struct cli_invocation *inv;
 	const struct dif_world *world;
 	bool verbose;
 	bool terminal;
@@ -83,7 +84,7 @@ static bool same_description(const struct dif_probedesc *a, const struct dif_pro
 void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
 			   const struct cli_compiled *unit, FILE *fp)
 {
-	struct listing l = { fp, vp_session_world(s), true, isatty(fileno(fp)) };
+	struct listing l = { fp, NULL, vp_session_world(s), true, isatty(fileno(fp)) };
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
@@ -95,7 +96,8 @@ void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c
 	}
 }
 
-static void report_none(const struct dif_world *world, const struct dif_probedesc *desc)
+static void report_none(const struct cli_invocation *inv, const struct dif_world *world,
+			const struct dif_probedesc *desc)
 {
 	struct ot_buf why = { 0 };
 	bool refused = world->why_none && world->why_none(world->env, desc, &why);
@@ -103,6 +105,9 @@ static void report_none(const struct dif_world *world, const struct dif_probedes
 	cli_error("failed to match %s:%s:%s:%s: No probe matches description%s%s", desc->provider,
 		  desc->module, desc->function, desc->name, refused ? ": " : "",
 		  refused ? ot_buf_str(&why) : "");
+	ot_buf_clear(&why);
+	if (!refused && world->hint_probe && world->hint_probe(world->env, desc, &why))
+		cli_hint(&inv->opts, "%s", ot_buf_str(&why));
 	ot_buf_deinit(&why);
 }
 
@@ -116,7 +121,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 			continue;
 		OT_TRY(vp_session_match(s, desc, l->verbose, print_probe, l, &count));
 		if (!count)
-			report_none(l->world, desc);
+			report_none(l->inv, l->world, desc);
 	}
 	return NULL;
 }
@@ -124,7 +129,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp)
 {
-	struct listing l = { fp, vp_session_world(s), inv->verbose, isatty(fileno(fp)) };
+	struct listing l = { fp, inv, vp_session_world(s), inv->verbose, isatty(fileno(fp)) };
 	struct dif_probedesc all = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 	struct ot_err *err;
 	uint64_t count;

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* outsight: a verb, or dtrace's command line. */
 #include <locale.h>
-#include <string.h>
 
 #include "cli/commands.h"
+#include "cli/messages.h"
 #include "cli/trace.h"
-
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-} verbs[] = {
-	{ "run", cli_cmd_run },
-	{ "guests", cli_cmd_guests },
-	{ "attach", cli_cmd_attach },
-	{ "detach", cli_cmd_detach },
-	{ "doctor", cli_cmd_doctor },
-	{ "compare", cli_cmd_compare },
-};
 
 static int run_dtrace(int argc, char **argv)
 {
@@ -29,11 +17,25 @@ static int run_dtrace(int argc, char **argv)
 	return status;
 }
 
+/* With a program, a word in front is its $1, whatever it looks like. */
+static const char *mistyped_verb(int argc, char **argv)
+{
+	if (argc < 2 || *argv[1] == '-' || cli_options_have_program(argc, argv))
+		return NULL;
+	return cli_verb_near(argv[1]);
+}
+
 int main(int argc, char **argv)
 {
 	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
-	for (size_t i = 0; argc > 1 && i < OT_ARRAY_SIZE(verbs); i++)
-		if (!strcmp(argv[1], verbs[i].name))
-			return verbs[i].run(argc - 1, argv + 1);
+	cli_verb *verb = argc > 1 ? cli_verb_find(argv[1]) : NULL;
+	if (verb)
+		return verb(argc - 1, argv + 1);
+	const char *meant = mistyped_verb(argc, argv);
+	if (meant) {
+		cli_error("there is no verb %s: did you mean `outsight %s`? See `outsight --help`", argv[1],
+			  meant);
+		return CLI_EXIT_USAGE;
+	}
 	return run_dtrace(argc, argv);
 }

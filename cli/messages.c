@@ -46,6 +46,21 @@ void cli_notice(const struct dif_options *opts, const char *fmt, ...)
 	va_end(ap);
 }
 
+void cli_hint(const struct dif_options *opts, const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (opts->errtags)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (isatty(STDERR_FILENO))
+		cli_tame(text, strlen(text));
+	fprintf(stderr, "  (%s)\n", text);
+}
+
 int cli_fail(struct ot_err *err, const char *context, ...)
 {
 	char text[4096] = "";

@@ -17,6 +17,11 @@ void cli_error(const char *fmt, ...) OT_PRINTF(1, 2);
 /** The same, but not under quiet. */
 void cli_notice(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
 
+/** Behind an error: what may have been meant, or what helps. A line of its own in brackets, so that dtrace's
+ * own message stays as scripts know it; with errtags, which is for those who compare messages, there is none.
+ */
+void cli_hint(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
+
 /** Say "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
 int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
 

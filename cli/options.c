@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/near.h"
 #include "cli/messages.h"
 #include "cli/options.h"
 
@@ -70,10 +72,30 @@ static int no_memory(void)
 	return cli_fail(ot_err_nomem(), NULL);
 }
 
+/* What is wrong has been said. */
 static int usage_error(void)
 {
-	cli_usage(stderr);
+	fputs("Try `outsight --help`.\n", stderr);
 	return CLI_EXIT_USAGE;
+}
+
+/* getopt has said which option it does not take. */
+static int bad_option(char *const *argv)
+{
+	const char *word = argv[optind - 1];
+	struct ot_near near;
+
+	if (optopt || strncmp(word, "--", 2) != 0)
+		return usage_error();
+	ot_auto_free char *name = strndup(word + 2, strcspn(word + 2, "="));
+	if (!name)
+		return no_memory();
+	ot_near_init(&near, name);
+	for (const struct option *o = longs; o->name; o++)
+		ot_near_offer(&near, o->name);
+	if (ot_near_best(&near))
+		fprintf(stderr, "Did you mean --%s? ", ot_near_best(&near));
+	return usage_error();
 }
 
 /* --- pass 1: modes and words ---------------------------------------------------------- */
@@ -115,8 +137,6 @@ struct modes {
 static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 {
 	switch (c) {
-	case '?':
-		return usage_error();
 	case 1:
 		return cli_strings_add(&inv->args, optarg) ? CLI_GO_ON : no_memory();
 	case '3':
@@ -171,7 +191,7 @@ static int first_pass(struct cli_invocation *inv, int argc, char **argv)
 
 	optind = 0; /* glibc: begin anew */
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
-		if ((status = first_pass_option(inv, &m, c)) != CLI_GO_ON)
+		if ((status = c == '?' ? bad_option(argv) : first_pass_option(inv, &m, c)) != CLI_GO_ON)
 			return status;
 	while (optind < argc) /* behind -- */
 		if (!cli_strings_add(&inv->args, argv[optind++]))
@@ -205,7 +225,12 @@ static int set_option(struct cli_invocation *inv, const char *name, const char *
 
 	if (!err)
 		return CLI_GO_ON;
-	return cli_fail(err, "failed to set %s%s%s", letter, shown ? " " : "", shown ? shown : "");
+	ot_auto(ot_buf_deinit) struct ot_buf hint = { 0 };
+	bool helps = dif_options_hint(name, err, &hint);
+	int status = cli_fail(err, "failed to set %s%s%s", letter, shown ? " " : "", shown ? shown : "");
+	if (helps)
+		cli_hint(&inv->opts, "%s", ot_buf_str(&hint));
+	return status;
 }
 
 static int add_program(struct cli_invocation *inv, bool is_script, enum dif_spec spec, const char *arg)
@@ -409,8 +434,10 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 	*inv = (struct cli_invocation){ .mode = CLI_MODE_TRACE };
 	dif_options_init(&inv->opts);
 	ot_arena_init(&inv->arena);
-	if (argc <= 1)
+	if (argc <= 1) {
+		cli_synopsis(stderr);
 		return usage_error();
+	}
 	if (!cli_strings_add(&inv->args, argv[0]))
 		return no_memory();
 	argv[0] = (char *)"dtrace"; /* for getopt's own messages */
@@ -429,4 +456,18 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 		if ((status = second_pass_option(inv, c)) != CLI_GO_ON)
 			return status;
 	return CLI_GO_ON;
+}
+
+bool cli_options_have_program(int argc, char **argv)
+{
+	bool found = false;
+	int c;
+
+	optind = 0;
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1 && c != '?')
+		found |=
+		    strchr("nsPmfileVAG", c) || c == OPT_DOF || c == OPT_DUMP_SYMBOLS || c == OPT_VERSION;
+	opterr = 1;
+	return found && c != '?'; /* with an option that dtrace has not it is none of its command lines */
 }

@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "cli/header.h"
+#include "cli/hints.h"
 #include "cli/list.h"
 #include "cli/messages.h"
 #include "cli/trace.h"
@@ -128,6 +129,7 @@ static void report_programs(struct cli_run *r)
 {
 	for (size_t i = 0; i < r->comp.nunits; i++) {
 		const struct cli_compiled *unit = &r->comp.units[i];
+		cli_note_copies(r->session, &r->inv->opts, &r->comp, unit);
 		if (!r->inv->compile_only)
 			cli_notice(&r->inv->opts, "%s '%s' matched %llu probe%s", unit->what, unit->name,
 				   (unsigned long long)unit->matched, unit->matched == 1 ? "" : "s");
@@ -278,6 +280,7 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof && !inv->compile_only &&
 	    !inv->opts.grabanon && !inv->opts.zdefs) {
 		cli_error("no probes specified");
+		cli_hint_words(inv);
 		return CLI_EXIT_ERROR;
 	}
 	if (inv->from_boot && !booted) {

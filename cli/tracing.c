@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/hints.h"
 #include "cli/messages.h"
 #include "cli/resized.h"
 #include "cli/trace.h"
@@ -103,7 +104,7 @@ static int enable(struct cli_run *r)
 		err = vp_session_start(r->session);
 	cli_progress(NULL, NULL);
 	if (err)
-		return cli_fail(err, "could not enable tracing");
+		return cli_fail_with_cure(opts, err, "could not enable tracing");
 	cli_sizes_report(opts, &was);
 	const char *trap = ot_map_gets(&opts->set, "trap");
 	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */

@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-void cli_usage(FILE *fp)
+void cli_synopsis(FILE *fp)
 {
 	static const char rest[] = "[[ predicate ] action ]";
 
@@ -19,11 +19,20 @@ void cli_usage(FILE *fp)
 	    "\t[-n [[[ provider: ] module: ] func: ] name %s]\n"
 	    "\t[-i probe-id %s] [ args ... ]\n\n"
 	    "       outsight run [VM options] -- [the same]\n"
+	    "       outsight run --libvirt XML [-c URI] [-- the same]\n"
 	    "       outsight compare [--json] [--tasks | --modules | the same]\n"
-	    "       outsight guests [-c URI] [--json | --xml DOMAIN]\n\n"
+	    "       outsight guests [-c URI] [--json | --xml DOMAIN]\n"
+	    "       outsight attach [--plan] GUEST...\n"
+	    "       outsight detach GUEST... | --all\n"
+	    "       outsight doctor [-v]\n"
+	    "       outsight help [VERB]\n\n"
 	    "\tpredicate -> '/' D-expression '/'\n"
 	    "\t   action -> '{' D-statements '}'\n\n",
 	    rest, rest, rest, rest, rest);
+}
+
+static void print_switches(void)
+{
 	fputs("\t-32 32-bit programs: refused, guests are 64-bit\n"
 	      "\t-64 64-bit programs\n"
 	      "\t-a  claim anonymous tracing state: there is never any\n"
@@ -66,7 +75,7 @@ void cli_usage(FILE *fp)
 	      "\t--dof FILE        run a program saved so\n"
 	      "\t--plan            print where the program's probes would stand, and trace nothing\n"
 	      "\t--help, --version\n",
-	      fp);
+	      stdout);
 }
 
 /* Every option of -x, in lines of a terminal's width. */
@@ -89,7 +98,8 @@ static void print_options(void)
 
 void cli_help(void)
 {
-	cli_usage(stdout);
+	cli_synopsis(stdout);
+	print_switches();
 	print_options();
 	fputs("\nExamples:\n"
 	      "  outsight -n 'syscall:::entry { @[execname, probefunc] = count(); }'\n"

@@ -99,6 +99,9 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 			dif_fail(c, DIF_D_PDESC_ZERO, line,
 				 "probe description %s does not match any probes%s%s", ot_buf_str(&text),
 				 refused ? ": " : "", ot_buf_str(&why));
+		ot_buf_clear(&why);
+		if (!refused && c->world->hint_probe && c->world->hint_probe(c->world->env, desc, &why))
+			dif_hint(c, "%s", ot_buf_str(&why));
 		ot_buf_deinit(&text);
 		ot_buf_deinit(&why);
 		return false;

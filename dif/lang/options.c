@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/near.h"
 #include "base/units.h"
 
 enum kind {
@@ -464,4 +465,61 @@ struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const
 	OT_TRY(store(opts, o, value));
 	OT_TRY(keep_text(opts, value ? value : "", &text));
 	return ot_map_puts(&opts->set, name, (void *)text) ? NULL : ot_err_nomem();
+}
+
+/* What may stand behind "name="; NULL: its own message says it. */
+static const char *values_of(const struct option *o)
+{
+	static const char *const texts[] = {
+		[FLAG] = "on or off, or nothing for on",
+		[SIZE] = "a number, k, m, g or t behind it",
+		[COUNT] = "a number, 1 or more",
+		[NUMBER] = "a number",
+		[RATE] = "a time or a rate: 10ms, 5s, 100hz",
+		[TIME] = "a time, not 0: 30s, 10m, 1h",
+		[TEXT] = "a value",
+		[BUFPOLICY] = "ring, fill or switch",
+		[BUFRESIZE] = "auto or manual",
+		[ENCODING] = "ascii or utf8",
+		[CPU] = "the number of a CPU, from 0 on",
+		[AMIN] = "a stability such as Stable/Stable/Common",
+		[PERCENT] = "0 to 100, per cent of vCPU time; 0 is no limit",
+		[A_TEXT] = "a value",
+		[A_COUNT] = "a number, 0 or more",
+	};
+
+	return (size_t)o->kind < OT_ARRAY_SIZE(texts) ? texts[o->kind] : NULL;
+}
+
+static bool hint_value(const struct option *o, struct ot_buf *out)
+{
+	const char *text = values_of(o);
+
+	if (o->kind == A_WORD) {
+		ot_buf_printf(out, "%s takes one of %s", o->name, o->words);
+		return true;
+	}
+	if (text)
+		ot_buf_printf(out, "%s takes %s", o->name, text);
+	return text != NULL;
+}
+
+bool dif_options_hint(const char *name, const struct ot_err *err, struct ot_buf *out)
+{
+	const struct option *o = find(name);
+	struct ot_near near;
+
+	if (o && ot_err_code(err) == OT_ERR_UNSUPPORTED) {
+		ot_buf_printf(out, "it is for the command line: -x %s", name);
+		return true;
+	}
+	if (o)
+		return ot_err_code(err) == OT_ERR_SYNTAX && hint_value(o, out);
+	ot_near_init(&near, name);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(options); i++)
+		ot_near_offer(&near, options[i].name);
+	if (!ot_near_best(&near))
+		return false;
+	ot_buf_printf(out, "did you mean %s?", ot_near_best(&near));
+	return true;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "dif/lang/stability.h"
@@ -60,6 +61,10 @@ enum dif_opt_phase {
  * "Invalid option name", "Invalid value for specified option", … */
 OT_MUST_CHECK struct ot_err *dif_options_set(struct dif_options *opts, const char *name, const char *value,
 					     enum dif_opt_phase phase);
+
+/** What helps against @p err, which dif_options_set() gave for @p name: the name that was meant, or which
+ * values the option takes. Appended to @p out, without a full stop; false: there is nothing to say. */
+bool dif_options_hint(const char *name, const struct ot_err *err, struct ot_buf *out);
 
 /** The name of option @p i, in no order that means anything; NULL behind the last. */
 const char *dif_options_name(size_t i);

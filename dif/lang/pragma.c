@@ -77,6 +77,15 @@ static bool remember_option(struct dif_compiler *c, const char *name, const char
 	return !c->failed;
 }
 
+static void hint_option(struct dif_compiler *c, const char *name, const struct ot_err *err)
+{
+	struct ot_buf hint = { 0 };
+
+	if (dif_options_hint(name, err, &hint))
+		dif_hint(c, "%s", ot_buf_str(&hint));
+	ot_buf_deinit(&hint);
+}
+
 static bool pragma_option(struct dif_compiler *c, struct words *w)
 {
 	const char *name = next_name(c, w), *value = NULL;
@@ -99,6 +108,7 @@ static bool pragma_option(struct dif_compiler *c, struct words *w)
 		else
 			dif_fail(c, DIF_D_PRAGMA_OPTSET, c->lex.line, "failed to set option '%s': %s", name,
 				 ot_err_message(err));
+		hint_option(c, name, err);
 		ot_err_destroy(err);
 		return false;
 	}

@@ -3,6 +3,7 @@
 """The command line: cli_test.py OUTSIGHT [Class.test…]. Each test runs outsight in a folder of its own."""
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -75,9 +76,65 @@ class Usage(Case):
                             (["-31", "-n", "BEGIN"], "dtrace: illegal option -- 31"),
                             (["-65"], "dtrace: illegal option -- 65")):
             with self.subTest(args=args):
-                status, out, err = self.run_it(*args)
-                self.assertEqual((status, out, err.splitlines()[0]), (2, "", first))
-                self.assertIn("\nUsage: ", err)
+                self.expect(args, 2, "", f"{first}\nTry `outsight --help`.\n")
+        self.expect(["--plna"], 2, "", "dtrace: unrecognized option '--plna'\n"
+                    "Did you mean --plan? Try `outsight --help`.\n")
+
+    VERBS = ("run", "compare", "guests", "attach", "detach", "doctor", "help")
+
+    def test_verbs_are_named(self):
+        """In each place where one looks for them."""
+        for args, status in (((), 2), (("--help",), 0), (("help",), 0)):
+            got, out, err = self.run_it(*args, guest=())
+            self.assertEqual(got, status)
+            for verb in self.VERBS:
+                self.assertRegex(out or err, rf"(?m)^ +outsight {verb}\b", args)
+        page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/outsight.1")
+        with open(page, encoding="utf-8") as f:
+            synopsis = f.read().split(".Sh SYNOPSIS")[1].split(".Sh DESCRIPTION")[0]
+        for verb in self.VERBS:
+            self.assertRegex(synopsis, rf"(?m)^\.Nm\n\.Cm {verb}\b")
+
+    def test_help_of_a_verb(self):
+        for verb in self.VERBS:
+            status, out, err = self.run_it("help", verb, guest=())
+            self.assertEqual((status, err), (0, ""), verb)
+            self.assertTrue(out.startswith("Usage: outsight"), out)
+            self.assertEqual(out, self.run_it(verb, "--help", guest=())[1])
+        self.expect(["help", "guest"], 2, "", "dtrace: help: there is no verb guest, did you mean guests; "
+                    "see `outsight --help`\n", guest=())
+
+    def test_mistyped_verb(self):
+        for args, meant in ((["guest"], "guests"), (["gusets", "--json"], "guests"), (["atach", "1"], "attach"),
+                            (["dettach", "--all"], "detach"), (["docter"], "doctor"),
+                            (["rum", "-kernel", "x", "--", "-n", "BEGIN"], "run")):
+            status, out, err = self.run_it(*args, guest=())
+            self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
+            self.assertIn(f"there is no verb {args[0]}: did you mean `outsight {meant}`?", err)
+        # in front of a program it may be $1
+        self.expect(["guest", "-g", "none", "-qn", 'BEGIN { printf("%s", $$1); exit(0); }'], 0, "guest\n", "", guest=())
+        err = self.expect(["comapre", "-g", "none", "-n", "BEGIN"], 1, "", guest=())[2]
+        self.assertIn("(did you mean the verb compare?", err)
+
+    def test_program_without_its_option(self):
+        none = "dtrace: no probes specified\n"
+        program = "syscall:::entry { @ = count(); }"
+        self.expect([program], 1, "", f"{none}  (a program is given with -n: -n '{program}')\n")
+        self.write("a.d", "BEGIN { exit(0); }\n")
+        self.expect(["a.d"], 1, "", f"{none}  (a script is given with -s: -s a.d)\n")
+        self.assertIn("(a script is given with -s: -s a.d)\n", self.expect(["-n", "BEGIN", "a.d"], 1, "")[2])
+        self.assertIn("-n", self.expect(["foo"], 1, "")[2].splitlines()[1])
+        # who compares messages asks for tags
+        self.expect(["-x", "errtags", program], 1, "", none)
+
+    def test_bad_words_of_verbs(self):
+        for args, part in ((["guests", "--jsno"], "no option --jsno, did you mean --json"),
+                           (["guests", "--xml"], "--xml needs a value"), (["guests", "extra"], "one word too many"),
+                           (["attach", "--plna", "1"], "did you mean --plan"), (["detach", "--al"], "--all"),
+                           (["detach", "--all", "x"], "leave x out"), (["run", "-m", "64"], "there is no --")):
+            status, out, err = self.run_it(*args, guest=())
+            self.assertEqual((status, out, err.count("\n")), (2, "", 1), err)
+            self.assertIn(part, err)
 
     def test_modes_exclude_each_other(self):
         text = "dtrace: only one of the [-AGhlV] options can be specified at a time\n"
@@ -149,12 +206,22 @@ class Usage(Case):
 
 class Options(Case):
     def test_bad_settings(self):
-        for args, text in ((["-x", "nosuch=1"], "-x nosuch: Invalid option name"),
-                           (["-xbufsize=many"], "-x bufsize: Invalid value for specified option"),
-                           (["-b", "1q"], "-b 1q: Invalid value for specified option"),
-                           (["-X", "z"], "-X z: Invalid value for specified option"),
-                           (["-x", "late=never"], "-x late: Invalid value for specified option")):
-            self.expect([*args, "-n", "BEGIN"], 1, "", f"dtrace: failed to set {text}\n")
+        for args, text, hint in (
+                (["-x", "nosuch=1"], "-x nosuch: Invalid option name", None),
+                (["-x", "bufsiz=1"], "-x bufsiz: Invalid option name", "did you mean bufsize?"),
+                (["-xbufsize=many"], "-x bufsize: Invalid value for specified option",
+                 "bufsize takes a number, k, m, g or t behind it"),
+                (["-b", "1q"], "-b 1q: Invalid value for specified option",
+                 "bufsize takes a number, k, m, g or t behind it"),
+                (["-X", "z"], "-X z: Invalid value for specified option", None),
+                (["-x", "maxcost=101"], "-x maxcost: Invalid value for specified option",
+                 "maxcost takes 0 to 100, per cent of vCPU time; 0 is no limit"),
+                (["-x", "late=never"], "-x late: Invalid value for specified option",
+                 "late takes one of dynamic|static")):
+            message = f"dtrace: failed to set {text}\n"
+            self.expect([*args, "-n", "BEGIN"], 1, "", message + (f"  ({hint})\n" if hint else ""))
+            # who compares messages asks for tags
+            self.expect(["-xerrtags", *args, "-n", "BEGIN"], 1, "", message)
 
     def test_pragma(self):
         self.write("a.d", "#pragma D option nosuch\nBEGIN { exit(0); }\n")
@@ -179,7 +246,7 @@ class Options(Case):
     def test_destructive(self):
         program = 'BEGIN { system("echo did"); exit(0); }'
         self.expect(["-n", program], 1, "", f"dtrace: description 'BEGIN ' matched 1 probe\n"
-                    "dtrace: could not enable tracing: Destructive actions not allowed\n")
+                    "dtrace: could not enable tracing: Destructive actions not allowed\n  (-w allows them)\n")
         self.expect(["-qw", "-n", program], 0, "did\n\n", "")
         self.assertIn("dtrace: allowing destructive actions\n", self.expect(["-w", "-n", program])[2])
 
@@ -211,6 +278,15 @@ class Programs(Case):
                 err = self.expect(args, 1, "")[2]
                 self.assertTrue(err.startswith("dtrace: invalid probe specifier "), err)
                 self.assertIn(text.split(": ", 1)[1], err)
+
+    def test_near_specifiers(self):
+        for name, hint in (("BEGN", "did you mean :::BEGIN?"), ("dtrac:::END", "did you mean dtrace:::END?"),
+                           ("tick-10us", "the shortest interval is 200us, which is 5000hz: tick-200us"),
+                           ("profle-97", "did you mean profile-97?")):
+            err = self.expect(["-n", name], 1, "")[2]
+            self.assertRegex(err, rf"does not match any probes\n  \({re.escape(hint)}\)\n$")
+            self.assertEqual(self.expect(["-xerrtags", "-n", name], 1, "")[2].count("\n"), 1)
+            self.assertIn(f"  ({hint})\n", self.expect(["-ln", name], 0)[2])
 
     def test_five_fields_are_no_guest(self):
         """Without a guest nothing stands left of the provider."""

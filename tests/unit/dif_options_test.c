@@ -203,33 +203,113 @@ static void texts_and_words(void **state)
 	dif_options_deinit(&o);
 }
 
+/* The hint to what dif_options_set() refuses; "": none. */
+static void assert_hint(const char *name, const char *value, enum dif_opt_phase phase, const char *want)
+{
+	struct ot_buf hint = { 0 };
+	struct dif_options o;
+
+	dif_options_init(&o);
+	struct ot_err *err = dif_options_set(&o, name, value, phase);
+	assert_non_null(err);
+	assert_int_equal(dif_options_hint(name, err, &hint), *want != 0);
+	assert_string_equal(ot_buf_str(&hint), want);
+	ot_err_destroy(err);
+	ot_buf_deinit(&hint);
+	dif_options_deinit(&o);
+}
+
+static void hints(void **state)
+{
+	(void)state;
+	assert_hint("bufsiz", "4m", DIF_OPT_COMMAND_LINE, "did you mean bufsize?");
+	assert_hint("Quiet", NULL, DIF_OPT_PROGRAM, "did you mean quiet?");
+	assert_hint("qiuet", NULL, DIF_OPT_ACTIVE, "did you mean quiet?");
+	assert_hint("nonesuch", NULL, DIF_OPT_COMMAND_LINE, "");
+	assert_hint("maxcost", "101", DIF_OPT_COMMAND_LINE,
+		    "maxcost takes 0 to 100, per cent of vCPU time; 0 is no limit");
+	assert_hint("bufpolicy", "rign", DIF_OPT_PROGRAM, "bufpolicy takes ring, fill or switch");
+	assert_hint("view", NULL, DIF_OPT_COMMAND_LINE, "view takes one of outside|inside|both");
+	assert_hint("cpp", NULL, DIF_OPT_PROGRAM, "it is for the command line: -x cpp");
+	assert_hint("bufsize", "1m", DIF_OPT_ACTIVE, "");
+	assert_hint("version", "99", DIF_OPT_COMMAND_LINE, "");
+}
+
 static void bad_values(void **state)
 {
 	static const struct setting all[] = {
-		{ "bufsize", "1x" },       { "bufsize", NULL },       { "bufsize", "-1" },
-		{ "bufsize", "1mm" },      { "bufsize", "m" },        { "bufsize", "99999999999t" },
-		{ "aggsize", "" },         { "dynvarsize", "big" },   { "specsize", "1 k" },
-		{ "strsize", "1.5k" },     { "nspec", "one" },        { "stackframes", "-3" },
-		{ "ustackframes", "" },    { "jstackframes", "x" },   { "jstackstrsize", "-1" },
-		{ "stackindent", "-2" },   { "aggrate", "0hz" },      { "aggrate", "1fortnight" },
-		{ "switchrate", "hz" },    { "statusrate", NULL },    { "cleanrate", "-1hz" },
-		{ "aggsortkeypos", "" },   { "aggsortpos", "first" }, { "cpu", "-1" },
-		{ "iregs", "0" },          { "tregs", "0" },          { "bufpolicy", "Ring" },
-		{ "bufpolicy", NULL },     { "bufresize", "half" },   { "encoding", "latin1" },
-		{ "cpppath", NULL },       { "syslibdir", NULL },     { "evaltime", "init" },
-		{ "evaltime", NULL },      { "late", "stat" },        { "linkmode", "" },
-		{ "linktype", "elf|dof" }, { "pgmax", "-1" },         { "tree", "all" },
-		{ "ctypes", NULL },        { "define", "" },          { "dtypes", "" },
-		{ "incdir", NULL },        { "ldpath", NULL },        { "libdir", NULL },
-		{ "objcopypath", NULL },   { "setenv", NULL },        { "stdc", "x" },
-		{ "undef", NULL },         { "unsetenv", "" },        { "trap", "int3" },
-		{ "view", NULL },          { "view", "above" },       { "trap", NULL },
-		{ "cppargs", NULL },       { "preallocate", "" },     { "maxcost", NULL },
-		{ "ttl", NULL },           { "ttl", "" },             { "ttl", "0" },
-		{ "ttl", "0s" },           { "ttl", "5hz" },          { "ttl", "5 s" },
-		{ "ttl", "-1s" },          { "ttl", "1w" },           { "ttl", "99999999999h" },
-		{ "maxcost", "101" },      { "maxcost", "-1" },       { "maxcost", "5%%" },
-		{ "maxcost", "" },         { "maxcost", "1.5" },      { "maxcost", "5k" },
+		{ "bufsize", "1x" },
+		{ "bufsize", NULL },
+		{ "bufsize", "-1" },
+		{ "bufsize", "1mm" },
+		{ "bufsize", "m" },
+		{ "bufsize", "99999999999t" },
+		{ "aggsize", "" },
+		{ "dynvarsize", "big" },
+		{ "specsize", "1 k" },
+		{ "strsize", "1.5k" },
+		{ "nspec", "one" },
+		{ "stackframes", "-3" },
+		{ "ustackframes", "" },
+		{ "jstackframes", "x" },
+		{ "jstackstrsize", "-1" },
+		{ "stackindent", "-2" },
+		{ "aggrate", "0hz" },
+		{ "aggrate", "1fortnight" },
+		{ "switchrate", "hz" },
+		{ "statusrate", NULL },
+		{ "cleanrate", "-1hz" },
+		{ "aggsortkeypos", "" },
+		{ "aggsortpos", "first" },
+		{ "cpu", "-1" },
+		{ "iregs", "0" },
+		{ "tregs", "0" },
+		{ "bufpolicy", "Ring" },
+		{ "bufpolicy", NULL },
+		{ "bufresize", "half" },
+		{ "encoding", "latin1" },
+		{ "cpppath", NULL },
+		{ "syslibdir", NULL },
+		{ "evaltime", "init" },
+		{ "evaltime", NULL },
+		{ "late", "stat" },
+		{ "linkmode", "" },
+		{ "linktype", "elf|dof" },
+		{ "pgmax", "-1" },
+		{ "tree", "all" },
+		{ "ctypes", NULL },
+		{ "define", "" },
+		{ "dtypes", "" },
+		{ "incdir", NULL },
+		{ "ldpath", NULL },
+		{ "libdir", NULL },
+		{ "objcopypath", NULL },
+		{ "setenv", NULL },
+		{ "stdc", "x" },
+		{ "undef", NULL },
+		{ "unsetenv", "" },
+		{ "trap", "int3" },
+		{ "view", NULL },
+		{ "view", "above" },
+		{ "trap", NULL },
+		{ "cppargs", NULL },
+		{ "preallocate", "" },
+		{ "maxcost", NULL },
+		{ "ttl", NULL },
+		{ "ttl", "" },
+		{ "ttl", "0" },
+		{ "ttl", "0s" },
+		{ "ttl", "5hz" },
+		{ "ttl", "5 s" },
+		{ "ttl", "-1s" },
+		{ "ttl", "1w" },
+		{ "ttl", "99999999999h" },
+		{ "maxcost", "101" },
+		{ "maxcost", "-1" },
+		{ "maxcost", "5%%" },
+		{ "maxcost", "" },
+		{ "maxcost", "1.5" },
+		{ "maxcost", "5k" },
 	};
 
 	(void)state;
@@ -282,9 +362,9 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sizes_and_rates), cmocka_unit_test(flags),
-		cmocka_unit_test(texts_and_words), cmocka_unit_test(bad_values),
-		cmocka_unit_test(contexts),        cmocka_unit_test(names),
+		cmocka_unit_test(sizes_and_rates), cmocka_unit_test(flags), cmocka_unit_test(texts_and_words),
+		cmocka_unit_test(bad_values),      cmocka_unit_test(hints), cmocka_unit_test(contexts),
+		cmocka_unit_test(names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

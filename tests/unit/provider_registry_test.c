@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
 
@@ -215,6 +216,93 @@ static void functions_are_found_by_exact_name(void **state)
 	ot_err_destroy(err);
 }
 
+static void add_functions(struct vp_probes *probes, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct vp_probe probe = {
+			.kind = VP_PROBE_SITE, .module = "vmlinux", .function = names[i], .name = "entry"
+		};
+		assert_ok(vp_probes_add(probes, &vp_provider_fbt, &probe));
+		probe.name = "return";
+		assert_ok(vp_probes_add(probes, &vp_provider_fbt, &probe));
+	}
+}
+
+/* What the compiler made of a function is found by the function's name, unless there is one of that name. */
+static void copies_are_found_without_suffix(void **state)
+{
+	static const char *const names[] = {
+		"vfs_read",      "shrink.isra.0", "shrink.constprop.0", "shrink.isra.0.constprop.1",
+		"both",          "both.isra.0",   "piece.part.0",       "piece.cold",
+		"lto.llvm.8713", "odd.isra.",     "odd.isra.0x",        "shrinker.isra.0",
+	};
+	struct vp_probes *probes = *state;
+
+	add_functions(probes, names, OT_ARRAY_SIZE(names));
+	assert_int_equal(match(probes, "fbt", "", "shrink", "entry"), 3);
+	assert_int_equal(match(probes, "", "", "shrink", ""), 6);
+	assert_int_equal(match(probes, "syscall", "", "shrink", ""), 0);
+	assert_int_equal(match(probes, "", "", "shrink.isra.0", "entry"), 1);
+	assert_int_equal(match(probes, "", "", "both", "entry"), 1);
+	assert_int_equal(match(probes, "", "", "lto", "return"), 1);
+	assert_int_equal(match(probes, "", "", "piece", ""), 0);
+	assert_int_equal(match(probes, "", "", "odd", ""), 0);
+	assert_int_equal(match(probes, "", "", "vfs_read", ""), 2);
+}
+
+static void assert_hint(struct vp_probes *probes, struct dif_probedesc desc, const char *want)
+{
+	struct ot_buf hint = { 0 };
+	bool any;
+
+	desc.guest = "";
+	any = vp_probes_hint(probes, &desc, &hint);
+	assert_int_equal(any, want != NULL);
+	assert_string_equal(ot_buf_str(&hint), want ? want : "");
+	ot_buf_deinit(&hint);
+}
+
+#define DESC(p, m, f, n)                                              \
+	(struct dif_probedesc)                                        \
+	{                                                             \
+		.provider = p, .module = m, .function = f, .name = n, \
+	}
+
+static void nearest_probe_is_named(void **state)
+{
+	static const char *const names[] = { "vfs_read", "vfs_write", "tcp_sendmsg" };
+	struct vp_probes *probes = *state;
+
+	add_functions(probes, names, OT_ARRAY_SIZE(names));
+	assert_hint(probes, DESC("fbt", "", "vfs_raed", "entry"), "did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("fbtt", "", "vfs_write", "return"), "did you mean fbt::vfs_write:return?");
+	assert_hint(probes, DESC("fbt", "vmlinx", "tcp_sendmg", ""),
+		    "did you mean fbt:vmlinux:tcp_sendmsg:?");
+	assert_hint(probes, DESC("fbt", "", "vfs_*", "enrty"), "did you mean fbt::vfs_*:entry?");
+	assert_hint(probes, DESC("", "", "VFS_READ", "entry"), "did you mean ::vfs_read:entry?");
+	assert_hint(probes, DESC("", "", "", "vfs_read"),
+		    "vfs_read is a function: did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("fbt", "", "do_exit", "entry"), NULL);
+	assert_hint(probes, DESC("pid1", "", "vfs_read", "entry"), NULL);
+}
+
+/* A timer's probe is made when it is named, so what is wrong with the name is told instead. */
+static void timers_are_explained(void **state)
+{
+	struct vp_probes *probes = *state;
+
+	assert_hint(probes, DESC("", "", "", "tick-10us"),
+		    "the shortest interval is 200us, which is 5000hz: tick-200us");
+	assert_hint(probes, DESC("profile", "", "", "profile-9999"),
+		    "the shortest interval is 200us, which is 5000hz: profile-200us");
+	assert_hint(probes, DESC("", "", "", "tick-5sc"),
+		    "a number's unit is hz, ns, us, ms, s, m, h or d: tick-10ms");
+	assert_hint(probes, DESC("", "", "", "tick-0"), "0 is no interval: tick-1s is one");
+	assert_hint(probes, DESC("", "", "", "profle-99"), "did you mean profile-99?");
+	assert_hint(probes, DESC("", "", "", "tikc-5s"), "did you mean tick-5s?");
+	assert_hint(probes, DESC("", "", "", "nonesuch-5s"), NULL);
+}
+
 static void intervals(void **state)
 {
 	static const struct {
@@ -277,6 +365,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(descriptions_match, setup, teardown),
 		cmocka_unit_test_setup_teardown(profile_probes_come_on_demand, setup, teardown),
 		cmocka_unit_test_setup_teardown(functions_are_found_by_exact_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(copies_are_found_without_suffix, setup, teardown),
+		cmocka_unit_test_setup_teardown(nearest_probe_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(timers_are_explained, setup, teardown),
 		cmocka_unit_test(intervals),
 	};
 

@@ -3,9 +3,12 @@
  * profile-N fires on every vCPU, tick-N once a session; N is a rate, or a time with a unit. A few
  * exist from the start, any other comes to be when somebody names it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/near.h"
 #include "base/units.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
@@ -45,6 +48,47 @@ bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns)
 		return false;
 	*ret_tick = tick;
 	*ret_ns = ns;
+	return true;
+}
+
+/* The word that @name begins with if that is tick or profile, perhaps mistyped; *ret_rest is what stands
+ * behind the hyphen. */
+static const char *timer_word(const char *name, const char **ret_rest)
+{
+	const char *hyphen = strchr(name, '-');
+	struct ot_near near;
+	char word[16];
+
+	if (!hyphen || (size_t)(hyphen - name) >= sizeof(word) || hyphen[1] < '0' || hyphen[1] > '9')
+		return NULL;
+	snprintf(word, sizeof(word), "%.*s", (int)(hyphen - name), name);
+	ot_near_init(&near, word);
+	ot_near_offer(&near, "tick");
+	ot_near_offer(&near, "profile");
+	*ret_rest = hyphen + 1;
+	return ot_near_best(&near);
+}
+
+bool vp_profile_hint(const char *name, struct ot_buf *out)
+{
+	const char *rest = NULL, *unit, *word = timer_word(name, &rest);
+	uint64_t n, ns;
+
+	if (!word)
+		return false;
+	unit = rest;
+	if (!parse_number(&unit, &n))
+		ot_buf_printf(out, "%s is too large a number", rest);
+	else if (!n)
+		ot_buf_printf(out, "0 is no interval: %s-1s is one", word);
+	else if (!ot_time_ns(n, unit, "hz", &ns))
+		ot_buf_printf(out, "a number's unit is hz, ns, us, ms, s, m, h or d: %s-10ms", word);
+	else if (ns < MIN_INTERVAL_NS)
+		ot_buf_printf(out, "the shortest interval is %lluus, which is %lluhz: %s-%lluus",
+			      MIN_INTERVAL_NS / 1000, OT_NS_PER_SEC / MIN_INTERVAL_NS, word,
+			      MIN_INTERVAL_NS / 1000);
+	else
+		ot_buf_printf(out, "did you mean %s-%s?", word, rest);
 	return true;
 }
 

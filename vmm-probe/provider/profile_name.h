@@ -10,4 +10,8 @@
  * every 200 µs). */
 bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns);
 
+/** @p name begins as a timer's probe does, or nearly so, and is none: what is wrong with it, appended to @p
+ * out. */
+bool vp_profile_hint(const char *name, struct ot_buf *out);
+
 #endif

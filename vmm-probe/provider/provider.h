@@ -74,11 +74,20 @@ uint32_t vp_probes_count(const struct vp_probes *probes);
 const struct vp_probe *vp_probes_get(const struct vp_probes *probes, uint32_t id);
 
 /** Call @p each for every probe that matches, in order of id, until it returns false. Probes that
- * exist on demand are made. Refused probes only with @p with_refused. */
+ * exist on demand are made. Refused probes only with @p with_refused. A function of which there are only the
+ * compiler's copies (vp_function_is_copy()) is matched by these. */
 OT_MUST_CHECK struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probedesc *desc,
 					     bool with_refused,
 					     bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
 					     uint64_t *ret_count);
+
+/** What may have been meant by a description that matches nothing: the nearest probe, or how profile's are
+ * called. Appended to @p out; false: nothing is near. */
+bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out);
+
+/** Is function @p name what a compiler made of function @p of, for some of its callers or for all:
+ * name.isra.0, name.constprop.0, name.llvm.123? (name.part.0 and name.cold are only pieces of it.) */
+bool vp_function_is_copy(const char *name, const char *of);
 
 /** The places where a probe fires: entry one, return one for each way out. Reads and disassembles
  * the guest's text. *ret is owned by the caller (free()); all but what concerns sentinels is filled. */

@@ -380,6 +380,22 @@ static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
 	return NULL;
 }
 
+/* Nothing is called so: then what the compiler made of it. Few get here, and most of them by a typing error.
+ */
+static struct ot_err *match_copies(struct vp_probes *probes, struct matcher *m)
+{
+	const char *of = m->function.pattern;
+	uint32_t count = probes->count;
+
+	m->function.pattern = NULL;
+	for (uint32_t id = 1; id <= count; id++) {
+		struct entry *e = entry_of(probes, id);
+		if (vp_function_is_copy(e->probe.function, of) && !try_probe(m, e))
+			return m->err;
+	}
+	return NULL;
+}
+
 static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
 {
 	/* What @each adds is not walked: a description means the probes that were there. */
@@ -431,6 +447,8 @@ struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probed
 			OT_TRY(match_exact(probes, &m));
 		else
 			OT_TRY(match_all(probes, &m));
+		if (m.function.pattern && !m.function.is_glob && !m.count)
+			OT_TRY(match_copies(probes, &m));
 	}
 	*ret_count = m.count;
 	return NULL;

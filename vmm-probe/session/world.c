@@ -165,6 +165,11 @@ static bool why_none(void *env, const struct dif_probedesc *desc, struct ot_buf 
 	return true;
 }
 
+static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	return vp_probes_hint(first_probes(env), desc, out);
+}
+
 static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
 		      struct dif_type **ret_type, unsigned *ret_mapping)
 {
@@ -263,6 +268,7 @@ void vp_world_init(struct vp_session *s)
 		.has_module = has_module,
 		.match = match,
 		.why_none = why_none,
+		.hint_probe = hint_probe,
 		.probe_arg = probe_arg,
 		.match_guest = match_guest,
 		.has_dependency = has_dependency,

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What may have been meant by a description that matches no probe: the probe whose names are nearest to it. A
+ * compiler's copies of functions, which are found without their suffix, are here too.
+ */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/near.h"
+#include "vmm-probe/provider/profile_name.h"
+#include "vmm-probe/provider/registry.h"
+
+/* One field. Runs of probes share their strings, so the last answer is kept. */
+struct near_field {
+	const char *pattern; /* NULL: anything will do */
+	bool is_glob;
+	struct ot_near near;
+	const char *last;
+	unsigned distance; /* of last; limit + 1 and more: too far */
+};
+
+static void field_init(struct near_field *f, const char *pattern)
+{
+	*f = (struct near_field){ .pattern = pattern && *pattern ? pattern : NULL };
+	if (!f->pattern)
+		return;
+	f->is_glob = dif_glob_is_pattern(pattern);
+	ot_near_init(&f->near, pattern);
+}
+
+/* Too far is most + 1 or more. */
+static unsigned field_distance(struct near_field *f, const char *text, unsigned most)
+{
+	unsigned limit = f->pattern ? f->near.distance - 1 : 0;
+
+	if (!f->pattern)
+		return 0;
+	if (f->last == text)
+		return f->distance;
+	f->last = text;
+	if (f->is_glob)
+		f->distance = dif_glob_match(f->pattern, text) ? 0 : most + 1;
+	else if (!strcmp(f->pattern, text))
+		f->distance = 0;
+	else /* another case counts too: names are told apart by it */
+		f->distance = ot_near_distance(f->pattern, f->near.len, text, strlen(text), limit) + 1;
+	if (f->distance > limit + 1)
+		f->distance = most + 1;
+	return f->distance;
+}
+
+#define FIELDS 4
+#define FAR    100u
+
+static const struct vp_probe *nearest(const struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	const char *wanted[FIELDS] = { desc->provider, desc->name, desc->module, desc->function };
+	const struct vp_probe *best = NULL;
+	struct near_field fields[FIELDS];
+	unsigned best_sum = FAR;
+
+	for (unsigned i = 0; i < FIELDS; i++)
+		field_init(&fields[i], wanted[i]);
+	for (uint32_t id = 1; id <= vp_probes_count(probes); id++) {
+		const struct vp_probe *p = vp_probes_get(probes, id);
+		const char *is[FIELDS] = { p->provider, p->name, p->module, p->function };
+		unsigned sum = 0;
+		for (unsigned i = 0; i < FIELDS && sum < best_sum; i++)
+			sum += field_distance(&fields[i], is[i], FAR);
+		if (sum >= best_sum || p->refused)
+			continue;
+		best = p;
+		best_sum = sum;
+	}
+	return best;
+}
+
+/* The description with the probe's names where they differ from it. */
+static void print_corrected(const struct dif_probedesc *desc, const struct vp_probe *p, struct ot_buf *out)
+{
+	const char *wanted[FIELDS] = { desc->provider, desc->module, desc->function, desc->name };
+	const char *is[FIELDS] = { p->provider, p->module, p->function, p->name };
+
+	ot_buf_puts(out, "did you mean ");
+	for (unsigned i = 0; i < FIELDS; i++) {
+		bool keep = !wanted[i] || !*wanted[i] || dif_glob_is_pattern(wanted[i]);
+		ot_buf_printf(out, "%s%s", i ? ":" : "", keep ? wanted[i] ? wanted[i] : "" : is[i]);
+	}
+	ot_buf_putc(out, '?');
+}
+
+/* A function's name where a probe's should be: -n vfs_read. */
+static const struct vp_probe *function_for_name(const struct vp_probes *probes,
+						const struct dif_probedesc *desc)
+{
+	if (!desc->name || !*desc->name || dif_glob_is_pattern(desc->name) ||
+	    (desc->function && *desc->function))
+		return NULL;
+	for (uint32_t id = 1; id <= vp_probes_count(probes); id++) {
+		const struct vp_probe *p = vp_probes_get(probes, id);
+		if (!p->refused && !strcmp(p->function, desc->name))
+			return p;
+	}
+	return NULL;
+}
+
+bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	const struct vp_probe *p;
+
+	if (desc->id)
+		return false;
+	if (desc->name && vp_profile_hint(desc->name, out))
+		return true;
+	p = function_for_name(probes, desc);
+	if (p) {
+		ot_buf_printf(out, "%s is a function: did you mean %s::%s:%s?", desc->name, p->provider,
+			      p->function, p->name);
+		return true;
+	}
+	p = nearest(probes, desc);
+	if (p)
+		print_corrected(desc, p, out);
+	return p != NULL;
+}
+
+/* --- copies -------------------------------------------------------------------------------------------- */
+
+bool vp_function_is_copy(const char *name, const char *of)
+{
+	static const char *const marks[] = { ".isra.", ".constprop.", ".llvm." };
+	size_t len = strlen(of);
+
+	if (!len || strncmp(name, of, len) != 0 || !name[len])
+		return false;
+	name += len;
+	while (*name) {
+		size_t mark = 0, digits;
+		for (size_t i = 0; i < OT_ARRAY_SIZE(marks) && !mark; i++)
+			if (!strncmp(name, marks[i], strlen(marks[i])))
+				mark = strlen(marks[i]);
+		digits = mark ? strspn(name + mark, "0123456789") : 0;
+		if (!digits)
+			return false;
+		name += mark + digits;
+	}
+	return true;
+}
