@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/consumer.h"
 #include "cli/messages.h"
 
@@ -311,7 +312,7 @@ static struct ot_err *on_fault(void *arg, const struct vp_fault_info *fault)
 
 	OT_TRY(print_held(c, NULL));
 	if (!c->opts->noerror || !c->has_error_clause)
-		cli_report_fault(fault);
+		cli_faults_add(&c->faults, fault, ot_now_ns());
 	return NULL;
 }
 
@@ -346,6 +347,7 @@ struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opt
 	c->printer.terminal = isatty(fileno(fp));
 	ot_arena_init(&c->formats);
 	ot_map_init(&c->by_action);
+	cli_faults_init(&c->faults, opts->errtags);
 	for (uint32_t i = 0; i < prog->nclauses; i++)
 		c->has_error_clause |= !strcmp(prog->clauses[i].probe.name, "ERROR") ||
 				       prog->clauses[i].probe.id == DIF_PROBE_ERROR;
@@ -358,6 +360,7 @@ void cli_consumer_deinit(struct cli_consumer *c)
 	cli_aggs_deinit(&c->aggs);
 	cli_aggs_deinit(&c->inside);
 	ot_map_deinit(&c->by_action);
+	cli_faults_deinit(&c->faults);
 	ot_arena_deinit(&c->formats);
 	free(c->held_data);
 	if (c->saved_fd >= 0)
@@ -367,6 +370,7 @@ void cli_consumer_deinit(struct cli_consumer *c)
 struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 {
 	OT_TRY(print_held(c, NULL));
+	cli_faults_flush(&c->faults, ot_now_ns(), false);
 	errno = 0;
 	if (fflush(c->printer.fp) == EOF || ferror(c->printer.fp))
 		return ot_err_os(errno ? errno : EIO, "failed to write to %s", c->out_name);
@@ -376,6 +380,7 @@ struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 struct ot_err *cli_consumer_finish(struct cli_consumer *c)
 {
 	OT_TRY(print_held(c, NULL));
+	cli_faults_flush(&c->faults, ot_now_ns(), true);
 	if (c->json)
 		return NULL;
 	return c->compare ? cli_print_comparison(&c->printer, &c->aggs, &c->inside)

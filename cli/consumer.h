@@ -7,6 +7,7 @@
 #define CLI_CONSUMER_H
 
 #include "cli/aggregate.h"
+#include "cli/faults.h"
 
 struct cli_consumer {
 	struct cli_printer printer;
@@ -20,6 +21,7 @@ struct cli_consumer {
 	struct ot_map by_action; /* action → its parsed format */
 	bool heading_printed;
 	bool has_error_clause;
+	struct cli_faults faults;
 	int saved_fd; /* the output before freopen(); -1: not reopened */
 
 	/* flowindent */

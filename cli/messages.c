@@ -84,20 +84,38 @@ static void describe_probe(const struct vp_enabled *ecb, char *buf, size_t size)
 		 probe->provider, probe->module, probe->function, probe->name);
 }
 
-void cli_report_fault(const struct vp_fault_info *fault)
+/* Behind "error on enabled probe …: ". */
+static void describe_fault(const struct vp_fault_info *fault, bool with_address, char *buf, size_t size)
 {
-	char probe[1024], where[32], address[32] = "", offset[32] = "";
+	char where[32], address[32] = "", offset[32] = "";
 
-	describe_probe(fault->ecb, probe, sizeof(probe));
 	if (fault->action)
 		snprintf(where, sizeof(where), "action #%u", fault->action);
 	else
 		strcpy(where, "predicate");
-	if (dif_fault_has_address(fault->fault))
+	if (with_address && dif_fault_has_address(fault->fault))
 		snprintf(address, sizeof(address), " (0x%llx)", (unsigned long long)fault->address);
 	if (fault->offset >= 0)
 		snprintf(offset, sizeof(offset), " at DIF offset %d", fault->offset);
-	cli_error("%s: %s%s in %s%s", probe, dif_fault_text(fault->fault), address, where, offset);
+	snprintf(buf, size, "%s%s in %s%s", dif_fault_text(fault->fault), address, where, offset);
+}
+
+void cli_report_fault(const struct vp_fault_info *fault)
+{
+	char probe[1024], what[256];
+
+	describe_probe(fault->ecb, probe, sizeof(probe));
+	describe_fault(fault, true, what, sizeof(what));
+	cli_error("%s: %s", probe, what);
+}
+
+void cli_report_faults(const struct vp_fault_info *fault, uint64_t count, bool same_address)
+{
+	char probe[1024], what[256];
+
+	describe_probe(fault->ecb, probe, sizeof(probe));
+	describe_fault(fault, same_address, what, sizeof(what));
+	cli_error("%s: %s: %llu more times", probe, what, (unsigned long long)count);
 }
 
 void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...)

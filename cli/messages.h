@@ -27,6 +27,10 @@ int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
 
 /** A fault of a probe. */
 void cli_report_fault(const struct vp_fault_info *fault);
+/** The same for @p count faults that are equal to @p fault, but for their addresses if these are not @p
+ * same_address.
+ */
+void cli_report_faults(const struct vp_fault_info *fault, uint64_t count, bool same_address);
 /** A fault that came up while a record was handled here: "couldn't set option …". */
 void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...) OT_PRINTF(2, 3);
 /** Lost data; with its DTRACEDROP_ tag under droptags. */

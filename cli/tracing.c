@@ -4,6 +4,7 @@
  * (exit(), Ctrl-C, a full disk, a dead guest), the session is destroyed on the way out, and with
  * it every trace of it in the guests.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,9 +116,14 @@ static int enable(struct cli_run *r)
 	return CLI_GO_ON;
 }
 
-/* An error on the way: of the output (it says what), or of the session. */
+/* An error on the way: of the output (it says what), or of the session. Who reads it has enough: that is
+ * none. */
 static int abort_processing(struct cli_run *r, struct ot_err *err)
 {
+	if (cli_run_unread(r)) {
+		ot_err_destroy(err);
+		return CLI_EXIT_ERROR;
+	}
 	return ferror(r->out) ? cli_fail(err, NULL) : cli_fail(err, "processing aborted");
 }
 
@@ -130,6 +136,8 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 		cli_processes_check(&r->procs, &r->inv->opts);
 		cli_run_read_signals(r);
 		cli_run_read_ttl(r);
+		if (cli_run_unread(r))
+			return ot_err_os(EPIPE, "failed to write to %s", r->consumer.out_name);
 	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
 		 (!r->procs.count || r->procs.live));
 	return NULL;

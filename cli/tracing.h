@@ -31,10 +31,12 @@ struct cli_run {
 int cli_run_trace(struct cli_run *r);
 
 /* wake.c */
-/** From here on the signals that end a session are read, not taken; r->wake_fd is readable when one came, or
- * one of r->procs ended. */
+/** From here on the signals that end a session are read, not taken; r->wake_fd is readable when one came,
+ * one of r->procs ended, or nobody reads the output any more. */
 OT_MUST_CHECK struct ot_err *cli_run_watch(struct cli_run *r);
 void cli_run_unwatch(struct cli_run *r);
+/** Whoever read our output has closed it, as head does when it has enough. */
+bool cli_run_unread(const struct cli_run *r);
 /** -x ttl, from when tracing starts; after cli_run_watch(). */
 OT_MUST_CHECK struct ot_err *cli_run_start_ttl(struct cli_run *r);
 /** Sets r->expired when the time is over. */

@@ -231,7 +231,7 @@ class Options(Case):
 
     def test_both_orders(self):
         program = "BEGIN { trace(1); exit(3); }"
-        self.expect(["-q", "-n", program], 3, "1\n", "")
+        self.expect(["-qxswitchrate=30s", "-n", program], 3, "1\n", "")
         self.expect(["-n", program, "-q"], 3, "1\n", "")
 
     def test_environment(self):
@@ -391,8 +391,17 @@ class Output(Case):
         process = self.start("-q", "-xswitchrate=10ms", "-n", 'tick-10ms { printf("line\\n"); }')
         process.stdout.readline()
         process.stdout.close()
-        self.assertIn(process.wait(LIMIT), (0, 1))
+        self.assertEqual(process.wait(LIMIT), 1)
+        self.assertEqual(process.stderr.read(), "")
         process.stderr.close()
+
+    def test_reader_that_has_enough(self):
+        """It ends at once and says nothing, even if there would be no more output."""
+        for program in ('BEGIN { printf("line\\n"); }', 'BEGIN { printf("line\\n"); } tick-100ms { @ = count(); }'):
+            command = f"'{OUTSIGHT}' -g none -qxswitchrate=10ms -n '{program}' | head -1"
+            done = subprocess.run(["sh", "-c", command], cwd=self.dir, env=self.env, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=LIMIT, check=False)
+            self.assertEqual((done.stdout, done.stderr), ("line\n", ""))
 
 
 class Ending(Case):
@@ -422,6 +431,18 @@ class Ending(Case):
         self.write("a.d", "#pragma D depends_on library b.d\ninline int foo = bar;\n")
         self.expect(("-L", self.dir, "-e", "-n", "BEGIN"), out="", err="")
         self.assertEqual(self.run_it("-L", self.dir, "-e", "-n", "BEGIN { trace(foo); }")[0], 1)
+
+    def test_equal_faults_are_counted(self):
+        """A line for the first, then one with a number: 40 in one wake-up, and what is left at the end."""
+        program = "tick-5ms { n++; } tick-5ms /n <= 40/ { trace(*(int *)n); } tick-5ms /n == 40/ { exit(0); }"
+        what = r"dtrace: error on enabled probe ID 2 \(ID \d+: profile:::tick-5ms\): invalid address"
+        err = self.expect(["-qxswitchrate=30s", "-n", program], 0, "\n")[2]
+        self.assertRegex(err, rf"^{what} \(0x1\) in action #1 at DIF offset \d+\n"
+                         rf"{what} in action #1 at DIF offset \d+: 39 more times\n$")
+        # the same address stays; who compares messages has them all
+        err = self.expect(["-qxswitchrate=30s", "-n", program.replace(")n)", ")8)")], 0, "\n")[2]
+        self.assertRegex(err, r"\(0x8\) in action #1 at DIF offset \d+: 39 more times\n$")
+        self.assertEqual(len(self.expect(["-qxerrtags", "-xswitchrate=30s", "-n", program], 0, "\n")[2].splitlines()), 40)
 
     def test_faults_do_not_change_it(self):
         status, out, err = self.run_it("-qn", "BEGIN { trace(*(int *)NULL); } BEGIN { exit(0); }")

@@ -13,10 +13,10 @@
 /* One field. Runs of probes share their strings, so the last answer is kept. */
 struct near_field {
 	const char *pattern; /* NULL: anything will do */
-	bool is_glob;
-	struct ot_near near;
 	const char *last;
+	struct ot_near near;
 	unsigned distance; /* of last; limit + 1 and more: too far */
+	bool is_glob;
 };
 
 static void field_init(struct near_field *f, const char *pattern)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/faults.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "cli/messages.h"
+
+/* A program with a clause on each function can fail in as many ways; the rest is told one by one. */
+#define RUNS_MAX 4096
+
+/* A key of the map: without padding. */
+struct kind {
+	uint64_t ecb;
+	uint32_t action;
+	int32_t offset;
+	uint64_t fault;
+};
+
+struct fault_run {
+	struct vp_fault_info last;
+	uint64_t told_ns; /* when the last line was printed */
+	uint64_t count;   /* since then */
+	bool same_address;
+};
+
+void cli_faults_init(struct cli_faults *faults, bool each)
+{
+	*faults = (struct cli_faults){ .each = each };
+	ot_map_init(&faults->runs);
+	ot_arena_init(&faults->arena);
+}
+
+void cli_faults_deinit(struct cli_faults *faults)
+{
+	ot_map_deinit(&faults->runs);
+	ot_arena_deinit(&faults->arena);
+}
+
+/* NULL: a new one, and there is no room for it. */
+static struct fault_run *run_of(struct cli_faults *faults, const struct vp_fault_info *fault)
+{
+	const struct kind kind = { (uintptr_t)fault->ecb, fault->action, fault->offset, fault->fault };
+	struct fault_run *run = ot_map_get(&faults->runs, &kind, sizeof(kind));
+
+	if (run || faults->runs.count >= RUNS_MAX)
+		return run;
+	run = ot_arena_new(&faults->arena, struct fault_run);
+	return run && ot_map_put(&faults->runs, &kind, sizeof(kind), run) ? run : NULL;
+}
+
+void cli_faults_add(struct cli_faults *faults, const struct vp_fault_info *fault, uint64_t now_ns)
+{
+	struct fault_run *run = faults->each ? NULL : run_of(faults, fault);
+
+	if (!run) {
+		cli_report_fault(fault);
+		return;
+	}
+	if (!run->count && (!run->told_ns || now_ns - run->told_ns >= OT_NS_PER_SEC)) {
+		cli_report_fault(fault);
+		run->told_ns = now_ns;
+		return;
+	}
+	run->same_address = run->count ? run->same_address && run->last.address == fault->address : true;
+	run->last = *fault;
+	run->count++;
+}
+
+void cli_faults_flush(struct cli_faults *faults, uint64_t now_ns, bool all)
+{
+	for (size_t i = 0; i < faults->runs.count; i++) {
+		struct fault_run *run = faults->runs.entries[i]->value;
+		if (!run->count || (!all && now_ns - run->told_ns < OT_NS_PER_SEC))
+			continue;
+		if (run->count == 1)
+			cli_report_fault(&run->last);
+		else
+			cli_report_faults(&run->last, run->count, run->same_address);
+		run->told_ns = now_ns;
+		run->count = 0;
+	}
+}
