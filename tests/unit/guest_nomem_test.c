@@ -160,14 +160,9 @@ static void probes_without_memory(void **state)
 static struct ot_err *sites(void)
 {
 	static const uint8_t code[] = { 0x31, 0xc0, 0xc3, 0xff, 0xe0 };
-	struct vp_disasm *d = NULL;
 	struct vp_exits exits = { 0 };
-	struct ot_err *err = vp_disasm_create(&d);
-
-	if (!err)
-		err = vp_disasm_exits(d, 0x1000, code, sizeof(code), &exits);
+	struct ot_err *err = vp_exits_find(0x1000, code, sizeof(code), &exits);
 	vp_exits_deinit(&exits);
-	vp_disasm_destroy(d);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "vmm-probe/insn/shape.h"
 #include "vmm-probe/planner/planner.h"
 
 #define GVA  0xffffffff81234560ull
@@ -150,6 +151,156 @@ static void never_stepped(void **state)
 		check(&rows[i]);
 }
 
+/*
+ * The same by opcodes, with every operand and every prefix that could make something else of them: no
+ * disassembler's names decide, as those of another version may be others.
+ */
+struct never {
+	const char *opcode;  /* with its escape */
+	uint8_t mask, value; /* of the operand's byte */
+};
+
+static const struct never never_opcodes[] = {
+	{ "\xff", 0x38, 0x28 }, /* far jumps */
+	{ "\xff", 0x38, 0x18 }, /* far calls */
+	{ "\xff", 0x38, 0x38 },     { "\xcb", 0, 0 },
+	{ "\xca", 0, 0 }, /* far returns */
+	{ "\xcf", 0, 0 },           { "\xcc", 0, 0 },
+	{ "\xcd", 0, 0 },           { "\xf1", 0, 0 },
+	{ "\x9c", 0, 0 },           { "\x9d", 0, 0 },
+	{ "\xfa", 0, 0 },           { "\xfb", 0, 0 },
+	{ "\xf4", 0, 0 },           { "\xd6", 0, 0 },
+	{ "\x0f\x0b", 0, 0 }, /* ud2, ud1, ud0 */
+	{ "\x0f\xb9", 0, 0 },       { "\x0f\xff", 0, 0 },
+	{ "\x8c", 0, 0 },           { "\x8e", 0, 0 }, /* segment registers */
+	{ "\x0f\xa0", 0, 0 },       { "\x0f\xa1", 0, 0 },
+	{ "\x0f\xa8", 0, 0 },       { "\x0f\xa9", 0, 0 },
+	{ "\x0f\xb2", 0, 0 },       { "\x0f\xb4", 0, 0 },
+	{ "\x0f\xb5", 0, 0 },       { "\x0f\x20", 0, 0 }, /* control and debug registers */
+	{ "\x0f\x21", 0, 0 },       { "\x0f\x22", 0, 0 },
+	{ "\x0f\x23", 0, 0 },       { "\x0f\x00", 0, 0 },
+	{ "\x0f\x01", 0, 0 },       { "\x0f\x02", 0, 0 },
+	{ "\x0f\x03", 0, 0 },       { "\x0f\x05", 0, 0 },
+	{ "\x0f\x06", 0, 0 },       { "\x0f\x07", 0, 0 },
+	{ "\x0f\x08", 0, 0 },       { "\x0f\x09", 0, 0 },
+	{ "\x0f\x30", 0, 0 },       { "\x0f\x31", 0, 0 },
+	{ "\x0f\x32", 0, 0 },       { "\x0f\x33", 0, 0 },
+	{ "\x0f\x34", 0, 0 },       { "\x0f\x35", 0, 0 },
+	{ "\x0f\x37", 0, 0 },       { "\x0f\x78", 0, 0 },
+	{ "\x0f\x79", 0, 0 },       { "\x0f\xa2", 0, 0 },
+	{ "\x0f\xaa", 0, 0 },       { "\x0f\xae", 0xf8, 0xc0 }, /* rdfsbase and its like, with f3 */
+	{ "\x0f\xae", 0xc7, 0 },                                /* fxsave … xsave …: by memory */
+	{ "\x0f\xc7", 0x38, 0x18 }, { "\x0f\xc7", 0x38, 0x20 },
+	{ "\x0f\xc7", 0x38, 0x28 }, { "\x0f\xc7", 0x38, 0x30 },
+	{ "\x0f\xc7", 0x38, 0x38 }, { "\xc6", 0xff, 0xf8 }, /* transactions */
+	{ "\xc7", 0xff, 0xf8 },     { "\x0f\x38\x80", 0, 0 },
+	{ "\x0f\x38\x81", 0, 0 },   { "\x0f\x38\x82", 0, 0 },
+	{ "\x0f\x38\xf5", 0, 0 },   { "\xe4", 0, 0 },
+	{ "\xe5", 0, 0 },           { "\xe6", 0, 0 },
+	{ "\xe7", 0, 0 },           { "\xec", 0, 0 },
+	{ "\xed", 0, 0 },           { "\xee", 0, 0 },
+	{ "\xef", 0, 0 },           { "\x6c", 0, 0 },
+	{ "\x6d", 0, 0 },           { "\x6e", 0, 0 },
+	{ "\x6f", 0, 0 },           { "\xd9", 0, 0 },
+};
+
+/* MXCSR, cache lines: the rows of 0f ae by memory that may be stepped. */
+static bool is_harmless(const struct never *n, const char *prefix, uint8_t modrm)
+{
+	unsigned middle = (modrm >> 3) & 7;
+
+	if (strcmp(n->opcode, "\x0f\xae") != 0 || modrm >> 6 == 3 || *prefix == '\xf3' || *prefix == '\xf2')
+		return false;
+	return middle == 7 || (*prefix == '\x66' ? middle == 6 : middle == 2 || middle == 3);
+}
+
+static const enum vp_trap_wish wishes_of_steps[] = { VP_WISH_AUTO, VP_WISH_STEP, VP_WISH_HW };
+#define NWISHES OT_ARRAY_SIZE(wishes_of_steps)
+
+static void never_with(struct vp_planner *const planners[NWISHES], const struct never *n, const char *prefix,
+		       uint8_t modrm)
+{
+	struct vp_batch_site site = { .gva = GVA };
+	size_t at = strlen(prefix), opcode = n->opcode[0] == '\x0f' && !n->opcode[1] ? 2 : strlen(n->opcode);
+	uint8_t bytes[15] = { 0 };
+
+	memcpy(bytes, prefix, at);
+	memcpy(bytes + at, n->opcode, opcode);
+	bytes[at + opcode] = modrm;
+	site.length = site.room = vp_insn_length(bytes, sizeof(bytes));
+	if (!site.length || is_harmless(n, prefix, modrm))
+		return;
+	memcpy(site.bytes, bytes, site.length);
+	for (size_t i = 0; i < NWISHES; i++) {
+		struct vp_verdict v = vp_planner_site(planners[i], &site);
+		if (v.kind != VP_PLAN_REFUSE)
+			fail_msg("%02x %02x %02x %02x: %s", bytes[0], bytes[1], bytes[2], bytes[3],
+				 vp_plan_kind_name(v.kind));
+	}
+}
+
+static void never_stepped_whatever_the_operand(void **state)
+{
+	static const char *const prefixes[] = { "",         "\x66",     "\xf3", "\xf2",    "\x2e",
+						"\x65",     "\x67",     "\x48", "\x41",    "\x4f",
+						"\x66\x48", "\xf3\x48", "\xf0", "\x3e\x41" };
+	struct vp_planner *planners[NWISHES];
+
+	(void)state;
+	for (size_t i = 0; i < NWISHES; i++)
+		assert_ok(vp_planner_create(NULL, TEXT | INT3 | STEP | HW, wishes_of_steps[i], &planners[i]));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(never_opcodes); i++) {
+		const struct never *n = &never_opcodes[i];
+		for (size_t k = 0; k < OT_ARRAY_SIZE(prefixes); k++) {
+			/* Its middle bits, from memory and as a register. */
+			for (unsigned modrm = 0; modrm < 256; modrm += 4) {
+				if ((modrm & n->mask) == n->value)
+					never_with(planners, n, prefixes[k], (uint8_t)modrm);
+			}
+		}
+	}
+	for (size_t i = 0; i < NWISHES; i++)
+		vp_planner_destroy(planners[i]);
+}
+
+/* What a step may do, or the tables would be safe by refusing everything. */
+static void may_be_stepped(void **state)
+{
+	static const char *const rows[] = {
+		CMPXCHG,
+		"\x48\x87\x07",         /* xchg %rax,(%rdi) */
+		"\x48\x0f\xc1\x07",     /* xadd */
+		"\x48\x0f\xc7\x0f",     /* cmpxchg16b */
+		"\x48\x0f\xab\x07",     /* bts %rax,(%rdi) */
+		"\x48\x0f\xba\x2f\x05", /* bts $5,(%rdi) */
+		"\xf3\x48\x0f\xb8\xc7", /* popcnt */
+		"\x48\x0f\xbc\xc7",     /* bsf */
+		"\x48\xf7\xf1",         /* div */
+		"\x48\x0f\xa4\xd0\x05", /* shld */
+		"\x48\x0f\xc8",         /* bswap */
+		"\x0f\xae\xf0",         /* mfence */
+		"\x0f\xae\xe8",         /* lfence */
+		"\x0f\xae\x3f",         /* clflush */
+		"\x0f\xae\x17",         /* ldmxcsr */
+		"\x0f\x18\x0f",         /* prefetch */
+		"\x0f\x6f\x07",         /* movq to a vector register */
+		"\x66\x0f\x38\xdc\xc1", /* aesenc */
+		"\x66\x0f\x3a\x44\xc1\x01",
+		"\xc5\xf8\x77",         /* vzeroupper */
+		"\xc4\xe2\x7d\x18\x07", /* vbroadcastss */
+		"\xa4",                 /* movsb */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++) {
+		uint8_t length = (uint8_t)strlen(rows[i]);
+		struct row r = { rows[i],      length,       0,      TEXT | INT3 | STEP,
+				 VP_WISH_STEP, VP_PLAN_STEP, length, NULL };
+
+		check(&r);
+	}
+}
+
 static void debug_registers(void **state)
 {
 	static const struct row rows[] = {
@@ -197,8 +348,10 @@ static void wishes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_traps),      cmocka_unit_test(steps),  cmocka_unit_test(never_stepped),
-		cmocka_unit_test(debug_registers), cmocka_unit_test(wishes),
+		cmocka_unit_test(text_traps),     cmocka_unit_test(steps),
+		cmocka_unit_test(never_stepped),  cmocka_unit_test(never_stepped_whatever_the_operand),
+		cmocka_unit_test(may_be_stepped), cmocka_unit_test(debug_registers),
+		cmocka_unit_test(wishes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

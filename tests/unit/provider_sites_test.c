@@ -12,24 +12,6 @@
 
 #define GVA 0xffffffff81234560ull
 
-static struct vp_disasm *disasm;
-
-static int setup(void **state)
-{
-	struct ot_err *err = vp_disasm_create(&disasm);
-
-	(void)state;
-	ot_err_destroy(err);
-	return err ? -1 : 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	vp_disasm_destroy(disasm);
-	return 0;
-}
-
 static void assert_ok(struct ot_err *err)
 {
 	if (err)
@@ -44,7 +26,7 @@ static struct vp_exits exits_of(const void *code, uint32_t len)
 
 	assert_non_null(copy);
 	memcpy(copy, code, len);
-	struct ot_err *err = vp_disasm_exits(disasm, GVA, copy, len, &e);
+	struct ot_err *err = vp_exits_find(GVA, copy, len, &e);
 
 	free(copy);
 	if (err)
@@ -223,7 +205,7 @@ static void branch_targets(void **state)
 	struct vp_exits e = { .want_targets = true };
 
 	(void)state;
-	assert_ok(vp_disasm_exits(disasm, GVA, code, sizeof(code) - 1, &e));
+	assert_ok(vp_exits_find(GVA, code, sizeof(code) - 1, &e));
 	assert_int_equal(e.count, 2);
 	assert_int_equal(e.ntargets, 3);
 	assert_true(vp_exits_has_target(&e, 0, 1));
@@ -233,7 +215,7 @@ static void branch_targets(void **state)
 	assert_true(vp_exits_has_target(&e, 10, 11));
 	assert_false(vp_exits_has_target(&e, 11, 16));
 	e.want_targets = false;
-	assert_ok(vp_disasm_exits(disasm, GVA, code, sizeof(code) - 1, &e));
+	assert_ok(vp_exits_find(GVA, code, sizeof(code) - 1, &e));
 	assert_int_equal(e.ntargets, 0);
 	vp_exits_deinit(&e);
 }
@@ -253,5 +235,5 @@ int main(void)
 		cmocka_unit_test(entries),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, NULL, NULL);
 }

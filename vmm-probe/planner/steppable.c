@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "vmm-probe/insn/shape.h"
+
 struct vp_stepper {
 	csh handle;
 	cs_insn *insn;
@@ -21,9 +23,7 @@ struct ot_err *vp_stepper_create(struct vp_stepper **ret)
 		free(s);
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this capstone has no x86");
 	}
-	/* Groups and operands; only few instructions come here, so its price does not matter. */
-	if (cs_option(s->handle, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK)
-		s->insn = cs_malloc(s->handle);
+	s->insn = cs_malloc(s->handle);
 	if (!s->insn) {
 		vp_stepper_destroy(s);
 		return ot_err_nomem();
@@ -42,175 +42,260 @@ void vp_stepper_destroy(struct vp_stepper *s)
 	free(s);
 }
 
-/* They read or write the trap flag, or put it off past the instruction: a step would leak or be lost. */
-static bool hides_trap_flag(const cs_insn *i)
+/*
+ * What a step of each opcode would touch, sixteen in a row. What the processors have that is not here is
+ * unknown, and so refused.
+ *
+ *   s  general and vector registers, flags and memory alone: it may be stepped
+ *   g  its operand or its prefixes tell: by_operand()
+ *   r  s, unless it is repeated
+ *   F  the trap flag: read, written, or put off past the instruction
+ *   R  a segment, control or debug register
+ *   P  a port
+ *   S  the processor's business with its system, traps, and what ends functions that are not meant to go on
+ *   X  the x87's and MMX's state
+ *   ?  unknown
+ */
+/* clang-format off */
+static const char one_byte[257] =
+	"ssssss??ssssss??" /* 0 */
+	"ssssss??ssssss??"
+	"ssssss??ssssss??"
+	"ssssss??ssssss??"
+	"????????????????" /* 4 */
+	"ssssssssssssssss"
+	"???s????ssssPPPP"
+	"ssssssssssssssss"
+	"ss?sssssssssRsRs" /* 8 */
+	"gsssssssss?XFFss"
+	"ssssrrrrssrrrrrr"
+	"ssssssssssssssss"
+	"ssss??ggssSSSS?S" /* c */
+	"ssss??SsXXXXXXXX"
+	"ssssPPPPss?sPPPP"
+	"?S??SsssssFFssgg";
+
+static const char two_byte[257] =
+	"SSSS?FSFSS?S?s??" /* 0 */
+	"ssssssssss??ssgs"
+	"RRRR????ssssssss"
+	"SSSSFF?S????????"
+	"ssssssssssssssss" /* 4 */
+	"ssssssssssssssss"
+	"ssssssssssssssss"
+	"sssssssXSS??ssss"
+	"ssssssssssssssss" /* 8 */
+	"ssssssssssssssss"
+	"RRSsss??RRSsssgs"
+	"ssFsSSssgSgsssss"
+	"sssssssgssssssss" /* c */
+	"ssssssssssssssss"
+	"ssssssssssssssss"
+	"sssssssssssssssS";
+
+static const char map_0f38[257] =
+	"ssssssssssss????" /* 0 */
+	"s???ss?s????sss?"
+	"ssssss??ssss????"
+	"ssssss?sssssssss"
+	"ss??????????????" /* 4 */
+	"????????????????"
+	"????????????????"
+	"????????????????"
+	"SSS?????????????" /* 8 */
+	"????????????????"
+	"????????????????"
+	"????????????????"
+	"????????ssssss?s" /* c */
+	"???????????ggggg"
+	"????????????????"
+	"ss???Sg?SS??????";
+
+static const char map_0f3a[257] =
+	"????????ssssssss" /* 0 */
+	"????ssss????????"
+	"sss?????????????"
+	"????????????????"
+	"sss?s???????????" /* 4 */
+	"????????????????"
+	"ssss????????????"
+	"????????????????"
+	"????????????????" /* 8 */
+	"????????????????"
+	"????????????????"
+	"????????????????"
+	"????????????s?ss" /* c */
+	"???????????????s"
+	"????????????????"
+	"????????????????";
+
+static const char vex_1[257] =
+	"????????????????" /* 0 */
+	"ssssssss????????"
+	"????????ssssssss"
+	"????????????????"
+	"?ss?ssss??ss????" /* 4 */
+	"ssssssssssssssss"
+	"ssssssssssssssss"
+	"ssssssss????ssss"
+	"????????????????" /* 8 */
+	"ssss????ss??????"
+	"??????????????g?"
+	"????????????????"
+	"??s?sss?????????" /* c */
+	"ssssssssssssssss"
+	"ssssssssssssssss"
+	"sssssssssssssss?";
+
+static const char vex_2[257] =
+	"ssssssssssssssss" /* 0 */
+	"???s??sssss?sss?"
+	"ssssss??ssssssss"
+	"ssssssssssssssss"
+	"ss???sss????????" /* 4 */
+	"ssss????sss?????"
+	"????????????????"
+	"????????ss??????"
+	"????????????s?s?" /* 8 */
+	"ssss??ssssssssss"
+	"??????ssssssssss"
+	"????ssssssssssss"
+	"???????????????s" /* c */
+	"???????????sssss"
+	"????????????????"
+	"??ss?sss????????";
+
+static const char vex_3[257] =
+	"sss?sss?ssssssss" /* 0 */
+	"????ssssss???s??"
+	"sss?????????????"
+	"ssss????ss??????"
+	"sss?s?s???sss???" /* 4 */
+	"????????????????"
+	"ssss????????????"
+	"????????????????"
+	"????????????????" /* 8 */
+	"????????????????"
+	"????????????????"
+	"????????????????"
+	"??????????????ss" /* c */
+	"???????????????s"
+	"????????????????"
+	"s???????????????";
+/* clang-format on */
+
+static char in_table(const struct vp_insn_shape *i)
 {
-	switch (i->id) {
-	case X86_INS_PUSHF:
-	case X86_INS_PUSHFD:
-	case X86_INS_PUSHFQ:
-	case X86_INS_POPF:
-	case X86_INS_POPFD:
-	case X86_INS_POPFQ:
-	case X86_INS_SYSCALL:
-	case X86_INS_SYSENTER:
-	case X86_INS_SYSEXIT:
-	case X86_INS_SYSRET:
-	case X86_INS_LSS:
-	case X86_INS_STI:
-	case X86_INS_CLI:
-		return true;
-	default:
-		return false;
+	static const char *const legacy[] = { one_byte, two_byte, map_0f38, map_0f3a };
+	static const char *const vex[] = { NULL, vex_1, vex_2, vex_3 };
+
+	if (i->space == VP_SPACE_LEGACY)
+		return legacy[i->map][i->opcode];
+	return i->space == VP_SPACE_VEX ? vex[i->map][i->opcode] : '?';
+}
+
+/* 0f ae: fences, cache lines and MXCSR, among what saves and restores all other state. */
+static char of_fence(const struct vp_insn_shape *i, unsigned middle, bool memory)
+{
+	if (i->rep || i->repne)
+		return 'S';
+	if (memory)
+		return middle == 7 || (i->opsize ? middle == 6 : middle == 2 || middle == 3) ? 's' : 'S';
+	return !i->opsize && (i->modrm == 0xe8 || i->modrm == 0xf0 || i->modrm == 0xf8) ? 's' : 'S';
+}
+
+static char of_two_bytes(const struct vp_insn_shape *i, unsigned middle, bool memory)
+{
+	switch (i->opcode) {
+	case 0x1e: /* endbr64 and endbr32 among what reads the shadow stack; else a nop */
+		return !i->rep || i->modrm == 0xfa || i->modrm == 0xfb ? 's' : 'S';
+	case 0xae:
+		return of_fence(i, middle, memory);
+	case 0xb8: /* popcnt */
+		return i->rep ? 's' : '?';
+	case 0xba: /* bt, bts, btr, btc */
+		return middle >= 4 ? 's' : '?';
+	default: /* c7: cmpxchg8b and cmpxchg16b; random numbers, XSAVE, VMX */
+		return memory && middle == 1 ? 's' : 'S';
 	}
 }
 
-/* They end functions that are not meant to go on, or are the processor's business with its system. */
-static bool is_system(const cs_insn *i)
+/* A letter as in the tables, for those with a g. */
+static char by_operand(const struct vp_insn_shape *i)
 {
-	switch (i->id) {
-	case X86_INS_UD2:
-	case X86_INS_UD2B:
-	case X86_INS_CPUID:
-	case X86_INS_RDMSR:
-	case X86_INS_WRMSR:
-	case X86_INS_RDTSC:
-	case X86_INS_RDTSCP:
-	case X86_INS_RDPMC:
-	case X86_INS_XGETBV:
-	case X86_INS_XSETBV:
-	case X86_INS_HLT:
-	case X86_INS_MONITOR:
-	case X86_INS_MWAIT:
-	case X86_INS_PAUSE:
-	case X86_INS_SWAPGS:
-	case X86_INS_INVLPG:
-	case X86_INS_INVPCID:
-	case X86_INS_INVD:
-	case X86_INS_WBINVD:
-	case X86_INS_CLAC:
-	case X86_INS_STAC:
-	case X86_INS_CLTS:
-	case X86_INS_SGDT:
-	case X86_INS_SIDT:
-	case X86_INS_SLDT:
-	case X86_INS_STR:
-	case X86_INS_SMSW:
-	case X86_INS_LGDT:
-	case X86_INS_LIDT:
-	case X86_INS_LLDT:
-	case X86_INS_LTR:
-	case X86_INS_LMSW:
-	case X86_INS_LAR:
-	case X86_INS_LSL:
-	case X86_INS_VERR:
-	case X86_INS_VERW:
-	case X86_INS_LDS:
-	case X86_INS_LES:
-	case X86_INS_LFS:
-	case X86_INS_LGS:
-	case X86_INS_LCALL:
-	case X86_INS_LJMP:
-	case X86_INS_RETF:
-	case X86_INS_RETFQ:
-	case X86_INS_FXSAVE:
-	case X86_INS_FXSAVE64:
-	case X86_INS_FXRSTOR:
-	case X86_INS_FXRSTOR64:
-	case X86_INS_XSAVE:
-	case X86_INS_XSAVE64:
-	case X86_INS_XSAVEC:
-	case X86_INS_XSAVEC64:
-	case X86_INS_XSAVEOPT:
-	case X86_INS_XSAVEOPT64:
-	case X86_INS_XSAVES:
-	case X86_INS_XSAVES64:
-	case X86_INS_XRSTOR:
-	case X86_INS_XRSTOR64:
-	case X86_INS_XRSTORS:
-	case X86_INS_XRSTORS64:
-		return true;
-	default:
-		return false;
+	unsigned middle = (i->modrm >> 3) & 7;
+	bool memory = i->modrm >> 6 != 3;
+
+	if (i->space == VP_SPACE_VEX) /* vldmxcsr, vstmxcsr */
+		return memory && (middle == 2 || middle == 3) ? 's' : '?';
+	if (i->map == VP_MAP_0F38 && i->opcode == 0xf6) /* adcx, adox; wrss */
+		return i->opsize || i->rep ? 's' : 'S';
+	if (i->map == VP_MAP_0F38) /* AES; with f3 the Key Locker's */
+		return i->rep ? 'S' : 's';
+	if (i->map == VP_MAP_0F)
+		return of_two_bytes(i, middle, memory);
+	switch (i->opcode) {
+	case 0x90: /* pause */
+		return i->rep ? 'S' : 's';
+	case 0xc6: /* xabort, xbegin */
+	case 0xc7:
+		return middle == 0 ? 's' : i->modrm == 0xf8 ? 'S' : '?';
+	case 0xfe:
+		return middle < 2 ? 's' : '?';
+	default: /* ff: far calls and jumps are 3 and 5 */
+		return middle == 7 ? '?' : middle == 3 || middle == 5 ? 'S' : 's';
 	}
 }
 
-static bool is_port(const cs_insn *i)
+static const char *refuses(const struct vp_insn_shape *i)
 {
-	switch (i->id) {
-	case X86_INS_IN:
-	case X86_INS_OUT:
-	case X86_INS_INSB:
-	case X86_INS_INSW:
-	case X86_INS_INSD:
-	case X86_INS_OUTSB:
-	case X86_INS_OUTSW:
-	case X86_INS_OUTSD:
-		return true;
-	default:
-		return false;
-	}
-}
+	char what = in_table(i);
 
-static bool in_group(const cs_insn *i, uint8_t group)
-{
-	for (unsigned k = 0; k < i->detail->groups_count; k++)
-		if (i->detail->groups[k] == group)
-			return true;
-	return false;
-}
-
-/* Control, debug and segment registers. FS and GS as part of an address are no operands. */
-static bool has_system_register(const cs_insn *i)
-{
-	const cs_x86 *x = &i->detail->x86;
-
-	for (unsigned k = 0; k < x->op_count; k++) {
-		unsigned r = x->operands[k].reg;
-
-		if (x->operands[k].type != X86_OP_REG)
-			continue;
-		if ((r >= X86_REG_CR0 && r <= X86_REG_CR15) || (r >= X86_REG_DR0 && r <= X86_REG_DR15))
-			return true;
-		if (r == X86_REG_CS || r == X86_REG_DS || r == X86_REG_ES || r == X86_REG_FS ||
-		    r == X86_REG_GS || r == X86_REG_SS)
-			return true;
-	}
-	return false;
-}
-
-static const char *refuses(const cs_insn *i)
-{
-	uint8_t prefix = i->detail->x86.prefix[0];
-
-	if (hides_trap_flag(i))
+	if (what == 'g')
+		what = by_operand(i);
+	switch (what) {
+	case 's':
+		break;
+	case 'r':
+		if (i->rep || i->repne)
+			return "repeated, and a single step is but one turn of it";
+		break;
+	case 'F':
 		return "not emulated, and a single step would show in the flags it handles";
-	if (has_system_register(i))
+	case 'R':
 		return "it handles a segment, control or debug register";
-	if (is_port(i))
+	case 'P':
 		return "port input and output";
-	if (is_system(i) || in_group(i, X86_GRP_PRIVILEGE) || in_group(i, X86_GRP_INT) ||
-	    in_group(i, X86_GRP_IRET) || in_group(i, X86_GRP_VM) || in_group(i, X86_GRP_RTM) ||
-	    in_group(i, X86_GRP_FSGSBASE))
+	case 'S':
 		return "a system instruction";
-	if (prefix == X86_PREFIX_REP || prefix == X86_PREFIX_REPNE)
-		return "repeated, and a single step is but one turn of it";
+	case 'X':
+		return "it handles the state of the x87";
+	default:
+		return "an unknown instruction";
+	}
 	/* The kernel takes lock prefixes out and puts them back as its number of CPUs goes to one and up. */
-	if (prefix == X86_PREFIX_LOCK)
-		return "not emulated, and the kernel may patch its lock prefix";
-	return NULL;
+	return i->lock ? "not emulated, and the kernel may patch its lock prefix" : NULL;
+}
+
+static void name_of(struct vp_stepper *s, const uint8_t *bytes, uint8_t len, uint64_t gva,
+		    char ret_name[VP_STEPPER_NAME])
+{
+	const uint8_t *p = bytes;
+	size_t left = len;
+
+	if (cs_disasm_iter(s->handle, &p, &left, &gva, s->insn) && s->insn->size == len)
+		snprintf(ret_name, VP_STEPPER_NAME, "%s", s->insn->mnemonic);
+	else
+		snprintf(ret_name, VP_STEPPER_NAME, "%02x %02x", bytes[0], len > 1 ? bytes[1] : 0);
 }
 
 const char *vp_stepper_refuses(struct vp_stepper *s, const uint8_t *bytes, uint8_t len, uint64_t gva,
 			       char ret_name[VP_STEPPER_NAME])
 {
-	const uint8_t *p = bytes;
-	size_t left = len;
+	struct vp_insn_shape shape;
 
-	if (!cs_disasm_iter(s->handle, &p, &left, &gva, s->insn) || s->insn->size != len) {
-		snprintf(ret_name, VP_STEPPER_NAME, "%02x %02x", bytes[0], len > 1 ? bytes[1] : 0);
+	name_of(s, bytes, len, gva, ret_name);
+	if (!vp_insn_shape(bytes, len, &shape) || shape.len != len)
 		return "an unknown instruction";
-	}
-	snprintf(ret_name, VP_STEPPER_NAME, "%s", s->insn->mnemonic);
-	return refuses(s->insn);
+	return refuses(&shape);
 }

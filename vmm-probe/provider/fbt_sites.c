@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/insn/insn.h"
+#include "vmm-probe/insn/shape.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
@@ -66,14 +67,14 @@ static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
 }
 
 /* A function whose first instruction is no nop made for tracing may loop to it, which is no entry. */
-static struct ot_err *check_loops(struct finder *f, struct vp_disasm *d, uint32_t at, uint8_t len)
+static struct ot_err *check_loops(struct finder *f, uint32_t at, uint8_t len)
 {
 	const uint8_t *bytes;
 	bool loops;
 
 	OT_TRY(vp_text_read(f->text, f->probe->gva, f->probe->size, &bytes));
 	f->exits.want_targets = true;
-	struct ot_err *err = vp_disasm_exits(d, f->probe->gva, bytes, (uint32_t)f->probe->size, &f->exits);
+	struct ot_err *err = vp_exits_find(f->probe->gva, bytes, (uint32_t)f->probe->size, &f->exits);
 	loops = !err && vp_exits_has_target(&f->exits, at, at + len);
 	vp_exits_deinit(&f->exits);
 	if (loops)
@@ -93,24 +94,22 @@ struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe
 				 struct vp_batch_site **ret, uint32_t *ret_count)
 {
 	struct finder f = { .probe = probe };
-	struct vp_disasm *d;
 	const uint8_t *bytes;
 	/* The first 24 bytes have endbr64 and any instruction behind it. */
 	uint64_t len = probe->size < 24 ? probe->size : 24;
 
-	OT_TRY(vp_probes_disasm(probes, &d));
 	OT_TRY(vp_probes_text(probes, &f.text));
 	OT_TRY(vp_text_read(f.text, probe->gva, len, &bytes));
 
 	uint32_t at = vp_entry_offset(bytes, len);
-	uint8_t n = vp_disasm_length(d, bytes + at, len - at);
+	uint8_t n = vp_insn_length(bytes + at, len - at);
 
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
 	uint8_t room = bytes[at] == 0xc3 ? padded(bytes + at, n, len - at) : n;
 	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, 0));
 	if (vp_probes_planner(probes) && !is_nop(f.sites->bytes, n, f.sites->gva)) {
-		struct ot_err *err = check_loops(&f, d, at, n);
+		struct ot_err *err = check_loops(&f, at, n);
 		if (err) {
 			free(f.sites);
 			return err;
@@ -191,12 +190,12 @@ static struct ot_err *check_middle(const struct finder *f, const struct vp_exit 
 			  e->offset);
 }
 
-static struct ot_err *scan_part(struct finder *f, struct vp_disasm *d, const struct part *part)
+static struct ot_err *scan_part(struct finder *f, const struct part *part)
 {
 	const uint8_t *bytes;
 
 	OT_TRY(vp_text_read(f->text, part->gva, part->size, &bytes));
-	OT_TRY(vp_disasm_exits(d, part->gva, bytes, (uint32_t)part->size, &f->exits));
+	OT_TRY(vp_exits_find(part->gva, bytes, (uint32_t)part->size, &f->exits));
 	for (size_t i = 0; i < f->exits.count; i++) {
 		const struct vp_exit *e = &f->exits.list[i];
 		bool direct = e->kind == VP_EXIT_JUMP || e->kind == VP_EXIT_JUMP_IF;
@@ -225,20 +224,17 @@ static struct ot_err *find(struct vp_probes *probes, const struct vp_probe *prob
 		.text_changes = vp_probes_planner(probes) != NULL,
 		.exits.want_targets = vp_probes_planner(probes) != NULL,
 	};
-	struct vp_disasm *d;
-	struct ot_err *err = vp_probes_disasm(probes, &d);
+	struct ot_err *err = vp_probes_text(probes, &f.text);
 	const struct vp_symbol *self = vp_symtab_find_addr(f.tab, vp_gva(probe->gva), NULL);
 
 	/* A syscall probe's function is the bare name; its parts are named after the kernel's. */
 	if (self && self->addr == probe->gva)
 		f.parts[0].name = vp_symbol_name(f.tab, self);
-	if (!err)
-		err = vp_probes_text(probes, &f.text);
 	/* Scanning a part may find another one behind it. */
 	for (unsigned i = 0; !err && i < f.nparts; i++) {
 		struct part part = f.parts[i];
 
-		err = scan_part(&f, d, &part);
+		err = scan_part(&f, &part);
 	}
 	vp_exits_deinit(&f.exits);
 	if (err) {

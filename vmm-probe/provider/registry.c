@@ -34,7 +34,6 @@ struct vp_probes {
 	struct vp_guest *guest;
 	struct vp_types *types;
 	struct vp_text *text;
-	struct vp_disasm *disasm;
 	struct vp_planner *planner;
 	struct vp_text_undo undo; /* of the planner's guest */
 	struct ot_arena strings;
@@ -130,7 +129,6 @@ void vp_probes_destroy(struct vp_probes *probes)
 	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
 	vp_text_destroy(probes->text);
-	vp_disasm_destroy(probes->disasm);
 	vp_types_destroy(probes->types);
 	ot_map_deinit(&probes->unanchored);
 	vp_guest_agent_deinit(&probes->agent);
@@ -200,14 +198,6 @@ struct ot_err *vp_probes_text(struct vp_probes *probes, struct vp_text **ret)
 		OT_TRY(vp_text_create(probes->guest, probes->undo.patches ? &probes->undo : NULL,
 				      &probes->text));
 	*ret = probes->text;
-	return NULL;
-}
-
-struct ot_err *vp_probes_disasm(struct vp_probes *probes, struct vp_disasm **ret)
-{
-	if (!probes->disasm)
-		OT_TRY(vp_disasm_create(&probes->disasm));
-	*ret = probes->disasm;
 	return NULL;
 }
 

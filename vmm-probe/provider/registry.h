@@ -11,7 +11,6 @@
 #include "base/arena.h"
 #include "vmm-probe/provider/provider.h"
 
-struct vp_disasm;
 struct vp_planner;
 struct vp_text;
 
@@ -54,9 +53,6 @@ struct vp_guest *vp_probes_guest(struct vp_probes *probes);
 
 /** What decides about traps; NULL: probes of this guest need none. */
 struct vp_planner *vp_probes_planner(struct vp_probes *probes);
-
-/** The registry's disassembler, made at the first call. */
-OT_MUST_CHECK struct ot_err *vp_probes_disasm(struct vp_probes *probes, struct vp_disasm **ret);
 
 /** Text of the guest, read at the first call. */
 OT_MUST_CHECK struct ot_err *vp_probes_text(struct vp_probes *probes, struct vp_text **ret);

@@ -70,7 +70,6 @@ static const struct patcher patchers[] = {
 struct finder {
 	struct vp_probes *probes;
 	struct vp_guest *guest;
-	struct vp_disasm *disasm;
 	struct vp_text *text;
 	uint32_t traps;
 	struct vp_batch_site *sites;
@@ -156,7 +155,7 @@ static struct ot_err *find_enter(struct finder *f, const struct vp_probe *fn, st
 	*ret = false;
 	OT_TRY(vp_text_read(f->text, fn->gva, size, &bytes));
 	exits->want_targets = true;
-	OT_TRY(vp_disasm_exits(f->disasm, fn->gva, bytes, size, exits));
+	OT_TRY(vp_exits_find(fn->gva, bytes, size, exits));
 	for (uint32_t at = behind_fentry(bytes, len); at < len; at += insn.len) {
 		uint16_t pushed = site.pushed;
 		if (!vp_insn_decode(bytes + at, len - at, fn->gva + at, &insn) || !goes_on(&insn, &pushed))
@@ -312,7 +311,6 @@ struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, struc
 	struct finder f = { .probes = probes, .guest = vp_probes_guest(probes), .traps = traps };
 	struct ot_err *err;
 
-	OT_TRY(vp_probes_disasm(probes, &f.disasm));
 	OT_TRY(vp_probes_text(probes, &f.text));
 	for (size_t i = 0; i < OT_ARRAY_SIZE(patchers); i++) {
 		err = add_patcher(&f, &patchers[i]);

@@ -1,119 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding entries and ways out. Capstone says where instructions begin, by a straight walk from the
- * function's start: kernel functions have no data between their instructions. What an
- * instruction does to the flow we read off its opcode: that is a handful of encodings, and it
- * spares the disassembler's details, which cost ten times its decoding.
+ * Finding entries and ways out: a straight walk from the function's start, as kernel functions have no data
+ * between their instructions. What one does to the flow we read off its opcode, a handful of encodings.
  */
 #include "vmm-probe/provider/sites.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-
-struct vp_disasm {
-	csh handle;
-	cs_insn *insn;
-};
-
-struct ot_err *vp_disasm_create(struct vp_disasm **ret)
-{
-	struct vp_disasm *d = calloc(1, sizeof(*d));
-
-	if (!d)
-		return ot_err_nomem();
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
-		free(d);
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this capstone has no x86");
-	}
-	d->insn = cs_malloc(d->handle);
-	if (!d->insn) {
-		vp_disasm_destroy(d);
-		return ot_err_nomem();
-	}
-	*ret = d;
-	return NULL;
-}
-
-void vp_disasm_destroy(struct vp_disasm *d)
-{
-	if (!d)
-		return;
-	if (d->insn)
-		cs_free(d->insn, 1);
-	cs_close(&d->handle);
-	free(d);
-}
-
-static bool is_prefix(uint8_t b);
-
-/* Bytes of a ModRM operand at @p p: the byte itself, SIB and displacement; 0: cut off. EVEX scales its
- * one-byte displacements, which changes their value, not their length. */
-static unsigned modrm_length(const uint8_t *p, uint64_t len)
-{
-	if (len < 1)
-		return 0;
-
-	unsigned mod = p[0] >> 6, rm = p[0] & 7, n = 1;
-
-	if (mod != 3 && rm == 4) {
-		if (len < 2)
-			return 0;
-		n++;
-		if (mod == 0 && (p[1] & 7) == 5)
-			n += 4;
-	}
-	if (mod == 1)
-		n++;
-	else if (mod == 2 || (mod == 0 && rm == 5))
-		n += 4;
-	return n;
-}
-
-/*
- * Length of an instruction that is newer than our disassembler: ud1, serialize, wrpkru, tpause, the
- * shadow stack's, AVX-512's. All additions of twenty years keep to one rule: behind the opcode comes a ModRM
- * operand and no more, in map 3 (0f 3a) one byte more; and vector shifts (0f 70 to 73) have that byte too.
- */
-static unsigned new_length(const uint8_t *p, uint64_t len)
-{
-	unsigned n = 0, imm = 0, operand;
-
-	while (n < len && n < 14 && is_prefix(p[n]))
-		n++;
-	if (n + 6 <= len && p[n] == 0x62) {
-		imm = (p[n + 1] & 7) == 3 || ((p[n + 1] & 7) == 1 && (p[n + 4] & 0xfc) == 0x70);
-		n += 5;
-	} else if (n + 5 <= len && p[n] == 0xc4) {
-		imm = (p[n + 1] & 0x1f) == 3;
-		n += 4;
-	} else if (n + 2 <= len && p[n] == 0x0f) {
-		imm = p[n + 1] == 0x3a;
-		n += p[n + 1] == 0x38 || p[n + 1] == 0x3a ? 3 : 2;
-	} else {
-		return 0;
-	}
-	operand = n < len ? modrm_length(p + n, len - n) : 0;
-	n += operand + imm;
-	return operand && n <= len && n <= 15 ? n : 0;
-}
-
-uint8_t vp_disasm_length(struct vp_disasm *d, const uint8_t *bytes, uint64_t len)
-{
-	size_t left = len > 15 ? 15 : len;
-	uint64_t address = 0;
-	const uint8_t *p = bytes;
-
-	/* ud1, a trap with an operand that says why: older capstones take it for two bytes. */
-	if ((len > 1 && bytes[0] == 0x0f && bytes[1] == 0xb9) ||
-	    (len > 2 && bytes[0] == 0x67 && bytes[1] == 0x0f && bytes[2] == 0xb9))
-		return (uint8_t)new_length(bytes, len);
-	if (cs_disasm_iter(d->handle, &p, &left, &address, d->insn))
-		return (uint8_t)d->insn->size;
-	return (uint8_t)new_length(bytes, len);
-}
+#include "vmm-probe/insn/shape.h"
 
 static bool is_prefix(uint8_t b)
 {
@@ -246,8 +142,7 @@ bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t t
 	return lo < exits->ntargets && exits->targets[lo] < to;
 }
 
-struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t *bytes, uint32_t len,
-			       struct vp_exits *exits)
+struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len, struct vp_exits *exits)
 {
 	exits->count = exits->ntargets = 0;
 	exits->incomplete = false;
@@ -258,7 +153,7 @@ struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t 
 			continue;
 		}
 
-		uint8_t n = vp_disasm_length(d, bytes + at, len - at);
+		uint8_t n = vp_insn_length(bytes + at, len - at);
 		struct vp_exit e = { .offset = at, .length = n };
 
 		if (!n) {

@@ -14,14 +14,6 @@
 
 #include "base/err.h"
 
-struct vp_disasm; /* a disassembler; for one thread */
-
-OT_MUST_CHECK struct ot_err *vp_disasm_create(struct vp_disasm **ret);
-void vp_disasm_destroy(struct vp_disasm *d);
-
-/** Length of the instruction at @p bytes, of which @p len exist; 0: none, or cut off. */
-uint8_t vp_disasm_length(struct vp_disasm *d, const uint8_t *bytes, uint64_t len);
-
 enum vp_exit_kind {
 	VP_EXIT_RET,
 	VP_EXIT_JUMP,    /* direct; `target` says where */
@@ -50,8 +42,8 @@ void vp_exits_deinit(struct vp_exits *exits);
 
 /** Find the ways out of the @p len bytes of code that are at @p gva; the lists of *exits are
  * emptied first. */
-OT_MUST_CHECK struct ot_err *vp_disasm_exits(struct vp_disasm *d, uint64_t gva, const uint8_t *bytes,
-					     uint32_t len, struct vp_exits *exits);
+OT_MUST_CHECK struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len,
+					   struct vp_exits *exits);
 
 /** Does a branch inside the code go to one of the offsets [@p from, @p to)? Needs want_targets. */
 bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t to);
