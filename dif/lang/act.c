@@ -89,6 +89,11 @@ static bool act_tracemem(struct dif_compiler *c, struct dif_node *call, struct d
 	addr = call->args;
 	size = addr->next;
 	dyn = size->next;
+	if (!dif_is_int(c, size->type))
+		return dif_fail(c, DIF_D_PROTO_ARG, call->line,
+				"tracemem( ) argument #2 is incompatible with prototype:\n\tprototype: "
+				"size_t\n\t argument: %s",
+				dif_type_text(c, size->type));
 	if (!dif_is_pointer(c, addr->type) && !dif_is_int(c, addr->type) && !dif_is_array(c, addr->type))
 		return dif_fail(
 		    c, DIF_D_TRACEMEM_ADDR, call->line,
@@ -132,6 +137,11 @@ static bool act_printm(struct dif_compiler *c, struct dif_node *call, struct dif
 	if (!dif_act_nargs(c, call, 2, 2, DIF_D_PROTO_LEN) || !dif_cook_list(c, &call->args))
 		return false;
 	struct dif_node *size = call->args, *ref = size->next;
+	if (!dif_is_int(c, size->type))
+		return dif_fail(c, DIF_D_PROTO_ARG, call->line,
+				"printm( ) argument #1 is incompatible with prototype:\n\tprototype: "
+				"size_t\n\t argument: %s",
+				dif_type_text(c, size->type));
 	if (!dif_act_const(size, &n) || n <= 0 || n > INT32_MAX)
 		return dif_fail(
 		    c, DIF_D_PRINTM_SIZE, call->line,

@@ -10,11 +10,6 @@ static bool constant(struct dif_compiler *c, const struct dif_node *n, int arg, 
 		     int64_t hi, enum dif_errtag type_tag, enum dif_errtag value_tag, const char *what,
 		     int64_t *ret)
 {
-	if (!dif_is_int(c, n->type))
-		return dif_fail(c, DIF_D_PROTO_ARG, n->line,
-				"%s( ) argument #%d is incompatible with prototype:\n\tprototype: "
-				"int32_t\n\t argument: %s",
-				func, arg + 1, dif_type_text(c, n->type));
 	if (!dif_act_const(n, ret))
 		return dif_fail(c, type_tag, n->line, "%s( ) argument #%d must be an integer constant", func,
 				arg);
@@ -154,11 +149,28 @@ static bool check_count(struct dif_compiler *c, const struct dif_node *call, uin
 	}
 }
 
+/* The parameters that an implementation's prototype has as integers come before all else. */
+static bool check_prototype(struct dif_compiler *c, const struct dif_node *call, uint32_t kind)
+{
+	int n = kind == DIF_AGG_lquantize ? 2 : kind == DIF_AGG_llquantize ? 4 : 0;
+	const struct dif_node *arg = call->args;
+
+	for (int i = 0; i < n; i++) {
+		arg = arg->next;
+		if (!dif_is_int(c, arg->type))
+			return dif_fail(c, DIF_D_PROTO_ARG, call->line,
+					"%s( ) argument #%d is incompatible with prototype:\n\tprototype: "
+					"int32_t\n\t argument: %s",
+					call->name, i + 2, dif_type_text(c, arg->type));
+	}
+	return true;
+}
+
 bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_agg_params *ret)
 {
 	struct dif_agg_params p = { 0 };
 
-	if (!check_count(c, call, kind))
+	if (!check_count(c, call, kind) || !check_prototype(c, call, kind))
 		return false;
 	p.value = call->args;
 	if (kind != DIF_AGG_count &&

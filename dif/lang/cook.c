@@ -13,6 +13,14 @@ bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n)
 	return n->kind == DIF_N_INT && n->value == 0 && dif_is_scalar(c, n->type);
 }
 
+void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op)
+{
+	if (!agg->args && !dif_agg_find(c, agg->name))
+		return dif_fail(c, DIF_D_IDENT_UNDEF, line, "undefined aggregation: @%s", agg->name);
+	return dif_fail(c, DIF_D_AGG_NULL, line, "operator %s cannot be applied to aggregation @%s", op,
+			agg->name);
+}
+
 uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type)
 {
 	struct dif_type *t = dif_base(c, type);

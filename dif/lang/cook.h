@@ -45,6 +45,12 @@ struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct 
 uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type);
 
 bool dif_node_is_action(const struct dif_node *n);
+/** Is a node, not cooked yet, written as an integer constant: of numbers, inlines that stand for one, sizeof
+ * and operators? Cooking it gives an INT. Takes as long as the tree is big. */
+bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n);
+/** An aggregation where a value is wanted: D_IDENT_UNDEF where there is none of that name (@x[…] makes one),
+ * else D_AGG_NULL; @p op is the operator's text. Always NULL. */
+void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op);
 bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n); /* constant 0 */
 /** Could a value of @p n be given to a variable or key of @p type? */
 bool dif_assignable(struct dif_compiler *c, struct dif_type *type, const struct dif_node *n);

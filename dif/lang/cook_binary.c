@@ -19,9 +19,7 @@ static bool check_operands(struct dif_compiler *c, struct dif_node *n)
 		if (n->op == DIF_O_COMMA && dif_node_is_action(sides[i]))
 			return dif_fail(c, DIF_D_OP_ACT, n->line, "operator , operands may not be actions");
 		if (sides[i]->kind == DIF_N_AGG)
-			return dif_fail(c, DIF_D_AGG_NULL, n->line,
-					"operator %s cannot be applied to aggregation @%s",
-					dif_oper_text(n->op), sides[i]->name);
+			return dif_fail_agg(c, sides[i], n->line, dif_oper_text(n->op));
 		if (n->op == DIF_O_COMMA && dif_is_kind(c, sides[i]->type, DIF_C_DYNAMIC))
 			return dif_fail(c, DIF_D_OP_DYN, n->line,
 					"operator %s operands cannot be of dynamic type",

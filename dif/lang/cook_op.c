@@ -11,10 +11,14 @@ static struct dif_node *op_error(struct dif_compiler *c, struct dif_node *n, enu
 			need);
 }
 
-/* A thread- or clause-local variable that nothing was assigned to yet becomes an int64_t. */
+/* A thread- or clause-local variable that nothing was assigned to yet becomes an int64_t, an array's element
+ * of any scope too. */
 static struct dif_node *cook_operand(struct dif_compiler *c, struct dif_node *n)
 {
-	if (n->kind == DIF_N_IDENT && n->scope != DIF_NAME_GLOBAL)
+	bool is_local = n->kind == DIF_N_IDENT && n->scope != DIF_NAME_GLOBAL;
+	bool is_element = n->kind == DIF_N_OP2 && n->op == DIF_O_INDEX && n->left->kind == DIF_N_IDENT;
+
+	if (is_local || is_element)
 		return dif_cook_target(c, n, c->types.int64);
 	return dif_cook(c, n);
 }
@@ -22,9 +26,7 @@ static struct dif_node *cook_operand(struct dif_compiler *c, struct dif_node *n)
 static bool check_operand(struct dif_compiler *c, struct dif_node *n, struct dif_node *operand)
 {
 	if (operand->kind == DIF_N_AGG)
-		return dif_fail(c, DIF_D_AGG_NULL, n->line,
-				"operator %s cannot be applied to aggregation @%s", dif_oper_text(n->op),
-				operand->name);
+		return dif_fail_agg(c, operand, n->line, dif_oper_text(n->op));
 	return true;
 }
 
@@ -243,34 +245,13 @@ static struct dif_type *arms_type(struct dif_compiler *c, struct dif_node *a, st
 	return dif_pointer_compatible(c, a->type, b->type) ? a->type : NULL;
 }
 
-/* Written as a constant, so that the arm which is not taken need not even make sense. */
-static bool is_literal(const struct dif_node *n)
-{
-	switch (n->kind) {
-	case DIF_N_INT:
-		return true;
-	case DIF_N_OP1:
-		return (n->op >= DIF_O_NEG && n->op <= DIF_O_BITNOT && is_literal(n->left)) ||
-		       (n->op == DIF_O_SIZEOF &&
-			(n->left->kind == DIF_N_TYPE || n->left->kind == DIF_N_STRING));
-	case DIF_N_OP2:
-		return n->op >= DIF_O_MUL && n->op <= DIF_O_LOR && is_literal(n->left) &&
-		       is_literal(n->right);
-	case DIF_N_CAST:
-		return is_literal(n->left);
-	default:
-		return false;
-	}
-}
-
 static bool check_arms(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_node *arms[] = { n->right, n->third };
 
 	for (int i = 0; i < 2; i++) {
 		if (arms[i]->kind == DIF_N_AGG)
-			return dif_fail(c, DIF_D_AGG_NULL, n->line,
-					"operator ?: cannot be applied to aggregation @%s", arms[i]->name);
+			return dif_fail_agg(c, arms[i], n->line, "?:");
 		if (dif_is_kind(c, arms[i]->type, DIF_C_DYNAMIC))
 			return dif_fail(c, DIF_D_OP_DYN, n->line,
 					"operator ?: operands cannot be of dynamic type");
@@ -287,13 +268,9 @@ static bool check_arms(struct dif_compiler *c, struct dif_node *n)
 
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
 {
-	bool literal = is_literal(n->left);
-
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;
-	if (literal && n->left->kind == DIF_N_INT)
-		return dif_cook(c, n->left->value ? n->right : n->third);
 	n->right = dif_cook(c, n->right);
 	n->third = dif_cook(c, n->third);
 	if (!n->right || !n->third)

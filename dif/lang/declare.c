@@ -30,7 +30,7 @@ static bool declare_typedef(struct dif_compiler *c, const struct dif_declarator 
 	if (ot_map_gets(&c->types.typedefs, d->name)) {
 		if (c->lex.file)
 			return true;
-		return dif_fail(c, DIF_D_DECL_TYPERED, d->line, "type redeclared: %s", d->name);
+		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "typedef redeclared: %s", d->name);
 	}
 	struct dif_type *t = dif_type_new(c, DIF_C_TYPEDEF, d->name, d->type->size);
 	if (!t)
@@ -105,8 +105,8 @@ static bool declare_extern(struct dif_compiler *c, const struct dif_declarator *
 	if (id) {
 		if (id->kind == DIF_ID_EXTERN && dif_type_same(c, id->type, d->type))
 			return true;
-		/* C's strchr() and the like, of which headers are full, do not hide D's */
-		if (c->lex.file && dif_is_function(c, d->type))
+		/* a prototype of C's strchr() and the like does not hide D's */
+		if (id->func && dif_is_function(c, d->type))
 			return true;
 		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "identifier redeclared: %s", d->name);
 	}
@@ -175,7 +175,9 @@ bool dif_parse_declaration(struct dif_compiler *c)
 	if (!dif_parse_declspec(c, &spec))
 		return false;
 	if (c->tok.kind == DIF_T_SEMI) {
-		if (!spec.defines_tag || spec.storage != DIF_STORE_DEFAULT)
+		/* a typedef without a name still declares its struct, union or enum */
+		if (!spec.defines_tag ||
+		    (spec.storage != DIF_STORE_DEFAULT && spec.storage != DIF_STORE_TYPEDEF))
 			return dif_fail(c, DIF_D_DECL_USELESS, spec.line, "useless declaration");
 	} else {
 		do {

@@ -133,6 +133,13 @@ bool dif_parse_inline(struct dif_compiler *c)
 	def.uses_args = c->clause.uses_args;
 	if (!def.uses_args && !check_body(c, &def))
 		return false;
+	/* a constant is one from here on, however long the chain of inlines that it was written with */
+	if (!def.is_array && dif_is_scalar(c, def.type) && dif_node_is_literal(c, body)) {
+		body = dif_cook(c, body);
+		body = body ? dif_cast_to(c, body, def.type) : NULL;
+		if (!body)
+			return false;
+	}
 	struct dif_ident *id = dif_ident_add(c, DIF_NAME_GLOBAL, d.name, DIF_ID_INLINE);
 	if (!id)
 		return false;

@@ -351,6 +351,49 @@ static struct dif_node *parse_binary(struct dif_compiler *c, int min)
 	return left;
 }
 
+/* An inline that stands for a number, and nothing else. */
+static bool is_number(struct dif_compiler *c, const struct dif_node *n)
+{
+	struct dif_ident *id = n->scope == DIF_NAME_GLOBAL && !strchr(n->name, '`')
+				   ? dif_ident_find(c, DIF_NAME_GLOBAL, n->name)
+				   : NULL;
+
+	return id && id->kind == DIF_ID_INLINE && !id->is_array && id->node->kind == DIF_N_INT;
+}
+
+bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n)
+{
+	switch (n->kind) {
+	case DIF_N_INT:
+		return true;
+	case DIF_N_IDENT:
+		return is_number(c, n);
+	case DIF_N_OP1:
+		return (n->op >= DIF_O_NEG && n->op <= DIF_O_BITNOT && dif_node_is_literal(c, n->left)) ||
+		       (n->op == DIF_O_SIZEOF &&
+			(n->left->kind == DIF_N_TYPE || n->left->kind == DIF_N_STRING));
+	case DIF_N_OP2:
+		return n->op >= DIF_O_MUL && n->op <= DIF_O_LOR && dif_node_is_literal(c, n->left) &&
+		       dif_node_is_literal(c, n->right);
+	case DIF_N_CAST:
+		return dif_node_is_literal(c, n->left);
+	default:
+		return false;
+	}
+}
+
+/* Where the condition is a constant, the arm that it chooses is all there is: an action too, and the other
+ * arm need not even make sense. */
+static struct dif_node *choose(struct dif_compiler *c, struct dif_node *n)
+{
+	if (!dif_node_is_literal(c, n->left))
+		return n;
+	n->left = dif_cook(c, n->left);
+	if (!n->left || n->left->kind != DIF_N_INT)
+		return n->left ? n : NULL;
+	return n->left->value ? n->right : n->third;
+}
+
 /* cond = binary ("?" expr ":" cond)? */
 struct dif_node *dif_parse_cond(struct dif_compiler *c)
 {
@@ -368,7 +411,7 @@ struct dif_node *dif_parse_cond(struct dif_compiler *c)
 		if (!dif_node_adopt(c, n, left) || !dif_node_adopt(c, n, n->right) ||
 		    !dif_node_adopt(c, n, n->third))
 			return NULL;
-		left = n;
+		left = choose(c, n);
 	}
 	dif_unnest(c);
 	return left;

@@ -132,6 +132,8 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 	} else if (!d.name) {
 		return dif_fail(c, DIF_D_DECL_MNAME, d.line, "member declaration requires a name");
 	}
+	if (dif_is_function(c, d.type))
+		return dif_fail(c, DIF_D_DECL_VOIDOBJ, d.line, "cannot have void member: %s", d.name);
 	if (!dif_check_object_type(c, d.type, d.name ? d.name : "", d.line))
 		return false;
 	if (d.name && ot_map_gets(&ms->names, d.name))
@@ -220,12 +222,15 @@ struct dif_type *dif_parse_sou(struct dif_compiler *c, enum dif_ckind kind, bool
 	*ret_defined = c->tok.kind == DIF_T_LBRACE;
 	if (!*ret_defined)
 		return name ? tag_entry(c, kind, name, false) : dif_syntax(c);
+	dif_next(c);
+	/* GNU C's struct without members comes from headers only */
+	if (c->tok.kind == DIF_T_RBRACE && !c->lex.file)
+		return dif_syntax(c);
 	if (name && strchr(name, '`'))
 		return dif_fail(c, DIF_D_DECL_SCOPE, 0, "D scoping operator may not be used in a type name");
 	t = name ? tag_entry(c, kind, name, true) : dif_type_new(c, DIF_C_FORWARD, "", 0);
 	if (!t)
 		return NULL;
-	dif_next(c);
 	ot_map_init(&ms.names);
 	bool ok = member_list(c, &ms);
 	ot_map_deinit(&ms.names);

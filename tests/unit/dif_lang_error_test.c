@@ -201,7 +201,7 @@ static const struct {
 	{ "D_DECL_ARRBIG", "int a[0x7fffffffffffffff];" },
 	{ "D_DECL_IDRED", "int a; string a;" },
 	{ "D_DECL_IDRED", "int strlen;" },
-	{ "D_DECL_TYPERED", "typedef int foo; typedef int foo;" },
+	{ "D_DECL_IDRED", "typedef int foo; typedef int foo;" },
 	{ "D_DECL_TYPERED", "struct s { int a; }; struct s { int b; };" },
 	{ "D_DECL_MNAME", "struct s { int; };" },
 	{ "D_DECL_SCOPE", "int vmlinux`x;" },
