@@ -38,10 +38,11 @@ void dif_cg_extend(struct dif_cg *cg, int reg, struct dif_type *type)
 	dif_reg_free(cg, shift);
 }
 
-/* Did arithmetic make this value, so that its upper bits may be anything? */
+/* May the upper bits of this value be anything? Arithmetic makes them, and variables keep them. */
 static bool is_loose(const struct dif_node *n)
 {
-	return (n->kind == DIF_N_OP2 && n->op != DIF_O_ASGN && n->op != DIF_O_COMMA) ||
+	return (n->kind == DIF_N_VAR && n->ident->kind == DIF_ID_VAR) ||
+	       (n->kind == DIF_N_OP2 && n->op != DIF_O_ASGN && n->op != DIF_O_COMMA) ||
 	       n->kind == DIF_N_OP3 ||
 	       (n->kind == DIF_N_OP1 &&
 		(n->op == DIF_O_NEG || n->op == DIF_O_BITNOT || n->op == DIF_O_PREINC ||

@@ -4,8 +4,8 @@
  * (the caller gives it back with dif_reg_free()), or -1 after an error.
  *
  * Registers hold 64 bits; a value of a smaller integer type is sign- or zero-extended in
- * its register when it comes from memory, a variable or a cast. Arithmetic doesn't extend
- * again: dif_cg_extend() does where it can be seen.
+ * its register when it comes from memory or a cast. Arithmetic doesn't extend again, and a
+ * variable gives back the 64 bits that were stored: dif_cg_extend() does where it can be seen.
  */
 #ifndef DIF_LANG_CG_H
 #define DIF_LANG_CG_H

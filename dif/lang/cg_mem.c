@@ -301,7 +301,8 @@ int dif_cg_asgn(struct dif_cg *cg, struct dif_node *n)
 			type = dif_type_promote(cg->c, type, n->right->type);
 		dif_cg_arith(cg, n->arith, type, value, right, value);
 		dif_reg_free(cg, right);
-		dif_cg_extend(cg, value, n->left->type);
+		if (n->left->kind != DIF_N_VAR)
+			dif_cg_extend(cg, value, n->left->type);
 	}
 	if (value < 0 || !store(cg, n->left, n->right, value))
 		return -1;
@@ -319,7 +320,7 @@ int dif_cg_incdec(struct dif_cg *cg, struct dif_node *n)
 		return -1;
 	dif_emit_setx(&cg->as, to ? dif_sizeof(cg->c, to) : 1, by);
 	dif_emit_r3(&cg->as, inc ? DIF_OP_add : DIF_OP_sub, old, by, by);
-	if (dif_sizeof(cg->c, n->type) < 4)
+	if (n->left->kind != DIF_N_VAR && dif_sizeof(cg->c, n->type) < 4)
 		dif_cg_extend(cg, by, n->type);
 	if (!store(cg, n->left, n->left, by))
 		return -1;

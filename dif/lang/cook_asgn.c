@@ -55,8 +55,7 @@ static bool check_sides(struct dif_compiler *c, struct dif_node *n)
 
 	for (int i = 0; i < 2; i++)
 		if (sides[i]->kind == DIF_N_AGG)
-			return dif_fail(c, DIF_D_AGG_NULL, n->line,
-					"improper use of aggregation @%s in an expression", sides[i]->name);
+			return dif_fail_agg(c, sides[i], n->line, "=");
 	return true;
 }
 
@@ -137,7 +136,7 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 		return NULL;
 	struct dif_type *value = value_type(n->right);
 	if (n->right->kind == DIF_N_AGG)
-		return dif_fail(c, DIF_D_AGG_NULL, n->line, "aggregation @%s has no value", n->right->name);
+		return dif_fail_agg(c, n->right, n->line, "=");
 	if (is_recorded_only(n->right))
 		return dif_fail(c, DIF_D_CG_EXPR, n->line,
 				"%s( ) may not be called from a D expression (D program context required)",
@@ -158,7 +157,9 @@ static struct dif_node *cook_plain(struct dif_compiler *c, struct dif_node *n)
 		return incompatible(c, n);
 	if (!check_modifiable(c, n) || (n->right->kind == DIF_N_XLATE && !dif_xlate_whole(c, n->right)))
 		return NULL;
-	if (!dif_type_same(c, lt, value) && (dif_is_int(c, lt) || dif_is_string(c, lt)))
+	/* a variable keeps all 64 bits of an integer, whatever its first value was; a _Bool is 0 or 1 */
+	bool cut = dif_is_int(c, lt) && (n->left->kind != DIF_N_VAR || dif_base(c, lt)->is_bool);
+	if (!dif_type_same(c, lt, value) && (cut || dif_is_string(c, lt)))
 		n->right = to_target(c, n->right, lt);
 	n->type = lt;
 	return n->right ? n : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A declared global starts as 0 and keeps the width of its type.
+ * ASSERTION: A declared global starts as 0; it keeps what it is given, and shows as wide as its type.
  */
 #pragma D option quiet
 
