@@ -17,6 +17,7 @@
  * off. Text and data may both be hostile: every number is bounded by the bytes there are.
  */
 #include <ctype.h>
+#include <limits.h>
 #include <string.h>
 
 #include "cli/print.h"
@@ -146,21 +147,22 @@ static void print_function(struct walk *w, struct place at)
 		print_hex(w, addr);
 }
 
-/* Printable up to a NUL. */
-static bool is_string(const uint8_t *data, uint64_t n)
+/* Printable up to a NUL; D's strings need none where they are full. */
+static bool is_string(const uint8_t *data, uint64_t n, bool full)
 {
 	uint64_t i = 0;
 
 	while (i < n && isprint(data[i]))
 		i++;
-	return i < n && !data[i];
+	return i < n ? !data[i] : full && n;
 }
 
 /* Characters: as a string where they are one, in brackets where they are a member. */
-static void print_chars(struct walk *w, const uint8_t *data, uint64_t n, bool member)
+static void print_chars(struct walk *w, const uint8_t *data, uint64_t n, bool member, bool full)
 {
-	if (is_string(data, n)) {
-		fprintf(w->p->fp, member ? "[ \"%s\" ]" : "\"%s\"", (const char *)data);
+	if (is_string(data, n, full)) {
+		fprintf(w->p->fp, member ? "[ \"%.*s\" ]" : "\"%.*s\"", (int)(n > INT_MAX ? INT_MAX : n),
+			(const char *)data);
 		return;
 	}
 	fputs("[ ", w->p->fp);
@@ -175,7 +177,7 @@ static void print_string(struct walk *w, struct place at, uint64_t size, bool me
 {
 	if (size > at.size)
 		size = at.size;
-	print_chars(w, at.data, size, member);
+	print_chars(w, at.data, size, member, true);
 }
 
 /* "s" or "u" */
@@ -356,7 +358,7 @@ static uint64_t walk_array(struct walk *w, struct place at, int depth, bool show
 	if (bytes > at.size || !size)
 		fputs("<incomplete>", w->p->fp);
 	else if (!strncmp(layout, "i1", 2) && layout[2] && layout[3] == 'c')
-		print_chars(w, at.data, count, member);
+		print_chars(w, at.data, count, member, false);
 	else
 		print_elements(w, at, layout, type, count, size, depth);
 	w->s = after;

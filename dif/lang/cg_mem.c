@@ -120,23 +120,26 @@ static enum dif_op store_op(uint64_t size)
 	return size == 1 ? DIF_OP_stb : size == 2 ? DIF_OP_sth : size == 4 ? DIF_OP_stw : DIF_OP_stx;
 }
 
-/* Bytes of a string to store: all up to its NUL, if @size has room for them. */
-static int string_bytes(struct dif_cg *cg, int value, uint64_t size)
+/* What there is of a string, and its NUL if @size has room for that too. */
+static void store_string(struct dif_cg *cg, int value, int addr, uint64_t size)
 {
-	uint32_t fits = dif_label(&cg->as);
+	uint32_t full = dif_label(&cg->as), fits = dif_label(&cg->as);
 	int len = dif_cg_strlen(cg, value), tmp = dif_reg_alloc(cg);
 
 	if (cg->c->failed)
-		return -1;
-	dif_emit_setx(&cg->as, 1, tmp);
-	dif_emit_r3(&cg->as, DIF_OP_add, len, tmp, len);
+		return;
 	dif_emit_setx(&cg->as, size, tmp);
 	dif_emit_r3(&cg->as, DIF_OP_cmp, len, tmp, 0);
-	dif_emit_branch(&cg->as, DIF_OP_bleu, fits);
-	dif_emit_r2(&cg->as, DIF_OP_mov, tmp, len);
+	dif_emit_branch(&cg->as, DIF_OP_blu, fits);
+	dif_emit_r3(&cg->as, DIF_OP_copys, value, tmp, addr);
+	dif_emit_branch(&cg->as, DIF_OP_ba, full);
 	dif_label_place(&cg->as, fits);
+	dif_emit_r3(&cg->as, DIF_OP_copys, value, len, addr);
+	dif_emit_r3(&cg->as, DIF_OP_add, addr, len, len);
+	dif_emit_r2(&cg->as, DIF_OP_stb, 0, len);
+	dif_label_place(&cg->as, full);
 	dif_reg_free(cg, tmp);
-	return len;
+	dif_reg_free(cg, len);
 }
 
 /* Values by reference are copied; of strings, also those that go into arrays, what there is of them. */
@@ -144,23 +147,16 @@ static void store_bytes(struct dif_cg *cg, struct dif_type *type, const struct d
 			int addr)
 {
 	struct dif_compiler *c = cg->c;
-	uint64_t size = dif_sizeof(c, type);
-	int len;
+	uint64_t size = dif_sizeof(c, type), have = dif_sizeof(c, from->type);
 
 	if (dif_is_string(c, type) || (dif_is_stringlike(c, type) && !dif_is_array(c, from->type))) {
-		len = string_bytes(cg, value, size);
-	} else {
-		uint64_t have = dif_sizeof(c, from->type);
-		len = dif_reg_alloc(cg);
-		dif_emit_setx(&cg->as, have && have < size ? have : size, len);
+		store_string(cg, value, addr, size);
+		return;
 	}
+	int len = dif_reg_alloc(cg);
+	dif_emit_setx(&cg->as, have && have < size ? have : size, len);
 	if (len > 0)
 		dif_emit_r3(&cg->as, DIF_OP_copys, value, len, addr);
-	if (len > 0 && dif_is_string(c, type)) { /* one that was cut ends in a NUL all the same */
-		dif_emit_setx(&cg->as, size - 1, len);
-		dif_emit_r3(&cg->as, DIF_OP_add, addr, len, len);
-		dif_emit_r2(&cg->as, DIF_OP_stb, 0, len);
-	}
 	dif_reg_free(cg, len);
 }
 

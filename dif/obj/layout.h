@@ -4,6 +4,9 @@
  * both from the same verified program and options, so no layout is ever sent and
  * neither side trusts the other's.
  *
+ * A string is up to strsize bytes of text. One that has all of them ends without a NUL in records,
+ * tuples and structs; where a variable holds it, a NUL stands behind its bytes.
+ *
  * A principal record (one firing of one ECB):
  *
  *   0        4           8           12
@@ -12,7 +15,7 @@
  * and the whole is padded to 4; a lone EPID 0 (4 bytes) fills up to alignment.
  *
  * An aggregation tuple (what dif_aggtab hashes): u32 aggid, then each key aligned to its
- * own size (at most 8), strings as strsize bytes zero-filled behind the NUL; then, aligned
+ * own size (at most 8), strings as strsize bytes zero-filled behind their text; then, aligned
  * to 8, the aggregation's data words.
  */
 #ifndef DIF_OBJ_LAYOUT_H
@@ -86,6 +89,12 @@ struct dif_var_slot {
 	struct dif_rtype type; /* string sizes resolved */
 	uint32_t offset;       /* in the globals region, or in each vCPU's locals */
 };
+
+/** Bytes that a by-reference value of @p type takes as a variable: a string's NUL has a byte of its own. */
+static inline uint32_t dif_var_bytes(const struct dif_rtype *type)
+{
+	return type->kind == DIF_TYPE_STRING && type->flags & DIF_TF_BYREF ? type->size + 1 : type->size;
+}
 
 struct dif_var_layout {
 	struct dif_var_slot *slots; /* sorted by (scope, id) */

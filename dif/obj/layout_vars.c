@@ -72,7 +72,7 @@ static struct ot_err *place(struct dif_var_slot *s, uint64_t *at)
 	uint64_t size = 8;
 
 	if (s->type.flags & DIF_TF_BYREF)
-		size += ((uint64_t)s->type.size + 7) & ~7ull;
+		size += ((uint64_t)dif_var_bytes(&s->type) + 7) & ~7ull;
 	s->offset = (uint32_t)*at;
 	*at += size;
 	if (*at > SPACE_MAX)
@@ -175,7 +175,7 @@ static struct ot_err *bound_object(void *arg, const struct dif_object *obj)
 			at = 0;
 			continue;
 		case DIF_OP_pushtr:
-			size = dif_insn_r1(insn) == DIF_TYPE_STRING ? b->opts->strsize
+			size = dif_insn_r1(insn) == DIF_TYPE_STRING ? b->opts->strsize + 1ull
 								    : pushed_size(obj, pc, dif_insn_r2(insn));
 			break;
 		case DIF_OP_pushtv:
@@ -203,7 +203,7 @@ void dif_dynvar_sizes(const struct dif_program *prog, const struct dif_layout_op
 		return;
 	for (uint32_t i = 0; i < vars->nslots; i++) {
 		const struct dif_var_slot *s = &vars->slots[i];
-		uint64_t size = s->type.flags & DIF_TF_BYREF ? s->type.size : 8;
+		uint64_t size = s->type.flags & DIF_TF_BYREF ? dif_var_bytes(&s->type) : 8;
 		if ((s->scope == DIF_SCOPE_THREAD || s->kind == DIF_VARKIND_ARRAY) && size > value)
 			value = size;
 	}

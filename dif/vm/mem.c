@@ -168,7 +168,8 @@ static bool copy_string(struct dif_vm *vm, uint64_t addr, bool user, char *dst, 
 
 	if (!size)
 		return true;
-	if (!dif_mem_string(vm, addr, size - 1, user, p->tmp[0], &str))
+	/* one that fills its record has no NUL there */
+	if (!dif_mem_string(vm, addr, size, user, p->tmp[0], &str))
 		return false;
 	memcpy(dst, str.s, str.len);
 	memset(dst + str.len, 0, size - str.len);

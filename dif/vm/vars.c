@@ -82,7 +82,8 @@ uint64_t dif_var_load_static(struct dif_vm *vm, unsigned scope, uint32_t id)
 	return dif_window_addr(seg_of(scope), slot->offset + PREFIX);
 }
 
-/* Copy a value of @p type at program address @p from to @p dst, which has type->size bytes. */
+/* Copy a value of @p type at program address @p from to @p dst, which has type->size bytes, and one more for
+ * the NUL of a string that fills them. */
 static void copy_in(struct dif_vm *vm, const struct dif_rtype *type, uint64_t from, uint8_t *dst)
 {
 	bool user = type->flags & DIF_TF_BYUREF;
@@ -90,8 +91,7 @@ static void copy_in(struct dif_vm *vm, const struct dif_rtype *type, uint64_t fr
 	struct dif_str str;
 
 	if (type->kind == DIF_TYPE_STRING) {
-		uint32_t size = type->size;
-		if (!size || !dif_mem_string(vm, from, size - 1, user, p->tmp[0], &str))
+		if (!dif_mem_string(vm, from, type->size, user, p->tmp[0], &str))
 			return;
 		memmove(dst, str.s, str.len);
 		dst[str.len] = 0;
@@ -145,7 +145,7 @@ void dif_tuple_push(struct dif_vm *vm, unsigned kind, uint64_t value, uint64_t s
 	} else if (kind == DIF_TYPE_STRING) {
 		/* As long as a variable could hold it, so that a longer string and its copy are one key. */
 		uint32_t max = size && size < vm->strsize ? (uint32_t)size : vm->strsize;
-		if (!dif_mem_string(vm, value, max - 1, false, p->tmp[0], &str))
+		if (!dif_mem_string(vm, value, max, false, p->tmp[0], &str))
 			return;
 		size = (uint64_t)str.len + 1;
 	} else if (size > INT32_MAX) {
@@ -231,7 +231,7 @@ void dif_var_store_dynamic(struct dif_vm *vm, unsigned scope, uint32_t id, bool 
 	if (!slot || !vm->dynvars)
 		return;
 	bool byref = slot->type.flags & DIF_TF_BYREF;
-	uint32_t size = byref && slot->type.size > 8 ? slot->type.size : 8;
+	uint32_t bytes = byref ? dif_var_bytes(&slot->type) : 0, size = bytes > 8 ? bytes : 8;
 	uint32_t len = build_key(vm, scope, id, array);
 	if (!len) {
 		if (!vm->fault && value)

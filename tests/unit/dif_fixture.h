@@ -236,7 +236,7 @@ static inline struct fx *fx_create(struct fx_object *vars_of)
 	fx->dyn_mem = calloc(1, FX_DYN_SIZE);
 	assert_non_null(fx->globals);
 	assert_non_null(fx->dyn_mem);
-	fx_no_error(dif_dynvars_format(fx->dyn_mem, FX_DYN_SIZE, 2, 400, FX_STRSIZE));
+	fx_no_error(dif_dynvars_format(fx->dyn_mem, FX_DYN_SIZE, 2, 400, FX_STRSIZE + 1));
 	fx_no_error(dif_dynvars_open(fx->dyn_mem, FX_DYN_SIZE, &fx->dynvars));
 	struct dif_vm_config config = { .ops = &fx_ops,
 					.env = &fx->world,
@@ -322,9 +322,9 @@ static inline void fx_faults(struct fx *fx, struct fx_object *o, enum dif_fault 
 /* The string at @addr, as a record would get it; borrowed until the next call. */
 static inline const char *fx_text(struct fx *fx, uint64_t addr)
 {
-	static char text[FX_STRSIZE];
+	static char text[FX_STRSIZE + 1]; /* a string that fills its record has no NUL */
 
-	assert_int_equal(dif_vm_copy(&fx->vm, &FX_STRING, addr, text, sizeof(text)), DIF_FAULT_NONE);
+	assert_int_equal(dif_vm_copy(&fx->vm, &FX_STRING, addr, text, FX_STRSIZE), DIF_FAULT_NONE);
 	return text;
 }
 

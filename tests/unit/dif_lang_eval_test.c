@@ -64,7 +64,7 @@ static void machine_init(struct machine *m, const struct dif_program *prog)
 	fx_no_error(dif_var_layout(prog, &opts, &m->arena, &m->vars));
 	m->globals = calloc(1, m->vars.globals_size + 8);
 	m->dyn_mem = calloc(1, FX_DYN_SIZE);
-	fx_no_error(dif_dynvars_format(m->dyn_mem, FX_DYN_SIZE, 1, 400, FX_STRSIZE));
+	fx_no_error(dif_dynvars_format(m->dyn_mem, FX_DYN_SIZE, 1, 400, FX_STRSIZE + 1));
 	fx_no_error(dif_dynvars_open(m->dyn_mem, FX_DYN_SIZE, &m->dynvars));
 	struct dif_vm_config config = { .ops = &m->ops,
 					.env = &m->world,

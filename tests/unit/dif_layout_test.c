@@ -2,6 +2,9 @@
 /* Where things lie in records, tuples and variable space. */
 #include "tests/unit/dif_fixture.h"
 
+/* Of a variable: the text, a byte for its NUL, and up to a multiple of 8. */
+#define STRING_BYTES (FX_STRSIZE + 8)
+
 static struct fx_object value_of(uint32_t size, uint8_t flags, uint8_t kind)
 {
 	struct fx_object o;
@@ -173,12 +176,12 @@ static void test_variables(void **state)
 	assert_int_equal(l.nslots, 4); /* built-ins have none */
 	assert_int_equal(dif_var_slot_find(&l, DIF_SCOPE_GLOBAL, 0x501)->offset, 0);
 	assert_int_equal(dif_var_slot_find(&l, DIF_SCOPE_GLOBAL, 0x501)->type.size, FX_STRSIZE);
-	assert_int_equal(dif_var_slot_find(&l, DIF_SCOPE_GLOBAL, 0x502)->offset, 8 + FX_STRSIZE);
+	assert_int_equal(dif_var_slot_find(&l, DIF_SCOPE_GLOBAL, 0x502)->offset, 8 + STRING_BYTES);
 	assert_int_equal(dif_var_slot_find(&l, DIF_SCOPE_LOCAL, 0x503)->offset, 24);
 	assert_null(dif_var_slot_find(&l, DIF_SCOPE_GLOBAL, 0x503));
 	assert_null(dif_var_slot_find(&l, DIF_SCOPE_GLOBAL, 0x4ff));
 	assert_null(dif_var_slot_find(&l, DIF_SCOPE_THREAD, 0x500));
-	assert_int_equal(l.globals_size, 16 + FX_STRSIZE);
+	assert_int_equal(l.globals_size, 16 + STRING_BYTES);
 	assert_int_equal(l.locals_size, 32);
 	assert_false(l.has_dynamic);
 	dif_dynvar_sizes(&prog, &opts, &l, &key, &value);
@@ -195,8 +198,8 @@ static void test_variables(void **state)
 	fx_no_error(dif_var_layout(&prog, &opts, &arena, &l));
 	assert_true(l.has_dynamic);
 	dif_dynvar_sizes(&prog, &opts, &l, &key, &value);
-	assert_int_equal(key, DIF_DYNVAR_KEY_FIXED + (8 + FX_STRSIZE) + 16 + (8 + 104));
-	assert_int_equal(value, FX_STRSIZE);
+	assert_int_equal(key, DIF_DYNVAR_KEY_FIXED + (8 + STRING_BYTES) + 16 + (8 + 104));
+	assert_int_equal(value, STRING_BYTES);
 
 	/* A hostile number of big variables is refused, not allocated. */
 	opts.strsize = 1u << 20;

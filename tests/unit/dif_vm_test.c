@@ -435,7 +435,7 @@ static void test_copy(void **state)
 	memcpy(fx->world.user, "user", sizeof("user"));
 	memset(dst, 'x', sizeof(dst));
 	assert_int_equal(dif_vm_copy(&fx->vm, &FX_STRING, FX_KERNEL, dst, 8), DIF_FAULT_NONE);
-	assert_memory_equal(dst, "0123456\0xxxxxxxx", 16);
+	assert_memory_equal(dst, "01234567xxxxxxxx", 16);
 	assert_int_equal(dif_vm_copy(&fx->vm, &user, FX_USER, dst, 16), DIF_FAULT_NONE);
 	assert_memory_equal(dst, "user\0\0\0\0\0\0\0\0\0\0\0\0", 16);
 	assert_int_equal(dif_vm_copy(&fx->vm, &bytes, FX_KERNEL + 1, dst, 8), DIF_FAULT_NONE);

@@ -106,13 +106,13 @@ static void test_static_strings(void **state)
 		fx_op(&store, dif_insn_index(ops[i].store, 0x500, 1));
 		fx_ret(&store, 0);
 		fx_value(fx, &store);
-		assert_int_equal(strlen(fx_text(fx, fx_value(fx, &load))), FX_STRSIZE - 1);
+		assert_int_equal(strlen(fx_text(fx, fx_value(fx, &load))), FX_STRSIZE);
 
 		fx_setx(&store, 0x1234, 1); /* behind ret: an unreadable source, moved to the front */
 		store.text[0] = store.text[3];
 		store.obj.text_len = 3;
 		fx_faults(fx, &store, DIF_FAULT_BADADDR, 1);
-		assert_int_equal(strlen(fx_text(fx, fx_value(fx, &load))), FX_STRSIZE - 1);
+		assert_int_equal(strlen(fx_text(fx, fx_value(fx, &load))), FX_STRSIZE);
 		fx_destroy(fx);
 	}
 }
@@ -244,7 +244,7 @@ static void test_assoc(void **state)
 static void test_truncated_key(void **state)
 {
 	struct fx_object o, layout;
-	char copy[FX_STRSIZE];
+	char copy[FX_STRSIZE + 1];
 	(void)state;
 
 	make_assoc(&layout, DIF_OP_ldgaa, "", 0, FX_INT);

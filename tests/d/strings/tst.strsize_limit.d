@@ -1,6 +1,6 @@
 /*
- * ASSERTION: Strings are cut at strsize - 1 when they are stored or made keys, compared up to strsize, and strjoin()
- * finds no room for more.
+ * ASSERTION: Strings are cut at strsize when they are stored or made keys, and compared up to strsize; strjoin(), which
+ * needs a NUL, finds no room for as many.
  */
 #pragma D option quiet
 #pragma D option strsize=8

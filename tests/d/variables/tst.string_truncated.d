@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: Strings are cut at strsize, terminator included.
+ * ASSERTION: Strings are cut at strsize bytes; no terminator takes one of them.
  */
 #pragma D option quiet
 
