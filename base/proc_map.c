@@ -40,7 +40,7 @@ bool ot_proc_map_parse(char *line, struct ot_proc_map *ret)
 		return false;
 	m.major = (uint32_t)major;
 	m.minor = (uint32_t)minor;
-	m.path = p + strspn(p, " ");
+	m.path = line + (p - line) + strspn(p, " ");
 	*ret = m;
 	return true;
 }

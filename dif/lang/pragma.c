@@ -95,10 +95,12 @@ static bool pragma_option(struct dif_compiler *c, struct words *w)
 	if (!at_end(w))
 		return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->lex.line,
 				"superfluous arguments specified for #pragma option");
-	char *eq = strchr(name, '=');
+	const char *eq = strchr(name, '=');
 	if (eq) {
-		*eq = '\0';
 		value = eq + 1;
+		name = dif_strndup(c, &c->scratch, name, (size_t)(eq - name));
+		if (!name)
+			return false;
 	}
 	struct ot_err *err = dif_options_set(c->opts, name, value, DIF_OPT_PROGRAM);
 	if (err) {
