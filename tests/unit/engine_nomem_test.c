@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tests/unit/nomem.h"
+#include "vmm-probe/engine/private_memory.h"
 
 static const struct vp_fake_config config = {
 	.nvcpus = 2,
@@ -113,6 +114,80 @@ static void nth_allocation_fails(void **state)
 	release(&m);
 }
 
+/* What a session is made of, as its sender knows it. */
+static struct vp_private_parts parts_of(const struct material *m)
+{
+	const struct vp_batch *batch = m->batch;
+
+	return (struct vp_private_parts){
+		.program = m->dof.len,
+		.tuple_max = 4 + 2 * m->f->open.strsize,
+		.key_max = DIF_DYNVAR_KEY_FIXED,
+		.batch = m->batch_size,
+		.probes = batch->nprobes,
+		.sites = batch->nsites,
+		.ecbs = batch->necbs,
+		.hits = batch->nsites + (uint64_t)batch->nsites * batch->necbs,
+		.epids = batch->necbs,
+		.mapped = m->f->shared_size,
+		.speculates = true,
+	};
+}
+
+/* A session takes less memory of the VMM's than it was said to, and not much less. */
+static void less_than_told(void **state)
+{
+	const struct {
+		uint64_t bufsize, aggsize, specsize;
+		uint32_t nspec, scratch_max, maxcost;
+	} of[] = {
+		{ 65536, 65536, 4096, 2, 0, 0 },        { 8 << 20, 65536, 4096, 2, 0, 50 }, /* scratch */
+		{ 8 << 20, 65536, 4096, 2, 100000, 0 }, /* … less of it */
+		{ 65536, 16 << 20, 4096, 2, 0, 0 },     /* indexes */
+		{ 65536, 65536, 1 << 20, 20, 0, 0 },    /* speculations */
+		{ 65536, 65536, 64, 5000, 0, 0 },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(of); i++) {
+		struct material m;
+		prepare(&m);
+		struct vp_msg_open *o = &m.f->open;
+		o->bufsize = of[i].bufsize;
+		o->aggsize = of[i].aggsize;
+		o->specsize = of[i].specsize;
+		o->nspec = of[i].nspec;
+		o->scratch_max = of[i].scratch_max;
+		o->maxcost = of[i].maxcost;
+		ef_open(m.f); /* makes room */
+		ef_close(m.f);
+		const struct vp_private_parts parts = parts_of(&m);
+		uint64_t told = vp_private_memory(o, &parts);
+		nomem_count();
+		EF_OK(session(&m));
+		assert_true(nomem_most() <= told);
+		assert_true(told - nomem_most() < (2 << 20) + told / 8);
+		close_and_check(&m);
+		release(&m);
+	}
+}
+
+/* More than a session may ever take is refused before anything is allocated. */
+static void more_than_any_takes(void **state)
+{
+	struct material m;
+	(void)state;
+
+	prepare(&m);
+	m.f->open.aggsize = 4ull << 30;
+	EF_OK(vp_shared_layout(&m.f->open,
+			       &m.f->shared_size)); /* it is said to be so long, and not looked at */
+	nomem_count();
+	EF_FAILS(OT_ERR_LIMIT, session(&m));
+	assert_true(nomem_most() < 1 << 20);
+	release(&m);
+}
+
 /* The same, with the failure going on until the session is closed. */
 static void nth_install_fails(void **state)
 {
@@ -141,6 +216,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nth_allocation_fails),
 		cmocka_unit_test(nth_install_fails),
+		cmocka_unit_test(less_than_told),
+		cmocka_unit_test(more_than_any_takes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

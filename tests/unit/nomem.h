@@ -7,11 +7,18 @@
 #define TESTS_UNIT_NOMEM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /** The @p n-th allocation from now on fails, and no other; @p n is at least 1. */
 void nomem_at(unsigned n);
 
 /** From now on none fails. Whether one did since nomem_at(): false says that there were fewer than n. */
 bool nomem_end(void);
+
+/** Forget how much was allocated until now. */
+void nomem_count(void);
+
+/** Bytes that were allocated at one time at most since nomem_count(), by what was allocated since. */
+size_t nomem_most(void);
 
 #endif

@@ -380,15 +380,36 @@ static struct ot_err *keep_agent(struct vp_es *es, const struct parts *p)
 	return NULL;
 }
 
+/* What the session is made of, with this batch. */
+static struct vp_private_parts with_batch(const struct vp_es *es, const struct parts *p)
+{
+	struct vp_private_parts ret = es->parts;
+
+	ret.batch = p->head.size > ret.batch ? p->head.size : ret.batch;
+	ret.probes += p->head.nprobes;
+	ret.sites += p->head.nsites;
+	ret.ecbs += p->head.necbs;
+	ret.hits += p->head.nsites;
+	for (uint32_t i = 0; i < p->head.necbs; i++) {
+		ret.hits += p->probes[p->ecbs[i].probe].nsites;
+		ret.epids = p->ecbs[i].epid > ret.epids ? p->ecbs[i].epid : ret.epids;
+	}
+	return ret;
+}
+
 static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b,
 			      struct vp_epid_sizes **ret_sizes, uint64_t *ret_keep)
 {
 	OT_TRY(check_parts(es, p));
+	struct vp_private_parts whole = with_batch(es, p);
+	OT_TRY(vp_es_check_memory(es, &whole));
 	OT_TRY(copy_batch(es, p, b));
 	OT_TRY(reserve_end(es, b, ret_keep));
 	OT_TRY(vp_guard_add(es, b));
 	OT_TRY(grow_sizes(es, b, ret_sizes));
-	return keep_agent(es, p);
+	OT_TRY(keep_agent(es, p));
+	es->parts = whole;
+	return NULL;
 }
 
 /* From here on the batch belongs to the session, whatever fails. */
@@ -431,6 +452,7 @@ struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
 		return ot_err_nomem();
 	struct ot_err *err = prepare(es, &p, b, &sizes, &keep);
 	if (err) {
+		free(sizes);
 		free_batch(b);
 		return err;
 	}

@@ -24,6 +24,7 @@
 #include "dif/vm/dynvar.h"
 #include "dif/vm/vm.h"
 #include "vmm-probe/engine/orc_table.h"
+#include "vmm-probe/engine/private_memory.h"
 #include "vmm-probe/engine/session.h"
 
 #define VP_SESSIONS_MAX 32
@@ -284,7 +285,8 @@ struct vp_es {
 	bool closing;                /* gone but for sites that could not be taken out yet */
 	bool speculates;             /* some clause does: buffers are needed */
 	uint32_t tuple_max;          /* bytes of the longest aggregation key */
-	uint64_t exit_pending;       /* status + 1 of the exit() that won */
+	struct vp_private_parts parts;
+	uint64_t exit_pending; /* status + 1 of the exit() that won */
 
 	struct dif_program prog;
 	struct ot_arena arena; /* layouts and steps */
@@ -363,6 +365,9 @@ OT_MUST_CHECK struct ot_err *vp_replan(struct vp_engine *engine);
 
 /** Try again what a busy backend put off; frees sessions that waited for it. */
 void vp_engine_retry(struct vp_engine *engine);
+
+/** LIMIT: a session of @p parts would take too much of the VMM's memory. */
+OT_MUST_CHECK struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_private_parts *parts);
 
 static inline uint32_t vp_es_activity(const struct vp_es *es)
 {

@@ -34,7 +34,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 8u
+#define VP_PROTOCOL_VERSION 9u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -126,15 +126,15 @@ struct vp_msg_open {
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
 	uint32_t nspec;
 	uint64_t specsize;
-	uint32_t nvcpus;    /* must be the engine's */
-	uint32_t first_cpu; /* this engine's vCPU 0 is this one in the dynamic variables' table (only there:
-			     * `cpu` and records count from 0 in each guest) */
-	uint32_t bufpolicy; /* enum dif_bufpolicy */
-	uint32_t flags;     /* VP_OPEN_* */
-	uint32_t engine;    /* which of the session's engines this is, below VP_ENGINES_MAX */
-	uint32_t only_cpu;  /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
-	uint32_t maxcost;   /* -x maxcost: per cent of the vCPUs' time that it may take; 0: any */
-	uint32_t pad;
+	uint32_t nvcpus;      /* must be the engine's */
+	uint32_t first_cpu;   /* this engine's vCPU 0 is this one in the dynamic variables' table (only there:
+			       * `cpu` and records count from 0 in each guest) */
+	uint32_t bufpolicy;   /* enum dif_bufpolicy */
+	uint32_t flags;       /* VP_OPEN_* */
+	uint32_t engine;      /* which of the session's engines this is, below VP_ENGINES_MAX */
+	uint32_t only_cpu;    /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
+	uint32_t maxcost;     /* -x maxcost: per cent of the vCPUs' time that it may take; 0: any */
+	uint32_t scratch_max; /* bytes of scratch space that a vCPU has at most; 0: vp_scratch_size() knows */
 };
 
 enum { VP_OPEN_DESTRUCTIVE = 1 };

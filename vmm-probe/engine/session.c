@@ -4,6 +4,7 @@
 
 #include "dif/obj/verify.h"
 #include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/private_memory.h"
 
 /* --- open: checks -------------------------------------------------------------------- */
 
@@ -129,17 +130,6 @@ static struct ot_err *load_program(struct vp_es *es, const void *dof, size_t dof
 		   : NULL;
 }
 
-/* DTrace's scratch is what is left of the principal buffer, so bufsize bounds it; here it is private
- * memory of that size, with enough for a few strings in any case. */
-static uint32_t scratch_size(const struct vp_msg_open *open)
-{
-	uint64_t size = open->bufsize, least = 4ull * open->strsize + 64;
-
-	if (size > VP_SCRATCH_MAX)
-		size = VP_SCRATCH_MAX;
-	return (uint32_t)(size < least ? least : size);
-}
-
 static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t vcpu)
 {
 	struct dif_vm_config config = {
@@ -150,7 +140,7 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 		.dynvars = es->dynvars,
 		.vcpu = es->open.first_cpu + vcpu,
 		.strsize = es->open.strsize,
-		.scratch_size = scratch_size(&es->open),
+		.scratch_size = vp_scratch_size(&es->open),
 	};
 
 	v->es = es;
@@ -161,6 +151,31 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 	if (!v->tuple)
 		return ot_err_nomem();
 	return dif_vm_init(&v->vm, &config);
+}
+
+/* Before it is allocated. */
+static struct ot_err *check_memory(struct vp_es *es, size_t dof_size, size_t orc_size)
+{
+	es->parts = (struct vp_private_parts){
+		.program = dof_size,
+		.tuple_max = es->tuple_max,
+		.key_max = es->dynvars ? dif_dynvars_key_size(es->dynvars) : 0,
+		.locals = es->vars.locals_size,
+		.mapped = es->shared_size + orc_size,
+		.speculates = es->speculates,
+	};
+	return vp_es_check_memory(es, &es->parts);
+}
+
+struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_private_parts *parts)
+{
+	uint64_t bytes = vp_private_memory(&es->open, parts);
+
+	if (bytes <= VP_PRIVATE_MAX)
+		return NULL;
+	return ot_err_new(OT_ERR_LIMIT,
+			  "the session would take %llu MiB of the VMM's memory, which is more than %llu",
+			  (unsigned long long)(bytes >> 20), VP_PRIVATE_MAX >> 20);
 }
 
 static struct ot_err *init_vcpus(struct vp_es *es)
@@ -249,6 +264,8 @@ struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *op
 		err = use_orc(es, orc, orc_size);
 	if (!err)
 		err = load_program(es, dof, dof_size);
+	if (!err)
+		err = check_memory(es, dof_size, orc_size);
 	if (!err)
 		err = init_vcpus(es);
 	if (!err && open->maxcost && !engine->host)

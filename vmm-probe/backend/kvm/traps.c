@@ -5,10 +5,12 @@
  * taken out is the guest's, and stays. A site whose bytes are not what they should be when a trap is to go in
  * is lost until they are again: nothing is ever written over bytes that are not known.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
+#include "vmm-probe/engine/private_memory.h"
 
 #define PREFIX     0x3eu /* DS: without meaning for an `out` */
 #define OUT_IMM8   0xe6u
@@ -147,6 +149,7 @@ struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *pla
 	struct vp_kvm_traps *traps = calloc(1, sizeof(*traps));
 	uint32_t size = 16;
 
+	static_assert(sizeof(*traps->list) + 4 * sizeof(*traps->slots) <= VP_PRIVATE_SITE, "that is told");
 	if (!traps)
 		return ot_err_nomem();
 	while (size < 2 * plan->nsites)

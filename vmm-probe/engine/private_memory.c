@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/engine/private_memory.h"
+
+#include "vmm-probe/engine/agent.h"
+
+#define SCRATCH_TOTAL      (64ull << 20) /* of all vCPUs of a session */
+#define PAGE               4096ull
+#define CHUNK              32ull /* around each allocation */
+/* Threads' stacks, the guest's agent, what allocators keep. */
+#define BASE               (1ull << 20)
+/* More counters than any backend has. */
+#define COUNTERS           65536ull
+/* What guard.c notes of an ECB, and suspects. */
+#define GUARDED_ECB        64ull
+/* Objects as dif_dof_read() makes them of their DOF, and the steps of their clauses. */
+#define PER_DOF_BYTE       8ull
+#define SORTED             96ull /* plan.c's items */
+#define PAGE_TABLES(bytes) ((bytes) / 512 + 2 * PAGE)
+
+uint32_t vp_scratch_least(const struct vp_msg_open *open)
+{
+	return 4 * open->strsize + 64;
+}
+
+/* DTrace's scratch is what is left of the principal buffer, so bufsize bounds it; here it is private memory
+ * of that size. */
+uint32_t vp_scratch_size(const struct vp_msg_open *open)
+{
+	uint64_t size = open->bufsize, least = vp_scratch_least(open);
+	uint64_t share = SCRATCH_TOTAL / (open->nvcpus + 1u) & ~7ull;
+
+	if (size > VP_SCRATCH_MAX)
+		size = VP_SCRATCH_MAX;
+	if (size > share)
+		size = share;
+	if (open->scratch_max && size > open->scratch_max)
+		size = open->scratch_max & ~7u;
+	return (uint32_t)(size < least ? least : size);
+}
+
+/* The index of one half's aggregations, as dif_aggtab_init() makes it. */
+static uint64_t index_size(uint64_t aggsize)
+{
+	uint64_t slots = 16;
+
+	while (slots < aggsize / 64)
+		slots *= 2;
+	return slots * sizeof(struct dif_aggtab_slot) + CHUNK;
+}
+
+static uint64_t of_vcpus(const struct vp_msg_open *o, const struct vp_private_parts *p)
+{
+	uint64_t vm =
+	    4096 + vp_scratch_size(o) + 3 * (o->strsize + CHUNK) + p->key_max + p->locals + 8 * CHUNK;
+	uint64_t each = sizeof(struct vp_es_vcpu) + p->tuple_max + vm, indexes = 0, specs = 0;
+
+	if (p->tuple_max && o->aggsize)
+		indexes = 2 * index_size(o->aggsize);
+	if (p->speculates)
+		specs = o->nspec * (sizeof(struct vp_specbuf) + o->specsize + CHUNK);
+	return (o->nvcpus + 1u) * each + o->nvcpus * (indexes + specs) + o->nspec * sizeof(uint64_t);
+}
+
+/* A plan is made while the one before is in force. */
+static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_parts *p)
+{
+	uint64_t guard = o->maxcost ? (p->ecbs + 2) * (o->nvcpus * sizeof(struct vp_load) + GUARDED_ECB) : 0;
+	uint64_t counter = sizeof(struct vp_counter) + 3ull * o->nvcpus * sizeof(uint64_t) + CHUNK;
+	uint64_t counters = (p->ecbs < COUNTERS ? p->ecbs : COUNTERS) * counter;
+	uint64_t planned = sizeof(struct vp_site) + sizeof(struct vp_ecb *) + 2 * sizeof(uint32_t);
+
+	return p->batch + p->probes * sizeof(struct vp_probe_rt) + p->sites * sizeof(struct vp_site_rt) +
+	       p->ecbs * sizeof(struct vp_ecb) + 2 * p->epids * sizeof(uint32_t) + guard + counters +
+	       p->hits * (2 * (planned + VP_PRIVATE_SITE) + SORTED + sizeof(struct vp_patch)) + 64 * CHUNK;
+}
+
+uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_private_parts *parts)
+{
+	uint64_t bytes = sizeof(struct vp_es) + parts->program * PER_DOF_BYTE + of_vcpus(open, parts) +
+			 of_probes(open, parts);
+
+	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
+}
