@@ -49,3 +49,27 @@ void cli_sizes_report(const struct dif_options *opts, const struct cli_sizes *wa
 	}
 	report_rate("cleaning rate", was->clean_ns, is.clean_ns);
 }
+
+#define MIB(bytes) ((double)(bytes) / (1 << 20))
+
+void cli_memory_report(const struct dif_options *opts, const struct vp_session *session, bool all)
+{
+	struct vp_session_memory m;
+
+	for (uint32_t i = 0; i < vp_session_nguests(session); i++) {
+		const char *name = vp_session_guest_name(session, i);
+		if (!vp_session_memory(session, i, &m))
+			continue;
+		if (m.limited)
+			cli_notice(
+			    opts,
+			    "guest %s: tracing takes up to %.1f MiB of its VMM's memory, which has %.1f "
+			    "MiB left of %.1f MiB",
+			    name, MIB(m.taken), MIB(m.room.room), MIB(m.room.limit));
+		else if (all)
+			cli_notice(opts, "guest %s: tracing takes up to %.1f MiB of its VMM's memory", name,
+				   MIB(m.taken));
+		if (!opts->quietresize)
+			report_lowered("scratch size", m.scratch_asked, m.scratch);
+	}
+}

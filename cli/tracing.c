@@ -107,6 +107,7 @@ static int enable(struct cli_run *r)
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");
 	cli_sizes_report(opts, &was);
+	cli_memory_report(opts, r->session, r->inv->verbose);
 	const char *trap = ot_map_gets(&opts->set, "trap");
 	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
 		cli_error("-x trap=hw: the guest's own debug registers do not work meanwhile");

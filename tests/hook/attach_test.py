@@ -13,7 +13,10 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
 import qemu
+from lib.memory_group import MemoryGroup, NoGroup
 from qemu import ALL, Disk, Qemu, counts_of, round_counts
 
 INJECTOR, OTHER_VMM, PROGRAM32 = (os.path.abspath(p) for p in sys.argv[3:6])
@@ -56,6 +59,31 @@ class Attach(unittest.TestCase):
                 self.detach(vm)
                 self.assertEqual(vm.guests(), [])
                 vm.check_unharmed(self)
+
+    def test_memory_limit(self):
+        """A QEMU that may have 64 MiB more: buffers of 200 MiB are not its own, and what does not fit is refused."""
+        try:
+            group = self.enterContext(MemoryGroup())
+        except NoGroup as err:
+            self.skipTest(str(err))
+        vm = self.vm(name="limited")
+        group.add(vm.pid)
+        group.leave_room(1 << 20)
+        self.refused(["attach", str(vm.pid)], r"whose cgroup .* has \d\.\d MiB left of \d", vm)
+        group.leave_room(64 << 20)
+        self.attach(vm)
+        attached = group.usage()
+        self.assertLess(attached, 4 << 20)
+        done = vm.outsight(*vm.trace_command("fbt::probed_*:entry { trace(probefunc); } tick-2s { exit(0); }")[1:],
+                           "-b", "50m", "-x", "strsize=64k", "-x", "bufpolicy=ring", "-x", "maxcost=0")
+        self.assertEqual(done.returncode, 0, done.stderr + vm.errors())
+        self.assertGreater(done.stdout.count("probed_"), 1000)
+        self.assertLess(group.usage(), 48 << 20)
+        group.leave_room(2 << 20)
+        self.refused(vm.trace_command("fbt::probed_nop:entry { @ = count(); }")[1:],
+                     r"would take up to .* MiB of the memory of its VMM", vm)
+        self.detach(vm)
+        vm.check_unharmed(self)
 
     def test_plan(self):
         vm = self.vm(2)

@@ -12,6 +12,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import Guest
 from lib.outsight import Trace, numbers
+from lib.memory_group import MemoryGroup, NoGroup
 from lib.scenario import Scenario, main
 
 KILLS = 20
@@ -112,6 +113,30 @@ class Sessions(Scenario):
         self.assertIn("reads 100", once)
         self.assertEqual(numbers(first.out), [1000], first.story())
         self.assertEqual(numbers(third.out), [total], third.story())
+
+    def test_memory_limit(self):
+        """A QEMU that may have 64 MiB more: buffers of 200 MiB are not its own, and what does not fit is refused."""
+        try:
+            group = self.enterContext(MemoryGroup())
+        except NoGroup as err:
+            self.skipTest(str(err))
+        with self.guest(smp=2) as guest:
+            group.add(guest.pid)
+            group.leave_room(64 << 20)
+            job = guest.spawn("getppid_loop 2 1000000")
+            status, out, err = self.outsight.run(
+                guest, "-q", "-b", "50m", "-x", "strsize=64k", "-x", "bufpolicy=ring", "-n",
+                "syscall::getppid:entry { trace(probefunc); n++; } tick-10hz /n > 2000/ { exit(0); }")
+            self.assertEqual(status, 0, err)
+            self.assertGreater(out.count("getppid"), 1200)
+            self.assertLess(group.usage(), 60 << 20)
+            group.leave_room(2 << 20)
+            status, out, err = self.outsight.run(guest, "-n", "syscall::getppid:entry { @ = count(); }")
+            self.assertEqual(status, 1, out + err)
+            self.assertRegex(err, r"would take up to .* MiB of the memory of its VMM")
+            group.leave_room(1 << 30)
+            guest.run("killall -q getppid_loop")
+            job.wait_end()
 
     def test_exit_ends_the_trace(self):
         """exit() in a guest's probe ends outsight with that status."""

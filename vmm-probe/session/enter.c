@@ -6,7 +6,11 @@
 #include "base/cleanup.h"
 #include "base/installed.h"
 #include "vmm-probe/hook/control.h"
+#include "vmm-probe/machines/memory_room.h"
 #include "vmm-probe/session/machines.h"
+
+#define ENTER_BYTES (4ull << 20)
+#define MIB(bytes)  ((double)(bytes) / (1 << 20))
 
 struct ot_err *vp_enter_library(char *ret, size_t size)
 {
@@ -41,12 +45,27 @@ struct ot_err *vp_enter_find(const char *spec, pid_t *ret)
 	return better;
 }
 
+/* What the library, its thread and its engine take of the VMM's memory, sessions aside. */
+static struct ot_err *check_room(pid_t pid)
+{
+	struct vp_memory_room room;
+
+	if (!vp_memory_room("", pid, &room) || room.room >= ENTER_BYTES)
+		return NULL;
+	return ot_err_new(
+	    OT_ERR_LIMIT,
+	    "attaching to process %d takes up to %.1f MiB of its memory, whose cgroup %s has %.1f MiB left "
+	    "of %.1f MiB",
+	    (int)pid, MIB(ENTER_BYTES), room.group, MIB(room.room), MIB(room.limit));
+}
+
 struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret)
 {
 	char library[PATH_MAX];
 	pid_t pid;
 
 	OT_TRY(vp_enter_find(spec, &pid));
+	OT_TRY(check_room(pid));
 	OT_TRY(vp_enter_library(library, sizeof(library)));
 	struct ot_err *err = vp_inject_attach(pid, library, ret);
 	if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED || !has_plugin(pid))

@@ -61,6 +61,8 @@ struct vp_source {
 	uint32_t guest;             /* index, for records; 0 for the host engine */
 	uint32_t ncpus;
 	struct vp_msg_open open;
+	uint64_t shared_size; /* from open.status_offset on: bytes of shared memory that are its own */
+	struct vp_session_memory memory;
 	bool opened;
 	bool started;
 	bool gone;     /* its VMM has ended */
@@ -198,6 +200,13 @@ OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_
 /* sizes.c: run-time sizes and rates that can be had, written back to the options. Needs layouts and sources.
  */
 OT_MUST_CHECK struct ot_err *vp_sizes_fit(struct vp_session *s);
+
+/* memory.c: whose memory a session takes */
+/** How much of each VMM's, and whether that has room for it; @p parts: what is the same for all engines.
+ * LIMIT with the figures. Needs batches, and each source's OPEN, whose scratch_max it sets. */
+OT_MUST_CHECK struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts *parts);
+/** Have the pages that engines in other processes will write charged to this one. */
+OT_MUST_CHECK struct ot_err *vp_memory_make_pages(const struct vp_session *s);
 
 /* share.c: one memfd for globals, dynamic variables and every engine's buffers. */
 OT_MUST_CHECK struct ot_err *vp_share_create(struct vp_session *s);

@@ -14,7 +14,8 @@
 
 #include "dif/lang/compile.h"
 #include "dif/obj/layout.h"
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/private_memory.h"
+#include "vmm-probe/machines/memory_room.h"
 #include "vmm-probe/provider/provider.h"
 
 struct vp_session;
@@ -169,6 +170,18 @@ uint32_t vp_session_nguests(const struct vp_session *s);
  * stands still. False: it is traced otherwise. */
 bool vp_session_gdb_cost(const struct vp_session *s, uint32_t guest, uint64_t *ret_request_ns,
 			 uint64_t *ret_hit_ns);
+/* What a session takes of the memory of a guest's VMM. Its buffers are this process's. */
+struct vp_session_memory {
+	uint64_t taken; /* bytes at most */
+	uint32_t scratch_asked,
+	    scratch;                /* bytes of each vCPU's scratch space, and how many there is room for */
+	bool limited;               /* the VMM is in a memory cgroup with a limit: */
+	struct vp_memory_room room; /* … as it was before the session was opened */
+};
+
+/** Once enabled. False: nothing is enabled in guest @p guest, or its engine is in this process. */
+bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret);
+
 /** Borrowed from the session; "" when there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 

@@ -4,7 +4,8 @@
  *
  *   globals | dynamic variables | source 0: status, buffers | source 1: status, buffers | …
  *
- * Engines are told where their own part lies; pages that nobody writes are never allocated.
+ * Engines are told where their own part lies. Pages are this process's (memory.c); where an engine is in it,
+ * those that nobody writes are never allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ static struct ot_err *place(struct vp_session *s, uint64_t globals, uint64_t dyn
 		uint64_t own = src->open.status_offset;
 		src->open.status_offset += shift;
 		src->open.buffers_offset += shift;
+		src->shared_size = page_up(total - own);
 		shift = page_up(shift + total - own);
 		first_cpu += src->ncpus;
 	}
@@ -88,10 +90,15 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	if (key_size)
 		dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
 	OT_TRY(place(s, vars.globals_size, dynvars, &total));
+	const struct vp_private_parts parts = { .key_max = key_size,
+						.locals = vars.locals_size,
+						.mapped = total };
+	OT_TRY(vp_memory_fit(s, &parts));
 	for (uint32_t i = 0; i < s->nsources; i++)
 		ncpus += s->sources[i].ncpus;
 
 	OT_TRY(ot_memfd_create("outsight-session", total, &s->shared_fd));
+	OT_TRY(vp_memory_make_pages(s));
 	void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, s->shared_fd, 0);
 	if (p == MAP_FAILED)
 		return ot_err_os(errno, "mapping %llu bytes of buffers: try a smaller -b",

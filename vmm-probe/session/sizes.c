@@ -15,12 +15,20 @@
 #define CLEAN_SLOWEST_NS 60000000000ull
 #define STATUS_MAX_NS    10000000000ull
 
-/* Buffers take memory only where they are written, so this is about what a session could come to use. */
+/* Buffers that another process writes to are taken whole (memory.c): of what there is, and of what this
+ * process may have. */
 static uint64_t buffer_limit(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t limit = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1ull << 30;
+	uint64_t available = vp_memory_available("") / 4 * 3;
+	struct vp_memory_room room;
 
-	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : 1ull << 30;
+	if (available && available < limit)
+		limit = available;
+	if (vp_memory_room("", getpid(), &room) && room.room / 4 * 3 < limit)
+		limit = room.room / 4 * 3;
+	return limit;
 }
 
 /* Make *size × @times fit @limit. */
@@ -78,7 +86,7 @@ struct ot_err *vp_sizes_fit(struct vp_session *s)
 {
 	struct dif_options *o = s->options;
 	struct use use = use_of(s);
-	uint64_t ncpus = 0, most_cpus = 1, limit = buffer_limit();
+	uint64_t ncpus = 0, most_cpus = 1, limit = buffer_limit() / (use.aggregates ? 2 : 1);
 
 	for (uint32_t i = 0; i < s->nsources; i++) {
 		ncpus += s->sources[i].ncpus;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose memory a session takes. Buffers are this process's: their pages are there before an engine has them,
+ * or the cgroup of whoever writes them first, the guest's VMM, would be charged. What an engine needs besides
+ * is the VMM's; a session for which the VMM's cgroup has no room would have the guest killed, and is refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "vmm-probe/session/internal.h"
+
+#define MARGIN        (2ull << 20) /* of the VMM's cgroup, that stays free */
+#define SCRATCH_LEAST 65536u
+#define MIB(bytes)    ((double)(bytes) / (1 << 20))
+
+/* Its engine is in another process. */
+static bool is_away(const struct vp_source *src)
+{
+	return src->link && src->has_work && !src->link->dump && !src->link->gdb && !src->link->peek;
+}
+
+static uint64_t file_size(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* What the program alone says. */
+static void add_program(const struct vp_session *s, struct vp_private_parts *parts)
+{
+	for (uint32_t i = 0; i < s->prog->nclauses; i++) {
+		const struct dif_clause_layout *l = &s->layouts[i];
+		parts->speculates |= l->speculates || l->commits;
+		for (uint32_t k = 0; k < l->naggs; k++)
+			if (l->aggs[k].tuple_size > parts->tuple_max)
+				parts->tuple_max = l->aggs[k].tuple_size;
+	}
+}
+
+static void add_batch(const struct vp_session *s, const struct vp_source *src, struct vp_private_parts *parts)
+{
+	const struct vp_batch_probe *probes = (const void *)src->batch_probes.data;
+	const struct vp_batch_ecb *ecbs = (const void *)src->batch_ecbs.data;
+
+	parts->probes = src->batch_probes.len / sizeof(*probes);
+	parts->sites = src->batch_sites.len / sizeof(struct vp_batch_site);
+	parts->ecbs = src->batch_ecbs.len / sizeof(*ecbs);
+	parts->epids = s->nenabled;
+	parts->hits = parts->sites;
+	for (uint64_t i = 0; i < parts->ecbs; i++)
+		parts->hits += probes[ecbs[i].probe].nsites;
+	parts->batch = src->batch_probes.len + src->batch_sites.len + src->batch_ecbs.len +
+		       src->batch_strings.len + src->batch_agent.len + sizeof(struct vp_batch) + 64;
+}
+
+static struct ot_err *no_room(const struct vp_source *src, const struct vp_memory_room *room)
+{
+	return ot_err_new(OT_ERR_LIMIT,
+			  "tracing %s would take up to %.1f MiB of the memory of its VMM (PID %u), whose "
+			  "cgroup %s has %.1f "
+			  "MiB left of %.1f MiB: raise that limit, or try fewer probes, or a smaller -b, -x "
+			  "aggsize, specsize or nspec",
+			  src->link->client.guest_name, MIB(src->memory.taken + MARGIN),
+			  src->link->client.pid, room->group, MIB(room->room), MIB(room->limit));
+}
+
+/* Scratch space is what can be done with less of. */
+static struct ot_err *fit(struct vp_source *src, const struct vp_private_parts *parts)
+{
+	struct vp_session_memory *m = &src->memory;
+
+	m->taken = vp_private_memory(&src->open, parts);
+	m->scratch = m->scratch_asked = vp_scratch_size(&src->open);
+	m->limited = vp_memory_room("", (pid_t)src->link->client.pid, &m->room);
+	while (m->limited && m->taken + MARGIN > m->room.room) {
+		uint32_t less = m->scratch / 2;
+		if (less < SCRATCH_LEAST || less < vp_scratch_least(&src->open))
+			return no_room(src, &m->room);
+		src->open.scratch_max = less;
+		m->scratch = vp_scratch_size(&src->open);
+		m->taken = vp_private_memory(&src->open, parts);
+	}
+	return NULL;
+}
+
+struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts *parts)
+{
+	struct ot_buf dof;
+
+	ot_buf_init(&dof);
+	struct ot_err *err = dif_dof_write(s->prog, &dof);
+	for (uint32_t i = 0; !err && i < s->nsources; i++) {
+		struct vp_source *src = &s->sources[i];
+		struct vp_private_parts whole = *parts;
+		if (!is_away(src))
+			continue;
+		whole.program = dof.len;
+		whole.mapped += file_size(src->link->orc_fd);
+		add_program(s, &whole);
+		add_batch(s, src, &whole);
+		err = fit(src, &whole);
+	}
+	ot_buf_deinit(&dof);
+	return err;
+}
+
+static struct ot_err *make_pages(const struct vp_session *s, uint64_t at, uint64_t size)
+{
+	int e;
+
+	if (!size)
+		return NULL;
+	do
+		e = fallocate(s->shared_fd, 0, (off_t)at, (off_t)size) < 0 ? errno : 0;
+	while (e == EINTR);
+	return e ? ot_err_os(e, "%llu bytes of buffers: try a smaller -b", (unsigned long long)size) : NULL;
+}
+
+struct ot_err *vp_memory_make_pages(const struct vp_session *s)
+{
+	bool away = false;
+
+	for (uint32_t i = 0; i < s->nsources; i++) {
+		const struct vp_source *src = &s->sources[i];
+		if (!is_away(src))
+			continue;
+		OT_TRY(make_pages(s, src->open.status_offset, src->shared_size));
+		away = true;
+	}
+	/* variables, and the states of speculations */
+	return away ? make_pages(s, 0, s->sources[0].open.status_offset) : NULL;
+}
+
+bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret)
+{
+	if (!s->sources || guest + 1 >= s->nsources || !is_away(&s->sources[guest + 1]))
+		return false;
+	*ret = s->sources[guest + 1].memory;
+	return true;
+}
