@@ -205,7 +205,9 @@ static struct ot_err *attach(struct run *r)
 		.vmlinux = r->inv->vmlinux,
 		.symbols = r->inv->symbols,
 		.no_cache = r->inv->no_cache,
+		.entry = r->inv->opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
 		.progress = cli_progress,
+		.entering = cli_report_entering,
 	};
 
 	OT_TRY(set_rate(&r->inv->opts));

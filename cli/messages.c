@@ -194,6 +194,14 @@ void cli_report_overload(const struct vp_overload_info *o)
 	    o->taken > 1 ? "were" : "was");
 }
 
+void cli_report_entering(void *arg, const char *guest, uint32_t pid, const char *why)
+{
+	(void)arg;
+	cli_error(
+	    "guest %s: the engine goes into its VMM (PID %u; `outsight detach %u` takes it out of use): %s",
+	    guest, pid, pid, why);
+}
+
 void cli_progress(void *arg, const char *what)
 {
 	static struct timespec started;

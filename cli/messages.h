@@ -42,6 +42,9 @@ void cli_report_patching(uint64_t windows, uint64_t out_ns);
 /** Probes were taken out of a guest because they cost it too much. */
 void cli_report_overload(const struct vp_overload_info *overload);
 
+/** An engine is about to go into a VMM, for the reason @p why. Under quiet too: it concerns others. */
+void cli_report_entering(void *arg, const char *guest, uint32_t pid, const char *why);
+
 /** Something slow is going on: shown on a terminal only, and only after a second. @p what NULL:
  * it is over, wipe the line. */
 void cli_progress(void *arg, const char *what);

@@ -2,8 +2,11 @@
 /* What a command line asks for, in order: guests attached, programs compiled; then listed, saved, planned or
  * traced (tracing.c). */
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cli/header.h"
@@ -15,6 +18,41 @@
 
 /* How long a guest that was just booted may take until its kernel can be read. */
 #define BOOT_SECONDS 120
+
+/* --- before any guest is looked at ------------------------------------------------------- */
+
+static struct ot_err *check_readable(const char *path)
+{
+	return access(path, R_OK) ? ot_err_os(errno, "failed to open %s", path) : NULL;
+}
+
+/* The file is made when there is something to write. */
+static struct ot_err *check_writable(const char *path)
+{
+	ot_auto_free char *dir = strdup(path);
+	ot_auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK);
+
+	if (!dir)
+		return ot_err_nomem();
+	if (fd >= 0 || errno == ENXIO) /* a FIFO that nobody reads yet */
+		return NULL;
+	if (errno == ENOENT && !access(dirname(dir), W_OK | X_OK))
+		return NULL;
+	return ot_err_os(errno, "failed to open output file '%s'", path);
+}
+
+/* What is wrong with the command line's own files. */
+static int check_files(const struct cli_invocation *inv)
+{
+	struct ot_err *err = inv->load_dof ? check_readable(inv->load_dof) : NULL;
+
+	for (size_t i = 0; !err && i < inv->nprograms; i++)
+		if (inv->programs[i].is_script)
+			err = check_readable(inv->programs[i].arg);
+	if (!err && inv->out && inv->mode != CLI_MODE_HEADER)
+		err = check_writable(inv->out);
+	return err ? cli_fail(err, NULL) : CLI_GO_ON;
+}
 
 /* --- attaching ---------------------------------------------------------------------- */
 
@@ -50,6 +88,14 @@ static struct ot_err *attach_booted(struct cli_run *r)
 	return err;
 }
 
+/* Only what will be enabled may need an engine where there is none. */
+static enum vp_entry entry(const struct cli_invocation *inv)
+{
+	if (inv->mode != CLI_MODE_TRACE || inv->plan || inv->compile_only)
+		return VP_ENTRY_UNNEEDED;
+	return inv->opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED;
+}
+
 static int attach(struct cli_run *r)
 {
 	struct vp_session_config config = {
@@ -57,10 +103,11 @@ static int attach(struct cli_run *r)
 		.vmlinux = r->inv->vmlinux,
 		.symbols = r->inv->symbols,
 		.no_cache = r->inv->no_cache,
-		.may_look = r->inv->mode == CLI_MODE_TRACE && !r->inv->plan && !r->inv->compile_only,
+		.entry = entry(r->inv),
 		.from_boot = r->inv->from_boot,
 		.target_pid = r->procs.count ? r->procs.items[0].pid : 0,
 		.progress = cli_progress,
+		.entering = cli_report_entering,
 	};
 	struct ot_err *err = vp_session_create(&config, &r->session);
 
@@ -162,75 +209,9 @@ static int make_header(struct cli_run *r)
 	return CLI_EXIT_OK;
 }
 
-static bool any_beside(const struct cli_run *r)
-{
-	struct vp_beside_info info;
-
-	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
-		if (vp_session_beside(r->session, i, &info))
-			return true;
-	return false;
-}
-
-/* A guest that is looked at from beside its VMM: does that do for the program? It is compiled to find out,
- * and if so again, silently the first time; a program with errors thus never puts anything anywhere. */
-static int enter_guests(struct cli_run *r)
-{
-	char why[256];
-
-	if (!any_beside(r))
-		return CLI_GO_ON;
-	r->comp.silent = true;
-	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
-	bool enough = status != CLI_GO_ON || vp_session_suffices(r->session, &r->comp.prog, why, sizeof(why));
-	cli_compilation_deinit(&r->comp);
-	r->comp = (struct cli_compilation){ 0 };
-	if (enough)
-		return CLI_GO_ON;
-	cli_notice(&r->inv->opts,
-		   "%s: the engine goes into the VMM, as looking from beside does not do for it", why);
-	struct ot_err *err = vp_session_enter(r->session);
-	cli_progress(NULL, NULL);
-	return err ? cli_fail(err, "%s can't be had, only dtrace:::, profile:::, tick and vm:::stat probes",
-			      why)
-		   : CLI_GO_ON;
-}
-
-/* How a guest is traced that had no engine in it. */
-static void report_beside(const struct cli_run *r)
-{
-	struct vp_beside_info info;
-
-	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
-		bool beside = vp_session_beside(r->session, i, &info);
-		const char *fell_back = vp_session_fell_back(r->session, i);
-		if (fell_back)
-			cli_notice(
-			    &r->inv->opts,
-			    beside
-				? "%s: no engine can go into its VMM: %s"
-				: "%s: the engine went into its VMM, as looking from beside did not do: %s",
-			    vp_session_guest_name(r->session, i), fell_back);
-		if (!beside)
-			continue;
-		cli_notice(
-		    &r->inv->opts,
-		    "%s: looked at from beside its VMM (PID %u): samples by the VMM's own kick, nothing is "
-		    "put into it",
-		    info.name, info.pid);
-		if (info.unread) /* under quiet too: names are missing */
-			cli_error("%s: no kernel was found, so nothing has a name: %s", info.name,
-				  info.unread);
-	}
-}
-
 static int run_programs(struct cli_run *r)
 {
-	int status = enter_guests(r);
-
-	if (status != CLI_GO_ON)
-		return status;
-	status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
 	if (status == CLI_GO_ON && r->inv->mode == CLI_MODE_HEADER)
 		return make_header(r);
 	if (status != CLI_GO_ON || (status = open_output(r)) != CLI_GO_ON)
@@ -239,7 +220,6 @@ static int run_programs(struct cli_run *r)
 		return cli_list(r->session, r->inv, &r->comp, r->out);
 	if (r->inv->save_dof && (status = save_program(r)) != CLI_GO_ON)
 		return status;
-	report_beside(r);
 	report_programs(r);
 	if (r->inv->compile_only)
 		return fflush(r->out) == EOF ? CLI_EXIT_ERROR : CLI_EXIT_OK;
@@ -290,7 +270,9 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 		return CLI_EXIT_ERROR;
 	}
 	r.consumer.saved_fd = -1;
-	status = start_processes(&r);
+	status = check_files(inv);
+	if (status == CLI_GO_ON)
+		status = start_processes(&r);
 	if (status == CLI_GO_ON)
 		status = run_mode(&r);
 	vp_session_destroy(r.session);

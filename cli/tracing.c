@@ -67,6 +67,29 @@ static void report_gdb_cost(const struct cli_run *r)
 				  (unsigned long long)(request_ns / 1000));
 }
 
+/* How a guest is traced that is only looked at. */
+static void report_beside(const struct cli_run *r)
+{
+	struct vp_beside_info info;
+
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
+		if (!vp_session_beside(r->session, i, &info))
+			continue;
+		const char *fell_back = vp_session_fell_back(r->session, i);
+		if (fell_back)
+			cli_notice(&r->inv->opts, "%s: no engine can go into its VMM: %s", info.name,
+				   fell_back);
+		cli_notice(
+		    &r->inv->opts,
+		    "%s: looked at from beside its VMM (PID %u): samples by the VMM's own kick, nothing is "
+		    "put into it",
+		    info.name, info.pid);
+		if (info.unread) /* under quiet too: names are missing */
+			cli_error("%s: no kernel was found, so nothing has a name: %s", info.name,
+				  info.unread);
+	}
+}
+
 static int enable(struct cli_run *r)
 {
 	struct dif_options *opts = &r->inv->opts;
@@ -106,6 +129,7 @@ static int enable(struct cli_run *r)
 	cli_progress(NULL, NULL);
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");
+	report_beside(r);
 	cli_sizes_report(opts, &was);
 	cli_memory_report(opts, r->session, r->inv->verbose);
 	const char *trap = ot_map_gets(&opts->set, "trap");

@@ -130,6 +130,7 @@ static const struct option options[] = {
 	{ "incdir", A_TEXT, COMMAND_LINE, 0 },
 	{ "ldpath", A_TEXT, COMMAND_LINE, 0 },
 	{ "libdir", A_TEXT, COMMAND_LINE, 0 },
+	{ "noattach", FLAG, COMMAND_LINE, FIELD(noattach) },
 	{ "nolibs", FLAG, COMMAND_LINE, FIELD(nolibs) },
 	{ "objcopypath", A_TEXT, COMMAND_LINE, 0 },
 	{ "setenv", A_TEXT, COMMAND_LINE, 0 },

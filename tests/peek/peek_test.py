@@ -154,7 +154,8 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
 
     def test_choice(self):
-        """Without an option: beside as long as that does, else the engine goes in; what is wrong goes nowhere."""
+        """Without an option: beside as long as that does, else the engine goes in and one line says so; what is wrong goes
+        nowhere."""
         vm = self.vm(2)
         done = self.run_on(vm, "profile-97 { exit(0); }", prefix="")
         self.assertIn(f"small: looked at from beside its VMM (PID {vm.pid})", done.stderr)
@@ -168,6 +169,8 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
         done = self.run_on(vm, None, "-q", "-s", "/dev/stdin", prefix="", stdin=ALL)
         self.assertEqual(counts_of(done.stdout), round_counts(2))
+        self.assertRegex(done.stderr, rf"\Adtrace: guest small: the engine goes into its VMM \(PID {vm.pid}; `outsight detach "
+                         rf"{vm.pid}` takes it out of use\): fbt:vmlinux:\w+:\w+ needs it\n\Z")
         self.assertTrue(self.is_entered(vm))
         vm.outsight("detach", str(vm.pid))
         done = self.run_on(vm, "fbt::round_begin:entry { exit(0); }", prefix="")
@@ -185,19 +188,39 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
 
     def test_fall_back(self):
-        """Where one way does not do and the other is taken, that is said once."""
+        """A kernel that is not found: an engine would find none either, so none goes in. Where none could, samples have no names."""
         vm = self.vm(2)
         nothing = {**os.environ, "OUTSIGHT_PLUGIN_DIR": vm.dir.name}
         done = subprocess.run([qemu.OUTSIGHT, "-g", str(vm.pid), "--no-cache", "-n", "profile-97 { exit(0); }"], capture_output=True,
                               text=True, timeout=60, check=True, env={**vm.env, **nothing})
         self.assertEqual(done.stderr.count("no engine can go into its VMM: the library"), 1, done.stderr)
         self.assertEqual(done.stderr.count("no kernel was found, so nothing has a name: "), 1, done.stderr)
+        done = self.run_on(vm, "profile-97 { exit(0); }", "-x", "noattach", prefix="", vmlinux=False)
+        self.assertEqual(done.stderr.count("no kernel was found, so nothing has a name: "), 1, done.stderr)
+        for program in ("profile-97 { exit(0); }", ALL):
+            done = self.run_on(vm, program, prefix="", vmlinux=False, status=1)
+            self.assertRegex(done.stderr, rf"\Adtrace: guest small: its kernel can't be read: [^\n]*; -g peek:{vm.pid} samples it "
+                             r"without names\n\Z")
         self.check_untouched(vm)
-        # one that was attached to once is not looked at
+
+    def test_dormant(self):
+        """A QEMU that was attached to and detached from is looked at as any other; while the engine is in, the way out is named."""
+        vm = self.vm(2, smp=Qemu.HOTPLUG)
+        vm.plug()  # a vCPU that the library will have seen, and that goes
         vm.outsight("attach", str(vm.pid))
+        self.assertEqual(counts_of(self.run_on(vm, ALL, "-q", prefix="").stdout), round_counts(2))
+        self.refused(f"peek:{vm.pid}", rf"has an engine in it: -g {vm.pid} .*`outsight detach {vm.pid}`", env=vm.env)
+        # nor by one who can't see where that engine listens
+        self.refused(f"peek:{vm.pid}", rf"has an engine of Outsight's in it: .*`outsight detach {vm.pid}`",
+                     env={**vm.env, "XDG_RUNTIME_DIR": "/nonexistent"})
         vm.outsight("detach", str(vm.pid))
-        done = self.run_on(vm, "profile-97 { exit(0); }", prefix="")
-        self.assertEqual(done.stderr.count("small: the engine went into its VMM, as looking from beside did not do: "), 1, done.stderr)
+        vm.unplug()
+        for prefix in ("", "peek:"):
+            done = self.run_on(vm, PROFILE, prefix=prefix)
+            self.assertIn("looked at from beside", done.stderr)
+            self.assertIn("vmlinux`", done.stdout)
+        vm.outsight("attach", str(vm.pid))
+        self.assertEqual(counts_of(self.run_on(vm, ALL, "-q", prefix="").stdout), round_counts(2))
         vm.outsight("detach", str(vm.pid))
         vm.check_unharmed(self)
 

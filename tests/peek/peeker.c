@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "vmm-probe/backend/peek/peek.h"
+#include "vmm-probe/engine/socket_path.h"
 
 #define WAIT_MS 30000
 
@@ -16,7 +17,10 @@ int main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	struct ot_err *err = vp_peek_open((pid_t)atoi(argv[1]), &peek);
+	int claim_fd;
+	struct ot_err *err = vp_vmm_claim((pid_t)atoi(argv[1]), &claim_fd);
+	if (!err)
+		err = vp_peek_open((pid_t)atoi(argv[1]), claim_fd, &peek);
 	if (err) {
 		fprintf(stderr, "%s\n", ot_err_message(err));
 		ot_err_destroy(err);

@@ -127,6 +127,7 @@ static void flags(void **state)
 		{ "zdefs", &o.zdefs },
 		{ "cpp", &o.cpp },
 		{ "cpphdrs", &o.cpphdrs },
+		{ "noattach", &o.noattach },
 		{ "nolibs", &o.nolibs },
 		{ "noerror", &o.noerror },
 		{ "noresolve", &o.noresolve },
@@ -323,9 +324,10 @@ static void bad_values(void **state)
 /* A driver's own are not for programs; only dynamic ones change while tracing. */
 static void contexts(void **state)
 {
-	static const char *const drivers[] = { "cpp",    "cpphdrs", "cpppath", "ctypes",    "define",
-					       "dtypes", "incdir",  "ldpath",  "libdir",    "nolibs",
-					       "setenv", "stdc",    "undef",   "syslibdir", "unsetenv" };
+	static const char *const drivers[] = { "cpp",    "cpphdrs", "cpppath",   "ctypes",
+					       "define", "dtypes",  "incdir",    "ldpath",
+					       "libdir", "nolibs",  "noattach",  "setenv",
+					       "stdc",   "undef",   "syslibdir", "unsetenv" };
 	static const struct setting fixed[] = {
 		{ "bufsize", "1m" },  { "strsize", "10" },     { "destructive", NULL }, { "temporal", NULL },
 		{ "cleanrate", "1" }, { "bufpolicy", "ring" }, { "zdefs", NULL },       { "nspec", "2" },

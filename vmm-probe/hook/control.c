@@ -42,6 +42,12 @@ void vp_hook_control_fail(int error)
 	__atomic_store_n(&vp_hook_control.state, VP_HOOK_BROKEN, __ATOMIC_RELEASE);
 }
 
+void vp_hook_want(bool wanted)
+{
+	vp_hook.wanted = wanted;
+	__atomic_store_n(&vp_hook_control.in_use, wanted, __ATOMIC_RELEASE);
+}
+
 /* --- requests ---------------------------------------------------------------------------------------- */
 
 static void stop_listening(void)
@@ -54,7 +60,7 @@ static void stop_listening(void)
 static struct ot_err *detach(void)
 {
 	pthread_mutex_lock(&vp_hook.lock);
-	vp_hook.wanted = false;
+	vp_hook_want(false);
 	vp_hook_untrace();
 	stop_listening();
 	pthread_mutex_unlock(&vp_hook.lock);
@@ -69,7 +75,7 @@ static struct ot_err *begin(void)
 	OT_TRY(vp_hook_probe_host());
 	pthread_mutex_lock(&vp_hook.lock);
 	struct ot_err *err = vp_hook_trace();
-	vp_hook.wanted = !err;
+	vp_hook_want(!err);
 	pthread_mutex_unlock(&vp_hook.lock);
 	return err;
 }

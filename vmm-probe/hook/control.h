@@ -32,6 +32,7 @@ struct vp_hook_control {
 	int32_t error;
 	uint32_t protocol; /* that its engine speaks: VP_PROTOCOL_VERSION */
 	char release[20];  /* of Outsight */
+	uint32_t in_use;   /* 0: dormant, until it is asked to attach */
 };
 
 enum vp_hook_request_type {

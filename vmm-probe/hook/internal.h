@@ -166,6 +166,8 @@ OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(bool first);
 /** Our end of the control socket; -1: the control block says why. */
 int vp_hook_control_open(void);
 void vp_hook_control_fail(int error);
+/** From now on an engine is to be there whenever the machine allows it; or not. */
+void vp_hook_want(bool wanted);
 /** One request. */
 void vp_hook_control_serve(int sock);
 

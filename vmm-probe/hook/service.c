@@ -148,7 +148,7 @@ __attribute__((constructor)) static void loaded(void)
 
 	vp_hook_gate_init();
 	vp_hook.preloaded = dlsym(RTLD_DEFAULT, "ioctl") == (void *)vp_hook_ioctl;
-	vp_hook.wanted = !err && vp_hook.preloaded;
+	vp_hook_want(!err && vp_hook.preloaded);
 	if (err)
 		vp_hook_control_fail(EBUSY);
 	else if (!vp_hook.preloaded)
@@ -160,7 +160,7 @@ __attribute__((constructor)) static void loaded(void)
 __attribute__((destructor)) static void unloaded(void)
 {
 	pthread_mutex_lock(&vp_hook.lock);
-	vp_hook.wanted = false;
+	vp_hook_want(false);
 	vp_hook_untrace();
 	pthread_mutex_unlock(&vp_hook.lock);
 }

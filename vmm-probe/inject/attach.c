@@ -262,6 +262,17 @@ static struct ot_err *plan(const struct vp_target *t, const char *library, FILE 
 	return NULL;
 }
 
+struct ot_err *vp_inject_check(pid_t pid, const char *library)
+{
+	char name[PATH_MAX];
+	struct vp_target t;
+
+	OT_TRY(vp_target_open(pid, &t));
+	struct ot_err *err = library_name(&t, library, 0, name, sizeof(name));
+	vp_target_close(&t);
+	return err;
+}
+
 struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out)
 {
 	struct vp_target t;
@@ -270,6 +281,46 @@ struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out)
 	struct ot_err *err = plan(&t, library, out);
 	vp_target_close(&t);
 	return err;
+}
+
+/* --- dormant ------------------------------------------------------------------------------------------ */
+
+/* Of another release it can't be asked: what it says lies elsewhere. */
+static struct ot_err *check_dormant(pid_t pid, const struct vp_hook_control *c)
+{
+	if (!is_current(c))
+		return ot_err_new(
+		    OT_ERR_BUSY,
+		    "process %d has the library of another Outsight in it (%.*s): -g %d attaches, "
+		    "then it can be traced by that",
+		    (int)pid, (int)sizeof(c->release), c->release, (int)pid);
+	if (c->in_use || c->state == VP_HOOK_LOADED)
+		return ot_err_new(
+		    OT_ERR_BUSY,
+		    "process %d has an engine of Outsight's in it: -g %d traces it by that, and "
+		    "`outsight detach %d` takes it out of use",
+		    (int)pid, (int)pid, (int)pid);
+	return NULL;
+}
+
+struct ot_err *vp_inject_idle(pid_t pid)
+{
+	char path[64];
+	struct vp_hook_control control;
+	struct vp_mapped m;
+	bool more = true;
+	ot_auto_err struct ot_err *none = vp_remote_find(pid, "/" VP_HOOK_LIBRARY, 0, &m);
+
+	if (none)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	ot_auto_close int mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem < 0)
+		return ot_err_os(errno, "%s", path);
+	for (unsigned n = 0; more && n < COPIES_MAX; n++)
+		if (read_control(pid, mem, n, &control, &more))
+			OT_TRY(check_dormant(pid, &control));
+	return NULL;
 }
 
 /* --- detach ------------------------------------------------------------------------------------------ */

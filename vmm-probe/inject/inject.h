@@ -45,6 +45,14 @@ OT_MUST_CHECK struct ot_err *vp_inject_find(const char *spec, pid_t *ret);
  */
 OT_MUST_CHECK struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject_result *ret);
 
+/** Would attaching be refused? All that can be told without touching anything; the same errors. */
+OT_MUST_CHECK struct ot_err *vp_inject_check(pid_t pid, const char *library);
+
+/** NULL: no library of ours is in process @p pid, or each that is there is dormant, and stays so as long as
+ * the caller has the claim on it (vp_vmm_claim()). BUSY: one has or may make an engine; the message names the
+ * way out. PERMISSION. */
+OT_MUST_CHECK struct ot_err *vp_inject_idle(pid_t pid);
+
 /** What attaching would do, in lines, nothing being touched. The same errors. */
 OT_MUST_CHECK struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out);
 

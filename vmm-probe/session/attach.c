@@ -15,7 +15,6 @@
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/guest/orc.h"
 #include "vmm-probe/provider/registry.h"
-#include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"
 
@@ -39,6 +38,7 @@ void vp_link_destroy(struct vp_guest_link *link)
 		close(link->orc_fd);
 	free(link->unread);
 	free(link->fell_back);
+	free(link->no_engine);
 	free(link);
 }
 
@@ -47,7 +47,7 @@ static void cleanup_link(struct vp_guest_link **link)
 	vp_link_destroy(*link);
 }
 
-static void progress(struct vp_session *s, const char *what)
+void vp_session_progress(struct vp_session *s, const char *what)
 {
 	if (s->config.progress)
 		s->config.progress(s->config.arg, what);
@@ -55,7 +55,7 @@ static void progress(struct vp_session *s, const char *what)
 
 static void guest_progress(void *arg, const char *what)
 {
-	progress(arg, what);
+	vp_session_progress(arg, what);
 }
 
 struct ot_err *vp_link_map_ram(struct vp_guest_link *link)
@@ -102,20 +102,20 @@ static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *li
 	return NULL;
 }
 
-static struct ot_err *read_guest(struct vp_session *s, struct vp_guest_link *link, const struct vp_phys *phys)
+struct ot_err *vp_link_read(struct vp_session *s, struct vp_guest_link *link, const struct vp_phys *phys)
 {
 	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
 	uint32_t nregs = 0;
 
 	if (!regs)
 		return ot_err_nomem();
-	progress(s, "reading the vCPUs' registers");
+	vp_session_progress(s, "reading the vCPUs' registers");
 	OT_TRY(vp_client_snapshot(&link->client, regs, link->client.nvcpus, &nregs));
 	return read_kernel(s, link, phys, regs, nregs);
 }
 
 /* The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
-static struct ot_err *make_unwind_table(struct vp_guest_link *link)
+struct ot_err *vp_link_unwind_table(struct vp_guest_link *link)
 {
 	struct ot_buf table;
 	ot_auto_close int fd = -1;
@@ -151,92 +151,12 @@ static struct ot_err *check_same_kernel(const struct vp_session *s, const struct
 			  s->links[0]->client.guest_name, a->release, link->client.guest_name, b->release);
 }
 
-/* Put an engine into the QEMU that @name means. NOT_FOUND: it means none. */
-static struct ot_err *enter(struct vp_session *s, const char *name, char *path, size_t size)
-{
-	struct vp_inject_result result;
-
-	progress(s, "attaching to QEMU");
-	OT_TRY(vp_enter(name, &result));
-	return vp_locate(name, path, size);
-}
-
-static struct ot_err *attach_engine(struct vp_session *s, struct vp_guest_link *link, const char *path)
+struct ot_err *vp_link_attach_engine(struct vp_session *s, struct vp_guest_link *link, const char *path)
 {
 	OT_TRY(vp_client_connect(&link->client, path));
 	OT_TRY(vp_link_map_ram(link));
-	OT_TRY(read_guest(s, link, link->phys));
-	return make_unwind_table(link);
-}
-
-/* From beside its VMM. A kernel that can't be read is done without: link->unread. */
-static struct ot_err *attach_beside(struct vp_session *s, struct vp_guest_link *link, const char *name)
-{
-	OT_TRY(vp_beside_open(link, name));
-	OT_TRY(vp_link_map_ram(link));
-	struct ot_err *err = read_guest(s, link, link->phys);
-	if (err)
-		return vp_beside_without(link, err);
-	vp_beside_use(link);
-	return make_unwind_table(link);
-}
-
-/* Where looking may do it comes first. NULL and no link->guest: it does not do, *ret_why says why. An error:
- * what is wrong is the operator's file, and another way would meet it again. */
-static struct ot_err *look_first(struct vp_session *s, struct vp_guest_link *link, const char *name,
-				 char **ret_why)
-{
-	struct ot_err *err = attach_beside(s, link, name);
-
-	if (!err && link->guest) {
-		link->tentative = true;
-		return NULL;
-	}
-	if (err && link->file_fault)
-		return err;
-	char *why = strdup(err ? ot_err_message(err) : link->unread);
-	ot_err_destroy(err);
-	vp_beside_close(link);
-	*ret_why = why;
-	return why ? NULL : ot_err_nomem();
-}
-
-/* The engine is not let in: @refused (consumed) is the error, if looking, be it without names, does not do
- * either. */
-static struct ot_err *look_after_all(struct vp_session *s, struct vp_guest_link *link, const char *name,
-				     struct ot_err *refused)
-{
-	struct ot_err *unseen = attach_beside(s, link, name);
-
-	if (unseen) {
-		ot_err_destroy(unseen);
-		return refused;
-	}
-	link->fell_back = strdup(ot_err_message(refused));
-	ot_err_destroy(refused);
-	return link->fell_back ? NULL : ot_err_nomem();
-}
-
-/* No engine is in it. A guest that can't be read from beside may be by an engine, which can ask its VMM where
- * memory is. *ret_unknown: @name means nothing that runs here. */
-static struct ot_err *attach_absent(struct vp_session *s, struct vp_guest_link *link, const char *name,
-				    bool *ret_unknown)
-{
-	ot_auto_free char *why = NULL;
-	char path[sizeof(link->client.path)];
-
-	if (s->config.may_look)
-		OT_TRY(look_first(s, link, name, &why));
-	if (link->guest)
-		return NULL;
-	struct ot_err *refused = enter(s, name, path, sizeof(path));
-	if (refused) {
-		struct ot_err *err = s->config.may_look ? look_after_all(s, link, name, refused) : refused;
-		*ret_unknown = err && ot_err_code(err) == OT_ERR_NOT_FOUND;
-		return err;
-	}
-	link->fell_back = ot_move(why);
-	return attach_engine(s, link, path);
+	OT_TRY(vp_link_read(s, link, link->phys));
+	return vp_link_unwind_table(link);
 }
 
 static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link *link, const char *name)
@@ -245,12 +165,12 @@ static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link 
 	struct ot_err *err = vp_locate(name, path, sizeof(path));
 
 	if (!err)
-		return attach_engine(s, link, path);
+		return vp_link_attach_engine(s, link, path);
 	if (!name || ot_err_code(err) != OT_ERR_NOT_FOUND)
 		return err;
 	bool unknown = false;
 	struct ot_err *absent = err;
-	err = attach_absent(s, link, name, &unknown);
+	err = vp_absent_attach(s, link, name, &unknown);
 	ot_err_destroy(unknown ? err : absent);
 	return unknown ? absent : err;
 }
@@ -258,12 +178,12 @@ static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link 
 /* Its engine runs here; from its socket on it is as any other. */
 static struct ot_err *attach_gdb(struct vp_session *s, struct vp_guest_link *link, const char *where)
 {
-	progress(s, "talking to the gdb stub");
+	vp_session_progress(s, "talking to the gdb stub");
 	OT_TRY(vp_gdb_open(where, &link->gdb));
 	OT_TRY(vp_client_connect(&link->client, vp_gdb_socket(link->gdb)));
-	progress(s, "reading the guest through its gdb stub");
-	OT_TRY(read_guest(s, link, vp_gdb_phys(link->gdb)));
-	return make_unwind_table(link);
+	vp_session_progress(s, "reading the guest through its gdb stub");
+	OT_TRY(vp_link_read(s, link, vp_gdb_phys(link->gdb)));
+	return vp_link_unwind_table(link);
 }
 
 /* A dead guest. Registers that a raw image does not have may stand in a file beside it. */
@@ -381,11 +301,11 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 	else if (name && !strncmp(name, VP_GDB_PREFIX, strlen(VP_GDB_PREFIX)))
 		OT_TRY(attach_gdb(s, link, name + strlen(VP_GDB_PREFIX)));
 	else if (name && !strncmp(name, VP_PEEK_PREFIX, strlen(VP_PEEK_PREFIX)))
-		OT_TRY(attach_beside(s, link, name + strlen(VP_PEEK_PREFIX)));
+		OT_TRY(vp_beside_attach(s, link, name + strlen(VP_PEEK_PREFIX)));
 	else
 		OT_TRY(attach_running(s, link, name));
 	OT_TRY(check_same_kernel(s, link));
-	progress(s, "listing the guest's functions");
+	vp_session_progress(s, "listing the guest's functions");
 	OT_TRY(vp_link_list_probes(s, link));
 	if (!link->dump)
 		OT_TRY(check_started(link, s->config.from_boot));

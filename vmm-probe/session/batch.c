@@ -132,7 +132,7 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, ui
 			    OT_ERR_UNSUPPORTED,
 			    "%s is a dump, nothing runs in it: only dtrace::: and tick probes fire",
 			    s->links[e->registry]->client.guest_name);
-		OT_TRY(vp_beside_check(s->links[e->registry], probe));
+		OT_TRY(vp_beside_take(s, s->links[e->registry], probe));
 		return add_ecb(e, e->registry + 1, probe, epid);
 	}
 	if (is_timer(probe) && !vp_tick_add(s, probe))

@@ -28,8 +28,8 @@ struct vp_client {
 	uint32_t nram_fds;
 };
 
-/** Connect to the engine that listens at @p path (@NAME: an abstract address) and say hello. NOT_FOUND: nobody listens there;
- * PERMISSION: not allowed to; UNSUPPORTED: it speaks another version. */
+/** Connect to the engine that listens at @p path (@NAME: an abstract address) and say hello. NOT_FOUND:
+ * nobody listens there; PERMISSION: not allowed to; UNSUPPORTED: it speaks another version. */
 OT_MUST_CHECK struct ot_err *vp_client_connect(struct vp_client *client, const char *path);
 
 /** Close the connection: the engine takes the session's sites out by itself. */

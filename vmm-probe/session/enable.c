@@ -206,6 +206,7 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 	OT_TRY(vp_sizes_fit(s));
 	OT_TRY(vp_batches_make(s)); /* before memory is shared: what an engine takes depends on it */
 	OT_TRY(vp_share_create(s));
+	OT_TRY(vp_absent_enter(s)); /* what can fail without an engine has not */
 	OT_TRY(open_engines(s));
 	for (uint32_t i = 0; i < s->nsources; i++)
 		OT_TRY(send_batch(s, &s->sources[i]));

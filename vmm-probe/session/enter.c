@@ -9,8 +9,7 @@
 #include "vmm-probe/machines/memory_room.h"
 #include "vmm-probe/session/machines.h"
 
-#define ENTER_BYTES (4ull << 20)
-#define MIB(bytes)  ((double)(bytes) / (1 << 20))
+#define MIB(bytes) ((double)(bytes) / (1 << 20))
 
 struct ot_err *vp_enter_library(char *ret, size_t size)
 {
@@ -50,13 +49,32 @@ static struct ot_err *check_room(pid_t pid)
 {
 	struct vp_memory_room room;
 
-	if (!vp_memory_room("", pid, &room) || room.room >= ENTER_BYTES)
+	if (!vp_memory_room("", pid, &room) || room.room >= VP_ENTER_BYTES)
 		return NULL;
 	return ot_err_new(
 	    OT_ERR_LIMIT,
 	    "attaching to process %d takes up to %.1f MiB of its memory, whose cgroup %s has %.1f MiB left "
 	    "of %.1f MiB",
-	    (int)pid, MIB(ENTER_BYTES), room.group, MIB(room.room), MIB(room.limit));
+	    (int)pid, MIB(VP_ENTER_BYTES), room.group, MIB(room.room), MIB(room.limit));
+}
+
+/* @refused (consumed) of process @pid, or what explains it better. */
+static struct ot_err *explain(pid_t pid, struct ot_err *refused)
+{
+	if (!refused || ot_err_code(refused) != OT_ERR_UNSUPPORTED || !has_plugin(pid))
+		return refused;
+	ot_err_destroy(refused);
+	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d has its engine from its start: -g traces it",
+			  (int)pid);
+}
+
+struct ot_err *vp_enter_check(pid_t pid)
+{
+	char library[PATH_MAX];
+
+	OT_TRY(check_room(pid));
+	OT_TRY(vp_enter_library(library, sizeof(library)));
+	return explain(pid, vp_inject_check(pid, library));
 }
 
 struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret)
@@ -67,10 +85,5 @@ struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret)
 	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(check_room(pid));
 	OT_TRY(vp_enter_library(library, sizeof(library)));
-	struct ot_err *err = vp_inject_attach(pid, library, ret);
-	if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED || !has_plugin(pid))
-		return err;
-	ot_err_destroy(err);
-	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d has its engine from its start: -g traces it",
-			  (int)pid);
+	return explain(pid, vp_inject_attach(pid, library, ret));
 }

@@ -5,6 +5,9 @@
 
 #include "vmm-probe/inject/inject.h"
 
+/* What the library, its thread and its engine take of the VMM's memory at most, sessions aside. */
+#define VP_ENTER_BYTES (4ull << 20)
+
 /** The file of the library that goes into VMMs: in $OUTSIGHT_PLUGIN_DIR, else where
  * ot_installed_library() finds it. */
 OT_MUST_CHECK struct ot_err *vp_enter_library(char *ret, size_t size);
@@ -12,6 +15,9 @@ OT_MUST_CHECK struct ot_err *vp_enter_library(char *ret, size_t size);
 /** The VMM's process that @p spec (a PID, a guest's or a domain's name) means. NOT_FOUND: it means none;
  * BUSY: a domain that does not run. */
 OT_MUST_CHECK struct ot_err *vp_enter_find(const char *spec, pid_t *ret);
+
+/** Would it be refused to put an engine into process @p pid? All that can be told without touching it. */
+OT_MUST_CHECK struct ot_err *vp_enter_check(pid_t pid);
 
 /** Attach to the VMM that @p spec (a PID or a guest's name) means. NOT_FOUND: it means none. */
 OT_MUST_CHECK struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret);

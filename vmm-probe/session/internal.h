@@ -32,9 +32,12 @@ struct vp_guest_link {
 	struct vp_gdb *gdb;   /* the engine of a guest behind a gdb stub, in this process; NULL: in another */
 	struct vp_peek *peek; /* the same of one that is looked at from beside its VMM */
 	bool tentative;       /* looked at, and when a program needs more, one is put there */
-	char *unread;         /* why no kernel was found; NULL: it was */
-	char *fell_back;      /* why the way that is tried first did not do; NULL: it did */
-	bool file_fault;      /* its kernel could not be read because of --vmlinux or --symbols */
+	const struct vp_probe *needed_for; /* … which it does, for this one first; NULL: it does not */
+	char *no_engine;                   /* why none could work there; NULL: one could */
+	char *unread;                      /* why no kernel was found; NULL: it was */
+	bool unread_fault;                 /* … some of its memory was missing */
+	char *fell_back; /* looked at, and why there is nothing better; NULL: that was what was wanted */
+	bool file_fault; /* its kernel could not be read because of --vmlinux or --symbols */
 	struct vp_guest *guest; /* NULL: looked at, and no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
@@ -152,18 +155,35 @@ OT_MUST_CHECK struct ot_err *vp_guest_release(const char *socket, char *ret, siz
 /** Probes, and which of them can be had where the guest's text has to be changed for them. */
 OT_MUST_CHECK struct ot_err *vp_link_list_probes(struct vp_session *s, struct vp_guest_link *link);
 void vp_link_destroy(struct vp_guest_link *link);
+/** Connect to the engine that listens at @p path, and read its guest. */
+OT_MUST_CHECK struct ot_err *vp_link_attach_engine(struct vp_session *s, struct vp_guest_link *link,
+						   const char *path);
+/** Registers by the client, and by them the kernel in @p phys. */
+OT_MUST_CHECK struct ot_err *vp_link_read(struct vp_session *s, struct vp_guest_link *link,
+					  const struct vp_phys *phys);
+/** The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
+OT_MUST_CHECK struct ot_err *vp_link_unwind_table(struct vp_guest_link *link);
+void vp_session_progress(struct vp_session *s, const char *what);
 
 /* beside.c: guests that are looked at from beside their VMM */
-/** Connect @p link to an engine in this process for the guest that @p spec (a PID or a name) means. As
- * vp_peek_open(). */
-OT_MUST_CHECK struct ot_err *vp_beside_open(struct vp_guest_link *link, const char *spec);
-/** Its kernel was read: probes may read its memory. */
-void vp_beside_use(struct vp_guest_link *link);
-/** Its kernel can't be read: go on without, if @p err (consumed) is no reason to stop. */
-OT_MUST_CHECK struct ot_err *vp_beside_without(struct vp_guest_link *link, struct ot_err *err);
+/** Connect @p link to an engine in this process for the guest that @p spec (a PID or a name) means, and read
+ * it. A kernel that can't be read is done without: link->unread says why, link->guest is NULL. As
+ * vp_peek_open(); BUSY: another outsight looks at it, or there is an engine in it. */
+OT_MUST_CHECK struct ot_err *vp_beside_attach(struct vp_session *s, struct vp_guest_link *link,
+					      const char *spec);
+/** As it was before, but for link->file_fault. */
 void vp_beside_close(struct vp_guest_link *link);
-/** UNSUPPORTED: a guest that is only looked at can't have this probe. */
-OT_MUST_CHECK struct ot_err *vp_beside_check(const struct vp_guest_link *link, const struct vp_probe *probe);
+/** A probe of a guest is enabled. Where looking does not do for it, that is noted, or UNSUPPORTED: no engine
+ * is to be put there. */
+OT_MUST_CHECK struct ot_err *vp_beside_take(const struct vp_session *s, struct vp_guest_link *link,
+					    const struct vp_probe *probe);
+
+/* absent.c: guests in whose VMM there is no engine */
+/** *ret_unknown: @p name means nothing that runs here. */
+OT_MUST_CHECK struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link,
+					      const char *name, bool *ret_unknown);
+/** Put an engine into the VMM of each guest of which something was enabled that needs one. */
+OT_MUST_CHECK struct ot_err *vp_absent_enter(struct vp_session *s);
 
 /* world.c */
 void vp_world_init(struct vp_session *s);

@@ -10,16 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 
 #define MARGIN        (2ull << 20) /* of the VMM's cgroup, that stays free */
 #define SCRATCH_LEAST 65536u
 #define MIB(bytes)    ((double)(bytes) / (1 << 20))
 
-/* Its engine is in another process. */
+/* Its engine is in another process, or will be. */
 static bool is_away(const struct vp_source *src)
 {
-	return src->link && src->has_work && !src->link->dump && !src->link->gdb && !src->link->peek;
+	return src->link && src->has_work && !src->link->dump && !src->link->gdb &&
+	       (!src->link->peek || src->link->needed_for);
 }
 
 static uint64_t file_size(int fd)
@@ -57,14 +59,15 @@ static void add_batch(const struct vp_session *s, const struct vp_source *src, s
 		       src->batch_strings.len + src->batch_agent.len + sizeof(struct vp_batch) + 64;
 }
 
-static struct ot_err *no_room(const struct vp_source *src, const struct vp_memory_room *room)
+static struct ot_err *no_room(const struct vp_source *src, uint64_t free_after,
+			      const struct vp_memory_room *room)
 {
 	return ot_err_new(OT_ERR_LIMIT,
 			  "tracing %s would take up to %.1f MiB of the memory of its VMM (PID %u), whose "
 			  "cgroup %s has %.1f "
 			  "MiB left of %.1f MiB: raise that limit, or try fewer probes, or a smaller -b, -x "
 			  "aggsize, specsize or nspec",
-			  src->link->client.guest_name, MIB(src->memory.taken + MARGIN),
+			  src->link->client.guest_name, MIB(src->memory.taken + free_after),
 			  src->link->client.pid, room->group, MIB(room->room), MIB(room->limit));
 }
 
@@ -72,14 +75,15 @@ static struct ot_err *no_room(const struct vp_source *src, const struct vp_memor
 static struct ot_err *fit(struct vp_source *src, const struct vp_private_parts *parts)
 {
 	struct vp_session_memory *m = &src->memory;
+	const uint64_t free_after = MARGIN + (src->link->needed_for ? VP_ENTER_BYTES : 0);
 
 	m->taken = vp_private_memory(&src->open, parts);
 	m->scratch = m->scratch_asked = vp_scratch_size(&src->open);
 	m->limited = vp_memory_room("", (pid_t)src->link->client.pid, &m->room);
-	while (m->limited && m->taken + MARGIN > m->room.room) {
+	while (m->limited && m->taken + free_after > m->room.room) {
 		uint32_t less = m->scratch / 2;
 		if (less < SCRATCH_LEAST || less < vp_scratch_least(&src->open))
-			return no_room(src, &m->room);
+			return no_room(src, free_after, &m->room);
 		src->open.scratch_max = less;
 		m->scratch = vp_scratch_size(&src->open);
 		m->taken = vp_private_memory(&src->open, parts);

@@ -20,16 +20,25 @@
 
 struct vp_session;
 
+/* May an engine be put into the VMM of a guest that has none? */
+enum vp_entry {
+	VP_ENTRY_UNNEEDED,  /* nothing will be enabled: guests are read, from beside */
+	VP_ENTRY_REFUSED,   /* the operator does not want it */
+	VP_ENTRY_AS_NEEDED, /* where an enabled probe needs one, or the guest can't be read otherwise */
+};
+
 struct vp_session_config {
 	struct dif_options *options; /* borrowed; read at enable and, for dynamic ones, at each poll */
 	const char *vmlinux;         /* --vmlinux; NULL */
 	const char *symbols;         /* --symbols; NULL */
 	bool no_cache;
-	bool may_look;      /* a guest without an engine may be looked at, until vp_session_enter() */
+	enum vp_entry entry;
 	bool from_boot;     /* attach a kernel that is still starting, as soon as it can be traced at all */
 	int64_t target_pid; /* $target; 0: none */
 	/* Progress of something that may take over a second; NULL: silent. */
 	void (*progress)(void *arg, const char *what);
+	/* An engine is about to be put into guest @p name's VMM; @p why is a clause to follow a colon. */
+	void (*entering)(void *arg, const char *name, uint32_t pid, const char *why);
 	void *arg;
 };
 
@@ -54,17 +63,9 @@ struct vp_beside_info {
 };
 /** False: guest @p guest has an engine in its VMM, or does not run. */
 bool vp_session_beside(const struct vp_session *s, uint32_t guest, struct vp_beside_info *ret);
-/** With may_look: why looking did not do, so that an engine was put in; or, of a guest that is looked at, why
- * no engine could be. NULL: what was tried first did. Borrowed from the session. */
+/** Of a guest that is looked at without names: why no engine could be put there, which might have read it.
+ * NULL: that is not so. Borrowed from the session. */
 const char *vp_session_fell_back(const struct vp_session *s, uint32_t guest);
-
-/** Is all that @p prog enables to be had as guests are attached now? False: vp_session_enter() may help, and
- * @p why names a probe that it is needed for. */
-bool vp_session_suffices(struct vp_session *s, const struct dif_program *prog, char *why, size_t size);
-
-/** Put an engine into the VMM of each guest that was to be looked at only until now (may_look): other probes,
- * so whatever was compiled is to be compiled again. */
-OT_MUST_CHECK struct ot_err *vp_session_enter(struct vp_session *s);
 
 /** What to compile against; borrowed from the session. */
 const struct dif_world *vp_session_world(struct vp_session *s);
@@ -185,8 +186,9 @@ bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_ses
 /** Borrowed from the session; "" when there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 
-/** Enable a program: lay it out, match every clause, make the shared memory, hand it all to the
- * engines. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive actions not allowed". */
+/** Enable a program: lay it out, match every clause, make the shared memory, put engines where they are
+ * needed and are not yet, hand it all to them. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive
+ * actions not allowed". */
 OT_MUST_CHECK struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 					       const struct vp_sink *sink);
 

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/kvm/host_internal.h"
+#include "vmm-probe/engine/engine.h"
 
 #define KVM_API      12
 /* Where an instruction of kernel mode costs more than this, a stock kernel does not boot in useful time. */
@@ -34,6 +35,12 @@ const char *vp_kvm_inject_name(enum vp_kvm_inject v)
 bool vp_kvm_host_traces(const struct vp_kvm_host *host)
 {
 	return host->out && host->sync_regs;
+}
+
+uint32_t vp_kvm_host_traps(const struct vp_kvm_host *host)
+{
+	return VP_TRAPS_TEXT | (host->int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0) |
+	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0);
 }
 
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)

@@ -65,6 +65,9 @@ OT_MUST_CHECK struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_h
 /** Can a guest be traced on such a host at all? */
 bool vp_kvm_host_traces(const struct vp_kvm_host *host);
 
+/** What an engine on such a host plants: VP_TRAPS_*. */
+uint32_t vp_kvm_host_traps(const struct vp_kvm_host *host);
+
 /** Is it good for a stock kernel as well? If not, @p why gets the reason: "this KVM …". */
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size);
 

@@ -97,10 +97,7 @@ static uint32_t traps(void *backend)
 {
 	const struct vp_kvm *kvm = backend;
 
-	const struct vp_kvm_host *host = &kvm->config.host;
-
-	return VP_TRAPS_TEXT | (host->int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0) |
-	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0);
+	return vp_kvm_host_traps(&kvm->config.host);
 }
 
 /* As measured when the host was tried. A sample's kick costs its vCPU an exit too. What a step takes is known

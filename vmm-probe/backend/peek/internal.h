@@ -29,6 +29,7 @@ struct vp_peek_state {
 
 struct vp_peek_vcpu {
 	int id;              /* KVM's; vCPUs are sorted by it */
+	unsigned mapped;     /* so often by the process */
 	pid_t tid;           /* its thread's; 0: not known */
 	int stats_fd;        /* -1: none */
 	struct kvm_run *run; /* shared with KVM and the VMM: hostile, each word read once */
@@ -47,7 +48,8 @@ struct vp_peek {
 	int kick; /* signal */
 	struct vp_peek_vcpu *vcpus;
 	uint32_t nvcpus;
-	pid_t *threads; /* that run vCPUs; at least one a vCPU */
+	unsigned libraries; /* of Outsight's, dormant, that have mapped vCPUs too */
+	pid_t *threads;     /* that run vCPUs; at least one a vCPU */
 	uint32_t nthreads;
 	struct vp_kvm_stat stats[VP_VM_STATS_MAX];
 	uint32_t nstats;
@@ -57,6 +59,7 @@ struct vp_peek {
 	int undo_fd;
 
 	/* memory.c */
+	enum vp_peek_seen seen;
 	struct vp_ram_range ram[2];
 	uint32_t nram;
 	int ram_fd; /* of the file that RAM lies in; -1: private memory */

@@ -83,7 +83,7 @@ static void keep_large(const struct mapping *m, struct mapping *list, unsigned *
 	list[at] = *m;
 }
 
-/* The largest ones, largest first. BUSY: the engine's library is in this process. */
+/* The largest ones, largest first. */
 static struct ot_err *list_mappings(const struct vp_peek *peek, bool joined, struct mapping *list,
 				    unsigned *ret)
 {
@@ -94,10 +94,6 @@ static struct ot_err *list_mappings(const struct vp_peek *peek, bool joined, str
 
 	*ret = 0;
 	OT_TRY(vp_peek_proc(peek, "maps", &text, &len));
-	if (strstr(text, "/liboutsight-"))
-		return ot_err_new(OT_ERR_BUSY,
-				  "process %d has an engine of Outsight's in it, maybe a dormant one",
-				  (int)peek->pid);
 	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		if (!parse_mapping(line, &m) || (joined && join(&last, &m)))
 			continue;
@@ -226,6 +222,19 @@ static struct ot_err *try_mapping(struct vp_peek *peek, const struct mapping *m,
 	return NULL;
 }
 
+static enum vp_peek_seen what_is_seen(const struct vp_peek *peek, const struct vp_regs *regs)
+{
+	enum vp_peek_seen seen = VP_PEEK_SILENT;
+
+	for (uint32_t i = 0; i < peek->nvcpus; i++) {
+		if (!regs[i].valid)
+			continue;
+		seen = regs[i].v[VP_CR0] & CR0_PG && regs[i].v[VP_EFER] & EFER_LMA ? VP_PEEK_64BIT : seen;
+		seen = seen == VP_PEEK_SILENT ? VP_PEEK_EARLY : seen;
+	}
+	return seen;
+}
+
 struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs)
 {
 	ot_auto_free char *cmdline = NULL;
@@ -233,6 +242,7 @@ struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs
 	bool found = false;
 	size_t len = 0;
 
+	peek->seen = what_is_seen(peek, regs);
 	OT_TRY(vp_peek_proc(peek, "cmdline", &cmdline, &len));
 	vp_tcg_machine_parse(cmdline, len, &machine);
 	for (unsigned joined = 0; !found && joined < 2; joined++) {

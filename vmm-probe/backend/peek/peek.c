@@ -13,7 +13,6 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/peek/internal.h"
-#include "vmm-probe/engine/socket_path.h"
 
 #define READ_MS 1000 /* for each vCPU to come once, at the beginning */
 #define PAGE    4096
@@ -158,11 +157,7 @@ static struct ot_err *make_engine(struct vp_peek *peek)
 /* In this order: nothing is asked of the VMM before there is who undoes it. */
 static struct ot_err *open_peek(struct vp_peek *peek)
 {
-	struct ot_err *err;
-
 	OT_TRY(vp_peek_find(peek));
-	err = vp_vmm_claim(peek->pid, &peek->claim_fd);
-	OT_TRY(err);
 	OT_TRY(check_unused(peek));
 	OT_TRY(vp_peek_undo_start(peek));
 	OT_TRY(vp_peek_sampler_start(peek));
@@ -170,14 +165,17 @@ static struct ot_err *open_peek(struct vp_peek *peek)
 	return make_engine(peek);
 }
 
-struct ot_err *vp_peek_open(pid_t pid, struct vp_peek **ret)
+struct ot_err *vp_peek_open(pid_t pid, int claim_fd, struct vp_peek **ret)
 {
 	struct vp_peek *peek = calloc(1, sizeof(*peek));
 
-	if (!peek)
+	if (!peek) {
+		close(claim_fd);
 		return ot_err_nomem();
+	}
 	peek->pid = pid;
-	peek->pidfd = peek->claim_fd = peek->undo_fd = peek->ram_fd = peek->wake_fd = peek->listening = -1;
+	peek->claim_fd = claim_fd;
+	peek->pidfd = peek->undo_fd = peek->ram_fd = peek->wake_fd = peek->listening = -1;
 	struct ot_err *err = open_peek(peek);
 	if (err) {
 		vp_peek_close(peek);
@@ -224,6 +222,11 @@ const char *vp_peek_socket(const struct vp_peek *peek)
 pid_t vp_peek_pid(const struct vp_peek *peek)
 {
 	return peek->pid;
+}
+
+enum vp_peek_seen vp_peek_seen(const struct vp_peek *peek)
+{
+	return peek->seen;
 }
 
 uint64_t vp_peek_ram_bytes(const struct vp_peek *peek)

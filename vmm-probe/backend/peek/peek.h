@@ -28,12 +28,13 @@
 struct vp_peek;
 
 /**
- * Look at process @p pid, and make an engine for its guest.
+ * Look at process @p pid, and make an engine for its guest. There must be no engine in it.
  *
+ * @param claim_fd of vp_vmm_claim() on that process; taken over, also when this fails
  * @return PERMISSION; UNSUPPORTED: no VMM with KVM, or one whose kick is not known, or whose registers are in
- * use; BUSY: another outsight looks at it, or there is an engine in it; NOT_FOUND: no such process.
+ * use; NOT_FOUND: no such process.
  */
-OT_MUST_CHECK struct ot_err *vp_peek_open(pid_t pid, struct vp_peek **ret);
+OT_MUST_CHECK struct ot_err *vp_peek_open(pid_t pid, int claim_fd, struct vp_peek **ret);
 /** The VMM is as it was when this returns. Connections to the engine end. */
 void vp_peek_close(struct vp_peek *peek);
 
@@ -48,6 +49,17 @@ void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct
 pid_t vp_peek_pid(const struct vp_peek *peek);
 /** Bytes of RAM that were found; 0: none. */
 uint64_t vp_peek_ram_bytes(const struct vp_peek *peek);
+
+/* What the vCPUs were when it was opened. */
+enum vp_peek_seen {
+	VP_PEEK_SILENT, /* none came: the guest is paused */
+	VP_PEEK_EARLY,  /* none had 64-bit paging on: no kernel runs yet */
+	VP_PEEK_64BIT,
+};
+enum vp_peek_seen vp_peek_seen(const struct vp_peek *peek);
+
+/** The VMM's /dev/kvm, for trying out what its KVM does; the caller's to close. NOT_FOUND. */
+OT_MUST_CHECK struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd);
 
 /* Since it was opened. Any thread. */
 struct vp_peek_counts {

@@ -246,6 +246,47 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
+/* By the part of each that is mapped from its file's first byte on. */
+static unsigned count_libraries(const char *maps)
+{
+	static const char name[] = "/liboutsight-kvm.so";
+	unsigned n = 0;
+
+	for (const char *p = strstr(maps, name); p; p = strstr(p + 1, name)) {
+		const char *line = p;
+		while (line > maps && line[-1] != '\n')
+			line--;
+		const char *offset = strchr(line, ' ');
+		offset = offset ? strchr(offset + 1, ' ') : NULL;
+		n += offset && !strncmp(offset, " 00000000 ", 10);
+	}
+	return n;
+}
+
+static unsigned count(const char *text, const char *what)
+{
+	unsigned n = 0;
+
+	for (const char *p = strstr(text, what); p; p = strstr(p + 1, what))
+		n++;
+	return n;
+}
+
+/* Keep those that are mapped more than @often. */
+static void keep_mapped(struct vp_peek *peek, unsigned often)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < peek->nvcpus; i++) {
+		struct vp_peek_vcpu *v = &peek->vcpus[i];
+		if (v->mapped > often)
+			peek->vcpus[n++] = *v;
+		else
+			munmap(v->run, PAGE);
+	}
+	peek->nvcpus = n;
+}
+
 /* VMMs map what KVM shares of a vCPU before they run it. QEMU keeps the descriptor of one that was unplugged
  * (kvm_park_vcpu()), without that and without a thread: there is nothing to look at. */
 static struct ot_err *leave_out_parked(struct vp_peek *peek)
@@ -253,18 +294,15 @@ static struct ot_err *leave_out_parked(struct vp_peek *peek)
 	ot_auto_free char *maps = NULL;
 	char name[48];
 	size_t len;
-	uint32_t n = 0;
 
 	OT_TRY(vp_peek_proc(peek, "maps", &maps, &len));
 	for (uint32_t i = 0; i < peek->nvcpus; i++) {
-		struct vp_peek_vcpu *v = &peek->vcpus[i];
-		snprintf(name, sizeof(name), " anon_inode:kvm-vcpu:%d\n", v->id);
-		if (strstr(maps, name))
-			peek->vcpus[n++] = *v;
-		else
-			munmap(v->run, PAGE);
+		snprintf(name, sizeof(name), " anon_inode:kvm-vcpu:%d\n", peek->vcpus[i].id);
+		peek->vcpus[i].mapped = count(maps, name);
 	}
-	peek->nvcpus = n;
+	keep_mapped(peek, 0);
+	/* Of an engine's library that lies dormant: it has mapped them too, the parked ones as well. */
+	peek->libraries = count_libraries(maps);
 	return NULL;
 }
 
@@ -284,6 +322,26 @@ static struct ot_err *find_vcpus(struct vp_peek *peek)
 	OT_TRY(each_descriptor(peek, true, &cap, &sev));
 	peek->nstats = vp_kvm_stats_list(peek->vcpus[0].stats_fd, peek->stats, VP_VM_STATS_MAX);
 	return NULL;
+}
+
+/* What the VMM itself has open: the device that we find by name may be another, or out of our reach. */
+struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
+{
+	char path[320], is[64];
+	const struct dirent *e;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)peek->pid);
+	ot_auto_dir DIR *dir = opendir(path);
+	if (!dir)
+		return proc_error(peek, errno, "fd");
+	while ((e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
+		ssize_t n = readlink(path, is, sizeof(is) - 1);
+		is[n > 0 ? n : 0] = '\0';
+		if (!strcmp(is, "/dev/kvm"))
+			return get_fd(peek, number(e->d_name), ret_fd);
+	}
+	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has closed /dev/kvm", (int)peek->pid);
 }
 
 /* --- their threads ---------------------------------------------------------------------------------------
@@ -341,6 +399,8 @@ static struct ot_err *find_threads(struct vp_peek *peek, const char *prefix)
 			return ot_err_nomem();
 		peek->threads[peek->nthreads++] = number(e->d_name);
 	}
+	if (peek->nthreads < peek->nvcpus)
+		keep_mapped(peek, peek->libraries);
 	if (peek->nthreads < peek->nvcpus)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "process %d has %u vCPUs and %u threads that would run them",

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest in whose VMM there is no engine. It is read from beside, and stays as it is for as long as what is
+ * asked of it can be had so. An engine goes in where a program enables a probe that needs one, and after all
+ * that can fail without it; or, for a program whose guest can only be read by an engine, which can ask QEMU
+ * where memory is, before it is compiled. Whoever goes in says so first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "vmm-probe/backend/kvm/host.h"
+#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/session/enter.h"
+#include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/locate.h"
+
+/* --- going in ----------------------------------------------------------------------------------------- */
+
+/* *path: where its engine listens. Nothing of it may be open in @link. */
+static struct ot_err *go_in(struct vp_session *s, const char *name, uint32_t pid, const char *why, char *path,
+			    size_t size)
+{
+	struct vp_inject_result result;
+	char spec[16];
+
+	if (s->config.entering)
+		s->config.entering(s->config.arg, name, pid, why);
+	snprintf(spec, sizeof(spec), "%u", pid);
+	vp_session_progress(s, "attaching to QEMU");
+	OT_TRY(vp_enter(spec, &result));
+	return vp_locate(spec, path, size);
+}
+
+static struct ot_err *check(const struct vp_guest_link *link)
+{
+	if (link->no_engine)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "guest %s: no engine can go into its VMM: %s",
+				  link->client.guest_name, link->no_engine);
+	return vp_enter_check((pid_t)link->client.pid);
+}
+
+/* What was read of the guest stays, and so does what was compiled against it: kernel, symbols, probes, sites.
+ */
+static struct ot_err *enter(struct vp_session *s, struct vp_guest_link *link)
+{
+	const struct vp_probe *probe = link->needed_for;
+	const uint32_t pid = link->client.pid, nvcpus = link->client.nvcpus, traps = link->client.traps;
+	char name[sizeof(link->client.guest_name)], path[sizeof(link->client.path)], why[512];
+
+	memcpy(name, link->client.guest_name, sizeof(name));
+	snprintf(why, sizeof(why), "%s:%s:%s:%s needs it", probe->provider, probe->module, probe->function,
+		 probe->name);
+	vp_client_close(&link->client);
+	vp_peek_close(link->peek);
+	link->peek = NULL;
+	link->tentative = false;
+	OT_TRY(go_in(s, name, pid, why, path, sizeof(path)));
+	OT_TRY(vp_client_connect(&link->client, path));
+	if (link->client.nvcpus != nvcpus || link->client.traps != traps)
+		return ot_err_new(OT_ERR_BUSY, "guest %s is not what was seen of it from outside: try again",
+				  name);
+	link->facts.guest_id = link->client.guest_id;
+	memcpy(link->facts.guest_name, link->client.guest_name, sizeof(link->facts.guest_name));
+	return NULL;
+}
+
+struct ot_err *vp_absent_enter(struct vp_session *s)
+{
+	for (uint32_t i = 0; i < s->nlinks; i++)
+		if (s->links[i]->needed_for)
+			OT_TRY(check(s->links[i]));
+	for (uint32_t i = 0; i < s->nlinks; i++)
+		if (s->links[i]->needed_for)
+			OT_TRY(enter(s, s->links[i]));
+	return NULL;
+}
+
+/* --- read from beside --------------------------------------------------------------------------------- */
+
+/* What an engine in it would plant is found out here, by the KVM that its VMM has open: so probes are listed,
+ * planned and compiled as if it were there. */
+static struct ot_err *foresee(struct vp_guest_link *link)
+{
+	struct vp_kvm_host host;
+	ot_auto_close int kvm = -1;
+
+	OT_TRY(vp_peek_kvm(link->peek, &kvm));
+	OT_TRY(vp_kvm_host_try(kvm, &host));
+	link->tentative = true;
+	if (vp_kvm_host_traces(&host)) {
+		link->client.traps = vp_kvm_host_traps(&host);
+		return NULL;
+	}
+	link->no_engine = strdup(host.out ? "this host's KVM has no synced registers"
+					  : "this host's KVM has no way out of the guest by a port");
+	return link->no_engine ? NULL : ot_err_nomem();
+}
+
+/* --- not to be read so ---------------------------------------------------------------------------------- */
+
+static struct ot_err *paused(const struct vp_guest_link *link, struct ot_err *refused)
+{
+	ot_err_destroy(refused); /* that it could not be entered either is another matter */
+	return ot_err_new(OT_ERR_BUSY, "guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
+			  link->client.guest_name, link->client.pid);
+}
+
+static struct ot_err *cannot_read(const struct vp_guest_link *link)
+{
+	const char *name = link->client.guest_name;
+	const uint32_t pid = link->client.pid;
+
+	if (vp_peek_seen(link->peek) == VP_PEEK_EARLY)
+		return ot_err_new(
+		    OT_ERR_BUSY,
+		    "guest %s (PID %u) is still starting, none of its vCPUs runs 64-bit code: try "
+		    "again in a second",
+		    name, pid);
+	if (!vp_peek_ram_bytes(link->peek))
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "guest %s: %s; `outsight attach %u` puts an engine there that asks QEMU "
+				  "for it",
+				  name, link->unread, pid);
+	return ot_err_new(OT_ERR_BAD_DATA,
+			  "guest %s: its kernel can't be read: %s; -g peek:%u samples it without names", name,
+			  link->unread, pid);
+}
+
+/* QEMU knows better where memory is: in pieces as NUMA nodes and DIMMs have them, say. */
+static bool engine_would_help(const struct vp_guest_link *link)
+{
+	return vp_peek_seen(link->peek) == VP_PEEK_64BIT &&
+	       (!vp_peek_ram_bytes(link->peek) || link->unread_fault);
+}
+
+/* An engine that asks where memory is, and reads by it. */
+static struct ot_err *read_by_engine(struct vp_session *s, struct vp_guest_link *link, const char *name,
+				     pid_t pid, const char *why)
+{
+	char path[sizeof(link->client.path)];
+
+	vp_beside_close(link);
+	OT_TRY(go_in(s, name, (uint32_t)pid, why, path, sizeof(path)));
+	return vp_link_attach_engine(s, link, path);
+}
+
+/* Its vCPUs were seen, its kernel was not. */
+static struct ot_err *without_kernel(struct vp_session *s, struct vp_guest_link *link)
+{
+	const pid_t pid = (pid_t)link->client.pid;
+	struct ot_err *refused = vp_enter_check(pid);
+	bool wanted = s->config.entry != VP_ENTRY_UNNEEDED;
+	char name[sizeof(link->client.guest_name)], why[512];
+
+	/* a process that is stopped, say */
+	if (vp_peek_seen(link->peek) == VP_PEEK_SILENT)
+		return refused && ot_err_code(refused) == OT_ERR_BUSY ? refused : paused(link, refused);
+	if (wanted && (refused || s->config.entry == VP_ENTRY_REFUSED)) {
+		/* samples without names are all that there is */
+		link->fell_back = strdup(refused ? ot_err_message(refused) : "-x noattach");
+		ot_err_destroy(refused);
+		return link->fell_back ? NULL : ot_err_nomem();
+	}
+	ot_err_destroy(refused);
+	if (!wanted || !engine_would_help(link))
+		return cannot_read(link);
+	snprintf(why, sizeof(why), "its kernel can't be read from outside: %s", link->unread);
+	memcpy(name, link->client.guest_name, sizeof(name));
+	return read_by_engine(s, link, name, pid, why);
+}
+
+/* It can't even be looked at; @err (consumed) says why. */
+static struct ot_err *unseen(struct vp_session *s, struct vp_guest_link *link, const char *name, pid_t pid,
+			     struct ot_err *err)
+{
+	ot_auto_err struct ot_err *why = err;
+	ot_auto_close int claim = -1;
+
+	OT_TRY(vp_enter_check(pid));
+	OT_TRY(vp_vmm_claim(pid, &claim)); /* who has it is what is in the way */
+	ot_cleanup_close(&claim);
+	claim = -1;
+	if (s->config.entry != VP_ENTRY_AS_NEEDED)
+		return ot_err_new(ot_err_code(why), "%s; `outsight attach %d` puts an engine there",
+				  ot_err_message(why), (int)pid);
+	return read_by_engine(s, link, name, pid, ot_err_message(why));
+}
+
+struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link, const char *name,
+				bool *ret_unknown)
+{
+	pid_t pid;
+	struct ot_err *err = vp_enter_find(name, &pid);
+
+	*ret_unknown = err && ot_err_code(err) == OT_ERR_NOT_FOUND;
+	OT_TRY(err);
+	err = vp_beside_attach(s, link, name);
+	if (err && (link->file_fault || ot_err_code(err) == OT_ERR_NO_MEMORY))
+		return err; /* the operator's file: another way would meet it again */
+	if (err) {
+		bool found = ot_err_code(err) != OT_ERR_NOT_FOUND;
+		vp_beside_close(link);
+		err = unseen(s, link, name, pid, err);
+		*ret_unknown = err && !found && ot_err_code(err) == OT_ERR_NOT_FOUND;
+		return err;
+	}
+	return link->guest ? foresee(link) : without_kernel(s, link);
+}
