@@ -82,7 +82,13 @@ static size_t align(size_t v, size_t to)
 	return (v + to - 1) / to * to;
 }
 
-static size_t write_tokens(uint8_t *image, size_t size, size_t at, struct ks_places *places)
+static size_t table_align(const struct ks_layout *layout)
+{
+	return layout->packed ? 4 : 8;
+}
+
+static size_t write_tokens(const struct ks_layout *layout, uint8_t *image, size_t size, size_t at,
+			   struct ks_places *places)
 {
 	uint16_t index[256];
 
@@ -98,7 +104,7 @@ static size_t write_tokens(uint8_t *image, size_t size, size_t at, struct ks_pla
 		put(image, size, at, text, strlen(text) + 1);
 		at += strlen(text) + 1;
 	}
-	places->index = at = align(at, 8);
+	places->index = at = align(at, table_align(layout));
 	put(image, size, at, index, sizeof(index));
 	return at + sizeof(index);
 }
@@ -124,11 +130,11 @@ static size_t write_names(const struct ks_layout *layout, uint8_t *image, size_t
 	uint64_t markers[KS_SYMBOLS / 256 + 1];
 	uint32_t count = KS_SYMBOLS;
 
-	at = align(at, 8);
+	at = align(at, table_align(layout));
 	places->count = at;
 	memset(image + at, 0, 8);
 	put(image, size, at, &count, sizeof(count));
-	places->names = at += 8;
+	places->names = at += table_align(layout);
 	for (unsigned int i = 0; i < KS_SYMBOLS; i++) {
 		uint8_t codes[512], head[2];
 		size_t n = encode(&syms[i], codes), len = n < 128 ? 1 : 2;
@@ -142,11 +148,11 @@ static size_t write_names(const struct ks_layout *layout, uint8_t *image, size_t
 		at += len + n;
 	}
 	memset(image + at, 0, 8);
-	places->markers = at = align(at, 8);
+	places->markers = at = align(at, table_align(layout));
 	for (size_t i = 0; i < sizeof(markers) / sizeof(markers[0]); i++, at += layout->marker_size)
 		put(image, size, at, &markers[i], layout->marker_size);
 	memset(image + at, 0, 8);
-	return align(at, 8);
+	return align(at, table_align(layout));
 }
 
 static size_t write_values(const struct ks_layout *layout, uint8_t *image, size_t size, size_t at,
@@ -154,7 +160,7 @@ static size_t write_values(const struct ks_layout *layout, uint8_t *image, size_
 {
 	uint64_t relative_base = base;
 
-	at = align(at, 8);
+	at = align(at, table_align(layout));
 	for (unsigned int i = 0; i < KS_SYMBOLS; i++) {
 		uint64_t addr = syms[i].addr;
 		uint32_t rel = (uint32_t)(addr - base);
@@ -171,7 +177,7 @@ static size_t write_values(const struct ks_layout *layout, uint8_t *image, size_
 		put(image, size, at, &rel, 4);
 		at += 4;
 	}
-	at = align(at, 8);
+	at = align(at, table_align(layout));
 	if (layout->values == VP_KALLSYMS_RELATIVE || layout->values == VP_KALLSYMS_PERCPU) {
 		put(image, size, at, &relative_base, 8);
 		at += 8;
@@ -179,7 +185,7 @@ static size_t write_values(const struct ks_layout *layout, uint8_t *image, size_
 	return at;
 }
 
-static size_t write_seqs(uint8_t *image, size_t size, size_t at)
+static size_t write_seqs(const struct ks_layout *layout, uint8_t *image, size_t size, size_t at)
 {
 	for (unsigned int i = 0; i < KS_SYMBOLS; i++, at += 3) {
 		unsigned int seq = (i * 331) % KS_SYMBOLS;
@@ -188,7 +194,7 @@ static size_t write_seqs(uint8_t *image, size_t size, size_t at)
 		put(image, size, at, bytes, 3);
 	}
 	memset(image + at, 0, 8);
-	return align(at, 8);
+	return align(at, table_align(layout));
 }
 
 void ks_write(const struct ks_layout *layout, uint8_t *image, size_t size, size_t off, uint64_t base,
@@ -201,12 +207,12 @@ void ks_write(const struct ks_layout *layout, uint8_t *image, size_t size, size_
 		at = write_values(layout, image, size, at, base, syms);
 	at = write_names(layout, image, size, at, syms, ret);
 	if (layout->values_first && layout->seqs)
-		at = write_seqs(image, size, at);
-	at = write_tokens(image, size, at, ret);
+		at = write_seqs(layout, image, size, at);
+	at = write_tokens(layout, image, size, at, ret);
 	if (!layout->values_first)
 		at = write_values(layout, image, size, at, base, syms);
 	if (!layout->values_first && layout->seqs)
-		at = write_seqs(image, size, at);
+		at = write_seqs(layout, image, size, at);
 	ret->end = at;
 }
 

@@ -23,7 +23,8 @@ struct ks_layout {
 	bool values_first; /* the order before 6.4 */
 	bool seqs;         /* 3 bytes a symbol, in their place of either order */
 	unsigned int marker_size;
-	bool uleb; /* with a name of more than 127 codes */
+	bool uleb;   /* with a name of more than 127 codes */
+	bool packed; /* tables begin at multiples of 4, as compilers have it since 7.x */
 };
 
 struct ks_symbol {

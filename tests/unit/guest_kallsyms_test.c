@@ -21,13 +21,18 @@ struct table {
 	struct ks_places places;
 };
 
-static void table_init(struct table *t, const struct ks_layout *layout)
+static void table_init_at(struct table *t, const struct ks_layout *layout, size_t off)
 {
 	t->image = (struct vp_image){ vp_gva(BASE), malloc(SIZE), SIZE };
 	assert_non_null(t->image.data);
 	fill_noise(t->image.data, SIZE, 7);
 	ks_make_symbols(layout, BASE, t->syms);
-	ks_write(layout, t->image.data, SIZE, OFF, BASE, t->syms, &t->places);
+	ks_write(layout, t->image.data, SIZE, off, BASE, t->syms, &t->places);
+}
+
+static void table_init(struct table *t, const struct ks_layout *layout)
+{
+	table_init_at(t, layout, OFF);
 }
 
 static void assert_decodes(struct table *t, const struct ks_layout *layout, uint64_t token_table)
@@ -52,20 +57,21 @@ static void assert_decodes(struct table *t, const struct ks_layout *layout, uint
 static void all_layouts_decode(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < 4 * 16; i++) {
+	for (unsigned int i = 0; i < 4 * 64; i++) {
 		struct ks_layout layout = {
-			.values = (enum vp_kallsyms_values)(i / 16),
+			.values = (enum vp_kallsyms_values)(i / 64),
 			.values_first = i & 1,
 			.seqs = i & 2,
 			.marker_size = i & 4 ? 4 : 8,
 			.uleb = i & 8,
+			.packed = i & 16,
 		};
 		struct table t;
 
 		/* Place-relative values came after the order had changed. */
 		if (layout.values == VP_KALLSYMS_PLACE && layout.values_first)
 			continue;
-		table_init(&t, &layout);
+		table_init_at(&t, &layout, i & 32 ? OFF + 4 : OFF);
 		assert_decodes(&t, &layout, 0);
 		assert_decodes(&t, &layout, BASE + t.places.tokens);
 		assert_decodes(&t, &layout, BASE + t.places.tokens + 1); /* a wrong hint is no harm */

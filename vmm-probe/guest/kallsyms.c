@@ -10,6 +10,7 @@
 #define NAMES_BYTES_MAX (256u << 20)
 #define ABSOLUTE_MAX    (1ull << 32) /* per-CPU offsets and plain numbers are below */
 #define STEXT_MAX       (2ull << 20) /* _stext is that close behind _text */
+#define VALUES_PAD      64           /* between the values and what is beside them */
 
 void vp_kallsyms_deinit(struct vp_kallsyms *kallsyms)
 {
@@ -120,7 +121,8 @@ static bool names_the_base(const struct vp_kallsyms *ks, const struct vp_image *
 }
 
 /* Read all values by this guess: they ascend, and lead to the image. */
-static bool values_fit(const struct vp_image *image, const struct values *v, struct vp_kallsyms *ks)
+static bool values_fit(const struct vp_image *image, const struct values *v, uint64_t *work,
+		       struct vp_kallsyms *ks)
 {
 	size_t width = v->kind == VP_KALLSYMS_ABSOLUTE ? 8 : 4;
 	uint64_t base = 0, last = 0;
@@ -137,7 +139,8 @@ static bool values_fit(const struct vp_image *image, const struct values *v, str
 	for (size_t i = 0; i < ks->count; i++) {
 		uint64_t addr = value_at(image, v, base, i);
 
-		if (addr < last || (addr >= ABSOLUTE_MAX && addr < VP_KERNEL_MAP_START))
+		if (!vp_kallsyms_spend(work, 1) || addr < last ||
+		    (addr >= ABSOLUTE_MAX && addr < VP_KERNEL_MAP_START))
 			return false;
 		ks->syms[i].addr = last = addr;
 	}
@@ -150,29 +153,53 @@ static bool values_fit(const struct vp_image *image, const struct values *v, str
 	return true;
 }
 
-static size_t align8(size_t v)
+static size_t align_up(size_t v, size_t to)
 {
-	return (v + 7) & ~(size_t)7;
+	return (v + to - 1) & ~(to - 1);
 }
 
-static bool find_values(const struct vp_image *image, const struct vp_kallsyms_tokens *tokens,
-			const struct vp_kallsyms_tables *t, struct vp_kallsyms *ks)
+/* One place, every way of writing values. What is relative has its base behind or, in the older order too,
+ * right behind the values, aligned as a number of 8 bytes or as the values are. */
+static bool values_at(const struct vp_image *image, size_t off, bool first, uint64_t *work,
+		      struct vp_kallsyms *ks)
 {
-	size_t n4 = align8((size_t)t->count * 4), n8 = (size_t)t->count * 8, next = align8(tokens->end);
-	size_t before4 = t->count_off >= 8 + n4 ? t->count_off - 8 - n4 : SIZE_MAX;
-	size_t before8 = t->count_off >= n8 ? t->count_off - n8 : SIZE_MAX;
-	const struct values guesses[] = {
-		{ VP_KALLSYMS_PERCPU, false, next, next + n4 },
-		{ VP_KALLSYMS_RELATIVE, false, next, next + n4 },
-		{ VP_KALLSYMS_PLACE, false, next, 0 },
-		{ VP_KALLSYMS_ABSOLUTE, false, next, 0 },
-		{ VP_KALLSYMS_PERCPU, true, before4, t->count_off - 8 },
-		{ VP_KALLSYMS_RELATIVE, true, before4, t->count_off - 8 },
-		{ VP_KALLSYMS_ABSOLUTE, true, before8, 0 },
-	};
+	static const enum vp_kallsyms_values based[] = { VP_KALLSYMS_PERCPU, VP_KALLSYMS_RELATIVE };
+	struct values v = { .off = off, .first = first };
+	size_t end = off + ks->count * 4;
 
-	for (size_t i = 0; i < OT_ARRAY_SIZE(guesses); i++) {
-		if (values_fit(image, &guesses[i], ks))
+	for (size_t align = 8; align >= 4; align -= 4) {
+		v.base_off = align_up(end, align);
+		for (size_t i = 0; i < OT_ARRAY_SIZE(based); i++) {
+			v.kind = based[i];
+			if (values_fit(image, &v, work, ks))
+				return true;
+		}
+	}
+	v.kind = VP_KALLSYMS_PLACE;
+	if (values_fit(image, &v, work, ks))
+		return true;
+	v.kind = VP_KALLSYMS_ABSOLUTE;
+	return values_fit(image, &v, work, ks);
+}
+
+/*
+ * The values stand behind the tokens or, in the older order, in front of the number of names. Between tables
+ * there is padding, as much as the alignment of what follows asks for: compilers and kernels differ there.
+ */
+static bool find_values(const struct vp_image *image, const struct vp_kallsyms_tokens *tokens,
+			const struct vp_kallsyms_tables *t, uint64_t *work, struct vp_kallsyms *ks)
+{
+	size_t next = align_up(tokens->end, 4), n4 = (size_t)t->count * 4, n8 = (size_t)t->count * 8;
+
+	for (size_t pad = 0; pad <= VALUES_PAD; pad += 4) {
+		if (values_at(image, next + pad, false, work, ks))
+			return true;
+	}
+	/* In front: with a base of 8 bytes between, or without. */
+	for (size_t pad = 0; pad <= VALUES_PAD; pad += 4) {
+		if (t->count_off >= n4 + pad && values_at(image, t->count_off - n4 - pad, true, work, ks))
+			return true;
+		if (t->count_off >= n8 + pad && values_at(image, t->count_off - n8 - pad, true, work, ks))
 			return true;
 	}
 	return false;
@@ -189,7 +216,7 @@ static struct ot_err *decode_from(const struct vp_image *image, const struct vp_
 	if (!vp_kallsyms_find_tables(image->data, image->size, tokens, work, &t))
 		return NULL;
 	OT_TRY(decode_names(image->data, tokens, &t, &ks));
-	if (!find_values(image, tokens, &t, &ks))
+	if (!find_values(image, tokens, &t, work, &ks))
 		return ot_err_new(OT_ERR_BAD_DATA, "kallsyms: %u names, but no addresses that fit them",
 				  t.count);
 	ks.marker_size = (uint8_t)t.marker_size;
