@@ -21,6 +21,20 @@ static void assert_ok(struct ot_err *err)
 		fail_msg("%s", ot_err_message(err));
 }
 
+enum { UNDEF, PREV_SP, DX, DI, BP, SP, R10, R13, BP_IND, SP_IND };
+
+/* The registers' numbers of kernels before 7. */
+#define OLD_NUMBERS                                    \
+	.sp_bases = { [DX] = VP_ORC_DX,                \
+		      [DI] = VP_ORC_DI,                \
+		      [BP] = VP_ORC_BP,                \
+		      [SP] = VP_ORC_SP,                \
+		      [R10] = VP_ORC_R10,              \
+		      [R13] = VP_ORC_R13,              \
+		      [BP_IND] = VP_ORC_BP_INDIRECT,   \
+		      [SP_IND] = VP_ORC_SP_INDIRECT }, \
+	.bp_bases = { [PREV_SP] = VP_ORC_SP, [BP] = VP_ORC_BP }
+
 /* The two layouts, as the kernel's headers have them. */
 static const struct vp_orc_layout old_form = {
 	.bp_reg_shift = 4,
@@ -31,6 +45,7 @@ static const struct vp_orc_layout old_form = {
 	.type_regs = 1,
 	.type_partial = 2,
 	.type_end = 0xff,
+	OLD_NUMBERS,
 };
 static const struct vp_orc_layout new_form = {
 	.bp_reg_shift = 4,
@@ -41,9 +56,8 @@ static const struct vp_orc_layout new_form = {
 	.type_regs = 3,
 	.type_partial = 4,
 	.type_end = 1,
+	OLD_NUMBERS,
 };
-
-enum { UNDEF, PREV_SP, DX, DI, BP, SP, R10, R13, BP_IND, SP_IND };
 
 struct raw {
 	struct ot_buf ip, orc;
@@ -292,6 +306,8 @@ static void assert_layout(const struct vp_orc_layout *a, const struct vp_orc_lay
 	assert_int_equal(a->type_regs, b->type_regs);
 	assert_int_equal(a->type_partial, b->type_partial);
 	assert_int_equal(a->type_end, b->type_end);
+	assert_memory_equal(a->sp_bases, b->sp_bases, sizeof(a->sp_bases));
+	assert_memory_equal(a->bp_bases, b->bp_bases, sizeof(a->bp_bases));
 }
 
 /* struct orc_entry as compilers describe it; @p end_bit 0: the member is not there. */
@@ -331,17 +347,22 @@ static void types_tell_the_layout(void **state)
 		{ 2, 11, &old_form, 11 }, /* with a signal bit before it */
 		{ 3, 0, &new_form, 0xff },
 	};
-	struct vp_orc_raw none = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct vp_btf *btf = orc_types(cases[i].type_bits, cases[i].end_bit, 6);
 		struct vp_orc_layout got, want = *cases[i].form;
+		struct raw r;
+
+		raw_init(&r);
+		add(&r, BASE, 8, 0, SP | (unsigned)want.type_call << 8);
+		struct vp_orc_raw raw = view(&r);
 
 		want.end_shift = (uint8_t)cases[i].end_shift;
-		assert_ok(vp_orc_layout(btf, &none, &got));
+		assert_ok(vp_orc_layout(btf, &raw, &got));
 		assert_layout(&got, &want);
 		vp_btf_destroy(btf);
+		raw_deinit(&r);
 	}
 }
 
@@ -382,6 +403,59 @@ static void values_tell_the_layout(void **state)
 	raw_deinit(&r);
 }
 
+/* Ten ordinary entries, two that saved the frame pointer, one each by other registers; then the layout. */
+static void numbered(unsigned sp, unsigned prev_sp, const unsigned *others, size_t n,
+		     struct vp_orc_layout *ret)
+{
+	struct raw r;
+
+	raw_init(&r);
+	for (unsigned i = 0; i < 10; i++)
+		add(&r, BASE + 16 * i, 8, 0, sp | 2 << 8);
+	for (unsigned i = 10; i < 12; i++)
+		add(&r, BASE + 16 * i, 16, -16, sp | prev_sp << 4 | 2 << 8);
+	for (unsigned i = 0; i < n; i++)
+		add(&r, BASE + 0x800 + 16 * i, 8, 0, others[i] | 2 << 8);
+	struct vp_orc_raw raw = view(&r);
+
+	assert_ok(vp_orc_layout(NULL, &raw, ret));
+	raw_deinit(&r);
+}
+
+/* 7.x numbers the registers anew: which numbers those are, the entries say. */
+static void registers_numbered_anew_are_told(void **state)
+{
+	static const unsigned others[] = { 2, 4, 5, 6, 7, 9, 10 };
+	static const enum vp_orc_base want[VP_ORC_REGISTERS] = {
+		[2] = VP_ORC_DX,  [3] = VP_ORC_SP,  [4] = VP_ORC_BP,          [5] = VP_ORC_DI,
+		[6] = VP_ORC_R10, [7] = VP_ORC_R13, [9] = VP_ORC_SP_INDIRECT, [10] = VP_ORC_BP_INDIRECT,
+	};
+	struct vp_orc_layout got;
+
+	(void)state;
+	numbered(3, 8, others, sizeof(others) / sizeof(others[0]), &got);
+	for (unsigned i = 0; i < VP_ORC_REGISTERS; i++) {
+		assert_int_equal(got.sp_bases[i], want[i]);
+		assert_int_equal(got.bp_bases[i], i == 8 ? VP_ORC_SP : i == 4 ? VP_ORC_BP : VP_ORC_UNDEFINED);
+	}
+	numbered(SP, PREV_SP, others, 0, &got);
+	assert_layout(&got, &new_form);
+}
+
+/* A numbering that nobody has seen: what most entries go by is right, the others are not guessed at. */
+static void registers_of_no_known_numbering_stay_undefined(void **state)
+{
+	static const unsigned others[] = { 4, 5 };
+	struct vp_orc_layout got;
+
+	(void)state;
+	numbered(12, 11, others, 2, &got);
+	for (unsigned i = 0; i < VP_ORC_REGISTERS; i++) {
+		assert_int_equal(got.sp_bases[i], i == 12 ? VP_ORC_SP : VP_ORC_UNDEFINED);
+		assert_int_equal(got.bp_bases[i], i == 11 ? VP_ORC_SP : VP_ORC_UNDEFINED);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,6 +466,8 @@ int main(void)
 		cmocka_unit_test(sizes_that_lie_are_refused),
 		cmocka_unit_test(types_tell_the_layout),
 		cmocka_unit_test(values_tell_the_layout),
+		cmocka_unit_test(registers_numbered_anew_are_told),
+		cmocka_unit_test(registers_of_no_known_numbering_stay_undefined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

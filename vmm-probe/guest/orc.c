@@ -8,20 +8,6 @@
 #define ENTRY_SIZE  6
 #define ENTRIES_MAX (16u << 20)
 
-/* Numbers of registers in an entry. They have never changed. */
-enum {
-	REG_UNDEFINED,
-	REG_PREV_SP,
-	REG_DX,
-	REG_DI,
-	REG_BP,
-	REG_SP,
-	REG_R10,
-	REG_R13,
-	REG_BP_INDIRECT,
-	REG_SP_INDIRECT,
-};
-
 struct rule {
 	uint64_t addr;
 	struct vp_orc_rule rule;
@@ -70,27 +56,6 @@ void vp_orc_builder_destroy(struct vp_orc_builder *b)
 	free(b);
 }
 
-static uint8_t sp_base(unsigned reg)
-{
-	static const uint8_t map[16] = {
-		[REG_DX] = VP_ORC_DX,
-		[REG_DI] = VP_ORC_DI,
-		[REG_BP] = VP_ORC_BP,
-		[REG_SP] = VP_ORC_SP,
-		[REG_R10] = VP_ORC_R10,
-		[REG_R13] = VP_ORC_R13,
-		[REG_BP_INDIRECT] = VP_ORC_BP_INDIRECT,
-		[REG_SP_INDIRECT] = VP_ORC_SP_INDIRECT,
-	};
-
-	return map[reg]; /* others: 0, undefined */
-}
-
-static uint8_t bp_base(unsigned reg)
-{
-	return reg == REG_PREV_SP ? VP_ORC_SP : reg == REG_BP ? VP_ORC_BP : VP_ORC_UNDEFINED;
-}
-
 static struct vp_orc_rule decode(const struct vp_orc_layout *l, const uint8_t *entry)
 {
 	struct vp_orc_rule r = { 0 };
@@ -103,8 +68,8 @@ static struct vp_orc_rule decode(const struct vp_orc_layout *l, const uint8_t *e
 	unsigned type = flags >> l->type_shift & ((1u << l->type_bits) - 1);
 	bool end = l->end_shift != 0xff && (flags >> l->end_shift & 1);
 
-	r.sp_base = sp_base(flags >> l->sp_reg_shift & 15);
-	r.bp_base = bp_base(flags >> l->bp_reg_shift & 15);
+	r.sp_base = l->sp_bases[flags >> l->sp_reg_shift & 15];
+	r.bp_base = l->bp_bases[flags >> l->bp_reg_shift & 15];
 	if (type == l->type_end || (end && r.sp_base == VP_ORC_UNDEFINED))
 		return (struct vp_orc_rule){ .sp_base = VP_ORC_END };
 	if (type == l->type_call)

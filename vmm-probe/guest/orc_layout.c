@@ -5,6 +5,8 @@
  * by two. The presence of the `end` member tells; and without types, so does the commonest type
  * of all, an ordinary call.
  */
+#include <string.h>
+
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/orc.h"
 
@@ -99,10 +101,93 @@ static bool from_values(const struct vp_orc_raw *raw, struct vp_orc_layout *ret)
 	return false;
 }
 
+/* The two ways in which registers have been numbered. */
+static const struct numbering {
+	uint8_t sp, prev_sp; /* what tells them apart */
+	uint8_t sp_bases[VP_ORC_REGISTERS], bp_bases[VP_ORC_REGISTERS];
+} numberings[] = {
+	{
+	    .sp = 5,
+	    .prev_sp = 1,
+	    .sp_bases = { [2] = VP_ORC_DX,
+			  [3] = VP_ORC_DI,
+			  [4] = VP_ORC_BP,
+			  [5] = VP_ORC_SP,
+			  [6] = VP_ORC_R10,
+			  [7] = VP_ORC_R13,
+			  [8] = VP_ORC_BP_INDIRECT,
+			  [9] = VP_ORC_SP_INDIRECT },
+	    .bp_bases = { [1] = VP_ORC_SP, [4] = VP_ORC_BP },
+	},
+	{
+	    .sp = 3,
+	    .prev_sp = 8,
+	    .sp_bases = { [2] = VP_ORC_DX,
+			  [3] = VP_ORC_SP,
+			  [4] = VP_ORC_BP,
+			  [5] = VP_ORC_DI,
+			  [6] = VP_ORC_R10,
+			  [7] = VP_ORC_R13,
+			  [9] = VP_ORC_SP_INDIRECT,
+			  [10] = VP_ORC_BP_INDIRECT },
+	    .bp_bases = { [4] = VP_ORC_BP, [8] = VP_ORC_SP },
+	},
+};
+
+/* Which number most entries have; 0, undefined, does not count, nor does what has less than a half. */
+static uint8_t commonest(const size_t counts[VP_ORC_REGISTERS])
+{
+	size_t total = 0, best = 0;
+
+	for (size_t i = 1; i < VP_ORC_REGISTERS; i++) {
+		total += counts[i];
+		if (counts[i] > counts[best] || !best)
+			best = i;
+	}
+	return counts[best] > total / 2 ? (uint8_t)best : 0;
+}
+
+/* False when no register stands out as the stack pointer. */
+static bool find_registers(const struct vp_orc_raw *raw, struct vp_orc_layout *layout)
+{
+	size_t sp[VP_ORC_REGISTERS] = { 0 }, bp[VP_ORC_REGISTERS] = { 0 };
+	uint8_t most_sp, most_bp;
+
+	for (size_t i = 0; i < raw->orc_size / ENTRY_SIZE; i++) {
+		const uint8_t *e = raw->orc + i * ENTRY_SIZE;
+		unsigned flags = e[4] | (unsigned)e[5] << 8;
+
+		if ((flags >> layout->type_shift & ((1u << layout->type_bits) - 1)) != layout->type_call)
+			continue;
+		sp[flags >> layout->sp_reg_shift & 15]++;
+		bp[flags >> layout->bp_reg_shift & 15]++;
+	}
+	most_sp = commonest(sp);
+	most_bp = commonest(bp);
+	if (!most_sp)
+		return false;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(numberings); i++) {
+		const struct numbering *n = &numberings[i];
+
+		/* A table may have saved no frame pointer at all. */
+		if (n->sp == most_sp && (!most_bp || n->prev_sp == most_bp)) {
+			memcpy(layout->sp_bases, n->sp_bases, sizeof(n->sp_bases));
+			memcpy(layout->bp_bases, n->bp_bases, sizeof(n->bp_bases));
+			return true;
+		}
+	}
+	memset(layout->sp_bases, 0, sizeof(layout->sp_bases));
+	memset(layout->bp_bases, 0, sizeof(layout->bp_bases));
+	layout->sp_bases[most_sp] = VP_ORC_SP;
+	if (most_bp)
+		layout->bp_bases[most_bp] = VP_ORC_SP;
+	return true;
+}
+
 struct ot_err *vp_orc_layout(const struct vp_btf *btf, const struct vp_orc_raw *raw,
 			     struct vp_orc_layout *ret)
 {
-	if ((btf && from_btf(btf, ret)) || from_values(raw, ret))
+	if (((btf && from_btf(btf, ret)) || from_values(raw, ret)) && find_registers(raw, ret))
 		return NULL;
 	return ot_err_new(OT_ERR_NOT_FOUND, "the layout of the guest's ORC entries can't be told");
 }
