@@ -25,15 +25,20 @@
 
 #include "ga.h"
 
-DECLARE_TRACE(outsight_task,
-	      TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
-	      TP_ARGS(pass, pid, comm0, comm1));
-DECLARE_TRACE(outsight_module,
-	      TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
-	      TP_ARGS(pass, part, name0, name1, name2));
-DECLARE_TRACE(outsight_pass,
-	      TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
-	      TP_ARGS(pass, what, events, error));
+/* Newer kernels put "_tp" behind the name that DECLARE_TRACE() is given, and leave it as it is here. */
+#ifndef DECLARE_TRACE_EVENT
+#define DECLARE_TRACE_EVENT DECLARE_TRACE
+#endif
+
+DECLARE_TRACE_EVENT(outsight_task,
+		    TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
+		    TP_ARGS(pass, pid, comm0, comm1));
+DECLARE_TRACE_EVENT(outsight_module,
+		    TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
+		    TP_ARGS(pass, part, name0, name1, name2));
+DECLARE_TRACE_EVENT(outsight_pass,
+		    TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
+		    TP_ARGS(pass, what, events, error));
 
 DEFINE_TRACE(outsight_task,
 	     TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
