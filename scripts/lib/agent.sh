@@ -7,13 +7,6 @@
 # shellcheck disable=SC2034
 AGENT_PACKAGES=(gcc make libelf1 libc6-dev)
 
-# What a package depends on directly, of those whose name matches PATTERN.
-dependency_like()
-{
-	apt-cache show "$1" 2>/dev/null | sed -n 's/^Depends: //p' | head -n 1 | tr ',|' '\n' |
-		sed 's/^ *//; s/ .*//' | grep -x "$2" | head -n 1
-}
-
 # The headers name one another by absolute paths; links between them are relative.
 relocate_headers()
 {
@@ -23,17 +16,16 @@ relocate_headers()
 	done
 }
 
-# fetch_headers NAME: headers of the kernel that guest NAME runs.
+# fetch_headers NAME: headers of the kernel that guest NAME runs, one of the machine's own release.
 fetch_headers()
 {
 	local name=$1 dir=$CACHE/headers/$1 release package common kbuild tmp
-	fetch_kernel "$name" || return 1
 	release=$(cat "$CACHE/kernels/$name/release")
 	[ "$(cat "$dir/release" 2>/dev/null)" = "$release" ] && return 0
 	need_space "$CACHE" 500
 	package=linux-headers-$release
-	common=$(dependency_like "$package" 'linux-headers-.*-common')
-	kbuild=$(dependency_like "$package" 'linux-kbuild-.*')
+	common=$(dependencies_like "" "$package" 'linux-headers-.*-common')
+	kbuild=$(dependencies_like "" "$package" 'linux-kbuild-.*')
 	if [ -z "$common" ] || [ -z "$kbuild" ]; then
 		die "apt has no $package any more: remove $CACHE/kernels/$name and run again, for a newer kernel"
 	fi
@@ -68,17 +60,15 @@ module_hash()
 {
 	local from
 	from=$(module_sources "$2")
-	cat "$from"/*.[ch] "$from/Kbuild" "$CACHE/headers/$1/release" "${BASH_SOURCE[0]}" | sha256sum | cut -c1-16
+	cat "$from"/*.[ch] "$from/Kbuild" "$CACHE/kernels/$1/release" "${BASH_SOURCE[0]}" "$ROOT/scripts/lib/suites.sh" |
+		sha256sum | cut -c1-16
 }
 
-# guest_module NAME MODULE: agent/NAME/MODULE.ko, built again only when something changed. The module's own
-# types (BTF) are left out: they would need pahole, and nobody asks for them.
-guest_module()
+# module_build NAME MODULE OUT: with the machine's own compiler.
+module_build()
 {
-	local name=$1 module=$2 dir=$CACHE/agent/$1 kdir hash from
-	hash=$(module_hash "$name" "$module")
-	[ "$(cat "$dir/$module.hash" 2>/dev/null)" = "$hash" ] && return 0
-	say "building the module $module for $name"
+	local name=$1 module=$2 out=$3 dir=$CACHE/agent/$1 kdir from
+	fetch_headers "$name"
 	from=$(module_sources "$module")
 	kdir=$CACHE/headers/$name/usr/src/linux-headers-$(cat "$CACHE/headers/$name/release")
 	rm -rf "$dir/build"
@@ -86,16 +76,36 @@ guest_module()
 	cp "$from"/*.[ch] "$from/Kbuild" "$from/Makefile" "$dir/build"
 	run_logged agent make -C "$dir/build" KDIR="$kdir" W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= ||
 		die "the module $module does not build for $name (log: $CACHE/log/agent.log)"
-	strip --strip-debug -o "$dir/build/small.ko" "$dir/build/$module.ko" &&
-		mv "$dir/build/small.ko" "$dir/$module.ko" || die "strip failed on $dir/build/$module.ko"
+	mv "$dir/build/$module.ko" "$out" || die "writing $out failed: is the disk full?"
 	rm -rf "$dir/build"
+}
+
+# guest_module NAME MODULE: agent/NAME/MODULE.ko, built again only when something changed. The module's own
+# types (BTF) are left out: they would need pahole, and nobody asks for them.
+guest_module()
+{
+	local name=$1 module=$2 dir=$CACHE/agent/$1 hash suite
+	hash=$(module_hash "$name" "$module")
+	[ "$(cat "$dir/$module.hash" 2>/dev/null)" = "$hash" ] && return 0
+	say "building the module $module for $name"
+	mkdir -p "$dir"
+	suite=$(cat "$CACHE/kernels/$name/suite" 2>/dev/null || echo own)
+	if [ "$suite" = own ]; then
+		module_build "$name" "$module" "$dir/large.ko"
+	else
+		module_build_suite "$suite" "$(cat "$CACHE/kernels/$name/release")" "$(module_sources "$module")" \
+			"$dir/large.ko" "$module"
+	fi
+	strip --strip-debug -o "$dir/small.ko" "$dir/large.ko" && mv "$dir/small.ko" "$dir/$module.ko" ||
+		die "strip failed on $dir/large.ko"
+	rm -f "$dir/large.ko"
 	echo "$hash" >"$dir/$module.hash"
 }
 
 # guest_agent NAME: the agent for guest NAME, and the modules that tests load.
 guest_agent()
 {
-	fetch_headers "$1" || return 1
+	fetch_kernel "$1" || return 1
 	guest_module "$1" outsight
 	guest_module "$1" hide
 }

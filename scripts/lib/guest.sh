@@ -4,48 +4,103 @@
 # the cache: kernels/NAME (vmlinuz, modules, release) and guests/NAME (vmlinuz, initrd, vmlinux).
 # These functions are called as conditions, where set -e is off: each step that can fail says so itself.
 
+# shellcheck source=scripts/lib/chroot.sh
+. "$ROOT/scripts/lib/chroot.sh"
+# shellcheck source=scripts/lib/suites.sh
+. "$ROOT/scripts/lib/suites.sh"
+
 GUEST_SOURCES=$ROOT/tests/linux/guest
 # The host's channel, and more real modules, so that module symbols are there; what each depends on comes along.
 GUEST_MODULES=(virtio_pci virtio_console dummy veth loop xor bridge nbd)
 
-# "package=version" of the newest cloud kernel of series NAME that apt knows, or nothing. FLAVOUR is another metapackage.
+# kernel_package SUITE SERIES FLAVOUR: "package=version" of the newest kernel of a series that apt knows, or nothing.
+# Every series is meant by "".
 kernel_package()
 {
-	apt-cache show "linux-image-${2:-cloud-amd64}" 2>/dev/null |
-		sed -n 's/^Depends: \(linux-image-[^ ]*\) (= \([^)]*\)).*$/\1=\2/p' |
-		awk -F= -v series="$1." 'index($2, series) == 1' | sort -V | tail -n 1
+	suite_apt "$1" apt-cache show "linux-image-$3" 2>/dev/null |
+		sed -n 's/^Depends: \(.*, \)*\(linux-image-[^ ]*\) (= \([^)]*\)).*$/\2=\3/p' |
+		awk -F= -v series="${2:+$2.}" 'index($2, series) == 1' | sort -t= -k2 -V | tail -n 1
 }
 
-# fetch_kernel NAME [FLAVOUR]: 0 when it is in the cache afterwards, 1 when this release has no such kernel.
+# dependencies_like SUITE PACKAGE PATTERN: what a package depends on directly, of those whose name matches.
+dependencies_like()
+{
+	suite_apt "$1" apt-cache show "$2" 2>/dev/null | sed -n 's/^Depends: //p' | head -n 1 | tr ',|' '\n' |
+		sed 's/^ *//; s/ .*//' | grep -x "$3" | sort -u
+}
+
+# find_kernel NAME FLAVOUR: the machine's own release first, then the suite of that name. Prints "SUITE PACKAGE=VERSION",
+# with "own" for the machine's; nothing when there is none.
+find_kernel()
+{
+	local name=$1 flavour=$2 series=$1 suite package='' looked=no
+	suite=$(kernel_suite "$name")
+	[ "$name" != sid ] || series=
+	if [ "$suite" != bullseye ] && [ "$suite" != sid ]; then
+		looked=yes
+		package=$(kernel_package "" "$name" "$flavour")
+		# Lists may never have been fetched, or (on Debian 12) backports not be known yet.
+		if [ -z "$package" ] && { [ "$(codename)" = bookworm ] || [ -z "$(kernel_package "" 6 "$flavour")" ]; }; then
+			apt_update
+			ensure_backports
+			package=$(kernel_package "" "$name" "$flavour")
+		fi
+		[ -z "$package" ] || suite=own
+	fi
+	if [ -z "$package" ] && [ -n "$suite" ] && { [ -n "${OTHER_SUITES:-}" ] || [ "$looked" = no ]; }; then
+		suite_lists "$suite" || return 0
+		package=$(kernel_package "$suite" "$series" "$flavour")
+	fi
+	[ -z "$package" ] || echo "$suite $package"
+}
+
+# unpack_kernel FROM TO: vmlinuz, modules and release out of a kernel's unpacked packages, wherever they have them.
+unpack_kernel()
+{
+	local vmlinuz modules
+	vmlinuz=$(find "$1" -type f \( -name vmlinuz -o -name 'vmlinuz-*' \) | head -n 1)
+	modules=$(find "$1" -type d -path '*/lib/modules/*/kernel' -prune | head -n 1)
+	[ -n "$vmlinuz" ] && [ -n "$modules" ] || return 1
+	mkdir -p "$2" && mv "$vmlinuz" "$2/vmlinuz" && mv "$modules" "$2/modules" &&
+		basename "$(dirname "$modules")" >"$2/release"
+}
+
+# is_current DIR NAME: what the cache has will do. A series is good once it is there; sid's newest changes.
+is_current()
+{
+	local found
+	[ -e "$1/release" ] || return 1
+	[ "$2" = sid ] || return 0
+	found=$(find_kernel "$2" "$3")
+	[ -z "$found" ] || [ "${found#* linux-image-}" = "$(cat "$1/release")=$(cat "$1/version")" ]
+}
+
+# fetch_kernel NAME [FLAVOUR]: 0 when it is in the cache afterwards, 1 when there is no such kernel to be had.
+# NAME is a series (6.1), or "sid": the newest that Debian's unstable suite has today.
 fetch_kernel()
 {
-	local name=$1 flavour=${2:-cloud-amd64} dir=$CACHE/kernels/$1${2:+-$2} package tmp release modules
-	[ -e "$dir/release" ] && return 0
+	local name=$1 flavour=${2:-cloud-amd64} dir=$CACHE/kernels/$1${2:+-$2} suite package version release parts tmp
+	! is_current "$dir" "$name" "$flavour" || return 0
 	need_space "$CACHE" 1500
-	package=$(kernel_package "$name" "$flavour")
-	# Lists may never have been fetched, or (on Debian 12) backports not be known yet.
-	if [ -z "$package" ] && { [ "$(codename)" = bookworm ] || [ -z "$(kernel_package 6)" ]; }; then
-		apt_update
-		ensure_backports
-		package=$(kernel_package "$name" "$flavour")
-	fi
-	[ -n "$package" ] || return 1
+	read -r suite package < <(find_kernel "$name" "$flavour") || return 1
+	[ "$suite" != own ] || suite=
+	version=${package#*=} release=${package#linux-image-} release=${release%%=*}
 	tmp=$(mktemp -d "$CACHE/fetch.XXXXXX")
-	say "fetching guest kernel ${package%%=*}"
-	if ! (cd "$tmp" && run_logged apt-download apt-get -q -o APT::Sandbox::User="$(id -un)" download "$package"); then
+	say "fetching guest kernel ${package%%=*}${suite:+ of Debian $suite}"
+	# Newer ones are split: the image depends on packages with vmlinuz and with the modules.
+	mapfile -t parts < <(dependencies_like "$suite" "$package" "linux-.*-${release//./\\.}" | sed "s/\$/=$version/")
+	if ! (cd "$tmp" && run_logged apt-download suite_apt "$suite" apt-get download "$package" "${parts[@]}"); then
 		rm -rf "$tmp"
 		die "downloading $package failed: check the network (and run apt-get update), then run again (log: $CACHE/log/apt-download.log)"
 	fi
-	mkdir "$tmp/x"
-	dpkg-deb -x "$tmp"/*.deb "$tmp/x" || die "unpacking $package failed: is the disk full?"
-	release=$(basename "$(echo "$tmp"/x/boot/vmlinuz-*)")
-	release=${release#vmlinuz-}
-	modules=$tmp/x/lib/modules
-	[ -d "$modules" ] || modules=$tmp/x/usr/lib/modules
+	for package in "$tmp"/*.deb; do
+		dpkg-deb -x "$package" "$tmp/x" || die "unpacking $package failed: is the disk full?"
+	done
+	unpack_kernel "$tmp/x" "$tmp/k" || die "$package and what it depends on have no vmlinuz and modules"
+	echo "${suite:-own}" >"$tmp/k/suite"
+	echo "$version" >"$tmp/k/version"
 	rm -rf "$dir"
-	mkdir -p "$CACHE/kernels" "$tmp/k" && mv "$tmp/x/boot/vmlinuz-$release" "$tmp/k/vmlinuz" &&
-		mv "$modules/$release/kernel" "$tmp/k/modules" && echo "$release" >"$tmp/k/release" &&
-		mv "$tmp/k" "$dir" || die "storing $package in $dir failed: is the disk full?"
+	mkdir -p "$CACHE/kernels" && mv "$tmp/k" "$dir" || die "storing $dir failed: is the disk full?"
 	rm -rf "$tmp"
 }
 
