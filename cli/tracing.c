@@ -156,6 +156,9 @@ static int abort_processing(struct cli_run *r, struct ot_err *err)
 static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state)
 {
 	do {
+		cli_run_read_signals(r); /* one may have come with BEGIN */
+		if (r->interrupts)
+			break;
 		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
 		OT_TRY(cli_consumer_flush(&r->consumer));
 		cli_processes_check(&r->procs, &r->inv->opts);

@@ -53,6 +53,7 @@ enum vp_msg_type {
 	VP_MSG_STATS_REPLY,
 	VP_MSG_PATCHES, /* what stands in guest text that is not the guest's own? Before OPEN or after */
 	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: nothing */
+	VP_MSG_LOOK,          /* SWITCH_REPLY, but halves stay: how is it going? */
 	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, and of anything that failed */
 };
 

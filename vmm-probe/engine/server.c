@@ -236,11 +236,11 @@ static struct ot_err *do_enable(struct connection *c, const struct request *req)
 	return vp_es_enable(c->es, batch, size);
 }
 
-static struct ot_err *do_switch(struct connection *c)
+static struct ot_err *do_switch(struct connection *c, bool look)
 {
 	struct vp_msg_switch_reply reply;
 
-	OT_TRY(vp_es_switch(c->es, &reply));
+	OT_TRY(look ? vp_es_look(c->es, &reply) : vp_es_switch(c->es, &reply));
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
@@ -276,6 +276,7 @@ static size_t request_size(uint32_t type)
 	case VP_MSG_ENABLE:
 	case VP_MSG_START:
 	case VP_MSG_SWITCH:
+	case VP_MSG_LOOK:
 	case VP_MSG_STOP:
 		return sizeof(struct vp_msg);
 	default:
@@ -287,12 +288,13 @@ static size_t request_size(uint32_t type)
 static bool answers_itself(uint32_t type)
 {
 	return type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_STATS ||
-	       type == VP_MSG_PATCHES || type == VP_MSG_SWITCH;
+	       type == VP_MSG_PATCHES || type == VP_MSG_SWITCH || type == VP_MSG_LOOK;
 }
 
 static bool needs_session(uint32_t type)
 {
-	return type == VP_MSG_ENABLE || type == VP_MSG_START || type == VP_MSG_SWITCH || type == VP_MSG_STOP;
+	return type == VP_MSG_ENABLE || type == VP_MSG_START || type == VP_MSG_SWITCH ||
+	       type == VP_MSG_LOOK || type == VP_MSG_STOP;
 }
 
 static struct ot_err *handle(struct vp_server *s, struct connection *c, const struct request *req,
@@ -321,7 +323,8 @@ static struct ot_err *handle(struct vp_server *s, struct connection *c, const st
 	case VP_MSG_START:
 		return vp_es_start(c->es);
 	case VP_MSG_SWITCH:
-		return do_switch(c);
+	case VP_MSG_LOOK:
+		return do_switch(c, type == VP_MSG_LOOK);
 	default:
 		return vp_es_stop(c->es);
 	}

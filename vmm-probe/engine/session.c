@@ -376,7 +376,7 @@ static void read_patching(const struct vp_es *es, struct vp_patching *ret)
 				     now.lost - before->lost + es->lost };
 }
 
-struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
+static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_switch_reply *ret)
 {
 	struct vp_msg_switch_reply reply = {
 		.head = { VP_MSG_SWITCH_REPLY, sizeof(reply) },
@@ -385,7 +385,7 @@ struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 
 	if (es->engine->replan)
 		vp_engine_retry(es->engine);
-	if (may_switch(es)) {
+	if (exchange && may_switch(es)) {
 		if (es->planned)
 			vp_counters_collect(es);
 		vp_spec_look(es);
@@ -409,6 +409,16 @@ struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
 	es->overload = (struct vp_overload){ 0 };
 	*ret = reply;
 	return NULL;
+}
+
+struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
+{
+	return answer(es, true, ret);
+}
+
+struct ot_err *vp_es_look(struct vp_es *es, struct vp_msg_switch_reply *ret)
+{
+	return answer(es, false, ret);
 }
 
 static void unlink_es(struct vp_es *es)

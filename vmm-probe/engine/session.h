@@ -37,6 +37,8 @@ OT_MUST_CHECK struct ot_err *vp_es_stop(struct vp_es *es);
  * and fill policies only once the session is not active any more, or END has fired here; before, the half
  * handed over is the same empty one. */
 OT_MUST_CHECK struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret);
+/** What vp_es_switch() says, with nothing handed over: until now_ns nothing is covered. */
+OT_MUST_CHECK struct ot_err *vp_es_look(struct vp_es *es, struct vp_msg_switch_reply *ret);
 
 /** Fire a probe without sites (VP_PROBE_HOST, or PROFILE where there is no guest) by its id on vCPU 0 of a
  * host engine, whatever the activity is: the caller keeps the life cycle. @p args are arg0..arg9. False: a

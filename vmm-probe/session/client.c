@@ -274,11 +274,21 @@ struct ot_err *vp_client_stop(struct vp_client *c)
 	return bare_request(c, VP_MSG_STOP, NULL, 0);
 }
 
-struct ot_err *vp_client_switch(struct vp_client *c, struct vp_msg_switch_reply *ret)
+static struct ot_err *ask(struct vp_client *c, uint32_t type, struct vp_msg_switch_reply *ret)
 {
-	struct vp_msg msg = { .type = VP_MSG_SWITCH, .size = sizeof(msg) };
+	struct vp_msg msg = { .type = type, .size = sizeof(msg) };
 	size_t len = 0;
 
 	return request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_SWITCH_REPLY, ret, sizeof(*ret), sizeof(*ret),
 		       &len, NULL, 0, NULL);
+}
+
+struct ot_err *vp_client_switch(struct vp_client *c, struct vp_msg_switch_reply *ret)
+{
+	return ask(c, VP_MSG_SWITCH, ret);
+}
+
+struct ot_err *vp_client_look(struct vp_client *c, struct vp_msg_switch_reply *ret)
+{
+	return ask(c, VP_MSG_LOOK, ret);
 }

@@ -50,6 +50,8 @@ OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const stru
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
 OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
+/** The same answer as of a switch, with nothing handed over. */
+OT_MUST_CHECK struct ot_err *vp_client_look(struct vp_client *client, struct vp_msg_switch_reply *ret);
 OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);
 
 #endif

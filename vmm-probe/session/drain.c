@@ -119,6 +119,7 @@ static struct ot_err *keep(struct vp_session *s, uint32_t source, uint32_t cpu, 
 	if (!copy)
 		return ot_err_nomem();
 	memcpy(copy, data, size);
+	s->pending_bytes += size;
 	memcpy(&hi, data + 4, sizeof(hi));
 	memcpy(&lo, data + 8, sizeof(lo));
 	s->pending[s->npending++] = (struct vp_pending){
@@ -248,14 +249,20 @@ static struct ot_err *report_overload(struct vp_session *s, const struct vp_sour
 	return info.taken && info.ecb ? s->sink.overload(s->sink.arg, &info) : NULL;
 }
 
-static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src, uint64_t *ret_covered)
+static struct ot_err *ask_source(struct vp_session *s, struct vp_source *src, bool take,
+				 struct vp_msg_switch_reply *ret)
+{
+	if (src->link)
+		return (take ? vp_client_switch : vp_client_look)(&src->link->client, ret);
+	return (take ? vp_es_switch : vp_es_look)(s->host_es, ret);
+}
+
+static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src, bool take,
+				    uint64_t *ret_covered)
 {
 	struct vp_msg_switch_reply reply = { 0 };
 
-	if (src->link)
-		OT_TRY(vp_client_switch(&src->link->client, &reply));
-	else
-		OT_TRY(vp_es_switch(s->host_es, &reply));
+	OT_TRY(ask_source(s, src, take, &reply));
 	src->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
 	if (reply.agent_bound_ns)
 		src->agent_clock =
@@ -267,7 +274,7 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src,
 	return report_overload(s, src, &reply.overload);
 }
 
-static struct ot_err *drain_source(struct vp_session *s, uint32_t source, uint64_t *covered)
+static struct ot_err *drain_source(struct vp_session *s, uint32_t source, bool take, uint64_t *covered)
 {
 	struct vp_source *src = &s->sources[source];
 	uint64_t until = UINT64_MAX;
@@ -275,7 +282,9 @@ static struct ot_err *drain_source(struct vp_session *s, uint32_t source, uint64
 	if (src->read_out)
 		return NULL;
 	if (!src->gone)
-		OT_TRY(vp_note_gone(s, src, switch_source(s, src, &until)));
+		OT_TRY(vp_note_gone(s, src, switch_source(s, src, take, &until)));
+	if (!take)
+		return NULL;
 	for (uint32_t cpu = 0; cpu < src->ncpus; cpu++)
 		OT_TRY(read_vcpu(s, source, cpu));
 	src->read_out = src->gone;
@@ -349,6 +358,7 @@ static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
 	while (!err && given < s->npending &&
 	       (!s->options->temporal || s->pending[given].time_ns <= covered)) {
 		err = give(s, &s->pending[given]);
+		s->pending_bytes -= s->pending[given].size;
 		free(s->pending[given++].data);
 	}
 	s->npending -= given;
@@ -357,16 +367,18 @@ static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
 	return err;
 }
 
-struct ot_err *vp_drain(struct vp_session *s, bool status, bool all)
+struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 {
 	uint64_t covered = UINT64_MAX;
 
-	if (status)
+	if (what & VP_DRAIN_STATUS)
 		OT_TRY(report_status(s));
 	for (uint32_t i = 0; i < s->nsources; i++)
 		if (s->sources[i].opened)
-			OT_TRY(drain_source(s, i, &covered));
-	return give_pending(s, all ? UINT64_MAX : covered);
+			OT_TRY(drain_source(s, i, what & VP_DRAIN_TAKE, &covered));
+	if (!(what & VP_DRAIN_GIVE))
+		return NULL;
+	return give_pending(s, what & VP_DRAIN_ALL ? UINT64_MAX : covered);
 }
 
 void vp_pending_free(struct vp_session *s)
@@ -376,4 +388,5 @@ void vp_pending_free(struct vp_session *s)
 	free(s->pending);
 	s->pending = NULL;
 	s->npending = 0;
+	s->pending_bytes = 0;
 }

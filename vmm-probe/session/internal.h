@@ -135,10 +135,13 @@ struct vp_session {
 
 	struct vp_pending *pending;
 	size_t npending, pending_cap;
+	uint64_t pending_bytes; /* of records in it */
 	uint64_t next_order;
 
 	uint64_t next_agent_ns;
-	uint64_t next_switch_ns, next_agg_ns, next_status_ns, next_clean_ns, next_kernel_ns;
+	/* when last, for setopt() changes the rates meanwhile; 0: never */
+	uint64_t last_switch_ns, last_agg_ns, last_status_ns;
+	uint64_t next_clean_ns, next_kernel_ns;
 	bool exited;
 	int exit_status;
 	char *gone_reason;
@@ -233,7 +236,14 @@ OT_MUST_CHECK struct ot_err *vp_share_create(struct vp_session *s);
 void vp_share_destroy(struct vp_session *s);
 
 /* drain.c */
-OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, bool status, bool all);
+enum {
+	VP_DRAIN_STATUS = 1, /* tell of drops, ask engines how it is going */
+	VP_DRAIN_TAKE = 2,   /* exchange halves: aggregations go to the sink, records wait */
+	VP_DRAIN_GIVE = 4,   /* records of a time that all engines have covered go to the sink */
+	VP_DRAIN_ALL = 8,    /* with that: all of them */
+};
+/** What @p what says, in that order. */
+OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, unsigned what);
 bool vp_exit_called(struct vp_session *s);
 void vp_pending_free(struct vp_session *s);
 

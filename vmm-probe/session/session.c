@@ -15,6 +15,7 @@
 
 /* An exit() in a guest is noticed this fast, whatever the rates are. */
 #define EXIT_POLL_NS 20000000ull
+#define RATE_FASTEST_NS 100000ull
 
 /* A kernel that seems to have gone is looked at again. */
 #define KERNEL_AGAIN_NS 100000000ull
@@ -97,9 +98,6 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	uint64_t now = ot_now_ns();
 	for (size_t i = 0; i < s->nticks; i++)
 		s->ticks[i].next_ns = now + s->ticks[i].interval_ns;
-	s->next_switch_ns = now + s->options->switchrate_ns;
-	s->next_agg_ns = now + s->options->aggrate_ns;
-	s->next_status_ns = now + s->options->statusrate_ns;
 	s->next_clean_ns = now + s->options->cleanrate_ns;
 	s->next_kernel_ns = now + OT_NS_PER_SEC;
 	return vp_agents_started(s);
@@ -110,13 +108,30 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* When something is due; with fill and ring buffers nothing is switched while tracing. */
-static uint64_t next_due(const struct vp_session *s, uint64_t now)
+/* No rate is faster than this; one of 0 is one without a value. */
+static uint64_t interval(uint64_t rate)
 {
-	uint64_t due = earliest(s->next_status_ns, vp_ticks_next(s));
+	return rate > RATE_FASTEST_NS ? rate : RATE_FASTEST_NS;
+}
 
-	if (s->options->bufpolicy == DIF_BUF_SWITCH)
-		due = earliest(due, earliest(s->next_switch_ns, s->next_agg_ns));
+static uint64_t next_of(uint64_t last, uint64_t rate)
+{
+	uint64_t next;
+
+	return __builtin_add_overflow(last, interval(rate), &next) ? UINT64_MAX : next;
+}
+
+/* When something is due; with fill and ring buffers nothing is switched while tracing. */
+static uint64_t next_due(struct vp_session *s, uint64_t now)
+{
+	const struct dif_options *o = s->options;
+	uint64_t due = next_of(s->last_status_ns, o->statusrate_ns);
+
+	if (!vp_exit_called(s))
+		due = earliest(due, vp_ticks_next(s));
+	if (o->bufpolicy == DIF_BUF_SWITCH)
+		due = earliest(due, earliest(next_of(s->last_switch_ns, o->switchrate_ns),
+					     next_of(s->last_agg_ns, o->aggrate_ns)));
 	if (s->dynvars)
 		due = earliest(due, s->next_clean_ns);
 	if (s->nlinks)
@@ -165,9 +180,43 @@ static bool is_due(uint64_t *next, uint64_t now, uint64_t rate)
 	return true;
 }
 
+/* The same by when it was last, for a rate that may change meanwhile. */
+static bool is_over(uint64_t *last, uint64_t now, uint64_t rate)
+{
+	if (now < next_of(*last, rate))
+		return false;
+	*last = next_of(*last, rate);
+	if (next_of(*last, rate) <= now)
+		*last = now;
+	return true;
+}
+
+/* exit() ends a session when its status is looked at; at once where the program has left that rate alone. */
+static bool exit_waits(struct vp_session *s)
+{
+	return ot_map_gets(&s->options->set, "statusrate") != NULL;
+}
+
+/* Whatever is due by the rates. */
+static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status)
+{
+	const struct dif_options *o = s->options;
+	unsigned what = status ? VP_DRAIN_STATUS : 0;
+
+	if (o->bufpolicy == DIF_BUF_SWITCH) {
+		/* records that come with aggregations wait for their own turn, but no more than a buffer of
+		 * them */
+		bool room = s->aggregates && s->pending_bytes <= o->bufsize;
+		what |= is_over(&s->last_agg_ns, now, o->aggrate_ns) && room ? VP_DRAIN_TAKE : 0;
+		what |=
+		    is_over(&s->last_switch_ns, now, o->switchrate_ns) ? VP_DRAIN_TAKE | VP_DRAIN_GIVE : 0;
+	}
+	return what ? vp_drain(s, what) : NULL;
+}
+
 struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_session_state *ret_state)
 {
-	if (!vp_exit_called(s))
+	if (!vp_exit_called(s) || exit_waits(s))
 		OT_TRY(sleep_until(s, next_due(s, ot_now_ns()), wake_fd));
 	vp_ticks_fire(s, ot_now_ns());
 
@@ -177,26 +226,23 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 		s->next_kernel_ns = now + KERNEL_AGAIN_NS;
 	if (is_due(&s->next_agent_ns, now, AGENT_LOOK_NS))
 		OT_TRY(vp_agents_look(s));
-	bool done = vp_exit_called(s) || s->gone_reason;
-	bool switching = s->options->bufpolicy == DIF_BUF_SWITCH;
-	bool status = is_due(&s->next_status_ns, now, s->options->statusrate_ns);
-	bool aggs = is_due(&s->next_agg_ns, now, s->options->aggrate_ns) && switching;
-	bool records = is_due(&s->next_switch_ns, now, s->options->switchrate_ns) && switching;
+	bool status = is_over(&s->last_status_ns, now, s->options->statusrate_ns);
+	bool noticed = status || !exit_waits(s);
 
 	if (s->dynvars && is_due(&s->next_clean_ns, now, s->options->cleanrate_ns))
 		dif_dynvars_clean(s->dynvars);
-	if (!done && (status || aggs || records))
-		OT_TRY(vp_drain(s, status, false));
+	if (!(noticed && vp_exit_called(s)) && !s->gone_reason)
+		OT_TRY(drain_due(s, now, status));
 
-	*ret_state = vp_exit_called(s) ? VP_SESSION_EXITED
-		     : s->gone_reason  ? VP_SESSION_GONE
-				       : VP_SESSION_ACTIVE;
+	*ret_state = noticed && vp_exit_called(s) ? VP_SESSION_EXITED
+		     : s->gone_reason             ? VP_SESSION_GONE
+						  : VP_SESSION_ACTIVE;
 	return NULL;
 }
 
 struct ot_err *vp_session_flush(struct vp_session *s)
 {
-	return vp_drain(s, true, false);
+	return vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE);
 }
 
 static struct ot_err *stop_guests(struct vp_session *s)
@@ -218,12 +264,12 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 	OT_TRY(stop_guests(s));
 	OT_TRY(vp_agents_stopped(s));
 	if (s->nlinks)
-		OT_TRY(vp_drain(s, true, false));
+		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE));
 	if (s->host_es) {
 		vp_exit_called(s); /* END's exit() overrides a status that came before */
 		vp_es_fire(s->host_es, DIF_PROBE_END, none);
 	}
-	struct ot_err *err = vp_drain(s, true, true);
+	struct ot_err *err = vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE | VP_DRAIN_ALL);
 	vp_exit_called(s);
 	return err;
 }
