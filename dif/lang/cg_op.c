@@ -147,8 +147,8 @@ static int cg_compare(struct dif_cg *cg, struct dif_node *n)
 			    dif_is_signed(c, dif_type_promote(c, n->left->type, n->right->type));
 	}
 	dif_emit_r3(&cg->as, strings ? DIF_OP_scmp : DIF_OP_cmp, l, r, 0);
-	dif_reg_free(cg, l);
-	return boolean(cg, compare_branch(n->op, is_signed), r);
+	dif_reg_free(cg, r);
+	return boolean(cg, compare_branch(n->op, is_signed), l);
 }
 
 /* a && b, a || b: the right side runs only when it decides */

@@ -310,7 +310,7 @@ static void check_text(const struct dif_object *obj, const uint32_t *expected, s
 static void test_classic_listing(void **state)
 {
 	static const uint32_t predicate[] = { 0x29011801, 0x26000102, 0x27010200, 0x12000006,
-					      0x0e000002, 0x11000007, 0x25000002, 0x23000002 };
+					      0x0e000001, 0x11000007, 0x25000001, 0x23000001 };
 	static const uint32_t trace[] = { 0x29010601, 0x23000001 };
 	struct lx lx;
 	(void)state;
