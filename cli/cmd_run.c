@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "cli/commands.h"
+#include "cli/compile.h"
 #include "cli/messages.h"
 #include "cli/run_domain.h"
 #include "cli/trace.h"
@@ -131,13 +132,6 @@ static int parse(struct vp_launch_opts *vm, enum vp_vmm *kind, int argc, char **
 	return CLI_GO_ON;
 }
 
-static bool is_alive(void *arg)
-{
-	struct pollfd pfd = { .fd = vp_vm_fd(arg), .events = POLLIN };
-
-	return poll(&pfd, 1, 0) == 0;
-}
-
 static bool is_elf(const char *path)
 {
 	char magic[4] = "";
@@ -146,23 +140,76 @@ static bool is_elf(const char *path)
 	return fd >= 0 && read(fd, magic, sizeof(magic)) == sizeof(magic) && !memcmp(magic, "\177ELF", 4);
 }
 
-static int boot_and_trace(const struct vp_launch_opts *opts, const char *why, struct cli_invocation *inv)
-{
-	struct cli_booted booted = { .alive = is_alive };
+struct guest {
 	struct vp_vm *vm;
-	struct ot_err *err;
-	int status;
+	bool told; /* that it is in trouble */
+};
 
+static bool is_alive(void *arg)
+{
+	const struct guest *g = arg;
+	struct pollfd pfd = { .fd = vp_vm_fd(g->vm), .events = POLLIN };
+
+	return poll(&pfd, 1, 0) == 0;
+}
+
+static struct ot_err *trouble(void *arg, int wait_ms)
+{
+	struct guest *g = arg;
+	struct ot_err *err = vp_vm_trouble(g->vm, wait_ms);
+
+	g->told |= err != NULL;
+	return err;
+}
+
+static bool goes_on(void *arg)
+{
+	(void)arg;
+	return !cli_boot_is_interrupted();
+}
+
+static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct cli_invocation *inv)
+{
+	struct guest guest = { 0 };
+	struct cli_booted booted = { .alive = is_alive, .trouble = trouble, .arg = &guest };
+	struct ot_err *err;
+	char line[256];
+
+	cli_boot_hold_signals();
+	opts->go_on = goes_on;
 	cli_progress(NULL, "booting the guest");
-	err = vp_vm_launch(opts, &vm);
+	err = vp_vm_launch(opts, &guest.vm);
+	cli_progress(NULL, NULL);
 	if (err)
 		return cli_fail(err, NULL);
 	cli_notice(&inv->opts, "guest runs under %s", why);
-	booted.socket = vp_vm_socket(vm);
-	booted.arg = vm;
-	status = cli_trace(inv, &booted);
-	vp_vm_destroy(vm);
+	booted.socket = vp_vm_socket(guest.vm);
+	int status = cli_trace(inv, &booted);
+	if (!guest.told && vp_vm_panic(guest.vm, line, sizeof(line)))
+		cli_error("the guest's kernel says: %s", line);
+	vp_vm_destroy(guest.vm);
 	return status;
+}
+
+/* What needs no guest comes first: booting takes its time. */
+static int check_and_boot(struct vp_launch_opts *vm, enum vp_vmm kind, struct cli_invocation *inv)
+{
+	char why[256];
+	int status;
+
+	if (inv->guests.count) {
+		cli_error("run: the guest is the one that is booted: leave -g out");
+		return CLI_EXIT_USAGE;
+	}
+	if ((status = cli_check(inv)) != CLI_GO_ON)
+		return status;
+	struct ot_err *err = vp_launch_choose(kind, vm, why, sizeof(why));
+	if (err)
+		return cli_fail(err, NULL);
+	/* A kernel that has its symbols in its file need not have them in its memory. */
+	if (vm->builtin && !inv->vmlinux && vm->kernel && is_elf(vm->kernel))
+		inv->vmlinux = vm->kernel;
+	return boot_and_trace(vm, why, inv);
 }
 
 int cli_cmd_run(int argc, char **argv)
@@ -170,7 +217,6 @@ int cli_cmd_run(int argc, char **argv)
 	struct vp_launch_opts vm = { 0 };
 	enum vp_vmm kind = VP_VMM_AUTO;
 	struct cli_invocation inv;
-	char why[256];
 	char **extra;
 	int split = 1, status;
 
@@ -197,17 +243,8 @@ int cli_cmd_run(int argc, char **argv)
 	if (status == CLI_GO_ON) {
 		argv[split] = argv[0];
 		status = cli_options_parse(&inv, argc - split, argv + split);
-		if (status == CLI_GO_ON && inv.guests.count) {
-			cli_error("run: the guest is the one that is booted: leave -g out");
-			status = CLI_EXIT_USAGE;
-		}
-		if (status == CLI_GO_ON) {
-			vp_launch_choose(kind, &vm, why, sizeof(why));
-			/* A kernel that has its symbols in its file need not have them in its memory. */
-			if (vm.builtin && !inv.vmlinux && vm.kernel && is_elf(vm.kernel))
-				inv.vmlinux = vm.kernel;
-			status = boot_and_trace(&vm, why, &inv);
-		}
+		if (status == CLI_GO_ON)
+			status = check_and_boot(&vm, kind, &inv);
 		cli_options_deinit(&inv);
 	}
 	free(extra);

@@ -50,12 +50,17 @@ static int complain(const struct cli_compilation *c, struct ot_err *err, const c
 	return CLI_EXIT_ERROR;
 }
 
-static int fail(const struct cli_compilation *c, const struct cli_invocation *inv, struct ot_err *err,
+static int fail(struct cli_compilation *c, const struct cli_invocation *inv, struct ot_err *err,
 		const struct dif_diag *diag, const struct dif_source *src, const char *context)
 {
 	struct dif_diag shown;
 	struct ot_buf text;
 
+	if (c->early && diag && !cli_is_certain(diag, src)) {
+		ot_err_destroy(err);
+		c->unsure = true;
+		return CLI_EXIT_ERROR;
+	}
 	if (!diag || c->silent)
 		return complain(c, err, context);
 	ot_err_destroy(err);
@@ -107,7 +112,7 @@ static int compile_source(struct cli_compilation *c, struct cli_invocation *inv,
 {
 	const struct dif_diag *diag = NULL;
 	struct ot_err *err = dif_compile(c->comp, src, &c->prog, &unit->first, &diag);
-	if (!c->silent)
+	if (!c->silent && !c->early)
 		fputs(dif_compiler_tree(c->comp), stderr); /* of a program that fails, as far as it went */
 
 	if (err)
@@ -116,7 +121,7 @@ static int compile_source(struct cli_compilation *c, struct cli_invocation *inv,
 	unit->matched = dif_compiler_matched(c->comp);
 	unit->used = dif_compiler_used(c->comp);
 	c->matched += unit->matched;
-	if (inv->opts.verbose && !c->silent)
+	if (inv->opts.verbose && !c->silent && !c->early)
 		list_objects(&c->prog, unit->first);
 	return CLI_GO_ON;
 }
@@ -159,6 +164,7 @@ static int compile_script(struct cli_compilation *c, struct cli_invocation *inv,
 		.len = program->len,
 		.args = inv->args.items,
 		.nargs = (unsigned)inv->args.count,
+		.syntax_only = c->syntax_only,
 	};
 	const char *arg0 = inv->args.items[0];
 	inv->args.items[0] = path; /* $0 */
@@ -181,6 +187,7 @@ static int compile_specifier(struct cli_compilation *c, struct cli_invocation *i
 		.len = strlen(program->arg),
 		.args = inv->args.items,
 		.nargs = (unsigned)inv->args.count,
+		.syntax_only = c->syntax_only,
 	};
 
 	if (asprintf(&context, "invalid probe specifier %s", program->arg) < 0)
@@ -232,6 +239,11 @@ static int compile_libraries(struct cli_compilation *c, struct cli_invocation *i
 
 	if (!err)
 		return CLI_GO_ON;
+	if (c->early) { /* for want of a guest, perhaps */
+		ot_err_destroy(err);
+		c->unsure = true;
+		return CLI_EXIT_ERROR;
+	}
 	if (!path || asprintf(&context, "invalid D library %s", path) < 0)
 		return complain(c, err, NULL);
 	return fail(c, inv, err, diag, NULL, context);
@@ -242,7 +254,11 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	struct ot_err *err;
 	int status;
 
-	*c = (struct cli_compilation){ .silent = c->silent };
+	*c = (struct cli_compilation){
+		.silent = c->silent,
+		.early = c->early,
+		.syntax_only = c->syntax_only,
+	};
 	dif_program_init(&c->prog);
 	c->units = calloc(inv->nprograms + 1, sizeof(*c->units));
 	if (!c->units)
@@ -250,7 +266,7 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	err = dif_compiler_create(world, &inv->opts, &c->comp);
 	if (err)
 		return complain(c, err, NULL);
-	if (inv->load_dof) {
+	if (inv->load_dof && !(c->early && !inv->nprograms)) {
 		if (inv->nprograms) {
 			if (!c->silent)
 				cli_error("--dof goes without -s, -n and the like");

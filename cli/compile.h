@@ -21,6 +21,10 @@ struct cli_compilation {
 	size_t nunits;
 	uint64_t matched; /* of all */
 	bool silent;      /* set before: only its outcome counts, nothing is said */
+	/* Set before, by cli_check(): the guest is not there yet. An error that it may have no part in is
+	 * passed over and sets unsure. */
+	bool early, syntax_only;
+	bool unsure;
 };
 
 /** Libraries, then programs in order. CLI_GO_ON, or the exit status: what is wrong has been said (not if
@@ -28,6 +32,16 @@ struct cli_compilation {
  * @p c is to be deinited in any case. */
 int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world);
 void cli_compilation_deinit(struct cli_compilation *c);
+
+/** Is there anything to trace? CLI_GO_ON, or the exit status: what is missing has been said. */
+int cli_check_asked(const struct cli_invocation *inv);
+
+/** Before there is a guest: that, and errors that no guest can mend, of files, of the language, of the command line.
+ * CLI_GO_ON, or the exit status: what is wrong has been said. */
+int cli_check(struct cli_invocation *inv);
+
+/** Is it an error whatever the guest is? Not where a name may be that of one of its types. */
+bool cli_is_certain(const struct dif_diag *diag, const struct dif_source *src);
 
 /** -v: the stability report of a unit. */
 void cli_report_stability(const struct cli_compilation *c, const struct cli_compiled *unit,

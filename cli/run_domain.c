@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/compile.h"
 #include "cli/messages.h"
 #include "cli/trace.h"
 #include "vmm-probe/session/domain.h"
@@ -43,6 +44,7 @@ static int start_and_trace(const struct vp_domain_opts *opts, struct cli_invocat
 	struct cli_booted booted = { .alive = is_alive };
 	struct vp_domain_vm *vm;
 
+	cli_boot_hold_signals(); /* the domain ends in order, whenever that is asked for */
 	cli_progress(NULL, "starting the domain");
 	struct ot_err *err = vp_domain_launch(opts, &vm);
 	cli_progress(NULL, NULL);
@@ -78,6 +80,8 @@ int cli_run_domain(int argc, char **argv)
 		cli_error("run: the guest is the one that is started: leave -g out");
 		status = CLI_EXIT_USAGE;
 	}
+	if (status == CLI_GO_ON)
+		status = cli_check(&inv);
 	if (status == CLI_GO_ON)
 		status = start_and_trace(&opts, &inv);
 	cli_options_deinit(&inv);

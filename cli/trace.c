@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -15,9 +14,6 @@
 #include "cli/messages.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
-
-/* How long a guest that was just booted may take until its kernel can be read. */
-#define BOOT_SECONDS 120
 
 /* --- before any guest is looked at ------------------------------------------------------- */
 
@@ -41,8 +37,7 @@ static struct ot_err *check_writable(const char *path)
 	return ot_err_os(errno, "failed to open output file '%s'", path);
 }
 
-/* What is wrong with the command line's own files. */
-static int check_files(const struct cli_invocation *inv)
+int cli_check_files(const struct cli_invocation *inv)
 {
 	struct ot_err *err = inv->load_dof ? check_readable(inv->load_dof) : NULL;
 
@@ -55,38 +50,6 @@ static int check_files(const struct cli_invocation *inv)
 }
 
 /* --- attaching ---------------------------------------------------------------------- */
-
-/* Until the kernel is up, what there is to read is not there or not whole. */
-static bool may_come(const struct ot_err *err)
-{
-	switch (ot_err_code(err)) {
-	case OT_ERR_NOT_FOUND:
-	case OT_ERR_BAD_DATA:
-	case OT_ERR_FAULT:
-	case OT_ERR_BUSY:
-	case OT_ERR_GUEST_GONE: /* alive() knows better: the firmware changes the machine */
-		return true;
-	default:
-		return false;
-	}
-}
-
-static struct ot_err *attach_booted(struct cli_run *r)
-{
-	/* -A: not a moment later than need be */
-	struct timespec pause = { .tv_nsec = r->inv->from_boot ? 10000000 : 200000000 };
-	time_t deadline = time(NULL) + BOOT_SECONDS;
-	struct ot_err *err;
-
-	while ((err = vp_session_attach(r->session, r->booted->socket)) && may_come(err)) {
-		if (time(NULL) > deadline || !r->booted->alive(r->booted->arg))
-			break;
-		ot_err_destroy(err);
-		cli_progress(NULL, "waiting for the guest's kernel");
-		nanosleep(&pause, NULL);
-	}
-	return err;
-}
 
 /* Only what will be enabled may need an engine where there is none. */
 static enum vp_entry entry(const struct cli_invocation *inv)
@@ -112,7 +75,7 @@ static int attach(struct cli_run *r)
 	struct ot_err *err = vp_session_create(&config, &r->session);
 
 	if (!err && r->booted)
-		err = attach_booted(r);
+		err = cli_run_attach_booted(r);
 	else if (!err && !r->inv->guests.count)
 		/* a header says nothing of any guest */
 		err = vp_session_attach(r->session, r->inv->mode == CLI_MODE_HEADER ? "none" : NULL);
@@ -257,12 +220,9 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	struct cli_run r = { .inv = inv, .booted = booted, .signal_fd = -1, .wake_fd = -1, .ttl_fd = -1 };
 	int status;
 
-	if (inv->mode == CLI_MODE_TRACE && !inv->nprograms && !inv->load_dof && !inv->compile_only &&
-	    !inv->opts.grabanon && !inv->opts.zdefs) {
-		cli_error("no probes specified");
-		cli_hint_words(inv);
-		return CLI_EXIT_ERROR;
-	}
+	status = cli_check_asked(inv);
+	if (status != CLI_GO_ON)
+		return status;
 	if (inv->from_boot && !booted) {
 		cli_error("-A: an engine keeps nothing for a consumer that is yet to come: `outsight run … "
 			  "-- -A …` "
@@ -270,7 +230,7 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 		return CLI_EXIT_ERROR;
 	}
 	r.consumer.saved_fd = -1;
-	status = check_files(inv);
+	status = cli_check_files(inv);
 	if (status == CLI_GO_ON)
 		status = start_processes(&r);
 	if (status == CLI_GO_ON)

@@ -10,8 +10,20 @@ struct cli_booted {
 	const char *socket;
 	/* Asked while its kernel comes up: false gives up. */
 	bool (*alive)(void *arg);
+	/* What is wrong with it, as an error; NULL: nothing is known. @p wait_ms: how long its end may take
+	 * to be seen. NULL: nobody knows. */
+	struct ot_err *(*trouble)(void *arg, int wait_ms);
 	void *arg;
 };
+
+/** Are the command line's own files there, as far as they must be? CLI_GO_ON, or the exit status. */
+int cli_check_files(const struct cli_invocation *inv);
+
+/** Ctrl-C and what else ends a session is from now on only noted, so that what was booted is taken down in
+ * order; tracing takes note of it when it begins. */
+void cli_boot_hold_signals(void);
+/** Did one come? */
+bool cli_boot_is_interrupted(void);
 
 /** Do what the command line asks for; @p booted NULL: on guests that run already. Returns the exit
  * status; messages have been printed. */

@@ -30,6 +30,9 @@ struct cli_run {
 /** Enable the program that was compiled, trace until something ends it, print the rest. The exit status. */
 int cli_run_trace(struct cli_run *r);
 
+/** Attach to r->booted when its kernel can be read; an error says why it never can. */
+OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
+
 /* wake.c */
 /** From here on the signals that end a session are read, not taken; r->wake_fd is readable when one came,
  * one of r->procs ended, or nobody reads the output any more. */

@@ -91,6 +91,7 @@ struct dif_source {
 	size_t len;
 	const char *const *args; /* $0, $1 … */
 	unsigned nargs;
+	bool syntax_only; /* clauses are parsed and not compiled: there is nothing yet to compile them for */
 };
 
 /* One error. Strings live as long as the compiler. */

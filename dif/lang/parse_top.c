@@ -70,7 +70,7 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 	pc.descs = specs->list;
 	pc.ndescs = specs->n;
 	pc.uses_args = c->clause.uses_args;
-	if (!dif_clause_compile(c, &pc))
+	if (!c->src->syntax_only && !dif_clause_compile(c, &pc))
 		return false;
 	c->lex.mode = DIF_LEX_OUTER;
 	if (c->tok.kind == DIF_T_RBRACE)

@@ -204,6 +204,74 @@ class Usage(Case):
                     "nosuch:::x does not match any probes\n", program=self.path("mytrace"))
 
 
+class RunChecks(Case):
+    """outsight run: what is wrong without any guest is said before one is booted. There is no kernel to boot here, and
+    that comes up last."""
+
+    NO_KERNEL = "dtrace: there is no kernel /nonexistent/vmlinuz\n"
+
+    def boot(self, *args):
+        qemu = self.path("qemu")
+        self.write("qemu", "#!/bin/sh\necho QEMU emulator version 99.0\n")
+        os.chmod(qemu, 0o755)
+        return self.expect(["run", "-kernel", "/nonexistent/vmlinuz", "-qemu", qemu, "--", *args], None, "", guest=())[2]
+
+    def expect(self, args, status=0, out=None, err=None, **more):
+        if status is not None:
+            return super().expect(args, status, out, err, **more)
+        got = self.run_it(*args, **more)
+        self.assertIn(got[0], (1, 2), got)
+        return got
+
+    def test_errors_come_first(self):
+        for args, part in ((["-n", "BEGIN { exit(0) "], "syntax error near end of input"),
+                           (["-n", "BEGIN { exit(0 }"], 'syntax error near "}"'),
+                           (["-n", "fbt::f:entry { trace(args[0]->x) trace(2); }"], 'syntax error near "trace"'),
+                           (["-n", 'BEGIN { trace("x }'], 'before matching "'),
+                           (["-n", 'BEGIN { prnitf("x"); }'], "undefined function name: prnitf"),
+                           (["-n", 'fbt::f:entry { printf("%d %d", 1); }'], "prototype mismatch"),
+                           (["-n", "BEGIN", "word"], "extraneous argument 'word'"),
+                           (["-s", "nosuch.d"], "failed to open nosuch.d"), (["-o", "no/such", "-n", "BEGIN"], "no/such"),
+                           ([], "no probes specified"), (["-x", "nosuch", "-n", "BEGIN"], "-x nosuch"),
+                           (["-g", "x", "-n", "BEGIN"], "leave -g out")):
+            with self.subTest(args=args):
+                err = self.boot(*args or ["-q"])
+                self.assertIn(part, err)
+                self.assertNotIn("no kernel", err)
+
+    def test_guests_types_are_no_errors(self):
+        """A name may be a type of the guest's, and then (name)x is a cast. No host has a type of this one."""
+        for program in ("fbt::f:entry { trace(((nosuch_t *)arg0)->val); }", "fbt::f:entry { this->u = (nosuch_t)arg0; }",
+                        "fbt::f:entry { trace((nosuch_t)(arg0)); }", "fbt::f:entry { trace(sizeof (nosuch_t *)); }",
+                        "this nosuch_t *p; BEGIN { exit(0); }", "nosuch_t *g; BEGIN { exit(0); }",
+                        "fbt::f:entry { this nosuch_t *p; }", "fbt::f:entry { trace(offsetof (nosuch_t, val)); }",
+                        "fbt::f:entry { trace(xlate <nosuch_t *>(arg0)->x); }", "typedef nosuch_t foo_t; BEGIN { }",
+                        "translator struct x < nosuch_t *k > { a = k->val; }; BEGIN { exit(0); }",
+                        "inline nosuch_t *x = `foo; BEGIN { }", "struct s { nosuch_t *a; int b; }; BEGIN { }",
+                        "fbt::f:entry { trace(*(nosuch_t **)arg0); }", "fbt::f:entry { trace((const nosuch_t *)arg0); }",
+                        "fbt::f:entry /args[0]->x & NOSUCH/ { @[((nosuch_t)arg1).x] = count(); }",
+                        "syscall::read:entry { @[execname] = quantize(arg2); } tick-5s { exit(0); }"):
+            with self.subTest(program=program):
+                self.assertEqual(self.boot("-n", program).replace(self.path(""), ""), self.NO_KERNEL)
+
+    def test_builtin_monitor(self):
+        """A KVM that can't run a stock kernel: that is said at once, not after a boot that ends nowhere."""
+        self.write("bzImage", "x" * 0x202 + "HdrS" + "x" * 100)
+        if "gets system calls wrong" not in self.run_it("doctor", "-v", guest=())[1]:
+            self.skipTest("this host's KVM runs stock kernels, or there is none")
+        err = self.expect(["run", "-vmm", "builtin", "-kernel", "bzImage", "--", "-n", "BEGIN { exit(0); }"], 1, "",
+                          guest=())[2]
+        self.assertRegex(err, r"^dtrace: bzImage can't run in the builtin monitor here: [^\n]*\n$")
+
+    def test_what_is_no_qemu(self):
+        """Others have versions too, and a licence of version 3."""
+        self.write("kernel", "")
+        self.write("tool", '#!/bin/sh\necho "tool (GNU) 9.1"; echo "License GPLv3+: GNU GPL version 3 or later"\n')
+        os.chmod(self.path("tool"), 0o755)
+        self.assertEqual(self.run_it("run", "-kernel", "kernel", "-qemu", "./tool", "--", "-n", "BEGIN", guest=()),
+                         (1, "", 'dtrace: ./tool is no QEMU: its --version prints "tool (GNU) 9.1"\n'))
+
+
 class Options(Case):
     def test_bad_settings(self):
         for args, text, hint in (

@@ -3,8 +3,11 @@
 """The verbs: outsight guests, outsight run; and -g in all its spellings."""
 import json
 import os
+import pty
+import signal
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
@@ -83,6 +86,40 @@ class Run(Scenario):
         self.assertEqual(trace.finish(), 5, trace.story())
         self.assertRegex(trace.out, r"getppid_loop +1000\b", trace.story())
         self.assertEqual(processes_with(f"run{os.getpid()}"), [], "the guest's QEMU still runs")
+
+    def test_qemus_own_error(self):
+        """What QEMU has against the machine is said, not only that nobody answers."""
+        with tempfile.NamedTemporaryFile("w") as kernel:
+            kernel.write("no kernel")
+            kernel.flush()
+            done = subprocess.run([self.outsight.binary, "run", "-vmm", "qemu", "-kernel", kernel.name, "--", "-q", "-n",
+                                   "BEGIN { exit(0); }"], capture_output=True, text=True, timeout=LIMIT, check=False)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^dtrace: QEMU ended: \S*qemu\S*: invalid kernel header\n$")
+
+    def test_interrupted_while_booting(self):
+        """Ctrl-C before there is a kernel: no process, no socket, no half line on the terminal."""
+        image, name = image_dir(self.kernel), f"stop{os.getpid()}"
+        command = [self.outsight.binary, "run", "-vmm", "qemu", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd",
+                   "-m", "512", "-name", name, "--", "-q", "-n", "tick-60s { exit(0); }"]
+        with tempfile.TemporaryDirectory() as folder:
+            ours, terminal = pty.openpty()
+            process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal,
+                                       env=dict(os.environ, LC_ALL="C", XDG_RUNTIME_DIR=folder))
+            os.close(terminal)
+            text = b""
+            while b"waiting for the guest's kernel" not in text: # shown after a second
+                text += os.read(ours, 4096)
+            self.assertEqual(len(processes_with(name)), 2, "outsight and its QEMU")
+            process.send_signal(signal.SIGINT)
+            while b"interrupted" not in text:
+                text += os.read(ours, 4096)
+            self.assertEqual(process.wait(LIMIT), 1)
+            os.close(ours)
+            self.assertEqual(text.replace(b"\r\n", b"\n").split(b"\r\033[K")[-1],
+                             b"dtrace: interrupted before the guest's kernel was up\n")
+            self.assertEqual(processes_with(name), [])
+            self.assertEqual([f for _, _, files in os.walk(folder) for f in files], [])
 
     def test_traces_from_boot(self):
         """With -A tracing begins before drivers start: their initcalls are seen, and the first exec."""

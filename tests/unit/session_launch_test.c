@@ -171,8 +171,45 @@ static void options_become_arguments(void **state)
 	assert_non_null(strstr(text, ",name=a,,b\n"));
 	assert_non_null(strstr(text, "\n-device\nedu\n"));
 	assert_null(strstr(text, "-initrd"));
-	assert_null(strstr(text, "-serial"));
+	/* its end is for us, where nobody else wants it */
+	assert_non_null(strstr(text, "\n-serial\nchardev:outsight-console\n"));
 	free(text);
+	extra[0] = (char *)"-serial";
+	extra[1] = (char *)"stdio";
+	expect(&opts, OT_ERR_GUEST_GONE, "");
+	assert_null(ot_read_file(notes, 10000, &text, &len));
+	assert_null(strstr(text, "outsight-console"));
+	assert_non_null(strstr(text, "\n-serial\nstdio\n"));
+	free(text);
+}
+
+/* A guest whose kernel panics as it boots: its console says why QEMU ended. */
+static void a_panic_is_in_the_error(void **state)
+{
+	struct vp_launch_opts opts = { .qemu = qemu };
+
+	(void)state;
+	make_qemu("QEMU emulator version 10.0.2",
+		  "for a; do case $a in file,id=outsight-console*) c=${a##*path=};; esac; done\n"
+		  "yes 'a line of the console' | head -20000 >$c\n"
+		  "printf '[  1.2] Kernel panic - not syncing: No \\033working init\\r\\n[  1.3] "
+		  "Rebooting\\n' >$c\n"
+		  "exit 0");
+	expect(&opts, OT_ERR_GUEST_GONE, "Kernel panic - not syncing: No working init");
+	make_qemu("QEMU emulator version 10.0.2",
+		  "for a; do case $a in file,id=outsight-console*) c=${a##*path=};; esac; done\n"
+		  "echo 'Kernel panic - of old' >$c; yes 'a line of the console' | head -20000 >$c\nexit 0");
+	expect(&opts, OT_ERR_GUEST_GONE, "it printed no reason");
+}
+
+/* Other programs have versions too, and licences of a version. */
+static void what_is_no_qemu_is_told(void **state)
+{
+	struct vp_launch_opts opts = { .qemu = qemu };
+
+	(void)state;
+	make_qemu("ls (GNU coreutils) 9.1\nLicense GPLv3+: GNU GPL version 3 or later", "exit 1");
+	expect(&opts, OT_ERR_UNSUPPORTED, "is no QEMU: its --version prints \"ls (GNU coreutils) 9.1\"");
 }
 
 int main(void)
@@ -183,6 +220,8 @@ int main(void)
 		cmocka_unit_test(what_qemu_said_is_in_the_error),
 		cmocka_unit_test(giving_up_leaves_nothing_running),
 		cmocka_unit_test(options_become_arguments),
+		cmocka_unit_test(a_panic_is_in_the_error),
+		cmocka_unit_test(what_is_no_qemu_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

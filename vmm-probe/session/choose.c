@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/session/choose.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/kvm/host.h"
+
+#define MARK_AT 0x202 /* of a bzImage's header */
 
 /* What only QEMU has, among what was asked for; NULL: nothing. */
 static const char *needs_qemu(const struct vp_launch_opts *opts)
@@ -49,12 +54,40 @@ static bool best_is_kvm(const struct vp_launch_opts *opts, char *why, size_t siz
 	return last;
 }
 
-void vp_launch_choose(enum vp_vmm asked, struct vp_launch_opts *opts, char *why, size_t size)
+/* A bzImage is a whole kernel with processes; an ELF file may be anything. */
+static bool is_bzimage(const char *path)
+{
+	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char mark[4];
+
+	return fd >= 0 && pread(fd, mark, sizeof(mark), MARK_AT) == sizeof(mark) &&
+	       !memcmp(mark, "HdrS", sizeof(mark));
+}
+
+/* Better said now than after a boot that ends nowhere. A slow KVM is slow, but does. */
+static struct ot_err *check_kvm(const struct vp_launch_opts *opts)
+{
+	struct vp_kvm_host host;
+	char lack[160] = "";
+
+	if (!opts->kernel || !is_bzimage(opts->kernel))
+		return NULL;
+	OT_TRY(vp_kvm_host_probe("/dev/kvm", &host));
+	if (vp_kvm_host_good(&host, lack, sizeof(lack)) || (host.user && vp_kvm_host_traces(&host)))
+		return NULL;
+	return ot_err_new(OT_ERR_UNSUPPORTED,
+			  "%s can't run in the builtin monitor here: %s. Leave -vmm builtin out: QEMU "
+			  "translates it; see `outsight doctor`",
+			  opts->kernel, lack);
+}
+
+struct ot_err *vp_launch_choose(enum vp_vmm asked, struct vp_launch_opts *opts, char *why, size_t size)
 {
 	if (asked == VP_VMM_AUTO) {
 		opts->builtin = best_is_kvm(opts, why, size);
-		return;
+		return NULL;
 	}
 	opts->builtin = asked == VP_VMM_BUILTIN;
 	snprintf(why, size, "%s, as was asked for", opts->builtin ? "kvm" : "tcg");
+	return opts->builtin ? check_kvm(opts) : NULL;
 }

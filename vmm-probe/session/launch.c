@@ -22,12 +22,14 @@
 #include "base/io.h"
 #include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/session/client.h"
+#include "vmm-probe/session/tail.h"
 
 #define QEMU_MIN     10
 #define ARGS_MAX     512
 #define ANSWER_S     30u
 #define STOP_MS      5000
 #define STEP_MS      10
+#define PANIC_MAX    256
 #define SAID_MAX     1500 /* of what QEMU printed, in an error */
 #define PLUGIN_FILE  "liboutsight-tcg.so"
 #define MONITOR_FILE "outsight-vmm"
@@ -36,8 +38,9 @@
 struct vp_vm {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd;
-	int log;          /* memfd with what QEMU printed */
-	const char *what; /* for messages: "QEMU" */
+	int log;                 /* memfd with what QEMU printed */
+	struct vp_tail *console; /* NULL: it goes elsewhere */
+	const char *what;        /* for messages: "QEMU" */
 	char socket[108];
 };
 
@@ -115,6 +118,8 @@ static void read_said(int fd, char *buf, size_t size)
 static struct ot_err *check_version(const char *qemu)
 {
 	ot_auto_close int out = memfd_create("qemu-version", MFD_CLOEXEC);
+	/* other programs have versions too, and licences of a version */
+	static const char says[] = "QEMU emulator version ";
 	char *argv[] = { (char *)qemu, (char *)"--version", NULL };
 	char text[VERSION_SIZE];
 	const char *number;
@@ -126,11 +131,11 @@ static struct ot_err *check_version(const char *qemu)
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	read_said(out, text, sizeof(text));
-	number = strstr(text, "version ");
+	number = strstr(text, says);
 	if (!number)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no QEMU: its --version prints \"%.80s\"", qemu,
-				  text);
-	number += strlen("version ");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no QEMU: its --version prints \"%.*s\"", qemu,
+				  (int)strcspn(text, "\n"), text);
+	number += strlen(says);
 	if (strtol(number, NULL, 10) < QEMU_MIN)
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
@@ -209,6 +214,16 @@ static const char *escape(struct args *args, const char *s)
 	return ret ? ret : "";
 }
 
+/* QEMU's own options may give the serial port to somebody. */
+static bool has_own_console(const struct vp_launch_opts *opts)
+{
+	for (size_t i = 0; i < opts->nextra; i++)
+		if (!strcmp(opts->extra[i], "-serial") || !strcmp(opts->extra[i], "--serial") ||
+		    !strcmp(opts->extra[i], "-nographic") || !strcmp(opts->extra[i], "--nographic"))
+			return true;
+	return false;
+}
+
 static void add_console(struct args *args, const char *serial)
 {
 	const char *path = serial;
@@ -235,7 +250,7 @@ static void add_kernel(struct args *args, const struct vp_launch_opts *opts)
 }
 
 static void make_args(struct args *args, const char *qemu, const char *plugin,
-		      const struct vp_launch_opts *opts)
+		      const struct vp_launch_opts *opts, const char *console)
 {
 	unsigned int mem = opts->mem_mib ? opts->mem_mib : 512;
 	const char *name =
@@ -255,7 +270,7 @@ static void make_args(struct args *args, const char *qemu, const char *plugin,
 	add(args, "-nodefaults");
 	add(args, "-no-reboot");
 	add2(args, "-plugin", ot_arena_printf(args->arena, "file=%s,name=%s", escape(args, plugin), name));
-	add_console(args, opts->serial);
+	add_console(args, console);
 	add_kernel(args, opts);
 	for (size_t i = 0; i < opts->nextra; i++)
 		add(args, opts->extra[i]);
@@ -270,12 +285,34 @@ static bool ended(struct vp_vm *vm, int timeout_ms)
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
+bool vp_vm_panic(struct vp_vm *vm, char *buf, size_t size)
+{
+	return vm->console && vp_tail_find(vm->console, "Kernel panic - ", buf, size);
+}
+
+static struct ot_err *panicked(struct vp_vm *vm)
+{
+	char line[PANIC_MAX];
+
+	return vp_vm_panic(vm, line, sizeof(line))
+		   ? ot_err_new(OT_ERR_GUEST_GONE, "the guest's kernel did not come up: %s", line)
+		   : NULL;
+}
+
 static struct ot_err *gone(struct vp_vm *vm)
 {
 	char said[SAID_MAX];
 
 	read_said(vm->log, said, sizeof(said));
-	return ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what, *said ? said : "it printed no reason");
+	struct ot_err *err = *said ? NULL : panicked(vm);
+	return err ? err
+		   : ot_err_new(OT_ERR_GUEST_GONE, "%s ended: %s", vm->what,
+				*said ? said : "it printed no reason");
+}
+
+struct ot_err *vp_vm_trouble(struct vp_vm *vm, int wait_ms)
+{
+	return ended(vm, wait_ms) ? gone(vm) : panicked(vm);
 }
 
 /* Until the engine answers. */
@@ -342,11 +379,12 @@ struct ot_err *vp_launch_plugin(char *ret, size_t size)
 	return err;
 }
 
-static void make_monitor_args(struct args *args, const struct vp_launch_opts *opts)
+static void make_monitor_args(struct args *args, const struct vp_launch_opts *opts, const char *console)
 {
-	const char *console = opts->serial ? opts->serial : "/dev/null";
 	char monitor[PATH_MAX];
 
+	if (!console)
+		console = "/dev/null";
 	add(args, ot_installed_program(MONITOR_FILE, monitor, sizeof(monitor)) ? monitor : NULL);
 	add2(args, "--kernel", opts->kernel);
 	if (opts->initrd)
@@ -360,7 +398,8 @@ static void make_monitor_args(struct args *args, const struct vp_launch_opts *op
 	     strcmp(console, "-") ? console : ot_arena_printf(args->arena, "/proc/%d/fd/2", (int)getpid()));
 }
 
-static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *opts)
+/* @console: a file, "-", or NULL. */
+static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *opts, const char *console)
 {
 	const char *qemu = qemu_binary(opts->qemu);
 	char *plugin = NULL;
@@ -371,11 +410,11 @@ static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *op
 		if (!opts->kernel || opts->nextra || opts->cpu)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "the builtin monitor takes a kernel, and %s",
 					  opts->kernel ? "no options of QEMU's" : "none was given");
-		make_monitor_args(args, opts);
+		make_monitor_args(args, opts, console);
 	} else {
 		OT_TRY(check_version(qemu));
 		OT_TRY(find_plugin(args->arena, &plugin));
-		make_args(args, qemu, plugin, opts);
+		make_args(args, qemu, plugin, opts, console);
 	}
 	if (args->failed)
 		return ot_err_new(OT_ERR_LIMIT, "more than %d arguments for the VMM, or no memory", ARGS_MAX);
@@ -389,7 +428,9 @@ static struct ot_err *start_vmm(struct vp_vm *vm, struct ot_arena *arena, const 
 	if (!args)
 		return ot_err_nomem();
 	args->arena = arena;
-	OT_TRY(prepare(args, opts));
+	if (!opts->serial && !has_own_console(opts))
+		OT_TRY(vp_tail_create(&vm->console));
+	OT_TRY(prepare(args, opts, vm->console ? vp_tail_path(vm->console) : opts->serial));
 	vm->what = opts->builtin ? "the monitor" : "QEMU";
 	vm->log = memfd_create("vmm-log", MFD_CLOEXEC);
 	if (vm->log < 0)
@@ -438,6 +479,9 @@ void vp_vm_destroy(struct vp_vm *vm)
 		close(vm->pidfd);
 	if (vm->log >= 0)
 		close(vm->log);
+	if (*vm->socket) /* one that was killed left it */
+		unlink(vm->socket);
+	vp_tail_destroy(vm->console);
 	free(vm);
 }
 

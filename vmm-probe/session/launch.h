@@ -25,7 +25,7 @@ struct vp_launch_opts {
 	uint32_t smp;       /* 1 */
 	const char *cpu;    /* QEMU's -cpu; "max" */
 	const char *name;   /* for -g; "outsight-PID" */
-	const char *serial; /* file that gets the console's output; "-": stderr; NULL: none */
+	const char *serial; /* file that gets the console's output; "-": stderr; NULL: only vp_vm_trouble() */
 	const char *qemu;   /* binary; $OUTSIGHT_QEMU, else "qemu-system-x86_64" */
 	bool builtin;       /* our own monitor on KVM instead of QEMU; then no cpu, qemu or extra */
 	char *const *extra; /* more arguments of QEMU, after all of ours */
@@ -63,5 +63,13 @@ const char *vp_vm_socket(const struct vp_vm *vm);
 
 /** Readable once QEMU has ended; owned by the VM. */
 int vp_vm_fd(const struct vp_vm *vm);
+
+/** What went wrong with the guest, as an error of its own: its VMM has ended (@p wait_ms is how long to wait
+ * for that), with what it said; or the guest's kernel panicked, if its console came here. NULL: nothing is
+ * known. */
+OT_MUST_CHECK struct ot_err *vp_vm_trouble(struct vp_vm *vm, int wait_ms);
+
+/** The guest kernel's line about its panic, if its console came here. */
+bool vp_vm_panic(struct vp_vm *vm, char *buf, size_t size);
 
 #endif

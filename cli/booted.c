@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A guest that was booted for this session: until its kernel can be read, and if it never can. */
+#include <signal.h>
+#include <time.h>
+
+#include "cli/messages.h"
+#include "cli/trace.h"
+#include "cli/tracing.h"
+
+/* How long a guest that was just booted may take until its kernel can be read. */
+#define BOOT_SECONDS 120
+/* A VMM that could not start its guest needs a moment to end. */
+#define END_MS       500
+
+static sigset_t ending_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	return set;
+}
+
+void cli_boot_hold_signals(void)
+{
+	const sigset_t set = ending_signals();
+
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+bool cli_boot_is_interrupted(void)
+{
+	sigset_t came;
+
+	return !sigpending(&came) &&
+	       (sigismember(&came, SIGINT) || sigismember(&came, SIGTERM) || sigismember(&came, SIGHUP));
+}
+
+/* Until the kernel is up, what there is to read is not there or not whole. */
+static bool may_come(const struct ot_err *err)
+{
+	switch (ot_err_code(err)) {
+	case OT_ERR_NOT_FOUND:
+	case OT_ERR_BAD_DATA:
+	case OT_ERR_FAULT:
+	case OT_ERR_BUSY:
+	case OT_ERR_GUEST_GONE: /* alive() knows better: the firmware changes the machine */
+		return true;
+	default:
+		return false;
+	}
+}
+
+static struct ot_err *trouble(const struct cli_booted *booted, int wait_ms)
+{
+	return booted->trouble ? booted->trouble(booted->arg, wait_ms) : NULL;
+}
+
+/* Is there no use in waiting on? With the reason, which replaces @err. */
+static bool gives_up(const struct cli_booted *booted, time_t deadline, struct ot_err **err)
+{
+	struct ot_err *why = NULL;
+
+	if (cli_boot_is_interrupted())
+		why = ot_err_new(OT_ERR_BUSY, "interrupted before the guest's kernel was up");
+	else if (may_come(*err))
+		why = trouble(booted, 0);
+	else
+		why = trouble(booted, END_MS);
+	if (why) {
+		ot_err_destroy(*err);
+		*err = why;
+		return true;
+	}
+	return !may_come(*err) || time(NULL) > deadline || !booted->alive(booted->arg);
+}
+
+struct ot_err *cli_run_attach_booted(struct cli_run *r)
+{
+	/* -A: not a moment later than need be */
+	struct timespec pause = { .tv_nsec = r->inv->from_boot ? 10000000 : 200000000 };
+	time_t deadline = time(NULL) + BOOT_SECONDS;
+	struct ot_err *err;
+
+	while ((err = vp_session_attach(r->session, r->booted->socket))) {
+		if (gives_up(r->booted, deadline, &err))
+			return err;
+		ot_err_destroy(err);
+		cli_progress(NULL, "waiting for the guest's kernel");
+		nanosleep(&pause, NULL);
+	}
+	return NULL;
+}

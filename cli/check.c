@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest that is yet to be booted takes its time: what is wrong with the program whatever guest it is for is
+ * found before. It is compiled for this host with no guest; an error counts that no guest could mend. One
+ * that a guest might mend ends that, and what stands behind it is only parsed.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/compile.h"
+#include "cli/hints.h"
+#include "cli/messages.h"
+#include "cli/trace.h"
+#include "vmm-probe/session/session.h"
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* The place in the source that the error is at; NULL: unknown. */
+static const char *place_of(const struct dif_diag *diag, const struct dif_source *src)
+{
+	const char *at = src->text, *end = src->text + src->len;
+
+	if (diag->file || !diag->line || !diag->column)
+		return NULL;
+	for (uint32_t n = 1; n < diag->line; n++) {
+		at = memchr(at, '\n', (size_t)(end - at));
+		if (!at)
+			return NULL;
+		at++;
+	}
+	return diag->column - 1 <= (size_t)(end - at) ? at + diag->column - 1 : NULL;
+}
+
+static const char *before_blanks(const char *from, const char *at)
+{
+	while (at > from && isspace((unsigned char)at[-1]))
+		at--;
+	return at;
+}
+
+static const char *before_word(const char *from, const char *at)
+{
+	while (at > from && is_word(at[-1]))
+		at--;
+	return at;
+}
+
+/* Names of types change how D is read: (name)x, (name *)p, sizeof (name *), offsetof (name, m), this name x.
+ * An error just behind or at such a place may be one of a name that is a type in the guest. */
+static bool may_be_type(const struct dif_source *src, const char *at)
+{
+	const char *end = src->text + src->len, *prev = before_blanks(src->text, at);
+	bool at_word = at < end && is_word(*at);
+
+	if (prev == src->text)
+		return at_word; /* a declaration */
+	if (prev[-1] == '*')
+		return true;
+	if (prev[-1] == ')') { /* behind "(name)" */
+		const char *word = before_blanks(src->text, prev - 1);
+		const char *open = before_blanks(src->text, before_word(src->text, word));
+		return open < word && open > src->text && open[-1] == '(';
+	}
+	if (is_word(prev[-1]))
+		return at_word || (at < end && *at == '*');
+	return at_word && strchr("(<,;{}", prev[-1]);
+}
+
+/* "(name)(x)" calls a function or casts to a type: does the name stand so anywhere? */
+static bool stands_as_cast(const struct dif_source *src, const char *name, size_t len)
+{
+	const char *end = src->text + src->len;
+
+	for (const char *at = src->text; len && (at = memmem(at, (size_t)(end - at), name, len)); at += len) {
+		const char *open = before_blanks(src->text, at), *close = at + len;
+		while (close < end && isspace((unsigned char)*close))
+			close++;
+		if (open > src->text && open[-1] == '(' && close < end && *close == ')')
+			return true;
+	}
+	return false;
+}
+
+static bool is_function(const struct dif_diag *diag, const struct dif_source *src)
+{
+	const char *name = strrchr(diag->message, ' ');
+
+	return name && !stands_as_cast(src, name + 1, strlen(name + 1));
+}
+
+bool cli_is_certain(const struct dif_diag *diag, const struct dif_source *src)
+{
+	static const char *const tags[] = {
+		"D_EMPTY",
+		"D_MACRO_UNDEF",
+		"D_MACRO_OFLOW",
+		"D_MACRO_UNUSED",
+		"D_INT_OFLOW",
+		"D_INT_DIGIT",
+		"D_STR_NL",
+		"D_CHR_NL",
+		"D_CHR_NULL",
+		"D_CHR_OFLOW",
+		"D_PRAGMA_MALFORM",
+		"D_PRAGMA_OPTSET",
+		"D_PRAGMA_INVAL",
+		"D_PRAGCTL_INVAL",
+
+		"D_COMM_COMM",
+		"D_COMM_DREC",
+		"D_SPEC_SPEC",
+		"D_SPEC_COMM",
+		"D_SPEC_DREC",
+		"D_ACT_SPEC",
+		"D_EXIT_SPEC",
+		"D_DREC_COMM",
+		"D_PRINTF_ARG_EXTRA",
+		"D_PRINTF_ARG_PROTO",
+		"D_PRINTF_FMT_EMPTY",
+	};
+
+	if (!diag->tag || !src)
+		return false;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(tags); i++)
+		if (!strcmp(diag->tag, tags[i]))
+			return true;
+	if (!strcmp(diag->tag, "D_FUNC_UNDEF"))
+		return is_function(diag, src);
+	if (strcmp(diag->tag, "D_SYNTAX") != 0)
+		return false;
+	if (strstr(diag->message, "near end of input"))
+		return true;
+	const char *at = place_of(diag, src);
+	return at && !may_be_type(src, at);
+}
+
+/* One pass; *ret_unsure: it ended at what a guest might mend. */
+static int pass(struct cli_invocation *inv, const struct dif_world *world, bool syntax_only, bool *ret_unsure)
+{
+	struct cli_compilation comp = { .early = true, .syntax_only = syntax_only };
+	bool zdefs = inv->opts.zdefs;
+
+	inv->opts.zdefs = true; /* a guest's probes */
+	int status = cli_compile(&comp, inv, world);
+	inv->opts.zdefs = zdefs;
+	*ret_unsure = comp.unsure;
+	cli_compilation_deinit(&comp);
+	return comp.unsure ? CLI_GO_ON : status;
+}
+
+int cli_check_asked(const struct cli_invocation *inv)
+{
+	if (inv->mode != CLI_MODE_TRACE || inv->nprograms || inv->load_dof || inv->compile_only ||
+	    inv->opts.grabanon || inv->opts.zdefs)
+		return CLI_GO_ON;
+	cli_error("no probes specified");
+	cli_hint_words(inv);
+	return CLI_EXIT_ERROR;
+}
+
+int cli_check(struct cli_invocation *inv)
+{
+	const struct vp_session_config config = { .options = &inv->opts };
+	struct vp_session *session = NULL;
+	int status = cli_check_asked(inv);
+	bool unsure = false;
+
+	if (status == CLI_GO_ON)
+		status = cli_check_files(inv);
+	if (status != CLI_GO_ON)
+		return status;
+	struct ot_err *err = vp_session_create(&config, &session);
+	if (!err)
+		err = vp_session_attach(session, "none");
+	if (err)
+		status = cli_fail(err, NULL);
+	else
+		status = pass(inv, vp_session_world(session), false, &unsure);
+	if (unsure)
+		status = pass(inv, vp_session_world(session), true, &unsure);
+	vp_session_destroy(session);
+	return status;
+}

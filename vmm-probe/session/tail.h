@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The end of what a guest writes to its console, for who boots one and wants to say why it did not come up. A
+ * thread reads it, so that the guest never waits for us; only the last VP_TAIL_SIZE bytes are kept.
+ */
+#ifndef VP_SESSION_TAIL_H
+#define VP_SESSION_TAIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+#define VP_TAIL_SIZE (64u << 10)
+
+struct vp_tail;
+
+OT_MUST_CHECK struct ot_err *vp_tail_create(struct vp_tail **ret);
+/** To be called when nobody writes any more: else what is written later is an error there. NULL is fine. */
+void vp_tail_destroy(struct vp_tail *tail);
+
+/** A file that another process of this user can open for writing, while this one lives. */
+const char *vp_tail_path(const struct vp_tail *tail);
+
+/** The last line that has @p word, from that word on, without control characters; cut to @p size with its
+ * NUL. False: there is none. Any thread. */
+bool vp_tail_find(struct vp_tail *tail, const char *word, char *buf, size_t size);
+
+#endif
