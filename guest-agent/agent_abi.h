@@ -63,8 +63,9 @@
  * Raised with whatever one side may ask of the other or find there. Flags too: one that a module
  * does not know it leaves out without a word. But not tracepoints: the catalogue has them.
  *   2: GA_WANT_SYSCALL, GA_WANT_TASK
+ *   3: GA_RECORD_32BIT
  */
-#define GA_VERSION	2
+#define GA_VERSION	3
 
 #define GA_TRACEPOINTS	4096 /* slots of tracepoints, from 0 */
 #define GA_KPROBES	1024 /* slots behind those: what the host asks for by address */
@@ -194,6 +195,7 @@ struct ga_ring_place {
 enum ga_record_flags {
 	GA_RECORD_KPROBE = 1,	/* args are those of a function by its registers */
 	GA_RECORD_RETURN = 2,	/* args[0] is the value returned */
+	GA_RECORD_32BIT = 4,	/* GA_WANT_SYSCALL: a call of 32 bits, whose numbers are others */
 };
 
 struct ga_record {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Turning slots on and off, and what runs when one fires. */
+#include <linux/compat.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -99,13 +100,20 @@ static void notrace ga_on_tracepoint_task(void *data, u64 a0, u64 a1, u64 a2, u6
 
 NOKPROBE_SYMBOL(ga_on_tracepoint_task);
 
+static u32 notrace ga_syscall_flags(void)
+{
+	return in_32bit_syscall() ? GA_RECORD_32BIT : 0;
+}
+
+NOKPROBE_SYMBOL(ga_syscall_flags);
+
 /* These two have the prototype that their tracepoint has. */
 static void notrace ga_on_sys_enter(void *data, struct pt_regs *regs, long id)
 {
 	const u64 args[GA_ARGS] = { (unsigned long)regs, id, regs->di, regs->si,
 				    regs->dx, regs->r10, regs->r8, regs->r9 };
 
-	ga_emit(data, 0, args);
+	ga_emit(data, ga_syscall_flags(), args);
 }
 
 NOKPROBE_SYMBOL(ga_on_sys_enter);
@@ -114,7 +122,7 @@ static void notrace ga_on_sys_exit(void *data, struct pt_regs *regs, long ret)
 {
 	const u64 args[GA_ARGS] = { (unsigned long)regs, ret, regs->orig_ax };
 
-	ga_emit(data, 0, args);
+	ga_emit(data, ga_syscall_flags(), args);
 }
 
 NOKPROBE_SYMBOL(ga_on_sys_exit);

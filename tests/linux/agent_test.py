@@ -50,6 +50,17 @@ class Views(AgentScenario):
         self.vm.check("rmmod outsight")
         self.assert_unharmed()
 
+    def test_calls_of_32_bits(self):
+        """64 is getppid there, and semget here: neither view counts it as anything."""
+        self.load()
+        trace = self.outsight.trace(self.vm, 'syscall::getppid:,syscall::semget: /execname == "abis"/ '
+                                             "{ @[strjoin(view, strjoin(probefunc, probename))] = count(); }",
+                                    "-x", "view=both")
+        self.vm.check("abis 11 25")
+        trace.stop()
+        self.assertEqual(keyed(trace.out), {f"{view}getppid{name}": 11 for view in ("inside", "outside")
+                                            for name in ("entry", "return")}, trace.story())
+
     def test_built_ins(self):
         """pid, tid, execname, cpu and arguments are those of the event, not of who runs when it is read."""
         self.load()

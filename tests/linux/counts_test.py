@@ -29,6 +29,17 @@ class Counts(Scenario):
                     self.assertEqual(numbers(trace.out), [40000, 40000], trace.story())
                     self.assertRegex(job.done(), "^waiting\ncalls 40000 parent")
 
+    def test_calls_of_32_bits(self):
+        """Those that come to the same function are not counted, at its entry and at its return."""
+        with self.guest(smp=1) as guest:
+            if "__ia32_sys_getppid" not in guest.check("grep getppid /proc/kallsyms"):
+                self.skipTest("this kernel has no calls of 32 bits")
+            trace = self.outsight.trace(guest, 'syscall::getppid: /execname == "abis"/ { @[probename] = count(); } '
+                                               'fbt::__x64_sys_getppid:entry /execname == "abis"/ { @["all"] = count(); }')
+            guest.check("abis 11 25")
+            trace.stop()
+            self.assertEqual(keyed(trace.out), {"entry": 11, "return": 11, "all": 36}, trace.story())
+
     def test_predicate_and_keys(self):
         """The same by predicate, keyed by what Outsight says about the process."""
         program = ('syscall::getppid:entry /execname == "getppid_loop"/ { @n[execname] = count(); '

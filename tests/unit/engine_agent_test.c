@@ -216,6 +216,40 @@ static void which_events(void **state)
 	ea_destroy(g);
 }
 
+/* Numbers of calls of 32 bits are other calls'. */
+static void calls_of_32_bits(void **state)
+{
+	struct ef *f = ef_create();
+	struct ea *g = ea_create(f);
+	struct ef_record r[4];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	ef_open(f);
+	struct vp_batch_probe *p = ea_probe(f, c);
+	p->args = VP_ARGS_SYSCALL_ENTRY;
+	p->syscall = 64 + 1;
+	p->flags = GA_WANT_SYSCALL;
+	p->nargs = GA_ARGS;
+	ef_enable(f);
+	ef_start(f);
+	for (uint16_t i = 0; i < 4; i++) {
+		struct ga_record rec = ea_record(64);
+		rec.nargs = GA_ARGS;
+		rec.args[1] = 64;
+		rec.args[2] = i;
+		rec.flags = i & 1 ? GA_RECORD_32BIT : 0;
+		assert_true(ea_emit(g, 0, &rec));
+	}
+	ea_wait_for(&g->rings[0]->tail, 4);
+	ef_switch(f);
+	assert_int_equal(ef_records(f, 0, r, 4), 2);
+	assert_int_equal(ef_u64(r[0].data + 16), 0);
+	assert_int_equal(ef_u64(r[1].data + 16), 2);
+	ea_destroy(g);
+}
+
 /* An event of one task that is told of another: each probe sees whom it is about. */
 static void about_another_task(void **state)
 {
@@ -421,8 +455,9 @@ int main(void)
 		cmocka_unit_test(inside_comes_first), cmocka_unit_test(views_are_kept_apart),
 		cmocka_unit_test(return_values),      cmocka_unit_test(which_events),
 		cmocka_unit_test(about_another_task), cmocka_unit_test(another_tasks_variables),
-		cmocka_unit_test(clock_is_mapped),    cmocka_unit_test(kprobe_slots),
-		cmocka_unit_test(stop_takes_all),     cmocka_unit_test(memory_changes),
+		cmocka_unit_test(calls_of_32_bits),   cmocka_unit_test(clock_is_mapped),
+		cmocka_unit_test(kprobe_slots),       cmocka_unit_test(stop_takes_all),
+		cmocka_unit_test(memory_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

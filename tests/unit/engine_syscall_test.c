@@ -145,6 +145,63 @@ static void conditions_and_inline_counters_add_up(void **state)
 	ef_destroy(f);
 }
 
+/* A function that calls of both ABIs come to: its task tells whose it is. */
+static void calls_of_32_bits_do_not_fire(void **state)
+{
+	enum { STATUS = 8 };
+	struct ef *f = create(4);
+	uint32_t status = VP_TASK_COMPAT;
+	(void)state;
+
+	f->facts.task_status = STATUS;
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	ef_open(f);
+	const char *const names[] = { "entry", "return" };
+	const uint64_t at[] = { EF_FUNC_A, EF_RET(EF_FUNC_A) };
+	for (int i = 0; i < 2; i++) {
+		uint32_t p = ef_probe(f, VP_PROBE_SITE, i ? VP_ARGS_SYSCALL_RETURN : VP_ARGS_SYSCALL_ENTRY,
+				      "getppid", names[i]);
+		ef_site(f, at[i], EF_FUNC_A);
+		((struct vp_batch_site *)(void *)f->sites.data)[f->nsites - 1].syscall = VP_SYSCALL_NATIVE;
+		ef_ecb(f, p, c);
+	}
+	ef_enable(f);
+	ef_start(f);
+	/* vCPU 1's task is in one of 32 bits; other bits say nothing */
+	vp_fake_write(f->fake, f->kernel_root, EF_TASKS + 4096 + STATUS, &status, sizeof(status));
+	status = ~VP_TASK_COMPAT;
+	vp_fake_write(f->fake, f->kernel_root, EF_TASKS + STATUS, &status, sizeof(status));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(vp_fake_site(f->fake, at[i])->ncounters, 0);
+		for (int k = 0; k < 11; k++)
+			assert_true(vp_fake_hit(f->fake, 0, at[i]));
+		for (int k = 0; k < 25; k++)
+			assert_true(vp_fake_hit(f->fake, 1, at[i]));
+	}
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 22);
+	ef_destroy(f);
+}
+
+/* Nothing says whose it is: it fires. */
+static void an_unknown_abi_fires(void **state)
+{
+	struct ef *f = create(0);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_SYSCALL_ENTRY, "getppid", "entry");
+	ef_site(f, EF_FUNC_A, EF_FUNC_A);
+	((struct vp_batch_site *)(void *)f->sites.data)[0].syscall = VP_SYSCALL_NATIVE;
+	ef_ecb(f, p, c);
+	ef_enable(f);
+	ef_start(f);
+	assert_int_equal(hits(f, EF_FUNC_A), 1);
+	ef_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +209,8 @@ int main(void)
 		cmocka_unit_test(the_stack_may_have_padding),
 		cmocka_unit_test(unknown_facts_never_fire),
 		cmocka_unit_test(conditions_and_inline_counters_add_up),
+		cmocka_unit_test(calls_of_32_bits_do_not_fire),
+		cmocka_unit_test(an_unknown_abi_fires),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

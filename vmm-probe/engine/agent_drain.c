@@ -75,7 +75,8 @@ static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, cons
 {
 	const struct vp_probe_rt *p = ecb->probe;
 
-	if (vp_es_activity(ecb->es) != VP_ACTIVE || (p->syscall && p->syscall - 1 != w->number))
+	if (vp_es_activity(ecb->es) != VP_ACTIVE ||
+	    (p->syscall && (p->syscall - 1 != w->number || rec->flags & GA_RECORD_32BIT)))
 		return false;
 	switch (p->when) {
 	case VP_WHEN_FIRST:

@@ -138,7 +138,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			vp_load_add(&v->load.outside_ns, site->cost_ns);
 		}
 		vp_guard_hit(ecb, vcpu, site->cost_ns);
-		if (site->syscalls[i] && !vp_ends_syscall(v, site->syscalls[i] - 1))
+		if (site->syscalls[i] && !vp_in_syscall(v, site->syscalls[i]))
 			continue;
 		vp_guard_fire(v, ecb, &clock);
 	}

@@ -10,10 +10,12 @@
 
 #include <stdint.h>
 
-#define VP_NO_OFFSET  0xffffffffu
-#define VP_VCPUS_MAX  256
-#define VP_GUEST_NAME 64
-#define VP_TEXT_LOCKS 4
+#define VP_NO_OFFSET   0xffffffffu
+#define VP_VCPUS_MAX   256
+#define VP_GUEST_NAME  64
+#define VP_TEXT_LOCKS  4
+/* In a task's thread_info.status: it is in a system call of 32 bits. */
+#define VP_TASK_COMPAT 2u
 
 struct vp_facts {
 	uint32_t size; /* sizeof(struct vp_facts), both sides agree or the session is refused */
@@ -38,6 +40,7 @@ struct vp_facts {
 	uint32_t task_comm, task_comm_size;
 	uint32_t task_pid, task_tgid, task_real_parent, task_cred, task_start_time;
 	uint32_t task_sum_exec_runtime, task_exec_start, task_stack, task_mm, task_group_leader;
+	uint32_t task_status; /* of thread_info: 32 bits, VP_TASK_COMPAT of them */
 	/* struct cred: kuid_t and kgid_t are one u32 */
 	uint32_t cred_uid, cred_gid;
 	/* struct pt_regs, for system calls' arguments */
@@ -62,7 +65,6 @@ struct vp_facts {
 	uint64_t text_locks[VP_TEXT_LOCKS];
 	uint32_t
 	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
-	uint32_t pad;
 };
 
 #endif

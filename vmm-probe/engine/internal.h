@@ -553,9 +553,10 @@ static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
 	return stack + f->stack_size - f->stack_padding - f->ptregs_size;
 }
 
-/** At the end of a function: is the task in system call @p number, and does the function go back to the
- * dispatcher of system calls? */
-bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number);
+/** Is the condition of a site (vp_batch_site.syscall, not 0) met? Of a number: the task is in that call, and
+ * the function at whose end it is goes back to the dispatcher of system calls. What can't be known is taken
+ * to be: of a number, that it is not; of the ABI, that it is the kernel's own. */
+bool vp_in_syscall(struct vp_es_vcpu *v, uint32_t condition);
 uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault);
 uint64_t vp_vtimestamp(struct vp_es_vcpu *v, enum dif_fault *fault);
 bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid);

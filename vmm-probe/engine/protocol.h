@@ -213,6 +213,10 @@ struct vp_batch_agent {
 	} rings[VP_VCPUS_MAX]; /* by vCPU */
 };
 
+/* A site's condition: fires only in system calls of the kernel's own ABI. Functions without parameters are
+ * called for those of 32 bits too. */
+#define VP_SYSCALL_NATIVE 0xffffffffu
+
 struct vp_batch_site {
 	uint64_t gva;
 	uint32_t offset;   /* from the start of its function: arg0 of a return probe */
@@ -221,7 +225,7 @@ struct vp_batch_site {
 	/* Not 0: fires only in system call number syscall - 1, and only where the function is about to go
 	 * back to the kernel's dispatcher of system calls (facts.syscall_caller_*): it is shared code in
 	 * which that call ends by a tail jump. */
-	uint32_t syscall;
+	uint32_t syscall; /* … or VP_SYSCALL_NATIVE */
 	uint8_t room;     /* at least `length`: what of the bytes behind the instruction is never executed */
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */

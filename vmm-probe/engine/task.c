@@ -64,7 +64,14 @@ uint32_t vp_interrupt_level(struct vp_es_vcpu *v)
 	return count & f->softirq_mask & -f->softirq_mask ? 1 : 0;
 }
 
-bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number)
+static bool is_native(struct vp_es_vcpu *v)
+{
+	enum dif_fault fault = DIF_FAULT_NONE;
+
+	return !(vp_task_field(v, vp_task(v), v->es->facts.task_status, 4, &fault) & VP_TASK_COMPAT);
+}
+
+static bool ends_syscall(struct vp_es_vcpu *v, uint32_t number)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
@@ -76,6 +83,11 @@ bool vp_ends_syscall(struct vp_es_vcpu *v, uint32_t number)
 	stack = vp_task_field(v, vp_task(v), f->task_stack, 8, &fault);
 	return stack && vp_load_u64(v, vp_user_regs(f, stack) + f->ptregs_orig_ax, &orig_ax) &&
 	       orig_ax == number;
+}
+
+bool vp_in_syscall(struct vp_es_vcpu *v, uint32_t condition)
+{
+	return condition == VP_SYSCALL_NATIVE ? is_native(v) : ends_syscall(v, condition - 1);
 }
 
 /* uid and gid: through the task's credentials. */

@@ -46,7 +46,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.syscall_caller_start = facts.syscall_caller_end = 0;
 	memset(facts.text_locks, 0, sizeof(facts.text_locks));
 	facts.stack_size = STACK_DEFAULT;
-	facts.stack_padding = facts.pad = 0;
+	facts.stack_padding = 0;
 	*ret = facts;
 }
 
@@ -69,6 +69,7 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 		{ "task_struct", "stack", &f->task_stack },
 		{ "task_struct", "mm", &f->task_mm },
 		{ "task_struct", "group_leader", &f->task_group_leader },
+		{ "task_struct", "thread_info.status", &f->task_status },
 		{ "cred", "uid", &f->cred_uid },
 		{ "cred", "gid", &f->cred_gid },
 		{ "pt_regs", "di", &f->ptregs_di },

@@ -60,6 +60,12 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 	return NULL;
 }
 
+/* Of the sites in the probe's own function. */
+static uint32_t own_condition(const struct vp_probe *probe)
+{
+	return probe->both_abis ? VP_SYSCALL_NATIVE : 0;
+}
+
 /* An instruction that never goes on has an int3 behind it, against speculation: that byte is spare. */
 static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
 {
@@ -107,7 +113,7 @@ struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
 	uint8_t room = bytes[at] == 0xc3 ? padded(bytes + at, n, len - at) : n;
-	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, 0));
+	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, own_condition(probe)));
 	if (vp_probes_planner(probes) && !is_nop(f.sites->bytes, n, f.sites->gva)) {
 		struct ot_err *err = check_loops(&f, at, n);
 		if (err) {
@@ -207,7 +213,7 @@ static struct ot_err *scan_part(struct finder *f, const struct part *part)
 		uint8_t room = padded(bytes + e->offset, e->length, part->size - e->offset);
 		OT_TRY(check_middle(f, e, room));
 		OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length, room,
-				part->shared ? f->probe->syscall : 0));
+				part->shared ? f->probe->syscall : own_condition(f->probe)));
 	}
 	return NULL;
 }

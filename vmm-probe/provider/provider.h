@@ -43,6 +43,7 @@ struct vp_probe {
 	const char *event_name;         /* … and its name */
 	const struct vp_native *native; /* of sched, proc and io: which of its events; NULL: all */
 	uint32_t syscall;               /* of the syscall provider's: the call's number + 1; 0: it has none */
+	bool both_abis;      /* of the syscall provider's: calls of 32 bits come to that function too */
 	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
 };
 

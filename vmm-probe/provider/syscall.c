@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * syscall: the guest's 64-bit system calls, at the functions __x64_sys_NAME that the kernel makes for
- * each; module is the kernel's, function the bare name. Their only parameter is the caller's
- * registers, so args[] has no types; arg0 to arg5 are read from there.
+ * each (those of 32 bits that come to the same function are left out); module is the kernel's, function the
+ * bare name. Their only parameter is the caller's registers, so args[] has no types; arg0 to arg5 are read
+ * from there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 #include "vmm-probe/provider/fbt_sites.h"
 #include "vmm-probe/provider/registry.h"
 
-#define PREFIX "__x64_sys_"
+#define PREFIX    "__x64_sys_"
+#define PREFIX_32 "__ia32_" /* sys_, compat_sys_ */
 
 /* What the table is filled with where a call does not exist; no system call of its own. */
 #define HOLE "ni_syscall"
@@ -59,9 +61,23 @@ static uint32_t find_number(const struct table *table, uint64_t addr)
 	return found;
 }
 
-static struct ot_err *add(struct vp_probes *probes, const struct vp_symtab *tab, const struct vp_symbol *sym,
+/* A function without parameters has a name for each ABI. Symbols of one address stand side by side. */
+static bool has_both_abis(const struct vp_symtab *tab, size_t i)
+{
+	uint64_t addr = vp_symtab_at(tab, i)->addr;
+
+	while (i && vp_symtab_at(tab, i - 1)->addr == addr)
+		i--;
+	for (; i < vp_symtab_count(tab) && vp_symtab_at(tab, i)->addr == addr; i++)
+		if (!strncmp(vp_symbol_name(tab, vp_symtab_at(tab, i)), PREFIX_32, strlen(PREFIX_32)))
+			return true;
+	return false;
+}
+
+static struct ot_err *add(struct vp_probes *probes, const struct vp_symtab *tab, size_t i,
 			  const struct table *table)
 {
+	const struct vp_symbol *sym = vp_symtab_at(tab, i);
 	struct vp_probe probe = {
 		.kind = VP_PROBE_SITE,
 		.args = VP_ARGS_SYSCALL_ENTRY,
@@ -71,6 +87,7 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_symtab *tab,
 		.gva = sym->addr,
 		.size = vp_symbol_size(tab, sym),
 		.syscall = find_number(table, sym->addr),
+		.both_abis = has_both_abis(tab, i),
 	};
 
 	if (!probe.size)
@@ -103,7 +120,7 @@ static struct ot_err *publish(struct vp_probes *probes)
 	read_table(vp_probes_guest(probes), table);
 	for (size_t i = 0; !err && i < vp_symtab_count(tab); i++)
 		if (is_syscall(tab, vp_symtab_at(tab, i)))
-			err = add(probes, tab, vp_symtab_at(tab, i), table);
+			err = add(probes, tab, i, table);
 	free(table);
 	return err;
 }
