@@ -18,7 +18,7 @@
 
 /* What cpp finds defined, besides what GNU cpp itself defines for Linux. The version word is
  * major << 24 | minor << 12 of the D that -V names. The last ones take from C's own headers what
- * D has no word for. */
+ * D has no word for. D is of C99's time: the headers of a newer C have _Generic and the like. */
 static const char *const cpp_fixed[] = {
 	"cpp",
 	"-Ulinux",
@@ -43,7 +43,7 @@ static const char *const cpp_fixed[] = {
 static char **cpp_argv(const struct cli_invocation *inv)
 {
 	size_t fixed = OT_ARRAY_SIZE(cpp_fixed), n = 0;
-	char **argv = calloc(fixed + inv->cpp.count + 2, sizeof(*argv));
+	char **argv = calloc(fixed + inv->cpp.count + 3, sizeof(*argv));
 
 	if (!argv)
 		return NULL;
@@ -51,6 +51,10 @@ static char **cpp_argv(const struct cli_invocation *inv)
 		argv[n++] = (char *)inv->opts.cpppath;
 	for (size_t i = n; i < fixed; i++)
 		argv[n++] = (char *)cpp_fixed[i];
+	/* As with -Xa, but not to another preprocessor, which may not know it; another -X comes behind and
+	 * counts. */
+	if (!inv->opts.cpppath)
+		argv[n++] = (char *)"-std=gnu99";
 	for (size_t i = 0; i < inv->cpp.count; i++)
 		argv[n++] = (char *)inv->cpp.items[i];
 	if (inv->opts.cpphdrs)

@@ -80,7 +80,7 @@ void btf_add_member(struct btf_builder *b, const char *name, uint32_t type, uint
 
 void btf_finish(const struct btf_builder *b, struct ot_buf *out)
 {
-	struct btf_header h = {
+	const struct vp_btf_header h = {
 		.magic = BTF_MAGIC,
 		.version = BTF_VERSION,
 		.hdr_len = sizeof(h),

@@ -3,10 +3,10 @@
 #ifndef TESTS_UNIT_BTF_BUILDER_H
 #define TESTS_UNIT_BTF_BUILDER_H
 
-#include <linux/btf.h>
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "vmm-probe/guest/btf.h"
 
 struct btf_builder {
 	struct ot_buf types, strings;

@@ -20,6 +20,24 @@
 
 #include "base/err.h"
 
+/*
+ * The beginning that every header has: <linux/btf.h>'s own grew, and is as long as those of the kernel that
+ * it is of. Newer kernels have use for bits that older ones leave 0, too.
+ */
+struct vp_btf_header {
+	uint16_t magic;
+	uint8_t version;
+	uint8_t flags;
+	uint32_t hdr_len; /* what follows is relative to the header's end */
+	uint32_t type_off, type_len;
+	uint32_t str_off, str_len;
+};
+
+#undef BTF_INFO_KIND
+#undef BTF_INFO_VLEN
+#define BTF_INFO_KIND(info) ((info) >> 24 & 0x7f)
+#define BTF_INFO_VLEN(info) ((info)&0xffffff)
+
 struct vp_btf;
 
 /* Name spaces of types. */

@@ -53,7 +53,7 @@ int64_t vp_btf_tail(const struct btf_type *t)
 
 static struct ot_err *check_header(struct vp_btf *btf, size_t size)
 {
-	struct btf_header h;
+	struct vp_btf_header h;
 
 	if (size < sizeof(h))
 		return ot_err_new(OT_ERR_BAD_DATA, "BTF: %zu bytes, shorter than its header", size);

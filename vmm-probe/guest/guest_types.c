@@ -33,7 +33,7 @@ static struct ot_err *copy_between(const struct vp_image *image, uint64_t start,
 /* How long a blob at @p at says it is; 0 when that leads out of the image. */
 static size_t blob_size(const uint8_t *at, const uint8_t *end)
 {
-	struct btf_header h;
+	struct vp_btf_header h;
 	uint64_t types, strings, size;
 
 	if ((size_t)(end - at) < sizeof(h))

@@ -12,11 +12,17 @@ struct call {
 	size_t offset; /* of its pointer in the table */
 };
 
-static struct ot_err *load(const char *file, const char *package, const struct call *calls, size_t n,
+/* The first of @p files that is here; NULL-terminated, what this host's Debian is likely to have first. */
+static struct ot_err *load(const char *const *files, const char *package, const struct call *calls, size_t n,
 			   void *table)
 {
-	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	const char *file = *files;
+	void *library = NULL;
 
+	for (; *files && !library; files++) {
+		library = dlopen(*files, RTLD_NOW | RTLD_LOCAL);
+		file = library ? *files : file;
+	}
 	if (!library)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is not installed here (Debian: apt install %s)",
 				  file, package);
@@ -35,7 +41,9 @@ struct ot_err *vp_libvirt_load(struct vp_libvirt_calls *ret)
 #define CALL(name) { #name, offsetof(struct vp_libvirt_calls, name) },
 	static const struct call calls[] = { VP_LIBVIRT_CALLS(CALL) };
 #undef CALL
-	return load("libvirt.so.0", "libvirt0", calls, OT_ARRAY_SIZE(calls), ret);
+	static const char *const files[] = { "libvirt.so.0", NULL };
+
+	return load(files, "libvirt0", calls, OT_ARRAY_SIZE(calls), ret);
 }
 
 struct ot_err *vp_libxml_load(struct vp_libxml_calls *ret)
@@ -43,5 +51,8 @@ struct ot_err *vp_libxml_load(struct vp_libxml_calls *ret)
 #define CALL(name) { #name, offsetof(struct vp_libxml_calls, name) },
 	static const struct call calls[] = { VP_LIBXML_CALLS(CALL) };
 #undef CALL
-	return load("libxml2.so.2", "libxml2", calls, OT_ARRAY_SIZE(calls), ret);
+	/* What we call of it is the same in both. */
+	static const char *const files[] = { "libxml2.so.2", "libxml2.so.16", NULL };
+
+	return load(files, "libxml2", calls, OT_ARRAY_SIZE(calls), ret);
 }
