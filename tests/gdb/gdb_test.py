@@ -336,7 +336,10 @@ class Gdb(unittest.TestCase):
         vm = self.vm().ready()
         other = socket.socket(socket.AF_UNIX)
         other.connect(vm.stub)
-        self.refused(vm, r"does not answer: another debugger is connected to it")
+        self.refused(vm, r"does not answer: another debugger is connected to it, and a gdb stub serves one at a time")
+        # a stub lets few wait: who comes next is not kept waiting for ever
+        for _ in range(2):
+            self.refused(vm, r"does not answer: another debugger is connected to it")
         other.sendall(b"$D#44")
         self.assertEqual(other.recv(16)[:1], b"+")
         other.close()

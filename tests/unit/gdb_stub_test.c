@@ -6,15 +6,18 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
 #include "vmm-probe/backend/gdb/stub.h"
+#include "vmm-probe/backend/gdb/taken.h"
 
 /* Instead of an answer. */
 #define SILENT "\1"
@@ -626,6 +629,55 @@ static void test_stops(void **state)
 	free(s);
 }
 
+/* A listener, and who is connected to it: nobody is, one is and was accepted, we are besides. */
+static void check_taken(struct sockaddr *addr, socklen_t len, bool tells_who)
+{
+	char who[64], want[32];
+	int server = socket(addr->sa_family, SOCK_STREAM, 0), other, ours, served;
+
+	assert_int_equal(bind(server, addr, len), 0);
+	assert_int_equal(listen(server, 4), 0);
+	assert_int_equal(getsockname(server, addr, &len), 0);
+	ours = socket(addr->sa_family, SOCK_STREAM, 0);
+	assert_int_equal(connect(ours, addr, len), 0);
+	assert_false(vp_gdb_is_taken(ours, who, sizeof(who)));
+	close(ours);
+	close(accept(server, NULL, NULL));
+	other = socket(addr->sa_family, SOCK_STREAM, 0);
+	assert_int_equal(connect(other, addr, len), 0);
+	served = accept(server, NULL, NULL);
+	assert_true(served >= 0);
+	ours = socket(addr->sa_family, SOCK_STREAM, 0);
+	assert_int_equal(connect(ours, addr, len), 0);
+	assert_true(vp_gdb_is_taken(ours, who, sizeof(who)));
+	snprintf(want, sizeof(want), " (PID %d)", (int)getpid());
+	if (tells_who)
+		assert_non_null(strstr(who, want));
+	else
+		assert_string_equal(who, "");
+	close(ours);
+	close(served);
+	close(other);
+	close(server);
+}
+
+static void test_stub_is_taken(void **state)
+{
+	struct sockaddr_in tcp = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in6 tcp6 = { .sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	struct sockaddr_un path = { .sun_family = AF_UNIX };
+	int probe = socket(AF_INET6, SOCK_STREAM, 0);
+
+	(void)state;
+	check_taken((struct sockaddr *)&tcp, sizeof(tcp), true);
+	if (probe >= 0 && !bind(probe, (struct sockaddr *)&tcp6, sizeof(tcp6)))
+		check_taken((struct sockaddr *)&tcp6, sizeof(tcp6), true);
+	close(probe);
+	snprintf(path.sun_path, sizeof(path.sun_path), "/tmp/outsight-taken-%d", (int)getpid());
+	check_taken((struct sockaddr *)&path, sizeof(path), false);
+	unlink(path.sun_path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -645,6 +697,7 @@ int main(void)
 		cmocka_unit_test(test_no_breakpoints),
 		cmocka_unit_test(test_descriptions),
 		cmocka_unit_test(test_stops),
+		cmocka_unit_test(test_stub_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

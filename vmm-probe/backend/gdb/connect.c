@@ -7,10 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/gdb/packet.h"
+
+#define CONNECT_SECONDS 5
 
 static void cleanup_addresses(struct addrinfo **list)
 {
@@ -18,8 +21,23 @@ static void cleanup_addresses(struct addrinfo **list)
 		freeaddrinfo(*list);
 }
 
+/* A stub that serves somebody lets few others wait: without a limit connecting would take minutes, or for
+ * ever. It is connect()'s too. */
+static void limit_wait(int fd)
+{
+	const struct timeval patience = { .tv_sec = CONNECT_SECONDS };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
+
 static struct ot_err *refused(const char *where, int err)
 {
+	if (err == EAGAIN || err == EINPROGRESS || err == ETIMEDOUT)
+		return ot_err_new(
+		    OT_ERR_BUSY,
+		    "%s does not answer: another debugger is connected to it, and more are waiting, or "
+		    "its VMM stands still",
+		    where);
 	if (err == ECONNREFUSED || err == ENOENT)
 		return ot_err_new(
 		    OT_ERR_NOT_FOUND,
@@ -39,6 +57,7 @@ static struct ot_err *connect_unix(const char *path, int *ret_fd)
 	memcpy(addr.sun_path, path, strlen(path));
 	if (fd < 0)
 		return ot_err_os(errno, "socket");
+	limit_wait(fd);
 	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
 		return refused(path, errno);
 	*ret_fd = ot_move_fd(fd);
@@ -70,6 +89,8 @@ static struct ot_err *connect_any(const char *where, const struct addrinfo *list
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		ot_auto_close int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+		if (fd >= 0)
+			limit_wait(fd);
 		if (fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
 			err = errno;
 			continue;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "vmm-probe/backend/gdb/ask.h"
+#include "vmm-probe/backend/gdb/taken.h"
 
 #define HELLO_MS  5000
 #define CHUNK_MAX 4096u
@@ -34,7 +35,16 @@ static void take_packet_size(struct vp_gdb_stub *stub, const char *list)
 static struct ot_err *explain(const struct vp_gdb_stub *stub, struct ot_err *err)
 {
 	enum ot_err_code code = ot_err_code(err);
+	char who[64];
 
+	if (code == OT_ERR_BUSY && vp_gdb_is_taken(stub->conn.fd, who, sizeof(who))) {
+		ot_err_destroy(err);
+		return ot_err_new(
+		    OT_ERR_BUSY,
+		    "%s does not answer: another debugger is connected to it%s%s, and a gdb stub "
+		    "serves one at a time",
+		    stub->name, *who ? ": " : "", who);
+	}
 	if (code == OT_ERR_BUSY) {
 		ot_err_destroy(err);
 		return ot_err_new(OT_ERR_BUSY,
@@ -52,7 +62,13 @@ static struct ot_err *explain(const struct vp_gdb_stub *stub, struct ot_err *err
 static struct ot_err *say_hello(struct vp_gdb_stub *stub)
 {
 	OT_TRY(vp_gdb_send(&stub->conn, SUPPORTED));
-	struct ot_err *err = vp_gdb_answer(stub, HELLO_MS);
+	struct ot_err *err = vp_gdb_answer(stub, HELLO_MS / 5);
+	char who[64];
+	/* who waits for another to leave is told so soon */
+	if (err && ot_err_code(err) == OT_ERR_BUSY && !vp_gdb_is_taken(stub->conn.fd, who, sizeof(who))) {
+		ot_err_destroy(err);
+		err = vp_gdb_answer(stub, HELLO_MS - HELLO_MS / 5);
+	}
 	if (err)
 		return explain(stub, err);
 	take_packet_size(stub, stub->reply.data);
