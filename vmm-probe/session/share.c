@@ -53,7 +53,8 @@ static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t glob
 		.engine = (uint32_t)(src - s->sources),
 		.only_cpu = only_cpu(s, src),
 		/* what takes this process' time is no cost to a guest */
-		.maxcost = src->link && !src->link->peek ? (uint32_t)o->maxcost : 0,
+		.maxcost =
+		    src->link && (!src->link->peek || src->link->needed_for) ? (uint32_t)o->maxcost : 0,
 	};
 }
 
