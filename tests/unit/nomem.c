@@ -17,8 +17,9 @@ void *__wrap_realloc(void *p, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 void __wrap_free(void *p);
 
-static unsigned countdown; /* 0: nothing fails */
-static bool failed;
+/* Of the thread that asked for it: others, an engine's say, have their memory. */
+static _Thread_local unsigned countdown; /* 0: nothing fails */
+static _Thread_local bool failed;
 
 void nomem_at(unsigned n)
 {
@@ -41,7 +42,7 @@ static bool fails(void)
 }
 
 /* By what each takes of the heap. */
-static ptrdiff_t live, most;
+static _Thread_local ptrdiff_t live, most;
 
 void nomem_count(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Memory that runs out when a test says so. All that is linked into the test (its CMake entry says NOMEM)
- * allocates by way of here: the linker's --wrap. Shared libraries don't. For one thread.
+ * allocates by way of here: the linker's --wrap. Shared libraries don't. Each thread for itself.
  */
 #ifndef TESTS_UNIT_NOMEM_H
 #define TESTS_UNIT_NOMEM_H

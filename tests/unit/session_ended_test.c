@@ -39,7 +39,6 @@ static void tear_down(struct traced *t)
 {
 	vp_guest_destroy(t->link.guest);
 	guest_fixture_deinit(&t->g);
-	free(t->s.gone_reason);
 }
 
 static bool look(struct traced *t, uint64_t second)

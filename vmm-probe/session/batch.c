@@ -262,6 +262,15 @@ static struct ot_err *add_sentinels(struct vp_source *src)
 	return NULL;
 }
 
+/* Is all there that was appended? Indices in the rest say so. */
+static struct ot_err *check_whole(const struct vp_source *src)
+{
+	if (src->batch_probes.failed || src->batch_sites.failed || src->batch_ecbs.failed ||
+	    src->batch_strings.failed || src->batch_agent.failed)
+		return ot_err_nomem();
+	return NULL;
+}
+
 struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
 {
 	struct vp_probes *probes = src->link->probes;
@@ -277,6 +286,7 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
 			OT_TRY(add_sentinel_sites(src, &list[i]));
 		else if (list[i].kind == VP_PROBE_AGENT_CALL)
 			OT_TRY(vp_batch_agent_sites(src, &list[i]));
+	OT_TRY(check_whole(src));
 	return check_debug_registers(src);
 }
 
@@ -298,6 +308,8 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 			err = vp_batch_add_agent(&s->sources[i]);
 		if (!err)
 			err = add_sentinels(&s->sources[i]);
+		if (!err)
+			err = check_whole(&s->sources[i]);
 	}
 	return err;
 }

@@ -39,10 +39,10 @@ static struct ot_err *lay_out(struct vp_session *s)
 
 static struct ot_err *make_sources(struct vp_session *s)
 {
-	s->nsources = 1 + s->nlinks;
-	s->sources = calloc(s->nsources, sizeof(*s->sources));
+	s->sources = calloc(1 + s->nlinks, sizeof(*s->sources));
 	if (!s->sources)
 		return ot_err_nomem();
+	s->nsources = 1 + s->nlinks;
 	for (uint32_t i = 0; i < s->nsources; i++) {
 		struct vp_source *src = &s->sources[i];
 		src->link = i ? s->links[i - 1] : NULL;

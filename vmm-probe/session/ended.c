@@ -70,15 +70,15 @@ static enum vp_guest_end guess(const struct vp_guest_link *link, enum vp_guest_e
 static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_end how)
 {
 	const char *text = end_text(how);
-	char line[VP_GUEST_NAME + 128];
 
 	if (s->gone_reason)
 		return;
 	if (text)
-		snprintf(line, sizeof(line), "guest %s %s", c->guest_name, text);
+		snprintf(s->gone_text, sizeof(s->gone_text), "guest %s %s", c->guest_name, text);
 	else
-		snprintf(line, sizeof(line), "guest %s: its VMM (PID %u) has ended", c->guest_name, c->pid);
-	s->gone_reason = strdup(line);
+		snprintf(s->gone_text, sizeof(s->gone_text), "guest %s: its VMM (PID %u) has ended",
+			 c->guest_name, c->pid);
+	s->gone_reason = s->gone_text;
 	s->guest_end = how;
 }
 

@@ -144,7 +144,8 @@ struct vp_session {
 	uint64_t next_clean_ns, next_kernel_ns;
 	bool exited;
 	int exit_status;
-	char *gone_reason;
+	const char *gone_reason; /* gone_text; NULL: none is gone */
+	char gone_text[VP_GUEST_NAME + 128];
 	enum vp_guest_end guest_end; /* with it */
 };
 

@@ -67,7 +67,6 @@ void vp_session_destroy(struct vp_session *s)
 	vp_pending_free(s);
 	free(s->enabled);
 	free(s->ticks);
-	free(s->gone_reason);
 	ot_arena_deinit(&s->arena);
 	free(s);
 }
