@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/compiler.h"
+#include "vmm-probe/backend/tcg/api_version.h"
 #include "vmm-probe/backend/tcg/machine.h"
 
 #define MIB (1ull << 20)
@@ -101,9 +103,69 @@ static void ram_is_split_as_qemu_splits_it(void **state)
 	}
 }
 
+#define DATA(text) "some\0constants\0" text "\0behind it"
+
+static void a_qemu_is_known_by_its_data(void **state)
+{
+	static const struct {
+		const char *data;
+		size_t size;
+		unsigned major, minor;
+	} rows[] = {
+#define ROW(text, ...) { DATA(text), sizeof(DATA(text)), __VA_ARGS__ }
+		ROW("QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)\nCopyright", 10, 0),
+		ROW("QEMU emulator version 11.1.3", 11, 1),
+		ROW("QEMU emulator version 11.0", 11, 0),
+		/* what only begins like it is passed over */
+		ROW("QEMU emulator version %s\0QEMU emulator version 12.3.50 (v12.3.0-1-gabcdef)", 12, 3),
+		ROW("QEMU emulator version 11", 0, 0),
+		ROW("QEMU emulator version 11111.1", 0, 0),
+		ROW("QEMU version 11.1", 0, 0),
+#undef ROW
+		{ "QEMU emulator version 11.", 25, 0, 0 }, /* cut off by the segment's end */
+		{ "", 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++) {
+		struct vp_tcg_release r = { 0 };
+
+		assert_int_equal(vp_tcg_find_release(rows[i].data, rows[i].size, &r), rows[i].major != 0);
+		assert_int_equal(r.major, rows[i].major);
+		assert_int_equal(r.minor, rows[i].minor);
+	}
+}
+
+static void each_release_has_its_api(void **state)
+{
+	static const struct {
+		struct vp_tcg_release release;
+		bool write_register, set_pc;
+		int version;
+	} rows[] = {
+		{ { 10, 0 }, false, false, 4 },
+		{ { 10, 1 }, true, false, 5 },
+		{ { 10, 2 }, true, false, 5 },
+		{ { 11, 0 }, true, true, 6 },
+		{ { 11, 1 }, true, true, 7 },
+		{ { 11, 2 }, true, true, 7 },
+		{ { 12, 0 }, true, true, 7 },
+		/* a QEMU that does not say: what it has, and the newest of what that may be */
+		{ { 0, 0 }, false, false, 4 },
+		{ { 0, 0 }, true, true, 7 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++)
+		assert_int_equal(vp_tcg_api_version(&rows[i].release, rows[i].write_register, rows[i].set_pc),
+				 rows[i].version);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_qemu_is_known_by_its_data),
+		cmocka_unit_test(each_release_has_its_api),
 		cmocka_unit_test(default_machine_is_pc),
 		cmocka_unit_test(machine_and_name_are_found_in_every_spelling),
 		cmocka_unit_test(last_option_counts),

@@ -23,19 +23,6 @@
 #define STEP_NS     2000000ull    /* between two reminders, at first */
 #define STEP_MAX_NS 50000000ll
 
-static void never(uint64_t id, unsigned int vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
-		  uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
-{
-	(void)id, (void)vcpu, (void)num, (void)a1, (void)a2, (void)a3, (void)a4;
-	(void)a5, (void)a6, (void)a7, (void)a8;
-}
-
-void vp_tcg_kick(void)
-{
-	qemu_plugin_register_vcpu_syscall_cb(vp_tcg.id, never);
-	qemu_plugin_register_vcpu_syscall_cb(vp_tcg.id, NULL);
-}
-
 void vp_tcg_raise_poll(void)
 {
 	for (unsigned int i = 0; i < VP_VCPUS_MAX; i++) {
@@ -45,7 +32,7 @@ void vp_tcg_raise_poll(void)
 }
 
 /* Runs while no vCPU does. */
-static void on_reset(uint64_t id)
+void vp_tcg_on_reset(void)
 {
 	pthread_mutex_lock(&vp_tcg.lock);
 	atomic_store(&vp_tcg.index, vp_tcg.pending);
@@ -55,7 +42,7 @@ static void on_reset(uint64_t id)
 		if (vp_tcg_vcpu_get(i))
 			qemu_plugin_u64_set(vp_tcg.sample, i, 0);
 	}
-	vp_tcg_register_callbacks(id);
+	vp_tcg_register_callbacks();
 	atomic_store(&vp_tcg.state, VP_TCG_QUIET);
 	pthread_cond_broadcast(&vp_tcg.changed);
 	pthread_mutex_unlock(&vp_tcg.lock);
@@ -73,7 +60,7 @@ static void take_change(void)
 		atomic_store(&vp_tcg.state, VP_TCG_RESETTING);
 	pthread_mutex_unlock(&vp_tcg.lock);
 	if (mine)
-		qemu_plugin_reset(vp_tcg.id, on_reset);
+		vp_tcg_reset();
 }
 
 void vp_tcg_on_poll(unsigned int vcpu, void *udata)

@@ -17,22 +17,10 @@
 
 #define DRAIN_MS 2000
 
-int qemu_plugin_version = VP_QEMU_API_VERSION;
-
 struct vp_tcg vp_tcg = {
 	.setup = PTHREAD_MUTEX_INITIALIZER,
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 };
-
-/* QEMU's own message for an old API names numbers that say nothing to its user; this one comes
- * first, because QEMU never gets as far as qemu_plugin_install() then. */
-__attribute__((constructor)) static void say_too_old(void)
-{
-	if (!qemu_plugin_scoreboard_new || !qemu_plugin_read_register)
-		fprintf(stderr,
-			"outsight: this QEMU is too old for liboutsight-tcg.so: it needs QEMU 10 or later "
-			"(Debian 12: from bookworm-backports)\n");
-}
 
 /* --- the engine --------------------------------------------------------------------------- */
 
@@ -159,11 +147,10 @@ static bool shares_thread(void)
 	return shares;
 }
 
-static void on_vcpu_init(uint64_t id, unsigned int vcpu)
+void vp_tcg_on_init(unsigned int vcpu)
 {
 	struct ot_err *err = NULL;
 
-	(void)id;
 	pthread_mutex_lock(&vp_tcg.setup);
 	if (shares_thread() && !vp_tcg.broken) {
 		atomic_store(&vp_tcg.hands_off, true);
@@ -181,24 +168,13 @@ static void on_vcpu_init(uint64_t id, unsigned int vcpu)
 	pthread_mutex_unlock(&vp_tcg.setup);
 }
 
-static void on_exit_qemu(uint64_t id, void *udata)
+void vp_tcg_on_exit(void)
 {
-	(void)id;
-	(void)udata;
 	pthread_mutex_lock(&vp_tcg.setup);
 	vp_tcg.broken = true;
 	/* vCPUs may run on while exit() goes through its handlers. */
 	stop_engine(DRAIN_MS);
 	pthread_mutex_unlock(&vp_tcg.setup);
-}
-
-void vp_tcg_register_callbacks(uint64_t id)
-{
-	qemu_plugin_register_vcpu_init_cb(id, on_vcpu_init);
-	qemu_plugin_register_vcpu_idle_cb(id, vp_tcg_on_idle);
-	qemu_plugin_register_vcpu_resume_cb(id, vp_tcg_on_resume);
-	qemu_plugin_register_vcpu_tb_trans_cb(id, vp_tcg_on_translate);
-	qemu_plugin_register_atexit_cb(id, on_exit_qemu, NULL);
 }
 
 /* --- loading ------------------------------------------------------------------------------ */
@@ -244,9 +220,16 @@ static void default_name(void)
 
 static struct ot_err *check_qemu(const struct qemu_info *info)
 {
-	if (info->version.cur < VP_QEMU_API_VERSION || !qemu_plugin_read_register)
+	if (info->version.cur < VP_QEMU_API_MIN || !qemu_plugin_read_register)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "this QEMU is too old (plugin API %d): QEMU 10 or later is needed",
+				  info->version.cur);
+	/* Else what it calls would be called with other arguments than it expects. */
+	if ((qemu_plugin_version >= VP_QEMU_API_USERDATA) != (info->version.cur >= VP_QEMU_API_USERDATA) ||
+	    !g_array_get_element_size)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this QEMU speaks version %d of the plugin API, which does not go "
+				  "with its release",
 				  info->version.cur);
 	if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
@@ -294,6 +277,6 @@ int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, cha
 		ot_err_destroy(err);
 		return 1;
 	}
-	vp_tcg_register_callbacks(id);
+	vp_tcg_register_callbacks();
 	return 0;
 }

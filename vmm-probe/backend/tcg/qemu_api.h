@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The part of QEMU's plugin API, version 4, that this backend uses, and the two GLib arrays
- * that appear in it. Declared here because no distribution packages the header, and written
- * from the API's documentation.
+ * The part of QEMU's plugin API that this backend uses, and the two GLib arrays that appear in it. Declared
+ * here because no distribution packages the header, and written from the API's documentation.
+ *
+ * Versions 4 (QEMU 10.0) to 7 (11.1 and later) are spoken. What differs between them:
+ *
+ *   5  QEMU 10.1, 10.2; what it adds is not used
+ *   6  QEMU 11.0; read_register() tells by a bool, no longer by a number, whether it could
+ *   7  each callback gets a pointer that was registered with it, behind everything else, and no plugin id in
+ *      front; a register's descriptor is longer
+ *
+ * A function that takes a pointer since version 7 is declared and called with it: older ones take no notice
+ * of one argument more, by x86-64's calling convention. What is called back is told apart in api.c.
  *
  * Everything is found in the QEMU process at load time. The references are weak so that a
  * QEMU without these functions still loads the library far enough to say that it is too old.
@@ -16,8 +25,13 @@
 
 #include "base/compiler.h"
 
-#define VP_QEMU_API_VERSION 4
-#define VP_QEMU_WEAK        __attribute__((weak))
+enum {
+	VP_QEMU_API_MIN = 4,
+	VP_QEMU_API_USERDATA = 7, /* from this on callbacks get pointers instead of the plugin's id */
+	VP_QEMU_API_MAX = 7,
+};
+
+#define VP_QEMU_WEAK __attribute__((weak))
 
 /* What qemu_plugin_install() is told. */
 struct qemu_info {
@@ -72,26 +86,22 @@ struct vp_gbytes {
 	unsigned int len;
 };
 
-typedef void (*qemu_simple_cb)(uint64_t id);
-typedef void (*qemu_udata_cb)(uint64_t id, void *udata);
-typedef void (*qemu_vcpu_cb)(uint64_t id, unsigned int vcpu);
+/* Of the whole plugin: its parameters depend on the API's version. */
+typedef void (*qemu_any_cb)(void);
 typedef void (*qemu_vcpu_udata_cb)(unsigned int vcpu, void *udata);
-typedef void (*qemu_tb_cb)(uint64_t id, struct qemu_plugin_tb *tb);
-typedef void (*qemu_syscall_cb)(uint64_t id, unsigned int vcpu, int64_t num, uint64_t a1, uint64_t a2,
-				uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 
 /* What QEMU looks up in the library. */
 OT_EXPORT extern int qemu_plugin_version;
 OT_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv);
 
 /* Callbacks of the whole plugin; NULL takes one away. */
-void VP_QEMU_WEAK qemu_plugin_reset(uint64_t id, qemu_simple_cb done);
-void VP_QEMU_WEAK qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_vcpu_cb cb);
-void VP_QEMU_WEAK qemu_plugin_register_vcpu_idle_cb(uint64_t id, qemu_vcpu_cb cb);
-void VP_QEMU_WEAK qemu_plugin_register_vcpu_resume_cb(uint64_t id, qemu_vcpu_cb cb);
-void VP_QEMU_WEAK qemu_plugin_register_vcpu_syscall_cb(uint64_t id, qemu_syscall_cb cb);
-void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_tb_cb cb);
-void VP_QEMU_WEAK qemu_plugin_register_atexit_cb(uint64_t id, qemu_udata_cb cb, void *udata);
+void VP_QEMU_WEAK qemu_plugin_reset(uint64_t id, qemu_any_cb done, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_any_cb cb, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_idle_cb(uint64_t id, qemu_any_cb cb, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_resume_cb(uint64_t id, qemu_any_cb cb, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_syscall_cb(uint64_t id, qemu_any_cb cb, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_any_cb cb, void *udata);
+void VP_QEMU_WEAK qemu_plugin_register_atexit_cb(uint64_t id, qemu_any_cb cb, void *udata);
 
 /* A block that is being translated. Handles are good for the translation callback. */
 size_t VP_QEMU_WEAK qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
@@ -116,10 +126,15 @@ void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_t
 							    struct qemu_plugin_u64 entry, uint64_t imm,
 							    void *udata);
 
-/* Registers of the calling vCPU thread's vCPU. The array is the caller's. read appends to @buf and
- * returns how many bytes, 0 or less when it cannot. */
+/* Registers of the calling vCPU thread's vCPU. The array is the caller's; its elements are descriptors, with
+ * more behind them from version 6 or 7 on. read appends to @buf, or does not when it cannot; what it returns
+ * is the number of bytes up to version 5, a bool since. */
 struct vp_garray *VP_QEMU_WEAK qemu_plugin_get_registers(void);
-int VP_QEMU_WEAK qemu_plugin_read_register(struct qemu_plugin_register *handle, struct vp_gbytes *buf);
+void VP_QEMU_WEAK qemu_plugin_read_register(struct qemu_plugin_register *handle, struct vp_gbytes *buf);
+
+/* What tells versions apart: since 5, and since 6. Never called. */
+void VP_QEMU_WEAK qemu_plugin_write_register(void);
+void VP_QEMU_WEAK qemu_plugin_set_pc(void);
 
 /* Per-vCPU memory that inline operations work on; any thread. find() and u64 functions abort for a
  * vCPU that was never there. */
@@ -128,6 +143,7 @@ uint64_t VP_QEMU_WEAK qemu_plugin_u64_get(struct qemu_plugin_u64 entry, unsigned
 void VP_QEMU_WEAK qemu_plugin_u64_set(struct qemu_plugin_u64 entry, unsigned int vcpu, uint64_t value);
 
 struct vp_gbytes *VP_QEMU_WEAK g_byte_array_sized_new(unsigned int reserved);
+unsigned int VP_QEMU_WEAK g_array_get_element_size(struct vp_garray *array);
 char *VP_QEMU_WEAK g_array_free(struct vp_garray *array, int free_data);
 
 #endif

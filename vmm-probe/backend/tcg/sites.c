@@ -196,14 +196,13 @@ static void note_reset(void)
 		vp_engine_guest_ended(engine, VP_GUEST_RESET);
 }
 
-void vp_tcg_on_translate(uint64_t id, struct qemu_plugin_tb *tb)
+void vp_tcg_on_translate(struct qemu_plugin_tb *tb)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 	struct vp_tcg_index *index;
 	struct page *page = NULL;
 	uint64_t page_number = 0;
 
-	(void)id;
 	if (ot_unlikely(atomic_load_explicit(&vp_tcg.hands_off, memory_order_relaxed)))
 		return;
 	note_translation();

@@ -3,6 +3,7 @@
  * The tcg backend: a QEMU plugin that hosts the engine. This header is the folder's own.
  *
  *   plugin.c  loading, arguments, the ops table, the end
+ *   api.c     the plugin API's versions
  *   machine.c what QEMU's command line says: the guest's name, the machine
  *   ram.c     where guest RAM lies in this process
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
@@ -11,8 +12,8 @@
  *   counters.c inline counters
  *
  * Threads: "vCPU" is the thread of a vCPU, "service" the engine's service thread, "timer" its
- * sampling thread. Callbacks of QEMU's API version 4 carry no user pointer, so there is one
- * backend per process, vp_tcg.
+ * sampling thread. Callbacks carry no pointer of ours before version 7 of QEMU's API, so
+ * there is one backend per process, vp_tcg.
  */
 #ifndef VP_TCG_TCG_H
 #define VP_TCG_TCG_H
@@ -109,6 +110,18 @@ struct vp_tcg {
 
 extern struct vp_tcg vp_tcg;
 
+/* plugin.c */
+void vp_tcg_on_init(unsigned int vcpu);
+void vp_tcg_on_exit(void);
+
+/* api.c */
+/** Register every callback of the plugin (again). */
+void vp_tcg_register_callbacks(void);
+/** Have QEMU drop the plugin's callbacks and all translations, and then call vp_tcg_on_reset(). vCPU. */
+void vp_tcg_reset(void);
+/** Wake every vCPU thread that sleeps, so that its resume callback runs. Any thread. */
+void vp_tcg_kick(void);
+
 /* ram.c */
 /** Find guest RAM in this process. NOT_FOUND when there is nothing like it. */
 OT_MUST_CHECK struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_tcg_ram *ret);
@@ -123,8 +136,8 @@ struct vp_tcg_vcpu *vp_tcg_vcpu_create(void);
 void vp_tcg_vcpu_add(unsigned int vcpu);
 struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu); /* NULL: not known */
 uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg);
-void vp_tcg_on_idle(uint64_t id, unsigned int vcpu);
-void vp_tcg_on_resume(uint64_t id, unsigned int vcpu);
+void vp_tcg_on_idle(unsigned int vcpu);
+void vp_tcg_on_resume(unsigned int vcpu);
 void vp_tcg_on_sample(unsigned int vcpu, void *udata);
 void vp_tcg_request_sample(void *backend, uint32_t vcpu);
 void vp_tcg_request_visit(void *backend, uint32_t vcpu);
@@ -142,16 +155,14 @@ void vp_tcg_wait_left(void);
 /* sites.c */
 OT_MUST_CHECK struct ot_err *vp_tcg_index_create(const struct vp_plan *plan, struct vp_tcg_index **ret);
 void vp_tcg_index_destroy(struct vp_tcg_index *index);
-void vp_tcg_on_translate(uint64_t id, struct qemu_plugin_tb *tb);
+void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
 
 /* change.c */
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
 /** Look whether something is asked of vCPU threads, and do it. vCPU, outside generated code's locks. */
 void vp_tcg_on_poll(unsigned int vcpu, void *udata);
-/** Register every callback of the plugin (again). */
-void vp_tcg_register_callbacks(uint64_t id);
-/** Wake every vCPU thread that sleeps, so that its resume callback runs. Any thread. */
-void vp_tcg_kick(void);
+/** What QEMU calls when the reset that was asked for comes: no vCPU runs. */
+void vp_tcg_on_reset(void);
 /** Let generated code call vp_tcg_on_poll() at its next poll point. Any thread. */
 void vp_tcg_raise_poll(void);
 

@@ -23,15 +23,17 @@ enum { SNAPSHOT_NONE, SNAPSHOT_WANTED, SNAPSHOT_WRITING };
 static void find_handles(struct vp_tcg_vcpu *v)
 {
 	struct vp_garray *regs = qemu_plugin_get_registers();
-	const struct qemu_plugin_reg_descriptor *d;
+	unsigned int step;
 
 	if (!regs)
 		return;
-	d = (const struct qemu_plugin_reg_descriptor *)(void *)regs->data;
-	for (unsigned int i = 0; i < regs->len; i++) {
+	step = g_array_get_element_size(regs);
+	for (unsigned int i = 0; step >= sizeof(struct qemu_plugin_reg_descriptor) && i < regs->len; i++) {
+		struct qemu_plugin_reg_descriptor d;
+		memcpy(&d, regs->data + (size_t)i * step, sizeof(d));
 		for (unsigned int r = 0; r < VP_NREGS; r++) {
-			if (vp_reg_names[r] && !v->handles[r] && strcmp(d[i].name, vp_reg_names[r]) == 0)
-				v->handles[r] = d[i].handle;
+			if (vp_reg_names[r] && !v->handles[r] && strcmp(d.name, vp_reg_names[r]) == 0)
+				v->handles[r] = d.handle;
 		}
 	}
 	g_array_free(regs, 1);
@@ -68,7 +70,7 @@ struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu)
 uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg)
 {
 	uint64_t value = 0;
-	int n;
+	unsigned int n;
 
 	if (v->regs.valid & VP_REG_BIT(reg))
 		return v->regs.v[reg];
@@ -76,10 +78,11 @@ uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg)
 	if (!v->handles[reg] || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
 		return 0;
 	v->buf->len = 0; /* keeps its memory: nothing is allocated */
-	n = qemu_plugin_read_register(v->handles[reg], v->buf);
-	if (n <= 0 || (size_t)n > sizeof(value))
+	qemu_plugin_read_register(v->handles[reg], v->buf);
+	n = v->buf->len;
+	if (!n || n > sizeof(value))
 		return 0;
-	memcpy(&value, v->buf->data, (size_t)n);
+	memcpy(&value, v->buf->data, n);
 	v->regs.v[reg] = value;
 	v->regs.valid |= VP_REG_BIT(reg);
 	return value;
@@ -231,11 +234,10 @@ void vp_tcg_request_visit(void *backend, uint32_t vcpu)
 	release_halted(v);
 }
 
-void vp_tcg_on_idle(uint64_t id, unsigned int vcpu)
+void vp_tcg_on_idle(unsigned int vcpu)
 {
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
 
-	(void)id;
 	if (!v || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
 		return;
 	if (qemu_plugin_u64_get(vp_tcg.sample, vcpu))
@@ -244,12 +246,11 @@ void vp_tcg_on_idle(uint64_t id, unsigned int vcpu)
 	atomic_store_explicit(&v->where, VP_TCG_HALTED, memory_order_release);
 }
 
-void vp_tcg_on_resume(uint64_t id, unsigned int vcpu)
+void vp_tcg_on_resume(unsigned int vcpu)
 {
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
 	uint32_t halted = VP_TCG_HALTED;
 
-	(void)id;
 	if (!v)
 		return;
 	/* Waits for a sample that is being taken, which is bounded by the engine's fuel. */

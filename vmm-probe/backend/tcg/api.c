@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which version of the plugin API the QEMU around us speaks, and calls to and from it in that version.
+ *
+ * QEMU reads our version when it has loaded the library, and refuses those that it has left behind: with
+ * every release there are fewer. So the version is written by a constructor, which runs before, and one
+ * library fits them all.
+ */
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "vmm-probe/backend/tcg/api_version.h"
+#include "vmm-probe/backend/tcg/tcg.h"
+
+int qemu_plugin_version = VP_QEMU_API_MIN;
+
+/* In the first object, which is the program. */
+static int find_release(struct dl_phdr_info *info, size_t size, void *ret)
+{
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+
+		if (h->p_type == PT_LOAD && (h->p_flags & PF_R) && !(h->p_flags & PF_W) &&
+		    vp_tcg_find_release((const void *)(uintptr_t)(info->dlpi_addr + h->p_vaddr), h->p_filesz,
+					ret))
+			break;
+	}
+	return 1;
+}
+
+__attribute__((constructor)) static void choose_version(void)
+{
+	struct vp_tcg_release release = { 0 };
+
+	/* QEMU's own message for an old API names numbers that say nothing to its user; this one comes first,
+	 * because QEMU never gets as far as qemu_plugin_install() then. */
+	if (!qemu_plugin_scoreboard_new || !qemu_plugin_read_register) {
+		fprintf(stderr,
+			"outsight: this QEMU is too old for liboutsight-tcg.so: it needs QEMU 10 or later "
+			"(Debian 12: from bookworm-backports)\n");
+		return;
+	}
+	dl_iterate_phdr(find_release, &release);
+	qemu_plugin_version =
+	    vp_tcg_api_version(&release, qemu_plugin_write_register != NULL, qemu_plugin_set_pc != NULL);
+}
+
+/* --- what QEMU calls ---------------------------------------------------------------------- */
+
+static void init_by_id(uint64_t id, unsigned int vcpu)
+{
+	(void)id;
+	vp_tcg_on_init(vcpu);
+}
+
+static void init_by_udata(unsigned int vcpu, void *udata)
+{
+	(void)udata;
+	vp_tcg_on_init(vcpu);
+}
+
+static void idle_by_id(uint64_t id, unsigned int vcpu)
+{
+	(void)id;
+	vp_tcg_on_idle(vcpu);
+}
+
+static void idle_by_udata(unsigned int vcpu, void *udata)
+{
+	(void)udata;
+	vp_tcg_on_idle(vcpu);
+}
+
+static void resume_by_id(uint64_t id, unsigned int vcpu)
+{
+	(void)id;
+	vp_tcg_on_resume(vcpu);
+}
+
+static void resume_by_udata(unsigned int vcpu, void *udata)
+{
+	(void)udata;
+	vp_tcg_on_resume(vcpu);
+}
+
+static void translate_by_id(uint64_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	vp_tcg_on_translate(tb);
+}
+
+static void translate_by_udata(struct qemu_plugin_tb *tb, void *udata)
+{
+	(void)udata;
+	vp_tcg_on_translate(tb);
+}
+
+/* These two are alike in both, as far as they look at what they get: not at all. */
+static void at_exit(void)
+{
+	vp_tcg_on_exit();
+}
+
+static void at_reset(void)
+{
+	vp_tcg_on_reset();
+}
+
+static void never(void)
+{
+}
+
+/* --- what we call ------------------------------------------------------------------------- */
+
+#define EITHER(name)                                                                \
+	(qemu_plugin_version >= VP_QEMU_API_USERDATA ? (qemu_any_cb)name##_by_udata \
+						     : (qemu_any_cb)name##_by_id)
+
+void vp_tcg_register_callbacks(void)
+{
+	qemu_plugin_register_vcpu_init_cb(vp_tcg.id, EITHER(init), NULL);
+	qemu_plugin_register_vcpu_idle_cb(vp_tcg.id, EITHER(idle), NULL);
+	qemu_plugin_register_vcpu_resume_cb(vp_tcg.id, EITHER(resume), NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(vp_tcg.id, EITHER(translate), NULL);
+	qemu_plugin_register_atexit_cb(vp_tcg.id, at_exit, NULL);
+}
+
+void vp_tcg_reset(void)
+{
+	qemu_plugin_reset(vp_tcg.id, at_reset, NULL);
+}
+
+void vp_tcg_kick(void)
+{
+	qemu_plugin_register_vcpu_syscall_cb(vp_tcg.id, never, NULL);
+	qemu_plugin_register_vcpu_syscall_cb(vp_tcg.id, NULL, NULL);
+}
