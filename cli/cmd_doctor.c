@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this host can do for tracing, by trying it, and what to change so that it can do more. A finding is
- * one line of "name=value" words, then lines for people.
+ * What can be traced on this host and how, by trying it, and what to change so that more can. A line for each
+ * way; with -v also what KVM does at a probe and what that costs, which is for who works on Outsight.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/io.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
 #include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/launch.h"
+#include "vmm-probe/session/machines.h"
 
 static const char *yes_no(bool v)
 {
@@ -75,9 +79,11 @@ static void print_host(const struct vp_kvm_host *h)
 	print_advice(h);
 }
 
+/* --- KVM and QEMU ------------------------------------------------------------------------------------- */
+
 enum kvm_use { KVM_NOTHING, KVM_SMALL_GUESTS, KVM_ALL };
 
-static enum kvm_use check_kvm(void)
+static enum kvm_use check_kvm(bool verbose)
 {
 	struct vp_kvm_host h;
 	char lack[160];
@@ -87,10 +93,16 @@ static enum kvm_use check_kvm(void)
 		print_missing("kvm", err);
 		return KVM_NOTHING;
 	}
-	print_host(&h);
-	if (vp_kvm_host_good(&h, lack, sizeof(lack)))
-		return KVM_ALL;
-	return vp_kvm_host_traces(&h) ? KVM_SMALL_GUESTS : KVM_NOTHING;
+	bool good = vp_kvm_host_good(&h, lack, sizeof(lack)), traces = vp_kvm_host_traces(&h);
+	if (good)
+		puts("kvm     yes: guests on KVM can be traced at their own speed");
+	else if (traces)
+		printf("kvm     for small guests: %s\n", lack);
+	else
+		printf("kvm     no: %s\n", lack);
+	if (verbose)
+		print_host(&h);
+	return good ? KVM_ALL : traces ? KVM_SMALL_GUESTS : KVM_NOTHING;
 }
 
 /* Whether guests under QEMU's translator can be traced here. */
@@ -104,6 +116,120 @@ static bool check_tcg(void)
 	}
 	puts("tcg     yes: QEMU and its plugin are here");
 	return true;
+}
+
+/* --- guests that run ---------------------------------------------------------------------------------- */
+
+#define CAP_SYS_PTRACE_BIT 19
+
+static long read_number(const char *path, long otherwise)
+{
+	char *text;
+	size_t len;
+	struct ot_err *err = ot_read_file(path, 64, &text, &len);
+
+	if (err) {
+		ot_err_destroy(err);
+		return otherwise;
+	}
+	long n = strtol(text, NULL, 10);
+	free(text);
+	return n;
+}
+
+/* The right to trace any process. */
+static bool may_trace_all(void)
+{
+	static const char field[] = "\nCapEff:";
+	ot_auto_free char *text = NULL;
+	size_t len;
+	ot_auto_err struct ot_err *err = ot_read_file("/proc/self/status", 1 << 16, &text, &len);
+	const char *at = err ? NULL : strstr(text, field);
+
+	return at && strtoull(at + sizeof(field) - 1, NULL, 16) >> CAP_SYS_PTRACE_BIT & 1;
+}
+
+enum reach { REACH_NONE, REACH_OWN, REACH_ALL };
+
+/* Whose processes can be entered and read. @why: what keeps us from more. */
+static enum reach reach_of(char *why, size_t size)
+{
+	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0); /* no Yama: as with 0 */
+
+	*why = '\0';
+	if (scope >= 3) {
+		snprintf(why, size,
+			 "kernel.yama.ptrace_scope=%ld lets nobody trace a process, until a reboot", scope);
+		return REACH_NONE;
+	}
+	if (may_trace_all())
+		return REACH_ALL;
+	if (scope > 0) {
+		snprintf(why, size,
+			 "kernel.yama.ptrace_scope=%ld leaves that to root: use sudo, or set it to 0", scope);
+		return REACH_NONE;
+	}
+	snprintf(why, size, "only those of this user, not libvirt's: sudo reaches all");
+	return REACH_OWN;
+}
+
+static void print_reach(const char *what, enum reach reach, const char *can, const char *why)
+{
+	if (reach == REACH_NONE)
+		printf("%-7s no: %s\n", what, why);
+	else
+		printf("%-7s yes: %s%s%s\n", what, can, reach == REACH_OWN ? "; " : "",
+		       reach == REACH_OWN ? why : "");
+}
+
+/* Into a QEMU that runs on KVM, or beside it. */
+static void check_reach(bool has_kvm)
+{
+	char library[PATH_MAX], why[160];
+	enum reach reach = reach_of(why, sizeof(why));
+	struct ot_err *err = vp_enter_library(library, sizeof(library));
+
+	if (!has_kvm) {
+		ot_err_destroy(err);
+		err = ot_err_new(OT_ERR_UNSUPPORTED,
+				 "it is for guests on KVM, and those can't be traced here: see kvm");
+	}
+	if (err)
+		print_missing("attach", err);
+	else
+		print_reach("attach", reach,
+			    "-g enters a QEMU that runs on KVM, `outsight guests` lists them", why);
+	if (access("/sys/module/kvm", F_OK) && access("/dev/kvm", F_OK)) /* whoever may open it */
+		puts("peek    no: it is for guests on KVM, and there is no KVM here");
+	else
+		print_reach("peek", reach, "-g peek:GUEST samples a VMM on KVM from beside", why);
+}
+
+static void check_libvirt(void)
+{
+	struct vp_libvirt *lv[VP_LIBVIRT_USUAL];
+	size_t n = 0;
+	struct ot_err *err = vp_libvirt_open_usual(NULL, lv, &n);
+
+	if (!err && !n) { /* its own word on why */
+		err = vp_libvirt_open(NULL, false, &lv[0]);
+		n = !err;
+	}
+	if (err && ot_err_code(err) == OT_ERR_NOT_FOUND)
+		err = ot_err_prefix(err, "no daemon answers (virtqemud or libvirtd)");
+	if (err)
+		print_missing("libvirt", err);
+	for (size_t i = 0; i < n; i++) {
+		ot_auto_free struct vp_domain *domains = NULL;
+		size_t count = 0;
+		err = vp_libvirt_list(lv[i], &domains, &count);
+		if (err)
+			print_missing("libvirt", err);
+		else
+			printf("libvirt yes: %s answers, %zu domain%s\n", vp_libvirt_uri(lv[i]), count,
+			       count == 1 ? "" : "s");
+		vp_libvirt_close(lv[i]);
+	}
 }
 
 /* Where engines listen and clients look. */
@@ -123,39 +249,43 @@ static void check_sockets(void)
 	printf("sockets yes: %s\n", dir);
 }
 
-/* Guest RAM that is no memfd is read through /proc/PID/mem, which needs the right to trace. */
-static void check_ptrace(void)
-{
-	char *text;
-	size_t len;
-	struct ot_err *err = ot_read_file("/proc/sys/kernel/yama/ptrace_scope", 16, &text, &len);
+/* --- the verb ----------------------------------------------------------------------------------------- */
 
-	if (err) { /* no Yama: as with 0 */
-		ot_err_destroy(err);
-		return;
-	}
-	if (strtol(text, NULL, 10) > 0 && geteuid() != 0)
-		printf("ptrace  scope=%ld: guests whose RAM is no shared memfd can be attached by root only "
-		       "(or: sysctl kernel.yama.ptrace_scope=0)\n",
-		       strtol(text, NULL, 10));
-	free(text);
+static int usage(void)
+{
+	fputs("Usage: outsight doctor [-v]\n\n"
+	      "\tattach   a QEMU on KVM that runs is entered: -g GUEST, outsight attach\n"
+	      "\tpeek     a VMM on KVM is sampled from beside: -g peek:GUEST\n"
+	      "\tlibvirt  domains are known by their names\n"
+	      "\tkvm      probes in guests on KVM\n"
+	      "\ttcg      guests that QEMU translates, with our plugin\n"
+	      "\tsockets  where guests and outsight meet\n"
+	      "\trun      what `outsight run` boots a guest with\n\n"
+	      "Each is tried out; for what does not work there is a reason, and what to change.\n"
+	      "-v also prints what this host's KVM does at a probe, and what it costs.\n"
+	      "The exit status is 0 when guests can be traced in at least one way.\n",
+	      stdout);
+	return CLI_EXIT_OK;
 }
 
 int cli_cmd_doctor(int argc, char **argv)
 {
-	if (argc > 1) {
-		bool help = !strcmp(argv[1], "--help");
-		fputs("Usage: outsight doctor\n\n"
-		      "Tries out what this host can do for tracing guests, and says what to change.\n"
-		      "The exit status is 0 when guests can be traced in at least one way.\n",
-		      help ? stdout : stderr);
-		return help ? CLI_EXIT_OK : CLI_EXIT_USAGE;
+	static const char *const options[] = { "--verbose", "-v", "--help", NULL };
+	bool verbose = false;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
+			return usage();
+		if (strcmp(argv[i], "-v") != 0 && strcmp(argv[i], "--verbose") != 0)
+			return cli_verb_misused("doctor", options, argv[i]);
+		verbose = true;
 	}
-	enum kvm_use kvm = check_kvm();
+	enum kvm_use kvm = check_kvm(verbose);
 	bool tcg = check_tcg();
 
+	check_reach(kvm != KVM_NOTHING);
+	check_libvirt();
 	check_sockets();
-	check_ptrace();
 	printf("run     %s\n", kvm == KVM_ALL
 				   ? "guests that are booted with a kernel run on KVM, others under QEMU's "
 				     "translator"

@@ -371,9 +371,9 @@ class Doctor(unittest.TestCase):
 
     def test_doctor(self):
         """What this host's KVM does. Emulated SVM is known not to give int3 back."""
-        done = subprocess.run([LAB.outsight.binary, "doctor"], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([LAB.outsight.binary, "doctor", "-v"], capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
-        line = next((n for n in done.stdout.splitlines() if n.startswith("kvm ")), "")
+        line = next((n for n in done.stdout.splitlines() if n.startswith("kvm     int3=")), "")
         if self.lab:
             self.assertIn("int3=never", line, done.stdout)
         for finding in ("hw=yes", "step=yes", "ioeventfd=yes", "out=yes", "sync_regs=yes"):

@@ -25,11 +25,27 @@ def without_kvm(*args, **kwargs):
 
 
 class Doctor(unittest.TestCase):
-    def doctor(self, run=command, **kwargs):
-        return run(OUTSIGHT, "doctor", **kwargs)
+    def doctor(self, *args, run=command, **kwargs):
+        return run(OUTSIGHT, "doctor", *args, **kwargs)
+
+    WAYS = ["kvm", "tcg", "attach", "peek", "libvirt", "sockets", "run"]
 
     def test_here(self):
+        """A line for each way; what KVM does at a probe only for who asks."""
         done = self.doctor()
+        self.assertEqual(done.returncode, 0, done.stdout)
+        words = [line.split()[0] for line in done.stdout.splitlines()]
+        self.assertEqual([w for i, w in enumerate(words) if w not in words[:i]], self.WAYS, done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^kvm     (yes: |for small guests: )")
+        for way in ("attach", "peek"):
+            self.assertRegex(done.stdout, rf"(?m)^{way:7} (yes|no): ")
+            if os.geteuid() == 0:
+                self.assertRegex(done.stdout, rf"(?m)^{way:7} yes: ")
+        self.assertNotIn("int3", done.stdout)
+        self.assertNotIn("a hit:", done.stdout)
+
+    def test_details(self):
+        done = self.doctor("-v")
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertRegex(done.stdout, r"(?m)^kvm     int3=[\w-]+, inject=[\w+]+, hw=(yes|no), step=(yes|no), "
                                       r"ioeventfd=(yes|no), out=(yes|no), .*user=(yes|no), vcpus=\d+$")
@@ -38,10 +54,11 @@ class Doctor(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid(), "is not root")
     def test_no_device(self):
-        done = self.doctor(without_kvm, env={"OUTSIGHT_QEMU": "/nonexistent"})
+        done = self.doctor(run=without_kvm, env={"OUTSIGHT_QEMU": "/nonexistent"})
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertRegex(done.stdout, r"(?m)^kvm     no: /dev/kvm: No such file or directory: no KVM here \(is virt")
         self.assertRegex(done.stdout, r"(?m)^tcg     no: /nonexistent is not installed \(.*apt install")
+        self.assertRegex(done.stdout, r"(?m)^attach  no: .*see kvm$")
         self.assertRegex(done.stdout, r"(?m)^run     no guest can be traced here$")
 
     @unittest.skipIf(os.geteuid(), "is not root")
@@ -50,9 +67,13 @@ class Doctor(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertRegex(done.stdout, r"(?m)^kvm     no: /dev/kvm: no permission: add yourself to the group")
         self.assertRegex(done.stdout, r"(?m)^sockets no: /run/outsight can't be")
+        self.assertRegex(done.stdout, r"(?m)^peek    (yes: .*only those of this user|no: .*ptrace_scope)")
 
     def test_wrong_words(self):
-        self.assertEqual(command(OUTSIGHT, "doctor", "x").returncode, 2)
+        for word, text in (("x", "one word too many"), ("--verbos", "no option --verbos, did you mean --verbose")):
+            done = command(OUTSIGHT, "doctor", word)
+            self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
+            self.assertIn(text, done.stderr)
 
 
 class Run(unittest.TestCase):

@@ -23,7 +23,7 @@ CALLS = 50
 
 
 def doctor():
-    return subprocess.run([OUTSIGHT, "doctor"], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([OUTSIGHT, "doctor", "-v"], capture_output=True, text=True, timeout=60, check=False)
 
 
 # Where int3 does not come back, a place of one byte takes no trap: the entry of probed_push1, and its return.

@@ -2,7 +2,7 @@
 /*
  * What this host's KVM does when a probe is hit, found out by trying it on a VM of a few bytes. Everything
  * that differs between hosts (VMX, SVM, nested, emulating) is decided from this struct and nowhere else;
- * `outsight doctor` prints it.
+ * `outsight doctor -v` prints it.
  *
  * Sources: Documentation/virt/kvm/api.rst of Linux (KVM_RUN, KVM_SET_GUEST_DEBUG, KVM_IOEVENTFD,
  * KVM_CAP_SYNC_REGS); where hosts differ from it, trying is the only source.
