@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "cli/commands.h"
@@ -147,31 +148,50 @@ static struct ot_err *list(const char *uri, bool json)
 	return NULL;
 }
 
+/* What virsh takes without a -c: the system's libvirt for root, the session's for others. */
+static bool is_default(const char *uri)
+{
+	return !strcmp(uri, geteuid() ? "qemu:///session" : "qemu:///system");
+}
+
+static struct ot_err *read_domain_at(struct vp_libvirt *lv, const char *name, struct vp_domain_xml *ret)
+{
+	ot_auto_free char *text = NULL;
+	struct vp_domain d;
+
+	OT_TRY(vp_libvirt_find(lv, name, &d));
+	OT_TRY(vp_libvirt_xml(lv, &d, true, &text));
+	return vp_domain_xml_read(text, ret);
+}
+
 static struct ot_err *read_domain(const char *uri, const char *name, struct vp_domain_xml *ret)
 {
 	struct vp_libvirt *lv[VP_LIBVIRT_USUAL];
-	struct ot_err *err = NULL;
+	struct ot_err *kept = NULL;
+	bool found = false;
 	size_t n = 0;
 
 	OT_TRY(vp_libvirt_open_usual(uri, lv, &n));
 	if (!n)
-		err = ot_err_new(OT_ERR_NOT_FOUND, "no libvirt answers here: -c URI names one");
+		return ot_err_new(
+		    OT_ERR_NOT_FOUND,
+		    "no libvirt answers at qemu:///system or qemu:///session: -c URI names one");
 	for (size_t i = 0; i < n; i++) {
-		ot_auto_free char *text = NULL;
-		struct vp_domain d;
-		if (i && err) { /* the one before did not have it */
+		struct ot_err *err = found ? NULL : read_domain_at(lv[i], name, ret);
+		found |= !err;
+		/* of several that do not have it, the one speaks that the operator knows */
+		if (err && (!kept || is_default(vp_libvirt_uri(lv[i])))) {
+			ot_err_destroy(kept);
+			kept = err;
+		} else {
 			ot_err_destroy(err);
-			err = NULL;
 		}
-		if (!i || !*ret->name)
-			err = vp_libvirt_find(lv[i], name, &d);
-		if (!err && !*ret->name)
-			err = vp_libvirt_xml(lv[i], &d, true, &text);
-		if (!err && text)
-			err = vp_domain_xml_read(text, ret);
 		vp_libvirt_close(lv[i]);
 	}
-	return err;
+	if (!found)
+		return kept;
+	ot_err_destroy(kept);
+	return NULL;
 }
 
 static struct ot_err *print_lines(const char *uri, const char *name)

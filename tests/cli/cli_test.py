@@ -178,6 +178,8 @@ class Usage(Case):
         for args, text in ((["-c", "test:///default", "--xml", "test"], "domain test is none of QEMU's"),
                            (["-c", "test:///default", "--xml", "web"],
                             "libvirt at test:///default has no domain web; there are: test (running)"),
+                           (["-c", "test:///default", "--xml", "tset"],
+                            "libvirt at test:///default has no domain tset (did you mean test?); there are: test"),
                            (["-c", "nosuch:///x"], "libvirt at nosuch:///x: ")):
             status, out, err = self.run_it("guests", *args, guest=())
             self.assertEqual((status, out, err.count("\n")), (1, "", 1), err)

@@ -163,7 +163,9 @@ class Kvm(unittest.TestCase):
         done = run(*self.command("nosuch", ALL), status=1)
         self.assertIn("no guest nosuch is running here", done.stderr)
         done = run(OUTSIGHT, "guests", "--xml", "nosuch", status=1)
-        self.assertIn("libvirt at qemu:///session has no domain nosuch; there are: off (shut off)", done.stderr)
+        # there is a libvirt for the user, too; virsh takes root to the system's
+        self.assertIn("libvirt at qemu:///system has no domain nosuch; there are: off (shut off)", done.stderr)
+        self.assertEqual(virsh("uri").strip(), "qemu:///system")
         with open(self.daemon.path("bad.xml"), "w", encoding="utf-8") as f:
             f.write("<domain type='lxc'><name>x</name></domain>")
         for xml, what in (("bad.xml", "only domains of the types kvm and qemu"), ("none.xml", "No such file")):

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/near.h"
 #include "vmm-probe/machines/libs.h"
 
 struct vp_libvirt {
@@ -208,15 +209,21 @@ static struct ot_err *not_found(struct vp_libvirt *lv, const char *spec)
 {
 	ot_auto_free struct vp_domain *list = NULL;
 	struct ot_buf names;
+	struct ot_near near;
 	size_t count = 0;
 
 	OT_TRY(vp_libvirt_list(lv, &list, &count));
 	ot_buf_init(&names);
-	for (size_t i = 0; i < count; i++)
+	ot_near_init(&near, spec);
+	for (size_t i = 0; i < count; i++) {
+		ot_near_offer(&near, list[i].name);
 		ot_buf_printf(&names, "%s%s (%s)", i ? ", " : "", list[i].name,
 			      vp_domain_state_name(list[i].state));
-	struct ot_err *err = ot_err_new(OT_ERR_NOT_FOUND, "libvirt at %s has no domain %s; there %s%s",
-					lv->uri, spec, count ? "are: " : "is none", ot_buf_str(&names));
+	}
+	const char *best = ot_near_best(&near);
+	struct ot_err *err = ot_err_new(OT_ERR_NOT_FOUND, "libvirt at %s has no domain %s%s%s%s; there %s%s",
+					lv->uri, spec, best ? " (did you mean " : "", best ? best : "",
+					best ? "?)" : "", count ? "are: " : "is none", ot_buf_str(&names));
 	ot_buf_deinit(&names);
 	return err;
 }
