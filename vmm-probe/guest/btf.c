@@ -6,6 +6,9 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "vmm-probe/guest/btf_internal.h"
+#include "vmm-probe/guest/budget.h"
+
+#define CHECK_TYPES 4096u
 
 int vp_btf_space_of(const struct btf_type *t)
 {
@@ -64,6 +67,7 @@ static struct ot_err *make_index(struct vp_btf *btf)
 		btf->nslots[s] = 4;
 		while (btf->nslots[s] < count[s] * 2)
 			btf->nslots[s] *= 2;
+		OT_TRY(vp_budget_take(btf->nslots[s] * sizeof(uint32_t)));
 		btf->slots[s] = calloc(btf->nslots[s], sizeof(uint32_t));
 		if (!btf->slots[s])
 			return ot_err_nomem();
@@ -72,6 +76,8 @@ static struct ot_err *make_index(struct vp_btf *btf)
 		const struct btf_type *t = vp_btf_type(btf, id);
 		int space = vp_btf_space_of(t);
 
+		if (id % CHECK_TYPES == 0)
+			OT_TRY(vp_budget_check());
 		if (space < 0 || !t->name_off)
 			continue;
 
@@ -85,8 +91,10 @@ static struct ot_err *make_index(struct vp_btf *btf)
 
 struct ot_err *vp_btf_create(const void *data, size_t size, const struct vp_btf *base, struct vp_btf **ret)
 {
-	struct vp_btf *btf = calloc(1, sizeof(*btf));
+	struct vp_btf *btf;
 
+	OT_TRY(vp_budget_take(size));
+	btf = calloc(1, sizeof(*btf));
 	if (!btf)
 		return ot_err_nomem();
 	btf->base = base;
@@ -117,8 +125,6 @@ void vp_btf_destroy(struct vp_btf *btf)
 		return;
 	for (unsigned s = 0; s < VP_BTF_NSPACES; s++)
 		free(btf->slots[s]);
-	if (btf->enumerators)
-		ot_map_deinit(btf->enumerators);
 	free(btf->enumerators);
 	free(btf->offsets);
 	free(btf->data);
@@ -151,13 +157,19 @@ const struct btf_type *vp_btf_type(const struct vp_btf *btf, uint32_t id)
 
 const char *vp_btf_str(const struct vp_btf *btf, uint32_t offset)
 {
+	uint32_t left;
+
 	if (!offset)
 		return "";
 	while (btf && offset < btf->first_string)
 		btf = btf->base;
 	if (!btf || offset - btf->first_string >= btf->strings_len)
 		return "";
-	return btf->strings + (offset - btf->first_string);
+	offset -= btf->first_string;
+	left = btf->strings_len - offset;
+	return memchr(btf->strings + offset, 0, left < VP_BTF_NAME_MAX ? left : VP_BTF_NAME_MAX)
+		   ? btf->strings + offset
+		   : "";
 }
 
 uint32_t vp_btf_find(const struct vp_btf *btf, enum vp_btf_space space, const char *name)
@@ -243,40 +255,59 @@ uint64_t vp_btf_sizeof(const struct vp_btf *btf, const char *name)
 	return 0;
 }
 
-/* Type id and index of an enumerator in one pointer-sized value; never NULL, as ids start at 1. */
-static void *pack(uint32_t type, uint32_t index)
+static const char *enumerator_name(const struct vp_btf *btf, uint32_t id, uint32_t index)
 {
-	return (void *)(uintptr_t)((uint64_t)type << 32 | index);
+	const struct btf_type *t = vp_btf_type(btf, id);
+	size_t step =
+	    BTF_INFO_KIND(t->info) == BTF_KIND_ENUM64 ? sizeof(struct btf_enum64) : sizeof(struct btf_enum);
+
+	return vp_btf_str(btf, *(const uint32_t *)((const uint8_t *)(t + 1) + index * step));
+}
+
+/* How many enumerators an enum has; 0 for other types. */
+static uint32_t enumerators_of(const struct btf_type *t)
+{
+	uint32_t kind = BTF_INFO_KIND(t->info);
+
+	return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 ? BTF_INFO_VLEN(t->info) : 0;
+}
+
+/* The slot of that name, or the empty one where it would go. Names stay where they are: there may be as many
+ * as the blob has bytes, each of them long. */
+static struct vp_btf_enumerator *enumerator_slot(const struct vp_btf *btf, const char *name)
+{
+	uint32_t mask = btf->nenumerators - 1, i = ot_hash(name, strlen(name)) & mask;
+
+	while (btf->enumerators[i].type &&
+	       strcmp(enumerator_name(btf, btf->enumerators[i].type, btf->enumerators[i].index), name) != 0)
+		i = (i + 1) & mask;
+	return &btf->enumerators[i];
 }
 
 static bool index_enumerators(struct vp_btf *btf)
 {
-	struct ot_map *map = calloc(1, sizeof(*map));
+	uint32_t left = 0, slots = 4;
 
-	if (!map)
+	for (uint32_t id = btf->first; id < btf->end && left < VP_BTF_ENUMERATORS_MAX; id++)
+		left += enumerators_of(vp_btf_type(btf, id));
+	if (left > VP_BTF_ENUMERATORS_MAX)
+		left = VP_BTF_ENUMERATORS_MAX;
+	while (slots < left * 2)
+		slots *= 2;
+	btf->enumerators = calloc(slots, sizeof(*btf->enumerators));
+	if (!btf->enumerators)
 		return false;
-	ot_map_init(map);
-	for (uint32_t id = btf->first; id < btf->end; id++) {
-		const struct btf_type *t = vp_btf_type(btf, id);
-		bool wide = BTF_INFO_KIND(t->info) == BTF_KIND_ENUM64;
-		size_t step = wide ? sizeof(struct btf_enum64) : sizeof(struct btf_enum);
+	btf->nenumerators = slots;
+	for (uint32_t id = btf->first; id < btf->end && left; id++) {
+		uint32_t n = enumerators_of(vp_btf_type(btf, id));
 
-		if (!wide && BTF_INFO_KIND(t->info) != BTF_KIND_ENUM)
-			continue;
-		for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
-			const uint32_t *name_off = (const uint32_t *)((const uint8_t *)(t + 1) + i * step);
-			const char *name = vp_btf_str(btf, *name_off);
+		for (uint32_t i = 0; i < n && left; i++, left--) {
+			struct vp_btf_enumerator *slot = enumerator_slot(btf, enumerator_name(btf, id, i));
 
-			if (ot_map_gets(map, name))
-				continue;
-			if (!ot_map_puts(map, name, pack(id, i))) {
-				ot_map_deinit(map);
-				free(map);
-				return false;
-			}
+			if (!slot->type)
+				*slot = (struct vp_btf_enumerator){ id, i };
 		}
 	}
-	btf->enumerators = map;
 	return true;
 }
 
@@ -302,11 +333,11 @@ bool vp_btf_enumerator(struct vp_btf *btf, const char *name, uint32_t *ret_type,
 	if (!btf->enumerators && !index_enumerators(btf))
 		return false;
 
-	uint64_t packed = (uintptr_t)ot_map_gets(btf->enumerators, name);
+	const struct vp_btf_enumerator *found = enumerator_slot(btf, name);
 
-	if (!packed)
+	if (!found->type)
 		return false;
-	*ret_type = (uint32_t)(packed >> 32);
-	*ret_value = vp_btf_enum_value(btf, vp_btf_type(btf, *ret_type), (uint32_t)packed);
+	*ret_type = found->type;
+	*ret_value = vp_btf_enum_value(btf, vp_btf_type(btf, found->type), found->index);
 	return true;
 }

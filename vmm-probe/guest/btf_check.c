@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "vmm-probe/guest/btf_internal.h"
+#include "vmm-probe/guest/budget.h"
 
+#define CHECK_TYPES    4096u
 #define BTF_TYPES_MAX  (4u << 20)
 #define BTF_OBJECT_MAX (1u << 30) /* bytes of one struct; keeps every bit offset in 34 bits */
 
@@ -250,12 +252,16 @@ struct ot_err *vp_btf_check(struct vp_btf *btf, size_t size)
 
 	OT_TRY(check_header(btf, size));
 	OT_TRY(walk_records(btf, NULL, &count));
+	OT_TRY(vp_budget_take(count * sizeof(*btf->offsets)));
 	btf->offsets = calloc(count ? count : 1, sizeof(*btf->offsets));
 	if (!btf->offsets)
 		return ot_err_nomem();
 	OT_TRY(walk_records(btf, btf->offsets, &count));
 	btf->end = btf->first + count;
-	for (uint32_t id = btf->first; id < btf->end; id++)
+	for (uint32_t id = btf->first; id < btf->end; id++) {
+		if (id % CHECK_TYPES == 0)
+			OT_TRY(vp_budget_check());
 		OT_TRY(check_record(btf, vp_btf_type(btf, id), id));
+	}
 	return NULL;
 }

@@ -3,12 +3,21 @@
 #ifndef VP_GUEST_BTF_INTERNAL_H
 #define VP_GUEST_BTF_INTERNAL_H
 
-#include "base/map.h"
 #include "vmm-probe/guest/btf.h"
 
 /* Longest chain of typedefs, qualifiers and tags, and of arrays of arrays, that is followed. Real
  * kernels stay below 10. */
 #define VP_BTF_CHAIN_MAX 64
+
+/* Names end within so many bytes, as the kernel's own do: what goes on further has none. */
+#define VP_BTF_NAME_MAX 512u
+
+/* How many enumerators can be found by name. Kernels have 50,000. */
+#define VP_BTF_ENUMERATORS_MAX (1u << 20)
+
+struct vp_btf_enumerator {
+	uint32_t type, index; /* type 0: empty */
+};
 
 struct vp_btf {
 	const struct vp_btf *base;
@@ -26,7 +35,8 @@ struct vp_btf {
 	/* By name, per space: open addressing, type ids, 0 empty. A power of two of slots. */
 	uint32_t *slots[VP_BTF_NSPACES];
 	uint32_t nslots[VP_BTF_NSPACES];
-	struct ot_map *enumerators; /* name → packed (type, index); NULL until asked for */
+	struct vp_btf_enumerator *enumerators; /* by name, the same way; NULL until asked for */
+	uint32_t nenumerators;                 /* slots */
 };
 
 /** Bytes behind a type's record, by kind; -1 for an unknown kind. */

@@ -6,8 +6,12 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "vmm-probe/guest/budget.h"
 
-#define TRIES 50 /* walks that met a change; one takes a fraction of a millisecond */
+#define CENSUS_MS   5000u
+#define CENSUS_MIB  128u
+#define CHECK_FOUND 256u
+#define TRIES       50 /* walks that met a change; one takes a fraction of a millisecond */
 
 void vp_census_deinit(struct vp_census *census)
 {
@@ -19,11 +23,16 @@ struct ot_err *vp_census_add(struct vp_census *census, uint64_t id, uint64_t sin
 			     const void *name, size_t len)
 {
 	struct vp_found found = { .id = id, .since_ns = since_ns, .ways = way };
+	size_t cap;
 
 	if (census->count >= 8ull * VP_FOUND_MAX) /* of all ways together */
 		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+	cap = census->cap;
+	if (census->count % CHECK_FOUND == 0)
+		OT_TRY(vp_budget_check());
 	if (!ot_grow(&census->items, &census->cap, census->count + 1, sizeof(found)))
 		return ot_err_nomem();
+	OT_TRY(vp_budget_take((census->cap - cap) * sizeof(found)));
 	if (len >= sizeof(found.name))
 		len = sizeof(found.name) - 1;
 	memcpy(found.name, name, strnlen(name, len));
@@ -80,14 +89,19 @@ static struct ot_err *try_way(const struct vp_way *way, void *ctx, struct vp_cen
 		census->count = before;
 		err = way->walk(ctx, census);
 		code = err ? ot_err_code(err) : 0;
+		if (err && vp_budget_is_over()) {
+			ot_err_destroy(err);
+			err = vp_budget_check();
+			break;
+		}
 		if (!err || (code != OT_ERR_BUSY && code != OT_ERR_FAULT))
 			break;
 	}
 	return err ? ot_err_prefix(err, "the guest's %s can't be followed", way->what) : NULL;
 }
 
-struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
-			      struct vp_census *ret)
+static struct ot_err *walk_all(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
+			       struct vp_census *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!(ways[i].way & have))
@@ -97,6 +111,19 @@ struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have
 	}
 	vp_census_join(ret);
 	return NULL;
+}
+
+struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
+			      struct vp_census *ret)
+{
+	struct vp_budget budget;
+	struct ot_err *err;
+
+	vp_budget_begin(&budget, CENSUS_MS);
+	vp_budget_part("the guest's processes and modules", CENSUS_MIB, CENSUS_MS);
+	err = walk_all(ways, n, have, ctx, ret);
+	vp_budget_end(&budget);
+	return err;
 }
 
 struct ot_err *vp_census_list(struct vp_guest *guest, uint64_t head, size_t max,
@@ -111,6 +138,8 @@ struct ot_err *vp_census_list(struct vp_guest *guest, uint64_t head, size_t max,
 	for (uint64_t node = at.next; node != head; node = at.next) {
 		if (!max--)
 			return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+		if (max % CHECK_FOUND == 0)
+			OT_TRY(vp_budget_check());
 		OT_TRY(vp_guest_read(guest, vp_gva(node), &at, sizeof(at)));
 		/* One that was just unlinked, or is just being linked. */
 		if (at.prev != before)

@@ -29,6 +29,12 @@ struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what, s
 	return guest->note.failed ? ot_err_nomem() : NULL;
 }
 
+void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms)
+{
+	vp_budget_begin(budget, guest->patient ? 0 : wall_ms);
+	budget->patient = guest->patient;
+}
+
 static void step(const struct vp_guest_opts *opts, const char *what)
 {
 	if (opts->progress)
@@ -110,17 +116,29 @@ static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symta
 	return NULL;
 }
 
-struct ot_err *vp_guest_refresh(struct vp_guest *guest)
+static struct ot_err *refresh(struct vp_guest *guest)
 {
 	struct vp_symtab *symtab = NULL;
 	struct vp_modules modules = { 0 };
 
+	vp_budget_part("the modules", 96, 750);
 	OT_TRY(with_modules(guest, guest->symtab, &symtab, &modules));
 	vp_symtab_destroy(guest->symtab);
 	vp_modules_deinit(&guest->modules);
 	guest->symtab = symtab;
 	guest->modules = modules;
 	return NULL;
+}
+
+struct ot_err *vp_guest_refresh(struct vp_guest *guest)
+{
+	struct vp_budget budget;
+	struct ot_err *err;
+
+	vp_guest_budget_begin(guest, &budget, VP_GUEST_OPEN_MS);
+	err = refresh(guest);
+	vp_budget_end(&budget);
+	return err;
 }
 
 static struct ot_err *read_modules(struct vp_guest *guest)
@@ -134,7 +152,7 @@ static struct ot_err *read_modules(struct vp_guest *guest)
 	guest->have_layout = guest->layout.name_size != 0;
 	if (!guest->have_layout)
 		return NULL;
-	return vp_guest_note_missing(guest, "no modules", vp_guest_refresh(guest));
+	return vp_guest_note_missing(guest, "no modules", refresh(guest));
 }
 
 static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_guest_opts *opts)
@@ -144,8 +162,10 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	struct vp_kernel *kernel = &guest->kernel;
 
 	step(opts, "looking for the kernel");
+	vp_budget_part("the kernel's image", 160, 1500);
 	OT_TRY(vp_kernel_find(guest->phys, opts->regs, opts->nregs, kernel, &image));
 	step(opts, "reading symbols");
+	vp_budget_part("the symbols", 56, 1000);
 	OT_TRY(vp_symtab_create(&symtab));
 	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, kernel->base.v, kernel->base.v + kernel->size));
 	OT_TRY(vp_guest_core_symbols(guest, opts, &image, symtab));
@@ -154,7 +174,9 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	OT_TRY(
 	    vp_guest_note_missing(guest, "using a process's page table", use_own_root(guest, guest->symtab)));
 	step(opts, "reading types");
+	vp_budget_part("the types", 40, 750);
 	OT_TRY(vp_guest_types(guest, &image));
+	vp_image_deinit(&image); /* its memory is free for the modules */
 	step(opts, "reading modules");
 	return read_modules(guest);
 }
@@ -162,13 +184,17 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret)
 {
 	struct vp_guest *guest = calloc(1, sizeof(*guest));
+	struct vp_budget budget;
 	struct ot_err *err;
 
 	if (!guest)
 		return ot_err_nomem();
 	guest->phys = opts->phys;
+	guest->patient = opts->patient;
 	ot_buf_init(&guest->note);
+	vp_guest_budget_begin(guest, &budget, VP_GUEST_OPEN_MS);
 	err = guest_read_all(guest, opts);
+	vp_budget_end(&budget);
 	if (err) {
 		vp_guest_destroy(guest);
 		return err;

@@ -33,6 +33,8 @@ struct vp_guest_opts {
 	const char *symbols; /* --symbols FILE, or NULL */
 	bool use_cache;
 	const char *cache_dir; /* NULL: ${XDG_CACHE_HOME:-~/.cache}/outsight */
+	/* Reading may take as long as it takes: a dump, which may be large and on a slow disk, or a stub. */
+	bool patient;
 	/* Called before each step with what it is ("looking for the kernel"), or NULL. */
 	void (*progress)(void *ctx, const char *step);
 	void *progress_ctx;

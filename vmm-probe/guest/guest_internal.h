@@ -5,10 +5,16 @@
 
 #include "base/buf.h"
 #include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/guest/guest.h"
 
+/* By the clock on the wall: reading a guest takes at most 10 s. */
+#define VP_GUEST_OPEN_MS   8000u
+#define VP_GUEST_STACKS_MS 2000u
+
 struct vp_guest {
+	bool patient; /* see struct vp_guest_opts */
 	const struct vp_phys *phys;
 	struct vp_kernel kernel;
 	struct vp_symtab *symtab;
@@ -25,6 +31,9 @@ struct vp_guest {
 /* Take note of what is missing, and go on: eats @p err. Errors of this process come back. */
 OT_MUST_CHECK struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what,
 						   struct ot_err *err);
+
+/* Put a budget into force for a look at this guest; @p wall_ms holds for those that are alive and near. */
+void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms);
 
 /* Add the core kernel's symbols to @p symtab from where opts say, or the cache, or RAM. Types and stack
  * tables that come with a vmlinux go to @p guest. guest_symbols.c */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest_internal.h"
 
 #define BTF_MAX     (64u << 20)
@@ -21,6 +22,7 @@ static struct ot_err *copy_between(const struct vp_image *image, uint64_t start,
 
 	if (!bytes)
 		return NULL;
+	OT_TRY(vp_budget_take(stop - start));
 	copy = malloc(stop - start);
 	if (!copy)
 		return ot_err_nomem();
@@ -111,7 +113,7 @@ static struct ot_err *find_orc(struct vp_guest *guest, const struct vp_image *im
 
 struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image)
 {
-	OT_TRY(find_orc(guest, image));
+	OT_TRY(vp_guest_note_missing(guest, "no stack tables", find_orc(guest, image)));
 	return vp_guest_note_missing(guest, "no types", open_btf(guest, image));
 }
 
@@ -124,6 +126,7 @@ static struct ot_err *copy_of_module(struct vp_guest *guest, const struct vp_mod
 
 	if (size > vp_module_room(module, at.v))
 		return ot_err_new(OT_ERR_BAD_DATA, "a table of module %s is outside it", module->name);
+	OT_TRY(vp_budget_take(size));
 	copy = malloc(size);
 	if (!copy)
 		return ot_err_nomem();

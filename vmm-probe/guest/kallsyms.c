@@ -8,12 +8,14 @@
 #include "vmm-probe/guest/kallsyms_internal.h"
 
 #define NAMES_BYTES_MAX (256u << 20)
+#define CHECK_NAMES     4096u
 #define ABSOLUTE_MAX    (1ull << 32) /* per-CPU offsets and plain numbers are below */
 #define STEXT_MAX       (2ull << 20) /* _stext is that close behind _text */
 #define VALUES_PAD      64           /* between the values and what is beside them */
 
 void vp_kallsyms_deinit(struct vp_kallsyms *kallsyms)
 {
+	vp_budget_give(kallsyms->charged);
 	free(kallsyms->syms);
 	free(kallsyms->names);
 	memset(kallsyms, 0, sizeof(*kallsyms));
@@ -38,11 +40,19 @@ static bool expand(const struct vp_kallsyms_tokens *tokens, const uint8_t *codes
 	return len >= 2;
 }
 
+static struct ot_err *charge(struct vp_kallsyms *ks, uint64_t bytes)
+{
+	OT_TRY(vp_budget_take(bytes));
+	ks->charged += bytes;
+	return NULL;
+}
+
 static struct ot_err *decode_names(const uint8_t *image, const struct vp_kallsyms_tokens *tokens,
 				   const struct vp_kallsyms_tables *t, struct vp_kallsyms *ks)
 {
 	size_t at = t->names_off, cap = (size_t)t->count * 32;
 
+	OT_TRY(charge(ks, t->count * sizeof(*ks->syms) + cap));
 	ks->syms = calloc(t->count, sizeof(*ks->syms));
 	ks->names = malloc(cap);
 	if (!ks->syms || !ks->names)
@@ -51,6 +61,8 @@ static struct ot_err *decode_names(const uint8_t *image, const struct vp_kallsym
 		char name[VP_KALLSYMS_NAME_MAX + 1];
 		size_t n, head, len;
 
+		if (i % CHECK_NAMES == 0)
+			OT_TRY(vp_budget_check());
 		if (!vp_kallsyms_name(image, at, t->names_end, t->uleb, &n, &head) ||
 		    !expand(tokens, image + at + head, n, name, &len))
 			return ot_err_new(OT_ERR_BAD_DATA, "kallsyms: name %u is broken", i);
@@ -60,8 +72,10 @@ static struct ot_err *decode_names(const uint8_t *image, const struct vp_kallsym
 			return ot_err_new(OT_ERR_LIMIT, "kallsyms: names of more than %u MiB",
 					  NAMES_BYTES_MAX >> 20);
 		while (ks->names_size + len > cap) {
-			char *more = realloc(ks->names, cap *= 2);
+			char *more;
 
+			OT_TRY(charge(ks, cap));
+			more = realloc(ks->names, cap *= 2);
 			if (!more)
 				return ot_err_nomem();
 			ks->names = more;
@@ -257,6 +271,7 @@ struct ot_err *vp_kallsyms_decode(const struct vp_image *image, uint64_t token_t
 		else
 			ot_err_destroy(err);
 	}
+	OT_TRY(vp_budget_check());
 	if (first)
 		return ot_move(first);
 	return ot_err_new(OT_ERR_NOT_FOUND, "no kallsyms tables in the kernel image%s",

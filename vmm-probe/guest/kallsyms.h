@@ -38,6 +38,7 @@ struct vp_kallsyms {
 	struct vp_kallsym *syms; /* in the order of the table, which /proc/kallsyms has too */
 	char *names;
 	size_t names_size;
+	uint64_t charged; /* to the budget, given back at the end */
 	/* What was recognised, for messages and tests. */
 	enum vp_kallsyms_values values;
 	uint8_t marker_size; /* 4 or 8 */

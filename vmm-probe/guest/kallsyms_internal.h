@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vmm-probe/guest/budget.h"
+
 #define VP_KALLSYMS_TOKENS 256
 
 /* 256 strings that the names are made of. */
@@ -32,7 +34,8 @@ struct vp_kallsyms_tables {
 
 static inline bool vp_kallsyms_spend(uint64_t *work, uint64_t steps)
 {
-	if (*work < steps) {
+	/* The clock is looked at once in a million steps. */
+	if (*work < steps || ((*work ^ (*work - steps)) >> 20 && vp_budget_is_over())) {
 		*work = 0;
 		return false;
 	}

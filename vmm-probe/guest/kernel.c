@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/guest/budget.h"
 
 #define BANNER          "Linux version "
 #define CR3_ADDR        0x000ffffffffff000ull
@@ -16,9 +17,11 @@
 #define SCAN_BUDGET     (16ull << 30)
 #define COPIES_MAX      16
 #define VDSO_PAGES      4
+#define ROOTS_MAX       8 /* vCPUs may each run a process; any process's table has the kernel */
 
 void vp_image_deinit(struct vp_image *image)
 {
+	vp_budget_give(image->data ? image->size : 0);
 	free(image->data);
 	image->data = NULL;
 	image->size = 0;
@@ -171,6 +174,7 @@ static struct ot_err *copy_image(const struct vp_phys *phys, struct vp_mmu *mmu,
 			err = NULL;
 		}
 		OT_TRY(err);
+		OT_TRY(vp_budget_check());
 		at = stop;
 	}
 	return NULL;
@@ -204,10 +208,11 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 	memset(kernel, 0, sizeof(*kernel));
 	vp_mmu_init(&kernel->mmu, root, levels);
 	OT_TRY(find_extent(phys, &kernel->mmu, &image.base, &size));
+	OT_TRY(vp_budget_take(size));
+	image.size = size;
 	image.data = calloc(1, size);
 	if (!image.data)
 		return ot_err_nomem();
-	image.size = size;
 	OT_TRY(copy_image(phys, &kernel->mmu, &image));
 	blank_gap(phys, &kernel->mmu, &image);
 	if (!find_banner(&image, kernel))
@@ -243,16 +248,34 @@ static bool try_cr3(const struct vp_phys *phys, uint64_t cr3, unsigned int level
 	return settled(try_root(phys, vp_gpa(root), levels, kernel, image), why);
 }
 
+/* Whether these registers have a page table that none before them had. */
+static bool is_new_root(const struct vp_regs *regs, size_t at)
+{
+	const uint64_t wanted = VP_REG_BIT(VP_CR3) | VP_REG_BIT(VP_CR4);
+
+	for (size_t i = 0; i < at; i++) {
+		if ((regs[i].valid & wanted) == (regs[at].valid & wanted) &&
+		    (regs[i].v[VP_CR3] & CR3_ADDR) == (regs[at].v[VP_CR3] & CR3_ADDR) &&
+		    (regs[i].v[VP_CR4] & CR4_LA57) == (regs[at].v[VP_CR4] & CR4_LA57))
+			return false;
+	}
+	return true;
+}
+
+/* By the vCPUs' page tables, each once: a search that finds nothing costs as much as the image is large. */
 static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
 			  struct vp_kernel *kernel, struct vp_image *image, struct ot_err **why)
 {
-	for (size_t i = 0; i < nregs; i++) {
+	int roots = 0;
+
+	for (size_t i = 0; i < nregs && roots < ROOTS_MAX; i++) {
 		uint64_t cr3 = regs[i].v[VP_CR3];
 		bool knows_cr4 = regs[i].valid & VP_REG_BIT(VP_CR4);
 		unsigned int levels = knows_cr4 && (regs[i].v[VP_CR4] & CR4_LA57) ? 5 : 4;
 
-		if (!(regs[i].valid & VP_REG_BIT(VP_CR3)))
+		if (!(regs[i].valid & VP_REG_BIT(VP_CR3)) || !is_new_root(regs, i))
 			continue;
+		roots++;
 		if (try_cr3(phys, cr3, levels, kernel, image, why))
 			return true;
 		if (!knows_cr4 && try_cr3(phys, cr3, 5, kernel, image, why))

@@ -19,8 +19,8 @@
 #define VP_MODULE_RANGES_MAX 16
 #define VP_MODULE_STRUCT_MAX 16384u /* struct module takes no more */
 #define VP_MODULE_SIZE_MAX   (256ull << 20)
-#define VP_MODULES_TOTAL_MAX (1ull << 30)   /* all modules together: as much as their address range holds */
-#define VP_MODULE_BTF_MAX    (256ull << 20) /* all their types together */
+#define VP_MODULES_TOTAL_MAX (1ull << 30)  /* all modules together: as much as their address range holds */
+#define VP_MODULE_BTF_MAX    (64ull << 20) /* all their types together */
 
 /* Offsets in the guest's structures; VP_MODULE_NONE where this kernel has no such member. */
 #define VP_MODULE_NONE UINT32_MAX

@@ -10,9 +10,12 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/modules.h"
 
-#define EXPORTS_MAX 65536u
+#define EXPORTS_MAX   65536u
+#define CHECK_EXPORTS 1024u
+#define EXPORT_COST   64u /* of a map's entry, beside the name */
 
 /* What one module's symbols are read with. */
 struct reader {
@@ -26,10 +29,12 @@ struct reader {
 	size_t strings_size;
 	char *types;           /* NULL on kernels that keep the type in st_info */
 	struct ot_map exports; /* names of exported symbols */
+	uint64_t charged;      /* to the budget, given back at the end */
 };
 
 static void reader_deinit(struct reader *r)
 {
+	vp_budget_give(r->charged);
 	free(r->syms);
 	free(r->strings);
 	free(r->types);
@@ -43,6 +48,13 @@ static struct ot_err *read_u64(struct reader *r, uint64_t addr, uint32_t off, ui
 	return vp_mmu_read(r->phys, r->mmu, vp_gva(addr + off), ret, sizeof(*ret));
 }
 
+static struct ot_err *charge(struct reader *r, uint64_t bytes)
+{
+	OT_TRY(vp_budget_take(bytes));
+	r->charged += bytes;
+	return NULL;
+}
+
 /* Copy @p len bytes that must lie in the module's memory; one more byte, NUL, behind them. */
 static struct ot_err *copy(struct reader *r, uint64_t addr, size_t len, void *ret)
 {
@@ -51,6 +63,7 @@ static struct ot_err *copy(struct reader *r, uint64_t addr, size_t len, void *re
 
 	if (!len || len > vp_module_room(r->module, addr))
 		return ot_err_new(OT_ERR_BAD_DATA, "a table of module %s is outside it", r->module->name);
+	OT_TRY(charge(r, len + 1));
 	mem = malloc(len + 1);
 	if (!mem)
 		return ot_err_nomem();
@@ -115,6 +128,8 @@ static struct ot_err *read_exports(struct reader *r)
 		size_t room;
 		int32_t rel;
 
+		if (i % CHECK_EXPORTS == 0)
+			OT_TRY(vp_budget_check());
 		memcpy(&rel, entries + at, sizeof(rel));
 		name = addr + at + (uint64_t)(int64_t)rel;
 		room = vp_module_room(r->module, name);
@@ -122,6 +137,7 @@ static struct ot_err *read_exports(struct reader *r)
 		if (!room)
 			continue;
 		OT_TRY(vp_mmu_read(r->phys, r->mmu, vp_gva(name), text, room));
+		OT_TRY(charge(r, strnlen(text, room) + EXPORT_COST));
 		if (!ot_map_put(&r->exports, text, strnlen(text, room), r))
 			return ot_err_nomem();
 	}

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest_internal.h"
+
 #define ENTRY_SIZE  6
 #define ENTRIES_MAX (16u << 20)
 
@@ -137,6 +140,8 @@ struct ot_err *vp_orc_builder_add(struct vp_orc_builder *b, const struct vp_orc_
 	OT_TRY(check(b, raw, start, end, &n));
 	if (overlaps(b, start, end))
 		return NULL;
+	OT_TRY(vp_budget_check());
+	OT_TRY(vp_budget_take((n + 1) * sizeof(*b->rules)));
 	if (!ot_grow(&b->rules, &b->cap, b->count + n + 1, sizeof(*b->rules)) ||
 	    !ot_grow(&b->chunks, &b->chunks_cap, b->nchunks + 1, sizeof(*b->chunks)))
 		return ot_err_nomem();
@@ -188,9 +193,11 @@ static size_t thin_out(const struct vp_orc_builder *b, struct rule *out)
 struct ot_err *vp_orc_builder_finish(struct vp_orc_builder *b, struct ot_buf *out)
 {
 	struct vp_orc_header header = { .magic = VP_ORC_MAGIC };
-	struct rule *rules = malloc((b->count + 1) * sizeof(*rules));
+	struct rule *rules;
 	size_t n;
 
+	OT_TRY(vp_budget_take((b->count + 1) * 2 * sizeof(*rules)));
+	rules = malloc((b->count + 1) * sizeof(*rules));
 	if (!rules)
 		return ot_err_nomem();
 	if (b->nchunks)
@@ -215,6 +222,7 @@ static struct ot_err *add_module(struct vp_orc_builder *b, struct vp_guest *gues
 
 	for (size_t i = 0; !err && raw.ip_size && i < module->nranges; i++)
 		err = vp_orc_builder_add(b, &raw, module->ranges[i].start, module->ranges[i].end);
+	vp_budget_give(raw.ip_size + raw.orc_size);
 	free((void *)raw.ip);
 	free((void *)raw.orc);
 	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)
@@ -235,7 +243,7 @@ static struct ot_err *fill(struct vp_orc_builder *b, struct vp_guest *guest, con
 	return NULL;
 }
 
-struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out)
+static struct ot_err *make_table(struct vp_guest *guest, struct ot_buf *out)
 {
 	struct vp_orc_raw raw;
 	struct vp_orc_layout layout;
@@ -253,5 +261,17 @@ struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out)
 	if (!err)
 		err = vp_orc_builder_finish(b, out);
 	vp_orc_builder_destroy(b);
+	return err;
+}
+
+struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out)
+{
+	struct vp_budget budget;
+	struct ot_err *err;
+
+	vp_guest_budget_begin(guest, &budget, VP_GUEST_STACKS_MS);
+	vp_budget_part("the stack tables", 64, 1000);
+	err = make_table(guest, out);
+	vp_budget_end(&budget);
 	return err;
 }

@@ -6,11 +6,13 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "vmm-probe/guest/budget.h"
 
-#define RANGES_MAX  (VP_SYMTAB_MODULES * 16u)
-#define POOL_MAX    (256u << 20)
-#define NO_SYMBOL   UINT32_MAX
-#define NUMBERS_END (1ull << 32) /* no kernel address is below */
+#define RANGES_MAX    (VP_SYMTAB_MODULES * 16u)
+#define POOL_MAX      (256u << 20)
+#define CHECK_SYMBOLS 4096u
+#define NO_SYMBOL     UINT32_MAX
+#define NUMBERS_END   (1ull << 32) /* no kernel address is below */
 
 struct range {
 	uint64_t start, end;
@@ -32,12 +34,21 @@ struct vp_symtab {
 	size_t nbuckets; /* a power of two */
 };
 
+/* ot_grow(), charged to the budget of who reads. */
+static struct ot_err *grow(void *array, size_t *cap, size_t count, size_t size)
+{
+	size_t before = *cap;
+
+	if (!ot_grow(array, cap, count, size))
+		return ot_err_nomem();
+	return vp_budget_take((*cap - before) * size);
+}
+
 static struct ot_err *pool_add(struct vp_symtab *symtab, const char *name, size_t len, uint32_t *ret)
 {
 	if (symtab->pool_used + len + 1 > POOL_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "symbol names take more than %u MiB", POOL_MAX >> 20);
-	if (!ot_grow(&symtab->pool, &symtab->pool_cap, symtab->pool_used + len + 1, 1))
-		return ot_err_nomem();
+	OT_TRY(grow(&symtab->pool, &symtab->pool_cap, symtab->pool_used + len + 1, 1));
 	*ret = (uint32_t)symtab->pool_used;
 	memcpy(symtab->pool + symtab->pool_used, name, len);
 	symtab->pool[symtab->pool_used + len] = '\0';
@@ -89,8 +100,7 @@ struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, ui
 		return ot_err_new(OT_ERR_BAD_DATA, "a module's range ends before it starts");
 	if (symtab->nranges == RANGES_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "more than %u ranges of modules", RANGES_MAX);
-	if (!ot_grow(&symtab->ranges, &symtab->ranges_cap, symtab->nranges + 1, sizeof(*symtab->ranges)))
-		return ot_err_nomem();
+	OT_TRY(grow(&symtab->ranges, &symtab->ranges_cap, symtab->nranges + 1, sizeof(*symtab->ranges)));
 	symtab->ranges[symtab->nranges++] = (struct range){ start, end, module };
 	return NULL;
 }
@@ -105,8 +115,9 @@ struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 				  len);
 	if (symtab->count == VP_SYMTAB_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "more than %u symbols", VP_SYMTAB_MAX);
-	if (!ot_grow(&symtab->syms, &symtab->cap, symtab->count + 1, sizeof(*symtab->syms)))
-		return ot_err_nomem();
+	if (symtab->count % CHECK_SYMBOLS == 0)
+		OT_TRY(vp_budget_check());
+	OT_TRY(grow(&symtab->syms, &symtab->cap, symtab->count + 1, sizeof(*symtab->syms)));
 	OT_TRY(pool_add(symtab, name, len, &off));
 	symtab->syms[symtab->count++] = (struct vp_symbol){ addr, off, module, type, flags };
 	return NULL;
@@ -183,6 +194,7 @@ struct ot_err *vp_symtab_finish(struct vp_symtab *symtab)
 	symtab->nbuckets = 1024;
 	while (symtab->nbuckets < symtab->count)
 		symtab->nbuckets *= 2;
+	OT_TRY(vp_budget_take((symtab->nbuckets + symtab->count + 1) * sizeof(*symtab->chain)));
 	symtab->buckets = malloc(symtab->nbuckets * sizeof(*symtab->buckets));
 	symtab->chain = calloc(symtab->count + 1, sizeof(*symtab->chain));
 	if (!symtab->buckets || !symtab->chain)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/guest/budget.h"
 
 #define MARK     "OSRELEASE="
 #define MARK_LEN (sizeof(MARK) - 1)
@@ -155,6 +156,7 @@ static struct ot_err *scan_stretch(const struct vp_phys *phys, uint64_t start, u
 		if (*budget < n)
 			return ot_err_new(OT_ERR_LIMIT, "no vmcoreinfo in the part of RAM that was searched");
 		*budget -= n;
+		OT_TRY(vp_budget_check());
 		OT_TRY(vp_phys_read(phys, vp_gpa(at), chunk, n));
 		for (size_t page = 0; page + VP_PAGE_SIZE <= n; page += VP_PAGE_SIZE) {
 			struct ot_err *err;

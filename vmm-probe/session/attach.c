@@ -86,6 +86,7 @@ static struct ot_err *read_kernel(struct vp_session *s, struct vp_guest_link *li
 		.vmlinux = s->config.vmlinux,
 		.symbols = s->config.symbols,
 		.use_cache = !s->config.no_cache,
+		.patient = link->gdb || link->dump,
 		.progress = guest_progress,
 		.progress_ctx = s,
 		.ret_file_fault = &link->file_fault,

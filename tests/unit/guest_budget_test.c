@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* guest/budget, and guests that want to decide how much memory and time reading them takes. */
+#include <malloc.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "btf_builder.h"
+#include "guest_fixture.h"
+#include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/symtab.h"
+
+#define MIB 1048576u
+
+static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, false, true, 4, false, false };
+
+/* --- the budget itself ------------------------------------------------------------------------------- */
+
+static void each_part_has_its_memory(void **state)
+{
+	struct vp_budget budget;
+
+	(void)state;
+	assert_ok(vp_budget_take(1ull << 40)); /* nobody bounds it */
+	vp_budget_begin(&budget, 0);
+	vp_budget_part("the symbols", 2, 1000);
+	assert_ok(vp_budget_take(2 * MIB));
+	assert_err(vp_budget_take(1), OT_ERR_LIMIT, "reading the symbols takes more than its 2 MiB");
+	vp_budget_give(MIB);
+	assert_ok(vp_budget_take(MIB));
+	vp_budget_part("the types", 1, 1000);
+	assert_ok(vp_budget_take(MIB));
+	assert_err(vp_budget_take(MIB), OT_ERR_LIMIT, "the types");
+	vp_budget_end(&budget);
+	assert_ok(vp_budget_take(1ull << 40));
+}
+
+static void each_part_has_its_time(void **state)
+{
+	struct vp_budget outer, budget;
+	struct ot_err *err = NULL;
+
+	(void)state;
+	vp_budget_begin(&outer, 0);
+	vp_budget_part("the whole", 1, 1000000);
+	vp_budget_begin(&budget, 0);
+	vp_budget_part("the types", 1, 20);
+	assert_ok(vp_budget_check());
+	while (!err) /* ends by the budget, or never */
+		err = vp_budget_check();
+	assert_err(err, OT_ERR_LIMIT, "reading the types takes more than its 20 ms of CPU time");
+	vp_budget_part("the modules", 1, 100000);
+	assert_ok(vp_budget_check());
+	vp_budget_end(&budget);
+	assert_ok(vp_budget_check());
+	vp_budget_end(&outer);
+
+	vp_budget_begin(&budget, 20);
+	vp_budget_part("the symbols", 1, 1000000);
+	for (uint64_t end = ot_now_ns() + 25000000; ot_now_ns() < end;)
+		;
+	assert_err(vp_budget_check(), OT_ERR_LIMIT, "given up at the symbols");
+	vp_budget_end(&budget);
+}
+
+/* --- page tables ---------------------------------------------------------------------------------------- */
+
+struct counted {
+	struct guest_fixture *g;
+	unsigned roots; /* reads of what CR3 may name */
+};
+
+#define ROOTS_GPA 0x800000u /* the fixture has modules there, and no page table */
+
+static struct ot_err *read_counted(void *arg, uint64_t gpa, void *dst, size_t len)
+{
+	struct counted *c = arg;
+
+	if (gpa >= ROOTS_GPA && gpa < ROOTS_GPA + 256 * 4096 && len == 4096)
+		c->roots++;
+	memset(dst, 0, len);
+	return NULL;
+}
+
+static unsigned tables_looked_at(bool equal)
+{
+	struct counted c = { 0 };
+	struct vp_regs regs[256] = { 0 };
+	struct vp_kernel kernel;
+	struct vp_image image = { 0 };
+	struct vp_phys *phys;
+
+	assert_ok(vp_phys_create(&phys));
+	assert_ok(vp_phys_add_reader(phys, vp_gpa(0), GUEST_RAM, read_counted, &c));
+	for (unsigned i = 0; i < 256; i++) {
+		regs[i].valid = VP_REG_BIT(VP_CR3) | VP_REG_BIT(VP_CR4);
+		regs[i].v[VP_CR3] = ROOTS_GPA + (equal ? 0 : 2 * 4096ull * (i % 128));
+	}
+	assert_err(vp_kernel_find(phys, regs, 256, &kernel, &image), OT_ERR_NOT_FOUND, "no Linux kernel");
+	vp_phys_destroy(phys);
+	return c.roots;
+}
+
+static void page_tables_are_searched_once_and_eight_of_them(void **state)
+{
+	(void)state;
+	assert_int_equal(tables_looked_at(true), 1);
+	assert_int_equal(tables_looked_at(false), 8);
+}
+
+/* All of the kernel's address range mapped, a gigabyte, by a few tables and the same 2 MiB again and again.
+ */
+static void an_image_without_end_is_refused_by_name(void **state)
+{
+	struct guest_fixture g;
+	struct vp_regs regs;
+	struct vp_guest *guest;
+	struct vp_guest_opts opts = { .regs = &regs, .nregs = 1 };
+	uint64_t next = GUEST_VMCOREINFO + 0x10000;
+
+	(void)state;
+	guest_fixture_init(&g, &layout, 4);
+	for (uint64_t gva = VP_KERNEL_MAP_START; gva < VP_KERNEL_MAP_END; gva += 2 * MIB)
+		map_page(g.ram, GUEST_CR3, 4, gva, GUEST_IMAGE_GPA, 2 * MIB, &next);
+	regs = guest_regs(&g, GUEST_CR3);
+	opts.phys = g.phys;
+	assert_err(vp_guest_open(&opts, &guest), OT_ERR_LIMIT,
+		   "reading the kernel's image takes more than its 160 MiB");
+	guest_fixture_deinit(&g);
+}
+
+/* --- names ---------------------------------------------------------------------------------------------- */
+
+static void symbols_end_with_their_share(void **state)
+{
+	struct vp_symtab *symtab;
+	struct vp_budget budget;
+	struct ot_err *err = NULL;
+	char name[VP_SYM_NAME_MAX];
+	unsigned n = 0;
+
+	(void)state;
+	memset(name, 'n', sizeof(name));
+	vp_budget_begin(&budget, 0);
+	vp_budget_part("the symbols", 8, 100000);
+	assert_ok(vp_symtab_create(&symtab));
+	for (; !err && n < 8 * MIB / 256; n++)
+		err = vp_symtab_add(symtab, VP_KERNEL_MAP_START + n, 't', VP_SYMTAB_VMLINUX, 0, name,
+				    sizeof(name) - 1);
+	assert_err(err, OT_ERR_LIMIT, "reading the symbols takes more than its 8 MiB");
+	assert_true(n > 1000); /* not before a good part of it is used */
+	vp_symtab_destroy(symtab);
+	vp_budget_end(&budget);
+}
+
+#define LONG     2000u
+#define BOMBS    4000u
+#define PER_BOMB 250u
+
+/* A million enumerators, each of them named by another place in one long string. */
+static struct vp_btf *enumerator_bomb(void)
+{
+	struct btf_builder b;
+	struct ot_buf blob;
+	struct vp_btf *btf;
+	char name[LONG + 1];
+
+	memset(name, 'x', LONG);
+	name[LONG] = '\0';
+	btf_builder_init(&b, NULL);
+	btf_add_int(&b, "int", 4, BTF_INT_SIGNED);
+	uint32_t at = btf_add_string(&b, name);
+	for (unsigned i = 0; i < BOMBS; i++) {
+		btf_add(&b, "", BTF_KIND_ENUM, PER_BOMB, 0, 4);
+		for (unsigned k = 0; k < PER_BOMB; k++)
+			btf_add_words(&b, 2, at + (i * PER_BOMB + k) % LONG, k);
+	}
+	ot_buf_init(&blob);
+	btf_finish(&b, &blob);
+	assert_ok(vp_btf_create(blob.data, blob.len, NULL, &btf));
+	ot_buf_deinit(&blob);
+	btf_builder_deinit(&b);
+	return btf;
+}
+
+static void enumerators_cost_no_copies_of_names(void **state)
+{
+	struct vp_btf *btf = enumerator_bomb();
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd, grown;
+	char longest[512];
+	uint32_t type;
+	int64_t value;
+
+	(void)state;
+	assert_true(vp_btf_enumerator(btf, "xxx", &type, &value));
+	grown = mallinfo2().uordblks + mallinfo2().hblkhd - before;
+	assert_true(grown <= 17 * MIB); /* two slots for each of a million; the names were 250 MB */
+	memset(longest, 'x', sizeof(longest));
+	longest[511] = '\0';
+	assert_true(vp_btf_enumerator(btf, longest, &type, &value));
+	vp_btf_destroy(btf);
+}
+
+static void names_end_within_512_bytes(void **state)
+{
+	struct btf_builder b;
+	struct ot_buf blob;
+	struct vp_btf *btf;
+	char name[600];
+
+	(void)state;
+	memset(name, 'y', sizeof(name));
+	name[599] = '\0';
+	btf_builder_init(&b, NULL);
+	btf_add_int(&b, "int", 4, BTF_INT_SIGNED);
+	uint32_t at = btf_add_string(&b, name);
+	ot_buf_init(&blob);
+	btf_finish(&b, &blob);
+	assert_ok(vp_btf_create(blob.data, blob.len, NULL, &btf));
+	assert_string_equal(vp_btf_str(btf, at), "");
+	assert_int_equal(strlen(vp_btf_str(btf, at + 88)), 511);
+	assert_string_equal(vp_btf_str(btf, at + 87), "");
+	vp_btf_destroy(btf);
+	ot_buf_deinit(&blob);
+	btf_builder_deinit(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_part_has_its_memory),
+		cmocka_unit_test(each_part_has_its_time),
+		cmocka_unit_test(page_tables_are_searched_once_and_eight_of_them),
+		cmocka_unit_test(an_image_without_end_is_refused_by_name),
+		cmocka_unit_test(symbols_end_with_their_share),
+		cmocka_unit_test(enumerators_cost_no_copies_of_names),
+		cmocka_unit_test(names_end_within_512_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
