@@ -8,9 +8,13 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "vmm-probe/session/children.h"
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/launch.h"
+
+#define RELEASES_AT_ONCE 8
+#define RELEASE_MS       5000u
 
 /* --- connections ------------------------------------------------------------------------------------- */
 
@@ -269,14 +273,31 @@ static struct ot_err *collect(const char *uri, struct list *list)
 
 /* Of guests that run: a paused one's vCPUs do not answer. One whose kernel is not to be found has none to
  * name. */
-static void read_releases(struct list *list)
+static void ask_release(void *arg, size_t i, char ret[VP_CHILDREN_ANSWER])
 {
+	const struct list *list = arg;
+	const struct vp_machine *m = &list->items[i];
+
+	if (m->how == VP_HOW_NOW && m->state == VP_DOMAIN_RUNNING)
+		ot_err_destroy(vp_guest_release(m->guest.socket, ret, VP_CHILDREN_ANSWER));
+}
+
+/* All at once, and each in a process of its own: no guest's bytes keep the others from the list. */
+static struct ot_err *read_releases(struct list *list)
+{
+	ot_auto_free char(*answers)[VP_CHILDREN_ANSWER] = calloc(list->count + 1, sizeof(*answers));
+
+	if (!answers)
+		return ot_err_nomem();
+	vp_children_ask(list->count, RELEASES_AT_ONCE, RELEASE_MS, ask_release, list, answers);
 	for (size_t i = 0; i < list->count; i++) {
-		struct vp_machine *m = &list->items[i];
-		if (m->how == VP_HOW_NOW && m->state == VP_DOMAIN_RUNNING)
-			ot_err_destroy(
-			    vp_guest_release(m->guest.socket, m->guest.release, sizeof(m->guest.release)));
+		struct vp_guest_info *guest = &list->items[i].guest;
+
+		if (*answers[i])
+			snprintf(guest->release, sizeof(guest->release), "%.*s",
+				 (int)sizeof(guest->release) - 1, answers[i]);
 	}
+	return NULL;
 }
 
 struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
@@ -288,7 +309,11 @@ struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
 		free(list.items);
 		return err;
 	}
-	read_releases(&list);
+	err = read_releases(&list);
+	if (err) {
+		free(list.items);
+		return err;
+	}
 	*ret = (struct vp_machines){ list.items, list.count };
 	return NULL;
 }
