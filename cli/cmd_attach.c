@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/hints.h"
 #include "cli/messages.h"
 #include "vmm-probe/session/enter.h"
 
@@ -72,7 +73,7 @@ static int each(char **specs, int n, struct ot_err *(*act)(const char *spec))
 	for (int i = 0; i < n; i++) {
 		struct ot_err *err = act(specs[i]);
 		if (err)
-			status = cli_fail(err, NULL);
+			status = cli_fail_guest(NULL, err, specs[i]);
 	}
 	return fflush(stdout) == EOF ? cli_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)
 				     : status;

@@ -4,8 +4,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cleanup.h"
+#include "base/near.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "vmm-probe/session/machines.h"
 
 static bool is_file(const char *path)
 {
@@ -66,6 +69,38 @@ int cli_fail_with_cure(const struct dif_options *opts, struct ot_err *err, const
 
 	if (cure)
 		cli_hint(opts, "%s", cure);
+	return status;
+}
+
+/* Guests by the names that one may type: of libvirt's domains, QEMU's -name, an engine's own. */
+static void offer_guests(struct ot_near *near, const struct vp_machines *machines)
+{
+	for (size_t i = 0; i < machines->count; i++) {
+		ot_near_offer(near, machines->items[i].domain_name);
+		ot_near_offer(near, machines->items[i].guest.name);
+	}
+}
+
+int cli_fail_guest(const struct dif_options *opts, struct ot_err *err, const char *spec)
+{
+	static const char peek[] = "peek:";
+	bool besides = !strncmp(spec, peek, sizeof(peek) - 1);
+	bool missing = ot_err_code(err) == OT_ERR_NOT_FOUND && !strchr(spec, '/');
+	int status = cli_fail(err, NULL);
+	struct vp_machines machines;
+	struct ot_near near;
+
+	if (!missing || (opts && opts->errtags))
+		return status;
+	ot_auto_err struct ot_err *none = vp_machines_list(NULL, &machines);
+	if (none)
+		return status;
+	ot_near_init(&near, besides ? spec + sizeof(peek) - 1 : spec);
+	offer_guests(&near, &machines);
+	/* one of just that name is there, and something else is the matter */
+	if (ot_near_best(&near) && strcmp(ot_near_best(&near), near.word) != 0)
+		cli_hint(opts, "did you mean %s%s?", besides ? peek : "", ot_near_best(&near));
+	vp_machines_deinit(&machines);
 	return status;
 }
 

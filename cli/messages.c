@@ -51,7 +51,7 @@ void cli_hint(const struct dif_options *opts, const char *fmt, ...)
 	char text[1024];
 	va_list ap;
 
-	if (opts->errtags)
+	if (opts && opts->errtags)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);

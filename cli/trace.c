@@ -79,8 +79,13 @@ static int attach(struct cli_run *r)
 	else if (!err && !r->inv->guests.count)
 		/* a header says nothing of any guest */
 		err = vp_session_attach(r->session, r->inv->mode == CLI_MODE_HEADER ? "none" : NULL);
-	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++)
-		err = vp_session_attach(r->session, r->inv->guests.items[i]);
+	const char *guest = NULL;
+	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++) {
+		guest = r->inv->guests.items[i];
+		err = vp_session_attach(r->session, guest);
+	}
+	if (err && guest)
+		return cli_fail_guest(&r->inv->opts, err, guest);
 	for (uint32_t i = 0; !err && r->inv->compare && (!i || i < vp_session_nguests(r->session)); i++)
 		err = vp_session_need_agent(r->session, i, NULL);
 	cli_progress(NULL, NULL);

@@ -127,6 +127,22 @@ class Usage(Case):
         # who compares messages asks for tags
         self.expect(["-x", "errtags", program], 1, "", none)
 
+    def test_near_guest(self):
+        """A QEMU that runs nothing, of a name that nobody else has."""
+        if not shutil.which("qemu-system-x86_64"):
+            self.skipTest("no qemu-system-x86_64 here")
+        name = f"webserver{os.getpid()}"
+        qemu = subprocess.Popen(["qemu-system-x86_64", "-S", "-accel", "tcg", "-m", "32", "-nodefaults", "-display", "none",
+                                 "-name", name], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.addCleanup(qemu.stdout.close)
+        self.addCleanup(qemu.wait)
+        self.addCleanup(qemu.kill)
+        for args, prefix in ((["-g", "x" + name, "-n", "BEGIN"], ""), (["-g", f"peek:{name}x", "-n", "BEGIN"], "peek:"),
+                             (["attach", name.replace("bs", "sb")], ""), (["detach", name[:-1] + "x"], "")):
+            err = self.expect(args, 1, "", guest=())[2]
+            self.assertEqual(err.splitlines()[1:], [f"  (did you mean {prefix}{name}?)"], err)
+        self.assertNotIn("did you mean", self.expect(["-g", "nonesuch", "-n", "BEGIN"], 1, "", guest=())[2])
+
     def test_bad_words_of_verbs(self):
         for args, part in ((["guests", "--jsno"], "no option --jsno, did you mean --json"),
                            (["guests", "--xml"], "--xml needs a value"), (["guests", "extra"], "one word too many"),

@@ -91,6 +91,7 @@ static struct ot_err *load_bzimage(struct vp_mon *mon, const struct file *f, uin
 		return ot_err_new(OT_ERR_BAD_DATA, "a bzImage without an ELF kernel in it");
 	OT_TRY(vp_mon_load_elf(mon, elf, elf_len, false, ret_end));
 	copy_header(mon, f);
+	mon->is_bzimage = true;
 	return NULL;
 }
 

@@ -88,6 +88,7 @@ struct vp_mon {
 	_Atomic uint16_t pm_enabled;
 	struct vp_mon_entry entry;
 	uint64_t initrd, initrd_size;
+	bool is_bzimage;
 	_Atomic int end; /* -1 while it runs, else enum vp_mon_end */
 };
 

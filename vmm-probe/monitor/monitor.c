@@ -240,6 +240,11 @@ struct ot_err *vp_mon_run(struct vp_mon *mon, enum vp_mon_end *ret_end)
 
 /* --- what others may look at -------------------------------------------------------------- */
 
+bool vp_mon_is_bzimage(const struct vp_mon *mon)
+{
+	return mon->is_bzimage;
+}
+
 int vp_mon_vm_fd(const struct vp_mon *mon)
 {
 	return mon->vm;

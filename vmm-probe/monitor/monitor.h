@@ -82,6 +82,8 @@ void vp_mon_stop(struct vp_mon *mon);
 void vp_mon_kick(struct vp_mon *mon, uint32_t vcpu);
 
 int vp_mon_vm_fd(const struct vp_mon *mon);
+/** Its kernel came as a bzImage: a whole one, that will have processes. */
+bool vp_mon_is_bzimage(const struct vp_mon *mon);
 const struct vp_mon_vcpu *vp_mon_vcpu(const struct vp_mon *mon, uint32_t vcpu);
 
 /* A piece of guest RAM. */
