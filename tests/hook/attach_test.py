@@ -315,7 +315,9 @@ class Attach(unittest.TestCase):
         vm = self.vm(2)
         vm.qmp("stop")
         self.attach(vm)
+        self.assertEqual([(g["state"], g["how"]) for g in vm.guests()], [("paused", "once resumed")])
         vm.qmp("cont")
+        self.assertEqual([(g["state"], g["how"]) for g in vm.guests()], [("running", "now")])
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         for _ in range(20):
             vm.qmp("stop")

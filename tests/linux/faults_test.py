@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Things end badly: outsight killed, QEMU killed, wrong words. The guest must not notice."""
+import json
 import os
 import random
 import re
@@ -156,6 +157,39 @@ class Sessions(Scenario):
             trace.wait_for("tick").stop()
             guest.qmp("cont")
             self.assertIn("reads 5 ", guest.check("reads 5"))
+
+    def state(self, guest):
+        """As `outsight guests` has it."""
+        done = subprocess.run([self.outsight.binary, "guests", "--json"], env=self.outsight.environment(guest), timeout=60,
+                              capture_output=True, text=True, check=True)
+        return {g["pid"]: (g["state"], g["how"]) for g in json.loads(done.stdout)}[guest.pid]
+
+    def test_paused_guest_gives_no_samples(self):
+        """One that runs gives them, idle or busy; one that does not, none, though it goes on being traced."""
+        with self.guest(smp=2) as guest:
+            job = guest.spawn("spin 3600")
+            trace = self.outsight.trace(guest, 'profile-97 { @n = count(); } tick-4hz { printa("n %@d\\n", @n); '
+                                               "clear(@n); }")
+            trace.wait_for("n ")
+            self.assertEqual(self.state(guest), ("running", "now"))
+            guest.qmp("stop")
+            self.assertEqual(self.state(guest), ("paused", "once resumed"))
+            time.sleep(1.2)
+            mark = len(trace.lines)
+            time.sleep(1.5)
+            paused = [int(line.split()[1]) for line in trace.lines[mark:] if line.startswith("n ")]
+            guest.qmp("cont")
+            self.assertEqual(self.state(guest), ("running", "now"))
+            time.sleep(1.2)
+            mark = len(trace.lines)
+            time.sleep(1.5)
+            running = [int(line.split()[1]) for line in trace.lines[mark:] if line.startswith("n ")]
+            trace.stop()
+            self.assertGreaterEqual(len(paused), 2, trace.story())
+            self.assertEqual(set(paused), {0}, trace.story())
+            self.assertGreater(sum(running), 20, trace.story())
+            guest.run("killall spin")
+            job.wait_end()
 
 
 class BadInput(Scenario):

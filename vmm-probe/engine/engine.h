@@ -191,6 +191,9 @@ struct vp_backend_ops {
 
 	uint32_t (*nvcpus)(void *backend);
 
+	/* Optional. Has the VMM stopped the guest? Without, or where it can't be known: no. Any thread. */
+	bool (*paused)(void *backend);
+
 	/* Optional. How long its vCPUs have been kept out of the guest in all, for changes of its text. Any
 	 * thread. */
 	uint64_t (*held_ns)(void *backend);

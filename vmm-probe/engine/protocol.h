@@ -79,9 +79,9 @@ struct vp_msg_hello_reply {
 	uint32_t guest_id;
 	uint32_t counter_slots;
 	uint32_t can_profile;
-	uint32_t traps; /* VP_TRAPS_* */
-	uint32_t vm;    /* 1: it has vm probes; STATS asks for the names of their statistics */
-	uint32_t pad;
+	uint32_t traps;  /* VP_TRAPS_* */
+	uint32_t vm;     /* 1: it has vm probes; STATS asks for the names of their statistics */
+	uint32_t paused; /* 1: the VMM has the guest stand still; 0: it does not, or that is not known */
 	uint32_t nram;
 	uint64_t held_ns; /* vCPUs have been kept out of the guest so long, since the engine was made */
 	struct vp_ram_range ram[]; /* fd_index: of the descriptors that came along */

@@ -135,6 +135,7 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	r->held_ns = e->ops->held_ns ? e->ops->held_ns(e->backend) : 0;
 	r->traps = e->ops->traps ? e->ops->traps(e->backend) : 0;
 	r->vm = e->ops->vm_stats != NULL;
+	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)
 		memcpy(r->ram, e->ram, nram * sizeof(r->ram[0]));

@@ -157,6 +157,8 @@ OT_MUST_CHECK struct ot_err *vp_hook_redirect(void *function);
 void vp_hook_redirect_back(void);
 
 bool vp_hook_is_qemu(void);
+/** Has it stopped its guest (`stop`, a migration …)? Of one that does not say so: no. Any thread. */
+bool vp_hook_paused(void);
 /** Guest RAM as QEMU tells, into the slots. BUSY: its main loop does not answer, it is migrating, or, @p
  * first, somebody debugs the guest. UNSUPPORTED: its machine has a device on a port of ours. */
 OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(bool first);

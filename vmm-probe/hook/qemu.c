@@ -64,6 +64,13 @@ bool vp_hook_is_qemu(void)
 	return find_api(&api);
 }
 
+bool vp_hook_paused(void)
+{
+	bool (*runs)(void);
+
+	return find(&runs, "runstate_is_running") && !runs();
+}
+
 /* --- on QEMU's main loop ----------------------------------------------------------------------------- */
 
 /* What the monitor prints; NULL: an error. Freed with api.free. */

@@ -28,6 +28,12 @@ static bool vmm_debugs(void *arg, uint32_t vcpu)
 	return atomic_load(&vp_hook.vcpus[vcpu]->vmm_debugs);
 }
 
+static bool paused(void *arg)
+{
+	(void)arg;
+	return vp_hook_paused();
+}
+
 /* --- what the machine is like ------------------------------------------------------------------------ */
 
 static bool any_logged(void)
@@ -153,6 +159,7 @@ static struct ot_err *create(struct vp_kvm **ret)
 		.nram_fds = vp_hook.nram_fds,
 		.kick = kick,
 		.vmm_debugs = vmm_debugs,
+		.paused = paused,
 	};
 	return vp_kvm_create(&config, ret);
 }

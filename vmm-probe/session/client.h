@@ -19,6 +19,7 @@ struct vp_client {
 	uint32_t traps; /* VP_TRAPS_* */
 	uint64_t held_ns;
 	bool has_vm; /* vm probes */
+	bool paused; /* the guest stood still when hello was said; see struct vp_msg_hello_reply */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];

@@ -37,6 +37,7 @@ static struct ot_err *ask(const char *path, struct vp_guest_info *info)
 		.nvcpus = client.nvcpus,
 		.nsessions = client.nsessions,
 		.held_ns = client.held_ns,
+		.paused = client.paused,
 	};
 	memcpy(info->name, client.guest_name, sizeof(info->name));
 	memcpy(info->backend, client.backend, sizeof(info->backend));

@@ -139,6 +139,7 @@ static struct ot_err *add_engines(struct list *list)
 			return ot_err_nomem();
 		m->guest = guests[i];
 		m->how = VP_HOW_NOW;
+		m->state = guests[i].paused ? VP_DOMAIN_PAUSED : VP_DOMAIN_RUNNING;
 		m->accel = !strcmp(guests[i].backend, "tcg") ? VP_ACCEL_TCG : VP_ACCEL_KVM;
 	}
 	return NULL;

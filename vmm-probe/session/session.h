@@ -297,6 +297,7 @@ struct vp_guest_info {
 	char socket[108];  /* as struct sockaddr_un has it */
 	char release[128]; /* kernel release when it is known without reading the guest; "" */
 	uint32_t nsessions;
+	bool paused;      /* its VMM has it stand still */
 	uint64_t held_ns; /* its vCPUs were kept out of it so long, for changes of its text */
 };
 

@@ -86,6 +86,13 @@ static void request_sample(void *backend, uint32_t vcpu)
 	kvm->config.kick(kvm->config.arg, vcpu);
 }
 
+static bool paused(void *backend)
+{
+	const struct vp_kvm *kvm = backend;
+
+	return kvm->config.paused && kvm->config.paused(kvm->config.arg);
+}
+
 static uint32_t nvcpus(void *backend)
 {
 	const struct vp_kvm *kvm = backend;
@@ -126,6 +133,7 @@ const struct vp_backend_ops vp_kvm_ops = {
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
+	.paused = paused,
 	.held_ns = vp_kvm_held_ns,
 	.traps = traps,
 	.vm_stats = vp_kvm_vm_stats,

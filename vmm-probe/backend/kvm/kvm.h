@@ -36,6 +36,8 @@ struct vp_kvm_config {
 	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is its.
 	 * vCPU's thread. */
 	bool (*vmm_debugs)(void *arg, uint32_t vcpu);
+	/* Optional. Has the VMM stopped the guest? Any thread. */
+	bool (*paused)(void *arg);
 	void *arg;
 };
 

@@ -63,6 +63,7 @@ static const struct vp_backend_ops tcg_ops = {
 	.request_visit = vp_tcg_request_visit,
 	.snapshot = vp_tcg_snapshot,
 	.nvcpus = op_nvcpus,
+	.paused = vp_tcg_paused,
 };
 
 /* Unless a path was given. Not before the first vCPU: -daemonize changes the pid. */

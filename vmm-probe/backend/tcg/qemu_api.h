@@ -146,4 +146,8 @@ struct vp_gbytes *VP_QEMU_WEAK g_byte_array_sized_new(unsigned int reserved);
 unsigned int VP_QEMU_WEAK g_array_get_element_size(struct vp_garray *array);
 char *VP_QEMU_WEAK g_array_free(struct vp_garray *array, int free_data);
 
+/* No part of the API, which has nothing of the kind: is the guest not stopped (by `stop`, a migration …)?
+ * Only in a QEMU that exports its functions for modules of its own, as distributions build it. Any thread. */
+bool VP_QEMU_WEAK runstate_is_running(void);
+
 #endif

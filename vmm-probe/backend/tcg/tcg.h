@@ -143,6 +143,8 @@ void vp_tcg_request_sample(void *backend, uint32_t vcpu);
 void vp_tcg_request_visit(void *backend, uint32_t vcpu);
 /** At a poll point: do the visit that was asked for. */
 void vp_tcg_visit(unsigned int vcpu, struct vp_tcg_vcpu *v);
+/** As the backend operation. */
+bool vp_tcg_paused(void *backend);
 uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
 /** Answer a snapshot that was asked for. vCPU. @p rip: 0, or where the vCPU stands. */
 void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip);

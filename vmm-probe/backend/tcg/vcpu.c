@@ -164,6 +164,12 @@ void vp_tcg_on_sample(unsigned int vcpu, void *udata)
 		sample_here(vcpu, v);
 }
 
+bool vp_tcg_paused(void *backend)
+{
+	(void)backend;
+	return runstate_is_running && !runstate_is_running();
+}
+
 static bool claim_halted(struct vp_tcg_vcpu *v)
 {
 	uint32_t halted = VP_TCG_HALTED;
@@ -182,7 +188,8 @@ void vp_tcg_request_sample(void *backend, uint32_t vcpu)
 	struct vp_engine *engine;
 
 	(void)backend;
-	if (!v)
+	/* A guest that is stopped looks as if its vCPUs had halted. */
+	if (!v || vp_tcg_paused(NULL))
 		return;
 	if (!claim_halted(v)) {
 		qemu_plugin_u64_set(vp_tcg.sample, vcpu, 1);
