@@ -5,7 +5,7 @@
 # functions are called as conditions: each step that can fail says so itself.
 
 # shellcheck disable=SC2034
-AGENT_PACKAGES=(gcc make libelf1 libc6-dev)
+AGENT_PACKAGES=(gcc make libelf-dev libc6-dev)
 
 # The headers name one another by absolute paths; links between them are relative.
 relocate_headers()

@@ -7,7 +7,7 @@
 # nothing is left mounted or running. It finds this tree in $CHROOT_ROOT, which it can't write but for build/.
 
 # shellcheck disable=SC2034
-CHROOT_PACKAGES=(mmdebstrap debian-archive-keyring uidmap util-linux)
+CHROOT_PACKAGES=(mmdebstrap debian-archive-keyring)
 CHROOT_ROOT=/outsight
 CHROOT_CACHE=/var/cache/outsight
 CHROOT_REFRESH=1 # days, after which a chroot's packages are brought up to date
@@ -95,7 +95,7 @@ chroot_make()
 }
 
 # What chroot_run does in its own namespaces, as their first process: CHROOT TREE BUILD COMMAND…
-# It stays their first process, so that what is orphaned is reaped and the command gets its signals.
+# It stays their first process, so that what is orphaned is reaped; the command has a session of its own.
 CHROOT_INIT='
 	set -e
 	dir=$1 tree=$2 build=$3
@@ -114,21 +114,28 @@ CHROOT_INIT='
 	[ -L "$dir/etc/resolv.conf" ] || rm -f "$dir/etc/resolv.conf"
 	ln -sfn /run/resolv.conf "$dir/etc/resolv.conf"
 	set +e
-	chroot "$dir" /usr/bin/env -i "$@"
+	setsid --wait chroot "$dir" /usr/bin/env -i "$@"
 	exit $?
 '
 
 # chroot_run SUITE COMMAND…: as root in the chroot, in $CHROOT_ROOT. Its exit status.
 chroot_run()
 {
-	local suite=$1 dir build=$ROOT/build/hosts/$1
+	local suite=$1 dir build=$ROOT/build/hosts/$1 pid status=0
 	dir=$(chroot_dir "$suite")
 	shift
 	mkdir -p "$build"
-	as_root unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- bash -c "$CHROOT_INIT" \
+	# Not in the foreground, where bash would look at a signal only when it has ended.
+	as_root setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- bash -c "$CHROOT_INIT" \
 		chroot_run "$dir" "$ROOT" "$build" \
 		HOME=/root TERM=dumb LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 		OUTSIGHT_CACHE="$CHROOT_CACHE" CMAKE_C_COMPILER_LAUNCHER=ccache CCACHE_DIR=/var/cache/ccache \
 		CCACHE_SLOPPINESS=time_macros CMAKE_BUILD_PARALLEL_LEVEL="$(nproc)" \
-		/bin/sh -c 'cd "$0" && exec "$@"' "$CHROOT_ROOT" "$@" </dev/null
+		/bin/sh -c 'cd "$0" && exec "$@"' "$CHROOT_ROOT" "$@" </dev/null &
+	pid=$!
+	# shellcheck disable=SC2064
+	trap "as_root kill -KILL $pid 2>/dev/null; exit 130" INT TERM
+	wait "$pid" || status=$?
+	trap - INT TERM
+	return $status
 }

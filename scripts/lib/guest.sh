@@ -54,6 +54,25 @@ find_kernel()
 	[ -z "$package" ] || echo "$suite $package"
 }
 
+# The series that this machine's release has: 6.1 and 6.12 where it has them, else its newest.
+release_kernels()
+{
+	local name newest found=()
+	if [ -z "$(kernel_package "" "" cloud-amd64)" ] ||
+		{ [ "$(codename)" = bookworm ] && [ -z "$(kernel_package "" 6.12 cloud-amd64)" ]; }; then
+		apt_update
+		ensure_backports
+	fi
+	for name in 6.1 6.12; do
+		[ -z "$(kernel_package "" "$name" cloud-amd64)" ] || found+=("$name")
+	done
+	if [ ${#found[@]} = 0 ]; then
+		newest=$(kernel_package "" "" cloud-amd64)
+		[ -z "$newest" ] || found=("$(sed 's/.*=\([0-9]*\.[0-9]*\).*/\1/' <<<"$newest")")
+	fi
+	[ ${#found[@]} = 0 ] || printf '%s\n' "${found[@]}"
+}
+
 # unpack_kernel FROM TO: vmlinuz, modules and release out of a kernel's unpacked packages, wherever they have them.
 unpack_kernel()
 {

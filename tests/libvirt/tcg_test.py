@@ -11,11 +11,11 @@ from daemon import Daemon, guests, paste, qemu_log, run, virsh
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "linux"))
 # pylint: disable=wrong-import-position
-from lib.guest import BOOT_SECONDS, Guest, image_dir, why_no_guest
+from lib.guest import BOOT_SECONDS, Guest, image_dir, some_kernel, why_no_guest
 from lib.outsight import Trace
 
 OUTSIGHT = os.path.abspath(sys.argv[1])
-KERNEL = "6.1"
+KERNEL = some_kernel()
 COUNT = 'syscall::getppid:entry /execname == "getppid_loop"/ { @ = count(); }'
 XML = """<domain type='qemu'>
   <name>{name}</name>
