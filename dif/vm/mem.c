@@ -139,9 +139,11 @@ void *dif_scratch_alloc(struct dif_vm *vm, uint64_t size, uint64_t *ret_addr)
 		dif_vm_raise(vm, DIF_FAULT_NOSCRATCH, 0);
 		return NULL;
 	}
-	/* The segment ends where the last allocation ends: nothing behind it can be touched. */
-	vm->scratch_used = scratch->size = at + size;
+	vm->scratch_used = at + size;
 	*ret_addr = dif_window_addr(DIF_SEG_SCRATCH, at);
+	/* bytes that are taken for a string end where they were allocated, until more is; the base has a few
+	 * bytes more than scratch_size */
+	scratch->base[at + size] = 0;
 	return scratch->base + at;
 }
 

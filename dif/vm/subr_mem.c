@@ -40,11 +40,20 @@ static uint64_t subr_copyinstr(struct dif_vm *vm)
 	return dif_scratch_string(vm, s.s, s.len);
 }
 
+/* Is this scratch that was allocated in this clause? What a program stores itself may go anywhere in it. */
+static bool is_allocated(const struct dif_vm *vm, uint64_t addr, uint64_t len)
+{
+	uint64_t offset = addr & 0xffffffffffull;
+
+	return dif_window_has(addr) && (addr >> 40 & 0xff) == DIF_SEG_SCRATCH && offset <= vm->scratch_used &&
+	       len <= vm->scratch_used - offset;
+}
+
 static void subr_copyinto(struct dif_vm *vm)
 {
 	uint64_t dst = dif_arg(vm, 2);
 
-	if ((dst >> 40 & 0xff) != DIF_SEG_SCRATCH || !dif_window_has(dst)) {
+	if (!is_allocated(vm, dst, dif_arg(vm, 1))) {
 		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
 		return;
 	}
@@ -55,7 +64,7 @@ static void subr_bcopy(struct dif_vm *vm)
 {
 	uint64_t dst = dif_arg(vm, 1);
 
-	if ((dst >> 40 & 0xff) != DIF_SEG_SCRATCH || !dif_window_has(dst)) {
+	if (!is_allocated(vm, dst, dif_arg(vm, 2))) {
 		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
 		return;
 	}

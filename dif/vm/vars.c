@@ -29,7 +29,7 @@ static uint64_t builtin_string(struct dif_vm *vm, uint32_t id)
 	}
 	dst[len] = 0;
 	/* Give back what the string did not need; nothing was taken since. */
-	vm->scratch_used = vm->seg[DIF_SEG_SCRATCH].size = (addr & 0xffffffffffull) + (uint64_t)len + 1;
+	vm->scratch_used = (addr & 0xffffffffffull) + (uint64_t)len + 1;
 	p->strvars[i].clause = p->clause;
 	p->strvars[i].id = id;
 	p->strvars[i].addr = addr;

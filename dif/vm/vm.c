@@ -37,6 +37,7 @@ static struct ot_err *alloc_buffers(struct dif_vm *vm, const struct dif_vm_confi
 	if (!p->tmp[0] || !p->tmp[1] || !p->strtok || !p->key || !vm->seg[DIF_SEG_SCRATCH].base ||
 	    !vm->seg[DIF_SEG_LOCALS].base)
 		return ot_err_nomem();
+	vm->seg[DIF_SEG_SCRATCH].size = config->scratch_size;
 	vm->seg[DIF_SEG_LOCALS].size = locals;
 	return NULL;
 }
@@ -113,7 +114,7 @@ void dif_vm_begin_clause(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;
 
-	vm->scratch_used = vm->seg[DIF_SEG_SCRATCH].size = 0;
+	vm->scratch_used = 0;
 	p->clause++;
 }
 

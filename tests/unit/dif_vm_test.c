@@ -262,8 +262,10 @@ static void test_window_loads(void **state)
 		make_load(&o, DIF_OP_ldx, DIF_WINDOW_TAG << 48 | seg << 40 | 0xffffffffffull);
 		fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
 	}
-	make_load(&o, DIF_OP_ldub, dif_window_addr(DIF_SEG_SCRATCH, 0));
-	fx_faults(fx, &o, DIF_FAULT_BADADDR, 1); /* nothing was allocated */
+	make_load(&o, DIF_OP_ldub, dif_window_addr(DIF_SEG_SCRATCH, FX_SCRATCH));
+	fx_faults(fx, &o, DIF_FAULT_BADADDR, 1);
+	make_load(&o, DIF_OP_ldub, dif_window_addr(DIF_SEG_SCRATCH, FX_SCRATCH - 1));
+	fx_value(fx, &o);
 	fx_destroy(fx);
 }
 
@@ -287,7 +289,7 @@ static void test_scratch_stores(void **state)
 			fx_object_init(&o);
 			fx_setx(&o, 16, 1);
 			fx_op3(&o, DIF_OP_allocs, 1, 0, 2);
-			fx_setx(&o, offset, 3);
+			fx_setx(&o, FX_SCRATCH - 16 + offset, 3); /* all of it, allocated or not */
 			fx_op3(&o, DIF_OP_add, 2, 3, 2);
 			fx_setx(&o, 0x1122334455667788ull, 4);
 			fx_op3(&o, ops[i].store, 4, 0, 2);
