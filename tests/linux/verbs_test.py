@@ -69,6 +69,23 @@ class Guests(Scenario):
                     guest.check("reads 20")
                     trace.stop()
                     self.assertEqual(numbers(trace.out), [20], trace.story())
+            self.check_names(guest)
+
+    def check_names(self, guest):
+        """A mistyped probe is told with the one that was meant; a compiler's copy is found without its suffix."""
+        at = ["-g", guest.name]
+        done = self.verb(guest, *at, "-n", "fbt::vfs_raed:entry")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"fbt::vfs_raed:entry does not match any probes\n  \(did you mean fbt::vfs_read:entry\?\)\n$")
+        listed = self.verb(guest, *at, "-l", "-n", "fbt:vmlinux::entry").stdout
+        names = [line.split()[3] for line in listed.splitlines()[1:]]
+        copies = [n for n in names if n.endswith((".isra.0", ".constprop.0")) and n.count(".") == 2]
+        alone = [c for c in copies if sum(n.split(".")[0] == c.split(".")[0] for n in names) == 1]
+        self.assertTrue(alone, "this kernel's compiler made no copies")
+        done = self.verb(guest, *at, "-n", f"fbt:vmlinux:{alone[0].split('.', maxsplit=1)[0]}:entry, BEGIN {{ exit(0); }}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"dtrace: {alone[0].split('.', maxsplit=1)[0]}: the compiler made {alone[0]} of it, which is probed\n", done.stderr)
+        self.assertIn("matched 2 probes", done.stderr)
 
 
 class Run(Scenario):

@@ -284,6 +284,16 @@ static void nearest_probe_is_named(void **state)
 		    "vfs_read is a function: did you mean fbt::vfs_read:entry?");
 	assert_hint(probes, DESC("fbt", "", "do_exit", "entry"), NULL);
 	assert_hint(probes, DESC("pid1", "", "vfs_read", "entry"), NULL);
+	assert_hint(probes, DESC("tcp", "", "", "vfs_read"), NULL);
+	assert_hint(probes, DESC("syscall", "", "open", "entry"),
+		    "syscall's probes are a guest's: -g names one");
+	assert_hint(probes, DESC("sched", "", "", "on-cpu"),
+		    "sched's probes are those of the module outsight.ko, which this guest has not loaded");
+	assert_hint(probes, DESC("", "", "", "tcp_sendmsgg"), "did you mean fbt::tcp_sendmsg:entry?");
+	assert_hint(probes, DESC("", "fbt", "", "vfs_read"),
+		    "vfs_read is a function: did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("", "fbt", "", "vfs_reda"), "did you mean fbt::vfs_read:entry?");
+	assert_hint(probes, DESC("", "", "", "nonesuch"), NULL);
 }
 
 /* A timer's probe is made when it is named, so what is wrong with the name is told instead. */

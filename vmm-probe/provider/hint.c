@@ -93,15 +93,70 @@ static void print_corrected(const struct dif_probedesc *desc, const struct vp_pr
 static const struct vp_probe *function_for_name(const struct vp_probes *probes,
 						const struct dif_probedesc *desc)
 {
+	const struct dif_probedesc function = {
+		.guest = "", .provider = desc->provider, .module = "", .function = desc->name, .name = ""
+	};
+
 	if (!desc->name || !*desc->name || dif_glob_is_pattern(desc->name) ||
 	    (desc->function && *desc->function))
 		return NULL;
-	for (uint32_t id = 1; id <= vp_probes_count(probes); id++) {
-		const struct vp_probe *p = vp_probes_get(probes, id);
-		if (!p->refused && !strcmp(p->function, desc->name))
-			return p;
+	return nearest(probes, &function);
+}
+
+static bool is_published(const struct vp_probes *probes, const char *provider)
+{
+	for (uint32_t id = 1; id <= vp_probes_count(probes); id++)
+		if (!strcmp(vp_probes_get(probes, id)->provider, provider))
+			return true;
+	return false;
+}
+
+/* A field less than was thought of: fbt::vfs_read. */
+static const struct vp_probe *shifted(const struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	const struct dif_probedesc more = { .guest = "",
+					    .provider = desc->module,
+					    .module = desc->function,
+					    .function = desc->name,
+					    .name = "" };
+
+	if ((desc->provider && *desc->provider) || !desc->module || !*desc->module || !desc->name ||
+	    !is_published(probes, desc->module))
+		return NULL;
+	return nearest(probes, &more);
+}
+
+/* There is no probe at all of that provider, though there may be elsewhere. */
+static bool hint_provider(const struct vp_probes *probes, const char *provider, struct ot_buf *out)
+{
+	static const struct {
+		const char *provider, *text;
+	} needs[] = {
+		{ "fbt", "are a guest's: -g names one" },
+		{ "syscall", "are a guest's: -g names one" },
+		{ "vm", "are of a guest on KVM" },
+		{ "sdt", "are those of the module outsight.ko, which this guest has not loaded" },
+		{ "sched", "are those of the module outsight.ko, which this guest has not loaded" },
+		{ "proc", "are those of the module outsight.ko, which this guest has not loaded" },
+		{ "io", "are those of the module outsight.ko, which this guest has not loaded" },
+	};
+
+	if (!provider || is_published(probes, provider))
+		return false;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(needs); i++) {
+		if (strcmp(provider, needs[i].provider) != 0)
+			continue;
+		ot_buf_printf(out, "%s's probes %s", provider, needs[i].text);
+		return true;
 	}
-	return NULL;
+	return false;
+}
+
+static void print_found(const struct vp_probe *p, const char *called, struct ot_buf *out)
+{
+	if (called && !strcmp(called, p->function))
+		ot_buf_printf(out, "%s is a function: ", called);
+	ot_buf_printf(out, "did you mean %s::%s:%s?", p->provider, p->function, p->name);
 }
 
 bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
@@ -112,16 +167,19 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 		return false;
 	if (desc->name && vp_profile_hint(desc->name, out))
 		return true;
-	p = function_for_name(probes, desc);
+	p = nearest(probes, desc);
 	if (p) {
-		ot_buf_printf(out, "%s is a function: did you mean %s::%s:%s?", desc->name, p->provider,
-			      p->function, p->name);
+		print_corrected(desc, p, out);
 		return true;
 	}
-	p = nearest(probes, desc);
-	if (p)
-		print_corrected(desc, p, out);
-	return p != NULL;
+	p = function_for_name(probes, desc);
+	if (!p)
+		p = shifted(probes, desc);
+	if (p) {
+		print_found(p, desc->name, out);
+		return true;
+	}
+	return hint_provider(probes, desc->provider, out);
 }
 
 /* --- copies -------------------------------------------------------------------------------------------- */
