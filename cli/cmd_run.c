@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/near.h"
 #include "cli/commands.h"
 #include "cli/compile.h"
 #include "cli/messages.h"
@@ -41,6 +42,9 @@ static int usage(FILE *fp)
 	      fp);
 	return CLI_EXIT_USAGE;
 }
+
+static const char *const machine_options[] = { "kernel", "initrd", "append",  "m",    "smp",
+					       "cpu",    "name",   "console", "qemu", "vmm" };
 
 /* MiB; 0: not a size. */
 static uint32_t parse_size(const char *text)
@@ -168,6 +172,27 @@ static bool goes_on(void *arg)
 	return !cli_boot_is_interrupted();
 }
 
+/* What is not ours went to QEMU, a mistyped option too. */
+static int fail_launch(const struct vp_launch_opts *opts, struct ot_err *err,
+		       const struct dif_options *d_opts)
+{
+	bool refused = strstr(ot_err_message(err), "invalid option");
+	int status = cli_fail(err, NULL);
+
+	for (size_t i = 0; refused && i < opts->nextra; i++) {
+		struct ot_near near;
+		const char *word = opts->extra[i];
+		if (*word != '-')
+			continue;
+		ot_near_init(&near, word + (word[1] == '-' ? 2 : 1));
+		for (size_t k = 0; k < OT_ARRAY_SIZE(machine_options); k++)
+			ot_near_offer(&near, machine_options[k]);
+		if (ot_near_best(&near))
+			cli_hint(d_opts, "%s: did you mean -%s?", word, ot_near_best(&near));
+	}
+	return status;
+}
+
 static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct cli_invocation *inv)
 {
 	struct guest guest = { 0 };
@@ -181,7 +206,7 @@ static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct c
 	err = vp_vm_launch(opts, &guest.vm);
 	cli_progress(NULL, NULL);
 	if (err)
-		return cli_fail(err, NULL);
+		return fail_launch(opts, err, &inv->opts);
 	cli_notice(&inv->opts, "guest runs under %s", why);
 	booted.socket = vp_vm_socket(guest.vm);
 	int status = cli_trace(inv, &booted);

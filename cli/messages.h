@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What goes to stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts look
- * for it. Data that was printed before a message is written out before it.
+ * for it; a hint is a line of its own behind one, indented. Data that was printed before a message is written out before it.
  */
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H

@@ -111,8 +111,12 @@ class Run(Scenario):
             kernel.flush()
             done = subprocess.run([self.outsight.binary, "run", "-vmm", "qemu", "-kernel", kernel.name, "--", "-q", "-n",
                                    "BEGIN { exit(0); }"], capture_output=True, text=True, timeout=LIMIT, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"^dtrace: QEMU ended: \S*qemu\S*: invalid kernel header\n$")
+            done = subprocess.run([self.outsight.binary, "run", "-kernl", kernel.name, "--", "-n", "BEGIN { exit(0); }"],
+                                  capture_output=True, text=True, timeout=LIMIT, check=False)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertRegex(done.stderr, r"^dtrace: QEMU ended: \S*qemu\S*: invalid kernel header\n$")
+        self.assertRegex(done.stderr, r"^dtrace: QEMU ended: [^\n]*: -kernl: invalid option\n  \(-kernl: did you mean -kernel\?\)\n$")
 
     def test_interrupted_while_booting(self):
         """Ctrl-C before there is a kernel: no process, no socket, no half line on the terminal."""
