@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * "Did you mean": of the words that exist, the one that a mistyped word is closest to. Offer them all, then
- *ask.
+ * "Did you mean": of the words that exist, the one that a mistyped word is closest to. Offer them all,
+ * then ask.
  *
  *	struct ot_near near;
  *	ot_near_init(&near, typed);

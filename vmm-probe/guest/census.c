@@ -8,7 +8,8 @@
 #include "base/buf.h"
 #include "vmm-probe/guest/budget.h"
 
-#define CENSUS_MS   5000u
+#define CENSUS_MS   5000u  /* of CPU time */
+#define WALL_MS     10000u /* a busy host takes longer for the same */
 #define CENSUS_MIB  128u
 #define CHECK_FOUND 256u
 #define TRIES       50 /* walks that met a change; one takes a fraction of a millisecond */
@@ -119,7 +120,7 @@ struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have
 	struct vp_budget budget;
 	struct ot_err *err;
 
-	vp_budget_begin(&budget, CENSUS_MS);
+	vp_budget_begin(&budget, WALL_MS);
 	vp_budget_part("the guest's processes and modules", CENSUS_MIB, CENSUS_MS);
 	err = walk_all(ways, n, have, ctx, ret);
 	vp_budget_end(&budget);
