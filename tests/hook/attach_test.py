@@ -163,6 +163,37 @@ class Attach(unittest.TestCase):
         self.detach(vm)
         vm.check_unharmed(self)
 
+    def ended(self, vm, act, text, status, counted=True):
+        """A session under which @act happens: what was counted is printed, what KVM had counted too, and how it ended is said in one
+        line."""
+        tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=vm.env, text=True)
+        self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
+        vm.wait_for(lambda: tracer.poll() is not None or vm.text() != qemu.elf_text()[1], "trap in the guest")
+        act()
+        out, err = tracer.communicate(timeout=60)
+        lines = [line for line in err.splitlines() if "the engine goes into" not in line]
+        self.assertEqual((tracer.returncode, len(lines)), (status, 1), err)
+        self.assertRegex(lines[0], rf"\Adtrace: guest small{text}\Z")
+        if counted:
+            self.assertEqual({name for name, in counts_of(out)}, {f"probed_{f}" for f in qemu.FUNCTIONS})
+
+    def test_endings(self):
+        """Each way in which a session ends while its QEMU runs on has its own sentence."""
+        vm = self.vm(2, smp=Qemu.HOTPLUG, args=Disk(self).args)
+        self.ended(vm, lambda: vm.qmp("system_reset"), " rebooted: the kernel that was traced has ended", 0)
+        vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
+        self.ended(vm, lambda: vm.hmp("savevm one"), " is being migrated or saved: its probes are out, -g traces it again afterwards", 1)
+        self.ended(vm, lambda: vm.hmp("loadvm one"), " went on from a saved state: what was traced is no more", 1)
+        vm.check_unharmed(self)
+        self.ended(vm, lambda: self.detach(vm), " was detached from: `outsight detach` took its engine out of use", 1)
+        self.ended(vm, vm.plug, " got other memory or vCPUs: its probes are out, -g traces it again", 1)
+        self.ended(vm, lambda: vm.qmp("migrate", uri=f"file:{vm.path('saved')}"),
+                   " is being migrated or saved: its probes are out, -g traces it again afterwards", 1)
+        vm.wait_for(lambda: vm.qmp("query-migrate")["status"] == "completed", "end of the migration")
+        vm.qmp("cont")
+        vm.wait_engine()
+        self.ended(vm, vm.process.kill, rf": its VMM \(PID {vm.pid}\) has ended", 1, False)
+
     def test_machine_changes(self):
         """A reboot, another vCPU, another DIMM, under a tracer: its session ends or goes on, the next one is right."""
         vm = self.vm(2, smp=Qemu.HOTPLUG, args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])

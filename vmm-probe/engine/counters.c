@@ -115,10 +115,9 @@ static bool make_tuple(struct vp_es *es, const struct vp_counter *c, const struc
 	return true;
 }
 
-static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu)
+static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu, uint32_t half)
 {
 	struct vp_es_vcpu *v = &es->vcpus[vcpu];
-	uint32_t half = v->active ^ 1;
 	const struct dif_agg_layout *layout;
 	const struct dif_action *agg;
 
@@ -135,12 +134,12 @@ static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu)
 	__atomic_store_n(&v->status->aggregation[half].used, v->aggs[half].used, __ATOMIC_RELEASE);
 }
 
-void vp_counters_fold(struct vp_es *es)
+void vp_counters_fold(struct vp_es *es, bool stopped)
 {
 	for (struct vp_counter *c = es->counters; c; c = c->next)
 		for (uint32_t i = 0; i < es->open.nvcpus; i++)
 			if (c->pending[i])
-				fold(es, c, i);
+				fold(es, c, i, es->vcpus[i].active ^ (stopped ? 0 : 1));
 }
 
 void vp_counters_free(struct vp_es *es)

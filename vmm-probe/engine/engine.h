@@ -303,6 +303,12 @@ enum vp_guest_end {
 	VP_GUEST_STOPPED,     /* its VMM ends, the guest had no part in it */
 	VP_GUEST_FAILED,      /* its VMM can't run it any more */
 	VP_GUEST_UNREACHABLE, /* it is traced from another process, which has lost it */
+	/* It runs on, and the engine in its VMM is unmade. */
+	VP_GUEST_DETACHED, /* as was asked for */
+	VP_GUEST_SAVED,    /* its memory is about to be migrated or saved */
+	VP_GUEST_CHANGED,  /* it gets other memory or vCPUs; before a reset that may happen too */
+	VP_GUEST_LOADED,   /* it goes on from a state that was saved */
+	VP_GUEST_HUNG_UP,  /* not known why */
 	VP_GUEST_ENDS,        /* how many there are */
 };
 

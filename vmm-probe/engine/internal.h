@@ -445,8 +445,9 @@ OT_MUST_CHECK struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *
 void vp_counters_base(struct vp_es *es);
 /** Take what was counted until now into `pending`. */
 void vp_counters_collect(struct vp_es *es);
-/** Put `pending` into the halves just handed over. */
-void vp_counters_fold(struct vp_es *es);
+/** Put `pending` into the halves just handed over; @p stopped: into those that the vCPUs do not write any
+ * more. */
+void vp_counters_fold(struct vp_es *es, bool stopped);
 void vp_counters_free(struct vp_es *es);
 
 /* --- guard.c ------------------------------------------------------------------------------ */

@@ -497,9 +497,9 @@ static void *run_server(void *arg)
 		if (fds[0].revents) {
 			eventfd_t times;
 			(void)eventfd_read(s->wake_fd, &times);
+			vp_engine_tell_end(s->engine);
 			if (__atomic_load_n(&s->stopping, __ATOMIC_ACQUIRE))
 				return NULL;
-			vp_engine_tell_end(s->engine);
 		}
 		serve_all(s, fds, index, n);
 		if (__atomic_load_n(&s->draining, __ATOMIC_ACQUIRE) && !has_sessions(s))

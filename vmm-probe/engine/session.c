@@ -353,6 +353,9 @@ void vp_engine_tell_end(struct vp_engine *engine)
 			continue;
 		es->guest_end = how;
 		ot_err_destroy(vp_es_stop(es)); /* sites of a kernel that is no more: nothing is lost */
+		/* the engine may be gone before anybody asks for another exchange */
+		if (es->activity == VP_STOPPED)
+			vp_counters_fold(es, true);
 		__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
 	}
 }
@@ -391,7 +394,7 @@ static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_swit
 		vp_spec_look(es);
 		reply.now_ns = vp_now();
 		vp_buffers_switch(es, reply.now_ns);
-		vp_counters_fold(es);
+		vp_counters_fold(es, false);
 		vp_spec_clean(es, reply.now_ns);
 	} else {
 		reply.now_ns = vp_now();

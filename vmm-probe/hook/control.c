@@ -42,6 +42,13 @@ void vp_hook_control_fail(int error)
 	__atomic_store_n(&vp_hook_control.state, VP_HOOK_BROKEN, __ATOMIC_RELEASE);
 }
 
+void vp_hook_count_state(enum vp_guest_end how)
+{
+	uint32_t *count = how == VP_GUEST_RESET ? &vp_hook_control.resets : &vp_hook_control.loads;
+
+	__atomic_add_fetch(count, 1, __ATOMIC_RELEASE);
+}
+
 void vp_hook_want(bool wanted)
 {
 	vp_hook.wanted = wanted;
@@ -61,7 +68,7 @@ static struct ot_err *detach(void)
 {
 	pthread_mutex_lock(&vp_hook.lock);
 	vp_hook_want(false);
-	vp_hook_untrace();
+	vp_hook_untrace(VP_GUEST_DETACHED);
 	stop_listening();
 	pthread_mutex_unlock(&vp_hook.lock);
 	vp_hook_go_back();
@@ -87,7 +94,9 @@ static struct ot_err *attach_again(int *listening)
 	int old = vp_hook.listen_fd;
 
 	if (atomic_load(&vp_hook.engine))
-		return ot_err_new(OT_ERR_BUSY, "it is attached already");
+		return ot_err_new(OT_ERR_BUSY,
+				  "it is attached already, by somebody whose sockets are in another "
+				  "directory (XDG_RUNTIME_DIR)");
 	vp_hook.listen_fd = *listening;
 	struct ot_err *err = vp_hook_refresh();
 	if (!err) {

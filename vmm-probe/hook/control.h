@@ -33,6 +33,9 @@ struct vp_hook_control {
 	uint32_t protocol; /* that its engine speaks: VP_PROTOCOL_VERSION */
 	char release[20];  /* of Outsight */
 	uint32_t in_use;   /* 0: dormant, until it is asked to attach */
+	/* How often the guest began anew, and how often it went on from a state that was saved, since the
+	 * library is in use. */
+	uint32_t resets, loads;
 };
 
 enum vp_hook_request_type {

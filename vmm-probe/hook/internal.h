@@ -42,6 +42,9 @@ enum vp_hook_where {
 	VP_HOOK_TRACED, /* the same, with the engine */
 };
 
+/* What a reset makes them; and then something else, as a state that was saved does. */
+enum { VP_HOOK_STATE_RESET = 1, VP_HOOK_STATE_LOADED = 2 };
+
 struct vp_hook_vcpu {
 	_Alignas(64) int fd;
 	uint32_t id;    /* KVM's, the x86 APIC id */
@@ -55,6 +58,8 @@ struct vp_hook_vcpu {
 	pthread_mutex_t debug;
 	struct kvm_guest_debug theirs, ours;
 	_Atomic uint32_t vmm_debugs;
+	_Atomic uint32_t
+	    state;       /* VP_HOOK_STATE_*: what the VMM has made of its registers since it last ran */
 	uint64_t out_ns; /* since when it has been out because of a kick of ours; its own thread */
 };
 
@@ -109,6 +114,8 @@ extern struct vp_hook vp_hook;
 int vp_hook_ioctl(int fd, unsigned long request, ...);
 /** The system call itself, as ioctl() is. */
 int vp_hook_syscall(int fd, unsigned long request, void *arg);
+/** The VMM has made other registers for the first vCPU, which is about to run with them. */
+void vp_hook_new_state(struct vp_hook_vcpu *v);
 /** KVM_SET_GUEST_DEBUG for what @p v's VMM and the engine want together. With v->debug. */
 int vp_hook_set_debug(struct vp_hook_vcpu *v, uint32_t once);
 
@@ -168,6 +175,8 @@ OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(bool first);
 /** Our end of the control socket; -1: the control block says why. */
 int vp_hook_control_open(void);
 void vp_hook_control_fail(int error);
+/** The guest runs another machine state from here on: reset, or loaded. Counts it. Under the lock. */
+void vp_hook_count_state(enum vp_guest_end how);
 /** From now on an engine is to be there whenever the machine allows it; or not. */
 void vp_hook_want(bool wanted);
 /** One request. */
@@ -179,8 +188,8 @@ void vp_hook_control_serve(int sock);
 OT_MUST_CHECK struct ot_err *vp_hook_probe_host(void);
 /** Make the engine and serve. NULL also if it is there already. After vp_hook_probe_host(). */
 OT_MUST_CHECK struct ot_err *vp_hook_trace(void);
-/** Its sessions end, every trap is taken out. */
-void vp_hook_untrace(void);
+/** Its sessions end, and are told @p why; every trap is taken out. */
+void vp_hook_untrace(enum vp_guest_end why);
 /** The machine is not what the engine was made for. */
 bool vp_hook_changed(void);
 

@@ -78,6 +78,42 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return set_debug(v, &v->ours, arg);
 }
 
+/* --- its state ----------------------------------------------------------------------------------------- */
+
+/* As x86 comes out of a reset. KVM_SET_SREGS2 has them in the same places. */
+static bool is_reset(const struct kvm_sregs *sregs)
+{
+	return sregs->cs.selector == 0xf000 && sregs->cs.base == 0xffff0000 && !(sregs->cr0 & 1);
+}
+
+/* QEMU resets the machine before it loads a state too: what is there when the vCPU runs counts. */
+static int set_sregs(struct vp_hook_vcpu *v, unsigned long request, const void *arg)
+{
+	int rc = vp_hook_syscall(v->fd, request, (void *)(uintptr_t)arg);
+
+	if (!rc && is_reset(arg))
+		atomic_store(&v->state, VP_HOOK_STATE_RESET);
+	else if (!rc && atomic_load(&v->state))
+		atomic_store(&v->state, VP_HOOK_STATE_LOADED);
+	return rc;
+}
+
+/* Of the first vCPU: the others are reset by the guest's own doing, as they are plugged in, too. */
+void vp_hook_new_state(struct vp_hook_vcpu *v)
+{
+	uint32_t state = atomic_exchange(&v->state, 0);
+	enum vp_guest_end how = state == VP_HOOK_STATE_LOADED ? VP_GUEST_LOADED : VP_GUEST_RESET;
+
+	pthread_mutex_lock(&vp_hook.lock);
+	if (v == vp_hook.vcpus[0]) {
+		struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
+		vp_hook_count_state(how);
+		if (kvm)
+			vp_engine_guest_ended(vp_kvm_engine(kvm), how);
+	}
+	pthread_mutex_unlock(&vp_hook.lock);
+}
+
 /* --- the machine ------------------------------------------------------------------------------------- */
 
 static int create_vm(int fd, void *type)
@@ -107,7 +143,7 @@ static int create_vcpu(int fd, void *id)
 	pthread_mutex_lock(&vp_hook.lock);
 	if (fd == vp_hook.vm) {
 		/* An engine knows how many there are: this one's traps would be nobody's. */
-		vp_hook_untrace();
+		vp_hook_untrace(VP_GUEST_CHANGED);
 		vp_hook_add_vcpu(vcpu, (uint32_t)(uintptr_t)id);
 		vp_hook_wake();
 	}
@@ -140,7 +176,7 @@ static int set_region(int fd, unsigned long request, void *arg)
 	pthread_mutex_lock(&vp_hook.lock);
 	bool ours = fd == vp_hook.vm;
 	if (ours && takes_ram(&r))
-		vp_hook_untrace();
+		vp_hook_untrace(r.flags & KVM_MEM_LOG_DIRTY_PAGES ? VP_GUEST_SAVED : VP_GUEST_CHANGED);
 	int rc = vp_hook_syscall(fd, request, arg);
 	int err = errno;
 	if (ours && !rc) {
@@ -172,7 +208,7 @@ static int vm_ioctl(int fd, unsigned long request, void *arg)
 		rc = vp_hook_syscall(fd, request, arg);
 		if (!rc && arg) {
 			pthread_mutex_lock(&vp_hook.lock);
-			vp_hook_untrace();
+			vp_hook_untrace(VP_GUEST_CHANGED);
 			vp_hook.confidential = true;
 			pthread_mutex_unlock(&vp_hook.lock);
 		}
@@ -189,7 +225,7 @@ static int register_faults(int fd, struct uffdio_register *r)
 	if (!(r->mode & UFFDIO_REGISTER_MODE_WP))
 		return vp_hook_syscall(fd, UFFDIO_REGISTER, r);
 	pthread_mutex_lock(&vp_hook.lock);
-	vp_hook_untrace();
+	vp_hook_untrace(VP_GUEST_SAVED);
 	vp_hook.faults = fd;
 	pthread_mutex_unlock(&vp_hook.lock);
 	return vp_hook_syscall(fd, UFFDIO_REGISTER, r);
@@ -212,5 +248,7 @@ int vp_hook_ioctl(int fd, unsigned long request, ...)
 		return vp_hook_syscall(fd, request, arg);
 	if (request == KVM_SET_GUEST_DEBUG && (v = vp_hook_vcpu_of(fd)))
 		return set_debug(v, &v->theirs, arg);
+	if ((request == KVM_SET_SREGS || request == KVM_SET_SREGS2) && (v = vp_hook_vcpu_of(fd)))
+		return set_sregs(v, request, arg);
 	return vm_ioctl(fd, request, arg);
 }

@@ -92,6 +92,7 @@ static bool says_confidential(void)
 static void forget(struct vp_hook_vcpu *v)
 {
 	atomic_store(&v->seen, 0);
+	atomic_store(&v->state, 0);
 	pthread_mutex_lock(&v->debug);
 	memset(&v->theirs, 0, sizeof(v->theirs));
 	atomic_store(&v->vmm_debugs, 0);

@@ -63,7 +63,7 @@ static uint64_t look(void)
 	struct ot_err *err = vp_hook_refresh();
 	pthread_mutex_lock(&vp_hook.lock);
 	if (!err && atomic_load(&vp_hook.engine) && vp_hook_changed())
-		vp_hook_untrace();
+		vp_hook_untrace(VP_GUEST_CHANGED);
 	if (!err)
 		err = vp_hook_trace();
 	pthread_mutex_unlock(&vp_hook.lock);
@@ -161,6 +161,6 @@ __attribute__((destructor)) static void unloaded(void)
 {
 	pthread_mutex_lock(&vp_hook.lock);
 	vp_hook_want(false);
-	vp_hook_untrace();
+	vp_hook_untrace(VP_GUEST_STOPPED);
 	pthread_mutex_unlock(&vp_hook.lock);
 }

@@ -190,11 +190,11 @@ struct ot_err *vp_hook_trace(void)
 	vp_hook_await_engine();
 	struct ot_err *err = serve(kvm);
 	if (err)
-		vp_hook_untrace();
+		vp_hook_untrace(VP_GUEST_CHANGED);
 	return err;
 }
 
-void vp_hook_untrace(void)
+void vp_hook_untrace(enum vp_guest_end why)
 {
 	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 
@@ -202,6 +202,7 @@ void vp_hook_untrace(void)
 		return;
 	vp_hook_close_gate();
 	atomic_store(&vp_hook.engine, NULL);
+	vp_engine_guest_ended(vp_kvm_engine(kvm), why);
 	vp_kvm_destroy(kvm);
 	/* What was wanted at each exit is the VMM's own business again. */
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)

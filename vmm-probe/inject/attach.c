@@ -323,6 +323,22 @@ struct ot_err *vp_inject_idle(pid_t pid)
 	return NULL;
 }
 
+/* --- what the guest went through ----------------------------------------------------------------------- */
+
+bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret)
+{
+	char path[64];
+	struct vp_hook_control control;
+	unsigned copies;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	ot_auto_close int mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem < 0 || !find_control(pid, mem, &control, &copies))
+		return false;
+	*ret = (struct vp_inject_states){ control.resets, control.loads };
+	return true;
+}
+
 /* --- detach ------------------------------------------------------------------------------------------ */
 
 /* A process that became stopped, traced or strange since can be left alone all the same: nothing of it is

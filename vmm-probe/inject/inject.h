@@ -53,6 +53,15 @@ OT_MUST_CHECK struct ot_err *vp_inject_check(pid_t pid, const char *library);
  * way out. PERMISSION. */
 OT_MUST_CHECK struct ot_err *vp_inject_idle(pid_t pid);
 
+/* How often a guest began anew, and went on from a state that was saved, as the library in its VMM has seen.
+ */
+struct vp_inject_states {
+	uint32_t resets, loads;
+};
+
+/** False: that can't be had. */
+bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret);
+
 /** What attaching would do, in lines, nothing being touched. The same errors. */
 OT_MUST_CHECK struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -16,6 +17,10 @@
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"
+
+/* An engine that is being made anew is there in so long. */
+#define TRIES    10
+#define AGAIN_NS 200000000
 
 /* --- going in ----------------------------------------------------------------------------------------- */
 
@@ -62,6 +67,7 @@ static struct ot_err *enter(struct vp_session *s, struct vp_guest_link *link)
 	if (link->client.nvcpus != nvcpus || link->client.traps != traps)
 		return ot_err_new(OT_ERR_BUSY, "guest %s is not what was seen of it from outside: try again",
 				  name);
+	vp_link_note_states(link);
 	link->facts.guest_id = link->client.guest_id;
 	memcpy(link->facts.guest_name, link->client.guest_name, sizeof(link->facts.guest_name));
 	return NULL;
@@ -101,9 +107,15 @@ static struct ot_err *foresee(struct vp_guest_link *link)
 
 /* --- not to be read so ---------------------------------------------------------------------------------- */
 
-static struct ot_err *paused(const struct vp_guest_link *link, struct ot_err *refused)
+/* @refused (consumed): why no engine can go in, if that is so. */
+static struct ot_err *does_not_run(const struct vp_guest_link *link, struct ot_err *refused)
 {
-	ot_err_destroy(refused); /* that it could not be entered either is another matter */
+	if (refused && ot_err_code(refused) == OT_ERR_BUSY)
+		return refused; /* the whole process is stopped */
+	ot_err_destroy(refused);
+	if (vp_peek_seen(link->peek) == VP_PEEK_SILENT)
+		return ot_err_new(OT_ERR_BUSY, "guest %s (PID %u): none of its vCPUs answers: try again",
+				  link->client.guest_name, link->client.pid);
 	return ot_err_new(OT_ERR_BUSY, "guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
 			  link->client.guest_name, link->client.pid);
 }
@@ -155,9 +167,8 @@ static struct ot_err *without_kernel(struct vp_session *s, struct vp_guest_link 
 	bool wanted = s->config.entry != VP_ENTRY_UNNEEDED;
 	char name[sizeof(link->client.guest_name)], why[512];
 
-	/* a process that is stopped, say */
-	if (vp_peek_seen(link->peek) == VP_PEEK_SILENT)
-		return refused && ot_err_code(refused) == OT_ERR_BUSY ? refused : paused(link, refused);
+	if (vp_peek_seen(link->peek) <= VP_PEEK_SILENT)
+		return does_not_run(link, refused);
 	if (wanted && (refused || s->config.entry == VP_ENTRY_REFUSED)) {
 		/* samples without names are all that there is */
 		link->fell_back = strdup(refused ? ot_err_message(refused) : "-x noattach");
@@ -189,6 +200,36 @@ static struct ot_err *unseen(struct vp_session *s, struct vp_guest_link *link, c
 	return read_by_engine(s, link, name, pid, ot_err_message(why));
 }
 
+/* --- one that just has none --------------------------------------------------------------------------- */
+
+/* The library is in it and in use. It makes another engine when the machine has changed; should that not come
+ * by itself, it is given a place of ours to listen at. */
+static struct ot_err *await_engine(struct vp_session *s, struct vp_guest_link *link, pid_t pid)
+{
+	static const struct timespec pause = { .tv_nsec = AGAIN_NS };
+	char spec[16], path[sizeof(link->client.path)];
+	struct vp_inject_result result;
+
+	snprintf(spec, sizeof(spec), "%d", (int)pid);
+	vp_session_progress(s, "waiting for the guest's engine");
+	for (unsigned tries = 0; tries < TRIES; tries++) {
+		ot_auto_err struct ot_err *none = vp_locate(spec, path, sizeof(path));
+		if (!none)
+			return vp_link_attach_engine(s, link, path);
+		nanosleep(&pause, NULL);
+	}
+	OT_TRY(vp_enter(spec, &result));
+	OT_TRY(vp_locate(spec, path, sizeof(path)));
+	return vp_link_attach_engine(s, link, path);
+}
+
+static bool is_in_use(pid_t pid)
+{
+	ot_auto_err struct ot_err *busy = vp_inject_idle(pid);
+
+	return busy && ot_err_code(busy) == OT_ERR_BUSY;
+}
+
 struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link, const char *name,
 				bool *ret_unknown)
 {
@@ -197,6 +238,8 @@ struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link
 
 	*ret_unknown = err && ot_err_code(err) == OT_ERR_NOT_FOUND;
 	OT_TRY(err);
+	if (is_in_use(pid))
+		return await_engine(s, link, pid);
 	err = vp_beside_attach(s, link, name);
 	if (err && (link->file_fault || ot_err_code(err) == OT_ERR_NO_MEMORY))
 		return err; /* the operator's file: another way would meet it again */

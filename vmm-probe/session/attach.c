@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -17,6 +18,9 @@
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"
+
+#define TRIES    5
+#define AGAIN_NS 200000000
 
 #define VP_DUMP_PREFIX    "dump:"
 #define VP_PEEK_PREFIX    "peek:"
@@ -155,9 +159,27 @@ static struct ot_err *check_same_kernel(const struct vp_session *s, const struct
 struct ot_err *vp_link_attach_engine(struct vp_session *s, struct vp_guest_link *link, const char *path)
 {
 	OT_TRY(vp_client_connect(&link->client, path));
+	vp_link_note_states(link);
 	OT_TRY(vp_link_map_ram(link));
 	OT_TRY(vp_link_read(s, link, link->phys));
 	return vp_link_unwind_table(link);
+}
+
+/* While its machine changes, as firmware has it do, an engine is unmade and made anew. */
+static struct ot_err *attach_engine(struct vp_session *s, struct vp_guest_link *link, const char *path)
+{
+	static const struct timespec pause = { .tv_nsec = AGAIN_NS };
+	struct ot_err *err = vp_link_attach_engine(s, link, path);
+
+	for (unsigned tries = 0; err && ot_err_code(err) == OT_ERR_GUEST_GONE && tries < TRIES &&
+				 !s->config.from_boot && !vp_vmm_has_ended(link, 0);
+	     tries++) {
+		ot_err_destroy(err);
+		vp_beside_close(link);
+		nanosleep(&pause, NULL);
+		err = vp_link_attach_engine(s, link, path);
+	}
+	return err;
 }
 
 static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link *link, const char *name)
@@ -166,7 +188,7 @@ static struct ot_err *attach_running(struct vp_session *s, struct vp_guest_link 
 	struct ot_err *err = vp_locate(name, path, sizeof(path));
 
 	if (!err)
-		return vp_link_attach_engine(s, link, path);
+		return attach_engine(s, link, path);
 	if (!name || ot_err_code(err) != OT_ERR_NOT_FOUND)
 		return err;
 	bool unknown = false;

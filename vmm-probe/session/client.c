@@ -15,7 +15,7 @@
 #define REPLY_TIMEOUT_S 30
 #define PATCHES_MAX     (1u << 20)
 
-/* A connection that breaks means that the VMM has ended. */
+/* A connection breaks as the VMM ends, or as its engine is unmade: which, the caller finds out. */
 static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
 {
 	int e = err ? ot_err_errno(err) : EPIPE;
@@ -27,7 +27,10 @@ static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
 	if (err && e != EPIPE && e != ECONNRESET && e != ENOTCONN)
 		return err;
 	ot_err_destroy(err);
-	return ot_err_new(OT_ERR_GUEST_GONE, "the guest's VMM (PID %u) has ended", c->pid);
+	return ot_err_new(OT_ERR_GUEST_GONE,
+			  "the engine in process %u has hung up: it is being detached, its guest's machine "
+			  "changes just now, or the process ends",
+			  c->pid);
 }
 
 /* Send a request, receive the reply of type @want into @reply (at least its fixed part). */

@@ -4,10 +4,16 @@
  * taken what was collected. What neither VMM nor engine notices, a kernel that started another one (kexec,
  * a reset), is seen in the guest's memory: its banner has gone, or its state went back.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/provider/registry.h"
@@ -15,6 +21,11 @@
 
 /* A kernel that goes down for another is in this state so long at least: then the other one runs. */
 #define RESTART_NS (3 * OT_NS_PER_SEC)
+
+/* A machine whose memory changes is reset, or is another one, within so long; then it only changed. */
+#define STATE_NS (2 * OT_NS_PER_SEC)
+#define LOOK_NS  10000000
+#define END_MS   2000
 
 static const char *end_text(enum vp_guest_end how)
 {
@@ -24,6 +35,11 @@ static const char *end_text(enum vp_guest_end how)
 		[VP_GUEST_TRIPLE_FAULT] = "had a triple fault",
 		[VP_GUEST_FAILED] = "can't run on: its VMM says why",
 		[VP_GUEST_UNREACHABLE] = "has ended, or can't be reached any more",
+		[VP_GUEST_DETACHED] = "was detached from: `outsight detach` took its engine out of use",
+		[VP_GUEST_SAVED] = "is being migrated or saved: its probes are out, -g traces it again "
+				   "afterwards",
+		[VP_GUEST_CHANGED] = "got other memory or vCPUs: its probes are out, -g traces it again",
+		[VP_GUEST_LOADED] = "went on from a saved state: what was traced is no more",
 	};
 
 	return texts[how];
@@ -75,6 +91,10 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 		return;
 	if (text)
 		snprintf(s->gone_text, sizeof(s->gone_text), "guest %s %s", c->guest_name, text);
+	else if (how == VP_GUEST_HUNG_UP)
+		snprintf(s->gone_text, sizeof(s->gone_text),
+			 "guest %s: the engine in its VMM (PID %u), which runs on, has hung up",
+			 c->guest_name, c->pid);
 	else
 		snprintf(s->gone_text, sizeof(s->gone_text), "guest %s: its VMM (PID %u) has ended",
 			 c->guest_name, c->pid);
@@ -82,12 +102,70 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 	s->guest_end = how;
 }
 
+/* --- what the VMM knows ------------------------------------------------------------------------ */
+
+void vp_link_note_states(struct vp_guest_link *link)
+{
+	link->hooked = !strcmp(link->client.backend, "kvm") &&
+		       vp_inject_states_read((pid_t)link->client.pid, &link->states);
+}
+
+/* A process that ends closes its sockets before it is seen to have ended. */
+bool vp_vmm_has_ended(const struct vp_guest_link *link, int wait_ms)
+{
+	ot_auto_close int fd = (int)syscall(SYS_pidfd_open, (pid_t)link->client.pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return fd < 0 || poll(&p, 1, wait_ms) > 0;
+}
+
+/* QEMU changes the memory of a machine before it resets it, or loads another state: which of them it was
+ * shows when that runs. */
+static enum vp_guest_end explain_change(const struct vp_guest_link *link)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	const uint64_t end = ot_now_ns() + STATE_NS;
+	struct vp_inject_states now;
+
+	while (link->hooked && ot_now_ns() < end && vp_inject_states_read((pid_t)link->client.pid, &now)) {
+		if (now.resets != link->states.resets)
+			return VP_GUEST_RESET;
+		if (now.loads != link->states.loads)
+			return VP_GUEST_LOADED;
+		nanosleep(&pause, NULL);
+	}
+	return vp_vmm_has_ended(link, 0) ? guess(link, VP_GUEST_RUNS) : VP_GUEST_CHANGED;
+}
+
+/* The connection broke; *told: what the engine had said. */
+static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_guest_end told)
+{
+	if (told == VP_GUEST_CHANGED)
+		return explain_change(link);
+	if (told != VP_GUEST_RUNS)
+		return guess(link, told);
+	/* an engine in this process ends with its guest's VMM, or its stub */
+	return link->peek || link->gdb || vp_vmm_has_ended(link, END_MS) ? guess(link, told)
+									 : VP_GUEST_HUNG_UP;
+}
+
+static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_source *src)
+{
+	if (!s->shared || !src->opened || !src->ncpus)
+		return VP_GUEST_RUNS;
+	const struct vp_vcpu_status *first = (const void *)(s->shared + src->open.status_offset);
+	uint64_t how = __atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE);
+	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
+}
+
+/* --- noting it, by the connection ---------------------------------------------------------------- */
+
 struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err)
 {
 	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
 		return err;
 	ot_err_destroy(err);
-	note(s, &src->link->client, guess(src->link, VP_GUEST_RUNS));
+	note(s, &src->link->client, why_gone(src->link, told_by(s, src)));
 	src->gone = true;
 	for (uint32_t cpu = 0; s->dynvars && cpu < src->ncpus; cpu++)
 		dif_dynvars_vcpu_gone(s->dynvars, src->open.first_cpu + cpu);
@@ -137,10 +215,9 @@ void vp_ends_look(struct vp_session *s)
 		const struct vp_source *src = &s->sources[i];
 		if (!src->opened || !src->ncpus || src->gone)
 			continue;
-		const struct vp_vcpu_status *first = (const void *)(s->shared + src->open.status_offset);
-		uint64_t how = __atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE);
-		if (how && how < VP_GUEST_ENDS)
-			note(s, &src->link->client, guess(src->link, (enum vp_guest_end)how));
+		enum vp_guest_end how = told_by(s, src);
+		if (how != VP_GUEST_RUNS)
+			note(s, &src->link->client, why_gone(src->link, how));
 	}
 }
 

@@ -18,6 +18,7 @@
 #include "vmm-probe/backend/peek/peek.h"
 #include "vmm-probe/engine/session.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/inject/inject.h"
 #include "vmm-probe/session/client.h"
 #include "vmm-probe/session/host_symbols.h"
 #include "vmm-probe/session/host_types.h"
@@ -41,7 +42,9 @@ struct vp_guest_link {
 	struct vp_guest *guest; /* NULL: looked at, and no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
-	int orc_fd; /* unwind table; -1: none */
+	int orc_fd;                     /* unwind table; -1: none */
+	bool hooked;                    /* its engine is in a VMM that is not ours, and told … */
+	struct vp_inject_states states; /* … this when it was attached */
 };
 
 /* NULL: no kernel was found in this guest. */
@@ -162,6 +165,10 @@ void vp_link_destroy(struct vp_guest_link *link);
 /** Connect to the engine that listens at @p path, and read its guest. */
 OT_MUST_CHECK struct ot_err *vp_link_attach_engine(struct vp_session *s, struct vp_guest_link *link,
 						   const char *path);
+/** Has the VMM's process ended? Waits that long for it. */
+bool vp_vmm_has_ended(const struct vp_guest_link *link, int wait_ms);
+/** The client is connected to an engine: note what its guest went through until now. */
+void vp_link_note_states(struct vp_guest_link *link);
 /** Registers by the client, and by them the kernel in @p phys. */
 OT_MUST_CHECK struct ot_err *vp_link_read(struct vp_session *s, struct vp_guest_link *link,
 					  const struct vp_phys *phys);

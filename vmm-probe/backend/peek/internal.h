@@ -88,6 +88,8 @@ OT_MUST_CHECK struct ot_err *vp_peek_find(struct vp_peek *peek);
 /** Text of a file of /proc/PID; *ret is the caller's. */
 OT_MUST_CHECK struct ot_err *vp_peek_proc(const struct vp_peek *peek, const char *name, char **ret,
 					  size_t *ret_len);
+/** Are all threads that could run a vCPU in another system call than KVM_RUN? */
+bool vp_peek_is_paused(const struct vp_peek *peek);
 /** Does the VMM still run? */
 bool vp_peek_alive(const struct vp_peek *peek);
 

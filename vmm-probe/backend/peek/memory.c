@@ -224,13 +224,13 @@ static struct ot_err *try_mapping(struct vp_peek *peek, const struct mapping *m,
 
 static enum vp_peek_seen what_is_seen(const struct vp_peek *peek, const struct vp_regs *regs)
 {
-	enum vp_peek_seen seen = VP_PEEK_SILENT;
+	enum vp_peek_seen seen = vp_peek_is_paused(peek) ? VP_PEEK_PAUSED : VP_PEEK_SILENT;
 
 	for (uint32_t i = 0; i < peek->nvcpus; i++) {
 		if (!regs[i].valid)
 			continue;
 		seen = regs[i].v[VP_CR0] & CR0_PG && regs[i].v[VP_EFER] & EFER_LMA ? VP_PEEK_64BIT : seen;
-		seen = seen == VP_PEEK_SILENT ? VP_PEEK_EARLY : seen;
+		seen = seen < VP_PEEK_EARLY ? VP_PEEK_EARLY : seen;
 	}
 	return seen;
 }

@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/backend/peek/internal.h"
 
-#define READ_MS 1000 /* for each vCPU to come once, at the beginning */
+#define READ_MS 5000 /* for some vCPU to come, at the beginning: a host may be busy */
 #define PAGE    4096
 
 /* --- the engine's backend ------------------------------------------------------------------------------ */

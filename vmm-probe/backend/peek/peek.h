@@ -52,7 +52,8 @@ uint64_t vp_peek_ram_bytes(const struct vp_peek *peek);
 
 /* What the vCPUs were when it was opened. */
 enum vp_peek_seen {
-	VP_PEEK_SILENT, /* none came: the guest is paused */
+	VP_PEEK_PAUSED, /* none came, as none runs */
+	VP_PEEK_SILENT, /* none came */
 	VP_PEEK_EARLY,  /* none had 64-bit paging on: no kernel runs yet */
 	VP_PEEK_64BIT,
 };
@@ -69,8 +70,8 @@ struct vp_peek_counts {
 };
 void vp_peek_count(const struct vp_peek *peek, struct vp_peek_counts *ret);
 
-/** Registers of each vCPU, as many as come within @p wait_ms: valid 0 otherwise. Returns how many did. One
- * thread at a time. */
+/** Registers of each vCPU, as many as come within @p wait_ms, or, once one has, a second: valid 0 otherwise.
+ * Returns how many did. None, and soon: the guest is paused. One thread at a time. */
 uint32_t vp_peek_read(struct vp_peek *peek, struct vp_regs *ret, uint32_t max, unsigned wait_ms);
 
 #endif

@@ -21,6 +21,8 @@
 #define LOOK_MAX MS_NS
 #define ALL_NS   (20 * MS_NS)   /* then every thread is kicked, in case it was the wrong one */
 #define GIVE_UP  (1000 * MS_NS) /* a paused guest's vCPU does not come */
+#define ALL_MS   1000 /* that some vCPUs have come and others have not is no reason to wait longer */
+#define ASK_MS   100
 
 /* --- one vCPU ------------------------------------------------------------------------------------------ */
 
@@ -198,21 +200,45 @@ static uint32_t count_valid(const struct vp_regs *regs, uint32_t n)
 	return valid;
 }
 
+static void want_all(struct vp_peek *peek, const struct vp_regs *read, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!read[i].valid)
+			vp_peek_want(peek, i, VP_PEEK_REGS);
+}
+
+/* Until all are there, or time is over, or none comes as none runs. With the lock. */
+static void await_regs(struct vp_peek *peek, const struct vp_regs *read, uint32_t n, unsigned wait_ms)
+{
+	const uint64_t start = ot_now_ns();
+	uint64_t asked = start;
+
+	for (;;) {
+		uint32_t valid = count_valid(read, n);
+		uint64_t now = ot_now_ns();
+		if (valid == n || now - start >= wait_ms * MS_NS || (valid && now - start >= ALL_MS * MS_NS))
+			return;
+		if (now - asked > GIVE_UP + ASK_MS * MS_NS) {
+			want_all(peek, read, n);
+			asked = now;
+		}
+		const struct timespec t = ot_timespec(now + ASK_MS * MS_NS);
+		if (pthread_cond_timedwait(&peek->was_read, &peek->lock, &t) == ETIMEDOUT &&
+		    !count_valid(read, n) && vp_peek_is_paused(peek))
+			return;
+	}
+}
+
 uint32_t vp_peek_read(struct vp_peek *peek, struct vp_regs *ret, uint32_t max, unsigned wait_ms)
 {
 	struct vp_regs read[VP_VCPUS_MAX];
-	const struct timespec t = ot_timespec(ot_now_ns() + wait_ms * MS_NS);
 	uint32_t n = peek->nvcpus < max ? peek->nvcpus : max;
 
 	memset(read, 0, sizeof(read));
 	pthread_mutex_lock(&peek->lock);
 	peek->read = read;
-	pthread_mutex_unlock(&peek->lock);
-	for (uint32_t i = 0; i < n; i++)
-		vp_peek_want(peek, i, VP_PEEK_REGS);
-	pthread_mutex_lock(&peek->lock);
-	while (count_valid(read, n) < n && !pthread_cond_timedwait(&peek->was_read, &peek->lock, &t))
-		;
+	want_all(peek, read, n);
+	await_regs(peek, read, n, wait_ms);
 	peek->read = NULL;
 	uint32_t valid = count_valid(read, n);
 	pthread_mutex_unlock(&peek->lock);

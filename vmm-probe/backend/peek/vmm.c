@@ -409,6 +409,30 @@ static struct ot_err *find_threads(struct vp_peek *peek, const char *prefix)
 	return NULL;
 }
 
+/* /proc/PID/task/TID/syscall: "NUMBER ARGUMENT ARGUMENT …", or "running", when that is not known. */
+static bool waits_elsewhere(const struct vp_peek *peek, pid_t tid)
+{
+	ot_auto_free char *text = NULL;
+	char name[64], *end;
+	size_t len;
+
+	snprintf(name, sizeof(name), "task/%d/syscall", (int)tid);
+	ot_auto_err struct ot_err *err = vp_peek_proc(peek, name, &text, &len);
+	if (err)
+		return false;
+	long nr = strtol(text, &end, 10);
+	const char *request = end != text && *end == ' ' ? strchr(end + 1, ' ') : NULL;
+	return request && (nr != SYS_ioctl || (unsigned)strtoul(request, NULL, 16) != KVM_RUN);
+}
+
+bool vp_peek_is_paused(const struct vp_peek *peek)
+{
+	for (uint32_t i = 0; i < peek->nthreads; i++)
+		if (!waits_elsewhere(peek, peek->threads[i]))
+			return false;
+	return true;
+}
+
 struct ot_err *vp_peek_find(struct vp_peek *peek)
 {
 	const char *threads = NULL;
