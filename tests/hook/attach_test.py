@@ -169,6 +169,8 @@ class Attach(unittest.TestCase):
         tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=vm.env, text=True)
         self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
         vm.wait_for(lambda: tracer.poll() is not None or vm.text() != qemu.elf_text()[1], "trap in the guest")
+        start = vm.rounds()
+        vm.wait_for(lambda: vm.rounds() > start + 2, "whole round", 30)
         act()
         out, err = tracer.communicate(timeout=60)
         lines = [line for line in err.splitlines() if "the engine goes into" not in line]
