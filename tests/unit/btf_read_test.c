@@ -202,6 +202,42 @@ static void refused(const void *data, size_t size, enum ot_err_code code, const 
 	assert_null(btf);
 }
 
+/* A header with fields behind the ones we know, and a record with more parts than 16 bits count. */
+static void newer_forms_are_read(void **state)
+{
+	enum { PARTS = 0x10003 };
+	struct btf_builder b;
+	struct ot_buf blob, longer;
+	struct vp_btf_header h;
+	struct vp_btf *btf;
+	static const char more[8] = { 0 };
+	int64_t value = 0;
+	uint32_t type = 0;
+
+	(void)state;
+	btf_builder_init(&b, NULL);
+	uint32_t id = btf_add(&b, "many", BTF_KIND_ENUM, PARTS, 0, 4);
+	for (uint32_t i = 0; i < PARTS; i++)
+		btf_add_words(&b, 2, i + 1 == PARTS ? btf_add_string(&b, "LAST") : 0, i);
+	ot_buf_init(&blob);
+	ot_buf_init(&longer);
+	btf_finish(&b, &blob);
+	memcpy(&h, blob.data, sizeof(h));
+	h.hdr_len += sizeof(more);
+	ot_buf_append(&longer, &h, sizeof(h));
+	ot_buf_append(&longer, more, sizeof(more));
+	ot_buf_append(&longer, blob.data + sizeof(h), blob.len - sizeof(h));
+	assert_ok(vp_btf_create(longer.data, longer.len, NULL, &btf));
+	assert_int_equal(vp_btf_find(btf, VP_BTF_ENUM, "many"), id);
+	assert_true(vp_btf_enumerator(btf, "LAST", &type, &value));
+	assert_int_equal(type, id);
+	assert_int_equal(value, PARTS - 1);
+	vp_btf_destroy(btf);
+	ot_buf_deinit(&longer);
+	ot_buf_deinit(&blob);
+	btf_builder_deinit(&b);
+}
+
 static void every_truncation_is_refused(void **state)
 {
 	struct btf_builder b;
@@ -417,6 +453,7 @@ int main(void)
 		cmocka_unit_test(names_have_spaces),
 		cmocka_unit_test(cycles_end),
 		cmocka_unit_test(a_module_goes_on_where_the_kernel_ends),
+		cmocka_unit_test(newer_forms_are_read),
 		cmocka_unit_test(every_truncation_is_refused),
 		cmocka_unit_test(any_changed_byte_is_survived),
 		cmocka_unit_test(headers_that_lie_are_refused),
