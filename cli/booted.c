@@ -74,7 +74,11 @@ static bool gives_up(const struct cli_booted *booted, time_t deadline, struct ot
 		*err = why;
 		return true;
 	}
-	return !may_come(*err) || time(NULL) > deadline || !booted->alive(booted->arg);
+	if (may_come(*err) && time(NULL) > deadline) {
+		*err = ot_err_prefix(*err, "the guest's kernel could not be read within %d s", BOOT_SECONDS);
+		return true;
+	}
+	return !may_come(*err) || !booted->alive(booted->arg);
 }
 
 struct ot_err *cli_run_attach_booted(struct cli_run *r)

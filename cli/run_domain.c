@@ -27,6 +27,17 @@ static bool is_alive(void *arg)
 	return poll(&pfd, 1, 0) == 0;
 }
 
+/* Nobody but libvirt knows what its QEMU said. */
+static struct ot_err *trouble(void *arg, int wait_ms)
+{
+	struct pollfd pfd = { .fd = vp_domain_vm_fd(arg), .events = POLLIN };
+
+	return poll(&pfd, 1, wait_ms) > 0
+		   ? ot_err_new(OT_ERR_GUEST_GONE, "domain %s has ended: libvirt's log of it says why",
+				vp_domain_vm_name(arg))
+		   : NULL;
+}
+
 static int start_only(const struct vp_domain_opts *opts)
 {
 	struct vp_domain_vm *vm;
@@ -41,7 +52,7 @@ static int start_only(const struct vp_domain_opts *opts)
 
 static int start_and_trace(const struct vp_domain_opts *opts, struct cli_invocation *inv)
 {
-	struct cli_booted booted = { .alive = is_alive };
+	struct cli_booted booted = { .alive = is_alive, .trouble = trouble };
 	struct vp_domain_vm *vm;
 
 	cli_boot_hold_signals(); /* the domain ends in order, whenever that is asked for */
