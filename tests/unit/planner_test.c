@@ -221,10 +221,12 @@ static void never_with(struct vp_planner *const planners[NWISHES], const struct 
 		       uint8_t modrm)
 {
 	struct vp_batch_site site = { .gva = GVA };
-	size_t at = strlen(prefix), opcode = n->opcode[0] == '\x0f' && !n->opcode[1] ? 2 : strlen(n->opcode);
+	/* 0f 00 is one, too */
+	size_t opcode = n->opcode[0] == '\x0f' && !n->opcode[1] ? 2 : strlen(n->opcode), at = 0;
 	uint8_t bytes[15] = { 0 };
 
-	memcpy(bytes, prefix, at);
+	for (; prefix[at]; at++)
+		bytes[at] = (uint8_t)prefix[at];
 	memcpy(bytes + at, n->opcode, opcode);
 	bytes[at + opcode] = modrm;
 	site.length = site.room = vp_insn_length(bytes, sizeof(bytes));
