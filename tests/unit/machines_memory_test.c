@@ -50,7 +50,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static int set_up(void **state)
 {
 	(void)state;
-	strcpy(strrchr(root, '.'), ".XXXXXX");
+	memcpy(strrchr(root, '.'), ".XXXXXX", sizeof(".XXXXXX"));
 	return mkdtemp(root) ? 0 : -1;
 }
 
