@@ -16,10 +16,10 @@
 
 enum kind {
 	FLAG,   /* bool */
-	SIZE,   /* uint64_t: a number with k m g t */
+	SIZE,   /* uint64_t: a number with k m g t; 0 without a value */
 	COUNT,  /* uint64_t, not 0 */
-	NUMBER, /* int64_t */
-	RATE,   /* uint64_t nanoseconds */
+	NUMBER, /* int64_t; 0 without a value */
+	RATE,   /* uint64_t nanoseconds; 0 without a value */
 	TIME,   /* the same, not 0 and not per second; seconds if bare */
 	TEXT,   /* const char * */
 	BUFPOLICY,
@@ -88,7 +88,7 @@ static const struct option options[] = {
 	{ "stackframes", SIZE, BEFORE_START, FIELD(stackframes) },
 	{ "ustackframes", SIZE, BEFORE_START, FIELD(ustackframes) },
 	{ "statusrate", RATE, BEFORE_START, FIELD(statusrate_ns) },
-	{ "strsize", SIZE, BEFORE_START, FIELD(strsize) },
+	{ "strsize", COUNT, BEFORE_START, FIELD(strsize) },
 	{ "temporal", FLAG, BEFORE_START, FIELD(temporal) },
 	{ "zone", SAID, BEFORE_START, 0 },
 	/* compile time, by the program too */
@@ -110,6 +110,7 @@ static const struct option options[] = {
 	{ "lazyload", SAID, BEFORE_START, 0 },
 	{ "linkmode", A_WORD, BEFORE_START, 0, "kernel|primary|dynamic|static" },
 	{ "linktype", A_WORD, BEFORE_START, 0, "elf|dof" },
+	{ "nolibs", FLAG, BEFORE_START, FIELD(nolibs) }, /* by then they are there */
 	{ "pgmax", A_COUNT, BEFORE_START, 0 },
 	{ "pspec", FLAG, BEFORE_START, FIELD(pspec) },
 	{ "strip", SAID, BEFORE_START, 0 },
@@ -131,7 +132,6 @@ static const struct option options[] = {
 	{ "ldpath", A_TEXT, COMMAND_LINE, 0 },
 	{ "libdir", A_TEXT, COMMAND_LINE, 0 },
 	{ "noattach", FLAG, COMMAND_LINE, FIELD(noattach) },
-	{ "nolibs", FLAG, COMMAND_LINE, FIELD(nolibs) },
 	{ "objcopypath", A_TEXT, COMMAND_LINE, 0 },
 	{ "setenv", A_TEXT, COMMAND_LINE, 0 },
 	{ "stdc", A_WORD, COMMAND_LINE, 0, "a|c|s|t" },
@@ -381,6 +381,13 @@ static struct ot_err *parse_version(const char *value, uint32_t *version)
 	return NULL;
 }
 
+/* What a number is that was given without its value. */
+static struct ot_err *zero(uint64_t *field)
+{
+	*field = 0;
+	return NULL;
+}
+
 static struct ot_err *store(struct dif_options *opts, const struct option *o, const char *value)
 {
 	void *field = (char *)opts + o->offset;
@@ -391,7 +398,7 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 	case FLAG:
 		return parse_flag(value, field);
 	case SIZE:
-		return parse_size(value, field);
+		return value ? parse_size(value, field) : zero(field);
 	case COUNT:
 		OT_TRY(parse_size(value, &number));
 		if (!number)
@@ -399,9 +406,9 @@ static struct ot_err *store(struct dif_options *opts, const struct option *o, co
 		*(uint64_t *)field = number;
 		return NULL;
 	case NUMBER:
-		return parse_number(value, field);
+		return value ? parse_number(value, field) : zero(field);
 	case RATE:
-		return parse_rate(value, field);
+		return value ? parse_rate(value, field) : zero(field);
 	case TIME:
 		return parse_time(value, field);
 	case TEXT:

@@ -69,12 +69,8 @@ static void print_parts(struct dif_type *type, struct ot_buf *left, struct ot_bu
 		struct dif_type *to = type->ref;
 		ot_err_destroy(to ? dif_type_complete(to) : NULL);
 		bool parens = to && (to->kind == DIF_C_ARRAY || to->kind == DIF_C_FUNCTION);
-		struct ot_buf inner = { 0 };
-		ot_buf_puts(&inner, parens ? ")" : "");
-		ot_buf_append(&inner, right->data, right->len);
-		ot_buf_clear(right);
-		ot_buf_puts(right, ot_buf_str(&inner));
-		ot_buf_deinit(&inner);
+		/* behind what is right of the name already: int (*[2])() is an array of pointers */
+		ot_buf_puts(right, parens ? ")" : "");
 		print_parts(to, left, right, depth + 1);
 		if (!left->len || left->data[left->len - 1] != '*')
 			ot_buf_putc(left, ' ');
@@ -110,16 +106,25 @@ static void print_parts(struct dif_type *type, struct ot_buf *left, struct ot_bu
 	}
 }
 
+/* The two parts, with a blank between them where there is no pointer's star or parenthesis. */
+static void print_whole(struct dif_type *type, struct ot_buf *out, int depth)
+{
+	struct ot_buf left = { 0 }, right = { 0 };
+
+	print_parts(type, &left, &right, depth);
+	bool is_pointer = left.len && left.data[left.len - 1] == '*';
+	bool blank = right.len && *right.data != ')' && (!is_pointer || *right.data == '(');
+	ot_buf_printf(out, "%s%s%s", ot_buf_str(&left), blank ? " " : "", ot_buf_str(&right));
+	ot_buf_deinit(&left);
+	ot_buf_deinit(&right);
+}
+
 static void print_params(struct dif_type *fn, struct ot_buf *out, int depth)
 {
 	ot_buf_putc(out, '(');
 	for (uint32_t i = 0; i < fn->nparams; i++) {
-		struct ot_buf left = { 0 }, right = { 0 };
-		print_parts(fn->params[i].type, &left, &right, depth + 1);
-		ot_buf_printf(out, "%s%s%s%s", i ? ", " : "", ot_buf_str(&left), right.len ? " " : "",
-			      ot_buf_str(&right));
-		ot_buf_deinit(&left);
-		ot_buf_deinit(&right);
+		ot_buf_puts(out, i ? ", " : "");
+		print_whole(fn->params[i].type, out, depth + 1);
 	}
 	if (fn->is_variadic)
 		ot_buf_puts(out, fn->nparams ? ", ..." : "...");
@@ -128,15 +133,5 @@ static void print_params(struct dif_type *fn, struct ot_buf *out, int depth)
 
 void dif_type_print(struct dif_type *type, struct ot_buf *out)
 {
-	struct ot_buf left = { 0 }, right = { 0 };
-
-	print_parts(type, &left, &right, 0);
-	ot_buf_puts(out, ot_buf_str(&left));
-	if (right.len && *right.data == '[')
-		ot_buf_putc(out, ' ');
-	else if (right.len && *right.data == '(')
-		ot_buf_putc(out, ' ');
-	ot_buf_puts(out, ot_buf_str(&right));
-	ot_buf_deinit(&left);
-	ot_buf_deinit(&right);
+	print_whole(type, out, 0);
 }

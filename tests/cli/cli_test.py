@@ -312,8 +312,30 @@ class Options(Case):
     def test_pragma(self):
         self.write("a.d", "#pragma D option nosuch\nBEGIN { exit(0); }\n")
         self.assertIn("[D_PRAGMA_OPTSET]", self.expect(["-xerrtags", "-s", "a.d"], 1, "")[2])
-        self.write("b.d", "#pragma D option nolibs\nBEGIN { exit(0); }\n")
+        self.write("b.d", "#pragma D option syslibdir=/\nBEGIN { exit(0); }\n")
         self.assertIn("Option cannot be used from within a D program", self.expect(["-s", "b.d"], 1, "")[2])
+
+    def test_names_that_were_meant(self):
+        """Behind the error: the same name in another scope, or the nearest; nothing where nothing is near."""
+        struct = "struct s { int member; struct { int inner; }; }; struct s v; "
+        for program, meant in (
+                ("BEGIN { start = 1; trace(strat); }", "start"),
+                ("BEGIN { self->start = 1; trace(self->strat); }", "self->start"),
+                ("BEGIN { self->ts = 1; trace(ts); }", "self->ts"),
+                ("BEGIN { x = 1; } END { trace(self->x); }", "x"),
+                ('BEGIN { seen["a"] = 1; trace(sene["a"]); }', "seen"),
+                ("BEGIN { trace(excename); }", "execname"),
+                (struct + "BEGIN { trace(v.membre); }", "member"),
+                (struct + "BEGIN { trace(v.iner); }", "inner"),
+                (struct + "BEGIN { trace(offsetof(struct s, menber)); }", "member"),
+                ('BEGIN { trace(strlne("a")); }', "strlen( )"),
+                ("BEGIN { @ = quantise(3); }", "quantize( )"),
+                ("BEGIN { @counts = count(); printa(@count); }", "@counts")):
+            with self.subTest(program=program):
+                err = self.expect(["-n", program], 1, "")[2]
+                self.assertEqual(err.splitlines()[1:], [f"  (did you mean {meant}?)"], err)
+        for program in ("BEGIN { trace(quite_unknown); }", struct + "BEGIN { trace(v.nothing_like); }"):
+            self.assertEqual(len(self.expect(["-n", program], 1, "")[2].splitlines()), 1)
 
     def test_both_orders(self):
         program = "BEGIN { trace(1); exit(3); }"

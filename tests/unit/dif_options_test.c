@@ -240,7 +240,8 @@ static void bad_values(void **state)
 {
 	static const struct setting all[] = {
 		{ "bufsize", "1x" },
-		{ "bufsize", NULL },
+		{ "strsize", NULL },
+		{ "strsize", "0" },
 		{ "bufsize", "-1" },
 		{ "bufsize", "1mm" },
 		{ "bufsize", "m" },
@@ -258,7 +259,6 @@ static void bad_values(void **state)
 		{ "aggrate", "0hz" },
 		{ "aggrate", "1fortnight" },
 		{ "switchrate", "hz" },
-		{ "statusrate", NULL },
 		{ "cleanrate", "-1hz" },
 		{ "aggsortkeypos", "" },
 		{ "aggsortpos", "first" },
@@ -324,10 +324,9 @@ static void bad_values(void **state)
 /* A driver's own are not for programs; only dynamic ones change while tracing. */
 static void contexts(void **state)
 {
-	static const char *const drivers[] = { "cpp",    "cpphdrs", "cpppath",   "ctypes",
-					       "define", "dtypes",  "incdir",    "ldpath",
-					       "libdir", "nolibs",  "noattach",  "setenv",
-					       "stdc",   "undef",   "syslibdir", "unsetenv" };
+	static const char *const drivers[] = { "cpp",    "cpphdrs", "cpppath", "ctypes",    "define",
+					       "dtypes", "incdir",  "ldpath",  "libdir",    "noattach",
+					       "setenv", "stdc",    "undef",   "syslibdir", "unsetenv" };
 	static const struct setting fixed[] = {
 		{ "bufsize", "1m" },  { "strsize", "10" },     { "destructive", NULL }, { "temporal", NULL },
 		{ "cleanrate", "1" }, { "bufpolicy", "ring" }, { "zdefs", NULL },       { "nspec", "2" },

@@ -16,6 +16,7 @@
 /* An exit() in a guest is noticed this fast, whatever the rates are. */
 #define EXIT_POLL_NS 20000000ull
 #define RATE_FASTEST_NS 100000ull
+#define RATE_NONE_NS    10000000ull
 
 /* A kernel that seems to have gone is looked at again. */
 #define KERNEL_AGAIN_NS 100000000ull
@@ -107,9 +108,11 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* No rate is faster than this; one of 0 is one without a value. */
+/* No rate is faster than some; 0 is one without a value, for which often is enough. */
 static uint64_t interval(uint64_t rate)
 {
+	if (!rate)
+		return RATE_NONE_NS;
 	return rate > RATE_FASTEST_NS ? rate : RATE_FASTEST_NS;
 }
 

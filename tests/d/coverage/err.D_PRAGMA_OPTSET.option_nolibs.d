@@ -1,5 +1,5 @@
-/* ASSERTION: nolibs is for the command line only. */
-#pragma D option nolibs=1
+/* ASSERTION: nolibs is on or off. */
+#pragma D option nolibs=perhaps
 
 BEGIN
 {
