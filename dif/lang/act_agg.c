@@ -4,6 +4,7 @@
 #include "dif/lang/cg.h"
 #include "dif/lang/clause.h"
 #include "dif/lang/cook.h"
+#include "dif/lang/suggest.h"
 
 /* A key's type in the aggregation's signature; stacks and symbols have types of their own. */
 static struct dif_type *key_type(struct dif_compiler *c, struct dif_node *k)
@@ -111,8 +112,11 @@ static const struct dif_function *agg_function(struct dif_compiler *c, struct di
 				"@%s must be assigned the result of an aggregating function",
 				asgn->left->name);
 	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, call->name);
-	if (!id)
-		return dif_fail(c, DIF_D_FUNC_UNDEF, call->line, "undefined function name: %s", call->name);
+	if (!id) {
+		dif_fail(c, DIF_D_FUNC_UNDEF, call->line, "undefined function name: %s", call->name);
+		dif_suggest_function(c, call->name);
+		return NULL;
+	}
 	if (id->kind != DIF_ID_AGGFUNC)
 		return dif_fail(c, DIF_D_AGG_FUNC, asgn->line, "%s( ) is not an aggregating function",
 				call->name);

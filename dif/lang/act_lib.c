@@ -2,6 +2,7 @@
 /* Actions of the consumer: clear, trunc, normalize, denormalize, ftruncate, setopt. */
 #include "dif/lang/clause.h"
 #include "dif/lang/cook.h"
+#include "dif/lang/suggest.h"
 
 struct dif_ident *dif_act_agg_arg(struct dif_compiler *c, const struct dif_node *call, struct dif_node *arg,
 				  enum dif_errtag not_agg, enum dif_errtag undefined)
@@ -11,8 +12,11 @@ struct dif_ident *dif_act_agg_arg(struct dif_compiler *c, const struct dif_node 
 				"%s( ) argument is incompatible with prototype: prototype: aggregation",
 				call->name);
 	struct dif_ident *id = dif_agg_find(c, arg->name);
-	if (!id || !id->agg_kind)
-		return dif_fail(c, undefined, call->line, "undefined aggregation: @%s", arg->name);
+	if (!id || !id->agg_kind) {
+		dif_fail(c, undefined, call->line, "undefined aggregation: @%s", arg->name);
+		dif_suggest_aggregation(c, arg->name);
+		return NULL;
+	}
 	return id;
 }
 

@@ -184,13 +184,17 @@ static bool take_star(struct dif_compiler *c, const struct dif_node *call, const
 }
 
 static bool type_error(struct dif_compiler *c, const struct dif_node *call, const struct dif_conv *cv,
-		       unsigned number, unsigned arg, struct dif_type *type)
+		       unsigned number, unsigned arg, const struct dif_node *value, struct dif_type *type)
 {
 	dif_fail(c, DIF_D_PRINTF_ARG_TYPE, call->line,
 		 "%s( ) argument #%u is incompatible with conversion #%u prototype:\n"
 		 "\tconversion: %%%s%c\n\t prototype: %s\n\t  argument: %s",
 		 call->name, arg, number, cv->size, cv->conv, prototype(cv), dif_type_text(c, type));
-	if ((cv->conv == 's' || cv->conv == 'S') && dif_is_pointer(c, type))
+	if (value->kind == DIF_N_SYM && dif_is_void(c, type) && strchr("sS", cv->conv))
+		dif_hint(c, "%s has no type: stringof(&%s) reads a string there", value->name, value->name);
+	else if (value->kind == DIF_N_SYM && dif_is_void(c, type))
+		dif_hint(c, "%s has no type: *(int *)&%s reads an int there", value->name, value->name);
+	else if ((cv->conv == 's' || cv->conv == 'S') && dif_is_pointer(c, type))
 		dif_hint(c, "stringof() reads a string of the kernel, copyinstr() one of a process");
 	return false;
 }
@@ -216,7 +220,7 @@ static bool take_value(struct dif_compiler *c, const struct dif_node *call, cons
 		    call->name, number, cv->size, cv->conv);
 	struct dif_type *type = dif_node_is_action(a) ? stack_type(c, call, a) : a->type;
 	if (a->kind == DIF_N_AGG || !type || dif_is_kind(c, type, DIF_C_DYNAMIC) || !type_fits(c, cv, type))
-		return type_error(c, call, cv, number, args->n, type ? type : a->type);
+		return type_error(c, call, cv, number, args->n, a, type ? type : a->type);
 	*ret = type;
 	args->next = a->next;
 	return true;

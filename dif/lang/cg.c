@@ -93,6 +93,7 @@ static int cg_sym(struct dif_cg *cg, struct dif_node *n)
 	if (dif_is_void(cg->c, n->type)) {
 		dif_fail(cg->c, DIF_D_SYM_NOTYPES, n->line,
 			 "no symbolic type information is available for %s", n->name);
+		dif_hint(cg->c, "*(int *)&%s reads an int there, stringof(&%s) a string", n->name, n->name);
 		return -1;
 	}
 	int reg = dif_cg_addr(cg, n);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "dif/lang/suggest.h"
+
 bool dif_node_is_action(const struct dif_node *n)
 {
 	return n->kind == DIF_N_FUNC && n->ident && n->ident->kind != DIF_ID_SUBR;
@@ -15,8 +17,11 @@ bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n)
 
 void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op)
 {
-	if (!agg->args && !dif_agg_find(c, agg->name))
-		return dif_fail(c, DIF_D_IDENT_UNDEF, line, "undefined aggregation: @%s", agg->name);
+	if (!agg->args && !dif_agg_find(c, agg->name)) {
+		dif_fail(c, DIF_D_IDENT_UNDEF, line, "undefined aggregation: @%s", agg->name);
+		dif_suggest_aggregation(c, agg->name);
+		return NULL;
+	}
 	return dif_fail(c, DIF_D_AGG_NULL, line, "operator %s cannot be applied to aggregation @%s", op,
 			agg->name);
 }
@@ -102,10 +107,13 @@ static struct dif_node *cook_offsetof(struct dif_compiler *c, struct dif_node *n
 				dif_type_text(c, n->type));
 	}
 	struct dif_member *m = dif_member_find(c, n->type, n->name, &bits);
-	if (!m)
-		return dif_fail(c, DIF_D_UNKNOWN, n->line,
-				"failed to determine offset of %s: it is not a member of %s", n->name,
-				dif_type_text(c, n->type));
+	if (!m) {
+		dif_fail(c, DIF_D_UNKNOWN, n->line,
+			 "failed to determine offset of %s: it is not a member of %s", n->name,
+			 dif_type_text(c, n->type));
+		dif_suggest_member(c, n->type, n->name);
+		return NULL;
+	}
 	if (m->bit_size)
 		return dif_fail(c, DIF_D_OFFSETOF_BITFIELD, n->line, "cannot take offset of a bit-field: %s",
 				n->name);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dif/lang/cook.h"
+#include "dif/lang/suggest.h"
 
 static const char *letter_text(char letter)
 {
@@ -97,8 +98,11 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, n->name);
 
-	if (!id)
-		return dif_fail(c, DIF_D_FUNC_UNDEF, n->line, "undefined function name: %s", n->name);
+	if (!id) {
+		dif_fail(c, DIF_D_FUNC_UNDEF, n->line, "undefined function name: %s", n->name);
+		dif_suggest_function(c, n->name);
+		return NULL;
+	}
 	if (!id->func)
 		return dif_fail(c, DIF_D_FUNC_IDKIND, n->line, "%s '%s' may not be referenced as function",
 				id->kind == DIF_ID_CONST ? "enumerator" : "variable", n->name);

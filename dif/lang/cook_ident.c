@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dif/lang/cook.h"
+#include "dif/lang/suggest.h"
 
 static const char *scope_text(enum dif_name_scope scope)
 {
@@ -133,16 +134,20 @@ static struct dif_node *undefined(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *type;
 	int64_t value;
 
-	if (n->scope != DIF_NAME_GLOBAL || (c->fresh && !strcmp(c->fresh, n->name)))
-		return dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s%s has not yet been declared or assigned",
-				scope_text(n->scope), n->name);
+	if (n->scope != DIF_NAME_GLOBAL || (c->fresh && !strcmp(c->fresh, n->name))) {
+		dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s%s has not yet been declared or assigned",
+			 scope_text(n->scope), n->name);
+		dif_suggest_variable(c, n->scope, n->name);
+		return NULL;
+	}
 	if (c->world->find_enumerator && c->world->find_enumerator(c->world->env, n->name, &type, &value))
 		return make_int(n, (uint64_t)value, type);
 	uint64_t fault;
 	if (fault_constant(n->name, &fault))
 		return make_int(n, fault, c->types.int_);
-	return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown variable name",
-			n->name);
+	dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown variable name", n->name);
+	dif_suggest_variable(c, n->scope, n->name);
+	return NULL;
 }
 
 static struct dif_node *cook_builtin(struct dif_compiler *c, struct dif_node *n, struct dif_ident *id)

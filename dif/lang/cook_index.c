@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dif/lang/cook.h"
+#include "dif/lang/suggest.h"
 
 static bool key_type_ok(struct dif_compiler *c, const struct dif_node *k)
 {
@@ -132,8 +133,10 @@ static struct dif_node *undefined_array(struct dif_compiler *c, struct dif_node 
 	if (name->scope == DIF_NAME_THIS)
 		return dif_fail(c, DIF_D_ARR_LOCAL, name->line,
 				"local variables may not be used as associative arrays: %s", name->name);
-	return dif_fail(c, DIF_D_VAR_UNDEF, name->line, "%s%s has not yet been declared or assigned",
-			scopes[name->scope], name->name);
+	dif_fail(c, DIF_D_VAR_UNDEF, name->line, "%s%s has not yet been declared or assigned",
+		 scopes[name->scope], name->name);
+	dif_suggest_variable(c, name->scope, name->name);
+	return NULL;
 }
 
 struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, struct dif_type *target)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dif/lang/cook.h"
+#include "dif/lang/suggest.h"
 
 static struct dif_node *op_error(struct dif_compiler *c, struct dif_node *n, enum dif_errtag tag,
 				 const char *need)
@@ -319,9 +320,12 @@ struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n)
 	if (!sou || !dif_is_sou(c, sou))
 		return member_error(c, n);
 	n->member = dif_member_find(c, sou, n->name, &n->member_bits);
-	if (!n->member)
-		return dif_fail(c, DIF_D_TYPE_MEMBER, n->line, "%s is not a member of %s", n->name,
-				dif_type_text(c, sou));
+	if (!n->member) {
+		dif_fail(c, DIF_D_TYPE_MEMBER, n->line, "%s is not a member of %s", n->name,
+			 dif_type_text(c, sou));
+		dif_suggest_member(c, sou, n->name);
+		return NULL;
+	}
 	n->type = n->member->type;
 	n->is_lvalue = true;
 	n->is_writable = n->op == DIF_O_ARROW ? leads_to_writable(n->left) : n->left->is_writable;
