@@ -90,6 +90,17 @@ static void report_beside(const struct cli_run *r)
 	}
 }
 
+/* Under quiet too: nothing comes from such a guest. */
+static void report_paused(const struct cli_run *r)
+{
+	uint32_t pid;
+
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
+		if (vp_session_paused(r->session, i, &pid))
+			cli_error("guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
+				  vp_session_guest_name(r->session, i), pid);
+}
+
 static int enable(struct cli_run *r)
 {
 	struct dif_options *opts = &r->inv->opts;
@@ -130,6 +141,7 @@ static int enable(struct cli_run *r)
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");
 	report_beside(r);
+	report_paused(r);
 	cli_sizes_report(opts, &was);
 	cli_memory_report(opts, r->session, r->inv->verbose);
 	const char *trap = ot_map_gets(&opts->set, "trap");

@@ -101,6 +101,10 @@ class Enter(unittest.TestCase):
         vm.qmp("cont")
         # an engine in it shows the same
         self.assertEqual(vm.outsight("attach", str(vm.pid)).returncode, 0)
+        vm.qmp("stop")
+        done = self.run_on(vm, "-q", "-n", "fbt::probed_nop:entry { exit(1); } tick-1s { exit(0); }")
+        self.assertEqual(done.stderr, f"dtrace: guest small (PID {vm.pid}) is paused: `cont` in QEMU's monitor lets it run\n")
+        vm.qmp("cont")
         self.assertEqual(self.reading(vm), outside)
         done = self.run_on(vm, "-q", "-n", ALL)
         self.assertEqual((counts_of(done.stdout), done.stderr), (round_counts(2), ""))

@@ -336,6 +336,14 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *name)
 	return NULL;
 }
 
+bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid)
+{
+	if (guest >= s->nlinks || !s->links[guest]->client.paused)
+		return false;
+	*ret_pid = s->links[guest]->client.pid;
+	return true;
+}
+
 bool vp_session_gdb_cost(const struct vp_session *s, uint32_t guest, uint64_t *ret_request_ns,
 			 uint64_t *ret_hit_ns)
 {

@@ -183,6 +183,9 @@ struct vp_session_memory {
 /** Once enabled. False: nothing is enabled in guest @p guest, or its engine is in this process. */
 bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret);
 
+/** Guest @p guest stood still when its engine was last greeted: nothing in it fires until it is let run. Its VMM's
+ * PID is for a message. */
+bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid);
 /** Borrowed from the session; "" when there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 
