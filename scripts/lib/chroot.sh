@@ -83,15 +83,17 @@ chroot_make()
 	exec {chroot_lock}>"$CACHE/hosts/$suite.lock"
 	flock "$chroot_lock"
 	[ -e "$dir/.refreshed" ] || chroot_new "$suite"
-	if [ -n "$(find "$dir/.refreshed" -mtime "+$((CHROOT_REFRESH - 1))")" ]; then
+	exec {chroot_use}>"$CACHE/hosts/$suite.use"
+	# Not under the feet of who runs something there; then it is brought up to date another time.
+	if [ -n "$(find "$dir/.refreshed" -mtime "+$((CHROOT_REFRESH - 1))")" ] && flock -n "$chroot_use"; then
 		say "bringing the chroot of Debian $suite up to date"
-		run_logged "chroot-$suite" chroot_run "$suite" sh -c \
+		run_logged "chroot-$suite" chroot_enter "$suite" sh -c \
 			'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends dist-upgrade &&
 			 apt-get clean' ||
 			die "updating the chroot of Debian $suite failed: remove $dir and run again (log: $CACHE/log/chroot-$suite.log)"
 		as_root touch "$dir/.refreshed"
 	fi
-	exec {chroot_lock}>&-
+	exec {chroot_use}>&- {chroot_lock}>&-
 }
 
 # What chroot_run does in its own namespaces, as their first process: CHROOT TREE BUILD COMMAND…
@@ -120,6 +122,17 @@ CHROOT_INIT='
 
 # chroot_run SUITE COMMAND…: as root in the chroot, in $CHROOT_ROOT. Its exit status.
 chroot_run()
+{
+	local status=0
+	exec {chroot_use}>"$CACHE/hosts/$1.use"
+	flock -s "$chroot_use"
+	chroot_enter "$@" || status=$?
+	exec {chroot_use}>&-
+	return $status
+}
+
+# The same for who has the lock.
+chroot_enter()
 {
 	local suite=$1 dir build=$ROOT/build/hosts/$1 pid status=0
 	dir=$(chroot_dir "$suite")
