@@ -18,11 +18,11 @@ class TraceError(Exception):
 class Trace:
     """A running `outsight`; stdout and stderr are collected line by line."""
 
-    def __init__(self, binary, args, env):
+    def __init__(self, binary, args, env, cwd=None):
         self.args = args
         self.lines, self.errors = [], []
         self.changed = threading.Condition()
-        self.process = subprocess.Popen([binary, *args], env=env, stdin=subprocess.DEVNULL, text=True,
+        self.process = subprocess.Popen([binary, *args], env=env, cwd=cwd, stdin=subprocess.DEVNULL, text=True,
                                         encoding="utf-8", errors="replace", stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
         self.readers = [threading.Thread(target=self._read, args=pair, daemon=True)

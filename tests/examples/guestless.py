@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Examples without a guest, and that all have a truth; that the manual has every option, and none that is not there."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+# Each has examples, and with them truths. (None runs what it needs when it is imported.)
+import domains  # pylint: disable=unused-import
+import lab  # pylint: disable=unused-import
+import small  # pylint: disable=unused-import
+import stock  # pylint: disable=unused-import
+from documents import read
+from truths import EXAMPLES, KNOWN, ROOT, Examples, truth
+
+VERBS = ("run", "compare", "guests", "attach", "doctor")
+
+
+class Documents(Examples):
+    def test_every_example_has_a_truth(self):
+        """An example that nobody runs may be wrong. What has no example any more is not asked for either."""
+        self.assertEqual([EXAMPLES[text] for text in EXAMPLES if text not in KNOWN], [], "examples without a @truth")
+        self.assertEqual([text for text in KNOWN if text not in EXAMPLES], [], "truths of what no document has")
+        for document in ("README.md", "docs/outsight.1", "docs/outsight-vmm.1"):
+            self.assertGreater(sum(example.document == document for example in EXAMPLES.values()), 2)
+
+    def help(self, program, *verb):
+        done = subprocess.run([os.path.join(self.build, "bin", program), *verb, "--help"], capture_output=True, text=True,
+                              timeout=60, check=True)
+        return done.stdout
+
+    def manual(self, page):
+        """Its text, as it is read."""
+        done = subprocess.run(["groff", "-mdoc", "-Tascii", "-P-cbou", "-rLL=1000n", os.path.join(ROOT, "docs", page)],
+                              capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout
+
+    def setUp(self):
+        super().setUp()
+        if self._testMethodName == "test_options_are_in_the_manual" and not shutil.which("groff"):
+            self.skipTest("groff is not installed here")
+
+    def test_options_are_in_the_manual(self):
+        text = self.manual("outsight.1")
+        told = self.help("outsight")
+        for letter in re.findall(r"(?m)^\s+-(\w+)\s", told):
+            self.assertRegex(text, rf"(?<![\w-])-(\[?\w*)?{letter}", f"-{letter}")
+        for verb in ("", *VERBS):
+            said = self.help("outsight", verb) if verb else told
+            for option in re.findall(r"(?<![\w-])--([a-z][\w-]+)", said):
+                if option not in ("help",):
+                    self.assertIn(f"--{option}", text, f"outsight {verb}")
+        for option in re.findall(r"(?m)^\s+-(\w{2,}) ", self.help("outsight", "run")):
+            self.assertRegex(text, rf"(?<![\w-])-{option}\b", "outsight run")
+        for verb in (*VERBS, "detach"):
+            self.assertRegex(text, rf"(?m)^ +{verb}\b|outsight {verb}\b", verb)
+
+    def test_options_of_d_are_in_the_manual(self):
+        """Each that -x takes, and none that it does not."""
+        source = re.search(r"(?s)\.Ss Options of D\n(.*?)\n\.Ss ", read("docs/outsight.1")).group(1)
+        told = set(re.search(r"(?s)Options of -x.*?:\n(.*?)\n\n", self.help("outsight")).group(1).split())
+        words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"(?m)^\.(?:It )?Cm (.*?)(?: Ta .*)?$", source))))
+        self.assertEqual(told - words, set())
+        values = {"auto", "text", "step", "hw", "outside", "inside", "both"}
+        self.assertEqual(words - told - values, set())
+
+    def test_options_of_the_monitor_are_in_the_manual(self):
+        options = set(re.findall(r"--(\w+)", self.help("outsight-vmm")))
+        self.assertEqual(set(re.findall(r"(?m)^\.It Fl -(\w+)", read("docs/outsight-vmm.1"))), options - {"help"})
+
+
+class Building(Examples):
+    def presets(self):
+        with open(os.path.join(ROOT, "CMakePresets.json"), encoding="ascii") as f:
+            return json.load(f)
+
+    @truth("cmake --preset release && cmake --build --preset release", "ctest --preset release")
+    def test_presets(self, *_):
+        """Each that the documents name is there in all three forms; the README's table has all of them."""
+        shown = {name for kind in ("configurePresets", "buildPresets", "testPresets") for name in
+                 (preset["name"] for preset in self.presets()[kind] if not preset.get("hidden"))}
+        self.assertEqual(set(re.findall(r"(?m)^\| `(\w+)` \| ", read("README.md"))) & shown, shown)
+        for kind in ("configurePresets", "buildPresets", "testPresets"):
+            self.assertIn("release", [preset["name"] for preset in self.presets()[kind]])
+
+    @truth("cmake --install build/release --strip", "cmake --install build/release --strip --prefix /opt/outsight",
+           "man outsight", "man outsight-vmm", "dkms add PREFIX/src/outsight-0.1.0")
+    def test_install(self, install, elsewhere, page, other, dkms):
+        """What runs from there is checked by tests/install."""
+        self.env["DESTDIR"] = self.path("root")
+        self.done(install)
+        self.done(elsewhere)
+        for root in (f"{self.dir}/root/usr/local", f"{self.dir}/root/opt/outsight"):
+            self.assertEqual(self.done(f"{root}/bin/outsight -g none -qn 'BEGIN {{ printf(\"%d\", SIGKILL); exit(0); }}'").strip(), "9")
+            for example in (page, other):
+                self.assertTrue(os.path.exists(f"{root}/share/man/man1/{example.text.split()[1]}.1"))
+            folder = dkms.text.split()[-1].replace("PREFIX", root)
+            with open(f"{folder}/dkms.conf", encoding="ascii") as f:
+                conf = dict(re.findall(r'(?m)^(\w+)="(.*)"$', f.read()))
+            self.assertEqual(f"{conf['PACKAGE_NAME']}-{conf['PACKAGE_VERSION']}", os.path.basename(folder))
+
+    @truth("./scripts/demo", "./scripts/demo --seeds", "./scripts/test")
+    def test_scripts(self, demo, seeds, test):
+        """They run for long, and check what they print themselves: here, that they take what the documents give them."""
+        for example, words in ((demo, ["scripts/demo"]), (seeds, ["--seeds"]), (test, ["unit", "kvm-lab"])):
+            script = example.text.split()[0]
+            told = subprocess.run(["bash", os.path.join(ROOT, script), "--help"], capture_output=True, text=True, check=True,
+                                  timeout=60).stdout
+            for word in words:
+                self.assertIn(word, told)
+
+
+class Words(Examples):
+    """What the manual quotes."""
+
+    def script(self, text, name="script.d"):
+        with open(self.path(name), "w", encoding="ascii") as f:
+            f.write(text)
+        return name
+
+    @truth("-x ttl=1h")
+    def test_ttl(self, example):
+        """Scaled to a second."""
+        began = time.monotonic()
+        out = self.done(f"outsight -g none {example.text.replace('1h', '1s')} -qn 'END {{ printf(\"ended\"); }}'")
+        self.assertIn("ended", out)
+        self.assertIn(int(time.monotonic() - began), range(1, 30))
+        self.assertEqual(self.done(f"outsight -g none {example.text} -qn 'BEGIN {{ printf(\"on\"); exit(0); }}'").strip(), "on")
+
+    @truth("#pragma D option")
+    def test_pragma(self, example):
+        name = self.script(f"{example.text} quiet\n{example.text} strsize=8\n"
+                           "BEGIN { s = \"123456789\"; printf(\"%s\", s); exit(0); }\n")
+        # quiet: no heading; strsize: all of its bytes are the string's
+        self.assertEqual(self.done(f"outsight -g none -s {name}").strip(), "12345678")
+
+    @truth("@name[keys] = count()")
+    def test_aggregation(self, example):
+        action = example.text.replace("keys", '"a", 1')
+        out = self.done(f"outsight -g none -qn 'tick-10ms {{ {action}; }} tick-10ms /++n == 7/ {{ exit(0); }}'")
+        self.assertEqual(out.split(), ["a", "1", "7"])
+
+    @truth("DTRACE_OPT_BUFSIZE=8m")
+    def test_environment(self, example):
+        """A record of 5 MiB fits; in a buffer of 4 MiB, which is what there is without it, it does not."""
+        strings = "trace(\"there\"); " * 5
+        program = f"outsight -g none -q -x strsize=1m -x bufresize=manual -n 'BEGIN {{ {strings} exit(0); }}'"
+        for value, want in ((example.text.split("=")[1], "there" * 5), ("", "")):
+            self.env[example.text.split("=")[0]] = value
+            trace = self.start(program)
+            trace.finish()
+            self.assertEqual(trace.out.strip(), want, trace.story())
+
+    @truth("#!/usr/bin/outsight -s")
+    def test_script(self, example):
+        name = self.script(example.text.replace("/usr", self.build) + "\n#pragma D option quiet\n"
+                           "BEGIN { printf(\"%d %s\", $1 * 2, $$2); exit(0); }\n")
+        os.chmod(self.path(name), 0o755)
+        self.assertEqual(self.done(f"./{name} -g none 21 words").strip(), "42 words")
