@@ -54,10 +54,14 @@ static void describe(const struct vp_machine *m, char *ret, size_t size)
 	*ret = '\0';
 	switch (m->how) {
 	case VP_HOW_NOW:
-		snprintf(ret, size, "%s", m->state == VP_DOMAIN_PAUSED ? idle : "now");
-		break;
 	case VP_HOW_ATTACH:
-		snprintf(ret, size, "%s", m->state == VP_DOMAIN_PAUSED ? idle : "now: -g attaches");
+		if (m->name_is_taken)
+			snprintf(ret, size, "now: by -g %u, as this is uid %u's, and another's name",
+				 m->guest.pid, m->guest.uid);
+		else if (m->state == VP_DOMAIN_PAUSED)
+			snprintf(ret, size, "%s", idle);
+		else
+			snprintf(ret, size, "%s", m->how == VP_HOW_NOW ? "now" : "now: -g attaches");
 		break;
 	case VP_HOW_PEEK:
 		snprintf(ret, size, "samples, by -g peek:%s: %s", name_of(m), m->why);
@@ -92,11 +96,22 @@ static void print_table(const struct vp_machines *machines)
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 		const struct vp_guest_info *g = &m->guest;
-		char pid[16], vcpus[16], how[512];
+		char pid[16], vcpus[16], how[700];
 		describe(m, how, sizeof(how));
 		printf("%-20s %8s %-8s %5s %-5s %8u %-24s %s\n", name_of(m), number(g->pid, pid, sizeof(pid)),
 		       state_of(m), number(g->nvcpus, vcpus, sizeof(vcpus)), vp_accel_name(m->accel),
 		       g->nsessions, *g->release ? g->release : "-", how);
+	}
+}
+
+/* Not of the table: it is no guest. */
+static void print_unseen(const struct vp_machines *machines)
+{
+	const char *line = ot_buf_str(&machines->unseen);
+
+	for (size_t n; *line; line += n + 1) {
+		n = strcspn(line, "\n");
+		cli_error("%.*s", (int)n, line);
 	}
 }
 
@@ -114,12 +129,12 @@ static void print_json(const struct vp_machines *machines)
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 		const struct vp_guest_info *g = &m->guest;
-		char how[512];
+		char how[700];
 		describe(m, how, sizeof(how));
-		printf(
-		    "%s\n  {\"pid\": %u, \"vcpus\": %u, \"sessions\": %u, \"held_ms\": %.3f, \"domain\": %s",
-		    i ? "," : "", g->pid, g->nvcpus, g->nsessions, (double)g->held_ns / 1e6,
-		    m->domain ? "true" : "false");
+		printf("%s\n  {\"pid\": %u, \"uid\": %u, \"vcpus\": %u, \"sessions\": %u, \"held_ms\": %.3f, "
+		       "\"domain\": %s",
+		       i ? "," : "", g->pid, g->uid, g->nvcpus, g->nsessions, (double)g->held_ns / 1e6,
+		       m->domain ? "true" : "false");
 		print_json_member("name", name_of(m));
 		print_json_member("state", state_of(m));
 		print_json_member("accel", vp_accel_name(m->accel));
@@ -144,6 +159,7 @@ static struct ot_err *list(const char *uri, bool json)
 		print_json(&machines);
 	else
 		print_table(&machines);
+	print_unseen(&machines);
 	vp_machines_deinit(&machines);
 	return NULL;
 }

@@ -404,7 +404,7 @@ class Attach(unittest.TestCase):
 
     def test_refused(self):
         self.refused(["attach", "999999999"], "no process 999999999")
-        self.refused(["attach", "no-such-guest"], "no QEMU that is called no-such-guest")
+        self.refused(["attach", "no-such-guest"], "no guest no-such-guest is running here")
         self.refused(["attach", str(os.getpid())], "runs no guest by KVM")
         self.refused(["detach", str(os.getpid())], "nothing of ours")
         vm = self.vm(1)

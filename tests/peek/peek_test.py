@@ -324,10 +324,12 @@ class Peek(unittest.TestCase):
             stack.callback(other.kill)
             self.refused(f"peek:{other.pid}", f"process {other.pid} runs no guest by KVM")
         self.refused("peek:999999999", "there is no process 999999999")
-        self.refused("peek:nothing", "no QEMU that is called nothing is running here")
+        self.refused("peek:nothing", "no guest nothing is running here; ")
         if os.geteuid() == 0:
-            self.refused(f"peek:{vm.pid}", "may not be looked at", ["setpriv", "--reuid", "65534", "--clear-groups",
+            self.refused(f"peek:{vm.pid}", "may not be (looked at|touched)", ["setpriv", "--reuid", "65534", "--clear-groups",
                                                                      "--bounding-set=-all", "--inh-caps=-all"])
+        done = vm.outsight("--no-cache", "--vmlinux", qemu.GUEST, "-g", str(vm.pid), "-g", f"peek:{vm.pid}", "-n", "BEGIN")
+        self.assertEqual((done.returncode, f"(PID {vm.pid}) is named twice" in done.stderr), (1, True), done.stderr)
         self.check_untouched(vm)
         tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "-q", "-n", 'BEGIN { printf("on\\n"); }'],
                                   stdout=subprocess.PIPE, text=True, env=vm.env)

@@ -2,7 +2,8 @@
 /*
  * The control protocol between the operator's process (client) and an engine in a VMM
  * (server): SOCK_SEQPACKET on a UNIX socket of mode 0600, peer's uid checked (root, or the
- * VMM's own). Each message is one struct vp_msg_* beginning with struct vp_msg; large data
+ * VMM's own). Which process the server is, the client asks the kernel (SO_PEERCRED): so it is the
+ * VMM itself that calls listen(), on a socket that it was given too. Each message is one struct vp_msg_* beginning with struct vp_msg; large data
  * travels in sealed memfds sent along. Both run on one host: host endianness and sizes.
  *
  * One connection is one session at most. When it closes, for whatever reason, the engine takes
@@ -34,7 +35,7 @@
 
 #include "vmm-probe/engine/engine.h"
 
-#define VP_PROTOCOL_VERSION 9u
+#define VP_PROTOCOL_VERSION 10u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -71,7 +72,6 @@ struct vp_msg_hello {
 struct vp_msg_hello_reply {
 	struct vp_msg head;
 	uint32_t version;
-	uint32_t pid;
 	uint32_t nvcpus;
 	uint32_t nsessions; /* that are open already */
 	char backend[16];

@@ -124,7 +124,6 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	memset(r, 0, sizeof(*r));
 	r->head = (struct vp_msg){ VP_MSG_HELLO_REPLY, (uint32_t)(sizeof(*r) + nram * sizeof(r->ram[0])) };
 	r->version = VP_PROTOCOL_VERSION;
-	r->pid = (uint32_t)getpid();
 	r->nvcpus = e->nvcpus;
 	r->nsessions = e->nsessions;
 	strncpy(r->backend, e->ops->name, sizeof(r->backend) - 1);

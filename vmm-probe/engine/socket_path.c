@@ -2,24 +2,33 @@
 #include "vmm-probe/engine/socket_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
 #define NAME_MAX_LEN 16 /* of /PID.sock */
 
+/* sudo and su may leave another user's in the environment: what is made there is not ours alone. */
+static bool is_others(const char *dir)
+{
+	struct stat st;
+
+	return !stat(dir, &st) && st.st_uid != geteuid();
+}
+
 struct ot_err *vp_socket_dir(char *ret, size_t size)
 {
 	const char *base = getenv("XDG_RUNTIME_DIR");
-	int n = base && *base == '/' ? snprintf(ret, size, "%s/outsight", base)
-				     : snprintf(ret, size, VP_SOCKET_SYSTEM_DIR);
+	int n = base && *base == '/' && !is_others(base) ? snprintf(ret, size, "%s/outsight", base)
+							 : snprintf(ret, size, VP_SOCKET_SYSTEM_DIR);
 
 	if (n < 0 || (size_t)n + NAME_MAX_LEN >= size)
 		return ot_err_new(OT_ERR_LIMIT, "XDG_RUNTIME_DIR is too long a path for a socket in it");
@@ -56,18 +65,61 @@ struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t 
 	return NULL;
 }
 
-/* A name that is in no file system (unix(7), abstract): whoever's uid it is, there is one, and it goes with
- * its last descriptor. */
+/* kernel.yama.ptrace_scope; 0 too where there is no such thing. */
+static int ptrace_scope(void)
+{
+	ot_auto_close int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+	char digit = '0';
+
+	return fd >= 0 && read(fd, &digit, 1) == 1 ? digit - '0' : 0;
+}
+
+struct ot_err *vp_vmm_forbidden(pid_t pid)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	if (geteuid() == 0)
+		return ot_err_new(
+		    OT_ERR_PERMISSION,
+		    "process %d may not be touched: CAP_SYS_PTRACE is missing here (a container?), or a "
+		    "security module forbids it",
+		    (int)pid);
+	if (!stat(path, &st) && st.st_uid && st.st_uid != geteuid())
+		return ot_err_new(
+		    OT_ERR_PERMISSION,
+		    "process %d is uid %u's, this is uid %u: it takes that uid, or CAP_SYS_PTRACE (root)",
+		    (int)pid, (unsigned)st.st_uid, (unsigned)geteuid());
+	if (ptrace_scope())
+		return ot_err_new(
+		    OT_ERR_PERMISSION,
+		    "process %d may not be touched: kernel.yama.ptrace_scope is %d, so it takes "
+		    "CAP_SYS_PTRACE (root)",
+		    (int)pid, ptrace_scope());
+	return ot_err_new(
+	    OT_ERR_PERMISSION,
+	    "process %d may not be touched: it is root's, or has had other rights than its owner has: it "
+	    "takes CAP_SYS_PTRACE (root)",
+	    (int)pid);
+}
+
+/* A lock on what only those may open who may ptrace the VMM: nobody else can keep them out. It goes with its
+ * last descriptor. */
 struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	int n = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "outsight-claim-%d", (int)pid);
-	ot_auto_close int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char path[64];
 
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && (errno == ENOENT || errno == ESRCH))
+		return ot_err_new(OT_ERR_NOT_FOUND, "there is no process %d", (int)pid);
+	if (fd < 0 && (errno == EACCES || errno == EPERM))
+		return vp_vmm_forbidden(pid);
 	if (fd < 0)
-		return ot_err_os(errno, "socket");
-	if (bind(fd, (struct sockaddr *)&addr, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n))) {
-		if (errno == EADDRINUSE)
+		return ot_err_os(errno, "%s", path);
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		if (errno == EWOULDBLOCK)
 			return ot_err_new(
 			    OT_ERR_BUSY,
 			    "another outsight looks at process %d from beside it, or attaches to it",

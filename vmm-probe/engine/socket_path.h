@@ -10,8 +10,8 @@
 
 #define VP_SOCKET_SYSTEM_DIR "/run/outsight"
 
-/** $XDG_RUNTIME_DIR/outsight, else VP_SOCKET_SYSTEM_DIR. LIMIT: longer than @p size, less what a socket's
- * name takes. */
+/** $XDG_RUNTIME_DIR/outsight, else (also where that is another user's) VP_SOCKET_SYSTEM_DIR. LIMIT: longer
+ * than @p size, less what a socket's name takes. */
 OT_MUST_CHECK struct ot_err *vp_socket_dir(char *ret, size_t size);
 
 /** The same, made (0700) when it is not there. */
@@ -25,9 +25,12 @@ OT_MUST_CHECK struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size);
  * none such. */
 OT_MUST_CHECK struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t size);
 
+/** PERMISSION: which right is missing to look at the VMM with that PID, or to touch it. */
+struct ot_err *vp_vmm_forbidden(pid_t pid);
+
 /** Be the only one who changes something in the VMM with that PID, from outside: putting an engine into it,
  * or asking for its vCPUs' registers. Good until *ret_fd is closed everywhere, so also after a kill -9. BUSY:
- * another is. */
+ * another is; PERMISSION: it takes the right to ptrace the VMM; NOT_FOUND: there is no such process. */
 OT_MUST_CHECK struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd);
 
 #endif

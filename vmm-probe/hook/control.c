@@ -13,6 +13,8 @@
 #include "vmm-probe/engine/protocol.h"
 #include "vmm-probe/hook/internal.h"
 
+#define BACKLOG 8
+
 extern struct vp_hook_control vp_hook_control;
 OT_EXPORT struct vp_hook_control vp_hook_control = {
 	.magic = VP_HOOK_MAGIC,
@@ -114,6 +116,9 @@ static struct ot_err *attach_again(int *listening)
 
 static struct ot_err *attach(int *listening)
 {
+	/* Whoever calls this is whom the kernel names to those who connect: it must be the VMM. */
+	if (listen(*listening, BACKLOG))
+		return ot_err_os(errno, "the socket to listen on");
 	atomic_store(&vp_hook.held_ns, 0);
 	if (vp_hook.wanted)
 		return attach_again(listening);

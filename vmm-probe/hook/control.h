@@ -39,7 +39,7 @@ struct vp_hook_control {
 };
 
 enum vp_hook_request_type {
-	VP_HOOK_ATTACH = 1, /* comes with a socket that listens, for the engine */
+	VP_HOOK_ATTACH = 1, /* comes with a socket that is bound, for the engine to listen on */
 	VP_HOOK_DETACH,     /* traps out, redirection back; the library stays, dormant */
 };
 

@@ -99,9 +99,9 @@ static struct ot_err *receive(int sock, pid_t pid, struct vp_hook_reply *ret)
 			 : NULL;
 }
 
-/* @listening goes along unless it is -1. */
+/* @bound goes along unless it is -1. */
 static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *control, uint32_t type,
-			  int listening, struct vp_hook_reply *ret)
+			  int bound, struct vp_hook_reply *ret)
 {
 	const struct vp_hook_request request = { VP_HOOK_VERSION, type };
 	int pair[2];
@@ -112,8 +112,8 @@ static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *co
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return ot_err_os(errno, "socketpair");
 	ot_auto_close int ours = pair[0], theirs = pair[1];
-	const int fds[] = { theirs, listening };
-	OT_TRY(ot_send_fds(sock, &request, sizeof(request), fds, listening < 0 ? 1 : 2));
+	const int fds[] = { theirs, bound };
+	OT_TRY(ot_send_fds(sock, &request, sizeof(request), fds, bound < 0 ? 1 : 2));
 	ot_cleanup_close(&theirs);
 	theirs = -1; /* so that its end is seen */
 	return receive(ours, pid, ret);
@@ -131,8 +131,9 @@ static bool is_served(const struct sockaddr_un *addr)
 	       !poll(&fd, 1, HANG_UP_MS);
 }
 
-/* Ours, in our own view of the file system: the target may have another, and another uid. */
-static struct ot_err *listen_for(pid_t pid, struct sockaddr_un *addr, int *ret)
+/* Ours, in our own view of the file system: the target may have another, and another uid. Listening is left
+ * to the target, as the kernel names him who does it. */
+static struct ot_err *bind_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 {
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
 	OT_TRY(vp_socket_dir_make(addr->sun_path, sizeof(addr->sun_path)));
@@ -142,7 +143,7 @@ static struct ot_err *listen_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 	unlink(addr->sun_path);
 	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0 || bind(sock, (const struct sockaddr *)addr, sizeof(*addr)) ||
-	    chmod(addr->sun_path, 0600) || listen(sock, 8))
+	    chmod(addr->sun_path, 0600))
 		return ot_err_os(errno, "%s", addr->sun_path);
 	*ret = ot_move_fd(sock);
 	return NULL;
@@ -198,16 +199,16 @@ static struct ot_err *attach(const struct vp_target *t, const char *library, str
 	struct vp_hook_control control;
 	struct vp_hook_reply reply;
 	struct sockaddr_un addr;
-	ot_auto_close int listening = -1;
+	ot_auto_close int bound = -1;
 
-	OT_TRY(listen_for(t->pid, &addr, &listening));
-	if (listening < 0) {
+	OT_TRY(bind_for(t->pid, &addr, &bound));
+	if (bound < 0) {
 		result->already = true;
 		return NULL;
 	}
 	struct ot_err *err = load(t, library, &control, result);
 	if (!err)
-		err = ask(t->pid, t->pidfd, &control, VP_HOOK_ATTACH, listening, &reply);
+		err = ask(t->pid, t->pidfd, &control, VP_HOOK_ATTACH, bound, &reply);
 	if (err) {
 		unlink(addr.sun_path);
 		return err;

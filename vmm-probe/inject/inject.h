@@ -32,9 +32,6 @@ struct vp_inject_result {
 	uint64_t total_ns; /* all of it */
 };
 
-/** The process that @p spec names: a PID, or the name of a QEMU (-name). NOT_FOUND, or which there are. */
-OT_MUST_CHECK struct ot_err *vp_inject_find(const char *spec, pid_t *ret);
-
 /**
  * Attach. Repeating it is harmless.
  *

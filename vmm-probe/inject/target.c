@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/backend/tcg/machine.h"
+#include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/inject/internal.h"
 
 /* What there is for a VMM that nothing may be put into; takes its PID. */
@@ -228,10 +229,7 @@ struct ot_err *vp_target_open(pid_t pid, struct vp_target *ret)
 	if (ot_err_code(err) != OT_ERR_PERMISSION)
 		return err;
 	ot_err_destroy(err);
-	return ot_err_new(OT_ERR_PERMISSION,
-			  "process %d may not be touched: it takes its owner's uid and "
-			  "kernel.yama.ptrace_scope=0, or CAP_SYS_PTRACE (root)",
-			  (int)pid);
+	return vp_vmm_forbidden(pid);
 }
 
 void vp_target_close(struct vp_target *t)
@@ -241,50 +239,7 @@ void vp_target_close(struct vp_target *t)
 	t->pidfd = t->mem = -1;
 }
 
-/* --- by name ----------------------------------------------------------------------------------------- */
-
-static bool is_named(pid_t pid, const char *name)
-{
-	ot_auto_free char *cmdline = NULL;
-	struct vp_tcg_machine machine;
-	char exe[PATH_MAX];
-	size_t len = 0;
-	ot_auto_err struct ot_err *no_exe = read_exe(pid, exe, sizeof(exe));
-	if (no_exe || !is_qemu(exe))
-		return false;
-	ot_auto_err struct ot_err *err = read_proc(pid, "cmdline", &cmdline, &len);
-	if (err)
-		return false;
-	vp_tcg_machine_parse(cmdline, len, &machine);
-	return !strcmp(machine.name, name);
-}
-
-struct ot_err *vp_inject_find(const char *spec, pid_t *ret)
-{
-	ot_auto_dir DIR *dir = opendir("/proc");
-	const struct dirent *e;
-	char *end;
-	long pid = strtol(spec, &end, 10);
-	pid_t found = 0;
-
-	if (*spec && !*end && pid > 0 && pid <= INT_MAX) {
-		*ret = (pid_t)pid;
-		return NULL;
-	}
-	while (dir && (e = readdir(dir))) {
-		pid_t p = (pid_t)strtol(e->d_name, NULL, 10);
-		if (p <= 0 || !is_named(p, spec))
-			continue;
-		if (found)
-			return ot_err_new(OT_ERR_NOT_FOUND, "two guests are called %s: processes %d and %d",
-					  spec, (int)found, (int)p);
-		found = p;
-	}
-	if (!found)
-		return ot_err_new(OT_ERR_NOT_FOUND, "no QEMU that is called %s is running here", spec);
-	*ret = found;
-	return NULL;
-}
+/* --- all of them ------------------------------------------------------------------------------------- */
 
 size_t vp_inject_list(pid_t *ret, size_t max)
 {

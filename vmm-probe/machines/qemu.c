@@ -2,10 +2,13 @@
 #include "vmm-probe/machines/qemu.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -13,11 +16,16 @@
 #include "base/io.h"
 #include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/machines/process.h"
 
 #define CMDLINE_MAX (4u << 20)
 #define ENVIRON_MAX (1u << 20)
 #define VCPUS_MAX   4096
 #define PLUGIN_FILE "liboutsight-tcg.so"
+#define MONITOR     "outsight-vmm"
+/* Where the system's libvirt, which runs as root, writes NAME.pid for each domain that runs. */
+#define LIBVIRT_DIR "/run/libvirt/qemu"
+#define DOMAINS_MAX 4096
 
 const char *vp_accel_name(enum vp_accel accel)
 {
@@ -84,6 +92,7 @@ static void parse_plugin(const char *value, struct vp_qemu *q)
 		return;
 	q->plugin = true;
 	take_item(value, "socket", q->socket, sizeof(q->socket));
+	take_item(value, "name", q->name, sizeof(q->name));
 }
 
 static void parse_option(const char *option, const char *value, struct vp_qemu *q)
@@ -101,6 +110,8 @@ static void parse_option(const char *option, const char *value, struct vp_qemu *
 		parse_accel(text, q);
 	else if (!strcmp(option, "plugin"))
 		parse_plugin(value, q);
+	else if (!strcmp(option, "socket")) /* the monitor's: QEMU has none so called */
+		snprintf(q->socket, sizeof(q->socket), "%s", value);
 	else if (!strcmp(option, "chardev"))
 		q->libvirt |=
 		    strstr(value, "id=charmonitor") != NULL; /* libvirt's own monitor, always called so */
@@ -130,20 +141,37 @@ void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 		}
 		arg = next;
 	}
+	/* on one line, wherever it is told; an engine's name goes the same way */
+	for (char *c = q.name; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
 	*ret = q;
 }
 
 /* --- processes ----------------------------------------------------------------------------------------- */
 
-static bool is_qemu(pid_t pid)
+/* @file: a path, or what a command line begins with. */
+static bool is_vmm(const char *file, bool *ret_monitor)
+{
+	const char *base = strrchr(file, '/');
+
+	base = base ? base + 1 : file;
+	*ret_monitor = !strncmp(base, MONITOR, strlen(MONITOR));
+	return *ret_monitor || !strncmp(base, "qemu-system-", 12) || !strncmp(base, "qemu-kvm", 8);
+}
+
+/* *ret_seen: by the file itself, which only who may ptrace the process can see. */
+static bool recognise(pid_t pid, const char *cmdline, bool *ret_seen, bool *ret_monitor)
 {
 	char path[64], exe[PATH_MAX];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	ssize_t n = readlink(path, exe, sizeof(exe) - 1);
+	*ret_seen = n >= 0;
+	if (n < 0 && errno != EACCES && errno != EPERM)
+		return false;
 	exe[n > 0 ? n : 0] = '\0';
-	const char *base = strrchr(exe, '/');
-	return base && (!strncmp(base + 1, "qemu-system-", 12) || !strncmp(base + 1, "qemu-kvm", 8));
+	return is_vmm(*ret_seen ? exe : cmdline, ret_monitor);
 }
 
 /* What it has of KVM, by descriptors: the truth where they may be read. */
@@ -167,11 +195,19 @@ static void count_vcpus(struct vp_qemu *q)
 	}
 }
 
-/* A plugin that was told to use the domain's own directory is found by the environment that libvirt gave it.
- */
-static void find_domain_socket(struct vp_qemu *q)
+/* The value of @name ("NAME=") in @len bytes of NUL-terminated settings; NULL: it is not there. */
+static const char *setting(const char *text, size_t len, const char *name)
 {
-	static const char name[] = "XDG_CACHE_HOME=";
+	for (const char *p = text; p && p < text + len; p += strlen(p) + 1)
+		if (!strncmp(p, name, strlen(name)))
+			return p + strlen(name);
+	return NULL;
+}
+
+/* What it was started with says where its engine listens: in XDG_RUNTIME_DIR, or, for a plugin that was told
+ * to use its domain's own directory, beside the XDG_CACHE_HOME that libvirt gave it. */
+static void read_environment(struct vp_qemu *q)
+{
 	ot_auto_free char *text = NULL;
 	char path[64];
 	size_t len = 0;
@@ -180,35 +216,85 @@ static void find_domain_socket(struct vp_qemu *q)
 	ot_auto_err struct ot_err *err = ot_read_file(path, ENVIRON_MAX, &text, &len);
 	if (err)
 		return;
-	for (const char *p = text; p < text + len; p += strlen(p) + 1) {
-		if (strncmp(p, name, strlen(name)) != 0)
-			continue;
-		ot_auto_err struct ot_err *bad =
-		    vp_socket_path_libvirt(p + strlen(name), q->socket, sizeof(q->socket));
-		if (bad)
-			*q->socket = '\0';
+	const char *run = setting(text, len, "XDG_RUNTIME_DIR="),
+		   *cache = setting(text, len, "XDG_CACHE_HOME=");
+	if (run && *run == '/' && strlen(run) < sizeof(q->rundir))
+		strcpy(q->rundir, run);
+	if (!q->plugin || !q->libvirt || *q->socket || !cache)
 		return;
-	}
+	ot_auto_err struct ot_err *bad = vp_socket_path_libvirt(cache, q->socket, sizeof(q->socket));
+	if (bad)
+		*q->socket = '\0';
 }
 
 static bool read_process(pid_t pid, struct vp_qemu *ret)
 {
 	ot_auto_free char *cmdline = NULL;
+	struct vp_process process;
+	bool seen, monitor;
 	char path[64];
 	size_t len = 0;
 
-	if (!is_qemu(pid))
-		return false;
 	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	ot_auto_err struct ot_err *err = ot_read_file(path, CMDLINE_MAX, &cmdline, &len);
-	if (err || !len)
+	if (err || !len || !recognise(pid, cmdline, &seen, &monitor))
+		return false;
+	ot_auto_err struct ot_err *gone = vp_process_read(pid, &process);
+	if (gone)
 		return false;
 	vp_qemu_parse(cmdline, len, ret);
 	ret->pid = pid;
+	ret->inner = process.inner;
+	ret->uid = process.uid;
+	ret->one_uid = process.one_uid;
+	ret->seen = seen;
+	ret->monitor = monitor;
+	if (monitor)
+		ret->accel = VP_ACCEL_KVM;
 	count_vcpus(ret);
-	if (ret->plugin && ret->libvirt && !*ret->socket)
-		find_domain_socket(ret);
+	if (seen)
+		read_environment(ret);
 	return true;
+}
+
+/* --- libvirt's word ------------------------------------------------------------------------------------ */
+
+/* Root's, and nobody else may write to it. */
+static bool is_roots(const struct stat *st)
+{
+	return !st->st_uid && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* The PID in a file of libvirt's; 0: it is not such a file. */
+static pid_t pid_in(int dir, const char *name)
+{
+	size_t len = strlen(name);
+	char text[16] = "";
+	struct stat st;
+
+	if (len < 5 || strcmp(name + len - 4, ".pid") != 0)
+		return 0;
+	ot_auto_close int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) || !is_roots(&st) ||
+	    read(fd, text, sizeof(text) - 1) <= 0)
+		return 0;
+	return (pid_t)strtol(text, NULL, 10);
+}
+
+/* Anybody can write a domain's name and UUID on a command line; the files are libvirt's alone. */
+static void take_libvirts_word(struct vp_qemu *list, size_t n)
+{
+	ot_auto_dir DIR *dir = opendir(LIBVIRT_DIR);
+	const struct dirent *e;
+	struct stat st;
+
+	if (!dir || fstat(dirfd(dir), &st) || !is_roots(&st))
+		return;
+	for (unsigned files = 0; files < DOMAINS_MAX && (e = readdir(dir)); files++) {
+		pid_t pid = pid_in(dirfd(dir), e->d_name);
+		for (size_t i = 0; pid && i < n; i++)
+			list[i].vouched |= list[i].pid == pid && list[i].seen;
+	}
 }
 
 static int by_pid(const void *a, const void *b)
@@ -235,6 +321,7 @@ struct ot_err *vp_qemu_list(struct vp_qemu **ret, size_t *ret_count)
 	}
 	if (count)
 		qsort(list, count, sizeof(*list), by_pid);
+	take_libvirts_word(list, count);
 	*ret = ot_move(list);
 	*ret_count = count;
 	return NULL;

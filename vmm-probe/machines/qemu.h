@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* QEMU's processes on this host, as their command lines describe them. Nothing in them is touched. */
+/* VMMs on this host that we know: QEMU's processes and our own monitor's, as the kernel and their command
+ * lines describe them. Nothing in them is touched. */
 #ifndef VP_MACHINES_QEMU_H
 #define VP_MACHINES_QEMU_H
 
@@ -22,7 +23,14 @@ const char *vp_accel_name(enum vp_accel accel);
 
 struct vp_qemu {
 	pid_t pid;
-	char name[VP_GUEST_NAME]; /* of -name; "" */
+	pid_t inner;  /* its PID in its own PID namespace, as which it listens */
+	uid_t uid;    /* whose it is */
+	bool one_uid; /* and all its uids are that */
+	bool seen;    /* the file that it runs is a VMM's. Else that may not be looked at, and its own word is
+			 all there is */
+	bool monitor; /* outsight-vmm */
+	bool vouched; /* the system's libvirt has written down that it is one of its domains */
+	char name[VP_GUEST_NAME]; /* of the plugin's name=, else of -name; "" */
 	char uuid[37];            /* of -uuid; "" */
 	uint32_t nvcpus;          /* 0: not known */
 	enum vp_accel accel;
@@ -30,13 +38,14 @@ struct vp_qemu {
 	bool plugin;      /* our plugin is on the command line, */
 	char socket[108]; /* with this socket; "": where engines listen when they are not told, or not to be
 			     told */
+	char rundir[96];  /* its XDG_RUNTIME_DIR, which says where that is; "" */
 };
 
-/** A command line: @p len bytes of NUL-terminated arguments. Sets all but @c pid; of the socket what socket=
+/** A command line: @p len bytes of NUL-terminated arguments. Sets what it tells; of the socket what socket=
  * says. */
 void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret);
 
-/** All QEMU processes that this process may look at, by PID; *ret is the caller's. */
+/** All VMMs' processes, by PID; *ret is the caller's. What is not @c seen is for telling of it only. */
 OT_MUST_CHECK struct ot_err *vp_qemu_list(struct vp_qemu **ret, size_t *ret_count);
 
 #endif

@@ -238,6 +238,7 @@ struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link
 
 	*ret_unknown = err && ot_err_code(err) == OT_ERR_NOT_FOUND;
 	OT_TRY(err);
+	OT_TRY(vp_check_once(s, pid));
 	if (is_in_use(pid))
 		return await_engine(s, link, pid);
 	err = vp_beside_attach(s, link, name);

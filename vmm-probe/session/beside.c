@@ -38,11 +38,12 @@ static struct ot_err *open_peek(struct vp_guest_link *link, pid_t pid)
 	return vp_peek_open(pid, ot_move_fd(claim), &link->peek);
 }
 
-static struct ot_err *open_beside(struct vp_guest_link *link, const char *spec)
+static struct ot_err *open_beside(const struct vp_session *s, struct vp_guest_link *link, const char *spec)
 {
 	pid_t pid;
 
-	OT_TRY(vp_inject_find(spec, &pid));
+	OT_TRY(vp_locate_process(spec, &pid));
+	OT_TRY(vp_check_once(s, pid));
 	OT_TRY(check_absent(pid));
 	OT_TRY(open_peek(link, pid));
 	OT_TRY(vp_client_connect(&link->client, vp_peek_socket(link->peek)));
@@ -69,7 +70,7 @@ static struct ot_err *without_kernel(struct vp_guest_link *link, struct ot_err *
 
 struct ot_err *vp_beside_attach(struct vp_session *s, struct vp_guest_link *link, const char *spec)
 {
-	OT_TRY(open_beside(link, spec));
+	OT_TRY(open_beside(s, link, spec));
 	OT_TRY(vp_link_map_ram(link));
 	struct ot_err *err = vp_link_read(s, link, link->phys);
 	if (err)

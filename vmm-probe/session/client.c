@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include "base/cleanup.h"
@@ -33,20 +34,17 @@ static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
 			  c->pid);
 }
 
-/* Send a request, receive the reply of type @want into @reply (at least its fixed part). */
-static struct ot_err *request(struct vp_client *c, const void *msg, size_t len, const int *fds, int nfds,
-			      uint32_t want, void *reply, size_t cap, size_t min, size_t *ret_len,
-			      int *ret_fds, int max_fds, int *ret_nfds)
+/* Receive the reply of type @want into @reply (at least its fixed part). */
+static struct ot_err *receive(const struct vp_client *c, uint32_t want, void *reply, size_t cap, size_t min,
+			      size_t *ret_len, int *ret_fds, int max_fds, int *ret_nfds)
 {
 	int n = 0;
-	struct ot_err *err = ot_send_fds(c->sock, msg, len, fds, nfds);
+	struct ot_err *err = ot_recv_fds(c->sock, reply, cap, ret_fds, max_fds, ret_len, &n);
 
-	if (!err)
-		err = ot_recv_fds(c->sock, reply, cap, ret_fds, max_fds, ret_len, &n);
-	if (err || *ret_len == 0)
-		return gone(c, err);
 	if (ret_nfds)
 		*ret_nfds = n;
+	if (err || *ret_len == 0)
+		return gone(c, err);
 
 	const struct vp_msg *head = reply;
 	if (*ret_len < sizeof(*head) || head->size != *ret_len)
@@ -59,6 +57,16 @@ static struct ot_err *request(struct vp_client *c, const void *msg, size_t len, 
 	if (head->type != want || *ret_len < min)
 		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent an unexpected reply");
 	return NULL;
+}
+
+/* Send a request, receive its reply. */
+static struct ot_err *request(const struct vp_client *c, const void *msg, size_t len, const int *fds,
+			      int nfds, uint32_t want, void *reply, size_t cap, size_t min, size_t *ret_len,
+			      int *ret_fds, int max_fds, int *ret_nfds)
+{
+	struct ot_err *err = ot_send_fds(c->sock, msg, len, fds, nfds);
+
+	return err ? gone(c, err) : receive(c, want, reply, cap, min, ret_len, ret_fds, max_fds, ret_nfds);
 }
 
 /* A request that is answered by yes or an error. */
@@ -79,6 +87,14 @@ static struct ot_err *bare_request(struct vp_client *c, enum vp_msg_type type, c
 	return simple_request(c, &msg, sizeof(msg), fds, nfds);
 }
 
+/* On one line, wherever it is told. */
+static void name_tame(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			*name = '?';
+}
+
 static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_reply *r, size_t len)
 {
 	if (r->version != VP_PROTOCOL_VERSION)
@@ -86,13 +102,12 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 		    OT_ERR_UNSUPPORTED,
 		    "the engine in PID %u speaks protocol %u, this outsight %u: use the outsight "
 		    "that the guest was started with",
-		    r->pid, r->version, VP_PROTOCOL_VERSION);
+		    c->pid, r->version, VP_PROTOCOL_VERSION);
 	if (r->nvcpus == 0 || r->nvcpus > VP_VCPUS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "the guest has %u vCPUs; %u are supported", r->nvcpus,
 				  VP_VCPUS_MAX);
 	if (r->nram > VP_CLIENT_RAM_MAX || len < sizeof(*r) + r->nram * sizeof(r->ram[0]))
 		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken hello");
-	c->pid = r->pid;
 	c->nvcpus = r->nvcpus;
 	c->nsessions = r->nsessions;
 	c->guest_id = r->guest_id;
@@ -103,6 +118,8 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	c->paused = r->paused;
 	snprintf(c->backend, sizeof(c->backend), "%.*s", (int)sizeof(r->backend) - 1, r->backend);
 	snprintf(c->guest_name, sizeof(c->guest_name), "%.*s", VP_GUEST_NAME - 1, r->guest_name);
+	name_tame(c->backend);
+	name_tame(c->guest_name);
 	c->nram = r->nram;
 	memcpy(c->ram, r->ram, r->nram * sizeof(r->ram[0]));
 	for (uint32_t i = 0; i < c->nram; i++)
@@ -111,22 +128,29 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	return NULL;
 }
 
-static struct ot_err *say_hello(struct vp_client *c)
+/* A reply to HELLO, with room for what comes at most. */
+union hello_reply {
+	struct vp_msg_hello_reply reply;
+	char space[sizeof(struct vp_msg_hello_reply) + VP_CLIENT_RAM_MAX * sizeof(struct vp_ram_range)];
+};
+
+static struct vp_msg_hello hello(void)
 {
-	struct vp_msg_hello hello = {
-		.head = { .type = VP_MSG_HELLO, .size = sizeof(hello) },
+	return (struct vp_msg_hello){
+		.head = { .type = VP_MSG_HELLO, .size = sizeof(struct vp_msg_hello) },
 		.version = VP_PROTOCOL_VERSION,
 	};
-	union {
-		struct vp_msg_hello_reply reply;
-		char space[sizeof(struct vp_msg_hello_reply) +
-			   VP_CLIENT_RAM_MAX * sizeof(struct vp_ram_range)];
-	} u;
+}
+
+static struct ot_err *say_hello(struct vp_client *c)
+{
+	const struct vp_msg_hello msg = hello();
+	union hello_reply u;
 	size_t len = 0;
 	int nfds = 0;
 
 	memset(&u, 0, sizeof(u));
-	struct ot_err *err = request(c, &hello, sizeof(hello), NULL, 0, VP_MSG_HELLO_REPLY, &u, sizeof(u),
+	struct ot_err *err = request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_HELLO_REPLY, &u, sizeof(u),
 				     sizeof(u.reply), &len, c->ram_fds, VP_CLIENT_FDS_MAX, &nfds);
 
 	c->nram_fds = (uint32_t)nfds;
@@ -135,49 +159,113 @@ static struct ot_err *say_hello(struct vp_client *c)
 
 static struct ot_err *connect_error(const char *path, int e)
 {
-	if (e == ENOENT || e == ECONNREFUSED)
+	struct stat st;
+
+	if (e == ENOENT || e == ECONNREFUSED || e == ENOTDIR)
 		return ot_err_new(OT_ERR_NOT_FOUND, "no guest listens at %s", path);
+	if (e == EACCES && !stat(path, &st))
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "%s: only uid %u, whose guest it is, and root may trace by it", path,
+				  (unsigned)st.st_uid);
 	return ot_err_os(e, "%s", path);
 }
 
-struct ot_err *vp_client_connect(struct vp_client *c, const char *path)
+static struct ot_err *set_address(const char *path, struct sockaddr_un *addr, socklen_t *ret_size)
 {
-	struct sockaddr_un addr = { .sun_family = AF_UNIX };
-	struct timeval timeout = { .tv_sec = REPLY_TIMEOUT_S };
-	struct ucred peer;
-	socklen_t peer_len = sizeof(peer), size = sizeof(addr);
+	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*ret_size = sizeof(*addr);
+	if (strlen(path) >= sizeof(addr->sun_path))
+		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
+	memcpy(addr->sun_path, path, strlen(path));
+	if (path[0] == '@') { /* a name in no directory: exactly as long as it is */
+		addr->sun_path[0] = '\0';
+		*ret_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+	}
+	return NULL;
+}
+
+/* @p flags: SOCK_NONBLOCK, so that nothing waits in here or in what follows. */
+static struct ot_err *dial(struct vp_client *c, const char *path, int flags)
+{
+	const struct timeval timeout = { .tv_sec = REPLY_TIMEOUT_S };
+	struct sockaddr_un addr;
+	struct vp_peer peer;
+	socklen_t size;
 
 	*c = (struct vp_client){ .sock = -1 };
-	if (strlen(path) >= sizeof(addr.sun_path))
-		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
-	memcpy(addr.sun_path, path, strlen(path));
+	OT_TRY(set_address(path, &addr, &size));
 	memcpy(c->path, path, strlen(path));
-	if (path[0] == '@') { /* a name in no directory: exactly as long as it is */
-		addr.sun_path[0] = '\0';
-		size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
-	}
-
-	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
 	if (sock < 0)
 		return ot_err_os(errno, "socket");
-	if (connect(sock, (struct sockaddr *)&addr, size) < 0)
-		return connect_error(path, errno);
-	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &peer_len) == 0)
-		c->pid = (uint32_t)peer.pid;
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	/* a queue that is full is waited for as a reply is */
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	if (connect(sock, (const struct sockaddr *)&addr, size) < 0)
+		return connect_error(path, errno);
+	OT_TRY(vp_peer_read(sock, path, &peer));
+	c->pid = (uint32_t)peer.pid;
+	c->uid = peer.uid;
+	c->pidfd = peer.pidfd;
 	c->sock = ot_move_fd(sock);
+	return NULL;
+}
 
+struct ot_err *vp_client_connect_within(struct vp_client *c, const char *path, unsigned ms)
+{
+	const struct timeval timeout = { .tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+
+	OT_TRY(dial(c, path, 0));
+	setsockopt(c->sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
+	setsockopt(c->sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	struct ot_err *err = say_hello(c);
 	if (err)
 		vp_client_close(c);
 	return err;
 }
 
+struct ot_err *vp_client_connect(struct vp_client *c, const char *path)
+{
+	return vp_client_connect_within(c, path, REPLY_TIMEOUT_S * 1000);
+}
+
+struct ot_err *vp_client_dial(struct vp_client *c, const char *path)
+{
+	return dial(c, path, SOCK_NONBLOCK);
+}
+
+struct ot_err *vp_client_greet(struct vp_client *c)
+{
+	const struct vp_msg_hello msg = hello();
+
+	return ot_send_fds(c->sock, &msg, sizeof(msg), NULL, 0);
+}
+
+struct ot_err *vp_client_greeted(struct vp_client *c)
+{
+	union hello_reply u;
+	size_t len = 0;
+	int nfds = 0;
+
+	memset(&u, 0, sizeof(u));
+	struct ot_err *err = receive(c, VP_MSG_HELLO_REPLY, &u, sizeof(u), sizeof(u.reply), &len, c->ram_fds,
+				     VP_CLIENT_FDS_MAX, &nfds);
+
+	c->nram_fds = (uint32_t)nfds;
+	return err ? err : take_hello(c, &u.reply, len);
+}
+
+struct vp_peer vp_client_peer(const struct vp_client *c)
+{
+	return (struct vp_peer){ .pid = (pid_t)c->pid, .uid = c->uid, .pidfd = c->pidfd };
+}
+
 void vp_client_close(struct vp_client *c)
 {
-	if (c->sock >= 0)
+	if (c->sock >= 0) {
 		close(c->sock);
+		close(c->pidfd);
+	}
 	for (uint32_t i = 0; i < c->nram_fds; i++)
 		close(c->ram_fds[i]);
 	c->sock = -1;

@@ -5,13 +5,16 @@
 
 #include "vmm-probe/engine/patches.h"
 #include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/machines/process.h"
 
 #define VP_CLIENT_RAM_MAX 64
 #define VP_CLIENT_FDS_MAX 16
 
 struct vp_client {
-	int sock;
-	uint32_t pid;
+	int sock;     /* -1: not connected, and pidfd means nothing */
+	int pidfd;    /* of the process that listens, by the kernel's word as are pid and uid: what */
+	uint32_t pid; /* an engine says of itself is not asked whose memory is read */
+	uid_t uid;
 	uint32_t nvcpus;
 	uint32_t nsessions;
 	uint32_t guest_id;
@@ -30,8 +33,24 @@ struct vp_client {
 };
 
 /** Connect to the engine that listens at @p path (@NAME: an abstract address) and say hello. NOT_FOUND:
- * nobody listens there; PERMISSION: not allowed to; UNSUPPORTED: it speaks another version. */
+ * nobody listens there; PERMISSION: not allowed to, or who listens there is not believed (vp_peer_read());
+ * UNSUPPORTED: it speaks another version. */
 OT_MUST_CHECK struct ot_err *vp_client_connect(struct vp_client *client, const char *path);
+
+/** The same, and each reply, this first one too, is waited for no longer than that, instead of half a minute.
+ */
+OT_MUST_CHECK struct ot_err *vp_client_connect_within(struct vp_client *client, const char *path,
+						      unsigned ms);
+
+/** The same in parts, so that several can be asked at once. dial() connects and waits for nothing (BUSY or
+ * OS: its queue is full); who listens is known then, and nothing was said. greet() says hello. greeted()
+ * takes the answer once the socket is readable. What was dialled is closed by the caller. */
+OT_MUST_CHECK struct ot_err *vp_client_dial(struct vp_client *client, const char *path);
+OT_MUST_CHECK struct ot_err *vp_client_greet(struct vp_client *client);
+OT_MUST_CHECK struct ot_err *vp_client_greeted(struct vp_client *client);
+
+/** Who listens at the other end; its descriptor stays the client's. */
+struct vp_peer vp_client_peer(const struct vp_client *client);
 
 /** Close the connection: the engine takes the session's sites out by itself. */
 void vp_client_close(struct vp_client *client);

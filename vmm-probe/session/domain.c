@@ -52,10 +52,9 @@ static struct ot_err *find_process(struct vp_domain_vm *vm)
 	size_t n = 0;
 
 	OT_TRY(vp_qemu_list(&qemus, &n));
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(qemus[i].uuid, vm->domain.uuid) != 0)
-			continue;
-		vm->qemu = qemus[i];
+	const struct vp_qemu *q = vp_locate_domain(qemus, n, vm->domain.uuid);
+	if (q) {
+		vm->qemu = *q;
 		vm->pidfd = (int)syscall(SYS_pidfd_open, vm->qemu.pid, 0);
 		return vm->pidfd < 0
 			   ? ot_err_new(OT_ERR_GUEST_GONE, "domain %s has ended already", vm->domain.name)

@@ -7,6 +7,7 @@
 #include "base/installed.h"
 #include "vmm-probe/hook/control.h"
 #include "vmm-probe/machines/memory_room.h"
+#include "vmm-probe/session/locate.h"
 #include "vmm-probe/session/machines.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
@@ -19,21 +20,31 @@ struct ot_err *vp_enter_library(char *ret, size_t size)
 			  VP_HOOK_LIBRARY);
 }
 
-static bool has_plugin(pid_t pid)
+/* Where the engine of one that has the plugin was looked for; "": it has none. */
+static void plugin_places(pid_t pid, struct ot_buf *out)
 {
 	ot_auto_free struct vp_qemu *qemus = NULL;
 	size_t n = 0;
 	ot_auto_err struct ot_err *err = vp_qemu_list(&qemus, &n);
 
 	for (size_t i = 0; !err && i < n; i++)
-		if (qemus[i].pid == pid)
-			return qemus[i].plugin;
-	return false;
+		if (qemus[i].pid == pid && qemus[i].plugin)
+			vp_locate_places(&qemus[i], out);
+}
+
+/* Its engine is where it was looked for. */
+static bool answers(pid_t pid)
+{
+	char spec[16], path[PATH_MAX];
+
+	snprintf(spec, sizeof(spec), "%d", (int)pid);
+	ot_auto_err struct ot_err *err = vp_locate(spec, path, sizeof(path));
+	return !err;
 }
 
 struct ot_err *vp_enter_find(const char *spec, pid_t *ret)
 {
-	struct ot_err *err = vp_inject_find(spec, ret);
+	struct ot_err *err = vp_locate_process(spec, ret);
 
 	if (!err || ot_err_code(err) != OT_ERR_NOT_FOUND)
 		return err;
@@ -61,11 +72,22 @@ static struct ot_err *check_room(pid_t pid)
 /* @refused (consumed) of process @pid, or what explains it better. */
 static struct ot_err *explain(pid_t pid, struct ot_err *refused)
 {
-	if (!refused || ot_err_code(refused) != OT_ERR_UNSUPPORTED || !has_plugin(pid))
+	struct ot_buf places;
+
+	if (!refused || ot_err_code(refused) != OT_ERR_UNSUPPORTED)
 		return refused;
-	ot_err_destroy(refused);
-	return ot_err_new(OT_ERR_UNSUPPORTED, "process %d has its engine from its start: -g traces it",
-			  (int)pid);
+	ot_buf_init(&places);
+	plugin_places(pid, &places);
+	if (places.len) {
+		bool found = answers(pid);
+		ot_err_destroy(refused);
+		refused =
+		    ot_err_new(OT_ERR_UNSUPPORTED, "process %d has its engine from its start: %s%s", (int)pid,
+			       found ? "-g traces it" : "none answers, its socket was looked for at ",
+			       found ? "" : ot_buf_str(&places));
+	}
+	ot_buf_deinit(&places);
+	return refused;
 }
 
 struct ot_err *vp_enter_check(pid_t pid)

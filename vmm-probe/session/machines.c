@@ -8,17 +8,25 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "vmm-probe/engine/socket_path.h"
 #include "vmm-probe/session/children.h"
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/launch.h"
+#include "vmm-probe/session/locate.h"
+
+/* How long an engine may take to say where its vCPUs are. */
+#define OWN_MS      RELEASE_MS
+#define STRANGER_MS 300
 
 #define RELEASES_AT_ONCE 8
 #define RELEASE_MS       5000u
 
 /* --- connections ------------------------------------------------------------------------------------- */
 
-struct ot_err *vp_libvirt_open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL], size_t *ret_n)
+/* @unseen (NULL: not of interest): lines about those that are there and refuse us. */
+static struct ot_err *open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL], size_t *ret_n,
+				 struct ot_buf *unseen)
 {
 	static const char *const usual[VP_LIBVIRT_USUAL] = { "qemu:///system", "qemu:///session" };
 
@@ -34,8 +42,16 @@ struct ot_err *vp_libvirt_open_usual(const char *uri, struct vp_libvirt *ret[VP_
 		ot_auto_err struct ot_err *err =
 		    vp_libvirt_open(own && *own ? NULL : usual[i], false, &ret[*ret_n]);
 		*ret_n += !err;
+		if (err && unseen && ot_err_code(err) == OT_ERR_PERMISSION)
+			ot_buf_printf(unseen, "libvirt's domains could not be listed: %s\n",
+				      ot_err_message(err));
 	}
 	return NULL;
+}
+
+struct ot_err *vp_libvirt_open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL], size_t *ret_n)
+{
+	return open_usual(uri, ret, ret_n, NULL);
 }
 
 static struct ot_err *not_running(const struct vp_domain *d)
@@ -99,6 +115,7 @@ void vp_engine_files_deinit(struct vp_engine_files *files)
 struct list {
 	struct vp_machine *items;
 	size_t count, cap;
+	struct ot_buf unseen;
 };
 
 static struct vp_machine *add(struct list *list)
@@ -138,7 +155,8 @@ static struct ot_err *add_engines(struct list *list)
 		if (!m)
 			return ot_err_nomem();
 		m->guest = guests[i];
-		m->how = VP_HOW_NOW;
+		m->how = *guests[i].trouble ? VP_HOW_NOT : VP_HOW_NOW;
+		snprintf(m->why, sizeof(m->why), "%s", guests[i].trouble);
 		m->state = guests[i].paused ? VP_DOMAIN_PAUSED : VP_DOMAIN_RUNNING;
 		m->accel = !strcmp(guests[i].backend, "tcg") ? VP_ACCEL_TCG : VP_ACCEL_KVM;
 	}
@@ -150,10 +168,20 @@ static void judge(struct vp_machine *m, const struct vp_qemu *q)
 {
 	char library[PATH_MAX];
 
-	if (q->plugin) {
+	if (!q->seen) {
 		m->how = VP_HOW_NOT;
-		snprintf(m->why, sizeof(m->why),
-			 "the engine in it does not answer (another XDG_RUNTIME_DIR or user?)");
+		ot_auto_err struct ot_err *err = vp_vmm_forbidden(q->pid);
+		snprintf(m->why, sizeof(m->why), "%s", ot_err_message(err));
+		return;
+	}
+	if (q->plugin) {
+		struct ot_buf places;
+		m->how = VP_HOW_NOT;
+		ot_buf_init(&places);
+		vp_locate_places(q, &places);
+		snprintf(m->why, sizeof(m->why), "the engine in it does not answer at %s",
+			 ot_buf_str(&places));
+		ot_buf_deinit(&places);
 		return;
 	}
 	if (m->accel == VP_ACCEL_TCG) {
@@ -177,13 +205,16 @@ static struct ot_err *add_processes(struct list *list, const struct vp_qemu *qem
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct vp_qemu *q = &qemus[i];
-		if (find_pid(list, (uint32_t)q->pid))
+		/* A monitor without an engine was told that it is not to be traced. */
+		if (find_pid(list, (uint32_t)q->pid) || (q->monitor && q->seen))
 			continue;
 		struct vp_machine *m = add(list);
 		if (!m)
 			return ot_err_nomem();
 		memcpy(m->guest.name, q->name, sizeof(m->guest.name));
 		m->guest.pid = (uint32_t)q->pid;
+		m->guest.uid = (uint32_t)q->uid;
+		m->guest.rank = vp_locate_rank(q);
 		m->guest.nvcpus = q->nvcpus;
 		m->accel = q->accel;
 		judge(m, q);
@@ -215,14 +246,6 @@ static void judge_domain(struct vp_libvirt *lv, const struct vp_domain *d, struc
 	}
 }
 
-static pid_t process_of(const struct vp_qemu *qemus, size_t n, const struct vp_domain *d)
-{
-	for (size_t i = 0; i < n; i++)
-		if (qemus[i].libvirt && !strcmp(qemus[i].uuid, d->uuid))
-			return qemus[i].pid;
-	return 0;
-}
-
 static struct ot_err *add_domains(struct list *list, struct vp_libvirt *lv, const struct vp_qemu *qemus,
 				  size_t n)
 {
@@ -233,7 +256,8 @@ static struct ot_err *add_domains(struct list *list, struct vp_libvirt *lv, cons
 	for (size_t i = 0; i < count; i++) {
 		const struct vp_domain *d = &domains[i];
 		bool here = d->state != VP_DOMAIN_SHUT_OFF && !vp_libvirt_is_remote(lv);
-		struct vp_machine *m = here ? find_pid(list, (uint32_t)process_of(qemus, n, d)) : NULL;
+		const struct vp_qemu *q = here ? vp_locate_domain(qemus, n, d->uuid) : NULL;
+		struct vp_machine *m = q ? find_pid(list, (uint32_t)q->pid) : NULL;
 		bool known = m != NULL;
 
 		if (has_domain(list, d))
@@ -253,6 +277,26 @@ static struct ot_err *add_domains(struct list *list, struct vp_libvirt *lv, cons
 	return NULL;
 }
 
+/* What -g would take for the name of a better one. */
+static void mark_taken(struct list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		for (size_t k = 0; k < list->count; k++) {
+			const struct vp_guest_info *a = &list->items[i].guest, *b = &list->items[k].guest;
+			if (a->pid && b->pid && b->rank < a->rank && !strcmp(a->name, b->name))
+				list->items[i].name_is_taken = true;
+		}
+}
+
+/* proc(5): with hidepid= other users' processes are not there. */
+static void look_at_proc(struct list *list)
+{
+	if (access("/proc/1/cmdline", R_OK))
+		ot_buf_puts(&list->unseen,
+			    "other users' processes are hidden here (/proc with hidepid=): root sees "
+			    "their VMMs\n");
+}
+
 static struct ot_err *collect(const char *uri, struct list *list)
 {
 	ot_auto_free struct vp_qemu *qemus = NULL;
@@ -262,25 +306,29 @@ static struct ot_err *collect(const char *uri, struct list *list)
 	OT_TRY(add_engines(list));
 	OT_TRY(vp_qemu_list(&qemus, &n));
 	OT_TRY(add_processes(list, qemus, n));
-	OT_TRY(vp_libvirt_open_usual(uri, lv, &nlv));
+	look_at_proc(list);
+	OT_TRY(open_usual(uri, lv, &nlv, &list->unseen));
 	struct ot_err *err = NULL;
 	for (size_t i = 0; i < nlv; i++) {
 		if (!err)
 			err = add_domains(list, lv[i], qemus, n);
 		vp_libvirt_close(lv[i]);
 	}
+	mark_taken(list);
 	return err;
 }
 
 /* Of guests that run: a paused one's vCPUs do not answer. One whose kernel is not to be found has none to
- * name. */
+ * name. Strangers' engines may answer as slowly as they like: not for long. */
 static void ask_release(void *arg, size_t i, char ret[VP_CHILDREN_ANSWER])
 {
 	const struct list *list = arg;
 	const struct vp_machine *m = &list->items[i];
 
 	if (m->how == VP_HOW_NOW && m->state == VP_DOMAIN_RUNNING)
-		ot_err_destroy(vp_guest_release(m->guest.socket, ret, VP_CHILDREN_ANSWER));
+		ot_err_destroy(vp_guest_release(m->guest.socket,
+						m->guest.rank > VP_RANK_SYSTEM ? STRANGER_MS : OWN_MS, ret,
+						VP_CHILDREN_ANSWER));
 }
 
 /* All at once, and each in a process of its own: no guest's bytes keep the others from the list. */
@@ -308,19 +356,22 @@ struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret)
 
 	if (err) {
 		free(list.items);
+		ot_buf_deinit(&list.unseen);
 		return err;
 	}
 	err = read_releases(&list);
 	if (err) {
 		free(list.items);
+		ot_buf_deinit(&list.unseen);
 		return err;
 	}
-	*ret = (struct vp_machines){ list.items, list.count };
+	*ret = (struct vp_machines){ list.items, list.count, list.unseen };
 	return NULL;
 }
 
 void vp_machines_deinit(struct vp_machines *machines)
 {
 	free(machines->items);
+	ot_buf_deinit(&machines->unseen);
 	*machines = (struct vp_machines){ 0 };
 }

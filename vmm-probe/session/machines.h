@@ -18,19 +18,21 @@ enum vp_how {
 };
 
 struct vp_machine {
-	struct vp_guest_info guest; /* of one without an engine: name, pid, nvcpus */
+	struct vp_guest_info guest; /* of one without an engine: name, pid, uid, rank, nvcpus */
 	enum vp_accel accel;
 	enum vp_domain_state state;
 	bool domain;           /* libvirt's */
 	char domain_name[256]; /* in full */
 	char uuid[37];         /* the domain's */
 	enum vp_how how;
-	char why[256]; /* VP_HOW_PEEK, VP_HOW_NOT; one line */
+	char why[512];      /* VP_HOW_PEEK, VP_HOW_NOT; one line */
+	bool name_is_taken; /* another has more right to its name: -g takes its PID */
 };
 
 struct vp_machines {
 	struct vp_machine *items;
 	size_t count;
+	struct ot_buf unseen; /* what could not be looked at, and why: lines */
 };
 
 /**

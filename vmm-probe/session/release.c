@@ -15,7 +15,7 @@ static void cleanup_link(struct vp_guest_link **link)
 	vp_link_destroy(*link);
 }
 
-struct ot_err *vp_guest_release(const char *socket, char *ret, size_t size)
+struct ot_err *vp_guest_release(const char *socket, unsigned ms, char *ret, size_t size)
 {
 	ot_auto(cleanup_link) struct vp_guest_link *link = calloc(1, sizeof(*link));
 	struct vp_kernel kernel;
@@ -26,7 +26,7 @@ struct ot_err *vp_guest_release(const char *socket, char *ret, size_t size)
 	if (!link)
 		return ot_err_nomem();
 	link->client.sock = link->orc_fd = -1;
-	OT_TRY(vp_client_connect(&link->client, socket));
+	OT_TRY(vp_client_connect_within(&link->client, socket, ms));
 	OT_TRY(vp_link_map_ram(link));
 	ot_auto_free struct vp_regs *regs = calloc(link->client.nvcpus, sizeof(*regs));
 	if (!regs)

@@ -291,10 +291,24 @@ OT_MUST_CHECK struct ot_err *vp_session_each_symbol(struct vp_session *s,
 								 const char *name, const char *module),
 						    void *arg);
 
+/* How much right the owner of a VMM has to what he calls its guest: anybody may start a process of any name.
+ */
+enum vp_rank {
+	VP_RANK_OWN,    /* the operator's own, root's, and what the system's libvirt says is its domain */
+	VP_RANK_SYSTEM, /* a service's (uids below 1000) */
+	VP_RANK_USER,   /* another user's: its name counts where nobody above has it */
+	VP_RANK_PID,    /* not a VMM that we know: by its PID only */
+};
+
 /* A guest that runs on this host. */
 struct vp_guest_info {
 	char name[VP_GUEST_NAME];
-	uint32_t pid;
+	uint32_t pid; /* of its VMM, as is uid: the kernel's word */
+	uint32_t uid;
+	enum vp_rank rank;
+	bool far; /* it listens where only its VMM's environment told, not where this user's engines do */
+	char trouble[256]; /* why its engine did not say who it is: here is what its VMM's command line tells;
+			      "" */
 	uint32_t nvcpus;
 	char backend[16];
 	char socket[108];  /* as struct sockaddr_un has it */
@@ -304,7 +318,9 @@ struct vp_guest_info {
 	uint64_t held_ns; /* its vCPUs were kept out of it so long, for changes of its text */
 };
 
-/** Guests with an engine in them (control sockets found and answering). *ret is owned by the caller. */
+/** Guests with an engine in them: control sockets found, and believed. All of them together are waited for no
+ * longer than a second, however often this is called. Sockets of our own that nobody serves any more are
+ * removed. *ret is owned by the caller. */
 OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
 
 #endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "vmm-probe/machines/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define STATUS_MAX 8192 /* what is looked for is in its first lines */
+
+#ifndef SO_PEERPIDFD /* Linux 6.5; older headers lack it */
+#define SO_PEERPIDFD 77
+#endif
+
+/* Behind "\nNAME:"; "" when there is none. */
+static const char *field(const char *status, const char *name)
+{
+	const char *p = strstr(status, name);
+
+	return p ? p + strlen(name) : "";
+}
+
+struct ot_err *vp_process_read(pid_t pid, struct vp_process *ret)
+{
+	char path[64], status[STATUS_MAX];
+	unsigned uid[4] = { 0 };
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
+	status[len > 0 ? len : 0] = '\0';
+	if (sscanf(field(status, "\nUid:"), "%u%u%u%u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
+		return ot_err_new(OT_ERR_NOT_FOUND, "there is no process %d", (int)pid);
+	const char *inner = field(status, "\nNSpid:");
+	size_t n = strcspn(inner, "\n");
+	while (n && inner[n - 1] != '\t' && inner[n - 1] != ' ')
+		n--;
+	long number = strtol(inner + n, NULL, 10);
+	*ret = (struct vp_process){
+		.uid = uid[0],
+		.one_uid = uid[0] == uid[1] && uid[0] == uid[2] && uid[0] == uid[3],
+		.inner = number > 0 ? (pid_t)number : pid,
+	};
+	return NULL;
+}
+
+bool vp_peer_alive(const struct vp_peer *peer)
+{
+	struct pollfd p = { .fd = peer->pidfd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 0;
+}
+
+/* -1: it has ended. *ret_same: the descriptor is the listener's for certain, and not of who got its PID. */
+static int open_pidfd(int sock, pid_t pid, bool *ret_same)
+{
+	socklen_t len = sizeof(int);
+	int fd = -1;
+
+	*ret_same = !getsockopt(sock, SOL_SOCKET, SO_PEERPIDFD, &fd, &len);
+	if (*ret_same)
+		return fd;
+	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+/* Has it the uid with which it began to listen? One that listened as root and runs as another since (QEMU's
+ * -run-with user=) has less than it had, if it is the same process. */
+static bool is_who_listened(const struct vp_process *p, uid_t listened, bool same)
+{
+	return p->one_uid && (p->uid == listened || (!listened && same));
+}
+
+struct ot_err *vp_peer_read(int sock, const char *what, struct vp_peer *ret)
+{
+	struct ucred cred = { 0 };
+	socklen_t len = sizeof(cred);
+	struct vp_process process;
+	bool same = false;
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &len))
+		return ot_err_os(errno, "%s", what);
+	if (cred.pid <= 0)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "%s: who listens there can't be seen from here (another PID namespace?)",
+				  what);
+	struct vp_peer peer = { .pid = cred.pid, .pidfd = open_pidfd(sock, cred.pid, &same) };
+	ot_auto_close int pidfd = peer.pidfd;
+	struct ot_err *err = pidfd < 0 ? NULL : vp_process_read(cred.pid, &process);
+	bool gone = pidfd < 0 || err || !vp_peer_alive(&peer);
+	ot_err_destroy(err);
+	if (gone)
+		return ot_err_new(OT_ERR_NOT_FOUND, "%s: process %d, which began to listen there, has ended",
+				  what, (int)cred.pid);
+	if (!is_who_listened(&process, cred.uid, same))
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "%s: process %d began to listen there as uid %u and runs as uid %u now: "
+				  "it is not believed to be a guest's",
+				  what, (int)cred.pid, (unsigned)cred.uid, (unsigned)process.uid);
+	peer.uid = process.uid;
+	peer.pidfd = ot_move_fd(pidfd);
+	*ret = peer;
+	return NULL;
+}
