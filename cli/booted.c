@@ -28,6 +28,7 @@ void cli_boot_hold_signals(void)
 	const sigset_t set = ending_signals();
 
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN); /* nor does the end of who reads our output */
 }
 
 bool cli_boot_is_interrupted(void)

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/near.h"
 #include "cli/commands.h"
 #include "cli/compare.h"
 #include "cli/messages.h"
@@ -15,6 +16,8 @@ struct ours {
 	const struct cli_compare_list *list; /* NULL: a D program */
 	bool both, json;
 };
+
+static const char *const own_options[] = { "--tasks", "--modules", "--json", NULL };
 
 /* Take our own options out of the command line; the rest is dtrace's. Its new length. */
 static int take_ours(int argc, char **argv, struct ours *ours)
@@ -39,6 +42,22 @@ static int take_ours(int argc, char **argv, struct ours *ours)
 	}
 	argv[n] = NULL;
 	return n;
+}
+
+/* Only dtrace's parser knows the other words; of those that are nearly ours it would know nothing. */
+static const char *mistyped(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+		struct ot_near near;
+		if (strncmp(argv[i], "--", 2) != 0)
+			continue;
+		ot_near_init(&near, argv[i]);
+		for (const char *const *o = own_options; *o; o++)
+			ot_near_offer(&near, *o);
+		if (ot_near_best(&near))
+			return argv[i];
+	}
+	return NULL;
 }
 
 static int usage(bool asked)
@@ -75,6 +94,9 @@ int cli_cmd_compare(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[1], "--help"))
 		return usage(true);
 	argc = take_ours(argc, argv, &ours);
+	const char *wrong = mistyped(argc, argv);
+	if (wrong)
+		return cli_verb_misused("compare", own_options, wrong);
 	if (ours.both || (argc == 1 && !ours.list))
 		return usage(false);
 	if (argc == 1) { /* dtrace's parser wants at least one */

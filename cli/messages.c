@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All texts of faults and drops, and how messages are written. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,15 @@ static void describe_probe(const struct vp_enabled *ecb, char *buf, size_t size)
 
 	snprintf(buf, size, "error on enabled probe ID %u (ID %u: %s:%s:%s:%s)", ecb->epid, probe->id,
 		 probe->provider, probe->module, probe->function, probe->name);
+}
+
+int cli_fail_output(const char *name)
+{
+	int reason = errno;
+
+	return reason == EPIPE
+		   ? CLI_EXIT_ERROR
+		   : cli_fail(ot_err_os(reason ? reason : EIO, "failed to write to %s", name), NULL);
 }
 
 /* Behind "error on enabled probe …: ". */

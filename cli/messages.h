@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What goes to stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts look
- * for it; a hint is a line of its own behind one, indented. Data that was printed before a message is written out before it.
+ * for it; a hint is a line of its own behind one, indented. Data that was printed before a message is written
+ * out before it.
  */
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
@@ -24,6 +25,10 @@ void cli_hint(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2,
 
 /** Say "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
 int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
+
+/** The output, @p name, could not be written: that is said with errno's reason, but not if only who reads it
+ * has enough. CLI_EXIT_ERROR. */
+int cli_fail_output(const char *name);
 
 /** A fault of a probe. */
 void cli_report_fault(const struct vp_fault_info *fault);

@@ -20,7 +20,7 @@ struct cli_booted {
 int cli_check_files(const struct cli_invocation *inv);
 
 /** Ctrl-C and what else ends a session is from now on only noted, so that what was booted is taken down in
- * order; tracing takes note of it when it begins. */
+ * order; tracing takes note of it when it begins. A pipe that nobody reads is an error of writing. */
 void cli_boot_hold_signals(void);
 /** Did one come? */
 bool cli_boot_is_interrupted(void);

@@ -144,7 +144,7 @@ class Usage(Case):
         self.assertNotIn("did you mean", self.expect(["-g", "nonesuch", "-n", "BEGIN"], 1, "", guest=())[2])
 
     def test_bad_words_of_verbs(self):
-        for args, part in ((["guests", "--jsno"], "no option --jsno, did you mean --json"),
+        for args, part in ((["compare", "--taks"], "no option --taks, did you mean --tasks"), (["guests", "--jsno"], "no option --jsno, did you mean --json"),
                            (["guests", "--xml"], "--xml needs a value"), (["guests", "extra"], "one word too many"),
                            (["attach", "--plna", "1"], "did you mean --plan"), (["detach", "--al"], "--all"),
                            (["detach", "--all", "x"], "leave x out"), (["run", "-m", "64"], "there is no --")):
