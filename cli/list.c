@@ -143,7 +143,7 @@ int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struc
 		return cli_fail(err, NULL);
 	errno = 0;
 	if (fflush(fp) == EOF || ferror(fp))
-		return cli_fail_output(inv->out ? inv->out : "<stdout>");
+		return cli_fail_output(fp, inv->out ? inv->out : "<stdout>");
 	return CLI_EXIT_OK;
 }
 
@@ -166,6 +166,6 @@ int cli_dump_symbols(struct vp_session *s, FILE *fp)
 		return cli_fail(err, NULL);
 	errno = 0;
 	if (fflush(fp) == EOF || ferror(fp))
-		return cli_fail_output("<stdout>");
+		return cli_fail_output(fp, "<stdout>");
 	return CLI_EXIT_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* All texts of faults and drops, and how messages are written. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,13 +86,20 @@ static void describe_probe(const struct vp_enabled *ecb, char *buf, size_t size)
 		 probe->provider, probe->module, probe->function, probe->name);
 }
 
-int cli_fail_output(const char *name)
+bool cli_is_unread(FILE *fp)
 {
-	int reason = errno;
+	struct pollfd pfd = { .fd = fileno(fp) };
 
-	return reason == EPIPE
-		   ? CLI_EXIT_ERROR
-		   : cli_fail(ot_err_os(reason ? reason : EIO, "failed to write to %s", name), NULL);
+	return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLERR | POLLHUP));
+}
+
+int cli_fail_output(FILE *fp, const char *name)
+{
+	int reason = errno ? errno : EIO;
+
+	if (reason == EPIPE || cli_is_unread(fp))
+		return CLI_EXIT_ERROR;
+	return cli_fail(ot_err_os(reason, "failed to write to %s", name), NULL);
 }
 
 /* Behind "error on enabled probe …: ". */

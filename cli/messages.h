@@ -7,6 +7,8 @@
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
 
+#include <stdio.h>
+
 #include "dif/lang/options.h"
 #include "vmm-probe/session/session.h"
 
@@ -26,9 +28,12 @@ void cli_hint(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2,
 /** Say "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
 int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
 
-/** The output, @p name, could not be written: that is said with errno's reason, but not if only who reads it
- * has enough. CLI_EXIT_ERROR. */
-int cli_fail_output(const char *name);
+/** Whoever read @p fp has closed it, as head does when it has enough. */
+bool cli_is_unread(FILE *fp);
+
+/** The output @p fp, called @p name, could not be written: that is said with errno's reason, but not if only
+ * who reads it has enough. CLI_EXIT_ERROR. */
+int cli_fail_output(FILE *fp, const char *name);
 
 /** A fault of a probe. */
 void cli_report_fault(const struct vp_fault_info *fault);

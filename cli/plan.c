@@ -63,6 +63,6 @@ int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struc
 		return cli_fail(err, NULL);
 	errno = 0;
 	if (fflush(fp) == EOF || ferror(fp))
-		return cli_fail_output(inv->out ? inv->out : "<stdout>");
+		return cli_fail_output(fp, inv->out ? inv->out : "<stdout>");
 	return CLI_EXIT_OK;
 }

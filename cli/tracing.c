@@ -157,7 +157,7 @@ static int enable(struct cli_run *r)
  * none. */
 static int abort_processing(struct cli_run *r, struct ot_err *err)
 {
-	if (cli_run_unread(r)) {
+	if (cli_is_unread(r->out)) {
 		ot_err_destroy(err);
 		return CLI_EXIT_ERROR;
 	}
@@ -176,7 +176,8 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 		cli_processes_check(&r->procs, &r->inv->opts);
 		cli_run_read_signals(r);
 		cli_run_read_ttl(r);
-		if (cli_run_unread(r))
+		if (!r->interrupts &&
+		    cli_is_unread(r->out)) /* a terminal that hangs up also tells by SIGHUP */
 			return ot_err_os(EPIPE, "failed to write to %s", r->consumer.out_name);
 	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
 		 (!r->procs.count || r->procs.live));

@@ -38,8 +38,6 @@ OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
  * one of r->procs ended, or nobody reads the output any more. */
 OT_MUST_CHECK struct ot_err *cli_run_watch(struct cli_run *r);
 void cli_run_unwatch(struct cli_run *r);
-/** Whoever read our output has closed it, as head does when it has enough. */
-bool cli_run_unread(const struct cli_run *r);
 /** -x ttl, from when tracing starts; after cli_run_watch(). */
 OT_MUST_CHECK struct ot_err *cli_run_start_ttl(struct cli_run *r);
 /** Sets r->expired when the time is over. */

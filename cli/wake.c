@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What ends a session from outside of it: signals, and the end of its time. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -38,13 +37,6 @@ struct ot_err *cli_run_watch(struct cli_run *r)
 		if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->procs.items[i].fd, &ev) < 0)
 			return ot_err_os(errno, "epoll");
 	return NULL;
-}
-
-bool cli_run_unread(const struct cli_run *r)
-{
-	struct pollfd pfd = { .fd = fileno(r->out) };
-
-	return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLERR | POLLHUP));
 }
 
 struct ot_err *cli_run_start_ttl(struct cli_run *r)

@@ -142,6 +142,21 @@ class Run(Scenario):
             self.assertEqual(processes_with(name), [])
             self.assertEqual([f for _, _, files in os.walk(folder) for f in files], [])
 
+    def test_reader_that_has_enough(self):
+        """outsight run … -- -l | head: nothing is said, and nothing is left."""
+        image = image_dir(self.kernel)
+        with tempfile.TemporaryDirectory() as folder:
+            listing = subprocess.Popen([self.outsight.binary, "run", "-vmm", "qemu", "-kernel", f"{image}/vmlinuz", "-initrd",
+                                        f"{image}/initrd", "-m", "512", "-name", f"head{os.getpid()}", "--", "-q", "-l"],
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       env=dict(os.environ, LC_ALL="C", XDG_RUNTIME_DIR=folder))
+            self.assertIn("PROVIDER", listing.stdout.readline())
+            listing.stdout.close()
+            self.assertEqual((listing.wait(LIMIT), listing.stderr.read()), (1, ""))
+            listing.stderr.close()
+            self.assertEqual([f for _, _, files in os.walk(folder) for f in files], [])
+        self.assertEqual(processes_with(f"head{os.getpid()}"), [])
+
     def test_traces_from_boot(self):
         """With -A tracing begins before drivers start: their initcalls are seen, and the first exec."""
         image = image_dir(self.kernel)
