@@ -76,7 +76,7 @@ def of_readme(document, text):
 
 
 def unescaped(text):
-    return text.replace("\\&", "").replace("\\-", "-").replace("\\(aq", "'").replace("\\e", "\\")
+    return text.replace("\\&", "").replace("\\-", "-").replace("\\(aq", "'").replace("\\(dq", '"').replace("\\e", "\\")
 
 
 def of_display(document, block):
@@ -97,7 +97,7 @@ def of_manual(document, text):
         yield Example(document, unescaped(line))
     for block in re.findall(r"(?ms)^\.Bd -literal[^\n]*\n(.*?)^\.Ed$", text):
         yield from of_display(document, block)
-    for quoted in re.findall(r"(?m)^\.Ql (.*?)(?: [.,:;])?$", text):
+    for quoted in re.findall(r"(?m)^\.(?:Pq )?Ql (.*?)(?: [.,:;])?$", text):
         if not WORDS.fullmatch(quoted):
             yield Example(document, unescaped(quoted))
 

@@ -39,8 +39,16 @@ class Documents(Examples):
 
     def setUp(self):
         super().setUp()
-        if self._testMethodName == "test_options_are_in_the_manual" and not shutil.which("groff"):
+        if self._testMethodName in ("test_options_are_in_the_manual", "test_examples_are_rendered") and not shutil.which("groff"):
             self.skipTest("groff is not installed here")
+
+    def test_examples_are_rendered(self):
+        """What a reader sees is what stands in the source and is run: no macro has eaten a quote."""
+        for document in ("docs/outsight.1", "docs/outsight-vmm.1"):
+            text = re.sub(r"\s+", " ", self.manual(os.path.basename(document)))
+            for example in EXAMPLES.values():
+                if example.document == document:
+                    self.assertIn(example.text, text.replace(" \\ ", " "))
 
     def test_options_are_in_the_manual(self):
         text = self.manual("outsight.1")
