@@ -36,8 +36,8 @@ void cli_compilation_deinit(struct cli_compilation *c);
 /** Is there anything to trace? CLI_GO_ON, or the exit status: what is missing has been said. */
 int cli_check_asked(const struct cli_invocation *inv);
 
-/** Before there is a guest: that, and errors that no guest can mend, of files, of the language, of the command line.
- * CLI_GO_ON, or the exit status: what is wrong has been said. */
+/** Before there is a guest: that, and errors that no guest can mend, of files, of the language, of the
+ * command line. CLI_GO_ON, or the exit status: what is wrong has been said. */
 int cli_check(struct cli_invocation *inv);
 
 /** Is it an error whatever the guest is? Not where a name may be that of one of its types. */
