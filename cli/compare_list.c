@@ -245,7 +245,7 @@ static struct ot_err *print(const struct run *r, bool json)
 	if (json)
 		cli_hidden_json(r->list->kind, &r->hidden, r->ways, stdout);
 	else
-		cli_hidden_print(r->list->kind, &r->hidden, r->ways, isatty(STDOUT_FILENO), stdout);
+		cli_hidden_print(r->list->kind, &r->hidden, r->ways, stdout);
 	return fflush(stdout) == EOF ? ot_err_os(errno, "failed to write to <stdout>") : NULL;
 }
 

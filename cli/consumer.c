@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/consumer.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 
 /* One statement records at most this many data: printf()'s arguments. */
 #define RUN_MAX   256
@@ -211,8 +212,7 @@ static void print_flow_line(struct cli_consumer *c, const struct vp_record *r, c
 			 : syscall          ? "<="
 					    : "<-",
 			 probe->function);
-	if (c->printer.terminal)
-		cli_tame(name, strlen(name));
+	cli_name_tame(name);
 	fprintf(c->printer.fp, "%3u %-41s ", r->cpu, name);
 	if (flow == FLOW_ENTRY && c->indent < 512) /* a lost return must not indent for ever */
 		c->indent += 2;
@@ -235,8 +235,7 @@ static void print_line(struct cli_consumer *c, const struct vp_record *r)
 	char name[512];
 
 	snprintf(name, sizeof(name), "%s:%s", probe->function, probe->name);
-	if (c->printer.terminal)
-		cli_tame(name, strlen(name));
+	cli_name_tame(name);
 	fprintf(c->printer.fp, "%3u %6u %32s ", r->cpu, probe->id, name);
 }
 
@@ -344,7 +343,6 @@ struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opt
 	*c = (struct cli_consumer){ .opts = opts, .out_name = "<stdout>", .saved_fd = -1 };
 	c->printer.fp = fp;
 	c->printer.opts = opts;
-	c->printer.terminal = isatty(fileno(fp));
 	ot_arena_init(&c->formats);
 	ot_map_init(&c->by_action);
 	cli_faults_init(&c->faults, opts->errtags);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/json.h"
-#include "cli/print.h"
+#include "cli/terminal.h"
 
 const struct cli_hidden_kind cli_hidden_tasks = {
 	.many = "processes",
@@ -65,14 +65,12 @@ void cli_hidden_round(struct cli_hidden *h, struct vp_census *seen)
 
 /* --- output ------------------------------------------------------------------------------------------- */
 
-static void print_row(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways,
-		      bool terminal, FILE *fp)
+static void print_row(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways, FILE *fp)
 {
 	char name[VP_FOUND_NAME];
 
 	memcpy(name, f->name, sizeof(name));
-	if (terminal)
-		cli_tame(name, strlen(name));
+	cli_name_tame(name);
 	if (kind->numbered)
 		fprintf(fp, "%8llu  ", (unsigned long long)f->id);
 	fprintf(fp, "%-24s", name);
@@ -82,8 +80,7 @@ static void print_row(const struct cli_hidden_kind *kind, const struct vp_found 
 	putc('\n', fp);
 }
 
-void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
-		      bool terminal, FILE *fp)
+void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp)
 {
 	if (!h->differing.count) {
 		fprintf(fp, "nothing hidden: all %s are seen in every way\n", kind->many);
@@ -97,7 +94,7 @@ void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidde
 			fprintf(fp, " %9s", kind->ways[i].name);
 	putc('\n', fp);
 	for (size_t i = 0; i < h->differing.count; i++)
-		print_row(kind, &h->differing.items[i], ways, terminal, fp);
+		print_row(kind, &h->differing.items[i], ways, fp);
 }
 
 /* The ways that are in @p which. */

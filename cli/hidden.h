@@ -48,7 +48,7 @@ static inline bool cli_hidden_done(const struct cli_hidden *h)
 /** A table of what differs, or one line that says that nothing does. @p ways: those that there were. @p
  * terminal: names are the guest's, and must not command it. */
 void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
-		      bool terminal, FILE *fp);
+		      FILE *fp);
 /** The same as a JSON array, empty when nothing differs. */
 void cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp);
 

@@ -2,22 +2,9 @@
 #include "cli/json.h"
 
 #include <stdint.h>
+#include <string.h>
 
-/* Length of the UTF-8 sequence at @p s, by RFC 3629: no surrogates, nothing overlong. 0: there is none. */
-static unsigned utf8_length(const unsigned char *s)
-{
-	unsigned n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : 4;
-
-	if (n == 4 && (s[0] < 0xf0 || s[0] > 0xf4))
-		return 0;
-	for (unsigned i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80) /* the NUL at the end too */
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
+#include "cli/utf8.h"
 
 void cli_json_string(FILE *fp, const char *text)
 {
@@ -25,9 +12,9 @@ void cli_json_string(FILE *fp, const char *text)
 
 	putc('"', fp);
 	while (*s) {
-		unsigned n = utf8_length(s);
+		int n = cli_utf8_length(s, strnlen((const char *)s, 4));
 
-		if (!n) {
+		if (n <= 0) {
 			fputs("\\ufffd", fp);
 			n = 1;
 		} else if (*s == '"' || *s == '\\') {
@@ -35,7 +22,7 @@ void cli_json_string(FILE *fp, const char *text)
 		} else if (*s < ' ' || *s == 0x7f) {
 			fprintf(fp, "\\u%04x", *s);
 		} else {
-			fwrite(s, 1, n, fp);
+			fwrite(s, 1, (size_t)n, fp);
 		}
 		s += n;
 	}

@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "cli/consumer.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 
 /* The value behind a libact; without an object it is 0. */
 static int64_t value_of(const struct cli_datum *d)
@@ -54,8 +55,8 @@ static struct ot_err *do_ftruncate(struct cli_consumer *c)
 
 	fflush(fp);
 	/* a pipe or terminal can't be: then there is nothing to do */
-	if (!ftruncate(fileno(fp), 0))
-		fseeko(fp, 0, SEEK_SET);
+	if (!ftruncate(cli_terminal_fileno(fp), 0))
+		lseek(cli_terminal_fileno(fp), 0, SEEK_SET);
 	return NULL;
 }
 
@@ -149,7 +150,7 @@ struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt, 
 
 static struct ot_err *replace_output(struct cli_consumer *c, int fd)
 {
-	int out = fileno(c->printer.fp);
+	int out = cli_terminal_fileno(c->printer.fp);
 
 	if (c->saved_fd < 0) {
 		c->saved_fd = fcntl(out, F_DUPFD_CLOEXEC, 3);
@@ -158,7 +159,7 @@ static struct ot_err *replace_output(struct cli_consumer *c, int fd)
 	}
 	if (dup2(fd, out) < 0)
 		return ot_err_os(errno, "dup2");
-	c->printer.terminal = isatty(out);
+	cli_terminal_redirected(c->printer.fp);
 	return NULL;
 }
 

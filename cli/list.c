@@ -7,13 +7,13 @@
 #include "cli/messages.h"
 #include "cli/print.h"
 #include "cli/stability.h"
+#include "cli/terminal.h"
 
 struct listing {
 	FILE *fp;
 	const struct cli_invocation *inv;
 	const struct dif_world *world;
 	bool verbose;
-	bool terminal;
 };
 
 static void print_arguments(const struct listing *l, const struct vp_probe *probe)
@@ -28,6 +28,7 @@ static void print_arguments(const struct listing *l, const struct vp_probe *prob
 	     n++) {
 		ot_buf_init(&text);
 		dif_type_print(type, &text);
+		cli_name_tame(text.data ? text.data : (char[]){ "" });
 		fprintf(l->fp, "\t\targs[%u]: %s\n", n, ot_buf_str(&text));
 		ot_buf_deinit(&text);
 	}
@@ -53,13 +54,10 @@ static bool print_probe(void *arg, const struct vp_probe *probe)
 
 	char module[256], function[1024];
 
-	/* names come from the guest; a terminal must not obey them */
 	snprintf(module, sizeof(module), "%s", probe->module);
 	snprintf(function, sizeof(function), "%s", probe->function);
-	if (l->terminal) {
-		cli_tame(module, strlen(module));
-		cli_tame(function, strlen(function));
-	}
+	cli_name_tame(module);
+	cli_name_tame(function);
 	fprintf(l->fp, "%5u %10s %17s %33s %s\n", probe->id, probe->provider, module, function, probe->name);
 	if (!l->verbose)
 		return !ferror(l->fp);
@@ -84,7 +82,7 @@ static bool same_description(const struct dif_probedesc *a, const struct dif_pro
 void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
 			   const struct cli_compiled *unit, FILE *fp)
 {
-	struct listing l = { fp, NULL, vp_session_world(s), true, isatty(fileno(fp)) };
+	struct listing l = { fp, NULL, vp_session_world(s), true };
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
@@ -129,7 +127,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp)
 {
-	struct listing l = { fp, inv, vp_session_world(s), inv->verbose, isatty(fileno(fp)) };
+	struct listing l = { fp, inv, vp_session_world(s), inv->verbose };
 	struct dif_probedesc all = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 	struct ot_err *err;
 	uint64_t count;
@@ -150,10 +148,16 @@ int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struc
 static bool print_symbol(void *arg, uint64_t addr, char type, const char *name, const char *module)
 {
 	FILE *fp = arg;
+	char text[1024];
 
-	fprintf(fp, "%016llx %c %s", (unsigned long long)addr, type, name);
-	if (module && *module)
-		fprintf(fp, "\t[%s]", module);
+	snprintf(text, sizeof(text), "%s", name);
+	cli_name_tame(text);
+	fprintf(fp, "%016llx %c %s", (unsigned long long)addr, type, text);
+	if (module && *module) {
+		snprintf(text, sizeof(text), "%s", module);
+		cli_name_tame(text);
+		fprintf(fp, "\t[%s]", text);
+	}
 	putc('\n', fp);
 	return !ferror(fp);
 }

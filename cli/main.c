@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "cli/trace.h"
 
 static int run_dtrace(int argc, char **argv)
@@ -27,6 +28,7 @@ static const char *mistyped_verb(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	cli_terminal_guard_all();
 	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
 	cli_verb *verb = argc > 1 ? cli_verb_find(argv[1]) : NULL;
 	if (verb)

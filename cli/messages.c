@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/messages.h"
-#include "cli/print.h"
+#include "cli/terminal.h"
 
 #define CLEAR_LINE "\r\033[K"
 
@@ -19,11 +19,8 @@ static void vmessage(const char *fmt, va_list ap)
 
 	cli_progress(NULL, NULL);
 	fflush(NULL); /* data first: both may go to one terminal or file */
-	/* names in it may be a guest's */
 	if (vasprintf(&text, fmt, ap) < 0)
 		return;
-	if (isatty(STDERR_FILENO))
-		cli_tame(text, strlen(text));
 	fprintf(stderr, "dtrace: %s\n", text);
 	free(text);
 }
@@ -58,8 +55,6 @@ void cli_hint(const struct dif_options *opts, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (isatty(STDERR_FILENO))
-		cli_tame(text, strlen(text));
 	fprintf(stderr, "  (%s)\n", text);
 }
 
@@ -88,7 +83,7 @@ static void describe_probe(const struct vp_enabled *ecb, char *buf, size_t size)
 
 bool cli_is_unread(FILE *fp)
 {
-	struct pollfd pfd = { .fd = fileno(fp) };
+	struct pollfd pfd = { .fd = cli_terminal_fileno(fp) };
 
 	return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLERR | POLLHUP));
 }
@@ -229,7 +224,7 @@ void cli_progress(void *arg, const char *what)
 	(void)arg;
 	if (!what) {
 		if (shown)
-			fputs(CLEAR_LINE, stderr);
+			cli_terminal_raw(stderr, CLEAR_LINE, strlen(CLEAR_LINE));
 		shown = false;
 		started.tv_sec = 0;
 		return;
@@ -241,7 +236,8 @@ void cli_progress(void *arg, const char *what)
 		started = now;
 	if (now.tv_sec - started.tv_sec < 1)
 		return;
-	fprintf(stderr, CLEAR_LINE "%s ...", what);
+	cli_terminal_raw(stderr, CLEAR_LINE, strlen(CLEAR_LINE));
+	fprintf(stderr, "%s ...", what);
 	fflush(stderr);
 	shown = true;
 }

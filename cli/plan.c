@@ -8,12 +8,12 @@
 #include "cli/list.h"
 #include "cli/messages.h"
 #include "cli/print.h"
+#include "cli/terminal.h"
 
 struct planning {
 	struct vp_session *s;
 	FILE *fp;
 	bool several; /* guests: each line says which */
-	bool terminal;
 };
 
 static void print_bytes(const struct vp_planned *p, FILE *fp)
@@ -40,8 +40,7 @@ static bool print_site(void *arg, const struct vp_planned *p)
 	char where[1024];
 
 	vp_session_symbol(plan->s, p->guest, p->site.gva, VP_SYM_OFFSET, where, sizeof(where));
-	if (plan->terminal)
-		cli_tame(where, strlen(where));
+	cli_name_tame(where);
 	if (plan->several)
 		fprintf(plan->fp, "%-15s ", vp_session_guest_name(plan->s, p->guest));
 	fprintf(plan->fp, "%016" PRIx64 " %-8s %3u  ", p->site.gva, kind(p), p->verdict.covers);
@@ -53,7 +52,7 @@ static bool print_site(void *arg, const struct vp_planned *p)
 int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp)
 {
-	struct planning plan = { s, fp, vp_session_nguests(s) > 1, isatty(fileno(fp)) };
+	struct planning plan = { s, fp, vp_session_nguests(s) > 1 };
 
 	if (plan.several)
 		fprintf(fp, "%-15s ", "GUEST");

@@ -2,7 +2,8 @@
 /*
  * Printing one datum: what trace(), printf(), stack() and an aggregation's keys look like.
  * Everything goes to a FILE; write errors stay in it (ferror) and are looked at when it is
- * flushed. Layouts are dtrace's to the byte: people's scripts parse them.
+ * flushed. Layouts are dtrace's to the byte: people's scripts parse them. What of a guest's text a terminal
+ * gets is terminal.h's matter; names are on one line wherever they go.
  */
 #ifndef CLI_PRINT_H
 #define CLI_PRINT_H
@@ -29,16 +30,9 @@ struct cli_printer {
 	struct cli_symbols symbols;
 	uint32_t guest;      /* whose addresses are being printed */
 	uint64_t target_pid; /* $target, for %A of a bare address; 0: none */
-	/* fp is a terminal: a guest's strings must not command it. What the program itself prints (the
-	 * text of a format) goes out as it is. */
-	bool terminal;
 };
 
 #define CLI_SYMBOL_MAX 1024
-
-/** Replace what a terminal would obey in @p len bytes of a guest's text, escape sequences above all, by
- * '?'. Tabs, line ends, backspace and bell stay. */
-void cli_tame(char *s, size_t len);
 
 /* One value with the action that recorded it. */
 struct cli_datum {

@@ -12,6 +12,7 @@
 
 #include "cli/print.h"
 #include "cli/print_quantize.h"
+#include "cli/terminal.h"
 
 #define EXTENT_MAX 65536
 
@@ -77,13 +78,6 @@ static void print_char(struct cli_printer *p, const struct spec *s, int c)
 	fprintf(p->fp, fmt, s->width, -1, c);
 }
 
-static void print_tamed_char(struct cli_printer *p, const struct spec *s, char c)
-{
-	if (p->terminal && c)
-		cli_tame(&c, 1);
-	print_char(p, s, (unsigned char)c);
-}
-
 static void print_float(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
 {
 	char fmt[16], letters[] = { s->conv->conv, '\0', '\0' };
@@ -131,20 +125,12 @@ static void print_string(struct cli_printer *p, const struct spec *s, const void
 {
 	struct spec bounded = *s;
 	size_t len = strnlen(data, size);
-	char *tamed = NULL;
 
 	if (len > INT32_MAX)
 		len = INT32_MAX;
 	if (bounded.prec < 0 || (size_t)bounded.prec > len)
 		bounded.prec = (int)len;
-	if (p->terminal) {
-		tamed = strndup(data, len);
-		if (!tamed)
-			return;
-		cli_tame(tamed, len);
-	}
-	print_text(p, &bounded, tamed ? tamed : data);
-	free(tamed);
+	print_text(p, &bounded, data);
 }
 
 /* @size bytes as a C string literal would have them, up to a NUL, which shows too. */
@@ -202,8 +188,6 @@ static void print_wide(struct cli_printer *p, const struct spec *s, const struct
 			break;
 		append_utf8(&out, c);
 	}
-	if (p->terminal && out.data)
-		cli_tame(out.data, out.len);
 	print_text(p, s, ot_buf_str(&out));
 	ot_buf_deinit(&out);
 }
@@ -308,7 +292,7 @@ static void print_arg(struct cli_printer *p, const struct spec *s, const struct 
 		if (wide)
 			print_wide(p, s, d);
 		else
-			print_tamed_char(p, s, (char)cli_load(d->data, d->size));
+			print_char(p, s, (unsigned char)cli_load(d->data, d->size));
 		return;
 	case 'C':
 		c = (char)cli_load(d->data, d->size);
@@ -408,7 +392,7 @@ void cli_print_format(struct cli_printer *p, const struct dif_format *fmt, const
 	for (uint32_t i = 0; i < fmt->nconvs; i++) {
 		const struct dif_conv *conv = &fmt->convs[i];
 		if (conv->literal_len)
-			fwrite(conv->literal, 1, conv->literal_len, p->fp);
+			cli_terminal_raw(p->fp, conv->literal, conv->literal_len);
 		if (!conv->conv)
 			continue;
 		if (conv->conv == '%') {

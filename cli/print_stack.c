@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/print.h"
+#include "cli/terminal.h"
 
 void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form form, char *buf, size_t size)
 {
@@ -10,8 +11,7 @@ void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form f
 		p->symbols.kernel(p->symbols.arg, p->guest, addr, form, buf, size);
 	else
 		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
-	if (p->terminal)
-		cli_tame(buf, strlen(buf));
+	cli_name_tame(buf);
 }
 
 void cli_user_text(struct cli_printer *p, uint64_t pid, uint64_t addr, enum vp_symbol_form form, char *buf,
@@ -21,8 +21,7 @@ void cli_user_text(struct cli_printer *p, uint64_t pid, uint64_t addr, enum vp_s
 		p->symbols.user(p->symbols.arg, p->guest, pid, addr, form, buf, size);
 	else
 		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
-	if (p->terminal)
-		cli_tame(buf, strlen(buf));
+	cli_name_tame(buf);
 }
 
 void cli_symbol_text(struct cli_printer *p, const struct cli_datum *d, char *buf, size_t size)
@@ -105,11 +104,10 @@ static const char *next_helper(struct helper_strings *h)
 }
 
 /* A helper's string is the guest's. */
-static void tamed_note(const struct cli_printer *p, const char *note, char *buf, size_t size)
+static void take_note(const char *note, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s", note);
-	if (p->terminal)
-		cli_tame(buf, strlen(buf));
+	cli_name_tame(buf);
 }
 
 void cli_print_ustack(struct cli_printer *p, const struct cli_datum *d, struct cli_stack_style style)
@@ -133,11 +131,11 @@ void cli_print_ustack(struct cli_printer *p, const struct cli_datum *d, struct c
 		cli_user_text(p, pid, pc, VP_SYM_OFFSET, text, sizeof(text));
 		/* an address without a name is one that the helper may know (code made at run time) */
 		if (*note && *note != '@' && !strchr(text, '`'))
-			tamed_note(p, note, text, sizeof(text));
+			take_note(note, text, sizeof(text));
 		print_frame(p, style, text);
 		if (*note == '@') {
 			char inner[CLI_SYMBOL_MAX - 16];
-			tamed_note(p, note + 1, inner, sizeof(inner));
+			take_note(note + 1, inner, sizeof(inner));
 			snprintf(text, sizeof(text), "  [ %s ]", inner);
 			print_frame(p, style, text);
 		}

@@ -81,6 +81,13 @@ static struct name take(struct walk *w, char end)
 	return name;
 }
 
+/* A kernel's names are its own: on one line in any case. */
+static void print_name(struct walk *w, struct name name)
+{
+	for (int i = 0; i < name.len; i++)
+		putc((unsigned char)name.s[i] < ' ' || name.s[i] == 0x7f ? '?' : name.s[i], w->p->fp);
+}
+
 static void indent(struct walk *w, int depth)
 {
 	fprintf(w->p->fp, "%*s", depth * 4, "");
@@ -217,7 +224,7 @@ static void walk_enum(struct walk *w, struct place at, uint64_t size, bool show)
 		eat(w, ',');
 		if (!show || found || w->bad || (int64_t)(negative ? -n : n) != value)
 			continue;
-		fprintf(w->p->fp, "%.*s", tag.len, tag.s);
+		print_name(w, tag);
 		found = true;
 	}
 	eat(w, '}');
@@ -253,9 +260,10 @@ static void print_label(struct walk *w, struct name type, struct name label, uns
 	char last = type.len ? type.s[type.len - 1] : ' ';
 	FILE *fp = w->p->fp;
 
-	fprintf(fp, "%.*s", type.len, type.s);
+	print_name(w, type);
 	if (label.len) {
-		fprintf(fp, "%s%.*s", last == '*' || last == ' ' ? "" : " ", label.len, label.s);
+		fputs(last == '*' || last == ' ' ? "" : " ", fp);
+		print_name(w, label);
 		if (bits)
 			fprintf(fp, " :%u", bits);
 	}
@@ -325,7 +333,8 @@ static void print_elements(struct walk *w, struct place at, const char *layout, 
 		if (lines) {
 			putc('\n', fp);
 			indent(w, depth + 1);
-			fprintf(fp, "%.*s ", type.len, type.s);
+			print_name(w, type);
+			putc(' ', fp);
 		}
 		walk_layout(w, inner, depth + lines, true, false);
 		if (i + 1 < count)

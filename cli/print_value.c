@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/print.h"
+#include "cli/utf8.h"
 
 uint64_t cli_load(const void *data, uint32_t size)
 {
@@ -34,18 +35,6 @@ int64_t cli_load_signed(const void *data, uint32_t size)
 	return (int64_t)(cli_load(data, size) << shift) >> shift;
 }
 
-void cli_tame(char *s, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		uint8_t c = (uint8_t)s[i];
-		if ((c < ' ' && !strchr("\a\b\t\n\v\f\r", c)) || c == 0x7f)
-			s[i] = '?';
-		/* the control characters that UTF-8 spells c2 80 … c2 9f */
-		else if (c == 0xc2 && i + 1 < len && ((uint8_t)s[i + 1] & 0xe0) == 0x80)
-			s[i] = s[i + 1] = '?';
-	}
-}
-
 void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
@@ -71,19 +60,29 @@ void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size)
 	}
 }
 
-static bool is_text(uint8_t c)
+/* Bytes of the character of text at @s: of ASCII, or of UTF-8 but its controls; 0: it is none. */
+static size_t text_at(const uint8_t *s, size_t n)
 {
-	return isprint(c) || isspace(c) || c == '\b' || c == '\a';
+	if (*s < 0x80)
+		return isprint(*s) || isspace(*s) || *s == '\b' || *s == '\a';
+	int length = cli_utf8_length(s, n);
+	return length > 0 && cli_utf8_char(s, length) >= 0xa0 ? (size_t)length : 0;
 }
 
-/* Text of at least one character, filled up with NULs if it is shorter: *ret_len is its length. */
-static bool looks_like_text(const uint8_t *bytes, size_t size, size_t *ret_len)
-{
-	size_t len = 0;
+struct text {
+	size_t len; /* bytes, without the NULs that fill it up */
+	int more;   /* bytes more than characters */
+};
 
-	while (len < size && is_text(bytes[len]))
-		len++;
-	*ret_len = len;
+/* Text of at least one character, filled up with NULs if it is shorter. */
+static bool looks_like_text(const uint8_t *bytes, size_t size, struct text *ret)
+{
+	size_t len = 0, n;
+
+	*ret = (struct text){ 0 };
+	for (; len < size && (n = text_at(bytes + len, size - len)); len += n)
+		ret->more += (int)n - 1;
+	ret->len = len;
 	if (!len)
 		return false;
 	for (size_t i = len; i < size; i++)
@@ -97,22 +96,21 @@ static void print_bytes(struct cli_printer *p, const uint8_t *bytes, size_t size
 	static const int columns[] = {
 		[CLI_WIDTH_TRACE] = 33, [CLI_WIDTH_KEY] = 50, [CLI_WIDTH_PACKED] = 16
 	};
-	size_t len;
+	struct text text;
 
 	if (!size)
 		return;
-	if (p->opts->rawbytes || size > INT32_MAX || !looks_like_text(bytes, size, &len)) {
+	if (p->opts->rawbytes || size > INT32_MAX || !looks_like_text(bytes, size, &text)) {
 		cli_print_hexdump(p, bytes, size);
 		return;
 	}
-	if (len == size) /* no NUL ends it: in full width, quiet or not */
-		fprintf(p->fp, "  %-*.*s", columns[width], (int)len, (const char *)bytes);
-	else if (width == CLI_WIDTH_TRACE && p->opts->quiet)
-		fwrite(bytes, 1, len, p->fp);
-	else if (width == CLI_WIDTH_PACKED)
-		fprintf(p->fp, " %*s", columns[width], (const char *)bytes);
-	else
-		fprintf(p->fp, "  %-*s", columns[width], (const char *)bytes);
+	int len = (int)text.len, room = columns[width] + text.more;
+	if (text.len < size && width == CLI_WIDTH_TRACE && p->opts->quiet)
+		fwrite(bytes, 1, text.len, p->fp);
+	else if (text.len < size && width == CLI_WIDTH_PACKED)
+		fprintf(p->fp, " %*.*s", room, len, (const char *)bytes);
+	else /* where no NUL ends it: in full width, quiet or not */
+		fprintf(p->fp, "  %-*.*s", room, len, (const char *)bytes);
 }
 
 /* Columns of an integer of @size bytes; 0: it is not one. */
@@ -156,6 +154,15 @@ static void print_memory(struct cli_printer *p, const struct cli_datum *d)
 	cli_print_hexdump(p, d->data + 8, n < d->size - 8 ? n : d->size - 8);
 }
 
+/* A key that is a string and empty: as bytes it would be so many zeros. */
+static bool is_empty_string(const struct cli_datum *d, enum cli_width width)
+{
+	const struct dif_object *object = d->action->object;
+
+	return width != CLI_WIDTH_TRACE && object && object->ret.kind == DIF_TYPE_STRING && d->size &&
+	       !d->data[0];
+}
+
 void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_width width)
 {
 	char text[CLI_SYMBOL_MAX];
@@ -189,5 +196,8 @@ void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_
 	default:
 		break;
 	}
-	cli_print_value(p, d->data, d->size, width);
+	if (is_empty_string(d, width) && !p->opts->rawbytes)
+		fprintf(p->fp, width == CLI_WIDTH_PACKED ? " %16s" : "  %-50s", "");
+	else
+		cli_print_value(p, d->data, d->size, width);
 }

@@ -12,6 +12,7 @@
 #include "cli/hints.h"
 #include "cli/list.h"
 #include "cli/messages.h"
+#include "cli/terminal.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
 
@@ -115,10 +116,14 @@ static int open_output(struct cli_run *r)
 	r->out = stdout;
 	if (!r->inv->out)
 		return CLI_GO_ON;
-	r->out = fopen(r->inv->out, "ae");
+	FILE *fp = fopen(r->inv->out, "ae");
+	if (!fp)
+		return cli_fail(ot_err_os(errno, "failed to open output file '%s'", r->inv->out), NULL);
+	r->out = cli_terminal_guard(fp);
 	if (r->out)
 		return CLI_GO_ON;
-	return cli_fail(ot_err_os(errno, "failed to open output file '%s'", r->inv->out), NULL);
+	fclose(fp);
+	return cli_fail(ot_err_nomem(), NULL);
 }
 
 static int save_program(const struct cli_run *r)

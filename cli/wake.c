@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/terminal.h"
 #include "cli/tracing.h"
 
 struct ot_err *cli_run_watch(struct cli_run *r)
@@ -31,7 +32,7 @@ struct ot_err *cli_run_watch(struct cli_run *r)
 		return ot_err_os(errno, "epoll");
 	/* that nobody reads our output any more is no event, but an error: always told. A file has none. */
 	struct epoll_event errors = { .events = 0 };
-	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, fileno(r->out), &errors) < 0 && errno != EPERM)
+	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, cli_terminal_fileno(r->out), &errors) < 0 && errno != EPERM)
 		return ot_err_os(errno, "epoll");
 	for (size_t i = 0; i < r->procs.count; i++)
 		if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->procs.items[i].fd, &ev) < 0)

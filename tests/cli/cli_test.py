@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from terminal import is_harmless, on_terminal
+
 OUTSIGHT = None
 LIMIT = 60
 LIST_HEADER = "   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
@@ -61,6 +63,74 @@ class Case(unittest.TestCase):
         if err is not None:
             self.assertEqual(got[2], err, got)
         return got
+
+
+class Terminal(Case):
+    """A guest's bytes do not command the terminal that they are shown on; a program's own text does."""
+
+    # every byte but NUL, each between others, so that none is hidden in a sequence; and sequences
+    BYTES = "".join(f"\\{c:03o}-" for c in range(1, 256)) + "\\302\\233|\\342\\200\\256|\\303\\251"
+    FIELDS = ('printf("%s", STRING)', 'printf("%-300s|%.9s", STRING, STRING)', 'printf("%S", STRING)', "trace(STRING)",
+              "@[STRING] = count()", '@[STRING] = count(); printa("%s %@d", @)', "@[STRING, STRING] = quantize(1)",
+              "print(STRING)", 'printf("%c%c%c", 27, 0x9b, 8)',
+              'printf("%s", strjoin(STRING, STRING))', "x[STRING] = STRING; trace(x[STRING])")
+
+    def shown(self, program, *args):
+        status, out = on_terminal([OUTSIGHT, "-g", "none", *args, "-x", "strsize=4k", "-n", program], cwd=self.dir,
+                                  env=dict(self.env, LC_ALL="C.UTF-8"))
+        self.assertEqual(status, 0, out)
+        return out
+
+    def test_every_byte_in_every_field(self):
+        for field in self.FIELDS:
+            for args in ((), ("-q",), ("-x", "aggpack"), ("-x", "rawbytes")):
+                with self.subTest(field=field, args=args):
+                    program = "BEGIN { " + field.replace("STRING", f'"{self.BYTES}"') + "; exit(0); }"
+                    self.assertTrue(is_harmless(self.shown(program, *args)))
+
+    def test_text_is_shown_and_what_the_program_prints_is_obeyed(self):
+        out = self.shown('BEGIN { printf("\\033[2J%s|\\a", "\\033[1m\\303\\251\\tx\\r\\n\\r"); exit(0); }', "-q")
+        self.assertEqual(out, b"\033[2J?[1m\xc3\xa9\tx\r\n?|\a\n")
+
+    def test_a_locale_without_utf8_has_no_such_characters(self):
+        self.env["LC_ALL"] = "C"
+        status, out = on_terminal([OUTSIGHT, "-g", "none", "-q", "-n",
+                                   'BEGIN { printf("%s|", "\\304\\233"); exit(0); }'], env=self.env)
+        self.assertEqual((status, out), (0, b"??|\n"))
+
+    def test_messages(self):
+        status, out = on_terminal([OUTSIGHT, "-g", "none", "-n", 'BEGIN { "\033[2J\x9b'], env=dict(self.env, LC_ALL="C.UTF-8"))
+        self.assertEqual(status, 1)
+        self.assertTrue(is_harmless(out), out)
+        status, out = on_terminal([OUTSIGHT, "-g", "no\033]0;x\a\u202e\r\b", "-n", "BEGIN"],
+                                  env=dict(self.env, LC_ALL="C.UTF-8"))
+        self.assertEqual(status, 1)
+        self.assertTrue(is_harmless(out), out)
+
+    def test_output_by_other_ways(self):
+        """-o and freopen() on a terminal; elsewhere every byte is there."""
+        string = '"\\033[2J\\r\\b"'
+        for args, program in ((["-o", "/dev/tty"], f'BEGIN {{ printf("%s\\n", {string}); exit(0); }}'),
+                              (["-w"], f'BEGIN {{ freopen("/dev/tty"); printf("%s\\n", {string}); exit(0); }}')):
+            script = "import os, pty, sys\npid, fd = pty.fork()\nif not pid:\n\tos.execv(sys.argv[1], sys.argv[1:])\n" \
+                     "out = b''\ntry:\n\twhile d := os.read(fd, 4096):\n\t\tout += d\nexcept OSError:\n\tpass\n" \
+                     "os.write(1, out)\nsys.exit(os.waitpid(pid, 0)[1])"
+            done = subprocess.run([sys.executable, "-c", script, OUTSIGHT, "-g", "none", "-q", *args, "-n", program],
+                                  capture_output=True, timeout=LIMIT, check=False, env=dict(self.env, LC_ALL="C.UTF-8"))
+            self.assertIn(b"?[2J??", done.stdout, done)
+            self.assertNotIn(b"\033", done.stdout)
+        self.expect(["-q", "-o", "out", "-n", f'BEGIN {{ printf("%s", {string}); exit(0); }}'], 0, "")
+        with open(self.path("out"), "rb") as f:
+            self.assertEqual(f.read().rstrip(b"\n"), b"\033[2J\r\b")
+
+    def test_keys_are_text_where_they_are(self):
+        """UTF-8 is text, an empty string is empty, and bytes that are neither are bytes."""
+        out = self.expect(["-q", "-n", 'BEGIN { @["n\\303\\251"] = sum(2); @[""] = sum(1); exit(0); }'])[1]
+        self.assertEqual(out, f"\n  {'':50} {1:16}\n  {'né':50} {2:16}\n")
+        out = self.expect(["-q", "-n", 'BEGIN { @["n\\351"] = count(); exit(0); }'])[1]
+        self.assertIn("0: 6e e9 00 ", out)
+        out = self.expect(["-q", "-n", 'BEGIN { trace("\\303\\251"); exit(0); }'])[1]
+        self.assertEqual(out, "é\n")
 
 
 class Usage(Case):

@@ -12,6 +12,8 @@ import tempfile
 import time
 import unittest
 
+from terminal import is_harmless, on_terminal
+
 OUTSIGHT = os.path.abspath(sys.argv[1])
 FAKE = os.path.abspath(sys.argv[2])
 NOBODY = 65534
@@ -156,6 +158,18 @@ class Told(Case):
                          (1, f"dtrace: guest far (PID {vmm.pid}) has its engine from its start, but none answers where "
                           f"its socket was looked for: {self.run_dir}/outsight/{vmm.pid}.sock, "
                           f"/run/outsight/{vmm.pid}.sock. If it listens elsewhere, -g takes the socket's path\n"))
+
+
+    def test_names_do_not_command_a_terminal(self):
+        names = [bytes(range(1, 60)).decode("latin-1"), "\033[2J\u009b\u202e\r\b\n\x7f\u2028name"]
+        fakes = [self.fake(name, mode) for name in names for mode in ("answer", "none")]
+        status, out = on_terminal([self.program, "guests"], env=dict(self.env, LC_ALL="C.UTF-8"))
+        self.assertEqual(status, 0)
+        self.assertTrue(is_harmless(out), out)
+        self.assertEqual(len(self.guests(*(f.pid for f in fakes))), len(fakes))
+        text = self.outsight("guests").stdout
+        for fake in fakes:
+            self.assertRegex(text, rf"(?m)^\?+.* {fake.pid} running", "one line each, in a file too")
 
 
 class Sockets(Case):

@@ -208,20 +208,6 @@ static void test_addresses(void **state)
 	output_deinit(&o);
 }
 
-/* A guest's strings can't command a terminal; the program's own text can. */
-static void test_terminal(void **state)
-{
-	struct output o;
-
-	(void)state;
-	output_init(&o);
-	CHECK("\033[1m\033]0;x\a \033", "\033[1m%s %c", STR("\033]0;x\a", 8), ARG(char, 27));
-	o.p.terminal = true;
-	CHECK("\033[1m?]0;x\a ?", "\033[1m%s %c", STR("\033]0;x\a", 8), ARG(char, 27));
-	CHECK("a\tb\n ?? \xc3\xa9 ?[ ?", "%s", STR("a\tb\n \xc2\x9b \xc3\xa9 \x1b[ \x7f", 18));
-	output_deinit(&o);
-}
-
 /* Fewer arguments than conversions: nothing is read that is not there. */
 static void test_missing_arguments(void **state)
 {
@@ -245,7 +231,6 @@ int main(void)
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_missing_arguments),
-		cmocka_unit_test(test_terminal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

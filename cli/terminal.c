@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "cli/utf8.h"
+
+#define GUARDS_MAX 4
+#define HELD_MAX   4
+#define CHUNK      1024
+
+struct guard {
+	FILE *stream; /* NULL: this place is free */
+	FILE *under;  /* closed with it; NULL: the process's own */
+	int fd;
+	bool terminal, utf8;
+	bool raw;
+	/* what can't be judged before more comes: the beginning of a sequence, a carriage return */
+	uint8_t held[HELD_MAX];
+	size_t nheld;
+};
+
+static struct guard guards[GUARDS_MAX];
+
+static struct guard *guard_of(const FILE *fp)
+{
+	for (size_t i = 0; i < GUARDS_MAX; i++)
+		if (fp && guards[i].stream == fp)
+			return &guards[i];
+	return NULL;
+}
+
+/* --- what goes through --------------------------------------------------------------------------------- */
+
+static bool is_bidi(uint32_t c)
+{
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+static bool is_text(uint32_t c)
+{
+	if (c < 0x20)
+		return c == '\t' || c == '\n';
+	return !(c >= 0x7f && c < 0xa0) && !is_bidi(c) && c != 0x2028 && c != 0x2029;
+}
+
+/* How many of the @n bytes at @s belong together; 0: that takes more of them. *ret_good: they are text. */
+static size_t judge(const struct guard *g, const uint8_t *s, size_t n, bool *ret_good)
+{
+	if (*s == '\r') {
+		*ret_good = n > 1 && s[1] == '\n';
+		return n > 1;
+	}
+	int length = *s < 0x80 ? 1 : g->utf8 ? cli_utf8_length(s, n) : 0;
+	*ret_good = length > 0 && is_text(cli_utf8_char(s, length));
+	return length < 0 ? 0 : length ? (size_t)length : 1;
+}
+
+/* @n bytes at @s to @out, which has room for as many. Returns how many it got; *ret_used: of how many. */
+static size_t tame(const struct guard *g, const uint8_t *s, size_t n, uint8_t *out, size_t *ret_used)
+{
+	size_t len = 0, at = 0, size;
+	bool good;
+
+	while (at < n && (size = judge(g, s + at, n - at, &good))) {
+		if (good)
+			memcpy(out + len, s + at, size);
+		else
+			out[len] = '?';
+		len += good ? size : 1;
+		at += size;
+	}
+	*ret_used = at;
+	return len;
+}
+
+/* --- the stream ---------------------------------------------------------------------------------------- */
+
+static bool put(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool put_tamed(struct guard *g, const char *data, size_t size)
+{
+	uint8_t in[HELD_MAX + CHUNK], out[HELD_MAX + CHUNK];
+
+	while (size) {
+		size_t n = size < CHUNK ? size : CHUNK, used;
+		memcpy(in, g->held, g->nheld);
+		memcpy(in + g->nheld, data, n);
+		size_t len = tame(g, in, g->nheld + n, out, &used);
+		size_t held = g->nheld + n - used;
+		memcpy(g->held, in + used, held);
+		g->nheld = held;
+		if (!put(g->fd, out, len))
+			return false;
+		data += n;
+		size -= n;
+	}
+	return true;
+}
+
+/* What is held is text that never came to its end. */
+static bool put_held(struct guard *g)
+{
+	bool had = g->nheld;
+
+	g->nheld = 0;
+	return !had || put(g->fd, "?", 1);
+}
+
+static ssize_t write_guarded(void *cookie, const char *data, size_t size)
+{
+	struct guard *g = cookie;
+	bool ok = g->terminal && !g->raw ? put_tamed(g, data, size) : put_held(g) && put(g->fd, data, size);
+
+	return ok ? (ssize_t)size : 0;
+}
+
+static int close_guarded(void *cookie)
+{
+	struct guard *g = cookie;
+	bool ok = put_held(g);
+
+	if (g->under && fclose(g->under))
+		ok = false;
+	*g = (struct guard){ 0 };
+	return ok ? 0 : EOF;
+}
+
+static FILE *guard_fd(int fd, FILE *under, bool terminal, bool utf8)
+{
+	const cookie_io_functions_t io = { .write = write_guarded, .close = close_guarded };
+
+	for (size_t i = 0; i < GUARDS_MAX; i++) {
+		struct guard *g = &guards[i];
+		if (g->stream)
+			continue;
+		*g = (struct guard){ .under = under, .fd = fd, .terminal = terminal, .utf8 = utf8 };
+		g->stream = fopencookie(g, "w", io);
+		if (g->stream && terminal)
+			setvbuf(g->stream, NULL, _IOLBF, 0);
+		return g->stream;
+	}
+	return NULL;
+}
+
+/* The characters that the operator's terminal has, as far as his environment tells. */
+static bool has_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool utf8 = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return utf8;
+}
+
+FILE *cli_terminal_guard(FILE *fp)
+{
+	bool terminal = isatty(fileno(fp));
+
+	fflush(fp);
+	FILE *stream = guard_fd(fileno(fp), fp == stdout || fp == stderr ? NULL : fp, terminal, has_utf8());
+	return stream || terminal ? stream : fp;
+}
+
+FILE *cli_terminal_guard_test(int fd, bool utf8)
+{
+	return guard_fd(fd, NULL, true, utf8);
+}
+
+void cli_terminal_guard_all(void)
+{
+	FILE *out = cli_terminal_guard(stdout),
+	     *err = isatty(STDERR_FILENO) ? cli_terminal_guard(stderr) : stderr;
+
+	if (!out || !err)
+		abort(); /* before anything was done, for want of a few bytes */
+	if (err != stderr)
+		setvbuf(err, NULL, _IONBF, 0);
+	stdout = out;
+	stderr = err;
+}
+
+/* --- what goes past it --------------------------------------------------------------------------------- */
+
+static bool would_change(const struct guard *g, const uint8_t *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (data[i] >= 0x80 || !is_text(data[i]))
+			return g->terminal;
+	return false;
+}
+
+void cli_terminal_raw(FILE *fp, const void *data, size_t len)
+{
+	struct guard *g = guard_of(fp);
+
+	if (!g || !would_change(g, data, len)) {
+		fwrite(data, 1, len, fp);
+		return;
+	}
+	fflush(fp);
+	g->raw = true;
+	fwrite(data, 1, len, fp);
+	fflush(fp);
+	g->raw = false;
+}
+
+int cli_terminal_fileno(FILE *fp)
+{
+	const struct guard *g = guard_of(fp);
+
+	return g ? g->fd : fileno(fp);
+}
+
+void cli_terminal_redirected(FILE *fp)
+{
+	struct guard *g = guard_of(fp);
+
+	if (g)
+		g->terminal = isatty(g->fd);
+}
+
+void cli_name_tame(char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			*name = '?';
+}
