@@ -100,6 +100,7 @@ struct dif_node {
 	bool is_writable; /* D variable or memory of one */
 	bool is_userland; /* an address of user space stands behind it */
 	bool is_parens;
+	bool is_percpu; /* SYM: value is an offset into the firing vCPU's per-CPU area */
 	bool is_first; /* an identifier that this node's first use may define */
 	struct dif_type *type;
 	struct dif_member *member; /* cooked MEMBER */

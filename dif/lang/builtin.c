@@ -151,6 +151,7 @@ static const struct {
 	{ DIF_VAR_errmod, "string" },
 	{ DIF_VAR_errfunc, "string" },
 	{ DIF_VAR_errname, "string" },
+	{ DIF_VAR_percpubase, "uint64_t" },
 };
 
 /* curthread's type is looked up when somebody looks into it: most programs do not. Without a definition

@@ -102,16 +102,31 @@ static int cg_sym(struct dif_cg *cg, struct dif_node *n)
 	return dif_cg_load(cg, n, reg);
 }
 
+/* A per-CPU symbol names the instance of the vCPU that fires. */
+static int cg_sym_addr(struct dif_cg *cg, const struct dif_node *n)
+{
+	const struct dif_ident *id = n->is_percpu ? ot_map_gets(&cg->c->globals, "percpubase") : NULL;
+	int reg = dif_reg_alloc(cg);
+
+	if (reg > 0)
+		dif_emit_setx(&cg->as, n->value, reg);
+	if (reg < 0 || !n->is_percpu)
+		return reg;
+	int base = dif_reg_alloc(cg);
+	if (base < 0 || !id)
+		return -1;
+	dif_emit_var(&cg->as, DIF_OP_ldgs, id, cg->c->types.uint64, base);
+	dif_emit_r3(&cg->as, DIF_OP_add, reg, base, reg);
+	dif_reg_free(cg, base);
+	return reg;
+}
+
 int dif_cg_addr(struct dif_cg *cg, struct dif_node *n)
 {
 	int reg;
 
-	if (n->kind == DIF_N_SYM) {
-		reg = dif_reg_alloc(cg);
-		if (reg > 0)
-			dif_emit_setx(&cg->as, n->value, reg);
-		return reg;
-	}
+	if (n->kind == DIF_N_SYM)
+		return cg_sym_addr(cg, n);
 	if (n->kind == DIF_N_OP1 && n->op == DIF_O_DEREF)
 		return dif_cg_node(cg, n->left);
 	if (n->kind == DIF_N_MEMBER) {

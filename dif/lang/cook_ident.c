@@ -50,12 +50,9 @@ static struct dif_node *make_int(struct dif_node *n, uint64_t value, struct dif_
 
 /* --- symbols of the guest ---------------------------------------------------------------- */
 
-static struct dif_node *make_symbol(struct dif_compiler *c, struct dif_node *n, const char *name,
-				    const struct dif_symbol *sym, struct dif_type *type)
+static struct dif_node *make_symbol(struct dif_compiler *c, struct dif_node *n, const struct dif_symbol *sym,
+				    struct dif_type *type)
 {
-	if (sym->is_percpu)
-		return dif_fail(c, DIF_D_SYM_BADREF, n->line,
-				"per-CPU symbol %s cannot be read as a variable", name);
 	if (!type && sym->is_function) {
 		type = dif_type_new(c, DIF_C_FUNCTION, "", 0);
 		if (type)
@@ -63,6 +60,7 @@ static struct dif_node *make_symbol(struct dif_compiler *c, struct dif_node *n, 
 	}
 	n->kind = DIF_N_SYM;
 	n->value = sym->address;
+	n->is_percpu = sym->is_percpu;
 	n->type = type ? type : c->types.void_;
 	n->is_lvalue = true;
 	return c->failed ? NULL : n; /* an untyped one may still have its address taken */
@@ -101,7 +99,7 @@ static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, 
 		if (ext && ext->kind != DIF_ID_EXTERN)
 			ext = NULL;
 	}
-	return make_symbol(c, n, name, &sym, ext ? ext->type : sym.type);
+	return make_symbol(c, n, &sym, ext ? ext->type : sym.type);
 }
 
 /* --- names without a scope ------------------------------------------------------------------ */

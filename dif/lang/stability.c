@@ -119,15 +119,16 @@ static const struct {
 	const char *name;
 	uint8_t minor;
 } newer[] = {
-	{ "freopen", 1 }, { "index", 1 },      { "memref", 1 },      { "rindex", 1 },    { "strchr", 1 },
-	{ "strrchr", 1 }, { "strstr", 1 },     { "strtok", 1 },      { "substr", 1 },    { "func", 2 },
-	{ "mod", 2 },     { "setopt", 2 },     { "sym", 2 },         { "uaddr", 2 },     { "ucaller", 2 },
-	{ "ufunc", 2 },   { "umod", 2 },       { "ustackdepth", 2 }, { "usym", 2 },      { "htonl", 3 },
-	{ "htonll", 3 },  { "htons", 3 },      { "ntohl", 3 },       { "ntohll", 3 },    { "ntohs", 3 },
-	{ "d_path", 5 },  { "inet_ntoa", 5 },  { "inet_ntoa6", 5 },  { "inet_ntop", 5 }, { "link_ntop", 5 },
-	{ "stddev", 6 },  { "llquantize", 7 }, { "vmregs", 7 },      { "tolower", 8 },   { "toupper", 8 },
-	{ "print", 9 },   { "getf", 10 },      { "json", 11 },       { "strtoll", 11 },  { "jailname", 13 },
-	{ "jid", 13 },    { "guest", 13 },     { "guestid", 13 },    { "vcpu", 13 },     { "view", 13 },
+	{ "freopen", 1 }, { "index", 1 },      { "memref", 1 },      { "rindex", 1 },      { "strchr", 1 },
+	{ "strrchr", 1 }, { "strstr", 1 },     { "strtok", 1 },      { "substr", 1 },      { "func", 2 },
+	{ "mod", 2 },     { "setopt", 2 },     { "sym", 2 },         { "uaddr", 2 },       { "ucaller", 2 },
+	{ "ufunc", 2 },   { "umod", 2 },       { "ustackdepth", 2 }, { "usym", 2 },        { "htonl", 3 },
+	{ "htonll", 3 },  { "htons", 3 },      { "ntohl", 3 },       { "ntohll", 3 },      { "ntohs", 3 },
+	{ "d_path", 5 },  { "inet_ntoa", 5 },  { "inet_ntoa6", 5 },  { "inet_ntop", 5 },   { "link_ntop", 5 },
+	{ "stddev", 6 },  { "llquantize", 7 }, { "vmregs", 7 },      { "tolower", 8 },     { "toupper", 8 },
+	{ "print", 9 },   { "getf", 10 },      { "json", 11 },       { "strtoll", 11 },    { "jailname", 13 },
+	{ "jid", 13 },    { "guest", 13 },     { "guestid", 13 },    { "percpubase", 13 }, { "vcpu", 13 },
+	{ "view", 13 },
 };
 
 /* Those that are Evolving/Evolving/Common: they go with the kernel, or are ours. */
@@ -153,6 +154,7 @@ static const char *const evolving[] = {
 	"sx_exclusive_held",
 	"guest",
 	"guestid",
+	"percpubase",
 	"vcpu",
 	"view",
 };

@@ -9,18 +9,20 @@
 #define DIF_OBJ_NAMES_H
 
 /* X(NUMBER, NAME): built-in variables. Arrays first. */
-#define DIF_VARS(X)                                                                                  \
-	X(0x000, args) X(0x001, regs) X(0x002, uregs) X(0x003, vmregs)                               \
-	X(0x100, curthread) X(0x101, timestamp) X(0x102, vtimestamp) X(0x103, ipl) X(0x104, epid)    \
-	X(0x105, id) X(0x106, arg0) X(0x107, arg1) X(0x108, arg2) X(0x109, arg3) X(0x10a, arg4)      \
-	X(0x10b, arg5) X(0x10c, arg6) X(0x10d, arg7) X(0x10e, arg8) X(0x10f, arg9)                   \
-	X(0x110, stackdepth) X(0x111, caller) X(0x112, probeprov) X(0x113, probemod)                 \
-	X(0x114, probefunc) X(0x115, probename) X(0x116, pid) X(0x117, tid) X(0x118, execname)       \
-	X(0x119, zonename) X(0x11a, walltimestamp) X(0x11b, ustackdepth) X(0x11c, ucaller)           \
-	X(0x11d, ppid) X(0x11e, uid) X(0x11f, gid) X(0x120, errno) X(0x121, execargs)                \
-	X(0x122, jid) X(0x123, jailname) X(0x200, cpu)                                               \
-	X(0x400, vcpu) X(0x401, guest) X(0x402, guestid) X(0x403, view)                              \
-	X(0x404, errprov) X(0x405, errmod) X(0x406, errfunc) X(0x407, errname)
+#define DIF_VARS(X)                                                                                         \
+	X(0x000, args)                                                                                      \
+	X(0x001, regs) X(0x002, uregs) X(0x003, vmregs) X(0x100, curthread) X(0x101, timestamp)             \
+	    X(0x102, vtimestamp) X(0x103, ipl) X(0x104, epid) X(0x105, id) X(0x106, arg0) X(0x107, arg1)    \
+		X(0x108, arg2) X(0x109, arg3) X(0x10a, arg4) X(0x10b, arg5) X(0x10c, arg6) X(0x10d, arg7)   \
+		    X(0x10e, arg8) X(0x10f, arg9) X(0x110, stackdepth) X(0x111, caller) X(0x112, probeprov) \
+			X(0x113, probemod) X(0x114, probefunc) X(0x115, probename) X(0x116, pid)            \
+			    X(0x117, tid) X(0x118, execname) X(0x119, zonename) X(0x11a, walltimestamp)     \
+				X(0x11b, ustackdepth) X(0x11c, ucaller) X(0x11d, ppid) X(0x11e, uid)        \
+				    X(0x11f, gid) X(0x120, errno) X(0x121, execargs) X(0x122, jid)          \
+					X(0x123, jailname) X(0x200, cpu) X(0x400, vcpu) X(0x401, guest)     \
+					    X(0x402, guestid) X(0x403, view) X(0x404, errprov)              \
+						X(0x405, errmod) X(0x406, errfunc) X(0x407, errname)        \
+						    X(0x408, percpubase)
 
 enum dif_varid {
 #define X(num, name) DIF_VAR_##name = num,

@@ -15,6 +15,8 @@ static uint64_t scalar(void *env, uint32_t id, enum dif_fault *fault)
 		return FX_KERNEL;
 	case DIF_VAR_pid:
 		return 42;
+	case DIF_VAR_percpubase: /* so that `nr_running lies at FX_KERNEL + 8 */
+		return FX_KERNEL + 8 - LX_PERCPU;
 	case DIF_VAR_arg0:
 		return FX_USER;
 	case DIF_VAR_arg1:
@@ -202,6 +204,9 @@ static const struct {
 	  "3 6 " },
 	{ "BEGIN { x = (int64_t)1 << 40; trace(x); x = 3; y = x = 4; trace(y); }", "1099511627776 4 " },
 	{ "BEGIN { k[1, 2, 3, 4, 5, 6, 7, 8] = 9; trace(k[1, 2, 3, 4, 5, 6, 7, 8]); }", "9 " },
+	{ "BEGIN { trace(`nr_running & 0xffff); trace(*(int16_t *)&`nr_running); trace(&`nr_running - "
+	  "(long *)curthread); }",
+	  "4096 4096 1 " },
 	/* the guest's structures */
 	{ "BEGIN { trace(curthread->pid); trace(curthread->comm); trace(curthread->parent->pid); "
 	  "trace(curthread->parent->comm); }",

@@ -74,6 +74,9 @@ static struct dif_type *lx_find_type(void *env, const char *module, enum dif_cki
 	return NULL;
 }
 
+/* An offset into the per-CPU area that a test lays somewhere. */
+#define LX_PERCPU 0x18
+
 static bool lx_find_symbol(void *env, const char *module, const char *name, struct dif_symbol *ret)
 {
 	(void)env;
@@ -83,7 +86,12 @@ static bool lx_find_symbol(void *env, const char *module, const char *name, stru
 	};
 	if (!strcmp(name, "jiffies"))
 		ret->type = &lx_long;
-	return !strcmp(name, "jiffies") || !strcmp(name, "untyped");
+	if (!strcmp(name, "nr_running")) {
+		ret->type = &lx_long;
+		ret->address = LX_PERCPU;
+		ret->is_percpu = true;
+	}
+	return !strcmp(name, "jiffies") || !strcmp(name, "untyped") || !strcmp(name, "nr_running");
 }
 
 /* --- probes ------------------------------------------------------------------------------------- */

@@ -119,6 +119,16 @@ static uint64_t user_caller(struct vp_es_vcpu *v)
 	return vp_unwind_user(v, pcs, 2) == 2 ? pcs[1] : 0;
 }
 
+/* 0 is a place where nothing is: whoever adds an offset to it must not read that. */
+static uint64_t percpu_base(struct vp_es_vcpu *v, enum dif_fault *fault)
+{
+	uint64_t base = v->es->engine->host ? 0 : v->es->facts.percpu_base[v->vcpu];
+
+	if (!base)
+		*fault = DIF_FAULT_KPRIV;
+	return base;
+}
+
 static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 {
 	struct vp_es_vcpu *v = env;
@@ -159,6 +169,8 @@ static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 	case DIF_VAR_cpu:
 	case DIF_VAR_vcpu:
 		return v->vcpu;
+	case DIF_VAR_percpubase:
+		return percpu_base(v, fault);
 	case DIF_VAR_guestid:
 		return v->es->facts.guest_id;
 	case DIF_VAR_jid:
