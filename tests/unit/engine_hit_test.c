@@ -298,7 +298,7 @@ static void builtins(void **state)
 		{ DIF_VAR_guestid, 7 },   { DIF_VAR_id, 10 },
 		{ DIF_VAR_epid, 1 },      { DIF_VAR_errno, 0 },
 		{ DIF_VAR_ipl, 0 },       { DIF_VAR_vtimestamp, 10000 + 5000 - 4000 },
-		{ DIF_VAR_arg0, 0x1000 }, { DIF_VAR_arg5, 0x1005 },
+		{ DIF_VAR_percpubase, EF_PERCPU + VP_FAKE_PAGE }, { DIF_VAR_arg5, 0x1005 },
 	};
 	(void)state;
 
