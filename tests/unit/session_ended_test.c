@@ -2,8 +2,10 @@
 /* session/ended: another kernel in the guest's memory ends a session, what only seems one does not. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -78,9 +80,59 @@ static void one_look_is_no_proof(void **state)
 	tear_down(&t);
 }
 
+/* A session that its engine, or the end of the connection, ended: what is said of it. */
+static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum vp_guest_end how,
+		 const char *text)
+{
+	struct vp_vcpu_status status = { .guest_end = told };
+	struct traced t;
+
+	set_up(&t);
+	t.link.client.pid = pid;
+	t.sources[1].opened = true;
+	t.sources[1].ncpus = 1;
+	t.s.shared = (uint8_t *)&status;
+	if (by_connection)
+		assert_ok(vp_note_gone(&t.s, &t.sources[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
+	else
+		vp_ends_look(&t.s);
+	assert_non_null(t.s.gone_reason);
+	assert_string_equal(t.s.gone_reason, text);
+	assert_int_equal(vp_session_guest_end(&t.s), how);
+	tear_down(&t);
+}
+
+static void each_end_has_its_sentence(void **state)
+{
+	const uint32_t us = (uint32_t)getpid(), nobody = INT32_MAX; /* no PID is as large */
+	char ended[128];
+
+	(void)state;
+	for (int by_connection = 0; by_connection < 2; by_connection++) {
+		says(VP_GUEST_DETACHED, us, by_connection, VP_GUEST_DETACHED,
+		     "guest web was detached from: `outsight detach` took its engine out of use");
+		says(VP_GUEST_SAVED, us, by_connection, VP_GUEST_SAVED,
+		     "guest web is being migrated or saved: its probes are out, -g traces it again "
+		     "afterwards");
+		says(VP_GUEST_CHANGED, us, by_connection, VP_GUEST_CHANGED,
+		     "guest web got other memory or vCPUs: its probes are out, -g traces it again");
+		says(VP_GUEST_LOADED, us, by_connection, VP_GUEST_LOADED,
+		     "guest web went on from a saved state: what was traced is no more");
+		says(VP_GUEST_RESET, us, by_connection, VP_GUEST_RESET,
+		     "guest web rebooted: the kernel that was traced has ended");
+	}
+	snprintf(ended, sizeof(ended), "guest web: its VMM (PID %u) has ended", nobody);
+	says(VP_GUEST_RUNS, nobody, true, VP_GUEST_RUNS, ended);
+	says(VP_GUEST_CHANGED, nobody, true, VP_GUEST_RUNS, ended);
+	snprintf(ended, sizeof(ended),
+		 "guest web: the engine in its VMM (PID %u), which runs on, has hung up", us);
+	says(VP_GUEST_RUNS, us, true, VP_GUEST_HUNG_UP, ended);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_end_has_its_sentence),
 		cmocka_unit_test(another_kernel_ends_the_session),
 		cmocka_unit_test(one_look_is_no_proof),
 	};
