@@ -87,13 +87,24 @@ class Probes(Scenario):
         self.assertIn(["fbt", "veth", "veth_xmit", "entry"], [row[1:] for row in rows])
 
     def test_list_matches(self):
-        with self.guest(smp=1) as guest:
+        with self.guest(smp=2) as guest:
             status, out, err = self.outsight.run(guest, "-l", "-n", "fbt::vfs_rea?:entry")
             self.assertEqual(status, 0, err)
             self.assertEqual([line.split()[1:] for line in out.splitlines()[1:]],
                              [["fbt", "vmlinux", "vfs_read", "entry"]], out)
             status, out, err = self.outsight.run(guest, "-l", "-n", "fbt::no_such_function:entry")
             self.assertIn("No probe matches description", err)
+            # a per-CPU symbol is the firing vCPU's, and a symbol without a type says how it is read
+            program = ("profile-99 { @[cpu == `runqueues.cpu ? \"own\" : \"other\"] = count(); }"
+                       " BEGIN { printf(\"%s\", stringof(&`linux_banner)); } tick-1s { exit(0); }")
+            status, out, err = self.outsight.run(guest, "-qn", program)
+            self.assertEqual((status, err), (0, ""))
+            self.assertTrue(out.startswith("Linux version "), out)
+            self.assertRegex(out, r"(?m)^  own +[1-9]")
+            self.assertNotIn("other", out)
+            status, out, err = self.outsight.run(guest, "-e", "-n", 'BEGIN { printf("%s", `linux_banner); }')
+            self.assertEqual(status, 1)
+            self.assertIn("stringof(&`linux_banner) reads a string there", err)
 
     def test_coverage_of_traceable_functions(self):
         """fbt has at least 95 % of what the guest's ftrace could trace, and a reason for each other one."""
