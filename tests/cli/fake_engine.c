@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		return 1;
 	f.host = strtoull(argv[3], NULL, 0);
 	setvbuf(f.log, NULL, _IOLBF, 0);
-	int sock = strcmp(argv[2], "none") && f.socket ? listen_at(f.socket) : -1;
+	int sock = strcmp(argv[2], "none") != 0 && f.socket ? listen_at(f.socket) : -1;
 	fputs("listens\n", f.log);
 	for (;;) {
 		int conn = sock < 0 ? pause() : accept(sock, NULL, NULL);

@@ -60,14 +60,14 @@ static void answer(int sock, int fd)
 	u.reply.version = VP_PROTOCOL_VERSION;
 	u.reply.nvcpus = 1;
 	u.reply.nram = 1;
-	strcpy(u.reply.guest_name, "web01");
+	memcpy(u.reply.guest_name, "web01", sizeof("web01"));
 	memcpy(u.space + sizeof(u.reply), &ram, sizeof(ram));
 	ot_err_destroy(ot_send_fds(sock, u.space, sizeof(u.space), &fd, fd >= 0));
 }
 
 static OT_NORETURN void serve(int listening, int fd)
 {
-	strcpy(page, THEIRS);
+	memcpy(page, THEIRS, sizeof(THEIRS));
 	for (;;) {
 		int sock = accept(listening, NULL, NULL);
 		if (sock < 0)
@@ -87,7 +87,7 @@ static void bind_fake(struct fake *f)
 
 	snprintf(f->path, sizeof(f->path), "/tmp/outsight-trust-%d.sock", (int)getpid());
 	unlink(f->path);
-	strcpy(addr.sun_path, f->path);
+	memcpy(addr.sun_path, f->path, sizeof(f->path));
 	f->bound = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	assert_true(f->bound >= 0);
 	assert_int_equal(bind(f->bound, (struct sockaddr *)&addr, sizeof(addr)), 0);
@@ -146,7 +146,7 @@ static void only_its_own_memory_is_read(void **state)
 	struct fake f = { 0 };
 
 	(void)state;
-	strcpy(page, SECRET);
+	memcpy(page, SECRET, sizeof(SECRET));
 	start_fake(&f, -1);
 	read_guest(&f, text, sizeof(text));
 	assert_string_equal(text, THEIRS);
@@ -282,7 +282,8 @@ static void a_guest_is_taken_once(void **state)
 	assert_ok(vp_check_once(&s, 8));
 	ot_auto_err struct ot_err *err = vp_check_once(&s, 7);
 	assert_non_null(err);
-	assert_string_equal(ot_err_message(err), "guest z1 (PID 7) is named twice: each -g takes another guest");
+	assert_string_equal(ot_err_message(err),
+			    "guest z1 (PID 7) is named twice: each -g takes another guest");
 }
 
 int main(void)

@@ -28,16 +28,29 @@ static const char *field(const char *status, const char *name)
 	return p ? p + strlen(name) : "";
 }
 
+/* "\t0\t0\t0\t0": the real, effective, saved and the file system's. */
+static bool take_uids(const char *text, uid_t ret[4])
+{
+	for (int i = 0; i < 4; i++) {
+		char *end;
+		ret[i] = (uid_t)strtoul(text, &end, 10);
+		if (end == text)
+			return false;
+		text = end;
+	}
+	return true;
+}
+
 struct ot_err *vp_process_read(pid_t pid, struct vp_process *ret)
 {
 	char path[64], status[STATUS_MAX];
-	unsigned uid[4] = { 0 };
+	uid_t uid[4];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t len = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
 	status[len > 0 ? len : 0] = '\0';
-	if (sscanf(field(status, "\nUid:"), "%u%u%u%u", &uid[0], &uid[1], &uid[2], &uid[3]) != 4)
+	if (!take_uids(field(status, "\nUid:"), uid))
 		return ot_err_new(OT_ERR_NOT_FOUND, "there is no process %d", (int)pid);
 	const char *inner = field(status, "\nNSpid:");
 	size_t n = strcspn(inner, "\n");

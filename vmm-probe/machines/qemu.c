@@ -219,7 +219,7 @@ static void read_environment(struct vp_qemu *q)
 	const char *run = setting(text, len, "XDG_RUNTIME_DIR="),
 		   *cache = setting(text, len, "XDG_CACHE_HOME=");
 	if (run && *run == '/' && strlen(run) < sizeof(q->rundir))
-		strcpy(q->rundir, run);
+		memcpy(q->rundir, run, strlen(run) + 1);
 	if (!q->plugin || !q->libvirt || *q->socket || !cache)
 		return;
 	ot_auto_err struct ot_err *bad = vp_socket_path_libvirt(cache, q->socket, sizeof(q->socket));

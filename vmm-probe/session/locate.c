@@ -236,7 +236,7 @@ static struct ot_err *with_name(const struct places *p, const char *name, const 
 
 	for (size_t i = 0; i < p->count; i++) {
 		const struct place *at = &p->items[i];
-		if (at->rank >= 2 * VP_RANK_PID || strcmp(at->name, name) != 0 ||
+		if (at->rank >= 2 * VP_RANK_PID || !at->name || strcmp(at->name, name) != 0 ||
 		    (found && at->rank > found->rank))
 			continue;
 		other = found && at->rank == found->rank ? found : NULL;
