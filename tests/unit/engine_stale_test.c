@@ -6,6 +6,7 @@
 /* Text in small pages. */
 #define MODULE 0xffffffffc0000000ull
 #define OTHER  0xffffffffc0008000ull
+#define OWNER  0xffffffffc0010000ull
 
 static const uint8_t nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
@@ -110,6 +111,32 @@ static void test_page_reused(void **state)
 	ef_destroy(f);
 }
 
+/* The kernel keeps the text's page and gives it to the same module again: that the module went, its
+ * structure's page tells. */
+static void test_text_kept(void **state)
+{
+	uint32_t clause, probe;
+	uint64_t gpa;
+	struct ef *f = started(&clause, &gpa);
+
+	(void)state;
+	load(f, OTHER, vp_fake_page(f->fake));
+	vp_fake_map(f->fake, f->kernel_root, OWNER, vp_fake_page(f->fake), 0, 12);
+	probe = ef_probe(f, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, "func", "entry");
+	add_site(f, OTHER)->owner = OWNER + 0x40;
+	ef_ecb(f, probe, clause);
+	ef_enable(f);
+	assert_int_equal(vp_fake_sites(f->fake), 2);
+	assert_false(vp_stale_look(vp_fake_engine(f->fake)));
+	vp_fake_map(f->fake, f->kernel_root, OWNER, vp_fake_page(f->fake), 0, 12);
+	assert_true(vp_stale_look(vp_fake_engine(f->fake)));
+	EF_OK(vp_replan(vp_fake_engine(f->fake)));
+	assert_int_equal(vp_fake_sites(f->fake), 1);
+	assert_null(vp_fake_site(f->fake, OTHER));
+	assert_int_equal(ef_switch(f).patching.lost, 1);
+	ef_destroy(f);
+}
+
 /* What the engine watches for itself is nobody's loss. */
 static void test_own(void **state)
 {
@@ -134,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loaded_anew),
 		cmocka_unit_test(test_page_reused),
+		cmocka_unit_test(test_text_kept),
 		cmocka_unit_test(test_own),
 	};
 

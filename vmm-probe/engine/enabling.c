@@ -192,6 +192,8 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	to->agent = from->agent;
 	to->pushed = from->pushed;
 	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
+	to->owner_host = from->owner ? vp_kernel_host(es, from->owner) : 0;
+	to->owner = to->owner_host ? from->owner : 0;
 	to->host = vp_kernel_host(es, from->gva);
 	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->room))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);

@@ -155,6 +155,7 @@ struct vp_ecb {
 
 struct vp_site_rt {
 	uint64_t gva, host;
+	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: nobody */
 	uint32_t syscall; /* as in struct vp_batch_site */
 	uint8_t length, room, bytes[15];
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */

@@ -219,6 +219,9 @@ struct vp_batch_agent {
 
 struct vp_batch_site {
 	uint64_t gva;
+	/* In a module's text: its struct module, whose page goes with the module even where the kernel keeps the
+	 * text's page for the next one; else 0. */
+	uint64_t owner;
 	uint32_t offset;   /* from the start of its function: arg0 of a return probe */
 	uint8_t length;    /* of the instruction */
 	uint8_t bytes[15]; /* as the operator's process saw it; the engine compares before it plants */

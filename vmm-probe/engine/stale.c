@@ -2,7 +2,8 @@
 /*
  * Sites whose memory the guest has taken away: a module was unloaded. What comes to lie at such an address,
  * or in the page that was there, is something else, even if it is the same module: such a site is in no plan
- * any more. Who looks at the guest anew names the place anew.
+ * any more. Who looks at the guest anew names the place anew. Newer kernels keep the pages of modules' text,
+ * mapped, for other modules: there the module's own structure tells, whose page goes with it.
  */
 #include "vmm-probe/engine/internal.h"
 
@@ -13,24 +14,27 @@ struct last_page {
 	uint64_t gva, host;
 };
 
-static bool is_stale(const struct vp_es *es, const struct vp_site_rt *site, struct last_page *last)
+/* Whether what was at @p gva is there no more: its page was at @p host. */
+static bool has_moved(const struct vp_es *es, uint64_t gva, uint64_t host, struct last_page *last)
 {
-	uint64_t page = site->gva & ~(PAGE_SIZE - 1);
+	uint64_t page = gva & ~(PAGE_SIZE - 1);
 
 	if (last->gva != page)
 		*last = (struct last_page){ page, vp_kernel_host_now(es, page) };
-	return last->host != (site->host & ~(PAGE_SIZE - 1));
+	return last->host != (host & ~(PAGE_SIZE - 1));
 }
 
 static bool look_at(struct vp_es *es)
 {
-	struct last_page last = { 0 };
+	struct last_page text = { 0 }, owner = { 0 };
 	bool some = false;
 
 	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
 		for (uint32_t i = 0; i < b->nsites; i++) {
 			struct vp_site_rt *site = &b->sites[i];
-			if (site->stale || !is_stale(es, site, &last))
+			if (site->stale ||
+			    (!has_moved(es, site->gva, site->host, &text) &&
+			     (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
 				continue;
 			site->stale = some = true;
 			es->lost += site->probe->first != NULL;

@@ -39,6 +39,22 @@ static uint32_t add_string(struct vp_source *src, const char *text)
 	return at;
 }
 
+/* Say of sites in modules whose they are. */
+static void name_owners(const struct vp_source *src, struct vp_batch_site *sites, uint32_t n)
+{
+	const struct vp_guest *guest = src->link ? src->link->guest : NULL;
+	const struct vp_kernel *kernel = guest ? vp_guest_kernel(guest) : NULL;
+	const struct vp_modules *modules = guest ? vp_guest_modules(guest) : NULL;
+
+	for (uint32_t i = 0; modules && i < n; i++) {
+		if (sites[i].gva - kernel->base.v < kernel->size)
+			continue;
+		for (size_t m = 0; m < modules->count && !sites[i].owner; m++)
+			if (vp_module_room(&modules->list[m], sites[i].gva))
+				sites[i].owner = modules->list[m].addr.v;
+	}
+}
+
 static struct ot_err *add_sites(struct vp_session *s, struct vp_source *src, uint32_t reg,
 				const struct vp_probe *probe, struct vp_batch_probe *bp)
 {
@@ -48,6 +64,7 @@ static struct ot_err *add_sites(struct vp_session *s, struct vp_source *src, uin
 		return NULL;
 	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(*sites));
 	OT_TRY(vp_probes_sites(registry(s, reg), probe, &sites, &bp->nsites));
+	name_owners(src, sites, bp->nsites);
 	ot_buf_append(&src->batch_sites, sites, bp->nsites * sizeof(*sites));
 	return NULL;
 }
