@@ -155,7 +155,11 @@ NOKPROBE_SYMBOL(ga_on_kprobe);
 
 static int ga_on_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+#ifdef GA_GET_KRETPROBE
 	const struct kretprobe *rp = get_kretprobe(ri);
+#else
+	const struct kretprobe *rp = ri->rp;
+#endif
 	const u64 args[GA_ARGS] = { regs->ax };
 
 	/* NULL: it is being unregistered. */

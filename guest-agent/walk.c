@@ -50,6 +50,11 @@ DEFINE_TRACE(outsight_pass,
 	     TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
 	     TP_ARGS(pass, what, events, error));
 
+/* The direction's older name. */
+#ifndef ITER_DEST
+#define ITER_DEST READ
+#endif
+
 #define GA_WALK_MS	200	/* between two passes */
 #define GA_CHUNK	512	/* events in a row: an eighth of the smallest ring holds them */
 #define GA_CHUNK_MS	20	/* for the host to take them */
@@ -85,7 +90,11 @@ static bool ga_is_entry(const struct file *file, const char *name)
 	return dentry->d_parent == dentry->d_sb->s_root && !strcmp(dentry->d_name.name, name);
 }
 
-static bool ga_take_pid(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
+/* What an actor returns: whether to go on or, before that was a bool, an error. */
+typedef typeof(((filldir_t)NULL)(NULL, NULL, 0, 0, 0, 0)) ga_filled_t;
+#define GA_GO_ON __builtin_types_compatible_p(ga_filled_t, bool)
+
+static ga_filled_t ga_take_pid(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
 			unsigned int type)
 {
 	struct ga_pids *p = container_of(ctx, struct ga_pids, ctx);
@@ -93,14 +102,14 @@ static bool ga_take_pid(struct dir_context *ctx, const char *name, int len, loff
 	u32 pid;
 
 	if (p->n == GA_CHUNK)
-		return false;
+		return !GA_GO_ON;
 	if (len >= sizeof(text))
-		return true;
+		return GA_GO_ON;
 	memcpy(text, name, len);
 	text[len] = 0;
 	if (!kstrtou32(text, 10, &pid))
 		p->pids[p->n++] = pid;
-	return true;
+	return GA_GO_ON;
 }
 
 static void ga_tell_task(u32 pid)

@@ -7,11 +7,17 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import numbers
-from lib.scenario import Scenario, main, parse_symbols
+from lib.scenario import PSEUDO_MODULES, Scenario, main, parse_symbols
 
 
 def kallsyms(guest):
     return parse_symbols(guest.read_file("/proc/kallsyms").decode())
+
+
+def lines(text):
+    """Each line of a list, without those of pseudo-modules."""
+    found = (tuple(line.split()) for line in text.splitlines())
+    return {line for line in found if len(line) < 4 or not PSEUDO_MODULES.match(line[3].strip("[]"))}
 
 
 class Symbols(Scenario):
@@ -25,6 +31,9 @@ class Symbols(Scenario):
         missing, extra = sorted(set(theirs) - set(ours)), sorted(set(ours) - set(theirs))
         self.assertEqual((missing[:10], extra[:10]), ([], []), f"{len(missing)} missing, {len(extra)} too many")
         self.assertEqual(sorted(ours), sorted(theirs))
+        # And each line's letter.
+        ours_lines, theirs_lines = lines(out), lines(guest.read_file("/proc/kallsyms").decode())
+        self.assertEqual((sorted(ours_lines - theirs_lines)[:10], sorted(theirs_lines - ours_lines)[:10]), ([], []))
         modules = {m for _, _, m in ours if m}
         for module in ("dummy", "veth", "loop", "xor", "bridge"):
             self.assertIn(module, modules)
