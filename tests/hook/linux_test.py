@@ -132,8 +132,7 @@ class Linux(unittest.TestCase):
         self.assertEqual(self.text(guest), text)
 
     def test_looked_at(self):
-        """A QEMU that nothing is put into: names and stacks of its guest's kernel all the same, and what its probes would be. Then
-        one is enabled that takes an engine: what was compiled from outside counts inside."""
+        """A QEMU that nothing is put into: names and stacks of its guest's kernel all the same."""
         guest = self.boot()
         text = self.text(guest)
         load = guest.spawn(LOAD)
@@ -145,13 +144,8 @@ class Linux(unittest.TestCase):
         # down to where the kernel is entered
         self.assertRegex(out, r"(vmlinux`\w+(\+0x\w+)?\n\s+){2,}vmlinux`(do_syscall_64|asm_exc_page_fault|do_idle)")
         self.assertRegex(out, r"(?m)^  (dd|cp|cmp|ls|sh|swapper/\d) +\d+$")
-        probes = self.outsight(guest, "-g", str(guest.pid), "-l", "-n", "syscall:::entry,fbt::vfs_*:").splitlines()
-        plan = self.outsight(guest, "-g", str(guest.pid), "--plan", "-n", "syscall::getppid:entry")
-        self.assertIn("sentinel", plan)
         with open(f"/proc/{guest.pid}/maps", encoding="ascii") as f:
             self.assertNotIn("liboutsight", f.read())
-        self.count_getppid(guest)
-        self.assertEqual(self.outsight(guest, "-g", str(guest.pid), "-l", "-n", "syscall:::entry,fbt::vfs_*:").splitlines(), probes)
         guest.check("touch /tmp/enough")
         self.assertIn("clean", load.done())
         self.assertEqual(guest.trouble(), [])
