@@ -9,7 +9,7 @@
 # shellcheck disable=SC2034
 CHROOT_PACKAGES=(mmdebstrap debian-archive-keyring)
 CHROOT_ROOT=/outsight
-CHROOT_CACHE=/var/cache/outsight
+CHROOT_CACHE=/root/.cache/outsight # where it is on a machine
 CHROOT_REFRESH=1 # days, after which a chroot's packages are brought up to date
 
 # suite_of NAME: a release's code name from its number or its code name; sid is what moves.

@@ -201,7 +201,7 @@ static const struct never never_opcodes[] = {
 	{ "\xed", 0, 0 },           { "\xee", 0, 0 },
 	{ "\xef", 0, 0 },           { "\x6c", 0, 0 },
 	{ "\x6d", 0, 0 },           { "\x6e", 0, 0 },
-	{ "\x6f", 0, 0 },           { "\xd9", 0, 0 },
+	{ "\x6f", 0, 0 },
 };
 
 /* MXCSR, cache lines: the rows of 0f ae by memory that may be stepped. */
@@ -270,6 +270,8 @@ static void may_be_stepped(void **state)
 {
 	static const char *const rows[] = {
 		CMPXCHG,
+		"\x9b",                 /* fwait */
+		"\xd9\xe8",             /* fld1 */
 		"\x48\x87\x07",         /* xchg %rax,(%rdi) */
 		"\x48\x0f\xc1\x07",     /* xadd */
 		"\x48\x0f\xc7\x0f",     /* cmpxchg16b */

@@ -46,14 +46,13 @@ void vp_stepper_destroy(struct vp_stepper *s)
  * What a step of each opcode would touch, sixteen in a row. What the processors have that is not here is
  * unknown, and so refused.
  *
- *   s  general and vector registers, flags and memory alone: it may be stepped
+ *   s  general, vector and x87 registers, flags and memory alone: it may be stepped
  *   g  its operand or its prefixes tell: by_operand()
  *   r  s, unless it is repeated
  *   F  the trap flag: read, written, or put off past the instruction
  *   R  a segment, control or debug register
  *   P  a port
  *   S  the processor's business with its system, traps, and what ends functions that are not meant to go on
- *   X  the x87's and MMX's state
  *   ?  unknown
  */
 /* clang-format off */
@@ -67,11 +66,11 @@ static const char one_byte[257] =
 	"???s????ssssPPPP"
 	"ssssssssssssssss"
 	"ss?sssssssssRsRs" /* 8 */
-	"gsssssssss?XFFss"
+	"gsssssssss?sFFss"
 	"ssssrrrrssrrrrrr"
 	"ssssssssssssssss"
 	"ssss??ggssSSSS?S" /* c */
-	"ssss??SsXXXXXXXX"
+	"ssss??Ssssssssss"
 	"ssssPPPPss?sPPPP"
 	"?S??SsssssFFssgg";
 
@@ -83,7 +82,7 @@ static const char two_byte[257] =
 	"ssssssssssssssss" /* 4 */
 	"ssssssssssssssss"
 	"ssssssssssssssss"
-	"sssssssXSS??ssss"
+	"ssssssssSS??ssss"
 	"ssssssssssssssss" /* 8 */
 	"ssssssssssssssss"
 	"RRSsss??RRSsssgs"
@@ -268,8 +267,6 @@ static const char *refuses(const struct vp_insn_shape *i)
 		return "port input and output";
 	case 'S':
 		return "a system instruction";
-	case 'X':
-		return "it handles the state of the x87";
 	default:
 		return "an unknown instruction";
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * May a vCPU do an instruction in a single step? Only what touches general and vector registers, flags and
- * ordinary memory, and where the trap flag that KVM steps by can't be seen, kept or lost. Tables of opcodes
- * say which those are; what is not in them is refused. Capstone gives names for messages, and decides
+ * May a vCPU do an instruction in a single step? Only what touches general, vector and x87 registers, flags
+ * and ordinary memory, and where the trap flag that KVM steps by can't be seen, kept or lost. Tables of
+ * opcodes say which those are; what is not in them is refused. Capstone gives names for messages, and decides
  * nothing: its versions do not agree on what instructions are.
  */
 #ifndef VP_PLANNER_STEPPABLE_H

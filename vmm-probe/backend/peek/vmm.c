@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -18,11 +20,12 @@
 #include "vmm-probe/backend/peek/internal.h"
 #include "vmm-probe/backend/tcg/machine.h"
 
-#define FILE_MAX (4u << 20)
-#define PAGE     4096 /* struct kvm_run lies in the first */
+#define FILE_MAX   (4u << 20)
+#define PAGE       4096 /* struct kvm_run lies in the first */
+#define KVM_DEVICE makedev(10, 232)
 /* glibc and musl keep the first two real-time signals, musl one more, and catch them. */
-#define RT_FIRST 34
-#define RT_LAST  40
+#define RT_FIRST   34
+#define RT_LAST    40
 
 /* By the names of their programs. All set kvm_run.immediate_exit in the handler or tell the signal apart when
  * KVM_RUN says EINTR, and go in again. */
@@ -327,8 +330,9 @@ static struct ot_err *find_vcpus(struct vp_peek *peek)
 /* What the VMM itself has open: the device that we find by name may be another, or out of our reach. */
 struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
 {
-	char path[320], is[64];
+	char path[320];
 	const struct dirent *e;
+	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)peek->pid);
 	ot_auto_dir DIR *dir = opendir(path);
@@ -336,9 +340,9 @@ struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
 		return proc_error(peek, errno, "fd");
 	while ((e = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
-		ssize_t n = readlink(path, is, sizeof(is) - 1);
-		is[n > 0 ? n : 0] = '\0';
-		if (!strcmp(is, "/dev/kvm"))
+		/* By its number: in a mount namespace of the VMM's own, or seen from a chroot, it has another
+		 * name. */
+		if (!stat(path, &st) && S_ISCHR(st.st_mode) && st.st_rdev == KVM_DEVICE)
 			return get_fd(peek, number(e->d_name), ret_fd);
 	}
 	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has closed /dev/kvm", (int)peek->pid);
