@@ -13,7 +13,7 @@ import re
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = ("README.md", "docs/outsight.1", "docs/outsight-vmm.1")
 # A verb, a path or an option alone is no example.
-WORDS = re.compile(r"(outsight )?[\w.%/*~$-]*( , [\w.%/*~$-]*)*$")
+WORDS = re.compile(r"(outsight )?[\w.%/*~$`-]*( , [\w.%/*~$`-]*)*$")
 
 
 class Example:
