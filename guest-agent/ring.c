@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Records: one ring a CPU, this CPU produces, the host consumes. */
+#include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/gfp.h>
 #include <linux/io.h>
@@ -161,6 +162,20 @@ static int ga_cpu_prepare(unsigned int cpu)
 	return 0;
 }
 
+/*
+ * For the CPUs that are there already. 5.10 does not call a dynamic state of this section for
+ * them, whatever it is asked, and newer kernels do: so none is asked.
+ */
+static void ga_cpus_prepare(void)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu)
+		ga_cpu_prepare(cpu);
+	cpus_read_unlock();
+}
+
 int ga_rings_init(unsigned long bytes)
 {
 	int ret;
@@ -178,19 +193,20 @@ int ga_rings_init(unsigned long bytes)
 	outsight_agent.record_size = sizeof(struct ga_record);
 	outsight_agent.doorbell_gva = (unsigned long)ga_doorbell;
 	outsight_agent.mark_gva = (unsigned long)ga_mark;
-	ret = cpuhp_setup_state(CPUHP_BP_PREPARE_DYN, "outsight:rings", ga_cpu_prepare, NULL);
+	ret = cpuhp_setup_state_nocalls(CPUHP_BP_PREPARE_DYN, "outsight:rings", ga_cpu_prepare, NULL);
 	if (ret < 0) {
 		ga_rings_free();
 		return ret;
 	}
 	ga_hotplug_state = ret;
+	ga_cpus_prepare();
 	return 0;
 }
 
 void ga_rings_stop(void)
 {
 	if (ga_hotplug_state >= 0)
-		cpuhp_remove_state(ga_hotplug_state);
+		cpuhp_remove_state_nocalls(ga_hotplug_state);
 	ga_hotplug_state = -1;
 }
 
