@@ -150,6 +150,29 @@ static void percpu_marks_may_be_addresses(void **state)
 	vp_symtab_destroy(t);
 }
 
+/* A data section that is marked executable gives all of its variables the letter of text. */
+static void data_is_no_function(void **state)
+{
+	struct vp_symtab *t;
+
+	(void)state;
+	assert_ok(vp_symtab_create(&t));
+	add(t, 0x8100000000, 'T', 0, "_text");
+	add(t, 0x8100000fff, 't', 0, "before");
+	add(t, 0x8100001000, 'T', 0, "_sdata");
+	add(t, 0x8100001040, 't', 0, "a_variable");
+	add(t, 0x8100001080, 'W', 0, "a_weak_one");
+	add(t, 0x8100002000, 'T', 0, "_edata");
+	add(t, 0x8100002040, 't', 0, "behind");
+	assert_ok(vp_symtab_finish(t));
+	assert_int_equal(vp_symtab_find(t, NULL, "a_variable")->flags, VP_SYM_DATA);
+	assert_false(vp_symbol_is_function(vp_symtab_find(t, NULL, "a_variable")));
+	assert_false(vp_symbol_is_function(vp_symtab_find(t, NULL, "a_weak_one")));
+	assert_true(vp_symbol_is_function(vp_symtab_find(t, NULL, "before")));
+	assert_true(vp_symbol_is_function(vp_symtab_find(t, NULL, "behind")));
+	vp_symtab_destroy(t);
+}
+
 static void limits_hold(void **state)
 {
 	struct vp_symtab *t;
@@ -406,6 +429,7 @@ int main(void)
 		cmocka_unit_test(sizes_end_at_the_next_symbol_or_the_range),
 		cmocka_unit_test(names_are_found),
 		cmocka_unit_test(percpu_marks_may_be_addresses),
+		cmocka_unit_test(data_is_no_function),
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(a_cache_keeps_what_it_was_given),
 		cmocka_unit_test(broken_files_are_ignored),

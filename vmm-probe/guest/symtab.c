@@ -162,19 +162,38 @@ static void index_names(struct vp_symtab *symtab)
 	}
 }
 
+/* Two of the core's symbols, and what lies between them; without either, nothing does. */
+struct marks {
+	const struct vp_symbol *start, *end;
+};
+
+static struct marks core_marks(const struct vp_symtab *symtab, const char *start, const char *end)
+{
+	return (struct marks){ vp_symtab_find(symtab, "vmlinux", start),
+			       vp_symtab_find(symtab, "vmlinux", end) };
+}
+
+static bool is_between(const struct marks *marks, uint64_t addr)
+{
+	return marks->start && marks->end && addr >= marks->start->addr && addr < marks->end->addr;
+}
+
 /* Core symbols that are no addresses: per-CPU variables lie between two marks (from 0 on, on kernels
- * before 6.15), the other small ones are numbers. */
+ * before 6.15), the other small ones are numbers. And data, whose letter may be that of text: a kernel
+ * whose data section is marked executable has it for all of its variables. */
 static void classify_core(struct vp_symtab *symtab)
 {
-	const struct vp_symbol *start = vp_symtab_find(symtab, "vmlinux", "__per_cpu_start");
-	const struct vp_symbol *end = vp_symtab_find(symtab, "vmlinux", "__per_cpu_end");
+	const struct marks percpu = core_marks(symtab, "__per_cpu_start", "__per_cpu_end");
+	const struct marks data = core_marks(symtab, "_sdata", "_edata");
 
 	for (size_t i = 0; i < symtab->count; i++) {
 		struct vp_symbol *sym = &symtab->syms[i];
 
 		if (sym->module != VP_SYMTAB_VMLINUX)
 			continue;
-		if (start && end && sym->addr >= start->addr && sym->addr < end->addr)
+		if (is_between(&data, sym->addr))
+			sym->flags |= VP_SYM_DATA;
+		if (is_between(&percpu, sym->addr))
 			sym->flags |= VP_SYM_PERCPU;
 		else if (sym->addr < NUMBERS_END)
 			sym->flags |= VP_SYM_ABSOLUTE;

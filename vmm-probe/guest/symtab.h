@@ -22,6 +22,7 @@ enum vp_sym_flags {
 	VP_SYM_PERCPU = 1,   /* not to be read at: __per_cpu_offset[cpu] + addr is (core), or the area's
 			      * base + addr */
 	VP_SYM_ABSOLUTE = 2, /* a number, not an address */
+	VP_SYM_DATA = 4,     /* in the core's data section: no function, whatever its letter says */
 };
 
 struct vp_symbol {
@@ -47,7 +48,7 @@ OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint1
 OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
 /** Sort (symbols of one address keep the order they were added in), index, and flag the core kernel's
- * symbols by __per_cpu_start and __per_cpu_end. Nothing is added after. */
+ * symbols by __per_cpu_start and __per_cpu_end, _sdata and _edata. Nothing is added after. */
 OT_MUST_CHECK struct ot_err *vp_symtab_finish(struct vp_symtab *symtab);
 
 /* Everything below needs a finished table. Symbols and strings live as long as the table. */
@@ -60,7 +61,8 @@ const char *vp_symbol_module(const struct vp_symtab *symtab, const struct vp_sym
 
 /** Bytes from the symbol to the next one (of another address) or the end of its range; 0: unknown. */
 uint64_t vp_symbol_size(const struct vp_symtab *symtab, const struct vp_symbol *sym);
-bool vp_symbol_is_function(const struct vp_symbol *sym); /* by type: t, T, w, W */
+/** By its type (t, T, w, W), unless it is flagged. */
+bool vp_symbol_is_function(const struct vp_symbol *sym);
 
 /** The symbol at or before @p gva, in the same module or image; of several at one address, the first.
  * NULL when @p gva is in no range. *ret_offset (may be NULL): bytes behind the symbol. */
