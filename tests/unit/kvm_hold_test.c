@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who holds has the guest to itself: vCPU threads that hold now and then, and a service thread that does. */
+/* Who holds has the guest to itself: vCPU threads that hold now and then, and a service thread that does. And
+ * which vCPUs have run since the first sentinels went in. */
 #include <errno.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,10 +121,78 @@ static void test_one_at_a_time(void **state)
 	pthread_mutex_destroy(&m.kvm.lock);
 }
 
+/* --- a vCPU whose thread gets no CPU --------------------------------------------------------------- */
+
+struct starved {
+	struct machine *m;
+	sem_t go, done; /* waiting at them takes no CPU time */
+};
+
+static void burn(uint64_t ns)
+{
+	struct timespec from, now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	do
+		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((uint64_t)(now.tv_sec - from.tv_sec) * 1000000000u + (uint64_t)now.tv_nsec -
+		   (uint64_t)from.tv_nsec <
+	       ns);
+}
+
+static void *run_starved(void *arg)
+{
+	struct starved *s = arg;
+
+	vp_kvm_before(&s->m->kvm, 0);
+	vp_kvm_after(&s->m->kvm, 0, EINTR);
+	sem_post(&s->done);
+	sem_wait(&s->go);
+	burn(5000000);
+	sem_post(&s->done);
+	sem_wait(&s->go);
+	return NULL;
+}
+
+/* Time by the clock goes on, and the vCPU stands where it stood, maybe between a sentinel and a lock. */
+static void test_only_who_ran_is_past(void **state)
+{
+	static struct machine m;
+	struct starved s = { .m = &m };
+	pthread_t thread;
+
+	(void)state;
+	init(&m);
+	sem_init(&s.go, 0, 0);
+	sem_init(&s.done, 0, 0);
+	m.kvm.config.nvcpus = 1;
+	m.vcpus[0].fd = -1;
+	vp_kvm_settle_begin(&m.kvm);
+	assert_true(vp_kvm_settle_all_ran(&m.kvm)); /* it never came */
+	assert_int_equal(pthread_create(&thread, NULL, run_starved, &s), 0);
+	sem_wait(&s.done);
+	vp_kvm_settle_begin(&m.kvm);
+	assert_false(vp_kvm_settle_all_ran(&m.kvm));
+	m.runs[0].exit_reason = KVM_EXIT_HLT;
+	assert_true(vp_kvm_settle_all_ran(&m.kvm));
+	m.runs[0].exit_reason = KVM_EXIT_INTR;
+	assert_false(vp_kvm_settle_all_ran(&m.kvm));
+	sem_post(&s.go);
+	sem_wait(&s.done);
+	assert_true(vp_kvm_settle_all_ran(&m.kvm));
+	sem_post(&s.go);
+	pthread_join(thread, NULL);
+	vp_kvm_settle_begin(&m.kvm);
+	assert_true(vp_kvm_settle_all_ran(&m.kvm)); /* its thread has ended */
+	pthread_cond_destroy(&m.kvm.changed);
+	pthread_mutex_destroy(&m.kvm.lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_at_a_time),
+		cmocka_unit_test(test_only_who_ran_is_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

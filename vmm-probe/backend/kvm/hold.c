@@ -88,10 +88,21 @@ static void wait_released(struct vp_kvm *kvm)
 	pthread_mutex_unlock(&kvm->lock);
 }
 
+/* Once; no system call. */
+static void know_thread(struct vp_kvm_vcpu *v)
+{
+	clockid_t clock;
+
+	if (!pthread_getcpuclockid(pthread_self(), &clock))
+		atomic_store(&v->thread_clock, clock);
+}
+
 void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 
+	if (ot_unlikely(!atomic_load_explicit(&v->thread_clock, memory_order_relaxed)))
+		know_thread(v);
 	if (ot_unlikely(v->step.on))
 		vp_kvm_step_entry(kvm, vcpu);
 	/* In a step it is in, and may be the one that holds. */

@@ -74,8 +74,10 @@ struct vp_kvm_step {
 struct vp_kvm_vcpu {
 	_Alignas(64) int fd;
 	struct kvm_run *run;
-	_Atomic uint32_t running; /* between before() and after() */
-	_Atomic uint32_t sample;  /* one was asked for */
+	_Atomic uint32_t running;       /* between before() and after() */
+	_Atomic uint32_t sample;        /* one was asked for */
+	_Atomic clockid_t thread_clock; /* CPU time of the thread that runs it; 0: none has come yet */
+	uint64_t settle_from_ns;        /* of that clock, when the first sentinels went in */
 	struct vp_kvm_step step;
 	int stats_fd; /* KVM's statistics; -1: none */
 	struct {

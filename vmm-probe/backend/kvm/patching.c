@@ -8,8 +8,6 @@
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define PAGE       4096ull
-#define SETTLE_NS  5000000l
-#define SETTLES    200u
 #define SWEEP_MAX  16384u /* traps that one sweep looks at: half a millisecond */
 #define SWEEP_KEPT 256u   /* of those, suspects that are looked at again with the vCPUs held */
 
@@ -165,30 +163,12 @@ static bool is_quiet(const struct vp_kvm *kvm, const struct vp_kvm_traps *traps)
 	return !kvm->patching.nkeys && !(traps->n && vp_site_text_locked(traps->list[0].site));
 }
 
-/* --- the first sentinels ---------------------------------------------------------------------------- */
-
-void vp_kvm_settle_begin(struct vp_kvm *kvm)
+void vp_kvm_patching_settled(struct vp_kvm *kvm)
 {
-	vp_kvm_patching_reset(kvm);
-	kvm->patching.settling = true;
-	atomic_store(&kvm->patching.open_since, ot_now_ns());
-}
-
-struct ot_err *vp_kvm_settle(struct vp_kvm *kvm)
-{
-	const struct timespec pause = { .tv_nsec = SETTLE_NS };
 	struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
 
-	for (unsigned i = 0; i < SETTLES && kvm->patching.settling; i++) {
-		nanosleep(&pause, NULL);
-		vp_kvm_hold(kvm);
-		if (is_quiet(kvm, traps))
-			close_window(kvm, traps);
-		vp_kvm_release(kvm);
-	}
-	return kvm->patching.settling
-		   ? ot_err_new(OT_ERR_BUSY, "the guest is patching its own text: try again")
-		   : NULL;
+	if (is_quiet(kvm, traps))
+		close_window(kvm, traps);
 }
 
 /* --- the sweep ------------------------------------------------------------------------------------ */

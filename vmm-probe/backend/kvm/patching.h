@@ -41,13 +41,20 @@ struct vp_kvm_patching {
 void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot);
 
 /**
- * The first sentinels: who is in such a function already has passed its ENTER. So these go in alone, and the
- * other traps when the guest has run for a moment after and holds none of the locks that are taken there.
- * begin(): before the exchange; settle(): on the service thread, nothing held. BUSY: it never was quiet;
- * nothing but sentinels is in.
+ * The first sentinels: a task that is in such a function already has passed its ENTER. So these go in alone,
+ * and the other traps when every vCPU has run on since (or is idle, or the guest is paused) and none of the
+ * locks is held that are taken there. begin(): before the exchange; settle(): on the service thread, nothing
+ * held. BUSY: after three seconds it was not so yet; nothing but sentinels is in.
  */
 void vp_kvm_settle_begin(struct vp_kvm *kvm);
 OT_MUST_CHECK struct ot_err *vp_kvm_settle(struct vp_kvm *kvm);
+
+/** Has every vCPU run for a millisecond of CPU time since settle_begin(), or nothing to run? */
+bool vp_kvm_settle_all_ran(const struct vp_kvm *kvm);
+
+/** Everybody who came before the sentinels has reached a lock or left: unless such a lock is held, the other
+ * traps go in, and settling is over. */
+void vp_kvm_patching_settled(struct vp_kvm *kvm);
 
 /** No plan any more: nobody is waited for. */
 void vp_kvm_patching_reset(struct vp_kvm *kvm);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The first sentinels. A task that is past the ENTER of such a function, but not yet at the lock behind it,
+ * is not known to anybody. Milliseconds by the clock do not bring it to that lock: on a busy host a vCPU's
+ * thread may wait longer than that for a CPU. So every vCPU must have run, by its own thread's CPU time, or
+ * have nothing to run.
+ */
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "vmm-probe/backend/kvm/internal.h"
+
+#define PAUSE_NS 5000000l
+#define PAUSES   600u
+#define PROGRESS_NS \
+	1000000u /* of CPU time: thousands of instructions, even where KVM emulates them one by one */
+
+/* CPU time of the vCPU's thread; false: it has not come yet, or has ended. */
+static bool thread_time(const struct vp_kvm_vcpu *v, uint64_t *ret)
+{
+	clockid_t clock = atomic_load(&v->thread_clock);
+	struct timespec t;
+
+	if (!clock || clock_gettime(clock, &t))
+		return false;
+	*ret = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return true;
+}
+
+/* Halted, by KVM or in the VMM, or not started. An ioctl on a vCPU that is held does not wait. */
+static bool is_idle(const struct vp_kvm_vcpu *v)
+{
+	struct kvm_mp_state state;
+
+	return v->run->exit_reason == KVM_EXIT_HLT ||
+	       (!ioctl(v->fd, KVM_GET_MP_STATE, &state) && state.mp_state != KVM_MP_STATE_RUNNABLE);
+}
+
+void vp_kvm_settle_begin(struct vp_kvm *kvm)
+{
+	vp_kvm_patching_reset(kvm);
+	kvm->patching.settling = true;
+	atomic_store(&kvm->patching.open_since, ot_now_ns());
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+		if (!thread_time(&kvm->vcpus[i], &kvm->vcpus[i].settle_from_ns))
+			kvm->vcpus[i].settle_from_ns = 0;
+}
+
+bool vp_kvm_settle_all_ran(const struct vp_kvm *kvm)
+{
+	uint64_t now;
+
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++) {
+		const struct vp_kvm_vcpu *v = &kvm->vcpus[i];
+		if (thread_time(v, &now) && now - v->settle_from_ns < PROGRESS_NS && !is_idle(v))
+			return false;
+	}
+	return true;
+}
+
+struct ot_err *vp_kvm_settle(struct vp_kvm *kvm)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	bool stands = false;
+
+	for (unsigned i = 0; i < PAUSES && kvm->patching.settling; i++) {
+		nanosleep(&pause, NULL);
+		vp_kvm_hold(kvm);
+		/* The vCPUs of a paused guest don't run at all. */
+		stands = !vp_kvm_settle_all_ran(kvm) &&
+			 !(kvm->config.paused && kvm->config.paused(kvm->config.arg));
+		if (!stands)
+			vp_kvm_patching_settled(kvm);
+		vp_kvm_release(kvm);
+	}
+	if (!kvm->patching.settling)
+		return NULL;
+	return ot_err_new(OT_ERR_BUSY, stands ? "a vCPU of the guest gets no CPU of this host: try again"
+					      : "the guest is patching its own text: try again");
+}
