@@ -113,8 +113,9 @@ class Run(unittest.TestCase):
     @unittest.skipIf(os.geteuid(), "is not root")
     def test_no_permission(self):
         with tempfile.TemporaryDirectory() as run_dir:
-            os.chmod(run_dir, 0o777)
-            kwargs = {"user": pwd.getpwnam("nobody").pw_uid, "env": {"XDG_RUNTIME_DIR": run_dir}}
+            nobody = pwd.getpwnam("nobody").pw_uid
+            os.chown(run_dir, nobody, -1)
+            kwargs = {"user": nobody, "env": {"XDG_RUNTIME_DIR": run_dir}}
             done = self.run_small("--vmm", "builtin", **kwargs)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stderr, r"(?m)^dtrace: the monitor ended: outsight-vmm: /dev/kvm: Permission denied")

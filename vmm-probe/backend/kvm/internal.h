@@ -73,17 +73,17 @@ struct vp_kvm_step {
 
 struct vp_kvm_vcpu {
 	_Alignas(64) int fd;
+	_Atomic uint32_t running; /* between before() and after() */
 	struct kvm_run *run;
-	_Atomic uint32_t running;       /* between before() and after() */
 	_Atomic uint32_t sample;        /* one was asked for */
 	_Atomic clockid_t thread_clock; /* CPU time of the thread that runs it; 0: none has come yet */
 	uint64_t settle_from_ns;        /* of that clock, when the first sentinels went in */
 	struct vp_kvm_step step;
-	int stats_fd; /* KVM's statistics; -1: none */
 	struct {
 		uint64_t in_ns, out_ns; /* of the last entry, exit; CLOCK_MONOTONIC; 0: none */
 		bool asked;             /* the exit at hand went to the VMM, which may have answered a read */
 	} vm;
+	int stats_fd;   /* KVM's statistics; -1: none */
 	uint32_t tries; /* steps in a row that did not get over their instruction */
 	_Atomic uint64_t counts[VP_KVM_COUNTERS];
 	_Atomic uint64_t step_ns[VP_KVM_COUNTERS]; /* what steps behind those took, of all vCPUs' time */
