@@ -185,6 +185,7 @@ class Attach(unittest.TestCase):
         self.ended(vm, lambda: vm.qmp("system_reset"), " rebooted: the kernel that was traced has ended", 0)
         vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
         self.ended(vm, lambda: vm.hmp("savevm one"), " is being migrated or saved: its probes are out, -g traces it again afterwards", 1)
+        vm.wait_engine()
         self.ended(vm, lambda: vm.hmp("loadvm one"), " went on from a saved state: what was traced is no more", 1)
         vm.check_unharmed(self)
         self.ended(vm, lambda: self.detach(vm), " was detached from: `outsight detach` took its engine out of use", 1)
