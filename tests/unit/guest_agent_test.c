@@ -112,6 +112,32 @@ static void test_entry(void **state)
 	assert_true(vp_agent_check_entry(&e, 3, &ret));
 }
 
+/* Places that can't be are left out; without any ring the agent would count nothing, and that is said. */
+static void test_rings(void **state)
+{
+	struct ga_ring_place places[] = {
+		{ .gpa = 0, .percpu = 1, .records = 64 },
+		{ .gpa = 0x1008, .percpu = 2, .records = 64 },
+		{ .gpa = 0x2000, .percpu = 3, .records = 65 },
+		{ .gpa = 0x3000, .percpu = 4, .records = GA_RECORDS_MAX * 2 },
+		{ .gpa = 0x4000, .percpu = 5, .records = 0 },
+		{ .gpa = 0x5000, .percpu = 6, .records = 64 },
+	};
+	struct vp_agent_cpu cpus[OT_ARRAY_SIZE(places)];
+	size_t n = 77;
+	(void)state;
+
+	assert_null(vp_agent_check_rings(places, OT_ARRAY_SIZE(places), cpus, &n));
+	assert_int_equal(n, 1);
+	assert_int_equal(cpus[0].percpu, 6);
+	struct ot_err *err = vp_agent_check_rings(places, OT_ARRAY_SIZE(places) - 1, cpus, &n);
+	assert_non_null(err);
+	assert_int_equal(n, 0);
+	assert_int_equal(ot_err_code(err), OT_ERR_UNSUPPORTED);
+	assert_non_null(strstr(ot_err_message(err), "`rmmod outsight; insmod outsight.ko ring_kib=64`"));
+	ot_err_destroy(err);
+}
+
 /* Both sides are compiled from one header; that it means the same to both is checked here and by the module.
  */
 static void test_layout(void **state)
@@ -220,9 +246,10 @@ static void test_told_modules(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),     cmocka_unit_test(test_version_message),
-		cmocka_unit_test(test_entry),      cmocka_unit_test(test_layout),
-		cmocka_unit_test(test_told_tasks), cmocka_unit_test(test_told_modules),
+		cmocka_unit_test(test_header),       cmocka_unit_test(test_version_message),
+		cmocka_unit_test(test_entry),        cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_layout),       cmocka_unit_test(test_told_tasks),
+		cmocka_unit_test(test_told_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,10 @@
 	"sources of this outsight (`make -C guest-agent KDIR=/lib/modules/VERSION/build`) and load it" \
 	" in the guest (`rmmod %s; insmod %s.ko`)"
 
+#define NO_RING                                                                                  \
+	"the guest's agent has no ring for any CPU, so it could pass nothing on: the guest had " \
+	"no memory for them, load it again with smaller ones (`rmmod %s; insmod %s.ko ring_kib=64`)"
+
 #define KERNEL_HALF 0xff00000000000000ull
 
 struct ot_err *vp_agent_check_header(const struct ga_header *h)
@@ -59,6 +63,23 @@ bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp
 	return true;
 }
 
+struct ot_err *vp_agent_check_rings(const struct ga_ring_place *places, size_t n, struct vp_agent_cpu *ret,
+				    size_t *ret_n)
+{
+	*ret_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct ga_ring_place *p = &places[i];
+
+		if (!p->gpa || p->gpa % 4096 || !p->records || p->records & (p->records - 1) ||
+		    p->records > GA_RECORDS_MAX)
+			continue;
+		ret[(*ret_n)++] = (struct vp_agent_cpu){ p->percpu, p->gpa, p->records };
+	}
+	if (!*ret_n)
+		return ot_err_new(OT_ERR_UNSUPPORTED, NO_RING, GA_MODULE, GA_MODULE);
+	return NULL;
+}
+
 static struct ot_err *read_catalogue(struct vp_guest *guest, struct vp_guest_agent *agent,
 				     struct vp_gva header)
 {
@@ -94,15 +115,7 @@ static struct ot_err *read_rings(struct vp_guest *guest, struct vp_guest_agent *
 	if (!places || !agent->cpus)
 		return ot_err_nomem();
 	OT_TRY(vp_guest_read(guest, vp_gva(agent->header.rings_gva), places, n * sizeof(*places)));
-	for (size_t i = 0; i < n; i++) {
-		const struct ga_ring_place *p = &places[i];
-
-		if (!p->gpa || p->gpa % 4096 || !p->records || p->records & (p->records - 1) ||
-		    p->records > GA_RECORDS_MAX)
-			continue;
-		agent->cpus[agent->ncpus++] = (struct vp_agent_cpu){ p->percpu, p->gpa, p->records };
-	}
-	return NULL;
+	return vp_agent_check_rings(places, n, agent->cpus, &agent->ncpus);
 }
 
 static struct ot_err *read_agent(struct vp_guest *guest, struct vp_gva at, struct vp_guest_agent *agent)

@@ -47,6 +47,10 @@ OT_MUST_CHECK struct ot_err *vp_agent_check_header(const struct ga_header *heade
 /** One entry of the catalogue. False: nothing there, or nothing that could be. */
 bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp_agent_event *ret);
 
+/** The rings among @p n places; @p ret has room for as many. UNSUPPORTED: no CPU has one. */
+OT_MUST_CHECK struct ot_err *vp_agent_check_rings(const struct ga_ring_place *places, size_t n,
+						  struct vp_agent_cpu *ret, size_t *ret_n);
+
 /** Find the agent, in the guest's list of modules as it is now. NOT_FOUND: the guest has none. *ret is
  * initialised in any case. */
 OT_MUST_CHECK struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret);
