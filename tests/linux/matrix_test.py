@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel of the matrix (scripts/test --kernels): what an operator does on a guest for the first time.
 
-The scenarios are those of counts, reading and agent. They share one guest with four vCPUs on QEMU's best CPU, and the
-plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
+The scenarios are those of counts, reading, agent and dump. All but the last share one guest with four vCPUs on QEMU's
+best CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
 """
 import contextlib
 import os
@@ -15,6 +15,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 import agent_test
 import counts_test
+import dump_test
 import reading_test
 from lib import agent as ga
 from lib.agent_scenario import BAD, AgentScenario
@@ -95,6 +96,10 @@ class Agent(Shared):
         if reason:
             self.skipTest(reason)
         super().setUp()
+
+
+class Dumps(dump_test.Dumps):
+    """A dump of it, and how much of its text could be probed on each kind of host."""
 
 
 class PlainCpu(Scenario):
