@@ -22,6 +22,8 @@
 #define LEASE_LOOK_NS (2ull * GA_BEAT_MS * 1000000u)
 /* A vCPU that does not look for so long holds nobody up any more. */
 #define STALE_NS      1000000000ull
+/* The first mark comes with the commands' being in force, unless the guest's call for it can't be trapped. */
+#define HOLD_NS       300000000ull
 
 static void nap(void)
 {
@@ -59,7 +61,20 @@ static struct ot_err *use_ring(struct vp_agent *agent, uint32_t vcpu, uint64_t g
 	r->records = records;
 	r->tail = __atomic_load_n(&r->ring->tail, __ATOMIC_ACQUIRE);
 	r->lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED);
+	r->drained_ns = vp_now();
 	return NULL;
+}
+
+/* What its last owner has left there happened before any of our sessions. Once the memory is ours. */
+static void forget_old_records(struct vp_agent_ring *r)
+{
+	for (uint32_t n = 0; n < r->records; n++, r->tail++) {
+		const struct ga_record *at = &r->ring->records[r->tail & (r->records - 1)];
+
+		if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != r->tail + 1)
+			break;
+	}
+	__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
 }
 
 static struct ot_err *use_memory(struct vp_agent *agent, const struct vp_batch_agent *place)
@@ -227,6 +242,7 @@ static struct vp_agent_map *make_map(const struct vp_engine *engine, uint32_t n)
 		if (!listens(es))
 			continue;
 		map->sessions[map->nsessions++] = engine->sessions[s];
+		map->variables |= es->dynvars != NULL;
 		for (const struct vp_batch_rt *b = es->batches; b; b = b->next)
 			for (uint32_t i = 0; i < b->nprobes; i++)
 				if (b->probes[i].kind == VP_PROBE_AGENT)
@@ -327,6 +343,7 @@ static void flush(struct vp_agent *agent)
 {
 	uint64_t start = vp_now();
 
+	__atomic_store_n(&agent->hold_until, 0, __ATOMIC_RELEASE);
 	while (is_usable(agent) && !all_drained(agent, start) && vp_now() - start < FLUSH_NS) {
 		ask(agent);
 		nap();
@@ -408,12 +425,17 @@ static struct ot_err *init(struct vp_agent *agent, const struct vp_batch_agent *
 	agent->place = *place;
 	agent->token = place->token;
 	agent->tsc_khz = place->tsc_khz;
+	agent->khz_mult = vp_agent_mult_of(place->tsc_khz);
+	agent->hold_until = ~0ull;
 	agent->rings = aligned_alloc(64, size);
 	if (!agent->rings)
 		return ot_err_nomem();
 	memset(agent->rings, 0, size);
 	OT_TRY(use_memory(agent, place));
 	OT_TRY(own(agent));
+	for (uint32_t i = 0; i < agent->engine->nvcpus; i++)
+		if (agent->rings[i].ring)
+			forget_old_records(&agent->rings[i]);
 	agent->usable = 1;
 	agent->clock.seen = __atomic_load_n(&agent->header->clock_seq, __ATOMIC_ACQUIRE) & ~1u;
 	struct ot_err *err = start_thread(agent);
@@ -494,6 +516,8 @@ struct ot_err *vp_agent_update(struct vp_engine *engine)
 	}
 	put_in_force(engine->agent, map);
 	command(engine->agent, map);
+	if (__atomic_load_n(&engine->agent->hold_until, __ATOMIC_ACQUIRE) == ~0ull)
+		__atomic_store_n(&engine->agent->hold_until, vp_now() + HOLD_NS, __ATOMIC_RELEASE);
 	return NULL;
 }
 

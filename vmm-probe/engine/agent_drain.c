@@ -21,10 +21,23 @@ static bool take(struct vp_agent_ring *r, struct ga_record *ret)
 	return true;
 }
 
+/* Without a mark it is known at least how far events lie apart, and that none is older than what has been
+ * taken: the newest is taken for now. */
+static uint64_t before(const struct vp_agent *agent, const struct vp_agent_ring *r, uint64_t tsc,
+		       uint64_t now)
+{
+	uint64_t ago = r->newest_tsc - tsc;
+
+	if ((int64_t)ago <= 0)
+		return now;
+	ago = (uint64_t)((unsigned __int128)ago * agent->khz_mult >> 32);
+	return now > r->drained_ns && ago < now - r->drained_ns ? now - ago : r->drained_ns;
+}
+
 /* Order within a vCPU is exact, so its times never run backwards; none lies in the future. */
 static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, uint64_t tsc, uint64_t now)
 {
-	uint64_t ns = vp_agent_time(agent, tsc, now);
+	uint64_t ns = vp_agent_time(agent, tsc, before(agent, r, tsc, now));
 
 	if (ns > now)
 		ns = now;
@@ -71,11 +84,13 @@ static const uint64_t *words_for(const struct words *w, const struct vp_probe_rt
 	}
 }
 
-static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, const struct words *w)
+/* What lay in a ring when a session began happened before it, and is others' at most. */
+static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, const struct words *w,
+		     uint64_t when)
 {
 	const struct vp_probe_rt *p = ecb->probe;
 
-	if (vp_es_activity(ecb->es) != VP_ACTIVE ||
+	if (vp_es_activity(ecb->es) != VP_ACTIVE || when < ecb->es->since_ns ||
 	    (p->syscall && (p->syscall - 1 != w->number || rec->flags & GA_RECORD_32BIT)))
 		return false;
 	switch (p->when) {
@@ -166,7 +181,7 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 	for (uint32_t i = first; i < first + n; i++) {
 		const struct vp_ecb *ecb = map->ecbs[i];
 
-		if (!concerns(ecb, rec, &ev.words))
+		if (!concerns(ecb, rec, &ev.words, when))
 			continue;
 		fire(&ev, ecb, vcpu);
 	}
@@ -189,15 +204,96 @@ static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, 
 	}
 }
 
+static bool has(const struct vp_agent_ring *r, uint64_t n)
+{
+	const struct ga_record *at = &r->ring->records[n & (r->records - 1)];
+
+	return __atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) == n + 1;
+}
+
+/* No time is known before the first mark. It comes as soon as the guest has turned everything on: what
+ * happens until then waits in the ring, while there is room. */
+static bool waits(const struct vp_agent *agent, const struct vp_agent_ring *r, uint64_t now)
+{
+	return now < __atomic_load_n(&agent->hold_until, __ATOMIC_ACQUIRE) &&
+	       !has(r, r->tail + r->records / 2 - 1);
+}
+
+static void look_ahead(struct vp_agent_ring *r)
+{
+	for (uint64_t n = r->tail; n - r->tail < r->records && has(r, n); n++)
+		r->newest_tsc =
+		    __atomic_load_n(&r->ring->records[n & (r->records - 1)].tsc, __ATOMIC_RELAXED);
+}
+
+/* The threads that a record is about: the running one, and the one that the probe asked for. */
+struct claims {
+	uint32_t *held[2];
+	uint32_t n;
+};
+
+static bool claim(struct vp_agent *agent, uint64_t task, uint32_t vcpu, struct claims *c)
+{
+	/* The low bits of an address of a task are those of every other. */
+	uint64_t hash = task * 0x9e3779b97f4a7c15ull >> 32;
+	uint32_t *at = &agent->claims[hash % VP_AGENT_CLAIMS], none = 0;
+
+	if (c->n && c->held[0] == at)
+		return true;
+	if (!__atomic_compare_exchange_n(at, &none, vcpu + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	c->held[c->n++] = at;
+	return true;
+}
+
+static void release(struct claims *c)
+{
+	while (c->n)
+		__atomic_store_n(c->held[--c->n], 0, __ATOMIC_RELEASE);
+}
+
+/* A clause finds its thread-local variables as it has left them, from its predicate to its end: while another
+ * vCPU fires for the same thread, the record stays. */
+static bool claim_threads(struct vp_agent *agent, const struct vp_agent_map *map, const struct ga_record *rec,
+			  uint32_t vcpu, struct claims *c)
+{
+	uint32_t flags = rec->slot < GA_SLOTS ? map->slots[rec->slot].flags : 0;
+
+	c->n = 0;
+	if (!map->variables || rec->slot >= GA_SLOTS || !map->slots[rec->slot].n)
+		return true;
+	if (claim(agent, rec->task, vcpu, c) &&
+	    (!(flags & GA_WANT_TASK) || claim(agent, rec->args[GA_TASK_WORD(flags)], vcpu, c)))
+		return true;
+	release(c);
+	return false;
+}
+
 static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct vp_agent_map *map,
-		  uint32_t vcpu)
+		  uint32_t vcpu, bool at_once)
 {
 	uint64_t now = vp_now();
+	uint64_t until = now;
 	struct ga_record rec;
+	struct claims c;
 	uint32_t n = 0;
 
+	if (ot_unlikely(!vp_agent_clock_known(agent))) {
+		if (!at_once && waits(agent, r, now))
+			return;
+		look_ahead(r);
+	}
 	for (; n < r->records && take(r, &rec); n++) {
-		fire_record(map, &agent->engine->vcpus[vcpu], vcpu, &rec, time_of(agent, r, rec.tsc, now));
+		uint64_t when = time_of(agent, r, rec.tsc, now);
+
+		/* At once: what comes behind it can't be put off, and mostly it is another thread's. */
+		if (!claim_threads(agent, map, &rec, vcpu, &c) && !at_once) {
+			r->tail--;
+			until = when;
+			break;
+		}
+		fire_record(map, &agent->engine->vcpus[vcpu], vcpu, &rec, when);
+		release(&c);
 		/* Release: the copy was made before the guest may write there. */
 		if (r->tail % TELL_EVERY == 0)
 			__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
@@ -205,10 +301,10 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 	if (n)
 		__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
 	count_lost(map, r, vcpu);
-	__atomic_store_n(&r->drained_ns, now, __ATOMIC_RELEASE);
+	__atomic_store_n(&r->drained_ns, until, __ATOMIC_RELEASE);
 }
 
-void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu)
+void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu, bool at_once)
 {
 	struct vp_agent *agent = __atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE);
 	const struct vp_agent_map *map;
@@ -222,5 +318,5 @@ void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu)
 	    __atomic_load_n(&engine->mem_gen, __ATOMIC_ACQUIRE) !=
 		__atomic_load_n(&agent->mem_gen, __ATOMIC_ACQUIRE))
 		return;
-	drain(agent, r, map, vcpu);
+	drain(agent, r, map, vcpu, at_once);
 }

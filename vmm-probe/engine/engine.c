@@ -120,7 +120,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
 	if (ot_unlikely(__atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE) != NULL)) {
-		vp_agent_drain(engine, vcpu); /* what happened inside until now happened before this */
+		/* What happened inside until now happened before this. */
+		vp_agent_drain(engine, vcpu, site->necbs);
 		if (site->agent & VP_AGENT_CALL_MARK)
 			vp_agent_mark(engine);
 	}
@@ -174,6 +175,6 @@ void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
 	if (vcpu >= engine->nvcpus)
 		return;
 	vp_vcpu_enter(&engine->vcpus[vcpu]);
-	vp_agent_drain(engine, vcpu);
+	vp_agent_drain(engine, vcpu, false);
 	vp_vcpu_leave(&engine->vcpus[vcpu]);
 }

@@ -156,7 +156,7 @@ struct vp_ecb {
 struct vp_site_rt {
 	uint64_t gva, host;
 	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: nobody */
-	uint32_t syscall; /* as in struct vp_batch_site */
+	uint32_t syscall;           /* as in struct vp_batch_site */
 	uint8_t length, room, bytes[15];
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
 	uint16_t pushed;
@@ -287,6 +287,7 @@ struct vp_es {
 	bool speculates;             /* some clause does: buffers are needed */
 	uint32_t tuple_max;          /* bytes of the longest aggregation key */
 	struct vp_private_parts parts;
+	uint64_t since_ns;     /* set before it is active: when it was started */
 	uint64_t exit_pending; /* status + 1 of the exit() that won */
 
 	struct dif_program prog;
@@ -623,8 +624,10 @@ void vp_agent_flush(struct vp_engine *engine);
 /** What is older than this has been taken from every ring; @p now without an agent. */
 uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now);
 
-/** Fire for what is in this vCPU's ring. It has been entered. Hit path. */
-void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu);
+/** Fire for what is in this vCPU's ring. It has been entered. Unless @p at_once (something is about to fire
+ * from outside, and this comes before it) records may stay there for the next time: before the clock is
+ * known, or while another vCPU fires for the same thread. Hit path. */
+void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu, bool at_once);
 
 /** The agent takes the time. Hit path. */
 void vp_agent_mark(struct vp_engine *engine);

@@ -268,9 +268,9 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 		return;
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
-	vp_agent_drain(engine, vcpu);
-	uint64_t clock = vp_guard_begin(me);
 	const struct vp_profile *p = __atomic_load_n(&engine->profile, __ATOMIC_ACQUIRE);
+	vp_agent_drain(engine, vcpu, p != NULL);
+	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = 0; p && i < p->nentries; i++) {
 		const struct entry *e = &p->entries[i];
 		uint64_t due = __atomic_exchange_n(&e->due[vcpu], 0, __ATOMIC_ACQ_REL);

@@ -311,7 +311,8 @@ struct ot_err *vp_es_start(struct vp_es *es)
 	}
 	if (engine->ops->patching)
 		engine->ops->patching(engine->backend, &es->patched_before);
-	vp_buffer_stamp_start(es, vp_now());
+	es->since_ns = vp_now();
+	vp_buffer_stamp_start(es, es->since_ns);
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
 	err = vp_profile_update(engine);
