@@ -79,7 +79,7 @@ class Hidden(CompareScenario):
         with self.subTest("the hidden one ends"):
             self.vm.check("insmod /modules/hide.ko")
             self.hide("list", pid)
-            self.vm.check(f"kill {pid}")
+            self.vm.check(f"kill {pid}; while [ -e /proc/{pid} ]; do sleep 0.1; done")
             self.assertEqual(self.differing("--tasks", status=0), [])
             self.vm.check("rmmod hide && rmmod outsight")
         self.assert_unharmed()
