@@ -4,7 +4,7 @@
 
     run.py --build build/release [--kernels 6.1,6.12] [--here|--lab] [Class.method…]
 
-One boot of the lab serves all.
+One boot of the lab serves all. $OUTSIGHT_LAB_KERNELS is what --kernels is by default.
 """
 import argparse
 import glob
@@ -35,7 +35,7 @@ def why_no_lab():
 def main():
     parser = argparse.ArgumentParser(description="stock Debian kernels on a good KVM")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"))
-    parser.add_argument("--kernels", default="6.1,6.12")
+    parser.add_argument("--kernels", default=os.environ.get("OUTSIGHT_LAB_KERNELS", "6.1,6.12"))
     parser.add_argument("--here", action="store_true", help="on this host, whatever its KVM is")
     parser.add_argument("--lab", action="store_true", help="in the lab, even where this host's KVM is good")
     parser.add_argument("tests", nargs="*")
