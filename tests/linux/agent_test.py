@@ -123,7 +123,6 @@ class Views(AgentScenario):
         trace = Trace(self.outsight.binary, ["compare", "-g", self.vm.name, "-q", "-n", 'BEGIN { printf("tracing\\n"); }',
                                              "-n", program], self.outsight.environment(self.vm)).wait_for("tracing")
         self.vm.check("getppid_loop 4 5000")
-        time.sleep(2)  # the module reads its clock ten times a second, where its vCPU gets a CPU
         trace.stop()
         rows = [line.split() for line in trace.lines]
         self.assertIn(["outside", "inside", "difference"], rows, trace.story())

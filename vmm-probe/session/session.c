@@ -258,11 +258,14 @@ static struct ot_err *stop_guests(struct vp_session *s)
 	return NULL;
 }
 
-/* Sites out, then what they left behind, then END, then that. */
+/* Sites out, then what they left behind, then END, then that. First the status of what still runs: an engine
+ * that has stopped knows no clock of its guest any more. */
 struct ot_err *vp_session_stop(struct vp_session *s)
 {
 	uint64_t none[10] = { 0 };
 
+	if (s->nlinks)
+		OT_TRY(vp_drain(s, VP_DRAIN_STATUS));
 	OT_TRY(stop_guests(s));
 	OT_TRY(vp_agents_stopped(s));
 	if (s->nlinks)
