@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-/* Longer words are near to nothing: who looks for one pays for at most this much squared. */
+/* Longer words match nothing, which bounds the cost of a comparison. */
 #define OT_NEAR_MAX 128
 
 struct ot_near {

@@ -4,7 +4,7 @@
  * count of the guest's decides alone how much memory and time is taken: what is read in one go has a budget,
  * each part of it a share, and a part that takes more than that ends with an error that names it.
  *
- * Times are for a host that reads another process's memory in two microseconds or less. On slower ones (a
+ * Times are for a host that reads another process's memory in less than five microseconds. On slower ones (a
  * host that is emulated) they are multiplied, 16 times at most; what a guest says has no part in that.
  *
  * A budget is its thread's, from vp_budget_begin() to vp_budget_end(); those that read charge it without
