@@ -2,6 +2,7 @@
 /* Who holds has the guest to itself: vCPU threads that hold now and then, and a service thread that does. And
  * which vCPUs have run since the first sentinels went in. */
 #include <errno.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -154,6 +155,15 @@ static void *run_starved(void *arg)
 	return NULL;
 }
 
+/* The kernel wakes pthread_join() before the thread's CPU clock is gone. */
+static void wait_for_end_of_clock(struct vp_kvm_vcpu *v)
+{
+	struct timespec t;
+
+	while (!clock_gettime(atomic_load(&v->thread_clock), &t))
+		sched_yield();
+}
+
 /* Time by the clock goes on, and the vCPU stands where it stood, maybe between a sentinel and a lock. */
 static void test_only_who_ran_is_past(void **state)
 {
@@ -182,6 +192,7 @@ static void test_only_who_ran_is_past(void **state)
 	assert_true(vp_kvm_settle_all_ran(&m.kvm));
 	sem_post(&s.go);
 	pthread_join(thread, NULL);
+	wait_for_end_of_clock(&m.vcpus[0]);
 	vp_kvm_settle_begin(&m.kvm);
 	assert_true(vp_kvm_settle_all_ran(&m.kvm)); /* its thread has ended */
 	pthread_cond_destroy(&m.kvm.changed);
