@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "dif/obj/program.h"
 #include "vmm-probe/backend/fake/fake.h"
-#include "vmm-probe/engine/session.h"
+#include "vmm-probe/engine/service/session.h"
 
 #define TEXT   0xffffffff81000000ull
 #define DIRECT 0xffff888000000000ull

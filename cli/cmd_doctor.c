@@ -14,7 +14,7 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/launch.h"
 #include "vmm-probe/session/machines.h"

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/wire/protocol.h"
 
 #define RAM_BYTES (1u << 20)
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "vmm-probe/backend/fake/fake.h"
-#include "vmm-probe/engine/session.h"
+#include "vmm-probe/engine/service/session.h"
 
 #define SHARED_SIZE (256u << 10)
 #define TEXT        0xffffffff81000000ull

@@ -21,9 +21,9 @@ MAY_USE = {
     "vmm-probe/insn": ["base"],
     "vmm-probe/engine": DIF + ["dif/vm"],
     # The plain structures in which what was read goes to an engine.
-    "vmm-probe/guest": DIF + ["dif/lang", "vmm-probe/engine/regs.h", "vmm-probe/engine/facts.h",
-                              "vmm-probe/engine/orc_table.h"],
-    "vmm-probe/planner": DIF + ["vmm-probe/engine/protocol.h", "vmm-probe/guest", "vmm-probe/insn"],
+    "vmm-probe/guest": DIF + ["dif/lang", "vmm-probe/engine/wire/regs.h", "vmm-probe/engine/wire/facts.h",
+                              "vmm-probe/engine/wire/orc_table.h"],
+    "vmm-probe/planner": DIF + ["vmm-probe/engine/wire/protocol.h", "vmm-probe/guest", "vmm-probe/insn"],
     "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest", "vmm-probe/insn",
                                  "vmm-probe/planner"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
@@ -32,9 +32,9 @@ MAY_USE = {
     "vmm-probe/backend/gdb": ["base", "vmm-probe/engine", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
     # The same around another VMM's vCPUs.
     "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/backend/tcg/machine.h"],
-    "vmm-probe/inject": ["base", "vmm-probe/engine/protocol.h", "vmm-probe/engine/socket_path.h", "vmm-probe/hook/control.h",
+    "vmm-probe/inject": ["base", "vmm-probe/engine/wire/protocol.h", "vmm-probe/engine/wire/socket_path.h", "vmm-probe/hook/control.h",
                          "vmm-probe/backend/tcg/machine.h"],
-    "vmm-probe/machines": ["base", "vmm-probe/engine/facts.h", "vmm-probe/engine/socket_path.h",
+    "vmm-probe/machines": ["base", "vmm-probe/engine/wire/facts.h", "vmm-probe/engine/wire/socket_path.h",
                            "vmm-probe/backend/tcg/machine.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],
@@ -114,7 +114,7 @@ def self_test():
     """A tree with one right include and every kind of wrong one: each wrong one must be found."""
     good = [("dif/obj/a.c", "base/err.h"), ("dif/obj/a.c", "dif/obj/a.h"), ("cli/main.c", "vmm-probe/session/s.h"),
             ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/lang/types.h"),
-            ("vmm-probe/engine/agent.c", ABI_HEADER), ("vmm-probe/guest/g.c", "vmm-probe/engine/regs.h")]
+            ("vmm-probe/engine/service/agent.c", ABI_HEADER), ("vmm-probe/guest/g.c", "vmm-probe/engine/wire/regs.h")]
     wrong = [("base/err.c", "dif/obj/a.h"), ("dif/obj/a.c", "dif/lang/types.h"), ("dif/vm/v.c", "dif/lang/types.h"),
              ("dif/lang/l.c", "dif/vm/v.h"), ("dif/lang/l.c", "vmm-probe/engine/e.h"),
              ("vmm-probe/engine/e.c", "vmm-probe/guest/g.h"), ("vmm-probe/engine/e.c", "dif/lang/types.h"),

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "vmm-probe/backend/peek/peek.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 
 #define WAIT_MS 30000
 

@@ -19,7 +19,7 @@
 #include "dif/vm/agg.h"
 #include "dif/vm/dynvar.h"
 #include "vmm-probe/backend/fake/fake.h"
-#include "vmm-probe/engine/session.h"
+#include "vmm-probe/engine/service/session.h"
 
 /* Where the fake kernel has things. */
 #define EF_TEXT       0xffffffff81000000ull /* a large page of text */

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "vmm-probe/engine/patches.h"
+#include "vmm-probe/engine/wire/patches.h"
 
 #define TEXT 0xffffffff81000000ull
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sentinels in a batch and in a plan. */
 #include "engine_fixture.h"
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/wire/protocol.h"
 
 static struct vp_batch_site *last_site(struct ef *f)
 {

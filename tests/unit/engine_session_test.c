@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vmm-probe/engine/orc_table.h"
+#include "vmm-probe/engine/wire/orc_table.h"
 
 static void sites_come_and_go(void **state)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "vmm-probe/engine/orc_table.h"
+#include "vmm-probe/engine/wire/orc_table.h"
 
 #define MAX_RECORDS 64
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "vmm-probe/engine/facts.h"
+#include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/guest/facts_percpu.h"
 

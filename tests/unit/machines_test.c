@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/machines/domain_xml.h"
 
 #define PARSE(args, ret) vp_qemu_parse(args, sizeof(args) - 1, ret)

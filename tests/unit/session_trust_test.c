@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/session/internal.h"
 
 #define GPA    0x1000u

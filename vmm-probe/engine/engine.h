@@ -6,7 +6,7 @@
  *
  * Threads: vCPU threads call vp_engine_hit() and vp_engine_sample(), each with its own index,
  * never two at once for one vCPU. Everything else runs on the engine's service thread, which
- * serves the control socket (engine/server.c) and switches buffers, or, in the operator's
+ * serves the control socket (engine/service/server.c) and switches buffers, or, in the operator's
  * process, is the thread that called vp_engine_create().
  *
  * How a switch is safe without a lock on the hit path: each vCPU has a sequence word, odd
@@ -19,8 +19,8 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/facts.h"
-#include "vmm-probe/engine/regs.h"
+#include "vmm-probe/engine/wire/facts.h"
+#include "vmm-probe/engine/wire/regs.h"
 
 struct vp_engine;
 struct vp_ecb;

@@ -23,9 +23,9 @@
 #include "dif/vm/agg.h"
 #include "dif/vm/dynvar.h"
 #include "dif/vm/vm.h"
-#include "vmm-probe/engine/orc_table.h"
-#include "vmm-probe/engine/private_memory.h"
-#include "vmm-probe/engine/session.h"
+#include "vmm-probe/engine/service/private_memory.h"
+#include "vmm-probe/engine/service/session.h"
+#include "vmm-probe/engine/wire/orc_table.h"
 
 #define VP_SESSIONS_MAX 32
 #define VP_FRAMES_MAX   1024 /* of one stack() or ustack() */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "vmm-probe/engine/facts.h"
+#include "vmm-probe/engine/wire/facts.h"
 
 /* The table is of the kernel's maximum of CPUs, most of them impossible here. */
 #define TABLE_MAX 8192u

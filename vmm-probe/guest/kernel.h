@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/regs.h"
+#include "vmm-probe/engine/wire/regs.h"
 #include "vmm-probe/guest/addr.h"
 #include "vmm-probe/guest/mmu.h"
 #include "vmm-probe/guest/phys.h"

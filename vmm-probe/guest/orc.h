@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guest's ORC tables, of the kernel and of its live modules, as one table of unwind rules
- * for an engine (engine/orc_table.h).
+ * for an engine (engine/wire/orc_table.h).
  *
  * struct orc_entry has had two layouts of its flags. Which one a guest has is told by its BTF
  * (bit-fields of that struct), and where BTF has none, by the values themselves. The numbers of the registers
@@ -11,7 +11,7 @@
 #define VP_GUEST_ORC_H
 
 #include "base/buf.h"
-#include "vmm-probe/engine/orc_table.h"
+#include "vmm-probe/engine/wire/orc_table.h"
 #include "vmm-probe/guest/guest.h"
 
 #define VP_ORC_REGISTERS 16

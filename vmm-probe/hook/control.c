@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/compiler.h"
 #include "base/io.h"
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/hook/internal.h"
 
 #define BACKLOG 8

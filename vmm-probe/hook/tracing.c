@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/tcg/machine.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hook/internal.h"
 
 static void kick(void *arg, uint32_t vcpu)

@@ -15,8 +15,8 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "vmm-probe/engine/protocol.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/protocol.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/inject/internal.h"
 
 #define LOAD_MS    5000 /* for the library to be there and ready */

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/backend/tcg/machine.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/inject/internal.h"
 
 /* What there is for a VMM that nothing may be put into; takes its PID. */

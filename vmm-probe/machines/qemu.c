@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/backend/tcg/machine.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/machines/process.h"
 
 #define CMDLINE_MAX (4u << 20)

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/facts.h"
+#include "vmm-probe/engine/wire/facts.h"
 
 enum vp_accel {
 	VP_ACCEL_UNKNOWN,

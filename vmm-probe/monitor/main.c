@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "vmm-probe/backend/kvm/kvm.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/monitor/monitor.h"
 
 #define DEFAULT_MIB 512u

@@ -13,7 +13,7 @@
 #ifndef VP_PLANNER_PLANNER_H
 #define VP_PLANNER_PLANNER_H
 
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/wire/protocol.h"
 
 struct vp_guest;
 struct vp_planner;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/patches.h"
+#include "vmm-probe/engine/wire/patches.h"
 
 struct vp_guest;
 struct vp_text;

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/kvm/host.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/locate.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"

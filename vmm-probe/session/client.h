@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The client's side of the control protocol (vmm-probe/engine/protocol.h): one request, one reply. */
+/* The client's side of the control protocol (vmm-probe/engine/wire/protocol.h): one request, one reply. */
 #ifndef VP_SESSION_CLIENT_H
 #define VP_SESSION_CLIENT_H
 
-#include "vmm-probe/engine/patches.h"
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/wire/patches.h"
+#include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/machines/process.h"
 
 #define VP_CLIENT_RAM_MAX 64

@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/machines/qemu.h"
 #include "vmm-probe/session/client.h"
 #include "vmm-probe/session/locate.h"

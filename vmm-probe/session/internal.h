@@ -16,7 +16,7 @@
 #include "vmm-probe/backend/dump/dump.h"
 #include "vmm-probe/backend/gdb/gdb.h"
 #include "vmm-probe/backend/peek/peek.h"
-#include "vmm-probe/engine/session.h"
+#include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/inject/inject.h"
 #include "vmm-probe/session/client.h"

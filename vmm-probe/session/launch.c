@@ -20,7 +20,7 @@
 #include "base/clock.h"
 #include "base/installed.h"
 #include "base/io.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/session/client.h"
 #include "vmm-probe/session/tail.h"
 

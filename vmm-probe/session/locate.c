@@ -10,7 +10,7 @@
 #include "base/cleanup.h"
 #include "base/compiler.h"
 #include "base/io.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/session/machines.h"
 
 #define SYSTEM_UIDS 1000u /* UID_MIN of login.defs */

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/session/children.h"
 #include "vmm-probe/session/enter.h"
 #include "vmm-probe/session/internal.h"

@@ -12,7 +12,7 @@
 
 #include "vmm-probe/backend/gdb/packet.h"
 #include "vmm-probe/backend/gdb/target.h"
-#include "vmm-probe/engine/facts.h"
+#include "vmm-probe/engine/wire/facts.h"
 
 #define VP_GDB_THREAD_MAX 32
 #define VP_GDB_NAME_MAX   256

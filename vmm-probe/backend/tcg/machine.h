@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vmm-probe/engine/facts.h"
+#include "vmm-probe/engine/wire/facts.h"
 
 struct vp_tcg_machine {
 	char type[64];            /* "q35", "pc", "pc-i440fx-9.2", …; "pc" when none was named */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "vmm-probe/engine/socket_path.h"
+#include "vmm-probe/engine/wire/socket_path.h"
 
 #define DRAIN_MS 2000
 

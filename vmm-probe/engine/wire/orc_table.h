@@ -6,8 +6,8 @@
  *
  *   header | nentries × uint64_t address (ascending) | nentries × struct vp_orc_rule
  */
-#ifndef VP_ENGINE_ORC_TABLE_H
-#define VP_ENGINE_ORC_TABLE_H
+#ifndef VP_ENGINE_WIRE_ORC_TABLE_H
+#define VP_ENGINE_WIRE_ORC_TABLE_H
 
 #include <stdint.h>
 

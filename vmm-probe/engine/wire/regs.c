@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/engine/regs.h"
+#include "vmm-probe/engine/wire/regs.h"
 
 const char *const vp_reg_names[VP_NREGS] = {
 	[VP_RAX] = "rax",

@@ -4,10 +4,10 @@
  * client; the operator's process calls them directly for its own host engine (BEGIN, END, tick).
  * All on the engine's service thread, except vp_es_fire().
  */
-#ifndef VP_ENGINE_SESSION_H
-#define VP_ENGINE_SESSION_H
+#ifndef VP_ENGINE_SERVICE_SESSION_H
+#define VP_ENGINE_SERVICE_SESSION_H
 
-#include "vmm-probe/engine/protocol.h"
+#include "vmm-probe/engine/wire/protocol.h"
 
 struct vp_es; /* engine's session */
 

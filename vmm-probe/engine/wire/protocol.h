@@ -28,8 +28,8 @@
  *   ── STOP ─────────────────────────────►   no ECB fires from now on; sites come out
  *   ◄────────────────────────── REPLY ───
  */
-#ifndef VP_ENGINE_PROTOCOL_H
-#define VP_ENGINE_PROTOCOL_H
+#ifndef VP_ENGINE_WIRE_PROTOCOL_H
+#define VP_ENGINE_WIRE_PROTOCOL_H
 
 #include <stdint.h>
 

@@ -3,8 +3,8 @@
  * What a backend has written into guest text, so that whoever reads that text can have the guest's own. Used
  * by the engine on its service thread, and by the operator's process, which gets the list by PATCHES.
  */
-#ifndef VP_ENGINE_PATCHES_H
-#define VP_ENGINE_PATCHES_H
+#ifndef VP_ENGINE_WIRE_PATCHES_H
+#define VP_ENGINE_WIRE_PATCHES_H
 
 #include "vmm-probe/engine/engine.h"
 

@@ -8,7 +8,7 @@
 
 #include "guest-agent/agent_abi.h"
 #include "vmm-probe/engine/internal.h"
-#include "vmm-probe/engine/patches.h"
+#include "vmm-probe/engine/wire/patches.h"
 
 #define EPID_MAX   (4u << 20)
 #define ITEMS_MAX  (1u << 20) /* probes, sites, ECBs: each */

@@ -23,7 +23,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/engine/internal.h"
-#include "vmm-probe/engine/patches.h"
+#include "vmm-probe/engine/wire/patches.h"
 
 #define CONNECTIONS_MAX VP_SESSIONS_MAX
 #define FDS_MAX         4

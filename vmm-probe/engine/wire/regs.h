@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Registers of a vCPU, by the numbers that instruction encodings give them. */
-#ifndef VP_ENGINE_REGS_H
-#define VP_ENGINE_REGS_H
+#ifndef VP_ENGINE_WIRE_REGS_H
+#define VP_ENGINE_WIRE_REGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

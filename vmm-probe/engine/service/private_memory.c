@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/engine/private_memory.h"
+#include "vmm-probe/engine/service/private_memory.h"
 
 #include "vmm-probe/engine/agent.h"
 

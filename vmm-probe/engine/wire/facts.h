@@ -5,8 +5,8 @@
  * with these it makes bounded, checked loads. All offsets are bytes; VP_NO_OFFSET says that
  * this kernel has no such thing, and what needs it then reads as 0 (strings as "").
  */
-#ifndef VP_ENGINE_FACTS_H
-#define VP_ENGINE_FACTS_H
+#ifndef VP_ENGINE_WIRE_FACTS_H
+#define VP_ENGINE_WIRE_FACTS_H
 
 #include <stdint.h>
 

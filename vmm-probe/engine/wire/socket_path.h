@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where engines listen when they are not told, and clients look: one socket a VMM. */
-#ifndef VP_ENGINE_SOCKET_PATH_H
-#define VP_ENGINE_SOCKET_PATH_H
+#ifndef VP_ENGINE_WIRE_SOCKET_PATH_H
+#define VP_ENGINE_WIRE_SOCKET_PATH_H
 
 #include <stddef.h>
 #include <sys/types.h>

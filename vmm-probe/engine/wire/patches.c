@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/engine/patches.h"
+#include "vmm-probe/engine/wire/patches.h"
 
 #include <stdlib.h>
 #include <string.h>

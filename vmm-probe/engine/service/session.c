@@ -4,7 +4,7 @@
 
 #include "dif/obj/verify.h"
 #include "vmm-probe/engine/internal.h"
-#include "vmm-probe/engine/private_memory.h"
+#include "vmm-probe/engine/service/private_memory.h"
 
 /* --- open: checks -------------------------------------------------------------------- */
 
