@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "cli/header.h"
 #include "cli/messages.h"
-#include "dif/lang/provider.h"
+#include "dif/lang/types/provider.h"
 
 static const char *base_name(const char *path)
 {

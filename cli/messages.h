@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "dif/lang/options.h"
+#include "dif/lang/core/options.h"
 #include "vmm-probe/session/session.h"
 
 enum { CLI_EXIT_OK = 0, CLI_EXIT_ERROR = 1, CLI_EXIT_USAGE = 2 };

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "dif/lang/options.h"
+#include "dif/lang/core/options.h"
 #include "dif/obj/format.h"
 #include "dif/obj/layout.h"
 #include "vmm-probe/session/session.h"

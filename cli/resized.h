@@ -4,7 +4,7 @@
 #ifndef CLI_RESIZED_H
 #define CLI_RESIZED_H
 
-#include "dif/lang/options.h"
+#include "dif/lang/core/options.h"
 #include "vmm-probe/session/session.h"
 
 struct cli_sizes {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dif/lang/compiler.h"
-#include "dif/lang/parse.h"
+#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/parse.h"
 
 struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_options *opts,
 				   struct dif_compiler **ret)

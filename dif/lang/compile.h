@@ -10,9 +10,9 @@
 #define DIF_LANG_COMPILE_H
 
 #include "base/buf.h"
-#include "dif/lang/options.h"
-#include "dif/lang/stability.h"
-#include "dif/lang/types.h"
+#include "dif/lang/core/options.h"
+#include "dif/lang/core/stability.h"
+#include "dif/lang/types/types.h"
 #include "dif/obj/program.h"
 
 struct dif_symbol {

@@ -66,13 +66,13 @@ def things():
     """All (kind, name) that need a test."""
     macro = r"define %s\(X\).*?\n(?=\n|/\*|enum)"
     kinds = {
-        "tag": ["D_" + t for t in table("dif/lang/diag.h", r"X\((\w+)\)", 200, macro % "DIF_ERRTAGS") + FOREIGN_TAGS],
+        "tag": ["D_" + t for t in table("dif/lang/core/diag.h", r"X\((\w+)\)", 200, macro % "DIF_ERRTAGS") + FOREIGN_TAGS],
         "drop": ["DTRACEDROP_" + d for d in table("cli/messages.c", r'\[VP_DROP_\w+\] = \{ "(\w+)"', 10)],
         "subroutine": table("dif/obj/names.h", r"X\(\w+, (\w+), \d, \d\)", 56, macro % "DIF_SUBRS"),
-        "action": table("dif/lang/builtin.c", r"^\tA\((\w+),", 33),
+        "action": table("dif/lang/types/builtin.c", r"^\tA\((\w+),", 33),
         "aggregation": table("dif/obj/names.h", r"X\(\w+, (\w+)\)", 9, macro % "DIF_AGGS"),
         "variable": table("dif/obj/names.h", r"X\(\w+, (\w+)\)", 45, macro % "DIF_VARS"),
-        "option": table("dif/lang/options.c", r'^\t\{ "(\w+)", \w+, \w+, ', 80),
+        "option": table("dif/lang/core/options.c", r'^\t\{ "(\w+)", \w+, \w+, ', 80),
         "letter": letters(),
         "conversion": conversions(),
         "flag": ["%" + (f if f != " " else "space")

@@ -2,7 +2,7 @@
 /* Every error tag of the language has a program that raises it. The last test fails if one was left out. */
 #include "tests/unit/dif_lang_fixture.h"
 
-#include "dif/lang/diag.h"
+#include "dif/lang/core/diag.h"
 
 static bool covered[DIF_D_COUNT];
 
@@ -133,9 +133,10 @@ static const struct {
 	{ "D_SYM_NOTYPES", "BEGIN { trace(`untyped); }" },
 	{ "D_SYM_BADREF", "BEGIN { trace(vmlinux``jiffies); }" },
 	{ "D_IDENT_UNDEF", "BEGIN { trace(``jiffies); }" },
-	{ "D_CG_DYN", "struct i { int a; }; struct o { struct i *p; }; translator struct i < int n > { a = n; };"
-		      "translator struct o < int n > { p = xlate <struct i *> (n); };"
-		      "struct o v; BEGIN { v = xlate <struct o> (1); }" },
+	{ "D_CG_DYN",
+	  "struct i { int a; }; struct o { struct i *p; }; translator struct i < int n > { a = n; };"
+	  "translator struct o < int n > { p = xlate <struct i *> (n); };"
+	  "struct o v; BEGIN { v = xlate <struct o> (1); }" },
 	{ "D_VAR_UNDEF", "BEGIN { trace(self->nobody); }" },
 	{ "D_VAR_UNDEF", "BEGIN { trace(this->nobody); }" },
 	{ "D_PROTO_LEN", "BEGIN { trace(strlen()); }" },

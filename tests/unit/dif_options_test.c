@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every option with a value that it takes and one that it does not: dif/lang/options.c. */
+/* Every option with a value that it takes and one that it does not: dif/lang/core/options.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "dif/lang/options.h"
+#include "dif/lang/core/options.h"
 
 #define BAD_VALUE   "Invalid value for specified option"
 #define BAD_NAME    "Invalid option name"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "dif/lang/stability.h"
+#include "dif/lang/core/stability.h"
 
 static void attributes(void **state)
 {

@@ -6,7 +6,7 @@
 #ifndef VP_GUEST_BTF_TYPES_H
 #define VP_GUEST_BTF_TYPES_H
 
-#include "dif/lang/types.h"
+#include "dif/lang/types/types.h"
 #include "vmm-probe/guest/btf.h"
 
 struct vp_guest;

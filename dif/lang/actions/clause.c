@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dif/lang/actions/clause.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dif/lang/check/cook.h"
+#include "dif/lang/gen/cg.h"
+#include "dif/lang/syntax/tree.h"
+
+/* --- probes of a description --------------------------------------------------------------- */
+
+struct match_state {
+	struct dif_compiler *c;
+	bool failed;
+};
+
+/* args[] of every probe must agree, in number here, in types below. */
+static bool see_probe(void *arg, const struct dif_probe_info *probe)
+{
+	struct match_state *st = arg;
+	struct dif_compiler *c = st->c;
+	struct dif_clause_state *cl = &c->clause;
+
+	if (cl->nmatched++ == 0) {
+		cl->first = *probe;
+		cl->first.provider = dif_strdup(c, &c->scratch, probe->provider);
+		cl->first.module = dif_strdup(c, &c->scratch, probe->module);
+		cl->first.function = dif_strdup(c, &c->scratch, probe->function);
+		cl->first.name = dif_strdup(c, &c->scratch, probe->name);
+		cl->args_known = probe->nargs >= 0;
+		return !c->failed;
+	}
+	if (!cl->args_known)
+		return true;
+	if (probe->nargs != cl->first.nargs) {
+		cl->args_differ = true;
+		return false;
+	}
+	for (int i = 0; i < probe->nargs && c->world->probe_arg; i++) {
+		struct dif_type *na, *ta, *nb, *tb;
+		unsigned ma, mb;
+		bool a = c->world->probe_arg(c->world->env, cl->first.id, (unsigned)i, &na, &ta, &ma);
+		bool b = c->world->probe_arg(c->world->env, probe->id, (unsigned)i, &nb, &tb, &mb);
+		if (a != b || (a && (ma != mb || !dif_type_same(c, na, nb) || !dif_type_same(c, ta, tb)))) {
+			cl->args_differ = true;
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool count_only(void *arg, const struct dif_probe_info *probe)
+{
+	(void)arg;
+	(void)probe;
+	return true;
+}
+
+static bool match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line)
+{
+	/* the provider may have said which tag it is: "D_PROC_GRAB: text" */
+	const char *msg = ot_err_message(err), *colon = strchr(msg, ':');
+
+	for (int tag = 1; colon && tag < DIF_D_COUNT; tag++) {
+		const char *name = dif_errtag_name((enum dif_errtag)tag);
+		if (strlen(name) == (size_t)(colon - msg) && !strncmp(name, msg, strlen(name)))
+			dif_fail(c, (enum dif_errtag)tag, line, "%s",
+				 colon[1] == ' ' ? colon + 2 : colon + 1);
+	}
+	dif_fail(c, DIF_D_PDESC_INVAL, line, "%s", msg);
+	ot_err_destroy(err);
+	return false;
+}
+
+static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, bool want_args,
+			 uint32_t line)
+{
+	struct match_state st = { .c = c };
+	uint64_t count = 0;
+	struct ot_err *err;
+
+	c->clause.desc = desc;
+	if (!c->world->match)
+		return true;
+	err = c->world->match(c->world->env, desc, want_args ? see_probe : count_only, &st, &count);
+	if (err)
+		return match_failed(c, err, line);
+	if (!count && !dif_check_process(c, desc, line))
+		return false;
+	if (!count && !c->opts->zdefs) {
+		struct ot_buf text = { 0 }, why = { 0 };
+		dif_probedesc_print(desc, &text);
+		bool refused = c->world->why_none && c->world->why_none(c->world->env, desc, &why);
+		if (desc->id)
+			dif_fail(c, DIF_D_PDESC_INVAL, line, "invalid probe description \"%u\": %s", desc->id,
+				 refused ? ot_buf_str(&why) : "Unknown probe identifier");
+		else
+			dif_fail(c, DIF_D_PDESC_ZERO, line,
+				 "probe description %s does not match any probes%s%s", ot_buf_str(&text),
+				 refused ? ": " : "", ot_buf_str(&why));
+		ot_buf_clear(&why);
+		if (!refused && c->world->hint_probe && c->world->hint_probe(c->world->env, desc, &why))
+			dif_hint(c, "%s", ot_buf_str(&why));
+		ot_buf_deinit(&text);
+		ot_buf_deinit(&why);
+		return false;
+	}
+	c->matched += count;
+	return !c->failed;
+}
+
+/* --- actions --------------------------------------------------------------------------------- */
+
+struct dif_action *dif_action_add(struct dif_compiler *c, struct dif_actions *out, uint32_t kind,
+				  struct dif_object *object)
+{
+	if (!ot_grow(&out->list, &out->cap, out->n + 1, sizeof(*out->list)))
+		return dif_fail_memory(c);
+	struct dif_action *a = &out->list[out->n++];
+	*a =
+	    (struct dif_action){ .kind = (enum dif_action_kind)kind, .uarg = c->next_uarg, .object = object };
+	return a;
+}
+
+/* An expression for what it does: assignments, subroutines. */
+static bool effect_statement(struct dif_compiler *c, struct dif_node *n, struct dif_actions *out)
+{
+	struct dif_rtype none = { .kind = DIF_TYPE_CTF };
+
+	n = dif_cook(c, n);
+	if (!n)
+		return false;
+	if (n->kind == DIF_N_AGG && !n->args && !dif_agg_find(c, n->name))
+		return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "undefined aggregation: @%s", n->name);
+	if (n->kind == DIF_N_AGG)
+		return dif_fail(c, DIF_D_AGG_NULL, n->line,
+				"expression statement has no effect: aggregation @%s", n->name);
+	struct dif_object *obj = dif_cg_object(c, n, &none);
+	return obj && dif_action_add(c, out, DIF_ACT_difexpr, obj);
+}
+
+static bool is_action_call(struct dif_compiler *c, const struct dif_node *n)
+{
+	if (n->kind != DIF_N_FUNC)
+		return false;
+	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, n->name);
+	return id && id->kind == DIF_ID_ACTION;
+}
+
+static bool statement(struct dif_compiler *c, struct dif_node *stmt, struct dif_actions *out)
+{
+	struct dif_node *n = stmt->left;
+
+	c->next_uarg++;
+	if (is_action_call(c, n))
+		return dif_act_call(c, n, out);
+	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN && n->left->op == DIF_O_INDEX && n->left->left &&
+	    n->left->left->kind == DIF_N_AGG)
+		return dif_cook_index(c, n->left, NULL) != NULL;
+	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN && n->left->kind == DIF_N_AGG)
+		return dif_act_aggregate(c, n, out);
+	return effect_statement(c, n, out);
+}
+
+/* --- clauses --------------------------------------------------------------------------------- */
+
+static struct dif_object *predicate(struct dif_compiler *c, struct dif_node *n)
+{
+	struct dif_rtype ret;
+
+	n = dif_cook(c, n);
+	if (!n)
+		return NULL;
+	if (dif_node_is_action(n))
+		return dif_fail(c, DIF_D_OP_ACT, n->line, "a predicate may not be an action");
+	if (n->kind == DIF_N_AGG || !dif_is_scalar(c, n->type))
+		return dif_fail(c, DIF_D_PRED_SCALAR, n->line, "predicate result must be of scalar type");
+	ret = dif_type_rtype(c, n->type);
+	return dif_cg_object(c, n, &ret);
+}
+
+/* Whether it assigns, so that it may be the first to use a variable that the body then reads. The parser
+ * bounds the depth. */
+static bool assigns(const struct dif_node *n)
+{
+	if (!n)
+		return false;
+	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN)
+		return true;
+	if (n->kind == DIF_N_OP1 && (n->op == DIF_O_PREINC || n->op == DIF_O_PREDEC ||
+				     n->op == DIF_O_POSTINC || n->op == DIF_O_POSTDEC))
+		return true;
+	for (const struct dif_node *arg = n->args; arg; arg = arg->next)
+		if (assigns(arg))
+			return true;
+	return assigns(n->left) || assigns(n->right) || assigns(n->third);
+}
+
+static bool compile_predicate(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl)
+{
+	c->region = "predicate";
+	cl->predicate = predicate(c, piece->predicate);
+	return cl->predicate != NULL;
+}
+
+static bool add_clause(struct dif_compiler *c, const struct dif_clause *cl)
+{
+	if (!ot_grow(&c->clauses, &c->clauses_cap, c->nclauses + 1, sizeof(*c->clauses)))
+		return dif_fail_memory(c);
+	c->clauses[c->nclauses++] = *cl;
+	return true;
+}
+
+static bool compile_body(struct dif_compiler *c, struct dif_node *body, struct dif_actions *out)
+{
+	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
+	out->n = 0;
+	c->region = "action list";
+	for (struct dif_node *s = body; s; s = s->next)
+		if (!statement(c, s, out))
+			return false;
+	return true;
+}
+
+/* Did an unknown name end the compilation? Then forget that it did. */
+static bool forgive_unknown(struct dif_compiler *c)
+{
+	const char *tag = c->diag.tag;
+
+	if (c->no_memory || !tag ||
+	    (strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) != 0 &&
+	     strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF)) != 0))
+		return false;
+	c->failed = false;
+	c->diag = (struct dif_diag){ 0 };
+	return true;
+}
+
+/*
+ * The body first: a predicate may use what its own clause assigns for the first time. But the predicate
+ * may be the one that assigns: where the body fails for want of a name, the predicate goes first after all.
+ */
+static bool compile_both(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl,
+			 struct dif_actions *out)
+{
+	struct dif_node *spare = NULL;
+
+	if (!piece->predicate)
+		return compile_body(c, piece->body, out);
+	if (piece->body && assigns(piece->predicate) && !(spare = dif_node_clone_list(c, piece->body)))
+		return false;
+	if (compile_body(c, piece->body, out))
+		return compile_predicate(c, piece, cl);
+	return spare && forgive_unknown(c) && compile_predicate(c, piece, cl) && compile_body(c, spare, out);
+}
+
+/* A piece for one description. */
+static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			  const struct dif_piece *piece, const struct dif_probedesc *desc,
+			  struct dif_actions *out)
+{
+	struct dif_clause cl = { .probe = *desc, .line = pc->line };
+
+	bool ok = compile_both(c, piece, &cl, out);
+	dif_tree_note(c, DIF_TREE_COOKED, piece->predicate, piece->body);
+	if (!ok)
+		return false;
+	cl.nactions = (uint32_t)out->n;
+	if (out->n) {
+		cl.actions = dif_alloc(c, &c->prog->arena, out->n * sizeof(*cl.actions));
+		if (!cl.actions)
+			return false;
+		memcpy(cl.actions, out->list, out->n * sizeof(*cl.actions));
+	}
+	return add_clause(c, &cl);
+}
+
+static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			const struct dif_probedesc *desc)
+{
+	struct dif_node *pred = pc->predicate, *body = pc->body;
+
+	/* args[] means something else at each description: cook a copy */
+	if (pc->uses_args && pc->ndescs > 1) {
+		pred = pred ? dif_node_clone(c, pred) : NULL;
+		body = body ? dif_node_clone_list(c, body) : NULL;
+	}
+	if (c->failed || !match_probes(c, desc, pc->uses_args, pc->line))
+		return false;
+	/* clauses run one after another, so they can share the hidden variables of their ifs */
+	c->next_hidden = 0;
+	dif_tree_note(c, DIF_TREE_PARSED, pred, body);
+	struct dif_piece *piece = dif_sugar(c, pred, body);
+	for (const struct dif_piece *p = piece; p; p = p->next)
+		dif_tree_note(c, DIF_TREE_EXPANDED, p->predicate, p->body);
+	for (; piece; piece = piece->next) {
+		struct dif_actions out = { 0 };
+		bool ok = compile_piece(c, pc, piece, desc, &out);
+		free(out.list);
+		if (!ok)
+			return false;
+	}
+	return !c->failed;
+}
+
+bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc)
+{
+	size_t first = c->nclauses, n;
+
+	for (size_t i = 0; i < pc->ndescs; i++) {
+		memset(&c->clause, 0, sizeof(c->clause));
+		if (i == 0 || pc->uses_args) {
+			if (!compile_for(c, pc, &pc->descs[i]))
+				return false;
+			n = c->nclauses - first;
+			continue;
+		}
+		/* the same objects at another probe */
+		if (!match_probes(c, &pc->descs[i], false, pc->line))
+			return false;
+		for (size_t k = 0; k < n; k++) {
+			struct dif_clause cl = c->clauses[first + k];
+			cl.probe = pc->descs[i];
+			if (!add_clause(c, &cl))
+				return false;
+		}
+	}
+	memset(&c->clause, 0, sizeof(c->clause));
+	return true;
+}

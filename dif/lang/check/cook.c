@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dif/lang/check/cook.h"
+
+#include <string.h>
+
+#include "dif/lang/types/suggest.h"
+
+bool dif_node_is_action(const struct dif_node *n)
+{
+	return n->kind == DIF_N_FUNC && n->ident && n->ident->kind != DIF_ID_SUBR;
+}
+
+bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n)
+{
+	return n->kind == DIF_N_INT && n->value == 0 && dif_is_scalar(c, n->type);
+}
+
+void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op)
+{
+	if (!agg->args && !dif_agg_find(c, agg->name)) {
+		dif_fail(c, DIF_D_IDENT_UNDEF, line, "undefined aggregation: @%s", agg->name);
+		dif_suggest_aggregation(c, agg->name);
+		return NULL;
+	}
+	return dif_fail(c, DIF_D_AGG_NULL, line, "operator %s cannot be applied to aggregation @%s", op,
+			agg->name);
+}
+
+uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type)
+{
+	struct dif_type *t = dif_base(c, type);
+	uint64_t size = dif_sizeof(c, t);
+
+	if (t->is_bool)
+		return value != 0;
+	if (size == 0 || size >= 8)
+		return value;
+	unsigned shift = 64 - (unsigned)size * 8;
+	return dif_is_signed(c, t) ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
+}
+
+struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct dif_type *type)
+{
+	if (n->kind == DIF_N_INT && dif_is_scalar(c, type)) {
+		n->value = dif_fold_cast(c, n->value, type);
+		n->type = type;
+		return n;
+	}
+	struct dif_node *cast = dif_node_new(c, DIF_N_CAST);
+	if (!cast)
+		return NULL;
+	cast->type = type;
+	cast->left = n;
+	cast->line = n->line;
+	cast->is_cooked = true;
+	cast->is_userland = dif_is_pointer(c, type) && dif_base(c, type)->is_userland;
+	return dif_node_adopt(c, cast, n) ? cast : NULL;
+}
+
+/* Between scalars, from arrays to pointers, from anything that leads to characters to strings, and from
+ * everything to void. A string is no pointer. */
+static bool cast_allowed(struct dif_compiler *c, struct dif_type *to, const struct dif_node *n)
+{
+	struct dif_type *from = n->type;
+
+	if (n->kind == DIF_N_AGG || dif_node_is_action(n))
+		return false;
+	if (dif_is_void(c, to) || dif_type_same(c, to, from))
+		return true;
+	if (dif_is_scalar(c, to) &&
+	    (dif_is_scalar(c, from) || dif_is_function(c, from) || dif_is_kind(c, from, DIF_C_SYMADDR)))
+		return true;
+	if (dif_is_pointer(c, to))
+		return dif_is_array(c, from);
+	if (dif_is_string(c, to))
+		return dif_is_scalar(c, from) || dif_is_array(c, from);
+	return false;
+}
+
+static struct dif_node *cook_cast(struct dif_compiler *c, struct dif_node *n)
+{
+	n->left = dif_cook(c, n->left);
+	if (!n->left)
+		return NULL;
+	if (!cast_allowed(c, n->type, n->left))
+		return dif_fail(c, DIF_D_CAST_INVAL, n->line, "invalid cast expression: \"%s\" to \"%s\"",
+				dif_type_text(c, n->left->type), dif_type_text(c, n->type));
+	if (n->left->kind == DIF_N_INT && dif_is_scalar(c, n->type))
+		return dif_cast_to(c, n->left, n->type);
+	struct dif_type *base = dif_base(c, n->type);
+	n->is_userland = base->kind == DIF_C_POINTER ? base->is_userland : false;
+	if (dif_is_string(c, n->type))
+		n->is_userland = false;
+	return n;
+}
+
+static struct dif_node *cook_offsetof(struct dif_compiler *c, struct dif_node *n)
+{
+	uint64_t bits;
+
+	if (!dif_is_sou(c, n->type)) {
+		if (dif_is_incomplete(c, n->type))
+			return dif_fail(c, DIF_D_OFFSETOF_TYPE, n->line,
+					"offsetof operand is of an incomplete type");
+		return dif_fail(c, DIF_D_OFFSETOF_TYPE, n->line,
+				"offsetof operand must be a struct or union type: \"%s\"",
+				dif_type_text(c, n->type));
+	}
+	struct dif_member *m = dif_member_find(c, n->type, n->name, &bits);
+	if (!m) {
+		dif_fail(c, DIF_D_UNKNOWN, n->line,
+			 "failed to determine offset of %s: it is not a member of %s", n->name,
+			 dif_type_text(c, n->type));
+		dif_suggest_member(c, n->type, n->name);
+		return NULL;
+	}
+	if (m->bit_size)
+		return dif_fail(c, DIF_D_OFFSETOF_BITFIELD, n->line, "cannot take offset of a bit-field: %s",
+				n->name);
+	return dif_node_int(c, bits / 8, c->types.size);
+}
+
+static struct dif_node *cook_agg(struct dif_compiler *c, struct dif_node *n)
+{
+	n->ident = dif_agg_find(c, n->name);
+	if (n->args && !dif_cook_list(c, &n->args))
+		return NULL;
+	n->type = c->types.dynamic;
+	return n;
+}
+
+static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
+{
+	switch (n->kind) {
+	case DIF_N_INT:
+		return n;
+	case DIF_N_STRING:
+		n->type = c->types.string;
+		return n;
+	case DIF_N_IDENT:
+		return dif_cook_ident(c, n, NULL);
+	case DIF_N_AGG:
+		return cook_agg(c, n);
+	case DIF_N_OP1:
+		return dif_cook_op1(c, n);
+	case DIF_N_OP2:
+		return dif_cook_op2(c, n);
+	case DIF_N_OP3:
+		return dif_cook_op3(c, n);
+	case DIF_N_FUNC:
+		return dif_cook_call(c, n);
+	case DIF_N_CAST:
+		return cook_cast(c, n);
+	case DIF_N_MEMBER:
+		return dif_cook_member(c, n);
+	case DIF_N_XLATE:
+		return dif_cook_xlate(c, n);
+	case DIF_N_OFFSETOF:
+		return cook_offsetof(c, n);
+	case DIF_N_VAR:
+	case DIF_N_SYM:
+	case DIF_N_TYPE:
+	case DIF_N_PLACE:
+	case DIF_N_EXPR:
+	case DIF_N_IF:
+		break;
+	}
+	return n;
+}
+
+/* Recursion goes down the tree, whose depth is bounded. */
+struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n)
+{
+	if (!n || c->failed)
+		return NULL;
+	if (n->is_cooked)
+		return n;
+	bool parens = n->is_parens;
+	uint32_t line = n->line;
+	c->cook_depth++;
+	n = cook(c, n);
+	c->cook_depth--;
+	if (!n || c->failed)
+		return NULL;
+	n->is_cooked = true;
+	n->is_parens |= parens;
+	if (!n->line)
+		n->line = line;
+	return n;
+}
+
+bool dif_cook_list(struct dif_compiler *c, struct dif_node **list)
+{
+	for (; *list; list = &(*list)->next) {
+		struct dif_node *next = (*list)->next, *n = dif_cook(c, *list);
+		if (!n)
+			return false;
+		n->next = next;
+		*list = n;
+	}
+	return true;
+}
+
+struct dif_node *dif_cook_target(struct dif_compiler *c, struct dif_node *n, struct dif_type *type)
+{
+	if (n->is_cooked)
+		return n;
+	if (n->kind == DIF_N_IDENT)
+		n = dif_cook_ident(c, n, type);
+	else if (n->kind == DIF_N_OP2 && n->op == DIF_O_INDEX)
+		n = dif_cook_index(c, n, type);
+	else
+		n = dif_cook(c, n);
+	if (!n || c->failed)
+		return NULL;
+	n->is_cooked = true;
+	return n;
+}

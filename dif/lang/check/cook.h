@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cooking: names are resolved, every node gets a type, D's rules are checked, constants are
+ * folded. A cooked node's children are cooked; cooking it again does nothing.
+ */
+#ifndef DIF_LANG_CHECK_COOK_H
+#define DIF_LANG_CHECK_COOK_H
+
+#include "dif/lang/core/compiler.h"
+
+/** Cook an expression; the result may be another node. NULL after an error. */
+struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n);
+/** Cook a list in place. */
+bool dif_cook_list(struct dif_compiler *c, struct dif_node **list);
+/** Cook something that is about to be written: an unknown variable is made, of type @p type. */
+struct dif_node *dif_cook_target(struct dif_compiler *c, struct dif_node *n, struct dif_type *type);
+
+/* Helpers, each for the file it is named after. */
+struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n);
+struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n);
+struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n);
+struct dif_node *dif_cook_asgn(struct dif_compiler *c, struct dif_node *n);
+struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n);
+/** A cooked call that looks at the kernel's structures: what it means, or the call itself (cook_kernel.c). */
+struct dif_node *dif_cook_kernel_call(struct dif_compiler *c, struct dif_node *call);
+/** The number of arguments against a parameter list (builtin.c): D_PROTO_LEN. */
+bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const char *params);
+struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n);
+struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, struct dif_type *target);
+struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, struct dif_type *target);
+struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n);
+struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, struct dif_ident *id,
+				 struct dif_node *args);
+struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n);
+/** member of a translated value; @p x is the cooked XLATE node. */
+struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, struct dif_node *x);
+/** Make a cooked XLATE node, not to a pointer, a value that can be assigned as a whole. */
+bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x);
+/** Is there a translator from @p in to @p out? */
+bool dif_xlator_exists(struct dif_compiler *c, struct dif_type *in, struct dif_type *out);
+
+/** A cooked node cast to @p type (no check but folding). */
+struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct dif_type *type);
+/** Integer @p value as @p type holds it. */
+uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type);
+
+bool dif_node_is_action(const struct dif_node *n);
+/** Is a node, not cooked yet, written as an integer constant: of numbers, inlines that stand for one, sizeof
+ * and operators? Cooking it gives an INT. Takes as long as the tree is big. */
+bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n);
+/** An aggregation where a value is wanted: D_IDENT_UNDEF where there is none of that name (@x[…] makes one),
+ * else D_AGG_NULL; @p op is the operator's text. Always NULL. */
+void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op);
+bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n); /* constant 0 */
+/** Could a value of @p n be given to a variable or key of @p type? */
+bool dif_assignable(struct dif_compiler *c, struct dif_type *type, const struct dif_node *n);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dif/lang/core/stability.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "dif/lang/core/compiler.h"
+
+static const char *const stabilities[] = {
+#define X(name, text) #text,
+	DIF_STABILITIES(X)
+#undef X
+};
+
+static const char *const classes[] = {
+#define X(name, text) #text,
+	DIF_CLASSES(X)
+#undef X
+};
+
+const char *dif_stability_text(uint8_t stability)
+{
+	return stability < OT_ARRAY_SIZE(stabilities) ? stabilities[stability] : "Internal";
+}
+
+const char *dif_class_text(uint8_t class)
+{
+	return class < OT_ARRAY_SIZE(classes) ? classes[class] : "Unknown";
+}
+
+/* Which of @names the @len characters at @s are; -1: none. */
+static int find(const char *const *names, size_t n, const char *s, size_t len)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == len && !strncasecmp(names[i], s, len))
+			return (int)i;
+	return -1;
+}
+
+bool dif_attribute_parse(const char *text, struct dif_attribute *ret)
+{
+	const char *a = strchr(text, '/'), *b = a ? strchr(a + 1, '/') : NULL;
+
+	if (!b)
+		return false;
+	int name = find(stabilities, OT_ARRAY_SIZE(stabilities), text, (size_t)(a - text));
+	int data = find(stabilities, OT_ARRAY_SIZE(stabilities), a + 1, (size_t)(b - a - 1));
+	int class = find(classes, OT_ARRAY_SIZE(classes), b + 1, strlen(b + 1));
+	if (name < 0 || data < 0 || class < 0)
+		return false;
+	*ret = (struct dif_attribute){ (uint8_t)name, (uint8_t)data, (uint8_t) class };
+	return true;
+}
+
+static uint8_t lesser(uint8_t a, uint8_t b)
+{
+	return a < b ? a : b;
+}
+
+struct dif_attribute dif_attribute_min(struct dif_attribute a, struct dif_attribute b)
+{
+	return (struct dif_attribute){ lesser(a.name, b.name), lesser(a.data, b.data),
+				       lesser(a.class, b.class) };
+}
+
+bool dif_attribute_below(struct dif_attribute a, struct dif_attribute least)
+{
+	return a.name < least.name || a.data < least.data || a.class < least.class;
+}
+
+/* --- versions ---------------------------------------------------------------------------------- */
+
+static const uint32_t versions[] = {
+	DIF_VERSION(1, 0, 0),  DIF_VERSION(1, 1, 0),  DIF_VERSION(1, 2, 0),  DIF_VERSION(1, 2, 1),
+	DIF_VERSION(1, 2, 2),  DIF_VERSION(1, 3, 0),  DIF_VERSION(1, 4, 0),  DIF_VERSION(1, 4, 1),
+	DIF_VERSION(1, 5, 0),  DIF_VERSION(1, 6, 0),  DIF_VERSION(1, 6, 1),  DIF_VERSION(1, 6, 2),
+	DIF_VERSION(1, 6, 3),  DIF_VERSION(1, 7, 0),  DIF_VERSION(1, 7, 1),  DIF_VERSION(1, 8, 0),
+	DIF_VERSION(1, 8, 1),  DIF_VERSION(1, 9, 0),  DIF_VERSION(1, 9, 1),  DIF_VERSION(1, 10, 0),
+	DIF_VERSION(1, 11, 0), DIF_VERSION(1, 12, 0), DIF_VERSION(1, 12, 1), DIF_VERSION(1, 13, 0),
+};
+
+bool dif_version_parse(const char *text, uint32_t *ret)
+{
+	static const uint32_t max[3] = { 0xff, 0xfff, 0xfff };
+	uint32_t part[3] = { 0 };
+	unsigned n = 0;
+
+	for (; n < 3; n++) {
+		if (!isdigit((unsigned char)*text))
+			return false;
+		for (; isdigit((unsigned char)*text); text++) {
+			part[n] = part[n] * 10 + (uint32_t)(*text - '0');
+			if (part[n] > max[n])
+				return false;
+		}
+		if (*text != '.')
+			break;
+		text++;
+	}
+	if (*text || !n || n == 3)
+		return false;
+	*ret = DIF_VERSION(part[0], part[1], part[2]);
+	return true;
+}
+
+bool dif_version_exists(uint32_t version)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(versions); i++)
+		if (versions[i] == version)
+			return true;
+	return false;
+}
+
+/* --- the names that D starts with ----------------------------------------------------------------- */
+
+/* Those that are newer than 1.0. */
+static const struct {
+	const char *name;
+	uint8_t minor;
+} newer[] = {
+	{ "freopen", 1 }, { "index", 1 },      { "memref", 1 },      { "rindex", 1 },      { "strchr", 1 },
+	{ "strrchr", 1 }, { "strstr", 1 },     { "strtok", 1 },      { "substr", 1 },      { "func", 2 },
+	{ "mod", 2 },     { "setopt", 2 },     { "sym", 2 },         { "uaddr", 2 },       { "ucaller", 2 },
+	{ "ufunc", 2 },   { "umod", 2 },       { "ustackdepth", 2 }, { "usym", 2 },        { "htonl", 3 },
+	{ "htonll", 3 },  { "htons", 3 },      { "ntohl", 3 },       { "ntohll", 3 },      { "ntohs", 3 },
+	{ "d_path", 5 },  { "inet_ntoa", 5 },  { "inet_ntoa6", 5 },  { "inet_ntop", 5 },   { "link_ntop", 5 },
+	{ "stddev", 6 },  { "llquantize", 7 }, { "vmregs", 7 },      { "tolower", 8 },     { "toupper", 8 },
+	{ "print", 9 },   { "getf", 10 },      { "json", 11 },       { "strtoll", 11 },    { "jailname", 13 },
+	{ "jid", 13 },    { "guest", 13 },     { "guestid", 13 },    { "percpubase", 13 }, { "vcpu", 13 },
+	{ "view", 13 },
+};
+
+/* Those that are Evolving/Evolving/Common: they go with the kernel, or are ours. */
+static const char *const evolving[] = {
+	"ddi_pathname",
+	"getmajor",
+	"getminor",
+	"htonl",
+	"htonll",
+	"htons",
+	"ntohl",
+	"ntohll",
+	"ntohs",
+	"mutex_owned",
+	"mutex_owner",
+	"mutex_type_adaptive",
+	"mutex_type_spin",
+	"rw_iswriter",
+	"rw_read_held",
+	"rw_write_held",
+	"sx_isexclusive",
+	"sx_shared_held",
+	"sx_exclusive_held",
+	"guest",
+	"guestid",
+	"percpubase",
+	"vcpu",
+	"view",
+};
+
+void dif_stability_builtin(struct dif_ident *id)
+{
+	id->version = DIF_VERSION(1, 0, 0);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(newer); i++)
+		if (!strcmp(newer[i].name, id->name))
+			id->version = DIF_VERSION(1, newer[i].minor, 0);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(evolving); i++)
+		if (!strcmp(evolving[i], id->name))
+			id->attr.name = id->attr.data = DIF_STABILITY_EVOLVING;
+	/* the name is here to stay, what it points to is the kernel's own */
+	if (!strcmp(id->name, "curthread"))
+		id->attr.data = DIF_STABILITY_PRIVATE;
+}
+
+/* --- use ---------------------------------------------------------------------------------------------- */
+
+bool dif_use(struct dif_compiler *c, struct dif_attribute attr, const char *what, const char *name,
+	     uint32_t line)
+{
+	if (!c->clause.desc || c->hide_uses)
+		return true;
+	c->used = dif_attribute_min(c->used, attr);
+	if (!c->opts->has_amin || !dif_attribute_below(attr, c->opts->amin))
+		return true;
+	return dif_fail(
+	    c, DIF_D_ATTR_MIN, line, "attributes for %s %s (%s/%s/%s) are less than predefined minimum", what,
+	    name, dif_stability_text(attr.name), dif_stability_text(attr.data), dif_class_text(attr.class));
+}
+
+bool dif_use_ident(struct dif_compiler *c, const struct dif_ident *id, uint32_t line)
+{
+	const char *what = "scalar";
+
+	if (id->kind == DIF_ID_PARAM)
+		return true; /* what it stands for counts */
+	if (id->func)
+		what = id->kind == DIF_ID_AGGFUNC ? "aggregating function" : "function";
+	else if (id->is_array)
+		what = "array";
+	else if (id->kind == DIF_ID_CONST)
+		what = "enumerator";
+	return dif_use(c, id->attr, what, id->name, line);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Integers, characters, strings. */
+#include <ctype.h>
+#include <string.h>
+
+#include "dif/lang/core/compiler.h"
+
+struct dif_type *dif_integer_type(struct dif_compiler *c, uint64_t value, bool is_unsigned, int longs,
+				  bool decimal)
+{
+	struct dif_typetab *t = &c->types;
+	const struct {
+		struct dif_type *type;
+		uint64_t max;
+		bool is_unsigned;
+		int longs;
+	} fits[] = {
+		{ t->int_, INT32_MAX, false, 0 },  { t->uint, UINT32_MAX, true, 0 },
+		{ t->long_, INT64_MAX, false, 1 }, { t->ulong, UINT64_MAX, true, 1 },
+		{ t->llong, INT64_MAX, false, 2 }, { t->ullong, UINT64_MAX, true, 2 },
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(fits); i++) {
+		if (fits[i].longs < longs || value > fits[i].max)
+			continue;
+		if (fits[i].is_unsigned ? is_unsigned || !decimal : !is_unsigned)
+			return fits[i].type;
+	}
+	return t->ullong;
+}
+
+static int digit_value(char ch)
+{
+	if (isdigit((unsigned char)ch))
+		return ch - '0';
+	if (isxdigit((unsigned char)ch))
+		return tolower((unsigned char)ch) - 'a' + 10;
+	return 99;
+}
+
+/* Digits [s, e) in @base; false with an error. */
+static bool to_number(struct dif_compiler *c, const char *s, const char *e, unsigned base, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	for (const char *p = s; p < e; p++) {
+		unsigned d = (unsigned)digit_value(*p);
+		if (d >= base)
+			return dif_fail(c, DIF_D_INT_DIGIT, 0,
+					"integer constant %.*s contains invalid digit %c", (int)(e - s), s,
+					*p);
+		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v))
+			return dif_fail(
+			    c, DIF_D_INT_OFLOW, 0,
+			    "integer constant %.*s cannot be represented in any built-in integral type",
+			    e - s > 60 ? 60 : (int)(e - s), s);
+	}
+	*ret = v;
+	return true;
+}
+
+static bool is_float(const char *p, const char *end)
+{
+	if (p < end && *p == '.')
+		return true;
+	if (p < end && (*p == 'e' || *p == 'E')) {
+		p++;
+		if (p < end && (*p == '+' || *p == '-'))
+			p++;
+		return p < end && isdigit((unsigned char)*p);
+	}
+	return false;
+}
+
+void dif_lex_number(struct dif_compiler *c, struct dif_token *tok)
+{
+	struct dif_lexer *lex = &c->lex;
+	const char *s = lex->at, *p = s;
+	unsigned base = 10;
+	bool is_unsigned = false;
+	int longs = 0;
+
+	if (lex->end - s > 2 && s[0] == '0' && (s[1] | 32) == 'x' && isxdigit((unsigned char)s[2])) {
+		base = 16;
+		s = p = s + 2;
+		while (p < lex->end && isxdigit((unsigned char)*p))
+			p++;
+	} else {
+		while (p < lex->end && isdigit((unsigned char)*p))
+			p++;
+		if (is_float(p, lex->end)) {
+			dif_fail(c, DIF_D_SYNTAX, 0, "floating-point constants are not permitted");
+			return;
+		}
+		base = *s == '0' ? 8 : 10;
+	}
+	if (!to_number(c, s, p, base, &tok->value))
+		return;
+	for (; p < lex->end && ((*p | 32) == 'u' || (*p | 32) == 'l'); p++) {
+		is_unsigned |= (*p | 32) == 'u';
+		longs += (*p | 32) == 'l';
+	}
+	lex->at = p;
+	tok->kind = DIF_T_INTEGER;
+	tok->type = dif_integer_type(c, tok->value, is_unsigned, longs, base == 10);
+}
+
+static unsigned octal_escape(struct dif_lexer *lex)
+{
+	unsigned v = 0;
+
+	for (int i = 0; i < 3 && lex->at < lex->end && *lex->at >= '0' && *lex->at <= '7'; i++)
+		v = v * 8 + (unsigned)(*lex->at++ - '0');
+	return v & 0xff;
+}
+
+static unsigned hex_escape(struct dif_lexer *lex)
+{
+	unsigned v = 0;
+
+	while (lex->at < lex->end && isxdigit((unsigned char)*lex->at))
+		v = v << 4 | (unsigned)digit_value(*lex->at++);
+	return v & 0xff;
+}
+
+/* One character of a literal, escapes resolved; -1: a line continuation, nothing. */
+static int literal_char(struct dif_lexer *lex)
+{
+	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
+
+	if (*lex->at != '\\' || lex->at + 1 >= lex->end)
+		return (unsigned char)*lex->at++;
+	char ch = *++lex->at;
+	if (ch == '\n') {
+		lex->at++;
+		lex->line++;
+		lex->line_start = lex->at;
+		return -1;
+	}
+	if (ch >= '0' && ch <= '7')
+		return (int)octal_escape(lex);
+	lex->at++;
+	if (ch == 'x' && lex->at < lex->end && isxdigit((unsigned char)*lex->at))
+		return (int)hex_escape(lex);
+	const char *p = memchr(from, ch, sizeof(from) - 1);
+	return p ? (unsigned char)to[p - from] : (unsigned char)ch;
+}
+
+size_t dif_resolve_escapes(char *text, size_t len)
+{
+	struct dif_lexer lex = { .at = text, .end = text + len };
+	size_t n = 0;
+
+	while (lex.at < lex.end) {
+		int ch = literal_char(&lex);
+		if (ch >= 0)
+			text[n++] = (char)ch;
+	}
+	return n;
+}
+
+void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
+{
+	struct dif_lexer *lex = &c->lex;
+
+	ot_buf_clear(&lex->text);
+	for (lex->at++; lex->at < lex->end && *lex->at != '"';) {
+		if (*lex->at == '\n') {
+			dif_fail(c, DIF_D_STR_NL, 0, "newline encountered in string literal");
+			return;
+		}
+		int ch = literal_char(lex);
+		if (ch >= 0)
+			ot_buf_putc(&lex->text, (char)ch);
+	}
+	if (lex->at == lex->end) {
+		dif_fail(c, DIF_D_SYNTAX, 0, "end-of-file encountered before matching \"");
+		return;
+	}
+	lex->at++;
+	if (lex->text.failed) {
+		dif_fail_memory(c);
+		return;
+	}
+	tok->kind = DIF_T_LITERAL;
+	tok->text = dif_strndup(c, c->nodes, ot_buf_str(&lex->text), lex->text.len);
+	tok->len = lex->text.len;
+}
+
+void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
+{
+	struct dif_lexer *lex = &c->lex;
+	uint64_t v = 0;
+	unsigned n = 0;
+
+	for (lex->at++; lex->at < lex->end && *lex->at != '\''; n++) {
+		if (*lex->at == '\n') {
+			dif_fail(c, DIF_D_CHR_NL, 0, "newline encountered in character constant");
+			return;
+		}
+		if (n >= 8) {
+			dif_fail(c, DIF_D_CHR_OFLOW, 0, "character constant is too long");
+			return;
+		}
+		int ch = literal_char(lex);
+		if (ch >= 0)
+			v = v << 8 | (unsigned)ch;
+		else
+			n--;
+	}
+	if (lex->at == lex->end) {
+		dif_fail(c, DIF_D_SYNTAX, 0, "end-of-file encountered before matching '");
+		return;
+	}
+	if (!n) {
+		dif_fail(c, DIF_D_CHR_NULL, 0, "empty character constant");
+		return;
+	}
+	lex->at++;
+	tok->kind = DIF_T_INTEGER;
+	/* a single character is a signed char made int */
+	tok->value = n == 1 ? (uint64_t)(int64_t)(int8_t)v : v;
+	tok->type = n == 1 ? c->types.int_ : dif_integer_type(c, v, false, 0, true);
+}

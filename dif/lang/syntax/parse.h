@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The parser: recursive descent, one function a grammar rule, the rule above it. `c->tok` is
+ * the current token; a function is called with it on the first token of its rule and leaves
+ * it behind the last. After an error functions return NULL or false and every token is EOF.
+ */
+#ifndef DIF_LANG_SYNTAX_PARSE_H
+#define DIF_LANG_SYNTAX_PARSE_H
+
+#include "dif/lang/core/compiler.h"
+
+/* parse_top.c */
+bool dif_parse_program(struct dif_compiler *c);
+
+/* parse_spec.c: a description's text to fields; false after an error. */
+bool dif_parse_probedesc(struct dif_compiler *c, const char *text, size_t len, struct dif_probedesc *ret);
+
+/* parse_stmt.c */
+struct dif_node *dif_parse_block(struct dif_compiler *c, bool *ret_ok);
+
+/* parse_expr.c */
+struct dif_node *dif_parse_expr(struct dif_compiler *c);
+struct dif_node *dif_parse_assign(struct dif_compiler *c);
+struct dif_node *dif_parse_cond(struct dif_compiler *c);
+/** An integer constant expression; false (no error raised) when it is something else. */
+bool dif_parse_constant(struct dif_compiler *c, int64_t *ret, struct dif_type **ret_type);
+
+/* parse_decl.c */
+enum dif_decl_class {
+	DIF_STORE_DEFAULT,
+	DIF_STORE_AUTO,
+	DIF_STORE_REGISTER,
+	DIF_STORE_STATIC,
+	DIF_STORE_EXTERN,
+	DIF_STORE_TYPEDEF,
+	DIF_STORE_SELF,
+	DIF_STORE_THIS,
+};
+
+/* What declaration specifiers say. */
+struct dif_declspec {
+	struct dif_type *type;
+	enum dif_decl_class storage;
+	bool defines_tag; /* struct foo …: useful without a declarator */
+	uint32_t line;
+};
+
+struct dif_param {
+	const char *name; /* NULL: none */
+	struct dif_type *type;
+	struct dif_param *next;
+};
+
+/* One declarator: a name and the type built around the specifiers' one. */
+struct dif_declarator {
+	const char *name; /* NULL: abstract */
+	uint32_t line;
+	struct dif_type *type; /* of an associative array: of its values */
+	bool is_assoc;
+	struct dif_param *keys;
+	uint32_t nkeys;
+};
+
+bool dif_starts_type(struct dif_compiler *c);
+bool dif_parse_declspec(struct dif_compiler *c, struct dif_declspec *ret);
+bool dif_parse_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret);
+/** type-name: in casts, sizeof, offsetof, xlate. */
+struct dif_type *dif_parse_type_name(struct dif_compiler *c);
+/** ( … ) or [ … ]: parameter types up to @p close, which is left as the current token. */
+bool dif_parse_params(struct dif_compiler *c, enum dif_tok close, struct dif_param **ret, uint32_t *ret_n,
+		      bool *ret_variadic);
+struct dif_type *dif_parse_sou(struct dif_compiler *c, enum dif_ckind kind, bool *ret_defined);
+struct dif_type *dif_parse_enum(struct dif_compiler *c, bool *ret_defined);
+
+/* declare.c */
+bool dif_parse_declaration(struct dif_compiler *c);
+/** Can a variable or member have this type? Raises D_DECL_VOIDOBJ and the like. */
+bool dif_check_object_type(struct dif_compiler *c, struct dif_type *type, const char *name, uint32_t line);
+
+/* parse_defs.c */
+bool dif_parse_inline(struct dif_compiler *c);
+bool dif_parse_translator(struct dif_compiler *c);
+/** The ; behind a definition: what follows is read in outer mode again. */
+bool dif_end_definition(struct dif_compiler *c);
+
+/* parse_provider.c */
+bool dif_parse_provider(struct dif_compiler *c);
+
+#endif

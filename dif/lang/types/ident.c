@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "dif/lang/types/ident.h"
+
+#include <string.h>
+
+#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/pragma.h"
+
+static struct ot_map *scope_map(struct dif_compiler *c, enum dif_name_scope scope)
+{
+	return scope == DIF_NAME_SELF ? &c->thread : scope == DIF_NAME_THIS ? &c->local : &c->globals;
+}
+
+struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope scope, const char *name)
+{
+	if (scope == DIF_NAME_GLOBAL)
+		for (struct dif_ident *p = c->params; p; p = p->outer)
+			if (!strcmp(p->name, name))
+				return p;
+	struct dif_ident *id = ot_map_gets(scope_map(c, scope), name);
+	/* under -x version a name that is newer is free for the program */
+	if (id && c->opts->version && id->version > c->opts->version)
+		return NULL;
+	return id;
+}
+
+struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scope, const char *name,
+				enum dif_ident_kind kind)
+{
+	static const uint8_t scopes[] = {
+		[DIF_NAME_GLOBAL] = DIF_SCOPE_GLOBAL,
+		[DIF_NAME_SELF] = DIF_SCOPE_THREAD,
+		[DIF_NAME_THIS] = DIF_SCOPE_LOCAL,
+	};
+	struct dif_ident *id = dif_new(c, &c->arena, struct dif_ident);
+
+	if (!id)
+		return NULL;
+	id->name = dif_strdup(c, &c->arena, name);
+	id->kind = kind;
+	id->var_scope = scopes[scope];
+	id->attr = DIF_ATTRIBUTE_DEFAULT;
+	id->gen = c->gen;
+	if (!id->name || !ot_map_puts(scope_map(c, scope), name, id))
+		return dif_fail_memory(c);
+	if (scope == DIF_NAME_GLOBAL)
+		dif_pragma_apply(c, id);
+	return id;
+}
+
+struct dif_ident *dif_agg_find(struct dif_compiler *c, const char *name)
+{
+	return ot_map_gets(&c->aggs, name);
+}
+
+struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name)
+{
+	struct dif_ident *id = dif_new(c, &c->arena, struct dif_ident);
+
+	if (!id)
+		return NULL;
+	id->name = dif_strdup(c, &c->arena, name);
+	id->kind = DIF_ID_AGG;
+	if (!id->name || !ot_map_puts(&c->aggs, name, id))
+		return dif_fail_memory(c);
+	id->id = c->next_agg++;
+	return id;
+}
+
+bool dif_ident_number(struct dif_compiler *c, struct dif_ident *id)
+{
+	uint32_t *next = id->var_scope == DIF_SCOPE_THREAD  ? &c->next_thread
+			 : id->var_scope == DIF_SCOPE_LOCAL ? &c->next_local
+							    : &c->next_global;
+
+	if (*next > DIF_VAR_MAX)
+		return dif_fail(c, DIF_D_ID_OFLOW, 0,
+				"cannot create %s: limit on number of variables exceeded", id->name);
+	id->id = (*next)++;
+	return true;
+}

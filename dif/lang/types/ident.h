@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names: what D text can refer to, and the tables that hold them. Globals (variables,
+ * built-ins, functions, inlines, enumerators, externs) share one name space; self->, this->
+ * and @ have their own.
+ */
+#ifndef DIF_LANG_TYPES_IDENT_H
+#define DIF_LANG_TYPES_IDENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "dif/lang/core/stability.h"
+#include "dif/lang/syntax/ast.h"
+#include "dif/obj/object.h"
+
+enum dif_ident_kind {
+	DIF_ID_VAR,     /* a user's scalar or array variable */
+	DIF_ID_BUILTIN, /* id below DIF_VAR_USER_MIN */
+	DIF_ID_AGG,
+	DIF_ID_INLINE,
+	DIF_ID_CONST,  /* an enumerator */
+	DIF_ID_EXTERN, /* a symbol of the guest with a type declared in D */
+	DIF_ID_PARAM,  /* an inline's or translator's parameter: stands for `node` */
+	DIF_ID_SUBR,
+	DIF_ID_ACTION,
+	DIF_ID_AGGFUNC,
+};
+
+/* A function of D: subroutine, action or aggregating function. */
+struct dif_function {
+	const char *name;
+	enum dif_ident_kind kind;
+	uint32_t id;        /* enum dif_subr, dif_action_kind or dif_agg_kind */
+	const char *result; /* D type, in the form that builtin.c explains */
+	const char *params;
+};
+
+struct dif_ident {
+	const char *name;
+	enum dif_ident_kind kind;
+	uint8_t var_scope; /* DIF_SCOPE_* */
+	bool is_array;     /* associative */
+	bool is_declared;  /* type came from a declaration, not from a first use */
+	bool is_assigned;  /* somewhere written or declared */
+	bool uses_args;    /* INLINE: args[] occurs in it */
+	uint32_t id;
+	struct dif_type *type; /* NULL: not known yet */
+	/* keys of an array, parameters of an inline */
+	uint32_t nkeys;
+	bool has_keys; /* nkeys and keys are fixed */
+	struct dif_type **keys;
+	const char **param_names;
+	struct dif_node *node; /* INLINE: body; PARAM: what it stands for */
+	bool is_busy;          /* INLINE: being expanded */
+	uint64_t value;        /* CONST; EXTERN: address */
+	/* AGG */
+	uint32_t agg_kind;
+	uint64_t agg_arg;
+	const struct dif_function *func;
+	struct dif_ident *outer; /* PARAM: chain of what is in force */
+	uint32_t line;
+	struct dif_attribute attr;
+	uint32_t version; /* of D that it came with */
+	uint32_t gen;     /* the compilation that defined it; 0: D itself */
+};
+
+struct dif_compiler;
+
+/** Look a global name up: parameters in force, then globals (functions and built-ins too). */
+struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
+/** Add a name; NULL when memory ran out. */
+struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scope, const char *name,
+				enum dif_ident_kind kind);
+struct dif_ident *dif_agg_find(struct dif_compiler *c, const char *name);
+struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name);
+
+/** Give a user variable its number (D_ID_OFLOW). */
+bool dif_ident_number(struct dif_compiler *c, struct dif_ident *id);
+
+/** Fill the global table: built-in variables, functions, NULL. */
+bool dif_builtins_init(struct dif_compiler *c);
+
+/** Type of a built-in variable; NULL without memory. */
+struct dif_type *dif_builtin_type(struct dif_compiler *c, uint32_t id);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "Did you mean": behind an error about a name that does not exist, the one that was probably meant. Each
+ * of these adds at most one hint to the error that was just raised.
+ */
+#ifndef DIF_LANG_TYPES_SUGGEST_H
+#define DIF_LANG_TYPES_SUGGEST_H
+
+#include "dif/lang/core/compiler.h"
+
+/** A variable (or inline, enumerator, aggregation …) that @p name of @p scope is not: the same name in
+ * another scope, or the nearest in its own. */
+void dif_suggest_variable(struct dif_compiler *c, enum dif_name_scope scope, const char *name);
+/** A function of D. */
+void dif_suggest_function(struct dif_compiler *c, const char *name);
+/** A member of struct or union @p sou, of those within it that have no name too. */
+void dif_suggest_member(struct dif_compiler *c, struct dif_type *sou, const char *name);
+void dif_suggest_aggregation(struct dif_compiler *c, const char *name);
+
+#endif
