@@ -6,7 +6,7 @@
 #ifndef CLI_AGGREGATE_H
 #define CLI_AGGREGATE_H
 
-#include "cli/print.h"
+#include "cli/output/print.h"
 
 /* An aggregating action of an enabled clause. */
 struct cli_agg_source {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/aggregate.h"
-#include "cli/quantize_rows.h"
+#include "cli/output/quantize_rows.h"
 
 struct cli_agg_order cli_agg_order(const struct dif_options *opts)
 {

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cli/utf8.h"
+#include "base/utf8.h"
 
 void cli_json_string(FILE *fp, const char *text)
 {

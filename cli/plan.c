@@ -7,7 +7,7 @@
 
 #include "cli/list.h"
 #include "cli/messages.h"
-#include "cli/print.h"
+#include "cli/output/print.h"
 #include "cli/terminal.h"
 
 struct planning {

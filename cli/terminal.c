@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
-#include "cli/utf8.h"
+#include "base/utf8.h"
 
 #define GUARDS_MAX 4
 #define HELD_MAX   4

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* printf formats: taking them apart (dif/obj/format.c), printing by them (cli/print_format.c). */
+/* printf formats: taking them apart (dif/obj/format.c), printing by them (cli/output/print_format.c). */
 #include <time.h>
 
 #include "tests/unit/cli_test_print.h"

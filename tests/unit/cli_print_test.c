@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Values, dumps, stacks and print(): cli/print_value.c, print_stack.c, print_type.c. */
+/* Values, dumps, stacks and print(): cli/output/print_value.c, print_stack.c, print_type.c. */
 #include "tests/unit/cli_test_print.h"
 
 static void value(struct output *o, const void *data, uint32_t size, enum cli_width width,

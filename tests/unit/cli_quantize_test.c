@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Histograms, bars and packed lines against text worked out by hand: cli/print_quantize.c. */
+/* Histograms, bars and packed lines against text worked out by hand: cli/output/print_quantize.c. */
 #include <limits.h>
 
-#include "cli/print_quantize.h"
+#include "cli/output/print_quantize.h"
 #include "tests/unit/cli_test_print.h"
 
 #define HEAD "\n           value  ------------- Distribution ------------- count    \n"

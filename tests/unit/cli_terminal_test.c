@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
+#include "base/utf8.h"
 #include "cli/terminal.h"
-#include "cli/utf8.h"
 
 struct screen {
 	int fd;

@@ -5,8 +5,8 @@
  * flushed. Layouts are dtrace's to the byte: people's scripts parse them. What of a guest's text a terminal
  * gets is terminal.h's matter; names are on one line wherever they go.
  */
-#ifndef CLI_PRINT_H
-#define CLI_PRINT_H
+#ifndef CLI_OUTPUT_PRINT_H
+#define CLI_OUTPUT_PRINT_H
 
 #include <stdio.h>
 

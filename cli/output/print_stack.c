@@ -2,7 +2,7 @@
 /* Stacks and symbols. */
 #include <string.h>
 
-#include "cli/print.h"
+#include "cli/output/print.h"
 #include "cli/terminal.h"
 
 void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form form, char *buf, size_t size)

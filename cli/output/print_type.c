@@ -20,7 +20,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "cli/print.h"
+#include "cli/output/print.h"
 
 /* Layouts nest no deeper than the compiler writes them, and a little. */
 #define NESTED_MAX 40

@@ -6,7 +6,7 @@
 
 #include "cli/aggregate.h"
 #include "cli/json.h"
-#include "cli/quantize_rows.h"
+#include "cli/output/quantize_rows.h"
 
 #define COLUMN      16
 #define BAR_COLUMNS 20

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "cli/quantize_rows.h"
+#include "cli/output/quantize_rows.h"
 #include "dif/vm/agg.h"
 
 struct linear {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The buckets of any histogram as rows: how many, what each counts, what it is called, what it weighs. */
-#ifndef CLI_QUANTIZE_ROWS_H
-#define CLI_QUANTIZE_ROWS_H
+#ifndef CLI_OUTPUT_QUANTIZE_ROWS_H
+#define CLI_OUTPUT_QUANTIZE_ROWS_H
 
-#include "cli/print.h"
+#include "cli/output/print.h"
 
 #define CLI_QUANTIZE_BUCKETS 127u
 #define CLI_QUANTIZE_ZERO    63u

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/print_quantize.h"
-#include "cli/quantize_rows.h"
+#include "cli/output/print_quantize.h"
+#include "cli/output/quantize_rows.h"
 #include "dif/vm/agg.h"
 
 #define BAR_COLUMNS 40

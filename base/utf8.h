@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef CLI_UTF8_H
-#define CLI_UTF8_H
+#ifndef OT_BASE_UTF8_H
+#define OT_BASE_UTF8_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Histograms: quantize, lquantize and llquantize in full, packed into a line, and agghist's bars. */
-#ifndef CLI_PRINT_QUANTIZE_H
-#define CLI_PRINT_QUANTIZE_H
+#ifndef CLI_OUTPUT_PRINT_QUANTIZE_H
+#define CLI_OUTPUT_PRINT_QUANTIZE_H
 
-#include "cli/print.h"
+#include "cli/output/print.h"
 
 /* What the entries of one aggregation have in common, for bars on one scale. */
 struct cli_scale {

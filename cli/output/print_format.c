@@ -10,8 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/print.h"
-#include "cli/print_quantize.h"
+#include "cli/output/print.h"
+#include "cli/output/print_quantize.h"
 #include "cli/terminal.h"
 
 #define EXTENT_MAX 65536

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/aggregate.h"
-#include "cli/print_quantize.h"
+#include "cli/output/print_quantize.h"
 
 #define KEYS_MAX 64
 

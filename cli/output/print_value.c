@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/print.h"
-#include "cli/utf8.h"
+#include "base/utf8.h"
+#include "cli/output/print.h"
 
 uint64_t cli_load(const void *data, uint32_t size)
 {
