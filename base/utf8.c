@@ -23,7 +23,7 @@ static bool second_is_good(uint8_t first, uint8_t second)
 	return second >= low && second <= high;
 }
 
-int cli_utf8_length(const uint8_t *s, size_t n)
+int ot_utf8_length(const uint8_t *s, size_t n)
 {
 	int length = length_by_first(s[0]);
 
@@ -35,7 +35,7 @@ int cli_utf8_length(const uint8_t *s, size_t n)
 	return (size_t)length > n ? -1 : length;
 }
 
-uint32_t cli_utf8_char(const uint8_t *s, int length)
+uint32_t ot_utf8_char(const uint8_t *s, int length)
 {
 	uint32_t c = length == 1 ? s[0] : s[0] & (0x7fu >> length);
 

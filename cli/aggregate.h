@@ -6,6 +6,7 @@
 #ifndef CLI_AGGREGATE_H
 #define CLI_AGGREGATE_H
 
+#include "base/json.h"
 #include "cli/output/print.h"
 
 /* An aggregating action of an enabled clause. */
@@ -123,9 +124,10 @@ OT_MUST_CHECK struct ot_err *cli_aggs_each_pair(struct cli_printer *p, struct cl
  * histograms in columns. */
 OT_MUST_CHECK struct ot_err *cli_print_comparison(struct cli_printer *p, struct cli_aggs *outside,
 						  struct cli_aggs *inside);
-/** The same as a JSON array. Names of the aggregations are @p prog's. */
+/** The same as a JSON array, the next value of @p out. Names of the aggregations are @p prog's. */
 OT_MUST_CHECK struct ot_err *cli_json_comparison(struct cli_printer *p, const struct dif_program *prog,
-						 struct cli_aggs *outside, struct cli_aggs *inside);
+						 struct cli_aggs *outside, struct cli_aggs *inside,
+						 struct ot_json *out);
 
 /** What no printa() has printed, at the end of a session. */
 OT_MUST_CHECK struct ot_err *cli_print_aggregations(struct cli_printer *p, struct cli_aggs *aggs);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/json.h"
 #include "cli/commands.h"
-#include "cli/json.h"
 #include "cli/messages.h"
 #include "vmm-probe/session/machines.h"
 
@@ -117,51 +117,71 @@ static void print_unseen(const struct vp_machines *machines)
 
 /* --- JSON ---------------------------------------------------------------------------------------------- */
 
-static void print_json_member(const char *name, const char *value)
+static void json_string(struct ot_json *j, const char *name, const char *value)
 {
-	printf(", \"%s\": ", name);
-	cli_json_string(stdout, value);
+	ot_json_key(j, name);
+	ot_json_string(j, value);
 }
 
-static void print_json(const struct vp_machines *machines)
+static void json_number(struct ot_json *j, const char *name, uint64_t value)
 {
-	putchar('[');
-	for (size_t i = 0; i < machines->count; i++) {
-		const struct vp_machine *m = &machines->items[i];
-		const struct vp_guest_info *g = &m->guest;
-		char how[700];
-		describe(m, how, sizeof(how));
-		printf("%s\n  {\"pid\": %u, \"uid\": %u, \"vcpus\": %u, \"sessions\": %u, \"held_ms\": %.3f, "
-		       "\"domain\": %s",
-		       i ? "," : "", g->pid, g->uid, g->nvcpus, g->nsessions, (double)g->held_ns / 1e6,
-		       m->domain ? "true" : "false");
-		print_json_member("name", name_of(m));
-		print_json_member("state", state_of(m));
-		print_json_member("accel", vp_accel_name(m->accel));
-		print_json_member("backend", g->backend);
-		print_json_member("kernel", g->release);
-		print_json_member("socket", g->socket);
-		print_json_member("trace", word_for(m->how));
-		print_json_member("how", how);
-		putchar('}');
-	}
-	printf("%s]\n", machines->count ? "\n" : "");
+	ot_json_key(j, name);
+	ot_json_uint(j, value);
+}
+
+static void json_machine(struct ot_json *j, const struct vp_machine *m)
+{
+	const struct vp_guest_info *g = &m->guest;
+	char how[700];
+
+	describe(m, how, sizeof(how));
+	ot_json_object(j, OT_JSON_INLINE);
+	json_number(j, "pid", g->pid);
+	json_number(j, "uid", g->uid);
+	json_number(j, "vcpus", g->nvcpus);
+	json_number(j, "sessions", g->nsessions);
+	ot_json_key(j, "held_ms");
+	ot_json_fixed(j, (double)g->held_ns / 1e6, 3);
+	ot_json_key(j, "domain");
+	ot_json_bool(j, m->domain);
+	json_string(j, "name", name_of(m));
+	json_string(j, "state", state_of(m));
+	json_string(j, "accel", vp_accel_name(m->accel));
+	json_string(j, "backend", g->backend);
+	json_string(j, "kernel", g->release);
+	json_string(j, "socket", g->socket);
+	json_string(j, "trace", word_for(m->how));
+	json_string(j, "how", how);
+	ot_json_end(j);
+}
+
+static struct ot_err *print_json(const struct vp_machines *machines)
+{
+	struct ot_json j;
+
+	ot_json_init(&j, stdout);
+	ot_json_array(&j, OT_JSON_LINES);
+	for (size_t i = 0; i < machines->count; i++)
+		json_machine(&j, &machines->items[i]);
+	ot_json_end(&j);
+	return ot_json_finish(&j);
 }
 
 /* --- the verb ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *list(const char *uri, bool json)
 {
+	struct ot_err *err = NULL;
 	struct vp_machines machines;
 
 	OT_TRY(vp_machines_list(uri, &machines));
 	if (json)
-		print_json(&machines);
+		err = print_json(&machines);
 	else
 		print_table(&machines);
 	print_unseen(&machines);
 	vp_machines_deinit(&machines);
-	return NULL;
+	return err;
 }
 
 /* What virsh takes without a -c: the system's libvirt for root, the session's for others. */

@@ -243,7 +243,7 @@ static struct ot_err *compare(struct run *r)
 static struct ot_err *print(const struct run *r, bool json)
 {
 	if (json)
-		cli_hidden_json(r->list->kind, &r->hidden, r->ways, stdout);
+		OT_TRY(cli_hidden_json(r->list->kind, &r->hidden, r->ways, stdout));
 	else
 		cli_hidden_print(r->list->kind, &r->hidden, r->ways, stdout);
 	return fflush(stdout) == EOF ? ot_err_os(errno, "failed to write to <stdout>") : NULL;

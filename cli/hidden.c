@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/json.h"
+#include "base/json.h"
 #include "cli/terminal.h"
 
 const struct cli_hidden_kind cli_hidden_tasks = {
@@ -97,40 +97,45 @@ void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidde
 		print_row(kind, &h->differing.items[i], ways, fp);
 }
 
-/* The ways that are in @p which. */
-static void json_ways(const struct cli_hidden_kind *kind, uint32_t which, FILE *fp)
+static void json_ways(const struct cli_hidden_kind *kind, uint32_t which, struct ot_json *j)
 {
-	const char *comma = "";
-
-	putc('[', fp);
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++) {
-		if (!(which & kind->ways[i].way))
-			continue;
-		fputs(comma, fp);
-		cli_json_string(fp, kind->ways[i].name);
-		comma = ", ";
-	}
-	putc(']', fp);
+	ot_json_array(j, OT_JSON_INLINE);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++)
+		if (which & kind->ways[i].way)
+			ot_json_string(j, kind->ways[i].name);
+	ot_json_end(j);
 }
 
-void cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp)
+static void json_item(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways,
+		      struct ot_json *j)
 {
-	putc('[', fp);
-	for (size_t i = 0; i < h->differing.count; i++) {
-		const struct vp_found *f = &h->differing.items[i];
-
-		fprintf(fp, "%s\n  {", i ? "," : "");
-		if (kind->numbered)
-			fprintf(fp, "\"pid\": %llu, ", (unsigned long long)f->id);
-		fputs("\"name\": ", fp);
-		cli_json_string(fp, f->name);
-		fputs(", \"seen\": ", fp);
-		json_ways(kind, f->ways, fp);
-		fputs(", \"missing\": ", fp);
-		json_ways(kind, ways & ~f->ways, fp);
-		fprintf(fp, ", \"outside\": %s, \"inside\": %s}",
-			f->ways & ~CLI_HIDDEN_INSIDE ? "true" : "false",
-			f->ways & CLI_HIDDEN_INSIDE ? "true" : "false");
+	ot_json_object(j, OT_JSON_INLINE);
+	if (kind->numbered) {
+		ot_json_key(j, "pid");
+		ot_json_uint(j, f->id);
 	}
-	fprintf(fp, "%s]\n", h->differing.count ? "\n" : "");
+	ot_json_key(j, "name");
+	ot_json_string(j, f->name);
+	ot_json_key(j, "seen");
+	json_ways(kind, f->ways, j);
+	ot_json_key(j, "missing");
+	json_ways(kind, ways & ~f->ways, j);
+	ot_json_key(j, "outside");
+	ot_json_bool(j, f->ways & ~CLI_HIDDEN_INSIDE);
+	ot_json_key(j, "inside");
+	ot_json_bool(j, f->ways & CLI_HIDDEN_INSIDE);
+	ot_json_end(j);
+}
+
+struct ot_err *cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
+			       FILE *fp)
+{
+	struct ot_json j;
+
+	ot_json_init(&j, fp);
+	ot_json_array(&j, OT_JSON_LINES);
+	for (size_t i = 0; i < h->differing.count; i++)
+		json_item(kind, &h->differing.items[i], ways, &j);
+	ot_json_end(&j);
+	return ot_json_finish(&j);
 }

@@ -50,6 +50,7 @@ static inline bool cli_hidden_done(const struct cli_hidden *h)
 void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
 		      FILE *fp);
 /** The same as a JSON array, empty when nothing differs. */
-void cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp);
+OT_MUST_CHECK struct ot_err *cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h,
+					     uint32_t ways, FILE *fp);
 
 #endif

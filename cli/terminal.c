@@ -59,8 +59,8 @@ static size_t judge(const struct guard *g, const uint8_t *s, size_t n, bool *ret
 		*ret_good = n > 1 && s[1] == '\n';
 		return n > 1;
 	}
-	int length = *s < 0x80 ? 1 : g->utf8 ? cli_utf8_length(s, n) : 0;
-	*ret_good = length > 0 && is_text(cli_utf8_char(s, length));
+	int length = *s < 0x80 ? 1 : g->utf8 ? ot_utf8_length(s, n) : 0;
+	*ret_good = length > 0 && is_text(ot_utf8_char(s, length));
 	return length < 0 ? 0 : length ? (size_t)length : 1;
 }
 

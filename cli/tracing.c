@@ -188,15 +188,18 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 static struct ot_err *print_views(struct cli_run *r)
 {
 	struct cli_consumer *c = &r->consumer;
+	struct ot_json j;
 
 	if (!c->json)
 		return cli_window_print(&r->window, r->session, r->out);
-	fputs("{\"aggregations\": ", r->out);
-	OT_TRY(cli_json_comparison(&c->printer, &r->comp.prog, &c->aggs, &c->inside));
-	fputs(", \"guests\": ", r->out);
-	OT_TRY(cli_window_json(&r->window, r->session, r->out));
-	fputs("}\n", r->out);
-	return NULL;
+	ot_json_init(&j, r->out);
+	ot_json_object(&j, OT_JSON_INLINE);
+	ot_json_key(&j, "aggregations");
+	OT_TRY(cli_json_comparison(&c->printer, &r->comp.prog, &c->aggs, &c->inside, &j));
+	ot_json_key(&j, "guests");
+	OT_TRY(cli_window_json(&r->window, r->session, &j));
+	ot_json_end(&j);
+	return ot_json_finish(&j);
 }
 
 /* Stop, print the rest. Impatient users get neither. */

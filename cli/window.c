@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/json.h"
-
 struct ot_err *cli_window_begin(struct cli_window *w, struct vp_session *s)
 {
 	uint32_t n = vp_session_nguests(s);
@@ -88,38 +86,64 @@ struct ot_err *cli_window_print(const struct cli_window *w, struct vp_session *s
 	return NULL;
 }
 
-static void json_guest(const struct vp_clock_mark *m, const struct vp_stolen *t, FILE *fp)
+static void json_clock(const struct vp_clock_mark *m, struct ot_json *j)
 {
-	fprintf(fp, ", \"window_ns\": %llu", (unsigned long long)t->at_ns);
-	if (m->bound_ns)
-		fprintf(fp, ", \"clock\": {\"tsc\": %llu, \"host_ns\": %llu, \"bound_ns\": %llu}",
-			(unsigned long long)m->tsc, (unsigned long long)m->ns,
-			(unsigned long long)m->bound_ns);
-	else
-		fputs(", \"clock\": null", fp);
-	fputs(", \"stolen_ns\": ", fp);
-	fputs(t->by_guest ? "[" : "null", fp);
-	for (uint32_t i = 0; t->by_guest && i < t->nvcpus; i++)
-		fprintf(fp, "%s%llu", i ? ", " : "", (unsigned long long)t->vcpu_ns[i]);
-	fputs(t->by_guest ? "]" : "", fp);
-	if (t->by_host)
-		fprintf(fp, ", \"vmm_waited_ns\": %llu}", (unsigned long long)t->host_ns);
-	else
-		fputs(", \"vmm_waited_ns\": null}", fp);
+	if (!m->bound_ns) {
+		ot_json_null(j);
+		return;
+	}
+	ot_json_object(j, OT_JSON_INLINE);
+	ot_json_key(j, "tsc");
+	ot_json_uint(j, m->tsc);
+	ot_json_key(j, "host_ns");
+	ot_json_uint(j, m->ns);
+	ot_json_key(j, "bound_ns");
+	ot_json_uint(j, m->bound_ns);
+	ot_json_end(j);
 }
 
-struct ot_err *cli_window_json(const struct cli_window *w, struct vp_session *s, FILE *fp)
+static void json_stolen(const struct vp_stolen *t, struct ot_json *j)
 {
-	putc('[', fp);
+	if (!t->by_guest) {
+		ot_json_null(j);
+		return;
+	}
+	ot_json_array(j, OT_JSON_INLINE);
+	for (uint32_t i = 0; i < t->nvcpus; i++)
+		ot_json_uint(j, t->vcpu_ns[i]);
+	ot_json_end(j);
+}
+
+static void json_guest(const char *name, const struct vp_clock_mark *m, const struct vp_stolen *t,
+		       struct ot_json *j)
+{
+	ot_json_object(j, OT_JSON_INLINE);
+	ot_json_key(j, "guest");
+	ot_json_string(j, name);
+	ot_json_key(j, "window_ns");
+	ot_json_uint(j, t->at_ns);
+	ot_json_key(j, "clock");
+	json_clock(m, j);
+	ot_json_key(j, "stolen_ns");
+	json_stolen(t, j);
+	ot_json_key(j, "vmm_waited_ns");
+	if (t->by_host)
+		ot_json_uint(j, t->host_ns);
+	else
+		ot_json_null(j);
+	ot_json_end(j);
+}
+
+struct ot_err *cli_window_json(const struct cli_window *w, struct vp_session *s, struct ot_json *j)
+{
+	ot_json_array(j, OT_JSON_LINES);
 	for (uint32_t i = 0; i < vp_session_nguests(s); i++) {
 		struct vp_clock_mark mark = vp_session_agent_clock(s, i);
 		struct vp_stolen t;
 
 		OT_TRY(stolen(w, s, i, &t));
-		fprintf(fp, "%s\n  {\"guest\": ", i ? "," : "");
-		cli_json_string(fp, vp_session_guest_name(s, i));
-		json_guest(&mark, &t, fp);
+		json_guest(vp_session_guest_name(s, i), &mark, &t, j);
 	}
-	fputs("\n]", fp);
+	ot_json_end(j);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "base/json.h"
 #include "vmm-probe/session/session.h"
 
 struct cli_window {
@@ -20,6 +21,7 @@ void cli_window_deinit(struct cli_window *w);
 /** At its end: a few lines for each guest. */
 OT_MUST_CHECK struct ot_err *cli_window_print(const struct cli_window *w, struct vp_session *s, FILE *fp);
 /** The same as a JSON array, an object for each guest. */
-OT_MUST_CHECK struct ot_err *cli_window_json(const struct cli_window *w, struct vp_session *s, FILE *fp);
+OT_MUST_CHECK struct ot_err *cli_window_json(const struct cli_window *w, struct vp_session *s,
+					     struct ot_json *j);
 
 #endif

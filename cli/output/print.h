@@ -59,6 +59,8 @@ enum cli_width {
 /** An unsigned integer of 1, 2, 4 or 8 bytes, or the same with its sign. 0 for other sizes. */
 uint64_t cli_load(const void *data, uint32_t size);
 int64_t cli_load_signed(const void *data, uint32_t size);
+/** An integer as trace() shows it: one and two bytes are unsigned, four and eight signed. */
+int64_t cli_load_integer(const void *data, uint32_t size);
 
 /** An integer, a string or bytes, by size alone, as trace() shows them. */
 void cli_print_value(struct cli_printer *p, const void *data, uint32_t size, enum cli_width width);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "cli/aggregate.h"
-#include "cli/json.h"
 #include "cli/output/quantize_rows.h"
 
 #define COLUMN      16
@@ -143,7 +143,8 @@ struct ot_err *cli_print_comparison(struct cli_printer *p, struct cli_aggs *outs
 struct json {
 	struct cli_printer *p;
 	const struct dif_program *prog;
-	bool some, failed;
+	struct ot_json *out;
+	bool failed; /* for want of memory */
 };
 
 /* What a table shows of a key, without its padding; *ret is the caller's, NULL without memory. */
@@ -175,48 +176,48 @@ static bool is_string(const struct cli_datum *d)
 	       d->action->object->ret.kind == DIF_TYPE_STRING;
 }
 
-static bool is_number(const struct cli_datum *d, const char *text)
+static bool is_integer(const struct cli_datum *d)
 {
-	return d->action->kind == DIF_ACT_difexpr && d->size <= sizeof(uint64_t) && *text &&
-	       strspn(text, "-0123456789") == strlen(text);
+	return d->action->kind == DIF_ACT_difexpr &&
+	       (d->size == 1 || d->size == 2 || d->size == 4 || d->size == 8);
 }
 
 /* Strings as they are, numbers as numbers, all else as a table shows it. */
 static void json_key(struct json *j, struct cli_agg_entry *e, uint32_t i)
 {
 	struct cli_datum d = cli_agg_key(e, i);
-	char *text = is_string(&d) ? strndup((const char *)d.data, d.size) : shown_key(j, &d);
 
-	if (!text)
-		j->failed = true;
-	else if (!is_string(&d) && is_number(&d, text))
-		fputs(text, j->p->fp);
-	else
-		cli_json_string(j->p->fp, text);
-	free(text);
+	if (is_string(&d)) {
+		ot_json_text(j->out, d.data, strnlen((const char *)d.data, d.size));
+	} else if (is_integer(&d)) {
+		ot_json_int(j->out, cli_load_integer(d.data, d.size));
+	} else {
+		char *text = shown_key(j, &d);
+
+		j->failed |= !text;
+		ot_json_string(j->out, text ? text : "");
+		free(text);
+	}
 }
 
-static void json_value(FILE *fp, const struct cli_aggval *val)
+static void json_value(struct ot_json *out, const struct cli_aggval *val)
 {
 	struct cli_rows rows;
-	const char *comma = "";
 	char label[32];
 
 	if (!cli_aggval_is_histogram(val->kind)) {
-		fprintf(fp, "%lld", (long long)cli_aggval_number(val));
+		ot_json_int(out, cli_aggval_number(val));
 		return;
 	}
-	putc('{', fp);
+	ot_json_object(out, OT_JSON_INLINE);
 	for (unsigned i = 0; cli_rows_init(&rows, val) && i < rows.n; i++) {
 		if (!rows.counts[i])
 			continue;
 		cli_rows_label(&rows, i, label, sizeof(label));
-		fputs(comma, fp);
-		cli_json_string(fp, label);
-		fprintf(fp, ": %lld", divided(rows.counts[i], val->normal));
-		comma = ", ";
+		ot_json_key(out, label);
+		ot_json_int(out, divided(rows.counts[i], val->normal));
 	}
-	putc('}', fp);
+	ot_json_end(out);
 }
 
 static const char *name_of(const struct dif_program *prog, uint32_t id)
@@ -230,33 +231,34 @@ static const char *name_of(const struct dif_program *prog, uint32_t id)
 static void json_pair(void *arg, const struct cli_agg_pair *pair)
 {
 	struct json *j = arg;
-	FILE *fp = j->p->fp;
 
-	fprintf(fp, "%s\n  {\"aggregation\": ", j->some ? "," : "");
-	cli_json_string(fp, name_of(j->prog, pair->id));
-	fputs(", \"keys\": [", fp);
+	ot_json_object(j->out, OT_JSON_INLINE);
+	ot_json_key(j->out, "aggregation");
+	ot_json_string(j->out, name_of(j->prog, pair->id));
+	ot_json_key(j->out, "keys");
+	ot_json_array(j->out, OT_JSON_INLINE);
 	j->p->guest = pair->key->source->guest;
-	for (uint32_t i = 0; i < pair->key->source->layout->nkeys; i++) {
-		fputs(i ? ", " : "", fp);
+	for (uint32_t i = 0; i < pair->key->source->layout->nkeys; i++)
 		json_key(j, pair->key, i);
+	ot_json_end(j->out);
+	ot_json_key(j->out, "outside");
+	json_value(j->out, &pair->outside);
+	ot_json_key(j->out, "inside");
+	json_value(j->out, &pair->inside);
+	if (!cli_aggval_is_histogram(pair->outside.kind)) {
+		ot_json_key(j->out, "difference");
+		ot_json_int(j->out, difference(pair));
 	}
-	fputs("], \"outside\": ", fp);
-	json_value(fp, &pair->outside);
-	fputs(", \"inside\": ", fp);
-	json_value(fp, &pair->inside);
-	if (!cli_aggval_is_histogram(pair->outside.kind))
-		fprintf(fp, ", \"difference\": %lld", (long long)difference(pair));
-	putc('}', fp);
-	j->some = true;
+	ot_json_end(j->out);
 }
 
 struct ot_err *cli_json_comparison(struct cli_printer *p, const struct dif_program *prog,
-				   struct cli_aggs *outside, struct cli_aggs *inside)
+				   struct cli_aggs *outside, struct cli_aggs *inside, struct ot_json *out)
 {
-	struct json j = { .p = p, .prog = prog };
+	struct json j = { .p = p, .prog = prog, .out = out };
 
-	putc('[', p->fp);
+	ot_json_array(out, OT_JSON_LINES);
 	OT_TRY(cli_aggs_each_pair(p, outside, inside, json_pair, &j));
-	fprintf(p->fp, "%s]", j.some ? "\n" : "");
+	ot_json_end(out);
 	return j.failed ? ot_err_nomem() : NULL;
 }

@@ -35,6 +35,11 @@ int64_t cli_load_signed(const void *data, uint32_t size)
 	return (int64_t)(cli_load(data, size) << shift) >> shift;
 }
 
+int64_t cli_load_integer(const void *data, uint32_t size)
+{
+	return size >= 4 ? cli_load_signed(data, size) : (int64_t)cli_load(data, size);
+}
+
 void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
@@ -65,8 +70,8 @@ static size_t text_at(const uint8_t *s, size_t n)
 {
 	if (*s < 0x80)
 		return isprint(*s) || isspace(*s) || *s == '\b' || *s == '\a';
-	int length = cli_utf8_length(s, n);
-	return length > 0 && cli_utf8_char(s, length) >= 0xa0 ? (size_t)length : 0;
+	int length = ot_utf8_length(s, n);
+	return length > 0 && ot_utf8_char(s, length) >= 0xa0 ? (size_t)length : 0;
 }
 
 struct text {
@@ -132,15 +137,13 @@ static int integer_columns(uint32_t size)
 void cli_print_value(struct cli_printer *p, const void *data, uint32_t size, enum cli_width width)
 {
 	int columns = integer_columns(size);
-	/* one and two bytes show as unsigned, four and eight as signed: so dtrace does */
-	long long n = size >= 4 ? cli_load_signed(data, size) : (long long)cli_load(data, size);
 
 	if (!columns)
 		print_bytes(p, data, size, width);
 	else if (width == CLI_WIDTH_TRACE && p->opts->quiet)
-		fprintf(p->fp, "%lld", n);
+		fprintf(p->fp, "%lld", (long long)cli_load_integer(data, size));
 	else
-		fprintf(p->fp, " %*lld", columns, n);
+		fprintf(p->fp, " %*lld", columns, (long long)cli_load_integer(data, size));
 }
 
 /* printm(): a count, then that many bytes. */

@@ -207,6 +207,15 @@ static void test_printa(void **state)
 	teardown(&f);
 }
 
+static void compare_as_json(struct fixture *outside, struct fixture *inside)
+{
+	struct ot_json j;
+
+	ot_json_init(&j, outside->o.p.fp);
+	assert_null(cli_json_comparison(&outside->o.p, &outside->prog, &outside->aggs, &inside->aggs, &j));
+	assert_null(ot_json_finish(&j));
+}
+
 /* Two views of one program: a row for each key of either, and the difference. */
 static void test_comparison(void **state)
 {
@@ -254,9 +263,9 @@ static void test_comparison_of_histograms(void **state)
 		      "              16 |@@@@@                1          |@@@@@                1         \n"
 		      "              32 |                     0          |                     0         "
 		      "\n\n");
-	assert_null(cli_json_comparison(&outside.o.p, &outside.prog, &outside.aggs, &inside.aggs));
+	compare_as_json(&outside, &inside);
 	output_is(&outside.o, "[\n  {\"aggregation\": \"a\", \"keys\": [\"a\", 1], "
-			      "\"outside\": {\"4\": 3, \"16\": 1}, \"inside\": {\"8\": 1, \"16\": 1}}\n]");
+			      "\"outside\": {\"4\": 3, \"16\": 1}, \"inside\": {\"8\": 1, \"16\": 1}}\n]\n");
 	teardown(&inside);
 	teardown(&outside);
 }
@@ -268,16 +277,16 @@ static void test_comparison_as_json(void **state)
 	(void)state;
 	setup(&outside, DIF_AGG_count, DIF_AGG_sum);
 	setup(&inside, DIF_AGG_count, DIF_AGG_sum);
-	assert_null(cli_json_comparison(&outside.o.p, &outside.prog, &outside.aggs, &inside.aggs));
-	output_is(&outside.o, "[]");
+	compare_as_json(&outside, &inside);
+	output_is(&outside.o, "[]\n");
 	add(&outside, 0, "q\"\n\xff\xc3\xa9", -7, 1);
 	add(&inside, 1, "12", 3, 5);
-	assert_null(cli_json_comparison(&outside.o.p, &outside.prog, &outside.aggs, &inside.aggs));
+	compare_as_json(&outside, &inside);
 	output_is(&outside.o,
 		  "[\n  {\"aggregation\": \"a\", \"keys\": [\"q\\\"\\u000a\\ufffd\xc3\xa9\", -7], "
 		  "\"outside\": 1, \"inside\": 0, \"difference\": -1},"
 		  "\n  {\"aggregation\": \"b\", \"keys\": [\"12\", 3], "
-		  "\"outside\": 0, \"inside\": 5, \"difference\": 5}\n]");
+		  "\"outside\": 0, \"inside\": 5, \"difference\": 5}\n]\n");
 	teardown(&inside);
 	teardown(&outside);
 }
