@@ -4,8 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dif/lang/actions/clause.h"
+#include "dif/lang/check/cook.h"
 #include "dif/lang/core/compiler.h"
 #include "dif/lang/syntax/parse.h"
+
+static const struct dif_parse_client passes = {
+	.check = dif_cook,
+	.define_inline = dif_define_inline,
+	.define_translator = dif_define_translator,
+	.check_output = dif_check_output,
+	.compile_clause = dif_clause_compile,
+};
 
 struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_options *opts,
 				   struct dif_compiler **ret)
@@ -18,6 +28,7 @@ struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_opt
 	ot_arena_init(&c->arena);
 	ot_arena_init(&c->scratch);
 	c->nodes = &c->scratch;
+	c->client = &passes;
 	c->world = world;
 	c->opts = opts;
 	ot_map_init(&c->globals);
@@ -160,7 +171,7 @@ static void reset(struct dif_compiler *c, const struct dif_source *src, struct d
 	c->nesting = c->expand_depth = 0;
 	c->matched = 0;
 	c->is_library = src->kind == DIF_SOURCE_LIBRARY;
-	c->skip_library = c->saw_anything = false;
+	c->saw_anything = false;
 	c->nclauses = c->noptsets = 0;
 	ot_map_deinit(&c->pending);
 	ot_map_init(&c->pending);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Aggregating: @name[keys] = func(args). Parameters of lquantize and llquantize: agg_params.c. */
+#include "dif/lang/actions/agg_params.h"
 #include "dif/lang/actions/clause.h"
-#include "dif/lang/check/agg_params.h"
 #include "dif/lang/check/cook.h"
 #include "dif/lang/gen/cg.h"
 #include "dif/lang/types/suggest.h"

@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Clauses: parsed ones to struct dif_clause. One description gives one clause; if/else gives
- * more (sugar.c). Actions are made by act_*.c through struct dif_actions.
+ * more (check/sugar.c). Actions are made by act_*.c through struct dif_actions.
  */
 #ifndef DIF_LANG_ACTIONS_CLAUSE_H
 #define DIF_LANG_ACTIONS_CLAUSE_H
 
+#include "dif/lang/check/sugar.h"
 #include "dif/lang/core/compiler.h"
-
-struct dif_parsed_clause {
-	const struct dif_probedesc *descs;
-	size_t ndescs;
-	struct dif_node *predicate; /* NULL: none */
-	struct dif_node *body;      /* statements */
-	bool uses_args;
-	uint32_t line;
-};
+#include "dif/lang/syntax/parse.h"
 
 /** Cook, check and generate; the clauses are added to c->clauses. */
 bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc);
-
-/* A piece of a clause without ifs: what becomes one struct dif_clause. */
-struct dif_piece {
-	struct dif_node *predicate;
-	struct dif_node *body;
-	struct dif_piece *next;
-};
-
-/** Cut a clause at its ifs. NULL after an error. */
-struct dif_piece *dif_sugar(struct dif_compiler *c, struct dif_node *predicate, struct dif_node *body);
 
 /* The actions of the clause being made. */
 struct dif_actions {
@@ -38,10 +21,6 @@ struct dif_actions {
 
 /** Add an action to the clause; uarg is the current statement's. Returned pointer is valid until
  * the next call. NULL without memory. */
-/** process.c: whether a description that matches nothing is one of a process's probes, and what is wrong
- * with it then (D_PROC_*); true: it is not, or nothing is. */
-bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc, uint32_t line);
-
 struct dif_action *dif_action_add(struct dif_compiler *c, struct dif_actions *out, uint32_t kind,
 				  struct dif_object *object);
 

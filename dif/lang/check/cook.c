@@ -5,16 +5,6 @@
 
 #include "dif/lang/types/suggest.h"
 
-bool dif_node_is_action(const struct dif_node *n)
-{
-	return n->kind == DIF_N_FUNC && n->ident && n->ident->kind != DIF_ID_SUBR;
-}
-
-bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n)
-{
-	return n->kind == DIF_N_INT && n->value == 0 && dif_is_scalar(c, n->type);
-}
-
 void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op)
 {
 	if (!agg->args && !dif_agg_find(c, agg->name)) {
@@ -24,37 +14,6 @@ void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t 
 	}
 	return dif_fail(c, DIF_D_AGG_NULL, line, "operator %s cannot be applied to aggregation @%s", op,
 			agg->name);
-}
-
-uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type)
-{
-	struct dif_type *t = dif_base(c, type);
-	uint64_t size = dif_sizeof(c, t);
-
-	if (t->is_bool)
-		return value != 0;
-	if (size == 0 || size >= 8)
-		return value;
-	unsigned shift = 64 - (unsigned)size * 8;
-	return dif_is_signed(c, t) ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
-}
-
-struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct dif_type *type)
-{
-	if (n->kind == DIF_N_INT && dif_is_scalar(c, type)) {
-		n->value = dif_fold_cast(c, n->value, type);
-		n->type = type;
-		return n;
-	}
-	struct dif_node *cast = dif_node_new(c, DIF_N_CAST);
-	if (!cast)
-		return NULL;
-	cast->type = type;
-	cast->left = n;
-	cast->line = n->line;
-	cast->is_cooked = true;
-	cast->is_userland = dif_is_pointer(c, type) && dif_base(c, type)->is_userland;
-	return dif_node_adopt(c, cast, n) ? cast : NULL;
 }
 
 /* Between scalars, from arrays to pointers, from anything that leads to characters to strings, and from

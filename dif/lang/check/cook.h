@@ -39,20 +39,28 @@ bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x);
 /** Is there a translator from @p in to @p out? */
 bool dif_xlator_exists(struct dif_compiler *c, struct dif_type *in, struct dif_type *out);
 
-/** A cooked node cast to @p type (no check but folding). */
-struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct dif_type *type);
-/** Integer @p value as @p type holds it. */
-uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type);
-
-bool dif_node_is_action(const struct dif_node *n);
-/** Is a node, not cooked yet, written as an integer constant: of numbers, inlines that stand for one, sizeof
- * and operators? Cooking it gives an INT. Takes as long as the tree is big. */
-bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n);
 /** An aggregation where a value is wanted: D_IDENT_UNDEF where there is none of that name (@x[…] makes one),
  * else D_AGG_NULL; @p op is the operator's text. Always NULL. */
 void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t line, const char *op);
-bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n); /* constant 0 */
+/* define.c: what the parser hands over; see struct dif_parse_client. */
+struct dif_parsed_inline;
+struct dif_xlator;
+struct dif_param;
+bool dif_define_inline(struct dif_compiler *c, const struct dif_parsed_inline *in);
+bool dif_define_translator(struct dif_compiler *c, struct dif_xlator *x, uint32_t line);
+bool dif_check_output(struct dif_compiler *c, const struct dif_param *native, const struct dif_param *xlated,
+		      uint32_t line);
+
 /** Could a value of @p n be given to a variable or key of @p type? */
 bool dif_assignable(struct dif_compiler *c, struct dif_type *type, const struct dif_node *n);
+
+/**
+ * A clause uses @p id, or something with @p attr that messages call @p what: it counts in the statement's
+ * attributes, and below -x amin it is D_ATTR_MIN. Nothing outside of clauses, nor in what an inline stands
+ * for: that has attributes of its own.
+ */
+bool dif_use_ident(struct dif_compiler *c, const struct dif_ident *id, uint32_t line);
+bool dif_use(struct dif_compiler *c, struct dif_attribute attr, const char *what, const char *name,
+	     uint32_t line);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dif/lang/actions/clause.h"
+#include "dif/lang/check/sugar.h"
 
 static bool is_pattern(const char *s)
 {

@@ -17,8 +17,7 @@
  */
 #include <stdio.h>
 
-#include "dif/lang/actions/clause.h"
-#include "dif/lang/check/cook.h"
+#include "dif/lang/check/sugar.h"
 
 struct sugar {
 	struct dif_compiler *c;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Inlines, translators and args[]: expressions that stand for other expressions. */
-#include "dif/lang/check/xlate.h"
-
 #include <string.h>
 
 #include "dif/lang/check/cook.h"
+#include "dif/lang/syntax/xlator.h"
 
 #define EXPAND_MAX 40
 

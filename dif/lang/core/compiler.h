@@ -16,6 +16,7 @@
 #include "dif/lang/types/typetab.h"
 
 struct dif_xlator;
+struct dif_parse_client;
 struct dif_provider;
 
 /* A #pragma D attributes or binding that waits for what it names to be defined. */
@@ -26,7 +27,19 @@ struct dif_pending_pragma {
 	enum dif_attr_part part;
 	struct dif_attribute attr;
 	uint32_t version;
+	uint32_t line;
 	struct dif_pending_pragma *next, *last; /* for the same name; last: in the first one */
+};
+
+/* Types of an argument list: `struct s *, int`. */
+struct dif_prototype {
+	uint32_t n;
+	struct dif_type **types;
+};
+
+struct dif_provider_probe {
+	struct dif_prototype input, output; /* output is the input where none was given */
+	bool has_output;
 };
 
 /* A provider that was declared, or that a pragma spoke of. */
@@ -48,7 +61,6 @@ struct dif_clause_state {
 	struct dif_probe_info first;
 	/* ordering of actions */
 	bool has_data, has_speculate, has_commit;
-	bool in_predicate;
 };
 
 struct dif_compiler {
@@ -57,6 +69,7 @@ struct dif_compiler {
 	struct ot_arena arena;
 	struct ot_arena scratch;
 	struct ot_arena *nodes; /* where the parser puts nodes: one of the two above */
+	const struct dif_parse_client *client;
 
 	/* the first error of this compilation */
 	bool failed;
@@ -86,7 +99,6 @@ struct dif_compiler {
 	uint64_t matched;
 	struct ot_buf tree; /* what -x tree asked for */
 	bool is_library;
-	bool skip_library; /* a depends_on was not met */
 	bool saw_anything;
 	struct dif_program *prog;
 	struct dif_clause *clauses; /* new ones */
@@ -108,7 +120,7 @@ const char *dif_strndup(struct dif_compiler *c, struct ot_arena *arena, const ch
 
 #define dif_new(c, arena, type) ((type *)dif_alloc(c, arena, sizeof(type)))
 
-/* parse_provider.c: by name; NULL when there is none (find), when memory ran out (get). */
+/* provider.c: by name; NULL when there is none (find), when memory ran out (get). */
 struct dif_provider *dif_provider_find(const struct dif_compiler *c, const char *name);
 struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name);
 /** Has the world probes of this provider? */

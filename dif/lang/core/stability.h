@@ -79,13 +79,4 @@ struct dif_ident;
 /** Give a name that D starts with its attributes and version. */
 void dif_stability_builtin(struct dif_ident *id);
 
-/**
- * A clause uses @p id, or something with @p attr that messages call @p what: it counts in the statement's
- * attributes, and below -x amin it is D_ATTR_MIN. Nothing outside of clauses, nor in what an inline stands
- * for: that has attributes of its own.
- */
-bool dif_use_ident(struct dif_compiler *c, const struct dif_ident *id, uint32_t line);
-bool dif_use(struct dif_compiler *c, struct dif_attribute attr, const char *what, const char *name,
-	     uint32_t line);
-
 #endif

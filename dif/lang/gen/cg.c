@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dif/lang/gen/cg.h"
 
-#include "dif/lang/check/cook.h"
-
 int dif_reg_alloc(struct dif_cg *cg)
 {
 	uint64_t nregs = cg->c->opts->iregs;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Subroutine calls and tuples. */
-#include "dif/lang/check/cook.h"
 #include "dif/lang/gen/cg.h"
 
 /* Does evaluating @n use the tuple stack itself? Then it is evaluated before anything is pushed. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Variables and memory: loads, stores, bit-fields, assignments, ++ and --. */
-#include "dif/lang/check/cook.h"
 #include "dif/lang/gen/cg.h"
 
 /* --- variables ------------------------------------------------------------------------------ */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Operators: arithmetic, comparisons, logic, ?:. */
-#include "dif/lang/check/cook.h"
 #include "dif/lang/gen/cg.h"
 
 void dif_cg_arith(struct dif_cg *cg, enum dif_oper op, struct dif_type *type, int r1, int r2, int rd)

@@ -133,6 +133,20 @@ struct dif_node *dif_node_clone_list(struct dif_compiler *c, const struct dif_no
 
 uint32_t dif_node_count(const struct dif_node *list);
 
+/** Is a node that was not checked yet written as an integer constant: of numbers, inlines that stand for one,
+ * sizeof and operators? Checking it gives an INT. Takes time in proportion to the tree. */
+bool dif_node_is_literal(struct dif_compiler *c, const struct dif_node *n);
+
+/* Of checked nodes (cast.c). */
+/** Is it a call of an action or aggregating function, which has no value in an expression? */
+bool dif_node_is_action(const struct dif_node *n);
+/** The constant 0 of a scalar type. */
+bool dif_node_is_null(struct dif_compiler *c, const struct dif_node *n);
+/** @p n cast to @p type, constants folded, nothing checked; NULL without memory or when too deep. */
+struct dif_node *dif_cast_to(struct dif_compiler *c, struct dif_node *n, struct dif_type *type);
+/** Integer @p value as @p type holds it. */
+uint64_t dif_fold_cast(struct dif_compiler *c, uint64_t value, struct dif_type *type);
+
 /** The operator's D text: "+", "->". */
 const char *dif_oper_text(enum dif_oper op);
 

@@ -3,13 +3,48 @@
  * The parser: recursive descent, one function a grammar rule, the rule above it. `c->tok` is
  * the current token; a function is called with it on the first token of its rule and leaves
  * it behind the last. After an error functions return NULL or false and every token is EOF.
+ *
+ * The parser only reads. What a constant's value is, and what becomes of a clause or a definition, it asks
+ * the passes behind it through struct dif_parse_client.
  */
 #ifndef DIF_LANG_SYNTAX_PARSE_H
 #define DIF_LANG_SYNTAX_PARSE_H
 
 #include "dif/lang/core/compiler.h"
 
-/* parse_top.c */
+struct dif_xlator;
+struct dif_param;
+struct dif_declarator;
+
+struct dif_parsed_clause {
+	const struct dif_probedesc *descs;
+	size_t ndescs;
+	struct dif_node *predicate; /* NULL: none */
+	struct dif_node *body;      /* statements */
+	bool uses_args;
+	uint32_t line;
+};
+
+struct dif_parsed_inline {
+	const struct dif_declarator *declarator;
+	struct dif_node *body;
+	bool uses_args;
+};
+
+/* What the parser asks of the passes behind it, each time with the text in question just read. All of them
+ * return NULL or false after an error. */
+struct dif_parse_client {
+	/* Check an expression that has to be a constant: an INT node when it is one. */
+	struct dif_node *(*check)(struct dif_compiler *c, struct dif_node *n);
+	bool (*define_inline)(struct dif_compiler *c, const struct dif_parsed_inline *in);
+	bool (*define_translator)(struct dif_compiler *c, struct dif_xlator *x, uint32_t line);
+	/* Can each of @xlated, a probe's output arguments, be made from the input ones? */
+	bool (*check_output)(struct dif_compiler *c, const struct dif_param *native,
+			     const struct dif_param *xlated, uint32_t line);
+	bool (*compile_clause)(struct dif_compiler *c, const struct dif_parsed_clause *pc);
+};
+
+/* parse_top.c: all of the source, with c->client's help. */
 bool dif_parse_program(struct dif_compiler *c);
 
 /* parse_spec.c: a description's text to fields; false after an error. */

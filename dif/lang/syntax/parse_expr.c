@@ -2,7 +2,6 @@
 /* Expressions. Binary operators climb a table of precedences instead of a function each. */
 #include <string.h>
 
-#include "dif/lang/check/cook.h"
 #include "dif/lang/syntax/parse.h"
 
 struct binary {
@@ -388,7 +387,7 @@ static struct dif_node *choose(struct dif_compiler *c, struct dif_node *n)
 {
 	if (!dif_node_is_literal(c, n->left))
 		return n;
-	n->left = dif_cook(c, n->left);
+	n->left = c->client->check(c, n->left);
 	if (!n->left || n->left->kind != DIF_N_INT)
 		return n->left ? n : NULL;
 	return n->left->value ? n->right : n->third;
@@ -460,7 +459,7 @@ bool dif_parse_constant(struct dif_compiler *c, int64_t *ret, struct dif_type **
 {
 	struct dif_node *n = dif_parse_cond(c);
 
-	if (!n || !(n = dif_cook(c, n)) || n->kind != DIF_N_INT)
+	if (!n || !(n = c->client->check(c, n)) || n->kind != DIF_N_INT)
 		return false;
 	*ret = (int64_t)n->value;
 	*ret_type = n->type;

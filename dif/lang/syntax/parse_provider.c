@@ -3,90 +3,11 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "dif/lang/check/cook.h"
 #include "dif/lang/syntax/parse.h"
-#include "dif/lang/syntax/pragma.h"
-#include "dif/lang/types/provider.h"
+#include "dif/lang/types/pending.h"
 
 #define NAME_MAX_LEN 63
 #define ARGS_MAX     255
-
-/* Types of an argument list: `struct s *, int`. */
-struct prototype {
-	uint32_t n;
-	struct dif_type **types;
-};
-
-struct dif_provider_probe {
-	struct prototype input, output; /* output is the input where none was given */
-	bool has_output;
-};
-
-struct dif_provider *dif_provider_find(const struct dif_compiler *c, const char *name)
-{
-	return ot_map_gets(&c->providers, name);
-}
-
-struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name)
-{
-	struct dif_provider *p = dif_provider_find(c, name);
-
-	if (p)
-		return p;
-	p = dif_new(c, &c->arena, struct dif_provider);
-	if (!p)
-		return NULL;
-	p->name = dif_strdup(c, &c->arena, name);
-	ot_map_init(&p->probes);
-	if (!p->name || !ot_map_puts(&c->providers, p->name, p))
-		return dif_fail_memory(c);
-	return p;
-}
-
-bool dif_provider_is_real(struct dif_compiler *c, const char *name)
-{
-	return c->world->has_dependency && c->world->has_dependency(c->world->env, "provider", name);
-}
-
-const struct dif_provider *dif_compiler_provider(const struct dif_compiler *comp, size_t i)
-{
-	for (size_t k = 0; k < comp->providers.count; k++) {
-		const struct dif_provider *p = comp->providers.entries[k]->value;
-		/* those that only a pragma spoke of do not count */
-		if (p->is_declared && i-- == 0)
-			return p;
-	}
-	return NULL;
-}
-
-const char *dif_provider_name(const struct dif_provider *provider)
-{
-	return provider->name;
-}
-
-const char *dif_provider_probe(const struct dif_provider *provider, size_t i)
-{
-	return i < provider->probes.count ? provider->probes.entries[i]->key : NULL;
-}
-
-uint32_t dif_provider_nargs(const struct dif_provider *provider, size_t i)
-{
-	const struct dif_provider_probe *probe = provider->probes.entries[i]->value;
-
-	return probe->input.n;
-}
-
-void dif_provider_arg(struct dif_compiler *comp, const struct dif_provider *provider, size_t i, uint32_t n,
-		      struct ot_buf *out)
-{
-	const struct dif_provider_probe *probe = provider->probes.entries[i]->value;
-	struct dif_type *type = probe->input.types[n];
-
-	if (dif_is_string(comp, type))
-		ot_buf_printf(out, "char *");
-	else
-		dif_type_print(type, out);
-}
 
 static bool check_provider_name(struct dif_compiler *c, const char *name, uint32_t line)
 {
@@ -117,7 +38,7 @@ static bool check_probe_name(struct dif_compiler *c, const char *name, uint32_t 
 
 /* prototype = "(" params ")" */
 static bool parse_prototype(struct dif_compiler *c, const char *name, const char *kind,
-			    struct dif_param **ret_params, struct prototype *ret)
+			    struct dif_param **ret_params, struct dif_prototype *ret)
 {
 	uint32_t n, line = c->tok.line;
 	bool variadic;
@@ -139,41 +60,8 @@ static bool parse_prototype(struct dif_compiler *c, const char *name, const char
 	return ret->types != NULL;
 }
 
-/* The input argument that an output one is made from: the one of its name. */
-static const struct dif_param *source_of(struct dif_compiler *c, const struct dif_param *native,
-					 const struct dif_param *x, uint32_t line)
-{
-	if (!x->name)
-		return dif_fail(c, DIF_D_DECL_PROTO_NAME, line, "parameter declaration requires a name");
-	while (native && (!native->name || strcmp(native->name, x->name) != 0))
-		native = native->next;
-	if (!native)
-		dif_fail(c, DIF_D_DECL_PROTO_FORM, line,
-			 "parameter is not declared in probe output prototype: %s", x->name);
-	return native;
-}
-
-/* Output arguments are input ones, or what a translator makes of them. */
-static bool check_output(struct dif_compiler *c, const struct dif_param *native,
-			 const struct dif_param *xlated, uint32_t line)
-{
-	for (const struct dif_param *x = xlated; x; x = x->next) {
-		if (!x->name && dif_is_void(c, x->type))
-			continue;
-		const struct dif_param *from = source_of(c, native, x, line);
-		if (!from)
-			return false;
-		struct dif_node value = { .type = from->type };
-		if (dif_assignable(c, x->type, &value) || dif_xlator_exists(c, from->type, x->type))
-			continue;
-		return dif_fail(c, DIF_D_PROV_PRXLATOR, line, "translator from %s to %s is not defined",
-				dif_type_text(c, from->type), dif_type_text(c, x->type));
-	}
-	return true;
-}
-
 static bool same_prototype(struct dif_compiler *c, const char *provider, const char *name, const char *kind,
-			   const struct prototype *was, const struct prototype *is, uint32_t line)
+			   const struct dif_prototype *was, const struct dif_prototype *is, uint32_t line)
 {
 	if (was->n != is->n)
 		return dif_fail(c, DIF_D_PROV_INCOMPAT, line,
@@ -226,7 +114,7 @@ static bool parse_probe(struct dif_compiler *c, struct dif_provider *prov, bool 
 	if (dif_accept(c, DIF_T_COLON)) {
 		probe->has_output = true;
 		if (!parse_prototype(c, name, "output", &xlated, &probe->output) ||
-		    !check_output(c, native, xlated, line))
+		    !c->client->check_output(c, native, xlated, line))
 			return false;
 	}
 	if (!dif_expect(c, DIF_T_SEMI))

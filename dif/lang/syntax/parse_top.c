@@ -2,9 +2,8 @@
 /* The top level of a D program. */
 #include <stdlib.h>
 
-#include "dif/lang/actions/clause.h"
 #include "dif/lang/syntax/parse.h"
-#include "dif/lang/syntax/pragma.h"
+#include "dif/lang/types/pending.h"
 
 /* A probe description or id of a clause's list. */
 struct specs {
@@ -70,7 +69,7 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 	pc.descs = specs->list;
 	pc.ndescs = specs->n;
 	pc.uses_args = c->clause.uses_args;
-	if (!c->src->syntax_only && !dif_clause_compile(c, &pc))
+	if (!c->src->syntax_only && !c->client->compile_clause(c, &pc))
 		return false;
 	c->lex.mode = DIF_LEX_OUTER;
 	if (c->tok.kind == DIF_T_RBRACE)
@@ -119,7 +118,7 @@ static bool parse_external(struct dif_compiler *c)
 bool dif_parse_program(struct dif_compiler *c)
 {
 	dif_lex_begin(c, c->src->text, c->src->len);
-	while (!c->failed && !c->skip_library && c->tok.kind != DIF_T_EOF) {
+	while (!c->failed && c->tok.kind != DIF_T_EOF) {
 		c->saw_anything = true;
 		if (!parse_external(c))
 			break;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dif/lang/core/compiler.h"
+#include "dif/lang/types/pending.h"
 
 /* A control line being taken apart into words, all the same what they say: only quotes make a difference. */
 struct words {
@@ -145,7 +146,7 @@ static bool provider_part(struct dif_compiler *c, struct words *w, struct dif_pe
 
 static bool pragma_attributes(struct dif_compiler *c, struct words *w)
 {
-	struct dif_pending_pragma p = { .pragma = "attributes" };
+	struct dif_pending_pragma p = { .pragma = "attributes", .line = c->lex.line };
 	const char *attrs = next_name(c, w);
 
 	p.name = attrs ? next_name(c, w) : NULL;
@@ -161,7 +162,7 @@ static bool pragma_attributes(struct dif_compiler *c, struct words *w)
 
 static bool pragma_binding(struct dif_compiler *c, struct words *w)
 {
-	struct dif_pending_pragma p = { .pragma = "binding" };
+	struct dif_pending_pragma p = { .pragma = "binding", .line = c->lex.line };
 	const char *version = next_word(c, w);
 	bool quoted = w->quoted;
 

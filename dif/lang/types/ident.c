@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "dif/lang/core/compiler.h"
-#include "dif/lang/syntax/pragma.h"
+#include "dif/lang/types/pending.h"
 
 static struct ot_map *scope_map(struct dif_compiler *c, enum dif_name_scope scope)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Translators: how one struct's members are had from another's. */
-#ifndef DIF_LANG_CHECK_XLATE_H
-#define DIF_LANG_CHECK_XLATE_H
+/* A translator as parsed: an expression for each member of a struct, given a value of another type. */
+#ifndef DIF_LANG_SYNTAX_XLATOR_H
+#define DIF_LANG_SYNTAX_XLATOR_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/ast.h"
 
 struct dif_xlmember {
 	const char *name;

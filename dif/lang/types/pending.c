@@ -6,9 +6,8 @@
  */
 #include <string.h>
 
-#include "dif/lang/check/xlate.h"
 #include "dif/lang/core/compiler.h"
-#include "dif/lang/syntax/pragma.h"
+#include "dif/lang/types/pending.h"
 
 static void modify(struct dif_ident *id, const struct dif_pending_pragma *p)
 {
@@ -112,7 +111,7 @@ bool dif_pragma_modify(struct dif_compiler *c, const struct dif_pending_pragma *
 	if (!id)
 		return wait_for(c, p);
 	if (id->gen != c->gen)
-		return dif_fail(c, DIF_D_PRAGMA_SCOPE, c->lex.line,
+		return dif_fail(c, DIF_D_PRAGMA_SCOPE, p->line,
 				"#pragma %s cannot modify entity defined outside program scope", p->pragma);
 	modify(id, p);
 	return true;

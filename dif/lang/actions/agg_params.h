@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Arguments of aggregating functions: values, increments, the packed parameters. */
-#ifndef DIF_LANG_CHECK_AGG_PARAMS_H
-#define DIF_LANG_CHECK_AGG_PARAMS_H
+#ifndef DIF_LANG_ACTIONS_AGG_PARAMS_H
+#define DIF_LANG_ACTIONS_AGG_PARAMS_H
 
 #include "dif/lang/core/compiler.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "dif/lang/check/agg_params.h"
+#include "dif/lang/actions/agg_params.h"
 
 #include "dif/lang/actions/clause.h"
 #include "dif/lang/check/cook.h"
