@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/hints.h"
 #include "cli/messages.h"
-#include "vmm-probe/session/enter.h"
+#include "vmm-probe/hosts/enter.h"
 
 #define PROCESSES_MAX 256
 

@@ -15,9 +15,9 @@
 #include "cli/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/session/enter.h"
-#include "vmm-probe/session/launch.h"
-#include "vmm-probe/session/machines.h"
+#include "vmm-probe/hosts/enter.h"
+#include "vmm-probe/hosts/machines.h"
+#include "vmm-probe/launch/launch.h"
 
 static const char *yes_no(bool v)
 {

@@ -17,7 +17,7 @@
 #include "cli/messages.h"
 #include "cli/run_domain.h"
 #include "cli/trace.h"
-#include "vmm-probe/session/choose.h"
+#include "vmm-probe/launch/choose.h"
 
 static int usage(FILE *fp)
 {

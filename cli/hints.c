@@ -8,7 +8,7 @@
 #include "base/near.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
-#include "vmm-probe/session/machines.h"
+#include "vmm-probe/hosts/machines.h"
 
 static bool is_file(const char *path)
 {

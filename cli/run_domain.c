@@ -9,7 +9,7 @@
 #include "cli/compile.h"
 #include "cli/messages.h"
 #include "cli/trace.h"
-#include "vmm-probe/session/domain.h"
+#include "vmm-probe/launch/domain.h"
 
 static int usage(void)
 {

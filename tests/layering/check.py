@@ -27,21 +27,28 @@ MAY_USE = {
     "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest", "vmm-probe/insn",
                                  "vmm-probe/planner"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
-    "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine"],
+    "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],
     "vmm-probe/backend/gdb": ["base", "vmm-probe/engine", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
     # The same around another VMM's vCPUs.
-    "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/backend/tcg/machine.h"],
+    "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/inject": ["base", "vmm-probe/engine/wire/protocol.h", "vmm-probe/engine/wire/socket_path.h", "vmm-probe/hook/control.h",
-                         "vmm-probe/backend/tcg/machine.h"],
-    "vmm-probe/machines": ["base", "vmm-probe/engine/wire/facts.h", "vmm-probe/engine/wire/socket_path.h",
-                           "vmm-probe/backend/tcg/machine.h"],
+                         "vmm-probe/machines/qemu_machine.h"],
+    "vmm-probe/machines": ["base", "vmm-probe/engine/wire/facts.h", "vmm-probe/engine/wire/socket_path.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],
     "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm", "vmm-probe/engine"],
     "vmm-probe/backend": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
-    "vmm-probe/session": DIF + ["dif/vm", "dif/lang"] + PROBE,
-    "cli": DIF + ["dif/vm", "dif/lang", "vmm-probe/session"] + PROBE,
+    "vmm-probe/backend/peek": DIF + ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/backend/kvm/state.h",
+                                     "vmm-probe/machines/qemu_machine.h"],
+    # The operator's process.
+    "vmm-probe/client": ["base", "vmm-probe/engine", "vmm-probe/machines/process.h"],
+    "vmm-probe/hosts": DIF + ["dif/lang"] + PROBE + ["vmm-probe/client", "vmm-probe/launch", "vmm-probe/session"],
+    "vmm-probe/launch": DIF + ["dif/lang"] + PROBE + ["vmm-probe/client", "vmm-probe/hosts"],
+    "vmm-probe/attach": DIF + ["dif/vm", "dif/lang"] + PROBE + ["vmm-probe/client", "vmm-probe/hosts", "vmm-probe/session"],
+    "vmm-probe/session": DIF + ["dif/vm", "dif/lang"] + PROBE + ["vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"],
+    "cli": DIF + ["dif/vm", "dif/lang", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
+                  "vmm-probe/launch"] + PROBE,
     "guest-agent": [],
 }
 # One header of the guest's module is the ABI that the engine shares with it.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/backend/tcg/machine.c: QEMU's command line, and the split of a PC's RAM. */
+/* vmm-probe/machines/qemu_machine.c: QEMU's command line, and the split of a PC's RAM. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "vmm-probe/backend/tcg/api_version.h"
-#include "vmm-probe/backend/tcg/machine.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)

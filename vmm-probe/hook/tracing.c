@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hook/internal.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 static void kick(void *arg, uint32_t vcpu)
 {

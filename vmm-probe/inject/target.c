@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/inject/internal.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 /* What there is for a VMM that nothing may be put into; takes its PID. */
 #define BESIDE "; -g peek:%d samples it from beside"

@@ -14,9 +14,9 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/machines/process.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define CMDLINE_MAX (4u << 20)
 #define ENVIRON_MAX (1u << 20)

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "vmm-probe/session/enter.h"
+#include "vmm-probe/hosts/enter.h"
 #include "vmm-probe/session/internal.h"
 
 #define MARGIN        (2ull << 20) /* of the VMM's cgroup, that stays free */

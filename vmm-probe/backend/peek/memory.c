@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/proc_map.h"
 #include "vmm-probe/backend/peek/internal.h"
-#include "vmm-probe/backend/tcg/machine.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define SIZE_MIN  (8ull << 20)
 #define GUESSES   6 /* mappings */

@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/backend/peek/internal.h"
-#include "vmm-probe/backend/tcg/machine.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define FILE_MAX   (4u << 20)
 #define PAGE       4096 /* struct kvm_run lies in the first */

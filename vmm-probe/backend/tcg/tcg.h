@@ -22,9 +22,9 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "vmm-probe/backend/tcg/machine.h"
 #include "vmm-probe/backend/tcg/qemu_api.h"
 #include "vmm-probe/engine/engine.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define VP_TCG_RANGES          2
 #define VP_TCG_SLOTS_PER_CHUNK 1024u

@@ -14,9 +14,9 @@
 #include "base/cleanup.h"
 #include "vmm-probe/backend/kvm/host.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/session/enter.h"
+#include "vmm-probe/hosts/enter.h"
+#include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/session/internal.h"
-#include "vmm-probe/session/locate.h"
 
 /* An engine that is being made anew is there in so long. */
 #define TRIES    10

@@ -19,9 +19,9 @@
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/guest/orc.h"
+#include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/session/internal.h"
-#include "vmm-probe/session/locate.h"
 
 #define TRIES    5
 #define AGAIN_NS 200000000

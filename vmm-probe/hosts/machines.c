@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/machines.h"
+#include "vmm-probe/hosts/machines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/session/children.h"
-#include "vmm-probe/session/enter.h"
+#include "vmm-probe/hosts/children.h"
+#include "vmm-probe/hosts/enter.h"
+#include "vmm-probe/hosts/locate.h"
+#include "vmm-probe/launch/launch.h"
 #include "vmm-probe/session/internal.h"
-#include "vmm-probe/session/launch.h"
-#include "vmm-probe/session/locate.h"
 
 /* How long an engine may take to say where its vCPUs are. */
 #define OWN_MS      RELEASE_MS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* session/client: whose engine it is, and whose memory is read, is the kernel's word and not the engine's. */
+/* client/client: whose engine it is, and whose memory is read, is the kernel's word and not the engine's. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Short questions, each asked in a process of its own: several at once, and one that never ends is ended. */
-#ifndef VP_SESSION_CHILDREN_H
-#define VP_SESSION_CHILDREN_H
+#ifndef VP_HOSTS_CHILDREN_H
+#define VP_HOSTS_CHILDREN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/client.h"
+#include "vmm-probe/client/client.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/io.h"
-#include "vmm-probe/backend/tcg/machine.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define CMDLINE_MAX (4u << 20)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Starting a libvirt domain that can be traced, for `outsight run --libvirt`. */
-#ifndef VP_SESSION_DOMAIN_H
-#define VP_SESSION_DOMAIN_H
+#ifndef VP_LAUNCH_DOMAIN_H
+#define VP_LAUNCH_DOMAIN_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/children.h"
+#include "vmm-probe/hosts/children.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/tail.h"
+#include "vmm-probe/launch/tail.h"
 
 #include <errno.h>
 #include <fcntl.h>

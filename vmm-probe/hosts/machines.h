@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What runs on this host that could be traced, and how: guests with an engine, other QEMUs, libvirt's
  * domains. */
-#ifndef VP_SESSION_MACHINES_H
-#define VP_SESSION_MACHINES_H
+#ifndef VP_HOSTS_MACHINES_H
+#define VP_HOSTS_MACHINES_H
 
 #include "vmm-probe/machines/domain_xml.h"
 #include "vmm-probe/machines/libvirt.h"

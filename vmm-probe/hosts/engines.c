@@ -19,10 +19,10 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "vmm-probe/client/client.h"
 #include "vmm-probe/engine/wire/socket_path.h"
+#include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/machines/qemu.h"
-#include "vmm-probe/session/client.h"
-#include "vmm-probe/session/locate.h"
 
 /* What all engines together are waited for, in the life of this process. */
 #define PATIENCE_NS 1000000000ull

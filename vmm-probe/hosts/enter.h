@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Getting an engine into a VMM that runs without one. */
-#ifndef VP_SESSION_ENTER_H
-#define VP_SESSION_ENTER_H
+#ifndef VP_HOSTS_ENTER_H
+#define VP_HOSTS_ENTER_H
 
 #include "vmm-probe/inject/inject.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/domain.h"
+#include "vmm-probe/launch/domain.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -11,12 +11,12 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "vmm-probe/client/client.h"
+#include "vmm-probe/hosts/enter.h"
+#include "vmm-probe/hosts/locate.h"
+#include "vmm-probe/hosts/machines.h"
 #include "vmm-probe/machines/domain_xml.h"
 #include "vmm-probe/machines/libvirt.h"
-#include "vmm-probe/session/client.h"
-#include "vmm-probe/session/enter.h"
-#include "vmm-probe/session/locate.h"
-#include "vmm-probe/session/machines.h"
 
 #define XML_MAX        (16u << 20)
 #define ANSWER_SECONDS 30

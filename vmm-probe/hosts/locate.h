@@ -6,8 +6,8 @@
  * uid. What it calls itself is its owner's word, so a name means the guest of the one who has most right to
  * it, see enum vp_rank.
  */
-#ifndef VP_SESSION_LOCATE_H
-#define VP_SESSION_LOCATE_H
+#ifndef VP_HOSTS_LOCATE_H
+#define VP_HOSTS_LOCATE_H
 
 #include "base/buf.h"
 #include "vmm-probe/machines/qemu.h"

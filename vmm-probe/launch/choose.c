@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/choose.h"
+#include "vmm-probe/launch/choose.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  * it, guest RAM in a shared memfd; or our own monitor on KVM. The guest belongs to the process that launched
  * it: it is stopped with it, however that ends.
  */
-#ifndef VP_SESSION_LAUNCH_H
-#define VP_SESSION_LAUNCH_H
+#ifndef VP_LAUNCH_LAUNCH_H
+#define VP_LAUNCH_LAUNCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/session/launch.c, with shell scripts in QEMU's place. */
+/* vmm-probe/launch/launch.c, with shell scripts in QEMU's place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/io.h"
-#include "vmm-probe/session/launch.h"
+#include "vmm-probe/launch/launch.h"
 
 static char dir[64];
 static char qemu[96], notes[96], plugin[128];

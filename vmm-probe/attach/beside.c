@@ -7,9 +7,9 @@
 #include "base/cleanup.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/guest/facts.h"
-#include "vmm-probe/session/enter.h"
+#include "vmm-probe/hosts/enter.h"
+#include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/session/internal.h"
-#include "vmm-probe/session/locate.h"
 
 /* --- one guest ----------------------------------------------------------------------------------------- */
 

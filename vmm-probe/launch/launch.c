@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* See launch.h. The child is made by fork: between it and exec only async-signal-safe calls. */
-#include "vmm-probe/session/launch.h"
+#include "vmm-probe/launch/launch.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@
 #include "base/clock.h"
 #include "base/installed.h"
 #include "base/io.h"
+#include "vmm-probe/client/client.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/session/client.h"
-#include "vmm-probe/session/tail.h"
+#include "vmm-probe/launch/tail.h"
 
 #define QEMU_MIN     10
 #define ARGS_MAX     512

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The client's side of the control protocol (vmm-probe/engine/wire/protocol.h): one request, one reply. */
-#ifndef VP_SESSION_CLIENT_H
-#define VP_SESSION_CLIENT_H
+#ifndef VP_CLIENT_CLIENT_H
+#define VP_CLIENT_CLIENT_H
 
 #include "vmm-probe/engine/wire/patches.h"
 #include "vmm-probe/engine/wire/protocol.h"

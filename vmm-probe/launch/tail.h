@@ -3,8 +3,8 @@
  * The end of what a guest writes to its console, for who boots one and wants to say why it did not come up. A
  * thread reads it, so that the guest never waits for us; only the last VP_TAIL_SIZE bytes are kept.
  */
-#ifndef VP_SESSION_TAIL_H
-#define VP_SESSION_TAIL_H
+#ifndef VP_LAUNCH_TAIL_H
+#define VP_LAUNCH_TAIL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which VMM a guest that is to be traced gets on this host. */
-#ifndef VP_SESSION_CHOOSE_H
-#define VP_SESSION_CHOOSE_H
+#ifndef VP_LAUNCH_CHOOSE_H
+#define VP_LAUNCH_CHOOSE_H
 
-#include "vmm-probe/session/launch.h"
+#include "vmm-probe/launch/launch.h"
 
 enum vp_vmm {
 	VP_VMM_AUTO, /* the best for this host */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "vmm-probe/session/children.h"
+#include "vmm-probe/hosts/children.h"
 
 #define N 5u
 

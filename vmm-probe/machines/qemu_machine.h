@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What QEMU's command line says of the machine it runs. */
-#ifndef VP_TCG_MACHINE_H
-#define VP_TCG_MACHINE_H
+#ifndef VP_MACHINES_QEMU_MACHINE_H
+#define VP_MACHINES_QEMU_MACHINE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/enter.h"
+#include "vmm-probe/hosts/enter.h"
 
 #include <limits.h>
 
 #include "base/cleanup.h"
 #include "base/installed.h"
 #include "vmm-probe/hook/control.h"
+#include "vmm-probe/hosts/locate.h"
+#include "vmm-probe/hosts/machines.h"
 #include "vmm-probe/machines/memory_room.h"
-#include "vmm-probe/session/locate.h"
-#include "vmm-probe/session/machines.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 

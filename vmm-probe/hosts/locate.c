@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/session/locate.h"
+#include "vmm-probe/hosts/locate.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "base/compiler.h"
 #include "base/io.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/session/machines.h"
+#include "vmm-probe/hosts/machines.h"
 
 #define SYSTEM_UIDS 1000u /* UID_MIN of login.defs */
 #define NO_LOGIN    0xffffffffu
