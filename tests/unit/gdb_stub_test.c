@@ -7,15 +7,18 @@
 
 #include <cmocka.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "vmm-probe/backend/gdb/keeper.h"
 #include "vmm-probe/backend/gdb/stub.h"
 #include "vmm-probe/backend/gdb/taken.h"
 
@@ -678,6 +681,56 @@ static void test_stub_is_taken(void **state)
 	unlink(path.sun_path);
 }
 
+/* --- the keeper --------------------------------------------------------------------------------------- */
+
+/* What has come within so long, behind what is in @got already, or until @text is in it; false: it is not. */
+static bool comes(int fd, char *got, size_t size, const char *text, int timeout_ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	size_t len = strlen(got);
+
+	while (!strstr(got, text) && poll(&p, 1, timeout_ms) > 0) {
+		ssize_t n = recv(fd, got + len, size - 1 - len, 0);
+		if (n <= 0)
+			break;
+		len += (size_t)n;
+		got[len] = '\0';
+	}
+	return strstr(got, text);
+}
+
+/* A killed outsight's stub answers the fence with @answer, in two pieces of which the first has @first bytes.
+ */
+static void check_keeper(const char *answer, size_t first)
+{
+	struct vp_gdb_keeper keeper;
+	char got[4096] = "";
+	int fds[2], status;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+	assert_ok(vp_gdb_keeper_start(&keeper, fds[1]));
+	close(fds[1]);
+	close(keeper.pipe_fd);
+	assert_true(comes(fds[0], got, sizeof(got), "\003$qC#b4", 30000));
+	/* a stub that is slow to stop: a detach that it reads together with the interrupt is too early */
+	assert_false(comes(fds[0], got, sizeof(got), "$D#44", 700));
+	assert_true(say(fds[0], answer, first));
+	assert_false(comes(fds[0], got, sizeof(got), "$D#44", 100));
+	assert_true(say(fds[0], answer + first, strlen(answer) - first));
+	assert_true(comes(fds[0], got, sizeof(got), "$D#44", 30000));
+	close(fds[0]);
+	assert_int_equal(waitpid(keeper.pid, &status, 0), keeper.pid);
+	assert_int_equal(status, 0);
+}
+
+static void test_keeper(void **state)
+{
+	(void)state;
+	check_keeper("+$T02thread:01;#04$QCp01.01#cc", 18);
+	check_keeper("+$QC1#c5", 3);
+	check_keeper("+$#00", 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -698,6 +751,7 @@ int main(void)
 		cmocka_unit_test(test_descriptions),
 		cmocka_unit_test(test_stops),
 		cmocka_unit_test(test_stub_is_taken),
+		cmocka_unit_test(test_keeper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The process that detaches from a gdb stub when outsight was killed. */
 #include "vmm-probe/backend/gdb/keeper.h"
 
 #include <errno.h>
@@ -13,10 +14,12 @@
 #include <unistd.h>
 
 #define QUIET_MS  300
-#define ANSWER_MS 3000
+#define ANSWER_MS 30000
+#define REPEAT_MS 1000
+#define REPEATS   30
 #define ROUNDS    64
 
-/* Throw away what comes until nothing has come for so long. False: the connection is closed. */
+/* Discard what arrives until nothing has arrived for so long. False: the connection is closed. */
 static bool drain(int sock, int quiet_ms)
 {
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
@@ -28,15 +31,72 @@ static bool drain(int sock, int quiet_ms)
 	return true;
 }
 
-/* The target may be running or stopped, and the stub in the middle of an answer. A running one is stopped
- * by the interrupt, and does not mind the acknowledgement; whatever was being said is over then. */
+/* How much of the fence's answer, a packet that begins with QC, has arrived. */
+enum answer {
+	NONE,
+	DOLLAR, /* $ */
+	Q,      /* $Q */
+	QC,     /* $QC: this is it */
+	EMPTY,  /* $#: the stub has no such request */
+	CLOSED,
+};
+
+static enum answer next_byte(enum answer at, char c)
+{
+	if (c == '$')
+		return DOLLAR;
+	if (at == DOLLAR)
+		return c == 'Q' ? Q : c == '#' ? EMPTY : NONE;
+	return at == Q && c == 'C' ? QC : NONE;
+}
+
+/* Read until the fence is answered, or nothing has arrived for REPEAT_MS. */
+static enum answer await_answer(int sock)
+{
+	struct pollfd fd = { .fd = sock, .events = POLLIN };
+	enum answer at = NONE;
+	char in[4096];
+
+	for (int i = 0; i < ROUNDS && poll(&fd, 1, REPEAT_MS) > 0; i++) {
+		ssize_t n = recv(sock, in, sizeof(in), MSG_DONTWAIT);
+		if (n <= 0)
+			return CLOSED;
+		for (ssize_t k = 0; k < n; k++) {
+			at = next_byte(at, in[k]);
+			if (at == QC || at == EMPTY)
+				return at;
+		}
+	}
+	return NONE;
+}
+
+/*
+ * Stop the target, and wait until the stub has taken note of it. A vCPU that comes to a breakpoint while it
+ * is being stopped leaves QEMU a second stop to make, in the next turn of its main loop: a detach that is
+ * read in the same turn as the interrupt lets the guest run before that stop, and nobody is left to let it
+ * run after it. So the detach is sent when the fence has been answered, however long a busy host takes. The
+ * fence is repeated, as a packet that the parent left unfinished swallows it. False: the connection is
+ * closed.
+ */
+static bool stop(int sock)
+{
+	static const char fence[] = "+\003$qC#b4"; /* see vp_gdb_fence() */
+	enum answer got = NONE;
+
+	for (int i = 0; i < REPEATS && got == NONE; i++) {
+		if (send(sock, fence, sizeof(fence) - 1, MSG_NOSIGNAL) < 0)
+			return false;
+		got = await_answer(sock);
+	}
+	return got == QC || (got != CLOSED && drain(sock, QUIET_MS));
+}
+
+/* The target may be running or stopped, and the stub in the middle of an answer. */
 static void detach(int sock)
 {
-	static const char stop[] = "\003+", leave[] = "+$Qqemu.PhyMemMode:0#76+$D#44";
+	static const char leave[] = "+$Qqemu.PhyMemMode:0#76+$D#44";
 
-	if (send(sock, stop, sizeof(stop) - 1, MSG_NOSIGNAL) < 0 || !drain(sock, QUIET_MS))
-		return;
-	if (send(sock, leave, sizeof(leave) - 1, MSG_NOSIGNAL) < 0)
+	if (!stop(sock) || send(sock, leave, sizeof(leave) - 1, MSG_NOSIGNAL) < 0)
 		return;
 	shutdown(sock, SHUT_WR);
 	drain(sock, ANSWER_MS);
