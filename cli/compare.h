@@ -5,7 +5,7 @@
 
 #include "cli/hidden.h"
 #include "cli/options.h"
-#include "vmm-probe/guest/agent_told.h"
+#include "vmm-probe/guest/agent_pass.h"
 
 /* A list that both views have. */
 struct cli_compare_list {

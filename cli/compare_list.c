@@ -42,7 +42,7 @@ struct run {
 	const struct cli_compare_list *list;
 	struct vp_session *session;
 	struct cli_compilation comp;
-	struct vp_told told;
+	struct vp_agent_pass pass;
 	struct cli_hidden hidden;
 	uint32_t ways;
 	int signal_fd;
@@ -62,7 +62,7 @@ static struct ot_err *on_record(void *arg, const struct vp_record *rec)
 			return NULL;
 		memcpy(&words[i], rec->data + l->recs[i].offset, sizeof(words[i]));
 	}
-	return vp_told_event(&r->told, strcmp(rec->ecb->probe->name, r->list->tracepoint) != 0, words);
+	return vp_agent_pass_add(&r->pass, strcmp(rec->ecb->probe->name, r->list->tracepoint) != 0, words);
 }
 
 static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
@@ -127,7 +127,7 @@ static struct ot_err *look(struct run *r, bool *ret_round)
 	ot_auto(vp_census_deinit) struct vp_census inside = { 0 };
 	uint64_t error = 0;
 
-	OT_TRY(vp_told_take(&r->told, CLI_HIDDEN_INSIDE, &inside, ret_round, &error));
+	OT_TRY(vp_agent_pass_take(&r->pass, CLI_HIDDEN_INSIDE, &inside, ret_round, &error));
 	if (!*ret_round)
 		return NULL;
 	if (error)
@@ -274,11 +274,11 @@ int cli_compare_list(struct cli_invocation *inv, const struct cli_compare_list *
 	struct run r = { .inv = inv, .list = list, .signal_fd = -1 };
 	int status;
 
-	vp_told_init(&r.told, list->pass);
+	vp_agent_pass_init(&r.pass, list->pass);
 	status = run_list(&r, json);
 	vp_session_destroy(r.session); /* it borrows the program */
 	cli_compilation_deinit(&r.comp);
-	vp_told_deinit(&r.told);
+	vp_agent_pass_deinit(&r.pass);
 	cli_hidden_deinit(&r.hidden);
 	if (r.signal_fd >= 0)
 		close(r.signal_fd);

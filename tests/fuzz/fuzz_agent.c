@@ -15,7 +15,7 @@
 #include "guest-agent/agent_abi.h"
 #include "tests/unit/engine_fixture.h"
 #include "vmm-probe/guest/agent.h"
-#include "vmm-probe/guest/agent_told.h"
+#include "vmm-probe/guest/agent_pass.h"
 
 #define TOKEN   0x5500ull
 #define RECORDS 64u
@@ -54,18 +54,18 @@ static void check_entry(const uint8_t *data, size_t size)
 static void check_walk(const uint8_t *data, size_t size, enum ga_pass what)
 {
 	struct vp_census census = { 0 };
-	struct vp_told told;
+	struct vp_agent_pass pass;
 	uint64_t words[5], error;
 	bool whole = false;
 
-	vp_told_init(&told, what);
+	vp_agent_pass_init(&pass, what);
 	for (; size > sizeof(words); data += 1 + sizeof(words), size -= 1 + sizeof(words)) {
 		memcpy(words, data + 1, sizeof(words));
 		for (unsigned i = 0; i < 4; i++)
 			if (*data & 2u << i)
 				words[i] %= i == 1 ? 1024 : 8;
-		ot_err_destroy(vp_told_event(&told, *data & 1, words));
-		ot_err_destroy(vp_told_take(&told, 8, &census, &whole, &error));
+		ot_err_destroy(vp_agent_pass_add(&pass, *data & 1, words));
+		ot_err_destroy(vp_agent_pass_take(&pass, 8, &census, &whole, &error));
 		if (whole && !error)
 			vp_census_join(&census);
 		for (size_t i = 0; i < census.count; i++)
@@ -73,7 +73,7 @@ static void check_walk(const uint8_t *data, size_t size, enum ga_pass what)
 				abort();
 		vp_census_deinit(&census);
 	}
-	vp_told_deinit(&told);
+	vp_agent_pass_deinit(&pass);
 }
 
 /* --- the engine ---------------------------------------------------------------------------------------- */

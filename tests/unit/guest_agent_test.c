@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "vmm-probe/guest/agent.h"
-#include "vmm-probe/guest/agent_told.h"
+#include "vmm-probe/guest/agent_pass.h"
 
 static struct ga_header good_header(void)
 {
@@ -157,30 +157,32 @@ static void test_layout(void **state)
 	assert_int_equal(offsetof(struct ga_control, slots), 128);
 }
 
-static void tell(struct vp_told *told, bool end, uint64_t pass, uint64_t second, const char *text)
+static void add(struct vp_agent_pass *pass, bool end, uint64_t number, uint64_t second, const char *text)
 {
-	uint64_t words[5] = { pass, second };
+	uint64_t words[5] = { number, second };
 
 	memcpy(&words[2], text, strlen(text));
-	assert_null(vp_told_event(told, end, words));
+	assert_null(vp_agent_pass_add(pass, end, words));
 }
 
-static void tell_end(struct vp_told *told, uint64_t pass, uint64_t what, uint64_t events, uint64_t error)
+static void add_end(struct vp_agent_pass *pass, uint64_t number, uint64_t what, uint64_t events,
+		    uint64_t error)
 {
-	const uint64_t words[5] = { pass, what, events, error };
+	const uint64_t words[5] = { number, what, events, error };
 
-	assert_null(vp_told_event(told, true, words));
+	assert_null(vp_agent_pass_add(pass, true, words));
 }
 
-/* Is a whole pass there? Then it has these many, and @p first is the first's name. */
-static int taken(struct vp_told *told, const char *first)
+/* The number of items of a complete pass, whose first is named @p first; minus the errno of a failed one; -1:
+ * the pass is not complete. */
+static int taken(struct vp_agent_pass *pass, const char *first)
 {
 	struct vp_census census = { 0 };
 	uint64_t error = 0;
 	bool whole;
 	int n = -1;
 
-	assert_null(vp_told_take(told, 8, &census, &whole, &error));
+	assert_null(vp_agent_pass_take(pass, 8, &census, &whole, &error));
 	if (whole && error)
 		n = -(int)error;
 	else if (whole)
@@ -193,63 +195,63 @@ static int taken(struct vp_told *told, const char *first)
 	return n;
 }
 
-/* A pass counts when all of it has come, in whatever order. */
-static void test_told_tasks(void **state)
+/* A pass is taken when all its events have been received, in any order. */
+static void test_pass_of_tasks(void **state)
 {
-	struct vp_told told;
+	struct vp_agent_pass pass;
 
 	(void)state;
-	vp_told_init(&told, GA_PASS_TASKS);
-	assert_int_equal(taken(&told, ""), -1);
-	tell(&told, false, 1, 7, "half"); /* of a pass whose begin we have not seen */
-	tell_end(&told, 1, GA_PASS_TASKS, 2, 0);
-	assert_int_equal(taken(&told, ""), -1);
-	tell(&told, false, 2, 1, "init");
-	tell_end(&told, 2, GA_PASS_MODULES, 1, 0); /* another list's */
-	assert_int_equal(taken(&told, ""), -1);
-	tell_end(&told, 2, GA_PASS_TASKS, 2, 0);
-	tell(&told, false, 1, 9, "late"); /* of the pass before */
-	assert_int_equal(taken(&told, ""), -1);
-	tell(&told, false, 2, 2, "sixteen-bytes-ab"); /* without an end */
-	assert_int_equal(taken(&told, "init"), 2);
-	assert_int_equal(taken(&told, ""), -1);
-	tell(&told, false, 2, 3, "again");
-	assert_int_equal(taken(&told, ""), -1);
-	tell_end(&told, 4, GA_PASS_TASKS, 0, 13);
-	assert_int_equal(taken(&told, ""), -13);
-	tell(&told, false, 5, 0, "no number");
-	tell(&told, false, 5, 1ull << 40, "no number");
-	tell_end(&told, 5, GA_PASS_TASKS, 2, 0);
-	assert_int_equal(taken(&told, ""), 0);
-	vp_told_deinit(&told);
+	vp_agent_pass_init(&pass, GA_PASS_TASKS);
+	assert_int_equal(taken(&pass, ""), -1);
+	add(&pass, false, 1, 7, "half"); /* a pass whose beginning was lost */
+	add_end(&pass, 1, GA_PASS_TASKS, 2, 0);
+	assert_int_equal(taken(&pass, ""), -1);
+	add(&pass, false, 2, 1, "init");
+	add_end(&pass, 2, GA_PASS_MODULES, 1, 0); /* another list's */
+	assert_int_equal(taken(&pass, ""), -1);
+	add_end(&pass, 2, GA_PASS_TASKS, 2, 0);
+	add(&pass, false, 1, 9, "late"); /* of the pass before */
+	assert_int_equal(taken(&pass, ""), -1);
+	add(&pass, false, 2, 2, "sixteen-bytes-ab"); /* without an end */
+	assert_int_equal(taken(&pass, "init"), 2);
+	assert_int_equal(taken(&pass, ""), -1);
+	add(&pass, false, 2, 3, "again");
+	assert_int_equal(taken(&pass, ""), -1);
+	add_end(&pass, 4, GA_PASS_TASKS, 0, 13);
+	assert_int_equal(taken(&pass, ""), -13);
+	add(&pass, false, 5, 0, "no number");
+	add(&pass, false, 5, 1ull << 40, "no number");
+	add_end(&pass, 5, GA_PASS_TASKS, 2, 0);
+	assert_int_equal(taken(&pass, ""), 0);
+	vp_agent_pass_deinit(&pass);
 }
 
 /* Names come in parts. */
-static void test_told_modules(void **state)
+static void test_pass_of_modules(void **state)
 {
-	struct vp_told told;
+	struct vp_agent_pass pass;
 
 	(void)state;
-	vp_told_init(&told, GA_PASS_MODULES);
-	tell(&told, false, 1, 1 << 8 | 0, "loop");
-	tell(&told, false, 1, 0 << 8 | 1, "e-part-of-a-name-second-");
-	tell(&told, false, 1, 0 << 8 | 2, "third");
-	tell(&told, false, 1, 0 << 8 | 0, "the-first-part-of-a-long");
-	tell(&told, false, 1, 0 << 8 | 3, "none");
-	tell(&told, false, 1, (uint64_t)VP_FOUND_MAX << 8, "too many");
-	tell(&told, false, 1, UINT64_MAX, "too many");
-	tell_end(&told, 1, GA_PASS_MODULES, 7, 0);
-	assert_int_equal(taken(&told, "the-first-part-of-a-longe-part-of-a-name-second-third"), 2);
-	vp_told_deinit(&told);
+	vp_agent_pass_init(&pass, GA_PASS_MODULES);
+	add(&pass, false, 1, 1 << 8 | 0, "loop");
+	add(&pass, false, 1, 0 << 8 | 1, "e-part-of-a-name-second-");
+	add(&pass, false, 1, 0 << 8 | 2, "third");
+	add(&pass, false, 1, 0 << 8 | 0, "the-first-part-of-a-long");
+	add(&pass, false, 1, 0 << 8 | 3, "none");
+	add(&pass, false, 1, (uint64_t)VP_FOUND_MAX << 8, "too many");
+	add(&pass, false, 1, UINT64_MAX, "too many");
+	add_end(&pass, 1, GA_PASS_MODULES, 7, 0);
+	assert_int_equal(taken(&pass, "the-first-part-of-a-longe-part-of-a-name-second-third"), 2);
+	vp_agent_pass_deinit(&pass);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),       cmocka_unit_test(test_version_message),
-		cmocka_unit_test(test_entry),        cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_layout),       cmocka_unit_test(test_told_tasks),
-		cmocka_unit_test(test_told_modules),
+		cmocka_unit_test(test_header),          cmocka_unit_test(test_version_message),
+		cmocka_unit_test(test_entry),           cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_layout),          cmocka_unit_test(test_pass_of_tasks),
+		cmocka_unit_test(test_pass_of_modules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
