@@ -139,98 +139,7 @@ struct vp_patching {
 	    lost; /* times that a site was lost, for a while or for good: the guest's bytes there are new */
 };
 
-/*
- * What a backend does for the engine. Required unless marked optional; a missing optional one
- * is answered "unsupported", never success.
- *
- * To add a backend: a folder in vmm-probe/backend/, this table, a call of
- * vp_engine_create() with it, vp_engine_hit() on each hit.
- */
-struct vp_backend_ops {
-	const char *name; /* "tcg", "fake" */
-
-	/* A register of the vCPU that is in a hit or sample; @ctx is what the backend passed in.
-	 * Hit path. */
-	uint64_t (*reg)(void *backend, void *ctx, enum vp_reg reg);
-
-	/* The host address of guest physical @gpa and how many bytes are contiguous from there (at
-	 * most to the end of its RAM block); NULL: not RAM. Hit path; must be safe against memory
-	 * slots that vanish. */
-	void *(*gpa_to_host)(void *backend, uint64_t gpa, uint64_t *ret_len);
-
-	/* Make @plan the one that is in force, and return when no vCPU can enter a site of the one
-	 * before (which the engine then frees). Service thread. NULL plan: nothing watched.
-	 * BUSY: the guest is paused or does not run; the engine says so and tries again. */
-	struct ot_err *(*install)(void *backend, const struct vp_plan *plan);
-
-	/* Optional. Slots of inline counters that the backend has per vCPU; 0: none. */
-	uint32_t (*counter_slots)(void *backend);
-	/* Optional. Value of a slot on a vCPU since the engine was loaded; monotonic, kept across
-	 * install(). Service thread. */
-	uint64_t (*counter_read)(void *backend, uint32_t slot, uint32_t vcpu);
-
-	/* Optional. What counting in a slot has cost the vCPUs since the engine was loaded, ns; monotonic.
-	 * Without: nothing. Service thread. */
-	uint64_t (*counter_cost_ns)(void *backend, uint32_t slot);
-
-	/* Optional. What a hit on @site (NULL: a sample) costs its vCPU beside vp_engine_hit() itself:
-	 * coming out of the guest, going back in. Without: nothing. Service thread. */
-	uint32_t (*hit_cost_ns)(void *backend, const struct vp_site *site);
-
-	/* Optional. Have vp_engine_sample() called soon on this vCPU's thread (or here, for a halted
-	 * one, with its registers as they were when it halted). Timer thread. */
-	void (*request_sample)(void *backend, uint32_t vcpu);
-
-	/* Optional. Have vp_engine_visit() (or vp_engine_sample()) called soon on this vCPU's thread, or here
-	 * for a halted one. Cheaper than a sample where that costs the guest something all the time. */
-	void (*request_visit)(void *backend, uint32_t vcpu);
-
-	/* Registers of each vCPU for attaching, as fresh as the backend can have them within 200 ms;
-	 * returns how many were filled. Service thread. */
-	uint32_t (*snapshot)(void *backend, struct vp_regs *regs, uint32_t max);
-
-	uint32_t (*nvcpus)(void *backend);
-
-	/* Optional. Has the VMM stopped the guest? Without, or where it can't be known: no. Any thread. */
-	bool (*paused)(void *backend);
-
-	/* Optional. How long its vCPUs have been kept out of the guest in all, for changes of its text. Any
-	 * thread. */
-	uint64_t (*held_ns)(void *backend);
-
-	/* Optional. VP_TRAPS_*: what it can do where it changes guest text. Without: it does not. */
-	uint32_t (*traps)(void *backend);
-
-	/* Optional, with traps(). What it has in guest text just now, in any order, at most @max; how many
-	 * there are or were a moment ago. Service thread; @ret may be NULL with @max 0. */
-	uint32_t (*patches)(void *backend, struct vp_patch *ret, uint32_t max);
-
-	/* Optional, both or none, where it changes guest text. Called about once a second on the service
-	 * thread: look whether all traps are still there, replant what can be. */
-	void (*sweep)(void *backend);
-	/* Any thread. */
-	void (*patching)(void *backend, struct vp_patching *ret);
-
-	/* Optional: without, there are no vm probes. Names of the statistics that it has of each vCPU; how
-	 * many. Service thread. */
-	uint32_t (*vm_stats)(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
-	/* With it. The one at @index; 0: can't be had. */
-	uint64_t (*vm_stat)(void *backend, uint32_t vcpu, uint32_t index);
-
-	/* Optional. The host engine's: reads the one attached guest's kernel memory for BEGIN and tick;
-	 * false: not readable. Another's: memory at a hit or sample, the kernel's or (@user) that of the
-	 * vCPU's process, where that is cheaper than a walk or there is nothing to walk by; false: walk. */
-	bool (*load)(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
-	/* Optional, without a guest: built-ins of the process itself (pid, uid, cpu …); false: read as 0. */
-	bool (*scalar)(void *backend, uint32_t var, uint64_t *ret);
-	/* The same for strings (execname): length, or -1. */
-	int (*string)(void *backend, uint32_t var, char *dst, uint32_t cap);
-	/* Optional, without a guest: is this process @pid or one of its descendants? */
-	bool (*progenyof)(void *backend, uint64_t pid);
-	/* Optional, without a guest: raise() and, as SIGSTOP, stop() act on this process. NULL: such clauses
-	 * cannot be enabled. */
-	void (*raise)(void *backend, int signal);
-};
+struct vp_backend_ops; /* vmm-probe/engine/backend.h */
 
 /* Guest RAM for the operator's process to read. */
 struct vp_ram_range {
@@ -251,7 +160,6 @@ struct vp_engine_config {
 	uint32_t nram;
 	const int *ram_fds; /* borrowed for the engine's life */
 	uint32_t nram_fds;
-	bool host; /* the host engine: built-ins are those of this process (ops->scalar, ops->string) */
 };
 
 OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret);
@@ -262,7 +170,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 
 /** The hit at @p site that was dealt with last on @p vcpu has cost the guest @p ns of its vCPUs' time, all of
  * them together, beyond what ops->hit_cost_ns says. On that vCPU's thread, while the site's plan is in force.
- * What counters cost is for ops->counter_cost_ns to say. */
+ * What counters cost is for ops->counters->cost_ns to say. */
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns);
 
 /** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's
@@ -309,7 +217,7 @@ enum vp_guest_end {
 	VP_GUEST_CHANGED,  /* it gets other memory or vCPUs; before a reset that may happen too */
 	VP_GUEST_LOADED,   /* it goes on from a state that was saved */
 	VP_GUEST_HUNG_UP,  /* not known why */
-	VP_GUEST_ENDS,        /* how many there are */
+	VP_GUEST_ENDS,     /* how many there are */
 };
 
 /** The kernel that the sessions now open trace has ended: they are stopped, and told @p how. The engine goes

@@ -23,6 +23,7 @@
 #include "dif/vm/agg.h"
 #include "dif/vm/dynvar.h"
 #include "dif/vm/vm.h"
+#include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/service/private_memory.h"
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/orc_table.h"

@@ -106,20 +106,28 @@ static uint64_t fake_vm_stat(void *backend, uint32_t vcpu, uint32_t index)
 	return index ? 0 : __atomic_load_n(&fake->vcpus[vcpu].ticks, __ATOMIC_RELAXED);
 }
 
+static const struct vp_backend_counters fake_counters = {
+	.slots = fake_counter_slots,
+	.read = fake_counter_read,
+	.cost_ns = fake_counter_cost_ns,
+};
+
+static const struct vp_backend_vm fake_vm = {
+	.stats = fake_vm_stats,
+	.stat = fake_vm_stat,
+};
+
 static const struct vp_backend_ops fake_ops = {
 	.name = "fake",
 	.reg = fake_reg,
 	.gpa_to_host = fake_gpa_to_host,
 	.install = fake_install,
-	.counter_slots = fake_counter_slots,
-	.counter_read = fake_counter_read,
-	.counter_cost_ns = fake_counter_cost_ns,
 	.hit_cost_ns = fake_hit_cost_ns,
 	.request_sample = fake_request_sample,
-	.vm_stats = fake_vm_stats,
-	.vm_stat = fake_vm_stat,
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
+	.counters = &fake_counters,
+	.vm = &fake_vm,
 };
 
 /* --- life ---------------------------------------------------------------------------------------- */
@@ -160,8 +168,7 @@ struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fak
 	fake->ops = fake_ops;
 	if (!config->can_profile) {
 		fake->ops.request_sample = NULL;
-		fake->ops.vm_stats = NULL;
-		fake->ops.vm_stat = NULL;
+		fake->ops.vm = NULL;
 	}
 	fake->next_page = VP_FAKE_PAGE; /* guest physical 0 is nobody's */
 	pthread_rwlockattr_t attr;

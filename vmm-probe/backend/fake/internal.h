@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "vmm-probe/backend/fake/fake.h"
+#include "vmm-probe/engine/backend.h"
 
 struct vp_fake_vcpu {
 	struct vp_regs regs;

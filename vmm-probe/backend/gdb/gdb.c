@@ -16,6 +16,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "vmm-probe/backend/gdb/internal.h"
+#include "vmm-probe/engine/backend.h"
 #include "vmm-probe/guest/phys.h"
 
 #define ROUNDS 5

@@ -119,8 +119,6 @@ struct vp_kvm {
 	pthread_cond_t changed;
 };
 
-extern const struct vp_backend_ops vp_kvm_ops;
-
 /** Get every vCPU out of the guest and keep it out. Service thread; not nested. */
 void vp_kvm_hold(struct vp_kvm *kvm);
 /** The same on a vCPU's thread, within vp_kvm_after(): the others are out when it returns. While it waits for

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
+#include "vmm-probe/engine/backend.h"
 
 static void *gpa_to_host(void *backend, uint64_t gpa, uint64_t *ret_len)
 {
@@ -100,7 +101,7 @@ static uint32_t nvcpus(void *backend)
 	return kvm->config.nvcpus;
 }
 
-static uint32_t traps(void *backend)
+static uint32_t trap_kinds(void *backend)
 {
 	const struct vp_kvm *kvm = backend;
 
@@ -121,26 +122,38 @@ static uint32_t hit_cost_ns(void *backend, const struct vp_site *site)
 	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
-const struct vp_backend_ops vp_kvm_ops = {
+static const struct vp_backend_counters kvm_counters = {
+	.slots = vp_kvm_counter_slots,
+	.read = vp_kvm_counter_read,
+	.cost_ns = vp_kvm_counter_cost_ns,
+};
+
+static const struct vp_backend_traps kvm_traps = {
+	.kinds = trap_kinds,
+	.patches = vp_kvm_patches,
+	.sweep = vp_kvm_sweep,
+	.patching = vp_kvm_patching_read,
+	.held_ns = vp_kvm_held_ns,
+};
+
+static const struct vp_backend_vm kvm_vm = {
+	.stats = vp_kvm_vm_stats,
+	.stat = vp_kvm_vm_stat,
+};
+
+static const struct vp_backend_ops kvm_ops = {
 	.name = "kvm",
 	.reg = vp_kvm_reg,
 	.gpa_to_host = gpa_to_host,
 	.install = install,
-	.counter_slots = vp_kvm_counter_slots,
-	.counter_read = vp_kvm_counter_read,
-	.counter_cost_ns = vp_kvm_counter_cost_ns,
 	.hit_cost_ns = hit_cost_ns,
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
 	.paused = paused,
-	.held_ns = vp_kvm_held_ns,
-	.traps = traps,
-	.vm_stats = vp_kvm_vm_stats,
-	.vm_stat = vp_kvm_vm_stat,
-	.patches = vp_kvm_patches,
-	.sweep = vp_kvm_sweep,
-	.patching = vp_kvm_patching_read,
+	.counters = &kvm_counters,
+	.traps = &kvm_traps,
+	.vm = &kvm_vm,
 };
 
 static struct ot_err *init(struct vp_kvm *kvm)
@@ -159,7 +172,7 @@ static struct ot_err *init(struct vp_kvm *kvm)
 	OT_TRY(vp_kvm_redo_create(&kvm->redo));
 	memcpy(kvm->ram, c->ram, c->nram * sizeof(*kvm->ram));
 	const struct vp_engine_config engine = {
-		.ops = &vp_kvm_ops,
+		.ops = &kvm_ops,
 		.backend = kvm,
 		.guest_name = c->name,
 		.ram = kvm->ram,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dif/obj/names.h"
+#include "vmm-probe/engine/backend.h"
 #include "vmm-probe/guest/guest.h"
 
 #define ANCESTORS_MAX 4096
@@ -157,14 +158,16 @@ static void none_raise(void *backend, int signal)
 	kill(getpid(), signal);
 }
 
-#define NONE_OPS                                                                                    \
-	.name = "none", .reg = none_reg, .gpa_to_host = none_gpa_to_host, .install = none_install,  \
-	.snapshot = none_snapshot, .nvcpus = none_nvcpus, .load = none_load, .scalar = none_scalar, \
-	.string = none_string, .progenyof = none_progenyof
+#define NONE_HOST .scalar = none_scalar, .string = none_string, .progenyof = none_progenyof
+#define NONE_OPS                                                                                   \
+	.name = "none", .reg = none_reg, .gpa_to_host = none_gpa_to_host, .install = none_install, \
+	.snapshot = none_snapshot, .nvcpus = none_nvcpus, .load = none_load
 
 /* Beside a guest, raise() would not mean what it says. */
-static const struct vp_backend_ops beside_guest_ops = { NONE_OPS };
-static const struct vp_backend_ops none_ops = { NONE_OPS, .raise = none_raise };
+static const struct vp_backend_host beside_guest_host = { NONE_HOST };
+static const struct vp_backend_host none_host = { NONE_HOST, .raise = none_raise };
+static const struct vp_backend_ops beside_guest_ops = { NONE_OPS, .host = &beside_guest_host };
+static const struct vp_backend_ops none_ops = { NONE_OPS, .host = &none_host };
 
 struct ot_err *vp_none_engine_create(struct vp_guest *guest, struct vp_engine **ret)
 {
@@ -172,7 +175,6 @@ struct ot_err *vp_none_engine_create(struct vp_guest *guest, struct vp_engine **
 		.ops = guest ? &beside_guest_ops : &none_ops,
 		.backend = guest,
 		.guest_name = "none",
-		.host = true,
 	};
 
 	return vp_engine_create(&config, ret);

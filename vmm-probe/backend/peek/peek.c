@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/backend/peek/internal.h"
+#include "vmm-probe/engine/backend.h"
 
 #define READ_MS 5000 /* for some vCPU to come, at the beginning: a host may be busy */
 #define PAGE    4096
@@ -79,6 +80,11 @@ static uint64_t peek_vm_stat(void *backend, uint32_t vcpu, uint32_t index)
 	return vp_kvm_stat_read(peek->vcpus[vcpu].stats_fd, &peek->stats[index]);
 }
 
+static const struct vp_backend_vm peek_vm = {
+	.stats = peek_vm_stats,
+	.stat = peek_vm_stat,
+};
+
 static const struct vp_backend_ops peek_ops = {
 	.name = "peek",
 	.reg = peek_reg,
@@ -87,9 +93,8 @@ static const struct vp_backend_ops peek_ops = {
 	.request_sample = peek_request_sample,
 	.snapshot = peek_snapshot,
 	.nvcpus = peek_nvcpus,
-	.vm_stats = peek_vm_stats,
-	.vm_stat = peek_vm_stat,
 	.load = vp_peek_load,
+	.vm = &peek_vm,
 };
 
 /* --- opening ------------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 
 #define DRAIN_MS 2000
@@ -51,19 +52,23 @@ static uint32_t op_hit_cost_ns(void *backend, const struct vp_site *site)
 	return 40;
 }
 
+static const struct vp_backend_counters tcg_counters = {
+	.slots = vp_tcg_counter_slots,
+	.read = vp_tcg_counter_read,
+};
+
 static const struct vp_backend_ops tcg_ops = {
 	.name = "tcg",
 	.reg = op_reg,
 	.gpa_to_host = op_gpa_to_host,
 	.install = vp_tcg_install,
-	.counter_slots = vp_tcg_counter_slots,
-	.counter_read = vp_tcg_counter_read,
 	.hit_cost_ns = op_hit_cost_ns,
 	.request_sample = vp_tcg_request_sample,
 	.request_visit = vp_tcg_request_visit,
 	.snapshot = vp_tcg_snapshot,
 	.nvcpus = op_nvcpus,
 	.paused = vp_tcg_paused,
+	.counters = &tcg_counters,
 };
 
 /* Unless a path was given. Not before the first vCPU: -daemonize changes the pid. */

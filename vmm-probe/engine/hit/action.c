@@ -203,7 +203,7 @@ static enum vp_step_result raise_signal(struct vp_es_vcpu *v, const struct vp_st
 		if (*f != DIF_FAULT_NONE)
 			return VP_STEP_FAULT;
 	}
-	e->ops->raise(e->backend, (int)signal);
+	e->ops->host->raise(e->backend, (int)signal);
 	return VP_STEP_DONE;
 }
 

@@ -224,8 +224,7 @@ static int task_name(struct vp_es_vcpu *v, char *dst, uint32_t cap)
 	uint64_t task;
 
 	if (e->host) {
-		int len =
-		    e->ops->string ? e->ops->string(e->backend, DIF_VAR_execname, comm, sizeof(comm)) : 0;
+		int len = e->ops->host->string(e->backend, DIF_VAR_execname, comm, sizeof(comm));
 		return copy_string(len > 0 ? comm : "", dst, cap);
 	}
 	if (v->event) {

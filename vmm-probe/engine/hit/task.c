@@ -104,11 +104,8 @@ uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault)
 	const struct vp_engine *e = v->es->engine;
 	uint64_t task, value = 0;
 
-	if (e->host) {
-		if (e->ops->scalar && e->ops->scalar(e->backend, var, &value))
-			return value;
-		return 0;
-	}
+	if (e->host)
+		return e->ops->host->scalar(e->backend, var, &value) ? value : 0;
 	task = vp_task(v);
 	switch (var) {
 	case DIF_VAR_pid:
@@ -180,7 +177,7 @@ bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid)
 	uint64_t task = vp_task(v);
 
 	if (e->host)
-		return e->ops->progenyof && e->ops->progenyof(e->backend, pid);
+		return e->ops->host->progenyof(e->backend, pid);
 	for (unsigned i = 0; i < ANCESTORS_MAX && task && fault == DIF_FAULT_NONE; i++) {
 		uint64_t id = vp_task_field(v, task, f->task_tgid, 4, &fault);
 		if (id == pid)

@@ -132,6 +132,11 @@ static void find_counter(struct vp_clause *clause)
 
 /* --- steps --------------------------------------------------------------------------------- */
 
+static bool may_raise(const struct vp_engine *e)
+{
+	return e->ops->host && e->ops->host->raise;
+}
+
 /* What a backend cannot do to whom its probes fire in; NULL: it can. */
 static const char *out_of_reach(const struct vp_engine *e, const struct dif_action *a)
 {
@@ -139,9 +144,9 @@ static const char *out_of_reach(const struct vp_engine *e, const struct dif_acti
 		return "copyout() and copyoutstr()";
 	switch (a->kind) {
 	case DIF_ACT_stop:
-		return e->ops->raise ? NULL : "stop()";
+		return may_raise(e) ? NULL : "stop()";
 	case DIF_ACT_raise:
-		return e->ops->raise ? NULL : "raise()";
+		return may_raise(e) ? NULL : "raise()";
 	case DIF_ACT_breakpoint:
 		return "breakpoint()";
 	case DIF_ACT_panic:

@@ -36,7 +36,7 @@ static bool take_slot(struct vp_engine *engine, uint32_t *ret)
 
 static uint64_t read_slot(const struct vp_engine *engine, uint32_t slot, uint32_t vcpu)
 {
-	return engine->ops->counter_read(engine->backend, slot, vcpu);
+	return engine->ops->counters->read(engine->backend, slot, vcpu);
 }
 
 static void set_base(const struct vp_es *es, struct vp_counter *c)

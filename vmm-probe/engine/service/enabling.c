@@ -96,7 +96,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's sites are out of bounds", i);
 	if (probe->nsites && probe->kind != VP_PROBE_SITE && !calls_nobody(probe->kind))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
-	if (probe->kind == VP_PROBE_VM && (!engine->ops->vm_stats || probe->event >> 16 >= VP_VM_KINDS))
+	if (probe->kind == VP_PROBE_VM && (!engine->ops->vm || probe->event >> 16 >= VP_VM_KINDS))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend has no such vm probe",
 				  engine->ops->name);
 	bool timed = probe->kind == VP_PROBE_PROFILE ||

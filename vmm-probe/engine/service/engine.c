@@ -4,12 +4,24 @@
 
 #include "vmm-probe/engine/internal.h"
 
+/* A table that is there has all that is required of it. */
+static bool are_complete(const struct vp_backend_ops *ops)
+{
+	const struct vp_backend_counters *c = ops->counters;
+	const struct vp_backend_traps *t = ops->traps;
+	const struct vp_backend_host *h = ops->host;
+
+	return (!c || (c->slots && c->read)) && (!ops->vm || (ops->vm->stats && ops->vm->stat)) &&
+	       (!t || (t->kinds && t->patches && t->sweep && t->patching && t->held_ns)) &&
+	       (!h || (h->scalar && h->string && h->progenyof));
+}
+
 static struct ot_err *check_config(const struct vp_engine_config *config)
 {
 	const struct vp_backend_ops *ops = config->ops;
 
 	if (!ops || !ops->name || !ops->reg || !ops->gpa_to_host || !ops->install || !ops->snapshot ||
-	    !ops->nvcpus)
+	    !ops->nvcpus || !are_complete(ops))
 		return ot_err_new(OT_ERR_INTERNAL, "a backend lacks a required operation");
 	return NULL;
 }
@@ -46,9 +58,9 @@ static struct ot_err *init_slots(struct vp_engine *engine)
 {
 	const struct vp_backend_ops *ops = engine->ops;
 
-	if (!ops->counter_slots || !ops->counter_read)
+	if (!ops->counters)
 		return NULL;
-	engine->nslots = ops->counter_slots(engine->backend);
+	engine->nslots = ops->counters->slots(engine->backend);
 	engine->slot_used = calloc(engine->nslots + 1, 1);
 	return engine->slot_used ? NULL : ot_err_nomem();
 }
@@ -69,7 +81,7 @@ struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp
 	engine->ops = config->ops;
 	engine->backend = config->backend;
 	engine->guest_id = config->guest_id;
-	engine->host = config->host;
+	engine->host = config->ops->host != NULL;
 	if (config->guest_name)
 		strncpy(engine->guest_name, config->guest_name, sizeof(engine->guest_name) - 1);
 	vp_quiesce_init(engine);

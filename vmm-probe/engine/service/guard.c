@@ -121,7 +121,7 @@ static uint64_t counter_cost(const struct vp_es *es, const struct vp_counter *c)
 {
 	const struct vp_engine *e = es->engine;
 
-	return e->ops->counter_cost_ns ? e->ops->counter_cost_ns(e->backend, c->slot) : 0;
+	return e->ops->counters->cost_ns ? e->ops->counters->cost_ns(e->backend, c->slot) : 0;
 }
 
 static struct total total_of(const struct vp_es *es, uint64_t now_ns)

@@ -167,7 +167,7 @@ bool vp_profile_wanted(const struct vp_engine *engine)
 
 static uint64_t read_stat(const struct vp_engine *engine, const struct entry *e, uint32_t vcpu)
 {
-	return engine->ops->vm_stat(engine->backend, vcpu, e->probe->event & 0xffff);
+	return engine->ops->vm->stat(engine->backend, vcpu, e->probe->event & 0xffff);
 }
 
 static void init_stat(const struct vp_engine *engine, struct entry *e, uint64_t *stats)

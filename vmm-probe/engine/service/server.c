@@ -131,9 +131,9 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	r->guest_id = e->guest_id;
 	r->counter_slots = e->nslots;
 	r->can_profile = e->ops->request_sample != NULL;
-	r->held_ns = e->ops->held_ns ? e->ops->held_ns(e->backend) : 0;
-	r->traps = e->ops->traps ? e->ops->traps(e->backend) : 0;
-	r->vm = e->ops->vm_stats != NULL;
+	r->held_ns = e->ops->traps ? e->ops->traps->held_ns(e->backend) : 0;
+	r->traps = e->ops->traps ? e->ops->traps->kinds(e->backend) : 0;
+	r->vm = e->ops->vm != NULL;
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)
@@ -179,8 +179,8 @@ static struct ot_err *do_stats(struct vp_server *s, struct connection *c)
 
 	static_assert(sizeof(*r) + VP_VM_STATS_MAX * VP_VM_STAT_NAME <= VP_MSG_MAX, "the reply has room");
 	memset(r, 0, sizeof(*r) + VP_VM_STATS_MAX * name);
-	if (e->ops->vm_stats)
-		r->n = e->ops->vm_stats(e->backend, r->names, VP_VM_STATS_MAX);
+	if (e->ops->vm)
+		r->n = e->ops->vm->stats(e->backend, r->names, VP_VM_STATS_MAX);
 	r->head = (struct vp_msg){ VP_MSG_STATS_REPLY, (uint32_t)(sizeof(*r) + r->n * name) };
 	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
 }
@@ -433,7 +433,7 @@ static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned 
 
 static bool may_sweep(const struct vp_engine *engine)
 {
-	return engine->plan && (engine->ops->sweep || (engine->plan->nsites && vp_stale_can_look(engine)));
+	return engine->plan && (engine->ops->traps || (engine->plan->nsites && vp_stale_can_look(engine)));
 }
 
 static int poll_timeout(const struct vp_engine *engine)
@@ -457,8 +457,8 @@ static void do_chores(struct vp_server *s)
 		vp_guard_check(engine, now);
 	if (!may_sweep(engine) || now < s->next_sweep_ns)
 		return;
-	if (engine->ops->sweep)
-		engine->ops->sweep(engine->backend);
+	if (engine->ops->traps)
+		engine->ops->traps->sweep(engine->backend);
 	if (vp_stale_look(engine))
 		ot_err_destroy(vp_replan(engine)); /* one that fails is tried again */
 	s->next_sweep_ns = now + SWEEP_MS * 1000000ull;

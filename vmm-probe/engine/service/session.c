@@ -309,8 +309,8 @@ struct ot_err *vp_es_start(struct vp_es *es)
 		es->planned = false;
 		return err;
 	}
-	if (engine->ops->patching)
-		engine->ops->patching(engine->backend, &es->patched_before);
+	if (engine->ops->traps)
+		engine->ops->traps->patching(engine->backend, &es->patched_before);
 	es->since_ns = vp_now();
 	vp_buffer_stamp_start(es, es->since_ns);
 	set_activity(es, VP_ACTIVE);
@@ -373,9 +373,9 @@ static void read_patching(const struct vp_es *es, struct vp_patching *ret)
 	struct vp_patching now = { 0 };
 
 	ret->lost = es->lost;
-	if (!es->engine->ops->patching || es->activity == VP_INACTIVE)
+	if (!es->engine->ops->traps || es->activity == VP_INACTIVE)
 		return;
-	es->engine->ops->patching(es->engine->backend, &now);
+	es->engine->ops->traps->patching(es->engine->backend, &now);
 	*ret = (struct vp_patching){ now.windows - before->windows, now.out_ns - before->out_ns,
 				     now.lost - before->lost + es->lost };
 }

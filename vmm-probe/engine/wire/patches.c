@@ -37,8 +37,8 @@ void vp_patches_sort(struct vp_patches *patches)
 
 struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret)
 {
-	const struct vp_backend_ops *ops = engine->ops;
-	uint32_t n = ops->patches ? ops->patches(engine->backend, NULL, 0) : 0;
+	const struct vp_backend_traps *traps = engine->ops->traps;
+	uint32_t n = traps ? traps->patches(engine->backend, NULL, 0) : 0;
 
 	*ret = (struct vp_patches){ 0 };
 	if (!n)
@@ -46,7 +46,7 @@ struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches 
 	ret->list = calloc(n, sizeof(*ret->list));
 	if (!ret->list)
 		return ot_err_nomem();
-	ret->n = ops->patches(engine->backend, ret->list, n);
+	ret->n = traps->patches(engine->backend, ret->list, n);
 	if (ret->n > n)
 		ret->n = n;
 	vp_patches_sort(ret);
