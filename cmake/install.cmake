@@ -2,6 +2,7 @@
 # both stand in a folder of their own; base/installed.c finds it.
 install(TARGETS outsight outsight-vmm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS vp_tcg vp_hook LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight)
+add_custom_target(installed DEPENDS outsight outsight-vmm vp_tcg vp_hook)
 install(DIRECTORY cli/d/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight/d FILES_MATCHING PATTERN "*.d")
 install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES README.md docs/limits.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
