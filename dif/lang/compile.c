@@ -6,8 +6,7 @@
 
 #include "dif/lang/actions/clause.h"
 #include "dif/lang/check/cook.h"
-#include "dif/lang/core/compiler.h"
-#include "dif/lang/syntax/parse.h"
+#include "dif/lang/syntax/unit.h"
 
 static const struct dif_parse_client passes = {
 	.check = dif_cook,
@@ -17,28 +16,35 @@ static const struct dif_parse_client passes = {
 	.compile_clause = dif_clause_compile,
 };
 
+/* A compiler with the parts that its passes add. */
+struct whole {
+	struct dif_compiler c;
+	struct dif_typetab types;
+	struct dif_idents idents;
+	struct dif_unit unit;
+	struct dif_clause_state clause;
+};
+
 struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_options *opts,
 				   struct dif_compiler **ret)
 {
-	struct dif_compiler *c = calloc(1, sizeof(*c));
+	struct whole *w = calloc(1, sizeof(*w));
 
-	if (!c)
+	if (!w)
 		return ot_err_nomem();
-	ot_buf_init(&c->tree);
+	struct dif_compiler *c = &w->c;
+	c->types = &w->types;
+	c->idents = &w->idents;
+	c->unit = &w->unit;
+	c->clause = &w->clause;
+	ot_buf_init(&c->out.tree);
 	ot_arena_init(&c->arena);
 	ot_arena_init(&c->scratch);
 	c->nodes = &c->scratch;
-	c->client = &passes;
+	c->unit->client = &passes;
 	c->world = world;
 	c->opts = opts;
-	ot_map_init(&c->globals);
-	ot_map_init(&c->thread);
-	ot_map_init(&c->local);
-	ot_map_init(&c->aggs);
-	ot_map_init(&c->pending);
-	ot_map_init(&c->providers);
-	c->next_global = c->next_thread = c->next_local = DIF_VAR_USER_MIN;
-	c->next_agg = 1;
+	dif_idents_init(c->idents);
 	if (!dif_types_init(c) || !dif_builtins_init(c)) {
 		dif_compiler_destroy(c);
 		return ot_err_nomem();
@@ -51,31 +57,22 @@ void dif_compiler_destroy(struct dif_compiler *comp)
 {
 	if (!comp)
 		return;
-	ot_map_deinit(&comp->globals);
-	ot_map_deinit(&comp->thread);
-	ot_map_deinit(&comp->local);
-	ot_map_deinit(&comp->aggs);
-	ot_map_deinit(&comp->pending);
-	for (size_t i = 0; i < comp->providers.count; i++) {
-		struct dif_provider *p = comp->providers.entries[i]->value;
-		ot_map_deinit(&p->probes);
-	}
-	ot_map_deinit(&comp->providers);
-	dif_types_deinit(&comp->types);
-	ot_buf_deinit(&comp->lex.text);
-	ot_buf_deinit(&comp->tree);
-	free(comp->clauses);
-	free(comp->optsets);
+	dif_idents_deinit(comp->idents);
+	dif_types_deinit(comp->types);
+	ot_buf_deinit(&comp->unit->lex.text);
+	ot_buf_deinit(&comp->out.tree);
+	free(comp->out.clauses);
+	free(comp->out.optsets);
 	ot_arena_deinit(&comp->arena);
 	ot_arena_deinit(&comp->scratch);
-	free(comp);
+	free(comp); /* the first member of what was allocated */
 }
 
 /* The array @old of @n elements with @add more behind it, in the program's arena. */
 static void *extended(struct dif_compiler *c, const void *old, size_t n, const void *more, size_t add,
 		      size_t elem)
 {
-	char *p = dif_alloc(c, &c->prog->arena, (n + add + 1) * elem);
+	char *p = dif_alloc(c, &c->out.prog->arena, (n + add + 1) * elem);
 
 	if (p && n)
 		memcpy(p, old, n * elem);
@@ -86,13 +83,14 @@ static void *extended(struct dif_compiler *c, const void *old, size_t n, const v
 
 static struct dif_aggvar *list_aggs(struct dif_compiler *c, uint32_t *ret_n)
 {
-	struct dif_aggvar *list = dif_alloc(c, &c->prog->arena, (c->aggs.count + 1) * sizeof(*list));
+	struct dif_aggvar *list =
+	    dif_alloc(c, &c->out.prog->arena, (c->idents->aggs.count + 1) * sizeof(*list));
 	uint32_t n = 0;
 
-	for (size_t i = 0; list && i < c->aggs.count; i++) {
-		const struct dif_ident *id = c->aggs.entries[i]->value;
+	for (size_t i = 0; list && i < c->idents->aggs.count; i++) {
+		const struct dif_ident *id = c->idents->aggs.entries[i]->value;
 		list[n++] = (struct dif_aggvar){
-			.name = dif_strdup(c, &c->prog->arena, id->name),
+			.name = dif_strdup(c, &c->out.prog->arena, id->name),
 			.id = id->id,
 			.kind = (enum dif_agg_kind)id->agg_kind,
 			.arg = id->agg_arg,
@@ -106,86 +104,78 @@ static struct dif_aggvar *list_aggs(struct dif_compiler *c, uint32_t *ret_n)
 /* What the verifier takes (dif/obj/verify_program.c): better said here, with a line of D behind it. */
 static bool check_limits(struct dif_compiler *c)
 {
-	uint64_t nclauses = c->prog->nclauses + c->nclauses, nactions = 0;
+	uint64_t nclauses = c->out.prog->nclauses + c->out.nclauses, nactions = 0;
 
-	for (uint32_t i = 0; i < c->prog->nclauses; i++)
-		nactions += c->prog->clauses[i].nactions;
-	for (size_t i = 0; i < c->nclauses; i++)
-		nactions += c->clauses[i].nactions;
-	if (nclauses <= 65536 && nactions <= 16384 && c->aggs.count <= 4096)
+	for (uint32_t i = 0; i < c->out.prog->nclauses; i++)
+		nactions += c->out.prog->clauses[i].nactions;
+	for (size_t i = 0; i < c->out.nclauses; i++)
+		nactions += c->out.clauses[i].nactions;
+	if (nclauses <= 65536 && nactions <= 16384 && c->idents->aggs.count <= 4096)
 		return true;
 	return dif_fail(
 	    c, DIF_D_NONE, 0,
 	    "program is too big: %llu clauses (at most 65536), %llu actions (16384), %zu aggregations (4096)",
-	    (unsigned long long)nclauses, (unsigned long long)nactions, c->aggs.count);
+	    (unsigned long long)nclauses, (unsigned long long)nactions, c->idents->aggs.count);
 }
 
 /* Put what was compiled into the program: all of it or, without memory, nothing. */
 static bool commit(struct dif_compiler *c)
 {
-	struct dif_program *prog = c->prog;
+	struct dif_program *prog = c->out.prog;
 	uint32_t naggs;
 	struct dif_aggvar *aggs = list_aggs(c, &naggs);
 	struct dif_clause *clauses =
-	    extended(c, prog->clauses, prog->nclauses, c->clauses, c->nclauses, sizeof(*clauses));
+	    extended(c, prog->clauses, prog->nclauses, c->out.clauses, c->out.nclauses, sizeof(*clauses));
 	struct dif_optset *opts =
-	    extended(c, prog->opts, prog->nopts, c->optsets, c->noptsets, sizeof(*opts));
+	    extended(c, prog->opts, prog->nopts, c->out.optsets, c->out.noptsets, sizeof(*opts));
 
-	if (c->failed)
+	if (c->diag.failed)
 		return false;
 	prog->aggs = aggs;
 	prog->naggs = naggs;
 	prog->clauses = clauses;
-	prog->nclauses += (uint32_t)c->nclauses;
+	prog->nclauses += (uint32_t)c->out.nclauses;
 	prog->opts = opts;
-	prog->nopts += (uint32_t)c->noptsets;
+	prog->nopts += (uint32_t)c->out.noptsets;
 	return true;
 }
 
 /* The last argument given must be used somewhere. */
 static bool check_macros(struct dif_compiler *c)
 {
-	unsigned last = c->src->nargs ? c->src->nargs - 1 : 0;
+	unsigned last = c->unit->src->nargs ? c->unit->src->nargs - 1 : 0;
 
-	if (c->is_library || c->opts->argref || !last || c->lex.macro_max >= last)
+	if (c->unit->is_library || c->opts->argref || !last || c->unit->lex.macro_max >= last)
 		return true;
-	c->tok.line = 0;
+	c->diag.line = 0;
 	return dif_fail(c, DIF_D_MACRO_UNUSED, 0, "extraneous argument '%s' ($%u is not referenced)",
-			c->src->args[last], last);
+			c->unit->src->args[last], last);
 }
 
 static bool check_empty(struct dif_compiler *c)
 {
-	if (c->saw_anything || c->is_library || c->opts->empty)
+	if (c->unit->saw_anything || c->unit->is_library || c->opts->empty)
 		return true;
-	c->tok.line = 0;
+	c->diag.line = 0;
 	return dif_fail(c, DIF_D_EMPTY, 0, "empty D program translation unit");
 }
 
 static void reset(struct dif_compiler *c, const struct dif_source *src, struct dif_program *prog)
 {
-	c->src = src;
-	c->prog = prog;
-	c->failed = c->no_memory = false;
-	c->diag = (struct dif_diag){ 0 };
-	c->nesting = c->expand_depth = 0;
-	c->matched = 0;
-	c->is_library = src->kind == DIF_SOURCE_LIBRARY;
-	c->saw_anything = false;
-	c->nclauses = c->noptsets = 0;
-	ot_map_deinit(&c->pending);
-	ot_map_init(&c->pending);
-	c->npending = 0;
-	c->gen++;
-	c->hide_uses = c->cook_depth = 0;
-	c->used = DIF_ATTRIBUTE_DEFAULT;
-	c->region = NULL;
-	c->tree.len = 0;
-	c->params = NULL;
-	c->fresh = NULL;
+	c->unit->src = src;
+	c->out.prog = prog;
+	c->diag = (struct dif_diagnostics){ 0 };
+	c->unit->nesting = 0;
+	c->out.matched = 0;
+	c->unit->is_library = src->kind == DIF_SOURCE_LIBRARY;
+	c->unit->saw_anything = false;
+	c->out.nclauses = c->out.noptsets = 0;
+	dif_idents_begin(c->idents);
+	c->out.used = DIF_ATTRIBUTE_DEFAULT;
+	c->out.tree.len = 0;
 	c->nodes = &c->scratch;
-	memset(&c->clause, 0, sizeof(c->clause));
-	memset(&c->tok, 0, sizeof(c->tok));
+	memset(c->clause, 0, sizeof(*c->clause));
+	memset(&c->unit->tok, 0, sizeof(c->unit->tok));
 }
 
 struct ot_err *dif_compile(struct dif_compiler *comp, const struct dif_source *src, struct dif_program *prog,
@@ -201,24 +191,24 @@ struct ot_err *dif_compile(struct dif_compiler *comp, const struct dif_source *s
 		*ret_first = first;
 		return NULL;
 	}
-	if (comp->no_memory)
+	if (comp->diag.no_memory)
 		return ot_err_nomem();
 
-	*ret_diag = &comp->diag;
-	return ot_err_new(OT_ERR_SYNTAX, "%s", comp->diag.message);
+	*ret_diag = &comp->diag.first;
+	return ot_err_new(OT_ERR_SYNTAX, "%s", comp->diag.first.message);
 }
 
 struct dif_attribute dif_compiler_used(const struct dif_compiler *comp)
 {
-	return comp->used;
+	return comp->out.used;
 }
 
 uint64_t dif_compiler_matched(const struct dif_compiler *comp)
 {
-	return comp->matched;
+	return comp->out.matched;
 }
 
 const char *dif_compiler_tree(const struct dif_compiler *comp)
 {
-	return comp->tree.len ? ot_buf_str(&comp->tree) : "";
+	return comp->out.tree.len ? ot_buf_str(&comp->out.tree) : "";
 }

@@ -11,20 +11,33 @@ import sys
 import tempfile
 
 DIF = ["base", "dif/obj"]
+# The compiler's passes, each of which uses those before it; check and gen do not know of each other.
+LANG_TYPES = DIF + ["dif/lang/core"]
+LANG_SYNTAX = LANG_TYPES + ["dif/lang/types"]
+LANG_PASS = LANG_SYNTAX + ["dif/lang/syntax"]
+# What users of the compiler see of it.
+LANG = ["dif/lang/compile.h", "dif/lang/core/options.h", "dif/lang/core/stability.h", "dif/lang/types/types.h",
+        "dif/lang/types/provider.h"]
 PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
          "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
     "base": [],
     "dif/obj": ["base"],
     "dif/vm": DIF,
+    "dif/lang/core": DIF,
+    "dif/lang/types": LANG_TYPES,
+    "dif/lang/syntax": LANG_SYNTAX,
+    "dif/lang/check": LANG_PASS,
+    "dif/lang/gen": LANG_PASS,
+    "dif/lang/actions": LANG_PASS + ["dif/lang/check", "dif/lang/gen"],
     "dif/lang": DIF,
     "vmm-probe/insn": ["base"],
     "vmm-probe/engine": DIF + ["dif/vm"],
     # The plain structures in which what was read goes to an engine.
-    "vmm-probe/guest": DIF + ["dif/lang", "vmm-probe/engine/wire/regs.h", "vmm-probe/engine/wire/facts.h",
+    "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/engine/wire/regs.h", "vmm-probe/engine/wire/facts.h",
                               "vmm-probe/engine/wire/orc_table.h"],
     "vmm-probe/planner": DIF + ["vmm-probe/engine/wire/protocol.h", "vmm-probe/guest", "vmm-probe/insn"],
-    "vmm-probe/provider": DIF + ["dif/lang", "dif/vm", "vmm-probe/engine", "vmm-probe/guest", "vmm-probe/insn",
+    "vmm-probe/provider": DIF + LANG + ["dif/vm", "vmm-probe/engine", "vmm-probe/guest", "vmm-probe/insn",
                                  "vmm-probe/planner"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/machines/qemu_machine.h"],
@@ -43,11 +56,11 @@ MAY_USE = {
                                      "vmm-probe/machines/qemu_machine.h"],
     # The operator's process.
     "vmm-probe/client": ["base", "vmm-probe/engine", "vmm-probe/machines/process.h"],
-    "vmm-probe/hosts": DIF + ["dif/lang"] + PROBE + ["vmm-probe/client", "vmm-probe/launch", "vmm-probe/session"],
-    "vmm-probe/launch": DIF + ["dif/lang"] + PROBE + ["vmm-probe/client", "vmm-probe/hosts"],
-    "vmm-probe/attach": DIF + ["dif/vm", "dif/lang"] + PROBE + ["vmm-probe/client", "vmm-probe/hosts", "vmm-probe/session"],
-    "vmm-probe/session": DIF + ["dif/vm", "dif/lang"] + PROBE + ["vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"],
-    "cli": DIF + ["dif/vm", "dif/lang", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
+    "vmm-probe/hosts": DIF + LANG + PROBE + ["vmm-probe/client", "vmm-probe/launch", "vmm-probe/session"],
+    "vmm-probe/launch": DIF + LANG + PROBE + ["vmm-probe/client", "vmm-probe/hosts"],
+    "vmm-probe/attach": DIF + ["dif/vm"] + LANG + PROBE + ["vmm-probe/client", "vmm-probe/hosts", "vmm-probe/session"],
+    "vmm-probe/session": DIF + ["dif/vm"] + LANG + PROBE + ["vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"],
+    "cli": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
                   "vmm-probe/launch"] + PROBE,
     "guest-agent": [],
 }
@@ -120,11 +133,14 @@ def check_tree(root):
 def self_test():
     """A tree with one right include and every kind of wrong one: each wrong one must be found."""
     good = [("dif/obj/a.c", "base/err.h"), ("dif/obj/a.c", "dif/obj/a.h"), ("cli/main.c", "vmm-probe/session/s.h"),
-            ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/lang/types.h"),
+            ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/lang/types/types.h"),
+            ("dif/lang/actions/a.c", "dif/lang/check/cook.h"), ("dif/lang/compile.c", "dif/lang/actions/a.h"),
             ("vmm-probe/engine/service/agent.c", ABI_HEADER), ("vmm-probe/guest/g.c", "vmm-probe/engine/wire/regs.h")]
-    wrong = [("base/err.c", "dif/obj/a.h"), ("dif/obj/a.c", "dif/lang/types.h"), ("dif/vm/v.c", "dif/lang/types.h"),
+    wrong = [("base/err.c", "dif/obj/a.h"), ("dif/obj/a.c", "dif/lang/types/types.h"), ("dif/vm/v.c", "dif/lang/types/types.h"),
+             ("dif/lang/syntax/p.c", "dif/lang/check/cook.h"), ("dif/lang/gen/g.c", "dif/lang/check/cook.h"),
+             ("dif/lang/core/c.c", "dif/lang/compile.h"), ("cli/main.c", "dif/lang/syntax/ast.h"),
              ("dif/lang/l.c", "dif/vm/v.h"), ("dif/lang/l.c", "vmm-probe/engine/e.h"),
-             ("vmm-probe/engine/e.c", "vmm-probe/guest/g.h"), ("vmm-probe/engine/e.c", "dif/lang/types.h"),
+             ("vmm-probe/engine/e.c", "vmm-probe/guest/g.h"), ("vmm-probe/engine/e.c", "dif/lang/types/types.h"),
              ("vmm-probe/guest/g.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
              ("vmm-probe/backend/tcg/t.c", "vmm-probe/guest/g.h"), ("vmm-probe/session/s.c", "cli/cli.h"),
              ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("cli/main.c", ABI_HEADER)]

@@ -28,9 +28,9 @@ bool dif_act_const(const struct dif_node *node, int64_t *ret)
 
 bool dif_act_record(struct dif_compiler *c, uint32_t line)
 {
-	if (c->clause.has_commit)
+	if (c->clause->has_commit)
 		return dif_fail(c, DIF_D_DREC_COMM, line, "data-recording actions may not follow commit( )");
-	c->clause.has_data = true;
+	c->clause->has_data = true;
 	return true;
 }
 
@@ -73,7 +73,7 @@ static bool act_value(struct dif_compiler *c, struct dif_node *call, uint32_t ki
 	struct dif_action *a = obj ? dif_action_add(c, out, kind, obj) : NULL;
 	if (a && print)
 		a->format = dif_print_layout(c, arg->type);
-	return a && !c->failed;
+	return a && !c->diag.failed;
 }
 
 /* tracemem(addr, constant size[, shown size]) */
@@ -181,11 +181,11 @@ static bool act_exit(struct dif_compiler *c, struct dif_node *call, struct dif_a
 {
 	if (!dif_act_nargs(c, call, 1, 1, DIF_D_PROTO_LEN))
 		return false;
-	if (c->clause.has_speculate)
+	if (c->clause->has_speculate)
 		return dif_fail(c, DIF_D_EXIT_SPEC, call->line, "exit( ) may not follow speculate( )");
 	if (!dif_act_record(c, call->line))
 		return false;
-	struct dif_object *obj = int_arg(c, call, c->types.int_);
+	struct dif_object *obj = int_arg(c, call, c->types->int_);
 	return obj && dif_action_add(c, out, DIF_ACT_exit, obj);
 }
 
@@ -197,11 +197,11 @@ static bool act_destructive(struct dif_compiler *c, struct dif_node *call, uint3
 
 	if (!dif_act_nargs(c, call, has_arg, has_arg, DIF_D_PROTO_LEN))
 		return false;
-	if (c->clause.has_speculate)
+	if (c->clause->has_speculate)
 		return dif_fail(c, DIF_D_ACT_SPEC, call->line, "%s( ) may not follow speculate( )",
 				call->name);
 	if (has_arg) {
-		obj = int_arg(c, call, kind == DIF_ACT_raise ? c->types.int_ : c->types.uint64);
+		obj = int_arg(c, call, kind == DIF_ACT_raise ? c->types->int_ : c->types->uint64);
 		if (!obj)
 			return false;
 	}
@@ -213,7 +213,7 @@ static bool act_destructive(struct dif_compiler *c, struct dif_node *call, uint3
 static bool act_speculation(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
 			    struct dif_actions *out)
 {
-	struct dif_clause_state *cl = &c->clause;
+	struct dif_clause_state *cl = c->clause;
 
 	if (!dif_act_nargs(c, call, 1, 1, DIF_D_PROTO_LEN))
 		return false;
@@ -236,7 +236,7 @@ static bool act_speculation(struct dif_compiler *c, struct dif_node *call, uint3
 					"commit( ) may not follow data-recording actions");
 		cl->has_commit = true;
 	}
-	struct dif_object *obj = int_arg(c, call, c->types.int_);
+	struct dif_object *obj = int_arg(c, call, c->types->int_);
 	return obj && dif_action_add(c, out, kind, obj);
 }
 
@@ -248,9 +248,9 @@ bool dif_act_call(struct dif_compiler *c, struct dif_node *call, struct dif_acti
 	uint32_t kind = id->func->id;
 
 	call->ident = id;
-	c->cook_depth++;
+	c->diag.check_depth++;
 	bool ok = dif_use_ident(c, id, call->line) && dif_call_count(c, call, id->func->params);
-	c->cook_depth--;
+	c->diag.check_depth--;
 	if (!ok)
 		return false;
 	switch (kind & 0xffff) {

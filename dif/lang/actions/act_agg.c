@@ -68,7 +68,7 @@ static bool add_key(struct dif_compiler *c, struct dif_node *k, struct dif_actio
 {
 	if (dif_node_is_action(k)) {
 		uint32_t kind = k->ident->func->id;
-		bool stack = key_type(c, k) == c->types.stack;
+		bool stack = key_type(c, k) == c->types->stack;
 		if (!(stack ? dif_act_stack(c, k, kind, out) : dif_act_sym(c, k, kind, out)))
 			return false;
 	} else {
@@ -95,9 +95,9 @@ static bool add_increment(struct dif_compiler *c, struct dif_node *incr, struct 
 
 static bool check_order(struct dif_compiler *c, struct dif_node *n)
 {
-	if (c->clause.has_commit)
+	if (c->clause->has_commit)
 		return dif_fail(c, DIF_D_AGG_COMM, n->line, "aggregating actions may not follow commit( )");
-	if (c->clause.has_speculate)
+	if (c->clause->has_speculate)
 		return dif_fail(c, DIF_D_AGG_SPEC, n->line,
 				"aggregating actions may not follow speculate( )");
 	return true;

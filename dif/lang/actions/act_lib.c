@@ -38,8 +38,8 @@ static const struct tags *tags_of(uint32_t which)
 
 static struct dif_object *value_object(struct dif_compiler *c, struct dif_node *arg)
 {
-	if (!dif_type_same(c, arg->type, c->types.int64) && dif_is_int(c, arg->type))
-		arg = dif_cast_to(c, arg, c->types.int64);
+	if (!dif_type_same(c, arg->type, c->types->int64) && dif_is_int(c, arg->type))
+		arg = dif_cast_to(c, arg, c->types->int64);
 	return arg ? dif_act_object(c, arg) : NULL;
 }
 
@@ -85,7 +85,7 @@ static bool setopt(struct dif_compiler *c, struct dif_node *call, struct dif_act
 					"string\n\t argument: %s",
 					dif_type_text(c, arg->type));
 		if (!dif_is_string(c, arg->type))
-			arg = dif_cast_to(c, arg, c->types.string);
+			arg = dif_cast_to(c, arg, c->types->string);
 		struct dif_object *obj = arg ? dif_act_object(c, arg) : NULL;
 		struct dif_action *a = obj ? dif_action_add(c, out, DIF_ACT_libact, obj) : NULL;
 		if (!a)

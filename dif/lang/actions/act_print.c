@@ -151,7 +151,8 @@ const char *dif_print_layout(struct dif_compiler *c, struct dif_type *type)
 	typename_of(type, &out);
 	ot_buf_putc(&out, '\n');
 	layout(c, type, &out, 0);
-	const char *s = out.failed ? dif_fail_memory(c) : dif_strdup(c, &c->prog->arena, ot_buf_str(&out));
+	const char *s =
+	    out.failed ? dif_fail_memory(c) : dif_strdup(c, &c->out.prog->arena, ot_buf_str(&out));
 	ot_buf_deinit(&out);
 	return s;
 }

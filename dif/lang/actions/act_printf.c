@@ -235,7 +235,7 @@ static const char *check_format(struct dif_compiler *c, const struct dif_node *c
 
 	if (!parse_format(c, call, text, &fmt))
 		return NULL;
-	for (uint32_t i = 0; i < fmt.nconvs && !c->failed; i++) {
+	for (uint32_t i = 0; i < fmt.nconvs && !c->diag.failed; i++) {
 		const struct dif_conv *cv = &fmt.convs[i];
 		struct dif_type *type = NULL;
 		if (cv->flags & DIF_CONV_AGG) {
@@ -254,13 +254,13 @@ static const char *check_format(struct dif_compiler *c, const struct dif_node *c
 		}
 		text = copy_conv(text, cv, explicit_letter(c, cv, type), &out);
 	}
-	if (!c->failed && args.next)
+	if (!c->diag.failed && args.next)
 		dif_fail(c, DIF_D_PRINTF_ARG_EXTRA, call->line,
 			 "%s( ) prototype mismatch: only %u arguments required by this format string",
 			 call->name, args.n - 1);
 	if (out.failed)
 		dif_fail_memory(c);
-	const char *s = c->failed ? NULL : dif_strdup(c, &c->prog->arena, ot_buf_str(&out));
+	const char *s = c->diag.failed ? NULL : dif_strdup(c, &c->out.prog->arena, ot_buf_str(&out));
 	ot_buf_deinit(&out);
 	return s;
 }
@@ -284,7 +284,7 @@ static bool check_call(struct dif_compiler *c, struct dif_node *call, uint32_t k
 	if (kind == DIF_ACT_freopen && !strcmp(call->args->name, "."))
 		return dif_fail(c, DIF_D_FREOPEN_INVALID, call->line, "%s( ) argument #1 cannot be \".\"",
 				call->name);
-	if (c->clause.has_speculate && kind != DIF_ACT_printf)
+	if (c->clause->has_speculate && kind != DIF_ACT_printf)
 		return dif_fail(c, DIF_D_ACT_SPEC, call->line, "%s( ) may not follow speculate( )",
 				call->name);
 	return true;
@@ -302,8 +302,8 @@ static bool record_argument(struct dif_compiler *c, struct dif_node *a, uint32_t
 {
 	if (dif_node_is_action(a)) {
 		uint32_t what = a->ident->func->id;
-		return dif_act_stack_type(c, a) == c->types.stack ? dif_act_stack(c, a, what, out)
-								  : dif_act_sym(c, a, what, out);
+		return dif_act_stack_type(c, a) == c->types->stack ? dif_act_stack(c, a, what, out)
+								   : dif_act_sym(c, a, what, out);
 	}
 	struct dif_object *obj = dif_act_object(c, a);
 	return obj && dif_action_add(c, out, kind, obj);
@@ -382,7 +382,7 @@ static bool take_key(struct printa *p, const struct dif_conv *cv, struct dif_typ
 		    p->c, DIF_D_PRINTF_ARG_PROTO, p->call->line,
 		    "printa( ) prototype mismatch: conversion %%%c is missing a corresponding key", cv->conv);
 	if (value)
-		type = p->agg->agg_kind == DIF_AGG_count ? p->c->types.uint64 : p->c->types.int64;
+		type = p->agg->agg_kind == DIF_AGG_count ? p->c->types->uint64 : p->c->types->int64;
 	else
 		type = p->agg->keys[p->key++];
 	if (!type_fits(p->c, cv, type))
@@ -425,7 +425,7 @@ static const char *check_printa(struct dif_compiler *c, const struct dif_node *c
 	}
 	if (out.failed)
 		dif_fail_memory(c);
-	const char *s = c->failed ? NULL : dif_strdup(c, &c->prog->arena, ot_buf_str(&out));
+	const char *s = c->diag.failed ? NULL : dif_strdup(c, &c->out.prog->arena, ot_buf_str(&out));
 	ot_buf_deinit(&out);
 	return s;
 }
@@ -437,7 +437,7 @@ bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_ac
 	size_t first = out->n;
 
 	if (!dif_cook_list(c, &call->args) || !(arg = call->args))
-		return c->failed
+		return c->diag.failed
 			   ? false
 			   : dif_fail(c, DIF_D_PRINTA_PROTO, call->line,
 				      "printa( ) prototype mismatch: 0 args passed, 1 or 2 expected") != NULL;

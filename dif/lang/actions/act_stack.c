@@ -13,14 +13,14 @@ struct dif_type *dif_act_stack_type(struct dif_compiler *c, const struct dif_nod
 	case DIF_ACT_stack:
 	case DIF_ACT_ustack:
 	case DIF_ACT_jstack:
-		return c->types.stack;
+		return c->types->stack;
 	case DIF_ACT_sym:
 	case DIF_ACT_mod:
-		return c->types.symaddr;
+		return c->types->symaddr;
 	case DIF_ACT_usym:
 	case DIF_ACT_umod:
 	case DIF_ACT_uaddr:
-		return c->types.usymaddr;
+		return c->types->usymaddr;
 	default:
 		return NULL;
 	}
@@ -91,8 +91,8 @@ bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, uint32_t kind, s
 				"%s( ) argument #1 is incompatible with prototype:\n\tprototype: "
 				"uintptr_t\n\t argument: %s",
 				call->name, dif_type_text(c, arg->type));
-	if (!dif_type_same(c, arg->type, c->types.uint64))
-		arg = dif_cast_to(c, arg, c->types.uintptr);
+	if (!dif_type_same(c, arg->type, c->types->uint64))
+		arg = dif_cast_to(c, arg, c->types->uintptr);
 	struct dif_object *obj = arg ? dif_act_object(c, arg) : NULL;
 	return obj && dif_action_add(c, out, kind, obj);
 }

@@ -3,7 +3,7 @@
 #ifndef DIF_LANG_ACTIONS_AGG_PARAMS_H
 #define DIF_LANG_ACTIONS_AGG_PARAMS_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/ast.h"
 
 struct dif_agg_params {
 	struct dif_node *value;     /* NULL: count() */

@@ -20,7 +20,7 @@ static bool see_probe(void *arg, const struct dif_probe_info *probe)
 {
 	struct match_state *st = arg;
 	struct dif_compiler *c = st->c;
-	struct dif_clause_state *cl = &c->clause;
+	struct dif_clause_state *cl = c->clause;
 
 	if (cl->nmatched++ == 0) {
 		cl->first = *probe;
@@ -29,7 +29,7 @@ static bool see_probe(void *arg, const struct dif_probe_info *probe)
 		cl->first.function = dif_strdup(c, &c->scratch, probe->function);
 		cl->first.name = dif_strdup(c, &c->scratch, probe->name);
 		cl->args_known = probe->nargs >= 0;
-		return !c->failed;
+		return !c->diag.failed;
 	}
 	if (!cl->args_known)
 		return true;
@@ -80,7 +80,7 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 	uint64_t count = 0;
 	struct ot_err *err;
 
-	c->clause.desc = desc;
+	c->clause->desc = desc;
 	if (!c->world->match)
 		return true;
 	err = c->world->match(c->world->env, desc, want_args ? see_probe : count_only, &st, &count);
@@ -106,8 +106,8 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 		ot_buf_deinit(&why);
 		return false;
 	}
-	c->matched += count;
-	return !c->failed;
+	c->out.matched += count;
+	return !c->diag.failed;
 }
 
 /* --- actions --------------------------------------------------------------------------------- */
@@ -118,8 +118,9 @@ struct dif_action *dif_action_add(struct dif_compiler *c, struct dif_actions *ou
 	if (!ot_grow(&out->list, &out->cap, out->n + 1, sizeof(*out->list)))
 		return dif_fail_memory(c);
 	struct dif_action *a = &out->list[out->n++];
-	*a =
-	    (struct dif_action){ .kind = (enum dif_action_kind)kind, .uarg = c->next_uarg, .object = object };
+	*a = (struct dif_action){ .kind = (enum dif_action_kind)kind,
+				  .uarg = c->out.next_uarg,
+				  .object = object };
 	return a;
 }
 
@@ -152,7 +153,7 @@ static bool statement(struct dif_compiler *c, struct dif_node *stmt, struct dif_
 {
 	struct dif_node *n = stmt->left;
 
-	c->next_uarg++;
+	c->out.next_uarg++;
 	if (is_action_call(c, n))
 		return dif_act_call(c, n, out);
 	if (n->kind == DIF_N_OP2 && n->op == DIF_O_ASGN && n->left->op == DIF_O_INDEX && n->left->left &&
@@ -199,24 +200,24 @@ static bool assigns(const struct dif_node *n)
 
 static bool compile_predicate(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl)
 {
-	c->region = "predicate";
+	c->diag.region = "predicate";
 	cl->predicate = predicate(c, piece->predicate);
 	return cl->predicate != NULL;
 }
 
 static bool add_clause(struct dif_compiler *c, const struct dif_clause *cl)
 {
-	if (!ot_grow(&c->clauses, &c->clauses_cap, c->nclauses + 1, sizeof(*c->clauses)))
+	if (!ot_grow(&c->out.clauses, &c->out.clauses_cap, c->out.nclauses + 1, sizeof(*c->out.clauses)))
 		return dif_fail_memory(c);
-	c->clauses[c->nclauses++] = *cl;
+	c->out.clauses[c->out.nclauses++] = *cl;
 	return true;
 }
 
 static bool compile_body(struct dif_compiler *c, struct dif_node *body, struct dif_actions *out)
 {
-	c->clause.has_data = c->clause.has_speculate = c->clause.has_commit = false;
+	c->clause->has_data = c->clause->has_speculate = c->clause->has_commit = false;
 	out->n = 0;
-	c->region = "action list";
+	c->diag.region = "action list";
 	for (struct dif_node *s = body; s; s = s->next)
 		if (!statement(c, s, out))
 			return false;
@@ -226,14 +227,14 @@ static bool compile_body(struct dif_compiler *c, struct dif_node *body, struct d
 /* Did an unknown name end the compilation? Then forget that it did. */
 static bool forgive_unknown(struct dif_compiler *c)
 {
-	const char *tag = c->diag.tag;
+	const char *tag = c->diag.first.tag;
 
-	if (c->no_memory || !tag ||
+	if (c->diag.no_memory || !tag ||
 	    (strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) != 0 &&
 	     strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF)) != 0))
 		return false;
-	c->failed = false;
-	c->diag = (struct dif_diag){ 0 };
+	c->diag.failed = false;
+	c->diag.first = (struct dif_diag){ 0 };
 	return true;
 }
 
@@ -268,7 +269,7 @@ static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause
 		return false;
 	cl.nactions = (uint32_t)out->n;
 	if (out->n) {
-		cl.actions = dif_alloc(c, &c->prog->arena, out->n * sizeof(*cl.actions));
+		cl.actions = dif_alloc(c, &c->out.prog->arena, out->n * sizeof(*cl.actions));
 		if (!cl.actions)
 			return false;
 		memcpy(cl.actions, out->list, out->n * sizeof(*cl.actions));
@@ -286,10 +287,10 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 		pred = pred ? dif_node_clone(c, pred) : NULL;
 		body = body ? dif_node_clone_list(c, body) : NULL;
 	}
-	if (c->failed || !match_probes(c, desc, pc->uses_args, pc->line))
+	if (c->diag.failed || !match_probes(c, desc, pc->uses_args, pc->line))
 		return false;
 	/* clauses run one after another, so they can share the hidden variables of their ifs */
-	c->next_hidden = 0;
+	c->clause->next_hidden = 0;
 	dif_tree_note(c, DIF_TREE_PARSED, pred, body);
 	struct dif_piece *piece = dif_sugar(c, pred, body);
 	for (const struct dif_piece *p = piece; p; p = p->next)
@@ -301,31 +302,31 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 		if (!ok)
 			return false;
 	}
-	return !c->failed;
+	return !c->diag.failed;
 }
 
 bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc)
 {
-	size_t first = c->nclauses, n;
+	size_t first = c->out.nclauses, n;
 
 	for (size_t i = 0; i < pc->ndescs; i++) {
-		memset(&c->clause, 0, sizeof(c->clause));
+		memset(c->clause, 0, sizeof(*c->clause));
 		if (i == 0 || pc->uses_args) {
 			if (!compile_for(c, pc, &pc->descs[i]))
 				return false;
-			n = c->nclauses - first;
+			n = c->out.nclauses - first;
 			continue;
 		}
 		/* the same objects at another probe */
 		if (!match_probes(c, &pc->descs[i], false, pc->line))
 			return false;
 		for (size_t k = 0; k < n; k++) {
-			struct dif_clause cl = c->clauses[first + k];
+			struct dif_clause cl = c->out.clauses[first + k];
 			cl.probe = pc->descs[i];
 			if (!add_clause(c, &cl))
 				return false;
 		}
 	}
-	memset(&c->clause, 0, sizeof(c->clause));
+	memset(c->clause, 0, sizeof(*c->clause));
 	return true;
 }

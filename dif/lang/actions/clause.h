@@ -7,10 +7,9 @@
 #define DIF_LANG_ACTIONS_CLAUSE_H
 
 #include "dif/lang/check/sugar.h"
-#include "dif/lang/core/compiler.h"
 #include "dif/lang/syntax/parse.h"
 
-/** Cook, check and generate; the clauses are added to c->clauses. */
+/** Cook, check and generate; the clauses are added to c->out.clauses. */
 bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc);
 
 /* The actions of the clause being made. */

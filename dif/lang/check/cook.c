@@ -76,7 +76,7 @@ static struct dif_node *cook_offsetof(struct dif_compiler *c, struct dif_node *n
 	if (m->bit_size)
 		return dif_fail(c, DIF_D_OFFSETOF_BITFIELD, n->line, "cannot take offset of a bit-field: %s",
 				n->name);
-	return dif_node_int(c, bits / 8, c->types.size);
+	return dif_node_int(c, bits / 8, c->types->size);
 }
 
 static struct dif_node *cook_agg(struct dif_compiler *c, struct dif_node *n)
@@ -84,7 +84,7 @@ static struct dif_node *cook_agg(struct dif_compiler *c, struct dif_node *n)
 	n->ident = dif_agg_find(c, n->name);
 	if (n->args && !dif_cook_list(c, &n->args))
 		return NULL;
-	n->type = c->types.dynamic;
+	n->type = c->types->dynamic;
 	return n;
 }
 
@@ -94,7 +94,7 @@ static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
 	case DIF_N_INT:
 		return n;
 	case DIF_N_STRING:
-		n->type = c->types.string;
+		n->type = c->types->string;
 		return n;
 	case DIF_N_IDENT:
 		return dif_cook_ident(c, n, NULL);
@@ -130,16 +130,16 @@ static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
 /* Recursion goes down the tree, whose depth is bounded. */
 struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n)
 {
-	if (!n || c->failed)
+	if (!n || c->diag.failed)
 		return NULL;
 	if (n->is_cooked)
 		return n;
 	bool parens = n->is_parens;
 	uint32_t line = n->line;
-	c->cook_depth++;
+	c->diag.check_depth++;
 	n = cook(c, n);
-	c->cook_depth--;
-	if (!n || c->failed)
+	c->diag.check_depth--;
+	if (!n || c->diag.failed)
 		return NULL;
 	n->is_cooked = true;
 	n->is_parens |= parens;
@@ -170,7 +170,7 @@ struct dif_node *dif_cook_target(struct dif_compiler *c, struct dif_node *n, str
 		n = dif_cook_index(c, n, type);
 	else
 		n = dif_cook(c, n);
-	if (!n || c->failed)
+	if (!n || c->diag.failed)
 		return NULL;
 	n->is_cooked = true;
 	return n;

@@ -6,7 +6,23 @@
 #ifndef DIF_LANG_CHECK_COOK_H
 #define DIF_LANG_CHECK_COOK_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/ast.h"
+#include "dif/lang/types/world.h"
+
+/* The clause being compiled, at one of its probe descriptions; all zeros outside of clauses. */
+struct dif_clause_state {
+	const struct dif_probedesc *desc;
+	/* probes that the description matches, seen as args[] needs them */
+	uint64_t nmatched;
+	bool args_known, args_differ;
+	struct dif_probe_info first;
+	/* what was recorded so far, for the order of actions */
+	bool has_data, has_speculate, has_commit;
+	uint32_t next_hidden;  /* numbers the this->%… variables of if and else */
+	const char *fresh;     /* the global that the assignment being checked is to make; NULL */
+	uint32_t expand_depth; /* of inlines and translators within each other */
+	uint32_t hide_uses;    /* inside of what inlines stand for */
+};
 
 /** Cook an expression; the result may be another node. NULL after an error. */
 struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n);

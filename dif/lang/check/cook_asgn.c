@@ -89,12 +89,12 @@ static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
 static struct dif_node *cook_value(struct dif_compiler *c, const struct dif_node *target,
 				   struct dif_node *value)
 {
-	const char *keep = c->fresh;
+	const char *keep = c->clause->fresh;
 
 	if (target->scope == DIF_NAME_GLOBAL && is_unknown(c, target))
-		c->fresh = target->name;
+		c->clause->fresh = target->name;
 	value = dif_cook(c, value);
-	c->fresh = keep;
+	c->clause->fresh = keep;
 	return value;
 }
 
@@ -207,7 +207,7 @@ static struct dif_node *cook_compound(struct dif_compiler *c, struct dif_node *n
 	if (dif_is_void(c, n->right->type) && is_unknown(c, n->left))
 		return dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s has not yet been declared or assigned",
 				n->left->name);
-	n->left = dif_cook_target(c, n->left, c->types.int64);
+	n->left = dif_cook_target(c, n->left, c->types->int64);
 	if (!n->left || !check_sides(c, n))
 		return NULL;
 	if ((n->arith == DIF_O_DIV || n->arith == DIF_O_MOD) && n->right->kind == DIF_N_INT &&

@@ -168,7 +168,7 @@ static struct dif_node *cook_add(struct dif_compiler *c, struct dif_node *n)
 		return pointer_sum(c, n, n->left);
 	}
 	if (lp && rp && n->op == DIF_O_SUB && dif_pointer_compatible(c, lt, rt)) {
-		n->type = c->types.ptrdiff;
+		n->type = c->types->ptrdiff;
 		return n;
 	}
 	return incompatible(c, n);
@@ -201,7 +201,7 @@ static struct dif_node *cook_compare(struct dif_compiler *c, struct dif_node *n)
 
 	if (!comparable(c, n->left, n->right))
 		return incompatible(c, n);
-	n->type = c->types.int_;
+	n->type = c->types->int_;
 	if (!dif_is_int(c, lt) || !dif_is_int(c, rt))
 		return n;
 	return try_fold(c, n, dif_type_promote(c, lt, rt));
@@ -215,8 +215,8 @@ static struct dif_node *cook_logic(struct dif_compiler *c, struct dif_node *n)
 		if (!dif_is_scalar(c, sides[i]->type))
 			return dif_fail(c, DIF_D_OP_SCALAR, n->line,
 					"operator %s requires operands of scalar type", dif_oper_text(n->op));
-	n->type = c->types.int_;
-	return try_fold(c, n, c->types.int_);
+	n->type = c->types->int_;
+	return try_fold(c, n, c->types->int_);
 }
 
 /* A bare tag on the right is looked for in the enum that the left has. False after an error. */

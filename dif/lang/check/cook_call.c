@@ -89,9 +89,9 @@ static struct dif_type *result_type(struct dif_compiler *c, const char *name)
 	if (len > 2 && name[len - 1] == '*' && len - 2 < sizeof(base)) {
 		memcpy(base, name, len - 2);
 		base[len - 2] = '\0';
-		return dif_type_pointer(c, ot_map_gets(&c->types.typedefs, base));
+		return dif_type_pointer(c, ot_map_gets(&c->types->typedefs, base));
 	}
-	return ot_map_gets(&c->types.typedefs, name);
+	return ot_map_gets(&c->types->typedefs, name);
 }
 
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
@@ -111,7 +111,7 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 	n->ident = id;
 	n->type = result_type(c, id->func->result);
 	if ((id->func->id == DIF_SUBR_copyout || id->func->id == DIF_SUBR_copyoutstr) &&
-	    id->kind == DIF_ID_SUBR && c->clause.has_speculate)
+	    id->kind == DIF_ID_SUBR && c->clause->has_speculate)
 		return dif_fail(c, DIF_D_ACT_SPEC, n->line,
 				"destructive actions may not follow speculate( )");
 	if (id->kind != DIF_ID_SUBR)

@@ -14,7 +14,7 @@ static const char *scope_text(enum dif_name_scope scope)
 static struct dif_type *variable_type(struct dif_compiler *c, struct dif_type *type)
 {
 	if (dif_is_array(c, type) && dif_is_stringlike(c, type))
-		return c->types.string;
+		return c->types->string;
 	return type;
 }
 
@@ -56,14 +56,14 @@ static struct dif_node *make_symbol(struct dif_compiler *c, struct dif_node *n, 
 	if (!type && sym->is_function) {
 		type = dif_type_new(c, DIF_C_FUNCTION, "", 0);
 		if (type)
-			type->ref = c->types.int_;
+			type->ref = c->types->int_;
 	}
 	n->kind = DIF_N_SYM;
 	n->value = sym->address;
 	n->is_percpu = sym->is_percpu;
-	n->type = type ? type : c->types.void_;
+	n->type = type ? type : c->types->void_;
 	n->is_lvalue = true;
-	return c->failed ? NULL : n; /* an untyped one may still have its address taken */
+	return c->diag.failed ? NULL : n; /* an untyped one may still have its address taken */
 }
 
 static struct dif_node *unresolved(struct dif_compiler *c, struct dif_node *n, const char *module)
@@ -95,7 +95,7 @@ static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, 
 				"kernel module '%s' symbol '%s' may not be referenced as a user symbol",
 				module, name);
 	if (!ext) {
-		ext = ot_map_gets(&c->globals, name);
+		ext = ot_map_gets(&c->idents->globals, name);
 		if (ext && ext->kind != DIF_ID_EXTERN)
 			ext = NULL;
 	}
@@ -132,7 +132,7 @@ static struct dif_node *undefined(struct dif_compiler *c, struct dif_node *n)
 	struct dif_type *type;
 	int64_t value;
 
-	if (n->scope != DIF_NAME_GLOBAL || (c->fresh && !strcmp(c->fresh, n->name))) {
+	if (n->scope != DIF_NAME_GLOBAL || (c->clause->fresh && !strcmp(c->clause->fresh, n->name))) {
 		dif_fail(c, DIF_D_VAR_UNDEF, n->line, "%s%s has not yet been declared or assigned",
 			 scope_text(n->scope), n->name);
 		dif_suggest_variable(c, n->scope, n->name);
@@ -142,7 +142,7 @@ static struct dif_node *undefined(struct dif_compiler *c, struct dif_node *n)
 		return make_int(n, (uint64_t)value, type);
 	uint64_t fault;
 	if (fault_constant(n->name, &fault))
-		return make_int(n, fault, c->types.int_);
+		return make_int(n, fault, c->types->int_);
 	dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown variable name", n->name);
 	dif_suggest_variable(c, n->scope, n->name);
 	return NULL;
@@ -166,10 +166,10 @@ static struct dif_node *cook_param(struct dif_compiler *c, struct dif_ident *id)
 		return NULL;
 	copy->is_lvalue = copy->is_writable = false;
 	/* what it stands for was written outside of these parameters' reach */
-	struct dif_ident *keep = c->params;
-	c->params = id->outer;
+	struct dif_ident *keep = c->idents->params;
+	c->idents->params = id->outer;
 	copy = dif_cook(c, copy);
-	c->params = keep;
+	c->idents->params = keep;
 	if (!copy || !id->type)
 		return copy;
 	return dif_type_same(c, copy->type, id->type) ? copy : dif_cast_to(c, copy, id->type);

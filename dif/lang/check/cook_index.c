@@ -80,7 +80,7 @@ static struct dif_node *new_assoc(struct dif_compiler *c, struct dif_node *n, st
 	if (!id || !dif_ident_number(c, id))
 		return NULL;
 	id->is_array = id->is_assigned = true;
-	id->type = dif_is_array(c, target) && dif_is_stringlike(c, target) ? c->types.string : target;
+	id->type = dif_is_array(c, target) && dif_is_stringlike(c, target) ? c->types->string : target;
 	id->line = n->line;
 	return cook_assoc(c, n, id);
 }

@@ -44,7 +44,7 @@ static bool offset_of(struct dif_compiler *c, const char *tag, const char *membe
 
 static struct dif_node *number(struct dif_compiler *c, uint64_t value)
 {
-	return dif_node_int(c, value, c->types.uint64);
+	return dif_node_int(c, value, c->types->uint64);
 }
 
 /* Operands are cooked; NULL ones (an error was raised) give NULL. */
@@ -59,7 +59,7 @@ static struct dif_node *op2(struct dif_compiler *c, enum dif_oper op, struct dif
 static struct dif_node *load(struct dif_compiler *c, struct dif_node *base, uint64_t offset,
 			     struct dif_type *type)
 {
-	struct dif_node *addr = base ? dif_cast_to(c, base, c->types.uint64) : NULL;
+	struct dif_node *addr = base ? dif_cast_to(c, base, c->types->uint64) : NULL;
 	struct dif_type *to = dif_type_pointer(c, type);
 
 	addr = op2(c, DIF_O_ADD, addr, number(c, offset));
@@ -70,7 +70,7 @@ static struct dif_node *load(struct dif_compiler *c, struct dif_node *base, uint
 
 static struct dif_node *word(struct dif_compiler *c, struct dif_node *base, uint64_t offset)
 {
-	return load(c, base, offset, c->types.uint64);
+	return load(c, base, offset, c->types->uint64);
 }
 
 static struct dif_node *current_thread(struct dif_compiler *c)
@@ -78,7 +78,7 @@ static struct dif_node *current_thread(struct dif_compiler *c)
 	struct dif_node *n = dif_node_name(c, DIF_NAME_GLOBAL, "curthread");
 
 	n = n ? dif_cook(c, n) : NULL;
-	return n ? dif_cast_to(c, n, c->types.uint64) : NULL;
+	return n ? dif_cast_to(c, n, c->types->uint64) : NULL;
 }
 
 /* --- locks ------------------------------------------------------------------------------------ */
@@ -113,8 +113,8 @@ static struct dif_node *rw_lock(struct dif_compiler *c, uint32_t subr, struct di
 		return op2(c, DIF_O_AND, word(c, lock, count), number(c, WRITER));
 	default:
 		return op2(c, DIF_O_GT,
-			   op2(c, DIF_O_RSH, load(c, lock, count, c->types.int64), number(c, READER_SHIFT)),
-			   dif_node_int(c, 0, c->types.int64));
+			   op2(c, DIF_O_RSH, load(c, lock, count, c->types->int64), number(c, READER_SHIFT)),
+			   dif_node_int(c, 0, c->types->int64));
 	}
 }
 
@@ -129,13 +129,13 @@ static struct dif_node *open_file(struct dif_compiler *c, struct dif_node *fd)
 	    !offset_of(c, "files_struct", "fdt", NULL, &table) ||
 	    !offset_of(c, "fdtable", "max_fds", NULL, &max) || !offset_of(c, "fdtable", "fd", NULL, &array))
 		return NULL;
-	struct dif_type *uint = ot_map_gets(&c->types.typedefs, "uint32_t");
+	struct dif_type *uint = ot_map_gets(&c->types->typedefs, "uint32_t");
 	struct dif_node *fdt = word(c, word(c, current_thread(c), files), table);
 	struct dif_node *again = fdt ? dif_node_clone(c, fdt) : NULL;
 	struct dif_node *index = dif_cast_to(c, fd, uint);
 	struct dif_node *index2 = index ? dif_node_clone(c, index) : NULL;
 	struct dif_node *slot =
-	    op2(c, DIF_O_MUL, index2 ? dif_cast_to(c, index2, c->types.uint64) : NULL, number(c, 8));
+	    op2(c, DIF_O_MUL, index2 ? dif_cast_to(c, index2, c->types->uint64) : NULL, number(c, 8));
 	struct dif_node *choice = dif_node_new(c, DIF_N_OP3);
 
 	slot = op2(c, DIF_O_ADD, word(c, again, array), slot);
@@ -217,7 +217,7 @@ struct dif_node *dif_cook_kernel_call(struct dif_compiler *c, struct dif_node *c
 {
 	struct dif_node *n = written_out(c, call);
 
-	if (c->failed)
+	if (c->diag.failed)
 		return NULL;
 	return n ? dif_cast_to(c, n, call->type) : call;
 }

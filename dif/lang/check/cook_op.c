@@ -20,7 +20,7 @@ static struct dif_node *cook_operand(struct dif_compiler *c, struct dif_node *n)
 	bool is_element = n->kind == DIF_N_OP2 && n->op == DIF_O_INDEX && n->left->kind == DIF_N_IDENT;
 
 	if (is_local || is_element)
-		return dif_cook_target(c, n, c->types.int64);
+		return dif_cook_target(c, n, c->types->int64);
 	return dif_cook(c, n);
 }
 
@@ -112,7 +112,7 @@ static struct dif_node *cook_sizeof(struct dif_compiler *c, struct dif_node *n)
 	if (!size || dif_is_incomplete(c, t) || t->kind == DIF_C_DYNAMIC)
 		return dif_fail(c, DIF_D_SIZEOF_TYPE, n->line,
 				"cannot apply sizeof to an operand of unknown size");
-	return dif_node_int(c, size, c->types.size);
+	return dif_node_int(c, size, c->types->size);
 }
 
 static struct dif_node *cook_stringof(struct dif_compiler *c, struct dif_node *n)
@@ -122,13 +122,13 @@ static struct dif_node *cook_stringof(struct dif_compiler *c, struct dif_node *n
 	if (!dif_is_scalar(c, t) && !dif_is_string(c, t) && !dif_is_array(c, t))
 		return dif_fail(c, DIF_D_STRINGOF_TYPE, n->line,
 				"cannot apply stringof to a value of type \"%s\"", dif_type_text(c, t));
-	n->type = c->types.string;
+	n->type = c->types->string;
 	return n;
 }
 
 static struct dif_node *cook_incdec(struct dif_compiler *c, struct dif_node *n)
 {
-	struct dif_node *l = dif_cook_target(c, n->left, c->types.int64);
+	struct dif_node *l = dif_cook_target(c, n->left, c->types->int64);
 
 	if (!l || !check_operand(c, n, l))
 		return NULL;
@@ -177,7 +177,7 @@ static struct dif_node *cook_arith1(struct dif_compiler *c, struct dif_node *n)
 	if (n->op == DIF_O_NOT) {
 		if (!dif_is_scalar(c, t))
 			return op_error(c, n, DIF_D_OP_SCALAR, "scalar");
-		n->type = c->types.int_;
+		n->type = c->types->int_;
 	} else if (n->op == DIF_O_BITNOT) {
 		if (!dif_is_int(c, t))
 			return op_error(c, n, DIF_D_OP_INT, "integral");
@@ -237,7 +237,7 @@ static struct dif_type *arms_type(struct dif_compiler *c, struct dif_node *a, st
 	if (dif_is_string(c, a->type) || dif_is_string(c, b->type)) {
 		bool ok = (dif_is_stringlike(c, a->type) || dif_node_is_null(c, a)) &&
 			  (dif_is_stringlike(c, b->type) || dif_node_is_null(c, b));
-		return ok ? c->types.string : NULL;
+		return ok ? c->types->string : NULL;
 	}
 	if (dif_node_is_null(c, b) && dif_pointee(c, a->type))
 		return a->type;

@@ -17,17 +17,17 @@ static bool set_params(struct dif_compiler *c, struct dif_ident *id, const struc
 	id->nkeys = d->nkeys;
 	id->keys = dif_alloc(c, &c->arena, (d->nkeys + 1) * sizeof(*id->keys));
 	id->param_names = dif_alloc(c, &c->arena, (d->nkeys + 1) * sizeof(*id->param_names));
-	for (uint32_t i = 0; !c->failed && p; p = p->next, i++) {
+	for (uint32_t i = 0; !c->diag.failed && p; p = p->next, i++) {
 		id->keys[i] = p->type;
 		id->param_names[i] = p->name ? p->name : "";
 	}
-	return !c->failed;
+	return !c->diag.failed;
 }
 
 /* A value of a parameter's type that nothing is known of, least of all that it is a constant. */
 static struct dif_node *opaque(struct dif_compiler *c, struct dif_type *type)
 {
-	struct dif_node *n = dif_node_new(c, DIF_N_CAST), *zero = dif_node_int(c, 0, c->types.int_);
+	struct dif_node *n = dif_node_new(c, DIF_N_CAST), *zero = dif_node_int(c, 0, c->types->int_);
 
 	if (!n || !zero)
 		return NULL;
@@ -57,7 +57,7 @@ static bool check_type(struct dif_compiler *c, const struct dif_ident *id, const
 /* Cook the body once for its errors, with anything for the parameters. The inline itself is not known yet. */
 static bool check_body(struct dif_compiler *c, const struct dif_ident *id)
 {
-	struct dif_ident *keep = c->params;
+	struct dif_ident *keep = c->idents->params;
 	struct dif_node *body = dif_node_clone(c, id->node);
 
 	for (uint32_t i = 0; body && i < id->nkeys; i++) {
@@ -69,11 +69,11 @@ static bool check_body(struct dif_compiler *c, const struct dif_ident *id)
 					 .name = id->param_names[i],
 					 .type = id->keys[i],
 					 .node = value,
-					 .outer = c->params };
-		c->params = p;
+					 .outer = c->idents->params };
+		c->idents->params = p;
 	}
 	body = body ? dif_cook(c, body) : NULL;
-	c->params = keep;
+	c->idents->params = keep;
 	return body && check_type(c, id, body);
 }
 
@@ -137,10 +137,10 @@ static bool check_xlmember(struct dif_compiler *c, struct dif_xlator *x, const s
 	if (!member)
 		return dif_fail(c, DIF_D_XLATE_MEMB, m->line, "translator member %s is not a member of %s",
 				m->name, dif_type_text(c, x->out));
-	c->params = &p;
+	c->idents->params = &p;
 	struct dif_node *e = p.node ? dif_node_clone(c, m->expr) : NULL;
 	e = e ? dif_cook(c, e) : NULL;
-	c->params = NULL;
+	c->idents->params = NULL;
 	if (!e)
 		return false;
 	if (xl_fits(c, member->type, e))
@@ -160,7 +160,7 @@ static bool check_xlator(struct dif_compiler *c, struct dif_xlator *x)
 
 bool dif_define_translator(struct dif_compiler *c, struct dif_xlator *x, uint32_t line)
 {
-	for (struct dif_xlator *o = c->xlators; o; o = o->next)
+	for (struct dif_xlator *o = c->idents->xlators; o; o = o->next)
 		if (dif_type_same(c, o->out, x->out) && dif_type_same(c, o->in, x->in))
 			return dif_fail(c, DIF_D_XLATE_REDECL, line,
 					"translator from %s to %s has already been declared",
@@ -171,10 +171,10 @@ bool dif_define_translator(struct dif_compiler *c, struct dif_xlator *x, uint32_
 				dif_type_text(c, x->out));
 	if (!check_xlator(c, x))
 		return false;
-	x->next = c->xlators;
-	c->xlators = x;
+	x->next = c->idents->xlators;
+	c->idents->xlators = x;
 	dif_pragma_apply_translator(c);
-	return !c->failed;
+	return !c->diag.failed;
 }
 
 /* --- probes of a declared provider ----------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dif/lang/check/sugar.h"
+#include "dif/lang/types/world.h"
 
 static bool is_pattern(const char *s)
 {

@@ -17,6 +17,7 @@
  */
 #include <stdio.h>
 
+#include "dif/lang/check/cook.h"
 #include "dif/lang/check/sugar.h"
 
 struct sugar {
@@ -34,7 +35,7 @@ static struct dif_node *hidden(struct dif_compiler *c, const char *name)
 
 static const char *hidden_name(struct dif_compiler *c, const char *what)
 {
-	const char *name = ot_arena_printf(c->nodes, "%%%s%u", what, c->next_hidden++);
+	const char *name = ot_arena_printf(c->nodes, "%%%s%u", what, c->clause->next_hidden++);
 
 	return name ? name : dif_fail_memory(c);
 }
@@ -64,7 +65,7 @@ static bool append_set(struct sugar *s, const char *name, struct dif_node *value
 
 static bool set_const(struct sugar *s, const char *name, uint64_t value)
 {
-	struct dif_node *v = dif_node_int(s->c, value, s->c->types.int_);
+	struct dif_node *v = dif_node_int(s->c, value, s->c->types->int_);
 
 	return v && append_set(s, name, v);
 }
@@ -90,7 +91,7 @@ static bool open_guarded(struct sugar *s, struct dif_node *cond)
 
 	if (p && cond)
 		p = dif_node_op2(s->c, DIF_O_LAND, p, cond);
-	return p && !s->c->failed && open_piece(s, p) && set_const(s, s->ok, 0);
+	return p && !s->c->diag.failed && open_piece(s, p) && set_const(s, s->ok, 0);
 }
 
 static bool close_piece(struct sugar *s)
@@ -106,7 +107,7 @@ static bool add_list(struct sugar *s, struct dif_node *list, const char *var, bo
 /* %var == 1 in the branch taken when its condition holds, 2 in the other. */
 static struct dif_node *in_branch(struct dif_compiler *c, const char *var, bool negate)
 {
-	return dif_node_op2(c, DIF_O_EQ, hidden(c, var), dif_node_int(c, negate ? 2 : 1, c->types.int_));
+	return dif_node_op2(c, DIF_O_EQ, hidden(c, var), dif_node_int(c, negate ? 2 : 1, c->types->int_));
 }
 
 static unsigned count_ifs(const struct dif_node *list)
@@ -123,7 +124,7 @@ static unsigned count_ifs(const struct dif_node *list)
 static bool append_resets(struct sugar *s, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		const char *name = ot_arena_printf(s->c->nodes, "%%if%u", s->c->next_hidden + i);
+		const char *name = ot_arena_printf(s->c->nodes, "%%if%u", s->c->clause->next_hidden + i);
 		if (!name) {
 			dif_fail_memory(s->c);
 			return false;
@@ -144,8 +145,8 @@ static bool add_if(struct sugar *s, struct dif_node *n, const char *outer, bool 
 	if (!var || !value)
 		return false;
 	value->left = n->left;
-	value->right = dif_node_int(c, 1, c->types.int_);
-	value->third = dif_node_int(c, 2, c->types.int_);
+	value->right = dif_node_int(c, 1, c->types->int_);
+	value->third = dif_node_int(c, 2, c->types->int_);
 	value->line = n->line;
 	if (!outer && !append_resets(s, count_ifs(n->args) + count_ifs(n->third)))
 		return false;

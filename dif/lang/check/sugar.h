@@ -3,7 +3,7 @@
 #ifndef DIF_LANG_CHECK_SUGAR_H
 #define DIF_LANG_CHECK_SUGAR_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/ast.h"
 
 /* A piece of a clause without ifs: what becomes one struct dif_clause. */
 struct dif_piece {

@@ -5,9 +5,9 @@
 bool dif_use(struct dif_compiler *c, struct dif_attribute attr, const char *what, const char *name,
 	     uint32_t line)
 {
-	if (!c->clause.desc || c->hide_uses)
+	if (!c->clause->desc || c->clause->hide_uses)
 		return true;
-	c->used = dif_attribute_min(c->used, attr);
+	c->out.used = dif_attribute_min(c->out.used, attr);
 	if (!c->opts->has_amin || !dif_attribute_below(attr, c->opts->amin))
 		return true;
 	return dif_fail(

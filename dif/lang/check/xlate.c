@@ -9,7 +9,7 @@
 
 static bool expand_begin(struct dif_compiler *c, uint32_t line)
 {
-	if (++c->expand_depth <= EXPAND_MAX)
+	if (++c->clause->expand_depth <= EXPAND_MAX)
 		return true;
 	dif_fail(c, DIF_D_SYNTAX, line, "inlines and translators are nested more than %d deep", EXPAND_MAX);
 	return false;
@@ -19,16 +19,16 @@ static bool expand_begin(struct dif_compiler *c, uint32_t line)
 static struct dif_node *expand(struct dif_compiler *c, const struct dif_node *body, struct dif_ident *params,
 			       uint32_t line)
 {
-	struct dif_ident *keep = c->params;
+	struct dif_ident *keep = c->idents->params;
 	struct dif_node *n = NULL;
 
 	if (expand_begin(c, line)) {
-		c->params = params;
+		c->idents->params = params;
 		n = dif_node_clone(c, body);
 		n = n ? dif_cook(c, n) : NULL;
-		c->params = keep;
+		c->idents->params = keep;
 	}
-	c->expand_depth--;
+	c->clause->expand_depth--;
 	return n;
 }
 
@@ -73,9 +73,9 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 			return NULL;
 	}
 	id->is_busy = true;
-	c->hide_uses++;
+	c->clause->hide_uses++;
 	struct dif_node *body = expand(c, id->node, params, n->line);
-	c->hide_uses--;
+	c->clause->hide_uses--;
 	id->is_busy = false;
 	if (!body)
 		return NULL;
@@ -100,10 +100,10 @@ static struct dif_xlator *find_xlator(struct dif_compiler *c, const struct dif_n
 {
 	struct dif_xlator *x;
 
-	for (x = c->xlators; x; x = x->next)
+	for (x = c->idents->xlators; x; x = x->next)
 		if (dif_type_same(c, x->out, out) && dif_type_same(c, x->in, value->type))
 			return x;
-	for (x = c->xlators; x; x = x->next)
+	for (x = c->idents->xlators; x; x = x->next)
 		if (dif_type_same(c, x->out, out) && dif_assignable(c, x->in, value))
 			return x;
 	return NULL;
@@ -137,7 +137,7 @@ struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n)
 		return NULL;
 	n->right->type = out;
 	n->op = dif_is_pointer(c, n->type) ? DIF_O_ARROW : DIF_O_DOT;
-	n->type = c->types.dynamic;
+	n->type = c->types->dynamic;
 	return n;
 }
 
@@ -233,28 +233,28 @@ struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 	unsigned mapping;
 	struct dif_node *idx = n->args;
 
-	if (!c->clause.desc || !c->clause.nmatched || !c->clause.args_known)
+	if (!c->clause->desc || !c->clause->nmatched || !c->clause->args_known)
 		return dif_fail(c, DIF_D_ARGS_NONE, n->line,
 				"args[ ] may not be referenced because probe description matches %s",
-				c->clause.nmatched ? "a probe whose argument types are not known"
-						   : "no probes");
-	if (c->clause.args_differ)
+				c->clause->nmatched ? "a probe whose argument types are not known"
+						    : "no probes");
+	if (c->clause->args_differ)
 		return dif_fail(c, DIF_D_ARGS_MULTI, n->line,
 				"args[ ] may not be referenced because probe description matches an unstable "
 				"set of probes");
-	if (idx->value >= (uint64_t)c->clause.first.nargs)
+	if (idx->value >= (uint64_t)c->clause->first.nargs)
 		return dif_fail(c, DIF_D_ARGS_IDX, n->line,
 				"index %lld is out of range for %s:%s:%s:%s args[ ]", (long long)idx->value,
-				c->clause.first.provider, c->clause.first.module, c->clause.first.function,
-				c->clause.first.name);
-	if (!c->world->probe_arg || !c->world->probe_arg(c->world->env, c->clause.first.id,
+				c->clause->first.provider, c->clause->first.module, c->clause->first.function,
+				c->clause->first.name);
+	if (!c->world->probe_arg || !c->world->probe_arg(c->world->env, c->clause->first.id,
 							 (unsigned)idx->value, &native, &type, &mapping))
 		return dif_fail(c, DIF_D_ARGS_TYPE, n->line, "failed to resolve native type for args[%lld]",
 				(long long)idx->value);
 	n->kind = DIF_N_VAR;
 	n->ident = dif_ident_find(c, DIF_NAME_GLOBAL, "args");
 	n->type = native;
-	n->args = dif_node_int(c, mapping, c->types.int_);
+	n->args = dif_node_int(c, mapping, c->types->int_);
 	if (!n->args || !n->ident)
 		return NULL;
 	n->args->is_cooked = true;

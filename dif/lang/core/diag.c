@@ -19,8 +19,8 @@ const char *dif_errtag_name(enum dif_errtag tag)
 
 void dif_raise_memory(struct dif_compiler *c)
 {
-	c->failed = true;
-	c->no_memory = true;
+	c->diag.failed = true;
+	c->diag.no_memory = true;
 }
 
 void dif_raise(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const char *fmt, ...)
@@ -28,21 +28,21 @@ void dif_raise(struct dif_compiler *c, enum dif_errtag tag, uint32_t line, const
 	char text[1024];
 	va_list ap;
 
-	if (c->failed)
+	if (c->diag.failed)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	c->failed = true;
-	c->diag = (struct dif_diag){
+	c->diag.failed = true;
+	c->diag.first = (struct dif_diag){
 		.tag = dif_errtag_name(tag),
-		.file = c->lex.file,
-		.line = line ? line : c->tok.line,
-		.column = line ? 0 : c->tok.column,
-		.region = c->cook_depth ? c->region : NULL,
+		.file = c->diag.file,
+		.line = line ? line : c->diag.line,
+		.column = line ? 0 : c->diag.column,
+		.region = c->diag.check_depth ? c->diag.region : NULL,
 		.message = ot_arena_strdup(&c->arena, text),
 	};
-	if (!c->diag.message)
+	if (!c->diag.first.message)
 		dif_raise_memory(c);
 }
 
@@ -51,12 +51,12 @@ void dif_hint(struct dif_compiler *c, const char *fmt, ...)
 	char text[512];
 	va_list ap;
 
-	if (c->diag.hint)
+	if (c->diag.first.hint)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	c->diag.hint = ot_arena_strdup(&c->arena, text);
+	c->diag.first.hint = ot_arena_strdup(&c->arena, text);
 }
 
 void dif_diag_print(const struct dif_diag *diag, bool errtags, struct ot_buf *out)
@@ -70,33 +70,4 @@ void dif_diag_print(const struct dif_diag *diag, bool errtags, struct ot_buf *ou
 	else if (diag->region)
 		ot_buf_printf(out, "in %s: ", diag->region);
 	ot_buf_puts(out, diag->message);
-}
-
-void *dif_alloc(struct dif_compiler *c, struct ot_arena *arena, size_t size)
-{
-	void *p = ot_arena_alloc(arena, size);
-
-	return p ? p : dif_fail_memory(c);
-}
-
-const char *dif_strdup(struct dif_compiler *c, struct ot_arena *arena, const char *s)
-{
-	const char *p = ot_arena_strdup(arena, s);
-
-	return p ? p : dif_fail_memory(c);
-}
-
-const char *dif_strndup(struct dif_compiler *c, struct ot_arena *arena, const char *s, size_t len)
-{
-	const char *p = ot_arena_strndup(arena, s, len);
-
-	return p ? p : dif_fail_memory(c);
-}
-
-bool dif_nest(struct dif_compiler *c)
-{
-	if (++c->nesting <= DIF_NEST_MAX)
-		return true;
-	dif_fail(c, DIF_D_SYNTAX, 0, "program is nested too deep");
-	return false;
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/compiler.h"
 
 /* clang-format off */
@@ -77,6 +78,28 @@ enum dif_errtag {
 	    DIF_D_COUNT,
 };
 
+/* One error. Strings live as long as the compiler. */
+struct dif_diag {
+	const char *tag;  /* "D_SYNTAX"; NULL: an untagged one */
+	const char *file; /* NULL: the source itself */
+	uint32_t line;    /* 0: none, then `region` says where ("in action list") */
+	uint32_t column;  /* from 1; 0 unknown */
+	const char *region;
+	const char *message;
+	const char *hint; /* what to do; NULL */
+};
+
+/* The first error of a compilation, and where a compilation stands. */
+struct dif_diagnostics {
+	bool failed;
+	bool no_memory;
+	struct dif_diag first;
+	const char *file;      /* from #line; NULL: the source itself */
+	uint32_t line, column; /* of the current token */
+	const char *region;    /* the part of a clause being compiled, named where there is no line */
+	uint32_t check_depth;  /* of expressions being checked; outside of them no region is named */
+};
+
 struct dif_compiler;
 
 /** "D_SYNTAX"; NULL for DIF_D_NONE. */
@@ -100,5 +123,9 @@ static inline void *dif_nothing(void)
 
 /** Add advice to the error that was just raised. */
 void dif_hint(struct dif_compiler *c, const char *fmt, ...) OT_PRINTF(2, 3);
+
+/** dtrace's text of a diagnostic: "line 3: syntax error near …", with "[TAG] " in front under
+ * errtags. */
+void dif_diag_print(const struct dif_diag *diag, bool errtags, struct ot_buf *out);
 
 #endif

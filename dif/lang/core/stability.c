@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "dif/lang/core/compiler.h"
+#include "base/compiler.h"
 
 static const char *const stabilities[] = {
 #define X(name, text) #text,
@@ -110,65 +110,4 @@ bool dif_version_exists(uint32_t version)
 		if (versions[i] == version)
 			return true;
 	return false;
-}
-
-/* --- the names that D starts with ----------------------------------------------------------------- */
-
-/* Those that are newer than 1.0. */
-static const struct {
-	const char *name;
-	uint8_t minor;
-} newer[] = {
-	{ "freopen", 1 }, { "index", 1 },      { "memref", 1 },      { "rindex", 1 },      { "strchr", 1 },
-	{ "strrchr", 1 }, { "strstr", 1 },     { "strtok", 1 },      { "substr", 1 },      { "func", 2 },
-	{ "mod", 2 },     { "setopt", 2 },     { "sym", 2 },         { "uaddr", 2 },       { "ucaller", 2 },
-	{ "ufunc", 2 },   { "umod", 2 },       { "ustackdepth", 2 }, { "usym", 2 },        { "htonl", 3 },
-	{ "htonll", 3 },  { "htons", 3 },      { "ntohl", 3 },       { "ntohll", 3 },      { "ntohs", 3 },
-	{ "d_path", 5 },  { "inet_ntoa", 5 },  { "inet_ntoa6", 5 },  { "inet_ntop", 5 },   { "link_ntop", 5 },
-	{ "stddev", 6 },  { "llquantize", 7 }, { "vmregs", 7 },      { "tolower", 8 },     { "toupper", 8 },
-	{ "print", 9 },   { "getf", 10 },      { "json", 11 },       { "strtoll", 11 },    { "jailname", 13 },
-	{ "jid", 13 },    { "guest", 13 },     { "guestid", 13 },    { "percpubase", 13 }, { "vcpu", 13 },
-	{ "view", 13 },
-};
-
-/* Those that are Evolving/Evolving/Common: they go with the kernel, or are ours. */
-static const char *const evolving[] = {
-	"ddi_pathname",
-	"getmajor",
-	"getminor",
-	"htonl",
-	"htonll",
-	"htons",
-	"ntohl",
-	"ntohll",
-	"ntohs",
-	"mutex_owned",
-	"mutex_owner",
-	"mutex_type_adaptive",
-	"mutex_type_spin",
-	"rw_iswriter",
-	"rw_read_held",
-	"rw_write_held",
-	"sx_isexclusive",
-	"sx_shared_held",
-	"sx_exclusive_held",
-	"guest",
-	"guestid",
-	"percpubase",
-	"vcpu",
-	"view",
-};
-
-void dif_stability_builtin(struct dif_ident *id)
-{
-	id->version = DIF_VERSION(1, 0, 0);
-	for (size_t i = 0; i < OT_ARRAY_SIZE(newer); i++)
-		if (!strcmp(newer[i].name, id->name))
-			id->version = DIF_VERSION(1, newer[i].minor, 0);
-	for (size_t i = 0; i < OT_ARRAY_SIZE(evolving); i++)
-		if (!strcmp(evolving[i], id->name))
-			id->attr.name = id->attr.data = DIF_STABILITY_EVOLVING;
-	/* the name is here to stay, what it points to is the kernel's own */
-	if (!strcmp(id->name, "curthread"))
-		id->attr.data = DIF_STABILITY_PRIVATE;
 }

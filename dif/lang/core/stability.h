@@ -73,10 +73,4 @@ bool dif_version_parse(const char *text, uint32_t *ret);
 /** Was there ever such a version? */
 bool dif_version_exists(uint32_t version);
 
-struct dif_compiler;
-struct dif_ident;
-
-/** Give a name that D starts with its attributes and version. */
-void dif_stability_builtin(struct dif_ident *id);
-
 #endif

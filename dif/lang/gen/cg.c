@@ -5,7 +5,7 @@ int dif_reg_alloc(struct dif_cg *cg)
 {
 	uint64_t nregs = cg->c->opts->iregs;
 
-	if (cg->c->failed)
+	if (cg->c->diag.failed)
 		return -1;
 	for (unsigned r = 1; r < DIF_NREGS && (!nregs || r < nregs); r++) {
 		if (!(cg->used & 1u << r)) {
@@ -103,7 +103,7 @@ static int cg_sym(struct dif_cg *cg, struct dif_node *n)
 /* A per-CPU symbol names the instance of the vCPU that fires. */
 static int cg_sym_addr(struct dif_cg *cg, const struct dif_node *n)
 {
-	const struct dif_ident *id = n->is_percpu ? ot_map_gets(&cg->c->globals, "percpubase") : NULL;
+	const struct dif_ident *id = n->is_percpu ? ot_map_gets(&cg->c->idents->globals, "percpubase") : NULL;
 	int reg = dif_reg_alloc(cg);
 
 	if (reg > 0)
@@ -113,7 +113,7 @@ static int cg_sym_addr(struct dif_cg *cg, const struct dif_node *n)
 	int base = dif_reg_alloc(cg);
 	if (base < 0 || !id)
 		return -1;
-	dif_emit_var(&cg->as, DIF_OP_ldgs, id, cg->c->types.uint64, base);
+	dif_emit_var(&cg->as, DIF_OP_ldgs, id, cg->c->types->uint64, base);
 	dif_emit_r3(&cg->as, DIF_OP_add, reg, base, reg);
 	dif_reg_free(cg, base);
 	return reg;
@@ -136,7 +136,7 @@ int dif_cg_addr(struct dif_cg *cg, struct dif_node *n)
 			dif_emit_r3(&cg->as, DIF_OP_add, reg, add, reg);
 			dif_reg_free(cg, add);
 		}
-		return cg->c->failed ? -1 : reg;
+		return cg->c->diag.failed ? -1 : reg;
 	}
 	return dif_cg_node(cg, n); /* by-reference values are their address */
 }
@@ -196,7 +196,7 @@ int dif_cg_node(struct dif_cg *cg, struct dif_node *n)
 {
 	int reg = -1;
 
-	if (cg->c->failed || !n)
+	if (cg->c->diag.failed || !n)
 		return -1;
 	switch (n->kind) {
 	case DIF_N_INT:
@@ -236,7 +236,7 @@ int dif_cg_node(struct dif_cg *cg, struct dif_node *n)
 	default:
 		reg = cg_other(cg, n);
 	}
-	return cg->c->failed ? -1 : reg;
+	return cg->c->diag.failed ? -1 : reg;
 }
 
 struct dif_object *dif_cg_object(struct dif_compiler *c, struct dif_node *n, const struct dif_rtype *ret)
@@ -264,7 +264,7 @@ static int cg_memory(struct dif_cg *cg, struct dif_node *n, uint64_t max)
 	int ref = dif_cg_node(cg, n), size = dif_reg_alloc(cg), tmp = dif_reg_alloc(cg),
 	    buf = dif_reg_alloc(cg);
 
-	if (cg->c->failed)
+	if (cg->c->diag.failed)
 		return -1;
 	dif_emit_setx(&cg->as, 8, tmp);
 	dif_emit_r3(&cg->as, DIF_OP_add, ref, tmp, tmp);

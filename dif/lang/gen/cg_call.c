@@ -28,7 +28,7 @@ static void push_string(struct dif_cg *cg, int reg)
 		size = dif_reg_alloc(cg);
 		dif_emit_setx(&cg->as, cg->c->opts->strsize, size);
 	}
-	if (!cg->c->failed)
+	if (!cg->c->diag.failed)
 		dif_emit(&cg->as, dif_insn(DIF_OP_pushtr, DIF_TYPE_STRING, (uint32_t)size, (uint32_t)reg));
 	dif_reg_free(cg, size);
 }
@@ -47,7 +47,7 @@ static void push(struct dif_cg *cg, struct dif_node *n, int reg)
 	}
 	int size = dif_reg_alloc(cg);
 	dif_emit_setx(&cg->as, t.size, size);
-	if (!cg->c->failed)
+	if (!cg->c->diag.failed)
 		dif_emit(&cg->as, dif_insn(DIF_OP_pushtr, t.kind, (uint32_t)size, (uint32_t)reg));
 	dif_reg_free(cg, size);
 }
@@ -83,7 +83,7 @@ bool dif_cg_tuple(struct dif_cg *cg, struct dif_node *list)
 		push(cg, list, regs[i]);
 		dif_reg_free(cg, regs[i]);
 	}
-	return !cg->c->failed;
+	return !cg->c->diag.failed;
 }
 
 int dif_cg_copyinstr(struct dif_cg *cg, int reg)
@@ -91,7 +91,7 @@ int dif_cg_copyinstr(struct dif_cg *cg, int reg)
 	dif_emit(&cg->as, dif_insn(DIF_OP_flushts, 0, 0, 0));
 	dif_emit(&cg->as, dif_insn(DIF_OP_pushtv, DIF_TYPE_CTF, 0, (uint32_t)reg));
 	dif_emit(&cg->as, dif_insn_index(DIF_OP_call, DIF_SUBR_copyinstr, (uint32_t)reg));
-	return cg->c->failed ? -1 : reg;
+	return cg->c->diag.failed ? -1 : reg;
 }
 
 int dif_cg_strlen(struct dif_cg *cg, int reg)
@@ -114,7 +114,7 @@ static bool copy_in_strings(struct dif_cg *cg, struct dif_node *n)
 		params += *params == '?';
 		if (*params != 's' || !(*a)->is_userland || dif_is_string(cg->c, (*a)->type))
 			continue;
-		struct dif_node *next = (*a)->next, *cast = dif_cast_to(cg->c, *a, cg->c->types.string);
+		struct dif_node *next = (*a)->next, *cast = dif_cast_to(cg->c, *a, cg->c->types->string);
 		if (!cast)
 			return false;
 		cast->next = next;

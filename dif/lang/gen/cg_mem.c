@@ -79,7 +79,7 @@ static bool store_var(struct dif_cg *cg, struct dif_node *n, int value)
 	if (n->args && !dif_cg_tuple(cg, n->args))
 		return false;
 	dif_emit_var(&cg->as, var_op(n->ident, true), n->ident, n->type, value);
-	return !cg->c->failed;
+	return !cg->c->diag.failed;
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void store_string(struct dif_cg *cg, int value, int addr, uint64_t size)
 	uint32_t full = dif_label(&cg->as), fits = dif_label(&cg->as);
 	int len = dif_cg_strlen(cg, value), tmp = dif_reg_alloc(cg);
 
-	if (cg->c->failed)
+	if (cg->c->diag.failed)
 		return;
 	dif_emit_setx(&cg->as, size, tmp);
 	dif_emit_r3(&cg->as, DIF_OP_cmp, len, tmp, 0);
@@ -231,7 +231,7 @@ static void store_bitfield(struct dif_cg *cg, struct dif_node *n, int value)
 	uint64_t mask = (b.width >= 64 ? UINT64_MAX : (1ull << b.width) - 1) << b.shift;
 	int addr = unit_addr(cg, n, &b), unit = dif_reg_alloc(cg), tmp = dif_reg_alloc(cg);
 
-	if (cg->c->failed)
+	if (cg->c->diag.failed)
 		return;
 	dif_emit_r2(&cg->as, load_op(b.size, false, false), addr, unit);
 	dif_emit_setx(&cg->as, ~mask, tmp);
@@ -268,14 +268,14 @@ static bool store(struct dif_cg *cg, struct dif_node *target, const struct dif_n
 		return store_var(cg, target, value);
 	if (target->kind == DIF_N_MEMBER && target->member->bit_size) {
 		store_bitfield(cg, target, value);
-		return !cg->c->failed;
+		return !cg->c->diag.failed;
 	}
 	int addr = dif_cg_addr(cg, target);
 	if (addr < 0)
 		return false;
 	store_mem(cg, target->type, from, value, addr);
 	dif_reg_free(cg, addr);
-	return !cg->c->failed;
+	return !cg->c->diag.failed;
 }
 
 int dif_cg_asgn(struct dif_cg *cg, struct dif_node *n)
@@ -311,7 +311,7 @@ int dif_cg_incdec(struct dif_cg *cg, struct dif_node *n)
 	struct dif_type *to = dif_is_pointer(cg->c, n->type) ? dif_pointee(cg->c, n->type) : NULL;
 	int old = dif_cg_node(cg, n->left), by = dif_reg_alloc(cg);
 
-	if (cg->c->failed)
+	if (cg->c->diag.failed)
 		return -1;
 	dif_emit_setx(&cg->as, to ? dif_sizeof(cg->c, to) : 1, by);
 	dif_emit_r3(&cg->as, inc ? DIF_OP_add : DIF_OP_sub, old, by, by);

@@ -31,7 +31,7 @@ void dif_asm_deinit(struct dif_asm *as)
 
 void dif_emit(struct dif_asm *as, uint32_t insn)
 {
-	if (as->c->failed)
+	if (as->c->diag.failed)
 		return;
 	if (as->n >= TEXT_MAX) {
 		dif_fail(as->c, DIF_D_NONE, 0, "expression needs more than %d instructions", TEXT_MAX);
@@ -46,7 +46,7 @@ void dif_emit(struct dif_asm *as, uint32_t insn)
 
 void dif_emit_r3(struct dif_asm *as, enum dif_op op, int r1, int r2, int rd)
 {
-	if (!as->c->failed)
+	if (!as->c->diag.failed)
 		dif_emit(as, dif_insn(op, (uint32_t)r1, (uint32_t)r2, (uint32_t)rd));
 }
 
@@ -76,7 +76,7 @@ void dif_emit_setx(struct dif_asm *as, uint64_t value, int rd)
 {
 	uint32_t index = int_index(as, value);
 
-	if (!as->c->failed)
+	if (!as->c->diag.failed)
 		dif_emit(as, dif_insn_index(DIF_OP_setx, index, (uint32_t)rd));
 }
 
@@ -103,7 +103,7 @@ void dif_emit_sets(struct dif_asm *as, const char *s, size_t len, int rd)
 
 	if (offset > 0xffff)
 		dif_fail(as->c, DIF_D_NONE, 0, "expression has too many bytes of string constants");
-	if (!as->c->failed)
+	if (!as->c->diag.failed)
 		dif_emit(as, dif_insn_index(DIF_OP_sets, offset, (uint32_t)rd));
 }
 
@@ -150,14 +150,14 @@ void dif_emit_var(struct dif_asm *as, enum dif_op op, const struct dif_ident *id
 		  int reg)
 {
 	note_var(as, id, type, is_store(op) ? DIF_VARF_MOD : DIF_VARF_REF);
-	if (!as->c->failed)
+	if (!as->c->diag.failed)
 		dif_emit(as, dif_insn_index(op, id->id, (uint32_t)reg));
 }
 
 void dif_emit_array(struct dif_asm *as, const struct dif_ident *id, struct dif_type *type, int index, int rd)
 {
-	note_var(as, id, id->id == DIF_VAR_args ? as->c->types.int64 : type, DIF_VARF_REF);
-	if (!as->c->failed)
+	note_var(as, id, id->id == DIF_VAR_args ? as->c->types->int64 : type, DIF_VARF_REF);
+	if (!as->c->diag.failed)
 		dif_emit(as, dif_insn(DIF_OP_ldga, id->id, (uint32_t)index, (uint32_t)rd));
 }
 
@@ -173,13 +173,13 @@ uint32_t dif_label(struct dif_asm *as)
 
 void dif_label_place(struct dif_asm *as, uint32_t label)
 {
-	if (!as->c->failed)
+	if (!as->c->diag.failed)
 		as->labels[label] = (uint32_t)as->n;
 }
 
 void dif_emit_branch(struct dif_asm *as, enum dif_op op, uint32_t label)
 {
-	if (!as->c->failed)
+	if (!as->c->diag.failed)
 		dif_emit(as, dif_insn_branch(op, label));
 }
 
@@ -194,7 +194,7 @@ static void resolve_branches(struct dif_asm *as)
 
 static void *copy(struct dif_asm *as, const void *data, size_t len)
 {
-	void *p = dif_alloc(as->c, &as->c->prog->arena, len ? len : 1);
+	void *p = dif_alloc(as->c, &as->c->out.prog->arena, len ? len : 1);
 
 	if (p && len)
 		memcpy(p, data, len);
@@ -217,14 +217,14 @@ static bool fits(struct dif_asm *as, const struct dif_rtype *ret)
 struct dif_object *dif_asm_finish(struct dif_asm *as, const struct dif_rtype *ret)
 {
 	struct dif_object *obj =
-	    as->c->failed ? NULL : dif_new(as->c, &as->c->prog->arena, struct dif_object);
+	    as->c->diag.failed ? NULL : dif_new(as->c, &as->c->out.prog->arena, struct dif_object);
 
 	if (!obj)
 		return NULL;
 	resolve_branches(as);
 	for (size_t i = 0; i < as->nvars; i++)
 		as->vars[i].name = str_offset(as, as->var_names[i], strlen(as->var_names[i]));
-	if (as->c->failed || !fits(as, ret))
+	if (as->c->diag.failed || !fits(as, ret))
 		return NULL;
 	obj->text = copy(as, as->text, as->n * sizeof(*as->text));
 	obj->text_len = (uint32_t)as->n;
@@ -235,5 +235,5 @@ struct dif_object *dif_asm_finish(struct dif_asm *as, const struct dif_rtype *re
 	obj->vars = copy(as, as->vars, as->nvars * sizeof(*as->vars));
 	obj->var_len = (uint32_t)as->nvars;
 	obj->ret = *ret;
-	return as->c->failed ? NULL : obj;
+	return as->c->diag.failed ? NULL : obj;
 }

@@ -6,7 +6,7 @@
 #ifndef DIF_LANG_GEN_EMIT_H
 #define DIF_LANG_GEN_EMIT_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/ast.h"
 
 struct dif_asm {
 	struct dif_compiler *c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dif/lang/syntax/ast.h"
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/unit.h"
 
 struct dif_node *dif_node_new(struct dif_compiler *c, enum dif_node_kind kind)
 {
@@ -10,8 +10,8 @@ struct dif_node *dif_node_new(struct dif_compiler *c, enum dif_node_kind kind)
 	if (!n)
 		return NULL;
 	n->kind = kind;
-	n->line = c->tok.line;
-	n->column = c->tok.column;
+	n->line = c->unit->tok.line;
+	n->column = c->unit->tok.column;
 	return n;
 }
 
@@ -92,7 +92,7 @@ struct dif_node *dif_node_clone(struct dif_compiler *c, const struct dif_node *n
 	struct dif_node *n;
 
 	/* inlines that use each other twice double with every level */
-	if (++c->ncopied > DIF_COPIES_MAX)
+	if (++c->unit->ncopied > DIF_COPIES_MAX)
 		return dif_fail(c, DIF_D_SYNTAX, node->line,
 				"inlines and translators expand to more than %d operators", DIF_COPIES_MAX);
 	n = dif_new(c, c->nodes, struct dif_node);

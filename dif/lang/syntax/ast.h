@@ -11,13 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dif/lang/types/types.h"
+#include "dif/lang/types/ident.h"
 
 #define DIF_DEPTH_MAX  600
 #define DIF_NEST_MAX   2000   /* calls of the recursive descent within each other: a few per level */
 #define DIF_COPIES_MAX 200000 /* nodes copied for one clause or definition */
-
-struct dif_ident;
 
 enum dif_node_kind {
 	DIF_N_INT,
@@ -85,8 +83,6 @@ enum dif_oper {
 	DIF_O_ARROW,
 };
 
-enum dif_name_scope { DIF_NAME_GLOBAL, DIF_NAME_SELF, DIF_NAME_THIS };
-
 struct dif_node {
 	enum dif_node_kind kind;
 	enum dif_oper op;
@@ -113,8 +109,6 @@ struct dif_node {
 	uint64_t value; /* INT */
 	size_t len;     /* STRING */
 };
-
-struct dif_compiler;
 
 struct dif_node *dif_node_new(struct dif_compiler *c, enum dif_node_kind kind);
 struct dif_node *dif_node_int(struct dif_compiler *c, uint64_t value, struct dif_type *type);

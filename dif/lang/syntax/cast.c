@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Casts that the compiler makes itself, and what several passes ask of a checked node. */
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/unit.h"
 
 bool dif_node_is_action(const struct dif_node *n)
 {

@@ -27,8 +27,8 @@ static bool declare_typedef(struct dif_compiler *c, const struct dif_declarator 
 	if (dif_ident_find(c, DIF_NAME_GLOBAL, d->name))
 		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "global variable identifier redeclared: %s",
 				d->name);
-	if (ot_map_gets(&c->types.typedefs, d->name)) {
-		if (c->lex.file)
+	if (ot_map_gets(&c->types->typedefs, d->name)) {
+		if (c->diag.file)
 			return true;
 		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "typedef redeclared: %s", d->name);
 	}
@@ -37,7 +37,7 @@ static bool declare_typedef(struct dif_compiler *c, const struct dif_declarator 
 		return false;
 	t->ref = d->type;
 	t->is_userland = d->type->is_userland && d->type->kind == DIF_C_TYPEDEF;
-	return ot_map_puts(&c->types.typedefs, d->name, t) || dif_fail_memory(c);
+	return ot_map_puts(&c->types->typedefs, d->name, t) || dif_fail_memory(c);
 }
 
 static bool set_keys(struct dif_compiler *c, struct dif_ident *id, const struct dif_declarator *d)
@@ -139,7 +139,7 @@ static bool declare(struct dif_compiler *c, const struct dif_declspec *spec, con
 		return declare_variable(c, DIF_NAME_GLOBAL, d);
 	case DIF_STORE_STATIC:
 		/* a header's own function: nothing of it is in the guest */
-		if (c->lex.file && dif_is_function(c, d->type))
+		if (c->diag.file && dif_is_function(c, d->type))
 			return true;
 		break;
 	case DIF_STORE_AUTO:
@@ -155,10 +155,10 @@ static bool skip_function(struct dif_compiler *c)
 	uint32_t depth = 0;
 
 	do {
-		if (c->tok.kind == DIF_T_EOF)
+		if (c->unit->tok.kind == DIF_T_EOF)
 			return dif_syntax(c);
-		depth += c->tok.kind == DIF_T_LBRACE;
-		depth -= c->tok.kind == DIF_T_RBRACE;
+		depth += c->unit->tok.kind == DIF_T_LBRACE;
+		depth -= c->unit->tok.kind == DIF_T_RBRACE;
 		if (depth)
 			dif_next(c);
 	} while (depth);
@@ -171,10 +171,10 @@ bool dif_parse_declaration(struct dif_compiler *c)
 	struct dif_declspec spec;
 	bool is_body = false;
 
-	c->lex.mode = DIF_LEX_INNER;
+	c->unit->lex.mode = DIF_LEX_INNER;
 	if (!dif_parse_declspec(c, &spec))
 		return false;
-	if (c->tok.kind == DIF_T_SEMI) {
+	if (c->unit->tok.kind == DIF_T_SEMI) {
 		/* a typedef without a name still declares its struct, union or enum */
 		if (!spec.defines_tag ||
 		    (spec.storage != DIF_STORE_DEFAULT && spec.storage != DIF_STORE_TYPEDEF))
@@ -184,14 +184,15 @@ bool dif_parse_declaration(struct dif_compiler *c)
 			struct dif_declarator d;
 			if (!dif_parse_declarator(c, spec.type, &d) || !declare(c, &spec, &d))
 				return false;
-			is_body = c->lex.file && c->tok.kind == DIF_T_LBRACE && dif_is_function(c, d.type);
+			is_body =
+			    c->diag.file && c->unit->tok.kind == DIF_T_LBRACE && dif_is_function(c, d.type);
 			if (is_body && !skip_function(c))
 				return false;
 		} while (!is_body && dif_accept(c, DIF_T_COMMA));
 	}
-	if (c->tok.kind != (is_body ? DIF_T_RBRACE : DIF_T_SEMI))
+	if (c->unit->tok.kind != (is_body ? DIF_T_RBRACE : DIF_T_SEMI))
 		return dif_syntax(c);
-	c->lex.mode = DIF_LEX_OUTER;
+	c->unit->lex.mode = DIF_LEX_OUTER;
 	dif_next(c);
-	return !c->failed;
+	return !c->diag.failed;
 }

@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
 #include "dif/lang/syntax/pragma.h"
+#include "dif/lang/syntax/unit.h"
 
 static const struct {
 	const char *text;
@@ -77,7 +77,7 @@ static char peek(const struct dif_lexer *lex, size_t ahead)
 
 static bool skip_comment(struct dif_compiler *c)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	uint32_t line = lex->line;
 
 	for (lex->at += 2; lex->at < lex->end;) {
@@ -96,7 +96,7 @@ static bool skip_comment(struct dif_compiler *c)
 /* A line that starts with #: eaten whole, continuation lines too. */
 static bool control_line(struct dif_compiler *c)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	const char *start = lex->at;
 	uint32_t lines = 0;
 
@@ -120,7 +120,7 @@ static bool control_line(struct dif_compiler *c)
 /* Skip blanks, comments and control lines; false after an error. */
 static bool skip_blank(struct dif_compiler *c)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 
 	while (lex->at < lex->end) {
 		char ch = *lex->at;
@@ -159,7 +159,7 @@ static bool ends_predicate(const struct dif_lexer *lex)
 
 static void lex_punct(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	size_t left = (size_t)(lex->end - lex->at);
 
 	if (*lex->at == '/' && ends_predicate(lex)) {
@@ -191,10 +191,10 @@ static enum dif_tok keyword(const char *text, size_t len)
 
 static void lex_word(struct dif_compiler *c, struct dif_token *tok, size_t len)
 {
-	tok->kind = keyword(c->lex.at, len);
-	tok->text = dif_strndup(c, c->nodes, c->lex.at, len);
+	tok->kind = keyword(c->unit->lex.at, len);
+	tok->text = dif_strndup(c, c->nodes, c->unit->lex.at, len);
 	tok->len = len;
-	c->lex.at += len;
+	c->unit->lex.at += len;
 }
 
 static size_t run(const struct dif_lexer *lex, bool (*is)(char))
@@ -208,7 +208,7 @@ static size_t run(const struct dif_lexer *lex, bool (*is)(char))
 
 static void lex_inner(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	char ch = *lex->at;
 
 	if (is_ident_start(ch)) {
@@ -244,7 +244,7 @@ static bool is_dtrace_probe(const char *name, size_t len)
  * follows; anything else is a probe description. */
 static void lex_outer_word(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	size_t len = run(lex, is_spec), word = run(lex, is_ident);
 
 	if (word && (word == len || lex->at[word] == '*')) {
@@ -269,7 +269,7 @@ static void lex_outer_word(struct dif_compiler *c, struct dif_token *tok)
 
 static void lex_outer(struct dif_compiler *c, struct dif_token *tok)
 {
-	char ch = *c->lex.at;
+	char ch = *c->unit->lex.at;
 
 	if (isdigit((unsigned char)ch))
 		dif_lex_number(c, tok);
@@ -279,45 +279,53 @@ static void lex_outer(struct dif_compiler *c, struct dif_token *tok)
 		lex_punct(c, tok);
 }
 
+static void set_token(struct dif_compiler *c, const struct dif_token *tok)
+{
+	c->unit->tok = *tok;
+	c->diag.line = tok->line;
+	c->diag.column = tok->column;
+}
+
 void dif_next(struct dif_compiler *c)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	struct dif_token tok = { .kind = DIF_T_EOF };
 
-	if (!c->failed && skip_blank(c)) {
+	if (!c->diag.failed && skip_blank(c)) {
 		tok.line = lex->line;
 		tok.column = (uint32_t)(lex->at - lex->line_start) + 1;
 		tok.start = lex->at;
 		if (lex->at < lex->end) {
-			c->tok = tok; /* errors in the literal are reported here */
+			set_token(c, &tok); /* errors in the literal are reported here */
 			(lex->mode == DIF_LEX_OUTER ? lex_outer : lex_inner)(c, &tok);
 		}
 		tok.start_len = (size_t)(lex->at - tok.start);
 	}
-	if (c->failed)
+	if (c->diag.failed)
 		tok.kind = DIF_T_EOF;
-	c->tok = tok;
+	set_token(c, &tok);
 }
 
 void dif_lex_begin(struct dif_compiler *c, const char *text, size_t len)
 {
-	struct ot_buf keep = c->lex.text;
+	struct ot_buf keep = c->unit->lex.text;
 
-	c->lex = (struct dif_lexer){
+	c->diag.file = NULL;
+	c->unit->lex = (struct dif_lexer){
 		.at = text,
 		.end = text + len,
 		.line_start = text,
 		.line = 1,
 		.at_line_start = true,
 		.text = keep,
-		.types_are_specs = c->opts->pspec || c->src->kind == DIF_SOURCE_COMMAND_LINE,
+		.types_are_specs = c->opts->pspec || c->unit->src->kind == DIF_SOURCE_COMMAND_LINE,
 	};
 	dif_next(c);
 }
 
 bool dif_accept(struct dif_compiler *c, enum dif_tok kind)
 {
-	if (c->tok.kind != kind)
+	if (c->unit->tok.kind != kind)
 		return false;
 	dif_next(c);
 	return true;
@@ -325,20 +333,20 @@ bool dif_accept(struct dif_compiler *c, enum dif_tok kind)
 
 void dif_raise_syntax(struct dif_compiler *c)
 {
-	int len = c->tok.start_len > 60 ? 60 : (int)c->tok.start_len;
+	int len = c->unit->tok.start_len > 60 ? 60 : (int)c->unit->tok.start_len;
 
-	if (c->tok.kind == DIF_T_EOF)
+	if (c->unit->tok.kind == DIF_T_EOF)
 		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near end of input");
 	else
-		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near \"%.*s\"", len, c->tok.start);
+		dif_raise(c, DIF_D_SYNTAX, 0, "syntax error near \"%.*s\"", len, c->unit->tok.start);
 }
 
 bool dif_expect(struct dif_compiler *c, enum dif_tok kind)
 {
 	if (dif_accept(c, kind))
-		return !c->failed;
+		return !c->diag.failed;
 	dif_syntax(c);
-	if (!c->diag.hint && kind != DIF_T_EOF)
+	if (!c->diag.first.hint && kind != DIF_T_EOF)
 		dif_hint(c, "expected \"%s\"", dif_tok_text(kind));
 	return false;
 }

@@ -72,7 +72,6 @@ enum dif_lex_mode { DIF_LEX_OUTER, DIF_LEX_INNER };
 struct dif_lexer {
 	const char *at, *end;
 	const char *line_start;
-	const char *file; /* NULL: the source itself */
 	uint32_t line;
 	enum dif_lex_mode mode;
 	bool at_line_start;
@@ -83,7 +82,7 @@ struct dif_lexer {
 
 struct dif_compiler;
 
-/** Start reading; the first token is in c->tok. */
+/** Start reading; the first token is in c->unit->tok. */
 void dif_lex_begin(struct dif_compiler *c, const char *text, size_t len);
 
 /** Step to the next token. After an error every token is EOF. */

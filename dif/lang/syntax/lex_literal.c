@@ -3,12 +3,12 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/unit.h"
 
 struct dif_type *dif_integer_type(struct dif_compiler *c, uint64_t value, bool is_unsigned, int longs,
 				  bool decimal)
 {
-	struct dif_typetab *t = &c->types;
+	struct dif_typetab *t = c->types;
 	const struct {
 		struct dif_type *type;
 		uint64_t max;
@@ -74,7 +74,7 @@ static bool is_float(const char *p, const char *end)
 
 void dif_lex_number(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	const char *s = lex->at, *p = s;
 	unsigned base = 10;
 	bool is_unsigned = false;
@@ -161,7 +161,7 @@ size_t dif_resolve_escapes(char *text, size_t len)
 
 void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 
 	ot_buf_clear(&lex->text);
 	for (lex->at++; lex->at < lex->end && *lex->at != '"';) {
@@ -189,7 +189,7 @@ void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
 
 void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	uint64_t v = 0;
 	unsigned n = 0;
 
@@ -220,5 +220,5 @@ void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 	tok->kind = DIF_T_INTEGER;
 	/* a single character is a signed char made int */
 	tok->value = n == 1 ? (uint64_t)(int64_t)(int8_t)v : v;
-	tok->type = n == 1 ? c->types.int_ : dif_integer_type(c, v, false, 0, true);
+	tok->type = n == 1 ? c->types->int_ : dif_integer_type(c, v, false, 0, true);
 }

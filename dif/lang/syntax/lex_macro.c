@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/unit.h"
 
 /* A macro as found: which argument, or which name, and what it stands for. */
 struct macro {
@@ -72,10 +72,10 @@ static bool resolve(struct dif_compiler *c, struct macro *m)
 {
 	if (!m->is_arg)
 		return resolve_named(c, m);
-	if (m->index > c->lex.macro_max)
-		c->lex.macro_max = (uint32_t)m->index;
-	if (m->index < c->src->nargs) {
-		m->arg = c->src->args[m->index];
+	if (m->index > c->unit->lex.macro_max)
+		c->unit->lex.macro_max = (uint32_t)m->index;
+	if (m->index < c->unit->src->nargs) {
+		m->arg = c->unit->src->args[m->index];
 		return true;
 	}
 	m->missing = c->opts->defaultargs;
@@ -114,7 +114,7 @@ static void set_integer(struct dif_compiler *c, struct dif_token *tok, const cha
 	tok->kind = DIF_T_INTEGER;
 	bool decimal = *digits != '0';
 	if (negative) {
-		tok->type = tok->value > (uint64_t)INT32_MAX + 1 ? c->types.long_ : c->types.int_;
+		tok->type = tok->value > (uint64_t)INT32_MAX + 1 ? c->types->long_ : c->types->int_;
 		tok->value = -tok->value;
 	} else {
 		tok->type = dif_integer_type(c, tok->value, false, 0, decimal);
@@ -155,7 +155,7 @@ static void set_argument(struct dif_compiler *c, struct dif_token *tok, const ch
 
 void dif_lex_macro(struct dif_compiler *c, struct dif_token *tok)
 {
-	struct dif_lexer *lex = &c->lex;
+	struct dif_lexer *lex = &c->unit->lex;
 	struct macro m;
 
 	if (!parse_macro(lex->at, (size_t)(lex->end - lex->at), &m)) {
@@ -178,7 +178,7 @@ void dif_lex_macro(struct dif_compiler *c, struct dif_token *tok)
 	} else {
 		tok->kind = DIF_T_INTEGER;
 		tok->value = m.missing ? 0 : (uint64_t)m.number;
-		tok->type = c->types.int_;
+		tok->type = c->types->int_;
 	}
 }
 

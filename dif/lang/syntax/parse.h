@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The parser: recursive descent, one function a grammar rule, the rule above it. `c->tok` is
+ * The parser: recursive descent, one function a grammar rule, the rule above it. `c->unit->tok` is
  * the current token; a function is called with it on the first token of its rule and leaves
  * it behind the last. After an error functions return NULL or false and every token is EOF.
  *
@@ -10,7 +10,7 @@
 #ifndef DIF_LANG_SYNTAX_PARSE_H
 #define DIF_LANG_SYNTAX_PARSE_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/unit.h"
 
 struct dif_xlator;
 struct dif_param;
@@ -44,7 +44,7 @@ struct dif_parse_client {
 	bool (*compile_clause)(struct dif_compiler *c, const struct dif_parsed_clause *pc);
 };
 
-/* parse_top.c: all of the source, with c->client's help. */
+/* parse_top.c: all of the source, with c->unit->client's help. */
 bool dif_parse_program(struct dif_compiler *c);
 
 /* parse_spec.c: a description's text to fields; false after an error. */
@@ -120,5 +120,12 @@ bool dif_end_definition(struct dif_compiler *c);
 
 /* parse_provider.c */
 bool dif_parse_provider(struct dif_compiler *c);
+
+/** Enter a recursion of the parser; false (and an error) when it is too deep. */
+bool dif_nest(struct dif_compiler *c);
+static inline void dif_unnest(struct dif_compiler *c)
+{
+	c->unit->nesting--;
+}
 
 #endif

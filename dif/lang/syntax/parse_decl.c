@@ -15,7 +15,7 @@ struct words {
 
 bool dif_starts_type(struct dif_compiler *c)
 {
-	switch ((int)c->tok.kind) {
+	switch ((int)c->unit->tok.kind) {
 	case DIF_T_CHAR:
 	case DIF_T_CONST:
 	case DIF_T_DOUBLE:
@@ -36,7 +36,8 @@ bool dif_starts_type(struct dif_compiler *c)
 		return true;
 	case DIF_T_IDENT:
 		/* a variable hides a type of its name */
-		return !dif_ident_find(c, DIF_NAME_GLOBAL, c->tok.text) && dif_type_find(c, c->tok.text);
+		return !dif_ident_find(c, DIF_NAME_GLOBAL, c->unit->tok.text) &&
+		       dif_type_find(c, c->unit->tok.text);
 	}
 	return false;
 }
@@ -54,7 +55,7 @@ static bool storage_word(struct dif_compiler *c, struct dif_declspec *spec)
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(classes); i++) {
-		if (classes[i].tok != c->tok.kind)
+		if (classes[i].tok != c->unit->tok.kind)
 			continue;
 		if (spec->storage != DIF_STORE_DEFAULT)
 			dif_fail(c, DIF_D_DECL_CLASS, 0, "only one storage class allowed in declaration");
@@ -77,7 +78,7 @@ static bool set_other(struct dif_compiler *c, struct words *w, struct dif_type *
 
 static bool tagged_type(struct dif_compiler *c, struct words *w, struct dif_declspec *spec)
 {
-	enum dif_tok kind = c->tok.kind;
+	enum dif_tok kind = c->unit->tok.kind;
 	struct dif_type *t;
 	bool defined = false;
 
@@ -95,7 +96,7 @@ static bool tagged_type(struct dif_compiler *c, struct words *w, struct dif_decl
 /* One word of a type; false: the current token is none (or an error). */
 static bool type_word(struct dif_compiler *c, struct words *w, struct dif_declspec *spec)
 {
-	switch ((int)c->tok.kind) {
+	switch ((int)c->unit->tok.kind) {
 	case DIF_T_SIGNED:
 		w->is_signed++;
 		break;
@@ -135,7 +136,7 @@ static bool type_word(struct dif_compiler *c, struct words *w, struct dif_declsp
 		w->is_userland = true;
 		break;
 	case DIF_T_STRING:
-		if (!set_other(c, w, c->types.string))
+		if (!set_other(c, w, c->types->string))
 			return false;
 		break;
 	case DIF_T_STRUCT:
@@ -145,7 +146,7 @@ static bool type_word(struct dif_compiler *c, struct words *w, struct dif_declsp
 	case DIF_T_IDENT: {
 		if (w->any)
 			return false; /* the declarator's name */
-		struct dif_type *t = dif_type_find(c, c->tok.text);
+		struct dif_type *t = dif_type_find(c, c->unit->tok.text);
 		if (!t || !set_other(c, w, t))
 			return false;
 		break;
@@ -216,12 +217,12 @@ static struct dif_type *combine(struct dif_typetab *t, const struct words *w)
 /* declspec = (storage | qualifier | type-word)+ */
 bool dif_parse_declspec(struct dif_compiler *c, struct dif_declspec *ret)
 {
-	struct dif_declspec spec = { .line = c->tok.line };
+	struct dif_declspec spec = { .line = c->unit->tok.line };
 	struct words w = { 0 };
 	bool any = false;
 
 	for (;;) {
-		bool bare = is_bare_qualifier(&w, c->tok.kind);
+		bool bare = is_bare_qualifier(&w, c->unit->tok.kind);
 		if (storage_word(c, &spec)) {
 			any = true;
 			continue;
@@ -231,13 +232,13 @@ bool dif_parse_declspec(struct dif_compiler *c, struct dif_declspec *ret)
 		any = true;
 		w.any |= !bare;
 	}
-	if (c->failed)
+	if (c->diag.failed)
 		return false;
 	if (!any)
 		return dif_syntax(c);
 	if (!check_combination(c, &w, spec.line))
 		return false;
-	spec.type = combine(&c->types, &w);
+	spec.type = combine(c->types, &w);
 	if (w.is_volatile)
 		spec.type = dif_type_qualified(c, DIF_C_VOLATILE, spec.type);
 	if (w.is_const)

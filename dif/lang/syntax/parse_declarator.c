@@ -100,7 +100,7 @@ bool dif_parse_params(struct dif_compiler *c, enum dif_tok close, struct dif_par
 	uint32_t n = 0;
 
 	*ret_variadic = false;
-	while (c->tok.kind != close) {
+	while (c->unit->tok.kind != close) {
 		if (n && !dif_expect(c, DIF_T_COMMA))
 			return false;
 		if (dif_accept(c, DIF_T_ELLIPSIS)) {
@@ -113,7 +113,7 @@ bool dif_parse_params(struct dif_compiler *c, enum dif_tok close, struct dif_par
 		tail = &(*tail)->next;
 		n++;
 	}
-	if (c->tok.kind != close)
+	if (c->unit->tok.kind != close)
 		return dif_syntax(c);
 	if (!check_params(c, first, n, close == DIF_T_RBRACK))
 		return false;
@@ -168,9 +168,9 @@ static bool array_size(struct dif_compiler *c, uint64_t *ret)
 	int64_t n;
 
 	*ret = UINT64_MAX;
-	if (c->tok.kind != DIF_T_RBRACK) {
+	if (c->unit->tok.kind != DIF_T_RBRACK) {
 		struct dif_type *type;
-		uint32_t line = c->tok.line;
+		uint32_t line = c->unit->tok.line;
 		if (!dif_parse_constant(c, &n, &type) || n <= 0)
 			return dif_fail(
 			    c, DIF_D_DECL_ARRSUB, line,
@@ -185,7 +185,7 @@ static bool array_size(struct dif_compiler *c, uint64_t *ret)
 
 static bool starts_param(struct dif_compiler *c)
 {
-	switch ((int)c->tok.kind) {
+	switch ((int)c->unit->tok.kind) {
 	case DIF_T_ELLIPSIS:
 	case DIF_T_AUTO:
 	case DIF_T_EXTERN:
@@ -206,7 +206,7 @@ static struct dif_type *parse_suffix(struct dif_compiler *c, struct dif_type *ba
 
 	if (!dif_nest(c))
 		return NULL;
-	if (c->tok.kind == DIF_T_LPAREN) {
+	if (c->unit->tok.kind == DIF_T_LPAREN) {
 		struct dif_type *fn = function_suffix(c, base);
 		base = fn;
 	} else if (dif_accept(c, DIF_T_LBRACK)) {
@@ -276,26 +276,26 @@ static bool parse_nested(struct dif_compiler *c, struct dif_type *base, struct d
 /* declarator = pointer ("(" declarator ")" | ident)? suffix */
 bool dif_parse_declarator(struct dif_compiler *c, struct dif_type *base, struct dif_declarator *ret)
 {
-	struct dif_declarator d = { .line = c->tok.line };
-	uint32_t nesting = c->nesting;
+	struct dif_declarator d = { .line = c->unit->tok.line };
+	uint32_t nesting = c->unit->nesting;
 
 	base = parse_pointer(c, base);
-	c->nesting = nesting;
+	c->unit->nesting = nesting;
 	if (!base)
 		return false;
-	if (c->tok.kind == DIF_T_LPAREN) {
+	if (c->unit->tok.kind == DIF_T_LPAREN) {
 		if (!parse_nested(c, base, &d))
 			return false;
 	} else {
-		if (c->tok.kind == DIF_T_IDENT) {
-			d.name = dif_strdup(c, &c->arena, c->tok.text);
-			d.line = c->tok.line;
+		if (c->unit->tok.kind == DIF_T_IDENT) {
+			d.name = dif_strdup(c, &c->arena, c->unit->tok.text);
+			d.line = c->unit->tok.line;
 			dif_next(c);
 		}
 		d.type = parse_suffix(c, base, &d);
 	}
 	*ret = d;
-	return d.type && !c->failed;
+	return d.type && !c->diag.failed;
 }
 
 /* type-name = declspec abstract-declarator */

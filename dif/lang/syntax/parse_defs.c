@@ -8,11 +8,11 @@
 /* The ; that ends a definition: what follows is read in outer mode again. */
 bool dif_end_definition(struct dif_compiler *c)
 {
-	if (c->tok.kind != DIF_T_SEMI)
+	if (c->unit->tok.kind != DIF_T_SEMI)
 		return dif_syntax(c);
-	c->lex.mode = DIF_LEX_OUTER;
+	c->unit->lex.mode = DIF_LEX_OUTER;
 	dif_next(c);
-	return !c->failed;
+	return !c->diag.failed;
 }
 
 /* --- inline -------------------------------------------------------------------------------------- */
@@ -47,31 +47,31 @@ bool dif_parse_inline(struct dif_compiler *c)
 	struct dif_declspec spec;
 	struct dif_declarator d;
 
-	c->lex.mode = DIF_LEX_INNER;
+	c->unit->lex.mode = DIF_LEX_INNER;
 	dif_next(c);
 	if (!dif_parse_declspec(c, &spec) || !dif_parse_declarator(c, spec.type, &d) ||
 	    !check_declarator(c, &spec, &d) || !dif_expect(c, DIF_T_ASGN))
 		return false;
 	struct dif_parsed_inline def = { .declarator = &d };
-	c->clause.uses_args = false;
+	c->unit->uses_args = false;
 	def.body = dif_parse_expr(c);
-	if (!def.body || c->tok.kind != DIF_T_SEMI)
-		return c->failed ? false : dif_syntax(c) != NULL;
-	def.uses_args = c->clause.uses_args;
-	return c->client->define_inline(c, &def) && dif_end_definition(c);
+	if (!def.body || c->unit->tok.kind != DIF_T_SEMI)
+		return c->diag.failed ? false : dif_syntax(c) != NULL;
+	def.uses_args = c->unit->uses_args;
+	return c->unit->client->define_inline(c, &def) && dif_end_definition(c);
 }
 
 /* --- translator ------------------------------------------------------------------------------------ */
 
 static bool xl_member(struct dif_compiler *c, struct dif_xlmember ***tail)
 {
-	if (!c->tok.text || c->tok.kind == DIF_T_LITERAL || c->tok.kind == DIF_T_AGG)
+	if (!c->unit->tok.text || c->unit->tok.kind == DIF_T_LITERAL || c->unit->tok.kind == DIF_T_AGG)
 		return dif_syntax(c);
 	struct dif_xlmember *m = dif_new(c, &c->arena, struct dif_xlmember);
 	if (!m)
 		return false;
-	m->name = c->tok.text;
-	m->line = c->tok.line;
+	m->name = c->unit->tok.text;
+	m->line = c->unit->tok.line;
 	dif_next(c);
 	if (!dif_expect(c, DIF_T_ASGN) || !(m->expr = dif_parse_assign(c)) || !dif_expect(c, DIF_T_SEMI))
 		return false;
@@ -86,9 +86,9 @@ bool dif_parse_translator(struct dif_compiler *c)
 	struct dif_xlator *x = dif_new(c, &c->arena, struct dif_xlator);
 	struct dif_declspec spec;
 	struct dif_declarator d;
-	uint32_t line = c->tok.line;
+	uint32_t line = c->unit->tok.line;
 
-	c->lex.mode = DIF_LEX_INNER;
+	c->unit->lex.mode = DIF_LEX_INNER;
 	dif_next(c);
 	if (!x || !(x->out = dif_parse_type_name(c)) || !dif_expect(c, DIF_T_LT) ||
 	    !dif_parse_declspec(c, &spec) || !dif_parse_declarator(c, spec.type, &d) ||
@@ -101,11 +101,11 @@ bool dif_parse_translator(struct dif_compiler *c)
 	if (!dif_expect(c, DIF_T_LBRACE))
 		return false;
 	struct dif_xlmember **tail = &x->members;
-	while (c->tok.kind != DIF_T_RBRACE)
+	while (c->unit->tok.kind != DIF_T_RBRACE)
 		if (!xl_member(c, &tail))
 			return false;
 	dif_next(c);
-	if (c->failed || !c->client->define_translator(c, x, line))
+	if (c->diag.failed || !c->unit->client->define_translator(c, x, line))
 		return false;
 	return dif_end_definition(c);
 }

@@ -34,7 +34,7 @@ static struct dif_node *parse_args(struct dif_compiler *c, struct dif_node *owne
 	struct dif_node *first = NULL, **tail = &first;
 
 	*ret_ok = false;
-	while (c->tok.kind != close) {
+	while (c->unit->tok.kind != close) {
 		if (first && !dif_expect(c, DIF_T_COMMA))
 			return NULL;
 		*tail = dif_parse_assign(c);
@@ -49,14 +49,14 @@ static struct dif_node *parse_args(struct dif_compiler *c, struct dif_node *owne
 /* scoped = ("self" | "this") "->" word */
 static struct dif_node *parse_scoped(struct dif_compiler *c)
 {
-	enum dif_name_scope scope = c->tok.kind == DIF_T_SELF ? DIF_NAME_SELF : DIF_NAME_THIS;
+	enum dif_name_scope scope = c->unit->tok.kind == DIF_T_SELF ? DIF_NAME_SELF : DIF_NAME_THIS;
 
 	dif_next(c);
 	if (!dif_expect(c, DIF_T_ARROW))
 		return NULL;
-	if (!is_word(&c->tok))
+	if (!is_word(&c->unit->tok))
 		return dif_syntax(c);
-	struct dif_node *n = dif_node_name(c, scope, c->tok.text);
+	struct dif_node *n = dif_node_name(c, scope, c->unit->tok.text);
 	dif_next(c);
 	return n;
 }
@@ -68,7 +68,7 @@ static struct dif_node *parse_agg(struct dif_compiler *c)
 
 	if (!n)
 		return NULL;
-	n->name = c->tok.text;
+	n->name = c->unit->tok.text;
 	dif_next(c);
 	if (dif_accept(c, DIF_T_LBRACK)) {
 		n->args = parse_args(c, n, DIF_T_RBRACK, &ok);
@@ -85,9 +85,9 @@ static struct dif_node *parse_offsetof(struct dif_compiler *c)
 	if (!n || !dif_expect(c, DIF_T_LPAREN) || !(n->type = dif_parse_type_name(c)) ||
 	    !dif_expect(c, DIF_T_COMMA))
 		return NULL;
-	if (!is_word(&c->tok))
+	if (!is_word(&c->unit->tok))
 		return dif_syntax(c);
-	n->name = c->tok.text;
+	n->name = c->unit->tok.text;
 	dif_next(c);
 	return dif_expect(c, DIF_T_RPAREN) ? n : NULL;
 }
@@ -110,7 +110,7 @@ static bool uses_args(struct dif_compiler *c, const char *name)
 {
 	if (!strcmp(name, "args"))
 		return true;
-	struct dif_ident *id = ot_map_gets(&c->globals, name);
+	struct dif_ident *id = ot_map_gets(&c->idents->globals, name);
 	return id && id->kind == DIF_ID_INLINE && id->uses_args;
 }
 
@@ -119,11 +119,11 @@ static struct dif_node *parse_primary(struct dif_compiler *c)
 {
 	struct dif_node *n;
 
-	switch ((int)c->tok.kind) {
+	switch ((int)c->unit->tok.kind) {
 	case DIF_T_IDENT:
-		n = dif_node_name(c, DIF_NAME_GLOBAL, c->tok.text);
+		n = dif_node_name(c, DIF_NAME_GLOBAL, c->unit->tok.text);
 		if (n && uses_args(c, n->name))
-			c->clause.uses_args = true;
+			c->unit->uses_args = true;
 		dif_next(c);
 		return n;
 	case DIF_T_SELF:
@@ -132,14 +132,14 @@ static struct dif_node *parse_primary(struct dif_compiler *c)
 	case DIF_T_AGG:
 		return parse_agg(c);
 	case DIF_T_INTEGER:
-		n = dif_node_int(c, c->tok.value, c->tok.type);
+		n = dif_node_int(c, c->unit->tok.value, c->unit->tok.type);
 		dif_next(c);
 		return n;
 	case DIF_T_LITERAL:
 		n = dif_node_new(c, DIF_N_STRING);
 		if (n) {
-			n->name = c->tok.text;
-			n->len = c->tok.len;
+			n->name = c->unit->tok.text;
+			n->len = c->unit->tok.len;
 		}
 		dif_next(c);
 		return n;
@@ -164,10 +164,10 @@ static struct dif_node *parse_member(struct dif_compiler *c, struct dif_node *le
 	dif_next(c);
 	if (!n)
 		return NULL;
-	if (!is_word(&c->tok))
+	if (!is_word(&c->unit->tok))
 		return dif_syntax(c);
 	n->op = op;
-	n->name = c->tok.text;
+	n->name = c->unit->tok.text;
 	n->left = left;
 	dif_next(c);
 	return dif_node_adopt(c, n, left) ? n : NULL;
@@ -215,7 +215,7 @@ static struct dif_node *parse_postfix(struct dif_compiler *c)
 	struct dif_node *n = parse_primary(c);
 
 	while (n) {
-		switch ((int)c->tok.kind) {
+		switch ((int)c->unit->tok.kind) {
 		case DIF_T_LBRACK:
 			n = parse_index(c, n);
 			break;
@@ -256,7 +256,7 @@ static struct dif_node *type_node(struct dif_compiler *c, enum dif_tok close)
 static struct dif_node *parse_sizeof(struct dif_compiler *c)
 {
 	dif_next(c);
-	if (c->tok.kind != DIF_T_LPAREN)
+	if (c->unit->tok.kind != DIF_T_LPAREN)
 		return dif_node_op1(c, DIF_O_SIZEOF, parse_unary(c));
 	dif_next(c);
 	if (dif_starts_type(c))
@@ -280,16 +280,20 @@ static struct dif_node *parse_cast(struct dif_compiler *c)
 /* Is this ( in front of a type? Looks one token further and comes back: a lexer is a value. */
 static bool is_cast(struct dif_compiler *c)
 {
-	if (c->tok.kind != DIF_T_LPAREN)
+	if (c->unit->tok.kind != DIF_T_LPAREN)
 		return false;
-	struct dif_lexer keep = c->lex;
-	struct dif_token tok = c->tok;
+	struct dif_lexer keep = c->unit->lex;
+	struct dif_token tok = c->unit->tok;
+	const char *file = c->diag.file;
 	dif_next(c);
 	bool is_type = dif_starts_type(c);
-	keep.text = c->lex.text;
-	if (!c->failed) {
-		c->lex = keep;
-		c->tok = tok;
+	keep.text = c->unit->lex.text;
+	if (!c->diag.failed) {
+		c->unit->lex = keep;
+		c->unit->tok = tok;
+		c->diag.file = file;
+		c->diag.line = tok.line;
+		c->diag.column = tok.column;
 	}
 	return is_type;
 }
@@ -312,14 +316,14 @@ static struct dif_node *parse_unary(struct dif_compiler *c)
 	if (!dif_nest(c))
 		return NULL;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(ops); i++) {
-		if (ops[i].tok == c->tok.kind) {
+		if (ops[i].tok == c->unit->tok.kind) {
 			dif_next(c);
 			n = dif_node_op1(c, ops[i].op, parse_unary(c));
 			dif_unnest(c);
 			return n;
 		}
 	}
-	if (c->tok.kind == DIF_T_SIZEOF)
+	if (c->unit->tok.kind == DIF_T_SIZEOF)
 		n = parse_sizeof(c);
 	else
 		n = is_cast(c) ? parse_cast(c) : parse_postfix(c);
@@ -341,7 +345,7 @@ static struct dif_node *parse_binary(struct dif_compiler *c, int min)
 	struct dif_node *left = parse_unary(c);
 
 	while (left) {
-		const struct binary *b = find_binary(c->tok.kind);
+		const struct binary *b = find_binary(c->unit->tok.kind);
 		if (!b || b->precedence < min)
 			break;
 		dif_next(c);
@@ -387,7 +391,7 @@ static struct dif_node *choose(struct dif_compiler *c, struct dif_node *n)
 {
 	if (!dif_node_is_literal(c, n->left))
 		return n;
-	n->left = c->client->check(c, n->left);
+	n->left = c->unit->client->check(c, n->left);
 	if (!n->left || n->left->kind != DIF_N_INT)
 		return n->left ? n : NULL;
 	return n->left->value ? n->right : n->third;
@@ -399,7 +403,7 @@ struct dif_node *dif_parse_cond(struct dif_compiler *c)
 	if (!dif_nest(c))
 		return NULL;
 	struct dif_node *left = parse_binary(c, 1);
-	if (left && c->tok.kind == DIF_T_QUESTION) {
+	if (left && c->unit->tok.kind == DIF_T_QUESTION) {
 		struct dif_node *n = dif_node_new(c, DIF_N_OP3);
 		dif_next(c);
 		if (!n || !(n->right = dif_parse_expr(c)) || !dif_expect(c, DIF_T_COLON) ||
@@ -433,7 +437,7 @@ struct dif_node *dif_parse_assign(struct dif_compiler *c)
 	struct dif_node *left = dif_parse_cond(c);
 
 	for (size_t i = 0; left && i < OT_ARRAY_SIZE(ops); i++) {
-		if (ops[i].tok != c->tok.kind)
+		if (ops[i].tok != c->unit->tok.kind)
 			continue;
 		dif_next(c);
 		left = dif_node_op2(c, DIF_O_ASGN, left, dif_parse_assign(c));
@@ -459,7 +463,7 @@ bool dif_parse_constant(struct dif_compiler *c, int64_t *ret, struct dif_type **
 {
 	struct dif_node *n = dif_parse_cond(c);
 
-	if (!n || !(n = c->client->check(c, n)) || n->kind != DIF_N_INT)
+	if (!n || !(n = c->unit->client->check(c, n)) || n->kind != DIF_N_INT)
 		return false;
 	*ret = (int64_t)n->value;
 	*ret_type = n->type;

@@ -5,6 +5,7 @@
 
 #include "dif/lang/syntax/parse.h"
 #include "dif/lang/types/pending.h"
+#include "dif/lang/types/provider_priv.h"
 
 #define NAME_MAX_LEN 63
 #define ARGS_MAX     255
@@ -40,7 +41,7 @@ static bool check_probe_name(struct dif_compiler *c, const char *name, uint32_t 
 static bool parse_prototype(struct dif_compiler *c, const char *name, const char *kind,
 			    struct dif_param **ret_params, struct dif_prototype *ret)
 {
-	uint32_t n, line = c->tok.line;
+	uint32_t n, line = c->unit->tok.line;
 	bool variadic;
 
 	if (!dif_expect(c, DIF_T_LPAREN) || !dif_parse_params(c, DIF_T_RPAREN, ret_params, &n, &variadic) ||
@@ -99,11 +100,11 @@ static bool redeclare(struct dif_compiler *c, const struct dif_provider *prov, c
 static bool parse_probe(struct dif_compiler *c, struct dif_provider *prov, bool again)
 {
 	struct dif_param *native, *xlated;
-	uint32_t line = c->tok.line;
+	uint32_t line = c->unit->tok.line;
 
-	if (!dif_expect(c, DIF_T_PROBE) || c->tok.kind != DIF_T_IDENT)
-		return c->failed ? false : dif_syntax(c) != NULL;
-	const char *name = c->tok.text;
+	if (!dif_expect(c, DIF_T_PROBE) || c->unit->tok.kind != DIF_T_IDENT)
+		return c->diag.failed ? false : dif_syntax(c) != NULL;
+	const char *name = c->unit->tok.text;
 	struct dif_provider_probe *probe = dif_new(c, &c->arena, struct dif_provider_probe);
 	if (!probe || !check_probe_name(c, name, line))
 		return false;
@@ -114,7 +115,7 @@ static bool parse_probe(struct dif_compiler *c, struct dif_provider *prov, bool 
 	if (dif_accept(c, DIF_T_COLON)) {
 		probe->has_output = true;
 		if (!parse_prototype(c, name, "output", &xlated, &probe->output) ||
-		    !c->client->check_output(c, native, xlated, line))
+		    !c->unit->client->check_output(c, native, xlated, line))
 			return false;
 	}
 	if (!dif_expect(c, DIF_T_SEMI))
@@ -129,20 +130,20 @@ static bool parse_probe(struct dif_compiler *c, struct dif_provider *prov, bool 
 /* provider = "provider" word "{" probe* "}" ";" */
 bool dif_parse_provider(struct dif_compiler *c)
 {
-	c->lex.mode = DIF_LEX_INNER;
+	c->unit->lex.mode = DIF_LEX_INNER;
 	dif_next(c);
-	if (c->tok.kind != DIF_T_IDENT)
+	if (c->unit->tok.kind != DIF_T_IDENT)
 		return dif_syntax(c);
-	if (!check_provider_name(c, c->tok.text, c->tok.line))
+	if (!check_provider_name(c, c->unit->tok.text, c->unit->tok.line))
 		return false;
-	struct dif_provider *prov = dif_provider_get(c, c->tok.text);
+	struct dif_provider *prov = dif_provider_get(c, c->unit->tok.text);
 	if (!prov)
 		return false;
 	bool again = prov->is_declared || dif_provider_is_real(c, prov->name);
 	prov->is_declared = true;
 	dif_next(c);
 	bool ok = dif_expect(c, DIF_T_LBRACE);
-	while (ok && c->tok.kind != DIF_T_RBRACE)
+	while (ok && c->unit->tok.kind != DIF_T_RBRACE)
 		ok = parse_probe(c, prov, again);
 	if (!ok)
 		return false;

@@ -28,7 +28,7 @@ static bool expand_macros(struct dif_compiler *c, const char *text, size_t len, 
 /* Cut @p text at its colons; more than FIELDS_MAX fields is an error. */
 static bool split(struct dif_compiler *c, const char *text, const char *fields[FIELDS_MAX], int *ret_n)
 {
-	struct ot_arena *arena = &c->prog->arena;
+	struct ot_arena *arena = &c->out.prog->arena;
 	int n = 0;
 
 	for (const char *p = text;; p++) {
@@ -53,9 +53,9 @@ static bool split(struct dif_compiler *c, const char *text, const char *fields[F
 /* Which field the last one given is, by -P -m -f -n. */
 static int last_field(const struct dif_compiler *c)
 {
-	if (c->src->kind != DIF_SOURCE_COMMAND_LINE)
+	if (c->unit->src->kind != DIF_SOURCE_COMMAND_LINE)
 		return 3;
-	switch (c->src->spec) {
+	switch (c->unit->src->spec) {
 	case DIF_SPEC_PROVIDER:
 		return 0;
 	case DIF_SPEC_MODULE:
@@ -122,7 +122,7 @@ bool dif_parse_probedesc(struct dif_compiler *c, const char *text, size_t len, s
 	bool ok = expand_macros(c, text, len, &buf);
 	int n = 0;
 
-	if (ok && c->src->kind == DIF_SOURCE_COMMAND_LINE && c->src->spec == DIF_SPEC_ID)
+	if (ok && c->unit->src->kind == DIF_SOURCE_COMMAND_LINE && c->unit->src->spec == DIF_SPEC_ID)
 		ok = parse_id(c, ot_buf_str(&buf), &desc);
 	else
 		ok = ok && split(c, ot_buf_str(&buf), fields, &n) &&

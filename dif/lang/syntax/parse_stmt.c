@@ -7,7 +7,7 @@ static struct dif_node *parse_stmt(struct dif_compiler *c, bool *ret_ok);
 /* body = block | stmt */
 static struct dif_node *parse_body(struct dif_compiler *c, bool *ret_ok)
 {
-	if (c->tok.kind == DIF_T_LBRACE) {
+	if (c->unit->tok.kind == DIF_T_LBRACE) {
 		struct dif_node *list = dif_parse_block(c, ret_ok);
 		if (*ret_ok)
 			*ret_ok = dif_expect(c, DIF_T_RBRACE);
@@ -55,12 +55,12 @@ static struct dif_node *parse_stmt(struct dif_compiler *c, bool *ret_ok)
 	struct dif_node *n = NULL;
 
 	*ret_ok = false;
-	if (c->tok.kind == DIF_T_IF) {
+	if (c->unit->tok.kind == DIF_T_IF) {
 		n = parse_if(c);
 		*ret_ok = n != NULL;
 		return n;
 	}
-	if (c->tok.kind != DIF_T_SEMI) {
+	if (c->unit->tok.kind != DIF_T_SEMI) {
 		struct dif_node *expr = dif_parse_expr(c);
 		n = expr ? dif_node_new(c, DIF_N_EXPR) : NULL;
 		if (!n)
@@ -70,7 +70,7 @@ static struct dif_node *parse_stmt(struct dif_compiler *c, bool *ret_ok)
 		if (!dif_node_adopt(c, n, expr))
 			return NULL;
 	}
-	*ret_ok = c->tok.kind == DIF_T_RBRACE || dif_expect(c, DIF_T_SEMI);
+	*ret_ok = c->unit->tok.kind == DIF_T_RBRACE || dif_expect(c, DIF_T_SEMI);
 	return n;
 }
 
@@ -83,9 +83,9 @@ struct dif_node *dif_parse_block(struct dif_compiler *c, bool *ret_ok)
 	*ret_ok = false;
 	if (!dif_expect(c, DIF_T_LBRACE))
 		return NULL;
-	while (c->tok.kind != DIF_T_RBRACE) {
+	while (c->unit->tok.kind != DIF_T_RBRACE) {
 		bool ok;
-		if (c->tok.kind == DIF_T_EOF)
+		if (c->unit->tok.kind == DIF_T_EOF)
 			return dif_syntax(c);
 		*tail = parse_stmt(c, &ok);
 		if (!ok)

@@ -95,7 +95,7 @@ static bool bitfield(struct dif_compiler *c, struct dif_type *type, const char *
 {
 	int64_t width;
 	struct dif_type *wtype;
-	uint32_t line = c->tok.line;
+	uint32_t line = c->unit->tok.line;
 
 	if (!dif_parse_constant(c, &width, &wtype) || width < 0 || (width == 0 && name))
 		return dif_fail(c, DIF_D_DECL_BFCONST, line,
@@ -123,7 +123,7 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 	if (d.is_assoc)
 		return dif_fail(c, DIF_D_DECL_DYNOBJ, d.line, "cannot have dynamic member: %s",
 				d.name ? d.name : "(anon)");
-	if (c->tok.kind == DIF_T_COLON) {
+	if (c->unit->tok.kind == DIF_T_COLON) {
 		dif_next(c);
 		if (!bitfield(c, d.type, d.name, &width))
 			return false;
@@ -148,14 +148,14 @@ static bool member(struct dif_compiler *c, struct members *ms, struct dif_type *
 /* member-list = (declspec (member ("," member)*)? ";")* */
 static bool member_list(struct dif_compiler *c, struct members *ms)
 {
-	while (c->tok.kind != DIF_T_RBRACE) {
+	while (c->unit->tok.kind != DIF_T_RBRACE) {
 		struct dif_declspec spec;
 		if (!dif_parse_declspec(c, &spec))
 			return false;
 		if (spec.storage != DIF_STORE_DEFAULT)
 			return dif_fail(c, DIF_D_DECL_BADCLASS, spec.line,
 					"storage classes may not be used with members");
-		if (c->tok.kind == DIF_T_SEMI) {
+		if (c->unit->tok.kind == DIF_T_SEMI) {
 			struct dif_type *t = dif_base(c, spec.type);
 			if ((t->kind != DIF_C_STRUCT && t->kind != DIF_C_UNION) || *t->name)
 				return dif_fail(c, DIF_D_DECL_MNAME, spec.line,
@@ -178,7 +178,7 @@ static struct dif_type *tag_entry(struct dif_compiler *c, enum dif_ckind kind, c
 {
 	const char *word = kind == DIF_C_STRUCT ? "struct" : kind == DIF_C_UNION ? "union" : "enum";
 	const char *key = ot_arena_printf(&c->scratch, "%s %s", word, name);
-	struct dif_type *t = key ? ot_map_gets(&c->types.tags, key) : NULL;
+	struct dif_type *t = key ? ot_map_gets(&c->types->tags, key) : NULL;
 
 	if (!key)
 		return dif_fail_memory(c);
@@ -195,7 +195,7 @@ static struct dif_type *tag_entry(struct dif_compiler *c, enum dif_ckind kind, c
 	if (!t)
 		return NULL;
 	t->is_forward = true;
-	if (!ot_map_puts(&c->types.tags, key, t))
+	if (!ot_map_puts(&c->types->tags, key, t))
 		return dif_fail_memory(c);
 	return t;
 }
@@ -204,8 +204,8 @@ static const char *tag_name(struct dif_compiler *c)
 {
 	const char *name = NULL;
 
-	if (c->tok.kind == DIF_T_IDENT) {
-		name = dif_strdup(c, &c->arena, c->tok.text);
+	if (c->unit->tok.kind == DIF_T_IDENT) {
+		name = dif_strdup(c, &c->arena, c->unit->tok.text);
 		dif_next(c);
 	}
 	return name;
@@ -219,12 +219,12 @@ struct dif_type *dif_parse_sou(struct dif_compiler *c, enum dif_ckind kind, bool
 
 	dif_next(c);
 	const char *name = tag_name(c);
-	*ret_defined = c->tok.kind == DIF_T_LBRACE;
+	*ret_defined = c->unit->tok.kind == DIF_T_LBRACE;
 	if (!*ret_defined)
 		return name ? tag_entry(c, kind, name, false) : dif_syntax(c);
 	dif_next(c);
 	/* GNU C's struct without members comes from headers only */
-	if (c->tok.kind == DIF_T_RBRACE && !c->lex.file)
+	if (c->unit->tok.kind == DIF_T_RBRACE && !c->diag.file)
 		return dif_syntax(c);
 	if (name && strchr(name, '`'))
 		return dif_fail(c, DIF_D_DECL_SCOPE, 0, "D scoping operator may not be used in a type name");
@@ -246,10 +246,10 @@ struct dif_type *dif_parse_sou(struct dif_compiler *c, enum dif_ckind kind, bool
 
 static bool enumerator(struct dif_compiler *c, struct dif_type *t, int64_t *next, struct dif_enumerator *ret)
 {
-	if (c->tok.kind != DIF_T_IDENT)
+	if (c->unit->tok.kind != DIF_T_IDENT)
 		return dif_syntax(c);
-	const char *name = dif_strdup(c, &c->arena, c->tok.text);
-	uint32_t line = c->tok.line;
+	const char *name = dif_strdup(c, &c->arena, c->unit->tok.text);
+	uint32_t line = c->unit->tok.line;
 	dif_next(c);
 	if (name && strchr(name, '`'))
 		return dif_fail(c, DIF_D_DECL_SCOPE, line,
@@ -269,7 +269,7 @@ static bool enumerator(struct dif_compiler *c, struct dif_type *t, int64_t *next
 		return dif_fail(c, DIF_D_UNKNOWN, line,
 				"failed to define enumerator '%s': Duplicate member name definition", name);
 	if (id) {
-		if (c->lex.file)
+		if (c->diag.file)
 			return true; /* a header's enumerator gives way */
 		return dif_fail(c, DIF_D_DECL_IDRED, line, "identifier redeclared: %s", name);
 	}
@@ -290,7 +290,7 @@ struct dif_type *dif_parse_enum(struct dif_compiler *c, bool *ret_defined)
 
 	dif_next(c);
 	const char *name = tag_name(c);
-	*ret_defined = c->tok.kind == DIF_T_LBRACE;
+	*ret_defined = c->unit->tok.kind == DIF_T_LBRACE;
 	if (!*ret_defined)
 		return name ? tag_entry(c, DIF_C_ENUM, name, false) : dif_syntax(c);
 	struct dif_type *t = name ? tag_entry(c, DIF_C_ENUM, name, true) : dif_type_new(c, DIF_C_ENUM, "", 4);
@@ -298,7 +298,7 @@ struct dif_type *dif_parse_enum(struct dif_compiler *c, bool *ret_defined)
 		return NULL;
 	t->is_signed = true;
 	dif_next(c);
-	while (c->tok.kind != DIF_T_RBRACE || !n) {
+	while (c->unit->tok.kind != DIF_T_RBRACE || !n) {
 		if (n == cap) {
 			struct dif_enumerator *more =
 			    dif_alloc(c, &c->arena, (cap = cap ? cap * 2 : 16) * sizeof(*more));

@@ -15,15 +15,17 @@ static bool add_spec(struct dif_compiler *c, struct specs *specs)
 {
 	struct dif_probedesc desc = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 
-	if (c->tok.kind == DIF_T_INTEGER && !(c->src->kind == DIF_SOURCE_COMMAND_LINE &&
-					      c->src->spec != DIF_SPEC_ID && c->src->spec != DIF_SPEC_NAME)) {
-		if (!c->tok.value || c->tok.value > UINT32_MAX)
+	if (c->unit->tok.kind == DIF_T_INTEGER &&
+	    !(c->unit->src->kind == DIF_SOURCE_COMMAND_LINE && c->unit->src->spec != DIF_SPEC_ID &&
+	      c->unit->src->spec != DIF_SPEC_NAME)) {
+		if (!c->unit->tok.value || c->unit->tok.value > UINT32_MAX)
 			return dif_fail(c, DIF_D_PDESC_INVAL, 0,
 					"invalid probe identifier: Unknown probe identifier");
-		desc.id = (uint32_t)c->tok.value;
-	} else if (c->tok.kind != DIF_T_SPEC && c->tok.kind != DIF_T_IDENT && c->tok.kind != DIF_T_INTEGER) {
+		desc.id = (uint32_t)c->unit->tok.value;
+	} else if (c->unit->tok.kind != DIF_T_SPEC && c->unit->tok.kind != DIF_T_IDENT &&
+		   c->unit->tok.kind != DIF_T_INTEGER) {
 		return dif_syntax(c);
-	} else if (!dif_parse_probedesc(c, c->tok.start, c->tok.start_len, &desc)) {
+	} else if (!dif_parse_probedesc(c, c->unit->tok.start, c->unit->tok.start_len, &desc)) {
 		return false;
 	}
 	if (!ot_grow(&specs->list, &specs->cap, specs->n + 1, sizeof(*specs->list)))
@@ -37,44 +39,44 @@ static bool add_spec(struct dif_compiler *c, struct specs *specs)
  * when there is no predicate either */
 static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 {
-	struct dif_parsed_clause pc = { .line = c->tok.line };
+	struct dif_parsed_clause pc = { .line = c->unit->tok.line };
 
-	c->clause.uses_args = false;
+	c->unit->uses_args = false;
 	do {
 		if (!add_spec(c, specs))
 			return false;
 	} while (dif_accept(c, DIF_T_COMMA));
-	c->lex.mode = DIF_LEX_INNER;
-	if (c->tok.kind == DIF_T_DIV || c->tok.kind == DIF_T_EPRED) {
-		if (c->tok.kind == DIF_T_EPRED) /* an empty predicate, or "/ /" */
+	c->unit->lex.mode = DIF_LEX_INNER;
+	if (c->unit->tok.kind == DIF_T_DIV || c->unit->tok.kind == DIF_T_EPRED) {
+		if (c->unit->tok.kind == DIF_T_EPRED) /* an empty predicate, or "/ /" */
 			return dif_syntax(c);
 		dif_next(c);
 		pc.predicate = dif_parse_expr(c);
 		if (!pc.predicate || !dif_expect(c, DIF_T_EPRED))
 			return false;
 	}
-	if (c->tok.kind == DIF_T_LBRACE) {
+	if (c->unit->tok.kind == DIF_T_LBRACE) {
 		bool ok;
 		pc.body = dif_parse_block(c, &ok);
 		if (!ok)
 			return false;
 	} else if (pc.predicate) {
 		return dif_fail(c, DIF_D_SYNTAX, pc.line, "expected actions { } following predicate");
-	} else if (c->tok.kind != DIF_T_EOF) {
+	} else if (c->unit->tok.kind != DIF_T_EOF) {
 		return dif_syntax(c);
-	} else if (c->src->kind != DIF_SOURCE_COMMAND_LINE) {
+	} else if (c->unit->src->kind != DIF_SOURCE_COMMAND_LINE) {
 		return dif_fail(c, DIF_D_SYNTAX, pc.line,
 				"expected predicate and/or actions following probe description");
 	}
 	pc.descs = specs->list;
 	pc.ndescs = specs->n;
-	pc.uses_args = c->clause.uses_args;
-	if (!c->src->syntax_only && !c->client->compile_clause(c, &pc))
+	pc.uses_args = c->unit->uses_args;
+	if (!c->unit->src->syntax_only && !c->unit->client->compile_clause(c, &pc))
 		return false;
-	c->lex.mode = DIF_LEX_OUTER;
-	if (c->tok.kind == DIF_T_RBRACE)
+	c->unit->lex.mode = DIF_LEX_OUTER;
+	if (c->unit->tok.kind == DIF_T_RBRACE)
 		dif_next(c);
-	return !c->failed;
+	return !c->diag.failed;
 }
 
 static bool parse_clause(struct dif_compiler *c)
@@ -92,8 +94,8 @@ static bool parse_external(struct dif_compiler *c)
 	struct ot_arena *keep = c->nodes;
 	bool ok;
 
-	c->ncopied = 0;
-	switch ((int)c->tok.kind) {
+	c->unit->ncopied = 0;
+	switch ((int)c->unit->tok.kind) {
 	case DIF_T_SPEC:
 	case DIF_T_INTEGER:
 		return parse_clause(c);
@@ -115,13 +117,21 @@ static bool parse_external(struct dif_compiler *c)
 	return ok;
 }
 
+bool dif_nest(struct dif_compiler *c)
+{
+	if (++c->unit->nesting <= DIF_NEST_MAX)
+		return true;
+	dif_fail(c, DIF_D_SYNTAX, 0, "program is nested too deep");
+	return false;
+}
+
 bool dif_parse_program(struct dif_compiler *c)
 {
-	dif_lex_begin(c, c->src->text, c->src->len);
-	while (!c->failed && c->tok.kind != DIF_T_EOF) {
-		c->saw_anything = true;
+	dif_lex_begin(c, c->unit->src->text, c->unit->src->len);
+	while (!c->diag.failed && c->unit->tok.kind != DIF_T_EOF) {
+		c->unit->saw_anything = true;
 		if (!parse_external(c))
 			break;
 	}
-	return !c->failed && dif_pragma_end(c);
+	return !c->diag.failed && dif_pragma_end(c);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/unit.h"
 #include "dif/lang/types/pending.h"
 
 /* A control line being taken apart into words, all the same what they say: only quotes make a difference. */
@@ -31,7 +31,7 @@ static const char *next_word(struct dif_compiler *c, struct words *w)
 	if (*start == '"') {
 		const char *close = memchr(start + 1, '"', (size_t)(w->end - start - 1));
 		if (!close)
-			return dif_fail(c, DIF_D_STR_NL, c->lex.line,
+			return dif_fail(c, DIF_D_STR_NL, c->unit->lex.line,
 					"newline encountered in string literal");
 		w->at = close + 1;
 		w->quoted = true;
@@ -57,7 +57,7 @@ static const char *next_name(struct dif_compiler *c, struct words *w)
 
 static bool malformed(struct dif_compiler *c, const char *usage)
 {
-	return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->lex.line, "malformed #%s", usage);
+	return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->unit->lex.line, "malformed #%s", usage);
 }
 
 static bool at_end(struct words *w)
@@ -70,12 +70,12 @@ static bool at_end(struct words *w)
 
 static bool remember_option(struct dif_compiler *c, const char *name, const char *value)
 {
-	if (!ot_grow(&c->optsets, &c->optsets_cap, c->noptsets + 1, sizeof(*c->optsets)))
+	if (!ot_grow(&c->out.optsets, &c->out.optsets_cap, c->out.noptsets + 1, sizeof(*c->out.optsets)))
 		return dif_fail_memory(c);
-	struct dif_optset *o = &c->optsets[c->noptsets++];
-	o->name = dif_strdup(c, &c->prog->arena, name);
-	o->value = value ? dif_strdup(c, &c->prog->arena, value) : NULL;
-	return !c->failed;
+	struct dif_optset *o = &c->out.optsets[c->out.noptsets++];
+	o->name = dif_strdup(c, &c->out.prog->arena, name);
+	o->value = value ? dif_strdup(c, &c->out.prog->arena, value) : NULL;
+	return !c->diag.failed;
 }
 
 static void hint_option(struct dif_compiler *c, const char *name, const struct ot_err *err)
@@ -94,7 +94,7 @@ static bool pragma_option(struct dif_compiler *c, struct words *w)
 	if (!name)
 		return malformed(c, "pragma option <option>=<val>");
 	if (!at_end(w))
-		return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->lex.line,
+		return dif_fail(c, DIF_D_PRAGMA_MALFORM, c->unit->lex.line,
 				"superfluous arguments specified for #pragma option");
 	const char *eq = strchr(name, '=');
 	if (eq) {
@@ -106,11 +106,11 @@ static bool pragma_option(struct dif_compiler *c, struct words *w)
 	struct ot_err *err = dif_options_set(c->opts, name, value, DIF_OPT_PROGRAM);
 	if (err) {
 		if (value)
-			dif_fail(c, DIF_D_PRAGMA_OPTSET, c->lex.line, "failed to set option '%s' to '%s': %s",
-				 name, value, ot_err_message(err));
+			dif_fail(c, DIF_D_PRAGMA_OPTSET, c->unit->lex.line,
+				 "failed to set option '%s' to '%s': %s", name, value, ot_err_message(err));
 		else
-			dif_fail(c, DIF_D_PRAGMA_OPTSET, c->lex.line, "failed to set option '%s': %s", name,
-				 ot_err_message(err));
+			dif_fail(c, DIF_D_PRAGMA_OPTSET, c->unit->lex.line, "failed to set option '%s': %s",
+				 name, ot_err_message(err));
 		hint_option(c, name, err);
 		ot_err_destroy(err);
 		return false;
@@ -140,20 +140,20 @@ static bool provider_part(struct dif_compiler *c, struct words *w, struct dif_pe
 		if (!strcmp(part, parts[i]))
 			return true;
 	}
-	return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+	return dif_fail(c, DIF_D_PRAGMA_INVAL, c->unit->lex.line,
 			"invalid component \"%s\" in attribute #pragma for provider %s", part, p->name);
 }
 
 static bool pragma_attributes(struct dif_compiler *c, struct words *w)
 {
-	struct dif_pending_pragma p = { .pragma = "attributes", .line = c->lex.line };
+	struct dif_pending_pragma p = { .pragma = "attributes", .line = c->unit->lex.line };
 	const char *attrs = next_name(c, w);
 
 	p.name = attrs ? next_name(c, w) : NULL;
 	if (!p.name)
 		return malformed(c, "pragma attributes <attributes> <ident>");
 	if (!dif_attribute_parse(attrs, &p.attr))
-		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->unit->lex.line,
 				"invalid attributes specified by #pragma attributes");
 	if (!strcmp(p.name, "provider") && !provider_part(c, w, &p))
 		return false;
@@ -162,7 +162,7 @@ static bool pragma_attributes(struct dif_compiler *c, struct words *w)
 
 static bool pragma_binding(struct dif_compiler *c, struct words *w)
 {
-	struct dif_pending_pragma p = { .pragma = "binding", .line = c->lex.line };
+	struct dif_pending_pragma p = { .pragma = "binding", .line = c->unit->lex.line };
 	const char *version = next_word(c, w);
 	bool quoted = w->quoted;
 
@@ -170,7 +170,7 @@ static bool pragma_binding(struct dif_compiler *c, struct words *w)
 	if (!p.name || !quoted)
 		return malformed(c, "pragma binding \"version\" <ident>");
 	if (!dif_version_parse(version, &p.version) || !p.version)
-		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->unit->lex.line,
 				"invalid version string specified by #pragma binding");
 	return dif_pragma_modify(c, &p);
 }
@@ -182,18 +182,18 @@ static bool pragma_depends(struct dif_compiler *c, struct words *w)
 	if (!name)
 		return malformed(c, "pragma depends_on <class> <name>");
 	if (strcmp(kind, "provider") != 0 && strcmp(kind, "module") != 0 && strcmp(kind, "library") != 0)
-		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line,
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->unit->lex.line,
 				"invalid class %s specified by #pragma depends_on", kind);
 	/* the order of libraries is the consumer's work, done before they are compiled */
 	if (!strcmp(kind, "library")) {
-		if (c->is_library)
+		if (c->unit->is_library)
 			return true;
-		return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->lex.line,
+		return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->unit->lex.line,
 				"main program may not explicitly depend on a library");
 	}
 	if (c->world->has_dependency && c->world->has_dependency(c->world->env, kind, name))
 		return true;
-	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->lex.line, "program requires %s %s", kind, name);
+	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->unit->lex.line, "program requires %s %s", kind, name);
 }
 
 /* All words behind it are the message. */
@@ -206,8 +206,8 @@ static bool pragma_error(struct dif_compiler *c, struct words *w)
 	while ((word = next_word(c, w)))
 		if (w->quoted || !is_number(word))
 			ot_buf_printf(&text, "%s ", word);
-	if (!c->failed)
-		dif_fail(c, DIF_D_PRAGERR, c->lex.line, "#error: %s", ot_buf_str(&text));
+	if (!c->diag.failed)
+		dif_fail(c, DIF_D_PRAGERR, c->unit->lex.line, "#error: %s", ot_buf_str(&text));
 	ot_buf_deinit(&text);
 	return false;
 }
@@ -228,16 +228,17 @@ static bool set_line(struct dif_compiler *c, struct words *w)
 	} else if (file) {
 		ok = w->quoted;
 	}
-	if (c->failed || !ok)
+	if (c->diag.failed || !ok)
 		return malformed(c, "line <line> [ [\"file\"] state ]");
 	if (file) {
 		/* the program itself, which cpp may have read from its standard input, needs no name */
-		bool self = !*file || *file == '<' || (c->src->name && !strcmp(file, c->src->name)) ||
+		bool self = !*file || *file == '<' ||
+			    (c->unit->src->name && !strcmp(file, c->unit->src->name)) ||
 			    !strcmp(file, "/dev/stdin") || !strncmp(file, "/dev/fd/", 8);
-		c->lex.file = self ? NULL : dif_strdup(c, &c->arena, file);
+		c->diag.file = self ? NULL : dif_strdup(c, &c->arena, file);
 	}
-	c->lex.line = n ? (uint32_t)n - 1 : 0; /* the newline adds one */
-	return !c->failed;
+	c->unit->lex.line = n ? (uint32_t)n - 1 : 0; /* the newline adds one */
+	return !c->diag.failed;
 }
 
 static bool pragma_ident(struct dif_compiler *c, struct words *w)
@@ -267,8 +268,8 @@ static bool unknown(struct dif_compiler *c, const char *word, int place)
 	if (place == BEHIND_PRAGMA)
 		return true;
 	if (place == BEHIND_D)
-		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->lex.line, "invalid D pragma: %s", word);
-	dif_fail(c, DIF_D_PRAGCTL_INVAL, c->lex.line, "invalid control directive: #%s", word);
+		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->unit->lex.line, "invalid D pragma: %s", word);
+	dif_fail(c, DIF_D_PRAGCTL_INVAL, c->unit->lex.line, "invalid control directive: #%s", word);
 	if (!strcmp(word, "include") || !strcmp(word, "define") || !strncmp(word, "if", 2))
 		dif_hint(c, "-C runs the C preprocessor");
 	return false;
@@ -284,7 +285,8 @@ bool dif_control_line(struct dif_compiler *c, const char *text, size_t len)
 		if (!w.quoted && is_number(word))
 			return set_line(c, &before);
 		if (w.quoted)
-			return dif_fail(c, DIF_D_PRAGCTL_INVAL, c->lex.line, "invalid control directive");
+			return dif_fail(c, DIF_D_PRAGCTL_INVAL, c->unit->lex.line,
+					"invalid control directive");
 		if (place == BEHIND_HASH && !strcmp(word, "pragma")) {
 			place = BEHIND_PRAGMA;
 		} else if (place == BEHIND_PRAGMA && !strcmp(word, "D")) {
@@ -296,5 +298,5 @@ bool dif_control_line(struct dif_compiler *c, const char *text, size_t len)
 			return unknown(c, word, place);
 		}
 	}
-	return !c->failed;
+	return !c->diag.failed;
 }

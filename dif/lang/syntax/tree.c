@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+#include "dif/lang/syntax/unit.h"
+
 #define INDENT 3u
 
 static const char *kind_text(enum dif_node_kind kind)
@@ -78,15 +80,15 @@ static void print_list(struct ot_buf *out, const struct dif_node *list, unsigned
 void dif_tree_note(struct dif_compiler *c, enum dif_tree_pass pass, const struct dif_node *predicate,
 		   const struct dif_node *body)
 {
-	if (!(c->opts->tree & (uint64_t)pass) || c->is_library)
+	if (!(c->opts->tree & (uint64_t)pass) || c->unit->is_library)
 		return;
-	ot_buf_printf(&c->tree, "Parse tree of a clause, %s:\n",
+	ot_buf_printf(&c->out.tree, "Parse tree of a clause, %s:\n",
 		      pass == DIF_TREE_PARSED     ? "as parsed"
 		      : pass == DIF_TREE_EXPANDED ? "cut at its ifs"
 						  : "checked");
 	if (predicate) {
-		ot_buf_printf(&c->tree, "%*sPREDICATE\n", (int)INDENT, "");
-		print_node(&c->tree, predicate, 2);
+		ot_buf_printf(&c->out.tree, "%*sPREDICATE\n", (int)INDENT, "");
+		print_node(&c->out.tree, predicate, 2);
 	}
-	print_list(&c->tree, body, 1);
+	print_list(&c->out.tree, body, 1);
 }

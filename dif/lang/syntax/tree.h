@@ -7,7 +7,7 @@
 #define DIF_LANG_SYNTAX_TREE_H
 
 #include "base/buf.h"
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/syntax/ast.h"
 
 /* After which pass; bits of the option. */
 enum dif_tree_pass {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/types/ident.h"
 
 /*
  * Parameters of functions, a letter each; `?` in front of the first optional one, `.` any more:
@@ -154,12 +154,72 @@ static const struct {
 	{ DIF_VAR_percpubase, "uint64_t" },
 };
 
+/* Those that are newer than 1.0. */
+static const struct {
+	const char *name;
+	uint8_t minor;
+} newer[] = {
+	{ "freopen", 1 }, { "index", 1 },      { "memref", 1 },      { "rindex", 1 },      { "strchr", 1 },
+	{ "strrchr", 1 }, { "strstr", 1 },     { "strtok", 1 },      { "substr", 1 },      { "func", 2 },
+	{ "mod", 2 },     { "setopt", 2 },     { "sym", 2 },         { "uaddr", 2 },       { "ucaller", 2 },
+	{ "ufunc", 2 },   { "umod", 2 },       { "ustackdepth", 2 }, { "usym", 2 },        { "htonl", 3 },
+	{ "htonll", 3 },  { "htons", 3 },      { "ntohl", 3 },       { "ntohll", 3 },      { "ntohs", 3 },
+	{ "d_path", 5 },  { "inet_ntoa", 5 },  { "inet_ntoa6", 5 },  { "inet_ntop", 5 },   { "link_ntop", 5 },
+	{ "stddev", 6 },  { "llquantize", 7 }, { "vmregs", 7 },      { "tolower", 8 },     { "toupper", 8 },
+	{ "print", 9 },   { "getf", 10 },      { "json", 11 },       { "strtoll", 11 },    { "jailname", 13 },
+	{ "jid", 13 },    { "guest", 13 },     { "guestid", 13 },    { "percpubase", 13 }, { "vcpu", 13 },
+	{ "view", 13 },
+};
+
+/* Those that are Evolving/Evolving/Common: they go with the kernel, or are ours. */
+static const char *const evolving[] = {
+	"ddi_pathname",
+	"getmajor",
+	"getminor",
+	"htonl",
+	"htonll",
+	"htons",
+	"ntohl",
+	"ntohll",
+	"ntohs",
+	"mutex_owned",
+	"mutex_owner",
+	"mutex_type_adaptive",
+	"mutex_type_spin",
+	"rw_iswriter",
+	"rw_read_held",
+	"rw_write_held",
+	"sx_isexclusive",
+	"sx_shared_held",
+	"sx_exclusive_held",
+	"guest",
+	"guestid",
+	"percpubase",
+	"vcpu",
+	"view",
+};
+
+static void set_stability(struct dif_ident *id)
+{
+	id->version = DIF_VERSION(1, 0, 0);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(newer); i++)
+		if (!strcmp(newer[i].name, id->name))
+			id->version = DIF_VERSION(1, newer[i].minor, 0);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(evolving); i++)
+		if (!strcmp(evolving[i], id->name))
+			id->attr.name = id->attr.data = DIF_STABILITY_EVOLVING;
+	/* the name is here to stay, what it points to is the kernel's own */
+	if (!strcmp(id->name, "curthread"))
+		id->attr.data = DIF_STABILITY_PRIVATE;
+}
+
 /* curthread's type is looked up when somebody looks into it: most programs do not. Without a definition
  * it stays declared only. */
 static struct ot_err *find_task(struct dif_type_source *src, struct dif_type *type)
 {
-	struct dif_compiler *c =
-	    (struct dif_compiler *)((char *)src - offsetof(struct dif_compiler, task_source));
+	struct dif_typetab *tab =
+	    (struct dif_typetab *)((char *)src - offsetof(struct dif_typetab, task_source));
+	struct dif_compiler *c = tab->owner;
 	struct dif_type *task = dif_tag_find(c, DIF_C_STRUCT, "task_struct");
 
 	if (!task)
@@ -178,24 +238,24 @@ static bool add_task_type(struct dif_compiler *c)
 
 	if (!task)
 		return false;
-	c->task_source.complete = find_task;
-	task->source = &c->task_source;
+	c->types->task_source.complete = find_task;
+	task->source = &c->types->task_source;
 	task->complete = false;
-	return ot_map_puts(&c->types.typedefs, "kthread_t", task) || dif_fail_memory(c);
+	return ot_map_puts(&c->types->typedefs, "kthread_t", task) || dif_fail_memory(c);
 }
 
 struct dif_type *dif_builtin_type(struct dif_compiler *c, uint32_t id)
 {
 	if (id == DIF_VAR_curthread)
-		return dif_type_pointer(c, ot_map_gets(&c->types.typedefs, "kthread_t"));
+		return dif_type_pointer(c, ot_map_gets(&c->types->typedefs, "kthread_t"));
 	for (size_t i = 0; i < OT_ARRAY_SIZE(vars); i++) {
 		if (vars[i].id != id)
 			continue;
 		if (strstr(vars[i].type, "[]"))
-			return c->types.uint64;
-		return *vars[i].type ? ot_map_gets(&c->types.typedefs, vars[i].type) : c->types.dynamic;
+			return c->types->uint64;
+		return *vars[i].type ? ot_map_gets(&c->types->typedefs, vars[i].type) : c->types->dynamic;
 	}
-	return c->types.int64;
+	return c->types->int64;
 }
 
 static bool add_functions(struct dif_compiler *c, const struct dif_function *list, size_t n)
@@ -205,7 +265,7 @@ static bool add_functions(struct dif_compiler *c, const struct dif_function *lis
 		if (!id)
 			return false;
 		id->func = &list[i];
-		dif_stability_builtin(id);
+		set_stability(id);
 	}
 	return true;
 }
@@ -222,12 +282,12 @@ bool dif_builtins_init(struct dif_compiler *c)
 		id->id = vars[i].id;
 		id->is_array = vars[i].id <= DIF_VAR_ARRAY_MAX;
 		id->is_assigned = true;
-		dif_stability_builtin(id);
+		set_stability(id);
 	}
 	struct dif_ident *null = dif_ident_add(c, DIF_NAME_GLOBAL, "NULL", DIF_ID_CONST);
 	if (!null)
 		return false;
-	null->type = c->types.int_;
+	null->type = c->types->int_;
 	return add_functions(c, subrs, OT_ARRAY_SIZE(subrs)) &&
 	       add_functions(c, actions, OT_ARRAY_SIZE(actions)) &&
 	       add_functions(c, aggfuncs, OT_ARRAY_SIZE(aggfuncs));

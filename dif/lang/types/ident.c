@@ -3,18 +3,55 @@
 
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
 #include "dif/lang/types/pending.h"
+#include "dif/lang/types/provider_priv.h"
+
+void dif_idents_init(struct dif_idents *ids)
+{
+	ot_map_init(&ids->globals);
+	ot_map_init(&ids->thread);
+	ot_map_init(&ids->local);
+	ot_map_init(&ids->aggs);
+	ot_map_init(&ids->pending);
+	ot_map_init(&ids->providers);
+	ids->next_global = ids->next_thread = ids->next_local = DIF_VAR_USER_MIN;
+	ids->next_agg = 1;
+}
+
+void dif_idents_deinit(struct dif_idents *ids)
+{
+	ot_map_deinit(&ids->globals);
+	ot_map_deinit(&ids->thread);
+	ot_map_deinit(&ids->local);
+	ot_map_deinit(&ids->aggs);
+	ot_map_deinit(&ids->pending);
+	for (size_t i = 0; i < ids->providers.count; i++) {
+		struct dif_provider *p = ids->providers.entries[i]->value;
+		ot_map_deinit(&p->probes);
+	}
+	ot_map_deinit(&ids->providers);
+}
+
+void dif_idents_begin(struct dif_idents *ids)
+{
+	ot_map_deinit(&ids->pending);
+	ot_map_init(&ids->pending);
+	ids->npending = 0;
+	ids->params = NULL;
+	ids->gen++;
+}
 
 static struct ot_map *scope_map(struct dif_compiler *c, enum dif_name_scope scope)
 {
-	return scope == DIF_NAME_SELF ? &c->thread : scope == DIF_NAME_THIS ? &c->local : &c->globals;
+	return scope == DIF_NAME_SELF   ? &c->idents->thread
+	       : scope == DIF_NAME_THIS ? &c->idents->local
+					: &c->idents->globals;
 }
 
 struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope scope, const char *name)
 {
 	if (scope == DIF_NAME_GLOBAL)
-		for (struct dif_ident *p = c->params; p; p = p->outer)
+		for (struct dif_ident *p = c->idents->params; p; p = p->outer)
 			if (!strcmp(p->name, name))
 				return p;
 	struct dif_ident *id = ot_map_gets(scope_map(c, scope), name);
@@ -40,7 +77,7 @@ struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scop
 	id->kind = kind;
 	id->var_scope = scopes[scope];
 	id->attr = DIF_ATTRIBUTE_DEFAULT;
-	id->gen = c->gen;
+	id->gen = c->idents->gen;
 	if (!id->name || !ot_map_puts(scope_map(c, scope), name, id))
 		return dif_fail_memory(c);
 	if (scope == DIF_NAME_GLOBAL)
@@ -50,7 +87,7 @@ struct dif_ident *dif_ident_add(struct dif_compiler *c, enum dif_name_scope scop
 
 struct dif_ident *dif_agg_find(struct dif_compiler *c, const char *name)
 {
-	return ot_map_gets(&c->aggs, name);
+	return ot_map_gets(&c->idents->aggs, name);
 }
 
 struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name)
@@ -61,17 +98,17 @@ struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name)
 		return NULL;
 	id->name = dif_strdup(c, &c->arena, name);
 	id->kind = DIF_ID_AGG;
-	if (!id->name || !ot_map_puts(&c->aggs, name, id))
+	if (!id->name || !ot_map_puts(&c->idents->aggs, name, id))
 		return dif_fail_memory(c);
-	id->id = c->next_agg++;
+	id->id = c->idents->next_agg++;
 	return id;
 }
 
 bool dif_ident_number(struct dif_compiler *c, struct dif_ident *id)
 {
-	uint32_t *next = id->var_scope == DIF_SCOPE_THREAD  ? &c->next_thread
-			 : id->var_scope == DIF_SCOPE_LOCAL ? &c->next_local
-							    : &c->next_global;
+	uint32_t *next = id->var_scope == DIF_SCOPE_THREAD  ? &c->idents->next_thread
+			 : id->var_scope == DIF_SCOPE_LOCAL ? &c->idents->next_local
+							    : &c->idents->next_global;
 
 	if (*next > DIF_VAR_MAX)
 		return dif_fail(c, DIF_D_ID_OFLOW, 0,

@@ -11,9 +11,12 @@
 #include <stdint.h>
 
 #include "base/map.h"
-#include "dif/lang/core/stability.h"
-#include "dif/lang/syntax/ast.h"
-#include "dif/obj/object.h"
+#include "dif/lang/types/typetab.h"
+
+enum dif_name_scope { DIF_NAME_GLOBAL, DIF_NAME_SELF, DIF_NAME_THIS };
+
+struct dif_node;
+struct dif_xlator;
 
 enum dif_ident_kind {
 	DIF_ID_VAR,     /* a user's scalar or array variable */
@@ -66,7 +69,22 @@ struct dif_ident {
 	uint32_t gen;     /* the compilation that defined it; 0: D itself */
 };
 
-struct dif_compiler;
+/* The names of a session. */
+struct dif_idents {
+	struct ot_map globals, thread, local, aggs; /* struct dif_ident, by name */
+	struct ot_map providers;                    /* struct dif_provider, by name */
+	struct dif_xlator *xlators;
+	struct dif_ident *params; /* in force, innermost first */
+	uint32_t next_global, next_thread, next_local, next_agg;
+	uint32_t gen;          /* number of this compilation */
+	struct ot_map pending; /* struct dif_pending_pragma, by name */
+	uint32_t npending;     /* names in it that are not defined yet */
+};
+
+void dif_idents_init(struct dif_idents *ids);
+void dif_idents_deinit(struct dif_idents *ids);
+/** A compilation begins: pragmas wait for nothing yet, and no parameters are in force. */
+void dif_idents_begin(struct dif_idents *ids);
 
 /** Look a global name up: parameters in force, then globals (functions and built-ins too). */
 struct dif_ident *dif_ident_find(struct dif_compiler *c, enum dif_name_scope scope, const char *name);

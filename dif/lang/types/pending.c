@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
 #include "dif/lang/types/pending.h"
+#include "dif/lang/types/provider_priv.h"
 
 static void modify(struct dif_ident *id, const struct dif_pending_pragma *p)
 {
@@ -33,13 +33,13 @@ static const char *key(struct dif_compiler *c, const char *name, bool is_provide
 /* Those that wait for @name, in the order in which they stand: the last one holds. */
 static struct dif_pending_pragma *take(struct dif_compiler *c, const char *name, bool is_provider)
 {
-	const char *k = c->npending ? key(c, name, is_provider) : NULL;
-	struct dif_pending_pragma *list = k ? ot_map_gets(&c->pending, k) : NULL;
+	const char *k = c->idents->npending ? key(c, name, is_provider) : NULL;
+	struct dif_pending_pragma *list = k ? ot_map_gets(&c->idents->pending, k) : NULL;
 
-	if (list && !ot_map_puts(&c->pending, k, NULL))
+	if (list && !ot_map_puts(&c->idents->pending, k, NULL))
 		return dif_fail_memory(c);
 	if (list)
-		c->npending--;
+		c->idents->npending--;
 	return list;
 }
 
@@ -71,7 +71,7 @@ bool dif_pragma_apply_provider(struct dif_compiler *c, const char *name)
 	for (struct dif_pending_pragma *p = take(c, name, true); p; p = p->next)
 		if (!set_provider(c, p))
 			return false;
-	return !c->failed;
+	return !c->diag.failed;
 }
 
 static bool wait_for(struct dif_compiler *c, const struct dif_pending_pragma *p)
@@ -85,14 +85,14 @@ static bool wait_for(struct dif_compiler *c, const struct dif_pending_pragma *p)
 	*copy = *p;
 	copy->next = NULL;
 	copy->last = copy;
-	list = ot_map_gets(&c->pending, k);
+	list = ot_map_gets(&c->idents->pending, k);
 	if (list) {
 		list->last->next = copy;
 		list->last = copy;
 		return true;
 	}
-	c->npending++;
-	return ot_map_puts(&c->pending, k, copy) || dif_fail_memory(c);
+	c->idents->npending++;
+	return ot_map_puts(&c->idents->pending, k, copy) || dif_fail_memory(c);
 }
 
 /* Declared in D, or there without that. */
@@ -110,30 +110,19 @@ bool dif_pragma_modify(struct dif_compiler *c, const struct dif_pending_pragma *
 	id = dif_ident_find(c, DIF_NAME_GLOBAL, p->name);
 	if (!id)
 		return wait_for(c, p);
-	if (id->gen != c->gen)
+	if (id->gen != c->idents->gen)
 		return dif_fail(c, DIF_D_PRAGMA_SCOPE, p->line,
 				"#pragma %s cannot modify entity defined outside program scope", p->pragma);
 	modify(id, p);
 	return true;
 }
 
-bool dif_compiler_provider_attribute(const struct dif_compiler *comp, const char *provider,
-				     enum dif_attr_part part, struct dif_attribute *ret)
-{
-	const struct dif_provider *prov = dif_provider_find(comp, provider);
-
-	if (!prov || !prov->has_attr[part])
-		return false;
-	*ret = prov->attrs[part];
-	return true;
-}
-
 bool dif_pragma_end(struct dif_compiler *c)
 {
-	for (size_t i = 0; c->npending && i < c->pending.count; i++) {
-		const struct dif_pending_pragma *p = c->pending.entries[i]->value;
+	for (size_t i = 0; c->idents->npending && i < c->idents->pending.count; i++) {
+		const struct dif_pending_pragma *p = c->idents->pending.entries[i]->value;
 		if (p)
-			return dif_fail(c, DIF_D_PRAGMA_UNUSED, c->tok.line, "unused #pragma %s", p->pragma);
+			return dif_fail(c, DIF_D_PRAGMA_UNUSED, c->diag.line, "unused #pragma %s", p->pragma);
 	}
 	return true;
 }

@@ -3,11 +3,19 @@
 #ifndef DIF_LANG_TYPES_PENDING_H
 #define DIF_LANG_TYPES_PENDING_H
 
-#include <stdbool.h>
+#include "dif/lang/types/ident.h"
 
-struct dif_compiler;
-struct dif_ident;
-struct dif_pending_pragma;
+/* A #pragma D attributes or binding that waits for what it names to be defined. */
+struct dif_pending_pragma {
+	const char *pragma; /* "attributes" or "binding" */
+	const char *name;
+	bool is_provider; /* name is a provider's, of which attr is for `part` */
+	enum dif_attr_part part;
+	struct dif_attribute attr;
+	uint32_t version;
+	uint32_t line;
+	struct dif_pending_pragma *next, *last; /* for the same name; last: in the first one */
+};
 
 /** A global name or a translator came to be: what pragmas said of it before applies. */
 void dif_pragma_apply(struct dif_compiler *c, struct dif_ident *id);

@@ -2,11 +2,12 @@
 /* Providers that a program declares, or whose attributes it sets. */
 #include "dif/lang/types/provider.h"
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/types/provider_priv.h"
+#include "dif/lang/types/world.h"
 
 struct dif_provider *dif_provider_find(const struct dif_compiler *c, const char *name)
 {
-	return ot_map_gets(&c->providers, name);
+	return ot_map_gets(&c->idents->providers, name);
 }
 
 struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name)
@@ -20,7 +21,7 @@ struct dif_provider *dif_provider_get(struct dif_compiler *c, const char *name)
 		return NULL;
 	p->name = dif_strdup(c, &c->arena, name);
 	ot_map_init(&p->probes);
-	if (!p->name || !ot_map_puts(&c->providers, p->name, p))
+	if (!p->name || !ot_map_puts(&c->idents->providers, p->name, p))
 		return dif_fail_memory(c);
 	return p;
 }
@@ -32,8 +33,8 @@ bool dif_provider_is_real(struct dif_compiler *c, const char *name)
 
 const struct dif_provider *dif_compiler_provider(const struct dif_compiler *comp, size_t i)
 {
-	for (size_t k = 0; k < comp->providers.count; k++) {
-		const struct dif_provider *p = comp->providers.entries[k]->value;
+	for (size_t k = 0; k < comp->idents->providers.count; k++) {
+		const struct dif_provider *p = comp->idents->providers.entries[k]->value;
 		/* those that only a pragma spoke of do not count */
 		if (p->is_declared && i-- == 0)
 			return p;
@@ -68,4 +69,15 @@ void dif_provider_arg(struct dif_compiler *comp, const struct dif_provider *prov
 		ot_buf_printf(out, "char *");
 	else
 		dif_type_print(type, out);
+}
+
+bool dif_compiler_provider_attribute(const struct dif_compiler *comp, const char *provider,
+				     enum dif_attr_part part, struct dif_attribute *ret)
+{
+	const struct dif_provider *prov = dif_provider_find(comp, provider);
+
+	if (!prov || !prov->has_attr[part])
+		return false;
+	*ret = prov->attrs[part];
+	return true;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "dif/lang/core/stability.h"
 
 struct dif_compiler;
 struct dif_provider;
@@ -24,5 +25,9 @@ uint32_t dif_provider_nargs(const struct dif_provider *provider, size_t i);
 /** Append the type of argument @p n < nargs of probe @p i as C has it: a string is a char *. */
 void dif_provider_arg(struct dif_compiler *comp, const struct dif_provider *provider, size_t i, uint32_t n,
 		      struct ot_buf *out);
+
+/** What `#pragma D attributes … provider NAME PART` said in this session; false: nothing. */
+bool dif_compiler_provider_attribute(const struct dif_compiler *comp, const char *provider,
+				     enum dif_attr_part part, struct dif_attribute *ret);
 
 #endif

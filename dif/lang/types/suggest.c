@@ -13,7 +13,9 @@ static const char *const prefixes[] = {
 
 static const struct ot_map *names_of(const struct dif_compiler *c, enum dif_name_scope scope)
 {
-	return scope == DIF_NAME_SELF ? &c->thread : scope == DIF_NAME_THIS ? &c->local : &c->globals;
+	return scope == DIF_NAME_SELF   ? &c->idents->thread
+	       : scope == DIF_NAME_THIS ? &c->idents->local
+					: &c->idents->globals;
 }
 
 /* Names that programs can't write (those of if/else) are nobody's. */
@@ -49,8 +51,8 @@ void dif_suggest_function(struct dif_compiler *c, const char *name)
 	struct ot_near near;
 
 	ot_near_init(&near, name);
-	for (size_t i = 0; i < c->globals.count; i++) {
-		const struct dif_ident *id = c->globals.entries[i]->value;
+	for (size_t i = 0; i < c->idents->globals.count; i++) {
+		const struct dif_ident *id = c->idents->globals.entries[i]->value;
 		if (id && id->func)
 			ot_near_offer(&near, id->name);
 	}
@@ -89,8 +91,8 @@ void dif_suggest_aggregation(struct dif_compiler *c, const char *name)
 	struct ot_near near;
 
 	ot_near_init(&near, name);
-	for (size_t i = 0; i < c->aggs.count; i++) {
-		const struct dif_ident *id = c->aggs.entries[i]->value;
+	for (size_t i = 0; i < c->idents->aggs.count; i++) {
+		const struct dif_ident *id = c->idents->aggs.entries[i]->value;
 		if (id)
 			ot_near_offer(&near, id->name);
 	}

@@ -6,7 +6,7 @@
 #ifndef DIF_LANG_TYPES_SUGGEST_H
 #define DIF_LANG_TYPES_SUGGEST_H
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/types/ident.h"
 
 /** A variable (or inline, enumerator, aggregation …) that @p name of @p scope is not: the same name in
  * another scope, or the nearest in its own. */

@@ -2,7 +2,7 @@
 /* What kinds of types there are and how they go together. */
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/types/typetab.h"
 
 #define RECURSION_MAX 32
 
@@ -10,7 +10,7 @@ struct dif_type *dif_base(struct dif_compiler *c, struct dif_type *type)
 {
 	struct dif_type *t = type ? dif_type_resolve(type) : NULL;
 
-	return t ? t : c->types.void_;
+	return t ? t : c->types->void_;
 }
 
 uint64_t dif_sizeof(struct dif_compiler *c, struct dif_type *type)
@@ -107,7 +107,7 @@ struct dif_type *dif_pointee(struct dif_compiler *c, struct dif_type *type)
 	struct dif_type *t = dif_base(c, type);
 
 	if (t->kind == DIF_C_STRING)
-		return c->types.char_;
+		return c->types->char_;
 	return t->kind == DIF_C_POINTER || t->kind == DIF_C_ARRAY ? t->ref : NULL;
 }
 
@@ -208,9 +208,9 @@ struct dif_type *dif_type_promote(struct dif_compiler *c, struct dif_type *a, st
 
 	/* an enum calculates as its integer */
 	if (ta->kind == DIF_C_ENUM)
-		a = ta = ta->is_signed ? c->types.int_ : c->types.uint;
+		a = ta = ta->is_signed ? c->types->int_ : c->types->uint;
 	if (tb->kind == DIF_C_ENUM)
-		b = tb = tb->is_signed ? c->types.int_ : c->types.uint;
+		b = tb = tb->is_signed ? c->types->int_ : c->types->uint;
 	return rank(ta) >= rank(tb) ? a : b;
 }
 

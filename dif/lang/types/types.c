@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "dif/lang/compile.h"
-
 #define CHAIN_MAX 64
 
 struct ot_err *dif_type_complete(struct dif_type *type)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 enum dif_ckind {
@@ -86,5 +87,8 @@ OT_MUST_CHECK struct ot_err *dif_type_complete(struct dif_type *type);
 /** Through typedefs and qualifiers to the type itself; NULL when a source fails (never for
  * D's own types) or when a chain is longer than 64. */
 struct dif_type *dif_type_resolve(struct dif_type *type);
+
+/** A type's D name: "struct task_struct *", "int [10]". */
+void dif_type_print(struct dif_type *type, struct ot_buf *out);
 
 #endif

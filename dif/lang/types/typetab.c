@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dif/lang/core/compiler.h"
+#include "dif/lang/types/world.h"
 
 struct dif_type *dif_type_new(struct dif_compiler *c, enum dif_ckind kind, const char *name, uint64_t size)
 {
@@ -59,7 +59,7 @@ static struct dif_type *add_base(struct dif_compiler *c, enum dif_ckind kind, co
 	if (!t)
 		return NULL;
 	t->is_signed = is_signed;
-	if (!ot_map_puts(&c->types.typedefs, name, t))
+	if (!ot_map_puts(&c->types->typedefs, name, t))
 		return dif_fail_memory(c);
 	return t;
 }
@@ -71,7 +71,7 @@ static struct dif_type *add_typedef(struct dif_compiler *c, const char *name, st
 	if (!t || !of)
 		return NULL;
 	t->ref = of;
-	if (!ot_map_puts(&c->types.typedefs, name, t))
+	if (!ot_map_puts(&c->types->typedefs, name, t))
 		return dif_fail_memory(c);
 	return t;
 }
@@ -99,7 +99,7 @@ static void init_base(struct dif_compiler *c, struct dif_typetab *t)
 	t->stack = add_base(c, DIF_C_STACK, "stack", 8, false);
 	t->symaddr = add_base(c, DIF_C_SYMADDR, "_symaddr", 8, false);
 	t->usymaddr = add_base(c, DIF_C_USYMADDR, "_usymaddr", 16, false);
-	if (c->failed)
+	if (c->diag.failed)
 		return;
 	t->char_->is_char = t->uchar->is_char = t->schar->is_char = true;
 	t->bool_->is_bool = true;
@@ -134,12 +134,13 @@ static void init_typedefs(struct dif_compiler *c, struct dif_typetab *t)
 
 bool dif_types_init(struct dif_compiler *c)
 {
-	ot_map_init(&c->types.tags);
-	ot_map_init(&c->types.typedefs);
-	init_base(c, &c->types);
-	if (!c->failed)
-		init_typedefs(c, &c->types);
-	return !c->failed;
+	c->types->owner = c;
+	ot_map_init(&c->types->tags);
+	ot_map_init(&c->types->typedefs);
+	init_base(c, c->types);
+	if (!c->diag.failed)
+		init_typedefs(c, c->types);
+	return !c->diag.failed;
 }
 
 void dif_types_deinit(struct dif_typetab *tab)
@@ -178,17 +179,17 @@ static struct dif_type *weak_typedef(struct dif_compiler *c, const char *name)
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(u32); i++)
 		if (!strcmp(u32[i], name))
-			return c->types.uint32;
+			return c->types->uint32;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(s32); i++)
 		if (!strcmp(s32[i], name))
-			return c->types.int32;
+			return c->types->int32;
 	return NULL;
 }
 
 struct dif_type *dif_type_find(struct dif_compiler *c, const char *name)
 {
 	const char *own = own_name(name);
-	struct dif_type *t = ot_map_gets(&c->types.typedefs, own ? own : name);
+	struct dif_type *t = ot_map_gets(&c->types->typedefs, own ? own : name);
 
 	if (!t && !own)
 		t = ask_world(c, DIF_C_TYPEDEF, name);
@@ -207,6 +208,6 @@ struct dif_type *dif_tag_find(struct dif_compiler *c, enum dif_ckind kind, const
 
 	if (!key)
 		return dif_fail_memory(c);
-	struct dif_type *t = ot_map_gets(&c->types.tags, key);
+	struct dif_type *t = ot_map_gets(&c->types->tags, key);
 	return t || own ? t : ask_world(c, kind, name);
 }

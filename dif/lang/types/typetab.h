@@ -6,8 +6,8 @@
 #ifndef DIF_LANG_TYPES_TYPETAB_H
 #define DIF_LANG_TYPES_TYPETAB_H
 
-#include "base/buf.h"
 #include "base/map.h"
+#include "dif/lang/core/compiler.h"
 #include "dif/lang/types/types.h"
 #include "dif/obj/object.h"
 
@@ -18,11 +18,11 @@ struct dif_typetab {
 	struct dif_type *uintptr, *size, *ptrdiff, *pid, *id;
 	struct dif_type *string, *dynamic, *stack, *symaddr, *usymaddr;
 	struct dif_type *void_ptr, *char_ptr;
+	struct dif_type_source task_source; /* of curthread's type (builtin.c) */
+	struct dif_compiler *owner;
 	struct ot_map tags;     /* "struct NAME" … → type */
 	struct ot_map typedefs; /* NAME → type; base types under their full names too */
 };
-
-struct dif_compiler;
 
 bool dif_types_init(struct dif_compiler *c);
 void dif_types_deinit(struct dif_typetab *tab);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a program is compiled for: a guest's types and symbols, the probes there are, as callbacks. */
+#ifndef DIF_LANG_TYPES_WORLD_H
+#define DIF_LANG_TYPES_WORLD_H
+
+#include "base/buf.h"
+#include "dif/lang/core/stability.h"
+#include "dif/lang/types/types.h"
+#include "dif/obj/program.h"
+
+struct dif_symbol {
+	uint64_t address; /* guest kernel virtual address; per-CPU: offset in the per-CPU area */
+	uint64_t size;    /* 0 unknown */
+	const char *name;
+	const char *module;
+	struct dif_type *type; /* NULL: the guest has no type for it */
+	bool is_function;
+	bool is_percpu;
+};
+
+/* A probe as the compiler sees it. */
+struct dif_probe_info {
+	uint32_t id;
+	const char *provider, *module, *function, *name;
+	int nargs; /* typed args[]; -1: this probe has none known (D_ARGS_NONE) */
+};
+
+/* The world that a program is compiled for. Callbacks may be NULL: nothing found. */
+struct dif_world {
+	void *env;
+
+	/* Find "struct NAME", "union NAME", "enum NAME" (tag_kind STRUCT, UNION, ENUM) or a typedef or
+	 * base type (tag_kind TYPEDEF). module NULL: any. NULL when there is none. */
+	struct dif_type *(*find_type)(void *env, const char *module, enum dif_ckind tag_kind,
+				      const char *name);
+	/* An enumerator of any guest enum. */
+	bool (*find_enumerator)(void *env, const char *name, struct dif_type **ret_type, int64_t *ret_value);
+	/* `symbol or module`symbol. */
+	bool (*find_symbol)(void *env, const char *module, const char *name, struct dif_symbol *ret);
+	bool (*has_module)(void *env, const char *module);
+
+	/* Call @each for probes that match (until it returns false); returns how many matched. May
+	 * create probes (profile-997). Error: the description can't be (D_PDESC_INVAL, D_PROC_*). */
+	struct ot_err *(*match)(void *env, const struct dif_probedesc *desc,
+				bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
+				uint64_t *ret_count);
+	/* Why what @desc names can't be enabled, for the message that it matches no probes; appended to @out.
+	 * False: there is nothing of that name. */
+	bool (*why_none)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
+	/* What may have been meant by a description that matches nothing and that nothing refuses; appended
+	 * to
+	 * @out. False: nobody knows. */
+	bool (*hint_probe)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
+	/* Type of args[n] of a probe, and which argN holds it. *ret_native_type differs from *ret_type where
+	 * a translator is to be applied. False: no such argument. */
+	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
+			  struct dif_type **ret_type, unsigned *ret_mapping);
+	/* Does this fifth, leftmost field match an attached guest? */
+	bool (*match_guest)(void *env, const char *pattern);
+	/* #pragma D depends_on KIND NAME. */
+	bool (*has_dependency)(void *env, const char *kind, const char *name);
+	/* Is there such a process, that the pid provider could look into? NULL: nobody knows. */
+	bool (*has_process)(void *env, int64_t pid);
+	/* Value of $name macro variables: pid uid target …; false: unknown. */
+	bool (*macro)(void *env, const char *name, int64_t *ret);
+	/* print()'s and -v's texts of stability; NULL: Private/Private/Unknown */
+	bool (*attributes)(void *env, const char *provider, struct dif_attribute ret[DIF_ATTR_PARTS]);
+};
+
+#endif
