@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/hints.h"
 #include "cli/messages.h"
+#include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/enter.h"
 
 #define PROCESSES_MAX 256
@@ -42,7 +43,7 @@ static struct ot_err *plan(const char *spec)
 	pid_t pid;
 
 	OT_TRY(vp_enter_find(spec, &pid));
-	OT_TRY(vp_enter_library(library, sizeof(library)));
+	OT_TRY(vp_hook_file(library, sizeof(library)));
 	return vp_inject_plan(pid, library, stdout);
 }
 

@@ -15,7 +15,7 @@
 #include "cli/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/hosts/enter.h"
+#include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/machines.h"
 #include "vmm-probe/launch/launch.h"
 
@@ -187,7 +187,7 @@ static void check_reach(bool has_kvm)
 {
 	char library[PATH_MAX], why[160];
 	enum reach reach = reach_of(why, sizeof(why));
-	struct ot_err *err = vp_enter_library(library, sizeof(library));
+	struct ot_err *err = vp_hook_file(library, sizeof(library));
 
 	if (!has_kvm) {
 		ot_err_destroy(err);

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
+#include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/machines.h"
 
 static int usage(FILE *fp)

@@ -125,16 +125,16 @@ static void stop_fake(struct fake *f)
 /* What is read as the guest's memory. */
 static void read_guest(struct fake *f, char *ret, size_t size)
 {
-	struct vp_guest_link *link = calloc(1, sizeof(*link));
+	struct vp_client client;
+	struct vp_phys *phys = NULL;
 
-	assert_non_null(link);
-	link->orc_fd = -1;
-	assert_ok(vp_client_connect(&link->client, f->path));
-	assert_int_equal(link->client.pid, f->pid);
-	assert_int_equal(link->client.uid, getuid());
-	assert_ok(vp_link_map_ram(link));
-	assert_ok(vp_phys_read(link->phys, (struct vp_gpa){ GPA }, ret, size));
-	vp_link_destroy(link);
+	assert_ok(vp_client_connect(&client, f->path));
+	assert_int_equal(client.pid, f->pid);
+	assert_int_equal(client.uid, getuid());
+	assert_ok(vp_client_map_ram(&client, &phys));
+	assert_ok(vp_phys_read(phys, (struct vp_gpa){ GPA }, ret, size));
+	vp_phys_destroy(phys);
+	vp_client_close(&client);
 }
 
 /* --- tests ---------------------------------------------------------------------------------------------- */

@@ -4,17 +4,13 @@
  * the guest changes by this.
  */
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/compiler.h"
 #include "base/io.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/facts.h"
@@ -64,45 +60,6 @@ void vp_session_progress(struct vp_session *s, const char *what)
 static void guest_progress(void *arg, const char *what)
 {
 	vp_session_progress(arg, what);
-}
-
-/* A file that is memory on a disk or in none. One whose reading is somebody's act, of a file system of the
- * kernel's own or of a user's (FUSE), may never end, or give the reader what its sender may not have. */
-static bool is_memory_file(int fd)
-{
-	static const long acts[] = { PROC_SUPER_MAGIC,    SYSFS_MAGIC,      DEBUGFS_MAGIC,
-				     TRACEFS_MAGIC,       SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
-				     CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,     FUSE_SUPER_MAGIC };
-	struct statfs fs;
-	struct stat st;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || fstatfs(fd, &fs))
-		return false;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(acts); i++)
-		if (fs.f_type == acts[i])
-			return false;
-	return true;
-}
-
-struct ot_err *vp_link_map_ram(struct vp_guest_link *link)
-{
-	const struct vp_client *c = &link->client;
-	const struct vp_peer peer = vp_client_peer(c);
-
-	OT_TRY(vp_phys_create(&link->phys));
-	for (uint32_t i = 0; i < c->nram; i++) {
-		const struct vp_ram_range *r = &c->ram[i];
-		struct vp_gpa gpa = { r->gpa };
-		int fd = r->fd_index < 0 ? -1 : c->ram_fds[r->fd_index];
-		if (fd >= 0 && is_memory_file(fd))
-			OT_TRY(vp_phys_add_file(link->phys, gpa, r->size, fd, r->offset));
-		else
-			OT_TRY(vp_phys_add_process(link->phys, gpa, r->size, peer.pid, r->host));
-	}
-	/* Looked at last: a PID that is another process's by now was opened as such. */
-	if (!vp_peer_alive(&peer))
-		return ot_err_new(OT_ERR_GUEST_GONE, "the guest's VMM (PID %u) has ended", c->pid);
-	return NULL;
 }
 
 /* Find and read the kernel, given RAM and what registers there are. */
@@ -197,7 +154,7 @@ struct ot_err *vp_link_attach_engine(struct vp_session *s, struct vp_guest_link 
 	OT_TRY(vp_client_connect(&link->client, path));
 	OT_TRY(vp_check_once(s, (pid_t)link->client.pid));
 	vp_link_note_states(link);
-	OT_TRY(vp_link_map_ram(link));
+	OT_TRY(vp_client_map_ram(&link->client, &link->phys));
 	OT_TRY(vp_link_read(s, link, link->phys));
 	return vp_link_unwind_table(link);
 }

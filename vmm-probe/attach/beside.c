@@ -71,7 +71,7 @@ static struct ot_err *without_kernel(struct vp_guest_link *link, struct ot_err *
 struct ot_err *vp_beside_attach(struct vp_session *s, struct vp_guest_link *link, const char *spec)
 {
 	OT_TRY(open_beside(s, link, spec));
-	OT_TRY(vp_link_map_ram(link));
+	OT_TRY(vp_client_map_ram(&link->client, &link->phys));
 	struct ot_err *err = vp_link_read(s, link, link->phys);
 	if (err)
 		return without_kernel(link, err);

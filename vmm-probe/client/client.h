@@ -52,6 +52,11 @@ OT_MUST_CHECK struct ot_err *vp_client_greeted(struct vp_client *client);
 /** Who listens at the other end; its descriptor stays the client's. */
 struct vp_peer vp_client_peer(const struct vp_client *client);
 
+struct vp_phys;
+/** Guest RAM as the engine described it, into *ret: the caller's to destroy, set also when this fails, and to
+ * be read no longer than the client is connected. GUEST_GONE: the VMM has ended. */
+OT_MUST_CHECK struct ot_err *vp_client_map_ram(const struct vp_client *client, struct vp_phys **ret);
+
 /** Close the connection: the engine takes the session's sites out by itself. */
 void vp_client_close(struct vp_client *client);
 

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "vmm-probe/client/client.h"
 #include "vmm-probe/engine/wire/socket_path.h"
+#include "vmm-probe/hosts/engines.h"
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/machines/qemu.h"
 

@@ -4,21 +4,12 @@
 #include <limits.h>
 
 #include "base/cleanup.h"
-#include "base/installed.h"
-#include "vmm-probe/hook/control.h"
+#include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/hosts/machines.h"
 #include "vmm-probe/machines/memory_room.h"
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
-
-struct ot_err *vp_enter_library(char *ret, size_t size)
-{
-	if (ot_installed_library(VP_HOOK_LIBRARY, ret, size))
-		return NULL;
-	return ot_err_new(OT_ERR_NOT_FOUND, "the library %s is not there (set OUTSIGHT_PLUGIN_DIR)",
-			  VP_HOOK_LIBRARY);
-}
 
 /* Where the engine of one that has the plugin was looked for; "": it has none. */
 static void plugin_places(pid_t pid, struct ot_buf *out)
@@ -95,7 +86,7 @@ struct ot_err *vp_enter_check(pid_t pid)
 	char library[PATH_MAX];
 
 	OT_TRY(check_room(pid));
-	OT_TRY(vp_enter_library(library, sizeof(library)));
+	OT_TRY(vp_hook_file(library, sizeof(library)));
 	return explain(pid, vp_inject_check(pid, library));
 }
 
@@ -106,6 +97,6 @@ struct ot_err *vp_enter(const char *spec, struct vp_inject_result *ret)
 
 	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(check_room(pid));
-	OT_TRY(vp_enter_library(library, sizeof(library)));
+	OT_TRY(vp_hook_file(library, sizeof(library)));
 	return explain(pid, vp_inject_attach(pid, library, ret));
 }

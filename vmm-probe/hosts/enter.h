@@ -8,10 +8,6 @@
 /* What the library, its thread and its engine take of the VMM's memory at most, sessions aside. */
 #define VP_ENTER_BYTES (4ull << 20)
 
-/** The file of the library that goes into VMMs: in $OUTSIGHT_PLUGIN_DIR, else where
- * ot_installed_library() finds it. */
-OT_MUST_CHECK struct ot_err *vp_enter_library(char *ret, size_t size);
-
 /** The VMM's process that @p spec (a PID, a guest's or a domain's name) means. NOT_FOUND: it means none;
  * BUSY: a domain that does not run. */
 OT_MUST_CHECK struct ot_err *vp_enter_find(const char *spec, pid_t *ret);

@@ -10,8 +10,8 @@
 #define VP_HOSTS_LOCATE_H
 
 #include "base/buf.h"
+#include "vmm-probe/hosts/engines.h"
 #include "vmm-probe/machines/qemu.h"
-#include "vmm-probe/session/session.h"
 
 /** The control socket of guest @p spec (a name, a PID, a path with a '/'; NULL: the only one running)
  * into @p path. NOT_FOUND says which guests there are; it may be one without an engine. UNSUPPORTED: it has

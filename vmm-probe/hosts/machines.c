@@ -10,10 +10,10 @@
 #include "base/cleanup.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hosts/children.h"
+#include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/enter.h"
 #include "vmm-probe/hosts/locate.h"
-#include "vmm-probe/launch/launch.h"
-#include "vmm-probe/session/internal.h"
+#include "vmm-probe/inject/inject.h"
 
 /* How long an engine may take to say where its vCPUs are. */
 #define OWN_MS      RELEASE_MS
@@ -78,36 +78,6 @@ struct ot_err *vp_domain_not_running(const char *name)
 		vp_libvirt_close(lv[i]);
 	}
 	return ret;
-}
-
-/* --- files ------------------------------------------------------------------------------------------- */
-
-struct ot_err *vp_engine_files_find(struct vp_engine_files *ret)
-{
-	struct vp_engine_files files = { 0 };
-	char path[PATH_MAX];
-	struct ot_err *err = vp_launch_plugin(path, sizeof(path));
-
-	if (!err)
-		files.plugin = realpath(path, NULL);
-	if (!err)
-		err = vp_enter_library(path, sizeof(path));
-	if (!err)
-		files.hook = realpath(path, NULL);
-	if (!err && (!files.plugin || !files.hook))
-		err = ot_err_nomem();
-	if (err)
-		vp_engine_files_deinit(&files);
-	else
-		*ret = files;
-	return err;
-}
-
-void vp_engine_files_deinit(struct vp_engine_files *files)
-{
-	free(files->plugin);
-	free(files->hook);
-	*files = (struct vp_engine_files){ 0 };
 }
 
 /* --- the list ---------------------------------------------------------------------------------------- */
@@ -188,7 +158,7 @@ static void judge(struct vp_machine *m, const struct vp_qemu *q)
 		m->how = VP_HOW_PREPARE;
 		return;
 	}
-	ot_auto_err struct ot_err *no_library = vp_enter_library(library, sizeof(library));
+	ot_auto_err struct ot_err *no_library = vp_hook_file(library, sizeof(library));
 	FILE *nowhere = fopen("/dev/null", "we");
 	ot_auto_err struct ot_err *err =
 	    no_library || !nowhere ? NULL : vp_inject_plan((pid_t)m->guest.pid, library, nowhere);

@@ -4,9 +4,9 @@
 #ifndef VP_HOSTS_MACHINES_H
 #define VP_HOSTS_MACHINES_H
 
+#include "vmm-probe/hosts/engines.h"
 #include "vmm-probe/machines/domain_xml.h"
 #include "vmm-probe/machines/libvirt.h"
-#include "vmm-probe/session/session.h"
 
 enum vp_how {
 	VP_HOW_NOW,     /* an engine is in it */
@@ -41,14 +41,6 @@ struct vp_machines {
  */
 OT_MUST_CHECK struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret);
 void vp_machines_deinit(struct vp_machines *machines);
-
-/** The files that go into a VMM, as found beside this program or where they are installed. The strings are
- * the caller's to free. */
-struct vp_engine_files {
-	char *plugin, *hook;
-};
-OT_MUST_CHECK struct ot_err *vp_engine_files_find(struct vp_engine_files *ret);
-void vp_engine_files_deinit(struct vp_engine_files *files);
 
 /** Connections to ask for domains: @p uri, or the usual ones. At most VP_LIBVIRT_USUAL; how many in *ret_n.
  * An error only when @p uri was given. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/launch/domain.h"
+#include "vmm-probe/hosts/engine_files.h"
 
 #include <poll.h>
 #include <stdio.h>

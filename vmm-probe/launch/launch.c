@@ -22,6 +22,7 @@
 #include "base/io.h"
 #include "vmm-probe/client/client.h"
 #include "vmm-probe/engine/wire/socket_path.h"
+#include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/launch/tail.h"
 
 #define QEMU_MIN     10
@@ -31,7 +32,6 @@
 #define STEP_MS      10
 #define PANIC_MAX    256
 #define SAID_MAX     1500 /* of what QEMU printed, in an error */
-#define PLUGIN_FILE  "liboutsight-tcg.so"
 #define MONITOR_FILE "outsight-vmm"
 #define VERSION_SIZE 4096
 
@@ -143,23 +143,6 @@ static struct ot_err *check_version(const char *qemu)
 		    "(Debian 12: apt install -t bookworm-backports qemu-system-x86)",
 		    qemu, (int)strcspn(number, " \n("), number, QEMU_MIN);
 	return NULL;
-}
-
-static struct ot_err *find_plugin(struct ot_arena *arena, char **ret)
-{
-	const char *dir = getenv("OUTSIGHT_PLUGIN_DIR");
-	char path[PATH_MAX];
-
-	if (ot_installed_library(PLUGIN_FILE, path, sizeof(path))) {
-		*ret = ot_arena_strdup(arena, path);
-		return *ret ? NULL : ot_err_nomem();
-	}
-	if (dir && *dir)
-		return ot_err_new(OT_ERR_NOT_FOUND,
-				  "the QEMU plugin %s/" PLUGIN_FILE " is not there (OUTSIGHT_PLUGIN_DIR)",
-				  dir);
-	return ot_err_new(OT_ERR_NOT_FOUND,
-			  "the QEMU plugin " PLUGIN_FILE " is not there (set OUTSIGHT_PLUGIN_DIR)");
 }
 
 static struct ot_err *check_file(const char *what, const char *path)
@@ -355,28 +338,10 @@ static const char *qemu_binary(const char *qemu)
 
 struct ot_err *vp_launch_check(const char *qemu)
 {
-	struct ot_arena arena;
-	char *plugin;
+	char plugin[PATH_MAX];
 
-	ot_arena_init(&arena);
-	struct ot_err *err = check_version(qemu_binary(qemu));
-	if (!err)
-		err = find_plugin(&arena, &plugin);
-	ot_arena_deinit(&arena);
-	return err;
-}
-
-struct ot_err *vp_launch_plugin(char *ret, size_t size)
-{
-	struct ot_arena arena;
-	char *plugin;
-
-	ot_arena_init(&arena);
-	struct ot_err *err = find_plugin(&arena, &plugin);
-	if (!err && (size_t)snprintf(ret, size, "%s", plugin) >= size)
-		err = ot_err_new(OT_ERR_LIMIT, "%s is too long a path", plugin);
-	ot_arena_deinit(&arena);
-	return err;
+	OT_TRY(check_version(qemu_binary(qemu)));
+	return vp_plugin_file(plugin, sizeof(plugin));
 }
 
 static void make_monitor_args(struct args *args, const struct vp_launch_opts *opts, const char *console)
@@ -402,7 +367,7 @@ static void make_monitor_args(struct args *args, const struct vp_launch_opts *op
 static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *opts, const char *console)
 {
 	const char *qemu = qemu_binary(opts->qemu);
-	char *plugin = NULL;
+	char plugin[PATH_MAX];
 
 	OT_TRY(check_file("kernel", opts->kernel));
 	OT_TRY(check_file("initrd", opts->initrd));
@@ -413,7 +378,7 @@ static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *op
 		make_monitor_args(args, opts, console);
 	} else {
 		OT_TRY(check_version(qemu));
-		OT_TRY(find_plugin(args->arena, &plugin));
+		OT_TRY(vp_plugin_file(plugin, sizeof(plugin)));
 		make_args(args, qemu, plugin, opts, console);
 	}
 	if (args->failed)
@@ -483,11 +448,6 @@ void vp_vm_destroy(struct vp_vm *vm)
 		unlink(vm->socket);
 	vp_tail_destroy(vm->console);
 	free(vm);
-}
-
-pid_t vp_vm_pid(const struct vp_vm *vm)
-{
-	return vm->pid;
 }
 
 const char *vp_vm_socket(const struct vp_vm *vm)

@@ -49,14 +49,9 @@ OT_MUST_CHECK struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, str
  * plugin; if not, the error that it would return. */
 OT_MUST_CHECK struct ot_err *vp_launch_check(const char *qemu);
 
-/** The plugin's file: in $OUTSIGHT_PLUGIN_DIR, else where ot_installed_library() finds it. */
-OT_MUST_CHECK struct ot_err *vp_launch_plugin(char *ret, size_t size);
-
 /** Stop the guest and free it: asks QEMU to end, and kills it when it does not within 5 s. NULL
  * is fine. */
 void vp_vm_destroy(struct vp_vm *vm);
-
-pid_t vp_vm_pid(const struct vp_vm *vm);
 
 /** Path of the engine's control socket; the guest's for vp_session_attach(). */
 const char *vp_vm_socket(const struct vp_vm *vm);

@@ -152,12 +152,6 @@ struct vp_session {
 	enum vp_guest_end guest_end; /* with it */
 };
 
-/* What the client was told of the guest's RAM, into link->phys. */
-OT_MUST_CHECK struct ot_err *vp_link_map_ram(struct vp_guest_link *link);
-/* The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their registers;
- * each of its answers is waited for @ms at most. */
-OT_MUST_CHECK struct ot_err *vp_guest_release(const char *socket, unsigned ms, char *ret, size_t size);
-
 /* attach.c */
 /** BUSY: the guest of that VMM is in the session already. */
 OT_MUST_CHECK struct ot_err *vp_check_once(const struct vp_session *s, pid_t pid);

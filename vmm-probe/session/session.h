@@ -183,8 +183,8 @@ struct vp_session_memory {
 /** Once enabled. False: nothing is enabled in guest @p guest, or its engine is in this process. */
 bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret);
 
-/** Guest @p guest stood still when its engine was last greeted: nothing in it fires until it is let run. Its VMM's
- * PID is for a message. */
+/** Guest @p guest stood still when its engine was last greeted: nothing in it fires until it is let run. Its
+ * VMM's PID is for a message. */
 bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid);
 /** Borrowed from the session; "" when there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
@@ -290,37 +290,5 @@ OT_MUST_CHECK struct ot_err *vp_session_each_symbol(struct vp_session *s,
 						    bool (*each)(void *arg, uint64_t addr, char type,
 								 const char *name, const char *module),
 						    void *arg);
-
-/* How much right the owner of a VMM has to what he calls its guest: anybody may start a process of any name.
- */
-enum vp_rank {
-	VP_RANK_OWN,    /* the operator's own, root's, and what the system's libvirt says is its domain */
-	VP_RANK_SYSTEM, /* a service's (uids below 1000) */
-	VP_RANK_USER,   /* another user's: its name counts where nobody above has it */
-	VP_RANK_PID,    /* not a VMM that we know: by its PID only */
-};
-
-/* A guest that runs on this host. */
-struct vp_guest_info {
-	char name[VP_GUEST_NAME];
-	uint32_t pid; /* of its VMM, as is uid: the kernel's word */
-	uint32_t uid;
-	enum vp_rank rank;
-	bool far; /* it listens where only its VMM's environment told, not where this user's engines do */
-	char trouble[256]; /* why its engine did not say who it is: here is what its VMM's command line tells;
-			      "" */
-	uint32_t nvcpus;
-	char backend[16];
-	char socket[108];  /* as struct sockaddr_un has it */
-	char release[128]; /* kernel release when it is known without reading the guest; "" */
-	uint32_t nsessions;
-	bool paused;      /* its VMM has it stand still */
-	uint64_t held_ns; /* its vCPUs were kept out of it so long, for changes of its text */
-};
-
-/** Guests with an engine in them: control sockets found, and believed. All of them together are waited for no
- * longer than a second, however often this is called. Sockets of our own that nobody serves any more are
- * removed. *ret is owned by the caller. */
-OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
 
 #endif

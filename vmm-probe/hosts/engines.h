@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The engines on this host: which guests have one, whose they are, and what each says of its guest. */
+#ifndef VP_HOSTS_ENGINES_H
+#define VP_HOSTS_ENGINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "vmm-probe/engine/wire/facts.h"
+
+/* How much right the owner of a VMM has to what he calls its guest: anybody may start a process of any name.
+ */
+enum vp_rank {
+	VP_RANK_OWN,    /* the operator's own, root's, and what the system's libvirt says is its domain */
+	VP_RANK_SYSTEM, /* a service's (uids below 1000) */
+	VP_RANK_USER,   /* another user's: its name counts where nobody above has it */
+	VP_RANK_PID,    /* not a VMM that we know: by its PID only */
+};
+
+/* A guest that runs on this host. */
+struct vp_guest_info {
+	char name[VP_GUEST_NAME];
+	uint32_t pid; /* of its VMM, as is uid: the kernel's word */
+	uint32_t uid;
+	enum vp_rank rank;
+	bool far; /* it listens where only its VMM's environment told, not where this user's engines do */
+	char trouble[256]; /* why its engine did not say who it is: here is what its VMM's command line tells;
+			      "" */
+	uint32_t nvcpus;
+	char backend[16];
+	char socket[108];  /* as struct sockaddr_un has it */
+	char release[128]; /* kernel release when it is known without reading the guest; "" */
+	uint32_t nsessions;
+	bool paused;      /* its VMM has it stand still */
+	uint64_t held_ns; /* its vCPUs were kept out of it so long, for changes of its text */
+};
+
+/** Guests with an engine in them: control sockets found, and believed. All of them together are waited for no
+ * longer than a second, however often this is called. Sockets of our own that nobody serves any more are
+ * removed. *ret is owned by the caller. */
+OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
+
+/** The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their
+ * registers; each of its answers is waited for @ms at most. */
+OT_MUST_CHECK struct ot_err *vp_guest_release(const char *socket, unsigned ms, char *ret, size_t size);
+
+#endif
