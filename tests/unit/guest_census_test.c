@@ -159,7 +159,7 @@ static void test_endless(void **state)
 	/* the tree of addresses, round and round */
 	*census_word(cg, CENSUS_MODULE(0) + 0x100 + 8 + 16) = CENSUS_MODULE(1) + 0x100 + 8;
 	refuses(cg, vp_census_modules, OT_ERR_BAD_DATA,
-		"tree of modules' addresses can't be followed: it has no end");
+		"tree of modules' addresses can't be followed: it does not end");
 	/* a process that is its own child */
 	uint64_t children = CENSUS_TASK(4) + CENSUS_CHILDREN, sibling = CENSUS_TASK(4) + CENSUS_SIBLING;
 

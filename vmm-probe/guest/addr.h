@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Addresses of a guest. A virtual and a physical one are different types, so that mixing them up
- * does not compile; host addresses are plain pointers.
+ * Addresses of a guest. Virtual and physical addresses are different types, so that confusing them is a
+ * compile error; host addresses are plain pointers.
  */
 #ifndef VP_GUEST_ADDR_H
 #define VP_GUEST_ADDR_H
@@ -11,7 +11,7 @@
 #define VP_PAGE_SIZE 4096u
 #define VP_PAGE_MASK (~(uint64_t)(VP_PAGE_SIZE - 1))
 
-/* Guest virtual. Which address space is said by the page table it is used with. */
+/* Guest virtual, in the address space of the page table that it is used with. */
 struct vp_gva {
 	uint64_t v;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The agent in a guest: header, catalogue, rings. */
+/* Reading the agent's header, catalogue and rings from guest memory. */
 #include "vmm-probe/guest/agent.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "vmm-probe/guest/guest_internal.h"
 
 #define CPUS_MAX 8192u
-#define TRIES    5 /* a module with tracepoints is loaded or unloaded while we read */
+#define TRIES    5 /* the catalogue changes when a module with tracepoints is loaded or unloaded */
 
 #define OTHER_VERSION                                                                                  \
 	"the guest's agent is of version %u, and this outsight of %u: build the module from the "      \
@@ -18,8 +18,8 @@
 	" in the guest (`rmmod %s; insmod %s.ko`)"
 
 #define NO_RING                                                                                  \
-	"the guest's agent has no ring for any CPU, so it could pass nothing on: the guest had " \
-	"no memory for them, load it again with smaller ones (`rmmod %s; insmod %s.ko ring_kib=64`)"
+	"the guest's agent has no ring for any CPU and can report nothing: the guest could not " \
+	"allocate them; load it again with smaller ones (`rmmod %s; insmod %s.ko ring_kib=64`)"
 
 #define KERNEL_HALF 0xff00000000000000ull
 
@@ -103,7 +103,7 @@ static struct ot_err *read_catalogue(struct vp_guest *guest, struct vp_guest_age
 			    vp_agent_check_entry(&entries[slot], slot, &agent->events[agent->nevents]);
 		return NULL;
 	}
-	return ot_err_new(OT_ERR_BUSY, "the catalogue of the guest's agent changes all the time: try again");
+	return ot_err_new(OT_ERR_BUSY, "the catalogue of the guest's agent keeps changing: try again");
 }
 
 static struct ot_err *read_rings(struct vp_guest *guest, struct vp_guest_agent *agent)
@@ -135,7 +135,7 @@ static void destroy_symtab(struct vp_symtab **tab)
 	vp_symtab_destroy(*tab);
 }
 
-/* The symbols of the module alone; NULL: it is not loaded. */
+/* The symbols of the agent's module only; NULL: it is not loaded. */
 static struct ot_err *read_symbols(struct vp_guest *guest, struct vp_symtab **ret)
 {
 	ot_auto(vp_modules_deinit) struct vp_modules modules = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's agent as the operator's process finds it: the module's header, which tracepoints it offers, and
- * where its rings are. Reading only; what is there is guest memory, so every number in it is checked and
- * every name is made of characters that names have.
+ * The guest's agent as the operator's process reads it: the module's header, the tracepoints that it offers
+ * and the addresses of its rings. Nothing is written. All of it is guest memory: numbers are bounded, and
+ * names contain only letters, digits and underscores.
  */
 #ifndef VP_GUEST_AGENT_H
 #define VP_GUEST_AGENT_H
@@ -19,11 +19,11 @@ struct vp_agent_event {
 	uint32_t slot;
 	uint64_t address; /* of the guest's struct tracepoint */
 	char name[GA_NAME];
-	const char *system; /* as the guest's own tracing calls it, "" when it does not; the agent's */
+	const char *system; /* "sched", "" if it has no trace event; points into `systems` below */
 };
 
 struct vp_agent_cpu {
-	uint64_t percpu; /* base of the CPU's area: whose ring it is */
+	uint64_t percpu; /* base of the per-CPU area of the CPU that writes the ring */
 	uint64_t gpa;
 	uint32_t records;
 };
@@ -31,7 +31,7 @@ struct vp_agent_cpu {
 struct vp_guest_agent {
 	struct ga_header header;
 	struct vp_gpa header_gpa;
-	/* The functions that it calls for the host, and how long they are; 0: unknown. */
+	/* The functions that it calls for the host, and their sizes in bytes; 0: unknown. */
 	uint64_t doorbell, doorbell_size, mark, mark_size;
 	struct vp_agent_event *events; /* by slot */
 	size_t nevents;
@@ -40,18 +40,18 @@ struct vp_guest_agent {
 	char *systems; /* what the events' systems point into */
 };
 
-/** Is what was read of the module's header that of an agent that we can talk to? UNSUPPORTED: another version
- * of it. BUSY: it is being loaded or unloaded. BAD_DATA: it is none. */
+/** Check that @p header is of an agent of our version. UNSUPPORTED: another version. BUSY: the module is
+ * being loaded or unloaded. BAD_DATA: not an agent's header. */
 OT_MUST_CHECK struct ot_err *vp_agent_check_header(const struct ga_header *header);
 
-/** One entry of the catalogue. False: nothing there, or nothing that could be. */
+/** Check one entry of the catalogue. False: it is empty or invalid. */
 bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp_agent_event *ret);
 
-/** The rings among @p n places; @p ret has room for as many. UNSUPPORTED: no CPU has one. */
+/** Copy the valid rings among @p n places to @p ret, which has room for @p n. UNSUPPORTED: there is none. */
 OT_MUST_CHECK struct ot_err *vp_agent_check_rings(const struct ga_ring_place *places, size_t n,
 						  struct vp_agent_cpu *ret, size_t *ret_n);
 
-/** Find the agent, in the guest's list of modules as it is now. NOT_FOUND: the guest has none. *ret is
+/** Find the agent in the guest's current list of modules. NOT_FOUND: the module is not loaded. *ret is
  * initialised in any case. */
 OT_MUST_CHECK struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret);
 void vp_guest_agent_deinit(struct vp_guest_agent *agent);

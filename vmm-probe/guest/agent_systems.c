@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tracepoint has a name and no system; the trace event that was made for it has both, and a pointer to the
- * tracepoint. All trace events are in one list (symbol ftrace_events); members by BTF.
+ * The systems of tracepoints. A struct tracepoint has a name but no system; its trace event has both, and a
+ * pointer to the tracepoint (struct trace_event_call, include/linux/trace_events.h). All trace events are in
+ * one list (symbol ftrace_events, kernel/trace/trace_events.c); member offsets come from BTF.
  */
 #include "vmm-probe/guest/agent_systems.h"
 
@@ -20,15 +21,15 @@ struct layout {
 	uint32_t list, class, tp, system;
 };
 
-/* Systems repeat: each is read once a class. */
+/* Many events share a system: each string is read once. */
 struct walk {
 	struct vp_guest *guest;
 	struct vp_guest_agent *agent;
 	struct layout at;
 	struct ot_map events;  /* address of a tracepoint: its struct vp_agent_event */
-	struct ot_map systems; /* address of a name: 1 + where it stands in `names` */
+	struct ot_map systems; /* address of a string in the guest: 1 + its offset in `names` */
 	struct ot_buf names;
-	uintptr_t *of_event; /* by index: 1 + where its system stands, 0: nowhere */
+	uintptr_t *of_event; /* by index: 1 + the offset of its system in `names`; 0: none */
 };
 
 static bool find_layout(const struct vp_btf *btf, struct layout *ret)
@@ -47,7 +48,7 @@ static bool is_system(const char *s, size_t len)
 	return len > 0 && len < SYSTEM_MAX;
 }
 
-/* The name at @p addr: 1 + where it stands; 0: none that could be one. */
+/* Read the system at @p addr: *ret is 1 + its offset in `names`; 0: not a valid system. */
 static struct ot_err *read_name(struct walk *w, uint64_t addr, uintptr_t *ret)
 {
 	char text[SYSTEM_MAX];
@@ -56,7 +57,7 @@ static struct ot_err *read_name(struct walk *w, uint64_t addr, uintptr_t *ret)
 	*ret = (uintptr_t)ot_map_get(&w->systems, &addr, sizeof(addr));
 	if (*ret)
 		return NULL;
-	/* It may be the last thing on a page behind which there is nothing. */
+	/* The page after the string's may not be mapped. */
 	OT_TRY(vp_guest_read(w->guest, vp_gva(addr), text, len < to_end ? len : to_end));
 	if (len > to_end)
 		text[to_end] = 0;
@@ -110,7 +111,7 @@ static struct ot_err *prepare(struct walk *w)
 	return NULL;
 }
 
-/* What was found before the guest's list broke off stays. */
+/* Systems found before a fault in the list are kept. */
 static struct ot_err *finish(struct walk *w, struct ot_err *err)
 {
 	if (err && ot_err_code(err) != OT_ERR_FAULT)

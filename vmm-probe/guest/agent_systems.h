@@ -7,8 +7,8 @@
 struct vp_guest;
 struct vp_guest_agent;
 
-/** Find by the guest's list of trace events which system each tracepoint belongs to ("sched"). A guest that
- * has no such list leaves them empty. Errors are only of this process. */
+/** Set the system ("sched") of each tracepoint from the guest's list of trace events. Systems stay "" if the
+ * guest has no such list. Errors are those of this process. */
 OT_MUST_CHECK struct ot_err *vp_agent_systems(struct vp_guest *guest, struct vp_guest_agent *agent);
 
 #endif

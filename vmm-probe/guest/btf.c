@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asking a checked BTF blob: types by id and by name, sizes, enumerators. */
+/* Getters of a checked BTF blob: types by id and by name, sizes, enumerators. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,7 @@ int vp_btf_space_of(const struct btf_type *t)
 	}
 }
 
-/* The slot of @p name in a space: its own or the empty one where it would go. */
+/* The slot of @p name in a space, or the empty slot in which it would be inserted. */
 static uint32_t *find_slot(const struct vp_btf *btf, enum vp_btf_space space, const char *name)
 {
 	uint32_t mask = btf->nslots[space] - 1;
@@ -264,7 +264,7 @@ static const char *enumerator_name(const struct vp_btf *btf, uint32_t id, uint32
 	return vp_btf_str(btf, *(const uint32_t *)((const uint8_t *)(t + 1) + index * step));
 }
 
-/* How many enumerators an enum has; 0 for other types. */
+/* The number of enumerators of an enum; 0 for other types. */
 static uint32_t enumerators_of(const struct btf_type *t)
 {
 	uint32_t kind = BTF_INFO_KIND(t->info);
@@ -272,8 +272,8 @@ static uint32_t enumerators_of(const struct btf_type *t)
 	return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 ? BTF_INFO_VLEN(t->info) : 0;
 }
 
-/* The slot of that name, or the empty one where it would go. Names stay where they are: there may be as many
- * as the blob has bytes, each of them long. */
+/* The slot of that name, or the empty slot in which it would be inserted. Names are not copied: a hostile
+ * blob has up to as many names as bytes, and they may overlap. */
 static struct vp_btf_enumerator *enumerator_slot(const struct vp_btf *btf, const char *name)
 {
 	uint32_t mask = btf->nenumerators - 1, i = ot_hash(name, strlen(name)) & mask;

@@ -2,13 +2,13 @@
 /*
  * BTF, the kernel's own description of its C types, as a guest has it in memory.
  *
- * A blob is hostile until vp_btf_create() has looked at every record of it: section bounds,
- * record sizes, string offsets, type ids. After that the getters need no checks, except that
- * references may form cycles: whatever follows them has a limit. Records are those of
- * <linux/btf.h>; we parse them ourselves because the check is most of a parser already.
+ * A blob is hostile until vp_btf_create() has checked every record: section bounds, record sizes,
+ * string offsets, type ids. After that the getters need no checks, except that references may form
+ * cycles: code that follows them has a limit. Records are those of <linux/btf.h>; we parse them
+ * ourselves because the check is most of a parser already.
  *
- * A module's BTF is split: it goes on where the kernel's ("base") ends, in type ids and in
- * string offsets. Immutable once created.
+ * A module's BTF is split: its type ids and string offsets continue those of the kernel's BTF
+ * ("base"). Immutable once created.
  */
 #ifndef VP_GUEST_BTF_H
 #define VP_GUEST_BTF_H
@@ -21,8 +21,8 @@
 #include "base/err.h"
 
 /*
- * The beginning that every header has: <linux/btf.h>'s own grew, and is as long as those of the kernel that
- * it is of. Newer kernels have use for bits that older ones leave 0, too.
+ * The members that all headers have in common. struct btf_header in <linux/btf.h> has grown, and so has the
+ * meaning of btf_type.info: newer kernels use bits that are 0 in older ones, hence our own BTF_INFO_*.
  */
 struct vp_btf_header {
 	uint16_t magic;
@@ -53,22 +53,22 @@ enum vp_btf_space {
 
 /**
  * Check a blob and index it. @p data is copied. @p base is NULL for a kernel's own types, else the
- * kernel's, borrowed until the result is destroyed. Bytes behind the sections are ignored.
- * BAD_DATA says which record is wrong; UNSUPPORTED: a kind of type this code doesn't know.
+ * kernel's, borrowed until the result is destroyed. Bytes after the sections are ignored.
+ * BAD_DATA: the message names the invalid record; UNSUPPORTED: a kind of type that is not known here.
  */
 OT_MUST_CHECK struct ot_err *vp_btf_create(const void *data, size_t size, const struct vp_btf *base,
 					   struct vp_btf **ret);
 void vp_btf_destroy(struct vp_btf *btf);
 
-/** The kernel's own of split types; NULL for those themselves. */
+/** The base of a split BTF; NULL for the kernel's own. */
 const struct vp_btf *vp_btf_base(const struct vp_btf *btf);
 
 /** Type ids of this blob are [first, end); ids below first are the base's, 0 is void. */
 uint32_t vp_btf_first(const struct vp_btf *btf);
 uint32_t vp_btf_end(const struct vp_btf *btf);
 
-/** A type by id, the base's too; NULL for 0 (void) and for ids that don't exist. What follows the
- * record (btf_member and so on) is complete. */
+/** A type by id, of this blob or its base; NULL for 0 (void) and for ids that don't exist. The data after the
+ * record (btf_member and so on) has been bounds-checked. */
 const struct btf_type *vp_btf_type(const struct vp_btf *btf, uint32_t id);
 
 /** A string by offset, never NULL; "" for none. */
@@ -78,17 +78,16 @@ const char *vp_btf_str(const struct vp_btf *btf, uint32_t offset);
  * forward declarations aren't found. */
 uint32_t vp_btf_find(const struct vp_btf *btf, enum vp_btf_space space, const char *name);
 
-/** Through typedefs, qualifiers and tags to the type itself; 0 for void and for a chain that
- * does not end. */
+/** Resolve typedefs, qualifiers and tags; 0 for void and for a chain longer than any real one. */
 uint32_t vp_btf_resolve(const struct vp_btf *btf, uint32_t id);
 
-/** Size in bytes; false for void, functions, and what has none or no end. */
+/** Size in bytes; false for void, functions, other types without a size, and cyclic ones. */
 bool vp_btf_size(const struct vp_btf *btf, uint32_t id, uint64_t *ret);
 
 /** sizeof(struct @p name), or of a union or typedef of that name; 0: there is none. */
 uint64_t vp_btf_sizeof(const struct vp_btf *btf, const char *name);
 
-/* A member as it lies in the outermost struct asked for. */
+/* A member, relative to the outermost struct of its path. */
 struct vp_btf_field {
 	uint32_t type;       /* as declared */
 	uint64_t bit_offset; /* from the start of the outermost struct */

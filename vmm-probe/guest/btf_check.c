@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The check that makes a BTF blob from a guest fit to be asked. Two passes: first over record
- * sizes, which yields the number of types; then over what each record refers to, which needs it.
+ * Validation of a guest's BTF blob. Two passes: the first over record sizes, which yields the number of
+ * types; the second over the references of each record, which needs that number.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static struct ot_err *check_header(struct vp_btf *btf, size_t size)
 	return NULL;
 }
 
-/* Record sizes; counts the types, and with @p offsets notes where each is. */
+/* Check record sizes, count the types, and store each one's offset in @p offsets unless that is NULL. */
 static struct ot_err *walk_records(const struct vp_btf *btf, uint32_t *offsets, uint32_t *ret_count)
 {
 	uint32_t at = 0, n = 0;
@@ -241,7 +241,7 @@ static struct ot_err *check_record(const struct vp_btf *btf, const struct btf_ty
 		return check_func(btf, t, id);
 	case BTF_KIND_DATASEC:
 		return check_datasec(btf, t, id);
-	default: /* the rest is one reference */
+	default: /* the other kinds have one reference */
 		return check_ref(btf, id, t->type);
 	}
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Members by path. */
+/* Finding members of structs by path. */
 #include <string.h>
 
 #include "vmm-probe/guest/btf_internal.h"
 
-/* Anonymous members inside anonymous members; and how many members one search may look at, as a
- * forged struct can contain itself many times. */
+/* Limits for anonymous members inside anonymous members, and for the members that one search visits: a forged
+ * struct can contain itself many times. */
 #define NESTING_MAX 16
-#define LOOKS_MAX   (1u << 20)
+#define VISITS_MAX  (1u << 20)
 
 struct search {
 	const struct vp_btf *btf;
 	const char *name;
 	size_t len;
-	uint32_t looks;
+	uint32_t visits;
 	struct vp_btf_field *ret;
 };
 
@@ -36,7 +36,7 @@ static bool find_member(struct search *s, const struct btf_type *t, uint64_t sta
 		const char *name = vp_btf_str(s->btf, m->name_off);
 		uint64_t at = start + (packed ? BTF_MEMBER_BIT_OFFSET(m->offset) : m->offset);
 
-		if (s->looks++ > LOOKS_MAX)
+		if (s->visits++ > VISITS_MAX)
 			return false;
 		if (*name) {
 			if (strncmp(name, s->name, s->len) != 0 || name[s->len])
@@ -84,7 +84,7 @@ bool vp_btf_member_offset(const struct vp_btf *btf, const char *type, const char
 		id = vp_btf_find(btf, VP_BTF_UNION, type);
 	if (!id)
 		id = vp_btf_find(btf, VP_BTF_TYPE, type);
-	/* Offsets add up along a path; a forged one must not wrap into a plausible one. */
+	/* Offsets add up along a path: a forged sum must not wrap into a plausible offset. */
 	if (!id || !vp_btf_field(btf, id, path, &field) || field.bit_offset / 8 > UINT32_MAX)
 		return false;
 	*ret_bytes = (uint32_t)(field.bit_offset / 8);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What checking a BTF blob (btf_check.c) and asking it (btf.c, btf_field.c) share. */
+/* Shared by the check of a BTF blob (btf_check.c) and its getters (btf.c, btf_field.c). */
 #ifndef VP_GUEST_BTF_INTERNAL_H
 #define VP_GUEST_BTF_INTERNAL_H
 
 #include "vmm-probe/guest/btf.h"
 
-/* Longest chain of typedefs, qualifiers and tags, and of arrays of arrays, that is followed. Real
- * kernels stay below 10. */
+/* Limit for chains of typedefs, qualifiers and tags, and for nested arrays. Real kernels stay below 10. */
 #define VP_BTF_CHAIN_MAX 64
 
-/* Names end within so many bytes, as the kernel's own do: what goes on further has none. */
+/* Names end within so many bytes, as the kernel's own do (KSYM_NAME_LEN); a longer name counts as none. */
 #define VP_BTF_NAME_MAX 512u
 
 /* How many enumerators can be found by name. Kernels have 50,000. */
@@ -28,21 +27,21 @@ struct vp_btf {
 	uint32_t strings_len;
 	uint32_t first_string; /* the base's length */
 	uint32_t first, end;
-	/* Producers of old never marked signed enums, so without a single mark every value is read as a
-	 * signed one, with one as marked. */
+	/* Older producers do not set kind_flag on signed enums. If no enum has it, all values are read as
+	 * signed; otherwise the flag decides. */
 	bool has_enum_signs;
 	uint32_t *offsets; /* in types, of each type from `first` */
 	/* By name, per space: open addressing, type ids, 0 empty. A power of two of slots. */
 	uint32_t *slots[VP_BTF_NSPACES];
 	uint32_t nslots[VP_BTF_NSPACES];
-	struct vp_btf_enumerator *enumerators; /* by name, the same way; NULL until asked for */
+	struct vp_btf_enumerator *enumerators; /* by name, likewise; NULL before the first search */
 	uint32_t nenumerators;                 /* slots */
 };
 
-/** Bytes behind a type's record, by kind; -1 for an unknown kind. */
+/** Bytes that follow a type's record, by kind; -1 for an unknown kind. */
 int64_t vp_btf_tail(const struct btf_type *t);
 
-/** The space that definitions of this type go to, or -1. */
+/** The name space of definitions of this type, or -1. */
 int vp_btf_space_of(const struct btf_type *t);
 
 /** Check everything and fill all but the name index. */

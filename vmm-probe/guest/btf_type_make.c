@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One BTF record as a D type: at once what stands in the record itself, and when somebody asks
- * (vp_type_complete()) what it refers to. So no cycle of references is ever followed here.
+ * Constructing a D type from a BTF record. The record's own data is taken at once, references to other types
+ * only in vp_type_complete(). So no cycle of references is ever followed here.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@ static const struct btf_type *record(const struct vp_type_module *m, uint32_t id
 	return vp_btf_type(m->btf, id);
 }
 
-/* The definition of a forward-declared struct, or the declaration itself where there is none. */
+/* The definition of a forward-declared struct or union, else the declaration itself. */
 static uint32_t definition(const struct vp_type_module *m, const struct btf_type *t, uint32_t id)
 {
 	uint32_t found = vp_btf_find(m->btf, BTF_INFO_KFLAG(t->info) ? VP_BTF_UNION : VP_BTF_STRUCT,
@@ -23,7 +23,8 @@ static uint32_t definition(const struct vp_type_module *m, const struct btf_type
 	return found ? found : id;
 }
 
-/* Past what D has no type for: tags, and the names of functions and variables. False: leads nowhere. */
+/* Skip records that are not types in D: tags, functions and variables (*id becomes their type). False: *id
+ * does not lead to a type. */
 static bool skip(const struct vp_type_module *m, uint32_t *id)
 {
 	for (unsigned i = 0; i < CHAIN_MAX && *id; i++) {
@@ -58,7 +59,7 @@ static void make_int(const struct btf_type *t, struct dif_type *type)
 	type->name = vp_types_d_name(type->name);
 	type->is_signed = BTF_INT_ENCODING(enc) & BTF_INT_SIGNED;
 	type->is_bool = BTF_INT_ENCODING(enc) & BTF_INT_BOOL;
-	/* Producers rarely mark characters. */
+	/* Producers rarely set BTF_INT_CHAR. */
 	type->is_char = (BTF_INT_ENCODING(enc) & BTF_INT_CHAR) ||
 			(t->size == 1 && !type->is_bool && strstr(type->name, "char"));
 	if (BTF_INT_BITS(enc) != t->size * 8)
@@ -167,7 +168,7 @@ struct dif_type *vp_type_make(struct vp_type_module *m, uint32_t id)
 static struct ot_err *make_ref(struct vp_type_module *m, uint32_t id, struct dif_type **ret)
 {
 	*ret = vp_type_make(m, id);
-	return *ret ? NULL : ot_err_new(OT_ERR_BAD_DATA, "%s: BTF type %u is no C type", m->name, id);
+	return *ret ? NULL : ot_err_new(OT_ERR_BAD_DATA, "%s: BTF type %u is not a C type", m->name, id);
 }
 
 static struct ot_err *complete_members(struct vp_type_module *m, const struct btf_type *t,
@@ -190,7 +191,7 @@ static struct ot_err *complete_members(struct vp_type_module *m, const struct bt
 			continue;
 		}
 		dm->bit_offset = bm->offset;
-		/* The oldest form: the width of a bit-field is that of an integer type of its own. */
+		/* Without kind_flag, a bit-field's width is that of its integer type. */
 		const struct btf_type *r = record(m, vp_btf_resolve(m->btf, bm->type));
 
 		if (r && BTF_INFO_KIND(r->info) == BTF_KIND_INT) {
@@ -212,7 +213,7 @@ static struct ot_err *complete_function(struct vp_type_module *m, const struct b
 {
 	const struct btf_param *p = (const struct btf_param *)(t + 1);
 	uint32_t n = BTF_INFO_VLEN(t->info);
-	bool variadic = n && !p[n - 1].type && !p[n - 1].name_off; /* "..." is written so */
+	bool variadic = n && !p[n - 1].type && !p[n - 1].name_off; /* "...": no type and no name */
 	struct dif_member *params = ot_arena_alloc(&m->types->arena, (n + 1) * sizeof(*params));
 
 	if (!params)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the guest's types come from, and finding them by name. Making one is btf_type_make.c's. */
+/* The sources of a guest's types and the search by name. btf_type_make.c constructs the types. */
 #include "vmm-probe/guest/btf_types.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "vmm-probe/guest/btf_types_internal.h"
 #include "vmm-probe/guest/guest.h"
 
-/* C's base types as compilers name them in debugging information, and as D does. */
+/* C's base types: their names in debugging information and in D. */
 static const struct {
 	const char *btf, *d;
 } base_names[] = {
@@ -38,7 +38,7 @@ static const char *btf_name(const char *d_name)
 	return d_name;
 }
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 static struct vp_types *new_types(void)
 {
 	struct vp_types *types = calloc(1, sizeof(*types));
@@ -78,7 +78,7 @@ void vp_types_destroy(struct vp_types *types)
 	free(types);
 }
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 static struct vp_type_module *add(struct vp_types *types, const char *name)
 {
 	struct vp_type_module *m = ot_arena_new(&types->arena, struct vp_type_module);
@@ -117,7 +117,7 @@ struct ot_err *vp_types_add_module(struct vp_types *types, const char *module,
 	struct vp_type_module *m;
 
 	if (!types->count)
-		return ot_err_new(OT_ERR_INTERNAL, "a module's types go on the kernel's");
+		return ot_err_new(OT_ERR_INTERNAL, "a module's types need the kernel's first");
 	m = add(types, module);
 	if (!m)
 		return ot_err_nomem();
@@ -126,8 +126,7 @@ struct ot_err *vp_types_add_module(struct vp_types *types, const char *module,
 	return NULL;
 }
 
-/* A module whose types are missing or broken is one without types: the rest of the guest is not to
- * suffer from it. */
+/* A module whose BTF is missing or invalid counts as one without types: the other modules stay usable. */
 static const struct vp_btf *loaded(struct vp_type_module *m)
 {
 	uint8_t *data = NULL;
@@ -218,7 +217,7 @@ bool vp_types_enumerator(struct vp_types *types, const char *name, struct dif_ty
 		const struct vp_btf *btf = loaded(m);
 		uint32_t id;
 
-		/* The index of enumerators is a cache inside a BTF that is otherwise immutable. */
+		/* The index of enumerators is a cache; the BTF is otherwise immutable. */
 		if (!btf || !vp_btf_enumerator((struct vp_btf *)btf, name, &id, ret_value))
 			continue;
 		*ret_type = vp_type_make(m, id);
@@ -234,7 +233,7 @@ struct dif_type *vp_types_symbol(struct vp_types *types, const char *module, con
 	const struct vp_btf *btf = m ? loaded(m) : NULL;
 	uint32_t id = btf ? vp_btf_find(btf, is_function ? VP_BTF_FUNC : VP_BTF_VAR, name) : 0;
 
-	/* The kernel's function of that name is another one. */
+	/* vp_btf_find() searches the base too: a kernel function of the same name is not the module's. */
 	return id && id >= vp_btf_first(btf) ? vp_type_make(m, id) : NULL;
 }
 

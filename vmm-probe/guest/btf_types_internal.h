@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What finding types (btf_types.c) and making them (btf_type_make.c) share. */
+/* Shared by the search for types (btf_types.c) and their construction (btf_type_make.c). */
 #ifndef VP_GUEST_BTF_TYPES_INTERNAL_H
 #define VP_GUEST_BTF_TYPES_INTERNAL_H
 
@@ -7,12 +7,12 @@
 #include "vmm-probe/guest/btf_types.h"
 
 struct vp_type_module {
-	struct dif_type_source source; /* of its types: first, so that it leads back here */
+	struct dif_type_source source; /* of its types; the first member, so that it can be cast back */
 	struct vp_types *types;
 	const char *name;
 	const struct vp_btf *btf; /* NULL: none, or not loaded */
 	struct vp_btf *owned;
-	bool tried; /* to load it */
+	bool tried; /* loading has been attempted */
 	struct ot_err *(*load)(void *arg, const char *module, uint8_t **ret, size_t *ret_size);
 	void *arg;
 	struct dif_type **made; /* by id - first */
@@ -27,8 +27,8 @@ struct vp_types {
 
 const char *vp_types_d_name(const char *btf_name);
 
-/** Type @p id as @p m sees it (its own or the kernel's); NULL without memory, or for what is no type of
- * C's (sections, unknown ids, chains of tags without end). */
+/** Type @p id of @p m (the module's own or the kernel's). NULL: out of memory, or not a C type (a section, an
+ * unknown id, an endless chain of tags). */
 struct dif_type *vp_type_make(struct vp_type_module *m, uint32_t id);
 
 /** struct dif_type_source's complete(). */

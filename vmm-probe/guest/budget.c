@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Budgets of memory, CPU time and wall time, scaled on hosts that read memory slowly. */
 #include "vmm-probe/guest/budget.h"
 
 #include <fcntl.h>
@@ -11,7 +12,7 @@
 
 #define MS 1000000ull
 
-/* A read of another process's memory takes about a microsecond; ten on a host that is itself emulated. */
+/* Reading another process's memory takes about a microsecond; ten on an emulated host. */
 #define READS   200u
 #define READ_NS 2500u
 #define SLOWEST 16u
@@ -26,7 +27,7 @@ static uint64_t cpu_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
 }
 
-/* CPU time of a read of this process's own memory, as a guest's is read. */
+/* CPU time of one read through /proc/PID/mem, measured on this process's own memory. */
 static uint64_t measure_read(void)
 {
 	ot_auto_close int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -38,8 +39,7 @@ static uint64_t measure_read(void)
 	return fd < 0 ? 0 : (cpu_ns() - from) / READS;
 }
 
-/* Budgets are for hosts that read as fast as a machine does; on a slower one they are as much longer. Found
- * out once. */
+/* The factor for times, from the measured cost of a read. Measured once. */
 static uint32_t slowness(void)
 {
 	static _Atomic uint32_t known;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The cache's directory and files: one for each build id, authenticated with the directory's secret key. */
 #include "vmm-probe/guest/cache.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ struct vp_cache {
 	uint64_t key[2];
 };
 
-/* The start of a file; then regions, symbols, names; then a keyed hash of all before it. */
+/* The start of a file. Regions, symbols and names follow, then a keyed hash of everything before it. */
 struct header {
 	char magic[8];
 	uint64_t hash;
@@ -55,7 +56,7 @@ static struct ot_err *default_dir(char **ret)
 		n = asprintf(ret, "%s/outsight", xdg);
 	} else {
 		if (!home || home[0] != '/')
-			return ot_err_new(OT_ERR_NOT_FOUND, "no place for a cache: HOME is not set");
+			return ot_err_new(OT_ERR_NOT_FOUND, "no directory for the cache: HOME is not set");
 		n = asprintf(ret, "%s/.cache/outsight", home);
 	}
 	if (n < 0)
@@ -63,18 +64,18 @@ static struct ot_err *default_dir(char **ret)
 	return NULL;
 }
 
-/* Make the directory and those above it. */
+/* Create the directory and its parents. */
 static struct ot_err *make_dirs(char *path)
 {
 	if (path[0] != '/')
-		return ot_err_new(OT_ERR_BAD_DATA, "the cache directory %s has no absolute path", path);
+		return ot_err_new(OT_ERR_BAD_DATA, "the cache directory %s is not an absolute path", path);
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		(void)mkdir(path, 0700); /* the last mkdir tells what matters */
+		(void)mkdir(path, 0700); /* if it fails, so does the last mkdir() */
 		*slash = '/';
 	}
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ot_err_os(errno, "cannot make the cache directory %s", path);
+		return ot_err_os(errno, "cannot create the cache directory %s", path);
 	return NULL;
 }
 
@@ -87,12 +88,12 @@ static struct ot_err *open_dir(struct vp_cache *cache, const char *path)
 		return ot_err_os(errno, "cannot open the cache directory %s", path);
 	if (st.st_uid != geteuid() || (st.st_mode & 022))
 		return ot_err_new(OT_ERR_PERMISSION,
-				  "the cache directory %s belongs to someone else, or others may write to it",
+				  "the cache directory %s belongs to another user, or others may write to it",
 				  path);
 	return NULL;
 }
 
-/* Write a file under a name of its own and move it into place. */
+/* Write a temporary file and rename it. */
 static struct ot_err *replace_file(const struct vp_cache *cache, const char *name, const void *data,
 				   size_t len)
 {
@@ -112,7 +113,7 @@ static struct ot_err *replace_file(const struct vp_cache *cache, const char *nam
 	return err;
 }
 
-/* A whole file. NOT_FOUND when there is none. */
+/* Read a whole file. NOT_FOUND: it does not exist or is too large. */
 static struct ot_err *read_file(const struct vp_cache *cache, const char *name, char **ret, size_t *ret_len)
 {
 	ot_auto_close int fd = openat(cache->dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -135,7 +136,7 @@ static struct ot_err *read_file(const struct vp_cache *cache, const char *name, 
 	return NULL;
 }
 
-/* The secret that hashes are made with; a new one makes every file invalid, which is all right. */
+/* Read the secret key, or create it. A new key invalidates all files, which are then written again. */
 static struct ot_err *load_key(struct vp_cache *cache)
 {
 	ot_auto_free char *data = NULL;
@@ -209,7 +210,7 @@ static uint64_t hash_of(const struct vp_cache *cache, const void *data, size_t l
 	return vp_cache_hash_end(&hash);
 }
 
-/* The file's hash was right, so its contents are ours; sizes are checked all the same. */
+/* The file's hash matches, so we wrote it; sizes are checked nevertheless. */
 static struct ot_err *parse(const char *data, size_t len, struct vp_cache_entry *ret)
 {
 	struct vp_cache_entry entry = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* SipHash-2-4: a hash that nobody without the key can find collisions of (Aumasson, Bernstein 2012). */
+/* SipHash-2-4 (Aumasson, Bernstein 2012): without the key no collisions can be found. */
 #include <string.h>
 
 #include "vmm-probe/guest/cache_internal.h"

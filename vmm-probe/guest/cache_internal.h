@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What cache.c and cache_hash.c share. */
+/* Shared by cache.c and cache_hash.c. */
 #ifndef VP_GUEST_CACHE_INTERNAL_H
 #define VP_GUEST_CACHE_INTERNAL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What all ways have in common. */
+/* What all ways of a census share: collecting and joining items, retries, the budget, walking a list. */
 #include "vmm-probe/guest/census_internal.h"
 
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #include "vmm-probe/guest/budget.h"
 
 #define CENSUS_MS   5000u  /* of CPU time */
-#define WALL_MS     10000u /* a busy host takes longer for the same */
+#define WALL_MS     10000u /* longer, for busy hosts */
 #define CENSUS_MIB  128u
 #define CHECK_FOUND 256u
-#define TRIES       50 /* walks that met a change; one takes a fraction of a millisecond */
+#define TRIES       50 /* of a walk that meets changes; each takes a fraction of a millisecond */
 
 void vp_census_deinit(struct vp_census *census)
 {
@@ -27,7 +27,7 @@ struct ot_err *vp_census_add(struct vp_census *census, uint64_t id, uint64_t sin
 	size_t cap;
 
 	if (census->count >= 8ull * VP_FOUND_MAX) /* of all ways together */
-		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 	cap = census->cap;
 	if (census->count % CHECK_FOUND == 0)
 		OT_TRY(vp_budget_check());
@@ -138,11 +138,11 @@ struct ot_err *vp_census_list(struct vp_guest *guest, uint64_t head, size_t max,
 	OT_TRY(vp_guest_read(guest, vp_gva(head), &at, sizeof(at)));
 	for (uint64_t node = at.next; node != head; node = at.next) {
 		if (!max--)
-			return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+			return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 		if (max % CHECK_FOUND == 0)
 			OT_TRY(vp_budget_check());
 		OT_TRY(vp_guest_read(guest, vp_gva(node), &at, sizeof(at)));
-		/* One that was just unlinked, or is just being linked. */
+		/* The node has just been unlinked, or is being linked. */
 		if (at.prev != before)
 			return vp_census_torn();
 		OT_TRY(each(ctx, node));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Modules by three ways. The list is what lsmod shows, sysfs has an entry for each, and the tree by which the
- * kernel tells whose an address is must hold every module whose functions a stack trace can name.
+ * Modules in three ways. lsmod prints the list; sysfs has a directory for each module; and the tree that the
+ * kernel searches for an address (kernel/module/tree_lookup.c) must contain every module whose functions a
+ * stack trace can name.
  */
 #include "vmm-probe/guest/census_internal.h"
 
@@ -9,7 +10,7 @@
 
 #include "base/buf.h"
 
-#define STATE_UNFORMED 3u /* of enum module_state: not to be seen yet */
+#define STATE_UNFORMED 3u /* MODULE_STATE_UNFORMED: the kernel itself does not list it yet */
 
 struct layout {
 	uint32_t list, name, state;
@@ -96,7 +97,7 @@ static struct ot_err *walk_list(void *arg, struct vp_census *census)
 
 /* --- sysfs ------------------------------------------------------------------------------------------- */
 
-/* What is built into the kernel has an entry too, and no module. */
+/* Built-in modules have a directory too, but no struct module. */
 static struct ot_err *sysfs_node(void *arg, uint64_t node)
 {
 	struct ctx *c = arg;
@@ -124,12 +125,13 @@ static struct ot_err *add_node(struct ctx *c, uint64_t node)
 	if (!node)
 		return NULL;
 	if (c->todo.len >= VP_FOUND_MAX * sizeof(node))
-		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 	ot_buf_append(&c->todo, &node, sizeof(node));
 	return c->todo.failed ? ot_err_nomem() : NULL;
 }
 
-/* There are two copies; the sequence's lowest bit says which one is not being changed. */
+/* A latched tree has two copies; the lowest bit of its sequence selects the one that is not being changed
+ * (include/linux/rbtree_latch.h). */
 static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
 {
 	struct ctx *c = arg;
@@ -158,8 +160,7 @@ static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
 	return after == seq ? NULL : vp_census_torn();
 }
 
-/* --- all
- * ---------------------------------------------------------------------------------------------------- */
+/* --- all --------------------------------------------------------------------------------------------- */
 
 static uint64_t symbol(const struct vp_guest *guest, const char *name)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes by three ways. The list of tasks is what most of the kernel walks. The numbers that are taken (an
- * xarray, since 4.15) are what /proc shows, and what kill() goes by. The tree of children is what wait() goes
- * by.
+ * Processes in three ways. Most of the kernel walks the list of tasks. /proc and kill() use the allocated
+ * PIDs (an IDR, whose tree is an xarray's, include/linux/idr.h). wait() uses the tree of children.
  */
 #include "vmm-probe/guest/census_internal.h"
 
@@ -16,8 +15,8 @@
 #define SLOTS_MAX    64u
 #define SHIFT_MAX    60u
 #define PID_MAX      (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
-#define XA_TAG       3u         /* low bits of an entry, include/linux/xarray.h: */
-#define XA_NODE      2u         /* a node, or one of few other things that are small */
+#define XA_TAG       3u         /* low bits of an entry, include/linux/xarray.h */
+#define XA_NODE      2u         /* internal: a node, or, up to XA_NOT_NODES, a special entry */
 #define XA_NOT_NODES 4096u
 
 struct layout {
@@ -32,10 +31,10 @@ struct ctx {
 	struct vp_guest *guest;
 	struct layout l;
 	uint64_t init_task, init_pid_ns;
-	/* the walk of now */
+	/* the current walk */
 	struct vp_census *census;
 	uint32_t way;
-	struct ot_buf todo; /* tree: addresses of processes whose children are to be found */
+	struct ot_buf todo; /* tree: addresses of processes whose children have not been visited */
 	size_t threads;
 };
 
@@ -69,7 +68,7 @@ static bool enum_value(const struct vp_btf *btf, const char *type, const char *n
 	return false;
 }
 
-/* Which ways the kernel's types allow. 0: they do not even say what a task is. */
+/* The ways that the kernel's types allow. 0: struct task_struct itself is unknown. */
 static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
 {
 	const struct vp_member task[] = {
@@ -120,7 +119,7 @@ static struct ot_err *add_task(struct ctx *c, uint64_t task, uint32_t *ret_pid)
 	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(task + c->l.pid), &pid));
 	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(task + c->l.start_time), &start));
 	OT_TRY(vp_guest_read(c->guest, vp_gva(task + c->l.comm), comm, c->l.comm_size));
-	if (!pid || pid > PID_MAX) /* its memory is something else's already */
+	if (!pid || pid > PID_MAX) /* its memory has been freed and reused */
 		return vp_census_torn();
 	*ret_pid = pid;
 	return vp_census_add(c->census, pid, start, c->way, comm, c->l.comm_size);
@@ -145,19 +144,19 @@ static struct ot_err *walk_list(void *arg, struct vp_census *census)
 	return vp_census_list(c->guest, c->init_task + c->l.tasks, VP_FOUND_MAX, list_node, c);
 }
 
-/* --- the numbers ---------------------------------------------------------------------------------------- */
+/* --- PIDs ---------------------------------------------------------------------------------------------- */
 
-/* A struct pid: that of a process, unless it is only a thread's, a group's or a session's. */
+/* Add the process of a struct pid. One that is only a thread's, a group's or a session's has none. */
 static struct ot_err *add_pid(struct ctx *c, uint64_t pid, uint64_t number)
 {
 	uint64_t tgid = (uint64_t)c->l.tgid, first;
-	uint32_t told = 0;
+	uint32_t found = 0;
 
 	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(pid + c->l.pid_tasks + 8 * tgid), &first));
 	if (!first)
 		return NULL;
-	OT_TRY(add_task(c, first - c->l.pid_links - 16 * tgid, &told));
-	return told == number ? NULL : vp_census_torn();
+	OT_TRY(add_task(c, first - c->l.pid_links - 16 * tgid, &found));
+	return found == number ? NULL : vp_census_torn();
 }
 
 static struct ot_err *walk_entry(struct ctx *c, uint64_t entry, uint64_t number, uint32_t above);
@@ -168,7 +167,7 @@ static struct ot_err *walk_node(struct ctx *c, uint64_t node, uint64_t number, u
 	uint8_t shift;
 
 	OT_TRY(vp_guest_read(c->guest, vp_gva(node + c->l.xa_shift), &shift, 1));
-	if (shift >= above) /* else it might go on for ever */
+	if (shift >= above) /* bounds the recursion */
 		return vp_census_torn();
 	OT_TRY(vp_guest_read(c->guest, vp_gva(node + c->l.xa_slots), slots, c->l.nslots * sizeof(*slots)));
 	for (uint32_t i = 0; i < c->l.nslots; i++)
@@ -176,7 +175,7 @@ static struct ot_err *walk_node(struct ctx *c, uint64_t node, uint64_t number, u
 	return NULL;
 }
 
-/* @p above: shift of the node that has it; behind one of shift 0 there are no more. */
+/* @p above: the shift of the node that contains the entry. Shifts decrease towards the leaves. */
 static struct ot_err *walk_entry(struct ctx *c, uint64_t entry, uint64_t number, uint32_t above)
 {
 	if (!entry || number > PID_MAX)
@@ -197,8 +196,7 @@ static struct ot_err *walk_pids(void *arg, struct vp_census *census)
 	return walk_entry(c, head, 0, SHIFT_MAX + 1);
 }
 
-/* --- the tree --------------------------------------------------------------------------------------------
- */
+/* --- the tree ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *tree_child(void *arg, uint64_t node)
 {
@@ -208,18 +206,18 @@ static struct ot_err *tree_child(void *arg, uint64_t node)
 
 	OT_TRY(add_task(c, task, &pid));
 	if (c->todo.len >= VP_FOUND_MAX * sizeof(task))
-		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 	ot_buf_append(&c->todo, &task, sizeof(task));
 	return c->todo.failed ? ot_err_nomem() : NULL;
 }
 
-/* Children are those of the thread that made them. */
+/* Children are linked to the thread that created them. */
 static struct ot_err *tree_thread(void *arg, uint64_t node)
 {
 	struct ctx *c = arg;
 
 	if (++c->threads > VP_THREADS_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "it has no end");
+		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 	return vp_census_list(c->guest, node - c->l.thread_node + c->l.children, VP_FOUND_MAX, tree_child, c);
 }
 
@@ -241,8 +239,7 @@ static struct ot_err *walk_tree(void *arg, struct vp_census *census)
 	return c->todo.failed ? ot_err_nomem() : NULL;
 }
 
-/* --- all
- * ---------------------------------------------------------------------------------------------------- */
+/* --- all --------------------------------------------------------------------------------------------- */
 
 struct ot_err *vp_census_tasks(struct vp_guest *guest, struct vp_census *ret)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading an ELF vmlinux of the operator's: symbols, build id, .BTF and ORC tables. */
 #include "vmm-probe/guest/elf_symbols.h"
 
 #include <errno.h>
@@ -14,14 +15,14 @@
 
 #define SECTION_MAX (256u << 20)
 
-/* An open file and what is needed while it is read. */
+/* An open file. */
 struct file {
 	const char *path;
 	int fd;
 	Elf *elf;
 	size_t shstrndx;
-	uint64_t link_base; /* where it was linked to start */
-	uint64_t move;      /* what to add to its addresses */
+	uint64_t link_base; /* link address of the image's start */
+	uint64_t move;      /* added to addresses: the KASLR shift */
 };
 
 static void file_close(struct file *f)
@@ -101,7 +102,7 @@ static Elf_Scn *find_section(const struct file *f, const char *name, GElf_Shdr *
 	return NULL;
 }
 
-/* A copy of a section; *ret stays NULL when there is none. */
+/* Copy a section; *ret stays NULL if there is none. */
 static struct ot_err *copy_section(const struct file *f, const char *name, uint8_t **ret, size_t *ret_size,
 				   uint64_t *ret_addr)
 {
@@ -121,7 +122,7 @@ static struct ot_err *copy_section(const struct file *f, const char *name, uint8
 	return NULL;
 }
 
-/* The letter that nm gives, and kallsyms with it. */
+/* The type letter of nm(1), which kallsyms uses too. */
 static char symbol_type(const struct file *f, const GElf_Sym *sym)
 {
 	bool global = GELF_ST_BIND(sym->st_info) != STB_LOCAL;
@@ -180,7 +181,7 @@ static struct ot_err *add_symbols(const struct file *f, struct vp_symtab *symtab
 	return NULL;
 }
 
-/* The segments as they would lie in memory. */
+/* Lay out the segments as in memory. */
 static struct ot_err *load_image(const struct file *f, struct vp_image *image)
 {
 	size_t n, file_size;
@@ -207,7 +208,7 @@ static struct ot_err *load_image(const struct file *f, struct vp_image *image)
 	return NULL;
 }
 
-/* A stripped kernel still has the symbols that it needs itself. */
+/* A stripped kernel still contains its kallsyms. */
 static struct ot_err *add_own_kallsyms(const struct file *f, struct vp_symtab *symtab, bool *ret_any)
 {
 	ot_auto(vp_image_deinit) struct vp_image image = { 0 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine must know of a guest, from its types and symbols. */
+/* Reading struct vp_facts: member offsets from BTF, addresses from symbols, and the constants that neither
+ * has. */
 #include "vmm-probe/guest/facts.h"
 
 #include <string.h>
@@ -8,16 +9,17 @@
 #include "vmm-probe/guest/facts_percpu.h"
 
 /* include/linux/preempt.h: 8 bits of preemption, 8 of soft interrupts, 4 of hard ones, 4 (once 1) of NMIs.
- * Macros leave no trace in types or symbols; these have not moved since 2009. */
+ * Macros are in neither types nor symbols; these have not changed since 2009. */
 #define SOFTIRQ_MASK 0x0000ff00u
 #define HARDIRQ_MASK 0x000f0000u
 #define NMI_MASK     0x00f00000u
 
-/* THREAD_SIZE of a kernel that does not tell; and what is not believed. */
+/* THREAD_SIZE if the types don't have it; larger values are rejected. */
 #define STACK_DEFAULT (16u << 10)
 #define STACK_MAX     (1u << 20)
 
-/* Where x86-64 ends its module area; it begins behind the kernel's image. */
+/* The end of x86-64's module area (MODULES_END, arch/x86/include/asm/pgtable_64_types.h); it begins after the
+ * kernel's image. */
 #define MODULES_END 0xffffffffff000000ull
 
 /* X86_FEATURE_PTI: word and bit of boot_cpu_data.x86_capability[]. */
@@ -25,7 +27,7 @@
 #define PTI_BIT  11
 
 #define CR3_ADDRESS 0x000ffffffffff000ull
-#define CR3_USER    0x1000ull /* PTI: this bit tells a process's two tables apart */
+#define CR3_USER    0x1000ull /* PTI: set for the user's of a process's two tables */
 
 void vp_facts_none(struct vp_facts *ret)
 {
@@ -126,8 +128,8 @@ static bool symbol(const struct vp_guest *guest, const char *name, uint64_t *ret
 	return true;
 }
 
-/* `current` and the preemption count are per-CPU variables of their own, or, for some releases, members of
- * the per-CPU struct pcpu_hot. */
+/* `current` and the preemption count are separate per-CPU variables, or, in some releases, members of the
+ * per-CPU struct pcpu_hot. */
 static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
 {
 	uint64_t hot;
@@ -153,7 +155,7 @@ static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, 
 		f->runqueues = ~0ull;
 }
 
-/* The one function from which 64-bit system calls are called. */
+/* The only function that calls the handlers of 64-bit system calls. */
 static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
@@ -165,7 +167,8 @@ static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
 	f->syscall_caller_end = sym->addr + vp_symbol_size(tab, sym);
 }
 
-/* A kernel that can do FRED keeps two words free at the top of each stack, as FRED's frame is larger. */
+/* A kernel with FRED leaves two words free at the top of each stack, for FRED's larger frame
+ * (TOP_OF_KERNEL_STACK_PADDING, arch/x86/include/asm/thread_info.h). */
 static void read_padding(const struct vp_guest *guest, struct vp_facts *f)
 {
 	uint64_t unused;
@@ -187,8 +190,8 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 	f->modules_end = MODULES_END > f->modules_start ? MODULES_END : f->modules_start;
 }
 
-/* The mutexes under which the kernel looks at its text and patches it: jump labels and whoever else pokes;
- * kprobes; function tracing. A mutex begins with its owner, unless its type says otherwise (PREEMPT_RT). */
+/* The mutexes under which the kernel compares and patches its text: text_poke() (jump labels and others),
+ * kprobes, function tracing. A mutex begins with its owner unless BTF says otherwise (PREEMPT_RT). */
 static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
 {
 	static const char *const names[] = { "text_mutex", "kprobe_mutex", "ftrace_lock" };
@@ -203,8 +206,8 @@ static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *b
 			f->text_locks[i] += owner;
 }
 
-/* Does the kernel give each process two page tables? Then the full one is what CR3 names without bit 12;
- * without PTI a table may well lie on an odd page, and the bit has to stay. */
+/* Does each process have two page tables (PTI)? Then the full one is at CR3 with bit 12 cleared. Without PTI
+ * a table may be at an odd page, and the bit must be kept. */
 static bool has_pti(struct vp_guest *guest, const struct vp_btf *btf)
 {
 	uint64_t cpu;

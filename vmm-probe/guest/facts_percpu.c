@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Per-CPU areas. Registers alone are not believed: a process may put anything in its GS base, so a value
- * counts only if it is one of the bases that the kernel's own table has, and which register is
- * the kernel's goes by the privilege level.
+ * Finding each vCPU's per-CPU area. Registers are not trusted alone: a process may set its GS base to
+ * anything. So a value counts only if it is a base in the kernel's own table, and the privilege level decides
+ * which of the two registers is the kernel's.
  */
 #include "vmm-probe/guest/facts_percpu.h"
 
@@ -10,7 +10,7 @@
 
 #include "vmm-probe/engine/wire/facts.h"
 
-/* The table is of the kernel's maximum of CPUs, most of them impossible here. */
+/* Limit for nr_cpu_ids. */
 #define TABLE_MAX 8192u
 
 static int find_base(const struct vp_percpu *areas, size_t n, const bool *taken, uint64_t base)
@@ -29,7 +29,7 @@ static int shown(const struct vp_percpu *areas, size_t n, const bool *taken, con
 
 	if (!user && regs->valid & VP_REG_BIT(VP_GS_BASE))
 		found = find_base(areas, n, taken, regs->v[VP_GS_BASE]);
-	/* In user mode; and in the kernel for the few instructions before it swaps the two. */
+	/* In user mode, and in the kernel before its SWAPGS. */
 	if (found < 0 && regs->valid & VP_REG_BIT(VP_K_GS_BASE))
 		found = find_base(areas, n, taken, regs->v[VP_K_GS_BASE]);
 	return found;
@@ -83,7 +83,7 @@ static uint32_t count_cpus(struct vp_guest *guest)
 	if (!err)
 		err = vp_guest_read_u32(guest, gva, &n);
 	ot_err_destroy(err);
-	/* A constant in some configurations, and then no symbol. */
+	/* In some configurations nr_cpu_ids is a macro and has no symbol. */
 	return err || !n || n > TABLE_MAX ? VP_VCPUS_MAX : n;
 }
 

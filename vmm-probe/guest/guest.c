@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening a guest: the steps in order, each with its share of the budget; its getters; refreshing modules. */
 #include "vmm-probe/guest/guest.h"
 
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 
 #define WALKS             3
 #define VMCOREINFO_BUDGET (2ull << 30)
-#define LINK_BASE         0xffffffff81000000ull /* where x86-64 kernels are linked to start */
+#define LINK_BASE         0xffffffff81000000ull /* link address of x86-64 kernels */
 
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
 {
@@ -46,7 +47,7 @@ static void symtab_destroy(struct vp_symtab **symtab)
 	vp_symtab_destroy(*symtab);
 }
 
-/* A kernel without symbols of data tells its page table in vmcoreinfo. */
+/* A kernel without data symbols has its page table's address in vmcoreinfo. */
 static struct ot_err *root_by_vmcoreinfo(struct vp_guest *guest)
 {
 	uint64_t budget = VMCOREINFO_BUDGET;
@@ -65,7 +66,7 @@ static struct ot_err *root_by_vmcoreinfo(struct vp_guest *guest)
 	}
 }
 
-/* The kernel's own page table, so that PTI, user mode and dying processes don't matter. */
+/* Use the kernel's own page table, which PTI, user mode and exiting processes don't affect. */
 static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symtab *symtab)
 {
 	uint64_t pgt = vp_guest_address(symtab, "init_top_pgt");
@@ -77,7 +78,7 @@ static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symta
 	return vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(pgt));
 }
 
-/* Copy the core kernel's symbols and range into a new table, and add the modules that are there now. */
+/* Copy the core kernel's symbols and range into a new table, and add the modules that are loaded now. */
 static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symtab *core,
 				   struct vp_symtab **ret_symtab, struct vp_modules *ret_modules)
 {
@@ -87,7 +88,7 @@ static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symta
 
 	if (!head || !guest->have_layout)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
-	/* A list that changes under the walk is walked again. */
+	/* A walk that met a change is repeated. */
 	for (int attempt = 0; attempt < WALKS && (attempt == 0 || modules.torn); attempt++) {
 		vp_modules_deinit(&modules);
 		vp_mmu_flush(&guest->kernel.mmu);
@@ -146,7 +147,7 @@ static struct ot_err *read_modules(struct vp_guest *guest)
 	if (!guest->btf)
 		return vp_guest_note_missing(
 		    guest, "no modules",
-		    ot_err_new(OT_ERR_NOT_FOUND, "without types their layout isn't known"));
+		    ot_err_new(OT_ERR_NOT_FOUND, "without types their layout is unknown"));
 	OT_TRY(vp_guest_note_missing(guest, "no modules",
 				     vp_module_layout_from_btf(guest->btf, &guest->layout)));
 	guest->have_layout = guest->layout.name_size != 0;
@@ -161,7 +162,7 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	ot_auto(symtab_destroy) struct vp_symtab *symtab = NULL;
 	struct vp_kernel *kernel = &guest->kernel;
 
-	step(opts, "looking for the kernel");
+	step(opts, "locating the kernel");
 	vp_budget_part("the kernel's image", 160, 1500);
 	OT_TRY(vp_kernel_find(guest->phys, opts->regs, opts->nregs, kernel, &image));
 	step(opts, "reading symbols");
@@ -176,7 +177,7 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	step(opts, "reading types");
 	vp_budget_part("the types", 40, 750);
 	OT_TRY(vp_guest_types(guest, &image));
-	vp_image_deinit(&image); /* its memory is free for the modules */
+	vp_image_deinit(&image); /* frees memory before the modules are read */
 	step(opts, "reading modules");
 	return read_modules(guest);
 }
@@ -219,7 +220,7 @@ void vp_guest_destroy(struct vp_guest *guest)
 
 struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *dst, size_t len)
 {
-	/* The guest runs and may have mapped something else there since the last time. */
+	/* The guest runs and may have changed its page tables since the last read. */
 	vp_mmu_flush(&guest->kernel.mmu);
 	return vp_mmu_read(guest->phys, &guest->kernel.mmu, gva, dst, len);
 }

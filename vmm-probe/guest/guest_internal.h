@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of guest*.c share. */
+/* Shared by guest*.c. */
 #ifndef VP_GUEST_GUEST_INTERNAL_H
 #define VP_GUEST_GUEST_INTERNAL_H
 
@@ -9,7 +9,7 @@
 #include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/guest/guest.h"
 
-/* By the clock on the wall: reading a guest takes at most 10 s. */
+/* Wall time: reading a guest takes at most 10 s. */
 #define VP_GUEST_OPEN_MS   8000u
 #define VP_GUEST_STACKS_MS 2000u
 
@@ -22,28 +22,29 @@ struct vp_guest {
 	struct vp_module_layout layout;
 	bool have_layout;
 	struct vp_btf *btf;
-	const uint8_t *btf_data; /* ours */
+	const uint8_t *btf_data; /* owned */
 	size_t btf_size;
-	struct vp_orc_raw orc; /* its memory is ours */
+	struct vp_orc_raw orc; /* its memory is owned */
 	struct ot_buf note;
 };
 
-/* Take note of what is missing, and go on: eats @p err. Errors of this process come back. */
+/* Add a line about what is missing to the guest's note and consume @p err. Errors of this process are
+ * returned instead. */
 OT_MUST_CHECK struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what,
 						   struct ot_err *err);
 
-/* Put a budget into force for a look at this guest; @p wall_ms holds for those that are alive and near. */
+/* Put a budget into force for reading this guest. @p wall_ms does not apply to patient ones. */
 void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms);
 
-/* Add the core kernel's symbols to @p symtab from where opts say, or the cache, or RAM. Types and stack
- * tables that come with a vmlinux go to @p guest. guest_symbols.c */
+/* Add the core kernel's symbols to @p symtab from the files in @p opts, the cache, or RAM. Types and ORC
+ * tables of a vmlinux are stored in @p guest. guest_symbols.c */
 OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,
 						   const struct vp_image *image, struct vp_symtab *symtab);
 
-/* BTF and ORC tables from the image, unless a vmlinux brought them. guest_types.c */
+/* Read BTF and ORC tables from the image unless they came from a vmlinux. guest_types.c */
 OT_MUST_CHECK struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image);
 
-/* Address of a core symbol, 0 when there is none. */
+/* Address of a core symbol; 0: there is none. */
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The core kernel's symbols: from the operator's files, from the cache, or from the guest's RAM. */
+/* The core kernel's symbols: from the operator's files, else from the cache, else from the guest's RAM. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,8 @@ static struct ot_err *from_vmlinux(struct vp_guest *guest, const char *path, str
 	    (v.build_id_len != kernel->build_id_len ||
 	     memcmp(v.build_id, kernel->build_id, v.build_id_len) != 0))
 		return ot_err_new(OT_ERR_BAD_DATA,
-				  "%s is of another kernel than the guest's (%s): build ids differ", path,
-				  kernel->release);
+				  "%s belongs to another kernel than the guest's (%s): build ids differ",
+				  path, kernel->release);
 	guest->btf_data = ot_move(v.btf);
 	guest->btf_size = v.btf_size;
 	guest->orc.ip = ot_move(v.orc_ip);
@@ -32,7 +32,7 @@ static struct ot_err *from_vmlinux(struct vp_guest *guest, const char *path, str
 	return NULL;
 }
 
-/* A list without a build id is of this kernel if a banner with its release is where the list says. */
+/* A list has no build id: it belongs to this kernel if its linux_banner is a banner with this release. */
 static struct ot_err *check_list(const struct vp_guest *guest, const char *path, const struct vp_image *image,
 				 const struct vp_symtab *symtab)
 {
@@ -44,10 +44,11 @@ static struct ot_err *check_list(const struct vp_guest *guest, const char *path,
 		if (strcmp(vp_symbol_name(symtab, sym), "linux_banner") == 0 &&
 		    (!vp_kernel_use_banner(image, vp_gva(sym->addr), &named) ||
 		     strcmp(named.release, guest->kernel.release) != 0))
-			return ot_err_new(OT_ERR_BAD_DATA,
-					  "%s is of another kernel than the guest's (%s): linux_banner isn't "
-					  "where it says",
-					  path, guest->kernel.release);
+			return ot_err_new(
+			    OT_ERR_BAD_DATA,
+			    "%s belongs to another kernel than the guest's (%s): linux_banner is "
+			    "not at its address",
+			    path, guest->kernel.release);
 	}
 	return NULL;
 }
@@ -64,7 +65,7 @@ static struct ot_err *add_kallsyms(const struct vp_kallsym *syms, size_t n, cons
 	return NULL;
 }
 
-/* In the cache, addresses stand as if the kernel started here: bits that tell them from numbers stay. */
+/* Addresses in the cache are relative to this base, so that they can still be distinguished from numbers. */
 #define CACHE_BASE VP_KERNEL_MAP_START
 
 static bool hash_regions(const struct vp_cache *cache, const struct vp_image *image,
@@ -85,7 +86,7 @@ static bool hash_regions(const struct vp_cache *cache, const struct vp_image *im
 	return true;
 }
 
-/* Symbols from the cache, if the guest's tables are those that they were made from. */
+/* Take symbols from the cache if they were decoded from the same tables as the guest's. */
 static struct ot_err *from_cache(const struct vp_cache *cache, const struct vp_kernel *kernel,
 				 const struct vp_image *image, struct vp_symtab *symtab, bool *ret_found)
 {
@@ -142,7 +143,7 @@ static struct ot_err *from_ram(struct vp_guest *guest, const struct vp_cache *ca
 				     "(--vmlinux FILE or --symbols FILE gives them)",
 				     guest->kernel.release);
 	OT_TRY(add_kallsyms(ks.syms, ks.count, ks.names, 0, symtab));
-	/* Absolute addresses change with every boot: such tables can't be recognised by their bytes. */
+	/* Tables of absolute addresses differ at each boot, so their hash would never match. */
 	if (cache && ks.values != VP_KALLSYMS_ABSOLUTE)
 		return vp_guest_note_missing(guest, "no cache", to_cache(cache, &guest->kernel, image, &ks));
 	return NULL;
@@ -179,7 +180,7 @@ static struct ot_err *from_files(struct vp_guest *guest, const struct vp_guest_o
 {
 	bool found = false;
 
-	/* A list is meant to replace what else there is; a vmlinux then only gives types. */
+	/* A list replaces all other symbols; a vmlinux then supplies types only. */
 	if (opts->symbols) {
 		OT_TRY(vp_symbols_open(opts->symbols, guest->kernel.base, symtab));
 		OT_TRY(check_list(guest, opts->symbols, image, symtab));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's types (.BTF) and unwind tables (ORC), as raw bytes from the image; and the modules'. */
+/* Raw types (.BTF) and unwind tables (ORC) of the kernel, from the image, and of modules. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define BTF_TRIES   64
 #define MODULE_ORCS 4000000u
 
-/* A copy of [start, stop) of the image; *ret stays NULL when that isn't all there. */
+/* Copy [start, stop) of the image; *ret stays NULL if the image does not contain all of it. */
 static struct ot_err *copy_between(const struct vp_image *image, uint64_t start, uint64_t stop,
 				   const uint8_t **ret, size_t *ret_size)
 {
@@ -32,7 +32,7 @@ static struct ot_err *copy_between(const struct vp_image *image, uint64_t start,
 	return NULL;
 }
 
-/* How long a blob at @p at says it is; 0 when that leads out of the image. */
+/* The size of a BTF blob by its header; 0: it exceeds the image. */
 static size_t blob_size(const uint8_t *at, const uint8_t *end)
 {
 	struct vp_btf_header h;
@@ -47,7 +47,7 @@ static size_t blob_size(const uint8_t *at, const uint8_t *end)
 	return size > BTF_HEADER && size <= (uint64_t)(end - at) && size <= BTF_MAX ? size : 0;
 }
 
-/* Without the symbols around it: the largest blob with a sound header. */
+/* Without __start_BTF: the largest blob with a valid header. */
 static struct ot_err *scan_btf(const struct vp_image *image, const uint8_t **ret, size_t *ret_size)
 {
 	const uint8_t *at = image->data, *end = image->data + image->size, *best = NULL;
@@ -117,7 +117,7 @@ struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *ima
 	return vp_guest_note_missing(guest, "no types", open_btf(guest, image));
 }
 
-/* A copy of guest memory that must lie in the module. */
+/* Copy guest memory, which must be inside the module. */
 static struct ot_err *copy_of_module(struct vp_guest *guest, const struct vp_module *module, struct vp_gva at,
 				     uint64_t size, uint8_t **ret)
 {
@@ -178,7 +178,8 @@ struct ot_err *vp_guest_module_btf(struct vp_guest *guest, const struct vp_modul
 	if (module->btf_size > BTF_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "module %s has types of more than %u MiB", module->name,
 				  BTF_MAX >> 20);
-	/* The kernel keeps a copy of its own outside the module's memory. */
+	/* The kernel keeps it outside the module's memory (struct btf, kernel/bpf/btf.c): vp_module_room()
+	 * does not bound it. */
 	copy = malloc(module->btf_size);
 	if (!copy)
 		return ot_err_nomem();

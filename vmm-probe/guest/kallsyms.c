@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Decoding kallsyms: the names by their tokens, then the values, whose place and encoding are found by
+ * trying. */
 #include "vmm-probe/guest/kallsyms.h"
 
 #include <stdlib.h>
@@ -10,8 +12,8 @@
 #define NAMES_BYTES_MAX (256u << 20)
 #define CHECK_NAMES     4096u
 #define ABSOLUTE_MAX    (1ull << 32) /* per-CPU offsets and plain numbers are below */
-#define STEXT_MAX       (2ull << 20) /* _stext is that close behind _text */
-#define VALUES_PAD      64           /* between the values and what is beside them */
+#define STEXT_MAX       (2ull << 20) /* from _text to _stext at most */
+#define VALUES_PAD      64           /* padding between the values and adjacent tables at most */
 
 void vp_kallsyms_deinit(struct vp_kallsyms *kallsyms)
 {
@@ -21,7 +23,7 @@ void vp_kallsyms_deinit(struct vp_kallsyms *kallsyms)
 	memset(kallsyms, 0, sizeof(*kallsyms));
 }
 
-/* Expand one name: type character, then the name, NUL. False: too long or empty. */
+/* Expand one name: type character, name, NUL. False: too long or empty. */
 static bool expand(const struct vp_kallsyms_tokens *tokens, const uint8_t *codes, size_t n, char *out,
 		   size_t *ret_len)
 {
@@ -89,10 +91,10 @@ static struct ot_err *decode_names(const uint8_t *image, const struct vp_kallsym
 	return NULL;
 }
 
-/* One guess of where the values are and how they are written. */
+/* A hypothesis about the place and encoding of the values. */
 struct values {
 	enum vp_kallsyms_values kind;
-	bool first; /* in front of the names */
+	bool first; /* before the names */
 	size_t off;
 	size_t base_off; /* of relative_base */
 };
@@ -114,7 +116,7 @@ static uint64_t value_at(const struct vp_image *image, const struct values *v, u
 	return rel >= 0 ? (uint64_t)rel : base - 1 - (uint64_t)(int64_t)rel;
 }
 
-/* The image's start has a name; it must come out where the page tables say that the image starts. */
+/* _text must be at the start of the image, which is known from the page tables; or _stext close to it. */
 static bool names_the_base(const struct vp_kallsyms *ks, const struct vp_image *image)
 {
 	uint64_t text = 0, stext = 0;
@@ -134,7 +136,7 @@ static bool names_the_base(const struct vp_kallsyms *ks, const struct vp_image *
 	return stext >= image->base.v && stext - image->base.v < STEXT_MAX;
 }
 
-/* Read all values by this guess: they ascend, and lead to the image. */
+/* Read all values by this hypothesis: they must ascend and match the image's base. */
 static bool values_fit(const struct vp_image *image, const struct values *v, uint64_t *work,
 		       struct vp_kallsyms *ks)
 {
@@ -172,8 +174,8 @@ static size_t align_up(size_t v, size_t to)
 	return (v + to - 1) & ~(to - 1);
 }
 
-/* One place, every way of writing values. What is relative has its base behind or, in the older order too,
- * right behind the values, aligned as a number of 8 bytes or as the values are. */
+/* Try all encodings at one place. The base of relative values follows them, in either order of the tables,
+ * aligned to 8 bytes or to 4. */
 static bool values_at(const struct vp_image *image, size_t off, bool first, uint64_t *work,
 		      struct vp_kallsyms *ks)
 {
@@ -197,8 +199,8 @@ static bool values_at(const struct vp_image *image, size_t off, bool first, uint
 }
 
 /*
- * The values stand behind the tokens or, in the older order, in front of the number of names. Between tables
- * there is padding, as much as the alignment of what follows asks for: compilers and kernels differ there.
+ * The values follow the tokens or, in the older order, precede the number of names. The padding between
+ * tables depends on the alignment of the following table: compilers and kernels differ.
  */
 static bool find_values(const struct vp_image *image, const struct vp_kallsyms_tokens *tokens,
 			const struct vp_kallsyms_tables *t, uint64_t *work, struct vp_kallsyms *ks)
@@ -209,7 +211,7 @@ static bool find_values(const struct vp_image *image, const struct vp_kallsyms_t
 		if (values_at(image, next + pad, false, work, ks))
 			return true;
 	}
-	/* In front: with a base of 8 bytes between, or without. */
+	/* The older order, with a base of 8 bytes in between, or without. */
 	for (size_t pad = 0; pad <= VALUES_PAD; pad += 4) {
 		if (t->count_off >= n4 + pad && values_at(image, t->count_off - n4 - pad, true, work, ks))
 			return true;
@@ -219,7 +221,8 @@ static bool find_values(const struct vp_image *image, const struct vp_kallsyms_t
 	return false;
 }
 
-/* Everything from one token table. *ret_found false: nothing belongs to it. */
+/* Decode everything that belongs to one token table. *ret_found is false if there are no names and
+ * markers. */
 static struct ot_err *decode_from(const struct vp_image *image, const struct vp_kallsyms_tokens *tokens,
 				  uint64_t *work, struct vp_kallsyms *ret, bool *ret_found)
 {
@@ -263,7 +266,7 @@ struct ot_err *vp_kallsyms_decode(const struct vp_image *image, uint64_t token_t
 
 		if (!err && found)
 			return NULL;
-		/* Bytes that look like a table but make no sense: another one may be real. */
+		/* A false match: continue with the next one. */
 		if (err && ot_err_code(err) != OT_ERR_BAD_DATA)
 			return err;
 		if (!first)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * kallsyms, the kernel's own symbol table, decoded from a copy of the image. Layouts are told apart by
- * their shape, never by version (distributions backport):
+ * kallsyms, the kernel's own symbol table, decoded from a copy of the image (scripts/kallsyms.c writes it).
+ * Layouts are distinguished by their shape, never by version (distributions backport):
  *
- *   values    absolute u64 | u32 from a base | i32 with absolute per-CPU symbols | i32 from its own place
+ *   values    absolute u64 | u32 from a base | i32 with absolute per-CPU symbols | i32 from its own address
  *   names     length in one byte | in one or two bytes (ULEB128)
  *   markers   u32 | u64
  *   order     values, base, count, names, markers, [seqs], tokens | count, names, markers, tokens, values, …
@@ -38,19 +38,19 @@ struct vp_kallsyms {
 	struct vp_kallsym *syms; /* in the order of the table, which /proc/kallsyms has too */
 	char *names;
 	size_t names_size;
-	uint64_t charged; /* to the budget, given back at the end */
-	/* What was recognised, for messages and tests. */
+	uint64_t charged; /* to the budget; returned by vp_kallsyms_deinit() */
+	/* The layout that was recognised, for messages and tests. */
 	enum vp_kallsyms_values values;
 	uint8_t marker_size; /* 4 or 8 */
 	bool uleb;           /* names have ULEB lengths */
 	bool values_first;   /* the older order */
-	/* Where in the image: offset and size of the tables up to the token index, and of the values. */
+	/* In the image: offset and size of the tables up to the token index, and of the values. */
 	size_t tables_off, tables_size;
 	size_t values_off, values_size;
 };
 
-/** Decode. @p token_table is its address if known (vmcoreinfo), else 0. NOT_FOUND when there are no such
- * tables, BAD_DATA when they contradict themselves. */
+/** Decode. @p token_table is the address of kallsyms_token_table if known (vmcoreinfo), else 0. NOT_FOUND:
+ * the image has no such tables. BAD_DATA: they are inconsistent. */
 OT_MUST_CHECK struct ot_err *vp_kallsyms_decode(const struct vp_image *image, uint64_t token_table,
 						struct vp_kallsyms *ret);
 void vp_kallsyms_deinit(struct vp_kallsyms *kallsyms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What kallsyms.c and kallsyms_layout.c share. Offsets are in the image; everything in here has been
- * checked to lie inside it. */
+/* Shared by kallsyms.c and kallsyms_layout.c. Offsets are relative to the image and have been checked to be
+ * inside it. */
 #ifndef VP_GUEST_KALLSYMS_INTERNAL_H
 #define VP_GUEST_KALLSYMS_INTERNAL_H
 
@@ -12,7 +12,7 @@
 
 #define VP_KALLSYMS_TOKENS 256
 
-/* 256 strings that the names are made of. */
+/* The 256 strings that names are composed of. */
 struct vp_kallsyms_tokens {
 	size_t off, end; /* of the table with its index */
 	const char *text[VP_KALLSYMS_TOKENS];
@@ -28,13 +28,13 @@ struct vp_kallsyms_tables {
 	bool uleb;                /* lengths of two bytes may occur */
 };
 
-/* Searching takes steps, and a hostile image could make them many: *work is what is left of them. When it
- * is used up, nothing more is found. */
+/* A hostile image could prolong the search: *work is the number of steps that remain. At 0 nothing more is
+ * found. */
 #define VP_KALLSYMS_WORK (1ull << 26) /* real kernels take less than a million */
 
 static inline bool vp_kallsyms_spend(uint64_t *work, uint64_t steps)
 {
-	/* The clock is looked at once in a million steps. */
+	/* The budget is checked once in a million steps. */
 	if (*work < steps || ((*work ^ (*work - steps)) >> 20 && vp_budget_is_over())) {
 		*work = 0;
 		return false;
@@ -43,18 +43,19 @@ static inline bool vp_kallsyms_spend(uint64_t *work, uint64_t steps)
 	return true;
 }
 
-/* The next token table at or behind *at; *at is where to go on. False: none left. */
+/* Find the next token table at or after *at; *at becomes the start of the next search. False: none is
+ * left. */
 bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, uint64_t *work,
 			     struct vp_kallsyms_tokens *ret);
 
-/* Whether a token table starts exactly here. */
+/* Does a token table start at @p off? */
 bool vp_kallsyms_check_tokens(const uint8_t *image, size_t size, size_t off, struct vp_kallsyms_tokens *ret);
 
-/* Count, names and markers in front of a token table. */
+/* Find the count, names and markers before a token table. */
 bool vp_kallsyms_find_tables(const uint8_t *image, size_t size, const struct vp_kallsyms_tokens *tokens,
 			     uint64_t *work, struct vp_kallsyms_tables *ret);
 
-/* Length of the name at @p off, and the bytes its length takes; false when it leaves [off, end). */
+/* The length of the name at @p off, and the size of that length's encoding; false: it exceeds [off, end). */
 static inline bool vp_kallsyms_name(const uint8_t *image, size_t off, size_t end, bool uleb, size_t *ret_len,
 				    size_t *ret_head)
 {

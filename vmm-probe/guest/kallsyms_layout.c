@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the tables of kallsyms are. The token table is found by its digits and proven by the index
- * behind it, which repeats where each of its 256 strings starts. From there backwards: the markers, an
- * ascending list with the offset of every 256th name; and the names, which are in the right place when
- * walking them meets every marker. That is so many coincidences that a wrong guess can't pass.
+ * Locating the tables of kallsyms. The token table is found by its digits and verified by the index that
+ * follows it, which contains the offset of each of its 256 strings. Then backwards: the markers, an ascending
+ * list with the offset of every 256th name; and the names, which are at the right place if walking them
+ * matches every marker. A wrong hypothesis can't satisfy so many conditions.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "vmm-probe/guest/kallsyms_internal.h"
 
 #define TOKENS_PAD   16         /* at most, between the strings and their index */
-#define SEARCH_MAX   (8u << 20) /* seqs of that many bytes between markers and tokens */
+#define SEARCH_MAX   (8u << 20) /* bytes of seqs between markers and tokens at most */
 #define PAD_MAX      16
 #define MARKERS_MAX  (VP_KALLSYMS_MAX / 256 + 1)
 #define NAMES_MARKER 256 /* names from one marker to the next */
@@ -32,7 +32,7 @@ static uint64_t uint_at(const uint8_t *p, unsigned int size)
 	return v;
 }
 
-/* Walk @p n strings from @p off; 0 when they leave the image. */
+/* The offset after @p n strings from @p off; 0: they exceed the image. */
 static size_t skip_strings(const uint8_t *image, size_t size, size_t off, unsigned int n)
 {
 	while (n--) {
@@ -85,7 +85,7 @@ bool vp_kallsyms_check_tokens(const uint8_t *image, size_t size, size_t off, str
 bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, uint64_t *work,
 			     struct vp_kallsyms_tokens *ret)
 {
-	/* Every digit is in use, hence a token of its own: these strings stand side by side. */
+	/* Every digit occurs in names, so each is a token: these strings are adjacent. */
 	static const char digits[] = "0\0"
 				     "1\0"
 				     "2\0"
@@ -105,7 +105,7 @@ bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, uint
 			return false;
 		zero = (size_t)(hit - image);
 		*at = zero + 1;
-		/* Where "0" starts is entry '0' of the index; where the table starts follows from that. */
+		/* Entry '0' of the index is the offset of "0", from which the start of the table follows. */
 		end = skip_strings(image, size, zero, VP_KALLSYMS_TOKENS - '0');
 		for (size_t index = (end + 1) & ~(size_t)1; end && index <= end + TOKENS_PAD; index += 2) {
 			size_t back;
@@ -120,7 +120,7 @@ bool vp_kallsyms_find_tokens(const uint8_t *image, size_t size, size_t *at, uint
 	return false;
 }
 
-/* Walk the names from @p off; they must meet all markers. Leaves *off behind the last marker's place. */
+/* Walk the names from *off; they must match all markers. *off becomes the place of the last marker. */
 static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_tables *t, uint64_t *work,
 			       size_t *off)
 {
@@ -146,7 +146,7 @@ static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_ta
 	return true;
 }
 
-/* The rest of the names, behind the last marker: they end at the markers, but for padding. */
+/* The names after the last marker must end at the table of markers, except for padding. */
 static bool count_fits(const uint8_t *image, const struct vp_kallsyms_tables *t, size_t at, uint32_t count,
 		       size_t *ret_end)
 {
@@ -164,14 +164,14 @@ static bool count_fits(const uint8_t *image, const struct vp_kallsyms_tables *t,
 	return t->markers_off - at < PAD_MAX;
 }
 
-/* Names that start at @p off, with their number in front. */
+/* Do the names start at @p off, preceded by their number? */
 static bool names_at(const uint8_t *image, size_t off, uint64_t *work, struct vp_kallsyms_tables *t)
 {
 	size_t last = off;
 
 	if (!names_meet_markers(image, t, work, &last))
 		return false;
-	/* The number is 8 or 4 bytes before, as the tables are aligned. */
+	/* 8 or 4 bytes before, depending on the tables' alignment. */
 	for (size_t back = 8; back >= 4; back -= 4) {
 		if (off < back)
 			continue;
@@ -185,8 +185,8 @@ static bool names_at(const uint8_t *image, size_t off, uint64_t *work, struct vp
 	return false;
 }
 
-/* Names in front of these markers: they start so far before as the last marker says, and the names
- * behind that one (256 at most) further. */
+/* Find the names before these markers: the distance is the last marker's value plus the size of the names
+ * after it (256 at most). */
 static bool names_before(const uint8_t *image, uint64_t *work, struct vp_kallsyms_tables *t)
 {
 	size_t last = t->markers_off + (t->nmarkers - 1) * t->marker_size;
@@ -207,7 +207,7 @@ static bool names_before(const uint8_t *image, uint64_t *work, struct vp_kallsym
 	return false;
 }
 
-/* Do @p n markers stand at @p off? Zero, then ascending by what 256 names can take. */
+/* Are there @p n markers at @p off? The first is zero; each step is a possible size of 256 names. */
 static bool markers_at(const uint8_t *image, size_t off, size_t n, unsigned int size, uint64_t *work)
 {
 	uint64_t last = uint_at(image + off, size);
@@ -225,7 +225,7 @@ static bool markers_at(const uint8_t *image, size_t off, size_t n, unsigned int 
 	return *work > 0;
 }
 
-/* Markers that end at @p end, right in front of the tokens: as many as ascend. */
+/* Find markers that end at @p end, directly before the tokens: as many as ascend. */
 static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int size, uint64_t *work,
 			      struct vp_kallsyms_tables *t)
 {
@@ -250,7 +250,8 @@ static bool markers_ending_at(const uint8_t *image, size_t end, unsigned int siz
 	return true;
 }
 
-/* Markers that end at @p end, with 3 bytes a symbol between them and the tokens: their number follows. */
+/* Find markers that end at @p end, with 3 bytes a symbol (kallsyms_seqs_of_names) between them and the
+ * tokens: the number of markers follows from that gap. */
 static bool markers_before_seqs(const uint8_t *image, size_t end, size_t gap, unsigned int size,
 				uint64_t *work, struct vp_kallsyms_tables *t)
 {

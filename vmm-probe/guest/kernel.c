@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Locating the kernel image by page tables or by vmcoreinfo; its banner and its build id. */
 #include "vmm-probe/guest/kernel.h"
 
 #include <ctype.h>
@@ -10,14 +11,14 @@
 
 #define BANNER          "Linux version "
 #define CR3_ADDR        0x000ffffffffff000ull
-#define CR3_PTI_USER    0x1000ull /* with PTI the user's top table is the page behind the kernel's */
+#define CR3_PTI_USER    0x1000ull /* with PTI the user's top table is the page after the kernel's */
 #define CR4_LA57        (1ull << 12)
 #define CONSTANTS_ALIGN (2ull << 20)
-#define HOLE_MAX        (16ull << 20) /* a larger hole ends the image (freed init memory makes small ones) */
+#define HOLE_MAX        (16ull << 20) /* a larger hole ends the image (freed init memory leaves small ones) */
 #define SCAN_BUDGET     (16ull << 30)
 #define COPIES_MAX      16
 #define VDSO_PAGES      4
-#define ROOTS_MAX       8 /* vCPUs may each run a process; any process's table has the kernel */
+#define ROOTS_MAX       8 /* each vCPU may run another process; any process's table maps the kernel */
 
 void vp_image_deinit(struct vp_image *image)
 {
@@ -58,7 +59,7 @@ const uint8_t *vp_kernel_build_id_note(const uint8_t *data, size_t size, size_t 
 	return NULL;
 }
 
-/* The vDSOs are whole ELF files inside the image, with build ids of their own. */
+/* The vDSOs are ELF files inside the image, with their own build ids. */
 static bool inside_vdso(const struct vp_image *image, const uint8_t *at)
 {
 	size_t page = (size_t)(at - image->data) & VP_PAGE_MASK;
@@ -87,7 +88,7 @@ static void find_build_id(const struct vp_image *image, struct vp_kernel *kernel
 	}
 }
 
-/* "Linux version 6.1.0-56-cloud-amd64 (…": the release is the word behind it. */
+/* "Linux version 6.1.0-56-cloud-amd64 (…": the third word is the release. */
 static bool parse_banner(const uint8_t *at, size_t left, struct vp_kernel *kernel)
 {
 	size_t len = 0, release = sizeof(BANNER) - 1;
@@ -130,7 +131,7 @@ bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, st
 	return true;
 }
 
-/* The extent of the image: mapped stretches from the first one on, across small holes. */
+/* The extent of the image: from the first mapped range on, across small holes. */
 static struct ot_err *find_extent(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva *ret_base,
 				  uint64_t *ret_size)
 {
@@ -155,7 +156,7 @@ static struct ot_err *find_extent(const struct vp_phys *phys, struct vp_mmu *mmu
 	return NULL;
 }
 
-/* Copy every mapped stretch; what can't be read stays zero (it may have been freed meanwhile). */
+/* Copy every mapped range; memory that can't be read stays zero (it may have been freed meanwhile). */
 static struct ot_err *copy_image(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_image *image)
 {
 	struct vp_gva at = image->base, end = vp_gva(image->base.v + image->size);
@@ -181,10 +182,10 @@ static struct ot_err *copy_image(const struct vp_phys *phys, struct vp_mmu *mmu,
 }
 
 /*
- * Between its text and its constants, which begin at the next 2 MiB, Linux frees what it does not use, and
- * leaves it mapped (free_kernel_image_pages() in arch/x86/mm/init.c; arch/x86/kernel/vmlinux.lds.S). It holds
- * anyone's pages by now: modules and programs with their notes, logs with their banners, ahead of the
- * kernel's own. So it is no part of the image.
+ * Linux frees the gap between its text and its constants, which begin at the next 2 MiB, and leaves it mapped
+ * (free_kernel_image_pages(), arch/x86/mm/init.c; arch/x86/kernel/vmlinux.lds.S). Its pages have been reused:
+ * they may contain modules and programs with build-id notes, or logs with banners, before the kernel's own.
+ * So the gap is zeroed.
  */
 static void blank_gap(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_image *image)
 {
@@ -197,7 +198,7 @@ static void blank_gap(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_
 		memset(image->data + (at - base), 0, end - at);
 }
 
-/* What there is behind one page table: NOT_FOUND or FAULT when it is no kernel's. */
+/* Locate the kernel through one page table. NOT_FOUND or FAULT: the table does not map a kernel. */
 static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, unsigned int levels,
 			       struct vp_kernel *kernel, struct vp_image *ret_image)
 {
@@ -227,8 +228,8 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 	return NULL;
 }
 
-/* True when the outcome is final: found, or an error that another root won't change. Else the error is
- * kept, as the reason to name if nothing else is found. */
+/* Is the outcome final, that is, success or an error that another root would not change? @p err is stored in
+ * *why, for the message if no root succeeds. */
 static bool settled(struct ot_err *err, struct ot_err **why)
 {
 	ot_err_destroy(*why);
@@ -241,14 +242,14 @@ static bool try_cr3(const struct vp_phys *phys, uint64_t cr3, unsigned int level
 {
 	uint64_t root = cr3 & CR3_ADDR;
 
-	/* A user's table under PTI maps only the entry code: the full one is the page before. */
+	/* With PTI, a user table maps only the entry code; the full table is on the preceding page. */
 	if ((root & CR3_PTI_USER) &&
 	    settled(try_root(phys, vp_gpa(root & ~CR3_PTI_USER), levels, kernel, image), why))
 		return true;
 	return settled(try_root(phys, vp_gpa(root), levels, kernel, image), why);
 }
 
-/* Whether these registers have a page table that none before them had. */
+/* Do these registers have another page table than all before them? */
 static bool is_new_root(const struct vp_regs *regs, size_t at)
 {
 	const uint64_t wanted = VP_REG_BIT(VP_CR3) | VP_REG_BIT(VP_CR4);
@@ -262,7 +263,7 @@ static bool is_new_root(const struct vp_regs *regs, size_t at)
 	return true;
 }
 
-/* By the vCPUs' page tables, each once: a search that finds nothing costs as much as the image is large. */
+/* Try the vCPUs' page tables, each once: a failed attempt may copy a whole image. */
 static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
 			  struct vp_kernel *kernel, struct vp_image *image, struct ot_err **why)
 {
@@ -284,7 +285,7 @@ static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs
 	return false;
 }
 
-/* By vmcoreinfo: every copy in RAM, until one leads to the kernel that it describes. */
+/* Try each copy of vmcoreinfo in RAM until one leads to the kernel that it describes. */
 static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kernel *kernel,
 				     struct vp_image *image)
 {
@@ -311,7 +312,7 @@ static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kerne
 			kernel->token_table = info.kallsyms_token_table;
 			return NULL;
 		}
-		vp_image_deinit(image); /* an older kernel's page that leads, by chance, to this one */
+		vp_image_deinit(image); /* an older kernel's page, whose root happens to map this kernel */
 	}
 	return ot_err_new(OT_ERR_NOT_FOUND, "none of %d vmcoreinfo pages leads to a kernel", COPIES_MAX);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the kernel image is: KASLR base, the physical place, identity. Found from a vCPU's CR3 (the
- * kernel half of whatever page table is loaded; with PTI in user mode, the full table beside it), or
- * by a budgeted scan for vmcoreinfo where no register helps.
+ * Locating the kernel image: KASLR base, physical base, identity. It is found through a vCPU's CR3 (any
+ * loaded page table maps the kernel; with PTI in user mode, the full table on the preceding page does), or by
+ * a bounded scan for vmcoreinfo if no register leads to it.
  */
 #ifndef VP_GUEST_KERNEL_H
 #define VP_GUEST_KERNEL_H
@@ -18,52 +18,53 @@
 #include "vmm-probe/guest/phys.h"
 #include "vmm-probe/guest/vmcoreinfo.h"
 
-#define VP_KERNEL_MAP_START 0xffffffff80000000ull /* the image lies in here, and nothing else does */
+#define VP_KERNEL_MAP_START 0xffffffff80000000ull /* __START_KERNEL_map; only the image is mapped there */
 #define VP_KERNEL_MAP_END   0xffffffffc0000000ull
 #define VP_KERNEL_SIZE_MAX  (256ull << 20)
 #define VP_BANNER_MAX       512
 
 struct vp_kernel {
 	struct vp_gva base; /* _text: first mapped address of the image */
-	uint64_t size;      /* of the mapped image, with its holes, at most VP_KERNEL_SIZE_MAX */
+	uint64_t size;      /* of the mapped image with its holes, at most VP_KERNEL_SIZE_MAX */
 	uint64_t phys_base; /* physical address of VP_KERNEL_MAP_START, modulo 2^64 */
-	struct vp_mmu mmu;  /* a root that maps the kernel; its own (init_top_pgt) once symbols are known */
+	struct vp_mmu mmu;  /* a root that maps the kernel; init_top_pgt once symbols are known */
 	struct vp_gva banner_addr;
 	char banner[VP_BANNER_MAX];   /* "Linux version …", without the newline */
 	char release[VP_RELEASE_MAX]; /* "6.1.0-56-cloud-amd64" */
-	struct vp_gva build_id_addr;  /* of the note; 0 when there is none */
+	struct vp_gva build_id_addr;  /* of the note; 0: none */
 	uint8_t build_id[VP_BUILD_ID_MAX];
 	size_t build_id_len;
-	uint64_t token_table; /* kallsyms_token_table as vmcoreinfo told it, else 0 */
+	uint64_t token_table; /* kallsyms_token_table from vmcoreinfo, else 0 */
 };
 
-/* The image's bytes, holes as zeros; a copy in this process. */
+/* A copy of the image, with zeros for holes. */
 struct vp_image {
 	struct vp_gva base;
 	uint8_t *data;
 	size_t size;
 };
 
-/** Find the kernel. @p regs: @p nregs snapshots of vCPUs, may be none. On success *ret_image is a copy of
- * the whole image, owned by the caller (vp_image_deinit()). NOT_FOUND names what was tried. */
+/** Find the kernel. @p regs: @p nregs register snapshots of vCPUs; may be none. On success *ret_image is a
+ * copy of the whole image, owned by the caller (vp_image_deinit()). NOT_FOUND: the message names the
+ * attempts. */
 OT_MUST_CHECK struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *regs,
 					    size_t nregs, struct vp_kernel *ret, struct vp_image *ret_image);
 
-/** Switch to the kernel's own page table at virtual address @p init_top_pgt (PTI, user mode and the end
- * of a process then do not matter). BAD_DATA when that table does not map the kernel in the same place. */
+/** Switch to the kernel's own page table at virtual address @p init_top_pgt, which PTI, user mode and exiting
+ * processes don't affect. BAD_DATA: that table does not map the kernel at the same place. */
 OT_MUST_CHECK struct ot_err *vp_kernel_use_root(const struct vp_phys *phys, struct vp_kernel *kernel,
 						struct vp_gva init_top_pgt);
 
-/** Take the banner at @p banner (symbol linux_banner) for the one that was found by a search: an image may
- * have more, from earlier links. False when there is none. */
+/** Replace the banner that was found by a search with the one at @p banner (symbol linux_banner): an image
+ * may contain several, from earlier link steps. False: there is none. */
 bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, struct vp_kernel *kernel);
 
 void vp_image_deinit(struct vp_image *image);
 
-/** @p len bytes of the image at @p gva, or NULL when they are not all in it. */
+/** @p len bytes of the image at @p gva; NULL: not all of them are inside. */
 const uint8_t *vp_image_at(const struct vp_image *image, struct vp_gva gva, size_t len);
 
-/** The GNU build id in a note section's bytes: its place, or NULL. *ret_len is 1 to VP_BUILD_ID_MAX. */
+/** Find the GNU build id in the bytes of a note section; NULL: none. *ret_len is 8 to VP_BUILD_ID_MAX. */
 const uint8_t *vp_kernel_build_id_note(const uint8_t *data, size_t size, size_t *ret_len);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The page-table walker and its cache. */
 #include "vmm-probe/guest/mmu.h"
 
 #include <string.h>
@@ -29,12 +30,12 @@ static bool canonical(const struct vp_mmu *mmu, uint64_t gva)
 	return (uint64_t)((int64_t)(gva << shift) >> shift) == gva;
 }
 
-/* What a walk ended at. */
+/* The result of a walk. */
 struct walk {
 	bool present;
-	bool executable; /* so far as the levels walked say */
+	bool executable; /* by the levels walked */
 	uint64_t size;   /* bytes that the last entry covers, mapped or not */
-	uint64_t gpa;    /* of the first of them, when present */
+	uint64_t gpa;    /* of the first of them, if present */
 };
 
 static struct ot_err *read_entry(const struct vp_phys *phys, struct vp_mmu *mmu, unsigned int level,
@@ -51,7 +52,7 @@ static struct ot_err *read_entry(const struct vp_phys *phys, struct vp_mmu *mmu,
 	return NULL;
 }
 
-/* One walk from the root. Fails only when a table itself can't be read. */
+/* One walk from the root. Fails only if a table can't be read. */
 static struct ot_err *walk_tables(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t gva,
 				  struct walk *ret)
 {
@@ -70,8 +71,8 @@ static struct ot_err *walk_tables(const struct vp_phys *phys, struct vp_mmu *mmu
 			return NULL;
 		}
 		ret->executable = ret->executable && !(entry & PTE_NX);
-		/* Bit 7 is "large" only for 2 MiB and 1 GiB entries; in a PTE it is PAT, above it must be 0.
-		 */
+		/* Bit 7 means "large" in entries of 2 MiB and 1 GiB only: in a PTE it is PAT, above it is
+		 * reserved. */
 		if (level == 1 || (level <= 3 && (entry & PTE_LARGE))) {
 			ret->present = true;
 			ret->gpa = entry & PTE_ADDR & ~(size - 1);
@@ -125,7 +126,7 @@ bool vp_mmu_is_executable(const struct vp_phys *phys, struct vp_mmu *mmu, struct
 	return executable;
 }
 
-/* How many of @p len bytes at @p gva lie side by side in physical memory, and where. */
+/* The longest physically contiguous part of @p len bytes at @p gva. */
 static struct ot_err *find_run(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva, size_t len,
 			       struct vp_gpa *ret_gpa, size_t *ret_len)
 {
@@ -137,7 +138,7 @@ static struct ot_err *find_run(const struct vp_phys *phys, struct vp_mmu *mmu, s
 	while (run < len) {
 		struct ot_err *err = vp_mmu_translate(phys, mmu, vp_gva(gva.v + run), &gpa, &size);
 
-		/* What is wrong behind the run is said when the read comes to it. */
+		/* A fault after the run is reported when the read reaches it. */
 		if (err || gpa.v != first.v + run) {
 			ot_err_destroy(err);
 			break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's page tables, walked by hand: 4 and 5 levels, pages of 4 KiB, 2 MiB and 1 GiB.
- * Tables are hostile input: a walk reads at most five entries, an entry that leads outside RAM is a
- * FAULT. A small cache of tables and translations belongs to each struct vp_mmu; one is for one thread.
+ * A software walk of the guest's page tables: 4 and 5 levels, pages of 4 KiB, 2 MiB and 1 GiB. Tables are
+ * hostile input: a walk reads at most five entries; an entry that points outside RAM is a FAULT. Each struct
+ * vp_mmu has a small cache of tables and translations, and may be used by one thread at a time.
  */
 #ifndef VP_GUEST_MMU_H
 #define VP_GUEST_MMU_H
@@ -18,14 +18,14 @@
 #define VP_MMU_TLB_SIZE 256
 
 struct vp_mmu_tlb {
-	uint64_t page; /* virtual address of the 4 KiB page, | 1 when the slot is used */
+	uint64_t page; /* virtual address of the 4 KiB page | 1; 0: the slot is empty */
 	uint64_t gpa;
-	uint64_t size; /* of the guest's page that holds it */
+	uint64_t size; /* of the guest's page around it */
 };
 
 /* A copy of the table that the last walk used at one level. */
 struct vp_mmu_table {
-	uint64_t gpa; /* | 1 when there is one */
+	uint64_t gpa; /* | 1; 0: none */
 	uint64_t entries[512];
 };
 
@@ -39,26 +39,26 @@ struct vp_mmu {
 /** @p levels is 4 or 5. */
 void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels);
 
-/** Forget the cached tables and translations (the guest changes its tables while we look). */
+/** Invalidate the cache (the guest changes its tables while it runs). */
 void vp_mmu_flush(struct vp_mmu *mmu);
 
 /** Translate one address. *ret_page_size (may be NULL) is the size of the guest's page around it.
- * FAULT when it is not canonical or not mapped. Does not check that the page is RAM. */
+ * FAULT: it is not canonical or not mapped. Whether the page is RAM is not checked. */
 OT_MUST_CHECK struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu,
 					      struct vp_gva gva, struct vp_gpa *ret_gpa,
 					      uint64_t *ret_page_size);
 
-/** True when @p gva is mapped and code may be run there: no level of the tables has the NX bit. */
+/** Is @p gva mapped and executable (no level of the tables has the NX bit)? */
 bool vp_mmu_is_executable(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva);
 
-/** Read @p len bytes, crossing pages. FAULT (with the address) at the first that is not mapped RAM;
- * then @p dst holds something undefined. */
+/** Read @p len bytes, across pages. FAULT (with the address) at the first one that is not mapped RAM; @p dst
+ * is then undefined. */
 OT_MUST_CHECK struct ot_err *vp_mmu_read(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva,
 					 void *dst, size_t len);
 
-/** The first mapped stretch in [from, end): [*ret_start, *ret_end), cut at @p end. Absent tables are
- * skipped whole, so that a sparse gigabyte costs little. A run counts as one stretch whatever its page
- * sizes and wherever its pages are. NOT_FOUND when nothing there is mapped. */
+/** The first mapped range in [from, end): [*ret_start, *ret_end), cut at @p end. It may consist of pages of
+ * any size at any physical address. Absent tables are skipped whole, so a sparse gigabyte costs little.
+ * NOT_FOUND: nothing there is mapped. */
 OT_MUST_CHECK struct ot_err *vp_mmu_next_mapped(const struct vp_phys *phys, struct vp_mmu *mmu,
 						struct vp_gva from, struct vp_gva end,
 						struct vp_gva *ret_start, struct vp_gva *ret_end);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Walking the kernel's lists of modules and of modules' types. */
 #include "vmm-probe/guest/modules.h"
 
 #include <ctype.h>
@@ -8,11 +9,11 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-#define STATE_LIVE     0 /* enum module_state has begun with it ever since */
+#define STATE_LIVE     0 /* the first of enum module_state, include/linux/module.h */
 #define STATE_UNFORMED 3
 #define KERNEL_HALF    0xff00000000000000ull /* with 4 and 5 levels */
 
-/* A copy of a struct module, as much of it as any layout needs. */
+/* A copy of a struct module, up to the last member that is read. */
 struct raw {
 	uint8_t bytes[VP_MODULE_STRUCT_MAX];
 	size_t len;
@@ -27,7 +28,7 @@ static uint64_t get(const struct raw *raw, uint32_t off, size_t size)
 	return v;
 }
 
-/* How far behind a struct module's start anything is that we read. */
+/* The offset after the last member of struct module that is read. */
 static size_t layout_span(const struct vp_module_layout *l)
 {
 	const uint32_t ends[] = {
@@ -72,7 +73,7 @@ static void parse_ranges(const struct raw *raw, const struct vp_module_layout *l
 	add_range(module, get(raw, l->init_base, 8), get(raw, l->init_size, 4));
 }
 
-/* False when the bytes can't be a module with a name, or it has no memory yet. */
+/* False: the bytes are not a module with a valid name, or it has no memory yet. */
 static bool parse_module(const struct raw *raw, const struct vp_module_layout *l, struct vp_module *module)
 {
 	uint64_t state = get(raw, l->state, 4);
@@ -98,7 +99,8 @@ static bool parse_module(const struct raw *raw, const struct vp_module_layout *l
 	return module->nranges > 0;
 }
 
-/* Errors that a guest's bytes can cause end here; others (no memory, guest gone) go on up. */
+/* Is the error one that guest bytes can cause? Then it is destroyed; others (no memory, guest gone) are
+ * returned in *ret_err. */
 static bool guests_fault(struct ot_err *err, struct ot_err **ret_err)
 {
 	enum ot_err_code code = err ? ot_err_code(err) : 0;
@@ -112,7 +114,8 @@ static bool guests_fault(struct ot_err *err, struct ot_err **ret_err)
 	return true;
 }
 
-/* Kernels after 5.11 keep the modules' types in a list of its own, and forget where they were loaded. */
+/* Since 5.11 the kernel keeps a list of the modules' types, btf_modules in kernel/bpf/btf.c, and clears
+ * btf_data in struct module. */
 static struct ot_err *read_btf_list(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t head,
 				    const struct vp_module_layout *l, struct vp_modules *modules)
 {
@@ -148,11 +151,11 @@ struct ot_err *vp_modules_read_btf(const struct vp_phys *phys, struct vp_mmu *mm
 {
 	struct ot_err *err = read_btf_list(phys, mmu, head.v, layout, modules);
 
-	(void)guests_fault(err, &err); /* those found so far stay */
+	(void)guests_fault(err, &err); /* those found before a fault are kept */
 	return err;
 }
 
-/* Ranges may overlap in a hostile list: what is read of all modules together is bounded here. */
+/* Ranges in a hostile list may overlap: this bounds the sum of all modules. */
 static bool within_total(const struct vp_module *module, uint64_t *total)
 {
 	uint64_t size = 0;
@@ -186,7 +189,7 @@ struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu, s
 		err = vp_mmu_read(phys, mmu, module.addr, raw->bytes, raw->len);
 		if (guests_fault(err, &err)) {
 			modules.skipped++;
-			modules.torn = true; /* where the list goes on, that module alone knew */
+			modules.torn = true; /* the unreadable node has the link to the next one */
 			break;
 		}
 		OT_TRY(err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the members of struct module and its friends are, by presence in the kernel's BTF. */
+/* Offsets of members of struct module and related structures, by presence in the kernel's BTF. */
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/modules.h"
 
@@ -61,7 +61,7 @@ static bool find_member(const struct vp_btf *btf, const struct member *m, struct
 	return true;
 }
 
-/* Number of elements when the member is an array, else 0. */
+/* The number of elements if the member is an array, else 0. */
 static uint32_t array_length(const struct vp_btf *btf, const char *path)
 {
 	uint32_t module = vp_btf_find(btf, VP_BTF_STRUCT, "module");
@@ -95,7 +95,7 @@ struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf, struct vp_mod
 	layout.mem_count = array_length(btf, "mem");
 	if (layout.mem_count > VP_MODULE_RANGES_MAX)
 		layout.mem_count = VP_MODULE_RANGES_MAX;
-	/* An old struct module has a member of that name too, or none. */
+	/* In older kernels `mem` is absent or something else. */
 	if (!layout.mem_count || !stride || layout.mem_base == VP_MODULE_NONE ||
 	    layout.mem_size == VP_MODULE_NONE ||
 	    layout.mem + layout.mem_count * stride > VP_MODULE_STRUCT_MAX)
@@ -104,7 +104,7 @@ struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf, struct vp_mod
 		layout.mem_stride = (uint32_t)stride;
 	layout.export_stride = (uint32_t)vp_btf_sizeof(btf, "kernel_symbol");
 	if (layout.mem == VP_MODULE_NONE && layout.core_base == VP_MODULE_NONE)
-		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's BTF does not say where a module lies");
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's BTF has no address of a module's memory");
 	*ret = layout;
 	return NULL;
 }

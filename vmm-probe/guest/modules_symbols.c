@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A module's symbols: its struct mod_kallsyms leads to an ELF symbol table, its strings and a type
- * character for each. All three lie in the module's own memory, which bounds them.
+ * Reading a module's symbols: struct mod_kallsyms points to an ELF symbol table, its strings and an array of
+ * type characters. All three are in the module's own memory, which bounds them.
  */
 #include <ctype.h>
 #include <elf.h>
@@ -15,9 +15,9 @@
 
 #define EXPORTS_MAX   65536u
 #define CHECK_EXPORTS 1024u
-#define EXPORT_COST   64u /* of a map's entry, beside the name */
+#define EXPORT_COST   64u /* bytes of a map's entry without the name */
 
-/* What one module's symbols are read with. */
+/* The state of reading one module's symbols. */
 struct reader {
 	const struct vp_phys *phys;
 	struct vp_mmu *mmu;
@@ -25,11 +25,11 @@ struct reader {
 	const struct vp_module *module;
 	Elf64_Sym *syms;
 	size_t nsyms;
-	char *strings; /* NUL behind its end */
+	char *strings; /* followed by a NUL */
 	size_t strings_size;
 	char *types;           /* NULL on kernels that keep the type in st_info */
 	struct ot_map exports; /* names of exported symbols */
-	uint64_t charged;      /* to the budget, given back at the end */
+	uint64_t charged;      /* to the budget; returned at the end */
 };
 
 static void reader_deinit(struct reader *r)
@@ -55,7 +55,7 @@ static struct ot_err *charge(struct reader *r, uint64_t bytes)
 	return NULL;
 }
 
-/* Copy @p len bytes that must lie in the module's memory; one more byte, NUL, behind them. */
+/* Copy @p len bytes, which must be in the module's memory, and append a NUL. */
 static struct ot_err *copy(struct reader *r, uint64_t addr, size_t len, void *ret)
 {
 	struct ot_err *err;
@@ -105,8 +105,8 @@ static struct ot_err *read_tables(struct reader *r)
 	return NULL;
 }
 
-/* The names in the table of struct kernel_symbol (each relative to its own place). GPL-only exports have
- * a table of their own, and /proc/kallsyms takes no notice of it. */
+/* Read the names of the table of struct kernel_symbol (offsets relative to their own addresses). GPL-only
+ * exports are in another table, which /proc/kallsyms ignores. */
 static struct ot_err *read_exports(struct reader *r)
 {
 	const struct vp_module_layout *l = r->layout;

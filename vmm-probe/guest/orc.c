@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind rules from ORC entries. */
+/* Building the table of unwind rules from ORC entries. */
 #include "vmm-probe/guest/orc.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct rule {
 	struct vp_orc_rule rule;
 };
 
-/* What one range contributed: rules in order. */
+/* The rules of one range, in order. */
 struct chunk {
 	uint64_t start, end;
 	size_t first, count;
@@ -30,7 +30,7 @@ struct vp_orc_builder {
 	size_t nchunks, chunks_cap;
 };
 
-/* NULL without memory. */
+/* NULL: out of memory. */
 static struct vp_orc_builder *new_builder(const struct vp_orc_layout *layout)
 {
 	struct vp_orc_builder *b = calloc(1, sizeof(*b));
@@ -86,8 +86,8 @@ static struct vp_orc_rule decode(const struct vp_orc_layout *l, const uint8_t *e
 	return r.sp_base == VP_ORC_UNDEFINED ? (struct vp_orc_rule){ 0 } : r;
 }
 
-/* By address; of two at one address the one that knows something is the later, and so the one that
- * counts: weak functions that were dropped leave "undefined" entries where others begin. */
+/* By address; at equal addresses "undefined" comes first, so that the other rule wins: weak functions that
+ * the linker discarded leave undefined entries at the addresses of others. */
 static int compare(const void *a, const void *b)
 {
 	const struct rule *x = a, *y = b;
@@ -99,7 +99,7 @@ static int compare(const void *a, const void *b)
 
 static void sort(struct rule *rules, size_t n)
 {
-	/* The kernel's linker sorts its table: then there is nothing to do. */
+	/* The kernel's own table is usually sorted at build time. */
 	for (size_t i = 1; i < n; i++) {
 		if (compare(&rules[i - 1], &rules[i]) > 0) {
 			qsort(rules, n, sizeof(*rules), compare);
@@ -170,7 +170,7 @@ static int compare_chunks(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* Copy what makes a difference: the last rule of each address, unless it is the one before it. */
+/* Copy the last rule of each address, unless it equals the preceding rule. */
 static size_t thin_out(const struct vp_orc_builder *b, struct rule *out)
 {
 	size_t n = 0;
@@ -213,7 +213,7 @@ struct ot_err *vp_orc_builder_finish(struct vp_orc_builder *b, struct ot_buf *ou
 	return out->failed ? ot_err_nomem() : NULL;
 }
 
-/* A module's table that can't be read or believed is left out: stacks through it end early. */
+/* A module's table that is unreadable or invalid is left out: stacks end early in that module. */
 static struct ot_err *add_module(struct vp_orc_builder *b, struct vp_guest *guest,
 				 const struct vp_module *module)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's ORC tables, of the kernel and of its live modules, as one table of unwind rules
- * for an engine (engine/wire/orc_table.h).
+ * The guest's ORC tables, of the kernel and of its live modules, converted to one table of unwind rules for
+ * an engine (engine/wire/orc_table.h).
  *
- * struct orc_entry has had two layouts of its flags. Which one a guest has is told by its BTF
- * (bit-fields of that struct), and where BTF has none, by the values themselves. The numbers of the registers
- * were changed once too; no type has them, but in every kernel nearly all entries go by the stack pointer.
+ * There are two layouts of the flags in struct orc_entry (arch/x86/include/asm/orc_types.h). A guest's layout
+ * is taken from its BTF (the bit-fields of that struct), or, without BTF, inferred from the values. There are
+ * two numberings of the registers too; BTF does not contain them, but in every kernel nearly all entries are
+ * based on the stack pointer.
  */
 #ifndef VP_GUEST_ORC_H
 #define VP_GUEST_ORC_H
@@ -16,20 +17,21 @@
 
 #define VP_ORC_REGISTERS 16
 
-/* How a guest lays out the 16 bits of flags behind the two offsets of a 6-byte entry. */
+/* The layout of the 16 bits of flags that follow the two offsets of a 6-byte entry. */
 struct vp_orc_layout {
 	uint8_t sp_reg_shift, bp_reg_shift;         /* 4 bits each */
 	uint8_t type_shift, type_bits;              /* 2 or 3 bits */
-	uint8_t end_shift;                          /* a bit that says "outermost frame"; 0xff: none */
+	uint8_t end_shift;                          /* of the bit "outermost frame"; 0xff: none */
 	uint8_t type_call, type_regs, type_partial; /* values of type */
 	uint8_t type_end;                           /* 0xff: this layout has no such value */
-	/* What each number of a register stands for: enum vp_orc_base for sp_reg, and for bp_reg. */
+	/* The meaning of each register number: enum vp_orc_base for sp_reg, and for bp_reg. */
 	uint8_t sp_bases[VP_ORC_REGISTERS], bp_bases[VP_ORC_REGISTERS];
 };
 
-/** Layout from BTF; without (NULL, or no struct orc_entry in it) from the entries. Registers always from the
- * entries: in a numbering that is not known, those that entries name most are the stack pointer and the place
- * where a frame pointer was saved, and the others stay undefined. NOT_FOUND: the entries don't tell. */
+/** The layout from BTF; without it (NULL, or no struct orc_entry in it) from the entries. Register numbers
+ * are always inferred from the entries: in an unknown numbering, the most frequent ones are the stack pointer
+ * and the place of a saved frame pointer, and all others stay undefined. NOT_FOUND: the entries are
+ * ambiguous. */
 OT_MUST_CHECK struct ot_err *vp_orc_layout(const struct vp_btf *btf, const struct vp_orc_raw *raw,
 					   struct vp_orc_layout *ret);
 
@@ -39,16 +41,15 @@ OT_MUST_CHECK struct ot_err *vp_orc_builder_create(const struct vp_orc_layout *l
 						   struct vp_orc_builder **ret);
 void vp_orc_builder_destroy(struct vp_orc_builder *builder);
 
-/** Add the entries of a table whose addresses lie in [start, end); the last one's rule ends at @p end. A
- * range that overlaps one that was added before is ignored. BAD_DATA when the sizes don't fit together,
- * LIMIT when it gets too large. */
+/** Add the entries of a table whose addresses are in [start, end); the last rule ends at @p end. A range that
+ * overlaps an earlier one is ignored. BAD_DATA: the sizes are inconsistent. LIMIT: too many entries. */
 OT_MUST_CHECK struct ot_err *vp_orc_builder_add(struct vp_orc_builder *builder, const struct vp_orc_raw *raw,
 						uint64_t start, uint64_t end);
 
-/** Sort, drop repetitions, and append header, addresses and rules to @p out. */
+/** Sort, remove repetitions, and append header, addresses and rules to @p out. */
 OT_MUST_CHECK struct ot_err *vp_orc_builder_finish(struct vp_orc_builder *builder, struct ot_buf *out);
 
-/** All of it for a guest. NOT_FOUND: the kernel has no ORC tables (frame pointers, maybe). */
+/** The whole table for a guest. NOT_FOUND: the kernel has no ORC tables (it may use frame pointers). */
 OT_MUST_CHECK struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which layout of struct orc_entry a guest has. Two things changed over time: `type` grew from two
- * bits to three and took over "end of stack" from a bit of its own, and with that its values moved
- * by two. The presence of the `end` member tells; and without types, so does the commonest type
- * of all, an ordinary call.
+ * Determining a guest's layout of struct orc_entry. In newer kernels `type` has three bits instead of two and
+ * includes "end of stack", which was a separate bit, so its values are higher by two. The presence of the
+ * `end` member decides; without BTF, the value of the most frequent type, an ordinary call, does.
  */
 #include <string.h>
 
@@ -11,7 +10,7 @@
 #include "vmm-probe/guest/orc.h"
 
 #define ENTRY_SIZE 6
-#define FLAGS_BIT  32 /* the flags follow two 16-bit offsets */
+#define FLAGS_BIT  32 /* bit offset: the flags follow two 16-bit offsets */
 #define NONE       0xff
 
 static const struct vp_orc_layout old_layout = {
@@ -38,7 +37,7 @@ static const struct vp_orc_layout new_layout = {
 	.type_partial = 4,
 };
 
-/* A bit-field of the flags. False: missing, or not where flags are. */
+/* A bit-field of the flags. False: missing, or outside the flags. */
 static bool flag(const struct vp_btf *btf, uint32_t id, const char *name, uint8_t *ret_shift,
 		 uint8_t *ret_bits)
 {
@@ -88,10 +87,10 @@ static bool from_values(const struct vp_orc_raw *raw, struct vp_orc_layout *ret)
 		new += (high & 7) == new_layout.type_call;
 		bit11 |= high & 8;
 	}
-	/* Calls are nine entries of ten; anything less clear is not read as either. */
+	/* Nine of ten entries are calls; without a majority neither layout is assumed. */
 	if (old > n / 2) {
 		*ret = old_layout;
-		ret->end_shift = bit11 ? 11 : 10; /* behind `signal`, where there was one */
+		ret->end_shift = bit11 ? 11 : 10; /* after the `signal` bit of some releases */
 		return true;
 	}
 	if (new > n / 2) {
@@ -101,9 +100,9 @@ static bool from_values(const struct vp_orc_raw *raw, struct vp_orc_layout *ret)
 	return false;
 }
 
-/* The two ways in which registers have been numbered. */
+/* The two numberings of registers. */
 static const struct numbering {
-	uint8_t sp, prev_sp; /* what tells them apart */
+	uint8_t sp, prev_sp; /* these two distinguish them */
 	uint8_t sp_bases[VP_ORC_REGISTERS], bp_bases[VP_ORC_REGISTERS];
 } numberings[] = {
 	{
@@ -134,7 +133,7 @@ static const struct numbering {
 	},
 };
 
-/* Which number most entries have; 0, undefined, does not count, nor does what has less than a half. */
+/* The number that more than half of the entries have, not counting 0 (undefined); 0: there is none. */
 static uint8_t commonest(const size_t counts[VP_ORC_REGISTERS])
 {
 	size_t total = 0, best = 0;
@@ -147,7 +146,7 @@ static uint8_t commonest(const size_t counts[VP_ORC_REGISTERS])
 	return counts[best] > total / 2 ? (uint8_t)best : 0;
 }
 
-/* False when no register stands out as the stack pointer. */
+/* False: no register number has a majority as the stack pointer. */
 static bool find_registers(const struct vp_orc_raw *raw, struct vp_orc_layout *layout)
 {
 	size_t sp[VP_ORC_REGISTERS] = { 0 }, bp[VP_ORC_REGISTERS] = { 0 };
@@ -169,7 +168,7 @@ static bool find_registers(const struct vp_orc_raw *raw, struct vp_orc_layout *l
 	for (size_t i = 0; i < OT_ARRAY_SIZE(numberings); i++) {
 		const struct numbering *n = &numberings[i];
 
-		/* A table may have saved no frame pointer at all. */
+		/* A table may contain no saved frame pointer. */
 		if (n->sp == most_sp && (!most_bp || n->prev_sp == most_bp)) {
 			memcpy(layout->sp_bases, n->sp_bases, sizeof(n->sp_bases));
 			memcpy(layout->bp_bases, n->bp_bases, sizeof(n->bp_bases));
@@ -189,5 +188,5 @@ struct ot_err *vp_orc_layout(const struct vp_btf *btf, const struct vp_orc_raw *
 {
 	if (((btf && from_btf(btf, ret)) || from_values(raw, ret)) && find_registers(raw, ret))
 		return NULL;
-	return ot_err_new(OT_ERR_NOT_FOUND, "the layout of the guest's ORC entries can't be told");
+	return ot_err_new(OT_ERR_NOT_FOUND, "the layout of the guest's ORC entries can't be determined");
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ranges of guest physical memory, and reading them. */
 #include "vmm-probe/guest/phys.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ void vp_phys_destroy(struct vp_phys *phys)
 	free(phys);
 }
 
-/* Check a new range against those that are there, and say where it goes. */
+/* Check a new range against the existing ones, and find its index. */
 static struct ot_err *range_place(const struct vp_phys *phys, struct vp_gpa gpa, uint64_t size, size_t *ret)
 {
 	size_t at = 0;
@@ -78,8 +79,8 @@ struct ot_err *vp_phys_add_file(struct vp_phys *phys, struct vp_gpa gpa, uint64_
 
 	OT_TRY(range_place(phys, gpa, size, &at));
 	if (fstat(fd, &st) < 0)
-		return ot_err_os(errno, "cannot look at the memory file");
-	/* Block and character devices have no size here; their ends show when they are read. */
+		return ot_err_os(errno, "cannot stat the memory file");
+	/* stat() gives no size of block and character devices; reads past their end fail. */
 	if (S_ISREG(st.st_mode) && (offset > (uint64_t)st.st_size || size > (uint64_t)st.st_size - offset))
 		return ot_err_new(
 		    OT_ERR_BAD_DATA,
@@ -101,7 +102,7 @@ struct ot_err *vp_phys_add_process(struct vp_phys *phys, struct vp_gpa gpa, uint
 
 	OT_TRY(range_place(phys, gpa, size, &at));
 	if ((hva & ~VP_PAGE_MASK) || hva + size < hva || hva + size > INT64_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "host address 0x%llx is no place for memory",
+		return ot_err_new(OT_ERR_BAD_DATA, "host address 0x%llx is not a valid address of memory",
 				  (unsigned long long)hva);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	range.fd = open(path, O_RDONLY | O_CLOEXEC);

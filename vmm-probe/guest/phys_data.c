@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which parts of the guest's memory hold anything: holes cost nothing to skip and much to read. */
+/* Finding the populated parts of guest memory: holes are cheap to skip and expensive to read. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #define PAGEMAP_PRESENT (1ull << 63)
 #define PAGEMAP_BATCH   512
 
-/* Offsets are in the range; *ret_start == range->size says that there is no more data. */
+/* Offsets are relative to the range; *ret_start == range->size: no more data. */
 static struct ot_err *file_next(const struct vp_phys_range *range, uint64_t at, uint64_t *ret_start,
 				uint64_t *ret_end)
 {
@@ -20,20 +20,20 @@ static struct ot_err *file_next(const struct vp_phys_range *range, uint64_t at, 
 		return NULL;
 	}
 	if (data < 0) {
-		/* A device or file system that can't tell: all of it is data. */
+		/* A device, or a file system without SEEK_DATA: all of it counts as data. */
 		*ret_start = at;
 		*ret_end = range->size;
 		return NULL;
 	}
 	hole = lseek(range->fd, data, SEEK_HOLE);
 	if (hole < 0)
-		return ot_err_os(errno, "cannot look for holes in the guest's memory");
+		return ot_err_os(errno, "cannot find holes in the guest's memory");
 	*ret_start = (uint64_t)(data - base) < range->size ? (uint64_t)(data - base) : range->size;
 	*ret_end = (uint64_t)(hole - base) < range->size ? (uint64_t)(hole - base) : range->size;
 	return NULL;
 }
 
-/* Present pages; those swapped out stay where they are. */
+/* Pages that are present; swapped pages are not read back. */
 static struct ot_err *process_next(const struct vp_phys_range *range, uint64_t at, uint64_t *ret_start,
 				   uint64_t *ret_end)
 {
@@ -100,5 +100,5 @@ struct ot_err *vp_phys_next_data(const struct vp_phys *phys, struct vp_gpa gpa, 
 		*ret_end = vp_gpa(range->gpa + end);
 		return NULL;
 	}
-	return ot_err_new(OT_ERR_NOT_FOUND, "no populated memory behind 0x%llx", (unsigned long long)gpa.v);
+	return ot_err_new(OT_ERR_NOT_FOUND, "no populated memory after 0x%llx", (unsigned long long)gpa.v);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What phys.c and phys_data.c share. */
+/* Shared by phys.c and phys_data.c. */
 #ifndef VP_GUEST_PHYS_INTERNAL_H
 #define VP_GUEST_PHYS_INTERNAL_H
 
@@ -19,7 +19,7 @@ struct vp_phys_range {
 	uint64_t size;
 	enum vp_phys_kind kind;
 	int fd;          /* file; or /proc/PID/mem */
-	int pagemap_fd;  /* process: -1 when it can't be read */
+	int pagemap_fd;  /* process; -1: can't be read */
 	uint64_t offset; /* in the file; or the host address in the process */
 	const uint8_t *mem;
 	vp_phys_reader reader;
@@ -32,7 +32,7 @@ struct vp_phys {
 	uint64_t size;
 };
 
-/* The range that holds @p gpa, or else the next one behind it; NULL when there is none. */
+/* The range that contains @p gpa, else the next one; NULL: none. */
 const struct vp_phys_range *vp_phys_range_at_or_after(const struct vp_phys *phys, uint64_t gpa);
 
 #endif

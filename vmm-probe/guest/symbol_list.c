@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of symbols as text: "ffffffff81000000 T _text", one a line, modules' with "\t[name]" behind. */
+/* Reading lists of symbols: lines "ffffffff81000000 T _text", followed by "\t[name]" for a module's. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct entry {
 	bool module;
 };
 
-/* Take one line apart; false when it has another form. */
+/* Parse one line; false: it has another form. */
 static bool parse(const char *line, const char *end, struct entry *ret)
 {
 	const char *at = line, *name;
@@ -49,7 +49,7 @@ static bool named(const struct entry *entry, const char *name)
 	return !entry->module && entry->len == strlen(name) && !memcmp(entry->name, name, entry->len);
 }
 
-/* The text's next line that isn't empty, parsed. False at the end. */
+/* Parse the next line that isn't empty. *ret_more is false at the end. */
 static struct ot_err *next_line(const char *path, const char **at, const char *end, size_t *line,
 				struct entry *ret, bool *ret_more)
 {
@@ -73,7 +73,7 @@ static struct ot_err *next_line(const char *path, const char **at, const char *e
 	return NULL;
 }
 
-/* How far the guest's kernel is from where the list has it. */
+/* The distance from the list's addresses to the guest's. */
 static struct ot_err *find_move(const char *path, const char *text, const char *end, struct vp_gva base,
 				uint64_t *ret)
 {
@@ -94,8 +94,9 @@ static struct ot_err *find_move(const char *path, const char *text, const char *
 	if (!start)
 		start = stext & ~(STEXT_MAX - 1);
 	if (start < VP_KERNEL_MAP_START)
-		return ot_err_new(OT_ERR_BAD_DATA, "%s does not say where _text is%s", path,
-				  line ? " (saved /proc/kallsyms as a user who may not see addresses?)" : "");
+		return ot_err_new(
+		    OT_ERR_BAD_DATA, "%s does not contain the address of _text%s", path,
+		    line ? " (was /proc/kallsyms saved by a user without permission to see addresses?)" : "");
 	*ret = base.v - start;
 	return NULL;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The symbol table: a sorted array with a hash table of names; ranges of modules; flags of core symbols. */
 #include "vmm-probe/guest/symtab.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #define POOL_MAX      (256u << 20)
 #define CHECK_SYMBOLS 4096u
 #define NO_SYMBOL     UINT32_MAX
-#define NUMBERS_END   (1ull << 32) /* no kernel address is below */
+#define NUMBERS_END   (1ull << 32) /* kernel addresses are above */
 
 struct range {
 	uint64_t start, end;
@@ -28,13 +29,13 @@ struct vp_symtab {
 	size_t nmodules;
 	struct range *ranges; /* by address once finished */
 	size_t nranges, ranges_cap;
-	/* Names: a hash table of chains, each in order of address with the core kernel's first. */
+	/* Names: a hash table with chains, each in order of address with the core kernel's symbols first. */
 	uint32_t *buckets;
 	uint32_t *chain;
 	size_t nbuckets; /* a power of two */
 };
 
-/* ot_grow(), charged to the budget of who reads. */
+/* ot_grow(), charged to the budget in force. */
 static struct ot_err *grow(void *array, size_t *cap, size_t count, size_t size)
 {
 	size_t before = *cap;
@@ -123,7 +124,7 @@ struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 	return NULL;
 }
 
-/* The order of addition breaks ties; it is the order of the names in the pool. */
+/* Equal addresses are in the order of addition, which is the order of names in the pool. */
 static int by_address(const void *a, const void *b)
 {
 	const struct vp_symbol *x = a, *y = b;
@@ -145,7 +146,7 @@ static uint32_t bucket_of(const struct vp_symtab *symtab, const char *name)
 	return ot_hash(name, strlen(name)) & (uint32_t)(symtab->nbuckets - 1);
 }
 
-/* Build the chains back to front, modules before the core, so that each comes out in order. */
+/* Insert at the heads of chains, so in reverse: modules before the core, descending addresses. */
 static void index_names(struct vp_symtab *symtab)
 {
 	for (int core = 0; core <= 1; core++) {
@@ -162,7 +163,7 @@ static void index_names(struct vp_symtab *symtab)
 	}
 }
 
-/* Two of the core's symbols, and what lies between them; without either, nothing does. */
+/* Two core symbols that delimit a section; NULL if the kernel lacks one. */
 struct marks {
 	const struct vp_symbol *start, *end;
 };
@@ -178,9 +179,9 @@ static bool is_between(const struct marks *marks, uint64_t addr)
 	return marks->start && marks->end && addr >= marks->start->addr && addr < marks->end->addr;
 }
 
-/* Core symbols that are no addresses: per-CPU variables lie between two marks (from 0 on, on kernels
- * before 6.15), the other small ones are numbers. And data, whose letter may be that of text: a kernel
- * whose data section is marked executable has it for all of its variables. */
+/* Flag core symbols that are not addresses: per-CPU variables are between two marks (from 0 on, in kernels
+ * before 6.15), other small values are numbers. And flag data, since its type letter may be that of text: if
+ * a kernel's data section is marked executable, all its variables have it. */
 static void classify_core(struct vp_symtab *symtab)
 {
 	const struct marks percpu = core_marks(symtab, "__per_cpu_start", "__per_cpu_end");
@@ -249,8 +250,8 @@ bool vp_symbol_is_function(const struct vp_symbol *sym)
 	return !sym->flags && (sym->type == 't' || sym->type == 'T' || sym->type == 'w' || sym->type == 'W');
 }
 
-/* The range that holds an address, or NULL. Ranges of a hostile guest may overlap: the one that starts
- * last before the address is asked. */
+/* The range that contains an address, or NULL. Ranges of a hostile guest may overlap: only the last one that
+ * starts at or before the address is considered. */
 static const struct range *range_of(const struct vp_symtab *symtab, uint64_t addr)
 {
 	size_t lo = 0, hi = symtab->nranges;
@@ -268,7 +269,7 @@ static const struct range *range_of(const struct vp_symtab *symtab, uint64_t add
 	return &symtab->ranges[lo - 1];
 }
 
-/* The first symbol above @p addr, as a position. */
+/* The index of the first symbol above @p addr. */
 static size_t upper_bound(const struct vp_symtab *symtab, uint64_t addr)
 {
 	size_t lo = 0, hi = symtab->count;
@@ -290,7 +291,8 @@ uint64_t vp_symbol_size(const struct vp_symtab *symtab, const struct vp_symbol *
 	const struct range *range = range_of(symtab, sym->addr);
 	uint64_t end = range ? range->end : sym->addr;
 
-	/* Outside all ranges (per-CPU variables, numbers) only a neighbour of the same kind bounds it. */
+	/* Outside all ranges (per-CPU variables, numbers) only a following symbol of the same kind bounds
+	 * it. */
 	if (next < symtab->count &&
 	    (range ? symtab->syms[next].addr < end
 		   : symtab->syms[next].flags == sym->flags && symtab->syms[next].module == sym->module))

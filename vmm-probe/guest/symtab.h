@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's symbols: core kernel and modules, sorted by address, found by address or by name.
- * Built once (create, add…, finish), then only read, by any number of threads.
+ * The guest's symbols: core kernel and modules, searched by address or by name. Built once (create, add…,
+ * finish), then immutable and usable by any number of threads.
  */
 #ifndef VP_GUEST_SYMTAB_H
 #define VP_GUEST_SYMTAB_H
@@ -19,10 +19,9 @@
 #define VP_SYM_NAME_MAX   512
 
 enum vp_sym_flags {
-	VP_SYM_PERCPU = 1,   /* not to be read at: __per_cpu_offset[cpu] + addr is (core), or the area's
-			      * base + addr */
+	VP_SYM_PERCPU = 1,   /* an offset in a per-CPU area: the address is __per_cpu_offset[cpu] + addr */
 	VP_SYM_ABSOLUTE = 2, /* a number, not an address */
-	VP_SYM_DATA = 4,     /* in the core's data section: no function, whatever its letter says */
+	VP_SYM_DATA = 4,     /* in the core's data section: not a function, whatever its type letter */
 };
 
 struct vp_symbol {
@@ -41,14 +40,14 @@ void vp_symtab_destroy(struct vp_symtab *symtab);
 /** Add a module (the core kernel, number 0, is there from the start). */
 OT_MUST_CHECK struct ot_err *vp_symtab_add_module(struct vp_symtab *symtab, const char *name,
 						  uint16_t *ret_module);
-/** Add an address range of a module; symbols and lookups end at its end. */
+/** Add an address range of a module; the last symbol's size and lookups end at its end. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint16_t module, uint64_t start,
 						 uint64_t end);
-/** Add a symbol; @p name is copied. LIMIT above VP_SYMTAB_MAX. */
+/** Add a symbol; @p name is copied. LIMIT: more than VP_SYMTAB_MAX. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
-/** Sort (symbols of one address keep the order they were added in), index, and flag the core kernel's
- * symbols by __per_cpu_start and __per_cpu_end, _sdata and _edata. Nothing is added after. */
+/** Sort (symbols of one address stay in the order of addition), index, and flag the core kernel's symbols by
+ * __per_cpu_start and __per_cpu_end, _sdata and _edata. Nothing may be added afterwards. */
 OT_MUST_CHECK struct ot_err *vp_symtab_finish(struct vp_symtab *symtab);
 
 /* Everything below needs a finished table. Symbols and strings live as long as the table. */
@@ -59,24 +58,25 @@ const struct vp_symbol *vp_symtab_at(const struct vp_symtab *symtab, size_t i);
 const char *vp_symbol_name(const struct vp_symtab *symtab, const struct vp_symbol *sym);
 const char *vp_symbol_module(const struct vp_symtab *symtab, const struct vp_symbol *sym);
 
-/** Bytes from the symbol to the next one (of another address) or the end of its range; 0: unknown. */
+/** Bytes from the symbol to the next one at another address, or to the end of its range; 0: unknown. */
 uint64_t vp_symbol_size(const struct vp_symtab *symtab, const struct vp_symbol *sym);
-/** By its type (t, T, w, W), unless it is flagged. */
+/** By its type letter (t, T, w, W), unless it has a flag. */
 bool vp_symbol_is_function(const struct vp_symbol *sym);
 
-/** The symbol at or before @p gva, in the same module or image; of several at one address, the first.
- * NULL when @p gva is in no range. *ret_offset (may be NULL): bytes behind the symbol. */
+/** The symbol at or before @p gva, in the same range; of several at one address, the first. NULL: @p gva is
+ * in no range, or before its range's first symbol. *ret_offset (may be NULL): @p gva minus the symbol's
+ * address. */
 const struct vp_symbol *vp_symtab_find_addr(const struct vp_symtab *symtab, struct vp_gva gva,
 					    uint64_t *ret_offset);
 
-/** The first symbol of this name, in @p module (a name) or, with NULL, the core kernel first. NULL: none. */
+/** The first symbol of this name, in @p module (a name); NULL: in any, the core kernel first. NULL: none. */
 const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name);
 /** The next one of the same name in any module, or NULL. */
 const struct vp_symbol *vp_symtab_find_next(const struct vp_symtab *symtab, const struct vp_symbol *sym);
 
 size_t vp_symtab_nmodules(const struct vp_symtab *symtab); /* with vmlinux */
 const char *vp_symtab_module_name(const struct vp_symtab *symtab, size_t module);
-/** Module number of a name, or -1. */
+/** The number of the module of this name, or -1. */
 int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding and parsing vmcoreinfo pages. */
 #include "vmm-probe/guest/vmcoreinfo.h"
 
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #define MARK     "OSRELEASE="
 #define MARK_LEN (sizeof(MARK) - 1)
 
-/* One NAME=VALUE line, as pieces of the page. */
+/* A NAME=VALUE line; pointers into the page. */
 struct line {
 	const char *key, *value;
 	size_t key_len, value_len;
@@ -30,7 +31,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* Hexadecimal of at most 64 bits, nothing behind it. */
+/* A hexadecimal number of at most 64 bits, which must be the whole value. */
 static bool parse_hex(const struct line *line, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -48,7 +49,7 @@ static bool parse_hex(const struct line *line, uint64_t *ret)
 	return true;
 }
 
-/* Decimal, with a sign (phys_base is below 0 when the kernel lies under its link address). */
+/* A decimal number with a sign (phys_base is negative if the kernel is below its link address). */
 static bool parse_dec(const struct line *line, uint64_t *ret)
 {
 	bool minus = line->value_len && line->value[0] == '-';
@@ -146,7 +147,7 @@ struct ot_err *vp_vmcoreinfo_parse(const char *text, size_t len, struct vp_vmcor
 
 #define CHUNK (1u << 20)
 
-/* Look through one stretch of populated RAM; *found stays false when nothing is there. */
+/* Scan one stretch of populated RAM; *found stays false if it has no vmcoreinfo. */
 static struct ot_err *scan_stretch(const struct vp_phys *phys, uint64_t start, uint64_t end, uint64_t *budget,
 				   char *chunk, struct vp_vmcoreinfo *ret, bool *found)
 {
@@ -169,7 +170,7 @@ static struct ot_err *scan_stretch(const struct vp_phys *phys, uint64_t start, u
 				*found = true;
 				break;
 			}
-			ot_err_destroy(err); /* a file that happens to begin so: look on */
+			ot_err_destroy(err); /* other data that begins like it */
 		}
 	}
 	return NULL;
@@ -193,7 +194,7 @@ struct ot_err *vp_vmcoreinfo_find(const struct vp_phys *phys, struct vp_gpa from
 			return ot_err_new(OT_ERR_NOT_FOUND, "no vmcoreinfo in RAM");
 		}
 		OT_TRY(err);
-		/* Holes have a granularity of their own; whole pages only. */
+		/* Holes may end inside a page. */
 		start.v &= VP_PAGE_MASK;
 		end.v = (end.v + VP_PAGE_SIZE - 1) & VP_PAGE_MASK;
 		OT_TRY(scan_stretch(phys, start.v, end.v, budget, chunk, ret, &found));
