@@ -199,11 +199,50 @@ static void test_only_who_ran_is_past(void **state)
 	pthread_mutex_destroy(&m.kvm.lock);
 }
 
+/* A task may have waited for the lock all the time that its vCPU ran, and another may have let it go just
+ * now. */
+static void test_two_quiet_spans(void **state)
+{
+	static struct machine m;
+	static struct vp_kvm_traps none;
+
+	(void)state;
+	init(&m);
+	m.vcpus[0].fd = m.vcpus[1].fd = -1;
+	atomic_store(&m.kvm.traps, &none);
+	vp_kvm_settle_begin(&m.kvm);
+	assert_true(vp_kvm_settle_check(&m.kvm)); /* no vCPU has come: all have run */
+	assert_true(m.kvm.patching.settling);
+	/* who was in there before the sentinels leaves: others may have waited for it */
+	vp_kvm_at_sentinel(&m.kvm, 0, VP_SENTINEL_LEAVE, 0x1000);
+	for (int i = 0; i < 3; i++) {
+		assert_true(m.kvm.patching.settling);
+		assert_true(vp_kvm_settle_check(&m.kvm));
+	}
+	assert_false(m.kvm.patching.settling);
+	assert_false(vp_kvm_window(&m.kvm.patching));
+	/* who is known: until it has left */
+	vp_kvm_settle_begin(&m.kvm);
+	assert_true(vp_kvm_settle_check(&m.kvm));
+	m.kvm.patching.nkeys = 1;
+	for (int i = 0; i < 4; i++)
+		assert_true(vp_kvm_settle_check(&m.kvm));
+	assert_true(m.kvm.patching.settling);
+	m.kvm.patching.nkeys = 0;
+	assert_true(vp_kvm_settle_check(&m.kvm));
+	assert_true(m.kvm.patching.settling);
+	assert_true(vp_kvm_settle_check(&m.kvm));
+	assert_false(m.kvm.patching.settling);
+	pthread_cond_destroy(&m.kvm.changed);
+	pthread_mutex_destroy(&m.kvm.lock);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_at_a_time),
 		cmocka_unit_test(test_only_who_ran_is_past),
+		cmocka_unit_test(test_two_quiet_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,7 @@ static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
  * Its own ENTER happened before it, so looking needs no hold. */
 void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot)
 {
+	atomic_fetch_add(&kvm->patching.hits, 1);
 	if (!slot || (kind == VP_SENTINEL_LEAVE && find_key(&kvm->patching, slot) < 0))
 		return;
 	vp_kvm_hold_as_vcpu(kvm, vcpu);
@@ -158,17 +159,16 @@ void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind
 	vp_kvm_release(kvm);
 }
 
-static bool is_quiet(const struct vp_kvm *kvm, const struct vp_kvm_traps *traps)
+bool vp_kvm_patching_is_quiet(const struct vp_kvm *kvm)
 {
+	const struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
+
 	return !kvm->patching.nkeys && !(traps->n && vp_site_text_locked(traps->list[0].site));
 }
 
 void vp_kvm_patching_settled(struct vp_kvm *kvm)
 {
-	struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
-
-	if (is_quiet(kvm, traps))
-		close_window(kvm, traps);
+	close_window(kvm, atomic_load(&kvm->traps));
 }
 
 /* --- the sweep ------------------------------------------------------------------------------------ */
@@ -200,7 +200,7 @@ static void hold_and_repair(struct vp_kvm *kvm, struct vp_kvm_traps *traps, cons
 	struct page_cache cache = { 0 };
 
 	vp_kvm_hold(kvm);
-	if (is_quiet(kvm, traps)) {
+	if (vp_kvm_patching_is_quiet(kvm)) {
 		for (uint32_t i = 0; i < n; i++)
 			look_again(kvm, &traps->list[suspects[i]], &cache);
 		if (vp_kvm_window(&kvm->patching))

@@ -33,7 +33,9 @@ struct vp_kvm_patching {
 	bool overflow;               /* somebody is at it who is not among them */
 	_Atomic uint64_t open_since; /* CLOCK_MONOTONIC in ns; 0: no window, traps are in */
 	_Atomic uint64_t windows, out_ns, lost;
-	uint32_t swept; /* where the next sweep begins */
+	uint32_t swept;              /* where the next sweep begins */
+	_Atomic uint32_t hits;       /* of sentinels */
+	uint32_t settle_hits, spans; /* hits when the span at hand began; spans that were quiet */
 };
 
 /** A vCPU was at a sentinel, and has done the instruction there; on its thread, within vp_kvm_after(). @p
@@ -42,18 +44,25 @@ void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind
 
 /**
  * The first sentinels: a task that is in such a function already has passed its ENTER. So these go in alone,
- * and the other traps when every vCPU has run on since (or is idle, or the guest is paused) and none of the
- * locks is held that are taken there. begin(): before the exchange; settle(): on the service thread, nothing
- * held. BUSY: after three seconds it was not so yet; nothing but sentinels is in.
+ * and the other traps when every vCPU has run on since (or is idle, or the guest is paused), twice, while no
+ * sentinel was hit and none of the locks was held that are taken there. begin(): before the exchange;
+ * settle(): on the service thread, nothing held. BUSY: after three seconds it was not so yet; nothing but
+ * sentinels is in.
  */
 void vp_kvm_settle_begin(struct vp_kvm *kvm);
 OT_MUST_CHECK struct ot_err *vp_kvm_settle(struct vp_kvm *kvm);
 
-/** Has every vCPU run for a millisecond of CPU time since settle_begin(), or nothing to run? */
+/** Has every vCPU run for a millisecond of CPU time since the span began, or nothing to run? */
 bool vp_kvm_settle_all_ran(const struct vp_kvm *kvm);
 
-/** Everybody who came before the sentinels has reached a lock or left: unless such a lock is held, the other
- * traps go in, and settling is over. */
+/** One look at whether that is so; when it is, the other traps go in, and settling is over. False: a vCPU has
+ * not run. */
+bool vp_kvm_settle_check(struct vp_kvm *kvm);
+
+/** No task is known to be patching, and none of the locks is held. */
+bool vp_kvm_patching_is_quiet(const struct vp_kvm *kvm);
+
+/** Every task that came before the sentinels has left: the other traps go in, and settling is over. */
 void vp_kvm_patching_settled(struct vp_kvm *kvm);
 
 /** No plan any more: nobody is waited for. */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first sentinels. A task that is past the ENTER of such a function, but not yet at the lock behind it,
- * is not known to anybody. Milliseconds by the clock do not bring it to that lock: on a busy host a vCPU's
- * thread may wait longer than that for a CPU. So every vCPU must have run, by its own thread's CPU time, or
- * have nothing to run.
+ * The first sentinels. A task that is past the ENTER of such a function, but does not hold the lock behind it
+ * yet, is unknown. Wall time does not bring it to that lock: on a busy host a vCPU's thread may wait for a
+ * CPU. Nor does the vCPU's CPU time alone: it may have been spent waiting for the lock, which another task
+ * released just now. So a span is needed in which every vCPU ran, by its thread's CPU time, or had nothing to
+ * run, no sentinel was hit, and the locks were free at both ends: a task that waited has taken the lock then.
+ * And a second one: a task that took the lock in the first, and released it, hits its LEAVE by the end of the
+ * second, and whoever waited behind it is waited for in new spans.
  */
 #include <sys/ioctl.h>
 #include <time.h>
@@ -13,6 +16,7 @@
 
 #define PAUSE_NS 5000000l
 #define PAUSES   600u
+#define SPANS    2u
 #define PROGRESS_NS \
 	1000000u /* of CPU time: thousands of instructions, even where KVM emulates them one by one */
 
@@ -37,14 +41,22 @@ static bool is_idle(const struct vp_kvm_vcpu *v)
 	       (!ioctl(v->fd, KVM_GET_MP_STATE, &state) && state.mp_state != KVM_MP_STATE_RUNNABLE);
 }
 
+/* A new span begins. */
+static void begin_span(struct vp_kvm *kvm)
+{
+	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
+		if (!thread_time(&kvm->vcpus[i], &kvm->vcpus[i].settle_from_ns))
+			kvm->vcpus[i].settle_from_ns = 0;
+	kvm->patching.settle_hits = atomic_load(&kvm->patching.hits);
+}
+
 void vp_kvm_settle_begin(struct vp_kvm *kvm)
 {
 	vp_kvm_patching_reset(kvm);
 	kvm->patching.settling = true;
+	kvm->patching.spans = 0;
 	atomic_store(&kvm->patching.open_since, ot_now_ns());
-	for (uint32_t i = 0; i < kvm->config.nvcpus; i++)
-		if (!thread_time(&kvm->vcpus[i], &kvm->vcpus[i].settle_from_ns))
-			kvm->vcpus[i].settle_from_ns = 0;
+	begin_span(kvm);
 }
 
 bool vp_kvm_settle_all_ran(const struct vp_kvm *kvm)
@@ -59,6 +71,23 @@ bool vp_kvm_settle_all_ran(const struct vp_kvm *kvm)
 	return true;
 }
 
+bool vp_kvm_settle_check(struct vp_kvm *kvm)
+{
+	struct vp_kvm_patching *p = &kvm->patching;
+	bool quiet = vp_kvm_patching_is_quiet(kvm) && atomic_load(&p->hits) == p->settle_hits;
+
+	/* The vCPUs of a paused guest don't run at all. */
+	if (quiet && !vp_kvm_settle_all_ran(kvm) &&
+	    !(kvm->config.paused && kvm->config.paused(kvm->config.arg)))
+		return false;
+	p->spans = quiet ? p->spans + 1 : 0;
+	if (p->spans == SPANS)
+		vp_kvm_patching_settled(kvm);
+	else
+		begin_span(kvm);
+	return true;
+}
+
 struct ot_err *vp_kvm_settle(struct vp_kvm *kvm)
 {
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
@@ -67,11 +96,7 @@ struct ot_err *vp_kvm_settle(struct vp_kvm *kvm)
 	for (unsigned i = 0; i < PAUSES && kvm->patching.settling; i++) {
 		nanosleep(&pause, NULL);
 		vp_kvm_hold(kvm);
-		/* The vCPUs of a paused guest don't run at all. */
-		stands = !vp_kvm_settle_all_ran(kvm) &&
-			 !(kvm->config.paused && kvm->config.paused(kvm->config.arg));
-		if (!stands)
-			vp_kvm_patching_settled(kvm);
+		stands = !vp_kvm_settle_check(kvm);
 		vp_kvm_release(kvm);
 	}
 	if (!kvm->patching.settling)

@@ -217,9 +217,10 @@ bool vp_site_text_locked(const struct vp_site *site)
 {
 	uint64_t owner;
 
-	/* The low bits are flags; kernel/locking/mutex.c */
+	/* Not 0 either while it is free and a task waits for it: the low bits are flags
+	 * (kernel/locking/mutex.c) */
 	for (unsigned i = 0; i < VP_TEXT_LOCKS; i++)
-		if (vp_site_word(site, site->es->facts.text_locks[i], &owner) && owner & ~7ull)
+		if (vp_site_word(site, site->es->facts.text_locks[i], &owner) && owner)
 			return true;
 	return false;
 }
