@@ -53,12 +53,13 @@ class Qemu:
         self.stub = self.path("gdb")
         self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
         boot = ["-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS}"] if kernel else []
+        self.log = open(self.path("log"), "w+", encoding="utf-8")
         # kvm64: what an interpreting KVM can do; TCG has that too
         self.process = subprocess.Popen(
             [QEMU, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", str(cpus), "-m", "64", "-nodefaults",
              "-display", "none", "-serial", f"file:{self.path('console')}", *boot,
              "-gdb", f"unix:{self.stub},server=on,wait=off", "-qmp", f"unix:{self.path('qmp')},server=on,wait=off"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.wait_for(lambda: os.path.exists(self.path("qmp")), "QMP")
         sock = socket.socket(socket.AF_UNIX)
         sock.settimeout(60)
@@ -72,11 +73,18 @@ class Qemu:
     def path(self, name):
         return os.path.join(self.dir.name, name)
 
+    def state(self):
+        """Its exit status, and what it has printed. One that has closed its sockets is about to end."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(5)
+        with open(self.log.name, encoding="utf-8", errors="replace") as f:
+            return f"status {self.process.poll()}: {f.read()}"
+
     def wait_for(self, true, what, seconds=240):
         end = time.monotonic() + seconds
         while not true():
             if self.process.poll() is not None or time.monotonic() > end:
-                raise AssertionError(f"no {what}: status {self.process.poll()}")
+                raise AssertionError(f"no {what}: {self.state()}")
             time.sleep(0.02)
 
     def ready(self):
@@ -88,13 +96,16 @@ class Qemu:
         return self
 
     def qmp(self, command, **arguments):
-        print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_out, flush=True)
-        while True:
-            reply = json.loads(self.qmp_in.readline())
-            if "return" in reply:
-                return reply["return"]
-            if "error" in reply:
-                raise AssertionError(f"{command}: {reply}")
+        try:
+            print(json.dumps({"execute": command, "arguments": arguments}), file=self.qmp_out, flush=True)
+            while True:
+                reply = json.loads(self.qmp_in.readline())
+                if "return" in reply:
+                    return reply["return"]
+                if "error" in reply:
+                    raise AssertionError(f"{command}: {reply}")
+        except (OSError, ValueError) as err:
+            raise AssertionError(f"{command}: no answer from QEMU: {err}: {self.state()}") from err
 
     def runs(self):
         return self.qmp("query-status")["running"]
@@ -127,9 +138,11 @@ class Qemu:
 
     def close(self):
         self.qmp_in.close()
-        self.qmp_out.close()
+        with contextlib.suppress(BrokenPipeError):
+            self.qmp_out.close()
         self.process.kill()
         self.process.wait()
+        self.log.close()
         self.dir.cleanup()
 
 
