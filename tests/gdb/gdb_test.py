@@ -45,6 +45,15 @@ def symbol(name):
     return int(re.search(rf"^([0-9a-f]+) \S {name}$", out, re.M)[1], 16)
 
 
+def listens(sock, path):
+    """Connect. QEMU makes the file a moment before it listens."""
+    try:
+        sock.connect(path)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return False
+    return True
+
+
 class Qemu:
     """A QEMU that knows nothing of us. kernel None: firmware only."""
 
@@ -53,17 +62,16 @@ class Qemu:
         self.stub = self.path("gdb")
         self.env = {**os.environ, "XDG_RUNTIME_DIR": self.dir.name}
         boot = ["-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS}"] if kernel else []
-        self.log = open(self.path("log"), "w+", encoding="utf-8")
+        self.log = open(self.path("printed"), "w+", encoding="utf-8")
         # kvm64: what an interpreting KVM can do; TCG has that too
         self.process = subprocess.Popen(
             [QEMU, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", str(cpus), "-m", "64", "-nodefaults",
              "-display", "none", "-serial", f"file:{self.path('console')}", *boot,
              "-gdb", f"unix:{self.stub},server=on,wait=off", "-qmp", f"unix:{self.path('qmp')},server=on,wait=off"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
-        self.wait_for(lambda: os.path.exists(self.path("qmp")), "QMP")
         sock = socket.socket(socket.AF_UNIX)
         sock.settimeout(60)
-        sock.connect(self.path("qmp"))
+        self.wait_for(lambda: listens(sock, self.path("qmp")), "QMP")
         # two: one that both reads and writes forgets, at a write, what it has read ahead (events)
         self.qmp_in, self.qmp_out = sock.makefile("r", encoding="utf-8"), sock.makefile("w", encoding="utf-8")
         sock.close()  # the files keep it
