@@ -15,6 +15,7 @@
 #include "dif/obj/program.h"
 #include "vmm-probe/backend/fake/fake.h"
 #include "vmm-probe/engine/service/session.h"
+#include "vmm-probe/engine/wire/shared.h"
 
 #define TEXT   0xffffffff81000000ull
 #define DIRECT 0xffff888000000000ull

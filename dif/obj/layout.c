@@ -2,9 +2,7 @@
 /* Records and aggregation tuples. */
 #include "dif/obj/layout.h"
 
-#define RECORD_MAX    (1u << 30)
-/* More buckets than this in one llquantize is nobody's histogram. */
-#define AGG_WORDS_MAX (1u << 18)
+#define RECORD_MAX (1u << 30)
 
 static uint64_t align_up(uint64_t n, uint64_t align)
 {
@@ -90,59 +88,6 @@ uint32_t dif_action_record_size(const struct dif_action *action, const struct di
 }
 
 /* --- aggregations -------------------------------------------------------------- */
-
-static uint32_t lquantize_words(uint64_t arg)
-{
-	uint32_t levels = arg >> 32 & 0xffff, step = arg >> 48;
-
-	return levels && step ? 1 + levels + 2 : 0;
-}
-
-/* One bucket below, the new ones of each order, one above; 0 when a rule of dif-facts
- * ("Constraints") is broken: then some division or power below would be meaningless. */
-static uint32_t llquantize_words(uint64_t arg)
-{
-	uint64_t factor = arg >> 48, low = arg >> 32 & 0xffff, high = arg >> 16 & 0xffff;
-	uint64_t nsteps = arg & 0xffff, next = 1, buckets = 0;
-
-	if (factor < 2 || low >= high || nsteps < factor || nsteps % factor)
-		return 0;
-	for (uint64_t order = 0; order <= high; order++) {
-		if (__builtin_mul_overflow(next, factor, &next))
-			return 0;
-		uint64_t n = next > nsteps ? nsteps : next;
-		if (order < low)
-			continue;
-		if (next % n)
-			return 0;
-		buckets += n - n / factor;
-		if (buckets > AGG_WORDS_MAX)
-			return 0;
-	}
-	return 1 + 1 + (uint32_t)buckets + 1;
-}
-
-uint32_t dif_agg_words(enum dif_agg_kind kind, uint64_t arg)
-{
-	switch (kind) {
-	case DIF_AGG_count:
-	case DIF_AGG_min:
-	case DIF_AGG_max:
-	case DIF_AGG_sum:
-		return 1;
-	case DIF_AGG_avg:
-		return 2;
-	case DIF_AGG_stddev:
-		return 4;
-	case DIF_AGG_quantize:
-		return 127;
-	case DIF_AGG_lquantize:
-		return lquantize_words(arg);
-	case DIF_AGG_llquantize:
-		return llquantize_words(arg);
-	}
-	return 0;
-}
 
 /* The tuple of the aggregating action @p index: the key actions right before it. */
 static struct ot_err *agg_layout(const struct dif_clause *clause, uint32_t index,

@@ -20,6 +20,9 @@ struct dif_tuple {
 
 #define DIF_NSTRVARS 16 /* a power of two above the number of built-in strings */
 
+/* The base of segments that have no memory: an empty range of it is still an address. */
+extern uint8_t dif_vm_nothing[8];
+
 struct dif_vm_priv {
 	struct dif_tuple tuple[DIF_NTUPLE];
 	unsigned ntuple;

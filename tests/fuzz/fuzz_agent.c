@@ -123,10 +123,10 @@ static void enable_other(struct ef *f, uint32_t slot, uint32_t clause)
 	enable(f, slot, VP_ARGS_AGENT, GA_TRACEPOINT, clause);
 	struct vp_batch_probe *p = (struct vp_batch_probe *)(void *)f->probes.data + f->nprobes - 1;
 
-	p->flags = GA_TASK_FLAGS(7);
-	p->skip = VP_AGENT_SKIP_MAX;
-	p->when = VP_WHEN_WORD;
-	p->when_word = GA_ARGS - 1;
+	p->agent.flags = GA_TASK_FLAGS(7);
+	p->agent.skip = VP_AGENT_SKIP_MAX;
+	p->agent.when = VP_WHEN_WORD;
+	p->agent.when_word = GA_ARGS - 1;
 }
 
 static struct world *make_world(void)

@@ -18,7 +18,9 @@ LANG_PASS = LANG_SYNTAX + ["dif/lang/syntax"]
 # What users of the compiler see of it.
 LANG = ["dif/lang/compile.h", "dif/lang/core/options.h", "dif/lang/core/stability.h", "dif/lang/types/types.h",
         "dif/lang/types/provider.h"]
-PROBE = ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
+# What a backend, or whoever talks to an engine, sees of it.
+ENGINE = ["vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/wire"]
+PROBE = ENGINE + ["vmm-probe/engine/service/session.h", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
          "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
     "base": [],
@@ -32,27 +34,30 @@ MAY_USE = {
     "dif/lang/actions": LANG_PASS + ["dif/lang/check", "dif/lang/gen"],
     "dif/lang": DIF,
     "vmm-probe/insn": ["base"],
-    "vmm-probe/engine": DIF + ["dif/vm"],
+    # The engine's rooms: a hit sees messages and nothing of the service thread's.
+    "vmm-probe/engine/wire": ["base"],
+    "vmm-probe/engine": ["base", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],
+    "vmm-probe/engine/hit": DIF + ["dif/vm"] + ENGINE,
+    "vmm-probe/engine/service": DIF + ["dif/vm", "vmm-probe/engine/hit"] + ENGINE,
     # The plain structures in which what was read goes to an engine.
     "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/engine/wire/regs.h", "vmm-probe/engine/wire/facts.h",
                               "vmm-probe/engine/wire/orc_table.h"],
-    "vmm-probe/planner": DIF + ["vmm-probe/engine/wire/protocol.h", "vmm-probe/guest", "vmm-probe/insn"],
-    "vmm-probe/provider": DIF + LANG + ["dif/vm", "vmm-probe/engine", "vmm-probe/guest", "vmm-probe/insn",
-                                 "vmm-probe/planner"],
+    "vmm-probe/planner": DIF + ["vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/insn"],
+    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/insn", "vmm-probe/planner"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
-    "vmm-probe/backend/tcg": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/machines/qemu_machine.h"],
-    "vmm-probe/backend/kvm": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/insn"],
-    "vmm-probe/backend/gdb": ["base", "vmm-probe/engine", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
+    "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
+    "vmm-probe/backend/kvm": DIF + ENGINE + ["vmm-probe/insn"],
+    "vmm-probe/backend/gdb": ["base"] + ENGINE + ["vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
     # The same around another VMM's vCPUs.
-    "vmm-probe/hook": ["base", "vmm-probe/engine", "vmm-probe/backend/kvm", "vmm-probe/machines/qemu_machine.h"],
+    "vmm-probe/hook": ["base"] + ENGINE + ["vmm-probe/backend/kvm", "vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/inject": ["base", "vmm-probe/engine/wire/protocol.h", "vmm-probe/engine/wire/socket_path.h", "vmm-probe/hook/control.h",
                          "vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/machines": ["base", "vmm-probe/engine/wire/facts.h", "vmm-probe/engine/wire/socket_path.h"],
     # The monitor knows nothing of tracing; the program around it brings the two together.
     "vmm-probe/monitor": ["base"],
-    "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm", "vmm-probe/engine"],
-    "vmm-probe/backend": DIF + ["dif/vm", "vmm-probe/engine", "vmm-probe/guest"],
-    "vmm-probe/backend/peek": DIF + ["vmm-probe/engine", "vmm-probe/guest", "vmm-probe/backend/kvm/state.h",
+    "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm"] + ENGINE,
+    "vmm-probe/backend": DIF + ENGINE + ["vmm-probe/guest"],
+    "vmm-probe/backend/peek": DIF + ENGINE + ["vmm-probe/guest", "vmm-probe/backend/kvm/state.h",
                                      "vmm-probe/machines/qemu_machine.h"],
     # The operator's process.
     "vmm-probe/client": ["base", "vmm-probe/engine/wire", "vmm-probe/engine/engine.h", "vmm-probe/guest/phys.h",
@@ -136,15 +141,18 @@ def check_tree(root):
 def self_test():
     """A tree with one right include and every kind of wrong one: each wrong one must be found."""
     good = [("dif/obj/a.c", "base/err.h"), ("dif/obj/a.c", "dif/obj/a.h"), ("cli/main.c", "vmm-probe/session/s.h"),
-            ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/lang/types/types.h"),
+            ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/engine.h"), ("vmm-probe/guest/g.c", "dif/lang/types/types.h"),
             ("dif/lang/actions/a.c", "dif/lang/check/cook.h"), ("dif/lang/compile.c", "dif/lang/actions/a.h"),
-            ("vmm-probe/engine/service/agent.c", ABI_HEADER), ("vmm-probe/guest/g.c", "vmm-probe/engine/wire/regs.h")]
+            ("vmm-probe/engine/service/agent.c", ABI_HEADER), ("vmm-probe/engine/service/s.c", "vmm-probe/engine/hit/h.h"),
+            ("vmm-probe/engine/hit/h.c", "vmm-probe/engine/wire/w.h"), ("vmm-probe/guest/g.c", "vmm-probe/engine/wire/regs.h")]
     wrong = [("base/err.c", "dif/obj/a.h"), ("dif/obj/a.c", "dif/lang/types/types.h"), ("dif/vm/v.c", "dif/lang/types/types.h"),
              ("dif/lang/syntax/p.c", "dif/lang/check/cook.h"), ("dif/lang/gen/g.c", "dif/lang/check/cook.h"),
              ("dif/lang/core/c.c", "dif/lang/compile.h"), ("cli/main.c", "dif/lang/syntax/ast.h"),
-             ("dif/lang/l.c", "dif/vm/v.h"), ("dif/lang/l.c", "vmm-probe/engine/e.h"),
-             ("vmm-probe/engine/e.c", "vmm-probe/guest/g.h"), ("vmm-probe/engine/e.c", "dif/lang/types/types.h"),
-             ("vmm-probe/guest/g.c", "vmm-probe/engine/e.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
+             ("dif/lang/l.c", "dif/vm/v.h"), ("dif/lang/l.c", "vmm-probe/engine/engine.h"),
+             ("vmm-probe/engine/service/s.c", "vmm-probe/guest/g.h"), ("vmm-probe/engine/hit/h.c", "dif/lang/types/types.h"),
+             ("vmm-probe/engine/hit/h.c", "vmm-probe/engine/service/s.h"), ("vmm-probe/engine/wire/w.c", "vmm-probe/engine/hit/h.h"),
+             ("vmm-probe/backend/kvm/k.c", "vmm-probe/engine/hit/h.h"), ("vmm-probe/engine/wire/w.c", "vmm-probe/engine/engine.h"),
+             ("vmm-probe/guest/g.c", "vmm-probe/engine/engine.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
              ("vmm-probe/backend/tcg/t.c", "vmm-probe/guest/g.h"), ("vmm-probe/session/s.c", "cli/cli.h"),
              ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("cli/main.c", ABI_HEADER)]
     failures = []

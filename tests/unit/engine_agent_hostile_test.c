@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/parts.h"
 
 /* Memory without the token is not the agent's: nothing is written there. */
 static void another_owner(void **state)
@@ -296,10 +296,10 @@ static void choice_fails(struct ef *f, const struct vp_batch_probe *choice)
 	struct vp_batch_probe *p = (struct vp_batch_probe *)(void *)f->probes.data + probe;
 
 	ef_agent_probe(f, probe, EA_SLOT, EA_TP, 2, GA_TRACEPOINT);
-	p->skip = choice->skip;
-	p->when = choice->when;
-	p->when_word = choice->when_word;
-	p->flags = choice->flags;
+	p->agent.skip = choice->agent.skip;
+	p->agent.when = choice->agent.when;
+	p->agent.when_word = choice->agent.when_word;
+	p->agent.flags = choice->agent.flags;
 	EF_FAILS(OT_ERR_BAD_DATA, ef_try_enable(f));
 	ef_batch_clear(f);
 }
@@ -319,10 +319,10 @@ static void hostile_batches(void **state)
 	enable_fails(f, 0, 0, GA_KRETPROBE + 1);
 	enable_fails(f, GA_TRACEPOINTS, 0, GA_TRACEPOINT);
 	enable_fails(f, GA_TRACEPOINTS - 1, 0, GA_KPROBE);
-	choice_fails(f, &(struct vp_batch_probe){ .skip = VP_AGENT_SKIP_MAX + 1 });
-	choice_fails(f, &(struct vp_batch_probe){ .when = VP_WHEN_WORD + 1 });
-	choice_fails(f, &(struct vp_batch_probe){ .when = VP_WHEN_WORD, .when_word = GA_ARGS });
-	choice_fails(f, &(struct vp_batch_probe){ .flags = 1u << 15 });
+	choice_fails(f, &(struct vp_batch_probe){ .agent.skip = VP_AGENT_SKIP_MAX + 1 });
+	choice_fails(f, &(struct vp_batch_probe){ .agent.when = VP_WHEN_WORD + 1 });
+	choice_fails(f, &(struct vp_batch_probe){ .agent.when = VP_WHEN_WORD, .agent.when_word = GA_ARGS });
+	choice_fails(f, &(struct vp_batch_probe){ .agent.flags = 1u << 15 });
 	f->agent = NULL;
 	enable_fails(f, 0, 0, GA_TRACEPOINT);
 	ea_destroy(g);

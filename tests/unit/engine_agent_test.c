@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "vmm-probe/engine/agent.h"
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/agent.h"
 
 static void owned_while_in_use(void **state)
 {
@@ -188,14 +187,14 @@ static void which_events(void **state)
 	}
 	ef_open(f);
 	ea_probe(f, c[0]);
-	ea_probe(f, c[1])->when = VP_WHEN_FIRST;
+	ea_probe(f, c[1])->agent.when = VP_WHEN_FIRST;
 	struct vp_batch_probe *p = ea_probe(f, c[2]);
-	p->when = VP_WHEN_WORD;
-	p->when_word = 1;
-	p->when_mask = 0xff;
-	p->when_value = 11;
+	p->agent.when = VP_WHEN_WORD;
+	p->agent.when_word = 1;
+	p->agent.when_mask = 0xff;
+	p->agent.when_value = 11;
 	p = ea_probe(f, c[3]);
-	p->skip = 1;
+	p->agent.skip = 1;
 	ef_enable(f);
 	ef_start(f);
 	struct ga_record rec = ea_record(10), first = ea_record(0x500);
@@ -230,9 +229,9 @@ static void calls_of_32_bits(void **state)
 	ef_open(f);
 	struct vp_batch_probe *p = ea_probe(f, c);
 	p->args = VP_ARGS_SYSCALL_ENTRY;
-	p->syscall = 64 + 1;
-	p->flags = GA_WANT_SYSCALL;
-	p->nargs = GA_ARGS;
+	p->agent.syscall = 64 + 1;
+	p->agent.flags = GA_WANT_SYSCALL;
+	p->agent.nargs = GA_ARGS;
 	ef_enable(f);
 	ef_start(f);
 	for (uint16_t i = 0; i < 4; i++) {
@@ -265,8 +264,8 @@ static void about_another_task(void **state)
 	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_execname));
 	ef_open(f);
 	struct vp_batch_probe *p = ea_probe(f, c);
-	p->flags = GA_TASK_FLAGS(2);
-	p->nargs = GA_ARGS;
+	p->agent.flags = GA_TASK_FLAGS(2);
+	p->agent.nargs = GA_ARGS;
 	ea_probe(f, c);
 	ef_enable(f);
 	ef_start(f);
@@ -307,8 +306,8 @@ static void another_tasks_variables(void **state)
 	f->open.dynvars_size = 65536;
 	ef_open(f);
 	struct vp_batch_probe *p = ea_probe(f, on);
-	p->flags = GA_TASK_FLAGS(2);
-	p->nargs = GA_ARGS;
+	p->agent.flags = GA_TASK_FLAGS(2);
+	p->agent.nargs = GA_ARGS;
 	ea_probe(f, off);
 	ef_enable(f);
 	ef_start(f);

@@ -484,10 +484,10 @@ void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t addres
 {
 	struct vp_batch_probe *p = probe_at(f, probe);
 
-	p->slot = slot;
-	p->address = address;
-	p->nargs = nargs;
-	p->want = want;
+	p->agent.slot = slot;
+	p->agent.address = address;
+	p->agent.nargs = nargs;
+	p->agent.want = want;
 }
 
 void ef_site(struct ef *f, uint64_t gva, uint64_t function)

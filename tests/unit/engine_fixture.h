@@ -20,6 +20,8 @@
 #include "dif/vm/dynvar.h"
 #include "vmm-probe/backend/fake/fake.h"
 #include "vmm-probe/engine/service/session.h"
+#include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/shared.h"
 
 /* Where the fake kernel has things. */
 #define EF_TEXT       0xffffffff81000000ull /* a large page of text */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/parts.h"
 
 #define HIT_NS 1000000u
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "tests/unit/nomem.h"
-#include "vmm-probe/engine/service/private_memory.h"
+#include "vmm-probe/engine/wire/private_memory.h"
 
 static const struct vp_fake_config config = {
 	.nvcpus = 2,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sites of a module that is unloaded, and what comes to lie there. */
 #include "engine_fixture.h"
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/parts.h"
 
 /* Text in small pages. */
 #define MODULE 0xffffffffc0000000ull

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/parts.h"
 
 #define NVCPUS      3
 #define ROUNDS      60

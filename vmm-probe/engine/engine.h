@@ -19,48 +19,14 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/engine/wire/vmm.h"
 
 struct vp_engine;
 struct vp_ecb;
 struct vp_es;
-struct vp_session_engine; /* a session, as the engine has it */
-
-/* What arg0..arg9 mean at a probe. */
-enum vp_args {
-	VP_ARGS_NONE,           /* all 0 (BEGIN, END; tick: arg0 0, arg1 1) */
-	VP_ARGS_FBT_ENTRY,      /* System V: rdi rsi rdx rcx r8 r9, then the stack */
-	VP_ARGS_FBT_RETURN,     /* arg0 offset of the site in its function, arg1 rax */
-	VP_ARGS_SYSCALL_ENTRY,  /* from struct pt_regs at rdi: di si dx r10 r8 r9 */
-	VP_ARGS_SYSCALL_RETURN, /* arg0 = arg1 = rax; errno = -rax when in [-4095, -1] */
-	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
-	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
-	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
-};
-
-/* How a site may be trapped by a backend that changes guest text. The others need no trap and do not look. */
-enum vp_site_trap {
-	VP_SITE_TEXT, /* in its text; what it covers is a nop or is done in the guest's place (insn.h) */
-	VP_SITE_STEP, /* in its text; the vCPU then does it in a single step: ordinary registers and memory
-			 only */
-	VP_SITE_HW,   /* by a debug register; then as TEXT where that can be, else as STEP */
-};
-
-/* A site in the functions with which a kernel looks at and patches its own text. Traps are out of the guest
- * from when a vCPU is at an ENTER until it, or the one that its task moved to, is at a LEAVE. */
-enum vp_sentinel {
-	VP_SENTINEL_NONE,
-	VP_SENTINEL_ENTER, /* in the function's straight beginning */
-	VP_SENTINEL_LEAVE, /* a way out of it */
-};
-
-/* A function that the guest's agent calls so that the host may look (guest-agent/agent_abi.h). */
-enum vp_agent_call {
-	VP_AGENT_CALL_NONE,
-	VP_AGENT_CALL_DOORBELL = 1,
-	VP_AGENT_CALL_MARK = 2,
-};
 
 /*
  * A place in the guest's text that a backend watches. Made by the engine for one plan,
@@ -96,60 +62,7 @@ struct vp_plan {
 	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on those */
 };
 
-/* What a VMM sees of a vCPU, and its guest does not: what the vm provider's probes fire on. */
-enum vp_vm_kind {
-	VP_VM_EXIT,  /* out of the guest. arg0 reason, arg1 ns in the guest */
-	VP_VM_ENTRY, /* about to go in. arg0 ns since it came out */
-	VP_VM_IN,    /* a port read. arg0 port, arg1 bytes, arg2 the (first) value, arg3 how many */
-	VP_VM_OUT,   /* the same, written */
-	VP_VM_READ,  /* an address that is no RAM. arg0 guest physical address, arg1 bytes, arg2 value */
-	VP_VM_WRITE,
-	VP_VM_STAT, /* a statistic, once a second. arg0 its growth, arg1 it */
-	VP_VM_KINDS,
-};
-
-/* An event: its kind, and of EXIT the reason (KVM_EXIT_*, or HIT: a trap of our own), of STAT the index. */
-#define VP_VM_EVENT(kind, what) ((uint32_t)(kind) << 16 | (uint32_t)(what))
-#define VP_VM_HIT               0xffffu
-#define VP_VM_STATS_MAX         128u
-#define VP_VM_STAT_NAME         48u
-
-/* What a backend that changes guest text can do; what it can't, the operator's process does not ask for. */
-enum {
-	VP_TRAPS_TEXT = 1, /* it does change guest text: sites must fit, and sentinels are needed */
-	VP_TRAPS_INT3 = 2, /* a trap of one byte */
-	VP_TRAPS_STEP = 4, /* VP_SITE_STEP */
-	VP_TRAPS_HW = 8,   /* VP_SITE_HW, VP_HW_SITES of them */
-};
-#define VP_HW_SITES 4
-
-/* Something that stands in guest text now instead of the guest's own. */
-struct vp_patch {
-	uint64_t gva;
-	uint8_t len; /* at most 15 */
-	uint8_t there[15], was[15];
-	uint8_t pad;
-};
-
-/* What the guest's patching of its own text did to the traps, since the backend was made. */
-struct vp_patching {
-	uint64_t windows; /* times that all traps were out of the guest */
-	uint64_t out_ns;  /* … and for how long in all, until now */
-	uint64_t
-	    lost; /* times that a site was lost, for a while or for good: the guest's bytes there are new */
-};
-
 struct vp_backend_ops; /* vmm-probe/engine/backend.h */
-
-/* Guest RAM for the operator's process to read. */
-struct vp_ram_range {
-	uint64_t gpa;
-	uint64_t size;
-	uint64_t host;    /* address in the VMM's process */
-	uint64_t offset;  /* in the memfd, when there is one */
-	int32_t fd_index; /* which of the descriptors sent along; -1: anonymous, read by /proc/PID/mem */
-	uint32_t pad;
-};
 
 struct vp_engine_config {
 	const struct vp_backend_ops *ops;
@@ -201,24 +114,6 @@ void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu);
 /** Guest RAM was moved, added or taken away: forget every translation. Any thread; in force from the
  * next hit on, so the memory itself may go only when the vCPUs have been out of their probes once. */
 void vp_engine_memory_changed(struct vp_engine *engine);
-
-/* How a guest ended, as its VMM knows it. */
-enum vp_guest_end {
-	VP_GUEST_RUNS,
-	VP_GUEST_POWERED_OFF,
-	VP_GUEST_RESET, /* asked for, or done: the kernel that was traced is no more */
-	VP_GUEST_TRIPLE_FAULT,
-	VP_GUEST_STOPPED,     /* its VMM ends, the guest had no part in it */
-	VP_GUEST_FAILED,      /* its VMM can't run it any more */
-	VP_GUEST_UNREACHABLE, /* it is traced from another process, which has lost it */
-	/* It runs on, and the engine in its VMM is unmade. */
-	VP_GUEST_DETACHED, /* as was asked for */
-	VP_GUEST_SAVED,    /* its memory is about to be migrated or saved */
-	VP_GUEST_CHANGED,  /* it gets other memory or vCPUs; before a reset that may happen too */
-	VP_GUEST_LOADED,   /* it goes on from a state that was saved */
-	VP_GUEST_HUNG_UP,  /* not known why */
-	VP_GUEST_ENDS,     /* how many there are */
-};
 
 /** The kernel that the sessions now open trace has ended: they are stopped, and told @p how. The engine goes
  * on serving, also sessions to come (a guest that starts anew). Any thread, vCPUs' too; does not wait. */

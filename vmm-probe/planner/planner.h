@@ -13,7 +13,11 @@
 #ifndef VP_PLANNER_PLANNER_H
 #define VP_PLANNER_PLANNER_H
 
-#include "vmm-probe/engine/wire/protocol.h"
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/vmm.h"
 
 struct vp_guest;
 struct vp_planner;

@@ -11,6 +11,7 @@
 
 #include "dif/lang/compile.h"
 #include "dif/obj/program.h"
+#include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/planner/planner.h"
 #include "vmm-probe/provider/text.h"
@@ -20,7 +21,8 @@ struct vp_guest;  /* vmm-probe/guest/guest.h */
 struct vp_types;  /* vmm-probe/guest/btf_types.h */
 struct vp_probes; /* the registry */
 
-/* A probe that is some of a tracepoint's events: vmm-probe/engine/wire/protocol.h says what the numbers mean. */
+/* A probe that is some of a tracepoint's events: vmm-probe/engine/wire/protocol.h says what the numbers mean.
+ */
 struct vp_native {
 	const char *provider, *name, *event;
 	uint32_t skip, flags;

@@ -102,20 +102,20 @@ static void inside_function(const struct vp_probe *probe, struct vp_batch_probe 
 {
 	bool entry = probe->args == VP_ARGS_FBT_ENTRY;
 
-	bp->want = entry ? GA_KPROBE : GA_KRETPROBE;
-	bp->nargs = entry ? 6 : 1;
-	bp->address = probe->gva;
-	bp->slot = GA_TRACEPOINTS;
+	bp->agent.want = entry ? GA_KPROBE : GA_KRETPROBE;
+	bp->agent.nargs = entry ? 6 : 1;
+	bp->agent.address = probe->gva;
+	bp->agent.slot = GA_TRACEPOINTS;
 }
 
 static void inside_native(const struct vp_native *native, struct vp_batch_probe *bp)
 {
-	bp->flags = native->flags;
-	bp->skip = native->skip;
-	bp->when = native->when;
-	bp->when_word = native->word;
-	bp->when_mask = native->mask;
-	bp->when_value = native->value;
+	bp->agent.flags = native->flags;
+	bp->agent.skip = native->skip;
+	bp->agent.when = native->when;
+	bp->agent.when_word = native->word;
+	bp->agent.when_mask = native->mask;
+	bp->agent.when_value = native->value;
 }
 
 void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp)
@@ -127,21 +127,21 @@ void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, 
 		inside_function(probe, bp);
 		return;
 	}
-	bp->want = GA_TRACEPOINT;
+	bp->agent.want = GA_TRACEPOINT;
 	if (!event) {
-		bp->slot = probe->agent_slot;
-		bp->nargs = probe->agent_nargs;
-		bp->address = probe->gva;
+		bp->agent.slot = probe->agent_slot;
+		bp->agent.nargs = probe->agent_nargs;
+		bp->agent.address = probe->gva;
 		if (probe->native)
 			inside_native(probe->native, bp);
 		return;
 	}
-	bp->slot = event->slot;
-	bp->address = event->address;
-	bp->flags = GA_WANT_SYSCALL;
+	bp->agent.slot = event->slot;
+	bp->agent.address = event->address;
+	bp->agent.flags = GA_WANT_SYSCALL;
 	/* as agent_abi.h has them */
-	bp->nargs = probe->args == VP_ARGS_SYSCALL_ENTRY ? GA_ARGS : 3;
-	bp->syscall = probe->syscall;
+	bp->agent.nargs = probe->args == VP_ARGS_SYSCALL_ENTRY ? GA_ARGS : 3;
+	bp->agent.syscall = probe->syscall;
 }
 
 /* What the guest says of its probes: places where it allows no kprobe, or that it has given up meanwhile; and
@@ -262,7 +262,7 @@ static void add_moved(const struct vp_source *src, const struct vp_guest_agent *
 		if (bp.kind != VP_PROBE_AGENT || !probe)
 			continue;
 		bp.provider = bp.module = bp.function = bp.name = 0;
-		if (bp.want != GA_TRACEPOINT) { /* at the same address, whoever plants it */
+		if (bp.agent.want != GA_TRACEPOINT) { /* at the same address, whoever plants it */
 			ot_buf_append(out, &bp, sizeof(bp));
 			continue;
 		}
@@ -270,8 +270,8 @@ static void add_moved(const struct vp_source *src, const struct vp_guest_agent *
 						  : native(agent, probe);
 		if (!e)
 			continue;
-		bp.slot = e->slot;
-		bp.address = e->address;
+		bp.agent.slot = e->slot;
+		bp.agent.address = e->address;
 		ot_buf_append(out, &bp, sizeof(bp));
 	}
 }

@@ -18,6 +18,8 @@
 #include "vmm-probe/backend/peek/peek.h"
 #include "vmm-probe/client/client.h"
 #include "vmm-probe/engine/service/session.h"
+#include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/shared.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/inject/inject.h"
 #include "vmm-probe/session/host_symbols.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "vmm-probe/backend/kvm/internal.h"
-#include "vmm-probe/engine/service/private_memory.h"
+#include "vmm-probe/engine/wire/private_memory.h"
 
 #define PREFIX     0x3eu /* DS: without meaning for an `out` */
 #define OUT_IMM8   0xe6u

@@ -2,7 +2,11 @@
 /* What each kind of action does. Hit path. */
 #include <signal.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/buffer.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/hit/speculation.h"
+#include "vmm-probe/engine/hit/task.h"
+#include "vmm-probe/engine/hit/unwind.h"
 
 #define CHILL_INTERVAL_NS 1000000000ull
 #define CHILL_MAX_NS      500000000ull /* in each interval, on each vCPU */

@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * The guest's time-stamp counter on the host's clock. The agent reads the counter before and after a call
- * that we see: the moment of the call lies between the two, whatever else is true, and half their distance
- * bounds the error. That can be milliseconds, when the host ran something else between the two: such a mark
- * is not taken while the last good one, with what the clocks may have drifted since, is more exact. The rate
- * is what the guest says until two marks lie far enough apart to tell better.
- */
-#include "vmm-probe/engine/agent.h"
-
-#define RATE_NS   500000000ull /* marks that far apart give a rate */
-#define KHZ_MIN   1000u
-#define KHZ_MAX   100000000u
-#define MULT_MIN  ((uint64_t)((1000000ull << 32) / KHZ_MAX))
-#define MULT_MAX  ((uint64_t)((1000000ull << 32) / KHZ_MIN))
-#define BILLION   1000000000ull
-#define PPB_GUESS 4000000u /* by how much the guest's word of its rate may be wrong */
-#define PPB_MIN   500000u  /* the host's clock is itself put right at up to this rate */
-#define RESTARTS  2u       /* of measuring the rate in a row: when marks still don't agree, it is wrong */
-#define SLACK_NS  1000u    /* of our own reading of the clock */
+/* An event's time on the host's clock, by the marks that the agent's thread took (service/agent_clock.c). Hit
+ * path. */
+#include "vmm-probe/engine/hit/agent.h"
+#include "vmm-probe/engine/hit/fire.h"
 
 void vp_agent_mark(struct vp_engine *engine)
 {
@@ -30,148 +15,9 @@ void vp_agent_mark(struct vp_engine *engine)
 	__atomic_add_fetch(&agent->marks, 1, __ATOMIC_RELEASE);
 }
 
-static uint64_t scale(uint64_t ticks, uint64_t mult)
-{
-	return (uint64_t)((unsigned __int128)ticks * mult >> 32);
-}
-
-uint64_t vp_agent_mult_of(uint32_t khz)
-{
-	return khz >= KHZ_MIN && khz <= KHZ_MAX ? (BILLION / 1000 << 32) / khz : 0;
-}
-
 bool vp_agent_clock_known(const struct vp_agent *agent)
 {
 	return __atomic_load_n(&agent->clock.seq, __ATOMIC_ACQUIRE) != 0;
-}
-
-/* What lies before the guest's boot, or our own, is a guest's lie: 0 is as good. */
-static uint64_t on_line(uint64_t tsc, uint64_t at, uint64_t ns, uint64_t mult)
-{
-	if ((int64_t)(tsc - at) >= 0)
-		return ns + scale(tsc - at, mult);
-	return scale(at - tsc, mult) < ns ? ns - scale(at - tsc, mult) : 0;
-}
-
-struct mark {
-	uint64_t tsc, ns;
-	uint64_t width; /* ticks, half the distance of the two readings */
-};
-
-/* From here on the rate is measured anew. */
-static void begin(struct vp_agent_clock *c, const struct mark *m)
-{
-	c->first_tsc = m->tsc;
-	c->first_ns = m->ns;
-	c->first_width = m->width;
-	c->rate_ppb = PPB_GUESS;
-	c->begun = true;
-}
-
-/* The longer the two marks lie apart, the less their own errors count. */
-static void measure(struct vp_agent_clock *c, const struct mark *m)
-{
-	uint64_t ticks = m->tsc - c->first_tsc, passed = m->ns - c->first_ns, mult, ppb;
-
-	if (passed < RATE_NS || passed >> 62 || (int64_t)ticks <= 0)
-		return;
-	mult = (uint64_t)(((unsigned __int128)passed << 32) / ticks);
-	/* The guest may say anything: a rate that no computer has is none. */
-	if (mult < MULT_MIN || mult > MULT_MAX)
-		return;
-	ppb = (uint64_t)((unsigned __int128)scale(c->first_width + m->width, mult) * BILLION / passed);
-	if (c->mult && ppb >= c->rate_ppb)
-		return;
-	c->mult = mult;
-	c->rate_ppb = (uint32_t)(ppb < PPB_MIN ? PPB_MIN : ppb);
-}
-
-/* Does this mark tell more than the one in force? One that contradicts it does: the guest stood still, or its
- * counter was set, and so was the rate wrong if it was measured across that. */
-static bool tells_more(struct vp_agent_clock *c, const struct mark *m, uint64_t bound)
-{
-	uint32_t i = c->seq % VP_AGENT_MARKS;
-	uint64_t expected, off, passed, exact;
-
-	if (!c->seq)
-		return true;
-	expected = on_line(m->tsc, c->at[i].tsc, c->at[i].ns, c->at[i].mult);
-	off = expected > m->ns ? expected - m->ns : m->ns - expected;
-	passed = m->ns - c->at[i].ns;
-	exact = c->at[i].bound_ns + (uint64_t)((unsigned __int128)passed * c->rate_ppb / BILLION) + SLACK_NS;
-	if (off <= exact + bound) {
-		c->restarts = 0;
-		return bound <= exact;
-	}
-	/* While the rate is the guest's word, that may be what is wrong. */
-	if (c->rate_ppb < PPB_GUESS || c->restarts < RESTARTS) {
-		c->restarts++;
-		begin(c, m);
-	}
-	return true;
-}
-
-/* Release throughout: who sees the number sees what lies there, and who sees any of what comes next sees that
- * the number has moved. */
-static void publish(struct vp_agent *agent, uint64_t tsc, uint64_t ns, uint64_t mult, uint64_t bound)
-{
-	struct vp_agent_clock *c = &agent->clock;
-	uint32_t next = c->seq + 1;
-
-	next += !next;
-	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].tsc, tsc, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].ns, ns, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].mult, mult, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].bound_ns, bound, __ATOMIC_RELEASE);
-	__atomic_store_n(&c->seq, next, __ATOMIC_RELEASE);
-}
-
-/* The mark that the guest tells of, if it is the one that was hit: exactly one since we last looked. */
-static bool new_mark(struct vp_agent *agent, struct mark *ret)
-{
-	struct vp_agent_clock *c = &agent->clock;
-	const struct ga_header *h = agent->header;
-	uint32_t seq = __atomic_load_n(&h->clock_seq, __ATOMIC_ACQUIRE);
-	uint64_t before, after, marks;
-
-	if (seq & 1 || seq == c->seen)
-		return false;
-	before = __atomic_load_n(&h->clock_before, __ATOMIC_ACQUIRE);
-	after = __atomic_load_n(&h->clock_after, __ATOMIC_ACQUIRE);
-	marks = __atomic_load_n(&agent->marks, __ATOMIC_ACQUIRE);
-	ret->ns = __atomic_load_n(&agent->mark_ns, __ATOMIC_ACQUIRE);
-	/* The next one may have been hit meanwhile: the guest tells of it only later, and its time would go
-	 * with this one's counter. */
-	if (__atomic_load_n(&agent->marks, __ATOMIC_ACQUIRE) != marks ||
-	    __atomic_load_n(&h->clock_seq, __ATOMIC_ACQUIRE) != seq)
-		return false;
-	bool paired = seq == c->seen + 2 && marks == c->marks + 1;
-
-	c->seen = seq;
-	c->marks = marks;
-	ret->width = (after - before) / 2;
-	ret->tsc = before + ret->width;
-	return paired && after >= before;
-}
-
-void vp_agent_clock_look(struct vp_agent *agent)
-{
-	struct vp_agent_clock *c = &agent->clock;
-	struct mark m;
-
-	if (!new_mark(agent, &m))
-		return;
-	if (!c->begun) {
-		begin(c, &m);
-		c->mult = vp_agent_mult_of(agent->tsc_khz);
-	}
-	measure(c, &m);
-	if (!c->mult)
-		return;
-	uint64_t bound = scale(m.width, c->mult);
-
-	if (tells_more(c, &m, bound))
-		publish(agent, m.tsc, m.ns, c->mult, bound);
 }
 
 /* Each time is by the mark before it where that is one of the last two, so what an event gets does not depend
@@ -197,28 +43,7 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 
 		if (__atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
 			continue; /* ten times a second at most */
-		ns = on_line(tsc, at, ns, mult);
+		ns = vp_agent_on_line(tsc, at, ns, mult);
 		return ns < most ? ns : most;
-	}
-}
-
-uint64_t vp_agent_clock_bound(const struct vp_agent *agent, uint64_t *ret_tsc, uint64_t *ret_ns)
-{
-	const struct vp_agent_clock *c = &agent->clock;
-
-	for (;;) {
-		uint32_t seq = __atomic_load_n(&c->seq, __ATOMIC_ACQUIRE);
-		uint64_t tsc = __atomic_load_n(&c->at[seq % VP_AGENT_MARKS].tsc, __ATOMIC_ACQUIRE);
-		uint64_t ns = __atomic_load_n(&c->at[seq % VP_AGENT_MARKS].ns, __ATOMIC_ACQUIRE);
-		uint64_t bound = __atomic_load_n(&c->at[seq % VP_AGENT_MARKS].bound_ns, __ATOMIC_ACQUIRE);
-
-		if (!seq)
-			return 0;
-		if (__atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
-			continue; /* as above */
-		*ret_tsc = tsc;
-		*ret_ns = ns;
-		/* 0 is not known; the shortest mark takes longer than a nanosecond. */
-		return bound + 1;
 	}
 }

@@ -4,7 +4,8 @@
  * thread, so the guest's CPU stands still meanwhile and order within it is that of its records. At most one
  * ring full at a time: whatever other CPUs of the guest do to the ring, this ends.
  */
-#include "vmm-probe/engine/agent.h"
+#include "vmm-probe/engine/hit/agent.h"
+#include "vmm-probe/engine/hit/guard.h"
 
 #define TELL_EVERY 64 /* records, after which the guest may use their places again */
 
@@ -80,7 +81,7 @@ static const uint64_t *words_for(const struct words *w, const struct vp_probe_rt
 	case VP_ARGS_FBT_RETURN:
 		return w->returned;
 	default:
-		return w->agent + probe->skip;
+		return w->agent + probe->agent.skip;
 	}
 }
 
@@ -91,13 +92,13 @@ static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, cons
 	const struct vp_probe_rt *p = ecb->probe;
 
 	if (vp_es_activity(ecb->es) != VP_ACTIVE || when < ecb->es->since_ns ||
-	    (p->syscall && (p->syscall - 1 != w->number || rec->flags & GA_RECORD_32BIT)))
+	    (p->agent.syscall && (p->agent.syscall - 1 != w->number || rec->flags & GA_RECORD_32BIT)))
 		return false;
-	switch (p->when) {
+	switch (p->agent.when) {
 	case VP_WHEN_FIRST:
 		return rec->pid == rec->tgid;
 	case VP_WHEN_WORD:
-		return (w->agent[p->when_word] & p->when_mask) == p->when_value;
+		return (w->agent[p->agent.when_word] & p->agent.when_mask) == p->agent.when_value;
 	default:
 		return true;
 	}
@@ -152,8 +153,8 @@ static void fire(struct event *ev, const struct vp_ecb *ecb, uint32_t vcpu)
 	const struct vp_probe_rt *probe = ecb->probe;
 	const struct ga_record *about = ev->rec;
 
-	if (probe->flags & GA_WANT_TASK) {
-		ev->other = of_task(ev->rec, &ev->words, probe->flags);
+	if (probe->agent.flags & GA_WANT_TASK) {
+		ev->other = of_task(ev->rec, &ev->words, probe->agent.flags);
 		about = &ev->other;
 	}
 	enter(ev, ecb->es, vcpu, about);

@@ -3,7 +3,11 @@
 #include <time.h>
 
 #include "guest-agent/agent_abi.h"
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/hit/speculation.h"
+#include "vmm-probe/engine/hit/task.h"
+#include "vmm-probe/engine/hit/unwind.h"
+#include "vmm-probe/engine/hit/walk.h"
 
 /* --- arguments --------------------------------------------------------------------------- */
 

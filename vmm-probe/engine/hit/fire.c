@@ -5,7 +5,8 @@
  */
 #include <time.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/buffer.h"
+#include "vmm-probe/engine/hit/fire.h"
 
 #define STABLE_FIRINGS 65536
 

@@ -3,8 +3,10 @@
  * The running task, by the facts: one pointer in the per-CPU area, then fields at offsets. Bounded loads
  * only; whatever a guest puts there, the worst is a wrong number.
  */
+#include "vmm-probe/engine/hit/task.h"
 #include "guest-agent/agent_abi.h"
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/hit/walk.h"
 
 #define ANCESTORS_MAX   1024
 #define CLOCK_WINDOW_NS 1000000000ull

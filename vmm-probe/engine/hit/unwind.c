@@ -4,7 +4,8 @@
  * comes from the operator's process and the stack from the guest; neither is believed: the number of frames
  * is bounded, each load is checked, and a return address outside kernel text ends the walk.
  */
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/unwind.h"
+#include "vmm-probe/engine/hit/walk.h"
 
 struct frame {
 	uint64_t ip, sp, bp;

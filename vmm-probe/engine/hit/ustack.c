@@ -3,7 +3,9 @@
  * User stacks, by frame pointers: the kernel left the process's registers in the struct pt_regs at the top
  * of the task's kernel stack. Code without frame pointers gives short stacks. Hit path.
  */
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/task.h"
+#include "vmm-probe/engine/hit/unwind.h"
+#include "vmm-probe/engine/hit/walk.h"
 
 /* Frames of one chain are seldom farther apart; a larger step is a chain gone wrong. */
 #define FRAME_MAX (1u << 20)

@@ -7,7 +7,7 @@
  * a kernel runs, and nearly everything is there (tasks, per-CPU areas, slab). Kernel stacks and all of user
  * space do: those translations last for one firing.
  */
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/walk.h"
 
 #define PAGE_SIZE   4096ull
 #define ENTRY_ADDR  0x000ffffffffff000ull /* bits 51..12 */
@@ -149,7 +149,7 @@ bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
 
-	if (e->ops->load && v != v->es->service && e->ops->load(e->backend, gva, dst, (uint32_t)len, false))
+	if (e->ops->load && v != v->es->spare && e->ops->load(e->backend, gva, dst, (uint32_t)len, false))
 		return true;
 	if (e->host && e->ops->load)
 		return false;
@@ -176,10 +176,10 @@ uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
 {
 	const uint8_t *host;
 
-	check_memory(es->service);
+	check_memory(es->spare);
 	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 1, true))
 		return 0;
-	host = page(es->service, es->facts.kernel_root, gva, false);
+	host = page(es->spare, es->facts.kernel_root, gva, false);
 	return host ? (uint64_t)(uintptr_t)(host + gva % PAGE_SIZE) : 0;
 }
 
@@ -190,7 +190,7 @@ static uint8_t *walk_now(const struct vp_es *es, uint64_t gva)
 
 	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 8, true))
 		return NULL;
-	const uint8_t *host = walk(es->service, es->facts.kernel_root, gva, false, &found);
+	const uint8_t *host = walk(es->spare, es->facts.kernel_root, gva, false, &found);
 	return host ? (uint8_t *)(uintptr_t)host + gva % PAGE_SIZE : NULL;
 }
 

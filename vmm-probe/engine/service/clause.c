@@ -3,7 +3,7 @@
  * Compiling a clause into steps: where each action's value goes, which registers it may ask for,
  * and whether the whole clause is but a counter. Done once, when a session opens.
  */
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/parts.h"
 
 #define REGS_USER                                                                           \
 	(VP_REG_BIT(VP_RIP) | VP_REG_BIT(VP_RSP) | VP_REG_BIT(VP_RBP) | VP_REG_BIT(VP_CS) | \
@@ -14,6 +14,7 @@
 	 VP_REG_BIT(VP_R10) | VP_REG_BIT(VP_R13) | VP_REG_BIT(VP_RDI) | VP_REG_BIT(VP_RDX))
 #define REGS_ALL   (VP_REG_BIT(VP_NREGS) - 1)
 #define ARGS_ALL   0x3ffu
+#define TUPLE_MAX  (16u << 20)
 /* errno is read like an argument: only a system call's return has it. */
 #define NEED_ERRNO (1u << 10)
 
@@ -185,15 +186,15 @@ static struct ot_err *place_tuple(struct vp_es *es, struct vp_step *steps, const
 {
 	uint32_t at = sizeof(uint32_t);
 
-	if (agg->tuple_size > VP_TUPLE_MAX)
+	if (agg->tuple_size > TUPLE_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "aggregation key of %u bytes", agg->tuple_size);
 	for (uint32_t i = 0; i < agg->nkeys; i++)
 		place(steps, &agg->keys[i], &at, VP_TO_TUPLE);
 	steps[agg->action].agg = agg;
 	if (agg->increment_action >= 0)
 		steps[agg->increment_action].dest = VP_TO_INCREMENT;
-	if (agg->tuple_size > es->tuple_max)
-		es->tuple_max = agg->tuple_size;
+	if (agg->tuple_size > es->service->tuple_max)
+		es->service->tuple_max = agg->tuple_size;
 	return NULL;
 }
 
@@ -214,8 +215,8 @@ struct ot_err *vp_clause_compile(struct vp_es *es, const struct dif_clause *sour
 	struct vp_clause c = { .source = source };
 	uint32_t at = DIF_RECORD_HEADER;
 
-	OT_TRY(dif_clause_layout(source, &es->layout_opts, &es->arena, &c.layout));
-	c.steps = ot_arena_alloc(&es->arena, (source->nactions + 1) * sizeof(*c.steps));
+	OT_TRY(dif_clause_layout(source, &es->service->layout_opts, &es->service->arena, &c.layout));
+	c.steps = ot_arena_alloc(&es->service->arena, (source->nactions + 1) * sizeof(*c.steps));
 	if (!c.steps)
 		return ot_err_nomem();
 	scan_object(source->predicate, &c.needs);
@@ -235,7 +236,7 @@ struct ot_err *vp_clause_compile(struct vp_es *es, const struct dif_clause *sour
 	for (uint32_t i = 0; i < c.layout.naggs; i++)
 		OT_TRY(place_tuple(es, c.steps, &c.layout.aggs[i]));
 	c.tail = c.layout.size > at ? c.layout.size - at : 0;
-	es->speculates |= c.layout.speculates || c.layout.commits;
+	es->service->speculates |= c.layout.speculates || c.layout.commits;
 	find_counter(&c);
 	*ret = c;
 	return NULL;

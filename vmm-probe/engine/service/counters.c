@@ -9,25 +9,27 @@
  */
 #include <stdlib.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/buffer.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/parts.h"
 
 /* Where a clause keeps the counter that all of its ECBs share. */
 static struct vp_counter **shared_counter(struct vp_es *es, const struct vp_ecb *ecb)
 {
-	return &es->clauses[ecb->clause - es->clauses].counter;
+	return &es->service->clauses[ecb->clause - es->service->clauses].counter;
 }
 
 static bool take_slot(struct vp_engine *engine, uint32_t *ret)
 {
-	uint32_t i = engine->slot_hint;
+	uint32_t i = engine->service->slots.hint;
 
-	for (uint32_t n = 0; n < engine->nslots; n++, i++) {
-		i = i < engine->nslots ? i : 0;
-		if (engine->slot_used[i])
+	for (uint32_t n = 0; n < engine->service->slots.n; n++, i++) {
+		i = i < engine->service->slots.n ? i : 0;
+		if (engine->service->slots.used[i])
 			continue;
-		engine->slot_used[i] = 1;
-		engine->slot_hint = i + 1;
-		engine->nslots_used++;
+		engine->service->slots.used[i] = 1;
+		engine->service->slots.hint = i + 1;
+		engine->service->slots.nused++;
 		*ret = i;
 		return true;
 	}
@@ -57,7 +59,7 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 		ecb->counter = *shared_counter(es, ecb);
 		return NULL;
 	}
-	if (engine->nslots_used == engine->nslots)
+	if (engine->service->slots.nused == engine->service->slots.n)
 		return NULL; /* this one fires */
 	struct vp_counter *c = calloc(1, sizeof(*c) + 2ull * nvcpus * sizeof(uint64_t));
 	if (!c)
@@ -69,8 +71,8 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 	c->ecb = ecb;
 	c->last = (uint64_t *)(c + 1);
 	c->pending = c->last + nvcpus;
-	c->next = es->counters;
-	es->counters = c;
+	c->next = es->service->counters;
+	es->service->counters = c;
 	ecb->counter = c;
 	if (shared)
 		*shared_counter(es, ecb) = c;
@@ -80,13 +82,13 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 
 void vp_counters_base(struct vp_es *es)
 {
-	for (struct vp_counter *c = es->counters; c; c = c->next)
+	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		set_base(es, c);
 }
 
 void vp_counters_collect(struct vp_es *es)
 {
-	for (struct vp_counter *c = es->counters; c; c = c->next)
+	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		for (uint32_t i = 0; i < es->open.nvcpus; i++) {
 			uint64_t now = read_slot(es->engine, c->slot, i);
 			c->pending[i] += now - c->last[i];
@@ -99,7 +101,7 @@ void vp_counters_collect(struct vp_es *es)
 static bool make_tuple(struct vp_es *es, const struct vp_counter *c, const struct dif_action **ret_agg,
 		       const struct dif_agg_layout **ret_layout)
 {
-	struct vp_es_vcpu *v = es->service;
+	struct vp_es_vcpu *v = es->spare;
 	const struct vp_clause *clause = c->ecb->clause;
 	uint32_t last = clause->source->nactions - 1;
 
@@ -124,7 +126,7 @@ static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu, uint32_t
 	if (!make_tuple(es, c, &agg, &layout) || !v->aggs[half].mem)
 		return;
 	uint64_t *words = dif_aggtab_lookup(&v->aggs[half], layout, (enum dif_agg_kind)agg->kind, agg->arg,
-					    es->service->tuple, c->ecb->epid);
+					    es->spare->tuple, c->ecb->epid);
 	if (!words) {
 		vp_count(&v->agg_dropped[half], &v->status->aggregation[half].dropped);
 		return; /* stays pending: the next half may have room */
@@ -136,7 +138,7 @@ static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu, uint32_t
 
 void vp_counters_fold(struct vp_es *es, bool stopped)
 {
-	for (struct vp_counter *c = es->counters; c; c = c->next)
+	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		for (uint32_t i = 0; i < es->open.nvcpus; i++)
 			if (c->pending[i])
 				fold(es, c, i, es->vcpus[i].active ^ (stopped ? 0 : 1));
@@ -146,10 +148,10 @@ void vp_counters_free(struct vp_es *es)
 {
 	struct vp_counter *next;
 
-	for (struct vp_counter *c = es->counters; c; c = next) {
+	for (struct vp_counter *c = es->service->counters; c; c = next) {
 		next = c->next;
-		es->engine->slot_used[c->slot] = 0;
-		es->engine->nslots_used--;
+		es->engine->service->slots.used[c->slot] = 0;
+		es->engine->service->slots.nused--;
 		free(c);
 	}
 }

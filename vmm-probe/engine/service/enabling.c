@@ -7,7 +7,9 @@
 #include <stdlib.h>
 
 #include "guest-agent/agent_abi.h"
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/walk.h"
+#include "vmm-probe/engine/service/agent.h"
+#include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/engine/wire/patches.h"
 
 #define EPID_MAX   (4u << 20)
@@ -72,12 +74,13 @@ static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_b
 {
 	if (probe->kind != VP_PROBE_AGENT)
 		return NULL;
-	bool tracepoint = probe->want == GA_TRACEPOINT;
+	bool tracepoint = probe->agent.want == GA_TRACEPOINT;
 
-	if (!p->head.nagents || probe->slot >= GA_SLOTS || tracepoint != (probe->slot < GA_TRACEPOINTS) ||
-	    probe->nargs > GA_ARGS || !probe->want || probe->want > GA_KRETPROBE ||
-	    probe->flags & ~(uint32_t)GA_WANT_FLAGS || probe->skip > VP_AGENT_SKIP_MAX ||
-	    probe->when > VP_WHEN_WORD || probe->when_word >= GA_ARGS)
+	if (!p->head.nagents || probe->agent.slot >= GA_SLOTS ||
+	    tracepoint != (probe->agent.slot < GA_TRACEPOINTS) || probe->agent.nargs > GA_ARGS ||
+	    !probe->agent.want || probe->agent.want > GA_KRETPROBE ||
+	    probe->agent.flags & ~(uint32_t)GA_WANT_FLAGS || probe->agent.skip > VP_AGENT_SKIP_MAX ||
+	    probe->agent.when > VP_WHEN_WORD || probe->agent.when_word >= GA_ARGS)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
 	return NULL;
 }
@@ -115,7 +118,7 @@ static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, u
 
 	if (!ecb->epid || ecb->epid > EPID_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u", ecb->epid);
-	if (ecb->clause >= es->prog.nclauses || ecb->probe >= p->head.nprobes)
+	if (ecb->clause >= es->service->prog.nclauses || ecb->probe >= p->head.nprobes)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u has no clause or no probe", ecb->epid);
 	if (calls_nobody(p->probes[ecb->probe].kind))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: EPID %u is on a sentinel", ecb->epid);
@@ -151,17 +154,7 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 			.nsites = from->nsites,
 			.interval_ns = from->interval_ns,
 			.event = from->event,
-			.address = from->address,
-			.slot = from->slot,
-			.nargs = from->nargs,
-			.want = from->want,
-			.flags = from->flags,
-			.syscall = from->syscall,
-			.skip = from->skip,
-			.when = from->when,
-			.when_word = from->when_word,
-			.when_mask = from->when_mask,
-			.when_value = from->when_value,
+			.agent = from->agent,
 		};
 		if (from->nsites) {
 			const struct vp_batch_site *site = &p->sites[from->first_site];
@@ -195,7 +188,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	to->owner_host = from->owner ? vp_kernel_host(es, from->owner) : 0;
 	to->owner = to->owner_host ? from->owner : 0;
 	to->host = vp_kernel_host(es, from->gva);
-	if (!to->host || !vp_load_kernel(es->service, from->gva, bytes, from->room))
+	if (!to->host || !vp_load_kernel(es->spare, from->gva, bytes, from->room))
 		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
 	if (es->engine->ops->traps && from->trap != VP_SITE_HW &&
 	    vp_kernel_host(es, from->gva + from->room - 1) != to->host + from->room - 1)
@@ -211,7 +204,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 static struct ot_err *copy_all_sites(struct vp_es *es, const struct vp_patches *patches,
 				     struct vp_batch_rt *b, const struct parts *p)
 {
-	es->service->tlb.firing++; /* what was translated for the batch before may have moved */
+	es->spare->tlb.firing++; /* what was translated for the batch before may have moved */
 	for (uint32_t i = 0; i < b->nprobes; i++)
 		for (uint32_t k = 0; k < b->probes[i].nsites; k++) {
 			uint32_t at = b->probes[i].first_site + k;
@@ -248,10 +241,10 @@ static void copy_ecbs(struct vp_es *es, struct vp_batch_rt *b, const struct part
 		struct vp_ecb *ecb = &b->ecbs[i];
 		*ecb = (struct vp_ecb){
 			.es = es,
-			.clause = &es->clauses[p->ecbs[i].clause],
+			.clause = &es->service->clauses[p->ecbs[i].clause],
 			.probe = probe,
 			.epid = p->ecbs[i].epid,
-			.order = es->necbs + i,
+			.order = es->service->batches.necbs + i,
 		};
 		if (probe->last)
 			probe->last->next = ecb;
@@ -341,11 +334,11 @@ static void link_errors(struct vp_es *es, struct vp_batch_rt *b)
 		struct vp_ecb *ecb = &b->ecbs[i];
 		if (ecb->probe->kind != VP_PROBE_ERROR)
 			continue;
-		es->error_regs |= vp_clause_regs(ecb->clause, VP_ARGS_ERROR);
+		es->service->error_regs |= vp_clause_regs(ecb->clause, VP_ARGS_ERROR);
 		/* Release: a vCPU that finds the ECB finds it complete. */
-		__atomic_store_n(es->last_error ? &es->last_error->next_error : &es->errors, ecb,
-				 __ATOMIC_RELEASE);
-		es->last_error = ecb;
+		__atomic_store_n(es->service->last_error ? &es->service->last_error->next_error : &es->errors,
+				 ecb, __ATOMIC_RELEASE);
+		es->service->last_error = ecb;
 	}
 }
 
@@ -377,15 +370,15 @@ static struct ot_err *keep_agent(struct vp_es *es, const struct parts *p)
 	if (!agent)
 		return ot_err_nomem();
 	*agent = *p->agent;
-	free(es->agent);
-	es->agent = agent;
+	free(es->service->agent);
+	es->service->agent = agent;
 	return NULL;
 }
 
 /* What the session is made of, with this batch. */
 static struct vp_private_parts with_batch(const struct vp_es *es, const struct parts *p)
 {
-	struct vp_private_parts ret = es->parts;
+	struct vp_private_parts ret = es->service->parts;
 
 	ret.batch = p->head.size > ret.batch ? p->head.size : ret.batch;
 	ret.probes += p->head.nprobes;
@@ -410,7 +403,7 @@ static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp
 	OT_TRY(vp_guard_add(es, b));
 	OT_TRY(grow_sizes(es, b, ret_sizes));
 	OT_TRY(keep_agent(es, p));
-	es->parts = whole;
+	es->service->parts = whole;
 	return NULL;
 }
 
@@ -423,16 +416,16 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 	vp_quiesce(es->engine);
 	free(old);
 	vp_agent_moved(es, b);
-	b->number = ++es->engine->nbatches;
-	if (es->last_batch)
-		es->last_batch->next = b;
+	b->number = ++es->engine->service->nbatches;
+	if (es->service->batches.last)
+		es->service->batches.last->next = b;
 	else
-		es->batches = b;
-	es->last_batch = b;
-	es->necbs += b->necbs;
+		es->service->batches.first = b;
+	es->service->batches.last = b;
+	es->service->batches.necbs += b->necbs;
 	link_errors(es, b);
 	OT_TRY(assign_counters(es, b));
-	if (!es->planned)
+	if (!es->service->planned)
 		return NULL;
 	OT_TRY(vp_replan(es->engine));
 	OT_TRY(vp_profile_update(es->engine));

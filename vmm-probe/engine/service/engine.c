@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An engine's life, and the two ways in which a backend enters it. */
+/* An engine's life. */
 #include <stdlib.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/agent.h"
+#include "vmm-probe/engine/service/parts.h"
+
+/* An engine is one allocation, whose address is that of `engine`. */
+struct whole {
+	struct vp_engine engine;
+	struct vp_service service;
+};
 
 /* A table that is there has all that is required of it. */
 static bool are_complete(const struct vp_backend_ops *ops)
@@ -28,14 +35,15 @@ static struct ot_err *check_config(const struct vp_engine_config *config)
 
 static struct ot_err *init_ram(struct vp_engine *engine, const struct vp_engine_config *config)
 {
-	engine->ram = calloc(config->nram + 1, sizeof(*engine->ram));
-	if (!engine->ram)
+	engine->service->ram.ranges = calloc(config->nram + 1, sizeof(*engine->service->ram.ranges));
+	if (!engine->service->ram.ranges)
 		return ot_err_nomem();
 	if (config->nram)
-		memcpy(engine->ram, config->ram, config->nram * sizeof(*engine->ram));
-	engine->nram = config->nram;
-	engine->ram_fds = config->ram_fds;
-	engine->nram_fds = config->nram_fds;
+		memcpy(engine->service->ram.ranges, config->ram,
+		       config->nram * sizeof(*engine->service->ram.ranges));
+	engine->service->ram.nranges = config->nram;
+	engine->service->ram.fds = config->ram_fds;
+	engine->service->ram.nfds = config->nram_fds;
 	return NULL;
 }
 
@@ -60,9 +68,9 @@ static struct ot_err *init_slots(struct vp_engine *engine)
 
 	if (!ops->counters)
 		return NULL;
-	engine->nslots = ops->counters->slots(engine->backend);
-	engine->slot_used = calloc(engine->nslots + 1, 1);
-	return engine->slot_used ? NULL : ot_err_nomem();
+	engine->service->slots.n = ops->counters->slots(engine->backend);
+	engine->service->slots.used = calloc(engine->service->slots.n + 1, 1);
+	return engine->service->slots.used ? NULL : ot_err_nomem();
 }
 
 static struct ot_err *init(struct vp_engine *engine, const struct vp_engine_config *config)
@@ -75,15 +83,18 @@ static struct ot_err *init(struct vp_engine *engine, const struct vp_engine_conf
 struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret)
 {
 	OT_TRY(check_config(config));
-	struct vp_engine *engine = calloc(1, sizeof(*engine));
-	if (!engine)
+	struct whole *whole = calloc(1, sizeof(*whole));
+	if (!whole)
 		return ot_err_nomem();
+	struct vp_engine *engine = &whole->engine;
+	engine->service = &whole->service;
 	engine->ops = config->ops;
 	engine->backend = config->backend;
-	engine->guest_id = config->guest_id;
+	engine->service->guest_id = config->guest_id;
 	engine->host = config->ops->host != NULL;
 	if (config->guest_name)
-		strncpy(engine->guest_name, config->guest_name, sizeof(engine->guest_name) - 1);
+		strncpy(engine->service->guest_name, config->guest_name,
+			sizeof(engine->service->guest_name) - 1);
 	vp_quiesce_init(engine);
 	struct ot_err *err = init(engine, config);
 	if (err) {
@@ -100,93 +111,25 @@ void vp_engine_destroy(struct vp_engine *engine)
 	if (!engine)
 		return;
 	vp_server_stop(engine);
-	while (engine->nsessions) {
-		uint32_t before = engine->nsessions;
-		struct vp_es *es = engine->sessions[before - 1];
+	while (engine->service->nsessions) {
+		uint32_t before = engine->service->nsessions;
+		struct vp_es *es = engine->service->sessions[before - 1];
 		vp_es_close(es);
-		if (engine->nsessions == before)
+		if (engine->service->nsessions == before)
 			break; /* busy for good: leave memory behind rather than pull it from under a vCPU */
 	}
-	if (engine->nsessions)
+	if (engine->service->nsessions)
 		return;
 	vp_agent_stop(engine);
 	vp_profile_stop(engine);
 	vp_vm_stop(engine);
-	free(engine->slot_used);
+	free(engine->service->slots.used);
 	free(engine->vcpus);
-	free(engine->ram);
-	free(engine);
+	free(engine->service->ram.ranges);
+	free(OT_CONTAINER_OF(engine, struct whole, engine));
 }
 
 void vp_engine_memory_changed(struct vp_engine *engine)
 {
 	__atomic_add_fetch(&engine->mem_gen, 1, __ATOMIC_RELEASE);
-}
-
-void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
-{
-	struct vp_es_vcpu *entered = NULL;
-
-	if (ot_unlikely(vcpu >= engine->nvcpus))
-		return;
-	struct vp_vcpu *me = &engine->vcpus[vcpu];
-	vp_vcpu_enter(me);
-	if (ot_unlikely(__atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE) != NULL)) {
-		/* What happened inside until now happened before this. */
-		vp_agent_drain(engine, vcpu, site->necbs);
-		if (site->agent & VP_AGENT_CALL_MARK)
-			vp_agent_mark(engine);
-	}
-	uint64_t clock = vp_guard_begin(me);
-	for (uint32_t i = 0; i < site->necbs; i++) {
-		const struct vp_ecb *ecb = site->ecbs[i];
-		if (vp_es_activity(ecb->es) != VP_ACTIVE)
-			continue;
-		struct vp_es_vcpu *v = &ecb->es->vcpus[vcpu];
-		if (v->hit != me->seq) {
-			v->hit = me->seq;
-			v->chain = entered;
-			entered = v;
-			vp_firing_begin(v, ctx, site->gva, NULL);
-			vp_load_add(&v->load.outside_ns, site->cost_ns);
-		}
-		vp_guard_hit(ecb, vcpu, site->cost_ns);
-		if (site->syscalls[i] && !vp_in_syscall(v, site->syscalls[i]))
-			continue;
-		vp_guard_fire(v, ecb, &clock);
-	}
-	for (; entered; entered = entered->chain)
-		vp_firing_end(entered);
-	vp_vcpu_leave(me);
-}
-
-/* A session's ECBs stand side by side: what its hit cost is counted once, and to each of them as they share
- * it.
- */
-void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns)
-{
-	const struct vp_es *charged = NULL;
-
-	if (vcpu >= engine->nvcpus)
-		return;
-	vp_vcpu_enter(&engine->vcpus[vcpu]);
-	for (uint32_t i = 0; i < site->necbs; i++) {
-		const struct vp_ecb *ecb = site->ecbs[i];
-		if (vp_es_activity(ecb->es) != VP_ACTIVE)
-			continue;
-		if (ecb->es != charged)
-			vp_load_add(&ecb->es->vcpus[vcpu].load.outside_ns, ns);
-		charged = ecb->es;
-		vp_guard_hit(ecb, vcpu, ns);
-	}
-	vp_vcpu_leave(&engine->vcpus[vcpu]);
-}
-
-void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
-{
-	if (vcpu >= engine->nvcpus)
-		return;
-	vp_vcpu_enter(&engine->vcpus[vcpu]);
-	vp_agent_drain(engine, vcpu, false);
-	vp_vcpu_leave(&engine->vcpus[vcpu]);
 }

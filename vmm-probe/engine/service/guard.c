@@ -14,13 +14,10 @@
  */
 #include <stdlib.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/guard.h"
+#include "vmm-probe/engine/service/parts.h"
 
-#define WINDOW     4      /* of VP_GUARD_NS: a second */
-#define TIMED_NS   250000 /* two timed hits of a vCPU should be this far apart */
-#define EVERY_MAX  4096
-#define TIMED_FEW  16 /* so many must have been timed before a mean is one */
-#define OUTLIER    16 /* a firing that took so many times the mean was preempted */
+#define WINDOW     4 /* of VP_GUARD_NS: a second */
 #define LINE_LOADS (64 / sizeof(struct vp_load))
 
 /* What the session has cost since it was opened. */
@@ -52,48 +49,7 @@ struct suspect {
 	const struct vp_ecb *first;
 };
 
-/* --- the hit path ----------------------------------------------------------------------------- */
-
-/* Time this one, and choose the next: in `every` hits on average. */
-uint64_t vp_guard_next(struct vp_vcpu *me)
-{
-	uint64_t now = vp_now(), passed = now - me->timed_at_ns;
-
-	if (passed < TIMED_NS / 2 && me->every < EVERY_MAX)
-		me->every *= 2;
-	else if (passed > TIMED_NS * 2 && me->every > 1)
-		me->every /= 2;
-	me->timed_at_ns = now;
-	me->random ^= me->random << 13;
-	me->random ^= me->random >> 17;
-	me->random ^= me->random << 5;
-	me->until_timed = 1 + me->random % (2 * me->every - 1);
-	return now;
-}
-
-static void add_timed(struct vp_load *load, uint64_t ns)
-{
-	if (load->timed >= TIMED_FEW && ns > OUTLIER * (load->timed_ns / load->timed + 1))
-		return;
-	vp_load_add(&load->timed_ns, ns);
-	vp_load_add(&load->timed, 1);
-}
-
-/* What chill() waits was asked for, and has a limit of its own. */
-void vp_guard_timed(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock)
-{
-	uint64_t waited = v->waited_ns;
-
-	vp_fire_ecb(v, ecb);
-	uint64_t now = vp_now(), ns = now - *clock;
-	waited = v->waited_ns - waited;
-	ns = ns > waited ? ns - waited : 0;
-	*clock = now;
-	add_timed(&ecb->loads[(size_t)v->vcpu * ecb->load_stride], ns);
-	add_timed(&v->load, ns);
-}
-
-/* --- sums: the service thread ------------------------------------------------------------------- */
+/* --- sums ------------------------------------------------------------------- */
 
 static uint64_t word(const uint64_t *p)
 {
@@ -130,7 +86,7 @@ static struct total total_of(const struct vp_es *es, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < es->open.nvcpus; i++)
 		add_load(&sum, &es->vcpus[i].load);
-	for (const struct vp_counter *c = es->counters; c; c = c->next)
+	for (const struct vp_counter *c = es->service->counters; c; c = c->next)
 		sum.outside_ns += counter_cost(es, c);
 	return (struct total){ now_ns, sum.outside_ns, sum.fired, sum.timed, sum.timed_ns };
 }
@@ -165,19 +121,19 @@ static void end_look(struct vp_guard *g)
 /* Without memory there is no look this time. */
 static void begin_look(struct vp_es *es, const struct total *now)
 {
-	struct vp_guard *g = es->guard;
+	struct vp_guard *g = es->service->guard;
 
-	g->noted = calloc(es->necbs + 1u, sizeof(*g->noted));
-	g->nnoted = es->necbs;
+	g->noted = calloc(es->service->batches.necbs + 1u, sizeof(*g->noted));
+	g->nnoted = es->service->batches.necbs;
 	g->since = *now;
 	if (!g->noted)
 		return;
-	for (const struct vp_batch_rt *b = es->batches; b; b = b->next)
-		for (uint32_t i = 0; i < b->necbs; i++) {
-			struct vp_load load = load_of(&b->ecbs[i]);
-			g->noted[b->ecbs[i].order] = (struct noted){ load.outside_ns, load.fired };
-		}
-	for (struct vp_counter *c = es->counters; c; c = c->next)
+	vp_each_batch(b, es) for (uint32_t i = 0; i < b->necbs; i++)
+	{
+		struct vp_load load = load_of(&b->ecbs[i]);
+		g->noted[b->ecbs[i].order] = (struct noted){ load.outside_ns, load.fired };
+	}
+	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		c->cost_ns = counter_cost(es, c);
 }
 
@@ -191,7 +147,7 @@ static bool own_counter(const struct vp_ecb *ecb)
 static uint64_t probe_cost(const struct vp_es *es, const struct vp_probe_rt *probe, uint64_t session_mean,
 			   uint64_t *ret_firing)
 {
-	const struct vp_guard *g = es->guard;
+	const struct vp_guard *g = es->service->guard;
 	uint64_t outside = 0, firing = 0, counting = 0;
 
 	for (const struct vp_ecb *e = probe->first; e; e = e->next) {
@@ -199,7 +155,7 @@ static uint64_t probe_cost(const struct vp_es *es, const struct vp_probe_rt *pro
 			continue;
 		struct vp_load now = load_of(e);
 		const struct noted *then = &g->noted[e->order];
-		uint64_t each = now.timed >= TIMED_FEW ? mean(now.timed_ns, now.timed) : session_mean;
+		uint64_t each = now.timed >= VP_TIMED_FEW ? mean(now.timed_ns, now.timed) : session_mean;
 		firing += (now.fired - then->fired) * each;
 		if (now.outside_ns - then->outside_ns > outside)
 			outside = now.outside_ns - then->outside_ns;
@@ -224,17 +180,14 @@ static size_t each_suspect(const struct vp_es *es, uint64_t session_mean, struct
 	size_t n = 0;
 
 	*ret_firing = 0;
-	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
-		for (uint32_t i = 0; i < b->nprobes; i++) {
-			if (!can_go(&b->probes[i]))
-				continue;
-			uint64_t ns = probe_cost(es, &b->probes[i], session_mean, ret_firing);
-			if (ns)
-				suspects[n++] = (struct suspect){ .ns = ns,
-								  .probe = &b->probes[i],
-								  .first = b->probes[i].first };
-		}
-	for (struct vp_counter *c = es->counters; c; c = c->next) {
+	vp_each_probe(w, es)
+	{
+		uint64_t ns = can_go(w.probe) ? probe_cost(es, w.probe, session_mean, ret_firing) : 0;
+		if (ns)
+			suspects[n++] =
+			    (struct suspect){ .ns = ns, .probe = w.probe, .first = w.probe->first };
+	}
+	for (struct vp_counter *c = es->service->counters; c; c = c->next) {
 		uint64_t ns = own_counter(c->ecb) ? 0 : counter_cost(es, c) - c->cost_ns;
 		if (ns)
 			suspects[n++] = (struct suspect){ .ns = ns, .counter = c, .first = c->ecb };
@@ -261,12 +214,12 @@ static uint32_t take_out(struct vp_es *es, const struct suspect *s)
 			e->out = true;
 		return 1;
 	}
-	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
-		for (uint32_t i = 0; i < b->necbs; i++)
-			if (b->ecbs[i].counter == s->counter && !b->ecbs[i].out) {
-				b->ecbs[i].out = true;
-				n++;
-			}
+	vp_each_batch(b, es) for (uint32_t i = 0; i < b->necbs;
+				  i++) if (b->ecbs[i].counter == s->counter && !b->ecbs[i].out)
+	{
+		b->ecbs[i].out = true;
+		n++;
+	}
 	return n;
 }
 
@@ -274,9 +227,8 @@ static size_t count_suspects(const struct vp_es *es)
 {
 	size_t n = 1;
 
-	for (const struct vp_batch_rt *b = es->batches; b; b = b->next)
-		n += b->nprobes;
-	for (const struct vp_counter *c = es->counters; c; c = c->next)
+	vp_each_batch(b, es) n += b->nprobes;
+	for (const struct vp_counter *c = es->service->counters; c; c = c->next)
 		n++;
 	return n;
 }
@@ -284,7 +236,7 @@ static size_t count_suspects(const struct vp_es *es)
 /* True: something went out. Counts stay, and are handed over as ever. */
 static bool judge(struct vp_es *es, const struct total *now)
 {
-	struct vp_guard *g = es->guard;
+	struct vp_guard *g = es->service->guard;
 	uint64_t elapsed = now->at_ns - g->since.at_ns, firing;
 	uint64_t limit = elapsed / 100 * es->open.nvcpus * es->open.maxcost;
 	struct suspect *suspects = calloc(count_suspects(es), sizeof(*suspects));
@@ -300,9 +252,10 @@ static bool judge(struct vp_es *es, const struct total *now)
 		taken += take_out(es, &suspects[i]);
 		rest -= suspects[i].ns < rest ? suspects[i].ns : rest;
 	}
-	if (taken && !es->overload.taken)
-		es->overload = (struct vp_overload){ .epid = suspects[0].first->epid, .percent = all };
-	es->overload.taken += taken;
+	if (taken && !es->service->overload.taken)
+		es->service->overload =
+		    (struct vp_overload){ .epid = suspects[0].first->epid, .percent = all };
+	es->service->overload.taken += taken;
 	free(suspects);
 	return taken != 0;
 }
@@ -312,7 +265,7 @@ static bool judge(struct vp_es *es, const struct total *now)
 /* True: the plan is to be made anew. */
 static bool check(struct vp_es *es, uint64_t now_ns)
 {
-	struct vp_guard *g = es->guard;
+	struct vp_guard *g = es->service->guard;
 	struct total now = total_of(es, now_ns);
 	const struct total *oldest = &g->past[g->n % WINDOW];
 	bool too_much =
@@ -334,10 +287,10 @@ void vp_guard_check(struct vp_engine *engine, uint64_t now_ns)
 {
 	bool struck = false;
 
-	for (uint32_t i = 0; i < engine->nsessions; i++) {
-		struct vp_es *es = engine->sessions[i];
-		if (es->guard && es->planned && vp_es_activity(es) == VP_ACTIVE &&
-		    now_ns >= es->guard->next_ns)
+	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
+		struct vp_es *es = engine->service->sessions[i];
+		if (es->service->guard && es->service->planned && vp_es_activity(es) == VP_ACTIVE &&
+		    now_ns >= es->service->guard->next_ns)
 			struck |= check(es, now_ns);
 	}
 	if (struck)
@@ -349,8 +302,8 @@ void vp_guard_check(struct vp_engine *engine, uint64_t now_ns)
 
 struct ot_err *vp_guard_create(struct vp_es *es)
 {
-	es->guard = calloc(1, sizeof(*es->guard));
-	if (!es->guard)
+	es->service->guard = calloc(1, sizeof(*es->service->guard));
+	if (!es->service->guard)
 		return ot_err_nomem();
 	__atomic_add_fetch(&es->engine->guarded, 1, __ATOMIC_RELAXED);
 	return NULL;
@@ -358,12 +311,12 @@ struct ot_err *vp_guard_create(struct vp_es *es)
 
 void vp_guard_destroy(struct vp_es *es)
 {
-	if (!es->guard)
+	if (!es->service->guard)
 		return;
 	__atomic_sub_fetch(&es->engine->guarded, 1, __ATOMIC_RELAXED);
-	end_look(es->guard);
-	free(es->guard);
-	es->guard = NULL;
+	end_look(es->service->guard);
+	free(es->service->guard);
+	es->service->guard = NULL;
 }
 
 /* No two vCPUs write to one cache line. */
@@ -371,7 +324,7 @@ struct ot_err *vp_guard_add(struct vp_es *es, struct vp_batch_rt *batch)
 {
 	uint32_t stride = (uint32_t)((batch->necbs + LINE_LOADS - 1) / LINE_LOADS * LINE_LOADS);
 
-	if (!es->guard || !stride)
+	if (!es->service->guard || !stride)
 		return NULL;
 	/* calloc: pages that no ECB of a batch of thousands touches take no memory */
 	batch->loads = calloc((size_t)stride * es->open.nvcpus + LINE_LOADS, sizeof(*batch->loads));

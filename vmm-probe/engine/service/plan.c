@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/parts.h"
 
 /* An ECB on a site, or a sentinel (which has none), before grouping. */
 struct item {
@@ -54,24 +54,30 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 	return n + 1;
 }
 
+/* What a site adds to the plan: itself, where the engine wants it without an ECB, and each ECB in force. */
+static size_t add_items(struct item *items, size_t n, uint32_t session, const struct vp_batch_rt *batch,
+			const struct vp_site_rt *site, struct vp_es *es)
+{
+	if (site->stale)
+		return n;
+	if (site->sentinel || site->agent)
+		n = add_item(items, n, session, batch, site, es, NULL);
+	for (struct vp_ecb *e = site->probe->first; e; e = e->next)
+		if (!e->out)
+			n = add_item(items, n, session, batch, site, es, e);
+	return n;
+}
+
 static size_t each_item(const struct vp_engine *engine, struct item *items)
 {
 	size_t n = 0;
 
-	for (uint32_t s = 0; s < engine->nsessions; s++) {
-		struct vp_es *es = engine->sessions[s];
-		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next) {
-			for (uint32_t i = 0; i < b->nsites; i++) {
-				const struct vp_site_rt *site = &b->sites[i];
-				if (site->stale)
-					continue;
-				if (site->sentinel || site->agent)
-					n = add_item(items, n, s, b, site, es, NULL);
-				for (struct vp_ecb *e = site->probe->first; e; e = e->next)
-					if (!e->out)
-						n = add_item(items, n, s, b, site, es, e);
-			}
-		}
+	for (uint32_t s = 0; s < engine->service->nsessions; s++) {
+		struct vp_es *es = engine->service->sessions[s];
+		if (!es->service->planned)
+			continue;
+		vp_each_batch(b, es) for (uint32_t i = 0; i < b->nsites; i++) n =
+		    add_items(items, n, s, b, &b->sites[i], es);
 	}
 	return n;
 }
@@ -152,7 +158,8 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->necbs++;
 			if (items[i].syscall)
 				site->regs |= VP_REG_BIT(VP_RSP);
-			site->regs |= vp_clause_regs(ecb->clause, ecb->probe->args) | ecb->es->error_regs;
+			site->regs |=
+			    vp_clause_regs(ecb->clause, ecb->probe->args) | ecb->es->service->error_regs;
 		}
 	}
 }
@@ -204,19 +211,19 @@ struct ot_err *vp_replan(struct vp_engine *engine)
 {
 	struct vp_plan *plan = NULL;
 
-	engine->replan = true;
+	engine->service->replan = true;
 	vp_stale_look(engine);
 	OT_TRY(build(engine, &plan));
-	if (plan || engine->plan) {
+	if (plan || engine->service->plan) {
 		struct ot_err *err = engine->ops->install(engine->backend, plan);
 		if (err) {
 			free_plan(plan);
 			return ot_err_prefix(err, "planting probes");
 		}
 	}
-	engine->replan = false;
+	engine->service->replan = false;
 	vp_quiesce(engine);
-	free_plan(engine->plan);
-	engine->plan = plan;
+	free_plan(engine->service->plan);
+	engine->service->plan = plan;
 	return NULL;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "vmm-probe/engine/service/private_memory.h"
+#include "vmm-probe/engine/wire/private_memory.h"
 
-#include "vmm-probe/engine/agent.h"
+#include "vmm-probe/engine/service/es.h"
 
 #define SCRATCH_TOTAL      (64ull << 20) /* of all vCPUs of a session */
+#define SCRATCH_MAX        (4u << 20)    /* of one vCPU of one session */
 #define PAGE               4096ull
 #define CHUNK              32ull /* around each allocation */
 /* Threads' stacks, the guest's agent, what allocators keep. */
@@ -29,8 +30,8 @@ uint32_t vp_scratch_size(const struct vp_msg_open *open)
 	uint64_t size = open->bufsize, least = vp_scratch_least(open);
 	uint64_t share = SCRATCH_TOTAL / (open->nvcpus + 1u) & ~7ull;
 
-	if (size > VP_SCRATCH_MAX)
-		size = VP_SCRATCH_MAX;
+	if (size > SCRATCH_MAX)
+		size = SCRATCH_MAX;
 	if (size > share)
 		size = share;
 	if (open->scratch_max && size > open->scratch_max)
@@ -76,8 +77,8 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 
 uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_private_parts *parts)
 {
-	uint64_t bytes = sizeof(struct vp_es) + parts->program * PER_DOF_BYTE + of_vcpus(open, parts) +
-			 of_probes(open, parts);
+	uint64_t bytes = sizeof(struct vp_es) + sizeof(struct vp_es_service) + parts->program * PER_DOF_BYTE +
+			 of_vcpus(open, parts) + of_probes(open, parts);
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

@@ -14,23 +14,15 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "vmm-probe/engine/internal.h"
-
-struct entry {
-	struct vp_es *es;
-	const struct vp_probe_rt *probe;
-	uint64_t next_ns; /* the timer thread's */
-	uint64_t *due;    /* by vCPU: when the sample asked for was due; 0: none */
-	uint64_t *stats; /* of a vm:::stat probe, by vCPU: what it was when it fired last; NULL: of another */
-};
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/hit/sample.h"
+#include "vmm-probe/engine/service/parts.h"
 
 /* Made anew at each change, never changed while it is in force. */
 struct vp_profile {
+	struct vp_samples samples; /* vp_engine.profile points here */
 	struct vp_engine *engine;
-	struct entry *entries;
-	uint32_t nentries;
-	uint64_t *due, *stats;
-	uint32_t cost_ns; /* of coming to a sample */
+	uint64_t *due, *stats; /* of all entries */
 	int wake_fd;
 	pthread_t thread;
 	bool running;
@@ -42,9 +34,9 @@ static uint64_t earliest(const struct vp_profile *p)
 {
 	uint64_t next = ~0ull;
 
-	for (uint32_t i = 0; i < p->nentries; i++)
-		if (p->entries[i].next_ns < next)
-			next = p->entries[i].next_ns;
+	for (uint32_t i = 0; i < p->samples.n; i++)
+		if (p->samples.entries[i].next_ns < next)
+			next = p->samples.entries[i].next_ns;
 	return next;
 }
 
@@ -52,8 +44,8 @@ static bool note_due(const struct vp_profile *p, uint64_t now)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < p->nentries; i++) {
-		struct entry *e = &p->entries[i];
+	for (uint32_t i = 0; i < p->samples.n; i++) {
+		struct vp_sample_entry *e = &p->samples.entries[i];
 		if (e->next_ns > now)
 			continue;
 		for (uint32_t k = 0; k < p->engine->nvcpus; k++) {
@@ -122,40 +114,26 @@ static void free_profile(struct vp_profile *p)
 		return;
 	if (p->wake_fd >= 0)
 		close(p->wake_fd);
-	free(p->entries);
+	free(p->samples.entries);
 	free(p->due);
 	free(p->stats);
 	free(p);
 }
 
-bool vp_any_in(const struct vp_probe_rt *probe)
-{
-	const struct vp_ecb *e = probe->first;
-
-	while (e && e->out)
-		e = e->next;
-	return e != NULL;
-}
-
 /* Every profile probe that is to fire; @entries NULL: only count. */
-static uint32_t each_probe(const struct vp_engine *engine, struct entry *entries)
+static uint32_t each_probe(const struct vp_engine *engine, struct vp_sample_entry *entries)
 {
 	uint32_t n = 0;
 
 	if (!engine->ops->request_sample || engine->host)
 		return 0;
-	for (uint32_t s = 0; s < engine->nsessions; s++) {
-		struct vp_es *es = engine->sessions[s];
-		for (struct vp_batch_rt *b = es->planned ? es->batches : NULL; b; b = b->next)
-			for (uint32_t i = 0; i < b->nprobes; i++) {
-				const struct vp_probe_rt *probe = &b->probes[i];
-				if ((probe->kind != VP_PROBE_PROFILE && !vp_vm_is_timed(probe)) ||
-				    !vp_any_in(probe))
-					continue;
-				if (entries)
-					entries[n] = (struct entry){ .es = es, .probe = probe };
-				n++;
-			}
+	vp_each_planned(w, engine)
+	{
+		if ((w.probe->kind != VP_PROBE_PROFILE && !vp_vm_is_timed(w.probe)) || !vp_any_in(w.probe))
+			continue;
+		if (entries)
+			entries[n] = (struct vp_sample_entry){ .es = w.es, .probe = w.probe };
+		n++;
 	}
 	return n;
 }
@@ -165,16 +143,11 @@ bool vp_profile_wanted(const struct vp_engine *engine)
 	return each_probe(engine, NULL) != 0;
 }
 
-static uint64_t read_stat(const struct vp_engine *engine, const struct entry *e, uint32_t vcpu)
-{
-	return engine->ops->vm->stat(engine->backend, vcpu, e->probe->event & 0xffff);
-}
-
-static void init_stat(const struct vp_engine *engine, struct entry *e, uint64_t *stats)
+static void init_stat(const struct vp_engine *engine, struct vp_sample_entry *e, uint64_t *stats)
 {
 	e->stats = stats;
 	for (uint32_t i = 0; i < engine->nvcpus; i++)
-		stats[i] = read_stat(engine, e, i);
+		stats[i] = vp_sample_stat(engine, e, i);
 }
 
 static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
@@ -189,21 +162,21 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
 	if (!p)
 		return ot_err_nomem();
 	p->engine = engine;
-	p->cost_ns = engine->ops->hit_cost_ns ? engine->ops->hit_cost_ns(engine->backend, NULL) : 0;
+	p->samples.cost_ns = engine->ops->hit_cost_ns ? engine->ops->hit_cost_ns(engine->backend, NULL) : 0;
 	p->wake_fd = eventfd(0, EFD_CLOEXEC);
-	p->entries = calloc(n, sizeof(*p->entries));
+	p->samples.entries = calloc(n, sizeof(*p->samples.entries));
 	p->due = calloc((size_t)n * engine->nvcpus, sizeof(*p->due));
 	p->stats = calloc((size_t)n * engine->nvcpus, sizeof(*p->stats));
-	if (p->wake_fd < 0 || !p->entries || !p->due || !p->stats) {
+	if (p->wake_fd < 0 || !p->samples.entries || !p->due || !p->stats) {
 		free_profile(p);
 		return ot_err_nomem();
 	}
-	p->nentries = each_probe(engine, p->entries);
-	for (uint32_t i = 0; i < p->nentries; i++) {
-		p->entries[i].due = p->due + (size_t)i * engine->nvcpus;
-		p->entries[i].next_ns = now + p->entries[i].probe->interval_ns;
-		if (vp_vm_is_timed(p->entries[i].probe))
-			init_stat(engine, &p->entries[i], p->stats + (size_t)i * engine->nvcpus);
+	p->samples.n = each_probe(engine, p->samples.entries);
+	for (uint32_t i = 0; i < p->samples.n; i++) {
+		p->samples.entries[i].due = p->due + (size_t)i * engine->nvcpus;
+		p->samples.entries[i].next_ns = now + p->samples.entries[i].probe->interval_ns;
+		if (vp_vm_is_timed(p->samples.entries[i].probe))
+			init_stat(engine, &p->samples.entries[i], p->stats + (size_t)i * engine->nvcpus);
 	}
 	*ret = p;
 	return NULL;
@@ -211,10 +184,11 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_profile **ret)
 
 static void put_in_force(struct vp_engine *engine, struct vp_profile *p)
 {
-	struct vp_profile *old = engine->profile;
+	struct vp_profile *old =
+	    engine->profile ? OT_CONTAINER_OF(engine->profile, struct vp_profile, samples) : NULL;
 
 	stop_thread(old);
-	__atomic_store_n(&engine->profile, p, __ATOMIC_RELEASE);
+	__atomic_store_n(&engine->profile, p ? &p->samples : NULL, __ATOMIC_RELEASE);
 	vp_quiesce(engine);
 	free_profile(old);
 }
@@ -234,48 +208,4 @@ void vp_profile_stop(struct vp_engine *engine)
 {
 	if (engine->profile)
 		put_in_force(engine, NULL);
-}
-
-/* --- a sample: vCPU thread ------------------------------------------------------------------------ */
-
-static void fire(const struct entry *e, struct vp_es_vcpu *v, void *ctx, uint64_t due, uint32_t cost_ns,
-		 uint64_t *clock)
-{
-	uint64_t now = vp_now(), args[10] = { 0 };
-
-	vp_firing_begin(v, ctx, 0, args);
-	if (e->stats) {
-		args[1] = read_stat(v->es->engine, e, v->vcpu);
-		args[0] = args[1] - e->stats[v->vcpu];
-		e->stats[v->vcpu] = args[1];
-	} else {
-		args[vp_reg(v, VP_CS) & 3 ? 1 : 0] = vp_reg(v, VP_RIP);
-		args[2] = now > due ? now - due : 0;
-	}
-	vp_load_add(&v->load.outside_ns, cost_ns);
-	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
-		if (vp_es_activity(e->es) != VP_ACTIVE)
-			break;
-		vp_guard_hit(ecb, v->vcpu, cost_ns);
-		vp_guard_fire(v, ecb, clock);
-	}
-	vp_firing_end(v);
-}
-
-void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
-{
-	if (vcpu >= engine->nvcpus)
-		return;
-	struct vp_vcpu *me = &engine->vcpus[vcpu];
-	vp_vcpu_enter(me);
-	const struct vp_profile *p = __atomic_load_n(&engine->profile, __ATOMIC_ACQUIRE);
-	vp_agent_drain(engine, vcpu, p != NULL);
-	uint64_t clock = vp_guard_begin(me);
-	for (uint32_t i = 0; p && i < p->nentries; i++) {
-		const struct entry *e = &p->entries[i];
-		uint64_t due = __atomic_exchange_n(&e->due[vcpu], 0, __ATOMIC_ACQ_REL);
-		if (due && vp_es_activity(e->es) == VP_ACTIVE)
-			fire(e, &e->es->vcpus[vcpu], ctx, due, p->cost_ns, &clock);
-	}
-	vp_vcpu_leave(me);
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/service/service.h"
 
 /* A probe lasts microseconds; after this many looks its thread has been preempted. */
 #define SPINS 1000
@@ -47,7 +47,7 @@ void vp_quiesce(struct vp_engine *engine)
 {
 	/* A locked instruction instead of a fence: the thread sanitizer knows only that. */
 	if (engine->fence)
-		__atomic_add_fetch(&engine->fence_word, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&engine->service->fence_word, 1, __ATOMIC_SEQ_CST);
 	else
 		membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 	for (uint32_t i = 0; i < engine->nvcpus; i++)

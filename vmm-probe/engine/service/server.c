@@ -22,7 +22,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/engine/wire/patches.h"
 
 #define CONNECTIONS_MAX VP_SESSIONS_MAX
@@ -119,17 +120,17 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	struct vp_engine *e = s->engine;
 	struct vp_msg_hello_reply *r = (void *)s->reply;
 	size_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->ram[0]);
-	uint32_t nram = e->nram < max ? e->nram : (uint32_t)max;
+	uint32_t nram = e->service->ram.nranges < max ? e->service->ram.nranges : (uint32_t)max;
 
 	memset(r, 0, sizeof(*r));
 	r->head = (struct vp_msg){ VP_MSG_HELLO_REPLY, (uint32_t)(sizeof(*r) + nram * sizeof(r->ram[0])) };
 	r->version = VP_PROTOCOL_VERSION;
 	r->nvcpus = e->nvcpus;
-	r->nsessions = e->nsessions;
+	r->nsessions = e->service->nsessions;
 	strncpy(r->backend, e->ops->name, sizeof(r->backend) - 1);
-	memcpy(r->guest_name, e->guest_name, sizeof(r->guest_name));
-	r->guest_id = e->guest_id;
-	r->counter_slots = e->nslots;
+	memcpy(r->guest_name, e->service->guest_name, sizeof(r->guest_name));
+	r->guest_id = e->service->guest_id;
+	r->counter_slots = e->service->slots.n;
 	r->can_profile = e->ops->request_sample != NULL;
 	r->held_ns = e->ops->traps ? e->ops->traps->held_ns(e->backend) : 0;
 	r->traps = e->ops->traps ? e->ops->traps->kinds(e->backend) : 0;
@@ -137,10 +138,10 @@ static struct ot_err *send_hello(struct vp_server *s, struct connection *c)
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)
-		memcpy(r->ram, e->ram, nram * sizeof(r->ram[0]));
-	if (e->nram_fds > RAM_FDS_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "guest RAM in %u files", e->nram_fds);
-	return ot_send_fds(c->sock, r, r->head.size, e->ram_fds, (int)e->nram_fds);
+		memcpy(r->ram, e->service->ram.ranges, nram * sizeof(r->ram[0]));
+	if (e->service->ram.nfds > RAM_FDS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "guest RAM in %u files", e->service->ram.nfds);
+	return ot_send_fds(c->sock, r, r->head.size, e->service->ram.fds, (int)e->service->ram.nfds);
 }
 
 static struct ot_err *do_hello(struct vp_server *s, struct connection *c, const struct request *req)
@@ -433,12 +434,13 @@ static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned 
 
 static bool may_sweep(const struct vp_engine *engine)
 {
-	return engine->plan && (engine->ops->traps || (engine->plan->nsites && vp_stale_can_look(engine)));
+	return engine->service->plan &&
+	       (engine->ops->traps || (engine->service->plan->nsites && vp_stale_can_look(engine)));
 }
 
 static int poll_timeout(const struct vp_engine *engine)
 {
-	if (engine->replan)
+	if (engine->service->replan)
 		return RETRY_MS;
 	if (engine->guarded)
 		return GUARD_MS;
@@ -451,7 +453,7 @@ static void do_chores(struct vp_server *s)
 	struct vp_engine *engine = s->engine;
 	uint64_t now = vp_now();
 
-	if (engine->replan)
+	if (engine->service->replan)
 		vp_engine_retry(engine);
 	if (engine->guarded)
 		vp_guard_check(engine, now);
@@ -582,7 +584,7 @@ static struct ot_err *start_server(struct vp_server *s, const char *path, int li
 
 static struct ot_err *serve(struct vp_engine *engine, const char *path, int listening)
 {
-	if (engine->server)
+	if (engine->service->server)
 		return ot_err_new(OT_ERR_BUSY, "the engine is serving already");
 	struct vp_server *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -591,7 +593,7 @@ static struct ot_err *serve(struct vp_engine *engine, const char *path, int list
 	s->listen_fd = s->wake_fd = s->drained_fd = -1;
 	for (unsigned i = 0; i < CONNECTIONS_MAX; i++)
 		s->connections[i].sock = -1;
-	engine->server = s;
+	engine->service->server = s;
 	struct ot_err *err = start_server(s, path, listening);
 	if (err)
 		vp_server_stop(engine);
@@ -610,7 +612,7 @@ struct ot_err *vp_engine_serve_fd(struct vp_engine *engine, int listening)
 
 void vp_server_stop(struct vp_engine *engine)
 {
-	struct vp_server *s = engine->server;
+	struct vp_server *s = engine->service->server;
 
 	if (!s)
 		return;
@@ -631,20 +633,20 @@ void vp_server_stop(struct vp_engine *engine)
 		close(s->wake_fd);
 	if (s->drained_fd >= 0)
 		close(s->drained_fd);
-	engine->server = NULL;
+	engine->service->server = NULL;
 	free(s);
 }
 
 void vp_engine_guest_ended(struct vp_engine *engine, enum vp_guest_end how)
 {
-	__atomic_store_n(&engine->guest_end, how, __ATOMIC_RELEASE);
-	if (engine->server)
-		(void)eventfd_write(engine->server->wake_fd, 1);
+	__atomic_store_n(&engine->service->guest_end, how, __ATOMIC_RELEASE);
+	if (engine->service->server)
+		(void)eventfd_write(engine->service->server->wake_fd, 1);
 }
 
 void vp_engine_wait_drained(struct vp_engine *engine, int timeout_ms)
 {
-	struct vp_server *s = engine->server;
+	struct vp_server *s = engine->service->server;
 
 	if (!s || !s->running)
 		return;

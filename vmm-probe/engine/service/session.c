@@ -3,8 +3,19 @@
 #include <stdlib.h>
 
 #include "dif/obj/verify.h"
-#include "vmm-probe/engine/internal.h"
-#include "vmm-probe/engine/service/private_memory.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/hit/task.h"
+#include "vmm-probe/engine/service/agent.h"
+#include "vmm-probe/engine/service/parts.h"
+#include "vmm-probe/engine/wire/private_memory.h"
+
+#define STRSIZE_MAX (1u << 20)
+
+/* A session is one allocation, whose address is that of `es`. */
+struct whole {
+	struct vp_es es;
+	struct vp_es_service service;
+};
 
 /* --- open: checks -------------------------------------------------------------------- */
 
@@ -49,11 +60,11 @@ static struct ot_err *check_open(const struct vp_engine *engine, const struct vp
 	if (open->nvcpus != engine->nvcpus)
 		return ot_err_new(OT_ERR_BAD_DATA, "a session for %u vCPUs: this engine has %u", open->nvcpus,
 				  engine->nvcpus);
-	if (!open->strsize || open->strsize > VP_STRSIZE_MAX)
+	if (!open->strsize || open->strsize > STRSIZE_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "strsize %u is not within 1 and %u", open->strsize,
-				  VP_STRSIZE_MAX);
+				  STRSIZE_MAX);
 	if (open->stackframes > VP_FRAMES_MAX || open->ustackframes > VP_FRAMES_MAX ||
-	    open->jstackframes > VP_FRAMES_MAX || open->jstackstrsize > VP_STRSIZE_MAX)
+	    open->jstackframes > VP_FRAMES_MAX || open->jstackstrsize > STRSIZE_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "stacks are of at most %u frames", VP_FRAMES_MAX);
 	if (open->engine >= VP_ENGINES_MAX || open->first_cpu >= 1u << 24)
 		return ot_err_new(OT_ERR_BAD_DATA, "engine %u, whose first CPU is %u", open->engine,
@@ -104,29 +115,32 @@ static struct ot_err *load_program(struct vp_es *es, const void *dof, size_t dof
 {
 	const struct vp_msg_open *o = &es->open;
 
-	es->layout_opts = (struct dif_layout_opts){
+	es->service->layout_opts = (struct dif_layout_opts){
 		.strsize = o->strsize,
 		.stackframes = o->stackframes,
 		.ustackframes = o->ustackframes,
 		.jstackframes = o->jstackframes,
 		.jstackstrsize = o->jstackstrsize,
 	};
-	OT_TRY(dif_dof_read(dof, dof_size, &es->prog));
-	OT_TRY(dif_program_verify(&es->prog));
-	OT_TRY(dif_var_layout(&es->prog, &es->layout_opts, &es->arena, &es->vars));
-	if (es->vars.globals_size > o->globals_size)
+	OT_TRY(dif_dof_read(dof, dof_size, &es->service->prog));
+	OT_TRY(dif_program_verify(&es->service->prog));
+	OT_TRY(dif_var_layout(&es->service->prog, &es->service->layout_opts, &es->service->arena,
+			      &es->service->vars));
+	if (es->service->vars.globals_size > o->globals_size)
 		return ot_err_new(OT_ERR_BAD_DATA, "%u bytes of globals, room for %llu",
-				  es->vars.globals_size, (unsigned long long)o->globals_size);
-	es->clauses = ot_arena_alloc(&es->arena, (es->prog.nclauses + 1) * sizeof(*es->clauses));
-	if (!es->clauses)
+				  es->service->vars.globals_size, (unsigned long long)o->globals_size);
+	es->service->clauses = ot_arena_alloc(&es->service->arena, (es->service->prog.nclauses + 1) *
+								       sizeof(*es->service->clauses));
+	if (!es->service->clauses)
 		return ot_err_nomem();
-	for (uint32_t i = 0; i < es->prog.nclauses; i++)
-		OT_TRY(ot_err_prefix(vp_clause_compile(es, &es->prog.clauses[i], &es->clauses[i]),
-				     "clause %u", i + 1));
-	if (es->vars.has_dynamic && !o->dynvars_size)
+	for (uint32_t i = 0; i < es->service->prog.nclauses; i++)
+		OT_TRY(ot_err_prefix(
+		    vp_clause_compile(es, &es->service->prog.clauses[i], &es->service->clauses[i]),
+		    "clause %u", i + 1));
+	if (es->service->vars.has_dynamic && !o->dynvars_size)
 		return ot_err_new(OT_ERR_BAD_DATA, "no room for dynamic variables");
 	return o->dynvars_size
-		   ? dif_dynvars_open(es->shared + o->dynvars_offset, o->dynvars_size, &es->dynvars)
+		   ? dif_dynvars_open(es->service->shared + o->dynvars_offset, o->dynvars_size, &es->dynvars)
 		   : NULL;
 }
 
@@ -135,8 +149,8 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 	struct dif_vm_config config = {
 		.ops = &vp_vm_ops,
 		.env = v,
-		.vars = &es->vars,
-		.globals = es->shared + es->open.globals_offset,
+		.vars = &es->service->vars,
+		.globals = es->service->shared + es->open.globals_offset,
 		.dynvars = es->dynvars,
 		.vcpu = es->open.first_cpu + vcpu,
 		.strsize = es->open.strsize,
@@ -147,7 +161,7 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 	v->vcpu = vcpu;
 	v->hit = ~0ull; /* no sequence word's value: entered words are odd but this one is never reached */
 	v->tlb.stable = 1ull << 63;
-	v->tuple = malloc(es->tuple_max + 8);
+	v->tuple = malloc(es->service->tuple_max + 8);
 	if (!v->tuple)
 		return ot_err_nomem();
 	return dif_vm_init(&v->vm, &config);
@@ -156,15 +170,15 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 /* Before it is allocated. */
 static struct ot_err *check_memory(struct vp_es *es, size_t dof_size, size_t orc_size)
 {
-	es->parts = (struct vp_private_parts){
+	es->service->parts = (struct vp_private_parts){
 		.program = dof_size,
-		.tuple_max = es->tuple_max,
+		.tuple_max = es->service->tuple_max,
 		.key_max = es->dynvars ? dif_dynvars_key_size(es->dynvars) : 0,
-		.locals = es->vars.locals_size,
-		.mapped = es->shared_size + orc_size,
-		.speculates = es->speculates,
+		.locals = es->service->vars.locals_size,
+		.mapped = es->service->shared_size + orc_size,
+		.speculates = es->service->speculates,
 	};
-	return vp_es_check_memory(es, &es->parts);
+	return vp_es_check_memory(es, &es->service->parts);
 }
 
 struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_private_parts *parts)
@@ -186,14 +200,14 @@ static struct ot_err *init_vcpus(struct vp_es *es)
 	if (!es->vcpus)
 		return ot_err_nomem();
 	memset(es->vcpus, 0, size);
-	es->service = &es->vcpus[es->open.nvcpus];
+	es->spare = &es->vcpus[es->open.nvcpus];
 	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
 		OT_TRY(init_vm(es, &es->vcpus[i], i));
 		OT_TRY(vp_buffers_init(&es->vcpus[i]));
 	}
-	OT_TRY(init_vm(es, es->service, 0));
+	OT_TRY(init_vm(es, es->spare, 0));
 	/* Nothing that it evaluates records or counts, but the words must be somewhere. */
-	es->service->status = &es->service->counts;
+	es->spare->status = &es->spare->counts;
 	return vp_spec_init(es);
 }
 
@@ -209,7 +223,7 @@ static void free_batches(struct vp_es *es)
 {
 	struct vp_batch_rt *next;
 
-	for (struct vp_batch_rt *b = es->batches; b; b = next) {
+	for (struct vp_batch_rt *b = es->service->batches.first; b; b = next) {
 		next = b->next;
 		free(b->strings);
 		free(b->probes);
@@ -230,34 +244,36 @@ static void free_es(struct vp_es *es)
 	free(es->vcpus);
 	free_batches(es);
 	free(es->sizes);
-	free(es->agent);
+	free(es->service->agent);
 	dif_dynvars_close(es->dynvars);
-	dif_program_deinit(&es->prog);
-	ot_arena_deinit(&es->arena);
-	free(es);
+	dif_program_deinit(&es->service->prog);
+	ot_arena_deinit(&es->service->arena);
+	free(OT_CONTAINER_OF(es, struct whole, es));
 }
 
 struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *open, const void *dof,
 			  size_t dof_size, const struct vp_facts *facts, void *shared, size_t shared_size,
 			  const void *orc, size_t orc_size, struct vp_es **ret)
 {
-	struct vp_es *es = calloc(1, sizeof(*es));
+	struct whole *whole = calloc(1, sizeof(*whole));
 
-	if (!es)
+	if (!whole)
 		return ot_err_nomem();
+	struct vp_es *es = &whole->es;
+	es->service = &whole->service;
 	es->engine = engine;
 	es->open = *open;
 	es->facts = *facts;
 	es->facts.guest_name[VP_GUEST_NAME - 1] = 0;
-	es->shared = shared;
-	es->shared_size = shared_size;
-	ot_arena_init(&es->arena);
-	dif_program_init(&es->prog);
+	es->service->shared = shared;
+	es->service->shared_size = shared_size;
+	ot_arena_init(&es->service->arena);
+	dif_program_init(&es->service->prog);
 
 	struct ot_err *err =
-	    engine->nsessions < VP_SESSIONS_MAX
+	    engine->service->nsessions < VP_SESSIONS_MAX
 		? check_open(engine, &es->open, shared_size)
-		: ot_err_new(OT_ERR_LIMIT, "%u sessions are open already", engine->nsessions);
+		: ot_err_new(OT_ERR_LIMIT, "%u sessions are open already", engine->service->nsessions);
 	if (!err)
 		err = check_facts(&es->facts);
 	if (!err)
@@ -274,7 +290,7 @@ struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *op
 		free_es(es);
 		return err;
 	}
-	engine->sessions[engine->nsessions++] = es;
+	engine->service->sessions[engine->service->nsessions++] = es;
 	*ret = es;
 	return NULL;
 }
@@ -301,16 +317,16 @@ struct ot_err *vp_es_start(struct vp_es *es)
 
 	if (es->activity != VP_INACTIVE)
 		return ot_err_new(OT_ERR_BUSY, "the session has been started already");
-	if (es->guest_end)
+	if (es->service->guest_end)
 		return ot_err_new(OT_ERR_GUEST_GONE, "the guest has ended");
-	es->planned = true;
+	es->service->planned = true;
 	struct ot_err *err = vp_replan(engine);
 	if (err) {
-		es->planned = false;
+		es->service->planned = false;
 		return err;
 	}
 	if (engine->ops->traps)
-		engine->ops->traps->patching(engine->backend, &es->patched_before);
+		engine->ops->traps->patching(engine->backend, &es->service->patched_before);
 	es->since_ns = vp_now();
 	vp_buffer_stamp_start(es, es->since_ns);
 	set_activity(es, VP_ACTIVE);
@@ -332,7 +348,7 @@ struct ot_err *vp_es_stop(struct vp_es *es)
 	vp_agent_flush(es->engine);
 	set_activity(es, VP_STOPPED);
 	vp_counters_collect(es);
-	es->planned = false;
+	es->service->planned = false;
 	struct ot_err *err = apply(es->engine);
 	vp_quiesce(es->engine);
 	if (!err || ot_err_code(err) != OT_ERR_BUSY)
@@ -344,15 +360,16 @@ struct ot_err *vp_es_stop(struct vp_es *es)
 
 void vp_engine_tell_end(struct vp_engine *engine)
 {
-	enum vp_guest_end how = __atomic_exchange_n(&engine->guest_end, VP_GUEST_RUNS, __ATOMIC_ACQ_REL);
+	enum vp_guest_end how =
+	    __atomic_exchange_n(&engine->service->guest_end, VP_GUEST_RUNS, __ATOMIC_ACQ_REL);
 
 	if (how == VP_GUEST_RUNS)
 		return;
-	for (uint32_t i = 0; i < engine->nsessions; i++) {
-		struct vp_es *es = engine->sessions[i];
-		if (es->closing || es->guest_end)
+	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
+		struct vp_es *es = engine->service->sessions[i];
+		if (es->service->closing || es->service->guest_end)
 			continue;
-		es->guest_end = how;
+		es->service->guest_end = how;
 		ot_err_destroy(vp_es_stop(es)); /* sites of a kernel that is no more: nothing is lost */
 		/* the engine may be gone before anybody asks for another exchange */
 		if (es->activity == VP_STOPPED)
@@ -364,20 +381,20 @@ void vp_engine_tell_end(struct vp_engine *engine)
 /* With RING and FILL, data comes out once, at the end. */
 static bool may_switch(const struct vp_es *es)
 {
-	return es->open.bufpolicy == VP_BUF_SWITCH || es->ended || vp_es_activity(es) != VP_ACTIVE;
+	return es->open.bufpolicy == VP_BUF_SWITCH || es->service->ended || vp_es_activity(es) != VP_ACTIVE;
 }
 
 static void read_patching(const struct vp_es *es, struct vp_patching *ret)
 {
-	const struct vp_patching *before = &es->patched_before;
+	const struct vp_patching *before = &es->service->patched_before;
 	struct vp_patching now = { 0 };
 
-	ret->lost = es->lost;
+	ret->lost = es->service->lost;
 	if (!es->engine->ops->traps || es->activity == VP_INACTIVE)
 		return;
 	es->engine->ops->traps->patching(es->engine->backend, &now);
 	*ret = (struct vp_patching){ now.windows - before->windows, now.out_ns - before->out_ns,
-				     now.lost - before->lost + es->lost };
+				     now.lost - before->lost + es->service->lost };
 }
 
 static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_switch_reply *ret)
@@ -387,10 +404,10 @@ static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_swit
 	};
 	uint64_t exit;
 
-	if (es->engine->replan)
+	if (es->engine->service->replan)
 		vp_engine_retry(es->engine);
 	if (exchange && may_switch(es)) {
-		if (es->planned)
+		if (es->service->planned)
 			vp_counters_collect(es);
 		vp_spec_look(es);
 		reply.now_ns = vp_now();
@@ -405,12 +422,12 @@ static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_swit
 	exit = __atomic_load_n(&es->exit_pending, __ATOMIC_ACQUIRE);
 	reply.exit_called = exit != 0;
 	reply.exit_status = exit ? (uint32_t)(exit - 1) : 0;
-	reply.flags |= es->engine->replan ? VP_SWITCH_PAUSED : 0;
+	reply.flags |= es->engine->service->replan ? VP_SWITCH_PAUSED : 0;
 	reply.flags |= vp_agent_gone(es) ? VP_SWITCH_AGENT_GONE : 0;
 	reply.agent_bound_ns = vp_agent_bound(es, &reply.agent_tsc, &reply.agent_ns);
 	reply.flags |= __atomic_load_n(&es->filled, __ATOMIC_ACQUIRE) ? VP_SWITCH_FILLED : 0;
-	reply.overload = es->overload;
-	es->overload = (struct vp_overload){ 0 };
+	reply.overload = es->service->overload;
+	es->service->overload = (struct vp_overload){ 0 };
 	*ret = reply;
 	return NULL;
 }
@@ -430,11 +447,11 @@ static void unlink_es(struct vp_es *es)
 	struct vp_engine *engine = es->engine;
 	uint32_t i = 0;
 
-	while (engine->sessions[i] != es)
+	while (engine->service->sessions[i] != es)
 		i++;
-	engine->nsessions--;
-	memmove(&engine->sessions[i], &engine->sessions[i + 1],
-		(engine->nsessions - i) * sizeof(engine->sessions[0]));
+	engine->service->nsessions--;
+	memmove(&engine->service->sessions[i], &engine->service->sessions[i + 1],
+		(engine->service->nsessions - i) * sizeof(engine->service->sessions[0]));
 }
 
 /* The shared memory is the caller's and goes after this. A busy backend's plan may still name ECBs of
@@ -445,8 +462,8 @@ void vp_es_close(struct vp_es *es)
 		return;
 	struct vp_engine *engine = es->engine;
 	set_activity(es, VP_STOPPED);
-	es->planned = false;
-	es->closing = true;
+	es->service->planned = false;
+	es->service->closing = true;
 	struct ot_err *err = apply(engine);
 	vp_quiesce(engine);
 	if (err) {
@@ -465,9 +482,9 @@ void vp_engine_retry(struct vp_engine *engine)
 		ot_err_destroy(err);
 		return;
 	}
-	for (uint32_t i = engine->nsessions; i-- > 0;) {
-		struct vp_es *es = engine->sessions[i];
-		if (!es->closing)
+	for (uint32_t i = engine->service->nsessions; i-- > 0;) {
+		struct vp_es *es = engine->service->sessions[i];
+		if (!es->service->closing)
 			continue;
 		unlink_es(es);
 		free_es(es);
@@ -490,18 +507,15 @@ static bool fire_probe(struct vp_es_vcpu *v, const struct vp_probe_rt *probe)
 bool vp_es_fire(struct vp_es *es, uint32_t probe_id, const uint64_t args[10])
 {
 	struct vp_es_vcpu *v = &es->vcpus[0];
-	bool go_on = true;
 
 	if (probe_id == DIF_PROBE_END)
-		es->ended = true;
+		es->service->ended = true;
 	vp_vcpu_enter(&es->engine->vcpus[0]);
 	vp_firing_begin(v, NULL, 0, args);
-	for (struct vp_batch_rt *b = es->batches; b && go_on; b = b->next)
-		for (uint32_t i = 0; i < b->nprobes && go_on; i++)
-			if (b->probes[i].id == probe_id && b->probes[i].kind != VP_PROBE_SITE)
-				go_on = fire_probe(v, &b->probes[i]);
+	vp_each_probe(w, es) if (w.probe->id == probe_id && w.probe->kind != VP_PROBE_SITE &&
+				 !fire_probe(v, w.probe)) break;
 	vp_firing_end(v);
-	go_on = !v->exited;
+	bool go_on = !v->exited;
 	vp_vcpu_leave(&es->engine->vcpus[0]);
 	return go_on;
 }

@@ -5,7 +5,8 @@
  * any more. Who looks at the guest anew names the place anew. Newer kernels keep the pages of modules' text,
  * mapped, for other modules: there the module's own structure tells, whose page goes with it.
  */
-#include "vmm-probe/engine/internal.h"
+#include "vmm-probe/engine/hit/walk.h"
+#include "vmm-probe/engine/service/parts.h"
 
 #define PAGE_SIZE 4096ull
 
@@ -29,16 +30,15 @@ static bool look_at(struct vp_es *es)
 	struct last_page text = { 0 }, owner = { 0 };
 	bool some = false;
 
-	for (struct vp_batch_rt *b = es->batches; b; b = b->next)
-		for (uint32_t i = 0; i < b->nsites; i++) {
-			struct vp_site_rt *site = &b->sites[i];
-			if (site->stale ||
-			    (!has_moved(es, site->gva, site->host, &text) &&
-			     (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
-				continue;
-			site->stale = some = true;
-			es->lost += site->probe->first != NULL;
-		}
+	vp_each_batch(b, es) for (uint32_t i = 0; i < b->nsites; i++)
+	{
+		struct vp_site_rt *site = &b->sites[i];
+		if (site->stale || (!has_moved(es, site->gva, site->host, &text) &&
+				    (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
+			continue;
+		site->stale = some = true;
+		es->service->lost += site->probe->first != NULL;
+	}
 	return some;
 }
 
@@ -51,8 +51,8 @@ bool vp_stale_look(struct vp_engine *engine)
 {
 	bool some = false;
 
-	for (uint32_t i = 0; vp_stale_can_look(engine) && i < engine->nsessions; i++)
-		if (engine->sessions[i]->planned)
-			some |= look_at(engine->sessions[i]);
+	for (uint32_t i = 0; vp_stale_can_look(engine) && i < engine->service->nsessions; i++)
+		if (engine->service->sessions[i]->service->planned)
+			some |= look_at(engine->service->sessions[i]);
 	return some;
 }

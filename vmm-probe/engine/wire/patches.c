@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/engine/wire/patches.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "vmm-probe/engine/internal.h"
 
 static int by_gva(const void *a, const void *b)
 {
@@ -33,24 +32,6 @@ void vp_patches_sort(struct vp_patches *patches)
 		if (!kept || list[i].gva >= list[kept - 1].gva + list[kept - 1].len)
 			list[kept++] = list[i];
 	patches->n = kept;
-}
-
-struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret)
-{
-	const struct vp_backend_traps *traps = engine->ops->traps;
-	uint32_t n = traps ? traps->patches(engine->backend, NULL, 0) : 0;
-
-	*ret = (struct vp_patches){ 0 };
-	if (!n)
-		return NULL;
-	ret->list = calloc(n, sizeof(*ret->list));
-	if (!ret->list)
-		return ot_err_nomem();
-	ret->n = traps->patches(engine->backend, ret->list, n);
-	if (ret->n > n)
-		ret->n = n;
-	vp_patches_sort(ret);
-	return NULL;
 }
 
 /* The first patch that ends behind @gva. */

@@ -6,16 +6,13 @@
 #ifndef VP_ENGINE_WIRE_PATCHES_H
 #define VP_ENGINE_WIRE_PATCHES_H
 
-#include "vmm-probe/engine/engine.h"
+#include "vmm-probe/engine/wire/vmm.h"
 
 /* By address; `list` is owned (free()). */
 struct vp_patches {
 	struct vp_patch *list;
 	uint32_t n;
 };
-
-/** What stands in the guest now; none for a backend that does not change text. Service thread. */
-OT_MUST_CHECK struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret);
 
 /** Bring @p patches, which may be another process's words, in order of address. Those that can't be are
  * dropped: of no length, or too long; beyond the last address; into the one before. */

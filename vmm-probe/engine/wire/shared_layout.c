@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Where things lie in a session's shared memory; computed alike by both sides. */
-#include "vmm-probe/engine/wire/protocol.h"
+#include "vmm-probe/engine/wire/shared.h"
 
 #define PAGE         4096ull
 #define HALF_ALIGN   64ull

@@ -5,8 +5,8 @@
  * charged to the VMM's memory cgroup, where too much of it would kill the guest. So there is a bound that
  * both sides compute: the operator's process before it opens a session, the engine when it is asked to.
  */
-#ifndef VP_ENGINE_SERVICE_PRIVATE_MEMORY_H
-#define VP_ENGINE_SERVICE_PRIVATE_MEMORY_H
+#ifndef VP_ENGINE_WIRE_PRIVATE_MEMORY_H
+#define VP_ENGINE_WIRE_PRIVATE_MEMORY_H
 
 #include "vmm-probe/engine/wire/protocol.h"
 

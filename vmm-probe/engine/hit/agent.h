@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent in the guest, as an engine uses it: guest-agent/agent_abi.h says what lies where and who may
- * write when. Everything that the guest writes is hostile: it is read once, bounded, and never leads
- * anywhere but into the guest's own RAM.
+ * The agent in the guest, as a hit uses it: guest-agent/agent_abi.h says what lies where and who may write
+ * when. Everything that the guest writes is hostile: it is read once, bounded, and never leads anywhere but
+ * into the guest's own RAM.
  *
- *   agent.c        owning it, telling it what to turn on, the thread that beats and asks vCPUs to look
- *   agent_drain.c  a vCPU takes records from its ring and fires
- *   agent_clock.c  the guest's time-stamp counter on the host's clock
+ *   agent_drain.c   a vCPU takes records from its ring and fires
+ *   agent_clock.c   an event's time on the host's clock
+ *   service/agent.h owning the agent, and telling it what to turn on
  */
-#ifndef VP_ENGINE_AGENT_H
-#define VP_ENGINE_AGENT_H
-
-#include <pthread.h>
+#ifndef VP_ENGINE_HIT_AGENT_H
+#define VP_ENGINE_HIT_AGENT_H
 
 #include "guest-agent/agent_abi.h"
-#include "vmm-probe/engine/internal.h"
-
-#define VP_AGENT_KICK_NS 10000000ull
+#include "vmm-probe/engine/hit/hit_session.h"
 
 /* The ring of a vCPU; its own thread's, but for what is atomic. */
 struct vp_agent_ring {
@@ -60,52 +56,48 @@ struct vp_agent_clock {
 		uint64_t mult;     /* ns for 2^32 ticks */
 		uint64_t bound_ns; /* the error is at most this at the mark */
 	} at[VP_AGENT_MARKS];
-	/* the agent's thread only */
-	uint64_t first_tsc, first_ns, first_width; /* from where the rate is measured */
-	uint64_t mult;     /* 0: the guest's word is impossible, and not measured yet */
-	uint32_t rate_ppb; /* by how much `mult` may be wrong */
-	uint32_t restarts; /* of that, since the last mark that agreed */
-	bool begun;
-	uint32_t seen;  /* header's clock_seq */
-	uint64_t marks; /* as last looked */
 };
 
 struct vp_agent {
 	struct vp_engine *engine;
-	const struct ga_header *header; /* in guest RAM, as are control and the rings */
-	struct ga_control *control;
-	uint64_t token, owner;
-	struct vp_batch_agent place;
-	uint64_t mem_gen;         /* atomic: of the engine's, when it was looked where all this is */
+	uint64_t mem_gen;         /* atomic: of the engine's, when the agent's memory was last checked */
 	uint32_t usable;          /* atomic: the guest's memory is ours to look at and to write to */
 	struct vp_agent_map *map; /* published */
 	struct vp_agent_ring *rings;
 	struct vp_agent_clock clock;
 	uint32_t claims[VP_AGENT_CLAIMS]; /* atomic: 0, or the vCPU that has it, plus 1 */
 	uint64_t mark_ns, marks;          /* atomic: when the last mark was hit, and how many were */
-	uint32_t tsc_khz;
-	uint64_t khz_mult;   /* ns for 2^32 ticks, by the guest's word; 0: an impossible one */
-	uint64_t hold_until; /* atomic: until then records wait for the first mark */
-	uint32_t generation;
-	int wake_fd;
-	pthread_t thread;
-	bool running;
+	uint64_t khz_mult;                /* ns for 2^32 ticks, by the guest's word; 0: an impossible one */
+	uint64_t hold_until;              /* atomic: until then records wait for the first mark */
 };
 
-/** The thread looks whether there is a new mark. */
-void vp_agent_clock_look(struct vp_agent *agent);
+/** Fire for what is in this vCPU's ring. It has been entered. Unless @p at_once (something is about to fire
+ * from outside, and this comes before it) records may stay there for the next time: before the clock is
+ * known, or while another vCPU fires for the same thread. */
+void vp_agent_drain(struct vp_engine *engine, uint32_t vcpu, bool at_once);
 
-/** By how much vp_agent_time() may be off at the last mark, and that mark on both clocks; 0: not known,
- * nothing is set. Any thread. */
-uint64_t vp_agent_clock_bound(const struct vp_agent *agent, uint64_t *ret_tsc, uint64_t *ret_ns);
+/** The agent takes the time. */
+void vp_agent_mark(struct vp_engine *engine);
 
 /** Has there been a mark, so that the guest's times are known? Any thread. */
 bool vp_agent_clock_known(const struct vp_agent *agent);
 
-/** Nanoseconds for 2^32 ticks of a counter of @p khz; 0: no counter runs like that. Any thread. */
-uint64_t vp_agent_mult_of(uint32_t khz);
-
 /** When it was that the guest's counter stood at @p tsc; @p now when that is not known. Any thread. */
 uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now);
+
+/** Ticks in ns, @p mult for 2^32 of them. */
+static inline uint64_t vp_agent_scale(uint64_t ticks, uint64_t mult)
+{
+	return (uint64_t)((unsigned __int128)ticks * mult >> 32);
+}
+
+/** The time of @p tsc, where @p at was at @p ns. What lies before the guest's boot, or our own, is a guest's
+ * lie: 0 is as good. */
+static inline uint64_t vp_agent_on_line(uint64_t tsc, uint64_t at, uint64_t ns, uint64_t mult)
+{
+	if ((int64_t)(tsc - at) >= 0)
+		return ns + vp_agent_scale(tsc - at, mult);
+	return vp_agent_scale(at - tsc, mult) < ns ? ns - vp_agent_scale(at - tsc, mult) : 0;
+}
 
 #endif

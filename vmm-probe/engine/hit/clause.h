@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What fires: a clause compiled to steps, a probe, and an enabling (ECB) of the clause on the probe. The
+ * service thread makes them (service/clause.c, service/enabling.c); once a vCPU can see them only `out`,
+ * `next_error` and `counter` change.
+ */
+#ifndef VP_ENGINE_HIT_CLAUSE_H
+#define VP_ENGINE_HIT_CLAUSE_H
+
+#include "dif/obj/layout.h"
+#include "dif/obj/program.h"
+#include "vmm-probe/engine/wire/batch.h"
+
+struct vp_es;
+struct vp_load;
+struct vp_counter;
+
+/* Where an action's value goes. */
+enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_INCREMENT };
+
+/* An action, with all that can be known before it runs. */
+struct vp_step {
+	const struct dif_action *action;
+	const struct dif_agg_layout *agg; /* of an aggregating action, else NULL */
+	enum vp_dest dest;
+	uint32_t offset, size; /* in the record or tuple */
+	uint32_t gap;          /* bytes before `offset` that are padding */
+};
+
+/* Registers and arguments that an expression reads. */
+struct vp_needs {
+	uint64_t regs;
+	uint32_t args; /* bit n: argn */
+};
+
+struct vp_clause {
+	const struct dif_clause *source;
+	struct dif_clause_layout layout;
+	struct vp_step *steps; /* one for each action */
+	uint32_t tail;         /* bytes of padding at the record's end */
+	struct vp_needs needs;
+	bool counts_only;           /* one count() with a key that is constant per probe, and nothing else */
+	bool counts_per_probe;      /* … and its key depends on the probe */
+	struct vp_counter *counter; /* … and if not, the counter of all its ECBs; NULL: none yet */
+};
+
+struct vp_probe_rt {
+	uint32_t id;
+	enum vp_probe_kind kind;
+	enum vp_args args;
+	const char *provider, *module, *function, *name;
+	uint64_t func_gva; /* of its sites */
+	uint64_t interval_ns;
+	uint32_t event; /* of a vm probe */
+	uint32_t first_site, nsites;
+	struct vp_batch_event agent; /* AGENT */
+	struct vp_ecb *first, *last; /* its ECBs, in order */
+};
+
+struct vp_ecb {
+	struct vp_es *es;
+	const struct vp_clause *clause;
+	const struct vp_probe_rt *probe;
+	struct vp_ecb *next;        /* on the same probe */
+	struct vp_ecb *next_error;  /* of the session's ERROR ECBs */
+	struct vp_counter *counter; /* counted inline, never fired; NULL: fired */
+	struct vp_load *loads;      /* by vCPU, load_stride apart; NULL: the session has no guard */
+	uint32_t load_stride;
+	uint32_t epid;
+	uint32_t order; /* of enabling, within the session */
+	bool out;       /* the guard took it out */
+};
+
+/* Sizes of records by EPID: how the ring finds the record behind the oldest. */
+struct vp_epid_sizes {
+	uint32_t n;
+	uint32_t size[];
+};
+
+#endif

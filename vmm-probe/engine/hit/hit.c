@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a backend enters the engine at a site: the ECBs there fire, of each session those that are active. Hit
+ * path. */
+#include "vmm-probe/engine/hit/agent.h"
+#include "vmm-probe/engine/hit/guard.h"
+#include "vmm-probe/engine/hit/task.h"
+
+void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
+{
+	struct vp_es_vcpu *entered = NULL;
+
+	if (ot_unlikely(vcpu >= engine->nvcpus))
+		return;
+	struct vp_vcpu *me = &engine->vcpus[vcpu];
+	vp_vcpu_enter(me);
+	if (ot_unlikely(__atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE) != NULL)) {
+		/* What happened inside until now happened before this. */
+		vp_agent_drain(engine, vcpu, site->necbs);
+		if (site->agent & VP_AGENT_CALL_MARK)
+			vp_agent_mark(engine);
+	}
+	uint64_t clock = vp_guard_begin(me);
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		const struct vp_ecb *ecb = site->ecbs[i];
+		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+			continue;
+		struct vp_es_vcpu *v = &ecb->es->vcpus[vcpu];
+		if (v->hit != me->seq) {
+			v->hit = me->seq;
+			v->chain = entered;
+			entered = v;
+			vp_firing_begin(v, ctx, site->gva, NULL);
+			vp_load_add(&v->load.outside_ns, site->cost_ns);
+		}
+		vp_guard_hit(ecb, vcpu, site->cost_ns);
+		if (site->syscalls[i] && !vp_in_syscall(v, site->syscalls[i]))
+			continue;
+		vp_guard_fire(v, ecb, &clock);
+	}
+	for (; entered; entered = entered->chain)
+		vp_firing_end(entered);
+	vp_vcpu_leave(me);
+}
+
+/* A session's ECBs stand side by side: what its hit cost is counted once, and to each of them as they share
+ * it.
+ */
+void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns)
+{
+	const struct vp_es *charged = NULL;
+
+	if (vcpu >= engine->nvcpus)
+		return;
+	vp_vcpu_enter(&engine->vcpus[vcpu]);
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		const struct vp_ecb *ecb = site->ecbs[i];
+		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+			continue;
+		if (ecb->es != charged)
+			vp_load_add(&ecb->es->vcpus[vcpu].load.outside_ns, ns);
+		charged = ecb->es;
+		vp_guard_hit(ecb, vcpu, ns);
+	}
+	vp_vcpu_leave(&engine->vcpus[vcpu]);
+}
+
+void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
+{
+	if (vcpu >= engine->nvcpus)
+		return;
+	vp_vcpu_enter(&engine->vcpus[vcpu]);
+	vp_agent_drain(engine, vcpu, false);
+	vp_vcpu_leave(&engine->vcpus[vcpu]);
+}

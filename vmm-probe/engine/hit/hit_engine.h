@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a hit reads of its engine, and how a vCPU says that it is in a probe.
+ *
+ *   engine ─┬─ vcpus[]     sequence words: odd while that vCPU is in a probe
+ *           ├─ vm, profile, agent   tables of what fires without a site, published by the service thread
+ *           └─ service     all that only the service thread uses
+ *
+ * Threads. A vCPU thread touches its own vp_vcpu and vp_es_vcpu, and reads what was published before it went
+ * odd. The service thread changes the rest; before it frees anything that a vCPU may still see, it calls
+ * vp_quiesce(). Words that both touch are accessed with __atomic_*.
+ *
+ * Nothing in this folder takes a lock, allocates, formats or makes a system call:
+ * tests/layering/hit_symbols.py checks which functions its objects refer to. What the backend supplies
+ * (struct vp_backend_ops) is called through pointers, which that test cannot follow.
+ */
+#ifndef VP_ENGINE_HIT_HIT_ENGINE_H
+#define VP_ENGINE_HIT_HIT_ENGINE_H
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "vmm-probe/engine/backend.h"
+
+#define VP_SESSIONS_MAX 32
+
+struct vp_service;
+struct vp_vm_table;
+struct vp_samples;
+struct vp_agent;
+
+struct vp_vcpu {
+	_Alignas(64) uint64_t seq; /* odd: in a probe */
+	const struct vp_engine *engine;
+	/* which hits the guard times: see guard.c */
+	uint64_t timed_at_ns;
+	uint32_t until_timed, every, random;
+};
+
+struct vp_engine {
+	const struct vp_backend_ops *ops;
+	void *backend;
+	bool host;
+	bool fence; /* no membarrier(2) here: the hit path has a fence of its own */
+	struct vp_vcpu *vcpus;
+	uint32_t nvcpus;
+	uint32_t guarded;           /* sessions with a guard */
+	uint64_t mem_gen;           /* generation of guest RAM; increases when it changes */
+	struct vp_vm_table *vm;     /* vm probes in force; NULL: none */
+	struct vp_samples *profile; /* in force, the timer thread reads it too; NULL: none */
+	struct vp_agent *agent;     /* of the guest, in use; NULL: none. See agent.h */
+	struct vp_service *service;
+};
+
+/* A vCPU enters a probe. The store must be seen before any load that follows (of the activity, the
+ * active half …). vp_quiesce()'s membarrier makes it so at no cost here; without that, a locked
+ * instruction does. */
+static inline void vp_vcpu_enter(struct vp_vcpu *vcpu)
+{
+	if (ot_unlikely(vcpu->engine->fence))
+		__atomic_exchange_n(&vcpu->seq, vcpu->seq + 1, __ATOMIC_SEQ_CST);
+	else
+		__atomic_store_n(&vcpu->seq, vcpu->seq + 1, __ATOMIC_RELAXED);
+	OT_BARRIER();
+}
+
+/* Release: whoever sees the even word sees all that the probe wrote. */
+static inline void vp_vcpu_leave(struct vp_vcpu *vcpu)
+{
+	__atomic_store_n(&vcpu->seq, vcpu->seq + 1, __ATOMIC_RELEASE);
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a hit reads of a session, and what it keeps of one on each vCPU.
+ *
+ *   session ─┬─ clauses, ECBs      clause.h
+ *            ├─ vcpus[]            virtual machine, buffers, TLB, the firing in progress
+ *            └─ service            all that only the service thread uses (service/es.h)
+ */
+#ifndef VP_ENGINE_HIT_HIT_SESSION_H
+#define VP_ENGINE_HIT_HIT_SESSION_H
+
+#include "dif/vm/agg.h"
+#include "dif/vm/dynvar.h"
+#include "dif/vm/vm.h"
+#include "vmm-probe/engine/hit/clause.h"
+#include "vmm-probe/engine/hit/hit_engine.h"
+#include "vmm-probe/engine/wire/orc_table.h"
+#include "vmm-probe/engine/wire/protocol.h"
+#include "vmm-probe/engine/wire/shared.h"
+
+#define VP_FRAMES_MAX  1024 /* of one stack() or ustack() */
+#define VP_TLB_ENTRIES 64
+
+struct ga_record;
+struct vp_es_service;
+
+/* What enablings have cost a vCPU. Written by its thread, read by the service thread. */
+struct vp_load {
+	uint64_t outside_ns;      /* vp_site.cost_ns of each hit */
+	uint64_t fired;           /* times that they fired */
+	uint64_t timed, timed_ns; /* how many of those were timed, and how long those took */
+};
+
+struct vp_tlb_entry {
+	uint64_t page; /* virtual address >> 12 */
+	uint64_t root;
+	uint64_t stamp; /* valid while it equals the TLB's `firing` or `stable` */
+	const uint8_t *host;
+	bool writable;
+};
+
+/* `firing` grows by 1 a firing; `stable` (with bit 63 set) at a switch, every so many firings, and when RAM
+ * changed. */
+struct vp_tlb {
+	uint64_t firing, stable;
+	uint64_t mem_gen;
+	struct vp_tlb_entry entries[VP_TLB_ENTRIES];
+};
+
+/* The principal halves. All private: shared memory is only written. */
+struct vp_pbuf {
+	uint8_t *mem[2];
+	uint64_t size;
+	uint64_t used[2]; /* ring: where the next record goes */
+	uint64_t dropped[2];
+	uint64_t oldest[2]; /* ring: VP_NOT_WRAPPED when it has not wrapped */
+};
+
+struct vp_specbuf {
+	uint8_t *mem; /* specsize bytes, allocated at open */
+	uint64_t used;
+};
+
+/* How far the host's clock is ahead of a run queue's, for vtimestamp. */
+struct vp_guest_clock {
+	uint64_t since_ns; /* when least[0] was begun */
+	uint64_t least[2]; /* since then, and in the window before */
+};
+
+/* One struct, though it has many fields: a firing reads and writes most of them, and they lie in the order in
+ * which it does. */
+struct vp_es_vcpu {
+	_Alignas(64) struct vp_es *es;
+	uint32_t vcpu;
+	uint32_t active; /* half in use; set by the service thread */
+	struct dif_vm vm;
+	struct vp_pbuf principal;
+	struct dif_aggtab aggs[2];
+	uint64_t agg_dropped[2];
+	struct vp_specbuf *specs;      /* by id - 1; NULL: nothing speculates */
+	struct vp_vcpu_status *status; /* shared, only written */
+	struct vp_vcpu_status counts;  /* its counters, private */
+	uint8_t *tuple;
+
+	/* the firing in progress */
+	uint64_t hit;             /* sequence word of the hit in which it began */
+	struct vp_es_vcpu *chain; /* sessions that this hit has entered */
+	uint32_t half;
+	void *ctx;                     /* the backend's; NULL: fired by hand, without registers */
+	uint64_t site_gva;             /* 0: no site */
+	const uint64_t *fired_args;    /* of a probe without site; NULL */
+	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires outside */
+	uint64_t event_ns;             /* … and when it was */
+	const struct vp_ecb *ecb;
+	bool in_error;
+	bool exited; /* a clause of this firing called exit() */
+	uint64_t error_args[10];
+	const struct vp_probe_rt *error_probe; /* what faulted, for errprov and its like */
+	uint64_t time_ns, wall_ns;             /* of the clause; 0: not asked for yet */
+	uint64_t task;
+	bool task_known;
+	struct vp_guest_clock clock;
+	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval, as asked for */
+	uint64_t waited_ns;                  /* … in all, as it took */
+	struct vp_load load;                 /* of all of the session's ECBs; outside_ns: once a hit */
+	uint64_t increment;                  /* quantize's third argument */
+	bool depth_known, caller_known;
+	uint64_t depth, caller;
+	uint8_t *record;         /* being written; NULL: the clause records nothing */
+	struct vp_specbuf *spec; /* the record lies here, not in the principal half */
+	struct vp_tlb tlb;
+};
+
+enum vp_activity { VP_INACTIVE, VP_ACTIVE, VP_DRAINING, VP_STOPPED };
+
+struct vp_es {
+	struct vp_engine *engine;
+	struct vp_msg_open open;
+	struct vp_facts facts;
+	uint32_t activity;         /* enum vp_activity */
+	uint32_t filled;           /* fill policy: a buffer was full */
+	uint64_t since_ns;         /* set before it is active: when it was started */
+	uint64_t exit_pending;     /* status + 1 of the exit() that won */
+	uint64_t end_reserve;      /* fill policy: bytes that only END may use */
+	const uint64_t *orc_addrs; /* ascending, if the sender is honest */
+	const struct vp_orc_rule *orc_rules;
+	uint32_t norc;
+	struct dif_dynvars *dynvars;
+	struct vp_ecb *errors; /* ERROR's ECBs */
+	struct vp_epid_sizes *sizes;
+	uint64_t *spec_state; /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
+	struct vp_es_vcpu *vcpus;
+	struct vp_es_vcpu
+	    *spare; /* behind the last, without buffers: the service thread reads and evaluates with it */
+	struct vp_es_service *service;
+};
+
+static inline uint32_t vp_es_activity(const struct vp_es *es)
+{
+	return __atomic_load_n(&es->activity, __ATOMIC_ACQUIRE);
+}
+
+#endif

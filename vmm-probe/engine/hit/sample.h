@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What fires at a sample: profile-n, and the vm provider's statistics. service/profile.c makes the table. */
+#ifndef VP_ENGINE_HIT_SAMPLE_H
+#define VP_ENGINE_HIT_SAMPLE_H
+
+#include "vmm-probe/engine/hit/hit_session.h"
+
+struct vp_sample_entry {
+	struct vp_es *es;
+	const struct vp_probe_rt *probe;
+	uint64_t next_ns; /* the timer thread's */
+	uint64_t *due;    /* by vCPU: when the sample asked for was due; 0: none */
+	uint64_t *stats;  /* of a vm:::stat probe, by vCPU: its value at the last firing; NULL: of another */
+};
+
+/* Made anew at each change, never changed while it is in force. */
+struct vp_samples {
+	uint32_t cost_ns; /* of coming to a sample */
+	uint32_t n;
+	struct vp_sample_entry *entries;
+};
+
+/** The statistic of entry @p e on @p vcpu now. */
+static inline uint64_t vp_sample_stat(const struct vp_engine *engine, const struct vp_sample_entry *e,
+				      uint32_t vcpu)
+{
+	return engine->ops->vm->stat(engine->backend, vcpu, e->probe->event & 0xffff);
+}
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stacks of the kernel and of the running process. Hit path. */
+#ifndef VP_ENGINE_HIT_UNWIND_H
+#define VP_ENGINE_HIT_UNWIND_H
+
+#include "vmm-probe/engine/hit/hit_session.h"
+
+/** Kernel return addresses, innermost (the probed place itself) first, at most @p max (up to
+ * VP_FRAMES_MAX); returns how many. @p pcs may be NULL. */
+uint32_t vp_unwind_kernel(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max);
+uint64_t vp_caller(struct vp_es_vcpu *v);
+/** The same of the process. */
+uint32_t vp_unwind_user(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An event of a vCPU fires the vm provider's probes. Hit path. */
+#include "vmm-probe/engine/hit/vm_event.h"
+
+#include "vmm-probe/engine/hit/guard.h"
+
+static uint32_t first_of(const struct vp_vm_table *t, uint32_t event)
+{
+	uint32_t low = 0, high = t->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->entries[middle].event < event)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void fire(const struct vp_vm_entry *e, struct vp_es_vcpu *v, void *ctx, const uint64_t args[10],
+		 uint64_t *clock)
+{
+	vp_firing_begin(v, ctx, 0, args);
+	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
+		if (vp_es_activity(e->es) != VP_ACTIVE)
+			break;
+		vp_guard_hit(ecb, v->vcpu, 0);
+		vp_guard_fire(v, ecb, clock);
+	}
+	vp_firing_end(v);
+}
+
+void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const uint64_t args[10], void *ctx)
+{
+	if (vcpu >= engine->nvcpus)
+		return;
+	struct vp_vcpu *me = &engine->vcpus[vcpu];
+	vp_vcpu_enter(me);
+	const struct vp_vm_table *t = __atomic_load_n(&engine->vm, __ATOMIC_ACQUIRE);
+	uint64_t clock = vp_guard_begin(me);
+	for (uint32_t i = t ? first_of(t, event) : 0; t && i < t->n && t->entries[i].event == event; i++) {
+		const struct vp_vm_entry *e = &t->entries[i];
+		if (vp_es_activity(e->es) == VP_ACTIVE)
+			fire(e, &e->es->vcpus[vcpu], ctx, args, &clock);
+	}
+	vp_vcpu_leave(me);
+}

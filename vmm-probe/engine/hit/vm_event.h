@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What fires at an event of a vCPU (VP_VM_EVENT()). service/vm.c makes the table. */
+#ifndef VP_ENGINE_HIT_VM_EVENT_H
+#define VP_ENGINE_HIT_VM_EVENT_H
+
+#include "vmm-probe/engine/hit/hit_session.h"
+
+struct vp_vm_entry {
+	uint32_t event;
+	struct vp_es *es;
+	const struct vp_probe_rt *probe;
+};
+
+/* Sorted by event. Made anew at each change, never changed while it is in force. */
+struct vp_vm_table {
+	uint32_t n;
+	struct vp_vm_entry entries[];
+};
+
+#endif

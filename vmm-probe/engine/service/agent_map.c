@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the guest's agent is to turn on: the slots that the sessions' probes want, who fires for each, and the
+ * words in the agent's control block that say so.
+ */
+#include <stdlib.h>
+
+#include "vmm-probe/engine/service/agent.h"
+
+/* The first of a probe's ECBs that is not out, from @p ecb on. */
+static struct vp_ecb *still_in(struct vp_ecb *ecb)
+{
+	while (ecb && ecb->out)
+		ecb = ecb->next;
+	return ecb;
+}
+
+static uint32_t each_ecb(const struct vp_engine *engine, struct vp_agent_map *map, uint32_t slot)
+{
+	uint32_t n = 0;
+
+	vp_each_planned(w, engine)
+	{
+		if (w.probe->kind != VP_PROBE_AGENT || (map && w.probe->agent.slot != slot))
+			continue;
+		for (struct vp_ecb *e = still_in(w.probe->first); e; e = still_in(e->next), n++)
+			if (map)
+				map->ecbs[map->slots[slot].first + n] = e;
+	}
+	return n;
+}
+
+bool vp_agent_listens(const struct vp_es *es)
+{
+	if (!es->service->planned)
+		return false;
+	vp_each_probe(w, es) if (w.probe->kind == VP_PROBE_AGENT && vp_any_in(w.probe)) return true;
+	return false;
+}
+
+/* Two probes may listen to one slot: they asked the same catalogue, so it is the same place, and a record for
+ * the one that needs more does for the other. */
+static void join_needs(struct vp_agent_map *map, uint32_t slot)
+{
+	uint32_t first = map->slots[slot].first;
+
+	for (uint32_t i = first; i < first + map->slots[slot].n; i++) {
+		const struct vp_probe_rt *p = map->ecbs[i]->probe;
+
+		map->slots[slot].address = p->agent.address;
+		map->slots[slot].want = p->agent.want;
+		map->slots[slot].flags |= (uint16_t)p->agent.flags;
+		if (p->agent.nargs > map->slots[slot].nargs)
+			map->slots[slot].nargs = (uint16_t)p->agent.nargs;
+	}
+}
+
+struct vp_agent_map *vp_agent_map_make(const struct vp_engine *engine)
+{
+	uint32_t n = each_ecb(engine, NULL, 0);
+	struct vp_agent_map *map = calloc(1, sizeof(*map) + n * sizeof(map->ecbs[0]));
+	bool used[GA_SLOTS] = { false };
+	uint32_t at = 0;
+
+	if (!map)
+		return NULL;
+	for (uint32_t s = 0; s < engine->service->nsessions; s++) {
+		const struct vp_es *es = engine->service->sessions[s];
+		if (!vp_agent_listens(es))
+			continue;
+		map->sessions[map->nsessions++] = engine->service->sessions[s];
+		map->variables |= es->dynvars != NULL;
+		vp_each_probe(w, es) if (w.probe->kind == VP_PROBE_AGENT) used[w.probe->agent.slot] = true;
+	}
+	for (uint32_t slot = 0; slot < GA_SLOTS; slot++) {
+		if (!used[slot])
+			continue;
+		map->slots[slot].first = at;
+		map->slots[slot].n = each_ecb(engine, map, slot);
+		at += map->slots[slot].n;
+		join_needs(map, slot);
+	}
+	return map;
+}
+
+static bool is_written(const struct ga_want *at, const struct ga_want *want)
+{
+	uint32_t kind = __atomic_load_n(&at->kind, __ATOMIC_RELAXED);
+
+	if (want->kind == GA_OFF)
+		return kind == GA_OFF;
+	return kind == want->kind && __atomic_load_n(&at->address, __ATOMIC_RELAXED) == want->address &&
+	       __atomic_load_n(&at->nargs, __ATOMIC_RELAXED) == want->nargs &&
+	       __atomic_load_n(&at->flags, __ATOMIC_RELAXED) == want->flags;
+}
+
+/* The guest may be looking: what stays as it is must not be off for a moment. */
+static void write_want(struct ga_want *at, const struct ga_want *want)
+{
+	if (is_written(at, want))
+		return;
+	/* Kind first to nothing and last to what it is: the guest reads it first. */
+	__atomic_store_n(&at->kind, GA_OFF, __ATOMIC_RELEASE);
+	__atomic_store_n(&at->address, want->address, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->nargs, want->nargs, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->flags, want->flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&at->kind, want->kind, __ATOMIC_RELEASE);
+}
+
+static struct ga_want wanted(const struct vp_agent_map *map, uint32_t slot)
+{
+	if (!map || !map->slots[slot].n)
+		return (struct ga_want){ .kind = GA_OFF };
+	return (struct ga_want){
+		.address = map->slots[slot].address,
+		.kind = map->slots[slot].want,
+		.nargs = map->slots[slot].nargs,
+		.flags = map->slots[slot].flags,
+	};
+}
+
+void vp_agent_write_wants(struct ga_control *control, const struct vp_agent_map *map)
+{
+	for (uint32_t slot = 0; slot < GA_SLOTS; slot++) {
+		const struct ga_want want = wanted(map, slot);
+
+		write_want(&control->slots[slot], &want);
+	}
+}
+
+/* --- where probes are ------------------------------------------------------------------------ */
+
+static void move_probe(struct vp_es *es, const struct vp_probe_rt *to)
+{
+	vp_each_probe(w, es)
+	{
+		struct vp_probe_rt *p = w.probe;
+
+		if (p->kind != VP_PROBE_AGENT || p->id != to->id || p->agent.want != to->agent.want)
+			continue;
+		p->agent.slot = to->agent.slot;
+		p->agent.address = to->agent.address;
+	}
+}
+
+void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b)
+{
+	bool calls = false;
+
+	for (uint32_t i = 0; i < b->nprobes; i++) {
+		calls |= b->probes[i].kind == VP_PROBE_AGENT_CALL;
+		if (b->probes[i].kind == VP_PROBE_AGENT && !b->probes[i].first)
+			move_probe(es, &b->probes[i]);
+	}
+	if (!calls)
+		return;
+	vp_each_batch(old, es) for (uint32_t i = 0; i < old->nsites; i++) old->sites[i].agent =
+	    VP_AGENT_CALL_NONE;
+}
+
+static bool is_kprobe(const struct vp_probe_rt *p)
+{
+	return p->kind == VP_PROBE_AGENT && p->agent.want != GA_TRACEPOINT;
+}
+
+/* Note which slots are taken by the first @p n probes of @p b; the one that wants what @p probe wants is its.
+ */
+static bool find_slot(const struct vp_batch_rt *b, uint32_t n, bool *used, struct vp_probe_rt *probe)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vp_probe_rt *p = &b->probes[i];
+
+		if (!is_kprobe(p))
+			continue;
+		used[p->agent.slot - GA_TRACEPOINTS] = true;
+		if (p->agent.address == probe->agent.address && p->agent.want == probe->agent.want) {
+			probe->agent.slot = p->agent.slot;
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct ot_err *place_probe(const struct vp_engine *engine, struct vp_batch_rt *b, uint32_t i)
+{
+	bool used[GA_KPROBES] = { false };
+	struct vp_probe_rt *probe = &b->probes[i];
+
+	for (uint32_t s = 0; s < engine->service->nsessions; s++)
+		vp_each_batch(other, engine->service->sessions[s]) if (find_slot(other, other->nprobes, used,
+										 probe)) return NULL;
+	if (find_slot(b, i, used, probe))
+		return NULL;
+	for (uint32_t slot = 0; slot < GA_KPROBES; slot++) {
+		if (used[slot])
+			continue;
+		probe->agent.slot = GA_TRACEPOINTS + slot;
+		return NULL;
+	}
+	return ot_err_new(OT_ERR_LIMIT, "the guest's agent has room for %u functions' probes", GA_KPROBES);
+}
+
+struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_batch_rt *b)
+{
+	for (uint32_t i = 0; i < b->nprobes; i++)
+		if (is_kprobe(&b->probes[i]))
+			OT_TRY(place_probe(engine, b, i));
+	return NULL;
+}

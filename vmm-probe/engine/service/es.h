@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the service thread alone keeps of a session: its program, its batches, and its part in the plan. */
+#ifndef VP_ENGINE_SERVICE_ES_H
+#define VP_ENGINE_SERVICE_ES_H
+
+#include "vmm-probe/engine/service/service.h"
+#include "vmm-probe/engine/wire/private_memory.h"
+
+struct vp_guard;
+
+struct vp_site_rt {
+	uint64_t gva, host;
+	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: none */
+	uint32_t syscall;           /* as in struct vp_batch_site */
+	uint8_t length, room, bytes[15];
+	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
+	uint16_t pushed;
+	bool stale; /* stale.c's */
+	struct vp_probe_rt *probe;
+};
+
+/* What one ENABLE brought. Immutable once linked in, but for the service thread's `stale`. */
+struct vp_batch_rt {
+	struct vp_batch_rt *next;
+	uint64_t number; /* in the engine, from 1 */
+	char *strings;
+	struct vp_probe_rt *probes;
+	struct vp_site_rt *sites;
+	struct vp_ecb *ecbs;
+	struct vp_load *loads; /* by vCPU and ECB; NULL: no guard */
+	uint32_t nprobes, nsites, necbs;
+};
+
+/* Batches are only ever added while the session lives. */
+struct vp_batches {
+	struct vp_batch_rt *first, *last;
+	uint32_t necbs; /* of all */
+};
+
+/* A slot of the backend's that counts for an ECB, or for all ECBs of a clause. */
+struct vp_counter {
+	struct vp_counter *next;
+	const struct vp_ecb *ecb; /* its EPID and key are used */
+	uint32_t slot;
+	uint64_t *last;    /* by vCPU: value at the last collection */
+	uint64_t *pending; /* by vCPU: counted, not yet in a half */
+	uint64_t cost_ns;  /* the guard's: what it had cost at its last check */
+};
+
+struct vp_es_service {
+	bool planned;                /* its sites belong into the plan */
+	bool ended;                  /* END has fired here (host engine) */
+	bool closing;                /* gone but for sites that could not be taken out yet */
+	bool speculates;             /* some clause does: buffers are needed */
+	enum vp_guest_end guest_end; /* not 0: stopped because of that */
+
+	struct dif_program prog;
+	struct ot_arena arena; /* layouts and steps */
+	struct dif_layout_opts layout_opts;
+	struct dif_var_layout vars;
+	struct vp_clause *clauses;
+	uint32_t tuple_max; /* bytes of the longest aggregation key */
+	struct vp_private_parts parts;
+	uint8_t *shared;
+	size_t shared_size;
+
+	struct vp_batch_agent *agent; /* as the operator's process found it; NULL */
+	struct vp_batches batches;
+	struct vp_ecb *last_error; /* of ERROR's ECBs */
+	uint64_t error_regs;       /* that those may read */
+	struct vp_counter *counters;
+	struct vp_guard *guard; /* NULL: no limit of cost */
+	struct vp_overload overload;
+
+	uint64_t lost;                     /* sites of its probes that went stale */
+	struct vp_patching patched_before; /* what the backend had counted when this session was started */
+	uint64_t *spec_seen;               /* by id - 1: its word at the last vp_spec_look() */
+};
+
+/* A walk over probes, in order of enabling; begins with all zeroes. */
+struct vp_probe_walk {
+	struct vp_probe_rt *probe; /* where the walk is */
+	struct vp_batch_rt *batch; /* … and its batch */
+	struct vp_es *es;          /* vp_next_planned(): … and its session */
+	uint32_t index, session;
+};
+
+/** Go to the next probe of @p es; false: there is none. */
+bool vp_next_probe(const struct vp_es *es, struct vp_probe_walk *w);
+/** Go to the next probe of the sessions that are in the plan; false: there is none. */
+bool vp_next_planned(const struct vp_engine *engine, struct vp_probe_walk *w);
+
+#define vp_each_probe(w, es)       for (struct vp_probe_walk w = { 0 }; vp_next_probe(es, &(w));)
+#define vp_each_planned(w, engine) for (struct vp_probe_walk w = { 0 }; vp_next_planned(engine, &(w));)
+
+/* For each batch @p b of session @p es. */
+#define vp_each_batch(b, es) for (struct vp_batch_rt *b = (es)->service->batches.first; b; b = (b)->next)
+
+/** Is an ECB of the probe still in force? */
+bool vp_any_in(const struct vp_probe_rt *probe);
+
+/** LIMIT: a session of @p parts would take too much of the VMM's memory. */
+OT_MUST_CHECK struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_private_parts *parts);
+
+/* Is it a statistic's probe, which a timer has fire? */
+static inline bool vp_vm_is_timed(const struct vp_probe_rt *probe)
+{
+	return probe->kind == VP_PROBE_VM && probe->event >> 16 == VP_VM_STAT;
+}
+
+#endif

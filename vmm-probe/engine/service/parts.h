@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The service thread's part of what a session does, a group of functions for each file: clause.c, exchange.c,
+ * speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c.
+ */
+#ifndef VP_ENGINE_SERVICE_PARTS_H
+#define VP_ENGINE_SERVICE_PARTS_H
+
+#include "vmm-probe/engine/service/es.h"
+
+/* --- clause.c: D's clauses as steps ----------------------------------------------------------- */
+
+/** Compile @p source into steps; memory from the session's arena. UNSUPPORTED, PERMISSION for actions that
+ * can't or may not be. */
+OT_MUST_CHECK struct ot_err *vp_clause_compile(struct vp_es *es, const struct dif_clause *source,
+					       struct vp_clause *ret);
+
+/** Registers that an ECB of @p clause on a probe with @p args may read. */
+uint64_t vp_clause_regs(const struct vp_clause *clause, enum vp_args args);
+
+/* --- exchange.c: halves ------------------------------------------------------------------------ */
+
+OT_MUST_CHECK struct ot_err *vp_buffers_init(struct vp_es_vcpu *v);
+void vp_buffers_deinit(struct vp_es_vcpu *v);
+
+/** Exchange the halves of every vCPU and stamp what they cover. */
+void vp_buffers_switch(struct vp_es *es, uint64_t now);
+
+/** Empty half @p half, which nobody uses. */
+void vp_buffer_reset(struct vp_es_vcpu *v, uint32_t half);
+
+void vp_buffer_stamp_start(struct vp_es *es, uint64_t now);
+
+/* --- speculation.c ------------------------------------------------------------------------------ */
+
+OT_MUST_CHECK struct ot_err *vp_spec_init(struct vp_es *es);
+void vp_spec_deinit(struct vp_es *es);
+
+/** Before the vCPUs are made quiescent: which ids are being committed or discarded. */
+void vp_spec_look(struct vp_es *es);
+/** After: move what other vCPUs speculated under those committed, and free the ids. */
+void vp_spec_clean(struct vp_es *es, uint64_t now);
+
+/* --- counters.c: clauses that only count ---------------------------------------------------------- */
+
+/** Give @p ecb a slot when it only counts and the backend has one left. */
+OT_MUST_CHECK struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb);
+
+/** The value now is where counting starts. */
+void vp_counters_base(struct vp_es *es);
+/** Take what was counted until now into `pending`. */
+void vp_counters_collect(struct vp_es *es);
+/** Put `pending` into the halves just handed over; @p stopped: into those that the vCPUs do not write any
+ * more. */
+void vp_counters_fold(struct vp_es *es, bool stopped);
+void vp_counters_free(struct vp_es *es);
+
+/* --- guard.c: what a session may cost ------------------------------------------------------------- */
+
+OT_MUST_CHECK struct ot_err *vp_guard_create(struct vp_es *es);
+void vp_guard_destroy(struct vp_es *es);
+
+/** Allocate the loads of a batch's ECBs. */
+OT_MUST_CHECK struct ot_err *vp_guard_add(struct vp_es *es, struct vp_batch_rt *batch);
+
+/** Has a session cost too much at time @p now_ns? Then its most expensive probes go out. May be called at any
+ * time, and must be called every VP_GUARD_NS while engine->guarded. */
+void vp_guard_check(struct vp_engine *engine, uint64_t now_ns);
+#define VP_GUARD_NS 250000000ull
+
+/* --- stale.c: sites whose memory is gone ------------------------------------------------------------ */
+
+/** May the guest's page table be read now and then? Not where each read costs the guest time. */
+bool vp_stale_can_look(const struct vp_engine *engine);
+/** Find the sites of planned sessions that are no longer mapped where they were; they are in no plan from the
+ * next one on. True: some are. */
+bool vp_stale_look(struct vp_engine *engine);
+
+/* --- profile.c: timers -------------------------------------------------------------------------------- */
+
+/** Set timers for the profile probes of all active sessions. */
+OT_MUST_CHECK struct ot_err *vp_profile_update(struct vp_engine *engine);
+void vp_profile_stop(struct vp_engine *engine);
+bool vp_profile_wanted(const struct vp_engine *engine);
+
+/* --- vm.c: events of vCPUs ------------------------------------------------------------------------------ */
+
+/** Have the vm probes of all sessions fire. */
+OT_MUST_CHECK struct ot_err *vp_vm_update(struct vp_engine *engine);
+void vp_vm_stop(struct vp_engine *engine);
+/** As in struct vp_plan. */
+uint32_t vp_vm_events(const struct vp_engine *engine);
+
+#endif

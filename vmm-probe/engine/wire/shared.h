@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The memory that a session's engines share with its client: where things lie in it, and what the engines
+ * write. */
+#ifndef VP_ENGINE_WIRE_SHARED_H
+#define VP_ENGINE_WIRE_SHARED_H
+
+#include "base/err.h"
+#include "vmm-probe/engine/wire/protocol.h"
+
+/*
+ * Shared memory, per vCPU. Written by the engine (except where said), read by the client, which
+ * believes none of it further than bounds allow.
+ */
+struct vp_half {
+	uint64_t used;    /* bytes of records, valid when the half is not the active one */
+	uint64_t dropped; /* records that found no room in it, since the session was opened */
+	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped. When it has,
+			   * records are [wrapped, bufsize) and then [0, used) */
+	uint64_t since_ns, until_ns; /* covers this time (CLOCK_MONOTONIC), idle vCPUs too */
+};
+
+struct vp_vcpu_status {
+	uint32_t active; /* half that the vCPU writes now: 0 or 1 */
+	uint32_t pad;
+	struct vp_half principal[2];
+	struct vp_half aggregation[2];
+	uint64_t error_drops; /* faults in an ERROR enabling */
+	uint64_t spec_drops, spec_busy, spec_unavail;
+	uint64_t stkstr_overflows;
+	uint64_t faults;       /* evaluations that ended in a fault */
+	uint64_t exit_pending; /* exit() was called: status + 1, else 0 */
+	uint64_t hits;         /* firings of ECBs */
+	uint64_t agent_lost;   /* events for which the guest's agent had no room */
+	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
+};
+
+/* In the number of the aggregation, with which a tuple in an aggregation half begins: what the guest's agent
+ * saw. So the two views of one key are two entries. */
+#define VP_AGG_INSIDE 0x80000000u
+
+/*
+ * A fault, as a record in the principal half: what the consumer prints as "error on enabled probe
+ * ID …". It stands where the clause's own record would have been.
+ */
+#define VP_EPID_FAULT 0xffffffffu
+
+struct vp_fault_record {
+	uint32_t epid; /* VP_EPID_FAULT */
+	uint32_t time_hi, time_lo;
+	uint32_t ecb;    /* EPID of the clause that faulted */
+	uint32_t action; /* 0: the predicate, else the n-th action */
+	uint32_t offset; /* of the DIF instruction in bytes; ~0 unknown */
+	uint32_t fault;  /* enum dif_fault */
+	uint32_t pad;
+	uint64_t address;
+};
+
+/* vp_msg_open.bufpolicy, the numbers of enum dif_bufpolicy. With RING and FILL the halves are
+ * exchanged only once the session has left the active state. */
+enum { VP_BUF_RING = 0, VP_BUF_FILL = 1, VP_BUF_SWITCH = 2 };
+
+/** Where things lie in the shared memfd: fills the offsets of @p open from its sizes and returns the
+ * total size. LIMIT when it would exceed 64 GiB. A session of several engines may move status_offset
+ * and buffers_offset of the second one behind the first's: an engine only demands that its parts are
+ * in bounds, aligned to 64, and apart. */
+OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total);
+
+/** Offsets of a vCPU's halves in the shared memfd. */
+uint64_t vp_principal_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
+uint64_t vp_aggregation_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
+
+#endif
