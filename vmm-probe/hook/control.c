@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests of the operator's process: control.h. On the service thread. */
+/* Serving requests of the operator's process (control.h), on the service thread. */
 #include "vmm-probe/hook/control.h"
 
 #include <errno.h>
@@ -89,16 +89,15 @@ static struct ot_err *begin(void)
 	return err;
 }
 
-/* Attached, but the engine is out while the machine changes: it comes back at the new socket, if it can now.
- */
+/* Attached already, but without an engine because the machine was changing: create it now, on the new
+ * socket. */
 static struct ot_err *attach_again(int *listening)
 {
 	int old = vp_hook.listen_fd;
 
 	if (atomic_load(&vp_hook.engine))
-		return ot_err_new(OT_ERR_BUSY,
-				  "it is attached already, by somebody whose sockets are in another "
-				  "directory (XDG_RUNTIME_DIR)");
+		return ot_err_new(OT_ERR_BUSY, "it is already attached, with its socket in another directory "
+					       "(XDG_RUNTIME_DIR differs)");
 	vp_hook.listen_fd = *listening;
 	struct ot_err *err = vp_hook_refresh();
 	if (!err) {
@@ -116,7 +115,7 @@ static struct ot_err *attach_again(int *listening)
 
 static struct ot_err *attach(int *listening)
 {
-	/* Whoever calls this is whom the kernel names to those who connect: it must be the VMM. */
+	/* SO_PEERCRED reports the caller of listen() to clients: it must be the VMM. */
 	if (listen(*listening, BACKLOG))
 		return ot_err_os(errno, "the socket to listen on");
 	atomic_store(&vp_hook.held_ns, 0);
@@ -156,7 +155,7 @@ static void reply(int sock, const struct ot_err *err)
 		r.code = (uint32_t)ot_err_code(err);
 		strncpy(r.text, ot_err_message(err), sizeof(r.text) - 1);
 	}
-	/* Whoever asked may be gone, and must not keep us. */
+	/* The requester may have died; sending must not block. */
 	(void)send(sock, &r, sizeof(r), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the operator's process talks to the library in a VMM. Once it is mapped, `vp_hook_control` is read
- * through /proc/PID/mem: it says which version this is, and which of the VMM's descriptors (taken with
- * pidfd_getfd(2), so whoever may ptrace the VMM may talk) takes requests. Each request brings a socket for
- * its own reply, so nobody reads another's, and a requester that dies leaves nothing behind.
+ * The protocol between the operator's process and the library in a VMM. The operator's process reads
+ * `vp_hook_control` through /proc/PID/mem. It contains the version and the number of a descriptor of the VMM
+ * that accepts requests; pidfd_getfd(2) duplicates that descriptor, so a process that may ptrace the VMM may
+ * send requests. Each request carries the socket for its own reply: replies can't be confused, and a
+ * requester that dies leaves nothing behind.
  *
- * One host: host endianness and sizes. Only ever added to; what a version does not know it refuses.
+ * Both sides are on one host: native endianness and sizes. The protocol is only extended; an unknown version
+ * is refused.
  */
 #ifndef VP_HOOK_CONTROL_H
 #define VP_HOOK_CONTROL_H
@@ -19,9 +21,9 @@
 #define VP_HOOK_TEXT    512
 
 enum vp_hook_state {
-	VP_HOOK_LOADED, /* and not ready yet */
-	VP_HOOK_READY,  /* takes requests */
-	VP_HOOK_BROKEN, /* never will: `error` is an errno */
+	VP_HOOK_LOADED, /* not ready yet */
+	VP_HOOK_READY,  /* accepts requests */
+	VP_HOOK_BROKEN, /* will never accept any: `error` is an errno */
 };
 
 struct vp_hook_control {
@@ -30,20 +32,19 @@ struct vp_hook_control {
 	uint32_t state; /* enum vp_hook_state */
 	int32_t fd;     /* SOCK_SEQPACKET */
 	int32_t error;
-	uint32_t protocol; /* that its engine speaks: VP_PROTOCOL_VERSION */
+	uint32_t protocol; /* of its engine: VP_PROTOCOL_VERSION */
 	char release[20];  /* of Outsight */
-	uint32_t in_use;   /* 0: dormant, until it is asked to attach */
-	/* How often the guest began anew, and how often it went on from a state that was saved, since the
-	 * library is in use. */
+	uint32_t in_use;   /* 0: dormant until a request to attach */
+	/* Resets of the guest, and loads of a saved state (loadvm), counted while the library is in use. */
 	uint32_t resets, loads;
 };
 
 enum vp_hook_request_type {
-	VP_HOOK_ATTACH = 1, /* comes with a socket that is bound, for the engine to listen on */
-	VP_HOOK_DETACH,     /* traps out, redirection back; the library stays, dormant */
+	VP_HOOK_ATTACH = 1, /* carries a bound socket, on which the engine will listen */
+	VP_HOOK_DETACH,     /* remove traps, undo the redirection; the library stays, dormant */
 };
 
-/* The first descriptor that comes along is the reply's socket. */
+/* The first descriptor that accompanies it is the socket for the reply. */
 struct vp_hook_request {
 	uint32_t version;
 	uint32_t type;
@@ -55,7 +56,7 @@ struct vp_hook_reply {
 	uint32_t nvcpus;
 	uint32_t nram;
 	uint64_t ram_bytes;
-	uint64_t held_ns; /* how long the vCPUs were kept out of the guest */
+	uint64_t held_ns; /* the longest time for which a vCPU was kept out of the guest */
 	char text[VP_HOOK_TEXT];
 };
 

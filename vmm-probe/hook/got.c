@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Redirecting the VMM's ioctl(): the words of its program through which it calls libc's, found by its own
- * relocations. Words that the dynamic loader made read-only are made so again.
+ * Redirecting the VMM's ioctl(): the GOT entries and function pointers through which its program calls libc's
+ * are found by its own relocations and changed. Those in RELRO pages become read-only again.
  */
 #include <elf.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct program {
 
 static struct {
 	uintptr_t *words[WORDS_MAX];
-	uintptr_t old; /* what stood there */
+	uintptr_t old; /* their original value */
 	unsigned n;
 	bool read_only[WORDS_MAX];
 } redirected;
@@ -102,8 +102,8 @@ static struct ot_err *write_word(unsigned i, uintptr_t value)
 	void *page = (void *)((uintptr_t)word & ~(uintptr_t)(size - 1));
 
 	if (redirected.read_only[i] && mprotect(page, (size_t)size, PROT_READ | PROT_WRITE))
-		return ot_err_os(errno, "making the VMM's table of functions writable");
-	/* A thread of the VMM that is just calling gets the one or the other. */
+		return ot_err_os(errno, "making the VMM's GOT writable");
+	/* A concurrent call of the VMM gets either function. */
 	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
 	if (redirected.read_only[i])
 		(void)mprotect(page, (size_t)size, PROT_READ);
@@ -123,7 +123,8 @@ struct ot_err *vp_hook_redirect(void *function)
 	}
 	if (!redirected.n)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this VMM does not call libc's ioctl()");
-	/* Not called yet with lazy binding: then it is the loader's stub, which will do as well. */
+	/* With lazy binding and before the first call it is the loader's stub, which can be restored as
+	 * well. */
 	redirected.old = *redirected.words[0];
 	for (unsigned i = 0; i < redirected.n; i++) {
 		struct ot_err *err =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ioctl(), as the VMM calls it. Whatever is not KVM's goes straight on. The engine's own calls do not come by
- * here: this library is linked with --wrap=ioctl.
+ * The VMM's ioctl(). Requests other than KVM's are passed on unchanged. The engine's own calls bypass it:
+ * this library is linked with --wrap=ioctl.
  */
 #include <errno.h>
 #include <linux/userfaultfd.h>
@@ -15,7 +15,7 @@
 
 #define CONFIDENTIAL_FLAGS (1u << 2) /* KVM_MEM_GUEST_MEMFD */
 
-/* linux/kvm.h of Linux 6.8 and later; its first members are those of the older call. */
+/* KVM_SET_USER_MEMORY_REGION2, in linux/kvm.h since 6.8; its first members are those of the older call. */
 #define SET_REGION2 _IOW(KVMIO, 0x49, char[160])
 
 OT_EXPORT int ioctl(int fd, unsigned long request, ...) __attribute__((alias("vp_hook_ioctl")));
@@ -78,15 +78,16 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return set_debug(v, &v->ours, arg);
 }
 
-/* --- its state ----------------------------------------------------------------------------------------- */
+/* --- resets and loaded states --------------------------------------------------------------------------- */
 
-/* As x86 comes out of a reset. KVM_SET_SREGS2 has them in the same places. */
+/* Are these the registers of an x86 CPU after reset? struct kvm_sregs2 has the same layout up to cr0. */
 static bool is_reset(const struct kvm_sregs *sregs)
 {
 	return sregs->cs.selector == 0xf000 && sregs->cs.base == 0xffff0000 && !(sregs->cr0 & 1);
 }
 
-/* QEMU resets the machine before it loads a state too: what is there when the vCPU runs counts. */
+/* QEMU resets the machine before it loads a state too, so only the registers with which the vCPU runs
+ * count. */
 static int set_sregs(struct vp_hook_vcpu *v, unsigned long request, const void *arg)
 {
 	int rc = vp_hook_syscall(v->fd, request, (void *)(uintptr_t)arg);
@@ -98,7 +99,7 @@ static int set_sregs(struct vp_hook_vcpu *v, unsigned long request, const void *
 	return rc;
 }
 
-/* Of the first vCPU: the others are reset by the guest's own doing, as they are plugged in, too. */
+/* Only the first vCPU counts: others are also reset by the guest's INIT, and when they are plugged in. */
 void vp_hook_new_state(struct vp_hook_vcpu *v)
 {
 	uint32_t state = atomic_exchange(&v->state, 0);
@@ -123,7 +124,8 @@ static int create_vm(int fd, void *type)
 	if (vm < 0)
 		return vm;
 	pthread_mutex_lock(&vp_hook.lock);
-	/* A VMM tries KVM out with VMs of no vCPU: the last one before there are any is the machine. */
+	/* A VMM may create VMs without vCPUs to probe KVM: the last one before the first vCPU is the
+	 * machine. */
 	if (!vp_hook.nvcpus) {
 		vp_hook.kvm = fd;
 		vp_hook.vm = vm;
@@ -142,7 +144,7 @@ static int create_vcpu(int fd, void *id)
 		return vcpu;
 	pthread_mutex_lock(&vp_hook.lock);
 	if (fd == vp_hook.vm) {
-		/* An engine knows how many there are: this one's traps would be nobody's. */
+		/* An engine has a fixed number of vCPUs: nothing would handle this one's hits. */
 		vp_hook_untrace(VP_GUEST_CHANGED);
 		vp_hook_add_vcpu(vcpu, (uint32_t)(uintptr_t)id);
 		vp_hook_wake();
@@ -151,8 +153,8 @@ static int create_vcpu(int fd, void *id)
 	return vcpu;
 }
 
-/* What the call will make of guest RAM that the engine uses: before it, the traps are out. Dirty logs do not
- * know of writes through the host's mapping. */
+/* Does the call change guest RAM that the engine uses? Then the traps are removed first. (A dirty log does
+ * not contain writes through the host's mapping.) */
 static bool takes_ram(const struct kvm_userspace_memory_region *new)
 {
 	const struct vp_hook_slot *old = vp_hook_find_slot(new->slot);
@@ -170,7 +172,7 @@ static int set_region(int fd, unsigned long request, void *arg)
 	struct kvm_userspace_memory_region r;
 
 	memcpy(&r, arg, sizeof(r));
-	/* The other address space is SMM's view of the same memory. */
+	/* Address space 1 is SMM's view of the same memory. */
 	if (r.slot >> 16)
 		return vp_hook_syscall(fd, request, arg);
 	pthread_mutex_lock(&vp_hook.lock);
@@ -218,8 +220,9 @@ static int vm_ioctl(int fd, unsigned long request, void *arg)
 	}
 }
 
-/* A snapshot in the background: QEMU has the first write to each page reported, and saves the page as it was
- * then. Ours would be reported too, and the traps saved. It lasts until the descriptor is closed. */
+/* A background snapshot: QEMU write-protects RAM through userfaultfd, and saves each page before the first
+ * write to it. Our writes would fault too, and traps would be saved. It lasts until the descriptor is
+ * closed. */
 static int register_faults(int fd, struct uffdio_register *r)
 {
 	if (!(r->mode & UFFDIO_REGISTER_MODE_WP))
@@ -239,7 +242,7 @@ int vp_hook_ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	void *arg = va_arg(ap, void *);
 	va_end(ap);
-	request = (unsigned int)request; /* the kernel takes 32 bits; callers sign-extend them */
+	request = (unsigned int)request; /* the kernel uses 32 bits; some callers sign-extend them */
 	if (ot_likely(request == KVM_RUN) && (v = vp_hook_vcpu_of(fd)))
 		return vp_hook_run(v);
 	if (request == UFFDIO_REGISTER)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Coming into a VMM that runs: find what LD_PRELOAD would have seen, redirect its ioctl(), and get every
- * vCPU's thread out of the KVM_RUN that it made by the old way.
+ * Entering a running VMM: discover what LD_PRELOAD would have observed, redirect ioctl(), and get every
+ * vCPU's thread out of the KVM_RUN that it called before the redirection.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
-#define VMM_KICK    SIGUSR1 /* QEMU's SIG_IPI; its vCPUs' threads, and no others, have it unblocked */
+#define VMM_KICK    SIGUSR1 /* QEMU's SIG_IPI; unblocked in its vCPU threads only */
 #define ANSWER_MS   2000
 #define AGAIN_NS    500000l
 #define CMDLINE_MAX (4u << 20)
@@ -48,7 +48,7 @@ static struct ot_err *on_vcpu(int fd, const char *is)
 	if (strncmp(is, kind, strlen(kind)) != 0 || !ot_take_number(&p, 10, '\0', &id) || id > UINT32_MAX ||
 	    vp_hook_add_vcpu(fd, (uint32_t)id))
 		return NULL;
-	return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be had", (unsigned)id, fd);
+	return ot_err_new(OT_ERR_LIMIT, "vCPU %u, descriptor %d, can't be mapped", (unsigned)id, fd);
 }
 
 static struct ot_err *each_descriptor(struct ot_err *(*act)(int fd, const char *is))
@@ -70,14 +70,14 @@ static struct ot_err *each_descriptor(struct ot_err *(*act)(int fd, const char *
 	return NULL;
 }
 
-/* A vCPU's run page is as large as /dev/kvm says, so that comes first. */
+/* /dev/kvm first: it reports the size of kvm_run, with which vCPUs are mapped. */
 static struct ot_err *find_descriptors(void)
 {
 	OT_TRY(each_descriptor(on_machine));
 	return each_descriptor(on_vcpu);
 }
 
-/* Of memory encryption nothing but QEMU's options tells. */
+/* Memory encryption is visible only in QEMU's options. */
 static bool says_confidential(void)
 {
 	ot_auto_free char *line = NULL;
@@ -88,7 +88,7 @@ static bool says_confidential(void)
 			memmem(line, len, "tdx-guest", 9));
 }
 
-/* What it was when the hook was in before: nothing was seen since. */
+/* Reset the state from an earlier attach: nothing was observed while dormant. */
 static void forget(struct vp_hook_vcpu *v)
 {
 	atomic_store(&v->seen, 0);
@@ -106,7 +106,7 @@ static struct ot_err *discover(void)
 	struct ot_err *err = find_descriptors();
 	vp_hook.confidential |= says_confidential();
 	if (!err && (vp_hook.kvm < 0 || vp_hook.vm < 0 || !vp_hook.nvcpus))
-		err = ot_err_new(OT_ERR_UNSUPPORTED, "this VMM runs no guest by KVM");
+		err = ot_err_new(OT_ERR_UNSUPPORTED, "this VMM runs no guest with KVM");
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
 		forget(vp_hook.vcpus[i]);
 	pthread_mutex_unlock(&vp_hook.lock);
@@ -115,9 +115,9 @@ static struct ot_err *discover(void)
 
 /* --- vCPUs without threads ---------------------------------------------------------------------------- */
 
-/* QEMU keeps the descriptor of a vCPU that was unplugged, for the next one of its number (kvm_park_vcpu()):
- * its thread has unmapped what KVM shares of it, and ended. It maps that anew before it runs the vCPU again,
- * so one of which only we have a mapping does not run. */
+/* QEMU keeps the descriptor of an unplugged vCPU for the next vCPU of that number (kvm_park_vcpu()); the old
+ * thread has unmapped its kvm_run and ended. QEMU maps kvm_run again before it runs the vCPU again, so a vCPU
+ * whose kvm_run only we have mapped does not run. */
 struct mapped {
 	uint32_t nvcpus, nmapped;
 	bool is[VP_HOOK_VCPUS_MAX];
@@ -143,7 +143,7 @@ static void note_mapping(char *line, struct mapped *ret)
 	}
 }
 
-/* Which vCPUs has the VMM mapped now? */
+/* Which vCPUs has the VMM itself mapped? */
 static struct ot_err *find_mapped(struct mapped *ret)
 {
 	ot_auto_file FILE *maps = fopen("/proc/self/maps", "re");
@@ -159,7 +159,7 @@ static struct ot_err *find_mapped(struct mapped *ret)
 	return NULL;
 }
 
-/* By now every call comes by here. Who was mapped in between may have run before that. */
+/* By now every call is redirected. A vCPU that was mapped since may have run before that. */
 static struct ot_err *check_mapped(const struct mapped *before)
 {
 	struct mapped now;
@@ -167,7 +167,7 @@ static struct ot_err *check_mapped(const struct mapped *before)
 	OT_TRY(find_mapped(&now));
 	if (now.nvcpus == before->nvcpus && !memcmp(now.is, before->is, sizeof(now.is)))
 		return NULL;
-	return ot_err_new(OT_ERR_BUSY, "a vCPU is just being plugged in or out");
+	return ot_err_new(OT_ERR_BUSY, "a vCPU is being plugged or unplugged");
 }
 
 /* --- threads ----------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ struct threads {
 	unsigned n;
 };
 
-/* One that the VMM may kick. */
+/* Is it a thread that the VMM may kick? */
 static bool is_vcpu_thread(const char *tid)
 {
 	ot_auto_free char *text = NULL;
@@ -190,7 +190,7 @@ static bool is_vcpu_thread(const char *tid)
 	return blocked && !(strtoull(blocked + 8, NULL, 16) & 1ull << (VMM_KICK - 1));
 }
 
-/* At least one for each of @nvcpus. */
+/* Fails unless there is at least one thread for each of @nvcpus. */
 static struct ot_err *find_threads(uint32_t nvcpus, struct threads *ret)
 {
 	ot_auto_dir DIR *dir = opendir("/proc/self/task");
@@ -204,11 +204,11 @@ static struct ot_err *find_threads(uint32_t nvcpus, struct threads *ret)
 	if (ret->n < nvcpus || sigaction(VMM_KICK, NULL, &sa) || sa.sa_handler == SIG_DFL ||
 	    sa.sa_handler == SIG_IGN)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the threads of %u vCPUs can't be told among this VMM's", nvcpus);
+				  "the threads of %u vCPUs can't be identified among this VMM's", nvcpus);
 	return NULL;
 }
 
-/* /proc/PID/task/TID/syscall: "NUMBER ARGUMENT ARGUMENT …", or "running", when that is not known. */
+/* /proc/PID/task/TID/syscall: "NUMBER ARGUMENT ARGUMENT …", or "running", when the call is unknown. */
 static bool is_in_another_call(const char *text)
 {
 	char *end;
@@ -218,7 +218,8 @@ static bool is_in_another_call(const char *text)
 	return request && (nr != SYS_ioctl || (unsigned)strtoul(request, NULL, 16) != KVM_RUN);
 }
 
-/* It has come by here; or it is in a system call that is not KVM_RUN, and its next KVM_RUN will. */
+/* Has the thread passed through the hook? Or is it in a system call other than KVM_RUN, so that its next
+ * KVM_RUN will? */
 static bool answers(int tid)
 {
 	ot_auto_free char *text = NULL;
@@ -234,11 +235,11 @@ static bool answers(int tid)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
 	ot_auto_err struct ot_err *err = ot_read_file(path, CMDLINE_MAX, &text, &len);
 	if (err)
-		return ot_err_errno(err) == ENOENT || ot_err_errno(err) == ESRCH; /* it has ended */
+		return ot_err_errno(err) == ENOENT || ot_err_errno(err) == ESRCH; /* the thread has ended */
 	return is_in_another_call(text);
 }
 
-/* The list shrinks as they answer. */
+/* Kick the threads until all have passed; those that have are removed from the list. */
 static struct ot_err *kick_all(struct threads *t)
 {
 	const struct timespec again = { .tv_nsec = AGAIN_NS };
@@ -253,10 +254,10 @@ static struct ot_err *kick_all(struct threads *t)
 		if (t->n)
 			nanosleep(&again, NULL);
 	}
-	return t->n ? ot_err_new(OT_ERR_BUSY, "thread %d, a vCPU's, does not answer", t->tids[0]) : NULL;
+	return t->n ? ot_err_new(OT_ERR_BUSY, "the vCPU thread %d does not respond", t->tids[0]) : NULL;
 }
 
-/* --- coming and going -------------------------------------------------------------------------------- */
+/* --- entering and leaving ---------------------------------------------------------------------------- */
 
 struct ot_err *vp_hook_go_live(void)
 {
@@ -265,8 +266,8 @@ struct ot_err *vp_hook_go_live(void)
 
 	if (!vp_hook_is_qemu())
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "this VMM is not QEMU, or one without modules: its memory "
-				  "can't be asked for");
+				  "this VMM is not QEMU, or a QEMU without modules: its memory layout "
+				  "can't be queried");
 	OT_TRY(discover());
 	OT_TRY(find_mapped(&mapped));
 	OT_TRY(find_threads(mapped.nmapped, &threads));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of the VMM's machine: vCPUs by descriptor, memory slots, and guest RAM among them. */
+/* The VMM's machine as observed: vCPUs by descriptor, memory slots, and guest RAM among them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,7 @@
 #include "base/compiler.h"
 #include "vmm-probe/hook/internal.h"
 
-/* From the video memory's window to the end of the first MiB is firmware and its shadows: no RAM to a kernel.
- */
+/* Video memory, firmware and its shadow, up to 1 MiB: not RAM to a kernel. */
 #define SHADOW     0xa0000ull
 #define SHADOW_END 0x100000ull
 
@@ -54,7 +53,7 @@ struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id)
 	}
 	*v = (struct vp_hook_vcpu){ .fd = fd, .id = id, .run = run };
 	pthread_mutex_init(&v->debug, NULL);
-	/* In order of their ids: an engine counts vCPUs so. */
+	/* In order of their ids, as an engine numbers vCPUs. */
 	uint32_t at = vp_hook.nvcpus++;
 	for (; at && vp_hook.vcpus[at - 1]->id > id; at--)
 		vp_hook.vcpus[at] = vp_hook.vcpus[at - 1];
@@ -81,7 +80,7 @@ const struct vp_hook_slot *vp_hook_find_slot(uint32_t number)
 	return i < vp_hook.nslots ? &vp_hook.slots[i] : NULL;
 }
 
-/* One of no size is taken away. */
+/* A slot of size 0 is removed. */
 void vp_hook_add_slot(const struct vp_hook_slot *slot)
 {
 	uint32_t i = slot_index(slot->number);
@@ -100,7 +99,7 @@ void vp_hook_add_slot(const struct vp_hook_slot *slot)
 		vp_hook.nslots++;
 }
 
-/* What is logged is on its way elsewhere, or a display's; what is read-only is ROM. */
+/* A logged slot is being migrated, or a display's; a read-only slot is ROM. */
 bool vp_hook_slot_is_ram(const struct vp_hook_slot *slot)
 {
 	return !slot->flags && (slot->gpa < SHADOW || slot->gpa + slot->size > SHADOW_END);

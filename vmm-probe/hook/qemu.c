@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * QEMU's own account of its memory, for one whose KVM_SET_USER_MEMORY_REGION calls were made before we came:
- * its monitor's `info mtree -f` and `gpa2hva`, by the functions that QEMU exports for its modules. They are
- * called on its main loop, with its big lock held, by a bottom half; no monitor need be configured.
+ * The memory layout of a QEMU whose KVM_SET_USER_MEMORY_REGION calls were made before the injection, queried
+ * from its monitor: `info mtree -f` and `gpa2hva`, through the functions that QEMU exports for its modules.
+ * They are called in a bottom half on its main loop, with its big lock held; no monitor need be configured.
  *
  * Sources: QEMU's include/block/aio.h (aio_bh_schedule_oneshot_full, since 6.1), qapi/misc.json
  * (human-monitor-command), and what these commands print.
@@ -19,7 +19,7 @@
 #include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
-#define ANSWER_S 10 /* of a main loop that is busy */
+#define ANSWER_S 10 /* wait for a busy main loop */
 
 /* The functions' types, as QEMU declares them. */
 struct api {
@@ -30,15 +30,16 @@ struct api {
 	void (*free)(void *p);
 };
 
-/* What goes to the main loop. It may answer after we have given up, so it is never freed; one at a time. */
+/* The request to the main loop; one at a time. Static, because the main loop may answer after our
+ * time-out. */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t done_changed;
 	struct api api;
-	bool first; /* ioctl() went past us until now */
+	bool first; /* ioctl() was not redirected before */
 	bool pending, done;
-	const char *trouble; /* NULL: the slots are there */
-	uint16_t port;       /* one of ours, on which there is a device; 0: on none */
+	const char *trouble; /* NULL: the slots were read */
+	uint16_t port;       /* a trap port on which there is a device; 0: none */
 } asked = { .lock = PTHREAD_MUTEX_INITIALIZER, .done_changed = PTHREAD_COND_INITIALIZER };
 
 static bool find(void *to, const char *name)
@@ -73,7 +74,7 @@ bool vp_hook_paused(void)
 
 /* --- on QEMU's main loop ----------------------------------------------------------------------------- */
 
-/* What the monitor prints; NULL: an error. Freed with api.free. */
+/* The output of a monitor command; NULL: an error. The caller frees it with api.free. */
 static char *monitor(const char *line)
 {
 	void *err = NULL;
@@ -100,7 +101,7 @@ static bool host_of(uint64_t gpa, uint64_t *ret)
 	return ok;
 }
 
-/* "  START-END (prio N, KIND): NAME …": NAME; NULL: it is no such line. */
+/* The NAME in a line "  START-END (prio N, KIND): NAME …"; NULL: another kind of line. */
 static const char *view_line(const char *line, const char *kind, uint64_t *start, uint64_t *end, long *prio)
 {
 	const char *p = line + strspn(line, " ");
@@ -116,19 +117,19 @@ static const char *view_line(const char *line, const char *kind, uint64_t *start
 	return at + n + strspn(at + n, " ");
 }
 
-/* Boards map RAM with priority 0; a device's memory has 1. */
+/* Is it a line of RAM? Boards map RAM with priority 0, device memory has 1. */
 static bool ram_line(const char *line, uint64_t *start, uint64_t *end)
 {
 	long prio;
 
 	if (!view_line(line, "ram", start, end, &prio) || prio || *end < *start)
 		return false;
-	++*end; /* the last byte's address it was */
+	++*end; /* QEMU prints the last byte's address */
 	return true;
 }
 
-/* The lines of the flat view that address space "memory" has: from its name to the next view. What another
- * name of it repeats is passed over. */
+/* Read the RAM of address space "memory": the lines from its name to the next flat view. Repetitions under
+ * another name are skipped. */
 static const char *read_view(const char *text)
 {
 	uint32_t number = VP_HOOK_SLOT_FOUND;
@@ -140,14 +141,14 @@ static const char *read_view(const char *text)
 		if (!ram_line(p + 1, &start, &end) || vp_hook_touches_found(start, end - start))
 			continue;
 		if (!host_of(start, &host))
-			return "its monitor does not say where guest memory is";
+			return "its monitor reports no host address of guest memory";
 		const struct vp_hook_slot slot = { number++, 0, start, end - start, host };
 		vp_hook_add_slot(&slot);
 	}
-	return number == VP_HOOK_SLOT_FOUND ? "its monitor names no RAM" : NULL;
+	return number == VP_HOOK_SLOT_FOUND ? "its monitor lists no RAM" : NULL;
 }
 
-/* The address space's own name is what stands where there is no device. */
+/* Is it a line of a device? Ports without one have the name of the address space itself. */
 static bool device_line(const char *line, uint64_t *start, uint64_t *end)
 {
 	long prio;
@@ -156,7 +157,7 @@ static bool device_line(const char *line, uint64_t *start, uint64_t *end)
 	return name && strncmp(name, "io\n", 3) != 0 && strncmp(name, "io @", 4) != 0;
 }
 
-/* A port of ours that a device of the machine answers; 0: none. */
+/* A trap port that a device of the machine uses; 0: none. */
 static uint16_t taken_port(const char *text)
 {
 	const char *p = strstr(text, " AS \"I/O\"");
@@ -192,8 +193,8 @@ static bool is_migrating(void)
 	return has_word("info migrate", words);
 }
 
-/* What its gdbstub asked of KVM before we came can't be read back, so it could not be kept. Its chardev's
- * line is "gdb: filename=ADDRESS", and "…=disconnected:ADDRESS" when nobody is there. */
+/* Is a debugger connected to its gdbstub? What that has requested of KVM can't be read back and would be
+ * lost. The line of its chardev is "gdb: filename=ADDRESS", or "…=disconnected:ADDRESS" without a client. */
 static bool is_debugged(void)
 {
 	static const char *const words[] = { "gdb: filename=tcp:", "gdb: filename=unix:",
@@ -202,13 +203,13 @@ static bool is_debugged(void)
 	return has_word("info chardev", words);
 }
 
-/* Under QEMU's big lock no slot changes meanwhile. */
+/* With QEMU's big lock held, so no slot changes meanwhile. NULL, or what is wrong. */
 static const char *read_slots(bool first)
 {
 	if (is_migrating())
 		return "the guest is being migrated or saved";
 	if (first && is_debugged())
-		return "a debugger is connected to its gdbstub: let that go first";
+		return "a debugger is connected to its gdbstub: disconnect it first";
 	char *view = monitor("info mtree -f");
 	if (!view)
 		return "its monitor has no `info mtree`";
@@ -223,7 +224,7 @@ static const char *read_slots(bool first)
 
 static void on_main_loop(void *arg)
 {
-	/* A vCPU that comes out to QEMU waits for the lock that we are called with. */
+	/* The big lock is held here: a vCPU that exits to QEMU waits for it. */
 	uint64_t start = ot_now_ns();
 	const char *trouble = read_slots(asked.first);
 
@@ -244,7 +245,8 @@ struct ot_err *vp_hook_ask_slots(bool first)
 	struct timespec until;
 
 	if (!find_api(&asked.api))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this VMM is no QEMU that can be asked for its memory");
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this VMM is not a QEMU whose memory layout can be queried");
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += ANSWER_S;
 	pthread_mutex_lock(&asked.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files that guest RAM lies in. The operator's process reads it there: reading a shared mapping's holes
- * would allocate them. A mapping tells device and inode; the VMM has a descriptor of it open, or did not keep
- * one, and then the memory is read through the process.
+ * Finding the files that back guest RAM. The operator's process reads from the files, because reading holes
+ * of a shared mapping would populate them. /proc/self/maps contains device and inode; if the VMM has no
+ * descriptor of that file any more, memory is read through the process.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 struct file {
 	dev_t dev;
 	ino_t ino;
-	uint64_t end, offset; /* of the mapping; the file's byte at the range's first */
+	uint64_t end, offset; /* of the mapping; of the range's first byte in the file */
 };
 
 /* The shared file mapping at @p addr. */
@@ -40,7 +40,7 @@ static bool mapping_at(FILE *maps, uint64_t addr, struct file *ret)
 	return false;
 }
 
-/* A new descriptor of it; -1: none is open. */
+/* Duplicate a descriptor of the file; -1: none is open. */
 static int open_file(const struct file *f)
 {
 	ot_auto_dir DIR *dir = opendir("/proc/self/fd");
@@ -48,8 +48,7 @@ static int open_file(const struct file *f)
 	struct stat st;
 
 	while (dir && (e = readdir(dir))) {
-		int fd = (int)strtol(e->d_name, NULL, 10); /* 0 of "." and ".." */
-		/* of any other kind a descriptor may be, the inode is another */
+		int fd = (int)strtol(e->d_name, NULL, 10); /* 0 for "." and ".." */
 		if (*e->d_name != '.' && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_dev == f->dev &&
 		    st.st_ino == f->ino)
 			return fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -80,7 +79,7 @@ uint32_t vp_hook_ram_files(struct vp_ram_range *ram, uint32_t nram, int *fds, ui
 
 	for (uint32_t i = 0; maps && i < nram; i++) {
 		struct vp_ram_range *r = &ram[i];
-		/* memory of several files side by side: through the process */
+		/* A range across several files is read through the process. */
 		if (!mapping_at(maps, r->host, &f) || r->host + r->size > f.end)
 			continue;
 		int fd = open_file(&f);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU's KVM_RUN. The VMM gets back what is the VMM's; after a hit the vCPU goes straight in again, so KVM
- * always finishes an instruction before the VMM can look at it.
+ * A vCPU's KVM_RUN. Exits that are not ours are returned to the VMM. After a hit the vCPU re-enters at once,
+ * so KVM completes an instruction before the VMM can save its state.
  *
- * kvm_run->immediate_exit is the VMM's way to get a vCPU's attention: its signal handler makes it 1, on the
- * vCPU's own thread, and KVM takes any value but 0. We make 0 into OURS, which says afterwards whose kick it
- * was; the VMM's 1 overwrites it, and then the VMM gets what it asked for.
+ * A VMM interrupts a vCPU by setting kvm_run->immediate_exit to 1 in a signal handler on the vCPU's own
+ * thread; KVM accepts any value but 0. Our kick changes 0 to OURS, which identifies it afterwards. The VMM's
+ * 1 overwrites it, so the VMM never loses a kick.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,27 +19,26 @@
 #include "vmm-probe/hook/internal.h"
 
 #define OURS     0x80
-#define AGAIN_NS 1000000l /* the VMM may wipe immediate_exit just as a kick comes: it is repeated */
+#define AGAIN_NS 1000000l /* kicks are repeated: the VMM may clear immediate_exit concurrently */
 
 /* --- kicks ------------------------------------------------------------------------------------------- */
 
 static void on_kick(int sig)
 {
-	(void)sig; /* KVM_RUN returns EINTR: that is all it is for */
+	(void)sig; /* its only purpose is that KVM_RUN returns EINTR */
 }
 
-/* A signal that the VMM has no use for. The highest is the host probe's timer. */
+/* A signal that the VMM does not handle. SIGRTMAX - 1 is the timer of the host probe. */
 struct ot_err *vp_hook_kick_init(void)
 {
-	/* Restart: whatever else the VMM's thread is waiting in goes on; KVM_RUN never does. */
+	/* SA_RESTART: other system calls of the VMM's thread are restarted; KVM_RUN never is. */
 	const struct sigaction ours = { .sa_handler = on_kick, .sa_flags = SA_RESTART };
 	struct sigaction sa;
 
 	for (int sig = SIGRTMAX - 2; !vp_hook.kick_signal && sig >= SIGRTMIN; sig--)
 		if (!sigaction(sig, NULL, &sa) && sa.sa_handler == SIG_DFL && !sigaction(sig, &ours, NULL))
 			vp_hook.kick_signal = sig;
-	return vp_hook.kick_signal ? NULL
-				   : ot_err_new(OT_ERR_BUSY, "the VMM uses every real-time signal there is");
+	return vp_hook.kick_signal ? NULL : ot_err_new(OT_ERR_BUSY, "the VMM uses all real-time signals");
 }
 
 void vp_hook_kick(struct vp_hook_vcpu *v)
@@ -53,7 +52,7 @@ void vp_hook_kick(struct vp_hook_vcpu *v)
 		syscall(SYS_tgkill, getpid(), tid, vp_hook.kick_signal);
 }
 
-/* Only the vCPU's own thread makes it 0. */
+/* Was the exit caused by our kick? Resets immediate_exit then, which only the vCPU's own thread does. */
 static bool was_ours(struct vp_hook_vcpu *v)
 {
 	uint8_t ours = OURS;
@@ -85,8 +84,9 @@ static void wait_for_gate(void)
 	pthread_mutex_unlock(&vp_hook.gate_lock);
 }
 
-/* It says that it goes in, then looks whether it may; who closes the gate says so, then looks who is in. What
- * the engine was in the middle of, with others waiting for it, ends before this one waits. */
+/* The vCPU announces that it enters, then checks the gate; the holder closes the gate, then checks for vCPUs
+ * inside. vp_kvm_leave() ends a pending step of the engine's before this thread waits, since others may be
+ * held for it. */
 static void enter(struct vp_hook_vcpu *v)
 {
 	for (;;) {
@@ -101,7 +101,7 @@ static void enter(struct vp_hook_vcpu *v)
 	}
 }
 
-/* Kick those that are in; @p traced: also those that have seen the engine. True: there were any. */
+/* Kick the vCPUs that are inside; those with the engine only if @p traced. False: there were none. */
 static bool kick_inside(bool traced)
 {
 	bool any = false;
@@ -135,7 +135,7 @@ void vp_hook_open_gate(void)
 	pthread_mutex_unlock(&vp_hook.gate_lock);
 }
 
-/* Nobody is held: each goes straight in again. A kick that came a moment too soon is repeated. */
+/* No vCPU is held: each re-enters at once. Kicks are repeated until each has passed. */
 void vp_hook_await_engine(void)
 {
 	const struct timespec again = { .tv_nsec = AGAIN_NS / 10 };
@@ -146,7 +146,7 @@ void vp_hook_await_engine(void)
 
 /* --- KVM_RUN ----------------------------------------------------------------------------------------- */
 
-/* This thread's first KVM_RUN: VMMs block signals that they do not know of. */
+/* The thread's first KVM_RUN: VMMs block signals that they don't use, so ours is unblocked. */
 static void first_run(struct vp_hook_vcpu *v)
 {
 	sigset_t set;
@@ -160,7 +160,8 @@ static void first_run(struct vp_hook_vcpu *v)
 	vp_hook_service_start();
 }
 
-/* An emulating KVM sets all of a debug exit but dr7, which the VMM then reads as our int3 left it there. */
+/* An emulating KVM sets all members of a debug exit but dr7, which shares its bytes with those that our
+ * int3's emulation failure has set. */
 static void clean_up_after_int3(struct kvm_run *run)
 {
 	if (ot_unlikely(run->exit_reason == KVM_EXIT_INTERNAL_ERROR))
@@ -173,7 +174,7 @@ static void back_in(struct vp_hook_vcpu *v)
 	v->out_ns = 0;
 }
 
-/* true: in again. */
+/* True: run again. */
 static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 {
 	enter(v);
@@ -192,7 +193,7 @@ static bool run_once(struct vp_hook_vcpu *v, int *ret_err)
 	if (ours)
 		clean_up_after_int3(v->run);
 	else if (kvm)
-		vp_kvm_leave(kvm, v->index); /* the VMM may keep it for as long as it likes */
+		vp_kvm_leave(kvm, v->index); /* the VMM may keep the thread for any time */
 	atomic_store(&v->where, VP_HOOK_OUT);
 	*ret_err = err;
 	return ours || (kicked && err == EINTR);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread of our own in the VMM. It does nothing that a thread of the VMM would have to wait for. */
+/* The service thread in the VMM: creates and checks the engine, serves requests. No thread of the VMM ever
+ * waits for it. Also the library's constructor and destructor. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +14,7 @@
 #include "base/clock.h"
 #include "vmm-probe/hook/internal.h"
 
-/* A machine that is changing changes more than once: slots come and go by the dozen. */
+/* Changes come in bursts (dozens of slots): wait until they settle. */
 #define SETTLE_NS 50000000u
 #define AGAIN_NS  500000000u
 #define NEVER     UINT64_MAX
@@ -36,13 +37,13 @@ void vp_hook_held_since(uint64_t ns)
 		;
 }
 
-/* --- the engine suits the machine -------------------------------------------------------------------- */
+/* --- the engine matches the machine ------------------------------------------------------------------ */
 
 static void say_once(const struct ot_err *err)
 {
 	static bool said;
 
-	/* what may come right by itself is not worth a word */
+	/* BUSY is temporary. */
 	if (said || ot_err_code(err) == OT_ERR_BUSY)
 		return;
 	said = true;
@@ -55,8 +56,9 @@ struct ot_err *vp_hook_refresh(void)
 	return vp_hook.slots_stale ? vp_hook_ask_slots(false) : NULL;
 }
 
-/* When it should be looked at again; NEVER: when woken. */
-static uint64_t look(void)
+/* Check the machine, and create or destroy the engine accordingly. Returns the time of the next check; NEVER:
+ * when woken. */
+static uint64_t update_engine(void)
 {
 	if (!vp_hook.wanted)
 		return NEVER;
@@ -76,7 +78,7 @@ static uint64_t look(void)
 
 /* --- the thread -------------------------------------------------------------------------------------- */
 
-/* While there is no engine, who connects is told so at once. */
+/* While there is no engine, connections are closed at once. */
 static void turn_away(int listening)
 {
 	int sock = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
@@ -85,27 +87,27 @@ static void turn_away(int listening)
 		close(sock);
 }
 
-/* Whoever connects or asks, however often, does not put off when it looks. */
+/* Connections and requests, however frequent, do not postpone the check. */
 static void *run_service(void *arg)
 {
 	struct pollfd fds[3] = { { .fd = vp_hook.wake, .events = POLLIN },
 				 { .events = POLLIN },
 				 { .events = POLLIN } };
-	uint64_t look_ns = 0, n;
+	uint64_t check_ns = 0, n;
 
 	(void)arg;
 	fds[1].fd = vp_hook_control_open();
 	for (;;) {
 		fds[2].fd = atomic_load(&vp_hook.engine) ? -1 : vp_hook.listen_fd;
-		int ready = poll(fds, 3, look_ns == NEVER ? -1 : ot_ms_until(look_ns));
-		if (ot_now_ns() >= look_ns)
-			look_ns = look();
+		int ready = poll(fds, 3, check_ns == NEVER ? -1 : ot_ms_until(check_ns));
+		if (ot_now_ns() >= check_ns)
+			check_ns = update_engine();
 		if (ready > 0 && fds[1].revents)
 			vp_hook_control_serve(fds[1].fd);
 		if (ready > 0 && fds[2].revents && !atomic_load(&vp_hook.engine))
 			turn_away(fds[2].fd);
 		if (ready > 0 && fds[0].revents && read(vp_hook.wake, &n, sizeof(n)) > 0)
-			look_ns = ot_now_ns() + SETTLE_NS;
+			check_ns = ot_now_ns() + SETTLE_NS;
 	}
 	return NULL;
 }
@@ -115,7 +117,7 @@ void vp_hook_wake(void)
 	const uint64_t one = 1;
 
 	if (vp_hook.wake >= 0 && write(vp_hook.wake, &one, sizeof(one)) < 0)
-		return; /* full: then it is awake */
+		return; /* full: the thread is awake already */
 }
 
 void vp_hook_service_start(void)
@@ -139,9 +141,9 @@ void vp_hook_service_start(void)
 		vp_hook_control_fail(err);
 }
 
-/* --- the library's life ------------------------------------------------------------------------------ */
+/* --- the library's lifetime -------------------------------------------------------------------------- */
 
-/* By LD_PRELOAD nothing happens until a vCPU runs, for the VMM may yet fork. */
+/* With LD_PRELOAD the thread starts when the first vCPU runs: the VMM may fork before. */
 __attribute__((constructor)) static void loaded(void)
 {
 	struct ot_err *err = vp_hook_kick_init();
@@ -156,7 +158,7 @@ __attribute__((constructor)) static void loaded(void)
 	ot_err_destroy(err);
 }
 
-/* The guest's end. What outlives it is the socket's name. */
+/* The VMM exits. The name of the socket remains. */
 __attribute__((destructor)) static void unloaded(void)
 {
 	pthread_mutex_lock(&vp_hook.lock);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine's life in somebody else's process. It is made for a machine as it stands, and unmade, which
- * takes every trap out, before that machine changes: another vCPU, other RAM, RAM whose writes are logged
- * because it is being migrated or saved. When the machine is whole again the service thread makes another.
+ * The engine's lifetime in the VMM. It is created for a fixed machine, and destroyed, with all traps removed,
+ * before that machine changes: an added vCPU, changed RAM, dirty logging (for migration or savevm). When the
+ * machine is stable again the service thread creates another.
  */
 #include <errno.h>
 #include <signal.h>
@@ -34,13 +34,13 @@ static bool paused(void *arg)
 	return vp_hook_paused();
 }
 
-/* --- what the machine is like ------------------------------------------------------------------------ */
+/* --- the machine's state ----------------------------------------------------------------------------- */
 
 static bool any_logged(void)
 {
 	for (uint32_t i = 0; i < vp_hook.nslots; i++) {
 		const struct vp_hook_slot *s = &vp_hook.slots[i];
-		/* A display's memory is always logged. RAM is, when the ranges that the engine had are. */
+		/* A display's memory is always logged; only ranges that the engine used are RAM. */
 		for (uint32_t k = 0; s->flags & KVM_MEM_LOG_DIRTY_PAGES && k < vp_hook.nram; k++)
 			if (vp_hook.ram[k].gpa < s->gpa + s->size &&
 			    s->gpa < vp_hook.ram[k].gpa + vp_hook.ram[k].size)
@@ -80,7 +80,7 @@ bool vp_hook_changed(void)
 static struct ot_err *check_machine(void)
 {
 	if (vp_hook.vm < 0 || !vp_hook.nvcpus)
-		return ot_err_new(OT_ERR_BUSY, "the VMM has made no vCPU yet");
+		return ot_err_new(OT_ERR_BUSY, "the VMM has created no vCPU yet");
 	if (vp_hook.confidential)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's memory is encrypted");
 	if (vp_hook.slots_lost)
@@ -94,7 +94,7 @@ static struct ot_err *check_machine(void)
 
 /* --- the host ---------------------------------------------------------------------------------------- */
 
-/* Its VM's timer signal reaches this thread, which has all others blocked. */
+/* The probe's timer signal must reach this thread, which blocks all others. */
 struct ot_err *vp_hook_probe_host(void)
 {
 	struct sigaction old;
@@ -116,7 +116,7 @@ struct ot_err *vp_hook_probe_host(void)
 	return err;
 }
 
-/* --- life -------------------------------------------------------------------------------------------- */
+/* --- lifetime ---------------------------------------------------------------------------------------- */
 
 static void close_files(void)
 {
@@ -184,8 +184,7 @@ struct ot_err *vp_hook_trace(void)
 	OT_TRY(check_machine());
 	read_ram();
 	OT_TRY(create(&kvm));
-	/* A trap may be there from the first session on: by then no vCPU is in the guest without the engine.
-	 */
+	/* Serve only when no vCPU is in the guest without the engine: a session may plant traps at once. */
 	atomic_store(&vp_hook.engine, kvm);
 	vp_hook_await_engine();
 	struct ot_err *err = serve(kvm);
@@ -204,7 +203,7 @@ void vp_hook_untrace(enum vp_guest_end why)
 	atomic_store(&vp_hook.engine, NULL);
 	vp_engine_guest_ended(vp_kvm_engine(kvm), why);
 	vp_kvm_destroy(kvm);
-	/* What was wanted at each exit is the VMM's own business again. */
+	/* The engine requested registers at each exit; a VMM leaves this 0. */
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++)
 		vp_hook.vcpus[i]->run->kvm_valid_regs = 0;
 	vp_hook_open_gate();
