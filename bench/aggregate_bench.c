@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "cli/aggregate.h"
+#include "cli/output/output.h"
 #include "dif/vm/agg.h"
 
 #define KEYS         1000000u
@@ -28,7 +28,7 @@ struct bench {
 	struct dif_clause_layout layout;
 	struct vp_enabled ecb;
 	struct ot_arena arena;
-	struct cli_printer printer;
+	struct cli_output *out;
 	struct dif_options options;
 	struct cli_aggs aggs;
 };
@@ -65,10 +65,10 @@ static void setup(struct bench *b, struct dif_rtype key)
 	b->clause = (struct dif_clause){ .actions = b->actions, .nactions = 2 };
 	must(dif_clause_layout(&b->clause, &opts, &b->arena, &b->layout));
 	b->ecb = (struct vp_enabled){ .epid = 1, .clause = &b->clause, .layout = &b->layout };
-	b->printer.opts = &b->options;
-	b->printer.fp = fopen("/dev/null", "w");
-	if (!b->printer.fp)
+	FILE *fp = fopen("/dev/null", "w");
+	if (!fp)
 		must(ot_err_new(OT_ERR_OS, "cannot write to /dev/null"));
+	must(cli_output_create(&cli_output_text, &b->options, fp, &b->out));
 	must(cli_aggs_init(&b->aggs, &b->prog));
 }
 
@@ -76,7 +76,8 @@ static void teardown(struct bench *b)
 {
 	cli_aggs_deinit(&b->aggs);
 	ot_arena_deinit(&b->arena);
-	fclose(b->printer.fp);
+	fclose(b->out->printer.fp);
+	cli_output_destroy(b->out);
 }
 
 /* Key and value number @i; the order of arrival is neither that of keys nor that of values. */
@@ -95,7 +96,7 @@ static void give(struct bench *b, uint64_t i)
 	struct vp_aggregate delta = {
 		.ecb = &b->ecb, .layout = l, .action = &b->actions[1], .tuple = tuple, .words = &word
 	};
-	must(cli_aggs_add(&b->aggs, &b->printer, &delta));
+	must(cli_aggs_add(&b->aggs, &b->out->printer, &delta));
 }
 
 static double megabytes(void)
@@ -127,7 +128,7 @@ static void run(const char *name, struct dif_rtype key)
 	for (uint64_t i = 0; i < KEYS; i++)
 		give(&b, i);
 	merged = now();
-	must(cli_print_aggregations(&b.printer, &b.aggs));
+	must(cli_print_rest(b.out, &b.aggs));
 	printf("%s: merged again %.2f s, sorted and printed %.2f s\n", name, merged - start, now() - merged);
 	teardown(&b);
 }

@@ -24,10 +24,17 @@ struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *pr
 		return ot_err_nomem();
 	}
 	for (uint32_t i = 0; i < prog->naggs; i++) {
-		if (!prog->aggs[i].id)
+		const struct dif_aggvar *var = &prog->aggs[i];
+		if (!var->id)
 			continue;
-		aggs->vars[prog->aggs[i].id - 1].kind = prog->aggs[i].kind;
-		aggs->vars[prog->aggs[i].id - 1].arg = prog->aggs[i].arg;
+		struct cli_agg *agg = &aggs->vars[var->id - 1];
+		agg->kind = var->kind;
+		agg->arg = var->arg;
+		agg->name = ot_arena_strdup(&aggs->arena, var->name ? var->name : "");
+		if (!agg->name) {
+			cli_aggs_deinit(aggs);
+			return ot_err_nomem();
+		}
 	}
 	return NULL;
 }

@@ -6,7 +6,6 @@
 #ifndef CLI_AGGREGATE_H
 #define CLI_AGGREGATE_H
 
-#include "base/json.h"
 #include "cli/output/print.h"
 
 /* An aggregating action of an enabled clause. */
@@ -29,6 +28,7 @@ struct cli_agg_entry {
 
 /* An aggregation variable. */
 struct cli_agg {
+	const char *name; /* "_" for @ */
 	enum dif_agg_kind kind;
 	uint64_t arg;
 	struct cli_agg_entry **entries; /* owned; in order of arrival */
@@ -82,7 +82,8 @@ OT_MUST_CHECK struct ot_err *cli_agg_trunc(struct cli_agg *agg, int64_t n);
 struct cli_agg_order {
 	bool by_key;
 	bool reversed;
-	int64_t keypos; /* the key that is compared first */
+	int64_t keypos;  /* the key that is compared first */
+	unsigned column; /* of several aggregations joined by key: whose values are compared first */
 };
 
 struct cli_agg_order cli_agg_order(const struct dif_options *opts);
@@ -94,42 +95,5 @@ int cli_agg_compare_values(const struct cli_aggval *a, const struct cli_aggval *
 /** The entries in order; *ret is the caller's (free()). */
 OT_MUST_CHECK struct ot_err *cli_agg_sort(const struct cli_agg *agg, const struct cli_agg_order *order,
 					  struct cli_agg_entry ***ret);
-
-/* --- printing (print_aggregate.c) ------------------------------------------------ */
-
-/** printa(): @p fmt NULL is the default table. Marks them as printed. */
-OT_MUST_CHECK struct ot_err *cli_printa(struct cli_printer *p, struct cli_aggs *aggs, const uint32_t *ids,
-					unsigned nids, const struct dif_format *fmt);
-
-/** An entry's keys in a row, as the default table has them. */
-void cli_agg_print_keys(struct cli_printer *p, struct cli_agg_entry *e);
-
-/* A key that one of two views of a program has, or both; 0 where it has not. */
-struct cli_agg_pair {
-	uint32_t id; /* of the aggregation */
-	size_t row;  /* from 0, in its order */
-	struct cli_agg_entry *key;
-	struct cli_aggval outside, inside;
-};
-
-/** Call @p each for every key of every aggregation. */
-OT_MUST_CHECK struct ot_err *cli_aggs_each_pair(struct cli_printer *p, struct cli_aggs *outside,
-						struct cli_aggs *inside,
-						void (*each)(void *arg, const struct cli_agg_pair *pair),
-						void *arg);
-
-/* --- two views side by side (print_comparison.c) ------------------------------------------ */
-
-/** Every aggregation of both as one table: key, outside, inside, and how much more there is inside;
- * histograms in columns. */
-OT_MUST_CHECK struct ot_err *cli_print_comparison(struct cli_printer *p, struct cli_aggs *outside,
-						  struct cli_aggs *inside);
-/** The same as a JSON array, the next value of @p out. Names of the aggregations are @p prog's. */
-OT_MUST_CHECK struct ot_err *cli_json_comparison(struct cli_printer *p, const struct dif_program *prog,
-						 struct cli_aggs *outside, struct cli_aggs *inside,
-						 struct ot_json *out);
-
-/** What no printa() has printed, at the end of a session. */
-OT_MUST_CHECK struct ot_err *cli_print_aggregations(struct cli_printer *p, struct cli_aggs *aggs);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct cli_agg_order cli_agg_order(const struct dif_options *opts)
 {
-	return (struct cli_agg_order){ opts->aggsortkey, opts->aggsortrev, opts->aggsortkeypos };
+	return (struct cli_agg_order){ opts->aggsortkey, opts->aggsortrev, opts->aggsortkeypos, 0 };
 }
 
 static int compare_u64(uint64_t a, uint64_t b)

@@ -10,11 +10,13 @@
 #include "cli/commands.h"
 #include "cli/compare.h"
 #include "cli/messages.h"
+#include "cli/output/output.h"
 #include "cli/trace.h"
 
 struct ours {
 	const struct cli_compare_list *list; /* NULL: a D program */
-	bool both, json;
+	bool both;
+	const struct cli_output_ops *output; /* NULL: text */
 };
 
 static const char *const own_options[] = { "--tasks", "--modules", "--json", NULL };
@@ -25,6 +27,7 @@ static int take_ours(int argc, char **argv, struct ours *ours)
 	int n = 1;
 
 	for (int i = 1; i < argc; i++) {
+		const struct cli_output_ops *output = cli_output_find(argv[i]);
 		const struct cli_compare_list *list = NULL;
 
 		if (!strcmp(argv[i], "--tasks"))
@@ -34,8 +37,8 @@ static int take_ours(int argc, char **argv, struct ours *ours)
 		if (list) {
 			ours->both |= ours->list && ours->list != list;
 			ours->list = list;
-		} else if (!strcmp(argv[i], "--json")) {
-			ours->json = true;
+		} else if (output) {
+			ours->output = output;
 		} else {
 			argv[n++] = argv[i];
 		}
@@ -106,9 +109,10 @@ int cli_cmd_compare(int argc, char **argv)
 	} else {
 		status = cli_options_parse(&inv, argc, argv);
 	}
-	inv.json = ours.json;
+	if (ours.output)
+		inv.output = ours.output;
 	if (status == CLI_GO_ON && ours.list)
-		status = asks_for_more(&inv) ? usage(false) : cli_compare_list(&inv, ours.list, ours.json);
+		status = asks_for_more(&inv) ? usage(false) : cli_compare_list(&inv, ours.list);
 	else if (status == CLI_GO_ON)
 		status = compare_programs(&inv);
 	cli_options_deinit(&inv);

@@ -17,6 +17,7 @@
 #include "cli/compare.h"
 #include "cli/compile.h"
 #include "cli/messages.h"
+#include "cli/output/output.h"
 #include "vmm-probe/session/session.h"
 
 /* A guest that does not tell for so long is paused, or its agent has gone. */
@@ -240,16 +241,20 @@ static struct ot_err *compare(struct run *r)
 	return vp_session_stop(r->session);
 }
 
-static struct ot_err *print(const struct run *r, bool json)
+static struct ot_err *show(const struct run *r)
 {
-	if (json)
-		OT_TRY(cli_hidden_json(r->list->kind, &r->hidden, r->ways, stdout));
-	else
-		cli_hidden_print(r->list->kind, &r->hidden, r->ways, stdout);
-	return fflush(stdout) == EOF ? ot_err_os(errno, "failed to write to <stdout>") : NULL;
+	struct cli_output *out = NULL;
+
+	OT_TRY(cli_output_create(r->inv->output, &r->inv->opts, stdout, &out));
+	struct ot_err *err = out->ops->hidden(out, r->list->kind, &r->hidden, r->ways);
+
+	cli_output_destroy(out);
+	if (!err && fflush(stdout) == EOF)
+		err = ot_err_os(errno, "failed to write to <stdout>");
+	return err;
 }
 
-static int run_list(struct run *r, bool json)
+static int run_list(struct run *r)
 {
 	struct ot_err *err = attach(r);
 
@@ -261,7 +266,7 @@ static int run_list(struct run *r, bool json)
 		err = compare(r);
 	cli_progress(NULL, NULL);
 	if (!err)
-		err = print(r, json);
+		err = show(r);
 	if (err) {
 		cli_fail(err, NULL);
 		return CLI_EXIT_TROUBLE;
@@ -269,13 +274,13 @@ static int run_list(struct run *r, bool json)
 	return r->hidden.differing.count ? CLI_EXIT_ERROR : CLI_EXIT_OK;
 }
 
-int cli_compare_list(struct cli_invocation *inv, const struct cli_compare_list *list, bool json)
+int cli_compare_list(struct cli_invocation *inv, const struct cli_compare_list *list)
 {
 	struct run r = { .inv = inv, .list = list, .signal_fd = -1 };
 	int status;
 
 	vp_agent_pass_init(&r.pass, list->pass);
-	status = run_list(&r, json);
+	status = run_list(&r);
 	vp_session_destroy(r.session); /* it borrows the program */
 	cli_compilation_deinit(&r.comp);
 	vp_agent_pass_deinit(&r.pass);

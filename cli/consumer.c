@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records to lines. */
+/* Records to statements, in order: what acts on the session is done here, what shows something goes to the
+ * output. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +8,6 @@
 
 #include "base/clock.h"
 #include "cli/consumer.h"
-#include "cli/messages.h"
-#include "cli/terminal.h"
 
 /* One statement records at most this many data: printf()'s arguments. */
 #define RUN_MAX   256
@@ -44,7 +43,7 @@ static struct ot_err *do_printa(struct cli_consumer *c, const struct dif_format 
 
 	for (unsigned i = 0; i < n; i++)
 		ids[i] = run[i].action->aggid;
-	return cli_printa(&c->printer, &c->aggs, ids, n, fmt);
+	return cli_printa(c->out, &c->aggs, ids, n, fmt);
 }
 
 static struct ot_err *do_printflike(struct cli_consumer *c, const struct vp_enabled *ecb,
@@ -67,7 +66,7 @@ static struct ot_err *do_printflike(struct cli_consumer *c, const struct vp_enab
 		return fmt ? cli_freopen(c, ecb, fmt, args, nargs) : NULL;
 	default:
 		if (fmt)
-			cli_print_format(&c->printer, fmt, args, nargs, NULL, 0);
+			c->out->ops->text(c->out, fmt, args, nargs);
 		return NULL;
 	}
 }
@@ -106,7 +105,7 @@ static unsigned run_length(const struct cli_datum *data, unsigned n)
 
 /* tracemem(addr, size, shown): the third argument is a datum of its own, behind the bytes. Returns how
  * many data it took. */
-static unsigned print_tracemem(struct cli_consumer *c, const struct cli_datum *data, unsigned n)
+static unsigned show_tracemem(struct cli_consumer *c, const struct cli_datum *data, unsigned n)
 {
 	struct cli_datum bytes = data[0];
 	bool limited = n > 1 && data[1].action->kind == DIF_ACT_tracemem_dynsize &&
@@ -115,12 +114,12 @@ static unsigned print_tracemem(struct cli_consumer *c, const struct cli_datum *d
 
 	if (shown && shown < bytes.size)
 		bytes.size = (uint32_t)shown;
-	cli_print_datum(&c->printer, &bytes, CLI_WIDTH_TRACE);
+	c->out->ops->value(c->out, &bytes);
 	return limited ? 2 : 1;
 }
 
-static struct ot_err *print_data(struct cli_consumer *c, const struct vp_enabled *ecb,
-				 const struct cli_datum *data, unsigned n)
+static struct ot_err *show_data(struct cli_consumer *c, const struct vp_enabled *ecb,
+				const struct cli_datum *data, unsigned n)
 {
 	for (unsigned i = 0, len; i < n; i += len) {
 		unsigned kind = data[i].action->kind;
@@ -132,16 +131,16 @@ static struct ot_err *print_data(struct cli_consumer *c, const struct vp_enabled
 			len = run_length(&data[i], n - i);
 			OT_TRY(cli_libact(c, ecb, &data[i], len));
 		} else if (kind == DIF_ACT_tracemem) {
-			len = print_tracemem(c, &data[i], n - i);
+			len = show_tracemem(c, &data[i], n - i);
 		} else if (kind != DIF_ACT_exit) {
-			cli_print_datum(&c->printer, &data[i], CLI_WIDTH_TRACE);
+			c->out->ops->value(c->out, &data[i]);
 		}
 	}
 	return NULL;
 }
 
 /* The record's data as the layout has them. */
-static struct ot_err *print_record_data(struct cli_consumer *c, const struct vp_record *r)
+static struct ot_err *show_record_data(struct cli_consumer *c, const struct vp_record *r)
 {
 	const struct dif_clause_layout *l = r->ecb->layout;
 	struct cli_datum *data = calloc(l->nrecs + 1, sizeof(*data));
@@ -163,105 +162,29 @@ static struct ot_err *print_record_data(struct cli_consumer *c, const struct vp_
 			err = ot_err_new(OT_ERR_LIMIT, "a statement records more than %d data", RUN_MAX);
 	}
 	if (!err)
-		err = print_data(c, r->ecb, data, n);
+		err = show_data(c, r->ecb, data, n);
 	free(data);
 	return err;
 }
 
-/* --- lines ------------------------------------------------------------------------------ */
+/* --- one after the other -------------------------------------------------------------------------------- */
 
-enum flow { FLOW_NONE, FLOW_ENTRY, FLOW_RETURN };
-
-static bool ends_in(const char *name, const char *word)
+/* @next is what follows, if it is known. */
+static struct ot_err *show_record(struct cli_consumer *c, const struct vp_record *r,
+				  const struct vp_enabled *next)
 {
-	size_t n = strlen(name), w = strlen(word);
-
-	return n >= w && !strcmp(name + n - w, word) && (n == w || name[n - w - 1] == '-');
-}
-
-static enum flow flow_of(const struct vp_enabled *ecb)
-{
-	return ends_in(ecb->probe->name, "entry")    ? FLOW_ENTRY
-	       : ends_in(ecb->probe->name, "return") ? FLOW_RETURN
-						     : FLOW_NONE;
-}
-
-/* Another clause of the same firing: the same probe by another EPID. */
-static bool same_firing(const struct vp_enabled *a, const struct vp_enabled *b)
-{
-	return a && b && a->epid != b->epid && a->guest == b->guest && a->probe->id == b->probe->id;
-}
-
-static void print_flow_line(struct cli_consumer *c, const struct vp_record *r, const struct vp_enabled *next)
-{
-	const struct vp_probe *probe = r->ecb->probe;
-	bool syscall = !strcmp(probe->provider, "syscall");
-	enum flow flow = flow_of(r->ecb);
-	char name[1024];
-
-	if ((flow == FLOW_ENTRY && same_firing(r->ecb, c->last)) ||
-	    (flow == FLOW_RETURN && same_firing(r->ecb, next)))
-		flow = FLOW_NONE;
-	if (flow == FLOW_RETURN && c->indent > 0)
-		c->indent -= 2;
-	if (flow == FLOW_NONE)
-		snprintf(name, sizeof(name), "%*s| %s:%s", c->indent, "", probe->function, probe->name);
-	else
-		snprintf(name, sizeof(name), "%*s %s %s", c->indent, "",
-			 flow == FLOW_ENTRY ? syscall ? "=>" : "->"
-			 : syscall          ? "<="
-					    : "<-",
-			 probe->function);
-	cli_name_tame(name);
-	fprintf(c->printer.fp, "%3u %-41s ", r->cpu, name);
-	if (flow == FLOW_ENTRY && c->indent < 512) /* a lost return must not indent for ever */
-		c->indent += 2;
-}
-
-static void print_heading(struct cli_consumer *c)
-{
-	if (c->heading_printed)
-		return;
-	c->heading_printed = true;
-	if (c->opts->flowindent)
-		fprintf(c->printer.fp, "%3s %-41s\n", "CPU", "FUNCTION");
-	else if (!c->opts->quiet)
-		fprintf(c->printer.fp, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
-}
-
-static void print_line(struct cli_consumer *c, const struct vp_record *r)
-{
-	const struct vp_probe *probe = r->ecb->probe;
-	char name[512];
-
-	snprintf(name, sizeof(name), "%s:%s", probe->function, probe->name);
-	cli_name_tame(name);
-	fprintf(c->printer.fp, "%3u %6u %32s ", r->cpu, probe->id, name);
-}
-
-/* @next is what follows, if it is known: for flowindent. */
-static struct ot_err *print_record(struct cli_consumer *c, const struct vp_record *r,
-				   const struct vp_enabled *next)
-{
-	c->printer.guest = r->ecb->guest;
-	print_heading(c);
-	if (c->opts->flowindent)
-		print_flow_line(c, r, next);
-	else if (!c->opts->quiet)
-		print_line(c, r);
-	OT_TRY(print_record_data(c, r));
-	if (!c->opts->quiet)
-		putc('\n', c->printer.fp);
-	c->last = r->ecb;
+	c->out->ops->record(c->out, r, next);
+	OT_TRY(show_record_data(c, r));
+	c->out->ops->record_end(c->out);
 	return NULL;
 }
 
-static struct ot_err *print_held(struct cli_consumer *c, const struct vp_enabled *next)
+static struct ot_err *show_held(struct cli_consumer *c, const struct vp_enabled *next)
 {
 	struct vp_record held = c->held;
 
 	c->held.ecb = NULL;
-	return held.ecb ? print_record(c, &held, next) : NULL;
+	return held.ecb ? show_record(c, &held, next) : NULL;
 }
 
 static struct ot_err *hold(struct cli_consumer *c, const struct vp_record *r)
@@ -283,7 +206,7 @@ static struct ot_err *check_patience(struct cli_consumer *c)
 	c->since_asked = 0;
 	if (c->impatient && c->impatient(c->impatient_arg))
 		return ot_err_new(OT_ERR_BUSY, "interrupted");
-	return ferror(c->printer.fp) ? cli_consumer_flush(c) : NULL;
+	return ferror(c->out->printer.fp) ? cli_consumer_flush(c) : NULL;
 }
 
 static struct ot_err *on_record(void *arg, const struct vp_record *r)
@@ -291,10 +214,10 @@ static struct ot_err *on_record(void *arg, const struct vp_record *r)
 	struct cli_consumer *c = arg;
 
 	OT_TRY(check_patience(c));
-	OT_TRY(print_held(c, c->held.cpu == r->cpu ? r->ecb : NULL));
-	if (c->opts->flowindent && flow_of(r->ecb) == FLOW_RETURN)
+	OT_TRY(show_held(c, c->held.cpu == r->cpu ? r->ecb : NULL));
+	if (c->out->ops->awaits_next && c->out->ops->awaits_next(c->out, r))
 		return hold(c, r);
-	return print_record(c, r, NULL);
+	return show_record(c, r, NULL);
 }
 
 static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
@@ -302,14 +225,14 @@ static struct ot_err *on_aggregate(void *arg, const struct vp_aggregate *agg)
 	struct cli_consumer *c = arg;
 
 	OT_TRY(check_patience(c));
-	return cli_aggs_add(c->compare && agg->inside ? &c->inside : &c->aggs, &c->printer, agg);
+	return cli_aggs_add(c->compare && agg->inside ? &c->inside : &c->aggs, &c->out->printer, agg);
 }
 
 static struct ot_err *on_fault(void *arg, const struct vp_fault_info *fault)
 {
 	struct cli_consumer *c = arg;
 
-	OT_TRY(print_held(c, NULL));
+	OT_TRY(show_held(c, NULL));
 	if (!c->opts->noerror || !c->has_error_clause)
 		cli_faults_add(&c->faults, fault, ot_now_ns());
 	return NULL;
@@ -319,14 +242,15 @@ static struct ot_err *on_drop(void *arg, enum vp_drop_kind kind, uint32_t cpu, u
 {
 	struct cli_consumer *c = arg;
 
-	cli_report_drop(c->opts, kind, cpu, count);
+	c->out->ops->drop(c->out, kind, cpu, count);
 	return NULL;
 }
 
 static struct ot_err *on_overload(void *arg, const struct vp_overload_info *overload)
 {
-	(void)arg;
-	cli_report_overload(overload);
+	struct cli_consumer *c = arg;
+
+	c->out->ops->overload(c->out, overload);
 	return NULL;
 }
 
@@ -337,18 +261,24 @@ struct vp_sink cli_consumer_sink(struct cli_consumer *c)
 
 /* --- life ----------------------------------------------------------------------------------- */
 
+static void report_fault(void *arg, const struct vp_fault_info *fault, uint64_t count, bool same_address)
+{
+	struct cli_consumer *c = arg;
+
+	c->out->ops->fault(c->out, fault, count, same_address);
+}
+
 struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opts,
-				 const struct dif_program *prog, FILE *fp)
+				 const struct dif_program *prog, const struct cli_output_ops *ops, FILE *fp)
 {
 	*c = (struct cli_consumer){ .opts = opts, .out_name = "<stdout>", .saved_fd = -1 };
-	c->printer.fp = fp;
-	c->printer.opts = opts;
 	ot_arena_init(&c->formats);
 	ot_map_init(&c->by_action);
-	cli_faults_init(&c->faults, opts->errtags);
+	cli_faults_init(&c->faults, opts->errtags, report_fault, c);
 	for (uint32_t i = 0; i < prog->nclauses; i++)
 		c->has_error_clause |= !strcmp(prog->clauses[i].probe.name, "ERROR") ||
 				       prog->clauses[i].probe.id == DIF_PROBE_ERROR;
+	OT_TRY(cli_output_create(ops, opts, fp, &c->out));
 	OT_TRY(cli_aggs_init(&c->inside, prog));
 	return cli_aggs_init(&c->aggs, prog);
 }
@@ -361,26 +291,40 @@ void cli_consumer_deinit(struct cli_consumer *c)
 	cli_faults_deinit(&c->faults);
 	ot_arena_deinit(&c->formats);
 	free(c->held_data);
+	cli_output_destroy(c->out);
 	if (c->saved_fd >= 0)
 		close(c->saved_fd);
 }
 
 struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 {
-	OT_TRY(print_held(c, NULL));
+	OT_TRY(show_held(c, NULL));
 	cli_faults_flush(&c->faults, ot_now_ns(), false);
 	errno = 0;
-	if (fflush(c->printer.fp) == EOF || ferror(c->printer.fp))
+	if (fflush(c->out->printer.fp) == EOF || ferror(c->out->printer.fp))
 		return ot_err_os(errno ? errno : EIO, "failed to write to %s", c->out_name);
+	return NULL;
+}
+
+/* All that records and faults have left to say. */
+static struct ot_err *finish_records(struct cli_consumer *c)
+{
+	OT_TRY(show_held(c, NULL));
+	cli_faults_flush(&c->faults, ot_now_ns(), true);
 	return NULL;
 }
 
 struct ot_err *cli_consumer_finish(struct cli_consumer *c)
 {
-	OT_TRY(print_held(c, NULL));
-	cli_faults_flush(&c->faults, ot_now_ns(), true);
-	if (c->json)
-		return NULL;
-	return c->compare ? cli_print_comparison(&c->printer, &c->aggs, &c->inside)
-			  : cli_print_aggregations(&c->printer, &c->aggs);
+	OT_TRY(finish_records(c));
+	return cli_print_rest(c->out, &c->aggs);
+}
+
+struct ot_err *cli_consumer_compare(struct cli_consumer *c, const struct cli_window *window, bool tables)
+{
+	const struct cli_comparison comparison = { &c->aggs, &c->inside, window, tables };
+
+	if (tables)
+		OT_TRY(finish_records(c));
+	return c->out->ops->comparison(c->out, &comparison);
 }

@@ -1,33 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a session's data goes: record lines, aggregations, messages. One consumer is one
- * session's; its sink is handed to vp_session_enable().
+ * Where a session's data goes: records are taken apart, aggregations merged, faults counted; an output
+ * (output/output.h) shows them. One consumer is one session's; its sink is handed to vp_session_enable().
  */
 #ifndef CLI_CONSUMER_H
 #define CLI_CONSUMER_H
 
-#include "cli/aggregate.h"
 #include "cli/faults.h"
+#include "cli/output/output.h"
 
 struct cli_consumer {
-	struct cli_printer printer;
+	struct cli_output *out; /* owned */
 	struct dif_options *opts;
 	const char *out_name; /* for messages: -o's file or "<stdout>" */
 	struct cli_aggs aggs;
 	bool compare;            /* set before any data comes: aggregations are kept apart by view */
 	struct cli_aggs inside;  /* … what the guest's agent saw */
-	bool json;               /* … and they are not printed at the end: trace.c does that */
 	struct ot_arena formats; /* parsed ones, and the map's values */
 	struct ot_map by_action; /* action → its parsed format */
-	bool heading_printed;
 	bool has_error_clause;
 	struct cli_faults faults;
 	int saved_fd; /* the output before freopen(); -1: not reopened */
 
-	/* flowindent */
-	int indent;
-	const struct vp_enabled *last;
-	/* A return waits for what comes next: another clause of the same probe does not unindent twice. */
+	/* The record that the output wants to see together with the next one. */
 	struct vp_record held;
 	uint8_t *held_data;
 	size_t held_cap;
@@ -38,9 +33,11 @@ struct cli_consumer {
 	unsigned since_asked;
 };
 
-/** @p opts is read at every record (setopt() changes it); @p prog and @p fp are borrowed. */
+/** Data is written by @p ops to @p fp. @p opts is read at every record (setopt() changes it); @p prog and @p
+ * fp are borrowed. To be deinited after an error too. */
 OT_MUST_CHECK struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opts,
-					       const struct dif_program *prog, FILE *fp);
+					       const struct dif_program *prog,
+					       const struct cli_output_ops *ops, FILE *fp);
 void cli_consumer_deinit(struct cli_consumer *c);
 
 struct vp_sink cli_consumer_sink(struct cli_consumer *c);
@@ -51,6 +48,11 @@ OT_MUST_CHECK struct ot_err *cli_consumer_flush(struct cli_consumer *c);
 
 /** The aggregations that no printa() has printed. */
 OT_MUST_CHECK struct ot_err *cli_consumer_finish(struct cli_consumer *c);
+
+/** The same for a comparison: the aggregations of both views side by side, and @p window, which has ended. @p
+ * tables false: the user does not want to wait for the aggregations. */
+OT_MUST_CHECK struct ot_err *cli_consumer_compare(struct cli_consumer *c, const struct cli_window *window,
+						  bool tables);
 
 /** libact.c: what a record asks the consumer to do. @p run is one statement's @p n data. */
 OT_MUST_CHECK struct ot_err *cli_libact(struct cli_consumer *c, const struct vp_enabled *ecb,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which faults are reported at once, and which are counted. */
 #include "cli/faults.h"
 
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/messages.h"
 
-/* A program with a clause on each function can fail in as many ways; the rest is told one by one. */
+/* A program with a clause on each function can fail in as many ways; beyond this each is reported. */
 #define RUNS_MAX 4096
 
 /* A key of the map: without padding. */
@@ -19,14 +19,17 @@ struct kind {
 
 struct fault_run {
 	struct vp_fault_info last;
-	uint64_t told_ns; /* when the last line was printed */
-	uint64_t count;   /* since then */
+	uint64_t reported_ns; /* the last report */
+	uint64_t count;       /* since then */
 	bool same_address;
 };
 
-void cli_faults_init(struct cli_faults *faults, bool each)
+void cli_faults_init(struct cli_faults *faults, bool each,
+		     void (*report)(void *arg, const struct vp_fault_info *fault, uint64_t count,
+				    bool same_address),
+		     void *arg)
 {
-	*faults = (struct cli_faults){ .each = each };
+	*faults = (struct cli_faults){ .each = each, .report = report, .arg = arg };
 	ot_map_init(&faults->runs);
 	ot_arena_init(&faults->arena);
 }
@@ -54,12 +57,12 @@ void cli_faults_add(struct cli_faults *faults, const struct vp_fault_info *fault
 	struct fault_run *run = faults->each ? NULL : run_of(faults, fault);
 
 	if (!run) {
-		cli_report_fault(fault);
+		faults->report(faults->arg, fault, 1, true);
 		return;
 	}
-	if (!run->count && (!run->told_ns || now_ns - run->told_ns >= OT_NS_PER_SEC)) {
-		cli_report_fault(fault);
-		run->told_ns = now_ns;
+	if (!run->count && (!run->reported_ns || now_ns - run->reported_ns >= OT_NS_PER_SEC)) {
+		faults->report(faults->arg, fault, 1, true);
+		run->reported_ns = now_ns;
 		return;
 	}
 	run->same_address = run->count ? run->same_address && run->last.address == fault->address : true;
@@ -71,13 +74,10 @@ void cli_faults_flush(struct cli_faults *faults, uint64_t now_ns, bool all)
 {
 	for (size_t i = 0; i < faults->runs.count; i++) {
 		struct fault_run *run = faults->runs.entries[i]->value;
-		if (!run->count || (!all && now_ns - run->told_ns < OT_NS_PER_SEC))
+		if (!run->count || (!all && now_ns - run->reported_ns < OT_NS_PER_SEC))
 			continue;
-		if (run->count == 1)
-			cli_report_fault(&run->last);
-		else
-			cli_report_faults(&run->last, run->count, run->same_address);
-		run->told_ns = now_ns;
+		faults->report(faults->arg, &run->last, run->count, run->same_address);
+		run->reported_ns = now_ns;
 		run->count = 0;
 	}
 }

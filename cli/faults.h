@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Faults of probes, as they are told. The first of its kind is a line at once; equal ones that follow within
- * a second become one line with their number, so that a clause that fails at each hit does not hide what else
- * is said. Equal are those of one enabling that differ in nothing but the address.
+ * Faults of probes. The first of its kind is reported at once; equal ones that follow within a second are
+ * counted and reported together, so that a clause that fails at each hit does not bury everything else. Equal
+ * are faults of one enabling that differ in nothing but the address.
  */
 #ifndef CLI_FAULTS_H
 #define CLI_FAULTS_H
@@ -13,18 +13,24 @@
 struct cli_faults {
 	struct ot_map runs; /* struct fault_run by what makes faults equal */
 	struct ot_arena arena;
-	bool each; /* none is counted, all are told */
+	bool each; /* none is counted, each is reported */
+	void (*report)(void *arg, const struct vp_fault_info *fault, uint64_t count, bool same_address);
+	void *arg;
 };
 
-/** @p each: for who compares messages. */
-void cli_faults_init(struct cli_faults *faults, bool each);
+/** @p report gets what is to be shown: a fault as it occurred (@p count 1), or the number of those that
+ * followed it and the last of them. @p each: report every fault, for those who compare messages. */
+void cli_faults_init(struct cli_faults *faults, bool each,
+		     void (*report)(void *arg, const struct vp_fault_info *fault, uint64_t count,
+				    bool same_address),
+		     void *arg);
 void cli_faults_deinit(struct cli_faults *faults);
 
-/** A fault came; @p now_ns is ot_now_ns(). It is told at once if it is the first for a second, else counted.
- * Its ecb is borrowed. */
+/** A fault occurred; @p now_ns is ot_now_ns(). It is reported at once if it is the first for a second, else
+ * counted. Its ecb is borrowed. */
 void cli_faults_add(struct cli_faults *faults, const struct vp_fault_info *fault, uint64_t now_ns);
 
-/** Tell the numbers of those that were counted for a second; with @p all, of all. */
+/** Report those that were counted for a second; with @p all, all that were counted. */
 void cli_faults_flush(struct cli_faults *faults, uint64_t now_ns, bool all);
 
 #endif

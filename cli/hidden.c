@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rounds of a census, and what differs in each of them. */
 #include "cli/hidden.h"
 
 #include <string.h>
-
-#include "base/json.h"
-#include "cli/terminal.h"
 
 const struct cli_hidden_kind cli_hidden_tasks = {
 	.many = "processes",
@@ -61,81 +59,4 @@ void cli_hidden_round(struct cli_hidden *h, struct vp_census *seen)
 	h->differing = *seen;
 	memset(seen, 0, sizeof(*seen));
 	h->rounds++;
-}
-
-/* --- output ------------------------------------------------------------------------------------------- */
-
-static void print_row(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways, FILE *fp)
-{
-	char name[VP_FOUND_NAME];
-
-	memcpy(name, f->name, sizeof(name));
-	cli_name_tame(name);
-	if (kind->numbered)
-		fprintf(fp, "%8llu  ", (unsigned long long)f->id);
-	fprintf(fp, "%-24s", name);
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++)
-		if (ways & kind->ways[i].way)
-			fprintf(fp, " %9s", f->ways & kind->ways[i].way ? "seen" : "-");
-	putc('\n', fp);
-}
-
-void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, FILE *fp)
-{
-	if (!h->differing.count) {
-		fprintf(fp, "nothing hidden: all %s are seen in every way\n", kind->many);
-		return;
-	}
-	if (kind->numbered)
-		fprintf(fp, "%8s  ", "PID");
-	fprintf(fp, "%-24s", "NAME");
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++)
-		if (ways & kind->ways[i].way)
-			fprintf(fp, " %9s", kind->ways[i].name);
-	putc('\n', fp);
-	for (size_t i = 0; i < h->differing.count; i++)
-		print_row(kind, &h->differing.items[i], ways, fp);
-}
-
-static void json_ways(const struct cli_hidden_kind *kind, uint32_t which, struct ot_json *j)
-{
-	ot_json_array(j, OT_JSON_INLINE);
-	for (size_t i = 0; i < OT_ARRAY_SIZE(kind->ways); i++)
-		if (which & kind->ways[i].way)
-			ot_json_string(j, kind->ways[i].name);
-	ot_json_end(j);
-}
-
-static void json_item(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways,
-		      struct ot_json *j)
-{
-	ot_json_object(j, OT_JSON_INLINE);
-	if (kind->numbered) {
-		ot_json_key(j, "pid");
-		ot_json_uint(j, f->id);
-	}
-	ot_json_key(j, "name");
-	ot_json_string(j, f->name);
-	ot_json_key(j, "seen");
-	json_ways(kind, f->ways, j);
-	ot_json_key(j, "missing");
-	json_ways(kind, ways & ~f->ways, j);
-	ot_json_key(j, "outside");
-	ot_json_bool(j, f->ways & ~CLI_HIDDEN_INSIDE);
-	ot_json_key(j, "inside");
-	ot_json_bool(j, f->ways & CLI_HIDDEN_INSIDE);
-	ot_json_end(j);
-}
-
-struct ot_err *cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
-			       FILE *fp)
-{
-	struct ot_json j;
-
-	ot_json_init(&j, fp);
-	ot_json_array(&j, OT_JSON_LINES);
-	for (size_t i = 0; i < h->differing.count; i++)
-		json_item(kind, &h->differing.items[i], ways, &j);
-	ot_json_end(&j);
-	return ot_json_finish(&j);
 }

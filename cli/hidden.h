@@ -8,7 +8,6 @@
 #define CLI_HIDDEN_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "vmm-probe/guest/census.h"
 
@@ -44,13 +43,5 @@ static inline bool cli_hidden_done(const struct cli_hidden *h)
 {
 	return h->rounds && (!h->differing.count || h->rounds >= CLI_HIDDEN_ROUNDS);
 }
-
-/** A table of what differs, or one line that says that nothing does. @p ways: those that there were. @p
- * terminal: names are the guest's, and must not command it. */
-void cli_hidden_print(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
-		      FILE *fp);
-/** The same as a JSON array, empty when nothing differs. */
-OT_MUST_CHECK struct ot_err *cli_hidden_json(const struct cli_hidden_kind *kind, const struct cli_hidden *h,
-					     uint32_t ways, FILE *fp);
 
 #endif

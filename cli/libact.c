@@ -51,7 +51,7 @@ static struct ot_err *do_setopt(struct cli_consumer *c, const struct vp_enabled 
 
 static struct ot_err *do_ftruncate(struct cli_consumer *c)
 {
-	FILE *fp = c->printer.fp;
+	FILE *fp = c->out->printer.fp;
 
 	fflush(fp);
 	/* a pipe or terminal can't be: then there is nothing to do */
@@ -110,7 +110,7 @@ struct ot_err *cli_libact(struct cli_consumer *c, const struct vp_enabled *ecb, 
 static char *format_text(struct cli_consumer *c, const struct dif_format *fmt, const struct cli_datum *args,
 			 unsigned nargs)
 {
-	struct cli_printer p = c->printer;
+	struct cli_printer p = c->out->printer;
 	char *text = NULL;
 	size_t len;
 
@@ -150,7 +150,7 @@ struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt, 
 
 static struct ot_err *replace_output(struct cli_consumer *c, int fd)
 {
-	int out = cli_terminal_fileno(c->printer.fp);
+	int out = cli_terminal_fileno(c->out->printer.fp);
 
 	if (c->saved_fd < 0) {
 		c->saved_fd = fcntl(out, F_DUPFD_CLOEXEC, 3);
@@ -159,7 +159,7 @@ static struct ot_err *replace_output(struct cli_consumer *c, int fd)
 	}
 	if (dup2(fd, out) < 0)
 		return ot_err_os(errno, "dup2");
-	cli_terminal_redirected(c->printer.fp);
+	cli_terminal_redirected(c->out->printer.fp);
 	return NULL;
 }
 

@@ -14,6 +14,7 @@
 #include "base/near.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/output/output.h"
 
 /* "-": words that are no options come in order, as option 1. */
 static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
@@ -431,7 +432,7 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 {
 	int c, status;
 
-	*inv = (struct cli_invocation){ .mode = CLI_MODE_TRACE };
+	*inv = (struct cli_invocation){ .mode = CLI_MODE_TRACE, .output = &cli_output_text };
 	dif_options_init(&inv->opts);
 	ot_arena_init(&inv->arena);
 	if (argc <= 1) {

@@ -18,6 +18,8 @@ struct cli_program {
 	size_t len;
 };
 
+struct cli_output_ops;
+
 /* A growing list of borrowed strings. */
 struct cli_strings {
 	const char **items;
@@ -47,7 +49,7 @@ struct cli_invocation {
 	bool from_boot;    /* -A */
 	bool verbose;      /* -v */
 	bool compare;      /* the two views side by side */
-	bool json;         /* … for machines */
+	const struct cli_output_ops *output;
 };
 
 #define CLI_GO_ON (-1)

@@ -113,14 +113,13 @@ static int enable(struct cli_run *r)
 		cli_error("could not enable tracing: No anonymous tracing state");
 		return CLI_EXIT_ERROR;
 	}
-	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->out);
+	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->inv->output, r->out);
 	if (err)
 		return cli_fail(err, NULL);
 	r->consumer.compare = r->inv->compare;
-	r->consumer.json = r->inv->json;
-	r->consumer.printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
+	r->consumer.out->printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
 	if (r->procs.count)
-		r->consumer.printer.target_pid = (uint64_t)r->procs.items[0].pid;
+		r->consumer.out->printer.target_pid = (uint64_t)r->procs.items[0].pid;
 	if (r->inv->out)
 		r->consumer.out_name = r->inv->out;
 	r->consumer.impatient = cli_run_is_impatient;
@@ -184,31 +183,26 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 	return NULL;
 }
 
-/* What a comparison says besides: of machines, all of it. */
-static struct ot_err *print_views(struct cli_run *r)
+/* A window that could not be read to its end does not keep the tables back. */
+static struct ot_err *show_comparison(struct cli_run *r)
 {
-	struct cli_consumer *c = &r->consumer;
-	struct ot_json j;
+	struct ot_err *unread = cli_window_end(&r->window, r->session);
+	struct ot_err *err = cli_consumer_compare(&r->consumer, &r->window, r->interrupts < 2);
 
-	if (!c->json)
-		return cli_window_print(&r->window, r->session, r->out);
-	ot_json_init(&j, r->out);
-	ot_json_object(&j, OT_JSON_INLINE);
-	ot_json_key(&j, "aggregations");
-	OT_TRY(cli_json_comparison(&c->printer, &r->comp.prog, &c->aggs, &c->inside, &j));
-	ot_json_key(&j, "guests");
-	OT_TRY(cli_window_json(&r->window, r->session, &j));
-	ot_json_end(&j);
-	return ot_json_finish(&j);
+	if (!err)
+		return unread;
+	ot_err_destroy(unread);
+	return err;
 }
 
 /* Stop, print the rest. Impatient users get neither. */
 static struct ot_err *finish(struct cli_run *r)
 {
+	struct cli_output *out = r->consumer.out;
 	struct ot_err *err;
 
-	if (r->interrupts)
-		putc('\n', r->out);
+	if (r->interrupts && out->ops->interrupted)
+		out->ops->interrupted(out);
 	err = vp_session_stop(r->session);
 	if (err && r->interrupts > 1) {
 		ot_err_destroy(err);
@@ -218,12 +212,13 @@ static struct ot_err *finish(struct cli_run *r)
 		err = cli_consumer_flush(&r->consumer);
 	if (err)
 		return err;
-	putc('\n', r->out);
+	if (out->ops->stopped)
+		out->ops->stopped(out);
 	cli_run_read_signals(r);
-	if (r->interrupts < 2)
-		OT_TRY(cli_consumer_finish(&r->consumer));
 	if (r->inv->compare)
-		OT_TRY(print_views(r));
+		OT_TRY(show_comparison(r));
+	else if (r->interrupts < 2)
+		OT_TRY(cli_consumer_finish(&r->consumer));
 	return cli_consumer_flush(&r->consumer);
 }
 

@@ -41,6 +41,20 @@ struct cli_datum {
 	uint32_t size;
 };
 
+/* What a datum is, whatever it is written as. */
+enum cli_shape {
+	CLI_SHAPE_INTEGER, /* of 1, 2, 4 or 8 bytes: cli_load_integer() */
+	CLI_SHAPE_STRING,  /* up to its NUL, or all of it */
+	CLI_SHAPE_BYTES,
+	CLI_SHAPE_STACK,  /* a kernel's or a process's: cli_frames_next() */
+	CLI_SHAPE_SYMBOL, /* cli_symbol_text() */
+	CLI_SHAPE_DUMP,   /* tracemem(): bytes, even where they look like text */
+	CLI_SHAPE_MEMORY, /* printm(): a count of 8 bytes, then that many bytes */
+	CLI_SHAPE_TYPED,  /* print(): laid out by action->format */
+};
+
+enum cli_shape cli_datum_shape(const struct cli_datum *d);
+
 /* An aggregation's value. */
 struct cli_aggval {
 	enum dif_agg_kind kind;
@@ -71,6 +85,30 @@ void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size);
 /** A datum by its action: a stack, a symbol, a dump or a value. */
 void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_width width);
 
+/* A stack's frames, the innermost first. */
+struct cli_frames {
+	struct cli_printer *p;
+	const uint8_t *pcs;
+	uint32_t left;
+	bool user;
+	uint64_t pid;
+	struct {
+		const char *at;
+		size_t left;
+	} helper; /* texts of a process's own ustack helper, one for each frame */
+};
+
+struct cli_frame {
+	uint64_t pc;
+	char text[CLI_SYMBOL_MAX];      /* the name of the place */
+	char note[CLI_SYMBOL_MAX - 16]; /* what the process itself says of the frame; "" */
+};
+
+/** The frames of a datum of CLI_SHAPE_STACK. False: it is too short to have any. */
+bool cli_frames_init(struct cli_frames *f, struct cli_printer *p, const struct cli_datum *d);
+/** False: there are no more. */
+bool cli_frames_next(struct cli_frames *f, struct cli_frame *ret);
+
 /* Where the frames of a stack stand: %k can change it. */
 struct cli_stack_style {
 	int indent;
@@ -78,8 +116,7 @@ struct cli_stack_style {
 };
 
 struct cli_stack_style cli_stack_style(const struct cli_printer *p);
-void cli_print_stack(struct cli_printer *p, const void *data, uint32_t size, struct cli_stack_style style);
-void cli_print_ustack(struct cli_printer *p, const struct cli_datum *d, struct cli_stack_style style);
+void cli_print_stack(struct cli_printer *p, const struct cli_datum *d, struct cli_stack_style style);
 
 /** Text of a sym, mod, usym, umod or uaddr datum. */
 void cli_symbol_text(struct cli_printer *p, const struct cli_datum *d, char *buf, size_t size);

@@ -244,10 +244,7 @@ static void print_stack(struct cli_printer *p, const struct spec *s, const struc
 		style.indent = abs(s->width);
 		style.width = 0;
 	}
-	if (d->action->kind == DIF_ACT_stack)
-		cli_print_stack(p, d->data, d->size, style);
-	else
-		cli_print_ustack(p, d, style);
+	cli_print_stack(p, d, style);
 }
 
 /* %a, and any conversion of a symbol's value. */

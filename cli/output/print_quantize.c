@@ -92,24 +92,6 @@ void cli_print_bar_heading(struct cli_printer *p, int width)
 		"count");
 }
 
-/* The row numbers to show: those in use and one more on each side. */
-static void visible_rows(const struct cli_rows *rows, unsigned *ret_first, unsigned *ret_last)
-{
-	unsigned first = 0, last = rows->n - 1;
-
-	while (first < rows->n && !rows->counts[first])
-		first++;
-	if (first == rows->n) {
-		*ret_first = rows->empty_first;
-		*ret_last = rows->empty_last;
-		return;
-	}
-	while (!rows->counts[last])
-		last--;
-	*ret_first = first ? first - 1 : 0;
-	*ret_last = last + 1 < rows->n ? last + 1 : last;
-}
-
 void cli_print_histogram(struct cli_printer *p, const struct cli_aggval *val)
 {
 	struct cli_scale scale = { 0 };
@@ -119,7 +101,7 @@ void cli_print_histogram(struct cli_printer *p, const struct cli_aggval *val)
 
 	if (!cli_rows_init(&rows, val))
 		return;
-	visible_rows(&rows, &first, &last);
+	cli_rows_visible(&rows, &rows, &first, &last);
 	for (unsigned i = first; i <= last; i++)
 		scale_total(p, &scale, rows.counts[i]);
 	fprintf(p->fp, "\n%16s %41s %-9s\n", "value", "------------- Distribution -------------", "count");
@@ -127,7 +109,7 @@ void cli_print_histogram(struct cli_printer *p, const struct cli_aggval *val)
 		cli_rows_label(&rows, i, label, sizeof(label));
 		fprintf(p->fp, "%16s ", label);
 		print_bar(p, rows.counts[i], &scale);
-		fprintf(p->fp, " %-9lld\n", (long long)(rows.counts[i] / (int64_t)val->normal));
+		fprintf(p->fp, " %-9lld\n", (long long)cli_rows_divided(&rows, i));
 	}
 }
 

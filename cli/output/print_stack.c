@@ -58,19 +58,7 @@ static void print_frame(struct cli_printer *p, struct cli_stack_style style, con
 	fprintf(p->fp, "%*s%*.*s\n", style.indent, "", style.width, style.prec, text);
 }
 
-void cli_print_stack(struct cli_printer *p, const void *data, uint32_t size, struct cli_stack_style style)
-{
-	char text[CLI_SYMBOL_MAX];
-
-	putc('\n', p->fp);
-	for (uint32_t at = 0; at + 8 <= size; at += 8) {
-		uint64_t pc = cli_load((const uint8_t *)data + at, 8);
-		if (!pc)
-			break;
-		cli_kernel_text(p, pc, VP_SYM_OFFSET, text, sizeof(text));
-		print_frame(p, style, text);
-	}
-}
+/* --- frames -------------------------------------------------------------------------------------------- */
 
 /* Frames that a ustack or jstack datum has room for. */
 static uint32_t ustack_depth(const struct cli_printer *p, const struct cli_datum *d)
@@ -84,60 +72,89 @@ static uint32_t ustack_depth(const struct cli_printer *p, const struct cli_datum
 	return (uint32_t)frames;
 }
 
-/* The string table of helper texts behind the frames: one per frame, in order. */
-struct helper_strings {
-	const char *at;
-	size_t left;
-};
-
-/* The next frame's string, "" when there is none. */
-static const char *next_helper(struct helper_strings *h)
+/* A PID, the frames, and the string table of helper texts. */
+static bool ustack_init(struct cli_frames *f, const struct cli_datum *d)
 {
-	size_t len = strnlen(h->at, h->left);
-	const char *s = h->at;
+	if (d->size < 16 || !(f->left = ustack_depth(f->p, d)))
+		return false;
+	f->user = true;
+	f->pid = cli_load(d->data, 8);
+	f->pcs = d->data + 8;
+	f->helper.at = (const char *)f->pcs + (size_t)f->left * 8;
+	f->helper.left = d->size - (f->left + 1) * 8;
+	return true;
+}
 
-	if (len == h->left) /* no NUL: the table is used up */
+bool cli_frames_init(struct cli_frames *f, struct cli_printer *p, const struct cli_datum *d)
+{
+	*f = (struct cli_frames){ .p = p };
+	if (d->action->kind != DIF_ACT_stack)
+		return ustack_init(f, d);
+	f->pcs = d->data;
+	f->left = d->size / 8;
+	return true;
+}
+
+/* The next frame's text of the helper, "" when there is none. */
+static const char *next_helper(struct cli_frames *f)
+{
+	size_t len = strnlen(f->helper.at, f->helper.left);
+	const char *s = f->helper.at;
+
+	if (len == f->helper.left) /* no NUL: the table is used up */
 		return "";
-	h->at += len + 1;
-	h->left -= len + 1;
+	f->helper.at += len + 1;
+	f->helper.left -= len + 1;
 	return s;
 }
 
-/* A helper's string is the guest's. */
+/* A helper's text is the guest's. */
 static void take_note(const char *note, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s", note);
 	cli_name_tame(buf);
 }
 
-void cli_print_ustack(struct cli_printer *p, const struct cli_datum *d, struct cli_stack_style style)
+static void name_user_frame(struct cli_frames *f, struct cli_frame *ret)
 {
-	char text[CLI_SYMBOL_MAX];
-	struct helper_strings helper;
-	uint32_t depth;
-	uint64_t pid;
+	const char *note = next_helper(f);
 
-	if (d->size < 16 || !(depth = ustack_depth(p, d)))
+	cli_user_text(f->p, f->pid, ret->pc, VP_SYM_OFFSET, ret->text, sizeof(ret->text));
+	if (*note == '@')
+		take_note(note + 1, ret->note, sizeof(ret->note));
+	/* an address without a name is one that the helper may know (code made at run time) */
+	else if (*note && !strchr(ret->text, '`'))
+		take_note(note, ret->text, sizeof(ret->text));
+}
+
+bool cli_frames_next(struct cli_frames *f, struct cli_frame *ret)
+{
+	if (!f->left || !(ret->pc = cli_load(f->pcs, 8)))
+		return false;
+	f->left--;
+	f->pcs += 8;
+	ret->note[0] = '\0';
+	if (f->user)
+		name_user_frame(f, ret);
+	else
+		cli_kernel_text(f->p, ret->pc, VP_SYM_OFFSET, ret->text, sizeof(ret->text));
+	return true;
+}
+
+void cli_print_stack(struct cli_printer *p, const struct cli_datum *d, struct cli_stack_style style)
+{
+	struct cli_frames frames;
+	struct cli_frame frame;
+	char note[CLI_SYMBOL_MAX];
+
+	if (!cli_frames_init(&frames, p, d))
 		return;
-	helper.at = (const char *)d->data + (depth + 1) * 8;
-	helper.left = d->size - (depth + 1) * 8;
-	pid = cli_load(d->data, 8);
 	putc('\n', p->fp);
-	for (uint32_t i = 1; i <= depth; i++) {
-		uint64_t pc = cli_load(d->data + i * 8, 8);
-		if (!pc)
-			break;
-		const char *note = next_helper(&helper);
-		cli_user_text(p, pid, pc, VP_SYM_OFFSET, text, sizeof(text));
-		/* an address without a name is one that the helper may know (code made at run time) */
-		if (*note && *note != '@' && !strchr(text, '`'))
-			take_note(note, text, sizeof(text));
-		print_frame(p, style, text);
-		if (*note == '@') {
-			char inner[CLI_SYMBOL_MAX - 16];
-			take_note(note + 1, inner, sizeof(inner));
-			snprintf(text, sizeof(text), "  [ %s ]", inner);
-			print_frame(p, style, text);
-		}
+	while (cli_frames_next(&frames, &frame)) {
+		print_frame(p, style, frame.text);
+		if (!*frame.note)
+			continue;
+		snprintf(note, sizeof(note), "  [ %s ]", frame.note);
+		print_frame(p, style, note);
 	}
 }

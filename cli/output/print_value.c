@@ -157,50 +157,73 @@ static void print_memory(struct cli_printer *p, const struct cli_datum *d)
 	cli_print_hexdump(p, d->data + 8, n < d->size - 8 ? n : d->size - 8);
 }
 
+enum cli_shape cli_datum_shape(const struct cli_datum *d)
+{
+	switch (d->action->kind) {
+	case DIF_ACT_stack:
+	case DIF_ACT_ustack:
+	case DIF_ACT_jstack:
+		return CLI_SHAPE_STACK;
+	case DIF_ACT_sym:
+	case DIF_ACT_mod:
+	case DIF_ACT_usym:
+	case DIF_ACT_umod:
+	case DIF_ACT_uaddr:
+		return CLI_SHAPE_SYMBOL;
+	case DIF_ACT_tracemem:
+		return CLI_SHAPE_DUMP;
+	case DIF_ACT_printm:
+		return CLI_SHAPE_MEMORY;
+	case DIF_ACT_print:
+		if (d->action->format)
+			return CLI_SHAPE_TYPED;
+		break;
+	default:
+		break;
+	}
+	if (d->action->object && d->action->object->ret.kind == DIF_TYPE_STRING)
+		return CLI_SHAPE_STRING;
+	return integer_columns(d->size) ? CLI_SHAPE_INTEGER : CLI_SHAPE_BYTES;
+}
+
 /* A key that is a string and empty: as bytes it would be so many zeros. */
 static bool is_empty_string(const struct cli_datum *d, enum cli_width width)
 {
-	const struct dif_object *object = d->action->object;
+	return width != CLI_WIDTH_TRACE && cli_datum_shape(d) == CLI_SHAPE_STRING && d->size && !d->data[0];
+}
 
-	return width != CLI_WIDTH_TRACE && object && object->ret.kind == DIF_TYPE_STRING && d->size &&
-	       !d->data[0];
+/* By size alone, as dtrace does: a string of 8 bytes is a number. */
+static void print_plain(struct cli_printer *p, const struct cli_datum *d, enum cli_width width)
+{
+	if (is_empty_string(d, width) && !p->opts->rawbytes)
+		fprintf(p->fp, width == CLI_WIDTH_PACKED ? " %16s" : "  %-50s", "");
+	else
+		cli_print_value(p, d->data, d->size, width);
 }
 
 void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_width width)
 {
 	char text[CLI_SYMBOL_MAX];
 
-	switch (d->action->kind) {
-	case DIF_ACT_stack:
-		cli_print_stack(p, d->data, d->size, cli_stack_style(p));
+	switch (cli_datum_shape(d)) {
+	case CLI_SHAPE_STACK:
+		cli_print_stack(p, d, cli_stack_style(p));
 		return;
-	case DIF_ACT_ustack:
-	case DIF_ACT_jstack:
-		cli_print_ustack(p, d, cli_stack_style(p));
-		return;
-	case DIF_ACT_sym:
-	case DIF_ACT_mod:
-	case DIF_ACT_usym:
-	case DIF_ACT_umod:
-	case DIF_ACT_uaddr:
+	case CLI_SHAPE_SYMBOL:
 		cli_symbol_text(p, d, text, sizeof(text));
 		fprintf(p->fp, "  %-50s", text);
 		return;
-	case DIF_ACT_tracemem:
+	case CLI_SHAPE_DUMP:
 		cli_print_hexdump(p, d->data, d->size);
 		return;
-	case DIF_ACT_printm:
+	case CLI_SHAPE_MEMORY:
 		print_memory(p, d);
 		return;
-	case DIF_ACT_print:
-		if (d->action->format && cli_print_type(p, d->action->format, d->data, d->size))
-			return;
-		break;
+	case CLI_SHAPE_TYPED:
+		if (!cli_print_type(p, d->action->format, d->data, d->size))
+			print_plain(p, d, width);
+		return;
 	default:
-		break;
+		print_plain(p, d, width);
 	}
-	if (is_empty_string(d, width) && !p->opts->rawbytes)
-		fprintf(p->fp, width == CLI_WIDTH_PACKED ? " %16s" : "  %-50s", "");
-	else
-		cli_print_value(p, d->data, d->size, width);
 }

@@ -97,3 +97,30 @@ long double cli_rows_weight(const struct cli_rows *rows, int64_t *ret_zero)
 	}
 	return weight;
 }
+
+int64_t cli_rows_divided(const struct cli_rows *rows, unsigned row)
+{
+	uint64_t normal = rows->val->normal;
+
+	if (normal == UINT64_MAX) /* INT64_MIN / -1 would trap */
+		return (int64_t) - (uint64_t)rows->counts[row];
+	return rows->counts[row] / (int64_t)(normal ? normal : 1);
+}
+
+void cli_rows_visible(const struct cli_rows *a, const struct cli_rows *b, unsigned *ret_first,
+		      unsigned *ret_last)
+{
+	unsigned first = 0, last = a->n - 1;
+
+	while (first < a->n && !a->counts[first] && !b->counts[first])
+		first++;
+	if (first == a->n) {
+		*ret_first = a->empty_first;
+		*ret_last = a->empty_last;
+		return;
+	}
+	while (!a->counts[last] && !b->counts[last])
+		last--;
+	*ret_first = first ? first - 1 : 0;
+	*ret_last = last + 1 < a->n ? last + 1 : last;
+}

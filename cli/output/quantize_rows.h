@@ -21,6 +21,14 @@ bool cli_rows_init(struct cli_rows *rows, const struct cli_aggval *val);
 /** A row's label: "64", "< 10", ">= 100". */
 void cli_rows_label(const struct cli_rows *rows, unsigned row, char *buf, size_t size);
 
+/** A row's count, divided as normalize() asked. */
+int64_t cli_rows_divided(const struct cli_rows *rows, unsigned row);
+
+/** The rows to show of two histograms of one shape (or of one: @p a is @p b): those that either uses and one
+ * more on each side. */
+void cli_rows_visible(const struct cli_rows *a, const struct cli_rows *b, unsigned *ret_first,
+		      unsigned *ret_last);
+
 /** The sum of count × value by which histograms are sorted, and the count of the bucket for 0. */
 long double cli_rows_weight(const struct cli_rows *rows, int64_t *ret_zero);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Merging by key, order, tables and joined printa(): cli/aggregate*.c, print_aggregate.c. */
+/* Merging by key, order, tables, joined printa() and comparisons: cli/aggregate*.c, agg_view.c,
+ * output/text_aggregate.c, text_comparison.c, json.c. */
 #include "dif/vm/agg.h"
 #include "tests/unit/cli_test_print.h"
 
@@ -85,7 +86,7 @@ static void table_is(struct fixture *f, const char *expected)
 	for (unsigned i = 0; i < 2; i++)
 		for (size_t k = 0; k < f->aggs.vars[i].count; k++)
 			f->aggs.vars[i].entries[k]->source->printed = false;
-	assert_null(cli_print_aggregations(&f->o.p, &f->aggs));
+	assert_null(cli_print_rest(output_by(&f->o, &cli_output_text), &f->aggs));
 	output_is(&f->o, expected);
 }
 
@@ -176,9 +177,9 @@ static void test_printa(void **state)
 
 	(void)state;
 	setup(&f, DIF_AGG_sum, DIF_AGG_count);
-	assert_null(cli_printa(&f.o.p, &f.aggs, one, 1, NULL));
+	assert_null(cli_printa(output_by(&f.o, &cli_output_text), &f.aggs, one, 1, NULL));
 	output_is(&f.o, "\n");
-	assert_null(cli_printa(&f.o.p, &f.aggs, both, 2, NULL));
+	assert_null(cli_printa(output_by(&f.o, &cli_output_text), &f.aggs, both, 2, NULL));
 	output_is(&f.o, "\n");
 	assert_false(f.aggs.vars[0].printed_empty); /* there was nothing at all */
 	add(&f, 0, "x", 1, 5);
@@ -186,34 +187,47 @@ static void test_printa(void **state)
 	add(&f, 1, "y", 2, 0);
 	add(&f, 1, "z", 3, 0);
 	add(&f, 1, "z", 3, 0);
-	assert_null(cli_printa(&f.o.p, &f.aggs, one, 1, NULL));
+	assert_null(cli_printa(output_by(&f.o, &cli_output_text), &f.aggs, one, 1, NULL));
 	output_is(&f.o,
 		  "\n" NAME("y") "        2                3\n" NAME("x") "        1                5\n");
 	assert_true(f.aggs.vars[0].entries[0]->source->printed);
 	assert_false(f.aggs.vars[1].entries[0]->source->printed);
 
 	assert_null(dif_format_parse("%s/%d: %@d %@5u|%@d\n", &f.arena, &fmt));
-	assert_null(cli_printa(&f.o.p, &f.aggs, both, 2, &fmt));
+	assert_null(cli_printa(output_by(&f.o, &cli_output_text), &f.aggs, both, 2, &fmt));
 	output_is(&f.o, "z/3: 0     2|2\ny/2: 3     1|1\nx/1: 5     0|0\n");
 	f.o.opts.aggsortpos = 1;
-	assert_null(cli_printa(&f.o.p, &f.aggs, both, 2, NULL));
+	assert_null(cli_printa(output_by(&f.o, &cli_output_text), &f.aggs, both, 2, NULL));
 	output_is(
 	    &f.o,
 	    "\n" NAME("x") "        1                5                0\n" NAME(
 		"y") "        2                3                1\n" NAME("z") "        3                0   "
 									       "             2\n");
-	assert_null(cli_print_aggregations(&f.o.p, &f.aggs));
+	assert_null(cli_print_rest(output_by(&f.o, &cli_output_text), &f.aggs));
 	output_is(&f.o, ""); /* all were printed */
 	teardown(&f);
 }
 
-static void compare_as_json(struct fixture *outside, struct fixture *inside)
-{
-	struct ot_json j;
+/* Of two guests, one of which tells nothing of itself. */
+static const struct cli_window_guest guests[] = {
+	{ .name = "web\"01",
+	  .clock = { .tsc = 7, .ns = 2000000003, .bound_ns = 90 },
+	  .stolen = { .at_ns = 5000000000,
+		      .nvcpus = 2,
+		      .by_guest = true,
+		      .vcpu_ns = { 1500000, 0 },
+		      .by_host = true,
+		      .host_ns = 250000 } },
+	{ .name = "b", .stolen = { .at_ns = 1, .nvcpus = 1 } },
+};
 
-	ot_json_init(&j, outside->o.p.fp);
-	assert_null(cli_json_comparison(&outside->o.p, &outside->prog, &outside->aggs, &inside->aggs, &j));
-	assert_null(ot_json_finish(&j));
+static void compare_by(const struct cli_output_ops *ops, struct fixture *outside, struct fixture *inside,
+		       uint32_t nguests)
+{
+	const struct cli_window window = { .guests = (struct cli_window_guest *)guests, .nguests = nguests };
+	const struct cli_comparison c = { &outside->aggs, &inside->aggs, &window, true };
+
+	assert_null(ops->comparison(output_by(&outside->o, ops), &c));
 }
 
 /* Two views of one program: a row for each key of either, and the difference. */
@@ -230,7 +244,7 @@ static void test_comparison(void **state)
 	add(&outside, 0, "b", 2, 1);
 	add(&inside, 0, "a", 1, 1);
 	add(&inside, 0, "c", 3, 1);
-	assert_null(cli_print_comparison(&outside.o.p, &outside.aggs, &inside.aggs));
+	compare_by(&cli_output_text, &outside, &inside, 0);
 	snprintf(expected, sizeof(expected),
 		 "%61s %16s %16s %16s\n%s%9d %16d %16d %16s\n%s%9d %16d %16d %16s\n%s%9d %16d %16d %16s\n",
 		 "", "outside", "inside", "difference", NAME("c"), 3, 0, 1, "+1", NAME("b"), 2, 1, 0, "-1",
@@ -252,7 +266,7 @@ static void test_comparison_of_histograms(void **state)
 		add(&outside, 0, "a", 1, i < 3 ? 4 : 16);
 	add(&inside, 0, "a", 1, 8);
 	add(&inside, 0, "a", 1, 16);
-	assert_null(cli_print_comparison(&outside.o.p, &outside.aggs, &inside.aggs));
+	compare_by(&cli_output_text, &outside, &inside, 0);
 	output_is(
 	    &outside.o,
 	    NAME("a") "        1\n"
@@ -263,9 +277,11 @@ static void test_comparison_of_histograms(void **state)
 		      "              16 |@@@@@                1          |@@@@@                1         \n"
 		      "              32 |                     0          |                     0         "
 		      "\n\n");
-	compare_as_json(&outside, &inside);
-	output_is(&outside.o, "[\n  {\"aggregation\": \"a\", \"keys\": [\"a\", 1], "
-			      "\"outside\": {\"4\": 3, \"16\": 1}, \"inside\": {\"8\": 1, \"16\": 1}}\n]\n");
+	compare_by(&cli_output_json, &outside, &inside, 0);
+	output_is(
+	    &outside.o,
+	    "{\"aggregations\": [\n  {\"aggregation\": \"a\", \"keys\": [\"a\", 1], "
+	    "\"outside\": {\"4\": 3, \"16\": 1}, \"inside\": {\"8\": 1, \"16\": 1}}\n], \"guests\": []}\n");
 	teardown(&inside);
 	teardown(&outside);
 }
@@ -277,16 +293,51 @@ static void test_comparison_as_json(void **state)
 	(void)state;
 	setup(&outside, DIF_AGG_count, DIF_AGG_sum);
 	setup(&inside, DIF_AGG_count, DIF_AGG_sum);
-	compare_as_json(&outside, &inside);
-	output_is(&outside.o, "[]\n");
+	compare_by(&cli_output_json, &outside, &inside, 0);
+	output_is(&outside.o, "{\"aggregations\": [], \"guests\": []}\n");
 	add(&outside, 0, "q\"\n\xff\xc3\xa9", -7, 1);
 	add(&inside, 1, "12", 3, 5);
-	compare_as_json(&outside, &inside);
+	compare_by(&cli_output_json, &outside, &inside, 0);
+	output_is(&outside.o, "{\"aggregations\": [\n  {\"aggregation\": \"a\", \"keys\": "
+			      "[\"q\\\"\\u000a\\ufffd\xc3\xa9\", -7], "
+			      "\"outside\": 1, \"inside\": 0, \"difference\": -1},"
+			      "\n  {\"aggregation\": \"b\", \"keys\": [\"12\", 3], "
+			      "\"outside\": 0, \"inside\": 5, \"difference\": 5}\n], \"guests\": []}\n");
+	teardown(&inside);
+	teardown(&outside);
+}
+
+/* What surrounds the tables: clocks and stolen time of each guest. */
+static void test_windows(void **state)
+{
+	struct fixture outside, inside;
+
+	(void)state;
+	setup(&outside, DIF_AGG_count, DIF_AGG_sum);
+	setup(&inside, DIF_AGG_count, DIF_AGG_sum);
+	compare_by(&cli_output_text, &outside, &inside, 1);
+	output_is(
+	    &outside.o,
+	    "\ntimes inside are exact to 90 ns\n"
+	    "clocks: the guest's counter stood at 7 when the host's clock stood at 2.000000003 s\n"
+	    "stolen, as the guest counts it: vCPU 0 1.500 ms, vCPU 1 0.000 ms\n"
+	    "stolen, as the host counts it: threads of the VMM waited 0.250 ms for a CPU, in 5.000 s\n");
+	compare_by(&cli_output_text, &outside, &inside, 2);
 	output_is(&outside.o,
-		  "[\n  {\"aggregation\": \"a\", \"keys\": [\"q\\\"\\u000a\\ufffd\xc3\xa9\", -7], "
-		  "\"outside\": 1, \"inside\": 0, \"difference\": -1},"
-		  "\n  {\"aggregation\": \"b\", \"keys\": [\"12\", 3], "
-		  "\"outside\": 0, \"inside\": 5, \"difference\": 5}\n]\n");
+		  "\nguest web\"01:\ntimes inside are exact to 90 ns\n"
+		  "clocks: the guest's counter stood at 7 when the host's clock stood at 2.000000003 s\n"
+		  "stolen, as the guest counts it: vCPU 0 1.500 ms, vCPU 1 0.000 ms\n"
+		  "stolen, as the host counts it: threads of the VMM waited 0.250 ms for a CPU, in 5.000 s\n"
+		  "\nguest b:\nnothing was timed inside\n"
+		  "stolen, as the guest counts it: nothing, as its hypervisor does not tell it\n");
+	compare_by(&cli_output_json, &outside, &inside, 2);
+	output_is(
+	    &outside.o,
+	    "{\"aggregations\": [], \"guests\": [\n  {\"guest\": \"web\\\"01\", \"window_ns\": 5000000000, "
+	    "\"clock\": {\"tsc\": 7, \"host_ns\": 2000000003, \"bound_ns\": 90}, "
+	    "\"stolen_ns\": [1500000, 0], \"vmm_waited_ns\": 250000},"
+	    "\n  {\"guest\": \"b\", \"window_ns\": 1, \"clock\": null, \"stolen_ns\": null, "
+	    "\"vmm_waited_ns\": null}\n]}\n");
 	teardown(&inside);
 	teardown(&outside);
 }
@@ -337,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_comparison),
 		cmocka_unit_test(test_comparison_of_histograms),
 		cmocka_unit_test(test_comparison_as_json),
+		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_many_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

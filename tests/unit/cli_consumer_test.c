@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records to lines: headings, flowindent, statements, libact: cli/consumer.c, libact.c. */
+/* Records to lines: headings, flowindent, statements, libact: cli/consumer.c, libact.c, output/text.c. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -44,13 +44,14 @@ static void setup(struct fixture *f)
 	f->prog.aggs = &f->var;
 	f->prog.naggs = 1;
 	ot_arena_init(&f->arena);
-	assert_null(cli_consumer_init(&f->c, &f->opts, &f->prog, open_memstream(&f->text, &f->len)));
+	assert_null(cli_consumer_init(&f->c, &f->opts, &f->prog, &cli_output_text,
+				      open_memstream(&f->text, &f->len)));
 	f->sink = cli_consumer_sink(&f->c);
 }
 
 static void teardown(struct fixture *f)
 {
-	fclose(f->c.printer.fp);
+	fclose(f->c.out->printer.fp);
 	cli_consumer_deinit(&f->c);
 	dif_options_deinit(&f->opts);
 	ot_arena_deinit(&f->arena);
@@ -62,7 +63,7 @@ static void output(struct fixture *f, const char *expected)
 {
 	assert_null(cli_consumer_flush(&f->c));
 	assert_string_equal(f->text, expected);
-	rewind(f->c.printer.fp);
+	rewind(f->c.out->printer.fp);
 	memset(f->text, 0, f->len);
 }
 
@@ -309,8 +310,8 @@ static void test_freopen(void **state)
 	(void)state;
 	setup(&f);
 	f.opts.quiet = true;
-	fclose(f.c.printer.fp);
-	f.c.printer.fp = fdopen(mkstemp(first), "w");
+	fclose(f.c.out->printer.fp);
+	f.c.out->printer.fp = fdopen(mkstemp(first), "w");
 	close(mkstemp(second));
 	unit(&f, &saying, 1, 1, "dtrace", "", "BEGIN", say, 1);
 	unit(&f, &moving, 2, 1, "dtrace", "", "BEGIN", move, 1);
@@ -342,9 +343,9 @@ static void test_full_disk(void **state)
 
 	(void)state;
 	setup(&f);
-	fclose(f.c.printer.fp);
-	f.c.printer.fp = fopen("/dev/full", "w");
-	assert_non_null(f.c.printer.fp);
+	fclose(f.c.out->printer.fp);
+	f.c.out->printer.fp = fopen("/dev/full", "w");
+	assert_non_null(f.c.out->printer.fp);
 	f.c.out_name = "/dev/full";
 	unit(&f, &saying, 1, 1, "dtrace", "", "BEGIN", say, 1);
 	fire(&f, &saying, (uint64_t[]){ 0 });

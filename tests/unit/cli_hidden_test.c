@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs steadily, and how it is told: cli/hidden.c, cli/json.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+/* What differs in each round, and how it is shown: cli/hidden.c, output/text_comparison.c, json.c. */
 #include "cli/hidden.h"
+#include "tests/unit/cli_test_print.h"
 
 #define ALL (VP_TASK_LIST | VP_TASK_PIDS | CLI_HIDDEN_INSIDE)
 
@@ -68,31 +62,17 @@ static void test_unsteady(void **state)
 	}
 }
 
-static char *text_of(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways, bool json)
-{
-	char *text = NULL;
-	size_t len;
-	FILE *fp = open_memstream(&text, &len);
-
-	assert_non_null(fp);
-	if (json)
-		assert_null(cli_hidden_json(kind, h, ways, fp));
-	else
-		cli_hidden_print(kind, h, ways, fp);
-	fclose(fp);
-	return text;
-}
-
 static void shows(const struct cli_hidden_kind *kind, const struct cli_hidden *h, uint32_t ways,
 		  const char *table, const char *json)
 {
-	char *text = text_of(kind, h, ways, false);
+	struct output o;
 
-	assert_string_equal(text, table);
-	free(text);
-	text = text_of(kind, h, ways, true);
-	assert_string_equal(text, json);
-	free(text);
+	output_init(&o);
+	assert_null(cli_output_text.hidden(output_by(&o, &cli_output_text), kind, h, ways));
+	output_is(&o, table);
+	assert_null(cli_output_json.hidden(output_by(&o, &cli_output_json), kind, h, ways));
+	output_is(&o, json);
+	output_deinit(&o);
 }
 
 static void test_output(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A printer whose output is compared with expected text. */
+/* A printer, and outputs that print by it, whose text is compared with what is expected. */
 #ifndef TESTS_UNIT_CLI_TEST_PRINT_H
 #define TESTS_UNIT_CLI_TEST_PRINT_H
 
@@ -11,11 +11,12 @@
 
 #include <cmocka.h>
 
-#include "cli/aggregate.h"
+#include "cli/output/text.h"
 
 struct output {
 	struct cli_printer p;
 	struct dif_options opts; /* only what printers read is set */
+	struct cli_text state;   /* of the output that output_by() made last */
 	char *text;
 	size_t len;
 };
@@ -29,6 +30,14 @@ static inline void output_init(struct output *o)
 	o->p.opts = &o->opts;
 	o->p.fp = open_memstream(&o->text, &o->len);
 	assert_non_null(o->p.fp);
+}
+
+/* An output with no state yet, which prints where the printer does. */
+static inline struct cli_output *output_by(struct output *o, const struct cli_output_ops *ops)
+{
+	assert_true(ops->size <= sizeof(o->state));
+	o->state = (struct cli_text){ .base = { .ops = ops, .printer = o->p } };
+	return &o->state.base;
 }
 
 /* What was printed since the last call. */

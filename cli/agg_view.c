@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sorting one aggregation, or joining several by key, for what shows them. */
+#include "cli/agg_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dif/vm/agg.h"
+
+struct cli_agg_entry *cli_agg_view_key(const struct cli_agg_view *v, size_t row)
+{
+	struct cli_agg_entry *const *cell = v->cells + row * v->ncolumns;
+
+	while (!*cell)
+		cell++;
+	return *cell;
+}
+
+static struct cli_aggval cell_value(const struct cli_agg_view *v, struct cli_agg_entry *const *row,
+				    unsigned column)
+{
+	const struct cli_agg *agg = v->columns[column];
+
+	if (row[column])
+		return cli_agg_value(agg, row[column]);
+	return (struct cli_aggval){ agg->kind, agg->arg, v->zeros, 1 };
+}
+
+struct cli_aggval cli_agg_view_value(const struct cli_agg_view *v, size_t row, unsigned column)
+{
+	return cell_value(v, v->cells + row * v->ncolumns, column);
+}
+
+void cli_agg_view_deinit(struct cli_agg_view *v)
+{
+	free(v->cells);
+	free(v->zeros);
+}
+
+void cli_agg_view_keep_rest(struct cli_agg_view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->nrows; i++)
+		if (!v->cells[i]->source->printed)
+			v->cells[n++] = v->cells[i];
+	v->nrows = n;
+	v->rest = true;
+}
+
+/* --- several, joined by key ---------------------------------------------------------------------------- */
+
+struct join {
+	struct cli_agg_view *view;
+	size_t cap;           /* cells */
+	struct ot_map by_key; /* key → 1 + row */
+	const struct cli_agg_order *order;
+};
+
+static struct ot_err *join_entry(struct join *j, unsigned column, struct cli_agg_entry *e)
+{
+	struct cli_agg_view *v = j->view;
+	const uint8_t *key = cli_agg_tuple(e);
+	size_t len = e->source->layout->tuple_size;
+	uintptr_t row = (uintptr_t)ot_map_get(&j->by_key, key, len);
+
+	if (!row) {
+		row = ++v->nrows;
+		if (!ot_grow(&v->cells, &j->cap, v->nrows * v->ncolumns, sizeof(*v->cells)) ||
+		    !ot_map_put(&j->by_key, key, len, (void *)row))
+			return ot_err_nomem();
+		memset(v->cells + (row - 1) * v->ncolumns, 0, v->ncolumns * sizeof(*v->cells));
+	}
+	v->cells[(row - 1) * v->ncolumns + column] = e;
+	return NULL;
+}
+
+static struct cli_agg_entry *row_key(struct cli_agg_entry *const *row)
+{
+	while (!*row)
+		row++;
+	return *row;
+}
+
+/* By key, or by the values from order->column on and then by key. */
+static int compare_rows(const void *pa, const void *pb, void *arg)
+{
+	struct cli_agg_entry *const *a = pa, *const *b = pb;
+	const struct join *j = arg;
+	const struct cli_agg_view *v = j->view;
+	int c = 0;
+
+	if (j->order->by_key)
+		c = cli_agg_compare_keys(row_key(a), row_key(b), j->order);
+	for (unsigned i = 0; !c && i < v->ncolumns; i++) {
+		unsigned k = (i + j->order->column) % v->ncolumns;
+		struct cli_aggval va = cell_value(v, a, k), vb = cell_value(v, b, k);
+		c = cli_agg_compare_values(&va, &vb);
+	}
+	if (!c)
+		c = cli_agg_compare_keys(row_key(a), row_key(b), j->order);
+	return j->order->reversed ? -c : c;
+}
+
+static struct ot_err *join_all(struct join *j)
+{
+	struct cli_agg_view *v = j->view;
+	size_t words = 0;
+
+	for (unsigned i = 0; i < v->ncolumns; i++) {
+		const struct cli_agg *agg = v->columns[i];
+		size_t n = dif_agg_words(agg->kind, agg->arg);
+
+		words = n > words ? n : words;
+		for (size_t k = 0; k < agg->count; k++)
+			OT_TRY(join_entry(j, i, agg->entries[k]));
+	}
+	v->zeros = calloc(words + 1, sizeof(*v->zeros));
+	if (!v->zeros)
+		return ot_err_nomem();
+	if (v->nrows)
+		qsort_r(v->cells, v->nrows, v->ncolumns * sizeof(*v->cells), compare_rows, j);
+	return NULL;
+}
+
+struct ot_err *cli_agg_view_init(struct cli_agg_view *v, struct cli_agg *const *columns, unsigned n,
+				 const struct cli_agg_order *order)
+{
+	struct join j = { .view = v, .order = order };
+
+	*v = (struct cli_agg_view){ .ncolumns = n };
+	if (n)
+		memcpy(v->columns, columns, n * sizeof(struct cli_agg *));
+	if (n == 1) {
+		v->nrows = columns[0]->count;
+		return cli_agg_sort(columns[0], order, &v->cells);
+	}
+	ot_map_init(&j.by_key);
+	struct ot_err *err = join_all(&j);
+
+	ot_map_deinit(&j.by_key);
+	if (err)
+		cli_agg_view_deinit(v);
+	return err;
+}

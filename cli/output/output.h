@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a session's data is written as. The consumer takes records apart and carries out what they ask for;
+ * what is to be shown goes through one table of functions, an output. An output is one file with one `struct
+ * cli_output_ops` and a line in outputs.c.
+ *
+ * Order of calls: a record is record(), then value(), text() or aggregation() for each statement that shows
+ * something, in program order, then record_end(). Between records come fault(), drop() and overload(). At the
+ * end: interrupted() if the user ended the session, the records of END, stopped(), aggregation() for what no
+ * printa() has shown, or comparison(). All are called in the consumer's thread. Errors of writing stay in the
+ * stream, where the consumer finds them; only what allocates returns an error.
+ *
+ * A stack has no function of its own: it is a value, a key and an argument of printf(). cli_frames_next()
+ * (print.h) gives its frames.
+ */
+#ifndef CLI_OUTPUT_OUTPUT_H
+#define CLI_OUTPUT_OUTPUT_H
+
+#include "cli/agg_view.h"
+#include "cli/comparison.h"
+#include "cli/hidden.h"
+
+/* An output's own state begins with this. */
+struct cli_output {
+	const struct cli_output_ops *ops;
+	struct cli_printer printer; /* the stream, names for addresses, the options */
+};
+
+struct cli_output_ops {
+	const char *option; /* selects it on the command line; NULL: the default */
+	size_t size;        /* of its state, which starts as zeros behind struct cli_output */
+
+	/** Does what this record looks like depend on the next one? The consumer then holds it back. NULL:
+	 * never. */
+	bool (*awaits_next)(const struct cli_output *o, const struct vp_record *r);
+	/** @p next: what the same CPU recorded next, if awaits_next() asked for it and there is one; else
+	 * NULL. */
+	void (*record)(struct cli_output *o, const struct vp_record *r, const struct vp_enabled *next);
+	/** One datum: trace(), print(), tracemem(), a stack or a symbol. */
+	void (*value)(struct cli_output *o, const struct cli_datum *d);
+	/** printf(): @p fmt applied to @p args. */
+	void (*text)(struct cli_output *o, const struct dif_format *fmt, const struct cli_datum *args,
+		     unsigned nargs);
+	/** printa() in the form @p fmt, or in the output's own where @p fmt is NULL. The view->rest of an
+	 * aggregation comes at the end of a session, outside of any record. */
+	struct ot_err *(*aggregation)(struct cli_output *o, const struct cli_agg_view *view,
+				      const struct dif_format *fmt);
+	void (*record_end)(struct cli_output *o);
+
+	/** @p count equal faults, but for their addresses if these are not @p same_address. 1: as it
+	 * occurred, else a summary of those that followed it. */
+	void (*fault)(struct cli_output *o, const struct vp_fault_info *fault, uint64_t count,
+		      bool same_address);
+	void (*drop)(struct cli_output *o, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
+	void (*overload)(struct cli_output *o, const struct vp_overload_info *overload);
+
+	/** The user ended the session: only records of END follow. */
+	void (*interrupted)(struct cli_output *o);
+	/** All records were written. */
+	void (*stopped)(struct cli_output *o);
+
+	/** The result of `outsight compare` with a program. */
+	struct ot_err *(*comparison)(struct cli_output *o, const struct cli_comparison *c);
+	/** The result of `outsight compare --tasks` and `--modules`. @p ways: those that were available. */
+	struct ot_err *(*hidden)(struct cli_output *o, const struct cli_hidden_kind *kind,
+				 const struct cli_hidden *h, uint32_t ways);
+};
+
+extern const struct cli_output_ops cli_output_text; /* the default: what dtrace(1) prints */
+extern const struct cli_output_ops cli_output_json; /* results of `outsight compare` as JSON */
+
+/** The output that @p option ("--json") selects; NULL: none. */
+const struct cli_output_ops *cli_output_find(const char *option);
+
+/** An output to @p fp. @p opts is read at every use (setopt() changes it); both are borrowed. */
+OT_MUST_CHECK struct ot_err *cli_output_create(const struct cli_output_ops *ops,
+					       const struct dif_options *opts, FILE *fp,
+					       struct cli_output **ret);
+/** Frees it; the stream is the caller's. NULL is fine. */
+void cli_output_destroy(struct cli_output *o);
+
+/** printa() of the aggregations @p ids; @p fmt NULL: the output's own form. They count as printed from then
+ * on. */
+OT_MUST_CHECK struct ot_err *cli_printa(struct cli_output *o, struct cli_aggs *aggs, const uint32_t *ids,
+					unsigned nids, const struct dif_format *fmt);
+
+/** What no printa() has printed, at the end of a session. */
+OT_MUST_CHECK struct ot_err *cli_print_rest(struct cli_output *o, struct cli_aggs *aggs);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The outputs that there are, and what is the same for all: making one, and which aggregations it is given.
+ */
+#include "cli/output/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct cli_output_ops *const outputs[] = {
+	&cli_output_text,
+	&cli_output_json,
+};
+
+const struct cli_output_ops *cli_output_find(const char *option)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(outputs); i++)
+		if (outputs[i]->option && !strcmp(outputs[i]->option, option))
+			return outputs[i];
+	return NULL;
+}
+
+struct ot_err *cli_output_create(const struct cli_output_ops *ops, const struct dif_options *opts, FILE *fp,
+				 struct cli_output **ret)
+{
+	struct cli_output *o = calloc(1, ops->size);
+
+	if (!o)
+		return ot_err_nomem();
+	o->ops = ops;
+	o->printer.fp = fp;
+	o->printer.opts = opts;
+	*ret = o;
+	return NULL;
+}
+
+void cli_output_destroy(struct cli_output *o)
+{
+	free(o);
+}
+
+/* --- aggregations -------------------------------------------------------------------------------------- */
+
+/* By source, not by variable: what another clause adds under a new key is still to be shown at the end. Empty
+ * columns count; a printa() that had nothing at all to show does not. */
+static void mark_printed(struct cli_agg *agg)
+{
+	agg->printed_empty |= !agg->count;
+	for (size_t i = 0; i < agg->count; i++)
+		agg->entries[i]->source->printed = true;
+}
+
+static struct ot_err *show(struct cli_output *o, struct cli_agg_view *view, const struct dif_format *fmt)
+{
+	struct ot_err *err = o->ops->aggregation(o, view, fmt);
+
+	cli_agg_view_deinit(view);
+	return err;
+}
+
+struct ot_err *cli_printa(struct cli_output *o, struct cli_aggs *aggs, const uint32_t *ids, unsigned nids,
+			  const struct dif_format *fmt)
+{
+	struct cli_agg *columns[CLI_AGG_COLUMNS];
+	struct cli_agg_order order = cli_agg_order(o->printer.opts);
+	struct cli_agg_view view;
+	bool any = false;
+
+	if (nids > CLI_AGG_COLUMNS)
+		return ot_err_new(OT_ERR_LIMIT, "printa() of more than %d aggregations", CLI_AGG_COLUMNS);
+	for (unsigned i = 0; i < nids; i++) {
+		columns[i] = cli_aggs_get(aggs, ids[i]);
+		if (!columns[i])
+			return ot_err_new(OT_ERR_BAD_DATA,
+					  "printa() of an aggregation that the program has not");
+		any |= columns[i]->count != 0;
+	}
+	for (unsigned i = 0; any && i < nids; i++)
+		mark_printed(columns[i]);
+	if (o->printer.opts->aggsortpos > 0 && o->printer.opts->aggsortpos < (int64_t)nids)
+		order.column = (unsigned)o->printer.opts->aggsortpos;
+	OT_TRY(cli_agg_view_init(&view, columns, nids, &order));
+	return show(o, &view, fmt);
+}
+
+struct ot_err *cli_print_rest(struct cli_output *o, struct cli_aggs *aggs)
+{
+	struct cli_agg_order order = cli_agg_order(o->printer.opts);
+
+	for (uint32_t i = 0; i < aggs->nvars; i++) {
+		struct cli_agg *agg = &aggs->vars[order.reversed ? aggs->nvars - 1 - i : i];
+		struct cli_agg_view view;
+
+		OT_TRY(cli_agg_view_init(&view, &agg, 1, &order));
+		cli_agg_view_keep_rest(&view);
+		OT_TRY(show(o, &view, NULL));
+	}
+	return NULL;
+}

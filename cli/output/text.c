@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The output that dtrace(1) has: records as lines under a heading or indented by flow, messages on stderr. */
+#include "cli/output/text.h"
+
+#include <string.h>
+
+#include "cli/messages.h"
+#include "cli/terminal.h"
+
+/* --- lines --------------------------------------------------------------------------------------------- */
+
+enum flow { FLOW_NONE, FLOW_ENTRY, FLOW_RETURN };
+
+static bool ends_in(const char *name, const char *word)
+{
+	size_t n = strlen(name), w = strlen(word);
+
+	return n >= w && !strcmp(name + n - w, word) && (n == w || name[n - w - 1] == '-');
+}
+
+static enum flow flow_of(const struct vp_enabled *ecb)
+{
+	return ends_in(ecb->probe->name, "entry")    ? FLOW_ENTRY
+	       : ends_in(ecb->probe->name, "return") ? FLOW_RETURN
+						     : FLOW_NONE;
+}
+
+/* Another clause of the same firing: the same probe by another EPID. */
+static bool same_firing(const struct vp_enabled *a, const struct vp_enabled *b)
+{
+	return a && b && a->epid != b->epid && a->guest == b->guest && a->probe->id == b->probe->id;
+}
+
+static void print_flow_line(struct cli_text *t, const struct vp_record *r, const struct vp_enabled *next)
+{
+	const struct vp_probe *probe = r->ecb->probe;
+	bool syscall = !strcmp(probe->provider, "syscall");
+	enum flow flow = flow_of(r->ecb);
+	char name[1024];
+
+	if ((flow == FLOW_ENTRY && same_firing(r->ecb, t->last)) ||
+	    (flow == FLOW_RETURN && same_firing(r->ecb, next)))
+		flow = FLOW_NONE;
+	if (flow == FLOW_RETURN && t->indent > 0)
+		t->indent -= 2;
+	if (flow == FLOW_NONE)
+		snprintf(name, sizeof(name), "%*s| %s:%s", t->indent, "", probe->function, probe->name);
+	else
+		snprintf(name, sizeof(name), "%*s %s %s", t->indent, "",
+			 flow == FLOW_ENTRY ? syscall ? "=>" : "->"
+			 : syscall          ? "<="
+					    : "<-",
+			 probe->function);
+	cli_name_tame(name);
+	fprintf(t->base.printer.fp, "%3u %-41s ", r->cpu, name);
+	if (flow == FLOW_ENTRY && t->indent < 512) /* a lost return must not indent for ever */
+		t->indent += 2;
+}
+
+static void print_heading(struct cli_text *t)
+{
+	const struct dif_options *opts = t->base.printer.opts;
+
+	if (t->heading_printed)
+		return;
+	t->heading_printed = true;
+	if (opts->flowindent)
+		fprintf(t->base.printer.fp, "%3s %-41s\n", "CPU", "FUNCTION");
+	else if (!opts->quiet)
+		fprintf(t->base.printer.fp, "%3s %6s %32s\n", "CPU", "ID", "FUNCTION:NAME");
+}
+
+static void print_line(FILE *fp, const struct vp_record *r)
+{
+	const struct vp_probe *probe = r->ecb->probe;
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s:%s", probe->function, probe->name);
+	cli_name_tame(name);
+	fprintf(fp, "%3u %6u %32s ", r->cpu, probe->id, name);
+}
+
+bool cli_text_awaits_next(const struct cli_output *o, const struct vp_record *r)
+{
+	return o->printer.opts->flowindent && flow_of(r->ecb) == FLOW_RETURN;
+}
+
+void cli_text_record(struct cli_output *o, const struct vp_record *r, const struct vp_enabled *next)
+{
+	struct cli_text *t = (struct cli_text *)o;
+	const struct dif_options *opts = o->printer.opts;
+
+	o->printer.guest = r->ecb->guest;
+	print_heading(t);
+	if (opts->flowindent)
+		print_flow_line(t, r, next);
+	else if (!opts->quiet)
+		print_line(o->printer.fp, r);
+	t->last = r->ecb;
+}
+
+void cli_text_value(struct cli_output *o, const struct cli_datum *d)
+{
+	cli_print_datum(&o->printer, d, CLI_WIDTH_TRACE);
+}
+
+void cli_text_text(struct cli_output *o, const struct dif_format *fmt, const struct cli_datum *args,
+		   unsigned nargs)
+{
+	cli_print_format(&o->printer, fmt, args, nargs, NULL, 0);
+}
+
+void cli_text_record_end(struct cli_output *o)
+{
+	if (!o->printer.opts->quiet)
+		putc('\n', o->printer.fp);
+}
+
+/* --- messages, and the end ----------------------------------------------------------------------------- */
+
+void cli_text_fault(struct cli_output *o, const struct vp_fault_info *fault, uint64_t count,
+		    bool same_address)
+{
+	(void)o;
+	if (count == 1)
+		cli_report_fault(fault);
+	else
+		cli_report_faults(fault, count, same_address);
+}
+
+void cli_text_drop(struct cli_output *o, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	cli_report_drop(o->printer.opts, kind, cpu, count);
+}
+
+void cli_text_overload(struct cli_output *o, const struct vp_overload_info *overload)
+{
+	(void)o;
+	cli_report_overload(overload);
+}
+
+void cli_text_empty_line(struct cli_output *o)
+{
+	putc('\n', o->printer.fp);
+}
+
+const struct cli_output_ops cli_output_text = {
+	.size = sizeof(struct cli_text),
+	.awaits_next = cli_text_awaits_next,
+	.record = cli_text_record,
+	.value = cli_text_value,
+	.text = cli_text_text,
+	.aggregation = cli_text_aggregation,
+	.record_end = cli_text_record_end,
+	.fault = cli_text_fault,
+	.drop = cli_text_drop,
+	.overload = cli_text_overload,
+	.interrupted = cli_text_empty_line,
+	.stopped = cli_text_empty_line,
+	.comparison = cli_text_comparison,
+	.hidden = cli_text_hidden,
+};
