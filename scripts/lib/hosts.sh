@@ -9,7 +9,7 @@ HOST_PARTS=(unit d layering kvm hook libvirt)
 # host_command SUITE LOG COMMAND…: what it prints goes to a log, of which the last line says how it went.
 host_command()
 {
-	local suite=$1 log=$2 status=0 line
+	local suite=$1 log=$2 status=0 line start=$SECONDS
 	shift 2
 	say "Debian $suite: $*"
 	run_logged "$log" chroot_run "$suite" "$@" || status=$?
@@ -19,7 +19,7 @@ host_command()
 		tail -n 20 "$CACHE/log/$log.log" >&2
 		line="status $status: $line (log: $CACHE/log/$log.log)"
 	fi
-	HOST_REPORT+=("  $1: $line")
+	HOST_REPORT+=("  $1: $line, $((SECONDS - start)) s")
 	return $status
 }
 
