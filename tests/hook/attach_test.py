@@ -270,7 +270,7 @@ class Attach(unittest.TestCase):
         vm = self.vm(2, prefix=["unshare", "-m", "sh", "-c", 'mkdir "$XDG_RUNTIME_DIR/outsight" && '
                                 'mount -t tmpfs none "$XDG_RUNTIME_DIR/outsight" && mount -t tmpfs none "$0" && exec "$@"',
                                 hidden.name])
-        self.refused(["attach", str(vm.pid)], "is not in process .* view of the file system: put it where",
+        self.refused(["attach", str(vm.pid)], "is not in process .* view of the file system: copy it to",
                      env={**vm.env, "OUTSIGHT_PLUGIN_DIR": hidden.name})
         self.attach(vm)
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
@@ -406,8 +406,8 @@ class Attach(unittest.TestCase):
     def test_refused(self):
         self.refused(["attach", "999999999"], "no process 999999999")
         self.refused(["attach", "no-such-guest"], "no guest no-such-guest is running here")
-        self.refused(["attach", str(os.getpid())], "runs no guest by KVM")
-        self.refused(["detach", str(os.getpid())], "nothing of ours")
+        self.refused(["attach", str(os.getpid())], "runs no guest with KVM")
+        self.refused(["detach", str(os.getpid())], "no library of Outsight")
         vm = self.vm(1)
         vm.process.send_signal(signal.SIGSTOP)
         vm.wait_for(vm.stopped_threads, "stop")
@@ -463,8 +463,8 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         """Programs that have a vCPU and can't be entered, each for a reason of its own; --plan says the same."""
         for command, text in (([OTHER_VMM], "is linked statically.* -g peek:"),
                               ([OTHER_VMM, "-object", "sev-snp-guest,id=sev"], "guest is encrypted"),
-                              (["firecracker", "seccomp"], "has a seccomp filter of its own.* -g peek:"),
-                              ([PROGRAM32], "no 64-bit program")):
+                              (["firecracker", "seccomp"], "has its own seccomp filter.* -g peek:"),
+                              ([PROGRAM32], "not a 64-bit program")):
             vmm = self.start(*command, executable=command[0] if os.path.isabs(command[0]) else os.path.join(os.path.dirname(OTHER_VMM), "other-vmm"))
             for args in ([], ["--plan"]):
                 self.refused(["attach", *args, str(vmm.pid)], text)

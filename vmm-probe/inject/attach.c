@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Attaching and detaching: the library into the VMM if it is not there, then requests to it. */
+/* Attaching and detaching: load the library into the VMM if it is not there, then send it requests. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,11 +19,11 @@
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/inject/internal.h"
 
-#define LOAD_MS    5000 /* for the library to be there and ready */
+#define LOAD_MS    5000 /* wait for the library to become ready */
 #define REPLY_MS   30000
 #define HANG_UP_MS 50
 #define POLL_NS    1000000l
-#define COPIES_MAX 8u /* of the library, of several versions */
+#define COPIES_MAX 8u /* copies of the library, of several releases */
 
 /* --- the library in the target ----------------------------------------------------------------------- */
 
@@ -41,14 +41,14 @@ static bool read_control(pid_t pid, int mem, unsigned n, struct vp_hook_control 
 	       !memcmp(ret->magic, VP_HOOK_MAGIC, sizeof(ret->magic)) && ret->version == VP_HOOK_VERSION;
 }
 
-/* As new as we are: what an older one's engine does not know, a session would miss. */
+/* Is the copy of our own release? An older engine may lack features that a session needs. */
 static bool is_current(const struct vp_hook_control *c)
 {
 	return c->protocol == VP_PROTOCOL_VERSION &&
 	       !strncmp(c->release, OUTSIGHT_VERSION, sizeof(c->release));
 }
 
-/* The copy of our release. *ret_copies: there are so many of any. */
+/* Find the copy of our release. *ret_copies: if there is none, the number of copies of other releases. */
 static bool find_control(pid_t pid, int mem, struct vp_hook_control *ret, unsigned *ret_copies)
 {
 	bool more = true;
@@ -73,7 +73,8 @@ static struct ot_err *wait_ready(const struct vp_target *t, struct vp_hook_contr
 		if (there && ret->state == VP_HOOK_READY)
 			return NULL;
 		if (there && ret->state == VP_HOOK_BROKEN)
-			return ot_err_os(ret->error, "the library can't work in process %d", (int)t->pid);
+			return ot_err_os(ret->error, "the library failed to start in process %d",
+					 (int)t->pid);
 		if (ot_now_ns() > end)
 			break;
 		nanosleep(&pause, NULL);
@@ -99,7 +100,7 @@ static struct ot_err *receive(int sock, pid_t pid, struct vp_hook_reply *ret)
 			 : NULL;
 }
 
-/* @bound goes along unless it is -1. */
+/* Send a request and receive the reply. The socket @bound accompanies the request unless it is -1. */
 static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *control, uint32_t type,
 			  int bound, struct vp_hook_reply *ret)
 {
@@ -115,13 +116,13 @@ static struct ot_err *ask(pid_t pid, int pidfd, const struct vp_hook_control *co
 	const int fds[] = { theirs, bound };
 	OT_TRY(ot_send_fds(sock, &request, sizeof(request), fds, bound < 0 ? 1 : 2));
 	ot_cleanup_close(&theirs);
-	theirs = -1; /* so that its end is seen */
+	theirs = -1; /* so that recv() ends if the VMM dies */
 	return receive(ours, pid, ret);
 }
 
 /* --- the engine's socket ----------------------------------------------------------------------------- */
 
-/* An engine is there. While there is none, the library hangs up. */
+/* Does an engine listen? While there is none, the library closes connections at once. */
 static bool is_served(const struct sockaddr_un *addr)
 {
 	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -131,8 +132,9 @@ static bool is_served(const struct sockaddr_un *addr)
 	       !poll(&fd, 1, HANG_UP_MS);
 }
 
-/* Ours, in our own view of the file system: the target may have another, and another uid. Listening is left
- * to the target, as the kernel names him who does it. */
+/* Bind the engine's socket in our own view of the file system, since the target may have another view and
+ * another uid. The target calls listen(), because the kernel reports the caller of listen() to clients. *ret
+ * is unchanged if an engine listens there already. */
 static struct ot_err *bind_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 {
 	*addr = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -151,8 +153,8 @@ static struct ot_err *bind_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 
 /* --- loading ----------------------------------------------------------------------------------------- */
 
-/* The target's loader would take a file of a name that it has loaded once for the same: a name of its own for
- * each copy. */
+/* The target's loader does not load a file again under a name that it knows: each copy gets another spelling
+ * of its path ("/./"). */
 static struct ot_err *library_name(const struct vp_target *t, const char *library, unsigned copies, char *ret,
 				   size_t size)
 {
@@ -163,11 +165,12 @@ static struct ot_err *library_name(const struct vp_target *t, const char *librar
 		return ot_err_os(errno, "%s", library);
 	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)t->pid, real);
 	if (stat(there, &b) || a.st_size != b.st_size)
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "%s is not in process %d's view of the file system: put it where it has it",
-				  real, (int)t->pid);
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "%s is not in process %d's view of the file system: copy it to that path there", real,
+		    (int)t->pid);
 	if (!(b.st_mode & S_IROTH) && b.st_uid != t->uid && t->uid)
-		return ot_err_new(OT_ERR_PERMISSION, "%s can't be read by uid %u, as which process %d runs",
+		return ot_err_new(OT_ERR_PERMISSION, "%s can't be read by uid %u, which process %d runs as",
 				  real, (unsigned)t->uid, (int)t->pid);
 	char *slash = strrchr(real, '/');
 	int n = snprintf(ret, size, "%.*s/", (int)(slash - real), real);
@@ -175,7 +178,7 @@ static struct ot_err *library_name(const struct vp_target *t, const char *librar
 		n += snprintf(ret + n, size - (size_t)n, "./");
 	if (n > 0 && (size_t)n < size)
 		n += snprintf(ret + n, size - (size_t)n, "%s", slash + 1);
-	return n > 0 && (size_t)n < size ? NULL : ot_err_new(OT_ERR_LIMIT, "%s: too long a path", real);
+	return n > 0 && (size_t)n < size ? NULL : ot_err_new(OT_ERR_LIMIT, "%s: the path is too long", real);
 }
 
 static struct ot_err *load(const struct vp_target *t, const char *library, struct vp_hook_control *control,
@@ -227,7 +230,7 @@ struct ot_err *vp_inject_attach(pid_t pid, const char *library, struct vp_inject
 	ot_auto_close int claim_fd = -1;
 	struct vp_target t;
 
-	/* First: while another of us is at work there, the process looks traced, or half entered. */
+	/* First, since another injector at work would make the process appear traced or half attached. */
 	OT_TRY(vp_vmm_claim(pid, &claim_fd));
 	OT_TRY(vp_target_open(pid, &t));
 	struct ot_err *err = attach(&t, library, &result);
@@ -249,17 +252,17 @@ static struct ot_err *plan(const struct vp_target *t, const char *library, FILE 
 	fprintf(out, "process %d: %s, uid %u%s%s, %u vCPU%s\n", (int)t->pid, t->exe, (unsigned)t->uid,
 		*t->name ? ", guest " : "", t->name, t->nvcpus, t->nvcpus == 1 ? "" : "s");
 	if (*t->confined)
-		fprintf(out, "\tconfined by %s: the file must be one that it may map\n", t->confined);
+		fprintf(out, "\tconfined by %s, which must allow mapping the file\n", t->confined);
 	if (there)
-		fprintf(out, "\t%s %.16s is in it already, dormant or in use\n", VP_HOOK_LIBRARY,
+		fprintf(out, "\t%s %.16s is loaded already, dormant or in use\n", VP_HOOK_LIBRARY,
 			control.release);
 	else
 		fprintf(out,
-			"\tstop its main thread where it waits in poll, let it call dlopen (0x%llx) of\n"
+			"\tstop its main thread while it waits in poll, make it call dlopen (0x%llx) of\n"
 			"\t\t%s\n",
 			(unsigned long long)t->dlopen, name);
-	fprintf(out, "\tredirect its calls of ioctl(), kick each vCPU's thread once out of the guest,\n"
-		     "\task QEMU's monitor where guest memory is, and listen for tracers\n");
+	fprintf(out, "\tredirect its calls of ioctl(), kick each vCPU's thread out of the guest once,\n"
+		     "\tquery the layout of guest memory from QEMU's monitor, and listen for tracers\n");
 	return NULL;
 }
 
@@ -286,21 +289,20 @@ struct ot_err *vp_inject_plan(pid_t pid, const char *library, FILE *out)
 
 /* --- dormant ------------------------------------------------------------------------------------------ */
 
-/* Of another release it can't be asked: what it says lies elsewhere. */
+/* A library of another release can't be queried: its control block may have another layout. */
 static struct ot_err *check_dormant(pid_t pid, const struct vp_hook_control *c)
 {
 	if (!is_current(c))
 		return ot_err_new(
 		    OT_ERR_BUSY,
-		    "process %d has the library of another Outsight in it (%.*s): -g %d attaches, "
-		    "then it can be traced by that",
+		    "process %d contains the library of another release of Outsight (%.*s): -g %d attaches "
+		    "and traces with this release's",
 		    (int)pid, (int)sizeof(c->release), c->release, (int)pid);
 	if (c->in_use || c->state == VP_HOOK_LOADED)
-		return ot_err_new(
-		    OT_ERR_BUSY,
-		    "process %d has an engine of Outsight's in it: -g %d traces it by that, and "
-		    "`outsight detach %d` takes it out of use",
-		    (int)pid, (int)pid, (int)pid);
+		return ot_err_new(OT_ERR_BUSY,
+				  "process %d has an engine of Outsight in it: -g %d traces with it, and "
+				  "`outsight detach %d` takes it out of use",
+				  (int)pid, (int)pid, (int)pid);
 	return NULL;
 }
 
@@ -324,7 +326,7 @@ struct ot_err *vp_inject_idle(pid_t pid)
 	return NULL;
 }
 
-/* --- what the guest went through ----------------------------------------------------------------------- */
+/* --- resets and loads ----------------------------------------------------------------------------------- */
 
 bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret)
 {
@@ -342,8 +344,8 @@ bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret)
 
 /* --- detach ------------------------------------------------------------------------------------------ */
 
-/* A process that became stopped, traced or strange since can be left alone all the same: nothing of it is
- * looked at but the library. */
+/* Checks nothing but the library, so that a process can be detached from that has since been stopped or is
+ * traced. */
 struct ot_err *vp_inject_detach(pid_t pid)
 {
 	struct vp_hook_control control;
@@ -364,7 +366,7 @@ struct ot_err *vp_inject_detach(pid_t pid)
 		found = true;
 	}
 	if (!found)
-		return ot_err_new(OT_ERR_NOT_FOUND, "process %d has nothing of ours in it", (int)pid);
+		return ot_err_new(OT_ERR_NOT_FOUND, "process %d contains no library of Outsight", (int)pid);
 	OT_TRY(vp_socket_path(pid, path, sizeof(path)));
 	unlink(path);
 	return NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A call in another process's main thread, made as the kernel makes a signal's handler be called: a whole
- * signal frame on the thread's stack with everything that it had in its registers, and one write of
- * registers, after which nobody needs us any more. The called function returns into rt_sigreturn(2), and that
- * into what was interrupted.
+ * A call in another process's main thread, made like the kernel's delivery of a signal: a complete signal
+ * frame with the thread's registers is written to its stack, then its registers are set once; after that the
+ * thread no longer depends on us. The called function returns into rt_sigreturn(2), which resumes the
+ * interrupted code.
  *
- * A safe point is a thread that waits in poll(2) and its like: it holds no lock of libc's, and no half-made
- * structure of the loader's. The system call is made again when it is back.
+ * A safe point is a thread that waits in poll(2) or a similar system call: it holds no lock of libc or of the
+ * loader. The system call is restarted afterwards.
  *
  * Sources: arch/x86/kernel/signal_64.c and arch/x86/include/uapi/asm/sigcontext.h of Linux, ptrace(2).
  */
@@ -31,7 +31,7 @@
 #define TRY_PAUSE_NS 2000000l
 #define RED_ZONE     128u
 #define XSTATE_MAX   16384u
-#define XSTATE_SW    464u /* where software's 48 bytes of the area begin */
+#define XSTATE_SW    464u /* offset of the 48 bytes for software */
 #define MAGIC1       0x46505853u
 #define MAGIC2       0x46505845u
 
@@ -39,16 +39,16 @@
 #define UC_FP_XSTATE         1
 #define UC_SIGCONTEXT_SS     2
 #define UC_STRICT_RESTORE_SS 4
-#define SS_LEAVE             0x1234 /* no mode of sigaltstack(2): the thread's stays as it is */
+#define SS_LEAVE             0x1234 /* invalid for sigaltstack(2), so the thread's is not changed */
 
-/* What the kernel puts in the software bytes. */
+/* The software bytes, struct _fpx_sw_bytes. */
 struct sw_bytes {
 	uint32_t magic1, extended_size;
 	uint64_t xfeatures;
 	uint32_t xstate_size, pad[7];
 };
 
-/* From the address that it is written to. */
+/* The frame, from the stack pointer on. */
 struct frame {
 	uint64_t return_address;
 	ucontext_t uc;
@@ -57,7 +57,7 @@ struct frame {
 struct image {
 	_Alignas(64) uint8_t xstate[XSTATE_MAX + 4];
 	size_t xstate_size;
-	struct user_regs_struct regs; /* as they were */
+	struct user_regs_struct regs; /* when it was stopped */
 	uint64_t mask;
 };
 
@@ -66,7 +66,7 @@ static struct ot_err *trace_error(const struct vp_target *t, const char *what)
 	return ot_err_os(errno, "process %d: %s", (int)t->pid, what);
 }
 
-/* --- what it has ------------------------------------------------------------------------------------- */
+/* --- the thread's state ------------------------------------------------------------------------------ */
 
 static struct ot_err *read_image(const struct vp_target *t, struct image *im)
 {
@@ -82,7 +82,8 @@ static struct ot_err *read_image(const struct vp_target *t, struct image *im)
 	return NULL;
 }
 
-/* The kernel's own codes for a system call that is to be made again. */
+/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, ERESTART_RESTARTBLOCK (include/linux/errno.h): the system call
+ * is to be restarted. */
 static bool is_restart(int64_t rax)
 {
 	return rax == -512 || rax == -513 || rax == -514 || rax == -516;
@@ -113,7 +114,7 @@ static void finish_xstate(struct image *im)
 			       .xstate_size = (uint32_t)im->xstate_size };
 	const uint32_t magic2 = MAGIC2;
 
-	/* ptrace leaves the mask of enabled features there */
+	/* NT_X86_XSTATE has the mask of enabled features there. */
 	memcpy(&sw.xfeatures, im->xstate + XSTATE_SW, sizeof(sw.xfeatures));
 	memcpy(im->xstate + XSTATE_SW, &sw, sizeof(sw));
 	memcpy(im->xstate + im->xstate_size, &magic2, sizeof(magic2));
@@ -129,7 +130,7 @@ static void fill_context(const struct image *im, uint64_t xstate, ucontext_t *uc
 	uc->uc_flags = UC_FP_XSTATE | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
 	uc->uc_stack.ss_flags = SS_LEAVE;
 	memcpy(&uc->uc_sigmask, &im->mask, sizeof(im->mask));
-	uc->uc_mcontext.fpregs = (fpregset_t)(uintptr_t)xstate; /* an address of the target's */
+	uc->uc_mcontext.fpregs = (fpregset_t)(uintptr_t)xstate; /* an address in the target */
 	const uint64_t values[] = {
 		r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15, r->rdi,
 		r->rsi, r->rbp, r->rbx, r->rdx, 0,      r->rcx, r->rsp, 0,      r->eflags
@@ -145,13 +146,14 @@ static bool write_at(const struct vp_target *t, uint64_t at, const void *bytes, 
 	return pwrite(t->mem, bytes, len, (off_t)at) == (ssize_t)len;
 }
 
-/* Below the stack pointer: extended state, path, frame. *ret: the registers of a call of dlopen(). */
+/* Write extended state, path and frame below the stack pointer. *ret: the registers for the call of
+ * dlopen(). */
 static struct ot_err *write_frame(const struct vp_target *t, struct image *im, const char *path,
 				  struct user_regs_struct *ret)
 {
 	uint64_t xstate = (im->regs.rsp - RED_ZONE - im->xstate_size - 4) & ~63ull;
 	uint64_t name = xstate - strlen(path) - 1;
-	/* aligned as behind a call */
+	/* aligned as after a call instruction */
 	uint64_t at = ((name - sizeof(struct frame)) & ~15ull) - 8;
 	struct frame frame = { .return_address = t->restorer };
 
@@ -164,16 +166,17 @@ static struct ot_err *write_frame(const struct vp_target *t, struct image *im, c
 	ret->rip = t->dlopen;
 	ret->rsp = at;
 	ret->rdi = name;
-	ret->rsi = 2; /* RTLD_NOW, and nobody else's symbols are looked up in it */
+	ret->rsi = 2; /* RTLD_NOW | RTLD_LOCAL */
 	ret->rax = 0;
-	ret->orig_rax = (unsigned long long)-1; /* no system call to be made again, in this context */
-	ret->eflags &= ~0x500ull;               /* neither tracing nor going backwards */
+	ret->orig_rax = (unsigned long long)-1; /* no system call to restart in this context */
+	ret->eflags &= ~0x500ull;               /* TF and DF */
 	return NULL;
 }
 
 /* --- stopping it ------------------------------------------------------------------------------------- */
 
-/* true: in the stop that we asked for. A signal that came first is delivered. */
+/* True: the thread is in the stop that we requested. False: another stop; *ret_signal is the signal to
+ * deliver. */
 static bool wait_stop(pid_t pid, int *ret_signal)
 {
 	int status;
@@ -190,7 +193,7 @@ static bool wait_stop(pid_t pid, int *ret_signal)
 	return false;
 }
 
-/* *ret_done: the call is on its way. */
+/* *ret_done: the registers were set. */
 static struct ot_err *in_stop(const struct vp_target *t, const char *path, bool *ret_done)
 {
 	struct user_regs_struct regs;
@@ -206,7 +209,7 @@ static struct ot_err *in_stop(const struct vp_target *t, const char *path, bool 
 	return NULL;
 }
 
-/* No PTRACE_O_EXITKILL: our death must not be its. */
+/* Without PTRACE_O_EXITKILL: our death must not kill the target. */
 static struct ot_err *try_once(const struct vp_target *t, const char *path, bool *ret_done,
 			       uint64_t *ret_stop_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What another process has mapped, read from the very files: by map_files, which also has those that are
- * deleted or replaced, else by name in the process's own root.
+ * Symbols and code of files that another process has mapped, read from these files: through map_files, which
+ * also works for deleted or replaced ones, else by path in the process's root.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,7 @@ static struct ot_err *open_mapped(pid_t pid, const struct vp_mapped *m, int *ret
 	*ret = open(path, O_RDONLY | O_CLOEXEC);
 	if (*ret >= 0)
 		return NULL;
-	/* that takes a capability */
+	/* map_files requires a capability. */
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path);
 	*ret = open(path, O_RDONLY | O_CLOEXEC);
 	return *ret < 0 ? ot_err_os(errno, "%s", path) : NULL;
@@ -76,7 +76,7 @@ static struct ot_err *open_elf(int fd, const struct vp_mapped *m, Elf **ret)
 	*ret = elf_begin(fd, ELF_C_READ, NULL);
 	if (*ret && elf_kind(*ret) == ELF_K_ELF && gelf_getclass(*ret) == ELFCLASS64)
 		return NULL;
-	return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no 64-bit ELF file", m->path);
+	return ot_err_new(OT_ERR_UNSUPPORTED, "%s is not a 64-bit ELF file", m->path);
 }
 
 static bool symbol_in(Elf *elf, Elf_Scn *scn, const char *name, uint64_t *ret)

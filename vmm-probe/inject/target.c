@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Is this process one that we know how to enter? Everything is looked at from outside; what is not recognised
- * is refused. */
+/* Checking whether a process can be entered, from outside only. A process that is not recognised is
+ * refused. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +15,14 @@
 #include "vmm-probe/inject/internal.h"
 #include "vmm-probe/machines/qemu_machine.h"
 
-/* What there is for a VMM that nothing may be put into; takes its PID. */
-#define BESIDE "; -g peek:%d samples it from beside"
+/* The alternative for a VMM into which nothing may be injected; takes its PID. */
+#define EXTERNALLY "; -g peek:%d samples it externally"
 
 #define FILE_MAX (4u << 20)
 
 /* --- /proc/PID --------------------------------------------------------------------------------------- */
 
-/* *ret is the caller's. */
+/* Read /proc/PID/NAME; the caller owns *ret. */
 static struct ot_err *read_proc(pid_t pid, const char *name, char **ret, size_t *ret_len)
 {
 	char path[64];
@@ -36,7 +36,7 @@ static struct ot_err *read_proc(pid_t pid, const char *name, char **ret, size_t 
 	return err;
 }
 
-/* The value behind "\nNAME:\t"; "" when there is none. */
+/* The value after "\nNAME:\t"; "": none. */
 static const char *field(const char *status, const char *name)
 {
 	const char *p = strstr(status, name);
@@ -44,7 +44,7 @@ static const char *field(const char *status, const char *name)
 	return p ? p + strlen(name) + strspn(p + strlen(name), " \t") : "";
 }
 
-/* The (first) number there; 0 when there is none. */
+/* The first number there; 0: none. */
 static unsigned long number(const char *status, const char *name)
 {
 	return strtoul(field(status, name), NULL, 10);
@@ -61,18 +61,17 @@ static struct ot_err *check_status(pid_t pid, const char *status, bool qemu)
 		return ot_err_new(OT_ERR_BUSY, "process %d is being traced by process %d (a debugger?)",
 				  (int)pid, tracer);
 	if (state == 'T' || state == 't')
-		return ot_err_new(OT_ERR_BUSY, "process %d is stopped: SIGCONT lets it go on", (int)pid);
-	/* QEMU's filter denies what is known to be bad; others allow what they know to need. */
+		return ot_err_new(OT_ERR_BUSY, "process %d is stopped: SIGCONT resumes it", (int)pid);
+	/* QEMU's filter is a deny-list; others are allow-lists. */
 	if (number(status, "\nSeccomp:") == 2 && !qemu)
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "process %d has a seccomp filter of its own, which may kill it for what we do "
-		    "in it" BESIDE,
-		    (int)pid, (int)pid);
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "process %d has its own seccomp filter, which may kill it for system calls "
+				  "of the injected library" EXTERNALLY,
+				  (int)pid, (int)pid);
 	if (strstr(field(status, "\nx86_Thread_features:"), "shstk") &&
 	    strcspn(field(status, "\nx86_Thread_features:"), "\n") >= 5)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "process %d has a shadow stack: no call can be put into it" BESIDE,
+				  "process %d has a shadow stack: no call can be injected" EXTERNALLY,
 				  (int)pid, (int)pid);
 	return NULL;
 }
@@ -91,10 +90,10 @@ static struct ot_err *read_exe(pid_t pid, char *ret, size_t size)
 	if (read(fd, ident, sizeof(ident)) == sizeof(ident) && ident[4] == 2)
 		return NULL;
 	return ot_err_new(OT_ERR_UNSUPPORTED,
-			  "process %d is no 64-bit program: only 64-bit QEMU can be entered", (int)pid);
+			  "process %d is not a 64-bit program: only 64-bit QEMU can be entered", (int)pid);
 }
 
-/* vCPUs by their descriptors. */
+/* Count vCPUs by their descriptors, and detect SEV. */
 static struct ot_err *read_descriptors(pid_t pid, unsigned *ret_nvcpus, bool *ret_sev)
 {
 	char path[300], is[64];
@@ -124,7 +123,7 @@ static bool is_qemu(const char *exe)
 	return !strncmp(base, "qemu-system-", 12) || !strncmp(base, "qemu-kvm", 8);
 }
 
-/* A profile that is enforced: "NAME (enforce)", or an SELinux context. */
+/* Read an enforced profile: AppArmor's "NAME (enforce)", or an SELinux context. */
 static void read_confined(pid_t pid, char *ret, size_t size)
 {
 	ot_auto_free char *text = NULL;
@@ -153,11 +152,11 @@ static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  qemu ? "process %d runs its guest without KVM: start it with the plugin "
 					 "liboutsight-tcg.so"
-				       : "process %d runs no guest by KVM",
+				       : "process %d runs no guest with KVM",
 				  (int)pid);
 	if (!qemu)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "process %d (%s) is not QEMU: only that is known how to enter" BESIDE,
+				  "process %d (%s) is not QEMU: no other VMM can be entered" EXTERNALLY,
 				  (int)pid, t->exe, (int)pid);
 	OT_TRY(read_proc(pid, "cmdline", &cmdline, &len));
 	if (sev || memmem(cmdline, len, "sev-guest", 9) || memmem(cmdline, len, "sev-snp-guest", 13) ||
@@ -169,7 +168,7 @@ static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 	return NULL;
 }
 
-/* What the call needs: dlopen(), and the instructions that end a signal's handler. */
+/* Find what the call needs: dlopen(), and libc's instructions that call rt_sigreturn(2). */
 static struct ot_err *find_calls(struct vp_target *t)
 {
 	static const uint8_t sigreturn[] = { 0x48, 0xc7, 0xc0, 0x0f, 0x00, 0x00, 0x00, 0x0f, 0x05 };
@@ -178,8 +177,8 @@ static struct ot_err *find_calls(struct vp_target *t)
 	if (err && ot_err_code(err) == OT_ERR_NOT_FOUND) {
 		ot_err_destroy(err);
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "process %d is linked statically, or by another libc: nothing can be "
-				  "loaded into it" BESIDE,
+				  "process %d is linked statically, or with another libc: nothing can be "
+				  "loaded into it" EXTERNALLY,
 				  (int)t->pid, (int)t->pid);
 	}
 	OT_TRY(err);
@@ -204,7 +203,7 @@ static struct ot_err *open_handles(struct vp_target *t)
 	return t->mem < 0 ? ot_err_os(errno, "%s", path) : NULL;
 }
 
-static struct ot_err *look(struct vp_target *t)
+static struct ot_err *check_target(struct vp_target *t)
 {
 	ot_auto_free char *status = NULL;
 	size_t len = 0;
@@ -222,7 +221,7 @@ static struct ot_err *look(struct vp_target *t)
 struct ot_err *vp_target_open(pid_t pid, struct vp_target *ret)
 {
 	*ret = (struct vp_target){ .pid = pid, .pidfd = -1, .mem = -1 };
-	struct ot_err *err = look(ret);
+	struct ot_err *err = check_target(ret);
 	if (!err)
 		return NULL;
 	vp_target_close(ret);
