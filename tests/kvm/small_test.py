@@ -139,7 +139,7 @@ class SmallGuest(GuestTest):
         _, out, _ = self.list(vm, "-l", "-n", "fbt::probed_push1:")
         self.assertEqual([line.split()[4] for line in out.splitlines()[1:]], ["entry", "return"] if INT3 else [])
         _, out, _ = self.list(vm, "-lv", "-n", "fbt::probed_push1:entry")
-        reason = "Cannot be enabled: an instruction of one byte, and int3 does not come back on this host"
+        reason = "Cannot be enabled: an instruction of one byte, and int3 does not exit on this host"
         self.assertEqual(reason in out, not INT3, out)
 
     def test_plan(self):

@@ -74,12 +74,12 @@ static void text_traps(void **state)
 		{ "\xc3\xcc", 1, 2, TEXT, 0, VP_PLAN_EMULATE, 2, NULL },
 		{ "\xc3", 1, 1, TEXT, 0, VP_PLAN_REFUSE, 0, "one byte" },
 		{ "\xc3", 1, 1, TEXT | INT3, 0, VP_PLAN_EMULATE, 1, NULL },
-		{ "\x55", 1, 0, TEXT, 0, VP_PLAN_REFUSE, 0, "int3 does not come back" },
+		{ "\x55", 1, 0, TEXT, 0, VP_PLAN_REFUSE, 0, "int3 does not exit" },
 		{ "\x55", 1, 0, TEXT | INT3, 0, VP_PLAN_EMULATE, 1, NULL },
 		/* room behind anything but a ret is not the trap's to take */
 		{ "\x55\xcc", 1, 2, TEXT, 0, VP_PLAN_REFUSE, 0, "one byte" },
 		/* the guest's own breakpoint; its first byte is all that can be told */
-		{ "\xcc\x1f\x44\x00\x00", 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0, "guest's own" },
+		{ "\xcc\x1f\x44\x00\x00", 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0, "its own breakpoint" },
 	};
 
 	(void)state;
@@ -93,7 +93,7 @@ static void text_traps(void **state)
 static void steps(void **state)
 {
 	static const struct row rows[] = {
-		{ CMPXCHG, 4, 0, TEXT, 0, VP_PLAN_REFUSE, 0, "host's KVM does no single steps" },
+		{ CMPXCHG, 4, 0, TEXT, 0, VP_PLAN_REFUSE, 0, "host's KVM can't single-step" },
 		{ CMPXCHG, 4, 0, TEXT | STEP, 0, VP_PLAN_STEP, 4, NULL },
 		{ CMPXCHG, 4, 0, TEXT | STEP, VP_WISH_TEXT, VP_PLAN_REFUSE, 0, "-x trap=text" },
 		/* std has one byte */
@@ -128,17 +128,17 @@ static void never_stepped(void **state)
 		NEVER("\x8e\xd0", "a segment"),               /* mov %eax,%ss */
 		NEVER("\x8c\xd8", "a segment"),               /* mov %ds,%eax */
 		NEVER("\x0f\xa0", "a segment"),               /* push %fs */
-		NEVER("\x9d", "show in the flags"),           /* popfq */
-		NEVER("\xfa", "show in the flags"),           /* cli */
-		NEVER("\xfb", "show in the flags"),           /* sti */
-		NEVER("\x0f\x05", "show in the flags"),       /* syscall */
+		NEVER("\x9d", "observe a single step"),       /* popfq */
+		NEVER("\xfa", "observe a single step"),       /* cli */
+		NEVER("\xfb", "observe a single step"),       /* sti */
+		NEVER("\x0f\x05", "observe a single step"),   /* syscall */
 		NEVER("\x48\xcf", "a system"),                /* iretq */
 		NEVER("\xcd\x80", "a system"),                /* int $0x80 */
 		NEVER("\x48\xcb", "a system"),                /* retfq */
 		NEVER("\xff\x2f", "a system"),                /* ljmp *(%rdi) */
 		NEVER("\xe4\x60", "port"),                    /* in */
 		NEVER("\x6e", "port"),                        /* outsb */
-		NEVER("\xf3\xaa", "one turn"),                /* rep stosb */
+		NEVER("\xf3\xaa", "one iteration"),                /* rep stosb */
 		NEVER("\xf0\x48\x0f\xb1\x0f", "lock prefix"), /* lock cmpxchg */
 		NEVER("\x0f\xae\x27", "a system"),            /* xsave */
 		NEVER("\xf3\x48\x0f\xae\xd7", "a system"),    /* wrfsbase */
@@ -310,7 +310,7 @@ static void debug_registers(void **state)
 	static const struct row rows[] = {
 		{ "\x55", 1, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_HW, 0, NULL },
 		{ "\x0f\x1f\x44\x00\x00", 5, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_HW, 0, NULL },
-		{ CMPXCHG, 4, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_REFUSE, 0, "no single steps" },
+		{ CMPXCHG, 4, 0, TEXT | HW, VP_WISH_HW, VP_PLAN_REFUSE, 0, "can't single-step" },
 		{ CMPXCHG, 4, 0, TEXT | HW | STEP, VP_WISH_HW, VP_PLAN_HW, 0, NULL },
 		{ "\x0f\x31", 2, 0, TEXT | HW | STEP, VP_WISH_HW, VP_PLAN_REFUSE, 0, "`rdtsc`" },
 	};
@@ -330,7 +330,7 @@ static void wishes(void **state)
 		{ 0, "text", "need no traps" },
 		{ 0, "hw", "need no traps" },
 		{ TEXT, "text", NULL },
-		{ TEXT, "step", "no single steps" },
+		{ TEXT, "step", "can't single-step" },
 		{ TEXT | STEP, "step", NULL },
 		{ TEXT | STEP, "hw", "no debug registers" },
 		{ TEXT | HW, "hw", NULL },

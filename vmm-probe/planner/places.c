@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's tables of what it patches and of what it does not want probed.
+ * Reading the kernel's tables of places that it patches and of places that must not be probed.
  *
- * struct jump_entry { s32 code, target; long key } and struct static_call_site { s32 addr, key } hold
- * distances from their own members, since their tables are position-independent.
+ * struct jump_entry { s32 code, target; long key } (include/linux/jump_label.h) and struct static_call_site
+ * { s32 addr, key } (include/linux/static_call_types.h) contain offsets relative to their own members.
  */
 #include "vmm-probe/planner/places.h"
 
@@ -14,8 +14,8 @@
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/guest.h"
 
-#define TABLE_MAX     (16u << 20) /* bytes; Debian's have 0.2 million */
-#define BLACKLIST_MAX 65536u      /* entries; Debian's have a thousand */
+#define TABLE_MAX     (16u << 20) /* bytes; Debian's kernels have 0.2 million */
+#define BLACKLIST_MAX 65536u      /* entries; Debian's kernels have a thousand */
 #define PLACES_MAX    (4u << 20)
 
 static struct ot_err *add(struct vp_places *p, uint64_t start, uint64_t end, bool whole, const char *why)
@@ -39,7 +39,7 @@ static uint64_t symbol(const struct vp_guest *guest, const char *name)
 	return err ? 0 : at.v;
 }
 
-/* False: not readable. */
+/* False: unreadable. */
 static bool read_at(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
 {
 	struct ot_err *err = vp_guest_read(guest, vp_gva(gva), dst, len);
@@ -48,8 +48,8 @@ static bool read_at(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
 	return !err;
 }
 
-/* Entries of @stride bytes that begin with a distance to an instruction of text. All patched instructions
- * have two bytes at least, and sites are instructions: the beginning tells. */
+/* Add a table whose entries of @stride bytes begin with an offset to an instruction. Only the first two bytes
+ * of that are refused: every patched instruction has at least two, and a site is a whole instruction. */
 static struct ot_err *add_table(struct vp_guest *guest, struct vp_places *p, uint64_t table, uint64_t size,
 				uint32_t stride, const char *why)
 {
@@ -77,7 +77,7 @@ static const char static_call[] = "a static call is patched there";
 
 #define STATIC_CALL_SITE 8u
 
-/* Bytes of a jump label's entry; without BTF, those of x86-64 with relative ones. */
+/* sizeof(struct jump_entry); without BTF, x86-64's. */
 static uint32_t jump_entry_size(const struct vp_guest *guest)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -97,7 +97,7 @@ static struct ot_err *add_core_tables(struct vp_guest *guest, struct vp_places *
 	return add_table(guest, p, calls, calls_end - calls, STATIC_CALL_SITE, static_call);
 }
 
-/* A table that struct module points to by members @table and @count. */
+/* Add the table at struct module's member @table, with as many entries as member @count says. */
 static struct ot_err *add_module_table(struct vp_guest *guest, struct vp_places *p, const struct vp_module *m,
 				       const char *table, const char *count, uint32_t stride, const char *why)
 {
@@ -127,8 +127,8 @@ static struct ot_err *add_modules(struct vp_guest *guest, struct vp_places *p)
 	return NULL;
 }
 
-/* The blacklist as kprobes keep it, the modules' parts included. The section that it was made from is freed
- * after boot. */
+/* Add kprobes' list of the blacklist (kernel/kprobes.c), which includes modules. The section from which it is
+ * made is freed after boot. */
 static struct ot_err *add_blacklist(struct vp_guest *guest, struct vp_places *p)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -157,9 +157,9 @@ static struct ot_err *add_sections(struct vp_guest *guest, struct vp_places *p)
 		const char *start, *end, *why;
 	} sections[] = {
 		{ "__noinstr_text_start", "__noinstr_text_end",
-		  "not to be instrumented (noinstr): it may run before the kernel's own state is set up" },
+		  "noinstr code, which may run before the kernel's own state is set up" },
 		{ "__kprobes_text_start", "__kprobes_text_end", "on the kernel's kprobe blacklist" },
-		{ "__entry_text_start", "__entry_text_end", "entry code, which is no C function" },
+		{ "__entry_text_start", "__entry_text_end", "entry code, which is not a C function" },
 		{ "__static_call_text_start", "__static_call_text_end",
 		  "a static call's trampoline, which the kernel rewrites" },
 	};
@@ -210,12 +210,12 @@ void vp_places_deinit(struct vp_places *p)
 	*p = (struct vp_places){ 0 };
 }
 
-/* The first place that [gva, end) has a part of, of whole functions only if @whole. */
+/* Why [gva, end) is refused: a place that overlaps it; with @whole, one that refuses whole functions. */
 static const char *find(const struct vp_places *p, uint64_t gva, uint64_t end, bool whole)
 {
 	size_t lo = 0, hi = p->n;
 
-	/* lo: the first place that begins behind what is asked for */
+	/* lo: the first place that begins at or after end */
 	while (lo < hi) {
 		size_t mid = (lo + hi) / 2;
 		if (p->list[mid].start < end)

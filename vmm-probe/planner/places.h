@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Places of a kernel's text in which no trap may stand, as the kernel itself knows them: what it patches
- * while it runs (static keys, static calls), and where it does not want to be interrupted (its own kprobes'
- * blacklist, noinstr, which both run while registers and stack may still be somebody else's).
+ * Places in a kernel's text in which no trap may be planted, from the kernel's own tables: those that it
+ * patches while it runs (static keys, static calls), and those that it must not interrupt itself (the kprobe
+ * blacklist and noinstr code, which may run while registers and stack are still user space's).
  *
- * By symbols and BTF, each by its presence. A kernel without one of the tables has nothing to refuse for it.
- * The section of idle functions is not among them: nothing in it breaks by an exit.
+ * Each table is located by symbols and BTF, by its presence. If a kernel lacks a table, nothing is refused
+ * for it. The section of idle functions is not included: an exit breaks nothing there.
  */
 #ifndef VP_PLANNER_PLACES_H
 #define VP_PLANNER_PLACES_H
@@ -19,8 +19,8 @@
 struct vp_guest;
 
 struct vp_place {
-	uint64_t start, end, reach; /* reach: the farthest end of this and all before it */
-	bool whole;                 /* functions, not a single instruction */
+	uint64_t start, end, reach; /* reach: the highest end of this place and all before it */
+	bool whole;                 /* refuses whole functions, not a single instruction */
 	const char *why;            /* static */
 };
 
@@ -29,15 +29,15 @@ struct vp_places {
 	size_t n, cap;
 };
 
-/** Read them. Tables that can't be read are left out: their guest is hostile or being changed, and the engine
- * compares bytes anyway. Errors are of this process only. */
+/** Read all places. Unreadable tables are skipped: the guest is hostile or changing, and the engine compares
+ * bytes anyway. Errors are of this process only. */
 OT_MUST_CHECK struct ot_err *vp_places_read(struct vp_guest *guest, struct vp_places *ret);
 void vp_places_deinit(struct vp_places *places);
 
-/** Why the @p len bytes at @p gva are refused; NULL: they are not. */
+/** Why a trap in the @p len bytes at @p gva is refused; NULL: it is not. */
 const char *vp_places_find(const struct vp_places *places, uint64_t gva, uint8_t len);
 
-/** Why all of the function at @p gva is refused; NULL: it is not. */
+/** Why the whole function at @p gva is refused; NULL: it is not. */
 const char *vp_places_function(const struct vp_places *places, uint64_t gva);
 
 #endif

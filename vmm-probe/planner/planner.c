@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Verdicts on sites. */
+/* Deciding how a site is trapped. */
 #include "vmm-probe/planner/planner.h"
 
 #include <stdarg.h>
@@ -23,7 +23,7 @@ struct vp_planner {
 	struct vp_places places;
 	struct vp_stepper *stepper;
 	struct ot_arena texts;
-	struct ot_map reasons; /* text → the same: thousands of sites share a few reasons */
+	struct ot_map reasons; /* interned: thousands of sites share a few reasons */
 };
 
 bool vp_trap_wish_parse(const char *word, enum vp_trap_wish *ret)
@@ -48,7 +48,7 @@ struct ot_err *vp_planner_check(uint32_t traps, enum vp_trap_wish wish)
 	if (!traps)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this guest's probes need no traps: leave -x trap out");
 	if (wish == VP_WISH_STEP && !(traps & VP_TRAPS_STEP))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "-x trap=step: this host's KVM does no single steps");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-x trap=step: this host's KVM can't single-step");
 	if (wish == VP_WISH_HW && !(traps & VP_TRAPS_HW))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-x trap=hw: this host's KVM has no debug registers");
 	return NULL;
@@ -88,7 +88,7 @@ void vp_planner_destroy(struct vp_planner *p)
 	free(p);
 }
 
-/* The text once, however often it is said. */
+/* The interned copy of a reason. */
 static const char *intern(struct vp_planner *p, const char *text)
 {
 	char *known = ot_map_gets(&p->reasons, text);
@@ -111,7 +111,7 @@ static struct vp_verdict refuse(struct vp_planner *p, const char *fmt, ...)
 	return (struct vp_verdict){ .kind = VP_PLAN_REFUSE, .why = intern(p, text) };
 }
 
-/* An `out` takes two bytes. What has but one, a ret excepted that an int3 stands behind, is left to int3. */
+/* An `out` has two bytes. An instruction of one byte needs int3, except a ret that is followed by an int3. */
 uint8_t vp_planner_covers(const struct vp_batch_site *site)
 {
 	bool is_ret = site->length == 1 && site->bytes[0] == 0xc3;
@@ -125,12 +125,12 @@ static struct vp_verdict by_debug_register(struct vp_planner *p, struct vp_batch
 	if (!emulated && no_step)
 		return refuse(p, "%s", no_step);
 	if (!emulated && !(p->traps & VP_TRAPS_STEP))
-		return refuse(p, "it can't be emulated, and this host's KVM does no single steps");
+		return refuse(p, "it can't be emulated, and this host's KVM can't single-step");
 	site->trap = VP_SITE_HW;
 	return (struct vp_verdict){ .kind = VP_PLAN_HW };
 }
 
-/* What stands there allows it; do what the engine can and the operator wishes allow it too? */
+/* Decide by the instruction, the engine's kinds of traps and the operator's wish. */
 static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_site *site)
 {
 	struct vp_insn insn;
@@ -156,10 +156,10 @@ static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_si
 		return refuse(p, "%s", no_step);
 	if (!emulated && !step)
 		return refuse(p, "`%s` is not emulated, and %s", name,
-			      p->wish == VP_WISH_TEXT ? "-x trap=text asks for no single steps"
-						      : "this host's KVM does no single steps");
+			      p->wish == VP_WISH_TEXT ? "-x trap=text excludes single steps"
+						      : "this host's KVM can't single-step");
 	if (covers < 2 && !(p->traps & VP_TRAPS_INT3))
-		return refuse(p, "an instruction of one byte, and int3 does not come back on this host");
+		return refuse(p, "an instruction of one byte, and int3 does not exit on this host");
 	site->trap = step ? VP_SITE_STEP : VP_SITE_TEXT;
 	return (struct vp_verdict){
 		.kind = step                     ? VP_PLAN_STEP
@@ -169,7 +169,8 @@ static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_si
 	};
 }
 
-/* A module's pages lie anywhere in memory, the core kernel's side by side. */
+/* Does the site cross a page boundary in a module? Its pages are not contiguous in physical memory, unlike
+ * the core kernel's. */
 static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site)
 {
 	const struct vp_kernel *k = p->guest ? vp_guest_kernel(p->guest) : NULL;
@@ -184,9 +185,9 @@ struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *si
 	if (place)
 		return refuse(p, "%s", place);
 	if (p->wish != VP_WISH_HW && is_torn(p, site))
-		return refuse(p, "it lies in two pages of a module");
+		return refuse(p, "it crosses a page boundary in a module");
 	if (site->bytes[0] == 0xcc)
-		return refuse(p, "a breakpoint of the guest's own stands there");
+		return refuse(p, "the guest has its own breakpoint there");
 	return by_instruction(p, site);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What may be single-stepped. */
+/* The tables of opcodes that may be single-stepped. */
 #include "vmm-probe/planner/steppable.h"
 
 #include <capstone/capstone.h>
@@ -21,7 +21,7 @@ struct ot_err *vp_stepper_create(struct vp_stepper **ret)
 		return ot_err_nomem();
 	if (cs_open(CS_ARCH_X86, CS_MODE_64, &s->handle) != CS_ERR_OK) {
 		free(s);
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this capstone has no x86");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this libcapstone was built without x86");
 	}
 	s->insn = cs_malloc(s->handle);
 	if (!s->insn) {
@@ -43,16 +43,15 @@ void vp_stepper_destroy(struct vp_stepper *s)
 }
 
 /*
- * What a step of each opcode would touch, sixteen in a row. What the processors have that is not here is
- * unknown, and so refused.
+ * What each opcode uses, sixteen in a row. Opcodes that are unknown here are refused.
  *
- *   s  general, vector and x87 registers, flags and memory alone: it may be stepped
- *   g  its operand or its prefixes tell: by_operand()
+ *   s  only general, vector and x87 registers, flags and memory: may be stepped
+ *   g  depends on its operand or prefixes: by_operand()
  *   r  s, unless it is repeated
- *   F  the trap flag: read, written, or put off past the instruction
+ *   F  the trap flag: reads it, writes it, or delays the trap past the instruction
  *   R  a segment, control or debug register
- *   P  a port
- *   S  the processor's business with its system, traps, and what ends functions that are not meant to go on
+ *   P  an I/O port
+ *   S  system instructions, and those that trap (int, ud2)
  *   ?  unknown
  */
 /* clang-format off */
@@ -193,7 +192,7 @@ static char in_table(const struct vp_insn_shape *i)
 	return i->space == VP_SPACE_VEX ? vex[i->map][i->opcode] : '?';
 }
 
-/* 0f ae: fences, cache lines and MXCSR, among what saves and restores all other state. */
+/* 0f ae: fences, cache line flushes and MXCSR may be stepped; saving and restoring extended state may not. */
 static char of_fence(const struct vp_insn_shape *i, unsigned middle, bool memory)
 {
 	if (i->rep || i->repne)
@@ -206,7 +205,7 @@ static char of_fence(const struct vp_insn_shape *i, unsigned middle, bool memory
 static char of_two_bytes(const struct vp_insn_shape *i, unsigned middle, bool memory)
 {
 	switch (i->opcode) {
-	case 0x1e: /* endbr64 and endbr32 among what reads the shadow stack; else a nop */
+	case 0x1e: /* with f3: endbr64 and endbr32, and rdssp; else a nop */
 		return !i->rep || i->modrm == 0xfa || i->modrm == 0xfb ? 's' : 'S';
 	case 0xae:
 		return of_fence(i, middle, memory);
@@ -214,12 +213,12 @@ static char of_two_bytes(const struct vp_insn_shape *i, unsigned middle, bool me
 		return i->rep ? 's' : '?';
 	case 0xba: /* bt, bts, btr, btc */
 		return middle >= 4 ? 's' : '?';
-	default: /* c7: cmpxchg8b and cmpxchg16b; random numbers, XSAVE, VMX */
+	default: /* c7: cmpxchg8b and cmpxchg16b; also rdrand, rdseed, xsavec, xsaves, VMX */
 		return memory && middle == 1 ? 's' : 'S';
 	}
 }
 
-/* A letter as in the tables, for those with a g. */
+/* The letter for an opcode with a g. */
 static char by_operand(const struct vp_insn_shape *i)
 {
 	unsigned middle = (i->modrm >> 3) & 7;
@@ -229,7 +228,7 @@ static char by_operand(const struct vp_insn_shape *i)
 		return memory && (middle == 2 || middle == 3) ? 's' : '?';
 	if (i->map == VP_MAP_0F38 && i->opcode == 0xf6) /* adcx, adox; wrss */
 		return i->opsize || i->rep ? 's' : 'S';
-	if (i->map == VP_MAP_0F38) /* AES; with f3 the Key Locker's */
+	if (i->map == VP_MAP_0F38) /* AES; with f3 Key Locker */
 		return i->rep ? 'S' : 's';
 	if (i->map == VP_MAP_0F)
 		return of_two_bytes(i, middle, memory);
@@ -257,12 +256,12 @@ static const char *refuses(const struct vp_insn_shape *i)
 		break;
 	case 'r':
 		if (i->rep || i->repne)
-			return "repeated, and a single step is but one turn of it";
+			return "repeated, and a single step is only one iteration of it";
 		break;
 	case 'F':
-		return "not emulated, and a single step would show in the flags it handles";
+		return "not emulated, and it could observe a single step's trap flag";
 	case 'R':
-		return "it handles a segment, control or debug register";
+		return "it uses a segment, control or debug register";
 	case 'P':
 		return "port input and output";
 	case 'S':
@@ -270,7 +269,8 @@ static const char *refuses(const struct vp_insn_shape *i)
 	default:
 		return "an unknown instruction";
 	}
-	/* The kernel takes lock prefixes out and puts them back as its number of CPUs goes to one and up. */
+	/* The kernel patches lock prefixes when its number of CPUs becomes one or more than one
+	 * (alternatives_enable_smp(), arch/x86/kernel/alternative.c). */
 	return i->lock ? "not emulated, and the kernel may patch its lock prefix" : NULL;
 }
 
