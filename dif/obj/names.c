@@ -33,8 +33,8 @@ enum dif_op_class dif_op_class(unsigned op)
 const char *dif_var_name(unsigned id)
 {
 	switch (id) {
-#define X(num, name) \
-	case num:    \
+#define X(num, name, ...) \
+	case num:         \
 		return #name;
 		DIF_VARS(X)
 #undef X
@@ -45,56 +45,27 @@ const char *dif_var_name(unsigned id)
 bool dif_var_is_string(unsigned id)
 {
 	switch (id) {
-	case DIF_VAR_probeprov:
-	case DIF_VAR_probemod:
-	case DIF_VAR_probefunc:
-	case DIF_VAR_probename:
-	case DIF_VAR_execname:
-	case DIF_VAR_zonename:
-	case DIF_VAR_execargs:
-	case DIF_VAR_jailname:
-	case DIF_VAR_guest:
-	case DIF_VAR_view:
-	case DIF_VAR_errprov:
-	case DIF_VAR_errmod:
-	case DIF_VAR_errfunc:
-	case DIF_VAR_errname:
-		return true;
+#define X(num, name, type, ...) \
+	case num:               \
+		return __builtin_strcmp(type, "string") == 0;
+		DIF_VARS(X)
+#undef X
 	}
 	return false;
 }
 
 const char *dif_subr_name(unsigned subr)
 {
-	switch (subr) {
-#define X(num, name, lo, hi) \
-	case num:            \
-		return #name;
-		DIF_SUBRS(X)
-#undef X
-	}
-	return NULL;
-}
+	const struct dif_function *func = dif_subr_find(subr);
 
-bool dif_subr_nargs(unsigned subr, unsigned *ret_min, unsigned *ret_max)
-{
-	switch (subr) {
-#define X(num, name, lo, hi)   \
-	case num:              \
-		*ret_min = lo; \
-		*ret_max = hi; \
-		return true;
-		DIF_SUBRS(X)
-#undef X
-	}
-	return false;
+	return func ? func->name : NULL;
 }
 
 const char *dif_action_name(unsigned kind)
 {
 	switch (kind) {
-#define X(num, name) \
-	case num:    \
+#define X(num, name, ...) \
+	case num:         \
 		return #name;
 		DIF_ACTIONS(X)
 		DIF_AGGS(X)

@@ -106,8 +106,6 @@ const char *dif_op_name(unsigned op);       /* "ldgs"; NULL when unknown */
 const char *dif_var_name(unsigned id);      /* "execname"; NULL for users' own */
 bool dif_var_is_string(unsigned id);        /* a built-in whose value is a string */
 const char *dif_subr_name(unsigned subr);   /* "strlen"; NULL when unknown */
-/** Tuple elements that a subroutine takes; false when it is unknown. */
-bool dif_subr_nargs(unsigned subr, unsigned *ret_min, unsigned *ret_max);
 const char *dif_action_name(unsigned kind); /* "printf", "quantize"; NULL when unknown */
 const char *dif_fault_text(enum dif_fault fault);
 bool dif_fault_has_address(enum dif_fault fault);

@@ -281,7 +281,7 @@ static struct ot_err *check_insn(const struct insn_check *c)
 	case DIF_CLASS_PUSH:
 		return check_push(c);
 	case DIF_CLASS_CALL:
-		if (!dif_subr_name(dif_insn_idx(c->insn)))
+		if (!dif_subr_find(dif_insn_idx(c->insn)))
 			return BAD(17, c->pc, "no subroutine %u", dif_insn_idx(c->insn));
 		return NULL;
 	case DIF_CLASS_NONE:
@@ -299,9 +299,8 @@ static struct ot_err *check_insn(const struct insn_check *c)
 
 static bool insn_is_destructive(uint32_t insn)
 {
-	uint32_t subr = dif_insn_idx(insn);
-
-	return dif_insn_op(insn) == DIF_OP_call && (subr == DIF_SUBR_copyout || subr == DIF_SUBR_copyoutstr);
+	return dif_insn_op(insn) == DIF_OP_call &&
+	       dif_subr_find(dif_insn_idx(insn))->trait == DIF_TRAIT_destructive;
 }
 
 static struct ot_err *check_text(struct dif_object *obj, const struct dif_var **vars)

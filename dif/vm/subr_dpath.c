@@ -83,7 +83,7 @@ static bool step(struct dif_vm *vm, struct place *p, char *text, uint32_t *at)
 	return *at > 0;
 }
 
-uint64_t dif_subr_dpath(struct dif_vm *vm)
+uint64_t dif_subr_d_path(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;
 	struct place place;

@@ -4,9 +4,9 @@
 
 #define MEMSTR_MAX 4096u
 
-static uint64_t subr_alloca(struct dif_vm *vm, uint64_t size)
+uint64_t dif_subr_alloca(struct dif_vm *vm)
 {
-	uint64_t addr;
+	uint64_t addr, size = dif_arg(vm, 0);
 	void *mem = dif_scratch_alloc(vm, size, &addr);
 
 	if (!mem || !dif_vm_burn(vm, size))
@@ -15,19 +15,19 @@ static uint64_t subr_alloca(struct dif_vm *vm, uint64_t size)
 	return addr;
 }
 
-static uint64_t subr_copyin(struct dif_vm *vm, uint64_t user, uint64_t size)
+uint64_t dif_subr_copyin(struct dif_vm *vm)
 {
-	uint64_t addr;
+	uint64_t addr, size = dif_arg(vm, 1);
 	void *mem = dif_scratch_alloc(vm, size, &addr);
 
 	if (!mem)
 		return 0;
 	memset(mem, 0, size);
-	return dif_mem_load(vm, user, mem, size, true) ? addr : 0;
+	return dif_mem_load(vm, dif_arg(vm, 0), mem, size, true) ? addr : 0;
 }
 
 /* At most max + 1 bytes with the NUL, if there is a max. */
-static uint64_t subr_copyinstr(struct dif_vm *vm)
+uint64_t dif_subr_copyinstr(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;
 	uint64_t max = vm->strsize - 1;
@@ -49,30 +49,32 @@ static bool is_allocated(const struct dif_vm *vm, uint64_t addr, uint64_t len)
 	       len <= vm->scratch_used - offset;
 }
 
-static void subr_copyinto(struct dif_vm *vm)
+uint64_t dif_subr_copyinto(struct dif_vm *vm)
 {
 	uint64_t dst = dif_arg(vm, 2);
 
 	if (!is_allocated(vm, dst, dif_arg(vm, 1))) {
 		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
-		return;
+		return 0;
 	}
 	dif_mem_copy(vm, dif_arg(vm, 0), dst, dif_arg(vm, 1), true);
+	return 0;
 }
 
-static void subr_bcopy(struct dif_vm *vm)
+uint64_t dif_subr_bcopy(struct dif_vm *vm)
 {
 	uint64_t dst = dif_arg(vm, 1);
 
 	if (!is_allocated(vm, dst, dif_arg(vm, 2))) {
 		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
-		return;
+		return 0;
 	}
 	dif_mem_copy(vm, dif_arg(vm, 0), dst, dif_arg(vm, 2), false);
+	return 0;
 }
 
 /* In pieces, so that no buffer as large as the request is needed. */
-static void subr_copyout(struct dif_vm *vm, bool string)
+static void copy_out(struct dif_vm *vm, bool string)
 {
 	uint64_t src = dif_arg(vm, 0), dst = dif_arg(vm, 1), len = dif_arg(vm, 2);
 	uint8_t piece[256];
@@ -99,7 +101,19 @@ static void subr_copyout(struct dif_vm *vm, bool string)
 	}
 }
 
-static uint64_t subr_memref(struct dif_vm *vm)
+uint64_t dif_subr_copyout(struct dif_vm *vm)
+{
+	copy_out(vm, false);
+	return 0;
+}
+
+uint64_t dif_subr_copyoutstr(struct dif_vm *vm)
+{
+	copy_out(vm, true);
+	return 0;
+}
+
+uint64_t dif_subr_memref(struct dif_vm *vm)
 {
 	uint64_t addr, *pair = dif_scratch_alloc(vm, 16, &addr);
 
@@ -111,7 +125,7 @@ static uint64_t subr_memref(struct dif_vm *vm)
 }
 
 /* Bytes as a string, each NUL replaced; the last byte becomes the terminator. */
-static uint64_t subr_memstr(struct dif_vm *vm)
+uint64_t dif_subr_memstr(struct dif_vm *vm)
 {
 	uint64_t size = dif_arg(vm, 2), addr;
 	char with = (char)dif_arg(vm, 1);
@@ -131,30 +145,4 @@ static uint64_t subr_memstr(struct dif_vm *vm)
 	}
 	dst[size - 1] = 0;
 	return addr;
-}
-
-uint64_t dif_subr_mem(struct dif_vm *vm, uint32_t subr)
-{
-	switch (subr) {
-	case DIF_SUBR_alloca:
-		return subr_alloca(vm, dif_arg(vm, 0));
-	case DIF_SUBR_copyin:
-		return subr_copyin(vm, dif_arg(vm, 0), dif_arg(vm, 1));
-	case DIF_SUBR_copyinstr:
-		return subr_copyinstr(vm);
-	case DIF_SUBR_copyinto:
-		subr_copyinto(vm);
-		return 0;
-	case DIF_SUBR_bcopy:
-		subr_bcopy(vm);
-		return 0;
-	case DIF_SUBR_copyout:
-	case DIF_SUBR_copyoutstr:
-		subr_copyout(vm, subr == DIF_SUBR_copyoutstr);
-		return 0;
-	case DIF_SUBR_memref:
-		return subr_memref(vm);
-	default:
-		return subr_memstr(vm);
-	}
 }

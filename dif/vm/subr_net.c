@@ -127,8 +127,31 @@ static uint64_t format_v6(struct dif_vm *vm, uint64_t addr, bool bare)
 	return result(vm, &t);
 }
 
-static uint64_t format_link(struct dif_vm *vm, uint64_t type, uint64_t addr)
+uint64_t dif_subr_inet_ntoa(struct dif_vm *vm)
 {
+	return format_v4(vm, dif_arg(vm, 0));
+}
+
+uint64_t dif_subr_inet_ntoa6(struct dif_vm *vm)
+{
+	return format_v6(vm, dif_arg(vm, 0), true);
+}
+
+uint64_t dif_subr_inet_ntop(struct dif_vm *vm)
+{
+	switch ((uint32_t)dif_arg(vm, 0)) {
+	case GUEST_AF_INET:
+		return format_v4(vm, dif_arg(vm, 1));
+	case GUEST_AF_INET6:
+		return format_v6(vm, dif_arg(vm, 1), false);
+	}
+	dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
+	return 0;
+}
+
+uint64_t dif_subr_link_ntop(struct dif_vm *vm)
+{
+	uint32_t type = (uint32_t)dif_arg(vm, 0);
 	uint32_t n = type == ARPHRD_ETHER_ ? 6 : type == ARPHRD_INFINIBAND_ ? LINK_ADDRESS_MAX : 0;
 	uint8_t a[LINK_ADDRESS_MAX];
 	struct text t = { .len = 0 };
@@ -137,7 +160,7 @@ static uint64_t format_link(struct dif_vm *vm, uint64_t type, uint64_t addr)
 		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
 		return 0;
 	}
-	if (!dif_mem_load(vm, addr, a, n, false))
+	if (!dif_mem_load(vm, dif_arg(vm, 1), a, n, false))
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		if (i)
@@ -146,24 +169,4 @@ static uint64_t format_link(struct dif_vm *vm, uint64_t type, uint64_t addr)
 		put(&t, "0123456789abcdef"[a[i] & 15]);
 	}
 	return result(vm, &t);
-}
-
-uint64_t dif_subr_net(struct dif_vm *vm, uint32_t subr)
-{
-	switch (subr) {
-	case DIF_SUBR_inet_ntoa:
-		return format_v4(vm, dif_arg(vm, 0));
-	case DIF_SUBR_inet_ntoa6:
-		return format_v6(vm, dif_arg(vm, 0), true);
-	case DIF_SUBR_link_ntop:
-		return format_link(vm, (uint32_t)dif_arg(vm, 0), dif_arg(vm, 1));
-	}
-	switch ((uint32_t)dif_arg(vm, 0)) { /* inet_ntop */
-	case GUEST_AF_INET:
-		return format_v4(vm, dif_arg(vm, 1));
-	case GUEST_AF_INET6:
-		return format_v6(vm, dif_arg(vm, 1), false);
-	}
-	dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
-	return 0;
 }

@@ -3,7 +3,7 @@
 #include "dif/vm/vm_priv.h"
 
 /* Base 10 is signed, others are not; 16 gets 0x, 8 gets 0. */
-static uint64_t subr_lltostr(struct dif_vm *vm)
+uint64_t dif_subr_lltostr(struct dif_vm *vm)
 {
 	int64_t base = dif_nargs(vm) > 1 ? (int64_t)dif_arg(vm, 1) : 10;
 	uint64_t v = dif_arg(vm, 0);
@@ -42,7 +42,7 @@ static int digit(char c)
 	return 99;
 }
 
-static uint64_t subr_strtoll(struct dif_vm *vm)
+uint64_t dif_subr_strtoll(struct dif_vm *vm)
 {
 	int64_t base = dif_nargs(vm) > 1 ? (int64_t)dif_arg(vm, 1) : 10;
 	struct dif_str s;
@@ -68,7 +68,7 @@ static uint64_t subr_strtoll(struct dif_vm *vm)
 }
 
 /* xoroshiro128+, by its published recurrence. Not for secrets. */
-static uint64_t subr_rand(struct dif_vm *vm)
+uint64_t dif_subr_rand(struct dif_vm *vm)
 {
 	uint64_t a = vm->rand_state[0], b = vm->rand_state[1];
 	uint64_t result = a + b;
@@ -79,28 +79,46 @@ static uint64_t subr_rand(struct dif_vm *vm)
 	return result;
 }
 
-uint64_t dif_subr_number(struct dif_vm *vm, uint32_t subr)
-{
-	uint64_t v = dif_nargs(vm) ? dif_arg(vm, 0) : 0;
+/* --- device numbers: the guest is Linux, a dev_t in the kernel is major << 20 | minor ---------- */
 
-	switch (subr) {
-	case DIF_SUBR_rand:
-		return subr_rand(vm);
-	case DIF_SUBR_lltostr:
-		return subr_lltostr(vm);
-	case DIF_SUBR_strtoll:
-		return subr_strtoll(vm);
-	case DIF_SUBR_getmajor: /* the guest is Linux: a dev_t in the kernel is major << 20 | minor */
-		return (uint32_t)v >> 20;
-	case DIF_SUBR_getminor:
-		return v & 0xfffff;
-	case DIF_SUBR_htons:
-	case DIF_SUBR_ntohs:
-		return __builtin_bswap16((uint16_t)v);
-	case DIF_SUBR_htonl:
-	case DIF_SUBR_ntohl:
-		return __builtin_bswap32((uint32_t)v);
-	default: /* htonll, ntohll */
-		return __builtin_bswap64(v);
-	}
+uint64_t dif_subr_getmajor(struct dif_vm *vm)
+{
+	return (uint32_t)dif_arg(vm, 0) >> 20;
+}
+
+uint64_t dif_subr_getminor(struct dif_vm *vm)
+{
+	return dif_arg(vm, 0) & 0xfffff;
+}
+
+/* --- byte order: the guest is little-endian ----------------------------------------------------- */
+
+uint64_t dif_subr_htons(struct dif_vm *vm)
+{
+	return __builtin_bswap16((uint16_t)dif_arg(vm, 0));
+}
+
+uint64_t dif_subr_ntohs(struct dif_vm *vm)
+{
+	return __builtin_bswap16((uint16_t)dif_arg(vm, 0));
+}
+
+uint64_t dif_subr_htonl(struct dif_vm *vm)
+{
+	return __builtin_bswap32((uint32_t)dif_arg(vm, 0));
+}
+
+uint64_t dif_subr_ntohl(struct dif_vm *vm)
+{
+	return __builtin_bswap32((uint32_t)dif_arg(vm, 0));
+}
+
+uint64_t dif_subr_htonll(struct dif_vm *vm)
+{
+	return __builtin_bswap64(dif_arg(vm, 0));
+}
+
+uint64_t dif_subr_ntohll(struct dif_vm *vm)
+{
+	return __builtin_bswap64(dif_arg(vm, 0));
 }

@@ -11,7 +11,7 @@ static uint32_t trim(const char *s, uint32_t len)
 }
 
 /* basename and dirname: "" is ".", slashes alone are "/". */
-static uint64_t subr_split(struct dif_vm *vm, bool directory)
+static uint64_t split(struct dif_vm *vm, bool directory)
 {
 	struct dif_str s;
 
@@ -33,6 +33,16 @@ static uint64_t subr_split(struct dif_vm *vm, bool directory)
 	return dir ? dif_scratch_string(vm, s.s, dir) : dif_scratch_string(vm, "/", 1);
 }
 
+uint64_t dif_subr_basename(struct dif_vm *vm)
+{
+	return split(vm, false);
+}
+
+uint64_t dif_subr_dirname(struct dif_vm *vm)
+{
+	return split(vm, true);
+}
+
 /* What stands at s[i], which is a slash: how far "//", "/./" and "/../" go. */
 enum piece { PIECE_PLAIN, PIECE_EMPTY, PIECE_DOT, PIECE_DOTDOT };
 
@@ -52,7 +62,7 @@ static enum piece classify(const struct dif_str *s, uint32_t i)
 
 /* Collapse "//", "/./" and "/name/.."; a trailing ".." leaves a slash. The published function
  * stops 5 bytes before the end of its buffer, and so does this. */
-static uint64_t subr_cleanpath(struct dif_vm *vm)
+uint64_t dif_subr_cleanpath(struct dif_vm *vm)
 {
 	struct dif_str s;
 	uint64_t addr;
@@ -88,11 +98,4 @@ static uint64_t subr_cleanpath(struct dif_vm *vm)
 	}
 	dst[j] = 0;
 	return addr;
-}
-
-uint64_t dif_subr_path(struct dif_vm *vm, uint32_t subr)
-{
-	if (subr == DIF_SUBR_cleanpath)
-		return subr_cleanpath(vm);
-	return subr_split(vm, subr == DIF_SUBR_dirname);
 }

@@ -3,14 +3,14 @@
  * their argument. */
 #include "dif/vm/vm_priv.h"
 
-static uint64_t subr_strlen(struct dif_vm *vm)
+uint64_t dif_subr_strlen(struct dif_vm *vm)
 {
 	struct dif_str s;
 
 	return dif_arg_string(vm, 0, &s) ? s.len : 0;
 }
 
-static uint64_t subr_strjoin(struct dif_vm *vm)
+uint64_t dif_subr_strjoin(struct dif_vm *vm)
 {
 	struct dif_str a, b;
 	uint64_t addr;
@@ -31,8 +31,8 @@ static uint64_t subr_strjoin(struct dif_vm *vm)
 	return addr;
 }
 
-/* strchr, strrchr: a NUL finds the terminator. */
-static uint64_t subr_strchr(struct dif_vm *vm, bool last)
+/* A NUL finds the terminator. */
+static uint64_t find_char(struct dif_vm *vm, bool last)
 {
 	struct dif_str s;
 	char c = (char)dif_arg(vm, 1);
@@ -43,6 +43,16 @@ static uint64_t subr_strchr(struct dif_vm *vm, bool last)
 		return s.len < vm->strsize ? dif_arg(vm, 0) + s.len : 0;
 	const char *at = last ? memrchr(s.s, c, s.len) : memchr(s.s, c, s.len);
 	return at ? dif_arg(vm, 0) + (uint64_t)(at - s.s) : 0;
+}
+
+uint64_t dif_subr_strchr(struct dif_vm *vm)
+{
+	return find_char(vm, false);
+}
+
+uint64_t dif_subr_strrchr(struct dif_vm *vm)
+{
+	return find_char(vm, true);
 }
 
 /* First (or last) place of @needle in @hay at from or behind it (or before it); -1: none.
@@ -63,7 +73,7 @@ static int64_t find(struct dif_vm *vm, const struct dif_str *hay, const struct d
 	return -1;
 }
 
-static uint64_t subr_strstr(struct dif_vm *vm)
+uint64_t dif_subr_strstr(struct dif_vm *vm)
 {
 	struct dif_str hay, needle;
 
@@ -73,7 +83,7 @@ static uint64_t subr_strstr(struct dif_vm *vm)
 	return at < 0 ? 0 : dif_arg(vm, 0) + (uint64_t)at;
 }
 
-static uint64_t subr_index(struct dif_vm *vm)
+uint64_t dif_subr_index(struct dif_vm *vm)
 {
 	struct dif_str hay, needle;
 	int64_t start = dif_nargs(vm) > 2 ? (int32_t)dif_arg(vm, 2) : 0;
@@ -87,7 +97,7 @@ static uint64_t subr_index(struct dif_vm *vm)
 	return (uint64_t)find(vm, &hay, &needle, start, false);
 }
 
-static uint64_t subr_rindex(struct dif_vm *vm)
+uint64_t dif_subr_rindex(struct dif_vm *vm)
 {
 	struct dif_str hay, needle;
 
@@ -118,7 +128,7 @@ static bool strtok_start(struct dif_vm *vm)
 	return vm->strtok_at && vm->strtok_at - 1 < p->strtok_len;
 }
 
-static uint64_t subr_strtok(struct dif_vm *vm)
+uint64_t dif_subr_strtok(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;
 	bool is_delim[256] = { false };
@@ -143,7 +153,7 @@ static uint64_t subr_strtok(struct dif_vm *vm)
 /* --- substr, toupper, tolower ------------------------------------------------------------- */
 
 /* Perl's: a negative index counts from the end, a negative count leaves that many off. */
-static uint64_t subr_substr(struct dif_vm *vm)
+uint64_t dif_subr_substr(struct dif_vm *vm)
 {
 	struct dif_str s;
 	int64_t index = (int32_t)dif_arg(vm, 1);
@@ -170,7 +180,7 @@ static uint64_t subr_substr(struct dif_vm *vm)
 	return dif_scratch_string(vm, s.s + index, (uint32_t)n);
 }
 
-static uint64_t subr_case(struct dif_vm *vm, char lo, char hi)
+static uint64_t change_case(struct dif_vm *vm, char lo, char hi)
 {
 	struct dif_str s;
 	uint64_t addr;
@@ -186,30 +196,12 @@ static uint64_t subr_case(struct dif_vm *vm, char lo, char hi)
 	return addr;
 }
 
-uint64_t dif_subr_string(struct dif_vm *vm, uint32_t subr)
+uint64_t dif_subr_toupper(struct dif_vm *vm)
 {
-	switch (subr) {
-	case DIF_SUBR_strlen:
-		return subr_strlen(vm);
-	case DIF_SUBR_strjoin:
-		return subr_strjoin(vm);
-	case DIF_SUBR_strchr:
-		return subr_strchr(vm, false);
-	case DIF_SUBR_strrchr:
-		return subr_strchr(vm, true);
-	case DIF_SUBR_strstr:
-		return subr_strstr(vm);
-	case DIF_SUBR_strtok:
-		return subr_strtok(vm);
-	case DIF_SUBR_substr:
-		return subr_substr(vm);
-	case DIF_SUBR_index:
-		return subr_index(vm);
-	case DIF_SUBR_rindex:
-		return subr_rindex(vm);
-	case DIF_SUBR_toupper:
-		return subr_case(vm, 'a', 'z');
-	default: /* tolower */
-		return subr_case(vm, 'A', 'Z');
-	}
+	return change_case(vm, 'a', 'z');
+}
+
+uint64_t dif_subr_tolower(struct dif_vm *vm)
+{
+	return change_case(vm, 'A', 'Z');
 }

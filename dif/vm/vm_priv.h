@@ -141,13 +141,15 @@ static inline unsigned dif_nargs(const struct dif_vm *vm)
 }
 bool dif_arg_string(struct dif_vm *vm, unsigned i, struct dif_str *ret);
 
-/* The groups of subroutines, by file. Each is called for its own numbers only. */
-uint64_t dif_subr_string(struct dif_vm *vm, uint32_t subr); /* subr_string.c */
-uint64_t dif_subr_path(struct dif_vm *vm, uint32_t subr);   /* subr_path.c */
-uint64_t dif_subr_dpath(struct dif_vm *vm);                 /* subr_dpath.c */
-uint64_t dif_subr_number(struct dif_vm *vm, uint32_t subr); /* subr_number.c */
-uint64_t dif_subr_net(struct dif_vm *vm, uint32_t subr);    /* subr_net.c */
-uint64_t dif_subr_mem(struct dif_vm *vm, uint32_t subr);    /* subr_mem.c */
-uint64_t dif_subr_json(struct dif_vm *vm);                  /* subr_json.c */
+/* Bodies of subroutines, in subr_*.c. Each finds at least its required arguments on the tuple stack; a
+ * result counts only where no fault was raised. */
+#define DECLARE_own(name) uint64_t dif_subr_##name(struct dif_vm *vm);
+#define DECLARE_ask(name)
+#define X(num, name, result, required, optional, since, stability, trait, evaluation, lowering) \
+	DECLARE_##evaluation(name)
+DIF_SUBRS(X)
+#undef X
+#undef DECLARE_ask
+#undef DECLARE_own
 
 #endif

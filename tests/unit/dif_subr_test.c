@@ -486,9 +486,8 @@ static void test_string_faults(void **state)
 	(void)state;
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(subrs); i++) {
-		unsigned min, max;
 		const struct arg args[2] = { N(0), N(0) };
-		assert_true(dif_subr_nargs(subrs[i], &min, &max));
+		unsigned min = (unsigned)strlen(dif_subr_find(subrs[i])->required);
 		call_faults(fx, subrs[i], min, args, DIF_FAULT_BADADDR);
 		assert_int_equal(fx->vm.fault_addr, 0);
 	}

@@ -44,8 +44,9 @@ struct dif_object *dif_act_object(struct dif_compiler *c, struct dif_node *node)
 /* --- trace, print, tracemem, printm ------------------------------------------------------- */
 
 /* trace(e), print(e): tags in the order void, dynamic, aggregation */
-static bool act_value(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out)
+static bool act_value(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	uint32_t kind = call->ident->func->id;
 	bool print = kind == DIF_ACT_print;
 	struct dif_node *arg;
 
@@ -189,9 +190,9 @@ static bool act_exit(struct dif_compiler *c, struct dif_node *call, struct dif_a
 	return obj && dif_action_add(c, out, DIF_ACT_exit, obj);
 }
 
-static bool act_destructive(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
-			    struct dif_actions *out)
+static bool act_destructive(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	uint32_t kind = call->ident->func->id;
 	bool has_arg = kind == DIF_ACT_raise || kind == DIF_ACT_chill;
 	struct dif_object *obj = NULL;
 
@@ -210,9 +211,9 @@ static bool act_destructive(struct dif_compiler *c, struct dif_node *call, uint3
 
 /* --- speculation ------------------------------------------------------------------------------ */
 
-static bool act_speculation(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
-			    struct dif_actions *out)
+static bool act_speculation(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	uint32_t kind = call->ident->func->id;
 	struct dif_clause_state *cl = c->clause;
 
 	if (!dif_act_nargs(c, call, 1, 1, DIF_D_PROTO_LEN))
@@ -240,52 +241,40 @@ static bool act_speculation(struct dif_compiler *c, struct dif_node *call, uint3
 	return obj && dif_action_add(c, out, kind, obj);
 }
 
+/* --- stacks and symbols as statements ------------------------------------------------------------ */
+
+static bool act_stack(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
+{
+	return dif_act_record(c, call->line) && dif_act_stack(c, call, out);
+}
+
+static bool act_sym(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
+{
+	return dif_act_record(c, call->line) && dif_act_sym(c, call, out);
+}
+
 /* --- dispatch ---------------------------------------------------------------------------------- */
 
 bool dif_act_call(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	static bool (*const makers[])(struct dif_compiler *, struct dif_node *, struct dif_actions *) = {
+		[DIF_LOWER_value] = act_value,
+		[DIF_LOWER_tracemem] = act_tracemem,
+		[DIF_LOWER_printm] = act_printm,
+		[DIF_LOWER_exit] = act_exit,
+		[DIF_LOWER_printf] = dif_act_printf,
+		[DIF_LOWER_printa] = dif_act_printa,
+		[DIF_LOWER_stack] = act_stack,
+		[DIF_LOWER_sym] = act_sym,
+		[DIF_LOWER_speculation] = act_speculation,
+		[DIF_LOWER_destructive] = act_destructive,
+		[DIF_LOWER_library] = dif_act_library,
+	};
 	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, call->name);
-	uint32_t kind = id->func->id;
 
 	call->ident = id;
 	c->diag.check_depth++;
-	bool ok = dif_use_ident(c, id, call->line) && dif_call_count(c, call, id->func->params);
+	bool ok = dif_use_ident(c, id, call->line) && dif_call_count(c, call, id->func);
 	c->diag.check_depth--;
-	if (!ok)
-		return false;
-	switch (kind & 0xffff) {
-	case DIF_ACT_difexpr:
-	case DIF_ACT_print:
-		return act_value(c, call, kind, out);
-	case DIF_ACT_tracemem:
-		return act_tracemem(c, call, out);
-	case DIF_ACT_printm:
-		return act_printm(c, call, out);
-	case DIF_ACT_exit:
-		return act_exit(c, call, out);
-	case DIF_ACT_printf:
-	case DIF_ACT_system:
-	case DIF_ACT_freopen:
-		return dif_act_printf(c, call, kind, out);
-	case DIF_ACT_printa:
-		return dif_act_printa(c, call, out);
-	case DIF_ACT_stack:
-	case DIF_ACT_ustack:
-	case DIF_ACT_jstack:
-		return dif_act_record(c, call->line) && dif_act_stack(c, call, kind, out);
-	case DIF_ACT_sym:
-	case DIF_ACT_mod:
-	case DIF_ACT_usym:
-	case DIF_ACT_umod:
-	case DIF_ACT_uaddr:
-		return dif_act_record(c, call->line) && dif_act_sym(c, call, kind, out);
-	case DIF_ACT_speculate:
-	case DIF_ACT_commit:
-	case DIF_ACT_discard:
-		return act_speculation(c, call, kind, out);
-	case DIF_ACT_libact:
-		return dif_act_library(c, call, kind >> 16, out);
-	default:
-		return act_destructive(c, call, kind, out);
-	}
+	return ok && makers[id->func->lowering](c, call, out);
 }

@@ -67,9 +67,8 @@ static bool check_keys(struct dif_compiler *c, struct dif_ident *id, struct dif_
 static bool add_key(struct dif_compiler *c, struct dif_node *k, struct dif_actions *out)
 {
 	if (dif_node_is_action(k)) {
-		uint32_t kind = k->ident->func->id;
 		bool stack = key_type(c, k) == c->types->stack;
-		if (!(stack ? dif_act_stack(c, k, kind, out) : dif_act_sym(c, k, kind, out)))
+		if (!(stack ? dif_act_stack(c, k, out) : dif_act_sym(c, k, out)))
 			return false;
 	} else {
 		struct dif_object *obj = dif_act_object(c, k);
@@ -149,7 +148,7 @@ bool dif_act_aggregate(struct dif_compiler *c, struct dif_node *asgn, struct dif
 	struct dif_agg_params params;
 
 	if (!func || !check_order(c, asgn) || !dif_cook_list(c, &agg->args) ||
-	    !dif_cook_list(c, &call->args) || !dif_agg_params(c, call, func->id, &params))
+	    !dif_cook_list(c, &call->args) || !dif_agg_params(c, call, &params))
 		return false;
 	struct dif_ident *id = dif_agg_find(c, agg->name);
 	if (!id && !(id = dif_agg_add(c, agg->name)))

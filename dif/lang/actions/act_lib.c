@@ -95,8 +95,10 @@ static bool setopt(struct dif_compiler *c, struct dif_node *call, struct dif_act
 	return true;
 }
 
-bool dif_act_library(struct dif_compiler *c, struct dif_node *call, uint32_t which, struct dif_actions *out)
+bool dif_act_library(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	uint32_t which = call->ident->func->variant;
+
 	if (!dif_act_record(c, call->line))
 		return false;
 	if (which == DIF_LIBACT_SETOPT)

@@ -301,16 +301,16 @@ static bool record_argument(struct dif_compiler *c, struct dif_node *a, uint32_t
 			    struct dif_actions *out)
 {
 	if (dif_node_is_action(a)) {
-		uint32_t what = a->ident->func->id;
-		return dif_act_stack_type(c, a) == c->types->stack ? dif_act_stack(c, a, what, out)
-								   : dif_act_sym(c, a, what, out);
+		return dif_act_stack_type(c, a) == c->types->stack ? dif_act_stack(c, a, out)
+								   : dif_act_sym(c, a, out);
 	}
 	struct dif_object *obj = dif_act_object(c, a);
 	return obj && dif_action_add(c, out, kind, obj);
 }
 
-bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out)
+bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	uint32_t kind = call->ident->func->id;
 	size_t first = out->n;
 
 	if (!check_call(c, call, kind) || !dif_act_record(c, call->line))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* stack(), ustack(), jstack() and the symbol actions: as statements and as keys. */
+#include <string.h>
+
 #include "dif/lang/actions/clause.h"
 #include "dif/lang/check/cook.h"
 
@@ -9,21 +11,11 @@
 
 struct dif_type *dif_act_stack_type(struct dif_compiler *c, const struct dif_node *call)
 {
-	switch (call->ident->func->id) {
-	case DIF_ACT_stack:
-	case DIF_ACT_ustack:
-	case DIF_ACT_jstack:
-		return c->types->stack;
-	case DIF_ACT_sym:
-	case DIF_ACT_mod:
-		return c->types->symaddr;
-	case DIF_ACT_usym:
-	case DIF_ACT_umod:
-	case DIF_ACT_uaddr:
-		return c->types->usymaddr;
-	default:
+	const struct dif_function *func = call->ident->func;
+
+	if (!strcmp(func->result, "void"))
 		return NULL;
-	}
+	return ot_map_gets(&c->types->typedefs, func->result);
 }
 
 static bool positive(const struct dif_node *n, int64_t max, int64_t *ret)
@@ -51,8 +43,9 @@ static bool kernel_stack(struct dif_compiler *c, struct dif_node *call, struct d
 }
 
 /* ustack([frames[, strsize]]) */
-bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out)
+bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
+	uint32_t kind = call->ident->func->id;
 	int64_t frames = 0, strsize = 0;
 
 	if (kind == DIF_ACT_stack)
@@ -76,7 +69,7 @@ bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, uint32_t kind,
 }
 
 /* sym(address) and the like */
-bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out)
+bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out)
 {
 	struct dif_node *arg;
 
@@ -94,5 +87,5 @@ bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, uint32_t kind, s
 	if (!dif_type_same(c, arg->type, c->types->uint64))
 		arg = dif_cast_to(c, arg, c->types->uintptr);
 	struct dif_object *obj = arg ? dif_act_object(c, arg) : NULL;
-	return obj && dif_action_add(c, out, kind, obj);
+	return obj && dif_action_add(c, out, call->ident->func->id, obj);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "dif/lang/actions/agg_params.h"
 
+#include <string.h>
+
 #include "dif/lang/actions/clause.h"
 #include "dif/lang/check/cook.h"
 
@@ -126,67 +128,56 @@ static bool llquantize(struct dif_compiler *c, struct dif_node *arg, uint64_t *r
 	return true;
 }
 
-static struct dif_node *nth(struct dif_node *list, unsigned n)
+static struct dif_node *nth(struct dif_node *list, size_t n)
 {
 	while (list && n--)
 		list = list->next;
 	return list;
 }
 
-static bool check_count(struct dif_compiler *c, const struct dif_node *call, uint32_t kind)
-{
-	switch (kind) {
-	case DIF_AGG_count:
-		return dif_act_nargs(c, call, 0, 0, DIF_D_PROTO_LEN);
-	case DIF_AGG_quantize:
-		return dif_act_nargs(c, call, 1, 2, DIF_D_PROTO_LEN);
-	case DIF_AGG_lquantize:
-		return dif_act_nargs(c, call, 3, 5, DIF_D_PROTO_LEN);
-	case DIF_AGG_llquantize:
-		return dif_act_nargs(c, call, 5, 6, DIF_D_PROTO_LEN);
-	default:
-		return dif_act_nargs(c, call, 1, 1, DIF_D_PROTO_LEN);
-	}
-}
-
 /* The parameters that an implementation's prototype has as integers come before all else. */
-static bool check_prototype(struct dif_compiler *c, const struct dif_node *call, uint32_t kind)
+static bool check_prototype(struct dif_compiler *c, const struct dif_node *call)
 {
-	int n = kind == DIF_AGG_lquantize ? 2 : kind == DIF_AGG_llquantize ? 4 : 0;
-	const struct dif_node *arg = call->args;
+	const struct dif_function *func = call->ident->func;
+	size_t i = 0;
 
-	for (int i = 0; i < n; i++) {
-		arg = arg->next;
-		if (!dif_is_int(c, arg->type))
+	for (const struct dif_node *arg = call->args; arg; arg = arg->next, i++)
+		if (dif_function_letter(func, i) == 'i' && !dif_is_int(c, arg->type))
 			return dif_fail(c, DIF_D_PROTO_ARG, call->line,
-					"%s( ) argument #%d is incompatible with prototype:\n\tprototype: "
+					"%s( ) argument #%zu is incompatible with prototype:\n\tprototype: "
 					"int32_t\n\t argument: %s",
-					call->name, i + 2, dif_type_text(c, arg->type));
-	}
+					call->name, i + 1, dif_type_text(c, arg->type));
 	return true;
 }
 
-bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_agg_params *ret)
+static bool is_scalar(struct dif_compiler *c, const struct dif_node *arg)
 {
-	struct dif_agg_params p = { 0 };
+	return arg->kind != DIF_N_AGG && !dif_node_is_action(arg) && dif_is_scalar(c, arg->type);
+}
 
-	if (!check_count(c, call, kind) || !check_prototype(c, call, kind))
+/* The increment is the last optional argument. */
+static struct dif_node *increment(const struct dif_function *func, struct dif_node *args)
+{
+	size_t n = strlen(func->optional);
+
+	return n ? nth(args, strlen(func->required) + n - 1) : NULL;
+}
+
+bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, struct dif_agg_params *ret)
+{
+	const struct dif_function *func = call->ident->func;
+	struct dif_agg_params p = { .value = call->args, .increment = increment(func, call->args) };
+
+	if (!dif_call_count(c, call, func) || !check_prototype(c, call))
 		return false;
-	p.value = call->args;
-	if (kind != DIF_AGG_count &&
-	    (p.value->kind == DIF_N_AGG || dif_node_is_action(p.value) || !dif_is_scalar(c, p.value->type)))
+	if (p.value && !is_scalar(c, p.value))
 		return dif_fail(c, DIF_D_AGG_SCALAR, call->line, "%s( ) argument #1 must be of scalar type",
 				call->name);
-	if (kind == DIF_AGG_lquantize && !lquantize(c, p.value->next, &p.arg))
+	if (func->lowering == DIF_LOWER_lquantize && !lquantize(c, p.value->next, &p.arg))
 		return false;
-	if (kind == DIF_AGG_llquantize && !llquantize(c, p.value->next, &p.arg))
+	if (func->lowering == DIF_LOWER_llquantize && !llquantize(c, p.value->next, &p.arg))
 		return false;
-	p.increment = kind == DIF_AGG_quantize     ? nth(call->args, 1)
-		      : kind == DIF_AGG_lquantize  ? nth(call->args, 4)
-		      : kind == DIF_AGG_llquantize ? nth(call->args, 5)
-						   : NULL;
-	if (p.increment && (p.increment->kind == DIF_N_AGG || dif_node_is_action(p.increment) ||
-			    !dif_is_scalar(c, p.increment->type)))
+	if (p.increment && !is_scalar(c, p.increment))
 		return dif_fail(c, DIF_D_PROTO_ARG, call->line,
 				"%s( ) increment value (argument #%u) must be of scalar type", call->name,
 				dif_node_count(call->args));

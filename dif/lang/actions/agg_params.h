@@ -12,7 +12,7 @@ struct dif_agg_params {
 };
 
 /** Check the (cooked) arguments of @p call. */
-bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_agg_params *ret);
+bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, struct dif_agg_params *ret);
 
 /** One aggregation keeps one set of parameters: D_LQUANT_MATCH… */
 bool dif_agg_params_match(struct dif_compiler *c, const struct dif_ident *id, const struct dif_node *asgn,

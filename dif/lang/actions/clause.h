@@ -31,18 +31,18 @@ bool dif_act_aggregate(struct dif_compiler *c, struct dif_node *asgn, struct dif
 struct dif_ident *dif_act_agg_arg(struct dif_compiler *c, const struct dif_node *call, struct dif_node *arg,
 				  enum dif_errtag not_agg, enum dif_errtag undefined);
 /* act_lib.c: clear, trunc, normalize, denormalize, ftruncate, setopt */
-bool dif_act_library(struct dif_compiler *c, struct dif_node *call, uint32_t which, struct dif_actions *out);
+bool dif_act_library(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
 /* act_printf.c: printf, printa, system, freopen */
-bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out);
+bool dif_act_printf(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
 bool dif_act_printa(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
 /* act_print.c: print's layout of a type, as text */
 const char *dif_print_layout(struct dif_compiler *c, struct dif_type *type);
 /* act_stack.c: stack, ustack, jstack, sym and their like, also as keys */
-bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out);
+bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
 /** What a stack or symbol action is worth as a key or as an argument of printf(): stack, _symaddr,
  * _usymaddr; NULL for other actions. */
 struct dif_type *dif_act_stack_type(struct dif_compiler *c, const struct dif_node *call);
-bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, uint32_t kind, struct dif_actions *out);
+bool dif_act_sym(struct dif_compiler *c, struct dif_node *call, struct dif_actions *out);
 
 /** Cook and generate an expression for an action: its value is the record. NULL after an error. */
 struct dif_object *dif_act_object(struct dif_compiler *c, struct dif_node *node);

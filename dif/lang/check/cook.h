@@ -37,10 +37,14 @@ struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_asgn(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n);
-/** A cooked call that looks at the kernel's structures: what it means, or the call itself (cook_kernel.c). */
-struct dif_node *dif_cook_kernel_call(struct dif_compiler *c, struct dif_node *call);
-/** The number of arguments against a parameter list (builtin.c): D_PROTO_LEN. */
-bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const char *params);
+/** Cooked calls of subroutines that look at the kernel's structures (cook_kernel.c): what the call means, or
+ * the call itself where the structure is not known. */
+struct dif_node *dif_lower_mutex(struct dif_compiler *c, struct dif_node *call);
+struct dif_node *dif_lower_rw_lock(struct dif_compiler *c, struct dif_node *call);
+struct dif_node *dif_lower_open_file(struct dif_compiler *c, struct dif_node *call);
+struct dif_node *dif_lower_path(struct dif_compiler *c, struct dif_node *call);
+/** The number of arguments against the function's parameters: D_PROTO_LEN. */
+bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const struct dif_function *func);
 struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, struct dif_type *target);
 struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, struct dif_type *target);

@@ -101,21 +101,7 @@ static struct dif_node *cook_value(struct dif_compiler *c, const struct dif_node
 /* Stacks and symbols are values, but only of what records them. */
 static bool is_recorded_only(const struct dif_node *n)
 {
-	if (!dif_node_is_action(n) || n->ident->kind != DIF_ID_ACTION)
-		return false;
-	switch (n->ident->func->id) {
-	case DIF_ACT_stack:
-	case DIF_ACT_ustack:
-	case DIF_ACT_jstack:
-	case DIF_ACT_sym:
-	case DIF_ACT_mod:
-	case DIF_ACT_uaddr:
-	case DIF_ACT_umod:
-	case DIF_ACT_usym:
-		return true;
-	default:
-		return false;
-	}
+	return dif_node_is_action(n) && strcmp(n->ident->func->result, "void") != 0;
 }
 
 /* Assigning narrows, and does not widen: what arithmetic made is stored as it is (`wide = 1 << 31` is 2^31).

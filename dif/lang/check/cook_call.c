@@ -46,37 +46,30 @@ static bool arg_fits(struct dif_compiler *c, char letter, const struct dif_node 
 	}
 }
 
-/* Letters of a parameter list are explained in builtin.c. */
-bool dif_call_count(struct dif_compiler *c, const struct dif_node *n, const char *params)
+bool dif_call_count(struct dif_compiler *c, const struct dif_node *n, const struct dif_function *func)
 {
-	uint32_t passed = dif_node_count(n->args), min = 0, max = 0;
-	bool optional = false;
+	uint32_t passed = dif_node_count(n->args), min = (uint32_t)strlen(func->required);
+	uint32_t max = strchr(func->optional, '.') ? UINT32_MAX : min + (uint32_t)strlen(func->optional);
 
-	for (const char *p = params; *p; p++) {
-		optional |= *p == '?' || *p == '.';
-		max = *p == '.' ? UINT32_MAX : max + (*p != '?');
-		min += !optional;
-	}
 	if (passed >= min && passed <= max)
 		return true;
 	return dif_fail(c, DIF_D_PROTO_LEN, n->line, "%s( ) prototype mismatch: %u arg%s passed, %u expected",
 			n->name, passed, passed == 1 ? "" : "s", passed < min ? min : max);
 }
 
-static bool check_args(struct dif_compiler *c, struct dif_node *n, const char *params)
+static bool check_args(struct dif_compiler *c, struct dif_node *n, const struct dif_function *func)
 {
 	uint32_t i = 0;
 
-	if (!dif_call_count(c, n, params))
+	if (!dif_call_count(c, n, func))
 		return false;
-	for (struct dif_node *a = n->args; a; a = a->next, params++) {
-		params += *params == '?';
-		i++;
-		if (!arg_fits(c, *params, a))
+	for (struct dif_node *a = n->args; a; a = a->next, i++) {
+		char letter = dif_function_letter(func, i);
+		if (!arg_fits(c, letter, a))
 			return dif_fail(c, DIF_D_PROTO_ARG, n->line,
 					"%s( ) argument #%u is incompatible with prototype:\n\tprototype: "
 					"%s\n\t argument: %s",
-					n->name, i, letter_text(*params), dif_type_text(c, a->type));
+					n->name, i + 1, letter_text(letter), dif_type_text(c, a->type));
 	}
 	return true;
 }
@@ -94,6 +87,37 @@ static struct dif_type *result_type(struct dif_compiler *c, const char *name)
 	return ot_map_gets(&c->types->typedefs, name);
 }
 
+/* What a checked call of a subroutine means, as its record says. */
+static struct dif_node *lower(struct dif_compiler *c, struct dif_node *call)
+{
+	switch (call->ident->func->lowering) {
+	case DIF_LOWER_searched:
+		call->is_userland = call->args->is_userland;
+		return call;
+	case DIF_LOWER_mutex:
+		return dif_lower_mutex(c, call);
+	case DIF_LOWER_rw_lock:
+		return dif_lower_rw_lock(c, call);
+	case DIF_LOWER_open_file:
+		return dif_lower_open_file(c, call);
+	case DIF_LOWER_path:
+		return dif_lower_path(c, call);
+	default:
+		return call;
+	}
+}
+
+static struct dif_node *cook_subr(struct dif_compiler *c, struct dif_node *n, const struct dif_function *func)
+{
+	n->type = result_type(c, func->result);
+	if (func->trait == DIF_TRAIT_destructive && c->clause->has_speculate)
+		return dif_fail(c, DIF_D_ACT_SPEC, n->line,
+				"destructive actions may not follow speculate( )");
+	if (!n->type || !dif_cook_list(c, &n->args) || !check_args(c, n, func))
+		return NULL;
+	return lower(c, n);
+}
+
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, n->name);
@@ -109,20 +133,9 @@ struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 	if (!dif_use_ident(c, id, n->line))
 		return NULL;
 	n->ident = id;
-	n->type = result_type(c, id->func->result);
-	if ((id->func->id == DIF_SUBR_copyout || id->func->id == DIF_SUBR_copyoutstr) &&
-	    id->kind == DIF_ID_SUBR && c->clause->has_speculate)
-		return dif_fail(c, DIF_D_ACT_SPEC, n->line,
-				"destructive actions may not follow speculate( )");
-	if (id->kind != DIF_ID_SUBR)
-		return dif_call_count(c, n, id->func->params)
-			   ? n
-			   : NULL; /* arguments are cooked by who understands them */
-	if (!n->type || !dif_cook_list(c, &n->args) || !check_args(c, n, id->func->params))
-		return NULL;
-	/* what a search finds lies in the string that was searched */
-	if (id->func->id == DIF_SUBR_strchr || id->func->id == DIF_SUBR_strrchr ||
-	    id->func->id == DIF_SUBR_strstr)
-		n->is_userland = n->args->is_userland;
-	return dif_cook_kernel_call(c, n);
+	if (id->kind == DIF_ID_SUBR)
+		return cook_subr(c, n, id->func);
+	/* arguments of the others are cooked by who understands them (actions/) */
+	n->type = c->types->void_;
+	return id->kind == DIF_ID_AGGFUNC || dif_call_count(c, n, id->func) ? n : NULL;
 }

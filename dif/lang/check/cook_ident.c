@@ -192,7 +192,6 @@ struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, stru
 		id = define(c, n, target);
 		if (!id)
 			return NULL;
-		n->is_first = true;
 	}
 	if (!id)
 		return undefined(c, n);

@@ -183,41 +183,42 @@ static bool add_path_offsets(struct dif_compiler *c, struct dif_node *call)
 	return true;
 }
 
-/* --- which is which --------------------------------------------------------------------------- */
+/* --- what calls mean -------------------------------------------------------------------------- */
 
-static struct dif_node *written_out(struct dif_compiler *c, struct dif_node *call)
+/* @n in place of @call, if it could be written out. */
+static struct dif_node *meaning(struct dif_compiler *c, struct dif_node *call, struct dif_node *n)
 {
-	uint32_t subr = call->ident->func->id;
-	uint64_t at, owner;
-
-	switch (subr) {
-	case DIF_SUBR_mutex_owned:
-	case DIF_SUBR_mutex_owner:
-	case DIF_SUBR_mutex_type_adaptive:
-	case DIF_SUBR_mutex_type_spin:
-		return offset_of(c, "mutex", "owner", NULL, &at) ? mutex(c, subr, call->args, at) : NULL;
-	case DIF_SUBR_rw_read_held:
-	case DIF_SUBR_rw_write_held:
-	case DIF_SUBR_rw_iswriter:
-		return offset_of(c, "rw_semaphore", "count", NULL, &at) &&
-			       offset_of(c, "rw_semaphore", "owner", NULL, &owner)
-			   ? rw_lock(c, subr, call->args, at, owner)
-			   : NULL;
-	case DIF_SUBR_getf:
-		return open_file(c, call->args);
-	case DIF_SUBR_d_path:
-		add_path_offsets(c, call);
-		return NULL;
-	default:
-		return NULL;
-	}
-}
-
-struct dif_node *dif_cook_kernel_call(struct dif_compiler *c, struct dif_node *call)
-{
-	struct dif_node *n = written_out(c, call);
-
 	if (c->diag.failed)
 		return NULL;
 	return n ? dif_cast_to(c, n, call->type) : call;
+}
+
+struct dif_node *dif_lower_mutex(struct dif_compiler *c, struct dif_node *call)
+{
+	uint64_t at;
+
+	if (!offset_of(c, "mutex", "owner", NULL, &at))
+		return meaning(c, call, NULL);
+	return meaning(c, call, mutex(c, call->ident->func->id, call->args, at));
+}
+
+struct dif_node *dif_lower_rw_lock(struct dif_compiler *c, struct dif_node *call)
+{
+	uint64_t count, owner;
+
+	if (!offset_of(c, "rw_semaphore", "count", NULL, &count) ||
+	    !offset_of(c, "rw_semaphore", "owner", NULL, &owner))
+		return meaning(c, call, NULL);
+	return meaning(c, call, rw_lock(c, call->ident->func->id, call->args, count, owner));
+}
+
+struct dif_node *dif_lower_open_file(struct dif_compiler *c, struct dif_node *call)
+{
+	return meaning(c, call, open_file(c, call->args));
+}
+
+struct dif_node *dif_lower_path(struct dif_compiler *c, struct dif_node *call)
+{
+	add_path_offsets(c, call);
+	return meaning(c, call, NULL);
 }

@@ -108,11 +108,12 @@ int dif_cg_strlen(struct dif_cg *cg, int reg)
  * offsets that d_path() gets). */
 static bool copy_in_strings(struct dif_cg *cg, struct dif_node *n)
 {
-	const char *params = n->ident->func->params;
+	const struct dif_function *func = n->ident->func;
+	size_t i = 0;
 
-	for (struct dif_node **a = &n->args; *a && *params; a = &(*a)->next, params++) {
-		params += *params == '?';
-		if (*params != 's' || !(*a)->is_userland || dif_is_string(cg->c, (*a)->type))
+	for (struct dif_node **a = &n->args; *a; a = &(*a)->next, i++) {
+		if (dif_function_letter(func, i) != 's' || !(*a)->is_userland ||
+		    dif_is_string(cg->c, (*a)->type))
 			continue;
 		struct dif_node *next = (*a)->next, *cast = dif_cast_to(cg->c, *a, cg->c->types->string);
 		if (!cast)

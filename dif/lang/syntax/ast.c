@@ -11,7 +11,6 @@ struct dif_node *dif_node_new(struct dif_compiler *c, enum dif_node_kind kind)
 		return NULL;
 	n->kind = kind;
 	n->line = c->unit->tok.line;
-	n->column = c->unit->tok.column;
 	return n;
 }
 

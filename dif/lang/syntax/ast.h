@@ -88,7 +88,7 @@ struct dif_node {
 	enum dif_oper op;
 	enum dif_oper arith; /* op ASGN */
 	enum dif_name_scope scope;
-	uint32_t line, column;
+	uint32_t line;
 	uint32_t depth;
 	/* what cooking finds */
 	bool is_cooked;
@@ -97,7 +97,6 @@ struct dif_node {
 	bool is_userland; /* an address of user space stands behind it */
 	bool is_parens;
 	bool is_percpu; /* SYM: value is an offset into the firing vCPU's per-CPU area */
-	bool is_first;  /* an identifier that this node's first use may define */
 	struct dif_type *type;
 	struct dif_member *member; /* cooked MEMBER */
 	uint64_t member_bits;      /* its offset from the start of `left`'s type */

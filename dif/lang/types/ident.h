@@ -31,15 +31,6 @@ enum dif_ident_kind {
 	DIF_ID_AGGFUNC,
 };
 
-/* A function of D: subroutine, action or aggregating function. */
-struct dif_function {
-	const char *name;
-	enum dif_ident_kind kind;
-	uint32_t id;        /* enum dif_subr, dif_action_kind or dif_agg_kind */
-	const char *result; /* D type, in the form that builtin.c explains */
-	const char *params;
-};
-
 struct dif_ident {
 	const char *name;
 	enum dif_ident_kind kind;

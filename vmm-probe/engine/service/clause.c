@@ -44,8 +44,7 @@ static void scan_insn(uint32_t insn, struct vp_needs *needs)
 		needs->regs |= REGS_ALL;
 	else if (op >= DIF_OP_uldsb && op <= DIF_OP_uldx)
 		needs->regs |= VP_REG_BIT(VP_CR3);
-	else if (op == DIF_OP_call &&
-		 (index == DIF_SUBR_copyin || index == DIF_SUBR_copyinstr || index == DIF_SUBR_copyinto))
+	else if (op == DIF_OP_call && dif_subr_find(index)->trait == DIF_TRAIT_user)
 		needs->regs |= VP_REG_BIT(VP_CR3);
 }
 
