@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
-#include "vmm-probe/guest/cache_internal.h"
 
 #define MAGIC_CHARS 'O', 'T', 'S', 'Y', 'M', 'S', '0', '1'
 #define KEY_FILE    "key"
@@ -41,9 +40,9 @@ struct record {
 	uint32_t type;
 };
 
-void vp_cache_hash_init(const struct vp_cache *cache, struct vp_cache_hash *hash)
+void vp_cache_hash_init(const struct vp_cache *cache, struct ot_siphash24 *hash)
 {
-	vp_cache_hash_key(hash, cache->key);
+	ot_siphash24_init(hash, cache->key);
 }
 
 /* ${XDG_CACHE_HOME:-~/.cache}/outsight, owned by the caller. */
@@ -203,11 +202,11 @@ static void file_name(const uint8_t *build_id, size_t len, char name[NAME_LEN])
 
 static uint64_t hash_of(const struct vp_cache *cache, const void *data, size_t len)
 {
-	struct vp_cache_hash hash;
+	struct ot_siphash24 hash;
 
 	vp_cache_hash_init(cache, &hash);
-	vp_cache_hash_add(&hash, data, len);
-	return vp_cache_hash_end(&hash);
+	ot_siphash24_add(&hash, data, len);
+	return ot_siphash24_end(&hash);
 }
 
 /* The file's hash matches, so we wrote it; sizes are checked nevertheless. */

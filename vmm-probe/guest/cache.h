@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "vmm-probe/guest/kallsyms.h"
 
 #define VP_CACHE_REGIONS 4
@@ -26,7 +27,7 @@ struct vp_cache_region {
 struct vp_cache_entry {
 	struct vp_cache_region regions[VP_CACHE_REGIONS]; /* from which the symbols were decoded */
 	size_t nregions;
-	uint64_t hash; /* of the regions' bytes, keyed; vp_cache_hash() */
+	uint64_t hash; /* of the regions' bytes, keyed; vp_cache_hash_init() */
 	/* Decoded symbols, addresses relative to the base (absolute and per-CPU ones unchanged). */
 	struct vp_kallsym *syms;
 	size_t nsyms;
@@ -41,15 +42,8 @@ struct vp_cache;
 OT_MUST_CHECK struct ot_err *vp_cache_open(const char *dir, struct vp_cache **ret);
 void vp_cache_close(struct vp_cache *cache);
 
-/** An incremental hash: SipHash-2-4 with this cache's secret key. */
-struct vp_cache_hash {
-	uint64_t v[4];
-	uint64_t total;
-	uint8_t tail[8];
-};
-void vp_cache_hash_init(const struct vp_cache *cache, struct vp_cache_hash *hash);
-void vp_cache_hash_add(struct vp_cache_hash *hash, const void *data, size_t len);
-uint64_t vp_cache_hash_end(struct vp_cache_hash *hash);
+/** Begin a hash with this cache's secret key. */
+void vp_cache_hash_init(const struct vp_cache *cache, struct ot_siphash24 *hash);
 
 /** The entry of a build id, owned by the caller. NOT_FOUND: there is none, or it is invalid. */
 OT_MUST_CHECK struct ot_err *vp_cache_load(const struct vp_cache *cache, const uint8_t *build_id, size_t len,

@@ -71,7 +71,7 @@ static struct ot_err *add_kallsyms(const struct vp_kallsym *syms, size_t n, cons
 static bool hash_regions(const struct vp_cache *cache, const struct vp_image *image,
 			 const struct vp_cache_entry *entry, uint64_t *ret)
 {
-	struct vp_cache_hash hash;
+	struct ot_siphash24 hash;
 
 	vp_cache_hash_init(cache, &hash);
 	for (size_t i = 0; i < entry->nregions; i++) {
@@ -80,9 +80,9 @@ static bool hash_regions(const struct vp_cache *cache, const struct vp_image *im
 
 		if (!bytes)
 			return false;
-		vp_cache_hash_add(&hash, bytes, r->size);
+		ot_siphash24_add(&hash, bytes, r->size);
 	}
-	*ret = vp_cache_hash_end(&hash);
+	*ret = ot_siphash24_end(&hash);
 	return true;
 }
 

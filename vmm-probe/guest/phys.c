@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/search.h"
 #include "vmm-probe/guest/phys_internal.h"
 
 struct ot_err *vp_phys_create(struct vp_phys **ret)
@@ -145,18 +146,10 @@ struct ot_err *vp_phys_add_reader(struct vp_phys *phys, struct vp_gpa gpa, uint6
 
 const struct vp_phys_range *vp_phys_range_at_or_after(const struct vp_phys *phys, uint64_t gpa)
 {
-	size_t lo = 0, hi = phys->nranges;
+	const struct vp_phys_range *ranges = phys->ranges;
+	size_t at = OT_COUNT_BEFORE(phys->nranges, i, ranges[i].gpa + (ranges[i].size - 1) < gpa);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		const struct vp_phys_range *range = &phys->ranges[mid];
-
-		if (range->gpa + (range->size - 1) < gpa)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < phys->nranges ? &phys->ranges[lo] : NULL;
+	return at < phys->nranges ? &ranges[at] : NULL;
 }
 
 static struct ot_err *range_read(const struct vp_phys_range *range, uint64_t at, uint8_t *dst, size_t len)

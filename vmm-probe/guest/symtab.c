@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/search.h"
 #include "vmm-probe/guest/budget.h"
 
 #define RANGES_MAX    (VP_SYMTAB_MODULES * 16u)
@@ -254,35 +255,15 @@ bool vp_symbol_is_function(const struct vp_symbol *sym)
  * starts at or before the address is considered. */
 static const struct range *range_of(const struct vp_symtab *symtab, uint64_t addr)
 {
-	size_t lo = 0, hi = symtab->nranges;
+	size_t n = OT_COUNT_BEFORE(symtab->nranges, i, symtab->ranges[i].start <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (symtab->ranges[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || addr >= symtab->ranges[lo - 1].end)
-		return NULL;
-	return &symtab->ranges[lo - 1];
+	return n && addr < symtab->ranges[n - 1].end ? &symtab->ranges[n - 1] : NULL;
 }
 
 /* The index of the first symbol above @p addr. */
 static size_t upper_bound(const struct vp_symtab *symtab, uint64_t addr)
 {
-	size_t lo = 0, hi = symtab->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (symtab->syms[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return OT_COUNT_BEFORE(symtab->count, i, symtab->syms[i].addr <= addr);
 }
 
 uint64_t vp_symbol_size(const struct vp_symtab *symtab, const struct vp_symbol *sym)

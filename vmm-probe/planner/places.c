@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/search.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/guest.h"
 
@@ -213,19 +214,11 @@ void vp_places_deinit(struct vp_places *p)
 /* Why [gva, end) is refused: a place that overlaps it; with @whole, one that refuses whole functions. */
 static const char *find(const struct vp_places *p, uint64_t gva, uint64_t end, bool whole)
 {
-	size_t lo = 0, hi = p->n;
-
-	/* lo: the first place that begins at or after end */
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (p->list[mid].start < end)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	for (; lo > 0 && p->list[lo - 1].reach > gva; lo--)
-		if (p->list[lo - 1].end > gva && (!whole || p->list[lo - 1].whole))
-			return p->list[lo - 1].why;
+	/* backwards from the last place that begins before the end of the range */
+	for (size_t n = OT_COUNT_BEFORE(p->n, i, p->list[i].start < end); n > 0 && p->list[n - 1].reach > gva;
+	     n--)
+		if (p->list[n - 1].end > gva && (!whole || p->list[n - 1].whole))
+			return p->list[n - 1].why;
 	return NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/search.h"
 #include "vmm-probe/insn/shape.h"
 
 static bool is_prefix(uint8_t b)
@@ -130,16 +131,9 @@ static int by_offset(const void *a, const void *b)
 
 bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t to)
 {
-	size_t lo = 0, hi = exits->ntargets;
+	size_t n = OT_COUNT_BEFORE(exits->ntargets, i, exits->targets[i] < from);
 
-	while (lo < hi) {
-		size_t mid = (lo + hi) / 2;
-		if (exits->targets[mid] < from)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo < exits->ntargets && exits->targets[lo] < to;
+	return n < exits->ntargets && exits->targets[n] < to;
 }
 
 struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len, struct vp_exits *exits)

@@ -13,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/proc_map.h"
+#include "base/search.h"
 
 #define MAPS_MAX     65536u
 #define SEGMENTS_MAX 64u
@@ -181,15 +182,8 @@ static bool linked_address(const struct object *o, const struct map *m, uint64_t
 
 static const struct host_symbol *find_symbol(const struct object *o, uint64_t addr)
 {
-	size_t lo = 0, hi = o->nsymbols;
+	size_t lo = OT_COUNT_BEFORE(o->nsymbols, i, o->symbols[i].addr <= addr);
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		if (o->symbols[mid].addr <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (!lo)
 		return NULL;
 	/* the first of those at this address */

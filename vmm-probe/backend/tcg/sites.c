@@ -6,6 +6,7 @@
  *
  * Runs on vCPU threads, several at once; the index is changed only while none runs.
  */
+#include "base/search.h"
 #include "vmm-probe/backend/tcg/tcg.h"
 
 #include <stdlib.h>
@@ -120,18 +121,11 @@ static void instrument(struct qemu_plugin_insn *insn, const struct vp_site *site
 static void instrument_at(struct qemu_plugin_insn *insn, const struct vp_plan *plan, const struct page *page,
 			  uint64_t host)
 {
-	uint32_t low = page->first, high = page->first + page->count, end = high;
+	const struct vp_site *sites = plan->sites + page->first;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (plan->sites[middle].host < host)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < end && plan->sites[low].host == host; low++)
-		instrument(insn, &plan->sites[low]);
+	for (size_t i = OT_COUNT_BEFORE(page->count, k, sites[k].host < host);
+	     i < page->count && sites[i].host == host; i++)
+		instrument(insn, &sites[i]);
 }
 
 /* Instructions that every running guest comes by, and that cost so much in QEMU that a test of a

@@ -5,6 +5,7 @@
  * is bounded, each load is checked, and a return address outside kernel text ends the walk.
  */
 #include "vmm-probe/engine/hit/unwind.h"
+#include "base/search.h"
 #include "vmm-probe/engine/hit/walk.h"
 
 struct frame {
@@ -20,18 +21,11 @@ static bool is_text(const struct vp_facts *f, uint64_t ip)
 /* The rule of the last entry at or below @ip. */
 static bool find_rule(const struct vp_es *es, uint64_t ip, struct vp_orc_rule *ret)
 {
-	uint32_t lo = 0, hi = es->norc;
+	size_t n = OT_COUNT_BEFORE(es->norc, i, es->orc_addrs[i] <= ip);
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (es->orc_addrs[mid] <= ip)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo)
+	if (!n)
 		return false;
-	*ret = es->orc_rules[lo - 1];
+	*ret = es->orc_rules[n - 1];
 	return ret->sp_base != VP_ORC_UNDEFINED;
 }
 

@@ -2,20 +2,12 @@
 /* An event of a vCPU fires the vm provider's probes. Hit path. */
 #include "vmm-probe/engine/hit/vm_event.h"
 
+#include "base/search.h"
 #include "vmm-probe/engine/hit/guard.h"
 
 static uint32_t first_of(const struct vp_vm_table *t, uint32_t event)
 {
-	uint32_t low = 0, high = t->n;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->entries[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)OT_COUNT_BEFORE(t->n, i, t->entries[i].event < event);
 }
 
 static void fire(const struct vp_vm_entry *e, struct vp_es_vcpu *v, void *ctx, const uint64_t args[10],

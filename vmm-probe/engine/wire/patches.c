@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "vmm-probe/engine/wire/patches.h"
+#include "base/search.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -37,17 +38,9 @@ void vp_patches_sort(struct vp_patches *patches)
 /* The first patch that ends behind @gva. */
 static uint32_t first_behind(const struct vp_patches *patches, uint64_t gva)
 {
-	uint32_t low = 0, high = patches->n;
+	const struct vp_patch *list = patches->list;
 
-	while (low < high) {
-		uint32_t mid = low + (high - low) / 2;
-		const struct vp_patch *p = &patches->list[mid];
-		if (p->gva + p->len <= gva)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return (uint32_t)OT_COUNT_BEFORE(patches->n, i, list[i].gva + list[i].len <= gva);
 }
 
 void vp_patches_undo(const struct vp_patches *patches, uint64_t gva, uint8_t *bytes, uint64_t len)
