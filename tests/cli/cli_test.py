@@ -11,10 +11,13 @@ import sys
 import tempfile
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
 from terminal import is_harmless, on_terminal
 
 OUTSIGHT = None
-LIMIT = 60
+LIMIT = limit(60)
 LIST_HEADER = "   ID   PROVIDER            MODULE                          FUNCTION NAME\n"
 
 

@@ -12,6 +12,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
 from terminal import is_harmless, on_terminal
 
 OUTSIGHT = os.path.abspath(sys.argv[1])
@@ -20,7 +23,7 @@ NOBODY = 65534
 SNAPSHOT = "3"
 PLUGIN = "/x/liboutsight-tcg.so"
 # Five sockets that never answer took half a minute each.
-SILENT, LIMIT = 5, 60
+SILENT, LIMIT = 5, limit(60)
 
 
 class Case(unittest.TestCase):
@@ -62,7 +65,7 @@ class Case(unittest.TestCase):
             return []
 
     def wait(self, what):
-        end = time.monotonic() + 60
+        end = time.monotonic() + limit(60)
         while not what():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.02)

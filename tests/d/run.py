@@ -20,6 +20,10 @@ import shlex
 import subprocess
 import sys
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
+
 OPTION = re.compile(r"@@(\w+)(?::[ \t]*(.*?))?[ \t]*(?:\*/)?[ \t]*$", re.M)
 KNOWN = {"args", "exit", "timeout", "cpp", "stderr"}
 KINDS = {"tst": re.compile(r"tst\.[\w-]+(\.[\w-]+)*\.d"), "err": re.compile(r"err\.(D_\w+)\.[\w.-]+\.d"),
@@ -63,13 +67,13 @@ class Case:
         """The complaints about this case; none when it passed."""
         if self.problem:
             return [self.problem]
-        limit = float(self.options.get("timeout", 60))
+        seconds = limit(float(self.options.get("timeout", 60)))
         env = dict(os.environ, **ENVIRONMENT)
         try:
-            done = subprocess.run(self.command(outsight), cwd=os.path.dirname(self.path), env=env, timeout=limit,
+            done = subprocess.run(self.command(outsight), cwd=os.path.dirname(self.path), env=env, timeout=seconds,
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)
         except subprocess.TimeoutExpired as e:
-            return [f"still running after {limit:g} s, stderr: {(e.stderr or b'').decode(errors='replace')}"]
+            return [f"still running after {seconds:g} s, stderr: {(e.stderr or b'').decode(errors='replace')}"]
         out, err = (b.decode("utf-8", "replace") for b in (done.stdout, done.stderr))
         return list(self.judge(done.returncode, out, err))
 

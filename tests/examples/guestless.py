@@ -13,6 +13,7 @@ import lab  # pylint: disable=unused-import
 import small  # pylint: disable=unused-import
 import stock  # pylint: disable=unused-import
 from documents import read
+from lib.pace import limit
 from truths import EXAMPLES, KNOWN, ROOT, Examples, truth
 
 VERBS = ("run", "compare", "guests", "attach", "doctor")
@@ -28,13 +29,13 @@ class Documents(Examples):
 
     def help(self, program, *verb):
         done = subprocess.run([os.path.join(self.build, "bin", program), *verb, "--help"], capture_output=True, text=True,
-                              timeout=60, check=True)
+                              timeout=limit(60), check=True)
         return done.stdout
 
     def manual(self, page):
         """Its text, as it is read."""
         done = subprocess.run(["groff", "-mdoc", "-Tascii", "-P-cbou", "-rLL=1000n", os.path.join(ROOT, "docs", page)],
-                              capture_output=True, text=True, timeout=60, check=True)
+                              capture_output=True, text=True, timeout=limit(60), check=True)
         return done.stdout
 
     def setUp(self):
@@ -115,7 +116,7 @@ class Building(Examples):
         for example, words in ((demo, ["scripts/demo"]), (seeds, ["--seeds"]), (test, ["unit", "kvm-lab"])):
             script = example.text.split()[0]
             told = subprocess.run(["bash", os.path.join(ROOT, script), "--help"], capture_output=True, text=True, check=True,
-                                  timeout=60).stdout
+                                  timeout=limit(60)).stdout
             for word in words:
                 self.assertIn(word, told)
 

@@ -11,6 +11,7 @@ import unittest
 
 import qemu
 from lib.outsight import keyed
+from lib.pace import limit
 from patching_test import ENTRIES, RETURNS, ROUNDS, PatchingVm
 from small_guest import Vm
 from truths import LIMIT, Examples, shape, truth
@@ -146,7 +147,7 @@ class Small(Examples):
         log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(log.close)
         log.bind(self.path("log"))
-        log.settimeout(30)
+        log.settimeout(limit(30))
         enter = ["unshare", "-m", "sh", "-c", "mount -t tmpfs none /dev && ln -s $0 /dev/log && exec \"$@\"", self.path("log")]
         done = subprocess.run([*enter, *vm.command("fbt::probed_nop:entry { exit(0); }")], stdin=subprocess.PIPE,
                               capture_output=True, text=True, timeout=LIMIT, check=False)

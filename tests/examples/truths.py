@@ -17,9 +17,10 @@ sys.path[:0] = [os.path.join(TESTS, name) for name in ("hook", "kvm", "kvm-lab",
 # pylint: disable=wrong-import-position
 import documents
 from lib.outsight import Trace
+from lib.pace import limit
 
 # Ends hangs only.
-LIMIT = 240
+LIMIT = limit(240)
 EXAMPLES = documents.examples()
 KNOWN = {}  # text of an example: the name of its test
 
@@ -85,7 +86,7 @@ class Examples(unittest.TestCase):
         with contextlib.suppress(ProcessLookupError):
             trace.process.send_signal(signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            trace.process.wait(20)
+            trace.process.wait(limit(20))
         if trace.process.poll() is None:
             trace.kill()
         trace.process.stdout.close()

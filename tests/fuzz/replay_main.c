@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Stands in for libFuzzer in ordinary builds: runs a fuzzer's entry on files and on all files of
- * directories, and with --random N on N inputs made from a fixed seed: half of them noise, half
- * of them seeds with bytes changed.
+ * directories, and with --random N on N inputs made from a fixed seed (N / 4 without --full): half of
+ * them noise, half of them seeds with bytes changed.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "tests/unit/pace.h"
 
 #define INPUT_MAX (1u << 20)
 
@@ -97,6 +98,7 @@ int main(int argc, char **argv)
 	}
 	if (!nseeds)
 		failed |= fprintf(stderr, "no seeds were found\n") > 0;
+	count = pace_rounds(count / 4, count);
 	run_random(count);
 	printf("%zu seeds, %lu made-up inputs\n", nseeds, count);
 	for (size_t i = 0; i < nseeds; i++)

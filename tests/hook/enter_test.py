@@ -7,6 +7,7 @@ import sys
 import unittest
 
 import qemu
+from lib.pace import limit
 from qemu import ALL, Qemu, counts_of, round_counts
 
 ENTRY = "fbt::probed_nop:entry { exit(0); }"
@@ -71,7 +72,7 @@ class Enter(unittest.TestCase):
                 self.assertNotIn("the engine goes into", done.stderr)
         # nor does the line come when none could go in
         done = subprocess.run([qemu.OUTSIGHT, "-g", str(vm.pid), "--no-cache", "--vmlinux", qemu.GUEST, "-n", ENTRY],
-                              capture_output=True, text=True, timeout=60, check=False,
+                              capture_output=True, text=True, timeout=limit(60), check=False,
                               env={**vm.env, "OUTSIGHT_PLUGIN_DIR": vm.dir.name})
         self.assertEqual(done.returncode, 1)
         self.assertIn("the library liboutsight-kvm.so is not there", done.stderr)

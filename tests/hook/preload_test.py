@@ -9,6 +9,7 @@ import time
 import unittest
 
 import qemu
+from lib.pace import limit, rounds
 from qemu import ALL, CALLS, ROUND, Disk, Qemu, counts_of, round_counts
 
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
@@ -29,12 +30,12 @@ class Preload(unittest.TestCase):
         return tracer
 
     def test_counts(self):
-        for cpus in (1, 2, 4):
+        for cpus in rounds((1, 4), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus, name=f"small{cpus}")
                 self.assertEqual([(g["name"], g["vcpus"], g["backend"]) for g in vm.guests()],
                                  [(f"small{cpus}", cpus, "kvm")])
-                for _ in range(3):
+                for _ in range(rounds(1, 3)):
                     self.assertEqual(counts_of(vm.trace(ALL)), round_counts(cpus))
                     vm.check_unharmed(self)
 
@@ -55,18 +56,19 @@ class Preload(unittest.TestCase):
     def test_profile(self):
         vm = self.vm(2)
         start = time.monotonic()
-        counts = counts_of(vm.trace("profile-97 { @[cpu] = count(); } tick-3s { exit(0); }"))
+        counts = counts_of(vm.trace("profile-97 { @[cpu] = count(); } profile-97 /cpu == 0/ { a++; } profile-97 /cpu == 1/ { b++; } "
+                                    "profile-97 /a > 50 && b > 50/ { exit(0); }"))
         most = 97 * (time.monotonic() - start) + 2
         self.assertEqual(set(counts), {("0",), ("1",)})
-        # on a machine that is busy a vCPU is not there to be sampled
-        self.assertTrue(all(30 < n < most for n in counts.values()), counts)
+        # a vCPU that waits for a CPU is not sampled
+        self.assertTrue(all(50 < n < most for n in counts.values()), counts)
         vm.check_unharmed(self)
 
     def test_pause_and_resume(self):
         """QEMU's own stop and cont under fire: the registers that it sees belong to whole instructions."""
         vm = self.vm(2)
         tracer = self.start_load(vm)
-        for _ in range(100):
+        for _ in range(rounds(20, 100)):
             vm.qmp("stop")
             self.assertEqual(vm.qmp("query-status")["status"], "paused")
             vm.hmp("info registers -a")
@@ -74,7 +76,7 @@ class Preload(unittest.TestCase):
         self.assertIsNone(tracer.poll())
         vm.check_running()
         tracer.terminate()
-        out, _ = tracer.communicate(timeout=60)
+        out, _ = tracer.communicate(timeout=limit(60))
         self.assertTrue(counts_of(out))
         vm.check_unharmed(self)
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
@@ -82,13 +84,13 @@ class Preload(unittest.TestCase):
     def test_killed(self):
         vm = self.vm(4)
         rnd = random.Random(1)
-        for _ in range(20):
+        for _ in range(rounds(5, 20)):
             tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       env=vm.env)
             time.sleep(rnd.uniform(0, 0.7))
             tracer.kill()
             tracer.wait()
-        time.sleep(0.5)
+        vm.wait_clean()
         vm.check_unharmed(self)
 
     def test_migration(self):
@@ -98,7 +100,7 @@ class Preload(unittest.TestCase):
         vm.qmp("migrate", uri=f"file:{vm.path('saved')}")
         vm.wait_for(lambda: vm.qmp("query-migrate")["status"] == "completed", "end of the migration")
         self.assertEqual(vm.text(), qemu.elf_text()[1])
-        self.assertEqual(tracer.wait(60), 1)
+        self.assertEqual(tracer.wait(limit(60)), 1)
         with open(vm.path("saved"), "rb") as f:
             saved = f.read()
         text = qemu.elf_text()[1]
@@ -114,14 +116,14 @@ class Preload(unittest.TestCase):
         vm = self.vm(2, args=Disk(self).args)
         tracer = self.start_load(vm)
         self.assertEqual(vm.hmp("savevm one"), "")
-        self.assertEqual(tracer.wait(60), 1)
+        self.assertEqual(tracer.wait(limit(60)), 1)
         vm.wait_engine()
         tracer = self.start_load(vm)
         self.assertEqual(vm.hmp("loadvm one"), "")
         vm.check_running()
         tracer.kill()
         tracer.communicate()
-        vm.wait_for(lambda: vm.text() == qemu.elf_text()[1], "clean text")
+        vm.wait_clean()
         vm.wait_engine()
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         try:
@@ -132,7 +134,7 @@ class Preload(unittest.TestCase):
         vm.qmp("migrate", uri=f"file:{vm.path('saved')}")
         vm.wait_for(lambda: vm.qmp("query-migrate")["status"] in ("completed", "failed"), "end of the snapshot")
         self.assertEqual(vm.qmp("query-migrate")["status"], "completed")
-        self.assertEqual(tracer.wait(60), 1)
+        self.assertEqual(tracer.wait(limit(60)), 1)
         with open(vm.path("saved"), "rb") as f:
             self.assertIn(qemu.elf_text()[1][:4096], f.read())
         vm.qmp("cont")
@@ -145,7 +147,7 @@ class Preload(unittest.TestCase):
         vm = self.vm(2, smp="2,sockets=3,maxcpus=3", args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
         tracer = self.start_load(vm)
         vm.qmp("device_add", driver="kvm64-x86_64-cpu", **{"socket-id": 2, "core-id": 0, "thread-id": 0})
-        self.assertEqual(tracer.wait(60), 1)
+        self.assertEqual(tracer.wait(limit(60)), 1)
         vm.wait_for(lambda: [g["vcpus"] for g in vm.guests()] == [3], "engine for 3 vCPUs")
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         vm.qmp("object-add", **{"qom-type": "memory-backend-ram", "id": "more", "size": 128 << 20})
@@ -161,7 +163,7 @@ class Preload(unittest.TestCase):
         vm.qmp("system_reset")
         vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
         tracer.terminate()
-        tracer.communicate(timeout=60)
+        tracer.communicate(timeout=limit(60))
         vm.wait_engine()
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         vm.check_unharmed(self)
@@ -174,7 +176,7 @@ class Preload(unittest.TestCase):
         vm.check_breakpoint(self)
         self.assertIsNone(tracer.poll())
         tracer.terminate()
-        tracer.communicate(timeout=60)
+        tracer.communicate(timeout=limit(60))
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         vm.check_unharmed(self)
 

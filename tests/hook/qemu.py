@@ -12,6 +12,10 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
+
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
 HOOK = os.path.join(os.path.dirname(OUTSIGHT), "..", "lib", "liboutsight-kvm.so")
 QEMU = "qemu-system-x86_64"
@@ -111,7 +115,7 @@ class Qemu:
         with open(self.log.name, encoding="utf-8") as f:
             return f.read()
 
-    def wait_for(self, true, what, seconds=240):
+    def wait_for(self, true, what, seconds=limit(240)):
         end = time.monotonic() + seconds
         while not true():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -131,14 +135,14 @@ class Qemu:
         done = self.outsight("guests", "--json")
         return [g for g in json.loads(done.stdout) if g["pid"] == self.pid and g["backend"]]
 
-    def outsight(self, *args, timeout=120):
+    def outsight(self, *args, timeout=limit(120)):
         return subprocess.run([OUTSIGHT, *args], capture_output=True, text=True, timeout=timeout, check=False,
                               env=self.env)
 
     def trace_command(self, program):
         return [OUTSIGHT, "-g", str(self.pid), "--no-cache", "--vmlinux", GUEST, "-q", "-n", program]
 
-    def trace(self, program, timeout=120):
+    def trace(self, program, timeout=limit(120)):
         done = self.outsight(*self.trace_command(program)[1:], timeout=timeout)
         if done.returncode:
             raise AssertionError(f"status {done.returncode}: {done.stderr}{self.console()}{self.errors()}")
@@ -149,7 +153,7 @@ class Qemu:
     def qmp(self, command, **arguments):
         if not self.qmp_in:
             sock = socket.socket(socket.AF_UNIX)
-            sock.settimeout(30)
+            sock.settimeout(limit(30))
             self.wait_for(lambda: listens(sock, self.path("qmp")), "QMP")
             # two: one that both reads and writes forgets, at a write, what it has read ahead (events)
             self.qmp_in, self.qmp_out = sock.makefile("r", encoding="utf-8"), sock.makefile("w", encoding="utf-8")
@@ -180,7 +184,7 @@ class Qemu:
         self.qmp("device_del", id="third")
         self.hmp("o /w 0xaf00 2")
         self.hmp("o /b 0xaf04 8")
-        self.wait_for(lambda: len(self.qmp("query-cpus-fast")) == 2, "end of the third vCPU", 30)
+        self.wait_for(lambda: len(self.qmp("query-cpus-fast")) == 2, "end of the third vCPU", limit(30))
 
     def text(self):
         """The guest's text as QEMU sees it now."""
@@ -201,7 +205,7 @@ class Qemu:
 
     def check_running(self):
         before = self.rounds()
-        self.wait_for(lambda: self.rounds() != before, "progress of the guest", 20)
+        self.wait_for(lambda: self.rounds() != before, "progress of the guest", limit(20))
 
     def check_breakpoint(self, test):
         """QEMU's own debugger: a breakpoint by a debug register comes, twice."""
@@ -210,10 +214,14 @@ class Qemu:
         commands = [f"target remote {self.path('gdb')}", f"hbreak *{at:#x}", "continue", "print/x $rip", "continue",
                     "print/x $rip", "delete", "detach"]
         done = subprocess.run(["gdb", "-batch", "-nx", *(x for c in commands for x in ("-ex", c))], capture_output=True,
-                              text=True, timeout=120, check=False)
+                              text=True, timeout=limit(120), check=False)
         test.assertEqual(done.stdout.count(f" = {at:#x}"), 2, done)
         self.hmp("gdbserver none")
         self.check_running()
+
+    def wait_clean(self):
+        """After kill -9 of a tracer: its traps go without it."""
+        self.wait_for(lambda: self.text() == elf_text()[1], "clean text")
 
     def check_unharmed(self, test):
         test.assertEqual(self.text(), elf_text()[1])
@@ -235,7 +243,7 @@ class Qemu:
             self.qmp_out.close()
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(limit(20))
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

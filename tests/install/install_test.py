@@ -26,6 +26,7 @@ sys.path[:0] = [os.path.join(TESTS, "hook"), os.path.join(TESTS, "linux")]
 import qemu
 from lib.agent import cache_dir
 from lib.guest import image_dir, why_no_guest
+from lib.pace import limit
 from lib.scenario import LineResult
 
 LIMIT = 180
@@ -120,7 +121,7 @@ class Guestless(Installed):
 
     def test_plugin_is_found(self):
         """doctor says what lacks for QEMU's translator: it may be a QEMU, but not the plugin."""
-        out = subprocess.run(["outsight", "doctor"], capture_output=True, text=True, timeout=60, check=False, env=self.env)
+        out = subprocess.run(["outsight", "doctor"], capture_output=True, text=True, timeout=limit(60), check=False, env=self.env)
         self.assertRegex(out.stdout, r"(?m)^tcg ")
         self.assertNotIn("plugin liboutsight", out.stdout + out.stderr)
 
@@ -173,7 +174,7 @@ class SmallGuest(Installed):
         self.assertEqual(trace.stdout.readline(), "round\n")
         self.assertEqual(len(processes(f"{self.root}/bin/outsight-vmm")), 1)
         trace.terminate()
-        trace.wait(60)
+        trace.wait(limit(60))
         self.assertEqual(processes(f"{self.root}/bin/outsight-vmm"), [])
 
     def test_monitor(self):

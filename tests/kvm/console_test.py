@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 from small_guest import CALLS, GUEST, ROUND, VMM, Vm, main
+from lib.pace import limit
 
 PIPE = 4096
 SAID = 80000  # more than is queued and the pipe together
@@ -38,7 +39,7 @@ class PipedVm(Vm):
             self.close()
             raise
 
-    def wait_for(self, text, seconds=60):
+    def wait_for(self, text, seconds=limit(60)):
         got = b""
         while text.encode().startswith(got) and len(got) < len(text):
             got += self.process.stdout.read(len(text) - len(got)) or b"(its end)"
@@ -77,18 +78,18 @@ class Console(unittest.TestCase):
     def test_ends(self):
         """By itself, and by SIGTERM: nobody has read what it said."""
         vm = self.vm(f"say={SAID} rounds=1")
-        self.assertEqual(vm.process.wait(60), 0)
+        self.assertEqual(vm.process.wait(limit(60)), 0)
         vm = self.vm(f"say={SAID}")
         self.assertEqual(vm.trace(ROUND % ""), "\n")
         vm.process.terminate()
-        self.assertEqual(vm.process.wait(60), 0)
+        self.assertEqual(vm.process.wait(limit(60)), 0)
 
     def test_slow(self):
         """A guest that waits for the chip loses nothing to a reader that does read; what is queued at its end comes."""
         for wait in (TRANSMITTER, INTERRUPT):
             with self.subTest(wait=wait):
                 vm = self.vm(f"say={SAID} wait={wait} rounds=1")
-                out, _ = vm.process.communicate(timeout=60)
+                out, _ = vm.process.communicate(timeout=limit(60))
                 self.assertEqual(out.split(b"DONE\n"), [digits(SAID), b""])
 
 

@@ -9,11 +9,15 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
+
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
 VMM = os.path.join(os.path.dirname(OUTSIGHT), "outsight-vmm")
 
 
-def command(*args, env=None, user=None, timeout=120):
+def command(*args, env=None, user=None, timeout=limit(120)):
     return subprocess.run(args, capture_output=True, text=True, timeout=timeout, check=False, user=user,
                           env=dict(os.environ, **(env or {})), stdin=subprocess.DEVNULL)
 
@@ -189,7 +193,7 @@ class Monitor(unittest.TestCase):
                     self.assertRegex(out, rf"found.*{vmm.pid}|{vmm.pid}.*found")
                 finally:
                     vmm.terminate()
-                self.assertEqual(vmm.wait(20), 0)
+                self.assertEqual(vmm.wait(limit(20)), 0)
             self.assertEqual(os.listdir(os.path.join(run_dir, "outsight")), [])
 
     def test_help(self):

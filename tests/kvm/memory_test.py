@@ -6,6 +6,7 @@ import subprocess
 
 import small_guest
 from lib.memory_group import MemoryGroup, NoGroup
+from lib.pace import limit
 from small_guest import GuestTest
 
 MIB = 1 << 20
@@ -37,22 +38,22 @@ class Memory(GuestTest):
         """What does not fit is refused with the figures, and nothing has happened."""
         vm, group = self.small_room(3 * MIB)
         done = subprocess.run(vm.command("fbt::probed_*:entry { @[probefunc] = count(); }", "-x", "strsize=64k"),
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=limit(60), check=False)
         self.assertEqual(done.returncode, 1, done)
         found = re.search(r"would take up to (\d+\.\d) MiB of the memory of its VMM \(PID (\d+)\), whose cgroup (\S+) has "
                           r"(\d+\.\d) MiB left of (\d+\.\d) MiB: .*-b", done.stderr)
         self.assertTrue(found, done.stderr)
-        need, pid, path, left, limit = found.groups()
+        need, pid, path, left, most = found.groups()
         self.assertEqual((int(pid), path), (vm.process.pid, group.path))
         self.assertLess(float(left), float(need))
-        self.assertLessEqual(float(left), float(limit))
+        self.assertLessEqual(float(left), float(most))
         self.assertIsNone(vm.process.poll())
 
     def test_less_scratch(self):
         """Scratch space is what can be had less of; that is told."""
         vm, _ = self.small_room(10 * MIB)
         command = [a for a in vm.command(small_guest.ROUND % "fbt::probed_nop:entry /on/ { @ = count(); }") if a != "-q"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit(60), check=False)
         self.assertEqual(done.returncode, 0, done)
         self.assertIn(str(2 * small_guest.CALLS), done.stdout.split())
         self.assertRegex(done.stderr, r"guest small: tracing takes up to \d+\.\d MiB of its VMM's memory, which has \d+\.\d MiB "

@@ -13,6 +13,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
+from lib.pace import limit
 from lib.scenario import LineResult
 
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
@@ -23,7 +24,7 @@ CALLS = 50
 
 
 def doctor():
-    return subprocess.run([OUTSIGHT, "doctor", "-v"], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([OUTSIGHT, "doctor", "-v"], capture_output=True, text=True, timeout=limit(60), check=False)
 
 
 # Where int3 does not come back, a place of one byte takes no trap: the entry of probed_push1, and its return.
@@ -59,7 +60,7 @@ class Vm:
             return f.read()
         return ""
 
-    def wait_for(self, text, seconds=60):
+    def wait_for(self, text, seconds=limit(60)):
         end = time.monotonic() + seconds
         while text not in self.console():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -74,14 +75,14 @@ class Vm:
 
     def list(self, description):
         return subprocess.run([OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-ln", description],
-                              capture_output=True, text=True, timeout=60, check=True).stdout
+                              capture_output=True, text=True, timeout=limit(60), check=True).stdout
 
     def trace_to_the_end(self, program):
         """(status, stdout, stderr) of a trace that the guest's end ends."""
-        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=limit(120), check=False)
         return done.returncode, done.stdout, done.stderr
 
-    def trace(self, program, *options, timeout=120):
+    def trace(self, program, *options, timeout=limit(120)):
         done = subprocess.run(self.command(program, *options), capture_output=True, text=True, timeout=timeout, check=False)
         if done.returncode:
             raise AssertionError(f"status {done.returncode}: {done.stderr}{self.console()}")
@@ -103,9 +104,17 @@ class Vm:
             f.seek(paddr)
             return f.read(len(text))
 
+    def wait_clean(self):
+        """After kill -9 of a tracer: its traps go without it."""
+        end = time.monotonic() + limit(60)
+        while self.text() != elf_text(self.kernel)[1]:
+            if time.monotonic() > end:
+                raise AssertionError("traps stay in the guest's text")
+            time.sleep(0.02)
+
     def close(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
+        self.process.wait(limit(10))
         self.process.stderr.close()
         self.dir.cleanup()
 

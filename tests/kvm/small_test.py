@@ -13,11 +13,12 @@ import unittest
 
 from small_guest import (CALLS, GUEST, INT3, MANY, OUTSIGHT, ROUND, TRAPPED, VMM, GuestTest, Vm, counts_of, doctor,
                          elf_text, main)
+from lib.pace import limit, rounds
 
 
 class SmallGuest(GuestTest):
     def test_counts(self):
-        for cpus in (1, 2, 4):
+        for cpus in rounds((1, 4), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus)
                 out = vm.trace(ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @[probefunc, probename] = count(); }")
@@ -36,15 +37,16 @@ class SmallGuest(GuestTest):
     def test_two_sessions(self):
         """One's traps are not the other's idea of the guest's text, and its end is not the other's."""
         vm = self.vm(2)
-        first = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @n[probefunc] = count(); } "
-                                            "tick-20s { exit(1); }"),
+        first = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @n[probefunc] = count(); }"),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(1.5)
+        while vm.text() == elf_text(GUEST)[1]:
+            self.assertIsNone(first.poll())
+            time.sleep(0.02)
         out = vm.trace(ROUND % "fbt::probed_*:entry,fbt::probed_*:return /on/ { @[probefunc, probename] = count(); }")
         want = {(f"probed_{f}", end): CALLS * 2 * (2 if f == "load" else 1) for f in TRAPPED for end in ("entry", "return")}
         self.assertEqual(counts_of(out), want)
         first.send_signal(signal.SIGINT)
-        stdout, stderr = first.communicate(timeout=30)
+        stdout, stderr = first.communicate(timeout=limit(30))
         self.assertEqual(first.returncode, 0, stderr)
         self.assertEqual(len(counts_of(stdout.decode())), len(TRAPPED), stdout)
         self.check_unharmed(vm)
@@ -53,7 +55,8 @@ class SmallGuest(GuestTest):
         """A counter that KVM keeps, and the same site with a clause that has to come out."""
         vm = self.vm(2)
         out = vm.trace("fbt::probed_nop:entry { @c = count(); } fbt::probed_endbr:entry { @e = count(); } "
-                       "fbt::probed_endbr:entry { @[\"seen\"] = count(); self->x = 1; } tick-2s { exit(0); }")
+                       "fbt::probed_endbr:entry { @[\"seen\"] = count(); self->x = 1; } "
+                       "fbt::round_end:entry { rounds++; } fbt::round_end:entry /rounds == 3/ { exit(0); }")
         numbers = [int(line.split()[-1]) for line in out.splitlines() if line.strip()]
         self.assertEqual(len(numbers), 3)
         self.assertTrue(all(n > 0 for n in numbers), numbers)
@@ -61,39 +64,40 @@ class SmallGuest(GuestTest):
 
     def test_profile(self):
         vm = self.vm(2)
-        out = vm.trace("profile-97 { @[cpu] = count(); } tick-3s { exit(0); }")
+        out = vm.trace("profile-97 { @[cpu] = count(); } profile-97 /cpu == 0/ { a = 1; } profile-97 /cpu == 1/ { b = 1; } "
+                       "profile-97 /a && b/ { exit(0); }")
         counts = counts_of(out)
         self.assertEqual(set(counts), {("0",), ("1",)})
 
     def test_enabled_and_disabled(self):
-        """A thousand times, under fire."""
-        vm = self.vm(4)
+        """Again and again, under fire."""
+        vm, times = self.vm(4), rounds(100, 1000)
         program = "fbt::probed_*:entry,fbt::probed_*:return { @ = count(); }"
         toggle = os.path.join(os.path.dirname(GUEST), "kvm_toggle")
-        done = subprocess.run([toggle, vm.socket, "1000", program, GUEST], capture_output=True, text=True, timeout=200,
+        done = subprocess.run([toggle, vm.socket, str(times), program, GUEST], capture_output=True, text=True, timeout=limit(200),
                               check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        match = re.fullmatch(r"rounds 1000 hits (\d+)\n", done.stdout)
+        match = re.fullmatch(rf"rounds {times} hits (\d+)\n", done.stdout)
         self.assertTrue(match, done.stdout)
-        self.assertGreater(int(match.group(1)), 1000)
+        self.assertGreater(int(match.group(1)), times)
         self.check_unharmed(vm)
 
     def test_killed(self):
         """kill -9 at any moment, under fire."""
         vm = self.vm(4)
         rnd = random.Random(1)
-        for _ in range(30):
+        for _ in range(rounds(6, 30)):
             tracer = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"),
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             time.sleep(rnd.uniform(0, 0.7))
             tracer.kill()
             tracer.wait()
-        time.sleep(0.5)
+        vm.wait_clean()
         self.check_unharmed(vm)
 
     def list(self, vm, *args):
         done = subprocess.run([OUTSIGHT, "-g", vm.socket, "--no-cache", "--vmlinux", vm.kernel, *args],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=limit(60), check=False)
         return done.returncode, done.stdout, done.stderr
 
     REFUSED = {("refused_entry", "entry"): "`rdtsc`: a system instruction",
@@ -176,7 +180,7 @@ class SmallGuest(GuestTest):
         patcher = threading.Thread(target=patch, args=(fd, at))
         patcher.start()
         try:
-            for _ in range(25):
+            for _ in range(rounds(5, 25)):
                 vm.trace("fbt::refused_return:entry { @ = count(); } tick-1ms { exit(0); }")
         finally:
             stop.set()
@@ -206,7 +210,7 @@ class SmallGuest(GuestTest):
         done = subprocess.run(
             vm.command("fbt::probed_*:entry,fbt::probed_*:return { @[probefunc, probename] = count(); } "
                        "fbt::round_end:entry { @r[\"rounds\"] = count(); } tick-4s { exit(7); }", "-x", "maxcost=1"),
-            capture_output=True, text=True, timeout=60, check=False)
+            capture_output=True, text=True, timeout=limit(60), check=False)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertRegex(done.stderr, r"dtrace: overload: \d+ % of vCPU time in probes \(limit 1 %\): fbt:\S*:probed_\w+:"
                          r"(entry|return) \(EPID \d+\) and \d+ more probes were taken out; -x maxcost=PCT changes the limit")
@@ -218,7 +222,7 @@ class SmallGuest(GuestTest):
     def test_overload_without_limit(self):
         vm = self.vm(1)
         done = subprocess.run(vm.command("fbt::probed_*:entry { @ = count(); } tick-3s { exit(0); }"),
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=limit(60), check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_overload_while_it_lasts(self):
@@ -235,7 +239,7 @@ class SmallGuest(GuestTest):
 
     def test_powered_off(self):
         vm = self.vm(2, "rounds=3")
-        self.assertEqual(vm.process.wait(60), 0)
+        self.assertEqual(vm.process.wait(limit(60)), 0)
         self.assertIn("DONE", vm.console())
 
 
@@ -258,7 +262,7 @@ class TheEnd(unittest.TestCase):
 
     def test_powered_off(self):
         vm = self.check_end(0, r"(?m)^dtrace: guest small powered off$", 0)
-        self.assertEqual(vm.process.wait(10), 0)
+        self.assertEqual(vm.process.wait(limit(10)), 0)
 
     def test_slow_rates(self):
         """Nothing is lost either when data would have come every minute."""
@@ -267,22 +271,22 @@ class TheEnd(unittest.TestCase):
 
     def test_reset(self):
         vm = self.check_end(1, r"(?m)^dtrace: guest small rebooted: ", 0)
-        self.assertEqual(vm.process.wait(10), 0)
+        self.assertEqual(vm.process.wait(limit(10)), 0)
         self.assertIn(b"asked for a reset", vm.process.stderr.read())
 
     def test_triple_fault(self):
         vm = self.check_end(2, r"(?m)^dtrace: guest small had a triple fault$", 1)
-        self.assertEqual(vm.process.wait(10), 1)
+        self.assertEqual(vm.process.wait(limit(10)), 1)
 
     def test_cannot_run_on(self):
         """Where KVM gives up in the middle (an interpreting one, at cmpxchg16b); else the guest powers off."""
         vm = Vm(1, "rounds=1 end=4")
-        status = vm.process.wait(60)
+        status = vm.process.wait(limit(60))
         vm.close()
         if not status:
             return  # This KVM does the instruction: the guest powered itself off.
         vm = self.check_end(4, r"(?m)^dtrace: guest small can't run on: its VMM says why$", 1)
-        self.assertEqual(vm.process.wait(10), 1)
+        self.assertEqual(vm.process.wait(limit(10)), 1)
         self.assertIn(b"can't emulate the instruction", vm.process.stderr.read())
 
     def test_monitor_stopped(self):
@@ -293,7 +297,7 @@ class TheEnd(unittest.TestCase):
                               stderr=subprocess.PIPE, text=True) as trace:
             self.assertEqual(trace.stdout.readline(), "tick\n")
             vm.process.terminate()
-            out, err = trace.communicate(timeout=30)
+            out, err = trace.communicate(timeout=limit(30))
             self.assertEqual(trace.returncode, 1)
         self.assertRegex(err, rf"dtrace: guest small: its VMM \(PID {vm.process.pid}\) has ended")
         began, calls, _ = (int(line) for line in out.split("END fired")[1].split())
@@ -313,7 +317,7 @@ class TheEnd(unittest.TestCase):
 
 class BadInput(unittest.TestCase):
     def refused(self, args, text, status=1):
-        done = subprocess.run([VMM, *args], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([VMM, *args], capture_output=True, text=True, timeout=limit(60), check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertRegex(done.stderr, text)
 

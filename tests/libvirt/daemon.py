@@ -11,6 +11,10 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+# pylint: disable=wrong-import-position
+from lib.pace import limit
+
 INSIDE = "OUTSIGHT_TEST_NAMESPACES"
 UID = 64055  # libvirt-qemu's on Debian
 CONFIG = 'cgroup_controllers = [ ]\nstdio_handler = "file"\nremember_owner = 0\nmax_core = "unlimited"\n'
@@ -69,7 +73,7 @@ def add_line(path, line, fake):
 
 
 def run(*args, status=0, **options):
-    done = subprocess.run(args, capture_output=True, text=True, timeout=180, check=False, **options)
+    done = subprocess.run(args, capture_output=True, text=True, timeout=limit(180), check=False, **options)
     if status is not None and done.returncode != status:
         raise AssertionError(f"{args}: status {done.returncode}: {done.stdout}{done.stderr}")
     return done
@@ -108,7 +112,7 @@ class Daemon:
         self.wait()
 
     def wait(self):
-        end = time.monotonic() + 60
+        end = time.monotonic() + limit(60)
         while run("virsh", "-q", "list", status=None).returncode:
             if self.process.poll() is not None or time.monotonic() > end:
                 self.log.seek(0)
@@ -134,7 +138,7 @@ class Daemon:
         for name in virsh("list", "--name").split():
             run("virsh", "-q", "destroy", name, status=None)
         self.process.terminate()
-        self.process.wait(60)
+        self.process.wait(limit(60))
         self.log.close()
         shutil.rmtree(self.dir, ignore_errors=True)
 

@@ -13,6 +13,7 @@ from daemon import Daemon, guests, paste, run, virsh
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "hook"))
 # pylint: disable=wrong-import-position
 import qemu
+from lib.pace import limit
 from qemu import ALL, GUEST, OUTSIGHT, counts_of, round_counts
 
 LOAD = "fbt::probed_*:entry,fbt::probed_*:return { @[probefunc] = count(); }"
@@ -55,7 +56,7 @@ class Kvm(unittest.TestCase):
             return f.read()
 
     def wait_ready(self, times=1):
-        end = time.monotonic() + 120
+        end = time.monotonic() + limit(120)
         while self.read_console().count("READY") < times:
             self.assertLess(time.monotonic(), end, self.read_console())
             time.sleep(0.05)
@@ -108,7 +109,7 @@ class Kvm(unittest.TestCase):
         """What is saved is the guest without traps; the trace says why it ends."""
         tracer = self.start_load("small")
         virsh("save", "small", self.daemon.path("saved"))
-        _, errors = tracer.communicate(timeout=60)
+        _, errors = tracer.communicate(timeout=limit(60))
         self.assertRegex(errors, "guest small")
         with open(self.daemon.path("saved"), "rb") as f:
             self.assertIn(qemu.elf_text()[1][:4096], f.read())
@@ -127,7 +128,7 @@ class Kvm(unittest.TestCase):
     def destroy(self):
         tracer = self.start_load("small")
         virsh("destroy", "small")
-        _, errors = tracer.communicate(timeout=60)
+        _, errors = tracer.communicate(timeout=limit(60))
         self.assertRegex(errors, "guest small: its VMM .* has ended")
 
     def test_preloaded(self):

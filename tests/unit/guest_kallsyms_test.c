@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "guest_fixture.h"
+#include "pace.h"
 
 #define BASE 0xffffffff9ac00000ull
 #define SIZE (256u << 10)
@@ -157,11 +158,12 @@ static void lies_are_refused(void **state)
 /* The image ends in the middle of the tables. */
 static void cut_images_end_in_an_error(void **state)
 {
+	const size_t step = pace_rounds(977, 97);
 	struct table t;
 
 	(void)state;
 	table_init(&t, &modern);
-	for (size_t size = t.places.end - 8; size > OFF; size -= 97) {
+	for (size_t size = t.places.end - 8; size > OFF; size -= step) {
 		struct vp_image cut = { vp_gva(BASE), malloc(size), size };
 		struct vp_kallsyms ks;
 		struct ot_err *err;
@@ -183,10 +185,11 @@ static void cut_images_end_in_an_error(void **state)
 static void damage_is_survived(void **state)
 {
 	const struct ks_layout *layouts[] = { &modern, &older };
+	const unsigned long rounds = pace_rounds(60, 400);
 	uint32_t seed = 99;
 
 	(void)state;
-	for (unsigned int round = 0; round < 400; round++) {
+	for (unsigned int round = 0; round < rounds; round++) {
 		struct vp_kallsyms ks;
 		struct table t;
 		struct ot_err *err;

@@ -7,7 +7,7 @@ import os
 
 FULL = os.environ.get("OUTSIGHT_FULL") == "1"
 # A limit that an idle machine keeps is multiplied by this, for machines that run much else.
-PATIENCE = 8
+PATIENCE = 4
 
 
 def rounds(default, full):
