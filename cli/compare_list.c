@@ -203,12 +203,14 @@ static struct ot_err *attach(struct run *r)
 {
 	struct vp_session_config config = {
 		.options = &r->inv->opts,
-		.vmlinux = r->inv->vmlinux,
-		.symbols = r->inv->symbols,
-		.no_cache = r->inv->no_cache,
-		.entry = r->inv->opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
-		.progress = cli_progress,
-		.entering = cli_report_entering,
+		.attach = {
+			.vmlinux = r->inv->vmlinux,
+			.symbols = r->inv->symbols,
+			.no_cache = r->inv->no_cache,
+			.entry = r->inv->opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
+			.progress = cli_progress,
+			.entering = cli_report_entering,
+		},
 	};
 
 	OT_TRY(set_rate(&r->inv->opts));

@@ -64,14 +64,16 @@ static int attach(struct cli_run *r)
 {
 	struct vp_session_config config = {
 		.options = &r->inv->opts,
-		.vmlinux = r->inv->vmlinux,
-		.symbols = r->inv->symbols,
-		.no_cache = r->inv->no_cache,
-		.entry = entry(r->inv),
-		.from_boot = r->inv->from_boot,
 		.target_pid = r->procs.count ? r->procs.items[0].pid : 0,
-		.progress = cli_progress,
-		.entering = cli_report_entering,
+		.attach = {
+			.vmlinux = r->inv->vmlinux,
+			.symbols = r->inv->symbols,
+			.no_cache = r->inv->no_cache,
+			.entry = entry(r->inv),
+			.from_boot = r->inv->from_boot,
+			.progress = cli_progress,
+			.entering = cli_report_entering,
+		},
 	};
 	struct ot_err *err = vp_session_create(&config, &r->session);
 

@@ -54,40 +54,35 @@ static void start_journal(struct cli_run *r)
 }
 
 /* Under quiet too: it concerns others. */
-static void report_gdb_cost(const struct cli_run *r)
+static void report_cost(const struct cli_run *r)
 {
-	uint64_t request_ns, hit_ns;
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
+		struct ot_buf text;
 
-	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
-		if (vp_session_gdb_cost(r->session, i, &request_ns, &hit_ns))
-			cli_error("guest %s is traced through its gdb stub: all of it stands still at each "
-				  "hit, for about "
-				  "%.1f ms here (a request takes %llu us)",
-				  vp_session_guest_name(r->session, i), (double)hit_ns / 1e6,
-				  (unsigned long long)(request_ns / 1000));
+		ot_buf_init(&text);
+		vp_session_cost(r->session, i, &text);
+		if (text.len)
+			cli_error("%s", ot_buf_str(&text));
+		ot_buf_deinit(&text);
+	}
 }
 
-/* How a guest is traced that is only looked at. */
-static void report_beside(const struct cli_run *r)
+/* What is missing, under quiet too. */
+static void say_note(void *arg, bool missing, const char *text)
 {
-	struct vp_beside_info info;
+	const struct cli_run *r = arg;
 
-	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++) {
-		if (!vp_session_beside(r->session, i, &info))
-			continue;
-		const char *fell_back = vp_session_fell_back(r->session, i);
-		if (fell_back)
-			cli_notice(&r->inv->opts, "%s: no engine can go into its VMM: %s", info.name,
-				   fell_back);
-		cli_notice(
-		    &r->inv->opts,
-		    "%s: looked at from beside its VMM (PID %u): samples by the VMM's own kick, nothing is "
-		    "put into it",
-		    info.name, info.pid);
-		if (info.unread) /* under quiet too: names are missing */
-			cli_error("%s: no kernel was found, so nothing has a name: %s", info.name,
-				  info.unread);
-	}
+	if (missing)
+		cli_error("%s", text);
+	else
+		cli_notice(&r->inv->opts, "%s", text);
+}
+
+/* How each guest is traced that has no engine in its VMM. */
+static void report_sources(struct cli_run *r)
+{
+	for (uint32_t i = 0; i < vp_session_nguests(r->session); i++)
+		vp_session_notes(r->session, i, say_note, r);
 }
 
 /* Under quiet too: nothing comes from such a guest. */
@@ -139,14 +134,14 @@ static int enable(struct cli_run *r)
 	cli_progress(NULL, NULL);
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");
-	report_beside(r);
+	report_sources(r);
 	report_paused(r);
 	cli_sizes_report(opts, &was);
 	cli_memory_report(opts, r->session, r->inv->verbose);
 	const char *trap = ot_map_gets(&opts->set, "trap");
 	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
 		cli_error("-x trap=hw: the guest's own debug registers do not work meanwhile");
-	report_gdb_cost(r);
+	report_cost(r);
 	if (opts->destructive)
 		cli_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;

@@ -98,7 +98,7 @@ static struct ot_err *enable_once(struct toggle *t, struct vp_session *s)
 /* A session on the guest that is attached already: only the connection is new. */
 static struct ot_err *round_trip(struct toggle *t)
 {
-	struct vp_guest_link *link = t->attached->links[0];
+	struct vp_guest_link *link = t->attached->links.items[0];
 	const struct vp_session_config config = { .options = &t->options };
 	struct vp_client fresh;
 	struct vp_session *s;
@@ -109,19 +109,19 @@ static struct ot_err *round_trip(struct toggle *t)
 	fresh.sock = sock;
 	vp_client_close(&fresh);
 	OT_TRY(vp_session_create(&config, &s));
-	s->links[0] = link;
-	s->nlinks = 1;
+	s->links.items[0] = link;
+	s->links.n = 1;
 	struct ot_err *err = enable_once(t, s);
-	s->nlinks = 0; /* it stays attached */
+	s->links.n = 0; /* it stays attached */
 	vp_session_destroy(s);
 	return err;
 }
 
 static struct ot_err *run(struct toggle *t, unsigned rounds, const char *text)
 {
-	const struct vp_session_config config = { .options = &t->options,
-						  .vmlinux = t->vmlinux,
-						  .no_cache = t->vmlinux };
+	const struct vp_session_config config = {
+		.options = &t->options, .attach = { .vmlinux = t->vmlinux, .no_cache = t->vmlinux }
+	};
 
 	OT_TRY(vp_session_create(&config, &t->attached));
 	OT_TRY(vp_session_attach(t->attached, t->socket));

@@ -47,7 +47,7 @@ MAY_USE = {
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/backend/kvm": DIF + ENGINE + ["vmm-probe/insn"],
-    "vmm-probe/backend/gdb": ["base"] + ENGINE + ["vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
+    "vmm-probe/backend/gdb": ["base"] + ENGINE + ["vmm-probe/backend/source.h", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
     # The same around another VMM's vCPUs.
     "vmm-probe/hook": ["base"] + ENGINE + ["vmm-probe/backend/kvm", "vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/inject": ["base", "vmm-probe/engine/wire/protocol.h", "vmm-probe/engine/wire/socket_path.h", "vmm-probe/hook/control.h",
@@ -58,7 +58,7 @@ MAY_USE = {
     "vmm-probe/monitor/main.c": ["base", "vmm-probe/monitor", "vmm-probe/backend/kvm"] + ENGINE,
     "vmm-probe/backend": DIF + ENGINE + ["vmm-probe/guest"],
     "vmm-probe/backend/peek": DIF + ENGINE + ["vmm-probe/guest", "vmm-probe/backend/kvm/state.h",
-                                     "vmm-probe/machines/qemu_machine.h"],
+                                              "vmm-probe/backend/source.h", "vmm-probe/machines/qemu_machine.h"],
     # The operator's process.
     "vmm-probe/client": ["base", "vmm-probe/engine/wire", "vmm-probe/engine/engine.h", "vmm-probe/guest/phys.h",
                          "vmm-probe/machines/process.h"],
@@ -66,7 +66,9 @@ MAY_USE = {
                         "vmm-probe/inject", "vmm-probe/machines"],
     "vmm-probe/launch": ["base", "vmm-probe/backend/kvm/host.h", "vmm-probe/client", "vmm-probe/engine/wire",
                          "vmm-probe/hosts", "vmm-probe/machines"],
-    "vmm-probe/attach": DIF + ["dif/vm"] + LANG + PROBE + ["vmm-probe/client", "vmm-probe/hosts", "vmm-probe/session"],
+    "vmm-probe/attach": DIF + LANG + ["vmm-probe/backend/source.h", "vmm-probe/backend/kvm/host.h", "vmm-probe/backend/peek/peek.h",
+                                      "vmm-probe/client", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/hosts",
+                                      "vmm-probe/inject", "vmm-probe/planner", "vmm-probe/provider"],
     "vmm-probe/session": DIF + ["dif/vm"] + LANG + PROBE + ["vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"],
     "cli": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
                   "vmm-probe/launch"] + PROBE,

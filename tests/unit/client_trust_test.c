@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* client/client: whose engine it is, and whose memory is read, is the kernel's word and not the engine's. */
+/* client, attach: whose engine it is, and whose memory is read, is the kernel's word and not the engine's. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -16,8 +16,8 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "vmm-probe/attach/internal.h"
 #include "vmm-probe/engine/wire/socket_path.h"
-#include "vmm-probe/session/internal.h"
 
 #define GPA    0x1000u
 #define SECRET "the tracer's own"
@@ -276,11 +276,11 @@ static void a_claim_takes_the_right_to_touch_the_process(void **state)
 static void a_guest_is_taken_once(void **state)
 {
 	struct vp_guest_link link = { .client = { .pid = 7, .guest_name = "z1" } };
-	struct vp_session s = { .links = { &link }, .nlinks = 1 };
+	struct vp_links links = { .items = { &link }, .n = 1 };
 
 	(void)state;
-	assert_ok(vp_check_once(&s, 8));
-	ot_auto_err struct ot_err *err = vp_check_once(&s, 7);
+	assert_ok(vp_links_check_once(&links, 8));
+	ot_auto_err struct ot_err *err = vp_links_check_once(&links, 7);
 	assert_non_null(err);
 	assert_string_equal(ot_err_message(err),
 			    "guest z1 (PID 7) is named twice: each -g takes another guest");

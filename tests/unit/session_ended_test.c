@@ -16,11 +16,11 @@
 
 static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, false, true, 4, false };
 
-/* A session on a synthetic guest: source 0 is the host engine's. */
+/* A session on a synthetic guest: feed 0 is the host engine's. */
 struct traced {
 	struct guest_fixture g;
 	struct vp_guest_link link;
-	struct vp_source sources[2];
+	struct vp_feed feeds[2];
 	struct vp_session s;
 };
 
@@ -32,9 +32,9 @@ static void set_up(struct traced *t)
 	const struct vp_guest_opts opts = { .phys = t->g.phys, .regs = &regs, .nregs = 1 };
 	assert_ok(vp_guest_open(&opts, &t->link.guest));
 	strcpy(t->link.client.guest_name, "web");
-	t->sources[1] = (struct vp_source){ .link = &t->link, .started = true };
-	t->s.sources = t->sources;
-	t->s.nsources = 2;
+	t->feeds[1] = (struct vp_feed){ .link = &t->link, .started = true };
+	t->s.feeds = t->feeds;
+	t->s.nfeeds = 2;
 }
 
 static void tear_down(struct traced *t)
@@ -89,11 +89,11 @@ static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum 
 
 	set_up(&t);
 	t.link.client.pid = pid;
-	t.sources[1].opened = true;
-	t.sources[1].ncpus = 1;
+	t.feeds[1].opened = true;
+	t.feeds[1].ncpus = 1;
 	t.s.shared = (uint8_t *)&status;
 	if (by_connection)
-		assert_ok(vp_note_gone(&t.s, &t.sources[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
+		assert_ok(vp_note_gone(&t.s, &t.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
 	else
 		vp_ends_look(&t.s);
 	assert_non_null(t.s.gone_reason);

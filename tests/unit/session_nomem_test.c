@@ -107,7 +107,7 @@ static struct ot_err *attach_fake(struct vp_session *s)
 		return ot_err_nomem();
 	link->client.sock = link->orc_fd = -1;
 	vp_facts_none(&link->facts);
-	s->links[s->nlinks++] = link;
+	s->links.items[s->links.n++] = link;
 	OT_TRY(vp_client_connect(&link->client, path));
 	return vp_probes_create(NULL, &link->probes);
 }
@@ -206,13 +206,14 @@ static void with_an_engine(void **state)
 static void an_engine_to_come_is_limited(void **state)
 {
 	struct vp_guest_link link = { .client.nvcpus = 2, .orc_fd = -1 };
-	struct vp_source sources[2] = { { .ncpus = 1 }, { .ncpus = 2, .link = &link, .has_work = true } };
+	struct vp_feed feeds[2] = { { .ncpus = 1 }, { .ncpus = 2, .link = &link, .has_work = true } };
 	struct dif_program prog;
 	struct dif_options options;
 	struct vp_session s = {
-		.options = &options, .prog = &prog, .sources = sources, .nsources = 2, .shared_fd = -1
+		.options = &options, .prog = &prog, .feeds = feeds, .nfeeds = 2, .shared_fd = -1
 	};
 	const struct vp_probe probe = { 0 };
+	const struct vp_source_ops beside = { .costless = true };
 
 	(void)state;
 	dif_program_init(&prog);
@@ -220,11 +221,11 @@ static void an_engine_to_come_is_limited(void **state)
 	ot_arena_init(&s.arena);
 	s.layout_opts.strsize = 256;
 	for (int to_come = 0; to_come < 2; to_come++) {
-		link.peek = (void *)&link; /* some */
+		link.source = (struct vp_source){ .ops = &beside, .handle = &link, .client = "@beside" };
 		link.needed_for = to_come ? &probe : NULL;
 		assert_null(vp_share_create(&s));
-		assert_int_equal(sources[1].open.maxcost, to_come ? options.maxcost : 0);
-		assert_int_equal(sources[1].memory.taken != 0, to_come);
+		assert_int_equal(feeds[1].open.maxcost, to_come ? options.maxcost : 0);
+		assert_int_equal(feeds[1].memory.taken != 0, to_come);
 		vp_share_destroy(&s);
 	}
 	assert_true(options.maxcost != 0);

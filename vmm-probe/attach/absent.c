@@ -12,11 +12,12 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/attach/internal.h"
 #include "vmm-probe/backend/kvm/host.h"
+#include "vmm-probe/backend/peek/peek.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hosts/enter.h"
 #include "vmm-probe/hosts/locate.h"
-#include "vmm-probe/session/internal.h"
 
 /* An engine that is being made anew is there in so long. */
 #define TRIES    10
@@ -25,16 +26,16 @@
 /* --- going in ----------------------------------------------------------------------------------------- */
 
 /* *path: where its engine listens. Nothing of it may be open in @link. */
-static struct ot_err *go_in(struct vp_session *s, const char *name, uint32_t pid, const char *why, char *path,
-			    size_t size)
+static struct ot_err *go_in(const struct vp_links *links, const char *name, uint32_t pid, const char *why,
+			    char *path, size_t size)
 {
 	struct vp_inject_result result;
 	char spec[16];
 
-	if (s->config.entering)
-		s->config.entering(s->config.arg, name, pid, why);
+	if (links->opts.entering)
+		links->opts.entering(links->opts.arg, name, pid, why);
 	snprintf(spec, sizeof(spec), "%u", pid);
-	vp_session_progress(s, "attaching to QEMU");
+	vp_links_progress(links, "attaching to QEMU");
 	OT_TRY(vp_enter(spec, &result));
 	return vp_locate(spec, path, size);
 }
@@ -49,7 +50,7 @@ static struct ot_err *check(const struct vp_guest_link *link)
 
 /* What was read of the guest stays, and so does what was compiled against it: kernel, symbols, probes, sites.
  */
-static struct ot_err *enter(struct vp_session *s, struct vp_guest_link *link)
+static struct ot_err *enter(const struct vp_links *links, struct vp_guest_link *link)
 {
 	const struct vp_probe *probe = link->needed_for;
 	const uint32_t pid = link->client.pid, nvcpus = link->client.nvcpus, traps = link->client.traps;
@@ -59,10 +60,9 @@ static struct ot_err *enter(struct vp_session *s, struct vp_guest_link *link)
 	snprintf(why, sizeof(why), "%s:%s:%s:%s needs it", probe->provider, probe->module, probe->function,
 		 probe->name);
 	vp_client_close(&link->client);
-	vp_peek_close(link->peek);
-	link->peek = NULL;
+	vp_source_close(&link->source);
 	link->tentative = false;
-	OT_TRY(go_in(s, name, pid, why, path, sizeof(path)));
+	OT_TRY(go_in(links, name, pid, why, path, sizeof(path)));
 	OT_TRY(vp_client_connect(&link->client, path));
 	if (link->client.nvcpus != nvcpus || link->client.traps != traps)
 		return ot_err_new(OT_ERR_BUSY, "guest %s is not what was seen of it from outside: try again",
@@ -73,14 +73,14 @@ static struct ot_err *enter(struct vp_session *s, struct vp_guest_link *link)
 	return NULL;
 }
 
-struct ot_err *vp_absent_enter(struct vp_session *s)
+struct ot_err *vp_links_enter(struct vp_links *links)
 {
-	for (uint32_t i = 0; i < s->nlinks; i++)
-		if (s->links[i]->needed_for)
-			OT_TRY(check(s->links[i]));
-	for (uint32_t i = 0; i < s->nlinks; i++)
-		if (s->links[i]->needed_for)
-			OT_TRY(enter(s, s->links[i]));
+	for (uint32_t i = 0; i < links->n; i++)
+		if (links->items[i]->needed_for)
+			OT_TRY(check(links->items[i]));
+	for (uint32_t i = 0; i < links->n; i++)
+		if (links->items[i]->needed_for)
+			OT_TRY(enter(links, links->items[i]));
 	return NULL;
 }
 
@@ -93,7 +93,7 @@ static struct ot_err *foresee(struct vp_guest_link *link)
 	struct vp_kvm_host host;
 	ot_auto_close int kvm = -1;
 
-	OT_TRY(vp_peek_kvm(link->peek, &kvm));
+	OT_TRY(vp_peek_kvm(link->source.handle, &kvm));
 	OT_TRY(vp_kvm_host_try(kvm, &host));
 	link->tentative = true;
 	if (vp_kvm_host_traces(&host)) {
@@ -113,7 +113,7 @@ static struct ot_err *does_not_run(const struct vp_guest_link *link, struct ot_e
 	if (refused && ot_err_code(refused) == OT_ERR_BUSY)
 		return refused; /* the whole process is stopped */
 	ot_err_destroy(refused);
-	if (vp_peek_seen(link->peek) == VP_PEEK_SILENT)
+	if (vp_peek_seen(link->source.handle) == VP_PEEK_SILENT)
 		return ot_err_new(OT_ERR_BUSY, "guest %s (PID %u): none of its vCPUs answers: try again",
 				  link->client.guest_name, link->client.pid);
 	return ot_err_new(OT_ERR_BUSY, "guest %s (PID %u) is paused: `cont` in QEMU's monitor lets it run",
@@ -125,13 +125,13 @@ static struct ot_err *cannot_read(const struct vp_guest_link *link)
 	const char *name = link->client.guest_name;
 	const uint32_t pid = link->client.pid;
 
-	if (vp_peek_seen(link->peek) == VP_PEEK_EARLY)
+	if (vp_peek_seen(link->source.handle) == VP_PEEK_EARLY)
 		return ot_err_new(
 		    OT_ERR_BUSY,
 		    "guest %s (PID %u) is still starting, none of its vCPUs runs 64-bit code: try "
 		    "again in a second",
 		    name, pid);
-	if (!vp_peek_ram_bytes(link->peek))
+	if (!vp_peek_ram_bytes(link->source.handle))
 		return ot_err_new(OT_ERR_NOT_FOUND,
 				  "guest %s: %s; `outsight attach %u` puts an engine there that asks QEMU "
 				  "for it",
@@ -144,32 +144,32 @@ static struct ot_err *cannot_read(const struct vp_guest_link *link)
 /* QEMU knows better where memory is: in pieces as NUMA nodes and DIMMs have them, say. */
 static bool engine_would_help(const struct vp_guest_link *link)
 {
-	return vp_peek_seen(link->peek) == VP_PEEK_64BIT &&
-	       (!vp_peek_ram_bytes(link->peek) || link->unread_fault);
+	return vp_peek_seen(link->source.handle) == VP_PEEK_64BIT &&
+	       (!vp_peek_ram_bytes(link->source.handle) || link->unread_fault);
 }
 
 /* An engine that asks where memory is, and reads by it. */
-static struct ot_err *read_by_engine(struct vp_session *s, struct vp_guest_link *link, const char *name,
-				     pid_t pid, const char *why)
+static struct ot_err *read_by_engine(const struct vp_links *links, struct vp_guest_link *link,
+				     const char *name, pid_t pid, const char *why)
 {
 	char path[sizeof(link->client.path)];
 
-	vp_beside_close(link);
-	OT_TRY(go_in(s, name, (uint32_t)pid, why, path, sizeof(path)));
-	return vp_link_attach_engine(s, link, path);
+	vp_link_reset(link);
+	OT_TRY(go_in(links, name, (uint32_t)pid, why, path, sizeof(path)));
+	return vp_link_attach_engine(links, link, path);
 }
 
 /* Its vCPUs were seen, its kernel was not. */
-static struct ot_err *without_kernel(struct vp_session *s, struct vp_guest_link *link)
+static struct ot_err *without_kernel(const struct vp_links *links, struct vp_guest_link *link)
 {
 	const pid_t pid = (pid_t)link->client.pid;
 	struct ot_err *refused = vp_enter_check(pid);
-	bool wanted = s->config.entry != VP_ENTRY_UNNEEDED;
+	bool wanted = links->opts.entry != VP_ENTRY_UNNEEDED;
 	char name[sizeof(link->client.guest_name)], why[512];
 
-	if (vp_peek_seen(link->peek) <= VP_PEEK_SILENT)
+	if (vp_peek_seen(link->source.handle) <= VP_PEEK_SILENT)
 		return does_not_run(link, refused);
-	if (wanted && (refused || s->config.entry == VP_ENTRY_REFUSED)) {
+	if (wanted && (refused || links->opts.entry == VP_ENTRY_REFUSED)) {
 		/* samples without names are all that there is */
 		link->fell_back = strdup(refused ? ot_err_message(refused) : "-x noattach");
 		ot_err_destroy(refused);
@@ -180,12 +180,12 @@ static struct ot_err *without_kernel(struct vp_session *s, struct vp_guest_link 
 		return cannot_read(link);
 	snprintf(why, sizeof(why), "its kernel can't be read from outside: %s", link->unread);
 	memcpy(name, link->client.guest_name, sizeof(name));
-	return read_by_engine(s, link, name, pid, why);
+	return read_by_engine(links, link, name, pid, why);
 }
 
 /* It can't even be looked at; @err (consumed) says why. */
-static struct ot_err *unseen(struct vp_session *s, struct vp_guest_link *link, const char *name, pid_t pid,
-			     struct ot_err *err)
+static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link *link, const char *name,
+			     pid_t pid, struct ot_err *err)
 {
 	ot_auto_err struct ot_err *why = err;
 	ot_auto_close int claim = -1;
@@ -194,33 +194,33 @@ static struct ot_err *unseen(struct vp_session *s, struct vp_guest_link *link, c
 	OT_TRY(vp_vmm_claim(pid, &claim)); /* who has it is what is in the way */
 	ot_cleanup_close(&claim);
 	claim = -1;
-	if (s->config.entry != VP_ENTRY_AS_NEEDED)
+	if (links->opts.entry != VP_ENTRY_AS_NEEDED)
 		return ot_err_new(ot_err_code(why), "%s; `outsight attach %d` puts an engine there",
 				  ot_err_message(why), (int)pid);
-	return read_by_engine(s, link, name, pid, ot_err_message(why));
+	return read_by_engine(links, link, name, pid, ot_err_message(why));
 }
 
 /* --- one that just has none --------------------------------------------------------------------------- */
 
 /* The library is in it and in use. It makes another engine when the machine has changed; should that not come
  * by itself, it is given a place of ours to listen at. */
-static struct ot_err *await_engine(struct vp_session *s, struct vp_guest_link *link, pid_t pid)
+static struct ot_err *await_engine(const struct vp_links *links, struct vp_guest_link *link, pid_t pid)
 {
 	static const struct timespec pause = { .tv_nsec = AGAIN_NS };
 	char spec[16], path[sizeof(link->client.path)];
 	struct vp_inject_result result;
 
 	snprintf(spec, sizeof(spec), "%d", (int)pid);
-	vp_session_progress(s, "waiting for the guest's engine");
+	vp_links_progress(links, "waiting for the guest's engine");
 	for (unsigned tries = 0; tries < TRIES; tries++) {
 		ot_auto_err struct ot_err *none = vp_locate(spec, path, sizeof(path));
 		if (!none)
-			return vp_link_attach_engine(s, link, path);
+			return vp_link_attach_engine(links, link, path);
 		nanosleep(&pause, NULL);
 	}
 	OT_TRY(vp_enter(spec, &result));
 	OT_TRY(vp_locate(spec, path, sizeof(path)));
-	return vp_link_attach_engine(s, link, path);
+	return vp_link_attach_engine(links, link, path);
 }
 
 static bool is_in_use(pid_t pid)
@@ -230,7 +230,7 @@ static bool is_in_use(pid_t pid)
 	return busy && ot_err_code(busy) == OT_ERR_BUSY;
 }
 
-struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link, const char *name,
+struct ot_err *vp_absent_attach(const struct vp_links *links, struct vp_guest_link *link, const char *name,
 				bool *ret_unknown)
 {
 	pid_t pid;
@@ -238,18 +238,18 @@ struct ot_err *vp_absent_attach(struct vp_session *s, struct vp_guest_link *link
 
 	*ret_unknown = err && ot_err_code(err) == OT_ERR_NOT_FOUND;
 	OT_TRY(err);
-	OT_TRY(vp_check_once(s, pid));
+	OT_TRY(vp_links_check_once(links, pid));
 	if (is_in_use(pid))
-		return await_engine(s, link, pid);
-	err = vp_beside_attach(s, link, name);
+		return await_engine(links, link, pid);
+	err = vp_link_attach_source(links, link, &vp_peek_source, name);
 	if (err && (link->file_fault || ot_err_code(err) == OT_ERR_NO_MEMORY))
 		return err; /* the operator's file: another way would meet it again */
 	if (err) {
 		bool found = ot_err_code(err) != OT_ERR_NOT_FOUND;
-		vp_beside_close(link);
-		err = unseen(s, link, name, pid, err);
+		vp_link_reset(link);
+		err = unseen(links, link, name, pid, err);
 		*ret_unknown = err && !found && ot_err_code(err) == OT_ERR_NOT_FOUND;
 		return err;
 	}
-	return link->guest ? foresee(link) : without_kernel(s, link);
+	return link->guest ? foresee(link) : without_kernel(links, link);
 }

@@ -52,11 +52,11 @@ static struct ot_err *add_calls(struct vp_probes *probes, const struct vp_guest_
 	return add_call(probes, out, agent->mark, agent->mark_size, VP_AGENT_CALL_MARK, &bp->nsites);
 }
 
-struct ot_err *vp_batch_agent_sites(struct vp_source *src, struct vp_batch_probe *bp)
+struct ot_err *vp_batch_agent_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
 {
-	struct vp_probes *probes = src->link->probes;
+	struct vp_probes *probes = feed->link->probes;
 
-	return add_calls(probes, vp_probes_agent(probes, NULL), &src->batch_sites, bp);
+	return add_calls(probes, vp_probes_agent(probes, NULL), &feed->batch_sites, bp);
 }
 
 static const struct vp_agent_event *event_named(const struct vp_guest_agent *agent, const char *name)
@@ -90,9 +90,9 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 
 	if (probe->kind == VP_PROBE_AGENT)
 		return VP_VIEW_INSIDE;
-	if (!word || !strcmp(word, "outside") || !s->nlinks || probe->kind != VP_PROBE_SITE)
+	if (!word || !strcmp(word, "outside") || !s->links.n || probe->kind != VP_PROBE_SITE)
 		return VP_VIEW_OUTSIDE;
-	agent = vp_probes_agent(s->links[guest]->probes, NULL);
+	agent = vp_probes_agent(s->links.items[guest]->probes, NULL);
 	if (!agent || (!is_function(probe) && !native(agent, probe)))
 		return VP_VIEW_OUTSIDE;
 	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
@@ -118,9 +118,9 @@ static void inside_native(const struct vp_native *native, struct vp_batch_probe 
 	bp->agent.when_value = native->value;
 }
 
-void vp_batch_inside(const struct vp_source *src, const struct vp_probe *probe, struct vp_batch_probe *bp)
+void vp_batch_inside(const struct vp_feed *feed, const struct vp_probe *probe, struct vp_batch_probe *bp)
 {
-	const struct vp_agent_event *event = native(vp_probes_agent(src->link->probes, NULL), probe);
+	const struct vp_agent_event *event = native(vp_probes_agent(feed->link->probes, NULL), probe);
 
 	bp->kind = VP_PROBE_AGENT;
 	if (is_function(probe)) {
@@ -150,16 +150,17 @@ struct troubles {
 	uint64_t refused, missed;
 };
 
-static struct troubles read_troubles(struct vp_source *src)
+static struct troubles read_troubles(struct vp_feed *feed)
 {
-	const struct vp_guest_agent *agent = vp_probes_agent(src->link->probes, NULL);
+	const struct vp_guest_agent *agent = vp_probes_agent(feed->link->probes, NULL);
 	ot_auto_free struct ga_entry *entries = malloc(GA_SLOTS * sizeof(*entries));
 	struct troubles t = { 0 };
 
 	/* Of an agent that was loaded anew the catalogue is elsewhere; its numbers begin at 0 again. */
-	if (!entries || !agent || src->gone || src->agent_gone || src->agent_moved || !src->batch_agent.len)
+	if (!entries || !agent || feed->gone || feed->agent_gone || feed->agent_moved ||
+	    !feed->batch_agent.len)
 		return t;
-	struct ot_err *err = vp_guest_read(src->link->guest, vp_gva(agent->header.catalogue_gva), entries,
+	struct ot_err *err = vp_guest_read(feed->link->guest, vp_gva(agent->header.catalogue_gva), entries,
 					   GA_SLOTS * sizeof(*entries));
 
 	for (size_t i = 0; !err && i < GA_SLOTS; i++) {
@@ -172,10 +173,10 @@ static struct troubles read_troubles(struct vp_source *src)
 
 struct ot_err *vp_agents_started(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nsources; i++) {
-		struct troubles t = read_troubles(&s->sources[i]);
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct troubles t = read_troubles(&s->feeds[i]);
 
-		s->sources[i].agent_missed = t.missed;
+		s->feeds[i].agent_missed = t.missed;
 		if (t.refused)
 			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, t.refused));
 	}
@@ -184,8 +185,8 @@ struct ot_err *vp_agents_started(struct vp_session *s)
 
 struct ot_err *vp_agents_stopped(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nsources; i++) {
-		uint64_t before = s->sources[i].agent_missed, now = read_troubles(&s->sources[i]).missed;
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		uint64_t before = s->feeds[i].agent_missed, now = read_troubles(&s->feeds[i]).missed;
 
 		if (now > before)
 			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_MISSED, 0, now - before));
@@ -193,23 +194,23 @@ struct ot_err *vp_agents_stopped(struct vp_session *s)
 	return NULL;
 }
 
-static bool wants_agent(const struct vp_source *src)
+static bool wants_agent(const struct vp_feed *feed)
 {
-	const struct vp_batch_probe *list = (const void *)src->batch_probes.data;
+	const struct vp_batch_probe *list = (const void *)feed->batch_probes.data;
 
-	for (size_t i = 0; i < src->batch_probes.len / sizeof(*list); i++)
+	for (size_t i = 0; i < feed->batch_probes.len / sizeof(*list); i++)
 		if (list[i].kind == VP_PROBE_AGENT)
 			return true;
 	return false;
 }
 
 /* A CPU's ring is that of the vCPU which has the same per-CPU area. */
-static void place_rings(const struct vp_source *src, const struct vp_guest_agent *agent,
+static void place_rings(const struct vp_feed *feed, const struct vp_guest_agent *agent,
 			struct vp_batch_agent *ret)
 {
-	const struct vp_facts *facts = &src->link->facts;
+	const struct vp_facts *facts = &feed->link->facts;
 
-	for (uint32_t vcpu = 0; vcpu < src->ncpus && vcpu < VP_VCPUS_MAX; vcpu++)
+	for (uint32_t vcpu = 0; vcpu < feed->ncpus && vcpu < VP_VCPUS_MAX; vcpu++)
 		for (size_t i = 0; i < agent->ncpus; i++) {
 			if (!facts->percpu_base[vcpu] || agent->cpus[i].percpu != facts->percpu_base[vcpu])
 				continue;
@@ -218,7 +219,7 @@ static void place_rings(const struct vp_source *src, const struct vp_guest_agent
 		}
 }
 
-static struct ot_err *add_place(struct vp_source *src, const struct vp_guest_agent *agent)
+static struct ot_err *add_place(struct vp_feed *feed, const struct vp_guest_agent *agent)
 {
 	ot_auto_free struct vp_batch_agent *place = calloc(1, sizeof(*place));
 
@@ -228,34 +229,34 @@ static struct ot_err *add_place(struct vp_source *src, const struct vp_guest_age
 	place->header_gpa = agent->header_gpa.v;
 	place->control_gpa = agent->header.control_gpa;
 	place->tsc_khz = agent->header.tsc_khz;
-	place_rings(src, agent, place);
-	ot_buf_clear(&src->batch_agent);
-	ot_buf_append(&src->batch_agent, place, sizeof(*place));
+	place_rings(feed, agent, place);
+	ot_buf_clear(&feed->batch_agent);
+	ot_buf_append(&feed->batch_agent, place, sizeof(*place));
 	return NULL;
 }
 
-struct ot_err *vp_batch_add_agent(struct vp_source *src)
+struct ot_err *vp_batch_add_agent(struct vp_feed *feed)
 {
 	struct vp_batch_probe bp = { .id = CALLS_ID, .kind = VP_PROBE_AGENT_CALL };
 
-	if (!src->link || !wants_agent(src))
+	if (!feed->link || !wants_agent(feed))
 		return NULL;
-	OT_TRY(add_place(src, vp_probes_agent(src->link->probes, NULL)));
-	OT_TRY(vp_batch_agent_sites(src, &bp));
+	OT_TRY(add_place(feed, vp_probes_agent(feed->link->probes, NULL)));
+	OT_TRY(vp_batch_agent_sites(feed, &bp));
 	if (bp.nsites)
-		ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
+		ot_buf_append(&feed->batch_probes, &bp, sizeof(bp));
 	return NULL;
 }
 
 /* --- another load of the module ----------------------------------------------------------------------- */
 
 /* Where the new agent has what the batch's probes are; one that it has not stays away. */
-static void add_moved(const struct vp_source *src, const struct vp_guest_agent *agent, struct ot_buf *out)
+static void add_moved(const struct vp_feed *feed, const struct vp_guest_agent *agent, struct ot_buf *out)
 {
-	const struct vp_batch_probe *list = (const void *)src->batch_probes.data;
+	const struct vp_batch_probe *list = (const void *)feed->batch_probes.data;
 
-	for (size_t i = 0; i < src->batch_probes.len / sizeof(*list); i++) {
-		const struct vp_probe *probe = vp_probes_get(src->link->probes, list[i].id);
+	for (size_t i = 0; i < feed->batch_probes.len / sizeof(*list); i++) {
+		const struct vp_probe *probe = vp_probes_get(feed->link->probes, list[i].id);
 		struct vp_batch_probe bp = list[i];
 		const struct vp_agent_event *e;
 
@@ -277,18 +278,18 @@ static void add_moved(const struct vp_source *src, const struct vp_guest_agent *
 }
 
 /* A batch without ECBs, which are where they were. */
-static struct ot_err *enable_moved(struct vp_source *src, const struct vp_guest_agent *agent)
+static struct ot_err *enable_moved(struct vp_feed *feed, const struct vp_guest_agent *agent)
 {
-	struct vp_source moved = { .link = src->link, .ncpus = src->ncpus };
+	struct vp_feed moved = { .link = feed->link, .ncpus = feed->ncpus };
 	struct vp_batch_probe calls = { .id = CALLS_ID, .kind = VP_PROBE_AGENT_CALL };
 	struct ot_buf *parts[] = { &moved.batch_probes, &moved.batch_sites, &moved.batch_strings,
 				   &moved.batch_agent };
 	struct ot_err *err = add_place(&moved, agent);
 
-	add_moved(src, agent, &moved.batch_probes);
+	add_moved(feed, agent, &moved.batch_probes);
 	ot_buf_append(&moved.batch_strings, "", 1);
 	if (!err)
-		err = add_calls(src->link->probes, agent, &moved.batch_sites, &calls);
+		err = add_calls(feed->link->probes, agent, &moved.batch_sites, &calls);
 	if (!err && calls.nsites)
 		ot_buf_append(&moved.batch_probes, &calls, sizeof(calls));
 	if (!err)
@@ -298,14 +299,14 @@ static struct ot_err *enable_moved(struct vp_source *src, const struct vp_guest_
 	return err;
 }
 
-static struct ot_err *look(struct vp_source *src)
+static struct ot_err *look(struct vp_feed *feed)
 {
 	struct vp_guest_agent agent;
-	struct ot_err *err = vp_guest_agent_read(src->link->guest, &agent);
+	struct ot_err *err = vp_guest_agent_read(feed->link->guest, &agent);
 
 	if (!err) {
-		src->agent_moved = true;
-		err = enable_moved(src, &agent);
+		feed->agent_moved = true;
+		err = enable_moved(feed, &agent);
 		vp_guest_agent_deinit(&agent);
 	}
 	/* Not there (yet), or gone again while we looked: the next look will tell. */
@@ -318,12 +319,12 @@ static struct ot_err *look(struct vp_source *src)
 
 struct ot_err *vp_agents_look(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
 
-		if (!src->agent_gone || src->gone)
+		if (!feed->agent_gone || feed->gone)
 			continue;
-		OT_TRY(vp_note_gone(s, src, look(src)));
+		OT_TRY(vp_note_gone(s, feed, look(feed)));
 	}
 	return NULL;
 }

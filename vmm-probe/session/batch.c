@@ -16,33 +16,33 @@
 
 #define SENTINELS_ID UINT32_MAX /* no probe has it */
 
-/* Probes of one guest that are in its source's batch already: id → index + 1. */
+/* Probes of one guest that are in its feed's batch already: id → index + 1. */
 struct enabling {
 	struct vp_session *s;
 	uint32_t clause;
 	uint32_t registry;       /* whose probes are being matched */
-	struct ot_map *in_batch; /* one for each source */
+	struct ot_map *in_batch; /* one for each feed */
 	bool inside;             /* the view that is being enabled */
 	struct ot_err *err;
 };
 
 static struct vp_probes *registry(struct vp_session *s, uint32_t i)
 {
-	return s->nlinks ? s->links[i]->probes : s->host_probes;
+	return s->links.n ? s->links.items[i]->probes : s->host_probes;
 }
 
-static uint32_t add_string(struct vp_source *src, const char *text)
+static uint32_t add_string(struct vp_feed *feed, const char *text)
 {
-	uint32_t at = (uint32_t)src->batch_strings.len;
+	uint32_t at = (uint32_t)feed->batch_strings.len;
 
-	ot_buf_append(&src->batch_strings, text, strlen(text) + 1);
+	ot_buf_append(&feed->batch_strings, text, strlen(text) + 1);
 	return at;
 }
 
 /* Say of sites in modules whose they are. */
-static void name_owners(const struct vp_source *src, struct vp_batch_site *sites, uint32_t n)
+static void name_owners(const struct vp_feed *feed, struct vp_batch_site *sites, uint32_t n)
 {
-	const struct vp_guest *guest = src->link ? src->link->guest : NULL;
+	const struct vp_guest *guest = feed->link ? feed->link->guest : NULL;
 	const struct vp_kernel *kernel = guest ? vp_guest_kernel(guest) : NULL;
 	const struct vp_modules *modules = guest ? vp_guest_modules(guest) : NULL;
 
@@ -55,37 +55,37 @@ static void name_owners(const struct vp_source *src, struct vp_batch_site *sites
 	}
 }
 
-static struct ot_err *add_sites(struct vp_session *s, struct vp_source *src, uint32_t reg,
+static struct ot_err *add_sites(struct vp_session *s, struct vp_feed *feed, uint32_t reg,
 				const struct vp_probe *probe, struct vp_batch_probe *bp)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
 
 	if (probe->kind != VP_PROBE_SITE)
 		return NULL;
-	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(*sites));
+	bp->first_site = (uint32_t)(feed->batch_sites.len / sizeof(*sites));
 	OT_TRY(vp_probes_sites(registry(s, reg), probe, &sites, &bp->nsites));
-	name_owners(src, sites, bp->nsites);
-	ot_buf_append(&src->batch_sites, sites, bp->nsites * sizeof(*sites));
+	name_owners(feed, sites, bp->nsites);
+	ot_buf_append(&feed->batch_sites, sites, bp->nsites * sizeof(*sites));
 	return NULL;
 }
 
 /* Where the guest's own patching of its text begins and ends. */
-static struct ot_err *add_sentinel_sites(struct vp_source *src, struct vp_batch_probe *bp)
+static struct ot_err *add_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
 
-	bp->first_site = (uint32_t)(src->batch_sites.len / sizeof(*sites));
-	OT_TRY(vp_sentinels_find(src->link->probes, src->link->client.traps, &sites, &bp->nsites));
-	ot_buf_append(&src->batch_sites, sites, bp->nsites * sizeof(*sites));
+	bp->first_site = (uint32_t)(feed->batch_sites.len / sizeof(*sites));
+	OT_TRY(vp_sentinels_find(feed->link->probes, feed->link->client.traps, &sites, &bp->nsites));
+	ot_buf_append(&feed->batch_sites, sites, bp->nsites * sizeof(*sites));
 	return NULL;
 }
 
-/* Put a probe in a source's batch, once. */
-static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struct vp_probe *probe,
+/* Put a probe in a feed's batch, once. */
+static struct ot_err *add_probe(struct enabling *e, uint32_t nth, const struct vp_probe *probe,
 				uint32_t *ret_index)
 {
-	struct vp_source *src = &e->s->sources[source];
-	struct ot_map *map = &e->in_batch[source];
+	struct vp_feed *feed = &e->s->feeds[nth];
+	struct ot_map *map = &e->in_batch[nth];
 	const uint32_t key[] = { probe->id, e->inside };
 	uintptr_t known = (uintptr_t)ot_map_get(map, key, sizeof(key));
 
@@ -95,36 +95,35 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t source, const struc
 	}
 	struct vp_batch_probe bp = {
 		.id = probe->id,
-		.kind = source == 0 && probe->kind == VP_PROBE_PROFILE ? VP_PROBE_HOST : probe->kind,
+		.kind = nth == 0 && probe->kind == VP_PROBE_PROFILE ? VP_PROBE_HOST : probe->kind,
 		.args = probe->args,
-		.provider = add_string(src, probe->provider),
-		.module = add_string(src, probe->module),
-		.function = add_string(src, probe->function),
-		.name = add_string(src, probe->name),
+		.provider = add_string(feed, probe->provider),
+		.module = add_string(feed, probe->module),
+		.function = add_string(feed, probe->function),
+		.name = add_string(feed, probe->name),
 		.interval_ns = probe->interval_ns,
 		.event = probe->event,
 	};
 	if (e->inside)
-		vp_batch_inside(src, probe, &bp);
+		vp_batch_inside(feed, probe, &bp);
 	else
-		OT_TRY(add_sites(e->s, src, e->registry, probe, &bp));
-	uint32_t index = (uint32_t)(src->batch_probes.len / sizeof(bp));
-	ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
+		OT_TRY(add_sites(e->s, feed, e->registry, probe, &bp));
+	uint32_t index = (uint32_t)(feed->batch_probes.len / sizeof(bp));
+	ot_buf_append(&feed->batch_probes, &bp, sizeof(bp));
 	if (!ot_map_put(map, key, sizeof(key), (void *)(uintptr_t)(index + 1)))
 		return ot_err_nomem();
 	*ret_index = index;
 	return NULL;
 }
 
-static struct ot_err *add_ecb(struct enabling *e, uint32_t source, const struct vp_probe *probe,
-			      uint32_t epid)
+static struct ot_err *add_ecb(struct enabling *e, uint32_t nth, const struct vp_probe *probe, uint32_t epid)
 {
-	struct vp_source *src = &e->s->sources[source];
+	struct vp_feed *feed = &e->s->feeds[nth];
 	struct vp_batch_ecb ecb = { .epid = epid, .clause = e->clause };
 
-	OT_TRY(add_probe(e, source, probe, &ecb.probe));
-	ot_buf_append(&src->batch_ecbs, &ecb, sizeof(ecb));
-	src->has_work = true;
+	OT_TRY(add_probe(e, nth, probe, &ecb.probe));
+	ot_buf_append(&feed->batch_ecbs, &ecb, sizeof(ecb));
+	feed->has_work = true;
 	return NULL;
 }
 
@@ -138,18 +137,13 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, ui
 	struct vp_session *s = e->s;
 
 	if (probe->kind == VP_PROBE_ERROR) {
-		for (uint32_t i = 0; i < s->nsources; i++)
-			if (i == 0 || !s->links[i - 1]->dump)
+		for (uint32_t i = 0; i < s->nfeeds; i++)
+			if (i == 0 || vp_link_runs(s->links.items[i - 1]))
 				OT_TRY(add_ecb(e, i, probe, epid));
 		return NULL;
 	}
-	if (s->nlinks && probe->kind != VP_PROBE_HOST) {
-		if (s->links[e->registry]->dump)
-			return ot_err_new(
-			    OT_ERR_UNSUPPORTED,
-			    "%s is a dump, nothing runs in it: only dtrace::: and tick probes fire",
-			    s->links[e->registry]->client.guest_name);
-		OT_TRY(vp_beside_take(s, s->links[e->registry], probe));
+	if (s->links.n && probe->kind != VP_PROBE_HOST) {
+		OT_TRY(vp_link_take(&s->links, s->links.items[e->registry], probe));
 		return add_ecb(e, e->registry + 1, probe, epid);
 	}
 	if (is_timer(probe) && !vp_tick_add(s, probe))
@@ -201,14 +195,14 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 	const char *pattern = clause->probe.guest;
 
 	return !pattern || !*pattern ||
-	       (s->nlinks && dif_glob_match(pattern, s->links[guest]->client.guest_name));
+	       (s->links.n && dif_glob_match(pattern, s->links.items[guest]->client.guest_name));
 }
 
 static struct ot_err *enable_clause(struct enabling *e)
 {
 	struct vp_session *s = e->s;
 	const struct dif_clause *clause = &s->prog->clauses[e->clause];
-	uint32_t nregistries = s->nlinks ? s->nlinks : 1;
+	uint32_t nregistries = s->links.n ? s->links.n : 1;
 
 	for (e->registry = 0; e->registry < nregistries; e->registry++) {
 		uint64_t count = 0;
@@ -240,15 +234,15 @@ struct ot_err *vp_check_debug_registers(size_t places)
 }
 
 /* Each place takes one of a vCPU's debug registers, however many probes are there. */
-static struct ot_err *check_debug_registers(const struct vp_source *src)
+static struct ot_err *check_debug_registers(const struct vp_feed *feed)
 {
-	size_t n = src->batch_sites.len / sizeof(struct vp_batch_site), places = 0;
-	ot_auto_free struct vp_batch_site *sites = malloc(src->batch_sites.len + 1);
+	size_t n = feed->batch_sites.len / sizeof(struct vp_batch_site), places = 0;
+	ot_auto_free struct vp_batch_site *sites = malloc(feed->batch_sites.len + 1);
 
 	if (!sites)
 		return ot_err_nomem();
 	if (n)
-		memcpy(sites, src->batch_sites.data, n * sizeof(*sites));
+		memcpy(sites, feed->batch_sites.data, n * sizeof(*sites));
 	qsort(sites, n, sizeof(*sites), by_address);
 	for (size_t i = 0; i < n; i++)
 		if (sites[i].trap == VP_SITE_HW)
@@ -256,60 +250,60 @@ static struct ot_err *check_debug_registers(const struct vp_source *src)
 	return vp_check_debug_registers(places);
 }
 
-static bool changes_text(const struct vp_source *src)
+static bool changes_text(const struct vp_feed *feed)
 {
-	const struct vp_batch_site *sites = (const void *)src->batch_sites.data;
-	size_t n = src->batch_sites.len / sizeof(*sites);
+	const struct vp_batch_site *sites = (const void *)feed->batch_sites.data;
+	size_t n = feed->batch_sites.len / sizeof(*sites);
 
-	for (size_t i = 0; src->link->client.traps & VP_TRAPS_TEXT && i < n; i++)
+	for (size_t i = 0; feed->link->client.traps & VP_TRAPS_TEXT && i < n; i++)
 		if (sites[i].trap != VP_SITE_HW)
 			return true;
 	return false;
 }
 
-static struct ot_err *add_sentinels(struct vp_source *src)
+static struct ot_err *add_sentinels(struct vp_feed *feed)
 {
 	struct vp_batch_probe bp = { .id = SENTINELS_ID, .kind = VP_PROBE_SENTINEL };
 
-	if (!src->link || !changes_text(src))
+	if (!feed->link || !changes_text(feed))
 		return NULL;
-	OT_TRY(add_sentinel_sites(src, &bp));
+	OT_TRY(add_sentinel_sites(feed, &bp));
 	if (bp.nsites)
-		ot_buf_append(&src->batch_probes, &bp, sizeof(bp));
+		ot_buf_append(&feed->batch_probes, &bp, sizeof(bp));
 	return NULL;
 }
 
 /* Is all there that was appended? Indices in the rest say so. */
-static struct ot_err *check_whole(const struct vp_source *src)
+static struct ot_err *check_whole(const struct vp_feed *feed)
 {
-	if (src->batch_probes.failed || src->batch_sites.failed || src->batch_ecbs.failed ||
-	    src->batch_strings.failed || src->batch_agent.failed)
+	if (feed->batch_probes.failed || feed->batch_sites.failed || feed->batch_ecbs.failed ||
+	    feed->batch_strings.failed || feed->batch_agent.failed)
 		return ot_err_nomem();
 	return NULL;
 }
 
-struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_source *src)
+struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 {
-	struct vp_probes *probes = src->link->probes;
-	struct vp_batch_probe *list = (void *)src->batch_probes.data;
-	size_t n = src->batch_probes.len / sizeof(*list);
+	struct vp_probes *probes = feed->link->probes;
+	struct vp_batch_probe *list = (void *)feed->batch_probes.data;
+	size_t n = feed->batch_probes.len / sizeof(*list);
 
 	vp_probes_forget_text(probes);
-	ot_buf_clear(&src->batch_sites);
+	ot_buf_clear(&feed->batch_sites);
 	for (size_t i = 0; i < n; i++)
 		if (list[i].kind == VP_PROBE_SITE)
-			OT_TRY(add_sites(s, src, src->guest, vp_probes_get(probes, list[i].id), &list[i]));
+			OT_TRY(add_sites(s, feed, feed->guest, vp_probes_get(probes, list[i].id), &list[i]));
 		else if (list[i].kind == VP_PROBE_SENTINEL)
-			OT_TRY(add_sentinel_sites(src, &list[i]));
+			OT_TRY(add_sentinel_sites(feed, &list[i]));
 		else if (list[i].kind == VP_PROBE_AGENT_CALL)
-			OT_TRY(vp_batch_agent_sites(src, &list[i]));
-	OT_TRY(check_whole(src));
-	return check_debug_registers(src);
+			OT_TRY(vp_batch_agent_sites(feed, &list[i]));
+	OT_TRY(check_whole(feed));
+	return check_debug_registers(feed);
 }
 
 struct ot_err *vp_batches_make(struct vp_session *s)
 {
-	ot_auto_free struct ot_map *maps = calloc(s->nsources, sizeof(*maps));
+	ot_auto_free struct ot_map *maps = calloc(s->nfeeds, sizeof(*maps));
 	struct enabling e = { .s = s, .in_batch = maps };
 	struct ot_err *err = NULL;
 
@@ -317,32 +311,32 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 		return ot_err_nomem();
 	for (; !err && e.clause < s->prog->nclauses; e.clause++)
 		err = enable_clause(&e);
-	for (uint32_t i = 0; i < s->nsources; i++) {
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);
-		if (!err && s->sources[i].link)
-			err = check_debug_registers(&s->sources[i]);
+		if (!err && s->feeds[i].link)
+			err = check_debug_registers(&s->feeds[i]);
 		if (!err)
-			err = vp_batch_add_agent(&s->sources[i]);
+			err = vp_batch_add_agent(&s->feeds[i]);
 		if (!err)
-			err = add_sentinels(&s->sources[i]);
+			err = add_sentinels(&s->feeds[i]);
 		if (!err)
-			err = check_whole(&s->sources[i]);
+			err = check_whole(&s->feeds[i]);
 	}
 	return err;
 }
 
 /* The arrays behind one another, each aligned to 8. */
-struct ot_err *vp_batch_assemble(struct vp_source *src, struct ot_buf *out)
+struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out)
 {
 	struct vp_batch batch = {
-		.nprobes = (uint32_t)(src->batch_probes.len / sizeof(struct vp_batch_probe)),
-		.nsites = (uint32_t)(src->batch_sites.len / sizeof(struct vp_batch_site)),
-		.necbs = (uint32_t)(src->batch_ecbs.len / sizeof(struct vp_batch_ecb)),
-		.strings_size = (uint32_t)src->batch_strings.len,
-		.nagents = (uint32_t)(src->batch_agent.len / sizeof(struct vp_batch_agent)),
+		.nprobes = (uint32_t)(feed->batch_probes.len / sizeof(struct vp_batch_probe)),
+		.nsites = (uint32_t)(feed->batch_sites.len / sizeof(struct vp_batch_site)),
+		.necbs = (uint32_t)(feed->batch_ecbs.len / sizeof(struct vp_batch_ecb)),
+		.strings_size = (uint32_t)feed->batch_strings.len,
+		.nagents = (uint32_t)(feed->batch_agent.len / sizeof(struct vp_batch_agent)),
 	};
-	struct ot_buf *parts[] = { &src->batch_probes, &src->batch_sites, &src->batch_ecbs,
-				   &src->batch_strings, &src->batch_agent };
+	struct ot_buf *parts[] = { &feed->batch_probes, &feed->batch_sites, &feed->batch_ecbs,
+				   &feed->batch_strings, &feed->batch_agent };
 	uint32_t *offsets[] = { &batch.probes_offset, &batch.sites_offset, &batch.ecbs_offset,
 				&batch.strings_offset, &batch.agent_offset };
 

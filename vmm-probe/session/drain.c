@@ -13,9 +13,9 @@
 #include "dif/vm/agg.h"
 #include "vmm-probe/session/internal.h"
 
-static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_source *src, uint32_t cpu)
+static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
 {
-	return (struct vp_vcpu_status *)(s->shared + src->open.status_offset) + cpu;
+	return (struct vp_vcpu_status *)(s->shared + feed->open.status_offset) + cpu;
 }
 
 /* A word that an engine may be writing: read once. */
@@ -26,13 +26,13 @@ static uint64_t once(const uint64_t *p)
 
 bool vp_exit_called(struct vp_session *s)
 {
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
-		for (uint32_t cpu = 0; s->shared && src->opened && cpu < src->ncpus; cpu++) {
-			uint64_t exit = once(&status_of(s, src, cpu)->exit_pending);
-			if (exit == 0 || exit == src->seen[cpu].exit_pending)
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		for (uint32_t cpu = 0; s->shared && feed->opened && cpu < feed->ncpus; cpu++) {
+			uint64_t exit = once(&status_of(s, feed, cpu)->exit_pending);
+			if (exit == 0 || exit == feed->seen[cpu].exit_pending)
 				continue;
-			src->seen[cpu].exit_pending = exit;
+			feed->seen[cpu].exit_pending = exit;
 			s->exited = true;
 			s->exit_status = (int)(exit - 1);
 		}
@@ -53,9 +53,9 @@ static uint64_t difference(uint64_t *seen, const uint64_t *now)
 	return grown;
 }
 
-static struct ot_err *report_vcpu(struct vp_session *s, struct vp_source *src, uint32_t cpu)
+static struct ot_err *report_vcpu(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
 {
-	struct vp_vcpu_status *now = status_of(s, src, cpu), *seen = &src->seen[cpu];
+	struct vp_vcpu_status *now = status_of(s, feed, cpu), *seen = &feed->seen[cpu];
 	uint64_t principal = 0, agg = 0;
 
 	for (int h = 0; h < 2; h++) {
@@ -85,20 +85,20 @@ static struct ot_err *report_dynvars(struct vp_session *s)
 	return report_drop(s, VP_DROP_DYNDIRTY, 0, difference(&seen->dirty_drops, &now.dirty_drops));
 }
 
-static struct ot_err *report_lost(struct vp_session *s, struct vp_source *src)
+static struct ot_err *report_lost(struct vp_session *s, struct vp_feed *feed)
 {
-	uint64_t lost = src->patching.lost - src->lost_seen;
+	uint64_t lost = feed->patching.lost - feed->lost_seen;
 
-	src->lost_seen = src->patching.lost;
+	feed->lost_seen = feed->patching.lost;
 	return report_drop(s, VP_DROP_SITES, 0, lost);
 }
 
 static struct ot_err *report_status(struct vp_session *s)
 {
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		for (uint32_t cpu = 0; s->sources[i].opened && cpu < s->sources[i].ncpus; cpu++)
-			OT_TRY(report_vcpu(s, &s->sources[i], cpu));
-		OT_TRY(report_lost(s, &s->sources[i]));
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		for (uint32_t cpu = 0; s->feeds[i].opened && cpu < s->feeds[i].ncpus; cpu++)
+			OT_TRY(report_vcpu(s, &s->feeds[i], cpu));
+		OT_TRY(report_lost(s, &s->feeds[i]));
 	}
 	return report_dynvars(s);
 }
@@ -108,7 +108,7 @@ static const struct vp_enabled *enabled_of(struct vp_session *s, uint32_t epid)
 	return epid && epid <= s->nenabled ? &s->enabled[epid - 1] : NULL;
 }
 
-static struct ot_err *keep(struct vp_session *s, uint32_t source, uint32_t cpu, const uint8_t *data,
+static struct ot_err *keep(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *data,
 			   uint32_t size)
 {
 	uint32_t hi, lo;
@@ -125,7 +125,7 @@ static struct ot_err *keep(struct vp_session *s, uint32_t source, uint32_t cpu, 
 	s->pending[s->npending++] = (struct vp_pending){
 		.time_ns = (uint64_t)hi << 32 | lo,
 		.order = s->next_order++,
-		.source = source,
+		.feed = nth,
 		.cpu = cpu,
 		.data = copy,
 		.size = size,
@@ -135,7 +135,7 @@ static struct ot_err *keep(struct vp_session *s, uint32_t source, uint32_t cpu, 
 
 /* Copy the records between two offsets of a half. A record that can't be ends the walk: the engine
  * lied, and nothing behind it means anything. */
-static struct ot_err *collect_span(struct vp_session *s, uint32_t source, uint32_t cpu, const uint8_t *half,
+static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *half,
 				   uint64_t at, uint64_t end)
 {
 	while (at + sizeof(uint32_t) <= end) {
@@ -155,37 +155,37 @@ static struct ot_err *collect_span(struct vp_session *s, uint32_t source, uint32
 			break;
 		if (size < DIF_RECORD_HEADER || size > end - at)
 			break;
-		OT_TRY(keep(s, source, cpu, half + at, size));
+		OT_TRY(keep(s, nth, cpu, half + at, size));
 		at += size;
 	}
 	return NULL;
 }
 
-static struct ot_err *collect_half(struct vp_session *s, uint32_t source, uint32_t cpu, unsigned half)
+static struct ot_err *collect_half(struct vp_session *s, uint32_t nth, uint32_t cpu, unsigned half)
 {
-	struct vp_source *src = &s->sources[source];
-	const struct vp_half *h = &status_of(s, src, cpu)->principal[half];
-	const uint8_t *mem = s->shared + vp_principal_offset(&src->open, cpu, half);
+	struct vp_feed *feed = &s->feeds[nth];
+	const struct vp_half *h = &status_of(s, feed, cpu)->principal[half];
+	const uint8_t *mem = s->shared + vp_principal_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used), wrapped = once(&h->wrapped);
 
-	if (used > src->open.bufsize)
-		used = src->open.bufsize;
-	if (s->options->bufpolicy == DIF_BUF_RING && wrapped != UINT64_MAX && wrapped <= src->open.bufsize)
-		OT_TRY(collect_span(s, source, cpu, mem, wrapped, src->open.bufsize));
-	return collect_span(s, source, cpu, mem, 0, used);
+	if (used > feed->open.bufsize)
+		used = feed->open.bufsize;
+	if (s->options->bufpolicy == DIF_BUF_RING && wrapped != UINT64_MAX && wrapped <= feed->open.bufsize)
+		OT_TRY(collect_span(s, nth, cpu, mem, wrapped, feed->open.bufsize));
+	return collect_span(s, nth, cpu, mem, 0, used);
 }
 
-static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uint32_t cpu, unsigned half)
+static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32_t cpu, unsigned half)
 {
-	struct vp_source *src = &s->sources[source];
-	const struct vp_half *h = &status_of(s, src, cpu)->aggregation[half];
-	const uint8_t *mem = s->shared + vp_aggregation_offset(&src->open, cpu, half);
+	struct vp_feed *feed = &s->feeds[nth];
+	const struct vp_half *h = &status_of(s, feed, cpu)->aggregation[half];
+	const uint8_t *mem = s->shared + vp_aggregation_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used);
 	struct dif_aggtab_entry entry;
 	size_t pos = 0;
 
-	if (used > src->open.aggsize)
-		used = src->open.aggsize;
+	if (used > feed->open.aggsize)
+		used = feed->open.aggsize;
 	while (dif_aggtab_next(mem, used, &pos, &entry)) {
 		const struct vp_enabled *ecb = enabled_of(s, entry.epid);
 		uint32_t aggid;
@@ -215,79 +215,79 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t source, uin
 	return NULL;
 }
 
-static struct ot_err *read_half(struct vp_session *s, uint32_t source, uint32_t cpu, unsigned half)
+static struct ot_err *read_half(struct vp_session *s, uint32_t nth, uint32_t cpu, unsigned half)
 {
-	OT_TRY(collect_half(s, source, cpu, half));
-	return give_aggregates(s, source, cpu, half);
+	OT_TRY(collect_half(s, nth, cpu, half));
+	return give_aggregates(s, nth, cpu, half);
 }
 
 /* What an exchange handed over: the half that was active before, if there was an exchange (fill and
  * ring buffers have one at the end). Of a VMM that has died also what it was writing: every record that
  * is counted in `used` is whole. */
-static struct ot_err *read_vcpu(struct vp_session *s, uint32_t source, uint32_t cpu)
+static struct ot_err *read_vcpu(struct vp_session *s, uint32_t nth, uint32_t cpu)
 {
-	struct vp_source *src = &s->sources[source];
-	unsigned before = src->seen[cpu].active;
-	unsigned active = __atomic_load_n(&status_of(s, src, cpu)->active, __ATOMIC_ACQUIRE) & 1;
+	struct vp_feed *feed = &s->feeds[nth];
+	unsigned before = feed->seen[cpu].active;
+	unsigned active = __atomic_load_n(&status_of(s, feed, cpu)->active, __ATOMIC_ACQUIRE) & 1;
 
 	if (active != before)
-		OT_TRY(read_half(s, source, cpu, before));
-	src->seen[cpu].active = active;
-	return src->gone ? read_half(s, source, cpu, active) : NULL;
+		OT_TRY(read_half(s, nth, cpu, before));
+	feed->seen[cpu].active = active;
+	return feed->gone ? read_half(s, nth, cpu, active) : NULL;
 }
 
-static struct ot_err *report_overload(struct vp_session *s, const struct vp_source *src,
+static struct ot_err *report_overload(struct vp_session *s, const struct vp_feed *feed,
 				      const struct vp_overload *overload)
 {
 	struct vp_overload_info info = {
 		.ecb = enabled_of(s, overload->epid),
 		.taken = overload->taken,
 		.percent = overload->percent,
-		.limit = src->open.maxcost,
+		.limit = feed->open.maxcost,
 	};
 
 	return info.taken && info.ecb ? s->sink.overload(s->sink.arg, &info) : NULL;
 }
 
-static struct ot_err *ask_source(struct vp_session *s, struct vp_source *src, bool take,
+static struct ot_err *ask_source(struct vp_session *s, struct vp_feed *feed, bool take,
 				 struct vp_msg_switch_reply *ret)
 {
-	if (src->link)
-		return (take ? vp_client_switch : vp_client_look)(&src->link->client, ret);
+	if (feed->link)
+		return (take ? vp_client_switch : vp_client_look)(&feed->link->client, ret);
 	return (take ? vp_es_switch : vp_es_look)(s->host_es, ret);
 }
 
-static struct ot_err *switch_source(struct vp_session *s, struct vp_source *src, bool take,
+static struct ot_err *switch_source(struct vp_session *s, struct vp_feed *feed, bool take,
 				    uint64_t *ret_covered)
 {
 	struct vp_msg_switch_reply reply = { 0 };
 
-	OT_TRY(ask_source(s, src, take, &reply));
-	src->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
+	OT_TRY(ask_source(s, feed, take, &reply));
+	feed->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
 	if (reply.agent_bound_ns)
-		src->agent_clock =
+		feed->agent_clock =
 		    (struct vp_clock_mark){ reply.agent_tsc, reply.agent_ns, reply.agent_bound_ns };
 	if (reply.flags & VP_SWITCH_FILLED)
 		s->exited = true; /* the fill policy ends a session as exit(0) does */
-	src->patching = reply.patching;
+	feed->patching = reply.patching;
 	*ret_covered = reply.now_ns;
-	return report_overload(s, src, &reply.overload);
+	return report_overload(s, feed, &reply.overload);
 }
 
-static struct ot_err *drain_source(struct vp_session *s, uint32_t source, bool take, uint64_t *covered)
+static struct ot_err *drain_feed(struct vp_session *s, uint32_t nth, bool take, uint64_t *covered)
 {
-	struct vp_source *src = &s->sources[source];
+	struct vp_feed *feed = &s->feeds[nth];
 	uint64_t until = UINT64_MAX;
 
-	if (src->read_out)
+	if (feed->read_out)
 		return NULL;
-	if (!src->gone)
-		OT_TRY(vp_note_gone(s, src, switch_source(s, src, take, &until)));
+	if (!feed->gone)
+		OT_TRY(vp_note_gone(s, feed, switch_source(s, feed, take, &until)));
 	if (!take)
 		return NULL;
-	for (uint32_t cpu = 0; cpu < src->ncpus; cpu++)
-		OT_TRY(read_vcpu(s, source, cpu));
-	src->read_out = src->gone;
+	for (uint32_t cpu = 0; cpu < feed->ncpus; cpu++)
+		OT_TRY(read_vcpu(s, nth, cpu));
+	feed->read_out = feed->gone;
 	if (until < *covered)
 		*covered = until;
 	return NULL;
@@ -307,8 +307,8 @@ static int by_cpu(const void *a, const void *b)
 {
 	const struct vp_pending *x = a, *y = b;
 
-	if (x->source != y->source)
-		return x->source < y->source ? -1 : 1;
+	if (x->feed != y->feed)
+		return x->feed < y->feed ? -1 : 1;
 	if (x->cpu != y->cpu)
 		return x->cpu < y->cpu ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
@@ -373,9 +373,9 @@ struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 
 	if (what & VP_DRAIN_STATUS)
 		OT_TRY(report_status(s));
-	for (uint32_t i = 0; i < s->nsources; i++)
-		if (s->sources[i].opened)
-			OT_TRY(drain_source(s, i, what & VP_DRAIN_TAKE, &covered));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		if (s->feeds[i].opened)
+			OT_TRY(drain_feed(s, i, what & VP_DRAIN_TAKE, &covered));
 	if (!(what & VP_DRAIN_GIVE))
 		return NULL;
 	return give_pending(s, what & VP_DRAIN_ALL ? UINT64_MAX : covered);

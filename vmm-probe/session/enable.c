@@ -37,19 +37,19 @@ static struct ot_err *lay_out(struct vp_session *s)
 	return NULL;
 }
 
-static struct ot_err *make_sources(struct vp_session *s)
+static struct ot_err *make_feeds(struct vp_session *s)
 {
-	s->sources = calloc(1 + s->nlinks, sizeof(*s->sources));
-	if (!s->sources)
+	s->feeds = calloc(1 + s->links.n, sizeof(*s->feeds));
+	if (!s->feeds)
 		return ot_err_nomem();
-	s->nsources = 1 + s->nlinks;
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
-		src->link = i ? s->links[i - 1] : NULL;
-		src->guest = i ? i - 1 : 0;
-		src->ncpus = i && !src->link->dump ? src->link->client.nvcpus : 1;
-		src->seen = calloc(src->ncpus, sizeof(*src->seen));
-		if (!src->seen)
+	s->nfeeds = 1 + s->links.n;
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		feed->link = i ? s->links.items[i - 1] : NULL;
+		feed->guest = i ? i - 1 : 0;
+		feed->ncpus = i && vp_link_runs(feed->link) ? feed->link->client.nvcpus : 1;
+		feed->seen = calloc(feed->ncpus, sizeof(*feed->seen));
+		if (!feed->seen)
 			return ot_err_nomem();
 	}
 	return NULL;
@@ -57,14 +57,14 @@ static struct ot_err *make_sources(struct vp_session *s)
 
 static struct ot_err *open_host(struct vp_session *s, const void *dof, size_t size)
 {
-	struct vp_guest_link *only = s->nlinks == 1 ? s->links[0] : NULL;
+	struct vp_guest_link *only = s->links.n == 1 ? s->links.items[0] : NULL;
 	struct vp_facts none = { 0 }; /* no name, and the first number */
 
 	vp_facts_none(&none);
 	OT_TRY(vp_none_engine_create(only ? only->guest : NULL, &s->host_engine));
-	OT_TRY(vp_es_open(s->host_engine, &s->sources[0].open, dof, size, &none, s->shared, s->shared_size,
+	OT_TRY(vp_es_open(s->host_engine, &s->feeds[0].open, dof, size, &none, s->shared, s->shared_size,
 			  NULL, 0, &s->host_es));
-	s->sources[0].opened = true;
+	s->feeds[0].opened = true;
 	return NULL;
 }
 
@@ -78,17 +78,17 @@ static struct ot_err *to_memfd(const char *name, const void *data, size_t size, 
 	return NULL;
 }
 
-static struct ot_err *open_guest(struct vp_session *s, struct vp_source *src, const void *dof, size_t size)
+static struct ot_err *open_guest(struct vp_session *s, struct vp_feed *feed, const void *dof, size_t size)
 {
 	ot_auto_close int dof_fd = -1;
 	ot_auto_close int facts_fd = -1;
 
 	OT_TRY(to_memfd("outsight-program", dof, size, &dof_fd));
-	OT_TRY(to_memfd("outsight-facts", &src->link->facts, sizeof(src->link->facts), &facts_fd));
-	int fds[] = { dof_fd, facts_fd, s->shared_fd, src->link->orc_fd };
-	int nfds = src->link->orc_fd >= 0 ? 4 : 3;
-	OT_TRY(vp_client_open(&src->link->client, &src->open, fds, nfds));
-	src->opened = true;
+	OT_TRY(to_memfd("outsight-facts", &feed->link->facts, sizeof(feed->link->facts), &facts_fd));
+	int fds[] = { dof_fd, facts_fd, s->shared_fd, feed->link->orc_fd };
+	int nfds = feed->link->orc_fd >= 0 ? 4 : 3;
+	OT_TRY(vp_client_open(&feed->link->client, &feed->open, fds, nfds));
+	feed->opened = true;
 	return NULL;
 }
 
@@ -100,38 +100,38 @@ static struct ot_err *open_engines(struct vp_session *s)
 	struct ot_err *err = dif_dof_write(s->prog, &dof);
 	if (!err)
 		err = open_host(s, dof.data, dof.len);
-	for (uint32_t i = 1; !err && i < s->nsources; i++)
-		if (s->sources[i].has_work)
-			err = open_guest(s, &s->sources[i], dof.data, dof.len);
+	for (uint32_t i = 1; !err && i < s->nfeeds; i++)
+		if (s->feeds[i].has_work)
+			err = open_guest(s, &s->feeds[i], dof.data, dof.len);
 	ot_buf_deinit(&dof);
 	return err;
 }
 
-struct ot_err *vp_batch_send(struct vp_source *src)
+struct ot_err *vp_batch_send(struct vp_feed *feed)
 {
 	struct ot_buf whole;
 	ot_auto_close int fd = -1;
 
 	ot_buf_init(&whole);
-	struct ot_err *err = vp_batch_assemble(src, &whole);
+	struct ot_err *err = vp_batch_assemble(feed, &whole);
 	if (!err)
 		err = to_memfd("outsight-enablings", whole.data, whole.len, &fd);
 	if (!err)
-		err = vp_client_enable(&src->link->client, fd);
+		err = vp_client_enable(&feed->link->client, fd);
 	ot_buf_deinit(&whole);
 	return err;
 }
 
-static struct ot_err *send_once(struct vp_session *s, struct vp_source *src)
+static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 {
 	struct ot_buf whole;
 
-	if (!src->has_work)
+	if (!feed->has_work)
 		return NULL;
-	if (src->link)
-		return vp_batch_send(src);
+	if (feed->link)
+		return vp_batch_send(feed);
 	ot_buf_init(&whole);
-	struct ot_err *err = vp_batch_assemble(src, &whole);
+	struct ot_err *err = vp_batch_assemble(feed, &whole);
 	if (!err)
 		err = vp_es_enable(s->host_es, whole.data, whole.len);
 	ot_buf_deinit(&whole);
@@ -140,22 +140,22 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_source *src)
 
 /* A guest patches its text, for its own tracing and static keys: then what was read a moment ago is not what
  * the engine finds, which says so before it changes anything. Read again and try again. */
-static struct ot_err *send_batch(struct vp_session *s, struct vp_source *src)
+static struct ot_err *send_batch(struct vp_session *s, struct vp_feed *feed)
 {
 	static const struct timespec pause = { .tv_nsec = PATCH_NS };
-	struct ot_err *err = send_once(s, src);
+	struct ot_err *err = send_once(s, feed);
 
 	bool half_done = false; /* what was read is an int3 in the middle of patching, say */
 
-	for (unsigned tries = 0; err && src->link && tries < PATCH_TRIES; tries++) {
+	for (unsigned tries = 0; err && feed->link && tries < PATCH_TRIES; tries++) {
 		if (ot_err_code(err) != OT_ERR_BAD_DATA && ot_err_code(err) != OT_ERR_FAULT && !half_done)
 			break;
 		ot_err_destroy(err);
 		nanosleep(&pause, NULL);
-		err = vp_batch_reread(s, src);
+		err = vp_batch_reread(s, feed);
 		half_done = err && ot_err_code(err) == OT_ERR_UNSUPPORTED;
 		if (!err)
-			err = send_once(s, src);
+			err = send_once(s, feed);
 	}
 	return err;
 }
@@ -180,14 +180,15 @@ static bool is_destructive(const struct dif_program *prog)
 /* A program holds addresses as numbers: guests whose kernels lie apart can't share those. */
 static struct ot_err *check_addresses(const struct vp_session *s)
 {
-	for (uint32_t i = 1; s->used_address && i < s->nlinks; i++)
-		if (s->links[0]->guest && s->links[i]->guest &&
-		    vp_guest_kaslr_offset(s->links[i]->guest) != vp_guest_kaslr_offset(s->links[0]->guest))
+	for (uint32_t i = 1; s->used_address && i < s->links.n; i++)
+		if (s->links.items[0]->guest && s->links.items[i]->guest &&
+		    vp_guest_kaslr_offset(s->links.items[i]->guest) !=
+			vp_guest_kaslr_offset(s->links.items[0]->guest))
 			return ot_err_new(
 			    OT_ERR_UNSUPPORTED,
 			    "the program uses kernel symbols (`name), and the kernels of %s and %s lie at "
 			    "different addresses: trace them in sessions of their own",
-			    s->links[0]->client.guest_name, s->links[i]->client.guest_name);
+			    s->links.items[0]->client.guest_name, s->links.items[i]->client.guest_name);
 	return NULL;
 }
 
@@ -199,16 +200,16 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 	OT_TRY(dif_program_verify(prog));
 	if (is_destructive(prog) && !s->options->destructive)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "Destructive actions not allowed");
-	if (!s->nlinks && !s->host_probes)
+	if (!s->links.n && !s->host_probes)
 		OT_TRY(vp_probes_create(NULL, &s->host_probes));
 	OT_TRY(lay_out(s));
-	OT_TRY(make_sources(s));
+	OT_TRY(make_feeds(s));
 	OT_TRY(vp_sizes_fit(s));
 	OT_TRY(vp_batches_make(s)); /* before memory is shared: what an engine takes depends on it */
 	OT_TRY(vp_share_create(s));
-	OT_TRY(vp_absent_enter(s)); /* what can fail without an engine has not */
+	OT_TRY(vp_links_enter(&s->links)); /* what can fail without an engine has not */
 	OT_TRY(open_engines(s));
-	for (uint32_t i = 0; i < s->nsources; i++)
-		OT_TRY(send_batch(s, &s->sources[i]));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		OT_TRY(send_batch(s, &s->feeds[i]));
 	return NULL;
 }

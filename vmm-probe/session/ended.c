@@ -4,13 +4,10 @@
  * taken what was collected. What neither VMM nor engine notices, a kernel that started another one (kexec,
  * a reset), is seen in the guest's memory: its banner has gone, or its state went back.
  */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -104,21 +101,6 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 
 /* --- what the VMM knows ------------------------------------------------------------------------ */
 
-void vp_link_note_states(struct vp_guest_link *link)
-{
-	link->hooked = !strcmp(link->client.backend, "kvm") &&
-		       vp_inject_states_read((pid_t)link->client.pid, &link->states);
-}
-
-/* A process that ends closes its sockets before it is seen to have ended. */
-bool vp_vmm_has_ended(const struct vp_guest_link *link, int wait_ms)
-{
-	ot_auto_close int fd = (int)syscall(SYS_pidfd_open, (pid_t)link->client.pid, 0);
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return fd < 0 || poll(&p, 1, wait_ms) > 0;
-}
-
 /* QEMU changes the memory of a machine before it resets it, or loads another state: which of them it was
  * shows when that runs. */
 static enum vp_guest_end explain_change(const struct vp_guest_link *link)
@@ -145,33 +127,32 @@ static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_gues
 	if (told != VP_GUEST_RUNS)
 		return guess(link, told);
 	/* an engine in this process ends with its guest's VMM, or its stub */
-	return link->peek || link->gdb || vp_vmm_has_ended(link, END_MS) ? guess(link, told)
-									 : VP_GUEST_HUNG_UP;
+	return link->source.client || vp_vmm_has_ended(link, END_MS) ? guess(link, told) : VP_GUEST_HUNG_UP;
 }
 
-static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_source *src)
+static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_feed *feed)
 {
-	if (!s->shared || !src->opened || !src->ncpus)
+	if (!s->shared || !feed->opened || !feed->ncpus)
 		return VP_GUEST_RUNS;
-	const struct vp_vcpu_status *first = (const void *)(s->shared + src->open.status_offset);
+	const struct vp_vcpu_status *first = (const void *)(s->shared + feed->open.status_offset);
 	uint64_t how = __atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE);
 	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
 }
 
 /* --- noting it, by the connection ---------------------------------------------------------------- */
 
-struct ot_err *vp_note_gone(struct vp_session *s, struct vp_source *src, struct ot_err *err)
+struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
 {
 	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
 		return err;
 	ot_err_destroy(err);
-	note(s, &src->link->client, why_gone(src->link, told_by(s, src)));
-	src->gone = true;
-	for (uint32_t cpu = 0; s->dynvars && cpu < src->ncpus; cpu++)
-		dif_dynvars_vcpu_gone(s->dynvars, src->open.first_cpu + cpu);
-	if (s->shared && src->opened)
-		vp_specs_engine_gone((uint64_t *)(void *)(s->shared + src->open.specs_offset),
-				     src->open.nspec, src->open.engine);
+	note(s, &feed->link->client, why_gone(feed->link, told_by(s, feed)));
+	feed->gone = true;
+	for (uint32_t cpu = 0; s->dynvars && cpu < feed->ncpus; cpu++)
+		dif_dynvars_vcpu_gone(s->dynvars, feed->open.first_cpu + cpu);
+	if (s->shared && feed->opened)
+		vp_specs_engine_gone((uint64_t *)(void *)(s->shared + feed->open.specs_offset),
+				     feed->open.nspec, feed->open.engine);
 	return NULL;
 }
 
@@ -211,13 +192,13 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 
 void vp_ends_look(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nsources && !s->gone_reason; i++) {
-		const struct vp_source *src = &s->sources[i];
-		if (!src->opened || !src->ncpus || src->gone)
+	for (uint32_t i = 1; i < s->nfeeds && !s->gone_reason; i++) {
+		const struct vp_feed *feed = &s->feeds[i];
+		if (!feed->opened || !feed->ncpus || feed->gone)
 			continue;
-		enum vp_guest_end how = told_by(s, src);
+		enum vp_guest_end how = told_by(s, feed);
 		if (how != VP_GUEST_RUNS)
-			note(s, &src->link->client, why_gone(src->link, how));
+			note(s, &feed->link->client, why_gone(feed->link, how));
 	}
 }
 
@@ -227,14 +208,14 @@ bool vp_kernels_look(struct vp_session *s, uint64_t now)
 {
 	bool sure = true;
 
-	for (uint32_t i = 1; i < s->nsources && !s->gone_reason; i++) {
-		struct vp_source *src = &s->sources[i];
-		if (!src->started || src->gone || !src->link->guest)
+	for (uint32_t i = 1; i < s->nfeeds && !s->gone_reason; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		if (!feed->started || feed->gone || !feed->link->guest)
 			continue;
-		bool another = banner_changed(src->link) || went_back(src->link, &src->watch, now);
-		if (another && src->watch.doubted)
-			note(s, &src->link->client, VP_GUEST_RESET);
-		src->watch.doubted = another;
+		bool another = banner_changed(feed->link) || went_back(feed->link, &feed->watch, now);
+		if (another && feed->watch.doubted)
+			note(s, &feed->link->client, VP_GUEST_RESET);
+		feed->watch.doubted = another;
 		sure &= !another;
 	}
 	return sure;

@@ -18,10 +18,9 @@
 #define MIB(bytes)    ((double)(bytes) / (1 << 20))
 
 /* Its engine is in another process, or will be. */
-static bool is_away(const struct vp_source *src)
+static bool is_away(const struct vp_feed *feed)
 {
-	return src->link && src->has_work && !src->link->dump && !src->link->gdb &&
-	       (!src->link->peek || src->link->needed_for);
+	return feed->link && feed->has_work && vp_link_engine_is_away(feed->link);
 }
 
 static uint64_t file_size(int fd)
@@ -43,23 +42,23 @@ static void add_program(const struct vp_session *s, struct vp_private_parts *par
 	}
 }
 
-static void add_batch(const struct vp_session *s, const struct vp_source *src, struct vp_private_parts *parts)
+static void add_batch(const struct vp_session *s, const struct vp_feed *feed, struct vp_private_parts *parts)
 {
-	const struct vp_batch_probe *probes = (const void *)src->batch_probes.data;
-	const struct vp_batch_ecb *ecbs = (const void *)src->batch_ecbs.data;
+	const struct vp_batch_probe *probes = (const void *)feed->batch_probes.data;
+	const struct vp_batch_ecb *ecbs = (const void *)feed->batch_ecbs.data;
 
-	parts->probes = src->batch_probes.len / sizeof(*probes);
-	parts->sites = src->batch_sites.len / sizeof(struct vp_batch_site);
-	parts->ecbs = src->batch_ecbs.len / sizeof(*ecbs);
+	parts->probes = feed->batch_probes.len / sizeof(*probes);
+	parts->sites = feed->batch_sites.len / sizeof(struct vp_batch_site);
+	parts->ecbs = feed->batch_ecbs.len / sizeof(*ecbs);
 	parts->epids = s->nenabled;
 	parts->hits = parts->sites;
 	for (uint64_t i = 0; i < parts->ecbs; i++)
 		parts->hits += probes[ecbs[i].probe].nsites;
-	parts->batch = src->batch_probes.len + src->batch_sites.len + src->batch_ecbs.len +
-		       src->batch_strings.len + src->batch_agent.len + sizeof(struct vp_batch) + 64;
+	parts->batch = feed->batch_probes.len + feed->batch_sites.len + feed->batch_ecbs.len +
+		       feed->batch_strings.len + feed->batch_agent.len + sizeof(struct vp_batch) + 64;
 }
 
-static struct ot_err *no_room(const struct vp_source *src, uint64_t free_after,
+static struct ot_err *no_room(const struct vp_feed *feed, uint64_t free_after,
 			      const struct vp_memory_room *room)
 {
 	return ot_err_new(OT_ERR_LIMIT,
@@ -67,26 +66,26 @@ static struct ot_err *no_room(const struct vp_source *src, uint64_t free_after,
 			  "cgroup %s has %.1f "
 			  "MiB left of %.1f MiB: raise that limit, or try fewer probes, or a smaller -b, -x "
 			  "aggsize, specsize or nspec",
-			  src->link->client.guest_name, MIB(src->memory.taken + free_after),
-			  src->link->client.pid, room->group, MIB(room->room), MIB(room->limit));
+			  feed->link->client.guest_name, MIB(feed->memory.taken + free_after),
+			  feed->link->client.pid, room->group, MIB(room->room), MIB(room->limit));
 }
 
 /* Scratch space is what can be done with less of. */
-static struct ot_err *fit(struct vp_source *src, const struct vp_private_parts *parts)
+static struct ot_err *fit(struct vp_feed *feed, const struct vp_private_parts *parts)
 {
-	struct vp_session_memory *m = &src->memory;
-	const uint64_t free_after = MARGIN + (src->link->needed_for ? VP_ENTER_BYTES : 0);
+	struct vp_session_memory *m = &feed->memory;
+	const uint64_t free_after = MARGIN + (feed->link->needed_for ? VP_ENTER_BYTES : 0);
 
-	m->taken = vp_private_memory(&src->open, parts);
-	m->scratch = m->scratch_asked = vp_scratch_size(&src->open);
-	m->limited = vp_memory_room("", (pid_t)src->link->client.pid, &m->room);
+	m->taken = vp_private_memory(&feed->open, parts);
+	m->scratch = m->scratch_asked = vp_scratch_size(&feed->open);
+	m->limited = vp_memory_room("", (pid_t)feed->link->client.pid, &m->room);
 	while (m->limited && m->taken + free_after > m->room.room) {
 		uint32_t less = m->scratch / 2;
-		if (less < SCRATCH_LEAST || less < vp_scratch_least(&src->open))
-			return no_room(src, free_after, &m->room);
-		src->open.scratch_max = less;
-		m->scratch = vp_scratch_size(&src->open);
-		m->taken = vp_private_memory(&src->open, parts);
+		if (less < SCRATCH_LEAST || less < vp_scratch_least(&feed->open))
+			return no_room(feed, free_after, &m->room);
+		feed->open.scratch_max = less;
+		m->scratch = vp_scratch_size(&feed->open);
+		m->taken = vp_private_memory(&feed->open, parts);
 	}
 	return NULL;
 }
@@ -97,16 +96,16 @@ struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts
 
 	ot_buf_init(&dof);
 	struct ot_err *err = dif_dof_write(s->prog, &dof);
-	for (uint32_t i = 0; !err && i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
+	for (uint32_t i = 0; !err && i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
 		struct vp_private_parts whole = *parts;
-		if (!is_away(src))
+		if (!is_away(feed))
 			continue;
 		whole.program = dof.len;
-		whole.mapped += file_size(src->link->orc_fd);
+		whole.mapped += file_size(feed->link->orc_fd);
 		add_program(s, &whole);
-		add_batch(s, src, &whole);
-		err = fit(src, &whole);
+		add_batch(s, feed, &whole);
+		err = fit(feed, &whole);
 	}
 	ot_buf_deinit(&dof);
 	return err;
@@ -128,21 +127,21 @@ struct ot_err *vp_memory_make_pages(const struct vp_session *s)
 {
 	bool away = false;
 
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		const struct vp_source *src = &s->sources[i];
-		if (!is_away(src))
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		const struct vp_feed *feed = &s->feeds[i];
+		if (!is_away(feed))
 			continue;
-		OT_TRY(make_pages(s, src->open.status_offset, src->shared_size));
+		OT_TRY(make_pages(s, feed->open.status_offset, feed->shared_size));
 		away = true;
 	}
 	/* variables, and the states of speculations */
-	return away ? make_pages(s, 0, s->sources[0].open.status_offset) : NULL;
+	return away ? make_pages(s, 0, s->feeds[0].open.status_offset) : NULL;
 }
 
 bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret)
 {
-	if (!s->sources || guest + 1 >= s->nsources || !is_away(&s->sources[guest + 1]))
+	if (!s->feeds || guest + 1 >= s->nfeeds || !is_away(&s->feeds[guest + 1]))
 		return false;
-	*ret = s->sources[guest + 1].memory;
+	*ret = s->feeds[guest + 1].memory;
 	return true;
 }

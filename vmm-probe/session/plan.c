@@ -19,7 +19,7 @@ struct gathering {
 
 static struct ot_err *add(struct gathering *g, struct vp_batch_site *sites, uint32_t n)
 {
-	struct vp_planner *planner = vp_probes_planner(g->s->links[g->guest]->probes);
+	struct vp_planner *planner = vp_probes_planner(g->s->links.items[g->guest]->probes);
 
 	if (!ot_grow(&g->list, &g->cap, g->n + n + 1, sizeof(*g->list)))
 		return ot_err_nomem();
@@ -40,7 +40,7 @@ static struct ot_err *gather(struct gathering *g, const struct vp_probe *probe)
 	ot_auto_free struct vp_batch_site *sites = NULL;
 	uint32_t n;
 
-	OT_TRY(vp_probes_sites(g->s->links[g->guest]->probes, probe, &sites, &n));
+	OT_TRY(vp_probes_sites(g->s->links.items[g->guest]->probes, probe, &sites, &n));
 	return add(g, sites, n);
 }
 
@@ -64,7 +64,7 @@ static bool changes_text(const struct gathering *g)
 /* Who changes text watches where the guest does so itself. */
 static struct ot_err *gather_sentinels(struct gathering *g)
 {
-	const struct vp_guest_link *link = g->s->links[g->guest];
+	const struct vp_guest_link *link = g->s->links.items[g->guest];
 	ot_auto_free struct vp_batch_site *sites = NULL;
 	uint32_t n;
 
@@ -108,7 +108,7 @@ static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *
 		uint64_t count;
 		if (!vp_clause_wants_guest(g->s, &prog->clauses[i], g->guest))
 			continue;
-		OT_TRY(vp_probes_match(g->s->links[g->guest]->probes, &prog->clauses[i].probe, false,
+		OT_TRY(vp_probes_match(g->s->links.items[g->guest]->probes, &prog->clauses[i].probe, false,
 				       gather_probe, g, &count));
 		if (g->err)
 			return g->err;
@@ -120,7 +120,7 @@ static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *
 struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
 			       bool (*each)(void *arg, const struct vp_planned *planned), void *arg)
 {
-	for (uint32_t i = 0; i < s->nlinks; i++) {
+	for (uint32_t i = 0; i < s->links.n; i++) {
 		struct gathering g = { .s = s, .guest = i };
 		struct ot_err *err = plan_guest(&g, prog, each, arg);
 
@@ -129,14 +129,4 @@ struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *p
 			return err;
 	}
 	return NULL;
-}
-
-uint32_t vp_session_nguests(const struct vp_session *s)
-{
-	return s->nlinks;
-}
-
-const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest)
-{
-	return guest < s->nlinks ? s->links[guest]->client.guest_name : "";
 }

@@ -14,7 +14,7 @@
 #include "vmm-probe/session/internal.h"
 
 /* An exit() in a guest is noticed this fast, whatever the rates are. */
-#define EXIT_POLL_NS 20000000ull
+#define EXIT_POLL_NS    20000000ull
 #define RATE_FASTEST_NS 100000ull
 #define RATE_NONE_NS    10000000ull
 
@@ -26,13 +26,14 @@
 
 struct ot_err *vp_session_create(const struct vp_session_config *config, struct vp_session **ret)
 {
-	if (config->vmlinux) /* before anything touches a guest */
-		OT_TRY(vp_vmlinux_check(config->vmlinux));
+	if (config->attach.vmlinux) /* before anything touches a guest */
+		OT_TRY(vp_vmlinux_check(config->attach.vmlinux));
 	struct vp_session *s = calloc(1, sizeof(*s));
 	if (!s)
 		return ot_err_nomem();
 	s->config = *config;
 	s->options = config->options;
+	s->links.opts = config->attach;
 	s->shared_fd = -1;
 	ot_arena_init(&s->arena);
 	vp_host_symbols_init(&s->host_symbols);
@@ -46,22 +47,22 @@ void vp_session_destroy(struct vp_session *s)
 {
 	if (!s)
 		return;
-	for (uint32_t i = 0; i < s->nlinks; i++)
-		vp_client_close(&s->links[i]->client);
+	for (uint32_t i = 0; i < s->links.n; i++)
+		vp_client_close(&s->links.items[i]->client);
 	vp_es_close(s->host_es);
 	vp_engine_destroy(s->host_engine);
 	vp_share_destroy(s);
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		free(s->sources[i].seen);
-		ot_buf_deinit(&s->sources[i].batch_probes);
-		ot_buf_deinit(&s->sources[i].batch_sites);
-		ot_buf_deinit(&s->sources[i].batch_ecbs);
-		ot_buf_deinit(&s->sources[i].batch_strings);
-		ot_buf_deinit(&s->sources[i].batch_agent);
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		free(s->feeds[i].seen);
+		ot_buf_deinit(&s->feeds[i].batch_probes);
+		ot_buf_deinit(&s->feeds[i].batch_sites);
+		ot_buf_deinit(&s->feeds[i].batch_ecbs);
+		ot_buf_deinit(&s->feeds[i].batch_strings);
+		ot_buf_deinit(&s->feeds[i].batch_agent);
 	}
-	free(s->sources);
-	for (uint32_t i = 0; i < s->nlinks; i++)
-		vp_link_destroy(s->links[i]);
+	free(s->feeds);
+	for (uint32_t i = 0; i < s->links.n; i++)
+		vp_link_destroy(s->links.items[i]);
 	vp_probes_destroy(s->host_probes);
 	vp_host_types_deinit(&s->host_types);
 	vp_host_symbols_deinit(&s->host_symbols);
@@ -74,12 +75,12 @@ void vp_session_destroy(struct vp_session *s)
 
 static struct ot_err *start_guests(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
-		if (!src->has_work)
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		if (!feed->has_work)
 			continue;
-		OT_TRY(vp_note_gone(s, src, vp_client_start(&src->link->client)));
-		src->started = true;
+		OT_TRY(vp_note_gone(s, feed, vp_client_start(&feed->link->client)));
+		feed->started = true;
 	}
 	return NULL;
 }
@@ -90,7 +91,7 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	uint64_t none[10] = { 0 };
 
 	OT_TRY(vp_es_start(s->host_es));
-	s->sources[0].started = true;
+	s->feeds[0].started = true;
 	vp_es_fire(s->host_es, DIF_PROBE_BEGIN, none);
 	if (!vp_exit_called(s))
 		OT_TRY(start_guests(s));
@@ -136,7 +137,7 @@ static uint64_t next_due(struct vp_session *s, uint64_t now)
 					     next_of(s->last_agg_ns, o->aggrate_ns)));
 	if (s->dynvars)
 		due = earliest(due, s->next_clean_ns);
-	if (s->nlinks)
+	if (s->links.n)
 		due = earliest(due, now + EXIT_POLL_NS);
 	return due;
 }
@@ -150,22 +151,22 @@ static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_f
 	uint64_t left = due > now ? due - now : 0;
 	const struct timespec ts = ot_timespec(left);
 
-	for (uint32_t i = 1; i < s->nsources; i++)
-		if (!s->sources[i].gone)
-			fds[nfds++] = (struct pollfd){ .fd = s->sources[i].link->client.sock };
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		if (!s->feeds[i].gone)
+			fds[nfds++] = (struct pollfd){ .fd = s->feeds[i].link->client.sock };
 	int n = ppoll(fds, nfds, &ts, NULL);
 	if (n < 0 && errno != EINTR)
 		return ot_err_os(errno, "poll");
 	for (nfds_t i = 1; n > 0 && i < nfds; i++) {
 		if (!(fds[i].revents & (POLLHUP | POLLERR)))
 			continue;
-		for (uint32_t k = 1; k < s->nsources; k++) {
-			struct vp_source *src = &s->sources[k];
-			if (src->link->client.sock == fds[i].fd)
-				OT_TRY(vp_note_gone(s, src,
+		for (uint32_t k = 1; k < s->nfeeds; k++) {
+			struct vp_feed *feed = &s->feeds[k];
+			if (feed->link->client.sock == fds[i].fd)
+				OT_TRY(vp_note_gone(s, feed,
 						    ot_err_new(OT_ERR_GUEST_GONE,
 							       "the guest's VMM (PID %u) has ended",
-							       src->link->client.pid)));
+							       feed->link->client.pid)));
 		}
 	}
 	return NULL;
@@ -242,18 +243,13 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	return NULL;
 }
 
-struct ot_err *vp_session_flush(struct vp_session *s)
-{
-	return vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE);
-}
-
 static struct ot_err *stop_guests(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
-		if (!src->started || src->gone)
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		if (!feed->started || feed->gone)
 			continue;
-		OT_TRY(vp_note_gone(s, src, vp_client_stop(&src->link->client)));
+		OT_TRY(vp_note_gone(s, feed, vp_client_stop(&feed->link->client)));
 	}
 	return NULL;
 }
@@ -264,11 +260,11 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 {
 	uint64_t none[10] = { 0 };
 
-	if (s->nlinks)
+	if (s->links.n)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS));
 	OT_TRY(stop_guests(s));
 	OT_TRY(vp_agents_stopped(s));
-	if (s->nlinks)
+	if (s->links.n)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE));
 	if (s->host_es) {
 		vp_exit_called(s); /* END's exit() overrides a status that came before */
@@ -287,9 +283,9 @@ int vp_session_exit_status(const struct vp_session *s)
 void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint64_t *ret_out_ns)
 {
 	*ret_windows = *ret_out_ns = 0;
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		*ret_windows += s->sources[i].patching.windows;
-		*ret_out_ns += s->sources[i].patching.out_ns;
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		*ret_windows += s->feeds[i].patching.windows;
+		*ret_out_ns += s->feeds[i].patching.out_ns;
 	}
 }
 

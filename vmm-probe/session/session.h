@@ -12,8 +12,10 @@
 #ifndef VP_SESSION_SESSION_H
 #define VP_SESSION_SESSION_H
 
+#include "base/buf.h"
 #include "dif/lang/compile.h"
 #include "dif/obj/layout.h"
+#include "vmm-probe/attach/attach.h"
 #include "vmm-probe/engine/wire/private_memory.h"
 #include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/machines/memory_room.h"
@@ -21,26 +23,10 @@
 
 struct vp_session;
 
-/* May an engine be put into the VMM of a guest that has none? */
-enum vp_entry {
-	VP_ENTRY_UNNEEDED,  /* nothing will be enabled: guests are read, from beside */
-	VP_ENTRY_REFUSED,   /* the operator does not want it */
-	VP_ENTRY_AS_NEEDED, /* where an enabled probe needs one, or the guest can't be read otherwise */
-};
-
 struct vp_session_config {
-	struct dif_options *options; /* borrowed; read at enable and, for dynamic ones, at each poll */
-	const char *vmlinux;         /* --vmlinux; NULL */
-	const char *symbols;         /* --symbols; NULL */
-	bool no_cache;
-	enum vp_entry entry;
-	bool from_boot;     /* attach a kernel that is still starting, as soon as it can be traced at all */
-	int64_t target_pid; /* $target; 0: none */
-	/* Progress of something that may take over a second; NULL: silent. */
-	void (*progress)(void *arg, const char *what);
-	/* An engine is about to be put into guest @p name's VMM; @p why is a clause to follow a colon. */
-	void (*entering)(void *arg, const char *name, uint32_t pid, const char *why);
-	void *arg;
+	struct dif_options *options;  /* borrowed; read at enable and, for dynamic ones, at each poll */
+	int64_t target_pid;           /* $target; 0: none */
+	struct vp_attach_opts attach; /* trap is taken from the options */
 };
 
 OT_MUST_CHECK struct ot_err *vp_session_create(const struct vp_session_config *config,
@@ -55,18 +41,6 @@ void vp_session_destroy(struct vp_session *s);
  * BAD_DATA … say what to do.
  */
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
-
-/* A guest that is looked at from beside its VMM. Borrowed from the session. */
-struct vp_beside_info {
-	const char *name;
-	uint32_t pid;       /* its VMM's */
-	const char *unread; /* why its kernel can't be read: nothing has a name; NULL: it can */
-};
-/** False: guest @p guest has an engine in its VMM, or does not run. */
-bool vp_session_beside(const struct vp_session *s, uint32_t guest, struct vp_beside_info *ret);
-/** Of a guest that is looked at without names: why no engine could be put there, which might have read it.
- * NULL: that is not so. Borrowed from the session. */
-const char *vp_session_fell_back(const struct vp_session *s, uint32_t guest);
 
 /** What to compile against; borrowed from the session. */
 const struct dif_world *vp_session_world(struct vp_session *s);
@@ -168,10 +142,13 @@ OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, const struct 
 					     void *arg);
 
 uint32_t vp_session_nguests(const struct vp_session *s);
-/** What tracing guest @p guest through a gdb stub costs: a request, and a hit, for which all of the guest
- * stands still. False: it is traced otherwise. */
-bool vp_session_gdb_cost(const struct vp_session *s, uint32_t guest, uint64_t *ret_request_ns,
-			 uint64_t *ret_hit_ns);
+/** A sentence on what tracing guest @p guest costs it, where that is more than usual, appended to @p out;
+ * else nothing is. */
+void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *out);
+/** Call @p say with each sentence on how guest @p guest is traced, where that is not by an engine in its VMM.
+ * @p missing: something that was asked for is missing. Once enabled. */
+void vp_session_notes(const struct vp_session *s, uint32_t guest,
+		      void (*say)(void *arg, bool missing, const char *text), void *arg);
 /* What a session takes of the memory of a guest's VMM. Its buffers are this process's. */
 struct vp_session_memory {
 	uint64_t taken; /* bytes at most */
@@ -211,9 +188,6 @@ enum vp_session_state {
  */
 OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
 					     enum vp_session_state *ret_state);
-
-/** Deliver everything now (status, aggregations, records): for a snapshot on demand. */
-OT_MUST_CHECK struct ot_err *vp_session_flush(struct vp_session *s);
 
 /** Take sites out, drain, fire END, hand everything out. */
 OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);

@@ -2,7 +2,7 @@
 /*
  * The session's shared memory: one sealed memfd that every engine maps.
  *
- *   globals | dynamic variables | source 0: status, buffers | source 1: status, buffers | …
+ *   globals | dynamic variables | feed 0: status, buffers | feed 1: status, buffers | …
  *
  * Engines are told where their own part lies. Pages are this process's (memory.c); where an engine is in it,
  * those that nobody writes are never allocated.
@@ -24,17 +24,17 @@ static uint64_t page_up(uint64_t n)
 }
 
 /* BEGIN, END and ticks have no CPU of the guest's to be left out on. */
-static uint32_t only_cpu(const struct vp_session *s, const struct vp_source *src)
+static uint32_t only_cpu(const struct vp_session *s, const struct vp_feed *feed)
 {
-	return src->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
+	return feed->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
 }
 
-static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t globals, uint64_t dynvars,
+static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globals, uint64_t dynvars,
 		      uint32_t first_cpu)
 {
 	const struct dif_options *o = s->options;
 
-	src->open = (struct vp_msg_open){
+	feed->open = (struct vp_msg_open){
 		.bufsize = o->bufsize & ~7ull,
 		.aggsize = s->aggregates ? o->aggsize & ~7ull : 0,
 		.globals_size = globals,
@@ -46,37 +46,36 @@ static void fill_open(struct vp_session *s, struct vp_source *src, uint64_t glob
 		.jstackstrsize = s->layout_opts.jstackstrsize,
 		.nspec = (uint32_t)o->nspec,
 		.specsize = o->specsize,
-		.nvcpus = src->ncpus,
+		.nvcpus = feed->ncpus,
 		.first_cpu = first_cpu,
 		.bufpolicy = o->bufpolicy,
 		.flags = o->destructive ? VP_OPEN_DESTRUCTIVE : 0,
-		.engine = (uint32_t)(src - s->sources),
-		.only_cpu = only_cpu(s, src),
+		.engine = (uint32_t)(feed - s->feeds),
+		.only_cpu = only_cpu(s, feed),
 		/* what takes this process' time is no cost to a guest */
-		.maxcost =
-		    src->link && (!src->link->peek || src->link->needed_for) ? (uint32_t)o->maxcost : 0,
+		.maxcost = feed->link && vp_link_costs(feed->link) ? (uint32_t)o->maxcost : 0,
 	};
 }
 
-/* Every source's status and buffers behind one another; globals and dynamic variables are at the same
+/* Every feed's status and buffers behind one another; globals and dynamic variables are at the same
  * place for all of them. */
 static struct ot_err *place(struct vp_session *s, uint64_t globals, uint64_t dynvars, uint64_t *ret_total)
 {
 	uint64_t shift = 0, total = 0;
 	uint32_t first_cpu = 0;
 
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		struct vp_source *src = &s->sources[i];
-		fill_open(s, src, globals, dynvars, first_cpu);
-		OT_TRY(vp_shared_layout(&src->open, &total));
-		uint64_t own = src->open.status_offset;
-		src->open.status_offset += shift;
-		src->open.buffers_offset += shift;
-		src->shared_size = page_up(total - own);
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		fill_open(s, feed, globals, dynvars, first_cpu);
+		OT_TRY(vp_shared_layout(&feed->open, &total));
+		uint64_t own = feed->open.status_offset;
+		feed->open.status_offset += shift;
+		feed->open.buffers_offset += shift;
+		feed->shared_size = page_up(total - own);
 		shift = page_up(shift + total - own);
-		first_cpu += src->ncpus;
+		first_cpu += feed->ncpus;
 	}
-	*ret_total = page_up(s->sources[0].open.status_offset + shift);
+	*ret_total = page_up(s->feeds[0].open.status_offset + shift);
 	return NULL;
 }
 
@@ -95,8 +94,8 @@ struct ot_err *vp_share_create(struct vp_session *s)
 						.locals = vars.locals_size,
 						.mapped = total };
 	OT_TRY(vp_memory_fit(s, &parts));
-	for (uint32_t i = 0; i < s->nsources; i++)
-		ncpus += s->sources[i].ncpus;
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		ncpus += s->feeds[i].ncpus;
 
 	OT_TRY(ot_memfd_create("outsight-session", total, &s->shared_fd));
 	OT_TRY(vp_memory_make_pages(s));
@@ -107,7 +106,7 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	s->shared = p;
 	s->shared_size = total;
 	if (dynvars) {
-		uint8_t *mem = s->shared + s->sources[0].open.dynvars_offset;
+		uint8_t *mem = s->shared + s->feeds[0].open.dynvars_offset;
 		OT_TRY(dif_dynvars_format(mem, dynvars, ncpus, key_size, value_size));
 		OT_TRY(dif_dynvars_open(mem, dynvars, &s->dynvars));
 	}

@@ -88,10 +88,10 @@ struct ot_err *vp_sizes_fit(struct vp_session *s)
 	struct use use = use_of(s);
 	uint64_t ncpus = 0, most_cpus = 1, limit = buffer_limit() / (use.aggregates ? 2 : 1);
 
-	for (uint32_t i = 0; i < s->nsources; i++) {
-		ncpus += s->sources[i].ncpus;
-		if (s->sources[i].ncpus > most_cpus)
-			most_cpus = s->sources[i].ncpus;
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		ncpus += s->feeds[i].ncpus;
+		if (s->feeds[i].ncpus > most_cpus)
+			most_cpus = s->feeds[i].ncpus;
 	}
 	if (o->cpu >= (int64_t)most_cpus)
 		return ot_err_new(OT_ERR_NOT_FOUND, "there is no CPU %lld", (long long)o->cpu);

@@ -100,7 +100,7 @@ static void by_host(uint32_t pid, struct vp_stolen *ret)
 
 struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp_stolen *ret)
 {
-	const struct vp_guest_link *link = guest < s->nlinks ? s->links[guest] : NULL;
+	const struct vp_guest_link *link = guest < s->links.n ? s->links.items[guest] : NULL;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->at_ns = ot_now_ns();

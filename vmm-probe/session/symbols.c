@@ -21,7 +21,7 @@ static void format_known(const struct vp_symtab *tab, const struct vp_symbol *sy
 void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum vp_symbol_form form,
 		       char *buf, size_t size)
 {
-	const struct vp_symtab *tab = guest < s->nlinks ? vp_link_symtab(s->links[guest]) : NULL;
+	const struct vp_symtab *tab = guest < s->links.n ? vp_link_symtab(s->links.items[guest]) : NULL;
 	uint64_t offset = 0;
 	const struct vp_symbol *sym = tab ? vp_symtab_find_addr(tab, (struct vp_gva){ addr }, &offset) : NULL;
 
@@ -35,7 +35,7 @@ void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, 
 			    enum vp_symbol_form form, char *buf, size_t size)
 {
 	(void)guest;
-	if (!s->nlinks)
+	if (!s->links.n)
 		vp_host_symbol(&s->host_symbols, pid, addr, form, buf, size);
 	else
 		snprintf(buf, size, "0x%" PRIx64, addr);
@@ -46,12 +46,12 @@ struct ot_err *vp_session_each_symbol(struct vp_session *s,
 						   const char *module),
 				      void *arg)
 {
-	if (!s->nlinks)
+	if (!s->links.n)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none has no symbols: pick a guest");
-	const struct vp_symtab *tab = vp_link_symtab(s->links[0]);
+	const struct vp_symtab *tab = vp_link_symtab(s->links.items[0]);
 	if (!tab)
 		return ot_err_new(OT_ERR_NOT_FOUND, "no kernel was found in %s: %s",
-				  s->links[0]->client.guest_name, s->links[0]->unread);
+				  s->links.items[0]->client.guest_name, s->links.items[0]->unread);
 	for (size_t i = 0; i < vp_symtab_count(tab); i++) {
 		const struct vp_symbol *sym = vp_symtab_at(tab, i);
 		const char *module = sym->module == VP_SYMTAB_VMLINUX ? NULL : vp_symbol_module(tab, sym);

@@ -8,7 +8,7 @@
 
 static struct vp_guest_link *link_of(const struct vp_session *s, uint32_t guest)
 {
-	return guest < s->nlinks ? s->links[guest] : NULL;
+	return guest < s->links.n ? s->links.items[guest] : NULL;
 }
 
 static struct ot_err *no_agent(const struct vp_session *s, uint32_t guest, const char *why)
@@ -58,8 +58,8 @@ struct ot_err *vp_session_census(struct vp_session *s, uint32_t guest,
 
 struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t guest)
 {
-	for (uint32_t i = 1; i < s->nsources; i++)
-		if (s->sources[i].guest == guest)
-			return s->sources[i].agent_clock;
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		if (s->feeds[i].guest == guest)
+			return s->feeds[i].agent_clock;
 	return (struct vp_clock_mark){ 0 };
 }

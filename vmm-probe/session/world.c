@@ -14,12 +14,12 @@ static struct vp_guest_link *first(void *env)
 {
 	struct vp_session *s = env;
 
-	return s->nlinks ? s->links[0] : NULL;
+	return s->links.n ? s->links.items[0] : NULL;
 }
 
 static struct vp_probes *first_probes(struct vp_session *s)
 {
-	return s->nlinks ? s->links[0]->probes : s->host_probes;
+	return s->links.n ? s->links.items[0]->probes : s->host_probes;
 }
 
 /* Without a guest the types are those of the kernel that we run on. */
@@ -27,8 +27,8 @@ static struct vp_types *types_of(void *env)
 {
 	struct vp_session *s = env;
 
-	return s->nlinks ? vp_probes_types(s->links[0]->probes)
-			 : vp_host_types_get(&s->host_types, "/sys/kernel/btf/vmlinux");
+	return s->links.n ? vp_probes_types(s->links.items[0]->probes)
+			  : vp_host_types_get(&s->host_types, "/sys/kernel/btf/vmlinux");
 }
 
 static struct dif_type *find_type(void *env, const char *module, enum dif_ckind kind, const char *name)
@@ -114,14 +114,14 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 {
 	struct vp_session *s = env;
 	struct match m = { .s = s, .each = each, .arg = arg, .of_guest = desc->guest && *desc->guest };
-	uint32_t n = s->nlinks ? s->nlinks : 1;
+	uint32_t n = s->links.n ? s->links.n : 1;
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t count = 0;
-		if (s->nlinks && desc->guest && *desc->guest &&
-		    !dif_glob_match(desc->guest, s->links[i]->client.guest_name))
+		if (s->links.n && desc->guest && *desc->guest &&
+		    !dif_glob_match(desc->guest, s->links.items[i]->client.guest_name))
 			continue;
-		m.probes = s->nlinks ? s->links[i]->probes : s->host_probes;
+		m.probes = s->links.n ? s->links.items[i]->probes : s->host_probes;
 		m.first_registry = i == 0;
 		OT_TRY(vp_probes_match(m.probes, desc, false, match_one, &m, &count));
 	}
@@ -187,8 +187,8 @@ static bool match_guest(void *env, const char *pattern)
 {
 	struct vp_session *s = env;
 
-	for (uint32_t i = 0; i < s->nlinks; i++)
-		if (dif_glob_match(pattern, s->links[i]->client.guest_name))
+	for (uint32_t i = 0; i < s->links.n; i++)
+		if (dif_glob_match(pattern, s->links.items[i]->client.guest_name))
 			return true;
 	return false;
 }
@@ -224,7 +224,7 @@ static bool has_process(void *env, int64_t pid)
 {
 	const struct vp_session *s = env;
 
-	return s->nlinks || kill((pid_t)pid, 0) == 0 || errno == EPERM;
+	return s->links.n || kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }
 
 static bool macro(void *env, const char *name, int64_t *ret)

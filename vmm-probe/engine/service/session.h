@@ -9,6 +9,7 @@
 
 #include "vmm-probe/engine/wire/protocol.h"
 
+struct vp_engine;
 struct vp_es; /* engine's session */
 
 /** Open a session. Memory is borrowed until vp_es_close(): the mapped shared region (@p shared_size

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Guests that are attached: each link is one guest, with the connection to its engine, the source that it is
+ * read by when that is not its VMM, its kernel, and its probes.
+ */
+#ifndef VP_ATTACH_LINK_H
+#define VP_ATTACH_LINK_H
+
+#include "vmm-probe/attach/attach.h"
+#include "vmm-probe/backend/source.h"
+#include "vmm-probe/client/client.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/inject/inject.h"
+#include "vmm-probe/provider/provider.h"
+
+#define VP_GUESTS_MAX 16
+
+struct vp_guest_link {
+	struct vp_client client; /* sock -1: nothing runs in this guest, or its VMM is being entered */
+	struct vp_source source; /* ops NULL: the engine is in the VMM */
+	struct vp_phys *phys;    /* RAM where the engine says it is; NULL: the source's */
+	bool tentative;          /* peek, until a program needs more: then an engine is put there */
+	const struct vp_probe *needed_for; /* … which it does, for this one first; NULL: it does not */
+	char *no_engine;                   /* why none could work there; NULL: one could */
+	char *unread;                      /* why no kernel was found; NULL: it was */
+	bool unread_fault;                 /* … some of its memory was missing */
+	char *fell_back;                   /* why peek is all that there is; NULL: it is what was asked for */
+	bool file_fault;        /* its kernel could not be read because of --vmlinux or --symbols */
+	struct vp_guest *guest; /* NULL: no kernel was found */
+	struct vp_probes *probes;
+	struct vp_facts facts;
+	int orc_fd;                     /* unwind table; -1: none */
+	bool hooked;                    /* its engine is in a VMM that is not ours, and told … */
+	struct vp_inject_states states; /* … this when it was attached */
+};
+
+struct vp_links {
+	struct vp_attach_opts opts;
+	struct vp_guest_link *items[VP_GUESTS_MAX];
+	uint32_t n;
+};
+
+/* NULL: no kernel was found in this guest. */
+static inline const struct vp_symtab *vp_link_symtab(const struct vp_guest_link *link)
+{
+	return link->guest ? vp_guest_symtab(link->guest) : NULL;
+}
+
+/* False: a dump, in which nothing runs. */
+static inline bool vp_link_runs(const struct vp_guest_link *link)
+{
+	return !link->source.ops || link->source.client;
+}
+
+/* The engine is in the VMM, or will be once the session is enabled. */
+static inline bool vp_link_engine_is_away(const struct vp_guest_link *link)
+{
+	return !link->source.ops || link->needed_for;
+}
+
+/* The guest's time is spent by what its engine does, so that too much of it is to be guarded against. */
+static inline bool vp_link_costs(const struct vp_guest_link *link)
+{
+	return vp_link_engine_is_away(link) || !link->source.ops->costless;
+}
+
+/**
+ * Attach guest @p name (see vp_session_attach()) and append it to @p links. Nothing in the guest changes by
+ * this, but that an engine is put into its VMM where links->opts.entry allows that and it can't be read
+ * otherwise.
+ */
+OT_MUST_CHECK struct ot_err *vp_links_attach(struct vp_links *links, const char *name);
+
+/** A probe of an attached guest is enabled. UNSUPPORTED: it can't fire there. Where that takes an engine in
+ * the VMM, it is noted, for vp_links_enter(). */
+OT_MUST_CHECK struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *link,
+					  const struct vp_probe *probe);
+
+/** Put an engine into the VMM of each guest of which something was enabled that needs one. */
+OT_MUST_CHECK struct ot_err *vp_links_enter(struct vp_links *links);
+
+/** Has the VMM's process ended? Waits that long for it. */
+bool vp_vmm_has_ended(const struct vp_guest_link *link, int wait_ms);
+
+/** NULL is fine. */
+void vp_link_destroy(struct vp_guest_link *link);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guests of a session, as whoever opened it attaches them and asks about them. */
+#include <string.h>
+
+#include "vmm-probe/session/internal.h"
+
+static struct ot_err *attach_none(struct vp_session *s)
+{
+	if (s->links.n)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none cannot be combined with another guest");
+	return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
+}
+
+/* -x trap; a word that is none was refused when the option was set. */
+static enum vp_trap_wish trap_wish(const struct vp_session *s)
+{
+	const char *word = ot_map_gets(&s->options->set, "trap");
+	enum vp_trap_wish wish = VP_WISH_AUTO;
+
+	if (word && !vp_trap_wish_parse(word, &wish))
+		return VP_WISH_AUTO;
+	return wish;
+}
+
+struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
+{
+	if (guest && !strcmp(guest, "none"))
+		return attach_none(s);
+	if (s->host_probes)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none cannot be combined with another guest");
+	s->links.opts.trap = trap_wish(s);
+	return vp_links_attach(&s->links, guest);
+}
+
+uint32_t vp_session_nguests(const struct vp_session *s)
+{
+	return s->links.n;
+}
+
+const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest)
+{
+	return guest < s->links.n ? s->links.items[guest]->client.guest_name : "";
+}
+
+bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid)
+{
+	if (guest >= s->links.n || !s->links.items[guest]->client.paused)
+		return false;
+	*ret_pid = s->links.items[guest]->client.pid;
+	return true;
+}
+
+void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *out)
+{
+	const struct vp_guest_link *link = guest < s->links.n ? s->links.items[guest] : NULL;
+
+	if (link && link->source.ops && link->source.ops->cost)
+		link->source.ops->cost(link->source.handle, link->client.guest_name, out);
+}
+
+void vp_session_notes(const struct vp_session *s, uint32_t guest,
+		      void (*say)(void *arg, bool missing, const char *text), void *arg)
+{
+	const struct vp_guest_link *link = guest < s->links.n ? s->links.items[guest] : NULL;
+	const struct vp_source_ops *ops = link ? link->source.ops : NULL;
+	struct ot_buf text;
+
+	if (!ops)
+		return;
+	ot_buf_init(&text);
+	if (link->fell_back) {
+		ot_buf_printf(&text, "%s: no engine can go into its VMM: %s", link->client.guest_name,
+			      link->fell_back);
+		say(arg, false, ot_buf_str(&text));
+	}
+	ot_buf_clear(&text);
+	if (ops->note) {
+		ops->note(link->source.handle, link->client.guest_name, &text);
+		say(arg, false, ot_buf_str(&text));
+	}
+	ot_buf_clear(&text);
+	if (link->unread) {
+		ot_buf_printf(&text, "%s: no kernel was found, so nothing has a name: %s",
+			      link->client.guest_name, link->unread);
+		say(arg, true, ot_buf_str(&text));
+	}
+	ot_buf_deinit(&text);
+}
