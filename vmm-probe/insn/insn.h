@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Doing the instruction that a trap stands on, in the guest's place, through its registers and memory.
+ * Emulating the instruction at a trap, on the guest's registers and memory.
  *
- * Only the forms that kernel functions begin and end with, and that touch nothing but general registers,
- * flags and ordinary memory. What is not among them is refused by vp_insn_decode(), never guessed: no lock or
- * rep prefix, no 32-bit addressing, no FS, no xchg with memory, no system instruction. Encodings and flags:
- * Intel's Software Developer's Manual, volume 2.
+ * Supported are the forms that kernel functions begin and end with, which use only general registers, flags
+ * and ordinary memory. vp_insn_decode() refuses everything else: lock and rep prefixes, 32-bit addressing,
+ * FS, xchg with memory, system instructions. Encodings and flags: Intel's Software Developer's Manual, volume
+ * 2.
  *
  * libc only, no allocation: this runs on vCPU threads, at a hit.
  */
@@ -63,8 +63,8 @@ enum vp_operand_kind { VP_OPERAND_NONE, VP_OPERAND_REG, VP_OPERAND_HIGH, VP_OPER
 #define VP_NO_REG  0xffu
 #define VP_REG_RIP 0xfeu /* as a base: the address of the next instruction */
 
-/* HIGH: bits 8 to 15 of rax, rcx, rdx or rbx. IMM, also the absolute target of a direct jump or call:
- * `value`. */
+/* HIGH: bits 8 to 15 of rax, rcx, rdx or rbx. IMM: `value`, which is also the absolute target of a direct
+ * jump or call. */
 struct vp_operand {
 	uint8_t kind;               /* enum vp_operand_kind */
 	uint8_t reg;                /* REG, HIGH: 0 rax to 15 r15 */
@@ -83,26 +83,27 @@ struct vp_insn {
 	struct vp_operand third; /* IMUL by an immediate */
 };
 
-/** Decode the instruction at @p bytes, of which @p len are there, for RIP @p rip. False: not one of ours. */
+/** Decode the instruction at address @p rip, of which @p len bytes are at @p bytes. False: not supported. */
 bool vp_insn_decode(const uint8_t *bytes, unsigned len, uint64_t rip, struct vp_insn *ret);
 
-/** Whether vp_insn_run() will read or write memory; then it can fail. */
+/** Does vp_insn_run() access memory, so that it may fail? */
 bool vp_insn_touches_memory(const struct vp_insn *insn);
-/** Whether it needs env->gs_base. */
+/** Does it use env->gs_base? */
 bool vp_insn_uses_gs(const struct vp_insn *insn);
 
-/* A vCPU as an instruction sees it. */
+/* The state of a vCPU that an instruction can use. */
 struct vp_insn_env {
 	uint64_t r[16];
 	uint64_t rip, rflags, gs_base;
-	/* Exactly @p len (1, 2, 4, 8) bytes at a guest virtual address, or false and nothing done. */
+	/* Access exactly @p len (1, 2, 4, 8) bytes at a guest virtual address; false: nothing was
+	 * accessed. */
 	bool (*load)(void *arg, uint64_t gva, void *dst, unsigned len);
 	bool (*store)(void *arg, uint64_t gva, const void *src, unsigned len);
 	void *arg;
 };
 
-/** Do @p insn: registers, flags and rip of @p env change, and memory. False: memory could not be reached;
- * then nothing has changed. */
+/** Emulate @p insn: changes registers, flags and rip in @p env, and memory. False: memory is inaccessible,
+ * and nothing has changed. */
 bool vp_insn_run(const struct vp_insn *insn, struct vp_insn_env *env);
 
 /** "MOV" … Static. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Bytes to struct vp_insn. Each decode_*() takes the opcodes of one family; what none takes is refused. */
+/* Decoding bytes to struct vp_insn. Each decode_*() handles one family of opcodes; all others are refused. */
 #include <string.h>
 
 #include "base/compiler.h"
@@ -10,11 +10,11 @@
 #define REX_X 2u
 #define REX_B 1u
 
-/* The instruction while it is taken apart. */
+/* The state of decoding. */
 struct decoder {
 	const uint8_t *p;
 	unsigned len, at;
-	bool bad;        /* cut off, or something that we refuse */
+	bool bad;        /* truncated, or refused */
 	bool opsize, gs; /* prefixes 66, 65 */
 	bool rep;        /* f3 */
 	uint8_t rex;     /* 0: none */
@@ -41,13 +41,13 @@ static int64_t immediate(struct decoder *d, unsigned n)
 	return n == 8 ? (int64_t)v : (int64_t)(v << (64 - 8 * n)) >> (64 - 8 * n);
 }
 
-/* Size of an operation that is not on bytes. */
+/* Operand size of an operation that is not on bytes. */
 static uint8_t wide(const struct decoder *d)
 {
 	return d->rex & REX_W ? 8 : d->opsize ? 2 : 4;
 }
 
-/* Bytes of an immediate of such an operation: never 8, but sign-extended from 4. */
+/* Size of such an operation's immediate: for 8 bytes it is sign-extended from 4. */
 static unsigned imm_bytes(uint8_t size)
 {
 	return size == 8 ? 4 : size;
@@ -76,7 +76,7 @@ static unsigned modrm_reg(const struct decoder *d)
 	return (d->modrm >> 3 & 7) | (d->rex & REX_R ? 8 : 0);
 }
 
-/* The /n of a group. */
+/* The opcode extension (/n) of a group. */
 static unsigned modrm_group(const struct decoder *d)
 {
 	return d->modrm >> 3 & 7;
@@ -108,7 +108,7 @@ static struct vp_operand memory(struct decoder *d)
 	return o;
 }
 
-/* What ModRM's r/m field names. */
+/* The operand in ModRM's r/m field. */
 static struct vp_operand rm(struct decoder *d, uint8_t size)
 {
 	if (d->modrm >> 6 == 3)
@@ -263,7 +263,7 @@ static bool decode_push_pop(struct decoder *d, uint8_t op)
 	return op & 8 ? set(d, VP_INSN_POP, 8, r, none) : set(d, VP_INSN_PUSH, 8, none, r);
 }
 
-/* Direct jumps and calls; the target becomes absolute when the length is known. */
+/* Direct jumps and calls; vp_insn_decode() makes the target absolute when the length is known. */
 static bool decode_jump(struct decoder *d, enum vp_insn_op op, unsigned bytes)
 {
 	return !d->opsize && set(d, op, 8, none, imm(immediate(d, bytes)));
@@ -310,7 +310,7 @@ static bool decode_two_byte(struct decoder *d)
 		break;
 	}
 	switch (op) {
-	case 0x1f: /* nop r/m: its operand is never touched */
+	case 0x1f: /* nop r/m: the operand is not accessed */
 		read_modrm(d);
 		rm(d, size);
 		return set(d, VP_INSN_NOP, size, none, none);
@@ -394,7 +394,7 @@ static bool decode_opcode(struct decoder *d, uint8_t op)
 	return decode_rest(d, op);
 }
 
-/* Prefixes up to the opcode. A REX prefix counts only right in front of it. */
+/* Read prefixes and the opcode. A REX prefix is in effect only directly before the opcode. */
 static uint8_t read_prefixes(struct decoder *d)
 {
 	for (;;) {
@@ -444,8 +444,7 @@ bool vp_insn_decode(const uint8_t *bytes, unsigned len, uint64_t rip, struct vp_
 		return true;
 	}
 	uint8_t op = read_prefixes(&d);
-	/* `rep ret` is a ret; any other rep, lock, FS or 67 is not for us (the last three end as unknown
-	 * opcodes). */
+	/* `rep ret` is a ret; any other rep is refused. So are lock, FS and 67, as unknown opcodes. */
 	if (d.bad || (d.rep && op != 0xc3) || !decode_opcode(&d, op) || d.bad)
 		return false;
 	insn.len = (uint8_t)d.at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an instruction does. Memory is read first and written last, registers change only when nothing can
- * fail any more: an instruction is done whole or not at all.
+ * Emulating decoded instructions. Memory is read first and written last, and registers change only after the
+ * last access that may fail, so an instruction is emulated completely or not at all.
  */
 #include <string.h>
 
@@ -79,7 +79,7 @@ static bool get(const struct vp_insn *insn, const struct vp_operand *o, unsigned
 	}
 }
 
-/* Writing 4 bytes of a register clears the rest; 1 or 2 leave it. */
+/* Writing 4 bytes of a register clears its upper half; 1 or 2 leave the rest unchanged. */
 static bool put(const struct vp_insn *insn, const struct vp_operand *o, unsigned size,
 		struct vp_insn_env *env, uint64_t v)
 {
@@ -180,7 +180,7 @@ static bool holds(unsigned cond, uint64_t f)
 
 /* --- operations ---------------------------------------------------------------------------- */
 
-/* Two-operand arithmetic: *ret and the flags, of @a and @b. */
+/* Arithmetic on @a and @b: the result in *ret; returns the flags. */
 static uint64_t arithmetic(unsigned op, uint64_t a, uint64_t b, unsigned size, uint64_t rflags, uint64_t *ret)
 {
 	uint64_t carry = rflags & CF;
@@ -234,7 +234,7 @@ static bool run_arithmetic(const struct vp_insn *i, struct vp_insn_env *env)
 	return true;
 }
 
-/* By 0 nothing happens, not even to flags. OF is that of a shift by one: for others it is undefined. */
+/* A shift by 0 does not change flags. OF is computed as for a shift by 1; for others it is undefined. */
 static bool run_shift(const struct vp_insn *i, struct vp_insn_env *env)
 {
 	unsigned n = (unsigned)i->src.value & (i->size == 8 ? 63 : 31), bits = 8u * i->size;
@@ -263,7 +263,7 @@ static bool run_shift(const struct vp_insn *i, struct vp_insn_env *env)
 	return true;
 }
 
-/* CF and OF say that the product did not fit; the other flags are undefined, and stay. */
+/* CF and OF: the product did not fit. The other flags are undefined, and not changed here. */
 static bool run_imul(const struct vp_insn *i, struct vp_insn_env *env)
 {
 	uint64_t a, b;
@@ -274,7 +274,7 @@ static bool run_imul(const struct vp_insn *i, struct vp_insn_env *env)
 	uint64_t r = (uint64_t)product & mask_of(i->size);
 	bool fits = (__int128)(int64_t)extend(r, i->size) == product;
 	env->rflags = (env->rflags & ~(CF | OF)) | (fits ? 0 : CF | OF);
-	return put(i, &i->dst, i->size, env, r); /* a register */
+	return put(i, &i->dst, i->size, env, r); /* a register: can't fail */
 }
 
 static bool run_move(const struct vp_insn *i, struct vp_insn_env *env)
@@ -292,7 +292,7 @@ static bool run_move(const struct vp_insn *i, struct vp_insn_env *env)
 		v = extend(v, from);
 	if (i->op == VP_INSN_NOT)
 		v = ~v;
-	/* Not taken, it still clears the upper half of a 32-bit destination. */
+	/* If the condition is false, a 32-bit cmov still clears the upper half. */
 	if (i->op == VP_INSN_CMOV && !holds(i->cond, env->rflags))
 		v = env->r[i->dst.reg];
 	return put(i, &i->dst, i->size, env, v);
@@ -315,11 +315,11 @@ static bool run_stack(const struct vp_insn *i, struct vp_insn_env *env)
 	if (!env->load(env->arg, at, &v, 8))
 		return false;
 	env->r[RSP] = at + 8;
-	env->r[i->op == VP_INSN_LEAVE ? RBP : i->dst.reg] = v; /* pop %rsp: the value wins */
+	env->r[i->op == VP_INSN_LEAVE ? RBP : i->dst.reg] = v; /* after RSP: pop %rsp loads the value */
 	return true;
 }
 
-/* The new rip in *ret. */
+/* *ret: the address of the next instruction; becomes the target if the branch is taken. */
 static bool run_branch(const struct vp_insn *i, struct vp_insn_env *env, uint64_t *ret)
 {
 	uint64_t target;

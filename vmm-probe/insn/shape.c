@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Taking instructions apart. */
+/* Parsing instructions by tables of opcodes. */
 #include "vmm-probe/insn/shape.h"
 
 #include <string.h>
@@ -9,17 +9,17 @@
 #define REX_W 8u
 
 /*
- * What follows an opcode, a character for each, sixteen in a row:
+ * What follows each opcode, sixteen in a row:
  *
  *   .  nothing              m  a ModRM operand         !  there is no such instruction
  *   b  1 byte               B  ModRM, 1 byte           p  a prefix or an escape
  *   w  2 bytes              Z  ModRM, 4 bytes (2 with 66)
- *   z  4 bytes (2 with 66)  g  ModRM, 1 byte if its middle is 0 or 1; G the same with 4 (2)
+ *   z  4 bytes (2 with 66)  g  ModRM, 1 byte if its reg field is 0 or 1; G the same with 4 (2)
  *   v  4 bytes (2; 8 with REX.W)
- *   r  a distance of 4 bytes; processors do not agree on what 66 makes of it
+ *   r  a relative address of 4 bytes; refused with 66, whose effect depends on the processor
  *   o  an address of 8 bytes (4 with 67)
  *   e  enter's 3 bytes
- *   c  one byte that names two registers, whatever its upper bits
+ *   c  ModRM with two registers, whatever its mod field
  */
 /* clang-format off */
 static const char one_byte[257] =
@@ -83,7 +83,7 @@ static void skip(struct reader *r, unsigned n)
 		r->at += n;
 }
 
-/* The operand's byte, SIB and displacement. EVEX scales one-byte displacements, which changes no length. */
+/* ModRM, SIB and displacement. EVEX scales one-byte displacements, which does not change the length. */
 static void read_modrm(struct reader *r)
 {
 	uint8_t modrm = next(r);
@@ -101,7 +101,7 @@ static void read_modrm(struct reader *r)
 		skip(r, 4);
 }
 
-/* Bytes of an immediate that goes with the size of operands. */
+/* Size of an immediate that depends on the operand size. */
 static unsigned immediate(const struct reader *r)
 {
 	return r->s.opsize && !(r->s.rex & REX_W) ? 2 : 4;
@@ -161,7 +161,7 @@ static void read_rest(struct reader *r, char what)
 	}
 }
 
-/* Prefixes up to the opcode, which is returned. A REX prefix counts only right in front of it. */
+/* Read prefixes; returns the opcode. A REX prefix is in effect only directly before the opcode. */
 static uint8_t read_prefixes(struct reader *r)
 {
 	for (;;) {
@@ -201,7 +201,7 @@ static uint8_t read_prefixes(struct reader *r)
 	}
 }
 
-/* Behind 0f, or in VEX's and EVEX's maps. */
+/* The opcode and the rest, after 0f or in a map of VEX or EVEX. */
 static void read_in_map(struct reader *r)
 {
 	uint8_t op = r->s.opcode = next(r);
@@ -218,12 +218,13 @@ static void read_in_map(struct reader *r)
 		break;
 	}
 	if (r->s.space != VP_SPACE_LEGACY) {
-		/* Vectors' alone: no branch, no control register, nothing without an operand but vzeroupper.
-		 */
+		/* Only vector instructions: no branches or control registers; only vzeroupper has no
+		 * operand. */
 		bool immediate_byte = (op & 0xfc) == 0x70 || op == 0xc2 || (op >= 0xc4 && op <= 0xc6);
 		return read_rest(r, op == 0x77 ? '.' : immediate_byte ? 'B' : 'm');
 	}
-	/* 0f b8 is popcnt, which has f3; 0f 78 with 66 or f2 is extrq or insertq, with two bytes more. */
+	/* 0f b8 is valid with f3 only (popcnt). 0f 78 with 66 or f2 is extrq or insertq, with two more
+	 * bytes. */
 	if ((op == 0xb8 && !r->s.rep) || (op == 0x78 && (r->s.opsize || r->s.repne)))
 		r->bad = true;
 	read_rest(r, two_byte[op]);
@@ -236,13 +237,13 @@ static void read_escape(struct reader *r)
 	r->s.map = b == 0x38 ? VP_MAP_0F38 : b == 0x3a ? VP_MAP_0F3A : VP_MAP_0F;
 	if (r->s.map != VP_MAP_0F)
 		r->at++;
-	/* hreset is the only one there with f3, and all of them are newer than what we know. */
+	/* In 0f 3a only hreset has f3; it is newer than these tables. */
 	if (r->s.map == VP_MAP_0F3A && r->s.rep)
 		r->bad = true;
 	read_in_map(r);
 }
 
-/* In front of VEX and EVEX neither REX nor what they have fields for may stand. */
+/* VEX and EVEX may not follow REX, or prefixes that they encode themselves. */
 static bool may_be_vector(const struct reader *r)
 {
 	return !r->s.rex && !r->s.opsize && !r->s.lock && !r->s.rep && !r->s.repne;
@@ -267,7 +268,7 @@ static void read_evex(struct reader *r)
 
 	next(r);
 	r->s.space = VP_SPACE_EVEX;
-	/* Bit 3 of the first and bit 2 of the second are others since APX, and map 4 is its own. */
+	/* APX redefines bit 3 of the first byte and bit 2 of the second, and adds map 4. */
 	if (!may_be_vector(r) || (p0 & 8) || !(p1 & 4) || map == 0 || map == 4 || map == 7)
 		r->bad = true;
 	r->s.map = map == 5 ? VP_MAP_FP16_5 : map == 6 ? VP_MAP_FP16_6 : (enum vp_opcode_map)(map & 3);
@@ -290,7 +291,7 @@ bool vp_insn_shape(const uint8_t *bytes, uint64_t len, struct vp_insn_shape *ret
 	} else {
 		r.s.opcode = op;
 		read_rest(&r, one_byte[op]);
-		/* Else it is AMD's XOP. */
+		/* 8f with another extension is AMD's XOP. */
 		if (op == 0x8f && (r.s.modrm & 0x38))
 			r.bad = true;
 	}
