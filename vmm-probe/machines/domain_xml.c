@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libvirt hands what stands in <qemu:commandline> on to QEMU: a library for KVM's domains, by LD_PRELOAD, and
- * the plugin for those that QEMU translates. The namespace is declared at the element itself, so that it can
- * be pasted anywhere under <domain>.
+ * Reading and extending the XML of libvirt domains. libvirt passes the contents of <qemu:commandline> to
+ * QEMU: LD_PRELOAD with the library for domains on KVM, -plugin for domains under TCG. The namespace is
+ * declared at the element itself, so that the element can be pasted anywhere under <domain>.
  */
 #include "vmm-probe/machines/domain_xml.h"
 
@@ -17,7 +17,7 @@
 #define PLUGIN_FILE "liboutsight-tcg.so"
 #define HOOK_FILE   "liboutsight-kvm.so"
 
-/* A document and what reads it. Strings of libxml2's are free()'s: nobody gives it an allocator here. */
+/* An open document. libxml2's strings are released with free(), since its default allocator is in use. */
 struct doc {
 	struct vp_libxml_calls call;
 	xmlDoc *xml;
@@ -62,7 +62,7 @@ static xmlNode *child(const xmlNode *parent, const char *name, const char *ns)
 	return NULL;
 }
 
-/* An attribute's value contains @text. */
+/* Does the attribute's value contain @text? */
 static bool has_attribute(const struct doc *doc, const xmlNode *node, const char *name, const char *text)
 {
 	ot_auto_free char *value = (char *)doc->call.xmlGetProp(node, BAD_CAST name);
@@ -106,8 +106,8 @@ struct ot_err *vp_domain_xml_read(const char *xml, struct vp_domain_xml *ret)
 
 /* --- writing ------------------------------------------------------------------------------------------- */
 
-/* In QEMU's options a comma is written twice. The plugin's socket goes into the domain's own directory, the
- * one place where a confined QEMU may surely make it. */
+/* QEMU's options escape a comma by doubling it. libvirt=on: the plugin's socket is created in the domain's
+ * own directory, the only place in which a confined QEMU can certainly create it. */
 static void put_plugin(struct ot_buf *out, const char *plugin)
 {
 	ot_buf_puts(out, "file=");
@@ -154,7 +154,7 @@ void vp_domain_xml_lines(enum vp_accel accel, const struct vp_domain_files *file
 	ot_buf_deinit(&value);
 }
 
-/* <qemu:NAME A='x' …/> under @parent; names and values in turn, then NULL. */
+/* Add <qemu:NAME A='x' …/> to @parent; @attributes alternates names and values and ends with NULL. */
 static bool add_element(const struct doc *doc, xmlNode *parent, const char *name,
 			const char *const *attributes)
 {
@@ -184,7 +184,7 @@ static bool add_file(const struct doc *doc, xmlNode *cmd, enum vp_accel accel,
 	return done;
 }
 
-/* A second LD_PRELOAD would take the first one's place. */
+/* Is there an LD_PRELOAD already? A second one would replace it. */
 static bool has_other_preload(const struct doc *doc)
 {
 	const xmlNode *cmd = child(doc->domain, "commandline", QEMU_NS);
@@ -195,7 +195,7 @@ static bool has_other_preload(const struct doc *doc)
 	return false;
 }
 
-/* The domain's <qemu:commandline>, made when it has none. NULL: no memory. */
+/* The domain's <qemu:commandline>, created if absent. NULL: out of memory. */
 static xmlNode *commandline(const struct doc *doc)
 {
 	xmlNode *cmd = child(doc->domain, "commandline", QEMU_NS);
@@ -220,10 +220,9 @@ struct ot_err *vp_domain_xml_add(const char *xml, const struct vp_domain_files *
 		return ot_err_new(OT_ERR_UNSUPPORTED, "only domains of the types kvm and qemu can be traced");
 	if (!has_file(&doc, accel)) {
 		if (accel == VP_ACCEL_KVM && has_other_preload(&doc))
-			return ot_err_new(
-			    OT_ERR_UNSUPPORTED,
-			    "the domain has an LD_PRELOAD of its own: put %s into it, behind a colon",
-			    files->hook);
+			return ot_err_new(OT_ERR_UNSUPPORTED,
+					  "the domain has its own LD_PRELOAD: append %s to it, after a colon",
+					  files->hook);
 		xmlNode *cmd = commandline(&doc);
 		if (!cmd || !add_file(&doc, cmd, accel, files))
 			return ot_err_nomem();

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Loading libvirt and libxml2 with dlopen(). */
 #include "vmm-probe/machines/libs.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,7 @@ struct call {
 	size_t offset; /* of its pointer in the table */
 };
 
-/* The first of @p files that is here; NULL-terminated, what this host's Debian is likely to have first. */
+/* Load the first of @files that is installed (NULL-terminated), and resolve @calls into @table. */
 static struct ot_err *load(const char *const *files, const char *package, const struct call *calls, size_t n,
 			   void *table)
 {
@@ -51,7 +52,7 @@ struct ot_err *vp_libxml_load(struct vp_libxml_calls *ret)
 #define CALL(name) { #name, offsetof(struct vp_libxml_calls, name) },
 	static const struct call calls[] = { VP_LIBXML_CALLS(CALL) };
 #undef CALL
-	/* What we call of it is the same in both. */
+	/* The functions that we use are the same in both ABIs. */
 	static const char *const files[] = { "libxml2.so.2", "libxml2.so.16", NULL };
 
 	return load(files, "libxml2", calls, OT_ARRAY_SIZE(calls), ret);

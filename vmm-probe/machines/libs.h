@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libvirt and libxml2, loaded when something is wanted of them: a host without libvirt needs neither, and
- * tracing a guest that has nothing to do with it does not wait for some fifty libraries to be mapped.
+ * libvirt and libxml2, loaded on demand: a host without libvirt needs neither, and a session without libvirt
+ * does not wait for some fifty libraries to be mapped.
  */
 #ifndef VP_MACHINES_LIBS_H
 #define VP_MACHINES_LIBS_H
@@ -54,7 +54,8 @@ struct vp_libxml_calls {
 	VP_LIBXML_CALLS(VP_DECLARE_CALL)
 };
 
-/** UNSUPPORTED: the library is not installed here. What was loaded stays: libvirt has threads of its own. */
+/** Load the library and resolve its functions. UNSUPPORTED: it is not installed, or too old. It is never
+ * unloaded: libvirt has its own threads. */
 OT_MUST_CHECK struct ot_err *vp_libvirt_load(struct vp_libvirt_calls *ret);
 OT_MUST_CHECK struct ot_err *vp_libxml_load(struct vp_libxml_calls *ret);
 

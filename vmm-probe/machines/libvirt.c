@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* libvirt's domains through its library, loaded on demand. */
 #include "vmm-probe/machines/libvirt.h"
 
 #include <stdio.h>
@@ -30,8 +31,8 @@ const char *vp_domain_state_name(enum vp_domain_state state)
 
 /* --- errors ------------------------------------------------------------------------------------------ */
 
-/* libvirt prints what goes wrong unless it is told where to send it. */
-static void say_nothing(void *arg, virErrorPtr error)
+/* Without an error function libvirt prints errors to stderr. */
+static void ignore_error(void *arg, virErrorPtr error)
 {
 	(void)arg;
 	(void)error;
@@ -82,10 +83,10 @@ static struct ot_err *connect_to(struct vp_libvirt *lv, const char *uri, bool ma
 	char what[300];
 
 	OT_TRY(vp_libvirt_load(&lv->call));
-	/* A session's daemon would be started by asking for it; the driver reads this at each connect. */
+	/* Connecting would start the session's daemon; the driver reads this variable at each connect. */
 	setenv("LIBVIRT_AUTOSTART", "0", 0);
 	snprintf(what, sizeof(what), "libvirt%s%.250s", uri ? " at " : "", uri ? uri : "");
-	lv->call.virSetErrorFunc(NULL, say_nothing);
+	lv->call.virSetErrorFunc(NULL, ignore_error);
 	if (lv->call.virInitialize() < 0)
 		return failed(lv, what);
 	lv->conn = may_change ? lv->call.virConnectOpen(uri) : lv->call.virConnectOpenReadOnly(uri);
@@ -93,7 +94,7 @@ static struct ot_err *connect_to(struct vp_libvirt *lv, const char *uri, bool ma
 		struct ot_err *err = failed(lv, what);
 		if (ot_err_code(err) != OT_ERR_OS)
 			return err;
-		/* Mostly a socket that is not there or that nobody serves. */
+		/* Usually the socket is absent, or no daemon listens on it. */
 		struct ot_err *ret = ot_err_new(OT_ERR_NOT_FOUND, "%s", ot_err_message(err));
 		ot_err_destroy(err);
 		return ret;
@@ -189,7 +190,7 @@ struct ot_err *vp_libvirt_list(struct vp_libvirt *lv, struct vp_domain **ret, si
 		return failed(lv, "libvirt");
 	struct vp_domain *list = calloc((size_t)n + 1, sizeof(*list));
 	for (int i = 0; i < n; i++) {
-		/* One that ends while it is looked at is none. */
+		/* A domain that ends meanwhile is skipped. */
 		if (list) {
 			ot_auto_err struct ot_err *err = read_domain(lv, domains[i], &list[count]);
 			count += !err;
@@ -228,7 +229,7 @@ static struct ot_err *not_found(struct vp_libvirt *lv, const char *spec)
 	return err;
 }
 
-static virDomainPtr look_up(struct vp_libvirt *lv, const char *spec)
+static virDomainPtr find_domain(struct vp_libvirt *lv, const char *spec)
 {
 	virDomainPtr domain = lv->call.virDomainLookupByName(lv->conn, spec);
 
@@ -237,7 +238,7 @@ static virDomainPtr look_up(struct vp_libvirt *lv, const char *spec)
 
 struct ot_err *vp_libvirt_find(struct vp_libvirt *lv, const char *spec, struct vp_domain *ret)
 {
-	virDomainPtr domain = look_up(lv, spec);
+	virDomainPtr domain = find_domain(lv, spec);
 
 	if (!domain)
 		return not_found(lv, spec);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading the memory cgroups of a process, of either version. */
 #include "vmm-probe/machines/memory_room.h"
 
 #include <errno.h>
@@ -11,9 +12,9 @@
 #include "base/io.h"
 
 #define FILE_MAX  (1u << 20)
-#define UNLIMITED (1ull << 62) /* version 1 has a number near the largest for it */
+#define UNLIMITED (1ull << 62) /* version 1 reports no limit as a number near the largest */
 
-/* What the two versions call things. */
+/* Names of files and statistics in the two versions. */
 struct version {
 	const char *limit, *used, *inactive, *active;
 };
@@ -40,13 +41,13 @@ static bool read_text(char **ret, const char *format, ...)
 	return !err;
 }
 
-/* False: "max", or no number. */
+/* False: "max", or not a number. */
 static bool number(const char *text, uint64_t *ret)
 {
 	char *end;
 
 	errno = 0;
-	unsigned long long value = strtoull(text, &end, 10); /* blanks in front are none of it */
+	unsigned long long value = strtoull(text, &end, 10);
 	if (errno || end == text)
 		return false;
 	*ret = value;
@@ -60,7 +61,7 @@ static bool read_number(const char *folder, const char *name, uint64_t *ret)
 	return read_text(&text, "%s/%s", folder, name) && number(text, ret);
 }
 
-/* The number behind @name at the beginning of a line. */
+/* The number after @name at the beginning of a line; 0: none. */
 static uint64_t statistic(const char *text, const char *name)
 {
 	uint64_t value;
@@ -75,7 +76,8 @@ static uint64_t statistic(const char *text, const char *name)
 	return 0;
 }
 
-static void look(const char *folder, const struct version *v, struct vp_memory_room *ret)
+/* Read one cgroup; *ret changes if it has less room than those before. */
+static void read_group(const char *folder, const struct version *v, struct vp_memory_room *ret)
 {
 	ot_auto_free char *stat = NULL;
 	uint64_t limit, used, cached = 0;
@@ -94,8 +96,8 @@ static void look(const char *folder, const struct version *v, struct vp_memory_r
 	snprintf(ret->group, sizeof(ret->group), "%s", folder);
 }
 
-/* From the cgroup @p path below @p mount up to there. */
-static void look_at_all(const char *root, const char *mount, const char *path, const struct version *v,
+/* Read the cgroup @path below @mount and its ancestors up to @mount. */
+static void read_groups(const char *root, const char *mount, const char *path, const struct version *v,
 			struct vp_memory_room *ret)
 {
 	char folder[PATH_MAX];
@@ -108,7 +110,7 @@ static void look_at_all(const char *root, const char *mount, const char *path, c
 		size_t len = strlen(folder);
 		while (len > least && folder[len - 1] == '/')
 			folder[--len] = '\0';
-		look(folder, v, ret);
+		read_group(folder, v, ret);
 		if (len <= least)
 			return;
 		char *slash = strrchr(folder + least, '/');
@@ -126,7 +128,8 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* A line of /proc/PID/cgroup: "number:controllers:path", without controllers for version 2. */
+/* Parse a line of /proc/PID/cgroup: "number:controllers:path", without controllers for version 2. False: not
+ * of a hierarchy with the memory controller. */
 static bool parse_group(char *line, const struct version **ret_version, const char **ret_path)
 {
 	char *controllers = strchr(line, ':');
@@ -143,7 +146,8 @@ static bool parse_group(char *line, const struct version **ret_version, const ch
 	return *path == '/';
 }
 
-/* Is the line of mountinfo about that version's tree of memory? Then where it is, and what of it. */
+/* Parse a line of mountinfo. False: not that version's memory hierarchy. *ret_top: the cgroup that is
+ * mounted; *ret_mount: its mount point. */
 static bool parse_mount(char *line, const struct version *v, const char **ret_top, const char **ret_mount)
 {
 	char *type = strstr(line, " - "), *save = NULL, *words[5];
@@ -169,7 +173,7 @@ static bool parse_mount(char *line, const struct version *v, const char **ret_to
 	return true;
 }
 
-/* What of @p path is below the cgroup @p top that is mounted; a path elsewhere: that cgroup itself. */
+/* @path relative to the mounted cgroup @top; "" if it is not below @top. */
 static const char *below(const char *path, const char *top)
 {
 	size_t len = strlen(top);
@@ -179,8 +183,8 @@ static const char *below(const char *path, const char *top)
 	return !strncmp(path, top, len) && (path[len] == '/' || !path[len]) ? path + len : "";
 }
 
-static void look_in_mounts(const char *root, const struct version *v, const char *path,
-			   struct vp_memory_room *ret)
+static void read_mounts(const char *root, const struct version *v, const char *path,
+			struct vp_memory_room *ret)
 {
 	ot_auto_free char *mounts = NULL;
 	const char *top, *mount;
@@ -190,7 +194,7 @@ static void look_in_mounts(const char *root, const struct version *v, const char
 		return;
 	for (char *line = strtok_r(mounts, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (parse_mount(line, v, &top, &mount)) {
-			look_at_all(root, mount, below(path, top), v, ret);
+			read_groups(root, mount, below(path, top), v, ret);
 			return;
 		}
 }
@@ -207,7 +211,7 @@ bool vp_memory_room(const char *root, pid_t pid, struct vp_memory_room *ret)
 		return false;
 	for (char *line = strtok_r(groups, "\n", &save); line; line = strtok_r(NULL, "\n", &save))
 		if (parse_group(line, &version, &path))
-			look_in_mounts(root, version, path, &room);
+			read_mounts(root, version, path, &room);
 	if (room.limit)
 		*ret = room;
 	return room.limit != 0;

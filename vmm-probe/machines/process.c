@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading a process's identity from /proc, and a socket's listener from SO_PEERCRED and SO_PEERPIDFD. */
 #include "vmm-probe/machines/process.h"
 
 #include <errno.h>
@@ -14,13 +15,13 @@
 
 #include "base/cleanup.h"
 
-#define STATUS_MAX 8192 /* what is looked for is in its first lines */
+#define STATUS_MAX 8192 /* enough for Uid and NSpid */
 
 #ifndef SO_PEERPIDFD /* Linux 6.5; older headers lack it */
 #define SO_PEERPIDFD 77
 #endif
 
-/* Behind "\nNAME:"; "" when there is none. */
+/* The text after "\nNAME:"; "": none. */
 static const char *field(const char *status, const char *name)
 {
 	const char *p = strstr(status, name);
@@ -28,7 +29,7 @@ static const char *field(const char *status, const char *name)
 	return p ? p + strlen(name) : "";
 }
 
-/* "\t0\t0\t0\t0": the real, effective, saved and the file system's. */
+/* "\t0\t0\t0\t0": the real, effective, saved and file system uid. */
 static bool take_uids(const char *text, uid_t ret[4])
 {
 	for (int i = 0; i < 4; i++) {
@@ -72,7 +73,8 @@ bool vp_peer_alive(const struct vp_peer *peer)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* -1: it has ended. *ret_same: the descriptor is the listener's for certain, and not of who got its PID. */
+/* -1: the process has ended. *ret_same: the descriptor is certainly of the listener, not of a process that
+ * reuses its PID. */
 static int open_pidfd(int sock, pid_t pid, bool *ret_same)
 {
 	socklen_t len = sizeof(int);
@@ -84,9 +86,9 @@ static int open_pidfd(int sock, pid_t pid, bool *ret_same)
 	return errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
 }
 
-/* Has it the uid with which it began to listen? One that listened as root and runs as another since (QEMU's
- * -run-with user=) has less than it had, if it is the same process. */
-static bool is_who_listened(const struct vp_process *p, uid_t listened, bool same)
+/* Does the process have the uid with which it called listen()? Root may have dropped its privileges since
+ * (QEMU's -run-with user=), provided that it is certainly the same process. */
+static bool is_listener(const struct vp_process *p, uid_t listened, bool same)
 {
 	return p->one_uid && (p->uid == listened || (!listened && same));
 }
@@ -102,20 +104,19 @@ struct ot_err *vp_peer_read(int sock, const char *what, struct vp_peer *ret)
 		return ot_err_os(errno, "%s", what);
 	if (cred.pid <= 0)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "%s: who listens there can't be seen from here (another PID namespace?)",
-				  what);
+				  "%s: its listener is not visible from here (another PID namespace?)", what);
 	struct vp_peer peer = { .pid = cred.pid, .pidfd = open_pidfd(sock, cred.pid, &same) };
 	ot_auto_close int pidfd = peer.pidfd;
 	struct ot_err *err = pidfd < 0 ? NULL : vp_process_read(cred.pid, &process);
 	bool gone = pidfd < 0 || err || !vp_peer_alive(&peer);
 	ot_err_destroy(err);
 	if (gone)
-		return ot_err_new(OT_ERR_NOT_FOUND, "%s: process %d, which began to listen there, has ended",
-				  what, (int)cred.pid);
-	if (!is_who_listened(&process, cred.uid, same))
+		return ot_err_new(OT_ERR_NOT_FOUND, "%s: process %d, which listened there, has ended", what,
+				  (int)cred.pid);
+	if (!is_listener(&process, cred.uid, same))
 		return ot_err_new(OT_ERR_PERMISSION,
-				  "%s: process %d began to listen there as uid %u and runs as uid %u now: "
-				  "it is not believed to be a guest's",
+				  "%s: process %d called listen() as uid %u and runs as uid %u now: "
+				  "it is not trusted to be a guest's",
 				  what, (int)cred.pid, (unsigned)cred.uid, (unsigned)process.uid);
 	peer.uid = process.uid;
 	peer.pidfd = ot_move_fd(pidfd);

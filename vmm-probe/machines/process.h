@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who a process is, by the kernel's word: nothing that the process itself can say. */
+/* The identity of a process as the kernel reports it, which the process itself can't forge. */
 #ifndef VP_MACHINES_PROCESS_H
 #define VP_MACHINES_PROCESS_H
 
@@ -14,26 +14,26 @@ struct vp_process {
 	pid_t inner;  /* its PID in its own PID namespace */
 };
 
-/** NOT_FOUND: there is none. */
+/** Read a process's identity. NOT_FOUND: there is no such process. */
 OT_MUST_CHECK struct ot_err *vp_process_read(pid_t pid, struct vp_process *ret);
 
-/* Who listens at the other end of a connection. */
+/* The process that listens at the other end of a connection. */
 struct vp_peer {
 	pid_t pid;
-	uid_t uid; /* as which it runs */
-	int pidfd; /* the caller's; readable once it has ended */
+	uid_t uid; /* its real uid */
+	int pidfd; /* owned by the caller; readable once the process has ended */
 };
 
 /**
- * The process that called listen() on the socket that @p sock, of a UNIX stream or SOCK_SEQPACKET, is
- * connected to. Not one that was given the socket since, nor another that has got its PID, nor one that has
- * become somebody else by a program with the set-user-ID bit: then nothing is returned but PERMISSION.
- * NOT_FOUND: it has ended. UNSUPPORTED: it is in a PID namespace that can't be seen from here. @p what is the
- * socket, for messages.
+ * Identify the process that called listen() on the socket to which @p sock, a UNIX stream or SOCK_SEQPACKET
+ * socket, is connected: not a process that received the socket later, and not another that reuses the PID.
+ * PERMISSION: its uid has changed since listen() (a set-user-ID program). NOT_FOUND: it has ended.
+ * UNSUPPORTED: it is in a PID namespace that is not visible from here. @p what names the socket in messages.
  */
 OT_MUST_CHECK struct ot_err *vp_peer_read(int sock, const char *what, struct vp_peer *ret);
 
-/** It has not ended: what was found of its PID, before this was asked, was its own. */
+/** Has the process not ended? Then everything that was read by its PID before this call was of that
+ * process. */
 bool vp_peer_alive(const struct vp_peer *peer);
 
 #endif

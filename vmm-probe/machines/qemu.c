@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding VMMs: processes, their command lines and environments, and libvirt's PID files. */
 #include "vmm-probe/machines/qemu.h"
 
 #include <dirent.h>
@@ -23,7 +24,8 @@
 #define VCPUS_MAX   4096
 #define PLUGIN_FILE "liboutsight-tcg.so"
 #define MONITOR     "outsight-vmm"
-/* Where the system's libvirt, which runs as root, writes NAME.pid for each domain that runs. */
+/* The directory in which the system's libvirt, which runs as root, writes NAME.pid for each running
+ * domain. */
 #define LIBVIRT_DIR "/run/libvirt/qemu"
 #define DOMAINS_MAX 4096
 
@@ -34,8 +36,8 @@ const char *vp_accel_name(enum vp_accel accel)
 
 /* --- a command line ------------------------------------------------------------------------------------ */
 
-/* The value of @key in a comma-separated option ("file=/a,,b,socket=/c": a doubled comma is one), its own key
- * for the first item when @key is NULL. False: there is none. */
+/* The value of @key in a comma-separated option ("file=/a,,b,socket=/c": a doubled comma is one); with @key
+ * NULL, the first item if it has no "=". False: there is none. */
 static bool take_item(const char *option, const char *key, char *ret, size_t size)
 {
 	char item[4200];
@@ -70,7 +72,7 @@ static void parse_smp(const char *value, struct vp_qemu *q)
 	q->nvcpus = n <= VCPUS_MAX ? (uint32_t)n : 0;
 }
 
-/* "kvm", "tcg,thread=multi"; of "kvm:tcg" the first that works, which can't be told from here. */
+/* "kvm", "tcg,thread=multi"; "kvm:tcg" means the first that works, which is unknown here. */
 static void parse_accel(const char *text, struct vp_qemu *q)
 {
 	if (strchr(text, ':'))
@@ -110,18 +112,18 @@ static void parse_option(const char *option, const char *value, struct vp_qemu *
 		parse_accel(text, q);
 	else if (!strcmp(option, "plugin"))
 		parse_plugin(value, q);
-	else if (!strcmp(option, "socket")) /* the monitor's: QEMU has none so called */
+	else if (!strcmp(option, "socket")) /* outsight-vmm's; QEMU has no such option */
 		snprintf(q->socket, sizeof(q->socket), "%s", value);
 	else if (!strcmp(option, "chardev"))
 		q->libvirt |=
-		    strstr(value, "id=charmonitor") != NULL; /* libvirt's own monitor, always called so */
+		    strstr(value, "id=charmonitor") != NULL; /* libvirt's monitor always has this id */
 }
 
 void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 {
 	struct vp_qemu q = { .nvcpus = 1, .accel = VP_ACCEL_TCG };
 	struct vp_tcg_machine machine;
-	/* Terminated whatever the process made of its arguments. */
+	/* A process may have overwritten its arguments, so terminate them. */
 	ot_auto_free char *text = malloc(len + 2);
 
 	if (text) {
@@ -141,7 +143,7 @@ void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 		}
 		arg = next;
 	}
-	/* on one line, wherever it is told; an engine's name goes the same way */
+	/* Names are printed on one line; an engine's name is filtered in the same way. */
 	for (char *c = q.name; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 0x7f)
 			*c = '?';
@@ -150,7 +152,7 @@ void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 
 /* --- processes ----------------------------------------------------------------------------------------- */
 
-/* @file: a path, or what a command line begins with. */
+/* @file: a path, or the beginning of a command line. */
 static bool is_vmm(const char *file, bool *ret_monitor)
 {
 	const char *base = strrchr(file, '/');
@@ -160,7 +162,8 @@ static bool is_vmm(const char *file, bool *ret_monitor)
 	return *ret_monitor || !strncmp(base, "qemu-system-", 12) || !strncmp(base, "qemu-kvm", 8);
 }
 
-/* *ret_seen: by the file itself, which only who may ptrace the process can see. */
+/* Is it a VMM's process? *ret_seen: by its executable, which is readable only for processes that may be
+ * ptraced; otherwise by its command line. */
 static bool recognise(pid_t pid, const char *cmdline, bool *ret_seen, bool *ret_monitor)
 {
 	char path[64], exe[PATH_MAX];
@@ -174,7 +177,7 @@ static bool recognise(pid_t pid, const char *cmdline, bool *ret_seen, bool *ret_
 	return is_vmm(*ret_seen ? exe : cmdline, ret_monitor);
 }
 
-/* What it has of KVM, by descriptors: the truth where they may be read. */
+/* Count vCPUs by their descriptors, which override the command line if they may be read. */
 static void count_vcpus(struct vp_qemu *q)
 {
 	char path[300], is[64];
@@ -195,7 +198,7 @@ static void count_vcpus(struct vp_qemu *q)
 	}
 }
 
-/* The value of @name ("NAME=") in @len bytes of NUL-terminated settings; NULL: it is not there. */
+/* The value of @name ("NAME=") in @len bytes of NUL-terminated settings; NULL: none. */
 static const char *setting(const char *text, size_t len, const char *name)
 {
 	for (const char *p = text; p && p < text + len; p += strlen(p) + 1)
@@ -204,8 +207,8 @@ static const char *setting(const char *text, size_t len, const char *name)
 	return NULL;
 }
 
-/* What it was started with says where its engine listens: in XDG_RUNTIME_DIR, or, for a plugin that was told
- * to use its domain's own directory, beside the XDG_CACHE_HOME that libvirt gave it. */
+/* The environment determines where its engine listens: in XDG_RUNTIME_DIR, or, for a plugin with libvirt=on,
+ * in the domain's own directory, which contains the XDG_CACHE_HOME that libvirt has set. */
 static void read_environment(struct vp_qemu *q)
 {
 	ot_auto_free char *text = NULL;
@@ -257,15 +260,15 @@ static bool read_process(pid_t pid, struct vp_qemu *ret)
 	return true;
 }
 
-/* --- libvirt's word ------------------------------------------------------------------------------------ */
+/* --- libvirt's PID files ------------------------------------------------------------------------------- */
 
-/* Root's, and nobody else may write to it. */
+/* Owned by root, and writable by root only. */
 static bool is_roots(const struct stat *st)
 {
 	return !st->st_uid && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* The PID in a file of libvirt's; 0: it is not such a file. */
+/* The PID in a PID file of libvirt's; 0: not such a file. */
 static pid_t pid_in(int dir, const char *name)
 {
 	size_t len = strlen(name);
@@ -281,8 +284,9 @@ static pid_t pid_in(int dir, const char *name)
 	return (pid_t)strtol(text, NULL, 10);
 }
 
-/* Anybody can write a domain's name and UUID on a command line; the files are libvirt's alone. */
-static void take_libvirts_word(struct vp_qemu *list, size_t n)
+/* Set `vouched`. Any process can have a domain's name and UUID on its command line, but only libvirt can
+ * write these files. */
+static void read_pid_files(struct vp_qemu *list, size_t n)
 {
 	ot_auto_dir DIR *dir = opendir(LIBVIRT_DIR);
 	const struct dirent *e;
@@ -321,7 +325,7 @@ struct ot_err *vp_qemu_list(struct vp_qemu **ret, size_t *ret_count)
 	}
 	if (count)
 		qsort(list, count, sizeof(*list), by_pid);
-	take_libvirts_word(list, count);
+	read_pid_files(list, count);
 	*ret = ot_move(list);
 	*ret_count = count;
 	return NULL;

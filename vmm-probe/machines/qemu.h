@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* VMMs on this host that we know: QEMU's processes and our own monitor's, as the kernel and their command
- * lines describe them. Nothing in them is touched. */
+/* Known VMMs on this host, QEMU and outsight-vmm, as the kernel and their command lines describe them. The
+ * processes are not touched. */
 #ifndef VP_MACHINES_QEMU_H
 #define VP_MACHINES_QEMU_H
 
@@ -23,29 +23,28 @@ const char *vp_accel_name(enum vp_accel accel);
 
 struct vp_qemu {
 	pid_t pid;
-	pid_t inner;  /* its PID in its own PID namespace, as which it listens */
-	uid_t uid;    /* whose it is */
-	bool one_uid; /* and all its uids are that */
-	bool seen;    /* the file that it runs is a VMM's. Else that may not be looked at, and its own word is
-			 all there is */
+	pid_t inner;  /* its PID in its own PID namespace, which is in the name of its socket */
+	uid_t uid;    /* its real uid */
+	bool one_uid; /* all its uids are the same */
+	bool seen;    /* its executable is a VMM's; false: unreadable, only the command line is known */
 	bool monitor; /* outsight-vmm */
-	bool vouched; /* the system's libvirt has written down that it is one of its domains */
+	bool vouched; /* a PID file of the system's libvirt lists it */
 	char name[VP_GUEST_NAME]; /* of the plugin's name=, else of -name; "" */
 	char uuid[37];            /* of -uuid; "" */
-	uint32_t nvcpus;          /* 0: not known */
+	uint32_t nvcpus;          /* 0: unknown */
 	enum vp_accel accel;
-	bool libvirt;     /* libvirt's own */
+	bool libvirt;     /* libvirt started it */
 	bool plugin;      /* our plugin is on the command line, */
-	char socket[108]; /* with this socket; "": where engines listen when they are not told, or not to be
-			     told */
-	char rundir[96];  /* its XDG_RUNTIME_DIR, which says where that is; "" */
+	char socket[108]; /* with this socket; "": the default one, or unknown */
+	char rundir[96];  /* its XDG_RUNTIME_DIR, the directory of the default socket; "" */
 };
 
-/** A command line: @p len bytes of NUL-terminated arguments. Sets what it tells; of the socket what socket=
- * says. */
+/** Parse a command line: @p len bytes of NUL-terminated arguments. Sets all members that it determines; the
+ * socket only from socket=. */
 void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret);
 
-/** All VMMs' processes, by PID; *ret is the caller's. What is not @c seen is for telling of it only. */
+/** All processes of VMMs, sorted by PID; the caller owns *ret. Those that are not @c seen may be listed, but
+ * not trusted. */
 OT_MUST_CHECK struct ot_err *vp_qemu_list(struct vp_qemu **ret, size_t *ret_count);
 
 #endif

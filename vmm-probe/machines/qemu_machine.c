@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What this QEMU's command line says of its machine, and where such a machine has its RAM. The plugin
- * API tells none of it. */
+/* Parsing the machine on QEMU's command line, and its RAM layout, which the plugin API does not provide. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +39,7 @@ static void copy(char *to, size_t size, const char *from)
 	to[n] = '\0';
 }
 
-/* "2G", "512M", "1073741824": QEMU's sizes, bytes when there is no letter. */
+/* QEMU's sizes: "2G", "512M", "1073741824" (bytes). */
 static uint64_t parse_size(const char *s)
 {
 	char *end;
@@ -116,7 +115,7 @@ void vp_tcg_machine_read(struct vp_tcg_machine *ret)
 	size_t len = 0;
 	struct ot_err *err = ot_read_file("/proc/self/cmdline", CMDLINE_MAX, &text, &len);
 
-	/* Without it the machine is QEMU's default; a wrong guess is noticed (vp_tcg_ram_check()). */
+	/* If it can't be read, QEMU's default machine is assumed; vp_tcg_ram_check() detects a wrong one. */
 	ot_err_destroy(err);
 	vp_tcg_machine_parse(err ? "" : text, err ? 0 : len, ret);
 	free(text);
@@ -127,14 +126,14 @@ uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size)
 	uint64_t low;
 
 	if (strstr(machine->type, "q35")) {
-		/* hw/i386/pc_q35.c: a split at 2 GiB, once 2.75 GiB would not do. */
+		/* hw/i386/pc_q35.c: with 2.75 GiB or more, the split is at 2 GiB. */
 		low = size >= 0xb0000000ull ? 0x80000000ull : 0xb0000000ull;
 		if (machine->max_below_4g && machine->max_below_4g < low)
 			low = machine->max_below_4g;
 	} else if (strcmp(machine->type, "microvm") == 0) {
 		low = 0xc0000000ull;
 	} else {
-		/* hw/i386/pc_piix.c: a split at 3 GiB, once 3.5 GiB would not do. */
+		/* hw/i386/pc_piix.c: with 3.5 GiB or more, the split is at 3 GiB. */
 		low = machine->max_below_4g ? machine->max_below_4g : 0xe0000000ull;
 		if (size >= low && low > 0xc0000000ull)
 			low = 0xc0000000ull;
