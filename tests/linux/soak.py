@@ -3,7 +3,10 @@
 """By hand: a guest under load, with its agent loaded, all of its tracepoints on and off again and again, for a long
 time. Its kernel must say nothing, and be as before at the end.
 
-    tests/linux/soak.py [--minutes 30] [--kernel 6.1] [--build build/release]
+    tests/linux/soak.py [--minutes 30] [--kernel 6.1] [--build build/release] [--total FILE]
+
+With --total, FILE keeps the seconds of all runs that went well, and --minutes is what they are to come to: a run that is stopped
+(Ctrl-C) is continued by the next one, with other random numbers. A failure sets FILE back to 0.
 
 Each round turns on every tracepoint (or every system call inside, or many functions' kprobes) for some seconds; in
 every eighth the module is unloaded in the middle, and loaded anew. What found no room in the rings is counted, and is no
@@ -40,7 +43,12 @@ def main():
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--total", metavar="FILE")
     args = parser.parse_args()
+    total = Total(args.total)
+    if total.before >= args.minutes * 60:
+        print(f"soak: {total.before / 3600:.2f} h are done: remove {args.total} to begin again")
+        return 0
     outsight = Outsight(os.path.abspath(args.build))
     reason = outsight.why_not() or why_no_guest(args.kernel) or ga.why_no_agent(args.kernel)
     if reason:
@@ -48,7 +56,39 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         archive = ga.archive(args.kernel, os.path.join(folder, "agent.cpio"))
         with Guest(args.kernel, plugin=outsight.plugin, smp=2, more_files=archive) as guest:
-            return soak(guest, outsight, args)
+            try:
+                status = soak(guest, outsight, args, total)
+            except KeyboardInterrupt:
+                print(f"soak: stopped after {total.now() / 3600:.2f} h in all; the next run continues")
+                return 130
+            except BaseException:
+                total.write(0)
+                raise
+            if status:
+                total.write(0)
+            return status
+
+
+class Total:
+    """The seconds of all runs, in a file. Without one, those of this run."""
+
+    def __init__(self, path):
+        self.path, self.before, self.start = path, 0.0, time.monotonic()
+        if path and os.path.exists(path):
+            with open(path, encoding="ascii") as f:
+                self.before = float(f.read())
+
+    def begin(self):
+        self.start = time.monotonic()
+
+    def now(self):
+        return self.before + time.monotonic() - self.start
+
+    def write(self, seconds):
+        if self.path:
+            with open(self.path + ".new", "w", encoding="ascii") as f:
+                print(f"{seconds:.0f}", file=f)
+            os.replace(self.path + ".new", self.path)
 
 
 def said(guest):
@@ -70,14 +110,14 @@ def one_round(guest, outsight, rng, reload):
     return what, sum(int(n) for n in re.findall(r"(\d+) \S*events? lost in the guest", trace.err))
 
 
-def soak(guest, outsight, args):
-    rng = random.Random(args.seed)
-    end = time.monotonic() + args.minutes * 60
+def soak(guest, outsight, args, total):
+    rng = random.Random(args.seed + int(total.before))
+    total.begin()
     rounds, reloads, lost = 0, 0, 0
     guest.check("insmod /modules/outsight.ko")
     # Restarted for as long as the guest lives.
     load = guest.spawn("while :; do mixed 20 || break; getppid_loop 2 5000 || break; done")
-    while time.monotonic() < end:
+    while total.now() < args.minutes * 60:
         reload = rounds % 8 == 7
         what, more = one_round(guest, outsight, rng, reload)
         rounds, reloads, lost = rounds + 1, reloads + reload, lost + more
@@ -87,7 +127,8 @@ def soak(guest, outsight, args):
             print(f"soak: FAILED in round {rounds} ({what})")
             return 1
         print(f"round {rounds}: {what}{', module loaded anew' if reload else ''}; {more} events lost; "
-              f"{max(end - time.monotonic(), 0) / 60:.0f} min left", flush=True)
+              f"{max(args.minutes - total.now() / 60, 0):.0f} min left", flush=True)
+        total.write(total.now())
     guest.check("rmmod outsight", timeout=300)
     armed = guest.run("cat /sys/kernel/debug/kprobes/list")[1].strip()
     bad = said(guest) + ([f"kprobes left: {armed}"] if armed else [])
