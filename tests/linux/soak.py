@@ -139,4 +139,7 @@ def soak(guest, outsight, args, total):
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:  # before its first round
+        sys.exit(130)
