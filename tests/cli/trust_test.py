@@ -173,6 +173,8 @@ class Told(Case):
         text = self.outsight("guests").stdout
         for fake in fakes:
             self.assertRegex(text, rf"(?m)^\?+.* {fake.pid} running", "one line each, in a file too")
+        error = self.outsight("-g", "nosuch", "-n", "BEGIN").stderr
+        self.assertRegex(error, rf"\A[^\0-\x1f\x7f]*; there are: [^\0-\x1f\x7f]*PID {fakes[-2].pid}[^\0-\x1f\x7f]*\n\Z")
 
 
 class Sockets(Case):

@@ -133,10 +133,16 @@ static bool is_traceable(const struct place *at)
 
 /* --- messages ------------------------------------------------------------------------------------------ */
 
+/* A message is one line, whatever its VMM calls itself. */
 static void name_one(const struct place *at, struct ot_buf *out)
 {
+	size_t start = out->len;
+
 	ot_buf_printf(out, "%s%s%sPID %u%s", out->len ? ", " : "", at->name, *at->name ? " (" : "", at->pid,
 		      *at->name ? ")" : "");
+	for (size_t i = start; i < out->len; i++)
+		if ((unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
+			out->data[i] = '?';
 }
 
 static void say_unseen(const struct places *p, struct ot_buf *out)
