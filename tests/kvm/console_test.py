@@ -14,7 +14,7 @@ PIPE = 4096
 SAID = 80000  # more than is queued and the pipe together
 NOT_AT_ALL, TRANSMITTER, INTERRUPT = range(3)
 WAYS = (NOT_AT_ALL, TRANSMITTER, INTERRUPT)
-LOST = re.compile(rb"\r\n\[outsight-vmm: (\d+) bytes were not read in time, and are lost\]\r\n")
+LOST = re.compile(rb"\r\n\[outsight-vmm: (\d+) bytes were not read in time and were dropped\]\r\n")
 
 
 def digits(n):

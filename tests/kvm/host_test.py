@@ -166,7 +166,7 @@ class Monitor(unittest.TestCase):
         self.refused("its segment at .* is outside the guest's memory|at least 16 MiB", "--kernel", GUEST, "--memory", "1")
         with tempfile.NamedTemporaryFile() as initrd:
             initrd.truncate(64 << 20)
-            self.refused("does not fit into 32 MiB of memory beside the kernel", "--kernel", GUEST, "--memory", "32",
+            self.refused("does not fit into 32 MiB of memory after the kernel", "--kernel", GUEST, "--memory", "32",
                          "--initrd", initrd.name)
 
     def test_numbers(self):

@@ -272,7 +272,7 @@ class TheEnd(unittest.TestCase):
     def test_reset(self):
         vm = self.check_end(1, r"(?m)^dtrace: guest small rebooted: ", 0)
         self.assertEqual(vm.process.wait(limit(10)), 0)
-        self.assertIn(b"asked for a reset", vm.process.stderr.read())
+        self.assertIn(b"requested a reset", vm.process.stderr.read())
 
     def test_triple_fault(self):
         vm = self.check_end(2, r"(?m)^dtrace: guest small had a triple fault$", 1)
@@ -329,7 +329,7 @@ class BadInput(unittest.TestCase):
             with open(GUEST, "rb") as guest:
                 f.write(guest.read(5000))
             f.flush()
-            self.refused(["--kernel", f.name], "past the end|cut off|sound program header")
+            self.refused(["--kernel", f.name], "past the end|truncated|valid program header")
 
     def test_sizes(self):
         self.refused(["--kernel", GUEST, "--memory", "8"], "at least 16 MiB")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ACPI's tables: RSDP, XSDT, FADT, FACS, DSDT, MADT. They say where the CPUs and interrupt controllers are,
- * that a PC's old devices are missing, and how to power off. ACPI 6.4, 5.2.5 to 5.2.12; the DSDT is 20.2's
- * byte code.
+ * Writing the ACPI tables: RSDP, XSDT, FADT, FACS, DSDT, MADT. They describe the CPUs, the interrupt
+ * controllers, which legacy devices are absent, and how to power off. ACPI 6.4, 5.2.5 to 5.2.12; AML of the
+ * DSDT: 20.2.
  */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void put(uint8_t *p, uint32_t at, uint64_t v, size_t len)
 	memcpy(p + at, &v, len);
 }
 
-/* A byte that makes all @len of them add up to 0. */
+/* The byte that makes the sum of all @len bytes 0. */
 static uint8_t checksum(const uint8_t *p, size_t len)
 {
 	uint8_t sum = 0;
@@ -35,7 +35,7 @@ static uint8_t checksum(const uint8_t *p, size_t len)
 	return (uint8_t)(0u - sum);
 }
 
-/* Make room for @len bytes; guest physical in *ret_gpa. */
+/* Reserve @len bytes; *ret_gpa is their guest physical address. */
 static uint8_t *place(struct tables *t, uint32_t len, uint64_t *ret_gpa)
 {
 	uint8_t *p = t->host + t->at;
@@ -45,7 +45,7 @@ static uint8_t *place(struct tables *t, uint32_t len, uint64_t *ret_gpa)
 	return p;
 }
 
-/* Without the 0 at its end: signatures and names fill their fields. */
+/* Without a terminating 0: signatures and names fill their fields. */
 static void put_text(uint8_t *p, uint32_t at, const char *text)
 {
 	while (*text)
@@ -65,7 +65,7 @@ static void finish(uint8_t *p, const char *signature, uint8_t revision, uint32_t
 	p[9] = checksum(p, len);
 }
 
-/* Name (\_S5, Package () {0, 0, 0, 0}): powering off is writing SLP_EN with type 0. */
+/* Name (\_S5, Package () {0, 0, 0, 0}): SLP_EN with type 0 powers off. */
 static uint64_t write_dsdt(struct tables *t)
 {
 	static const uint8_t code[] = { 0x08, '_', 'S', '5', '_', 0x12, 0x06, 0x04, 0x00, 0x00, 0x00, 0x00 };
@@ -111,8 +111,8 @@ static uint64_t write_fadt(struct tables *t, uint64_t dsdt, uint64_t facs)
 	p[89] = 2;                                /* PM1_CNT_LEN */
 	put(p, 96, 0xfff, 2);                     /* C2: not supported */
 	put(p, 98, 0xfff, 2);                     /* C3 */
-	put(p, 109, 1 << 0 | 1 << 2 | 1 << 5, 2); /* old devices on ports; no VGA; no CMOS clock */
-	/* WBINVD; C1; no fixed power, sleep button */
+	put(p, 109, 1 << 0 | 1 << 2 | 1 << 5, 2); /* legacy devices; no VGA; no CMOS clock */
+	/* WBINVD; C1; no fixed power or sleep button */
 	put(p, 112, 1 << 0 | 1 << 2 | 1 << 4 | 1 << 5, 4);
 	p[131] = 1; /* minor version */
 	put(p, 132, facs, 8);
@@ -123,7 +123,7 @@ static uint64_t write_fadt(struct tables *t, uint64_t dsdt, uint64_t facs)
 	return gpa;
 }
 
-/* Local APICs (type 0), the IOAPIC (1), and the two interrupts that a PC wires differently (2). */
+/* Local APICs (type 0), the IOAPIC (1), and interrupt source overrides (2). */
 static uint64_t write_madt(struct tables *t, uint32_t nvcpus)
 {
 	uint32_t len = HEADER + 8 + nvcpus * 8 + 12 + 2 * 10;
@@ -131,14 +131,14 @@ static uint64_t write_madt(struct tables *t, uint32_t nvcpus)
 	uint8_t *p = place(t, len, &gpa), *e = p + HEADER + 8;
 
 	put(p, HEADER, LAPIC_BASE, 4);
-	put(p, HEADER + 4, 1, 4); /* there is an 8259 as well */
+	put(p, HEADER + 4, 1, 4); /* PCAT_COMPAT: an 8259 is present */
 	for (uint32_t i = 0; i < nvcpus; i++, e += 8)
 		memcpy(e, (const uint8_t[]){ 0, 8, (uint8_t)i, (uint8_t)i, 1, 0, 0, 0 }, 8);
 	e[0] = 1;
 	e[1] = 12;
 	put(e, 4, IOAPIC_BASE, 4);
 	e += 12;
-	/* The timer, ISA 0, comes on pin 2; ACPI's own is level-triggered, active high. */
+	/* The timer, ISA interrupt 0, is on pin 2; the SCI is level-triggered, active high. */
 	memcpy(e, (const uint8_t[]){ 2, 10, 0, 0, 2, 0, 0, 0, 0, 0 }, 10);
 	memcpy(e + 10, (const uint8_t[]){ 2, 10, 0, VP_MON_SCI_IRQ, VP_MON_SCI_IRQ, 0, 0, 0, 0x0d, 0 }, 10);
 	finish(p, "APIC", 5, len);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a kernel finds when it starts: the memory map, its command line, where its initrd and ACPI's tables
- * are, and vCPU 0 in the state that its boot protocol asks for. 64-bit: boot.rst, "64-bit BOOT PROTOCOL",
- * with the zero page of zero-page.rst. PVH: Xen's pvh.pandoc.
+ * The environment in which a kernel starts: memory map, command line, addresses of initrd and ACPI tables,
+ * and vCPU 0 in the state that the boot protocol requires. 64-bit: boot.rst, "64-bit BOOT PROTOCOL", with the
+ * zero page of zero-page.rst. PVH: Xen's pvh.pandoc.
  */
 #include <errno.h>
 #include <string.h>
@@ -63,7 +63,7 @@ static void write_zero_page(struct vp_mon *mon)
 		put(zp, ZP_E820 + i * 20 + 8, map[i].size, 8);
 		put(zp, ZP_E820 + i * 20 + 16, map[i].type, 4);
 	}
-	/* An ELF kernel brought no setup header with it: what it reads of one. */
+	/* An ELF kernel has no setup header: set the fields that it reads. */
 	put(zp, ZP_BOOT_FLAG, 0xaa55, 2);
 	put(zp, ZP_MAGIC, HDRS, 4);
 	if (!zp[ZP_VERSION + 1]) {
@@ -72,7 +72,7 @@ static void write_zero_page(struct vp_mon *mon)
 	}
 	put(zp, ZP_LOADER, UNKNOWN_LOADER, 1);
 	put(zp, ZP_CMDLINE, VP_MON_CMDLINE, 4);
-	put(zp, ZP_INITRD, mon->initrd, 4); /* below 4 GiB, always */
+	put(zp, ZP_INITRD, mon->initrd, 4); /* always below 4 GiB */
 	put(zp, ZP_INITRD_SIZE, mon->initrd_size, 4);
 }
 
@@ -101,7 +101,7 @@ static void write_start_info(struct vp_mon *mon)
 	}
 }
 
-/* 4 GiB one to one in pages of 2 MiB: PML4, PDPT, four page directories. */
+/* An identity mapping of 4 GiB with pages of 2 MiB: PML4, PDPT, four page directories. */
 static void write_page_tables(struct vp_mon *mon)
 {
 	uint8_t *pt = mon->ram[0].host + VP_MON_PAGE_TABLE;
@@ -117,7 +117,7 @@ static void write_gdt(struct vp_mon *mon)
 {
 	uint8_t *gdt = mon->ram[0].host + VP_MON_GDT;
 
-	/* The selectors that boot.rst names: 0x10 code, 0x18 data. */
+	/* The selectors in boot.rst: 0x10 code, 0x18 data. */
 	put(gdt, 0x10, mon->entry.pvh ? 0x00cf9b000000ffff : 0x00af9b000000ffff, 8);
 	put(gdt, 0x18, 0x00cf93000000ffff, 8);
 }
@@ -128,7 +128,7 @@ struct ot_err *vp_mon_boot_tables(struct vp_mon *mon)
 	size_t len = strlen(append);
 
 	if (len >= VP_MON_CMDLINE_SIZE)
-		return ot_err_new(OT_ERR_LIMIT, "the kernel's command line has %zu bytes, and may have %u",
+		return ot_err_new(OT_ERR_LIMIT, "the kernel's command line has %zu bytes; the limit is %u",
 				  len, VP_MON_CMDLINE_SIZE - 1);
 	memcpy(mon->ram[0].host + VP_MON_CMDLINE, append, len + 1);
 	write_gdt(mon);

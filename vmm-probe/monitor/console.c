@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line behind COM1: between the chip and two file descriptors, by a thread for each direction. No vCPU
- * ever waits for who reads or types.
+ * The line of COM1: it connects the chip with two file descriptors, with a thread for each direction, so that
+ * no vCPU ever blocks on them.
  *
- * What the guest sends waits in a queue. While that is full the chip's transmitter is busy: a guest that
- * looks waits, as for any slow line, and loses nothing. A reader that takes nothing for STALL_MS is taken to
- * be away: from then on, or when the guest sends without having waited, what it sends is lost and the
- * transmitter is free, until all that is queued was read. A line in its place then says how much it was.
+ * The guest's output is queued. While the queue is full the transmitter is busy: a guest that polls it waits,
+ * as for any slow line, and loses nothing. If nothing is read for STALL_MS, or if the guest sends regardless,
+ * output is dropped and the transmitter is free until the whole queue has been read. Then a line with the
+ * number of dropped bytes replaces them.
  *
- * Reading and writing are single bytes, or as much as poll() promises not to block for. That promise is void
- * where somebody else writes into the same pipe, so deinit() cancels a writer that does not end.
+ * A read or write is of a single byte, or of as many as poll() guarantees not to block for. There is no such
+ * guarantee if another process writes to the same pipe, so deinit() cancels a writer that does not end.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,12 +25,12 @@
 #include "base/clock.h"
 #include "vmm-probe/monitor/internal.h"
 
-#define QUEUE    (64u << 10) /* about what a kernel says while it boots */
-#define FIFO     16u         /* what a driver sends at once when the transmitter is free */
+#define QUEUE    (64u << 10) /* about the output of a booting kernel */
+#define FIFO     16u         /* bytes that a driver sends at once when the transmitter is free */
 #define STALL_MS 3000
-#define FLUSH_NS 2000000000ull /* at the end, for what is queued */
+#define FLUSH_NS 2000000000ull /* wait for queued output at the end */
 
-/* --- out: all with the lock held, but for give() ----------------------------------------------- */
+/* --- out: with the lock held, except give() ---------------------------------------------------- */
 
 bool vp_mon_console_is_free(const struct vp_mon_console *c)
 {
@@ -57,7 +57,7 @@ void vp_mon_console_put(struct vp_mon_console *c, uint8_t byte)
 	queue(c, byte);
 }
 
-/* All that was queued is read: somebody is there, and is told what is missing here. */
+/* The whole queue has been read: stop dropping, and report the dropped bytes. */
 static void be_back(struct vp_mon_console *c)
 {
 	char text[80];
@@ -66,7 +66,7 @@ static void be_back(struct vp_mon_console *c)
 	if (!c->lost)
 		return;
 	int n = snprintf(text, sizeof(text),
-			 "\r\n[outsight-vmm: %llu bytes were not read in time, and are lost]\r\n",
+			 "\r\n[outsight-vmm: %llu bytes were not read in time and were dropped]\r\n",
 			 (unsigned long long)c->lost);
 	c->lost = 0;
 	for (int i = 0; i < n; i++)
@@ -81,7 +81,7 @@ static void taken(struct vp_mon_console *c, size_t n)
 		be_back(c);
 }
 
-/* At the head of the queue, in one piece. */
+/* The number of bytes to write at once: contiguous at the head of the queue. */
 static size_t piece(const struct vp_mon_console *c)
 {
 	size_t n = c->head + c->len > QUEUE ? QUEUE - c->head : c->len;
@@ -89,7 +89,7 @@ static size_t piece(const struct vp_mon_console *c)
 	return n < c->piece ? n : c->piece;
 }
 
-/* How much of it was taken; 0: nothing for STALL_MS. */
+/* Write; returns the number of bytes to remove from the queue; 0: nothing was read for STALL_MS. */
 static size_t give(int fd, const uint8_t *bytes, size_t len)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -101,7 +101,7 @@ static size_t give(int fd, const uint8_t *bytes, size_t len)
 			return 0;
 		n = write(fd, bytes, len);
 	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
-	return n < 0 ? len : (size_t)n; /* a console that is gone stops no guest */
+	return n < 0 ? len : (size_t)n; /* on errors output is discarded, so that the guest continues */
 }
 
 static void *write_output(void *arg)
@@ -115,7 +115,7 @@ static void *write_output(void *arg)
 			pthread_cond_wait(&c->sent, &s->lock);
 		if (!c->len)
 			break;
-		const uint8_t *at = c->queue + c->head; /* the chip adds behind it only */
+		const uint8_t *at = c->queue + c->head; /* the chip only appends */
 		size_t n = piece(c);
 		pthread_mutex_unlock(&s->lock);
 		n = give(c->out, at, n);
@@ -132,7 +132,7 @@ static void *write_output(void *arg)
 
 /* --- in ------------------------------------------------------------------------------------------ */
 
-/* One byte from outside. false: there are no more. */
+/* Read one byte of input. False: end of input. */
 static bool receive_input(struct vp_mon_serial *s)
 {
 	uint8_t byte;
@@ -143,7 +143,7 @@ static bool receive_input(struct vp_mon_serial *s)
 	return true;
 }
 
-/* What is typed, until its end or deinit(). While the chip has no room, what is sent waits outside. */
+/* The input thread. While the chip has no room, input is not read. */
 static void *read_input(void *arg)
 {
 	struct vp_mon_serial *s = arg;
@@ -170,9 +170,9 @@ void vp_mon_console_room(struct vp_mon_console *c)
 	eventfd_write(c->wake, 1);
 }
 
-/* --- its life ------------------------------------------------------------------------------------- */
+/* --- lifetime ------------------------------------------------------------------------------------- */
 
-/* Without signals: those are the program's other threads', and a closed pipe is only an error here. */
+/* With all signals blocked: other threads of the program handle them, and a closed pipe is an EPIPE here. */
 static struct ot_err *start(struct vp_mon_console_thread *t, void *(*run)(void *), struct vp_mon_serial *s)
 {
 	sigset_t all, old;
@@ -190,7 +190,7 @@ static struct ot_err *start_output(struct vp_mon_serial *s)
 	struct vp_mon_console *c = &s->console;
 	struct stat st;
 
-	/* A terminal says only that there is some room. */
+	/* For a terminal, POLLOUT guarantees room for one byte only. */
 	c->piece = !fstat(c->out, &st) && S_ISCHR(st.st_mode) ? 1 : PIPE_BUF;
 	c->queue = malloc(QUEUE);
 	return c->queue ? start(&c->writer, write_output, s) : ot_err_nomem();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A vCPU: its descriptor, its kvm_run, and what CPUID tells the guest of it. */
+/* Creating a vCPU: its descriptor, its kvm_run and its CPUID. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 
 #define MAX_CPUID 256u
 
-/* Bits of a number that counts @n things. */
+/* Bits of an index below @n. */
 static uint32_t width(uint32_t n)
 {
 	uint32_t bits = 0;
@@ -20,7 +20,7 @@ static uint32_t width(uint32_t n)
 	return bits;
 }
 
-/* Leaf 0xb and 0x1f: threads (one a core) at level 0, cores (all in one package) at level 1. */
+/* Leaves 0xb and 0x1f: threads (one per core) at level 0, cores (all in one package) at level 1. */
 static void set_topology(struct kvm_cpuid_entry2 *e, uint32_t index, uint32_t nvcpus)
 {
 	e->edx = index; /* x2APIC id */
@@ -41,7 +41,7 @@ static void set_leaf(struct kvm_cpuid_entry2 *e, uint32_t index, uint32_t nvcpus
 	switch (e->function) {
 	case 1:
 		e->ebx = (e->ebx & 0x0000ffff) | index << 24 | (nvcpus & 0xff) << 16;
-		e->ecx |= 1u << 31; /* in a VM */
+		e->ecx |= 1u << 31; /* hypervisor present */
 		if (tsc_deadline)
 			e->ecx |= 1u << 24;
 		if (nvcpus > 1)

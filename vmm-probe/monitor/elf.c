@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An ELF64 kernel: its loadable segments at their physical addresses, and its PVH entry if it has one. */
+/* Loading an ELF64 kernel: its segments at their physical addresses, and its PVH entry if it has one. */
 #include <elf.h>
 #include <string.h>
 
 #include "vmm-probe/monitor/internal.h"
 
-/* PVH: the note of owner "Xen" that carries the 32-bit physical entry point. */
+/* PVH: type of the note of owner "Xen" with the 32-bit physical entry point (XEN_ELFNOTE_PHYS32_ENTRY). */
 #define PHYS32_ENTRY 18u
 
 static struct ot_err *load_segment(struct vp_mon *mon, const uint8_t *image, size_t size,
@@ -21,12 +21,12 @@ static struct ot_err *load_segment(struct vp_mon *mon, const uint8_t *image, siz
 		return ot_err_new(OT_ERR_LIMIT,
 				  "its segment at 0x%llx, %llu KiB, is outside the guest's memory",
 				  (unsigned long long)ph->p_paddr, (unsigned long long)ph->p_memsz >> 10);
-	/* RAM is still all zero: a hole in the file costs nothing. */
+	/* RAM is all zero, so the rest of p_memsz needs no work. */
 	memcpy(to, image + ph->p_offset, ph->p_filesz);
 	return NULL;
 }
 
-/* The PVH entry among the notes of [@p, @p + @len); 0: none. */
+/* The PVH entry in the @len bytes of notes at @p; 0: none. */
 static uint32_t find_pvh(const uint8_t *p, size_t len)
 {
 	while (len >= sizeof(Elf64_Nhdr)) {
@@ -60,7 +60,7 @@ static struct ot_err *check_header(const uint8_t *image, size_t size, Elf64_Ehdr
 	if (eh->e_type != ET_EXEC || eh->e_phentsize != sizeof(Elf64_Phdr) || eh->e_phoff > size ||
 	    eh->e_phnum > (size - eh->e_phoff) / sizeof(Elf64_Phdr))
 		return ot_err_new(OT_ERR_BAD_DATA,
-				  "an ELF file, but not an executable with a sound program header");
+				  "an ELF file, but not an executable with a valid program header");
 	return NULL;
 }
 

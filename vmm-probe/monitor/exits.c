@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Why a vCPU came out, and what its world then does. On the vCPU's thread. */
+/* Handling a vCPU's exits, on the vCPU's thread. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -21,10 +21,10 @@ static uint32_t port_read(struct vp_mon *mon, uint16_t port)
 	if (port == VP_MON_PM_EVENT)
 		return 0; /* no event is ever pending */
 	if (port == VP_MON_PM_EVENT + 2)
-		return mon->pm_enabled; /* kernels check that it sticks */
+		return mon->pm_enabled; /* kernels read back what they wrote */
 	if (port == VP_MON_PM_CONTROL)
 		return SCI_EN;
-	/* A clock that is not being updated: kernels wait for that, whatever ACPI says. */
+	/* "No update in progress": kernels wait for that even if ACPI says that there is no clock. */
 	if (port == CMOS_INDEX || port == CMOS_DATA)
 		return 0;
 	return ~0u;
@@ -75,7 +75,7 @@ static struct ot_err *handle_internal_error(struct vp_mon *mon, uint32_t vcpu)
 	struct kvm_run *run = mon->vcpus[vcpu].run;
 
 	if (run->internal.suberror != KVM_INTERNAL_ERROR_EMULATION)
-		return failed(mon, vcpu, "KVM gave up, suberror", run->internal.suberror);
+		return failed(mon, vcpu, "KVM internal error, suberror", run->internal.suberror);
 	if (vp_mon_do_refused(mon, vcpu))
 		return NULL;
 	uint64_t bytes = 0;
@@ -93,12 +93,12 @@ struct ot_err *vp_mon_handle_exit(struct vp_mon *mon, uint32_t vcpu)
 	case KVM_EXIT_IO:
 		handle_io(mon, run);
 		return NULL;
-	case KVM_EXIT_MMIO: /* nobody is there */
+	case KVM_EXIT_MMIO: /* no device */
 		if (!run->mmio.is_write)
 			memset(run->mmio.data, 0xff, sizeof(run->mmio.data));
 		return NULL;
 	case KVM_EXIT_INTR:
-	case KVM_EXIT_HLT: /* with the irqchip in the kernel it does not come; harmless */
+	case KVM_EXIT_HLT: /* unexpected with the in-kernel irqchip; harmless */
 	case KVM_EXIT_IRQ_WINDOW_OPEN:
 		return NULL;
 	case KVM_EXIT_SHUTDOWN:
@@ -114,6 +114,6 @@ struct ot_err *vp_mon_handle_exit(struct vp_mon *mon, uint32_t vcpu)
 		return failed(mon, vcpu, "the CPU refused to enter the guest, reason",
 			      run->fail_entry.hardware_entry_failure_reason);
 	default:
-		return failed(mon, vcpu, "an exit that is not known,", run->exit_reason);
+		return failed(mon, vcpu, "unknown exit reason", run->exit_reason);
 	}
 }

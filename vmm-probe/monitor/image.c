@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's file, and the initrd's. A bzImage is unpacked here: its own unpacker would cost a
- * weak host minutes, and has nothing to tell us. The ELF file in it is then entered by the 64-bit boot
+ * Loading the kernel and the initrd from their files. A bzImage is decompressed here, because its own
+ * decompressor would take minutes on a slow host. The ELF file in it is then entered by the 64-bit boot
  * protocol.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/monitor/internal.h"
 
-/* Offsets in a bzImage, and from SETUP_SECTS up to HEADER_END in the zero page (boot.rst). */
+/* Offsets in a bzImage; from SETUP_SECTS to HEADER_END also in the zero page (boot.rst). */
 #define SETUP_SECTS    0x1f1u
 #define HEADER_MAGIC   0x202u
 #define VERSION        0x206u
@@ -37,7 +37,7 @@ static struct ot_err *map_file(const char *what, const char *path, struct file *
 		return ot_err_new(errno == ENOENT ? OT_ERR_NOT_FOUND : OT_ERR_PERMISSION, "%s %s: %s", what,
 				  path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !st.st_size)
-		return ot_err_new(OT_ERR_BAD_DATA, "%s %s is not a file with something in it", what, path);
+		return ot_err_new(OT_ERR_BAD_DATA, "%s %s is empty or not a regular file", what, path);
 	void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return ot_err_os(errno, "%s %s", what, path);
@@ -64,7 +64,7 @@ static bool is_bzimage(const struct file *f)
 	return f->size > HEADER_END && !memcmp(f->data + HEADER_MAGIC, "HdrS", 4);
 }
 
-/* The setup header goes into the zero page as it is, from 0x1f1 to where its own jump says it ends. */
+/* Copy the setup header to the zero page: from 0x1f1 to its end, which is in the offset of its jump. */
 static void copy_header(struct vp_mon *mon, const struct file *f)
 {
 	size_t end = HEADER_MAGIC + f->data[JUMP_LENGTH];
@@ -85,7 +85,7 @@ static struct ot_err *load_bzimage(struct vp_mon *mon, const struct file *f, uin
 	if ((f->data[VERSION] | f->data[VERSION + 1] << 8) < 0x208)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "a bzImage older than boot protocol 2.08");
 	if (payload > f->size || len > f->size - payload || !len)
-		return ot_err_new(OT_ERR_BAD_DATA, "a bzImage that is cut off");
+		return ot_err_new(OT_ERR_BAD_DATA, "a truncated bzImage");
 	OT_TRY(vp_mon_unpack(f->data + payload, len, UNPACKED_MAX, &elf, &elf_len));
 	if (elf_len < 4 || memcmp(elf, "\177ELF", 4) != 0)
 		return ot_err_new(OT_ERR_BAD_DATA, "a bzImage without an ELF kernel in it");
@@ -104,14 +104,14 @@ static struct ot_err *load_image(struct vp_mon *mon, const struct file *f, uint6
 	return ot_err_new(OT_ERR_BAD_DATA, "neither an ELF file nor a bzImage");
 }
 
-/* As high as it goes below 4 GiB: kernels want it above themselves. */
+/* At the end of RAM below 4 GiB: kernels expect it above themselves. */
 static struct ot_err *load_initrd(struct vp_mon *mon, const struct file *f, uint64_t kernel_end)
 {
 	uint64_t top = mon->ram[0].size, at = (top - f->size) & ~0xfffull;
 
 	if (f->size > top || at < kernel_end)
 		return ot_err_new(OT_ERR_LIMIT,
-				  "initrd %s does not fit into %llu MiB of memory beside the kernel",
+				  "initrd %s does not fit into %llu MiB of memory after the kernel",
 				  mon->config.initrd, (unsigned long long)mon->config.mem_bytes >> 20);
 	memcpy(mon->ram[0].host + at, f->data, f->size);
 	mon->initrd = at;

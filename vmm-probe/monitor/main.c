@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * outsight-vmm: a guest in the monitor, with an engine in it that `outsight -g NAME` finds. A process of its
- * own, so that whatever becomes of the tracer, the guest runs on.
+ * outsight-vmm: runs a guest in the monitor, with an engine that `outsight -g NAME` finds. It is a separate
+ * process, so that the guest keeps running if the tracer dies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +20,13 @@
 #include "vmm-probe/monitor/monitor.h"
 
 #define DEFAULT_MIB 512u
-#define DRAIN_MS    2000 /* for sessions to take the last counts */
+#define DRAIN_MS    2000 /* wait for sessions to fetch their data at the end */
 
 struct options {
 	struct vp_mon_config vm;
 	const char *name, *socket, *console;
 	bool help;
-	/* what name and socket are where none was given */
+	/* the defaults of name and socket */
 	char own_name[32], own_socket[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
@@ -38,10 +38,10 @@ static void usage(FILE *fp)
 	      "\t--append TEXT    its command line\n"
 	      "\t--memory MIB     memory (512)\n"
 	      "\t--smp N          vCPUs (1)\n"
-	      "\t--name NAME      what -g calls it (vmm-PID)\n"
-	      "\t--socket PATH    where its engine listens, instead of where `outsight guests` looks;\n"
+	      "\t--name NAME      its name for -g (vmm-PID)\n"
+	      "\t--socket PATH    the engine's socket, instead of the one that `outsight guests` finds;\n"
 	      "\t                 none: it can't be traced\n"
-	      "\t--console FILE   where COM1 goes; stdin and stdout without it\n",
+	      "\t--console FILE   write COM1's output to FILE, instead of using stdin and stdout\n",
 	      fp);
 }
 
@@ -129,11 +129,12 @@ static struct ot_err *open_console(struct options *o)
 
 /* --- the engine ------------------------------------------------------------------------------ */
 
-/* The hooks need the backend, which needs the monitor that has the hooks. */
+/* Connects hooks and backend: the hooks need the backend, which is created after the monitor with the
+ * hooks. */
 struct glue {
 	struct vp_mon *mon;
 	struct vp_kvm *kvm;
-	int ram_fd; /* the engine's for its life */
+	int ram_fd; /* pointed to by the backend's configuration */
 };
 
 static void before(void *arg, uint32_t vcpu)
@@ -199,8 +200,8 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 	if (!c.host.user && vp_mon_is_bzimage(g->mon))
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
-		    "%s can't run here: this KVM gets system calls wrong, so its guests can have no "
-		    "processes (`outsight doctor`)",
+		    "%s can't run here: this KVM gets system calls wrong, so its guests can't have processes "
+		    "(`outsight doctor`)",
 		    o->vm.kernel);
 	OT_TRY(vp_kvm_create(&c, &g->kvm));
 	return vp_engine_serve(vp_kvm_engine(g->kvm), o->socket);
@@ -208,7 +209,7 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-/* SIGTERM and SIGINT are blocked in all threads; one waits for them. */
+/* SIGTERM and SIGINT, which are blocked in all threads; one thread waits for them. */
 static sigset_t ending_signals(void)
 {
 	sigset_t set;
@@ -237,7 +238,7 @@ static struct ot_err *run_until_signal(struct vp_mon *mon, enum vp_mon_end *ret_
 	if (rc)
 		return ot_err_os(rc, "a thread for signals");
 	struct ot_err *err = vp_mon_run(mon, ret_end);
-	pthread_kill(waiter, SIGINT); /* it may wait still */
+	pthread_kill(waiter, SIGINT); /* it may still be waiting */
 	pthread_join(waiter, NULL);
 	return err;
 }
@@ -248,7 +249,7 @@ static const char *end_text(enum vp_mon_end end)
 	case VP_MON_TRIPLE_FAULT:
 		return "the guest had a triple fault";
 	case VP_MON_RESET:
-		return "the guest asked for a reset";
+		return "the guest requested a reset";
 	case VP_MON_STOPPED:
 		return "stopped";
 	default:
@@ -256,8 +257,8 @@ static const char *end_text(enum vp_mon_end end)
 	}
 }
 
-/* The guest has ended: what was collected of it must not end with us. */
-static void tell_sessions(struct vp_engine *engine, enum vp_mon_end end)
+/* The guest has ended: report it to the sessions, and wait until they have fetched their data. */
+static void end_sessions(struct vp_engine *engine, enum vp_mon_end end)
 {
 	static const enum vp_guest_end how[] = {
 		[VP_MON_POWERED_OFF] = VP_GUEST_POWERED_OFF,
@@ -271,7 +272,7 @@ static void tell_sessions(struct vp_engine *engine, enum vp_mon_end end)
 	vp_engine_wait_drained(engine, DRAIN_MS);
 }
 
-static struct ot_err *name_it(struct options *o)
+static struct ot_err *set_defaults(struct options *o)
 {
 	if (!o->name) {
 		snprintf(o->own_name, sizeof(o->own_name), "vmm-%d", (int)getpid());
@@ -289,7 +290,7 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 {
 	struct glue g = { 0 };
 
-	OT_TRY(name_it(o));
+	OT_TRY(set_defaults(o));
 	o->vm.hooks = (struct vp_mon_hooks){ &g, before, after, leave };
 	OT_TRY(open_console(o));
 	const sigset_t ending = ending_signals();
@@ -299,14 +300,14 @@ static struct ot_err *run(struct options *o, enum vp_mon_end *ret_end)
 	if (!err) {
 		err = run_until_signal(g.mon, ret_end);
 		if (g.kvm)
-			tell_sessions(vp_kvm_engine(g.kvm), *ret_end);
+			end_sessions(vp_kvm_engine(g.kvm), *ret_end);
 	}
 	vp_kvm_destroy(g.kvm);
 	vp_mon_destroy(g.mon);
 	return err;
 }
 
-/* The console's reader may have stderr too, and not read: that keeps nobody from ending. */
+/* Only if it does not block: stderr may go to the reader of the console, which may have stopped reading. */
 static void say(const char *text)
 {
 	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };

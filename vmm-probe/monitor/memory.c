@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest RAM: one memfd, below and above the devices' hole. */
+/* Guest RAM: one memfd, mapped below and above the hole for devices. */
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,7 +24,7 @@ static struct ot_err *add_piece(struct vp_mon *mon, uint64_t gpa, uint64_t size,
 
 	if (host == MAP_FAILED)
 		return ot_err_os(errno, "mapping %llu MiB of guest RAM", (unsigned long long)size >> 20);
-	/* Not in core files, and not in a child's memory: it may be large. */
+	/* It may be large: exclude it from core files and from child processes. */
 	madvise(host, size, MADV_DONTDUMP);
 	madvise(host, size, MADV_DONTFORK);
 	struct kvm_userspace_memory_region slot = { .slot = mon->nram,

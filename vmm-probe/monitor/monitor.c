@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The VM's life: made, run, ended. */
+/* The VM's lifetime: creating it, running its vCPUs, ending it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #define KVM_API       12
 #define MIN_MEM       (16ull << 20)
 #define RUNNING       (-1)
-/* For KVM on Intel CPUs that can't run real mode in a guest: pages of its own, out of RAM's way (api.rst). */
+/* Pages that KVM needs on Intel CPUs without unrestricted guests, outside RAM (KVM_SET_TSS_ADDR, api.rst). */
 #define TSS_ADDR      0xfffbd000ul
 #define IDENTITY_ADDR 0xfffbc000ull
 
@@ -25,7 +25,7 @@ static int kick_signal(void)
 
 static void on_kick(int sig)
 {
-	(void)sig; /* KVM_RUN returns EINTR: that is all it is for */
+	(void)sig; /* its only purpose is that KVM_RUN returns EINTR */
 }
 
 static struct ot_err *open_kvm(struct vp_mon *mon)
@@ -33,12 +33,12 @@ static struct ot_err *open_kvm(struct vp_mon *mon)
 	mon->kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (mon->kvm < 0)
 		return ot_err_new(errno == EACCES || errno == EPERM ? OT_ERR_PERMISSION : OT_ERR_NOT_FOUND,
-				  "/dev/kvm: %s (`outsight doctor` says what to do)", strerror(errno));
+				  "/dev/kvm: %s (`outsight doctor` suggests what to do)", strerror(errno));
 	if (ioctl(mon->kvm, KVM_GET_API_VERSION, 0) != KVM_API)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "/dev/kvm is not KVM's API version %d", KVM_API);
 	int max = ioctl(mon->kvm, KVM_CHECK_EXTENSION, KVM_CAP_MAX_VCPUS);
 	if (max > 0 && mon->config.nvcpus > (uint32_t)max)
-		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs, but this KVM has %d at most", mon->config.nvcpus,
+		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs, but this KVM supports %d", mon->config.nvcpus,
 				  max);
 	int size = ioctl(mon->kvm, KVM_GET_VCPU_MMAP_SIZE, 0);
 	if (size < (int)sizeof(struct kvm_run))
@@ -130,8 +130,7 @@ void vp_mon_kick(struct vp_mon *mon, uint32_t vcpu)
 {
 	int tid = __atomic_load_n(&mon->vcpus[vcpu].tid, __ATOMIC_ACQUIRE);
 
-	/* Set before the signal: one that comes between the vCPU's look at it and KVM_RUN is then not lost.
-	 */
+	/* Set before the signal, so that a signal just before KVM_RUN is not lost. */
 	__atomic_store_n(&mon->vcpus[vcpu].run->immediate_exit, 1, __ATOMIC_RELEASE);
 	if (tid)
 		syscall(SYS_tgkill, getpid(), tid, kick_signal());
@@ -160,7 +159,7 @@ static struct ot_err *run_once(struct vp_mon *mon, uint32_t index)
 	if (hooks->before)
 		hooks->before(hooks->arg, index);
 	int err = ioctl(v->fd, KVM_RUN, 0) ? errno : 0;
-	/* Whoever kicked finds out what it wanted in the hook, or in mon->end. */
+	/* The reason of the kick is handled by the hook, or is in mon->end. */
 	__atomic_store_n(&v->run->immediate_exit, 0, __ATOMIC_RELAXED);
 	if (hooks->after && hooks->after(hooks->arg, index, err))
 		return NULL;
@@ -184,7 +183,7 @@ static void *run_vcpu(void *arg)
 		hooks->leave(hooks->arg, t->index);
 	if (t->err)
 		vp_mon_end(mon, VP_MON_FAILED);
-	/* The number may be another thread's when this one is gone. */
+	/* The kernel may reuse the TID after this thread's end. */
 	__atomic_store_n(&mon->vcpus[t->index].tid, 0, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -197,7 +196,7 @@ static struct ot_err *start_threads(struct vp_mon *mon)
 
 	if (sigaction(kick_signal(), &sa, NULL))
 		return ot_err_os(errno, "sigaction");
-	/* All signals but the kick are the program's own threads'. */
+	/* All signals but the kick are left to the program's other threads. */
 	sigfillset(&all);
 	sigdelset(&all, kick_signal());
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -209,7 +208,7 @@ static struct ot_err *start_threads(struct vp_mon *mon)
 	return rc ? ot_err_os(rc, "a vCPU's thread") : NULL;
 }
 
-/* The first vCPU's error; those of others, that followed from it, are dropped. */
+/* Returns the first error; later ones are consequences of it, and discarded. */
 static struct ot_err *join_threads(struct vp_mon *mon, struct ot_err *err)
 {
 	for (uint32_t i = 0; i < mon->config.nvcpus; i++) {
@@ -238,7 +237,7 @@ struct ot_err *vp_mon_run(struct vp_mon *mon, enum vp_mon_end *ret_end)
 	return err;
 }
 
-/* --- what others may look at -------------------------------------------------------------- */
+/* --- getters ------------------------------------------------------------------------------ */
 
 bool vp_mon_is_bzimage(const struct vp_mon *mon)
 {

@@ -3,9 +3,9 @@
  * A small KVM monitor: enough of a PC to boot a stock Linux kernel with several vCPUs to a shell on its
  * serial console, and to run freestanding guests. No PCI, no disks, no network.
  *
- * Guest RAM is one memfd. Every vCPU is a thread that was made by vp_mon_run(). What a guest gets to see:
- * in-kernel PIC, IOAPIC, LAPICs and PIT; COM1 at 0x3f8; ACPI tables with its CPUs and a way to power off;
- * nothing answers on any other port (all ones) or address.
+ * Guest RAM is one memfd. Every vCPU is a thread, created by vp_mon_run(). The machine has the in-kernel PIC,
+ * IOAPIC, LAPICs and PIT; COM1 at 0x3f8; ACPI tables with its CPUs and a port to power off. Reads of all
+ * other ports and addresses return all ones.
  *
  * Sources: Documentation/virt/kvm/api.rst, Documentation/arch/x86/boot.rst and
  * Documentation/arch/x86/zero-page.rst of Linux; the PVH boot ABI (docs/misc/pvh.pandoc of Xen); ACPI 6.4
@@ -25,74 +25,74 @@ struct vp_mon;
 
 #define VP_MON_MAX_VCPUS 64u
 
-/* What is to be told of a vCPU's runs, on the vCPU's own thread. Optional. */
+/* Callbacks around a vCPU's KVM_RUN, on the vCPU's own thread. Optional. */
 struct vp_mon_hooks {
 	void *arg;
 	/* Before KVM_RUN. */
 	void (*before)(void *arg, uint32_t vcpu);
-	/* After it, @p err being its errno or 0. true: the exit is dealt with, run again. */
+	/* After KVM_RUN, with its errno or 0. True: the exit was handled, run again. */
 	bool (*after)(void *arg, uint32_t vcpu, int err);
-	/* It will not run again. */
+	/* The vCPU will not run again. */
 	void (*leave)(void *arg, uint32_t vcpu);
 };
 
-/* All borrowed for the monitor's life. */
+/* All pointers are borrowed for the monitor's lifetime. */
 struct vp_mon_config {
 	const char *kernel; /* bzImage, or ELF64 with or without a PVH entry */
 	const char *initrd; /* NULL: none */
 	const char *append; /* kernel command line; NULL: "" */
 	uint64_t mem_bytes; /* whole pages; at least 16 MiB */
 	uint32_t nvcpus;    /* 1 to VP_MON_MAX_VCPUS */
-	int console_out;    /* COM1 writes here; -1: nowhere */
-	int console_in;     /* and reads from here; -1: nothing ever comes */
+	int console_out;    /* output of COM1; -1: discarded */
+	int console_in;     /* input of COM1; -1: none */
 	struct vp_mon_hooks hooks;
 };
 
 /* How a guest ended. */
 enum vp_mon_end {
 	VP_MON_POWERED_OFF,
-	VP_MON_RESET, /* it asked for a reset; we never do one */
+	VP_MON_RESET, /* it requested a reset, which is not supported */
 	VP_MON_TRIPLE_FAULT,
 	VP_MON_STOPPED, /* by vp_mon_stop() */
 	VP_MON_FAILED,  /* see the error */
 };
 
-/* A vCPU, for what works on it besides running it. */
+/* A vCPU, for the engine. */
 struct vp_mon_vcpu {
 	int fd;
 	struct kvm_run *run;
 	int tid; /* 0 until it runs */
 };
 
-/** Open /dev/kvm, make the VM, load the image. Nothing runs yet.
+/** Open /dev/kvm, create the VM, load the image. Nothing runs yet.
  *
  * @return NOT_FOUND, PERMISSION: /dev/kvm, the kernel or the initrd. BAD_DATA: not a kernel image. LIMIT: it
- * does not fit into @p config's memory, or too many vCPUs. UNSUPPORTED: KVM lacks what is needed, or the
- * kernel is compressed in a way that we can't undo. */
+ *         does not fit into the memory, or there are too many vCPUs. UNSUPPORTED: KVM lacks a feature, or the
+ *         kernel's compression is not supported. */
 OT_MUST_CHECK struct ot_err *vp_mon_create(const struct vp_mon_config *config, struct vp_mon **ret);
 void vp_mon_destroy(struct vp_mon *mon);
 
-/** Run all vCPUs until the guest ends. @p ret_end is set also when an error is returned (VP_MON_FAILED). */
+/** Run all vCPUs until the guest ends. *ret_end is set in any case (VP_MON_FAILED with an error). */
 OT_MUST_CHECK struct ot_err *vp_mon_run(struct vp_mon *mon, enum vp_mon_end *ret_end);
 
-/** End vp_mon_run(), also one that has not begun. Any thread. */
+/** Make vp_mon_run() return, also if it is called later. Any thread. */
 void vp_mon_stop(struct vp_mon *mon);
 
-/** Have @p vcpu leave the guest soon, and then call hooks.after with EINTR. Any thread. */
+/** Make @p vcpu leave the guest soon, so that hooks.after is called with EINTR. Any thread. */
 void vp_mon_kick(struct vp_mon *mon, uint32_t vcpu);
 
 int vp_mon_vm_fd(const struct vp_mon *mon);
-/** Its kernel came as a bzImage: a whole one, that will have processes. */
+/** Is the kernel a bzImage? Then it is a complete Linux, which will run processes. */
 bool vp_mon_is_bzimage(const struct vp_mon *mon);
 const struct vp_mon_vcpu *vp_mon_vcpu(const struct vp_mon *mon, uint32_t vcpu);
 
-/* A piece of guest RAM. */
+/* A contiguous range of guest RAM. */
 struct vp_mon_ram {
 	uint64_t gpa, size, offset; /* offset in the memfd */
 	uint8_t *host;
 };
 
-/** The memfd of guest RAM and its pieces, in order of address; valid for the monitor's life. */
+/** The memfd of guest RAM, and its ranges by address; valid for the monitor's lifetime. */
 int vp_mon_ram_fd(const struct vp_mon *mon);
 const struct vp_mon_ram *vp_mon_ram(const struct vp_mon *mon, uint32_t *ret_count);
 

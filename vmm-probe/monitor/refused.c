@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions that a KVM which emulates kernel mode refuses, done in the guest's place. Only such as need no
- * memory: the bytes and registers that came with the exit are all that there is to look at.
+ * Emulating instructions that a KVM refuses which itself emulates kernel mode. Only instructions that access
+ * no memory: their bytes are in the exit.
  */
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,8 +17,8 @@ static bool is_insn(const struct kvm_run *run, const uint8_t *bytes, unsigned le
 	       !memcmp(run->emulation_failure.insn_bytes, bytes, len);
 }
 
-/* #BP for an int3 of the guest's own. RIP goes behind it first: such a KVM takes it from there. */
-static bool give_back_int3(int fd, struct kvm_regs *regs)
+/* Inject #BP for an int3 of the guest's own. RIP is set after it first: such a KVM pushes the current RIP. */
+static bool reinject_int3(int fd, struct kvm_regs *regs)
 {
 	struct kvm_guest_debug inject = { .control = KVM_GUESTDBG_ENABLE | KVM_GUESTDBG_INJECT_BP },
 			       off = { 0 };
@@ -40,8 +40,8 @@ bool vp_mon_do_refused(struct vp_mon *mon, uint32_t vcpu)
 	    ioctl(v->fd, KVM_GET_REGS, &regs) || ioctl(v->fd, KVM_GET_SREGS, &sregs))
 		return false;
 	if (is_insn(v->run, int3, sizeof(int3)))
-		return give_back_int3(v->fd, &regs);
-	/* Without SMAP, or in user mode, it would be #UD: leave that alone. */
+		return reinject_int3(v->fd, &regs);
+	/* Without SMAP, or in user mode, clac and stac raise #UD: not emulated. */
 	bool smap = sregs.cr4 & CR4_SMAP && !(sregs.cs.selector & 3);
 	if (is_insn(v->run, clac, sizeof(clac)) && smap) {
 		regs.rflags &= ~RFLAGS_AC;
@@ -50,7 +50,7 @@ bool vp_mon_do_refused(struct vp_mon *mon, uint32_t vcpu)
 		regs.rflags |= RFLAGS_AC;
 		regs.rip += sizeof(stac);
 	} else if (is_insn(v->run, fwait, sizeof(fwait))) {
-		regs.rip += sizeof(fwait); /* no x87 exception is ever pending in a kernel */
+		regs.rip += sizeof(fwait); /* in a kernel no x87 exception is pending */
 	} else {
 		return false;
 	}

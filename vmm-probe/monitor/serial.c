@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A 16550A, as far as consoles need it; what is behind its line is console.c's. What is typed waits in a
- * queue. One interrupt line, level as the chip drives it. Registers by the data sheet's names.
+ * A 16550A, as far as consoles need it; console.c is its line. Input is queued. It has one level-triggered
+ * interrupt line. Registers are named as in the data sheet.
  */
 #include <sys/ioctl.h>
 
@@ -37,13 +37,13 @@ static void update_irq(struct vp_mon_serial *s)
 	if (level == s->irq)
 		return;
 	s->irq = level;
-	(void)ioctl(s->vm, KVM_IRQ_LINE, &irq); /* of a VM that is there it does not fail */
+	(void)ioctl(s->vm, KVM_IRQ_LINE, &irq); /* can't fail for an existing VM */
 }
 
 static void receive(struct vp_mon_serial *s, uint8_t byte)
 {
 	if (s->rx_len == sizeof(s->rx))
-		return; /* overrun: lost, as on a line without flow control */
+		return; /* overrun: dropped, as on a line without flow control */
 	s->rx[(s->rx_head + s->rx_len++) % sizeof(s->rx)] = byte;
 }
 
@@ -64,7 +64,7 @@ static uint8_t read_iir(struct vp_mon_serial *s)
 	uint8_t iir = pending(s);
 
 	if (iir == IIR_THRE)
-		s->thr_empty = false; /* reading acknowledges it */
+		s->thr_empty = false; /* reading IIR acknowledges it */
 	return iir | IIR_FIFO;
 }
 
@@ -86,7 +86,7 @@ static uint8_t read_register(struct vp_mon_serial *s, unsigned reg)
 	case 5:
 		return (vp_mon_console_is_free(&s->console) ? LSR_EMPTY : 0) | (s->rx_len ? LSR_RX : 0);
 	case 6:
-		/* In loopback the modem lines are our own outputs; drivers probe for the chip with that. */
+		/* In loopback the modem status is our own outputs, by which drivers detect the chip. */
 		if (s->mcr & MCR_LOOP)
 			return (uint8_t)((s->mcr & 1) << 5 | (s->mcr & 2) << 3 | (s->mcr & 4) << 4 |
 					 (s->mcr & 8) << 4);
@@ -96,8 +96,8 @@ static uint8_t read_register(struct vp_mon_serial *s, unsigned reg)
 	}
 }
 
-/* The transmitter's interrupt: now, or when it is free. */
-static void ask_for_more(struct vp_mon_serial *s)
+/* Raise the transmitter's interrupt, now or when it is free. */
+static void request_tx_irq(struct vp_mon_serial *s)
 {
 	s->thr_empty = vp_mon_console_is_free(&s->console);
 	s->tx_waits = !s->thr_empty;
@@ -109,7 +109,7 @@ static void transmit(struct vp_mon_serial *s, uint8_t byte)
 		receive(s, byte);
 	else
 		vp_mon_console_put(&s->console, byte);
-	ask_for_more(s);
+	request_tx_irq(s);
 }
 
 static void write_register(struct vp_mon_serial *s, unsigned reg, uint8_t value)
@@ -124,7 +124,7 @@ static void write_register(struct vp_mon_serial *s, unsigned reg, uint8_t value)
 		break;
 	case 1:
 		if (value & ~s->ier & IER_THRE)
-			ask_for_more(s); /* enabling it asks at once */
+			request_tx_irq(s); /* enabling it raises it at once */
 		s->ier = value & 0x0f;
 		break;
 	case 3:
@@ -136,7 +136,7 @@ static void write_register(struct vp_mon_serial *s, unsigned reg, uint8_t value)
 	case 7:
 		s->scr = value;
 		break;
-	default: /* FIFO control; LSR and MSR can't be written */
+	default: /* FIFO control is ignored; LSR and MSR are read-only */
 		break;
 	}
 }
@@ -178,7 +178,7 @@ void vp_mon_serial_sent(struct vp_mon_serial *s)
 {
 	if (!s->tx_waits)
 		return;
-	ask_for_more(s);
+	request_tx_irq(s);
 	update_irq(s);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The ways in which Linux kernels come compressed, by their first bytes; each by its own library. */
+/* Decompressing Linux kernels: the format is recognised by its magic number and decoded by its library. */
 #include <lz4.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "vmm-probe/monitor/internal.h"
 
-/* Each takes @in of @len bytes, writes at most *@out_len to @out and says in it how many; false: it is
- * broken. */
+/* Each decompresses @len bytes at @in to @out, at most *@out_len bytes, and sets *@out_len to their number.
+ * False: the data is invalid or too large. */
 static bool unpack_gzip(const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
 {
 	z_stream z = {
@@ -49,7 +49,7 @@ static bool unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t *out
 	ZSTD_outBuffer to = { out, *out_len, 0 };
 	size_t left = 1;
 
-	/* As a stream: the kernel's frame is followed by its length. */
+	/* As a stream, because the kernel's build appends the uncompressed length after the frame. */
 	while (z && left && from.pos < from.size && to.pos < to.size) {
 		left = ZSTD_decompressStream(z, &to, &from);
 		if (ZSTD_isError(left))
@@ -60,8 +60,8 @@ static bool unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t *out
 	return !left;
 }
 
-/* lz4's "legacy" frames, which the kernel's build makes: blocks of at most 8 MiB, each behind its length;
- * then the length of all, which is no block's. */
+/* The "legacy" format of lz4, which the kernel's build uses (scripts/Makefile.lib): blocks of at most 8 MiB,
+ * each preceded by its length; then the uncompressed length, which is not a block's. */
 static bool unpack_lz4(const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
 {
 	size_t at = 4, made = 0, block = 8u << 20;
@@ -106,7 +106,7 @@ struct ot_err *vp_mon_unpack(const uint8_t *in, size_t len, size_t max, uint8_t 
 	       (len < methods[i].magic_len || memcmp(in, methods[i].magic, methods[i].magic_len) != 0))
 		i++;
 	if (i == OT_ARRAY_SIZE(methods))
-		return ot_err_new(OT_ERR_BAD_DATA, "compressed in no way that is known");
+		return ot_err_new(OT_ERR_BAD_DATA, "unknown compression");
 	if (!methods[i].unpack)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "compressed with %s: unpack it first (extract-vmlinux)",
 				  methods[i].name);
@@ -114,7 +114,7 @@ struct ot_err *vp_mon_unpack(const uint8_t *in, size_t len, size_t max, uint8_t 
 	if (!out)
 		return ot_err_nomem();
 	if (!methods[i].unpack(in, len, out, &got))
-		return ot_err_new(OT_ERR_BAD_DATA, "its %s data is broken, or more than %zu MiB",
+		return ot_err_new(OT_ERR_BAD_DATA, "its %s data is invalid, or more than %zu MiB",
 				  methods[i].name, max >> 20);
 	*ret = ot_move(out);
 	*ret_len = got;
