@@ -14,8 +14,9 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE]
 # pylint: disable=wrong-import-position
 from run import why_no_lab
+from lib.pace import limit
 
-LIMIT = 150
+LIMIT = limit(20)
 
 
 class Terminal:

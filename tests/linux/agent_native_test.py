@@ -6,6 +6,7 @@ import sys
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+from agent_test import TRACING_OFF
 from lib import agent as ga
 from lib.agent_scenario import AgentScenario
 from lib.outsight import keyed, numbers
@@ -17,8 +18,6 @@ PROBES = {"sched": "on-cpu off-cpu wakeup",
 
 
 class Native(AgentScenario):
-    SMP = 2
-
     def test_listing(self):
         """They are there with the module, with the guest's types, and only then."""
         for name in PROBES:
@@ -123,6 +122,7 @@ class Native(AgentScenario):
         trace.stop()
         self.vm.check("losetup -d /dev/loop1")  # has requests of its own, which only we would see
         text = self.vm.read_file("/sys/kernel/tracing/trace").decode()
+        self.vm.check(TRACING_OFF)
         told = {"start": text.count("block_rq_issue:"), "done": text.count("block_rq_complete:")}
         self.assertGreater(min(told.values()), 10, text[-2000:])
         self.assertEqual(keyed(trace.out), told, trace.story())

@@ -3,16 +3,17 @@
 """The guest's own tracepoints beside what is seen from outside: exact on both views, whatever the module does."""
 import re
 import sys
-import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib import agent as ga
 from lib.agent_scenario import AgentScenario
 from lib.outsight import Trace, keyed, numbers
+from lib.pace import rounds
 from lib.scenario import main
 
 GETPPID = 110
+TRACING_OFF = "cd /sys/kernel/tracing && echo 0 >tracing_on && echo 0 >events/enable && echo 7 >buffer_size_kb && echo >trace"
 
 
 class Views(AgentScenario):
@@ -38,7 +39,7 @@ class Views(AgentScenario):
         self.load()
         program = (f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID}/ {{ @[view] = count(); }} "
                    "syscall::getppid:entry { @[view] = count(); }")
-        for round_number in range(3):
+        for round_number in range(rounds(1, 3)):
             with self.subTest(round=round_number):
                 job = self.vm.spawn("getppid_loop 4 10000 wait")
                 job.wait_output("waiting")
@@ -180,14 +181,15 @@ class Views(AgentScenario):
                       "echo 1 >events/sched/sched_switch/enable && echo 8192 >buffer_size_kb")
         program = ("sdt:sched::sched_switch { printf(\"S %d %s %d\\n\", cpu, "
                    "stringof(((struct task_struct *)args[1])->comm), ((struct task_struct *)args[1])->pid); }")
-        self.vm.spawn("mixed 60")
-        time.sleep(2)
-        trace = self.outsight.trace(self.vm, program)
-        self.vm.builtin("echo 1 >/sys/kernel/tracing/tracing_on")
-        time.sleep(5)
-        self.vm.builtin("echo 0 >/sys/kernel/tracing/tracing_on")
-        trace.stop()
+        with self.vm.load():
+            # A pointer is followed a little later: each has its name by then, and for long.
+            self.vm.check("while ! pidof spawner >/dev/null; do sleep 0.1; done; sleep 1")
+            trace = self.outsight.trace(self.vm, program)
+            self.vm.check("echo 1 >/sys/kernel/tracing/tracing_on; until [ $(grep -cE ' prev_comm=(reader|writer|looper) ' "
+                          "/sys/kernel/tracing/trace) -gt 1000 ]; do sleep 1; done; echo 0 >/sys/kernel/tracing/tracing_on")
+            trace.stop()
         text = self.vm.read_file("/sys/kernel/tracing/trace").decode()
+        self.vm.check(TRACING_OFF)
         told = [(int(m.group(1)), m.group(2)) for m in
                 re.finditer(r"\[(\d+)\].*sched_switch: prev_comm=(.*?) prev_pid=\d+ ", text)]
         seen = [line.split(None, 2)[1:] for line in trace.lines if line.startswith("S ")]
@@ -211,7 +213,7 @@ class Unloading(AgentScenario):
                                              "{ @[view] = count(); } "
                                              f"syscall::getppid:entry /{mine}/ {{ @[view] = count(); }}")
         self.vm.check("getppid_loop 2 1000")
-        self.vm.check("rmmod outsight", timeout=60)
+        self.vm.check("rmmod outsight")
         self.vm.check("getppid_loop 2 1000")
         trace.stop()
         self.assertEqual(keyed(trace.out), {"inside": 2000, "outside": 4000}, trace.story())
@@ -225,18 +227,19 @@ class Unloading(AgentScenario):
         trace.kill()
         agent = ga.Agent(self.vm)
         agent.wait(lambda: agent.header()["armed"] == 0, "the engine to turn the agent off")
-        self.vm.check("rmmod outsight", timeout=60)
+        self.vm.check("rmmod outsight")
         self.assertNotIn("left behind", self.vm.check("dmesg"))
         self.assert_unharmed()
 
     def test_probed(self):
         """A probe in a module's text is lost with the module, with a word; a trace of the next load has its own."""
-        program = "fbt:outsight:ga_poll:entry { @ = count(); }"
+        program = 'fbt:outsight:ga_poll:entry { @ = count(); } fbt:outsight:ga_poll:entry /++n == 7/ { printf("enough\\n"); }'
         self.load()
-        old = self.outsight.trace(self.vm, program)
-        self.vm.check("sleep 1; rmmod outsight && sleep 3 && insmod /modules/outsight.ko")
-        new = self.outsight.trace(self.vm, program)
-        self.vm.check("sleep 2")
+        old = self.outsight.trace(self.vm, program).wait_for("enough")
+        self.vm.check("rmmod outsight")
+        old.wait_for("lost")
+        self.load()
+        new = self.outsight.trace(self.vm, program).wait_for("enough")
         new.stop()
         self.assertGreater(numbers(new.out)[-1], 5, new.story())
         self.assertNotIn("lost", new.err)
@@ -245,36 +248,36 @@ class Unloading(AgentScenario):
         self.assertIn("1 probe site lost", old.err)
         self.assert_unharmed()
 
-    def test_fifty_times_during_a_trace(self):
-        """One trace, fifty loads of the module: what each passes on arrives, nothing is left behind, no warning."""
+    def test_many_times_during_a_trace(self):
+        """One trace, many loads of the module: what each passes on arrives, nothing is left behind, no warning."""
         self.load()
         trace = self.outsight.trace(self.vm, f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID} && "
                                              'execname == "getppid_loop"/ { @ = count(); }')
         expected = 0
-        for _ in range(50):
+        for _ in range(rounds(5, 50)):
             # A new one is found within a second; one that is unloaded before is not waited for.
             agent = ga.Agent(self.vm)
             agent.wait(lambda a=agent: a.header()["armed"] == 1, "the new module to be used")
             self.vm.check("getppid_loop 2 20")
             expected += 40
-            self.vm.check("rmmod outsight && insmod /modules/outsight.ko", timeout=60)
+            self.vm.check("rmmod outsight && insmod /modules/outsight.ko")
         trace.stop()
         self.assertEqual(numbers(trace.out)[-1], expected, trace.story())
         self.assertNotIn("left behind", self.vm.check("dmesg"))
         self.vm.check("rmmod outsight")
         self.assert_unharmed()
 
-    def test_fifty_times_while_traces_come_and_go(self):
+    def test_many_times_while_traces_come_and_go(self):
         """rmmod and insmod at any moment of a session."""
-        job = self.vm.spawn("i=0; while [ $i -lt 50 ]; do insmod /modules/outsight.ko || exit 1; sleep 0.2; "
-                            "rmmod outsight || exit 2; i=$((i + 1)); done")
+        job = self.vm.spawn(f"i=0; while [ $i -lt {rounds(5, 50)} -o ! -e /tmp/enough ]; do insmod /modules/outsight.ko || exit 1; "
+                            "sleep 0.2; rmmod outsight || exit 2; i=$((i + 1)); done")
         done = 0
-        deadline = time.monotonic() + 300
-        while self.vm.builtin(f"[ -e {job.base}.rc ]") != 0 and time.monotonic() < deadline:
+        while not job.ended():
             self.outsight.run(self.vm, "-qn", "sdt:raw_syscalls:: { @ = count(); } tick-300ms { exit(0); }")
             done += 1
+            if done == 4:
+                self.vm.check("touch /tmp/enough")
         job.done()
-        self.assertGreater(done, 3)
         self.assertNotIn("left behind", self.vm.check("dmesg"))
         self.assert_unharmed()
 

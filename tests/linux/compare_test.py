@@ -2,29 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is hidden in a guest stands out, and nothing else does."""
 import json
-import os
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib import agent as ga
+from lib.agent_scenario import AgentScenario
 from lib.outsight import Trace
-from lib.scenario import Scenario, main
+from lib.scenario import main
 
-BAD = r"BUG|WARNING|Oops|general protection|refcount|list_del corruption|Call Trace"
 PARAMETERS = "/sys/module/hide/parameters"
 
 
-class CompareScenario(Scenario):
-    def setUp(self):
-        reason = ga.why_no_agent(self.kernel, "hide")
-        if reason:
-            self.skipTest(reason)
-        folder = self.enterContext(tempfile.TemporaryDirectory())
-        archive = ga.archive(self.kernel, os.path.join(folder, "agent.cpio"), "outsight", "hide")
-        self.vm = self.enterContext(self.guest(smp=2, more_files=archive))
+class CompareScenario(AgentScenario):
+    MODULES = ("outsight", "hide")
 
     def compare(self, *args):
         """(status, stdout, stderr)"""
@@ -37,9 +28,6 @@ class CompareScenario(Scenario):
         self.assertEqual(got, status, f"{out}\n{err}")
         return json.loads(out)
 
-    def assert_unharmed(self):
-        self.assertEqual(self.vm.run(f"dmesg | grep -E '{BAD}'")[1].strip(), "")
-
 
 class Hidden(CompareScenario):
     def hide(self, mode, pid=0):
@@ -50,7 +38,7 @@ class Hidden(CompareScenario):
         return int(self.vm.check("sleep 100000 >/dev/null 2>&1 </dev/null & echo $!"))
 
     def test_processes(self):
-        self.vm.check("insmod /modules/outsight.ko && insmod /modules/hide.ko")
+        self.load("outsight", "hide")
         pid = self.start()
         with self.subTest("nothing is hidden"):
             self.assertEqual(self.differing("--tasks", status=0), [])
@@ -86,7 +74,7 @@ class Hidden(CompareScenario):
 
     def test_processes_that_come_and_go(self):
         """Only the one that stays away is told."""
-        self.vm.check("insmod /modules/outsight.ko && insmod /modules/hide.ko")
+        self.load("outsight", "hide")
         pid = self.start()
         job = self.vm.spawn("while [ ! -e /tmp/enough ]; do /bin/true; done")
         for _ in range(3):
@@ -99,7 +87,7 @@ class Hidden(CompareScenario):
         self.assert_unharmed()
 
     def test_modules(self):
-        self.vm.check("insmod /modules/outsight.ko && insmod /modules/hide.ko")
+        self.load("outsight", "hide")
         self.assertEqual(self.differing("--modules", status=0), [])
         self.hide("self")
         self.assertNotIn("hide ", self.vm.check("cat /proc/modules"))
@@ -123,7 +111,7 @@ class Programs(CompareScenario):
                      self.outsight.environment(self.vm)).wait_for("tracing")
 
     def test_json(self):
-        self.vm.check("insmod /modules/outsight.ko")
+        self.load()
         mine = 'execname == "getppid_loop"'
         trace = self.trace(f"syscall::getppid:entry /{mine}/ {{ @n[probefunc, pid > 0] = count(); @q[view] = quantize(100); }}"
                            f"syscall::getppid:entry /{mine} && view == \"inside\"/ {{ @i = sum(3); }}", "--json")
@@ -145,7 +133,7 @@ class Programs(CompareScenario):
         self.assertTrue(0 <= guest["vmm_waited_ns"] and 0 < guest["window_ns"] < 600 * 10**9, guest)
 
     def test_columns(self):
-        self.vm.check("insmod /modules/outsight.ko")
+        self.load()
         trace = self.trace('syscall::getppid:entry /execname == "getppid_loop"/ { @ = quantize(100); }')
         self.vm.check("getppid_loop 2 500")
         trace.stop()

@@ -7,16 +7,17 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import distribution, keyed, numbers
+from lib.pace import rounds
 from lib.scenario import Scenario, main, parse_symbols
 
-ROUNDS = 10
+ROUNDS = rounds(2, 10)
 
 
 class Counts(Scenario):
-    def test_getppid_on_four_cpus_ten_times(self):
-        """Four threads on four vCPUs: every call and every return counts, on each of ten runs."""
+    def test_getppid_on_four_cpus(self):
+        """Four threads on four vCPUs: every call and every return counts, on each of several runs."""
         program = "syscall::getppid:entry { @e = count(); } fbt::__x64_sys_getppid:return { @r = count(); }"
-        with self.guest(smp=4) as guest:
+        with self.guest() as guest:
             for round_number in range(ROUNDS):
                 with self.subTest(round=round_number):
                     job = guest.spawn("getppid_loop 4 10000 wait")
@@ -31,7 +32,7 @@ class Counts(Scenario):
 
     def test_calls_of_32_bits(self):
         """Those that come to the same function are not counted, at its entry and at its return."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             if "__ia32_sys_getppid" not in guest.check("grep getppid /proc/kallsyms"):
                 self.skipTest("this kernel has no calls of 32 bits")
             trace = self.outsight.trace(guest, 'syscall::getppid: /execname == "abis"/ { @[probename] = count(); } '
@@ -44,7 +45,7 @@ class Counts(Scenario):
         """The same by predicate, keyed by what Outsight says about the process."""
         program = ('syscall::getppid:entry /execname == "getppid_loop"/ { @n[execname] = count(); '
                    "@p[pid, ppid, uid] = count(); @c[cpu] = count(); @t[tid] = count(); }")
-        with self.guest(smp=4) as guest:
+        with self.guest() as guest:
             job = guest.spawn("getppid_loop 4 5000 wait")
             job.wait_output("waiting")
             pid = int(guest.check("pidof getppid_loop"))
@@ -136,9 +137,9 @@ class Counts(Scenario):
         program = ('profile-199 { @all[cpu] = count(); } '
                    'profile-199 /execname == "spin" && arg1/ { @user = count(); } '
                    'profile-199 /execname == "spin" && arg0 && arg1/ { @both = count(); }')
-        with self.guest(smp=2) as guest:
+        with self.guest() as guest:
             trace = self.outsight.trace(guest, program)
-            guest.check(f"spin 4 {guest.smp}")
+            guest.check(f"spin 2 {guest.smp}")
             trace.stop()
         cpus = [int(m.group(1)) for m in re.finditer(r"^ +(\d+) +\d+$", trace.out, re.M)]
         self.assertEqual(sorted(cpus), list(range(guest.smp)), trace.story())

@@ -9,13 +9,14 @@ import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+from lib.pace import LIMIT
 from lib.scenario import Scenario, main, parse_symbols
 
 
 class Dumps(Scenario):
     def read(self, path, *args):
         result = subprocess.run([self.outsight.binary, "-g", f"dump:{path}", "--no-cache", *args],
-                                capture_output=True, text=True, timeout=120, check=False)
+                                capture_output=True, text=True, timeout=LIMIT, check=False)
         return result.returncode, result.stdout, result.stderr
 
     def check(self, path, symbols):
@@ -41,7 +42,7 @@ class Dumps(Scenario):
     def check_plan(self, path, symbols):
         """Nearly every function of a stock kernel can be probed where text has to be changed for it."""
         bench = os.path.join(os.path.dirname(self.outsight.binary), "plan_bench")
-        out = subprocess.run([bench, path], capture_output=True, text=True, timeout=120, check=True).stdout
+        out = subprocess.run([bench, path], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
         found = re.findall(r"^(entry|return) +([\w,]+) +(\d+) native +(\d+) emulate +(\d+) step +(\d+) refused", out, re.M)
         self.assertEqual(len(found), 8, out)
         none = self.no_functions(symbols)
@@ -54,16 +55,23 @@ class Dumps(Scenario):
             self.assertLess(refused - none, functions * limit, f"{end} {host}: {none} are no functions\n{out}")
         self.assertGreater(int(found[0][2]), 30000, "fentry nops")
 
-    def test_raw_image_and_core(self):
-        with tempfile.TemporaryDirectory() as where, self.guest(smp=1) as guest:
-            symbols = sorted(parse_symbols(guest.read_file("/proc/kallsyms").decode()))
-            guest.qmp("stop")
-            core, raw = os.path.join(where, "core"), os.path.join(where, "ram")
+    @staticmethod
+    def dump(guest, core, raw):
+        """A core, and an image of its RAM with its registers beside it, while it stands still."""
+        guest.qmp("stop")
+        try:
             guest.qmp("dump-guest-memory", paging=False, protocol=f"file:{core}")
             subprocess.run(["cp", "--sparse=always", guest.ram_path(), raw], check=True)
             with open(f"{raw}.regs", "w", encoding="ascii") as f:
-                f.write(guest.qmp("human-monitor-command", **{"command-line": "info registers"}))
-            guest.kill()
+                f.write(guest.qemu_command("info registers"))
+        finally:
+            guest.qmp("cont")
+
+    def test_raw_image_and_core(self):
+        with tempfile.TemporaryDirectory() as where, self.guest() as guest:
+            symbols = sorted(parse_symbols(guest.read_file("/proc/kallsyms").decode()))
+            core, raw = os.path.join(where, "core"), os.path.join(where, "ram")
+            self.dump(guest, core, raw)
             self.check(core, symbols)
             self.check(raw, symbols)
             self.check_plan(raw, symbols)
@@ -79,7 +87,7 @@ class Dumps(Scenario):
 class Several(Scenario):
     def test_two_guests_in_one_session(self):
         """One program on two guests of one kernel, whose addresses differ."""
-        with self.guest(smp=1) as one, self.guest(smp=2) as two:
+        with self.guest() as one, self.own_guest(smp=2) as two:
             self.outsight.run(one, "--dump-symbols")
             trace = self.outsight.start(
                 one, "-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock"), "-q", "-n",

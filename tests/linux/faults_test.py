@@ -11,20 +11,28 @@ import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import Guest
+from lib.guest import GuestError
 from lib.outsight import Trace, numbers
 from lib.memory_group import MemoryGroup, NoGroup
+from lib.pace import LIMIT, rounds
 from lib.scenario import Scenario, main
 
-KILLS = 20
+KILLS = rounds(4, 20)
+
+
+def listed(outsight, guest):
+    """What `outsight guests` says."""
+    done = subprocess.run([outsight.binary, "guests", "--json"], env=outsight.environment(guest), timeout=LIMIT,
+                          capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
 
 
 class Kill(Scenario):
-    def test_outsight_twenty_times_under_load(self):
+    def test_outsight_under_load(self):
         """kill -9 at a random moment of a trace of every function; the workload's result stays right."""
         chance = random.Random(1)
         program = 'fbt:::entry /pid == 1/ { @[probefunc] = count(); }'
-        with self.guest(smp=2) as guest:
+        with self.guest() as guest:
             for kill in range(KILLS):
                 with self.subTest(kill=kill):
                     job = guest.spawn("getppid_loop 2 200000")
@@ -44,11 +52,10 @@ class Kill(Scenario):
                     trace.stop()
                     self.assertEqual(numbers(trace.out), [300], trace.story())
             self.assertNotRegex(guest.console(), r"BUG|Oops|panic|WARNING")
-            self.assertNotRegex(guest.check("dmesg"), r"BUG:|Oops|WARNING:")
 
     def test_qemu(self):
-        """kill -9 of QEMU: outsight says so, prints what it has and ends with 1."""
-        with self.guest() as guest:
+        """kill -9 of QEMU: outsight says so, prints what it has and ends with 1; it is no guest any more."""
+        with self.own_guest(smp=1) as guest:
             trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { @ = count(); } '
                                                'tick-10hz { printf("tick\\n"); }')
             guest.check("reads 500")
@@ -59,6 +66,10 @@ class Kill(Scenario):
                 self.assertIsNone(trace.process.poll(), trace.story())
             guest.kill()
             status = trace.finish()
+            with self.assertRaises(GuestError):
+                guest.check("true")
+            # The dead guest's socket is still a file.
+            self.assertNotIn(guest.name, [g["name"] for g in listed(self.outsight, guest)])
         self.assertEqual(status, 1, trace.story())
         self.assertRegex(trace.err, r"(?m)^dtrace: .*(ended|gone|exited)", trace.story())
         self.assertEqual(numbers(trace.out), [500], trace.story())
@@ -79,14 +90,14 @@ class TheEnd(Scenario):
 
     def test_powered_off(self):
         """The guest powers itself off: all that was counted is printed, inline counters too; no error."""
-        with self.guest() as guest:
+        with self.own_guest(smp=1) as guest:
             trace = self.ended(guest, lambda: guest.spawn("sleep 0.1; poweroff -f"))
             self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} powered off$", trace.story())
 
     def test_rebooted(self):
         """The guest reboots and QEMU runs on: what is traced has ended."""
-        for how in "reboot -f", "system_reset":
-            with self.subTest(how=how), self.guest(qemu_args=["-action", "reboot=reset"]) as guest:
+        for how in ("reboot -f", "system_reset")[:rounds(1, 2)]:
+            with self.subTest(how=how), self.own_guest(smp=1, qemu_args=["-action", "reboot=reset"]) as guest:
                 trace = self.ended(guest, lambda guest=guest, how=how: guest.qmp(how) if how == "system_reset"
                                    else guest.spawn(f"sleep 0.1; {how}"))
                 self.assertRegex(trace.err, rf"(?m)^dtrace: guest {guest.name} rebooted: ", trace.story())
@@ -99,7 +110,7 @@ class Sessions(Scenario):
         programs = ['syscall::read:entry /execname == "reads"/ { @ = count(); }',
                     'syscall::read:return /execname == "reads"/ { @ = sum(arg1); }',
                     'fbt::vfs_read:entry /execname == "reads"/ { @ = sum(args[2]); }']
-        with self.guest(smp=2) as guest:
+        with self.guest() as guest:
             first = self.outsight.trace(guest, programs[0])
             once = guest.check("reads 100")
             second = self.outsight.trace(guest, programs[1])
@@ -121,7 +132,7 @@ class Sessions(Scenario):
             group = self.enterContext(MemoryGroup())
         except NoGroup as err:
             self.skipTest(str(err))
-        with self.guest(smp=2) as guest:
+        with self.own_guest(smp=2) as guest:
             group.add(guest.pid)
             group.leave_room(64 << 20)
             job = guest.spawn("getppid_loop 2 1000000")
@@ -129,7 +140,8 @@ class Sessions(Scenario):
                 guest, "-q", "-b", "50m", "-x", "strsize=64k", "-x", "bufpolicy=ring", "-n",
                 "syscall::getppid:entry { trace(probefunc); n++; } tick-10hz /n > 2000/ { exit(0); }")
             self.assertEqual(status, 0, err)
-            self.assertGreater(out.count("getppid"), 1200)
+            # A ring holds almost 800 of these records; one vCPU may have had nearly all calls.
+            self.assertGreater(out.count("getppid"), 780)
             self.assertLess(group.usage(), 60 << 20)
             group.leave_room(2 << 20)
             status, out, err = self.outsight.run(guest, "-n", "syscall::getppid:entry { @ = count(); }")
@@ -141,7 +153,7 @@ class Sessions(Scenario):
 
     def test_exit_ends_the_trace(self):
         """exit() in a guest's probe ends outsight with that status."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { exit(7); } '
                                                'END { printf("over\\n"); }')
             guest.check("reads 10")
@@ -150,7 +162,7 @@ class Sessions(Scenario):
 
     def test_paused_guest(self):
         """A guest that does not run can be attached and left; BEGIN and tick fire meanwhile."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             guest.qmp("stop")
             trace = self.outsight.start(guest, "-q", "-x", "switchrate=20hz", "-n",
                                         'BEGIN { printf("begin\\n"); } tick-10hz { printf("tick\\n"); }')
@@ -159,14 +171,11 @@ class Sessions(Scenario):
             self.assertIn("reads 5 ", guest.check("reads 5"))
 
     def state(self, guest):
-        """As `outsight guests` has it."""
-        done = subprocess.run([self.outsight.binary, "guests", "--json"], env=self.outsight.environment(guest), timeout=60,
-                              capture_output=True, text=True, check=True)
-        return {g["pid"]: (g["state"], g["how"]) for g in json.loads(done.stdout)}[guest.pid]
+        return {g["pid"]: (g["state"], g["how"]) for g in listed(self.outsight, guest)}[guest.pid]
 
     def test_paused_guest_gives_no_samples(self):
         """One that runs gives them, idle or busy; one that does not, none, though it goes on being traced."""
-        with self.guest(smp=2) as guest:
+        with self.guest() as guest:
             job = guest.spawn("spin 3600")
             trace = self.outsight.trace(guest, 'profile-97 { @n = count(); } tick-4hz { printa("n %@d\\n", @n); '
                                                "clear(@n); }")
@@ -203,7 +212,7 @@ class BadInput(Scenario):
 
     def test_wrong_words(self):
         """A probe, a function and a file that do not exist: one clear line each."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             self.refused(guest, 1, r"^dtrace: invalid probe specifier .*fbt::nosuch:entry.*probe",
                          "-n", "fbt::nosuch:entry { @ = count(); }")
             self.refused(guest, 1, r"^dtrace: invalid probe specifier .*nosuch", "-n", "BEGIN { nosuch(1); }")
@@ -215,7 +224,7 @@ class BadInput(Scenario):
 
     def test_plan(self):
         """--plan where nothing needs a trap: the places all the same, and nothing is traced."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             status, out, err = self.outsight.run(guest, "--plan", "-n", "syscall::read:entry,fbt::vfs_read:")
             self.assertEqual(status, 0, err)
             lines = [line.split() for line in out.splitlines()[1:]]
@@ -226,7 +235,7 @@ class BadInput(Scenario):
 
     def test_wrong_guest(self):
         """No such guest, a process that is no VMM, a QEMU without the engine."""
-        with Guest(self.kernel, smp=1) as plain:
+        with self.plain_guest() as plain:
             env = self.outsight.environment(plain)
             for target in ("nosuch", plain.name, str(plain.pid), str(os.getpid()), "/nosuch/socket"):
                 with self.subTest(target=target):
@@ -239,7 +248,7 @@ class BadInput(Scenario):
 
     def test_full_disk(self):
         """-o to a full disk ends with an error; the guest is left alone."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             trace = self.outsight.start(guest, "-q", "-x", "switchrate=20hz", "-o", "/dev/full", "-n",
                                         'tick-10hz { printf("x\\n"); }')
             self.assertEqual(trace.finish(), 1, trace.story())
@@ -248,7 +257,7 @@ class BadInput(Scenario):
 
     def test_engine_refuses_strangers(self):
         """The control socket is the owner's alone, and nonsense on it does not harm the guest."""
-        with self.guest(smp=1) as guest:
+        with self.guest() as guest:
             path = os.path.join(guest.dir, "outsight")
             sockets = [os.path.join(path, name) for name in os.listdir(path)]
             self.assertEqual(len(sockets), 1, sockets)
@@ -261,7 +270,7 @@ class BadInput(Scenario):
                       "        s.send(os.urandom(size)); s.send(bytes(size))\n"
                       "    except OSError: pass\n"
                       "    s.close()\n")
-            subprocess.run([sys.executable, "-c", script, sockets[0]], check=True, timeout=60)
+            subprocess.run([sys.executable, "-c", script, sockets[0]], check=True, timeout=LIMIT)
             trace = self.outsight.trace(guest, 'syscall::read:entry /execname == "reads"/ { @ = count(); }')
             guest.check("reads 50")
             trace.stop()

@@ -7,9 +7,9 @@ import unittest
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import Guest, GuestError, why_no_guest
+from lib.guest import GuestError
 from lib.outsight import distribution, keyed, numbers
-from lib.scenario import LineResult, parse_symbols
+from lib.scenario import Scenario, main, parse_symbols
 
 
 class Parsing(unittest.TestCase):
@@ -28,9 +28,9 @@ class Parsing(unittest.TestCase):
                                                (0xffffffffc0001000, "veth_xmit", "veth")])
 
 
-class Harness(unittest.TestCase):
+class Harness(Scenario):
     def test_guest(self):
-        with Guest("6.1", smp=2) as guest:
+        with self.plain_guest() as guest:
             self.assertEqual(guest.run("echo one; exit 3"), (3, "one\n"))
             self.assertEqual(guest.check("nproc").strip(), "2")
             self.assertNotIn("nokaslr", guest.check("cat /proc/cmdline"))
@@ -54,19 +54,6 @@ class Harness(unittest.TestCase):
             with open(guest.ram_path(), "rb") as ram:
                 self.assertEqual(len(ram.read(4096)), 4096)
             self.assertEqual(guest.qmp("query-status")["status"], "running")
-            guest.kill()
-            with self.assertRaises(GuestError):
-                guest.run("true", timeout=10)
-
-
-def main():
-    reason = why_no_guest("6.1")
-    if reason:
-        print(f"SKIP all: {reason}")
-        return 77
-    result = LineResult()
-    unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]).run(result)
-    return 0 if result.wasSuccessful() and result.testsRun else 1
 
 
 if __name__ == "__main__":

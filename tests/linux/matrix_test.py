@@ -2,14 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel of the matrix (scripts/test --kernels): what an operator does on a guest for the first time.
 
-The scenarios are those of counts, reading, agent and dump. All but the last share one guest with four vCPUs on QEMU's
-best CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
+The scenarios are those of counts, reading, agent and dump. They share one guest with four vCPUs on QEMU's best
+CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
 """
-import contextlib
-import os
-import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
@@ -17,56 +13,12 @@ import agent_test
 import counts_test
 import dump_test
 import reading_test
-from lib import agent as ga
-from lib.agent_scenario import BAD, AgentScenario
-from lib.guest import Guest
+from lib.agent_scenario import AgentScenario
 from lib.outsight import numbers
 from lib.scenario import Scenario, main
 
 
-class Shared(Scenario):
-    """Scenarios on the one guest, in place of one of their own each; another where it did not survive."""
-    SMP = 4
-    machine = None
-    folder = None
-
-    @property
-    def vm(self):
-        """As the agent's scenarios call it."""
-        return Shared.machine
-
-    def setUp(self):
-        if Shared.machine and not Shared.machine.alive():
-            end()
-        if not Shared.machine:
-            Shared.folder = Shared.folder or tempfile.mkdtemp(prefix="outsight-matrix-")
-            reason = ga.why_no_agent(self.kernel)
-            archive = None if reason else ga.archive(self.kernel, os.path.join(Shared.folder, "agent.cpio"))
-            Shared.machine = Guest(self.kernel, plugin=self.outsight.plugin, smp=self.SMP,
-                                   more_files=archive).__enter__()
-
-    def tearDown(self):
-        self.vm.run("rmmod outsight 2>/dev/null")
-        self.assertEqual([line for line in self.vm.check("dmesg").splitlines() if BAD.search(line)], [])
-
-    @contextlib.contextmanager
-    def guest(self, **_):
-        yield self.vm
-
-
-def end():
-    if Shared.machine:
-        Shared.machine.close()
-        Shared.machine = None
-
-
-def tearDownModule():  # pylint: disable=invalid-name
-    end()
-    if Shared.folder:
-        shutil.rmtree(Shared.folder)
-
-
-class Reading(Shared):
+class Reading(Scenario):
     """Symbols line by line, and nearly all functions that could be traced."""
     compare = reading_test.Symbols.compare
     test_list = reading_test.Probes.test_list
@@ -77,25 +29,17 @@ class Reading(Shared):
             self.compare(guest)
 
 
-class Counts(Shared, counts_test.Counts):
+class Counts(counts_test.Counts):
     """Syscalls, fbt entry and return, profile, stacks, and arguments by their types."""
 
 
-class Agent(Shared):
+class Agent(AgentScenario):
     """The module builds with that kernel's headers, loads, and gives its probes."""
-    assert_unharmed = AgentScenario.assert_unharmed
-    load = AgentScenario.load
     test_listing = agent_test.Views.test_listing
     test_both_views_count_the_same = agent_test.Views.test_both_views_count_the_same
     test_functions = agent_test.Views.test_functions
     test_unloaded_while_tracing = agent_test.Unloading.test_unloaded_while_tracing
     test_probed = agent_test.Unloading.test_probed
-
-    def setUp(self):
-        reason = ga.why_no_agent(self.kernel)
-        if reason:
-            self.skipTest(reason)
-        super().setUp()
 
 
 class Dumps(dump_test.Dumps):
@@ -108,7 +52,7 @@ class PlainCpu(Scenario):
     def test_on_the_plainest_cpu(self):
         program = ("syscall::getppid:entry { @e = count(); } fbt::__x64_sys_getppid:return { @r = count(); } "
                    "fbt::__x64_sys_getppid:entry { @f = count(); }")
-        with self.guest(cpu="qemu64", smp=1) as guest:
+        with self.own_guest(cpu="qemu64", smp=1) as guest:
             reading_test.Symbols.compare(self, guest)
             job = guest.spawn("getppid_loop 1 5000 wait")
             job.wait_output("waiting")

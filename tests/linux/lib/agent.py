@@ -14,6 +14,7 @@ import threading
 import time
 
 from lib.guest import GuestError, cache_dir
+from lib.pace import LIMIT
 
 MAGIC, VERSION = 0x31746e6741744f, 3
 TRACEPOINTS, KPROBES = 4096, 1024
@@ -82,6 +83,7 @@ class Agent:
         self.stop_beat = None
         self.beat_thread = None
         self.tails = {}
+        self.owned = False
 
     @staticmethod
     def find(guest):
@@ -147,6 +149,7 @@ class Agent:
         if self.get(self.control + OWNER, "Q") != h["token"]:
             raise GuestError("the agent has an owner")
         self.put(self.control + OWNER, "Q", h["token"] | 1)
+        self.owned = True
         self.places = self.rings()
         self.tails = {cpu: self.get(gpa + TAIL, "Q") for cpu, gpa, _ in self.places}
         self.stop_beat = threading.Event()
@@ -167,6 +170,7 @@ class Agent:
     def release(self):
         self.stop_beating()
         self.put(self.control + OWNER, "Q", self.header()["token"])
+        self.owned = False
 
     def want(self, slot, address, kind, nargs=0, flags=0):
         at = self.control + WANTS + slot * WANT.size
@@ -175,14 +179,14 @@ class Agent:
         self.put(at + 12, "HH", nargs, flags)
         self.put(at + 8, "I", kind)
 
-    def apply(self, timeout=30):
+    def apply(self, timeout=LIMIT):
         """Ask the agent to look, and wait until it has."""
         generation = (self.get(self.control + GENERATION, "I") + 1) & 0xffffffff or 1
         self.put(self.control + GENERATION, "I", generation)
         self.wait(lambda: self.header()["applied"] == generation, "the agent to do as it was told", timeout)
 
     @staticmethod
-    def wait(condition, what, timeout=30):
+    def wait(condition, what, timeout=LIMIT):
         deadline = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > deadline:

@@ -8,6 +8,7 @@ Every wait has a time limit; a limit that passes raises GuestError with the end 
 limits are there to end a hang, no test depends on them. Always TCG: the plugin needs it, and so do hosts
 without good KVM.
 """
+import contextlib
 import glob
 import gzip
 import itertools
@@ -23,8 +24,10 @@ import sys
 import tempfile
 import time
 
+from lib.pace import LIMIT, limit
+
 MIB = 1 << 20
-BOOT_SECONDS = 180
+BOOT_SECONDS = limit(30)
 
 
 class GuestError(Exception):
@@ -180,7 +183,7 @@ class Guest:
                 os.kill(self.process.pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-            self.process.wait(timeout=60)
+            self.process.wait(timeout=LIMIT)
 
     def close(self):
         self.kill()
@@ -190,19 +193,19 @@ class Guest:
 
     # --- commands in the guest ----------------------------------------------------------------------
 
-    def run(self, command, timeout=120):
+    def run(self, command, timeout=LIMIT):
         """Run a shell command; returns (status, stdout and stderr as text)."""
         status, out = self._request(command, timeout)
         return status, out.decode("utf-8", "replace")
 
-    def check(self, command, timeout=120):
+    def check(self, command, timeout=LIMIT):
         """Run a shell command that must succeed; returns its output."""
         status, out = self.run(command, timeout)
         if status != 0:
             raise GuestError(f"in the guest: {command!r} ended with {status}: {out.strip()}")
         return out
 
-    def builtin(self, command, timeout=120):
+    def builtin(self, command, timeout=LIMIT):
         """Run shell built-ins in the guest's init itself: no new process, and no system call of a new one."""
         return self._request(f"!{command}", timeout)[0]
 
@@ -215,7 +218,18 @@ class Guest:
         self.check(f"mkfifo {job.base}.in; exec 9<>{job.base}.in; setsid sh -c {shlex.quote(inner)} >/dev/null 2>&1 & ")
         return job
 
-    def read_file(self, path, timeout=180):
+    @contextlib.contextmanager
+    def load(self):
+        """In a with statement: processes that read, write, call, sleep, start others, and end well."""
+        job = self.spawn("mixed 100000")
+        yield job
+        said = job.output()
+        self.run("killall -9 mixed")
+        job.wait_end()
+        if said:
+            raise GuestError(f"in the guest: the load suffered: {said}")
+
+    def read_file(self, path, timeout=LIMIT):
         """The bytes of a file in the guest (any /proc file too)."""
         copy = f"/tmp/.copy{next(self.tokens)}"
         size = int(self.check(f"gzip -1c {path} >{copy} && stat -c %s {copy}", timeout))
@@ -290,10 +304,10 @@ class Guest:
             return ""
 
     def _connect(self, name):
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + LIMIT
         while True:
             sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            sock.settimeout(30)
+            sock.settimeout(LIMIT)
             try:
                 sock.connect(self.path(name))
                 return sock
@@ -353,7 +367,7 @@ class Job:
     def output(self):
         return self.guest.run(f"cat {self.base}.out")[1]
 
-    def wait_output(self, text, timeout=60):
+    def wait_output(self, text, timeout=LIMIT):
         """Until it has printed text."""
         deadline = time.monotonic() + timeout
         while text not in self.output():
@@ -362,21 +376,25 @@ class Job:
             time.sleep(0.05)
         return self
 
-    def wait_end(self, timeout=180):
-        """Until it has ended; asked by built-ins, so that nothing else runs in the guest meanwhile."""
+    def ended(self):
+        """Asked by built-ins, so that nothing else runs in the guest meanwhile."""
+        return self.guest.builtin(f"[ -e {self.base}.rc ]") == 0
+
+    def wait_end(self, timeout=LIMIT):
+        """Until it has ended."""
         deadline = time.monotonic() + timeout
-        while self.guest.builtin(f"[ -e {self.base}.rc ]") != 0:
+        while not self.ended():
             if time.monotonic() > deadline:
                 raise GuestError(f"in the guest: {self.command!r} did not end in time: {self.output()[-500:]}")
             time.sleep(0.1)
         return self
 
-    def wait(self, timeout=180):
+    def wait(self, timeout=LIMIT):
         """Wait until it ends; returns (status, output)."""
         self.wait_end(timeout)
         return int(self.guest.check(f"cat {self.base}.rc")), self.output()
 
-    def done(self, timeout=180):
+    def done(self, timeout=LIMIT):
         """Wait; must have ended with 0; returns its output."""
         status, text = self.wait(timeout)
         if status != 0:

@@ -7,8 +7,7 @@ import subprocess
 import threading
 import time
 
-# Ends hangs only; no test depends on how fast outsight is.
-LIMIT = 180
+from lib.pace import LIMIT
 
 
 class TraceError(Exception):
@@ -66,7 +65,7 @@ class Trace:
             self.kill()
             raise TraceError(f"still running after {limit} s: {self.story()}") from None
         for reader in self.readers:
-            reader.join(30)
+            reader.join(LIMIT)
         return status
 
     def stop(self, limit=LIMIT):
@@ -95,6 +94,7 @@ class Outsight:
         self.binary = os.path.join(build, "bin", "outsight")
         self.plugin = os.path.join(build, "lib", "liboutsight-tcg.so")
         self.vmm = os.path.join(build, "bin", "outsight-vmm")
+        self.started = []
 
     def why_not(self):
         for path in (self.binary, self.plugin):
@@ -109,7 +109,16 @@ class Outsight:
 
     def start(self, guest, *args):
         # Tests count everything, however much it costs their guest.
-        return Trace(self.binary, ["-g", guest.name, "-x", "maxcost=0", *args], self.environment(guest))
+        trace = Trace(self.binary, ["-g", guest.name, "-x", "maxcost=0", *args], self.environment(guest))
+        self.started.append(trace)
+        return trace
+
+    def kill_all(self):
+        """What a test that failed has left running."""
+        for trace in self.started:
+            if trace.process.poll() is None:
+                trace.kill()
+        self.started = []
 
     def trace(self, guest, program, *args):
         """Start a trace and wait until it is active: when BEGIN has printed, every probe is in place."""

@@ -18,3 +18,7 @@ def rounds(default, full):
 def limit(seconds):
     """The time-out of something that takes less than @seconds on an idle machine."""
     return seconds * PATIENCE
+
+
+# The time-out of whatever has no reason for another.
+LIMIT = limit(60)
