@@ -25,11 +25,11 @@ sys.path[:0] = [os.path.join(TESTS, "hook"), os.path.join(TESTS, "linux")]
 # pylint: disable=wrong-import-position
 import qemu
 from lib.agent import cache_dir
-from lib.guest import image_dir, why_no_guest
+from lib.guest import KERNEL_ARGS, image_dir, why_no_guest
 from lib.pace import limit
 from lib.scenario import LineResult
 
-LIMIT = 180
+LIMIT = limit(180)
 KERNEL = "6.1"
 PREFIX = "/opt/outsight-test"
 
@@ -199,7 +199,7 @@ class Stock(Installed):
         """QEMU has the installed plugin; its init's calls are counted."""
         image, name = image_dir(KERNEL), f"installed{os.getpid()}"
         trace = self.start("outsight", "run", "--vmm", "qemu", "--kernel", f"{image}/vmlinuz", "--initrd", f"{image}/initrd",
-                           "--smp", "2", "--name", name, "--append", "console=ttyS0 quiet rdinit=/bin/getppid_loop -- 1 1000000000",
+                           "--smp", "2", "--name", name, "--append", f"{KERNEL_ARGS} rdinit=/bin/getppid_loop -- 1 1000000000",
                            "--", "-x", "maxcost=0", "-q", "-n",
                            'BEGIN { n = 0; } syscall::getppid:entry /!n/ { printf("%s\\n", execname); } '
                            'syscall::getppid:entry /n < 1000/ { @[pid] = count(); n++; }')

@@ -16,7 +16,7 @@ sys.path[:0] = [HERE]
 from run import why_no_lab
 from lib.pace import limit
 
-LIMIT = limit(20)
+LIMIT = limit(40)
 
 
 class Terminal:

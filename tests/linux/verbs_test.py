@@ -11,7 +11,7 @@ import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import image_dir
+from lib.guest import KERNEL_ARGS, image_dir
 from lib.outsight import LIMIT, Trace, numbers
 from lib.scenario import Scenario, main
 
@@ -92,7 +92,7 @@ class Run(Scenario):
         env = dict(os.environ, LC_ALL="C")
         trace = Trace(self.outsight.binary,
                       ["run", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd", "-m", "512", "-smp", "2",
-                       "-append", "console=ttyS0 quiet rdinit=/bin/getppid_loop -- 1 1000000000",
+                       "-append", f"{KERNEL_ARGS} rdinit=/bin/getppid_loop -- 1 1000000000",
                        "-name", f"run{os.getpid()}", "--", "-q", "-n",
                        'syscall::getppid:entry /pid == 1/ { @[execname] = count(); n++; } '
                        'syscall::getppid:entry /n == 1000/ { exit(5); }'], env)
@@ -118,7 +118,7 @@ class Run(Scenario):
         """Ctrl-C before there is a kernel: no process, no socket, no half line on the terminal."""
         image, name = image_dir(self.kernel), f"stop{os.getpid()}"
         command = [self.outsight.binary, "run", "-vmm", "qemu", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd",
-                   "-m", "512", "-name", name, "--", "-q", "-n", "tick-60s { exit(0); }"]
+                   "-append", KERNEL_ARGS, "-m", "512", "-name", name, "--", "-q", "-n", "tick-60s { exit(0); }"]
         with tempfile.TemporaryDirectory() as folder:
             ours, terminal = pty.openpty()
             process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal,
@@ -143,7 +143,7 @@ class Run(Scenario):
         image = image_dir(self.kernel)
         with tempfile.TemporaryDirectory() as folder:
             listing = subprocess.Popen([self.outsight.binary, "run", "-vmm", "qemu", "-kernel", f"{image}/vmlinuz", "-initrd",
-                                        f"{image}/initrd", "-m", "512", "-name", f"head{os.getpid()}", "--", "-q", "-l"],
+                                        f"{image}/initrd", "-append", KERNEL_ARGS, "-m", "512", "-name", f"head{os.getpid()}", "--", "-q", "-l"],
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                        env=dict(os.environ, LC_ALL="C", XDG_RUNTIME_DIR=folder))
             self.assertIn("PROVIDER", listing.stdout.readline())
@@ -158,7 +158,7 @@ class Run(Scenario):
         image = image_dir(self.kernel)
         trace = Trace(self.outsight.binary,
                       ["run", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd", "-m", "512", "-smp", "2",
-                       "-append", "console=ttyS0 quiet", "-name", f"boot{os.getpid()}", "--", "-A", "-q",
+                       "-append", KERNEL_ARGS, "-name", f"boot{os.getpid()}", "--", "-A", "-q",
                        "-n", 'fbt::do_one_initcall:entry { initcalls++; } '
                        'syscall::execve:entry { printf("%s %d\\n", execname, initcalls); exit(0); }'],
                       dict(os.environ, LC_ALL="C"))

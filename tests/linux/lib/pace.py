@@ -21,4 +21,4 @@ def limit(seconds):
 
 
 # The time-out of whatever has no reason for another.
-LIMIT = limit(60)
+LIMIT = limit(120)
