@@ -15,11 +15,11 @@
 #define MIB (1ull << 20)
 #define GIB (1ull << 30)
 
-#define PARSE(args, ret) vp_tcg_machine_parse(args, sizeof(args) - 1, ret)
+#define PARSE(args, ret) vp_qemu_machine_parse(args, sizeof(args) - 1, ret)
 
 static void default_machine_is_pc(void **state)
 {
-	struct vp_tcg_machine m;
+	struct vp_qemu_machine m;
 
 	(void)state;
 	PARSE("qemu-system-x86_64\0-m\0"
@@ -34,7 +34,7 @@ static void default_machine_is_pc(void **state)
 
 static void machine_and_name_are_found_in_every_spelling(void **state)
 {
-	struct vp_tcg_machine m;
+	struct vp_qemu_machine m;
 
 	(void)state;
 	PARSE("q\0-machine\0q35,memory-backend=mem\0-name\0web01\0", &m);
@@ -54,7 +54,7 @@ static void machine_and_name_are_found_in_every_spelling(void **state)
 
 static void last_option_counts(void **state)
 {
-	struct vp_tcg_machine m;
+	struct vp_qemu_machine m;
 
 	(void)state;
 	PARSE("q\0-M\0pc\0-M\0q35\0-machine\0max-ram-below-4g=0x40000000\0", &m);
@@ -62,10 +62,23 @@ static void last_option_counts(void **state)
 	assert_int_equal(m.max_below_4g, GIB);
 }
 
+static void objects_that_encrypt_memory_are_found(void **state)
+{
+	struct vp_qemu_machine m;
+
+	(void)state;
+	PARSE("qemu\0-object\0sev-snp-guest,id=s0\0-machine\0q35,confidential-guest-support=s0\0", &m);
+	assert_true(m.confidential);
+	PARSE("qemu\0-object\0{\"qom-type\":\"tdx-guest\",\"id\":\"t\"}\0", &m);
+	assert_true(m.confidential);
+	PARSE("qemu\0-object\0memory-backend-memfd,id=m,size=1G\0-name\0sev\0", &m);
+	assert_false(m.confidential);
+}
+
 static void broken_command_lines_are_bounded(void **state)
 {
 	char longest[3000];
-	struct vp_tcg_machine m;
+	struct vp_qemu_machine m;
 
 	(void)state;
 	PARSE("q\0-machine", &m); /* no value */
@@ -77,7 +90,7 @@ static void broken_command_lines_are_bounded(void **state)
 	memset(longest, 'x', sizeof(longest));
 	memcpy(longest, "-name", 6);
 	longest[sizeof(longest) - 1] = '\0';
-	vp_tcg_machine_parse(longest, sizeof(longest) - 1, &m);
+	vp_qemu_machine_parse(longest, sizeof(longest) - 1, &m);
 	assert_int_equal(strlen(m.name), sizeof(m.name) - 1);
 }
 
@@ -96,10 +109,10 @@ static void ram_is_split_as_qemu_splits_it(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct vp_tcg_machine m = { .max_below_4g = cases[i].max_below_4g };
+		struct vp_qemu_machine m = { .max_below_4g = cases[i].max_below_4g };
 
 		strcpy(m.type, cases[i].type);
-		assert_int_equal(vp_tcg_ram_low(&m, cases[i].size), cases[i].low);
+		assert_int_equal(vp_qemu_ram_low(&m, cases[i].size), cases[i].low);
 	}
 }
 
@@ -169,6 +182,7 @@ int main(void)
 		cmocka_unit_test(default_machine_is_pc),
 		cmocka_unit_test(machine_and_name_are_found_in_every_spelling),
 		cmocka_unit_test(last_option_counts),
+		cmocka_unit_test(objects_that_encrypt_memory_are_found),
 		cmocka_unit_test(broken_command_lines_are_bounded),
 		cmocka_unit_test(ram_is_split_as_qemu_splits_it),
 	};

@@ -131,11 +131,6 @@ void vp_btf_destroy(struct vp_btf *btf)
 	free(btf);
 }
 
-const struct vp_btf *vp_btf_base(const struct vp_btf *btf)
-{
-	return btf->base;
-}
-
 uint32_t vp_btf_first(const struct vp_btf *btf)
 {
 	return btf->first;

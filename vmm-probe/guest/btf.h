@@ -60,9 +60,6 @@ OT_MUST_CHECK struct ot_err *vp_btf_create(const void *data, size_t size, const 
 					   struct vp_btf **ret);
 void vp_btf_destroy(struct vp_btf *btf);
 
-/** The base of a split BTF; NULL for the kernel's own. */
-const struct vp_btf *vp_btf_base(const struct vp_btf *btf);
-
 /** Type ids of this blob are [first, end); ids below first are the base's, 0 is void. */
 uint32_t vp_btf_first(const struct vp_btf *btf);
 uint32_t vp_btf_end(const struct vp_btf *btf);

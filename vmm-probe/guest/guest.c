@@ -280,12 +280,6 @@ struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name, s
 	return NULL;
 }
 
-void vp_guest_btf_data(const struct vp_guest *guest, const uint8_t **ret_data, size_t *ret_size)
-{
-	*ret_data = guest->btf_data;
-	*ret_size = guest->btf_size;
-}
-
 void vp_guest_orc(const struct vp_guest *guest, struct vp_orc_raw *ret)
 {
 	*ret = guest->orc;

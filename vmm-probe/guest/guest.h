@@ -71,9 +71,6 @@ uint64_t vp_guest_kaslr_offset(const struct vp_guest *guest);
 OT_MUST_CHECK struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name,
 					     struct vp_gva *ret);
 
-/** Raw bytes, borrowed; NULL and 0 when the guest has none. */
-void vp_guest_btf_data(const struct vp_guest *guest, const uint8_t **ret_data, size_t *ret_size);
-
 /* The kernel's raw ORC tables: `ip` contains i32 entries, each relative to its own address (ip_addr + 4 * i);
  * `orc` contains as many of the guest's struct orc_entry. */
 struct vp_orc_raw {

@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
+#include "vmm-probe/machines/qemu_machine.h"
 
 #define VMM_KICK    SIGUSR1 /* QEMU's SIG_IPI; unblocked in its vCPU threads only */
 #define ANSWER_MS   2000
@@ -80,12 +81,10 @@ static struct ot_err *find_descriptors(void)
 /* Memory encryption is visible only in QEMU's options. */
 static bool says_confidential(void)
 {
-	ot_auto_free char *line = NULL;
-	size_t len = 0;
-	ot_auto_err struct ot_err *err = ot_read_file("/proc/self/cmdline", CMDLINE_MAX, &line, &len);
+	struct vp_qemu_machine machine;
 
-	return !err && (memmem(line, len, "sev-guest", 9) || memmem(line, len, "sev-snp-guest", 13) ||
-			memmem(line, len, "tdx-guest", 9));
+	vp_qemu_machine_read(&machine);
+	return machine.confidential;
 }
 
 /* Reset the state from an earlier attach: nothing was observed while dormant. */

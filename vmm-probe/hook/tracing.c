@@ -134,11 +134,11 @@ static void read_ram(void)
 
 static struct ot_err *create(struct vp_kvm **ret)
 {
-	struct vp_tcg_machine machine;
+	struct vp_qemu_machine machine;
 	struct kvm_run *runs[VP_HOOK_VCPUS_MAX];
 	int fds[VP_HOOK_VCPUS_MAX];
 
-	vp_tcg_machine_read(&machine);
+	vp_qemu_machine_read(&machine);
 	if (!*machine.name)
 		snprintf(machine.name, sizeof(machine.name), "qemu-%d", (int)getpid());
 	for (uint32_t i = 0; i < vp_hook.nvcpus; i++) {

@@ -143,7 +143,7 @@ static void read_confined(pid_t pid, char *ret, size_t size)
 static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 {
 	ot_auto_free char *cmdline = NULL;
-	struct vp_tcg_machine machine;
+	struct vp_qemu_machine machine;
 	size_t len = 0;
 	bool sev;
 
@@ -159,11 +159,10 @@ static struct ot_err *check_guest(pid_t pid, struct vp_target *t, bool qemu)
 				  "process %d (%s) is not QEMU: no other VMM can be entered" EXTERNALLY,
 				  (int)pid, t->exe, (int)pid);
 	OT_TRY(read_proc(pid, "cmdline", &cmdline, &len));
-	if (sev || memmem(cmdline, len, "sev-guest", 9) || memmem(cmdline, len, "sev-snp-guest", 13) ||
-	    memmem(cmdline, len, "tdx-guest", 9))
+	vp_qemu_machine_parse(cmdline, len, &machine);
+	if (sev || machine.confidential)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the memory of process %d's guest is encrypted",
 				  (int)pid);
-	vp_tcg_machine_parse(cmdline, len, &machine);
 	snprintf(t->name, sizeof(t->name), "%s", machine.name);
 	return NULL;
 }

@@ -122,14 +122,14 @@ static void parse_option(const char *option, const char *value, struct vp_qemu *
 void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 {
 	struct vp_qemu q = { .nvcpus = 1, .accel = VP_ACCEL_TCG };
-	struct vp_tcg_machine machine;
+	struct vp_qemu_machine machine;
 	/* A process may have overwritten its arguments, so terminate them. */
 	ot_auto_free char *text = malloc(len + 2);
 
 	if (text) {
 		memcpy(text, cmdline, len);
 		text[len] = text[len + 1] = '\0';
-		vp_tcg_machine_parse(text, len, &machine);
+		vp_qemu_machine_parse(text, len, &machine);
 		snprintf(q.name, sizeof(q.name), "%s", machine.name);
 	}
 	for (const char *arg = text; arg && arg < text + len;) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "base/io.h"
 #include "vmm-probe/machines/qemu_machine.h"
 
@@ -60,7 +61,7 @@ static uint64_t parse_size(const char *s)
 	}
 }
 
-static void parse_machine(const char *value, struct vp_tcg_machine *ret)
+static void parse_machine(const char *value, struct vp_qemu_machine *ret)
 {
 	char item[256];
 	bool first = true;
@@ -75,7 +76,7 @@ static void parse_machine(const char *value, struct vp_tcg_machine *ret)
 	}
 }
 
-static void parse_name(const char *value, struct vp_tcg_machine *ret)
+static void parse_name(const char *value, struct vp_qemu_machine *ret)
 {
 	char item[256];
 	bool first = true;
@@ -88,12 +89,24 @@ static void parse_name(const char *value, struct vp_tcg_machine *ret)
 	}
 }
 
-void vp_tcg_machine_parse(const char *cmdline, size_t len, struct vp_tcg_machine *ret)
+/* QEMU's objects for AMD SEV and SEV-SNP and for Intel TDX, wherever the command line has them. */
+static bool is_confidential(const char *cmdline, size_t len)
+{
+	static const char *const objects[] = { "sev-guest", "sev-snp-guest", "tdx-guest" };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(objects); i++)
+		if (memmem(cmdline, len, objects[i], strlen(objects[i])))
+			return true;
+	return false;
+}
+
+void vp_qemu_machine_parse(const char *cmdline, size_t len, struct vp_qemu_machine *ret)
 {
 	const char *arg = cmdline, *end = cmdline + len;
 
 	memset(ret, 0, sizeof(*ret));
 	copy(ret->type, sizeof(ret->type), "pc");
+	ret->confidential = is_confidential(cmdline, len);
 	while (arg < end) {
 		const char *value = arg + strnlen(arg, (size_t)(end - arg)) + 1;
 		const char *option = arg;
@@ -109,7 +122,7 @@ void vp_tcg_machine_parse(const char *cmdline, size_t len, struct vp_tcg_machine
 	}
 }
 
-void vp_tcg_machine_read(struct vp_tcg_machine *ret)
+void vp_qemu_machine_read(struct vp_qemu_machine *ret)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -117,11 +130,11 @@ void vp_tcg_machine_read(struct vp_tcg_machine *ret)
 
 	/* If it can't be read, QEMU's default machine is assumed; vp_tcg_ram_check() detects a wrong one. */
 	ot_err_destroy(err);
-	vp_tcg_machine_parse(err ? "" : text, err ? 0 : len, ret);
+	vp_qemu_machine_parse(err ? "" : text, err ? 0 : len, ret);
 	free(text);
 }
 
-uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size)
+uint64_t vp_qemu_ram_low(const struct vp_qemu_machine *machine, uint64_t size)
 {
 	uint64_t low;
 

@@ -3,23 +3,25 @@
 #ifndef VP_MACHINES_QEMU_MACHINE_H
 #define VP_MACHINES_QEMU_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "vmm-probe/engine/wire/facts.h"
 
-struct vp_tcg_machine {
+struct vp_qemu_machine {
 	char type[64];            /* "q35", "pc", "pc-i440fx-9.2", …; "pc" if none is given */
 	char name[VP_GUEST_NAME]; /* of -name; "" */
 	uint64_t max_below_4g;    /* -machine max-ram-below-4g= in bytes; 0: not given */
+	bool confidential;        /* an object that encrypts guest memory is given; nothing else shows that */
 };
 /** Parse @p len bytes of NUL-terminated arguments, which a further NUL must follow. The last of repeated
  * options counts. */
-void vp_tcg_machine_parse(const char *cmdline, size_t len, struct vp_tcg_machine *ret);
+void vp_qemu_machine_parse(const char *cmdline, size_t len, struct vp_qemu_machine *ret);
 /** The same from this process's own command line. */
-void vp_tcg_machine_read(struct vp_tcg_machine *ret);
+void vp_qemu_machine_read(struct vp_qemu_machine *ret);
 
 /** The number of bytes of RAM from address 0 on, of @p size in total; the rest begins at 4 GiB. */
-uint64_t vp_tcg_ram_low(const struct vp_tcg_machine *machine, uint64_t size);
+uint64_t vp_qemu_ram_low(const struct vp_qemu_machine *machine, uint64_t size);
 
 #endif

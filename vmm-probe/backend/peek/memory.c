@@ -238,19 +238,19 @@ static enum vp_peek_seen what_is_seen(const struct vp_peek *peek, const struct v
 struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs)
 {
 	ot_auto_free char *cmdline = NULL;
-	struct vp_tcg_machine machine;
+	struct vp_qemu_machine machine;
 	bool found = false;
 	size_t len = 0;
 
 	peek->seen = what_is_seen(peek, regs);
 	OT_TRY(vp_peek_proc(peek, "cmdline", &cmdline, &len));
-	vp_tcg_machine_parse(cmdline, len, &machine);
+	vp_qemu_machine_parse(cmdline, len, &machine);
 	for (unsigned joined = 0; !found && joined < 2; joined++) {
 		struct mapping list[GUESSES + 1];
 		unsigned n = 0;
 		OT_TRY(list_mappings(peek, joined, list, &n));
 		for (unsigned i = 0; !found && i < n; i++) {
-			uint64_t low = vp_tcg_ram_low(&machine, list[i].end - list[i].start);
+			uint64_t low = vp_qemu_ram_low(&machine, list[i].end - list[i].start);
 			OT_TRY(try_mapping(peek, &list[i], low, regs, &found));
 		}
 	}

@@ -224,11 +224,6 @@ const char *vp_peek_socket(const struct vp_peek *peek)
 	return peek->address;
 }
 
-pid_t vp_peek_pid(const struct vp_peek *peek)
-{
-	return peek->pid;
-}
-
 enum vp_peek_seen vp_peek_seen(const struct vp_peek *peek)
 {
 	return peek->seen;

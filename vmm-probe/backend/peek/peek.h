@@ -46,7 +46,6 @@ const char *vp_peek_socket(const struct vp_peek *peek);
 void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct vp_gpa root,
 			unsigned levels);
 
-pid_t vp_peek_pid(const struct vp_peek *peek);
 /** Bytes of RAM that were found; 0: none. */
 uint64_t vp_peek_ram_bytes(const struct vp_peek *peek);
 

@@ -139,12 +139,12 @@ static struct ot_err *check_kick(struct vp_peek *peek)
 static void name_it(struct vp_peek *peek, bool is_qemu)
 {
 	ot_auto_free char *cmdline = NULL;
-	struct vp_tcg_machine machine = { 0 };
+	struct vp_qemu_machine machine = { 0 };
 	size_t len = 0;
 	ot_auto_err struct ot_err *err = vp_peek_proc(peek, "cmdline", &cmdline, &len);
 
 	if (!err)
-		vp_tcg_machine_parse(cmdline, len, &machine);
+		vp_qemu_machine_parse(cmdline, len, &machine);
 	if (*machine.name)
 		memcpy(peek->name, machine.name, sizeof(peek->name));
 	else

@@ -82,12 +82,12 @@ static struct ot_err *default_socket(void)
 
 static struct ot_err *start_engine(void)
 {
-	struct vp_tcg_machine machine;
+	struct vp_qemu_machine machine;
 	struct vp_engine *engine;
 	struct ot_err *err;
 
 	OT_TRY(default_socket());
-	vp_tcg_machine_read(&machine);
+	vp_qemu_machine_read(&machine);
 	OT_TRY(vp_tcg_ram_find(&machine, &vp_tcg.ram));
 	OT_TRY(vp_engine_create(&(struct vp_engine_config){ .ops = &tcg_ops,
 							    .backend = &vp_tcg,
@@ -215,9 +215,9 @@ static struct ot_err *parse_arguments(int argc, char **argv)
 
 static void default_name(void)
 {
-	struct vp_tcg_machine machine;
+	struct vp_qemu_machine machine;
 
-	vp_tcg_machine_read(&machine);
+	vp_qemu_machine_read(&machine);
 	if (*machine.name)
 		memcpy(vp_tcg.name, machine.name, sizeof(vp_tcg.name));
 	else

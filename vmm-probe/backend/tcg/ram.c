@@ -119,7 +119,7 @@ static void add_range(struct vp_tcg_ram *ram, const struct mapping *m, uint64_t 
 	};
 }
 
-struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_tcg_ram *ret)
+struct ot_err *vp_tcg_ram_find(const struct vp_qemu_machine *machine, struct vp_tcg_ram *ret)
 {
 	struct mapping m = { 0 };
 	uint64_t size, low;
@@ -128,7 +128,7 @@ struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_t
 	memset(ret, 0, sizeof(*ret));
 	ret->fd = m.inode ? find_fd(&m) : VP_TCG_NO_FD;
 	size = m.end - m.start;
-	low = vp_tcg_ram_low(machine, size);
+	low = vp_qemu_ram_low(machine, size);
 	add_range(ret, &m, 0, 0, low);
 	add_range(ret, &m, ABOVE_4G, low, size - low);
 	return NULL;

@@ -124,7 +124,7 @@ void vp_tcg_kick(void);
 
 /* ram.c */
 /** Find guest RAM in this process. NOT_FOUND when there is nothing like it. */
-OT_MUST_CHECK struct ot_err *vp_tcg_ram_find(const struct vp_tcg_machine *machine, struct vp_tcg_ram *ret);
+OT_MUST_CHECK struct ot_err *vp_tcg_ram_find(const struct vp_qemu_machine *machine, struct vp_tcg_ram *ret);
 /** See vp_backend_ops.gpa_to_host. Any thread. */
 void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len);
 /** Compare our idea of RAM with QEMU's, which has the instruction at @p vaddr at @p host. Translation. */
