@@ -156,12 +156,13 @@ static struct ot_err *do_hello(struct vp_server *s, struct connection *c, const 
 	return NULL;
 }
 
-static struct ot_err *do_snapshot(struct vp_server *s, struct connection *c)
+static struct ot_err *do_snapshot(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	struct vp_engine *e = s->engine;
 	struct vp_msg_snapshot_reply *r = (void *)s->reply;
 	uint32_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->regs[0]);
 
+	(void)req;
 	if (max > e->nvcpus)
 		max = e->nvcpus;
 	memset(r, 0, sizeof(*r) + max * sizeof(r->regs[0]));
@@ -172,12 +173,13 @@ static struct ot_err *do_snapshot(struct vp_server *s, struct connection *c)
 	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
 }
 
-static struct ot_err *do_stats(struct vp_server *s, struct connection *c)
+static struct ot_err *do_stats(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	struct vp_engine *e = s->engine;
 	struct vp_msg_stats_reply *r = (void *)s->reply;
 	const size_t name = sizeof(r->names[0]);
 
+	(void)req;
 	static_assert(sizeof(*r) + VP_VM_STATS_MAX * VP_VM_STAT_NAME <= VP_MSG_MAX, "the reply has room");
 	memset(r, 0, sizeof(*r) + VP_VM_STATS_MAX * name);
 	if (e->ops->vm)
@@ -226,31 +228,59 @@ static struct ot_err *do_open(struct vp_server *s, struct connection *c, const s
 	return err;
 }
 
-static struct ot_err *do_enable(struct connection *c, const struct request *req)
+static struct ot_err *do_enable(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	ot_auto_free void *batch = NULL;
 	size_t size = 0;
 
+	(void)s;
 	if (req->nfds != 1)
 		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE came with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], BATCH_MAX, &batch, &size), "batch"));
 	return vp_es_enable(c->es, batch, size);
 }
 
-static struct ot_err *do_switch(struct connection *c, bool look)
+static struct ot_err *do_start(struct vp_server *s, struct connection *c, const struct request *req)
+{
+	(void)s;
+	(void)req;
+	return vp_es_start(c->es);
+}
+
+static struct ot_err *do_stop(struct vp_server *s, struct connection *c, const struct request *req)
+{
+	(void)s;
+	(void)req;
+	return vp_es_stop(c->es);
+}
+
+static struct ot_err *do_switch(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	struct vp_msg_switch_reply reply;
 
-	OT_TRY(look ? vp_es_look(c->es, &reply) : vp_es_switch(c->es, &reply));
+	(void)s;
+	(void)req;
+	OT_TRY(vp_es_switch(c->es, &reply));
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
-static struct ot_err *do_patches(struct vp_server *s, struct connection *c)
+static struct ot_err *do_look(struct vp_server *s, struct connection *c, const struct request *req)
+{
+	struct vp_msg_switch_reply reply;
+
+	(void)s;
+	(void)req;
+	OT_TRY(vp_es_look(c->es, &reply));
+	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
+}
+
+static struct ot_err *do_patches(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	struct vp_msg_patches_reply r = { .head = { VP_MSG_PATCHES_REPLY, sizeof(r) } };
 	struct vp_patches patches;
 	ot_auto_close int fd = -1;
 
+	(void)req;
 	OT_TRY(vp_patches_of_engine(s->engine, &patches));
 	size_t size = patches.n * sizeof(*patches.list);
 	struct ot_err *err = patches.n ? ot_memfd_create("outsight-patches", size, &fd) : NULL;
@@ -263,72 +293,51 @@ static struct ot_err *do_patches(struct vp_server *s, struct connection *c)
 
 /* --- dispatch ------------------------------------------------------------------------------------------ */
 
-/* How long each request is, exactly; 0: no such. */
-static size_t request_size(uint32_t type)
-{
-	switch (type) {
-	case VP_MSG_HELLO:
-		return sizeof(struct vp_msg_hello);
-	case VP_MSG_OPEN:
-		return sizeof(struct vp_msg_open);
-	case VP_MSG_SNAPSHOT:
-	case VP_MSG_STATS:
-	case VP_MSG_PATCHES:
-	case VP_MSG_ENABLE:
-	case VP_MSG_START:
-	case VP_MSG_SWITCH:
-	case VP_MSG_LOOK:
-	case VP_MSG_STOP:
-		return sizeof(struct vp_msg);
-	default:
-		return 0;
-	}
-}
+/* A request: how long it is, what must have come before, whether its reply is one of its own (not REPLY), and
+ * what carries it out. */
+struct request_kind {
+	size_t size;
+	bool before_hello, needs_session, answers_itself;
+	struct ot_err *(*handle)(struct vp_server *s, struct connection *c, const struct request *req);
+};
 
-/* Its reply is one of its own, not REPLY. */
-static bool answers_itself(uint32_t type)
-{
-	return type == VP_MSG_HELLO || type == VP_MSG_SNAPSHOT || type == VP_MSG_STATS ||
-	       type == VP_MSG_PATCHES || type == VP_MSG_SWITCH || type == VP_MSG_LOOK;
-}
+static const struct request_kind request_kinds[] = {
+	[VP_MSG_HELLO] = { .size = sizeof(struct vp_msg_hello),
+			   .before_hello = true,
+			   .answers_itself = true,
+			   .handle = do_hello },
+	[VP_MSG_SNAPSHOT] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_snapshot },
+	[VP_MSG_STATS] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_stats },
+	[VP_MSG_PATCHES] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_patches },
+	[VP_MSG_OPEN] = { .size = sizeof(struct vp_msg_open), .handle = do_open },
+	[VP_MSG_ENABLE] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_enable },
+	[VP_MSG_START] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_start },
+	[VP_MSG_SWITCH] = { .size = sizeof(struct vp_msg),
+			    .needs_session = true,
+			    .answers_itself = true,
+			    .handle = do_switch },
+	[VP_MSG_LOOK] = { .size = sizeof(struct vp_msg),
+			  .needs_session = true,
+			  .answers_itself = true,
+			  .handle = do_look },
+	[VP_MSG_STOP] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_stop },
+};
 
-static bool needs_session(uint32_t type)
+/* NULL: no request has this type. */
+static const struct request_kind *find_kind(uint32_t type)
 {
-	return type == VP_MSG_ENABLE || type == VP_MSG_START || type == VP_MSG_SWITCH ||
-	       type == VP_MSG_LOOK || type == VP_MSG_STOP;
+	return type < OT_ARRAY_SIZE(request_kinds) && request_kinds[type].handle ? &request_kinds[type]
+										 : NULL;
 }
 
 static struct ot_err *handle(struct vp_server *s, struct connection *c, const struct request *req,
-			     bool *ret_answered)
+			     const struct request_kind *kind)
 {
-	uint32_t type = req->head->type;
-
-	*ret_answered = answers_itself(type);
-	if (!c->greeted && type != VP_MSG_HELLO)
+	if (!c->greeted && !kind->before_hello)
 		return ot_err_new(OT_ERR_BAD_DATA, "HELLO comes first");
-	if (!c->es && needs_session(type))
+	if (!c->es && kind->needs_session)
 		return ot_err_new(OT_ERR_BAD_DATA, "this connection has no session");
-	switch (type) {
-	case VP_MSG_HELLO:
-		return do_hello(s, c, req);
-	case VP_MSG_SNAPSHOT:
-		return do_snapshot(s, c);
-	case VP_MSG_STATS:
-		return do_stats(s, c);
-	case VP_MSG_PATCHES:
-		return do_patches(s, c);
-	case VP_MSG_OPEN:
-		return do_open(s, c, req);
-	case VP_MSG_ENABLE:
-		return do_enable(c, req);
-	case VP_MSG_START:
-		return vp_es_start(c->es);
-	case VP_MSG_SWITCH:
-	case VP_MSG_LOOK:
-		return do_switch(c, type == VP_MSG_LOOK);
-	default:
-		return vp_es_stop(c->es);
-	}
+	return kind->handle(s, c, req);
 }
 
 static struct ot_err *send_reply(struct connection *c, const struct ot_err *err)
@@ -358,12 +367,12 @@ static void close_connection(struct connection *c)
 
 static bool serve_request(struct vp_server *s, struct connection *c, const struct request *req, size_t len)
 {
-	bool answered;
+	const struct request_kind *kind = len < sizeof(*req->head) ? NULL : find_kind(req->head->type);
 
-	if (len < sizeof(*req->head) || req->head->size != len || request_size(req->head->type) != len)
+	if (!kind || req->head->size != len || kind->size != len)
 		return false;
-	struct ot_err *err = handle(s, c, req, &answered);
-	struct ot_err *sent = err || !answered ? send_reply(c, err) : NULL;
+	struct ot_err *err = handle(s, c, req, kind);
+	struct ot_err *sent = err || !kind->answers_itself ? send_reply(c, err) : NULL;
 	bool ok = !sent;
 	ot_err_destroy(err);
 	ot_err_destroy(sent);
