@@ -18,16 +18,17 @@ struct listing {
 
 static void print_arguments(const struct listing *l, const struct vp_probe *probe)
 {
-	struct dif_type *native, *type;
-	unsigned mapping, n = 0;
+	struct dif_probe_arg arg;
+	unsigned n = 0;
 	struct ot_buf text;
 
 	fputs("\n\tArgument Types\n", l->fp);
-	for (; l->world->probe_arg &&
-	       l->world->probe_arg(l->world->env, probe->id, n, &native, &type, &mapping);
-	     n++) {
+	for (; l->world->probe_arg && l->world->probe_arg(l->world->env, probe->id, n, &arg); n++) {
 		ot_buf_init(&text);
-		dif_type_print(type, &text);
+		if (arg.translated)
+			ot_buf_puts(&text, arg.translated);
+		else
+			dif_type_print(arg.native, &text);
 		cli_name_tame(text.data ? text.data : (char[]){ "" });
 		fprintf(l->fp, "\t\targs[%u]: %s\n", n, ot_buf_str(&text));
 		ot_buf_deinit(&text);

@@ -63,13 +63,11 @@ static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 	return NULL;
 }
 
-static bool probe_arg(void *env, uint32_t id, unsigned n, struct dif_type **native, struct dif_type **type,
-		      unsigned *map)
+static bool probe_arg(void *env, uint32_t id, unsigned n, struct dif_probe_arg *ret)
 {
 	(void)env;
 	(void)id;
-	*native = *type = n ? &pointer_type : &int_type;
-	*map = n;
+	*ret = (struct dif_probe_arg){ .native = n ? &pointer_type : &int_type, .mapping = n };
 	return n < 2;
 }
 

@@ -225,6 +225,10 @@ static const struct {
 	  "77 csh 77 5 " },
 	{ "fbt::do_exit:entry { trace(args[0]); trace(args[1]); }", "0 1 " },
 	{ "inline int two = args[0] + 2; fbt::do_exit:entry { trace(two); }", "2 " },
+	/* an argument that a translator makes of the native one */
+	{ "typedef struct { long at; int nine; } lxinfo_t; translator lxinfo_t < struct task_struct *T > { at = "
+	  "(long)T; nine = 9; }; io:::start { trace(args[0]->at); trace(args[0]->nine); }",
+	  "1 9 " },
 	/* structures of D */
 	{ "struct s { int a; char b; short c:3; unsigned d:5; long e[2]; }; struct s v; struct s w;"
 	  "BEGIN { v.a = 1; v.b = 'x'; v.c = -2; v.d = 17; v.e[1] = 6; w = v; trace(w.a); trace(w.b); "

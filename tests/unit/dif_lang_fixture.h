@@ -100,6 +100,7 @@ static const struct dif_probe_info lx_probes[] = {
 	{ 1, "dtrace", "", "", "BEGIN", -1 },           { 2, "dtrace", "", "", "END", -1 },
 	{ 3, "dtrace", "", "", "ERROR", -1 },           { 4, "fbt", "vmlinux", "do_exit", "entry", 2 },
 	{ 5, "fbt", "vmlinux", "do_fork", "entry", 1 }, { 6, "fbt", "vmlinux", "schedule", "entry", 3 },
+	{ 7, "io", "", "", "start", 1 },
 };
 
 static struct ot_err *lx_match(void *env, const struct dif_probedesc *desc,
@@ -121,14 +122,15 @@ static struct ot_err *lx_match(void *env, const struct dif_probedesc *desc,
 	return NULL;
 }
 
-static bool lx_probe_arg(void *env, uint32_t id, unsigned n, struct dif_type **native, struct dif_type **type,
-			 unsigned *map)
+/* io:::start is as DTrace's: its argument is a translated one, and the type comes from a library. */
+static bool lx_probe_arg(void *env, uint32_t id, unsigned n, struct dif_probe_arg *ret)
 {
 	(void)env;
-	(void)id;
-	*native = *type = n ? &lx_taskp : &lx_long;
-	*map = n;
-	return n < 2;
+	if (id == 7)
+		*ret = (struct dif_probe_arg){ .native = &lx_taskp, .translated = "lxinfo_t *", .mapping = 1 };
+	else
+		*ret = (struct dif_probe_arg){ .native = n ? &lx_taskp : &lx_long, .mapping = n };
+	return n < (id == 7 ? 1 : 2);
 }
 
 static bool lx_macro(void *env, const char *name, int64_t *ret)

@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "vmm-probe/provider/profile_name.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
 
 static void assert_ok(struct ot_err *err)
 {
@@ -142,7 +142,7 @@ static void profile_probes_come_on_demand(void **state)
 	const struct vp_probe *p = vp_probes_get(probes, count + 1);
 
 	assert_int_equal(p->kind, VP_PROBE_HOST);
-	assert_true(p->interval_ns == 3000000000ull);
+	assert_true(vp_probes_interval(probes, p) == 3000000000ull);
 	assert_int_equal(match(probes, "profile", "", "", "tick-3sec"), 1); /* not made twice */
 	assert_int_equal(vp_probes_count(probes), count + 1);
 	assert_int_equal(match(probes, "prof*", "*", "", "profile-1234"), 1);

@@ -110,7 +110,10 @@ struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *
 			    const struct vp_probe *probe)
 {
 	const struct vp_source_ops *ops = link->source.ops;
-	const char *only = ops && ops->suffices ? ops->suffices(probe->kind, probe->event) : NULL;
+	struct vp_batch_probe bp;
+
+	vp_probes_fill(link->probes, probe, &bp);
+	const char *only = ops && ops->suffices ? ops->suffices(probe->kind, bp.event) : NULL;
 
 	if (!only)
 		return NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* dtrace:::BEGIN, END and ERROR: a session's own probes, fired by the operator's process (ERROR where
  * the fault was). */
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
 
-static struct ot_err *publish(struct vp_probes *probes)
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	static const struct vp_probe list[] = {
 		{ .kind = VP_PROBE_HOST, .args = VP_ARGS_NONE, .name = "BEGIN" },
@@ -15,7 +15,7 @@ static struct ot_err *publish(struct vp_probes *probes)
 		struct vp_probe probe = list[i];
 
 		probe.module = probe.function = "";
-		OT_TRY(vp_probes_add(probes, &vp_provider_dtrace, &probe));
+		OT_TRY(vp_probes_add(probes, self, &probe));
 	}
 	return NULL;
 }

@@ -8,10 +8,11 @@
  */
 #include <string.h>
 
+#include "guest-agent/agent_abi.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_args.h"
 #include "vmm-probe/provider/fbt_sites.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
 
 #define FUNCTION_MAX (16u << 20)
 
@@ -113,8 +114,9 @@ static const char *refuse(const struct marks *marks, const struct vp_symbol *sym
 	return refuse_by_name(name);
 }
 
-static struct ot_err *add_function(struct vp_probes *probes, const struct marks *marks,
-				   const struct vp_symtab *tab, const struct vp_symbol *sym)
+static struct ot_err *add_function(struct vp_probes *probes, const struct vp_provider *self,
+				   const struct marks *marks, const struct vp_symtab *tab,
+				   const struct vp_symbol *sym)
 {
 	struct vp_probe probe = {
 		.kind = VP_PROBE_SITE,
@@ -127,10 +129,10 @@ static struct ot_err *add_function(struct vp_probes *probes, const struct marks 
 	};
 
 	probe.refused = refuse(marks, sym, probe.function, probe.size);
-	OT_TRY(vp_probes_add(probes, &vp_provider_fbt, &probe));
+	OT_TRY(vp_probes_add(probes, self, &probe));
 	probe.args = VP_ARGS_FBT_RETURN;
 	probe.name = "return";
-	return vp_probes_add(probes, &vp_provider_fbt, &probe);
+	return vp_probes_add(probes, self, &probe);
 }
 
 /* Modules that are still being loaded, or on their way out, have text that may be half there. */
@@ -144,7 +146,7 @@ static bool is_live(const struct vp_guest *guest, const char *module)
 	return false;
 }
 
-static struct ot_err *publish(struct vp_probes *probes)
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	struct vp_guest *guest = vp_probes_guest(probes);
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
@@ -166,7 +168,7 @@ static struct ot_err *publish(struct vp_probes *probes)
 			live = module == VP_SYMTAB_VMLINUX || is_live(guest, vp_symbol_module(tab, sym));
 		}
 		if (live && !is_padding(vp_symbol_name(tab, sym)))
-			OT_TRY(add_function(probes, &marks, tab, sym));
+			OT_TRY(add_function(probes, self, &marks, tab, sym));
 	}
 	return NULL;
 }
@@ -175,8 +177,23 @@ static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *pro
 			    struct vp_batch_site **ret, uint32_t *ret_count)
 {
 	if (probe->args == VP_ARGS_FBT_ENTRY)
-		return vp_fbt_entry_site(probes, probe, ret, ret_count);
-	return vp_fbt_return_sites(probes, probe, ret, ret_count);
+		return vp_function_entry_site(probes, probe, NULL, ret, ret_count);
+	return vp_function_return_sites(probes, probe, NULL, ret, ret_count);
+}
+
+/* By the guest's kprobes. */
+static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
+		   const struct vp_guest_agent *agent, struct vp_batch_event *ret)
+{
+	bool entry = probe->args == VP_ARGS_FBT_ENTRY;
+
+	(void)probes;
+	(void)agent;
+	ret->want = entry ? GA_KPROBE : GA_KRETPROBE;
+	ret->nargs = entry ? 6 : 1;
+	ret->address = probe->gva;
+	ret->slot = GA_TRACEPOINTS;
+	return true;
 }
 
 const struct vp_provider vp_provider_fbt = {
@@ -184,6 +201,7 @@ const struct vp_provider vp_provider_fbt = {
 	.needs_guest = true,
 	.publish = publish,
 	.sites = sites,
+	.inside = inside,
 	.arg = vp_fbt_arg,
 	.nargs = vp_fbt_nargs,
 };

@@ -64,8 +64,7 @@ bool vp_proto_map(const struct vp_btf *btf, const struct btf_type *proto, unsign
 	}
 }
 
-bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		struct dif_type **ret_type, unsigned *ret_mapping)
+bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
 {
 	const struct vp_btf *btf;
 	const struct btf_type *proto = prototype(probes, probe, &btf);
@@ -75,15 +74,15 @@ bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 	if (!proto || (int)n >= vp_fbt_nargs(probes, probe))
 		return false;
 	if (probe->args == VP_ARGS_FBT_RETURN) {
-		*ret_mapping = n;
-		*ret_type = n ? vp_types_get(types, btf, proto->type)
-			      : vp_types_find(types, NULL, DIF_C_TYPEDEF, "long");
-		return *ret_type != NULL;
+		ret->mapping = n;
+		ret->native = n ? vp_types_get(types, btf, proto->type)
+				: vp_types_find(types, NULL, DIF_C_TYPEDEF, "long");
+		return ret->native != NULL;
 	}
-	if (!vp_proto_map(btf, proto, 0, REGISTER_ARGS, n, ret_mapping, &words))
+	if (!vp_proto_map(btf, proto, 0, REGISTER_ARGS, n, &ret->mapping, &words))
 		return false;
-	*ret_type = vp_types_get(types, btf, ((const struct btf_param *)(proto + 1))[n].type);
-	return *ret_type != NULL;
+	ret->native = vp_types_get(types, btf, ((const struct btf_param *)(proto + 1))[n].type);
+	return ret->native != NULL;
 }
 
 int vp_fbt_nargs(struct vp_probes *probes, const struct vp_probe *probe)

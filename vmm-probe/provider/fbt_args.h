@@ -20,7 +20,7 @@ bool vp_proto_map(const struct vp_btf *btf, const struct btf_type *proto, unsign
 /** entry: args[n] is the n-th parameter. return: args[0] the offset in the function, args[1] its result
  * (void functions have none). As vp_probes_arg() and vp_probes_nargs(). */
 bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		struct dif_type **ret_type, unsigned *ret_mapping);
+		struct dif_probe_arg *ret);
 int vp_fbt_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 
 #endif

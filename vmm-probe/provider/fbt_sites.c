@@ -28,7 +28,7 @@ struct finder {
 	const struct vp_symtab *tab;
 	const struct vp_probe *probe;
 	struct vp_text *text;
-	bool follow;                  /* go after tail calls */
+	struct vp_site_conditions when;
 	struct part parts[PARTS_MAX]; /* [0] is the function itself */
 	unsigned nparts;
 	bool text_changes; /* the sites are to be trapped by changing text: what jumps into them counts */
@@ -58,12 +58,6 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 	};
 	memcpy(s->bytes, bytes, room);
 	return NULL;
-}
-
-/* Of the sites in the probe's own function. */
-static uint32_t own_condition(const struct vp_probe *probe)
-{
-	return probe->both_abis ? VP_SYSCALL_NATIVE : 0;
 }
 
 /* An instruction that never goes on has an int3 behind it, against speculation: that byte is spare. */
@@ -96,10 +90,11 @@ static bool is_nop(const uint8_t *bytes, uint8_t len, uint64_t gva)
 	return vp_insn_decode(bytes, len, gva, &insn) && insn.op == VP_INSN_NOP;
 }
 
-struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe *probe,
-				 struct vp_batch_site **ret, uint32_t *ret_count)
+struct ot_err *vp_function_entry_site(struct vp_probes *probes, const struct vp_probe *probe,
+				      const struct vp_site_conditions *when, struct vp_batch_site **ret,
+				      uint32_t *ret_count)
 {
-	struct finder f = { .probe = probe };
+	struct finder f = { .probe = probe, .when = when ? *when : (struct vp_site_conditions){ 0 } };
 	const uint8_t *bytes;
 	/* The first 24 bytes have endbr64 and any instruction behind it. */
 	uint64_t len = probe->size < 24 ? probe->size : 24;
@@ -113,7 +108,7 @@ struct ot_err *vp_fbt_entry_site(struct vp_probes *probes, const struct vp_probe
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
 	uint8_t room = bytes[at] == 0xc3 ? padded(bytes + at, n, len - at) : n;
-	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, own_condition(probe)));
+	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, f.when.own));
 	if (vp_probes_planner(probes) && !is_nop(f.sites->bytes, n, f.sites->gva)) {
 		struct ot_err *err = check_loops(&f, at, n);
 		if (err) {
@@ -182,7 +177,7 @@ static bool stays(struct finder *f, uint64_t target)
 		return false;
 	if (is_cold_part(f, sym))
 		return true;
-	if (!f->follow || offset || is_thunk(vp_symbol_name(f->tab, sym)))
+	if (!f->when.shared || offset || is_thunk(vp_symbol_name(f->tab, sym)))
 		return false;
 	return add_part(f, sym, vp_symbol_name(f->tab, sym), true);
 }
@@ -213,18 +208,19 @@ static struct ot_err *scan_part(struct finder *f, const struct part *part)
 		uint8_t room = padded(bytes + e->offset, e->length, part->size - e->offset);
 		OT_TRY(check_middle(f, e, room));
 		OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length, room,
-				part->shared ? f->probe->syscall : own_condition(f->probe)));
+				part->shared ? f->when.shared : f->when.own));
 	}
 	return NULL;
 }
 
-static struct ot_err *find(struct vp_probes *probes, const struct vp_probe *probe, bool follow,
-			   struct vp_batch_site **ret, uint32_t *ret_count)
+struct ot_err *vp_function_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
+					const struct vp_site_conditions *when, struct vp_batch_site **ret,
+					uint32_t *ret_count)
 {
 	struct finder f = {
 		.tab = vp_guest_symtab(vp_probes_guest(probes)),
 		.probe = probe,
-		.follow = follow,
+		.when = when ? *when : (struct vp_site_conditions){ 0 },
 		.parts = { { probe->gva, probe->size, probe->function, false } },
 		.nparts = 1,
 		.text_changes = vp_probes_planner(probes) != NULL,
@@ -250,16 +246,4 @@ static struct ot_err *find(struct vp_probes *probes, const struct vp_probe *prob
 	*ret = f.sites;
 	*ret_count = (uint32_t)f.count;
 	return NULL;
-}
-
-struct ot_err *vp_fbt_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
-				   struct vp_batch_site **ret, uint32_t *ret_count)
-{
-	return find(probes, probe, false, ret, ret_count);
-}
-
-struct ot_err *vp_syscall_return_sites(struct vp_probes *probes, const struct vp_probe *probe,
-				       struct vp_batch_site **ret, uint32_t *ret_count)
-{
-	return find(probes, probe, probe->syscall != 0, ret, ret_count);
 }

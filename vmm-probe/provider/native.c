@@ -9,12 +9,20 @@
 
 #include "base/units.h"
 #include "guest-agent/agent_abi.h"
-#include "vmm-probe/guest/agent.h"
+#include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/tracepoint.h"
 
 #define THREAD 0x10000u /* CLONE_THREAD, clone(2) */
 
-static const struct vp_native natives[] = {
+/* A probe that is some of a tracepoint's events: what the numbers mean, struct vp_batch_event says. */
+struct native {
+	const char *provider, *name, *event;
+	uint32_t skip, flags;
+	enum vp_agent_when when;
+	uint32_t word, mask, value;
+};
+
+static const struct native natives[] = {
 	/* sched_switch(preempt, prev, next, …) runs in prev; on-cpu is about next. */
 	{ "sched", "on-cpu", "sched_switch", .skip = 1, .flags = GA_TASK_FLAGS(2) },
 	{ "sched", "off-cpu", "sched_switch", .skip = 2 },
@@ -39,17 +47,14 @@ static const struct vp_native natives[] = {
 	{ "io", "done", "block_rq_complete" },
 };
 
-static const struct vp_agent_event *find(const struct vp_guest_agent *agent, const char *name)
-{
-	for (size_t i = 0; i < agent->nevents; i++)
-		if (!strcmp(agent->events[i].name, name))
-			return &agent->events[i];
-	return NULL;
-}
+/* What is remembered of a probe. */
+struct own {
+	struct vp_tracepoint tracepoint;
+	const struct native *native;
+};
 
 /* Words that the agent must pass on; 0: the tracepoint has not what the probe needs. */
-static uint32_t words_needed(struct vp_probes *probes, const struct vp_native *n,
-			     const struct vp_agent_event *e)
+static uint32_t words_needed(struct vp_probes *probes, const struct native *n, const struct vp_agent_event *e)
 {
 	uint32_t words = vp_tracepoint_words(probes, e->address, e->name);
 
@@ -60,70 +65,93 @@ static uint32_t words_needed(struct vp_probes *probes, const struct vp_native *n
 	return GA_TASK_WORD(n->flags) < words ? GA_ARGS : 0;
 }
 
-static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *provider)
+static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self, const struct native *n,
+			  const struct vp_agent_event *e)
+{
+	struct own *own = vp_probes_alloc(probes, sizeof(*own));
+	const struct vp_probe probe = {
+		.kind = VP_PROBE_AGENT,
+		.args = VP_ARGS_AGENT,
+		.module = "",
+		.function = "",
+		.name = n->name,
+		.gva = e->address,
+		.own = own,
+	};
+
+	if (!own)
+		return ot_err_nomem();
+	own->native = n;
+	own->tracepoint = (struct vp_tracepoint){
+		.event = n->event,
+		.address = e->address,
+		.slot = e->slot,
+		.nargs = words_needed(probes, n, e),
+	};
+	return own->tracepoint.nargs ? vp_probes_add(probes, self, &probe) : NULL;
+}
+
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	const struct vp_guest_agent *agent = vp_probes_agent(probes, NULL);
 
 	for (size_t i = 0; agent && i < OT_ARRAY_SIZE(natives); i++) {
-		const struct vp_native *n = &natives[i];
-		const struct vp_agent_event *e = find(agent, n->event);
-		struct vp_probe probe = {
-			.kind = VP_PROBE_AGENT,
-			.args = VP_ARGS_AGENT,
-			.module = "",
-			.function = "",
-			.name = n->name,
-			.event_name = n->event,
-			.native = n,
-		};
+		const struct native *n = &natives[i];
+		const struct vp_agent_event *e = vp_tracepoint_find(agent, n->event);
 
-		if (!e || strcmp(n->provider, provider->name) != 0)
-			continue;
-		probe.gva = e->address;
-		probe.agent_slot = e->slot;
-		probe.agent_nargs = words_needed(probes, n, e);
-		if (probe.agent_nargs)
-			OT_TRY(vp_probes_add(probes, provider, &probe));
+		if (e && !strcmp(n->provider, self->name))
+			OT_TRY(add(probes, self, n, e));
 	}
 	return NULL;
 }
 
-static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
+static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
+		   const struct vp_guest_agent *agent, struct vp_batch_event *ret)
 {
-	int all = vp_tracepoint_nargs(probes, probe->gva, probe->event_name);
+	const struct native *n = ((const struct own *)probe->own)->native;
 
-	return all < (int)probe->native->skip ? all : all - (int)probe->native->skip;
-}
-
-static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		struct dif_type **ret_type, unsigned *ret_mapping)
-{
-	uint32_t skip = probe->native->skip;
-
-	/* The parameters that are skipped take a word each. */
-	if (!vp_tracepoint_arg(probes, probe->gva, probe->event_name, n + skip, ret_type, ret_mapping) ||
-	    *ret_mapping < skip)
+	if (!vp_tracepoint_inside(probes, probe, agent, ret))
 		return false;
-	*ret_mapping -= skip;
+	ret->flags = n->flags;
+	ret->skip = n->skip;
+	ret->when = n->when;
+	ret->when_word = n->word;
+	ret->when_mask = n->mask;
+	ret->when_value = n->value;
 	return true;
 }
 
-#define PROVIDER(id)                                                                                   \
-	static struct ot_err *publish_##id(struct vp_probes *probes)                                   \
-	{                                                                                              \
-		return publish(probes, &vp_provider_##id);                                             \
-	}                                                                                              \
-	static struct ot_err *provide_##id(struct vp_probes *probes, const struct dif_probedesc *desc) \
-	{                                                                                              \
-		return vp_tracepoint_provide(probes, #id, desc);                                       \
-	}                                                                                              \
-	const struct vp_provider vp_provider_##id = {                                                  \
-		.name = #id,                                                                           \
-		.needs_guest = true,                                                                   \
-		.publish = publish_##id,                                                               \
-		.provide = provide_##id,                                                               \
-		.arg = arg,                                                                            \
-		.nargs = nargs,                                                                        \
+static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct own *own = probe->own;
+	int skip = (int)own->native->skip,
+	    all = vp_tracepoint_nargs(probes, probe->gva, own->tracepoint.event);
+
+	return all < skip ? all : all - skip;
+}
+
+static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
+{
+	const struct own *own = probe->own;
+	uint32_t skip = own->native->skip;
+
+	/* The parameters that are skipped take a word each. */
+	if (!vp_tracepoint_arg(probes, probe->gva, own->tracepoint.event, n + skip, ret) ||
+	    ret->mapping < skip)
+		return false;
+	ret->mapping -= skip;
+	return true;
+}
+
+#define PROVIDER(id)                                  \
+	const struct vp_provider vp_provider_##id = { \
+		.name = #id,                          \
+		.needs_guest = true,                  \
+		.publish = publish,                   \
+		.provide = vp_tracepoint_provide,     \
+		.inside = inside,                     \
+		.arg = arg,                           \
+		.nargs = nargs,                       \
 	}
 
 PROVIDER(sched);

@@ -11,7 +11,7 @@
 #include "base/near.h"
 #include "base/units.h"
 #include "vmm-probe/provider/profile_name.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
 
 #define MIN_INTERVAL_NS 200000ull
 
@@ -92,20 +92,28 @@ bool vp_profile_hint(const char *name, struct ot_buf *out)
 	return true;
 }
 
+/* What is remembered of a probe. */
+struct timer {
+	uint64_t interval_ns;
+};
+
 /* @p name must be a good one and live as long as the registry. */
-static struct ot_err *add(struct vp_probes *probes, const char *name)
+static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self, const char *name)
 {
-	struct vp_probe probe = { .name = name, .module = "", .function = "" };
+	struct timer *own = vp_probes_alloc(probes, sizeof(*own));
+	struct vp_probe probe = { .name = name, .module = "", .function = "", .own = own };
 	bool tick;
 
-	if (!vp_profile_parse(name, &tick, &probe.interval_ns))
+	if (!own)
+		return ot_err_nomem();
+	if (!vp_profile_parse(name, &tick, &own->interval_ns))
 		return ot_err_new(OT_ERR_INTERNAL, "%s is no profile probe", name);
 	probe.kind = tick ? VP_PROBE_HOST : VP_PROBE_PROFILE;
 	probe.args = tick ? VP_ARGS_NONE : VP_ARGS_PROFILE;
-	return vp_probes_add(probes, &vp_provider_profile, &probe);
+	return vp_probes_add(probes, self, &probe);
 }
 
-static struct ot_err *publish(struct vp_probes *probes)
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	static const char *const predefined[] = {
 		"profile-97",   "profile-199",  "profile-499", "profile-997", "profile-1999",
@@ -114,7 +122,7 @@ static struct ot_err *publish(struct vp_probes *probes)
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(predefined); i++)
-		OT_TRY(add(probes, predefined[i]));
+		OT_TRY(add(probes, self, predefined[i]));
 	return NULL;
 }
 
@@ -124,22 +132,30 @@ static bool matches_empty(const char *pattern)
 	return !pattern || dif_glob_match(pattern, "");
 }
 
-static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
+static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider *self,
+			      const struct dif_probedesc *desc)
 {
 	bool tick;
 	uint64_t ns;
 	char *name;
 
 	if (!matches_empty(desc->module) || !matches_empty(desc->function) || !desc->name ||
-	    !vp_profile_parse(desc->name, &tick, &ns) ||
-	    vp_probes_has(probes, &vp_provider_profile, desc->name))
+	    !vp_profile_parse(desc->name, &tick, &ns) || vp_probes_has(probes, self, desc->name))
 		return NULL;
 	name = vp_probes_strdup(probes, desc->name);
-	return name ? add(probes, name) : ot_err_nomem();
+	return name ? add(probes, self, name) : ot_err_nomem();
+}
+
+static void fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
+{
+	const struct timer *own = probe->own;
+
+	bp->interval_ns = own->interval_ns;
 }
 
 const struct vp_provider vp_provider_profile = {
 	.name = "profile",
 	.publish = publish,
 	.provide = provide,
+	.fill = fill,
 };

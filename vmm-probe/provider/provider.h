@@ -21,31 +21,15 @@ struct vp_guest;  /* vmm-probe/guest/guest.h */
 struct vp_types;  /* vmm-probe/guest/btf_types.h */
 struct vp_probes; /* the registry */
 
-/* A probe that is some of a tracepoint's events: vmm-probe/engine/wire/protocol.h says what the numbers mean.
- */
-struct vp_native {
-	const char *provider, *name, *event;
-	uint32_t skip, flags;
-	enum vp_agent_when when;
-	uint32_t word, mask, value;
-};
-
 /* A probe. Strings are the registry's. */
 struct vp_probe {
 	uint32_t id;
 	enum vp_probe_kind kind;
 	enum vp_args args;
 	const char *provider, *module, *function, *name;
-	uint64_t gva;  /* function's address; 0 for probes without */
-	uint64_t size; /* function's bytes, 0 unknown */
-	uint64_t interval_ns;
-	uint32_t event; /* of the vm provider's: VP_VM_EVENT() */
-	/* Of the guest's agent: what turns it on. gva is the tracepoint's. */
-	uint32_t agent_slot, agent_nargs;
-	const char *event_name;         /* … and its name */
-	const struct vp_native *native; /* of sched, proc and io: which of its events; NULL: all */
-	uint32_t syscall;               /* of the syscall provider's: the call's number + 1; 0: it has none */
-	bool both_abis;      /* of the syscall provider's: calls of 32 bits come to that function too */
+	uint64_t gva;        /* function's or tracepoint's address; 0 for probes without */
+	uint64_t size;       /* function's bytes, 0 unknown */
+	const void *own;     /* its provider's; NULL: nothing */
 	const char *refused; /* why it can't be enabled; NULL: it can. Refused ones are shown by -lv only */
 };
 
@@ -97,9 +81,20 @@ bool vp_function_is_copy(const char *name, const char *of);
 OT_MUST_CHECK struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *probe,
 					     struct vp_batch_site **ret, uint32_t *ret_count);
 
-/** Type of args[n], as struct dif_world's probe_arg wants it; and how many there are (-1: untyped). */
+/** The engine's record of a probe, but for its strings and sites, whose fields are 0. */
+void vp_probes_fill(const struct vp_probes *probes, const struct vp_probe *probe, struct vp_batch_probe *ret);
+
+/** The same of its events inside the guest, as @p agent reports them; false, and nothing done: it does not.
+ */
+bool vp_probes_inside(const struct vp_probes *probes, const struct vp_probe *probe,
+		      const struct vp_guest_agent *agent, struct vp_batch_probe *ret);
+
+/** How often a timer has it fire, ns; 0: none does. */
+uint64_t vp_probes_interval(const struct vp_probes *probes, const struct vp_probe *probe);
+
+/** args[n], as struct dif_world's probe_arg has it; and how many there are (-1: untyped). */
 bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		   struct dif_type **ret_type, unsigned *ret_mapping);
+		   struct dif_probe_arg *ret);
 
 int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "vmm-probe/guest/agent.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/registry_index.h"
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
@@ -47,11 +48,9 @@ struct vp_probes {
 	char *no_agent; /* why there is one that can't be used */
 };
 
-/* In the order in which they publish: BEGIN, END and ERROR are 1, 2, 3 everywhere. */
-static const struct vp_provider *const providers[] = {
-	&vp_provider_dtrace, &vp_provider_profile, &vp_provider_fbt,  &vp_provider_syscall, &vp_provider_vm,
-	&vp_provider_sdt,    &vp_provider_sched,   &vp_provider_proc, &vp_provider_io,
-};
+#define POINTER(name) &vp_provider_##name,
+static const struct vp_provider *const providers[] = { VP_PROVIDERS(POINTER) };
+#undef POINTER
 
 static struct entry *entry_of(const struct vp_probes *probes, uint32_t id)
 {
@@ -95,7 +94,8 @@ struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
 		err = find_agent(probes);
 	for (size_t i = 0; !err && i < OT_ARRAY_SIZE(providers); i++)
 		if (guest || !providers[i]->needs_guest)
-			err = ot_err_prefix(providers[i]->publish(probes), "provider %s", providers[i]->name);
+			err = ot_err_prefix(providers[i]->publish(probes, providers[i]), "provider %s",
+					    providers[i]->name);
 	if (err) {
 		vp_probes_destroy(probes);
 		return err;
@@ -166,6 +166,11 @@ struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider 
 bool vp_probes_has(struct vp_probes *probes, const struct vp_provider *provider, const char *name)
 {
 	return ot_map_gets(&probes->unanchored, name) == provider;
+}
+
+void *vp_probes_alloc(struct vp_probes *probes, size_t size)
+{
+	return ot_arena_alloc(&probes->strings, size);
 }
 
 char *vp_probes_strdup(struct vp_probes *probes, const char *s)
@@ -414,7 +419,7 @@ static struct ot_err *provide(struct vp_probes *probes, const struct dif_probede
 		if (!p->provide || (p->needs_guest && !probes->guest))
 			continue;
 		if (dif_glob_match(desc->provider ? desc->provider : "", p->name))
-			OT_TRY(p->provide(probes, desc));
+			OT_TRY(p->provide(probes, p, desc));
 	}
 	return NULL;
 }
@@ -472,12 +477,44 @@ struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *
 			     probe->module, probe->function, probe->name);
 }
 
-bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		   struct dif_type **ret_type, unsigned *ret_mapping)
+void vp_probes_fill(const struct vp_probes *probes, const struct vp_probe *probe, struct vp_batch_probe *ret)
 {
 	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
 
-	return p->arg && p->arg(probes, probe, n, ret_type, ret_mapping);
+	*ret = (struct vp_batch_probe){ .id = probe->id, .kind = probe->kind, .args = probe->args };
+	if (p->fill)
+		p->fill(probe, ret);
+}
+
+bool vp_probes_inside(const struct vp_probes *probes, const struct vp_probe *probe,
+		      const struct vp_guest_agent *agent, struct vp_batch_probe *ret)
+{
+	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+	struct vp_batch_event event = { 0 };
+
+	if (!agent || !p->inside || !p->inside(probes, probe, agent, &event))
+		return false;
+	*ret = (struct vp_batch_probe){
+		.id = probe->id, .kind = VP_PROBE_AGENT, .args = probe->args, .agent = event
+	};
+	return true;
+}
+
+uint64_t vp_probes_interval(const struct vp_probes *probes, const struct vp_probe *probe)
+{
+	struct vp_batch_probe bp;
+
+	vp_probes_fill(probes, probe, &bp);
+	return bp.interval_ns;
+}
+
+bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
+		   struct dif_probe_arg *ret)
+{
+	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+
+	*ret = (struct dif_probe_arg){ 0 };
+	return p->arg && p->arg(probes, probe, n, ret);
 }
 
 int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe)

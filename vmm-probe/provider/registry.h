@@ -2,8 +2,17 @@
 /*
  * The registry from a provider's side.
  *
- * To add a provider: one file with a struct vp_provider, its line in registry.c's table. What it
- * publishes at creation is there for good; what it makes on demand, it makes in provide().
+ * To add a provider: a file with a struct vp_provider, its line in providers.h, and its file in
+ * CMakeLists.txt. What it publishes at creation is there for good; what it makes on demand, it makes in
+ * provide(). What it must remember of a probe is its own: vp_probe.own, from vp_probes_alloc().
+ *
+ * Arguments. arg() gives each args[n] two types: the native one, of the value that is there in the guest, and
+ * the one that D sees. Where the two differ a translator makes the second from the first, as in DTrace: for
+ * io:::start, native is the guest's `struct bio *`, and `translated` is "bufinfo_t *". bufinfo_t and the
+ * translator `translator bufinfo_t < struct bio *B > { … }` then belong into a D library in cli/d. A provider
+ * whose args[] are the guest's own structures leaves `translated` NULL. The compiler looks the translated
+ * type up by its name when a program uses args[n]; a guest whose kernel has no such native type has no such
+ * argument.
  */
 #ifndef VP_PROVIDER_REGISTRY_H
 #define VP_PROVIDER_REGISTRY_H
@@ -19,23 +28,29 @@ struct vp_provider {
 	bool needs_guest;
 
 	/* Required. Publish the probes that exist from the start. */
-	struct ot_err *(*publish)(struct vp_probes *probes);
+	struct ot_err *(*publish)(struct vp_probes *probes, const struct vp_provider *self);
 
-	/* Optional. Somebody asks for @p desc, whose provider field matches: make what it names. */
-	struct ot_err *(*provide)(struct vp_probes *probes, const struct dif_probedesc *desc);
+	/* Optional. A description whose provider field matches: make what it names. */
+	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,
+				  const struct dif_probedesc *desc);
 
 	/* Optional (probes with no place in the guest). As vp_probes_sites(). */
 	struct ot_err *(*sites)(struct vp_probes *probes, const struct vp_probe *probe,
 				struct vp_batch_site **ret, uint32_t *ret_count);
 
+	/* Optional. Complete the engine's record, whose id, kind and args are filled. */
+	void (*fill)(const struct vp_probe *probe, struct vp_batch_probe *bp);
+
+	/* Optional; required of a provider with probes of kind AGENT. Complete `agent` of the engine's record
+	 * of the probe's events inside, as @agent reports them; false: it does not. */
+	bool (*inside)(const struct vp_probes *probes, const struct vp_probe *probe,
+		       const struct vp_guest_agent *agent, struct vp_batch_event *ret);
+
 	/* Optional, both or none: without, args[] has no types. As vp_probes_arg(), vp_probes_nargs(). */
 	bool (*arg)(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		    struct dif_type **ret_type, unsigned *ret_mapping);
+		    struct dif_probe_arg *ret);
 	int (*nargs)(struct vp_probes *probes, const struct vp_probe *probe);
 };
-
-extern const struct vp_provider vp_provider_dtrace, vp_provider_profile, vp_provider_fbt, vp_provider_syscall,
-    vp_provider_vm, vp_provider_sdt, vp_provider_sched, vp_provider_proc, vp_provider_io;
 
 /** Add a probe; its id is set. Strings are borrowed: they must live as long as the registry (literals,
  * the guest's symbols, vp_probes_strdup()). Give equal strings by equal pointers where it costs
@@ -46,6 +61,8 @@ OT_MUST_CHECK struct ot_err *vp_probes_add(struct vp_probes *probes, const struc
 /** Has @p provider published a probe without module and function of that name already? */
 bool vp_probes_has(struct vp_probes *probes, const struct vp_provider *provider, const char *name);
 
+/** Memory for vp_probe.own, zeroed, that lives as long as the registry; NULL: there is none left. */
+OT_MUST_CHECK void *vp_probes_alloc(struct vp_probes *probes, size_t size);
 OT_MUST_CHECK char *vp_probes_strdup(struct vp_probes *probes, const char *s);
 
 /** NULL: none. */

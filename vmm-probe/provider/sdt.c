@@ -3,35 +3,37 @@
  * sdt: the guest's own tracepoints, where its agent is loaded. sdt:SYSTEM::EVENT, with SYSTEM as the guest's
  * tracing calls it. args[] are the parameters of the tracepoint.
  */
-#include "vmm-probe/guest/agent.h"
+#include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/tracepoint.h"
 
-static struct ot_err *publish(struct vp_probes *probes)
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	const struct vp_guest_agent *agent = vp_probes_agent(probes, NULL);
 
 	for (size_t i = 0; agent && i < agent->nevents; i++) {
 		const struct vp_agent_event *e = &agent->events[i];
-		struct vp_probe probe = {
+		struct vp_tracepoint *own = vp_probes_alloc(probes, sizeof(*own));
+		const struct vp_probe probe = {
 			.kind = VP_PROBE_AGENT,
 			.args = VP_ARGS_AGENT,
 			.module = e->system,
 			.function = "",
 			.name = e->name,
 			.gva = e->address,
-			.event_name = e->name,
-			.agent_slot = e->slot,
-			.agent_nargs = vp_tracepoint_words(probes, e->address, e->name),
+			.own = own,
 		};
 
-		OT_TRY(vp_probes_add(probes, &vp_provider_sdt, &probe));
+		if (!own)
+			return ot_err_nomem();
+		*own = (struct vp_tracepoint){
+			.event = e->name,
+			.address = e->address,
+			.slot = e->slot,
+			.nargs = vp_tracepoint_words(probes, e->address, e->name),
+		};
+		OT_TRY(vp_probes_add(probes, self, &probe));
 	}
 	return NULL;
-}
-
-static struct ot_err *provide(struct vp_probes *probes, const struct dif_probedesc *desc)
-{
-	return vp_tracepoint_provide(probes, vp_provider_sdt.name, desc);
 }
 
 static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
@@ -39,17 +41,17 @@ static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
 	return vp_tracepoint_nargs(probes, probe->gva, probe->name);
 }
 
-static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
-		struct dif_type **ret_type, unsigned *ret_mapping)
+static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
 {
-	return vp_tracepoint_arg(probes, probe->gva, probe->name, n, ret_type, ret_mapping);
+	return vp_tracepoint_arg(probes, probe->gva, probe->name, n, ret);
 }
 
 const struct vp_provider vp_provider_sdt = {
 	.name = "sdt",
 	.needs_guest = true,
 	.publish = publish,
-	.provide = provide,
+	.provide = vp_tracepoint_provide,
+	.inside = vp_tracepoint_inside,
 	.arg = arg,
 	.nargs = nargs,
 };

@@ -233,7 +233,7 @@ static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, u
 	*ret = false;
 	if (depth == TAILS_MAX)
 		return NULL;
-	OT_TRY(vp_fbt_return_sites(f->probes, fn, &sites, &n));
+	OT_TRY(vp_function_return_sites(f->probes, fn, NULL, &sites, &n));
 	for (uint32_t i = 0; i < n; i++) {
 		const struct vp_symbol *to = NULL;
 		struct vp_probe next = { .kind = VP_PROBE_SITE };

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guest-agent/agent_abi.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_sites.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
+#include "vmm-probe/provider/tracepoint.h"
 
 #define PREFIX    "__x64_sys_"
 #define PREFIX_32 "__ia32_" /* sys_, compat_sys_ */
@@ -74,10 +76,17 @@ static bool has_both_abis(const struct vp_symtab *tab, size_t i)
 	return false;
 }
 
-static struct ot_err *add(struct vp_probes *probes, const struct vp_symtab *tab, size_t i,
-			  const struct table *table)
+/* What is remembered of a call's two probes. */
+struct call {
+	uint32_t number; /* + 1; 0: it has none */
+	bool both_abis;  /* calls of 32 bits come to that function too */
+};
+
+static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self,
+			  const struct vp_symtab *tab, size_t i, const struct table *table)
 {
 	const struct vp_symbol *sym = vp_symtab_at(tab, i);
+	struct call *own = vp_probes_alloc(probes, sizeof(*own));
 	struct vp_probe probe = {
 		.kind = VP_PROBE_SITE,
 		.args = VP_ARGS_SYSCALL_ENTRY,
@@ -86,16 +95,18 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_symtab *tab,
 		.name = "entry",
 		.gva = sym->addr,
 		.size = vp_symbol_size(tab, sym),
-		.syscall = find_number(table, sym->addr),
-		.both_abis = has_both_abis(tab, i),
+		.own = own,
 	};
 
+	if (!own)
+		return ot_err_nomem();
+	*own = (struct call){ find_number(table, sym->addr), has_both_abis(tab, i) };
 	if (!probe.size)
 		probe.refused = "its size is unknown";
-	OT_TRY(vp_probes_add(probes, &vp_provider_syscall, &probe));
+	OT_TRY(vp_probes_add(probes, self, &probe));
 	probe.args = VP_ARGS_SYSCALL_RETURN;
 	probe.name = "return";
-	return vp_probes_add(probes, &vp_provider_syscall, &probe);
+	return vp_probes_add(probes, self, &probe);
 }
 
 static bool is_syscall(const struct vp_symtab *tab, const struct vp_symbol *sym)
@@ -109,7 +120,7 @@ static bool is_syscall(const struct vp_symtab *tab, const struct vp_symbol *sym)
 	       !strchr(name, '.');
 }
 
-static struct ot_err *publish(struct vp_probes *probes)
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(vp_probes_guest(probes));
 	struct table *table = malloc(sizeof(*table));
@@ -120,7 +131,7 @@ static struct ot_err *publish(struct vp_probes *probes)
 	read_table(vp_probes_guest(probes), table);
 	for (size_t i = 0; !err && i < vp_symtab_count(tab); i++)
 		if (is_syscall(tab, vp_symtab_at(tab, i)))
-			err = add(probes, tab, i, table);
+			err = add(probes, self, tab, i, table);
 	free(table);
 	return err;
 }
@@ -128,9 +139,36 @@ static struct ot_err *publish(struct vp_probes *probes)
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
 			    struct vp_batch_site **ret, uint32_t *ret_count)
 {
+	const struct call *own = probe->own;
+	const struct vp_site_conditions when = {
+		.own = own->both_abis ? VP_SYSCALL_NATIVE : 0,
+		.shared = own->number,
+	};
+
 	if (probe->args == VP_ARGS_SYSCALL_ENTRY)
-		return vp_fbt_entry_site(probes, probe, ret, ret_count);
-	return vp_syscall_return_sites(probes, probe, ret, ret_count);
+		return vp_function_entry_site(probes, probe, &when, ret, ret_count);
+	return vp_function_return_sites(probes, probe, &when, ret, ret_count);
+}
+
+/* By the tracepoint of all system calls. */
+static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
+		   const struct vp_guest_agent *agent, struct vp_batch_event *ret)
+{
+	bool entry = probe->args == VP_ARGS_SYSCALL_ENTRY;
+	const struct call *own = probe->own;
+	const struct vp_agent_event *e = vp_tracepoint_find(agent, entry ? "sys_enter" : "sys_exit");
+
+	(void)probes;
+	if (!e || !own->number)
+		return false;
+	ret->want = GA_TRACEPOINT;
+	ret->slot = e->slot;
+	ret->address = e->address;
+	ret->flags = GA_WANT_SYSCALL;
+	/* as agent_abi.h has them */
+	ret->nargs = entry ? GA_ARGS : 3;
+	ret->syscall = own->number;
+	return true;
 }
 
 const struct vp_provider vp_provider_syscall = {
@@ -138,4 +176,5 @@ const struct vp_provider vp_provider_syscall = {
 	.needs_guest = true,
 	.publish = publish,
 	.sites = sites,
+	.inside = inside,
 };

@@ -34,14 +34,42 @@ static const struct btf_type *prototype(struct vp_probes *probes, uint64_t addre
 	return t && BTF_INFO_KIND(t->info) == BTF_KIND_FUNC_PROTO && vp_proto_count(t) ? t : NULL;
 }
 
-struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const char *name,
+struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const struct vp_provider *self,
 				     const struct dif_probedesc *desc)
 {
 	const char *why = NULL;
 
-	if (vp_probes_agent(probes, &why) || !why || !desc->provider || strcmp(desc->provider, name) != 0)
+	if (vp_probes_agent(probes, &why) || !why || !desc->provider ||
+	    strcmp(desc->provider, self->name) != 0)
 		return NULL;
 	return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
+}
+
+const struct vp_agent_event *vp_tracepoint_find(const struct vp_guest_agent *agent, const char *name)
+{
+	for (size_t i = 0; i < agent->nevents; i++)
+		if (!strcmp(agent->events[i].name, name))
+			return &agent->events[i];
+	return NULL;
+}
+
+/* Of an agent that was loaded anew the tracepoint is elsewhere. */
+bool vp_tracepoint_inside(const struct vp_probes *probes, const struct vp_probe *probe,
+			  const struct vp_guest_agent *agent, struct vp_batch_event *ret)
+{
+	const struct vp_tracepoint *own = probe->own;
+	const struct vp_agent_event *e = NULL;
+
+	if (agent != vp_probes_agent(probes, NULL)) {
+		e = vp_tracepoint_find(agent, own->event);
+		if (!e)
+			return false;
+	}
+	ret->want = GA_TRACEPOINT;
+	ret->slot = e ? e->slot : own->slot;
+	ret->address = e ? e->address : own->address;
+	ret->nargs = own->nargs;
+	return true;
 }
 
 uint32_t vp_tracepoint_words(struct vp_probes *probes, uint64_t address, const char *event)
@@ -70,16 +98,17 @@ int vp_tracepoint_nargs(struct vp_probes *probes, uint64_t address, const char *
 }
 
 bool vp_tracepoint_arg(struct vp_probes *probes, uint64_t address, const char *event, unsigned n,
-		       struct dif_type **ret_type, unsigned *ret_word)
+		       struct dif_probe_arg *ret)
 {
 	const struct vp_btf *btf;
 	const struct btf_type *proto = prototype(probes, address, event, &btf);
 	unsigned words;
 
 	if (!proto || n + 1 >= vp_proto_count(proto) ||
-	    !vp_proto_map(btf, proto, 1, REGISTER_WORDS, n, ret_word, &words) || *ret_word + words > GA_ARGS)
+	    !vp_proto_map(btf, proto, 1, REGISTER_WORDS, n, &ret->mapping, &words) ||
+	    ret->mapping + words > GA_ARGS)
 		return false;
-	*ret_type =
+	ret->native =
 	    vp_types_get(vp_probes_types(probes), btf, ((const struct btf_param *)(proto + 1))[n + 1].type);
-	return *ret_type != NULL;
+	return ret->native != NULL;
 }

@@ -7,12 +7,28 @@
 #ifndef VP_PROVIDER_TRACEPOINT_H
 #define VP_PROVIDER_TRACEPOINT_H
 
+#include "vmm-probe/guest/agent.h"
 #include "vmm-probe/provider/registry.h"
 
-/** What provider @p name does when its probes are asked for: by its name, it says why there are none if the
+/* A tracepoint in an agent's catalogue, and how many words of its arguments a probe wants. What a provider
+ * remembers of a probe of kind AGENT begins with this. */
+struct vp_tracepoint {
+	const char *event;
+	uint64_t address;
+	uint32_t slot, nargs;
+};
+
+/** As a provider's provide(): a description with just its name says why there are no such probes, if the
  * guest has an agent that can't be used. */
-OT_MUST_CHECK struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const char *name,
+OT_MUST_CHECK struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const struct vp_provider *self,
 						   const struct dif_probedesc *desc);
+
+/** As a provider's inside(), of a probe whose own is a struct vp_tracepoint. */
+bool vp_tracepoint_inside(const struct vp_probes *probes, const struct vp_probe *probe,
+			  const struct vp_guest_agent *agent, struct vp_batch_event *ret);
+
+/** The event of that name in @p agent's catalogue; NULL: none. */
+const struct vp_agent_event *vp_tracepoint_find(const struct vp_guest_agent *agent, const char *name);
 
 /** Words that the parameters of the tracepoint at @p address take, as far as records have them; where nobody
  * knows, as many as are in registers. */
@@ -24,6 +40,6 @@ int vp_tracepoint_nargs(struct vp_probes *probes, uint64_t address, const char *
 /** Parameter @p n: its type, and the word of the record in which it begins. False: not known, or not there.
  */
 bool vp_tracepoint_arg(struct vp_probes *probes, uint64_t address, const char *event, unsigned n,
-		       struct dif_type **ret_type, unsigned *ret_word);
+		       struct dif_probe_arg *ret);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
 
 static const struct {
 	const char *name;
@@ -48,20 +48,24 @@ static const struct {
 	{ "mmio", "read", VP_VM_READ }, { "mmio", "write", VP_VM_WRITE },
 };
 
+/* A probe's own is its VP_VM_EVENT(). */
 static struct ot_err *add(struct vp_probes *probes, const char *function, const char *name, uint32_t event,
 			  const char *refused)
 {
+	uint32_t *own = vp_probes_alloc(probes, sizeof(*own));
 	const struct vp_probe probe = {
 		.kind = VP_PROBE_VM,
 		.args = VP_ARGS_NONE,
 		.module = "",
 		.function = function,
 		.name = name,
-		.event = event,
-		.interval_ns = event >> 16 == VP_VM_STAT ? OT_NS_PER_SEC : 0,
+		.own = own,
 		.refused = refused,
 	};
 
+	if (!own)
+		return ot_err_nomem();
+	*own = event;
 	return vp_probes_add(probes, &vp_provider_vm, &probe);
 }
 
@@ -92,14 +96,24 @@ struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_ST
 }
 
 /* They come with an engine: vp_probes_add_vm(). */
-static struct ot_err *publish(struct vp_probes *probes)
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	(void)probes;
+	(void)self;
 	return NULL;
+}
+
+static void fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
+{
+	const uint32_t *own = probe->own;
+
+	bp->event = *own;
+	bp->interval_ns = *own >> 16 == VP_VM_STAT ? OT_NS_PER_SEC : 0;
 }
 
 const struct vp_provider vp_provider_vm = {
 	.name = "vm",
 	.needs_guest = true,
 	.publish = publish,
+	.fill = fill,
 };

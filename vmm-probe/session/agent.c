@@ -29,7 +29,7 @@ static struct ot_err *add_call(struct vp_probes *probes, struct ot_buf *out, uin
 
 	if (!size)
 		return NULL;
-	struct ot_err *err = vp_fbt_entry_site(probes, &function, &sites, &count);
+	struct ot_err *err = vp_function_entry_site(probes, &function, NULL, &sites, &count);
 
 	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE))
 		return err;
@@ -59,89 +59,20 @@ struct ot_err *vp_batch_agent_sites(struct vp_feed *feed, struct vp_batch_probe 
 	return add_calls(probes, vp_probes_agent(probes, NULL), &feed->batch_sites, bp);
 }
 
-static const struct vp_agent_event *event_named(const struct vp_guest_agent *agent, const char *name)
-{
-	for (size_t i = 0; i < agent->nevents; i++)
-		if (!strcmp(agent->events[i].name, name))
-			return &agent->events[i];
-	return NULL;
-}
-
-/* The tracepoint that a system call's probe is inside; NULL: none. */
-static const struct vp_agent_event *native(const struct vp_guest_agent *agent, const struct vp_probe *probe)
-{
-	const char *name = probe->args == VP_ARGS_SYSCALL_ENTRY    ? "sys_enter"
-			   : probe->args == VP_ARGS_SYSCALL_RETURN ? "sys_exit"
-								   : NULL;
-
-	return agent && name && probe->syscall ? event_named(agent, name) : NULL;
-}
-
-/* Functions: by the guest's kprobes. */
-static bool is_function(const struct vp_probe *probe)
-{
-	return !strcmp(probe->provider, "fbt");
-}
-
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe)
 {
 	const char *word = ot_map_gets(&s->options->set, "view");
-	const struct vp_guest_agent *agent;
+	const struct vp_probes *probes;
+	struct vp_batch_probe bp;
 
 	if (probe->kind == VP_PROBE_AGENT)
 		return VP_VIEW_INSIDE;
 	if (!word || !strcmp(word, "outside") || !s->links.n || probe->kind != VP_PROBE_SITE)
 		return VP_VIEW_OUTSIDE;
-	agent = vp_probes_agent(s->links.items[guest]->probes, NULL);
-	if (!agent || (!is_function(probe) && !native(agent, probe)))
+	probes = s->links.items[guest]->probes;
+	if (!vp_probes_inside(probes, probe, vp_probes_agent(probes, NULL), &bp))
 		return VP_VIEW_OUTSIDE;
 	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
-}
-
-static void inside_function(const struct vp_probe *probe, struct vp_batch_probe *bp)
-{
-	bool entry = probe->args == VP_ARGS_FBT_ENTRY;
-
-	bp->agent.want = entry ? GA_KPROBE : GA_KRETPROBE;
-	bp->agent.nargs = entry ? 6 : 1;
-	bp->agent.address = probe->gva;
-	bp->agent.slot = GA_TRACEPOINTS;
-}
-
-static void inside_native(const struct vp_native *native, struct vp_batch_probe *bp)
-{
-	bp->agent.flags = native->flags;
-	bp->agent.skip = native->skip;
-	bp->agent.when = native->when;
-	bp->agent.when_word = native->word;
-	bp->agent.when_mask = native->mask;
-	bp->agent.when_value = native->value;
-}
-
-void vp_batch_inside(const struct vp_feed *feed, const struct vp_probe *probe, struct vp_batch_probe *bp)
-{
-	const struct vp_agent_event *event = native(vp_probes_agent(feed->link->probes, NULL), probe);
-
-	bp->kind = VP_PROBE_AGENT;
-	if (is_function(probe)) {
-		inside_function(probe, bp);
-		return;
-	}
-	bp->agent.want = GA_TRACEPOINT;
-	if (!event) {
-		bp->agent.slot = probe->agent_slot;
-		bp->agent.nargs = probe->agent_nargs;
-		bp->agent.address = probe->gva;
-		if (probe->native)
-			inside_native(probe->native, bp);
-		return;
-	}
-	bp->agent.slot = event->slot;
-	bp->agent.address = event->address;
-	bp->agent.flags = GA_WANT_SYSCALL;
-	/* as agent_abi.h has them */
-	bp->agent.nargs = probe->args == VP_ARGS_SYSCALL_ENTRY ? GA_ARGS : 3;
-	bp->agent.syscall = probe->syscall;
 }
 
 /* What the guest says of its probes: places where it allows no kprobe, or that it has given up meanwhile; and
@@ -257,23 +188,11 @@ static void add_moved(const struct vp_feed *feed, const struct vp_guest_agent *a
 
 	for (size_t i = 0; i < feed->batch_probes.len / sizeof(*list); i++) {
 		const struct vp_probe *probe = vp_probes_get(feed->link->probes, list[i].id);
-		struct vp_batch_probe bp = list[i];
-		const struct vp_agent_event *e;
+		struct vp_batch_probe bp;
 
-		if (bp.kind != VP_PROBE_AGENT || !probe)
-			continue;
-		bp.provider = bp.module = bp.function = bp.name = 0;
-		if (bp.agent.want != GA_TRACEPOINT) { /* at the same address, whoever plants it */
+		if (list[i].kind == VP_PROBE_AGENT && probe &&
+		    vp_probes_inside(feed->link->probes, probe, agent, &bp))
 			ot_buf_append(out, &bp, sizeof(bp));
-			continue;
-		}
-		e = probe->kind == VP_PROBE_AGENT ? event_named(agent, probe->event_name)
-						  : native(agent, probe);
-		if (!e)
-			continue;
-		bp.agent.slot = e->slot;
-		bp.agent.address = e->address;
-		ot_buf_append(out, &bp, sizeof(bp));
 	}
 }
 

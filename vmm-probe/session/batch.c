@@ -93,20 +93,18 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t nth, const struct v
 		*ret_index = (uint32_t)known - 1;
 		return NULL;
 	}
-	struct vp_batch_probe bp = {
-		.id = probe->id,
-		.kind = nth == 0 && probe->kind == VP_PROBE_PROFILE ? VP_PROBE_HOST : probe->kind,
-		.args = probe->args,
-		.provider = add_string(feed, probe->provider),
-		.module = add_string(feed, probe->module),
-		.function = add_string(feed, probe->function),
-		.name = add_string(feed, probe->name),
-		.interval_ns = probe->interval_ns,
-		.event = probe->event,
-	};
-	if (e->inside)
-		vp_batch_inside(feed, probe, &bp);
-	else
+	struct vp_probes *probes = registry(e->s, e->registry);
+	struct vp_batch_probe bp;
+	/* An agent that could say nothing of the probe was found out before: vp_views_of(). */
+	if (!e->inside || !vp_probes_inside(probes, probe, vp_probes_agent(probes, NULL), &bp))
+		vp_probes_fill(probes, probe, &bp);
+	if (nth == 0 && probe->kind == VP_PROBE_PROFILE)
+		bp.kind = VP_PROBE_HOST;
+	bp.provider = add_string(feed, probe->provider);
+	bp.module = add_string(feed, probe->module);
+	bp.function = add_string(feed, probe->function);
+	bp.name = add_string(feed, probe->name);
+	if (!e->inside)
 		OT_TRY(add_sites(e->s, feed, e->registry, probe, &bp));
 	uint32_t index = (uint32_t)(feed->batch_probes.len / sizeof(bp));
 	ot_buf_append(&feed->batch_probes, &bp, sizeof(bp));
@@ -129,7 +127,7 @@ static struct ot_err *add_ecb(struct enabling *e, uint32_t nth, const struct vp_
 
 static bool is_timer(const struct vp_probe *probe)
 {
-	return (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_PROFILE) && probe->interval_ns;
+	return probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_PROFILE;
 }
 
 static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, uint32_t epid)
@@ -146,7 +144,8 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, ui
 		OT_TRY(vp_link_take(&s->links, s->links.items[e->registry], probe));
 		return add_ecb(e, e->registry + 1, probe, epid);
 	}
-	if (is_timer(probe) && !vp_tick_add(s, probe))
+	uint64_t interval_ns = is_timer(probe) ? vp_probes_interval(registry(s, e->registry), probe) : 0;
+	if (interval_ns && !vp_tick_add(s, probe->id, interval_ns))
 		return ot_err_nomem();
 	return add_ecb(e, 0, probe, epid);
 }

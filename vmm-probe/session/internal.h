@@ -135,8 +135,6 @@ OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_feed *feed);
 /* agent.c: which views a probe is enabled on, by -x view and by what there is: VP_VIEW_*, never none. */
 enum { VP_VIEW_OUTSIDE = 1, VP_VIEW_INSIDE = 2 };
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe);
-/** @p bp as the agent has it. vp_views_of() has said that it has. */
-void vp_batch_inside(const struct vp_feed *feed, const struct vp_probe *probe, struct vp_batch_probe *bp);
 /** What an engine must know of the guest's agent, if something of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_feed *feed);
 /** Report how many probes the guest's agent would not turn on; and, at the end, how many hits its kprobes
@@ -181,7 +179,7 @@ void vp_pending_free(struct vp_session *s);
 /* tick.c */
 uint64_t vp_ticks_next(const struct vp_session *s);
 void vp_ticks_fire(struct vp_session *s, uint64_t now);
-OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, const struct vp_probe *probe);
+OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, uint32_t probe_id, uint64_t interval_ns);
 
 /* ended.c */
 /* A guest's VMM ended: remember it, go on without the guest. Other errors come back. */

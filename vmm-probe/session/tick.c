@@ -6,16 +6,16 @@
 /* A timer that fell behind this far (a suspended process) skips what it missed. */
 #define LATE_MAX 1000
 
-bool vp_tick_add(struct vp_session *s, const struct vp_probe *probe)
+bool vp_tick_add(struct vp_session *s, uint32_t probe_id, uint64_t interval_ns)
 {
 	for (size_t i = 0; i < s->nticks; i++)
-		if (s->ticks[i].probe_id == probe->id)
+		if (s->ticks[i].probe_id == probe_id)
 			return true;
 	if (!ot_grow(&s->ticks, &s->ticks_cap, s->nticks + 1, sizeof(*s->ticks)))
 		return false;
 	s->ticks[s->nticks++] = (struct vp_tick){
-		.probe_id = probe->id,
-		.interval_ns = probe->interval_ns,
+		.probe_id = probe_id,
+		.interval_ns = interval_ns,
 	};
 	return true;
 }

@@ -170,17 +170,12 @@ static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_bu
 	return vp_probes_hint(first_probes(env), desc, out);
 }
 
-static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
-		      struct dif_type **ret_type, unsigned *ret_mapping)
+static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret)
 {
-	struct vp_session *s = env;
-	struct vp_probes *probes = first_probes(s);
+	struct vp_probes *probes = first_probes(env);
 	const struct vp_probe *probe = vp_probes_get(probes, probe_id);
 
-	if (!probe || !vp_probes_arg(probes, probe, n, ret_type, ret_mapping))
-		return false;
-	*ret_native_type = *ret_type;
-	return true;
+	return probe && vp_probes_arg(probes, probe, n, ret);
 }
 
 static bool match_guest(void *env, const char *pattern)

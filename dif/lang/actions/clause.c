@@ -15,6 +15,19 @@ struct match_state {
 	bool failed;
 };
 
+/* Have two probes the same args[n], or neither of them one? */
+static bool same_arg(struct dif_compiler *c, uint32_t a_id, uint32_t b_id, unsigned n)
+{
+	struct dif_probe_arg a, b;
+	bool has_a = c->world->probe_arg(c->world->env, a_id, n, &a);
+	bool has_b = c->world->probe_arg(c->world->env, b_id, n, &b);
+
+	if (!has_a || !has_b)
+		return has_a == has_b;
+	return a.mapping == b.mapping && dif_type_same(c, a.native, b.native) &&
+	       !strcmp(a.translated ? a.translated : "", b.translated ? b.translated : "");
+}
+
 /* args[] of every probe must agree, in number here, in types below. */
 static bool see_probe(void *arg, const struct dif_probe_info *probe)
 {
@@ -38,11 +51,7 @@ static bool see_probe(void *arg, const struct dif_probe_info *probe)
 		return false;
 	}
 	for (int i = 0; i < probe->nargs && c->world->probe_arg; i++) {
-		struct dif_type *na, *ta, *nb, *tb;
-		unsigned ma, mb;
-		bool a = c->world->probe_arg(c->world->env, cl->first.id, (unsigned)i, &na, &ta, &ma);
-		bool b = c->world->probe_arg(c->world->env, probe->id, (unsigned)i, &nb, &tb, &mb);
-		if (a != b || (a && (ma != mb || !dif_type_same(c, na, nb) || !dif_type_same(c, ta, tb)))) {
+		if (!same_arg(c, cl->first.id, probe->id, (unsigned)i)) {
 			cl->args_differ = true;
 			return false;
 		}

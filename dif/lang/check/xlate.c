@@ -226,12 +226,52 @@ bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x)
 
 /* --- args[] ----------------------------------------------------------------------------------- */
 
+/* A typedef of D's, and a pointer for each star behind it; NULL: it is not declared. */
+static struct dif_type *translated_type(struct dif_compiler *c, const char *text)
+{
+	size_t len = strcspn(text, " *");
+	char name[128] = { 0 };
+	struct dif_type *type;
+
+	if (len >= sizeof(name))
+		return NULL;
+	memcpy(name, text, len);
+	type = dif_type_find(c, name);
+	for (const char *p = text + len; type && *p; p++)
+		if (*p == '*')
+			type = dif_type_pointer(c, type);
+	return type;
+}
+
+/* args[n], @n with its native type, becomes what a translator makes of it. */
+static struct dif_node *translate(struct dif_compiler *c, struct dif_node *n, const char *text,
+				  long long index)
+{
+	struct dif_type *type = translated_type(c, text);
+	struct dif_node *x;
+
+	if (!type)
+		return dif_fail(c, DIF_D_ARGS_TYPE, n->line,
+				"failed to resolve translated type for args[%lld]", index);
+	if (!find_xlator(c, n, xlate_target(c, type)))
+		return dif_fail(c, DIF_D_ARGS_XLATOR, n->line,
+				"translator for args[%lld] from %s to %s is not defined", index,
+				dif_type_text(c, n->type), dif_type_text(c, type));
+	x = dif_node_new(c, DIF_N_XLATE);
+	if (!x)
+		return NULL;
+	x->line = n->line;
+	x->type = type;
+	x->left = n;
+	return dif_cook_xlate(c, x);
+}
+
 /* The index is an integer constant. */
 struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 {
-	struct dif_type *native, *type;
-	unsigned mapping;
+	struct dif_probe_arg arg;
 	struct dif_node *idx = n->args;
+	long long index = (long long)idx->value;
 
 	if (!c->clause->desc || !c->clause->nmatched || !c->clause->args_known)
 		return dif_fail(c, DIF_D_ARGS_NONE, n->line,
@@ -247,29 +287,18 @@ struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 				"index %lld is out of range for %s:%s:%s:%s args[ ]", (long long)idx->value,
 				c->clause->first.provider, c->clause->first.module, c->clause->first.function,
 				c->clause->first.name);
-	if (!c->world->probe_arg || !c->world->probe_arg(c->world->env, c->clause->first.id,
-							 (unsigned)idx->value, &native, &type, &mapping))
+	if (!c->world->probe_arg ||
+	    !c->world->probe_arg(c->world->env, c->clause->first.id, (unsigned)idx->value, &arg))
 		return dif_fail(c, DIF_D_ARGS_TYPE, n->line, "failed to resolve native type for args[%lld]",
-				(long long)idx->value);
+				index);
 	n->kind = DIF_N_VAR;
 	n->ident = dif_ident_find(c, DIF_NAME_GLOBAL, "args");
-	n->type = native;
-	n->args = dif_node_int(c, mapping, c->types->int_);
+	n->type = arg.native;
+	n->args = dif_node_int(c, arg.mapping, c->types->int_);
 	if (!n->args || !n->ident)
 		return NULL;
 	n->args->is_cooked = true;
 	n->is_cooked = true;
 	n->is_lvalue = false;
-	if (native == type || dif_type_same(c, native, type))
-		return n;
-	if (!find_xlator(c, n, xlate_target(c, type)))
-		return dif_fail(c, DIF_D_ARGS_XLATOR, n->line,
-				"translator for args[%lld] from %s to %s is not defined",
-				(long long)idx->value, dif_type_text(c, native), dif_type_text(c, type));
-	struct dif_node *x = dif_node_new(c, DIF_N_XLATE);
-	if (!x)
-		return NULL;
-	x->type = type;
-	x->left = n;
-	return dif_cook_xlate(c, x);
+	return arg.translated ? translate(c, n, arg.translated, index) : n;
 }

@@ -25,6 +25,15 @@ struct dif_probe_info {
 	int nargs; /* typed args[]; -1: this probe has none known (D_ARGS_NONE) */
 };
 
+/* args[n] of a probe. */
+struct dif_probe_arg {
+	struct dif_type *native; /* of the value in arg<mapping> */
+	/* The type that D sees instead, which a translator makes of the value: a type of a D library's by its name, with
+	 * stars ("bufinfo_t *"). NULL: the native one. */
+	const char *translated;
+	unsigned mapping;
+};
+
 /* The world that a program is compiled for. Callbacks may be NULL: nothing found. */
 struct dif_world {
 	void *env;
@@ -51,10 +60,8 @@ struct dif_world {
 	 * to
 	 * @out. False: nobody knows. */
 	bool (*hint_probe)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
-	/* Type of args[n] of a probe, and which argN holds it. *ret_native_type differs from *ret_type where
-	 * a translator is to be applied. False: no such argument. */
-	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_type **ret_native_type,
-			  struct dif_type **ret_type, unsigned *ret_mapping);
+	/* args[n] of a probe. False: no such argument. */
+	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret);
 	/* Does this fifth, leftmost field match an attached guest? */
 	bool (*match_guest)(void *env, const char *pattern);
 	/* #pragma D depends_on KIND NAME. */
