@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The compiler as its users see it: a session, and one text after another through the passes. */
 #include "dif/lang/compile.h"
 
 #include <stdlib.h>
@@ -101,7 +102,6 @@ static struct dif_aggvar *list_aggs(struct dif_compiler *c, uint32_t *ret_n)
 	return list;
 }
 
-/* What the verifier takes (dif/obj/verify_program.c): better said here, with a line of D behind it. */
 static bool check_limits(struct dif_compiler *c)
 {
 	uint64_t nclauses = c->out.prog->nclauses + c->out.nclauses, nactions = 0;
@@ -110,12 +110,14 @@ static bool check_limits(struct dif_compiler *c)
 		nactions += c->out.prog->clauses[i].nactions;
 	for (size_t i = 0; i < c->out.nclauses; i++)
 		nactions += c->out.clauses[i].nactions;
-	if (nclauses <= 65536 && nactions <= 16384 && c->idents->aggs.count <= 4096)
+	if (nclauses <= DIF_CLAUSES_MAX && nactions <= DIF_ACTIONS_MAX &&
+	    c->idents->aggs.count <= DIF_AGGS_MAX)
 		return true;
 	return dif_fail(
 	    c, DIF_D_NONE, 0,
-	    "program is too big: %llu clauses (at most 65536), %llu actions (16384), %zu aggregations (4096)",
-	    (unsigned long long)nclauses, (unsigned long long)nactions, c->idents->aggs.count);
+	    "program is too big: %llu clauses (at most %u), %llu actions (%u), %zu aggregations (%u)",
+	    (unsigned long long)nclauses, DIF_CLAUSES_MAX, (unsigned long long)nactions, DIF_ACTIONS_MAX,
+	    c->idents->aggs.count, DIF_AGGS_MAX);
 }
 
 /* Put what was compiled into the program: all of it or, without memory, nothing. */

@@ -185,10 +185,3 @@ struct ot_err *dif_format_parse(const char *text, struct ot_arena *arena, struct
 	*ret = fmt;
 	return NULL;
 }
-
-unsigned dif_conv_nargs(const struct dif_conv *conv)
-{
-	unsigned n = conv->conv && conv->conv != '%' && !(conv->flags & DIF_CONV_AGG);
-
-	return n + !!(conv->flags & DIF_CONV_STAR_WIDTH) + !!(conv->flags & DIF_CONV_STAR_PREC);
-}

@@ -14,13 +14,13 @@
 #include "base/err.h"
 
 enum dif_conv_flag {
-	DIF_CONV_ALT = 1,    /* # */
-	DIF_CONV_ZERO = 2,   /* 0 */
-	DIF_CONV_LEFT = 4,   /* - */
-	DIF_CONV_PLUS = 8,   /* + */
-	DIF_CONV_SPACE = 16, /* space */
-	DIF_CONV_GROUP = 32, /* ' */
-	DIF_CONV_AGG = 64,   /* @ */
+	DIF_CONV_ALT = 1,             /* # */
+	DIF_CONV_ZERO = 2,            /* 0 */
+	DIF_CONV_LEFT = 4,            /* - */
+	DIF_CONV_PLUS = 8,            /* + */
+	DIF_CONV_SPACE = 16,          /* space */
+	DIF_CONV_GROUP = 32,          /* ' */
+	DIF_CONV_AGG = 64,            /* @ */
 	DIF_CONV_POINTER_WIDTH = 128, /* ? */
 	DIF_CONV_STAR_WIDTH = 256,
 	DIF_CONV_STAR_PREC = 512,
@@ -46,8 +46,5 @@ struct dif_format {
  * SYNTAX for an unknown, incomplete or positional conversion. */
 OT_MUST_CHECK struct ot_err *dif_format_parse(const char *text, struct ot_arena *arena,
 					      struct dif_format *ret);
-
-/** Arguments that one conversion consumes: 0 for %%, one more for each *. */
-unsigned dif_conv_nargs(const struct dif_conv *conv);
 
 #endif

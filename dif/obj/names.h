@@ -69,23 +69,24 @@
 /* clang-format on */
 
 enum dif_varid {
+	DIF_VAR_ARRAY_MAX = 0x00ff,
+	DIF_VAR_USER_MIN = 0x500, /* the first user variable */
+	DIF_VAR_MAX = 0xffff,
 #define X(num, name, ...) DIF_VAR_##name = num,
 	DIF_VARS(X)
 #undef X
-	    DIF_VAR_ARRAY_MAX = 0x00ff,
-	DIF_VAR_USER_MIN = 0x500, /* the first user variable */
-	DIF_VAR_MAX = 0xffff,
 };
 
+/* clang-format off */
 /* X(NUMBER, NAME): actions; the high byte is the class. */
-#define DIF_ACTIONS(X)                                                                                     \
-	X(0x0000, none)                                                                                    \
-	X(0x0001, difexpr) X(0x0002, exit) X(0x0003, printf) X(0x0004, printa) X(0x0005, libact)           \
-	    X(0x0006, tracemem) X(0x0007, tracemem_dynsize) X(0x0008, printm) X(0x0009, print)             \
-		X(0x0101, ustack) X(0x0102, jstack) X(0x0103, usym) X(0x0104, umod) X(0x0105, uaddr)       \
-		    X(0x0201, stop) X(0x0202, raise) X(0x0203, system) X(0x0204, freopen) X(0x0401, stack) \
-			X(0x0402, sym) X(0x0403, mod) X(0x0501, breakpoint) X(0x0502, panic)               \
-			    X(0x0503, chill) X(0x0601, speculate) X(0x0602, commit) X(0x0603, discard)
+#define DIF_ACTIONS(X)                                                                         \
+	X(0x0000, none) X(0x0001, difexpr) X(0x0002, exit) X(0x0003, printf) X(0x0004, printa) \
+	X(0x0005, libact) X(0x0006, tracemem) X(0x0007, tracemem_dynsize) X(0x0008, printm)    \
+	X(0x0009, print) X(0x0101, ustack) X(0x0102, jstack) X(0x0103, usym) X(0x0104, umod)   \
+	X(0x0105, uaddr) X(0x0201, stop) X(0x0202, raise) X(0x0203, system) X(0x0204, freopen) \
+	X(0x0401, stack) X(0x0402, sym) X(0x0403, mod) X(0x0501, breakpoint) X(0x0502, panic)  \
+	X(0x0503, chill) X(0x0601, speculate) X(0x0602, commit) X(0x0603, discard)
+/* clang-format on */
 
 enum dif_action_kind {
 #define X(num, name) DIF_ACT_##name = num,
@@ -110,14 +111,15 @@ enum dif_libact {
 	DIF_LIBACT_SETOPT,
 };
 
+/* clang-format off */
 /* X(NUMBER, NAME, TEXT, ADDRESS_PRINTED): faults of an evaluation. */
-#define DIF_FAULTS(X)                                                                         \
-	X(1, BADADDR, "invalid address", 1)                                                   \
-	X(2, BADALIGN, "invalid alignment", 1) X(3, ILLOP, "illegal operation", 0)            \
-	    X(4, DIVZERO, "divide-by-zero", 0) X(5, NOSCRATCH, "out of scratch space", 0)     \
-		X(6, KPRIV, "invalid kernel access", 0) X(7, UPRIV, "invalid user access", 0) \
-		    X(8, TUPOFLOW, "tuple stack overflow", 0) X(9, BADSTACK, "bad stack", 1)  \
-			X(1000, LIBRARY, "library-level fault", 0)
+#define DIF_FAULTS(X)                                                                      \
+	X(1, BADADDR, "invalid address", 1) X(2, BADALIGN, "invalid alignment", 1)         \
+	X(3, ILLOP, "illegal operation", 0) X(4, DIVZERO, "divide-by-zero", 0)             \
+	X(5, NOSCRATCH, "out of scratch space", 0) X(6, KPRIV, "invalid kernel access", 0) \
+	X(7, UPRIV, "invalid user access", 0) X(8, TUPOFLOW, "tuple stack overflow", 0)    \
+	X(9, BADSTACK, "bad stack", 1) X(1000, LIBRARY, "library-level fault", 0)
+/* clang-format on */
 
 enum dif_fault {
 	DIF_FAULT_NONE = 0,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Programs and probe descriptions: made, freed, printed, matched. */
 #include "dif/obj/program.h"
 
 #include <string.h>

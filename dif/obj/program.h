@@ -21,6 +21,14 @@
 
 #include "dif/obj/object.h"
 
+/* What a program may have at most. The verifier holds every program to it; the compiler says it with a line
+ * of D behind it. */
+#define DIF_CLAUSES_MAX        65536u
+#define DIF_ACTIONS_MAX        16384u
+#define DIF_AGGS_MAX           4096u
+#define DIF_FRAMES_MAX         1024u  /* of a stack */
+#define DIF_USTACK_STRSIZE_MAX 65536u /* ustack()'s second argument */
+
 /* A probe description; an empty string matches anything, fields may be globs. */
 struct dif_probedesc {
 	const char *guest; /* leftmost extension field; "" nearly always */

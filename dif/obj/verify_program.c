@@ -25,16 +25,11 @@
 #include "dif/obj/layout.h"
 #include "dif/obj/verify.h"
 
-#define CLAUSES_MAX 65536u
-#define ACTIONS_MAX 16384u
-#define AGGS_MAX    4096u
-#define FRAMES_MAX  1024u
-#define STRSIZE_MAX 65536u
-#define GUEST_MAX   64u
-#define PROV_MAX    64u
-#define MOD_MAX     64u
-#define FUNC_MAX    192u
-#define NAME_MAX_   64u
+#define GUEST_MAX 64u
+#define PROV_MAX  64u
+#define MOD_MAX   64u
+#define FUNC_MAX  192u
+#define NAME_MAX_ 64u
 
 struct check {
 	const struct dif_program *prog;
@@ -150,10 +145,10 @@ static struct ot_err *check_action_object(struct check *c, const struct dif_acti
 
 static struct ot_err *check_frames(const struct check *c, const struct dif_action *a)
 {
-	if (a->kind == DIF_ACT_stack && a->arg > FRAMES_MAX)
+	if (a->kind == DIF_ACT_stack && a->arg > DIF_FRAMES_MAX)
 		return bad(38, c, "stack() of %llu frames", (unsigned long long)a->arg);
 	if ((a->kind == DIF_ACT_ustack || a->kind == DIF_ACT_jstack) &&
-	    ((a->arg & 0xffffffff) > FRAMES_MAX || a->arg >> 32 > STRSIZE_MAX))
+	    ((a->arg & 0xffffffff) > DIF_FRAMES_MAX || a->arg >> 32 > DIF_USTACK_STRSIZE_MAX))
 		return bad(38, c, "%s() of %llu frames", dif_action_name(a->kind),
 			   (unsigned long long)(a->arg & 0xffffffff));
 	return NULL;
@@ -305,7 +300,7 @@ static struct ot_err *check_program(struct check *c)
 
 	for (uint32_t i = 0; i < prog->nclauses; i++)
 		nactions += prog->clauses[i].nactions;
-	if (prog->nclauses > CLAUSES_MAX || nactions > ACTIONS_MAX || prog->naggs > AGGS_MAX)
+	if (prog->nclauses > DIF_CLAUSES_MAX || nactions > DIF_ACTIONS_MAX || prog->naggs > DIF_AGGS_MAX)
 		return bad(31, c, "%u clauses, %llu actions, %u aggregations", prog->nclauses,
 			   (unsigned long long)nactions, prog->naggs);
 	for (uint32_t i = 0; i < prog->naggs; i++) {

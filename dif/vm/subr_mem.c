@@ -49,28 +49,23 @@ static bool is_allocated(const struct dif_vm *vm, uint64_t addr, uint64_t len)
 	       len <= vm->scratch_used - offset;
 }
 
+static uint64_t copy_to_scratch(struct dif_vm *vm, uint64_t from, uint64_t to, uint64_t len, bool user)
+{
+	if (is_allocated(vm, to, len))
+		dif_mem_copy(vm, from, to, len, user);
+	else
+		dif_vm_raise(vm, DIF_FAULT_BADADDR, to);
+	return 0;
+}
+
 uint64_t dif_subr_copyinto(struct dif_vm *vm)
 {
-	uint64_t dst = dif_arg(vm, 2);
-
-	if (!is_allocated(vm, dst, dif_arg(vm, 1))) {
-		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
-		return 0;
-	}
-	dif_mem_copy(vm, dif_arg(vm, 0), dst, dif_arg(vm, 1), true);
-	return 0;
+	return copy_to_scratch(vm, dif_arg(vm, 0), dif_arg(vm, 2), dif_arg(vm, 1), true);
 }
 
 uint64_t dif_subr_bcopy(struct dif_vm *vm)
 {
-	uint64_t dst = dif_arg(vm, 1);
-
-	if (!is_allocated(vm, dst, dif_arg(vm, 2))) {
-		dif_vm_raise(vm, DIF_FAULT_BADADDR, dst);
-		return 0;
-	}
-	dif_mem_copy(vm, dif_arg(vm, 0), dst, dif_arg(vm, 2), false);
-	return 0;
+	return copy_to_scratch(vm, dif_arg(vm, 0), dif_arg(vm, 1), dif_arg(vm, 2), false);
 }
 
 /* In pieces, so that no buffer as large as the request is needed. */

@@ -4,7 +4,6 @@
 #include "dif/lang/actions/clause.h"
 #include "dif/lang/check/cook.h"
 #include "dif/lang/gen/cg.h"
-#include "dif/lang/types/suggest.h"
 
 /* A key's type in the aggregation's signature; stacks and symbols have types of their own. */
 static struct dif_type *key_type(struct dif_compiler *c, struct dif_node *k)
@@ -110,12 +109,9 @@ static const struct dif_function *agg_function(struct dif_compiler *c, struct di
 		return dif_fail(c, DIF_D_AGG_FUNC, asgn->line,
 				"@%s must be assigned the result of an aggregating function",
 				asgn->left->name);
-	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, call->name);
-	if (!id) {
-		dif_fail(c, DIF_D_FUNC_UNDEF, call->line, "undefined function name: %s", call->name);
-		dif_suggest_function(c, call->name);
+	struct dif_ident *id = dif_called(c, call);
+	if (!id)
 		return NULL;
-	}
 	if (id->kind != DIF_ID_AGGFUNC)
 		return dif_fail(c, DIF_D_AGG_FUNC, asgn->line, "%s( ) is not an aggregating function",
 				call->name);

@@ -5,10 +5,6 @@
 #include "dif/lang/actions/clause.h"
 #include "dif/lang/check/cook.h"
 
-/* The verifier's. */
-#define FRAMES_MAX  1024
-#define STRSIZE_MAX 65536
-
 struct dif_type *dif_act_stack_type(struct dif_compiler *c, const struct dif_node *call)
 {
 	const struct dif_function *func = call->ident->func;
@@ -33,7 +29,7 @@ static bool kernel_stack(struct dif_compiler *c, struct dif_node *call, struct d
 				"stack( ) prototype mismatch: too many arguments");
 	if (call->args && !dif_cook_list(c, &call->args))
 		return false;
-	if (call->args && !positive(call->args, FRAMES_MAX, &frames))
+	if (call->args && !positive(call->args, DIF_FRAMES_MAX, &frames))
 		return dif_fail(c, DIF_D_STACK_SIZE, call->line,
 				"stack( ) size must be a non-zero positive integral constant expression");
 	struct dif_action *a = dif_action_add(c, out, DIF_ACT_stack, NULL);
@@ -52,11 +48,11 @@ bool dif_act_stack(struct dif_compiler *c, struct dif_node *call, struct dif_act
 		return kernel_stack(c, call, out);
 	if (call->args && !dif_cook_list(c, &call->args))
 		return false;
-	if (call->args && !positive(call->args, FRAMES_MAX, &frames))
+	if (call->args && !positive(call->args, DIF_FRAMES_MAX, &frames))
 		return dif_fail(c, DIF_D_USTACK_FRAMES, call->line,
 				"%s( ) argument #1 must be a non-zero positive integer constant", call->name);
 	if (call->args && call->args->next &&
-	    (!dif_act_const(call->args->next, &strsize) || strsize < 0 || strsize > STRSIZE_MAX))
+	    (!dif_act_const(call->args->next, &strsize) || strsize < 0 || strsize > DIF_USTACK_STRSIZE_MAX))
 		return dif_fail(c, DIF_D_USTACK_STRSIZE, call->line,
 				"%s( ) argument #2 must be a positive integer constant", call->name);
 	if (dif_node_count(call->args) > 2)

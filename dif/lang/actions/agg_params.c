@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arguments of aggregating functions: parameters of lquantize() and llquantize() packed, one set for each
+ * aggregation. */
 #include "dif/lang/actions/agg_params.h"
 
 #include <string.h>

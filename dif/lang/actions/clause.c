@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A parsed clause to clauses of the program: probes matched, pieces between ifs, a statement at a time. */
 #include "dif/lang/actions/clause.h"
 
 #include <stdlib.h>

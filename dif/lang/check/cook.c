@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checking an expression: the way to each kind of node, casts, offsetof. */
 #include "dif/lang/check/cook.h"
 
 #include <string.h>

@@ -87,6 +87,17 @@ static struct dif_type *result_type(struct dif_compiler *c, const char *name)
 	return ot_map_gets(&c->types->typedefs, name);
 }
 
+struct dif_ident *dif_called(struct dif_compiler *c, const struct dif_node *call)
+{
+	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, call->name);
+
+	if (!id) {
+		dif_fail(c, DIF_D_FUNC_UNDEF, call->line, "undefined function name: %s", call->name);
+		dif_suggest_function(c, call->name);
+	}
+	return id;
+}
+
 /* What a checked call of a subroutine means, as its record says. */
 static struct dif_node *lower(struct dif_compiler *c, struct dif_node *call)
 {
@@ -120,13 +131,10 @@ static struct dif_node *cook_subr(struct dif_compiler *c, struct dif_node *n, co
 
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n)
 {
-	struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, n->name);
+	struct dif_ident *id = dif_called(c, n);
 
-	if (!id) {
-		dif_fail(c, DIF_D_FUNC_UNDEF, n->line, "undefined function name: %s", n->name);
-		dif_suggest_function(c, n->name);
+	if (!id)
 		return NULL;
-	}
 	if (!id->func)
 		return dif_fail(c, DIF_D_FUNC_IDKIND, n->line, "%s '%s' may not be referenced as function",
 				id->kind == DIF_ID_CONST ? "enumerator" : "variable", n->name);

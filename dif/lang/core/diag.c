@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Errors: the first of a compilation is kept, with its place and at most one hint. */
 #include "dif/lang/core/diag.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stability attributes and versions as text. */
 #include "dif/lang/core/stability.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Code of an expression: registers, constants, symbols, casts; whole objects. */
 #include "dif/lang/gen/cg.h"
 
 int dif_reg_alloc(struct dif_cg *cg)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The DIF assembler: instructions, labels, and an object's tables. */
 #include "dif/lang/gen/emit.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Nodes of the tree: made, copied, counted. */
 #include "dif/lang/syntax/ast.h"
 
 #include "dif/lang/syntax/unit.h"

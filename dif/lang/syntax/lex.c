@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Text to tokens, in two modes; literals and macros have files of their own. */
 #include "dif/lang/syntax/lex.h"
 
 #include <ctype.h>

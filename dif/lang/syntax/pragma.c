@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Control lines: words, options, attributes, line numbers. */
 #include "dif/lang/syntax/pragma.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -x tree: a clause's tree as text. */
 #include "dif/lang/syntax/tree.h"
 
 #include <ctype.h>

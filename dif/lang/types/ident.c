@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tables of names, and the numbers of variables and aggregations. */
 #include "dif/lang/types/ident.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "Did you mean": the nearest name to one that does not exist. */
 #include "dif/lang/types/suggest.h"
 
 #include "base/near.h"

@@ -53,11 +53,6 @@ bool dif_is_float(struct dif_compiler *c, struct dif_type *type)
 	return dif_is_kind(c, type, DIF_C_FLOAT);
 }
 
-bool dif_is_arith(struct dif_compiler *c, struct dif_type *type)
-{
-	return dif_is_int(c, type) || dif_is_float(c, type);
-}
-
 bool dif_is_pointer(struct dif_compiler *c, struct dif_type *type)
 {
 	return dif_is_kind(c, type, DIF_C_POINTER);

@@ -11,6 +11,7 @@
 #include "dif/lang/types/types.h"
 #include "dif/obj/object.h"
 
+/* Types that the compiler asks for by name have a field each, so that none is looked up. */
 struct dif_typetab {
 	struct dif_type *void_, *char_, *uchar, *schar, *short_, *ushort, *int_, *uint, *long_, *ulong;
 	struct dif_type *llong, *ullong, *bool_, *float_, *double_, *ldouble;
@@ -45,8 +46,7 @@ uint64_t dif_sizeof(struct dif_compiler *c, struct dif_type *type);
 /** What a pointer, array or string leads to; NULL: it is none of these. */
 struct dif_type *dif_pointee(struct dif_compiler *c, struct dif_type *type);
 
-bool dif_is_int(struct dif_compiler *c, struct dif_type *type);   /* integers and enums */
-bool dif_is_arith(struct dif_compiler *c, struct dif_type *type); /* int or float */
+bool dif_is_int(struct dif_compiler *c, struct dif_type *type); /* integers and enums */
 bool dif_is_float(struct dif_compiler *c, struct dif_type *type);
 bool dif_is_scalar(struct dif_compiler *c, struct dif_type *type); /* int, pointer */
 bool dif_is_pointer(struct dif_compiler *c, struct dif_type *type);
