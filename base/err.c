@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Errors as values: making, prefixing and reading them. */
 #define OT_ERR_IMPLEMENTATION
 #include "base/err.h"
 
@@ -10,7 +11,6 @@
 struct ot_err {
 	enum ot_err_code code;
 	int os_errno;
-	uint64_t address;
 	char *message;
 };
 
@@ -74,18 +74,6 @@ struct ot_err *ot_err_os(int os_errno, const char *fmt, ...)
 	return err;
 }
 
-struct ot_err *ot_err_fault(uint64_t addr, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	struct ot_err *err = ot_err_vnew(OT_ERR_FAULT, fmt, ap);
-	va_end(ap);
-	if (err != &no_memory)
-		err->address = addr;
-	return err;
-}
-
 struct ot_err *ot_err_prefix(struct ot_err *err, const char *fmt, ...)
 {
 	va_list ap;
@@ -128,9 +116,4 @@ const char *ot_err_message(const struct ot_err *err)
 int ot_err_errno(const struct ot_err *err)
 {
 	return err->os_errno;
-}
-
-uint64_t ot_err_address(const struct ot_err *err)
-{
-	return err->address;
 }

@@ -11,7 +11,6 @@
 #define OT_BASE_ERR_H
 
 #include <stdarg.h>
-#include <stdint.h>
 
 #include "base/compiler.h"
 
@@ -44,10 +43,6 @@ OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_vnew(enum ot_err_code code
  * EACCES and EPERM make it OT_ERR_PERMISSION. */
 OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_os(int err, const char *fmt, ...) OT_PRINTF(2, 3);
 
-/** Make an OT_ERR_FAULT error that carries guest address @p addr. */
-OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_fault(uint64_t addr, const char *fmt, ...)
-    OT_PRINTF(2, 3);
-
 /** The static no-memory error; allocates nothing, needs no destroy. */
 OT_MUST_CHECK OT_NONNULL_RESULT struct ot_err *ot_err_nomem(void);
 
@@ -61,7 +56,6 @@ void ot_err_destroy(struct ot_err *err);
 enum ot_err_code ot_err_code(const struct ot_err *err);
 const char *ot_err_message(const struct ot_err *err);
 int ot_err_errno(const struct ot_err *err);
-uint64_t ot_err_address(const struct ot_err *err);
 
 /* clang's analyzer does not believe returns_nonnull yet: without this it follows each error as if there were
  * none. */
@@ -76,7 +70,6 @@ uint64_t ot_err_address(const struct ot_err *err);
 #define ot_err_new(...)   OT_ERR_IS_ONE(ot_err_new(__VA_ARGS__))
 #define ot_err_vnew(...)  OT_ERR_IS_ONE(ot_err_vnew(__VA_ARGS__))
 #define ot_err_os(...)    OT_ERR_IS_ONE(ot_err_os(__VA_ARGS__))
-#define ot_err_fault(...) OT_ERR_IS_ONE(ot_err_fault(__VA_ARGS__))
 #define ot_err_nomem()    OT_ERR_IS_ONE(ot_err_nomem())
 #endif
 

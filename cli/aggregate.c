@@ -281,7 +281,8 @@ void cli_agg_normalize(struct cli_agg *agg, uint64_t normal)
 		agg->entries[i]->normal = normal;
 }
 
-void cli_agg_filter(struct cli_agg *agg, const bool *keep)
+/* Keep the entries for which @keep is set (one flag for each of entries). */
+static void filter(struct cli_agg *agg, const bool *keep)
 {
 	size_t kept = 0;
 
@@ -320,7 +321,7 @@ struct ot_err *cli_agg_trunc(struct cli_agg *agg, int64_t n)
 	}
 	for (size_t i = 0; i < agg->count && i < left; i++)
 		keep[*find_slot(agg, sorted[i]) - 1] = true;
-	cli_agg_filter(agg, keep);
+	filter(agg, keep);
 	free(sorted);
 	free(keep);
 	return NULL;

@@ -72,8 +72,6 @@ struct cli_aggval cli_agg_value(const struct cli_agg *agg, const struct cli_agg_
 /** Zero all values, keep the keys (min and max go on from 0, as dtrace has it). */
 void cli_agg_clear(struct cli_agg *agg);
 void cli_agg_normalize(struct cli_agg *agg, uint64_t normal);
-/** Keep the entries for which @p keep is set (one flag for each of entries). */
-void cli_agg_filter(struct cli_agg *agg, const bool *keep);
 /** Keep the @p n largest values; below 0: the smallest; 0: none. */
 OT_MUST_CHECK struct ot_err *cli_agg_trunc(struct cli_agg *agg, int64_t n);
 

@@ -79,9 +79,6 @@ int64_t cli_load_integer(const void *data, uint32_t size);
 /** An integer, a string or bytes, by size alone, as trace() shows them. */
 void cli_print_value(struct cli_printer *p, const void *data, uint32_t size, enum cli_width width);
 
-/** A hex dump with its header; it begins and ends with a newline. Nothing for no bytes. */
-void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size);
-
 /** A datum by its action: a stack, a symbol, a dump or a value. */
 void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_width width);
 

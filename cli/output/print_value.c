@@ -40,7 +40,8 @@ int64_t cli_load_integer(const void *data, uint32_t size)
 	return size >= 4 ? cli_load_signed(data, size) : (int64_t)cli_load(data, size);
 }
 
-void cli_print_hexdump(struct cli_printer *p, const void *data, size_t size)
+/* A hex dump with its header; it begins and ends with a newline. Nothing for no bytes. */
+static void print_hexdump(struct cli_printer *p, const void *data, size_t size)
 {
 	const uint8_t *bytes = data;
 	FILE *fp = p->fp;
@@ -106,7 +107,7 @@ static void print_bytes(struct cli_printer *p, const uint8_t *bytes, size_t size
 	if (!size)
 		return;
 	if (p->opts->rawbytes || size > INT32_MAX || !looks_like_text(bytes, size, &text)) {
-		cli_print_hexdump(p, bytes, size);
+		print_hexdump(p, bytes, size);
 		return;
 	}
 	int len = (int)text.len, room = columns[width] + text.more;
@@ -154,7 +155,7 @@ static void print_memory(struct cli_printer *p, const struct cli_datum *d)
 	if (d->size < 8)
 		return;
 	n = cli_load(d->data, 8);
-	cli_print_hexdump(p, d->data + 8, n < d->size - 8 ? n : d->size - 8);
+	print_hexdump(p, d->data + 8, n < d->size - 8 ? n : d->size - 8);
 }
 
 enum cli_shape cli_datum_shape(const struct cli_datum *d)
@@ -214,7 +215,7 @@ void cli_print_datum(struct cli_printer *p, const struct cli_datum *d, enum cli_
 		fprintf(p->fp, "  %-50s", text);
 		return;
 	case CLI_SHAPE_DUMP:
-		cli_print_hexdump(p, d->data, d->size);
+		print_hexdump(p, d->data, d->size);
 		return;
 	case CLI_SHAPE_MEMORY:
 		print_memory(p, d);

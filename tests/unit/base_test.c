@@ -67,15 +67,6 @@ static void err_of_the_os_keeps_errno(void **state)
 	assert_err(ot_err_os(EPERM, "open"), OT_ERR_PERMISSION, "open: Operation not permitted");
 }
 
-static void err_fault_keeps_the_address(void **state)
-{
-	(void)state;
-	struct ot_err *err = ot_err_fault(0xffffffff81000000u, "not mapped");
-
-	assert_true(ot_err_address(err) == 0xffffffff81000000u);
-	assert_err(err, OT_ERR_FAULT, "not mapped");
-}
-
 static void err_nomem_is_static(void **state)
 {
 	(void)state;
@@ -616,7 +607,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(err_carries_code_message_and_context),
 		cmocka_unit_test(err_of_the_os_keeps_errno),
-		cmocka_unit_test(err_fault_keeps_the_address),
 		cmocka_unit_test(err_nomem_is_static),
 		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
 		cmocka_unit_test(arena_takes_large_and_refuses_absurd_sizes),

@@ -25,7 +25,7 @@ static unsigned int reads;
 struct ot_err *__wrap_vp_phys_read(const struct vp_phys *phys, struct vp_gpa gpa, void *dst, size_t len)
 {
 	if (reads && !--reads)
-		return ot_err_fault(gpa.v, "a read that was made to fail");
+		return ot_err_new(OT_ERR_FAULT, "a read that was made to fail");
 	return __real_vp_phys_read(phys, gpa, dst, len);
 }
 

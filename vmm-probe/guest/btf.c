@@ -10,7 +10,8 @@
 
 #define CHECK_TYPES 4096u
 
-int vp_btf_space_of(const struct btf_type *t)
+/* The name space of definitions of this type, or -1. */
+static int space_of(const struct btf_type *t)
 {
 	switch (BTF_INFO_KIND(t->info)) {
 	case BTF_KIND_STRUCT:
@@ -56,7 +57,7 @@ static struct ot_err *make_index(struct vp_btf *btf)
 
 	for (uint32_t id = btf->first; id < btf->end; id++) {
 		const struct btf_type *t = vp_btf_type(btf, id);
-		int space = vp_btf_space_of(t);
+		int space = space_of(t);
 
 		if (space >= 0 && t->name_off)
 			count[space]++;
@@ -74,7 +75,7 @@ static struct ot_err *make_index(struct vp_btf *btf)
 	}
 	for (uint32_t id = btf->first; id < btf->end; id++) {
 		const struct btf_type *t = vp_btf_type(btf, id);
-		int space = vp_btf_space_of(t);
+		int space = space_of(t);
 
 		if (id % CHECK_TYPES == 0)
 			OT_TRY(vp_budget_check());

@@ -14,7 +14,8 @@
 #define BTF_TYPES_MAX  (4u << 20)
 #define BTF_OBJECT_MAX (1u << 30) /* bytes of one struct; keeps every bit offset in 34 bits */
 
-int64_t vp_btf_tail(const struct btf_type *t)
+/* Bytes that follow a type's record, by kind; -1 for an unknown kind. */
+static int64_t tail_size(const struct btf_type *t)
 {
 	uint32_t vlen = BTF_INFO_VLEN(t->info);
 
@@ -101,7 +102,7 @@ static struct ot_err *walk_records(const struct vp_btf *btf, uint32_t *offsets, 
 			return ot_err_new(OT_ERR_BAD_DATA, "BTF: record %u is cut off", btf->first + n);
 		memcpy(&t, btf->types + at, sizeof(t));
 
-		int64_t tail = vp_btf_tail(&t);
+		int64_t tail = tail_size(&t);
 
 		if (tail < 0)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "BTF: record %u is of unknown kind %u",

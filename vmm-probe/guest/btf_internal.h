@@ -38,12 +38,6 @@ struct vp_btf {
 	uint32_t nenumerators;                 /* slots */
 };
 
-/** Bytes that follow a type's record, by kind; -1 for an unknown kind. */
-int64_t vp_btf_tail(const struct btf_type *t);
-
-/** The name space of definitions of this type, or -1. */
-int vp_btf_space_of(const struct btf_type *t);
-
 /** Check everything and fill all but the name index. */
 OT_MUST_CHECK struct ot_err *vp_btf_check(struct vp_btf *btf, size_t size);
 

@@ -117,7 +117,7 @@ static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symta
 	return NULL;
 }
 
-static struct ot_err *refresh(struct vp_guest *guest)
+static struct ot_err *load_modules(struct vp_guest *guest)
 {
 	struct vp_symtab *symtab = NULL;
 	struct vp_modules modules = { 0 };
@@ -131,17 +131,6 @@ static struct ot_err *refresh(struct vp_guest *guest)
 	return NULL;
 }
 
-struct ot_err *vp_guest_refresh(struct vp_guest *guest)
-{
-	struct vp_budget budget;
-	struct ot_err *err;
-
-	vp_guest_budget_begin(guest, &budget, VP_GUEST_OPEN_MS);
-	err = refresh(guest);
-	vp_budget_end(&budget);
-	return err;
-}
-
 static struct ot_err *read_modules(struct vp_guest *guest)
 {
 	if (!guest->btf)
@@ -153,7 +142,7 @@ static struct ot_err *read_modules(struct vp_guest *guest)
 	guest->have_layout = guest->layout.name_size != 0;
 	if (!guest->have_layout)
 		return NULL;
-	return vp_guest_note_missing(guest, "no modules", refresh(guest));
+	return vp_guest_note_missing(guest, "no modules", load_modules(guest));
 }
 
 static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_guest_opts *opts)

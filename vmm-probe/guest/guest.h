@@ -4,7 +4,7 @@
  * without further input. Runs in the operator's process; guest bytes are never parsed in a VMM.
  *
  * A struct vp_guest may be used by one thread at a time (its page walker has a cache). Getters return
- * borrowed pointers, valid until vp_guest_destroy() (the symbol table until vp_guest_refresh()).
+ * borrowed pointers, valid until vp_guest_destroy().
  */
 #ifndef VP_GUEST_GUEST_H
 #define VP_GUEST_GUEST_H
@@ -47,10 +47,6 @@ struct vp_guest_opts {
  * then NULL and there are no modules (see vp_guest_note()). */
 OT_MUST_CHECK struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret);
 void vp_guest_destroy(struct vp_guest *guest);
-
-/** Read the guest's modules again (some were loaded or unloaded). On failure nothing changes. Symbols from
- * the previous table become invalid. */
-OT_MUST_CHECK struct ot_err *vp_guest_refresh(struct vp_guest *guest);
 
 /** Read kernel virtual memory through the kernel's own page table. */
 OT_MUST_CHECK struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *dst, size_t len);

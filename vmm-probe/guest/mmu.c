@@ -99,15 +99,15 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 		struct ot_err *err;
 
 		if (!canonical(mmu, gva.v))
-			return ot_err_fault(gva.v, "guest address 0x%llx is not canonical",
-					    (unsigned long long)gva.v);
+			return ot_err_new(OT_ERR_FAULT, "guest address 0x%llx is not canonical",
+					  (unsigned long long)gva.v);
 		err = walk_tables(phys, mmu, gva.v, &walk);
 		if (err)
 			return ot_err_prefix(err, "page table of guest address 0x%llx",
 					     (unsigned long long)gva.v);
 		if (!walk.present)
-			return ot_err_fault(gva.v, "guest address 0x%llx is not mapped",
-					    (unsigned long long)gva.v);
+			return ot_err_new(OT_ERR_FAULT, "guest address 0x%llx is not mapped",
+					  (unsigned long long)gva.v);
 		*slot = (struct vp_mmu_tlb){ page | 1, walk.gpa + (page & (walk.size - 1)), walk.size };
 	}
 	*ret_gpa = vp_gpa(slot->gpa + (gva.v & ~VP_PAGE_MASK));
@@ -156,8 +156,8 @@ struct ot_err *vp_mmu_read(const struct vp_phys *phys, struct vp_mmu *mmu, struc
 	uint8_t *out = dst;
 
 	if (len && gva.v + (len - 1) < gva.v)
-		return ot_err_fault(gva.v, "a read of %zu bytes at guest address 0x%llx wraps", len,
-				    (unsigned long long)gva.v);
+		return ot_err_new(OT_ERR_FAULT, "a read of %zu bytes at guest address 0x%llx wraps", len,
+				  (unsigned long long)gva.v);
 	while (len) {
 		struct vp_gpa gpa = { 0 };
 		size_t n = 0;

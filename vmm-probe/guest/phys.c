@@ -173,8 +173,8 @@ static struct ot_err *range_read(const struct vp_phys_range *range, uint64_t at,
 		if (n == 0) {
 			uint64_t gpa = range->gpa + at;
 
-			return ot_err_fault(gpa, "the memory file ends before guest address 0x%llx",
-					    (unsigned long long)gpa);
+			return ot_err_new(OT_ERR_FAULT, "the memory file ends before guest address 0x%llx",
+					  (unsigned long long)gpa);
 		}
 		dst += n;
 		at += (uint64_t)n;
@@ -194,8 +194,8 @@ struct ot_err *vp_phys_read(const struct vp_phys *phys, struct vp_gpa gpa, void 
 		size_t n;
 
 		if (!range || range->gpa > at)
-			return ot_err_fault(at, "guest physical address 0x%llx is not RAM",
-					    (unsigned long long)at);
+			return ot_err_new(OT_ERR_FAULT, "guest physical address 0x%llx is not RAM",
+					  (unsigned long long)at);
 		left = range->gpa + range->size - at;
 		n = len < left ? len : (size_t)left;
 		OT_TRY(range_read(range, at - range->gpa, out, n));

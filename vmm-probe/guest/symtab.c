@@ -241,9 +241,14 @@ const char *vp_symbol_name(const struct vp_symtab *symtab, const struct vp_symbo
 	return symtab->pool + sym->name;
 }
 
+static const char *module_name(const struct vp_symtab *symtab, size_t module)
+{
+	return symtab->pool + symtab->modules[module];
+}
+
 const char *vp_symbol_module(const struct vp_symtab *symtab, const struct vp_symbol *sym)
 {
-	return vp_symtab_module_name(symtab, sym->module);
+	return module_name(symtab, sym->module);
 }
 
 bool vp_symbol_is_function(const struct vp_symbol *sym)
@@ -316,25 +321,10 @@ const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const cha
 	return chain_find(symtab, symtab->buckets[bucket_of(symtab, name)], module, name);
 }
 
-const struct vp_symbol *vp_symtab_find_next(const struct vp_symtab *symtab, const struct vp_symbol *sym)
-{
-	return chain_find(symtab, symtab->chain[sym - symtab->syms], NULL, symtab->pool + sym->name);
-}
-
-size_t vp_symtab_nmodules(const struct vp_symtab *symtab)
-{
-	return symtab->nmodules;
-}
-
-const char *vp_symtab_module_name(const struct vp_symtab *symtab, size_t module)
-{
-	return symtab->pool + symtab->modules[module];
-}
-
 int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name)
 {
 	for (size_t i = 0; i < symtab->nmodules; i++) {
-		if (strcmp(vp_symtab_module_name(symtab, i), name) == 0)
+		if (strcmp(module_name(symtab, i), name) == 0)
 			return (int)i;
 	}
 	return -1;

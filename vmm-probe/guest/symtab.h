@@ -71,11 +71,7 @@ const struct vp_symbol *vp_symtab_find_addr(const struct vp_symtab *symtab, stru
 
 /** The first symbol of this name, in @p module (a name); NULL: in any, the core kernel first. NULL: none. */
 const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name);
-/** The next one of the same name in any module, or NULL. */
-const struct vp_symbol *vp_symtab_find_next(const struct vp_symtab *symtab, const struct vp_symbol *sym);
 
-size_t vp_symtab_nmodules(const struct vp_symtab *symtab); /* with vmlinux */
-const char *vp_symtab_module_name(const struct vp_symtab *symtab, size_t module);
 /** The number of the module of this name, or -1. */
 int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name);
 

@@ -86,8 +86,6 @@ struct vp_insn {
 /** Decode the instruction at address @p rip, of which @p len bytes are at @p bytes. False: not supported. */
 bool vp_insn_decode(const uint8_t *bytes, unsigned len, uint64_t rip, struct vp_insn *ret);
 
-/** Does vp_insn_run() access memory, so that it may fail? */
-bool vp_insn_touches_memory(const struct vp_insn *insn);
 /** Does it use env->gs_base? */
 bool vp_insn_uses_gs(const struct vp_insn *insn);
 

@@ -459,22 +459,6 @@ static bool is_memory(const struct vp_operand *o)
 	return o->kind == VP_OPERAND_MEM;
 }
 
-bool vp_insn_touches_memory(const struct vp_insn *i)
-{
-	switch (i->op) {
-	case VP_INSN_PUSH:
-	case VP_INSN_POP:
-	case VP_INSN_LEAVE:
-	case VP_INSN_CALL:
-	case VP_INSN_RET:
-		return true;
-	case VP_INSN_LEA:
-		return false;
-	default:
-		return is_memory(&i->dst) || is_memory(&i->src);
-	}
-}
-
 bool vp_insn_uses_gs(const struct vp_insn *i)
 {
 	return (is_memory(&i->dst) && i->dst.gs) || (is_memory(&i->src) && i->src.gs);

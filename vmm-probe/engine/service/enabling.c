@@ -189,7 +189,7 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	to->owner = to->owner_host ? from->owner : 0;
 	to->host = vp_kernel_host(es, from->gva);
 	if (!to->host || !vp_load_kernel(es->spare, from->gva, bytes, from->room))
-		return ot_err_fault(from->gva, "probe site %#llx is not in guest memory", gva);
+		return ot_err_new(OT_ERR_FAULT, "probe site %#llx is not in guest memory", gva);
 	if (es->engine->ops->traps && from->trap != VP_SITE_HW &&
 	    vp_kernel_host(es, from->gva + from->room - 1) != to->host + from->room - 1)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
