@@ -57,10 +57,10 @@ static void another_kernel_ends_the_session(void **state)
 	assert_true(look(&t, 1));
 	guest_at(&t.g, GUEST_BASE + GUEST_BANNER_OFF)[14] ^= 1;
 	assert_false(look(&t, 2));
-	assert_null(t.s.gone_reason);
+	assert_null(t.s.end.gone_reason);
 	assert_false(look(&t, 3));
-	assert_non_null(t.s.gone_reason);
-	assert_string_equal(t.s.gone_reason, "guest web rebooted: the kernel that was traced has ended");
+	assert_non_null(t.s.end.gone_reason);
+	assert_string_equal(t.s.end.gone_reason, "guest web rebooted: the kernel that was traced has ended");
 	assert_int_equal(vp_session_guest_end(&t.s), VP_GUEST_RESET);
 	tear_down(&t);
 }
@@ -76,7 +76,7 @@ static void one_look_is_no_proof(void **state)
 		guest_at(&t.g, GUEST_BASE + GUEST_BANNER_OFF)[14] ^= 1;
 		assert_int_equal(look(&t, i), i % 2 == 1);
 	}
-	assert_null(t.s.gone_reason);
+	assert_null(t.s.end.gone_reason);
 	tear_down(&t);
 }
 
@@ -91,13 +91,13 @@ static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum 
 	t.link.client.pid = pid;
 	t.feeds[1].opened = true;
 	t.feeds[1].ncpus = 1;
-	t.s.shared = (uint8_t *)&status;
+	t.s.shared.mem = (uint8_t *)&status;
 	if (by_connection)
 		assert_ok(vp_note_gone(&t.s, &t.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
 	else
 		vp_ends_look(&t.s);
-	assert_non_null(t.s.gone_reason);
-	assert_string_equal(t.s.gone_reason, text);
+	assert_non_null(t.s.end.gone_reason);
+	assert_string_equal(t.s.end.gone_reason, text);
 	assert_int_equal(vp_session_guest_end(&t.s), how);
 	tear_down(&t);
 }

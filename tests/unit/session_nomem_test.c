@@ -210,7 +210,7 @@ static void an_engine_to_come_is_limited(void **state)
 	struct dif_program prog;
 	struct dif_options options;
 	struct vp_session s = {
-		.options = &options, .prog = &prog, .feeds = feeds, .nfeeds = 2, .shared_fd = -1
+		.options = &options, .program.prog = &prog, .feeds = feeds, .nfeeds = 2, .shared.fd = -1
 	};
 	const struct vp_probe probe = { 0 };
 	const struct vp_source_ops beside = { .costless = true };
@@ -219,7 +219,7 @@ static void an_engine_to_come_is_limited(void **state)
 	dif_program_init(&prog);
 	dif_options_init(&options);
 	ot_arena_init(&s.arena);
-	s.layout_opts.strsize = 256;
+	s.program.layout_opts.strsize = 256;
 	for (int to_come = 0; to_come < 2; to_come++) {
 		link.source = (struct vp_source){ .ops = &beside, .handle = &link, .client = "@beside" };
 		link.needed_for = to_come ? &probe : NULL;

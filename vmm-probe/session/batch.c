@@ -155,19 +155,20 @@ static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *pro
 {
 	struct vp_session *s = e->s;
 
-	if (!ot_grow(&s->enabled, &s->enabled_cap, s->nenabled + 1, sizeof(*s->enabled)))
+	if (!ot_grow(&s->program.enabled, &s->program.enabled_cap, s->program.nenabled + 1,
+		     sizeof(*s->program.enabled)))
 		return ot_err_nomem();
-	s->enabled[s->nenabled] = (struct vp_enabled){
-		.epid = (uint32_t)s->nenabled + 1,
+	s->program.enabled[s->program.nenabled] = (struct vp_enabled){
+		.epid = (uint32_t)s->program.nenabled + 1,
 		.clause_index = e->clause,
 		.guest = e->registry,
-		.clause = &s->prog->clauses[e->clause],
-		.layout = &s->layouts[e->clause],
+		.clause = &s->program.prog->clauses[e->clause],
+		.layout = &s->program.layouts[e->clause],
 		.probe = probe,
 	};
-	s->nenabled++;
+	s->program.nenabled++;
 	e->inside = inside;
-	return route(e, probe, (uint32_t)s->nenabled);
+	return route(e, probe, (uint32_t)s->program.nenabled);
 }
 
 static bool enable_one(void *arg, const struct vp_probe *probe)
@@ -175,7 +176,7 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	struct enabling *e = arg;
 	struct vp_session *s = e->s;
 
-	const char *of_guest = s->prog->clauses[e->clause].probe.guest;
+	const char *of_guest = s->program.prog->clauses[e->clause].probe.guest;
 	/* dtrace:::, tick: there is one host engine, however many guests, and it is none of them */
 	if ((e->registry > 0 || (of_guest && *of_guest)) &&
 	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
@@ -200,7 +201,7 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 static struct ot_err *enable_clause(struct enabling *e)
 {
 	struct vp_session *s = e->s;
-	const struct dif_clause *clause = &s->prog->clauses[e->clause];
+	const struct dif_clause *clause = &s->program.prog->clauses[e->clause];
 	uint32_t nregistries = s->links.n ? s->links.n : 1;
 
 	for (e->registry = 0; e->registry < nregistries; e->registry++) {
@@ -308,7 +309,7 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 
 	if (!maps)
 		return ot_err_nomem();
-	for (; !err && e.clause < s->prog->nclauses; e.clause++)
+	for (; !err && e.clause < s->program.prog->nclauses; e.clause++)
 		err = enable_clause(&e);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);

@@ -15,7 +15,7 @@
 
 static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
 {
-	return (struct vp_vcpu_status *)(s->shared + feed->open.status_offset) + cpu;
+	return (struct vp_vcpu_status *)(s->shared.mem + feed->open.status_offset) + cpu;
 }
 
 /* A word that an engine may be writing: read once. */
@@ -28,16 +28,16 @@ bool vp_exit_called(struct vp_session *s)
 {
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		for (uint32_t cpu = 0; s->shared && feed->opened && cpu < feed->ncpus; cpu++) {
+		for (uint32_t cpu = 0; s->shared.mem && feed->opened && cpu < feed->ncpus; cpu++) {
 			uint64_t exit = once(&status_of(s, feed, cpu)->exit_pending);
 			if (exit == 0 || exit == feed->seen[cpu].exit_pending)
 				continue;
 			feed->seen[cpu].exit_pending = exit;
-			s->exited = true;
-			s->exit_status = (int)(exit - 1);
+			s->end.exited = true;
+			s->end.exit_status = (int)(exit - 1);
 		}
 	}
-	return s->exited;
+	return s->end.exited;
 }
 
 static struct ot_err *report_drop(struct vp_session *s, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
@@ -75,11 +75,11 @@ static struct ot_err *report_vcpu(struct vp_session *s, struct vp_feed *feed, ui
 
 static struct ot_err *report_dynvars(struct vp_session *s)
 {
-	struct dif_dynvar_drops now, *seen = &s->dynvar_seen;
+	struct dif_dynvar_drops now, *seen = &s->shared.dynvar_seen;
 
-	if (!s->dynvars)
+	if (!s->shared.dynvars)
 		return NULL;
-	dif_dynvars_drops(s->dynvars, &now);
+	dif_dynvars_drops(s->shared.dynvars, &now);
 	OT_TRY(report_drop(s, VP_DROP_DYNAMIC, 0, difference(&seen->drops, &now.drops)));
 	OT_TRY(report_drop(s, VP_DROP_DYNRINSE, 0, difference(&seen->rinsing_drops, &now.rinsing_drops)));
 	return report_drop(s, VP_DROP_DYNDIRTY, 0, difference(&seen->dirty_drops, &now.dirty_drops));
@@ -105,7 +105,7 @@ static struct ot_err *report_status(struct vp_session *s)
 
 static const struct vp_enabled *enabled_of(struct vp_session *s, uint32_t epid)
 {
-	return epid && epid <= s->nenabled ? &s->enabled[epid - 1] : NULL;
+	return epid && epid <= s->program.nenabled ? &s->program.enabled[epid - 1] : NULL;
 }
 
 static struct ot_err *keep(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *data,
@@ -113,18 +113,18 @@ static struct ot_err *keep(struct vp_session *s, uint32_t nth, uint32_t cpu, con
 {
 	uint32_t hi, lo;
 
-	if (!ot_grow(&s->pending, &s->pending_cap, s->npending + 1, sizeof(*s->pending)))
+	if (!ot_grow(&s->pending.items, &s->pending.cap, s->pending.n + 1, sizeof(*s->pending.items)))
 		return ot_err_nomem();
 	uint8_t *copy = malloc(size);
 	if (!copy)
 		return ot_err_nomem();
 	memcpy(copy, data, size);
-	s->pending_bytes += size;
+	s->pending.bytes += size;
 	memcpy(&hi, data + 4, sizeof(hi));
 	memcpy(&lo, data + 8, sizeof(lo));
-	s->pending[s->npending++] = (struct vp_pending){
+	s->pending.items[s->pending.n++] = (struct vp_pending){
 		.time_ns = (uint64_t)hi << 32 | lo,
-		.order = s->next_order++,
+		.order = s->pending.next_order++,
 		.feed = nth,
 		.cpu = cpu,
 		.data = copy,
@@ -165,7 +165,7 @@ static struct ot_err *collect_half(struct vp_session *s, uint32_t nth, uint32_t 
 {
 	struct vp_feed *feed = &s->feeds[nth];
 	const struct vp_half *h = &status_of(s, feed, cpu)->principal[half];
-	const uint8_t *mem = s->shared + vp_principal_offset(&feed->open, cpu, half);
+	const uint8_t *mem = s->shared.mem + vp_principal_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used), wrapped = once(&h->wrapped);
 
 	if (used > feed->open.bufsize)
@@ -179,7 +179,7 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32
 {
 	struct vp_feed *feed = &s->feeds[nth];
 	const struct vp_half *h = &status_of(s, feed, cpu)->aggregation[half];
-	const uint8_t *mem = s->shared + vp_aggregation_offset(&feed->open, cpu, half);
+	const uint8_t *mem = s->shared.mem + vp_aggregation_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used);
 	struct dif_aggtab_entry entry;
 	size_t pos = 0;
@@ -268,7 +268,7 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_feed *feed, 
 		feed->agent_clock =
 		    (struct vp_clock_mark){ reply.agent_tsc, reply.agent_ns, reply.agent_bound_ns };
 	if (reply.flags & VP_SWITCH_FILLED)
-		s->exited = true; /* the fill policy ends a session as exit(0) does */
+		s->end.exited = true; /* the fill policy ends a session as exit(0) does */
 	feed->patching = reply.patching;
 	*ret_covered = reply.now_ns;
 	return report_overload(s, feed, &reply.overload);
@@ -353,17 +353,18 @@ static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
 	struct ot_err *err = NULL;
 	size_t given = 0;
 
-	if (s->npending)
-		qsort(s->pending, s->npending, sizeof(*s->pending), s->options->temporal ? by_time : by_cpu);
-	while (!err && given < s->npending &&
-	       (!s->options->temporal || s->pending[given].time_ns <= covered)) {
-		err = give(s, &s->pending[given]);
-		s->pending_bytes -= s->pending[given].size;
-		free(s->pending[given++].data);
+	if (s->pending.n)
+		qsort(s->pending.items, s->pending.n, sizeof(*s->pending.items),
+		      s->options->temporal ? by_time : by_cpu);
+	while (!err && given < s->pending.n &&
+	       (!s->options->temporal || s->pending.items[given].time_ns <= covered)) {
+		err = give(s, &s->pending.items[given]);
+		s->pending.bytes -= s->pending.items[given].size;
+		free(s->pending.items[given++].data);
 	}
-	s->npending -= given;
-	if (s->npending)
-		memmove(s->pending, s->pending + given, s->npending * sizeof(*s->pending));
+	s->pending.n -= given;
+	if (s->pending.n)
+		memmove(s->pending.items, s->pending.items + given, s->pending.n * sizeof(*s->pending.items));
 	return err;
 }
 
@@ -383,10 +384,10 @@ struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 
 void vp_pending_free(struct vp_session *s)
 {
-	for (size_t i = 0; i < s->npending; i++)
-		free(s->pending[i].data);
-	free(s->pending);
-	s->pending = NULL;
-	s->npending = 0;
-	s->pending_bytes = 0;
+	for (size_t i = 0; i < s->pending.n; i++)
+		free(s->pending.items[i].data);
+	free(s->pending.items);
+	s->pending.items = NULL;
+	s->pending.n = 0;
+	s->pending.bytes = 0;
 }

@@ -22,18 +22,20 @@ static struct ot_err *lay_out(struct vp_session *s)
 {
 	const struct dif_options *o = s->options;
 
-	s->layout_opts = (struct dif_layout_opts){
+	s->program.layout_opts = (struct dif_layout_opts){
 		.strsize = (uint32_t)o->strsize,
 		.stackframes = (uint32_t)o->stackframes,
 		.ustackframes = (uint32_t)o->ustackframes,
 		.jstackframes = (uint32_t)o->jstackframes,
 		.jstackstrsize = (uint32_t)o->jstackstrsize,
 	};
-	s->layouts = ot_arena_alloc(&s->arena, (s->prog->nclauses + 1) * sizeof(*s->layouts));
-	if (!s->layouts)
+	s->program.layouts =
+	    ot_arena_alloc(&s->arena, (s->program.prog->nclauses + 1) * sizeof(*s->program.layouts));
+	if (!s->program.layouts)
 		return ot_err_nomem();
-	for (uint32_t i = 0; i < s->prog->nclauses; i++)
-		OT_TRY(dif_clause_layout(&s->prog->clauses[i], &s->layout_opts, &s->arena, &s->layouts[i]));
+	for (uint32_t i = 0; i < s->program.prog->nclauses; i++)
+		OT_TRY(dif_clause_layout(&s->program.prog->clauses[i], &s->program.layout_opts, &s->arena,
+					 &s->program.layouts[i]));
 	return NULL;
 }
 
@@ -62,7 +64,7 @@ static struct ot_err *open_host(struct vp_session *s, const void *dof, size_t si
 
 	vp_facts_none(&none);
 	OT_TRY(vp_none_engine_create(only ? only->guest : NULL, &s->host_engine));
-	OT_TRY(vp_es_open(s->host_engine, &s->feeds[0].open, dof, size, &none, s->shared, s->shared_size,
+	OT_TRY(vp_es_open(s->host_engine, &s->feeds[0].open, dof, size, &none, s->shared.mem, s->shared.size,
 			  NULL, 0, &s->host_es));
 	s->feeds[0].opened = true;
 	return NULL;
@@ -85,7 +87,7 @@ static struct ot_err *open_guest(struct vp_session *s, struct vp_feed *feed, con
 
 	OT_TRY(to_memfd("outsight-program", dof, size, &dof_fd));
 	OT_TRY(to_memfd("outsight-facts", &feed->link->facts, sizeof(feed->link->facts), &facts_fd));
-	int fds[] = { dof_fd, facts_fd, s->shared_fd, feed->link->orc_fd };
+	int fds[] = { dof_fd, facts_fd, s->shared.fd, feed->link->orc_fd };
 	int nfds = feed->link->orc_fd >= 0 ? 4 : 3;
 	OT_TRY(vp_client_open(&feed->link->client, &feed->open, fds, nfds));
 	feed->opened = true;
@@ -97,7 +99,7 @@ static struct ot_err *open_engines(struct vp_session *s)
 	struct ot_buf dof;
 
 	ot_buf_init(&dof);
-	struct ot_err *err = dif_dof_write(s->prog, &dof);
+	struct ot_err *err = dif_dof_write(s->program.prog, &dof);
 	if (!err)
 		err = open_host(s, dof.data, dof.len);
 	for (uint32_t i = 1; !err && i < s->nfeeds; i++)
@@ -194,7 +196,7 @@ static struct ot_err *check_addresses(const struct vp_session *s)
 
 struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
-	s->prog = prog;
+	s->program.prog = prog;
 	s->sink = *sink;
 	OT_TRY(check_addresses(s));
 	OT_TRY(dif_program_verify(prog));

@@ -84,19 +84,19 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 {
 	const char *text = end_text(how);
 
-	if (s->gone_reason)
+	if (s->end.gone_reason)
 		return;
 	if (text)
-		snprintf(s->gone_text, sizeof(s->gone_text), "guest %s %s", c->guest_name, text);
+		snprintf(s->end.gone_text, sizeof(s->end.gone_text), "guest %s %s", c->guest_name, text);
 	else if (how == VP_GUEST_HUNG_UP)
-		snprintf(s->gone_text, sizeof(s->gone_text),
+		snprintf(s->end.gone_text, sizeof(s->end.gone_text),
 			 "guest %s: the engine in its VMM (PID %u), which runs on, has hung up",
 			 c->guest_name, c->pid);
 	else
-		snprintf(s->gone_text, sizeof(s->gone_text), "guest %s: its VMM (PID %u) has ended",
+		snprintf(s->end.gone_text, sizeof(s->end.gone_text), "guest %s: its VMM (PID %u) has ended",
 			 c->guest_name, c->pid);
-	s->gone_reason = s->gone_text;
-	s->guest_end = how;
+	s->end.gone_reason = s->end.gone_text;
+	s->end.guest_end = how;
 }
 
 /* --- what the VMM knows ------------------------------------------------------------------------ */
@@ -132,9 +132,9 @@ static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_gues
 
 static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_feed *feed)
 {
-	if (!s->shared || !feed->opened || !feed->ncpus)
+	if (!s->shared.mem || !feed->opened || !feed->ncpus)
 		return VP_GUEST_RUNS;
-	const struct vp_vcpu_status *first = (const void *)(s->shared + feed->open.status_offset);
+	const struct vp_vcpu_status *first = (const void *)(s->shared.mem + feed->open.status_offset);
 	uint64_t how = __atomic_load_n(&first->guest_end, __ATOMIC_ACQUIRE);
 	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
 }
@@ -148,10 +148,10 @@ struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct o
 	ot_err_destroy(err);
 	note(s, &feed->link->client, why_gone(feed->link, told_by(s, feed)));
 	feed->gone = true;
-	for (uint32_t cpu = 0; s->dynvars && cpu < feed->ncpus; cpu++)
-		dif_dynvars_vcpu_gone(s->dynvars, feed->open.first_cpu + cpu);
-	if (s->shared && feed->opened)
-		vp_specs_engine_gone((uint64_t *)(void *)(s->shared + feed->open.specs_offset),
+	for (uint32_t cpu = 0; s->shared.dynvars && cpu < feed->ncpus; cpu++)
+		dif_dynvars_vcpu_gone(s->shared.dynvars, feed->open.first_cpu + cpu);
+	if (s->shared.mem && feed->opened)
+		vp_specs_engine_gone((uint64_t *)(void *)(s->shared.mem + feed->open.specs_offset),
 				     feed->open.nspec, feed->open.engine);
 	return NULL;
 }
@@ -192,7 +192,7 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 
 void vp_ends_look(struct vp_session *s)
 {
-	for (uint32_t i = 1; i < s->nfeeds && !s->gone_reason; i++) {
+	for (uint32_t i = 1; i < s->nfeeds && !s->end.gone_reason; i++) {
 		const struct vp_feed *feed = &s->feeds[i];
 		if (!feed->opened || !feed->ncpus || feed->gone)
 			continue;
@@ -208,7 +208,7 @@ bool vp_kernels_look(struct vp_session *s, uint64_t now)
 {
 	bool sure = true;
 
-	for (uint32_t i = 1; i < s->nfeeds && !s->gone_reason; i++) {
+	for (uint32_t i = 1; i < s->nfeeds && !s->end.gone_reason; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 		if (!feed->started || feed->gone || !feed->link->guest)
 			continue;

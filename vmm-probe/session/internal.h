@@ -70,6 +70,52 @@ struct vp_pending {
 	uint32_t size;
 };
 
+/* A program, laid out and matched. */
+struct vp_session_program {
+	struct dif_program *prog;
+	struct dif_layout_opts layout_opts;
+	bool aggregates;                   /* some clause does */
+	struct dif_clause_layout *layouts; /* by clause */
+	struct vp_enabled *enabled;        /* by EPID - 1 */
+	size_t nenabled, enabled_cap;
+};
+
+/* The memory that all engines of a session have (share.c). */
+struct vp_session_shared {
+	int fd;
+	uint8_t *mem;
+	uint64_t size;
+	struct dif_dynvars *dynvars;
+	struct dif_dynvar_drops dynvar_seen;
+};
+
+struct vp_session_pending {
+	struct vp_pending *items;
+	size_t n, cap;
+	uint64_t bytes; /* of records in it */
+	uint64_t next_order;
+};
+
+struct vp_session_ticks {
+	struct vp_tick *items;
+	size_t n, cap;
+};
+
+/* When something is done next, or was last: setopt() changes those rates meanwhile; 0: never. */
+struct vp_session_due {
+	uint64_t next_agent_ns, next_clean_ns, next_kernel_ns;
+	uint64_t last_switch_ns, last_agg_ns, last_status_ns;
+};
+
+/* How a session ends. */
+struct vp_session_end {
+	bool exited;
+	int exit_status;
+	const char *gone_reason; /* gone_text; NULL: none is gone */
+	char gone_text[VP_GUEST_NAME + 128];
+	enum vp_guest_end guest_end; /* with it */
+};
+
 struct vp_session {
 	struct vp_session_config config;
 	struct dif_options *options;
@@ -86,37 +132,14 @@ struct vp_session {
 	struct vp_feed *feeds;
 	uint32_t nfeeds;
 
-	struct dif_program *prog;
+	struct vp_session_program program;
 	struct vp_sink sink;
 	struct ot_arena arena; /* layouts */
-	struct dif_layout_opts layout_opts;
-	bool aggregates;                   /* some clause does */
-	struct dif_clause_layout *layouts; /* by clause */
-	struct vp_enabled *enabled;        /* by EPID - 1 */
-	size_t nenabled, enabled_cap;
-
-	int shared_fd;
-	uint8_t *shared;
-	uint64_t shared_size;
-	struct dif_dynvars *dynvars;
-	struct dif_dynvar_drops dynvar_seen;
-	struct vp_tick *ticks;
-	size_t nticks, ticks_cap;
-
-	struct vp_pending *pending;
-	size_t npending, pending_cap;
-	uint64_t pending_bytes; /* of records in it */
-	uint64_t next_order;
-
-	uint64_t next_agent_ns;
-	/* when last, for setopt() changes the rates meanwhile; 0: never */
-	uint64_t last_switch_ns, last_agg_ns, last_status_ns;
-	uint64_t next_clean_ns, next_kernel_ns;
-	bool exited;
-	int exit_status;
-	const char *gone_reason; /* gone_text; NULL: none is gone */
-	char gone_text[VP_GUEST_NAME + 128];
-	enum vp_guest_end guest_end; /* with it */
+	struct vp_session_shared shared;
+	struct vp_session_ticks ticks;
+	struct vp_session_pending pending;
+	struct vp_session_due due;
+	struct vp_session_end end;
 };
 
 /* world.c */

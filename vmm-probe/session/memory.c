@@ -33,8 +33,8 @@ static uint64_t file_size(int fd)
 /* What the program alone says. */
 static void add_program(const struct vp_session *s, struct vp_private_parts *parts)
 {
-	for (uint32_t i = 0; i < s->prog->nclauses; i++) {
-		const struct dif_clause_layout *l = &s->layouts[i];
+	for (uint32_t i = 0; i < s->program.prog->nclauses; i++) {
+		const struct dif_clause_layout *l = &s->program.layouts[i];
 		parts->speculates |= l->speculates || l->commits;
 		for (uint32_t k = 0; k < l->naggs; k++)
 			if (l->aggs[k].tuple_size > parts->tuple_max)
@@ -50,7 +50,7 @@ static void add_batch(const struct vp_session *s, const struct vp_feed *feed, st
 	parts->probes = feed->batch_probes.len / sizeof(*probes);
 	parts->sites = feed->batch_sites.len / sizeof(struct vp_batch_site);
 	parts->ecbs = feed->batch_ecbs.len / sizeof(*ecbs);
-	parts->epids = s->nenabled;
+	parts->epids = s->program.nenabled;
 	parts->hits = parts->sites;
 	for (uint64_t i = 0; i < parts->ecbs; i++)
 		parts->hits += probes[ecbs[i].probe].nsites;
@@ -95,7 +95,7 @@ struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts
 	struct ot_buf dof;
 
 	ot_buf_init(&dof);
-	struct ot_err *err = dif_dof_write(s->prog, &dof);
+	struct ot_err *err = dif_dof_write(s->program.prog, &dof);
 	for (uint32_t i = 0; !err && i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 		struct vp_private_parts whole = *parts;
@@ -118,7 +118,7 @@ static struct ot_err *make_pages(const struct vp_session *s, uint64_t at, uint64
 	if (!size)
 		return NULL;
 	do
-		e = fallocate(s->shared_fd, 0, (off_t)at, (off_t)size) < 0 ? errno : 0;
+		e = fallocate(s->shared.fd, 0, (off_t)at, (off_t)size) < 0 ? errno : 0;
 	while (e == EINTR);
 	return e ? ot_err_os(e, "%llu bytes of buffers: try a smaller -b", (unsigned long long)size) : NULL;
 }

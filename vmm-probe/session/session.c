@@ -34,7 +34,7 @@ struct ot_err *vp_session_create(const struct vp_session_config *config, struct 
 	s->config = *config;
 	s->options = config->options;
 	s->links.opts = config->attach;
-	s->shared_fd = -1;
+	s->shared.fd = -1;
 	ot_arena_init(&s->arena);
 	vp_host_symbols_init(&s->host_symbols);
 	vp_world_init(s);
@@ -67,8 +67,8 @@ void vp_session_destroy(struct vp_session *s)
 	vp_host_types_deinit(&s->host_types);
 	vp_host_symbols_deinit(&s->host_symbols);
 	vp_pending_free(s);
-	free(s->enabled);
-	free(s->ticks);
+	free(s->program.enabled);
+	free(s->ticks.items);
 	ot_arena_deinit(&s->arena);
 	free(s);
 }
@@ -97,10 +97,10 @@ struct ot_err *vp_session_start(struct vp_session *s)
 		OT_TRY(start_guests(s));
 
 	uint64_t now = ot_now_ns();
-	for (size_t i = 0; i < s->nticks; i++)
-		s->ticks[i].next_ns = now + s->ticks[i].interval_ns;
-	s->next_clean_ns = now + s->options->cleanrate_ns;
-	s->next_kernel_ns = now + OT_NS_PER_SEC;
+	for (size_t i = 0; i < s->ticks.n; i++)
+		s->ticks.items[i].next_ns = now + s->ticks.items[i].interval_ns;
+	s->due.next_clean_ns = now + s->options->cleanrate_ns;
+	s->due.next_kernel_ns = now + OT_NS_PER_SEC;
 	return vp_agents_started(s);
 }
 
@@ -128,15 +128,15 @@ static uint64_t next_of(uint64_t last, uint64_t rate)
 static uint64_t next_due(struct vp_session *s, uint64_t now)
 {
 	const struct dif_options *o = s->options;
-	uint64_t due = next_of(s->last_status_ns, o->statusrate_ns);
+	uint64_t due = next_of(s->due.last_status_ns, o->statusrate_ns);
 
 	if (!vp_exit_called(s))
 		due = earliest(due, vp_ticks_next(s));
 	if (o->bufpolicy == DIF_BUF_SWITCH)
-		due = earliest(due, earliest(next_of(s->last_switch_ns, o->switchrate_ns),
-					     next_of(s->last_agg_ns, o->aggrate_ns)));
-	if (s->dynvars)
-		due = earliest(due, s->next_clean_ns);
+		due = earliest(due, earliest(next_of(s->due.last_switch_ns, o->switchrate_ns),
+					     next_of(s->due.last_agg_ns, o->aggrate_ns)));
+	if (s->shared.dynvars)
+		due = earliest(due, s->due.next_clean_ns);
 	if (s->links.n)
 		due = earliest(due, now + EXIT_POLL_NS);
 	return due;
@@ -209,10 +209,10 @@ static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status)
 	if (o->bufpolicy == DIF_BUF_SWITCH) {
 		/* records that come with aggregations wait for their own turn, but no more than a buffer of
 		 * them */
-		bool room = s->aggregates && s->pending_bytes <= o->bufsize;
-		what |= is_over(&s->last_agg_ns, now, o->aggrate_ns) && room ? VP_DRAIN_TAKE : 0;
-		what |=
-		    is_over(&s->last_switch_ns, now, o->switchrate_ns) ? VP_DRAIN_TAKE | VP_DRAIN_GIVE : 0;
+		bool room = s->program.aggregates && s->pending.bytes <= o->bufsize;
+		what |= is_over(&s->due.last_agg_ns, now, o->aggrate_ns) && room ? VP_DRAIN_TAKE : 0;
+		what |= is_over(&s->due.last_switch_ns, now, o->switchrate_ns) ? VP_DRAIN_TAKE | VP_DRAIN_GIVE
+									       : 0;
 	}
 	return what ? vp_drain(s, what) : NULL;
 }
@@ -225,20 +225,20 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 
 	uint64_t now = ot_now_ns();
 	vp_ends_look(s);
-	if (is_due(&s->next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_look(s, now))
-		s->next_kernel_ns = now + KERNEL_AGAIN_NS;
-	if (is_due(&s->next_agent_ns, now, AGENT_LOOK_NS))
+	if (is_due(&s->due.next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_look(s, now))
+		s->due.next_kernel_ns = now + KERNEL_AGAIN_NS;
+	if (is_due(&s->due.next_agent_ns, now, AGENT_LOOK_NS))
 		OT_TRY(vp_agents_look(s));
-	bool status = is_over(&s->last_status_ns, now, s->options->statusrate_ns);
+	bool status = is_over(&s->due.last_status_ns, now, s->options->statusrate_ns);
 	bool noticed = status || !exit_waits(s);
 
-	if (s->dynvars && is_due(&s->next_clean_ns, now, s->options->cleanrate_ns))
-		dif_dynvars_clean(s->dynvars);
-	if (!(noticed && vp_exit_called(s)) && !s->gone_reason)
+	if (s->shared.dynvars && is_due(&s->due.next_clean_ns, now, s->options->cleanrate_ns))
+		dif_dynvars_clean(s->shared.dynvars);
+	if (!(noticed && vp_exit_called(s)) && !s->end.gone_reason)
 		OT_TRY(drain_due(s, now, status));
 
 	*ret_state = noticed && vp_exit_called(s) ? VP_SESSION_EXITED
-		     : s->gone_reason             ? VP_SESSION_GONE
+		     : s->end.gone_reason         ? VP_SESSION_GONE
 						  : VP_SESSION_ACTIVE;
 	return NULL;
 }
@@ -277,7 +277,7 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 
 int vp_session_exit_status(const struct vp_session *s)
 {
-	return s->exit_status;
+	return s->end.exit_status;
 }
 
 void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint64_t *ret_out_ns)
@@ -291,10 +291,10 @@ void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint
 
 const char *vp_session_gone_reason(const struct vp_session *s)
 {
-	return s->gone_reason;
+	return s->end.gone_reason;
 }
 
 enum vp_guest_end vp_session_guest_end(const struct vp_session *s)
 {
-	return s->guest_end;
+	return s->end.guest_end;
 }

@@ -36,14 +36,14 @@ static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globa
 
 	feed->open = (struct vp_msg_open){
 		.bufsize = o->bufsize & ~7ull,
-		.aggsize = s->aggregates ? o->aggsize & ~7ull : 0,
+		.aggsize = s->program.aggregates ? o->aggsize & ~7ull : 0,
 		.globals_size = globals,
 		.dynvars_size = dynvars,
-		.strsize = s->layout_opts.strsize,
-		.stackframes = s->layout_opts.stackframes,
-		.ustackframes = s->layout_opts.ustackframes,
-		.jstackframes = s->layout_opts.jstackframes,
-		.jstackstrsize = s->layout_opts.jstackstrsize,
+		.strsize = s->program.layout_opts.strsize,
+		.stackframes = s->program.layout_opts.stackframes,
+		.ustackframes = s->program.layout_opts.ustackframes,
+		.jstackframes = s->program.layout_opts.jstackframes,
+		.jstackstrsize = s->program.layout_opts.jstackstrsize,
 		.nspec = (uint32_t)o->nspec,
 		.specsize = o->specsize,
 		.nvcpus = feed->ncpus,
@@ -85,8 +85,8 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	uint64_t total = 0, dynvars = 0;
 	uint32_t ncpus = 0, key_size = 0, value_size = 0;
 
-	OT_TRY(dif_var_layout(s->prog, &s->layout_opts, &s->arena, &vars));
-	dif_dynvar_sizes(s->prog, &s->layout_opts, &vars, &key_size, &value_size);
+	OT_TRY(dif_var_layout(s->program.prog, &s->program.layout_opts, &s->arena, &vars));
+	dif_dynvar_sizes(s->program.prog, &s->program.layout_opts, &vars, &key_size, &value_size);
 	if (key_size)
 		dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
 	OT_TRY(place(s, vars.globals_size, dynvars, &total));
@@ -97,30 +97,30 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		ncpus += s->feeds[i].ncpus;
 
-	OT_TRY(ot_memfd_create("outsight-session", total, &s->shared_fd));
+	OT_TRY(ot_memfd_create("outsight-session", total, &s->shared.fd));
 	OT_TRY(vp_memory_make_pages(s));
-	void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, s->shared_fd, 0);
+	void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, s->shared.fd, 0);
 	if (p == MAP_FAILED)
 		return ot_err_os(errno, "mapping %llu bytes of buffers: try a smaller -b",
 				 (unsigned long long)total);
-	s->shared = p;
-	s->shared_size = total;
+	s->shared.mem = p;
+	s->shared.size = total;
 	if (dynvars) {
-		uint8_t *mem = s->shared + s->feeds[0].open.dynvars_offset;
+		uint8_t *mem = s->shared.mem + s->feeds[0].open.dynvars_offset;
 		OT_TRY(dif_dynvars_format(mem, dynvars, ncpus, key_size, value_size));
-		OT_TRY(dif_dynvars_open(mem, dynvars, &s->dynvars));
+		OT_TRY(dif_dynvars_open(mem, dynvars, &s->shared.dynvars));
 	}
 	return NULL;
 }
 
 void vp_share_destroy(struct vp_session *s)
 {
-	dif_dynvars_close(s->dynvars);
-	if (s->shared)
-		munmap(s->shared, s->shared_size);
-	if (s->shared_fd >= 0)
-		close(s->shared_fd);
-	s->dynvars = NULL;
-	s->shared = NULL;
-	s->shared_fd = -1;
+	dif_dynvars_close(s->shared.dynvars);
+	if (s->shared.mem)
+		munmap(s->shared.mem, s->shared.size);
+	if (s->shared.fd >= 0)
+		close(s->shared.fd);
+	s->shared.dynvars = NULL;
+	s->shared.mem = NULL;
+	s->shared.fd = -1;
 }

@@ -60,8 +60,8 @@ static struct use use_of(const struct vp_session *s)
 {
 	struct use use = { 0 };
 
-	for (uint32_t i = 0; i < s->prog->nclauses; i++) {
-		const struct dif_clause_layout *l = &s->layouts[i];
+	for (uint32_t i = 0; i < s->program.prog->nclauses; i++) {
+		const struct dif_clause_layout *l = &s->program.layouts[i];
 		uint64_t need = l->size;
 		use.aggregates |= l->naggs != 0;
 		use.speculates |= l->speculates;
@@ -95,7 +95,7 @@ struct ot_err *vp_sizes_fit(struct vp_session *s)
 	}
 	if (o->cpu >= (int64_t)most_cpus)
 		return ot_err_new(OT_ERR_NOT_FOUND, "there is no CPU %lld", (long long)o->cpu);
-	s->aggregates = use.aggregates;
+	s->program.aggregates = use.aggregates;
 	if (use.aggregates && o->bufsize < use.need)
 		o->bufsize = (use.need + LEAST_BUFFER - 1) & ~(LEAST_BUFFER - 1);
 	if (o->bufsize < LEAST_BUFFER)

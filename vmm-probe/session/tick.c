@@ -8,12 +8,12 @@
 
 bool vp_tick_add(struct vp_session *s, uint32_t probe_id, uint64_t interval_ns)
 {
-	for (size_t i = 0; i < s->nticks; i++)
-		if (s->ticks[i].probe_id == probe_id)
+	for (size_t i = 0; i < s->ticks.n; i++)
+		if (s->ticks.items[i].probe_id == probe_id)
 			return true;
-	if (!ot_grow(&s->ticks, &s->ticks_cap, s->nticks + 1, sizeof(*s->ticks)))
+	if (!ot_grow(&s->ticks.items, &s->ticks.cap, s->ticks.n + 1, sizeof(*s->ticks.items)))
 		return false;
-	s->ticks[s->nticks++] = (struct vp_tick){
+	s->ticks.items[s->ticks.n++] = (struct vp_tick){
 		.probe_id = probe_id,
 		.interval_ns = interval_ns,
 	};
@@ -24,9 +24,9 @@ uint64_t vp_ticks_next(const struct vp_session *s)
 {
 	uint64_t next = UINT64_MAX;
 
-	for (size_t i = 0; i < s->nticks; i++)
-		if (s->ticks[i].next_ns < next)
-			next = s->ticks[i].next_ns;
+	for (size_t i = 0; i < s->ticks.n; i++)
+		if (s->ticks.items[i].next_ns < next)
+			next = s->ticks.items[i].next_ns;
 	return next;
 }
 
@@ -35,8 +35,8 @@ static struct vp_tick *most_due(struct vp_session *s, uint64_t now)
 {
 	struct vp_tick *due = NULL;
 
-	for (size_t i = 0; i < s->nticks; i++) {
-		struct vp_tick *t = &s->ticks[i];
+	for (size_t i = 0; i < s->ticks.n; i++) {
+		struct vp_tick *t = &s->ticks.items[i];
 		if (t->next_ns <= now && (!due || t->next_ns < due->next_ns))
 			due = t;
 	}

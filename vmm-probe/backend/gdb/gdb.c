@@ -216,11 +216,11 @@ struct ot_err *vp_gdb_open(const char *where, struct vp_gdb **ret)
 	if (!gdb)
 		return ot_err_nomem();
 	gdb->stub.conn.fd = gdb->listen_fd = -1;
-	gdb->last = &gdb->calls;
-	pthread_mutex_init(&gdb->lock, NULL);
-	pthread_cond_init(&gdb->done, NULL);
-	gdb->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct ot_err *err = gdb->wake_fd < 0 ? ot_err_os(errno, "eventfd") : open_stub(gdb, where);
+	gdb->asked.last = &gdb->asked.calls;
+	pthread_mutex_init(&gdb->asked.lock, NULL);
+	pthread_cond_init(&gdb->asked.done, NULL);
+	gdb->asked.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct ot_err *err = gdb->asked.wake_fd < 0 ? ot_err_os(errno, "eventfd") : open_stub(gdb, where);
 	if (err) {
 		vp_gdb_close(gdb);
 		return err;
@@ -243,7 +243,7 @@ void vp_gdb_close(struct vp_gdb *gdb)
 {
 	if (!gdb)
 		return;
-	if (gdb->started)
+	if (gdb->asked.started)
 		ot_err_destroy(vp_gdb_call(gdb, part, NULL));
 	vp_engine_destroy(gdb->engine);
 	vp_gdb_stop_running(gdb);
@@ -256,10 +256,10 @@ void vp_gdb_close(struct vp_gdb *gdb)
 	vp_gdb_window_deinit(&gdb->service);
 	if (gdb->listen_fd >= 0)
 		close(gdb->listen_fd);
-	if (gdb->wake_fd >= 0)
-		close(gdb->wake_fd);
-	pthread_mutex_destroy(&gdb->lock);
-	pthread_cond_destroy(&gdb->done);
+	if (gdb->asked.wake_fd >= 0)
+		close(gdb->asked.wake_fd);
+	pthread_mutex_destroy(&gdb->asked.lock);
+	pthread_cond_destroy(&gdb->asked.done);
 	ot_err_destroy(gdb->broken);
 	free(gdb->planted);
 	free(gdb);

@@ -61,6 +61,17 @@ struct vp_gdb_redo {
 };
 #define VP_GDB_REDOS 16u
 
+/* The stub's thread, and what the others ask of it. */
+struct vp_gdb_asked {
+	pthread_t thread;
+	bool started;
+	int wake_fd;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t done;
+	struct vp_gdb_call *calls, **last;
+	bool closing, dead;
+};
+
 struct vp_gdb {
 	struct vp_gdb_stub stub; /* the stub's thread's own, as is what follows */
 	struct vp_engine *engine;
@@ -85,13 +96,7 @@ struct vp_gdb {
 	int listen_fd;
 	uint64_t request_ns, hit_ns;
 
-	pthread_t thread;
-	bool started;
-	int wake_fd;
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t done;
-	struct vp_gdb_call *calls, **last;
-	bool closing, dead;
+	struct vp_gdb_asked asked;
 
 	uint8_t sample_wanted[VP_VCPUS_MAX]; /* atomic */
 };

@@ -62,7 +62,7 @@ struct ot_err *vp_gdb_read_phys(void *gdb, uint64_t gpa, void *dst, size_t len)
 
 static bool on_stub_thread(const struct vp_gdb *gdb)
 {
-	return gdb->started && pthread_equal(pthread_self(), gdb->thread);
+	return gdb->asked.started && pthread_equal(pthread_self(), gdb->asked.thread);
 }
 
 /* Where the page is noted, if it can be: pages that get in one another's way are read again each time, but

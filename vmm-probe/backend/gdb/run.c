@@ -20,7 +20,7 @@
 
 void vp_gdb_wake(struct vp_gdb *gdb)
 {
-	(void)eventfd_write(gdb->wake_fd, 1);
+	(void)eventfd_write(gdb->asked.wake_fd, 1);
 }
 
 /* --- calls
@@ -35,19 +35,19 @@ struct ot_err *vp_gdb_call(struct vp_gdb *gdb, struct ot_err *(*fn)(struct vp_gd
 {
 	struct vp_gdb_call call = { .fn = fn, .arg = arg };
 
-	if (!gdb->started) /* it is being opened: there is one thread */
+	if (!gdb->asked.started) /* it is being opened: there is one thread */
 		return fn(gdb, arg);
-	pthread_mutex_lock(&gdb->lock);
-	if (gdb->dead) {
-		pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
+	if (gdb->asked.dead) {
+		pthread_mutex_unlock(&gdb->asked.lock);
 		return too_late();
 	}
-	*gdb->last = &call;
-	gdb->last = &call.next;
+	*gdb->asked.last = &call;
+	gdb->asked.last = &call.next;
 	vp_gdb_wake(gdb);
 	while (!call.done)
-		pthread_cond_wait(&gdb->done, &gdb->lock);
-	pthread_mutex_unlock(&gdb->lock);
+		pthread_cond_wait(&gdb->asked.done, &gdb->asked.lock);
+	pthread_mutex_unlock(&gdb->asked.lock);
 	return call.err;
 }
 
@@ -55,23 +55,23 @@ static struct vp_gdb_call *next_call(struct vp_gdb *gdb)
 {
 	struct vp_gdb_call *call;
 
-	pthread_mutex_lock(&gdb->lock);
-	call = gdb->calls;
+	pthread_mutex_lock(&gdb->asked.lock);
+	call = gdb->asked.calls;
 	if (call)
-		gdb->calls = call->next;
-	if (!gdb->calls)
-		gdb->last = &gdb->calls;
-	pthread_mutex_unlock(&gdb->lock);
+		gdb->asked.calls = call->next;
+	if (!gdb->asked.calls)
+		gdb->asked.last = &gdb->asked.calls;
+	pthread_mutex_unlock(&gdb->asked.lock);
 	return call;
 }
 
 static void finish_call(struct vp_gdb *gdb, struct vp_gdb_call *call, struct ot_err *err)
 {
-	pthread_mutex_lock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
 	call->err = err;
 	call->done = true;
-	pthread_cond_broadcast(&gdb->done);
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_cond_broadcast(&gdb->asked.done);
+	pthread_mutex_unlock(&gdb->asked.lock);
 }
 
 /* An error that concerns the connection ends everything; the others are the caller's. */
@@ -95,17 +95,17 @@ static void do_calls(struct vp_gdb *gdb)
 
 static bool has_calls(struct vp_gdb *gdb)
 {
-	pthread_mutex_lock(&gdb->lock);
-	bool any = gdb->calls != NULL;
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
+	bool any = gdb->asked.calls != NULL;
+	pthread_mutex_unlock(&gdb->asked.lock);
 	return any;
 }
 
 static bool is_closing(struct vp_gdb *gdb)
 {
-	pthread_mutex_lock(&gdb->lock);
-	bool closing = gdb->closing;
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
+	bool closing = gdb->asked.closing;
+	pthread_mutex_unlock(&gdb->asked.lock);
 	return closing;
 }
 
@@ -181,13 +181,13 @@ static struct ot_err *resume(struct vp_gdb *gdb)
 static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 {
 	struct pollfd fds[2] = { { .fd = gdb->stub.conn.fd, .events = POLLIN },
-				 { .fd = gdb->wake_fd, .events = POLLIN } };
+				 { .fd = gdb->asked.wake_fd, .events = POLLIN } };
 	uint64_t now = ot_now_ns(), left = until_ns > now ? until_ns - now : 0;
 	const struct timespec ts = ot_timespec(left);
 	eventfd_t times;
 
 	if (ppoll(fds, 2, until_ns == ~0ull ? NULL : &ts, NULL) > 0 && fds[1].revents)
-		(void)eventfd_read(gdb->wake_fd, &times);
+		(void)eventfd_read(gdb->asked.wake_fd, &times);
 }
 
 static struct ot_err *while_running(struct vp_gdb *gdb)
@@ -251,9 +251,9 @@ static void die(struct vp_gdb *gdb)
 	if (gdb->broken && !gdb->parted)
 		vp_engine_guest_ended(gdb->engine, VP_GUEST_UNREACHABLE);
 	/* from here on the engine may go */
-	pthread_mutex_lock(&gdb->lock);
-	gdb->dead = true;
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
+	gdb->asked.dead = true;
+	pthread_mutex_unlock(&gdb->asked.lock);
 	do_calls(gdb);
 }
 
@@ -261,8 +261,8 @@ static void *run(void *arg)
 {
 	struct vp_gdb *gdb = arg;
 
-	pthread_mutex_lock(&gdb->lock);
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
+	pthread_mutex_unlock(&gdb->asked.lock);
 	while (!gdb->broken && !(is_closing(gdb) && !gdb->running)) {
 		struct ot_err *err = turn(gdb);
 		if (err && !gdb->broken)
@@ -281,22 +281,22 @@ struct ot_err *vp_gdb_run(struct vp_gdb *gdb)
 	gdb->linger_ns = ot_now_ns() + LINGER_NS;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_mutex_lock(&gdb->lock); /* the thread waits for it, and then knows who it is */
-	int err = pthread_create(&gdb->thread, NULL, run, gdb);
-	gdb->started = !err;
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock); /* the thread waits for it, and then knows who it is */
+	int err = pthread_create(&gdb->asked.thread, NULL, run, gdb);
+	gdb->asked.started = !err;
+	pthread_mutex_unlock(&gdb->asked.lock);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err ? ot_err_os(err, "starting the thread for the gdb stub") : NULL;
 }
 
 void vp_gdb_stop_running(struct vp_gdb *gdb)
 {
-	if (!gdb->started)
+	if (!gdb->asked.started)
 		return;
-	pthread_mutex_lock(&gdb->lock);
-	gdb->closing = true;
-	pthread_mutex_unlock(&gdb->lock);
+	pthread_mutex_lock(&gdb->asked.lock);
+	gdb->asked.closing = true;
+	pthread_mutex_unlock(&gdb->asked.lock);
 	vp_gdb_wake(gdb);
-	pthread_join(gdb->thread, NULL);
-	gdb->started = false;
+	pthread_join(gdb->asked.thread, NULL);
+	gdb->asked.started = false;
 }

@@ -41,6 +41,29 @@ struct vp_peek_vcpu {
 	struct vp_peek_state state;
 };
 
+/* memory.c: where guest RAM is, and how the kernel maps it. */
+struct vp_peek_memory {
+	enum vp_peek_seen seen;
+	struct vp_ram_range ram[2];
+	uint32_t nram;
+	int ram_fd; /* of the file that RAM lies in; -1: private memory */
+	const struct vp_phys *phys;
+	struct vp_mmu kernel, user;
+};
+
+/* sampler.c: the thread that takes samples. */
+struct vp_peek_sampler {
+	pthread_t thread;
+	bool running;
+	int wake_fd;
+	atomic_bool stopping;
+	struct vp_regs *read; /* vp_peek_read()'s, with the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t was_read;
+	const struct vp_peek_vcpu *current; /* whose sample is firing */
+	_Atomic uint64_t kicks, answers, dropped;
+};
+
 struct vp_peek {
 	pid_t pid;
 	int pidfd, claim_fd;
@@ -58,24 +81,8 @@ struct vp_peek {
 	pid_t undo_pid;
 	int undo_fd;
 
-	/* memory.c */
-	enum vp_peek_seen seen;
-	struct vp_ram_range ram[2];
-	uint32_t nram;
-	int ram_fd; /* of the file that RAM lies in; -1: private memory */
-	const struct vp_phys *phys;
-	struct vp_mmu kernel, user;
-
-	/* sampler.c */
-	pthread_t thread;
-	bool running;
-	int wake_fd;
-	atomic_bool stopping;
-	struct vp_regs *read; /* vp_peek_read()'s, with the lock */
-	pthread_mutex_t lock;
-	pthread_cond_t was_read;
-	const struct vp_peek_vcpu *current; /* whose sample is firing */
-	_Atomic uint64_t kicks, answers, dropped;
+	struct vp_peek_memory memory;
+	struct vp_peek_sampler sampler;
 
 	_Atomic(struct vp_engine *) engine;
 	int listening;

@@ -133,15 +133,15 @@ static void lay_out(struct vp_peek *peek, const struct mapping *m, uint64_t low,
 	uint64_t size = m->end - m->start;
 
 	low = size < low ? size : low;
-	peek->nram = low < size ? 2 : 1;
-	peek->ram[0] = (struct vp_ram_range){
+	peek->memory.nram = low < size ? 2 : 1;
+	peek->memory.ram[0] = (struct vp_ram_range){
 		.size = low, .host = m->start, .offset = m->offset, .fd_index = fd >= 0 ? 0 : -1
 	};
-	peek->ram[1] = peek->ram[0];
-	peek->ram[1].gpa = HIGH;
-	peek->ram[1].size = size - low;
-	peek->ram[1].host += low;
-	peek->ram[1].offset += low;
+	peek->memory.ram[1] = peek->memory.ram[0];
+	peek->memory.ram[1].gpa = HIGH;
+	peek->memory.ram[1].size = size - low;
+	peek->memory.ram[1].host += low;
+	peek->memory.ram[1].offset += low;
 }
 
 static struct ot_err *make_phys(const struct vp_peek *peek, int fd, struct vp_phys **ret)
@@ -149,8 +149,8 @@ static struct ot_err *make_phys(const struct vp_peek *peek, int fd, struct vp_ph
 	ot_auto(cleanup_phys) struct vp_phys *phys = NULL;
 
 	OT_TRY(vp_phys_create(&phys));
-	for (uint32_t i = 0; i < peek->nram; i++) {
-		const struct vp_ram_range *r = &peek->ram[i];
+	for (uint32_t i = 0; i < peek->memory.nram; i++) {
+		const struct vp_ram_range *r = &peek->memory.ram[i];
 		struct vp_gpa gpa = { r->gpa };
 		if (fd >= 0)
 			OT_TRY(vp_phys_add_file(phys, gpa, r->size, fd, r->offset));
@@ -197,7 +197,7 @@ static struct ot_err *check(struct vp_peek *peek, int fd, const struct vp_regs *
 	}
 	OT_TRY(err);
 	for (uint32_t i = 0; !*ret && i < peek->nvcpus; i++)
-		*ret = fits(phys, &peek->kernel, &regs[i]);
+		*ret = fits(phys, &peek->memory.kernel, &regs[i]);
 	return NULL;
 }
 
@@ -216,9 +216,9 @@ static struct ot_err *try_mapping(struct vp_peek *peek, const struct mapping *m,
 		OT_TRY(check(peek, fd, regs, ret));
 	}
 	if (*ret)
-		peek->ram_fd = ot_move_fd(fd);
+		peek->memory.ram_fd = ot_move_fd(fd);
 	else
-		peek->nram = 0;
+		peek->memory.nram = 0;
 	return NULL;
 }
 
@@ -242,7 +242,7 @@ struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs
 	bool found = false;
 	size_t len = 0;
 
-	peek->seen = what_is_seen(peek, regs);
+	peek->memory.seen = what_is_seen(peek, regs);
 	OT_TRY(vp_peek_proc(peek, "cmdline", &cmdline, &len));
 	vp_qemu_machine_parse(cmdline, len, &machine);
 	for (unsigned joined = 0; !found && joined < 2; joined++) {
@@ -262,28 +262,28 @@ struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs
 
 void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct vp_gpa root, unsigned levels)
 {
-	vp_mmu_init(&peek->kernel, root, levels);
-	peek->phys = phys;
+	vp_mmu_init(&peek->memory.kernel, root, levels);
+	peek->memory.phys = phys;
 }
 
 /* By the vCPU's own page table: with page-table isolation it has user memory in either of its halves. */
 static struct vp_mmu *user_mmu(struct vp_peek *peek)
 {
-	const struct vp_peek_vcpu *v = peek->current;
+	const struct vp_peek_vcpu *v = peek->sampler.current;
 
 	if (!v)
 		return NULL;
-	vp_mmu_init(&peek->user, (struct vp_gpa){ v->state.sregs.cr3 & ROOT_MASK },
+	vp_mmu_init(&peek->memory.user, (struct vp_gpa){ v->state.sregs.cr3 & ROOT_MASK },
 		    v->state.sregs.cr4 & CR4_LA57 ? 5 : 4);
-	return &peek->user;
+	return &peek->memory.user;
 }
 
 bool vp_peek_load(void *backend, uint64_t gva, void *dst, uint32_t len, bool user)
 {
 	struct vp_peek *peek = backend;
 
-	if (!peek->phys || user != !(gva >> 63) || gva + len < gva)
+	if (!peek->memory.phys || user != !(gva >> 63) || gva + len < gva)
 		return false;
-	struct vp_mmu *mmu = user ? user_mmu(peek) : &peek->kernel;
-	return mmu && can_read(peek->phys, mmu, gva, dst, len);
+	struct vp_mmu *mmu = user ? user_mmu(peek) : &peek->memory.kernel;
+	return mmu && can_read(peek->memory.phys, mmu, gva, dst, len);
 }

@@ -146,10 +146,10 @@ static struct ot_err *make_engine(struct vp_peek *peek)
 		.backend = peek,
 		.guest_name = peek->name,
 		.guest_id = (uint32_t)peek->pid,
-		.ram = peek->ram,
-		.nram = peek->nram,
-		.ram_fds = &peek->ram_fd,
-		.nram_fds = peek->ram_fd >= 0,
+		.ram = peek->memory.ram,
+		.nram = peek->memory.nram,
+		.ram_fds = &peek->memory.ram_fd,
+		.nram_fds = peek->memory.ram_fd >= 0,
 	};
 	struct vp_engine *engine = NULL;
 
@@ -180,7 +180,7 @@ struct ot_err *vp_peek_open(pid_t pid, int claim_fd, struct vp_peek **ret)
 	}
 	peek->pid = pid;
 	peek->claim_fd = claim_fd;
-	peek->pidfd = peek->undo_fd = peek->ram_fd = peek->wake_fd = peek->listening = -1;
+	peek->pidfd = peek->undo_fd = peek->memory.ram_fd = peek->sampler.wake_fd = peek->listening = -1;
 	struct ot_err *err = open_peek(peek);
 	if (err) {
 		vp_peek_close(peek);
@@ -192,7 +192,8 @@ struct ot_err *vp_peek_open(pid_t pid, int claim_fd, struct vp_peek **ret)
 
 static void close_fds(struct vp_peek *peek)
 {
-	int *const fds[] = { &peek->pidfd, &peek->claim_fd, &peek->ram_fd, &peek->wake_fd, &peek->listening };
+	int *const fds[] = { &peek->pidfd, &peek->claim_fd, &peek->memory.ram_fd, &peek->sampler.wake_fd,
+			     &peek->listening };
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
 		ot_cleanup_close(fds[i]);
@@ -226,21 +227,21 @@ const char *vp_peek_socket(const struct vp_peek *peek)
 
 enum vp_peek_seen vp_peek_seen(const struct vp_peek *peek)
 {
-	return peek->seen;
+	return peek->memory.seen;
 }
 
 uint64_t vp_peek_ram_bytes(const struct vp_peek *peek)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < peek->nram; i++)
-		bytes += peek->ram[i].size;
+	for (uint32_t i = 0; i < peek->memory.nram; i++)
+		bytes += peek->memory.ram[i].size;
 	return bytes;
 }
 
 void vp_peek_count(const struct vp_peek *peek, struct vp_peek_counts *ret)
 {
-	ret->kicks = atomic_load(&peek->kicks);
-	ret->answers = atomic_load(&peek->answers);
-	ret->dropped = atomic_load(&peek->dropped);
+	ret->kicks = atomic_load(&peek->sampler.kicks);
+	ret->answers = atomic_load(&peek->sampler.answers);
+	ret->dropped = atomic_load(&peek->sampler.dropped);
 }

@@ -28,14 +28,14 @@
 
 static void give_regs(struct vp_peek *peek, const struct vp_peek_vcpu *v)
 {
-	pthread_mutex_lock(&peek->lock);
-	struct vp_regs *to = peek->read ? &peek->read[v - peek->vcpus] : NULL;
+	pthread_mutex_lock(&peek->sampler.lock);
+	struct vp_regs *to = peek->sampler.read ? &peek->sampler.read[v - peek->vcpus] : NULL;
 	for (unsigned i = 0; to && i < VP_NREGS; i++) {
 		to->v[i] = vp_kvm_reg_of(&v->state.regs, &v->state.sregs, (enum vp_reg)i);
 		to->valid |= i == VP_K_GS_BASE ? 0 : VP_REG_BIT(i);
 	}
-	pthread_cond_signal(&peek->was_read);
-	pthread_mutex_unlock(&peek->lock);
+	pthread_cond_signal(&peek->sampler.was_read);
+	pthread_mutex_unlock(&peek->sampler.lock);
 }
 
 static void fire(struct vp_peek *peek, struct vp_peek_vcpu *v)
@@ -44,17 +44,17 @@ static void fire(struct vp_peek *peek, struct vp_peek_vcpu *v)
 
 	if (!engine)
 		return;
-	peek->current = v;
-	vp_mmu_flush(&peek->kernel); /* the guest changes its tables as it likes */
+	peek->sampler.current = v;
+	vp_mmu_flush(&peek->memory.kernel); /* the guest changes its tables as it likes */
 	vp_engine_sample(engine, (uint32_t)(v - peek->vcpus), v);
-	peek->current = NULL;
+	peek->sampler.current = NULL;
 }
 
 static void came(struct vp_peek *peek, struct vp_peek_vcpu *v)
 {
-	atomic_fetch_add(&peek->answers, 1);
+	atomic_fetch_add(&peek->sampler.answers, 1);
 	if (v->state.flags & (KVM_RUN_X86_SMM | KVM_RUN_X86_GUEST_MODE)) {
-		atomic_fetch_add(&peek->dropped, 1);
+		atomic_fetch_add(&peek->sampler.dropped, 1);
 		return;
 	}
 	if (v->wants & VP_PEEK_REGS)
@@ -70,7 +70,7 @@ static void begin(struct vp_peek *peek, struct vp_peek_vcpu *v, uint32_t wants)
 	v->wants = wants;
 	v->armed_ns = ot_now_ns();
 	v->all_kicked = false;
-	atomic_fetch_add(&peek->kicks, 1);
+	atomic_fetch_add(&peek->sampler.kicks, 1);
 	vp_peek_kick(peek, v, false);
 }
 
@@ -110,13 +110,13 @@ static bool step_all(struct vp_peek *peek)
 /* Until something is wanted. False: the VMM has ended, which is told once. */
 static bool wait_for_wish(struct vp_peek *peek, bool alive)
 {
-	struct pollfd p[] = { { .fd = peek->wake_fd, .events = POLLIN },
+	struct pollfd p[] = { { .fd = peek->sampler.wake_fd, .events = POLLIN },
 			      { .fd = peek->pidfd, .events = POLLIN } };
 	uint64_t times;
 
 	while (poll(p, alive ? 2 : 1, -1) < 0 && errno == EINTR)
 		;
-	if (p[0].revents && read(peek->wake_fd, &times, sizeof(times)) < 0)
+	if (p[0].revents && read(peek->sampler.wake_fd, &times, sizeof(times)) < 0)
 		return alive;
 	if (!alive || !p[1].revents)
 		return alive;
@@ -133,7 +133,7 @@ static void *run(void *arg)
 	bool alive = true;
 
 	prctl(PR_SET_TIMERSLACK, 1);
-	while (!atomic_load(&peek->stopping)) {
+	while (!atomic_load(&peek->sampler.stopping)) {
 		if (step_all(peek)) {
 			nanosleep(&pause, NULL);
 			pause.tv_nsec =
@@ -156,33 +156,33 @@ struct ot_err *vp_peek_sampler_start(struct vp_peek *peek)
 
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&peek->was_read, &attr);
+	pthread_cond_init(&peek->sampler.was_read, &attr);
 	pthread_condattr_destroy(&attr);
-	pthread_mutex_init(&peek->lock, NULL);
-	peek->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (peek->wake_fd < 0)
+	pthread_mutex_init(&peek->sampler.lock, NULL);
+	peek->sampler.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (peek->sampler.wake_fd < 0)
 		return ot_err_os(errno, "eventfd");
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&peek->thread, NULL, run, peek);
+	int err = pthread_create(&peek->sampler.thread, NULL, run, peek);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	peek->running = !err;
+	peek->sampler.running = !err;
 	return err ? ot_err_os(err, "starting the sampler") : NULL;
 }
 
 static void wake(struct vp_peek *peek)
 {
-	(void)eventfd_write(peek->wake_fd, 1);
+	(void)eventfd_write(peek->sampler.wake_fd, 1);
 }
 
 void vp_peek_sampler_stop(struct vp_peek *peek)
 {
-	if (!peek->running)
+	if (!peek->sampler.running)
 		return;
-	atomic_store(&peek->stopping, true);
+	atomic_store(&peek->sampler.stopping, true);
 	wake(peek);
-	pthread_join(peek->thread, NULL);
-	peek->running = false;
+	pthread_join(peek->sampler.thread, NULL);
+	peek->sampler.running = false;
 }
 
 void vp_peek_want(struct vp_peek *peek, uint32_t vcpu, uint32_t what)
@@ -223,7 +223,7 @@ static void await_regs(struct vp_peek *peek, const struct vp_regs *read, uint32_
 			asked = now;
 		}
 		const struct timespec t = ot_timespec(now + ASK_MS * MS_NS);
-		if (pthread_cond_timedwait(&peek->was_read, &peek->lock, &t) == ETIMEDOUT &&
+		if (pthread_cond_timedwait(&peek->sampler.was_read, &peek->sampler.lock, &t) == ETIMEDOUT &&
 		    !count_valid(read, n) && vp_peek_is_paused(peek))
 			return;
 	}
@@ -235,13 +235,13 @@ uint32_t vp_peek_read(struct vp_peek *peek, struct vp_regs *ret, uint32_t max, u
 	uint32_t n = peek->nvcpus < max ? peek->nvcpus : max;
 
 	memset(read, 0, sizeof(read));
-	pthread_mutex_lock(&peek->lock);
-	peek->read = read;
+	pthread_mutex_lock(&peek->sampler.lock);
+	peek->sampler.read = read;
 	want_all(peek, read, n);
 	await_regs(peek, read, n, wait_ms);
-	peek->read = NULL;
+	peek->sampler.read = NULL;
 	uint32_t valid = count_valid(read, n);
-	pthread_mutex_unlock(&peek->lock);
+	pthread_mutex_unlock(&peek->sampler.lock);
 	memcpy(ret, read, n * sizeof(*ret));
 	return valid;
 }
