@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How many words an aggregation of each kind keeps for a key. Asked where a probe fires. */
+/* The number of words of each kind of aggregation. Used on the hit path. */
 #include "dif/obj/layout.h"
 
 /* Largest number of buckets of one llquantize. */
@@ -12,8 +12,9 @@ static uint32_t lquantize_words(uint64_t arg)
 	return levels && step ? 1 + levels + 2 : 0;
 }
 
-/* One bucket below, the new ones of each order, one above; 0 when a rule of dif-facts
- * ("Constraints") is broken: then some division or power below would be meaningless. */
+/* One bucket for underflow, the buckets of each order of magnitude, one for overflow. 0: the parameters
+ * violate the constraints of llquantize() (factor at least 2, low below high, nsteps a multiple of factor and
+ * a divisor of each order that it subdivides, no overflow). */
 static uint32_t llquantize_words(uint64_t arg)
 {
 	uint64_t factor = arg >> 48, low = arg >> 32 & 0xffff, high = arg >> 16 & 0xffff;

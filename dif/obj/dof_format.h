@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * DOF version 2, as published, and the sections that are ours (docs/dif.md). Ours have no LOAD
- * flag, so other readers skip them.
+ * DOF version 2 as published, and our own sections (docs/dif.md). Ours do not have the LOAD flag, so other
+ * readers skip them.
  */
 #ifndef DIF_OBJ_DOF_FORMAT_H
 #define DIF_OBJ_DOF_FORMAT_H
@@ -91,7 +91,7 @@ struct dof_aggvar {
 };
 
 struct dof_option {
-	uint32_t name, value; /* value DOF_NONE: none was given */
+	uint32_t name, value; /* value DOF_NONE: without a value */
 };
 
 struct dof_clause_ext {
@@ -101,12 +101,12 @@ struct dof_clause_ext {
 enum {
 	DOF_ACT_KEY = 1,
 	DOF_ACT_INCREMENT = 2,
-	DOF_ACT_CONSTANT = 4, /* the key that is the aggregation's number: only the file has it */
+	DOF_ACT_CONSTANT = 4, /* the key that is the aggregation's number; exists in the file only */
 };
 
 struct dof_action_ext {
 	uint32_t aggid, flags;
-	uint64_t arg; /* where the published arg is a string's index */
+	uint64_t arg; /* if the published arg is the index of a string */
 };
 
 _Static_assert(sizeof(struct dof_header) == 64 && sizeof(struct dof_section) == 32, "published sizes");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading DOF, from anyone. The file is copied once and the program points into the copy, so
- * however often a section is referred to, it takes memory once. What this checks is form: every
- * offset, size, index and string; what the program means is the verifier's business.
+ * Reading DOF, which may be hostile. The file is copied once and the program points into the copy, so a
+ * section that is referenced repeatedly needs memory once. This checks the form only: every offset, size,
+ * index and string; the verifier checks the program.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct reader {
 	struct dif_object **objects; /* by section */
 	struct dif_program *prog;
 	uint32_t nactions;
-	/* Our sections, DOF_NONE when absent, and how many action records were used. */
+	/* Our sections (DOF_NONE: absent), and the number of action records used. */
 	uint32_t clauses_ext, actions_ext, next_action;
 };
 
@@ -29,9 +29,9 @@ struct reader {
 static struct ot_err *check_header(const struct dof_header *h, size_t size)
 {
 	if (memcmp(h->ident, DOF_MAGIC, 4) != 0)
-		return BAD("no DOF file");
+		return BAD("not a DOF file");
 	if (h->ident[DOF_ID_MODEL] != DOF_MODEL_LP64 || h->ident[DOF_ID_ENCODING] != DOF_ENCODE_LSB)
-		return BAD("made for another kind of machine");
+		return BAD("not for a 64-bit little-endian machine");
 	if (h->ident[DOF_ID_VERSION] != DOF_VERSION_1 && h->ident[DOF_ID_VERSION] != DOF_VERSION_2)
 		return BAD("version %u", h->ident[DOF_ID_VERSION]);
 	if (h->ident[DOF_ID_DIFVERS] > DOF_DIF_VERSION || h->ident[DOF_ID_DIFIREG] > DIF_NREGS ||
@@ -45,24 +45,25 @@ static struct ot_err *check_header(const struct dof_header *h, size_t size)
 	if (h->flags || h->hdrsize != sizeof(*h) || h->secsize != sizeof(struct dof_section))
 		return BAD("header flags %#x, sizes %u and %u", h->flags, h->hdrsize, h->secsize);
 	if (h->filesz > size || h->loadsz > h->filesz)
-		return BAD("%llu bytes by its header, %zu are here", (unsigned long long)h->filesz, size);
+		return BAD("%llu bytes according to its header, but %zu in fact",
+			   (unsigned long long)h->filesz, size);
 	if (h->secnum > DOF_SECTIONS_MAX || h->secoff % 8 || h->secoff > h->filesz ||
 	    h->secnum * sizeof(struct dof_section) > h->filesz - h->secoff)
-		return BAD("%u section headers outside of the file", h->secnum);
+		return BAD("%u section headers exceed the file", h->secnum);
 	return NULL;
 }
 
 static struct ot_err *check_section(const struct dof_section *s, uint32_t i, uint64_t filesz)
 {
 	if (s->offset > filesz || s->size > filesz - s->offset)
-		return BAD("section %u lies outside of the file", i);
+		return BAD("section %u exceeds the file", i);
 	if (!s->align || (s->align & (s->align - 1)) || s->align > 16 || s->offset % s->align)
 		return BAD("section %u is misaligned", i);
 	return NULL;
 }
 
-/* The section at @p i, which must be of @p type, aligned to @p align, with records of @p entsize
- * (after @p head bytes); *ret_n counts them. */
+/* Section @i, which must have type @type and alignment @align and consist of @head bytes and records of
+ * @entsize; *ret_n is the number of records. */
 static struct ot_err *section(const struct reader *r, uint32_t i, uint32_t type, uint32_t align,
 			      uint32_t head, uint32_t entsize, const void **ret, uint32_t *ret_n)
 {
@@ -80,7 +81,7 @@ static struct ot_err *section(const struct reader *r, uint32_t i, uint32_t type,
 	return NULL;
 }
 
-/* String @p index of string table @p strtab; it lives in our copy. */
+/* The string at @index of string table @strtab, in our copy. */
 static struct ot_err *string(const struct reader *r, uint32_t strtab, uint64_t index, const char **ret)
 {
 	const void *base;
@@ -149,7 +150,7 @@ static struct ot_err *object(struct reader *r, uint32_t i, struct dif_object **r
 
 /* --- clauses ------------------------------------------------------------------------------------- */
 
-/* The next of our action records; without the section all is zero. */
+/* The next record of our section about actions; all zero if there is no such section. */
 static struct ot_err *action_ext(struct reader *r, struct dof_action_ext *ret)
 {
 	const void *p;
@@ -195,7 +196,7 @@ static struct ot_err *actions(struct reader *r, uint32_t i, struct dif_clause *c
 	if (i == DOF_NONE)
 		return NULL;
 	OT_TRY(section(r, i, DOF_ACTDESC, 8, 0, sizeof(struct dof_actdesc), &p, &n));
-	/* Several ECBs may name one section: what counts is the sum. */
+	/* Several ECBs may refer to the same section, so the sum is limited. */
 	r->nactions += n;
 	if (n > ACTIONS_MAX || r->nactions > ACTIONS_MAX)
 		return BAD("more than %u actions", ACTIONS_MAX);
@@ -222,7 +223,7 @@ static struct ot_err *probedesc(const struct reader *r, uint32_t i, struct dif_p
 
 	OT_TRY(section(r, i, DOF_PROBEDESC, 4, 0, sizeof(*d), &p, &n));
 	if (n != 1)
-		return BAD("section %u holds %u probe descriptions", i, n);
+		return BAD("section %u contains %u probe descriptions", i, n);
 	d = p;
 	OT_TRY(string(r, d->strtab, d->provider, &ret->provider));
 	OT_TRY(string(r, d->strtab, d->module, &ret->module));
@@ -258,7 +259,7 @@ static struct ot_err *clause(struct reader *r, uint32_t i, uint32_t index, struc
 
 	OT_TRY(section(r, i, DOF_ECBDESC, 8, 0, sizeof(*e), &p, &n));
 	if (n != 1)
-		return BAD("section %u holds %u ECBs", i, n);
+		return BAD("section %u contains %u ECBs", i, n);
 	e = p;
 	OT_TRY(probedesc(r, e->probes, &c->probe));
 	OT_TRY(object(r, e->pred, &c->predicate));
@@ -339,7 +340,7 @@ static struct ot_err *survey(struct reader *r, uint32_t *ret_necbs)
 			continue;
 		}
 		if (*slot != DOF_NONE)
-			return BAD("sections %u and %u are of one kind", *slot, i);
+			return BAD("sections %u and %u have the same type", *slot, i);
 		*slot = i;
 	}
 	if (aggs != DOF_NONE)

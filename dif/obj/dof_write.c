@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing DOF. Sections are collected in one buffer, headers in another; at the end the offsets
- * are known and everything is put together:
+ * Writing DOF. Sections are collected in one buffer, their headers in another; at the end the offsets are
+ * known and the file is assembled:
  *
  *   header │ section headers │ loadable sections │ ours
  *
- * An aggregation's tuple begins, in the file, with an action that yields the aggregation's number,
- * as published; in memory the action has it as aggid.
+ * As published, an aggregation's tuple in the file begins with an action that yields the aggregation's
+ * number; in memory that number is the action's aggid.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ struct writer {
 	bool failed;
 };
 
-/* A section of the file; its number. */
+/* Append a section; returns its number. */
 static uint32_t add_section(struct writer *w, uint32_t type, uint32_t align, uint32_t entsize,
 			    const void *data, size_t size)
 {
@@ -213,7 +213,7 @@ static void add_ext(struct writer *w, uint32_t type, uint32_t strtab, uint32_t e
 	ot_buf_clear(records);
 }
 
-/* Strings must be known before the string table is written, so the records are made first. */
+/* The records of our sections are made before the string table is written, since they add strings. */
 static void make_ext(struct writer *w, struct ot_buf *aggs, struct ot_buf *opts, struct ot_buf *clauses)
 {
 	const struct dif_program *prog = w->prog;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* printf formats: text to conversions. */
+/* Parsing printf formats. The messages are dtrace's. */
 #include <stdbool.h>
 #include <string.h>
 
 #include "dif/obj/format.h"
 
-/* Which conversions exist, by size prefix. */
+/* The valid conversions, by size prefix. */
 static const struct {
 	const char *size;
 	const char *convs;
@@ -49,11 +49,11 @@ static uint32_t flag_of(char c)
 	return 0;
 }
 
-/* What has been read of a conversion. */
+/* The state of parsing a conversion. */
 struct state {
 	unsigned number; /* of the conversion, from 1, for messages */
-	bool in_prec;    /* behind the dot */
-	bool in_digits;  /* a 0 is no flag any more */
+	bool in_prec;    /* after the dot */
+	bool in_digits;  /* a 0 is no longer a flag */
 	size_t nsize;    /* size letters */
 };
 
@@ -67,7 +67,7 @@ static void add_flag(struct dif_conv *conv, uint32_t flag)
 		conv->flags &= ~(uint32_t)DIF_CONV_LEFT;
 }
 
-/* A decimal number at *@s, moved behind it; 0 counts as none. */
+/* Parse the decimal number at *@s and advance *@s; 0 counts as none. */
 static struct ot_err *add_number(const char **s, struct dif_conv *conv, struct state *st)
 {
 	int32_t n = 0;
@@ -93,8 +93,7 @@ static struct ot_err *add_star(struct dif_conv *conv, const struct state *st)
 	return NULL;
 }
 
-/* One character, or one number, of what stands between the percent sign and the letter. *ret: it was
- * none of these. */
+/* Parse one character, or one number, between the percent sign and the letter. *ret: there is none. */
 static struct ot_err *parse_modifier(const char **s, struct dif_conv *conv, struct state *st, bool *ret)
 {
 	char c = **s;
@@ -131,8 +130,8 @@ static struct ot_err *parse_modifier(const char **s, struct dif_conv *conv, stru
 }
 
 /*
- * conversion = "%" { flag | width | "." | precision | "*" | size } letter; *@s is behind the percent
- * sign. Modifiers may come in any order.
+ * conversion = "%" { flag | width | "." | precision | "*" | size } letter; *@s is after the percent sign.
+ * Modifiers may have any order.
  */
 static struct ot_err *parse_conv(const char **s, struct dif_conv *conv, unsigned number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * printf formats, taken apart. The compiler checks arguments against the conversions and
- * makes implied sizes and signs explicit; the consumer prints by them.
+ * Parsed printf formats. The compiler checks arguments against the conversions and makes implied sizes and
+ * signs explicit; the consumer prints by them.
  */
 #ifndef DIF_OBJ_FORMAT_H
 #define DIF_OBJ_FORMAT_H
@@ -26,7 +26,7 @@ enum dif_conv_flag {
 	DIF_CONV_STAR_PREC = 512,
 };
 
-/* A piece of a format: literal text, then (unless conv is 0) a conversion. */
+/* A part of a format: literal text, then, unless conv is 0, a conversion. */
 struct dif_conv {
 	const char *literal;
 	uint32_t literal_len;
@@ -34,7 +34,7 @@ struct dif_conv {
 	int32_t width; /* -1: none */
 	int32_t prec;  /* -1: none */
 	char size[3];  /* "", "h", "hh", "l", "ll", "L", "w" */
-	char conv;     /* 'd' 's' 'Y' …; '%' for %%; 0: only literal, at the end */
+	char conv;     /* 'd' 's' 'Y' …; '%' for %%; 0: literal text only, at the end */
 };
 
 struct dif_format {

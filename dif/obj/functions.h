@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * D's functions, a record each: all that any part needs to know of one. The compiler declares and checks
- * calls by them, the verifier and the engine read their traits, the virtual machine calls their bodies.
+ * D's functions, one record each, with everything that any part of the program needs. The compiler declares
+ * and checks calls by the records, the verifier and the engine read their traits, the virtual machine calls
+ * their bodies.
  *
- * Parameters are a letter each, required ones and, in a string of their own, optional ones:
+ * Each parameter is a letter, in a string for the required ones and another for the optional ones:
  *   s string     p pointer   u user address, pointer or integer   c character   * anything   . any more
- *   l lock, a pointer that is no string   a a pointer, no string or array
- *   integers, told apart in messages only: i int   z size_t   h, w, x uint16_t, uint32_t, uint64_t
+ *   l lock, a pointer that is not a string   a a pointer, not a string or an array
+ *   integers, distinguished in messages only: i int   z size_t   h, w, x uint16_t, uint32_t, uint64_t
  *   q int64_t   t pid_t   d dev_t
  * Results are D types. `since` is N of the D version 1.N that a function came with.
  *
@@ -22,9 +23,8 @@
 /* clang-format off */
 /*
  * X(NUMBER, NAME, RESULT, REQUIRED, OPTIONAL, SINCE, STABILITY, TRAIT, EVALUATION, LOWERING): subroutines.
- *   EVALUATION  own: dif_subr_NAME() of dif/vm is its body; ask: struct dif_vm_ops answers
- *   LOWERING    call: the object calls it; else dif_lower_LOWERING() of dif/lang/check makes of a call what
- *               it means
+ *   EVALUATION  own: dif_subr_NAME() in dif/vm is its body; ask: struct dif_vm_ops evaluates it
+ *   LOWERING    call: the object calls it; else dif_lower_LOWERING() in dif/lang/check transforms the call
  */
 #define DIF_SUBRS(X) \
 	X(15,    alloca,              "void *",      "z",   "",  0,  stable,   plain,       own, call)      \
@@ -85,10 +85,11 @@
 	X(44,    toupper,             "string",      "s",   "",  8,  stable,   plain,       own, call)
 
 /*
- * X(NAME, KIND, VARIANT, RESULT, REQUIRED, OPTIONAL, SINCE, STABILITY, LOWERING): actions by their names in D.
- *   KIND, VARIANT  what a program's action has: enum dif_action_kind, and enum dif_libact for libact
- *   RESULT         what it is worth as a key and to printf(), void: nothing
- *   LOWERING       the function of dif/lang/actions that makes its records
+ * X(NAME, KIND, VARIANT, RESULT, REQUIRED, OPTIONAL, SINCE, STABILITY, LOWERING): actions by their names in
+ * D.
+ *   KIND, VARIANT  of the program's action: enum dif_action_kind, and enum dif_libact for libact
+ *   RESULT         its type as a key and as an argument of printf(); void: not possible
+ *   LOWERING       the function of dif/lang/actions that generates its actions
  */
 #define DIF_ACTION_NAMES(X) \
 	X(breakpoint,  breakpoint, NONE,        "void",      "",   "",  0, stable, destructive) \
@@ -126,9 +127,9 @@
 	X(usym,        usym,       NONE,        "_usymaddr", "*",  "",  2, stable, sym)
 
 /*
- * X(NUMBER, NAME, REQUIRED, OPTIONAL, SINCE, STABILITY, LOWERING): aggregating functions; numbers are action kinds.
- * The first argument is what is aggregated; integers behind it are parameters, which LOWERING packs. The last
- * optional one is the increment.
+ * X(NUMBER, NAME, REQUIRED, OPTIONAL, SINCE, STABILITY, LOWERING): aggregating functions; numbers are action
+ * kinds. The first argument is the aggregated value; the integers after it are parameters, which LOWERING
+ * packs. The last optional one is the increment.
  */
 #define DIF_AGGS(X) \
 	X(0x704, avg,        "*",     "",   0, stable, plain)      \
@@ -154,23 +155,23 @@ enum dif_agg_kind {
 #undef X
 };
 
-/* How much one may rely on a name and on what it means. */
+/* The stability of a name and of its meaning. */
 enum dif_name_stability {
 	DIF_NAME_stable,
-	DIF_NAME_evolving, /* it goes with the kernel, or is ours */
-	DIF_NAME_kernel,   /* the name stays, what it leads to is the kernel's own */
+	DIF_NAME_evolving, /* it depends on the kernel, or is our extension */
+	DIF_NAME_kernel,   /* the name is stable, the data that it refers to is the kernel's */
 };
 
 enum dif_trait {
 	DIF_TRAIT_plain,
 	DIF_TRAIT_user,        /* reads the memory of a process */
-	DIF_TRAIT_destructive, /* needs -w; not behind speculate() */
+	DIF_TRAIT_destructive, /* needs -w; not allowed after speculate() */
 };
 
 enum dif_lowering {
 	/* of subroutines */
 	DIF_LOWER_call,
-	DIF_LOWER_searched,  /* the result lies in the first argument */
+	DIF_LOWER_searched,  /* the result is an address in the first argument */
 	DIF_LOWER_mutex,     /* loads from a struct mutex */
 	DIF_LOWER_rw_lock,   /* loads from a struct rw_semaphore */
 	DIF_LOWER_open_file, /* loads from the table of open files */
@@ -205,14 +206,14 @@ struct dif_function {
 	enum dif_lowering lowering;
 };
 
-/* Each in the order of the names. */
+/* Each sorted by name. */
 extern const struct dif_function dif_subrs[], dif_action_names[], dif_aggs[];
 extern const size_t dif_nsubrs, dif_naction_names, dif_naggs;
 
-/** A subroutine's record; NULL when there is none of this number. */
+/** A subroutine's record by its number; NULL: none. */
 const struct dif_function *dif_subr_find(unsigned subr);
 
-/** The letter of argument @p i, from 0; NUL behind the last parameter. */
+/** The letter of argument @p i, from 0; NUL: there are fewer parameters. */
 static inline char dif_function_letter(const struct dif_function *func, size_t i)
 {
 	size_t n = strlen(func->required);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Globs of probe descriptions. Only the last star is ever retried: a later star
- * can match whatever an earlier one could have left, so that is enough, and time
- * stays within pattern × text.
+ * Globs of probe descriptions. Only the last star is retried, which suffices because a later star can match
+ * anything that an earlier one could have left. So time is bounded by pattern × text.
  */
 #include <string.h>
 
@@ -13,8 +12,8 @@ bool dif_glob_is_pattern(const char *pattern)
 	return strpbrk(pattern, "*?[\\") != NULL;
 }
 
-/* Match the set whose '[' is at @p p; *end is set behind its ']'. A set that never closes
- * is an ordinary '['. */
+/* Match the set whose '[' is at @p; *end becomes the position after its ']'. Without a ']' it is an ordinary
+ * '['. */
 static bool match_set(const char *p, char c, const char **end)
 {
 	const char *q = p + 1;
@@ -43,7 +42,7 @@ static bool match_set(const char *p, char c, const char **end)
 	return found != negate;
 }
 
-/* Match one element of the pattern, not a star, against @p c. */
+/* Match one element of the pattern, other than a star, against @c. */
 static bool match_one(const char *p, char c, const char **end)
 {
 	switch (*p) {

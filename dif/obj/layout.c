@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records and aggregation tuples. */
+/* Computing the layout of records and aggregation tuples. */
 #include "dif/obj/layout.h"
 
 #define RECORD_MAX (1u << 30)
@@ -34,7 +34,7 @@ static uint64_t ustack_size(const struct dif_action *action, const struct dif_la
 	return align_up((frames + 1) * 8 + strsize, 8);
 }
 
-/* 64 bits, so that a forged frame count can't wrap. */
+/* In 64 bits, so that a forged frame count can't wrap. */
 static uint64_t record_size(const struct dif_action *action, const struct dif_layout_opts *opts)
 {
 	if (DIF_ACT_IS_AGG(action->kind) || action->is_increment)
@@ -89,14 +89,14 @@ uint32_t dif_action_record_size(const struct dif_action *action, const struct di
 
 /* --- aggregations -------------------------------------------------------------- */
 
-/* The tuple of the aggregating action @p index: the key actions right before it. */
+/* The tuple of the aggregating action @p index: the key actions directly before it. */
 static struct ot_err *agg_layout(const struct dif_clause *clause, uint32_t index,
 				 const struct dif_layout_opts *opts, struct ot_arena *arena,
 				 struct dif_agg_layout *ret)
 {
 	const struct dif_action *agg = &clause->actions[index];
 	uint32_t npre = agg->ntuple ? agg->ntuple - 1 : 0;
-	uint64_t at = 4; /* behind the u32 aggid */
+	uint64_t at = 4; /* after the u32 aggid */
 
 	if (npre > index)
 		return ot_err_new(OT_ERR_BAD_DATA, "aggregation has more keys than actions before it");

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Variable space: one slot for each user variable of a program, whatever objects name it. */
+/* Computing the layout of variable space: one slot for each user variable of a program, whichever objects use
+ * it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
 #include "dif/obj/layout.h"
 
-/* A program of hostile size shall not make an engine allocate without end. */
+/* Limits the memory that a hostile program can make an engine allocate. */
 #define SPACE_MAX (64u << 20)
 
 typedef struct ot_err *object_fn(void *arg, const struct dif_object *obj);
 
-/* Every object of the program; one that clauses share is seen as often as it is used. */
+/* Call @fn for every use of an object in the program; a shared object is visited several times. */
 static struct ot_err *each_object(const struct dif_program *prog, object_fn *fn, void *arg)
 {
 	for (uint32_t c = 0; c < prog->nclauses; c++) {
@@ -43,7 +44,7 @@ static struct ot_err *collect_object(void *arg, const struct dif_object *obj)
 		if (v->id < DIF_VAR_USER_MIN || v->scope > DIF_SCOPE_LOCAL)
 			continue;
 		size_t at = (size_t)(uintptr_t)ot_map_get(&c->seen, key, sizeof(key));
-		if (at) { /* a size of 0 matches any, the known one counts */
+		if (at) { /* a size of 0 matches any: use the known one */
 			struct dif_var_slot *s = &c->slots[at - 1];
 			if (!s->type.size)
 				s->type.size = v->type.size;
@@ -149,7 +150,8 @@ struct key_bound {
 	uint64_t max;
 };
 
-/* The value that register @p reg has at @p pc if a setx set it last; else a guess on the safe side. */
+/* The value of register @reg at @pc, assuming that the last setx to it set it; without one, a generous
+ * guess. */
 static uint64_t pushed_size(const struct dif_object *obj, uint32_t pc, uint32_t reg)
 {
 	while (pc-- > 0) {
@@ -161,7 +163,7 @@ static uint64_t pushed_size(const struct dif_object *obj, uint32_t pc, uint32_t 
 	return 256;
 }
 
-/* Each element is a u64 size and its bytes, rounded up (dif/vm/vars.c builds it so). */
+/* Each element of a key is a u64 size and its bytes, rounded up to 8 (dif/vm/vars.c). */
 static struct ot_err *bound_object(void *arg, const struct dif_object *obj)
 {
 	struct key_bound *b = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers that D, DIF and the engine share: variables, actions, faults; those of functions are in
- * functions.h. Variables below 0x121 are the same in every DTrace; 0x121 and 0x200 are FreeBSD's; ours are
- * scalars 0x400..0x4ff and arrays 0x40..0x7f.
+ * Numbers that D, DIF and the engine share: variables, actions, faults (those of functions are in
+ * functions.h). Variables below 0x121 are the same in every DTrace; 0x121 and 0x200 are FreeBSD's; ours are
+ * the scalars 0x400..0x4ff and the arrays 0x40..0x7f.
  */
 #ifndef DIF_OBJ_NAMES_H
 #define DIF_OBJ_NAMES_H
@@ -11,8 +11,8 @@
 
 /* clang-format off */
 /*
- * X(NUMBER, NAME, TYPE, SINCE, STABILITY): built-in variables, arrays first. Their types are D's; that of args[]
- * is the probe's. SINCE and STABILITY are explained in functions.h. Their values are the engine's to find
+ * X(NUMBER, NAME, TYPE, SINCE, STABILITY): built-in variables, arrays first. Their types are D's; that of
+ * args[] is the probe's. SINCE and STABILITY are explained in functions.h. The engine supplies the values
  * (struct dif_vm_ops).
  */
 #define DIF_VARS(X) \
@@ -100,7 +100,7 @@ enum dif_action_kind {
 #define DIF_ACT_IS_PRINTFLIKE(k) \
 	((k) == DIF_ACT_printf || (k) == DIF_ACT_printa || (k) == DIF_ACT_system || (k) == DIF_ACT_freopen)
 
-/* What a libact action asks of the consumer (its arg). */
+/* The arg of a libact action: the operation that the consumer performs. */
 enum dif_libact {
 	DIF_LIBACT_NONE,
 	DIF_LIBACT_CLEAR,

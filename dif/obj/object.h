@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A DIF object: the code of one D expression with its constants. It is data:
- * position-independent, and it means nothing until dif_verify() passed it.
+ * A DIF object: the code of one D expression with its constants. It is position-independent data, and must
+ * not be used before dif_verify() has accepted it.
  *
- * The three wire records below have the published sizes and fields (dif-obj is
- * what DOF sections hold).
+ * struct dif_rtype and struct dif_var have the published sizes and fields, as in DOF's sections.
  */
 #ifndef DIF_OBJ_OBJECT_H
 #define DIF_OBJ_OBJECT_H
@@ -39,13 +38,13 @@ enum {
 /* dif_rtype.flags */
 enum { DIF_TF_BYREF = 1, DIF_TF_BYUREF = 2 };
 
-/* A type as the engine knows it: how big, and by value or by reference. */
+/* A type as the engine uses it: its size, and whether it is by value or by reference. */
 struct dif_rtype {
 	uint8_t kind;
 	uint8_t ckind;
 	uint8_t flags;
 	uint8_t pad;
-	uint32_t size; /* bytes; a string of size 0 has the strsize option's */
+	uint32_t size; /* bytes; 0 for a string: the strsize option's */
 };
 
 enum { DIF_VARKIND_ARRAY = 0, DIF_VARKIND_SCALAR = 1 };
@@ -65,7 +64,7 @@ struct dif_var {
 _Static_assert(sizeof(struct dif_rtype) == 8, "published size");
 _Static_assert(sizeof(struct dif_var) == 20, "published size");
 
-/* All arrays are borrowed from whoever made the object (an arena, as a rule). */
+/* All arrays are borrowed, usually from an arena. */
 struct dif_object {
 	uint32_t *text;
 	uint64_t *ints;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Listings in the form of `dtrace -S`. Works on objects that were not verified: it bounds
- * what it looks up. */
+/* Listings in the form of `dtrace -S`. Objects need not be verified: every index is checked. */
 #include <string.h>
 
 #include "dif/obj/object.h"
 
-/* The object's own name of a variable, the built-in one, or NULL. */
+/* A variable's name in the object, else its built-in name, or NULL. */
 static const char *var_name(const struct dif_object *obj, uint32_t id, uint8_t scope)
 {
 	for (uint32_t i = 0; i < obj->var_len; i++) {
@@ -160,7 +159,7 @@ static void put_comment(const struct dif_object *obj, uint32_t insn, struct ot_b
 	}
 }
 
-/* What a string of size 0, "as long as the strsize option says", is shown as: the option's default. */
+/* The size printed for a string of size 0 (the strsize option's): the option's default. */
 #define STRSIZE_SHOWN 256u
 
 static void put_type(const struct dif_rtype *t, struct ot_buf *out)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The DIF instruction set, once. This list feeds the enum, the mnemonics, the
- * verifier's operand table, the listing and the interpreter's dispatch table
- * (ORDER DIF_OPCODES). Numbers and encodings are those of the OpenDTrace
- * specification, chapter "OpenDTrace Intermediate Format".
+ * The DIF instruction set: the only list, from which the enum, the mnemonics, the verifier's operand table,
+ * the listing and the interpreter's dispatch table are made. Numbers and encodings are those of the
+ * OpenDTrace specification, chapter "OpenDTrace Intermediate Format".
  *
  * An instruction is one 32-bit word; op in bits 31..24. Operand classes:
  *
@@ -54,10 +53,10 @@ enum dif_op {
 	DIF_OP_MAX = 79,
 };
 
-#define DIF_NREGS  8 /* %r0 reads as 0 and is never written */
+#define DIF_NREGS  8 /* %r0 is always 0 */
 #define DIF_NTUPLE 8 /* depth of the tuple stack */
 
-/* Assembling. Arguments are evaluated once and must fit their fields. */
+/* Encoding. Arguments must fit their fields. */
 static inline uint32_t dif_insn(uint32_t op, uint32_t a, uint32_t b, uint32_t c)
 {
 	return op << 24 | a << 16 | b << 8 | c;
@@ -71,7 +70,7 @@ static inline uint32_t dif_insn_index(uint32_t op, uint32_t index, uint32_t reg)
 	return op << 24 | index << 8 | reg;
 }
 
-/* Taking apart. */
+/* Decoding. */
 static inline uint32_t dif_insn_op(uint32_t i)
 {
 	return i >> 24;

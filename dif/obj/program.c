@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs and probe descriptions: made, freed, printed, matched. */
+/* The memory of programs; printing and matching probe descriptions. */
 #include "dif/obj/program.h"
 
 #include <string.h>

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A compiled D program: clauses in program order, each with a predicate and
- * actions. A session is one program, however many -n and -s it came from, so that
- * variables and aggregations have one numbering.
+ * A compiled D program: clauses in program order, each with a predicate and actions. A session has one
+ * program, however many -n and -s options it was compiled from, so that variables and aggregations have one
+ * numbering.
  *
- * An action's string is all that a consumer needs to print it besides the
- * record: a printf format has its conversions made explicit by the compiler
- * (%d of an unsigned is %u, and sizes come from the record), print() carries its
- * type's layout as text. So a program that was saved and loaded prints the same.
+ * To print an action, a consumer needs only the record and the action's string: the compiler has made the
+ * conversions of a printf format explicit (%d of an unsigned is %u, and sizes come from the record), and the
+ * string of print() is its type's layout as text. So a program prints the same after saving and loading.
  *
  *   probe description ─┐
  *   probe description ─┴► clause ─► predicate (object or none)
  *                                └► action, action, action …  in order
  *
- * One clause, one probe description: `a,b { … }` is two clauses that share
- * objects. Everything lives in the program's arena.
+ * A clause has one probe description: `a,b { … }` is two clauses that share objects. All memory is the
+ * program's arena.
  */
 #ifndef DIF_OBJ_PROGRAM_H
 #define DIF_OBJ_PROGRAM_H
@@ -42,15 +41,15 @@ struct dif_probedesc {
 /*
  * kind, arg and uarg have the published meaning (docs/dif.md):
  *   difexpr, printf args, tracemem   object's value is the record
- *   printf/printa/system/freopen     a run of actions with the same uarg (not 0): one action per
+ *   printf/printa/system/freopen     a sequence of actions with the same uarg (not 0): one action per
  *                                    argument, `format` on the first; without arguments one action
- *                                    with no object and an 8-byte record; so too in front where
- *                                    printf's arguments have stacks and symbols among them
+ *                                    without an object and with an 8-byte record; such an action also
+ *                                    comes first if printf's arguments contain stacks or symbols
  *   stack      arg = frames (0: the stackframes option)
  *   ustack     arg = strsize << 32 | frames
  *   sym, mod…  object gives the address
  *   libact     arg = enum dif_libact, object gives the value; aggid names the aggregation
- *   printa     aggid names the aggregation; several follow one another with one uarg
+ *   printa     aggid names the aggregation; for several, consecutive actions have the same uarg
  *   aggregation (0x7xx)  preceded by ntuple - 1 key actions (any data action) in the same clause;
  *              object gives the value (none for count); arg = the packed parameters of lquantize,
  *              llquantize; an increment is one more key-position action flagged `increment`
@@ -67,19 +66,19 @@ struct dif_probedesc {
  *          | "e" SIZE ("s" | "u") "{" (NAME "=" DECIMAL ",")* "}"     enum
  *          | "a" COUNT ":" TYPENAME ":" LAYOUT     array; name and layout of an element
  *          | ("S" | "U") SIZE "{" MEMBER* "}"      struct, union
- *          | "v"                                   nothing that could be shown
+ *          | "v"                                   no printable value
  *   MEMBER = BITOFFSET ("." BITSIZE)? ":" NAME ":" TYPENAME ":" LAYOUT ";"
  *
- * Numbers are decimal, sizes in bytes, bit offsets from the start of the struct that the
- * member is in. NAME is empty for an anonymous struct or union. No name has a ":" in it.
+ * Numbers are decimal, sizes are in bytes, bit offsets are from the start of the member's struct. NAME is
+ * empty for an anonymous struct or union. Names do not contain ":".
  */
 struct dif_action {
 	enum dif_action_kind kind; /* or enum dif_agg_kind */
 	uint32_t ntuple;           /* aggregation: preceding actions that are its key */
 	uint64_t arg;
-	uint64_t uarg;     /* same value: one statement of the D program */
+	uint64_t uarg;     /* actions with the same value belong to one statement of the D program */
 	uint32_t aggid;    /* aggregation variable's id, from 1, in order of definition; 0: none */
-	bool is_key;       /* one of an aggregation's keys: recorded in the tuple, not the record */
+	bool is_key;       /* a key of an aggregation: stored in the tuple, not in the record */
 	bool is_increment; /* quantize's third argument, after the keys */
 	struct dif_object *object;
 	const char *format;
@@ -89,8 +88,8 @@ struct dif_clause {
 	struct dif_probedesc probe;
 	struct dif_object *predicate;
 	struct dif_action *actions;
-	uint32_t nactions; /* 0: the default action, a record of the EPID alone */
-	uint32_t line;     /* in its source text, for messages; 0 unknown */
+	uint32_t nactions; /* 0: the default action, a record of the EPID only */
+	uint32_t line;     /* in its source text, for messages; 0: unknown */
 };
 
 /* An aggregation variable. */
@@ -102,7 +101,7 @@ struct dif_aggvar {
 	uint32_t nkeys;
 };
 
-/* An option that the program itself set (#pragma D option). value NULL: just set. */
+/* An option set in the program (#pragma D option). value NULL: without a value. */
 struct dif_optset {
 	const char *name;
 	const char *value;
@@ -124,8 +123,8 @@ void dif_program_deinit(struct dif_program *prog);
 /** "provider:module:function:name" into @p out. */
 void dif_probedesc_print(const struct dif_probedesc *desc, struct ot_buf *out);
 
-/** Match one field: * ? [set] [!set] and \ quote; an empty pattern matches anything.
- * No recursion without bound: time is at most pattern × text. */
+/** Match one field of a probe description: *, ?, [set], [!set], and \ to quote; an empty pattern matches
+ * anything. Time is bounded by pattern × text. */
 bool dif_glob_match(const char *pattern, const char *text);
 bool dif_glob_is_pattern(const char *pattern);
 
@@ -134,16 +133,15 @@ bool dif_probedesc_match(const struct dif_probedesc *desc, uint32_t id, const ch
 			 const char *module, const char *function, const char *name);
 
 /**
- * Write the program as DOF version 2 (docs/dif.md says where each field goes and what
- * sections of our own hold), position-independent. This is the form in which a program
- * is saved, and in which it is sent to an engine.
+ * Append the program as DOF version 2 (docs/dif.md describes the fields and our own sections). This is the
+ * form in which a program is saved and sent to an engine.
  */
 OT_MUST_CHECK struct ot_err *dif_dof_write(const struct dif_program *prog, struct ot_buf *out);
 
 /**
- * Read DOF made by anyone, hostile or not: every offset, count and size is checked, the
- * result shares no memory with @p data. It is not verified: call dif_program_verify().
- * BAD_DATA names the section and what is wrong.
+ * Read DOF, which may be hostile: every offset, count and size is checked; the result shares no memory with
+ * @p data. The program is not verified: call dif_program_verify(). BAD_DATA: the message names the section
+ * and the error.
  */
 OT_MUST_CHECK struct ot_err *dif_dof_read(const void *data, size_t size, struct dif_program *ret);
 

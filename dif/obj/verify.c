@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verifier of one object. What it passes the interpreter runs without any check of
- * registers, tables or the program counter; addresses and sizes are checked as they are used.
+ * Verifying one object. The interpreter evaluates a verified object without checks of registers, tables or
+ * the program counter; addresses and sizes are checked when they are used.
  *
  * Rules (tests/unit/dif_verify_test.c breaks each):
- *    1  the object fits: at least one instruction, each table within its index range, 256 KiB in all
+ *    1  sizes: at least one instruction, each table within its index range, 256 KiB in total
  *    2  the last instruction is ret
  *    3  the opcode exists
  *    4  it is not xlate or xlarg, which a compiler resolves
@@ -18,16 +18,16 @@
  *   12  the string table ends with NUL
  *   13  ldga names a built-in array (ldta any array: it always faults)
  *   14  ldgs below 0x500 names a built-in scalar; other loads and all stores name user variables
- *   15  a user variable stands in the variable table, in that scope, as the scalar or array that
- *       the instruction takes it for
+ *   15  a user variable is in the variable table, with the scope and the kind (scalar or array) of the
+ *       instruction
  *   16  pushtr pushes type 0 or 1, pushtv type 0
  *   17  the subroutine exists
  *   18  the returned type: a known kind and flags; by value 0, 1, 2, 4 or 8 bytes; by reference,
- *       if no string, of 1 byte to 16 MiB
+ *       unless it is a string, 1 byte to 16 MiB
  *   19  a variable's kind, scope, flags and id are in range, and its name is in the string table
  *   20  a variable's type: as rule 18, but a static by-reference one at most 16 KiB
  *   21  a clause-local variable is a scalar
- *   22  no variable stands in the table twice
+ *   22  no variable is in the table twice
  */
 #include "dif/obj/verify.h"
 
@@ -64,7 +64,7 @@ static struct ot_err *check_tables(const struct dif_object *obj)
 	if (obj->int_len > TABLE_MAX || obj->str_len > TABLE_MAX || obj->var_len > TABLE_MAX)
 		return BAD(1, 0, "a table of more than %u entries", TABLE_MAX);
 	if (total > OBJECT_MAX)
-		return BAD(1, 0, "%llu bytes in all", (unsigned long long)total);
+		return BAD(1, 0, "%llu bytes in total", (unsigned long long)total);
 	if (dif_insn_op(obj->text[obj->text_len - 1]) != DIF_OP_ret)
 		return BAD(2, obj->text_len - 1, "the last instruction is not ret");
 	if (obj->str_len && obj->strs[obj->str_len - 1])
@@ -102,7 +102,7 @@ static struct ot_err *check_var(const struct dif_object *obj, const struct dif_v
 		return BAD(19, 0, "variable %#x: kind %u, scope %u, flags %#x", v->id, v->kind, v->scope,
 			   v->flags);
 	if (v->name >= obj->str_len)
-		return BAD(19, 0, "variable %#x: name outside of the strings", v->id);
+		return BAD(19, 0, "variable %#x: its name is not in the string table", v->id);
 	if (local && array)
 		return BAD(21, 0, "variable %#x: a clause-local array", v->id);
 	if (!array && v->scope != DIF_SCOPE_THREAD)
@@ -119,7 +119,7 @@ static int by_scope_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The variables sorted, for lookups; owned by the caller. */
+/* Pointers to the variables, sorted for lookups; owned by the caller. */
 static struct ot_err *sort_vars(const struct dif_object *obj, const struct dif_var ***ret)
 {
 	const struct dif_var **sorted = malloc((obj->var_len + 1) * sizeof(*sorted));
@@ -149,7 +149,7 @@ struct insn_check {
 	uint32_t insn;
 };
 
-/* Which of r1, r2, rd an operand class uses as registers, and whether rd is written. */
+/* The fields that an operand class uses as registers, and whether it writes rd. */
 struct shape {
 	bool r1, r2, rd, writes;
 	uint32_t reserved; /* mask of bits that must be 0 */
@@ -178,7 +178,7 @@ static struct ot_err *check_registers(const struct insn_check *c, enum dif_op_cl
 	uint32_t i = c->insn;
 
 	if (dif_insn_op(i) == DIF_OP_copys)
-		s.writes = false; /* rd is the address that is copied to */
+		s.writes = false; /* rd is the destination address */
 	if ((s.r1 && dif_insn_r1(i) >= DIF_NREGS) || (s.r2 && dif_insn_r2(i) >= DIF_NREGS) ||
 	    (s.rd && dif_insn_rd(i) >= DIF_NREGS))
 		return BAD(5, c->pc, "no such register in %08x", i);
@@ -235,7 +235,7 @@ static struct ot_err *check_variable(const struct insn_check *c)
 		return NULL;
 	}
 	if (id < DIF_VAR_USER_MIN)
-		return BAD(14, c->pc, "%s of %#x, which is no user variable", dif_op_name(op), id);
+		return BAD(14, c->pc, "%s of %#x, which is not a user variable", dif_op_name(op), id);
 	if (op == DIF_OP_ldts || op == DIF_OP_stts || op == DIF_OP_ldtaa || op == DIF_OP_sttaa)
 		want.scope = DIF_SCOPE_THREAD;
 	if (op == DIF_OP_ldls || op == DIF_OP_stls)
@@ -244,7 +244,7 @@ static struct ot_err *check_variable(const struct insn_check *c)
 		want.kind = DIF_VARKIND_ARRAY;
 	const struct dif_var **found = bsearch(&key, c->vars, c->obj->var_len, sizeof(*c->vars), by_scope_id);
 	if (!found || (*found)->kind != want.kind)
-		return BAD(15, c->pc, "%s of %#x, which the variable table has not as such", dif_op_name(op),
+		return BAD(15, c->pc, "%s of %#x, which is not such a variable in the table", dif_op_name(op),
 			   id);
 	return NULL;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verifier: what it passes can be run. Rules are numbered in verify.c. */
+/* The verifier: programs that it accepts can be evaluated safely. The rules are in verify.c and
+ * verify_program.c. */
 #ifndef DIF_OBJ_VERIFY_H
 #define DIF_OBJ_VERIFY_H
 
 #include "dif/obj/program.h"
 
-/** Check one object against every rule; BAD_DATA says "rule N at instruction I: …".
- * Sets obj->destructive. */
+/** Check one object against rules 1 to 22, and set obj->destructive. BAD_DATA: "rule N at instruction I:
+ * …". */
 OT_MUST_CHECK struct ot_err *dif_verify(struct dif_object *obj);
 
-/** Check all objects of a program, that variables agree between objects, and the order and
- * shape of actions (tuples, speculation, commit). */
+/** Check all objects of a program, that they agree about variables, and its actions (rules 31 to 45). */
 OT_MUST_CHECK struct ot_err *dif_program_verify(struct dif_program *prog);
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verifier of a whole program: what no object shows alone.
+ * Verifying a whole program: the rules beyond a single object.
  *
- *   31  numbers of clauses, actions and aggregations are bounded
+ *   31  the numbers of clauses, actions and aggregations are limited
  *   32  a probe description's fields are shorter than the published buffers
  *   33  an action's kind exists
- *   34  an action has the object it needs, and none where nothing would be evaluated
- *   35  an action's object returns what the action takes: a predicate, exit, a stack's address by value …
- *   36  an object in two places agrees about each variable: kind and type (a size of 0 matches any)
- *   37  printf-like actions that belong together stand together, with a format on the first
- *   38  stack frames are bounded
+ *   34  an action has an object if and only if it evaluates one
+ *   35  an action's object returns by value or by reference, as the action requires
+ *   36  all objects agree about each variable's kind and type (a size of 0 matches any)
+ *   37  printf-like actions of one statement are consecutive, with a format on the first
+ *   38  numbers of stack frames are limited
  *   39  an aggregating action names an aggregation of the program, with its function and parameters
- *   40  its keys are the key actions right before it, as many as the aggregation has; keys stand
- *       nowhere else
- *   41  lquantize and llquantize have possible parameters
+ *   40  its keys are the key actions directly before it, as many as the aggregation has; there are no
+ *       other keys
+ *   41  lquantize and llquantize have valid parameters
  *   42  no aggregation after speculate or commit
  *   43  nothing recorded before speculate, only one speculate
  *   44  one commit, nothing recorded before or after it, no speculate after it
- *   45  an aggregation's name and number: from 1, in order
+ *   45  aggregations have names, and are numbered from 1 in order
  */
 #include <string.h>
 
@@ -57,7 +57,7 @@ static struct ot_err *check_probe(const struct check *c, const struct dif_probed
 	return NULL;
 }
 
-/* Objects agree about variables, and each is verified once. */
+/* Verify an object, once, and check that it agrees with the others about variables. */
 static struct ot_err *check_object(struct check *c, struct dif_object *obj)
 {
 	if (ot_map_get(&c->seen, &obj, sizeof(obj)))
@@ -78,7 +78,7 @@ static struct ot_err *check_object(struct check *c, struct dif_object *obj)
 		if (first->kind != v->kind || first->type.kind != v->type.kind ||
 		    first->type.flags != v->type.flags ||
 		    (first->type.size && v->type.size && first->type.size != v->type.size))
-			return bad(36, c, "variable %#x differs from what it was before", v->id);
+			return bad(36, c, "variable %#x differs from its earlier declaration", v->id);
 		if (!first->type.size && !ot_map_put(&c->vars, key, sizeof(key), v))
 			return ot_err_nomem();
 	}
@@ -154,7 +154,8 @@ static struct ot_err *check_frames(const struct check *c, const struct dif_actio
 	return NULL;
 }
 
-/* An action may continue the printf-like statement of one before it, with stacks and symbols between. */
+/* Does the action continue the printf-like statement of an earlier one? Stacks and symbols may be between
+ * them. */
 static bool continues(const struct dif_clause *clause, uint32_t index)
 {
 	const struct dif_action *a = &clause->actions[index];
@@ -173,7 +174,7 @@ static struct ot_err *check_printf(const struct check *c, const struct dif_claus
 	if (!follows && a->kind != DIF_ACT_printa && !a->format)
 		return bad(37, c, "%s without a format", dif_action_name(a->kind));
 	if (a->kind == DIF_ACT_printa && (!a->aggid || a->aggid > c->prog->naggs))
-		return bad(37, c, "printa of aggregation %u, which is none", a->aggid);
+		return bad(37, c, "printa of aggregation %u, which does not exist", a->aggid);
 	return NULL;
 }
 
@@ -187,24 +188,25 @@ static struct ot_err *check_agg(const struct check *c, const struct dif_clause *
 	uint32_t nkeys = 0, nincr = 0;
 
 	if (!a->aggid || a->aggid > c->prog->naggs)
-		return bad(39, c, "%s into aggregation %u, which is none", name, a->aggid);
+		return bad(39, c, "%s into aggregation %u, which does not exist", name, a->aggid);
 	const struct dif_aggvar *var = &c->prog->aggs[a->aggid - 1];
 	if (var->kind != (enum dif_agg_kind)a->kind || var->arg != a->arg)
-		return bad(39, c, "%s into @%s, which is another function's", name, var->name);
+		return bad(39, c, "%s into @%s, which has another function", name, var->name);
 	if (a->ntuple != nkeys_before + 1)
-		return bad(40, c, "%s with %u keys, %u stand before it", name, a->ntuple, nkeys_before);
+		return bad(40, c, "%s with %u keys, but %u precede it", name, a->ntuple, nkeys_before);
 	for (uint32_t i = index - nkeys_before; i < index; i++) {
 		if (clause->actions[i].is_increment)
 			nincr++;
 		else if (nincr)
-			return bad(40, c, "%s with a key behind the increment", name);
+			return bad(40, c, "%s with a key after the increment", name);
 		else
 			nkeys++;
 	}
 	if (nincr > 1 || nkeys != var->nkeys)
-		return bad(40, c, "%s into @%s with %u keys, it has %u", name, var->name, nkeys, var->nkeys);
+		return bad(40, c, "%s into @%s with %u keys instead of %u", name, var->name, nkeys,
+			   var->nkeys);
 	if (!dif_agg_words((enum dif_agg_kind)a->kind, a->arg))
-		return bad(41, c, "%s with impossible parameters", name);
+		return bad(41, c, "%s with invalid parameters", name);
 	return NULL;
 }
 
@@ -214,14 +216,14 @@ static struct ot_err *check_key(const struct check *c, const struct dif_action *
 
 	if (a->is_increment) {
 		if (a->kind != DIF_ACT_difexpr || !a->object || a->object->ret.flags & DIF_TF_BYREF)
-			return bad(40, c, "an increment that is no value");
+			return bad(40, c, "an increment that is not a value");
 		return NULL;
 	}
 	if (DIF_ACT_IS_PRINTFLIKE(a->kind) || a->kind == DIF_ACT_libact || a->kind == DIF_ACT_exit ||
 	    DIF_ACT_IS_AGG(a->kind) ||
 	    !dif_action_record_size(
 		&(struct dif_action){ .kind = a->kind, .arg = a->arg, .object = a->object }, &any))
-		return bad(40, c, "%s is no aggregation key", dif_action_name(a->kind));
+		return bad(40, c, "%s can't be an aggregation key", dif_action_name(a->kind));
 	return NULL;
 }
 
@@ -308,7 +310,7 @@ static struct ot_err *check_program(struct check *c)
 		if (!a->name || a->id != i + 1)
 			return bad(45, c, "aggregation %u has the number %u", i + 1, a->id);
 		if (!DIF_ACT_IS_AGG(a->kind) || !dif_agg_words(a->kind, a->arg))
-			return bad(41, c, "@%s has an impossible function", a->name);
+			return bad(41, c, "@%s has an invalid function", a->name);
 	}
 	for (c->clause = 0; c->clause < prog->nclauses; c->clause++)
 		OT_TRY(check_clause(c, &prog->clauses[c->clause]));
