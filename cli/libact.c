@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "cli/consumer.h"
 #include "cli/messages.h"
 #include "cli/terminal.h"
@@ -136,9 +137,7 @@ struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt, 
 	if (pid < 0)
 		return ot_err_os(errno, "fork");
 	if (!pid) {
-		sigset_t none;
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
+		ot_signals_unblock();
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(127);
 	}

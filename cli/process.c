@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/thread.h"
 #include "cli/messages.h"
 #include "cli/process.h"
 
@@ -59,10 +60,7 @@ static char **split(char *line)
 /* In the child: it stops by itself once exec() has succeeded, because it is traced. */
 static OT_NORETURN void become(const struct cli_invocation *inv, char **argv, int error_fd)
 {
-	sigset_t none;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	ot_signals_unblock();
 	for (size_t i = 0; i < inv->env.count; i++)
 		putenv((char *)inv->env.items[i]); /* glibc: a name without "=" is removed */
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -10,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/thread.h"
 #include "cli/source.h"
 
 #define SCRIPT_MAX  (256u << 20)
@@ -83,13 +83,10 @@ static void run_cpp(char **argv, int in, int out)
 {
 	/* Macros that double 40 times would keep it busy for days before a word comes out. */
 	const struct rlimit seconds = { CPP_SECONDS, CPP_SECONDS }, memory = { CPP_MEMORY, CPP_MEMORY };
-	sigset_t none;
 
 	setrlimit(RLIMIT_CPU, &seconds);
 	setrlimit(RLIMIT_AS, &memory);
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	ot_signals_unblock();
 	dup2(in, STDIN_FILENO);
 	dup2(out, STDOUT_FILENO);
 	execvp(argv[0], argv);

@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "vmm-probe/hook/internal.h"
 
 /* Changes come in bursts (dozens of slots): wait until they settle. */
@@ -125,17 +125,13 @@ void vp_hook_service_start(void)
 	uint32_t no = 0;
 	pthread_attr_t attr;
 	pthread_t thread;
-	sigset_t all, old;
 
 	if (!atomic_compare_exchange_strong(&vp_hook.service, &no, 1))
 		return;
 	vp_hook.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = vp_hook.wake < 0 ? errno : pthread_create(&thread, &attr, run_service, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	int err = vp_hook.wake < 0 ? errno : ot_thread_start(&thread, &attr, run_service, NULL);
 	pthread_attr_destroy(&attr);
 	if (err)
 		vp_hook_control_fail(err);

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/installed.h"
 #include "base/io.h"
+#include "base/thread.h"
 #include "vmm-probe/client/client.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hosts/engine_files.h"
@@ -49,14 +50,12 @@ struct vp_vm {
 /* In the child: exec, or the reason why not through @status. */
 static OT_NORETURN void run_child(char *const *argv, int out, int status, pid_t parent)
 {
-	sigset_t none;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC), err;
 
 	/* A group of its own: Ctrl-C in the terminal is for the tracer, which then stops the guest. */
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	ot_signals_unblock();
 	if (getppid() != parent)
 		_exit(127);
 	if (null >= 0 && dup2(null, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0)

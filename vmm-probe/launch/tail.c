@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/thread.h"
 
 struct vp_tail {
 	int read_fd, write_fd;
@@ -71,12 +71,8 @@ static void *read_all(void *arg)
 /* Signals are for the thread that traces. */
 static struct ot_err *start_reader(struct vp_tail *t)
 {
-	sigset_t all, old;
+	int rc = ot_thread_start(&t->reader, NULL, read_all, t);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&t->reader, NULL, read_all, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
 		return ot_err_os(rc, "a thread for the guest's console");
 	t->reads = true;

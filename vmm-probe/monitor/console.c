@@ -23,6 +23,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/thread.h"
 #include "vmm-probe/monitor/internal.h"
 
 #define QUEUE    (64u << 10) /* about the output of a booting kernel */
@@ -175,12 +176,8 @@ void vp_mon_console_room(struct vp_mon_console *c)
 /* With all signals blocked: other threads of the program handle them, and a closed pipe is an EPIPE here. */
 static struct ot_err *start(struct vp_mon_console_thread *t, void *(*run)(void *), struct vp_mon_serial *s)
 {
-	sigset_t all, old;
+	int rc = ot_thread_start(&t->thread, NULL, run, s);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int rc = pthread_create(&t->thread, NULL, run, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	t->started = !rc;
 	return rc ? ot_err_os(rc, "the console's thread") : NULL;
 }

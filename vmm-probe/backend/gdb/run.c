@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "vmm-probe/backend/gdb/internal.h"
 
 #define LINGER_NS 3000000ull
@@ -276,16 +277,11 @@ static void *run(void *arg)
 
 struct ot_err *vp_gdb_run(struct vp_gdb *gdb)
 {
-	sigset_t all, old;
-
 	gdb->linger_ns = ot_now_ns() + LINGER_NS;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_mutex_lock(&gdb->asked.lock); /* the thread waits for it, and then knows who it is */
-	int err = pthread_create(&gdb->asked.thread, NULL, run, gdb);
+	int err = ot_thread_start(&gdb->asked.thread, NULL, run, gdb);
 	gdb->asked.started = !err;
 	pthread_mutex_unlock(&gdb->asked.lock);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err ? ot_err_os(err, "starting the thread for the gdb stub") : NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "vmm-probe/backend/peek/internal.h"
 
 #define MS_NS    1000000ull
@@ -152,7 +153,6 @@ static void *run(void *arg)
 struct ot_err *vp_peek_sampler_start(struct vp_peek *peek)
 {
 	pthread_condattr_t attr;
-	sigset_t all, old;
 
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -162,10 +162,7 @@ struct ot_err *vp_peek_sampler_start(struct vp_peek *peek)
 	peek->sampler.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (peek->sampler.wake_fd < 0)
 		return ot_err_os(errno, "eventfd");
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&peek->sampler.thread, NULL, run, peek);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	int err = ot_thread_start(&peek->sampler.thread, NULL, run, peek);
 	peek->sampler.running = !err;
 	return err ? ot_err_os(err, "starting the sampler") : NULL;
 }

@@ -5,12 +5,12 @@
  * second, and lets go at once when the guest unloads the module.
  */
 #include "vmm-probe/engine/service/agent.h"
+#include "base/thread.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -263,15 +263,10 @@ static void *run(void *arg)
 
 static struct ot_err *start_thread(struct vp_agent_owner *owner)
 {
-	sigset_t all, old;
-
 	owner->wake_fd = eventfd(0, EFD_CLOEXEC);
 	if (owner->wake_fd < 0)
 		return ot_err_os(errno, "eventfd");
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&owner->thread, NULL, run, owner);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	int err = ot_thread_start(&owner->thread, NULL, run, owner);
 	if (err)
 		return ot_err_os(err, "starting the agent's thread");
 	owner->running = true;

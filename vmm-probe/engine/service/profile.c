@@ -8,12 +8,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/thread.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/sample.h"
 #include "vmm-probe/engine/service/parts.h"
@@ -79,15 +79,10 @@ static void *run_timer(void *arg)
 	}
 }
 
-/* The VMM's own signals are not for this thread. */
 static struct ot_err *start_thread(struct vp_profile *p)
 {
-	sigset_t all, old;
+	int err = ot_thread_start(&p->thread, NULL, run_timer, p);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&p->thread, NULL, run_timer, p);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return ot_err_os(err, "starting the profile timer");
 	p->running = true;

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -22,6 +21,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/thread.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/engine/wire/patches.h"
@@ -563,12 +563,8 @@ static struct ot_err *listen_at(struct vp_server *s, const char *path)
 
 static struct ot_err *start_thread(struct vp_server *s)
 {
-	sigset_t all, old;
+	int err = ot_thread_start(&s->thread, NULL, run_server, s);
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	int err = pthread_create(&s->thread, NULL, run_server, s);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err)
 		return ot_err_os(err, "starting the engine's thread");
 	s->running = true;
