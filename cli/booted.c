@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A guest that was booted for this session: until its kernel can be read, and if it never can. */
-#include <signal.h>
 #include <time.h>
 
 #include "cli/messages.h"
+#include "cli/signals.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
 
@@ -11,33 +11,6 @@
 #define BOOT_SECONDS 120
 /* A VMM that could not start its guest needs a moment to end. */
 #define END_MS       500
-
-static sigset_t ending_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	return set;
-}
-
-void cli_boot_hold_signals(void)
-{
-	const sigset_t set = ending_signals();
-
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN); /* nor does the end of who reads our output */
-}
-
-bool cli_boot_is_interrupted(void)
-{
-	sigset_t came;
-
-	return !sigpending(&came) &&
-	       (sigismember(&came, SIGINT) || sigismember(&came, SIGTERM) || sigismember(&came, SIGHUP));
-}
 
 /* Until the kernel is up, what there is to read is not there or not whole. */
 static bool may_come(const struct ot_err *err)
@@ -64,7 +37,7 @@ static bool gives_up(const struct cli_booted *booted, time_t deadline, struct ot
 {
 	struct ot_err *why = NULL;
 
-	if (cli_boot_is_interrupted())
+	if (cli_signals_pending())
 		why = ot_err_new(OT_ERR_BUSY, "interrupted before the guest's kernel was up");
 	else if (may_come(*err))
 		why = trouble(booted, 0);

@@ -16,6 +16,7 @@
 #include "cli/compile.h"
 #include "cli/messages.h"
 #include "cli/run_domain.h"
+#include "cli/signals.h"
 #include "cli/trace.h"
 #include "vmm-probe/launch/choose.h"
 
@@ -169,7 +170,7 @@ static struct ot_err *trouble(void *arg, int wait_ms)
 static bool goes_on(void *arg)
 {
 	(void)arg;
-	return !cli_boot_is_interrupted();
+	return !cli_signals_pending();
 }
 
 /* What is not ours went to QEMU, a mistyped option too. */
@@ -200,7 +201,7 @@ static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct c
 	struct ot_err *err;
 	char line[256];
 
-	cli_boot_hold_signals();
+	cli_signals_hold();
 	opts->go_on = goes_on;
 	cli_progress(NULL, "booting the guest");
 	err = vp_vm_launch(opts, &guest.vm);

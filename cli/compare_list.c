@@ -5,10 +5,8 @@
  * others. One round is a pass of the guest's, and a walk of ours behind it.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include "cli/compile.h"
 #include "cli/messages.h"
 #include "cli/output/output.h"
+#include "cli/signals.h"
 #include "vmm-probe/session/session.h"
 
 /* A guest that does not tell for so long is paused, or its agent has gone. */
@@ -137,13 +136,6 @@ static struct ot_err *look(struct run *r, bool *ret_round)
 	return end_round(r, &inside);
 }
 
-static bool interrupted(const struct run *r)
-{
-	struct signalfd_siginfo info;
-
-	return read(r->signal_fd, &info, sizeof(info)) == sizeof(info);
-}
-
 static struct ot_err *go_rounds(struct run *r)
 {
 	enum vp_session_state state = VP_SESSION_ACTIVE;
@@ -153,7 +145,7 @@ static struct ot_err *go_rounds(struct run *r)
 		bool round;
 
 		OT_TRY(vp_session_poll(r->session, r->signal_fd, &state));
-		if (interrupted(r))
+		if (cli_signals_take(r->signal_fd))
 			return ot_err_new(OT_ERR_BUSY, "interrupted");
 		if (state != VP_SESSION_ACTIVE)
 			return ot_err_new(OT_ERR_GUEST_GONE, "%s",
@@ -219,24 +211,11 @@ static struct ot_err *attach(struct run *r)
 	return vp_session_need_agent(r->session, 0, r->list->tracepoint);
 }
 
-static struct ot_err *watch_signals(struct run *r)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return r->signal_fd < 0 ? ot_err_os(errno, "signalfd") : NULL;
-}
-
 static struct ot_err *compare(struct run *r)
 {
 	const struct vp_sink sink = { r, on_record, on_aggregate, on_fault, on_drop, on_overload };
 
-	OT_TRY(watch_signals(r));
+	OT_TRY(cli_signals_open(0, &r->signal_fd));
 	OT_TRY(vp_session_enable(r->session, &r->comp.prog, &sink));
 	OT_TRY(vp_session_start(r->session));
 	OT_TRY(go_rounds(r));

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -140,10 +139,7 @@ int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struc
 		err = vp_session_match(s, &all, inv->verbose, print_probe, &l, &count);
 	if (err)
 		return cli_fail(err, NULL);
-	errno = 0;
-	if (fflush(fp) == EOF || ferror(fp))
-		return cli_fail_output(fp, inv->out ? inv->out : "<stdout>");
-	return CLI_EXIT_OK;
+	return cli_finish_output(fp, inv->out ? inv->out : "<stdout>");
 }
 
 static bool print_symbol(void *arg, uint64_t addr, char type, const char *name, const char *module)
@@ -169,8 +165,5 @@ int cli_dump_symbols(struct vp_session *s, FILE *fp)
 
 	if (err)
 		return cli_fail(err, NULL);
-	errno = 0;
-	if (fflush(fp) == EOF || ferror(fp))
-		return cli_fail_output(fp, "<stdout>");
-	return CLI_EXIT_OK;
+	return cli_finish_output(fp, "<stdout>");
 }

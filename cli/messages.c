@@ -88,13 +88,19 @@ bool cli_is_unread(FILE *fp)
 	return poll(&pfd, 1, 0) > 0 && (pfd.revents & (POLLERR | POLLHUP));
 }
 
-int cli_fail_output(FILE *fp, const char *name)
+static int fail_output(FILE *fp, const char *name)
 {
 	int reason = errno ? errno : EIO;
 
 	if (reason == EPIPE || cli_is_unread(fp))
 		return CLI_EXIT_ERROR;
 	return cli_fail(ot_err_os(reason, "failed to write to %s", name), NULL);
+}
+
+int cli_finish_output(FILE *fp, const char *name)
+{
+	errno = 0;
+	return fflush(fp) == EOF || ferror(fp) ? fail_output(fp, name) : CLI_EXIT_OK;
 }
 
 /* Behind "error on enabled probe …: ". */

@@ -31,9 +31,9 @@ int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
 /** Whoever read @p fp has closed it, as head does when it has enough. */
 bool cli_is_unread(FILE *fp);
 
-/** The output @p fp, called @p name, could not be written: that is said with errno's reason, but not if only
- * who reads it has enough. CLI_EXIT_ERROR. */
-int cli_fail_output(FILE *fp, const char *name);
+/** Write out what is left in @p fp, called @p name. The exit status. A failure is reported with its reason,
+ * unless the reader has closed the output because it has enough. */
+int cli_finish_output(FILE *fp, const char *name);
 
 /** A fault of a probe. */
 void cli_report_fault(const struct vp_fault_info *fault);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* --plan: a line for each place in a guest that a program would watch. */
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,8 +59,5 @@ int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struc
 	struct ot_err *err = vp_session_plan(s, &c->prog, print_site, &plan);
 	if (err)
 		return cli_fail(err, NULL);
-	errno = 0;
-	if (fflush(fp) == EOF || ferror(fp))
-		return cli_fail_output(fp, inv->out ? inv->out : "<stdout>");
-	return CLI_EXIT_OK;
+	return cli_finish_output(fp, inv->out ? inv->out : "<stdout>");
 }

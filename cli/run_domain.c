@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/compile.h"
 #include "cli/messages.h"
+#include "cli/signals.h"
 #include "cli/trace.h"
 #include "vmm-probe/launch/domain.h"
 
@@ -55,7 +56,7 @@ static int start_and_trace(const struct vp_domain_opts *opts, struct cli_invocat
 	struct cli_booted booted = { .alive = is_alive, .trouble = trouble };
 	struct vp_domain_vm *vm;
 
-	cli_boot_hold_signals(); /* the domain ends in order, whenever that is asked for */
+	cli_signals_hold(); /* the domain ends in order, whenever that is asked for */
 	cli_progress(NULL, "starting the domain");
 	struct ot_err *err = vp_domain_launch(opts, &vm);
 	cli_progress(NULL, NULL);

@@ -19,12 +19,6 @@ struct cli_booted {
 /** Are the command line's own files there, as far as they must be? CLI_GO_ON, or the exit status. */
 int cli_check_files(const struct cli_invocation *inv);
 
-/** Ctrl-C and what else ends a session is from now on only noted, so that what was booted is taken down in
- * order; tracing takes note of it when it begins. A pipe that nobody reads is an error of writing. */
-void cli_boot_hold_signals(void);
-/** Did one come? */
-bool cli_boot_is_interrupted(void);
-
 /** Do what the command line asks for; @p booted NULL: on guests that run already. Returns the exit
  * status; messages have been printed. */
 int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted);

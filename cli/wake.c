@@ -1,32 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What ends a session from outside of it: signals, and the end of its time. */
 #include <errno.h>
-#include <signal.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "cli/signals.h"
 #include "cli/terminal.h"
 #include "cli/tracing.h"
 
 struct ot_err *cli_run_watch(struct cli_run *r)
 {
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is a write error like others */
-	r->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing */
+	OT_TRY(cli_signals_open(SIGUSR1, &r->signal_fd));
 	r->wake_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (r->signal_fd < 0 || r->wake_fd < 0)
-		return ot_err_os(errno, "signalfd");
+	if (r->wake_fd < 0)
+		return ot_err_os(errno, "epoll");
 	struct epoll_event ev = { .events = EPOLLIN };
 	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->signal_fd, &ev) < 0)
 		return ot_err_os(errno, "epoll");
@@ -66,10 +57,7 @@ void cli_run_read_ttl(struct cli_run *r)
 
 void cli_run_read_signals(struct cli_run *r)
 {
-	struct signalfd_siginfo info;
-
-	while (read(r->signal_fd, &info, sizeof(info)) == sizeof(info))
-		r->interrupts++;
+	r->interrupts += cli_signals_take(r->signal_fd);
 }
 
 bool cli_run_is_impatient(void *arg)
