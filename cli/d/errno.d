@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Linux's error numbers, for errno and what system calls return. */
+/* Linux's error numbers, for errno and results of system calls. */
 inline int EPERM = 1;
 inline int ENOENT = 2;
 inline int ESRCH = 3;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel data that programs read by `name. BTF has types for functions and per-CPU variables
- * only, so what these are is said here.
+ * Types of kernel data that programs read by `name. BTF has types of functions and per-CPU variables only.
  */
 #pragma D depends_on module vmlinux
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes, threads and processors as proc(4) of other systems describes them. Linux has no such structs:
- * procfs_task.d and procfs_none.d say where the members come from.
+ * Processes, threads and processors, as described in proc(4) of other systems. Linux has no such structs:
+ * procfs_task.d and procfs_none.d define the members.
  */
 typedef struct psinfo {
 	int pr_nlwp;
@@ -52,7 +52,7 @@ typedef struct cpuinfo {
 	int cpu_lgrp;
 } cpuinfo_t;
 
-/* Of the current thread only: where any other last ran is not asked. */
+/* For the current thread only: the CPU on which another one last ran is not read. */
 translator cpuinfo_t < kthread_t *T > {
 	cpu_id = cpu;
 	cpu_pset = -1;

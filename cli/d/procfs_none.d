@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proc(4)'s structs where no kernel's types are: of the current thread, which is all that is known there.
- * What Linux does not have, or does not tell, is 0.
+ * proc(4)'s structs without a kernel's types: for the current thread only. Members that Linux does not have,
+ * or that are unknown, are 0.
  */
 #pragma D depends_on library procfs.d
 #pragma D depends_on module nobtf

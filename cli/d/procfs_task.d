@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* proc(4)'s structs of any task of a guest. What Linux does not have is 0. */
+/* proc(4)'s structs of any task of a guest. Members that Linux does not have are 0. */
 #pragma D depends_on library procfs.d
 #pragma D depends_on module vmlinux
 #pragma D depends_on module btf

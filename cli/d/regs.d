@@ -34,7 +34,7 @@ inline int R_EDI = R_RDI;
 inline int R_EIP = R_RIP;
 inline int R_EFL = R_RFL;
 
-/* what every processor has */
+/* registers that every processor has */
 inline int R_PC = R_RIP;
 inline int R_SP = R_RSP;
 inline int R_FP = R_RBP;

@@ -20,8 +20,7 @@
 
 #include "dif/obj/object.h"
 
-/* What a program may have at most. The verifier holds every program to it; the compiler says it with a line
- * of D behind it. */
+/* Limits of a program. The verifier enforces them; the compiler reports them with the line of D. */
 #define DIF_CLAUSES_MAX        65536u
 #define DIF_ACTIONS_MAX        16384u
 #define DIF_AGGS_MAX           4096u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The data words of aggregations: start value, update, merge. */
+/* The data words of aggregations: initial value, update, merge. */
 #include "dif/vm/agg.h"
 
 #include <string.h>
@@ -39,14 +39,13 @@ static unsigned lquantize_bucket(uint64_t arg, int64_t value)
 	return level >= levels ? levels + 1 : (unsigned)level + 1;
 }
 
-/* Walk the orders of magnitude. At each, buckets are next / n wide, and those below *this* are
- * covered by the order before. */
+/* An order of magnitude of llquantize(), for walking all of them. */
 struct ll_order {
 	uint64_t factor, high, nsteps;
 	uint64_t order;
 	uint64_t from, to; /* values [from, to) */
 	uint64_t width;    /* of a bucket */
-	uint32_t first;    /* number of the bucket that begins at from */
+	uint32_t first;    /* number of the bucket that starts at from */
 };
 
 static void ll_measure(struct ll_order *o)
@@ -68,7 +67,8 @@ static struct ll_order ll_begin(uint64_t arg)
 	return o;
 }
 
-/* False behind the last order; then first is the overflow bucket and from its lowest value. */
+/* Go to the next order. False: there is none; first is then the overflow bucket, and from its lowest
+ * value. */
 static bool ll_next(struct ll_order *o)
 {
 	o->first += (uint32_t)((o->to - o->from) / o->width);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The aggregation table of one half of one vCPU's buffer. Slots are private and open-addressed;
- * entries are appended to shared memory. What the peer may scribble over an entry can make a
- * lookup miss or add to the wrong words of this very buffer, never reach outside of it.
+ * The aggregation table of one half of a vCPU's buffer. Slots are private and open-addressed; entries are
+ * appended to shared memory. If the peer overwrites an entry, a lookup may miss, or an update may change
+ * wrong words of this buffer, but never memory outside it.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "dif/vm/hash.h"
 
 #define ENTRY_HEADER 16
-#define PROBES_MAX   256 /* a lookup gives up here: a drop rather than a long walk */
+#define PROBES_MAX   256 /* slots visited by a lookup; then it is a drop */
 
 struct entry_header {
 	uint32_t epid;
@@ -28,7 +28,7 @@ void dif_aggtab_reset(struct dif_aggtab *tab)
 	tab->used = 0;
 }
 
-/* Append an entry; its words, or NULL without room. */
+/* Append an entry; returns its words; NULL: no room. */
 static uint64_t *append(struct dif_aggtab *tab, const struct dif_agg_layout *layout, const void *tuple,
 			uint32_t epid)
 {
@@ -46,8 +46,8 @@ static uint64_t *append(struct dif_aggtab *tab, const struct dif_agg_layout *lay
 	return (uint64_t *)(void *)(at + ENTRY_HEADER + layout->data_offset);
 }
 
-/* The words of the entry at @p offset if it is @p tuple's. Sizes are the layout's: what the entry
- * says of itself is only compared. */
+/* The words of the entry at @offset if it is @tuple's, else NULL. Sizes are taken from the layout; those in
+ * the entry are only compared. */
 static uint64_t *match(const struct dif_aggtab *tab, size_t offset, const struct dif_agg_layout *layout,
 		       const void *tuple)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making and freeing an aggregation table, which its use where a probe fires (aggtab.c) must not do. */
+/* Creating and freeing an aggregation table. Separate from aggtab.c, which is on the hit path and must not
+ * allocate. */
 #include <stdlib.h>
 #include <sys/random.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Dynamic variables, the hit path. No lock and no unbounded loop: every retry and every walk is
- * counted, and running out means absent or a drop.
+ * Dynamic variables on the hit path. There is no lock and no unbounded loop: retries and walks are limited,
+ * and at the limit a variable counts as absent, or as a drop.
  *
- * Links are read and changed with sequential consistency. That is free for loads on x86, and with
- * the store in dif_dynvars_enter() it gives what reuse needs: a vCPU that entered after the
- * cleaner looked at it can't find a cell that was unlinked before.
+ * Links are read and changed with sequential consistency, which costs nothing for loads on x86. Together with
+ * the store in dif_dynvars_enter() it guarantees what reuse requires: a vCPU that enters after the cleaner
+ * has read its seq can't find a cell that was unlinked before.
  */
 #include "dif/vm/dynvar.h"
 
@@ -50,14 +50,14 @@ bool dynvar_push_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t n
 	return false;
 }
 
-/* The tag changes with each push and pop, so a head that came back is noticed. */
+/* The tag changes with each push and pop, which avoids the ABA problem. */
 static bool pop_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t *ret_number)
 {
 	uint64_t head = __atomic_load_n(&v->clean, __ATOMIC_ACQUIRE);
 
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 		uint32_t number = (uint32_t)head - 1;
-		if (number >= dv->ncells) /* empty (or a lie) */
+		if (number >= dv->ncells) /* empty, or invalid */
 			return false;
 		uint32_t next = __atomic_load_n(&dynvar_cell(dv, number)->list_next, __ATOMIC_RELAXED);
 		if (__atomic_compare_exchange_n(&v->clean, &head, ((head >> 32) + 1) << 32 | next, false,
@@ -75,8 +75,8 @@ static void push_dirty(struct dif_dynvars *dv, uint32_t vcpu, uint32_t number)
 	struct dynvar_cell *cell = dynvar_cell(dv, number);
 	uint32_t head = __atomic_load_n(&v->dirty, __ATOMIC_RELAXED);
 
-	/* Only this vCPU pushes and only the cleaner takes, all at once: two tries are enough unless
-	 * someone scribbles, and then the cell is lost. */
+	/* Only this vCPU pushes, and only the cleaner takes, the whole list: two tries suffice unless another
+	 * process corrupts the list; then the cell is lost. */
 	for (int tries = 0; tries < TRIES_MAX; tries++) {
 		__atomic_store_n(&cell->list_next, head, __ATOMIC_RELAXED);
 		if (__atomic_compare_exchange_n(&v->dirty, &head, number + 1, false, __ATOMIC_SEQ_CST,
@@ -126,8 +126,8 @@ struct lookup {
 	const void *key;
 	uint32_t key_len;
 	uint32_t *bucket;
-	/* What search() found: the cell, the link that points to it and its own link; and the first
-	 * link of the chain, as it was while no cell of this key was in it. */
+	/* Results of search(): the cell, the link that points to it, and its own link; and the first link of
+	 * the chain that was searched. */
 	struct dynvar_cell *cell;
 	uint32_t number;
 	uint32_t *prev;
@@ -169,7 +169,7 @@ static enum outcome search(struct lookup *l)
 	for (int steps = 0; link && steps < CHAIN_MAX; steps++) {
 		uint32_t number = (link >> 1) - 1;
 		if (link & MARK)
-			return AGAIN; /* prev was deleted under us */
+			return AGAIN; /* prev was deleted meanwhile */
 		if (number >= l->dv->ncells)
 			return BROKEN;
 		struct dynvar_cell *cell = dynvar_cell(l->dv, number);
@@ -214,8 +214,8 @@ static void delete (struct lookup *l)
 	}
 }
 
-/* A cell of this key, new if need be. Insertion is at the head only, so an unchanged head means
- * that nobody inserted the same key since the search. */
+/* The cell of this key, inserted if absent. Insertion is at the head only, so if the head is unchanged, the
+ * same key has not been inserted since the search. */
 static struct dynvar_cell *insert(struct lookup *l)
 {
 	struct dif_dynvars *dv = l->dv;
@@ -273,7 +273,7 @@ uint64_t dif_dynvars_cell(struct dif_dynvars *dv, uint32_t vcpu, const void *key
 	return cell ? (uint64_t)(cell->key + dv->key_size - dv->mem) : 0;
 }
 
-/* --- in and out of probes ---------------------------------------------------------------------- */
+/* --- entering and leaving probes ---------------------------------------------------------------- */
 
 void dif_dynvars_enter(struct dif_dynvars *dv, uint32_t vcpu)
 {

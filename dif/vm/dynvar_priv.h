@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The shared form of the dynamic variable table, and one process's handle on it.
+ * The layout of the shared table of dynamic variables, and a process's handle.
  *
  *   ┌────────┬─────────────────┬───────────────────┬────────────────────────────────────────┐
  *   │ header │ vcpus[nvcpus]   │ buckets[nbuckets] │ cells[ncells]: head, key …, value …    │
  *   └────────┴─────────────────┴───────────────────┴────────────────────────────────────────┘
  *
- * A link is (cell number + 1) << 1, 0 at the end of a chain; bit 0 in a cell's own link marks the
- * cell as deleted (M. Michael's list: mark, then unlink; whoever unlinks disposes).
+ * A link is (cell number + 1) << 1, or 0 at the end of a chain; bit 0 of a cell's own link marks the cell as
+ * deleted (M. Michael's lock-free list: a cell is marked, then unlinked; the vCPU that unlinks it disposes of
+ * it).
  */
 #ifndef DIF_VM_DYNVAR_PRIV_H
 #define DIF_VM_DYNVAR_PRIV_H
@@ -21,19 +22,19 @@
 
 struct dynvar_header {
 	uint64_t magic;
-	uint64_t seed; /* of the hash: all processes need the same */
+	uint64_t seed; /* of the hash; the same for all processes */
 	uint32_t nvcpus;
 	uint32_t nbuckets; /* a power of two */
 	uint32_t ncells;
 	uint32_t key_size; /* multiples of 8 */
 	uint32_t value_size;
-	uint32_t rinsing; /* cells are rinsing: tells which drop to count */
+	uint32_t rinsing; /* there are rinsing cells; selects the drop to count */
 	struct dif_dynvar_drops drops;
 };
 
 struct dynvar_vcpu {
 	uint32_t seq;   /* odd while in a probe */
-	uint32_t dirty; /* list of cells that this vCPU unlinked: number + 1 */
+	uint32_t dirty; /* list of cells that this vCPU has unlinked: number + 1 */
 	uint64_t clean; /* list of free cells: tag << 32 | number + 1 */
 	uint8_t pad[48];
 };
@@ -50,7 +51,7 @@ struct dynvar_cell {
 struct dif_dynvars {
 	uint8_t *mem;
 	size_t size;
-	struct dynvar_header *header; /* only drops and rinsing are used after opening */
+	struct dynvar_header *header; /* after opening, only drops and rinsing are used */
 	struct dynvar_vcpu *vcpus;
 	uint32_t *buckets;
 	uint8_t *cells;
@@ -58,7 +59,7 @@ struct dif_dynvars {
 	uint64_t cells_offset;
 	uint32_t nvcpus, nbuckets, ncells;
 	uint32_t key_size, value_size, cell_size;
-	/* The cleaner's: what is rinsing, and where each vCPU stood when that began. */
+	/* The cleaner's: lists of rinsing cells, and each vCPU's seq when rinsing began. */
 	uint32_t *rinse;
 	uint32_t *seen;
 	bool rinsing;
@@ -69,7 +70,7 @@ static inline struct dynvar_cell *dynvar_cell(const struct dif_dynvars *dv, uint
 	return (struct dynvar_cell *)(void *)(dv->cells + (uint64_t)number * dv->cell_size);
 }
 
-/** Put a cell on a vCPU's clean list. False when the list is being fought over without end. */
+/** Put a cell on a vCPU's clean list. False: too many retries. */
 bool dynvar_push_clean(struct dif_dynvars *dv, struct dynvar_vcpu *v, uint32_t number);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dynamic variables: making the table, opening it, cleaning. Not on the hit path. */
+/* Dynamic variables: formatting, opening and cleaning the table. Not on the hit path. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -17,9 +17,9 @@ static uint64_t cells_offset(uint32_t nvcpus, uint32_t nbuckets)
 	return (buckets_offset(nvcpus) + (uint64_t)nbuckets * sizeof(uint32_t) + 63) & ~63ull;
 }
 
-_Static_assert(sizeof(struct dynvar_header) <= 128, "room that buckets_offset() leaves");
+_Static_assert(sizeof(struct dynvar_header) <= 128, "buckets_offset() reserves 128");
 
-/* The pointers and sizes of a table with the given dimensions; BAD_DATA when it would not fit. */
+/* Set the pointers and sizes for a table with the given dimensions. BAD_DATA: it exceeds its memory. */
 static struct ot_err *place(struct dif_dynvars *dv, const struct dynvar_header *h)
 {
 	dv->vcpus = (struct dynvar_vcpu *)(void *)(dv->mem + 128);
@@ -46,7 +46,7 @@ static struct ot_err *place(struct dif_dynvars *dv, const struct dynvar_header *
 	return NULL;
 }
 
-/* Deal the cells out to the vCPUs' clean lists. */
+/* Distribute the cells to the vCPUs' clean lists. */
 static void deal_cells(struct dif_dynvars *dv)
 {
 	for (uint32_t i = 0; i < dv->ncells; i++) {
@@ -92,7 +92,7 @@ struct ot_err *dif_dynvars_open(void *mem, size_t size, struct dif_dynvars **ret
 
 	if (size < 128 || (uintptr_t)mem % 8)
 		return ot_err_new(OT_ERR_BAD_DATA, "dynamic variables: %zu bytes", size);
-	memcpy(&h, mem, sizeof(h)); /* once: it is shared */
+	memcpy(&h, mem, sizeof(h)); /* read once: shared memory may change */
 	if (h.magic != DYNVAR_MAGIC)
 		return ot_err_new(OT_ERR_BAD_DATA, "dynamic variables: not formatted");
 	dv = calloc(1, sizeof(*dv));
@@ -151,8 +151,8 @@ static void rinsed_to_clean(struct dif_dynvars *dv)
 	}
 }
 
-/* Take what is dirty, then note where every vCPU stands: those outside of probes, and those that
- * enter one from now on, can't reach these cells. */
+/* Take the dirty cells, then read every vCPU's seq: vCPUs that are outside probes, or enter one from now on,
+ * can't reach these cells. */
 static bool begin_rinsing(struct dif_dynvars *dv)
 {
 	bool any = false;
@@ -168,7 +168,7 @@ static bool begin_rinsing(struct dif_dynvars *dv)
 
 void dif_dynvars_clean(struct dif_dynvars *dv)
 {
-	/* Twice: when nobody is in a probe, what is dirty now is clean at once. */
+	/* Two rounds: if no vCPU is in a probe, dirty cells become clean at once. */
 	for (int round = 0; round < 2; round++) {
 		if (dv->rinsing) {
 			if (!all_left(dv))

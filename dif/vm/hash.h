@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The hash of tuples and keys: 32 bytes a step through two widening multiplications, which a
- * processor does side by side. Seeded, for a guest chooses the strings that are keys.
+ * The hash of tuples and keys: 32 bytes per step with two widening multiplications, which run in parallel.
+ * Seeded, because the guest chooses the strings in keys.
  */
 #ifndef DIF_VM_HASH_H
 #define DIF_VM_HASH_H
@@ -20,8 +20,8 @@ static inline uint64_t dif_hash_mix(uint64_t a, uint64_t b)
 static inline uint64_t dif_hash64(const void *data, size_t len, uint64_t seed)
 {
 	uint64_t h = seed ^ 0x9e3779b97f4a7c15ull, g = ~seed, w[4];
-	/* Both factors are secret: whoever knows one can make it 0, and the product says nothing of the
-	 * other. */
+	/* Both factors depend on the seed: if one were known, it could be made 0, and the product would not
+	 * depend on the other. */
 	uint64_t k1 = seed ^ 0xd6e8feb86659fd93ull, k2 = seed ^ 0xa0761d6478bd642full;
 	const uint8_t *p = data;
 	size_t left = len;
@@ -43,13 +43,13 @@ static inline uint64_t dif_hash64(const void *data, size_t len, uint64_t seed)
 		p += 8;
 		left -= 8;
 	}
-	if (left) /* keys are multiples of 8: a copy of unknown length is a call, mostly for nothing */
+	if (left) /* rarely: keys are multiples of 8; a copy of variable length is a call */
 		memcpy(&w[1], p, left);
 	return dif_hash_mix(w[0] ^ h ^ len, w[1] ^ g ^ 0xe7037ed1a0b428dbull);
 }
 
-/** Of a tuple's @p len bytes, those before the zeros that fill up its last string: all that is worth hashing.
- * What is left out is told apart by comparing. */
+/** The number of a tuple's @p len bytes before the zeros that pad its last string: only these are hashed. The
+ * comparison of tuples includes the rest. */
 static inline size_t dif_bytes_in_use(const void *data, size_t len)
 {
 	const uint8_t *p = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory as a program sees it: the D window by bounds, everything else through ops->load. */
+/* A program's memory access: the D window, bounds-checked; all other addresses through ops->load. */
 #include "dif/vm/vm_priv.h"
 
 #define PAGE 4096u
@@ -10,7 +10,7 @@ uint8_t *dif_mem_writable(struct dif_vm *vm, uint64_t addr, uint64_t len)
 
 	if (!dif_window_has(addr) || seg >= DIF_NSEGS || !vm->seg[seg].writable)
 		return NULL;
-	/* Only values of dynamic variables: the links between cells are not the program's. */
+	/* Of dynamic variables only values may be written, not the links between cells. */
 	if (seg == DIF_SEG_DYNVARS && !dif_dynvars_is_value(vm->dynvars, addr & 0xffffffffffull, len))
 		return NULL;
 	return dif_mem_window(vm, addr, len);
@@ -19,13 +19,13 @@ uint8_t *dif_mem_writable(struct dif_vm *vm, uint64_t addr, uint64_t len)
 bool dif_mem_load(struct dif_vm *vm, uint64_t addr, void *dst, uint64_t len, bool user)
 {
 	if (!len)
-		return true; /* nothing is asked of an address that nothing is read from */
+		return true; /* the address need not be valid */
 	if (!dif_vm_burn(vm, len))
 		return false;
 	if (dif_window_has(addr)) {
 		const uint8_t *src = dif_mem_window(vm, addr, len);
 		if (src) {
-			/* the program may have named its own scratch, where dst is too */
+			/* src may be scratch that overlaps dst */
 			memmove(dst, src, len);
 			return true;
 		}
@@ -69,7 +69,7 @@ static bool window_string(struct dif_vm *vm, uint64_t addr, uint32_t max, struct
 	uint64_t left = s ? vm->seg[addr >> 40 & 0xff].size - (addr & 0xffffffffffull) : 0;
 	uint32_t n = left < max ? (uint32_t)left : max;
 
-	/* Looking for the NUL costs what it looks at. */
+	/* Scanning costs fuel by the bytes scanned. */
 	const char *nul = n ? memchr(s, 0, n) : NULL;
 	ret->s = s;
 	ret->len = nul ? (uint32_t)(nul - s) : n;
@@ -81,8 +81,8 @@ static bool window_string(struct dif_vm *vm, uint64_t addr, uint32_t max, struct
 	return false;
 }
 
-/* Guest strings come in pieces that end at a page's end, for the next page may not be there;
- * the first is small, as most strings are. */
+/* Guest strings are read in pieces that end at page boundaries, since the next page may not be mapped. The
+ * first piece is small, as most strings are. */
 static bool guest_string(struct dif_vm *vm, uint64_t addr, uint32_t max, bool user, char *buf,
 			 struct dif_str *ret)
 {
@@ -141,8 +141,8 @@ void *dif_scratch_alloc(struct dif_vm *vm, uint64_t size, uint64_t *ret_addr)
 	}
 	vm->scratch_used = at + size;
 	*ret_addr = dif_window_addr(DIF_SEG_SCRATCH, at);
-	/* bytes that are taken for a string end where they were allocated, until more is; the base has a few
-	 * bytes more than scratch_size */
+	/* A NUL after the allocation ends it if it is used as a string, until the next allocation. The
+	 * segment's memory is a few bytes larger than scratch_size. */
 	scratch->base[at + size] = 0;
 	return scratch->base + at;
 }
@@ -170,7 +170,7 @@ static bool copy_string(struct dif_vm *vm, uint64_t addr, bool user, char *dst, 
 
 	if (!size)
 		return true;
-	/* one that fills its record has no NUL there */
+	/* A string that fills its record has no NUL there. */
 	if (!dif_mem_string(vm, addr, size, user, p->tmp[0], &str))
 		return false;
 	memcpy(dst, str.s, str.len);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Subroutines: calling the body that the record names, or asking the environment. */
+/* Calling subroutines: the body in dif/vm, or the environment. */
 #include "dif/vm/vm_priv.h"
 
 bool dif_arg_string(struct dif_vm *vm, unsigned i, struct dif_str *ret)
@@ -9,7 +9,7 @@ bool dif_arg_string(struct dif_vm *vm, unsigned i, struct dif_str *ret)
 	return dif_mem_string(vm, p->tuple[i].value, vm->strsize, false, p->tmp[i & 1], ret);
 }
 
-/* What only the guest or the session can answer. */
+/* Call a subroutine that only the guest or the session can evaluate. */
 static uint64_t ask_environment(struct dif_vm *vm, uint32_t subr)
 {
 	enum dif_fault fault = DIF_FAULT_NONE;
@@ -27,7 +27,7 @@ static uint64_t ask_environment(struct dif_vm *vm, uint32_t subr)
 	uint64_t value =
 	    vm->ops->subr(vm->env, subr, args, p->ntuple, text ? p->tmp[0] : NULL, vm->strsize, &fault);
 	if (fault) {
-		/* what is asked about stands first */
+		/* The first argument is the address. */
 		dif_vm_raise(vm, fault, fault == DIF_FAULT_BADADDR ? args[0] : 0);
 		return 0;
 	}
@@ -36,7 +36,7 @@ static uint64_t ask_environment(struct dif_vm *vm, uint32_t subr)
 	return dif_scratch_string(vm, p->tmp[0], (uint32_t)strnlen(p->tmp[0], vm->strsize - 1));
 }
 
-/* Their number, then what the record says: a body of its own, or the environment's answer. */
+/* Dispatch by number: own calls the body, ask the environment. */
 uint64_t dif_subr_call(struct dif_vm *vm, uint32_t subr)
 {
 	uint64_t value = 0;

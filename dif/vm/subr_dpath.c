@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * d_path(): the name of a Linux struct path, up through its dentries and the mounts that they are in. The
- * compiler knows the kernel's types and says where the members are: four offsets of 16 bits in each of
- * three more arguments, in the order of enum member (cook_kernel.c).
+ * d_path(): the name of a Linux struct path, by walking up its dentries and mounts (as prepend_path(),
+ * fs/d_path.c). The compiler passes the offsets of the members in three more arguments, four offsets of 16
+ * bits in each, in the order of enum member (cook_kernel.c).
  */
 #include "dif/vm/vm_priv.h"
 
-/* More steps than that is no path but a loop. */
+/* Limits the walk: links may form a loop. */
 #define STEPS_MAX 1024
 #define NAME_MAX_ 255u
 
@@ -36,7 +36,7 @@ static bool pointer(struct dif_vm *vm, uint64_t base, enum member m, uint64_t *r
 	return dif_mem_load(vm, base + offset(vm, m), ret, sizeof(*ret), false);
 }
 
-/* Put "/name" of a dentry in front of what stands at @at of @text. A path that is too long keeps its end. */
+/* Prepend "/name" of a dentry to the path at @text + *@at. Of a path that is too long, the end is kept. */
 static bool prepend(struct dif_vm *vm, uint64_t dentry, char *text, uint32_t *at)
 {
 	uint64_t name;
@@ -61,7 +61,7 @@ static bool prepend(struct dif_vm *vm, uint64_t dentry, char *text, uint32_t *at
 	return true;
 }
 
-/* One step up; false at the top (or on a fault). */
+/* One step up; false: the top, no room, or a fault. */
 static bool step(struct dif_vm *vm, struct place *p, char *text, uint32_t *at)
 {
 	uint64_t root, parent;
@@ -90,7 +90,7 @@ uint64_t dif_subr_d_path(struct dif_vm *vm)
 	char *text = p->tmp[0];
 	uint32_t end = vm->strsize - 1, at = end;
 
-	if (dif_nargs(vm) < 4) { /* the kernel's types aren't known */
+	if (dif_nargs(vm) < 4) { /* the kernel's types are unknown */
 		dif_vm_raise(vm, DIF_FAULT_BADADDR, dif_arg(vm, 0));
 		return 0;
 	}

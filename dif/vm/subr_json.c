@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * json(document, "a.b[3].c"): one pass over the document, no recursion. Elements of the
- * selector are separated by '.' and brackets; what an element names depends on what it meets: a
- * key in an object, a number in an array. Malformed documents and missing elements give 0.
+ * json(document, "a.b[3].c"): one pass over the document, without recursion. Elements of the selector are
+ * separated by '.' and brackets; an element is a key if the value is an object, an index if it is an array.
+ * The result is 0 for malformed documents and missing elements.
  */
 #include "dif/vm/vm_priv.h"
 
@@ -18,7 +18,7 @@ static void skip_space(struct reader *r)
 		r->p++;
 }
 
-/* Whether @p c comes next, past blanks; if so it is taken. */
+/* Consume @c if it is next, after white space. */
 static bool take(struct reader *r, char c)
 {
 	skip_space(r);
@@ -38,7 +38,7 @@ static bool is_hex(char c)
 	return is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
 }
 
-/* What may stand behind a backslash; the reader is on it. */
+/* Consume an escape sequence after its backslash. */
 static bool take_escape(struct reader *r)
 {
 	if (r->p == r->end || !*r->p || !strchr("\"\\/bfnrtu", *r->p))
@@ -51,7 +51,7 @@ static bool take_escape(struct reader *r)
 	return true;
 }
 
-/* A string whose opening quote was taken; what stands between the quotes, escapes as they are. */
+/* Consume a string after its opening quote. *ret: the text between the quotes, with escapes unchanged. */
 static bool take_string(struct reader *r, struct dif_str *ret)
 {
 	const char *from = r->p;
@@ -77,7 +77,7 @@ static bool take_digits(struct reader *r)
 	return r->p > from;
 }
 
-/* -digits[.digits][e[+-]digits]; hexadecimal ones are no JSON. */
+/* -digits[.digits][e[+-]digits]; hexadecimal numbers are not JSON. */
 static bool take_number(struct reader *r)
 {
 	r->p += *r->p == '-';
@@ -109,8 +109,8 @@ static bool take_word(struct reader *r)
 	return false;
 }
 
-/* A number, true, false or null; the reader is not at its end. One with which the text ends was cut off: only
- * objects and arrays are documents. */
+/* Consume a number, true, false or null; the reader is not at its end. A scalar at the end of the text is
+ * truncated, since only objects and arrays are documents. */
 static bool take_scalar(struct reader *r, struct dif_str *ret)
 {
 	const char *from = r->p;
@@ -121,7 +121,7 @@ static bool take_scalar(struct reader *r, struct dif_str *ret)
 	return true;
 }
 
-/* An object or array as a whole: brackets balanced in kind, strings skipped. */
+/* Consume an object or array: brackets must match, strings are skipped. */
 static bool take_nested(struct reader *r, struct dif_str *ret)
 {
 	const char *from = r->p;
@@ -150,7 +150,7 @@ static bool take_nested(struct reader *r, struct dif_str *ret)
 	return false;
 }
 
-/* Any value, as json() gives it back. */
+/* Consume any value; *ret is its text as json() returns it. */
 static bool take_value(struct reader *r, struct dif_str *ret)
 {
 	skip_space(r);
@@ -165,7 +165,7 @@ static bool take_value(struct reader *r, struct dif_str *ret)
 	return take_scalar(r, ret);
 }
 
-/* The next element of the selector; false at its end. */
+/* The next element of the selector; false: there is none. */
 static bool next_element(struct reader *sel, struct dif_str *ret)
 {
 	while (sel->p < sel->end && (*sel->p == '.' || *sel->p == '[' || *sel->p == ']'))
@@ -190,7 +190,7 @@ static bool parse_index(const struct dif_str *text, uint64_t *ret)
 	return true;
 }
 
-/* Stand before the value of key @p name of the object that was just opened. */
+/* Advance to the value of key @name, after the object's opening bracket. */
 static bool enter_object(struct reader *r, const struct dif_str *name)
 {
 	struct dif_str key, skipped;
@@ -206,7 +206,7 @@ static bool enter_object(struct reader *r, const struct dif_str *name)
 	return false;
 }
 
-/* Stand before element @p name of the array that was just opened. */
+/* Advance to element @name, after the array's opening bracket. */
 static bool enter_array(struct reader *r, const struct dif_str *name)
 {
 	struct dif_str skipped;

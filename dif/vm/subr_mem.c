@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Memory: scratch, copies from and to the guest's user space, memref and memstr. */
+/* Subroutines on memory: scratch, copies from and to the guest's user space, memref and memstr. */
 #include "dif/vm/vm_priv.h"
 
 #define MEMSTR_MAX 4096u
@@ -26,7 +26,7 @@ uint64_t dif_subr_copyin(struct dif_vm *vm)
 	return dif_mem_load(vm, dif_arg(vm, 0), mem, size, true) ? addr : 0;
 }
 
-/* At most max + 1 bytes with the NUL, if there is a max. */
+/* With a second argument, at most so many bytes, and a NUL. */
 uint64_t dif_subr_copyinstr(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;
@@ -40,7 +40,7 @@ uint64_t dif_subr_copyinstr(struct dif_vm *vm)
 	return dif_scratch_string(vm, s.s, s.len);
 }
 
-/* Is this scratch that was allocated in this clause? What a program stores itself may go anywhere in it. */
+/* Is it scratch that was allocated in this clause? (A program's own stores may go anywhere in scratch.) */
 static bool is_allocated(const struct dif_vm *vm, uint64_t addr, uint64_t len)
 {
 	uint64_t offset = addr & 0xffffffffffull;
@@ -68,7 +68,7 @@ uint64_t dif_subr_bcopy(struct dif_vm *vm)
 	return copy_to_scratch(vm, dif_arg(vm, 0), dif_arg(vm, 1), dif_arg(vm, 2), false);
 }
 
-/* In pieces, so that no buffer as large as the request is needed. */
+/* In pieces, so that the buffer need not be as large as the request. */
 static void copy_out(struct dif_vm *vm, bool string)
 {
 	uint64_t src = dif_arg(vm, 0), dst = dif_arg(vm, 1), len = dif_arg(vm, 2);
@@ -119,7 +119,7 @@ uint64_t dif_subr_memref(struct dif_vm *vm)
 	return addr;
 }
 
-/* Bytes as a string, each NUL replaced; the last byte becomes the terminator. */
+/* Bytes as a string: each NUL is replaced, and the last byte becomes the terminator. */
 uint64_t dif_subr_memstr(struct dif_vm *vm)
 {
 	uint64_t size = dif_arg(vm, 2), addr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Addresses as text. Address families are the guest's, which is Linux. */
+/* Subroutines that format network addresses. Address families are those of Linux, the guest. */
 #include "dif/vm/vm_priv.h"
 
 #define GUEST_AF_INET      2
@@ -77,8 +77,8 @@ static void put_v6(struct text *t, const uint8_t *a)
 	}
 }
 
-/* What stands before an embedded v4 address: one that is mapped (::ffff:a.b.c.d) or compatible
- * (::a.b.c.d, but :: and ::1 are what they are). NULL: there is none. */
+/* The prefix of an embedded v4 address, which is mapped (::ffff:a.b.c.d) or compatible (::a.b.c.d, except ::
+ * and ::1). NULL: there is none. */
 static const char *v4_prefix(const uint8_t *a)
 {
 	static const uint8_t zeros[15];
@@ -108,7 +108,7 @@ static uint64_t format_v4(struct dif_vm *vm, uint64_t addr)
 	return result(vm, &t);
 }
 
-/* @bare: an embedded v4 address is shown alone. */
+/* @bare: without the prefix of an embedded v4 address. */
 static uint64_t format_v6(struct dif_vm *vm, uint64_t addr, bool bare)
 {
 	struct text t = { .len = 0 };

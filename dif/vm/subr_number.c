@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers: conversion to and from text, byte order, device numbers, rand(). */
+/* Subroutines on numbers: conversion to and from text, byte order, device numbers, rand(). */
 #include "dif/vm/vm_priv.h"
 
-/* Base 10 is signed, others are not; 16 gets 0x, 8 gets 0. */
+/* Base 10 is signed, others are unsigned; the prefix is 0x for 16, and 0 for 8. */
 uint64_t dif_subr_lltostr(struct dif_vm *vm)
 {
 	int64_t base = dif_nargs(vm) > 1 ? (int64_t)dif_arg(vm, 1) : 10;
@@ -24,7 +24,7 @@ uint64_t dif_subr_lltostr(struct dif_vm *vm)
 	} while (rest);
 	if (base == 16)
 		text[--at] = 'x';
-	if (base == 16 || (base == 8 && v)) /* octal zero is its own prefix */
+	if (base == 16 || (base == 8 && v)) /* octal zero has no prefix */
 		text[--at] = '0';
 	if (negative)
 		text[--at] = '-';
@@ -67,7 +67,7 @@ uint64_t dif_subr_strtoll(struct dif_vm *vm)
 	return negative ? -v : v;
 }
 
-/* xoroshiro128+, by its published recurrence. Not for secrets. */
+/* xoroshiro128+, by its published recurrence. Not cryptographic. */
 uint64_t dif_subr_rand(struct dif_vm *vm)
 {
 	uint64_t a = vm->rand_state[0], b = vm->rand_state[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Path names, lexically: nothing here looks at a file system. */
+/* Subroutines on path names, by their text only. */
 #include "dif/vm/vm_priv.h"
 
 /* Length without trailing slashes. */
@@ -10,7 +10,7 @@ static uint32_t trim(const char *s, uint32_t len)
 	return len;
 }
 
-/* basename and dirname: "" is ".", slashes alone are "/". */
+/* basename and dirname: of "" ".", of slashes only "/". */
 static uint64_t split(struct dif_vm *vm, bool directory)
 {
 	struct dif_str s;
@@ -43,7 +43,7 @@ uint64_t dif_subr_dirname(struct dif_vm *vm)
 	return split(vm, true);
 }
 
-/* What stands at s[i], which is a slash: how far "//", "/./" and "/../" go. */
+/* The kind of path component after the slash at s[i]. */
 enum piece { PIECE_PLAIN, PIECE_EMPTY, PIECE_DOT, PIECE_DOTDOT };
 
 static enum piece classify(const struct dif_str *s, uint32_t i)
@@ -60,8 +60,8 @@ static enum piece classify(const struct dif_str *s, uint32_t i)
 	return PIECE_PLAIN;
 }
 
-/* Collapse "//", "/./" and "/name/.."; a trailing ".." leaves a slash. The published function
- * stops 5 bytes before the end of its buffer, and so does this. */
+/* Collapse "//", "/./" and "/name/.."; after a trailing ".." a slash remains. Like the published function it
+ * stops 5 bytes before the end of its buffer. */
 uint64_t dif_subr_cleanpath(struct dif_vm *vm)
 {
 	struct dif_str s;
@@ -87,7 +87,7 @@ uint64_t dif_subr_cleanpath(struct dif_vm *vm)
 		case PIECE_DOT:
 			i++;
 			break;
-		case PIECE_DOTDOT: /* back to before the last slash, which the next round writes again */
+		case PIECE_DOTDOT: /* remove up to the last slash, which the next iteration writes again */
 			while (j && dst[--j] != '/')
 				continue;
 			i += 2;

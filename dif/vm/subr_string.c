@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Subroutines on strings. Results go to scratch, but strchr, strrchr and strstr point into
- * their argument. */
+/* Subroutines on strings. Results are in scratch, except those of strchr, strrchr and strstr, which point
+ * into their argument. */
 #include "dif/vm/vm_priv.h"
 
 uint64_t dif_subr_strlen(struct dif_vm *vm)
@@ -31,7 +31,7 @@ uint64_t dif_subr_strjoin(struct dif_vm *vm)
 	return addr;
 }
 
-/* A NUL finds the terminator. */
+/* A NUL matches the terminator. */
 static uint64_t find_char(struct dif_vm *vm, bool last)
 {
 	struct dif_str s;
@@ -55,8 +55,8 @@ uint64_t dif_subr_strrchr(struct dif_vm *vm)
 	return find_char(vm, true);
 }
 
-/* First (or last) place of @needle in @hay at from or behind it (or before it); -1: none.
- * Quadratic at worst, which fuel pays for. */
+/* The first position of @needle in @hay from @from on, or, @backwards, the last one up to @from; -1: none.
+ * Quadratic in the worst case, but limited by fuel. */
 static int64_t find(struct dif_vm *vm, const struct dif_str *hay, const struct dif_str *needle, int64_t from,
 		    bool backwards)
 {
@@ -111,8 +111,8 @@ uint64_t dif_subr_rindex(struct dif_vm *vm)
 
 /* --- strtok --------------------------------------------------------------------------- */
 
-/* The rest of the string is copied, so nothing that happens to the original, nor its scratch
- * or string table going away with its clause, can make the saved position a wild one. */
+/* The string is copied, so that the saved position stays valid when the original changes, or when its scratch
+ * or string table is freed with its clause. */
 static bool strtok_start(struct dif_vm *vm)
 {
 	struct dif_vm_priv *p = vm->priv;
@@ -152,7 +152,7 @@ uint64_t dif_subr_strtok(struct dif_vm *vm)
 
 /* --- substr, toupper, tolower ------------------------------------------------------------- */
 
-/* Perl's: a negative index counts from the end, a negative count leaves that many off. */
+/* As Perl's: a negative index counts from the end, a negative count excludes so many bytes at the end. */
 uint64_t dif_subr_substr(struct dif_vm *vm)
 {
 	struct dif_str s;

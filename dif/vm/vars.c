@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Variables. Statics (globals, clause-locals) have a slot: 8 bytes by value, or a prefix of 8
- * bytes and the data by reference. Dynamic ones (thread-local, associative) have a cell in the
- * session's table, found by a key made here.
+ * Loading and storing variables. Statics (globals, clause-locals) have a slot: by value 8 bytes, by reference
+ * a prefix of 8 bytes and the data. Dynamic ones (thread-local, associative) have a cell in the session's
+ * table; their keys are built here.
  */
 #include "dif/vm/vm_priv.h"
 
@@ -28,7 +28,7 @@ static uint64_t builtin_string(struct dif_vm *vm, uint32_t id)
 		return 0;
 	}
 	dst[len] = 0;
-	/* Give back what the string did not need; nothing was taken since. */
+	/* Free the unused rest; nothing was allocated since. */
 	vm->scratch_used = (addr & 0xffffffffffull) + (uint64_t)len + 1;
 	p->strvars[i].clause = p->clause;
 	p->strvars[i].id = id;
@@ -66,8 +66,8 @@ static const struct dif_var_slot *find_slot(struct dif_vm *vm, unsigned scope, u
 	return slot;
 }
 
-/* Globals are shared by the engines of a session, so words go through relaxed atomics: no torn
- * value, no order promised. */
+/* Globals are shared by the engines of a session, so words are accessed with relaxed atomics: values are not
+ * torn, but not ordered. */
 uint64_t dif_var_load_static(struct dif_vm *vm, unsigned scope, uint32_t id)
 {
 	const struct dif_var_slot *slot = find_slot(vm, scope, id);
@@ -82,8 +82,8 @@ uint64_t dif_var_load_static(struct dif_vm *vm, unsigned scope, uint32_t id)
 	return dif_window_addr(seg_of(scope), slot->offset + PREFIX);
 }
 
-/* Copy a value of @p type at program address @p from to @p dst, which has type->size bytes, and one more for
- * the NUL of a string that fills them. */
+/* Copy a value of @type at program address @from to @dst, which has type->size bytes, and for a string one
+ * more, for its NUL. */
 static void copy_in(struct dif_vm *vm, const struct dif_rtype *type, uint64_t from, uint8_t *dst)
 {
 	bool user = type->flags & DIF_TF_BYUREF;
@@ -143,7 +143,8 @@ void dif_tuple_push(struct dif_vm *vm, unsigned kind, uint64_t value, uint64_t s
 	if (!byref) {
 		size = 0;
 	} else if (kind == DIF_TYPE_STRING) {
-		/* As long as a variable could hold it, so that a longer string and its copy are one key. */
+		/* Limited like a variable, so that a longer string and its copy in a variable are the same
+		 * key. */
 		uint32_t max = size && size < vm->strsize ? (uint32_t)size : vm->strsize;
 		if (!dif_mem_string(vm, value, max, false, p->tmp[0], &str))
 			return;
@@ -155,13 +156,13 @@ void dif_tuple_push(struct dif_vm *vm, unsigned kind, uint64_t value, uint64_t s
 	p->tuple[p->ntuple++] = (struct dif_tuple){ value, size, kind == DIF_TYPE_STRING };
 }
 
-/* The fixed part of a key; associative arrays leave the thread zero. */
+/* The fixed part of a key; for associative arrays the thread is zero. */
 struct key_head {
 	uint32_t id;
 	uint32_t scope;
 	struct dif_thread_key thread;
 };
-_Static_assert(sizeof(struct key_head) == DIF_DYNVAR_KEY_FIXED, "layout.h promises it");
+_Static_assert(sizeof(struct key_head) == DIF_DYNVAR_KEY_FIXED, "DIF_DYNVAR_KEY_FIXED in layout.h");
 
 static bool append_element(struct dif_vm *vm, const struct dif_tuple *t, uint32_t *len)
 {
@@ -181,7 +182,7 @@ static bool append_element(struct dif_vm *vm, const struct dif_tuple *t, uint32_
 	return true;
 }
 
-/* Build the key in p->key; 0: it does not fit (a drop), or a fault was raised. */
+/* Build the key in p->key; returns its length; 0: it is too long (a drop), or a fault was raised. */
 static uint32_t build_key(struct dif_vm *vm, unsigned scope, uint32_t id, bool array)
 {
 	struct dif_vm_priv *p = vm->priv;

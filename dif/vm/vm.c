@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The interpreter. Threaded dispatch over the words as they are: operand fields are cheap to
- * extract, and programs are short. Simple instructions touch only the register file; whatever
- * can fault goes through a helper or tests once behind itself.
+ * The interpreter: threaded dispatch over the encoded instructions, whose fields are cheap to extract. Simple
+ * instructions use only registers; those that can fault check vm->fault afterwards.
  *
- * Registers, tables and the program counter need no checks here: the verifier made them.
+ * Registers, tables and the program counter are not checked here, because the verifier has checked them.
  */
 #include "dif/vm/vm.h"
 
@@ -43,7 +42,7 @@ static uint64_t load_array(struct dif_vm *vm, uint32_t id, uint64_t index)
 	return 0;
 }
 
-/* Window loads are inline in the loop; this is the guest's memory, and the error. */
+/* Loads from the window are inline in the loop; this is for guest memory, and for errors. */
 static uint64_t load_guest(struct dif_vm *vm, uint64_t addr, uint32_t size, bool user)
 {
 	uint64_t value = 0;
@@ -75,7 +74,7 @@ static bool compare_operand(struct dif_vm *vm, uint64_t addr, char *buf, struct 
 	return true;
 }
 
-/* <0, 0, >0 as unsigned bytes order; 0 with vm->fault set. */
+/* Compare as unsigned bytes: <0, 0, >0; 0 if vm->fault is set. */
 static int compare_strings(struct dif_vm *vm, uint64_t a, uint64_t b)
 {
 	struct dif_vm_priv *p = vm->priv;
@@ -100,8 +99,8 @@ static uint64_t alloc_scratch(struct dif_vm *vm, uint64_t size)
 
 /* --- the loop ------------------------------------------------------------------------------ */
 
-/* Conditions as the published model has them: n is the sign of the wrapped difference, v is
- * always 0, so INT64_MIN < 1 is false. */
+/* The condition codes of the published model: n is the sign of the wrapped difference, and v is always 0, so
+ * INT64_MIN < 1 is false. */
 struct cond {
 	bool n, z, c;
 };
@@ -154,7 +153,7 @@ struct cond {
 		store(vm, RD, R1, size); \
 		NEXT_IF_OK();            \
 	} while (0)
-/* Shift counts are taken as the processor takes them: modulo 64. */
+/* Shift counts are modulo 64, as in the processor. */
 #define SHIFT (R2 & 63)
 
 enum dif_fault dif_vm_eval(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret)
@@ -177,7 +176,7 @@ enum dif_fault dif_vm_eval(struct dif_vm *vm, const struct dif_object *obj, uint
 	p->ntuple = 0;
 	vm->seg[DIF_SEG_STRTAB] =
 	    (struct dif_seg){ obj->strs ? (uint8_t *)obj->strs : dif_vm_nothing, obj->str_len, false };
-	/* Branches only go forward, so the length bounds what is executed. */
+	/* All branches are forward, so the length bounds the number of instructions executed. */
 	if (ot_unlikely(vm->fuel < obj->text_len)) {
 		vm->fuel = 0;
 		dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
@@ -214,7 +213,7 @@ op_add:
 op_mul:
 	RD = R1 * R2;
 	NEXT();
-op_sdiv: /* by -1 is a negation: INT64_MIN / -1 would trap the host */
+op_sdiv: /* division by -1 is a negation, because INT64_MIN / -1 traps on the host */
 	DIVIDE(R2 == UINT64_MAX ? -R1 : (uint64_t)((int64_t)R1 / (int64_t)R2));
 op_udiv:
 	DIVIDE(R1 / R2);
@@ -372,8 +371,8 @@ op_stw:
 	STORE(4);
 op_stx:
 	STORE(8);
-op_ldta:  /* reserved by the published model */
-op_xlate: /* no verified object has these two */
+op_ldta:  /* reserved in the published model */
+op_xlate: /* not in verified objects, nor is xlarg */
 op_xlarg:
 	dif_vm_raise(vm, DIF_FAULT_ILLOP, 0);
 fault:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the parts of the virtual machine share: its private state, and memory access. Every
- * function here may set vm->fault; callers look at it before they use a result.
+ * Shared by the parts of the virtual machine: its private state, and memory access. All functions here may
+ * set vm->fault, which callers check before they use a result.
  */
 #ifndef DIF_VM_VM_PRIV_H
 #define DIF_VM_VM_PRIV_H
@@ -15,7 +15,7 @@
 struct dif_tuple {
 	uint64_t value;
 	uint64_t size;
-	bool text; /* a string: its last byte counts as NUL, whatever is there */
+	bool text; /* a string, whose last byte counts as NUL whatever its value */
 };
 
 #define DIF_NSTRVARS 16 /* a power of two above the number of built-in strings */
@@ -27,19 +27,19 @@ struct dif_vm_priv {
 	struct dif_tuple tuple[DIF_NTUPLE];
 	unsigned ntuple;
 	uint64_t scratch_size;
-	/* Copies of guest strings while a subroutine works on them; strsize + 1 bytes each. */
+	/* Buffers for copies of guest strings; strsize + 1 bytes each. */
 	char *tmp[2];
-	/* What strtok has yet to give out; strsize + 1 bytes. vm->strtok_at is 1 + the position. */
+	/* strtok's copy of its string; strsize + 1 bytes. vm->strtok_at is 1 + the position. */
 	char *strtok;
 	uint32_t strtok_len;
-	/* Key of a dynamic variable as it is being built. */
+	/* Buffer for building the key of a dynamic variable. */
 	uint8_t *key;
 	uint32_t key_cap;
-	/* Who runs, asked for once a firing. */
+	/* The current thread, queried at most once per firing. */
 	struct dif_thread_key thread;
 	bool thread_known;
-	/* Built-in strings that are in scratch already, if made in this clause. */
-	uint64_t clause; /* counts dif_vm_begin_clause() */
+	/* Built-in strings that are in scratch already; valid if their clause is the current one. */
+	uint64_t clause; /* incremented by dif_vm_begin_clause() */
 	struct {
 		uint64_t clause;
 		uint64_t addr;
@@ -49,7 +49,7 @@ struct dif_vm_priv {
 
 /* --- faults and fuel ------------------------------------------------------------ */
 
-/* The first fault of an evaluation stays. */
+/* Set the fault of an evaluation, unless there is one already. */
 static inline void dif_vm_raise(struct dif_vm *vm, enum dif_fault fault, uint64_t addr)
 {
 	if (vm->fault == DIF_FAULT_NONE) {
@@ -58,7 +58,7 @@ static inline void dif_vm_raise(struct dif_vm *vm, enum dif_fault fault, uint64_
 	}
 }
 
-/** Pay for touching @p bytes; false (and ILLOP) when fuel is gone. */
+/** Consume fuel for accessing @p bytes. False: it is used up (ILLOP). */
 static inline bool dif_vm_burn(struct dif_vm *vm, uint64_t bytes)
 {
 	uint64_t cost = bytes / 8 + 1;
@@ -74,7 +74,7 @@ static inline bool dif_vm_burn(struct dif_vm *vm, uint64_t bytes)
 
 /* --- memory ------------------------------------------------------------------------ */
 
-/** The host address of @p len bytes at window address @p addr, or NULL out of bounds. */
+/** The host address of @p len bytes at window address @p addr; NULL: out of bounds. */
 static inline uint8_t *dif_mem_window(const struct dif_vm *vm, uint64_t addr, uint64_t len)
 {
 	uint64_t seg = addr >> 40 & 0xff, offset = addr & 0xffffffffffull;
@@ -87,34 +87,33 @@ static inline uint8_t *dif_mem_window(const struct dif_vm *vm, uint64_t addr, ui
 	return s->base + offset;
 }
 
-/** The same for writing: also NULL for what a program may not write. */
+/** The same for writing; NULL also if a program may not write there. */
 uint8_t *dif_mem_writable(struct dif_vm *vm, uint64_t addr, uint64_t len);
 
-/** Load @p len bytes of window or guest memory; false and BADADDR when that can't be. */
+/** Load @p len bytes of window or guest memory. False: unreadable (BADADDR), or no fuel. */
 bool dif_mem_load(struct dif_vm *vm, uint64_t addr, void *dst, uint64_t len, bool user);
 
-/** Copy @p len bytes to writable window memory; false and BADADDR when that can't be. */
+/** Copy @p len bytes to writable window memory. False: unreadable or not writable (BADADDR), or no fuel. */
 bool dif_mem_copy(struct dif_vm *vm, uint64_t from, uint64_t to, uint64_t len, bool user);
 
-/* A string as the machine sees it: never scanned again for its NUL, for shared memory may
- * change under us. */
+/* A string. It is not scanned again for its NUL, because shared memory may change at any time. */
 struct dif_str {
 	const char *s;
 	uint32_t len;
 };
 
 /**
- * Look at the string at @p addr, at most @p max bytes of it (no more than strsize). Window
- * strings are used in place, the guest's are copied to @p buf of max + 1 bytes.
- * False and BADADDR when it is NULL or runs into memory that can't be read.
+ * Read the string at @p addr, at most @p max bytes (and at most strsize). A string in the window is used in
+ * place, a guest's is copied to @p buf of max + 1 bytes. False: it is NULL or unreadable (BADADDR), or no
+ * fuel.
  */
 bool dif_mem_string(struct dif_vm *vm, uint64_t addr, uint32_t max, bool user, char *buf,
 		    struct dif_str *ret);
 
-/** Take @p size bytes of scratch, aligned to 8, not cleared; NULL and NOSCRATCH without room. */
+/** Allocate @p size bytes of scratch, aligned to 8, not cleared. NULL: no room (NOSCRATCH). */
 void *dif_scratch_alloc(struct dif_vm *vm, uint64_t size, uint64_t *ret_addr);
 
-/** A copy of @p len bytes as a string in scratch; its address, or 0 and NOSCRATCH. */
+/** Copy @p len bytes as a string to scratch; its address; 0: no room (NOSCRATCH), or no fuel. */
 uint64_t dif_scratch_string(struct dif_vm *vm, const char *s, uint32_t len);
 
 /* --- variables and subroutines ---------------------------------------------------------- */
@@ -127,10 +126,10 @@ void dif_var_store_dynamic(struct dif_vm *vm, unsigned scope, uint32_t id, bool 
 
 void dif_tuple_push(struct dif_vm *vm, unsigned kind, uint64_t value, uint64_t size, bool byref);
 
-/** Call a subroutine on the tuple stack; its result, 0 with vm->fault set. */
+/** Call a subroutine with the tuple stack as arguments; its result; 0 if vm->fault is set. */
 uint64_t dif_subr_call(struct dif_vm *vm, uint32_t subr);
 
-/* Argument @p i as a value; as a string (0 and 1 have a buffer each). */
+/* Argument @i as a value; dif_arg_string(): as a string, with a buffer for 0 and another for 1. */
 static inline uint64_t dif_arg(const struct dif_vm *vm, unsigned i)
 {
 	return ((const struct dif_vm_priv *)vm->priv)->tuple[i].value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making and freeing a virtual machine. Apart from the interpreter, which runs where a probe fires and must
+ * Creating and freeing a virtual machine. Separate from the interpreter, which is on the hit path and must
  * not allocate.
  */
 #include <stdlib.h>
