@@ -181,7 +181,7 @@ class Peek(unittest.TestCase):
     def test_wrong_file(self):
         """A file that is no kernel's: one line says so, whichever way it is met, and nothing goes anywhere."""
         vm = self.vm(1)
-        for option, name, text in (("--vmlinux", sys.executable, "is no Linux kernel"), ("--vmlinux", __file__, "is no ELF file"),
+        for option, name, text in (("--vmlinux", sys.executable, "is not a Linux kernel"), ("--vmlinux", __file__, "is not an ELF file"),
                                    ("--vmlinux", "/nonexistent", "No such file"), ("--symbols", "/nonexistent", "No such file")):
             for prefix in ("", "peek:"):
                 done = self.run_on(vm, "profile-97 { exit(0); }", option, name, prefix=prefix, vmlinux=False, status=1)

@@ -258,7 +258,7 @@ static void other_files_are_refused(void **state)
 	assert_err(open_file("/no/such/vmlinux"), OT_ERR_OS, "/no/such/vmlinux");
 	maker_init(&m);
 	add_section(&m, ".text", SHT_PROGBITS, SHF_ALLOC, 0x400000, "x", 1);
-	assert_err(open_file(finish(&m, 0x400000, 4096, 1, 0)), OT_ERR_BAD_DATA, "no Linux kernel");
+	assert_err(open_file(finish(&m, 0x400000, 4096, 1, 0)), OT_ERR_BAD_DATA, "not a Linux kernel");
 	maker_init(&m); /* a segment that goes on behind the end of the file */
 	add_section(&m, ".text", SHT_PROGBITS, SHF_ALLOC, LINK, "x", 1);
 	assert_err(open_file(finish(&m, LINK, 4096, 1u << 20, 0)), OT_ERR_BAD_DATA, "truncated");

@@ -307,7 +307,7 @@ static void hidden_symbols_come_from_a_list(void **state)
 	assert_err(open_guest(&g, (struct vp_guest_opts){ .symbols = "/dev/null" }, &guest), OT_ERR_BAD_DATA,
 		   "_text");
 	assert_err(open_guest(&g, (struct vp_guest_opts){ .vmlinux = map }, &guest), OT_ERR_BAD_DATA,
-		   "no ELF file");
+		   "not an ELF file");
 	/* A list of another kernel. */
 	g.syms[6].addr += 0x100;
 	write_list(&g, other, 0, "");

@@ -26,8 +26,9 @@
 struct ot_err *vp_agent_check_header(const struct ga_header *h)
 {
 	if (h->magic != GA_MAGIC)
-		return h->magic ? ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is no agent", GA_MODULE)
-				: ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
+		return h->magic
+			   ? ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is not an agent", GA_MODULE)
+			   : ot_err_new(OT_ERR_BUSY, "the guest's agent is being loaded or unloaded");
 	if (h->version != GA_VERSION)
 		return ot_err_new(OT_ERR_UNSUPPORTED, OTHER_VERSION, h->version, GA_VERSION, GA_MODULE,
 				  GA_MODULE);
@@ -121,7 +122,7 @@ static struct ot_err *read_rings(struct vp_guest *guest, struct vp_guest_agent *
 static struct ot_err *read_agent(struct vp_guest *guest, struct vp_gva at, struct vp_guest_agent *agent)
 {
 	if (at.v % 4096)
-		return ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is no agent", GA_MODULE);
+		return ot_err_new(OT_ERR_BAD_DATA, "the guest's module %s is not an agent", GA_MODULE);
 	OT_TRY(vp_guest_read(guest, at, &agent->header, sizeof(agent->header)));
 	OT_TRY(vp_agent_check_header(&agent->header));
 	OT_TRY(vp_mmu_translate(vp_guest_phys(guest), vp_guest_mmu(guest), at, &agent->header_gpa, NULL));

@@ -37,7 +37,7 @@ struct vp_guest_agent {
 	size_t nevents;
 	struct vp_agent_cpu *cpus; /* those with a ring */
 	size_t ncpus;
-	char *systems; /* what the events' systems point into */
+	char *systems; /* memory of the events' `system` strings */
 };
 
 /** Check that @p header is of an agent of our version. UNSUPPORTED: another version. BUSY: the module is

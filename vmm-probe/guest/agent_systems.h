@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The systems of the agent's tracepoints. */
 #ifndef VP_GUEST_AGENT_SYSTEMS_H
 #define VP_GUEST_AGENT_SYSTEMS_H
 

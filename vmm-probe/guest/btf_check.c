@@ -209,7 +209,7 @@ static struct ot_err *check_func(const struct vp_btf *btf, const struct btf_type
 	const struct btf_type *proto = vp_btf_type(btf, t->type);
 
 	if (!proto || BTF_INFO_KIND(proto->info) != BTF_KIND_FUNC_PROTO)
-		return bad(id, "a function's type is no prototype", t->type);
+		return bad(id, "a function's type is not a prototype", t->type);
 	return NULL;
 }
 

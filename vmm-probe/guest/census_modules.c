@@ -188,7 +188,8 @@ struct ot_err *vp_census_modules(struct vp_guest *guest, struct vp_census *ret)
 	have &= (c.modules ? VP_MODULE_LIST : 0u) | (c.kset ? VP_MODULE_SYSFS : 0u) |
 		(c.tree ? VP_MODULE_ADDRESSES : 0u);
 	if (!have)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's types do not say where its modules are");
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the guest's types do not describe its lists of modules");
 	ot_buf_init(&c.todo);
 	vp_mmu_flush(vp_guest_mmu(guest));
 	struct ot_err *err = vp_census_walk(ways, OT_ARRAY_SIZE(ways), have, &c, ret);

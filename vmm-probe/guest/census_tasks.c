@@ -255,7 +255,7 @@ struct ot_err *vp_census_tasks(struct vp_guest *guest, struct vp_census *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	if (!have)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's types do not say where its tasks are");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's types do not describe its tasks");
 	OT_TRY(vp_guest_symbol(guest, "init_task", &init_task));
 	OT_TRY(vp_guest_symbol(guest, "init_pid_ns", &init_pid_ns));
 	c.init_task = init_task.v;

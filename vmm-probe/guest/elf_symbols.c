@@ -53,7 +53,7 @@ static struct ot_err *file_open(struct file *f)
 		return elf_error(f, "cannot read it");
 	if (elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &ehdr))
 		return ot_err_new(OT_ERR_BAD_DATA,
-				  "%s is no ELF file (a compressed vmlinuz? give the vmlinux inside it)",
+				  "%s is not an ELF file (a compressed vmlinuz? give the vmlinux inside it)",
 				  f->path);
 	if (ehdr.e_machine != EM_X86_64 || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
 		return ot_err_new(OT_ERR_BAD_DATA, "%s is not for x86-64", f->path);
@@ -82,7 +82,7 @@ static struct ot_err *find_link_base(struct file *f)
 	}
 	if (f->link_base == UINT64_MAX)
 		return ot_err_new(OT_ERR_BAD_DATA,
-				  "%s is no Linux kernel: nothing in it is at kernel addresses", f->path);
+				  "%s is not a Linux kernel: nothing in it is at kernel addresses", f->path);
 	return NULL;
 }
 

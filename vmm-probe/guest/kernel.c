@@ -354,7 +354,7 @@ struct ot_err *vp_kernel_use_root(const struct vp_phys *phys, struct vp_kernel *
 
 	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, init_top_pgt, &root, NULL));
 	if (root.v & ~VP_PAGE_MASK)
-		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx is no page table",
+		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx is not a page table",
 				  (unsigned long long)init_top_pgt.v);
 	vp_mmu_init(&mmu, root, kernel->mmu.levels);
 	OT_TRY(vp_mmu_read(phys, &mmu, kernel->banner_addr, banner, len));
