@@ -2,25 +2,23 @@
 /* Walks over a session's probes, and over those of all sessions in the plan. */
 #include "vmm-probe/engine/service/es.h"
 
-bool vp_next_probe(const struct vp_es *es, struct vp_probe_walk *w)
+bool vp_next_batch(const struct vp_es *es, struct vp_probe_walk *w)
 {
-	if (w->batch)
-		w->index++;
-	else
-		w->batch = es->service->batches.first;
-	while (w->batch && w->index == w->batch->nprobes) {
-		w->batch = w->batch->next;
-		w->index = 0;
-	}
-	w->probe = w->batch ? &w->batch->probes[w->index] : NULL;
-	return w->probe != NULL;
+	do
+		w->batch = w->batch ? w->batch->next : es->service->batches.first;
+	while (w->batch && !w->batch->nprobes);
+	if (!w->batch)
+		return false;
+	w->probe = w->batch->probes;
+	w->left = w->batch->nprobes - 1;
+	return true;
 }
 
-bool vp_next_planned(const struct vp_engine *engine, struct vp_probe_walk *w)
+bool vp_next_planned_batch(const struct vp_engine *engine, struct vp_probe_walk *w)
 {
 	const struct vp_service *s = engine->service;
 
-	while (!w->es || !w->es->service->planned || !vp_next_probe(w->es, w)) {
+	while (!w->es || !w->es->service->planned || !vp_next_batch(w->es, w)) {
 		if (w->session == s->nsessions)
 			return false;
 		*w = (struct vp_probe_walk){ .es = s->sessions[w->session], .session = w->session + 1 };

@@ -82,13 +82,35 @@ struct vp_probe_walk {
 	struct vp_probe_rt *probe; /* where the walk is */
 	struct vp_batch_rt *batch; /* … and its batch */
 	struct vp_es *es;          /* vp_next_planned(): … and its session */
-	uint32_t index, session;
+	uint32_t left;             /* probes behind it in the batch */
+	uint32_t session;          /* the next one */
 };
 
+/** Go to the first probe of the next batch of @p es; false: there is none. */
+bool vp_next_batch(const struct vp_es *es, struct vp_probe_walk *w);
+/** The same in the sessions that are in the plan. */
+bool vp_next_planned_batch(const struct vp_engine *engine, struct vp_probe_walk *w);
+
+static inline bool vp_next_in_batch(struct vp_probe_walk *w)
+{
+	if (!w->left)
+		return false;
+	w->left--;
+	w->probe++;
+	return true;
+}
+
 /** Go to the next probe of @p es; false: there is none. */
-bool vp_next_probe(const struct vp_es *es, struct vp_probe_walk *w);
+static inline bool vp_next_probe(const struct vp_es *es, struct vp_probe_walk *w)
+{
+	return vp_next_in_batch(w) || vp_next_batch(es, w);
+}
+
 /** Go to the next probe of the sessions that are in the plan; false: there is none. */
-bool vp_next_planned(const struct vp_engine *engine, struct vp_probe_walk *w);
+static inline bool vp_next_planned(const struct vp_engine *engine, struct vp_probe_walk *w)
+{
+	return vp_next_in_batch(w) || vp_next_planned_batch(engine, w);
+}
 
 #define vp_each_probe(w, es)       for (struct vp_probe_walk w = { 0 }; vp_next_probe(es, &(w));)
 #define vp_each_planned(w, engine) for (struct vp_probe_walk w = { 0 }; vp_next_planned(engine, &(w));)
