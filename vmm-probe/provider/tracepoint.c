@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tracepoints: their prototypes in the guest's BTF, and their places in an agent's catalogue. */
 #include "vmm-probe/provider/tracepoint.h"
 
 #include <string.h>

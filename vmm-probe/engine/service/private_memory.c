@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The bound of what a session takes of the VMM's memory, from the sizes of what is allocated for it. */
 #include "vmm-probe/engine/wire/private_memory.h"
 
 #include "vmm-probe/engine/service/es.h"

@@ -17,6 +17,8 @@
 /* In a task's thread_info.status: it is in a system call of 32 bits. */
 #define VP_TASK_COMPAT 2u
 
+/* One flat struct with many fields: a table of constants that is sent as it is, each found and used on its
+ * own. */
 struct vp_facts {
 	uint32_t size; /* sizeof(struct vp_facts), both sides agree or the session is refused */
 	uint32_t guest_id;

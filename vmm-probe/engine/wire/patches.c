@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A list of patches: putting one in order that may be another process's, and undoing it in bytes that were
+ * read. */
 #include "vmm-probe/engine/wire/patches.h"
 #include "base/search.h"
 

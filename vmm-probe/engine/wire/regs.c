@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names of registers. */
 #include "vmm-probe/engine/wire/regs.h"
 
 const char *const vp_reg_names[VP_NREGS] = {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Paths of engines' sockets, and the right to touch a VMM. */
 #include "vmm-probe/engine/wire/socket_path.h"
 
 #include <errno.h>
