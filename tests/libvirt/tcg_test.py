@@ -23,7 +23,7 @@ XML = """<domain type='qemu'>
   <vcpu>2</vcpu>
   <os>
     <type arch='x86_64' machine='q35'>hvm</type>
-    <kernel>{dir}/vmlinuz</kernel><initrd>{dir}/initrd</initrd><cmdline>console=ttyS0 quiet panic=-1 {append}</cmdline>
+    <kernel>{dir}/vmlinuz</kernel><initrd>{dir}/initrd</initrd><cmdline>console=ttyS0 quiet panic=-1 no_timer_check {append}</cmdline>
   </os>
   <features><acpi/><apic/></features>
   <cpu mode='maximum'/>

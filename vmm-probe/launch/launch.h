@@ -20,7 +20,7 @@ struct vp_vm;
 struct vp_launch_opts {
 	const char *kernel; /* bzImage; NULL: @extra says what to boot */
 	const char *initrd; /* NULL: none */
-	const char *append; /* kernel command line; "console=ttyS0 panic=-1" */
+	const char *append; /* kernel command line; "console=ttyS0 panic=-1", in QEMU also "no_timer_check" */
 	uint32_t mem_mib;   /* 512 */
 	uint32_t smp;       /* 1 */
 	const char *cpu;    /* QEMU's -cpu; "max" */
