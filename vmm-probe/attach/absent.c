@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest in whose VMM there is no engine. It is read from beside, and stays as it is for as long as what is
- * asked of it can be had so. An engine goes in where a program enables a probe that needs one, and after all
- * that can fail without it; or, for a program whose guest can only be read by an engine, which can ask QEMU
- * where memory is, before it is compiled. Whoever goes in says so first.
+ * A guest whose VMM has no engine. The source peek reads it, and the VMM is left alone while external
+ * sampling can provide what the program asks for. An engine is injected when a program enables a probe that
+ * needs one, as the last step that can fail; or before the program is compiled, when only an engine, which
+ * can ask QEMU where memory is, can read the guest. Each injection is announced first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@
 #include "vmm-probe/hosts/enter.h"
 #include "vmm-probe/hosts/locate.h"
 
-/* An engine that is being made anew is there in so long. */
+/* An engine that is created again answers within TRIES * AGAIN_NS. */
 #define TRIES    10
 #define AGAIN_NS 200000000
 
-/* --- going in ----------------------------------------------------------------------------------------- */
+/* --- injecting --------------------------------------------------------------------------------------- */
 
-/* *path: where its engine listens. Nothing of it may be open in @link. */
+/* @path gets the socket of the new engine. The caller has closed the client and the source. */
 static struct ot_err *go_in(const struct vp_links *links, const char *name, uint32_t pid, const char *why,
 			    char *path, size_t size)
 {
@@ -48,7 +48,8 @@ static struct ot_err *check(const struct vp_guest_link *link)
 	return vp_enter_check((pid_t)link->client.pid);
 }
 
-/* What was read of the guest stays, and so does what was compiled against it: kernel, symbols, probes, sites.
+/* Replaces the source by an engine. The kernel, symbols, probes and sites stay, as the program was compiled
+ * against them.
  */
 static struct ot_err *enter(const struct vp_links *links, struct vp_guest_link *link)
 {
@@ -86,7 +87,7 @@ struct ot_err *vp_links_enter(struct vp_links *links)
 
 /* --- read from beside --------------------------------------------------------------------------------- */
 
-/* What an engine in it would plant is found out here, by the KVM that its VMM has open: so probes are listed,
+/* Tries the KVM that the VMM has open, to find what an engine there could plant: so probes are listed,
  * planned and compiled as if it were there. */
 static struct ot_err *foresee(struct vp_guest_link *link)
 {
@@ -105,9 +106,9 @@ static struct ot_err *foresee(struct vp_guest_link *link)
 	return link->no_engine ? NULL : ot_err_nomem();
 }
 
-/* --- not to be read so ---------------------------------------------------------------------------------- */
+/* --- no kernel found ------------------------------------------------------------------------------------ */
 
-/* @refused (consumed): why no engine can go in, if that is so. */
+/* @refused (consumed): why no engine can be injected; NULL: it can. */
 static struct ot_err *does_not_run(const struct vp_guest_link *link, struct ot_err *refused)
 {
 	if (refused && ot_err_code(refused) == OT_ERR_BUSY)
@@ -141,14 +142,14 @@ static struct ot_err *cannot_read(const struct vp_guest_link *link)
 			  link->unread, pid);
 }
 
-/* QEMU knows better where memory is: in pieces as NUMA nodes and DIMMs have them, say. */
+/* QEMU knows where RAM is when it is in several pieces, for NUMA nodes or DIMMs. */
 static bool engine_would_help(const struct vp_guest_link *link)
 {
 	return vp_peek_seen(link->source.handle) == VP_PEEK_64BIT &&
 	       (!vp_peek_ram_bytes(link->source.handle) || link->unread_fault);
 }
 
-/* An engine that asks where memory is, and reads by it. */
+/* Injects an engine, which asks QEMU where memory is, and reads the guest through it. */
 static struct ot_err *read_by_engine(const struct vp_links *links, struct vp_guest_link *link,
 				     const char *name, pid_t pid, const char *why)
 {
@@ -159,7 +160,7 @@ static struct ot_err *read_by_engine(const struct vp_links *links, struct vp_gue
 	return vp_link_attach_engine(links, link, path);
 }
 
-/* Its vCPUs were seen, its kernel was not. */
+/* The vCPUs answered, and no kernel was found. */
 static struct ot_err *without_kernel(const struct vp_links *links, struct vp_guest_link *link)
 {
 	const pid_t pid = (pid_t)link->client.pid;
@@ -170,7 +171,7 @@ static struct ot_err *without_kernel(const struct vp_links *links, struct vp_gue
 	if (vp_peek_seen(link->source.handle) <= VP_PEEK_SILENT)
 		return does_not_run(link, refused);
 	if (wanted && (refused || links->opts.entry == VP_ENTRY_REFUSED)) {
-		/* samples without names are all that there is */
+		/* only samples without names are possible */
 		link->fell_back = strdup(refused ? ot_err_message(refused) : "-x noattach");
 		ot_err_destroy(refused);
 		return link->fell_back ? NULL : ot_err_nomem();
@@ -183,7 +184,7 @@ static struct ot_err *without_kernel(const struct vp_links *links, struct vp_gue
 	return read_by_engine(links, link, name, pid, why);
 }
 
-/* It can't even be looked at; @err (consumed) says why. */
+/* The source peek could not be opened; @err (consumed) says why. */
 static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link *link, const char *name,
 			     pid_t pid, struct ot_err *err)
 {
@@ -191,7 +192,7 @@ static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link 
 	ot_auto_close int claim = -1;
 
 	OT_TRY(vp_enter_check(pid));
-	OT_TRY(vp_vmm_claim(pid, &claim)); /* who has it is what is in the way */
+	OT_TRY(vp_vmm_claim(pid, &claim)); /* another outsight that has it is the cause */
 	ot_cleanup_close(&claim);
 	claim = -1;
 	if (links->opts.entry != VP_ENTRY_AS_NEEDED)
@@ -200,7 +201,7 @@ static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link 
 	return read_by_engine(links, link, name, pid, ot_err_message(why));
 }
 
-/* --- one that just has none --------------------------------------------------------------------------- */
+/* --- attaching ---------------------------------------------------------------------------------------- */
 
 /* The library is in it and in use. It makes another engine when the machine has changed; should that not come
  * by itself, it is given a place of ours to listen at. */
@@ -243,7 +244,7 @@ struct ot_err *vp_absent_attach(const struct vp_links *links, struct vp_guest_li
 		return await_engine(links, link, pid);
 	err = vp_link_attach_source(links, link, &vp_peek_source, name);
 	if (err && (link->file_fault || ot_err_code(err) == OT_ERR_NO_MEMORY))
-		return err; /* the operator's file: another way would meet it again */
+		return err; /* the operator's file is at fault: an engine would fail by it too */
 	if (err) {
 		bool found = ot_err_code(err) != OT_ERR_NOT_FOUND;
 		vp_link_reset(link);

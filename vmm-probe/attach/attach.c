@@ -34,7 +34,7 @@ struct ot_err *vp_link_attach_engine(const struct vp_links *links, struct vp_gue
 	return vp_link_unwind_table(link);
 }
 
-/* While its machine changes, as firmware has it do, an engine is unmade and made anew. */
+/* Firmware may change the machine; the engine is then destroyed and created again. */
 static struct ot_err *attach_engine(const struct vp_links *links, struct vp_guest_link *link,
 				    const char *path)
 {
@@ -126,8 +126,8 @@ static struct ot_err *check_same_kernel(const struct vp_links *links, const stru
 	    links->items[0]->client.guest_name, a->release, link->client.guest_name, b->release);
 }
 
-/* A kernel that is still starting patches its own text, and who runs on which CPU can't be told yet: what
- * was not known now would stay unknown for the session. A kernel without these names is taken as it is. */
+/* A kernel that is still starting patches its own text, and its current tasks can't be determined yet: what
+ * is unknown now would stay unknown for the session. A kernel without these names is not checked. */
 static struct ot_err *check_started(const struct vp_guest_link *link, bool from_boot)
 {
 	struct vp_types *types = vp_probes_types(link->probes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How guests are to be attached, as whoever opens a session says. */
+/* The options of attaching guests. */
 #ifndef VP_ATTACH_ATTACH_H
 #define VP_ATTACH_ATTACH_H
 
@@ -8,11 +8,11 @@
 
 #include "vmm-probe/planner/planner.h"
 
-/* May an engine be put into the VMM of a guest that has none? */
+/* May an engine be injected into a VMM that has none? */
 enum vp_entry {
-	VP_ENTRY_UNNEEDED,  /* nothing will be enabled: guests are read, from beside */
-	VP_ENTRY_REFUSED,   /* the operator does not want it */
-	VP_ENTRY_AS_NEEDED, /* where an enabled probe needs one, or the guest can't be read otherwise */
+	VP_ENTRY_UNNEEDED,  /* no: nothing will be enabled, and guests are only read */
+	VP_ENTRY_REFUSED,   /* no: the operator forbids it */
+	VP_ENTRY_AS_NEEDED, /* if an enabled probe needs it, or the guest can't be read otherwise */
 };
 
 struct vp_attach_opts {
@@ -24,7 +24,8 @@ struct vp_attach_opts {
 	enum vp_trap_wish trap; /* -x trap */
 	/* Progress of something that may take over a second; NULL: silent. */
 	void (*progress)(void *arg, const char *what);
-	/* An engine is about to be put into guest @p name's VMM; @p why is a clause to follow a colon. */
+	/* An engine is about to be injected into guest @p name's VMM; @p why is a clause that follows a
+	 * colon. */
 	void (*entering)(void *arg, const char *name, uint32_t pid, const char *why);
 	void *arg;
 };

@@ -19,19 +19,19 @@ struct vp_guest_link {
 	struct vp_client client; /* sock -1: nothing runs in this guest, or its VMM is being entered */
 	struct vp_source source; /* ops NULL: the engine is in the VMM */
 	struct vp_phys *phys;    /* RAM where the engine says it is; NULL: the source's */
-	bool tentative;          /* peek, until a program needs more: then an engine is put there */
-	const struct vp_probe *needed_for; /* … which it does, for this one first; NULL: it does not */
-	char *no_engine;                   /* why none could work there; NULL: one could */
+	bool tentative;          /* by peek until a probe needs an engine in the VMM */
+	const struct vp_probe *needed_for; /* the first such probe; NULL: none */
+	char *no_engine;                   /* why none could work there; NULL: it could */
 	char *unread;                      /* why no kernel was found; NULL: it was */
-	bool unread_fault;                 /* … some of its memory was missing */
-	char *fell_back;                   /* why peek is all that there is; NULL: it is what was asked for */
+	bool unread_fault;                 /* … because some memory could not be read */
+	char *fell_back;                   /* why no engine was injected; NULL: none was wanted */
 	bool file_fault;        /* its kernel could not be read because of --vmlinux or --symbols */
 	struct vp_guest *guest; /* NULL: no kernel was found */
 	struct vp_probes *probes;
 	struct vp_facts facts;
 	int orc_fd;                     /* unwind table; -1: none */
-	bool hooked;                    /* its engine is in a VMM that is not ours, and told … */
-	struct vp_inject_states states; /* … this when it was attached */
+	bool hooked;                    /* the engine is in another VMM, and reported … */
+	struct vp_inject_states states; /* … these when the guest was attached */
 };
 
 struct vp_links {
@@ -58,7 +58,7 @@ static inline bool vp_link_engine_is_away(const struct vp_guest_link *link)
 	return !link->source.ops || link->needed_for;
 }
 
-/* The guest's time is spent by what its engine does, so that too much of it is to be guarded against. */
+/* What the engine does costs the guest time, so the overload guard applies. */
 static inline bool vp_link_costs(const struct vp_guest_link *link)
 {
 	return vp_link_engine_is_away(link) || !link->source.ops->costless;
@@ -71,8 +71,8 @@ static inline bool vp_link_costs(const struct vp_guest_link *link)
  */
 OT_MUST_CHECK struct ot_err *vp_links_attach(struct vp_links *links, const char *name);
 
-/** A probe of an attached guest is enabled. UNSUPPORTED: it can't fire there. Where that takes an engine in
- * the VMM, it is noted, for vp_links_enter(). */
+/** Accept a probe of an attached guest that is being enabled, and note whether it needs an engine in the VMM,
+ * for vp_links_enter(). UNSUPPORTED: it can't fire there. */
 OT_MUST_CHECK struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *link,
 					  const struct vp_probe *probe);
 

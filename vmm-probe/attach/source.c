@@ -10,7 +10,7 @@
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/hosts/locate.h"
 
-/* --- what a source may ask for ---------------------------------------------------------------------------
+/* --- services for sources ---------------------------------------------------------------------------------
  */
 
 static void progress(void *arg, const char *what)
@@ -18,7 +18,7 @@ static void progress(void *arg, const char *what)
 	vp_links_progress(arg, what);
 }
 
-/* With an engine in it, that one has its vCPUs' registers. */
+/* An engine in the VMM owns its vCPUs' synchronised registers. */
 static struct ot_err *check_absent(pid_t pid)
 {
 	char spec[32], path[128];
@@ -33,7 +33,7 @@ static struct ot_err *check_absent(pid_t pid)
 			  (int)pid, (int)pid, (int)pid);
 }
 
-/* While we have the claim nobody wakes a library that lies dormant there. */
+/* While we hold the claim, nobody can activate a dormant library in the VMM. */
 static struct ot_err *claim_vmm(void *arg, const char *name, pid_t *ret_pid, int *ret_claim_fd)
 {
 	ot_auto_close int claim = -1;
@@ -66,17 +66,17 @@ static struct ot_err *open_source(const struct vp_links *links, struct vp_guest_
 	}
 	OT_TRY(vp_client_connect(&link->client, source->client));
 	if (source->vmm)
-		link->client.pid = (uint32_t)source->vmm; /* whose memory the guest's is */
+		link->client.pid = (uint32_t)source->vmm; /* guest RAM is in that process */
 	if (ops->reading)
 		vp_links_progress(links, ops->reading);
 	return source->phys ? NULL : vp_client_map_ram(&link->client, &link->phys);
 }
 
-/* Its kernel can't be read: go on without, if @err (consumed) is no reason to stop. */
+/* The kernel can't be read: continue without it unless @err (consumed) is fatal. */
 static struct ot_err *without_kernel(struct vp_guest_link *link, struct ot_err *err)
 {
 	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE || link->file_fault)
-		return err; /* nameless because of a wrong file is not what was asked for */
+		return err; /* with a wrong file, samples without names are no answer */
 	link->unread_fault = ot_err_code(err) == OT_ERR_FAULT;
 	link->unread =
 	    strdup(link->client.nram ? ot_err_message(err) : "its memory was not found in its VMM");
@@ -103,7 +103,7 @@ struct ot_err *vp_link_attach_source(const struct vp_links *links, struct vp_gue
 	return vp_link_runs(link) ? vp_link_unwind_table(link) : NULL;
 }
 
-/* --- what can be had -------------------------------------------------------------------------------------
+/* --- enabling --------------------------------------------------------------------------------------------
  */
 
 struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *link,

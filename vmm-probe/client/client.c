@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The control protocol from the operator's side: connecting to an engine, and one reply for each request. */
 #include "vmm-probe/client/client.h"
 
 #include <errno.h>

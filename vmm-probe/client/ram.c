@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest RAM, read where its engine says it is: in a file of memory that was sent along, or in the process
- * that listens, which the kernel names and the engine does not. */
+/* Access to guest RAM where the engine reports it: in a memory file that it sent, or in the process that
+ * listens, whose PID comes from the kernel and not from the engine. */
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -9,8 +9,8 @@
 #include "vmm-probe/client/client.h"
 #include "vmm-probe/guest/phys.h"
 
-/* A file that is memory on a disk or in none. One whose reading is somebody's act, of a file system of the
- * kernel's own or of a user's (FUSE), may never end, or give the reader what its sender may not have. */
+/* A regular file whose pages are plain memory. Reading a file of a pseudo file system, or of FUSE, may block
+ * for ever, or reveal what the sender itself may not read. */
 static bool is_memory_file(int fd)
 {
 	static const long acts[] = { PROC_SUPER_MAGIC,    SYSFS_MAGIC,      DEBUGFS_MAGIC,
@@ -41,7 +41,7 @@ struct ot_err *vp_client_map_ram(const struct vp_client *c, struct vp_phys **ret
 		else
 			OT_TRY(vp_phys_add_process(*ret, gpa, r->size, peer.pid, r->host));
 	}
-	/* Looked at last: a PID that is another process's by now was opened as such. */
+	/* Checked last: had the PID been reused, the memory opened above would be another process's. */
 	if (!vp_peer_alive(&peer))
 		return ot_err_new(OT_ERR_GUEST_GONE, "the guest's VMM (PID %u) has ended", c->pid);
 	return NULL;

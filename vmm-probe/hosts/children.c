@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Questions asked in child processes, several at once, each with a deadline. */
 #include "vmm-probe/hosts/children.h"
 
 #include <errno.h>

@@ -25,9 +25,9 @@
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/machines/qemu.h"
 
-/* What all engines together are waited for, in the life of this process. */
+/* The time-out of all engines together, once in this process's life. */
 #define PATIENCE_NS 1000000000ull
-/* A socket that is bound and not listened on yet is as one that nobody serves. */
+/* A socket that is bound and does not listen yet looks like a stale one, so younger ones are kept. */
 #define NEW_SECONDS 10
 #define ENGINES_MAX 4096
 #define PID_DIGITS  10

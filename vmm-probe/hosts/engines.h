@@ -22,10 +22,10 @@ enum vp_rank {
 /* A guest that runs on this host. */
 struct vp_guest_info {
 	char name[VP_GUEST_NAME];
-	uint32_t pid; /* of its VMM, as is uid: the kernel's word */
+	uint32_t pid; /* of its VMM, as is uid; both from the kernel */
 	uint32_t uid;
 	enum vp_rank rank;
-	bool far; /* it listens where only its VMM's environment told, not where this user's engines do */
+	bool far; /* its socket was found through its VMM's environment, not in this user's directories */
 	char trouble[256]; /* why its engine did not say who it is: here is what its VMM's command line tells;
 			      "" */
 	uint32_t nvcpus;
@@ -33,8 +33,8 @@ struct vp_guest_info {
 	char socket[108];  /* as struct sockaddr_un has it */
 	char release[128]; /* kernel release when it is known without reading the guest; "" */
 	uint32_t nsessions;
-	bool paused;      /* its VMM has it stand still */
-	uint64_t held_ns; /* its vCPUs were kept out of it so long, for changes of its text */
+	bool paused;      /* by its VMM */
+	uint64_t held_ns; /* how long its vCPUs were held, for changes of its text */
 };
 
 /** Guests with an engine in them: control sockets found, and believed. All of them together are waited for no

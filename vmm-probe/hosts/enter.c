@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Putting an engine into a running VMM: finding the process, checking first what can be checked, injecting.
+ */
 #include "vmm-probe/hosts/enter.h"
 
 #include <limits.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Resolving a name: which processes could be meant, whose claim to the name is the best, and which engine
+ * that is. */
 #include "vmm-probe/hosts/locate.h"
 
 #include <limits.h>

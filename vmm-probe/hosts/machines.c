@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The list of machines on this host: engines, VMM processes and libvirt's domains merged, each with a way to
+ * trace it. */
 #include "vmm-probe/hosts/machines.h"
 
 #include <stdio.h>

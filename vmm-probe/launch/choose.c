@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Choosing between our own monitor on KVM and QEMU's translator for a guest to be started. */
 #include "vmm-probe/launch/choose.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Starting a transient libvirt domain with the plugin added, and waiting for its engine. */
 #include "vmm-probe/launch/domain.h"
 #include "vmm-probe/hosts/engine_files.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The end of a guest's console output, read by a thread from a pipe. */
 #include "vmm-probe/launch/tail.h"
 
 #include <errno.h>

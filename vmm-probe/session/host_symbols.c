@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* User symbols of this host's processes: mappings from /proc/PID/maps, names from the mapped ELF files. */
 #include "vmm-probe/session/host_symbols.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The types of the host's own kernel, from its BTF, for sessions without a guest. */
 #include "vmm-probe/session/host_types.h"
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening a dump: raw images; the rest is in dump_elf.c and dump_regs.c. */
 #include "vmm-probe/backend/dump/dump.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One request to the stub and its answer: retries, and packets that come in between or are lost. */
 #include "vmm-probe/backend/gdb/ask.h"
 
 #include <stdarg.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Packets of the gdb protocol: framing, checksums, acknowledgements, time-outs. */
 #include "vmm-probe/backend/gdb/packet.h"
 #include "base/clock.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is asked of a stub, and how its answers are parsed: registers, memory, breakpoints, resuming. */
 #include "vmm-probe/backend/gdb/stub.h"
 
 #include <inttypes.h>
@@ -171,8 +172,9 @@ struct ot_err *vp_gdb_read(struct vp_gdb_stub *stub, bool physical, uint64_t add
 		const struct vp_gdb_packet *r = &stub->reply;
 		size_t n = r->len / 2; /* a stub may give less than was asked for */
 		if (vp_gdb_is_error(r) || !n)
-			return ot_err_new(OT_ERR_FAULT, "guest address %#llx can't be read through the gdb stub",
-					    (unsigned long long)addr);
+			return ot_err_new(OT_ERR_FAULT,
+					  "guest address %#llx can't be read through the gdb stub",
+					  (unsigned long long)addr);
 		if (n > want || r->len % 2 || !vp_gdb_bytes(r->data, n, to))
 			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub answers for memory with nonsense");
 		to += n;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding out whether a stub of this host serves another client, and which process that is. */
 #include "vmm-probe/backend/gdb/taken.h"
 
 #include <dirent.h>

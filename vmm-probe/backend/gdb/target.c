@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The target description: which of the stub's registers is which. */
 #include "vmm-probe/backend/gdb/target.h"
 
 #include <expat.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The backend's table, its engine in this process, and its life. */
 #include "vmm-probe/backend/peek/peek.h"
 
 #include <errno.h>

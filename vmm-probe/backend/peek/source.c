@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A look from beside a VMM as a source: "peek:NAME", "peek:PID". */
 #include "vmm-probe/backend/source.h"
-#include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/backend/peek/internal.h"
+#include "vmm-probe/engine/wire/protocol.h"
 
 static struct ot_err *open_beside(const struct vp_source_env *env, const char *where, struct vp_source *ret)
 {
