@@ -213,7 +213,7 @@ class Usage(Case):
         for args, prefix in ((["-g", "x" + name, "-n", "BEGIN"], ""), (["-g", f"peek:{name}x", "-n", "BEGIN"], "peek:"),
                              (["attach", name.replace("bs", "sb")], ""), (["detach", name[:-1] + "x"], "")):
             err = self.expect(args, 1, "", guest=())[2]
-            self.assertEqual(err.splitlines()[1:], [f"  (did you mean {prefix}{name}?)"], err)
+            self.assertEqual(err.split("\n")[1:-1], [f"  (did you mean {prefix}{name}?)"], err)
         self.assertNotIn("did you mean", self.expect(["-g", "nonesuch", "-n", "BEGIN"], 1, "", guest=())[2])
 
     def test_bad_words_of_verbs(self):
