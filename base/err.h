@@ -67,10 +67,10 @@ int ot_err_errno(const struct ot_err *err);
 			__builtin_trap();   \
 		one_;                       \
 	})
-#define ot_err_new(...)   OT_ERR_IS_ONE(ot_err_new(__VA_ARGS__))
-#define ot_err_vnew(...)  OT_ERR_IS_ONE(ot_err_vnew(__VA_ARGS__))
-#define ot_err_os(...)    OT_ERR_IS_ONE(ot_err_os(__VA_ARGS__))
-#define ot_err_nomem()    OT_ERR_IS_ONE(ot_err_nomem())
+#define ot_err_new(...)  OT_ERR_IS_ONE(ot_err_new(__VA_ARGS__))
+#define ot_err_vnew(...) OT_ERR_IS_ONE(ot_err_vnew(__VA_ARGS__))
+#define ot_err_os(...)   OT_ERR_IS_ONE(ot_err_os(__VA_ARGS__))
+#define ot_err_nomem()   OT_ERR_IS_ONE(ot_err_nomem())
 #endif
 
 /* Return from the calling function when @p expr fails. */

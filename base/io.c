@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 
 #define FDS_MAX 16
-#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+#define SEALS   (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 struct ot_err *ot_pread_all(int fd, void *buf, size_t len, off_t offset)
 {

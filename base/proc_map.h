@@ -9,8 +9,8 @@
 struct ot_proc_map {
 	uint64_t start, end, offset, inode;
 	uint32_t major, minor;
-	char perms[5];    /* "rw-p" */
-	char *path; /* in the line that was parsed; "" when there is none */
+	char perms[5]; /* "rw-p" */
+	char *path;    /* in the line that was parsed; "" when there is none */
 };
 
 /** Take a number without sign in @p base from *p, with character @p end behind it (0: the text's end), and

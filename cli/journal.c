@@ -97,8 +97,7 @@ static const char *name_of(uint32_t uid, char *buf, size_t size)
 	return buf;
 }
 
-/* --- the log ----------------------------------------------------------------------------------------------
- */
+/* --- the log -------------------------------------------------------------------------------------------- */
 
 /* As sudo's lines: who may read them may know what is in them. */
 static void put_line(const char *what, const char *line)

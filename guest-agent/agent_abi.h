@@ -56,33 +56,33 @@
 
 #include <linux/types.h>
 
-#define GA_SYMBOL	"outsight_agent"
-#define GA_MODULE	"outsight"
-#define GA_MAGIC	0x31746e6741744fULL /* "OtAgnt1" */
+#define GA_SYMBOL  "outsight_agent"
+#define GA_MODULE  "outsight"
+#define GA_MAGIC   0x31746e6741744fULL /* "OtAgnt1" */
 /*
  * Raised with whatever one side may ask of the other or find there. Flags too: one that a module
  * does not know it leaves out without a word. But not tracepoints: the catalogue has them.
  *   2: GA_WANT_SYSCALL, GA_WANT_TASK
  *   3: GA_RECORD_32BIT
  */
-#define GA_VERSION	3
+#define GA_VERSION 3
 
-#define GA_TRACEPOINTS	4096 /* slots of tracepoints, from 0 */
-#define GA_KPROBES	1024 /* slots behind those: what the host asks for by address */
-#define GA_SLOTS	(GA_TRACEPOINTS + GA_KPROBES)
+#define GA_TRACEPOINTS 4096 /* slots of tracepoints, from 0 */
+#define GA_KPROBES     1024 /* slots behind those: what the host asks for by address */
+#define GA_SLOTS       (GA_TRACEPOINTS + GA_KPROBES)
 
-#define GA_BEAT_MS	500
-#define GA_LEASE_MS	5000
-#define GA_POLL_MS	100 /* how often the module looks at the control block */
+#define GA_BEAT_MS  500
+#define GA_LEASE_MS 5000
+#define GA_POLL_MS  100 /* how often the module looks at the control block */
 
-#define GA_RECORDS_MAX	32768U /* of a ring: that many may be taken in one go */
+#define GA_RECORDS_MAX 32768U /* of a ring: that many may be taken in one go */
 
-#define GA_NAME		80
-#define GA_ARGS		8
-#define GA_COMM		16
+#define GA_NAME 80
+#define GA_ARGS 8
+#define GA_COMM 16
 
-#define GA_NAME_WORDS	3
-#define GA_NAME_PARTS	3
+#define GA_NAME_WORDS 3
+#define GA_NAME_PARTS 3
 
 enum ga_pass {
 	GA_PASS_TASKS,
@@ -90,39 +90,39 @@ enum ga_pass {
 };
 
 enum ga_state {
-	GA_COMING,	/* not complete yet, or unusable */
+	GA_COMING, /* not complete yet, or unusable */
 	GA_LIVE,
-	GA_CLOSING,	/* being unloaded: drain, then put the token back */
+	GA_CLOSING, /* being unloaded: drain, then put the token back */
 };
 
 /* In the module's data, page-aligned. Written by the guest. */
 struct ga_header {
-	__u64 magic;		/* GA_MAGIC; 0 once the module is gone */
-	__u32 version;		/* GA_VERSION: another one is refused */
-	__u32 size;		/* of this structure */
-	__u32 state;		/* enum ga_state */
-	__u32 nrings;		/* entries at rings_gva */
-	__u32 record_size;	/* of struct ga_record */
-	__u32 nslots;		/* GA_SLOTS: entries at catalogue_gva, and of ga_control.slots */
-	__u64 token;		/* see above */
+	__u64 magic;       /* GA_MAGIC; 0 once the module is gone */
+	__u32 version;     /* GA_VERSION: another one is refused */
+	__u32 size;        /* of this structure */
+	__u32 state;       /* enum ga_state */
+	__u32 nrings;      /* entries at rings_gva */
+	__u32 record_size; /* of struct ga_record */
+	__u32 nslots;      /* GA_SLOTS: entries at catalogue_gva, and of ga_control.slots */
+	__u64 token;       /* see above */
 	__u64 control_gpa;
 	__u64 control_size;
 	__u64 catalogue_gva;
 	__u64 rings_gva;
-	__u64 doorbell_gva;	/* function called when a ring is half full, or as a slot asks */
-	__u64 mark_gva;		/* function called between the two time stamps of `clock` */
-	__u32 catalogue_seq;	/* odd while the catalogue changes */
-	__u32 omitted;		/* tracepoints without a slot */
-	__u32 applied;		/* generation of ga_control that is in force */
-	__u32 armed;		/* slots that are on */
-	__u32 tsc_khz;		/* what the guest believes; marks tell better */
-	__u32 lapses;		/* times that everything was turned off for want of a beat */
+	__u64 doorbell_gva;  /* function called when a ring is half full, or as a slot asks */
+	__u64 mark_gva;      /* function called between the two time stamps of `clock` */
+	__u32 catalogue_seq; /* odd while the catalogue changes */
+	__u32 omitted;       /* tracepoints without a slot */
+	__u32 applied;       /* generation of ga_control that is in force */
+	__u32 armed;         /* slots that are on */
+	__u32 tsc_khz;       /* what the guest believes; marks tell better */
+	__u32 lapses;        /* times that everything was turned off for want of a beat */
 	/*
 	 * The last mark: the guest read its time-stamp counter, called the function at mark_gva,
 	 * and read it again, with interrupts off. Who traps that function knows a moment between
 	 * the two.
 	 */
-	__u32 clock_seq;	/* odd while the two below change; grows by 2 a mark */
+	__u32 clock_seq; /* odd while the two below change; grows by 2 a mark */
 	__u32 pad;
 	__u64 clock_before;
 	__u64 clock_after;
@@ -130,22 +130,22 @@ struct ga_header {
 
 enum ga_kind {
 	GA_OFF,
-	GA_TRACEPOINT,	/* slots below GA_TRACEPOINTS; `address` must be the catalogue's */
-	GA_KPROBE,	/* the others; at the instruction at `address` */
-	GA_KRETPROBE,	/* the others; return from the function at `address` */
+	GA_TRACEPOINT, /* slots below GA_TRACEPOINTS; `address` must be the catalogue's */
+	GA_KPROBE,     /* the others; at the instruction at `address` */
+	GA_KRETPROBE,  /* the others; return from the function at `address` */
 };
 
 /* What can be turned on, and how that went. Written by the guest. */
 struct ga_entry {
-	__u64 address;	/* struct tracepoint; or as asked for. 0: nothing in this slot */
-	__u64 missed;	/* kprobes: hits that could not be taken; not in any ring's `lost` */
-	__u32 armed;	/* enum ga_kind that is in force */
-	__s32 error;	/* -errno with which arming failed; else 0 */
+	__u64 address;      /* struct tracepoint; or as asked for. 0: nothing in this slot */
+	__u64 missed;       /* kprobes: hits that could not be taken; not in any ring's `lost` */
+	__u32 armed;        /* enum ga_kind that is in force */
+	__s32 error;        /* -errno with which arming failed; else 0 */
 	char name[GA_NAME]; /* of the tracepoint, NUL-terminated; longer ones are cut */
 };
 
 enum ga_want_flags {
-	GA_WANT_DOORBELL = 1,	/* call the doorbell after each event */
+	GA_WANT_DOORBELL = 1, /* call the doorbell after each event */
 	/*
 	 * Only sys_enter and sys_exit: what else there is to say of the call, as it happens.
 	 * args[] of sys_enter: address of the registers, the call's number, its six arguments;
@@ -160,25 +160,25 @@ enum ga_want_flags {
 	GA_WANT_TASK = 4,
 };
 
-#define GA_TASK_WORD(flags)	((flags) >> 8 & 7)
-#define GA_TASK_FLAGS(word)	(GA_WANT_TASK | (word) << 8)
+#define GA_TASK_WORD(flags) ((flags) >> 8 & 7)
+#define GA_TASK_FLAGS(word) (GA_WANT_TASK | (word) << 8)
 
 /* All that this version has. */
-#define GA_WANT_FLAGS	(GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7))
+#define GA_WANT_FLAGS (GA_WANT_DOORBELL | GA_WANT_SYSCALL | GA_TASK_FLAGS(7))
 
 /* Written by the host: kind to GA_OFF, then the rest, then kind. */
 struct ga_want {
 	__u64 address;
-	__u32 kind;	/* enum ga_kind */
-	__u16 nargs;	/* words to pass on, at most GA_ARGS */
-	__u16 flags;	/* enum ga_want_flags */
+	__u32 kind;  /* enum ga_kind */
+	__u16 nargs; /* words to pass on, at most GA_ARGS */
+	__u16 flags; /* enum ga_want_flags */
 };
 
 /* Physically contiguous, page-aligned. */
 struct ga_control {
-	__u64 owner;		/* both, by compare-and-exchange */
+	__u64 owner; /* both, by compare-and-exchange */
 	__u64 reserved[7];
-	__u64 beat;		/* from here on the host writes */
+	__u64 beat; /* from here on the host writes */
 	__u32 generation;
 	__u32 pad;
 	__u64 reserved2[6];
@@ -186,38 +186,38 @@ struct ga_control {
 };
 
 struct ga_ring_place {
-	__u64 gpa;		/* of struct ga_ring; 0: this CPU has none (yet) */
-	__u64 percpu;		/* base of the CPU's per-CPU area, by which the host knows it */
-	__u32 records;		/* a power of two, at most GA_RECORDS_MAX */
+	__u64 gpa;     /* of struct ga_ring; 0: this CPU has none (yet) */
+	__u64 percpu;  /* base of the CPU's per-CPU area, by which the host knows it */
+	__u32 records; /* a power of two, at most GA_RECORDS_MAX */
 	__u32 pad;
 };
 
 enum ga_record_flags {
-	GA_RECORD_KPROBE = 1,	/* args are those of a function by its registers */
-	GA_RECORD_RETURN = 2,	/* args[0] is the value returned */
-	GA_RECORD_32BIT = 4,	/* GA_WANT_SYSCALL: a call of 32 bits, whose numbers are others */
+	GA_RECORD_KPROBE = 1, /* args are those of a function by its registers */
+	GA_RECORD_RETURN = 2, /* args[0] is the value returned */
+	GA_RECORD_32BIT = 4,  /* GA_WANT_SYSCALL: a call of 32 bits, whose numbers are others */
 };
 
 struct ga_record {
-	__u64 seq;		/* number of the record in its ring, plus 1; stored last */
-	__u64 tsc;		/* time-stamp counter of this CPU */
-	__u64 task;		/* address of the running struct task_struct */
-	__u32 pid;		/* of the thread, in the guest's first namespace, */
-	__u32 tgid;		/* and of its process */
+	__u64 seq;  /* number of the record in its ring, plus 1; stored last */
+	__u64 tsc;  /* time-stamp counter of this CPU */
+	__u64 task; /* address of the running struct task_struct */
+	__u32 pid;  /* of the thread, in the guest's first namespace, */
+	__u32 tgid; /* and of its process */
 	char comm[GA_COMM];
 	__u32 slot;
-	__u32 preempt;		/* preempt_count() */
-	__u32 cpu;		/* the guest's number */
-	__u16 nargs;		/* words of args[] that mean something */
-	__u16 flags;		/* enum ga_record_flags */
+	__u32 preempt; /* preempt_count() */
+	__u32 cpu;     /* the guest's number */
+	__u16 nargs;   /* words of args[] that mean something */
+	__u16 flags;   /* enum ga_record_flags */
 	__u64 args[GA_ARGS];
 };
 
 /* Physically contiguous, page-aligned. */
 struct ga_ring {
-	__u64 lost;		/* events for which there was no room. Written by the guest */
+	__u64 lost; /* events for which there was no room. Written by the guest */
 	__u64 reserved[7];
-	__u64 tail;		/* number of the record to be taken next. Written by the host */
+	__u64 tail; /* number of the record to be taken next. Written by the host */
 	__u64 reserved2[503];
 	struct ga_record records[];
 };

@@ -23,17 +23,17 @@
 struct ga_slot {
 	u32 index;
 	u16 nargs;
-	u16 flags;		/* enum ga_want_flags */
-	bool core;		/* the tracepoint is the kernel's own, no module's */
-	u32 armed;		/* enum ga_kind */
-	u64 address;		/* kprobes: where it is armed */
-	struct tracepoint *tp;	/* NULL: no such (any more) */
+	u16 flags;                /* enum ga_want_flags */
+	bool core;                /* the tracepoint is the kernel's own, no module's */
+	u32 armed;                /* enum ga_kind */
+	u64 address;              /* kprobes: where it is armed */
+	struct tracepoint *tp;    /* NULL: no such (any more) */
 	struct ga_kprobe *kprobe; /* while one is armed */
 };
 
 extern struct ga_header outsight_agent;
-extern struct ga_slot *ga_slots;	/* GA_SLOTS of them */
-extern struct ga_entry *ga_catalogue;	/* the same number */
+extern struct ga_slot *ga_slots;      /* GA_SLOTS of them */
+extern struct ga_entry *ga_catalogue; /* the same number */
 extern struct mutex ga_lock;
 
 int ga_catalogue_init(void);

@@ -30,13 +30,13 @@ module_param(ring_kib, ulong, 0444);
 MODULE_PARM_DESC(ring_kib, "size of each CPU's ring in KiB (64 to 4096)");
 
 static struct ga_control *ga_control;
-static u64 ga_token;		/* ours: the header's can be read by all */
+static u64 ga_token; /* ours: the header's can be read by all */
 static void ga_poll(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ga_poll_work, ga_poll);
 
 /* When the host was last seen alive. Under ga_lock. */
 static u64 ga_last_beat;
-static unsigned long ga_beat_at;	/* jiffies */
+static unsigned long ga_beat_at; /* jiffies */
 static bool ga_lapsed;
 
 static bool ga_owned(void)

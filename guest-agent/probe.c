@@ -110,8 +110,8 @@ NOKPROBE_SYMBOL(ga_syscall_flags);
 /* These two have the prototype that their tracepoint has. */
 static void notrace ga_on_sys_enter(void *data, struct pt_regs *regs, long id)
 {
-	const u64 args[GA_ARGS] = { (unsigned long)regs, id, regs->di, regs->si,
-				    regs->dx, regs->r10, regs->r8, regs->r9 };
+	const u64 args[GA_ARGS] = { (unsigned long)regs, id,       regs->di, regs->si, regs->dx,
+				    regs->r10,           regs->r8, regs->r9 };
 
 	ga_emit(data, ga_syscall_flags(), args);
 }
@@ -164,8 +164,8 @@ static int ga_on_kretprobe(struct kretprobe_instance *ri, struct pt_regs *regs)
 
 	/* NULL: it is being unregistered. */
 	if (rp)
-		ga_emit(container_of(rp, struct ga_kprobe, rp)->slot,
-			GA_RECORD_KPROBE | GA_RECORD_RETURN, args);
+		ga_emit(container_of(rp, struct ga_kprobe, rp)->slot, GA_RECORD_KPROBE | GA_RECORD_RETURN,
+			args);
 	return 0;
 }
 
@@ -301,8 +301,7 @@ static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 	w.address = READ_ONCE(want[index].address);
 	w.nargs = min_t(u16, READ_ONCE(want[index].nargs), GA_ARGS);
 	w.flags = READ_ONCE(want[index].flags) & GA_WANT_FLAGS;
-	if (index < GA_TRACEPOINTS ? w.kind != GA_TRACEPOINT
-				   : w.kind != GA_KPROBE && w.kind != GA_KRETPROBE)
+	if (index < GA_TRACEPOINTS ? w.kind != GA_TRACEPOINT : w.kind != GA_KPROBE && w.kind != GA_KRETPROBE)
 		w.kind = GA_OFF;
 	return w;
 }

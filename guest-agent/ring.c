@@ -16,16 +16,16 @@
 
 #include "ga.h"
 
-#define GA_RING_BYTES_MAX	(4UL << 20)
+#define GA_RING_BYTES_MAX (4UL << 20)
 
 /*
  * What the host can't reach. A probe may be interrupted by another on its CPU, in an NMI too, but
  * shares this with no other CPU: local operations are enough, and nothing is ever waited for.
  */
 struct ga_cpu {
-	struct ga_ring *ring;	/* NULL: none */
+	struct ga_ring *ring; /* NULL: none */
 	u64 records;
-	local_t head;		/* number of the record to be reserved next */
+	local_t head; /* number of the record to be reserved next */
 };
 
 static DEFINE_PER_CPU(struct ga_cpu, ga_cpus);
@@ -147,8 +147,7 @@ static int ga_cpu_prepare(unsigned int cpu)
 	if (c->ring)
 		return 0;
 	for (; !ring && records >= 64; records /= 2) {
-		ring = alloc_pages_exact(ga_ring_size(records),
-					 GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+		ring = alloc_pages_exact(ga_ring_size(records), GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 		c->records = records;
 	}
 	if (!ring)
@@ -171,8 +170,7 @@ static void ga_cpus_prepare(void)
 	unsigned int cpu;
 
 	cpus_read_lock();
-	for_each_online_cpu(cpu)
-		ga_cpu_prepare(cpu);
+	for_each_online_cpu(cpu) ga_cpu_prepare(cpu);
 	cpus_read_unlock();
 }
 
@@ -214,7 +212,8 @@ void ga_rings_free(void)
 {
 	unsigned int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		struct ga_cpu *c = per_cpu_ptr(&ga_cpus, cpu);
 
 		if (c->ring)

@@ -30,24 +30,18 @@
 #define DECLARE_TRACE_EVENT DECLARE_TRACE
 #endif
 
-DECLARE_TRACE_EVENT(outsight_task,
-		    TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
+DECLARE_TRACE_EVENT(outsight_task, TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
 		    TP_ARGS(pass, pid, comm0, comm1));
-DECLARE_TRACE_EVENT(outsight_module,
-		    TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
+DECLARE_TRACE_EVENT(outsight_module, TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
 		    TP_ARGS(pass, part, name0, name1, name2));
-DECLARE_TRACE_EVENT(outsight_pass,
-		    TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
+DECLARE_TRACE_EVENT(outsight_pass, TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
 		    TP_ARGS(pass, what, events, error));
 
-DEFINE_TRACE(outsight_task,
-	     TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
+DEFINE_TRACE(outsight_task, TP_PROTO(u64 pass, u64 pid, u64 comm0, u64 comm1),
 	     TP_ARGS(pass, pid, comm0, comm1));
-DEFINE_TRACE(outsight_module,
-	     TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
+DEFINE_TRACE(outsight_module, TP_PROTO(u64 pass, u64 part, u64 name0, u64 name1, u64 name2),
 	     TP_ARGS(pass, part, name0, name1, name2));
-DEFINE_TRACE(outsight_pass,
-	     TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
+DEFINE_TRACE(outsight_pass, TP_PROTO(u64 pass, u64 what, u64 events, u64 error),
 	     TP_ARGS(pass, what, events, error));
 
 /* The direction's older name. */
@@ -55,10 +49,10 @@ DEFINE_TRACE(outsight_pass,
 #define ITER_DEST READ
 #endif
 
-#define GA_WALK_MS	200	/* between two passes */
-#define GA_CHUNK	512	/* events in a row: an eighth of the smallest ring holds them */
-#define GA_CHUNK_MS	20	/* for the host to take them */
-#define GA_MODULE_NAME	(GA_NAME_WORDS * sizeof(u64) * GA_NAME_PARTS)
+#define GA_WALK_MS     200 /* between two passes */
+#define GA_CHUNK       512 /* events in a row: an eighth of the smallest ring holds them */
+#define GA_CHUNK_MS    20  /* for the host to take them */
+#define GA_MODULE_NAME (GA_NAME_WORDS * sizeof(u64) * GA_NAME_PARTS)
 
 static void ga_walk(struct work_struct *work);
 static DECLARE_DELAYED_WORK(ga_walk_work, ga_walk);
@@ -95,7 +89,7 @@ typedef typeof(((filldir_t)NULL)(NULL, NULL, 0, 0, 0, 0)) ga_filled_t;
 #define GA_GO_ON __builtin_types_compatible_p(ga_filled_t, bool)
 
 static ga_filled_t ga_take_pid(struct dir_context *ctx, const char *name, int len, loff_t pos, u64 ino,
-			unsigned int type)
+			       unsigned int type)
 {
 	struct ga_pids *p = container_of(ctx, struct ga_pids, ctx);
 	char text[12];
@@ -167,8 +161,8 @@ static void ga_tell_module(const char *line, size_t len, u64 *events)
 		return;
 	memcpy(name, line, end - line);
 	for (i = 0; i < GA_NAME_PARTS; i++) {
-		trace_outsight_module(ga_pass, (*events / GA_NAME_PARTS) << 8 | i, name[i][0],
-				      name[i][1], name[i][2]);
+		trace_outsight_module(ga_pass, (*events / GA_NAME_PARTS) << 8 | i, name[i][0], name[i][1],
+				      name[i][2]);
 		cond_resched();
 	}
 	*events += GA_NAME_PARTS;

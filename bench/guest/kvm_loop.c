@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The KVM benchmark's guest. Its vCPUs call the functions of kvm_functions.S in turns that begin together, and
- * vCPU 0 prints what each turn took by its time stamp counter, a line a round: bare, floor, entry, return, and
- * the counter itself. Command line:
+ * The KVM benchmark's guest. Its vCPUs call the functions of kvm_functions.S in turns that begin together,
+ * and vCPU 0 prints what each turn took by its time stamp counter, a line a round: bare, floor, entry,
+ * return, and the counter itself. Command line:
  *
  *   cpus=N    vCPUs (1)
  *   calls=N   calls in a turn (500)

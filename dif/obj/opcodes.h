@@ -27,6 +27,7 @@
 
 #include <stdint.h>
 
+/* clang-format off */
 /* X(NUMBER, NAME, CLASS) */
 #define DIF_OPCODES(X)                                                                              \
 	X(1, or, R3) X(2, xor, R3) X(3, and, R3) X(4, sll, R3) X(5, srl, R3) X(6, sub, R3)          \
@@ -45,12 +46,13 @@
 	X(67, uldub, R2) X(68, ulduh, R2) X(69, ulduw, R2) X(70, uldx, R2) X(71, rldsb, R2)         \
 	X(72, rldsh, R2) X(73, rldsw, R2) X(74, rldub, R2) X(75, rlduh, R2) X(76, rlduw, R2)        \
 	X(77, rldx, R2) X(78, xlate, IDX) X(79, xlarg, IDX)
+/* clang-format on */
 
 enum dif_op {
 #define X(num, name, class) DIF_OP_##name = num,
 	DIF_OPCODES(X)
 #undef X
-	DIF_OP_MAX = 79,
+	    DIF_OP_MAX = 79,
 };
 
 #define DIF_NREGS  8 /* %r0 is always 0 */

@@ -226,7 +226,8 @@ static const struct {
 	{ "fbt::do_exit:entry { trace(args[0]); trace(args[1]); }", "0 1 " },
 	{ "inline int two = args[0] + 2; fbt::do_exit:entry { trace(two); }", "2 " },
 	/* an argument that a translator makes of the native one */
-	{ "typedef struct { long at; int nine; } lxinfo_t; translator lxinfo_t < struct task_struct *T > { at = "
+	{ "typedef struct { long at; int nine; } lxinfo_t; translator lxinfo_t < struct task_struct *T > { "
+	  "at = "
 	  "(long)T; nine = 9; }; io:::start { trace(args[0]->at); trace(args[0]->nine); }",
 	  "1 9 " },
 	/* structures of D */

@@ -97,9 +97,12 @@ static bool lx_find_symbol(void *env, const char *module, const char *name, stru
 /* --- probes ------------------------------------------------------------------------------------- */
 
 static const struct dif_probe_info lx_probes[] = {
-	{ 1, "dtrace", "", "", "BEGIN", -1 },           { 2, "dtrace", "", "", "END", -1 },
-	{ 3, "dtrace", "", "", "ERROR", -1 },           { 4, "fbt", "vmlinux", "do_exit", "entry", 2 },
-	{ 5, "fbt", "vmlinux", "do_fork", "entry", 1 }, { 6, "fbt", "vmlinux", "schedule", "entry", 3 },
+	{ 1, "dtrace", "", "", "BEGIN", -1 },
+	{ 2, "dtrace", "", "", "END", -1 },
+	{ 3, "dtrace", "", "", "ERROR", -1 },
+	{ 4, "fbt", "vmlinux", "do_exit", "entry", 2 },
+	{ 5, "fbt", "vmlinux", "do_fork", "entry", 1 },
+	{ 6, "fbt", "vmlinux", "schedule", "entry", 3 },
 	{ 7, "io", "", "", "start", 1 },
 };
 
@@ -127,7 +130,8 @@ static bool lx_probe_arg(void *env, uint32_t id, unsigned n, struct dif_probe_ar
 {
 	(void)env;
 	if (id == 7)
-		*ret = (struct dif_probe_arg){ .native = &lx_taskp, .translated = "lxinfo_t *", .mapping = 1 };
+		*ret =
+		    (struct dif_probe_arg){ .native = &lx_taskp, .translated = "lxinfo_t *", .mapping = 1 };
 	else
 		*ret = (struct dif_probe_arg){ .native = n ? &lx_taskp : &lx_long, .mapping = n };
 	return n < (id == 7 ? 1 : 2);

@@ -265,8 +265,7 @@ static void rule_16_and_17_push_call(void **state)
 	check(dif_insn(DIF_OP_pushtr, 2, 1, 1), "rule 16 ");
 	check(dif_insn(DIF_OP_pushtv, DIF_TYPE_STRING, 1, 1), "rule 16 ");
 	for (uint32_t subr = 0; subr < 0x300; subr++)
-		check(dif_insn_index(DIF_OP_call, subr, 1),
-		      dif_subr_find(subr) ? NULL : "rule 17 ");
+		check(dif_insn_index(DIF_OP_call, subr, 1), dif_subr_find(subr) ? NULL : "rule 17 ");
 }
 
 static void check_type(struct dif_rtype t, const char *rule)

@@ -398,8 +398,7 @@ struct dif_action *ef_agg(struct ef *f, uint32_t clause, uint32_t kind, struct d
 	return a;
 }
 
-/* --- sessions ----------------------------------------------------------------------------------------------
- */
+/* --- sessions ------------------------------------------------------------------------------------------- */
 
 struct ot_err *ef_try_open(struct ef *f)
 {
@@ -588,8 +587,7 @@ uint32_t ef_enable_entry(struct ef *f, uint32_t clause, uint64_t function)
 	return epid;
 }
 
-/* --- the consumer's side
- * --------------------------------------------------------------------------------------- */
+/* --- the consumer's side -------------------------------------------------------------------------------- */
 
 struct vp_msg_switch_reply ef_switch(struct ef *f)
 {

@@ -291,14 +291,22 @@ static void builtins(void **state)
 	struct ef *f = ef_create();
 	struct ef_record r[MAX_RECORDS];
 	const struct builtin want[] = {
-		{ DIF_VAR_pid, 91 },      { DIF_VAR_tid, 101 },
-		{ DIF_VAR_ppid, 90 },     { DIF_VAR_uid, 1001 },
-		{ DIF_VAR_gid, 2001 },    { DIF_VAR_curthread, EF_TASKS + VP_FAKE_PAGE },
-		{ DIF_VAR_cpu, 1 },       { DIF_VAR_vcpu, 1 },
-		{ DIF_VAR_guestid, 7 },   { DIF_VAR_id, 10 },
-		{ DIF_VAR_epid, 1 },      { DIF_VAR_errno, 0 },
-		{ DIF_VAR_ipl, 0 },       { DIF_VAR_vtimestamp, 10000 + 5000 - 4000 },
-		{ DIF_VAR_percpubase, EF_PERCPU + VP_FAKE_PAGE }, { DIF_VAR_arg5, 0x1005 },
+		{ DIF_VAR_pid, 91 },
+		{ DIF_VAR_tid, 101 },
+		{ DIF_VAR_ppid, 90 },
+		{ DIF_VAR_uid, 1001 },
+		{ DIF_VAR_gid, 2001 },
+		{ DIF_VAR_curthread, EF_TASKS + VP_FAKE_PAGE },
+		{ DIF_VAR_cpu, 1 },
+		{ DIF_VAR_vcpu, 1 },
+		{ DIF_VAR_guestid, 7 },
+		{ DIF_VAR_id, 10 },
+		{ DIF_VAR_epid, 1 },
+		{ DIF_VAR_errno, 0 },
+		{ DIF_VAR_ipl, 0 },
+		{ DIF_VAR_vtimestamp, 10000 + 5000 - 4000 },
+		{ DIF_VAR_percpubase, EF_PERCPU + VP_FAKE_PAGE },
+		{ DIF_VAR_arg5, 0x1005 },
 	};
 	(void)state;
 

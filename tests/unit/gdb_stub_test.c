@@ -271,8 +271,7 @@ static void test_breakpoints_and_steps(void **state)
 	assert_null(strstr(f.log, "D\n"));
 }
 
-/* --- a target that somebody else lets run ------------------------------------------------------------------
- */
+/* --- a target that somebody else lets run --------------------------------------------------------------- */
 
 static unsigned times(const char *log, const char *text)
 {
@@ -373,8 +372,7 @@ static void test_who_holds_it(void **state)
 	is_held("OK", true);
 }
 
-/* --- bad packets ------------------------------------------------------------------------------------------
- */
+/* --- bad packets ---------------------------------------------------------------------------------------- */
 
 static void test_wrong_checksums(void **state)
 {
@@ -491,8 +489,7 @@ static void test_memory_that_is_none(void **state)
 	close_fake(&f, VP_GDB_LET_RUN);
 }
 
-/* --- who is refused
- * --------------------------------------------------------------------------------------------- */
+/* --- who is refused ------------------------------------------------------------------------------------- */
 
 static void refused(const char *request, const char *text, enum ot_err_code code, const char *why)
 {
@@ -586,8 +583,7 @@ static void test_descriptions(void **state)
 	refused(TARGET, entities, OT_ERR_BAD_DATA, "");
 }
 
-/* --- stops
- * ------------------------------------------------------------------------------------------------------- */
+/* --- stops ---------------------------------------------------------------------------------------------- */
 
 static void test_stops(void **state)
 {

@@ -64,7 +64,8 @@ static void our_plugin_is_known_and_where_it_listens(void **state)
 
 static void command_lines_cut_anywhere_are_read_in_bounds(void **state)
 {
-	static const char line[] = "q\0-name\0guest=w,,\0-smp\0cpus=\0-plugin\0file=/liboutsight-tcg.so,socket=\0-uuid\0";
+	static const char line[] =
+	    "q\0-name\0guest=w,,\0-smp\0cpus=\0-plugin\0file=/liboutsight-tcg.so,socket=\0-uuid\0";
 	struct vp_qemu q;
 
 	(void)state;
@@ -130,7 +131,8 @@ static void what_a_domain_needs_is_added_once(void **state)
 		return;
 	for (size_t i = 0; i < 2; i++) {
 		char xml[200], *once, *twice;
-		snprintf(xml, sizeof(xml), "<!-- <domain type='x'> -->\n<domain type='%s'><name>w&amp;b</name></domain>",
+		snprintf(xml, sizeof(xml),
+			 "<!-- <domain type='x'> -->\n<domain type='%s'><name>w&amp;b</name></domain>",
 			 types[i]);
 		assert_null(vp_domain_xml_read(xml, &d));
 		assert_string_equal(d.name, "w&b");
@@ -184,9 +186,16 @@ static void the_lines_to_paste_are_what_is_added(void **state)
 
 static void what_is_no_domain_is_refused(void **state)
 {
-	static const char *const bad[] = { "", "x", "<domain", "<network/>", "<domain type='lxc'/>", "<domain/>",
-					   "<domain type='kvm'><qemu:commandline><qemu:env name='LD_PRELOAD' value='/x'/>"
-					   "</qemu:commandline></domain>" };
+	static const char *const bad[] = {
+		"",
+		"x",
+		"<domain",
+		"<network/>",
+		"<domain type='lxc'/>",
+		"<domain/>",
+		"<domain type='kvm'><qemu:commandline><qemu:env name='LD_PRELOAD' value='/x'/>"
+		"</qemu:commandline></domain>"
+	};
 	char *with;
 
 	(void)state;
@@ -194,24 +203,26 @@ static void what_is_no_domain_is_refused(void **state)
 		return;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct ot_err *err = vp_domain_xml_add(bad[i], &files, &with);
-		if (strstr(bad[i], "LD_PRELOAD")) { /* not in the namespace: not QEMU's, nothing is taken from it */
+		if (strstr(bad[i],
+			   "LD_PRELOAD")) { /* not in the namespace: not QEMU's, nothing is taken from it */
 			assert_null(err);
 			free(with);
 			continue;
 		}
 		assert_non_null(err);
 		assert_int_equal(ot_err_code(err), strstr(bad[i], "<domain t") || !strcmp(bad[i], "<domain/>")
-							 ? OT_ERR_UNSUPPORTED
-							 : OT_ERR_SYNTAX);
+						       ? OT_ERR_UNSUPPORTED
+						       : OT_ERR_SYNTAX);
 		ot_err_destroy(err);
 	}
 }
 
 static void a_preload_of_the_domains_own_is_not_lost(void **state)
 {
-	static const char xml[] = "<domain type='kvm' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>"
-				  "<qemu:commandline><qemu:env name='LD_PRELOAD' value='/x.so'/></qemu:commandline>"
-				  "</domain>";
+	static const char xml[] =
+	    "<domain type='kvm' xmlns:qemu='http://libvirt.org/schemas/domain/qemu/1.0'>"
+	    "<qemu:commandline><qemu:env name='LD_PRELOAD' value='/x.so'/></qemu:commandline>"
+	    "</domain>";
 	char *with;
 
 	(void)state;

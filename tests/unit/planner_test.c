@@ -79,7 +79,8 @@ static void text_traps(void **state)
 		/* room behind anything but a ret is not the trap's to take */
 		{ "\x55\xcc", 1, 2, TEXT, 0, VP_PLAN_REFUSE, 0, "one byte" },
 		/* the guest's own breakpoint; its first byte is all that can be told */
-		{ "\xcc\x1f\x44\x00\x00", 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0, "its own breakpoint" },
+		{ "\xcc\x1f\x44\x00\x00", 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0,
+		  "its own breakpoint" },
 	};
 
 	(void)state;
@@ -138,7 +139,7 @@ static void never_stepped(void **state)
 		NEVER("\xff\x2f", "a system"),                /* ljmp *(%rdi) */
 		NEVER("\xe4\x60", "port"),                    /* in */
 		NEVER("\x6e", "port"),                        /* outsb */
-		NEVER("\xf3\xaa", "one iteration"),                /* rep stosb */
+		NEVER("\xf3\xaa", "one iteration"),           /* rep stosb */
 		NEVER("\xf0\x48\x0f\xb1\x0f", "lock prefix"), /* lock cmpxchg */
 		NEVER("\x0f\xae\x27", "a system"),            /* xsave */
 		NEVER("\xf3\x48\x0f\xae\xd7", "a system"),    /* wrfsbase */

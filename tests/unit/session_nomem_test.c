@@ -87,8 +87,7 @@ static struct ot_err *take_overload(void *arg, const struct vp_overload_info *ov
 	return NULL;
 }
 
-/* --- a session -------------------------------------------------------------------------------------------
- */
+/* --- a session ------------------------------------------------------------------------------------------ */
 
 struct life {
 	struct dif_options options;
@@ -199,8 +198,7 @@ static void with_an_engine(void **state)
 	vp_fake_destroy(fake);
 }
 
-/* --- what an engine that is still to come will be told
- * ------------------------------------------------------ */
+/* --- what an engine that is still to come will be told -------------------------------------------------- */
 
 /* It goes into a VMM that was only looked at: so what holds for engines in VMMs holds for it. */
 static void an_engine_to_come_is_limited(void **state)

@@ -20,7 +20,8 @@
 extern uint64_t lazy_table[512];
 extern void vector_pf(void), vector_db(void), vector_timer(void);
 extern uint64_t stepped_fwait(uint64_t), stepped_stac(uint64_t), stepped_imul(uint64_t);
-extern uint64_t stepped_xadd(uint64_t, uint64_t *), stepped_load(uint64_t, uint64_t), stepped_store(uint64_t, uint64_t);
+extern uint64_t stepped_xadd(uint64_t, uint64_t *), stepped_load(uint64_t, uint64_t),
+    stepped_store(uint64_t, uint64_t);
 extern uint64_t stepped_beside(uint64_t), stepped_gsload(uint64_t), stepped_gsadd(uint64_t);
 extern uint64_t stepped_gsindex(uint64_t, uint64_t);
 extern uint64_t trace_through(uint64_t, uint64_t (*)(uint64_t));
@@ -151,8 +152,8 @@ static void call_gs(uint64_t i, uint32_t cpu)
 	check("gsindex", stepped_gsindex(i, 3), 0x5544);
 }
 
-/* A trap follows each instruction. Hosts differ in whether the popf that ends it is one: the first time, before
- * anybody looks on, is what the others are compared with. */
+/* A trap follows each instruction. Hosts differ in whether the popf that ends it is one: the first time,
+ * before anybody looks on, is what the others are compared with. */
 void call_traced(uint64_t i, uint32_t cpu)
 {
 	static uint64_t wanted[MAX_CPUS];
