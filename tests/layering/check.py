@@ -70,6 +70,10 @@ MAY_USE = {
                                       "vmm-probe/client", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/hosts",
                                       "vmm-probe/inject", "vmm-probe/planner", "vmm-probe/provider"],
     "vmm-probe/session": DIF + ["dif/vm"] + LANG + PROBE + ["vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts"],
+    # An output writes data that it is given: it knows neither the session's course nor the command line.
+    "cli/output": DIF + ["dif/vm", "dif/lang/core/options.h", "vmm-probe/session/session.h", "vmm-probe/guest/census.h",
+                         "cli/aggregate.h", "cli/agg_view.h", "cli/comparison.h", "cli/hidden.h", "cli/window.h",
+                         "cli/messages.h", "cli/terminal.h"],
     "cli": DIF + LANG + ["dif/vm", "vmm-probe/session", "vmm-probe/attach", "vmm-probe/client", "vmm-probe/hosts",
                   "vmm-probe/launch"] + PROBE,
     "guest-agent": [],
@@ -156,7 +160,7 @@ def self_test():
              ("vmm-probe/backend/kvm/k.c", "vmm-probe/engine/hit/h.h"), ("vmm-probe/engine/wire/w.c", "vmm-probe/engine/engine.h"),
              ("vmm-probe/guest/g.c", "vmm-probe/engine/engine.h"), ("vmm-probe/guest/g.c", "dif/vm/v.h"),
              ("vmm-probe/backend/tcg/t.c", "vmm-probe/guest/g.h"), ("vmm-probe/session/s.c", "cli/cli.h"),
-             ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("cli/main.c", ABI_HEADER)]
+             ("guest-agent/m.c", "base/err.h"), ("cli/main.c", "err.h"), ("cli/output/o.c", "cli/consumer.h"), ("cli/main.c", ABI_HEADER)]
     failures = []
     with tempfile.TemporaryDirectory() as root:
         for _, target in good + wrong:
