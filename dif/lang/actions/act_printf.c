@@ -39,7 +39,7 @@ static bool has_target(struct dif_compiler *c)
 	return c->world->macro && c->world->macro(c->world->env, "target", &pid) && pid;
 }
 
-/* Does a value of type @t go with conversion @cv? */
+/* Can conversion @cv print a value of type @t? */
 static bool type_fits(struct dif_compiler *c, const struct dif_conv *cv, struct dif_type *t)
 {
 	bool integer = dif_is_int(c, t);

@@ -165,6 +165,20 @@ static struct dif_node *increment(const struct dif_function *func, struct dif_no
 	return n ? nth(args, strlen(func->required) + n - 1) : NULL;
 }
 
+/* The parameters from @first on as a program has them: 0 when the function takes none. */
+static bool pack(struct dif_compiler *c, const struct dif_function *func, struct dif_node *first,
+		 uint64_t *ret)
+{
+	switch (func->lowering) {
+	case DIF_LOWER_lquantize:
+		return lquantize(c, first, ret);
+	case DIF_LOWER_llquantize:
+		return llquantize(c, first, ret);
+	default:
+		return true;
+	}
+}
+
 bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, struct dif_agg_params *ret)
 {
 	const struct dif_function *func = call->ident->func;
@@ -175,9 +189,7 @@ bool dif_agg_params(struct dif_compiler *c, struct dif_node *call, struct dif_ag
 	if (p.value && !is_scalar(c, p.value))
 		return dif_fail(c, DIF_D_AGG_SCALAR, call->line, "%s( ) argument #1 must be of scalar type",
 				call->name);
-	if (func->lowering == DIF_LOWER_lquantize && !lquantize(c, p.value->next, &p.arg))
-		return false;
-	if (func->lowering == DIF_LOWER_llquantize && !llquantize(c, p.value->next, &p.arg))
+	if (p.value && !pack(c, func, p.value->next, &p.arg))
 		return false;
 	if (p.increment && !is_scalar(c, p.increment))
 		return dif_fail(c, DIF_D_PROTO_ARG, call->line,

@@ -134,7 +134,7 @@ struct dif_action *dif_action_add(struct dif_compiler *c, struct dif_actions *ou
 	return a;
 }
 
-/* An expression for what it does: assignments, subroutines. */
+/* An expression evaluated for its effect: assignments, subroutines. */
 static bool effect_statement(struct dif_compiler *c, struct dif_node *n, struct dif_actions *out)
 {
 	struct dif_rtype none = { .kind = DIF_TYPE_CTF };

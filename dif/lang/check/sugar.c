@@ -84,7 +84,7 @@ static bool open_piece(struct sugar *s, struct dif_node *predicate)
 	return true;
 }
 
-/* A piece that runs when the ones before it were well and @cond (may be NULL) holds. */
+/* A piece that runs when the ones before it completed and @cond (may be NULL) holds. */
 static bool open_guarded(struct sugar *s, struct dif_node *cond)
 {
 	struct dif_node *p = hidden(s->c, s->ok);

@@ -171,7 +171,7 @@ static int cg_translated(struct dif_cg *cg, struct dif_node *n)
 	return at;
 }
 
-/* The address is used up by whoever asks for it: hand out a copy. */
+/* The caller frees the register that it gets: return a copy. */
 static int cg_place(struct dif_cg *cg, const struct dif_node *n)
 {
 	int reg = dif_reg_alloc(cg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a declaration does: variables, externs, typedefs. */
+/* Declarations, parsed and put into effect: variables, externs, typedefs. */
 #include <string.h>
 
 #include "dif/lang/syntax/parse.h"
@@ -149,7 +149,7 @@ static bool declare(struct dif_compiler *c, const struct dif_declspec *spec, con
 	return dif_fail(c, DIF_D_DECL_BADCLASS, spec->line, "specified storage class not appropriate in D");
 }
 
-/* block = "{" … "}": what a function in a header does is C, and not looked at. Leaves the "}". */
+/* block = "{" … "}": the body of a function in a header is C, and skipped. Leaves the "}". */
 static bool skip_function(struct dif_compiler *c)
 {
 	uint32_t depth = 0;

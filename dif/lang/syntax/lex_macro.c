@@ -121,7 +121,7 @@ static void set_integer(struct dif_compiler *c, struct dif_token *tok, const cha
 	}
 }
 
-/* Is @s wholly a number, or does it consist of what names and numbers are made of? */
+/* Is @s a number, or made of the characters of names and numbers only? */
 static bool is_word_or_number(const char *s)
 {
 	char *end;

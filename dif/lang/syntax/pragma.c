@@ -263,7 +263,7 @@ static const struct pragma {
 	{ "option", pragma_option, BEHIND_D },
 };
 
-/* Others' pragmas are nobody's business; what looks like one of ours, or like cpp's, is an error. */
+/* Pragmas for other programs are ignored; one that resembles D's, or cpp's directives, is an error. */
 static bool unknown(struct dif_compiler *c, const char *word, int place)
 {
 	if (place == BEHIND_PRAGMA)

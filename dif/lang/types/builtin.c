@@ -34,8 +34,8 @@ static void set_stability(struct dif_ident *id, uint32_t since, enum dif_name_st
 	}
 }
 
-/* curthread's type is looked up when somebody looks into it: most programs do not. Without a definition
- * it stays declared only. */
+/* curthread's type is resolved when a program first needs its members: most never do. Without a definition it
+ * stays a forward declaration. */
 static struct ot_err *find_task(struct dif_type_source *src, struct dif_type *type)
 {
 	struct dif_typetab *tab =

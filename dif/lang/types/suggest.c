@@ -19,7 +19,7 @@ static const struct ot_map *names_of(const struct dif_compiler *c, enum dif_name
 					: &c->idents->globals;
 }
 
-/* Names that programs can't write (those of if/else) are nobody's. */
+/* Names that programs can't write (those of if/else) are not suggested. */
 static bool is_variable(const struct dif_ident *id)
 {
 	return !id->func && id->name[0] != '%';

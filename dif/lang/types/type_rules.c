@@ -143,7 +143,7 @@ bool dif_is_signed(struct dif_compiler *c, struct dif_type *type)
 
 static bool same(struct dif_compiler *c, struct dif_type *a, struct dif_type *b, int depth)
 {
-	if (a == b) /* without a look behind a name */
+	if (a == b) /* no name needs to be resolved */
 		return true;
 	a = dif_base(c, a);
 	b = dif_base(c, b);
@@ -164,7 +164,7 @@ static bool same(struct dif_compiler *c, struct dif_type *a, struct dif_type *b,
 	case DIF_C_ENUM:
 	case DIF_C_FORWARD:
 		return a->size == b->size && *a->name && !strcmp(a->name, b->name);
-	case DIF_C_FUNCTION: /* D does not tell functions from each other */
+	case DIF_C_FUNCTION: /* D does not distinguish function types */
 	default:
 		return true;
 	}

@@ -149,7 +149,7 @@ void dif_types_deinit(struct dif_typetab *tab)
 	ot_map_deinit(&tab->typedefs);
 }
 
-/* Ask the world. "mod`name" looks in one module; "`name" in any. */
+/* Ask the world. "mod`name" searches one module, "`name" all. */
 static struct dif_type *ask_world(struct dif_compiler *c, enum dif_ckind kind, const char *name)
 {
 	const char *tick = strrchr(name, '`'), *module = NULL;

@@ -28,8 +28,8 @@ struct dif_probe_info {
 /* args[n] of a probe. */
 struct dif_probe_arg {
 	struct dif_type *native; /* of the value in arg<mapping> */
-	/* The type that D sees instead, which a translator makes of the value: a type of a D library's by its name, with
-	 * stars ("bufinfo_t *"). NULL: the native one. */
+	/* The type that D sees instead, which a translator makes of the value: a type of a D library's by its
+	 * name, with stars ("bufinfo_t *"). NULL: the native one. */
 	const char *translated;
 	unsigned mapping;
 };
@@ -66,7 +66,7 @@ struct dif_world {
 	bool (*match_guest)(void *env, const char *pattern);
 	/* #pragma D depends_on KIND NAME. */
 	bool (*has_dependency)(void *env, const char *kind, const char *name);
-	/* Is there such a process, that the pid provider could look into? NULL: nobody knows. */
+	/* Is there such a process, for the pid provider? NULL: unknown. */
 	bool (*has_process)(void *env, int64_t pid);
 	/* Value of $name macro variables: pid uid target …; false: unknown. */
 	bool (*macro)(void *env, const char *name, int64_t *ret);
