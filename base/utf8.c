@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/utf8.h"
 
-#include <stdbool.h>
+#include <string.h>
 
 static int length_by_first(uint8_t c)
 {
@@ -42,4 +42,39 @@ uint32_t ot_utf8_char(const uint8_t *s, int length)
 	for (int i = 1; i < length; i++)
 		c = c << 6 | (s[i] & 0x3f);
 	return c;
+}
+
+static bool is_bidi(uint32_t c)
+{
+	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069);
+}
+
+bool ot_utf8_is_text(uint32_t c)
+{
+	return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && !is_bidi(c) && c != 0x2028 && c != 0x2029;
+}
+
+size_t ot_utf8_tame(char *s, size_t n)
+{
+	size_t len = 0, at = 0;
+
+	while (at < n) {
+		const uint8_t *from = (const uint8_t *)s + at;
+		int length = ot_utf8_length(from, n - at);
+		size_t size = length > 0 ? (size_t)length : 1;
+		bool good = length > 0 && ot_utf8_is_text(ot_utf8_char(from, length));
+		if (good)
+			memmove(s + len, from, size);
+		else
+			s[len] = '?';
+		len += good ? size : 1;
+		at += size;
+	}
+	return len;
+}
+
+void ot_utf8_tame_string(char *s)
+{
+	s[ot_utf8_tame(s, strlen(s))] = '\0';
 }

@@ -2,6 +2,7 @@
 #ifndef OT_BASE_UTF8_H
 #define OT_BASE_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,5 +12,16 @@ int ot_utf8_length(const uint8_t *s, size_t n);
 
 /** The character of a sequence of that length. */
 uint32_t ot_utf8_char(const uint8_t *s, int length);
+
+/** Is the character text? Controls (C0, DEL, C1), Unicode's bidi controls, and line and paragraph separators
+ * are not. */
+bool ot_utf8_is_text(uint32_t c);
+
+/** Put a '?', in place, for each character of the @p n bytes at @p s that is not text and for each byte that
+ * is not UTF-8: a name of another's choice then stays on one line. Returns the new length, at most @p n. */
+size_t ot_utf8_tame(char *s, size_t n);
+
+/** The same for a string. */
+void ot_utf8_tame_string(char *s);
 
 #endif

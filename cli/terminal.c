@@ -39,17 +39,9 @@ static struct guard *guard_of(const FILE *fp)
 
 /* --- what goes through --------------------------------------------------------------------------------- */
 
-static bool is_bidi(uint32_t c)
-{
-	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069);
-}
-
 static bool is_text(uint32_t c)
 {
-	if (c < 0x20)
-		return c == '\t' || c == '\n';
-	return !(c >= 0x7f && c < 0xa0) && !is_bidi(c) && c != 0x2028 && c != 0x2029;
+	return c == '\t' || c == '\n' || ot_utf8_is_text(c);
 }
 
 /* How many of the @n bytes at @s belong together; 0: that takes more of them. *ret_good: they are text. */

@@ -27,6 +27,7 @@
 #include "base/proc_map.h"
 #include "base/search.h"
 #include "base/units.h"
+#include "base/utf8.h"
 
 static void assert_err(struct ot_err *err, enum ot_err_code code, const char *message)
 {
@@ -602,12 +603,37 @@ static void siphash24_takes_pieces(void **state)
 	}
 }
 
+static void utf8_names_stay_on_one_line(void **state)
+{
+	static const struct {
+		const char *name, *want;
+	} cases[] = {
+		{ "web01", "web01" },
+		{ "b\xc3\xbcro \xe2\x82\xac \xf0\x9f\x98\x80", "b\xc3\xbcro \xe2\x82\xac \xf0\x9f\x98\x80" },
+		{ "a\nb\tc\x7f\x1b[2J", "a?b?c??[2J" },
+		{ "a\xc2\x85\xc2\x9b|", "a??|" },                  /* NEL, CSI */
+		{ "a\xe2\x80\xa8\xe2\x80\xa9|", "a??|" },          /* line and paragraph separators */
+		{ "a\xe2\x80\xae\xd8\x9c\xe2\x81\xa6|", "a???|" }, /* bidi controls */
+		{ "a\x85\x9b\xff|\xe2\x80", "a???|??" },           /* no UTF-8, and cut */
+		{ "", "" },
+	};
+	char text[32];
+
+	(void)state;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(cases); i++) {
+		snprintf(text, sizeof(text), "%s", cases[i].name);
+		ot_utf8_tame_string(text);
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(err_carries_code_message_and_context),
 		cmocka_unit_test(err_of_the_os_keeps_errno),
 		cmocka_unit_test(err_nomem_is_static),
+		cmocka_unit_test(utf8_names_stay_on_one_line),
 		cmocka_unit_test(arena_gives_zeroed_aligned_memory),
 		cmocka_unit_test(arena_takes_large_and_refuses_absurd_sizes),
 		cmocka_unit_test(arena_copies_strings),

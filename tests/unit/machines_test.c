@@ -62,6 +62,15 @@ static void our_plugin_is_known_and_where_it_listens(void **state)
 	assert_string_equal(q.socket, "");
 }
 
+static void a_name_is_one_line(void **state)
+{
+	struct vp_qemu q;
+
+	(void)state;
+	PARSE("q\0-name\0guest=a\nb\xc2\x85\xe2\x80\xa8\xe2\x80\xae|\xc3\xa9\0", &q);
+	assert_string_equal(q.name, "a?b???|\xc3\xa9");
+}
+
 static void command_lines_cut_anywhere_are_read_in_bounds(void **state)
 {
 	static const char line[] =
@@ -240,6 +249,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_lines_tell_accelerator_vcpus_and_uuid),
 		cmocka_unit_test(our_plugin_is_known_and_where_it_listens),
+		cmocka_unit_test(a_name_is_one_line),
 		cmocka_unit_test(command_lines_cut_anywhere_are_read_in_bounds),
 		cmocka_unit_test(a_domain_has_a_socket_in_its_own_directory),
 		cmocka_unit_test(what_a_domain_needs_is_added_once),

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/utf8.h"
 
 /* An engine answers within its own time-outs; past this it hangs. */
 #define REPLY_TIMEOUT_S 30
@@ -88,14 +89,6 @@ static struct ot_err *bare_request(struct vp_client *c, enum vp_msg_type type, c
 	return simple_request(c, &msg, sizeof(msg), fds, nfds);
 }
 
-/* On one line, wherever it is told. */
-static void name_tame(char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			*name = '?';
-}
-
 static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_reply *r, size_t len)
 {
 	if (r->version != VP_PROTOCOL_VERSION)
@@ -119,8 +112,8 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	c->paused = r->paused;
 	snprintf(c->backend, sizeof(c->backend), "%.*s", (int)sizeof(r->backend) - 1, r->backend);
 	snprintf(c->guest_name, sizeof(c->guest_name), "%.*s", VP_GUEST_NAME - 1, r->guest_name);
-	name_tame(c->backend);
-	name_tame(c->guest_name);
+	ot_utf8_tame_string(c->backend);
+	ot_utf8_tame_string(c->guest_name);
 	c->nram = r->nram;
 	memcpy(c->ram, r->ram, r->nram * sizeof(r->ram[0]));
 	for (uint32_t i = 0; i < c->nram; i++)

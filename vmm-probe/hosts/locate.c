@@ -12,6 +12,7 @@
 #include "base/cleanup.h"
 #include "base/compiler.h"
 #include "base/io.h"
+#include "base/utf8.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hosts/machines.h"
 
@@ -142,9 +143,10 @@ static void name_one(const struct place *at, struct ot_buf *out)
 
 	ot_buf_printf(out, "%s%s%sPID %u%s", out->len ? ", " : "", at->name, *at->name ? " (" : "", at->pid,
 		      *at->name ? ")" : "");
-	for (size_t i = start; i < out->len; i++)
-		if ((unsigned char)out->data[i] < ' ' || out->data[i] == 0x7f)
-			out->data[i] = '?';
+	if (!out->failed) {
+		out->len = start + ot_utf8_tame(out->data + start, out->len - start);
+		out->data[out->len] = '\0';
+	}
 }
 
 static void say_unseen(const struct places *p, struct ot_buf *out)

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/utf8.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/machines/process.h"
 #include "vmm-probe/machines/qemu_machine.h"
@@ -144,9 +145,7 @@ void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 		arg = next;
 	}
 	/* Names are printed on one line; an engine's name is filtered in the same way. */
-	for (char *c = q.name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
+	ot_utf8_tame_string(q.name);
 	*ret = q;
 }
 
