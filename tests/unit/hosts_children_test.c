@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* session/children: several at once, answers in order, and no child that is waited for without end. */
+/* hosts/children: several at once, answers in order, and no child that is waited for without end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

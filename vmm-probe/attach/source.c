@@ -112,9 +112,10 @@ struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *
 	const struct vp_source_ops *ops = link->source.ops;
 	struct vp_batch_probe bp;
 
+	if (!ops || !ops->suffices)
+		return NULL;
 	vp_probes_fill(link->probes, probe, &bp);
-	const char *only = ops && ops->suffices ? ops->suffices(probe->kind, bp.event) : NULL;
-
+	const char *only = ops->suffices(probe->kind, bp.event);
 	if (!only)
 		return NULL;
 	if (!link->tentative)

@@ -23,7 +23,7 @@ const struct vp_source_ops *vp_source_find(const char *name, const char **ret_wh
 	for (size_t i = 0; i < OT_ARRAY_SIZE(sources); i++) {
 		size_t len = strlen(sources[i]->prefix);
 
-		if (strncmp(name, sources[i]->prefix, len))
+		if (strncmp(name, sources[i]->prefix, len) != 0)
 			continue;
 		*ret_where = name + len;
 		return sources[i];
