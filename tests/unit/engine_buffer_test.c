@@ -32,9 +32,7 @@ static void no_room_is_a_drop(void **state)
 
 	f->open.bufsize = 64;
 	uint32_t c = arg0_clause(f);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	hits(f, 0, 0, 5);
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 2);
@@ -56,9 +54,7 @@ static void record_larger_than_the_buffer(void **state)
 
 	f->open.bufsize = 16;
 	uint32_t c = arg0_clause(f);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	hits(f, 0, 0, 3);
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 0);
@@ -74,9 +70,7 @@ static void halves_alternate_and_cover_time(void **state)
 	(void)state;
 
 	uint32_t c = arg0_clause(f);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	for (unsigned i = 0; i < 6; i++) {
 		hits(f, 0, i, 1);
 		struct vp_msg_switch_reply reply = ef_switch(f);
@@ -103,9 +97,7 @@ static void fill_stops_when_full(void **state)
 	f->open.bufpolicy = VP_BUF_FILL;
 	f->open.bufsize = 96;
 	uint32_t c = arg0_clause(f);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	hits(f, 0, 0, 2);
 	assert_int_equal(ef_switch(f).flags, 0);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 0); /* nothing before the end */
@@ -372,9 +364,7 @@ static void a_cpu_of_its_own(void **state)
 	f->open.only_cpu = 1 + 1;
 	uint32_t c = ef_clause(f, NULL);
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_cpu));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	vp_fake_hit(f->fake, 1, EF_FUNC_A);
 	ef_switch(f);
@@ -404,9 +394,7 @@ static uint64_t faults_with_false_id(int kind)
 	uint32_t c = ef_clause(f, NULL);
 
 	ef_action(f, c, kind, ef_int(f, 77));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	uint64_t faults = ef_status(f, 0)->faults;
 	ef_destroy(f);

@@ -587,6 +587,14 @@ uint32_t ef_enable_entry(struct ef *f, uint32_t clause, uint64_t function)
 	return epid;
 }
 
+uint32_t ef_trace(struct ef *f, uint32_t clause)
+{
+	ef_open(f);
+	uint32_t epid = ef_enable_entry(f, clause, EF_FUNC_A);
+	ef_start(f);
+	return epid;
+}
+
 /* --- the consumer's side -------------------------------------------------------------------------------- */
 
 struct vp_msg_switch_reply ef_switch(struct ef *f)

@@ -153,8 +153,10 @@ struct ot_err *ef_try_enable(struct ef *f);
 void ef_enable(struct ef *f);
 void ef_start(struct ef *f);
 
-/** fbt:EF_FUNC_A:entry with @p clause, enabled: EPID. */
+/** The entry of @p function with @p clause, enabled: EPID. */
 uint32_t ef_enable_entry(struct ef *f, uint32_t clause, uint64_t function);
+/** A session that is opened, has @p clause at EF_FUNC_A's entry, and is started: EPID. */
+uint32_t ef_trace(struct ef *f, uint32_t clause);
 
 /* --- the consumer's side --------------------------------------------------------------------------- */
 

@@ -25,9 +25,7 @@ static void records_data(void **state)
 	ef_action(f, c, DIF_ACT_difexpr, ef_int(f, 0x1122334455667788));
 	ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_execname));
 	ef_action(f, c, DIF_ACT_difexpr, ef_string(f, "text"));
-	ef_open(f);
-	uint32_t epid = ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	uint32_t epid = ef_trace(f, c);
 	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 1);
 	assert_int_equal(r[0].epid, epid);
 	assert_true(r[0].time_ns != 0);
@@ -44,9 +42,7 @@ static void default_action_records_the_header(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 1, EF_FUNC_A);
 	vp_fake_hit(f->fake, 1, EF_FUNC_A);
 	ef_switch(f);
@@ -66,9 +62,7 @@ static void predicate_chooses(void **state)
 
 	uint32_t c = ef_clause(f, ef_var_eq(f, DIF_VAR_pid, 91));
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_tid));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	vp_fake_hit(f->fake, 1, EF_FUNC_A);
 	ef_switch(f);
@@ -149,9 +143,7 @@ static void fault_in_predicate_is_action_zero(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, ef_deref(f, 0, false));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 1);
 	memcpy(&fault, r[0].data, sizeof(fault));
 	assert_int_equal(fault.action, 0);
@@ -217,9 +209,7 @@ static void aggregates_by_key(void **state)
 	ef_key(f, c, ef_var(f, DIF_VAR_pid));
 	ef_key(f, c, ef_string_var(f, DIF_VAR_execname));
 	ef_agg(f, c, DIF_AGG_sum, ef_var(f, DIF_VAR_arg0), 2);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	for (unsigned i = 1; i <= 4; i++) {
 		vp_fake_set_reg(f->fake, 0, VP_RDI, i);
 		vp_fake_hit(f->fake, 0, EF_FUNC_A);
@@ -248,9 +238,7 @@ static void aggregation_increment(void **state)
 	incr->is_increment = true;
 	struct dif_action *a = ef_agg(f, c, DIF_AGG_quantize, ef_int(f, 1), 0);
 	a->ntuple = 2;
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	ef_switch(f);
 	assert_true(ef_agg_entry(f, 0, 0, &key, &words));
@@ -267,9 +255,7 @@ static void aggregation_without_room_is_a_drop(void **state)
 	ef_key(f, c, ef_var(f, DIF_VAR_arg0));
 	ef_agg(f, c, DIF_AGG_count, NULL, 1);
 	f->open.aggsize = 256;
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	for (unsigned i = 0; i < 100; i++) {
 		vp_fake_set_reg(f->fake, 0, VP_RDI, i);
 		vp_fake_hit(f->fake, 0, EF_FUNC_A);
@@ -313,9 +299,7 @@ static void builtins(void **state)
 	uint32_t c = ef_clause(f, NULL);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(want); i++)
 		ef_action(f, c, DIF_ACT_difexpr, ef_var(f, want[i].var));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	static const uint8_t regs[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
 	for (unsigned i = 0; i < 6; i++)
 		vp_fake_set_reg(f->fake, 1, (enum vp_reg)regs[i], 0x1000 + i);
@@ -339,9 +323,7 @@ static void builtin_strings(void **state)
 	uint32_t c = ef_clause(f, NULL);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(vars); i++)
 		ef_action(f, c, DIF_ACT_difexpr, ef_string_var(f, vars[i]));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 1);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(vars); i++)
 		assert_string_equal((const char *)r[0].data + 16 + 32 * i, want[i]);
@@ -358,9 +340,7 @@ static void time_stands_still_in_a_clause(void **state)
 	uint32_t c = ef_clause(f, NULL);
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_timestamp));
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_timestamp));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	assert_int_equal(hit_and_read(f, EF_FUNC_A, r), 1);
 	assert_int_equal(ef_u64(r[0].data + 16), r[0].time_ns);
 	assert_int_equal(ef_u64(r[0].data + 24), r[0].time_ns);
@@ -378,9 +358,7 @@ static void vtimestamp_goes_on(void **state)
 
 	uint32_t c = ef_clause(f, NULL);
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_vtimestamp));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	nanosleep(&ms, NULL);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
@@ -535,9 +513,7 @@ static void variables(void **state)
 	uint32_t c = ef_clause(f, NULL);
 	ef_action(f, c, DIF_ACT_difexpr, ef_global_add(f, 0x500, 3));
 	ef_action(f, c, DIF_ACT_difexpr, ef_self_set(f, 0x501, ef_var(f, DIF_VAR_tid)));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	vp_fake_hit(f->fake, 1, EF_FUNC_A);
 	ef_switch(f);
@@ -592,16 +568,12 @@ static void two_sessions_share_a_site(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	/* a second session of the same program, in memory of its own */
 	struct vp_es *first = f->es;
 	uint8_t *first_shared = f->shared;
 	f->shared = NULL;
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	assert_int_equal(vp_fake_sites(f->fake), 1);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	ef_switch(f);

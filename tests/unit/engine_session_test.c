@@ -35,9 +35,7 @@ static void closing_takes_sites_out(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	ef_close(f);
 	assert_int_equal(vp_fake_sites(f->fake), 0);
 	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_A));
@@ -72,9 +70,7 @@ static void busy_at_enable(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_set_busy(f->fake, true);
 	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, "b", "entry");
 	ef_site(f, EF_FUNC_B, EF_FUNC_B);
@@ -96,9 +92,7 @@ static void busy_at_stop(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	vp_fake_set_busy(f->fake, true);
 	EF_OK(vp_es_stop(f->es));
@@ -120,9 +114,7 @@ static void busy_at_close(void **state)
 
 	uint32_t c = ef_clause(f, NULL);
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	vp_fake_set_busy(f->fake, true);
 	ef_close(f);
 	free(f->shared);

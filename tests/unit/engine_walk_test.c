@@ -17,9 +17,7 @@ static struct ef *deref_session(const struct vp_fake_config *config, uint64_t ad
 	uint32_t c = ef_clause(f, NULL);
 
 	ef_action(f, c, DIF_ACT_difexpr, ef_deref(f, address, user));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	return f;
 }
 
@@ -275,9 +273,7 @@ static struct ef *stack_session(const void *orc, size_t orc_size, uint32_t frame
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_stackdepth));
 	f->orc = orc;
 	f->orc_size = orc_size;
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	return f;
 }
 
@@ -408,9 +404,7 @@ static void user_stack(void **state)
 	a->arg = 4;
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_ucaller));
 	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_ustackdepth));
-	ef_open(f);
-	ef_enable_entry(f, c, EF_FUNC_A);
-	ef_start(f);
+	ef_trace(f, c);
 	put(f, f->kernel_root, regs + EF_PTREGS_IP * 8, 0x401000);
 	put(f, f->kernel_root, regs + EF_PTREGS_CS * 8, 0x33);
 	put(f, f->kernel_root, regs + EF_PTREGS_SP * 8, bp - 0x20);

@@ -36,7 +36,6 @@ static struct ot_err *fake_install(void *backend, const struct vp_plan *plan)
 		return ot_err_new(OT_ERR_OS, "injected failure");
 	pthread_rwlock_wrlock(&fake->lock);
 	fake->plan = plan;
-	fake->installs++;
 	pthread_rwlock_unlock(&fake->lock);
 	return NULL;
 }
@@ -288,14 +287,6 @@ uint32_t vp_fake_sites(struct vp_fake *fake)
 {
 	pthread_rwlock_rdlock(&fake->lock);
 	uint32_t n = fake->plan ? fake->plan->nsites : 0;
-	pthread_rwlock_unlock(&fake->lock);
-	return n;
-}
-
-uint32_t vp_fake_installs(struct vp_fake *fake)
-{
-	pthread_rwlock_rdlock(&fake->lock);
-	uint32_t n = fake->installs;
 	pthread_rwlock_unlock(&fake->lock);
 	return n;
 }

@@ -79,7 +79,6 @@ void vp_fake_set_busy(struct vp_fake *fake, bool busy);
 /** The n-th install() from now fails with OS; 0: none does. */
 void vp_fake_fail_install(struct vp_fake *fake, unsigned n);
 
-uint32_t vp_fake_sites(struct vp_fake *fake);    /* in the plan in force */
-uint32_t vp_fake_installs(struct vp_fake *fake); /* that succeeded */
+uint32_t vp_fake_sites(struct vp_fake *fake); /* in the plan in force */
 
 #endif

@@ -27,7 +27,6 @@ struct vp_fake {
 	const struct vp_plan *plan;
 	bool busy;
 	unsigned fail_install;
-	uint32_t installs;
 };
 
 #endif
