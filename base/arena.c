@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Arenas: memory that is freed all at once. */
 #include "base/arena.h"
 
 #include <stdint.h>

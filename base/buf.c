@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Growing byte buffers. */
 #include "base/buf.h"
 
 #include <stdarg.h>

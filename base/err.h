@@ -57,7 +57,7 @@ enum ot_err_code ot_err_code(const struct ot_err *err);
 const char *ot_err_message(const struct ot_err *err);
 int ot_err_errno(const struct ot_err *err);
 
-/* clang's analyzer does not believe returns_nonnull yet: without this it follows each error as if there were
+/* clang's analyzer ignores returns_nonnull: without this it follows each error as if there were
  * none. */
 #if defined(__clang_analyzer__) && !defined(OT_ERR_IMPLEMENTATION)
 #define OT_ERR_IS_ONE(call)                 \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Paths of a program's own files, from where the program itself is. */
 #include "base/installed.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a program's own files are: beside it in the build tree, where `cmake --install` puts them, wherever
+ * Paths of a program's own files: next to it in the build tree, where `cmake --install` puts them, wherever
  * that tree was moved to since, and last where it was configured to be.
  */
 #ifndef OT_BASE_INSTALLED_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whole reads and writes, descriptors over sockets, sealed memory. */
 #include "base/io.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /*
  * Writing JSON, value by value, to a FILE. The writer puts the commas, quotes and brackets, and checks that
  * values stand where JSON allows them: a misuse is an error of ot_json_finish(), never a malformed document
- * that nobody notices. Errors of writing stay in the FILE (ferror). A writer belongs to one thread.
+ * that goes unnoticed. Errors of writing stay in the FILE (ferror). A writer belongs to one thread.
  */
 #ifndef OT_BASE_JSON_H
 #define OT_BASE_JSON_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The hash map: chains in an arena, entries in order of insertion. */
 #include "base/map.h"
 
 #include <stdlib.h>

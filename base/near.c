@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* "Did you mean": the candidate with the smallest edit distance. */
 #include "base/near.h"
 
 #include <stdbool.h>

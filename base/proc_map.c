@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Parsing a line of /proc/PID/maps. */
 #include "base/proc_map.h"
 
 #include <ctype.h>

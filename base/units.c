@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Numbers with units: sizes and times. */
 #include "base/units.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Validating and decoding UTF-8 (RFC 3629). */
 #include "base/utf8.h"
 
 #include <string.h>

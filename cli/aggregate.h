@@ -35,7 +35,7 @@ struct cli_agg {
 	size_t count, cap;
 	uint32_t *slots;    /* 1 + index in entries; 0: free */
 	size_t nslots;      /* a power of two, at least twice count */
-	bool printed_empty; /* as a column of a printa() before it had entries: sources to come count as
+	bool printed_empty; /* as a column of a printa() while it was empty: later sources count as
 			       printed */
 };
 

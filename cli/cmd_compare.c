@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is seen of a guest from outside beside what the guest sees itself. Of a D program: each probe that a
+ * A guest seen from outside, compared with what the guest itself reports. With a D program: each probe that a
  * guest's agent has too fires for both, aggregations are kept apart by which of them fired, and at the end
  * each is one table. Of processes and modules: the lists that both have (compare_list.c).
  */
@@ -67,7 +67,7 @@ static int usage(bool asked)
 {
 	fputs("Usage: outsight compare [-g guest] [--json] --tasks|--modules\n"
 	      "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
-	      "\twhat is seen of a guest from outside beside what the guest sees itself\n",
+	      "\twhat is seen of a guest from outside, compared with what the guest itself reports\n",
 	      asked ? stdout : stderr);
 	return asked ? CLI_EXIT_OK : CLI_EXIT_USAGE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What can be traced on this host and how, by trying it, and what to change so that more can. A line for each
- * way; with -v also what KVM does at a probe and what that costs, which is for who works on Outsight.
+ * way; with -v also KVM's behaviour at a probe and its cost, for developers of Outsight.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void print_advice(const struct vp_kvm_host *h)
 		puts("        no single steps: instructions that can't be done in the guest's place can't be "
 		     "probed");
 	if (!h->hw)
-		puts("        no debug registers: -x trap=hw can't be had");
+		puts("        no debug registers: -x trap=hw is not available");
 	if (!h->ioeventfd)
 		puts("        no ioeventfd: clauses that only count cost as much as others");
 }
@@ -159,7 +159,7 @@ static enum reach reach_of(char *why, size_t size)
 	*why = '\0';
 	if (scope >= 3) {
 		snprintf(why, size,
-			 "kernel.yama.ptrace_scope=%ld lets nobody trace a process, until a reboot", scope);
+			 "kernel.yama.ptrace_scope=%ld forbids tracing any process, until a reboot", scope);
 		return REACH_NONE;
 	}
 	if (may_trace_all())
@@ -182,7 +182,7 @@ static void print_reach(const char *what, enum reach reach, const char *can, con
 		       reach == REACH_OWN ? why : "");
 }
 
-/* Into a QEMU that runs on KVM, or beside it. */
+/* Injection into a running QEMU with KVM, and external sampling of it. */
 static void check_reach(bool has_kvm)
 {
 	char library[PATH_MAX], why[160];
@@ -202,7 +202,7 @@ static void check_reach(bool has_kvm)
 	if (access("/sys/module/kvm", F_OK) && access("/dev/kvm", F_OK)) /* whoever may open it */
 		puts("peek    no: it is for guests on KVM, and there is no KVM here");
 	else
-		print_reach("peek", reach, "-g peek:GUEST samples a VMM on KVM from beside", why);
+		print_reach("peek", reach, "-g peek:GUEST samples a VMM on KVM from outside", why);
 }
 
 static void check_libvirt(void)
@@ -232,7 +232,7 @@ static void check_libvirt(void)
 	}
 }
 
-/* Where engines listen and clients look. */
+/* The folders of the engines' sockets. */
 static void check_sockets(void)
 {
 	char dir[108];
@@ -255,14 +255,14 @@ static int usage(void)
 {
 	fputs("Usage: outsight doctor [-v]\n\n"
 	      "\tattach   a QEMU on KVM that runs is entered: -g GUEST, outsight attach\n"
-	      "\tpeek     a VMM on KVM is sampled from beside: -g peek:GUEST\n"
+	      "\tpeek     a VMM on KVM is sampled from outside: -g peek:GUEST\n"
 	      "\tlibvirt  domains are known by their names\n"
 	      "\tkvm      probes in guests on KVM\n"
 	      "\ttcg      guests that QEMU translates, with our plugin\n"
 	      "\tsockets  where guests and outsight meet\n"
 	      "\trun      what `outsight run` boots a guest with\n\n"
-	      "Each is tried out; for what does not work there is a reason, and what to change.\n"
-	      "-v also prints what this host's KVM does at a probe, and what it costs.\n"
+	      "Each is tested; for each that fails, the reason is printed, and what to change.\n"
+	      "-v also prints the behaviour of this host's KVM at a probe, and its cost.\n"
 	      "The exit status is 0 when guests can be traced in at least one way.\n",
 	      stdout);
 	return CLI_EXIT_OK;

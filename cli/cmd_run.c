@@ -147,7 +147,7 @@ static bool is_elf(const char *path)
 
 struct guest {
 	struct vp_vm *vm;
-	bool told; /* that it is in trouble */
+	bool reported; /* its failure */
 };
 
 static bool is_alive(void *arg)
@@ -163,7 +163,7 @@ static struct ot_err *trouble(void *arg, int wait_ms)
 	struct guest *g = arg;
 	struct ot_err *err = vp_vm_trouble(g->vm, wait_ms);
 
-	g->told |= err != NULL;
+	g->reported |= err != NULL;
 	return err;
 }
 
@@ -211,7 +211,7 @@ static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct c
 	cli_notice(&inv->opts, "guest runs under %s", why);
 	booted.socket = vp_vm_socket(guest.vm);
 	int status = cli_trace(inv, &booted);
-	if (!guest.told && vp_vm_panic(guest.vm, line, sizeof(line)))
+	if (!guest.reported && vp_vm_panic(guest.vm, line, sizeof(line)))
 		cli_error("the guest's kernel says: %s", line);
 	vp_vm_destroy(guest.vm);
 	return status;

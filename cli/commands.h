@@ -5,7 +5,7 @@
 
 typedef int cli_verb(int argc, char **argv);
 
-/** What a verb does; NULL: there is no such verb. */
+/** The function of a verb; NULL: there is no such verb. */
 cli_verb *cli_verb_find(const char *name);
 /** The verb that a mistyped word was meant to be; NULL: none is near. */
 const char *cli_verb_near(const char *word);

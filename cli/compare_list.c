@@ -19,7 +19,7 @@
 #include "cli/signals.h"
 #include "vmm-probe/session/session.h"
 
-/* A guest that does not tell for so long is paused, or its agent has gone. */
+/* A guest whose agent reports nothing for so long is paused, or the agent was unloaded. */
 #define PATIENCE_SECONDS 60
 #define WORDS            5u
 
@@ -121,8 +121,8 @@ static struct ot_err *end_round(struct run *r, const struct vp_census *inside)
 	return NULL;
 }
 
-/* If a pass has become whole, it is a round. */
-static struct ot_err *look(struct run *r, bool *ret_round)
+/* A pass that is complete is a round. */
+static struct ot_err *take_pass(struct run *r, bool *ret_round)
 {
 	ot_auto(vp_census_deinit) struct vp_census inside = { 0 };
 	uint64_t error = 0;
@@ -150,12 +150,12 @@ static struct ot_err *go_rounds(struct run *r)
 		if (state != VP_SESSION_ACTIVE)
 			return ot_err_new(OT_ERR_GUEST_GONE, "%s",
 					  vp_session_gone_reason(r->session) ?: "the guest has ended");
-		OT_TRY(look(r, &round));
+		OT_TRY(take_pass(r, &round));
 		if (round)
 			last = time(NULL);
 		else if (time(NULL) - last > PATIENCE_SECONDS)
 			return ot_err_new(OT_ERR_BUSY,
-					  "the guest's agent has not told its %s for %d s: is the guest "
+					  "the guest's agent has not reported its %s for %d s: is the guest "
 					  "paused, or the agent unloaded?",
 					  r->list->kind->many, PATIENCE_SECONDS);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What `outsight compare` with a program has found: each aggregation by view, and how far the views can be
+/* The result of `outsight compare` with a program: each aggregation by view, and how far the views can be
  * compared. */
 #ifndef CLI_COMPARISON_H
 #define CLI_COMPARISON_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Libraries and programs of a command line compiled into one program, and the messages about it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 /* One statement records at most this many data: printf()'s arguments. */
 #define RUN_MAX   256
-/* Records between two looks for a second Ctrl-C. */
+/* Records between two polls for a second Ctrl-C. */
 #define ASK_EVERY 64
 
 /* --- formats ------------------------------------------------------------------------ */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What differs steadily between ways of looking at a guest. Processes and modules come and go while they are
- * looked at, so the looking is done in rounds, and only what misses in the same ways in each of them counts.
- * No session here, so that tests can feed it.
+ * Persistent differences between several censuses of a guest. Processes and modules come and go while they
+ * are read, so a census is repeated in rounds, and only what is missing from the same lists in each round
+ * counts. No session here, so that tests can feed it.
  */
 #ifndef CLI_HIDDEN_H
 #define CLI_HIDDEN_H
@@ -13,7 +13,7 @@
 
 #define CLI_HIDDEN_ROUNDS 4
 
-/* The guest's own view, beside the ways of vmm-probe/guest/census.h. */
+/* The guest's own view, in addition to the ways of vmm-probe/guest/census.h. */
 #define CLI_HIDDEN_INSIDE 0x100u
 
 /* A kind of things, and the ways in which they are seen. */
@@ -38,7 +38,7 @@ void cli_hidden_deinit(struct cli_hidden *h);
 /** One round: all that was seen in it, joined; taken over (@p seen is empty then). */
 void cli_hidden_round(struct cli_hidden *h, struct vp_census *seen);
 
-/** Has all been told? So it is early when nothing differs. */
+/** Are no more rounds needed? One is enough when nothing differs. */
 static inline bool cli_hidden_done(const struct cli_hidden *h)
 {
 	return h->rounds && (!h->differing.count || h->rounds >= CLI_HIDDEN_ROUNDS);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Hints behind an error: what may have been meant, or what would help. */
 #include "cli/hints.h"
 
 #include <string.h>

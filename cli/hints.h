@@ -8,7 +8,7 @@
 #include "vmm-probe/session/session.h"
 
 /** Words of the command line were of no use: there is no program, or it does not use them. A program without
- * -n, a script without -s and a mistyped verb are told. Silent without words. */
+ * -n, a script without -s and a mistyped verb are recognised. Silent without words. */
 void cli_hint_words(const struct cli_invocation *inv);
 
 /** As cli_fail(), and behind it what helps against an error whose text is dtrace's own. */

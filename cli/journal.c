@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Entries in the system's log: who traces which guest with what program. */
 #include "cli/journal.h"
 
 #include <ctype.h>

@@ -17,7 +17,7 @@ struct cli_journal {
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Who does it. */
+/* Who traces. */
 struct cli_journal_user {
 	uint32_t uid;
 	const char *name; /* NULL: the uid has none */

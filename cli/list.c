@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -l, --dump-symbols, and the probes of -e -v. */
 #include <string.h>
 #include <unistd.h>
 

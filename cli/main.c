@@ -18,7 +18,7 @@ static int run_dtrace(int argc, char **argv)
 	return status;
 }
 
-/* With a program, a word in front is its $1, whatever it looks like. */
+/* With a program, a word in front is its $1, even if it resembles a verb. */
 static const char *mistyped_verb(int argc, char **argv)
 {
 	if (argc < 2 || *argv[1] == '-' || cli_options_have_program(argc, argv))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes to stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts look
- * for it; a hint is a line of its own behind one, indented. Data that was printed before a message is written
- * out before it.
+ * What goes to stderr. Every line starts with "dtrace: ", whatever argv[0] is: scripts
+ * search for it; a hint is a line of its own behind one, indented. Data that was printed before a message is
+ * written out before it.
  */
 #ifndef CLI_MESSAGES_H
 #define CLI_MESSAGES_H
@@ -28,7 +28,7 @@ void cli_hint(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2,
 /** Say "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
 int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
 
-/** Whoever read @p fp has closed it, as head does when it has enough. */
+/** Has the reader of @p fp closed it, as head(1) does once it has enough? */
 bool cli_is_unread(FILE *fp);
 
 /** Write out what is left in @p fp, called @p name. The exit status. A failure is reported with its reason,

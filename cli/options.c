@@ -80,7 +80,7 @@ static int usage_error(void)
 	return CLI_EXIT_USAGE;
 }
 
-/* getopt has said which option it does not take. */
+/* getopt has reported the option that it rejected. */
 static int bad_option(char *const *argv)
 {
 	const char *word = argv[optind - 1];
@@ -190,7 +190,7 @@ static int first_pass(struct cli_invocation *inv, int argc, char **argv)
 	struct modes m = { 0 };
 	int c, status;
 
-	optind = 0; /* glibc: begin anew */
+	optind = 0; /* glibc: restart */
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1)
 		if ((status = c == '?' ? bad_option(argv) : first_pass_option(inv, &m, c)) != CLI_GO_ON)
 			return status;

@@ -61,7 +61,7 @@ void cli_options_deinit(struct cli_invocation *inv);
 
 OT_MUST_CHECK bool cli_strings_add(struct cli_strings *list, const char *s);
 
-/** Do these arguments (argv[0] is not looked at) have what makes a command line of dtrace's: a program, or a
+/** Do these arguments (argv[0] is ignored) have what makes a command line of dtrace's: a program, or a
  * mode such as -l? Words behind a "--" do not count. Says nothing and changes nothing. */
 bool cli_options_have_program(int argc, char **argv);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Processes of this host for -c and -p: started, attached to, and watched until they exit. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reports sizes and rates that the session could not have as requested. */
 #include "cli/resized.h"
 
 #include "base/units.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* `outsight run --domain`: a libvirt domain started and traced from its boot. */
 #include "cli/run_domain.h"
 
 #include <poll.h>

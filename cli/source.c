@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Reading a script, and running cpp over it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Stability attributes of probes and programs (-v). */
 #include <string.h>
 
 #include "cli/stability.h"
@@ -62,7 +63,7 @@ static void lower(struct dif_attribute *a, struct dif_attribute b)
 	*a = dif_attribute_min(*a, b);
 }
 
-/* What is left to a pattern, nobody relies on. */
+/* A part that a pattern leaves open does not count. */
 static bool is_named(const char *part)
 {
 	return *part && !strpbrk(part, "*?[\\");

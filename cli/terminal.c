@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The guard between untrusted text and a terminal. */
 #include "cli/terminal.h"
 
 #include <errno.h>
@@ -115,10 +116,10 @@ static bool put_tamed(struct guard *g, const char *data, size_t size)
 /* What is held is text that never came to its end. */
 static bool put_held(struct guard *g)
 {
-	bool had = g->nheld;
+	bool pending = g->nheld;
 
 	g->nheld = 0;
-	return !had || put(g->fd, "?", 1);
+	return !pending || put(g->fd, "?", 1);
 }
 
 static ssize_t write_guarded(void *cookie, const char *data, size_t size)
@@ -157,7 +158,7 @@ static FILE *guard_fd(int fd, FILE *under, bool terminal, bool utf8)
 	return NULL;
 }
 
-/* The characters that the operator's terminal has, as far as his environment tells. */
+/* Does the operator's terminal use UTF-8, by the locale of the environment? */
 static bool has_utf8(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

@@ -16,7 +16,7 @@
 #include "cli/trace.h"
 #include "cli/tracing.h"
 
-/* --- before any guest is looked at ------------------------------------------------------- */
+/* --- checks that need no guest ----------------------------------------------------------- */
 
 static struct ot_err *check_readable(const char *path)
 {
@@ -31,7 +31,7 @@ static struct ot_err *check_writable(const char *path)
 
 	if (!dir)
 		return ot_err_nomem();
-	if (fd >= 0 || errno == ENXIO) /* a FIFO that nobody reads yet */
+	if (fd >= 0 || errno == ENXIO) /* a FIFO without a reader */
 		return NULL;
 	if (errno == ENOENT && !access(dirname(dir), W_OK | X_OK))
 		return NULL;

@@ -11,7 +11,7 @@ struct cli_booted {
 	/* Asked while its kernel comes up: false gives up. */
 	bool (*alive)(void *arg);
 	/* What is wrong with it, as an error; NULL: nothing is known. @p wait_ms: how long its end may take
-	 * to be seen. NULL: nobody knows. */
+	 * to be seen. NULL: unknown. */
 	struct ot_err *(*trouble)(void *arg, int wait_ms);
 	void *arg;
 };

@@ -40,7 +40,7 @@ static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, 
 
 /* --- tracing ---------------------------------------------------------------------------- */
 
-/* By the names that their engines have. A session that touches no guest is nobody's business. */
+/* By the names of their engines. A session without a guest is not logged. */
 static void start_journal(struct cli_run *r)
 {
 	struct cli_strings names = { 0 };
@@ -170,8 +170,7 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 		cli_processes_check(&r->procs, &r->inv->opts);
 		cli_run_read_signals(r);
 		cli_run_read_ttl(r);
-		if (!r->interrupts &&
-		    cli_is_unread(r->out)) /* a terminal that hangs up also tells by SIGHUP */
+		if (!r->interrupts && cli_is_unread(r->out)) /* a terminal's hang-up is also a SIGHUP */
 			return ot_err_os(EPIPE, "failed to write to %s", r->consumer.out_name);
 	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
 		 (!r->procs.count || r->procs.live));

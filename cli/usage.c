@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* --help, the synopsis, the version. */
 #include <stdio.h>
 #include <string.h>
 
@@ -70,7 +71,7 @@ static void print_switches(void)
 	      "\t-Z  allow descriptions that match no probe\n"
 	      "\t--vmlinux FILE    symbols and types from this ELF file\n"
 	      "\t--symbols FILE    symbols from this file (as /proc/kallsyms)\n"
-	      "\t--no-cache        read all of the guest's symbols anew\n"
+	      "\t--no-cache        read all of the guest's symbols again\n"
 	      "\t--dump-symbols    print the guest's symbols\n"
 	      "\t--save-dof FILE   with -e: save the compiled program\n"
 	      "\t--dof FILE        run a program saved so\n"

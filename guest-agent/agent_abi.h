@@ -19,7 +19,7 @@
  * Owner. The host writes into guest memory only while it owns the control block: ga_control.owner
  * goes from the token (a 64-bit number of this load of the module, its low byte 0) to token | id,
  * id not 0, by a locked compare-and-exchange on the physical address. So a host that looked at
- * memory which the guest has meanwhile given to somebody else changes nothing: the token is not
+ * memory which the guest has reused in the meantime changes nothing: the token is not
  * there any more. Before the module frees the memory it exchanges the token for 0; while a host
  * owns it, it sets ga_header.state to GA_CLOSING and waits for the host to put the token back.
  * Memory whose owner does not answer is never freed.
@@ -30,7 +30,7 @@
  * compare-and-exchange.
  *
  * Commands are a state, not a stream: slots[] says what is to be on, `generation` changes when it
- * does. The module looks ten times a second and makes it so; then applied is that generation.
+ * does. The module polls it ten times a second and applies it; `applied` is then that generation.
  *
  * Records. A CPU reserves record number n of its ring (from 0), fills slot n modulo `records`,
  * and last stores n + 1 into its seq (release). The consumer takes record `tail` when its seq
@@ -73,7 +73,7 @@
 
 #define GA_BEAT_MS  500
 #define GA_LEASE_MS 5000
-#define GA_POLL_MS  100 /* how often the module looks at the control block */
+#define GA_POLL_MS  100 /* how often the module polls the control block */
 
 #define GA_RECORDS_MAX 32768U /* of a ring: that many may be taken in one go */
 
@@ -115,7 +115,7 @@ struct ga_header {
 	__u32 omitted;       /* tracepoints without a slot */
 	__u32 applied;       /* generation of ga_control that is in force */
 	__u32 armed;         /* slots that are on */
-	__u32 tsc_khz;       /* what the guest believes; marks tell better */
+	__u32 tsc_khz;       /* the guest's own value; marks are more exact */
 	__u32 lapses;        /* times that everything was turned off for want of a beat */
 	/*
 	 * The last mark: the guest read its time-stamp counter, called the function at mark_gva,

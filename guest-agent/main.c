@@ -156,7 +156,7 @@ static bool ga_take_back(void)
 	ga_last_beat = READ_ONCE(ga_control->beat);
 	ga_beat_at = jiffies;
 	while (cmpxchg(&ga_control->owner, ga_token, 0) != ga_token) {
-		/* Not ours any more, and nobody who could ever give it back. */
+		/* No longer ours, and its owner is gone. */
 		if (!ga_owned() || !ga_host_alive() || time_after(jiffies, end))
 			return false;
 		msleep(20);

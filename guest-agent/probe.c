@@ -77,8 +77,8 @@ static void notrace ga_on_tracepoint8(void *data, u64 a0, u64 a1, u64 a2, u64 a3
 NOKPROBE_SYMBOL(ga_on_tracepoint8);
 
 /*
- * For tracepoints that tell of another task than the running one, as sched_switch does. Which word
- * that is, is the host's word: whatever it is, it is only looked at with a check.
+ * For tracepoints about a task other than the running one, such as sched_switch. Which word
+ * that is, the host says: it is checked before use.
  */
 static void notrace ga_on_tracepoint_task(void *data, u64 a0, u64 a1, u64 a2, u64 a3, u64 a4)
 {
@@ -358,7 +358,7 @@ void ga_slots_apply(const struct ga_want *want)
 		struct ga_slot *slot = &ga_slots[i];
 		int ret;
 
-		/* One that has changed since is looked at again, for its generation. */
+		/* One that has changed since is checked again, for its generation. */
 		if (w.kind == GA_OFF || slot->armed)
 			continue;
 		if (w.kind == GA_TRACEPOINT)

@@ -2,7 +2,7 @@
 /*
  * What the guest says of itself: the processes that a walk of /proc finds, and the modules that
  * /proc/modules lists, as events of tracepoints of our own (agent_abi.h has their arguments). Who
- * turns such a tracepoint on has the walk done, again and again; nobody else pays for it.
+ * turns such a tracepoint on has the walk repeated; without it there is no cost.
  *
  * The walk is that of any program in the guest but for the system call: /proc is opened by its
  * path, where the kernel's threads look as the first process does, and read by the functions that

@@ -30,7 +30,7 @@ struct cli_output_ops {
 	const char *option; /* selects it on the command line; NULL: the default */
 	size_t size;        /* of its state, which starts as zeros behind struct cli_output */
 
-	/** Does what this record looks like depend on the next one? The consumer then holds it back. NULL:
+	/** Does the form of this record depend on the next one? The consumer then holds it back. NULL:
 	 * never. */
 	bool (*awaits_next)(const struct cli_output *o, const struct vp_record *r);
 	/** @p next: what the same CPU recorded next, if awaits_next() asked for it and there is one; else

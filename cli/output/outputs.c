@@ -41,7 +41,7 @@ void cli_output_destroy(struct cli_output *o)
 /* --- aggregations -------------------------------------------------------------------------------------- */
 
 /* By source, not by variable: what another clause adds under a new key is still to be shown at the end. Empty
- * columns count; a printa() that had nothing at all to show does not. */
+ * columns count; a printa() of empty aggregations does not. */
 static void mark_printed(struct cli_agg *agg)
 {
 	agg->printed_empty |= !agg->count;

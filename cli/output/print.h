@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Printing one datum: what trace(), printf(), stack() and an aggregation's keys look like.
- * Everything goes to a FILE; write errors stay in it (ferror) and are looked at when it is
+ * Printing one datum: the text of trace(), printf(), stack() and an aggregation's keys.
+ * Everything goes to a FILE; write errors stay in it (ferror) and are checked when it is
  * flushed. Layouts are dtrace's to the byte: people's scripts parse them. What of a guest's text a terminal
  * gets is terminal.h's matter; names are on one line wherever they go.
  */
@@ -48,7 +48,7 @@ enum cli_shape {
 	CLI_SHAPE_BYTES,
 	CLI_SHAPE_STACK,  /* a kernel's or a process's: cli_frames_next() */
 	CLI_SHAPE_SYMBOL, /* cli_symbol_text() */
-	CLI_SHAPE_DUMP,   /* tracemem(): bytes, even where they look like text */
+	CLI_SHAPE_DUMP,   /* tracemem(): bytes, even where they are valid text */
 	CLI_SHAPE_MEMORY, /* printm(): a count of 8 bytes, then that many bytes */
 	CLI_SHAPE_TYPED,  /* print(): laid out by action->format */
 };

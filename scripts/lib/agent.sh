@@ -46,7 +46,7 @@ fetch_headers()
 	echo "$release" >"$dir/release"
 }
 
-# Sources of a module: the agent, and what the tests load beside it.
+# Sources of a module: the agent, and what the tests load with it.
 module_sources()
 {
 	case $1 in
@@ -81,7 +81,7 @@ module_build()
 }
 
 # guest_module NAME MODULE: agent/NAME/MODULE.ko, built again only when something changed. The module's own
-# types (BTF) are left out: they would need pahole, and nobody asks for them.
+# types (BTF) are left out: they would need pahole, and are not needed.
 guest_module()
 {
 	local name=$1 module=$2 dir=$CACHE/agent/$1 hash suite

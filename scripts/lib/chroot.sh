@@ -48,7 +48,7 @@ chroot_dir()
 	echo "$CACHE/hosts/$1"
 }
 
-# chroot_new SUITE: made beside, and moved there when it is whole.
+# chroot_new SUITE: made under another name, and renamed when it is complete.
 chroot_new()
 {
 	local suite=$1 dir tmp mirror
@@ -96,7 +96,7 @@ chroot_make()
 	exec {chroot_use}>&- {chroot_lock}>&-
 }
 
-# What chroot_run does in its own namespaces, as their first process: CHROOT TREE BUILD COMMAND…
+# The first process of chroot_run's namespaces: CHROOT TREE BUILD COMMAND…
 # It stays their first process, so that what is orphaned is reaped; the command has a session of its own.
 CHROOT_INIT='
 	set -e
@@ -138,7 +138,7 @@ chroot_enter()
 	dir=$(chroot_dir "$suite")
 	shift
 	mkdir -p "$build"
-	# Not in the foreground, where bash would look at a signal only when it has ended.
+	# Not in the foreground, where bash would handle a signal only after it has ended.
 	as_root setpriv --pdeathsig KILL unshare --mount --propagation private --pid --fork --kill-child --mount-proc -- bash -c "$CHROOT_INIT" \
 		chroot_run "$dir" "$ROOT" "$build" \
 		HOME=/root TERM=dumb LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \

@@ -94,7 +94,7 @@ is_current()
 	[ -z "$found" ] || [ "${found#* linux-image-}" = "$(cat "$1/release")=$(cat "$1/version")" ]
 }
 
-# fetch_kernel NAME [FLAVOUR]: 0 when it is in the cache afterwards, 1 when there is no such kernel to be had.
+# fetch_kernel NAME [FLAVOUR]: 0 when it is in the cache afterwards, 1 when there is no such kernel.
 # NAME is a series (6.1), or "sid": the newest that Debian's unstable suite has today.
 fetch_kernel()
 {

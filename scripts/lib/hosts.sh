@@ -52,7 +52,7 @@ test_hosts()
 		HOST_REPORT+=("Debian $suite")
 		host_command "$suite" "host-$suite-test" scripts/test "${HOST_PARTS[@]}" || failed=1
 		host_command "$suite" "host-$suite-demo" scripts/demo || failed=1
-		versions=$(host_versions "$suite") || versions="its versions can't be told"
+		versions=$(host_versions "$suite") || versions="its versions are unknown"
 		HOST_REPORT+=("  ${versions//$'\n'/$'\n'  kernels }")
 	done
 	printf '%s\n' "${HOST_REPORT[@]}"

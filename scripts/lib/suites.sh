@@ -35,7 +35,7 @@ suite_apt()
 		-o Acquire::Languages=none "$@"
 }
 
-# suite_lists SUITE: its lists are there, not older than LISTS_DAYS. 1 when they can't be had.
+# suite_lists SUITE: its lists are there, not older than LISTS_DAYS. 1 when they can't be fetched.
 suite_lists()
 {
 	local suite=$1 dir=$CACHE/apt/$1 mirror

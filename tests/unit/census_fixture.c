@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A made-up kernel with task and module lists, for tests of the census. */
 #include "census_fixture.h"
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A made-up guest's memory and page tables, for tests of what reads a guest. */
 #include "guest_fixture.h"
 
 #include <setjmp.h>
