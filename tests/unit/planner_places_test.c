@@ -281,6 +281,37 @@ static void lies(void **state)
 	vp_places_deinit(&p);
 }
 
+static struct ot_err *places_error(struct world *w)
+{
+	struct vp_regs regs = guest_regs(&w->g, GUEST_CR3);
+	struct vp_guest_opts opts = { .phys = w->g.phys, .regs = &regs, .nregs = 1 };
+	struct vp_planner *planner;
+
+	assert_ok(vp_guest_open(&opts, &w->guest));
+	return vp_planner_create(w->guest, VP_TRAPS_TEXT, VP_WISH_AUTO, &planner);
+}
+
+/* A place that is not known would not be refused. */
+static void too_many_places_are_an_error(void **state)
+{
+	struct world *w = *state;
+
+	guest_put64(&w->g, MODULE + 144, GUEST_BASE);
+	put32(&w->g, MODULE + 152, GUEST_IMAGE / 16);
+	guest_put64(&w->g, MODULE + 160, GUEST_BASE);
+	put32(&w->g, MODULE + 168, GUEST_IMAGE / 8);
+	assert_err(places_error(w), OT_ERR_LIMIT, "more than 524288 places");
+}
+
+static void a_place_longer_than_a_kernel_is_an_error(void **state)
+{
+	struct world *w = *state;
+
+	guest_put64(&w->g, ENTRIES + 16, 0);
+	guest_put64(&w->g, ENTRIES + 24, UINT64_MAX);
+	assert_err(places_error(w), OT_ERR_BAD_DATA, "from 0x0 to 0xffffffffffffffff");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -289,6 +320,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nested, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_planner_says_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(lies, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_many_places_are_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_place_longer_than_a_kernel_is_an_error, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

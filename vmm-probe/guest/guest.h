@@ -23,6 +23,7 @@
 #include "vmm-probe/guest/symtab.h"
 
 struct vp_btf;
+struct vp_budget;
 struct vp_guest;
 
 struct vp_guest_opts {
@@ -47,6 +48,10 @@ struct vp_guest_opts {
  * then NULL and there are no modules (see vp_guest_note()). */
 OT_MUST_CHECK struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret);
 void vp_guest_destroy(struct vp_guest *guest);
+
+/** Put a budget into force for reading this guest, as vp_budget_begin() does; no time is too long for one
+ * that was opened with `patient`. */
+void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms);
 
 /** Read kernel virtual memory through the kernel's own page table. */
 OT_MUST_CHECK struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *dst, size_t len);

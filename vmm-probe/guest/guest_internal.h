@@ -33,9 +33,6 @@ struct vp_guest {
 OT_MUST_CHECK struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what,
 						   struct ot_err *err);
 
-/* Put a budget into force for reading this guest. @p wall_ms does not apply to patient ones. */
-void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms);
-
 /* Add the core kernel's symbols to @p symtab from the files in @p opts, the cache, or RAM. Types and ORC
  * tables of a vmlinux are stored in @p guest. guest_symbols.c */
 OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,

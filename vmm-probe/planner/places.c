@@ -13,20 +13,47 @@
 #include "base/buf.h"
 #include "base/search.h"
 #include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 
 #define TABLE_MAX     (16u << 20) /* bytes; Debian's kernels have 0.2 million */
 #define BLACKLIST_MAX 65536u      /* entries; Debian's kernels have a thousand */
-#define PLACES_MAX    (4u << 20)
+#define PLACES_MAX    (1u << 19)  /* Debian's kernels have some ten thousand */
+#define PLACE_MAX     (16u << 20) /* bytes; the longest are sections of less than one MiB */
+#define CHECK_PLACES  256u
 
-static struct ot_err *add(struct vp_places *p, uint64_t start, uint64_t end, bool whole, const char *why)
+#define PLACES_MIB     128u /* three lists of places and one table */
+#define PLACES_CPU_MS  1000u
+#define PLACES_WALL_MS 5000u
+
+static struct ot_err *append(struct vp_place_list *p, struct vp_place place)
 {
-	if (end <= start || p->n >= PLACES_MAX)
-		return NULL;
+	size_t cap = p->cap;
+
 	if (!ot_grow(&p->list, &p->cap, p->n + 1, sizeof(*p->list)))
 		return ot_err_nomem();
-	p->list[p->n++] = (struct vp_place){ .start = start, .end = end, .whole = whole, .why = why };
+	OT_TRY(vp_budget_take((p->cap - cap) * sizeof(*p->list)));
+	p->list[p->n++] = place;
 	return NULL;
+}
+
+static struct ot_err *add(struct vp_place_list *p, uint64_t start, uint64_t end, bool whole, const char *why)
+{
+	if (end <= start)
+		return NULL;
+	if (end - start > PLACE_MAX)
+		return ot_err_new(OT_ERR_BAD_DATA,
+				  "no probe is set: by the guest's tables, it can't be probed from 0x%llx to "
+				  "0x%llx (%s), which is more than any kernel has",
+				  (unsigned long long)start, (unsigned long long)end, why);
+	if (p->n >= PLACES_MAX)
+		return ot_err_new(OT_ERR_LIMIT,
+				  "no probe is set: the guest's tables have more than %u places that can't "
+				  "be probed",
+				  PLACES_MAX);
+	if (p->n % CHECK_PLACES == 0)
+		OT_TRY(vp_budget_check());
+	return append(p, (struct vp_place){ .start = start, .end = end, .whole = whole, .why = why });
 }
 
 /* A symbol's address; 0: there is none. */
@@ -51,25 +78,27 @@ static bool read_at(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
 
 /* Add a table whose entries of @stride bytes begin with an offset to an instruction. Only the first two bytes
  * of that are refused: every patched instruction has at least two, and a site is a whole instruction. */
-static struct ot_err *add_table(struct vp_guest *guest, struct vp_places *p, uint64_t table, uint64_t size,
-				uint32_t stride, const char *why)
+static struct ot_err *add_table(struct vp_guest *guest, struct vp_place_list *p, uint64_t table,
+				uint64_t size, uint32_t stride, const char *why)
 {
 	struct ot_err *err = NULL;
 
 	if (!table || !size || size > TABLE_MAX || size % stride)
 		return NULL;
+	OT_TRY(vp_budget_check());
+	OT_TRY(vp_budget_take(size));
 	uint8_t *bytes = malloc(size);
 	if (!bytes)
-		return ot_err_nomem();
-	if (!read_at(guest, table, bytes, size))
-		size = 0;
-	for (uint64_t at = 0; !err && at < size; at += stride) {
+		err = ot_err_nomem();
+	uint64_t end = bytes && read_at(guest, table, bytes, size) ? size : 0;
+	for (uint64_t at = 0; !err && at < end; at += stride) {
 		int32_t distance;
 		memcpy(&distance, bytes + at, sizeof(distance));
 		uint64_t code = table + at + (uint64_t)(int64_t)distance;
 		err = add(p, code, code + 2, false, why);
 	}
 	free(bytes);
+	vp_budget_give(size);
 	return err;
 }
 
@@ -87,7 +116,7 @@ static uint32_t jump_entry_size(const struct vp_guest *guest)
 	return size >= 8 && size <= 64 ? (uint32_t)size : 16;
 }
 
-static struct ot_err *add_core_tables(struct vp_guest *guest, struct vp_places *p)
+static struct ot_err *add_core_tables(struct vp_guest *guest, struct vp_place_list *p)
 {
 	uint64_t jumps = symbol(guest, "__start___jump_table"),
 		 jumps_end = symbol(guest, "__stop___jump_table");
@@ -99,8 +128,9 @@ static struct ot_err *add_core_tables(struct vp_guest *guest, struct vp_places *
 }
 
 /* Add the table at struct module's member @table, with as many entries as member @count says. */
-static struct ot_err *add_module_table(struct vp_guest *guest, struct vp_places *p, const struct vp_module *m,
-				       const char *table, const char *count, uint32_t stride, const char *why)
+static struct ot_err *add_module_table(struct vp_guest *guest, struct vp_place_list *p,
+				       const struct vp_module *m, const char *table, const char *count,
+				       uint32_t stride, const char *why)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
 	uint32_t at_table, at_count, n;
@@ -114,13 +144,14 @@ static struct ot_err *add_module_table(struct vp_guest *guest, struct vp_places 
 	return add_table(guest, p, start, (uint64_t)n * stride, stride, why);
 }
 
-static struct ot_err *add_modules(struct vp_guest *guest, struct vp_places *p)
+static struct ot_err *add_modules(struct vp_guest *guest, struct vp_place_list *p)
 {
 	const struct vp_modules *modules = vp_guest_modules(guest);
 	uint32_t stride = jump_entry_size(guest);
 
 	for (size_t i = 0; modules && i < modules->count; i++) {
 		const struct vp_module *m = &modules->list[i];
+		OT_TRY(vp_budget_check());
 		OT_TRY(add_module_table(guest, p, m, "jump_entries", "num_jump_entries", stride, static_key));
 		OT_TRY(add_module_table(guest, p, m, "static_call_sites", "num_static_call_sites",
 					STATIC_CALL_SITE, static_call));
@@ -130,7 +161,7 @@ static struct ot_err *add_modules(struct vp_guest *guest, struct vp_places *p)
 
 /* Add kprobes' list of the blacklist (kernel/kprobes.c), which includes modules. The section from which it is
  * made is freed after boot. */
-static struct ot_err *add_blacklist(struct vp_guest *guest, struct vp_places *p)
+static struct ot_err *add_blacklist(struct vp_guest *guest, struct vp_place_list *p)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
 	uint64_t head = symbol(guest, "kprobe_blacklist"), node, range[2];
@@ -143,6 +174,8 @@ static struct ot_err *add_blacklist(struct vp_guest *guest, struct vp_places *p)
 		return NULL;
 	for (unsigned i = 0; node != head && i < BLACKLIST_MAX; i++) {
 		uint64_t entry = node - list;
+		if (i % CHECK_PLACES == 0)
+			OT_TRY(vp_budget_check());
 		if (!read_at(guest, entry + start, &range[0], sizeof(range[0])) ||
 		    !read_at(guest, entry + end, &range[1], sizeof(range[1])) ||
 		    !read_at(guest, node, &node, sizeof(node)))
@@ -152,7 +185,7 @@ static struct ot_err *add_blacklist(struct vp_guest *guest, struct vp_places *p)
 	return NULL;
 }
 
-static struct ot_err *add_sections(struct vp_guest *guest, struct vp_places *p)
+static struct ot_err *add_sections(struct vp_guest *guest, struct vp_place_list *p)
 {
 	static const struct {
 		const char *start, *end, *why;
@@ -180,26 +213,77 @@ static int by_start(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+/* Append to @out what of the places at @stack is between @from and @to. Of those that overlap, the last one
+ * applies. Those that have ended are taken off the stack. */
+static struct ot_err *split(struct vp_place *stack, size_t *depth, uint64_t from, uint64_t to,
+			    struct vp_place_list *out)
+{
+	while (*depth && from < to) {
+		struct vp_place top = stack[*depth - 1];
+		if (top.end <= from) {
+			--*depth;
+			continue;
+		}
+		top.start = from;
+		top.end = top.end < to ? top.end : to;
+		from = top.end;
+		OT_TRY(append(out, top));
+	}
+	return NULL;
+}
+
+/* Make of @all, which is by start, a list in which no place overlaps another: a look-up then takes the same
+ * time whatever a guest's tables say. @whole: only of those that refuse whole functions. */
+static struct ot_err *flatten(const struct vp_place_list *all, bool whole, struct vp_place_list *out)
+{
+	uint64_t at = 0, bytes = (all->n + 1) * sizeof(struct vp_place);
+	struct ot_err *err = NULL;
+	size_t depth = 0;
+
+	OT_TRY(vp_budget_take(bytes));
+	struct vp_place *stack = malloc(bytes);
+	if (!stack)
+		err = ot_err_nomem();
+	for (size_t i = 0; !err && i < all->n; i++) {
+		if (whole && !all->list[i].whole)
+			continue;
+		err = split(stack, &depth, at, all->list[i].start, out);
+		at = all->list[i].start;
+		stack[depth++] = all->list[i];
+	}
+	if (!err)
+		err = split(stack, &depth, at, UINT64_MAX, out);
+	free(stack);
+	vp_budget_give(bytes);
+	return err;
+}
+
+static struct ot_err *read_all(struct vp_guest *guest, struct vp_place_list *all, struct vp_places *ret)
+{
+	OT_TRY(add_sections(guest, all));
+	OT_TRY(add_core_tables(guest, all));
+	OT_TRY(add_modules(guest, all));
+	OT_TRY(add_blacklist(guest, all));
+	if (all->n)
+		qsort(all->list, all->n, sizeof(*all->list), by_start);
+	OT_TRY(flatten(all, false, &ret->any));
+	return flatten(all, true, &ret->whole);
+}
+
 struct ot_err *vp_places_read(struct vp_guest *guest, struct vp_places *ret)
 {
+	struct vp_place_list all = { 0 };
 	struct vp_places p = { 0 };
-	struct ot_err *err = add_sections(guest, &p);
+	struct vp_budget budget;
 
-	if (!err)
-		err = add_core_tables(guest, &p);
-	if (!err)
-		err = add_modules(guest, &p);
-	if (!err)
-		err = add_blacklist(guest, &p);
+	vp_guest_budget_begin(guest, &budget, PLACES_WALL_MS);
+	vp_budget_part("the places that can't be probed", PLACES_MIB, PLACES_CPU_MS);
+	struct ot_err *err = read_all(guest, &all, &p);
+	vp_budget_end(&budget);
+	free(all.list);
 	if (err) {
 		vp_places_deinit(&p);
 		return err;
-	}
-	if (p.n)
-		qsort(p.list, p.n, sizeof(*p.list), by_start);
-	for (size_t i = 0; i < p.n; i++) {
-		uint64_t before = i ? p.list[i - 1].reach : 0;
-		p.list[i].reach = p.list[i].end > before ? p.list[i].end : before;
 	}
 	*ret = p;
 	return NULL;
@@ -207,27 +291,25 @@ struct ot_err *vp_places_read(struct vp_guest *guest, struct vp_places *ret)
 
 void vp_places_deinit(struct vp_places *p)
 {
-	free(p->list);
+	free(p->any.list);
+	free(p->whole.list);
 	*p = (struct vp_places){ 0 };
 }
 
-/* Why [gva, end) is refused: a place that overlaps it; with @whole, one that refuses whole functions. */
-static const char *find(const struct vp_places *p, uint64_t gva, uint64_t end, bool whole)
+/* Why [gva, end) is refused: the last place in it. */
+static const char *find(const struct vp_place_list *p, uint64_t gva, uint64_t end)
 {
-	/* backwards from the last place that begins before the end of the range */
-	for (size_t n = OT_COUNT_BEFORE(p->n, i, p->list[i].start < end); n > 0 && p->list[n - 1].reach > gva;
-	     n--)
-		if (p->list[n - 1].end > gva && (!whole || p->list[n - 1].whole))
-			return p->list[n - 1].why;
-	return NULL;
+	size_t n = OT_COUNT_BEFORE(p->n, i, p->list[i].start < end);
+
+	return n && p->list[n - 1].end > gva ? p->list[n - 1].why : NULL;
 }
 
 const char *vp_places_find(const struct vp_places *p, uint64_t gva, uint8_t len)
 {
-	return find(p, gva, gva + (len ? len : 1), false);
+	return find(&p->any, gva, gva + (len ? len : 1));
 }
 
 const char *vp_places_function(const struct vp_places *p, uint64_t gva)
 {
-	return find(p, gva, gva + 1, true);
+	return find(&p->whole, gva, gva + 1);
 }

@@ -19,18 +19,27 @@
 struct vp_guest;
 
 struct vp_place {
-	uint64_t start, end, reach; /* reach: the highest end of this place and all before it */
-	bool whole;                 /* refuses whole functions, not a single instruction */
-	const char *why;            /* static */
+	uint64_t start, end;
+	bool whole;      /* refuses whole functions, not a single instruction */
+	const char *why; /* static */
 };
 
-struct vp_places {
-	struct vp_place *list; /* by start */
+struct vp_place_list {
+	struct vp_place *list; /* by start; none overlaps another */
 	size_t n, cap;
 };
 
-/** Read all places. Unreadable tables are skipped: the guest is hostile or changing, and the engine compares
- * bytes anyway. Errors are of this process only. */
+struct vp_places {
+	struct vp_place_list any, whole; /* all; those that refuse whole functions */
+};
+
+/**
+ * Read all places, within a budget of its own. Unreadable tables are skipped: the guest is hostile or
+ * changing, and the engine compares bytes anyway.
+ *
+ * What can be read is not dropped, because a place that is not known is not refused. LIMIT: there are too
+ * many places, or reading them takes too long. BAD_DATA: one is longer than any part of a kernel.
+ */
 OT_MUST_CHECK struct ot_err *vp_places_read(struct vp_guest *guest, struct vp_places *ret);
 void vp_places_deinit(struct vp_places *places);
 
