@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "guest_fixture.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/guest/guest.h"
 
@@ -235,6 +236,40 @@ static void a_stripped_vmlinux_opens_a_guest_that_hides_all(void **state)
 	free(syms);
 }
 
+/* The image of a stripped file is charged while it is in memory, and then given back. */
+static void an_image_is_charged_to_the_budget(void **state)
+{
+	uint8_t *image = calloc(1, GUEST_IMAGE);
+	struct vp_budget budget;
+	struct vp_symtab *t;
+	struct vp_vmlinux v;
+
+	(void)state;
+	assert_non_null(image);
+	for (unsigned mib = 2; mib <= 8; mib += 6) {
+		struct maker m;
+		maker_init(&m);
+		add_section(&m, ".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, LINK, image, GUEST_IMAGE);
+		add_section(&m, ".BTF", SHT_PROGBITS, SHF_ALLOC, LINK + 0x2000, "some types", 10);
+		const char *path = finish(&m, LINK, m.sections[1].sh_offset, GUEST_IMAGE, 0);
+		assert_ok(vp_symtab_create(&t));
+		vp_budget_begin(&budget, 0);
+		vp_budget_part("the symbols", mib, 100000);
+		struct ot_err *err = vp_vmlinux_open(path, vp_gva(GUEST_BASE), t, &v);
+		if (mib == 2) {
+			assert_err(err, OT_ERR_LIMIT, "reading the symbols takes more than its 2 MiB");
+		} else {
+			assert_ok(err);
+			vp_vmlinux_deinit(&v);
+			assert_err(vp_budget_take((8u << 20) + 1), OT_ERR_LIMIT, "its 8 MiB");
+		}
+		vp_budget_end(&budget);
+		vp_symtab_destroy(t);
+		unlink(path);
+	}
+	free(image);
+}
+
 static struct ot_err *open_file(const char *path)
 {
 	struct vp_symtab *t;
@@ -306,6 +341,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vmlinux_gives_symbols_and_tables),
 		cmocka_unit_test(a_stripped_vmlinux_opens_a_guest_that_hides_all),
+		cmocka_unit_test(an_image_is_charged_to_the_budget),
 		cmocka_unit_test(other_files_are_refused),
 		cmocka_unit_test(damage_is_survived),
 	};

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/kallsyms.h"
 #include "vmm-probe/guest/kernel.h"
 
@@ -181,30 +182,56 @@ static struct ot_err *add_symbols(const struct file *f, struct vp_symtab *symtab
 	return NULL;
 }
 
+/* Segment @i, if it is part of the image; *ret_at is its offset there. */
+static bool image_segment(const struct file *f, size_t i, GElf_Phdr *ret, uint64_t *ret_at)
+{
+	if (!gelf_getphdr(f->elf, (int)i, ret) || ret->p_type != PT_LOAD || ret->p_vaddr < f->link_base)
+		return false;
+	*ret_at = ret->p_vaddr - f->link_base;
+	return true;
+}
+
+/* The size of the image, whose @n segments are all in the file of @file_size bytes. */
+static struct ot_err *image_size(const struct file *f, size_t n, uint64_t file_size, uint64_t *ret)
+{
+	uint64_t at;
+	GElf_Phdr p;
+
+	*ret = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (!image_segment(f, i, &p, &at))
+			continue;
+		if (at > VP_KERNEL_SIZE_MAX || p.p_filesz > VP_KERNEL_SIZE_MAX - at ||
+		    p.p_offset > file_size || p.p_filesz > file_size - p.p_offset)
+			return ot_err_new(OT_ERR_BAD_DATA, "%s is truncated", f->path);
+		if (at + p.p_filesz > *ret)
+			*ret = at + p.p_filesz;
+	}
+	return NULL;
+}
+
 /* Lay out the segments as in memory. */
 static struct ot_err *load_image(const struct file *f, struct vp_image *image)
 {
 	size_t n, file_size;
 	const char *raw = elf_rawfile(f->elf, &file_size);
+	uint64_t size, at;
+	GElf_Phdr p;
 
+	if (!raw)
+		return elf_error(f, "cannot read it");
+	if (elf_getphdrnum(f->elf, &n) < 0)
+		return elf_error(f, "no segments");
+	OT_TRY(image_size(f, n, file_size, &size));
+	OT_TRY(vp_budget_take(size)); /* vp_image_deinit() gives it back */
 	image->base = vp_gva(f->link_base);
-	image->data = calloc(1, VP_KERNEL_SIZE_MAX);
-	if (!image->data || !raw || elf_getphdrnum(f->elf, &n) < 0)
+	image->size = size;
+	image->data = calloc(1, size + 1);
+	if (!image->data)
 		return ot_err_nomem();
-	for (size_t i = 0; i < n; i++) {
-		GElf_Phdr p;
-		uint64_t at;
-
-		if (!gelf_getphdr(f->elf, (int)i, &p) || p.p_type != PT_LOAD || p.p_vaddr < f->link_base)
-			continue;
-		at = p.p_vaddr - f->link_base;
-		if (at > VP_KERNEL_SIZE_MAX || p.p_filesz > VP_KERNEL_SIZE_MAX - at ||
-		    p.p_offset > file_size || p.p_filesz > file_size - p.p_offset)
-			return ot_err_new(OT_ERR_BAD_DATA, "%s is truncated", f->path);
-		memcpy(image->data + at, raw + p.p_offset, p.p_filesz);
-		if (at + p.p_filesz > image->size)
-			image->size = at + p.p_filesz;
-	}
+	for (size_t i = 0; i < n; i++)
+		if (image_segment(f, i, &p, &at))
+			memcpy(image->data + at, raw + p.p_offset, p.p_filesz);
 	return NULL;
 }
 

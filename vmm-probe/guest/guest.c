@@ -9,6 +9,8 @@
 #include "vmm-probe/guest/guest_internal.h"
 
 #define WALKS             3
+#define SYMBOLS_MIB       56u
+#define VMLINUX_MIB       (uint32_t)(VP_KERNEL_SIZE_MAX >> 20)
 #define VMCOREINFO_BUDGET (2ull << 30)
 #define LINK_BASE         0xffffffff81000000ull /* link address of x86-64 kernels */
 
@@ -155,7 +157,8 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	vp_budget_part("the kernel's image", 160, 1500);
 	OT_TRY(vp_kernel_find(guest->phys, opts->regs, opts->nregs, kernel, &image));
 	step(opts, "reading symbols");
-	vp_budget_part("the symbols", 56, 1000);
+	/* The image of a stripped vmlinux is in memory beside its symbols. */
+	vp_budget_part("the symbols", opts->vmlinux ? SYMBOLS_MIB + VMLINUX_MIB : SYMBOLS_MIB, 1000);
 	OT_TRY(vp_symtab_create(&symtab));
 	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, kernel->base.v, kernel->base.v + kernel->size));
 	OT_TRY(vp_guest_core_symbols(guest, opts, &image, symtab));
