@@ -255,6 +255,22 @@ static void lists_that_lie_end(void **state)
 	world_deinit(&w);
 }
 
+/* By the guest's types, the name begins in what is read and ends behind it. */
+static void a_name_ends_in_its_module(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	w.l.name = VP_MODULE_STRUCT_MAX - 8;
+	for (unsigned int n = 0; n < 2; n++)
+		memcpy(guest_at(&w.g, MODULE(n) + w.l.name), "eight888", 8);
+	assert_ok(world_read(&w));
+	assert_int_equal(w.modules.count, 0);
+	assert_int_equal(w.modules.skipped, 2);
+	world_deinit(&w);
+}
+
 /* Modules that claim the same quarter of a gigabyte each: reading all of that would take minutes. */
 static void modules_have_a_total(void **state)
 {
@@ -370,6 +386,7 @@ int main(void)
 		cmocka_unit_test(modules_are_listed),
 		cmocka_unit_test(states_tell_who_counts),
 		cmocka_unit_test(lists_that_lie_end),
+		cmocka_unit_test(a_name_ends_in_its_module),
 		cmocka_unit_test(modules_have_a_total),
 		cmocka_unit_test(tables_outside_a_module_are_refused),
 		cmocka_unit_test(damage_is_survived),

@@ -79,6 +79,8 @@ static bool parse_module(const struct raw *raw, const struct vp_module_layout *l
 	uint64_t state = get(raw, l->state, 4);
 	size_t len;
 
+	if (l->name > raw->len || l->name_size > raw->len - l->name)
+		return false;
 	len = strnlen((const char *)raw->bytes + l->name, l->name_size);
 	if (!len || len >= l->name_size || state >= STATE_UNFORMED)
 		return false;
