@@ -488,7 +488,7 @@ static void test_string_faults(void **state)
 	for (size_t i = 0; i < OT_ARRAY_SIZE(subrs); i++) {
 		const struct arg args[2] = { N(0), N(0) };
 		size_t min = strlen(dif_subr_find(subrs[i])->required);
-		assert_in_range(min, 1, 2);
+		assert_true(min == 1 || min == 2);
 		call_faults(fx, subrs[i], min > 1 ? 2 : 1, args, DIF_FAULT_BADADDR);
 		assert_int_equal(fx->vm.fault_addr, 0);
 	}
