@@ -25,7 +25,7 @@ kernel_package()
 # dependencies_like SUITE PACKAGE PATTERN: what a package depends on directly, of those whose name matches.
 dependencies_like()
 {
-	suite_apt "$1" apt-cache show "$2" 2>/dev/null | sed -n 's/^Depends: //p' | head -n 1 | tr ',|' '\n' |
+	suite_apt "$1" apt-cache show "$2" 2>/dev/null | sed -n 's/^Depends: //p' | sed -n 1p | tr ',|' '\n' |
 		sed 's/^ *//; s/ .*//' | grep -x "$3" | sort -u
 }
 
@@ -77,8 +77,8 @@ release_kernels()
 unpack_kernel()
 {
 	local vmlinuz modules
-	vmlinuz=$(find "$1" -type f \( -name vmlinuz -o -name 'vmlinuz-*' \) | head -n 1)
-	modules=$(find "$1" -type d -path '*/lib/modules/*/kernel' -prune | head -n 1)
+	vmlinuz=$(find "$1" -type f \( -name vmlinuz -o -name 'vmlinuz-*' \) | sed -n 1p)
+	modules=$(find "$1" -type d -path '*/lib/modules/*/kernel' -prune | sed -n 1p)
 	[ -n "$vmlinuz" ] && [ -n "$modules" ] || return 1
 	mkdir -p "$2" && mv "$vmlinuz" "$2/vmlinuz" && mv "$modules" "$2/modules" &&
 		basename "$(dirname "$modules")" >"$2/release"
@@ -127,7 +127,7 @@ fetch_kernel()
 find_module()
 {
 	local pattern=${2//[-_]/[-_]}
-	find "$1/modules" \( -name "$pattern.ko" -o -name "$pattern.ko.xz" -o -name "$pattern.ko.zst" \) | head -n 1
+	find "$1/modules" \( -name "$pattern.ko" -o -name "$pattern.ko.xz" -o -name "$pattern.ko.zst" \) | sed -n 1p
 }
 
 unpack_module()
