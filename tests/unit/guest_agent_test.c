@@ -8,8 +8,10 @@
 
 #include <cmocka.h>
 
+#include "census_fixture.h"
 #include "vmm-probe/guest/agent.h"
 #include "vmm-probe/guest/agent_pass.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 static struct ga_header good_header(void)
 {
@@ -245,6 +247,66 @@ static void test_pass_of_modules(void **state)
 	vp_agent_pass_deinit(&pass);
 }
 
+/* --- the guest's list of modules ----------------------------------------------------------------------- */
+
+/* The first of the guest's modules is the agent's by its name; it has no symbols. */
+static struct census_guest *guest_with_module(void)
+{
+	struct census_guest *cg = census_guest_create();
+	struct vp_module_layout *l = &census_guest(cg)->layout;
+
+	memset(l, 0xff, sizeof(*l)); /* VP_MODULE_NONE everywhere */
+	l->state = 0;
+	l->list = CENSUS_MODULE_LIST;
+	l->name = CENSUS_MODULE_NAME;
+	l->name_size = 56;
+	l->core_base = 0x180;
+	l->core_size = 0x188;
+	census_guest(cg)->have_layout = true;
+	for (unsigned i = 0; i < 3; i++) {
+		*census_word(cg, CENSUS_MODULE(i) + l->core_base) = CENSUS_BASE;
+		*census_word(cg, CENSUS_MODULE(i) + l->core_size) = 0x1000;
+	}
+	strcpy((char *)census_word(cg, CENSUS_MODULE(0) + CENSUS_MODULE_NAME), GA_MODULE);
+	return cg;
+}
+
+static void agent_is(struct census_guest *cg, enum ot_err_code code, const char *part)
+{
+	struct vp_guest_agent agent;
+	struct ot_err *err = vp_guest_agent_read(census_guest(cg), &agent);
+
+	assert_non_null(err);
+	if (ot_err_code(err) != code || !strstr(ot_err_message(err), part))
+		fail_msg("%s", ot_err_message(err));
+	ot_err_destroy(err);
+	assert_null(agent.events);
+}
+
+static void test_budget(void **state)
+{
+	struct census_guest *cg = guest_with_module();
+	struct vp_budget outer;
+	(void)state;
+
+	vp_budget_begin(&outer, 0);
+	vp_budget_part("something else", 0, 0);
+	agent_is(cg, OT_ERR_NOT_FOUND, "is not loaded");
+	vp_budget_end(&outer);
+	census_guest_destroy(cg);
+}
+
+/* Before a walk comes to the agent, the list ends: it may be loaded. */
+static void test_torn(void **state)
+{
+	struct census_guest *cg = guest_with_module();
+	(void)state;
+
+	*census_word(cg, CENSUS_MODULES) = 0xdead000000000100;
+	agent_is(cg, OT_ERR_BUSY, "keeps changing");
+	census_guest_destroy(cg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -252,6 +314,8 @@ int main(void)
 		cmocka_unit_test(test_entry),           cmocka_unit_test(test_rings),
 		cmocka_unit_test(test_layout),          cmocka_unit_test(test_pass_of_tasks),
 		cmocka_unit_test(test_pass_of_modules),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_torn),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,8 +9,11 @@
 #include "vmm-probe/guest/agent_systems.h"
 #include "vmm-probe/guest/guest_internal.h"
 
-#define CPUS_MAX 8192u
-#define TRIES    5 /* the catalogue changes when a module with tracepoints is loaded or unloaded */
+#define CPUS_MAX      8192u
+#define AGENT_MIB     64u /* the tables of its module */
+#define AGENT_CPU_MS  1000u
+#define AGENT_WALL_MS 4000u
+#define TRIES         5 /* the catalogue changes when a module with tracepoints is loaded or unloaded */
 
 #define OTHER_VERSION                                                                                  \
 	"the guest's agent is of version %u, and this outsight of %u: build the module from the "      \
@@ -148,9 +151,8 @@ static struct ot_err *read_symbols(struct vp_guest *guest, struct vp_symtab **re
 	*ret = NULL;
 	if (!guest->have_layout)
 		return NULL;
-	vp_mmu_flush(mmu);
 	OT_TRY(vp_guest_symbol(guest, "modules", &head));
-	OT_TRY(vp_modules_read(guest->phys, mmu, head, &guest->layout, &modules));
+	OT_TRY(vp_guest_walk_modules(guest, head, &modules));
 	for (size_t i = 0; i < modules.count; i++) {
 		if (strcmp(modules.list[i].name, GA_MODULE) != 0 || !modules.list[i].live)
 			continue;
@@ -161,7 +163,8 @@ static struct ot_err *read_symbols(struct vp_guest *guest, struct vp_symtab **re
 		*ret = ot_move(tab);
 		return NULL;
 	}
-	return NULL;
+	return modules.torn ? ot_err_new(OT_ERR_BUSY, "the guest's list of modules keeps changing: try again")
+			    : NULL;
 }
 
 static uint64_t function_size(const struct vp_symtab *tab, uint64_t gva)
@@ -171,28 +174,37 @@ static uint64_t function_size(const struct vp_symtab *tab, uint64_t gva)
 	return sym && sym->addr == gva ? vp_symbol_size(tab, sym) : 0;
 }
 
-struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret)
+static struct ot_err *find_agent(struct vp_guest *guest, struct vp_guest_agent *ret)
 {
 	ot_auto(destroy_symtab) struct vp_symtab *tab = NULL;
 	const struct vp_symbol *sym;
 
-	memset(ret, 0, sizeof(*ret));
 	OT_TRY(read_symbols(guest, &tab));
 	sym = tab ? vp_symtab_find(tab, GA_MODULE, GA_SYMBOL) : NULL;
 	if (!sym)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no agent: its module %s is not loaded",
 				  GA_MODULE);
-	struct ot_err *err = read_agent(guest, vp_gva(sym->addr), ret);
-
-	if (err) {
-		vp_guest_agent_deinit(ret);
-		return err;
-	}
+	OT_TRY(read_agent(guest, vp_gva(sym->addr), ret));
 	ret->doorbell = ret->header.doorbell_gva;
 	ret->doorbell_size = function_size(tab, ret->doorbell);
 	ret->mark = ret->header.mark_gva;
 	ret->mark_size = function_size(tab, ret->mark);
 	return NULL;
+}
+
+struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret)
+{
+	struct vp_budget budget;
+
+	memset(ret, 0, sizeof(*ret));
+	vp_guest_budget_begin(guest, &budget, AGENT_WALL_MS);
+	vp_budget_part("the guest's agent", AGENT_MIB, AGENT_CPU_MS);
+	struct ot_err *err = find_agent(guest, ret);
+
+	vp_budget_end(&budget);
+	if (err)
+		vp_guest_agent_deinit(ret);
+	return err;
 }
 
 void vp_guest_agent_deinit(struct vp_guest_agent *agent)

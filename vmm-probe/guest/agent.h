@@ -51,7 +51,8 @@ bool vp_agent_check_entry(const struct ga_entry *entry, uint32_t slot, struct vp
 OT_MUST_CHECK struct ot_err *vp_agent_check_rings(const struct ga_ring_place *places, size_t n,
 						  struct vp_agent_cpu *ret, size_t *ret_n);
 
-/** Find the agent in the guest's current list of modules. NOT_FOUND: the module is not loaded. *ret is
+/** Find the agent in the guest's current list of modules, within a budget of its own. NOT_FOUND: the module
+ * is not loaded. BUSY: the list, or the agent, keeps changing. LIMIT: it takes more than the budget. *ret is
  * initialised in any case. */
 OT_MUST_CHECK struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent *ret);
 void vp_guest_agent_deinit(struct vp_guest_agent *agent);

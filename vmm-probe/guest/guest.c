@@ -80,6 +80,17 @@ static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symta
 	return vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(pgt));
 }
 
+struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head, struct vp_modules *ret)
+{
+	/* A walk that met a change is repeated. */
+	for (int attempt = 0; attempt < WALKS && (attempt == 0 || ret->torn); attempt++) {
+		vp_modules_deinit(ret);
+		vp_mmu_flush(&guest->kernel.mmu);
+		OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, head, &guest->layout, ret));
+	}
+	return NULL;
+}
+
 /* Copy the core kernel's symbols and range into a new table, and add the modules that are loaded now. */
 static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symtab *core,
 				   struct vp_symtab **ret_symtab, struct vp_modules *ret_modules)
@@ -90,13 +101,7 @@ static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symta
 
 	if (!head || !guest->have_layout)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
-	/* A walk that met a change is repeated. */
-	for (int attempt = 0; attempt < WALKS && (attempt == 0 || modules.torn); attempt++) {
-		vp_modules_deinit(&modules);
-		vp_mmu_flush(&guest->kernel.mmu);
-		OT_TRY(
-		    vp_modules_read(guest->phys, &guest->kernel.mmu, vp_gva(head), &guest->layout, &modules));
-	}
+	OT_TRY(vp_guest_walk_modules(guest, vp_gva(head), &modules));
 	OT_TRY(vp_modules_read_btf(guest->phys, &guest->kernel.mmu,
 				   vp_gva(vp_guest_address(core, "btf_modules")), &guest->layout, &modules));
 	OT_TRY(vp_symtab_create(&symtab));

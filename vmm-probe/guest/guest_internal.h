@@ -41,6 +41,12 @@ OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const
 /* Read BTF and ORC tables from the image unless they came from a vmlinux. guest_types.c */
 OT_MUST_CHECK struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image);
 
+/* Read the list of modules at @p head with the guest's layout, which it must have. A walk that meets a change
+ * is repeated a few times; ret->torn then says whether the last one did too. @p ret is initialised. guest.c
+ */
+OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head,
+						   struct vp_modules *ret);
+
 /* Address of a core symbol; 0: there is none. */
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name);
 
