@@ -310,9 +310,12 @@ static void test_torn(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),          cmocka_unit_test(test_version_message),
-		cmocka_unit_test(test_entry),           cmocka_unit_test(test_rings),
-		cmocka_unit_test(test_layout),          cmocka_unit_test(test_pass_of_tasks),
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_version_message),
+		cmocka_unit_test(test_entry),
+		cmocka_unit_test(test_rings),
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_pass_of_tasks),
 		cmocka_unit_test(test_pass_of_modules),
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_torn),

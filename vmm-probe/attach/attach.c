@@ -20,8 +20,7 @@ static void cleanup_link(struct vp_guest_link **link)
 	vp_link_destroy(*link);
 }
 
-/* --- by an engine in the VMM -----------------------------------------------------------------------------
- */
+/* --- by an engine in the VMM ---------------------------------------------------------------------------- */
 
 struct ot_err *vp_link_attach_engine(const struct vp_links *links, struct vp_guest_link *link,
 				     const char *path)
@@ -69,8 +68,7 @@ static struct ot_err *attach_running(const struct vp_links *links, struct vp_gue
 	return unknown ? absent : err;
 }
 
-/* --- probes ----------------------------------------------------------------------------------------------
- */
+/* --- probes --------------------------------------------------------------------------------------------- */
 
 static struct ot_err *add_vm_probes(struct vp_guest_link *link)
 {
@@ -108,8 +106,7 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 	return vp_probes_plan(link->probes, traps, links->opts.trap, &undo);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------
- */
+/* --- the whole ------------------------------------------------------------------------------------------ */
 
 /* One program has one set of types and offsets, so its guests must run one kernel. Where KASLR put it
  * may differ: see vp_session_enable(). */

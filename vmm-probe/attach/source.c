@@ -10,8 +10,7 @@
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/hosts/locate.h"
 
-/* --- services for sources ---------------------------------------------------------------------------------
- */
+/* --- services for sources ------------------------------------------------------------------------------- */
 
 static void progress(void *arg, const char *what)
 {
@@ -49,8 +48,7 @@ static struct ot_err *claim_vmm(void *arg, const char *name, pid_t *ret_pid, int
 	return NULL;
 }
 
-/* --- attaching -------------------------------------------------------------------------------------------
- */
+/* --- attaching ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *open_source(const struct vp_links *links, struct vp_guest_link *link,
 				  const struct vp_source_ops *ops, const char *where)
@@ -103,8 +101,7 @@ struct ot_err *vp_link_attach_source(const struct vp_links *links, struct vp_gue
 	return vp_link_runs(link) ? vp_link_unwind_table(link) : NULL;
 }
 
-/* --- enabling --------------------------------------------------------------------------------------------
- */
+/* --- enabling ------------------------------------------------------------------------------------------- */
 
 struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *link,
 			    const struct vp_probe *probe)

@@ -227,8 +227,7 @@ static void add_kernel(struct args *args, const struct vp_launch_opts *opts)
 		return;
 	add2(args, "-kernel", opts->kernel);
 	/* A kernel that a busy host does not run for a while takes its timer for broken, and panics. */
-	add2(args, "-append",
-	     opts->append ? opts->append : "console=ttyS0 panic=-1 no_timer_check");
+	add2(args, "-append", opts->append ? opts->append : "console=ttyS0 panic=-1 no_timer_check");
 	if (opts->initrd)
 		add2(args, "-initrd", opts->initrd);
 }

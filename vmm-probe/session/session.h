@@ -16,8 +16,8 @@
 #include "dif/lang/compile.h"
 #include "dif/obj/layout.h"
 #include "vmm-probe/attach/attach.h"
-#include "vmm-probe/engine/wire/private_memory.h"
 #include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/private_memory.h"
 #include "vmm-probe/machines/memory_room.h"
 #include "vmm-probe/provider/provider.h"
 

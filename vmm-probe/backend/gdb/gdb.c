@@ -102,8 +102,7 @@ static const struct vp_backend_ops gdb_ops = {
 	.load = vp_gdb_load,
 };
 
-/* --- what it costs ----------------------------------------------------------------------------------------
- */
+/* --- what it costs -------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -155,8 +154,7 @@ static struct ot_err *measure(struct vp_gdb *gdb)
 	return NULL;
 }
 
-/* --- life
- * --------------------------------------------------------------------------------------------------- */
+/* --- life ----------------------------------------------------------------------------------------------- */
 
 /* An address that the kernel picks, in no directory: nothing is left behind. Who may connect, the engine
  * checks. */

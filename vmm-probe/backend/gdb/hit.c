@@ -47,8 +47,7 @@ static bool was_interrupted(struct vp_gdb *gdb, const struct vp_regs *before, co
 	return false;
 }
 
-/* --- over the site -----------------------------------------------------------------------------------------
- */
+/* --- over the site -------------------------------------------------------------------------------------- */
 
 static struct ot_err *step(struct vp_gdb *gdb, uint32_t vcpu, const struct vp_regs *before)
 {
@@ -99,8 +98,7 @@ struct ot_err *vp_gdb_hit(struct vp_gdb *gdb, uint32_t vcpu)
 	return over(gdb, vcpu, p, &regs);
 }
 
-/* --- samples
- * -------------------------------------------------------------------------------------------------- */
+/* --- samples -------------------------------------------------------------------------------------------- */
 
 struct ot_err *vp_gdb_samples(struct vp_gdb *gdb)
 {

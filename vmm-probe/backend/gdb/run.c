@@ -24,8 +24,7 @@ void vp_gdb_wake(struct vp_gdb *gdb)
 	(void)eventfd_write(gdb->asked.wake_fd, 1);
 }
 
-/* --- calls
- * -------------------------------------------------------------------------------------------------- */
+/* --- calls ---------------------------------------------------------------------------------------------- */
 
 static struct ot_err *too_late(void)
 {
@@ -118,8 +117,7 @@ static bool wants_samples(const struct vp_gdb *gdb)
 	return false;
 }
 
-/* --- stops
- * ---------------------------------------------------------------------------------------------------- */
+/* --- stops ---------------------------------------------------------------------------------------------- */
 
 /*
  * A stop that we asked for may come after one that came by itself, or not at all then; so the next one of its
@@ -175,8 +173,7 @@ static struct ot_err *resume(struct vp_gdb *gdb)
 	return vp_gdb_continue(&gdb->stub, &gdb->running);
 }
 
-/* --- the thread
- * ------------------------------------------------------------------------------------------------- */
+/* --- the thread ----------------------------------------------------------------------------------------- */
 
 /* Until somebody wants something, a stop comes, or the time is over (-1: never). */
 static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)

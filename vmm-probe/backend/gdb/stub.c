@@ -12,8 +12,7 @@
 #define STOPPED_MS  2000
 #define INFO_STATUS "qRcmd,696e666f20737461747573" /* "info status", to QEMU's monitor */
 
-/* --- stops ------------------------------------------------------------------------------------------------
- */
+/* --- stops ---------------------------------------------------------------------------------------------- */
 
 /* "p1.2", "2": the name of a thread ends at the first byte that is none of it. */
 static uint32_t find_thread(const struct vp_gdb_stub *stub, const char *id)
@@ -117,8 +116,7 @@ struct ot_err *vp_gdb_is_held(struct vp_gdb_stub *stub, bool *ret)
 	return NULL;
 }
 
-/* --- registers and memory
- * ------------------------------------------------------------------------------------- */
+/* --- registers and memory ------------------------------------------------------------------------------- */
 
 struct ot_err *vp_gdb_read_regs(struct vp_gdb_stub *stub, uint32_t vcpu, struct vp_regs *ret)
 {
@@ -184,8 +182,7 @@ struct ot_err *vp_gdb_read(struct vp_gdb_stub *stub, bool physical, uint64_t add
 	return NULL;
 }
 
-/* --- breakpoints
- * ------------------------------------------------------------------------------------------------- */
+/* --- breakpoints ---------------------------------------------------------------------------------------- */
 
 struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, uint64_t gva, bool in)
 {
@@ -198,8 +195,7 @@ struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, ui
 			  (unsigned long long)gva);
 }
 
-/* --- closing
- * ------------------------------------------------------------------------------------------------------ */
+/* --- closing -------------------------------------------------------------------------------------------- */
 
 /* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for
  * us. The first byte is for a reply that waits for it: until then an interrupt is not looked at (QEMU). */

@@ -125,8 +125,7 @@ static int open_file(const struct vp_peek *peek, const struct mapping *m)
 	return -1;
 }
 
-/* --- guesses ---------------------------------------------------------------------------------------------
- */
+/* --- guesses -------------------------------------------------------------------------------------------- */
 
 static void lay_out(struct vp_peek *peek, const struct mapping *m, uint64_t low, int fd)
 {
@@ -257,8 +256,7 @@ struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs
 	return NULL;
 }
 
-/* --- what probes read --------------------------------------------------------------------------------------
- */
+/* --- what probes read ----------------------------------------------------------------------------------- */
 
 void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct vp_gpa root, unsigned levels)
 {

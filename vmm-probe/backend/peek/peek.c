@@ -218,8 +218,7 @@ void vp_peek_close(struct vp_peek *peek)
 	free(peek);
 }
 
-/* --- what others want of it --------------------------------------------------------------------------------
- */
+/* --- what others want of it ----------------------------------------------------------------------------- */
 
 const char *vp_peek_socket(const struct vp_peek *peek)
 {

@@ -96,8 +96,7 @@ static bool step(struct vp_peek *peek, struct vp_peek_vcpu *v)
 	return v->armed_ns != 0;
 }
 
-/* --- the thread --------------------------------------------------------------------------------------------
- */
+/* --- the thread ----------------------------------------------------------------------------------------- */
 
 static bool step_all(struct vp_peek *peek)
 {

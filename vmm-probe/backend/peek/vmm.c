@@ -348,8 +348,7 @@ struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
 	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has closed /dev/kvm", (int)peek->pid);
 }
 
-/* --- their threads ---------------------------------------------------------------------------------------
- */
+/* --- their threads -------------------------------------------------------------------------------------- */
 
 static struct ot_err *is_vcpu_thread(const struct vp_peek *peek, const char *tid, const char *prefix,
 				     bool *ret)

@@ -47,7 +47,7 @@ static struct ot_err *check_plan(const struct vp_plan *plan)
 	for (uint32_t i = 0; i < plan->nsites; i++) {
 		if (!plan->sites[i].host)
 			return ot_err_new(OT_ERR_FAULT, "site %#llx is not in guest RAM",
-					    (unsigned long long)plan->sites[i].gva);
+					  (unsigned long long)plan->sites[i].gva);
 		if (i && plan->sites[i].host < plan->sites[i - 1].host)
 			return ot_err_new(OT_ERR_INTERNAL, "sites are not in order of address");
 	}

@@ -285,8 +285,7 @@ static void stop_thread(struct vp_agent_owner *owner)
 	owner->running = false;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------
- */
+/* --- life ----------------------------------------------------------------------------------------------- */
 
 static void free_agent(struct vp_agent_owner *owner)
 {

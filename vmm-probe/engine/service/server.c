@@ -351,8 +351,7 @@ static struct ot_err *send_reply(struct connection *c, const struct ot_err *err)
 	return ot_send_fds(c->sock, &r, sizeof(r), NULL, 0);
 }
 
-/* --- connections ------------------------------------------------------------------------------------------
- */
+/* --- connections ---------------------------------------------------------------------------------------- */
 
 /* All the clean-up there is, however the client ended. */
 static void close_connection(struct connection *c)
@@ -424,8 +423,7 @@ static void accept_connection(struct vp_server *s)
 	/* Full: this connection is closed, the client sees the end of it. */
 }
 
-/* --- the thread
- * ----------------------------------------------------------------------------------------------- */
+/* --- the thread ----------------------------------------------------------------------------------------- */
 
 static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned *index)
 {

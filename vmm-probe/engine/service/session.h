@@ -30,8 +30,9 @@ OT_MUST_CHECK struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, s
 /** Sites go in, then ECBs fire. Once in a session's life. BUSY: the guest is paused; nothing has changed. */
 OT_MUST_CHECK struct ot_err *vp_es_start(struct vp_es *es);
 
-/** No ECB fires any more when this returns, whatever it returns. The sites of a paused guest go out as soon as
- * they can, which is no error (vp_es_switch() says VP_SWITCH_PAUSED). What was recorded is handed out by the next vp_es_switch(). */
+/** No ECB fires any more when this returns, whatever it returns. The sites of a paused guest go out as soon
+ * as they can, which is no error (vp_es_switch() says VP_SWITCH_PAUSED). What was recorded is handed out by
+ * the next vp_es_switch(). */
 OT_MUST_CHECK struct ot_err *vp_es_stop(struct vp_es *es);
 
 /** Exchange the halves of every vCPU; inline counters are folded into the half handed over. With the ring

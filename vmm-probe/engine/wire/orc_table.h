@@ -15,13 +15,16 @@
 
 /* How the caller's stack pointer (CFA) is found. */
 enum vp_orc_base {
-	VP_ORC_UNDEFINED, /* no rule: the walk ends (or goes on by frame pointer) */
-	VP_ORC_END,       /* the outermost frame */
-	VP_ORC_SP,        /* sp + offset */
-	VP_ORC_BP,        /* bp + offset */
+	VP_ORC_UNDEFINED,   /* no rule: the walk ends (or goes on by frame pointer) */
+	VP_ORC_END,         /* the outermost frame */
+	VP_ORC_SP,          /* sp + offset */
+	VP_ORC_BP,          /* bp + offset */
 	VP_ORC_SP_INDIRECT, /* *(sp) + offset */
 	VP_ORC_BP_INDIRECT, /* *(bp + offset) */
-	VP_ORC_R10, VP_ORC_R13, VP_ORC_DI, VP_ORC_DX,
+	VP_ORC_R10,
+	VP_ORC_R13,
+	VP_ORC_DI,
+	VP_ORC_DX,
 };
 
 enum vp_orc_type {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* clang-format off */
 enum vp_reg {
 	VP_RAX, VP_RCX, VP_RDX, VP_RBX, VP_RSP, VP_RBP, VP_RSI, VP_RDI,
 	VP_R8, VP_R9, VP_R10, VP_R11, VP_R12, VP_R13, VP_R14, VP_R15,
@@ -14,6 +15,7 @@ enum vp_reg {
 	VP_IDT_BASE, /* 0 where a backend can't tell */
 	VP_NREGS,
 };
+/* clang-format on */
 
 /* A snapshot; bit N of `valid` says whether v[N] is. */
 struct vp_regs {
