@@ -10,6 +10,8 @@
 #include "dif/obj/program.h"
 
 #define ACTIONS_MAX 65536u
+#define OPTIONS_MAX 4096u
+#define LINKED_MAX  (4ull * DOF_SIZE_MAX) /* bytes */
 
 struct reader {
 	const uint8_t *data; /* our copy, aligned to 16 */
@@ -18,6 +20,7 @@ struct reader {
 	struct dif_object **objects; /* by section */
 	struct dif_program *prog;
 	uint32_t nactions;
+	uint64_t linked; /* bytes of sections that objects consist of */
 	/* Our sections (DOF_NONE: absent), and the number of action records used. */
 	uint32_t clauses_ext, actions_ext, next_action;
 };
@@ -81,14 +84,15 @@ static struct ot_err *section(const struct reader *r, uint32_t i, uint32_t type,
 	return NULL;
 }
 
-/* The string at @index of string table @strtab, in our copy. */
+/* The string at @index of string table @strtab, in our copy. A table ends with a NUL, as all writers have it:
+ * searching for one would take as long as the table, for each record. */
 static struct ot_err *string(const struct reader *r, uint32_t strtab, uint64_t index, const char **ret)
 {
 	const void *base;
 	uint32_t n;
 
 	OT_TRY(section(r, strtab, DOF_STRTAB, 1, 0, 1, &base, &n));
-	if (index >= n || !memchr((const char *)base + index, 0, n - index))
+	if (index >= n || ((const char *)base)[n - 1])
 		return BAD("no string at %llu of section %u", (unsigned long long)index, strtab);
 	*ret = (const char *)base + index;
 	return NULL;
@@ -96,12 +100,16 @@ static struct ot_err *string(const struct reader *r, uint32_t strtab, uint64_t i
 
 /* --- objects ----------------------------------------------------------------------------------- */
 
-static struct ot_err *link_section(const struct reader *r, uint32_t i, struct dif_object *obj)
+static struct ot_err *link_section(struct reader *r, uint32_t i, struct dif_object *obj)
 {
 	const void *p;
 
 	if (i >= r->nsections)
 		return BAD("no section %u", i);
+	/* Several objects may consist of the same sections, so the sum is limited. */
+	r->linked += r->sections[i].size;
+	if (r->linked > LINKED_MAX)
+		return BAD("objects of more than %llu MiB", LINKED_MAX >> 20);
 	switch (r->sections[i].type) {
 	case DOF_DIF:
 		OT_TRY(section(r, i, DOF_DIF, 4, 0, 4, &p, &obj->text_len));
@@ -300,6 +308,8 @@ static struct ot_err *options(struct reader *r, uint32_t i)
 	OT_TRY(section(r, i, DOF_OT_OPTIONS, 8, sizeof(struct dof_ext_head), sizeof(struct dof_option), &p,
 		       &prog->nopts));
 	const struct dof_ext_head *head = p;
+	if (prog->nopts > OPTIONS_MAX)
+		return BAD("more than %u options", OPTIONS_MAX);
 	const struct dof_option *o = (const struct dof_option *)(const void *)(head + 1);
 	prog->opts = ot_arena_alloc(&prog->arena, (prog->nopts + 1ull) * sizeof(*prog->opts));
 	if (!prog->opts)

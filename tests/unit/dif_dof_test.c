@@ -285,6 +285,108 @@ static void test_flipped(void **state)
 	ot_buf_deinit(&buf);
 }
 
+static void refused(const struct ot_buf *buf, const char *part)
+{
+	struct dif_program prog;
+	struct ot_err *err = dif_dof_read(buf->data, buf->len, &prog);
+
+	assert_non_null(err);
+	assert_int_equal(ot_err_code(err), OT_ERR_BAD_DATA);
+	if (!strstr(ot_err_message(err), part))
+		fail_msg("%s", ot_err_message(err));
+	ot_err_destroy(err);
+}
+
+/* Section @i of @buf. */
+static struct dof_section *section_of(struct ot_buf *buf, uint32_t i)
+{
+	struct dof_header h;
+
+	memcpy(&h, buf->data, sizeof(h));
+	return i < h.secnum ? (struct dof_section *)(void *)(buf->data + h.secoff) + i : NULL;
+}
+
+/* Each look-up would search it to its end. */
+static void test_string_table_without_end(void **state)
+{
+	struct sample s;
+	struct ot_buf buf;
+	(void)state;
+
+	write_sample(&s, &buf);
+	struct dof_section *strings = section_of(&buf, 0);
+	assert_int_equal(strings->type, DOF_STRTAB);
+	while (!buf.data[strings->offset + strings->size - 1])
+		strings->size++;
+	refused(&buf, "no string at");
+	ot_buf_deinit(&buf);
+}
+
+static void test_options_without_end(void **state)
+{
+	struct dif_program prog, back;
+	struct ot_buf buf;
+	(void)state;
+
+	dif_program_init(&prog);
+	prog.opts = calloc(4097, sizeof(*prog.opts));
+	assert_non_null(prog.opts);
+	for (unsigned i = 0; i < 4097; i++)
+		prog.opts[i].name = "quiet";
+	for (prog.nopts = 4096; prog.nopts <= 4097; prog.nopts++) {
+		ot_buf_init(&buf);
+		fx_no_error(dif_dof_write(&prog, &buf));
+		if (prog.nopts == 4096) {
+			fx_no_error(dif_dof_read(buf.data, buf.len, &back));
+			dif_program_deinit(&back);
+		} else {
+			refused(&buf, "more than 4096 options");
+		}
+		ot_buf_deinit(&buf);
+	}
+	free(prog.opts);
+}
+
+#define MANY 200u
+#define LONG 50000u
+
+/* Objects of a few bytes each, all of which consist of the same long section. */
+static void test_objects_without_end(void **state)
+{
+	struct dif_action *actions = calloc(MANY, sizeof(*actions));
+	struct dif_object *objects = calloc(MANY, sizeof(*objects));
+	uint32_t *text = calloc(LONG, sizeof(*text)), longest = DOF_NONE;
+	struct dif_clause clause = { .probe = { "", "", "", "", "", 1 },
+				     .actions = actions,
+				     .nactions = MANY };
+	struct dif_program prog;
+	struct dof_section *sec;
+	struct ot_buf buf;
+	(void)state;
+
+	assert_true(actions && objects && text);
+	for (unsigned i = 0; i < MANY; i++) {
+		objects[i] = (struct dif_object){ .text = text, .text_len = i ? 1 : LONG, .ret = FX_INT };
+		actions[i] = (struct dif_action){ .kind = DIF_ACT_difexpr, .object = &objects[i] };
+	}
+	dif_program_init(&prog);
+	prog.clauses = &clause;
+	prog.nclauses = 1;
+	ot_buf_init(&buf);
+	fx_no_error(dif_dof_write(&prog, &buf));
+	for (uint32_t i = 0; longest == DOF_NONE && (sec = section_of(&buf, i)); i++)
+		if (sec->type == DOF_DIF && sec->size == LONG * sizeof(*text))
+			longest = i;
+	for (uint32_t i = 0; (sec = section_of(&buf, i)); i++)
+		if (sec->type == DOF_DIFOHDR)
+			((struct dof_difohdr *)(void *)(buf.data + sec->offset))->links[0] = longest;
+	refused(&buf, "objects of more than 32 MiB");
+	ot_buf_deinit(&buf);
+	free(text);
+	free(objects);
+	free(actions);
+}
+
 static void test_random_words(void **state)
 {
 	static const uint32_t nasty[] = { 0, 1, 7, 8, 0x7fffffff, 0x80000000, 0xfffffff8, 0xffffffff };
@@ -313,9 +415,15 @@ static void test_random_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_empty_program),
-		cmocka_unit_test(test_published_form), cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_flipped),        cmocka_unit_test(test_random_words),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_empty_program),
+		cmocka_unit_test(test_published_form),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_flipped),
+		cmocka_unit_test(test_random_words),
+		cmocka_unit_test(test_string_table_without_end),
+		cmocka_unit_test(test_options_without_end),
+		cmocka_unit_test(test_objects_without_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
