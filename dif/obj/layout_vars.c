@@ -12,19 +12,43 @@
 
 typedef struct ot_err *object_fn(void *arg, const struct dif_object *obj);
 
-/* Call @fn for every use of an object in the program; a shared object is visited several times. */
-static struct ot_err *each_object(const struct dif_program *prog, object_fn *fn, void *arg)
+struct visit {
+	struct ot_map seen; /* addresses of objects */
+	object_fn *fn;
+	void *arg;
+};
+
+/* Without memory to remember it, an object is visited again, which changes nothing. */
+static struct ot_err *visit(struct visit *v, const struct dif_object *obj)
+{
+	if (!obj || ot_map_get(&v->seen, &obj, sizeof(obj)))
+		return NULL;
+	bool kept = ot_map_put(&v->seen, &obj, sizeof(obj), v);
+	(void)kept;
+	return v->fn(v->arg, obj);
+}
+
+static struct ot_err *visit_all(struct visit *v, const struct dif_program *prog)
 {
 	for (uint32_t c = 0; c < prog->nclauses; c++) {
 		const struct dif_clause *clause = &prog->clauses[c];
-		if (clause->predicate)
-			OT_TRY(fn(arg, clause->predicate));
-		for (uint32_t i = 0; i < clause->nactions; i++) {
-			if (clause->actions[i].object)
-				OT_TRY(fn(arg, clause->actions[i].object));
-		}
+		OT_TRY(visit(v, clause->predicate));
+		for (uint32_t i = 0; i < clause->nactions; i++)
+			OT_TRY(visit(v, clause->actions[i].object));
 	}
 	return NULL;
+}
+
+/* Call @fn for every object of the program, once for one that is shared: a client's program may use one large
+ * object in each of its actions. */
+static struct ot_err *each_object(const struct dif_program *prog, object_fn *fn, void *arg)
+{
+	struct visit v = { .fn = fn, .arg = arg };
+
+	ot_map_init(&v.seen);
+	struct ot_err *err = visit_all(&v, prog);
+	ot_map_deinit(&v.seen);
+	return err;
 }
 
 struct collect {
@@ -150,35 +174,31 @@ struct key_bound {
 	uint64_t max;
 };
 
-/* The value of register @reg at @pc, assuming that the last setx to it set it; without one, a generous
- * guess. */
-static uint64_t pushed_size(const struct dif_object *obj, uint32_t pc, uint32_t reg)
-{
-	while (pc-- > 0) {
-		uint32_t insn = obj->text[pc];
-		if (dif_insn_op(insn) == DIF_OP_setx && dif_insn_rd(insn) == reg &&
-		    dif_insn_idx(insn) < obj->int_len)
-			return obj->ints[dif_insn_idx(insn)];
-	}
-	return 256;
-}
+#define REGS    256u /* that an instruction can name */
+#define UNKNOWN 256u /* a generous guess of a size in a register that no setx has set */
 
 /* Each element of a key is a u64 size and its bytes, rounded up to 8 (dif/vm/vars.c). */
 static struct ot_err *bound_object(void *arg, const struct dif_object *obj)
 {
 	struct key_bound *b = arg;
-	uint64_t at = 0;
+	uint64_t at = 0, regs[REGS]; /* by the last setx to each */
 
+	for (unsigned i = 0; i < REGS; i++)
+		regs[i] = UNKNOWN;
 	for (uint32_t pc = 0; pc < obj->text_len; pc++) {
 		uint32_t insn = obj->text[pc];
 		uint64_t size = 8;
 		switch (dif_insn_op(insn)) {
+		case DIF_OP_setx:
+			if (dif_insn_idx(insn) < obj->int_len)
+				regs[dif_insn_rd(insn)] = obj->ints[dif_insn_idx(insn)];
+			continue;
 		case DIF_OP_flushts:
 			at = 0;
 			continue;
 		case DIF_OP_pushtr:
 			size = dif_insn_r1(insn) == DIF_TYPE_STRING ? b->opts->strsize + 1ull
-								    : pushed_size(obj, pc, dif_insn_r2(insn));
+								    : regs[dif_insn_r2(insn)];
 			break;
 		case DIF_OP_pushtv:
 			break;

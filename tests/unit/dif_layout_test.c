@@ -216,6 +216,48 @@ static void test_variables(void **state)
 	ot_arena_deinit(&arena);
 }
 
+#define USES  65536u
+#define INSNS 60000u
+
+/* One large object in each action: visiting it for each of them, or searching it from each instruction, would
+ * take hours. */
+static void test_one_object_for_all(void **state)
+{
+	struct dif_layout_opts opts = fx_opts();
+	struct dif_action *actions = calloc(USES, sizeof(*actions));
+	uint32_t *text = calloc(INSNS, sizeof(*text)), key, value;
+	uint64_t sizes[] = { 8, 32 };
+	struct dif_var var = {
+		.id = 0x500, .scope = DIF_SCOPE_GLOBAL, .kind = DIF_VARKIND_ARRAY, .type = FX_INT
+	};
+	struct dif_object obj = {
+		.text = text, .text_len = INSNS, .ints = sizes, .int_len = 2, .vars = &var, .var_len = 1
+	};
+	struct dif_clause clause = { .actions = actions, .nactions = USES };
+	struct dif_program prog = { .clauses = &clause, .nclauses = 1 };
+	struct dif_var_layout l;
+	struct ot_arena arena;
+	(void)state;
+
+	assert_true(actions && text);
+	for (unsigned i = 0; i < USES; i++)
+		actions[i] = (struct dif_action){ .kind = DIF_ACT_difexpr, .object = &obj };
+	text[0] = dif_insn_index(DIF_OP_setx, 0, 3);
+	text[1] = dif_insn_index(DIF_OP_setx, 1, 2);
+	for (unsigned i = 2; i < INSNS; i++)
+		text[i] =
+		    i % 2 ? dif_insn(DIF_OP_pushtr, DIF_TYPE_CTF, 2, 1) : dif_insn(DIF_OP_flushts, 0, 0, 0);
+	ot_arena_init(&arena);
+	fx_no_error(dif_var_layout(&prog, &opts, &arena, &l));
+	assert_int_equal(l.nslots, 1);
+	dif_dynvar_sizes(&prog, &opts, &l, &key, &value);
+	assert_int_equal(key, 8 + 32 + DIF_DYNVAR_KEY_FIXED);
+	assert_int_equal(value, 8);
+	ot_arena_deinit(&arena);
+	free(text);
+	free(actions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_clause),
 		cmocka_unit_test(test_tuple),
 		cmocka_unit_test(test_variables),
+		cmocka_unit_test(test_one_object_for_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
