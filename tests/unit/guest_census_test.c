@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "census_fixture.h"
+#include "vmm-probe/guest/census_internal.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 #define TASKS   (VP_TASK_LIST | VP_TASK_PIDS | VP_TASK_TREE)
 #define MODULES (VP_MODULE_LIST | VP_MODULE_SYSFS | VP_MODULE_ADDRESSES)
@@ -171,6 +173,56 @@ static void test_endless(void **state)
 	census_guest_reset(cg);
 }
 
+/* Without the symbol that the table of numbers hangs on, the other ways remain. */
+static void test_no_numbers(void **state)
+{
+	struct census_guest *cg = *state;
+	struct vp_guest *guest = census_guest(cg);
+	struct vp_symtab *tab;
+	struct vp_census c;
+
+	assert_null(vp_symtab_create(&tab));
+	assert_null(vp_symtab_add_range(tab, VP_SYMTAB_VMLINUX, CENSUS_BASE, CENSUS_BASE + (2u << 20)));
+	assert_null(vp_symtab_add(tab, CENSUS_TASK(0), 'D', VP_SYMTAB_VMLINUX, 0, "init_task", 9));
+	assert_null(vp_symtab_finish(tab));
+	vp_symtab_destroy(guest->symtab);
+	guest->symtab = tab;
+	assert_null(vp_census_tasks(guest, &c));
+	assert_int_equal(c.ways, VP_TASK_LIST | VP_TASK_TREE);
+	assert_int_equal(c.count, 5);
+	vp_census_deinit(&c);
+}
+
+/* What the budget in force says. */
+static struct ot_err *look_at_budget(void *ctx, struct vp_census *census)
+{
+	struct vp_budget inner;
+
+	(void)census;
+	vp_budget_begin(&inner, 0);
+	*(struct vp_budget *)ctx = *inner.outer;
+	vp_budget_end(&inner);
+	return NULL;
+}
+
+/* A dump or a gdb stub may take its time. */
+static void test_patience(void **state)
+{
+	static const struct vp_way way = { 1, "nothing", look_at_budget };
+	struct vp_guest *guest = census_guest(*state);
+	struct vp_budget budget;
+	struct vp_census c = { 0 };
+
+	assert_null(vp_census_walk(guest, &way, 1, 1, &budget, &c));
+	assert_false(budget.patient);
+	assert_true(budget.wall_end_ns);
+	guest->patient = true;
+	assert_null(vp_census_walk(guest, &way, 1, 1, &budget, &c));
+	assert_true(budget.patient);
+	assert_false(budget.wall_end_ns);
+	vp_census_deinit(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -179,6 +231,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unformed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_numbers, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_patience, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,13 +114,13 @@ static struct ot_err *walk_all(const struct vp_way *ways, size_t n, uint32_t hav
 	return NULL;
 }
 
-struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
-			      struct vp_census *ret)
+struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_way *ways, size_t n,
+			      uint32_t have, void *ctx, struct vp_census *ret)
 {
 	struct vp_budget budget;
 	struct ot_err *err;
 
-	vp_budget_begin(&budget, WALL_MS);
+	vp_guest_budget_begin(guest, &budget, WALL_MS);
 	vp_budget_part("the guest's processes and modules", CENSUS_MIB, CENSUS_MS);
 	err = walk_all(ways, n, have, ctx, ret);
 	vp_budget_end(&budget);

@@ -14,9 +14,9 @@ struct vp_way {
 	struct ot_err *(*walk)(void *ctx, struct vp_census *census);
 };
 
-/** Walk each of the ways in @p have, and join the results. */
-OT_MUST_CHECK struct ot_err *vp_census_walk(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
-					    struct vp_census *ret);
+/** Walk each of the ways in @p have, and join the results, within a budget for reading @p guest. */
+OT_MUST_CHECK struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_way *ways, size_t n,
+					    uint32_t have, void *ctx, struct vp_census *ret);
 
 /** BUSY: "it changed while it was read". */
 OT_MUST_CHECK struct ot_err *vp_census_torn(void);

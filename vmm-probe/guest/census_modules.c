@@ -192,7 +192,7 @@ struct ot_err *vp_census_modules(struct vp_guest *guest, struct vp_census *ret)
 				  "the guest's types do not describe its lists of modules");
 	ot_buf_init(&c.todo);
 	vp_mmu_flush(vp_guest_mmu(guest));
-	struct ot_err *err = vp_census_walk(ways, OT_ARRAY_SIZE(ways), have, &c, ret);
+	struct ot_err *err = vp_census_walk(guest, ways, OT_ARRAY_SIZE(ways), have, &c, ret);
 
 	ot_buf_deinit(&c.todo);
 	return err;

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 #define COMM_MAX     64u
 #define SLOTS_MAX    64u
@@ -250,19 +251,20 @@ struct ot_err *vp_census_tasks(struct vp_guest *guest, struct vp_census *ret)
 	};
 	const struct vp_btf *btf = vp_guest_btf(guest);
 	struct ctx c = { .guest = guest };
-	struct vp_gva init_task, init_pid_ns;
+	struct vp_gva init_task;
 	uint32_t have = btf ? find_layout(btf, &c.l) : 0;
 
 	memset(ret, 0, sizeof(*ret));
 	if (!have)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's types do not describe its tasks");
 	OT_TRY(vp_guest_symbol(guest, "init_task", &init_task));
-	OT_TRY(vp_guest_symbol(guest, "init_pid_ns", &init_pid_ns));
 	c.init_task = init_task.v;
-	c.init_pid_ns = init_pid_ns.v;
+	c.init_pid_ns = vp_guest_address(vp_guest_symtab(guest), "init_pid_ns");
+	if (!c.init_pid_ns)
+		have &= ~(uint32_t)VP_TASK_PIDS;
 	ot_buf_init(&c.todo);
 	vp_mmu_flush(vp_guest_mmu(guest));
-	struct ot_err *err = vp_census_walk(ways, OT_ARRAY_SIZE(ways), have, &c, ret);
+	struct ot_err *err = vp_census_walk(guest, ways, OT_ARRAY_SIZE(ways), have, &c, ret);
 
 	ot_buf_deinit(&c.todo);
 	return err;
