@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* vmm-probe/machines: QEMU's command lines, domains' XML, where a domain's engine listens. */
+#include <grp.h>
+#include <sched.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/machines/domain_xml.h"
+#include "vmm-probe/machines/process.h"
 
 #define PARSE(args, ret) vp_qemu_parse(args, sizeof(args) - 1, ret)
 
@@ -244,12 +250,56 @@ static void a_preload_of_the_domains_own_is_not_lost(void **state)
 	ot_err_destroy(err);
 }
 
+#define GROUPS 2000
+
+/* A process in a PID namespace of its own, which its creator tells through @p out. */
+static void be_in_a_namespace(int out)
+{
+	gid_t groups[GROUPS];
+	pid_t pid = 0;
+
+	for (unsigned i = 0; i < GROUPS; i++)
+		groups[i] = 4000000000u + i;
+	if (!setgroups(GROUPS, groups) && !unshare(CLONE_NEWPID))
+		pid = fork();
+	if (!pid && getpid() == 1)
+		_exit((int)sleep(60)); /* until it is killed */
+	_exit(write(out, &pid, sizeof(pid)) != sizeof(pid));
+}
+
+static void groups_do_not_hide_the_inner_pid(void **state)
+{
+	struct vp_process process;
+	pid_t creator, pid = 0;
+	int out[2];
+
+	(void)state;
+	assert_false(pipe(out));
+	creator = fork();
+	assert_true(creator >= 0);
+	if (!creator)
+		be_in_a_namespace(out[1]);
+	assert_int_equal(read(out[0], &pid, sizeof(pid)), sizeof(pid));
+	assert_int_equal(waitpid(creator, NULL, 0), creator);
+	close(out[0]);
+	close(out[1]);
+	if (pid <= 0) {
+		print_message("SKIP: groups and a PID namespace need root\n");
+		skip();
+	}
+	struct ot_err *err = vp_process_read(pid, &process);
+	kill(pid, SIGKILL);
+	assert_null(err);
+	assert_int_equal(process.inner, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(command_lines_tell_accelerator_vcpus_and_uuid),
 		cmocka_unit_test(our_plugin_is_known_and_where_it_listens),
 		cmocka_unit_test(a_name_is_one_line),
+		cmocka_unit_test(groups_do_not_hide_the_inner_pid),
 		cmocka_unit_test(command_lines_cut_anywhere_are_read_in_bounds),
 		cmocka_unit_test(a_domain_has_a_socket_in_its_own_directory),
 		cmocka_unit_test(what_a_domain_needs_is_added_once),

@@ -3,7 +3,6 @@
 #include "vmm-probe/machines/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +13,9 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/io.h"
 
-#define STATUS_MAX 8192 /* enough for Uid and NSpid */
+#define STATUS_MAX (2u << 20) /* a process may have 65536 groups, listed before NSpid */
 
 #ifndef SO_PEERPIDFD /* Linux 6.5; older headers lack it */
 #define SO_PEERPIDFD 77
@@ -44,14 +44,17 @@ static bool take_uids(const char *text, uid_t ret[4])
 
 struct ot_err *vp_process_read(pid_t pid, struct vp_process *ret)
 {
-	char path[64], status[STATUS_MAX];
+	ot_auto_free char *status = NULL;
+	char path[64];
 	uid_t uid[4];
+	size_t len;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? -1 : read(fd, status, sizeof(status) - 1);
-	status[len > 0 ? len : 0] = '\0';
-	if (!take_uids(field(status, "\nUid:"), uid))
+	struct ot_err *err = ot_read_file(path, STATUS_MAX, &status, &len);
+	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)
+		return err;
+	ot_err_destroy(err);
+	if (!status || !take_uids(field(status, "\nUid:"), uid))
 		return ot_err_new(OT_ERR_NOT_FOUND, "there is no process %d", (int)pid);
 	const char *inner = field(status, "\nNSpid:");
 	size_t n = strcspn(inner, "\n");
