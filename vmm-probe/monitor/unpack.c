@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Decompressing Linux kernels: the format is recognised by its magic number and decoded by its library. */
+#include <limits.h>
 #include <lz4.h>
 #include <lzma.h>
 #include <stdlib.h>
@@ -14,9 +15,11 @@
  * False: the data is invalid or too large. */
 static bool unpack_gzip(const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
 {
-	z_stream z = {
-		.next_in = (Bytef *)in, .avail_in = (uInt)len, .next_out = out, .avail_out = (uInt)*out_len
-	};
+	/* zlib counts in 32 bits: what is longer ends early, and is invalid. */
+	z_stream z = { .next_in = (Bytef *)in,
+		       .avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX,
+		       .next_out = out,
+		       .avail_out = *out_len < UINT_MAX ? (uInt)*out_len : UINT_MAX };
 
 	if (inflateInit2(&z, 16 + MAX_WBITS) != Z_OK)
 		return false;
@@ -61,25 +64,30 @@ static bool unpack_zstd(const uint8_t *in, size_t len, uint8_t *out, size_t *out
 }
 
 /* The "legacy" format of lz4, which the kernel's build uses (scripts/Makefile.lib): blocks of at most 8 MiB,
- * each preceded by its length; then the uncompressed length, which is not a block's. */
+ * each preceded by its length; then the uncompressed length, which is no block's and tells that all is there.
+ */
 static bool unpack_lz4(const uint8_t *in, size_t len, uint8_t *out, size_t *out_len)
 {
 	size_t at = 4, made = 0, block = 8u << 20;
 	uint32_t n;
 
-	for (; len - at >= sizeof(n); at += n) {
+	while (len - at > sizeof(n)) {
 		memcpy(&n, in + at, sizeof(n));
 		at += sizeof(n);
 		if (!n || n > len - at)
-			break;
+			return false;
 		size_t room = *out_len - made < block ? *out_len - made : block;
 		int got = LZ4_decompress_safe((const char *)in + at, (char *)out + made, (int)n, (int)room);
 		if (got < 0)
 			return false;
 		made += (size_t)got;
+		at += n;
 	}
+	if (len - at < sizeof(n))
+		return false;
+	memcpy(&n, in + at, sizeof(n));
 	*out_len = made;
-	return made > 0;
+	return made > 0 && n == (uint32_t)made;
 }
 
 static const struct {
