@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "guest_fixture.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/mmu.h"
 #include "vmm-probe/guest/modules.h"
 
@@ -326,6 +327,47 @@ static void tables_outside_a_module_are_refused(void **state)
 	}
 }
 
+/* A table that takes more than the budget: its module has no symbols, the other one keeps its own. */
+static void a_module_over_the_budget_is_skipped(void **state)
+{
+	struct vp_budget budget;
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	put_module(&w.g, &w.l, 0, "large", MODULE(1) + w.l.list);
+	guest_put64(&w.g, MODULE(0) + 0x148, 0x1f0000);
+	guest_put64(&w.g, MODULE(0) + KALLSYMS + 8, 70000);
+	vp_budget_begin(&budget, 0);
+	vp_budget_part("the modules", 1, 100000);
+	assert_ok(world_read(&w));
+	assert_int_equal(w.modules.count, 2);
+	assert_int_equal(w.skipped, 1);
+	assert_null(vp_symtab_find(w.symtab, "large", "mod_open"));
+	assert_non_null(vp_symtab_find(w.symtab, "first", "mod_open"));
+	vp_budget_end(&budget);
+	world_deinit(&w);
+}
+
+/* When the time is over, no module is skipped for it. */
+static void a_budget_without_time_ends_the_reading(void **state)
+{
+	struct vp_budget budget;
+	struct ot_err *err;
+
+	(void)state;
+	vp_budget_begin(&budget, 0);
+	vp_budget_part("the modules", 1, 0);
+	while (!vp_budget_is_over())
+		;
+	assert_false(vp_modules_guests_fault(vp_budget_check(), &err));
+	assert_err(err, OT_ERR_LIMIT, "the modules");
+	vp_budget_end(&budget);
+	assert_true(vp_modules_guests_fault(ot_err_new(OT_ERR_LIMIT, "too large"), &err));
+	assert_null(err);
+	assert_false(vp_modules_guests_fault(NULL, &err));
+}
+
 static void damage_is_survived(void **state)
 {
 	uint32_t seed = 5;
@@ -386,6 +428,8 @@ int main(void)
 		cmocka_unit_test(modules_are_listed),   cmocka_unit_test(states_tell_who_counts),
 		cmocka_unit_test(lists_that_lie_end),   cmocka_unit_test(a_name_ends_in_its_module),
 		cmocka_unit_test(modules_have_a_total), cmocka_unit_test(tables_outside_a_module_are_refused),
+		cmocka_unit_test(a_module_over_the_budget_is_skipped),
+		cmocka_unit_test(a_budget_without_time_ends_the_reading),
 		cmocka_unit_test(damage_is_survived),   cmocka_unit_test(types_are_looked_up),
 	};
 

@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "vmm-probe/guest/budget.h"
 
 #define STATE_LIVE     0 /* the first of enum module_state, include/linux/module.h */
 #define STATE_UNFORMED 3
@@ -101,15 +102,15 @@ static bool parse_module(const struct raw *raw, const struct vp_module_layout *l
 	return module->nranges > 0;
 }
 
-/* Is the error one that guest bytes can cause? Then it is destroyed; others (no memory, guest gone) are
- * returned in *ret_err. */
-static bool guests_fault(struct ot_err *err, struct ot_err **ret_err)
+bool vp_modules_guests_fault(struct ot_err *err, struct ot_err **ret_err)
 {
 	enum ot_err_code code = err ? ot_err_code(err) : 0;
 
 	*ret_err = err;
 	if (code != OT_ERR_FAULT && code != OT_ERR_BAD_DATA && code != OT_ERR_LIMIT &&
 	    code != OT_ERR_NOT_FOUND)
+		return false;
+	if (code == OT_ERR_LIMIT && vp_budget_is_over()) /* for all that follow too */
 		return false;
 	ot_err_destroy(err);
 	*ret_err = NULL;
@@ -153,7 +154,7 @@ struct ot_err *vp_modules_read_btf(const struct vp_phys *phys, struct vp_mmu *mm
 {
 	struct ot_err *err = read_btf_list(phys, mmu, head.v, layout, modules);
 
-	(void)guests_fault(err, &err); /* those found before a fault are kept */
+	(void)vp_modules_guests_fault(err, &err); /* those found before a fault are kept */
 	return err;
 }
 
@@ -189,7 +190,7 @@ struct ot_err *vp_modules_read(const struct vp_phys *phys, struct vp_mmu *mmu, s
 		if (seen == VP_SYMTAB_MODULES - 1)
 			return ot_err_new(OT_ERR_BAD_DATA, "the guest's list of modules does not end");
 		err = vp_mmu_read(phys, mmu, module.addr, raw->bytes, raw->len);
-		if (guests_fault(err, &err)) {
+		if (vp_modules_guests_fault(err, &err)) {
 			modules.skipped++;
 			modules.torn = true; /* the unreadable node has the link to the next one */
 			break;

@@ -81,12 +81,16 @@ OT_MUST_CHECK struct ot_err *vp_modules_read_btf(const struct vp_phys *phys, str
 						 struct vp_modules *modules);
 void vp_modules_deinit(struct vp_modules *modules);
 
+/** Is @p err, of reading one module, the fault of guest bytes? That includes LIMIT, as long as the budget in
+ * force has time for others. Then it is destroyed, and *ret_err is NULL; else *ret_err is @p err. */
+bool vp_modules_guests_fault(struct ot_err *err, struct ot_err **ret_err);
+
 /** Bytes from @p addr to the end of the module's range that contains it; 0: none does. */
 uint64_t vp_module_room(const struct vp_module *module, uint64_t addr);
 
 /** Add a module, its ranges and its symbols to @p symtab, as /proc/kallsyms lists them. A module whose tables
- * can't be read is added without symbols and counted in *skipped. Errors are of this process only (memory,
- * budget), or GUEST_GONE. */
+ * can't be read, or exceed the budget's memory, is added without symbols and counted in *skipped. Errors are
+ * of this process only (memory, the budget's time, or its memory for @p symtab), or GUEST_GONE. */
 OT_MUST_CHECK struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *mmu,
 						   const struct vp_module_layout *layout,
 						   const struct vp_module *module, struct vp_symtab *symtab,

@@ -169,13 +169,6 @@ static struct ot_err *add_all(struct reader *r, struct vp_symtab *symtab, uint16
 	return NULL;
 }
 
-static bool guests_fault(const struct ot_err *err)
-{
-	enum ot_err_code code = ot_err_code(err);
-
-	return code == OT_ERR_FAULT || code == OT_ERR_BAD_DATA || code == OT_ERR_NOT_FOUND;
-}
-
 struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *mmu,
 				     const struct vp_module_layout *layout, const struct vp_module *module,
 				     struct vp_symtab *symtab, size_t *skipped)
@@ -192,8 +185,7 @@ struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *
 	err = read_tables(&r);
 	if (!err)
 		err = read_exports(&r);
-	if (err && guests_fault(err)) {
-		ot_err_destroy(err);
+	if (vp_modules_guests_fault(err, &err)) {
 		(*skipped)++;
 		return NULL;
 	}
