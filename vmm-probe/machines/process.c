@@ -111,6 +111,8 @@ struct ot_err *vp_peer_read(int sock, const char *what, struct vp_peer *ret)
 	struct vp_peer peer = { .pid = cred.pid, .pidfd = open_pidfd(sock, cred.pid, &same) };
 	ot_auto_close int pidfd = peer.pidfd;
 	struct ot_err *err = pidfd < 0 ? NULL : vp_process_read(cred.pid, &process);
+	if (err && ot_err_code(err) == OT_ERR_NO_MEMORY)
+		return err;
 	bool gone = pidfd < 0 || err || !vp_peer_alive(&peer);
 	ot_err_destroy(err);
 	if (gone)
