@@ -125,8 +125,10 @@ static inline const struct dif_var_slot *dif_var_slot_find(const struct dif_var_
 
 /** Bytes that a cell of the dynamic table needs for this program's largest key and value, for
  * dif_dynvars_format(); both 0: it has no dynamic variable. An upper bound computed from the code: pushes
- * since the last flushts, strings at strsize. */
-void dif_dynvar_sizes(const struct dif_program *prog, const struct dif_layout_opts *opts,
-		      const struct dif_var_layout *vars, uint32_t *ret_key, uint32_t *ret_value);
+ * since the last flushts, strings at strsize. Errors are lack of memory. */
+OT_MUST_CHECK struct ot_err *dif_dynvar_sizes(const struct dif_program *prog,
+					      const struct dif_layout_opts *opts,
+					      const struct dif_var_layout *vars, uint32_t *ret_key,
+					      uint32_t *ret_value);
 
 #endif

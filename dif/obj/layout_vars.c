@@ -18,13 +18,12 @@ struct visit {
 	void *arg;
 };
 
-/* Without memory to remember it, an object is visited again, which changes nothing. */
 static struct ot_err *visit(struct visit *v, const struct dif_object *obj)
 {
 	if (!obj || ot_map_get(&v->seen, &obj, sizeof(obj)))
 		return NULL;
-	bool kept = ot_map_put(&v->seen, &obj, sizeof(obj), v);
-	(void)kept;
+	if (!ot_map_put(&v->seen, &obj, sizeof(obj), v))
+		return ot_err_nomem();
 	return v->fn(v->arg, obj);
 }
 
@@ -214,26 +213,27 @@ static struct ot_err *bound_object(void *arg, const struct dif_object *obj)
 	return NULL;
 }
 
-void dif_dynvar_sizes(const struct dif_program *prog, const struct dif_layout_opts *opts,
-		      const struct dif_var_layout *vars, uint32_t *ret_key, uint32_t *ret_value)
+struct ot_err *dif_dynvar_sizes(const struct dif_program *prog, const struct dif_layout_opts *opts,
+				const struct dif_var_layout *vars, uint32_t *ret_key, uint32_t *ret_value)
 {
 	struct key_bound b = { .opts = opts };
 	uint64_t value = 0;
 
 	*ret_key = *ret_value = 0;
 	if (!vars->has_dynamic)
-		return;
+		return NULL;
 	for (uint32_t i = 0; i < vars->nslots; i++) {
 		const struct dif_var_slot *s = &vars->slots[i];
 		uint64_t size = s->type.flags & DIF_TF_BYREF ? dif_var_bytes(&s->type) : 8;
 		if ((s->scope == DIF_SCOPE_THREAD || s->kind == DIF_VARKIND_ARRAY) && size > value)
 			value = size;
 	}
-	ot_err_destroy(each_object(prog, bound_object, &b)); /* bound_object() never fails */
+	OT_TRY(each_object(prog, bound_object, &b));
 	if (b.max > 65536)
 		b.max = 65536;
 	*ret_key = (uint32_t)b.max + DIF_DYNVAR_KEY_FIXED;
 	*ret_value = (uint32_t)(value > 65536 ? 65536 : (value + 7) & ~7ull);
 	if (*ret_value < 8)
 		*ret_value = 8;
+	return NULL;
 }

@@ -184,7 +184,7 @@ static void test_variables(void **state)
 	assert_int_equal(l.globals_size, 16 + STRING_BYTES);
 	assert_int_equal(l.locals_size, 32);
 	assert_false(l.has_dynamic);
-	dif_dynvar_sizes(&prog, &opts, &l, &key, &value);
+	fx_no_error(dif_dynvar_sizes(&prog, &opts, &l, &key, &value));
 	assert_int_equal(key + value, 0);
 
 	/* a[string, int, 100 bytes]: the bound counts what is pushed between two flushts. */
@@ -197,7 +197,7 @@ static void test_variables(void **state)
 	fx_op(&b, dif_insn(DIF_OP_pushtr, DIF_TYPE_CTF, 2, 1));
 	fx_no_error(dif_var_layout(&prog, &opts, &arena, &l));
 	assert_true(l.has_dynamic);
-	dif_dynvar_sizes(&prog, &opts, &l, &key, &value);
+	fx_no_error(dif_dynvar_sizes(&prog, &opts, &l, &key, &value));
 	assert_int_equal(key, DIF_DYNVAR_KEY_FIXED + (8 + STRING_BYTES) + 16 + (8 + 104));
 	assert_int_equal(value, STRING_BYTES);
 
@@ -250,7 +250,7 @@ static void test_one_object_for_all(void **state)
 	ot_arena_init(&arena);
 	fx_no_error(dif_var_layout(&prog, &opts, &arena, &l));
 	assert_int_equal(l.nslots, 1);
-	dif_dynvar_sizes(&prog, &opts, &l, &key, &value);
+	fx_no_error(dif_dynvar_sizes(&prog, &opts, &l, &key, &value));
 	assert_int_equal(key, 8 + 32 + DIF_DYNVAR_KEY_FIXED);
 	assert_int_equal(value, 8);
 	ot_arena_deinit(&arena);

@@ -86,7 +86,7 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	uint32_t ncpus = 0, key_size = 0, value_size = 0;
 
 	OT_TRY(dif_var_layout(s->program.prog, &s->program.layout_opts, &s->arena, &vars));
-	dif_dynvar_sizes(s->program.prog, &s->program.layout_opts, &vars, &key_size, &value_size);
+	OT_TRY(dif_dynvar_sizes(s->program.prog, &s->program.layout_opts, &vars, &key_size, &value_size));
 	if (key_size)
 		dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
 	OT_TRY(place(s, vars.globals_size, dynvars, &total));
