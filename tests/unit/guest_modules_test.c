@@ -425,12 +425,16 @@ static void types_are_looked_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(modules_are_listed),   cmocka_unit_test(states_tell_who_counts),
-		cmocka_unit_test(lists_that_lie_end),   cmocka_unit_test(a_name_ends_in_its_module),
-		cmocka_unit_test(modules_have_a_total), cmocka_unit_test(tables_outside_a_module_are_refused),
+		cmocka_unit_test(modules_are_listed),
+		cmocka_unit_test(states_tell_who_counts),
+		cmocka_unit_test(lists_that_lie_end),
+		cmocka_unit_test(a_name_ends_in_its_module),
+		cmocka_unit_test(modules_have_a_total),
+		cmocka_unit_test(tables_outside_a_module_are_refused),
 		cmocka_unit_test(a_module_over_the_budget_is_skipped),
 		cmocka_unit_test(a_budget_without_time_ends_the_reading),
-		cmocka_unit_test(damage_is_survived),   cmocka_unit_test(types_are_looked_up),
+		cmocka_unit_test(damage_is_survived),
+		cmocka_unit_test(types_are_looked_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
