@@ -10,7 +10,6 @@
 #include "dif/obj/program.h"
 
 #define ACTIONS_MAX 65536u
-#define OPTIONS_MAX 4096u
 #define LINKED_MAX  (4ull * DOF_SIZE_MAX) /* bytes */
 
 struct reader {
@@ -308,8 +307,6 @@ static struct ot_err *options(struct reader *r, uint32_t i)
 	OT_TRY(section(r, i, DOF_OT_OPTIONS, 8, sizeof(struct dof_ext_head), sizeof(struct dof_option), &p,
 		       &prog->nopts));
 	const struct dof_ext_head *head = p;
-	if (prog->nopts > OPTIONS_MAX)
-		return BAD("more than %u options", OPTIONS_MAX);
 	const struct dof_option *o = (const struct dof_option *)(const void *)(head + 1);
 	prog->opts = ot_arena_alloc(&prog->arena, (prog->nopts + 1ull) * sizeof(*prog->opts));
 	if (!prog->opts)

@@ -322,31 +322,6 @@ static void test_string_table_without_end(void **state)
 	ot_buf_deinit(&buf);
 }
 
-static void test_options_without_end(void **state)
-{
-	struct dif_program prog, back;
-	struct ot_buf buf;
-	(void)state;
-
-	dif_program_init(&prog);
-	prog.opts = calloc(4097, sizeof(*prog.opts));
-	assert_non_null(prog.opts);
-	for (unsigned i = 0; i < 4097; i++)
-		prog.opts[i].name = "quiet";
-	for (prog.nopts = 4096; prog.nopts <= 4097; prog.nopts++) {
-		ot_buf_init(&buf);
-		fx_no_error(dif_dof_write(&prog, &buf));
-		if (prog.nopts == 4096) {
-			fx_no_error(dif_dof_read(buf.data, buf.len, &back));
-			dif_program_deinit(&back);
-		} else {
-			refused(&buf, "more than 4096 options");
-		}
-		ot_buf_deinit(&buf);
-	}
-	free(prog.opts);
-}
-
 #define MANY 200u
 #define LONG 50000u
 
@@ -422,7 +397,6 @@ int main(void)
 		cmocka_unit_test(test_flipped),
 		cmocka_unit_test(test_random_words),
 		cmocka_unit_test(test_string_table_without_end),
-		cmocka_unit_test(test_options_without_end),
 		cmocka_unit_test(test_objects_without_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
