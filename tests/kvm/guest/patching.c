@@ -296,20 +296,10 @@ noinline int kgdb_arch_remove_breakpoint(const uint8_t *at)
 	return *at == 0xcc ? -1 : 0;
 }
 
-/* The dead task's stack is another's now. What that overwrites does not depend on the compiler's frames. */
-static noinline void reuse_stack(void)
-{
-	uint64_t words[32];
-
-	__builtin_memset(words, 0, sizeof(words));
-	__asm__ volatile("" : : "m"(words));
-}
-
 static noinline void die(void)
 {
 	if (!__builtin_setjmp(life))
 		kgdb_arch_set_breakpoint(probed_nop, true);
-	reuse_stack();
 }
 
 /* A dead task's stack becomes another's. */
