@@ -64,8 +64,10 @@ static struct ot_err *say_hello(struct vp_gdb_stub *stub)
 	OT_TRY(vp_gdb_send(&stub->conn, SUPPORTED));
 	struct ot_err *err = vp_gdb_answer(stub, HELLO_MS / 5);
 	char who[64];
-	/* who waits for another to leave is told so soon */
-	if (err && ot_err_code(err) == OT_ERR_BUSY && !vp_gdb_is_taken(stub->conn.fd, who, sizeof(who))) {
+	/* Another client that is known by its process is reported soon. A connection without one may be a
+	 * dead one that a busy QEMU has not closed yet. */
+	if (err && ot_err_code(err) == OT_ERR_BUSY &&
+	    !(vp_gdb_is_taken(stub->conn.fd, who, sizeof(who)) && *who)) {
 		ot_err_destroy(err);
 		err = vp_gdb_answer(stub, HELLO_MS - HELLO_MS / 5);
 	}
