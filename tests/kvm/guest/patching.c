@@ -302,6 +302,15 @@ static noinline void die(void)
 		kgdb_arch_set_breakpoint(probed_nop, true);
 }
 
+/* A dead task's stack becomes another's. */
+static noinline void reuse_stack(void)
+{
+	volatile uint64_t words[128];
+
+	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		words[i] = 0;
+}
+
 /* --- rounds --------------------------------------------------------------------------------------- */
 
 static volatile uint32_t arrived, generation, at_work;
@@ -416,6 +425,7 @@ static void obey(void)
 		return;
 	died = true;
 	die();
+	reuse_stack();
 }
 
 void patching_run(uint32_t cpu)
