@@ -108,7 +108,18 @@ CHROOT_INIT='
 	mount --bind "$build" "$dir'$CHROOT_ROOT'/build"
 	mount -t proc proc "$dir/proc"
 	mount --rbind /sys "$dir/sys"
-	mount --rbind /dev "$dir/dev"
+	# Device nodes of its own: the packages of systemd set the modes of those that are there.
+	mount -t tmpfs -o mode=755 tmpfs "$dir/dev"
+	mkdir "$dir/dev/pts" "$dir/dev/shm" "$dir/dev/net"
+	for at in null zero full random urandom tty kvm net/tun; do
+		[ ! -e "/dev/$at" ] || cp -a "/dev/$at" "$dir/dev/$at"
+	done
+	mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$dir/dev/pts"
+	ln -s pts/ptmx "$dir/dev/ptmx"
+	ln -s /proc/self/fd "$dir/dev/fd"
+	ln -s fd/0 "$dir/dev/stdin"
+	ln -s fd/1 "$dir/dev/stdout"
+	ln -s fd/2 "$dir/dev/stderr"
 	for at in /dev/shm /tmp /run; do
 		mount -t tmpfs -o mode=1777 tmpfs "$dir$at"
 	done
