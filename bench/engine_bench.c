@@ -194,8 +194,8 @@ static void make_batch(struct ot_buf *out)
 	ot_buf_append(out, strings, sizeof(strings));
 }
 
-static struct vp_es *open_session(struct vp_fake *fake, const struct vp_facts *facts,
-				  struct dif_program *prog, void **ret_shared)
+static struct vp_engine_session *open_session(struct vp_fake *fake, const struct vp_facts *facts,
+					      struct dif_program *prog, void **ret_shared)
 {
 	struct vp_msg_open open = {
 		.bufsize = 4u << 20,
@@ -208,7 +208,7 @@ static struct vp_es *open_session(struct vp_fake *fake, const struct vp_facts *f
 		.maxcost = 20, /* as by default: its books are part of a hit */
 	};
 	struct ot_buf dof;
-	struct vp_es *es = NULL;
+	struct vp_engine_session *es = NULL;
 	uint64_t size;
 
 	must(vp_shared_layout(&open, &size));
@@ -216,22 +216,22 @@ static struct vp_es *open_session(struct vp_fake *fake, const struct vp_facts *f
 	memset(*ret_shared, 0, size);
 	ot_buf_init(&dof);
 	must(dif_dof_write(prog, &dof));
-	must(vp_es_open(vp_fake_engine(fake), &open, dof.data, dof.len, facts, *ret_shared, size, NULL, 0,
-			&es));
+	must(vp_engine_session_open(vp_fake_engine(fake), &open, dof.data, dof.len, facts, *ret_shared, size,
+				    NULL, 0, &es));
 	ot_buf_deinit(&dof);
 	return es;
 }
 
-static struct vp_es *make_session(struct vp_fake *fake, const struct vp_facts *facts,
-				  struct dif_program *prog, void **ret_shared)
+static struct vp_engine_session *make_session(struct vp_fake *fake, const struct vp_facts *facts,
+					      struct dif_program *prog, void **ret_shared)
 {
-	struct vp_es *es = open_session(fake, facts, prog, ret_shared);
+	struct vp_engine_session *es = open_session(fake, facts, prog, ret_shared);
 	struct ot_buf batch;
 
 	ot_buf_init(&batch);
 	make_batch(&batch);
-	must(vp_es_enable(es, batch.data, batch.len));
-	must(vp_es_start(es));
+	must(vp_engine_session_enable(es, batch.data, batch.len));
+	must(vp_engine_session_start(es));
 	ot_buf_deinit(&batch);
 	return es;
 }
@@ -248,7 +248,7 @@ static void new_program(struct dif_program *prog)
 	};
 }
 
-static double run(struct vp_fake *fake, struct vp_es *es, void *ctx, unsigned long hits)
+static double run(struct vp_fake *fake, struct vp_engine_session *es, void *ctx, unsigned long hits)
 {
 	const struct vp_site *site = vp_fake_site(fake, SITE);
 	struct vp_msg_switch_reply reply;
@@ -261,7 +261,7 @@ static double run(struct vp_fake *fake, struct vp_es *es, void *ctx, unsigned lo
 			vp_engine_hit(vp_fake_engine(fake), 0, site, ctx);
 		clock_gettime(CLOCK_MONOTONIC, &t[1]);
 		ns += (double)(t[1].tv_sec - t[0].tv_sec) * 1e9 + (double)(t[1].tv_nsec - t[0].tv_nsec);
-		must(vp_es_switch(es, &reply));
+		must(vp_engine_session_switch(es, &reply));
 	}
 	return ns / (double)hits;
 }
@@ -278,10 +278,10 @@ static void bench(unsigned i, unsigned long hits)
 	make_guest(fake, &facts);
 	new_program(&prog);
 	benches[i].make(&prog, &prog.clauses[0]);
-	struct vp_es *es = make_session(fake, &facts, &prog, &shared);
+	struct vp_engine_session *es = make_session(fake, &facts, &prog, &shared);
 	run(fake, es, vp_fake_ctx(fake, 0), 10000);
 	printf("%-40s %6.0f ns\n", benches[i].name, run(fake, es, vp_fake_ctx(fake, 0), hits));
-	vp_es_close(es);
+	vp_engine_session_close(es);
 	free(shared);
 	dif_program_deinit(&prog);
 	vp_fake_destroy(fake);
@@ -347,21 +347,21 @@ static void bench_kernel(uint32_t n)
 	make_guest(fake, &facts);
 	new_program(&prog);
 	clause_execname(&prog, &prog.clauses[0]);
-	struct vp_es *es = make_session(fake, &facts, &prog, &shared);
+	struct vp_engine_session *es = make_session(fake, &facts, &prog, &shared);
 	ot_buf_init(&batch);
 	make_kernel_batch(&batch, n);
 	size_t before = heap_bytes();
-	vp_es_close(es);
+	vp_engine_session_close(es);
 	free(shared);
 	es = open_session(fake, &facts, &prog, &shared);
 	clock_gettime(CLOCK_MONOTONIC, &t[0]);
-	must(vp_es_enable(es, batch.data, batch.len));
-	must(vp_es_start(es));
+	must(vp_engine_session_enable(es, batch.data, batch.len));
+	must(vp_engine_session_start(es));
 	clock_gettime(CLOCK_MONOTONIC, &t[1]);
 	printf("enabling and planting %u probes: %.1f ms, %.1f MiB\n", n,
 	       (double)(t[1].tv_sec - t[0].tv_sec) * 1e3 + (double)(t[1].tv_nsec - t[0].tv_nsec) / 1e6,
 	       (double)(heap_bytes() - before) / (1 << 20));
-	vp_es_close(es);
+	vp_engine_session_close(es);
 	free(shared);
 	ot_buf_deinit(&batch);
 	dif_program_deinit(&prog);

@@ -146,14 +146,14 @@ static bool is_elf(const char *path)
 }
 
 struct guest {
-	struct vp_vm *vm;
+	struct vp_launched *vm;
 	bool reported; /* its failure */
 };
 
 static bool is_alive(void *arg)
 {
 	const struct guest *g = arg;
-	struct pollfd pfd = { .fd = vp_vm_fd(g->vm), .events = POLLIN };
+	struct pollfd pfd = { .fd = vp_launched_fd(g->vm), .events = POLLIN };
 
 	return poll(&pfd, 1, 0) == 0;
 }
@@ -161,7 +161,7 @@ static bool is_alive(void *arg)
 static struct ot_err *trouble(void *arg, int wait_ms)
 {
 	struct guest *g = arg;
-	struct ot_err *err = vp_vm_trouble(g->vm, wait_ms);
+	struct ot_err *err = vp_launched_trouble(g->vm, wait_ms);
 
 	g->reported |= err != NULL;
 	return err;
@@ -204,16 +204,16 @@ static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct c
 	cli_signals_hold();
 	opts->go_on = goes_on;
 	cli_progress(NULL, "booting the guest");
-	err = vp_vm_launch(opts, &guest.vm);
+	err = vp_launch(opts, &guest.vm);
 	cli_progress(NULL, NULL);
 	if (err)
 		return fail_launch(opts, err, &inv->opts);
 	cli_notice(&inv->opts, "guest runs under %s", why);
-	booted.socket = vp_vm_socket(guest.vm);
+	booted.socket = vp_launched_socket(guest.vm);
 	int status = cli_trace(inv, &booted);
-	if (!guest.reported && vp_vm_panic(guest.vm, line, sizeof(line)))
+	if (!guest.reported && vp_launched_panic(guest.vm, line, sizeof(line)))
 		cli_error("the guest's kernel says: %s", line);
-	vp_vm_destroy(guest.vm);
+	vp_launched_destroy(guest.vm);
 	return status;
 }
 

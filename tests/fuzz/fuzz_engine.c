@@ -67,7 +67,7 @@ static struct guest *make_guest(void)
 	return &g;
 }
 
-static void run(struct guest *g, struct vp_es *es)
+static void run(struct guest *g, struct vp_engine_session *es)
 {
 	const uint64_t args[10] = { 0 };
 	struct vp_msg_switch_reply reply;
@@ -75,8 +75,8 @@ static void run(struct guest *g, struct vp_es *es)
 	for (unsigned i = 0; i < 4; i++) {
 		for (unsigned site = 0; site < 4; site++)
 			vp_fake_hit(g->fake, i % NVCPUS, TEXT + site * 16);
-		vp_es_fire(es, 1 + i, args);
-		must(vp_es_switch(es, &reply));
+		vp_engine_session_fire(es, 1 + i, args);
+		must(vp_engine_session_switch(es, &reply));
 	}
 }
 
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct guest *g;
 	struct vp_msg_open open;
-	struct vp_es *es = NULL;
+	struct vp_engine_session *es = NULL;
 	uint32_t dof_len;
 
 	if (!g)
@@ -105,16 +105,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	open.flags &= ~(uint32_t)VP_OPEN_DESTRUCTIVE; /* chill() takes its time */
 	memset(g->shared, 0, SHARED_SIZE);
-	struct ot_err *err = vp_es_open(vp_fake_engine(g->fake), &open, data, dof_len, &g->facts, g->shared,
-					SHARED_SIZE, NULL, 0, &es);
+	struct ot_err *err = vp_engine_session_open(vp_fake_engine(g->fake), &open, data, dof_len, &g->facts,
+						    g->shared, SHARED_SIZE, NULL, 0, &es);
 	if (!err)
-		err = vp_es_enable(es, data + dof_len, size - dof_len);
+		err = vp_engine_session_enable(es, data + dof_len, size - dof_len);
 	if (!err)
-		err = vp_es_start(es);
+		err = vp_engine_session_start(es);
 	if (!err)
 		run(g, es);
 	ot_err_destroy(err);
-	vp_es_close(es);
+	vp_engine_session_close(es);
 	if (vp_fake_sites(g->fake))
 		abort(); /* a site stayed behind */
 	return 0;

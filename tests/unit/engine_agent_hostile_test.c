@@ -17,7 +17,7 @@ static void another_owner(void **state)
 	uint32_t c = ef_clause(f, NULL);
 	ef_open(f);
 	ea_enable(f, c);
-	EF_FAILS(OT_ERR_BUSY, vp_es_start(f->es));
+	EF_FAILS(OT_ERR_BUSY, vp_engine_session_start(f->es));
 	assert_int_equal(g->control->owner, 0x4242424242424242ull);
 	assert_int_equal(g->control->generation, 0);
 	ea_destroy(g);
@@ -37,7 +37,7 @@ static void dead_owner(void **state)
 	ef_start(f);
 	assert_int_equal(g->control->owner & ~0xffull, EA_TOKEN);
 	assert_int_not_equal(g->control->owner, EA_TOKEN | 9);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_int_equal(g->control->owner, EA_TOKEN);
 	ea_destroy(g);
 }
@@ -95,7 +95,7 @@ static void closing_lets_go(void **state)
 	for (int i = 0; i < 60; i++)
 		ea_nap();
 	assert_memory_equal(g->rings[0], &before, sizeof(before));
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_int_equal(g->control->owner, 0);
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 5);
@@ -260,7 +260,7 @@ static void misplace(struct ea *g, int i)
 
 static void start_fails(struct ef *f)
 {
-	EF_FAILS(OT_ERR_BAD_DATA, vp_es_start(f->es));
+	EF_FAILS(OT_ERR_BAD_DATA, vp_engine_session_start(f->es));
 }
 
 static void hostile_places(void **state)

@@ -30,7 +30,7 @@ static void owned_while_in_use(void **state)
 	for (int i = 0; i < 10000 && __atomic_load_n(&g->control->beat, __ATOMIC_RELAXED) == beat; i++)
 		ea_nap();
 	assert_int_not_equal(__atomic_load_n(&g->control->beat, __ATOMIC_RELAXED), beat);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_int_equal(g->control->owner, EA_TOKEN);
 	assert_int_equal(want->kind, GA_OFF);
 	ea_destroy(g);
@@ -534,7 +534,7 @@ static void older_events(void **state)
 	assert_true(ea_emit(g, 1, &old));
 	ea_start_counting(f);
 	assert_int_equal(g->rings[1]->tail, 1);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 0);
 	ea_destroy(g);
@@ -608,7 +608,7 @@ static void kprobe_slots(void **state)
 	for (uint32_t i = GA_TRACEPOINTS; i < GA_SLOTS; i++)
 		on += g->control->slots[i].kind != GA_OFF;
 	assert_int_equal(on, 3); /* the first and the third are one */
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	ea_destroy(g);
 }
 
@@ -624,7 +624,7 @@ static void stop_takes_all(void **state)
 		struct ga_record rec = ea_record(i);
 		assert_true(ea_emit(g, i & 1, &rec));
 	}
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 50);
 	ea_destroy(g);
@@ -645,7 +645,7 @@ static void memory_changes(void **state)
 		ea_wait_for(&g->rings[0]->tail, i + 1);
 	}
 	assert_false(vp_agent_gone(f->es));
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_int_equal(g->control->owner, EA_TOKEN);
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 3);

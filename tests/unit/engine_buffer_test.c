@@ -129,7 +129,7 @@ static void fill_keeps_room_for_end(void **state)
 	ef_enable_entry(f, c, EF_FUNC_A);
 	ef_start(f);
 	hits(f, 0, 0, 10);
-	vp_es_fire(f->es, DIF_PROBE_END, args);
+	vp_engine_session_fire(f->es, DIF_PROBE_END, args);
 	ef_switch(f);
 	uint32_t n = ef_records(f, 0, r, MAX_RECORDS);
 	assert_int_equal(n, 3);
@@ -168,7 +168,7 @@ static void ring_keeps_the_newest(void **state)
 			ef_enable_entry(f, c, EF_FUNC_A);
 			ef_start(f);
 			hits(f, 0, 0, n);
-			EF_OK(vp_es_stop(f->es));
+			EF_OK(vp_engine_session_stop(f->es));
 			ef_switch(f);
 			uint32_t got = ef_records(f, 0, r, MAX_RECORDS);
 			uint64_t fit = size / 24;
@@ -202,7 +202,7 @@ static void ring_with_mixed_sizes(void **state)
 			vp_fake_set_reg(f->fake, 0, VP_RSI, i % 3 == 0);
 			hits(f, 0, i, 1);
 		}
-		EF_OK(vp_es_stop(f->es));
+		EF_OK(vp_engine_session_stop(f->es));
 		ef_switch(f);
 		uint32_t got = ef_records(f, 0, r, MAX_RECORDS);
 		assert_true(got >= 1);
@@ -461,7 +461,7 @@ static void counts_without_firing(void **state)
 	assert_int_equal(ef_agg_total(f), 0);
 	/* what comes between the last switch and the stop is not lost */
 	vp_fake_hit(f->fake, 0, EF_FUNC_C);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_C));
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 1);

@@ -415,8 +415,8 @@ struct ot_err *ef_try_open(struct ef *f)
 					 f->open.nvcpus, 128, 64));
 	ot_buf_init(&dof);
 	EF_OK(dif_dof_write(&f->prog, &dof));
-	err = vp_es_open(vp_fake_engine(f->fake), &f->open, dof.data, dof.len, &f->facts, f->shared,
-			 f->shared_size, f->orc, f->orc_size, &f->es);
+	err = vp_engine_session_open(vp_fake_engine(f->fake), &f->open, dof.data, dof.len, &f->facts,
+				     f->shared, f->shared_size, f->orc, f->orc_size, &f->es);
 	ot_buf_deinit(&dof);
 	return err;
 }
@@ -428,7 +428,7 @@ void ef_open(struct ef *f)
 
 void ef_close(struct ef *f)
 {
-	vp_es_close(f->es);
+	vp_engine_session_close(f->es);
 	f->es = NULL;
 }
 
@@ -560,7 +560,7 @@ struct ot_err *ef_try_enable(struct ef *f)
 {
 	size_t size;
 	void *batch = ef_batch(f, &size);
-	struct ot_err *err = vp_es_enable(f->es, batch, size);
+	struct ot_err *err = vp_engine_session_enable(f->es, batch, size);
 
 	free(batch);
 	return err;
@@ -574,7 +574,7 @@ void ef_enable(struct ef *f)
 
 void ef_start(struct ef *f)
 {
-	EF_OK(vp_es_start(f->es));
+	EF_OK(vp_engine_session_start(f->es));
 }
 
 uint32_t ef_enable_entry(struct ef *f, uint32_t clause, uint64_t function)
@@ -601,7 +601,7 @@ struct vp_msg_switch_reply ef_switch(struct ef *f)
 {
 	struct vp_msg_switch_reply reply;
 
-	EF_OK(vp_es_switch(f->es, &reply));
+	EF_OK(vp_engine_session_switch(f->es, &reply));
 	return reply;
 }
 

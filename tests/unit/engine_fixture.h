@@ -80,7 +80,7 @@ struct ef {
 	struct vp_msg_open open; /* sizes and options: change before ef_open() */
 	uint64_t shared_size;
 	uint8_t *shared;
-	struct vp_es *es;
+	struct vp_engine_session *es;
 	const void *orc;
 	size_t orc_size;
 

@@ -526,7 +526,7 @@ static void variables(void **state)
 	ef_destroy(f);
 }
 
-/* vp_es_fire(): the host engine's probes, with the caller's arguments, whatever the activity. */
+/* vp_engine_session_fire(): the host engine's probes, with the caller's arguments, whatever the activity. */
 static void fire_by_hand(void **state)
 {
 	struct ef *f = ef_create();
@@ -549,15 +549,15 @@ static void fire_by_hand(void **state)
 	ef_ecb(f, p, c);
 	ef_enable(f);
 	ef_start(f);
-	assert_false(vp_es_fire(f->es, DIF_PROBE_BEGIN, args));
+	assert_false(vp_engine_session_fire(f->es, DIF_PROBE_BEGIN, args));
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 2); /* the third was suppressed */
 	assert_int_equal(ef_u64(r[0].data + 16), 6);
 	assert_int_equal(ef_status(f, 0)->exit_pending, 4);
-	vp_es_fire(f->es, DIF_PROBE_END, args);
+	vp_engine_session_fire(f->es, DIF_PROBE_END, args);
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 2); /* all of END's */
-	assert_true(vp_es_fire(f->es, 4711, args));
+	assert_true(vp_engine_session_fire(f->es, 4711, args));
 	ef_destroy(f);
 }
 
@@ -570,7 +570,7 @@ static void two_sessions_share_a_site(void **state)
 	uint32_t c = ef_clause(f, NULL);
 	ef_trace(f, c);
 	/* a second session of the same program, in memory of its own */
-	struct vp_es *first = f->es;
+	struct vp_engine_session *first = f->es;
 	uint8_t *first_shared = f->shared;
 	f->shared = NULL;
 	ef_trace(f, c);

@@ -67,24 +67,24 @@ static struct ot_err *session(struct material *m)
 	struct ef *f = m->f;
 	struct vp_msg_switch_reply reply;
 
-	OT_TRY(vp_es_open(vp_fake_engine(f->fake), &f->open, m->dof.data, m->dof.len, &f->facts, f->shared,
-			  f->shared_size, NULL, 0, &f->es));
-	OT_TRY(vp_es_enable(f->es, m->batch, m->batch_size));
-	OT_TRY(vp_es_start(f->es));
+	OT_TRY(vp_engine_session_open(vp_fake_engine(f->fake), &f->open, m->dof.data, m->dof.len, &f->facts,
+				      f->shared, f->shared_size, NULL, 0, &f->es));
+	OT_TRY(vp_engine_session_enable(f->es, m->batch, m->batch_size));
+	OT_TRY(vp_engine_session_start(f->es));
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
-	OT_TRY(vp_es_switch(f->es, &reply));
-	return vp_es_stop(f->es);
+	OT_TRY(vp_engine_session_switch(f->es, &reply));
+	return vp_engine_session_stop(f->es);
 }
 
 /* Closing must work with what memory there is: if the plan could not be rebuilt, a retry does it. */
 static void close_and_check(struct material *m)
 {
-	vp_es_close(m->f->es);
+	vp_engine_session_close(m->f->es);
 	m->f->es = NULL;
 	if (vp_fake_sites(m->f->fake)) {
 		/* any later change brings it about */
 		EF_OK(session(m));
-		vp_es_close(m->f->es);
+		vp_engine_session_close(m->f->es);
 		m->f->es = NULL;
 	}
 	assert_int_equal(vp_fake_sites(m->f->fake), 0);

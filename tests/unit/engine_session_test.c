@@ -21,10 +21,10 @@ static void sites_come_and_go(void **state)
 	ef_enable_entry(f, c, EF_FUNC_B); /* at once while it is active */
 	assert_int_equal(vp_fake_sites(f->fake), 2);
 	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_B));
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_int_equal(vp_fake_sites(f->fake), 0);
-	EF_OK(vp_es_stop(f->es));
-	EF_FAILS(OT_ERR_BUSY, vp_es_start(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
+	EF_FAILS(OT_ERR_BUSY, vp_engine_session_start(f->es));
 	EF_FAILS(OT_ERR_BUSY, ef_try_enable(f));
 	ef_destroy(f);
 }
@@ -39,7 +39,7 @@ static void closing_takes_sites_out(void **state)
 	ef_close(f);
 	assert_int_equal(vp_fake_sites(f->fake), 0);
 	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_A));
-	vp_es_close(NULL);
+	vp_engine_session_close(NULL);
 	ef_destroy(f);
 }
 
@@ -53,7 +53,7 @@ static void busy_at_start(void **state)
 	ef_open(f);
 	ef_enable_entry(f, c, EF_FUNC_A);
 	vp_fake_set_busy(f->fake, true);
-	EF_FAILS(OT_ERR_BUSY, vp_es_start(f->es));
+	EF_FAILS(OT_ERR_BUSY, vp_engine_session_start(f->es));
 	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_A));
 	assert_int_equal(ef_switch(f).flags, 0); /* what is in force is what is wanted: nothing */
 	vp_fake_set_busy(f->fake, false);
@@ -95,7 +95,7 @@ static void busy_at_stop(void **state)
 	ef_trace(f, c);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	vp_fake_set_busy(f->fake, true);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	assert_int_equal(ef_switch(f).flags, VP_SWITCH_PAUSED);
 	assert_int_equal(ef_records(f, 0, r, 4), 1);
@@ -141,7 +141,7 @@ static void failing_install(void **state)
 	ef_open(f);
 	ef_enable_entry(f, c, EF_FUNC_A);
 	vp_fake_fail_install(f->fake, 1);
-	EF_FAILS(OT_ERR_OS, vp_es_start(f->es));
+	EF_FAILS(OT_ERR_OS, vp_engine_session_start(f->es));
 	assert_int_equal(vp_fake_sites(f->fake), 0);
 	ef_start(f);
 	assert_int_equal(vp_fake_sites(f->fake), 1);
@@ -185,8 +185,8 @@ static void open_is_checked(void **state)
 
 static struct ot_err *open_at(struct ef *f, const struct vp_msg_open *open, const struct ot_buf *dof)
 {
-	return vp_es_open(vp_fake_engine(f->fake), open, dof->data, dof->len, &f->facts, f->shared,
-			  f->shared_size, NULL, 0, &f->es);
+	return vp_engine_session_open(vp_fake_engine(f->fake), open, dof->data, dof->len, &f->facts,
+				      f->shared, f->shared_size, NULL, 0, &f->es);
 }
 
 /* Each part of the shared memory, moved out of bounds, over another, or off its alignment. */
@@ -286,7 +286,7 @@ static void false_unwind_table(void **state)
 static void too_many_sessions(void **state)
 {
 	struct ef *f = ef_create();
-	struct vp_es *open[64];
+	struct vp_engine_session *open[64];
 	uint8_t *shared[64];
 	unsigned n = 0;
 	(void)state;
@@ -306,7 +306,7 @@ static void too_many_sessions(void **state)
 	}
 	assert_true(n >= 8);
 	while (n-- > 0) {
-		vp_es_close(open[n]);
+		vp_engine_session_close(open[n]);
 		free(shared[n]);
 	}
 	f->es = NULL;
@@ -385,7 +385,7 @@ static void mutated_batches(void **state)
 			uint8_t *bad = malloc(size);
 			memcpy(bad, good, size);
 			memcpy(bad + at, &evil[i], 4);
-			struct ot_err *err = vp_es_enable(f->es, bad, size);
+			struct ot_err *err = vp_engine_session_enable(f->es, bad, size);
 			free(bad);
 			accepted += !err;
 			refused += err != NULL;
@@ -397,7 +397,7 @@ static void mutated_batches(void **state)
 	for (size_t len = 0; len < size; len++) {
 		uint8_t *bad = malloc(len + 1);
 		memcpy(bad, good, len);
-		EF_FAILS(OT_ERR_BAD_DATA, vp_es_enable(f->es, bad, len));
+		EF_FAILS(OT_ERR_BAD_DATA, vp_engine_session_enable(f->es, bad, len));
 		free(bad);
 	}
 	assert_true(refused > 0 && accepted > 0);
@@ -419,10 +419,10 @@ static void damaged_batches_and_hits(void **state)
 		memcpy(bad, good, size);
 		for (unsigned n = 1 + rand_r(&seed) % 3; n; n--)
 			bad[rand_r(&seed) % size] ^= (uint8_t)(1u << rand_r(&seed) % 8);
-		struct ot_err *err = vp_es_enable(f->es, bad, size);
+		struct ot_err *err = vp_engine_session_enable(f->es, bad, size);
 		free(bad);
 		ot_err_destroy(err);
-		ot_err_destroy(vp_es_start(f->es));
+		ot_err_destroy(vp_engine_session_start(f->es));
 		vp_fake_hit(f->fake, 0, EF_FUNC_A);
 		ef_close(f);
 		ef_open(f);

@@ -103,7 +103,7 @@ static void nothing_is_lost(void **state)
 			wait_hits(v, 0, 20);
 		} else {
 			join(v);
-			EF_OK(vp_es_stop(f->es));
+			EF_OK(vp_engine_session_stop(f->es));
 		}
 		ef_switch(f);
 		for (uint32_t cpu = 0; cpu < NVCPUS; cpu++) {
@@ -159,7 +159,7 @@ static void sessions_come_and_go(void **state)
 		ef_switch(f);
 		wait_hits(v, 0, 5);
 		if (round % 2)
-			EF_OK(vp_es_stop(f->es));
+			EF_OK(vp_engine_session_stop(f->es));
 		ef_switch(f);
 		ef_close(f);
 	}

@@ -59,7 +59,7 @@ static void by_event(void **state)
 	assert_int_equal(ef_u64(r[1].data + 16), 4);
 	assert_int_equal(ef_records(f, 1, r, 8), 1);
 	assert_int_equal(r[0].epid, hlt);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	assert_int_equal(vp_fake_vm_events(f->fake), 0);
 	tell(f, 0, IO, 7);
 	ef_switch(f);

@@ -465,7 +465,7 @@ static void profile_samples(void **state)
 	sample(f, 0);
 	sample(f, 1);
 	sample(f, 1);
-	EF_OK(vp_es_stop(f->es));
+	EF_OK(vp_engine_session_stop(f->es));
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 1);
 	assert_int_equal(r[0].epid, fast);

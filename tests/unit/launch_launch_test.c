@@ -67,8 +67,8 @@ static int teardown(void **state)
 
 static void expect(const struct vp_launch_opts *opts, enum ot_err_code code, const char *part)
 {
-	struct vp_vm *vm = NULL;
-	struct ot_err *err = vp_vm_launch(opts, &vm);
+	struct vp_launched *vm = NULL;
+	struct ot_err *err = vp_launch(opts, &vm);
 
 	assert_non_null(err);
 	assert_null(vm);

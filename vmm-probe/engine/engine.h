@@ -26,7 +26,7 @@
 
 struct vp_engine;
 struct vp_ecb;
-struct vp_es;
+struct vp_engine_session;
 
 /*
  * A place in the guest's text that a backend watches. Made by the engine for one plan,
@@ -50,7 +50,7 @@ struct vp_site {
 	uint16_t pushed;      /* sentinels: the return address lies this many bytes above rsp */
 	uint32_t cost_ns;     /* the engine's: what ops->hit_cost_ns said */
 	uint64_t batch;       /* grows when somebody names the place anew, after a look at what is there */
-	struct vp_es *es;     /* the engine's: whose idea of guest memory is used */
+	struct vp_engine_session *es; /* the engine's: whose idea of guest memory is used */
 };
 
 /* All that is to be watched. Sorted by host address. */

@@ -36,7 +36,7 @@
 #define MONITOR_FILE "outsight-vmm"
 #define VERSION_SIZE 4096
 
-struct vp_vm {
+struct vp_launched {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd;
 	int log;                 /* memfd with what QEMU printed */
@@ -261,28 +261,28 @@ static void make_args(struct args *args, const char *qemu, const char *plugin,
 
 /* --- the guest's life --------------------------------------------------------------------- */
 
-static bool ended(struct vp_vm *vm, int timeout_ms)
+static bool ended(struct vp_launched *vm, int timeout_ms)
 {
 	struct pollfd p = { .fd = vm->pidfd, .events = POLLIN };
 
 	return poll(&p, 1, timeout_ms) > 0;
 }
 
-bool vp_vm_panic(struct vp_vm *vm, char *buf, size_t size)
+bool vp_launched_panic(struct vp_launched *vm, char *buf, size_t size)
 {
 	return vm->console && vp_tail_find(vm->console, "Kernel panic - ", buf, size);
 }
 
-static struct ot_err *panicked(struct vp_vm *vm)
+static struct ot_err *panicked(struct vp_launched *vm)
 {
 	char line[PANIC_MAX];
 
-	return vp_vm_panic(vm, line, sizeof(line))
+	return vp_launched_panic(vm, line, sizeof(line))
 		   ? ot_err_new(OT_ERR_GUEST_GONE, "the guest's kernel did not come up: %s", line)
 		   : NULL;
 }
 
-static struct ot_err *gone(struct vp_vm *vm)
+static struct ot_err *gone(struct vp_launched *vm)
 {
 	char said[SAID_MAX];
 
@@ -293,13 +293,13 @@ static struct ot_err *gone(struct vp_vm *vm)
 				*said ? said : "it printed no reason");
 }
 
-struct ot_err *vp_vm_trouble(struct vp_vm *vm, int wait_ms)
+struct ot_err *vp_launched_trouble(struct vp_launched *vm, int wait_ms)
 {
 	return ended(vm, wait_ms) ? gone(vm) : panicked(vm);
 }
 
 /* Until the engine answers. */
-static struct ot_err *wait_engine(struct vp_vm *vm, const struct vp_launch_opts *opts)
+static struct ot_err *wait_engine(struct vp_launched *vm, const struct vp_launch_opts *opts)
 {
 	uint64_t deadline = ot_now_ns() + ANSWER_S * 1000000000ull;
 
@@ -386,7 +386,8 @@ static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *op
 	return NULL;
 }
 
-static struct ot_err *start_vmm(struct vp_vm *vm, struct ot_arena *arena, const struct vp_launch_opts *opts)
+static struct ot_err *start_vmm(struct vp_launched *vm, struct ot_arena *arena,
+				const struct vp_launch_opts *opts)
 {
 	struct args *args = ot_arena_new(arena, struct args);
 
@@ -408,9 +409,9 @@ static struct ot_err *start_vmm(struct vp_vm *vm, struct ot_arena *arena, const 
 	return wait_engine(vm, opts);
 }
 
-struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **ret)
+struct ot_err *vp_launch(const struct vp_launch_opts *opts, struct vp_launched **ret)
 {
-	struct vp_vm *vm = calloc(1, sizeof(*vm));
+	struct vp_launched *vm = calloc(1, sizeof(*vm));
 	struct ot_arena arena;
 	struct ot_err *err;
 
@@ -422,14 +423,14 @@ struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **re
 	err = start_vmm(vm, &arena, opts);
 	ot_arena_deinit(&arena);
 	if (err) {
-		vp_vm_destroy(vm);
+		vp_launched_destroy(vm);
 		return err;
 	}
 	*ret = vm;
 	return NULL;
 }
 
-void vp_vm_destroy(struct vp_vm *vm)
+void vp_launched_destroy(struct vp_launched *vm)
 {
 	if (!vm)
 		return;
@@ -450,12 +451,12 @@ void vp_vm_destroy(struct vp_vm *vm)
 	free(vm);
 }
 
-const char *vp_vm_socket(const struct vp_vm *vm)
+const char *vp_launched_socket(const struct vp_launched *vm)
 {
 	return vm->socket;
 }
 
-int vp_vm_fd(const struct vp_vm *vm)
+int vp_launched_fd(const struct vp_launched *vm)
 {
 	return vm->pidfd;
 }

@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 
-struct vp_vm;
+struct vp_launched;
 
 /* All borrowed for the call. NULL or 0: the default named here. */
 struct vp_launch_opts {
@@ -25,7 +25,8 @@ struct vp_launch_opts {
 	uint32_t smp;       /* 1 */
 	const char *cpu;    /* QEMU's -cpu; "max" */
 	const char *name;   /* for -g; "outsight-PID" */
-	const char *serial; /* file that gets the console's output; "-": stderr; NULL: only vp_vm_trouble() */
+	const char
+	    *serial; /* file that gets the console's output; "-": stderr; NULL: only vp_launched_trouble() */
 	const char *qemu;   /* binary; $OUTSIGHT_QEMU, else "qemu-system-x86_64" */
 	bool builtin;       /* our own monitor on KVM instead of QEMU; then no cpu, qemu or extra */
 	char *const *extra; /* more arguments of QEMU, after all of ours */
@@ -43,28 +44,28 @@ struct vp_launch_opts {
  *         is not there. GUEST_GONE: QEMU ended, with what it said. BUSY: no answer in time, or
  *         @p go_on said no. Nothing of it runs on then.
  */
-OT_MUST_CHECK struct ot_err *vp_vm_launch(const struct vp_launch_opts *opts, struct vp_vm **ret);
+OT_MUST_CHECK struct ot_err *vp_launch(const struct vp_launch_opts *opts, struct vp_launched **ret);
 
-/** Whether vp_vm_launch() would find a QEMU (@p qemu as in struct vp_launch_opts) that is new enough, and the
+/** Whether vp_launch() would find a QEMU (@p qemu as in struct vp_launch_opts) that is new enough, and the
  * plugin; if not, the error that it would return. */
 OT_MUST_CHECK struct ot_err *vp_launch_check(const char *qemu);
 
 /** Stop the guest and free it: asks QEMU to end, and kills it when it does not within 5 s. NULL
  * is fine. */
-void vp_vm_destroy(struct vp_vm *vm);
+void vp_launched_destroy(struct vp_launched *vm);
 
 /** Path of the engine's control socket; the guest's for vp_session_attach(). */
-const char *vp_vm_socket(const struct vp_vm *vm);
+const char *vp_launched_socket(const struct vp_launched *vm);
 
 /** Readable once QEMU has ended; owned by the VM. */
-int vp_vm_fd(const struct vp_vm *vm);
+int vp_launched_fd(const struct vp_launched *vm);
 
 /** What went wrong with the guest, as an error of its own: its VMM has ended (@p wait_ms is how long to wait
  * for that), with what it said; or the guest's kernel panicked, if its console came here. NULL: nothing is
  * known. */
-OT_MUST_CHECK struct ot_err *vp_vm_trouble(struct vp_vm *vm, int wait_ms);
+OT_MUST_CHECK struct ot_err *vp_launched_trouble(struct vp_launched *vm, int wait_ms);
 
 /** The guest kernel's line about its panic, if its console came here. */
-bool vp_vm_panic(struct vp_vm *vm, char *buf, size_t size);
+bool vp_launched_panic(struct vp_launched *vm, char *buf, size_t size);
 
 #endif

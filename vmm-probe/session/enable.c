@@ -64,8 +64,8 @@ static struct ot_err *open_host(struct vp_session *s, const void *dof, size_t si
 
 	vp_facts_none(&none);
 	OT_TRY(vp_none_engine_create(only ? only->guest : NULL, &s->host_engine));
-	OT_TRY(vp_es_open(s->host_engine, &s->feeds[0].open, dof, size, &none, s->shared.mem, s->shared.size,
-			  NULL, 0, &s->host_es));
+	OT_TRY(vp_engine_session_open(s->host_engine, &s->feeds[0].open, dof, size, &none, s->shared.mem,
+				      s->shared.size, NULL, 0, &s->host_es));
 	s->feeds[0].opened = true;
 	return NULL;
 }
@@ -135,7 +135,7 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 	ot_buf_init(&whole);
 	struct ot_err *err = vp_batch_assemble(feed, &whole);
 	if (!err)
-		err = vp_es_enable(s->host_es, whole.data, whole.len);
+		err = vp_engine_session_enable(s->host_es, whole.data, whole.len);
 	ot_buf_deinit(&whole);
 	return err;
 }

@@ -128,7 +128,7 @@ struct vp_session {
 	struct vp_host_symbols host_symbols; /* of processes, when there is no guest */
 
 	struct vp_engine *host_engine;
-	struct vp_es *host_es;
+	struct vp_engine_session *host_es;
 	struct vp_feed *feeds;
 	uint32_t nfeeds;
 

@@ -49,7 +49,7 @@ void vp_session_destroy(struct vp_session *s)
 		return;
 	for (uint32_t i = 0; i < s->links.n; i++)
 		vp_client_close(&s->links.items[i]->client);
-	vp_es_close(s->host_es);
+	vp_engine_session_close(s->host_es);
 	vp_engine_destroy(s->host_engine);
 	vp_share_destroy(s);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
@@ -90,9 +90,9 @@ struct ot_err *vp_session_start(struct vp_session *s)
 {
 	uint64_t none[10] = { 0 };
 
-	OT_TRY(vp_es_start(s->host_es));
+	OT_TRY(vp_engine_session_start(s->host_es));
 	s->feeds[0].started = true;
-	vp_es_fire(s->host_es, DIF_PROBE_BEGIN, none);
+	vp_engine_session_fire(s->host_es, DIF_PROBE_BEGIN, none);
 	if (!vp_exit_called(s))
 		OT_TRY(start_guests(s));
 
@@ -268,7 +268,7 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE));
 	if (s->host_es) {
 		vp_exit_called(s); /* END's exit() overrides a status that came before */
-		vp_es_fire(s->host_es, DIF_PROBE_END, none);
+		vp_engine_session_fire(s->host_es, DIF_PROBE_END, none);
 	}
 	struct ot_err *err = vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE | VP_DRAIN_ALL);
 	vp_exit_called(s);

@@ -220,7 +220,7 @@ void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours);
 void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu);
 /* No vCPU runs any more. */
 void vp_kvm_stats_deinit(struct vp_kvm *kvm);
-uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
+uint32_t vp_kvm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
 uint64_t vp_kvm_vm_stat(void *backend, uint32_t vcpu, uint32_t index);
 
 #endif

@@ -137,7 +137,7 @@ static const struct vp_backend_traps kvm_traps = {
 };
 
 static const struct vp_backend_vm kvm_vm = {
-	.stats = vp_kvm_vm_stats,
+	.stats = vp_kvm_stats,
 	.stat = vp_kvm_vm_stat,
 };
 

@@ -120,7 +120,7 @@ void vp_kvm_stats_deinit(struct vp_kvm *kvm)
 			close(kvm->vcpus[i].stats_fd);
 }
 
-uint32_t vp_kvm_vm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max)
+uint32_t vp_kvm_stats(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max)
 {
 	struct vp_kvm *kvm = backend;
 

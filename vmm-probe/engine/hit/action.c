@@ -11,7 +11,7 @@
 #define CHILL_INTERVAL_NS 1000000000ull
 #define CHILL_MAX_NS      500000000ull /* in each interval, on each vCPU */
 
-static enum dif_fault store_value(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+static enum dif_fault store_value(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
 	const struct dif_object *obj = step->action->object;
 	uint64_t value;
@@ -28,7 +28,7 @@ static enum dif_fault store_value(struct vp_es_vcpu *v, const struct vp_step *st
 	return DIF_FAULT_NONE;
 }
 
-static void store_stack(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+static void store_stack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
 	/* On the vCPU's stack: the record may lie at any multiple of 8, but it is shared memory. */
 	uint64_t pcs[VP_FRAMES_MAX];
@@ -40,7 +40,7 @@ static void store_stack(struct vp_es_vcpu *v, const struct vp_step *step, uint8_
 }
 
 /* pid, frames, then room for strings (jstack), which stays empty. */
-static enum dif_fault store_ustack(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+static enum dif_fault store_ustack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
 	uint64_t pcs[VP_FRAMES_MAX], frames = step->action->arg & 0xffffffff;
 	enum dif_fault f = DIF_FAULT_NONE;
@@ -62,7 +62,7 @@ static enum dif_fault store_ustack(struct vp_es_vcpu *v, const struct vp_step *s
 	return DIF_FAULT_NONE;
 }
 
-static enum dif_fault store_user_address(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *dst)
+static enum dif_fault store_user_address(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
 	uint64_t pair[2] = { 0, 0 };
 	enum dif_fault f = dif_vm_eval(&v->vm, step->action->object, &pair[1]);
@@ -73,7 +73,7 @@ static enum dif_fault store_user_address(struct vp_es_vcpu *v, const struct vp_s
 	return f;
 }
 
-enum dif_fault vp_store_datum(struct vp_es_vcpu *v, const struct vp_step *step, uint8_t *base)
+enum dif_fault vp_store_datum(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *base)
 {
 	uint8_t *dst = base + step->offset;
 
@@ -99,9 +99,9 @@ enum dif_fault vp_store_datum(struct vp_es_vcpu *v, const struct vp_step *step, 
 
 /* One status wins: exit() on a vCPU where the session has left the active state already is a drop, except
  * in END, whose status overrides. */
-static enum vp_step_result do_exit(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
-	struct vp_es *es = v->es;
+	struct vp_engine_session *es = v->es;
 	uint32_t active = VP_ACTIVE;
 	uint64_t status;
 
@@ -123,7 +123,7 @@ static enum vp_step_result do_exit(struct vp_es_vcpu *v, const struct vp_step *s
 	return VP_STEP_DONE;
 }
 
-static enum vp_step_result aggregate(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+static enum vp_step_result aggregate(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	const struct dif_action *a = step->action;
 	struct dif_aggtab *tab = &v->aggs[v->half];
@@ -152,7 +152,8 @@ static enum vp_step_result aggregate(struct vp_es_vcpu *v, const struct vp_step 
 	return VP_STEP_DONE;
 }
 
-static enum vp_step_result speculative(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+static enum vp_step_result speculative(struct vp_vcpu_session *v, const struct vp_step *step,
+				       enum dif_fault *f)
 {
 	uint64_t id;
 
@@ -173,7 +174,7 @@ static enum vp_step_result speculative(struct vp_es_vcpu *v, const struct vp_ste
  * chill(): the vCPU waits here. Spinning, for a probe may not block; at most half of each second, as in
  * DTrace, so that a guest stays alive whatever a program asks for.
  */
-static enum vp_step_result chill(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+static enum vp_step_result chill(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	uint64_t ns, now = vp_now();
 
@@ -197,7 +198,8 @@ static enum vp_step_result chill(struct vp_es_vcpu *v, const struct vp_step *ste
 }
 
 /* raise() and stop(); only where the backend can (vp_clause_compile()). */
-static enum vp_step_result raise_signal(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+static enum vp_step_result raise_signal(struct vp_vcpu_session *v, const struct vp_step *step,
+					enum dif_fault *f)
 {
 	const struct vp_engine *e = v->es->engine;
 	uint64_t signal = SIGSTOP;
@@ -212,7 +214,7 @@ static enum vp_step_result raise_signal(struct vp_es_vcpu *v, const struct vp_st
 }
 
 /* An expression for its side effects, or quantize's increment. */
-static enum vp_step_result evaluate(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+static enum vp_step_result evaluate(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	uint64_t value;
 
@@ -226,7 +228,7 @@ static enum vp_step_result evaluate(struct vp_es_vcpu *v, const struct vp_step *
 	return VP_STEP_DONE;
 }
 
-enum vp_step_result vp_run_step(struct vp_es_vcpu *v, const struct vp_step *step, enum dif_fault *f)
+enum vp_step_result vp_run_step(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	if (step->agg)
 		return aggregate(v, step, f);

@@ -38,7 +38,7 @@ struct vp_agent_map {
 		uint32_t want;
 		uint16_t nargs, flags;
 	} slots[GA_SLOTS];
-	struct vp_es *sessions[VP_SESSIONS_MAX]; /* that have some */
+	struct vp_engine_session *sessions[VP_SESSIONS_MAX]; /* that have some */
 	uint32_t nsessions;
 	bool variables; /* some session has dynamic ones */
 	struct vp_ecb *ecbs[];

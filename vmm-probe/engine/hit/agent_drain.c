@@ -72,7 +72,7 @@ static void sort_words(const struct ga_record *rec, struct words *ret)
 		ret->syscall[0] = ret->syscall[1] = rec->args[1];
 }
 
-static const uint64_t *words_for(const struct words *w, const struct vp_probe_rt *probe)
+static const uint64_t *words_for(const struct words *w, const struct vp_enabled_probe *probe)
 {
 	switch (probe->args) {
 	case VP_ARGS_SYSCALL_ENTRY:
@@ -89,9 +89,9 @@ static const uint64_t *words_for(const struct words *w, const struct vp_probe_rt
 static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, const struct words *w,
 		     uint64_t when)
 {
-	const struct vp_probe_rt *p = ecb->probe;
+	const struct vp_enabled_probe *p = ecb->probe;
 
-	if (vp_es_activity(ecb->es) != VP_ACTIVE || when < ecb->es->since_ns ||
+	if (vp_engine_session_activity(ecb->es) != VP_ACTIVE || when < ecb->es->since_ns ||
 	    (p->agent.syscall && (p->agent.syscall - 1 != w->number || rec->flags & GA_RECORD_32BIT)))
 		return false;
 	switch (p->agent.when) {
@@ -122,8 +122,8 @@ struct event {
 	struct ga_record other; /* `rec`, as it is to probes that are about another task */
 	struct words words;
 	uint64_t when;
-	uint64_t clock;       /* the guard's */
-	struct vp_es_vcpu *v; /* session whose firing is under way */
+	uint64_t clock;            /* the guard's */
+	struct vp_vcpu_session *v; /* session whose firing is under way */
 };
 
 static void leave(struct event *ev)
@@ -137,7 +137,8 @@ static void leave(struct event *ev)
 
 /* A firing is of one session and about one task: what is found out once a firing (whose thread-local
  * variables these are) would be the other task's. */
-static void enter(struct event *ev, struct vp_es *es, uint32_t vcpu, const struct ga_record *about)
+static void enter(struct event *ev, struct vp_engine_session *es, uint32_t vcpu,
+		  const struct ga_record *about)
 {
 	if (ev->v && ev->v->es == es && ev->v->event == about)
 		return;
@@ -150,7 +151,7 @@ static void enter(struct event *ev, struct vp_es *es, uint32_t vcpu, const struc
 
 static void fire(struct event *ev, const struct vp_ecb *ecb, uint32_t vcpu)
 {
-	const struct vp_probe_rt *probe = ecb->probe;
+	const struct vp_enabled_probe *probe = ecb->probe;
 	const struct ga_record *about = ev->rec;
 
 	if (probe->agent.flags & GA_WANT_TASK) {
@@ -198,7 +199,7 @@ static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, 
 		return;
 	r->lost = lost;
 	for (uint32_t i = 0; i < map->nsessions; i++) {
-		struct vp_es_vcpu *v = &map->sessions[i]->vcpus[vcpu];
+		struct vp_vcpu_session *v = &map->sessions[i]->vcpus[vcpu];
 
 		v->counts.agent_lost += grown;
 		__atomic_store_n(&v->status->agent_lost, v->counts.agent_lost, __ATOMIC_RELAXED);

@@ -17,12 +17,12 @@ static uint64_t align_up(uint64_t n, uint64_t align)
 	return (n + align - 1) & ~(align - 1);
 }
 
-static void count_drop(struct vp_es_vcpu *v, uint32_t half)
+static void count_drop(struct vp_vcpu_session *v, uint32_t half)
 {
 	vp_count(&v->principal.dropped[half], &v->status->principal[half].dropped);
 }
 
-static uint64_t record_size(const struct vp_es *es, const uint8_t *at)
+static uint64_t record_size(const struct vp_engine_session *es, const uint8_t *at)
 {
 	const struct vp_epid_sizes *sizes = __atomic_load_n(&es->sizes, __ATOMIC_ACQUIRE);
 	uint32_t epid;
@@ -35,7 +35,7 @@ static uint64_t record_size(const struct vp_es *es, const uint8_t *at)
 
 /* Push the oldest records out of [.., end). Their sizes come by way of shared memory: whatever is there,
  * each round moves on by 4 at least. */
-static void evict(struct vp_es_vcpu *v, uint32_t half, uint64_t end)
+static void evict(struct vp_vcpu_session *v, uint32_t half, uint64_t end)
 {
 	struct vp_pbuf *b = &v->principal;
 	uint64_t oldest = b->oldest[half];
@@ -46,7 +46,7 @@ static void evict(struct vp_es_vcpu *v, uint32_t half, uint64_t end)
 	__atomic_store_n(&v->status->principal[half].wrapped, b->oldest[half], __ATOMIC_RELAXED);
 }
 
-static uint8_t *reserve_ring(struct vp_es_vcpu *v, uint32_t size, uint32_t align)
+static uint8_t *reserve_ring(struct vp_vcpu_session *v, uint32_t size, uint32_t align)
 {
 	struct vp_pbuf *b = &v->principal;
 	uint32_t half = v->half;
@@ -69,7 +69,7 @@ static uint8_t *reserve_ring(struct vp_es_vcpu *v, uint32_t size, uint32_t align
 }
 
 /* Fill: the first record without room ends tracing on all vCPUs; it is no drop. */
-static void no_room(struct vp_es_vcpu *v)
+static void no_room(struct vp_vcpu_session *v)
 {
 	uint32_t active = VP_ACTIVE;
 
@@ -82,7 +82,7 @@ static void no_room(struct vp_es_vcpu *v)
 				    __ATOMIC_RELAXED);
 }
 
-uint8_t *vp_buffer_reserve(struct vp_es_vcpu *v, uint32_t size, uint32_t align, uint64_t keep)
+uint8_t *vp_buffer_reserve(struct vp_vcpu_session *v, uint32_t size, uint32_t align, uint64_t keep)
 {
 	struct vp_pbuf *b = &v->principal;
 	uint64_t at, room = b->size > keep ? b->size - keep : 0;
@@ -97,7 +97,7 @@ uint8_t *vp_buffer_reserve(struct vp_es_vcpu *v, uint32_t size, uint32_t align, 
 	return b->mem[v->half] + at;
 }
 
-static void commit_in(struct vp_es_vcpu *v, uint32_t half, const uint8_t *record, uint32_t size)
+static void commit_in(struct vp_vcpu_session *v, uint32_t half, const uint8_t *record, uint32_t size)
 {
 	struct vp_pbuf *b = &v->principal;
 	uint64_t at = (uint64_t)(record - b->mem[half]);
@@ -109,12 +109,12 @@ static void commit_in(struct vp_es_vcpu *v, uint32_t half, const uint8_t *record
 	__atomic_store_n(&v->status->principal[half].used, b->used[half], __ATOMIC_RELEASE);
 }
 
-void vp_buffer_commit(struct vp_es_vcpu *v, const uint8_t *record, uint32_t size)
+void vp_buffer_commit(struct vp_vcpu_session *v, const uint8_t *record, uint32_t size)
 {
 	commit_in(v, v->half, record, size);
 }
 
-uint8_t *vp_buffer_append(struct vp_es_vcpu *v, uint32_t half, uint32_t size, uint32_t align)
+uint8_t *vp_buffer_append(struct vp_vcpu_session *v, uint32_t half, uint32_t size, uint32_t align)
 {
 	struct vp_pbuf *b = &v->principal;
 	uint64_t at = align_up(b->used[half], align);

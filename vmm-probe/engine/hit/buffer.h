@@ -9,11 +9,11 @@
 
 /** Room for a record in the half in use, or NULL: dropped, and counted. @p keep bytes at the end stay free.
  * The record is in the buffer only after vp_buffer_commit(). Hit path. */
-uint8_t *vp_buffer_reserve(struct vp_es_vcpu *v, uint32_t size, uint32_t align, uint64_t keep);
-void vp_buffer_commit(struct vp_es_vcpu *v, const uint8_t *record, uint32_t size);
+uint8_t *vp_buffer_reserve(struct vp_vcpu_session *v, uint32_t size, uint32_t align, uint64_t keep);
+void vp_buffer_commit(struct vp_vcpu_session *v, const uint8_t *record, uint32_t size);
 
 /** The same in half @p half, by the service thread once that is handed over. */
-uint8_t *vp_buffer_append(struct vp_es_vcpu *v, uint32_t half, uint32_t size, uint32_t align);
+uint8_t *vp_buffer_append(struct vp_vcpu_session *v, uint32_t half, uint32_t size, uint32_t align);
 
 /* A counter that the consumer sees at once; one writer. */
 static inline void vp_count(uint64_t *private_word, uint64_t *shared_word)

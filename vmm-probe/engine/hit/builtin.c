@@ -12,7 +12,7 @@
 /* --- arguments --------------------------------------------------------------------------- */
 
 /* The 7th and later arguments lie behind the return address. */
-static uint64_t stack_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+static uint64_t stack_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	uint64_t value = 0;
 
@@ -21,7 +21,7 @@ static uint64_t stack_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *faul
 	return value;
 }
 
-static uint64_t fbt_entry_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+static uint64_t fbt_entry_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
 
@@ -29,7 +29,7 @@ static uint64_t fbt_entry_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *
 }
 
 /* System calls have their arguments in a struct pt_regs that the first C argument points to. */
-static uint64_t syscall_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+static uint64_t syscall_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	const struct vp_facts *f = &v->es->facts;
 	const uint32_t at[] = { f->ptregs_di,  f->ptregs_si, f->ptregs_dx,
@@ -43,9 +43,9 @@ static uint64_t syscall_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fa
 	return value;
 }
 
-uint64_t vp_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
+uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
-	const struct vp_probe_rt *probe = v->ecb->probe;
+	const struct vp_enabled_probe *probe = v->ecb->probe;
 
 	if (n > 9)
 		return 0;
@@ -73,7 +73,7 @@ uint64_t vp_arg(struct vp_es_vcpu *v, unsigned n, enum dif_fault *fault)
 	return 0;
 }
 
-static uint64_t system_errno(struct vp_es_vcpu *v)
+static uint64_t system_errno(struct vp_vcpu_session *v)
 {
 	int64_t value;
 
@@ -85,7 +85,7 @@ static uint64_t system_errno(struct vp_es_vcpu *v)
 
 /* --- scalars ------------------------------------------------------------------------------- */
 
-static uint64_t wall_time(struct vp_es_vcpu *v)
+static uint64_t wall_time(struct vp_vcpu_session *v)
 {
 	struct timespec ts;
 
@@ -98,7 +98,7 @@ static uint64_t wall_time(struct vp_es_vcpu *v)
 	return v->wall_ns;
 }
 
-static uint64_t stack_depth(struct vp_es_vcpu *v)
+static uint64_t stack_depth(struct vp_vcpu_session *v)
 {
 	if (!v->depth_known) {
 		v->depth = vp_unwind_kernel(v, NULL, VP_FRAMES_MAX);
@@ -107,7 +107,7 @@ static uint64_t stack_depth(struct vp_es_vcpu *v)
 	return v->depth;
 }
 
-static uint64_t caller(struct vp_es_vcpu *v)
+static uint64_t caller(struct vp_vcpu_session *v)
 {
 	if (!v->caller_known) {
 		v->caller = vp_caller(v);
@@ -116,7 +116,7 @@ static uint64_t caller(struct vp_es_vcpu *v)
 	return v->caller;
 }
 
-static uint64_t user_caller(struct vp_es_vcpu *v)
+static uint64_t user_caller(struct vp_vcpu_session *v)
 {
 	uint64_t pcs[2];
 
@@ -124,7 +124,7 @@ static uint64_t user_caller(struct vp_es_vcpu *v)
 }
 
 /* 0 is a place where nothing is: whoever adds an offset to it must not read that. */
-static uint64_t percpu_base(struct vp_es_vcpu *v, enum dif_fault *fault)
+static uint64_t percpu_base(struct vp_vcpu_session *v, enum dif_fault *fault)
 {
 	uint64_t base = v->es->engine->host ? 0 : v->es->facts.percpu_base[v->vcpu];
 
@@ -135,7 +135,7 @@ static uint64_t percpu_base(struct vp_es_vcpu *v, enum dif_fault *fault)
 
 static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 {
-	struct vp_es_vcpu *v = env;
+	struct vp_vcpu_session *v = env;
 
 	if (id >= DIF_VAR_arg0 && id <= DIF_VAR_arg9)
 		return vp_arg(v, id - DIF_VAR_arg0, fault);
@@ -187,7 +187,7 @@ static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 
 static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault *fault)
 {
-	struct vp_es_vcpu *v = env;
+	struct vp_vcpu_session *v = env;
 
 	if (id == DIF_VAR_args)
 		return index < 10 ? vp_arg(v, (unsigned)index, fault) : 0;
@@ -219,7 +219,7 @@ static int copy_string(const char *s, char *dst, uint32_t cap)
 	return (int)len;
 }
 
-static int task_name(struct vp_es_vcpu *v, char *dst, uint32_t cap)
+static int task_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
 {
 	const struct vp_facts *f = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
@@ -244,9 +244,9 @@ static int task_name(struct vp_es_vcpu *v, char *dst, uint32_t cap)
 }
 
 /* The probe whose fault an ERROR clause sees; elsewhere there is none, and the names are empty. */
-static int faulting_probe(const struct vp_es_vcpu *v, uint32_t id, char *dst, uint32_t cap)
+static int faulting_probe(const struct vp_vcpu_session *v, uint32_t id, char *dst, uint32_t cap)
 {
-	const struct vp_probe_rt *probe = v->in_error ? v->error_probe : NULL;
+	const struct vp_enabled_probe *probe = v->in_error ? v->error_probe : NULL;
 
 	if (!probe)
 		return copy_string("", dst, cap);
@@ -259,8 +259,8 @@ static int faulting_probe(const struct vp_es_vcpu *v, uint32_t id, char *dst, ui
 
 static int op_string(void *env, uint32_t id, char *dst, uint32_t cap)
 {
-	struct vp_es_vcpu *v = env;
-	const struct vp_probe_rt *probe = v->ecb->probe;
+	struct vp_vcpu_session *v = env;
+	const struct vp_enabled_probe *probe = v->ecb->probe;
 
 	switch (id) {
 	case DIF_VAR_probeprov:
@@ -307,7 +307,7 @@ static void op_thread_key(void *env, struct dif_thread_key *ret)
 static uint64_t op_subr(void *env, uint32_t subr, const uint64_t *args, unsigned nargs, char *str,
 			uint32_t cap, enum dif_fault *fault)
 {
-	struct vp_es_vcpu *v = env;
+	struct vp_vcpu_session *v = env;
 
 	(void)str;
 	(void)cap;
@@ -334,7 +334,7 @@ static bool op_store_user(void *env, uint64_t addr, const void *src, uint32_t le
 	return false;
 }
 
-const struct dif_vm_ops vp_vm_ops = {
+const struct dif_vm_ops vp_dif_ops = {
 	.load = op_load,
 	.scalar = op_scalar,
 	.array = op_array,

@@ -11,7 +11,7 @@
 #include "dif/obj/program.h"
 #include "vmm-probe/engine/wire/batch.h"
 
-struct vp_es;
+struct vp_engine_session;
 struct vp_load;
 struct vp_counter;
 
@@ -44,7 +44,7 @@ struct vp_clause {
 	struct vp_counter *counter; /* … and if not, the counter of all its ECBs; NULL: none yet */
 };
 
-struct vp_probe_rt {
+struct vp_enabled_probe {
 	uint32_t id;
 	enum vp_probe_kind kind;
 	enum vp_args args;
@@ -58,9 +58,9 @@ struct vp_probe_rt {
 };
 
 struct vp_ecb {
-	struct vp_es *es;
+	struct vp_engine_session *es;
 	const struct vp_clause *clause;
-	const struct vp_probe_rt *probe;
+	const struct vp_enabled_probe *probe;
 	struct vp_ecb *next;        /* on the same probe */
 	struct vp_ecb *next_error;  /* of the session's ERROR ECBs */
 	struct vp_counter *counter; /* counted inline, never fired; NULL: fired */

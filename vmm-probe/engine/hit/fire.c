@@ -23,14 +23,14 @@ uint64_t vp_now(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
-uint64_t vp_clause_time(struct vp_es_vcpu *v)
+uint64_t vp_clause_time(struct vp_vcpu_session *v)
 {
 	if (!v->time_ns)
 		v->time_ns = v->event ? v->event_ns : vp_now();
 	return v->time_ns;
 }
 
-void vp_firing_begin(struct vp_es_vcpu *v, void *ctx, uint64_t gva, const uint64_t *args)
+void vp_firing_begin(struct vp_vcpu_session *v, void *ctx, uint64_t gva, const uint64_t *args)
 {
 	/* Acquire: the half's emptying by the service thread is complete. */
 	uint32_t half = __atomic_load_n(&v->active, __ATOMIC_ACQUIRE);
@@ -53,7 +53,7 @@ void vp_firing_begin(struct vp_es_vcpu *v, void *ctx, uint64_t gva, const uint64
 		dif_dynvars_enter(v->es->dynvars, v->es->open.first_cpu + v->vcpu);
 }
 
-void vp_firing_end(struct vp_es_vcpu *v)
+void vp_firing_end(struct vp_vcpu_session *v)
 {
 	if (v->es->dynvars)
 		dif_dynvars_leave(v->es->dynvars, v->es->open.first_cpu + v->vcpu);
@@ -68,7 +68,7 @@ static void put_header(uint8_t *record, uint32_t epid, uint64_t time_ns)
 	memcpy(record, head, sizeof(head));
 }
 
-void vp_record_finish(struct vp_es_vcpu *v)
+void vp_record_finish(struct vp_vcpu_session *v)
 {
 	const struct vp_clause *c = v->ecb->clause;
 
@@ -96,7 +96,7 @@ static uint64_t keep_free(const struct vp_ecb *ecb)
 
 /* --- faults ---------------------------------------------------------------------------------- */
 
-static void record_fault(struct vp_es_vcpu *v, const uint64_t *args)
+static void record_fault(struct vp_vcpu_session *v, const uint64_t *args)
 {
 	uint8_t *record = vp_buffer_reserve(v, sizeof(struct vp_fault_record), 8, keep_free(v->ecb));
 	uint64_t now = vp_clause_time(v);
@@ -119,7 +119,7 @@ static void record_fault(struct vp_es_vcpu *v, const uint64_t *args)
 
 /* The clause's record is given up; ERROR's ECBs run in its place, in the same firing. A fault in one of
  * those only counts. @action: 0 the predicate, else from 1. */
-static void fault(struct vp_es_vcpu *v, uint32_t action, enum dif_fault fault)
+static void fault(struct vp_vcpu_session *v, uint32_t action, enum dif_fault fault)
 {
 	const struct vp_ecb *ecb = v->ecb;
 
@@ -151,7 +151,7 @@ static void fault(struct vp_es_vcpu *v, uint32_t action, enum dif_fault fault)
 /* --- one ECB ------------------------------------------------------------------------------------ */
 
 /* False: no room, so the clause is skipped. */
-static bool reserve(struct vp_es_vcpu *v)
+static bool reserve(struct vp_vcpu_session *v)
 {
 	const struct dif_clause_layout *l = &v->ecb->clause->layout;
 
@@ -162,7 +162,7 @@ static bool reserve(struct vp_es_vcpu *v)
 }
 
 /* True: go on with the actions. */
-static bool predicate(struct vp_es_vcpu *v)
+static bool predicate(struct vp_vcpu_session *v)
 {
 	const struct dif_object *obj = v->ecb->clause->source->predicate;
 	uint64_t value;
@@ -177,7 +177,7 @@ static bool predicate(struct vp_es_vcpu *v)
 	return value != 0;
 }
 
-static void run_actions(struct vp_es_vcpu *v)
+static void run_actions(struct vp_vcpu_session *v)
 {
 	const struct vp_clause *c = v->ecb->clause;
 
@@ -200,7 +200,7 @@ static void run_actions(struct vp_es_vcpu *v)
 /* The ring throws old records away to make room: it does so only for a clause that will record. The
  * other policies ask for room first, as DTrace does, so a full buffer skips the predicate's side
  * effects too. */
-void vp_fire_ecb(struct vp_es_vcpu *v, const struct vp_ecb *ecb)
+void vp_fire_ecb(struct vp_vcpu_session *v, const struct vp_ecb *ecb)
 {
 	bool ring = ecb->es->open.bufpolicy == VP_BUF_RING;
 

@@ -32,7 +32,7 @@ static void add_timed(struct vp_load *load, uint64_t ns)
 }
 
 /* What chill() waits was asked for, and has a limit of its own. */
-void vp_guard_timed(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock)
+void vp_guard_timed(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock)
 {
 	uint64_t waited = v->waited_ns;
 

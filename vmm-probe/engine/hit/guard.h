@@ -10,7 +10,7 @@
 /** Times this hit, and chooses the next one: in `every` hits on average. Returns the time. */
 uint64_t vp_guard_next(struct vp_vcpu *me);
 /** Fires @p ecb and adds the time since *clock, which becomes now. */
-void vp_guard_timed(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock);
+void vp_guard_timed(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock);
 
 static inline void vp_load_add(uint64_t *word, uint64_t n)
 {
@@ -33,7 +33,7 @@ static inline void vp_guard_hit(const struct vp_ecb *ecb, uint32_t vcpu, uint64_
 }
 
 /** Fire @p ecb. @p clock: what vp_guard_begin() returned. */
-static inline void vp_guard_fire(struct vp_es_vcpu *v, const struct vp_ecb *ecb, uint64_t *clock)
+static inline void vp_guard_fire(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock)
 {
 	if (!ecb->loads) {
 		vp_fire_ecb(v, ecb);

@@ -7,7 +7,7 @@
 
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
 {
-	struct vp_es_vcpu *entered = NULL;
+	struct vp_vcpu_session *entered = NULL;
 
 	if (ot_unlikely(vcpu >= engine->nvcpus))
 		return;
@@ -22,9 +22,9 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		const struct vp_ecb *ecb = site->ecbs[i];
-		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+		if (vp_engine_session_activity(ecb->es) != VP_ACTIVE)
 			continue;
-		struct vp_es_vcpu *v = &ecb->es->vcpus[vcpu];
+		struct vp_vcpu_session *v = &ecb->es->vcpus[vcpu];
 		if (v->hit != me->seq) {
 			v->hit = me->seq;
 			v->chain = entered;
@@ -47,14 +47,14 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
  */
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns)
 {
-	const struct vp_es *charged = NULL;
+	const struct vp_engine_session *charged = NULL;
 
 	if (vcpu >= engine->nvcpus)
 		return;
 	vp_vcpu_enter(&engine->vcpus[vcpu]);
 	for (uint32_t i = 0; i < site->necbs; i++) {
 		const struct vp_ecb *ecb = site->ecbs[i];
-		if (vp_es_activity(ecb->es) != VP_ACTIVE)
+		if (vp_engine_session_activity(ecb->es) != VP_ACTIVE)
 			continue;
 		if (ecb->es != charged)
 			vp_load_add(&ecb->es->vcpus[vcpu].load.outside_ns, ns);

@@ -6,8 +6,8 @@
  *           ├─ vm, profile, agent   tables of what fires without a site, published by the service thread
  *           └─ service     all that only the service thread uses
  *
- * Threads. A vCPU thread touches its own vp_vcpu and vp_es_vcpu, and reads what was published before it went
- * odd. The service thread changes the rest; before it frees anything that a vCPU may still see, it calls
+ * Threads. A vCPU thread touches its own vp_vcpu and vp_vcpu_session, and reads what was published before it
+ * went odd. The service thread changes the rest; before it frees anything that a vCPU may still see, it calls
  * vp_quiesce(). Words that both touch are accessed with __atomic_*.
  *
  * Nothing in this folder takes a lock, allocates, formats or makes a system call:

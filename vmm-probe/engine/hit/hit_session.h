@@ -4,7 +4,7 @@
  *
  *   session ─┬─ clauses, ECBs      clause.h
  *            ├─ vcpus[]            virtual machine, buffers, TLB, the firing in progress
- *            └─ service            all that only the service thread uses (service/es.h)
+ *            └─ service            all that only the service thread uses (service/engine_session.h)
  */
 #ifndef VP_ENGINE_HIT_HIT_SESSION_H
 #define VP_ENGINE_HIT_HIT_SESSION_H
@@ -22,7 +22,7 @@
 #define VP_TLB_ENTRIES 64
 
 struct ga_record;
-struct vp_es_service;
+struct vp_engine_session_service;
 
 /* What enablings have cost a vCPU. Written by its thread, read by the service thread. */
 struct vp_load {
@@ -69,8 +69,8 @@ struct vp_guest_clock {
 
 /* One struct, though it has many fields: a firing reads and writes most of them, and they lie in the order in
  * which it does. */
-struct vp_es_vcpu {
-	_Alignas(64) struct vp_es *es;
+struct vp_vcpu_session {
+	_Alignas(64) struct vp_engine_session *es;
 	uint32_t vcpu;
 	uint32_t active; /* half in use; set by the service thread */
 	struct dif_vm vm;
@@ -83,8 +83,8 @@ struct vp_es_vcpu {
 	uint8_t *tuple;
 
 	/* the firing in progress */
-	uint64_t hit;             /* sequence word of the hit in which it began */
-	struct vp_es_vcpu *chain; /* sessions that this hit has entered */
+	uint64_t hit;                  /* sequence word of the hit in which it began */
+	struct vp_vcpu_session *chain; /* sessions that this hit has entered */
 	uint32_t half;
 	void *ctx;                     /* the backend's; NULL: fired by hand, without registers */
 	uint64_t site_gva;             /* 0: no site */
@@ -95,8 +95,8 @@ struct vp_es_vcpu {
 	bool in_error;
 	bool exited; /* a clause of this firing called exit() */
 	uint64_t error_args[10];
-	const struct vp_probe_rt *error_probe; /* what faulted, for errprov and its like */
-	uint64_t time_ns, wall_ns;             /* of the clause; 0: not asked for yet */
+	const struct vp_enabled_probe *error_probe; /* what faulted, for errprov and its like */
+	uint64_t time_ns, wall_ns;                  /* of the clause; 0: not asked for yet */
 	uint64_t task;
 	bool task_known;
 	struct vp_guest_clock clock;
@@ -113,7 +113,7 @@ struct vp_es_vcpu {
 
 enum vp_activity { VP_INACTIVE, VP_ACTIVE, VP_DRAINING, VP_STOPPED };
 
-struct vp_es {
+struct vp_engine_session {
 	struct vp_engine *engine;
 	struct vp_msg_open open;
 	struct vp_facts facts;
@@ -129,13 +129,13 @@ struct vp_es {
 	struct vp_ecb *errors; /* ERROR's ECBs */
 	struct vp_epid_sizes *sizes;
 	uint64_t *spec_state; /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
-	struct vp_es_vcpu *vcpus;
-	struct vp_es_vcpu
+	struct vp_vcpu_session *vcpus;
+	struct vp_vcpu_session
 	    *spare; /* behind the last, without buffers: the service thread reads and evaluates with it */
-	struct vp_es_service *service;
+	struct vp_engine_session_service *service;
 };
 
-static inline uint32_t vp_es_activity(const struct vp_es *es)
+static inline uint32_t vp_engine_session_activity(const struct vp_engine_session *es)
 {
 	return __atomic_load_n(&es->activity, __ATOMIC_ACQUIRE);
 }

@@ -6,7 +6,7 @@
 #include "vmm-probe/engine/hit/guard.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-static void fire(const struct vp_sample_entry *e, struct vp_es_vcpu *v, void *ctx, uint64_t due,
+static void fire(const struct vp_sample_entry *e, struct vp_vcpu_session *v, void *ctx, uint64_t due,
 		 uint32_t cost_ns, uint64_t *clock)
 {
 	uint64_t now = vp_now(), args[10] = { 0 };
@@ -22,7 +22,7 @@ static void fire(const struct vp_sample_entry *e, struct vp_es_vcpu *v, void *ct
 	}
 	vp_load_add(&v->load.outside_ns, cost_ns);
 	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
-		if (vp_es_activity(e->es) != VP_ACTIVE)
+		if (vp_engine_session_activity(e->es) != VP_ACTIVE)
 			break;
 		vp_guard_hit(ecb, v->vcpu, cost_ns);
 		vp_guard_fire(v, ecb, clock);
@@ -42,7 +42,7 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 	for (uint32_t i = 0; p && i < p->n; i++) {
 		const struct vp_sample_entry *e = &p->entries[i];
 		uint64_t due = __atomic_exchange_n(&e->due[vcpu], 0, __ATOMIC_ACQ_REL);
-		if (due && vp_es_activity(e->es) == VP_ACTIVE)
+		if (due && vp_engine_session_activity(e->es) == VP_ACTIVE)
 			fire(e, &e->es->vcpus[vcpu], ctx, due, p->cost_ns, &clock);
 	}
 	vp_vcpu_leave(me);

@@ -6,8 +6,8 @@
 #include "vmm-probe/engine/hit/hit_session.h"
 
 struct vp_sample_entry {
-	struct vp_es *es;
-	const struct vp_probe_rt *probe;
+	struct vp_engine_session *es;
+	const struct vp_enabled_probe *probe;
 	uint64_t next_ns; /* the timer thread's */
 	uint64_t *due;    /* by vCPU: when the sample asked for was due; 0: none */
 	uint64_t *stats;  /* of a vm:::stat probe, by vCPU: its value at the last firing; NULL: of another */

@@ -9,14 +9,14 @@ static uint64_t with_state(uint64_t word, uint32_t state)
 	return (word & ~0xffffffffull) | state;
 }
 
-static uint32_t one(const struct vp_es_vcpu *v)
+static uint32_t one(const struct vp_vcpu_session *v)
 {
 	return VP_SPEC_ONE | (v->es->open.first_cpu + v->vcpu);
 }
 
-uint64_t vp_spec_new(struct vp_es_vcpu *v)
+uint64_t vp_spec_new(struct vp_vcpu_session *v)
 {
-	struct vp_es *es = v->es;
+	struct vp_engine_session *es = v->es;
 	bool busy = false;
 
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {
@@ -33,14 +33,14 @@ uint64_t vp_spec_new(struct vp_es_vcpu *v)
 	return 0;
 }
 
-static bool is_id(const struct vp_es_vcpu *v, uint64_t id)
+static bool is_id(const struct vp_vcpu_session *v, uint64_t id)
 {
 	return id && v->es->spec_state && id <= v->es->open.nspec;
 }
 
 /* For commit() and discard(). Id 0 is what speculation() gives when it has none: nothing happens. Any other
  * that can't be is the program's mistake. */
-static enum vp_step_result check_id(const struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+static enum vp_step_result check_id(const struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault)
 {
 	if (id == 0)
 		return VP_STEP_DROP;
@@ -51,7 +51,7 @@ static enum vp_step_result check_id(const struct vp_es_vcpu *v, uint64_t id, enu
 }
 
 /* Say that this vCPU is about to add to the id; false when it is not open. */
-static bool join(struct vp_es_vcpu *v, uint64_t *at)
+static bool join(struct vp_vcpu_session *v, uint64_t *at)
 {
 	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE), bit = vp_spec_engine_bit(v->es);
 
@@ -69,7 +69,7 @@ static bool join(struct vp_es_vcpu *v, uint64_t *at)
 }
 
 /* An id that is not open, whatever it is, ends the clause without a word. */
-enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id)
+enum vp_step_result vp_spec_speculate(struct vp_vcpu_session *v, uint64_t id)
 {
 	const struct dif_clause_layout *l = &v->ecb->clause->layout;
 
@@ -92,7 +92,7 @@ enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id)
 
 /* --- moving records --------------------------------------------------------------------------- */
 
-static uint32_t size_of(const struct vp_es *es, uint32_t epid)
+static uint32_t size_of(const struct vp_engine_session *es, uint32_t epid)
 {
 	const struct vp_epid_sizes *sizes = __atomic_load_n(&es->sizes, __ATOMIC_ACQUIRE);
 
@@ -101,7 +101,7 @@ static uint32_t size_of(const struct vp_es *es, uint32_t epid)
 
 /* Records committed have the time of the commit. The buffer is private memory, so EPIDs and sizes are as
  * vp_record_finish() wrote them. */
-void vp_spec_set_times(const struct vp_es *es, uint8_t *mem, uint64_t used, uint64_t now)
+void vp_spec_set_times(const struct vp_engine_session *es, uint8_t *mem, uint64_t used, uint64_t now)
 {
 	uint32_t time[2] = { (uint32_t)(now >> 32), (uint32_t)now }, epid;
 
@@ -113,7 +113,7 @@ void vp_spec_set_times(const struct vp_es *es, uint8_t *mem, uint64_t used, uint
 }
 
 /* Aligned as the buffer was, so that each record in it stays aligned. */
-static void move_own(struct vp_es_vcpu *v, struct vp_specbuf *spec)
+static void move_own(struct vp_vcpu_session *v, struct vp_specbuf *spec)
 {
 	uint64_t now = vp_clause_time(v);
 
@@ -131,7 +131,7 @@ static void move_own(struct vp_es_vcpu *v, struct vp_specbuf *spec)
 
 /* Take the id out of use; false when it was not in use. *ret_own: it holds nothing of other vCPUs, and is
  * free as soon as the caller is done with its own part. */
-static bool leave_open(struct vp_es_vcpu *v, uint64_t id, uint32_t to, bool *ret_own)
+static bool leave_open(struct vp_vcpu_session *v, uint64_t id, uint32_t to, bool *ret_own)
 {
 	uint64_t *at = &v->es->spec_state[id - 1], word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 
@@ -146,13 +146,13 @@ static bool leave_open(struct vp_es_vcpu *v, uint64_t id, uint32_t to, bool *ret
 	return false;
 }
 
-static void set_free(struct vp_es *es, uint64_t id)
+static void set_free(struct vp_engine_session *es, uint64_t id)
 {
 	__atomic_store_n(&es->spec_state[id - 1], VP_SPEC_FREE, __ATOMIC_RELEASE);
 }
 
 /* What this clause recorded before commit() comes first. */
-enum vp_step_result vp_spec_commit(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+enum vp_step_result vp_spec_commit(struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault)
 {
 	enum vp_step_result ok = check_id(v, id, fault);
 	bool own;
@@ -169,7 +169,7 @@ enum vp_step_result vp_spec_commit(struct vp_es_vcpu *v, uint64_t id, enum dif_f
 	return VP_STEP_DONE;
 }
 
-enum vp_step_result vp_spec_discard(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault)
+enum vp_step_result vp_spec_discard(struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault)
 {
 	enum vp_step_result ok = check_id(v, id, fault);
 	bool own;

@@ -36,21 +36,21 @@ enum vp_spec_state {
 #define VP_SPEC_ONE (1u << 31) /* | vCPU, numbered through all engines */
 
 /** For speculation(), speculate(), commit() and discard(). Hit path. */
-uint64_t vp_spec_new(struct vp_es_vcpu *v);
-enum vp_step_result vp_spec_speculate(struct vp_es_vcpu *v, uint64_t id);
-enum vp_step_result vp_spec_commit(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault);
-enum vp_step_result vp_spec_discard(struct vp_es_vcpu *v, uint64_t id, enum dif_fault *fault);
+uint64_t vp_spec_new(struct vp_vcpu_session *v);
+enum vp_step_result vp_spec_speculate(struct vp_vcpu_session *v, uint64_t id);
+enum vp_step_result vp_spec_commit(struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault);
+enum vp_step_result vp_spec_discard(struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault);
 
 /** Give the records in [mem, mem + used) the time of their commit. The buffer is private memory, so EPIDs and
  * sizes are as vp_record_finish() wrote them. */
-void vp_spec_set_times(const struct vp_es *es, uint8_t *mem, uint64_t used, uint64_t now);
+void vp_spec_set_times(const struct vp_engine_session *es, uint8_t *mem, uint64_t used, uint64_t now);
 
 static inline uint32_t vp_spec_state_of(uint64_t word)
 {
 	return (uint32_t)word;
 }
 
-static inline uint64_t vp_spec_engine_bit(const struct vp_es *es)
+static inline uint64_t vp_spec_engine_bit(const struct vp_engine_session *es)
 {
 	return 1ull << (32 + es->open.engine);
 }

@@ -14,14 +14,14 @@
 #define UPDATE_MAX_NS   10000000ull
 #define UNKNOWN_OFFSET  (~0ull)
 
-static bool percpu_u64(struct vp_es_vcpu *v, uint64_t offset, uint64_t *ret)
+static bool percpu_u64(struct vp_vcpu_session *v, uint64_t offset, uint64_t *ret)
 {
 	uint64_t base = v->es->facts.percpu_base[v->vcpu];
 
 	return !v->es->engine->host && base && offset != UNKNOWN_OFFSET && vp_load_u64(v, base + offset, ret);
 }
 
-uint64_t vp_task(struct vp_es_vcpu *v)
+uint64_t vp_task(struct vp_vcpu_session *v)
 {
 	if (v->event)
 		return v->event->task;
@@ -33,7 +33,7 @@ uint64_t vp_task(struct vp_es_vcpu *v)
 	return v->task;
 }
 
-uint64_t vp_task_field(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, uint32_t size,
+uint64_t vp_task_field(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, uint32_t size,
 		       enum dif_fault *fault)
 {
 	uint64_t value = 0;
@@ -49,7 +49,7 @@ uint64_t vp_task_field(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, uin
 
 /* 0 in a task, else the deepest kind of interrupt. Of the soft interrupt's bits only the lowest says that
  * one is being served; the others count local_bh_disable(). */
-uint32_t vp_interrupt_level(struct vp_es_vcpu *v)
+uint32_t vp_interrupt_level(struct vp_vcpu_session *v)
 {
 	const struct vp_facts *f = &v->es->facts;
 	uint64_t word;
@@ -66,14 +66,14 @@ uint32_t vp_interrupt_level(struct vp_es_vcpu *v)
 	return count & f->softirq_mask & -f->softirq_mask ? 1 : 0;
 }
 
-static bool is_native(struct vp_es_vcpu *v)
+static bool is_native(struct vp_vcpu_session *v)
 {
 	enum dif_fault fault = DIF_FAULT_NONE;
 
 	return !(vp_task_field(v, vp_task(v), v->es->facts.task_status, 4, &fault) & VP_TASK_COMPAT);
 }
 
-static bool ends_syscall(struct vp_es_vcpu *v, uint32_t number)
+static bool ends_syscall(struct vp_vcpu_session *v, uint32_t number)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
@@ -87,20 +87,20 @@ static bool ends_syscall(struct vp_es_vcpu *v, uint32_t number)
 	       orig_ax == number;
 }
 
-bool vp_in_syscall(struct vp_es_vcpu *v, uint32_t condition)
+bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)
 {
 	return condition == VP_SYSCALL_NATIVE ? is_native(v) : ends_syscall(v, condition - 1);
 }
 
 /* uid and gid: through the task's credentials. */
-static uint64_t credential(struct vp_es_vcpu *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
+static uint64_t credential(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
 {
 	uint64_t cred = vp_task_field(v, task, v->es->facts.task_cred, 8, fault);
 
 	return vp_task_field(v, cred, offset, 4, fault);
 }
 
-uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault)
+uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fault)
 {
 	const struct vp_facts *f = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
@@ -135,7 +135,7 @@ uint64_t vp_task_id(struct vp_es_vcpu *v, uint32_t var, enum dif_fault *fault)
  * nothing of a system call's microseconds. How far our clock is ahead of it is least right after an update:
  * that distance, the smallest of the last one to two seconds (a guest can be paused), dates the guest's now.
  */
-static uint64_t since_update(struct vp_es_vcpu *v, uint64_t rq_clock)
+static uint64_t since_update(struct vp_vcpu_session *v, uint64_t rq_clock)
 {
 	struct vp_guest_clock *c = &v->clock;
 	uint64_t now = vp_clause_time(v), ahead = now - rq_clock;
@@ -156,7 +156,7 @@ static uint64_t since_update(struct vp_es_vcpu *v, uint64_t rq_clock)
 
 /* What the task had run when it was last accounted for, and what has passed since on its run queue's clock.
  */
-uint64_t vp_vtimestamp(struct vp_es_vcpu *v, enum dif_fault *fault)
+uint64_t vp_vtimestamp(struct vp_vcpu_session *v, enum dif_fault *fault)
 {
 	const struct vp_facts *f = &v->es->facts;
 	uint64_t task = vp_task(v), clock;
@@ -171,7 +171,7 @@ uint64_t vp_vtimestamp(struct vp_es_vcpu *v, enum dif_fault *fault)
 	return ran + (clock - start) + since_update(v, clock);
 }
 
-bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid)
+bool vp_progenyof(struct vp_vcpu_session *v, uint64_t pid)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
@@ -191,7 +191,7 @@ bool vp_progenyof(struct vp_es_vcpu *v, uint64_t pid)
 	return false;
 }
 
-void vp_thread_key(struct vp_es_vcpu *v, struct dif_thread_key *ret)
+void vp_thread_key(struct vp_vcpu_session *v, struct dif_thread_key *ret)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;

@@ -19,7 +19,7 @@ static bool is_text(const struct vp_facts *f, uint64_t ip)
 }
 
 /* The rule of the last entry at or below @ip. */
-static bool find_rule(const struct vp_es *es, uint64_t ip, struct vp_orc_rule *ret)
+static bool find_rule(const struct vp_engine_session *es, uint64_t ip, struct vp_orc_rule *ret)
 {
 	size_t n = OT_COUNT_BEFORE(es->norc, i, es->orc_addrs[i] <= ip);
 
@@ -30,8 +30,8 @@ static bool find_rule(const struct vp_es *es, uint64_t ip, struct vp_orc_rule *r
 }
 
 /* The stack pointer before the call: the frame's CFA. */
-static bool find_cfa(struct vp_es_vcpu *v, const struct frame *f, const struct vp_orc_rule *rule, bool first,
-		     uint64_t *ret)
+static bool find_cfa(struct vp_vcpu_session *v, const struct frame *f, const struct vp_orc_rule *rule,
+		     bool first, uint64_t *ret)
 {
 	uint64_t offset = (uint64_t)(int64_t)rule->sp_offset;
 
@@ -63,7 +63,7 @@ static bool find_cfa(struct vp_es_vcpu *v, const struct frame *f, const struct v
 	}
 }
 
-static bool find_bp(struct vp_es_vcpu *v, struct frame *f, const struct vp_orc_rule *rule, uint64_t cfa)
+static bool find_bp(struct vp_vcpu_session *v, struct frame *f, const struct vp_orc_rule *rule, uint64_t cfa)
 {
 	uint64_t offset = (uint64_t)(int64_t)rule->bp_offset;
 
@@ -75,7 +75,7 @@ static bool find_bp(struct vp_es_vcpu *v, struct frame *f, const struct vp_orc_r
 }
 
 /* An interrupt's or exception's frame: go on where it came from, unless that was user space. */
-static bool step_regs(struct vp_es_vcpu *v, struct frame *f, uint64_t regs)
+static bool step_regs(struct vp_vcpu_session *v, struct frame *f, uint64_t regs)
 {
 	const struct vp_facts *k = &v->es->facts;
 	uint64_t cs;
@@ -89,7 +89,7 @@ static bool step_regs(struct vp_es_vcpu *v, struct frame *f, uint64_t regs)
 }
 
 /* Only what the processor pushed: ip, cs, flags, sp, ss. */
-static bool step_iret(struct vp_es_vcpu *v, struct frame *f, uint64_t at)
+static bool step_iret(struct vp_vcpu_session *v, struct frame *f, uint64_t at)
 {
 	uint64_t iret[4];
 
@@ -101,7 +101,7 @@ static bool step_iret(struct vp_es_vcpu *v, struct frame *f, uint64_t at)
 	return true;
 }
 
-static bool step_rule(struct vp_es_vcpu *v, struct frame *f, const struct vp_orc_rule *rule, bool first)
+static bool step_rule(struct vp_vcpu_session *v, struct frame *f, const struct vp_orc_rule *rule, bool first)
 {
 	uint64_t cfa;
 
@@ -119,7 +119,7 @@ static bool step_rule(struct vp_es_vcpu *v, struct frame *f, const struct vp_orc
 }
 
 /* At a function's first or last instruction the return address is on top, whatever the tables say. */
-static bool on_top(const struct vp_es_vcpu *v, bool first)
+static bool on_top(const struct vp_vcpu_session *v, bool first)
 {
 	enum vp_args args = v->ecb->probe->args;
 
@@ -128,7 +128,7 @@ static bool on_top(const struct vp_es_vcpu *v, bool first)
 		args == VP_ARGS_SYSCALL_RETURN);
 }
 
-static bool step(struct vp_es_vcpu *v, struct frame *f, bool first)
+static bool step(struct vp_vcpu_session *v, struct frame *f, bool first)
 {
 	uint64_t pair[2];
 	struct vp_orc_rule rule;
@@ -152,7 +152,7 @@ static bool step(struct vp_es_vcpu *v, struct frame *f, bool first)
 }
 
 /* In an ERROR clause too: the place is that of the firing. */
-static bool begin(struct vp_es_vcpu *v, struct frame *ret)
+static bool begin(struct vp_vcpu_session *v, struct frame *ret)
 {
 	if (!v->ctx || !v->es->facts.kernel_root)
 		return false;
@@ -167,7 +167,7 @@ static bool begin(struct vp_es_vcpu *v, struct frame *ret)
 	return true;
 }
 
-uint32_t vp_unwind_kernel(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max)
+uint32_t vp_unwind_kernel(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
 {
 	struct frame f;
 	uint32_t n = 0;
@@ -184,7 +184,7 @@ uint32_t vp_unwind_kernel(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max)
 	return n;
 }
 
-uint64_t vp_caller(struct vp_es_vcpu *v)
+uint64_t vp_caller(struct vp_vcpu_session *v)
 {
 	uint64_t pcs[2];
 

@@ -7,9 +7,9 @@
 
 /** Kernel return addresses, innermost (the probed place itself) first, at most @p max (up to
  * VP_FRAMES_MAX); returns how many. @p pcs may be NULL. */
-uint32_t vp_unwind_kernel(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max);
-uint64_t vp_caller(struct vp_es_vcpu *v);
+uint32_t vp_unwind_kernel(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max);
+uint64_t vp_caller(struct vp_vcpu_session *v);
 /** The same of the process. */
-uint32_t vp_unwind_user(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max);
+uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max);
 
 #endif

@@ -14,7 +14,7 @@ struct user_regs {
 	uint64_t ip, sp, bp;
 };
 
-static bool from_vcpu(struct vp_es_vcpu *v, struct user_regs *ret)
+static bool from_vcpu(struct vp_vcpu_session *v, struct user_regs *ret)
 {
 	if (v->site_gva || !(vp_reg(v, VP_CS) & 3))
 		return false;
@@ -22,7 +22,7 @@ static bool from_vcpu(struct vp_es_vcpu *v, struct user_regs *ret)
 	return true;
 }
 
-static bool from_task(struct vp_es_vcpu *v, struct user_regs *ret)
+static bool from_task(struct vp_vcpu_session *v, struct user_regs *ret)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
@@ -38,7 +38,7 @@ static bool from_task(struct vp_es_vcpu *v, struct user_regs *ret)
 	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_bp, &ret->bp);
 }
 
-uint32_t vp_unwind_user(struct vp_es_vcpu *v, uint64_t *pcs, uint32_t max)
+uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
 {
 	struct user_regs r;
 	uint64_t pair[2];

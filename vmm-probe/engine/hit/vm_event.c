@@ -10,12 +10,12 @@ static uint32_t first_of(const struct vp_vm_table *t, uint32_t event)
 	return (uint32_t)OT_COUNT_BEFORE(t->n, i, t->entries[i].event < event);
 }
 
-static void fire(const struct vp_vm_entry *e, struct vp_es_vcpu *v, void *ctx, const uint64_t args[10],
+static void fire(const struct vp_vm_entry *e, struct vp_vcpu_session *v, void *ctx, const uint64_t args[10],
 		 uint64_t *clock)
 {
 	vp_firing_begin(v, ctx, 0, args);
 	for (const struct vp_ecb *ecb = e->probe->first; ecb; ecb = ecb->next) {
-		if (vp_es_activity(e->es) != VP_ACTIVE)
+		if (vp_engine_session_activity(e->es) != VP_ACTIVE)
 			break;
 		vp_guard_hit(ecb, v->vcpu, 0);
 		vp_guard_fire(v, ecb, clock);
@@ -33,7 +33,7 @@ void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const
 	uint64_t clock = vp_guard_begin(me);
 	for (uint32_t i = t ? first_of(t, event) : 0; t && i < t->n && t->entries[i].event == event; i++) {
 		const struct vp_vm_entry *e = &t->entries[i];
-		if (vp_es_activity(e->es) == VP_ACTIVE)
+		if (vp_engine_session_activity(e->es) == VP_ACTIVE)
 			fire(e, &e->es->vcpus[vcpu], ctx, args, &clock);
 	}
 	vp_vcpu_leave(me);

@@ -7,8 +7,8 @@
 
 struct vp_vm_entry {
 	uint32_t event;
-	struct vp_es *es;
-	const struct vp_probe_rt *probe;
+	struct vp_engine_session *es;
+	const struct vp_enabled_probe *probe;
 };
 
 /* Sorted by event. Made anew at each change, never changed while it is in force. */

@@ -19,7 +19,7 @@
  * 512 GiB, or its beginning. */
 #define TOP_SHIFT   39
 
-static const uint8_t *ram(const struct vp_es_vcpu *v, uint64_t gpa, uint64_t need)
+static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_t need)
 {
 	const struct vp_engine *e = v->es->engine;
 	uint64_t len = 0;
@@ -35,7 +35,7 @@ struct found {
 };
 
 /* Walk from @root to the page of @va. */
-static const uint8_t *walk(const struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user,
+static const uint8_t *walk(const struct vp_vcpu_session *v, uint64_t root, uint64_t va, bool user,
 			   struct found *ret)
 {
 	uint64_t table = root & ENTRY_ADDR, entry;
@@ -67,7 +67,7 @@ static bool in_direct_map(const struct vp_facts *facts, uint64_t va)
 	return facts->percpu_base[0] && va >> TOP_SHIFT == facts->percpu_base[0] >> TOP_SHIFT;
 }
 
-static void check_memory(struct vp_es_vcpu *v)
+static void check_memory(struct vp_vcpu_session *v)
 {
 	uint64_t gen = __atomic_load_n(&v->es->engine->mem_gen, __ATOMIC_ACQUIRE);
 
@@ -78,7 +78,7 @@ static void check_memory(struct vp_es_vcpu *v)
 }
 
 /* The page of @va, NULL: not mapped or not RAM. */
-static const struct vp_tlb_entry *find_page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user)
+static const struct vp_tlb_entry *find_page(struct vp_vcpu_session *v, uint64_t root, uint64_t va, bool user)
 {
 	struct vp_tlb *tlb = &v->tlb;
 	uint64_t number = va / PAGE_SIZE;
@@ -97,7 +97,7 @@ static const struct vp_tlb_entry *find_page(struct vp_es_vcpu *v, uint64_t root,
 }
 
 /* Its host address. */
-static const uint8_t *page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, bool user)
+static const uint8_t *page(struct vp_vcpu_session *v, uint64_t root, uint64_t va, bool user)
 {
 	const struct vp_tlb_entry *e = find_page(v, root, va, user);
 
@@ -105,14 +105,14 @@ static const uint8_t *page(struct vp_es_vcpu *v, uint64_t root, uint64_t va, boo
 }
 
 /* The same of a page that the kernel may write to. Its CR0.WP is taken to be set, as it is but in moments. */
-static uint8_t *writable_page(struct vp_es_vcpu *v, uint64_t root, uint64_t va)
+static uint8_t *writable_page(struct vp_vcpu_session *v, uint64_t root, uint64_t va)
 {
 	const struct vp_tlb_entry *e = find_page(v, root, va, false);
 
 	return e && e->writable ? (uint8_t *)(uintptr_t)e->host : NULL;
 }
 
-static bool load(struct vp_es_vcpu *v, uint64_t root, uint64_t va, void *dst, uint64_t len, bool user)
+static bool load(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *dst, uint64_t len, bool user)
 {
 	uint8_t *to = dst;
 
@@ -144,7 +144,7 @@ static bool canonical(const struct vp_facts *facts, uint64_t va, uint64_t len, b
 	return high ? va >> bits == ~0ull >> bits : last >> bits == 0;
 }
 
-bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
+bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
 {
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
@@ -158,7 +158,7 @@ bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
 }
 
 /* CR3 is the running process's, whatever the vCPU is doing; a kernel thread borrows one. */
-bool vp_load_user(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
+bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
 {
 	const struct vp_facts *facts = &v->es->facts;
 	const struct vp_engine *e = v->es->engine;
@@ -172,7 +172,7 @@ bool vp_load_user(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len)
 	return load(v, vp_reg(v, VP_CR3) & facts->user_pgd_mask, gva, dst, len, true);
 }
 
-uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
+uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva)
 {
 	const uint8_t *host;
 
@@ -184,7 +184,7 @@ uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva)
 }
 
 /* No TLB, so any thread may ask, and what it says is true now. */
-static uint8_t *walk_now(const struct vp_es *es, uint64_t gva)
+static uint8_t *walk_now(const struct vp_engine_session *es, uint64_t gva)
 {
 	struct found found;
 
@@ -194,7 +194,7 @@ static uint8_t *walk_now(const struct vp_es *es, uint64_t gva)
 	return host ? (uint8_t *)(uintptr_t)host + gva % PAGE_SIZE : NULL;
 }
 
-uint64_t vp_kernel_host_now(const struct vp_es *es, uint64_t gva)
+uint64_t vp_kernel_host_now(const struct vp_engine_session *es, uint64_t gva)
 {
 	return (uint64_t)(uintptr_t)walk_now(es, gva);
 }
@@ -226,9 +226,9 @@ bool vp_site_text_locked(const struct vp_site *site)
 }
 
 /* Each access is a firing of its own: a hit may have had none, or another session's. */
-static struct vp_es_vcpu *site_vcpu(const struct vp_site *site, uint32_t vcpu)
+static struct vp_vcpu_session *site_vcpu(const struct vp_site *site, uint32_t vcpu)
 {
-	struct vp_es_vcpu *v = &site->es->vcpus[vcpu];
+	struct vp_vcpu_session *v = &site->es->vcpus[vcpu];
 
 	v->tlb.firing++;
 	check_memory(v);
@@ -242,7 +242,7 @@ bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void 
 
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len)
 {
-	struct vp_es_vcpu *v = site_vcpu(site, vcpu);
+	struct vp_vcpu_session *v = site_vcpu(site, vcpu);
 	const struct vp_facts *facts = &v->es->facts;
 	uint64_t first = PAGE_SIZE - gva % PAGE_SIZE;
 	uint8_t *low, *high;

@@ -6,7 +6,7 @@
 #include "vmm-probe/engine/hit/hit_session.h"
 
 /** A register of the vCPU that is in the hit; 0: the firing has no registers. */
-static inline uint64_t vp_reg(const struct vp_es_vcpu *v, enum vp_reg reg)
+static inline uint64_t vp_reg(const struct vp_vcpu_session *v, enum vp_reg reg)
 {
 	const struct vp_engine *e = v->es->engine;
 
@@ -14,17 +14,17 @@ static inline uint64_t vp_reg(const struct vp_es_vcpu *v, enum vp_reg reg)
 }
 
 /** Guest memory, bounded and checked; false: not readable. Any length. */
-bool vp_load_kernel(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len);
-bool vp_load_user(struct vp_es_vcpu *v, uint64_t gva, void *dst, uint64_t len);
+bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len);
+bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len);
 
-static inline bool vp_load_u64(struct vp_es_vcpu *v, uint64_t gva, uint64_t *ret)
+static inline bool vp_load_u64(struct vp_vcpu_session *v, uint64_t gva, uint64_t *ret)
 {
 	return vp_load_kernel(v, gva, ret, sizeof(*ret));
 }
 
 /** Host address of a byte of the kernel's, 0: not mapped or not RAM. Service thread. */
-uint64_t vp_kernel_host(struct vp_es *es, uint64_t gva);
+uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva);
 /** The same as the page table has it now, remembered nowhere. Any thread. */
-uint64_t vp_kernel_host_now(const struct vp_es *es, uint64_t gva);
+uint64_t vp_kernel_host_now(const struct vp_engine_session *es, uint64_t gva);
 
 #endif

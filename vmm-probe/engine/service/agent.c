@@ -422,14 +422,14 @@ uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now)
 	return covered;
 }
 
-uint64_t vp_agent_bound(const struct vp_es *es, uint64_t *ret_tsc, uint64_t *ret_ns)
+uint64_t vp_agent_bound(const struct vp_engine_session *es, uint64_t *ret_tsc, uint64_t *ret_ns)
 {
 	const struct vp_agent *agent = es->engine->agent;
 
 	return agent && vp_agent_listens(es) ? vp_agent_clock_bound(agent, ret_tsc, ret_ns) : 0;
 }
 
-bool vp_agent_gone(const struct vp_es *es)
+bool vp_agent_gone(const struct vp_engine_session *es)
 {
 	const struct vp_agent *agent = es->engine->agent;
 

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "vmm-probe/engine/hit/agent.h"
-#include "vmm-probe/engine/service/es.h"
+#include "vmm-probe/engine/service/engine_session.h"
 
 /* The rate of the guest's counter, by the marks seen so far. The agent's thread only. */
 struct vp_agent_rate {
@@ -43,17 +43,18 @@ void vp_agent_stop(struct vp_engine *engine);
 
 /** Give each kprobe of @p b, not linked in yet, a slot: the one that all others have who want the same.
  * LIMIT: there is none left. */
-OT_MUST_CHECK struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_batch_rt *b);
+OT_MUST_CHECK struct ot_err *vp_agent_place_probes(const struct vp_engine *engine,
+						   struct vp_enabled_batch *b);
 
 /** @p b, not linked in yet, brings another agent: what the session has of the one before is there now. */
-void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b);
+void vp_agent_moved(struct vp_engine_session *es, const struct vp_enabled_batch *b);
 
 /** By how much a time that the agent's clock gives may be off, at the last mark; 0: not known. With it, that
  * mark on the guest's counter and on the host's clock, else unchanged. */
-uint64_t vp_agent_bound(const struct vp_es *es, uint64_t *ret_tsc, uint64_t *ret_ns);
+uint64_t vp_agent_bound(const struct vp_engine_session *es, uint64_t *ret_tsc, uint64_t *ret_ns);
 
 /** Has the agent that the session uses been unloaded? */
-bool vp_agent_gone(const struct vp_es *es);
+bool vp_agent_gone(const struct vp_engine_session *es);
 
 /** Have every vCPU take what is in its ring, and wait a little for that. */
 void vp_agent_flush(struct vp_engine *engine);
@@ -64,7 +65,7 @@ uint64_t vp_agent_covered(const struct vp_engine *engine, uint64_t now);
 /** Who fires for each slot, as the sessions want it now; NULL: no memory. Owned by the caller (free()). */
 struct vp_agent_map *vp_agent_map_make(const struct vp_engine *engine);
 /** Is the session in the plan with a probe of the agent's? */
-bool vp_agent_listens(const struct vp_es *es);
+bool vp_agent_listens(const struct vp_engine_session *es);
 /** Bring the control block's slots to what @p map wants; NULL: nothing. What stays as it is is not off for a
  * moment. */
 void vp_agent_write_wants(struct ga_control *control, const struct vp_agent_map *map);

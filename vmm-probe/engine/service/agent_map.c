@@ -30,7 +30,7 @@ static uint32_t each_ecb(const struct vp_engine *engine, struct vp_agent_map *ma
 	return n;
 }
 
-bool vp_agent_listens(const struct vp_es *es)
+bool vp_agent_listens(const struct vp_engine_session *es)
 {
 	if (!es->service->planned)
 		return false;
@@ -45,7 +45,7 @@ static void join_needs(struct vp_agent_map *map, uint32_t slot)
 	uint32_t first = map->slots[slot].first;
 
 	for (uint32_t i = first; i < first + map->slots[slot].n; i++) {
-		const struct vp_probe_rt *p = map->ecbs[i]->probe;
+		const struct vp_enabled_probe *p = map->ecbs[i]->probe;
 
 		map->slots[slot].address = p->agent.address;
 		map->slots[slot].want = p->agent.want;
@@ -65,7 +65,7 @@ struct vp_agent_map *vp_agent_map_make(const struct vp_engine *engine)
 	if (!map)
 		return NULL;
 	for (uint32_t s = 0; s < engine->service->nsessions; s++) {
-		const struct vp_es *es = engine->service->sessions[s];
+		const struct vp_engine_session *es = engine->service->sessions[s];
 		if (!vp_agent_listens(es))
 			continue;
 		map->sessions[map->nsessions++] = engine->service->sessions[s];
@@ -130,11 +130,11 @@ void vp_agent_write_wants(struct ga_control *control, const struct vp_agent_map 
 
 /* --- where probes are ------------------------------------------------------------------------ */
 
-static void move_probe(struct vp_es *es, const struct vp_probe_rt *to)
+static void move_probe(struct vp_engine_session *es, const struct vp_enabled_probe *to)
 {
 	vp_each_probe(w, es)
 	{
-		struct vp_probe_rt *p = w.probe;
+		struct vp_enabled_probe *p = w.probe;
 
 		if (p->kind != VP_PROBE_AGENT || p->id != to->id || p->agent.want != to->agent.want)
 			continue;
@@ -143,7 +143,7 @@ static void move_probe(struct vp_es *es, const struct vp_probe_rt *to)
 	}
 }
 
-void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b)
+void vp_agent_moved(struct vp_engine_session *es, const struct vp_enabled_batch *b)
 {
 	bool calls = false;
 
@@ -158,17 +158,18 @@ void vp_agent_moved(struct vp_es *es, const struct vp_batch_rt *b)
 	    VP_AGENT_CALL_NONE;
 }
 
-static bool is_kprobe(const struct vp_probe_rt *p)
+static bool is_kprobe(const struct vp_enabled_probe *p)
 {
 	return p->kind == VP_PROBE_AGENT && p->agent.want != GA_TRACEPOINT;
 }
 
 /* Note which slots are taken by the first @p n probes of @p b; the one that wants what @p probe wants is its.
  */
-static bool find_slot(const struct vp_batch_rt *b, uint32_t n, bool *used, struct vp_probe_rt *probe)
+static bool find_slot(const struct vp_enabled_batch *b, uint32_t n, bool *used,
+		      struct vp_enabled_probe *probe)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		const struct vp_probe_rt *p = &b->probes[i];
+		const struct vp_enabled_probe *p = &b->probes[i];
 
 		if (!is_kprobe(p))
 			continue;
@@ -181,10 +182,10 @@ static bool find_slot(const struct vp_batch_rt *b, uint32_t n, bool *used, struc
 	return false;
 }
 
-static struct ot_err *place_probe(const struct vp_engine *engine, struct vp_batch_rt *b, uint32_t i)
+static struct ot_err *place_probe(const struct vp_engine *engine, struct vp_enabled_batch *b, uint32_t i)
 {
 	bool used[GA_KPROBES] = { false };
-	struct vp_probe_rt *probe = &b->probes[i];
+	struct vp_enabled_probe *probe = &b->probes[i];
 
 	for (uint32_t s = 0; s < engine->service->nsessions; s++)
 		vp_each_batch(other, engine->service->sessions[s]) if (find_slot(other, other->nprobes, used,
@@ -200,7 +201,7 @@ static struct ot_err *place_probe(const struct vp_engine *engine, struct vp_batc
 	return ot_err_new(OT_ERR_LIMIT, "the guest's agent has room for %u functions' probes", GA_KPROBES);
 }
 
-struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_batch_rt *b)
+struct ot_err *vp_agent_place_probes(const struct vp_engine *engine, struct vp_enabled_batch *b)
 {
 	for (uint32_t i = 0; i < b->nprobes; i++)
 		if (is_kprobe(&b->probes[i]))

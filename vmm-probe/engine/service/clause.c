@@ -156,7 +156,7 @@ static const char *out_of_reach(const struct vp_engine *e, const struct dif_acti
 	}
 }
 
-static struct ot_err *check_action(const struct vp_es *es, const struct dif_action *a)
+static struct ot_err *check_action(const struct vp_engine_session *es, const struct dif_action *a)
 {
 	bool allowed = es->open.flags & VP_OPEN_DESTRUCTIVE;
 	uint32_t class = DIF_ACT_CLASS(a->kind);
@@ -181,7 +181,8 @@ static void place(struct vp_step *steps, const struct dif_rec *rec, uint32_t *at
 	*at = rec->offset + rec->size;
 }
 
-static struct ot_err *place_tuple(struct vp_es *es, struct vp_step *steps, const struct dif_agg_layout *agg)
+static struct ot_err *place_tuple(struct vp_engine_session *es, struct vp_step *steps,
+				  const struct dif_agg_layout *agg)
 {
 	uint32_t at = sizeof(uint32_t);
 
@@ -197,7 +198,7 @@ static struct ot_err *place_tuple(struct vp_es *es, struct vp_step *steps, const
 	return NULL;
 }
 
-static struct ot_err *check_frames(const struct vp_es *es, const struct dif_action *a)
+static struct ot_err *check_frames(const struct vp_engine_session *es, const struct dif_action *a)
 {
 	uint64_t frames = a->arg & 0xffffffff;
 
@@ -209,7 +210,8 @@ static struct ot_err *check_frames(const struct vp_es *es, const struct dif_acti
 	return NULL;
 }
 
-struct ot_err *vp_clause_compile(struct vp_es *es, const struct dif_clause *source, struct vp_clause *ret)
+struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_clause *source,
+				 struct vp_clause *ret)
 {
 	struct vp_clause c = { .source = source };
 	uint32_t at = DIF_RECORD_HEADER;

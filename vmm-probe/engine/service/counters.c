@@ -14,7 +14,7 @@
 #include "vmm-probe/engine/service/parts.h"
 
 /* Where a clause keeps the counter that all of its ECBs share. */
-static struct vp_counter **shared_counter(struct vp_es *es, const struct vp_ecb *ecb)
+static struct vp_counter **shared_counter(struct vp_engine_session *es, const struct vp_ecb *ecb)
 {
 	return &es->service->clauses[ecb->clause - es->service->clauses].counter;
 }
@@ -41,13 +41,13 @@ static uint64_t read_slot(const struct vp_engine *engine, uint32_t slot, uint32_
 	return engine->ops->counters->read(engine->backend, slot, vcpu);
 }
 
-static void set_base(const struct vp_es *es, struct vp_counter *c)
+static void set_base(const struct vp_engine_session *es, struct vp_counter *c)
 {
 	for (uint32_t i = 0; i < es->open.nvcpus; i++)
 		c->last[i] = read_slot(es->engine, c->slot, i);
 }
 
-struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
+struct ot_err *vp_counter_assign(struct vp_engine_session *es, struct vp_ecb *ecb)
 {
 	struct vp_engine *engine = es->engine;
 	uint32_t nvcpus = es->open.nvcpus;
@@ -80,13 +80,13 @@ struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb)
 	return NULL;
 }
 
-void vp_counters_base(struct vp_es *es)
+void vp_counters_base(struct vp_engine_session *es)
 {
 	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		set_base(es, c);
 }
 
-void vp_counters_collect(struct vp_es *es)
+void vp_counters_collect(struct vp_engine_session *es)
 {
 	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		for (uint32_t i = 0; i < es->open.nvcpus; i++) {
@@ -98,10 +98,10 @@ void vp_counters_collect(struct vp_es *es)
 
 /* The tuple of the counter's key into the service vCPU's memory; false when it faults, which a
  * constant can't. */
-static bool make_tuple(struct vp_es *es, const struct vp_counter *c, const struct dif_action **ret_agg,
-		       const struct dif_agg_layout **ret_layout)
+static bool make_tuple(struct vp_engine_session *es, const struct vp_counter *c,
+		       const struct dif_action **ret_agg, const struct dif_agg_layout **ret_layout)
 {
-	struct vp_es_vcpu *v = es->spare;
+	struct vp_vcpu_session *v = es->spare;
 	const struct vp_clause *clause = c->ecb->clause;
 	uint32_t last = clause->source->nactions - 1;
 
@@ -117,9 +117,9 @@ static bool make_tuple(struct vp_es *es, const struct vp_counter *c, const struc
 	return true;
 }
 
-static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu, uint32_t half)
+static void fold(struct vp_engine_session *es, struct vp_counter *c, uint32_t vcpu, uint32_t half)
 {
-	struct vp_es_vcpu *v = &es->vcpus[vcpu];
+	struct vp_vcpu_session *v = &es->vcpus[vcpu];
 	const struct dif_agg_layout *layout;
 	const struct dif_action *agg;
 
@@ -136,7 +136,7 @@ static void fold(struct vp_es *es, struct vp_counter *c, uint32_t vcpu, uint32_t
 	__atomic_store_n(&v->status->aggregation[half].used, v->aggs[half].used, __ATOMIC_RELEASE);
 }
 
-void vp_counters_fold(struct vp_es *es, bool stopped)
+void vp_counters_fold(struct vp_engine_session *es, bool stopped)
 {
 	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		for (uint32_t i = 0; i < es->open.nvcpus; i++)
@@ -144,7 +144,7 @@ void vp_counters_fold(struct vp_es *es, bool stopped)
 				fold(es, c, i, es->vcpus[i].active ^ (stopped ? 0 : 1));
 }
 
-void vp_counters_free(struct vp_es *es)
+void vp_counters_free(struct vp_engine_session *es)
 {
 	struct vp_counter *next;
 

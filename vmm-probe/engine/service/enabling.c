@@ -112,7 +112,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	return check_agent_probe(p, probe, i);
 }
 
-static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, uint32_t i)
+static struct ot_err *check_ecb(const struct vp_engine_session *es, const struct parts *p, uint32_t i)
 {
 	const struct vp_batch_ecb *ecb = &p->ecbs[i];
 
@@ -127,7 +127,7 @@ static struct ot_err *check_ecb(const struct vp_es *es, const struct parts *p, u
 	return NULL;
 }
 
-static struct ot_err *check_parts(const struct vp_es *es, const struct parts *p)
+static struct ot_err *check_parts(const struct vp_engine_session *es, const struct parts *p)
 {
 	for (uint32_t i = 0; i < p->head.nprobes; i++)
 		OT_TRY(check_probe(es->engine, p, i));
@@ -138,11 +138,11 @@ static struct ot_err *check_parts(const struct vp_es *es, const struct parts *p)
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
+static void copy_probes(struct vp_enabled_batch *b, const struct parts *p)
 {
 	for (uint32_t i = 0; i < b->nprobes; i++) {
 		const struct vp_batch_probe *from = &p->probes[i];
-		b->probes[i] = (struct vp_probe_rt){
+		b->probes[i] = (struct vp_enabled_probe){
 			.id = from->id,
 			.kind = (enum vp_probe_kind)from->kind,
 			.args = (enum vp_args)from->args,
@@ -165,8 +165,8 @@ static void copy_probes(struct vp_batch_rt *b, const struct parts *p)
 
 /* The engine compares what it will be asked to watch with what the operator's process saw: a guest that
  * rebooted or patched itself meanwhile must not get a probe in the middle of something else. */
-static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patches,
-				const struct vp_batch_site *from, struct vp_site_rt *to)
+static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_patches *patches,
+				const struct vp_batch_site *from, struct vp_enabled_site *to)
 {
 	uint8_t bytes[BYTES_SEEN];
 	unsigned long long gva = from->gva;
@@ -201,8 +201,8 @@ static struct ot_err *copy_site(struct vp_es *es, const struct vp_patches *patch
 	return NULL;
 }
 
-static struct ot_err *copy_all_sites(struct vp_es *es, const struct vp_patches *patches,
-				     struct vp_batch_rt *b, const struct parts *p)
+static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct vp_patches *patches,
+				     struct vp_enabled_batch *b, const struct parts *p)
 {
 	es->spare->tlb.firing++; /* what was translated for the batch before may have moved */
 	for (uint32_t i = 0; i < b->nprobes; i++)
@@ -223,7 +223,8 @@ static struct ot_err *copy_all_sites(struct vp_es *es, const struct vp_patches *
 	return NULL;
 }
 
-static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
+static struct ot_err *copy_sites(struct vp_engine_session *es, struct vp_enabled_batch *b,
+				 const struct parts *p)
 {
 	struct vp_patches patches = { 0 };
 
@@ -234,10 +235,10 @@ static struct ot_err *copy_sites(struct vp_es *es, struct vp_batch_rt *b, const 
 	return err;
 }
 
-static void copy_ecbs(struct vp_es *es, struct vp_batch_rt *b, const struct parts *p)
+static void copy_ecbs(struct vp_engine_session *es, struct vp_enabled_batch *b, const struct parts *p)
 {
 	for (uint32_t i = 0; i < b->necbs; i++) {
-		struct vp_probe_rt *probe = &b->probes[p->ecbs[i].probe];
+		struct vp_enabled_probe *probe = &b->probes[p->ecbs[i].probe];
 		struct vp_ecb *ecb = &b->ecbs[i];
 		*ecb = (struct vp_ecb){
 			.es = es,
@@ -254,7 +255,8 @@ static void copy_ecbs(struct vp_es *es, struct vp_batch_rt *b, const struct part
 	}
 }
 
-static struct ot_err *copy_batch(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b)
+static struct ot_err *copy_batch(struct vp_engine_session *es, const struct parts *p,
+				 struct vp_enabled_batch *b)
 {
 	b->strings = malloc(p->head.strings_size + 1ull);
 	b->probes = calloc(p->head.nprobes + 1u, sizeof(*b->probes));
@@ -275,7 +277,7 @@ static struct ot_err *copy_batch(struct vp_es *es, const struct parts *p, struct
 
 /* --- linking in -------------------------------------------------------------------------------- */
 
-static uint32_t highest_epid(const struct vp_batch_rt *b, uint32_t max)
+static uint32_t highest_epid(const struct vp_enabled_batch *b, uint32_t max)
 {
 	for (uint32_t i = 0; i < b->necbs; i++)
 		if (b->ecbs[i].epid > max)
@@ -285,7 +287,7 @@ static uint32_t highest_epid(const struct vp_batch_rt *b, uint32_t max)
 
 /* A new table each time: vCPUs may be reading the old one. A clause without record has size 4 here, so
  * that the table also says which EPIDs are taken. */
-static struct ot_err *grow_sizes(const struct vp_es *es, const struct vp_batch_rt *b,
+static struct ot_err *grow_sizes(const struct vp_engine_session *es, const struct vp_enabled_batch *b,
 				 struct vp_epid_sizes **ret)
 {
 	uint32_t n = highest_epid(b, es->sizes ? es->sizes->n - 1 : 0) + 1;
@@ -312,7 +314,8 @@ static struct ot_err *grow_sizes(const struct vp_es *es, const struct vp_batch_r
 
 /* The fill policy keeps room for END's records from everything else; the ring makes that room by throwing old
  * records away. Both need a buffer that can hold them. */
-static struct ot_err *reserve_end(const struct vp_es *es, const struct vp_batch_rt *b, uint64_t *ret)
+static struct ot_err *reserve_end(const struct vp_engine_session *es, const struct vp_enabled_batch *b,
+				  uint64_t *ret)
 {
 	uint64_t keep = es->end_reserve;
 
@@ -328,7 +331,7 @@ static struct ot_err *reserve_end(const struct vp_es *es, const struct vp_batch_
 	return NULL;
 }
 
-static void link_errors(struct vp_es *es, struct vp_batch_rt *b)
+static void link_errors(struct vp_engine_session *es, struct vp_enabled_batch *b)
 {
 	for (uint32_t i = 0; i < b->necbs; i++) {
 		struct vp_ecb *ecb = &b->ecbs[i];
@@ -342,7 +345,7 @@ static void link_errors(struct vp_es *es, struct vp_batch_rt *b)
 	}
 }
 
-static void free_batch(struct vp_batch_rt *b)
+static void free_batch(struct vp_enabled_batch *b)
 {
 	free(b->strings);
 	free(b->probes);
@@ -352,7 +355,7 @@ static void free_batch(struct vp_batch_rt *b)
 	free(b);
 }
 
-static struct ot_err *assign_counters(struct vp_es *es, struct vp_batch_rt *b)
+static struct ot_err *assign_counters(struct vp_engine_session *es, struct vp_enabled_batch *b)
 {
 	for (uint32_t i = 0; i < b->necbs; i++)
 		OT_TRY(vp_counter_assign(es, &b->ecbs[i]));
@@ -360,7 +363,7 @@ static struct ot_err *assign_counters(struct vp_es *es, struct vp_batch_rt *b)
 }
 
 /* The newest one counts: the guest may have loaded its module anew. */
-static struct ot_err *keep_agent(struct vp_es *es, const struct parts *p)
+static struct ot_err *keep_agent(struct vp_engine_session *es, const struct parts *p)
 {
 	struct vp_batch_agent *agent;
 
@@ -376,7 +379,7 @@ static struct ot_err *keep_agent(struct vp_es *es, const struct parts *p)
 }
 
 /* What the session is made of, with this batch. */
-static struct vp_private_parts with_batch(const struct vp_es *es, const struct parts *p)
+static struct vp_private_parts with_batch(const struct vp_engine_session *es, const struct parts *p)
 {
 	struct vp_private_parts ret = es->service->parts;
 
@@ -392,12 +395,12 @@ static struct vp_private_parts with_batch(const struct vp_es *es, const struct p
 	return ret;
 }
 
-static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp_batch_rt *b,
+static struct ot_err *prepare(struct vp_engine_session *es, const struct parts *p, struct vp_enabled_batch *b,
 			      struct vp_epid_sizes **ret_sizes, uint64_t *ret_keep)
 {
 	OT_TRY(check_parts(es, p));
 	struct vp_private_parts whole = with_batch(es, p);
-	OT_TRY(vp_es_check_memory(es, &whole));
+	OT_TRY(vp_engine_session_check_memory(es, &whole));
 	OT_TRY(copy_batch(es, p, b));
 	OT_TRY(reserve_end(es, b, ret_keep));
 	OT_TRY(vp_guard_add(es, b));
@@ -408,7 +411,8 @@ static struct ot_err *prepare(struct vp_es *es, const struct parts *p, struct vp
 }
 
 /* From here on the batch belongs to the session, whatever fails. */
-static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct vp_epid_sizes *sizes)
+static struct ot_err *link_batch(struct vp_engine_session *es, struct vp_enabled_batch *b,
+				 struct vp_epid_sizes *sizes)
 {
 	struct vp_epid_sizes *old = es->sizes;
 
@@ -432,7 +436,7 @@ static struct ot_err *link_batch(struct vp_es *es, struct vp_batch_rt *b, struct
 	return vp_agent_update(es->engine);
 }
 
-struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
+struct ot_err *vp_engine_session_enable(struct vp_engine_session *es, const void *batch, size_t size)
 {
 	struct parts p = { 0 };
 	struct vp_epid_sizes *sizes = NULL;
@@ -442,7 +446,7 @@ struct ot_err *vp_es_enable(struct vp_es *es, const void *batch, size_t size)
 		return ot_err_new(OT_ERR_BUSY, "the session has been stopped");
 	OT_TRY(take_apart(batch, size, &p));
 	assert(p.probes && p.sites && p.ecbs && p.strings);
-	struct vp_batch_rt *b = calloc(1, sizeof(*b));
+	struct vp_enabled_batch *b = calloc(1, sizeof(*b));
 	if (!b)
 		return ot_err_nomem();
 	struct ot_err *err = prepare(es, &p, b, &sizes, &keep);

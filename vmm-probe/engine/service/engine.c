@@ -113,8 +113,8 @@ void vp_engine_destroy(struct vp_engine *engine)
 	vp_server_stop(engine);
 	while (engine->service->nsessions) {
 		uint32_t before = engine->service->nsessions;
-		struct vp_es *es = engine->service->sessions[before - 1];
-		vp_es_close(es);
+		struct vp_engine_session *es = engine->service->sessions[before - 1];
+		vp_engine_session_close(es);
 		if (engine->service->nsessions == before)
 			break; /* busy for good: leave memory behind rather than pull it from under a vCPU */
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Walks over a session's probes, and over those of all sessions in the plan. */
-#include "vmm-probe/engine/service/es.h"
+#include "vmm-probe/engine/service/engine_session.h"
 
-bool vp_next_batch(const struct vp_es *es, struct vp_probe_walk *w)
+bool vp_next_batch(const struct vp_engine_session *es, struct vp_probe_walk *w)
 {
 	do
 		w->batch = w->batch ? w->batch->next : es->service->batches.first;
@@ -26,7 +26,7 @@ bool vp_next_planned_batch(const struct vp_engine *engine, struct vp_probe_walk 
 	return true;
 }
 
-bool vp_any_in(const struct vp_probe_rt *probe)
+bool vp_any_in(const struct vp_enabled_probe *probe)
 {
 	const struct vp_ecb *e = probe->first;
 

@@ -6,9 +6,9 @@
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/service/parts.h"
 
-struct ot_err *vp_buffers_init(struct vp_es_vcpu *v)
+struct ot_err *vp_buffers_init(struct vp_vcpu_session *v)
 {
-	struct vp_es *es = v->es;
+	struct vp_engine_session *es = v->es;
 	const struct vp_msg_open *o = &es->open;
 
 	v->status = (struct vp_vcpu_status *)(es->service->shared + o->status_offset) + v->vcpu;
@@ -28,14 +28,14 @@ struct ot_err *vp_buffers_init(struct vp_es_vcpu *v)
 	return NULL;
 }
 
-void vp_buffers_deinit(struct vp_es_vcpu *v)
+void vp_buffers_deinit(struct vp_vcpu_session *v)
 {
 	for (unsigned h = 0; h < 2; h++)
 		if (v->aggs[h].mem)
 			dif_aggtab_deinit(&v->aggs[h]);
 }
 
-void vp_buffer_reset(struct vp_es_vcpu *v, uint32_t half)
+void vp_buffer_reset(struct vp_vcpu_session *v, uint32_t half)
 {
 	struct vp_half *p = &v->status->principal[half], *a = &v->status->aggregation[half];
 
@@ -48,7 +48,7 @@ void vp_buffer_reset(struct vp_es_vcpu *v, uint32_t half)
 	__atomic_store_n(&a->used, 0, __ATOMIC_RELAXED);
 }
 
-static void stamp(struct vp_es_vcpu *v, uint32_t half, uint64_t since, uint64_t until)
+static void stamp(struct vp_vcpu_session *v, uint32_t half, uint64_t since, uint64_t until)
 {
 	struct vp_half *h[] = { &v->status->principal[half], &v->status->aggregation[half] };
 
@@ -59,7 +59,7 @@ static void stamp(struct vp_es_vcpu *v, uint32_t half, uint64_t since, uint64_t 
 	}
 }
 
-void vp_buffer_stamp_start(struct vp_es *es, uint64_t now)
+void vp_buffer_stamp_start(struct vp_engine_session *es, uint64_t now)
 {
 	for (uint32_t i = 0; i < es->open.nvcpus; i++)
 		stamp(&es->vcpus[i], es->vcpus[i].active, now, now);
@@ -69,17 +69,17 @@ void vp_buffer_stamp_start(struct vp_es *es, uint64_t now)
  * @now is taken before the exchange: a record that a vCPU still writes into the old half may be younger,
  * but none in the new half is older than the moment when it became active, so "covered until now" holds.
  */
-void vp_buffers_switch(struct vp_es *es, uint64_t now)
+void vp_buffers_switch(struct vp_engine_session *es, uint64_t now)
 {
 	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
-		struct vp_es_vcpu *v = &es->vcpus[i];
+		struct vp_vcpu_session *v = &es->vcpus[i];
 		vp_buffer_reset(v, v->active ^ 1);
 		/* Release: the vCPU that finds the half in use finds it empty. */
 		__atomic_store_n(&v->active, v->active ^ 1, __ATOMIC_RELEASE);
 	}
 	vp_quiesce(es->engine);
 	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
-		struct vp_es_vcpu *v = &es->vcpus[i];
+		struct vp_vcpu_session *v = &es->vcpus[i];
 		stamp(v, v->active, now, now);
 		stamp(v, v->active ^ 1, 0, now);
 		__atomic_store_n(&v->status->active, v->active, __ATOMIC_RELEASE);

@@ -44,7 +44,7 @@ struct vp_guard {
 /* What would go out together. */
 struct suspect {
 	uint64_t ns;
-	struct vp_probe_rt *probe; /* all its ECBs; NULL: those of … */
+	struct vp_enabled_probe *probe; /* all its ECBs; NULL: those of … */
 	struct vp_counter *counter;
 	const struct vp_ecb *first;
 };
@@ -73,14 +73,14 @@ static struct vp_load load_of(const struct vp_ecb *ecb)
 	return sum;
 }
 
-static uint64_t counter_cost(const struct vp_es *es, const struct vp_counter *c)
+static uint64_t counter_cost(const struct vp_engine_session *es, const struct vp_counter *c)
 {
 	const struct vp_engine *e = es->engine;
 
 	return e->ops->counters->cost_ns ? e->ops->counters->cost_ns(e->backend, c->slot) : 0;
 }
 
-static struct total total_of(const struct vp_es *es, uint64_t now_ns)
+static struct total total_of(const struct vp_engine_session *es, uint64_t now_ns)
 {
 	struct vp_load sum = { 0 };
 
@@ -103,7 +103,7 @@ static uint64_t spent(const struct total *from, const struct total *to)
 }
 
 /* Per cent of the vCPUs' time, rounded up. */
-static uint32_t percent(const struct vp_es *es, uint64_t ns, uint64_t elapsed_ns)
+static uint32_t percent(const struct vp_engine_session *es, uint64_t ns, uint64_t elapsed_ns)
 {
 	uint64_t one = elapsed_ns * es->open.nvcpus / 100 + 1, all = (ns + one - 1) / one;
 
@@ -119,7 +119,7 @@ static void end_look(struct vp_guard *g)
 }
 
 /* Without memory there is no look this time. */
-static void begin_look(struct vp_es *es, const struct total *now)
+static void begin_look(struct vp_engine_session *es, const struct total *now)
 {
 	struct vp_guard *g = es->service->guard;
 
@@ -144,8 +144,8 @@ static bool own_counter(const struct vp_ecb *ecb)
 }
 
 /* What a probe's ECBs took since the look began: coming here once, then each. */
-static uint64_t probe_cost(const struct vp_es *es, const struct vp_probe_rt *probe, uint64_t session_mean,
-			   uint64_t *ret_firing)
+static uint64_t probe_cost(const struct vp_engine_session *es, const struct vp_enabled_probe *probe,
+			   uint64_t session_mean, uint64_t *ret_firing)
 {
 	const struct vp_guard *g = es->service->guard;
 	uint64_t outside = 0, firing = 0, counting = 0;
@@ -166,7 +166,7 @@ static uint64_t probe_cost(const struct vp_es *es, const struct vp_probe_rt *pro
 	return outside + firing + counting;
 }
 
-static bool can_go(const struct vp_probe_rt *probe)
+static bool can_go(const struct vp_enabled_probe *probe)
 {
 	return probe->first && (probe->kind == VP_PROBE_SITE || probe->kind == VP_PROBE_PROFILE ||
 				probe->kind == VP_PROBE_VM || probe->kind == VP_PROBE_AGENT);
@@ -174,8 +174,8 @@ static bool can_go(const struct vp_probe_rt *probe)
 
 /* Everything that cost something into @suspects (as many as there are probes and counters); how many, and
  * what firings took. */
-static size_t each_suspect(const struct vp_es *es, uint64_t session_mean, struct suspect *suspects,
-			   uint64_t *ret_firing)
+static size_t each_suspect(const struct vp_engine_session *es, uint64_t session_mean,
+			   struct suspect *suspects, uint64_t *ret_firing)
 {
 	size_t n = 0;
 
@@ -205,7 +205,7 @@ static int most_first(const void *a, const void *b)
 }
 
 /* Mark what is to go; how many probes. */
-static uint32_t take_out(struct vp_es *es, const struct suspect *s)
+static uint32_t take_out(struct vp_engine_session *es, const struct suspect *s)
 {
 	uint32_t n = 0;
 
@@ -223,7 +223,7 @@ static uint32_t take_out(struct vp_es *es, const struct suspect *s)
 	return n;
 }
 
-static size_t count_suspects(const struct vp_es *es)
+static size_t count_suspects(const struct vp_engine_session *es)
 {
 	size_t n = 1;
 
@@ -234,7 +234,7 @@ static size_t count_suspects(const struct vp_es *es)
 }
 
 /* True: something went out. Counts stay, and are handed over as ever. */
-static bool judge(struct vp_es *es, const struct total *now)
+static bool judge(struct vp_engine_session *es, const struct total *now)
 {
 	struct vp_guard *g = es->service->guard;
 	uint64_t elapsed = now->at_ns - g->since.at_ns, firing;
@@ -263,7 +263,7 @@ static bool judge(struct vp_es *es, const struct total *now)
 /* --- the check ---------------------------------------------------------------------------------------- */
 
 /* True: the plan is to be made anew. */
-static bool check(struct vp_es *es, uint64_t now_ns)
+static bool check(struct vp_engine_session *es, uint64_t now_ns)
 {
 	struct vp_guard *g = es->service->guard;
 	struct total now = total_of(es, now_ns);
@@ -288,9 +288,9 @@ void vp_guard_check(struct vp_engine *engine, uint64_t now_ns)
 	bool struck = false;
 
 	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
-		struct vp_es *es = engine->service->sessions[i];
-		if (es->service->guard && es->service->planned && vp_es_activity(es) == VP_ACTIVE &&
-		    now_ns >= es->service->guard->next_ns)
+		struct vp_engine_session *es = engine->service->sessions[i];
+		if (es->service->guard && es->service->planned &&
+		    vp_engine_session_activity(es) == VP_ACTIVE && now_ns >= es->service->guard->next_ns)
 			struck |= check(es, now_ns);
 	}
 	if (struck)
@@ -300,7 +300,7 @@ void vp_guard_check(struct vp_engine *engine, uint64_t now_ns)
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-struct ot_err *vp_guard_create(struct vp_es *es)
+struct ot_err *vp_guard_create(struct vp_engine_session *es)
 {
 	es->service->guard = calloc(1, sizeof(*es->service->guard));
 	if (!es->service->guard)
@@ -309,7 +309,7 @@ struct ot_err *vp_guard_create(struct vp_es *es)
 	return NULL;
 }
 
-void vp_guard_destroy(struct vp_es *es)
+void vp_guard_destroy(struct vp_engine_session *es)
 {
 	if (!es->service->guard)
 		return;
@@ -320,7 +320,7 @@ void vp_guard_destroy(struct vp_es *es)
 }
 
 /* No two vCPUs write to one cache line. */
-struct ot_err *vp_guard_add(struct vp_es *es, struct vp_batch_rt *batch)
+struct ot_err *vp_guard_add(struct vp_engine_session *es, struct vp_enabled_batch *batch)
 {
 	uint32_t stride = (uint32_t)((batch->necbs + LINE_LOADS - 1) / LINE_LOADS * LINE_LOADS);
 

@@ -6,13 +6,13 @@
 #ifndef VP_ENGINE_SERVICE_PARTS_H
 #define VP_ENGINE_SERVICE_PARTS_H
 
-#include "vmm-probe/engine/service/es.h"
+#include "vmm-probe/engine/service/engine_session.h"
 
 /* --- clause.c: D's clauses as steps ----------------------------------------------------------- */
 
 /** Compile @p source into steps; memory from the session's arena. UNSUPPORTED, PERMISSION for actions that
  * can't or may not be. */
-OT_MUST_CHECK struct ot_err *vp_clause_compile(struct vp_es *es, const struct dif_clause *source,
+OT_MUST_CHECK struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_clause *source,
 					       struct vp_clause *ret);
 
 /** Registers that an ECB of @p clause on a probe with @p args may read. */
@@ -20,48 +20,48 @@ uint64_t vp_clause_regs(const struct vp_clause *clause, enum vp_args args);
 
 /* --- exchange.c: halves ------------------------------------------------------------------------ */
 
-OT_MUST_CHECK struct ot_err *vp_buffers_init(struct vp_es_vcpu *v);
-void vp_buffers_deinit(struct vp_es_vcpu *v);
+OT_MUST_CHECK struct ot_err *vp_buffers_init(struct vp_vcpu_session *v);
+void vp_buffers_deinit(struct vp_vcpu_session *v);
 
 /** Exchange the halves of every vCPU and stamp what they cover. */
-void vp_buffers_switch(struct vp_es *es, uint64_t now);
+void vp_buffers_switch(struct vp_engine_session *es, uint64_t now);
 
 /** Empty half @p half, which nobody uses. */
-void vp_buffer_reset(struct vp_es_vcpu *v, uint32_t half);
+void vp_buffer_reset(struct vp_vcpu_session *v, uint32_t half);
 
-void vp_buffer_stamp_start(struct vp_es *es, uint64_t now);
+void vp_buffer_stamp_start(struct vp_engine_session *es, uint64_t now);
 
 /* --- speculation.c ------------------------------------------------------------------------------ */
 
-OT_MUST_CHECK struct ot_err *vp_spec_init(struct vp_es *es);
-void vp_spec_deinit(struct vp_es *es);
+OT_MUST_CHECK struct ot_err *vp_spec_init(struct vp_engine_session *es);
+void vp_spec_deinit(struct vp_engine_session *es);
 
 /** Before the vCPUs are made quiescent: which ids are being committed or discarded. */
-void vp_spec_look(struct vp_es *es);
+void vp_spec_look(struct vp_engine_session *es);
 /** After: move what other vCPUs speculated under those committed, and free the ids. */
-void vp_spec_clean(struct vp_es *es, uint64_t now);
+void vp_spec_clean(struct vp_engine_session *es, uint64_t now);
 
 /* --- counters.c: clauses that only count ---------------------------------------------------------- */
 
 /** Give @p ecb a slot when it only counts and the backend has one left. */
-OT_MUST_CHECK struct ot_err *vp_counter_assign(struct vp_es *es, struct vp_ecb *ecb);
+OT_MUST_CHECK struct ot_err *vp_counter_assign(struct vp_engine_session *es, struct vp_ecb *ecb);
 
 /** The value now is where counting starts. */
-void vp_counters_base(struct vp_es *es);
+void vp_counters_base(struct vp_engine_session *es);
 /** Take what was counted until now into `pending`. */
-void vp_counters_collect(struct vp_es *es);
+void vp_counters_collect(struct vp_engine_session *es);
 /** Put `pending` into the halves just handed over; @p stopped: into those that the vCPUs do not write any
  * more. */
-void vp_counters_fold(struct vp_es *es, bool stopped);
-void vp_counters_free(struct vp_es *es);
+void vp_counters_fold(struct vp_engine_session *es, bool stopped);
+void vp_counters_free(struct vp_engine_session *es);
 
 /* --- guard.c: what a session may cost ------------------------------------------------------------- */
 
-OT_MUST_CHECK struct ot_err *vp_guard_create(struct vp_es *es);
-void vp_guard_destroy(struct vp_es *es);
+OT_MUST_CHECK struct ot_err *vp_guard_create(struct vp_engine_session *es);
+void vp_guard_destroy(struct vp_engine_session *es);
 
 /** Allocate the loads of a batch's ECBs. */
-OT_MUST_CHECK struct ot_err *vp_guard_add(struct vp_es *es, struct vp_batch_rt *batch);
+OT_MUST_CHECK struct ot_err *vp_guard_add(struct vp_engine_session *es, struct vp_enabled_batch *batch);
 
 /** Has a session cost too much at time @p now_ns? Then its most expensive probes go out. May be called at any
  * time, and must be called every VP_GUARD_NS while engine->guarded. */

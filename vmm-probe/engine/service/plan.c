@@ -15,8 +15,8 @@ struct item {
 	uint64_t order; /* session, then ECB */
 	uint32_t syscall;
 	uint64_t batch;
-	const struct vp_site_rt *site;
-	struct vp_es *es;
+	const struct vp_enabled_site *site;
+	struct vp_engine_session *es;
 	struct vp_ecb *ecb; /* NULL: a sentinel */
 };
 
@@ -37,8 +37,8 @@ static int by_host(const void *a, const void *b)
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static size_t add_item(struct item *items, size_t n, uint32_t session, const struct vp_batch_rt *batch,
-		       const struct vp_site_rt *site, struct vp_es *es, struct vp_ecb *ecb)
+static size_t add_item(struct item *items, size_t n, uint32_t session, const struct vp_enabled_batch *batch,
+		       const struct vp_enabled_site *site, struct vp_engine_session *es, struct vp_ecb *ecb)
 {
 	if (items)
 		items[n] = (struct item){
@@ -55,8 +55,8 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 }
 
 /* What a site adds to the plan: itself, where the engine wants it without an ECB, and each ECB in force. */
-static size_t add_items(struct item *items, size_t n, uint32_t session, const struct vp_batch_rt *batch,
-			const struct vp_site_rt *site, struct vp_es *es)
+static size_t add_items(struct item *items, size_t n, uint32_t session, const struct vp_enabled_batch *batch,
+			const struct vp_enabled_site *site, struct vp_engine_session *es)
 {
 	if (site->stale)
 		return n;
@@ -73,7 +73,7 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 	size_t n = 0;
 
 	for (uint32_t s = 0; s < engine->service->nsessions; s++) {
-		struct vp_es *es = engine->service->sessions[s];
+		struct vp_engine_session *es = engine->service->sessions[s];
 		if (!es->service->planned)
 			continue;
 		vp_each_batch(b, es) for (uint32_t i = 0; i < b->nsites; i++) n =

@@ -2,7 +2,7 @@
 /* The bound of what a session takes of the VMM's memory, from the sizes of what is allocated for it. */
 #include "vmm-probe/engine/wire/private_memory.h"
 
-#include "vmm-probe/engine/service/es.h"
+#include "vmm-probe/engine/service/engine_session.h"
 
 #define SCRATCH_TOTAL      (64ull << 20) /* of all vCPUs of a session */
 #define SCRATCH_MAX        (4u << 20)    /* of one vCPU of one session */
@@ -54,7 +54,7 @@ static uint64_t of_vcpus(const struct vp_msg_open *o, const struct vp_private_pa
 {
 	uint64_t vm =
 	    4096 + vp_scratch_size(o) + 3 * (o->strsize + CHUNK) + p->key_max + p->locals + 8 * CHUNK;
-	uint64_t each = sizeof(struct vp_es_vcpu) + p->tuple_max + vm, indexes = 0, specs = 0;
+	uint64_t each = sizeof(struct vp_vcpu_session) + p->tuple_max + vm, indexes = 0, specs = 0;
 
 	if (p->tuple_max && o->aggsize)
 		indexes = 2 * index_size(o->aggsize);
@@ -71,15 +71,16 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 	uint64_t counters = (p->ecbs < COUNTERS ? p->ecbs : COUNTERS) * counter;
 	uint64_t planned = sizeof(struct vp_site) + sizeof(struct vp_ecb *) + 2 * sizeof(uint32_t);
 
-	return p->batch + p->probes * sizeof(struct vp_probe_rt) + p->sites * sizeof(struct vp_site_rt) +
-	       p->ecbs * sizeof(struct vp_ecb) + 2 * p->epids * sizeof(uint32_t) + guard + counters +
+	return p->batch + p->probes * sizeof(struct vp_enabled_probe) +
+	       p->sites * sizeof(struct vp_enabled_site) + p->ecbs * sizeof(struct vp_ecb) +
+	       2 * p->epids * sizeof(uint32_t) + guard + counters +
 	       p->hits * (2 * (planned + VP_PRIVATE_SITE) + SORTED + sizeof(struct vp_patch)) + 64 * CHUNK;
 }
 
 uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_private_parts *parts)
 {
-	uint64_t bytes = sizeof(struct vp_es) + sizeof(struct vp_es_service) + parts->program * PER_DOF_BYTE +
-			 of_vcpus(open, parts) + of_probes(open, parts);
+	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
+			 parts->program * PER_DOF_BYTE + of_vcpus(open, parts) + of_probes(open, parts);
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

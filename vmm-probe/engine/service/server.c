@@ -46,7 +46,7 @@ struct mapping {
 struct connection {
 	int sock; /* -1: free */
 	bool greeted;
-	struct vp_es *es;
+	struct vp_engine_session *es;
 	struct mapping shared, orc;
 };
 
@@ -212,8 +212,8 @@ static struct ot_err *open_session(struct vp_server *s, struct connection *c, co
 		OT_TRY(ot_err_prefix(map(req->fds[3], PROT_READ, &c->orc), "unwind table"));
 	if (c->orc.size > ORC_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "unwind table of %zu bytes", c->orc.size);
-	return vp_es_open(s->engine, (const void *)req->head, dof, dof_size, &s->facts, c->shared.mem,
-			  c->shared.size, c->orc.mem, c->orc.size, &c->es);
+	return vp_engine_session_open(s->engine, (const void *)req->head, dof, dof_size, &s->facts,
+				      c->shared.mem, c->shared.size, c->orc.mem, c->orc.size, &c->es);
 }
 
 static struct ot_err *do_open(struct vp_server *s, struct connection *c, const struct request *req)
@@ -237,21 +237,21 @@ static struct ot_err *do_enable(struct vp_server *s, struct connection *c, const
 	if (req->nfds != 1)
 		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE came with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], BATCH_MAX, &batch, &size), "batch"));
-	return vp_es_enable(c->es, batch, size);
+	return vp_engine_session_enable(c->es, batch, size);
 }
 
 static struct ot_err *do_start(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	(void)s;
 	(void)req;
-	return vp_es_start(c->es);
+	return vp_engine_session_start(c->es);
 }
 
 static struct ot_err *do_stop(struct vp_server *s, struct connection *c, const struct request *req)
 {
 	(void)s;
 	(void)req;
-	return vp_es_stop(c->es);
+	return vp_engine_session_stop(c->es);
 }
 
 static struct ot_err *do_switch(struct vp_server *s, struct connection *c, const struct request *req)
@@ -260,7 +260,7 @@ static struct ot_err *do_switch(struct vp_server *s, struct connection *c, const
 
 	(void)s;
 	(void)req;
-	OT_TRY(vp_es_switch(c->es, &reply));
+	OT_TRY(vp_engine_session_switch(c->es, &reply));
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
@@ -270,7 +270,7 @@ static struct ot_err *do_look(struct vp_server *s, struct connection *c, const s
 
 	(void)s;
 	(void)req;
-	OT_TRY(vp_es_look(c->es, &reply));
+	OT_TRY(vp_engine_session_look(c->es, &reply));
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
@@ -356,7 +356,7 @@ static struct ot_err *send_reply(struct connection *c, const struct ot_err *err)
 /* All the clean-up there is, however the client ended. */
 static void close_connection(struct connection *c)
 {
-	vp_es_close(c->es);
+	vp_engine_session_close(c->es);
 	unmap(&c->shared);
 	unmap(&c->orc);
 	if (c->sock >= 0)

@@ -31,7 +31,7 @@ struct vp_service {
 	uint32_t guest_id;
 	struct vp_engine_ram ram;
 	struct vp_slots slots;
-	struct vp_es *sessions[VP_SESSIONS_MAX]; /* in order of opening */
+	struct vp_engine_session *sessions[VP_SESSIONS_MAX]; /* in order of opening */
 	uint32_t nsessions;
 	struct vp_plan *plan; /* in force; NULL: nothing */
 	bool replan;          /* the plan in force is not what the sessions want: the backend was busy */

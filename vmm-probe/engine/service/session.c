@@ -13,8 +13,8 @@
 
 /* A session is one allocation, whose address is that of `es`. */
 struct whole {
-	struct vp_es es;
-	struct vp_es_service service;
+	struct vp_engine_session es;
+	struct vp_engine_session_service service;
 };
 
 /* --- open: checks -------------------------------------------------------------------- */
@@ -91,7 +91,7 @@ static struct ot_err *check_facts(const struct vp_facts *facts)
 	return NULL;
 }
 
-static struct ot_err *use_orc(struct vp_es *es, const void *orc, size_t size)
+static struct ot_err *use_orc(struct vp_engine_session *es, const void *orc, size_t size)
 {
 	struct vp_orc_header header;
 	size_t entry = sizeof(uint64_t) + sizeof(struct vp_orc_rule);
@@ -111,7 +111,7 @@ static struct ot_err *use_orc(struct vp_es *es, const void *orc, size_t size)
 
 /* --- open: building -------------------------------------------------------------------- */
 
-static struct ot_err *load_program(struct vp_es *es, const void *dof, size_t dof_size)
+static struct ot_err *load_program(struct vp_engine_session *es, const void *dof, size_t dof_size)
 {
 	const struct vp_msg_open *o = &es->open;
 
@@ -144,10 +144,10 @@ static struct ot_err *load_program(struct vp_es *es, const void *dof, size_t dof
 		   : NULL;
 }
 
-static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t vcpu)
+static struct ot_err *init_vm(struct vp_engine_session *es, struct vp_vcpu_session *v, uint32_t vcpu)
 {
 	struct dif_vm_config config = {
-		.ops = &vp_vm_ops,
+		.ops = &vp_dif_ops,
 		.env = v,
 		.vars = &es->service->vars,
 		.globals = es->service->shared + es->open.globals_offset,
@@ -168,7 +168,7 @@ static struct ot_err *init_vm(struct vp_es *es, struct vp_es_vcpu *v, uint32_t v
 }
 
 /* Before it is allocated. */
-static struct ot_err *check_memory(struct vp_es *es, size_t dof_size, size_t orc_size)
+static struct ot_err *check_memory(struct vp_engine_session *es, size_t dof_size, size_t orc_size)
 {
 	es->service->parts = (struct vp_private_parts){
 		.program = dof_size,
@@ -178,10 +178,11 @@ static struct ot_err *check_memory(struct vp_es *es, size_t dof_size, size_t orc
 		.mapped = es->service->shared_size + orc_size,
 		.speculates = es->service->speculates,
 	};
-	return vp_es_check_memory(es, &es->service->parts);
+	return vp_engine_session_check_memory(es, &es->service->parts);
 }
 
-struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_private_parts *parts)
+struct ot_err *vp_engine_session_check_memory(const struct vp_engine_session *es,
+					      const struct vp_private_parts *parts)
 {
 	uint64_t bytes = vp_private_memory(&es->open, parts);
 
@@ -192,7 +193,7 @@ struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_privat
 			  (unsigned long long)(bytes >> 20), VP_PRIVATE_MAX >> 20);
 }
 
-static struct ot_err *init_vcpus(struct vp_es *es)
+static struct ot_err *init_vcpus(struct vp_engine_session *es)
 {
 	size_t size = (es->open.nvcpus + 1u) * sizeof(*es->vcpus);
 
@@ -211,7 +212,7 @@ static struct ot_err *init_vcpus(struct vp_es *es)
 	return vp_spec_init(es);
 }
 
-static void free_vcpu(struct vp_es_vcpu *v)
+static void free_vcpu(struct vp_vcpu_session *v)
 {
 	if (v->vm.priv)
 		dif_vm_deinit(&v->vm);
@@ -219,11 +220,11 @@ static void free_vcpu(struct vp_es_vcpu *v)
 	free(v->tuple);
 }
 
-static void free_batches(struct vp_es *es)
+static void free_batches(struct vp_engine_session *es)
 {
-	struct vp_batch_rt *next;
+	struct vp_enabled_batch *next;
 
-	for (struct vp_batch_rt *b = es->service->batches.first; b; b = next) {
+	for (struct vp_enabled_batch *b = es->service->batches.first; b; b = next) {
 		next = b->next;
 		free(b->strings);
 		free(b->probes);
@@ -234,7 +235,7 @@ static void free_batches(struct vp_es *es)
 	}
 }
 
-static void free_es(struct vp_es *es)
+static void free_es(struct vp_engine_session *es)
 {
 	vp_guard_destroy(es);
 	vp_counters_free(es);
@@ -251,15 +252,16 @@ static void free_es(struct vp_es *es)
 	free(OT_CONTAINER_OF(es, struct whole, es));
 }
 
-struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *open, const void *dof,
-			  size_t dof_size, const struct vp_facts *facts, void *shared, size_t shared_size,
-			  const void *orc, size_t orc_size, struct vp_es **ret)
+struct ot_err *vp_engine_session_open(struct vp_engine *engine, const struct vp_msg_open *open,
+				      const void *dof, size_t dof_size, const struct vp_facts *facts,
+				      void *shared, size_t shared_size, const void *orc, size_t orc_size,
+				      struct vp_engine_session **ret)
 {
 	struct whole *whole = calloc(1, sizeof(*whole));
 
 	if (!whole)
 		return ot_err_nomem();
-	struct vp_es *es = &whole->es;
+	struct vp_engine_session *es = &whole->es;
 	es->service = &whole->service;
 	es->engine = engine;
 	es->open = *open;
@@ -297,7 +299,7 @@ struct ot_err *vp_es_open(struct vp_engine *engine, const struct vp_msg_open *op
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-static void set_activity(struct vp_es *es, enum vp_activity to)
+static void set_activity(struct vp_engine_session *es, enum vp_activity to)
 {
 	__atomic_store_n(&es->activity, to, __ATOMIC_RELEASE);
 }
@@ -311,7 +313,7 @@ static struct ot_err *apply(struct vp_engine *engine)
 	return vp_agent_update(engine);
 }
 
-struct ot_err *vp_es_start(struct vp_es *es)
+struct ot_err *vp_engine_session_start(struct vp_engine_session *es)
 {
 	struct vp_engine *engine = es->engine;
 
@@ -337,11 +339,11 @@ struct ot_err *vp_es_start(struct vp_es *es)
 	if (!err)
 		err = vp_agent_update(engine);
 	if (err)
-		ot_err_destroy(vp_es_stop(es));
+		ot_err_destroy(vp_engine_session_stop(es));
 	return err;
 }
 
-struct ot_err *vp_es_stop(struct vp_es *es)
+struct ot_err *vp_engine_session_stop(struct vp_engine_session *es)
 {
 	if (es->activity == VP_INACTIVE || es->activity == VP_STOPPED)
 		return NULL;
@@ -366,11 +368,12 @@ void vp_engine_tell_end(struct vp_engine *engine)
 	if (how == VP_GUEST_RUNS)
 		return;
 	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
-		struct vp_es *es = engine->service->sessions[i];
+		struct vp_engine_session *es = engine->service->sessions[i];
 		if (es->service->closing || es->service->guest_end)
 			continue;
 		es->service->guest_end = how;
-		ot_err_destroy(vp_es_stop(es)); /* sites of a kernel that is no more: nothing is lost */
+		ot_err_destroy(
+		    vp_engine_session_stop(es)); /* sites of a kernel that is no more: nothing is lost */
 		/* the engine may be gone before anybody asks for another exchange */
 		if (es->activity == VP_STOPPED)
 			vp_counters_fold(es, true);
@@ -379,12 +382,13 @@ void vp_engine_tell_end(struct vp_engine *engine)
 }
 
 /* With RING and FILL, data comes out once, at the end. */
-static bool may_switch(const struct vp_es *es)
+static bool may_switch(const struct vp_engine_session *es)
 {
-	return es->open.bufpolicy == VP_BUF_SWITCH || es->service->ended || vp_es_activity(es) != VP_ACTIVE;
+	return es->open.bufpolicy == VP_BUF_SWITCH || es->service->ended ||
+	       vp_engine_session_activity(es) != VP_ACTIVE;
 }
 
-static void read_patching(const struct vp_es *es, struct vp_patching *ret)
+static void read_patching(const struct vp_engine_session *es, struct vp_patching *ret)
 {
 	const struct vp_patching *before = &es->service->patched_before;
 	struct vp_patching now = { 0 };
@@ -397,7 +401,7 @@ static void read_patching(const struct vp_es *es, struct vp_patching *ret)
 				     now.lost - before->lost + es->service->lost };
 }
 
-static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_switch_reply *ret)
+static struct ot_err *answer(struct vp_engine_session *es, bool exchange, struct vp_msg_switch_reply *ret)
 {
 	struct vp_msg_switch_reply reply = {
 		.head = { VP_MSG_SWITCH_REPLY, sizeof(reply) },
@@ -432,17 +436,17 @@ static struct ot_err *answer(struct vp_es *es, bool exchange, struct vp_msg_swit
 	return NULL;
 }
 
-struct ot_err *vp_es_switch(struct vp_es *es, struct vp_msg_switch_reply *ret)
+struct ot_err *vp_engine_session_switch(struct vp_engine_session *es, struct vp_msg_switch_reply *ret)
 {
 	return answer(es, true, ret);
 }
 
-struct ot_err *vp_es_look(struct vp_es *es, struct vp_msg_switch_reply *ret)
+struct ot_err *vp_engine_session_look(struct vp_engine_session *es, struct vp_msg_switch_reply *ret)
 {
 	return answer(es, false, ret);
 }
 
-static void unlink_es(struct vp_es *es)
+static void unlink_es(struct vp_engine_session *es)
 {
 	struct vp_engine *engine = es->engine;
 	uint32_t i = 0;
@@ -456,7 +460,7 @@ static void unlink_es(struct vp_es *es)
 
 /* The shared memory is the caller's and goes after this. A busy backend's plan may still name ECBs of
  * ours: then the memory stays until it has let go (vp_engine_retry()), but no ECB fires any more. */
-void vp_es_close(struct vp_es *es)
+void vp_engine_session_close(struct vp_engine_session *es)
 {
 	if (!es)
 		return;
@@ -483,7 +487,7 @@ void vp_engine_retry(struct vp_engine *engine)
 		return;
 	}
 	for (uint32_t i = engine->service->nsessions; i-- > 0;) {
-		struct vp_es *es = engine->service->sessions[i];
+		struct vp_engine_session *es = engine->service->sessions[i];
 		if (!es->service->closing)
 			continue;
 		unlink_es(es);
@@ -494,7 +498,7 @@ void vp_engine_retry(struct vp_engine *engine)
 /* --- firing by hand --------------------------------------------------------------------------- */
 
 /* exit() in BEGIN keeps later BEGIN clauses from running; END's all run. */
-static bool fire_probe(struct vp_es_vcpu *v, const struct vp_probe_rt *probe)
+static bool fire_probe(struct vp_vcpu_session *v, const struct vp_enabled_probe *probe)
 {
 	for (const struct vp_ecb *e = probe->first; e; e = e->next) {
 		vp_fire_ecb(v, e);
@@ -504,9 +508,9 @@ static bool fire_probe(struct vp_es_vcpu *v, const struct vp_probe_rt *probe)
 	return true;
 }
 
-bool vp_es_fire(struct vp_es *es, uint32_t probe_id, const uint64_t args[10])
+bool vp_engine_session_fire(struct vp_engine_session *es, uint32_t probe_id, const uint64_t args[10])
 {
-	struct vp_es_vcpu *v = &es->vcpus[0];
+	struct vp_vcpu_session *v = &es->vcpus[0];
 
 	if (probe_id == DIF_PROBE_END)
 		es->service->ended = true;

@@ -14,14 +14,14 @@
 
 /* --- life ----------------------------------------------------------------------------------- */
 
-static struct ot_err *make_buffers(struct vp_es *es, uint64_t n, uint64_t size)
+static struct ot_err *make_buffers(struct vp_engine_session *es, uint64_t n, uint64_t size)
 {
 	if (size > MEMORY_LIMIT || n * size * es->open.nvcpus > MEMORY_LIMIT)
 		return ot_err_new(OT_ERR_LIMIT,
 				  "%llu speculations of %llu bytes on %u vCPUs are more than 256 MiB",
 				  (unsigned long long)n, (unsigned long long)size, es->open.nvcpus);
 	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
-		struct vp_es_vcpu *v = &es->vcpus[i];
+		struct vp_vcpu_session *v = &es->vcpus[i];
 		v->specs = calloc(n, sizeof(*v->specs));
 		if (!v->specs)
 			return ot_err_nomem();
@@ -34,7 +34,7 @@ static struct ot_err *make_buffers(struct vp_es *es, uint64_t n, uint64_t size)
 	return NULL;
 }
 
-struct ot_err *vp_spec_init(struct vp_es *es)
+struct ot_err *vp_spec_init(struct vp_engine_session *es)
 {
 	uint64_t n = es->open.nspec, size = es->open.specsize & ~7ull;
 
@@ -48,10 +48,10 @@ struct ot_err *vp_spec_init(struct vp_es *es)
 	return es->service->speculates ? make_buffers(es, n, size) : NULL;
 }
 
-void vp_spec_deinit(struct vp_es *es)
+void vp_spec_deinit(struct vp_engine_session *es)
 {
 	for (uint32_t i = 0; es->vcpus && i < es->open.nvcpus; i++) {
-		struct vp_es_vcpu *v = &es->vcpus[i];
+		struct vp_vcpu_session *v = &es->vcpus[i];
 		for (uint32_t k = 0; v->specs && k < es->open.nspec; k++)
 			free(v->specs[k].mem);
 		free(v->specs);
@@ -63,7 +63,8 @@ void vp_spec_deinit(struct vp_es *es)
 
 /* The half just handed over is the service thread's; with RING or FILL before the end nothing was handed
  * over, and this is not called. */
-static void move_part(struct vp_es *es, struct vp_es_vcpu *v, struct vp_specbuf *spec, uint64_t now)
+static void move_part(struct vp_engine_session *es, struct vp_vcpu_session *v, struct vp_specbuf *spec,
+		      uint64_t now)
 {
 	uint64_t used = spec->used;
 	uint8_t *dst = used ? vp_buffer_append(v, v->active ^ 1, (uint32_t)used, 8) : NULL;
@@ -74,7 +75,7 @@ static void move_part(struct vp_es *es, struct vp_es_vcpu *v, struct vp_specbuf 
 	memcpy(dst, spec->mem, used);
 }
 
-void vp_spec_look(struct vp_es *es)
+void vp_spec_look(struct vp_engine_session *es)
 {
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++)
 		es->service->spec_seen[i] = __atomic_load_n(&es->spec_state[i], __ATOMIC_ACQUIRE);
@@ -99,7 +100,7 @@ static void take_bit_away(uint64_t *at, uint64_t bit)
 
 /* Only what vp_spec_look() saw leaving: since then the vCPUs have been quiescent, so none is in the middle
  * of a record for it. */
-void vp_spec_clean(struct vp_es *es, uint64_t now)
+void vp_spec_clean(struct vp_engine_session *es, uint64_t now)
 {
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {
 		uint64_t word = es->service->spec_seen[i];

@@ -16,7 +16,7 @@ struct last_page {
 };
 
 /* Whether what was at @p gva is there no more: its page was at @p host. */
-static bool has_moved(const struct vp_es *es, uint64_t gva, uint64_t host, struct last_page *last)
+static bool has_moved(const struct vp_engine_session *es, uint64_t gva, uint64_t host, struct last_page *last)
 {
 	uint64_t page = gva & ~(PAGE_SIZE - 1);
 
@@ -25,14 +25,14 @@ static bool has_moved(const struct vp_es *es, uint64_t gva, uint64_t host, struc
 	return last->host != (host & ~(PAGE_SIZE - 1));
 }
 
-static bool look_at(struct vp_es *es)
+static bool look_at(struct vp_engine_session *es)
 {
 	struct last_page text = { 0 }, owner = { 0 };
 	bool some = false;
 
 	vp_each_batch(b, es) for (uint32_t i = 0; i < b->nsites; i++)
 	{
-		struct vp_site_rt *site = &b->sites[i];
+		struct vp_enabled_site *site = &b->sites[i];
 		if (site->stale || (!has_moved(es, site->gva, site->host, &text) &&
 				    (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
 			continue;

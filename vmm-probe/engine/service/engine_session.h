@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What the service thread alone keeps of a session: its program, its batches, and its part in the plan. */
-#ifndef VP_ENGINE_SERVICE_ES_H
-#define VP_ENGINE_SERVICE_ES_H
+#ifndef VP_ENGINE_SERVICE_ENGINE_SESSION_H
+#define VP_ENGINE_SERVICE_ENGINE_SESSION_H
 
 #include "vmm-probe/engine/service/service.h"
 #include "vmm-probe/engine/wire/private_memory.h"
 
 struct vp_guard;
 
-struct vp_site_rt {
+struct vp_enabled_site {
 	uint64_t gva, host;
 	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: none */
 	uint32_t syscall;           /* as in struct vp_batch_site */
@@ -16,16 +16,16 @@ struct vp_site_rt {
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
 	uint16_t pushed;
 	bool stale; /* stale.c's */
-	struct vp_probe_rt *probe;
+	struct vp_enabled_probe *probe;
 };
 
 /* What one ENABLE brought. Immutable once linked in, but for the service thread's `stale`. */
-struct vp_batch_rt {
-	struct vp_batch_rt *next;
+struct vp_enabled_batch {
+	struct vp_enabled_batch *next;
 	uint64_t number; /* in the engine, from 1 */
 	char *strings;
-	struct vp_probe_rt *probes;
-	struct vp_site_rt *sites;
+	struct vp_enabled_probe *probes;
+	struct vp_enabled_site *sites;
 	struct vp_ecb *ecbs;
 	struct vp_load *loads; /* by vCPU and ECB; NULL: no guard */
 	uint32_t nprobes, nsites, necbs;
@@ -33,7 +33,7 @@ struct vp_batch_rt {
 
 /* Batches are only ever added while the session lives. */
 struct vp_batches {
-	struct vp_batch_rt *first, *last;
+	struct vp_enabled_batch *first, *last;
 	uint32_t necbs; /* of all */
 };
 
@@ -47,7 +47,7 @@ struct vp_counter {
 	uint64_t cost_ns;  /* the guard's: what it had cost at its last check */
 };
 
-struct vp_es_service {
+struct vp_engine_session_service {
 	bool planned;                /* its sites belong into the plan */
 	bool ended;                  /* END has fired here (host engine) */
 	bool closing;                /* gone but for sites that could not be taken out yet */
@@ -79,15 +79,15 @@ struct vp_es_service {
 
 /* A walk over probes, in order of enabling; begins with all zeroes. */
 struct vp_probe_walk {
-	struct vp_probe_rt *probe; /* where the walk is */
-	struct vp_batch_rt *batch; /* … and its batch */
-	struct vp_es *es;          /* vp_next_planned(): … and its session */
-	uint32_t left;             /* probes behind it in the batch */
-	uint32_t session;          /* the next one */
+	struct vp_enabled_probe *probe; /* where the walk is */
+	struct vp_enabled_batch *batch; /* … and its batch */
+	struct vp_engine_session *es;   /* vp_next_planned(): … and its session */
+	uint32_t left;                  /* probes behind it in the batch */
+	uint32_t session;               /* the next one */
 };
 
 /** Go to the first probe of the next batch of @p es; false: there is none. */
-bool vp_next_batch(const struct vp_es *es, struct vp_probe_walk *w);
+bool vp_next_batch(const struct vp_engine_session *es, struct vp_probe_walk *w);
 /** The same in the sessions that are in the plan. */
 bool vp_next_planned_batch(const struct vp_engine *engine, struct vp_probe_walk *w);
 
@@ -101,7 +101,7 @@ static inline bool vp_next_in_batch(struct vp_probe_walk *w)
 }
 
 /** Go to the next probe of @p es; false: there is none. */
-static inline bool vp_next_probe(const struct vp_es *es, struct vp_probe_walk *w)
+static inline bool vp_next_probe(const struct vp_engine_session *es, struct vp_probe_walk *w)
 {
 	return vp_next_in_batch(w) || vp_next_batch(es, w);
 }
@@ -116,16 +116,17 @@ static inline bool vp_next_planned(const struct vp_engine *engine, struct vp_pro
 #define vp_each_planned(w, engine) for (struct vp_probe_walk w = { 0 }; vp_next_planned(engine, &(w));)
 
 /* For each batch @p b of session @p es. */
-#define vp_each_batch(b, es) for (struct vp_batch_rt *b = (es)->service->batches.first; b; b = (b)->next)
+#define vp_each_batch(b, es) for (struct vp_enabled_batch *b = (es)->service->batches.first; b; b = (b)->next)
 
 /** Is an ECB of the probe still in force? */
-bool vp_any_in(const struct vp_probe_rt *probe);
+bool vp_any_in(const struct vp_enabled_probe *probe);
 
 /** LIMIT: a session of @p parts would take too much of the VMM's memory. */
-OT_MUST_CHECK struct ot_err *vp_es_check_memory(const struct vp_es *es, const struct vp_private_parts *parts);
+OT_MUST_CHECK struct ot_err *vp_engine_session_check_memory(const struct vp_engine_session *es,
+							    const struct vp_private_parts *parts);
 
 /* Is it a statistic's probe, which a timer has fire? */
-static inline bool vp_vm_is_timed(const struct vp_probe_rt *probe)
+static inline bool vp_vm_is_timed(const struct vp_enabled_probe *probe)
 {
 	return probe->kind == VP_PROBE_VM && probe->event >> 16 == VP_VM_STAT;
 }
