@@ -69,7 +69,7 @@ class Seeds:
 
     def traces(self):
         out = self.ask("traces")
-        frames = re.findall(r"^ {14}(?:(\S+)`)?([^\s`+]+)(?:\+0x[0-9a-f]+)?$", out, re.M)
+        frames = re.findall(r"^ {14}(?:(\S+)`)?((?!\d+$)[^\s`+]+)(?:\+0x[0-9a-f]+)?$", out, re.M)
         counts = re.findall(r"^ +(\d+)$", out, re.M)
         expect(counts and all(int(n) > 0 for n in counts), "no stack was counted")
         expect(len(frames) >= 6 * len(counts), "the stacks are too short for a write(2)")
