@@ -101,7 +101,7 @@ class SmallGuest(GuestTest):
         return done.returncode, done.stdout, done.stderr
 
     REFUSED = {("refused_entry", "entry"): "`rdtsc`: a system instruction",
-               ("refused_return", "return"): "way out 1 of 2, at +0xa: `retfq`: a system instruction",
+               ("refused_return", "return"): "exit 1 of 2, at +0xa: `retfq`: a system instruction",
                ("refused_loop", "entry"): "its first instruction is a jump target inside the function"}
 
     def test_refused(self):

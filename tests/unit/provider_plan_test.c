@@ -119,9 +119,9 @@ static void verdicts(void **state)
 	says(w, "entry", "one byte");
 	/* two ways out, one of them far: none of the return probe */
 	CODE(w, "\x48\x85\xff\x74\x01\xc3\x48\xcb");
-	says(w, "return", "way out 1 of 2, at +0x5: an instruction of one byte");
+	says(w, "return", "exit 1 of 2, at +0x5: an instruction of one byte");
 	CODE(w, "\x48\x85\xff\x74\x02\xc3\xcc\x48\xcb");
-	says(w, "return", "way out 2 of 2, at +0x7: `retfq`");
+	says(w, "return", "exit 2 of 2, at +0x7: `retfq`");
 	/* ret alone: entry and return are one place, and it has the room of both */
 	CODE(w, "\xc3");
 	says(w, "entry", "");
@@ -141,7 +141,7 @@ static void branches(void **state)
 	says(w, "entry", "");
 	/* jz to the int3 behind the ret, which a trap there would cover */
 	CODE(w, "\x48\x85\xff\x74\x01\xc3\xcc\xc3");
-	says(w, "return", "a jump goes into the middle of its way out at +0x5");
+	says(w, "return", "a branch targets the middle of its exit at +0x5");
 	CODE(w, "\x48\x85\xff\x74\x02\xc3\xcc\xc3");
 	says(w, "return", "");
 }

@@ -286,9 +286,9 @@ static void nearest_probe_is_named(void **state)
 	assert_hint(probes, DESC("pid1", "", "vfs_read", "entry"), NULL);
 	assert_hint(probes, DESC("tcp", "", "", "vfs_read"), NULL);
 	assert_hint(probes, DESC("syscall", "", "open", "entry"),
-		    "syscall's probes are a guest's: -g names one");
+		    "syscall's probes need a guest: name one with -g");
 	assert_hint(probes, DESC("sched", "", "", "on-cpu"),
-		    "sched's probes are those of the module outsight.ko, which this guest has not loaded");
+		    "sched's probes need the module outsight.ko, which this guest has not loaded");
 	assert_hint(probes, DESC("", "", "", "tcp_sendmsgg"), "did you mean fbt::tcp_sendmsg:entry?");
 	assert_hint(probes, DESC("", "fbt", "", "vfs_read"),
 		    "vfs_read is a function: did you mean fbt::vfs_read:entry?");

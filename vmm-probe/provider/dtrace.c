@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* dtrace:::BEGIN, END and ERROR: a session's own probes, fired by the operator's process (ERROR where
- * the fault was). */
+/* dtrace:::BEGIN, END and ERROR: a session's own probes, fired by the operator's process (ERROR in the
+ * context of the fault). */
 #include "vmm-probe/provider/providers.h"
 
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)

@@ -2,9 +2,9 @@
 /*
  * fbt: entry and return of every function of the guest's kernel and modules.
  *
- * A function is a text symbol with a size. Its entry site is its first instruction (behind endbr64):
- * there the arguments still lie in their registers. Symbols that are no function of C's calling
- * convention, or can't run any more, are published too, with the reason why they can't be enabled.
+ * A function is a text symbol with a size. Its entry site is its first instruction (after endbr64), where the
+ * arguments are still in their registers. Symbols that do not follow C's calling convention or can no longer
+ * run are published too, with the reason why they can't be enabled.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@ static bool in(const struct range *r, uint64_t addr)
 	return addr >= r->start && addr < r->end;
 }
 
-/* A range that this kernel has no marks for is empty. */
+/* A range without marks in this kernel is empty. */
 static struct range marked(const struct vp_guest *guest, const char *start, const char *end)
 {
 	struct vp_gva a, b;
@@ -57,7 +57,7 @@ static bool ends(const char *s, const char *suffix)
 	return n >= m && !strcmp(s + n - m, suffix);
 }
 
-/* Names that a linker script puts at the borders of sections. */
+/* Names that a linker script gives to section boundaries. */
 static bool is_mark(const char *name)
 {
 	static const char *const names[] = { "_text",
@@ -75,7 +75,8 @@ static bool is_mark(const char *name)
 				      ends(name, "text_start") || ends(name, "text_end"));
 }
 
-/* Symbols of the bytes in front of each function. Twice as many probes, and nobody would ask for one. */
+/* Symbols of the bytes before each function (objtool --prefix, kCFI). They would double the number of probes.
+ */
 static bool is_padding(const char *name)
 {
 	return starts(name, "__pfx_") || starts(name, "__cfi_");
@@ -135,7 +136,7 @@ static struct ot_err *add_function(struct vp_probes *probes, const struct vp_pro
 	return vp_probes_add(probes, self, &probe);
 }
 
-/* Modules that are still being loaded, or on their way out, have text that may be half there. */
+/* The text of a module that is being loaded or unloaded may be incomplete. */
 static bool is_live(const struct vp_guest *guest, const char *module)
 {
 	const struct vp_modules *modules = vp_guest_modules(guest);
@@ -181,7 +182,7 @@ static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *pro
 	return vp_function_return_sites(probes, probe, NULL, ret, ret_count);
 }
 
-/* By the guest's kprobes. */
+/* As events of kprobes in the guest. */
 static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 		   const struct vp_guest_agent *agent, struct vp_batch_event *ret)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Types of fbt's args[]. */
+/* Types of fbt's args[], from the guest's BTF. */
 #include "vmm-probe/provider/fbt_args.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #define ARGS_MAX      10 /* arg0 … arg9 */
 
 /* The prototype of the probe's function, or NULL. Compilers' clones (.isra.0, .constprop.0, .part.0) have
- * parameters of their own, which nobody wrote down: they have no prototype. */
+ * other parameters, which BTF does not describe: they have no prototype. */
 static const struct btf_type *prototype(struct vp_probes *probes, const struct vp_probe *probe,
 					const struct vp_btf **ret_btf)
 {
@@ -18,7 +18,8 @@ static const struct btf_type *prototype(struct vp_probes *probes, const struct v
 	const struct vp_btf *btf = types ? vp_types_btf(types, probe->module) : NULL;
 	uint32_t id = btf ? vp_btf_find(btf, VP_BTF_FUNC, probe->function) : 0;
 
-	/* A module's function is described by the module's own types; the kernel's of that name is another.
+	/* A module's function is described by the module's own types; a kernel function of that name is
+	 * another one.
 	 */
 	if (!id || id < vp_btf_first(btf))
 		return NULL;

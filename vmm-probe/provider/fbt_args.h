@@ -11,9 +11,9 @@ struct vp_btf;
 /** Parameters of a prototype, without the "..." at its end. */
 unsigned vp_proto_count(const struct btf_type *proto);
 
-/** Which argN holds parameter @p n of those from @p first on, when @p registers of the calling convention's
- * are left for them: one of 9 to 16 bytes takes two registers if they are left, a larger one and what finds
- * no register lie on the stack, in order. False: in none, or cut in two by that. */
+/** The argN that holds parameter @p n of those from @p first on, with @p registers registers of the calling
+ * convention left: a parameter of 9 to 16 bytes takes two registers if both are left; a larger one, and any
+ * that finds no register, is on the stack, in order. False: in no argN, or split between two of them. */
 bool vp_proto_map(const struct vp_btf *btf, const struct btf_type *proto, unsigned first, unsigned registers,
 		  unsigned n, unsigned *ret, unsigned *ret_words);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sites of functions. */
+/* Sites of functions: the entry, and each exit of the function and of the code it continues in. */
 #include "vmm-probe/provider/fbt_sites.h"
 
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 #include "vmm-probe/provider/text.h"
 
 #define FUNCTION_MAX (16u << 20)
-#define PARTS_MAX    32     /* pieces of one function: itself, an unlikely part, what it tail-calls */
-#define SITES_MAX    65536u /* ways out of one function; the kernel's record is some hundreds */
+#define PARTS_MAX    32     /* parts of one function: itself, its unlikely part, its tail calls' targets */
+#define SITES_MAX    65536u /* exits of one function; the largest kernel functions have some hundreds */
 
-/* A piece of a function. */
+/* A part of a function. */
 struct part {
 	uint64_t gva, size;
-	const char *name; /* of the function whose piece it is */
-	bool shared;      /* tail-called: others may run it too */
+	const char *name; /* of the function whose part it is */
+	bool shared;      /* tail-called: other functions may run it too */
 };
 
 struct finder {
@@ -31,24 +31,24 @@ struct finder {
 	struct vp_site_conditions when;
 	struct part parts[PARTS_MAX]; /* [0] is the function itself */
 	unsigned nparts;
-	bool text_changes; /* the sites are to be trapped by changing text: what jumps into them counts */
+	bool text_changes; /* sites are trapped by changing text: branches into them matter */
 	struct vp_exits exits;
 	struct vp_batch_site *sites;
 	size_t count, cap;
 };
 
-/* @room: of the bytes at @bytes, how many are the instruction's and padding behind it. */
+/* @room: bytes at @bytes that the instruction and the padding after it take. */
 static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *bytes, uint8_t length,
 			       uint8_t room, uint32_t syscall)
 {
 	struct vp_batch_site *s;
 
 	if (f->count >= SITES_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "more than %u ways out", SITES_MAX);
+		return ot_err_new(OT_ERR_LIMIT, "more than %u exits", SITES_MAX);
 	if (!ot_grow(&f->sites, &f->cap, f->count + 1, sizeof(*f->sites)))
 		return ot_err_nomem();
 	s = &f->sites[f->count++];
-	/* An unlikely part may lie before its function: the offset is modulo 2^32 then. */
+	/* An unlikely part may lie before its function: the offset is then modulo 2^32. */
 	*s = (struct vp_batch_site){
 		.gva = gva,
 		.offset = (uint32_t)(gva - f->probe->gva),
@@ -60,13 +60,13 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 	return NULL;
 }
 
-/* An instruction that never goes on has an int3 behind it, against speculation: that byte is spare. */
+/* An instruction that never falls through is followed by int3, against speculation: that byte may be used. */
 static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
 {
 	return length < left && length < 15 && bytes[length] == 0xcc ? length + 1 : length;
 }
 
-/* A function whose first instruction is no nop made for tracing may loop to it, which is no entry. */
+/* A function that begins with no tracing nop may jump back to its first instruction, which is no entry. */
 static struct ot_err *check_loops(struct finder *f, uint32_t at, uint8_t len)
 {
 	const uint8_t *bytes;
@@ -96,7 +96,7 @@ struct ot_err *vp_function_entry_site(struct vp_probes *probes, const struct vp_
 {
 	struct finder f = { .probe = probe, .when = when ? *when : (struct vp_site_conditions){ 0 } };
 	const uint8_t *bytes;
-	/* The first 24 bytes have endbr64 and any instruction behind it. */
+	/* The first 24 bytes hold endbr64 and any instruction after it. */
 	uint64_t len = probe->size < 24 ? probe->size : 24;
 
 	OT_TRY(vp_probes_text(probes, &f.text));
@@ -139,7 +139,7 @@ static bool add_part(struct finder *f, const struct vp_symbol *sym, const char *
 	return true;
 }
 
-/* Is @p sym the unlikely part, NAME.cold, of one of the functions NAME that we have? */
+/* Is @p sym the unlikely part, NAME.cold, of one of the functions NAME in the list? */
 static bool is_cold_part(struct finder *f, const struct vp_symbol *sym)
 {
 	const char *name = vp_symbol_name(f->tab, sym), *cold = strstr(name, ".cold");
@@ -162,9 +162,9 @@ static bool is_thunk(const char *name)
 }
 
 /*
- * Does a direct jump to @p target stay in what the probe stands for? To an unlikely part of the function it
- * does, to the start of another function if tail calls are to be followed, and to nowhere that has a
- * symbol: that is the detour of a kprobe of the guest's own, which comes back.
+ * Does a direct jump to @p target stay within the probed function? Yes for its unlikely part; for the start
+ * of another function if tail calls are followed; and for an address without a symbol, the detour buffer of a
+ * kprobe in the guest, which jumps back.
  */
 static bool stays(struct finder *f, uint64_t target)
 {
@@ -182,13 +182,12 @@ static bool stays(struct finder *f, uint64_t target)
 	return add_part(f, sym, vp_symbol_name(f->tab, sym), true);
 }
 
-/* The trap of a way out covers it and, of a ret, the int3 behind it: no branch may go into the middle. */
+/* An exit's trap covers it and, for a ret, the int3 after it: no branch may target the bytes in between. */
 static struct ot_err *check_middle(const struct finder *f, const struct vp_exit *e, uint8_t room)
 {
 	if (!f->text_changes || !vp_exits_has_target(&f->exits, e->offset + 1, e->offset + room))
 		return NULL;
-	return ot_err_new(OT_ERR_UNSUPPORTED, "a jump goes into the middle of its way out at +0x%x",
-			  e->offset);
+	return ot_err_new(OT_ERR_UNSUPPORTED, "a branch targets the middle of its exit at +0x%x", e->offset);
 }
 
 static struct ot_err *scan_part(struct finder *f, const struct part *part)
@@ -229,10 +228,10 @@ struct ot_err *vp_function_return_sites(struct vp_probes *probes, const struct v
 	struct ot_err *err = vp_probes_text(probes, &f.text);
 	const struct vp_symbol *self = vp_symtab_find_addr(f.tab, vp_gva(probe->gva), NULL);
 
-	/* A syscall probe's function is the bare name; its parts are named after the kernel's. */
+	/* A syscall probe's function is the bare name; its parts have the kernel's name. */
 	if (self && self->addr == probe->gva)
 		f.parts[0].name = vp_symbol_name(f.tab, self);
-	/* Scanning a part may find another one behind it. */
+	/* Scanning a part may append another one. */
 	for (unsigned i = 0; !err && i < f.nparts; i++) {
 		struct part part = f.parts[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What may have been meant by a description that matches no probe: the probe whose names are nearest to it. A
- * compiler's copies of functions, which are found without their suffix, are here too.
+ * Suggestions for a description that matches no probe: the probe with the nearest names. Also which functions
+ * are a compiler's copies of another, which match without their suffix.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /* One field. Runs of probes share their strings, so the last answer is kept. */
 struct near_field {
-	const char *pattern; /* NULL: anything will do */
+	const char *pattern; /* NULL: matches anything */
 	const char *last;
 	struct ot_near near;
 	unsigned distance; /* of last; limit + 1 and more: too far */
@@ -28,7 +28,7 @@ static void field_init(struct near_field *f, const char *pattern)
 	ot_near_init(&f->near, pattern);
 }
 
-/* Too far is most + 1 or more. */
+/* @most + 1 or more: too far. */
 static unsigned field_distance(struct near_field *f, const char *text, unsigned most)
 {
 	unsigned limit = f->pattern ? f->near.distance - 1 : 0;
@@ -42,7 +42,7 @@ static unsigned field_distance(struct near_field *f, const char *text, unsigned 
 		f->distance = dif_glob_match(f->pattern, text) ? 0 : most + 1;
 	else if (!strcmp(f->pattern, text))
 		f->distance = 0;
-	else /* another case counts too: names are told apart by it */
+	else /* names are case-sensitive: another case is one difference */
 		f->distance = ot_near_distance(f->pattern, f->near.len, text, strlen(text), limit) + 1;
 	if (f->distance > limit + 1)
 		f->distance = most + 1;
@@ -75,7 +75,7 @@ static const struct vp_probe *nearest(const struct vp_probes *probes, const stru
 	return best;
 }
 
-/* The description with the probe's names where they differ from it. */
+/* Print the description, with the probe's names where they differ. */
 static void print_corrected(const struct dif_probedesc *desc, const struct vp_probe *p, struct ot_buf *out)
 {
 	const char *wanted[FIELDS] = { desc->provider, desc->module, desc->function, desc->name };
@@ -89,7 +89,7 @@ static void print_corrected(const struct dif_probedesc *desc, const struct vp_pr
 	ot_buf_putc(out, '?');
 }
 
-/* A function's name where a probe's should be: -n vfs_read. */
+/* A function's name in the field of a probe's: -n vfs_read. */
 static const struct vp_probe *function_for_name(const struct vp_probes *probes,
 						const struct dif_probedesc *desc)
 {
@@ -111,7 +111,7 @@ static bool is_published(const struct vp_probes *probes, const char *provider)
 	return false;
 }
 
-/* A field less than was thought of: fbt::vfs_read. */
+/* One field too few: fbt::vfs_read. */
 static const struct vp_probe *shifted(const struct vp_probes *probes, const struct dif_probedesc *desc)
 {
 	const struct dif_probedesc more = { .guest = "",
@@ -126,19 +126,19 @@ static const struct vp_probe *shifted(const struct vp_probes *probes, const stru
 	return nearest(probes, &more);
 }
 
-/* There is no probe at all of that provider, though there may be elsewhere. */
+/* That provider has no probe at all here, but may have some in another guest. */
 static bool hint_provider(const struct vp_probes *probes, const char *provider, struct ot_buf *out)
 {
 	static const struct {
 		const char *provider, *text;
 	} needs[] = {
-		{ "fbt", "are a guest's: -g names one" },
-		{ "syscall", "are a guest's: -g names one" },
-		{ "vm", "are of a guest on KVM" },
-		{ "sdt", "are those of the module outsight.ko, which this guest has not loaded" },
-		{ "sched", "are those of the module outsight.ko, which this guest has not loaded" },
-		{ "proc", "are those of the module outsight.ko, which this guest has not loaded" },
-		{ "io", "are those of the module outsight.ko, which this guest has not loaded" },
+		{ "fbt", "need a guest: name one with -g" },
+		{ "syscall", "need a guest: name one with -g" },
+		{ "vm", "need a guest on KVM" },
+		{ "sdt", "need the module outsight.ko, which this guest has not loaded" },
+		{ "sched", "need the module outsight.ko, which this guest has not loaded" },
+		{ "proc", "need the module outsight.ko, which this guest has not loaded" },
+		{ "io", "need the module outsight.ko, which this guest has not loaded" },
 	};
 
 	if (!provider || is_published(probes, provider))

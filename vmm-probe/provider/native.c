@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sched, proc and io: what DTrace calls by these names, as far as a tracepoint of the guest's says just that.
- * One table: the probe, its tracepoint, and which of that one's events and arguments are the probe's. args[]
- * are the tracepoint's from `skip` on, with the guest's types. A guest that has no such tracepoint has no
- * such probe. What has no tracepoint of its own is not made up: see docs/limits.md.
+ * sched, proc and io: DTrace's probes of these names, where a tracepoint of the guest fires at exactly the
+ * same event. One table: the probe, its tracepoint, and which of the tracepoint's events and arguments it
+ * takes. args[] are the tracepoint's from `skip` on, with the guest's types. A guest without the tracepoint
+ * does not have the probe. A probe without a tracepoint is not approximated: see docs/limits.md.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 #define THREAD 0x10000u /* CLONE_THREAD, clone(2) */
 
-/* A probe that is some of a tracepoint's events: what the numbers mean, struct vp_batch_event says. */
+/* A probe that selects some of a tracepoint's events; struct vp_batch_event documents the numbers. */
 struct native {
 	const char *provider, *name, *event;
 	uint32_t skip, flags;
@@ -26,7 +26,7 @@ static const struct native natives[] = {
 	/* sched_switch(preempt, prev, next, …) runs in prev; on-cpu is about next. */
 	{ "sched", "on-cpu", "sched_switch", .skip = 1, .flags = GA_TASK_FLAGS(2) },
 	{ "sched", "off-cpu", "sched_switch", .skip = 2 },
-	/* In who wakes: sched_wakeup may already be on the other's CPU. */
+	/* Fires in the waker: sched_wakeup may fire on the CPU of the task that is woken. */
 	{ "sched", "wakeup", "sched_waking" },
 	/* task_newtask(child, clone_flags), in the parent */
 	{ "proc", "create", "task_newtask", .when = VP_WHEN_WORD, .word = 1, .mask = THREAD },
@@ -41,19 +41,19 @@ static const struct native natives[] = {
 	{ "proc", "signal-discard", "signal_generate", .when = VP_WHEN_WORD, .word = 4, .mask = ~0u,
 	  .value = 1 },
 	{ "proc", "signal-handle", "signal_deliver" },
-	/* Both have the request first. The bios of a device with requests are not told of when they are done.
-	 */
+	/* Both have the request first. The bios of a request have no completion event of their own:
+	 * blk_update_request() clears their BIO_TRACE_COMPLETION. */
 	{ "io", "start", "block_rq_issue" },
 	{ "io", "done", "block_rq_complete" },
 };
 
-/* What is remembered of a probe. */
+/* A probe's own data. */
 struct own {
 	struct vp_tracepoint tracepoint;
 	const struct native *native;
 };
 
-/* Words that the agent must pass on; 0: the tracepoint has not what the probe needs. */
+/* Words that the agent must pass on; 0: the tracepoint lacks an argument that the probe needs. */
 static uint32_t words_needed(struct vp_probes *probes, const struct native *n, const struct vp_agent_event *e)
 {
 	uint32_t words = vp_tracepoint_words(probes, e->address, e->name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile-N fires on every vCPU, tick-N once a session; N is a rate, or a time with a unit. A few
- * exist from the start, any other comes to be when somebody names it.
+ * profile-N fires on every vCPU, tick-N once a session; N is a rate, or a time with a unit. A few exist from
+ * the start; any other is created when a description names it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns)
 	return true;
 }
 
-/* The word that @name begins with if that is tick or profile, perhaps mistyped; *ret_rest is what stands
- * behind the hyphen. */
+/* The word "tick" or "profile" that @name begins with, perhaps misspelt; *ret_rest is the text after the
+ * hyphen. */
 static const char *timer_word(const char *name, const char **ret_rest)
 {
 	const char *hyphen = strchr(name, '-');
@@ -92,12 +92,12 @@ bool vp_profile_hint(const char *name, struct ot_buf *out)
 	return true;
 }
 
-/* What is remembered of a probe. */
+/* A probe's own data. */
 struct timer {
 	uint64_t interval_ns;
 };
 
-/* @p name must be a good one and live as long as the registry. */
+/* @p name must be valid and live as long as the registry. */
 static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self, const char *name)
 {
 	struct timer *own = vp_probes_alloc(probes, sizeof(*own));
@@ -126,7 +126,7 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	return NULL;
 }
 
-/* Does a description's field match the empty string that all our probes have there? */
+/* Does a description's field match the empty string, which all these probes have there? */
 static bool matches_empty(const char *pattern)
 {
 	return !pattern || dif_glob_match(pattern, "");

@@ -6,12 +6,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Take "profile-997", "tick-10s" apart. False: no such probe (bad number or unit, or more often than
- * every 200 µs). */
+/** Parse "profile-997", "tick-10s". False: no such probe (invalid number or unit, or an interval under
+ * 200 µs). */
 bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns);
 
-/** @p name begins as a timer's probe does, or nearly so, and is none: what is wrong with it, appended to @p
- * out. */
+/** If @p name begins like a timer's probe, exactly or nearly, and is none, append the reason to @p out and
+ * return true. */
 bool vp_profile_hint(const char *name, struct ot_buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registry of probes. A hundred thousand of them are ordinary, so they lie in chunks (pointers
- * stay good while on-demand ones are added behind), their strings are borrowed, and what looks into
- * their text is done when a probe is enabled, not before.
+ * The registry of probes. A hundred thousand are ordinary, so they are stored in chunks (pointers stay valid
+ * while on-demand probes are appended), their strings are borrowed, and text is read only when a probe is
+ * enabled.
  */
 #include "vmm-probe/provider/registry.h"
 
@@ -24,9 +24,9 @@
 struct entry {
 	struct vp_probe probe;
 	const struct vp_provider *provider;
-	/* Only with a planner, once it was asked: */
+	/* Set by the planner's decision; only with a planner: */
 	bool planned;
-	bool plan_refused;           /* it set probe.refused */
+	bool plan_refused;           /* probe.refused is the planner's */
 	struct vp_batch_site *sites; /* owned */
 	uint32_t nsites;
 };
@@ -45,7 +45,7 @@ struct vp_probes {
 	struct ot_map unanchored; /* probes without a function, by name: their provider */
 	struct vp_guest_agent agent;
 	bool has_agent;
-	char *no_agent; /* why there is one that can't be used */
+	char *no_agent; /* why the agent that is there can't be used */
 };
 
 #define POINTER(name) &vp_provider_##name,
@@ -57,7 +57,7 @@ static struct entry *entry_of(const struct vp_probes *probes, uint32_t id)
 	return &probes->chunks[(id - 1) / CHUNK][(id - 1) % CHUNK];
 }
 
-/* A guest without an agent is the ordinary case; one whose agent can't be used is traced from outside. */
+/* Most guests have no agent; one whose agent can't be used is traced from outside. */
 static struct ot_err *find_agent(struct vp_probes *probes)
 {
 	struct ot_err *err = vp_guest_agent_read(probes->guest, &probes->agent);
@@ -216,7 +216,7 @@ const struct vp_probe *vp_probes_get(const struct vp_probes *probes, uint32_t id
 	return id && id <= probes->count ? &entry_of(probes, id)->probe : NULL;
 }
 
-/* One field of a description. Runs of probes share their strings, so the last answer is kept. */
+/* One field of a description. Runs of probes share their strings, so the last result is kept. */
 struct field {
 	const char *pattern; /* NULL: matches anything */
 	bool is_glob;
@@ -269,7 +269,7 @@ void vp_probes_forget_text(struct vp_probes *probes)
 	probes->text = NULL;
 }
 
-/* What is the matter with the guest refuses the probe; what is the matter with us is an error. */
+/* A fault of the guest's refuses the probe; a fault of this process is an error. */
 static struct ot_err *refuse(struct vp_probes *probes, struct entry *e, struct ot_err *err)
 {
 	switch (ot_err_code(err)) {
@@ -287,7 +287,7 @@ static struct ot_err *refuse(struct vp_probes *probes, struct entry *e, struct o
 	return e->probe.refused ? NULL : ot_err_nomem();
 }
 
-/* All or none: a return probe that misses a way out would count wrong. */
+/* All or none: a return probe that misses an exit would count wrong. */
 static struct ot_err *decide(struct vp_probes *probes, struct entry *e)
 {
 	const char *why = vp_planner_function(probes->planner, e->probe.gva);
@@ -301,7 +301,7 @@ static struct ot_err *decide(struct vp_probes *probes, struct entry *e)
 			continue;
 		if (e->nsites == 1)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "%s", v.why);
-		return ot_err_new(OT_ERR_UNSUPPORTED, "way out %u of %u, at +0x%x: %s", i + 1, e->nsites,
+		return ot_err_new(OT_ERR_UNSUPPORTED, "exit %u of %u, at +0x%x: %s", i + 1, e->nsites,
 				  e->sites[i].offset, v.why);
 	}
 	return NULL;
@@ -334,14 +334,14 @@ struct matcher {
 	uint64_t count;
 };
 
-/* False: the caller has had enough. */
+/* False: the callback ended the match. */
 static bool try_probe(struct matcher *m, struct entry *e)
 {
 	const struct vp_probe *p = &e->probe;
 
 	if (p->refused && !m->with_refused)
 		return true;
-	/* Cheapest first: names and providers repeat, functions do not. */
+	/* Cheapest first: results for names and providers are often kept, those for functions are not. */
 	if (!field_match(&m->provider, p->provider) || !field_match(&m->name, p->name) ||
 	    !field_match(&m->module, p->module) || !field_match(&m->function, p->function))
 		return true;
@@ -359,7 +359,7 @@ static const char *function_of(void *probes, uint32_t id)
 	return vp_probes_get(probes, id)->function;
 }
 
-/* An exact function name is looked up; what was added since the index was made is tried one by one. */
+/* The index finds an exact function name; probes added after the index was built are compared one by one. */
 static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
 {
 	struct vp_probe_index *index = &probes->index;
@@ -375,8 +375,7 @@ static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
 	return NULL;
 }
 
-/* Nothing is called so: then what the compiler made of it. Few get here, and most of them by a typing error.
- */
+/* No function has that name: try the compiler's copies of one. Rare, and mostly a misspelling. */
 static struct ot_err *match_copies(struct vp_probes *probes, struct matcher *m)
 {
 	const char *of = m->function.pattern;
@@ -393,7 +392,7 @@ static struct ot_err *match_copies(struct vp_probes *probes, struct matcher *m)
 
 static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
 {
-	/* What @each adds is not walked: a description means the probes that were there. */
+	/* Probes that @each adds are not visited: a description means those that existed before. */
 	uint32_t count = probes->count;
 
 	for (uint32_t id = 1; id <= count; id++)
@@ -521,6 +520,6 @@ int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe)
 {
 	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
 
-	/* that BEGIN and tick have none is known */
+	/* probes without sites (BEGIN, tick) have none */
 	return p->nargs ? p->nargs(probes, probe) : p->sites ? -1 : 0;
 }

@@ -3,16 +3,15 @@
  * The registry from a provider's side.
  *
  * To add a provider: a file with a struct vp_provider, its line in providers.h, and its file in
- * CMakeLists.txt. What it publishes at creation is there for good; what it makes on demand, it makes in
- * provide(). What it must remember of a probe is its own: vp_probe.own, from vp_probes_alloc().
+ * CMakeLists.txt. Probes published at creation exist for good; provide() creates probes on demand. A
+ * provider's data for a probe is vp_probe.own, from vp_probes_alloc().
  *
- * Arguments. arg() gives each args[n] two types: the native one, of the value that is there in the guest, and
- * the one that D sees. Where the two differ a translator makes the second from the first, as in DTrace: for
- * io:::start, native is the guest's `struct bio *`, and `translated` is "bufinfo_t *". bufinfo_t and the
- * translator `translator bufinfo_t < struct bio *B > { … }` then belong into a D library in cli/d. A provider
- * whose args[] are the guest's own structures leaves `translated` NULL. The compiler looks the translated
- * type up by its name when a program uses args[n]; a guest whose kernel has no such native type has no such
- * argument.
+ * Arguments. arg() gives each args[n] two types: the native one, of the value in the guest, and the one that
+ * D uses. If they differ, a translator makes the second from the first, as in DTrace: for io:::start, native
+ * is the guest's `struct bio *`, and `translated` is "bufinfo_t *". bufinfo_t and the translator `translator
+ * bufinfo_t < struct bio *B > { … }` then belong in a D library in cli/d. A provider whose args[] are the
+ * guest's own structures leaves `translated` NULL. The compiler resolves the translated type by name when a
+ * program uses args[n]; in a guest whose kernel has no such native type the argument does not exist.
  */
 #ifndef VP_PROVIDER_REGISTRY_H
 #define VP_PROVIDER_REGISTRY_H
@@ -30,48 +29,49 @@ struct vp_provider {
 	/* Required. Publish the probes that exist from the start. */
 	struct ot_err *(*publish)(struct vp_probes *probes, const struct vp_provider *self);
 
-	/* Optional. A description whose provider field matches: make what it names. */
+	/* Optional. Create the probes that the description names; its provider field matches. */
 	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,
 				  const struct dif_probedesc *desc);
 
-	/* Optional (probes with no place in the guest). As vp_probes_sites(). */
+	/* Optional (for probes without a place in the guest). As vp_probes_sites(). */
 	struct ot_err *(*sites)(struct vp_probes *probes, const struct vp_probe *probe,
 				struct vp_batch_site **ret, uint32_t *ret_count);
 
 	/* Optional. Complete the engine's record, whose id, kind and args are filled. */
 	void (*fill)(const struct vp_probe *probe, struct vp_batch_probe *bp);
 
-	/* Optional; required of a provider with probes of kind AGENT. Complete `agent` of the engine's record
-	 * of the probe's events inside, as @agent reports them; false: it does not. */
+	/* Optional; required of a provider with probes of kind AGENT. Fill `agent` of the engine's record for
+	 * the probe's events inside the guest, as @agent reports them; false: the agent does not report them.
+	 */
 	bool (*inside)(const struct vp_probes *probes, const struct vp_probe *probe,
 		       const struct vp_guest_agent *agent, struct vp_batch_event *ret);
 
-	/* Optional, both or none: without, args[] has no types. As vp_probes_arg(), vp_probes_nargs(). */
+	/* Optional, both or none: without them args[] has no types. As vp_probes_arg(), vp_probes_nargs(). */
 	bool (*arg)(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
 		    struct dif_probe_arg *ret);
 	int (*nargs)(struct vp_probes *probes, const struct vp_probe *probe);
 };
 
-/** Add a probe; its id is set. Strings are borrowed: they must live as long as the registry (literals,
- * the guest's symbols, vp_probes_strdup()). Give equal strings by equal pointers where it costs
- * nothing: matching remembers answers by pointer. */
+/** Add a probe; its id is set. Strings are borrowed: they must live as long as the registry (literals, the
+ * guest's symbols, vp_probes_strdup()). Pass equal strings as equal pointers where that costs nothing:
+ * matching caches results by pointer. */
 OT_MUST_CHECK struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider *provider,
 					   const struct vp_probe *probe);
 
-/** Has @p provider published a probe without module and function of that name already? */
+/** Has @p provider already published a probe of that name without module and function? */
 bool vp_probes_has(struct vp_probes *probes, const struct vp_provider *provider, const char *name);
 
-/** Memory for vp_probe.own, zeroed, that lives as long as the registry; NULL: there is none left. */
+/** Memory for vp_probe.own, zeroed, that lives as long as the registry; NULL: out of memory. */
 OT_MUST_CHECK void *vp_probes_alloc(struct vp_probes *probes, size_t size);
 OT_MUST_CHECK char *vp_probes_strdup(struct vp_probes *probes, const char *s);
 
 /** NULL: none. */
 struct vp_guest *vp_probes_guest(struct vp_probes *probes);
 
-/** What decides about traps; NULL: probes of this guest need none. */
+/** Decides which sites can be trapped; NULL: probes of this guest need no traps. */
 struct vp_planner *vp_probes_planner(struct vp_probes *probes);
 
-/** Text of the guest, read at the first call. */
+/** The guest's text, read at the first call. */
 OT_MUST_CHECK struct ot_err *vp_probes_text(struct vp_probes *probes, struct vp_text **ret);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes by function name. */
+/* The index of probes by function name. */
 #include "vmm-probe/provider/registry_index.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ struct ot_err *vp_probe_index_init(struct vp_probe_index *index, uint32_t count,
 		vp_probe_index_deinit(&made);
 		return ot_err_nomem();
 	}
-	/* From behind, so that each new head is the lowest id and chains ascend. */
+	/* Downwards, so that each new head is the lowest id and chains ascend. */
 	for (uint32_t id = count; id; id--) {
 		const char *s = name(env, id);
 

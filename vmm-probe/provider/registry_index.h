@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes by function name: chains in order of id. Made once, at the first exact lookup. */
+/* Probes by function name: chains in order of id. Built once, at the first exact lookup. */
 #ifndef VP_PROVIDER_REGISTRY_INDEX_H
 #define VP_PROVIDER_REGISTRY_INDEX_H
 
@@ -8,7 +8,7 @@
 #include "base/err.h"
 
 struct vp_probe_index {
-	uint32_t count; /* ids up to here are in it; 0: not made yet */
+	uint32_t count; /* ids up to this one are indexed; 0: not built yet */
 	uint32_t nslots;
 	uint32_t *heads; /* open addressing: first id of a name, 0 empty */
 	uint32_t *next;  /* by id: the next one of the same name, 0 none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sdt: the guest's own tracepoints, where its agent is loaded. sdt:SYSTEM::EVENT, with SYSTEM as the guest's
- * tracing calls it. args[] are the parameters of the tracepoint.
+ * sdt: the guest's own tracepoints, if its agent is loaded. sdt:SYSTEM::EVENT, with SYSTEM as in the guest's
+ * tracefs. args[] are the parameters of the tracepoint.
  */
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/tracepoint.h"

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What there is, in Linux, that looks at text or writes to it while probes may stand there. Static keys and
- * static calls are not among it: they write to their own places only, in which the planner lets no trap be,
- * and they may be toggled often. Functions that are called from other files only, so that no compiler can
- * have inlined them.
+ * Sentinels: sites in the functions with which Linux reads or patches its own text. Static keys and static
+ * calls have none: they only write to places of their own, where the planner allows no trap, and may be
+ * toggled often. All functions here are called only from other files, so no compiler can have inlined them.
  *
- * ENTER stands behind the function's fentry nop, which the guest itself may be tracing, in the straight
- * beginning, where the distance to the return address is known. LEAVE stands on each way out. A tail jump is
- * none: what is jumped to has the same return address, and its ways out are meant.
+ * The ENTER site follows the function's fentry nop, which the guest may itself be tracing, in the
+ * straight-line code at its beginning, where the distance to the return address is known. Each exit has a
+ * LEAVE site. A tail jump is no exit: its target has the same return address, and the target's exits count.
  */
 #include "vmm-probe/provider/sentinels.h"
 
@@ -24,18 +23,18 @@
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
 
-#define BEGINNING 96u /* bytes of a function in which its ENTER must be found */
+#define BEGINNING 96u /* bytes of a function in which its ENTER site must be found */
 #define REG_RSP   4u
-#define TAILS_MAX 4u /* tail jumps from one function to the next */
+#define TAILS_MAX 4u /* consecutive tail jumps that are followed */
 
 enum need {
-	MUST, /* where it is, it must be watched */
-	MAY,  /* what it does is seen by the sweep too, or does not come back */
+	MUST, /* if the kernel has it, it must be watched */
+	MAY,  /* the sweep detects its changes too, or it never returns */
 };
 
 struct patcher {
 	const char *name;
-	const char *feature; /* kernels that have this function must have NAME; NULL: they may or may not */
+	const char *feature; /* a kernel with this function must have NAME; NULL: NAME is optional */
 	enum need need;
 	bool never_leaves;
 };
@@ -56,12 +55,12 @@ static const struct patcher patchers[] = {
 	/* BPF trampolines: compare, then patch */
 	{ "bpf_arch_text_poke", NULL, MUST, false },
 	{ "__bpf_arch_text_poke", NULL, MAY, false },
-	/* a debugger in the kernel: saves bytes and writes them back */
+	/* the kernel's debugger: saves bytes and restores them */
 	{ "kgdb_arch_set_breakpoint", NULL, MUST, false },
 	{ "kgdb_arch_remove_breakpoint", NULL, MUST, false },
-	/* a second CPU: lock prefixes come back */
+	/* a second CPU: lock prefixes are restored */
 	{ "alternatives_enable_smp", NULL, MAY, false },
-	/* text that goes away, or is written to a disk */
+	/* text that is freed, or written to a disk */
 	{ "free_module", NULL, MAY, false },
 	{ "hibernation_snapshot", NULL, MAY, false },
 	{ "machine_kexec", NULL, MAY, true },
@@ -99,8 +98,8 @@ static bool is_rsp(const struct vp_operand *o)
 	return o->kind == VP_OPERAND_REG && o->reg == REG_RSP;
 }
 
-/* Does the code go straight on behind it, with a known distance to the return address (*pushed, kept up to
- * date)? */
+/* Does control fall through the instruction, with a known distance to the return address (*pushed, updated)?
+ */
 static bool goes_on(const struct vp_insn *insn, uint16_t *pushed)
 {
 	switch (insn->op) {
@@ -113,7 +112,7 @@ static bool goes_on(const struct vp_insn *insn, uint16_t *pushed)
 		*pushed = (uint16_t)(*pushed + insn->src.value);
 		return insn->src.kind == VP_OPERAND_IMM && insn->size == 8 && insn->src.value > 0 &&
 		       insn->src.value < 4096;
-	case VP_INSN_NOP: /* a place that is patched, maybe */
+	case VP_INSN_NOP: /* may be patched */
 	case VP_INSN_POP:
 	case VP_INSN_LEAVE:
 	case VP_INSN_JMP:
@@ -126,7 +125,8 @@ static bool goes_on(const struct vp_insn *insn, uint16_t *pushed)
 	}
 }
 
-/* The fentry nop, or the call that it is while the guest traces this function. */
+/* The offset after the fentry nop, or after the call that replaces it while the guest traces this function.
+ */
 static uint32_t behind_fentry(const uint8_t *bytes, uint64_t len)
 {
 	static const uint8_t nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
@@ -137,7 +137,7 @@ static uint32_t behind_fentry(const uint8_t *bytes, uint64_t len)
 	return at;
 }
 
-/* Of two bytes at least, so that it takes an `out`; without GS, which would have to be synced at every exit.
+/* At least two bytes, for an `out`; without GS, which every exit would otherwise synchronise.
  */
 static bool can_enter(const struct vp_insn *insn, const struct vp_exits *exits, uint32_t at)
 {
@@ -184,8 +184,8 @@ static bool is_patcher(const char *name)
 	return false;
 }
 
-/* What such a function may well end with, and what has no business with text: no reason to watch where these
- * end, which are called all the time. */
+/* Functions that a patcher may tail-call and that do not touch text. Their exits are not watched: they are
+ * called all the time. */
 static bool is_harmless(const char *name)
 {
 	static const char *const names[] = { "mutex_unlock", "kfree",   "kvfree", "vfree",
@@ -199,7 +199,7 @@ static bool is_harmless(const char *name)
 
 enum way_out { WAY_OUT, GOES_ON, FOLLOW, CANT };
 
-/* *ret_to: what FOLLOW jumps to. */
+/* *ret_to: the target, for FOLLOW. */
 static enum way_out classify(const struct finder *f, const struct vp_batch_site *site,
 			     const struct vp_symbol **ret_to)
 {
@@ -213,7 +213,7 @@ static enum way_out classify(const struct finder *f, const struct vp_batch_site 
 	if (insn.op != VP_INSN_JMP)
 		return insn.op == VP_INSN_RET ? here : CANT;
 	if (insn.src.kind != VP_OPERAND_IMM)
-		return CANT; /* nobody knows where to */
+		return CANT; /* unknown target */
 	*ret_to = vp_symtab_find_addr(tab, vp_gva((uint64_t)insn.src.value), &offset);
 	const char *name = *ret_to && !offset ? vp_symbol_name(tab, *ret_to) : NULL;
 	if (!name || !strncmp(name, "__SCT__", 7)) /* a static call: patched */
@@ -223,8 +223,8 @@ static enum way_out classify(const struct finder *f, const struct vp_batch_site 
 	return is_harmless(name) ? here : FOLLOW;
 }
 
-/* A function that is jumped to at the end goes on with the work: its ends are what counts. Its other callers
- * come by there too, and are told apart by their return addresses. */
+/* A tail-called function continues the work, so its exits count. Its other callers reach them too; their
+ * return addresses distinguish them. */
 static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, unsigned depth, bool *ret)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
@@ -253,7 +253,7 @@ static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, u
 		if (!covered)
 			return NULL;
 	}
-	*ret = n || depth; /* a panic does not come back */
+	*ret = n || depth; /* a panic does not return */
 	return NULL;
 }
 

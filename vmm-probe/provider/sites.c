@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finding entries and ways out: a straight walk from the function's start, as kernel functions have no data
- * between their instructions. What one does to the flow we read off its opcode, a handful of encodings.
+ * Finding entries and exits: a linear sweep from the function's start, as kernel functions have no data
+ * between their instructions. An instruction's effect on control flow follows from its opcode, a handful of
+ * encodings.
  */
 #include "vmm-probe/provider/sites.h"
 
@@ -32,8 +33,8 @@ static bool is_prefix(uint8_t b)
 	}
 }
 
-/* jmp *disp(,%reg,8) and jmp *disp(%base,%reg,8): a table. So is `notrack jmp`, which is only ever
- * written for tables. */
+/* jmp *disp(,%reg,8) and jmp *disp(%base,%reg,8): a jump table's. So is `notrack jmp`, which compilers emit
+ * only for tables. */
 static bool is_table_jump(const uint8_t *p, unsigned at, unsigned len)
 {
 	uint8_t modrm = p[at + 1];
@@ -52,8 +53,7 @@ static int32_t rel32(const uint8_t *p)
 	return v;
 }
 
-/* What the instruction @p p of @p len bytes, the end of which is at @p next, does. False: goes on or stays.
- */
+/* Classify the instruction @p p of @p len bytes, which ends at @p next. False: it is no exit. */
 static bool classify(const uint8_t *p, unsigned len, uint64_t next, struct vp_exit *ret)
 {
 	unsigned at = 0;
@@ -141,7 +141,7 @@ struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len, s
 	exits->count = exits->ntargets = 0;
 	exits->incomplete = false;
 	for (uint32_t at = 0; at < len;) {
-		/* Padding; and behind jumps and returns, against straight-line speculation. */
+		/* Padding; and after jumps and returns, against straight-line speculation. */
 		if (bytes[at] == 0xcc) {
 			at++;
 			continue;
@@ -177,7 +177,7 @@ void vp_exits_deinit(struct vp_exits *exits)
 uint32_t vp_entry_offset(const uint8_t *bytes, uint64_t len)
 {
 	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	/* What the kernel turns an endbr64 that nothing jumps to into, so that nothing can. */
+	/* gen_endbr_poison(), asm/ibt.h: replaces the endbr64 of functions without indirect calls. */
 	static const uint8_t poison[4] = { 0x66, 0x0f, 0x1f, 0x00 };
 
 	return len > 4 && (!memcmp(bytes, endbr64, 4) || !memcmp(bytes, poison, 4)) ? 4 : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a function is entered and left, from its bytes.
+ * A function's entry and exits, from its bytes.
  *
- * Left by: `ret`; a direct jump out of the function (a tail call, or the kernel's return thunk);
- * an indirect jump, unless it is one of a jump table. A jump to another part of the same
- * function (GCC's NAME.cold) is not a way out; the ways out of that part are the function's own.
+ * Exits are `ret`; a direct jump out of the function (a tail call, or the kernel's return thunk); an indirect
+ * jump, unless it is a jump table's. A jump to another part of the same function (GCC's NAME.cold) is not an
+ * exit; the exits of that part are the function's own.
  */
 #ifndef VP_PROVIDER_SITES_H
 #define VP_PROVIDER_SITES_H
@@ -31,8 +31,8 @@ struct vp_exit {
 struct vp_exits {
 	struct vp_exit *list;
 	size_t count, cap;
-	bool incomplete; /* some bytes are no instruction: what follows them was not looked at */
-	/* Where branches inside the code go, as offsets, in ascending order; only with `want_targets`. */
+	bool incomplete; /* some bytes are no instruction: those after them were not examined */
+	/* Targets of branches inside the code, as offsets, ascending; only with `want_targets`. */
 	bool want_targets;
 	uint32_t *targets;
 	size_t ntargets, targets_cap;
@@ -40,15 +40,14 @@ struct vp_exits {
 
 void vp_exits_deinit(struct vp_exits *exits);
 
-/** Find the ways out of the @p len bytes of code that are at @p gva; the lists of *exits are
- * emptied first. */
+/** Find the exits of the @p len bytes of code at @p gva; the lists of *exits are emptied first. */
 OT_MUST_CHECK struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len,
 					   struct vp_exits *exits);
 
-/** Does a branch inside the code go to one of the offsets [@p from, @p to)? Needs want_targets. */
+/** Does a branch inside the code target one of the offsets [@p from, @p to)? Needs want_targets. */
 bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t to);
 
-/** Offset of the entry site: behind `endbr64` where there is one, else 0. */
+/** Offset of the entry site: after `endbr64` if there is one, else 0. */
 uint32_t vp_entry_offset(const uint8_t *bytes, uint64_t len);
 
 #endif

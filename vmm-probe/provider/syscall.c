@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscall: the guest's 64-bit system calls, at the functions __x64_sys_NAME that the kernel makes for
- * each (those of 32 bits that come to the same function are left out); module is the kernel's, function the
- * bare name. Their only parameter is the caller's registers, so args[] has no types; arg0 to arg5 are read
- * from there.
+ * syscall: the guest's 64-bit system calls, at the functions __x64_sys_NAME that the kernel defines for each
+ * (32-bit calls that reach the same function are excluded); module is the kernel's, function the bare name.
+ * Their only parameter is the caller's registers, so args[] has no types; arg0 to arg5 are read from those
+ * registers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +17,10 @@
 #define PREFIX    "__x64_sys_"
 #define PREFIX_32 "__ia32_" /* sys_, compat_sys_ */
 
-/* What the table is filled with where a call does not exist; no system call of its own. */
+/* The table's entry for a number without a system call; it is no system call itself. */
 #define HOLE "ni_syscall"
 
-/* The kernel's table of functions by number; it is kept for tracing where calls do not go through it. */
+/* sys_call_table by number; kernels since commit 1e3ad78334a6 keep it for tracing only. */
 #define TABLE_MAX 1024u
 
 struct table {
@@ -28,8 +28,8 @@ struct table {
 	uint32_t n;
 };
 
-/* Without the table, or without what the engine needs to tell which call a task is in, probes have no
- * number, and a call that ends by a tail jump returns there. */
+/* Without the table, or without BTF and do_syscall_64, by which the engine knows the task's current system
+ * call, probes have no number, and the return probe of a call that ends in a tail jump fires there. */
 static void read_table(struct vp_guest *guest, struct table *ret)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
@@ -48,7 +48,7 @@ static void read_table(struct vp_guest *guest, struct table *ret)
 	ot_err_destroy(err);
 }
 
-/* A call's number + 1; 0 when the table has it not, or twice. */
+/* A call's number + 1; 0: the table has no such entry, or several. */
 static uint32_t find_number(const struct table *table, uint64_t addr)
 {
 	uint32_t found = 0;
@@ -63,7 +63,7 @@ static uint32_t find_number(const struct table *table, uint64_t addr)
 	return found;
 }
 
-/* A function without parameters has a name for each ABI. Symbols of one address stand side by side. */
+/* A function without parameters has a symbol for each ABI. Symbols of one address are adjacent. */
 static bool has_both_abis(const struct vp_symtab *tab, size_t i)
 {
 	uint64_t addr = vp_symtab_at(tab, i)->addr;
@@ -76,10 +76,10 @@ static bool has_both_abis(const struct vp_symtab *tab, size_t i)
 	return false;
 }
 
-/* What is remembered of a call's two probes. */
+/* The data of a call's two probes. */
 struct call {
 	uint32_t number; /* + 1; 0: it has none */
-	bool both_abis;  /* calls of 32 bits come to that function too */
+	bool both_abis;  /* 32-bit calls reach that function too */
 };
 
 static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self,
@@ -150,7 +150,7 @@ static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *pro
 	return vp_function_return_sites(probes, probe, &when, ret, ret_count);
 }
 
-/* By the tracepoint of all system calls. */
+/* As events of the tracepoints of all system calls. */
 static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 		   const struct vp_guest_agent *agent, struct vp_batch_event *ret)
 {

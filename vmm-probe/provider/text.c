@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guest's kernel text. */
+/* The guest's kernel text, read by the operator's process. */
 #include "vmm-probe/provider/text.h"
 
 #include <stdlib.h>
@@ -19,7 +19,8 @@ struct vp_text {
 	struct vp_patches patches[2]; /* before the core kernel's text was read, and after */
 };
 
-/* Without the marks, or with a hole between them, functions are read one by one: slower, nothing else. */
+/* Without the marks, or with a hole between them, functions are read one by one: slower, with the same
+ * result. */
 static void read_core(struct vp_text *text)
 {
 	struct vp_gva start, end;
@@ -39,7 +40,8 @@ static void read_core(struct vp_text *text)
 	ot_err_destroy(err);
 }
 
-/* Another session may begin or end while text is read. What it had there before or after can be told. */
+/* Another session may begin or end while text is read. The patches listed before and after cover both cases.
+ */
 static void undo_patches(const struct vp_text *text, uint64_t gva, uint8_t *bytes, uint64_t len)
 {
 	for (size_t i = 0; i < OT_ARRAY_SIZE(text->patches); i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The guest's kernel text, as this process reads it: the core kernel's once and whole, as many
- * functions of it get looked at; modules' function by function. A copy, so what is disassembled
- * is what was checked, though the guest may patch itself meanwhile.
+ * The guest's kernel text, as this process reads it: the core kernel's once and whole, because many of its
+ * functions are read; modules' function by function. It is a copy, so the bytes that were checked are those
+ * that are disassembled, although the guest may patch itself meanwhile.
  */
 #ifndef VP_PROVIDER_TEXT_H
 #define VP_PROVIDER_TEXT_H
@@ -15,19 +15,19 @@
 struct vp_guest;
 struct vp_text;
 
-/* Where to ask what stands in the text that is not the guest's own: other sessions' traps. */
+/* Source of the changes to the text that are not the guest's: other sessions' traps. */
 struct vp_text_undo {
 	/* ret->list is the caller's to free. */
 	struct ot_err *(*patches)(void *arg, struct vp_patches *ret);
 	void *arg;
 };
 
-/** @p undo is copied; NULL: nobody writes to this guest's text but itself. */
+/** @p undo is copied; NULL: only the guest writes to its text. */
 OT_MUST_CHECK struct ot_err *vp_text_create(struct vp_guest *guest, const struct vp_text_undo *undo,
 					    struct vp_text **ret);
 void vp_text_destroy(struct vp_text *text);
 
-/** @p len bytes at @p gva; *ret is good until the next call. FAULT: not mapped; LIMIT: over 16 MiB. */
+/** @p len bytes at @p gva; *ret is valid until the next call. FAULT: not mapped; LIMIT: over 16 MiB. */
 OT_MUST_CHECK struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len,
 					  const uint8_t **ret);
 

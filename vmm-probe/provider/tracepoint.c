@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tracepoints: their prototypes in the guest's BTF, and their places in an agent's catalogue. */
+/* Tracepoints: their prototypes in the guest's BTF, and their entries in an agent's catalogue. */
 #include "vmm-probe/provider/tracepoint.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ const struct vp_agent_event *vp_tracepoint_find(const struct vp_guest_agent *age
 	return NULL;
 }
 
-/* Of an agent that was loaded anew the tracepoint is elsewhere. */
+/* After a reload of the agent its entries are elsewhere. */
 bool vp_tracepoint_inside(const struct vp_probes *probes, const struct vp_probe *probe,
 			  const struct vp_guest_agent *agent, struct vp_batch_event *ret)
 {

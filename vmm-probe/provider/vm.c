@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What only the host sees of a guest: vm::REASON:exit and vm:::entry around each run of a vCPU, vm::pio and
- * vm::mmio for what its VMM then does, vm::NAME:stat for what KVM itself counts of it. The reasons are those
- * of KVM's API (KVM_EXIT_*, api.rst); `probe` is an exit that was a hit of ours.
+ * vm: events that only the host sees. vm::REASON:exit and vm:::entry around each run of a vCPU, vm::pio and
+ * vm::mmio for the VMM's emulation that follows, vm::NAME:stat for KVM's own statistics. The reasons are
+ * those of KVM's API (KVM_EXIT_*, api.rst); `probe` is an exit caused by a hit of a probe of ours.
  */
 #include <linux/kvm.h>
 #include <string.h>
@@ -95,7 +95,7 @@ struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_ST
 	return NULL;
 }
 
-/* They come with an engine: vp_probes_add_vm(). */
+/* vp_probes_add_vm() publishes them, once an engine is known. */
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	(void)probes;
