@@ -138,28 +138,24 @@ static struct ot_err *check_parts(const struct vp_engine_session *es, const stru
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-static void copy_probes(struct vp_enabled_batch *b, const struct parts *p)
+static void copy_probe(const struct vp_enabled_batch *b, const struct parts *p,
+		       const struct vp_batch_probe *from, struct vp_enabled_probe *to)
 {
-	for (uint32_t i = 0; i < b->nprobes; i++) {
-		const struct vp_batch_probe *from = &p->probes[i];
-		b->probes[i] = (struct vp_enabled_probe){
-			.id = from->id,
-			.kind = (enum vp_probe_kind)from->kind,
-			.args = (enum vp_args)from->args,
-			.provider = b->strings + from->provider,
-			.module = b->strings + from->module,
-			.function = b->strings + from->function,
-			.name = b->strings + from->name,
-			.first_site = from->first_site,
-			.nsites = from->nsites,
-			.interval_ns = from->interval_ns,
-			.event = from->event,
-			.agent = from->agent,
-		};
-		if (from->nsites) {
-			const struct vp_batch_site *site = &p->sites[from->first_site];
-			b->probes[i].func_gva = site->gva - site->offset;
-		}
+	to->id = from->id;
+	to->kind = (enum vp_probe_kind)from->kind;
+	to->args = (enum vp_args)from->args;
+	to->provider = b->strings + from->provider;
+	to->module = b->strings + from->module;
+	to->function = b->strings + from->function;
+	to->name = b->strings + from->name;
+	to->first_site = from->first_site;
+	to->nsites = from->nsites;
+	to->interval_ns = from->interval_ns;
+	to->event = from->event;
+	to->agent = from->agent;
+	if (from->nsites) {
+		const struct vp_batch_site *site = &p->sites[from->first_site];
+		to->func_gva = site->gva - site->offset;
 	}
 }
 
@@ -268,7 +264,8 @@ static struct ot_err *copy_batch(struct vp_engine_session *es, const struct part
 	b->nprobes = p->head.nprobes;
 	b->nsites = p->head.nsites;
 	b->necbs = p->head.necbs;
-	copy_probes(b, p);
+	for (uint32_t i = 0; i < b->nprobes; i++)
+		copy_probe(b, p, &p->probes[i], &b->probes[i]);
 	OT_TRY(vp_agent_place_probes(es->engine, b));
 	OT_TRY(copy_sites(es, b, p));
 	copy_ecbs(es, b, p);
