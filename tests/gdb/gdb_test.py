@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import select
 import shutil
 import signal
 import socket
@@ -144,8 +145,8 @@ class Qemu:
         return subprocess.run(self.command(program, *options, where=where), capture_output=True, text=True, timeout=limit(200),
                               check=False, env=self.env)
 
-    def start(self, program):
-        return subprocess.Popen(self.command(program), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    def start(self, program, where=None):
+        return subprocess.Popen(self.command(program, where=where), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env=self.env)
 
     def close(self):
@@ -156,6 +157,54 @@ class Qemu:
         self.process.wait()
         self.log.close()
         self.dir.cleanup()
+
+
+class Between:
+    """A connection to the stub that passes through us."""
+
+    def __init__(self, vm):
+        self.vm = vm
+        self.path = vm.path("between")
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        self.listener.settimeout(limit(60))
+
+    def accept(self):
+        self.client, _ = self.listener.accept()
+        self.stub = socket.socket(socket.AF_UNIX)
+        self.stub.connect(self.vm.stub)
+        for sock in (self.client, self.stub):
+            sock.settimeout(limit(60))
+
+    def relay(self, until=None):
+        """Until the client sends @until, which is returned, with what it was read with, and not sent; or to the end."""
+        open_ends = [self.client, self.stub]
+        while self.stub in open_ends:
+            for sock in select.select(open_ends, [], [], limit(60))[0]:
+                data = sock.recv(65536)
+                other = self.stub if sock is self.client else self.client
+                if sock is self.client and until and until in data:
+                    return data
+                if data:
+                    other.sendall(data)
+                else:
+                    open_ends.remove(sock)
+                    other.shutdown(socket.SHUT_WR)
+        return b""
+
+    def read(self, sock, text):
+        data = b""
+        while text not in data:
+            more = sock.recv(65536)
+            if not more:
+                raise AssertionError(f"closed before {text}: {data}")
+            data += more
+        return data
+
+    def close(self):
+        for sock in (self.listener, self.client, self.stub):
+            sock.close()
 
 
 class Gdb(unittest.TestCase):
@@ -255,6 +304,40 @@ class Gdb(unittest.TestCase):
             tracer.communicate()
             self.check_runs_on(vm)
         self.assertEqual(counts_of(self.trace(vm, ALL)), round_counts(2))
+
+    def killed_at(self, vm, program, request):
+        """outsight is killed when it sends @request, which QEMU has not read yet."""
+        between = Between(vm)
+        tracer = vm.start(program, where=between.path)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        between.accept()
+        self.addCleanup(between.close)
+        data = between.relay(until=request)
+        return between, tracer, data
+
+    def test_kill_in_a_step(self):
+        """QEMU reads the request to step together with what is sent for one who was killed: no vCPU steps ever after."""
+        vm = self.vm().ready()
+        between, tracer, data = self.killed_at(vm, LOAD, b"$vCont;s:")
+        tracer.kill()
+        between.stub.sendall(data + between.read(between.client, b"$qSupported#37"))
+        between.relay()
+        between.close()
+        self.check_runs_on(vm)
+        self.assertEqual(counts_of(self.trace(vm, TWO)), {("probed_push", "entry"): 2 * CALLS,
+                                                          ("probed_frame", "return"): 2 * CALLS})
+
+    def test_kill_after_the_detach(self):
+        """One who has detached already, and did not live to say so, is detached once more: QEMU survives it."""
+        vm = self.vm().ready()
+        between, tracer, data = self.killed_at(vm, "BEGIN { exit(0); }", b"$D#44")
+        between.stub.sendall(data)
+        answer = between.read(between.stub, b"$OK#9a")
+        tracer.kill()
+        between.client.sendall(answer)
+        between.relay()
+        self.check_runs_on(vm)
 
     def test_pause(self):
         """A guest that somebody else stops stays so, also when the tracer ends."""

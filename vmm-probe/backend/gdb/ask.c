@@ -53,16 +53,15 @@ struct ot_err *vp_gdb_answer(struct vp_gdb_stub *stub, int timeout_ms)
  * What was sent last was not answered in time: is that slowness, or was it lost? A stub whose target runs, as
  * somebody else let it, takes the first byte of a packet for an interrupt and the others for nothing, and
  * says nothing (QEMU since 8.1; before, a stop reply). So a request is sent whose answer is like no other,
- * with bytes before it that stop the target whatever it does: + for a reply that waits for it, then an
- * interrupt. What came before is answered before. The target stands still then for sure. *ret_answered: the
- * answer is in stub->reply after all.
+ * after bytes that stop the target whatever it does. What came before is answered before. The target stands
+ * still then for sure. *ret_answered: the answer is in stub->reply after all.
  */
 struct ot_err *vp_gdb_fence(struct vp_gdb_stub *stub, bool *ret_answered)
 {
 	bool stray;
 
 	*ret_answered = false;
-	OT_TRY(vp_gdb_send_after(&stub->conn, "+\003", VP_GDB_FENCE));
+	OT_TRY(vp_gdb_send_after(&stub->conn, VP_GDB_HALT, VP_GDB_FENCE));
 	for (unsigned i = 0; i < VP_GDB_STRAYS_MAX; i++) {
 		OT_TRY(vp_gdb_receive(&stub->conn, VP_GDB_ANSWER_MS, &stub->aside));
 		if (vp_gdb_is_fence(&stub->aside)) {

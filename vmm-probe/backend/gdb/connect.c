@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/backend/gdb/keeper.h"
 #include "vmm-probe/backend/gdb/packet.h"
 
 #define CONNECT_SECONDS 5
@@ -47,10 +48,22 @@ static struct ot_err *refused(const char *where, int err)
 	return ot_err_os(err, "connecting to the gdb stub at %s", where);
 }
 
-static struct ot_err *connect_unix(const char *path, int *ret_fd)
+/* *ret_errno: 0, or why connect() failed. */
+static struct ot_err *connect_kept(int fd, const struct sockaddr *addr, socklen_t len,
+				   struct vp_gdb_keeper *keeper, int *ret_errno)
+{
+	OT_TRY(vp_gdb_keeper_start(keeper, fd));
+	*ret_errno = connect(fd, addr, len) < 0 ? errno : 0;
+	if (*ret_errno)
+		vp_gdb_keeper_stop(keeper);
+	return NULL;
+}
+
+static struct ot_err *connect_unix(const char *path, struct vp_gdb_keeper *keeper, int *ret_fd)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	ot_auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
 		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
@@ -58,8 +71,9 @@ static struct ot_err *connect_unix(const char *path, int *ret_fd)
 	if (fd < 0)
 		return ot_err_os(errno, "socket");
 	limit_wait(fd);
-	if (connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
-		return refused(path, errno);
+	OT_TRY(connect_kept(fd, (struct sockaddr *)&addr, sizeof(addr), keeper, &err));
+	if (err)
+		return refused(path, err);
 	*ret_fd = ot_move_fd(fd);
 	return NULL;
 }
@@ -83,18 +97,21 @@ static bool split(const char *where, char host[256], const char **ret_port)
 }
 
 /* Requests are one small packet each, and wait for the answer: nothing may be held back. */
-static struct ot_err *connect_any(const char *where, const struct addrinfo *list, int *ret_fd)
+static struct ot_err *connect_any(const char *where, const struct addrinfo *list,
+				  struct vp_gdb_keeper *keeper, int *ret_fd)
 {
 	int one = 1, err = ECONNREFUSED;
 
 	for (const struct addrinfo *a = list; a; a = a->ai_next) {
 		ot_auto_close int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-		if (fd >= 0)
-			limit_wait(fd);
-		if (fd < 0 || connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
+		if (fd < 0) {
 			err = errno;
 			continue;
 		}
+		limit_wait(fd);
+		OT_TRY(connect_kept(fd, a->ai_addr, a->ai_addrlen, keeper, &err));
+		if (err)
+			continue;
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 		setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
 		*ret_fd = ot_move_fd(fd);
@@ -103,7 +120,7 @@ static struct ot_err *connect_any(const char *where, const struct addrinfo *list
 	return refused(where, err);
 }
 
-struct ot_err *vp_gdb_connect(const char *where, int *ret_fd)
+struct ot_err *vp_gdb_connect(const char *where, struct vp_gdb_keeper *keeper, int *ret_fd)
 {
 	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
 	ot_auto(cleanup_addresses) struct addrinfo *list = NULL;
@@ -111,12 +128,12 @@ struct ot_err *vp_gdb_connect(const char *where, int *ret_fd)
 	const char *port;
 
 	if (where[0] == '/')
-		return connect_unix(where, ret_fd);
+		return connect_unix(where, keeper, ret_fd);
 	if (!split(where, host, &port))
 		return ot_err_new(OT_ERR_SYNTAX, "\"gdb:%s\": a gdb stub is gdb:HOST:PORT or gdb:/PATH",
 				  where);
 	int err = getaddrinfo(host[0] ? host : NULL, port, &hints, &list);
 	if (err)
 		return ot_err_new(OT_ERR_NOT_FOUND, "gdb:%s: %s", where, gai_strerror(err));
-	return connect_any(where, list, ret_fd);
+	return connect_any(where, list, keeper, ret_fd);
 }

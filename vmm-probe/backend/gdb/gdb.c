@@ -197,8 +197,7 @@ static struct ot_err *open_stub(struct vp_gdb *gdb, const char *where)
 {
 	ot_auto_close int fd = -1;
 
-	OT_TRY(vp_gdb_connect(where, &fd));
-	OT_TRY(vp_gdb_keeper_start(&gdb->keeper, fd));
+	OT_TRY(vp_gdb_connect(where, &gdb->keeper, &fd));
 	struct ot_err *err = vp_gdb_stub_open(&gdb->stub, where, ot_move_fd(fd));
 	if (!err)
 		err = measure(gdb);

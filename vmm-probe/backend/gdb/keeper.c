@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The process that detaches from a gdb stub when outsight was killed. */
 #include "vmm-probe/backend/gdb/keeper.h"
+#include "vmm-probe/backend/gdb/packet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,30 +32,18 @@ static bool drain(int sock, int quiet_ms)
 	return true;
 }
 
-/* How much of the fence's answer, a packet that begins with QC, has arrived. */
 enum answer {
 	NONE,
-	DOLLAR, /* $ */
-	Q,      /* $Q */
-	QC,     /* $QC: this is it */
-	EMPTY,  /* $#: the stub has no such request */
+	ANSWERED,
 	CLOSED,
 };
-
-static enum answer next_byte(enum answer at, char c)
-{
-	if (c == '$')
-		return DOLLAR;
-	if (at == DOLLAR)
-		return c == 'Q' ? Q : c == '#' ? EMPTY : NONE;
-	return at == Q && c == 'C' ? QC : NONE;
-}
 
 /* Read until the fence is answered, or nothing has arrived for REPEAT_MS. */
 static enum answer await_answer(int sock)
 {
+	static const char answer[] = "PacketSize="; /* of qSupported's, wherever in it */
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
-	enum answer at = NONE;
+	size_t matched = 0;
 	char in[4096];
 
 	for (int i = 0; i < ROUNDS && poll(&fd, 1, REPEAT_MS) > 0; i++) {
@@ -62,9 +51,9 @@ static enum answer await_answer(int sock)
 		if (n <= 0)
 			return CLOSED;
 		for (ssize_t k = 0; k < n; k++) {
-			at = next_byte(at, in[k]);
-			if (at == QC || at == EMPTY)
-				return at;
+			matched = in[k] == answer[matched] ? matched + 1 : in[k] == answer[0];
+			if (!answer[matched])
+				return ANSWERED;
 		}
 	}
 	return NONE;
@@ -75,12 +64,14 @@ static enum answer await_answer(int sock)
  * is being stopped leaves QEMU a second stop to make, in the next turn of its main loop: a detach that is
  * read in the same turn as the interrupt lets the guest run before that stop, and nobody is left to let it
  * run after it. So the detach is sent when the fence has been answered, however long a busy host takes. The
- * fence is repeated, as a packet that the parent left unfinished swallows it. False: the connection is
- * closed.
+ * fence is repeated, as a packet that the parent left unfinished swallows it. Its request is one that the
+ * parent sent only before it set any breakpoint, so that no answer to the parent is taken for ours, and one
+ * that QEMU answers when it is detached already: to qC it would crash then (gdbstub/gdbstub.c,
+ * gdb_get_cpu_pid() of no CPU). False: the connection is closed.
  */
 static bool stop(int sock)
 {
-	static const char fence[] = "+\003$qC#b4"; /* see vp_gdb_fence() */
+	static const char fence[] = VP_GDB_HALT "$qSupported#37";
 	enum answer got = NONE;
 
 	for (int i = 0; i < REPEATS && got == NONE; i++) {
@@ -88,13 +79,17 @@ static bool stop(int sock)
 			return false;
 		got = await_answer(sock);
 	}
-	return got == QC || (got != CLOSED && drain(sock, QUIET_MS));
+	return got == ANSWERED || (got != CLOSED && drain(sock, QUIET_MS));
 }
 
-/* The target may be running or stopped, and the stub in the middle of an answer. */
+/*
+ * The target may be running or stopped, and the stub in the middle of an answer. The parent may have been
+ * killed right after its own detach: QEMU crashes on a second one, so it attaches again before. It accepts
+ * that when it is attached, too; another stub has no such request.
+ */
 static void detach(int sock)
 {
-	static const char leave[] = "+$Qqemu.PhyMemMode:0#76+$D#44";
+	static const char leave[] = "+$vAttach;1#37+$Qqemu.PhyMemMode:0#76+$D#44";
 
 	if (!stop(sock) || send(sock, leave, sizeof(leave) - 1, MSG_NOSIGNAL) < 0)
 		return;

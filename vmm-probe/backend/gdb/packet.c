@@ -96,7 +96,7 @@ struct ot_err *vp_gdb_send_after(struct vp_gdb_conn *conn, const char *before, c
 
 	if (len > VP_GDB_REQUEST_MAX)
 		return ot_err_new(OT_ERR_INTERNAL, "a gdb request of %zu bytes", len);
-	conn->sent_len = (size_t)snprintf(conn->sent, sizeof(conn->sent), "%.2s$%s#%02x", before, data,
+	conn->sent_len = (size_t)snprintf(conn->sent, sizeof(conn->sent), "%.3s$%s#%02x", before, data,
 					  checksum(data, len));
 	conn->repeats = 0;
 	conn->acks = 0;

@@ -18,6 +18,13 @@
 #define VP_GDB_PACKET_MAX  16384 /* data of a packet that comes */
 #define VP_GDB_REQUEST_MAX 1024  /* data of one that goes */
 #define VP_GDB_INTERRUPT   0x03  /* a byte outside of packets: stop the target */
+/*
+ * Stop the target whatever the stub is at: a + for a reply of its own that waits for it, until which it
+ * ignores an interrupt, between two interrupts. The first is for a target that runs. QEMU takes any byte for
+ * an interrupt then, but since 8.1 ends a single step that is under way only at the stop reply that 0x03 is
+ * given (gdbstub/system.c, gdb_vm_state_change()); a vCPU that went on to step would stop after a detach.
+ */
+#define VP_GDB_HALT        "\003+\003"
 
 struct vp_gdb_packet {
 	size_t len;
@@ -32,11 +39,14 @@ struct vp_gdb_conn {
 	size_t have;
 	char in[2 * VP_GDB_PACKET_MAX]; /* what came and was not taken */
 	size_t sent_len;
-	char sent[VP_GDB_REQUEST_MAX + 7]; /* the last packet, whole, with what went before it; and a NUL */
+	char sent[VP_GDB_REQUEST_MAX + 8]; /* the last packet, whole, with what went before it; and a NUL */
 };
 
-/** "HOST:PORT", "[ADDRESS]:PORT" or the path of a UNIX socket. NOT_FOUND: nobody listens there. */
-OT_MUST_CHECK struct ot_err *vp_gdb_connect(const char *where, int *ret_fd);
+struct vp_gdb_keeper;
+
+/** "HOST:PORT", "[ADDRESS]:PORT" or the path of a UNIX socket. A stub stops the target when somebody connects
+ * to it, so @p keeper is started before; after an error it is none. NOT_FOUND: nobody listens there. */
+OT_MUST_CHECK struct ot_err *vp_gdb_connect(const char *where, struct vp_gdb_keeper *keeper, int *ret_fd);
 
 /** Take over @p fd. */
 void vp_gdb_conn_init(struct vp_gdb_conn *conn, int fd);
@@ -45,7 +55,7 @@ void vp_gdb_conn_deinit(struct vp_gdb_conn *conn);
 /** Send a packet: text without $, #, } and *. GUEST_GONE: the connection is closed. */
 OT_MUST_CHECK struct ot_err *vp_gdb_send(struct vp_gdb_conn *conn, const char *data);
 OT_MUST_CHECK struct ot_err *vp_gdb_interrupt(struct vp_gdb_conn *conn);
-/** A packet with the bytes @p before it, two at most, in one piece: nothing comes in between. */
+/** A packet with the bytes @p before it, three at most, in one piece: nothing comes in between. */
 OT_MUST_CHECK struct ot_err *vp_gdb_send_after(struct vp_gdb_conn *conn, const char *before,
 					       const char *data);
 

@@ -198,10 +198,10 @@ struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, ui
 /* --- closing -------------------------------------------------------------------------------------------- */
 
 /* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for
- * us. The first byte is for a reply that waits for it: until then an interrupt is not looked at (QEMU). */
+ * us. */
 static void leave_unheard(const struct vp_gdb_conn *conn)
 {
-	static const char leave[] = "+\003$D#44";
+	static const char leave[] = VP_GDB_HALT "$D#44";
 
 	(void)!send(conn->fd, leave, sizeof(leave) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
