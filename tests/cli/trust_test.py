@@ -140,8 +140,8 @@ class Told(Case):
         real = self.fake("web01")
         guest = self.guests(real.pid, user=NOBODY)[real.pid]
         self.assertEqual((guest["name"], guest["trace"]), ("web01", "no"))
-        self.assertEqual(guest["how"], f"no: process {real.pid} may not be touched: it is root's, or has had other "
-                         "rights than its owner has: it takes CAP_SYS_PTRACE (root)")
+        self.assertEqual(guest["how"], f"no: process {real.pid} may not be accessed: it is root's, or has had other "
+                         "privileges than its owner: this requires CAP_SYS_PTRACE (root)")
         done = self.outsight("-g", "web01", "-n", "BEGIN", user=NOBODY)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"no guest web01 is running here.*; [0-9]+ more VMMs? (is|are) of other users: "

@@ -481,7 +481,7 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         done = subprocess.run([qemu.OUTSIGHT, "attach", str(vm.pid)], capture_output=True, text=True, check=False,
                               env={**vm.env, "XDG_RUNTIME_DIR": "/tmp"}, user=65534, group=65534, extra_groups=[])
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, "may not be touched: .*CAP_SYS_PTRACE")
+        self.assertRegex(done.stderr, "may not be accessed: .*CAP_SYS_PTRACE")
 
 
 if __name__ == "__main__":

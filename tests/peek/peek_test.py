@@ -335,9 +335,9 @@ class Peek(unittest.TestCase):
         tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "-q", "-n", 'BEGIN { printf("on\\n"); }'],
                                   stdout=subprocess.PIPE, text=True, env=vm.env)
         self.assertEqual(tracer.stdout.readline(), "on\n")
-        self.refused(f"peek:{vm.pid}", "another outsight looks at process")
+        self.refused(f"peek:{vm.pid}", "another outsight is sampling process")
         done = vm.outsight("attach", str(vm.pid))
-        self.assertEqual((done.returncode, "another outsight looks at process" in done.stderr), (1, True), done.stderr)
+        self.assertEqual((done.returncode, "another outsight is sampling process" in done.stderr), (1, True), done.stderr)
         tracer.terminate()
         tracer.communicate(timeout=limit(60))
         self.check_untouched(vm)

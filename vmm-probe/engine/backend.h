@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a backend does for the engine: one table of what every backend can, and one table for each thing that
- * only some can. A NULL table means unsupported, and the engine says so; it never means success.
+ * A backend's operations: one table that every backend has, and a table for each optional feature. A NULL
+ * table means unsupported, and the engine reports that; it never means success.
  *
  * To add a backend: a folder in vmm-probe/backend/, these tables, a call of vp_engine_create() with them,
  * vp_engine_hit() on each hit.
@@ -15,14 +15,14 @@
 
 /* Counters that a site increments without vp_engine_hit(). Service thread. */
 struct vp_backend_counters {
-	/* How many slots there are for each vCPU; 0: none. */
+	/* Slots of each vCPU; 0: none. */
 	uint32_t (*slots)(void *backend);
 
 	/* The value of a slot on a vCPU since the engine was loaded: monotonic, kept across install(). */
 	uint64_t (*read)(void *backend, uint32_t slot, uint32_t vcpu);
 
-	/* Optional. What counting in a slot has cost the vCPUs since the engine was loaded, ns; monotonic.
-	 * NULL: nothing. */
+	/* Optional. Time that the vCPUs have spent counting in a slot since the engine was loaded, ns;
+	 * monotonic. NULL: none. */
 	uint64_t (*cost_ns)(void *backend, uint32_t slot);
 };
 
@@ -31,31 +31,32 @@ struct vp_backend_traps {
 	/* VP_TRAPS_*. Service thread. */
 	uint32_t (*kinds)(void *backend);
 
-	/* What it has in guest text just now, in any order, at most @max; returns how many there are, or were
-	 * a moment ago. @ret may be NULL with @max 0. Service thread. */
+	/* Its present changes of guest text, in any order, at most @max; returns their number, which may be
+	 * that of a moment ago. @ret may be NULL with @max 0. Service thread. */
 	uint32_t (*patches)(void *backend, struct vp_patch *ret, uint32_t max);
 
-	/* Check that all traps are still there, and plant again what can be. Called about once a second.
-	 * Service thread. */
+	/* Check that all traps are still in place, and plant missing ones again if possible. Called about
+	 * once a second. Service thread. */
 	void (*sweep)(void *backend);
 
 	/* Any thread. */
 	void (*patching)(void *backend, struct vp_patching *ret);
 
-	/* How long the vCPUs have been kept out of the guest in all, for changes of its text. Any thread. */
+	/* Total time for which the vCPUs have been kept out of the guest for changes of its text. Any thread.
+	 */
 	uint64_t (*held_ns)(void *backend);
 };
 
-/* Events and statistics of the VM: the vm provider. Its events are reported by vp_engine_vm(). */
+/* Events and statistics of the VM: the vm provider. The backend reports events by vp_engine_vm(). */
 struct vp_backend_vm {
-	/* The names of each vCPU's statistics; returns how many. Service thread. */
+	/* The names of each vCPU's statistics; returns their number. Service thread. */
 	uint32_t (*stats)(void *backend, char (*names)[VP_VM_STAT_NAME], uint32_t max);
 
-	/* The value of the one at @index; 0: unavailable. Timer and service threads. */
+	/* The value of statistic @index; 0: unavailable. Timer and service threads. */
 	uint64_t (*stat)(void *backend, uint32_t vcpu, uint32_t index);
 };
 
-/* The host engine's: no guest's vCPU fires its probes, so built-ins and actions are those of this process. */
+/* The host engine's: no vCPU fires its probes, so built-ins and actions refer to this process. */
 struct vp_backend_host {
 	/* A built-in variable (pid, uid, cpu …); false: it reads as 0. */
 	bool (*scalar)(void *backend, uint32_t var, uint64_t *ret);
@@ -66,7 +67,7 @@ struct vp_backend_host {
 	/* Is this process @pid or one of its descendants? */
 	bool (*progenyof)(void *backend, uint64_t pid);
 
-	/* Optional. raise() and, as SIGSTOP, stop() act on this process. NULL: such clauses can't be
+	/* Optional. raise(), and stop() with SIGSTOP, signal this process. NULL: clauses with them can't be
 	 * enabled. */
 	void (*raise)(void *backend, int signal);
 };
@@ -75,46 +76,44 @@ struct vp_backend_host {
 struct vp_backend_ops {
 	const char *name; /* "tcg", "fake" */
 
-	/* A register of the vCPU that is in a hit or sample; @ctx is what the backend passed in.
-	 * Hit path. */
+	/* A register of the vCPU that is in a hit or sample; @ctx is the backend's own pointer. Hit path. */
 	uint64_t (*reg)(void *backend, void *ctx, enum vp_reg reg);
 
-	/* The host address of guest physical @gpa and how many bytes are contiguous from there (at
-	 * most to the end of its RAM block); NULL: not RAM. Hit path; must be safe against memory
-	 * slots that vanish. */
+	/* The host address of guest physical @gpa and the number of contiguous bytes from there, at most to
+	 * the end of its RAM block; NULL: not RAM. Hit path; must be safe against memory slots that are
+	 * removed concurrently. */
 	void *(*gpa_to_host)(void *backend, uint64_t gpa, uint64_t *ret_len);
 
-	/* Optional. The host engine's: reads the one attached guest's kernel memory for BEGIN and tick;
-	 * false: not readable. Another's: memory at a hit or sample, the kernel's or (@user) that of the
-	 * vCPU's process, where that is cheaper than a walk or there is nothing to walk by; false: walk.
+	/* Optional. The host engine's: reads the attached guest's kernel memory for BEGIN and tick; false:
+	 * not readable. Another's: reads memory at a hit or sample, the kernel's or (@user) that of the
+	 * vCPU's process, where that is cheaper than a page walk or no page table is known; false: walk.
 	 * NULL: walk. */
 	bool (*load)(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
 
-	/* Make @plan the one that is in force, and return when no vCPU can enter a site of the one
-	 * before (which the engine then frees). Service thread. NULL plan: nothing watched.
-	 * BUSY: the guest is paused or does not run; the engine says so and tries again. */
+	/* Put @plan in force, and return when no vCPU can enter a site of the previous plan, which the engine
+	 * then frees. Service thread. NULL plan: no sites. BUSY: the guest is paused or does not run; the
+	 * engine reports that and tries again. */
 	struct ot_err *(*install)(void *backend, const struct vp_plan *plan);
 
-	/* Optional. What a hit on @site (NULL: a sample) costs its vCPU beside vp_engine_hit() itself:
-	 * leaving the guest and entering it again. NULL: nothing. Service thread. */
+	/* Optional. Cost to a vCPU of a hit on @site (NULL: of a sample) besides vp_engine_hit() itself:
+	 * leaving and re-entering the guest, ns. NULL: none. Service thread. */
 	uint32_t (*hit_cost_ns)(void *backend, const struct vp_site *site);
 
-	/* Optional. Have vp_engine_sample() called soon on this vCPU's thread (or here, for a halted
-	 * one, with its registers as they were when it halted). NULL: no profile probes. Timer thread. */
+	/* Optional. Request that vp_engine_sample() is called soon on this vCPU's thread (or here, for a
+	 * halted one, with the registers that it halted with). NULL: no profile probes. Timer thread. */
 	void (*request_sample)(void *backend, uint32_t vcpu);
 
-	/* Optional. Have vp_engine_visit() (or vp_engine_sample()) called soon on this vCPU's thread, or here
-	 * for a halted one. NULL: request_sample() is called instead. Any
-	 * thread. */
+	/* Optional. Request that vp_engine_visit() (or vp_engine_sample()) is called soon on this vCPU's
+	 * thread, or here for a halted one. NULL: request_sample() is called instead. Any thread. */
 	void (*request_visit)(void *backend, uint32_t vcpu);
 
-	/* Registers of each vCPU for attaching, as fresh as the backend can have them within 200 ms;
-	 * returns how many were filled. Service thread. */
+	/* Registers of each vCPU for attaching, as recent as the backend can get them within 200 ms; returns
+	 * how many were filled. Service thread. */
 	uint32_t (*snapshot)(void *backend, struct vp_regs *regs, uint32_t max);
 
 	uint32_t (*nvcpus)(void *backend);
 
-	/* Optional. Has the VMM stopped the guest? NULL, or where it can't be known: no. Any thread. */
+	/* Optional. Has the VMM stopped the guest? False, and NULL: no, or unknown. Any thread. */
 	bool (*paused)(void *backend);
 
 	/* NULL: unsupported. */

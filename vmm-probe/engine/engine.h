@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engine: what a VMM process (or the operator's own, for BEGIN, END and tick) runs.
- * It owns sessions, their enablings (ECBs) and buffers; a backend tells it of hits and of
- * samples, and it tells the backend which sites to watch.
+ * The engine. It runs in a VMM's process, or in the operator's own for BEGIN, END and tick. It owns sessions,
+ * their enablings (ECBs) and buffers; a backend reports hits and samples to it, and the engine gives the
+ * backend the sites to watch.
  *
  * Threads: vCPU threads call vp_engine_hit() and vp_engine_sample(), each with its own index,
  * never two at once for one vCPU. Everything else runs on the engine's service thread, which
  * serves the control socket (engine/service/server.c) and switches buffers, or, in the operator's
  * process, is the thread that called vp_engine_create().
  *
- * How a switch is safe without a lock on the hit path: each vCPU has a sequence word, odd
- * while it is in a probe. The service thread publishes the change (plan, active half, session
- * state), calls membarrier(2), and waits until each sequence word is even or has moved on.
+ * A switch needs no lock on the hit path: each vCPU has a sequence word, odd while it is in a probe. The
+ * service thread publishes the change (plan, active half, session state), calls membarrier(2), and waits
+ * until each sequence word is even or has changed.
  */
 #ifndef VP_ENGINE_ENGINE_H
 #define VP_ENGINE_ENGINE_H
@@ -29,8 +29,8 @@ struct vp_ecb;
 struct vp_engine_session;
 
 /*
- * A place in the guest's text that a backend watches. Made by the engine for one plan,
- * immutable while the plan is installed.
+ * A place in the guest's text that a backend watches. The engine creates it for one plan; immutable while the
+ * plan is installed.
  */
 struct vp_site {
 	uint64_t gva;   /* guest kernel virtual address of the instruction */
@@ -42,24 +42,24 @@ struct vp_site {
 	uint32_t *counters;   /* counter slots to add 1 to, inline if the backend can */
 	uint64_t regs;        /* VP_REG_BIT()s that the ECBs may read */
 	uint8_t length;       /* of the instruction */
-	uint8_t room;         /* bytes from its start that no vCPU executes otherwise: at least `length` */
-	uint8_t bytes[15];    /* the instruction, and what of `room` is behind it */
+	uint8_t room;         /* bytes from its start that execute only from its start; at least `length` */
+	uint8_t bytes[15];    /* the instruction, then the rest of `room` */
 	uint8_t trap;         /* enum vp_site_trap */
 	uint8_t sentinel;     /* enum vp_sentinel */
-	uint8_t agent;        /* enum vp_agent_call: a hit is wanted though there is no ECB */
-	uint16_t pushed;      /* sentinels: the return address lies this many bytes above rsp */
-	uint32_t cost_ns;     /* the engine's: what ops->hit_cost_ns said */
-	uint64_t batch;       /* grows when somebody names the place anew, after a look at what is there */
-	struct vp_engine_session *es; /* the engine's: whose idea of guest memory is used */
+	uint8_t agent;        /* enum vp_agent_call: a hit is wanted even without ECBs */
+	uint16_t pushed;      /* sentinels: the return address is this many bytes above rsp */
+	uint32_t cost_ns;     /* the engine's: from ops->hit_cost_ns */
+	uint64_t batch; /* generation; increases when a client re-enables the site after checking its bytes */
+	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */
 };
 
-/* All that is to be watched. Sorted by host address. */
+/* All sites to watch. Sorted by host address. */
 struct vp_plan {
 	struct vp_site *sites;
 	uint32_t nsites;
 	uint32_t ncounters; /* slots in use are below this */
-	bool profiling;     /* some profile-n is enabled: samples will be asked for */
-	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on those */
+	bool profiling;     /* some profile-n is enabled: samples will be requested */
+	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on that kind */
 };
 
 struct vp_backend_ops; /* vmm-probe/engine/backend.h */
@@ -78,56 +78,56 @@ struct vp_engine_config {
 OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret);
 void vp_engine_destroy(struct vp_engine *engine);
 
-/** A vCPU reached a site. @p ctx is handed back to ops->reg. Hit path. */
+/** A vCPU reached a site. @p ctx is passed to ops->reg. Hit path. */
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);
 
-/** The hit at @p site that was dealt with last on @p vcpu has cost the guest @p ns of its vCPUs' time, all of
- * them together, beyond what ops->hit_cost_ns says. On that vCPU's thread, while the site's plan is in force.
- * What counters cost is for ops->counters->cost_ns to say. */
+/** The last hit at @p site on @p vcpu has cost the guest @p ns of its vCPUs' time, all of them together,
+ * beyond ops->hit_cost_ns. On that vCPU's thread, while the site's plan is in force. Counters' cost is
+ * reported by ops->counters->cost_ns instead. */
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns);
 
-/** Guest kernel memory at virtual address @p gva as a backend needs it at a hit on @p site, on that vCPU's
- * thread: all of @p len bytes or false and nothing done. A store is not done where the guest's kernel may not
- * write (its CR0.WP is taken to be set). */
+/** Guest kernel memory at virtual address @p gva, for a backend at a hit on @p site, on that vCPU's thread:
+ * all of @p len bytes, or false with nothing done. A store to a page that the guest's kernel may not write
+ * fails (its CR0.WP is taken to be set). */
 bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len);
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len);
 
-/** The host address of a site as the guest's page table has it now, remembered nowhere; 0: it is not mapped.
- * Any thread while the site's plan is in force. */
+/** The host address of a site by the guest's page table as it is now, not cached; 0: not mapped. Any thread
+ * while the site's plan is in force. */
 uint64_t vp_site_host(const struct vp_site *site);
-/** The word at @p gva, in kernel memory and aligned, as it is now. False: it can't be read. Any thread. */
+/** The word at @p gva, in kernel memory and aligned, not cached. False: not readable. Any thread. */
 bool vp_site_word(const struct vp_site *site, uint64_t gva, uint64_t *ret);
-/** Is one of the locks taken with which the guest's kernel guards changes of its text? Any thread. */
+/** Does the guest's kernel hold one of the locks that guard changes of its text? Any thread. */
 bool vp_site_text_locked(const struct vp_site *site);
 
-/** A sample that request_sample() asked for. Hit path. */
+/** A sample that request_sample() requested. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
 
-/** Something happened to a vCPU that vm probes fire on: to be called for the kinds in plan->vm_events. @p
- * event: VP_VM_EVENT(). Hit path. */
+/** An event of a vCPU that vm probes fire on; called for the kinds in plan->vm_events. @p event:
+ * VP_VM_EVENT(). Hit path. */
 void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const uint64_t args[10],
 		  void *ctx);
 
-/** A visit that request_visit() asked for. Hit path. */
+/** A visit that request_visit() requested. Hit path. */
 void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu);
 
-/** Guest RAM was moved, added or taken away: forget every translation. Any thread; in force from the
- * next hit on, so the memory itself may go only when the vCPUs have been out of their probes once. */
+/** Guest RAM was moved, added or removed: drop every translation. Any thread; in force from the next hit on,
+ * so the memory itself may be freed only once every vCPU has left its probe. */
 void vp_engine_memory_changed(struct vp_engine *engine);
 
-/** The kernel that the sessions now open trace has ended: they are stopped, and told @p how. The engine goes
- * on serving, also sessions to come (a guest that starts anew). Any thread, vCPUs' too; does not wait. */
+/** The kernel traced by the sessions now open has ended: stop them and report @p how to them. The engine
+ * keeps serving, new sessions too (after a reboot of the guest). Any thread, vCPUs' too; does not wait. */
 void vp_engine_guest_ended(struct vp_engine *engine, enum vp_guest_end how);
 
-/** Wait until no session is open, at most @p timeout_ms: what a VMM does between the guest's end and its own,
- * so that nothing that was counted is lost. Not the service thread. */
+/** Wait until no session is open, at most @p timeout_ms. A VMM calls this between the guest's end and its
+ * own, so that no data is lost. Not on the service thread. */
 void vp_engine_wait_drained(struct vp_engine *engine, int timeout_ms);
 
-/** Serve the control socket at @p path (made 0600, removed at the end) on a thread of the
- * engine's own, with all signals blocked. Returns when it listens. */
+/** Serve the control socket at @p path (mode 0600, removed at the end) on a thread of the engine's own, with
+ * all signals blocked. On return the socket is listening. */
 OT_MUST_CHECK struct ot_err *vp_engine_serve(struct vp_engine *engine, const char *path);
 
-/** The same on a UNIX socket of SOCK_SEQPACKET that listens already, wherever it does; duplicated. */
+/** The same on a UNIX socket of SOCK_SEQPACKET that is already listening; duplicated. */
 OT_MUST_CHECK struct ot_err *vp_engine_serve_fd(struct vp_engine *engine, int listening);
 
 #endif

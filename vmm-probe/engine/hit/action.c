@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What each kind of action does. Hit path. */
+/* Carrying out each kind of action. Hit path. */
 #include <signal.h>
 
 #include "vmm-probe/engine/hit/buffer.h"
@@ -30,7 +30,7 @@ static enum dif_fault store_value(struct vp_vcpu_session *v, const struct vp_ste
 
 static void store_stack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
-	/* On the vCPU's stack: the record may lie at any multiple of 8, but it is shared memory. */
+	/* On the vCPU's stack: the record is in shared memory, aligned to 8. */
 	uint64_t pcs[VP_FRAMES_MAX];
 	uint32_t max = step->size / 8,
 		 n = vp_unwind_kernel(v, pcs, max < VP_FRAMES_MAX ? max : VP_FRAMES_MAX);
@@ -39,7 +39,7 @@ static void store_stack(struct vp_vcpu_session *v, const struct vp_step *step, u
 	memset(dst + n * sizeof(*pcs), 0, step->size - n * sizeof(*pcs));
 }
 
-/* pid, frames, then room for strings (jstack), which stays empty. */
+/* pid, frames, then room for strings (jstack), which is left empty. */
 static enum dif_fault store_ustack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
 {
 	uint64_t pcs[VP_FRAMES_MAX], frames = step->action->arg & 0xffffffff;
@@ -97,8 +97,8 @@ enum dif_fault vp_store_datum(struct vp_vcpu_session *v, const struct vp_step *s
 	}
 }
 
-/* One status wins: exit() on a vCPU where the session has left the active state already is a drop, except
- * in END, whose status overrides. */
+/* The first status wins: exit() on a vCPU after the session has left the active state is a drop, except in
+ * END, whose status overrides. */
 static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	struct vp_engine_session *es = v->es;
@@ -171,8 +171,8 @@ static enum vp_step_result speculative(struct vp_vcpu_session *v, const struct v
 }
 
 /*
- * chill(): the vCPU waits here. Spinning, for a probe may not block; at most half of each second, as in
- * DTrace, so that a guest stays alive whatever a program asks for.
+ * chill(): the vCPU waits here. It spins, because a probe may not block; at most half of each second, as in
+ * DTrace, so that a guest stays alive with any program.
  */
 static enum vp_step_result chill(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
@@ -197,7 +197,7 @@ static enum vp_step_result chill(struct vp_vcpu_session *v, const struct vp_step
 	return VP_STEP_DONE;
 }
 
-/* raise() and stop(); only where the backend can (vp_clause_compile()). */
+/* raise() and stop(); only if the backend supports it (vp_clause_compile()). */
 static enum vp_step_result raise_signal(struct vp_vcpu_session *v, const struct vp_step *step,
 					enum dif_fault *f)
 {
@@ -213,7 +213,7 @@ static enum vp_step_result raise_signal(struct vp_vcpu_session *v, const struct 
 	return VP_STEP_DONE;
 }
 
-/* An expression for its side effects, or quantize's increment. */
+/* An expression for its side effects, or quantize()'s increment. */
 static enum vp_step_result evaluate(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	uint64_t value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An event's time on the host's clock, by the marks that the agent's thread took (service/agent_clock.c). Hit
- * path. */
+/* An event's time on the host's clock, by the marks that the agent's thread has taken
+ * (service/agent_clock.c). Hit path. */
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/fire.h"
 
@@ -11,7 +11,7 @@ void vp_agent_mark(struct vp_engine *engine)
 	if (!agent)
 		return;
 	__atomic_store_n(&agent->mark_ns, vp_now(), __ATOMIC_RELAXED);
-	/* Release: who sees the number sees the time, or a later one. */
+	/* Release: a reader that sees the number sees this time or a later one. */
 	__atomic_add_fetch(&agent->marks, 1, __ATOMIC_RELEASE);
 }
 
@@ -20,8 +20,8 @@ bool vp_agent_clock_known(const struct vp_agent *agent)
 	return __atomic_load_n(&agent->clock.seq, __ATOMIC_ACQUIRE) != 0;
 }
 
-/* Each time is by the mark before it where that is one of the last two, so what an event gets does not depend
- * on whether it is taken before the next mark or after it. */
+/* Each time is computed from the mark before it if that is one of the last two, so an event's time does not
+ * depend on whether it is taken before or after the next mark. */
 uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 {
 	const struct vp_agent_clock *c = &agent->clock;
@@ -42,7 +42,7 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 		uint64_t mult = __atomic_load_n(&c->at[i].mult, __ATOMIC_ACQUIRE);
 
 		if (__atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
-			continue; /* ten times a second at most */
+			continue; /* at most ten times a second */
 		ns = vp_agent_on_line(tsc, at, ns, mult);
 		return ns < most ? ns : most;
 	}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU takes what its guest's agent has put into its ring, and fires for it. Hit path: on the vCPU's own
- * thread, so the guest's CPU stands still meanwhile and order within it is that of its records. At most one
- * ring full at a time: whatever other CPUs of the guest do to the ring, this ends.
+ * A vCPU takes the records from its ring and fires for them. Hit path: on the vCPU's own thread, so the
+ * guest's CPU is stopped meanwhile and events fire in the order of its records. At most one ring full at a
+ * time, so this ends no matter what the guest's other CPUs do to the ring.
  */
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/guard.h"
 
-#define TELL_EVERY 64 /* records, after which the guest may use their places again */
+#define TELL_EVERY 64 /* records, after which their slots are released to the guest */
 
-/* A copy of the next record; false: there is none yet. */
+/* A copy of the next record; false: none yet. */
 static bool take(struct vp_agent_ring *r, struct ga_record *ret)
 {
 	const struct ga_record *at = &r->ring->records[r->tail & (r->records - 1)];
 
-	/* Acquire: who sees the number sees the record. */
+	/* Acquire: a reader that sees the number sees the record. */
 	if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != r->tail + 1)
 		return false;
 	memcpy(ret, at, sizeof(*ret));
@@ -22,8 +22,8 @@ static bool take(struct vp_agent_ring *r, struct ga_record *ret)
 	return true;
 }
 
-/* Without a mark it is known at least how far events lie apart, and that none is older than what has been
- * taken: the newest is taken for now. */
+/* Without a mark only the distances of events are known, and that none is older than the last record taken:
+ * the newest record's time is taken to be now. */
 static uint64_t before(const struct vp_agent *agent, const struct vp_agent_ring *r, uint64_t tsc,
 		       uint64_t now)
 {
@@ -35,7 +35,7 @@ static uint64_t before(const struct vp_agent *agent, const struct vp_agent_ring 
 	return now > r->drained_ns && ago < now - r->drained_ns ? now - ago : r->drained_ns;
 }
 
-/* Order within a vCPU is exact, so its times never run backwards; none lies in the future. */
+/* Order within a vCPU is exact, so times are monotonic and never in the future. */
 static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, uint64_t tsc, uint64_t now)
 {
 	uint64_t ns = vp_agent_time(agent, tsc, before(agent, r, tsc, now));
@@ -48,13 +48,13 @@ static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, u
 	return ns;
 }
 
-/* What a record says, as probes of the different kinds have it. */
+/* A record's words as the different kinds of probes use them. */
 struct words {
-	uint64_t agent[10 + VP_AGENT_SKIP_MAX]; /* as they came */
+	uint64_t agent[10 + VP_AGENT_SKIP_MAX]; /* as received */
 	uint64_t syscall[10];  /* GA_WANT_SYSCALL: the call's arguments, or its result twice */
 	uint64_t number;       /* … and its number */
-	uint64_t returned[10]; /* a function's result, as a return probe has it; where it returned from is not
-				  known */
+	uint64_t returned[10]; /* a function's result, as a return probe's arguments; the offset is not
+			    known */
 };
 
 static void sort_words(const struct ga_record *rec, struct words *ret)
@@ -85,7 +85,7 @@ static const uint64_t *words_for(const struct words *w, const struct vp_enabled_
 	}
 }
 
-/* What lay in a ring when a session began happened before it, and is others' at most. */
+/* Records in a ring from before the session began are at most other sessions'. */
 static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, const struct words *w,
 		     uint64_t when)
 {
@@ -104,7 +104,7 @@ static bool concerns(const struct vp_ecb *ecb, const struct ga_record *rec, cons
 	}
 }
 
-/* What happened to the task that GA_WANT_TASK asked about. */
+/* The event that happened to the task of GA_WANT_TASK. */
 static struct ga_record of_task(const struct ga_record *rec, const struct words *w, uint32_t flags)
 {
 	struct ga_record ret = *rec;
@@ -116,14 +116,14 @@ static struct ga_record of_task(const struct ga_record *rec, const struct words 
 	return ret;
 }
 
-/* A record on its way through the probes that it concerns. */
+/* A record, while its probes fire. */
 struct event {
 	const struct ga_record *rec;
-	struct ga_record other; /* `rec`, as it is to probes that are about another task */
+	struct ga_record other; /* `rec` for probes about another task */
 	struct words words;
 	uint64_t when;
 	uint64_t clock;            /* the guard's */
-	struct vp_vcpu_session *v; /* session whose firing is under way */
+	struct vp_vcpu_session *v; /* session in whose firing we are */
 };
 
 static void leave(struct event *ev)
@@ -135,8 +135,8 @@ static void leave(struct event *ev)
 	ev->v = NULL;
 }
 
-/* A firing is of one session and about one task: what is found out once a firing (whose thread-local
- * variables these are) would be the other task's. */
+/* A firing is of one session and about one task: values cached per firing (the task of thread-local
+ * variables) would be the other task's. */
 static void enter(struct event *ev, struct vp_engine_session *es, uint32_t vcpu,
 		  const struct ga_record *about)
 {
@@ -166,7 +166,7 @@ static void fire(struct event *ev, const struct vp_ecb *ecb, uint32_t vcpu)
 static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint32_t vcpu,
 			const struct ga_record *rec, uint64_t when)
 {
-	struct event ev; /* not all of it: that takes longer than the rest */
+	struct event ev; /* not initialised whole: that takes longer than the rest */
 	uint32_t first, n;
 
 	if (rec->slot >= GA_SLOTS)
@@ -190,7 +190,7 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 	leave(&ev);
 }
 
-/* Every session that listens learns of events that none got. */
+/* Every listening session learns of lost events. */
 static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, uint32_t vcpu)
 {
 	uint64_t lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED), grown = lost - r->lost;
@@ -213,8 +213,8 @@ static bool has(const struct vp_agent_ring *r, uint64_t n)
 	return __atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) == n + 1;
 }
 
-/* No time is known before the first mark. It comes as soon as the guest has turned everything on: what
- * happens until then waits in the ring, while there is room. */
+/* No time is known before the first mark. The guest makes that one as soon as its probes are on: until then
+ * events wait in the ring, while it has room. */
 static bool waits(const struct vp_agent *agent, const struct vp_agent_ring *r, uint64_t now)
 {
 	return now < __atomic_load_n(&agent->hold_until, __ATOMIC_ACQUIRE) &&
@@ -228,7 +228,7 @@ static void look_ahead(struct vp_agent_ring *r)
 		    __atomic_load_n(&r->ring->records[n & (r->records - 1)].tsc, __ATOMIC_RELAXED);
 }
 
-/* The threads that a record is about: the running one, and the one that the probe asked for. */
+/* The threads that a record is about: the running one, and that of GA_WANT_TASK. */
 struct claims {
 	uint32_t *held[2];
 	uint32_t n;
@@ -236,7 +236,7 @@ struct claims {
 
 static bool claim(struct vp_agent *agent, uint64_t task, uint32_t vcpu, struct claims *c)
 {
-	/* The low bits of an address of a task are those of every other. */
+	/* The low bits of all tasks' addresses are equal. */
 	uint64_t hash = task * 0x9e3779b97f4a7c15ull >> 32;
 	uint32_t *at = &agent->claims[hash % VP_AGENT_CLAIMS], none = 0;
 
@@ -254,8 +254,8 @@ static void release(struct claims *c)
 		__atomic_store_n(c->held[--c->n], 0, __ATOMIC_RELEASE);
 }
 
-/* A clause finds its thread-local variables as it has left them, from its predicate to its end: while another
- * vCPU fires for the same thread, the record stays. */
+/* A clause's thread-local variables must not change between its predicate and its end: while another vCPU
+ * fires for the same thread, the record stays. */
 static bool claim_threads(struct vp_agent *agent, const struct vp_agent_map *map, const struct ga_record *rec,
 			  uint32_t vcpu, struct claims *c)
 {
@@ -288,7 +288,8 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 	for (; n < r->records && take(r, &rec); n++) {
 		uint64_t when = time_of(agent, r, rec.tsc, now);
 
-		/* At once: what comes behind it can't be put off, and mostly it is another thread's. */
+		/* Even with @at_once: the record after it can't be delayed, and is mostly another thread's.
+		 */
 		if (!claim_threads(agent, map, &rec, vcpu, &c) && !at_once) {
 			r->tail--;
 			until = when;
@@ -296,7 +297,7 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 		}
 		fire_record(map, &agent->engine->vcpus[vcpu], vcpu, &rec, when);
 		release(&c);
-		/* Release: the copy was made before the guest may write there. */
+		/* Release: the copy is complete before the guest may write there. */
 		if (r->tail % TELL_EVERY == 0)
 			__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The buffers of one vCPU. Records go into the half in use; the service thread exchanges the halves
- * while the vCPU is outside a probe. All positions are private: the shared words are only written, so
- * a consumer that scribbles over them harms itself alone.
+ * The buffers of one vCPU. Records are written to the active half; the service thread exchanges the halves
+ * while the vCPU is outside a probe. All positions are private and the shared words are only written, so a
+ * consumer that overwrites them harms only itself.
  *
  *   half:  | record | 0 | record | record | ……free…… |       0: filler word (EPID 0) for alignment
  *          0                               used
@@ -33,8 +33,8 @@ static uint64_t record_size(const struct vp_engine_session *es, const uint8_t *a
 	return epid && sizes && epid < sizes->n && sizes->size[epid] ? sizes->size[epid] : 4;
 }
 
-/* Push the oldest records out of [.., end). Their sizes come by way of shared memory: whatever is there,
- * each round moves on by 4 at least. */
+/* Push the oldest records out of [.., end). Their sizes are read from shared memory: with any content each
+ * round advances by at least 4. */
 static void evict(struct vp_vcpu_session *v, uint32_t half, uint64_t end)
 {
 	struct vp_pbuf *b = &v->principal;
@@ -68,7 +68,7 @@ static uint8_t *reserve_ring(struct vp_vcpu_session *v, uint32_t size, uint32_t 
 	return b->mem[half] + at;
 }
 
-/* Fill: the first record without room ends tracing on all vCPUs; it is no drop. */
+/* Fill policy: the first record without room ends tracing on all vCPUs; it is no drop. */
 static void no_room(struct vp_vcpu_session *v)
 {
 	uint32_t active = VP_ACTIVE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Built-in variables and the subroutines that need a guest: what the virtual machine asks its world for. */
+/* Built-in variables and the subroutines that need a guest: the virtual machine's world. */
 #include <time.h>
 
 #include "guest-agent/agent_abi.h"
@@ -11,7 +11,7 @@
 
 /* --- arguments --------------------------------------------------------------------------- */
 
-/* The 7th and later arguments lie behind the return address. */
+/* The 7th and later arguments are on the stack after the return address. */
 static uint64_t stack_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	uint64_t value = 0;
@@ -123,7 +123,7 @@ static uint64_t user_caller(struct vp_vcpu_session *v)
 	return vp_unwind_user(v, pcs, 2) == 2 ? pcs[1] : 0;
 }
 
-/* 0 is a place where nothing is: whoever adds an offset to it must not read that. */
+/* 0 faults: the caller adds an offset to it, and must not read at address 0. */
 static uint64_t percpu_base(struct vp_vcpu_session *v, enum dif_fault *fault)
 {
 	uint64_t base = v->es->engine->host ? 0 : v->es->facts.percpu_base[v->vcpu];
@@ -195,7 +195,7 @@ static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault 
 	if (v->es->engine->host && id == DIF_VAR_uregs && index < VP_NREGS)
 		return v->es->engine->ops->reg(v->es->engine->backend, NULL, (enum vp_reg)index);
 	bool user = v->ctx && !v->site_gva && vp_reg(v, VP_CS) & 3;
-	/* User registers are at hand only while the vCPU is in user mode. */
+	/* User registers are known only while the vCPU is in user mode. */
 	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && user)) && index < VP_NREGS && v->ctx) {
 		/* At a site its own address is exact; a translator's instruction pointer may lag. */
 		if (index == VP_RIP && v->site_gva)
@@ -243,7 +243,7 @@ static int task_name(struct vp_vcpu_session *v, char *dst, uint32_t cap)
 	return copy_string(comm, dst, cap);
 }
 
-/* The probe whose fault an ERROR clause sees; elsewhere there is none, and the names are empty. */
+/* The probe that faulted, for an ERROR clause; elsewhere there is none, and the names are empty. */
 static int faulting_probe(const struct vp_vcpu_session *v, uint32_t id, char *dst, uint32_t cap)
 {
 	const struct vp_enabled_probe *probe = v->in_error ? v->error_probe : NULL;
@@ -318,13 +318,13 @@ static uint64_t op_subr(void *env, uint32_t subr, const uint64_t *args, unsigned
 	/* a chain of message blocks may be empty */
 	if ((subr == DIF_SUBR_msgsize || subr == DIF_SUBR_msgdsize) && nargs && !args[0])
 		return 0;
-	/* Structures of other kernels, or of this one where its types aren't known: there is nothing at
-	 * such an address that could be read. */
+	/* Other kernels' structures, or this kernel's where its types are unknown: such an address has
+	 * nothing to read. */
 	*fault = DIF_FAULT_BADADDR;
 	return 0;
 }
 
-/* Nothing is ever written outside the program's own memory; an address says so by faulting. */
+/* Nothing is written outside the program's own memory; a store elsewhere faults. */
 static bool op_store_user(void *env, uint64_t addr, const void *src, uint32_t len)
 {
 	(void)env;

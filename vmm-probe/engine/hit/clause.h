@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What fires: a clause compiled to steps, a probe, and an enabling (ECB) of the clause on the probe. The
- * service thread makes them (service/clause.c, service/enabling.c); once a vCPU can see them only `out`,
- * `next_error` and `counter` change.
+ * Clauses compiled to steps, probes, and enablings (ECBs) of a clause on a probe. The service thread creates
+ * them (service/clause.c, service/enabling.c); once vCPUs can see them only `out`, `next_error` and `counter`
+ * change.
  */
 #ifndef VP_ENGINE_HIT_CLAUSE_H
 #define VP_ENGINE_HIT_CLAUSE_H
@@ -15,10 +15,10 @@ struct vp_engine_session;
 struct vp_load;
 struct vp_counter;
 
-/* Where an action's value goes. */
+/* Destination of an action's value. */
 enum vp_dest { VP_TO_NOTHING, VP_TO_RECORD, VP_TO_TUPLE, VP_TO_INCREMENT };
 
-/* An action, with all that can be known before it runs. */
+/* An action, with all that is known before it runs. */
 struct vp_step {
 	const struct dif_action *action;
 	const struct dif_agg_layout *agg; /* of an aggregating action, else NULL */
@@ -62,16 +62,16 @@ struct vp_ecb {
 	const struct vp_clause *clause;
 	const struct vp_enabled_probe *probe;
 	struct vp_ecb *next;        /* on the same probe */
-	struct vp_ecb *next_error;  /* of the session's ERROR ECBs */
+	struct vp_ecb *next_error;  /* next one among the session's ERROR ECBs */
 	struct vp_counter *counter; /* counted inline, never fired; NULL: fired */
 	struct vp_load *loads;      /* by vCPU, load_stride apart; NULL: the session has no guard */
 	uint32_t load_stride;
 	uint32_t epid;
 	uint32_t order; /* of enabling, within the session */
-	bool out;       /* the guard took it out */
+	bool out;       /* the guard has disabled it */
 };
 
-/* Sizes of records by EPID: how the ring finds the record behind the oldest. */
+/* Sizes of records by EPID: the ring finds the record after the oldest by them. */
 struct vp_epid_sizes {
 	uint32_t n;
 	uint32_t size[];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ECB fires: room, predicate, actions, commit; and what happens when something faults. Hit path:
- * no allocation, no lock, no system call (the clocks are the vDSO's).
+ * One ECB fires: room, predicate, actions, commit; and what a fault causes. Hit path: no allocation, no lock,
+ * no system call (the clocks are the vDSO's).
  */
 #include <time.h>
 
@@ -35,7 +35,7 @@ void vp_firing_begin(struct vp_vcpu_session *v, void *ctx, uint64_t gva, const u
 	/* Acquire: the half's emptying by the service thread is complete. */
 	uint32_t half = __atomic_load_n(&v->active, __ATOMIC_ACQUIRE);
 
-	/* Once in a while, translations that should not move are looked up again all the same. */
+	/* Stable translations are looked up again once in STABLE_FIRINGS firings too. */
 	if (half != v->half || v->tlb.firing % STABLE_FIRINGS == 0)
 		v->tlb.stable++;
 	v->half = half;
@@ -76,7 +76,7 @@ void vp_record_finish(struct vp_vcpu_session *v)
 		return;
 	memset(v->record + c->layout.size - c->tail, 0, c->tail);
 	if (v->spec) {
-		/* The time is put in when it is committed. */
+		/* The commit sets the time. */
 		put_header(v->record, v->ecb->epid, ~0ull);
 		v->spec->used = (uint64_t)(v->record - v->spec->mem) + c->layout.size;
 	} else {
@@ -117,8 +117,9 @@ static void record_fault(struct vp_vcpu_session *v, const uint64_t *args)
 	vp_buffer_commit(v, record, sizeof(fault));
 }
 
-/* The clause's record is given up; ERROR's ECBs run in its place, in the same firing. A fault in one of
- * those only counts. @action: 0 the predicate, else from 1. */
+/* Drop the clause's record and run ERROR's ECBs instead, in the same firing. A fault in one of those only
+ * counts.
+ * @action: 0 the predicate, else from 1. */
 static void fault(struct vp_vcpu_session *v, uint32_t action, enum dif_fault fault)
 {
 	const struct vp_ecb *ecb = v->ecb;
@@ -150,7 +151,7 @@ static void fault(struct vp_vcpu_session *v, uint32_t action, enum dif_fault fau
 
 /* --- one ECB ------------------------------------------------------------------------------------ */
 
-/* False: no room, so the clause is skipped. */
+/* False: no room; the clause is skipped. */
 static bool reserve(struct vp_vcpu_session *v)
 {
 	const struct dif_clause_layout *l = &v->ecb->clause->layout;
@@ -197,9 +198,8 @@ static void run_actions(struct vp_vcpu_session *v)
 	vp_record_finish(v);
 }
 
-/* The ring throws old records away to make room: it does so only for a clause that will record. The
- * other policies ask for room first, as DTrace does, so a full buffer skips the predicate's side
- * effects too. */
+/* The ring evicts old records to make room, and only for a clause that will record. The other policies
+ * reserve room first, as DTrace does, so a full buffer skips the predicate's side effects too. */
 void vp_fire_ecb(struct vp_vcpu_session *v, const struct vp_ecb *ecb)
 {
 	bool ring = ecb->es->open.bufpolicy == VP_BUF_RING;

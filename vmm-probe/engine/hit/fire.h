@@ -19,10 +19,10 @@ enum vp_step_result vp_run_step(struct vp_vcpu_session *v, const struct vp_step 
 /** Store the value of a key or datum. */
 enum dif_fault vp_store_datum(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *base);
 
-/** Complete the record under way and commit it; the clause may go on (after commit()). */
+/** Complete the record in progress and commit it; the clause may continue (after commit()). */
 void vp_record_finish(struct vp_vcpu_session *v);
 
-/** CLOCK_MONOTONIC in ns, constant within a clause; of an event inside, its own time. */
+/** CLOCK_MONOTONIC in ns, constant within a clause; for an event inside the guest, its own time. */
 uint64_t vp_clause_time(struct vp_vcpu_session *v);
 /** CLOCK_MONOTONIC in ns. Any thread. */
 uint64_t vp_now(void);

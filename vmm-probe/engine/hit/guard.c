@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Timing some of a vCPU's firings; which, and what for, service/guard.c says. Hit path. */
+/* Timing some of a vCPU's firings; service/guard.c documents which, and why. Hit path. */
 #include "vmm-probe/engine/hit/guard.h"
 
 #define TIMED_NS  250000 /* two timed hits of a vCPU should be this far apart */
 #define EVERY_MAX 4096
-#define OUTLIER   16 /* a firing that took so many times the mean was preempted */
+#define OUTLIER   16 /* a firing that took so many times the mean is taken for preempted */
 
 /* Time this one, and choose the next: in `every` hits on average. */
 uint64_t vp_guard_next(struct vp_vcpu *me)
@@ -31,7 +31,7 @@ static void add_timed(struct vp_load *load, uint64_t ns)
 	vp_load_add(&load->timed, 1);
 }
 
-/* What chill() waits was asked for, and has a limit of its own. */
+/* chill()'s wait is wanted, and has a limit of its own: it does not count. */
 void vp_guard_timed(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock)
 {
 	uint64_t waited = v->waited_ns;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a hit adds to its ECBs' loads; what becomes of those is service/guard.c's. Hit path. */
+/* A hit's load on its ECBs; service/guard.c evaluates the loads. Hit path. */
 #ifndef VP_ENGINE_HIT_GUARD_H
 #define VP_ENGINE_HIT_GUARD_H
 
 #include "vmm-probe/engine/hit/fire.h"
 
-#define VP_TIMED_FEW 16 /* so many must have been timed before a mean is one */
+#define VP_TIMED_FEW 16 /* firings that must have been timed before their mean is used */
 
-/** Times this hit, and chooses the next one: in `every` hits on average. Returns the time. */
+/** Times this hit, and chooses the next one to time: in `every` hits on average. Returns the time. */
 uint64_t vp_guard_next(struct vp_vcpu *me);
 /** Fires @p ecb and adds the time since *clock, which becomes now. */
 void vp_guard_timed(struct vp_vcpu_session *v, const struct vp_ecb *ecb, uint64_t *clock);
@@ -17,7 +17,7 @@ static inline void vp_load_add(uint64_t *word, uint64_t n)
 	__atomic_store_n(word, *word + n, __ATOMIC_RELAXED);
 }
 
-/** A hit begins: the time, if what it fires is to be timed; else 0. */
+/** A hit begins: the time, if its firings are to be timed; else 0. */
 static inline uint64_t vp_guard_begin(struct vp_vcpu *me)
 {
 	if (ot_likely(!__atomic_load_n(&me->engine->guarded, __ATOMIC_RELAXED)) || --me->until_timed)
@@ -25,7 +25,7 @@ static inline uint64_t vp_guard_begin(struct vp_vcpu *me)
 	return vp_guard_next(me);
 }
 
-/** A hit that cost @p cost_ns to come here has come to @p ecb. */
+/** A hit on @p ecb, with @p cost_ns spent outside the engine. */
 static inline void vp_guard_hit(const struct vp_ecb *ecb, uint32_t vcpu, uint64_t cost_ns)
 {
 	if (ecb->loads)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How a backend enters the engine at a site: the ECBs there fire, of each session those that are active. Hit
- * path. */
+/* The engine's entry for a hit at a site: its ECBs fire, of each session those that are active. Hit path. */
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/guard.h"
 #include "vmm-probe/engine/hit/task.h"
@@ -14,7 +13,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
 	if (ot_unlikely(__atomic_load_n(&engine->agent, __ATOMIC_ACQUIRE) != NULL)) {
-		/* What happened inside until now happened before this. */
+		/* Events inside the guest until now precede this hit. */
 		vp_agent_drain(engine, vcpu, site->necbs);
 		if (site->agent & VP_AGENT_CALL_MARK)
 			vp_agent_mark(engine);
@@ -42,9 +41,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 	vp_vcpu_leave(me);
 }
 
-/* A session's ECBs stand side by side: what its hit cost is counted once, and to each of them as they share
- * it.
- */
+/* A session's ECBs are adjacent: a hit's cost is charged to the session once, and to each of its ECBs, which
+ * share it. */
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns)
 {
 	const struct vp_engine_session *charged = NULL;

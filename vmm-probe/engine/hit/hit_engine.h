@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a hit reads of its engine, and how a vCPU says that it is in a probe.
+ * The engine as a hit reads it, and how a vCPU marks that it is in a probe.
  *
  *   engine ─┬─ vcpus[]     sequence words: odd while that vCPU is in a probe
- *           ├─ vm, profile, agent   tables of what fires without a site, published by the service thread
+ *           ├─ vm, profile, agent   tables of probes without a site, published by the service thread
  *           └─ service     all that only the service thread uses
  *
  * Threads. A vCPU thread touches its own vp_vcpu and vp_vcpu_session, and reads what was published before it
- * went odd. The service thread changes the rest; before it frees anything that a vCPU may still see, it calls
+ * went odd. The service thread changes the rest; before it frees memory that a vCPU may still use, it calls
  * vp_quiesce(). Words that both touch are accessed with __atomic_*.
  *
  * Nothing in this folder takes a lock, allocates, formats or makes a system call:
- * tests/layering/hit_symbols.py checks which functions its objects refer to. What the backend supplies
- * (struct vp_backend_ops) is called through pointers, which that test cannot follow.
+ * tests/layering/hit_symbols.py checks the functions that its objects refer to. The backend's operations
+ * (struct vp_backend_ops) are called through pointers, which that test cannot follow.
  */
 #ifndef VP_ENGINE_HIT_HIT_ENGINE_H
 #define VP_ENGINE_HIT_HIT_ENGINE_H
@@ -41,20 +41,20 @@ struct vp_engine {
 	const struct vp_backend_ops *ops;
 	void *backend;
 	bool host;
-	bool fence; /* no membarrier(2) here: the hit path has a fence of its own */
+	bool fence; /* no membarrier(2): the hit path executes a fence */
 	struct vp_vcpu *vcpus;
 	uint32_t nvcpus;
 	uint32_t guarded;           /* sessions with a guard */
 	uint64_t mem_gen;           /* generation of guest RAM; increases when it changes */
 	struct vp_vm_table *vm;     /* vm probes in force; NULL: none */
-	struct vp_samples *profile; /* in force, the timer thread reads it too; NULL: none */
+	struct vp_samples *profile; /* in force; read by the timer thread too; NULL: none */
 	struct vp_agent *agent;     /* of the guest, in use; NULL: none. See agent.h */
 	struct vp_service *service;
 };
 
-/* A vCPU enters a probe. The store must be seen before any load that follows (of the activity, the
- * active half …). vp_quiesce()'s membarrier makes it so at no cost here; without that, a locked
- * instruction does. */
+/* A vCPU enters a probe. The store must be visible before any later load (of the activity, the active half
+ * …). vp_quiesce()'s membarrier ensures that at no cost here; without membarrier a locked instruction does.
+ */
 static inline void vp_vcpu_enter(struct vp_vcpu *vcpu)
 {
 	if (ot_unlikely(vcpu->engine->fence))
@@ -64,7 +64,7 @@ static inline void vp_vcpu_enter(struct vp_vcpu *vcpu)
 	OT_BARRIER();
 }
 
-/* Release: whoever sees the even word sees all that the probe wrote. */
+/* Release: a reader that sees the even word sees all that the probe wrote. */
 static inline void vp_vcpu_leave(struct vp_vcpu *vcpu)
 {
 	__atomic_store_n(&vcpu->seq, vcpu->seq + 1, __ATOMIC_RELEASE);

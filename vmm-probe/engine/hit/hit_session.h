@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a hit reads of a session, and what it keeps of one on each vCPU.
+ * The session as a hit reads it, and its state on each vCPU.
  *
  *   session ─┬─ clauses, ECBs      clause.h
  *            ├─ vcpus[]            virtual machine, buffers, TLB, the firing in progress
@@ -24,11 +24,11 @@
 struct ga_record;
 struct vp_engine_session_service;
 
-/* What enablings have cost a vCPU. Written by its thread, read by the service thread. */
+/* Cost of enablings on a vCPU. Written by its thread, read by the service thread. */
 struct vp_load {
 	uint64_t outside_ns;      /* vp_site.cost_ns of each hit */
-	uint64_t fired;           /* times that they fired */
-	uint64_t timed, timed_ns; /* how many of those were timed, and how long those took */
+	uint64_t fired;           /* number of firings */
+	uint64_t timed, timed_ns; /* those that were timed, and their time */
 };
 
 struct vp_tlb_entry {
@@ -39,8 +39,8 @@ struct vp_tlb_entry {
 	bool writable;
 };
 
-/* `firing` grows by 1 a firing; `stable` (with bit 63 set) at a switch, every so many firings, and when RAM
- * changed. */
+/* `firing` increases at each firing; `stable` (with bit 63 set) at a switch, once in a number of firings, and
+ * when RAM changes. */
 struct vp_tlb {
 	uint64_t firing, stable;
 	uint64_t mem_gen;
@@ -51,9 +51,9 @@ struct vp_tlb {
 struct vp_pbuf {
 	uint8_t *mem[2];
 	uint64_t size;
-	uint64_t used[2]; /* ring: where the next record goes */
+	uint64_t used[2]; /* ring: offset of the next record */
 	uint64_t dropped[2];
-	uint64_t oldest[2]; /* ring: VP_NOT_WRAPPED when it has not wrapped */
+	uint64_t oldest[2]; /* ring: VP_NOT_WRAPPED if it has not wrapped */
 };
 
 struct vp_specbuf {
@@ -63,12 +63,12 @@ struct vp_specbuf {
 
 /* How far the host's clock is ahead of a run queue's, for vtimestamp. */
 struct vp_guest_clock {
-	uint64_t since_ns; /* when least[0] was begun */
-	uint64_t least[2]; /* since then, and in the window before */
+	uint64_t since_ns; /* start of the window of least[0] */
+	uint64_t least[2]; /* in this window, and in the one before */
 };
 
-/* One struct, though it has many fields: a firing reads and writes most of them, and they lie in the order in
- * which it does. */
+/* One struct despite its many fields: a firing reads and writes most of them, and they are in the order of
+ * access. */
 struct vp_vcpu_session {
 	_Alignas(64) struct vp_engine_session *es;
 	uint32_t vcpu;
@@ -84,30 +84,30 @@ struct vp_vcpu_session {
 
 	/* the firing in progress */
 	uint64_t hit;                  /* sequence word of the hit in which it began */
-	struct vp_vcpu_session *chain; /* sessions that this hit has entered */
+	struct vp_vcpu_session *chain; /* the next session that this hit has entered */
 	uint32_t half;
 	void *ctx;                     /* the backend's; NULL: fired by hand, without registers */
 	uint64_t site_gva;             /* 0: no site */
 	const uint64_t *fired_args;    /* of a probe without site; NULL */
-	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires outside */
-	uint64_t event_ns;             /* … and when it was */
+	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires from outside */
+	uint64_t event_ns;             /* … and its time */
 	const struct vp_ecb *ecb;
 	bool in_error;
 	bool exited; /* a clause of this firing called exit() */
 	uint64_t error_args[10];
-	const struct vp_enabled_probe *error_probe; /* what faulted, for errprov and its like */
-	uint64_t time_ns, wall_ns;                  /* of the clause; 0: not asked for yet */
+	const struct vp_enabled_probe *error_probe; /* the probe that faulted, for errprov etc. */
+	uint64_t time_ns, wall_ns;                  /* of the clause; 0: not read yet */
 	uint64_t task;
 	bool task_known;
 	struct vp_guest_clock clock;
-	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval, as asked for */
-	uint64_t waited_ns;                  /* … in all, as it took */
+	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval, as requested */
+	uint64_t waited_ns;                  /* … in all, as measured */
 	struct vp_load load;                 /* of all of the session's ECBs; outside_ns: once a hit */
 	uint64_t increment;                  /* quantize's third argument */
 	bool depth_known, caller_known;
 	uint64_t depth, caller;
 	uint8_t *record;         /* being written; NULL: the clause records nothing */
-	struct vp_specbuf *spec; /* the record lies here, not in the principal half */
+	struct vp_specbuf *spec; /* the record is in this buffer, not in the principal half */
 	struct vp_tlb tlb;
 };
 
@@ -119,10 +119,10 @@ struct vp_engine_session {
 	struct vp_facts facts;
 	uint32_t activity;         /* enum vp_activity */
 	uint32_t filled;           /* fill policy: a buffer was full */
-	uint64_t since_ns;         /* set before it is active: when it was started */
+	uint64_t since_ns;         /* time of the start; set before it is active */
 	uint64_t exit_pending;     /* status + 1 of the exit() that won */
 	uint64_t end_reserve;      /* fill policy: bytes that only END may use */
-	const uint64_t *orc_addrs; /* ascending, if the sender is honest */
+	const uint64_t *orc_addrs; /* ascending, unless the sender is hostile */
 	const struct vp_orc_rule *orc_rules;
 	uint32_t norc;
 	struct dif_dynvars *dynvars;
@@ -131,7 +131,7 @@ struct vp_engine_session {
 	uint64_t *spec_state; /* by id - 1, in shared memory: see speculation.c. NULL: no ids */
 	struct vp_vcpu_session *vcpus;
 	struct vp_vcpu_session
-	    *spare; /* behind the last, without buffers: the service thread reads and evaluates with it */
+	    *spare; /* after the last one, without buffers: the service thread reads and evaluates with it */
 	struct vp_engine_session_service *service;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fires at a sample: profile-n, and the vm provider's statistics. service/profile.c makes the table. */
+/* Probes that fire at a sample: profile-n, and the vm provider's statistics. service/profile.c builds the
+ * table. */
 #ifndef VP_ENGINE_HIT_SAMPLE_H
 #define VP_ENGINE_HIT_SAMPLE_H
 
@@ -9,13 +10,14 @@ struct vp_sample_entry {
 	struct vp_engine_session *es;
 	const struct vp_enabled_probe *probe;
 	uint64_t next_ns; /* the timer thread's */
-	uint64_t *due;    /* by vCPU: when the sample asked for was due; 0: none */
-	uint64_t *stats;  /* of a vm:::stat probe, by vCPU: its value at the last firing; NULL: of another */
+	uint64_t *due;    /* by vCPU: due time of the requested sample; 0: none */
+	uint64_t *stats; /* of a vm:::stat probe, by vCPU: its value at the last firing; NULL: another kind of
+			    probe */
 };
 
-/* Made anew at each change, never changed while it is in force. */
+/* Rebuilt at each change, immutable while in force. */
 struct vp_samples {
-	uint32_t cost_ns; /* of coming to a sample */
+	uint32_t cost_ns; /* of reaching a sample */
 	uint32_t n;
 	struct vp_sample_entry *entries;
 };

@@ -38,8 +38,8 @@ static bool is_id(const struct vp_vcpu_session *v, uint64_t id)
 	return id && v->es->spec_state && id <= v->es->open.nspec;
 }
 
-/* For commit() and discard(). Id 0 is what speculation() gives when it has none: nothing happens. Any other
- * that can't be is the program's mistake. */
+/* For commit() and discard(). Id 0 is speculation()'s result when none is free: no effect. Any other invalid
+ * id is the program's error. */
 static enum vp_step_result check_id(const struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault)
 {
 	if (id == 0)
@@ -50,7 +50,7 @@ static enum vp_step_result check_id(const struct vp_vcpu_session *v, uint64_t id
 	return VP_STEP_FAULT;
 }
 
-/* Say that this vCPU is about to add to the id; false when it is not open. */
+/* Mark that this vCPU is about to add to the id; false: the id is not open. */
 static bool join(struct vp_vcpu_session *v, uint64_t *at)
 {
 	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE), bit = vp_spec_engine_bit(v->es);
@@ -68,7 +68,7 @@ static bool join(struct vp_vcpu_session *v, uint64_t *at)
 	return false;
 }
 
-/* An id that is not open, whatever it is, ends the clause without a word. */
+/* An id that is not open ends the clause without an error, as in DTrace. */
 enum vp_step_result vp_spec_speculate(struct vp_vcpu_session *v, uint64_t id)
 {
 	const struct dif_clause_layout *l = &v->ecb->clause->layout;
@@ -99,7 +99,7 @@ static uint32_t size_of(const struct vp_engine_session *es, uint32_t epid)
 	return epid && sizes && epid < sizes->n ? sizes->size[epid] : 4;
 }
 
-/* Records committed have the time of the commit. The buffer is private memory, so EPIDs and sizes are as
+/* Committed records get the time of the commit. The buffer is private memory, so EPIDs and sizes are as
  * vp_record_finish() wrote them. */
 void vp_spec_set_times(const struct vp_engine_session *es, uint8_t *mem, uint64_t used, uint64_t now)
 {
@@ -129,7 +129,7 @@ static void move_own(struct vp_vcpu_session *v, struct vp_specbuf *spec)
 	spec->used = 0;
 }
 
-/* Take the id out of use; false when it was not in use. *ret_own: it holds nothing of other vCPUs, and is
+/* Take the id out of use; false: it was not in use. *ret_own: no other vCPU has records under it, and it is
  * free as soon as the caller is done with its own part. */
 static bool leave_open(struct vp_vcpu_session *v, uint64_t id, uint32_t to, bool *ret_own)
 {
@@ -151,7 +151,7 @@ static void set_free(struct vp_engine_session *es, uint64_t id)
 	__atomic_store_n(&es->spec_state[id - 1], VP_SPEC_FREE, __ATOMIC_RELEASE);
 }
 
-/* What this clause recorded before commit() comes first. */
+/* Records of this clause from before commit() are first. */
 enum vp_step_result vp_spec_commit(struct vp_vcpu_session *v, uint64_t id, enum dif_fault *fault)
 {
 	enum vp_step_result ok = check_id(v, id, fault);

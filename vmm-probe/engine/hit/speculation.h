@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Speculations. An id has one word for all engines of a session, in their shared memory and changed by CAS,
- * and a private buffer on each vCPU. The word is a state, and a bit for each engine that may hold something
- * for it.
+ * and a private buffer on each vCPU. The word is a state, and a bit for each engine that may hold records for
+ * it.
  *
  *   FREE ─speculation()─► OPEN ─speculate()─► ONE (and which vCPU) ─speculate() on another─► MANY
  *
@@ -11,12 +11,12 @@
  *                                                  ─► FREE      at a switch of the last engine whose bit
  *                                                               is there, by its service thread
  *
- * The vCPU that commits moves its own part at once; the others' parts are put behind what they recorded
- * when their half is handed over (service/speculation.c). No vCPU adds to an id that is OWN, COMMITTING or
+ * The committing vCPU moves its own records at once; the other vCPUs' records are appended to their halves
+ * when those are exchanged (service/speculation.c). No vCPU adds to an id that is OWN, COMMITTING or
  * DISCARDING.
  *
- * Another process may overwrite the words: then records show or not as it likes, and nothing else happens,
- * for buffers and their lengths are private and every retry is counted.
+ * Another process may overwrite the words: then records appear or not, with no other effect, because buffers
+ * and their lengths are private and every loop is bounded.
  */
 #ifndef VP_ENGINE_HIT_SPECULATION_H
 #define VP_ENGINE_HIT_SPECULATION_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The running task, by the facts: one pointer in the per-CPU area, then fields at offsets. Bounded loads
- * only; whatever a guest puts there, the worst is a wrong number.
+ * only; with any content of guest memory the worst result is a wrong number.
  */
 #include "vmm-probe/engine/hit/task.h"
 #include "guest-agent/agent_abi.h"
@@ -10,7 +10,7 @@
 
 #define ANCESTORS_MAX   1024
 #define CLOCK_WINDOW_NS 1000000000ull
-/* No tick is rarer while a task runs, but with nohz_full. */
+/* Ticks are at least this frequent while a task runs, except with nohz_full. */
 #define UPDATE_MAX_NS   10000000ull
 #define UNKNOWN_OFFSET  (~0ull)
 
@@ -47,8 +47,9 @@ uint64_t vp_task_field(struct vp_vcpu_session *v, uint64_t task, uint32_t offset
 	return value;
 }
 
-/* 0 in a task, else the deepest kind of interrupt. Of the soft interrupt's bits only the lowest says that
- * one is being served; the others count local_bh_disable(). */
+/* 0 in a task, else the deepest kind of interrupt. Of the softirq bits only the lowest means that one is
+ * being served; the others count local_bh_disable() (SOFTIRQ_OFFSET, SOFTIRQ_DISABLE_OFFSET in
+ * linux/preempt.h). */
 uint32_t vp_interrupt_level(struct vp_vcpu_session *v)
 {
 	const struct vp_facts *f = &v->es->facts;
@@ -131,9 +132,9 @@ uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fau
 }
 
 /*
- * A run queue's clock stands still between two updates (a tick, a wake-up, a switch), so it alone says
- * nothing of a system call's microseconds. How far our clock is ahead of it is least right after an update:
- * that distance, the smallest of the last one to two seconds (a guest can be paused), dates the guest's now.
+ * A run queue's clock stands still between two updates (a tick, a wake-up, a switch), so it can't measure the
+ * microseconds of a system call. The host's clock is least ahead of it right after an update: that distance,
+ * the smallest of the last one to two seconds (a guest can be paused), gives the guest's present time.
  */
 static uint64_t since_update(struct vp_vcpu_session *v, uint64_t rq_clock)
 {
@@ -154,8 +155,7 @@ static uint64_t since_update(struct vp_vcpu_session *v, uint64_t rq_clock)
 	return ahead - least < UPDATE_MAX_NS ? ahead - least : UPDATE_MAX_NS;
 }
 
-/* What the task had run when it was last accounted for, and what has passed since on its run queue's clock.
- */
+/* The task's run time when it was last accounted for, plus the time since then on its run queue's clock. */
 uint64_t vp_vtimestamp(struct vp_vcpu_session *v, enum dif_fault *fault)
 {
 	const struct vp_facts *f = &v->es->facts;

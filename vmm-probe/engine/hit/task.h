@@ -9,25 +9,25 @@ extern const struct dif_vm_ops vp_dif_ops;
 
 /** The running task's address, 0: unknown. */
 uint64_t vp_task(struct vp_vcpu_session *v);
-/** A field of @p task of @p size (4 or 8) bytes; 0 when the kernel has none. BADADDR in *fault. */
+/** A field of @p task of @p size (4 or 8) bytes; 0 if the kernel has no such field. BADADDR in *fault. */
 uint64_t vp_task_field(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, uint32_t size,
 		       enum dif_fault *fault);
 /** 0 in a task, 1 in a soft interrupt, 2 in a hard one, 3 in an NMI. */
 uint32_t vp_interrupt_level(struct vp_vcpu_session *v);
-/** Address of the registers (struct pt_regs) with which the task that has this stack entered the kernel: at
- * the stack's top. A guest address, unchecked. */
+/** Address of the registers (struct pt_regs) with which the task with this stack entered the kernel, at the
+ * stack's top. A guest address, unchecked. */
 static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
 {
 	return stack + f->stack_size - f->stack_padding - f->ptregs_size;
 }
 
-/** Is the condition of a site (vp_batch_site.syscall, not 0) met? Of a number: the task is in that call, and
- * the function at whose end it is goes back to the dispatcher of system calls. What can't be known is taken
- * to be: of a number, that it is not; of the ABI, that it is the kernel's own. */
+/** Is the condition of a site (vp_batch_site.syscall, not 0) met? A number: the task is in that system call,
+ * and the function that ends here returns to the dispatcher of system calls. If it can't be known: false for
+ * a number, true for the ABI. */
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition);
 /** Value of DIF_VAR_pid, tid, ppid, uid or gid. */
 uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fault);
-/** ns that the task has run. */
+/** Time that the task has run, ns. */
 uint64_t vp_vtimestamp(struct vp_vcpu_session *v, enum dif_fault *fault);
 bool vp_progenyof(struct vp_vcpu_session *v, uint64_t pid);
 void vp_thread_key(struct vp_vcpu_session *v, struct dif_thread_key *ret);

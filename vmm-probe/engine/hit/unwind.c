@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernel stacks: by the unwind table where it has a rule, by frame pointers where not. Hit path. The table
- * comes from the operator's process and the stack from the guest; neither is believed: the number of frames
- * is bounded, each load is checked, and a return address outside kernel text ends the walk.
+ * Kernel stacks: by the unwind table where it has a rule, else by frame pointers. Hit path. The table is from
+ * the operator's process and the stack from the guest; neither is trusted: the number of frames is bounded,
+ * each load is checked, and a return address outside kernel text ends the walk.
  */
 #include "vmm-probe/engine/hit/unwind.h"
 #include "base/search.h"
@@ -10,7 +10,7 @@
 
 struct frame {
 	uint64_t ip, sp, bp;
-	bool exact; /* ip is where execution stands, not behind a call */
+	bool exact; /* ip is the instruction that runs next, not a return address */
 };
 
 static bool is_text(const struct vp_facts *f, uint64_t ip)
@@ -74,7 +74,7 @@ static bool find_bp(struct vp_vcpu_session *v, struct frame *f, const struct vp_
 	return true;
 }
 
-/* An interrupt's or exception's frame: go on where it came from, unless that was user space. */
+/* An interrupt's or exception's frame: continue with the interrupted code, unless that is user space. */
 static bool step_regs(struct vp_vcpu_session *v, struct frame *f, uint64_t regs)
 {
 	const struct vp_facts *k = &v->es->facts;
@@ -88,7 +88,7 @@ static bool step_regs(struct vp_vcpu_session *v, struct frame *f, uint64_t regs)
 	return true;
 }
 
-/* Only what the processor pushed: ip, cs, flags, sp, ss. */
+/* Only the processor's own frame: ip, cs, flags, sp, ss. */
 static bool step_iret(struct vp_vcpu_session *v, struct frame *f, uint64_t at)
 {
 	uint64_t iret[4];
@@ -118,7 +118,7 @@ static bool step_rule(struct vp_vcpu_session *v, struct frame *f, const struct v
 	return true;
 }
 
-/* At a function's first or last instruction the return address is on top, whatever the tables say. */
+/* At a function's first or last instruction the return address is on top, whatever the tables contain. */
 static bool on_top(const struct vp_vcpu_session *v, bool first)
 {
 	enum vp_args args = v->ecb->probe->args;
@@ -151,7 +151,7 @@ static bool step(struct vp_vcpu_session *v, struct frame *f, bool first)
 	return true;
 }
 
-/* In an ERROR clause too: the place is that of the firing. */
+/* In an ERROR clause too, the stack is that of the firing. */
 static bool begin(struct vp_vcpu_session *v, struct frame *ret)
 {
 	if (!v->ctx || !v->es->facts.kernel_root)

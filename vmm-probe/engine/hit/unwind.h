@@ -5,7 +5,7 @@
 
 #include "vmm-probe/engine/hit/hit_session.h"
 
-/** Kernel return addresses, innermost (the probed place itself) first, at most @p max (up to
+/** Kernel return addresses, innermost (the probe site itself) first, at most @p max (up to
  * VP_FRAMES_MAX); returns how many. @p pcs may be NULL. */
 uint32_t vp_unwind_kernel(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max);
 uint64_t vp_caller(struct vp_vcpu_session *v);

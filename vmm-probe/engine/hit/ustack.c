@@ -7,7 +7,7 @@
 #include "vmm-probe/engine/hit/unwind.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-/* Frames of one chain are seldom farther apart; a larger step is a chain gone wrong. */
+/* Frames of one chain are rarely farther apart; a larger step means that the chain is broken. */
 #define FRAME_MAX (1u << 20)
 
 struct user_regs {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What fires at an event of a vCPU (VP_VM_EVENT()). service/vm.c makes the table. */
+/* Probes that fire at an event of a vCPU (VP_VM_EVENT()). service/vm.c builds the table. */
 #ifndef VP_ENGINE_HIT_VM_EVENT_H
 #define VP_ENGINE_HIT_VM_EVENT_H
 
@@ -11,7 +11,7 @@ struct vp_vm_entry {
 	const struct vp_enabled_probe *probe;
 };
 
-/* Sorted by event. Made anew at each change, never changed while it is in force. */
+/* Sorted by event. Rebuilt at each change, immutable while in force. */
 struct vp_vm_table {
 	uint32_t n;
 	struct vp_vm_entry entries[];

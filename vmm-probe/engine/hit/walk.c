@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest memory by virtual address: page walk and a small TLB. Hit path. A guest's page tables are hostile
- * input: a walk reads at most five entries, each where the backend says there is RAM.
+ * input: a walk reads at most five entries, each only where the backend has RAM.
  *
- * What may be remembered between two firings? The kernel's direct map and its large pages do not move while
- * a kernel runs, and nearly everything is there (tasks, per-CPU areas, slab). Kernel stacks and all of user
- * space do: those translations last for one firing.
+ * Translations cached between firings: the kernel's direct map and its large pages do not move while a kernel
+ * runs, and hold nearly everything (tasks, per-CPU areas, slab). Kernel stacks and user space do move: those
+ * translations are valid for one firing.
  */
 #include "vmm-probe/engine/hit/walk.h"
 
@@ -15,8 +15,8 @@
 #define ENTRY_WRITE (1ull << 1)
 #define ENTRY_USER  (1ull << 2)
 #define ENTRY_LARGE (1ull << 7)
-/* What a page-table entry of the top level covers with 4 levels: the direct map of a guest of up to
- * 512 GiB, or its beginning. */
+/* Size that a top-level page-table entry maps with 4 levels: the direct map of a guest of up to 512 GiB, or
+ * its beginning. */
 #define TOP_SHIFT   39
 
 static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_t need)
@@ -28,9 +28,9 @@ static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_
 	return host && len >= need ? host : NULL;
 }
 
-/* What a walk found on its way. */
+/* Properties of a translation. */
 struct found {
-	bool large;    /* the page, above the last level */
+	bool large;    /* a large page: found above the last level */
 	bool writable; /* at every level */
 };
 
@@ -104,7 +104,8 @@ static const uint8_t *page(struct vp_vcpu_session *v, uint64_t root, uint64_t va
 	return e ? e->host : NULL;
 }
 
-/* The same of a page that the kernel may write to. Its CR0.WP is taken to be set, as it is but in moments. */
+/* The same of a page that the kernel may write to. Its CR0.WP is taken to be set, which it nearly always is.
+ */
 static uint8_t *writable_page(struct vp_vcpu_session *v, uint64_t root, uint64_t va)
 {
 	const struct vp_tlb_entry *e = find_page(v, root, va, false);
@@ -157,7 +158,7 @@ bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t
 	       load(v, facts->kernel_root, gva, dst, len, false);
 }
 
-/* CR3 is the running process's, whatever the vCPU is doing; a kernel thread borrows one. */
+/* CR3 is the running process's, whatever the vCPU executes; a kernel thread borrows an mm. */
 bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
 {
 	const struct vp_facts *facts = &v->es->facts;
@@ -183,7 +184,7 @@ uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva)
 	return host ? (uint64_t)(uintptr_t)(host + gva % PAGE_SIZE) : 0;
 }
 
-/* No TLB, so any thread may ask, and what it says is true now. */
+/* Without the TLB: usable on any thread, and up to date. */
 static uint8_t *walk_now(const struct vp_engine_session *es, uint64_t gva)
 {
 	struct found found;
@@ -217,7 +218,7 @@ bool vp_site_text_locked(const struct vp_site *site)
 {
 	uint64_t owner;
 
-	/* Not 0 either while it is free and a task waits for it: the low bits are flags
+	/* Also not 0 while the mutex is free and a task waits for it: the low bits are flags
 	 * (kernel/locking/mutex.c) */
 	for (unsigned i = 0; i < VP_TEXT_LOCKS; i++)
 		if (vp_site_word(site, site->es->facts.text_locks[i], &owner) && owner)
@@ -225,7 +226,7 @@ bool vp_site_text_locked(const struct vp_site *site)
 	return false;
 }
 
-/* Each access is a firing of its own: a hit may have had none, or another session's. */
+/* Each access is a firing of its own: the hit may not have entered any session, or another one. */
 static struct vp_vcpu_session *site_vcpu(const struct vp_site *site, uint32_t vcpu)
 {
 	struct vp_vcpu_session *v = &site->es->vcpus[vcpu];

@@ -24,7 +24,7 @@ static inline bool vp_load_u64(struct vp_vcpu_session *v, uint64_t gva, uint64_t
 
 /** Host address of a byte of the kernel's, 0: not mapped or not RAM. Service thread. */
 uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva);
-/** The same as the page table has it now, remembered nowhere. Any thread. */
+/** The same by the page table as it is now, not cached. Any thread. */
 uint64_t vp_kernel_host_now(const struct vp_engine_session *es, uint64_t gva);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Owning the guest's agent: taking it over, telling it what to turn on, giving it back. One thread of ours
- * beats, so that the agent knows that we are there, has every vCPU look into its ring a hundred times a
- * second, and lets go at once when the guest unloads the module.
+ * Owning the guest's agent: taking ownership, commanding its probes, releasing it. A thread of ours updates
+ * the heartbeat, so that the agent knows that the host is alive, makes every vCPU drain its ring a hundred
+ * times a second, and releases the agent at once when the guest unloads the module.
  */
 #include "vmm-probe/engine/service/agent.h"
 #include "base/thread.h"
@@ -18,14 +18,14 @@
 
 #define KICK_NS       10000000ull
 #define OWNER_ID      1u
-#define APPLY_NS      3000000000ull /* the guest looks ten times a second; a thousand probes take it longer */
+#define APPLY_NS      3000000000ull /* the guest polls ten times a second; a thousand probes take it longer */
 #define FLUSH_NS      300000000ull
 #define STEP_NS       2000000
 #define BEAT_EVERY    (GA_BEAT_MS * 1000000ull / KICK_NS / 4)
 #define LEASE_LOOK_NS (2ull * GA_BEAT_MS * 1000000u)
-/* A vCPU that does not look for so long holds nobody up any more. */
+/* A vCPU that has not drained its ring for so long is not waited for. */
 #define STALE_NS      1000000000ull
-/* The first mark comes with the commands' being in force, unless the guest's call for it can't be trapped. */
+/* The guest hits the first mark once the commands are in force, unless the mark can't be trapped. */
 #define HOLD_NS       300000000ull
 
 static struct vp_agent_owner *owner_of(const struct vp_engine *engine)
@@ -73,7 +73,7 @@ static struct ot_err *use_ring(struct vp_agent_owner *owner, uint32_t vcpu, uint
 	return NULL;
 }
 
-/* What its last owner has left there happened before any of our sessions. Once the memory is ours. */
+/* Records left by the last owner are older than any of our sessions. Called once we own the agent. */
 static void forget_old_records(struct vp_agent_ring *r)
 {
 	for (uint32_t n = 0; n < r->records; n++, r->tail++) {
@@ -100,7 +100,7 @@ static struct ot_err *use_memory(struct vp_agent_owner *owner, const struct vp_b
 	return NULL;
 }
 
-/* The guest's memory is where it was, and ours to look at. */
+/* The agent's memory has not moved and may be accessed. */
 static bool is_usable(const struct vp_agent_owner *owner)
 {
 	return __atomic_load_n(&owner->agent.usable, __ATOMIC_ACQUIRE) &&
@@ -108,7 +108,7 @@ static bool is_usable(const struct vp_agent_owner *owner)
 		   __atomic_load_n(&owner->agent.mem_gen, __ATOMIC_RELAXED);
 }
 
-/* The VMM has changed the guest's memory. True: not what is the agent's, so all goes on. */
+/* The VMM has changed the guest's memory map. True: the agent's part has not moved, so we continue. */
 static bool look_again(struct vp_agent_owner *owner)
 {
 	const struct vp_engine *e = owner->agent.engine;
@@ -135,7 +135,7 @@ static bool exchange(struct vp_agent_owner *o, uint64_t from, uint64_t to)
 					   __ATOMIC_RELAXED);
 }
 
-/* An owner that does not beat is one that went with the VMM that this guest came from. */
+/* An owner without a heartbeat is of the VMM that this guest was migrated from. */
 static bool take_over(struct vp_agent_owner *owner)
 {
 	uint64_t word = __atomic_load_n(&owner->control->owner, __ATOMIC_ACQUIRE);
@@ -168,7 +168,7 @@ static bool is_live(const struct vp_agent_owner *owner)
 	       __atomic_load_n(&h->state, __ATOMIC_ACQUIRE) == GA_LIVE;
 }
 
-/* From here on nobody of ours touches the guest's memory. Any thread but a vCPU's. */
+/* From here on this process does not access the guest's memory. Any thread but a vCPU's. */
 static void let_go(struct vp_agent_owner *owner)
 {
 	bool there = is_usable(owner) || look_again(owner);
@@ -176,12 +176,12 @@ static void let_go(struct vp_agent_owner *owner)
 	if (!__atomic_exchange_n(&owner->agent.usable, 0, __ATOMIC_ACQ_REL))
 		return;
 	vp_quiesce(owner->agent.engine);
-	/* Release: all of our writes are before it. Only while it is still ours. */
+	/* Release: all of our writes precede it. Only while we are still the owner. */
 	if (there)
 		exchange(owner, owner->word, owner->token);
 }
 
-/* --- what is to be on -------------------------------------------------------------------------------- */
+/* --- commands ---------------------------------------------------------------------------------------- */
 
 static void command(struct vp_agent_owner *owner, const struct vp_agent_map *map)
 {
@@ -191,9 +191,9 @@ static void command(struct vp_agent_owner *owner, const struct vp_agent_map *map
 		return;
 	vp_agent_write_wants(owner->control, map);
 	owner->generation = __atomic_load_n(&owner->header->applied, __ATOMIC_RELAXED) + 1;
-	owner->generation += !owner->generation; /* 0 is that of nothing */
+	owner->generation += !owner->generation; /* 0: no command yet */
 	__atomic_store_n(&owner->control->generation, owner->generation, __ATOMIC_RELEASE);
-	/* A paused guest does not look; it will. */
+	/* A paused guest does not poll; it will later. */
 	while (is_usable(owner) && is_live(owner) && vp_now() - start < APPLY_NS &&
 	       __atomic_load_n(&owner->header->applied, __ATOMIC_ACQUIRE) != owner->generation)
 		nap();
@@ -222,7 +222,7 @@ static bool all_drained(const struct vp_agent_owner *owner, uint64_t since)
 	return true;
 }
 
-/* What happened until now is in the buffers when it returns, unless a vCPU does not come by. */
+/* On return all events until now are in the buffers, unless a vCPU does not respond. */
 static void flush(struct vp_agent_owner *owner)
 {
 	uint64_t start = vp_now();
@@ -353,7 +353,7 @@ void vp_agent_stop(struct vp_engine *engine)
 	free_agent(owner);
 }
 
-/* The place that the sessions that want something have been told of; NULL: nobody does. */
+/* The agent of the sessions that want events of it; NULL: none does. */
 static const struct vp_batch_agent *place_of(const struct vp_engine *engine)
 {
 	const struct vp_batch_agent *place = NULL;

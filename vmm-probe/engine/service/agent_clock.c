@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guest's time-stamp counter on the host's clock. The agent reads the counter before and after a call
- * that we see: the moment of the call lies between the two, whatever else is true, and half their distance
- * bounds the error. That can be milliseconds, when the host ran something else between the two: such a mark
- * is not taken while the last good one, with what the clocks may have drifted since, is more exact. The rate
- * is what the guest says until two marks lie far enough apart to tell better.
+ * that the engine traps: the time of the call is between the two, and half their distance bounds the error.
+ * That can be milliseconds if the host ran another thread between the two: such a mark is not taken while the
+ * last good one, with the clocks' possible drift since, is more exact. The rate is the guest's own value
+ * until two marks are far enough apart to measure it.
  */
 #include "vmm-probe/engine/service/agent.h"
 
-#define RATE_NS   500000000ull /* marks that far apart give a rate */
+#define RATE_NS   500000000ull /* distance of marks from which the rate is measured */
 #define KHZ_MIN   1000u
 #define KHZ_MAX   100000000u
 #define MULT_MIN  ((uint64_t)((1000000ull << 32) / KHZ_MAX))
 #define MULT_MAX  ((uint64_t)((1000000ull << 32) / KHZ_MIN))
 #define BILLION   1000000000ull
-#define PPB_GUESS 4000000u /* by how much the guest's word of its rate may be wrong */
-#define PPB_MIN   500000u  /* the host's clock is itself put right at up to this rate */
-#define RESTARTS  2u       /* of measuring the rate in a row: when marks still don't agree, it is wrong */
-#define SLACK_NS  1000u    /* of our own reading of the clock */
+#define PPB_GUESS 4000000u /* assumed error of the guest's value of its rate */
+#define PPB_MIN   500000u  /* the host's clock is itself slewed at up to this rate */
+#define RESTARTS                                                                                  \
+	2u /* consecutive restarts of the measurement: if marks still disagree, the rate is wrong \
+	    */
+#define SLACK_NS 1000u /* error of this process's reading of the clock */
 
 uint64_t vp_agent_mult_of(uint32_t khz)
 {
@@ -29,7 +31,7 @@ struct mark {
 	uint64_t width; /* ticks, half the distance of the two readings */
 };
 
-/* From here on the rate is measured anew. */
+/* Restart the measurement of the rate at this mark. */
 static void begin(struct vp_agent_rate *r, const struct mark *m)
 {
 	r->first_tsc = m->tsc;
@@ -39,7 +41,7 @@ static void begin(struct vp_agent_rate *r, const struct mark *m)
 	r->begun = true;
 }
 
-/* The longer the two marks lie apart, the less their own errors count. */
+/* The farther apart the two marks are, the less their own errors matter. */
 static void measure(struct vp_agent_rate *r, const struct mark *m)
 {
 	uint64_t ticks = m->tsc - r->first_tsc, passed = m->ns - r->first_ns, mult, ppb;
@@ -47,7 +49,7 @@ static void measure(struct vp_agent_rate *r, const struct mark *m)
 	if (passed < RATE_NS || passed >> 62 || (int64_t)ticks <= 0)
 		return;
 	mult = (uint64_t)(((unsigned __int128)passed << 32) / ticks);
-	/* The guest may say anything: a rate that no computer has is none. */
+	/* The guest may report any value: an impossible rate is not used. */
 	if (mult < MULT_MIN || mult > MULT_MAX)
 		return;
 	ppb =
@@ -58,8 +60,8 @@ static void measure(struct vp_agent_rate *r, const struct mark *m)
 	r->rate_ppb = (uint32_t)(ppb < PPB_MIN ? PPB_MIN : ppb);
 }
 
-/* Does this mark tell more than the one in force? One that contradicts it does: the guest stood still, or its
- * counter was set, and so was the rate wrong if it was measured across that. */
+/* Is this mark better than the one in force? One that contradicts it is: the guest was stopped, or its
+ * counter was set, and so the rate is wrong if its measurement spans that. */
 static bool tells_more(const struct vp_agent_clock *c, struct vp_agent_rate *r, const struct mark *m,
 		       uint64_t bound)
 {
@@ -76,7 +78,7 @@ static bool tells_more(const struct vp_agent_clock *c, struct vp_agent_rate *r, 
 		r->restarts = 0;
 		return bound <= exact;
 	}
-	/* While the rate is the guest's word, that may be what is wrong. */
+	/* While the rate is the guest's value, that value may be the error. */
 	if (r->rate_ppb < PPB_GUESS || r->restarts < RESTARTS) {
 		r->restarts++;
 		begin(r, m);
@@ -84,8 +86,8 @@ static bool tells_more(const struct vp_agent_clock *c, struct vp_agent_rate *r, 
 	return true;
 }
 
-/* Release throughout: who sees the number sees what lies there, and who sees any of what comes next sees that
- * the number has moved. */
+/* Release throughout: a reader that sees the number sees the mark, and one that sees any word of the next
+ * mark sees that the number has changed. */
 static void publish(struct vp_agent *agent, uint64_t tsc, uint64_t ns, uint64_t mult, uint64_t bound)
 {
 	struct vp_agent_clock *c = &agent->clock;
@@ -99,7 +101,7 @@ static void publish(struct vp_agent *agent, uint64_t tsc, uint64_t ns, uint64_t 
 	__atomic_store_n(&c->seq, next, __ATOMIC_RELEASE);
 }
 
-/* The mark that the guest tells of, if it is the one that was hit: exactly one since we last looked. */
+/* The guest's mark, if it is the one that was hit: exactly one since the last check. */
 static bool new_mark(struct vp_agent_owner *owner, struct mark *ret)
 {
 	struct vp_agent_rate *r = &owner->rate;
@@ -114,8 +116,8 @@ static bool new_mark(struct vp_agent_owner *owner, struct mark *ret)
 	after = __atomic_load_n(&h->clock_after, __ATOMIC_ACQUIRE);
 	marks = __atomic_load_n(&agent->marks, __ATOMIC_ACQUIRE);
 	ret->ns = __atomic_load_n(&agent->mark_ns, __ATOMIC_ACQUIRE);
-	/* The next one may have been hit meanwhile: the guest tells of it only later, and its time would go
-	 * with this one's counter. */
+	/* The next one may have been hit meanwhile: the guest reports it only later, and its time would be
+	 * paired with this one's counter. */
 	if (__atomic_load_n(&agent->marks, __ATOMIC_ACQUIRE) != marks ||
 	    __atomic_load_n(&h->clock_seq, __ATOMIC_ACQUIRE) != seq)
 		return false;
@@ -164,7 +166,7 @@ uint64_t vp_agent_clock_bound(const struct vp_agent *agent, uint64_t *ret_tsc, u
 			continue; /* as above */
 		*ret_tsc = tsc;
 		*ret_ns = ns;
-		/* 0 is not known; the shortest mark takes longer than a nanosecond. */
+		/* 0 means unknown; the shortest mark takes longer than a nanosecond. */
 		return bound + 1;
 	}
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the guest's agent is to turn on: the slots that the sessions' probes want, who fires for each, and the
- * words in the agent's control block that say so.
+ * The wants of the guest's agent: the slots that the sessions' probes use, who fires for each, and the words
+ * in the agent's control block that enable them.
  */
 #include <stdlib.h>
 
 #include "vmm-probe/engine/service/agent.h"
 
-/* The first of a probe's ECBs that is not out, from @p ecb on. */
+/* The first of a probe's ECBs that is still in force, from @p ecb on. */
 static struct vp_ecb *still_in(struct vp_ecb *ecb)
 {
 	while (ecb && ecb->out)
@@ -38,8 +38,9 @@ bool vp_agent_listens(const struct vp_engine_session *es)
 	return false;
 }
 
-/* Two probes may listen to one slot: they asked the same catalogue, so it is the same place, and a record for
- * the one that needs more does for the other. */
+/* Probes that share a slot have the same place from the same catalogue; the slot's wants are the union of
+ * theirs.
+ */
 static void join_needs(struct vp_agent_map *map, uint32_t slot)
 {
 	uint32_t first = map->slots[slot].first;
@@ -94,12 +95,12 @@ static bool is_written(const struct ga_want *at, const struct ga_want *want)
 	       __atomic_load_n(&at->flags, __ATOMIC_RELAXED) == want->flags;
 }
 
-/* The guest may be looking: what stays as it is must not be off for a moment. */
+/* The guest may be reading: a slot that does not change must stay on throughout. */
 static void write_want(struct ga_want *at, const struct ga_want *want)
 {
 	if (is_written(at, want))
 		return;
-	/* Kind first to nothing and last to what it is: the guest reads it first. */
+	/* Set the kind to GA_OFF first and to its value last: the guest reads it first. */
 	__atomic_store_n(&at->kind, GA_OFF, __ATOMIC_RELEASE);
 	__atomic_store_n(&at->address, want->address, __ATOMIC_RELAXED);
 	__atomic_store_n(&at->nargs, want->nargs, __ATOMIC_RELAXED);
@@ -128,7 +129,7 @@ void vp_agent_write_wants(struct ga_control *control, const struct vp_agent_map 
 	}
 }
 
-/* --- where probes are ------------------------------------------------------------------------ */
+/* --- slots ----------------------------------------------------------------------------------- */
 
 static void move_probe(struct vp_engine_session *es, const struct vp_enabled_probe *to)
 {
@@ -163,7 +164,7 @@ static bool is_kprobe(const struct vp_enabled_probe *p)
 	return p->kind == VP_PROBE_AGENT && p->agent.want != GA_TRACEPOINT;
 }
 
-/* Note which slots are taken by the first @p n probes of @p b; the one that wants what @p probe wants is its.
+/* Note which slots are taken by the first @p n probes of @p b; a slot with the wants of @p probe is its own.
  */
 static bool find_slot(const struct vp_enabled_batch *b, uint32_t n, bool *used,
 		      struct vp_enabled_probe *probe)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compiling a clause into steps: where each action's value goes, which registers it may ask for,
- * and whether the whole clause is but a counter. Done once, when a session opens.
+ * Compiling a clause into steps: each action's destination, the registers that it may read, and whether the
+ * whole clause only counts. Done once, when a session opens.
  */
 #include "vmm-probe/engine/service/parts.h"
 
 #define REGS_USER                                                                           \
 	(VP_REG_BIT(VP_RIP) | VP_REG_BIT(VP_RSP) | VP_REG_BIT(VP_RBP) | VP_REG_BIT(VP_CS) | \
 	 VP_REG_BIT(VP_CR3))
-/* What unwind rules can begin from. */
+/* Registers that unwind rules can start from. */
 #define REGS_STACK                                                                          \
 	(VP_REG_BIT(VP_RIP) | VP_REG_BIT(VP_RSP) | VP_REG_BIT(VP_RBP) | VP_REG_BIT(VP_CS) | \
 	 VP_REG_BIT(VP_R10) | VP_REG_BIT(VP_R13) | VP_REG_BIT(VP_RDI) | VP_REG_BIT(VP_RDX))
@@ -137,7 +137,7 @@ static bool may_raise(const struct vp_engine *e)
 	return e->ops->host && e->ops->host->raise;
 }
 
-/* What a backend cannot do to whom its probes fire in; NULL: it can. */
+/* An action that a backend cannot carry out on the context of its probes; NULL: it can. */
 static const char *out_of_reach(const struct vp_engine *e, const struct dif_action *a)
 {
 	if (a->object && a->object->destructive && !e->host)
@@ -165,7 +165,7 @@ static struct ot_err *check_action(const struct vp_engine_session *es, const str
 	if ((class == 0x0200 || class == 0x0500 || (a->object && a->object->destructive)) && !allowed)
 		return ot_err_new(OT_ERR_PERMISSION, "destructive actions are not allowed");
 	if (beyond)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "%s cannot be done to a guest from outside", beyond);
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s cannot act on a guest from outside", beyond);
 	return NULL;
 }
 
@@ -225,7 +225,7 @@ struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_
 		return ot_err_new(OT_ERR_PERMISSION, "destructive actions are not allowed");
 	if (source->predicate && source->predicate->destructive && !es->engine->host)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "copyout() and copyoutstr() cannot be done to a guest from outside");
+				  "copyout() and copyoutstr() cannot act on a guest from outside");
 	for (uint32_t i = 0; i < source->nactions; i++) {
 		c.steps[i].action = &source->actions[i];
 		OT_TRY(check_action(es, &source->actions[i]));

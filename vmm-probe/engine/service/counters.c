@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inline counters. A clause that is only `@[constant] = count()` costs its vCPU one add in translated
- * code (or less) and never comes here on a hit; the service thread reads the counters and puts what they
- * grew by into the aggregation halves that it is about to hand over.
+ * Inline counters. A clause that is only `@[constant] = count()` costs its vCPU one add in translated code
+ * (or less) and no hit; the service thread reads the counters and adds their increments to the aggregation
+ * halves before it hands those over.
  *
  * ECBs whose key is the same share one slot, so `fbt:::entry { @ = count(); }` takes one slot for all of a
  * kernel; a key that depends on the probe takes one an ECB, while the backend has any.
@@ -13,7 +13,7 @@
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
 
-/* Where a clause keeps the counter that all of its ECBs share. */
+/* The counter that all of a clause's ECBs share. */
 static struct vp_counter **shared_counter(struct vp_engine_session *es, const struct vp_ecb *ecb)
 {
 	return &es->service->clauses[ecb->clause - es->service->clauses].counter;
@@ -60,7 +60,7 @@ struct ot_err *vp_counter_assign(struct vp_engine_session *es, struct vp_ecb *ec
 		return NULL;
 	}
 	if (engine->service->slots.nused == engine->service->slots.n)
-		return NULL; /* this one fires */
+		return NULL; /* this ECB fires instead */
 	struct vp_counter *c = calloc(1, sizeof(*c) + 2ull * nvcpus * sizeof(uint64_t));
 	if (!c)
 		return ot_err_nomem();
@@ -76,7 +76,7 @@ struct ot_err *vp_counter_assign(struct vp_engine_session *es, struct vp_ecb *ec
 	ecb->counter = c;
 	if (shared)
 		*shared_counter(es, ecb) = c;
-	set_base(es, c); /* of a batch that comes while the session is active; else set again at start */
+	set_base(es, c); /* of a batch added while the session is active; else set again at start */
 	return NULL;
 }
 
@@ -96,8 +96,8 @@ void vp_counters_collect(struct vp_engine_session *es)
 		}
 }
 
-/* The tuple of the counter's key into the service vCPU's memory; false when it faults, which a
- * constant can't. */
+/* Evaluate the tuple of the counter's key in the service vCPU's memory; false: a fault, which a constant
+ * can't cause. */
 static bool make_tuple(struct vp_engine_session *es, const struct vp_counter *c,
 		       const struct dif_action **ret_agg, const struct dif_agg_layout **ret_layout)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Taking in a batch of probes, sites and ECBs. The batch is hostile input: every offset, count and
- * index is checked before it is used, and nothing of it is kept but copies.
+ * Adding a batch of probes, sites and ECBs. The batch is hostile input: every offset, count and index is
+ * checked before it is used, and only copies of it are kept.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 		return ot_err_new(OT_ERR_BAD_DATA, "batch of %zu bytes", size);
 	memcpy(h, batch, sizeof(*h));
 	if (h->size != size)
-		return ot_err_new(OT_ERR_BAD_DATA, "batch says it has %u bytes, it has %zu", h->size, size);
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: size is given as %u bytes, but is %zu", h->size,
+				  size);
 	OT_TRY(check_array("probes", h->probes_offset, h->nprobes, sizeof(*ret->probes), size));
 	OT_TRY(check_array("sites", h->sites_offset, h->nsites, sizeof(*ret->sites), size));
 	OT_TRY(check_array("ECBs", h->ecbs_offset, h->necbs, sizeof(*ret->ecbs), size));
@@ -55,7 +56,7 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: %u agents", h->nagents);
 	if (h->strings_offset > size || h->strings_size > size - h->strings_offset || !h->strings_size ||
 	    mem[h->strings_offset + h->strings_size - 1])
-		return ot_err_new(OT_ERR_BAD_DATA, "batch: strings are out of bounds or have no end");
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: strings are out of bounds or not terminated");
 	ret->probes = (const void *)(mem + h->probes_offset);
 	ret->sites = (const void *)(mem + h->sites_offset);
 	ret->ecbs = (const void *)(mem + h->ecbs_offset);
@@ -64,7 +65,7 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 	return NULL;
 }
 
-/* Kinds whose sites are the engine's own business. */
+/* Kinds of probes whose sites are for the engine's own use. */
 static bool calls_nobody(uint32_t kind)
 {
 	return kind == VP_PROBE_SENTINEL || kind == VP_PROBE_AGENT_CALL;
@@ -81,7 +82,7 @@ static struct ot_err *check_agent_probe(const struct parts *p, const struct vp_b
 	    !probe->agent.want || probe->agent.want > GA_KRETPROBE ||
 	    probe->agent.flags & ~(uint32_t)GA_WANT_FLAGS || probe->agent.skip > VP_AGENT_SKIP_MAX ||
 	    probe->agent.when > VP_WHEN_WORD || probe->agent.when_word >= GA_ARGS)
-		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is none that an agent has", i);
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is not one of an agent", i);
 	return NULL;
 }
 
@@ -91,16 +92,16 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	uint32_t strings = p->head.strings_size;
 
 	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_AGENT)
-		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is of no known kind", i);
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has an unknown kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's name is out of bounds", i);
 	if (probe->first_site > p->head.nsites || probe->nsites > p->head.nsites - probe->first_site)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u's sites are out of bounds", i);
 	if (probe->nsites && probe->kind != VP_PROBE_SITE && !calls_nobody(probe->kind))
-		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, and is not of that kind", i);
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has sites, but its kind has none", i);
 	if (probe->kind == VP_PROBE_VM && (!engine->ops->vm || probe->event >> 16 >= VP_VM_KINDS))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend has no such vm probe",
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend does not provide this vm probe",
 				  engine->ops->name);
 	bool timed = probe->kind == VP_PROBE_PROFILE ||
 		     (probe->kind == VP_PROBE_VM && probe->event >> 16 == VP_VM_STAT);
@@ -159,8 +160,8 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct parts *p,
 	}
 }
 
-/* The engine compares what it will be asked to watch with what the operator's process saw: a guest that
- * rebooted or patched itself meanwhile must not get a probe in the middle of something else. */
+/* The engine compares each site with the bytes that the operator's process read: if the guest rebooted or
+ * patched itself meanwhile, a probe must not be planted in the middle of another instruction. */
 static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_patches *patches,
 				const struct vp_batch_site *from, struct vp_enabled_site *to)
 {
@@ -171,7 +172,7 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
 	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_LEAVE || from->agent > VP_AGENT_CALL_MARK)
-		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is of no known kind", gva);
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has an unknown kind", gva);
 	to->gva = from->gva;
 	to->syscall = from->syscall;
 	to->length = from->length;
@@ -189,18 +190,17 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	if (es->engine->ops->traps && from->trap != VP_SITE_HW &&
 	    vp_kernel_host(es, from->gva + from->room - 1) != to->host + from->room - 1)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the instruction at %#llx lies in two pages that are apart", gva);
+				  "the instruction at %#llx crosses pages that are not contiguous", gva);
 	vp_patches_undo(patches, from->gva, bytes, from->room);
 	if (memcmp(bytes, from->bytes, from->room) != 0)
-		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx is not what it was: try again",
-				  gva);
+		return ot_err_new(OT_ERR_BAD_DATA, "the guest's code at %#llx has changed: try again", gva);
 	return NULL;
 }
 
 static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct vp_patches *patches,
 				     struct vp_enabled_batch *b, const struct parts *p)
 {
-	es->spare->tlb.firing++; /* what was translated for the batch before may have moved */
+	es->spare->tlb.firing++; /* translations cached for the previous batch may be stale */
 	for (uint32_t i = 0; i < b->nprobes; i++)
 		for (uint32_t k = 0; k < b->probes[i].nsites; k++) {
 			uint32_t at = b->probes[i].first_site + k;
@@ -208,9 +208,13 @@ static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct 
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
 			OT_TRY(copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
-				return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u is half a sentinel", at);
+				return ot_err_new(OT_ERR_BAD_DATA,
+						  "batch: site %u: only one of site and probe is a sentinel",
+						  at);
 			if ((b->probes[i].kind == VP_PROBE_AGENT_CALL) != (b->sites[at].agent != 0))
-				return ot_err_new(OT_ERR_BAD_DATA, "batch: site %u is half a call", at);
+				return ot_err_new(
+				    OT_ERR_BAD_DATA,
+				    "batch: site %u: only one of site and probe is an agent call", at);
 			b->sites[at].probe = &b->probes[i];
 		}
 	for (uint32_t i = 0; i < b->nsites; i++)
@@ -282,8 +286,8 @@ static uint32_t highest_epid(const struct vp_enabled_batch *b, uint32_t max)
 	return max;
 }
 
-/* A new table each time: vCPUs may be reading the old one. A clause without record has size 4 here, so
- * that the table also says which EPIDs are taken. */
+/* A new table each time: vCPUs may be reading the old one. A clause without a record has size 4 here, so that
+ * the table also shows which EPIDs are in use. */
 static struct ot_err *grow_sizes(const struct vp_engine_session *es, const struct vp_enabled_batch *b,
 				 struct vp_epid_sizes **ret)
 {
@@ -309,8 +313,8 @@ static struct ot_err *grow_sizes(const struct vp_engine_session *es, const struc
 	return NULL;
 }
 
-/* The fill policy keeps room for END's records from everything else; the ring makes that room by throwing old
- * records away. Both need a buffer that can hold them. */
+/* The fill policy reserves room for END's records; the ring evicts old records to make that room. Both need a
+ * buffer that can hold them. */
 static struct ot_err *reserve_end(const struct vp_engine_session *es, const struct vp_enabled_batch *b,
 				  uint64_t *ret)
 {
@@ -359,7 +363,7 @@ static struct ot_err *assign_counters(struct vp_engine_session *es, struct vp_en
 	return NULL;
 }
 
-/* The newest one counts: the guest may have loaded its module anew. */
+/* The newest one is kept: the guest may have reloaded its module. */
 static struct ot_err *keep_agent(struct vp_engine_session *es, const struct parts *p)
 {
 	struct vp_batch_agent *agent;
@@ -375,7 +379,7 @@ static struct ot_err *keep_agent(struct vp_engine_session *es, const struct part
 	return NULL;
 }
 
-/* What the session is made of, with this batch. */
+/* The session's parts, with this batch. */
 static struct vp_private_parts with_batch(const struct vp_engine_session *es, const struct parts *p)
 {
 	struct vp_private_parts ret = es->service->parts;
@@ -407,7 +411,7 @@ static struct ot_err *prepare(struct vp_engine_session *es, const struct parts *
 	return NULL;
 }
 
-/* From here on the batch belongs to the session, whatever fails. */
+/* From here on the session owns the batch, even after an error. */
 static struct ot_err *link_batch(struct vp_engine_session *es, struct vp_enabled_batch *b,
 				 struct vp_epid_sizes *sizes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* An engine's life. */
+/* Creating and destroying an engine. */
 #include <stdlib.h>
 
 #include "vmm-probe/engine/service/agent.h"
@@ -11,7 +11,7 @@ struct whole {
 	struct vp_service service;
 };
 
-/* A table that is there has all that is required of it. */
+/* A table that is not NULL has all its required operations. */
 static bool are_complete(const struct vp_backend_ops *ops)
 {
 	const struct vp_backend_counters *c = ops->counters;
@@ -116,7 +116,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 		struct vp_engine_session *es = engine->service->sessions[before - 1];
 		vp_engine_session_close(es);
 		if (engine->service->nsessions == before)
-			break; /* busy for good: leave memory behind rather than pull it from under a vCPU */
+			break; /* busy for good: leak the memory, because a vCPU may still use it */
 	}
 	if (engine->service->nsessions)
 		return;

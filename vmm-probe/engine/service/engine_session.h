@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the service thread alone keeps of a session: its program, its batches, and its part in the plan. */
+/* The part of a session that only the service thread uses: its program, its batches, and its part in the
+ * plan. */
 #ifndef VP_ENGINE_SERVICE_ENGINE_SESSION_H
 #define VP_ENGINE_SERVICE_ENGINE_SESSION_H
 
@@ -19,7 +20,7 @@ struct vp_enabled_site {
 	struct vp_enabled_probe *probe;
 };
 
-/* What one ENABLE brought. Immutable once linked in, but for the service thread's `stale`. */
+/* The contents of one ENABLE. Immutable once linked in, but for the service thread's `stale`. */
 struct vp_enabled_batch {
 	struct vp_enabled_batch *next;
 	uint64_t number; /* in the engine, from 1 */
@@ -31,28 +32,28 @@ struct vp_enabled_batch {
 	uint32_t nprobes, nsites, necbs;
 };
 
-/* Batches are only ever added while the session lives. */
+/* Batches are only added while the session is open. */
 struct vp_batches {
 	struct vp_enabled_batch *first, *last;
 	uint32_t necbs; /* of all */
 };
 
-/* A slot of the backend's that counts for an ECB, or for all ECBs of a clause. */
+/* A slot of the backend that counts for an ECB, or for all ECBs of a clause. */
 struct vp_counter {
 	struct vp_counter *next;
 	const struct vp_ecb *ecb; /* its EPID and key are used */
 	uint32_t slot;
 	uint64_t *last;    /* by vCPU: value at the last collection */
 	uint64_t *pending; /* by vCPU: counted, not yet in a half */
-	uint64_t cost_ns;  /* the guard's: what it had cost at its last check */
+	uint64_t cost_ns;  /* the guard's: its cost at the last check */
 };
 
 struct vp_engine_session_service {
-	bool planned;                /* its sites belong into the plan */
+	bool planned;                /* its sites belong in the plan */
 	bool ended;                  /* END has fired here (host engine) */
-	bool closing;                /* gone but for sites that could not be taken out yet */
+	bool closing;                /* closed, except for sites that could not be removed yet */
 	bool speculates;             /* some clause does: buffers are needed */
-	enum vp_guest_end guest_end; /* not 0: stopped because of that */
+	enum vp_guest_end guest_end; /* not 0: the reason why it was stopped */
 
 	struct dif_program prog;
 	struct ot_arena arena; /* layouts and steps */
@@ -64,7 +65,7 @@ struct vp_engine_session_service {
 	uint8_t *shared;
 	size_t shared_size;
 
-	struct vp_batch_agent *agent; /* as the operator's process found it; NULL */
+	struct vp_batch_agent *agent; /* as the operator's process found it; NULL: none */
 	struct vp_batches batches;
 	struct vp_ecb *last_error; /* of ERROR's ECBs */
 	uint64_t error_regs;       /* that those may read */
@@ -72,17 +73,17 @@ struct vp_engine_session_service {
 	struct vp_guard *guard; /* NULL: no limit of cost */
 	struct vp_overload overload;
 
-	uint64_t lost;                     /* sites of its probes that went stale */
-	struct vp_patching patched_before; /* what the backend had counted when this session was started */
+	uint64_t lost;                     /* sites of its probes that became stale */
+	struct vp_patching patched_before; /* the backend's counts when this session was started */
 	uint64_t *spec_seen;               /* by id - 1: its word at the last vp_spec_look() */
 };
 
 /* A walk over probes, in order of enabling; begins with all zeroes. */
 struct vp_probe_walk {
-	struct vp_enabled_probe *probe; /* where the walk is */
+	struct vp_enabled_probe *probe; /* current probe */
 	struct vp_enabled_batch *batch; /* … and its batch */
 	struct vp_engine_session *es;   /* vp_next_planned(): … and its session */
-	uint32_t left;                  /* probes behind it in the batch */
+	uint32_t left;                  /* probes after it in the batch */
 	uint32_t session;               /* the next one */
 };
 
@@ -125,7 +126,7 @@ bool vp_any_in(const struct vp_enabled_probe *probe);
 OT_MUST_CHECK struct ot_err *vp_engine_session_check_memory(const struct vp_engine_session *es,
 							    const struct vp_private_parts *parts);
 
-/* Is it a statistic's probe, which a timer has fire? */
+/* Is it a statistic's probe, which a timer fires? */
 static inline bool vp_vm_is_timed(const struct vp_enabled_probe *probe)
 {
 	return probe->kind == VP_PROBE_VM && probe->event >> 16 == VP_VM_STAT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Making a vCPU's buffers, and exchanging their halves. The service thread writes a vCPU's buffer only where
- * the vCPU does not: before it starts, and in the half that it does not use.
+ * Creating a vCPU's buffers, and exchanging their halves. The service thread writes a vCPU's buffer only
+ * where the vCPU does not: before it starts, and in the inactive half.
  */
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/service/parts.h"
@@ -66,15 +66,15 @@ void vp_buffer_stamp_start(struct vp_engine_session *es, uint64_t now)
 }
 
 /*
- * @now is taken before the exchange: a record that a vCPU still writes into the old half may be younger,
- * but none in the new half is older than the moment when it became active, so "covered until now" holds.
+ * @now is read before the exchange: a record that a vCPU is still writing to the old half may be younger, but
+ * none in the new half is older than its activation, so "covered until @now" holds.
  */
 void vp_buffers_switch(struct vp_engine_session *es, uint64_t now)
 {
 	for (uint32_t i = 0; i < es->open.nvcpus; i++) {
 		struct vp_vcpu_session *v = &es->vcpus[i];
 		vp_buffer_reset(v, v->active ^ 1);
-		/* Release: the vCPU that finds the half in use finds it empty. */
+		/* Release: a vCPU that sees the half active sees it empty. */
 		__atomic_store_n(&v->active, v->active ^ 1, __ATOMIC_RELEASE);
 	}
 	vp_quiesce(es->engine);

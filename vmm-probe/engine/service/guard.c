@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The overload guard: what a session costs a guest, and what goes out when that is too much.
+ * The overload guard: the cost of a session to a guest, and which probes are disabled when it is too high.
  *
- * Each hit adds to its ECBs' loads what it costs to come here and go back (the backend knows) and counts the
- * firing. How long a firing takes is found by timing some of them: a vCPU times each when hits are rare, and
- * one in so many that clocks are read some thousand times a second when they are not, at random, so that a
- * guest that does the same things in turn is not seen at one of them only.
+ * Each hit adds the cost of leaving and re-entering the guest (as the backend reports it) to its ECBs' loads
+ * and counts the firing. The time of a firing is measured by timing some of them: a vCPU times each one while
+ * hits are rare, and a random one of many otherwise, so that clocks are read some thousand times a second and
+ * a guest that repeats a pattern is not sampled at one phase of it only.
  *
- * Every quarter of a second the service thread sums up the last second of the session. Too much of it is a
- * suspicion: the ECBs' loads are noted, and compared a quarter of a second later. If that interval was too
- * expensive as well, the most expensive probes go out, as many as it takes. A probe, not an ECB: what costs
- * on KVM is to stop there at all.
+ * Every quarter of a second the service thread sums up the session's cost over the last second. If that is
+ * over the limit, a check begins: the ECBs' loads are noted and compared a quarter of a second later. If that
+ * interval was over the limit too, the most expensive probes are disabled, as many as necessary. Probes, not
+ * ECBs: on KVM the exit itself is the cost.
  */
 #include <stdlib.h>
 
@@ -20,28 +20,28 @@
 #define WINDOW     4 /* of VP_GUARD_NS: a second */
 #define LINE_LOADS (64 / sizeof(struct vp_load))
 
-/* What the session has cost since it was opened. */
+/* The session's cost since it was opened. */
 struct total {
 	uint64_t at_ns;
-	uint64_t outside_ns; /* coming and going, and inline counters */
+	uint64_t outside_ns; /* leaving and re-entering the guest, and inline counters */
 	uint64_t fired, timed, timed_ns;
 };
 
-/* An ECB's, all vCPUs together, when the look began. */
+/* An ECB's load, all vCPUs together, when the check began. */
 struct noted {
 	uint64_t outside_ns, fired;
 };
 
 struct vp_guard {
-	struct total past[WINDOW]; /* the last ones, [n % WINDOW] the oldest */
+	struct total past[WINDOW]; /* the last totals; [n % WINDOW] is the oldest */
 	uint64_t n;
 	uint64_t next_ns;
-	struct noted *noted; /* by order of enabling; NULL: no suspicion */
+	struct noted *noted; /* by order of enabling; NULL: no check in progress */
 	uint32_t nnoted;
-	struct total since; /* of the look */
+	struct total since; /* when the check began */
 };
 
-/* What would go out together. */
+/* Probes or ECBs that can only be disabled together. */
 struct suspect {
 	uint64_t ns;
 	struct vp_enabled_probe *probe; /* all its ECBs; NULL: those of … */
@@ -110,7 +110,7 @@ static uint32_t percent(const struct vp_engine_session *es, uint64_t ns, uint64_
 	return all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
 }
 
-/* --- a look ---------------------------------------------------------------------------------------- */
+/* --- a check of the ECBs --------------------------------------------------------------------------- */
 
 static void end_look(struct vp_guard *g)
 {
@@ -118,7 +118,7 @@ static void end_look(struct vp_guard *g)
 	g->noted = NULL;
 }
 
-/* Without memory there is no look this time. */
+/* Out of memory: no check this time. */
 static void begin_look(struct vp_engine_session *es, const struct total *now)
 {
 	struct vp_guard *g = es->service->guard;
@@ -137,13 +137,13 @@ static void begin_look(struct vp_engine_session *es, const struct total *now)
 		c->cost_ns = counter_cost(es, c);
 }
 
-/* An ECB that has its counter to itself goes with its probe. */
+/* An ECB with a counter of its own is disabled with its probe. */
 static bool own_counter(const struct vp_ecb *ecb)
 {
 	return ecb->counter && ecb->clause->counts_per_probe;
 }
 
-/* What a probe's ECBs took since the look began: coming here once, then each. */
+/* The load of a probe's ECBs since the check began: its hits once, then each ECB's firings. */
 static uint64_t probe_cost(const struct vp_engine_session *es, const struct vp_enabled_probe *probe,
 			   uint64_t session_mean, uint64_t *ret_firing)
 {
@@ -172,8 +172,8 @@ static bool can_go(const struct vp_enabled_probe *probe)
 				probe->kind == VP_PROBE_VM || probe->kind == VP_PROBE_AGENT);
 }
 
-/* Everything that cost something into @suspects (as many as there are probes and counters); how many, and
- * what firings took. */
+/* Put everything that had a cost into @suspects (as many as there are probes and counters); returns their
+ * number, and the time of firings. */
 static size_t each_suspect(const struct vp_engine_session *es, uint64_t session_mean,
 			   struct suspect *suspects, uint64_t *ret_firing)
 {
@@ -204,7 +204,7 @@ static int most_first(const void *a, const void *b)
 	return x->first->order < y->first->order ? -1 : x->first->order > y->first->order;
 }
 
-/* Mark what is to go; how many probes. */
+/* Mark the ECBs to disable; returns the number of probes. */
 static uint32_t take_out(struct vp_engine_session *es, const struct suspect *s)
 {
 	uint32_t n = 0;
@@ -233,7 +233,7 @@ static size_t count_suspects(const struct vp_engine_session *es)
 	return n;
 }
 
-/* True: something went out. Counts stay, and are handed over as ever. */
+/* True: some probes were disabled. Their counts stay, and are handed over as before. */
 static bool judge(struct vp_engine_session *es, const struct total *now)
 {
 	struct vp_guard *g = es->service->guard;
@@ -260,9 +260,9 @@ static bool judge(struct vp_engine_session *es, const struct total *now)
 	return taken != 0;
 }
 
-/* --- the check ---------------------------------------------------------------------------------------- */
+/* --- every quarter of a second ------------------------------------------------------------------------ */
 
-/* True: the plan is to be made anew. */
+/* True: the plan must be rebuilt. */
 static bool check(struct vp_engine_session *es, uint64_t now_ns)
 {
 	struct vp_guard *g = es->service->guard;
@@ -275,7 +275,7 @@ static bool check(struct vp_engine_session *es, uint64_t now_ns)
 	g->next_ns = now_ns + VP_GUARD_NS;
 	end_look(g);
 	if (struck) {
-		g->n = 0; /* what was before does not count against what is left */
+		g->n = 0; /* costs until now do not count against the remaining probes */
 	} else if (too_much) {
 		begin_look(es, &now);
 	}
@@ -294,8 +294,7 @@ void vp_guard_check(struct vp_engine *engine, uint64_t now_ns)
 			struck |= check(es, now_ns);
 	}
 	if (struck)
-		vp_engine_retry(
-		    engine); /* a busy backend is asked again and again, as for any other change */
+		vp_engine_retry(engine); /* retried while the backend is busy, as for any other change */
 }
 
 /* --- life ----------------------------------------------------------------------------------------------- */
@@ -326,7 +325,7 @@ struct ot_err *vp_guard_add(struct vp_engine_session *es, struct vp_enabled_batc
 
 	if (!es->service->guard || !stride)
 		return NULL;
-	/* calloc: pages that no ECB of a batch of thousands touches take no memory */
+	/* calloc: pages that no ECB touches take no memory */
 	batch->loads = calloc((size_t)stride * es->open.nvcpus + LINE_LOADS, sizeof(*batch->loads));
 	if (!batch->loads)
 		return ot_err_nomem();

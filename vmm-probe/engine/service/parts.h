@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The service thread's part of what a session does, a group of functions for each file: clause.c, exchange.c,
+ * The service thread's part of a session, a group of functions for each file: clause.c, exchange.c,
  * speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c.
  */
 #ifndef VP_ENGINE_SERVICE_PARTS_H
@@ -10,8 +10,8 @@
 
 /* --- clause.c: D's clauses as steps ----------------------------------------------------------- */
 
-/** Compile @p source into steps; memory from the session's arena. UNSUPPORTED, PERMISSION for actions that
- * can't or may not be. */
+/** Compile @p source into steps; memory from the session's arena. UNSUPPORTED, PERMISSION: an action that the
+ * backend can't carry out, or that is not allowed. */
 OT_MUST_CHECK struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_clause *source,
 					       struct vp_clause *ret);
 
@@ -23,10 +23,10 @@ uint64_t vp_clause_regs(const struct vp_clause *clause, enum vp_args args);
 OT_MUST_CHECK struct ot_err *vp_buffers_init(struct vp_vcpu_session *v);
 void vp_buffers_deinit(struct vp_vcpu_session *v);
 
-/** Exchange the halves of every vCPU and stamp what they cover. */
+/** Exchange the halves of every vCPU and record the time that they cover. */
 void vp_buffers_switch(struct vp_engine_session *es, uint64_t now);
 
-/** Empty half @p half, which nobody uses. */
+/** Empty half @p half, which is not in use. */
 void vp_buffer_reset(struct vp_vcpu_session *v, uint32_t half);
 
 void vp_buffer_stamp_start(struct vp_engine_session *es, uint64_t now);
@@ -38,20 +38,19 @@ void vp_spec_deinit(struct vp_engine_session *es);
 
 /** Before the vCPUs are made quiescent: which ids are being committed or discarded. */
 void vp_spec_look(struct vp_engine_session *es);
-/** After: move what other vCPUs speculated under those committed, and free the ids. */
+/** After: move the records of other vCPUs under committed ids, and free the ids. */
 void vp_spec_clean(struct vp_engine_session *es, uint64_t now);
 
 /* --- counters.c: clauses that only count ---------------------------------------------------------- */
 
-/** Give @p ecb a slot when it only counts and the backend has one left. */
+/** Give @p ecb a slot if it only counts and the backend has a free one. */
 OT_MUST_CHECK struct ot_err *vp_counter_assign(struct vp_engine_session *es, struct vp_ecb *ecb);
 
-/** The value now is where counting starts. */
+/** Counting starts from the present value. */
 void vp_counters_base(struct vp_engine_session *es);
-/** Take what was counted until now into `pending`. */
+/** Move the increments until now into `pending`. */
 void vp_counters_collect(struct vp_engine_session *es);
-/** Put `pending` into the halves just handed over; @p stopped: into those that the vCPUs do not write any
- * more. */
+/** Add `pending` to the halves just handed over; @p stopped: to those that the vCPUs no longer write. */
 void vp_counters_fold(struct vp_engine_session *es, bool stopped);
 void vp_counters_free(struct vp_engine_session *es);
 
@@ -63,17 +62,17 @@ void vp_guard_destroy(struct vp_engine_session *es);
 /** Allocate the loads of a batch's ECBs. */
 OT_MUST_CHECK struct ot_err *vp_guard_add(struct vp_engine_session *es, struct vp_enabled_batch *batch);
 
-/** Has a session cost too much at time @p now_ns? Then its most expensive probes go out. May be called at any
- * time, and must be called every VP_GUARD_NS while engine->guarded. */
+/** Disable the most expensive probes of a session whose cost at time @p now_ns is too high. May be called at
+ * any time, and must be called every VP_GUARD_NS while engine->guarded. */
 void vp_guard_check(struct vp_engine *engine, uint64_t now_ns);
 #define VP_GUARD_NS 250000000ull
 
 /* --- stale.c: sites whose memory is gone ------------------------------------------------------------ */
 
-/** May the guest's page table be read now and then? Not where each read costs the guest time. */
+/** May the guest's page table be read periodically? Not where each read costs the guest time. */
 bool vp_stale_can_look(const struct vp_engine *engine);
-/** Find the sites of planned sessions that are no longer mapped where they were; they are in no plan from the
- * next one on. True: some are. */
+/** Find the sites of planned sessions that are no longer mapped at their old place; later plans leave them
+ * out. True: there are some. */
 bool vp_stale_look(struct vp_engine *engine);
 
 /* --- profile.c: timers -------------------------------------------------------------------------------- */
@@ -85,7 +84,7 @@ bool vp_profile_wanted(const struct vp_engine *engine);
 
 /* --- vm.c: events of vCPUs ------------------------------------------------------------------------------ */
 
-/** Have the vm probes of all sessions fire. */
+/** Publish the table of the vm probes of all sessions. */
 OT_MUST_CHECK struct ot_err *vp_vm_update(struct vp_engine *engine);
 void vp_vm_stop(struct vp_engine *engine);
 /** As in struct vp_plan. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Asking a backend for what stands in guest text now. */
+/* Reading a backend's present changes of guest text. */
 #include <stdlib.h>
 
 #include "vmm-probe/engine/service/service.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plan: the sites of all sessions in one table, sorted by host address, each with its ECBs in
- * order of enabling. It is built anew at every change, which is rare, and never changed while a
- * backend has it, so vCPUs read it without any care.
+ * The plan: the sites of all sessions in one table, sorted by host address, each with its ECBs in order of
+ * enabling. It is rebuilt at every change, which is rare, and is immutable while a backend has it, so vCPUs
+ * read it without synchronisation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ struct item {
 	struct vp_ecb *ecb; /* NULL: a sentinel */
 };
 
-/* A plan is one allocation; this is what stands in front of the arrays. */
+/* A plan is one allocation; this is the part before the arrays. */
 struct plan_memory {
 	struct vp_plan plan;
 	struct vp_site *sites;
@@ -54,7 +54,8 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 	return n + 1;
 }
 
-/* What a site adds to the plan: itself, where the engine wants it without an ECB, and each ECB in force. */
+/* Add a site's items to the plan: the site itself, if the engine wants it without an ECB, and each ECB in
+ * force. */
 static size_t add_items(struct item *items, size_t n, uint32_t session, const struct vp_enabled_batch *batch,
 			const struct vp_enabled_site *site, struct vp_engine_session *es)
 {
@@ -113,7 +114,7 @@ static bool alloc_plan(size_t nitems, struct plan_memory **ret)
 	return true;
 }
 
-/* Two ECBs of one clause may share a counter: it counts once a hit for each. */
+/* Two ECBs of one clause may share a counter: each hit adds 1 for each of them. */
 static void group(struct plan_memory *m, const struct item *items, size_t n)
 {
 	struct vp_plan *plan = &m->plan;
@@ -143,10 +144,10 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 				site->pushed = items[i].site->pushed;
 			}
 			site->agent |= items[i].site->agent;
-			site->trap = VP_SITE_TEXT; /* and not by a register that another session asks for */
+			site->trap = VP_SITE_TEXT; /* and not the debug register that another session wants */
 			continue;
 		}
-		/* A site with a condition can't be counted blindly; its ECB counts by firing there. */
+		/* A site with a condition can't be counted inline; its ECB counts by firing there. */
 		if (ecb->counter && !items[i].syscall) {
 			m->counters[ncounters++] = ecb->counter->slot;
 			site->ncounters++;
@@ -164,7 +165,7 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 	}
 }
 
-/* Shrinking keeps the plan small where several ECBs share sites; the old place is as good. */
+/* Shrinking keeps the plan small where several ECBs share sites; if it fails, the old block stays. */
 static void trim(struct plan_memory *m)
 {
 	struct vp_site *sites = realloc(m->sites, (m->plan.nsites + 1) * sizeof(*sites));

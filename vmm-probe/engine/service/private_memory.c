@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The bound of what a session takes of the VMM's memory, from the sizes of what is allocated for it. */
+/* The bound of a session's memory in the VMM's process, from the sizes of its allocations. */
 #include "vmm-probe/engine/wire/private_memory.h"
 
 #include "vmm-probe/engine/service/engine_session.h"
@@ -8,13 +8,13 @@
 #define SCRATCH_MAX        (4u << 20)    /* of one vCPU of one session */
 #define PAGE               4096ull
 #define CHUNK              32ull /* around each allocation */
-/* Threads' stacks, the guest's agent, what allocators keep. */
+/* Threads' stacks, the guest's agent, allocators' caches. */
 #define BASE               (1ull << 20)
 /* More counters than any backend has. */
 #define COUNTERS           65536ull
-/* What guard.c notes of an ECB, and suspects. */
+/* guard.c's notes of an ECB, and its suspects. */
 #define GUARDED_ECB        64ull
-/* Objects as dif_dof_read() makes them of their DOF, and the steps of their clauses. */
+/* Objects that dif_dof_read() makes from DOF, and the steps of their clauses. */
 #define PER_DOF_BYTE       8ull
 #define SORTED             96ull /* plan.c's items */
 #define PAGE_TABLES(bytes) ((bytes) / 512 + 2 * PAGE)
@@ -24,8 +24,8 @@ uint32_t vp_scratch_least(const struct vp_msg_open *open)
 	return 4 * open->strsize + 64;
 }
 
-/* DTrace's scratch is what is left of the principal buffer, so bufsize bounds it; here it is private memory
- * of that size. */
+/* DTrace's scratch is the rest of the principal buffer, so bufsize bounds it; here it is private memory of
+ * that size. */
 uint32_t vp_scratch_size(const struct vp_msg_open *open)
 {
 	uint64_t size = open->bufsize, least = vp_scratch_least(open);
@@ -63,7 +63,7 @@ static uint64_t of_vcpus(const struct vp_msg_open *o, const struct vp_private_pa
 	return (o->nvcpus + 1u) * each + o->nvcpus * (indexes + specs) + o->nspec * sizeof(uint64_t);
 }
 
-/* A plan is made while the one before is in force. */
+/* A plan is built while the previous one is in force. */
 static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_parts *p)
 {
 	uint64_t guard = o->maxcost ? (p->ecbs + 2) * (o->nvcpus * sizeof(struct vp_load) + GUARDED_ECB) : 0;

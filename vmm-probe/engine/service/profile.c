@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profile-n. One timer thread for all rates: when a probe is due it notes the time for each vCPU and asks the
- * backend for a sample of them all; the vCPU takes the note and fires. A note that has not been taken when
- * the next is due stays: the sample comes late, and arg2 says by how much. The vm provider's statistics are
- * samples too, of what the VMM counts.
+ * profile-n. One timer thread for all rates: when a probe is due it stores the due time for each vCPU and
+ * requests a sample of all of them from the backend; the vCPU takes the due time and fires. A due time that
+ * has not been taken when the next is due stays: the sample is late, and arg2 is its lateness. Statistics of
+ * the vm provider are samples too, of the VMM's counters.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,7 +18,7 @@
 #include "vmm-probe/engine/hit/sample.h"
 #include "vmm-probe/engine/service/parts.h"
 
-/* Made anew at each change, never changed while it is in force. */
+/* Rebuilt at each change, immutable while in force. */
 struct vp_profile {
 	struct vp_samples samples; /* vp_engine.profile points here */
 	struct vp_engine *engine;
@@ -54,7 +54,7 @@ static bool note_due(const struct vp_profile *p, uint64_t now)
 						    __ATOMIC_RELAXED);
 		}
 		e->next_ns += e->probe->interval_ns;
-		if (e->next_ns <= now) /* a suspended host: begin anew instead of catching up */
+		if (e->next_ns <= now) /* a suspended host: restart instead of catching up */
 			e->next_ns = now + e->probe->interval_ns;
 		any = true;
 	}
@@ -115,7 +115,7 @@ static void free_profile(struct vp_profile *p)
 	free(p);
 }
 
-/* Every profile probe that is to fire; @entries NULL: only count. */
+/* Every profile probe in force; @entries NULL: only count. */
 static uint32_t each_probe(const struct vp_engine *engine, struct vp_sample_entry *entries)
 {
 	uint32_t n = 0;

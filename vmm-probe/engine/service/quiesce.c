@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Waiting for vCPUs to leave probes. The hit path pays one plain store for it: membarrier(2) puts
- * the barrier on every running thread of the process at the moment when somebody waits.
+ * Waiting for vCPUs to leave probes. The hit path pays one plain store for it: membarrier(2) executes the
+ * barrier on every running thread of the process at the moment of the wait.
  */
 #include <linux/membarrier.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 
 #include "vmm-probe/engine/service/service.h"
 
-/* A probe lasts microseconds; after this many looks its thread has been preempted. */
+/* A probe lasts microseconds; after this many checks its thread has been preempted. */
 #define SPINS 1000
 
 static long membarrier(int cmd)
@@ -40,12 +40,12 @@ static void wait_vcpu(const struct vp_vcpu *vcpu)
 }
 
 /*
- * After the barrier each vCPU has either made its odd word visible, and we wait for it, or it will
- * go odd later, and then it sees what we published before.
+ * After the barrier each vCPU either has made its odd word visible, and we wait for it, or will become odd
+ * later, and then sees the data published before.
  */
 void vp_quiesce(struct vp_engine *engine)
 {
-	/* A locked instruction instead of a fence: the thread sanitizer knows only that. */
+	/* A locked instruction instead of a fence: ThreadSanitizer models only that. */
 	if (engine->fence)
 		__atomic_add_fetch(&engine->service->fence_word, 1, __ATOMIC_SEQ_CST);
 	else

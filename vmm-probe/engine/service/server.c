@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control socket, served by a thread of the engine's own. Each connection is one session at most; a
- * connection that breaks the protocol in form is closed, a request that can't be fulfilled is answered with
- * the error. What arrives is hostile: lengths are checked, program, facts and batch are copied before they
- * are looked at, and memory is only mapped when its size is sealed.
+ * The control socket, served by a thread of the engine's own. Each connection is at most one session; a
+ * malformed message closes its connection, and a request that can't be carried out is answered with the
+ * error. All input is hostile: lengths are checked; program, facts and batch are copied before they are
+ * parsed; and memory is only mapped if its size is sealed.
  */
 #include <assert.h>
 #include <errno.h>
@@ -35,7 +35,7 @@
 #define RETRY_MS        100
 #define SWEEP_MS        1000
 #define GUARD_MS        ((int)(VP_GUARD_NS / 1000000))
-/* A client that does not take its replies loses its connection; others wait this long for it. */
+/* A client that does not receive its replies loses its connection; others wait this long for it. */
 #define SEND_TIMEOUT_S  2
 
 struct mapping {
@@ -54,26 +54,26 @@ struct vp_server {
 	struct vp_engine *engine;
 	int listen_fd;
 	int wake_fd;    /* eventfd: `stopping`, `draining` or the engine's `guest_end` is set */
-	int drained_fd; /* eventfd: no session is open, which somebody waits for */
+	int drained_fd; /* eventfd: no session is open; vp_engine_wait_drained() waits for it */
 	bool stopping, draining;
 	char path[108];
 	pthread_t thread;
 	bool running;
 	struct connection connections[CONNECTIONS_MAX];
 	uint64_t next_sweep_ns;
-	uint64_t message[VP_MSG_MAX / 8]; /* the request at hand */
+	uint64_t message[VP_MSG_MAX / 8]; /* the current request */
 	uint64_t reply[VP_MSG_MAX / 8];
-	struct vp_facts facts; /* of the OPEN at hand */
+	struct vp_facts facts; /* of the current OPEN */
 };
 
-/* A request with the descriptors that came along; these are closed when it is done. */
+/* A request with its descriptors, which are closed after it is done. */
 struct request {
 	const struct vp_msg *head;
 	int fds[FDS_MAX];
 	int nfds;
 };
 
-/* --- memory that comes in descriptors ---------------------------------------------------------- */
+/* --- memory passed as descriptors -------------------------------------------------------------- */
 
 static void unmap(struct mapping *m)
 {
@@ -88,7 +88,7 @@ static struct ot_err *map(int fd, int prot, struct mapping *ret)
 
 	OT_TRY(ot_memfd_check(fd, &size));
 	if (!size)
-		return ot_err_new(OT_ERR_BAD_DATA, "shared memory of no size");
+		return ot_err_new(OT_ERR_BAD_DATA, "shared memory of size 0");
 	void *mem = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
 	if (mem == MAP_FAILED)
 		return ot_err_os(errno, "mapping %zu bytes", size);
@@ -103,7 +103,7 @@ static struct ot_err *copy(int fd, size_t max, void **ret, size_t *ret_size)
 
 	OT_TRY(ot_memfd_check(fd, &size));
 	if (size > max)
-		return ot_err_new(OT_ERR_LIMIT, "%zu bytes are more than %zu", size, max);
+		return ot_err_new(OT_ERR_LIMIT, "%zu bytes exceed the limit of %zu", size, max);
 	ot_auto_free void *mem = malloc(size + 1);
 	if (!mem)
 		return ot_err_nomem();
@@ -204,7 +204,7 @@ static struct ot_err *open_session(struct vp_server *s, struct connection *c, co
 	size_t dof_size = 0;
 
 	if (req->nfds < 3)
-		return ot_err_new(OT_ERR_BAD_DATA, "OPEN came with %d descriptors", req->nfds);
+		return ot_err_new(OT_ERR_BAD_DATA, "OPEN with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], DOF_MAX, &dof, &dof_size), "program"));
 	OT_TRY(ot_err_prefix(read_facts(req->fds[1], &s->facts), "facts"));
 	OT_TRY(ot_err_prefix(map(req->fds[2], PROT_READ | PROT_WRITE, &c->shared), "buffers"));
@@ -235,7 +235,7 @@ static struct ot_err *do_enable(struct vp_server *s, struct connection *c, const
 
 	(void)s;
 	if (req->nfds != 1)
-		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE came with %d descriptors", req->nfds);
+		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], BATCH_MAX, &batch, &size), "batch"));
 	return vp_engine_session_enable(c->es, batch, size);
 }
@@ -293,8 +293,8 @@ static struct ot_err *do_patches(struct vp_server *s, struct connection *c, cons
 
 /* --- dispatch ------------------------------------------------------------------------------------------ */
 
-/* A request: how long it is, what must have come before, whether its reply is one of its own (not REPLY), and
- * what carries it out. */
+/* A kind of request: its size, the state that it needs, whether it has a reply of its own (not REPLY), and
+ * its handler. */
 struct request_kind {
 	size_t size;
 	bool before_hello, needs_session, answers_itself;
@@ -334,7 +334,7 @@ static struct ot_err *handle(struct vp_server *s, struct connection *c, const st
 			     const struct request_kind *kind)
 {
 	if (!c->greeted && !kind->before_hello)
-		return ot_err_new(OT_ERR_BAD_DATA, "HELLO comes first");
+		return ot_err_new(OT_ERR_BAD_DATA, "the first request must be HELLO");
 	if (!c->es && kind->needs_session)
 		return ot_err_new(OT_ERR_BAD_DATA, "this connection has no session");
 	return kind->handle(s, c, req);
@@ -353,7 +353,7 @@ static struct ot_err *send_reply(struct connection *c, const struct ot_err *err)
 
 /* --- connections ---------------------------------------------------------------------------------------- */
 
-/* All the clean-up there is, however the client ended. */
+/* The only clean-up, for every way in which a client can end. */
 static void close_connection(struct connection *c)
 {
 	vp_engine_session_close(c->es);
@@ -396,7 +396,7 @@ static void serve_connection(struct vp_server *s, struct connection *c)
 		close(req.fds[i]);
 }
 
-/* Who may trace a guest is who owns its VMM, or root. */
+/* The owner of a VMM, and root, may trace its guest. */
 static bool peer_allowed(int sock)
 {
 	struct ucred peer;
@@ -420,7 +420,7 @@ static void accept_connection(struct vp_server *s)
 			s->connections[i].sock = ot_move_fd(sock);
 			return;
 		}
-	/* Full: this connection is closed, the client sees the end of it. */
+	/* Full: this connection is closed, and the client reads its end. */
 }
 
 /* --- the thread ----------------------------------------------------------------------------------------- */
@@ -454,7 +454,7 @@ static int poll_timeout(const struct vp_engine *engine)
 	return may_sweep(engine) ? SWEEP_MS : -1;
 }
 
-/* What has to be done now and then, whatever the clients want. */
+/* Periodic work, independent of requests. */
 static void do_chores(struct vp_server *s)
 {
 	struct vp_engine *engine = s->engine;
@@ -469,7 +469,7 @@ static void do_chores(struct vp_server *s)
 	if (engine->ops->traps)
 		engine->ops->traps->sweep(engine->backend);
 	if (vp_stale_look(engine))
-		ot_err_destroy(vp_replan(engine)); /* one that fails is tried again */
+		ot_err_destroy(vp_replan(engine)); /* retried after an error */
 	s->next_sweep_ns = now + SWEEP_MS * 1000000ull;
 }
 
@@ -525,7 +525,7 @@ static struct ot_err *set_address(struct vp_server *s, const char *path, struct 
 	return NULL;
 }
 
-/* A socket left behind by a VMM that died is replaced, a living one is not. */
+/* A socket left behind by a VMM that died is replaced, that of a living one is not. */
 static struct ot_err *remove_stale(const struct sockaddr_un *addr)
 {
 	struct stat st;
@@ -541,7 +541,7 @@ static struct ot_err *remove_stale(const struct sockaddr_un *addr)
 	return NULL;
 }
 
-/* Nobody can connect before listen(), so the mode is right in time. */
+/* Nobody can connect before listen(), so setting the mode before it is in time. */
 static struct ot_err *listen_at(struct vp_server *s, const char *path)
 {
 	struct sockaddr_un addr;
@@ -572,7 +572,7 @@ static struct ot_err *start_thread(struct vp_server *s)
 static struct ot_err *listen_on(struct vp_server *s, int listening)
 {
 	s->listen_fd = fcntl(listening, F_DUPFD_CLOEXEC, 3);
-	return s->listen_fd < 0 ? ot_err_os(errno, "the socket to listen on") : NULL;
+	return s->listen_fd < 0 ? ot_err_os(errno, "duplicating the listening socket") : NULL;
 }
 
 static struct ot_err *start_server(struct vp_server *s, const char *path, int listening)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A session in an engine: open, start, switch, stop, close. Everything that comes in is checked here. */
+/* A session in an engine: open, start, switch, stop, close. All input is checked here. */
 #include <stdlib.h>
 
 #include "dif/obj/verify.h"
@@ -61,16 +61,16 @@ static struct ot_err *check_open(const struct vp_engine *engine, const struct vp
 		return ot_err_new(OT_ERR_BAD_DATA, "a session for %u vCPUs: this engine has %u", open->nvcpus,
 				  engine->nvcpus);
 	if (!open->strsize || open->strsize > STRSIZE_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "strsize %u is not within 1 and %u", open->strsize,
+		return ot_err_new(OT_ERR_LIMIT, "strsize %u is not between 1 and %u", open->strsize,
 				  STRSIZE_MAX);
 	if (open->stackframes > VP_FRAMES_MAX || open->ustackframes > VP_FRAMES_MAX ||
 	    open->jstackframes > VP_FRAMES_MAX || open->jstackstrsize > STRSIZE_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "stacks are of at most %u frames", VP_FRAMES_MAX);
+		return ot_err_new(OT_ERR_LIMIT, "stacks have at most %u frames", VP_FRAMES_MAX);
 	if (open->engine >= VP_ENGINES_MAX || open->first_cpu >= 1u << 24)
 		return ot_err_new(OT_ERR_BAD_DATA, "engine %u, whose first CPU is %u", open->engine,
 				  open->first_cpu);
 	if (open->bufpolicy > VP_BUF_SWITCH)
-		return ot_err_new(OT_ERR_BAD_DATA, "no buffer policy %u", open->bufpolicy);
+		return ot_err_new(OT_ERR_BAD_DATA, "buffer policy %u is unknown", open->bufpolicy);
 	if (open->maxcost > 100)
 		return ot_err_new(OT_ERR_BAD_DATA, "%u per cent of the vCPUs' time", open->maxcost);
 	if (open->bufsize % 8 || open->aggsize % 8)
@@ -102,7 +102,7 @@ static struct ot_err *use_orc(struct vp_engine_session *es, const void *orc, siz
 		return ot_err_new(OT_ERR_BAD_DATA, "unwind table of %zu bytes", size);
 	memcpy(&header, orc, sizeof(header));
 	if (header.magic != VP_ORC_MAGIC || header.nentries > (size - sizeof(header)) / entry)
-		return ot_err_new(OT_ERR_BAD_DATA, "unwind table with a false header");
+		return ot_err_new(OT_ERR_BAD_DATA, "unwind table with an invalid header");
 	es->orc_addrs = (const uint64_t *)((const uint8_t *)orc + sizeof(header));
 	es->orc_rules = (const struct vp_orc_rule *)(es->orc_addrs + header.nentries);
 	es->norc = header.nentries;
@@ -159,7 +159,8 @@ static struct ot_err *init_vm(struct vp_engine_session *es, struct vp_vcpu_sessi
 
 	v->es = es;
 	v->vcpu = vcpu;
-	v->hit = ~0ull; /* no sequence word's value: entered words are odd but this one is never reached */
+	v->hit = ~0ull; /* not the value of any sequence word: words are odd in a probe, and never reach this
+			   one */
 	v->tlb.stable = 1ull << 63;
 	v->tuple = malloc(es->service->tuple_max + 8);
 	if (!v->tuple)
@@ -167,7 +168,7 @@ static struct ot_err *init_vm(struct vp_engine_session *es, struct vp_vcpu_sessi
 	return dif_vm_init(&v->vm, &config);
 }
 
-/* Before it is allocated. */
+/* Called before anything is allocated. */
 static struct ot_err *check_memory(struct vp_engine_session *es, size_t dof_size, size_t orc_size)
 {
 	es->service->parts = (struct vp_private_parts){
@@ -207,7 +208,7 @@ static struct ot_err *init_vcpus(struct vp_engine_session *es)
 		OT_TRY(vp_buffers_init(&es->vcpus[i]));
 	}
 	OT_TRY(init_vm(es, es->spare, 0));
-	/* Nothing that it evaluates records or counts, but the words must be somewhere. */
+	/* It neither records nor counts, but needs words to count in. */
 	es->spare->status = &es->spare->counts;
 	return vp_spec_init(es);
 }
@@ -304,7 +305,7 @@ static void set_activity(struct vp_engine_session *es, enum vp_activity to)
 	__atomic_store_n(&es->activity, to, __ATOMIC_RELEASE);
 }
 
-/* Bring plan and timers to what the sessions want. */
+/* Update plan and timers to the sessions' wants. */
 static struct ot_err *apply(struct vp_engine *engine)
 {
 	OT_TRY(vp_replan(engine));
@@ -355,7 +356,7 @@ struct ot_err *vp_engine_session_stop(struct vp_engine_session *es)
 	vp_quiesce(es->engine);
 	if (!err || ot_err_code(err) != OT_ERR_BUSY)
 		return err;
-	/* A paused guest executes no site either; they are taken out when it can be done. */
+	/* A paused guest executes no site either; they are removed as soon as possible. */
 	ot_err_destroy(err);
 	return NULL;
 }
@@ -373,15 +374,15 @@ void vp_engine_tell_end(struct vp_engine *engine)
 			continue;
 		es->service->guest_end = how;
 		ot_err_destroy(
-		    vp_engine_session_stop(es)); /* sites of a kernel that is no more: nothing is lost */
-		/* the engine may be gone before anybody asks for another exchange */
+		    vp_engine_session_stop(es)); /* sites of a kernel that has ended: nothing is lost */
+		/* the engine may end before the next exchange is requested */
 		if (es->activity == VP_STOPPED)
 			vp_counters_fold(es, true);
 		__atomic_store_n(&es->vcpus[0].status->guest_end, how, __ATOMIC_RELEASE);
 	}
 }
 
-/* With RING and FILL, data comes out once, at the end. */
+/* With RING and FILL, data is handed over once, at the end. */
 static bool may_switch(const struct vp_engine_session *es)
 {
 	return es->open.bufpolicy == VP_BUF_SWITCH || es->service->ended ||
@@ -458,8 +459,8 @@ static void unlink_es(struct vp_engine_session *es)
 		(engine->service->nsessions - i) * sizeof(engine->service->sessions[0]));
 }
 
-/* The shared memory is the caller's and goes after this. A busy backend's plan may still name ECBs of
- * ours: then the memory stays until it has let go (vp_engine_retry()), but no ECB fires any more. */
+/* The caller frees the shared memory after this. A busy backend's plan may still name our ECBs: then their
+ * memory stays until the backend has released it (vp_engine_retry()), but no ECB fires any more. */
 void vp_engine_session_close(struct vp_engine_session *es)
 {
 	if (!es)
@@ -497,7 +498,7 @@ void vp_engine_retry(struct vp_engine *engine)
 
 /* --- firing by hand --------------------------------------------------------------------------- */
 
-/* exit() in BEGIN keeps later BEGIN clauses from running; END's all run. */
+/* After exit() in BEGIN, later BEGIN clauses do not run; END's all run. */
 static bool fire_probe(struct vp_vcpu_session *v, const struct vp_enabled_probe *probe)
 {
 	for (const struct vp_ecb *e = probe->first; e; e = e->next) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Speculations, the service thread's part: their buffers, and what other vCPUs speculated under ids that were
- * committed or discarded. hit/speculation.h has the states.
+ * Speculations, the service thread's part: their buffers, and moving the records of other vCPUs under ids
+ * that were committed or discarded. hit/speculation.h documents the states.
  */
 #include "vmm-probe/engine/hit/speculation.h"
 
@@ -44,7 +44,7 @@ struct ot_err *vp_spec_init(struct vp_engine_session *es)
 	es->service->spec_seen = calloc(n, sizeof(*es->service->spec_seen));
 	if (!es->service->spec_seen)
 		return ot_err_nomem();
-	/* ids are handed out also where no clause puts anything behind one */
+	/* ids are handed out even if no clause speculates */
 	return es->service->speculates ? make_buffers(es, n, size) : NULL;
 }
 
@@ -59,7 +59,7 @@ void vp_spec_deinit(struct vp_engine_session *es)
 	free(es->service->spec_seen);
 }
 
-/* --- ids that are leaving ------------------------------------------------------------------ */
+/* --- committing and discarding ------------------------------------------------------------- */
 
 /* The half just handed over is the service thread's; with RING or FILL before the end nothing was handed
  * over, and this is not called. */
@@ -86,7 +86,7 @@ static bool is_leaving(uint64_t word)
 	return vp_spec_state_of(word) == VP_SPEC_COMMITTING || vp_spec_state_of(word) == VP_SPEC_DISCARDING;
 }
 
-/* An engine has nothing more for an id that is leaving; the last one frees it. */
+/* An engine has no more records for an id that is being closed; the last engine frees it. */
 static void take_bit_away(uint64_t *at, uint64_t bit)
 {
 	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -98,8 +98,8 @@ static void take_bit_away(uint64_t *at, uint64_t bit)
 	}
 }
 
-/* Only what vp_spec_look() saw leaving: since then the vCPUs have been quiescent, so none is in the middle
- * of a record for it. */
+/* Only ids that vp_spec_look() saw being closed: the vCPUs have been quiescent since, so none is writing a
+ * record for one. */
 void vp_spec_clean(struct vp_engine_session *es, uint64_t now)
 {
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sites whose memory the guest has taken away: a module was unloaded. What comes to lie at such an address,
- * or in the page that was there, is something else, even if it is the same module: such a site is in no plan
- * any more. Who looks at the guest anew names the place anew. Newer kernels keep the pages of modules' text,
- * mapped, for other modules: there the module's own structure tells, whose page goes with it.
+ * Stale sites: the guest has unloaded a module and its memory is gone. The new contents of that address, or
+ * of the page, are unrelated, even if they are the same module: a stale site is left out of all later plans.
+ * A client that reads the guest again re-enables the place. Newer kernels keep the pages of modules' text
+ * mapped for other modules (the execmem cache, mm/execmem.c): there the page of the module's own struct
+ * module is checked, which is unmapped.
  */
 #include "vmm-probe/engine/hit/walk.h"
 #include "vmm-probe/engine/service/parts.h"
 
 #define PAGE_SIZE 4096ull
 
-/* Where a page of the guest's was found last: a probe's sites are neighbours. */
+/* The last page of the guest that was translated: a probe's sites are neighbours. */
 struct last_page {
 	uint64_t gva, host;
 };
 
-/* Whether what was at @p gva is there no more: its page was at @p host. */
+/* Is @p gva no longer mapped to @p host? */
 static bool has_moved(const struct vp_engine_session *es, uint64_t gva, uint64_t host, struct last_page *last)
 {
 	uint64_t page = gva & ~(PAGE_SIZE - 1);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The vm provider's probes: what a backend tells of its vCPUs, by event. The table is made anew at each
- * change and never changed while vCPUs may look at it.
+ * The vm provider's probes: events of vCPUs that a backend reports. The table is rebuilt at each change and
+ * immutable while vCPUs may use it.
  */
 #include <stdlib.h>
 
 #include "vmm-probe/engine/hit/vm_event.h"
 #include "vmm-probe/engine/service/parts.h"
 
-/* Every vm probe that is to fire but those of statistics; @table NULL: only count. */
+/* Every vm probe in force except those of statistics; @table NULL: only count. */
 static uint32_t each_probe(const struct vp_engine *engine, struct vp_vm_table *table)
 {
 	uint32_t n = 0;
@@ -33,7 +33,7 @@ uint32_t vp_vm_events(const struct vp_engine *engine)
 	return kinds & ~(1u << VP_VM_STAT);
 }
 
-/* One probe has its ECBs in order of enabling; in which order sessions come does not matter. */
+/* A probe's ECBs stay in order of enabling; the order of sessions does not matter. */
 static int by_event(const void *a, const void *b)
 {
 	const struct vp_vm_entry *x = a, *y = b;

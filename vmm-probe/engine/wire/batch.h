@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes, their sites and their enablings, as ENABLE carries them: the numbers of both sides. */
+/* Probes, their sites and their enablings, as ENABLE carries them: the layout that both sides use. */
 #ifndef VP_ENGINE_WIRE_BATCH_H
 #define VP_ENGINE_WIRE_BATCH_H
 
@@ -7,7 +7,7 @@
 
 #include "vmm-probe/engine/wire/facts.h"
 
-/* What arg0..arg9 mean at a probe. */
+/* The meaning of arg0..arg9 at a probe. */
 enum vp_args {
 	VP_ARGS_NONE,           /* all 0 (BEGIN, END; tick: arg0 0, arg1 1) */
 	VP_ARGS_FBT_ENTRY,      /* System V: rdi rsi rdx rcx r8 r9, then the stack */
@@ -19,42 +19,43 @@ enum vp_args {
 	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
 };
 
-/* How a site may be trapped by a backend that changes guest text. The others need no trap and do not look. */
+/* How a site may be trapped by a backend that changes guest text. Other backends need no trap and ignore it.
+ */
 enum vp_site_trap {
-	VP_SITE_TEXT, /* in its text; what it covers is a nop or is done in the guest's place (insn.h) */
-	VP_SITE_STEP, /* in its text; the vCPU then does it in a single step: ordinary registers and memory
-			 only */
-	VP_SITE_HW,   /* by a debug register; then as TEXT where that can be, else as STEP */
+	VP_SITE_TEXT, /* in its text; the instruction is a nop or is emulated (insn.h) */
+	VP_SITE_STEP, /* in its text; the vCPU then single-steps the instruction: ordinary registers and
+		       memory only */
+	VP_SITE_HW,   /* by a debug register; then as TEXT if possible, else as STEP */
 };
 
-/* A site in the functions with which a kernel looks at and patches its own text. Traps are out of the guest
- * from when a vCPU is at an ENTER until it, or the one that its task moved to, is at a LEAVE. */
+/* A site in the functions with which a kernel reads and patches its own text. Traps are removed from the
+ * guest from when a vCPU is at an ENTER until it, or the one that its task has moved to, is at a LEAVE. */
 enum vp_sentinel {
 	VP_SENTINEL_NONE,
-	VP_SENTINEL_ENTER, /* in the function's straight beginning */
-	VP_SENTINEL_LEAVE, /* a way out of it */
+	VP_SENTINEL_ENTER, /* in the straight-line code at the function's beginning */
+	VP_SENTINEL_LEAVE, /* an exit of the function */
 };
 
-/* A function that the guest's agent calls so that the host may look (guest-agent/agent_abi.h). */
+/* A function that the guest's agent calls to notify the host (guest-agent/agent_abi.h). */
 enum vp_agent_call {
 	VP_AGENT_CALL_NONE,
 	VP_AGENT_CALL_DOORBELL = 1,
 	VP_AGENT_CALL_MARK = 2,
 };
 
-/* What a VMM sees of a vCPU, and its guest does not: what the vm provider's probes fire on. */
+/* Events of a vCPU that a VMM sees and its guest does not: the vm provider's. */
 enum vp_vm_kind {
 	VP_VM_EXIT,  /* out of the guest. arg0 reason, arg1 ns in the guest */
-	VP_VM_ENTRY, /* about to go in. arg0 ns since it came out */
+	VP_VM_ENTRY, /* before entering the guest. arg0 ns since the exit */
 	VP_VM_IN,    /* a port read. arg0 port, arg1 bytes, arg2 the (first) value, arg3 how many */
 	VP_VM_OUT,   /* the same, written */
-	VP_VM_READ,  /* an address that is no RAM. arg0 guest physical address, arg1 bytes, arg2 value */
+	VP_VM_READ,  /* an access outside RAM. arg0 guest physical address, arg1 bytes, arg2 value */
 	VP_VM_WRITE,
-	VP_VM_STAT, /* a statistic, once a second. arg0 its growth, arg1 it */
+	VP_VM_STAT, /* a statistic, once a second. arg0 its increase, arg1 its value */
 	VP_VM_KINDS,
 };
 
-/* An event: its kind, and of EXIT the reason (KVM_EXIT_*, or HIT: a trap of our own), of STAT the index. */
+/* An event: its kind, and for EXIT the reason (KVM_EXIT_*, or HIT: a trap of ours), for STAT the index. */
 #define VP_VM_EVENT(kind, what) ((uint32_t)(kind) << 16 | (uint32_t)(what))
 #define VP_VM_HIT               0xffffu
 
@@ -75,30 +76,30 @@ enum vp_probe_kind {
 	VP_PROBE_PROFILE,    /* fires on every vCPU each interval_ns */
 	VP_PROBE_ERROR,      /* dtrace:::ERROR of this session, for faults on this engine */
 	VP_PROBE_HOST,       /* BEGIN, END, tick: fired by the operator's process (host engine only) */
-	VP_PROBE_SENTINEL,   /* no probe of the user's: all its sites have `sentinel`, and it has no ECB */
+	VP_PROBE_SENTINEL,   /* internal: all its sites have `sentinel`, and it has no ECB */
 	VP_PROBE_VM,         /* fires on an event of a vCPU */
 	VP_PROBE_AGENT,      /* fires for records of the guest's agent */
-	VP_PROBE_AGENT_CALL, /* no probe of the user's: all its sites have `agent`, and it has no ECB */
+	VP_PROBE_AGENT_CALL, /* internal: all its sites have `agent`, and it has no ECB */
 };
 
-/* AGENT: for which of its slot's events a probe fires. */
+/* AGENT: which of its slot's events a probe fires for. */
 enum vp_agent_when {
 	VP_WHEN_ALWAYS,
-	VP_WHEN_FIRST, /* of a process's first thread, by which the process is known */
+	VP_WHEN_FIRST, /* of a thread group's leader */
 	VP_WHEN_WORD,  /* (args[when_word] & when_mask) == when_value, before `skip` */
 };
 
 #define VP_AGENT_SKIP_MAX 4u
 
-/* AGENT: what the guest's agent is to tell, and which of that a probe fires for. */
+/* AGENT: the events that the guest's agent must report, and which of those a probe fires for. */
 struct vp_batch_event {
-	uint64_t address; /* where the guest's agent says that it is */
-	uint32_t slot;    /* the tracepoint's; else any of the others, the engine chooses */
+	uint64_t address; /* as reported by the guest's agent */
+	uint32_t slot;    /* the tracepoint's; else chosen by the engine */
 	uint32_t nargs;   /* words of arguments to pass on */
 	uint32_t want;    /* enum ga_kind */
 	uint32_t flags;   /* enum ga_want_flags */
 	uint32_t syscall; /* not 0: fires only for system call number syscall - 1 */
-	uint32_t skip;    /* so many words of the event stand in front of the probe's arguments */
+	uint32_t skip;    /* words of the event before the probe's arguments */
 	uint32_t when;    /* enum vp_agent_when */
 	uint32_t when_word;
 	uint64_t when_mask, when_value;
@@ -116,15 +117,15 @@ struct vp_batch_probe {
 };
 
 /*
- * The agent in the guest, as the operator's process found it. A later batch may bring another one (the guest
- * has loaded its module anew): then that batch's AGENT probes without ECBs say where the probes of the same
- * ids are now, and its AGENT_CALL sites are there instead of the earlier ones.
+ * The agent in the guest, as the operator's process found it. A later batch may name another one (the guest
+ * has reloaded its module): then that batch's AGENT probes without ECBs give the new places of the probes of
+ * the same ids, and its AGENT_CALL sites replace the earlier ones.
  */
 struct vp_batch_agent {
 	uint64_t token;
 	uint64_t header_gpa;
 	uint64_t control_gpa;
-	uint32_t tsc_khz; /* as the guest believes */
+	uint32_t tsc_khz; /* as the guest reports it */
 	uint32_t pad;
 	struct {
 		uint64_t gpa; /* 0: none */
@@ -133,27 +134,27 @@ struct vp_batch_agent {
 	} rings[VP_VCPUS_MAX]; /* by vCPU */
 };
 
-/* A site's condition: fires only in system calls of the kernel's own ABI. Functions without parameters are
- * called for those of 32 bits too. */
+/* A site's condition: fires only in system calls of the kernel's own ABI. 32-bit system calls run functions
+ * without parameters too. */
 #define VP_SYSCALL_NATIVE 0xffffffffu
 
 struct vp_batch_site {
 	uint64_t gva;
-	/* In a module's text: its struct module, whose page goes with the module even where the kernel keeps
-	 * the text's page for the next one; else 0. */
+	/* In a module's text: its struct module, whose page is unmapped with the module even where the kernel
+	 * keeps the text's page for another one; else 0. */
 	uint64_t owner;
 	uint32_t offset;   /* from the start of its function: arg0 of a return probe */
 	uint8_t length;    /* of the instruction */
-	uint8_t bytes[15]; /* as the operator's process saw it; the engine compares before it plants */
-	/* Not 0: fires only in system call number syscall - 1, and only where the function is about to go
-	 * back to the kernel's dispatcher of system calls (facts.syscall_caller_*): it is shared code in
-	 * which that call ends by a tail jump. */
+	uint8_t bytes[15]; /* as the operator's process read it; the engine compares before it plants */
+	/* Not 0: fires only in system call number syscall - 1, and only if the function is about to return to
+	 * the kernel's dispatcher of system calls (facts.syscall_caller_*): the site is in shared code that
+	 * the call tail-calls. */
 	uint32_t syscall; /* … or VP_SYSCALL_NATIVE */
-	uint8_t room;     /* at least `length`: what of the bytes behind the instruction is never executed */
+	uint8_t room;     /* at least `length`: includes bytes after the instruction that never execute */
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */
 	uint8_t agent;    /* enum vp_agent_call */
-	uint16_t pushed;  /* sentinels: the return address lies this many bytes above rsp there */
+	uint16_t pushed;  /* sentinels: the return address is this many bytes above rsp */
 	uint16_t pad2;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an engine must know of a guest: constants that the operator's process found
- * (vmm-probe/guest/facts.c) and sends with a session. The engine parses nothing of a guest;
- * with these it makes bounded, checked loads. All offsets are bytes; VP_NO_OFFSET says that
- * this kernel has no such thing, and what needs it then reads as 0 (strings as "").
+ * Facts: the constants that an engine needs of a guest. The operator's process finds them
+ * (vmm-probe/guest/facts.c) and sends them with a session. The engine parses nothing of a guest; with the
+ * facts it makes bounded, checked loads. All offsets are bytes; VP_NO_OFFSET: this kernel lacks the member,
+ * and what depends on it reads as 0 (strings as "").
  */
 #ifndef VP_ENGINE_WIRE_FACTS_H
 #define VP_ENGINE_WIRE_FACTS_H
@@ -14,24 +14,24 @@
 #define VP_VCPUS_MAX   256
 #define VP_GUEST_NAME  64
 #define VP_TEXT_LOCKS  4
-/* In a task's thread_info.status: it is in a system call of 32 bits. */
+/* In a task's thread_info.status: it is in a 32-bit system call. */
 #define VP_TASK_COMPAT 2u
 
-/* One flat struct with many fields: a table of constants that is sent as it is, each found and used on its
+/* One flat struct with many fields: a table of constants that is sent as it is; each is found and used on its
  * own. */
 struct vp_facts {
-	uint32_t size; /* sizeof(struct vp_facts), both sides agree or the session is refused */
+	uint32_t size; /* sizeof(struct vp_facts), the session is refused if the two sides differ */
 	uint32_t guest_id;
 	char guest_name[VP_GUEST_NAME];
 
 	/* Kernel address space: its own root, so that PTI and user mode do not matter. */
-	uint64_t kernel_root; /* guest physical address of the top table; 0: no guest facts at all */
+	uint64_t kernel_root; /* guest physical address of the top table; 0: no facts of a guest */
 	uint32_t levels;      /* 4 or 5 */
 	uint32_t nvcpus;
-	uint64_t user_pgd_mask; /* and-ed to CR3 to get the full page table of the running process (PCID
-				 * bits, and PTI's bit 12, away) */
+	uint64_t user_pgd_mask; /* and-ed with CR3: the full page table of the running process (without PCID
+				 * bits and PTI's bit 12) */
 
-	/* Per-CPU areas, by vCPU index; 0: not learnt. */
+	/* Per-CPU areas, by vCPU index; 0: unknown. */
 	uint64_t percpu_base[VP_VCPUS_MAX];
 
 	uint64_t current_task;  /* offset in the per-CPU area of the pointer to the running task */
@@ -42,14 +42,14 @@ struct vp_facts {
 	uint32_t task_comm, task_comm_size;
 	uint32_t task_pid, task_tgid, task_real_parent, task_cred, task_start_time;
 	uint32_t task_sum_exec_runtime, task_exec_start, task_stack, task_mm, task_group_leader;
-	uint32_t task_status; /* of thread_info: 32 bits, VP_TASK_COMPAT of them */
+	uint32_t task_status; /* of thread_info: 32 bits, with VP_TASK_COMPAT */
 	/* struct cred: kuid_t and kgid_t are one u32 */
 	uint32_t cred_uid, cred_gid;
 	/* struct pt_regs, for system calls' arguments */
 	uint32_t ptregs_di, ptregs_si, ptregs_dx, ptregs_r10, ptregs_r8, ptregs_r9;
 	uint32_t ptregs_ip, ptregs_sp, ptregs_bp, ptregs_cs, ptregs_size;
 	uint32_t ptregs_orig_ax; /* number of the system call that the task is in */
-	/* [start, end) of the function that calls system calls' functions; 0, 0: unknown. */
+	/* [start, end) of the kernel's dispatcher of system calls; 0, 0: unknown. */
 	uint64_t syscall_caller_start, syscall_caller_end;
 
 	/* Per-CPU run queue, for vtimestamp: offset of `runqueues` in the per-CPU area (~0: unknown), and
@@ -62,8 +62,8 @@ struct vp_facts {
 	uint64_t text_start, text_end;
 	uint64_t modules_start, modules_end;
 	uint64_t stack_size; /* THREAD_SIZE, bounds a walk */
-	/* Words that are 0, low three bits apart, unless the kernel is about to look at or change its text:
-	 * the owners of its mutexes. 0: unknown. */
+	/* Words that are 0, apart from the low three bits, unless the kernel is about to read or change its
+	 * text: the owners of its mutexes. 0: unknown. */
 	uint64_t text_locks[VP_TEXT_LOCKS];
 	uint32_t
 	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind rules as the operator's process hands them to an engine: made from the guest's ORC
- * tables (or none) by vmm-probe/guest/orc.c, in a sealed memfd that the engine maps read-only
- * and treats as hostile: every lookup is bounded by the sizes it checked once.
+ * Unwind rules that the operator's process sends to an engine: made from the guest's ORC tables (or none) by
+ * vmm-probe/guest/orc.c, in a sealed memfd that the engine maps read-only and treats as hostile: every lookup
+ * is bounded by the sizes that were checked at OPEN.
  *
  *   header | nentries × uint64_t address (ascending) | nentries × struct vp_orc_rule
  */
@@ -13,9 +13,9 @@
 
 #define VP_ORC_MAGIC 0x3143524fu /* "ORC1" */
 
-/* How the caller's stack pointer (CFA) is found. */
+/* How the caller's stack pointer (CFA) is computed. */
 enum vp_orc_base {
-	VP_ORC_UNDEFINED,   /* no rule: the walk ends (or goes on by frame pointer) */
+	VP_ORC_UNDEFINED,   /* no rule: the walk ends (or continues by frame pointer) */
 	VP_ORC_END,         /* the outermost frame */
 	VP_ORC_SP,          /* sp + offset */
 	VP_ORC_BP,          /* bp + offset */

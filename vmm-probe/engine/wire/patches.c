@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A list of patches: putting one in order that may be another process's, and undoing it in bytes that were
- * read. */
+/* A list of patches, perhaps another process's: sorting it, and undoing the patches in bytes that were read.
+ */
 #include "vmm-probe/engine/wire/patches.h"
 #include "base/search.h"
 
@@ -30,14 +30,14 @@ void vp_patches_sort(struct vp_patches *patches)
 			list[n++] = list[i];
 	if (n)
 		qsort(list, n, sizeof(*list), by_gva);
-	/* Searching them, and taking one at a time, rests on that they do not overlap. */
+	/* Binary search needs patches that do not overlap. */
 	for (uint32_t i = 0; i < n; i++)
 		if (!kept || list[i].gva >= list[kept - 1].gva + list[kept - 1].len)
 			list[kept++] = list[i];
 	patches->n = kept;
 }
 
-/* The first patch that ends behind @gva. */
+/* The first patch that ends after @gva. */
 static uint32_t first_behind(const struct vp_patches *patches, uint64_t gva)
 {
 	const struct vp_patch *list = patches->list;

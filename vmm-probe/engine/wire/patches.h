@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a backend has written into guest text, so that whoever reads that text can have the guest's own. Used
+ * A backend's changes of guest text, so that a reader of that text can restore the guest's own bytes. Used
  * by the engine on its service thread, and by the operator's process, which gets the list by PATCHES.
  */
 #ifndef VP_ENGINE_WIRE_PATCHES_H
@@ -14,13 +14,13 @@ struct vp_patches {
 	uint32_t n;
 };
 
-/** Bring @p patches, which may be another process's words, in order of address. Those that can't be are
- * dropped: of no length, or too long; beyond the last address; into the one before. */
+/** Sort @p patches, perhaps another process's data, by address. Invalid ones are dropped: empty or too long,
+ * beyond the last address, or overlapping the previous one. */
 void vp_patches_sort(struct vp_patches *patches);
 
-/** @p patches have been through vp_patches_sort(). @p bytes were read from guest virtual address @p gva: put
- * the guest's own in place of every patch that is in there whole, or as much of it as was read. What is not
- * as the patch says is left as it is. */
+/** @p patches have been through vp_patches_sort(). @p bytes were read from guest virtual address @p gva:
+ * restore the guest's own bytes at every patch that is in them whole, or as much of it as was read. Bytes
+ * that differ from the patch are left as they are. */
 void vp_patches_undo(const struct vp_patches *patches, uint64_t gva, uint8_t *bytes, uint64_t len);
 
 #endif

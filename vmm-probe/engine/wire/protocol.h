@@ -2,31 +2,29 @@
 /*
  * The control protocol between the operator's process (client) and an engine in a VMM
  * (server): SOCK_SEQPACKET on a UNIX socket of mode 0600, peer's uid checked (root, or the
- * VMM's own). Which process the server is, the client asks the kernel (SO_PEERCRED): so it is the
- * VMM itself that calls listen(), on a socket that it was given too. Each message is one struct vp_msg_*
- * beginning with struct vp_msg; large data travels in sealed memfds sent along. Both run on one host: host
- * endianness and sizes.
+ * VMM's own). The client reads from the kernel which process the server is (SO_PEERCRED): so the VMM itself
+ * calls listen(), even on a socket that it was given. Each message is one struct vp_msg_* beginning with
+ * struct vp_msg; large data is passed in sealed memfds. Both run on one host: host endianness and sizes.
  *
- * One connection is one session at most. When it closes, for whatever reason, the engine takes
- * the session's sites out and frees it: that is the only clean-up there is, so `kill -9`
- * of the client needs none of its own.
+ * One connection is at most one session. When it closes, for any reason, the engine removes the session's
+ * sites and frees it: that is the only clean-up, so `kill -9` of the client needs none of its own.
  *
  *   client                                   engine
  *   ── HELLO ────────────────────────────►
- *   ◄─────── HELLO_REPLY + RAM memfds ───   name, vCPUs, RAM ranges, what the backend can
+ *   ◄─────── HELLO_REPLY + RAM memfds ───   name, vCPUs, RAM ranges, features of the backend
  *   ── SNAPSHOT ─────────────────────────►
  *   ◄───────────────── SNAPSHOT_REPLY ───   registers of each vCPU
  *   ── STATS ────────────────────────────►   where HELLO_REPLY.vm is not 0
- *   ◄──────────────────── STATS_REPLY ───   what vm:::stat probes there are
+ *   ◄──────────────────── STATS_REPLY ───   names of vm:::stat probes
  *   ── OPEN + facts, program (DOF), shared memory, unwind table (memfds) ──►
  *   ◄────────────────────────── REPLY ───   verified and laid out, or the error
  *   ── ENABLE + batch memfd ─────────────►   probes, sites, ECBs; any number of times
  *   ◄────────────────────────── REPLY ───
- *   ── START ────────────────────────────►   sites go in; then the session is ACTIVE
+ *   ── START ────────────────────────────►   sites are planted; then the session is ACTIVE
  *   ◄────────────────────────── REPLY ───
  *   ── SWITCH ───────────────────────────►   every vCPU's halves are exchanged
  *   ◄──────────────────── SWITCH_REPLY ───
- *   ── STOP ─────────────────────────────►   no ECB fires from now on; sites come out
+ *   ── STOP ─────────────────────────────►   no ECB fires from now on; sites are removed
  *   ◄────────────────────────── REPLY ───
  */
 #ifndef VP_ENGINE_WIRE_PROTOCOL_H
@@ -55,10 +53,10 @@ enum vp_msg_type {
 	VP_MSG_STOP,
 	VP_MSG_STATS,
 	VP_MSG_STATS_REPLY,
-	VP_MSG_PATCHES, /* what stands in guest text that is not the guest's own? Before OPEN or after */
-	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: nothing */
-	VP_MSG_LOOK,          /* SWITCH_REPLY, but halves stay: how is it going? */
-	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, and of anything that failed */
+	VP_MSG_PATCHES,       /* the engine's present changes of guest text. Before OPEN or after */
+	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: none */
+	VP_MSG_LOOK,          /* poll: replies SWITCH_REPLY without an exchange */
+	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, and of any request that failed */
 };
 
 struct vp_msg {
@@ -76,7 +74,7 @@ struct vp_msg_hello_reply {
 	struct vp_msg head;
 	uint32_t version;
 	uint32_t nvcpus;
-	uint32_t nsessions; /* that are open already */
+	uint32_t nsessions; /* already open */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	uint32_t guest_id;
@@ -84,17 +82,18 @@ struct vp_msg_hello_reply {
 	uint32_t can_profile;
 	uint32_t traps;  /* VP_TRAPS_* */
 	uint32_t vm;     /* 1: it has vm probes; STATS asks for the names of their statistics */
-	uint32_t paused; /* 1: the VMM has the guest stand still; 0: it does not, or that is not known */
+	uint32_t paused; /* 1: the VMM has paused the guest; 0: it has not, or unknown */
 	uint32_t nram;
-	uint64_t held_ns; /* vCPUs have been kept out of the guest so long, since the engine was made */
-	struct vp_ram_range ram[]; /* fd_index: of the descriptors that came along */
+	uint64_t
+	    held_ns; /* time for which vCPUs have been kept out of the guest, since the engine was created */
+	struct vp_ram_range ram[]; /* fd_index: in the descriptors of this message */
 };
 
 struct vp_msg_snapshot_reply {
 	struct vp_msg head;
 	uint32_t nvcpus;
 	uint32_t pad;
-	struct vp_regs regs[]; /* valid 0: could not be had in time */
+	struct vp_regs regs[]; /* valid 0: not available in time */
 };
 
 struct vp_msg_stats_reply {
@@ -130,15 +129,15 @@ struct vp_msg_open {
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
 	uint32_t nspec;
 	uint64_t specsize;
-	uint32_t nvcpus;      /* must be the engine's */
-	uint32_t first_cpu;   /* this engine's vCPU 0 is this one in the dynamic variables' table (only there:
-			       * `cpu` and records count from 0 in each guest) */
-	uint32_t bufpolicy;   /* enum dif_bufpolicy */
-	uint32_t flags;       /* VP_OPEN_* */
-	uint32_t engine;      /* which of the session's engines this is, below VP_ENGINES_MAX */
-	uint32_t only_cpu;    /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
-	uint32_t maxcost;     /* -x maxcost: per cent of the vCPUs' time that it may take; 0: any */
-	uint32_t scratch_max; /* bytes of scratch space that a vCPU has at most; 0: vp_scratch_size() knows */
+	uint32_t nvcpus;    /* must be the engine's */
+	uint32_t first_cpu; /* the number of this engine's vCPU 0 in the dynamic variables' table (only there:
+			     * `cpu` and records count from 0 in each guest) */
+	uint32_t bufpolicy; /* enum dif_bufpolicy */
+	uint32_t flags;     /* VP_OPEN_* */
+	uint32_t engine;    /* index among the session's engines, below VP_ENGINES_MAX */
+	uint32_t only_cpu;  /* -x cpu: 1 + the vCPU that clauses fire on; 0: all */
+	uint32_t maxcost; /* -x maxcost: per cent of the vCPUs' time that the session may take; 0: no limit */
+	uint32_t scratch_max; /* limit of a vCPU's scratch space, bytes; 0: by vp_scratch_size() */
 };
 
 enum { VP_OPEN_DESTRUCTIVE = 1 };
@@ -146,9 +145,9 @@ enum { VP_OPEN_DESTRUCTIVE = 1 };
 #define VP_ENGINES_MAX 32 /* of one session */
 #define VP_NSPEC_MAX   65536u
 
-/* Probes that the overload guard took out since the last reply. */
+/* Probes that the overload guard has disabled since the last reply. */
 struct vp_overload {
-	uint32_t taken;   /* how many; 0: none, and nothing else here means anything */
+	uint32_t taken;   /* number; 0: none, and the other fields are undefined */
 	uint32_t epid;    /* of the most expensive one's first enabling */
 	uint32_t percent; /* of the vCPUs' time that the session took */
 	uint32_t pad;
@@ -163,15 +162,15 @@ struct vp_msg_switch_reply {
 	uint32_t pad;
 	struct vp_patching patching; /* since the session was started */
 	struct vp_overload overload;
-	uint64_t agent_bound_ns; /* how far the time of an event inside may be off; 0: not known */
-	/* With that: one moment on both clocks, the last at which they were compared. */
+	uint64_t agent_bound_ns; /* error bound of the time of an event inside the guest; 0: not known */
+	/* With that: one point in time on both clocks, of their last comparison. */
 	uint64_t agent_tsc, agent_ns;
 };
 
 enum {
-	VP_SWITCH_PAUSED = 1, /* the guest does not run: sites could not be changed as they should be */
+	VP_SWITCH_PAUSED = 1, /* the guest does not run: changes of sites are pending */
 	VP_SWITCH_FILLED = 2, /* fill policy: a buffer is full, so the session has left the active state */
-	VP_SWITCH_AGENT_GONE = 4, /* the guest has unloaded its agent: ENABLE may bring the next one */
+	VP_SWITCH_AGENT_GONE = 4, /* the guest has unloaded its agent: ENABLE may name the next one */
 };
 
 #endif

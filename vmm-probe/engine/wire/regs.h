@@ -12,7 +12,7 @@ enum vp_reg {
 	VP_R8, VP_R9, VP_R10, VP_R11, VP_R12, VP_R13, VP_R14, VP_R15,
 	VP_RIP, VP_RFLAGS, VP_CS, VP_SS, VP_FS_BASE, VP_GS_BASE, VP_K_GS_BASE,
 	VP_CR0, VP_CR2, VP_CR3, VP_CR4, VP_EFER,
-	VP_IDT_BASE, /* 0 where a backend can't tell */
+	VP_IDT_BASE, /* 0 if the backend does not know it */
 	VP_NREGS,
 };
 /* clang-format on */
@@ -25,8 +25,8 @@ struct vp_regs {
 
 #define VP_REG_BIT(reg) (1ull << (reg))
 
-/* As gdb's features org.gnu.gdb.i386.core, .segments and .linux and QEMU's description name them, and so
- * QEMU's plugins too. NULL: it has no name there. */
+/* The names of gdb's features org.gnu.gdb.i386.core, .segments and .linux, which QEMU's description and
+ * plugins use too. NULL: no name there. */
 extern const char *const vp_reg_names[VP_NREGS];
 
 #endif

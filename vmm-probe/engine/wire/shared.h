@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The memory that a session's engines share with its client: where things lie in it, and what the engines
- * write. */
+/* The memory that a session's engines share with its client: its layout, and the data that engines write to
+ * it. */
 #ifndef VP_ENGINE_WIRE_SHARED_H
 #define VP_ENGINE_WIRE_SHARED_H
 
@@ -8,12 +8,12 @@
 #include "vmm-probe/engine/wire/protocol.h"
 
 /*
- * Shared memory, per vCPU. Written by the engine (except where said), read by the client, which
- * believes none of it further than bounds allow.
+ * Shared memory, per vCPU. Written by the engine (unless noted), read by the client, which trusts it only
+ * within bounds.
  */
 struct vp_half {
 	uint64_t used;    /* bytes of records, valid when the half is not the active one */
-	uint64_t dropped; /* records that found no room in it, since the session was opened */
+	uint64_t dropped; /* records without room in it, since the session was opened */
 	uint64_t wrapped; /* ring policy: offset of the oldest record, ~0: has not wrapped. When it has,
 			   * records are [wrapped, bufsize) and then [0, used) */
 	uint64_t since_ns, until_ns; /* covers this time (CLOCK_MONOTONIC), idle vCPUs too */
@@ -34,13 +34,13 @@ struct vp_vcpu_status {
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 
-/* In the number of the aggregation, with which a tuple in an aggregation half begins: what the guest's agent
- * saw. So the two views of one key are two entries. */
+/* In the number of the aggregation, which begins each tuple of an aggregation half: the event was seen by the
+ * guest's agent. So the two views of one key are two entries. */
 #define VP_AGG_INSIDE 0x80000000u
 
 /*
  * A fault, as a record in the principal half: what the consumer prints as "error on enabled probe
- * ID …". It stands where the clause's own record would have been.
+ * ID …". It replaces the clause's own record.
  */
 #define VP_EPID_FAULT 0xffffffffu
 
@@ -59,10 +59,10 @@ struct vp_fault_record {
  * exchanged only once the session has left the active state. */
 enum { VP_BUF_RING = 0, VP_BUF_FILL = 1, VP_BUF_SWITCH = 2 };
 
-/** Where things lie in the shared memfd: fills the offsets of @p open from its sizes and returns the
- * total size. LIMIT when it would exceed 64 GiB. A session of several engines may move status_offset
- * and buffers_offset of the second one behind the first's: an engine only demands that its parts are
- * in bounds, aligned to 64, and apart. */
+/** The layout of the shared memfd: computes the offsets in @p open from its sizes and returns the total size.
+ * LIMIT: over 64 GiB. A session of several engines may move status_offset and buffers_offset of the second
+ * one after the first's: an engine only requires that its parts are in bounds, aligned to 64, and disjoint.
+ */
 OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total);
 
 /** Offsets of a vCPU's halves in the shared memfd. */

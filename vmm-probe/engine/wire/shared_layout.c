@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where things lie in a session's shared memory; computed alike by both sides. */
+/* The layout of a session's shared memory; both sides compute it. */
 #include "vmm-probe/engine/wire/shared.h"
 
 #define PAGE         4096ull

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Paths of engines' sockets, and the right to touch a VMM. */
+/* Paths of engines' sockets, and the permission to access a VMM. */
 #include "vmm-probe/engine/wire/socket_path.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 #define NAME_MAX_LEN 16 /* of /PID.sock */
 
-/* sudo and su may leave another user's in the environment: what is made there is not ours alone. */
+/* sudo and su may keep another user's in the environment: a directory made there is not ours alone. */
 static bool is_others(const char *dir)
 {
 	struct stat st;
@@ -32,7 +32,7 @@ struct ot_err *vp_socket_dir(char *ret, size_t size)
 							 : snprintf(ret, size, VP_SOCKET_SYSTEM_DIR);
 
 	if (n < 0 || (size_t)n + NAME_MAX_LEN >= size)
-		return ot_err_new(OT_ERR_LIMIT, "XDG_RUNTIME_DIR is too long a path for a socket in it");
+		return ot_err_new(OT_ERR_LIMIT, "XDG_RUNTIME_DIR is too long for the path of a socket in it");
 	return NULL;
 }
 
@@ -40,7 +40,7 @@ struct ot_err *vp_socket_dir_make(char *ret, size_t size)
 {
 	OT_TRY(vp_socket_dir(ret, size));
 	if (mkdir(ret, 0700) && errno != EEXIST)
-		return ot_err_os(errno, "%s can't be made", ret);
+		return ot_err_os(errno, "creating %s", ret);
 	return NULL;
 }
 
@@ -62,11 +62,11 @@ struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t 
 	int written = snprintf(ret, size, "%.*s/outsight.sock", (int)(len - n), cache_home);
 	if (written < 0 || (size_t)written >= size)
 		return ot_err_new(OT_ERR_LIMIT,
-				  "the domain's directory is too long a path for a socket in it");
+				  "the domain's directory is too long for the path of a socket in it");
 	return NULL;
 }
 
-/* kernel.yama.ptrace_scope; 0 too where there is no such thing. */
+/* kernel.yama.ptrace_scope; 0 too if the kernel has no Yama. */
 static int ptrace_scope(void)
 {
 	ot_auto_close int fd = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
@@ -84,29 +84,29 @@ struct ot_err *vp_vmm_forbidden(pid_t pid)
 	if (geteuid() == 0)
 		return ot_err_new(
 		    OT_ERR_PERMISSION,
-		    "process %d may not be touched: CAP_SYS_PTRACE is missing here (a container?), or a "
+		    "process %d may not be accessed: CAP_SYS_PTRACE is missing here (a container?), or a "
 		    "security module forbids it",
 		    (int)pid);
 	if (!stat(path, &st) && st.st_uid && st.st_uid != geteuid())
 		return ot_err_new(
 		    OT_ERR_PERMISSION,
-		    "process %d is uid %u's, this is uid %u: it takes that uid, or CAP_SYS_PTRACE (root)",
+		    "process %d is uid %u's, this is uid %u: run as that uid, or with CAP_SYS_PTRACE (root)",
 		    (int)pid, (unsigned)st.st_uid, (unsigned)geteuid());
 	if (ptrace_scope())
 		return ot_err_new(
 		    OT_ERR_PERMISSION,
-		    "process %d may not be touched: kernel.yama.ptrace_scope is %d, so it takes "
+		    "process %d may not be accessed: kernel.yama.ptrace_scope is %d, which requires "
 		    "CAP_SYS_PTRACE (root)",
 		    (int)pid, ptrace_scope());
 	return ot_err_new(
 	    OT_ERR_PERMISSION,
-	    "process %d may not be touched: it is root's, or has had other rights than its owner has: it "
-	    "takes CAP_SYS_PTRACE (root)",
+	    "process %d may not be accessed: it is root's, or has had other privileges than its owner: this "
+	    "requires CAP_SYS_PTRACE (root)",
 	    (int)pid);
 }
 
-/* A lock on what only those may open who may ptrace the VMM: nobody else can keep them out. It goes with its
- * last descriptor. */
+/* A lock on a file that only those may open who may ptrace the VMM: no other user can block them. It is
+ * released with its last descriptor. */
 struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd)
 {
 	char path[64];
@@ -123,9 +123,9 @@ struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd)
 		if (errno == EWOULDBLOCK)
 			return ot_err_new(
 			    OT_ERR_BUSY,
-			    "another outsight looks at process %d from beside it, or attaches to it",
+			    "another outsight is sampling process %d from outside, or attaching to it",
 			    (int)pid);
-		return ot_err_os(errno, "the claim on process %d", (int)pid);
+		return ot_err_os(errno, "claiming process %d", (int)pid);
 	}
 	*ret_fd = ot_move_fd(fd);
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where engines listen when they are not told, and clients look: one socket a VMM. */
+/* The default paths of engines' sockets, one a VMM: engines listen there, and clients search there. */
 #ifndef VP_ENGINE_WIRE_SOCKET_PATH_H
 #define VP_ENGINE_WIRE_SOCKET_PATH_H
 
@@ -10,27 +10,28 @@
 
 #define VP_SOCKET_SYSTEM_DIR "/run/outsight"
 
-/** $XDG_RUNTIME_DIR/outsight, else (also where that is another user's) VP_SOCKET_SYSTEM_DIR. LIMIT: longer
- * than @p size, less what a socket's name takes. */
+/** $XDG_RUNTIME_DIR/outsight, else (also if that is another user's) VP_SOCKET_SYSTEM_DIR. LIMIT: longer than
+ * @p size, less the length of a socket's name. */
 OT_MUST_CHECK struct ot_err *vp_socket_dir(char *ret, size_t size);
 
-/** The same, made (0700) when it is not there. */
+/** The same, created (0700) if it does not exist. */
 OT_MUST_CHECK struct ot_err *vp_socket_dir_make(char *ret, size_t size);
 
 /** DIR/PID.sock of the VMM with that PID. */
 OT_MUST_CHECK struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size);
 
-/** In the directory that libvirt made for a domain, as its QEMU's XDG_CACHE_HOME (DIRECTORY/.cache) tells:
- * the same place in system and session mode, gone with the domain. NOT_FOUND: @p cache_home (NULL: unset) is
- * none such. */
+/** In the directory that libvirt made for a domain, which is in its QEMU's XDG_CACHE_HOME (DIRECTORY/.cache):
+ * the same place in system and session mode, removed with the domain. NOT_FOUND: @p cache_home (NULL: unset)
+ * is not of that form. */
 OT_MUST_CHECK struct ot_err *vp_socket_path_libvirt(const char *cache_home, char *ret, size_t size);
 
-/** PERMISSION: which right is missing to look at the VMM with that PID, or to touch it. */
+/** PERMISSION: names the missing permission to read or ptrace the VMM with that PID. */
 struct ot_err *vp_vmm_forbidden(pid_t pid);
 
-/** Be the only one who changes something in the VMM with that PID, from outside: putting an engine into it,
- * or asking for its vCPUs' registers. Good until *ret_fd is closed everywhere, so also after a kill -9. BUSY:
- * another is; PERMISSION: it takes the right to ptrace the VMM; NOT_FOUND: there is no such process. */
+/** Be the only process that changes the VMM with that PID from outside: injecting an engine, or sampling its
+ * vCPUs' registers. Held until *ret_fd is closed everywhere, so also released by a kill -9. BUSY: another
+ * process holds it; PERMISSION: it requires permission to ptrace the VMM; NOT_FOUND: there is no such
+ * process. */
 OT_MUST_CHECK struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine tells of the VMM that it is in: RAM, what may be done to guest text and was, how the guest
- * ended. */
+/* The VMM of an engine, as the engine reports it: RAM, what may be and was changed in guest text, how the
+ * guest ended. */
 #ifndef VP_ENGINE_WIRE_VMM_H
 #define VP_ENGINE_WIRE_VMM_H
 
@@ -11,12 +11,12 @@ struct vp_ram_range {
 	uint64_t gpa;
 	uint64_t size;
 	uint64_t host;    /* address in the VMM's process */
-	uint64_t offset;  /* in the memfd, when there is one */
-	int32_t fd_index; /* which of the descriptors sent along; -1: anonymous, read by /proc/PID/mem */
+	uint64_t offset;  /* in the memfd, if there is one */
+	int32_t fd_index; /* index of the message's descriptor; -1: anonymous, read by /proc/PID/mem */
 	uint32_t pad;
 };
 
-/* What a backend that changes guest text can do; what it can't, the operator's process does not ask for. */
+/* What a backend that changes guest text can do; the operator's process requests nothing else. */
 enum {
 	VP_TRAPS_TEXT = 1, /* it does change guest text: sites must fit, and sentinels are needed */
 	VP_TRAPS_INT3 = 2, /* a trap of one byte */
@@ -25,7 +25,7 @@ enum {
 };
 #define VP_HW_SITES 4
 
-/* Something that stands in guest text now instead of the guest's own. */
+/* A change of guest text that is in place now. */
 struct vp_patch {
 	uint64_t gva;
 	uint8_t len; /* at most 15 */
@@ -33,15 +33,15 @@ struct vp_patch {
 	uint8_t pad;
 };
 
-/* What the guest's patching of its own text did to the traps, since the backend was made. */
+/* Effects of the guest's patching of its own text on the traps, since the backend was created. */
 struct vp_patching {
-	uint64_t windows; /* times that all traps were out of the guest */
-	uint64_t out_ns;  /* … and for how long in all, until now */
+	uint64_t windows; /* times that all traps were removed from the guest */
+	uint64_t out_ns;  /* … and the total time of that, until now */
 	uint64_t
-	    lost; /* times that a site was lost, for a while or for good: the guest's bytes there are new */
+	    lost; /* times that a site was lost, for a while or for good: the guest has changed its bytes */
 };
 
-/* Statistics that a VMM has of each vCPU. */
+/* A VMM's statistics of each vCPU. */
 #define VP_VM_STATS_MAX 128u
 #define VP_VM_STAT_NAME 48u
 
@@ -49,18 +49,18 @@ struct vp_patching {
 enum vp_guest_end {
 	VP_GUEST_RUNS,
 	VP_GUEST_POWERED_OFF,
-	VP_GUEST_RESET, /* asked for, or done: the kernel that was traced is no more */
+	VP_GUEST_RESET, /* requested, or done: the traced kernel has ended */
 	VP_GUEST_TRIPLE_FAULT,
-	VP_GUEST_STOPPED,     /* its VMM ends, the guest had no part in it */
+	VP_GUEST_STOPPED,     /* its VMM ends, not because of the guest */
 	VP_GUEST_FAILED,      /* its VMM can't run it any more */
-	VP_GUEST_UNREACHABLE, /* it is traced from another process, which has lost it */
-	/* It runs on, and the engine in its VMM is unmade. */
-	VP_GUEST_DETACHED, /* as was asked for */
+	VP_GUEST_UNREACHABLE, /* it is traced from another process, which has lost the connection */
+	/* It keeps running, and the engine in its VMM is removed. */
+	VP_GUEST_DETACHED, /* by request */
 	VP_GUEST_SAVED,    /* its memory is about to be migrated or saved */
-	VP_GUEST_CHANGED,  /* it gets other memory or vCPUs; before a reset that may happen too */
-	VP_GUEST_LOADED,   /* it goes on from a state that was saved */
-	VP_GUEST_HUNG_UP,  /* not known why */
-	VP_GUEST_ENDS,     /* how many there are */
+	VP_GUEST_CHANGED,  /* its memory or vCPUs change; possible before a reset too */
+	VP_GUEST_LOADED,   /* it continues from a saved state */
+	VP_GUEST_HUNG_UP,  /* for an unknown reason */
+	VP_GUEST_ENDS,     /* number of values */
 };
 
 #endif
