@@ -379,3 +379,35 @@ fault:
 	vm->fault_offset = pc * 4;
 	return vm->fault;
 }
+
+/* The address of a constant of the object that was evaluated is good for that object only. */
+static void keep_constant(struct dif_vm *vm, uint64_t *addr)
+{
+	struct dif_str text;
+
+	if (!dif_window_has(*addr) || (*addr >> 40 & 0xff) != DIF_SEG_STRTAB)
+		return;
+	if (dif_mem_string(vm, *addr, vm->strsize, false, NULL, &text))
+		*addr = dif_scratch_string(vm, text.s, text.len);
+	if (vm->fault)
+		*addr = 0;
+}
+
+enum dif_fault dif_vm_eval_within(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret)
+{
+	struct dif_vm_priv *p = vm->priv;
+	const struct dif_seg strtab = vm->seg[DIF_SEG_STRTAB];
+	const unsigned ntuple = p->ntuple;
+	struct dif_tuple tuple[DIF_NTUPLE];
+
+	memcpy(tuple, p->tuple, ntuple * sizeof(tuple[0]));
+	enum dif_fault fault = dif_vm_eval(vm, obj, ret);
+	if (fault == DIF_FAULT_NONE && obj->ret.flags & DIF_TF_BYREF) {
+		keep_constant(vm, ret);
+		fault = vm->fault;
+	}
+	memcpy(p->tuple, tuple, ntuple * sizeof(tuple[0]));
+	p->ntuple = ntuple;
+	vm->seg[DIF_SEG_STRTAB] = strtab;
+	return fault;
+}

@@ -138,6 +138,13 @@ void dif_vm_begin_clause(struct dif_vm *vm);
 enum dif_fault dif_vm_eval(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret);
 
 /**
+ * Evaluate another object while dif_vm_eval() is in an operation of vm->ops, or between evaluations: what is
+ * being evaluated goes on afterwards. A string constant of @p obj is copied to scratch. A fault stays in the
+ * vm, so that the operation's caller reports it with its address.
+ */
+enum dif_fault dif_vm_eval_within(struct dif_vm *vm, const struct dif_object *obj, uint64_t *ret);
+
+/**
  * Copy the value of @p type at @p addr (D window or guest) to @p dst of @p size bytes: of a string, the bytes
  * before its NUL, and the rest is zeroed (a string of @p size bytes has no NUL); of other types, @p size
  * bytes. Costs fuel. A NULL string is BADADDR at 0.

@@ -547,6 +547,11 @@ void *ef_batch(struct ef *f, size_t *ret_size)
 		h.agent_offset = (uint32_t)out.len;
 		ot_buf_append(&out, f->agent, sizeof(*f->agent));
 	}
+	if (f->dof) {
+		h.dof_offset = (uint32_t)out.len;
+		h.dof_size = (uint32_t)f->dof->len;
+		ot_buf_append(&out, f->dof->data, f->dof->len);
+	}
 	h.strings_offset = (uint32_t)out.len;
 	h.strings_size = (uint32_t)f->strings.len;
 	ot_buf_append(&out, f->strings.data, f->strings.len);

@@ -89,6 +89,7 @@ struct ef {
 	uint32_t nprobes, nsites, necbs, next_epid, next_probe_id;
 	uint32_t clause_of[64];             /* by EPID */
 	const struct vp_batch_agent *agent; /* the test's; NULL */
+	const struct ot_buf *dof;           /* of the batch's site programs, the test's; NULL */
 };
 
 /** A guest of two vCPUs; comm "swapper/N", pid 100 + N, tgid 90 + N. */

@@ -26,6 +26,7 @@
 
 struct vp_engine;
 struct vp_ecb;
+struct vp_enabled_site;
 struct vp_engine_session;
 
 /*
@@ -38,17 +39,18 @@ struct vp_site {
 	uint32_t necbs; /* evaluated on a hit; 0: only counters */
 	uint32_t ncounters;
 	struct vp_ecb **ecbs; /* of all sessions, in order of enabling */
-	uint32_t *syscalls;   /* the engine's: for each ECB, vp_batch_site.syscall */
-	uint32_t *counters;   /* counter slots to add 1 to, inline if the backend can */
-	uint64_t regs;        /* VP_REG_BIT()s that the ECBs may read */
-	uint8_t length;       /* of the instruction */
-	uint8_t room;         /* bytes from its start that execute only from its start; at least `length` */
-	uint8_t bytes[15];    /* the instruction, then the rest of `room` */
-	uint8_t trap;         /* enum vp_site_trap */
-	uint8_t sentinel;     /* enum vp_sentinel */
-	uint8_t agent;        /* enum vp_agent_call: a hit is wanted even without ECBs */
-	uint16_t pushed;      /* sentinels: the return address is this many bytes above rsp */
-	uint32_t cost_ns;     /* the engine's: from ops->hit_cost_ns */
+	const struct vp_enabled_site *
+	    *enabled;       /* the engine's: for each ECB, the site that it is enabled on */
+	uint32_t *counters; /* counter slots to add 1 to, inline if the backend can */
+	uint64_t regs;      /* VP_REG_BIT()s that the ECBs may read */
+	uint8_t length;     /* of the instruction */
+	uint8_t room;       /* bytes from its start that execute only from its start; at least `length` */
+	uint8_t bytes[15];  /* the instruction, then the rest of `room` */
+	uint8_t trap;       /* enum vp_site_trap */
+	uint8_t sentinel;   /* enum vp_sentinel */
+	uint8_t agent;      /* enum vp_agent_call: a hit is wanted even without ECBs */
+	uint16_t pushed;    /* sentinels: the return address is this many bytes above rsp */
+	uint32_t cost_ns;   /* the engine's: from ops->hit_cost_ns */
 	uint64_t batch; /* generation; increases when a client re-enables the site after checking its bytes */
 	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */
 };

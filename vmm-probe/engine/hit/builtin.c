@@ -3,81 +3,18 @@
 #include <time.h>
 
 #include "guest-agent/agent_abi.h"
+#include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/speculation.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/unwind.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-/* --- arguments --------------------------------------------------------------------------- */
-
-/* The 7th and later arguments are on the stack after the return address. */
-static uint64_t stack_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
-{
-	uint64_t value = 0;
-
-	if (!vp_load_u64(v, vp_reg(v, VP_RSP) + 8 * (n - 6 + 1), &value))
-		*fault = DIF_FAULT_BADADDR;
-	return value;
-}
-
-static uint64_t fbt_entry_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
-{
-	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
-
-	return n < OT_ARRAY_SIZE(sysv) ? vp_reg(v, (enum vp_reg)sysv[n]) : stack_arg(v, n, fault);
-}
-
-/* System calls have their arguments in a struct pt_regs that the first C argument points to. */
-static uint64_t syscall_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
-{
-	const struct vp_facts *f = &v->es->facts;
-	const uint32_t at[] = { f->ptregs_di,  f->ptregs_si, f->ptregs_dx,
-				f->ptregs_r10, f->ptregs_r8, f->ptregs_r9 };
-	uint64_t value = 0;
-
-	if (n >= OT_ARRAY_SIZE(at) || at[n] == VP_NO_OFFSET)
-		return 0;
-	if (!vp_load_u64(v, vp_reg(v, VP_RDI) + at[n], &value))
-		*fault = DIF_FAULT_BADADDR;
-	return value;
-}
-
-uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
-{
-	const struct vp_enabled_probe *probe = v->ecb->probe;
-
-	if (n > 9)
-		return 0;
-	if (probe->kind == VP_PROBE_ERROR)
-		return v->error_args[n];
-	if (v->fired_args)
-		return v->fired_args[n];
-	switch (probe->args) {
-	case VP_ARGS_FBT_ENTRY:
-		return fbt_entry_arg(v, n, fault);
-	case VP_ARGS_SYSCALL_ENTRY:
-		return syscall_arg(v, n, fault);
-	case VP_ARGS_FBT_RETURN:
-		if (n == 0)
-			return v->site_gva - probe->func_gva;
-		return n == 1 ? vp_reg(v, VP_RAX) : 0;
-	case VP_ARGS_SYSCALL_RETURN:
-		return n < 2 ? vp_reg(v, VP_RAX) : 0;
-	case VP_ARGS_NONE:
-	case VP_ARGS_PROFILE:
-	case VP_ARGS_ERROR:
-	case VP_ARGS_AGENT:
-		return 0;
-	}
-	return 0;
-}
-
 static uint64_t system_errno(struct vp_vcpu_session *v)
 {
 	int64_t value;
 
-	if (v->ecb->probe->args != VP_ARGS_SYSCALL_RETURN || (v->fired_args && !v->event) || v->in_error)
+	if (vp_place_args(v) != VP_ARGS_SYSCALL_RETURN || (v->fired_args && !v->event) || v->in_error)
 		return 0;
 	value = (int64_t)(v->event && v->fired_args ? v->fired_args[1] : vp_reg(v, VP_RAX));
 	return value >= -4095 && value <= -1 ? (uint64_t)-value : 0;

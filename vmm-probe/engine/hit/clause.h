@@ -44,12 +44,40 @@ struct vp_clause {
 	struct vp_counter *counter; /* … and if not, the counter of all its ECBs; NULL: none yet */
 };
 
+/* A site's program (vp_batch_site.program, .raw). */
+struct vp_site_program {
+	const struct dif_object *condition; /* NULL: always */
+	const struct dif_object *args[VP_SITE_ARGS];
+	uint32_t nargs; /* those behind are 0 */
+	struct vp_needs condition_needs, arg_needs[VP_SITE_ARGS];
+};
+
+struct vp_enabled_site {
+	uint64_t gva, host;
+	uint64_t func_gva;          /* arg0 of a return site counts from here */
+	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: none */
+	uint32_t syscall;           /* as in struct vp_batch_site */
+	uint8_t length, room, bytes[15];
+	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
+	uint16_t pushed;
+	bool stale;                                  /* stale.c's */
+	enum vp_args args;                           /* what the place's own arguments are, without `raw` */
+	const struct vp_site_program *raw, *program; /* as in struct vp_batch_site; NULL: none */
+	struct vp_enabled_probe *probe;
+};
+
+/* Has it a condition that is to be evaluated at each hit? */
+static inline bool vp_site_is_conditional(const struct vp_enabled_site *site)
+{
+	return site->syscall || (site->raw && site->raw->condition) ||
+	       (site->program && site->program->condition);
+}
+
 struct vp_enabled_probe {
 	uint32_t id;
 	enum vp_probe_kind kind;
 	enum vp_args args;
 	const char *provider, *module, *function, *name;
-	uint64_t func_gva; /* of its sites */
 	uint64_t interval_ns;
 	uint32_t event; /* of a vm probe */
 	uint32_t first_site, nsites;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One ECB fires: room, predicate, actions, commit; and what a fault causes. Hit path: no allocation, no lock,
- * no system call (the clocks are the vDSO's).
+ * One ECB fires: its site's condition, room, predicate, actions, commit; and what a fault causes. Hit path:
+ * no allocation, no lock, no system call (the clocks are the vDSO's).
  */
 #include <time.h>
 
+#include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/hit/fire.h"
 
@@ -43,6 +44,8 @@ void vp_firing_begin(struct vp_vcpu_session *v, void *ctx, uint64_t gva, const u
 	v->site_gva = gva;
 	v->fired_args = args;
 	v->event = NULL;
+	v->at = NULL;
+	v->level = 0;
 	v->task_known = false;
 	v->depth_known = v->caller_known = false;
 	v->exited = false;
@@ -162,6 +165,18 @@ static bool reserve(struct vp_vcpu_session *v)
 	return v->record != NULL;
 }
 
+/* Does the probe fire at all? True where nothing is asked. */
+static bool condition(struct vp_vcpu_session *v)
+{
+	enum dif_fault f = DIF_FAULT_NONE;
+
+	if (!v->at || vp_site_condition(v, &f))
+		return true;
+	if (f != DIF_FAULT_NONE)
+		fault(v, 0, f);
+	return false;
+}
+
 /* True: go on with the actions. */
 static bool predicate(struct vp_vcpu_session *v)
 {
@@ -211,7 +226,10 @@ void vp_fire_ecb(struct vp_vcpu_session *v, const struct vp_ecb *ecb)
 	v->increment = 1;
 	v->record = NULL;
 	v->spec = NULL;
+	v->args_known = 0;
 	dif_vm_begin_clause(&v->vm);
+	if (!v->in_error && !condition(v))
+		return;
 	VP_COUNT(v, hits);
 	if (!ring && !reserve(v))
 		return;

@@ -32,7 +32,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			vp_load_add(&v->load.outside_ns, site->cost_ns);
 		}
 		vp_guard_hit(ecb, vcpu, site->cost_ns);
-		if (site->syscalls[i] && !vp_in_syscall(v, site->syscalls[i]))
+		v->at = site->enabled[i];
+		if (v->at->syscall && !vp_in_syscall(v, v->at->syscall))
 			continue;
 		vp_guard_fire(v, ecb, &clock);
 	}

@@ -92,6 +92,10 @@ struct vp_vcpu_session {
 	const struct ga_record *event; /* of the guest's agent, checked; NULL: the probe fires from outside */
 	uint64_t event_ns;             /* … and its time */
 	const struct vp_ecb *ecb;
+	const struct vp_enabled_site *at; /* where the ECB is enabled; NULL: its probe has no site */
+	unsigned level;                   /* of the site program that is being evaluated; 0: none is */
+	uint32_t args_known;              /* bit n: args[n] is what `program` made of it in this clause */
+	uint64_t args[VP_SITE_ARGS];
 	bool in_error;
 	bool exited; /* a clause of this firing called exit() */
 	uint64_t error_args[10];

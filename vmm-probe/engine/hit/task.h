@@ -32,7 +32,4 @@ uint64_t vp_vtimestamp(struct vp_vcpu_session *v, enum dif_fault *fault);
 bool vp_progenyof(struct vp_vcpu_session *v, uint64_t pid);
 void vp_thread_key(struct vp_vcpu_session *v, struct dif_thread_key *ret);
 
-/** argN of the probe that fires. */
-uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault);
-
 #endif

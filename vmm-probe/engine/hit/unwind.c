@@ -6,6 +6,7 @@
  */
 #include "vmm-probe/engine/hit/unwind.h"
 #include "base/search.h"
+#include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/walk.h"
 
 struct frame {
@@ -121,7 +122,7 @@ static bool step_rule(struct vp_vcpu_session *v, struct frame *f, const struct v
 /* At a function's first or last instruction the return address is on top, whatever the tables contain. */
 static bool on_top(const struct vp_vcpu_session *v, bool first)
 {
-	enum vp_args args = v->ecb->probe->args;
+	enum vp_args args = vp_place_args(v);
 
 	return first && v->site_gva &&
 	       (args == VP_ARGS_FBT_ENTRY || args == VP_ARGS_FBT_RETURN || args == VP_ARGS_SYSCALL_ENTRY ||

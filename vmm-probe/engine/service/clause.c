@@ -48,7 +48,7 @@ static void scan_insn(uint32_t insn, struct vp_needs *needs)
 		needs->regs |= VP_REG_BIT(VP_CR3);
 }
 
-static void scan_object(const struct dif_object *obj, struct vp_needs *needs)
+void vp_object_needs(const struct dif_object *obj, struct vp_needs *needs)
 {
 	if (!obj)
 		return;
@@ -60,18 +60,18 @@ static void scan_object(const struct dif_object *obj, struct vp_needs *needs)
 
 static void scan_action(const struct dif_action *action, struct vp_needs *needs)
 {
-	scan_object(action->object, needs);
+	vp_object_needs(action->object, needs);
 	if (action->kind == DIF_ACT_stack)
 		needs->regs |= REGS_STACK;
 	else if (action->kind == DIF_ACT_ustack || action->kind == DIF_ACT_jstack)
 		needs->regs |= REGS_USER;
 }
 
-uint64_t vp_clause_regs(const struct vp_clause *clause, enum vp_args args)
+uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args)
 {
 	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
-	uint32_t used = clause->needs.args;
-	uint64_t regs = clause->needs.regs;
+	uint32_t used = needs->args;
+	uint64_t regs = needs->regs;
 
 	if (args == VP_ARGS_FBT_ENTRY) {
 		for (unsigned i = 0; i < OT_ARRAY_SIZE(sysv); i++)
@@ -220,7 +220,7 @@ struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_
 	c.steps = ot_arena_alloc(&es->service->arena, (source->nactions + 1) * sizeof(*c.steps));
 	if (!c.steps)
 		return ot_err_nomem();
-	scan_object(source->predicate, &c.needs);
+	vp_object_needs(source->predicate, &c.needs);
 	if (source->predicate && source->predicate->destructive && !(es->open.flags & VP_OPEN_DESTRUCTIVE))
 		return ot_err_new(OT_ERR_PERMISSION, "destructive actions are not allowed");
 	if (source->predicate && source->predicate->destructive && !es->engine->host)

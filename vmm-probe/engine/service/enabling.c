@@ -14,6 +14,7 @@
 
 #define EPID_MAX   (4u << 20)
 #define ITEMS_MAX  (1u << 20) /* probes, sites, ECBs: each */
+#define DOF_MAX    (16u << 20)
 #define BYTES_SEEN 15
 
 /* The batch, by its parts. */
@@ -23,6 +24,7 @@ struct parts {
 	const struct vp_batch_site *sites;
 	const struct vp_batch_ecb *ecbs;
 	const struct vp_batch_agent *agent; /* head.nagents of them */
+	const void *dof;                    /* head.dof_size bytes */
 	const char *strings;
 };
 
@@ -54,6 +56,8 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 	OT_TRY(check_array("agents", h->agent_offset, h->nagents, sizeof(*ret->agent), size));
 	if (h->nagents > 1)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: %u agents", h->nagents);
+	if (h->dof_size > DOF_MAX || h->dof_offset > size || h->dof_size > size - h->dof_offset)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: site programs are out of bounds");
 	if (h->strings_offset > size || h->strings_size > size - h->strings_offset || !h->strings_size ||
 	    mem[h->strings_offset + h->strings_size - 1])
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: strings are out of bounds or not terminated");
@@ -61,6 +65,7 @@ static struct ot_err *take_apart(const void *batch, size_t size, struct parts *r
 	ret->sites = (const void *)(mem + h->sites_offset);
 	ret->ecbs = (const void *)(mem + h->ecbs_offset);
 	ret->agent = (const void *)(mem + h->agent_offset);
+	ret->dof = mem + h->dof_offset;
 	ret->strings = (const char *)(mem + h->strings_offset);
 	return NULL;
 }
@@ -91,7 +96,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
 
-	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_AGENT)
+	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_SITE)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has an unknown kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)
@@ -139,8 +144,8 @@ static struct ot_err *check_parts(const struct vp_engine_session *es, const stru
 
 /* --- copying ---------------------------------------------------------------------------------- */
 
-static void copy_probe(const struct vp_enabled_batch *b, const struct parts *p,
-		       const struct vp_batch_probe *from, struct vp_enabled_probe *to)
+static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_probe *from,
+		       struct vp_enabled_probe *to)
 {
 	to->id = from->id;
 	to->kind = (enum vp_probe_kind)from->kind;
@@ -154,10 +159,23 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct parts *p,
 	to->interval_ns = from->interval_ns;
 	to->event = from->event;
 	to->agent = from->agent;
-	if (from->nsites) {
-		const struct vp_batch_site *site = &p->sites[from->first_site];
-		to->func_gva = site->gva - site->offset;
-	}
+}
+
+/* What the place's arguments are, and what programs make of them. */
+static struct ot_err *copy_site_args(const struct vp_enabled_batch *b, const struct vp_enabled_probe *probe,
+				     const struct vp_batch_site *from, struct vp_enabled_site *to)
+{
+	bool own = probe->args == VP_ARGS_SITE;
+	uint32_t n = b->dof.nclauses;
+
+	if (own ? from->args > VP_ARGS_SYSCALL_RETURN || from->raw > n || from->program > n
+		: from->args || from->raw || from->program)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has arguments that it can't have",
+				  (unsigned long long)from->gva);
+	to->args = own ? (enum vp_args)from->args : probe->args;
+	to->raw = from->raw ? &b->programs[from->raw - 1] : NULL;
+	to->program = from->program ? &b->programs[from->program - 1] : NULL;
+	return NULL;
 }
 
 /* The engine compares each site with the bytes that the operator's process read: if the guest rebooted or
@@ -174,6 +192,7 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_LEAVE || from->agent > VP_AGENT_CALL_MARK)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has an unknown kind", gva);
 	to->gva = from->gva;
+	to->func_gva = from->gva - from->offset;
 	to->syscall = from->syscall;
 	to->length = from->length;
 	to->room = from->room;
@@ -206,6 +225,7 @@ static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct 
 			uint32_t at = b->probes[i].first_site + k;
 			if (b->sites[at].probe)
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
+			OT_TRY(copy_site_args(b, &b->probes[i], &p->sites[at], &b->sites[at]));
 			OT_TRY(copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
 				return ot_err_new(OT_ERR_BAD_DATA,
@@ -269,8 +289,9 @@ static struct ot_err *copy_batch(struct vp_engine_session *es, const struct part
 	b->nsites = p->head.nsites;
 	b->necbs = p->head.necbs;
 	for (uint32_t i = 0; i < b->nprobes; i++)
-		copy_probe(b, p, &p->probes[i], &b->probes[i]);
+		copy_probe(b, &p->probes[i], &b->probes[i]);
 	OT_TRY(vp_agent_place_probes(es->engine, b));
+	OT_TRY(vp_programs_read(es, p->dof, p->head.dof_size, b));
 	OT_TRY(copy_sites(es, b, p));
 	copy_ecbs(es, b, p);
 	return NULL;
@@ -338,7 +359,7 @@ static void link_errors(struct vp_engine_session *es, struct vp_enabled_batch *b
 		struct vp_ecb *ecb = &b->ecbs[i];
 		if (ecb->probe->kind != VP_PROBE_ERROR)
 			continue;
-		es->service->error_regs |= vp_clause_regs(ecb->clause, VP_ARGS_ERROR);
+		es->service->error_regs |= vp_needs_regs(&ecb->clause->needs, VP_ARGS_ERROR);
 		/* Release: a vCPU that finds the ECB finds it complete. */
 		__atomic_store_n(es->service->last_error ? &es->service->last_error->next_error : &es->errors,
 				 ecb, __ATOMIC_RELEASE);
@@ -346,8 +367,9 @@ static void link_errors(struct vp_engine_session *es, struct vp_enabled_batch *b
 	}
 }
 
-static void free_batch(struct vp_enabled_batch *b)
+void vp_batch_free(struct vp_enabled_batch *b)
 {
+	vp_programs_free(b);
 	free(b->strings);
 	free(b->probes);
 	free(b->sites);
@@ -385,6 +407,7 @@ static struct vp_private_parts with_batch(const struct vp_engine_session *es, co
 	struct vp_private_parts ret = es->service->parts;
 
 	ret.batch = p->head.size > ret.batch ? p->head.size : ret.batch;
+	ret.site_programs += p->head.dof_size;
 	ret.probes += p->head.nprobes;
 	ret.sites += p->head.nsites;
 	ret.ecbs += p->head.necbs;
@@ -453,7 +476,7 @@ struct ot_err *vp_engine_session_enable(struct vp_engine_session *es, const void
 	struct ot_err *err = prepare(es, &p, b, &sizes, &keep);
 	if (err) {
 		free(sizes);
-		free_batch(b);
+		vp_batch_free(b);
 		return err;
 	}
 	__atomic_store_n(&es->end_reserve, keep, __ATOMIC_RELAXED);

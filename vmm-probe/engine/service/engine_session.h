@@ -9,17 +9,6 @@
 
 struct vp_guard;
 
-struct vp_enabled_site {
-	uint64_t gva, host;
-	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: none */
-	uint32_t syscall;           /* as in struct vp_batch_site */
-	uint8_t length, room, bytes[15];
-	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */
-	uint16_t pushed;
-	bool stale; /* stale.c's */
-	struct vp_enabled_probe *probe;
-};
-
 /* The contents of one ENABLE. Immutable once linked in, but for the service thread's `stale`. */
 struct vp_enabled_batch {
 	struct vp_enabled_batch *next;
@@ -28,7 +17,9 @@ struct vp_enabled_batch {
 	struct vp_enabled_probe *probes;
 	struct vp_enabled_site *sites;
 	struct vp_ecb *ecbs;
-	struct vp_load *loads; /* by vCPU and ECB; NULL: no guard */
+	struct vp_load *loads;            /* by vCPU and ECB; NULL: no guard */
+	struct dif_program dof;           /* of the sites' programs */
+	struct vp_site_program *programs; /* a clause each */
 	uint32_t nprobes, nsites, necbs;
 };
 

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The service thread's part of a session, a group of functions for each file: clause.c, exchange.c,
- * speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c.
+ * The service thread's part of a session, a group of functions for each file: clause.c, programs.c,
+ * exchange.c, speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c.
  */
 #ifndef VP_ENGINE_SERVICE_PARTS_H
 #define VP_ENGINE_SERVICE_PARTS_H
 
 #include "vmm-probe/engine/service/engine_session.h"
+
+/* --- enabling.c -------------------------------------------------------------------------------- */
+
+void vp_batch_free(struct vp_enabled_batch *batch);
 
 /* --- clause.c: D's clauses as steps ----------------------------------------------------------- */
 
@@ -15,8 +19,23 @@
 OT_MUST_CHECK struct ot_err *vp_clause_compile(struct vp_engine_session *es, const struct dif_clause *source,
 					       struct vp_clause *ret);
 
-/** Registers that an ECB of @p clause on a probe with @p args may read. */
-uint64_t vp_clause_regs(const struct vp_clause *clause, enum vp_args args);
+/** What an object reads, added to *needs. */
+void vp_object_needs(const struct dif_object *obj, struct vp_needs *needs);
+
+/** Registers that something with these needs may read where the arguments are as @p args says. */
+uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args);
+
+/* --- programs.c: sites' programs ----------------------------------------------------------------- */
+
+/** Take in the batch's DOF of @p size bytes, hostile input: batch->dof and batch->programs, which
+ * vp_programs_free() frees. BAD_DATA: it is no list of site programs, or uses variables that the session's
+ * program has not, or has otherwise. */
+OT_MUST_CHECK struct ot_err *vp_programs_read(const struct vp_engine_session *es, const void *dof,
+					      size_t size, struct vp_enabled_batch *batch);
+void vp_programs_free(struct vp_enabled_batch *batch);
+
+/** Registers that an ECB of @p clause at @p site may read, the site's programs included. */
+uint64_t vp_site_regs(const struct vp_enabled_site *site, const struct vp_clause *clause);
 
 /* --- exchange.c: halves ------------------------------------------------------------------------ */
 

@@ -13,7 +13,6 @@
 struct item {
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
-	uint32_t syscall;
 	uint64_t batch;
 	const struct vp_enabled_site *site;
 	struct vp_engine_session *es;
@@ -25,7 +24,8 @@ struct plan_memory {
 	struct vp_plan plan;
 	struct vp_site *sites;
 	struct vp_ecb **ecbs;
-	uint32_t *counters, *syscalls;
+	uint32_t *counters;
+	const struct vp_enabled_site **enabled;
 };
 
 static int by_host(const void *a, const void *b)
@@ -47,7 +47,6 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 			.order = (uint64_t)session << 32 | (ecb ? ecb->order : 0),
 			.ecb = ecb,
 			.es = es,
-			.syscall = site->syscall,
 			.batch = batch->number,
 			.site = site,
 		};
@@ -91,7 +90,7 @@ static void free_plan(struct vp_plan *plan)
 	free(m->sites);
 	free(m->ecbs);
 	free(m->counters);
-	free(m->syscalls);
+	free(m->enabled);
 	free(m);
 }
 
@@ -104,8 +103,8 @@ static bool alloc_plan(size_t nitems, struct plan_memory **ret)
 	m->sites = calloc(nitems + 1, sizeof(*m->sites));
 	m->ecbs = calloc(nitems + 1, sizeof(*m->ecbs));
 	m->counters = calloc(nitems + 1, sizeof(*m->counters));
-	m->syscalls = calloc(nitems + 1, sizeof(*m->syscalls));
-	if (!m->sites || !m->ecbs || !m->counters || !m->syscalls) {
+	m->enabled = calloc(nitems + 1, sizeof(*m->enabled));
+	if (!m->sites || !m->ecbs || !m->counters || !m->enabled) {
 		free_plan(&m->plan);
 		return false;
 	}
@@ -134,7 +133,7 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->es = items[i].es;
 			site->ecbs = &m->ecbs[necbs];
 			site->counters = &m->counters[ncounters];
-			site->syscalls = &m->syscalls[necbs];
+			site->enabled = &m->enabled[necbs];
 		}
 		if (site->batch < items[i].batch)
 			site->batch = items[i].batch;
@@ -148,19 +147,16 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			continue;
 		}
 		/* A site with a condition can't be counted inline; its ECB counts by firing there. */
-		if (ecb->counter && !items[i].syscall) {
+		if (ecb->counter && !vp_site_is_conditional(items[i].site)) {
 			m->counters[ncounters++] = ecb->counter->slot;
 			site->ncounters++;
 			if (ecb->counter->slot >= plan->ncounters)
 				plan->ncounters = ecb->counter->slot + 1;
 		} else {
-			m->syscalls[necbs] = items[i].syscall;
+			m->enabled[necbs] = items[i].site;
 			m->ecbs[necbs++] = ecb;
 			site->necbs++;
-			if (items[i].syscall)
-				site->regs |= VP_REG_BIT(VP_RSP);
-			site->regs |=
-			    vp_clause_regs(ecb->clause, ecb->probe->args) | ecb->es->service->error_regs;
+			site->regs |= vp_site_regs(items[i].site, ecb->clause) | ecb->es->service->error_regs;
 		}
 	}
 }

@@ -69,7 +69,7 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 	uint64_t guard = o->maxcost ? (p->ecbs + 2) * (o->nvcpus * sizeof(struct vp_load) + GUARDED_ECB) : 0;
 	uint64_t counter = sizeof(struct vp_counter) + 3ull * o->nvcpus * sizeof(uint64_t) + CHUNK;
 	uint64_t counters = (p->ecbs < COUNTERS ? p->ecbs : COUNTERS) * counter;
-	uint64_t planned = sizeof(struct vp_site) + sizeof(struct vp_ecb *) + 2 * sizeof(uint32_t);
+	uint64_t planned = sizeof(struct vp_site) + 2 * sizeof(struct vp_ecb *) + sizeof(uint32_t);
 
 	return p->batch + p->probes * sizeof(struct vp_enabled_probe) +
 	       p->sites * sizeof(struct vp_enabled_site) + p->ecbs * sizeof(struct vp_ecb) +
@@ -80,7 +80,8 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_private_parts *parts)
 {
 	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
-			 parts->program * PER_DOF_BYTE + of_vcpus(open, parts) + of_probes(open, parts);
+			 (parts->program + parts->site_programs) * PER_DOF_BYTE + of_vcpus(open, parts) +
+			 of_probes(open, parts);
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

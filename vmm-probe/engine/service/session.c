@@ -227,12 +227,7 @@ static void free_batches(struct vp_engine_session *es)
 
 	for (struct vp_enabled_batch *b = es->service->batches.first; b; b = next) {
 		next = b->next;
-		free(b->strings);
-		free(b->probes);
-		free(b->sites);
-		free(b->ecbs);
-		free(b->loads);
-		free(b);
+		vp_batch_free(b);
 	}
 }
 

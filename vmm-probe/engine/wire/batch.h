@@ -17,6 +17,7 @@ enum vp_args {
 	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
 	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
+	VP_ARGS_SITE,  /* of a probe: what each of its sites says, by `args`, `raw` and `program` */
 };
 
 /* How a site may be trapped by a backend that changes guest text. Other backends need no trap and ignore it.
@@ -69,6 +70,7 @@ struct vp_batch {
 	uint32_t necbs, ecbs_offset;           /* struct vp_batch_ecb, in program order per probe */
 	uint32_t strings_offset, strings_size; /* NUL-terminated, last byte NUL */
 	uint32_t nagents, agent_offset;        /* struct vp_batch_agent: 0 or 1 of them */
+	uint32_t dof_offset, dof_size;         /* site programs, see struct vp_batch_site; 0 bytes: none */
 };
 
 enum vp_probe_kind {
@@ -138,6 +140,18 @@ struct vp_batch_agent {
  * without parameters too. */
 #define VP_SYSCALL_NATIVE 0xffffffffu
 
+/*
+ * Site programs. A site may have its own idea of when it fires and of what the arguments are. A program is a
+ * clause of the batch's DOF without aggregations, of at most VP_SITE_ARGS actions `trace(expression)`: its
+ * predicate is the condition (none: always), its n-th action's value is argN. A site's `raw` program gives
+ * the arguments of the place (the instruction's: a tracepoint's, in whichever registers they lie), its
+ * `program` those of the probe in terms of these; without `raw`, the arguments of the place are by `args`.
+ * So a program may use regs[], memory and arg0 … arg9 one level below, and the variables of the session's
+ * program. Conditions are evaluated at each hit for each ECB, `raw`'s first; an argument when the clause
+ * asks for it, once a clause.
+ */
+#define VP_SITE_ARGS 10u
+
 struct vp_batch_site {
 	uint64_t gva;
 	/* In a module's text: its struct module, whose page is unmapped with the module even where the kernel
@@ -155,7 +169,9 @@ struct vp_batch_site {
 	uint8_t sentinel; /* enum vp_sentinel */
 	uint8_t agent;    /* enum vp_agent_call */
 	uint16_t pushed;  /* sentinels: the return address is this many bytes above rsp */
-	uint16_t pad2;
+	uint8_t args;     /* enum vp_args: FBT_*, SYSCALL_* or NONE. Only of a probe with VP_ARGS_SITE */
+	uint8_t pad2;
+	uint32_t raw, program; /* 1 + index of a clause of the batch's DOF; 0: none. Only with VP_ARGS_SITE */
 };
 
 struct vp_batch_ecb {

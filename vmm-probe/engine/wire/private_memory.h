@@ -19,6 +19,7 @@
 /* The sizes of a session, besides its OPEN. 0: none of that part. */
 struct vp_private_parts {
 	uint64_t program;                    /* bytes of its DOF */
+	uint64_t site_programs;              /* bytes of its batches' */
 	uint32_t tuple_max, key_max, locals; /* bytes of the longest aggregation key, of the longest key of a
 					      * dynamic variable, of clause-local variables */
 	uint64_t batch;                      /* bytes of its longest ENABLE */

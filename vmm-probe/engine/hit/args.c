@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Arguments of probes: registers by the calling convention, a system call's struct pt_regs, or what a site's
+ * programs make of them. Programs stand on one another: the probe's (level 0 asks for it) on the place's
+ * (level 1), and that on registers (level 2). Hit path.
+ */
+#include "vmm-probe/engine/hit/args.h"
+#include "vmm-probe/engine/hit/walk.h"
+
+/* --- the place's own ----------------------------------------------------------------------- */
+
+/* The 7th and later arguments lie behind the return address. */
+static uint64_t stack_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+{
+	uint64_t value = 0;
+
+	if (!vp_load_u64(v, vp_reg(v, VP_RSP) + 8 * (n - 6 + 1), &value))
+		*fault = DIF_FAULT_BADADDR;
+	return value;
+}
+
+static uint64_t fbt_entry_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+{
+	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
+
+	return n < OT_ARRAY_SIZE(sysv) ? vp_reg(v, (enum vp_reg)sysv[n]) : stack_arg(v, n, fault);
+}
+
+/* System calls have their arguments in a struct pt_regs that the first C argument points to. */
+static uint64_t syscall_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+{
+	const struct vp_facts *f = &v->es->facts;
+	const uint32_t at[] = { f->ptregs_di,  f->ptregs_si, f->ptregs_dx,
+				f->ptregs_r10, f->ptregs_r8, f->ptregs_r9 };
+	uint64_t value = 0;
+
+	if (n >= OT_ARRAY_SIZE(at) || at[n] == VP_NO_OFFSET)
+		return 0;
+	if (!vp_load_u64(v, vp_reg(v, VP_RDI) + at[n], &value))
+		*fault = DIF_FAULT_BADADDR;
+	return value;
+}
+
+static uint64_t place_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+{
+	switch (vp_place_args(v)) {
+	case VP_ARGS_FBT_ENTRY:
+		return fbt_entry_arg(v, n, fault);
+	case VP_ARGS_SYSCALL_ENTRY:
+		return syscall_arg(v, n, fault);
+	case VP_ARGS_FBT_RETURN:
+		if (n == 0)
+			return v->at ? v->site_gva - v->at->func_gva : 0;
+		return n == 1 ? vp_reg(v, VP_RAX) : 0;
+	case VP_ARGS_SYSCALL_RETURN:
+		return n < 2 ? vp_reg(v, VP_RAX) : 0;
+	case VP_ARGS_NONE:
+	case VP_ARGS_PROFILE:
+	case VP_ARGS_ERROR:
+	case VP_ARGS_AGENT:
+	case VP_ARGS_SITE:
+		return 0;
+	}
+	return 0;
+}
+
+/* --- programs ---------------------------------------------------------------------------------- */
+
+/* Evaluate @p obj, for which arguments are those of @p level. */
+static uint64_t evaluate(struct vp_vcpu_session *v, const struct dif_object *obj, unsigned level,
+			 enum dif_fault *fault)
+{
+	unsigned keep = v->level;
+	uint64_t value;
+
+	v->level = level;
+	*fault = dif_vm_eval_within(&v->vm, obj, &value);
+	v->level = keep;
+	return value;
+}
+
+static uint64_t program_arg(struct vp_vcpu_session *v, const struct vp_site_program *p, unsigned n,
+			    unsigned level, enum dif_fault *fault)
+{
+	return n < p->nargs ? evaluate(v, p->args[n], level, fault) : 0;
+}
+
+static uint64_t probe_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+{
+	if (!(v->args_known & 1u << n)) {
+		v->args[n] = program_arg(v, v->at->program, n, 1, fault);
+		if (*fault == DIF_FAULT_NONE)
+			v->args_known |= 1u << n;
+	}
+	return v->args[n];
+}
+
+uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+{
+	const struct vp_enabled_site *at = v->at;
+
+	if (n >= VP_SITE_ARGS)
+		return 0;
+	if (v->ecb->probe->kind == VP_PROBE_ERROR)
+		return v->error_args[n];
+	if (v->fired_args)
+		return v->fired_args[n];
+	if (at && at->program && v->level == 0)
+		return probe_arg(v, n, fault);
+	if (at && at->raw && v->level <= 1)
+		return program_arg(v, at->raw, n, 2, fault);
+	return place_arg(v, n, fault);
+}
+
+static bool holds(struct vp_vcpu_session *v, const struct vp_site_program *p, unsigned level,
+		  enum dif_fault *fault)
+{
+	return !p || !p->condition || evaluate(v, p->condition, level, fault) != 0;
+}
+
+bool vp_site_condition(struct vp_vcpu_session *v, enum dif_fault *fault)
+{
+	return holds(v, v->at->raw, 2, fault) && holds(v, v->at->program, 1, fault);
+}

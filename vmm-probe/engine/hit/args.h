@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* arg0 … arg9 of the firing in progress, and the condition of the site at which it is. Hit path. */
+#ifndef VP_ENGINE_HIT_ARGS_H
+#define VP_ENGINE_HIT_ARGS_H
+
+#include "vmm-probe/engine/hit/hit_session.h"
+
+/** What the arguments of the place are, where neither `raw` nor `program` gives them. */
+static inline enum vp_args vp_place_args(const struct vp_vcpu_session *v)
+{
+	return v->at ? v->at->args : v->ecb->probe->args;
+}
+
+/** argN; 0 from arg10 on. A site's program is evaluated for it, at most once a clause. */
+uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault);
+
+/** Does the site v->at fire? False also where its condition faults: then *fault says how, and the virtual
+ * machine has the rest. */
+bool vp_site_condition(struct vp_vcpu_session *v, enum dif_fault *fault);
+
+#endif
