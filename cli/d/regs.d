@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Indices of regs[] and uregs[] on x86-64 (vmm-probe/engine/wire/regs.h), by each of their usual names. */
+/* Indices of regs[] and uregs[] on x86-64 (vmm-probe/arch/x86/regs.h), by each of their usual names. */
 inline int R_RAX = 0;
 inline int R_RCX = 1;
 inline int R_RDX = 2;

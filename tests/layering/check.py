@@ -19,7 +19,7 @@ LANG_PASS = LANG_SYNTAX + ["dif/lang/syntax"]
 LANG = ["dif/lang/compile.h", "dif/lang/core/options.h", "dif/lang/core/stability.h", "dif/lang/types/types.h",
         "dif/lang/types/provider.h"]
 # What a backend, or whoever talks to an engine, sees of it.
-ENGINE = ["vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/wire"]
+ENGINE = ["vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/wire"]
 PROBE = ENGINE + ["vmm-probe/engine/service/session.h", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
          "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
@@ -33,16 +33,17 @@ MAY_USE = {
     "dif/lang/gen": LANG_PASS,
     "dif/lang/actions": LANG_PASS + ["dif/lang/check", "dif/lang/gen"],
     "dif/lang": DIF,
+    "vmm-probe/arch": ["base"],
     "vmm-probe/insn": ["base"],
     # The engine's rooms: a hit sees messages and nothing of the service thread's.
-    "vmm-probe/engine/wire": ["base"],
-    "vmm-probe/engine": ["base", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],
+    "vmm-probe/engine/wire": ["base", "vmm-probe/arch"],
+    "vmm-probe/engine": ["base", "vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],
     "vmm-probe/engine/hit": DIF + ["dif/vm"] + ENGINE,
     "vmm-probe/engine/service": DIF + ["dif/vm", "vmm-probe/engine/hit"] + ENGINE,
     # The plain structures in which what was read goes to an engine.
-    "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/engine/wire/regs.h", "vmm-probe/engine/wire/facts.h",
+    "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/arch", "vmm-probe/engine/wire/facts.h",
                               "vmm-probe/engine/wire/orc_table.h"],
-    "vmm-probe/planner": DIF + ["vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/insn"],
+    "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/insn"],
     "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/insn", "vmm-probe/planner"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
@@ -60,9 +61,9 @@ MAY_USE = {
     "vmm-probe/backend/peek": DIF + ENGINE + ["vmm-probe/guest", "vmm-probe/backend/kvm/state.h",
                                               "vmm-probe/backend/source.h", "vmm-probe/machines/qemu_machine.h"],
     # The operator's process.
-    "vmm-probe/client": ["base", "vmm-probe/engine/wire", "vmm-probe/engine/engine.h", "vmm-probe/guest/phys.h",
+    "vmm-probe/client": ["base", "vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/engine/engine.h", "vmm-probe/guest/phys.h",
                          "vmm-probe/machines/process.h"],
-    "vmm-probe/hosts": ["base", "vmm-probe/client", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/hook/control.h",
+    "vmm-probe/hosts": ["base", "vmm-probe/arch", "vmm-probe/client", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/hook/control.h",
                         "vmm-probe/inject", "vmm-probe/machines"],
     "vmm-probe/launch": ["base", "vmm-probe/backend/kvm/host.h", "vmm-probe/client", "vmm-probe/engine/wire",
                          "vmm-probe/hosts", "vmm-probe/machines"],
@@ -150,7 +151,7 @@ def self_test():
             ("vmm-probe/backend/tcg/t.c", "vmm-probe/engine/engine.h"), ("vmm-probe/guest/g.c", "dif/lang/types/types.h"),
             ("dif/lang/actions/a.c", "dif/lang/check/cook.h"), ("dif/lang/compile.c", "dif/lang/actions/a.h"),
             ("vmm-probe/engine/service/agent.c", ABI_HEADER), ("vmm-probe/engine/service/s.c", "vmm-probe/engine/hit/h.h"),
-            ("vmm-probe/engine/hit/h.c", "vmm-probe/engine/wire/w.h"), ("vmm-probe/guest/g.c", "vmm-probe/engine/wire/regs.h")]
+            ("vmm-probe/engine/hit/h.c", "vmm-probe/engine/wire/w.h"), ("vmm-probe/guest/g.c", "vmm-probe/arch/regs.h")]
     wrong = [("base/err.c", "dif/obj/a.h"), ("dif/obj/a.c", "dif/lang/types/types.h"), ("dif/vm/v.c", "dif/lang/types/types.h"),
              ("dif/lang/syntax/p.c", "dif/lang/check/cook.h"), ("dif/lang/gen/g.c", "dif/lang/check/cook.h"),
              ("dif/lang/core/c.c", "dif/lang/compile.h"), ("cli/main.c", "dif/lang/syntax/ast.h"),

@@ -253,7 +253,7 @@ struct census_guest *census_guest_create(void)
 	ok(vp_phys_create(&cg->phys));
 	ok(vp_phys_add_memory(cg->phys, vp_gpa(0), RAM, cg->ram));
 	cg->guest->phys = cg->phys;
-	vp_mmu_init(&cg->guest->kernel.mmu, vp_gpa(ROOT), 4);
+	vp_mmu_init(&cg->guest->kernel.mmu, vp_arch_x86.paging, vp_gpa(ROOT), 4);
 	ok(vp_symtab_create(&cg->guest->symtab));
 	add_symbols(cg->guest->symtab);
 	cg->guest->btf = make_types();

@@ -103,7 +103,8 @@ static unsigned tables_looked_at(bool equal)
 		regs[i].valid = VP_REG_BIT(VP_CR3) | VP_REG_BIT(VP_CR4);
 		regs[i].v[VP_CR3] = ROOTS_GPA + (equal ? 0 : 2 * 4096ull * (i % 128));
 	}
-	assert_err(vp_kernel_find(phys, regs, 256, &kernel, &image), OT_ERR_NOT_FOUND, "no Linux kernel");
+	assert_err(vp_kernel_find(&vp_arch_x86, phys, regs, 256, &kernel, &image), OT_ERR_NOT_FOUND,
+		   "no Linux kernel");
 	vp_phys_destroy(phys);
 	return c.roots;
 }

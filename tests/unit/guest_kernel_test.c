@@ -20,7 +20,7 @@ static struct ot_err *find(struct guest_fixture *g, const struct vp_regs *regs, 
 			   struct vp_kernel *kernel)
 {
 	struct vp_image image = { 0 };
-	struct ot_err *err = vp_kernel_find(g->phys, regs, n, kernel, &image);
+	struct ot_err *err = vp_kernel_find(&vp_arch_x86, g->phys, regs, n, kernel, &image);
 
 	vp_image_deinit(&image);
 	return err;

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "guest_fixture.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/mmu.h"
 
 #define MIB (1ull << 20)
@@ -181,7 +182,8 @@ static void machine_init(struct machine *m, unsigned int levels)
 	assert_non_null(m->ram);
 	assert_ok(vp_phys_create(&m->phys));
 	assert_ok(vp_phys_add_memory(m->phys, vp_gpa(0), RAM_SIZE, m->ram));
-	vp_mmu_init(&m->mmu, vp_gpa(ROOT | 0xfff), levels); /* low bits of a CR3 are no address */
+	vp_mmu_init(&m->mmu, vp_arch_x86.paging, vp_gpa(ROOT | 0xfff),
+		    levels); /* low bits of a CR3 are no address */
 }
 
 static void machine_deinit(struct machine *m)

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "guest_fixture.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/mmu.h"
 #include "vmm-probe/guest/modules.h"
@@ -137,7 +138,7 @@ static void world_init(struct world *w, bool mem)
 	memset(w, 0, sizeof(*w));
 	guest_fixture_init(&w->g, &layout, 4);
 	w->l = layout_of(mem);
-	vp_mmu_init(&w->mmu, vp_gpa(GUEST_CR3), 4);
+	vp_mmu_init(&w->mmu, vp_arch_x86.paging, vp_gpa(GUEST_CR3), 4);
 	put_module(&w->g, &w->l, 0, "second", MODULE(1) + w->l.list);
 	put_module(&w->g, &w->l, 1, "first", HEAD);
 	guest_put64(&w->g, HEAD, MODULE(0) + w->l.list);

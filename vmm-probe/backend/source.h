@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/phys.h"
 
 /* What open() may ask of whoever attaches. */

@@ -19,9 +19,9 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/facts.h"
-#include "vmm-probe/engine/wire/regs.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
 struct vp_engine;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/agent_systems.h"
 #include "vmm-probe/guest/guest_internal.h"
 
@@ -24,7 +25,7 @@
 	"the guest's agent has no ring for any CPU and can report nothing: the guest could not " \
 	"allocate them; load it again with smaller ones (`rmmod %s; insmod %s.ko ring_kib=64`)"
 
-#define KERNEL_HALF 0xff00000000000000ull
+#define KERNEL_HALF vp_native_paging.kernel_half
 
 struct ot_err *vp_agent_check_header(const struct ga_header *h)
 {

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "vmm-probe/arch/arch.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/facts_percpu.h"
 
@@ -18,16 +20,9 @@
 #define STACK_DEFAULT (16u << 10)
 #define STACK_MAX     (1u << 20)
 
-/* The end of x86-64's module area (MODULES_END, arch/x86/include/asm/pgtable_64_types.h); it begins after the
- * kernel's image. */
-#define MODULES_END 0xffffffffff000000ull
-
 /* X86_FEATURE_PTI: word and bit of boot_cpu_data.x86_capability[]. */
 #define PTI_WORD 7
 #define PTI_BIT  11
-
-#define CR3_ADDRESS 0x000ffffffffff000ull
-#define CR3_USER    0x1000ull /* PTI: set for the user's of a process's two tables */
 
 void vp_facts_none(struct vp_facts *ret)
 {
@@ -41,7 +36,7 @@ void vp_facts_none(struct vp_facts *ret)
 	memset(facts.percpu_base, 0, sizeof(facts.percpu_base));
 	facts.kernel_root = 0;
 	facts.levels = facts.nvcpus = 0;
-	facts.user_pgd_mask = CR3_ADDRESS;
+	facts.user_pgd_mask = vp_native_paging.address;
 	facts.hardirq_mask = facts.softirq_mask = facts.nmi_mask = 0;
 	facts.task_comm_size = facts.ptregs_size = 0;
 	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
@@ -187,7 +182,7 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 		f->text_end = k->base.v + k->size;
 	read_dispatcher(guest, f);
 	f->modules_start = k->base.v + k->size;
-	f->modules_end = MODULES_END > f->modules_start ? MODULES_END : f->modules_start;
+	f->modules_end = VP_MODULES_END > f->modules_start ? VP_MODULES_END : f->modules_start;
 }
 
 /* The mutexes under which the kernel compares and patches its text: text_poke() (jump labels and others),
@@ -236,7 +231,7 @@ struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs,
 	ret->levels = mmu->levels;
 	ret->nvcpus = nvcpus;
 	if (has_pti(guest, btf))
-		ret->user_pgd_mask &= ~CR3_USER;
+		ret->user_pgd_mask &= ~vp_arch_native.user_root;
 	read_text(guest, ret);
 	read_percpu(guest, btf, ret);
 	read_text_locks(guest, btf, ret);

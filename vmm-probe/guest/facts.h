@@ -6,8 +6,8 @@
 #ifndef VP_GUEST_FACTS_H
 #define VP_GUEST_FACTS_H
 
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/engine/wire/facts.h"
-#include "vmm-probe/engine/wire/regs.h"
 #include "vmm-probe/guest/guest.h"
 
 /**

@@ -3,7 +3,7 @@
 #ifndef VP_GUEST_FACTS_PERCPU_H
 #define VP_GUEST_FACTS_PERCPU_H
 
-#include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/guest.h"
 
 /** A CPU of the kernel: its number and the base of its area (the GS base in kernel mode). */

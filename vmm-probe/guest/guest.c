@@ -12,7 +12,6 @@
 #define SYMBOLS_MIB       56u
 #define VMLINUX_MIB       (uint32_t)(VP_KERNEL_SIZE_MAX >> 20)
 #define VMCOREINFO_BUDGET (2ull << 30)
-#define LINK_BASE         0xffffffff81000000ull /* link address of x86-64 kernels */
 
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
 {
@@ -160,7 +159,7 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 
 	step(opts, "locating the kernel");
 	vp_budget_part("the kernel's image", 160, 1500);
-	OT_TRY(vp_kernel_find(guest->phys, opts->regs, opts->nregs, kernel, &image));
+	OT_TRY(vp_kernel_find(&vp_arch_native, guest->phys, opts->regs, opts->nregs, kernel, &image));
 	step(opts, "reading symbols");
 	/* The image of a stripped vmlinux is in memory beside its symbols. */
 	vp_budget_part("the symbols", opts->vmlinux ? SYMBOLS_MIB + VMLINUX_MIB : SYMBOLS_MIB, 1000);
@@ -264,7 +263,7 @@ const struct vp_btf *vp_guest_btf(const struct vp_guest *guest)
 
 uint64_t vp_guest_kaslr_offset(const struct vp_guest *guest)
 {
-	return guest->kernel.base.v - LINK_BASE;
+	return guest->kernel.base.v - VP_KERNEL_LINK_BASE;
 }
 
 struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name, struct vp_gva *ret)

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/addr.h"
 #include "vmm-probe/guest/kernel.h"
 #include "vmm-probe/guest/mmu.h"

@@ -9,16 +9,12 @@
 #include "base/cleanup.h"
 #include "vmm-probe/guest/budget.h"
 
-#define BANNER          "Linux version "
-#define CR3_ADDR        0x000ffffffffff000ull
-#define CR3_PTI_USER    0x1000ull /* with PTI the user's top table is the page after the kernel's */
-#define CR4_LA57        (1ull << 12)
-#define CONSTANTS_ALIGN (2ull << 20)
-#define HOLE_MAX        (16ull << 20) /* a larger hole ends the image (freed init memory leaves small ones) */
-#define SCAN_BUDGET     (16ull << 30)
-#define COPIES_MAX      16
-#define VDSO_PAGES      4
-#define ROOTS_MAX       8 /* each vCPU may run another process; any process's table maps the kernel */
+#define BANNER      "Linux version "
+#define HOLE_MAX    (16ull << 20) /* a larger hole ends the image (freed init memory leaves small ones) */
+#define SCAN_BUDGET (16ull << 30)
+#define COPIES_MAX  16
+#define VDSO_PAGES  4
+#define ROOTS_MAX   8 /* each vCPU may run another process; any process's table maps the kernel */
 
 void vp_image_deinit(struct vp_image *image)
 {
@@ -132,12 +128,13 @@ bool vp_kernel_use_banner(const struct vp_image *image, struct vp_gva banner, st
 }
 
 /* The extent of the image: from the first mapped range on, across small holes. */
-static struct ot_err *find_extent(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva *ret_base,
-				  uint64_t *ret_size)
+static struct ot_err *find_extent(const struct vp_phys *phys, struct vp_kernel *kernel,
+				  struct vp_gva *ret_base, uint64_t *ret_size)
 {
-	struct vp_gva end = vp_gva(VP_KERNEL_MAP_END), base, start, stop;
+	struct vp_gva end = vp_gva(kernel->arch->kernel_end), base, start, stop;
+	struct vp_mmu *mmu = &kernel->mmu;
 
-	OT_TRY(vp_mmu_next_mapped(phys, mmu, vp_gva(VP_KERNEL_MAP_START), end, &base, &stop));
+	OT_TRY(vp_mmu_next_mapped(phys, mmu, vp_gva(kernel->arch->kernel_start), end, &base, &stop));
 	for (;;) {
 		struct vp_gva limit = vp_gva(stop.v + HOLE_MAX < end.v ? stop.v + HOLE_MAX : end.v);
 		struct ot_err *err;
@@ -182,18 +179,18 @@ static struct ot_err *copy_image(const struct vp_phys *phys, struct vp_mmu *mmu,
 }
 
 /*
- * Linux frees the gap between its text and its constants, which begin at the next 2 MiB, and leaves it mapped
+ * Linux frees the gap between its text and its constants, which are aligned, and leaves it mapped
  * (free_kernel_image_pages(), arch/x86/mm/init.c; arch/x86/kernel/vmlinux.lds.S). Its pages have been reused:
  * they may contain modules and programs with build-id notes, or logs with banners, before the kernel's own.
  * So the gap is zeroed.
  */
-static void blank_gap(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_image *image)
+static void blank_gap(const struct vp_phys *phys, struct vp_kernel *kernel, struct vp_image *image)
 {
-	uint64_t base = image->base.v, at = base, end;
+	uint64_t base = image->base.v, at = base, align = kernel->arch->constants_align, end;
 
-	while (at < base + image->size && vp_mmu_is_executable(phys, mmu, vp_gva(at)))
+	while (at < base + image->size && vp_mmu_is_executable(phys, &kernel->mmu, vp_gva(at)))
 		at += VP_PAGE_SIZE;
-	end = (at + CONSTANTS_ALIGN - 1) & ~(CONSTANTS_ALIGN - 1);
+	end = (at + align - 1) & ~(align - 1);
 	if (at > base && end < base + image->size)
 		memset(image->data + (at - base), 0, end - at);
 }
@@ -203,26 +200,28 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 			       struct vp_kernel *kernel, struct vp_image *ret_image)
 {
 	ot_auto(vp_image_deinit) struct vp_image image = { 0 };
+	const struct vp_arch_ops *arch = kernel->arch;
 	struct vp_gpa gpa;
 	uint64_t size;
 
 	memset(kernel, 0, sizeof(*kernel));
-	vp_mmu_init(&kernel->mmu, root, levels);
-	OT_TRY(find_extent(phys, &kernel->mmu, &image.base, &size));
+	kernel->arch = arch;
+	vp_mmu_init(&kernel->mmu, kernel->arch->paging, root, levels);
+	OT_TRY(find_extent(phys, kernel, &image.base, &size));
 	OT_TRY(vp_budget_take(size));
 	image.size = size;
 	image.data = calloc(1, size);
 	if (!image.data)
 		return ot_err_nomem();
 	OT_TRY(copy_image(phys, &kernel->mmu, &image));
-	blank_gap(phys, &kernel->mmu, &image);
+	blank_gap(phys, kernel, &image);
 	if (!find_banner(&image, kernel))
 		return ot_err_new(OT_ERR_NOT_FOUND, "no \"" BANNER "\" at 0x%llx + %llu MiB",
 				  (unsigned long long)image.base.v, (unsigned long long)(size >> 20));
 	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, kernel->banner_addr, &gpa, NULL));
 	kernel->base = image.base;
 	kernel->size = size;
-	kernel->phys_base = gpa.v - (kernel->banner_addr.v - VP_KERNEL_MAP_START);
+	kernel->phys_base = gpa.v - (kernel->banner_addr.v - kernel->arch->kernel_start);
 	*ret_image = image;
 	image.data = NULL;
 	return NULL;
@@ -237,29 +236,27 @@ static bool settled(struct ot_err *err, struct ot_err **why)
 	return !err || (ot_err_code(err) != OT_ERR_NOT_FOUND && ot_err_code(err) != OT_ERR_FAULT);
 }
 
-static bool try_cr3(const struct vp_phys *phys, uint64_t cr3, unsigned int levels, struct vp_kernel *kernel,
-		    struct vp_image *image, struct ot_err **why)
+static bool try_table(const struct vp_phys *phys, uint64_t root, unsigned int levels,
+		      struct vp_kernel *kernel, struct vp_image *image, struct ot_err **why)
 {
-	uint64_t root = cr3 & CR3_ADDR;
+	uint64_t full = root & ~kernel->arch->user_root;
 
-	/* With PTI, a user table maps only the entry code; the full table is on the preceding page. */
-	if ((root & CR3_PTI_USER) &&
-	    settled(try_root(phys, vp_gpa(root & ~CR3_PTI_USER), levels, kernel, image), why))
+	/* With PTI, a user table maps only the entry code. */
+	if (full != root && settled(try_root(phys, vp_gpa(full), levels, kernel, image), why))
 		return true;
 	return settled(try_root(phys, vp_gpa(root), levels, kernel, image), why);
 }
 
 /* Do these registers have another page table than all before them? */
-static bool is_new_root(const struct vp_regs *regs, size_t at)
+static bool is_new_root(const struct vp_arch_ops *arch, const struct vp_regs *regs, size_t at,
+			const struct vp_page_root *root)
 {
-	const uint64_t wanted = VP_REG_BIT(VP_CR3) | VP_REG_BIT(VP_CR4);
+	struct vp_page_root before;
 
-	for (size_t i = 0; i < at; i++) {
-		if ((regs[i].valid & wanted) == (regs[at].valid & wanted) &&
-		    (regs[i].v[VP_CR3] & CR3_ADDR) == (regs[at].v[VP_CR3] & CR3_ADDR) &&
-		    (regs[i].v[VP_CR4] & CR4_LA57) == (regs[at].v[VP_CR4] & CR4_LA57))
+	for (size_t i = 0; i < at; i++)
+		if (arch->page_root(&regs[i], &before) && before.gpa == root->gpa &&
+		    before.levels == root->levels)
 			return false;
-	}
 	return true;
 }
 
@@ -267,19 +264,19 @@ static bool is_new_root(const struct vp_regs *regs, size_t at)
 static bool try_registers(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
 			  struct vp_kernel *kernel, struct vp_image *image, struct ot_err **why)
 {
+	const struct vp_arch_ops *arch = kernel->arch;
+	struct vp_page_root root;
 	int roots = 0;
 
 	for (size_t i = 0; i < nregs && roots < ROOTS_MAX; i++) {
-		uint64_t cr3 = regs[i].v[VP_CR3];
-		bool knows_cr4 = regs[i].valid & VP_REG_BIT(VP_CR4);
-		unsigned int levels = knows_cr4 && (regs[i].v[VP_CR4] & CR4_LA57) ? 5 : 4;
-
-		if (!(regs[i].valid & VP_REG_BIT(VP_CR3)) || !is_new_root(regs, i))
+		if (!arch->page_root(&regs[i], &root) || !is_new_root(arch, regs, i, &root))
 			continue;
 		roots++;
-		if (try_cr3(phys, cr3, levels, kernel, image, why))
+		if (try_table(phys, root.gpa, root.levels ? root.levels : arch->levels[0], kernel, image,
+			      why))
 			return true;
-		if (!knows_cr4 && try_cr3(phys, cr3, 5, kernel, image, why))
+		if (!root.levels && arch->levels[1] &&
+		    try_table(phys, root.gpa, arch->levels[1], kernel, image, why))
 			return true;
 	}
 	return false;
@@ -303,8 +300,9 @@ static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kerne
 			return ot_err_new(OT_ERR_UNSUPPORTED, "the guest's memory is encrypted (SEV)");
 		if (!info.init_top_pgt || !info.have_phys_base)
 			continue;
-		root = info.init_top_pgt - VP_KERNEL_MAP_START + info.phys_base;
-		if (!settled(try_root(phys, vp_gpa(root), info.l5 ? 5 : 4, kernel, image), &why))
+		root = info.init_top_pgt - kernel->arch->kernel_start + info.phys_base;
+		if (!settled(try_root(phys, vp_gpa(root), kernel->arch->levels[info.l5], kernel, image),
+			     &why))
 			continue;
 		if (why)
 			return ot_move(why);
@@ -317,8 +315,9 @@ static struct ot_err *try_vmcoreinfo(const struct vp_phys *phys, struct vp_kerne
 	return ot_err_new(OT_ERR_NOT_FOUND, "none of %d vmcoreinfo pages leads to a kernel", COPIES_MAX);
 }
 
-struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs,
-			      struct vp_kernel *ret, struct vp_image *ret_image)
+struct ot_err *vp_kernel_find(const struct vp_arch_ops *arch, const struct vp_phys *phys,
+			      const struct vp_regs *regs, size_t nregs, struct vp_kernel *ret,
+			      struct vp_image *ret_image)
 {
 	ot_auto_free struct vp_kernel *kernel = calloc(1, sizeof(*kernel));
 	struct vp_image image = { 0 };
@@ -326,6 +325,7 @@ struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *
 
 	if (!kernel)
 		return ot_err_nomem();
+	kernel->arch = arch;
 	if (!try_registers(phys, regs, nregs, kernel, &image, &why)) {
 		ot_auto_err struct ot_err *tables = why;
 
@@ -356,7 +356,7 @@ struct ot_err *vp_kernel_use_root(const struct vp_phys *phys, struct vp_kernel *
 	if (root.v & ~VP_PAGE_MASK)
 		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx is not a page table",
 				  (unsigned long long)init_top_pgt.v);
-	vp_mmu_init(&mmu, root, kernel->mmu.levels);
+	vp_mmu_init(&mmu, kernel->mmu.paging, root, kernel->mmu.levels);
 	OT_TRY(vp_mmu_read(phys, &mmu, kernel->banner_addr, banner, len));
 	if (memcmp(banner, kernel->banner, len) != 0)
 		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx doesn't map the kernel",

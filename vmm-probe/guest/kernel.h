@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Locating the kernel image: KASLR base, physical base, identity. It is found through a vCPU's CR3 (any
- * loaded page table maps the kernel; with PTI in user mode, the full table on the preceding page does), or by
- * a bounded scan for vmcoreinfo if no register leads to it.
+ * Locating the kernel image: KASLR base, physical base, identity. It is found through a vCPU's page-table
+ * root (any loaded page table maps the kernel; with PTI in user mode, the full table on the preceding page
+ * does), or by a bounded scan for vmcoreinfo if no register leads to it.
  */
 #ifndef VP_GUEST_KERNEL_H
 #define VP_GUEST_KERNEL_H
@@ -12,21 +12,22 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/arch/arch.h"
+#include "vmm-probe/arch/native.h"
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/addr.h"
 #include "vmm-probe/guest/mmu.h"
 #include "vmm-probe/guest/phys.h"
 #include "vmm-probe/guest/vmcoreinfo.h"
 
-#define VP_KERNEL_MAP_START 0xffffffff80000000ull /* __START_KERNEL_map; only the image is mapped there */
-#define VP_KERNEL_MAP_END   0xffffffffc0000000ull
-#define VP_KERNEL_SIZE_MAX  (256ull << 20)
-#define VP_BANNER_MAX       512
+#define VP_KERNEL_SIZE_MAX (256ull << 20)
+#define VP_BANNER_MAX      512
 
 struct vp_kernel {
+	const struct vp_arch_ops *arch;
 	struct vp_gva base; /* _text: first mapped address of the image */
 	uint64_t size;      /* of the mapped image with its holes, at most VP_KERNEL_SIZE_MAX */
-	uint64_t phys_base; /* physical address of VP_KERNEL_MAP_START, modulo 2^64 */
+	uint64_t phys_base; /* physical address of arch->kernel_start, modulo 2^64 */
 	struct vp_mmu mmu;  /* a root that maps the kernel; init_top_pgt once symbols are known */
 	struct vp_gva banner_addr;
 	char banner[VP_BANNER_MAX];   /* "Linux version …", without the newline */
@@ -44,11 +45,12 @@ struct vp_image {
 	size_t size;
 };
 
-/** Find the kernel. @p regs: @p nregs register snapshots of vCPUs; may be none. On success *ret_image is a
- * copy of the whole image, owned by the caller (vp_image_deinit()). NOT_FOUND: the message names the
- * attempts. */
-OT_MUST_CHECK struct ot_err *vp_kernel_find(const struct vp_phys *phys, const struct vp_regs *regs,
-					    size_t nregs, struct vp_kernel *ret, struct vp_image *ret_image);
+/** Find the kernel of a machine of @p arch. @p regs: @p nregs register snapshots of vCPUs; may be none. On
+ * success *ret_image is a copy of the whole image, owned by the caller (vp_image_deinit()). NOT_FOUND: the
+ * message names the attempts. */
+OT_MUST_CHECK struct ot_err *vp_kernel_find(const struct vp_arch_ops *arch, const struct vp_phys *phys,
+					    const struct vp_regs *regs, size_t nregs, struct vp_kernel *ret,
+					    struct vp_image *ret_image);
 
 /** Switch to the kernel's own page table at virtual address @p init_top_pgt, which PTI, user mode and exiting
  * processes don't affect. BAD_DATA: that table does not map the kernel at the same place. */

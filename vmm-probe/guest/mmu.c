@@ -4,14 +4,10 @@
 
 #include <string.h>
 
-#define PTE_PRESENT 0x001ull
-#define PTE_LARGE   0x080ull
-#define PTE_ADDR    0x000ffffffffff000ull /* bits 12 to 51 */
-#define PTE_NX      (1ull << 63)
-
-void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels)
+void vp_mmu_init(struct vp_mmu *mmu, const struct vp_paging *paging, struct vp_gpa root, unsigned int levels)
 {
-	mmu->root = vp_gpa(root.v & PTE_ADDR);
+	mmu->paging = paging;
+	mmu->root = vp_gpa(root.v & paging->address);
 	mmu->levels = levels;
 	vp_mmu_flush(mmu);
 }
@@ -23,64 +19,52 @@ void vp_mmu_flush(struct vp_mmu *mmu)
 		mmu->tables[i].gpa = 0;
 }
 
-static bool canonical(const struct vp_mmu *mmu, uint64_t gva)
-{
-	unsigned int shift = mmu->levels == 5 ? 64 - 57 : 64 - 48;
-
-	return (uint64_t)((int64_t)(gva << shift) >> shift) == gva;
-}
-
 /* The result of a walk. */
 struct walk {
 	bool present;
-	bool executable; /* by the levels walked */
-	uint64_t size;   /* bytes that the last entry covers, mapped or not */
-	uint64_t gpa;    /* of the first of them, if present */
+	struct vp_page page;
 };
 
-static struct ot_err *read_entry(const struct vp_phys *phys, struct vp_mmu *mmu, unsigned int level,
-				 uint64_t gpa, size_t index, uint64_t *ret)
+struct reader {
+	const struct vp_phys *phys;
+	struct vp_mmu *mmu;
+	struct ot_err *err;
+};
+
+static bool read_entry(void *arg, unsigned level, uint64_t gpa, uint64_t index, uint64_t *ret)
 {
-	struct vp_mmu_table *table = &mmu->tables[level - 1];
+	struct reader *r = arg;
+	struct vp_mmu_table *table = &r->mmu->tables[level - 1];
 
 	if (table->gpa != (gpa | 1)) {
 		table->gpa = 0;
-		OT_TRY(vp_phys_read(phys, vp_gpa(gpa), table->entries, sizeof(table->entries)));
+		r->err = vp_phys_read(r->phys, vp_gpa(gpa), table->entries, sizeof(table->entries));
+		if (r->err)
+			return false;
 		table->gpa = gpa | 1;
 	}
 	*ret = table->entries[index];
-	return NULL;
+	return true;
 }
 
 /* One walk from the root. Fails only if a table can't be read. */
 static struct ot_err *walk_tables(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t gva,
 				  struct walk *ret)
 {
-	uint64_t table = mmu->root.v;
+	const struct vp_paging *p = mmu->paging;
+	struct reader r = { phys, mmu, NULL };
 
-	ret->executable = true;
-	for (unsigned int level = mmu->levels; level > 0; level--) {
-		unsigned int shift = 12 + 9 * (level - 1);
-		uint64_t size = 1ull << shift;
-		uint64_t entry;
-
-		OT_TRY(read_entry(phys, mmu, level, table, (gva >> shift) & 0x1ff, &entry));
-		ret->size = size;
-		if (!(entry & PTE_PRESENT)) {
-			ret->present = false;
-			return NULL;
-		}
-		ret->executable = ret->executable && !(entry & PTE_NX);
-		/* Bit 7 means "large" in entries of 2 MiB and 1 GiB only: in a PTE it is PAT, above it is
-		 * reserved. */
-		if (level == 1 || (level <= 3 && (entry & PTE_LARGE))) {
-			ret->present = true;
-			ret->gpa = entry & PTE_ADDR & ~(size - 1);
-			return NULL;
-		}
-		table = entry & PTE_ADDR;
+	switch (vp_page_walk(p, mmu->root.v, mmu->levels, gva, p->present, read_entry, &r, &ret->page)) {
+	case VP_WALK_PAGE:
+		ret->present = true;
+		return NULL;
+	case VP_WALK_ABSENT:
+		ret->present = false;
+		return NULL;
+	case VP_WALK_UNREADABLE:
+		break;
 	}
-	return ot_err_new(OT_ERR_INTERNAL, "page table of %u levels", mmu->levels);
+	return r.err ? r.err : ot_err_new(OT_ERR_INTERNAL, "page table of %u levels", mmu->levels);
 }
 
 static struct vp_mmu_tlb *tlb_slot(struct vp_mmu *mmu, uint64_t gva)
@@ -98,7 +82,7 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 		struct walk walk = { 0 };
 		struct ot_err *err;
 
-		if (!canonical(mmu, gva.v))
+		if (!vp_is_canonical(mmu->paging, mmu->levels, gva.v))
 			return ot_err_new(OT_ERR_FAULT, "guest address 0x%llx is not canonical",
 					  (unsigned long long)gva.v);
 		err = walk_tables(phys, mmu, gva.v, &walk);
@@ -108,7 +92,8 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 		if (!walk.present)
 			return ot_err_new(OT_ERR_FAULT, "guest address 0x%llx is not mapped",
 					  (unsigned long long)gva.v);
-		*slot = (struct vp_mmu_tlb){ page | 1, walk.gpa + (page & (walk.size - 1)), walk.size };
+		*slot = (struct vp_mmu_tlb){ page | 1, walk.page.gpa + (page & (walk.page.size - 1)),
+					     walk.page.size };
 	}
 	*ret_gpa = vp_gpa(slot->gpa + (gva.v & ~VP_PAGE_MASK));
 	if (ret_page_size)
@@ -120,7 +105,7 @@ bool vp_mmu_is_executable(const struct vp_phys *phys, struct vp_mmu *mmu, struct
 {
 	struct walk walk = { 0 };
 	struct ot_err *err = walk_tables(phys, mmu, gva.v, &walk);
-	bool executable = !err && walk.present && walk.executable;
+	bool executable = !err && walk.present && walk.page.executable;
 
 	ot_err_destroy(err);
 	return executable;
@@ -185,7 +170,7 @@ struct ot_err *vp_mmu_next_mapped(const struct vp_phys *phys, struct vp_mmu *mmu
 			start = at;
 		if (!walk.present && start < end.v)
 			break;
-		next = (at | (walk.size - 1)) + 1;
+		next = (at | (walk.page.size - 1)) + 1;
 		if (next <= at) /* the top of the address space */
 			next = end.v;
 		at = next < end.v ? next : end.v;

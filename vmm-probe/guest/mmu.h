@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A software walk of the guest's page tables: 4 and 5 levels, pages of 4 KiB, 2 MiB and 1 GiB. Tables are
+ * A software walk of the guest's page tables, whose format is a struct vp_paging. Tables are
  * hostile input: a walk reads at most five entries; an entry that points outside RAM is a FAULT. Each struct
  * vp_mmu has a small cache of tables and translations, and may be used by one thread at a time.
  */
@@ -12,10 +12,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "vmm-probe/arch/paging.h"
 #include "vmm-probe/guest/addr.h"
 #include "vmm-probe/guest/phys.h"
 
 #define VP_MMU_TLB_SIZE 256
+#define VP_MMU_LEVELS   5
 
 struct vp_mmu_tlb {
 	uint64_t page; /* virtual address of the 4 KiB page | 1; 0: the slot is empty */
@@ -30,14 +32,16 @@ struct vp_mmu_table {
 };
 
 struct vp_mmu {
+	const struct vp_paging *paging;
 	struct vp_gpa root; /* the top table, page-aligned */
 	unsigned int levels;
-	struct vp_mmu_table tables[5]; /* lowest level first */
+	struct vp_mmu_table tables[VP_MMU_LEVELS]; /* lowest level first */
 	struct vp_mmu_tlb tlb[VP_MMU_TLB_SIZE];
 };
 
-/** @p levels is 4 or 5. */
-void vp_mmu_init(struct vp_mmu *mmu, struct vp_gpa root, unsigned int levels);
+/** @p paging is static; @p levels is what that format can have, at most VP_MMU_LEVELS. Bits of @p root that
+ * are no address are ignored. */
+void vp_mmu_init(struct vp_mmu *mmu, const struct vp_paging *paging, struct vp_gpa root, unsigned int levels);
 
 /** Invalidate the cache (the guest changes its tables while it runs). */
 void vp_mmu_flush(struct vp_mmu *mmu);
@@ -48,7 +52,7 @@ OT_MUST_CHECK struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct
 					      struct vp_gva gva, struct vp_gpa *ret_gpa,
 					      uint64_t *ret_page_size);
 
-/** Is @p gva mapped and executable (no level of the tables has the NX bit)? */
+/** Is @p gva mapped and executable (no level of the tables forbids it)? */
 bool vp_mmu_is_executable(const struct vp_phys *phys, struct vp_mmu *mmu, struct vp_gva gva);
 
 /** Read @p len bytes, across pages. FAULT (with the address) at the first one that is not mapped RAM; @p dst

@@ -8,11 +8,12 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/budget.h"
 
 #define STATE_LIVE     0 /* the first of enum module_state, include/linux/module.h */
 #define STATE_UNFORMED 3
-#define KERNEL_HALF    0xff00000000000000ull /* with 4 and 5 levels */
+#define KERNEL_HALF    vp_native_paging.kernel_half
 
 /* A copy of a struct module, up to the last member that is read. */
 struct raw {

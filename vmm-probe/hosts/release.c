@@ -25,7 +25,7 @@ static struct ot_err *find_kernel(struct vp_client *client, const struct vp_phys
 		return ot_err_new(OT_ERR_BUSY, "no vCPU answers");
 	vp_budget_begin(&budget, READ_MS);
 	vp_budget_part("the kernel's image", 160, READ_MS);
-	struct ot_err *err = vp_kernel_find(phys, regs, n, ret, &image);
+	struct ot_err *err = vp_kernel_find(&vp_arch_native, phys, regs, n, ret, &image);
 	vp_budget_end(&budget);
 	OT_TRY(err);
 	vp_image_deinit(&image);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/phys.h"
 
 #define VP_DUMP_CPUS_MAX 256

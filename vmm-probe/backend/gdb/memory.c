@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/backend/gdb/internal.h"
 
 struct ot_err *vp_gdb_window_init(struct vp_gdb_window *w)
@@ -139,7 +140,8 @@ bool vp_gdb_load(void *backend, uint64_t gva, void *dst, uint32_t len, bool user
 	struct vp_gdb *gdb = backend;
 	uint8_t *to = dst;
 
-	if (user || gva >> 47 != (1u << 17) - 1 || !on_stub_thread(gdb))
+	if (user || !vp_is_in_half(&vp_native_paging, VP_PAGING_LEVELS_MIN, gva, 1, true) ||
+	    !on_stub_thread(gdb))
 		return false;
 	while (len) {
 		const struct vp_gdb_block *b = block_of(gdb, gva);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "vmm-probe/engine/wire/regs.h"
+#include "vmm-probe/arch/regs.h"
 
 #define VP_GDB_REGS_MAX     1024
 #define VP_GDB_INCLUDES_MAX 16

@@ -17,18 +17,13 @@
 
 #include "base/cleanup.h"
 #include "base/proc_map.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/backend/peek/internal.h"
 #include "vmm-probe/machines/qemu_machine.h"
 
-#define SIZE_MIN  (8ull << 20)
-#define GUESSES   6 /* mappings */
-#define HIGH      (1ull << 32)
-#define PAGE_MASK (~4095ull)
-#define ROOT_MASK 0x000ffffffffff000ull
-#define CR0_PG    (1ull << 31)
-#define CR4_LA57  (1ull << 12)
-#define EFER_LMA  (1ull << 10)
-#define GATE_PF   14
+#define SIZE_MIN (8ull << 20)
+#define GUESSES  6 /* mappings */
+#define HIGH     (1ull << 32)
 
 struct mapping {
 	uint64_t start, end, offset;
@@ -170,18 +165,18 @@ static bool can_read(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t gv
 /* Does what this vCPU stands on lie in RAM? */
 static bool fits(const struct vp_phys *phys, struct vp_mmu *mmu, const struct vp_regs *r)
 {
+	struct vp_page_root root;
 	uint8_t bytes[16];
-	uint64_t gate[2];
+	uint64_t vector[VP_VECTOR_WORDS], at = vp_native_vector(r);
 
-	if (!r->valid || !(r->v[VP_CR0] & CR0_PG) || !(r->v[VP_EFER] & EFER_LMA))
+	if (!r->valid || !vp_native_paging_root(r, &root))
 		return false;
-	vp_mmu_init(mmu, (struct vp_gpa){ r->v[VP_CR3] & ROOT_MASK }, r->v[VP_CR4] & CR4_LA57 ? 5 : 4);
-	if (!can_read(phys, mmu, r->v[VP_RIP], bytes, 1))
+	vp_mmu_init(mmu, &vp_native_paging, vp_gpa(root.gpa), root.levels);
+	if (!can_read(phys, mmu, r->v[VP_REG_PC], bytes, 1))
 		return false;
-	if (!r->v[VP_IDT_BASE] || !can_read(phys, mmu, r->v[VP_IDT_BASE] + GATE_PF * 16, gate, sizeof(gate)))
+	if (!at || !can_read(phys, mmu, at, vector, sizeof(vector)))
 		return false;
-	uint64_t handler = (gate[0] & 0xffff) | (gate[0] >> 32 & 0xffff0000u) | gate[1] << 32;
-	return can_read(phys, mmu, handler, bytes, sizeof(bytes));
+	return can_read(phys, mmu, vp_native_vector_handler(vector), bytes, sizeof(bytes));
 }
 
 static struct ot_err *check(struct vp_peek *peek, int fd, const struct vp_regs *regs, bool *ret)
@@ -223,12 +218,13 @@ static struct ot_err *try_mapping(struct vp_peek *peek, const struct mapping *m,
 
 static enum vp_peek_seen what_is_seen(const struct vp_peek *peek, const struct vp_regs *regs)
 {
+	struct vp_page_root root;
 	enum vp_peek_seen seen = vp_peek_is_paused(peek) ? VP_PEEK_PAUSED : VP_PEEK_SILENT;
 
 	for (uint32_t i = 0; i < peek->nvcpus; i++) {
 		if (!regs[i].valid)
 			continue;
-		seen = regs[i].v[VP_CR0] & CR0_PG && regs[i].v[VP_EFER] & EFER_LMA ? VP_PEEK_64BIT : seen;
+		seen = vp_native_paging_root(&regs[i], &root) ? VP_PEEK_64BIT : seen;
 		seen = seen < VP_PEEK_EARLY ? VP_PEEK_EARLY : seen;
 	}
 	return seen;
@@ -260,7 +256,7 @@ struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs
 
 void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct vp_gpa root, unsigned levels)
 {
-	vp_mmu_init(&peek->memory.kernel, root, levels);
+	vp_mmu_init(&peek->memory.kernel, &vp_native_paging, root, levels);
 	peek->memory.phys = phys;
 }
 
@@ -271,8 +267,8 @@ static struct vp_mmu *user_mmu(struct vp_peek *peek)
 
 	if (!v)
 		return NULL;
-	vp_mmu_init(&peek->memory.user, (struct vp_gpa){ v->state.sregs.cr3 & ROOT_MASK },
-		    v->state.sregs.cr4 & CR4_LA57 ? 5 : 4);
+	struct vp_page_root root = vp_x86_page_root(v->state.sregs.cr3, v->state.sregs.cr4);
+	vp_mmu_init(&peek->memory.user, &vp_native_paging, vp_gpa(root.gpa), root.levels);
 	return &peek->memory.user;
 }
 

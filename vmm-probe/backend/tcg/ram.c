@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 
 #include "base/proc_map.h"
+#include "vmm-probe/arch/native.h"
 
 #define ABOVE_4G     (4ull << 30)
 #define RAM_MIN      (1ull << 20)
@@ -156,49 +157,41 @@ void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_
 
 /* --- the proof ---------------------------------------------------------------------------- */
 
-#define PTE_PRESENT 1ull
-#define PTE_HUGE    0x80ull
-#define PTE_ADDRESS 0x000ffffffffff000ull
-#define CR0_PG      (1ull << 31)
-#define CR4_LA57    (1ull << 12)
-#define EFER_LMA    (1ull << 10)
-
-/* Physical address of @vaddr by the guest's tables. */
-static bool walk(const struct vp_tcg_ram *ram, uint64_t cr3, int levels, uint64_t vaddr, uint64_t *ret_gpa)
+static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index, uint64_t *ret)
 {
-	uint64_t table = cr3 & PTE_ADDRESS;
+	uint64_t len;
+	const char *host = host_of(arg, table + index * sizeof(*ret), &len);
 
-	for (int level = levels - 1; level >= 0; level--) {
-		int shift = 12 + 9 * level;
-		uint64_t entry, len;
-		const char *host = host_of(ram, table + (vaddr >> shift & 511) * 8, &len);
-
-		if (!host || len < sizeof(entry))
-			return false;
-		memcpy(&entry, host, sizeof(entry));
-		if (!(entry & PTE_PRESENT))
-			return false;
-		table = entry & PTE_ADDRESS;
-		if (level == 0 || (level <= 2 && (entry & PTE_HUGE))) {
-			uint64_t in_page = (1ull << shift) - 1;
-
-			*ret_gpa = (table & ~in_page) | (vaddr & in_page);
-			return true;
-		}
-	}
-	return false;
+	(void)level;
+	if (!host || len < sizeof(*ret))
+		return false;
+	memcpy(ret, host, sizeof(*ret));
+	return true;
 }
 
-static bool read_paging(struct vp_tcg_ram *ram, uint64_t *ret_cr3, int *ret_levels)
+/* Physical address of @vaddr by the guest's tables. */
+static bool walk(struct vp_tcg_ram *ram, const struct vp_page_root *root, uint64_t vaddr, uint64_t *ret_gpa)
 {
+	const struct vp_paging *p = &vp_native_paging;
+	struct vp_page page;
+
+	if (vp_page_walk(p, root->gpa, root->levels, vaddr, p->present, read_entry, ram, &page) !=
+	    VP_WALK_PAGE)
+		return false;
+	*ret_gpa = page.gpa | (vaddr & (page.size - 1));
+	return true;
+}
+
+static bool read_paging(struct vp_tcg_ram *ram, struct vp_page_root *ret)
+{
+	static const uint8_t regs[] = { VP_PAGING_REGS };
 	struct vp_tcg_vcpu *v = ram->reader;
+	struct vp_regs got = { 0 };
 
 	v->regs.valid = 0;
-	if (!(vp_tcg_reg(v, VP_CR0) & CR0_PG) || !(vp_tcg_reg(v, VP_EFER) & EFER_LMA))
-		return false;
-	*ret_cr3 = vp_tcg_reg(v, VP_CR3);
-	*ret_levels = vp_tcg_reg(v, VP_CR4) & CR4_LA57 ? 5 : 4;
-	return true;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(regs); i++)
+		got.v[regs[i]] = vp_tcg_reg(v, (enum vp_reg)regs[i]);
+	return vp_native_paging_root(&got, ret);
 }
 
 /* The range that @host lies in; -1: none (firmware). */
@@ -223,15 +216,16 @@ static void settle(struct vp_tcg_ram *ram, uint32_t how)
 static void check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
 {
 	uint32_t all = (1u << ram->nranges) - 1;
-	int range = range_of(ram, host), levels, got_range;
-	uint64_t cr3, gpa, len;
+	int range = range_of(ram, host), got_range;
+	struct vp_page_root root;
+	uint64_t gpa, len;
 	const void *got = NULL;
 
-	if (!read_paging(ram, &cr3, &levels))
+	if (!read_paging(ram, &root))
 		return;
 	if (++ram->checks > CHECKS_MAX)
 		settle(ram, 0);
-	if (walk(ram, cr3, levels, vaddr, &gpa))
+	if (walk(ram, &root, vaddr, &gpa))
 		got = host_of(ram, gpa, &len);
 	got_range = got ? range_of(ram, got) : -1;
 	if (range < 0 && got_range < 0)

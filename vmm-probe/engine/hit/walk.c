@@ -8,16 +8,9 @@
  * translations are valid for one firing.
  */
 #include "vmm-probe/engine/hit/walk.h"
+#include "vmm-probe/arch/native.h"
 
-#define PAGE_SIZE   4096ull
-#define ENTRY_ADDR  0x000ffffffffff000ull /* bits 51..12 */
-#define ENTRY_P     (1ull << 0)
-#define ENTRY_WRITE (1ull << 1)
-#define ENTRY_USER  (1ull << 2)
-#define ENTRY_LARGE (1ull << 7)
-/* Size that a top-level page-table entry maps with 4 levels: the direct map of a guest of up to 512 GiB, or
- * its beginning. */
-#define TOP_SHIFT   39
+#define PAGE_SIZE (1ull << vp_native_paging.page_shift)
 
 static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_t need)
 {
@@ -28,43 +21,32 @@ static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_
 	return host && len >= need ? host : NULL;
 }
 
-/* Properties of a translation. */
-struct found {
-	bool large;    /* a large page: found above the last level */
-	bool writable; /* at every level */
-};
-
-/* Walk from @root to the page of @va. */
-static const uint8_t *walk(const struct vp_vcpu_session *v, uint64_t root, uint64_t va, bool user,
-			   struct found *ret)
+static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index, uint64_t *ret)
 {
-	uint64_t table = root & ENTRY_ADDR, entry;
+	const uint8_t *at = ram(arg, table + index * sizeof(*ret), sizeof(*ret));
 
-	ret->writable = true;
+	(void)level;
+	if (at)
+		memcpy(ret, at, sizeof(*ret));
+	return at != NULL;
+}
 
-	for (int level = (int)v->es->facts.levels - 1; level >= 0; level--) {
-		unsigned shift = 12 + 9 * (unsigned)level;
-		const uint8_t *at = ram(v, table + (va >> shift & 511) * 8, sizeof(entry));
-		if (!at)
-			return NULL;
-		memcpy(&entry, at, sizeof(entry));
-		if (!(entry & ENTRY_P) || (user && !(entry & ENTRY_USER)))
-			return NULL;
-		ret->writable &= (entry & ENTRY_WRITE) != 0;
-		if (level == 0 || ((level == 1 || level == 2) && entry & ENTRY_LARGE)) {
-			uint64_t mask = (1ull << shift) - 1;
-			ret->large = level > 0;
-			return ram(v, (entry & ENTRY_ADDR & ~mask) | (va & mask & ~(PAGE_SIZE - 1)),
-				   PAGE_SIZE);
-		}
-		table = entry & ENTRY_ADDR;
-	}
-	return NULL;
+/* Walk from @root to the smallest page of @va, in the page *ret. */
+static const uint8_t *walk(struct vp_vcpu_session *v, uint64_t root, uint64_t va, bool user,
+			   struct vp_page *ret)
+{
+	const struct vp_paging *p = &vp_native_paging;
+	uint64_t need = p->present | (user ? p->user : 0);
+
+	if (vp_page_walk(p, root, v->es->facts.levels, va, need, read_entry, v, ret) != VP_WALK_PAGE)
+		return NULL;
+	return ram(v, ret->gpa | (va & (ret->size - 1) & ~(PAGE_SIZE - 1)), PAGE_SIZE);
 }
 
 static bool in_direct_map(const struct vp_facts *facts, uint64_t va)
 {
-	return facts->percpu_base[0] && va >> TOP_SHIFT == facts->percpu_base[0] >> TOP_SHIFT;
+	return facts->percpu_base[0] &&
+	       va >> VP_DIRECT_MAP_SHIFT == facts->percpu_base[0] >> VP_DIRECT_MAP_SHIFT;
 }
 
 static void check_memory(struct vp_vcpu_session *v)
@@ -83,7 +65,7 @@ static const struct vp_tlb_entry *find_page(struct vp_vcpu_session *v, uint64_t 
 	struct vp_tlb *tlb = &v->tlb;
 	uint64_t number = va / PAGE_SIZE;
 	struct vp_tlb_entry *e = &tlb->entries[(number ^ number >> 9) % VP_TLB_ENTRIES];
-	struct found found;
+	struct vp_page found;
 
 	if (ot_likely(e->page == number && e->root == root &&
 		      (e->stamp == tlb->stable || e->stamp == tlb->firing)))
@@ -91,7 +73,7 @@ static const struct vp_tlb_entry *find_page(struct vp_vcpu_session *v, uint64_t 
 	const uint8_t *host = walk(v, root, va, user, &found);
 	if (!host)
 		return NULL;
-	bool stable = !user && (found.large || in_direct_map(&v->es->facts, va));
+	bool stable = !user && (found.size > PAGE_SIZE || in_direct_map(&v->es->facts, va));
 	*e = (struct vp_tlb_entry){ number, root, stable ? tlb->stable : tlb->firing, host, found.writable };
 	return e;
 }
@@ -104,8 +86,7 @@ static const uint8_t *page(struct vp_vcpu_session *v, uint64_t root, uint64_t va
 	return e ? e->host : NULL;
 }
 
-/* The same of a page that the kernel may write to. Its CR0.WP is taken to be set, which it nearly always is.
- */
+/* The same of a page that the kernel may write to. */
 static uint8_t *writable_page(struct vp_vcpu_session *v, uint64_t root, uint64_t va)
 {
 	const struct vp_tlb_entry *e = find_page(v, root, va, false);
@@ -132,17 +113,9 @@ static bool load(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *ds
 	return true;
 }
 
-/* Is [va, va + len) all in the half of the address space that bit 63 = @high names, and canonical? */
 static bool canonical(const struct vp_facts *facts, uint64_t va, uint64_t len, bool high)
 {
-	unsigned bits = facts->levels == 5 ? 56 : 47;
-	uint64_t last = va + len - 1;
-
-	if (!len)
-		return true;
-	if (last < va)
-		return false;
-	return high ? va >> bits == ~0ull >> bits : last >> bits == 0;
+	return vp_is_in_half(&vp_native_paging, facts->levels, va, len, high);
 }
 
 bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
@@ -158,7 +131,7 @@ bool vp_load_kernel(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t
 	       load(v, facts->kernel_root, gva, dst, len, false);
 }
 
-/* CR3 is the running process's, whatever the vCPU executes; a kernel thread borrows an mm. */
+/* The root is the running process's, whatever the vCPU executes; a kernel thread borrows an mm. */
 bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t len)
 {
 	const struct vp_facts *facts = &v->es->facts;
@@ -170,7 +143,7 @@ bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t l
 		return false;
 	if (!facts->kernel_root || !v->ctx || !canonical(facts, gva, len, false))
 		return false;
-	return load(v, vp_reg(v, VP_CR3) & facts->user_pgd_mask, gva, dst, len, true);
+	return load(v, vp_reg(v, VP_REG_ROOT) & facts->user_pgd_mask, gva, dst, len, true);
 }
 
 uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva)
@@ -187,7 +160,7 @@ uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva)
 /* Without the TLB: usable on any thread, and up to date. */
 static uint8_t *walk_now(const struct vp_engine_session *es, uint64_t gva)
 {
-	struct found found;
+	struct vp_page found;
 
 	if (!es->facts.kernel_root || !canonical(&es->facts, gva, 8, true))
 		return NULL;

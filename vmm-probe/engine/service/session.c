@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "dif/obj/verify.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/service/agent.h"
@@ -83,7 +84,7 @@ static struct ot_err *check_facts(const struct vp_facts *facts)
 	if (facts->size != sizeof(*facts))
 		return ot_err_new(OT_ERR_BAD_DATA, "facts of %u bytes, not %zu: another version", facts->size,
 				  sizeof(*facts));
-	if (facts->kernel_root && facts->levels != 4 && facts->levels != 5)
+	if (facts->kernel_root && !VP_PAGING_LEVELS(facts->levels))
 		return ot_err_new(OT_ERR_BAD_DATA, "%u page table levels", facts->levels);
 	if (facts->kernel_root % 4096)
 		return ot_err_new(OT_ERR_BAD_DATA, "kernel page table at %#llx",

@@ -32,8 +32,8 @@
 
 #include <stdint.h>
 
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/engine/wire/facts.h"
-#include "vmm-probe/engine/wire/regs.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
 #define VP_PROTOCOL_VERSION 10u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of registers. */
-#include "vmm-probe/engine/wire/regs.h"
+/* Names of registers: of gdb's features org.gnu.gdb.i386.core, .segments and .linux, and QEMU's own. */
+#include "vmm-probe/arch/regs.h"
 
 const char *const vp_reg_names[VP_NREGS] = {
 	[VP_RAX] = "rax",

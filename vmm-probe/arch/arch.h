@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest's architecture, as the operator's process asks for it: constants, and functions over bytes and
+ * registers that it is given. The model is drgn's struct drgn_architecture_info. Engines, where a hit must
+ * not pay for an indirect call, use the same facts through native.h.
+ *
+ * Every function may be called by any thread; none keeps state. A missing one (NULL) means that the
+ * architecture does not support it, and the caller refuses what would need it.
+ */
+#ifndef VP_ARCH_ARCH_H
+#define VP_ARCH_ARCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vmm-probe/arch/paging.h"
+#include "vmm-probe/arch/regs.h"
+
+struct vp_arch_ops {
+	const char *name; /* as messages have it: "x86-64" */
+
+	/* --- page tables --- */
+	const struct vp_paging *paging;
+	/* Numbers of levels to try where registers do not tell; 0: no further one. */
+	uint8_t levels[2];
+	/* Set in the address of a process's second top table, which does not map the kernel: the full one is
+	 * at the address without it. 0: there are none. */
+	uint64_t user_root;
+	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not tell. False: nor do they
+	 * name a table. */
+	bool (*page_root)(const struct vp_regs *regs, struct vp_page_root *ret);
+
+	/* --- where Linux maps its image --- */
+	uint64_t kernel_start, kernel_end; /* [start, end), in which nothing else is mapped */
+	uint64_t constants_align;          /* of the constants behind the text */
+};
+
+extern const struct vp_arch_ops vp_arch_x86;
+/* Without page tables, traps or disassembly: tests use it to show what of the reader and planner is free of
+ * x86. */
+extern const struct vp_arch_ops vp_arch_null;
+
+/* The one that this is built for. */
+#define vp_arch_native vp_arch_x86
+
+#endif

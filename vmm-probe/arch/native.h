@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The architecture that this is built for, as constants and inline functions: engines and backends are of one
+ * architecture, and a hit pays for no indirect call. What the operator's process asks of a guest's
+ * architecture is in arch.h.
+ *
+ * An architecture's native.h defines
+ *   vp_native_paging              the format of its page tables
+ *   vp_native_paging_root()       the page tables that a vCPU uses
+ *   VP_PAGING_REGS                the registers that this reads
+ *   VP_PAGING_LEVELS(n)           may there be n levels?
+ *   VP_PAGING_LEVELS_MIN          the fewest
+ *   vp_native_vector()            the address of an entry of a vCPU's table of exception handlers; 0: unknown
+ *   VP_VECTOR_WORDS               of 64 bits in such an entry
+ *   vp_native_vector_handler()    the handler's address in it
+ *   VP_DIRECT_MAP_SHIFT           log2 of the part of the address space in which Linux maps all of a guest's
+ * memory, or its beginning
+ */
+#ifndef VP_ARCH_NATIVE_H
+#define VP_ARCH_NATIVE_H
+
+#ifdef VP_ARCH_NULL
+#include "vmm-probe/arch/null/native.h"
+#else
+#include "vmm-probe/arch/x86/native.h"
+#endif
+
+#endif

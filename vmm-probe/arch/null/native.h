@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The null architecture as arch/native.h wants it. */
+#ifndef VP_ARCH_NULL_NATIVE_H
+#define VP_ARCH_NULL_NATIVE_H
+
+#include "vmm-probe/arch/null/paging.h"
+#include "vmm-probe/arch/regs.h"
+
+#define vp_native_paging     vp_null_paging
+#define VP_PAGING_REGS       VP_REG_ROOT
+#define VP_PAGING_LEVELS(n)  ((n) == 0)
+#define VP_PAGING_LEVELS_MIN 0
+#define VP_DIRECT_MAP_SHIFT  63
+
+static inline bool vp_native_paging_root(const struct vp_regs *regs, struct vp_page_root *ret)
+{
+	*ret = (struct vp_page_root){ .gpa = regs->v[VP_REG_ROOT] };
+	return true;
+}
+
+#define VP_VECTOR_WORDS 1
+
+static inline uint64_t vp_native_vector(const struct vp_regs *regs)
+{
+	(void)regs;
+	return 0;
+}
+
+static inline uint64_t vp_native_vector_handler(const uint64_t entry[VP_VECTOR_WORDS])
+{
+	return entry[0];
+}
+
+#endif

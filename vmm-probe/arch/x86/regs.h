@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Registers of x86-64, by the numbers that instruction encodings give them; and what Linux and its compilers
+ * use them for. */
+#ifndef VP_ARCH_X86_REGS_H
+#define VP_ARCH_X86_REGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* clang-format off */
+enum vp_reg {
+	VP_RAX, VP_RCX, VP_RDX, VP_RBX, VP_RSP, VP_RBP, VP_RSI, VP_RDI,
+	VP_R8, VP_R9, VP_R10, VP_R11, VP_R12, VP_R13, VP_R14, VP_R15,
+	VP_RIP, VP_RFLAGS, VP_CS, VP_SS, VP_FS_BASE, VP_GS_BASE, VP_K_GS_BASE,
+	VP_CR0, VP_CR2, VP_CR3, VP_CR4, VP_EFER,
+	VP_IDT_BASE, /* 0 if the backend does not know it */
+	VP_NREGS,
+};
+/* clang-format on */
+
+#define VP_REG_PC     VP_RIP
+#define VP_REG_SP     VP_RSP
+#define VP_REG_FP     VP_RBP
+#define VP_REG_MODE   VP_CS  /* see vp_mode_is_user() */
+#define VP_REG_ROOT   VP_CR3 /* of the running process's page tables */
+#define VP_REG_RESULT VP_RAX /* of a function, at its return */
+
+/* Registers that a table of unwind rules may name besides the stack and frame pointer, as enum vp_orc_base
+ * orders them. */
+#define VP_REGS_UNWIND VP_R10, VP_R13, VP_RDI, VP_RDX
+
+/* A function's first arguments, System V's calling convention; the others are on the stack, behind the return
+ * address. */
+#define VP_REGS_ARGS  VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9
+#define VP_NREGS_ARGS 6
+
+/** Of VP_REG_MODE, or of that register where the kernel saved it: does user code run? The privilege level is
+ * in CS. */
+static inline bool vp_mode_is_user(uint64_t mode)
+{
+	return mode & 3;
+}
+
+#endif
