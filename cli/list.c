@@ -3,11 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/list.h"
 #include "cli/messages.h"
 #include "cli/output/print.h"
 #include "cli/stability.h"
-#include "cli/terminal.h"
 
 struct listing {
 	FILE *fp;
@@ -29,7 +29,7 @@ static void print_arguments(const struct listing *l, const struct vp_probe *prob
 			ot_buf_puts(&text, arg.translated);
 		else
 			dif_type_print(arg.native, &text);
-		cli_name_tame(text.data ? text.data : (char[]){ "" });
+		ot_utf8_tame_string(text.data ? text.data : (char[]){ "" });
 		fprintf(l->fp, "\t\targs[%u]: %s\n", n, ot_buf_str(&text));
 		ot_buf_deinit(&text);
 	}
@@ -57,8 +57,8 @@ static bool print_probe(void *arg, const struct vp_probe *probe)
 
 	snprintf(module, sizeof(module), "%s", probe->module);
 	snprintf(function, sizeof(function), "%s", probe->function);
-	cli_name_tame(module);
-	cli_name_tame(function);
+	ot_utf8_tame_string(module);
+	ot_utf8_tame_string(function);
 	fprintf(l->fp, "%5u %10s %17s %33s %s\n", probe->id, probe->provider, module, function, probe->name);
 	if (!l->verbose)
 		return !ferror(l->fp);
@@ -149,11 +149,11 @@ static bool print_symbol(void *arg, uint64_t addr, char type, const char *name, 
 	char text[1024];
 
 	snprintf(text, sizeof(text), "%s", name);
-	cli_name_tame(text);
+	ot_utf8_tame_string(text);
 	fprintf(fp, "%016llx %c %s", (unsigned long long)addr, type, text);
 	if (module && *module) {
 		snprintf(text, sizeof(text), "%s", module);
-		cli_name_tame(text);
+		ot_utf8_tame_string(text);
 		fprintf(fp, "\t[%s]", text);
 	}
 	putc('\n', fp);

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cli/list.h"
 #include "cli/messages.h"
 #include "cli/output/print.h"
-#include "cli/terminal.h"
 
 struct planning {
 	struct vp_session *s;
@@ -39,7 +39,7 @@ static bool print_site(void *arg, const struct vp_planned *p)
 	char where[1024];
 
 	vp_session_symbol(plan->s, p->guest, p->site.gva, VP_SYM_OFFSET, where, sizeof(where));
-	cli_name_tame(where);
+	ot_utf8_tame_string(where);
 	if (plan->several)
 		fprintf(plan->fp, "%-15s ", vp_session_guest_name(plan->s, p->guest));
 	fprintf(plan->fp, "%016" PRIx64 " %-8s %3u  ", p->site.gva, kind(p), p->verdict.covers);

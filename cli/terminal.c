@@ -235,10 +235,3 @@ void cli_terminal_redirected(FILE *fp)
 	if (g)
 		g->terminal = isatty(g->fd);
 }
-
-void cli_name_tame(char *name)
-{
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 0x7f)
-			*name = '?';
-}

@@ -36,9 +36,6 @@ int cli_terminal_fileno(FILE *fp);
 /** The descriptor of @p fp is another file by now. */
 void cli_terminal_redirected(FILE *fp);
 
-/** A name is one line, in a file too: in place, a '?' for each control character of ASCII. */
-void cli_name_tame(char *name);
-
 /** The guard on descriptor @p fd, whatever that is: for tests. */
 FILE *cli_terminal_guard_test(int fd, bool utf8);
 

@@ -2,8 +2,8 @@
 /* Stacks and symbols. */
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/output/print.h"
-#include "cli/terminal.h"
 
 void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form form, char *buf, size_t size)
 {
@@ -11,7 +11,7 @@ void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form f
 		p->symbols.kernel(p->symbols.arg, p->guest, addr, form, buf, size);
 	else
 		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
-	cli_name_tame(buf);
+	ot_utf8_tame_string(buf);
 }
 
 void cli_user_text(struct cli_printer *p, uint64_t pid, uint64_t addr, enum vp_symbol_form form, char *buf,
@@ -21,7 +21,7 @@ void cli_user_text(struct cli_printer *p, uint64_t pid, uint64_t addr, enum vp_s
 		p->symbols.user(p->symbols.arg, p->guest, pid, addr, form, buf, size);
 	else
 		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
-	cli_name_tame(buf);
+	ot_utf8_tame_string(buf);
 }
 
 void cli_symbol_text(struct cli_printer *p, const struct cli_datum *d, char *buf, size_t size)
@@ -112,7 +112,7 @@ static const char *next_helper(struct cli_frames *f)
 static void take_note(const char *note, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s", note);
-	cli_name_tame(buf);
+	ot_utf8_tame_string(buf);
 }
 
 static void name_user_frame(struct cli_frames *f, struct cli_frame *ret)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/messages.h"
-#include "cli/terminal.h"
 
 /* --- lines --------------------------------------------------------------------------------------------- */
 
@@ -51,7 +51,7 @@ static void print_flow_line(struct cli_text *t, const struct vp_record *r, const
 			 : syscall          ? "<="
 					    : "<-",
 			 probe->function);
-	cli_name_tame(name);
+	ot_utf8_tame_string(name);
 	fprintf(t->base.printer.fp, "%3u %-41s ", r->cpu, name);
 	if (flow == FLOW_ENTRY && t->indent < 512) /* a lost return must not indent for ever */
 		t->indent += 2;
@@ -76,7 +76,7 @@ static void print_line(FILE *fp, const struct vp_record *r)
 	char name[512];
 
 	snprintf(name, sizeof(name), "%s:%s", probe->function, probe->name);
-	cli_name_tame(name);
+	ot_utf8_tame_string(name);
 	fprintf(fp, "%3u %6u %32s ", r->cpu, probe->id, name);
 }
 

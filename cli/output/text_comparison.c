@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cli/output/quantize_rows.h"
 #include "cli/output/text.h"
-#include "cli/terminal.h"
 
 #define COLUMN      16
 #define BAR_COLUMNS 20
@@ -163,7 +163,7 @@ static void print_found(const struct cli_hidden_kind *kind, const struct vp_foun
 	char name[VP_FOUND_NAME];
 
 	memcpy(name, f->name, sizeof(name));
-	cli_name_tame(name);
+	ot_utf8_tame_string(name);
 	if (kind->numbered)
 		fprintf(fp, "%8llu  ", (unsigned long long)f->id);
 	fprintf(fp, "%-24s", name);

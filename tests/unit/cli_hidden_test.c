@@ -87,15 +87,18 @@ static void test_output(void **state)
 
 	h = (struct cli_hidden){ 0 };
 	c = (struct vp_census){ .ways = ALL };
-	see(&c, 7, 70, VP_TASK_LIST | VP_TASK_PIDS, "a\033[2J");
+	see(&c, 7, 70, VP_TASK_LIST | VP_TASK_PIDS,
+	    "a\033\xc2\x9b"
+	    "2J\xff");
 	see(&c, 8, 0, CLI_HIDDEN_INSIDE, "");
 	vp_census_join(&c);
 	cli_hidden_round(&h, &c);
 	shows(&cli_hidden_tasks, &h, ALL,
 	      "     PID  NAME                         tasks      pids      proc\n"
-	      "       7  a?[2J                         seen      seen         -\n"
+	      "       7  a??2J?                        seen      seen         -\n"
 	      "       8                                   -         -      seen\n",
-	      "[\n  {\"pid\": 7, \"name\": \"a\\u001b[2J\", \"seen\": [\"tasks\", \"pids\"], \"missing\": "
+	      "[\n  {\"pid\": 7, \"name\": \"a\\u001b\xc2\x9b"
+	      "2J\\ufffd\", \"seen\": [\"tasks\", \"pids\"], \"missing\": "
 	      "[\"proc\"], "
 	      "\"outside\": true, \"inside\": false},"
 	      "\n  {\"pid\": 8, \"name\": \"\", \"seen\": [\"proc\"], \"missing\": [\"tasks\", \"pids\"], "

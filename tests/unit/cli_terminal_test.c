@@ -141,15 +141,6 @@ static void a_file_gets_every_byte(void **state)
 	close(fd);
 }
 
-static void a_name_is_one_line(void **state)
-{
-	char name[] = "a\nb\tc\x1b[\x7f\xc3\xa9";
-
-	(void)state;
-	cli_name_tame(name);
-	assert_string_equal(name, "a?b?c?[?\xc3\xa9");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,7 +150,6 @@ int main(void)
 		cmocka_unit_test(lines_end_and_do_not_begin_again),
 		cmocka_unit_test(a_programs_own_text_is_obeyed),
 		cmocka_unit_test(a_file_gets_every_byte),
-		cmocka_unit_test(a_name_is_one_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
