@@ -26,12 +26,3 @@ void dif_probedesc_print(const struct dif_probedesc *desc, struct ot_buf *out)
 		ot_buf_printf(out, "%s:", desc->guest);
 	ot_buf_printf(out, "%s:%s:%s:%s", desc->provider, desc->module, desc->function, desc->name);
 }
-
-bool dif_probedesc_match(const struct dif_probedesc *desc, uint32_t id, const char *provider,
-			 const char *module, const char *function, const char *name)
-{
-	if (desc->id)
-		return desc->id == id;
-	return dif_glob_match(desc->provider, provider) && dif_glob_match(desc->module, module) &&
-	       dif_glob_match(desc->function, function) && dif_glob_match(desc->name, name);
-}

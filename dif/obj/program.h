@@ -127,10 +127,6 @@ void dif_probedesc_print(const struct dif_probedesc *desc, struct ot_buf *out);
 bool dif_glob_match(const char *pattern, const char *text);
 bool dif_glob_is_pattern(const char *pattern);
 
-/** Does @p desc (guest field aside) match this probe? */
-bool dif_probedesc_match(const struct dif_probedesc *desc, uint32_t id, const char *provider,
-			 const char *module, const char *function, const char *name);
-
 /**
  * Append the program as DOF version 2 (docs/dif.md describes the fields and our own sections). This is the
  * form in which a program is saved and sent to an engine.

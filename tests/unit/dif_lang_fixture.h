@@ -106,6 +106,14 @@ static const struct dif_probe_info lx_probes[] = {
 	{ 7, "io", "", "", "start", 1 },
 };
 
+static bool lx_is_matched(const struct dif_probedesc *desc, const struct dif_probe_info *p)
+{
+	if (desc->id)
+		return desc->id == p->id;
+	return dif_glob_match(desc->provider, p->provider) && dif_glob_match(desc->module, p->module) &&
+	       dif_glob_match(desc->function, p->function) && dif_glob_match(desc->name, p->name);
+}
+
 static struct ot_err *lx_match(void *env, const struct dif_probedesc *desc,
 			       bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
 			       uint64_t *ret)
@@ -116,7 +124,7 @@ static struct ot_err *lx_match(void *env, const struct dif_probedesc *desc,
 	*ret = 0;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(lx_probes); i++) {
 		const struct dif_probe_info *p = &lx_probes[i];
-		if (!dif_probedesc_match(desc, p->id, p->provider, p->module, p->function, p->name))
+		if (!lx_is_matched(desc, p))
 			continue;
 		++*ret;
 		if (more && each)

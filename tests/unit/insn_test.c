@@ -182,6 +182,17 @@ static void run_native(const uint8_t *bytes, unsigned len, const struct vp_insn_
 	((void (*)(void))(uintptr_t)code)();
 }
 
+static const char *op_name(unsigned op)
+{
+	static const char *const names[] = {
+#define X(name, what) #name,
+		VP_INSN_OPS(X)
+#undef X
+	};
+
+	return op < OT_ARRAY_SIZE(names) ? names[op] : "?";
+}
+
 static void describe(const char *what, const uint8_t *bytes, unsigned len)
 {
 	print_message("%s:", what);
@@ -208,7 +219,7 @@ static void check(const uint8_t *bytes, unsigned len, const struct vp_insn *insn
 		    rip == env->rip && !memcmp(copy, memory, MEMORY);
 	if (same)
 		return;
-	describe(vp_insn_op_name((enum vp_insn_op)insn->op), bytes, len);
+	describe(op_name(insn->op), bytes, len);
 	for (unsigned i = 0; i < 16; i++)
 		if (d->r[i] != env->r[i])
 			print_message("  r%u %llx: CPU %llx, ours %llx\n", i, (unsigned long long)before.r[i],

@@ -104,7 +104,4 @@ struct vp_insn_env {
  * and nothing has changed. */
 bool vp_insn_run(const struct vp_insn *insn, struct vp_insn_env *env);
 
-/** "MOV" … Static. */
-const char *vp_insn_op_name(enum vp_insn_op op);
-
 #endif

@@ -463,14 +463,3 @@ bool vp_insn_uses_gs(const struct vp_insn *i)
 {
 	return (is_memory(&i->dst) && i->dst.gs) || (is_memory(&i->src) && i->src.gs);
 }
-
-const char *vp_insn_op_name(enum vp_insn_op op)
-{
-	static const char *const names[] = {
-#define X(name, what) #name,
-		VP_INSN_OPS(X)
-#undef X
-	};
-
-	return op < OT_ARRAY_SIZE(names) ? names[op] : "?";
-}
