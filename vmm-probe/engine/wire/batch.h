@@ -181,4 +181,12 @@ struct vp_batch_ecb {
 	uint32_t pad;
 };
 
+/* Both sides may be built by different compilers: no struct has padding but where it says so. */
+_Static_assert(sizeof(struct vp_batch) == 13 * 4, "");
+_Static_assert(sizeof(struct vp_batch_event) == 3 * 8 + 8 * 4, "");
+_Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_batch_event), "");
+_Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
+_Static_assert(sizeof(struct vp_batch_site) == 2 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4, "");
+_Static_assert(sizeof(struct vp_batch_ecb) == 4 * 4, "");
+
 #endif
