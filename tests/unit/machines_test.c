@@ -46,6 +46,8 @@ static void command_lines_tell_accelerator_vcpus_and_uuid(void **state)
 	assert_int_equal(q.accel, VP_ACCEL_TCG);
 	assert_int_equal(q.nvcpus, 2);
 	assert_true(q.libvirt);
+	PARSE("q\0-append\0-enable-kvm\0", &q); /* the kernel's, not QEMU's */
+	assert_int_equal(q.accel, VP_ACCEL_TCG);
 	PARSE("q\0-smp\0"
 	      "99999999999\0",
 	      &q);

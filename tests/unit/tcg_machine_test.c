@@ -62,6 +62,20 @@ static void last_option_counts(void **state)
 	assert_int_equal(m.max_below_4g, GIB);
 }
 
+static void a_value_may_look_like_an_option(void **state)
+{
+	struct vp_qemu_machine m;
+
+	(void)state;
+	PARSE("q\0-append\0-M\0-name\0-M\0-smp\0"
+	      "4\0",
+	      &m);
+	assert_string_equal(m.name, "-M");
+	assert_string_equal(m.type, "pc");
+	PARSE("q\0-nographic\0-M\0q35\0", &m); /* no option with a value */
+	assert_string_equal(m.type, "q35");
+}
+
 static void objects_that_encrypt_memory_are_found(void **state)
 {
 	struct vp_qemu_machine m;
@@ -182,6 +196,7 @@ int main(void)
 		cmocka_unit_test(default_machine_is_pc),
 		cmocka_unit_test(machine_and_name_are_found_in_every_spelling),
 		cmocka_unit_test(last_option_counts),
+		cmocka_unit_test(a_value_may_look_like_an_option),
 		cmocka_unit_test(objects_that_encrypt_memory_are_found),
 		cmocka_unit_test(broken_command_lines_are_bounded),
 		cmocka_unit_test(ram_is_split_as_qemu_splits_it),

@@ -56,7 +56,10 @@ static bool take_item(const char *option, const char *key, char *ret, size_t siz
 		bool is_it = key ? n > len && !strncmp(item, key, len) && item[len] == '='
 				 : first && !strchr(item, '=');
 		if (is_it) {
-			snprintf(ret, size, "%s", key ? item + len + 1 : item);
+			const char *value = key ? item + len + 1 : item;
+			n = strnlen(value, size - 1);
+			memcpy(ret, value, n);
+			ret[n] = '\0';
 			return true;
 		}
 	}
@@ -133,16 +136,12 @@ void vp_qemu_parse(const char *cmdline, size_t len, struct vp_qemu *ret)
 		vp_qemu_machine_parse(text, len, &machine);
 		snprintf(q.name, sizeof(q.name), "%s", machine.name);
 	}
-	for (const char *arg = text; arg && arg < text + len;) {
-		const char *next = arg + strlen(arg) + 1;
-		if (*arg == '-') {
-			const char *option = arg + (arg[1] == '-' ? 2 : 1);
-			if (!strcmp(option, "enable-kvm"))
-				q.accel = VP_ACCEL_KVM;
-			else if (next < text + len)
-				parse_option(option, next, &q);
-		}
-		arg = next;
+	const char *option, *value;
+	for (const char *p = text; text && vp_qemu_next_option(&p, text + len, &option, &value);) {
+		if (!strcmp(option, "enable-kvm"))
+			q.accel = VP_ACCEL_KVM;
+		else if (value)
+			parse_option(option, value, &q);
 	}
 	/* Names are printed on one line; an engine's name is filtered in the same way. */
 	ot_utf8_tame_string(q.name);

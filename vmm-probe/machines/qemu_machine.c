@@ -100,21 +100,44 @@ static bool is_confidential(const char *cmdline, size_t len)
 	return false;
 }
 
+/* Options whose value may begin with "-". Which of the others have a value is not known here. */
+static bool has_value(const char *option)
+{
+	static const char *const names[] = { "accel",  "append", "chardev", "machine", "M",   "name",
+					     "plugin", "serial", "smp",     "socket",  "uuid" };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		if (!strcmp(option, names[i]))
+			return true;
+	return false;
+}
+
+bool vp_qemu_next_option(const char **p, const char *end, const char **ret_option, const char **ret_value)
+{
+	while (*p < end) {
+		const char *option = *p;
+		*p += strlen(*p) + 1;
+		if (*option != '-')
+			continue;
+		*ret_option = option + (option[1] == '-' ? 2 : 1);
+		*ret_value = *p < end ? *p : NULL;
+		if (*ret_value && has_value(*ret_option))
+			*p += strlen(*p) + 1;
+		return true;
+	}
+	return false;
+}
+
 void vp_qemu_machine_parse(const char *cmdline, size_t len, struct vp_qemu_machine *ret)
 {
-	const char *arg = cmdline, *end = cmdline + len;
+	const char *option, *value;
 
 	memset(ret, 0, sizeof(*ret));
 	copy(ret->type, sizeof(ret->type), "pc");
 	ret->confidential = is_confidential(cmdline, len);
-	while (arg < end) {
-		const char *value = arg + strnlen(arg, (size_t)(end - arg)) + 1;
-		const char *option = arg;
-
-		arg = value;
-		if (*option != '-' || value >= end)
+	for (const char *p = cmdline; vp_qemu_next_option(&p, cmdline + len, &option, &value);) {
+		if (!value)
 			continue;
-		option += option[1] == '-' ? 2 : 1;
 		if (strcmp(option, "machine") == 0 || strcmp(option, "M") == 0)
 			parse_machine(value, ret);
 		else if (strcmp(option, "name") == 0)

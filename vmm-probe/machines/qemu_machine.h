@@ -15,6 +15,13 @@ struct vp_qemu_machine {
 	uint64_t max_below_4g;    /* -machine max-ram-below-4g= in bytes; 0: not given */
 	bool confidential;        /* an object that encrypts guest memory is given; nothing else shows that */
 };
+/** The next option from @p *p on, which is behind it afterwards, in NUL-terminated arguments up to @p end,
+ * which a further NUL must follow: its name without dashes, and the argument behind it, NULL at the end. That
+ * argument is skipped where it is certainly the option's value; otherwise it may be the next option. False:
+ * there is no other option.
+ */
+bool vp_qemu_next_option(const char **p, const char *end, const char **ret_option, const char **ret_value);
+
 /** Parse @p len bytes of NUL-terminated arguments, which a further NUL must follow. The last of repeated
  * options counts. */
 void vp_qemu_machine_parse(const char *cmdline, size_t len, struct vp_qemu_machine *ret);
