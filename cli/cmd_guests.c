@@ -24,6 +24,8 @@ static int usage(FILE *fp)
 	return fp == stdout ? CLI_EXIT_OK : CLI_EXIT_USAGE;
 }
 
+#define HOW_SIZE 800 /* a name, a reason, and the words around them */
+
 /* --- what is said of a machine ------------------------------------------------------------------------- */
 
 static const char *name_of(const struct vp_machine *m)
@@ -97,7 +99,7 @@ static void print_table(const struct vp_machines *machines)
 	for (size_t i = 0; i < machines->count; i++) {
 		const struct vp_machine *m = &machines->items[i];
 		const struct vp_guest_info *g = &m->guest;
-		char pid[16], vcpus[16], how[700];
+		char pid[16], vcpus[16], how[HOW_SIZE];
 		describe(m, how, sizeof(how));
 		printf("%-20s %8s %-8s %5s %-5s %8u %-24s %s\n", name_of(m), number(g->pid, pid, sizeof(pid)),
 		       state_of(m), number(g->nvcpus, vcpus, sizeof(vcpus)), vp_accel_name(m->accel),
@@ -133,7 +135,7 @@ static void json_number(struct ot_json *j, const char *name, uint64_t value)
 static void json_machine(struct ot_json *j, const struct vp_machine *m)
 {
 	const struct vp_guest_info *g = &m->guest;
-	char how[700];
+	char how[HOW_SIZE];
 
 	describe(m, how, sizeof(how));
 	ot_json_object(j, OT_JSON_INLINE);

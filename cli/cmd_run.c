@@ -254,7 +254,7 @@ int cli_cmd_run(int argc, char **argv)
 		return cli_run_domain(argc, argv);
 	while (split < argc && strcmp(argv[split], "--") != 0)
 		split++;
-	if (argc == 1)
+	if (argc <= 1)
 		return usage(stderr);
 	if (split == argc) {
 		cli_error(
