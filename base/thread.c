@@ -4,7 +4,8 @@
 
 #include <signal.h>
 
-int ot_thread_start(pthread_t *ret, const pthread_attr_t *attr, void *(*run)(void *arg), void *arg)
+struct ot_err *ot_thread_start(pthread_t *ret, const pthread_attr_t *attr, void *(*run)(void *arg), void *arg,
+			       const char *what)
 {
 	sigset_t all, old;
 
@@ -13,7 +14,7 @@ int ot_thread_start(pthread_t *ret, const pthread_attr_t *attr, void *(*run)(voi
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int err = pthread_create(ret, attr, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err;
+	return err ? ot_err_os(err, "%s", what) : NULL;
 }
 
 void ot_signals_unblock(void)

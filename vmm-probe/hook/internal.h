@@ -122,7 +122,8 @@ int vp_hook_set_debug(struct vp_hook_vcpu *v, uint32_t once);
 
 /* --- machine.c; under the lock ----------------------------------------------------------------------- */
 
-/** Add the vCPU of a descriptor. NULL: too many, or its kvm_run can't be mapped. */
+/** Add the vCPU of a descriptor; one with another @p id than before is a new vCPU. NULL: too many, or its
+ * kvm_run can't be mapped. */
 struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id);
 /** The vCPU of this descriptor, or NULL. Without the lock. */
 struct vp_hook_vcpu *vp_hook_vcpu_of(int fd);

@@ -229,9 +229,15 @@ static int register_faults(int fd, struct uffdio_register *r)
 		return vp_hook_syscall(fd, UFFDIO_REGISTER, r);
 	pthread_mutex_lock(&vp_hook.lock);
 	vp_hook_untrace(VP_GUEST_SAVED);
-	vp_hook.faults = fd;
+	int rc = vp_hook_syscall(fd, UFFDIO_REGISTER, r);
+	int err = errno;
+	if (!rc)
+		vp_hook.faults = fd;
+	else
+		vp_hook_wake();
 	pthread_mutex_unlock(&vp_hook.lock);
-	return vp_hook_syscall(fd, UFFDIO_REGISTER, r);
+	errno = err;
+	return rc;
 }
 
 int vp_hook_ioctl(int fd, unsigned long request, ...)

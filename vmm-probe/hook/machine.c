@@ -36,16 +36,26 @@ static struct kvm_run *map_run(int fd)
 	return run == MAP_FAILED ? NULL : run;
 }
 
-struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id)
+/* The descriptor of @v was closed, and is now that of vCPU @id: KVM gives no two vCPUs of a VM the same id.
+ */
+static bool reuse(struct vp_hook_vcpu *v, uint32_t id)
 {
-	struct vp_hook_vcpu *v = vp_hook_vcpu_of(fd);
+	struct kvm_run *run = map_run(v->fd);
 
-	if (v)
-		return v;
-	if (vp_hook.nvcpus == VP_HOOK_VCPUS_MAX || fd < 0 || fd >= (int)VP_HOOK_FDS_MAX)
-		return NULL;
+	if (!run)
+		return false;
+	munmap(v->run, vp_hook.run_size);
+	pthread_mutex_destroy(&v->debug);
+	*v = (struct vp_hook_vcpu){ .fd = v->fd, .id = id, .run = run };
+	pthread_mutex_init(&v->debug, NULL);
+	return true;
+}
+
+static struct vp_hook_vcpu *new_vcpu(int fd, uint32_t id)
+{
 	struct kvm_run *run = map_run(fd);
-	v = run ? aligned_alloc(64, sizeof(*v)) : NULL;
+	struct vp_hook_vcpu *v = run ? aligned_alloc(64, sizeof(*v)) : NULL;
+
 	if (!v) {
 		if (run)
 			munmap(run, vp_hook.run_size);
@@ -53,11 +63,35 @@ struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id)
 	}
 	*v = (struct vp_hook_vcpu){ .fd = fd, .id = id, .run = run };
 	pthread_mutex_init(&v->debug, NULL);
-	/* In order of their ids, as an engine numbers vCPUs. */
-	uint32_t at = vp_hook.nvcpus++;
-	for (; at && vp_hook.vcpus[at - 1]->id > id; at--)
-		vp_hook.vcpus[at] = vp_hook.vcpus[at - 1];
-	vp_hook.vcpus[at] = v;
+	return v;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct vp_hook_vcpu *const *x = a, *const *y = b;
+
+	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+}
+
+struct vp_hook_vcpu *vp_hook_add_vcpu(int fd, uint32_t id)
+{
+	struct vp_hook_vcpu *v = vp_hook_vcpu_of(fd);
+
+	if (v && v->id == id)
+		return v;
+	if (v) {
+		if (!reuse(v, id))
+			return NULL;
+	} else {
+		if (vp_hook.nvcpus == VP_HOOK_VCPUS_MAX || fd < 0 || fd >= (int)VP_HOOK_FDS_MAX)
+			return NULL;
+		v = new_vcpu(fd, id);
+		if (!v)
+			return NULL;
+		vp_hook.vcpus[vp_hook.nvcpus++] = v;
+	}
+	/* As an engine numbers vCPUs. */
+	qsort(vp_hook.vcpus, vp_hook.nvcpus, sizeof(vp_hook.vcpus[0]), by_id);
 	atomic_store_explicit(&by_fd[fd], v, memory_order_release);
 	return v;
 }

@@ -19,7 +19,7 @@
 #include "base/proc_map.h"
 #include "vmm-probe/hook/internal.h"
 
-#define ANSWER_S 10 /* wait for a busy main loop */
+#define ANSWER_NS 10000000000ull /* wait for a busy main loop */
 
 /* The functions' types, as QEMU declares them. */
 struct api {
@@ -226,9 +226,12 @@ static void on_main_loop(void *arg)
 {
 	/* The big lock is held here: a vCPU that exits to QEMU waits for it. */
 	uint64_t start = ot_now_ns();
-	const char *trouble = read_slots(asked.first);
 
 	(void)arg;
+	pthread_mutex_lock(&asked.lock);
+	bool first = asked.first;
+	pthread_mutex_unlock(&asked.lock);
+	const char *trouble = read_slots(first);
 	vp_hook_held_since(start);
 	pthread_mutex_lock(&asked.lock);
 	asked.trouble = trouble;
@@ -242,23 +245,21 @@ static void on_main_loop(void *arg)
 
 struct ot_err *vp_hook_ask_slots(bool first)
 {
-	struct timespec until;
+	const struct timespec until = ot_timespec(ot_now_ns() + ANSWER_NS);
 
 	if (!find_api(&asked.api))
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "this VMM is not a QEMU whose memory layout can be queried");
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += ANSWER_S;
 	pthread_mutex_lock(&asked.lock);
 	asked.done = false;
+	asked.first = first; /* also if a request that has timed out is still pending: it answers this one */
 	if (!asked.pending) {
 		asked.pending = true;
-		asked.first = first;
 		asked.api.schedule(asked.api.context(), on_main_loop, NULL, "outsight");
 	}
 	int rc = 0;
 	while (!asked.done && !rc)
-		rc = pthread_cond_timedwait(&asked.done_changed, &asked.lock, &until);
+		rc = pthread_cond_clockwait(&asked.done_changed, &asked.lock, CLOCK_MONOTONIC, &until);
 	const char *trouble = asked.done ? asked.trouble : "its main loop does not answer";
 	uint16_t port = trouble ? 0 : asked.port;
 	pthread_mutex_unlock(&asked.lock);

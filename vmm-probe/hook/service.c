@@ -14,8 +14,10 @@
 #include "base/thread.h"
 #include "vmm-probe/hook/internal.h"
 
-/* Changes come in bursts (dozens of slots): wait until they settle. */
+/* Changes come in bursts (dozens of slots): the check waits until they settle, but no longer than LATEST_NS
+ * after the first. */
 #define SETTLE_NS 50000000u
+#define LATEST_NS 500000000u
 #define AGAIN_NS  500000000u
 #define NEVER     UINT64_MAX
 
@@ -87,27 +89,40 @@ static void turn_away(int listening)
 		close(sock);
 }
 
-/* Connections and requests, however frequent, do not postpone the check. */
+/* The time of the check after a change. *first_ns: the first change since the last check; NEVER: this is it.
+ */
+static uint64_t settled(uint64_t *first_ns)
+{
+	uint64_t now = ot_now_ns();
+
+	if (*first_ns == NEVER)
+		*first_ns = now;
+	return now + SETTLE_NS < *first_ns + LATEST_NS ? now + SETTLE_NS : *first_ns + LATEST_NS;
+}
+
+/* Neither changes nor connections nor requests, however frequent, postpone the check for ever. */
 static void *run_service(void *arg)
 {
 	struct pollfd fds[3] = { { .fd = vp_hook.wake, .events = POLLIN },
 				 { .events = POLLIN },
 				 { .events = POLLIN } };
-	uint64_t check_ns = 0, n;
+	uint64_t check_ns = 0, first_ns = NEVER, n;
 
 	(void)arg;
 	fds[1].fd = vp_hook_control_open();
 	for (;;) {
 		fds[2].fd = atomic_load(&vp_hook.engine) ? -1 : vp_hook.listen_fd;
 		int ready = poll(fds, 3, check_ns == NEVER ? -1 : ot_ms_until(check_ns));
-		if (ot_now_ns() >= check_ns)
+		if (ot_now_ns() >= check_ns) {
 			check_ns = update_engine();
+			first_ns = NEVER;
+		}
 		if (ready > 0 && fds[1].revents)
 			vp_hook_control_serve(fds[1].fd);
 		if (ready > 0 && fds[2].revents && !atomic_load(&vp_hook.engine))
 			turn_away(fds[2].fd);
 		if (ready > 0 && fds[0].revents && read(vp_hook.wake, &n, sizeof(n)) > 0)
-			check_ns = ot_now_ns() + SETTLE_NS;
+			check_ns = settled(&first_ns);
 	}
 	return NULL;
 }
@@ -131,10 +146,13 @@ void vp_hook_service_start(void)
 	vp_hook.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	int err = vp_hook.wake < 0 ? errno : ot_thread_start(&thread, &attr, run_service, NULL);
+	struct ot_err *err = vp_hook.wake < 0 ? ot_err_os(errno, "eventfd")
+					      : ot_thread_start(&thread, &attr, run_service, NULL,
+								"starting the service thread");
 	pthread_attr_destroy(&attr);
 	if (err)
-		vp_hook_control_fail(err);
+		vp_hook_control_fail(ot_err_errno(err));
+	ot_err_destroy(err);
 }
 
 /* --- the library's lifetime -------------------------------------------------------------------------- */

@@ -72,10 +72,7 @@ static void *read_all(void *arg)
 /* Signals are for the thread that traces. */
 static struct ot_err *start_reader(struct vp_tail *t)
 {
-	int rc = ot_thread_start(&t->reader, NULL, read_all, t);
-
-	if (rc)
-		return ot_err_os(rc, "a thread for the guest's console");
+	OT_TRY(ot_thread_start(&t->reader, NULL, read_all, t, "a thread for the guest's console"));
 	t->reads = true;
 	return NULL;
 }

@@ -176,10 +176,9 @@ void vp_mon_console_room(struct vp_mon_console *c)
 /* With all signals blocked: other threads of the program handle them, and a closed pipe is an EPIPE here. */
 static struct ot_err *start(struct vp_mon_console_thread *t, void *(*run)(void *), struct vp_mon_serial *s)
 {
-	int rc = ot_thread_start(&t->thread, NULL, run, s);
-
-	t->started = !rc;
-	return rc ? ot_err_os(rc, "the console's thread") : NULL;
+	OT_TRY(ot_thread_start(&t->thread, NULL, run, s, "the console's thread"));
+	t->started = true;
+	return NULL;
 }
 
 static struct ot_err *start_output(struct vp_mon_serial *s)

@@ -276,10 +276,11 @@ struct ot_err *vp_gdb_run(struct vp_gdb *gdb)
 {
 	gdb->linger_ns = ot_now_ns() + LINGER_NS;
 	pthread_mutex_lock(&gdb->asked.lock); /* the thread waits for it, and then knows who it is */
-	int err = ot_thread_start(&gdb->asked.thread, NULL, run, gdb);
+	struct ot_err *err =
+	    ot_thread_start(&gdb->asked.thread, NULL, run, gdb, "starting the thread for the gdb stub");
 	gdb->asked.started = !err;
 	pthread_mutex_unlock(&gdb->asked.lock);
-	return err ? ot_err_os(err, "starting the thread for the gdb stub") : NULL;
+	return err;
 }
 
 void vp_gdb_stop_running(struct vp_gdb *gdb)

@@ -161,9 +161,9 @@ struct ot_err *vp_peek_sampler_start(struct vp_peek *peek)
 	peek->sampler.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (peek->sampler.wake_fd < 0)
 		return ot_err_os(errno, "eventfd");
-	int err = ot_thread_start(&peek->sampler.thread, NULL, run, peek);
-	peek->sampler.running = !err;
-	return err ? ot_err_os(err, "starting the sampler") : NULL;
+	OT_TRY(ot_thread_start(&peek->sampler.thread, NULL, run, peek, "starting the sampler"));
+	peek->sampler.running = true;
+	return NULL;
 }
 
 static void wake(struct vp_peek *peek)

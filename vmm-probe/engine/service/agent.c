@@ -266,9 +266,7 @@ static struct ot_err *start_thread(struct vp_agent_owner *owner)
 	owner->wake_fd = eventfd(0, EFD_CLOEXEC);
 	if (owner->wake_fd < 0)
 		return ot_err_os(errno, "eventfd");
-	int err = ot_thread_start(&owner->thread, NULL, run, owner);
-	if (err)
-		return ot_err_os(err, "starting the agent's thread");
+	OT_TRY(ot_thread_start(&owner->thread, NULL, run, owner, "starting the agent's thread"));
 	owner->running = true;
 	return NULL;
 }

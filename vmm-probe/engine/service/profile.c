@@ -81,10 +81,7 @@ static void *run_timer(void *arg)
 
 static struct ot_err *start_thread(struct vp_profile *p)
 {
-	int err = ot_thread_start(&p->thread, NULL, run_timer, p);
-
-	if (err)
-		return ot_err_os(err, "starting the profile timer");
+	OT_TRY(ot_thread_start(&p->thread, NULL, run_timer, p, "starting the profile timer"));
 	p->running = true;
 	return NULL;
 }

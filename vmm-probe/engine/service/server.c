@@ -561,10 +561,7 @@ static struct ot_err *listen_at(struct vp_server *s, const char *path)
 
 static struct ot_err *start_thread(struct vp_server *s)
 {
-	int err = ot_thread_start(&s->thread, NULL, run_server, s);
-
-	if (err)
-		return ot_err_os(err, "starting the engine's thread");
+	OT_TRY(ot_thread_start(&s->thread, NULL, run_server, s, "starting the engine's thread"));
 	s->running = true;
 	return NULL;
 }
