@@ -482,7 +482,7 @@ static void site_of_one_syscall(void **state)
 	(void)state;
 
 	uint32_t c = ef_clause(f, NULL);
-	f->facts.ptregs_orig_ax = 120;
+	f->facts.ptregs_syscall = 120;
 	f->facts.syscall_caller_start = EF_FUNC_B;
 	f->facts.syscall_caller_end = EF_FUNC_C;
 	ef_open(f);

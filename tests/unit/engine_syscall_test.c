@@ -29,7 +29,7 @@ static struct ef *create(uint32_t counter_slots)
 	};
 	struct ef *f = ef_create_with(&config);
 
-	f->facts.ptregs_orig_ax = ORIG_AX * 8;
+	f->facts.ptregs_syscall = ORIG_AX * 8;
 	f->facts.syscall_caller_start = CALLER;
 	f->facts.syscall_caller_end = CALLER + 0x100;
 	return f;
@@ -102,7 +102,7 @@ static void unknown_facts_never_fire(void **state)
 		struct ef *f = create(0);
 
 		if (i)
-			f->facts.ptregs_orig_ax = VP_NO_OFFSET;
+			f->facts.ptregs_syscall = VP_NO_OFFSET;
 		else
 			f->facts.syscall_caller_start = f->facts.syscall_caller_end = 0;
 		uint32_t c = ef_clause(f, NULL);

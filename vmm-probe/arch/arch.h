@@ -16,6 +16,15 @@
 #include "vmm-probe/arch/paging.h"
 #include "vmm-probe/arch/regs.h"
 
+/* A bit of the kernel's list of the CPU's features: of a 32-bit word in an array, which is a member of a
+ * variable. */
+struct vp_cpu_feature {
+	const char *symbol, *type, *member;
+	unsigned word, bit;
+};
+
+#define VP_PERCPU_BASES 2
+
 struct vp_arch_ops {
 	const char *name; /* as messages have it: "x86-64" */
 
@@ -26,6 +35,7 @@ struct vp_arch_ops {
 	/* Set in the address of a process's second top table, which does not map the kernel: the full one is
 	 * at the address without it. 0: there are none. */
 	uint64_t user_root;
+	struct vp_cpu_feature user_root_when; /* the kernel uses such tables */
 	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not tell. False: nor do they
 	 * name a table. */
 	bool (*page_root)(const struct vp_regs *regs, struct vp_page_root *ret);
@@ -33,6 +43,24 @@ struct vp_arch_ops {
 	/* --- where Linux maps its image --- */
 	uint64_t kernel_start, kernel_end; /* [start, end), in which nothing else is mapped */
 	uint64_t constants_align;          /* of the constants behind the text */
+
+	/* --- Linux's conventions --- */
+	/** Addresses that may be of the per-CPU area of the CPU whose registers these are, the likeliest
+	 * first. Returns their number. They are hostile: user code may have set them. */
+	unsigned (*percpu_bases)(const struct vp_regs *regs, uint64_t ret[VP_PERCPU_BASES]);
+	/* Members of struct pt_regs: a system call's arguments and number, and what VP_REG_PC … name. */
+	struct {
+		const char *args[6], *syscall, *pc, *sp, *fp, *mode;
+	} ptregs;
+	/* Functions that carry out 64-bit system calls are named PREFIX + name, and no other function is. A
+	 * second name with the other prefix means that 32-bit calls reach them too. The dispatcher is their
+	 * only caller. */
+	const char *syscall_prefix, *syscall_prefix_32, *syscall_dispatcher;
+	/* Free bytes at the top of each kernel stack in kernels that have this symbol. */
+	struct {
+		const char *symbol;
+		uint32_t bytes;
+	} stack_padding;
 };
 
 extern const struct vp_arch_ops vp_arch_x86;

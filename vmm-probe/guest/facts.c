@@ -20,10 +20,6 @@
 #define STACK_DEFAULT (16u << 10)
 #define STACK_MAX     (1u << 20)
 
-/* X86_FEATURE_PTI: word and bit of boot_cpu_data.x86_capability[]. */
-#define PTI_WORD 7
-#define PTI_BIT  11
-
 void vp_facts_none(struct vp_facts *ret)
 {
 	struct vp_facts facts;
@@ -54,6 +50,7 @@ struct member {
 
 static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 {
+	const struct vp_arch_ops *arch = &vp_arch_native;
 	const struct member members[] = {
 		{ "task_struct", "comm", &f->task_comm },
 		{ "task_struct", "pid", &f->task_pid },
@@ -69,17 +66,17 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 		{ "task_struct", "thread_info.status", &f->task_status },
 		{ "cred", "uid", &f->cred_uid },
 		{ "cred", "gid", &f->cred_gid },
-		{ "pt_regs", "di", &f->ptregs_di },
-		{ "pt_regs", "si", &f->ptregs_si },
-		{ "pt_regs", "dx", &f->ptregs_dx },
-		{ "pt_regs", "r10", &f->ptregs_r10 },
-		{ "pt_regs", "r8", &f->ptregs_r8 },
-		{ "pt_regs", "r9", &f->ptregs_r9 },
-		{ "pt_regs", "ip", &f->ptregs_ip },
-		{ "pt_regs", "sp", &f->ptregs_sp },
-		{ "pt_regs", "bp", &f->ptregs_bp },
-		{ "pt_regs", "cs", &f->ptregs_cs },
-		{ "pt_regs", "orig_ax", &f->ptregs_orig_ax },
+		{ "pt_regs", arch->ptregs.args[0], &f->ptregs_args[0] },
+		{ "pt_regs", arch->ptregs.args[1], &f->ptregs_args[1] },
+		{ "pt_regs", arch->ptregs.args[2], &f->ptregs_args[2] },
+		{ "pt_regs", arch->ptregs.args[3], &f->ptregs_args[3] },
+		{ "pt_regs", arch->ptregs.args[4], &f->ptregs_args[4] },
+		{ "pt_regs", arch->ptregs.args[5], &f->ptregs_args[5] },
+		{ "pt_regs", arch->ptregs.pc, &f->ptregs_pc },
+		{ "pt_regs", arch->ptregs.sp, &f->ptregs_sp },
+		{ "pt_regs", arch->ptregs.fp, &f->ptregs_fp },
+		{ "pt_regs", arch->ptregs.mode, &f->ptregs_mode },
+		{ "pt_regs", arch->ptregs.syscall, &f->ptregs_syscall },
 		{ "rq", "clock_task", &f->rq_clock_task },
 	};
 
@@ -154,7 +151,7 @@ static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, 
 static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
-	const struct vp_symbol *sym = vp_symtab_find(tab, "vmlinux", "do_syscall_64");
+	const struct vp_symbol *sym = vp_symtab_find(tab, "vmlinux", vp_arch_native.syscall_dispatcher);
 
 	if (!sym || !vp_symbol_size(tab, sym))
 		return;
@@ -162,14 +159,13 @@ static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
 	f->syscall_caller_end = sym->addr + vp_symbol_size(tab, sym);
 }
 
-/* A kernel with FRED leaves two words free at the top of each stack, for FRED's larger frame
- * (TOP_OF_KERNEL_STACK_PADDING, arch/x86/include/asm/thread_info.h). */
+/* Some kernels leave words free at the top of each stack. */
 static void read_padding(const struct vp_guest *guest, struct vp_facts *f)
 {
 	uint64_t unused;
 
-	if (symbol(guest, "asm_fred_entrypoint_user", &unused))
-		f->stack_padding = 16;
+	if (symbol(guest, vp_arch_native.stack_padding.symbol, &unused))
+		f->stack_padding = vp_arch_native.stack_padding.bytes;
 }
 
 static void read_text(const struct vp_guest *guest, struct vp_facts *f)
@@ -201,21 +197,22 @@ static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *b
 			f->text_locks[i] += owner;
 }
 
-/* Does each process have two page tables (PTI)? Then the full one is at CR3 with bit 12 cleared. Without PTI
- * a table may be at an odd page, and the bit must be kept. */
-static bool has_pti(struct vp_guest *guest, const struct vp_btf *btf)
+/* Does each process have two page tables? Then the full one is at the root without user_root. Else a table
+ * may be at an odd page, and the bit must be kept. */
+static bool has_user_root(struct vp_guest *guest, const struct vp_btf *btf)
 {
+	const struct vp_cpu_feature *when = &vp_arch_native.user_root_when;
 	uint64_t cpu;
 	uint32_t offset, word = 0;
 
-	if (!btf || !symbol(guest, "boot_cpu_data", &cpu) ||
-	    !vp_btf_member_offset(btf, "cpuinfo_x86", "x86_capability", &offset, NULL))
+	if (!btf || !symbol(guest, when->symbol, &cpu) ||
+	    !vp_btf_member_offset(btf, when->type, when->member, &offset, NULL))
 		return false;
 
-	struct ot_err *err = vp_guest_read_u32(guest, vp_gva(cpu + offset + 4 * PTI_WORD), &word);
+	struct ot_err *err = vp_guest_read_u32(guest, vp_gva(cpu + offset + 4 * when->word), &word);
 
 	ot_err_destroy(err);
-	return !err && (word >> PTI_BIT & 1);
+	return !err && (word >> when->bit & 1);
 }
 
 struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
@@ -230,7 +227,7 @@ struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs,
 	ret->kernel_root = mmu->root.v;
 	ret->levels = mmu->levels;
 	ret->nvcpus = nvcpus;
-	if (has_pti(guest, btf))
+	if (has_user_root(guest, btf))
 		ret->user_pgd_mask &= ~vp_arch_native.user_root;
 	read_text(guest, ret);
 	read_percpu(guest, btf, ret);

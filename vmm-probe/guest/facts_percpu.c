@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/engine/wire/facts.h"
 
 /* Limit for nr_cpu_ids. */
@@ -24,14 +25,12 @@ static int find_base(const struct vp_percpu *areas, size_t n, const bool *taken,
 /* The area that a vCPU's registers show, or -1. */
 static int shown(const struct vp_percpu *areas, size_t n, const bool *taken, const struct vp_regs *regs)
 {
-	bool user = regs->valid & VP_REG_BIT(VP_CS) && regs->v[VP_CS] & 3;
+	uint64_t bases[VP_PERCPU_BASES];
+	unsigned count = vp_arch_native.percpu_bases(regs, bases);
 	int found = -1;
 
-	if (!user && regs->valid & VP_REG_BIT(VP_GS_BASE))
-		found = find_base(areas, n, taken, regs->v[VP_GS_BASE]);
-	/* In user mode, and in the kernel before its SWAPGS. */
-	if (found < 0 && regs->valid & VP_REG_BIT(VP_K_GS_BASE))
-		found = find_base(areas, n, taken, regs->v[VP_K_GS_BASE]);
+	for (unsigned i = 0; found < 0 && i < count; i++)
+		found = find_base(areas, n, taken, bases[i]);
 	return found;
 }
 

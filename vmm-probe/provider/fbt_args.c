@@ -4,10 +4,10 @@
 
 #include <string.h>
 
+#include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/btf_types.h"
 
-#define REGISTER_ARGS 6  /* System V: rdi rsi rdx rcx r8 r9 */
-#define ARGS_MAX      10 /* arg0 … arg9 */
+#define ARGS_MAX 10 /* arg0 … arg9 */
 
 /* The prototype of the probe's function, or NULL. Compilers' clones (.isra.0, .constprop.0, .part.0) have
  * other parameters, which BTF does not describe: they have no prototype. */
@@ -80,7 +80,7 @@ bool vp_fbt_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 				: vp_types_find(types, NULL, DIF_C_TYPEDEF, "long");
 		return ret->native != NULL;
 	}
-	if (!vp_proto_map(btf, proto, 0, REGISTER_ARGS, n, &ret->mapping, &words))
+	if (!vp_proto_map(btf, proto, 0, VP_NREGS_ARGS, n, &ret->mapping, &words))
 		return false;
 	ret->native = vp_types_get(types, btf, ((const struct btf_param *)(proto + 1))[n].type);
 	return ret->native != NULL;

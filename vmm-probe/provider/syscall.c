@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscall: the guest's 64-bit system calls, at the functions __x64_sys_NAME that the kernel defines for each
- * (32-bit calls that reach the same function are excluded); module is the kernel's, function the bare name.
- * Their only parameter is the caller's registers, so args[] has no types; arg0 to arg5 are read from those
- * registers.
+ * syscall: the guest's 64-bit system calls, at the functions that the kernel defines for each (named with a
+ * prefix, the architecture's; 32-bit calls that reach the same function are excluded); module is the
+ * kernel's, function the bare name. Their only parameter is the caller's registers, so args[] has no types;
+ * arg0 to arg5 are read from those registers.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "guest-agent/agent_abi.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_sites.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/tracepoint.h"
-
-#define PREFIX    "__x64_sys_"
-#define PREFIX_32 "__ia32_" /* sys_, compat_sys_ */
 
 /* The table's entry for a number without a system call; it is no system call itself. */
 #define HOLE "ni_syscall"
@@ -37,7 +35,7 @@ static void read_table(struct vp_guest *guest, struct table *ret)
 	uint64_t n = sym ? vp_symbol_size(tab, sym) / sizeof(uint64_t) : 0;
 
 	ret->n = 0;
-	if (!n || !vp_guest_btf(guest) || !vp_symtab_find(tab, "vmlinux", "do_syscall_64"))
+	if (!n || !vp_guest_btf(guest) || !vp_symtab_find(tab, "vmlinux", vp_arch_native.syscall_dispatcher))
 		return;
 	n = n < TABLE_MAX ? n : TABLE_MAX;
 
@@ -66,12 +64,13 @@ static uint32_t find_number(const struct table *table, uint64_t addr)
 /* A function without parameters has a symbol for each ABI. Symbols of one address are adjacent. */
 static bool has_both_abis(const struct vp_symtab *tab, size_t i)
 {
+	const char *prefix = vp_arch_native.syscall_prefix_32;
 	uint64_t addr = vp_symtab_at(tab, i)->addr;
 
 	while (i && vp_symtab_at(tab, i - 1)->addr == addr)
 		i--;
 	for (; i < vp_symtab_count(tab) && vp_symtab_at(tab, i)->addr == addr; i++)
-		if (!strncmp(vp_symbol_name(tab, vp_symtab_at(tab, i)), PREFIX_32, strlen(PREFIX_32)))
+		if (!strncmp(vp_symbol_name(tab, vp_symtab_at(tab, i)), prefix, strlen(prefix)))
 			return true;
 	return false;
 }
@@ -91,7 +90,7 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 		.kind = VP_PROBE_SITE,
 		.args = VP_ARGS_SYSCALL_ENTRY,
 		.module = vp_symbol_module(tab, sym),
-		.function = vp_symbol_name(tab, sym) + strlen(PREFIX),
+		.function = vp_symbol_name(tab, sym) + strlen(vp_arch_native.syscall_prefix),
 		.name = "entry",
 		.gva = sym->addr,
 		.size = vp_symbol_size(tab, sym),
@@ -111,12 +110,12 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 
 static bool is_syscall(const struct vp_symtab *tab, const struct vp_symbol *sym)
 {
-	const char *name;
+	const char *prefix = vp_arch_native.syscall_prefix, *name;
 
 	if (!vp_symbol_is_function(sym) || sym->flags || sym->module != VP_SYMTAB_VMLINUX)
 		return false;
 	name = vp_symbol_name(tab, sym);
-	return !strncmp(name, PREFIX, strlen(PREFIX)) && strcmp(name + strlen(PREFIX), HOLE) != 0 &&
+	return !strncmp(name, prefix, strlen(prefix)) && strcmp(name + strlen(prefix), HOLE) != 0 &&
 	       !strchr(name, '.');
 }
 

@@ -22,6 +22,12 @@ enum vp_reg {
 #define VP_REGS_ARGS   VP_REG_ARG0
 #define VP_NREGS_ARGS  1
 
+#define VP_STACK_ARG_AT(n)  (8 * (n))
+#define VP_TRAP_FRAME_WORDS 3
+#define VP_TRAP_FRAME_PC    0
+#define VP_TRAP_FRAME_MODE  1
+#define VP_TRAP_FRAME_SP    2
+
 static inline bool vp_mode_is_user(uint64_t mode)
 {
 	return mode == 1;

@@ -14,13 +14,40 @@ static bool page_root(const struct vp_regs *regs, struct vp_page_root *ret)
 	return true;
 }
 
+/* The kernel's is GS base; in user mode, and in the kernel before its SWAPGS, it is in the other register. */
+static unsigned percpu_bases(const struct vp_regs *regs, uint64_t ret[VP_PERCPU_BASES])
+{
+	bool user = regs->valid & VP_REG_BIT(VP_CS) && vp_mode_is_user(regs->v[VP_CS]);
+	unsigned n = 0;
+
+	if (!user && regs->valid & VP_REG_BIT(VP_GS_BASE))
+		ret[n++] = regs->v[VP_GS_BASE];
+	if (regs->valid & VP_REG_BIT(VP_K_GS_BASE))
+		ret[n++] = regs->v[VP_K_GS_BASE];
+	return n;
+}
+
 const struct vp_arch_ops vp_arch_x86 = {
 	.name = "x86-64",
 	.paging = &vp_x86_paging,
 	.levels = { 4, 5 },
 	.user_root = VP_X86_PTI_USER,
+	/* X86_FEATURE_PTI, arch/x86/include/asm/cpufeatures.h */
+	.user_root_when = { "boot_cpu_data", "cpuinfo_x86", "x86_capability", 7, 11 },
 	.page_root = page_root,
 	.kernel_start = VP_KERNEL_MAP_START,
 	.kernel_end = VP_KERNEL_MAP_END,
 	.constants_align = VP_KERNEL_CONSTANTS_ALIGN,
+	.percpu_bases = percpu_bases,
+	.ptregs = { .args = { "di", "si", "dx", "r10", "r8", "r9" },
+		    .syscall = "orig_ax",
+		    .pc = "ip",
+		    .sp = "sp",
+		    .fp = "bp",
+		    .mode = "cs" },
+	.syscall_prefix = "__x64_sys_",
+	.syscall_prefix_32 = "__ia32_", /* sys_, compat_sys_ */
+	.syscall_dispatcher = "do_syscall_64",
+	/* For FRED's larger frame: TOP_OF_KERNEL_STACK_PADDING, arch/x86/include/asm/thread_info.h */
+	.stack_padding = { "asm_fred_entrypoint_user", 16 },
 };

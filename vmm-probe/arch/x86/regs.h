@@ -25,14 +25,25 @@ enum vp_reg {
 #define VP_REG_ROOT   VP_CR3 /* of the running process's page tables */
 #define VP_REG_RESULT VP_RAX /* of a function, at its return */
 
+/* The first argument of a function: of a system call's, the caller's registers (struct pt_regs). */
+#define VP_REG_ARG0 VP_RDI
+
 /* Registers that a table of unwind rules may name besides the stack and frame pointer, as enum vp_orc_base
  * orders them. */
 #define VP_REGS_UNWIND VP_R10, VP_R13, VP_RDI, VP_RDX
 
 /* A function's first arguments, System V's calling convention; the others are on the stack, behind the return
  * address. */
-#define VP_REGS_ARGS  VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9
-#define VP_NREGS_ARGS 6
+#define VP_REGS_ARGS       VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9
+#define VP_NREGS_ARGS      6
+/* At a function's first instruction: where argument n, one of those others, is, from VP_REG_SP on. */
+#define VP_STACK_ARG_AT(n) (8 * ((n)-VP_NREGS_ARGS + 1))
+
+/* What the processor pushes for an exception, in words: where execution goes on, its mode and its stack. */
+#define VP_TRAP_FRAME_WORDS 4
+#define VP_TRAP_FRAME_PC    0
+#define VP_TRAP_FRAME_MODE  1
+#define VP_TRAP_FRAME_SP    3
 
 /** Of VP_REG_MODE, or of that register where the kernel saved it: does user code run? The privilege level is
  * in CS. */

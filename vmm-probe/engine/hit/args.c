@@ -9,34 +9,32 @@
 
 /* --- the place's own ----------------------------------------------------------------------- */
 
-/* The 7th and later arguments lie behind the return address. */
+/* Arguments that are in no register. */
 static uint64_t stack_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	uint64_t value = 0;
 
-	if (!vp_load_u64(v, vp_reg(v, VP_RSP) + 8 * (n - 6 + 1), &value))
+	if (!vp_load_u64(v, vp_reg(v, VP_REG_SP) + VP_STACK_ARG_AT(n), &value))
 		*fault = DIF_FAULT_BADADDR;
 	return value;
 }
 
 static uint64_t fbt_entry_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
-	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
+	static const uint8_t regs[] = { VP_REGS_ARGS };
 
-	return n < OT_ARRAY_SIZE(sysv) ? vp_reg(v, (enum vp_reg)sysv[n]) : stack_arg(v, n, fault);
+	return n < VP_NREGS_ARGS ? vp_reg(v, (enum vp_reg)regs[n]) : stack_arg(v, n, fault);
 }
 
 /* System calls have their arguments in a struct pt_regs that the first C argument points to. */
 static uint64_t syscall_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
 	const struct vp_facts *f = &v->es->facts;
-	const uint32_t at[] = { f->ptregs_di,  f->ptregs_si, f->ptregs_dx,
-				f->ptregs_r10, f->ptregs_r8, f->ptregs_r9 };
 	uint64_t value = 0;
 
-	if (n >= OT_ARRAY_SIZE(at) || at[n] == VP_NO_OFFSET)
+	if (n >= OT_ARRAY_SIZE(f->ptregs_args) || f->ptregs_args[n] == VP_NO_OFFSET)
 		return 0;
-	if (!vp_load_u64(v, vp_reg(v, VP_RDI) + at[n], &value))
+	if (!vp_load_u64(v, vp_reg(v, VP_REG_ARG0) + f->ptregs_args[n], &value))
 		*fault = DIF_FAULT_BADADDR;
 	return value;
 }
@@ -51,9 +49,9 @@ static uint64_t place_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault 
 	case VP_ARGS_FBT_RETURN:
 		if (n == 0)
 			return v->at ? v->site_gva - v->at->func_gva : 0;
-		return n == 1 ? vp_reg(v, VP_RAX) : 0;
+		return n == 1 ? vp_reg(v, VP_REG_RESULT) : 0;
 	case VP_ARGS_SYSCALL_RETURN:
-		return n < 2 ? vp_reg(v, VP_RAX) : 0;
+		return n < 2 ? vp_reg(v, VP_REG_RESULT) : 0;
 	case VP_ARGS_NONE:
 	case VP_ARGS_PROFILE:
 	case VP_ARGS_ERROR:

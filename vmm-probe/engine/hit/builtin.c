@@ -16,7 +16,7 @@ static uint64_t system_errno(struct vp_vcpu_session *v)
 
 	if (vp_place_args(v) != VP_ARGS_SYSCALL_RETURN || (v->fired_args && !v->event) || v->in_error)
 		return 0;
-	value = (int64_t)(v->event && v->fired_args ? v->fired_args[1] : vp_reg(v, VP_RAX));
+	value = (int64_t)(v->event && v->fired_args ? v->fired_args[1] : vp_reg(v, VP_REG_RESULT));
 	return value >= -4095 && value <= -1 ? (uint64_t)-value : 0;
 }
 
@@ -131,11 +131,11 @@ static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault 
 	/* BEGIN and tick run in the operator's process, from user mode. */
 	if (v->es->engine->host && id == DIF_VAR_uregs && index < VP_NREGS)
 		return v->es->engine->ops->reg(v->es->engine->backend, NULL, (enum vp_reg)index);
-	bool user = v->ctx && !v->site_gva && vp_reg(v, VP_CS) & 3;
+	bool user = v->ctx && !v->site_gva && vp_mode_is_user(vp_reg(v, VP_REG_MODE));
 	/* User registers are known only while the vCPU is in user mode. */
 	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && user)) && index < VP_NREGS && v->ctx) {
 		/* At a site its own address is exact; a translator's instruction pointer may lag. */
-		if (index == VP_RIP && v->site_gva)
+		if (index == VP_REG_PC && v->site_gva)
 			return v->site_gva;
 		return vp_reg(v, (enum vp_reg)index);
 	}

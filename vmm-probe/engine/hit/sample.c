@@ -17,7 +17,7 @@ static void fire(const struct vp_sample_entry *e, struct vp_vcpu_session *v, voi
 		args[0] = args[1] - e->stats[v->vcpu];
 		e->stats[v->vcpu] = args[1];
 	} else {
-		args[vp_reg(v, VP_CS) & 3 ? 1 : 0] = vp_reg(v, VP_RIP);
+		args[vp_mode_is_user(vp_reg(v, VP_REG_MODE)) ? 1 : 0] = vp_reg(v, VP_REG_PC);
 		args[2] = now > due ? now - due : 0;
 	}
 	vp_load_add(&v->load.outside_ns, cost_ns);

@@ -78,14 +78,14 @@ static bool ends_syscall(struct vp_vcpu_session *v, uint32_t number)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
-	uint64_t ret, stack, orig_ax;
+	uint64_t ret, stack, current;
 
-	if (!vp_load_u64(v, vp_reg(v, VP_RSP), &ret) || ret < f->syscall_caller_start ||
-	    ret >= f->syscall_caller_end || f->ptregs_orig_ax == VP_NO_OFFSET)
+	if (!vp_load_u64(v, vp_reg(v, VP_REG_SP), &ret) || ret < f->syscall_caller_start ||
+	    ret >= f->syscall_caller_end || f->ptregs_syscall == VP_NO_OFFSET)
 		return false;
 	stack = vp_task_field(v, vp_task(v), f->task_stack, 8, &fault);
-	return stack && vp_load_u64(v, vp_user_regs(f, stack) + f->ptregs_orig_ax, &orig_ax) &&
-	       orig_ax == number;
+	return stack && vp_load_u64(v, vp_user_regs(f, stack) + f->ptregs_syscall, &current) &&
+	       current == number;
 }
 
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)

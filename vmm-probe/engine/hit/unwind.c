@@ -55,7 +55,7 @@ static bool find_cfa(struct vp_vcpu_session *v, const struct frame *f, const str
 	case VP_ORC_DI:
 	case VP_ORC_DX: {
 		/* Live registers: known of the innermost frame only. */
-		static const uint8_t reg[] = { VP_R10, VP_R13, VP_RDI, VP_RDX };
+		static const uint8_t reg[] = { VP_REGS_UNWIND };
 		*ret = vp_reg(v, (enum vp_reg)reg[rule->sp_base - VP_ORC_R10]);
 		return first;
 	}
@@ -79,25 +79,25 @@ static bool find_bp(struct vp_vcpu_session *v, struct frame *f, const struct vp_
 static bool step_regs(struct vp_vcpu_session *v, struct frame *f, uint64_t regs)
 {
 	const struct vp_facts *k = &v->es->facts;
-	uint64_t cs;
+	uint64_t mode;
 
-	if (!vp_load_u64(v, regs + k->ptregs_cs, &cs) || cs & 3 ||
-	    !vp_load_u64(v, regs + k->ptregs_ip, &f->ip) || !vp_load_u64(v, regs + k->ptregs_bp, &f->bp) ||
+	if (!vp_load_u64(v, regs + k->ptregs_mode, &mode) || vp_mode_is_user(mode) ||
+	    !vp_load_u64(v, regs + k->ptregs_pc, &f->ip) || !vp_load_u64(v, regs + k->ptregs_fp, &f->bp) ||
 	    !vp_load_u64(v, regs + k->ptregs_sp, &f->sp))
 		return false;
 	f->exact = true;
 	return true;
 }
 
-/* Only the processor's own frame: ip, cs, flags, sp, ss. */
+/* Only the processor's own frame. */
 static bool step_iret(struct vp_vcpu_session *v, struct frame *f, uint64_t at)
 {
-	uint64_t iret[4];
+	uint64_t pushed[VP_TRAP_FRAME_WORDS];
 
-	if (!vp_load_kernel(v, at, iret, sizeof(iret)) || iret[1] & 3)
+	if (!vp_load_kernel(v, at, pushed, sizeof(pushed)) || vp_mode_is_user(pushed[VP_TRAP_FRAME_MODE]))
 		return false;
-	f->ip = iret[0];
-	f->sp = iret[3];
+	f->ip = pushed[VP_TRAP_FRAME_PC];
+	f->sp = pushed[VP_TRAP_FRAME_SP];
 	f->exact = true;
 	return true;
 }
@@ -157,12 +157,12 @@ static bool begin(struct vp_vcpu_session *v, struct frame *ret)
 {
 	if (!v->ctx || !v->es->facts.kernel_root)
 		return false;
-	if (!v->site_gva && vp_reg(v, VP_CS) & 3)
+	if (!v->site_gva && vp_mode_is_user(vp_reg(v, VP_REG_MODE)))
 		return false; /* a sample of user code has no kernel stack */
 	*ret = (struct frame){
-		.ip = v->site_gva ? v->site_gva : vp_reg(v, VP_RIP),
-		.sp = vp_reg(v, VP_RSP),
-		.bp = vp_reg(v, VP_RBP),
+		.ip = v->site_gva ? v->site_gva : vp_reg(v, VP_REG_PC),
+		.sp = vp_reg(v, VP_REG_SP),
+		.bp = vp_reg(v, VP_REG_FP),
 		.exact = true,
 	};
 	return true;

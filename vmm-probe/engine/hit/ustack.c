@@ -16,9 +16,9 @@ struct user_regs {
 
 static bool from_vcpu(struct vp_vcpu_session *v, struct user_regs *ret)
 {
-	if (v->site_gva || !(vp_reg(v, VP_CS) & 3))
+	if (v->site_gva || !vp_mode_is_user(vp_reg(v, VP_REG_MODE)))
 		return false;
-	*ret = (struct user_regs){ vp_reg(v, VP_RIP), vp_reg(v, VP_RSP), vp_reg(v, VP_RBP) };
+	*ret = (struct user_regs){ vp_reg(v, VP_REG_PC), vp_reg(v, VP_REG_SP), vp_reg(v, VP_REG_FP) };
 	return true;
 }
 
@@ -26,16 +26,16 @@ static bool from_task(struct vp_vcpu_session *v, struct user_regs *ret)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
-	uint64_t task = vp_task(v), cs;
+	uint64_t task = vp_task(v), mode;
 	uint64_t stack = vp_task_field(v, task, f->task_stack, 8, &fault);
 	uint64_t mm = vp_task_field(v, task, f->task_mm, 8, &fault);
 
 	if (!stack || !mm || fault != DIF_FAULT_NONE || f->ptregs_size > f->stack_size)
 		return false;
 	uint64_t regs = vp_user_regs(f, stack);
-	return vp_load_u64(v, regs + f->ptregs_cs, &cs) && cs & 3 &&
-	       vp_load_u64(v, regs + f->ptregs_ip, &ret->ip) &&
-	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_bp, &ret->bp);
+	return vp_load_u64(v, regs + f->ptregs_mode, &mode) && vp_mode_is_user(mode) &&
+	       vp_load_u64(v, regs + f->ptregs_pc, &ret->ip) &&
+	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_fp, &ret->bp);
 }
 
 uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)

@@ -5,18 +5,25 @@
  */
 #include "vmm-probe/engine/service/parts.h"
 
-#define REGS_USER                                                                           \
-	(VP_REG_BIT(VP_RIP) | VP_REG_BIT(VP_RSP) | VP_REG_BIT(VP_RBP) | VP_REG_BIT(VP_CS) | \
-	 VP_REG_BIT(VP_CR3))
-/* Registers that unwind rules can start from. */
-#define REGS_STACK                                                                          \
-	(VP_REG_BIT(VP_RIP) | VP_REG_BIT(VP_RSP) | VP_REG_BIT(VP_RBP) | VP_REG_BIT(VP_CS) | \
-	 VP_REG_BIT(VP_R10) | VP_REG_BIT(VP_R13) | VP_REG_BIT(VP_RDI) | VP_REG_BIT(VP_RDX))
+#define REGS_FRAME \
+	(VP_REG_BIT(VP_REG_PC) | VP_REG_BIT(VP_REG_SP) | VP_REG_BIT(VP_REG_FP) | VP_REG_BIT(VP_REG_MODE))
+#define REGS_USER  (REGS_FRAME | VP_REG_BIT(VP_REG_ROOT))
 #define REGS_ALL   (VP_REG_BIT(VP_NREGS) - 1)
 #define ARGS_ALL   0x3ffu
 #define TUPLE_MAX  (16u << 20)
 /* errno is read like an argument: only a system call's return has it. */
 #define NEED_ERRNO (1u << 10)
+
+/* Registers that unwind rules can start from. */
+static uint64_t regs_stack(void)
+{
+	static const uint8_t live[] = { VP_REGS_UNWIND };
+	uint64_t regs = REGS_FRAME;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(live); i++)
+		regs |= VP_REG_BIT(live[i]);
+	return regs;
+}
 
 /* --- what an object reads ------------------------------------------------------------- */
 
@@ -27,7 +34,7 @@ static void scan_variable(uint32_t id, struct vp_needs *needs)
 	else if (id == DIF_VAR_errno)
 		needs->args |= NEED_ERRNO;
 	else if (id == DIF_VAR_caller || id == DIF_VAR_stackdepth)
-		needs->regs |= REGS_STACK;
+		needs->regs |= regs_stack();
 	else if (id == DIF_VAR_ucaller || id == DIF_VAR_ustackdepth)
 		needs->regs |= REGS_USER;
 }
@@ -43,9 +50,9 @@ static void scan_insn(uint32_t insn, struct vp_needs *needs)
 	else if (op == DIF_OP_ldga)
 		needs->regs |= REGS_ALL;
 	else if (op >= DIF_OP_uldsb && op <= DIF_OP_uldx)
-		needs->regs |= VP_REG_BIT(VP_CR3);
+		needs->regs |= VP_REG_BIT(VP_REG_ROOT);
 	else if (op == DIF_OP_call && dif_subr_find(index)->trait == DIF_TRAIT_user)
-		needs->regs |= VP_REG_BIT(VP_CR3);
+		needs->regs |= VP_REG_BIT(VP_REG_ROOT);
 }
 
 void vp_object_needs(const struct dif_object *obj, struct vp_needs *needs)
@@ -55,34 +62,34 @@ void vp_object_needs(const struct dif_object *obj, struct vp_needs *needs)
 	for (uint32_t i = 0; i < obj->text_len; i++)
 		scan_insn(obj->text[i], needs);
 	if (obj->ret.flags & DIF_TF_BYUREF)
-		needs->regs |= VP_REG_BIT(VP_CR3);
+		needs->regs |= VP_REG_BIT(VP_REG_ROOT);
 }
 
 static void scan_action(const struct dif_action *action, struct vp_needs *needs)
 {
 	vp_object_needs(action->object, needs);
 	if (action->kind == DIF_ACT_stack)
-		needs->regs |= REGS_STACK;
+		needs->regs |= regs_stack();
 	else if (action->kind == DIF_ACT_ustack || action->kind == DIF_ACT_jstack)
 		needs->regs |= REGS_USER;
 }
 
 uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args)
 {
-	static const uint8_t sysv[] = { VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
+	static const uint8_t in_regs[] = { VP_REGS_ARGS };
 	uint32_t used = needs->args;
 	uint64_t regs = needs->regs;
 
 	if (args == VP_ARGS_FBT_ENTRY) {
-		for (unsigned i = 0; i < OT_ARRAY_SIZE(sysv); i++)
+		for (unsigned i = 0; i < VP_NREGS_ARGS; i++)
 			if (used & 1u << i)
-				regs |= VP_REG_BIT(sysv[i]);
-		if (used & ARGS_ALL & ~0x3fu)
-			regs |= VP_REG_BIT(VP_RSP);
+				regs |= VP_REG_BIT(in_regs[i]);
+		if (used & ARGS_ALL & ~((1u << VP_NREGS_ARGS) - 1))
+			regs |= VP_REG_BIT(VP_REG_SP);
 	} else if (args == VP_ARGS_SYSCALL_ENTRY && used) {
-		regs |= VP_REG_BIT(VP_RDI);
+		regs |= VP_REG_BIT(VP_REG_ARG0);
 	} else if ((args == VP_ARGS_SYSCALL_RETURN || args == VP_ARGS_FBT_RETURN) && used) {
-		regs |= VP_REG_BIT(VP_RAX);
+		regs |= VP_REG_BIT(VP_REG_RESULT);
 	}
 	return regs;
 }

@@ -101,7 +101,7 @@ static struct vp_needs below(const struct vp_site_program *program, const struct
 uint64_t vp_site_regs(const struct vp_enabled_site *site, const struct vp_clause *clause)
 {
 	struct vp_needs needs = clause->needs;
-	uint64_t regs = site->syscall ? VP_REG_BIT(VP_RSP) : 0;
+	uint64_t regs = site->syscall ? VP_REG_BIT(VP_REG_SP) : 0;
 
 	if (site->program)
 		needs = below(site->program, &needs);

@@ -10,12 +10,13 @@
 
 #include <stdint.h>
 
-#define VP_NO_OFFSET   0xffffffffu
-#define VP_VCPUS_MAX   256
-#define VP_GUEST_NAME  64
-#define VP_TEXT_LOCKS  4
+#define VP_NO_OFFSET    0xffffffffu
+#define VP_VCPUS_MAX    256
+#define VP_GUEST_NAME   64
+#define VP_TEXT_LOCKS   4
+#define VP_SYSCALL_ARGS 6
 /* In a task's thread_info.status: it is in a 32-bit system call. */
-#define VP_TASK_COMPAT 2u
+#define VP_TASK_COMPAT  2u
 
 /* One flat struct with many fields: a table of constants that is sent as it is; each is found and used on its
  * own. */
@@ -46,9 +47,9 @@ struct vp_facts {
 	/* struct cred: kuid_t and kgid_t are one u32 */
 	uint32_t cred_uid, cred_gid;
 	/* struct pt_regs, for system calls' arguments */
-	uint32_t ptregs_di, ptregs_si, ptregs_dx, ptregs_r10, ptregs_r8, ptregs_r9;
-	uint32_t ptregs_ip, ptregs_sp, ptregs_bp, ptregs_cs, ptregs_size;
-	uint32_t ptregs_orig_ax; /* number of the system call that the task is in */
+	uint32_t ptregs_args[VP_SYSCALL_ARGS];
+	uint32_t ptregs_pc, ptregs_sp, ptregs_fp, ptregs_mode, ptregs_size;
+	uint32_t ptregs_syscall; /* number of the system call that the task is in */
 	/* [start, end) of the kernel's dispatcher of system calls; 0, 0: unknown. */
 	uint64_t syscall_caller_start, syscall_caller_end;
 
