@@ -43,11 +43,11 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Without what differs from function to function: offsets, and which way out it is. */
+/* Without what differs from function to function: offsets, and which exit it is. */
 static void note_reason(struct tally *t, const char *why)
 {
 	char text[256];
-	const char *colon = !strncmp(why, "way out", 7) ? strchr(why, ':') : NULL;
+	const char *colon = !strncmp(why, "exit ", 5) ? strchr(why, ':') : NULL;
 
 	snprintf(text, sizeof(text), "%s", colon ? colon + 2 : why);
 	if (strstr(text, " at +0x"))

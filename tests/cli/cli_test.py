@@ -348,7 +348,7 @@ class RunChecks(Case):
     def test_builtin_monitor(self):
         """A KVM that can't run a stock kernel: that is said at once, not after a boot that ends nowhere."""
         self.write("bzImage", "x" * 0x202 + "HdrS" + "x" * 100)
-        if "gets system calls wrong" not in self.run_it("doctor", "-v", guest=())[1]:
+        if "executes system calls wrongly" not in self.run_it("doctor", "-v", guest=())[1]:
             self.skipTest("this host's KVM runs stock kernels, or there is none")
         err = self.expect(["run", "-vmm", "builtin", "-kernel", "bzImage", "--", "-n", "BEGIN { exit(0); }"], 1, "",
                           guest=())[2]

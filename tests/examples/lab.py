@@ -55,7 +55,7 @@ class Kvm(Examples):
         trace = self.trace(profile, **pid)
         time.sleep(4)
         trace.stop()
-        self.assertRegex(trace.err, "looked at from beside")
+        self.assertRegex(trace.err, "sampled from outside")
         names = [name for name in keyed(trace.out) if name.startswith("vmlinux`")]
         self.assertGreater(len(names), 3, trace.story())
         self.assertEqual(self.unknown(guest, [name.split("`")[1] for name in names]), "")

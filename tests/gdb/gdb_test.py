@@ -216,7 +216,7 @@ class Gdb(unittest.TestCase):
     def trace(self, vm, program, *options):
         done = vm.run(program, *options)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"traced through its gdb stub: all of it stands still at each hit, for about \d")
+        self.assertRegex(done.stderr, r"traced through its gdb stub: each hit stops the whole guest, for about \d")
         return done.stdout
 
     def check_runs_on(self, vm):
@@ -281,7 +281,7 @@ class Gdb(unittest.TestCase):
         vm = self.vm().ready()
         tracer = vm.start(LOAD)
         self.addCleanup(tracer.kill)
-        self.assertIn("stands still", tracer.stderr.readline())
+        self.assertIn("stops the whole guest", tracer.stderr.readline())
         time.sleep(0.5)
         tracer.send_signal(signal.SIGINT)
         out, err = tracer.communicate(timeout=limit(60))
@@ -346,7 +346,7 @@ class Gdb(unittest.TestCase):
             # nothing that is hit: it stands still for a moment once a second, when its kernel is looked at
             tracer = vm.start("fbt::fail:entry { @ = count(); } tick-1s { n++; } END { @n = sum(n); }")
             self.addCleanup(tracer.kill)
-            self.assertIn("stands still", tracer.stderr.readline())
+            self.assertIn("stops the whole guest", tracer.stderr.readline())
             time.sleep(0.2)
             vm.wait_for(vm.runs, "running guest")
             vm.qmp("stop")
@@ -375,7 +375,7 @@ class Gdb(unittest.TestCase):
                 vm = self.vm(cpus).ready()
                 tracer = vm.start("fbt::probed_nop:entry,fbt::probed_push:return { @ = count(); }")
                 self.addCleanup(tracer.kill)
-                self.assertIn("stands still", tracer.stderr.readline())
+                self.assertIn("stops the whole guest", tracer.stderr.readline())
                 pick = random.Random(cpus)
                 for _ in range(rounds(12, 40) // len(commands)):
                     for command in commands:
@@ -433,7 +433,7 @@ class Gdb(unittest.TestCase):
             vm = self.vm().ready()
             tracer = vm.start(LOAD)
             self.addCleanup(tracer.kill)
-            self.assertIn("stands still", tracer.stderr.readline())
+            self.assertIn("stops the whole guest", tracer.stderr.readline())
             with open(f"/proc/{tracer.pid}/task/{tracer.pid}/children", encoding="ascii") as f:
                 children = f.read().split()
             self.assertEqual(len(children), 1)
@@ -473,12 +473,12 @@ class Gdb(unittest.TestCase):
             conn.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
             conn.close()
         threading.Thread(target=serve, daemon=True).start()
-        self.refused(vm, r"is no gdb stub", "127.0.0.1:%d" % listener.getsockname()[1])
+        self.refused(vm, r"is not a gdb stub", "127.0.0.1:%d" % listener.getsockname()[1])
 
     def test_no_kernel(self):
         """Firmware in 16 bits: no kernel, none of 64 bits at any rate."""
         vm = self.vm(kernel=None)
-        self.refused(vm, r"has a guest that runs no 64-bit kernel, or none yet")
+        self.refused(vm, r"has a guest that does not run a 64-bit kernel, or not yet")
         self.assertTrue(vm.runs())
 
 

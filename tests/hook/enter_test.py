@@ -112,7 +112,7 @@ class Enter(unittest.TestCase):
         self.assertEqual(vm.outsight("detach", str(vm.pid)).returncode, 0)
         done = self.run_on(vm, "-n", "profile-99 { @[func(arg0)] = count(); n++; } profile-99 /n > 30/ { exit(0); }")
         self.assertIn("vmlinux`", done.stdout)
-        self.assertIn("looked at from beside its VMM", done.stderr)
+        self.assertIn("sampled from outside its VMM", done.stderr)
         self.assertEqual(vm.guests(), [])
         done = self.run_on(vm, "-q", "-n", ALL)
         self.assertEqual(counts_of(done.stdout), round_counts(2))

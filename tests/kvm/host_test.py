@@ -142,11 +142,11 @@ class Monitor(unittest.TestCase):
 
     def test_stock_kernel(self):
         """On a KVM whose guests can have no processes: by one line, before it boots."""
-        if "gets system calls wrong" not in command(OUTSIGHT, "doctor").stdout:
+        if "executes system calls wrongly" not in command(OUTSIGHT, "doctor").stdout:
             self.skipTest("this host's KVM runs stock kernels")
         if not os.path.exists(self.STOCK):
             self.skipTest("no stock kernel here: scripts/guest-image makes one")
-        self.refused("vmlinuz can't run here: this KVM gets system calls wrong", "--kernel", self.STOCK)
+        self.refused("vmlinuz can't run here: this KVM executes system calls wrongly", "--kernel", self.STOCK)
 
     def refused(self, text, *args, run=command, status=1, **kwargs):
         done = run(VMM, *args, **kwargs)

@@ -34,7 +34,7 @@ class Gdb(Scenario):
             trace = self.trace(guest, "syscall::getppid:entry { @e = count(); } "
                                "fbt::__x64_sys_getppid:return { @r = count(); }")
             self.assertEqual(numbers(trace.out), [2 * CALLS, 2 * CALLS], trace.story())
-            self.assertRegex(trace.err, r"traced through its gdb stub: all of it stands still at each hit, for about")
+            self.assertRegex(trace.err, r"traced through its gdb stub: each hit stops the whole guest, for about")
             trace = self.trace(guest, 'syscall::getppid:entry { @n[execname] = count(); @s[stack()] = count(); } '
                                'syscall::getppid:entry /execname == "getppid_loop"/ { @c[cpu] = count(); }')
             self.assertEqual(keyed(trace.out).get("getppid_loop"), 2 * CALLS, trace.story())

@@ -76,10 +76,9 @@ static void only_samples_fire_beside_a_vmm(void **state)
 	assert_null(take(&links, &link, VP_PROBE_ERROR));
 	assert_null(vp_peek_source.suffices(VP_PROBE_VM, VP_VM_EVENT(VP_VM_STAT, 3)));
 	assert_non_null(vp_peek_source.suffices(VP_PROBE_VM, VP_VM_EVENT(VP_VM_EXIT, 0)));
-	assert_refused(
-	    take(&links, &link, VP_PROBE_SITE),
-	    "web is only looked at, from beside its VMM: dtrace:::, profile:::, tick and vm:::stat "
-	    "probes fire, p:m:f:n does not");
+	assert_refused(take(&links, &link, VP_PROBE_SITE),
+		       "web is only sampled from outside its VMM: dtrace:::, profile:::, tick and vm:::stat "
+		       "probes fire, p:m:f:n does not");
 	assert_false(vp_link_engine_is_away(&link));
 	assert_false(vp_link_costs(&link));
 	link.tentative = true;
@@ -102,7 +101,7 @@ static void nothing_fires_in_a_dump(void **state)
 	assert_false(vp_link_runs(&link));
 	assert_refused(
 	    take(&links, &link, VP_PROBE_SITE),
-	    "core is a dump, nothing runs in it: only dtrace::: and tick probes fire, p:m:f:n does "
+	    "core is a dump, in which nothing runs: only dtrace::: and tick probes fire, p:m:f:n does "
 	    "not");
 }
 

@@ -233,7 +233,7 @@ static void broken_cores_are_refused(void **state)
 	assert_err(open_bytes(&c, sizeof(c), 0, &dump), OT_ERR_UNSUPPORTED, "x86-64");
 	core_init(&c);
 	c.ehdr.e_type = ET_EXEC;
-	assert_err(open_bytes(&c, sizeof(c), 0, &dump), OT_ERR_BAD_DATA, "no core");
+	assert_err(open_bytes(&c, sizeof(c), 0, &dump), OT_ERR_BAD_DATA, "not a machine's core");
 	core_init(&c);
 	c.phdr[1].p_type = c.phdr[2].p_type = PT_NULL;
 	assert_err(open_bytes(&c, sizeof(c), 0, &dump), OT_ERR_BAD_DATA, "no memory");

@@ -381,7 +381,7 @@ static void test_wrong_checksums(void **state)
 	(void)state;
 	assert_ok(open_fake(&some));
 	close_fake(&some, VP_GDB_LET_RUN);
-	assert_error(open_fake(&all), OT_ERR_BAD_DATA, "fake is no gdb stub");
+	assert_error(open_fake(&all), OT_ERR_BAD_DATA, "fake is not a gdb stub");
 	close_fake(&all, VP_GDB_UNHEARD);
 }
 
@@ -392,7 +392,7 @@ static void test_refused_requests(void **state)
 	(void)state;
 	assert_ok(open_fake(&some));
 	close_fake(&some, VP_GDB_LET_RUN);
-	assert_error(open_fake(&all), OT_ERR_BAD_DATA, "fake is no gdb stub");
+	assert_error(open_fake(&all), OT_ERR_BAD_DATA, "fake is not a gdb stub");
 	close_fake(&all, VP_GDB_UNHEARD);
 }
 
@@ -422,14 +422,15 @@ static void test_encodings(void **state)
 
 	(void)state;
 	assert_ok(open_fake(&f));
-	assert_error(vp_gdb_read(&stub, false, 0x10, bytes, 8), OT_ERR_BAD_DATA, "nonsense"); /* 17 digits */
+	assert_error(vp_gdb_read(&stub, false, 0x10, bytes, 8), OT_ERR_BAD_DATA,
+		     "not hexadecimal memory"); /* 17 digits */
 	assert_ok(vp_gdb_read(&stub, false, 0x20, bytes, 1));
 	assert_int_equal(bytes[0], 0);
 	close_fake(&f, VP_GDB_LET_RUN);
 	assert_ok(regs_of("0*,00*,0", &regs)); /* two registers of 16 digits */
 	assert_int_equal(regs.valid, VP_REG_BIT(VP_RAX) | VP_REG_BIT(VP_RBX));
-	assert_error(regs_of(RAW "$*,#56$*,#56$*,#56$*,#56", &regs), OT_ERR_BAD_DATA, "broken packets");
-	assert_error(regs_of(RAW "$}#7d$}#7d$}#7d$}#7d", &regs), OT_ERR_BAD_DATA, "broken packets");
+	assert_error(regs_of(RAW "$*,#56$*,#56$*,#56$*,#56", &regs), OT_ERR_BAD_DATA, "damaged packets");
+	assert_error(regs_of(RAW "$}#7d$}#7d$}#7d$}#7d", &regs), OT_ERR_BAD_DATA, "damaged packets");
 }
 
 static void test_registers_that_are_none(void **state)
@@ -442,9 +443,9 @@ static void test_registers_that_are_none(void **state)
 	assert_int_equal(regs.v[VP_RBX], 1);
 	assert_ok(regs_of("01000000000000", &regs)); /* half a register */
 	assert_int_equal(regs.valid, 0);
-	assert_error(regs_of("010000000000000z", &regs), OT_ERR_BAD_DATA, "no numbers");
-	assert_error(regs_of("E01", &regs), OT_ERR_BAD_DATA, "does not tell registers");
-	assert_error(regs_of("", &regs), OT_ERR_BAD_DATA, "does not tell registers");
+	assert_error(regs_of("010000000000000z", &regs), OT_ERR_BAD_DATA, "not hexadecimal");
+	assert_error(regs_of("E01", &regs), OT_ERR_BAD_DATA, "does not send registers");
+	assert_error(regs_of("", &regs), OT_ERR_BAD_DATA, "does not send registers");
 	assert_error(regs_of(CLOSE, &regs), OT_ERR_GUEST_GONE, "closed");
 }
 
@@ -460,13 +461,13 @@ static void test_too_much(void **state)
 	assert_error(regs_of(packet, &regs), OT_ERR_BAD_DATA, "a packet of more than");
 	memset(garbage, 'x', sizeof(garbage) - 1);
 	garbage[0] = RAW[0];
-	assert_error(regs_of(garbage, &regs), OT_ERR_BAD_DATA, "no packets of a gdb stub");
+	assert_error(regs_of(garbage, &regs), OT_ERR_BAD_DATA, "does not speak the gdb protocol");
 	/* runs that would be more than there is room for */
 	packet[0] = '0';
 	for (size_t i = 1; i + 1 < 2000; i += 2)
 		memcpy(packet + i, "*~", 2);
 	packet[1999] = '\0';
-	assert_error(regs_of(packet, &regs), OT_ERR_BAD_DATA, "broken packets");
+	assert_error(regs_of(packet, &regs), OT_ERR_BAD_DATA, "damaged packets");
 }
 
 static void test_memory_that_is_none(void **state)
@@ -481,9 +482,9 @@ static void test_memory_that_is_none(void **state)
 	assert_ok(open_fake(&f));
 	assert_error(vp_gdb_read(&stub, false, 0, bytes, 1), OT_ERR_FAULT, "0 can't be read");
 	assert_error(vp_gdb_read(&stub, false, 1, bytes, 1), OT_ERR_FAULT, "0x1 can't be read");
-	assert_error(vp_gdb_read(&stub, false, 2, bytes, 1), OT_ERR_BAD_DATA, "nonsense");
-	assert_error(vp_gdb_read(&stub, false, 3, bytes, 1), OT_ERR_BAD_DATA, "nonsense");
-	assert_error(vp_gdb_read(&stub, false, 4, bytes, 1), OT_ERR_BAD_DATA, "nonsense");
+	assert_error(vp_gdb_read(&stub, false, 2, bytes, 1), OT_ERR_BAD_DATA, "not hexadecimal memory");
+	assert_error(vp_gdb_read(&stub, false, 3, bytes, 1), OT_ERR_BAD_DATA, "not hexadecimal memory");
+	assert_error(vp_gdb_read(&stub, false, 4, bytes, 1), OT_ERR_BAD_DATA, "not hexadecimal memory");
 	assert_ok(vp_gdb_read(&stub, false, 0x10, bytes, 4)); /* less than asked for is none the worse */
 	assert_memory_equal(bytes, "\1\2\3\4", 4);
 	close_fake(&f, VP_GDB_LET_RUN);
@@ -503,9 +504,9 @@ static void refused(const char *request, const char *text, enum ot_err_code code
 static void test_what_is_missing(void **state)
 {
 	(void)state;
-	refused("qSupported", "PacketSize=400", OT_ERR_UNSUPPORTED, "which registers it has");
-	refused("qSupported", "", OT_ERR_UNSUPPORTED, "which registers it has");
-	refused("qSupported", CLOSE, OT_ERR_BAD_DATA, "fake is no gdb stub");
+	refused("qSupported", "PacketSize=400", OT_ERR_UNSUPPORTED, "does not describe its registers");
+	refused("qSupported", "", OT_ERR_UNSUPPORTED, "does not describe its registers");
+	refused("qSupported", CLOSE, OT_ERR_BAD_DATA, "fake is not a gdb stub");
 	refused("qSupported", RAW "HTTP/1.1 400 Bad Request", OT_ERR_BUSY, "fake does not answer");
 	refused("qSupported", RAW "$0123#", OT_ERR_BUSY, "fake does not answer");
 	refused("?", "W00", OT_ERR_GUEST_GONE, "has ended");
@@ -513,10 +514,10 @@ static void test_what_is_missing(void **state)
 	refused("vCont?", "vCont;c;C;Step", OT_ERR_UNSUPPORTED, "can't step one vCPU");
 	refused("qqemu.PhyMemMode", "", OT_ERR_UNSUPPORTED, "reads no physical memory");
 	refused("qfThreadInfo", "l", OT_ERR_UNSUPPORTED, "does not list its threads");
-	refused("qfThreadInfo", "m1,,2", OT_ERR_BAD_DATA, "threads have no good names");
+	refused("qfThreadInfo", "m1,,2", OT_ERR_BAD_DATA, "threads have invalid names");
 	refused("qfThreadInfo", "m1;#", OT_ERR_BAD_DATA, "");
 	refused("qsThreadInfo", "m1,2,3,4,5,6,7,8", OT_ERR_LIMIT, "more than 256 threads"); /* without end */
-	refused("Hg", "E22", OT_ERR_BAD_DATA, "does not know its vCPU");
+	refused("Hg", "E22", OT_ERR_BAD_DATA, "no longer has a vCPU");
 }
 
 static void test_no_breakpoints(void **state)
@@ -539,46 +540,47 @@ static void test_descriptions(void **state)
 	char entities[512], many[4096] = "l<target>" X86;
 
 	(void)state;
-	refused(TARGET, "", OT_ERR_BAD_DATA, "does not give target.xml");
-	refused(TARGET, "E00", OT_ERR_BAD_DATA, "does not give target.xml");
-	refused(TARGET, "m", OT_ERR_BAD_DATA, "does not give target.xml");
-	refused(TARGET, "l", OT_ERR_BAD_DATA, "is no XML");
-	refused(TARGET, "l<target>", OT_ERR_BAD_DATA, "is no XML");
+	refused(TARGET, "", OT_ERR_BAD_DATA, "does not send target.xml");
+	refused(TARGET, "E00", OT_ERR_BAD_DATA, "does not send target.xml");
+	refused(TARGET, "m", OT_ERR_BAD_DATA, "does not send target.xml");
+	refused(TARGET, "l", OT_ERR_BAD_DATA, "is not XML");
+	refused(TARGET, "l<target>", OT_ERR_BAD_DATA, "is not XML");
 	refused(TARGET,
 		"mxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
 		OT_ERR_LIMIT, "has more than"); /* without end */
 	refused(TARGET, "l<target><architecture>i386</architecture></target>", OT_ERR_UNSUPPORTED,
-		"is no x86-64");
+		"is not x86-64");
 	refused(TARGET, "l<target><architecture>aarch64</architecture></target>", OT_ERR_UNSUPPORTED,
-		"is no x86-64");
+		"is not x86-64");
 	refused("qXfer:features:read:regs.xml:", "l" REGS "</feature>", OT_ERR_UNSUPPORTED,
-		"does not tell register cr3");
+		"does not send register cr3");
 	refused(TARGET, "l<target>" X86 "<reg name=\"rax\" bitsize=\"0\"/></target>", OT_ERR_BAD_DATA,
-		"of no size");
+		"of size 0");
 	refused(TARGET, "l<target>" X86 "<reg name=\"rax\" bitsize=\"99999999\"/></target>", OT_ERR_BAD_DATA,
-		"of no size");
-	refused(TARGET, "l<target>" X86 "<reg name=\"rax\"/></target>", OT_ERR_BAD_DATA, "of no size");
+		"of size 0");
+	refused(TARGET, "l<target>" X86 "<reg name=\"rax\"/></target>", OT_ERR_BAD_DATA, "of size 0");
 	refused(TARGET, "l<target>" X86 "<reg name=\"rax\" bitsize=\"64\" regnum=\"4294967295\"/></target>",
-		OT_ERR_BAD_DATA, "no good numbers");
+		OT_ERR_BAD_DATA, "invalid numbers");
 	refused(TARGET,
 		"l<target>" X86 "<reg name=\"a\" bitsize=\"8\" regnum=\"1\"/><reg name=\"b\" bitsize=\"8\" "
 		"regnum=\"1\"/></target>",
-		OT_ERR_BAD_DATA, "no good numbers");
+		OT_ERR_BAD_DATA, "invalid numbers");
 	refused(TARGET,
 		"l<target>" X86 "<reg name=\"a\" bitsize=\"8\" regnum=\"1023\"/><reg name=\"b\" "
 		"bitsize=\"8\"/></target>",
-		OT_ERR_BAD_DATA, "no good numbers");
-	refused(TARGET, "l<target>" X86 "<xi:include href=\"\"/></target>", OT_ERR_BAD_DATA, "can't be read");
+		OT_ERR_BAD_DATA, "invalid numbers");
+	refused(TARGET, "l<target>" X86 "<xi:include href=\"\"/></target>", OT_ERR_BAD_DATA,
+		"invalid includes");
 	for (int i = 0; i < 17; i++)
 		snprintf(many + strlen(many), sizeof(many) - strlen(many), "<xi:include href=\"%d.xml\"/>",
 			 i);
 	snprintf(many + strlen(many), sizeof(many) - strlen(many), "</target>");
-	refused(TARGET, many, OT_ERR_BAD_DATA, "can't be read");
+	refused(TARGET, many, OT_ERR_BAD_DATA, "invalid includes");
 	/* one that includes itself is read once */
 	refused(TARGET, "l<target>" X86 "<xi:include href=\"target.xml\"/></target>", OT_ERR_UNSUPPORTED,
-		"does not tell register rax");
+		"does not send register rax");
 	snprintf(entities, sizeof(entities), "l%s<target>&b;</target>", eleven);
 	refused(TARGET, entities, OT_ERR_BAD_DATA, "");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Opening a dump: raw images; the rest is in dump_elf.c and dump_regs.c. */
+/* Opening a dump: raw images; ELF cores and registers are read by dump_elf.c and dump_regs.c. */
 #include "vmm-probe/backend/dump/dump.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #define REGISTERS_MAX (4u << 20)
 #define HIGH_RAM      (4ull << 30)
 
-/* Files that hold a guest's memory in a form that we don't read. */
+/* Formats of a guest's memory that are recognised but not read. */
 static const struct {
 	const char *magic;
 	size_t len;
@@ -38,7 +38,7 @@ static struct ot_err *check_foreign(const char *path, const char head[16])
 {
 	for (size_t i = 0; i < OT_ARRAY_SIZE(foreign); i++) {
 		if (memcmp(head, foreign[i].magic, foreign[i].len) == 0)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no image of memory: it is %s", path,
+			return ot_err_new(OT_ERR_UNSUPPORTED, "%s is not an image of memory: it is %s", path,
 					  foreign[i].what);
 	}
 	return NULL;
@@ -49,16 +49,17 @@ static struct ot_err *add_raw(struct vp_dump *dump, const char *path, uint64_t l
 	uint64_t low = low_size && low_size < dump->size ? low_size : dump->size;
 
 	if (dump->size & ~VP_PAGE_MASK)
-		return ot_err_new(OT_ERR_BAD_DATA,
-				  "%s is no image of memory, or truncated: %llu bytes are not whole pages",
-				  path, (unsigned long long)dump->size);
+		return ot_err_new(
+		    OT_ERR_BAD_DATA,
+		    "%s is not an image of memory, or truncated: %llu bytes are not whole pages", path,
+		    (unsigned long long)dump->size);
 	OT_TRY(vp_phys_add_file(dump->phys, vp_gpa(0), low, dump->fd, 0));
 	if (low == dump->size)
 		return NULL;
 	return vp_phys_add_file(dump->phys, vp_gpa(HIGH_RAM), dump->size - low, dump->fd, low);
 }
 
-/* The text of one CPU after the other, each under a line "CPU#n" (one CPU may do without). */
+/* The text of each CPU, under a line "CPU#n", which a single CPU may lack. */
 static struct ot_err *read_registers(struct vp_dump *dump, const char *path)
 {
 	ot_auto_free char *text = NULL;
@@ -78,12 +79,12 @@ static struct ot_err *read_registers(struct vp_dump *dump, const char *path)
 		err = vp_dump_parse_registers(at, (size_t)(next - at), &regs);
 		if (!err)
 			dump->regs[dump->nregs++] = regs;
-		ot_err_destroy(err); /* what stands before the first CPU has none */
+		ot_err_destroy(err); /* there are none before the first CPU's line */
 		at = next;
 	}
 	if (!dump->nregs)
 		return ot_err_new(OT_ERR_BAD_DATA,
-				  "%s has no registers: it should be what QEMU's `info registers` prints",
+				  "%s has no registers: it must be the output of QEMU's `info registers`",
 				  path);
 	return NULL;
 }

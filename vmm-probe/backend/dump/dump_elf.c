@@ -33,7 +33,7 @@ static struct ot_err *add_segment(struct vp_dump *dump, const char *path, const 
 			     "%s", path);
 }
 
-/* Registers: QEMU's own notes know CR3; a PRSTATUS is better than nothing. */
+/* Registers: QEMU's own notes include CR3; without them, a PRSTATUS. */
 static void read_notes(struct vp_dump *dump, Elf *elf, const GElf_Phdr *p, bool qemu)
 {
 	Elf_Data *data;
@@ -67,7 +67,7 @@ static struct ot_err *check_header(Elf *elf, const char *path)
 	if (!gelf_getehdr(elf, &ehdr))
 		return ot_err_new(OT_ERR_BAD_DATA, "%s: %s", path, elf_errmsg(-1));
 	if (ehdr.e_type != ET_CORE)
-		return ot_err_new(OT_ERR_BAD_DATA, "%s is an ELF file, but no core of a machine", path);
+		return ot_err_new(OT_ERR_BAD_DATA, "%s is an ELF file, but not a machine's core", path);
 	if (ehdr.e_machine != EM_X86_64)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is not of an x86-64 machine", path);
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers of a dead vCPU, in the three forms in which they come. */
+/* Registers of a dump's vCPUs, in the three forms in which they are stored. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static void set(struct vp_regs *regs, enum vp_reg reg, uint64_t value)
 	regs->valid |= VP_REG_BIT(reg);
 }
 
-/* What QEMU's dump-guest-memory writes for each CPU. */
+/* QEMU's note for each CPU (QEMUCPUState, target/i386/arch_dump.c). */
 struct qemu_segment {
 	uint32_t selector, limit, flags, pad;
 	uint64_t base;
@@ -101,7 +101,7 @@ static const struct {
 	{ "IDT", VP_IDT_BASE, VP_NREGS },
 };
 
-/* A hexadecimal number behind blanks; NULL when there is none. */
+/* A hexadecimal number after blanks; NULL if there is none. */
 static const char *number(const char *at, const char *end, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -116,7 +116,7 @@ static const char *number(const char *at, const char *end, uint64_t *ret)
 	return at > start ? at : NULL;
 }
 
-/* NAME = HEX [HEX], from behind the name on. */
+/* NAME = HEX [HEX], after the name. */
 static void parse_value(const char *name, size_t len, const char *at, const char *end, struct vp_regs *regs)
 {
 	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A dump as a source: "dump:FILE". Registers that a raw image does not have may be in FILE.regs. */
+/* A dump as a source: "dump:FILE". Registers that a raw image lacks may be in FILE.regs. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,7 +38,7 @@ static const char *suffices(uint32_t kind, uint32_t event)
 {
 	(void)kind;
 	(void)event;
-	return "a dump, nothing runs in it: only dtrace::: and tick probes fire";
+	return "a dump, in which nothing runs: only dtrace::: and tick probes fire";
 }
 
 const struct vp_source_ops vp_dump_source = {

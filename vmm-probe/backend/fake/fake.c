@@ -141,7 +141,7 @@ static struct ot_err *init(struct vp_fake *fake)
 		.guest_id = 7,
 	};
 
-	/* mmap: pages that nobody touches cost nothing. */
+	/* mmap: untouched pages cost nothing. */
 	void *ram = mmap(NULL, c->ram_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (ram == MAP_FAILED)
 		return ot_err_nomem();
@@ -169,7 +169,7 @@ struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fak
 		fake->ops.request_sample = NULL;
 		fake->ops.vm = NULL;
 	}
-	fake->next_page = VP_FAKE_PAGE; /* guest physical 0 is nobody's */
+	fake->next_page = VP_FAKE_PAGE; /* guest physical 0 is not allocated */
 	pthread_rwlockattr_t attr;
 	pthread_rwlockattr_init(&attr);
 	/* vCPUs that hit without pause must not keep install() out. */

@@ -3,8 +3,8 @@
  * The fake backend: guest RAM that is an array, page tables that a test writes, vCPUs whose registers a
  * test sets. A "hit" is a call. For tests and benchmarks of everything above the backends.
  *
- * Threads: vp_fake_hit() and vp_fake_sample() by any thread, one at a time for one vCPU; the rest as
- * engine.h says of a backend.
+ * Threads: vp_fake_hit() and vp_fake_sample() by any thread, one at a time for one vCPU; the rest as engine.h
+ * documents for a backend.
  */
 #ifndef VP_BACKEND_FAKE_FAKE_H
 #define VP_BACKEND_FAKE_FAKE_H
@@ -21,7 +21,7 @@ struct vp_fake_config {
 	uint32_t counter_slots; /* 0: the backend has no inline counters */
 	uint32_t levels;        /* of its page tables: 4 or 5 */
 	bool can_profile;
-	uint32_t hit_cost_ns, counter_cost_ns; /* of one hit, of one count: as the engine is told */
+	uint32_t hit_cost_ns, counter_cost_ns; /* of one hit, of one count, as reported to the engine */
 };
 
 OT_MUST_CHECK struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fake **ret);
@@ -61,10 +61,10 @@ bool vp_fake_hit(struct vp_fake *fake, uint32_t vcpu, uint64_t gva);
 /** The site that vp_fake_hit() would find, for benchmarks; valid while no plan is installed. */
 const struct vp_site *vp_fake_site(struct vp_fake *fake, uint64_t gva);
 
-/** What the fake hands to vp_engine_hit() as the context, for benchmarks. */
+/** The context that the fake passes to vp_engine_hit(), for benchmarks. */
 void *vp_fake_ctx(struct vp_fake *fake, uint32_t vcpu);
 
-/** Take a sample now if one was asked for; true when it was. */
+/** Take a sample now if one was requested; true if so. */
 bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu);
 
 /** The vCPU's statistic "ticks". */

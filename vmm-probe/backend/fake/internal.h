@@ -17,7 +17,7 @@ struct vp_fake_vcpu {
 
 struct vp_fake {
 	struct vp_fake_config config;
-	struct vp_backend_ops ops; /* what this configuration leaves of them */
+	struct vp_backend_ops ops; /* those that this configuration has */
 	uint8_t *ram;
 	uint64_t next_page;
 	struct vp_fake_vcpu *vcpus;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One request to the stub and its answer: retries, and packets that come in between or are lost. */
+/* One request to the stub and its answer: retries, stray packets, and lost ones. */
 #include "vmm-probe/backend/gdb/ask.h"
 
 #include <stdarg.h>
@@ -17,7 +17,7 @@ static bool says_debug(const struct vp_gdb_packet *r)
 	return vp_gdb_bytes(r->data + 1, n, text) && strstr(text, "(debug)");
 }
 
-/* Packets that are no answer: the target's output, and stops that nobody waited for. */
+/* Packets that are not an answer: the target's output, and unexpected stop replies. */
 static struct ot_err *is_stray(struct vp_gdb_stub *stub, const struct vp_gdb_packet *r, bool *ret)
 {
 	struct vp_gdb_stop stop;
@@ -35,14 +35,15 @@ static struct ot_err *is_stray(struct vp_gdb_stub *stub, const struct vp_gdb_pac
 	return NULL;
 }
 
-/* The answer to what was sent, into stub->reply. */
+/* Receive the answer to the last request into stub->reply. */
 struct ot_err *vp_gdb_answer(struct vp_gdb_stub *stub, int timeout_ms)
 {
 	bool stray = true;
 
 	for (unsigned i = 0; stray; i++) {
 		if (i == VP_GDB_STRAYS_MAX)
-			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub talks about other things");
+			return ot_err_new(OT_ERR_BAD_DATA,
+					  "the gdb stub sends packets that answer no request");
 		OT_TRY(vp_gdb_receive(&stub->conn, timeout_ms, &stub->reply));
 		OT_TRY(is_stray(stub, &stub->reply, &stray));
 	}
@@ -50,11 +51,11 @@ struct ot_err *vp_gdb_answer(struct vp_gdb_stub *stub, int timeout_ms)
 }
 
 /*
- * What was sent last was not answered in time: is that slowness, or was it lost? A stub whose target runs, as
- * somebody else let it, takes the first byte of a packet for an interrupt and the others for nothing, and
- * says nothing (QEMU since 8.1; before, a stop reply). So a request is sent whose answer is like no other,
- * after bytes that stop the target whatever it does. What came before is answered before. The target stands
- * still then for sure. *ret_answered: the answer is in stub->reply after all.
+ * The last request was not answered in time: the stub is slow, or the request was lost. A stub whose target
+ * runs, because another client resumed it, takes the first byte of a packet for an interrupt, drops the
+ * others and does not answer (QEMU since 8.1; before, a stop reply). So a request with a distinctive answer
+ * is sent, after bytes that stop the target in any state. Earlier requests are answered first. Afterwards the
+ * target is stopped. *ret_answered: the answer is in stub->reply after all.
  */
 struct ot_err *vp_gdb_fence(struct vp_gdb_stub *stub, bool *ret_answered)
 {
@@ -65,7 +66,7 @@ struct ot_err *vp_gdb_fence(struct vp_gdb_stub *stub, bool *ret_answered)
 	for (unsigned i = 0; i < VP_GDB_STRAYS_MAX; i++) {
 		OT_TRY(vp_gdb_receive(&stub->conn, VP_GDB_ANSWER_MS, &stub->aside));
 		if (vp_gdb_is_fence(&stub->aside)) {
-			/* two: what was sent before was late only */
+			/* two: the earlier request was only late */
 			bool lost = !*ret_answered && stub->conn.acks < 2;
 			stub->lost += lost;
 			stub->meddled |= lost;
@@ -77,7 +78,7 @@ struct ot_err *vp_gdb_fence(struct vp_gdb_stub *stub, bool *ret_answered)
 			*ret_answered = true;
 		}
 	}
-	return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub talks about other things");
+	return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub sends packets that answer no request");
 }
 
 /* Send a request; *ret_answered false: it was lost. */
@@ -93,7 +94,7 @@ struct ot_err *vp_gdb_ask_once(struct vp_gdb_stub *stub, const char *before, con
 	return vp_gdb_fence(stub, ret_answered);
 }
 
-/* As often as it is lost: what is asked may run on again at any moment, but not each time. */
+/* Repeated while it is lost: the target may be resumed by another client at any moment, but not each time. */
 struct ot_err *vp_gdb_ask(struct vp_gdb_stub *stub, const char *fmt, ...)
 {
 	char request[VP_GDB_REQUEST_MAX];

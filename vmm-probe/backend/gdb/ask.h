@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A request to a gdb stub, and its answer, whatever comes in between and whatever is lost. */
+/* A request to a gdb stub and its answer, despite stray and lost packets. */
 #ifndef VP_BACKEND_GDB_ASK_H
 #define VP_BACKEND_GDB_ASK_H
 
@@ -9,7 +9,7 @@
 
 /* A stub answers in microseconds; one with another client does not answer at all. */
 #define VP_GDB_ANSWER_MS  30000
-/* An answer that is not there then may never come: it is looked into. */
+/* After this time without an answer the fence checks whether the request was lost. */
 #define VP_GDB_HEARD_MS   200
 #define VP_GDB_STRAYS_MAX 64
 #define VP_GDB_FENCE      "qC"
@@ -37,12 +37,12 @@ static inline bool vp_gdb_is_fence(const struct vp_gdb_packet *reply)
 	return !strncmp(reply->data, "QC", 2);
 }
 
-/** The answer to what was sent, into stub->reply. BUSY: none in time. */
+/** Receive the answer to the last request into stub->reply. BUSY: none in time. */
 OT_MUST_CHECK struct ot_err *vp_gdb_answer(struct vp_gdb_stub *stub, int timeout_ms);
 
 /**
- * What was sent last was not answered in time: is that slowness, or was it lost? *ret_answered: the answer is
- * in stub->reply after all. The target stands still.
+ * The last request was not answered in time: was it lost? *ret_answered: it was not, and the answer is in
+ * stub->reply. The target is stopped afterwards.
  */
 OT_MUST_CHECK struct ot_err *vp_gdb_fence(struct vp_gdb_stub *stub, bool *ret_answered);
 
@@ -50,10 +50,10 @@ OT_MUST_CHECK struct ot_err *vp_gdb_fence(struct vp_gdb_stub *stub, bool *ret_an
 OT_MUST_CHECK struct ot_err *vp_gdb_ask_once(struct vp_gdb_stub *stub, const char *before,
 					     const char *request, bool *ret_answered);
 
-/** The same as often as it is lost: the answer is in stub->reply. */
+/** The same, repeated while it is lost: the answer is in stub->reply. */
 OT_MUST_CHECK struct ot_err *vp_gdb_ask(struct vp_gdb_stub *stub, const char *fmt, ...) OT_PRINTF(2, 3);
 
-/** UNSUPPORTED: the stub @p what, a verb and the rest. */
+/** UNSUPPORTED with the message "the gdb stub at NAME @p what". */
 OT_MUST_CHECK struct ot_err *vp_gdb_unsupported(const struct vp_gdb_stub *stub, const char *what);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which breakpoints are in. Hardware ones first: they change no memory, and TCG has as many of them as one
- * likes. Where a stub has too few, software ones do if it makes them without writing into the guest, which is
- * looked at before the guest runs on: a kernel that finds an int3 where it patches its own text stops.
+ * Planting breakpoints. Hardware ones first: they change no memory, and TCG has an unlimited number. If a
+ * stub has too few, software breakpoints are used, provided that it implements them without writing to the
+ * guest, which is checked before the guest resumes: a kernel that finds an int3 where it patches its own text
+ * crashes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +54,8 @@ static struct ot_err *put_in(struct vp_gdb *gdb, struct vp_gdb_planted *p, size_
 	return err;
 }
 
-/* The new ones go in before the old ones go: whatever fails, what was in force still is. */
+/* The new ones are inserted before the old ones are removed: after an error the old ones are still in force.
+ */
 static struct ot_err *put_all(struct vp_gdb *gdb, struct vp_gdb_planted *list, size_t n)
 {
 	size_t nhardware = 0;
@@ -80,8 +82,8 @@ static void take_out_others(struct vp_gdb *gdb, const struct vp_gdb_planted *lis
 {
 	for (size_t i = 0; i < gdb->nplanted; i++) {
 		const struct vp_gdb_planted *p = &gdb->planted[i];
-		/* one that the stub won't take out stops the guest for nothing from now on; no more can be
-		 * done */
+		/* one that the stub refuses to remove stops the guest without use from now on; nothing more
+		 * can be done */
 		if (!n || !bsearch(p, list, n, sizeof(*p), by_gva))
 			ot_err_destroy(vp_gdb_break(&gdb->stub, p->kind, p->gva, false));
 	}

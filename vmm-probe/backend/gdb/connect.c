@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a gdb stub listens. */
+/* Connecting to a gdb stub's socket. */
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -22,8 +22,8 @@ static void cleanup_addresses(struct addrinfo **list)
 		freeaddrinfo(*list);
 }
 
-/* A stub that serves somebody lets few others wait: without a limit connecting would take minutes, or for
- * ever. It is connect()'s too. */
+/* A stub that serves another client queues few others: without a limit connect() would take minutes, or never
+ * return. */
 static void limit_wait(int fd)
 {
 	const struct timeval patience = { .tv_sec = CONNECT_SECONDS };
@@ -37,7 +37,7 @@ static struct ot_err *refused(const char *where, int err)
 		return ot_err_new(
 		    OT_ERR_BUSY,
 		    "%s does not answer: another debugger is connected to it, and more are waiting, or "
-		    "its VMM stands still",
+		    "its VMM does not run",
 		    where);
 	if (err == ECONNREFUSED || err == ENOENT)
 		return ot_err_new(
@@ -96,7 +96,7 @@ static bool split(const char *where, char host[256], const char **ret_port)
 	return true;
 }
 
-/* Requests are one small packet each, and wait for the answer: nothing may be held back. */
+/* Requests are single small packets that wait for the answer: no Nagle delay. */
 static struct ot_err *connect_any(const char *where, const struct addrinfo *list,
 				  struct vp_gdb_keeper *keeper, int *ret_fd)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The backend's table, and its life. */
+/* The gdb backend: its table of operations, opening and closing. */
 #include "vmm-probe/backend/gdb/gdb.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define ROUNDS 5
 
-/* --- what the engine asks for --------------------------------------------------------------------------- */
+/* --- operations ----------------------------------------------------------------------------------------- */
 
 static uint64_t gdb_reg(void *backend, void *ctx, enum vp_reg reg)
 {
@@ -40,7 +40,7 @@ static struct ot_err *gdb_install(void *backend, const struct vp_plan *plan)
 
 	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE || (plan && plan->nsites))
 		return err;
-	ot_err_destroy(err); /* nobody is left who could be at a site */
+	ot_err_destroy(err); /* no vCPU can be at a site any more */
 	return NULL;
 }
 
@@ -49,7 +49,7 @@ static uint32_t gdb_hit_cost_ns(void *backend, const struct vp_site *site)
 	const struct vp_gdb *gdb = backend;
 
 	(void)site;
-	uint64_t all = gdb->hit_ns * gdb->stub.nthreads; /* every vCPU stands still for it */
+	uint64_t all = gdb->hit_ns * gdb->stub.nthreads; /* every vCPU is stopped for it */
 	return all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
 }
 
@@ -58,8 +58,7 @@ static void gdb_request_sample(void *backend, uint32_t vcpu)
 	struct vp_gdb *gdb = backend;
 
 	__atomic_store_n(&gdb->sample_wanted[vcpu], 1, __ATOMIC_RELEASE);
-	if (vcpu + 1 ==
-	    gdb->stub.nthreads) /* they are asked for one after the other, and taken in one stop */
+	if (vcpu + 1 == gdb->stub.nthreads) /* one request each, during one stop */
 		vp_gdb_wake(gdb);
 }
 
@@ -102,7 +101,7 @@ static const struct vp_backend_ops gdb_ops = {
 	.load = vp_gdb_load,
 };
 
-/* --- what it costs -------------------------------------------------------------------------------------- */
+/* --- cost ----------------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -117,12 +116,12 @@ static struct ot_err *time_request(struct vp_gdb *gdb, uint64_t *ret)
 	uint64_t start = ot_now_ns();
 
 	OT_TRY(vp_gdb_read_regs(&gdb->stub, 0, &regs));
-	*ret = (ot_now_ns() - start) / 2; /* it is two */
+	*ret = (ot_now_ns() - start) / 2; /* two requests were sent */
 	return NULL;
 }
 
-/* Let it run and have it stop again: what every hit does, and what takes most of one. It has to be under way
- * first: a stop that meets the start is cheaper. */
+/* Resume the target and stop it: every hit does that, and it is most of a hit's cost. The target must be
+ * running first: an interrupt at the moment of the resume is cheaper. */
 static struct ot_err *time_stop(struct vp_gdb *gdb, uint64_t *ret)
 {
 	const struct timespec under_way = { .tv_nsec = 2000000 };
@@ -149,15 +148,15 @@ static struct ot_err *measure(struct vp_gdb *gdb)
 	qsort(request, ROUNDS, sizeof(request[0]), by_value);
 	qsort(stop, ROUNDS, sizeof(stop[0]), by_value);
 	gdb->request_ns = request[ROUNDS / 2];
-	/* two for the registers, one or two to get over the site, one to run on */
+	/* two requests for the registers, one or two to step over the site, one to resume */
 	gdb->hit_ns = stop[ROUNDS / 2] + 5 * gdb->request_ns;
 	return NULL;
 }
 
 /* --- life ----------------------------------------------------------------------------------------------- */
 
-/* An address that the kernel picks, in no directory: nothing is left behind. Who may connect, the engine
- * checks. */
+/* An abstract address that the kernel chooses: nothing is left in a directory. The engine checks who may
+ * connect. */
 static struct ot_err *listen_somewhere(struct vp_gdb *gdb)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -233,9 +232,8 @@ static struct ot_err *part(struct vp_gdb *gdb, void *arg)
 	return NULL;
 }
 
-/* The engine first: it takes its sites out, for which the stub's thread is needed; that one knows nothing of
- * the engine any more by then. Then the thread, then the connection; the keeper last, who does the same if
- * this fails. */
+/* The engine first: it removes its sites, which needs the stub's thread; that thread no longer uses the
+ * engine then. Then the thread, then the connection; the keeper last, which detaches if this fails. */
 void vp_gdb_close(struct vp_gdb *gdb)
 {
 	if (!gdb)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A vCPU at a site, on the stub's thread. The others stand still too: one that is at a site in the same
- * moment has not executed it, and comes with a stop of its own when all run on, so every hit is counted once.
+ * A vCPU at a site, on the stub's thread. The other vCPUs are stopped too: one that is at a site at the same
+ * time has not executed it, and stops again once all are resumed, so every hit is counted once.
  */
 #include <string.h>
 
 #include "vmm-probe/backend/gdb/internal.h"
 #include "vmm-probe/insn/insn.h"
 
-/* A repeated string instruction makes as many steps as it has turns; nothing that has a site does. */
+/* A repeated string instruction makes as many steps as it has iterations; no probed instruction is one. */
 #define STEPS_MAX 64
 
 /* --- instructions that fault ---------------------------------------------------------------------------- */
@@ -21,7 +21,7 @@ static bool same_registers(const struct vp_regs *a, const struct vp_regs *b)
 	return true;
 }
 
-/* Is this the return of one that has fired? */
+/* Is this the second arrival of a hit that has fired? */
 static bool is_redo(struct vp_gdb *gdb, const struct vp_regs *regs)
 {
 	for (unsigned i = 0; i < VP_GDB_REDOS; i++)
@@ -33,7 +33,7 @@ static bool is_redo(struct vp_gdb *gdb, const struct vp_regs *regs)
 }
 
 /* After a step from @before to @after: did the CPU enter a handler instead? Then the interrupted RIP and RSP
- * are on the stack there, behind an error code or not. */
+ * are on the stack there, possibly after an error code. */
 static bool was_interrupted(struct vp_gdb *gdb, const struct vp_regs *before, const struct vp_regs *after)
 {
 	uint64_t frame[6];
@@ -47,7 +47,7 @@ static bool was_interrupted(struct vp_gdb *gdb, const struct vp_regs *before, co
 	return false;
 }
 
-/* --- over the site -------------------------------------------------------------------------------------- */
+/* --- stepping over the site ------------------------------------------------------------------------------ */
 
 static struct ot_err *step(struct vp_gdb *gdb, uint32_t vcpu, const struct vp_regs *before)
 {
@@ -63,7 +63,7 @@ static struct ot_err *step(struct vp_gdb *gdb, uint32_t vcpu, const struct vp_re
 	return NULL;
 }
 
-/* A nop, as most functions begin with for the guest's own tracing, is done by going on behind it. */
+/* A nop, with which most functions begin for the guest's own tracing, is skipped by advancing RIP. */
 static struct ot_err *over(struct vp_gdb *gdb, uint32_t vcpu, const struct vp_gdb_planted *p,
 			   const struct vp_regs *regs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The process that detaches from a gdb stub when outsight was killed. */
+/* The keeper: a process that detaches from a gdb stub if outsight was killed. */
 #include "vmm-probe/backend/gdb/keeper.h"
 #include "vmm-probe/backend/gdb/packet.h"
 
@@ -20,7 +20,7 @@
 #define REPEATS   30
 #define ROUNDS    64
 
-/* Discard what arrives until nothing has arrived for so long. False: the connection is closed. */
+/* Discard input until none has arrived for @quiet_ms. False: the connection is closed. */
 static bool drain(int sock, int quiet_ms)
 {
 	struct pollfd fd = { .fd = sock, .events = POLLIN };
@@ -60,13 +60,13 @@ static enum answer await_answer(int sock)
 }
 
 /*
- * Stop the target, and wait until the stub has taken note of it. A vCPU that comes to a breakpoint while it
- * is being stopped leaves QEMU a second stop to make, in the next turn of its main loop: a detach that is
- * read in the same turn as the interrupt lets the guest run before that stop, and nobody is left to let it
- * run after it. So the detach is sent when the fence has been answered, however long a busy host takes. The
- * fence is repeated, as a packet that the parent left unfinished swallows it. Its request is one that the
- * parent sent only before it set any breakpoint, so that no answer to the parent is taken for ours, and one
- * that QEMU answers when it is detached already: to qC it would crash then (gdbstub/gdbstub.c,
+ * Stop the target, and wait until the stub has registered that. If a vCPU hits a breakpoint while it is being
+ * stopped, QEMU performs a second stop in the next iteration of its main loop: a detach read in the same
+ * iteration as the interrupt resumes the guest before that stop, and after the stop no client is left to
+ * resume it. So the detach is sent once the fence has been answered, however long a busy host takes. The
+ * fence is repeated, because a packet that the parent left unfinished swallows it. Its request is one that
+ * the parent sent only before its first breakpoint, so that no answer to the parent is taken for ours, and
+ * one that QEMU answers when it is already detached: qC would crash it then (gdbstub/gdbstub.c,
  * gdb_get_cpu_pid() of no CPU). False: the connection is closed.
  */
 static bool stop(int sock)
@@ -97,8 +97,8 @@ static void detach(int sock)
 	drain(sock, ANSWER_MS);
 }
 
-/* In the child: 0 the pipe, 1 the stub. Nothing else of the parent's is held open, as that others see its
- * descriptors closed is how they know that it ended. */
+/* In the child: 0 the pipe, 1 the stub. It keeps nothing else of the parent's open: others detect the
+ * parent's end by its closed descriptors. */
 static void keep(void)
 {
 	char told;
@@ -118,7 +118,7 @@ static void become_keeper(int pipe_fd, int stub_fd)
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	/* the two may stand where the other is to go */
+	/* each may occupy the other's target number */
 	int a = fcntl(pipe_fd, F_DUPFD, 10), b = fcntl(stub_fd, F_DUPFD, 10);
 	if (setsid() < 0 || a < 0 || b < 0 || dup2(a, 0) < 0 || dup2(b, 1) < 0 || close_range(2, ~0u, 0) < 0)
 		_exit(1);

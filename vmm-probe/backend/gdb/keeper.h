@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who lets the guest run on when this process is killed. A stub whose client vanishes keeps the guest as it
- * is: breakpoints in, or stopped (QEMU does). So a small process holds the connection too, and, when its
- * parent is gone without a word, detaches for it. It runs nothing but system calls from the fork on.
+ * The keeper resumes the guest if this process is killed. When its client vanishes, a stub leaves the guest
+ * as it is: with breakpoints, or stopped (as QEMU does). So a small process holds the connection too, and
+ * detaches when its parent ends without closing it. From the fork on it runs only system calls.
  */
 #ifndef VP_BACKEND_GDB_KEEPER_H
 #define VP_BACKEND_GDB_KEEPER_H
@@ -13,11 +13,11 @@
 
 struct vp_gdb_keeper {
 	pid_t pid;   /* 0: none */
-	int pipe_fd; /* its end means that we are gone */
+	int pipe_fd; /* its closing means that this process has ended */
 };
 
 OT_MUST_CHECK struct ot_err *vp_gdb_keeper_start(struct vp_gdb_keeper *keeper, int stub_fd);
-/** The connection has been closed in good order; nothing is left to do for it. */
+/** The connection was closed properly; the keeper ends without acting. */
 void vp_gdb_keeper_stop(struct vp_gdb_keeper *keeper);
 
 #endif

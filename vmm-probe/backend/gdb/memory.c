@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Guest memory through the stub, as an engine and the operator's process want it. */
+/* Guest memory through the stub, for an engine and for the operator's process. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -25,9 +25,9 @@ void vp_gdb_window_deinit(struct vp_gdb_window *w)
 	w->mem = NULL;
 }
 
-/* What a hit read is given back: else a long trace would hold all of the guest's memory in the end. The
- * service thread's stays: it is text that has sites and the tables that lead there, and that thread
- * may be in the middle of looking at it. */
+/* Free the pages that a hit has read: else a long trace would end up holding all of the guest's memory. The
+ * service thread's pages stay: they hold probed text and its page tables, and that thread may be reading
+ * them. */
 void vp_gdb_forget(struct vp_gdb *gdb)
 {
 	for (unsigned i = 0; i < VP_GDB_PAGES_MAX; i++)
@@ -66,8 +66,8 @@ static bool on_stub_thread(const struct vp_gdb *gdb)
 	return gdb->asked.started && pthread_equal(pthread_self(), gdb->asked.thread);
 }
 
-/* Where the page is noted, if it can be: pages that get in one another's way are read again each time, but
- * one that was handed out in this stop keeps its place until the next. */
+/* Where the page is recorded, if possible: pages with the same slot are read again each time, but one that
+ * was returned in this stop keeps its slot until the next. */
 static bool note(struct vp_gdb_window *w, uint64_t page, uint64_t epoch, bool *ret_known)
 {
 	for (unsigned try = 0; try < 16; try++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Getting to know a gdb stub: what it can do, which registers and threads it has. */
+/* Opening a gdb stub: its features, registers and threads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define CHUNK_MAX 4096u
 #define SUPPORTED "qSupported:swbreak+;hwbreak+;vContSupported+;xmlRegisters=i386"
 
-/* "PacketSize=1000;qXfer:features:read+;…": is @feature in it, and what stands behind it? */
+/* "PacketSize=1000;qXfer:features:read+;…": is @name in it, and with which value? */
 static const char *feature(const char *list, const char *name)
 {
 	size_t len = strlen(name);
@@ -22,7 +22,7 @@ static const char *feature(const char *list, const char *name)
 	return NULL;
 }
 
-/* Half of what a packet may have, as it is written in hexadecimal. */
+/* Half of the maximal packet size, because data is sent in hexadecimal. */
 static void take_packet_size(struct vp_gdb_stub *stub, const char *list)
 {
 	const char *text = feature(list, "PacketSize=");
@@ -31,7 +31,7 @@ static void take_packet_size(struct vp_gdb_stub *stub, const char *list)
 	stub->chunk = size / 2 >= CHUNK_MAX ? CHUNK_MAX : size / 2 >= 64 ? (uint32_t)(size / 2) & ~7u : 64;
 }
 
-/* Who does not answer the first request is none, or has no time for us. */
+/* Explain why the first request was not answered: the peer is not a stub, or serves another client. */
 static struct ot_err *explain(const struct vp_gdb_stub *stub, struct ot_err *err)
 {
 	enum ot_err_code code = ot_err_code(err);
@@ -47,14 +47,16 @@ static struct ot_err *explain(const struct vp_gdb_stub *stub, struct ot_err *err
 	}
 	if (code == OT_ERR_BUSY) {
 		ot_err_destroy(err);
-		return ot_err_new(OT_ERR_BUSY,
-				  "%s does not answer: another debugger is connected to it, or it is no gdb "
-				  "stub",
-				  stub->name);
+		return ot_err_new(
+		    OT_ERR_BUSY,
+		    "%s does not answer: another debugger is connected to it, or it is not a gdb "
+		    "stub",
+		    stub->name);
 	}
 	if (code == OT_ERR_GUEST_GONE || code == OT_ERR_BAD_DATA) {
 		ot_err_destroy(err);
-		return ot_err_new(OT_ERR_BAD_DATA, "%s is no gdb stub, or serves somebody else", stub->name);
+		return ot_err_new(OT_ERR_BAD_DATA, "%s is not a gdb stub, or serves another client",
+				  stub->name);
 	}
 	return err;
 }
@@ -75,7 +77,7 @@ static struct ot_err *say_hello(struct vp_gdb_stub *stub)
 		return explain(stub, err);
 	take_packet_size(stub, stub->reply.data);
 	if (!feature(stub->reply.data, "qXfer:features:read+"))
-		return vp_gdb_unsupported(stub, "does not say which registers it has (qXfer:features)");
+		return vp_gdb_unsupported(stub, "does not describe its registers (qXfer:features)");
 	return NULL;
 }
 
@@ -90,7 +92,7 @@ static struct ot_err *read_document(struct vp_gdb_stub *stub, const char *annex,
 		const struct vp_gdb_packet *r = &stub->reply;
 		last = r->data[0] == 'l';
 		if ((!last && r->data[0] != 'm') || (!last && r->len == 1))
-			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub at %s does not give %s", stub->name,
+			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub at %s does not send %s", stub->name,
 					  annex);
 		if (r->len - 1 > VP_GDB_DOCUMENT_MAX - len)
 			return ot_err_new(OT_ERR_LIMIT, "the gdb stub's %s has more than %u bytes", annex,
@@ -125,7 +127,7 @@ static struct ot_err *read_target(struct vp_gdb_stub *stub)
 static struct ot_err *add_thread(struct vp_gdb_stub *stub, const char *id, size_t len)
 {
 	if (!len || len >= VP_GDB_THREAD_MAX || strspn(id, "0123456789abcdefABCDEFp.") < len)
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's threads have no good names");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's threads have invalid names");
 	if (stub->nthreads == VP_VCPUS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "the gdb stub has more than %u threads", VP_VCPUS_MAX);
 	memcpy(stub->threads[stub->nthreads], id, len);
@@ -178,7 +180,7 @@ static struct ot_err *check_physical(struct vp_gdb_stub *stub)
 	return NULL;
 }
 
-/* Tried where nobody comes by, as no request asks for it: "" says that there are none. */
+/* Tried at an address that is never executed, because no request queries it: "" means that there are none. */
 static struct ot_err *check_breaks(struct vp_gdb_stub *stub)
 {
 	OT_TRY(vp_gdb_ask(stub, "z1,0,1"));
@@ -189,7 +191,7 @@ static struct ot_err *check_breaks(struct vp_gdb_stub *stub)
 					     : NULL;
 }
 
-/* Long mode, or going there: QEMU tells EFER, others may not. */
+/* Long mode, enabled or active: QEMU reports EFER, others may not. */
 static struct ot_err *check_64bit(struct vp_gdb_stub *stub)
 {
 	for (uint32_t i = 0; i < stub->nthreads; i++) {
@@ -198,7 +200,7 @@ static struct ot_err *check_64bit(struct vp_gdb_stub *stub)
 		if (!(regs.valid & VP_REG_BIT(VP_EFER)) || regs.v[VP_EFER] & 1u << 10)
 			return NULL;
 	}
-	return vp_gdb_unsupported(stub, "has a guest that runs no 64-bit kernel, or none yet");
+	return vp_gdb_unsupported(stub, "has a guest that does not run a 64-bit kernel, or not yet");
 }
 
 struct ot_err *vp_gdb_stub_open(struct vp_gdb_stub *stub, const char *name, int fd)
@@ -209,7 +211,7 @@ struct ot_err *vp_gdb_stub_open(struct vp_gdb_stub *stub, const char *name, int 
 	vp_gdb_conn_init(&stub->conn, fd);
 	snprintf(stub->name, sizeof(stub->name), "%s", name);
 	OT_TRY(say_hello(stub));
-	/* only a stub that was asked why it stopped is sure to be stopped */
+	/* only after "?" is the target sure to be stopped */
 	OT_TRY(vp_gdb_send(&stub->conn, "?"));
 	OT_TRY(vp_gdb_wait_stop(stub, &stop));
 	OT_TRY(vp_gdb_ask(stub, VP_GDB_FENCE));

@@ -15,7 +15,7 @@
 #define REPEATS_MAX  3
 #define GARBAGE_MAX  4096
 #define SEND_SECONDS 10
-/* A run: the character, '*', and the number of times more that it comes, plus 29. */
+/* A run: the character, '*', and the number of repetitions plus 29. */
 #define RUN          '*'
 #define RUN_BIAS     29
 #define ESCAPE       '}'
@@ -58,7 +58,7 @@ bool vp_gdb_bytes(const char *hex, size_t n, void *dst)
 	return true;
 }
 
-/* --- out ---------------------------------------------------------------------------------------------- */
+/* --- sending ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *gone(int err)
 {
@@ -66,7 +66,7 @@ static struct ot_err *gone(int err)
 			  err ? strerror(err) : "");
 }
 
-/* Requests are small: a socket that does not take one belongs to a stub that hangs. */
+/* Requests are small: a socket that can't accept one belongs to a stub that hangs. */
 static struct ot_err *write_out(struct vp_gdb_conn *conn, const char *data, size_t len)
 {
 	while (len) {
@@ -118,11 +118,11 @@ struct ot_err *vp_gdb_interrupt(struct vp_gdb_conn *conn)
 static struct ot_err *repeat(struct vp_gdb_conn *conn)
 {
 	if (++conn->repeats > REPEATS_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub refuses every packet as broken");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub rejects every packet as damaged");
 	return write_out(conn, conn->sent, conn->sent_len);
 }
 
-/* --- in ------------------------------------------------------------------------------------------------- */
+/* --- receiving ------------------------------------------------------------------------------------------ */
 
 struct ot_err *vp_gdb_fill(struct vp_gdb_conn *conn)
 {
@@ -145,7 +145,7 @@ static void drop(struct vp_gdb_conn *conn, size_t n)
 	memmove(conn->in, conn->in + n, conn->have);
 }
 
-/* What stands before the next packet: acknowledgements, and bytes that mean nothing. */
+/* Skip input before the next packet: acknowledgements, and bytes without a meaning. */
 static struct ot_err *skip_to_packet(struct vp_gdb_conn *conn)
 {
 	size_t n = 0;
@@ -162,7 +162,7 @@ static struct ot_err *skip_to_packet(struct vp_gdb_conn *conn)
 	}
 	drop(conn, n);
 	if (conn->garbage > GARBAGE_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "what comes are no packets of a gdb stub");
+		return ot_err_new(OT_ERR_BAD_DATA, "the peer does not speak the gdb protocol");
 	return refused ? repeat(conn) : NULL;
 }
 
@@ -195,7 +195,7 @@ static bool decode(const char *raw, size_t len, struct vp_gdb_packet *ret)
 	return true;
 }
 
-/* The packet that `in` begins with ends at @hash. *ret_good false: it is to come again. */
+/* The packet that `in` begins with ends at @hash. *ret_good false: it must be sent again. */
 static struct ot_err *take_one(struct vp_gdb_conn *conn, size_t hash, struct vp_gdb_packet *ret,
 			       bool *ret_good)
 {
@@ -210,7 +210,7 @@ static struct ot_err *take_one(struct vp_gdb_conn *conn, size_t hash, struct vp_
 		return write_out(conn, "+", 1);
 	}
 	if (++conn->repeats > REPEATS_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub sends broken packets");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub sends damaged packets");
 	return write_out(conn, "-", 1);
 }
 

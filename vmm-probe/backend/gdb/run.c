@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stub's thread: lets the target run, takes its stops, and does in between what others ask for. A running
- * target answers nothing, so for a question it is stopped; it runs on when no other has come for a while,
- * as questions come in swarms.
+ * The stub's thread: resumes the target, handles its stops, and carries out other threads' calls in between.
+ * A running target answers no request, so a call stops it; it is resumed when no other call has arrived for a
+ * while, because calls come in bursts.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,14 +28,14 @@ void vp_gdb_wake(struct vp_gdb *gdb)
 
 static struct ot_err *too_late(void)
 {
-	return ot_err_new(OT_ERR_GUEST_GONE, "the guest can't be reached through its gdb stub any more");
+	return ot_err_new(OT_ERR_GUEST_GONE, "the guest is no longer reachable through its gdb stub");
 }
 
 struct ot_err *vp_gdb_call(struct vp_gdb *gdb, struct ot_err *(*fn)(struct vp_gdb *gdb, void *arg), void *arg)
 {
 	struct vp_gdb_call call = { .fn = fn, .arg = arg };
 
-	if (!gdb->asked.started) /* it is being opened: there is one thread */
+	if (!gdb->asked.started) /* while it is being opened there is one thread */
 		return fn(gdb, arg);
 	pthread_mutex_lock(&gdb->asked.lock);
 	if (gdb->asked.dead) {
@@ -74,7 +74,7 @@ static void finish_call(struct vp_gdb *gdb, struct vp_gdb_call *call, struct ot_
 	pthread_mutex_unlock(&gdb->asked.lock);
 }
 
-/* An error that concerns the connection ends everything; the others are the caller's. */
+/* An error of the connection ends the backend; other errors are the caller's. */
 static bool is_broken(const struct ot_err *err)
 {
 	enum ot_err_code code = err ? ot_err_code(err) : 0;
@@ -120,13 +120,13 @@ static bool wants_samples(const struct vp_gdb *gdb)
 /* --- stops ---------------------------------------------------------------------------------------------- */
 
 /*
- * A stop that we asked for may come after one that came by itself, or not at all then; so the next one of its
- * kind is taken for it. One that nobody here asked for is somebody else's (a monitor's `stop`): the
- * guest is not ours to let run then, until it does.
+ * A stop that we requested may follow one that occurred by itself, or may then not occur at all; so the next
+ * one of its kind is taken for it. A stop that this process did not request is another client's (a monitor's
+ * `stop`): then we do not resume the guest until that client does.
  */
 static struct ot_err *on_stop(struct vp_gdb *gdb, const struct vp_gdb_stop *stop)
 {
-	/* one that did not take our vCont;c was running already: that stopped it */
+	/* a target that did not acknowledge our vCont;c was already running: the packet stopped it */
 	bool asked = gdb->interrupted || !gdb->stub.conn.acks;
 
 	gdb->running = gdb->left_stopped = false;
@@ -175,7 +175,7 @@ static struct ot_err *resume(struct vp_gdb *gdb)
 
 /* --- the thread ----------------------------------------------------------------------------------------- */
 
-/* Until somebody wants something, a stop comes, or the time is over (-1: never). */
+/* Until a call or a stop arrives, or the time is over (-1: never). */
 static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 {
 	struct pollfd fds[2] = { { .fd = gdb->stub.conn.fd, .events = POLLIN },
@@ -190,7 +190,7 @@ static void sleep_until(struct vp_gdb *gdb, uint64_t until_ns)
 
 static struct ot_err *while_running(struct vp_gdb *gdb)
 {
-	OT_TRY(take_stops(gdb)); /* one may have come with the acknowledgement of what let it run */
+	OT_TRY(take_stops(gdb)); /* one may have arrived with the acknowledgement of the resume */
 	if (!gdb->running)
 		return NULL;
 	if (has_calls(gdb) || wants_samples(gdb) || is_closing(gdb))
@@ -199,8 +199,8 @@ static struct ot_err *while_running(struct vp_gdb *gdb)
 	return NULL;
 }
 
-/* Somebody else stopped the target, and may have let it run again since: nobody tells us, not even when it
- * comes to a breakpoint. So it is looked at. */
+/* Another client stopped the target, and may have resumed it since: the stub reports neither that nor a
+ * breakpoint hit then. So it is polled. */
 static struct ot_err *while_left_stopped(struct vp_gdb *gdb)
 {
 	bool held;
@@ -243,12 +243,12 @@ static struct ot_err *turn(struct vp_gdb *gdb)
 	return gdb->left_stopped ? while_left_stopped(gdb) : while_stopped(gdb);
 }
 
-/* Nothing can be asked any more. Sessions are told, and whoever waits. */
+/* The connection is unusable: end the sessions, and wake the callers that wait. */
 static void die(struct vp_gdb *gdb)
 {
 	if (gdb->broken && !gdb->parted)
 		vp_engine_guest_ended(gdb->engine, VP_GUEST_UNREACHABLE);
-	/* from here on the engine may go */
+	/* from here on the engine may be destroyed */
 	pthread_mutex_lock(&gdb->asked.lock);
 	gdb->asked.dead = true;
 	pthread_mutex_unlock(&gdb->asked.lock);
@@ -275,7 +275,7 @@ static void *run(void *arg)
 struct ot_err *vp_gdb_run(struct vp_gdb *gdb)
 {
 	gdb->linger_ns = ot_now_ns() + LINGER_NS;
-	pthread_mutex_lock(&gdb->asked.lock); /* the thread waits for it, and then knows who it is */
+	pthread_mutex_lock(&gdb->asked.lock); /* the thread waits for the lock, and then knows its own ID */
 	struct ot_err *err =
 	    ot_thread_start(&gdb->asked.thread, NULL, run, gdb, "starting the thread for the gdb stub");
 	gdb->asked.started = !err;

@@ -7,7 +7,7 @@ static struct ot_err *open_stub(const struct vp_source_env *env, const char *whe
 {
 	struct vp_gdb *gdb;
 
-	env->progress(env->arg, "talking to the gdb stub");
+	env->progress(env->arg, "connecting to the gdb stub");
 	OT_TRY(vp_gdb_open(where, &gdb));
 	ret->handle = gdb;
 	ret->client = vp_gdb_socket(gdb);
@@ -25,11 +25,10 @@ static void cost(const void *handle, const char *name, struct ot_buf *out)
 	uint64_t request_ns, hit_ns;
 
 	vp_gdb_cost(handle, &request_ns, &hit_ns);
-	ot_buf_printf(
-	    out,
-	    "guest %s is traced through its gdb stub: all of it stands still at each hit, for about "
-	    "%.1f ms here (a request takes %llu us)",
-	    name, (double)hit_ns / 1e6, (unsigned long long)(request_ns / 1000));
+	ot_buf_printf(out,
+		      "guest %s is traced through its gdb stub: each hit stops the whole guest, for about "
+		      "%.1f ms here (a request takes %llu us)",
+		      name, (double)hit_ns / 1e6, (unsigned long long)(request_ns / 1000));
 }
 
 const struct vp_source_ops vp_gdb_source = {

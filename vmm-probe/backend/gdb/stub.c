@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is asked of a stub, and how its answers are parsed: registers, memory, breakpoints, resuming. */
+/* Requests to a stub and their answers: registers, memory, breakpoints, resuming. */
 #include "vmm-probe/backend/gdb/stub.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 /* --- stops ---------------------------------------------------------------------------------------------- */
 
-/* "p1.2", "2": the name of a thread ends at the first byte that is none of it. */
+/* "p1.2", "2": a thread's name ends at the first byte that can't be part of one. */
 static uint32_t find_thread(const struct vp_gdb_stub *stub, const char *id)
 {
 	size_t len = strcspn(id, ";,");
@@ -53,7 +53,8 @@ static struct ot_err *receive_stop(struct vp_gdb_stub *stub, int timeout_ms, str
 
 	for (unsigned i = 0; !is; i++) {
 		if (i == VP_GDB_STRAYS_MAX)
-			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub talks about other things");
+			return ot_err_new(OT_ERR_BAD_DATA,
+					  "the gdb stub sends packets that answer no request");
 		OT_TRY(vp_gdb_receive(&stub->conn, timeout_ms, &stub->reply));
 		OT_TRY(vp_gdb_parse_stop(stub, &stub->reply, &is, ret));
 	}
@@ -73,8 +74,8 @@ struct ot_err *vp_gdb_wait_stop(struct vp_gdb_stub *stub, struct vp_gdb_stop *re
 	return NULL;
 }
 
-/* Has the target run on as it was told to by what was sent last? If not, it stands still. A stop reply that
- * came with the fence is not looked at: a vCPU at a breakpoint comes to it again. */
+/* Did the target execute our last resume request? If not, it is stopped. A stop reply that arrived with the
+ * fence is ignored: a vCPU at a breakpoint will hit it again. */
 static struct ot_err *was_heard(struct vp_gdb_stub *stub, bool *ret)
 {
 	bool answered;
@@ -109,7 +110,7 @@ struct ot_err *vp_gdb_is_held(struct vp_gdb_stub *stub, bool *ret)
 	uint32_t stops = stub->stops;
 	bool answered;
 
-	/* an interrupt is nothing to a target that is stopped, and stops one that runs, which says so */
+	/* an interrupt has no effect on a stopped target, and stops a running one, with a stop reply */
 	stub->said_debug = false;
 	OT_TRY(vp_gdb_ask_once(stub, "\003", INFO_STATUS, &answered));
 	*ret = answered && stub->stops == stops && !stub->said_debug;
@@ -122,10 +123,10 @@ struct ot_err *vp_gdb_read_regs(struct vp_gdb_stub *stub, uint32_t vcpu, struct 
 {
 	OT_TRY(vp_gdb_ask(stub, "Hg%s", stub->threads[vcpu]));
 	if (!vp_gdb_is_ok(&stub->reply))
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub does not know its vCPU %u any more", vcpu);
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub no longer has a vCPU %u", vcpu);
 	OT_TRY(vp_gdb_ask(stub, "g"));
 	if (vp_gdb_is_error(&stub->reply) || vp_gdb_is_empty(&stub->reply))
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub does not tell registers");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub does not send registers");
 	return vp_gdb_target_regs(&stub->target, stub->reply.data, stub->reply.len, ret);
 }
 
@@ -138,11 +139,11 @@ struct ot_err *vp_gdb_write_rip(struct vp_gdb_stub *stub, uint32_t vcpu, uint64_
 	if (stub->no_register_write || stub->meddled)
 		return NULL;
 	OT_TRY(vp_gdb_ask(stub, "Hg%s", stub->threads[vcpu]));
-	if (stub->meddled) /* by now: the vCPU may be elsewhere */
+	if (stub->meddled) /* by now the vCPU may be elsewhere */
 		return NULL;
 	snprintf(request, sizeof(request), "P%x=%016" PRIx64, stub->target.number[VP_RIP],
 		 __builtin_bswap64(rip));
-	OT_TRY(vp_gdb_ask_once(stub, "", request, &answered)); /* not again, for the same reason */
+	OT_TRY(vp_gdb_ask_once(stub, "", request, &answered)); /* not repeated, for the same reason */
 	*ret_done = answered && vp_gdb_is_ok(&stub->reply);
 	stub->no_register_write = answered && !*ret_done;
 	return NULL;
@@ -154,7 +155,7 @@ static struct ot_err *set_physical(struct vp_gdb_stub *stub, bool physical)
 		return NULL;
 	OT_TRY(vp_gdb_ask(stub, "Q" VP_GDB_PHYSICAL ":%d", physical));
 	if (!vp_gdb_is_ok(&stub->reply))
-		return vp_gdb_unsupported(stub, "does not change between physical and virtual memory");
+		return vp_gdb_unsupported(stub, "does not switch between physical and virtual memory");
 	stub->physical = physical;
 	return NULL;
 }
@@ -168,13 +169,13 @@ struct ot_err *vp_gdb_read(struct vp_gdb_stub *stub, bool physical, uint64_t add
 		size_t want = len < stub->chunk ? len : stub->chunk;
 		OT_TRY(vp_gdb_ask(stub, "m%" PRIx64 ",%zx", addr, want));
 		const struct vp_gdb_packet *r = &stub->reply;
-		size_t n = r->len / 2; /* a stub may give less than was asked for */
+		size_t n = r->len / 2; /* a stub may send less than requested */
 		if (vp_gdb_is_error(r) || !n)
 			return ot_err_new(OT_ERR_FAULT,
 					  "guest address %#llx can't be read through the gdb stub",
 					  (unsigned long long)addr);
 		if (n > want || r->len % 2 || !vp_gdb_bytes(r->data, n, to))
-			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub answers for memory with nonsense");
+			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's answer is not hexadecimal memory");
 		to += n;
 		addr += n;
 		len -= n;
@@ -186,7 +187,8 @@ struct ot_err *vp_gdb_read(struct vp_gdb_stub *stub, bool physical, uint64_t add
 
 struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, uint64_t gva, bool in)
 {
-	/* the length is that of an int3, for the one kind; of what an execution breakpoint is, for the other
+	/* the length is that of an int3 for software breakpoints, and of an execution breakpoint for hardware
+	 * ones
 	 */
 	OT_TRY(vp_gdb_ask(stub, "%c%d,%" PRIx64 ",1", in ? 'Z' : 'z', kind, gva));
 	if (vp_gdb_is_ok(&stub->reply))
@@ -197,8 +199,8 @@ struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, ui
 
 /* --- closing -------------------------------------------------------------------------------------------- */
 
-/* Who did not answer may do so later, when another client leaves: then nobody must be kept waiting for
- * us. */
+/* A stub that did not answer may do so later, when another client disconnects: we must not keep it waiting.
+ */
 static void leave_unheard(const struct vp_gdb_conn *conn)
 {
 	static const char leave[] = VP_GDB_HALT "$D#44";
@@ -206,7 +208,7 @@ static void leave_unheard(const struct vp_gdb_conn *conn)
 	(void)!send(conn->fd, leave, sizeof(leave) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Not with a fence, which would stop what runs on already. */
+/* Not with a fence, which would stop a target that is already running. */
 static struct ot_err *detach(struct vp_gdb_stub *stub)
 {
 	OT_TRY(vp_gdb_send(&stub->conn, "D"));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A gdb stub as what it offers: threads (a VMM's are its vCPUs), registers, memory, breakpoints, stepping one
- * vCPU while the others are held. Only what the stub says that it has is used; without breakpoints, or
- * without stepping one vCPU alone, nothing could be counted exactly, and vp_gdb_stub_open() refuses.
+ * A gdb stub as its features: threads (a VMM's are its vCPUs), registers, memory, breakpoints, stepping one
+ * vCPU while the others are held. Only features that the stub declares are used; without breakpoints, or
+ * without stepping a single vCPU, hits could not be counted exactly, and vp_gdb_stub_open() refuses.
  *
- * All of it is for one thread, and, but for vp_gdb_continue() and vp_gdb_wait_stop(), for a target that is
- * stopped. Protocol: GDB's manual, "Remote Protocol"; physical memory: QEMU's "System emulation: GDB usage".
+ * All functions are for one thread, and, except for vp_gdb_continue() and vp_gdb_wait_stop(), for a target
+ * that is stopped. Protocol: GDB's manual, "Remote Protocol"; physical memory: QEMU's "System emulation: GDB
+ * usage".
  */
 #ifndef VP_BACKEND_GDB_STUB_H
 #define VP_BACKEND_GDB_STUB_H
@@ -17,46 +18,46 @@
 #define VP_GDB_THREAD_MAX 32
 #define VP_GDB_NAME_MAX   256
 
-/* As signal numbers come in stop replies: GDB's own, which are these of Unix. */
+/* Signal numbers in stop replies: GDB's own, equal to Unix's here. */
 #define VP_GDB_SIGINT  2
 #define VP_GDB_SIGABRT 6
 #define VP_GDB_SIGTRAP 5
 
 struct vp_gdb_stub {
 	struct vp_gdb_conn conn;
-	char name[VP_GDB_NAME_MAX]; /* where it is, for messages */
+	char name[VP_GDB_NAME_MAX]; /* its address, for messages */
 	struct vp_gdb_target target;
 	uint32_t chunk; /* bytes of memory in one request */
 	uint32_t nthreads;
 	char threads[VP_VCPUS_MAX][VP_GDB_THREAD_MAX]; /* its own names for them; by vCPU */
-	bool physical;                                 /* it reads by physical addresses now */
+	bool physical;                                 /* reads are by physical address now */
 	bool no_register_write;
-	uint32_t stops;  /* stop replies that came while another answer was waited for */
-	uint32_t lost;   /* packets that went and were not looked at */
-	bool meddled;    /* somebody else stops the target, and lets it run: it may run at any moment */
-	bool has_fence;  /* see fence() */
-	bool said_debug; /* its monitor: the target stands at a breakpoint */
+	uint32_t stops;  /* stop replies that arrived while another answer was awaited */
+	uint32_t lost;   /* sent packets that the stub did not process */
+	bool meddled;    /* another client stops and resumes the target: it may run at any moment */
+	bool has_fence;  /* see vp_gdb_fence() */
+	bool said_debug; /* its monitor: the target is stopped at a breakpoint */
 	struct vp_gdb_packet reply, aside;
 };
 
 /* Why a target stopped. */
 struct vp_gdb_stop {
 	int signal;
-	uint32_t vcpu; /* which; VP_VCPUS_MAX: it did not say */
+	uint32_t vcpu; /* VP_VCPUS_MAX: not reported */
 };
 
-/** Talk to the stub on @p fd, which is taken over. The target is stopped then. Whatever comes out,
- * vp_gdb_stub_close() lets it run on. BUSY: nobody answers; BAD_DATA: it is no gdb stub; UNSUPPORTED:
- * it can't do what is needed. */
+/** Open the stub on @p fd, whose ownership is taken. The target is stopped then. In any case
+ * vp_gdb_stub_close() resumes it. BUSY: no answer; BAD_DATA: not a gdb stub; UNSUPPORTED: a required feature
+ * is missing. */
 OT_MUST_CHECK struct ot_err *vp_gdb_stub_open(struct vp_gdb_stub *stub, const char *name, int fd);
 
 enum vp_gdb_leave {
 	VP_GDB_LET_RUN,
-	VP_GDB_LEAVE_STOPPED, /* as it is: somebody else stopped it */
-	VP_GDB_UNHEARD,       /* the connection is of no use any more; what may help is sent blindly */
+	VP_GDB_LEAVE_STOPPED, /* as it is: another client stopped it */
+	VP_GDB_UNHEARD,       /* the connection is unusable; requests are sent without waiting for answers */
 };
 
-/** Hang up. Breakpoints are out already, or, with LET_RUN, go then. */
+/** Disconnect. Breakpoints are already removed, or are removed with LET_RUN. */
 void vp_gdb_stub_close(struct vp_gdb_stub *stub, enum vp_gdb_leave how);
 
 OT_MUST_CHECK struct ot_err *vp_gdb_read_regs(struct vp_gdb_stub *stub, uint32_t vcpu, struct vp_regs *ret);
@@ -71,29 +72,29 @@ OT_MUST_CHECK struct ot_err *vp_gdb_read(struct vp_gdb_stub *stub, bool physical
 					 size_t len);
 
 enum vp_gdb_break {
-	VP_GDB_SOFTWARE, /* Z0: how is the stub's business; it may write into the guest */
+	VP_GDB_SOFTWARE, /* Z0: the stub chooses how; it may write to the guest */
 	VP_GDB_HARDWARE, /* Z1: nothing in memory changes */
 };
 
-/** Plant a breakpoint, or take it out. UNSUPPORTED: it has no such, or none left. */
+/** Plant a breakpoint, or take it out. UNSUPPORTED: the stub has none of that kind, or none left. */
 OT_MUST_CHECK struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, uint64_t gva,
 					  bool in);
 
-/** *ret_runs false: that was lost, as somebody else had let it run before us; it stands still again. */
+/** *ret_runs false: the packet was lost, because another client had resumed the target; it is stopped again.
+ */
 OT_MUST_CHECK struct ot_err *vp_gdb_continue(struct vp_gdb_stub *stub, bool *ret_runs);
-/** One instruction of one vCPU; the others are held. Returns when it is done, or was lost like that. */
+/** One instruction of one vCPU; the others are held. Returns when it is done, or when the packet was lost. */
 OT_MUST_CHECK struct ot_err *vp_gdb_step(struct vp_gdb_stub *stub, uint32_t vcpu);
 
 /** Is @p packet a stop reply? GUEST_GONE: the target has ended. */
 OT_MUST_CHECK struct ot_err *vp_gdb_parse_stop(const struct vp_gdb_stub *stub,
 					       const struct vp_gdb_packet *packet, bool *ret_is,
 					       struct vp_gdb_stop *ret);
-/** A target that stands still and does not say so any more is taken for interrupted. */
+/** A target that is stopped without a stop reply is taken to be interrupted. */
 OT_MUST_CHECK struct ot_err *vp_gdb_wait_stop(struct vp_gdb_stub *stub, struct vp_gdb_stop *ret);
 
-/** The target was stopped by somebody else: is it still? *ret false: it ran on, or came to a breakpoint of
- * ours, for which a stub that waits for a vCont of ours sends no stop reply (QEMU since 8.1); it stands still
- * now. */
+/** Another client stopped the target: is it still stopped? *ret false: it ran, or hit a breakpoint of ours,
+ * for which a stub that waits for a vCont of ours sends no stop reply (QEMU since 8.1); it is stopped now. */
 OT_MUST_CHECK struct ot_err *vp_gdb_is_held(struct vp_gdb_stub *stub, bool *ret);
 
 #endif

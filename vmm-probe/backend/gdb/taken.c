@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding out whether a stub of this host serves another client, and which process that is. */
+/* Detecting whether a stub on this host serves another client, and which process that is. */
 #include "vmm-probe/backend/gdb/taken.h"
 
 #include <dirent.h>
@@ -136,7 +136,7 @@ static bool tcp_taken(const struct sockaddr_storage *stub, const struct sockaddr
 
 /* --- UNIX --------------------------------------------------------------------------------------------- */
 
-/* Who holds the other end of such a socket is not told there. */
+/* /proc/net/unix does not name the process at the other end. */
 static bool unix_taken(const char *path)
 {
 	ot_auto_file FILE *fp = fopen("/proc/net/unix", "re");

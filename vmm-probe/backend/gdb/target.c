@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The target description: which of the stub's registers is which. */
+/* The target description: the number and place of each of the stub's registers. */
 #include "vmm-probe/backend/gdb/target.h"
 
 #include <expat.h>
@@ -51,9 +51,9 @@ static struct ot_err *add_register(struct vp_gdb_target *t, const char **attribu
 	unsigned long bits, at = t->next;
 
 	if (!number(attribute(attributes, "bitsize"), 65528, &bits) || !bits || bits % 8)
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub describes a register of no size");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub describes a register of size 0");
 	if ((regnum && !number(regnum, VP_GDB_REGS_MAX - 1, &at)) || at >= VP_GDB_REGS_MAX || t->size[at])
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's registers have no good numbers");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's registers have invalid numbers");
 	t->size[at] = (uint16_t)(bits / 8);
 	t->next = (uint32_t)at + 1;
 	remember(t, attribute(attributes, "name"), (uint32_t)at);
@@ -64,7 +64,7 @@ static struct ot_err *add_include(struct vp_gdb_target *t, const char *annex)
 {
 	if (!annex || !*annex || strlen(annex) >= VP_GDB_ANNEX_MAX || strpbrk(annex, "$#}*:") ||
 	    t->nincludes == VP_GDB_INCLUDES_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's description includes what can't be read");
+		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's description has invalid includes");
 	for (uint32_t i = 0; i < t->nincludes; i++)
 		if (!strcmp(t->includes[i], annex))
 			return NULL;
@@ -100,7 +100,7 @@ static void on_text(void *arg, const char *text, int len)
 			p->architecture[p->len++] = text[i];
 }
 
-/* Entities of its own are what a document would need to grow when it is read. */
+/* A document needs entities of its own to expand when it is parsed. */
 static void on_entity(void *arg, const char *name, int is_parameter, const char *value, int value_length,
 		      const char *base, const char *system, const char *public, const char *notation)
 {
@@ -124,7 +124,7 @@ struct ot_err *vp_gdb_target_add(struct vp_gdb_target *t, const char *xml, size_
 	XML_SetCharacterDataHandler(parser, on_text);
 	XML_SetEntityDeclHandler(parser, on_entity);
 	if (XML_Parse(parser, xml, (int)len, 1) != XML_STATUS_OK && !p.err)
-		p.err = ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's description is no XML: %s",
+		p.err = ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's description is not XML: %s",
 				   XML_ErrorString(XML_GetErrorCode(parser)));
 	XML_ParserFree(parser);
 	t->is_x86_64 |= !strcmp(p.architecture, "i386:x86-64");
@@ -137,12 +137,12 @@ struct ot_err *vp_gdb_target_finish(struct vp_gdb_target *t)
 	uint32_t offset = 0;
 
 	if (!t->is_x86_64)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "the gdb stub's machine is no x86-64");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the gdb stub's machine is not x86-64");
 	for (unsigned i = 0; i < VP_NREGS; i++)
 		if (!(t->known & VP_REG_BIT(i)) && needed & VP_REG_BIT(i))
 			return ot_err_new(
 			    OT_ERR_UNSUPPORTED,
-			    "the gdb stub does not tell register %s, without which no kernel can be found",
+			    "the gdb stub does not send register %s, which finding the kernel requires",
 			    vp_reg_names[i]);
 	for (uint32_t n = 0; n < VP_GDB_REGS_MAX; n++) {
 		for (unsigned i = 0; i < VP_NREGS; i++)
@@ -160,11 +160,11 @@ struct ot_err *vp_gdb_target_regs(const struct vp_gdb_target *t, const char *hex
 	for (unsigned i = 0; i < VP_NREGS; i++) {
 		uint32_t at = t->offset[i], size = t->known & VP_REG_BIT(i) ? t->size[t->number[i]] : 0;
 		size = size > sizeof(uint64_t) ? sizeof(uint64_t) : size;
-		/* a stub need not send the last of them, and writes x for what it can't read */
+		/* a stub may omit the last ones, and writes x for unavailable ones */
 		if (!size || len / 2 < at + size || hex[2 * at] == 'x')
 			continue;
 		if (!vp_gdb_bytes(hex + 2 * at, size, &ret->v[i]))
-			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's registers are no numbers");
+			return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's registers are not hexadecimal");
 		ret->valid |= VP_REG_BIT(i);
 	}
 	return NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which registers a stub has, by the target description that it sends (XML): where each lies in the answer to
- * `g`, and its number for `P`. Hostile input, parsed by expat; what is no register that we know is only
- * counted.
+ * A stub's registers, by the target description that it sends (XML): the place of each in the answer to `g`,
+ * and its number for `P`. Hostile input, parsed by expat; unknown registers only count.
  */
 #ifndef VP_BACKEND_GDB_TARGET_H
 #define VP_BACKEND_GDB_TARGET_H
@@ -31,14 +30,14 @@ struct vp_gdb_target {
 	uint32_t offset[VP_NREGS]; /* in the answer to `g`, bytes */
 };
 
-/** Take in one document. BAD_DATA: it is none. */
+/** Add one document. BAD_DATA: it is invalid. */
 OT_MUST_CHECK struct ot_err *vp_gdb_target_add(struct vp_gdb_target *target, const char *xml, size_t len);
 
-/** All documents are in. UNSUPPORTED: another machine, or a register is missing without which no kernel can
- * be traced. */
+/** All documents were added. UNSUPPORTED: another machine, or a register that tracing a kernel requires is
+ * missing. */
 OT_MUST_CHECK struct ot_err *vp_gdb_target_finish(struct vp_gdb_target *target);
 
-/** Registers out of the answer to `g`: what it has, as `valid` says. BAD_DATA: no hexadecimal text. */
+/** Registers from the answer to `g`: those with a bit in `valid`. BAD_DATA: no hexadecimal text. */
 OT_MUST_CHECK struct ot_err *vp_gdb_target_regs(const struct vp_gdb_target *target, const char *hex,
 						size_t len, struct vp_regs *ret);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters. A site at which nothing but counting is to be done, on an instruction that need not be emulated,
- * has an `out` to a port of the counter's own, bound to an eventfd: KVM counts there, and the guest does not
- * come out. All other sites come out, and this thread counts. What an eventfd holds is not any one vCPU's: it
- * is shown as vCPU 0's.
+ * Counters. A site that only counts, on an instruction that need not be emulated, has an `out` to a port of
+ * the counter's own, bound to an eventfd: KVM counts there without an exit. All other sites exit, and the
+ * vCPU's thread counts. An eventfd's count belongs to no single vCPU: it is reported as vCPU 0's.
  */
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -12,7 +11,7 @@
 
 #include "vmm-probe/backend/kvm/internal.h"
 
-/* Ports that neither a PC nor QEMU's machines have anything on. */
+/* Ports without a device on a PC or on QEMU's machines. */
 static uint16_t port_of(uint32_t slot)
 {
 	return (uint16_t)(slot < 8 ? 0xa8 + slot : 0xe0 + slot - 8);
@@ -90,7 +89,7 @@ uint64_t vp_kvm_counter_read(void *backend, uint32_t slot, uint32_t vcpu)
 	return here + c->total;
 }
 
-/* What KVM counted was cheaper than what came out. */
+/* Hits that KVM counted were cheaper than those that exited. */
 uint64_t vp_kvm_counter_cost_ns(void *backend, uint32_t slot)
 {
 	struct vp_kvm *kvm = backend;
@@ -102,7 +101,7 @@ uint64_t vp_kvm_counter_cost_ns(void *backend, uint32_t slot)
 		came_out += atomic_load_explicit(&v->counts[slot], memory_order_relaxed);
 		stepped += atomic_load_explicit(&v->step_ns[slot], memory_order_relaxed);
 	}
-	vp_kvm_counter_read(kvm, slot, 0); /* brings `total` up to date */
+	vp_kvm_counter_read(kvm, slot, 0); /* updates `total` */
 	return came_out * (uint64_t)h->exit_cost.median + stepped +
 	       kvm->counters[slot].total * (uint64_t)h->ioeventfd_cost.median;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * KVM_SET_GUEST_DEBUG. All that wants something of it (int3s, debug registers, a step) says so in its own
- * field; the control word of a vCPU is made of them here and nowhere else.
+ * KVM_SET_GUEST_DEBUG. Each user of it (int3s, debug registers, a step) sets a field of its own; the control
+ * word of a vCPU is computed from them here only.
  *
- * Debug registers that KVM has from us hide the guest's: its own do nothing meanwhile, and every #DB comes
- * out.
+ * Debug registers that we set through KVM hide the guest's: its own have no effect meanwhile, and every #DB
+ * exits.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define DR7_ALWAYS 0x400u
-#define DR6_BITS   0xe00fu /* what happened: B0 to B3, BD, BS, BT */
+#define DR6_BITS   0xe00fu /* causes: B0 to B3, BD, BS, BT */
 
 /* Stop at instructions at these addresses: in DR7 a global enable, type and length 0. */
 static void set_breakpoints(struct kvm_guest_debug *debug, const uint64_t *at)
@@ -37,7 +37,7 @@ int vp_kvm_debug_vcpu(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v, uin
 	if (v->step.on)
 		debug.control |=
 		    KVM_GUESTDBG_SINGLESTEP | (kvm->config.host.block_irq ? KVM_GUESTDBG_BLOCKIRQ : 0);
-	/* The breakpoints of its own site would only stop a step at its beginning. */
+	/* The breakpoints of its own site would stop a step before it executes. */
 	set_breakpoints(&debug, v->step.on ? v->step.handlers : kvm->hw);
 	if (debug.control)
 		debug.control |= KVM_GUESTDBG_ENABLE;

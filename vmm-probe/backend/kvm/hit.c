@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Out of KVM_RUN: was it for us? Hit path. */
+/* After KVM_RUN: handling the exits that are hits of ours. Hit path. */
 #include <errno.h>
 #include <string.h>
 
@@ -63,9 +63,9 @@ static bool store(void *arg, uint64_t gva, const void *src, unsigned len)
 	return vp_site_store(a->site, a->vcpu, gva, src, len);
 }
 
-/* Do what the trap stands on, in the guest's place. False: memory that it needs can't be reached from here,
- * or the guest steps itself and is owed a trap after it; nothing has changed. An interrupt shadow (sti, mov
- * ss in front of the site) may then last for an instruction more: the guest can't tell. */
+/* Emulate the instruction under the trap. False: its memory can't be accessed from here, or the guest
+ * single-steps and is owed a trap after it; nothing has changed. An interrupt shadow (sti, mov ss before the
+ * site) may then last for an instruction more: the guest can't tell. */
 static bool emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t vcpu)
 {
 	struct access access = { t->site, vcpu };
@@ -84,7 +84,7 @@ static bool emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t
 	return true;
 }
 
-/* As if the vCPU stood at the site, on every host. */
+/* With RIP at the site, on every host. */
 static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
 {
 	uint64_t rip = v->run->s.regs.regs.rip;
@@ -98,8 +98,8 @@ static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const
 	v->run->s.regs.regs.rip = rip;
 }
 
-/* All that is to be done at a trap. What is known of the trap is not valid any more once others had a turn,
- * at a sentinel or for a step. */
+/* Handle a hit at a trap. Pointers to the trap and its site are invalid after another vCPU may have held, at
+ * a sentinel or for a step. */
 static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
 {
 	enum vp_sentinel sentinel = (enum vp_sentinel)t->site->sentinel;
@@ -107,8 +107,8 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 	bool in_text = t->kind != VP_TRAP_HW;
 
 	fire(kvm, v, vcpu, t);
-	/* The instruction under the trap: over a nop the guest goes on by itself, others are done here, or by
-	 * the CPU. A guest that steps itself is owed a trap after it, which an emulating KVM forgets. */
+	/* The instruction under the trap: the guest continues past a nop by itself, others are emulated here
+	 * or stepped. A guest that single-steps is owed a trap after it, which an emulating KVM forgets. */
 	bool goes_on = t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP &&
 		       !(v->run->s.regs.regs.rflags & RFLAGS_TF);
 	bool done = goes_on || (!t->stepped && emulate(v, t, vcpu));
@@ -118,7 +118,7 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 		vp_kvm_step_begin(kvm, vcpu, gva, in_text);
 }
 
-/* The trap that an `out` to @port came from. Hosts leave RIP at it or behind it. */
+/* The trap that an `out` to @port came from. Hosts leave RIP at it or after it. */
 static const struct vp_kvm_trap *find(const struct vp_kvm_traps *traps, uint64_t rip, uint16_t port)
 {
 	const struct vp_kvm_trap *t = vp_kvm_traps_find(traps, rip);
@@ -168,8 +168,8 @@ static bool on_debug(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	if (!traps)
 		return false;
 	uint64_t dr6 = v->run->debug.arch.dr6;
-	/* The trap after the guest's last instruction, told together with our breakpoint on the next one: the
-	 * guest's comes first, and ours again when it comes back from its handler. */
+	/* The trap after the guest's last instruction, reported together with our breakpoint on the next one:
+	 * the guest's is delivered first, and ours hits again when its handler returns. */
 	bool stepped = dr6 & DR6_BS && v->run->s.regs.regs.rflags & RFLAGS_TF;
 	if (!t || t->kind != VP_TRAP_HW || !(dr6 & DR6_BREAKPOINTS) || stepped)
 		return vp_kvm_give_back_db(kvm, v, dr6 & ~DR6_BREAKPOINTS);

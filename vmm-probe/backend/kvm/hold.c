@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeping the vCPUs out of the guest. A vCPU says that it goes in, then looks whether it may; who holds says
- * so, then looks who is in. Both are sequentially consistent, so one of them sees the other. Who holds, the
- * service thread or a vCPU's, is decided by a compare-and-exchange; a vCPU that loses is out while it waits.
+ * Keeping the vCPUs out of the guest. A vCPU announces that it enters, then checks whether it may; the holder
+ * announces that it holds, then checks which vCPUs are in. Both are sequentially consistent, so one of them
+ * sees the other. The holder, the service thread or a vCPU's, is chosen by a compare-and-exchange; a vCPU
+ * that loses is out of the guest while it waits.
  */
 #include <time.h>
 
 #include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define AGAIN_NS 1000000l /* a kick may come between a vCPU's look and its KVM_RUN: it is repeated */
+#define AGAIN_NS 1000000l /* a kick may arrive between a vCPU's check and its KVM_RUN: it is repeated */
 
 static bool any_running(struct vp_kvm *kvm)
 {
@@ -27,7 +28,7 @@ static void wait_a_little(struct vp_kvm *kvm)
 	pthread_cond_timedwait(&kvm->changed, &kvm->lock, &t);
 }
 
-/* Become the owner, then get the others out. Whoever waits here is out of the guest itself. */
+/* Become the holder, then make the others exit. A thread that waits here is out of the guest itself. */
 void vp_kvm_hold(struct vp_kvm *kvm)
 {
 	uint32_t nobody = 0;
@@ -52,13 +53,13 @@ void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 
-	/* While it waits it counts as held, and who holds is told so. */
+	/* While it waits it counts as held, and the holder is notified. */
 	atomic_store(&v->running, 0);
 	pthread_mutex_lock(&kvm->lock);
 	pthread_cond_broadcast(&kvm->changed);
 	pthread_mutex_unlock(&kvm->lock);
 	vp_kvm_hold(kvm);
-	/* Nobody else looks until it is released; then it is in the middle of after() again. */
+	/* No other thread checks it until it is released; then it continues in after(). */
 	atomic_store(&v->running, 1);
 }
 
@@ -105,7 +106,7 @@ void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 		know_thread(v);
 	if (ot_unlikely(v->step.on))
 		vp_kvm_step_entry(kvm, vcpu);
-	/* In a step it is in, and may be the one that holds. */
+	/* In a step it is already in, and may be the holder itself. */
 	while (ot_likely(!v->step.on)) {
 		atomic_store(&v->running, 1);
 		if (ot_likely(!atomic_load(&kvm->held)))

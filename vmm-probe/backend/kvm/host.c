@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Each try_*() runs a few bytes and looks at what came out; one that does not come out is a "no". */
+/* Detecting a host's KVM's behaviour: each try_*() runs a few bytes and checks the exits; no exit in time
+ * means "no". */
 #include "vmm-probe/backend/kvm/host.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)
 		snprintf(why, size, "this KVM has no %s, which traps need",
 			 host->out ? "synced registers" : "exit for each write to a port");
 	else if (!host->user)
-		snprintf(why, size, "this KVM gets system calls wrong: its guests can have no processes");
+		snprintf(why, size, "this KVM executes system calls wrongly: its guests can't run processes");
 	else if (host->insn_cost.median <= 0)
 		snprintf(why, size, "this KVM is too busy for its speed to be measured");
 	else if (host->insn_cost.median > FAST_INSN_NS)
@@ -75,7 +76,7 @@ enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm)
 	return VP_INT3_NEVER;
 }
 
-/* A run that a KVM may get wrong in any way: whatever it is, the answer is then no. */
+/* A run that a KVM may get wrong in any way: every error means "no". */
 static bool runs(struct vp_tiny_vm *vm)
 {
 	ot_auto_err struct ot_err *err = vp_tiny_vm_run(vm);
@@ -90,7 +91,7 @@ static bool debugs(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0)
 	return !err;
 }
 
-/* The guest's own int3, handed back with RIP at @offset behind it: does its handler return to the next
+/* The guest's own int3, returned to it with RIP at @offset after it: does its handler return to the next
  * instruction? */
 static struct ot_err *try_inject(struct vp_tiny_vm *vm, unsigned offset, bool *ret)
 {
@@ -136,8 +137,8 @@ static struct ot_err *try_int3(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 	return NULL;
 }
 
-/* The trap of an entry: out comes the port, RIP is at it or behind it, and a RIP that we set is where it goes
- * on. */
+/* The trap of an entry: the exit is for the port, RIP is at it or after it, and execution continues at the
+ * RIP that we set. */
 static struct ot_err *try_out(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 {
 	const uint8_t code[] = { VP_TRY_OUT, 0xf4, 0xe6, VP_TRY_PORT + 1, 0xf4 };
@@ -172,7 +173,7 @@ static struct ot_err *try_hw(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 	return NULL;
 }
 
-/* Registers go first: KVM remembers the RIP that it had when stepping was asked for. */
+/* Registers are set first: KVM saves the RIP of the moment when stepping is requested. */
 static struct ot_err *try_step(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 {
 	const uint8_t code[] = { 0x50, 0x90, 0xf4 };
@@ -213,8 +214,8 @@ static struct ot_err *try_ioeventfd(struct vp_tiny_vm *vm, struct vp_kvm_host *h
 	return vp_kvm_try_bind(vm, fd, false);
 }
 
-/* What a kernel with processes lives by: iretq to user mode, a system call from there, sysretq, and the next
- * one. A VM of its own, as one that does it wrong ends in a triple fault. */
+/* The basis of processes: iretq to user mode, a system call from there, sysretq, and the next one. In a VM of
+ * its own, because a KVM that fails ends in a triple fault. */
 static struct ot_err *try_user_on(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 {
 	enum { ENTRY = 0x40, USER = 0x80 };
@@ -292,7 +293,7 @@ static struct ot_err *open_kvm(const char *path, int *ret)
 		return ot_err_new(
 		    OT_ERR_PERMISSION,
 		    "%s: no permission: add yourself to the group that owns it (usermod -aG kvm "
-		    "USER, then log in anew), or be root",
+		    "USER, then log in again), or be root",
 		    path);
 	if (fd < 0)
 		return ot_err_new(
@@ -312,7 +313,7 @@ static struct ot_err *try_device(int kvm, bool quick, struct vp_kvm_host *ret)
 	struct vp_tiny_vm vm;
 
 	int max = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_MAX_VCPUS);
-	host.max_vcpus = max > 0 ? (uint32_t)max : 4; /* api.rst: 4 when it does not say */
+	host.max_vcpus = max > 0 ? (uint32_t)max : 4; /* api.rst: 4 if it reports none */
 	int sync = ioctl(kvm, KVM_CHECK_EXTENSION, KVM_CAP_SYNC_REGS);
 	host.sync_regs = sync > 0 && sync & KVM_SYNC_X86_REGS && sync & KVM_SYNC_X86_SREGS;
 	OT_TRY(vp_tiny_vm_init(&vm, kvm));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this host's KVM does when a probe is hit, found out by trying it on a VM of a few bytes. Everything
- * that differs between hosts (VMX, SVM, nested, emulating) is decided from this struct and nowhere else;
- * `outsight doctor -v` prints it.
+ * The behaviour of this host's KVM at a hit, detected by trying it on a VM of a few bytes. Everything that
+ * differs between hosts (VMX, SVM, nested, emulating) depends on this struct and on nothing else; `outsight
+ * doctor -v` prints it.
  *
  * Sources: Documentation/virt/kvm/api.rst of Linux (KVM_RUN, KVM_SET_GUEST_DEBUG, KVM_IOEVENTFD,
  * KVM_CAP_SYNC_REGS); where hosts differ from it, trying is the only source.
@@ -16,21 +16,21 @@
 
 #include "base/err.h"
 
-/* How an int3 in kernel mode reaches us under KVM_GUESTDBG_USE_SW_BP. */
+/* How an int3 in kernel mode is reported to us under KVM_GUESTDBG_USE_SW_BP. */
 enum vp_kvm_int3 {
-	VP_INT3_NEVER,             /* it goes to the guest: never plant one here */
+	VP_INT3_NEVER,             /* the guest gets it: never plant one here */
 	VP_INT3_DEBUG_EXIT,        /* KVM_EXIT_DEBUG, as documented */
 	VP_INT3_EMULATION_FAILURE, /* KVM_EXIT_INTERNAL_ERROR with the bytes: KVM can't emulate it */
 };
 
-/* What hands the guest an int3 of its own, so that its handler sees the address behind it. */
+/* How to return an int3 of its own to the guest, so that its handler sees the address after it. */
 enum vp_kvm_inject {
-	VP_INJECT_NEVER,    /* no way found */
+	VP_INJECT_NEVER,    /* none works */
 	VP_INJECT_RIP,      /* KVM_GUESTDBG_INJECT_BP with RIP at the int3 */
-	VP_INJECT_RIP_NEXT, /* with RIP moved behind it first */
+	VP_INJECT_RIP_NEXT, /* with RIP moved after it first */
 };
 
-/* Nanoseconds of one of it, of several rounds. 0: not measured. */
+/* Nanoseconds of one operation, over several rounds. 0: not measured. */
 struct vp_kvm_cost {
 	double min, median, max;
 };
@@ -38,13 +38,13 @@ struct vp_kvm_cost {
 struct vp_kvm_host {
 	enum vp_kvm_int3 int3;
 	enum vp_kvm_inject inject;
-	bool out;  /* a one-instruction `3e 3e 3e e6 PORT` comes out, and RIP set at the exit is honoured */
+	bool out;  /* a one-instruction `3e 3e 3e e6 PORT` exits, and a RIP set at the exit is honoured */
 	bool hw;   /* a debug register stops at an instruction */
 	bool step; /* KVM_GUESTDBG_SINGLESTEP executes exactly one */
-	bool block_irq; /* KVM_GUESTDBG_BLOCKIRQ is there */
-	bool ioeventfd; /* an `out` is counted without coming out */
-	bool sync_regs; /* registers come and go in kvm_run */
-	bool user;      /* processes: user mode calls the kernel and goes on */
+	bool block_irq; /* KVM_GUESTDBG_BLOCKIRQ is supported */
+	bool ioeventfd; /* an `out` is counted without an exit */
+	bool sync_regs; /* registers are synchronised in kvm_run */
+	bool user;      /* processes: user mode makes system calls and continues */
 	uint32_t max_vcpus;
 	struct vp_kvm_cost insn_cost;      /* an instruction of kernel mode, in a loop of two */
 	struct vp_kvm_cost exit_cost;      /* the `out` above, to here and back */
@@ -58,17 +58,17 @@ struct vp_kvm_host {
  * Try @p path ("/dev/kvm") out. Takes a tenth of a second where an exit costs 10 us.
  *
  * @return NOT_FOUND: there is no such device. PERMISSION: it can't be opened. UNSUPPORTED: another KVM API
- *         than version 12, or it makes no 64-bit VM. What a KVM merely lacks is no error but in @p ret.
+ *         than version 12, or no 64-bit VMs. Missing features are no error but recorded in @p ret.
  */
 OT_MUST_CHECK struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret);
 
 /** Can a guest be traced on such a host at all? */
 bool vp_kvm_host_traces(const struct vp_kvm_host *host);
 
-/** What an engine on such a host plants: VP_TRAPS_*. */
+/** The traps that an engine on such a host plants: VP_TRAPS_*. */
 uint32_t vp_kvm_host_traps(const struct vp_kvm_host *host);
 
-/** Is it good for a stock kernel as well? If not, @p why gets the reason: "this KVM …". */
+/** Can it run a stock kernel too? If not, @p why is set to the reason: "this KVM …". */
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size);
 
 /**

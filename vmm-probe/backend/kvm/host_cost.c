@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a hit of each kind costs on this host: loops of exits, the cheapest, middle and dearest of a few
- * rounds. */
+/* Measuring the cost of each kind of hit on this host: loops of exits, and the minimum, median and maximum of
+ * a few rounds. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@
 #define ROUNDS  5
 #define EXITS   200u
 #define COUNTED 2000u /* hits without an exit in a round */
-#define TURNS   1000u /* of an empty loop, at first; up to so many times that */
+#define TURNS   1000u /* of an empty loop, at first; at most this many times that */
 #define FASTER  4096u
 
-/* One round of something; its time in ns and how many of it there were. */
+/* One round; its time in ns and its number of operations. */
 struct round {
 	double ns;
 	double n;
@@ -40,7 +40,7 @@ static struct ot_err *measure(struct vp_tiny_vm *vm, const struct vp_kvm_host *h
 		struct round r = { 0, 1 };
 		struct ot_err *err = one(vm, host, &r);
 		if (err && ot_err_code(err) == OT_ERR_BUSY) {
-			/* Too busy a host for a figure, which is no reason not to trace on it. */
+			/* The host is too busy to measure it, but can still trace. */
 			ot_err_destroy(err);
 			return NULL;
 		}
@@ -109,7 +109,7 @@ static struct ot_err *round_exit(struct vp_tiny_vm *vm, const struct vp_kvm_host
 	for (r->n = 0; r->n < EXITS; r->n++) {
 		OT_TRY(vp_tiny_vm_run(vm));
 		if (vp_tiny_vm_out_port(vm) != VP_TRY_PORT)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "an out of a loop did not come out");
+			return ot_err_new(OT_ERR_UNSUPPORTED, "an out in a loop did not exit");
 	}
 	r->ns = (double)(ot_now_ns() - start);
 	return NULL;
@@ -139,7 +139,7 @@ static struct ot_err *round_ioeventfd(struct vp_tiny_vm *vm, const struct vp_kvm
 	return NULL;
 }
 
-/* Go on behind the instruction that stopped us. */
+/* Continue after the instruction that caused the exit. */
 static struct ot_err *skip(struct vp_tiny_vm *vm, unsigned len)
 {
 	struct kvm_regs regs;
@@ -159,7 +159,7 @@ static struct ot_err *round_int3(struct vp_tiny_vm *vm, const struct vp_kvm_host
 	for (r->n = 0; r->n < EXITS; r->n++) {
 		OT_TRY(vp_tiny_vm_run(vm));
 		if (vp_kvm_int3_of_exit(vm) != host->int3)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "an int3 of a loop did not come out");
+			return ot_err_new(OT_ERR_UNSUPPORTED, "an int3 in a loop did not exit");
 		OT_TRY(skip(vm, 1));
 	}
 	r->ns = (double)(ot_now_ns() - start);
@@ -174,7 +174,7 @@ static struct ot_err *count_stops(struct vp_tiny_vm *vm, unsigned skipped, struc
 	for (r->n = 0; r->n < EXITS; r->n++) {
 		OT_TRY(vp_tiny_vm_run(vm));
 		if (vm->run->exit_reason != KVM_EXIT_DEBUG)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "a debug exit did not come");
+			return ot_err_new(OT_ERR_UNSUPPORTED, "there was no debug exit");
 		if (skipped)
 			OT_TRY(skip(vm, skipped));
 	}

@@ -10,13 +10,13 @@
 /* `3e 3e 3e e6 PORT`: an `out` of five bytes, as it is planted on a fentry nop. */
 #define VP_TRY_OUT 0x3e, 0x3e, 0x3e, 0xe6, VP_TRY_PORT
 
-/* Whether the last exit is that of an int3 at VP_TINY_CODE, and of which kind. */
+/* Is the last exit that of an int3 at VP_TINY_CODE, and of which kind? */
 enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm);
 
 /** Bind VP_TRY_PORT to an eventfd of its own, or (@p bind false) free it again. */
 OT_MUST_CHECK struct ot_err *vp_kvm_try_bind(struct vp_tiny_vm *vm, int fd, bool bind);
 
-/** Measure what @p host says is there. @p quick: hits only, once each. */
+/** Measure the features that @p host has. @p quick: hits only, once each. */
 OT_MUST_CHECK struct ot_err *vp_kvm_host_measure(struct vp_tiny_vm *vm, struct vp_kvm_host *host, bool quick);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * int3: telling that an exit is one, and giving back those that are the guest's own. With
- * KVM_GUESTDBG_USE_SW_BP every int3 of a vCPU comes to us, those of the guest's kprobes, of its patching of
- * its own text and of its debuggers too.
+ * int3: recognising its exits, and returning the guest's own. With KVM_GUESTDBG_USE_SW_BP every int3 of a
+ * vCPU exits to us, those of the guest's kprobes, text patching and debuggers too.
  */
 #include <sys/ioctl.h>
 
@@ -19,12 +18,12 @@ bool vp_kvm_is_int3(const struct kvm_run *run)
 	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc;
 }
 
-/* Is there an int3 any more? The guest may have taken its own away since the vCPU met it. To hand that one
- * back would be right on VMX, which knows its length; SVM without NRIPS decodes what is there now to find
- * where it ends. To execute what is there is right on both: the vCPU then came a moment later. Ours can't be
- * such: a hit is dealt with whole before its vCPU counts as out, and traps change only when all are. Only
- * kernel text can be read from here; in user mode, and where the failed emulator has sent the bytes along, it
- * is there. */
+/* Is the int3 gone? The guest may have removed its own since the vCPU executed it. Returning it anyway would
+ * be right on VMX, which knows its length; SVM without NRIPS decodes the present bytes to find its end.
+ * Executing the present bytes is right on both: as if the vCPU arrived a moment later. An int3 of ours can't
+ * be gone: a hit is handled completely before its vCPU counts as out, and traps change only while all are
+ * out. Only kernel text can be read from here; in user mode, and if the failed emulator has reported the
+ * bytes, it is there. */
 static bool is_gone(const struct vp_kvm *kvm, uint32_t vcpu)
 {
 	const struct kvm_run *run = kvm->vcpus[vcpu].run;
@@ -35,7 +34,7 @@ static bool is_gone(const struct vp_kvm *kvm, uint32_t vcpu)
 	       vp_site_load(traps->list[0].site, vcpu, run->s.regs.regs.rip, &byte, 1) && byte != 0xcc;
 }
 
-/* The vCPU's own ioctls here, instead of the synced registers: the exception takes RIP as KVM has it. */
+/* With the vCPU's own ioctls instead of the synced registers: the exception uses KVM's RIP. */
 bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, uint32_t vcpu)
 {
 	const struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];

@@ -11,18 +11,18 @@
 #include "vmm-probe/backend/kvm/state.h"
 #include "vmm-probe/insn/insn.h"
 
-/* The ports of traps. Sites that touch take different ones: then a port and a RIP say which it was, on hosts
- * that leave RIP at the `out` and on those that move it behind. */
+/* The ports of traps. Adjacent sites use different ones: then port and RIP identify the trap, on hosts that
+ * leave RIP at the `out` and on those that move it after it. */
 #define VP_KVM_PORT_A 0x98u
 #define VP_KVM_PORT_B 0x99u
 
 #define VP_KVM_COUNTERS 16u
 
 enum vp_trap_kind {
-	VP_TRAP_OUT,   /* comes out */
-	VP_TRAP_COUNT, /* KVM counts it, nothing comes out */
+	VP_TRAP_OUT,   /* exits */
+	VP_TRAP_COUNT, /* KVM counts it, without an exit */
 	VP_TRAP_INT3,  /* of one byte, where no `out` fits */
-	VP_TRAP_HW,    /* a debug register; nothing in memory */
+	VP_TRAP_HW,    /* a debug register; memory is unchanged */
 };
 
 struct vp_kvm_trap {
@@ -30,19 +30,19 @@ struct vp_kvm_trap {
 	uint8_t *host;
 	struct vp_insn insn;
 	uint8_t kind; /* enum vp_trap_kind */
-	bool stepped; /* what it covers is done by the CPU, in a step; `insn` is not set */
+	bool stepped; /* the CPU executes the instruction under it, in a step; `insn` is not set */
 	uint8_t len;
-	uint16_t port; /* OUT, COUNT: the one of the next two that is in `now` */
+	uint16_t port; /* OUT, COUNT: which of the next two is in `now` */
 	uint16_t hit_port;
-	uint16_t count_port;      /* 0: not for counting only, or KVM can't */
-	uint8_t old[15], now[15]; /* what was there; what we wrote. The undo record */
+	uint16_t count_port;      /* 0: does not only count, or KVM lacks ioeventfds */
+	uint8_t old[15], now[15]; /* the original bytes; our bytes. The undo record */
 	bool planted;
-	bool lost; /* the guest's bytes there are others: not planted until they fit again */
-	bool gone; /* what was at its address is no longer mapped there, or nobody can do it: not before
-		    * somebody names the place anew */
+	bool lost; /* the guest has changed the bytes: not planted until they match again */
+	bool gone; /* its address is no longer mapped there, or the instruction can't be executed under a
+		    * trap: not planted until a re-request, see vp_site.batch */
 };
 
-/* In order of host address, with a hash table by virtual address. Immutable while vCPUs may look, but
+/* In order of host address, with a hash table by virtual address. Immutable while vCPUs may read it, except
  * `planted`. */
 struct vp_kvm_traps {
 	const struct vp_plan *plan;
@@ -51,22 +51,22 @@ struct vp_kvm_traps {
 	uint32_t *slots;          /* index + 1; 0: empty */
 	bool int3;                /* some are */
 	bool sentinels;           /* some are */
-	uint64_t hw[VP_HW_SITES]; /* where those are that have a debug register; 0: none */
+	uint64_t hw[VP_HW_SITES]; /* addresses of sites with a debug register; 0: none */
 };
 
 /*
- * A step: one instruction that a vCPU does itself with its trap out of the way (step.c). Its thread's own;
- * who holds the vCPUs finds none on but its own.
+ * A step: one instruction that a vCPU executes with its trap removed (step.c). Its thread's own; a holder
+ * finds no step on but its own.
  */
 struct vp_kvm_step {
 	bool on;
 	bool holds;     /* the trap is in memory: the other vCPUs are held */
 	bool masked;    /* interrupts are off for it only */
-	bool traced;    /* the guest steps there too: it gets its own trap afterwards */
-	bool passed_on; /* the last exit went to the VMM, which may do the instruction */
+	bool traced;    /* the guest single-steps there too: it gets its own trap afterwards */
+	bool passed_on; /* the last exit went to the VMM, which may emulate the instruction */
 	uint16_t cs;
 	uint32_t exits;
-	uint64_t since_ns; /* since when it costs the guest time */
+	uint64_t since_ns; /* start of the time charged to the guest */
 	uint64_t gva;
 	uint64_t handlers[VP_HW_SITES]; /* of exceptions that end it; 0: none */
 };
@@ -75,18 +75,18 @@ struct vp_kvm_vcpu {
 	_Alignas(64) int fd;
 	_Atomic uint32_t running; /* between before() and after() */
 	struct kvm_run *run;
-	_Atomic uint32_t sample;        /* one was asked for */
-	_Atomic clockid_t thread_clock; /* CPU time of the thread that runs it; 0: none has come yet */
-	uint64_t settle_from_ns;        /* of that clock, when the first sentinels went in */
+	_Atomic uint32_t sample;        /* requested */
+	_Atomic clockid_t thread_clock; /* CPU time of the thread that runs it; 0: none yet */
+	uint64_t settle_from_ns;        /* of that clock, when the first sentinels were planted */
 	struct vp_kvm_step step;
 	struct {
 		uint64_t in_ns, out_ns; /* of the last entry, exit; CLOCK_MONOTONIC; 0: none */
-		bool asked;             /* the exit at hand went to the VMM, which may have answered a read */
+		bool asked;             /* the current exit went to the VMM, which may have answered a read */
 	} vm;
 	int stats_fd;   /* KVM's statistics; -1: none */
-	uint32_t tries; /* steps in a row that did not get over their instruction */
+	uint32_t tries; /* consecutive steps that did not complete their instruction */
 	_Atomic uint64_t counts[VP_KVM_COUNTERS];
-	_Atomic uint64_t step_ns[VP_KVM_COUNTERS]; /* what steps behind those took, of all vCPUs' time */
+	_Atomic uint64_t step_ns[VP_KVM_COUNTERS]; /* time of steps after those hits, of all vCPUs */
 };
 
 struct vp_kvm_counter {
@@ -103,17 +103,17 @@ struct vp_kvm {
 	_Atomic uint32_t vm_events; /* as in struct vp_plan */
 	struct vp_kvm_stat stats[VP_VM_STATS_MAX];
 	_Atomic uint32_t nstats;
-	bool stats_open;             /* were asked for; service thread */
-	_Atomic uint64_t valid_regs; /* what is wanted in kvm_run at each exit */
+	bool stats_open;             /* were requested; service thread */
+	_Atomic uint64_t valid_regs; /* registers that KVM must sync at each exit */
 	_Atomic uint32_t held;
 	uint64_t held_since_ns;   /* the holder's */
 	_Atomic uint64_t held_ns; /* in all, until the last release */
 	struct vp_kvm_counter counters[VP_KVM_COUNTERS];
-	bool int3;                 /* int3s come to us */
+	bool int3;                 /* int3s exit to us */
 	uint64_t hw[VP_HW_SITES];  /* debug registers; this and int3 change while the vCPUs are held */
-	struct vp_kvm_redo *redo;  /* hits that will come again (redo.c) */
+	struct vp_kvm_redo *redo;  /* hits that will occur again (redo.c) */
 	_Atomic uint32_t stepper;  /* vCPU + 1 that holds the others for a step; 0: none */
-	_Atomic uint64_t step_end; /* when whoever waits may end it, CLOCK_MONOTONIC in ns */
+	_Atomic uint64_t step_end; /* when a waiter may end it, CLOCK_MONOTONIC in ns */
 	struct vp_kvm_patching patching;
 	pthread_mutex_t lock; /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
@@ -122,8 +122,8 @@ struct vp_kvm {
 /** Get every vCPU out of the guest and keep it out. Service thread; not nested. */
 void vp_kvm_hold(struct vp_kvm *kvm);
 /** The same on a vCPU's thread, within vp_kvm_after(): the others are out when it returns. While it waits for
- * its turn this vCPU counts as out, and another may exchange or free the plan, its sites and traps: nothing
- * taken from those before may be used after. */
+ * its turn this vCPU counts as out, and another may exchange or free the plan, its sites and traps: pointers
+ * to them are invalid afterwards. */
 void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu);
 uint64_t vp_kvm_held_ns(void *backend);
 /** End either; on the thread that began it. */
@@ -135,19 +135,19 @@ OT_MUST_CHECK struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struc
 void vp_kvm_traps_destroy(struct vp_kvm_traps *traps);
 /** The trap at @p gva; NULL: none. Hit path. */
 struct vp_kvm_trap *vp_kvm_traps_find(const struct vp_kvm_traps *traps, uint64_t gva);
-/** Does it live in guest text? */
+/** Is it in guest text? */
 static inline bool vp_kvm_trap_in_text(const struct vp_kvm_trap *t)
 {
 	return t->len != 0;
 }
-/** Take one out of guest text, put it in; false: not done, for the guest has changed what was there, and the
+/** Remove one from guest text, plant it; false: not done, because the guest has changed the bytes, and the
  * site is lost for now. The vCPUs are held. */
 bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t);
 bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t);
-/** Would it go in? */
+/** Could it be planted? */
 bool vp_kvm_trap_fits(const struct vp_kvm_trap *t);
 void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t);
-/** Make guest text that of @p to instead of @p from (either may be NULL), but for what a window keeps out.
+/** Change guest text from @p from to @p to (either may be NULL), without the traps that a window keeps out.
  * The vCPUs are held. */
 void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to);
 
@@ -162,46 +162,46 @@ uint64_t vp_kvm_counter_read(void *backend, uint32_t slot, uint32_t vcpu);
 uint64_t vp_kvm_counter_cost_ns(void *backend, uint32_t slot);
 /** The port that counts for @p slot without an exit; 0: there is none. Service thread. */
 uint16_t vp_kvm_counter_port(struct vp_kvm *kvm, uint32_t slot);
-/** Count a hit that came out. Hit path. */
+/** Count a hit that exited. Hit path. */
 void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site);
 /** Its step took @p ns. */
 void vp_kvm_count_step(struct vp_kvm_vcpu *v, const struct vp_site *site, uint64_t ns);
 
 /* int3.c */
 bool vp_kvm_is_int3(const struct kvm_run *run);
-/** Hand the guest the int3 at which its vCPU came out, if it is still there; on that vCPU's thread. False:
- * KVM would not. */
+/** Return to the guest the int3 at which its vCPU exited, if it is still there; on that vCPU's thread. False:
+ * KVM refused. */
 bool vp_kvm_give_back_int3(const struct vp_kvm *kvm, uint32_t vcpu);
 
-/* debug.c: what KVM_SET_GUEST_DEBUG is asked for */
+/* debug.c: KVM_SET_GUEST_DEBUG */
 /** For one vCPU, out of the guest: int3s, debug registers and its step, as they are in @p kvm and @p v, and
  * @p inject (KVM_GUESTDBG_INJECT_*). 0 or an errno. */
 int vp_kvm_debug_vcpu(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v, uint32_t inject);
-/** What @p traps (NULL: none) need, for all vCPUs, which are held. UNSUPPORTED: nothing has changed. */
+/** Set what @p traps (NULL: none) need on all vCPUs, which are held. UNSUPPORTED: nothing has changed. */
 OT_MUST_CHECK struct ot_err *vp_kvm_debug_all(struct vp_kvm *kvm, const struct vp_kvm_traps *traps);
-/** A #DB that is the guest's own, with DR6 bits @p dr6. False: KVM would not. */
+/** Return to the guest a #DB of its own, with DR6 bits @p dr6. False: KVM refused. */
 bool vp_kvm_give_back_db(const struct vp_kvm *kvm, const struct vp_kvm_vcpu *v, uint64_t dr6);
 
 /* step.c */
-/** May the CPU do this instruction in a step? Not what a trace flag would leak through, or what waits. */
+/** May the CPU execute this instruction in a step? Not if it would expose the trace flag, or wait. */
 bool vp_kvm_may_step(const uint8_t *bytes, unsigned len);
-/** Have @p vcpu, which came out at the trap at @p gva, do what is under it. @p in_text: the trap is in
- * memory; then this waits for its turn to hold the others, and what was known of traps and sites before is
- * not valid after. Within vp_kvm_after(). */
+/** Have @p vcpu, which exited at the trap at @p gva, execute the instruction under it. @p in_text: the trap
+ * is in memory; then this waits for its turn to hold the others, and pointers to traps and sites are invalid
+ * afterwards. Within vp_kvm_after(). */
 void vp_kvm_step_begin(struct vp_kvm *kvm, uint32_t vcpu, uint64_t gva, bool in_text);
-/** Behind KVM_RUN, while a step is on. True: the exit was the step's. */
+/** After KVM_RUN, while a step is on. True: the exit was the step's. */
 bool vp_kvm_step_exit(struct vp_kvm *kvm, uint32_t vcpu, int err);
-/** In front of KVM_RUN, while a step is on: did the VMM do the instruction? */
+/** Before KVM_RUN, while a step is on: did the VMM emulate the instruction? */
 void vp_kvm_step_entry(struct vp_kvm *kvm, uint32_t vcpu);
 /** Its thread will not run this vCPU again. */
 void vp_kvm_step_leave(struct vp_kvm *kvm, uint32_t vcpu);
-/** Whoever waits for the vCPUs' holder calls this: a step that takes too long is ended. */
+/** Called while waiting for the holder: ends a step that takes too long. */
 void vp_kvm_step_hurry(struct vp_kvm *kvm);
 
 /* redo.c */
 OT_MUST_CHECK struct ot_err *vp_kvm_redo_create(struct vp_kvm_redo **ret);
 void vp_kvm_redo_destroy(struct vp_kvm_redo *redo);
-/** A hit that was dealt with will come again, with these registers. */
+/** A hit that was handled will occur again, with these registers. */
 void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs);
 /** Is this hit, at @p gva with @p regs, such a one? Then it is no longer expected. Hit path. */
 bool vp_kvm_redo_is(struct vp_kvm_redo *redo, const struct kvm_regs *regs, uint64_t gva);
@@ -213,9 +213,9 @@ uint32_t vp_kvm_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
 uint64_t vp_kvm_sync_for(uint64_t regs);
 
 /* vm.c: around KVM_RUN while vm_events is not 0, on the vCPU's thread */
-/** First thing behind KVM_RUN. */
+/** Called first after KVM_RUN. */
 void vp_kvm_vm_came_out(struct vp_kvm_vcpu *v);
-/** @p ours: the exit was a hit, and is dealt with. */
+/** @p ours: the exit was a hit, and has been handled. */
 void vp_kvm_vm_exit(struct vp_kvm *kvm, uint32_t vcpu, int err, bool ours);
 void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu);
 /* No vCPU runs any more. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The backend's life, and what it does for the engine. */
+/* The kvm backend: its table of operations, creating and destroying it. */
 #include "vmm-probe/backend/kvm/kvm.h"
 
 #include <stdlib.h>
@@ -51,12 +51,12 @@ static struct ot_err *put_in_force(struct vp_kvm *kvm, struct vp_kvm_traps *from
 	return NULL;
 }
 
-/* As it was before. */
+/* Restore the previous state. */
 static void put_back(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct vp_kvm_traps *to)
 {
 	vp_kvm_hold(kvm);
 	struct ot_err *err = put_in_force(kvm, from, to);
-	ot_err_destroy(err); /* what was in force a moment ago can't be refused */
+	ot_err_destroy(err); /* KVM accepted this state before, so it can't refuse it */
 	vp_kvm_release(kvm);
 }
 
@@ -108,8 +108,8 @@ static uint32_t trap_kinds(void *backend)
 	return vp_kvm_host_traps(&kvm->config.host);
 }
 
-/* As measured when the host was tried. A sample's kick costs its vCPU an exit too. What a step takes is known
- * when it is over (step.c). */
+/* As measured when the host was tried. A sample's kick costs its vCPU an exit too. A step's cost is known
+ * when it has ended (step.c). */
 static uint32_t hit_cost_ns(void *backend, const struct vp_site *site)
 {
 	const struct vp_kvm_host *h = &((const struct vp_kvm *)backend)->config.host;
@@ -190,7 +190,7 @@ struct ot_err *vp_kvm_create(const struct vp_kvm_config *config, struct vp_kvm *
 
 	if (!config->host.out || !config->host.sync_regs)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this host's KVM has no %s: no probe can be planted",
-				  config->host.out ? "synced registers" : "way out of the guest by a port");
+				  config->host.out ? "synced registers" : "exit for each write to a port");
 	kvm = calloc(1, sizeof(*kvm));
 	if (!kvm)
 		return ot_err_nomem();

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Probes in a guest that runs on KVM: traps in its kernel's text, taken where its vCPU threads come out of
- * KVM_RUN. It does not care whose vCPUs they are: a monitor calls vp_kvm_before() and vp_kvm_after() around
- * each KVM_RUN.
+ * Probes in a guest on KVM: traps in its kernel's text, handled on its vCPU threads after KVM_RUN. It works
+ * with any VMM's vCPUs: the VMM calls vp_kvm_before() and vp_kvm_after() around each KVM_RUN.
  *
- * A trap is an `out` to a port that the VMM has no device on, as long as the instruction that it covers (DS
- * prefixes in front fill it up), so that no return address can ever point into it. One that covers a nop
- * needs nothing after the hit; anything else is done in the guest's place (insn.h).
+ * A trap is an `out` to a port without a device, as long as the instruction that it covers (DS prefixes fill
+ * it up), so that no return address can ever point into it. After the hit a nop needs nothing more; any other
+ * instruction is emulated (insn.h) or stepped (step.c).
  *
  * Threads: before() and after() on vCPU threads, each with its own index; the engine's operations on its
  * service thread. Guest text changes only while every vCPU is out of the guest.
@@ -31,9 +30,9 @@ struct vp_kvm_config {
 	uint32_t nram;
 	const int *ram_fds;
 	uint32_t nram_fds;
-	/* Have this vCPU's KVM_RUN end soon. Any thread. */
+	/* Make this vCPU's KVM_RUN return soon. Any thread. */
 	void (*kick)(void *arg, uint32_t vcpu);
-	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is its.
+	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is the VMM's.
 	 * vCPU's thread. */
 	bool (*vmm_debugs)(void *arg, uint32_t vcpu);
 	/* Optional. Has the VMM stopped the guest? Any thread. */
@@ -51,12 +50,12 @@ uint16_t vp_kvm_port(uint32_t i);
 /** The engine, to serve a socket with. Borrowed. */
 struct vp_engine *vp_kvm_engine(struct vp_kvm *kvm);
 
-/** In front of KVM_RUN: waits while guest text is being changed. */
+/** Before KVM_RUN: waits while guest text is being changed. */
 void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu);
-/** Behind it, with its errno or 0. True: it was for us, run again. */
+/** After it, with its errno or 0. True: the exit was ours, run again. */
 bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err);
-/** On the vCPU's thread, when it will not run the vCPU again, or may not soon: what it was in the middle of,
- * with others waiting for it, is ended. */
+/** On the vCPU's thread, when it will not run the vCPU again, or not soon: ends an operation of it for which
+ * others wait. */
 void vp_kvm_leave(struct vp_kvm *kvm, uint32_t vcpu);
 
 #endif

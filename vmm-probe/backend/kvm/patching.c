@@ -8,18 +8,18 @@
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define PAGE       4096ull
-#define SWEEP_MAX  16384u /* traps that one sweep looks at: half a millisecond */
-#define SWEEP_KEPT 256u   /* of those, suspects that are looked at again with the vCPUs held */
+#define SWEEP_MAX  16384u /* traps that one sweep checks: half a millisecond */
+#define SWEEP_KEPT 256u   /* of those, suspects that are checked again with the vCPUs held */
 
-/* --- what is there now ---------------------------------------------------------------------- */
+/* --- what is mapped now --------------------------------------------------------------------- */
 
-/* Where a page of the guest's text was found last: sites come in order of address. */
+/* The last page of guest text that was translated: sites are in order of address. */
 struct page_cache {
 	uint64_t gva, host;
 };
 
-/* A module's text goes away with it, and its addresses may come to mean something else. The engine sees that
- * too, and tells. */
+/* A module's text is unmapped with it, and its addresses may be reused. The engine detects that too, and
+ * reports it. */
 static bool still_mapped(const struct vp_kvm_trap *t, struct page_cache *cache)
 {
 	uint64_t page = t->site->gva & ~(PAGE - 1);
@@ -73,7 +73,7 @@ static void close_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
 	for (uint32_t i = 0; i < traps->n; i++)
 		put_back(kvm, &traps->list[i], &cache);
 	if (p->settling)
-		atomic_store(&p->open_since, 0); /* not the guest's doing */
+		atomic_store(&p->open_since, 0); /* not because of the guest */
 	p->overflow = p->settling = false;
 	count_window(p);
 }
@@ -89,7 +89,7 @@ void vp_kvm_patching_reset(struct vp_kvm *kvm)
 	count_window(p);
 }
 
-/* --- who is at it -------------------------------------------------------------------------------- */
+/* --- tasks that patch ----------------------------------------------------------------------------- */
 
 static int find_key(const struct vp_kvm_patching *p, uint64_t key)
 {
@@ -99,7 +99,7 @@ static int find_key(const struct vp_kvm_patching *p, uint64_t key)
 	return -1;
 }
 
-/* What stands on the guest's stack, for somebody who is in there only; 0: not known. */
+/* The word at @slot on the guest's stack, which only distinguishes tasks; 0: not known. */
 static uint64_t return_address(const struct vp_kvm_traps *traps, uint64_t slot)
 {
 	uint64_t word;
@@ -107,7 +107,7 @@ static uint64_t return_address(const struct vp_kvm_traps *traps, uint64_t slot)
 	return traps->n && vp_site_word(traps->list[0].site, slot, &word) ? word : 0;
 }
 
-/* A key that is there already is one whose task went without a LEAVE, an oops for instance. */
+/* A key that is already present is of a task that ended without a LEAVE, by an oops for instance. */
 static void enter(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
 {
 	struct vp_kvm_patching *p = &kvm->patching;
@@ -143,8 +143,8 @@ static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
 		forget(kvm, traps, (uint32_t)at);
 }
 
-/* A LEAVE without an ENTER is of somebody who was in there before the sentinels were, or came another way.
- * Its own ENTER happened before it, so looking needs no hold. */
+/* A LEAVE without an ENTER is of a task that entered before the sentinels were planted, or by another path.
+ * Its own ENTER would precede it, so this check needs no hold. */
 void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot)
 {
 	atomic_fetch_add(&kvm->patching.hits, 1);
@@ -173,7 +173,7 @@ void vp_kvm_patching_settled(struct vp_kvm *kvm)
 
 /* --- the sweep ------------------------------------------------------------------------------------ */
 
-/* Without a hold, so it may be wrong: a vCPU may be changing the trap just now. */
+/* Without a hold, so it may be wrong: a vCPU may be changing the trap. */
 static bool is_suspect(const struct vp_kvm_trap *t)
 {
 	if (t->gone || !vp_kvm_trap_in_text(t))
@@ -181,7 +181,7 @@ static bool is_suspect(const struct vp_kvm_trap *t)
 	return t->planted ? memcmp(t->host, t->now, t->len) != 0 : vp_kvm_trap_fits(t);
 }
 
-/* With a hold, so it is true. */
+/* With a hold, so it is exact. */
 static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_cache *cache)
 {
 	if (t->planted && !still_mapped(t, cache)) {
@@ -209,7 +209,7 @@ static void hold_and_repair(struct vp_kvm *kvm, struct vp_kvm_traps *traps, cons
 	vp_kvm_release(kvm);
 }
 
-/* Has the task died in there? Without a hold, a task that is just leaving looks like it. */
+/* Has the task died in the function? Without a hold, a task that is just leaving appears to have. */
 static bool is_dead(const struct vp_kvm_patching *p, const struct vp_kvm_traps *traps, uint32_t at)
 {
 	uint64_t slot = atomic_load(&p->keys[at]), returns = atomic_load(&p->returns[at]);
@@ -233,8 +233,8 @@ static void forget_the_dead(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
 	vp_kvm_release(kvm);
 }
 
-/* `planted` and the bytes are read here while vCPUs may change them; what looks wrong is only a reason to
- * hold and look properly. The table itself is exchanged by this thread only. */
+/* `planted` and the bytes are read here while vCPUs may change them; a mismatch is only a reason to hold and
+ * check again. Only this thread exchanges the table itself. */
 void vp_kvm_sweep(void *backend)
 {
 	struct vp_kvm *kvm = backend;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hits that come twice. When a step ends with its instruction not done (its memory was not there: the guest's
- * page fault handler runs; or the VMM wanted the vCPU), the trap is put in again and the guest comes back to
- * it. That second hit is the same call: it must not fire again.
+ * Hits that occur twice. If a step ends before its instruction has executed (its memory was not mapped: the
+ * guest's page fault handler runs; or the VMM wanted the vCPU), the trap is planted again and the guest
+ * reaches it again. That second hit is the same call: it must not fire again.
  *
- * It is known by the registers, all of them: whoever handles the fault gives them back as they were. The task
- * may be on another vCPU by then. A guest that does not come back (a fault that ends in an error) leaves an
- * expectation behind, so they last for a second only, and few are kept.
+ * It is identified by the registers, all of them: the handler of the fault restores them unchanged. The task
+ * may be on another vCPU by then. A guest that never returns (a fault that ends in an error) leaves an
+ * expectation, so they last for a second only, and their number is limited.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 struct vp_kvm_redo {
 	pthread_mutex_t lock;
-	_Atomic uint32_t expected; /* of `hits`; the hit path looks no further while it is 0 */
+	_Atomic uint32_t expected; /* of `hits`; the hit path reads nothing else while it is 0 */
 	struct {
 		struct kvm_regs regs;
 		uint64_t until; /* 0: free */
@@ -47,7 +47,7 @@ void vp_kvm_redo_destroy(struct vp_kvm_redo *redo)
 	free(redo);
 }
 
-/* A free place, else the one that has been waiting longest. */
+/* A free place, else the oldest one. */
 static unsigned place(const struct vp_kvm_redo *redo)
 {
 	unsigned oldest = 0;

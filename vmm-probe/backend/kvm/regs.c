@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Registers: at a hit from kvm_run, where KVM put them at the exit; for a snapshot by asking, while vCPUs are
- * held. */
+/* Registers: at a hit from kvm_run, where KVM stored them at the exit; for a snapshot by ioctl, while vCPUs
+ * are held. */
 #include <sys/ioctl.h>
 
 #include "vmm-probe/backend/kvm/internal.h"

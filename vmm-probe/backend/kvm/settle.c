@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The first sentinels. A task that is past the ENTER of such a function, but does not hold the lock behind it
- * yet, is unknown. Wall time does not bring it to that lock: on a busy host a vCPU's thread may wait for a
- * CPU. Nor does the vCPU's CPU time alone: it may have been spent waiting for the lock, which another task
- * released just now. So a span is needed in which every vCPU ran, by its thread's CPU time, or had nothing to
- * run, no sentinel was hit, and the locks were free at both ends: a task that waited has taken the lock then.
- * And a second one: a task that took the lock in the first, and released it, hits its LEAVE by the end of the
- * second, and whoever waited behind it is waited for in new spans.
+ * Settling: planting the first sentinels. A task that is past the ENTER of such a function, but does not hold
+ * the lock after it yet, is unknown. Wall time does not ensure that it reaches that lock: on a busy host a
+ * vCPU's thread may wait for a CPU. Neither does the vCPU's CPU time alone: it may have been spent waiting
+ * for the lock, which another task has just released. So a span is needed in which every vCPU ran, by its
+ * thread's CPU time, or was idle, no sentinel was hit, and the locks were free at both ends: a task that
+ * waited has taken the lock by then. And a second span: a task that took and released the lock in the first
+ * hits its LEAVE by the end of the second, and new spans wait for those queued behind it.
  */
 #include <sys/ioctl.h>
 #include <time.h>
@@ -20,7 +20,7 @@
 #define PROGRESS_NS \
 	1000000u /* of CPU time: thousands of instructions, even where KVM emulates them one by one */
 
-/* CPU time of the vCPU's thread; false: it has not come yet, or has ended. */
+/* CPU time of the vCPU's thread; false: there is none yet, or it has ended. */
 static bool thread_time(const struct vp_kvm_vcpu *v, uint64_t *ret)
 {
 	clockid_t clock = atomic_load(&v->thread_clock);
@@ -32,7 +32,7 @@ static bool thread_time(const struct vp_kvm_vcpu *v, uint64_t *ret)
 	return true;
 }
 
-/* Halted, by KVM or in the VMM, or not started. An ioctl on a vCPU that is held does not wait. */
+/* Halted, by KVM or in the VMM, or not started. An ioctl on a held vCPU does not block. */
 static bool is_idle(const struct vp_kvm_vcpu *v)
 {
 	struct kvm_mp_state state;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Registers and statistics of a vCPU, from KVM's structs. */
 #include "vmm-probe/backend/kvm/state.h"
 
 #include <string.h>
@@ -30,7 +31,7 @@ static uint64_t general(const struct kvm_regs *r, enum vp_reg reg)
 	case VP_RFLAGS:
 		return r->rflags;
 	default:
-		return (&r->r8)[reg - VP_R8]; /* r8 to r15 stand side by side in KVM's struct */
+		return (&r->r8)[reg - VP_R8]; /* r8 to r15 are adjacent in KVM's struct */
 	}
 }
 
@@ -58,7 +59,7 @@ static uint64_t special(const struct kvm_sregs *s, enum vp_reg reg)
 	case VP_IDT_BASE:
 		return s->idt.base;
 	default:
-		return 0; /* the kernel's GS base while in user mode is an MSR: nobody asks for it at a hit */
+		return 0; /* the kernel's GS base while in user mode is an MSR: not needed at a hit */
 	}
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Steps. What can't be done in the guest's place is done by the CPU: the trap goes out of guest text while
- * the other vCPUs are held, this one does a single instruction, the trap goes in again. A step is a state of
- * its vCPU, not a loop: in it the vCPU comes out for devices like at any time, and the VMM deals with that.
+ * Steps. An instruction that can't be emulated is executed by the CPU: the trap is removed from guest text
+ * while the other vCPUs are held, this one executes a single instruction, and the trap is planted again. A
+ * step is a state of its vCPU, not a loop: the vCPU still exits for devices, and the VMM handles those exits.
  *
- * It is over when RIP is no longer at the site, whoever did the instruction (the CPU, KVM's emulator, a VMM
- * in its place), or when it was not done:
+ * It ends when RIP is no longer at the site, whether the CPU, KVM's emulator or the VMM executed the
+ * instruction, or when it was not executed:
  *
  * - It faulted. The CPU is then at the first instruction of a handler, where a debug register stops it; the
- * saved flags on the stack lose the trace flag, and the guest will come back to the site by itself: a hit
- * that is expected (redo.c). Without the stop the handler would run on with the others held, and return to
+ * trace flag is cleared in the flags saved on the stack, and the guest will reach the site again by itself: a
+ * hit that is expected (redo.c). Without the stop the handler would run with the others held, and return to
  * the site with the trace flag set.
- * - Something wants the vCPU (a kick): the step is put off in the same way.
+ * - The VMM wants the vCPU (a kick): the step is deferred in the same way.
  *
  * Interrupts wait for the end: by KVM_GUESTDBG_BLOCKIRQ (since Linux 5.15), else by a cleared IF. No other
- * vCPU waits long: one that does has the step ended after STEP_NS, and steps that never get anywhere lose
- * their trap.
+ * vCPU waits long: a waiting one ends the step after STEP_NS, and a trap whose steps never complete is
+ * removed.
  *
  * The trace flag is KVM's: KVM hides it in RFLAGS while it steps. Instructions that would show it or keep it
  * (pushf, popf, syscall, iret, a load of SS) are refused.
@@ -26,8 +26,8 @@
 #include "base/clock.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
-#define EXITS_MAX 64u   /* of one step: its devices' accesses, turns of a string instruction */
-#define TRIES_MAX 1000u /* steps in a row that got nowhere */
+#define EXITS_MAX 64u   /* of one step: its devices' accesses, iterations of a string instruction */
+#define TRIES_MAX 1000u /* consecutive steps that did not complete */
 #define STEP_NS   20000000ull
 #define RFLAGS_TF (1ull << 8)
 #define RFLAGS_IF (1ull << 9)
@@ -55,7 +55,7 @@ bool vp_kvm_may_step(const uint8_t *bytes, unsigned len)
 		return false;
 	uint8_t op = bytes[at], next = at + 1 < len ? bytes[at + 1] : 0;
 	switch (op) {
-	case 0x8e: /* mov to a segment register: to SS it holds back the trap */
+	case 0x8e: /* mov to a segment register: a load of SS delays the trap */
 	case 0x9c: /* pushf, popf */
 	case 0x9d:
 	case 0xca: /* far returns, int3, int, iret */
@@ -68,7 +68,7 @@ bool vp_kvm_may_step(const uint8_t *bytes, unsigned len)
 	case 0xfa: /* cli, sti */
 	case 0xfb:
 		return false;
-	case 0x0f: /* syscall and its kin, ud2, wrmsr (of FS, GS and their like), swapgs and its kin */
+	case 0x0f: /* syscall etc., ud2, wrmsr (of FS, GS …), swapgs etc. */
 		return next != 0x05 && next != 0x07 && next != 0x0b && next != 0x30 && next != 0x34 &&
 		       next != 0x35 &&
 		       (next != 0x01 || (at + 2 < len && (bytes[at + 2] == 0xca || bytes[at + 2] == 0xcb)));
@@ -79,10 +79,10 @@ bool vp_kvm_may_step(const uint8_t *bytes, unsigned len)
 
 /* --- beginning -------------------------------------------------------------------------------- */
 
-/* An `out` that came out is completed at the next KVM_RUN, which would take RIP over it once more. */
+/* KVM completes an exit for `out` at the next KVM_RUN, and would then advance RIP once more. */
 static void finish_out(struct vp_kvm_vcpu *v)
 {
-	uint8_t kicked, mine = 0x40; /* any but 0 will do; a kick that comes meanwhile writes another */
+	uint8_t kicked, mine = 0x40; /* any value but 0; a concurrent kick writes another */
 
 	if (v->run->exit_reason != KVM_EXIT_IO)
 		return;
@@ -92,15 +92,14 @@ static void finish_out(struct vp_kvm_vcpu *v)
 				    __ATOMIC_RELAXED);
 }
 
-/* By the ioctl and not with the next KVM_RUN: stepping is asked for after it, and KVM then looks where RIP
- * is. */
+/* By the ioctl and not with the next KVM_RUN: stepping is requested after it, and KVM then reads RIP. */
 static bool set_regs(struct vp_kvm_vcpu *v, const struct kvm_regs *regs)
 {
-	v->run->s.regs.regs = *regs; /* what a sample sees */
+	v->run->s.regs.regs = *regs; /* a sample reads these */
 	return !ioctl(v->fd, KVM_SET_REGS, regs);
 }
 
-/* The address in the guest's gate for @vector; 0: it has none. */
+/* The handler's address in the guest's gate for @vector; 0: none. */
 static uint64_t handler(const struct vp_site *site, uint32_t vcpu, const struct kvm_dtable *idt,
 			unsigned vector)
 {
@@ -142,7 +141,7 @@ static bool start(struct vp_kvm *kvm, uint32_t vcpu, const struct vp_site *site,
 	return false;
 }
 
-/* Nobody can do this instruction but the guest alone: its trap stays out. In text it is out already. */
+/* Only the guest alone can execute this instruction: its trap stays out. One in text is already out. */
 static void lose(struct vp_kvm *kvm, uint32_t vcpu, struct vp_kvm_trap *t, bool in_text)
 {
 	uint64_t gva = t->site->gva;
@@ -158,12 +157,12 @@ static void lose(struct vp_kvm *kvm, uint32_t vcpu, struct vp_kvm_trap *t, bool 
 		if (traps->hw[i] == gva)
 			traps->hw[i] = 0;
 	struct ot_err *err = vp_kvm_debug_all(kvm, traps);
-	ot_err_destroy(err); /* fewer than were in force: it can't be refused */
+	ot_err_destroy(err); /* fewer than were in force, so KVM can't refuse */
 	vp_kvm_release(kvm);
 }
 
-/* Is the trap at @t still what this vCPU came out at? It may have been taken out, or changed by the guest,
- * while the vCPU waited: what is there now is the guest's. */
+/* Is the trap at @t still the one at which this vCPU exited? It may have been removed, or changed by the
+ * guest, while the vCPU waited: the present bytes are then the guest's. */
 static bool clear_the_way(struct vp_kvm *kvm, struct vp_kvm_trap *t, bool in_text)
 {
 	if (!t || (t->kind == VP_TRAP_HW) == in_text)
@@ -217,15 +216,16 @@ static void charge(struct vp_kvm *kvm, uint32_t vcpu, const struct vp_site *site
 		vp_engine_charge(kvm->engine, vcpu, site, ns);
 }
 
-/* The registers are where the step ended. @redo: those with which the guest will be at the site again. */
+/* The registers are those at the end of the step. @redo: those with which the guest will reach the site
+ * again. */
 static void end(struct vp_kvm *kvm, uint32_t vcpu, const struct kvm_regs *redo)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
 	struct vp_kvm_trap *t = trap_at(kvm, v->step.gva);
 
 	v->step.on = false;
-	vp_kvm_debug_vcpu(kvm, v, 0); /* what was in force before: it can't be refused */
-	/* After it: until then KVM takes a trace flag for its own. */
+	vp_kvm_debug_vcpu(kvm, v, 0); /* the previous state, so KVM can't refuse */
+	/* After that: until then KVM takes a trace flag for its own. */
 	struct kvm_regs regs;
 	uint64_t add = (v->step.masked ? RFLAGS_IF : 0) | (v->step.traced ? RFLAGS_TF : 0);
 	if (add && !ioctl(v->fd, KVM_GET_REGS, &regs)) {
@@ -245,13 +245,13 @@ static void end(struct vp_kvm *kvm, uint32_t vcpu, const struct kvm_regs *redo)
 	vp_kvm_release(kvm);
 }
 
-/* What an exception or interrupt pushes, above an error code that some have. */
+/* The frame that an exception or interrupt pushes, above the error code that some have. */
 struct frame {
 	uint64_t rip, cs, rflags, rsp, ss;
 };
 
-/* Was the site interrupted, instead of done? Then *ret is what it will be come back to with, without our
- * trace flag. */
+/* Was the site interrupted before it executed? Then *ret are the registers with which it will be reached
+ * again, without our trace flag. */
 static bool interrupted(struct vp_kvm *kvm, uint32_t vcpu, struct kvm_regs *ret)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
@@ -267,7 +267,7 @@ static bool interrupted(struct vp_kvm *kvm, uint32_t vcpu, struct kvm_regs *ret)
 			f.rflags &= ~RFLAGS_TF;
 		if (v->step.masked)
 			f.rflags |= RFLAGS_IF;
-		v->step.masked = v->step.traced = false; /* a handler begins as its gate says */
+		v->step.masked = v->step.traced = false; /* a handler's flags follow from its gate */
 		vp_site_store(t->site, vcpu, rsp + offsetof(struct frame, rflags), &f.rflags,
 			      sizeof(f.rflags));
 		*ret = v->run->s.regs.regs;
@@ -279,7 +279,8 @@ static bool interrupted(struct vp_kvm *kvm, uint32_t vcpu, struct kvm_regs *ret)
 	return false;
 }
 
-/* RIP is elsewhere: the instruction is done, or a handler was reached. @debug: by an exit that is the step's.
+/* RIP has moved: the instruction has executed, or a handler was reached. @debug: by an exit that is the
+ * step's.
  */
 static void went_on(struct vp_kvm *kvm, uint32_t vcpu, bool debug)
 {
@@ -308,7 +309,7 @@ bool vp_kvm_step_exit(struct vp_kvm *kvm, uint32_t vcpu, int err)
 	} else if (err || ++v->step.exits >= EXITS_MAX) {
 		regs.rflags |= (v->step.masked ? RFLAGS_IF : 0) | (v->step.traced ? RFLAGS_TF : 0);
 		end(kvm, vcpu, &regs);
-	} /* else a device's, or a turn of a string instruction */
+	} /* else a device's exit, or an iteration of a string instruction */
 	return debug;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A VM of one vCPU that runs a few bytes of code: its tables, registers, and time limit. */
 #include "vmm-probe/backend/kvm/tiny_vm.h"
 
 #include <errno.h>
@@ -32,8 +33,8 @@ static void put64(uint8_t *mem, uint32_t at, uint64_t v)
 	memcpy(mem + at, &v, sizeof(v));
 }
 
-/* Vector N: `out %al, $(EXCEPTION + N)`; `iretq`. Error codes are not taken off: nothing here returns from
- * those. */
+/* Vector N: `out %al, $(EXCEPTION + N)`; `iretq`. Error codes are not popped: no code here returns from those
+ * vectors. */
 static void write_vector(uint8_t *mem, unsigned n)
 {
 	uint32_t handler = HANDLERS + n * 16;
@@ -49,10 +50,10 @@ static void write_tables(uint8_t *mem)
 {
 	put64(mem, PML4, PDPT | 7);
 	put64(mem, PDPT, PAGE_DIR | 7);
-	put64(mem, PAGE_DIR, 0x87); /* 2 MiB from 0, writable, user mode's too */
+	put64(mem, PAGE_DIR, 0x87); /* 2 MiB from 0, writable, for user mode too */
 	put64(mem, GDT + 8, 0x00af9b000000ffffull);
 	put64(mem, GDT + 16, 0x00cf93000000ffffull);
-	put64(mem, GDT + 24, 0x00cff3000000ffffull); /* user data, then user code: as sysret wants them */
+	put64(mem, GDT + 24, 0x00cff3000000ffffull); /* user data, then user code: in sysret's order */
 	put64(mem, GDT + 32, 0x00affb000000ffffull);
 	for (unsigned i = 0; i < NVECTORS; i++)
 		write_vector(mem, i);
@@ -92,7 +93,8 @@ static struct ot_err *enter_long_mode(int vcpu)
 	s.cr0 = 0x80050033; /* PG AM WP NE ET MP PE */
 	s.efer = 0x500;     /* LMA LME */
 	if (ioctl(vcpu, KVM_SET_SREGS, &s))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this KVM takes no 64-bit guest: %s", strerror(errno));
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this KVM does not run 64-bit guests: %s",
+				  strerror(errno));
 	return NULL;
 }
 
@@ -116,7 +118,7 @@ static void wake_up(int sig)
 	(void)sig; /* its arrival is enough: KVM_RUN returns EINTR */
 }
 
-/* It comes again and again, so that one that falls between two KVM_RUNs is not the last. */
+/* Periodic, so that a signal between two KVM_RUNs is not the last one. */
 static struct ot_err *make_timer(struct vp_tiny_vm *vm)
 {
 	struct sigaction sa = { .sa_handler = wake_up };
@@ -201,7 +203,8 @@ struct ot_err *vp_tiny_vm_set_syscall(struct vp_tiny_vm *vm, uint64_t entry)
 		return ot_err_os(errno, "KVM_GET_SREGS");
 	s.efer |= 1; /* SCE */
 	if (ioctl(vm->vcpu, KVM_SET_SREGS, &s) || ioctl(vm->vcpu, KVM_SET_MSRS, &msrs) != 3)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this KVM takes no entry point of system calls");
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "this KVM does not accept an entry point for system calls");
 	return NULL;
 }
 
@@ -231,7 +234,7 @@ struct ot_err *vp_tiny_vm_run(struct vp_tiny_vm *vm)
 	if (!rc)
 		return NULL;
 	if (errno == EINTR)
-		return ot_err_new(OT_ERR_BUSY, "the VM did not come out within %d s", VP_TINY_SECONDS);
+		return ot_err_new(OT_ERR_BUSY, "the VM did not exit within %d s", VP_TINY_SECONDS);
 	return ot_err_os(errno, "KVM_RUN");
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The traps of a plan: which bytes go where, and putting them there and back. A trap's record, with the bytes
- * that were there, is complete before the first byte of guest text changes. What is found changed when it is
- * taken out is the guest's, and stays. A site whose bytes are not what they should be when a trap is to go in
- * is lost until they are again: nothing is ever written over bytes that are not known.
+ * The traps of a plan: their bytes and ports, planting and removing them. A trap's record, with the original
+ * bytes, is complete before the first byte of guest text changes. Bytes found changed when a trap is removed
+ * are the guest's, and stay. A site whose bytes are not the expected ones when a trap should be planted is
+ * lost until they match again: unknown bytes are never overwritten.
  */
 #include <assert.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "vmm-probe/backend/kvm/internal.h"
 #include "vmm-probe/engine/wire/private_memory.h"
 
-#define PREFIX     0x3eu /* DS: without meaning for an `out` */
+#define PREFIX     0x3eu /* DS: without effect on an `out` */
 #define OUT_IMM8   0xe6u
 #define CALL_REL32 0xe8u
 #define RET        0xc3u
@@ -27,7 +27,7 @@ static uint8_t trap_length(const struct vp_site *site, const struct vp_kvm_trap 
 {
 	if (site->length >= 2)
 		return site->length;
-	/* A ret with an int3 behind it, which is never executed. */
+	/* A ret and the int3 after it, which never executes. */
 	bool ret = t->stepped ? site->bytes[0] == RET : t->insn.op == VP_INSN_RET;
 	return ret && site->room >= 2 ? 2 : 0;
 }
@@ -47,7 +47,7 @@ static void write_out(struct vp_kvm_trap *t)
 	t->now[t->len - 1] = (uint8_t)t->port;
 }
 
-/* An `out` over @t->insn: to the counter's port if nothing is to be done after it. */
+/* An `out` over @t->insn: to the counter's port if the hit only counts. */
 static void aim_out(struct vp_kvm_trap *t)
 {
 	bool counts = t->count_port && t->insn.op == VP_INSN_NOP;
@@ -57,7 +57,7 @@ static void aim_out(struct vp_kvm_trap *t)
 	write_out(t);
 }
 
-/* What comes after a hit: nothing, the instruction done in the guest's place, or a step. */
+/* The action after a hit: none, emulating the instruction, or a step. */
 static struct ot_err *plan_after(const struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
 	const struct vp_site *site = t->site;
@@ -67,8 +67,7 @@ static struct ot_err *plan_after(const struct vp_kvm *kvm, struct vp_kvm_trap *t
 	if (ours && site->trap != VP_SITE_STEP)
 		return NULL;
 	if (site->trap == VP_SITE_TEXT)
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the instruction at 0x%llx can't be done in the guest's place",
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be emulated",
 				  (unsigned long long)site->gva);
 	if (!kvm->config.host.step || !kvm->config.host.hw || !vp_kvm_may_step(site->bytes, site->length))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the instruction at 0x%llx can't be stepped over",
@@ -103,7 +102,7 @@ static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 	} else if (kvm->config.host.int3 == VP_INT3_NEVER) {
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
-		    "the instruction at 0x%llx has one byte, and int3 does not come back on this host",
+		    "the instruction at 0x%llx has one byte, and int3 can't be planted on this host",
 		    (unsigned long long)site->gva);
 	} else {
 		t.kind = VP_TRAP_INT3;
@@ -124,8 +123,7 @@ static struct ot_err *add_hw(const struct vp_kvm *kvm, struct vp_kvm_traps *trap
 			traps->hw[i] = gva;
 			return NULL;
 		}
-	return ot_err_new(OT_ERR_LIMIT, "a CPU has %d debug registers, and more sites are to have one",
-			  VP_HW_SITES);
+	return ot_err_new(OT_ERR_LIMIT, "a CPU has %d debug registers, and more sites need one", VP_HW_SITES);
 }
 
 static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const struct vp_plan *plan)
@@ -149,7 +147,8 @@ struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *pla
 	struct vp_kvm_traps *traps = calloc(1, sizeof(*traps));
 	uint32_t size = 16;
 
-	static_assert(sizeof(*traps->list) + 4 * sizeof(*traps->slots) <= VP_PRIVATE_SITE, "that is told");
+	static_assert(sizeof(*traps->list) + 4 * sizeof(*traps->slots) <= VP_PRIVATE_SITE,
+		      "the bound of a site's memory holds");
 	if (!traps)
 		return ot_err_nomem();
 	while (size < 2 * plan->nsites)
@@ -195,7 +194,7 @@ void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 	t->lost = true;
 }
 
-/* The five bytes that a kernel's function tracing has at a function's start: off, on. */
+/* The five bytes of function tracing at a function's start: off, on. */
 static bool is_fentry(const uint8_t *bytes)
 {
 	static const uint8_t nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
@@ -213,7 +212,7 @@ bool vp_kvm_trap_fits(const struct vp_kvm_trap *t)
 	return !memcmp(t->host, t->old, t->len) || may_adopt(t);
 }
 
-/* The guest turned its own tracing on or off there: the trap then covers what is there now. */
+/* The guest turned its own tracing on or off there: the trap then covers the present bytes. */
 static bool adopt(struct vp_kvm_trap *t)
 {
 	struct vp_insn insn;
@@ -251,7 +250,7 @@ bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 	return true;
 }
 
-/* The same site in the plan before: the same trap may stay, and what is known of it goes on. */
+/* The same site in the previous plan: the same trap may stay, with its state. */
 static bool inherit(const struct vp_kvm_trap *from, struct vp_kvm_trap *to)
 {
 	to->lost = from->lost;
@@ -271,7 +270,7 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 	uint32_t i = 0, k = 0, nfrom = from ? from->n : 0, nto = to ? to->n : 0;
 	bool window = vp_kvm_window(&kvm->patching);
 
-	/* All out first: a new trap may stand where an old one, of another length, was. */
+	/* Remove all first: a new trap may overlap an old one of another length. */
 	for (; i < nfrom; i++) {
 		struct vp_kvm_trap *old = &from->list[i];
 		while (k < nto && to->list[k].host < old->host)
@@ -287,8 +286,8 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 	}
 }
 
-/* While a vCPU's thread has them out or puts them in, an entry may be of before or after: whoever reads the
- * text then sees that it is neither. */
+/* While a vCPU's thread removes or plants them, an entry may be of before or after: a reader of the text then
+ * finds that it matches neither. */
 uint32_t vp_kvm_patches(void *backend, struct vp_patch *ret, uint32_t max)
 {
 	const struct vp_kvm *kvm = backend;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What happens around KVM_RUN, for the vm provider: exits, entries, ports and addresses that the VMM
+ * Events around KVM_RUN, for the vm provider: exits, entries, the ports and addresses that the VMM
  * answers, and KVM's own statistics of a vCPU (KVM_GET_STATS_FD, api.rst 4.134).
  */
 #include <errno.h>
@@ -23,8 +23,8 @@ static void tell(struct vp_kvm *kvm, uint32_t vcpu, uint32_t event, const uint64
 
 /* --- around KVM_RUN: vCPU threads ------------------------------------------------------------- */
 
-/* What the exit at hand asks of the VMM; false: nothing that there are probes for. A read's value is there
- * once the VMM has answered. */
+/* The current exit's request to the VMM; false: none with probes. A read's value is available once the VMM
+ * has answered. */
 static bool request_of(const struct kvm_run *run, enum vp_vm_kind *kind, uint64_t args[10])
 {
 	if (run->exit_reason == KVM_EXIT_IO) {
@@ -100,7 +100,7 @@ void vp_kvm_vm_entry(struct vp_kvm *kvm, uint32_t vcpu)
 
 /* --- statistics --------------------------------------------------------------------------------- */
 
-/* Only once somebody asks, and then with the vCPUs out: KVM does nothing for a vCPU that is in KVM_RUN. */
+/* Only on request, and with the vCPUs held: an ioctl waits for a vCPU that is in KVM_RUN. */
 static void open_stats(struct vp_kvm *kvm)
 {
 	if (kvm->stats_open)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The host engine's backend: BEGIN, END and tick in the operator's process, without a guest's vCPUs. */
 #include "vmm-probe/backend/none/none.h"
 
 #include <fcntl.h>
@@ -16,7 +17,7 @@
 
 #define ANCESTORS_MAX 4096
 
-/* This process's registers, in as far as there is such a thing: those here. */
+/* This process's registers: those of this function. */
 static uint64_t none_reg(void *backend, void *ctx, enum vp_reg reg)
 {
 	static const int8_t names[VP_NREGS] = {
@@ -48,7 +49,7 @@ static struct ot_err *none_install(void *backend, const struct vp_plan *plan)
 {
 	(void)backend;
 	if (plan && plan->nsites)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "there is no guest to watch");
+		return ot_err_new(OT_ERR_UNSUPPORTED, "there is no guest to trace");
 	return NULL;
 }
 
@@ -123,7 +124,7 @@ static int none_string(void *backend, uint32_t var, char *dst, uint32_t cap)
 	return (int)sizeof(execname) - 1;
 }
 
-/* The parent of a process of this host; 0: none, or it has gone. */
+/* The parent of a process of this host; 0: none, or it has ended. */
 static uint64_t parent_of(uint64_t pid)
 {
 	char path[64], stat[512];
@@ -163,7 +164,7 @@ static void none_raise(void *backend, int signal)
 	.name = "none", .reg = none_reg, .gpa_to_host = none_gpa_to_host, .install = none_install, \
 	.snapshot = none_snapshot, .nvcpus = none_nvcpus, .load = none_load
 
-/* Beside a guest, raise() would not mean what it says. */
+/* With a guest, raise() would signal the wrong process. */
 static const struct vp_backend_host beside_guest_host = { NONE_HOST };
 static const struct vp_backend_host none_host = { NONE_HOST, .raise = none_raise };
 static const struct vp_backend_ops beside_guest_ops = { NONE_OPS, .host = &beside_guest_host };

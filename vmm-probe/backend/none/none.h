@@ -12,7 +12,7 @@
 struct vp_guest;
 
 /**
- * Make a host engine. With @p guest (borrowed until the engine goes), BEGIN and tick can read that
+ * Create a host engine. With @p guest (borrowed until the engine is destroyed), BEGIN and tick can read that
  * guest's kernel memory; NULL: guest addresses are invalid.
  */
 OT_MUST_CHECK struct ot_err *vp_none_engine_create(struct vp_guest *guest, struct vp_engine **ret);

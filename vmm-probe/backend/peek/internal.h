@@ -9,7 +9,7 @@
 #include "vmm-probe/backend/kvm/state.h"
 #include "vmm-probe/backend/peek/peek.h"
 
-/* What is asked of KVM for a sample. */
+/* The registers requested of KVM for a sample. */
 #define VP_PEEK_SYNC (KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS)
 
 /* Since Linux 6.9; api.rst 5, KVM_RUN's flags. */
@@ -17,7 +17,7 @@
 #define KVM_RUN_X86_GUEST_MODE (1 << 2)
 #endif
 
-/* What is wanted of a vCPU. */
+/* Requests to a vCPU. */
 enum { VP_PEEK_SAMPLE = 1, VP_PEEK_REGS = 2 };
 
 /* A vCPU's registers, copied out of the shared page. */
@@ -29,24 +29,24 @@ struct vp_peek_state {
 
 struct vp_peek_vcpu {
 	int id;              /* KVM's; vCPUs are sorted by it */
-	unsigned mapped;     /* so often by the process */
+	unsigned mapped;     /* number of its mappings in the process */
 	pid_t tid;           /* its thread's; 0: not known */
 	int stats_fd;        /* -1: none */
 	struct kvm_run *run; /* shared with KVM and the VMM: hostile, each word read once */
 	_Atomic uint32_t wanted;
 	/* the sampler thread's */
-	uint64_t armed_ns; /* registers were asked for then; 0: they are not */
+	uint64_t armed_ns; /* when registers were requested; 0: they are not */
 	uint32_t wants;    /* … for these */
-	bool all_kicked;   /* and, as none came, every thread was kicked */
+	bool all_kicked;   /* no registers arrived, so every thread was kicked */
 	struct vp_peek_state state;
 };
 
-/* memory.c: where guest RAM is, and how the kernel maps it. */
+/* memory.c: the place of guest RAM, and the kernel's mapping of it. */
 struct vp_peek_memory {
 	enum vp_peek_seen seen;
 	struct vp_ram_range ram[2];
 	uint32_t nram;
-	int ram_fd; /* of the file that RAM lies in; -1: private memory */
+	int ram_fd; /* of the file that holds RAM; -1: private memory */
 	const struct vp_phys *phys;
 	struct vp_mmu kernel, user;
 };
@@ -71,7 +71,7 @@ struct vp_peek {
 	int kick; /* signal */
 	struct vp_peek_vcpu *vcpus;
 	uint32_t nvcpus;
-	unsigned libraries; /* of Outsight's, dormant, that have mapped vCPUs too */
+	unsigned libraries; /* of Outsight's, dormant, that also map vCPUs */
 	pid_t *threads;     /* that run vCPUs; at least one a vCPU */
 	uint32_t nthreads;
 	struct vp_kvm_stat stats[VP_VM_STATS_MAX];
@@ -90,7 +90,7 @@ struct vp_peek {
 };
 
 /* vmm.c */
-/** Fill in what can be known of the process, its vCPUs mapped. As vp_peek_open(). */
+/** Find the process's name, kick, vCPUs (mapped) and threads. As vp_peek_open(). */
 OT_MUST_CHECK struct ot_err *vp_peek_find(struct vp_peek *peek);
 /** Text of a file of /proc/PID; *ret is the caller's. */
 OT_MUST_CHECK struct ot_err *vp_peek_proc(const struct vp_peek *peek, const char *name, char **ret,
@@ -101,11 +101,11 @@ bool vp_peek_is_paused(const struct vp_peek *peek);
 bool vp_peek_alive(const struct vp_peek *peek);
 
 /* sample.c: the sampler thread, and before there is one */
-/** Ask for a vCPU's registers. False: the VMM uses the same words for itself just now. */
+/** Request a vCPU's registers. False: the VMM is using the same words itself. */
 bool vp_peek_arm(struct vp_peek_vcpu *v);
-/** They are no longer wanted, or they are there. */
+/** End the request: they are no longer wanted, or have arrived. */
 void vp_peek_disarm(struct vp_peek_vcpu *v);
-/** Have they come? Then they are in v->state, and the VMM's page is as it was. */
+/** Have they arrived? Then they are in v->state, and the VMM's page is as it was. */
 bool vp_peek_take(struct vp_peek_vcpu *v);
 /** Kick the vCPU's thread, or every one. */
 void vp_peek_kick(struct vp_peek *peek, const struct vp_peek_vcpu *v, bool all);
@@ -116,14 +116,14 @@ void vp_peek_sampler_stop(struct vp_peek *peek);
 void vp_peek_want(struct vp_peek *peek, uint32_t vcpu, uint32_t what);
 
 /* memory.c */
-/** Where is RAM? @p regs as vp_peek_read() gave them. None is no error. */
+/** Find RAM. @p regs as from vp_peek_read(). Finding none is no error. */
 OT_MUST_CHECK struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs);
 /** Guest memory as it is for the vCPU whose sample is firing. Sampler thread. */
 bool vp_peek_load(void *backend, uint64_t gva, void *dst, uint32_t len, bool user);
 
 /* undo.c */
 OT_MUST_CHECK struct ot_err *vp_peek_undo_start(struct vp_peek *peek);
-/** It has undone what there was to undo when this returns. */
+/** On return all is undone. */
 void vp_peek_undo_end(struct vp_peek *peek);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the guest's RAM lies in the VMM. Nobody is asked, so it is a guess: one of the VMM's largest
- * mappings, whole from guest address 0 up, or in two with the rest from 4 GiB, as these VMMs lay it out. A
- * guess is taken when a vCPU's page table, read by it, leads to RAM from the instruction that the vCPU is at
- * and from its interrupt table. Guests that have their RAM in several pieces otherwise (NUMA nodes, pc-dimm)
- * are not read.
+ * Finding the guest's RAM in the VMM, without asking the VMM, so by a guess: one of its largest mappings,
+ * whole from guest address 0, or in two parts with the second at 4 GiB, as the known VMMs place it. A guess
+ * is accepted if a vCPU's page table, read by it, translates the vCPU's instruction pointer and its interrupt
+ * table to RAM. Guests with RAM in several pieces (NUMA nodes, pc-dimm) are not read.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -50,8 +49,8 @@ static bool parse_mapping(char *line, struct mapping *ret)
 	return true;
 }
 
-/* The kernel splits a mapping whose parts have other hints (huge pages, say). But what lies side by side may
- * as well have nothing to do with one another, so this is the second thing to try. */
+/* The kernel splits a mapping whose parts have different hints (huge pages, for example). But adjacent
+ * mappings may be unrelated, so joining them is the second attempt. */
 static bool join(struct mapping *to, const struct mapping *m)
 {
 	if (to->end != m->start || to->shared != m->shared || to->ino != m->ino || to->dev != m->dev ||
@@ -99,7 +98,7 @@ static struct ot_err *list_mappings(const struct vp_peek *peek, bool joined, str
 	return NULL;
 }
 
-/* The file of a shared mapping, by the VMM's own descriptors of it; -1: it has none. Reading a shared
+/* The file of a shared mapping, among the VMM's own descriptors; -1: none. Reading a shared
  * mapping's holes through the process would fill them. */
 static int open_file(const struct vp_peek *peek, const struct mapping *m)
 {
@@ -162,7 +161,7 @@ static bool can_read(const struct vp_phys *phys, struct vp_mmu *mmu, uint64_t gv
 	return !err;
 }
 
-/* Does what this vCPU stands on lie in RAM? */
+/* Are this vCPU's instruction pointer and interrupt table in RAM? */
 static bool fits(const struct vp_phys *phys, struct vp_mmu *mmu, const struct vp_regs *r)
 {
 	struct vp_page_root root;
@@ -198,7 +197,7 @@ static struct ot_err *check(struct vp_peek *peek, int fd, const struct vp_regs *
 static struct ot_err *try_mapping(struct vp_peek *peek, const struct mapping *m, uint64_t first,
 				  const struct vp_regs *regs, bool *ret)
 {
-	/* How much lies below 4 GiB: QEMU's pc and microvm, q35, Firecracker's and cloud-hypervisor's. */
+	/* RAM below 4 GiB: QEMU's pc and microvm, q35, Firecracker's and cloud-hypervisor's. */
 	const uint64_t lows[] = { first, 0xe0000000, 0xc0000000, 0xb0000000, 0x80000000, 0xd0000000 };
 	ot_auto_close int fd = open_file(peek, m);
 
@@ -252,7 +251,7 @@ struct ot_err *vp_peek_find_ram(struct vp_peek *peek, const struct vp_regs *regs
 	return NULL;
 }
 
-/* --- what probes read ----------------------------------------------------------------------------------- */
+/* --- probes' reads -------------------------------------------------------------------------------------- */
 
 void vp_peek_use_memory(struct vp_peek *peek, const struct vp_phys *phys, struct vp_gpa root, unsigned levels)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The backend's table, its engine in this process, and its life. */
+/* External sampling: the backend's table, its engine in this process, opening and closing. */
 #include "vmm-probe/backend/peek/peek.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "vmm-probe/backend/peek/internal.h"
 #include "vmm-probe/engine/backend.h"
 
-#define READ_MS 5000 /* for some vCPU to come, at the beginning: a host may be busy */
+#define READ_MS 5000 /* to wait for a first vCPU when opening: a host may be busy */
 #define PAGE    4096
 
 /* --- the engine's backend ------------------------------------------------------------------------------ */
@@ -42,7 +42,8 @@ static struct ot_err *peek_install(void *backend, const struct vp_plan *plan)
 	const struct vp_peek *peek = backend;
 
 	if (plan && (plan->nsites || plan->vm_events))
-		return ot_err_new(OT_ERR_UNSUPPORTED, "guest %s is only looked at: nothing is put into it",
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "guest %s is only sampled from outside: nothing is changed in it",
 				  peek->name);
 	return NULL;
 }
@@ -100,15 +101,15 @@ static const struct vp_backend_ops peek_ops = {
 
 /* --- opening ------------------------------------------------------------------------------------------- */
 
-/* A word of ours that nobody undid (all of Outsight's processes killed at once) is undone; another's is its
- * own. */
+/* A word of ours that was not undone (all of Outsight's processes were killed at once) is undone; one that
+ * the VMM set is its own. */
 static struct ot_err *check_unused(struct vp_peek *peek)
 {
 	for (uint32_t i = 0; i < peek->nvcpus; i++) {
 		vp_peek_disarm(&peek->vcpus[i]);
 		if (peek->vcpus[i].run->kvm_valid_regs || peek->vcpus[i].run->kvm_dirty_regs)
 			return ot_err_new(OT_ERR_UNSUPPORTED,
-					  "process %d has KVM's synchronised registers in use itself",
+					  "process %d uses KVM's synchronised registers itself",
 					  (int)peek->pid);
 	}
 	return NULL;
@@ -135,7 +136,7 @@ static struct ot_err *listen_anywhere(struct vp_peek *peek)
 	peek->listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (peek->listening < 0 || bind(peek->listening, (struct sockaddr *)&addr, nameless) ||
 	    listen(peek->listening, 1) || getsockname(peek->listening, (struct sockaddr *)&addr, &len))
-		return ot_err_os(errno, "a socket of its own");
+		return ot_err_os(errno, "creating the engine's socket");
 	snprintf(peek->address, sizeof(peek->address), "@%.*s", (int)(len - before), addr.sun_path + 1);
 	return NULL;
 }
@@ -160,7 +161,7 @@ static struct ot_err *make_engine(struct vp_peek *peek)
 	return vp_engine_serve_fd(engine, peek->listening);
 }
 
-/* In this order: nothing is asked of the VMM before there is who undoes it. */
+/* In this order: no word in the VMM changes before the undoing process runs. */
 static struct ot_err *open_peek(struct vp_peek *peek)
 {
 	OT_TRY(vp_peek_find(peek));
@@ -200,7 +201,7 @@ static void close_fds(struct vp_peek *peek)
 		ot_cleanup_close(fds[i]);
 }
 
-/* The engine after the thread that fires in it; then the undoing process, which does what is left. */
+/* The thread that fires ends before the engine; then the undoing process, which undoes the rest. */
 void vp_peek_close(struct vp_peek *peek)
 {
 	if (!peek)
@@ -218,7 +219,7 @@ void vp_peek_close(struct vp_peek *peek)
 	free(peek);
 }
 
-/* --- what others want of it ----------------------------------------------------------------------------- */
+/* --- accessors ------------------------------------------------------------------------------------------ */
 
 const char *vp_peek_socket(const struct vp_peek *peek)
 {

@@ -2,11 +2,11 @@
 /*
  * One vCPU's registers out of the page that it shares with KVM.
  *
- * KVM writes them there at the end of every KVM_RUN for which kvm_valid_regs says so, in no order that is
- * promised, while we look. Two of its words are never 0 in a real state: RFLAGS (bit 1) and CR0 (bit 4). They
- * are made 0 before; when both have come back and two copies are equal, the registers are whole. The VMM does
- * not look at this part of the page, nor does KVM: it takes from there only what kvm_dirty_regs names, which
- * must be 0.
+ * KVM writes them there at the end of every KVM_RUN that kvm_valid_regs requests it for, in no guaranteed
+ * order, while we read. Two of the words are never 0 in a real state: RFLAGS (bit 1) and CR0 (bit 4). They
+ * are set to 0 before; when both are set again and two copies are equal, the registers are complete. The VMM
+ * does not read this part of the page, nor does KVM: it only reads what kvm_dirty_regs names, which must be
+ * 0.
  */
 #include <signal.h>
 #include <string.h>
@@ -67,22 +67,22 @@ bool vp_peek_take(struct vp_peek_vcpu *v)
 
 	if (!is_there(v->run))
 		return false;
-	vp_peek_disarm(v); /* what KVM has begun it ends; it begins no other */
+	vp_peek_disarm(v); /* KVM completes a copy that it has begun, and begins no other */
 	copy(v->run, &v->state);
 	for (unsigned i = 0; i < COPIES; i++) {
-		nanosleep(&gap, NULL); /* a system call: what follows is read anew */
+		nanosleep(&gap, NULL); /* a system call: the compiler reads the memory again */
 		copy(v->run, &again);
 		if (same(&again, &v->state))
 			return true;
 		v->state = again;
 	}
-	return false; /* somebody else writes there */
+	return false; /* another process writes there */
 }
 
 void vp_peek_kick(struct vp_peek *peek, const struct vp_peek_vcpu *v, bool all)
 {
 	if (!vp_peek_alive(peek))
-		return; /* its number may be another's by now */
+		return; /* its ID may have been reused */
 	if (v->tid && !all) {
 		syscall(SYS_tgkill, peek->pid, v->tid, peek->kick);
 		return;

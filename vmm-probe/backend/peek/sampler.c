@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The thread that stands for the guest's vCPUs: it has their registers taken as the engine asks for samples,
- * and fires for each. While registers are under way it looks for them every some ten microseconds; else it
+ * The thread that represents the guest's vCPUs: it requests their registers when the engine requests samples,
+ * and fires for each. While registers are pending it polls for them every few tens of microseconds; else it
  * sleeps.
  */
 #include <errno.h>
@@ -18,11 +18,11 @@
 #include "vmm-probe/backend/peek/internal.h"
 
 #define MS_NS    1000000ull
-#define LOOK_NS  20000ull /* between two looks; doubled up to: */
+#define LOOK_NS  20000ull /* between two polls; doubled up to: */
 #define LOOK_MAX MS_NS
-#define ALL_NS   (20 * MS_NS)   /* then every thread is kicked, in case it was the wrong one */
-#define GIVE_UP  (1000 * MS_NS) /* a paused guest's vCPU does not come */
-#define ALL_MS   1000 /* that some vCPUs have come and others have not is no reason to wait longer */
+#define ALL_NS   (20 * MS_NS)   /* then every thread is kicked, in case the wrong one was */
+#define GIVE_UP  (1000 * MS_NS) /* a paused guest's vCPU does not respond */
+#define ALL_MS   1000           /* the wait for the other vCPUs after the first has responded */
 #define ASK_MS   100
 
 /* --- one vCPU ------------------------------------------------------------------------------------------ */
@@ -46,7 +46,7 @@ static void fire(struct vp_peek *peek, struct vp_peek_vcpu *v)
 	if (!engine)
 		return;
 	peek->sampler.current = v;
-	vp_mmu_flush(&peek->memory.kernel); /* the guest changes its tables as it likes */
+	vp_mmu_flush(&peek->memory.kernel); /* the guest may change its tables at any time */
 	vp_engine_sample(engine, (uint32_t)(v - peek->vcpus), v);
 	peek->sampler.current = NULL;
 }
@@ -75,7 +75,7 @@ static void begin(struct vp_peek *peek, struct vp_peek_vcpu *v, uint32_t wants)
 	vp_peek_kick(peek, v, false);
 }
 
-/* True: its registers are under way. */
+/* True: its registers are pending. */
 static bool step(struct vp_peek *peek, struct vp_peek_vcpu *v)
 {
 	if (v->armed_ns && vp_peek_take(v))
@@ -107,7 +107,7 @@ static bool step_all(struct vp_peek *peek)
 	return any;
 }
 
-/* Until something is wanted. False: the VMM has ended, which is told once. */
+/* Wait for a request. False: the VMM has ended, which is reported once. */
 static bool wait_for_wish(struct vp_peek *peek, bool alive)
 {
 	struct pollfd p[] = { { .fd = peek->sampler.wake_fd, .events = POLLIN },
@@ -203,7 +203,7 @@ static void want_all(struct vp_peek *peek, const struct vp_regs *read, uint32_t 
 			vp_peek_want(peek, i, VP_PEEK_REGS);
 }
 
-/* Until all are there, or time is over, or none comes as none runs. With the lock. */
+/* Until all have arrived, or time is over, or none can arrive because none runs. With the lock. */
 static void await_regs(struct vp_peek *peek, const struct vp_regs *read, uint32_t n, unsigned wait_ms)
 {
 	const uint64_t start = ot_now_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A look from beside a VMM as a source: "peek:NAME", "peek:PID". */
+/* External sampling as a source: "peek:NAME", "peek:PID". */
 #include "vmm-probe/backend/source.h"
 #include "vmm-probe/backend/peek/internal.h"
 #include "vmm-probe/engine/wire/protocol.h"
@@ -33,18 +33,17 @@ static const char *suffices(uint32_t kind, uint32_t event)
 	if (kind == VP_PROBE_HOST || kind == VP_PROBE_ERROR || kind == VP_PROBE_PROFILE ||
 	    (kind == VP_PROBE_VM && event >> 16 == VP_VM_STAT))
 		return NULL;
-	return "only looked at, from beside its VMM: dtrace:::, profile:::, tick and vm:::stat probes fire";
+	return "only sampled from outside its VMM: dtrace:::, profile:::, tick and vm:::stat probes fire";
 }
 
 static void note(const void *handle, const char *name, struct ot_buf *out)
 {
 	const struct vp_peek *peek = handle;
 
-	ot_buf_printf(
-	    out,
-	    "%s: looked at from beside its VMM (PID %u): samples by the VMM's own kick, nothing is put "
-	    "into it",
-	    name, (unsigned)peek->pid);
+	ot_buf_printf(out,
+		      "%s: sampled from outside its VMM (PID %u), by the VMM's own kick; nothing is injected "
+		      "into it",
+		      name, (unsigned)peek->pid);
 }
 
 const struct vp_source_ops vp_peek_source = {

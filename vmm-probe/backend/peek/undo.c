@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process that undoes. It has the shared pages mapped and waits at a pipe whose other end only this
- * process has: when that closes, however this process ended, no word of ours stays in them. It also keeps the
- * claim on the VMM until then. In a process group of its own, so that what kills ours leaves it.
+ * The process that undoes a request. It maps the shared pages and waits at a pipe whose other end only the
+ * operator's process has: when that closes, however that process ended, it resets our words. It also keeps
+ * the claim on the VMM until then. In a process group of its own, so that signals to ours do not reach it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/backend/peek/internal.h"
 
-/* A child of what may be a process with threads: nothing but system calls. */
+/* The parent may have threads: after fork() only system calls. */
 static _Noreturn void wait_and_undo(const struct vp_peek *peek, int pipe_fd)
 {
 	sigset_t all;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What process it is: a VMM that we know, its vCPUs by their descriptors, their threads, and the signal with
- * which it kicks them. What is not recognised is refused: a signal that nobody handles would kill it. */
+/* Recognising a VMM: its program, its vCPUs by their descriptors, their threads, and the signal with which it
+ * kicks them. An unknown one is refused: a signal without a handler would kill it. */
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -27,8 +27,8 @@
 #define RT_FIRST   34
 #define RT_LAST    40
 
-/* By the names of their programs. All set kvm_run.immediate_exit in the handler or tell the signal apart when
- * KVM_RUN says EINTR, and go in again. */
+/* By the names of their programs. All set kvm_run.immediate_exit in the handler or recognise the signal when
+ * KVM_RUN fails with EINTR, and enter again. */
 static const struct {
 	const char *exe;
 	int kick;            /* 0: the first real-time signal that it catches */
@@ -48,7 +48,7 @@ static struct ot_err *proc_error(const struct vp_peek *peek, int e, const char *
 		return ot_err_new(OT_ERR_NOT_FOUND, "there is no process %d", (int)peek->pid);
 	if (e == EACCES || e == EPERM)
 		return ot_err_new(OT_ERR_PERMISSION,
-				  "process %d may not be looked at: it takes its owner's uid and "
+				  "process %d may not be accessed: this requires its owner's uid and "
 				  "kernel.yama.ptrace_scope=0, or CAP_SYS_PTRACE (root)",
 				  (int)peek->pid);
 	return ot_err_os(e, "%s of process %d", what, (int)peek->pid);
@@ -74,7 +74,7 @@ bool vp_peek_alive(const struct vp_peek *peek)
 	return poll(&p, 1, 0) == 0;
 }
 
-/* The number behind "\nNAME:\t", hexadecimal as masks of signals are; false: it has none. */
+/* The number after "\nNAME:\t", hexadecimal as masks of signals are; false: there is none. */
 static bool mask_of(const char *status, const char *name, uint64_t *ret)
 {
 	const char *p = strstr(status, name);
@@ -90,7 +90,7 @@ static bool has(uint64_t mask, int signal)
 	return mask >> (signal - 1) & 1;
 }
 
-/* --- what it is ---------------------------------------------------------------------------------------- */
+/* --- the process --------------------------------------------------------------------------------------- */
 
 static struct ot_err *recognise(struct vp_peek *peek, const char **ret_threads)
 {
@@ -110,11 +110,10 @@ static struct ot_err *recognise(struct vp_peek *peek, const char **ret_threads)
 		*ret_threads = known[i].threads;
 		return NULL;
 	}
-	return ot_err_new(
-	    OT_ERR_UNSUPPORTED,
-	    "process %d (%s) is no VMM whose vCPUs are known how to kick: QEMU, Firecracker and "
-	    "cloud-hypervisor are",
-	    (int)peek->pid, exe);
+	return ot_err_new(OT_ERR_UNSUPPORTED,
+			  "process %d (%s) is not a VMM whose kick is known: QEMU, Firecracker and "
+			  "cloud-hypervisor are",
+			  (int)peek->pid, exe);
 }
 
 static struct ot_err *check_kick(struct vp_peek *peek)
@@ -135,7 +134,7 @@ static struct ot_err *check_kick(struct vp_peek *peek)
 			  (int)peek->pid);
 }
 
-/* As an engine in it would. */
+/* Name the guest as an engine in the VMM would. */
 static void name_it(struct vp_peek *peek, bool is_qemu)
 {
 	ot_auto_free char *cmdline = NULL;
@@ -172,7 +171,7 @@ static struct ot_err *add_vcpu(struct vp_peek *peek, size_t *cap, int id, int th
 	OT_TRY(get_fd(peek, theirs, &fd));
 	void *run = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (run == MAP_FAILED)
-		return ot_err_os(errno, "what KVM shares of vCPU %d", id);
+		return ot_err_os(errno, "mapping vCPU %d's kvm_run", id);
 	if (!ot_grow(&peek->vcpus, cap, peek->nvcpus + 1, sizeof(*peek->vcpus))) {
 		munmap(run, PAGE);
 		return ot_err_nomem();
@@ -290,8 +289,8 @@ static void keep_mapped(struct vp_peek *peek, unsigned often)
 	peek->nvcpus = n;
 }
 
-/* VMMs map what KVM shares of a vCPU before they run it. QEMU keeps the descriptor of one that was unplugged
- * (kvm_park_vcpu()), without that and without a thread: there is nothing to look at. */
+/* VMMs map a vCPU's kvm_run before they run it. QEMU keeps the descriptor of an unplugged vCPU
+ * (kvm_park_vcpu()), without a mapping and without a thread: there is nothing to sample. */
 static struct ot_err *leave_out_parked(struct vp_peek *peek)
 {
 	ot_auto_free char *maps = NULL;
@@ -304,7 +303,7 @@ static struct ot_err *leave_out_parked(struct vp_peek *peek)
 		peek->vcpus[i].mapped = count(maps, name);
 	}
 	keep_mapped(peek, 0);
-	/* Of an engine's library that lies dormant: it has mapped them too, the parked ones as well. */
+	/* Of a dormant engine's library, which maps all vCPUs too, the parked ones included. */
 	peek->libraries = count_libraries(maps);
 	return NULL;
 }
@@ -317,7 +316,7 @@ static struct ot_err *find_vcpus(struct vp_peek *peek)
 	OT_TRY(each_descriptor(peek, false, &cap, &sev));
 	OT_TRY(leave_out_parked(peek));
 	if (!peek->nvcpus)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "process %d runs no guest by KVM", (int)peek->pid);
+		return ot_err_new(OT_ERR_UNSUPPORTED, "process %d runs no guest on KVM", (int)peek->pid);
 	if (sev)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the memory of process %d's guest is encrypted",
 				  (int)peek->pid);
@@ -327,7 +326,7 @@ static struct ot_err *find_vcpus(struct vp_peek *peek)
 	return NULL;
 }
 
-/* What the VMM itself has open: the device that we find by name may be another, or out of our reach. */
+/* From the VMM's own descriptors: the device of that name here may be another, or inaccessible. */
 struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
 {
 	char path[320];
@@ -340,7 +339,7 @@ struct ot_err *vp_peek_kvm(const struct vp_peek *peek, int *ret_fd)
 		return proc_error(peek, errno, "fd");
 	while ((e = readdir(dir))) {
 		snprintf(path, sizeof(path), "/proc/%d/fd/%.200s", (int)peek->pid, e->d_name);
-		/* By its number: in a mount namespace of the VMM's own, or seen from a chroot, it has another
+		/* By its number: in the VMM's own mount namespace, or seen from a chroot, it has another
 		 * name. */
 		if (!stat(path, &st) && S_ISCHR(st.st_mode) && st.st_rdev == KVM_DEVICE)
 			return get_fd(peek, number(e->d_name), ret_fd);
@@ -372,8 +371,8 @@ static int by_tid(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* VMMs make their vCPUs' threads one behind another. Should one not be the vCPU's that we think, its
- * registers do not come, and then all are kicked (sampler.c). */
+/* VMMs create their vCPUs' threads in order. If a thread is not the assumed vCPU's, its registers do not
+ * arrive, and then all are kicked (sampler.c). */
 static void pair(struct vp_peek *peek)
 {
 	qsort(peek->threads, peek->nthreads, sizeof(*peek->threads), by_tid);
@@ -412,7 +411,7 @@ static struct ot_err *find_threads(struct vp_peek *peek, const char *prefix)
 	return NULL;
 }
 
-/* /proc/PID/task/TID/syscall: "NUMBER ARGUMENT ARGUMENT …", or "running", when that is not known. */
+/* /proc/PID/task/TID/syscall: "NUMBER ARGUMENT ARGUMENT …", or "running" if that is not known. */
 static bool waits_elsewhere(const struct vp_peek *peek, pid_t tid)
 {
 	ot_auto_free char *text = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which version of the plugin API the QEMU around us speaks, and calls to and from it in that version.
+ * Detecting the version of the plugin API that this QEMU speaks, and calls to and from it in that version.
  *
- * QEMU reads our version when it has loaded the library, and refuses those that it has left behind: with
- * every release there are fewer. So the version is written by a constructor, which runs before, and one
- * library fits them all.
+ * QEMU reads our version after loading the library, and refuses versions that it no longer supports: each
+ * release supports fewer. So a constructor sets the version, before that, and one library fits all releases.
  */
 #include <link.h>
 #include <stdio.h>
@@ -34,8 +33,8 @@ __attribute__((constructor)) static void choose_version(void)
 {
 	struct vp_tcg_release release = { 0 };
 
-	/* QEMU's own message for an old API names numbers that say nothing to its user; this one comes first,
-	 * because QEMU never gets as far as qemu_plugin_install() then. */
+	/* QEMU's own message for an old API has version numbers only; this one is printed first, because QEMU
+	 * then never calls qemu_plugin_install(). */
 	if (!qemu_plugin_scoreboard_new || !qemu_plugin_read_register) {
 		fprintf(stderr,
 			"outsight: this QEMU is too old for liboutsight-tcg.so: it needs QEMU 10 or later "
@@ -47,7 +46,7 @@ __attribute__((constructor)) static void choose_version(void)
 	    vp_tcg_api_version(&release, qemu_plugin_write_register != NULL, qemu_plugin_set_pc != NULL);
 }
 
-/* --- what QEMU calls ---------------------------------------------------------------------- */
+/* --- called by QEMU ----------------------------------------------------------------------- */
 
 static void init_by_id(uint64_t id, unsigned int vcpu)
 {
@@ -97,7 +96,7 @@ static void translate_by_udata(struct qemu_plugin_tb *tb, void *udata)
 	vp_tcg_on_translate(tb);
 }
 
-/* These two are alike in both, as far as they look at what they get: not at all. */
+/* These two work in both versions, because they ignore their parameters. */
 static void at_exit(void)
 {
 	vp_tcg_on_exit();
@@ -112,7 +111,7 @@ static void never(void)
 {
 }
 
-/* --- what we call ------------------------------------------------------------------------- */
+/* --- calling QEMU ------------------------------------------------------------------------- */
 
 #define EITHER(name)                                                                \
 	(qemu_plugin_version >= VP_QEMU_API_USERDATA ? (qemu_any_cb)name##_by_udata \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Finding a QEMU's release in its data, and the version of the plugin API to speak with it. */
 #include "vmm-probe/backend/tcg/api_version.h"
 
 #include <ctype.h>

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Another plan while the guest runs. QEMU can be told to drop a plugin's callbacks and all
- * translations (a reset), and then every block is translated anew, by the new plan. A reset may
- * only be asked for on a vCPU thread: from any other QEMU drops the callbacks and flushes
- * nothing. So the service thread writes down what it wants, and the first vCPU thread that
- * comes by a poll point, or that wakes from a halt, takes it.
+ * Changing the plan while the guest runs. At a plugin's reset QEMU drops the plugin's callbacks and all
+ * translations, and then translates every block again, by the new plan. A reset may only be requested on a
+ * vCPU thread: from any other, QEMU drops the callbacks and flushes nothing. So the service thread records
+ * its request, and the first vCPU thread that reaches a poll point, or wakes from a halt, takes it.
  *
- * To have sleeping vCPUs wake, also those of a paused guest, an event of the API that never
- * happens in system emulation (a user-mode system call) is asked for and given up again: QEMU then
- * sends each vCPU thread a piece of work.
+ * To wake sleeping vCPUs, a paused guest's too, an event of the API that never occurs in system emulation (a
+ * user-mode system call) is registered and unregistered: QEMU then queues work on each vCPU thread.
  *
- * The last step of a reset runs while no vCPU does: there the plan in force is exchanged, so that
- * when it is done no vCPU is in, or can get into, a site of the old one.
+ * The last step of a reset runs while no vCPU does: it exchanges the plan in force, so that afterwards no
+ * vCPU is in, or can enter, a site of the old one.
  */
 #include "base/clock.h"
 #include "vmm-probe/backend/tcg/tcg.h"
@@ -19,7 +17,7 @@
 #include <errno.h>
 #include <time.h>
 
-#define TAKE_NS     2000000000ull /* how long a vCPU thread may take to come by */
+#define TAKE_NS     2000000000ull /* how long a vCPU thread may take to take a change */
 #define STEP_NS     2000000ull    /* between two reminders, at first */
 #define STEP_MAX_NS 50000000ll
 
@@ -37,7 +35,7 @@ void vp_tcg_on_reset(void)
 	pthread_mutex_lock(&vp_tcg.lock);
 	atomic_store(&vp_tcg.index, vp_tcg.pending);
 	vp_tcg.pending = NULL;
-	/* Samples that the plan before asked for are too late now. */
+	/* Samples requested under the previous plan are too late now. */
 	for (unsigned int i = 0; i < VP_VCPUS_MAX; i++) {
 		if (vp_tcg_vcpu_get(i))
 			qemu_plugin_u64_set(vp_tcg.sample, i, 0);
@@ -69,7 +67,7 @@ void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 
 	if (!v)
 		return;
-	/* Before looking: what is asked from here on raises it again. */
+	/* Before the checks: a request from here on sets it again. */
 	qemu_plugin_u64_set(vp_tcg.poll, vcpu, 0);
 	vp_tcg_answer_snapshot(v, (uintptr_t)udata);
 	vp_tcg_visit(vcpu, v);
@@ -90,8 +88,8 @@ static struct ot_err *wait_for_reset(void)
 	uint64_t start = ot_now_ns(), step = STEP_NS;
 
 	while (atomic_load(&vp_tcg.state) != VP_TCG_QUIET && !vp_tcg.exiting) {
-		/* Once a vCPU thread has taken it, the reset comes: it waits for nothing but the vCPUs
-		 * leaving their blocks. */
+		/* Once a vCPU thread has taken it, the reset follows: it waits only for the vCPUs to leave
+		 * their blocks. */
 		if (atomic_load(&vp_tcg.state) == VP_TCG_REQUESTED) {
 			if (ot_now_ns() - start > TAKE_NS) {
 				atomic_store(&vp_tcg.state, VP_TCG_QUIET);

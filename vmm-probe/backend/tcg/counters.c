@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Inline counters: 64-bit words per vCPU to which generated code adds 1, with no call. They
- * live in scoreboards of QEMU's, which survive a reset of the plugin, and are made a chunk at a
- * time because a scoreboard has room for 16 vCPUs at least, whether they are there or not.
+ * are in scoreboards of QEMU's, which survive a reset of the plugin, and are created a chunk at a
+ * time because a scoreboard has room for 16 vCPUs at least, even if fewer exist.
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 
@@ -11,7 +11,7 @@ struct ot_err *vp_tcg_counters_reserve(uint32_t n)
 	uint32_t chunks = (n + VP_TCG_SLOTS_PER_CHUNK - 1) / VP_TCG_SLOTS_PER_CHUNK;
 
 	if (n > VP_TCG_CHUNKS * VP_TCG_SLOTS_PER_CHUNK)
-		return ot_err_new(OT_ERR_LIMIT, "%u inline counters asked for, at most %u can be had", n,
+		return ot_err_new(OT_ERR_LIMIT, "%u inline counters requested, at most %u are available", n,
 				  VP_TCG_CHUNKS * VP_TCG_SLOTS_PER_CHUNK);
 	for (uint32_t i = 0; i < chunks; i++) {
 		if (!atomic_load_explicit(&vp_tcg.counters[i], memory_order_relaxed))
@@ -45,7 +45,7 @@ uint64_t vp_tcg_counter_read(void *backend, uint32_t slot, uint32_t vcpu)
 	struct qemu_plugin_u64 entry;
 
 	(void)backend;
-	/* QEMU aborts when asked for a vCPU that never was. */
+	/* QEMU aborts for a vCPU that never existed. */
 	if (!vp_tcg_vcpu_get(vcpu) || !vp_tcg_counter_entry(slot, &entry))
 		return 0;
 	return qemu_plugin_u64_get(entry, vcpu);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plugin as QEMU sees it: loading, arguments, callbacks of the whole plugin, the end.
+ * The plugin as QEMU loads it: arguments, callbacks of the whole plugin, its end.
  *
  *   -plugin /usr/lib/…/liboutsight-tcg.so[,name=GUEST][,socket=PATH|,libvirt=on]
  *
- * The engine is made by the first vCPU that starts: guest RAM is not there before.
+ * The first vCPU that starts creates the engine: guest RAM does not exist before.
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 
@@ -43,8 +43,8 @@ static uint32_t op_nvcpus(void *backend)
 	return vp_tcg.nvcpus;
 }
 
-/* Leaving translated code for a callback and coming back: 20 to 40 ns where it was measured. Inline counters
- * are a few instructions more in it. */
+/* Calling a callback from translated code: 20 to 40 ns where it was measured. Inline counters are a few
+ * instructions in translated code. */
 static uint32_t op_hit_cost_ns(void *backend, const struct vp_site *site)
 {
 	(void)backend;
@@ -71,7 +71,7 @@ static const struct vp_backend_ops tcg_ops = {
 	.counters = &tcg_counters,
 };
 
-/* Unless a path was given. Not before the first vCPU: -daemonize changes the pid. */
+/* Unless a path was given. Not before the first vCPU: -daemonize changes the PID. */
 static struct ot_err *default_socket(void)
 {
 	if (*vp_tcg.socket)
@@ -111,13 +111,13 @@ static struct ot_err *start_engine(void)
 
 static void give_up(struct ot_err *err)
 {
-	/* The guest is worth more than its tracing: it runs on. */
+	/* The guest comes first: it runs on, untraced. */
 	fprintf(stderr, "outsight: guest %s can't be traced: %s\n", vp_tcg.name, ot_err_message(err));
 	vp_tcg.broken = true;
 	ot_err_destroy(err);
 }
 
-/* No hit, sample or change from now on. Sessions get so much time to take what is theirs. */
+/* No hit, sample or change from now on. Sessions have @drain_ms to fetch their data. */
 static void stop_engine(int drain_ms)
 {
 	struct vp_engine *engine = atomic_exchange(&vp_tcg.engine, NULL);
@@ -139,9 +139,9 @@ static void stop_engine(int drain_ms)
 
 /*
  * With several vCPUs on one thread (-accel tcg,thread=single, or -icount) QEMU 10 takes the number of the
- * vCPU that translates for that of the one that runs: callbacks get the wrong number, and what it does to
- * the number's constant on the way to a scoreboard goes over into the guest's own code, which then crashes.
- * So nothing may be instrumented there. In this mode the first block comes after every vCPU's start.
+ * vCPU that translates for that of the one that runs: callbacks get the wrong number, and a scoreboard
+ * operation's change of that number's constant leaks into the guest's own code, which then crashes. So such a
+ * QEMU is not instrumented. In this mode the first block follows every vCPU's start.
  */
 static bool shares_thread(void)
 {
@@ -166,7 +166,7 @@ void vp_tcg_on_init(unsigned int vcpu)
 				   "and no -icount"));
 	}
 	vp_tcg_vcpu_add(vcpu);
-	/* The second vCPU's start tells which mode it is. */
+	/* The mode is known at the second vCPU's start. */
 	if (!atomic_load(&vp_tcg.engine) && !vp_tcg.broken && vp_tcg.started_vcpus >= vp_tcg.wait_vcpus)
 		err = start_engine();
 	if (err)
@@ -230,12 +230,12 @@ static struct ot_err *check_qemu(const struct qemu_info *info)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "this QEMU is too old (plugin API %d): QEMU 10 or later is needed",
 				  info->version.cur);
-	/* Else what it calls would be called with other arguments than it expects. */
+	/* Else QEMU and the library would disagree about arguments. */
 	if ((qemu_plugin_version >= VP_QEMU_API_USERDATA) != (info->version.cur >= VP_QEMU_API_USERDATA) ||
 	    !g_array_get_element_size)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "this QEMU speaks version %d of the plugin API, which does not go "
-				  "with its release",
+				  "this QEMU speaks version %d of the plugin API, which does not fit "
+				  "its release",
 				  info->version.cur);
 	if (!info->system_emulation || strcmp(info->target_name, "x86_64") != 0)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
@@ -257,7 +257,7 @@ static struct ot_err *load(const struct qemu_info *info, int argc, char **argv)
 	if (!*vp_tcg.name)
 		default_name();
 	if (!*vp_tcg.socket)
-		/* Said now, rather than while the guest runs. */
+		/* Reported now, rather than while the guest runs. */
 		OT_TRY(
 		    ot_err_prefix(vp_socket_dir_make(dir, sizeof(dir)), "no socket (socket=PATH gives one)"));
 	vp_tcg.nvcpus = info->system.max_vcpus > info->system.smp_vcpus ? (uint32_t)info->system.max_vcpus

@@ -3,18 +3,18 @@
  * The part of QEMU's plugin API that this backend uses, and the two GLib arrays that appear in it. Declared
  * here because no distribution packages the header, and written from the API's documentation.
  *
- * Versions 4 (QEMU 10.0) to 7 (11.1 and later) are spoken. What differs between them:
+ * Versions 4 (QEMU 10.0) to 7 (11.1 and later) are supported. Their differences:
  *
- *   5  QEMU 10.1, 10.2; what it adds is not used
- *   6  QEMU 11.0; read_register() tells by a bool, no longer by a number, whether it could
- *   7  each callback gets a pointer that was registered with it, behind everything else, and no plugin id in
- *      front; a register's descriptor is longer
+ *   5  QEMU 10.1, 10.2; its additions are not used
+ *   6  QEMU 11.0; read_register() returns success as a bool, no longer a number
+ *   7  each callback gets a pointer that was registered with it, as its last parameter, and no plugin id as
+ * its first; a register's descriptor is longer
  *
- * A function that takes a pointer since version 7 is declared and called with it: older ones take no notice
- * of one argument more, by x86-64's calling convention. What is called back is told apart in api.c.
+ * A function that takes a pointer since version 7 is declared and called with it: older ones ignore an
+ * additional argument, by x86-64's calling convention. Callbacks are distinguished in api.c.
  *
- * Everything is found in the QEMU process at load time. The references are weak so that a
- * QEMU without these functions still loads the library far enough to say that it is too old.
+ * All functions are found in the QEMU process at load time. The references are weak, so that a QEMU without
+ * these functions still loads the library, which then reports that it is too old.
  */
 #ifndef VP_TCG_QEMU_API_H
 #define VP_TCG_QEMU_API_H
@@ -33,7 +33,7 @@ enum {
 
 #define VP_QEMU_WEAK __attribute__((weak))
 
-/* What qemu_plugin_install() is told. */
+/* The information passed to qemu_plugin_install(). */
 struct qemu_info {
 	const char *target_name; /* "x86_64" */
 	struct {
@@ -90,11 +90,11 @@ struct vp_gbytes {
 typedef void (*qemu_any_cb)(void);
 typedef void (*qemu_vcpu_udata_cb)(unsigned int vcpu, void *udata);
 
-/* What QEMU looks up in the library. */
+/* The symbol that QEMU reads from the library. */
 OT_EXPORT extern int qemu_plugin_version;
 OT_EXPORT int qemu_plugin_install(uint64_t id, const struct qemu_info *info, int argc, char **argv);
 
-/* Callbacks of the whole plugin; NULL takes one away. */
+/* Callbacks of the whole plugin; NULL unregisters one. */
 void VP_QEMU_WEAK qemu_plugin_reset(uint64_t id, qemu_any_cb done, void *udata);
 void VP_QEMU_WEAK qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_any_cb cb, void *udata);
 void VP_QEMU_WEAK qemu_plugin_register_vcpu_idle_cb(uint64_t id, qemu_any_cb cb, void *udata);
@@ -103,7 +103,7 @@ void VP_QEMU_WEAK qemu_plugin_register_vcpu_syscall_cb(uint64_t id, qemu_any_cb 
 void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, qemu_any_cb cb, void *udata);
 void VP_QEMU_WEAK qemu_plugin_register_atexit_cb(uint64_t id, qemu_any_cb cb, void *udata);
 
-/* A block that is being translated. Handles are good for the translation callback. */
+/* A block that is being translated. Handles are valid during the translation callback. */
 size_t VP_QEMU_WEAK qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *VP_QEMU_WEAK qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t index);
 size_t VP_QEMU_WEAK qemu_plugin_insn_data(const struct qemu_plugin_insn *insn, void *dest, size_t len);
@@ -127,12 +127,12 @@ void VP_QEMU_WEAK qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_plugin_t
 							    void *udata);
 
 /* Registers of the calling vCPU thread's vCPU. The array is the caller's; its elements are descriptors, with
- * more behind them from version 6 or 7 on. read appends to @buf, or does not when it cannot; what it returns
- * is the number of bytes up to version 5, a bool since. */
+ * additional members since version 6 or 7. read appends to @buf, or not on failure; it returns the number of
+ * bytes up to version 5, a bool since. */
 struct vp_garray *VP_QEMU_WEAK qemu_plugin_get_registers(void);
 void VP_QEMU_WEAK qemu_plugin_read_register(struct qemu_plugin_register *handle, struct vp_gbytes *buf);
 
-/* What tells versions apart: since 5, and since 6. Never called. */
+/* Exist since version 5, and since 6, which identifies versions. Never called. */
 void VP_QEMU_WEAK qemu_plugin_write_register(void);
 void VP_QEMU_WEAK qemu_plugin_set_pc(void);
 
@@ -146,8 +146,8 @@ struct vp_gbytes *VP_QEMU_WEAK g_byte_array_sized_new(unsigned int reserved);
 unsigned int VP_QEMU_WEAK g_array_get_element_size(struct vp_garray *array);
 char *VP_QEMU_WEAK g_array_free(struct vp_garray *array, int free_data);
 
-/* No part of the API, which has nothing of the kind: is the guest not stopped (by `stop`, a migration …)?
- * Only in a QEMU that exports its functions for modules of its own, as distributions build it. Any thread. */
+/* Not part of the API, which has no such function: does the guest run (not stopped by `stop`, a migration …)?
+ * Only in a QEMU that exports its functions to its own modules, as distributions build it. Any thread. */
 bool VP_QEMU_WEAK runstate_is_running(void);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Guest RAM in this process. The plugin API has no call for it, and QEMU's own functions are
- * no interface, so: the block is the largest mapping that can be guest RAM (/proc/self/maps),
- * and how a PC maps it to physical addresses follows from the machine type. That is checked
- * against QEMU: for instructions that QEMU translates it tells the host address, and a walk of
- * the guest's page tables through our map must lead to the same. While it does not, nothing is
- * readable: better no answer than a wrong one.
+ * Finding guest RAM in this process. The plugin API has no call for it, and QEMU's own functions are not an
+ * interface. So the block is the largest mapping that can be guest RAM (/proc/self/maps), and its place in
+ * physical memory follows from the machine type. That is checked against QEMU: it reports the host address of
+ * instructions that it translates, and a walk of the guest's page tables through our map must lead to the
+ * same address. Until it does, nothing is readable.
  *
- * The map covers the hole for devices below 1 MiB too: there the block's own bytes are seen,
- * which no guest uses.
+ * The map covers the hole for devices below 1 MiB too: reads there return the block's own bytes, which no
+ * guest uses.
  */
 #include "vmm-probe/backend/tcg/tcg.h"
 
@@ -24,8 +23,8 @@
 
 #define ABOVE_4G     (4ull << 30)
 #define RAM_MIN      (1ull << 20)
-#define CHECKS_MAX   200000u /* blocks; then what was seen has to do */
-#define MISMATCH_MAX 64u     /* a guest may change a page table that QEMU's TLB still knows */
+#define CHECKS_MAX   200000u /* blocks; then the result so far is final */
+#define MISMATCH_MAX 64u     /* a guest may change a page table that QEMU's TLB still caches */
 
 /* --- finding the block -------------------------------------------------------------------- */
 
@@ -155,7 +154,7 @@ void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_
 	return host_of(ram, gpa, ret_len);
 }
 
-/* --- the proof ---------------------------------------------------------------------------- */
+/* --- checking ----------------------------------------------------------------------------- */
 
 static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index, uint64_t *ret)
 {
@@ -194,7 +193,7 @@ static bool read_paging(struct vp_tcg_ram *ram, struct vp_page_root *ret)
 	return vp_native_paging_root(&got, ret);
 }
 
-/* The range that @host lies in; -1: none (firmware). */
+/* The range that contains @host; -1: none (firmware). */
 static int range_of(const struct vp_tcg_ram *ram, const void *host)
 {
 	for (uint32_t i = 0; i < ram->nranges; i++) {
@@ -209,8 +208,8 @@ static void settle(struct vp_tcg_ram *ram, uint32_t how)
 	atomic_fetch_or(&ram->proof, VP_TCG_RAM_SETTLED | how);
 	if (how & VP_TCG_RAM_WRONG)
 		fprintf(stderr,
-			"outsight: guest RAM is not where it was expected to be in QEMU (machine type or "
-			"memory backend not known): this guest can't be traced\n");
+			"outsight: guest RAM is not at the expected place in QEMU (unknown machine type or "
+			"memory backend): this guest can't be traced\n");
 }
 
 static void check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
@@ -231,7 +230,7 @@ static void check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
 	if (range < 0 && got_range < 0)
 		return; /* firmware */
 	if (range < 0 || got != host) {
-		/* A range that was right once stays right: a guest's own guests have tables of tables. */
+		/* A range that matched once stays valid: nested guests have tables of tables. */
 		if (range >= 0 && (atomic_load(&ram->proof) & 1u << range))
 			return;
 		if (++ram->mismatches >= MISMATCH_MAX)
@@ -250,7 +249,7 @@ void vp_tcg_ram_check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host)
 	if (ot_likely(atomic_load_explicit(&ram->proof, memory_order_relaxed) & VP_TCG_RAM_SETTLED) || !host)
 		return;
 	if (pthread_mutex_trylock(&lock))
-		return; /* another vCPU checks: one is enough */
+		return; /* another vCPU is checking: one is enough */
 	if (!ram->nranges || (atomic_load(&ram->proof) & VP_TCG_RAM_SETTLED)) {
 		pthread_mutex_unlock(&lock);
 		return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The translation callback: which instructions of a block get code of ours. Sites are matched by
- * the host address of the instruction's byte, because QEMU shares x86 blocks between all virtual
- * aliases of a page. Most pages hold no site, so a page is looked up first, in a hash table.
+ * The translation callback: instrumenting a block's instructions that are sites. Sites are matched by the
+ * host address of the instruction's byte, because QEMU shares x86 blocks between all virtual aliases of a
+ * page. Most pages have no site, so the page is looked up first, in a hash table.
  *
  * Runs on vCPU threads, several at once; the index is changed only while none runs.
  */
@@ -117,7 +117,7 @@ static void instrument(struct qemu_plugin_insn *insn, const struct vp_site *site
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_site, QEMU_PLUGIN_CB_R_REGS, (void *)site);
 }
 
-/* Instrument every site at @host. Sites of one address stand side by side. */
+/* Instrument every site at @host. Sites of one address are adjacent. */
 static void instrument_at(struct qemu_plugin_insn *insn, const struct vp_plan *plan, const struct page *page,
 			  uint64_t host)
 {
@@ -128,8 +128,8 @@ static void instrument_at(struct qemu_plugin_insn *insn, const struct vp_plan *p
 		instrument(insn, &sites[i]);
 }
 
-/* Instructions that every running guest comes by, and that cost so much in QEMU that a test of a
- * flag in front of them is not seen: returns from the kernel, and the spin loop's pause. */
+/* Instructions that every running guest executes, and that are so slow in QEMU that testing a flag before
+ * them has no measurable cost: returns from the kernel, and the spin loop's pause. */
 static bool is_poll_point(const struct qemu_plugin_insn *insn)
 {
 	static const struct {
@@ -180,8 +180,8 @@ static void note_translation(void)
 	atomic_store_explicit(&vp_tcg.started, true, memory_order_release);
 }
 
-/* A machine that is reset begins there. QEMU tells plugins of no reset, and may have the block from the time
- * before, but a session's start has all blocks translated anew. */
+/* A machine starts there after a reset. QEMU reports no reset to plugins, and may have translated the block
+ * before, but a session's start makes QEMU translate all blocks again. */
 static void note_reset(void)
 {
 	struct vp_engine *engine = atomic_load(&vp_tcg.engine);

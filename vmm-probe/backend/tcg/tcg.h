@@ -4,10 +4,10 @@
  *
  *   plugin.c  loading, arguments, the ops table, the end
  *   api.c     the plugin API's versions
- *   machine.c what QEMU's command line says: the guest's name, the machine
- *   ram.c     where guest RAM lies in this process
+ *   machine.c QEMU's command line: the guest's name, the machine
+ *   ram.c     the place of guest RAM in this process
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
- *   sites.c   the translation callback: which instructions get a callback
+ *   sites.c   the translation callback: instrumenting sites
  *   change.c  putting another plan in force while the guest runs
  *   counters.c inline counters
  *
@@ -31,26 +31,26 @@
 #define VP_TCG_CHUNKS          64u
 #define VP_TCG_NO_FD           (-1)
 
-/* Guest RAM; fixed once made. */
+/* Guest RAM; constant once found. */
 struct vp_tcg_ram {
 	struct vp_ram_range ranges[VP_TCG_RANGES];
 	uint32_t nranges;
-	int fd;                 /* that backs all of it, borrowed from QEMU; VP_TCG_NO_FD: none */
-	_Atomic uint32_t proof; /* bit N: range N was met where we expect it; VP_TCG_RAM_* */
+	int fd;                 /* backs all of it, borrowed from QEMU; VP_TCG_NO_FD: none */
+	_Atomic uint32_t proof; /* bit N: range N was found at the expected address; VP_TCG_RAM_* */
 	/* Of vp_tcg_ram_check(), under its lock: */
-	struct vp_tcg_vcpu *reader; /* to read registers with */
+	struct vp_tcg_vcpu *reader; /* for reading registers */
 	uint32_t checks;
-	uint32_t mismatches; /* one after the other */
+	uint32_t mismatches; /* consecutive */
 };
 
 #define VP_TCG_RAM_SETTLED 0x40000000u /* no more checking */
-#define VP_TCG_RAM_WRONG   0x80000000u /* not where we thought: nothing is readable */
+#define VP_TCG_RAM_WRONG   0x80000000u /* the map is wrong: nothing is readable */
 
-/* Where a vCPU is, as far as sampling from another thread goes. */
+/* A vCPU's state, for sampling it from another thread. */
 enum vp_tcg_where {
 	VP_TCG_RUNS,    /* its own thread may touch regs */
-	VP_TCG_HALTED,  /* regs are those of the halt, whoever makes it SAMPLED may use them */
-	VP_TCG_SAMPLED, /* the timer thread uses them; the vCPU's thread waits to go on */
+	VP_TCG_HALTED,  /* regs are those of the halt; the thread that sets SAMPLED may use them */
+	VP_TCG_SAMPLED, /* the timer thread uses them; the vCPU's thread waits to continue */
 };
 
 struct vp_tcg_vcpu {
@@ -58,51 +58,51 @@ struct vp_tcg_vcpu {
 	struct vp_gbytes *buf;
 	struct qemu_plugin_register *handles[VP_NREGS];
 	_Atomic uint32_t where; /* enum vp_tcg_where */
-	/* True while the engine runs on the vCPU's own thread: what the end waits for. */
+	/* True while the engine runs on the vCPU's own thread: the end waits for it. */
 	_Atomic bool in_engine;
-	/* Snapshot: asked by the service thread, answered by the vCPU's thread. */
+	/* Snapshot: requested by the service thread, answered by the vCPU's thread. */
 	_Atomic uint32_t snapshot_wanted;
 	struct vp_regs snapshot;
-	_Atomic bool visit; /* asked for: vp_engine_visit() at the next poll point */
+	_Atomic bool visit; /* requested: vp_engine_visit() at the next poll point */
 };
 
 /* The plan in force, indexed by page of host memory. Immutable. */
 struct vp_tcg_index;
 
-/* What a change of plan goes through. */
+/* The states of a change of plan. */
 enum vp_tcg_change_state {
 	VP_TCG_QUIET,
-	VP_TCG_REQUESTED, /* some vCPU thread shall take it */
-	VP_TCG_RESETTING, /* one did; QEMU drops callbacks and translations */
+	VP_TCG_REQUESTED, /* waits for a vCPU thread to take it */
+	VP_TCG_RESETTING, /* taken; QEMU drops callbacks and translations */
 };
 
 struct vp_tcg {
-	uint64_t id; /* of the plugin, as QEMU counts */
+	uint64_t id; /* of the plugin, QEMU's number */
 	char name[VP_GUEST_NAME];
 	char socket[108];
-	uint32_t nvcpus;                    /* that there can ever be, at most VP_VCPUS_MAX */
+	uint32_t nvcpus;                    /* possible at most; up to VP_VCPUS_MAX */
 	_Atomic(struct vp_engine *) engine; /* NULL before the first vCPU and at the end */
 	pthread_mutex_t setup;              /* of the engine, by the first vCPUs: down to `broken` */
-	uint32_t wait_vcpus;                /* so many must have started before it is made */
+	uint32_t wait_vcpus;                /* vCPUs that must have started before it is created */
 	uint32_t started_vcpus;
 	pid_t vcpu_tid;         /* of the one that started last */
-	bool broken;            /* no engine, and none to come */
+	bool broken;            /* no engine, now or later */
 	_Atomic bool hands_off; /* nothing may be instrumented */
 	struct vp_tcg_ram ram;
 	_Atomic(struct vp_tcg_vcpu *) vcpus[VP_VCPUS_MAX];
 
-	/* Per-vCPU words that generated code looks at: not 0, and it calls back. */
+	/* Per-vCPU words that generated code tests: if not 0, it calls back. */
 	struct qemu_plugin_u64 poll;
 	struct qemu_plugin_u64 sample;
 
-	pthread_mutex_t lock; /* of what follows, down to `pending` */
+	pthread_mutex_t lock; /* of the fields down to `pending` */
 	pthread_cond_t changed;
 	_Atomic uint32_t state; /* enum vp_tcg_change_state; written with the lock held */
 	bool translated;        /* some block was translated already */
 	bool exiting;
-	struct vp_tcg_index *pending;         /* the one that is to come in force */
+	struct vp_tcg_index *pending;         /* the next one */
 	_Atomic bool started;                 /* `translated`, without the lock */
-	_Atomic uint32_t translating;         /* translation callbacks under way */
+	_Atomic uint32_t translating;         /* translation callbacks in progress */
 	_Atomic(struct vp_tcg_index *) index; /* in force; changed only while no vCPU runs */
 
 	_Atomic(struct qemu_plugin_scoreboard *) counters[VP_TCG_CHUNKS]; /* made by the service thread */
@@ -123,15 +123,15 @@ void vp_tcg_reset(void);
 void vp_tcg_kick(void);
 
 /* ram.c */
-/** Find guest RAM in this process. NOT_FOUND when there is nothing like it. */
+/** Find guest RAM in this process. NOT_FOUND: no mapping fits. */
 OT_MUST_CHECK struct ot_err *vp_tcg_ram_find(const struct vp_qemu_machine *machine, struct vp_tcg_ram *ret);
 /** See vp_backend_ops.gpa_to_host. Any thread. */
 void *vp_tcg_ram_host(const struct vp_tcg_ram *ram, uint64_t gpa, uint64_t *ret_len);
-/** Compare our idea of RAM with QEMU's, which has the instruction at @p vaddr at @p host. Translation. */
+/** Compare our map of RAM with QEMU's, which has the instruction at @p vaddr at @p host. Translation. */
 void vp_tcg_ram_check(struct vp_tcg_ram *ram, uint64_t vaddr, const void *host);
 
 /* vcpu.c */
-/** What is needed to read registers on the calling vCPU thread; NULL without memory. */
+/** State for reading registers on the calling vCPU thread; NULL: out of memory. */
 struct vp_tcg_vcpu *vp_tcg_vcpu_create(void);
 void vp_tcg_vcpu_add(unsigned int vcpu);
 struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu); /* NULL: not known */
@@ -141,14 +141,14 @@ void vp_tcg_on_resume(unsigned int vcpu);
 void vp_tcg_on_sample(unsigned int vcpu, void *udata);
 void vp_tcg_request_sample(void *backend, uint32_t vcpu);
 void vp_tcg_request_visit(void *backend, uint32_t vcpu);
-/** At a poll point: do the visit that was asked for. */
+/** At a poll point: carry out the requested visit. */
 void vp_tcg_visit(unsigned int vcpu, struct vp_tcg_vcpu *v);
 /** As the backend operation. */
 bool vp_tcg_paused(void *backend);
 uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
-/** Answer a snapshot that was asked for. vCPU. @p rip: 0, or where the vCPU stands. */
+/** Answer a requested snapshot. vCPU. @p rip: 0, or the vCPU's RIP. */
 void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip);
-/** The engine, when it may be entered on this vCPU's thread; then vp_tcg_leave() must follow. */
+/** The engine, if it may be entered on this vCPU's thread; then vp_tcg_leave() must follow. */
 struct vp_engine *vp_tcg_enter(struct vp_tcg_vcpu *v);
 void vp_tcg_leave(struct vp_tcg_vcpu *v);
 /** Wait until no vCPU thread is in the engine or translates (a second at most). */
