@@ -440,7 +440,7 @@ class Gdb(unittest.TestCase):
             end(vm)
             out, err = tracer.communicate(timeout=limit(60))
             self.assertEqual(tracer.returncode, 1)
-            self.assertRegex(err, r"^dtrace: guest \S+ has ended, or can't be reached any more\n$")
+            self.assertRegex(err, r"^dtrace: guest \S+ has ended, or is no longer reachable\n$")
             self.assertRegex(out, r"^\s*\d*\s*$")
             self.assertFalse(os.path.exists(f"/proc/{children[0]}"))
 

@@ -187,10 +187,10 @@ class Attach(unittest.TestCase):
         vm.wait_for(lambda: vm.console().count("READY") == 2, "second boot")
         self.ended(vm, lambda: vm.hmp("savevm one"), " is being migrated or saved: its probes are out, -g traces it again afterwards", 1)
         vm.wait_engine()
-        self.ended(vm, lambda: vm.hmp("loadvm one"), " went on from a saved state: what was traced is no more", 1)
+        self.ended(vm, lambda: vm.hmp("loadvm one"), " continued from a saved state: the traced kernel has ended", 1)
         vm.check_unharmed(self)
-        self.ended(vm, lambda: self.detach(vm), " was detached from: `outsight detach` took its engine out of use", 1)
-        self.ended(vm, vm.plug, " got other memory or vCPUs: its probes are out, -g traces it again", 1)
+        self.ended(vm, lambda: self.detach(vm), " was detached from: `outsight detach` removed its engine", 1)
+        self.ended(vm, vm.plug, " was given other memory or vCPUs: its probes are removed, -g traces it again", 1)
         self.ended(vm, lambda: vm.qmp("migrate", uri=f"file:{vm.path('saved')}"),
                    " is being migrated or saved: its probes are out, -g traces it again afterwards", 1)
         vm.wait_for(lambda: vm.qmp("query-migrate")["status"] == "completed", "end of the migration")

@@ -285,7 +285,7 @@ class TheEnd(unittest.TestCase):
         vm.close()
         if not status:
             return  # This KVM does the instruction: the guest powered itself off.
-        vm = self.check_end(4, r"(?m)^dtrace: guest small can't run on: its VMM says why$", 1)
+        vm = self.check_end(4, r"(?m)^dtrace: guest small can't continue: see its VMM's messages$", 1)
         self.assertEqual(vm.process.wait(limit(10)), 1)
         self.assertIn(b"can't emulate the instruction", vm.process.stderr.read())
 

@@ -150,7 +150,7 @@ class Peek(unittest.TestCase):
     def test_no_symbols(self):
         vm = self.vm(2)
         done = self.run_on(vm, "profile-97 { @[func(arg0)] = count(); n++; } profile-97 /n > 50/ { exit(0); }", vmlinux=False)
-        self.assertIn("no kernel was found, so nothing has a name", done.stderr)
+        self.assertIn("no kernel was found, so there are no names", done.stderr)
         self.assertRegex(done.stdout, r"\n +0xffffffff81\w{6} +\d+\n")
         self.check_untouched(vm)
 
@@ -194,10 +194,10 @@ class Peek(unittest.TestCase):
         nothing = {**os.environ, "OUTSIGHT_PLUGIN_DIR": vm.dir.name}
         done = subprocess.run([qemu.OUTSIGHT, "-g", str(vm.pid), "--no-cache", "-n", "profile-97 { exit(0); }"], capture_output=True,
                               text=True, timeout=limit(60), check=True, env={**vm.env, **nothing})
-        self.assertEqual(done.stderr.count("no engine can go into its VMM: the library"), 1, done.stderr)
-        self.assertEqual(done.stderr.count("no kernel was found, so nothing has a name: "), 1, done.stderr)
+        self.assertEqual(done.stderr.count("no engine can be injected into its VMM: the library"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("no kernel was found, so there are no names: "), 1, done.stderr)
         done = self.run_on(vm, "profile-97 { exit(0); }", "-x", "noattach", prefix="", vmlinux=False)
-        self.assertEqual(done.stderr.count("no kernel was found, so nothing has a name: "), 1, done.stderr)
+        self.assertEqual(done.stderr.count("no kernel was found, so there are no names: "), 1, done.stderr)
         for program in ("profile-97 { exit(0); }", ALL):
             done = self.run_on(vm, program, prefix="", vmlinux=False, status=1)
             self.assertRegex(done.stderr, rf"\Adtrace: guest small: its kernel can't be read: [^\n]*; -g peek:{vm.pid} samples it "

@@ -110,14 +110,14 @@ static void each_end_has_its_sentence(void **state)
 	(void)state;
 	for (int by_connection = 0; by_connection < 2; by_connection++) {
 		says(VP_GUEST_DETACHED, us, by_connection, VP_GUEST_DETACHED,
-		     "guest web was detached from: `outsight detach` took its engine out of use");
+		     "guest web was detached from: `outsight detach` removed its engine");
 		says(VP_GUEST_SAVED, us, by_connection, VP_GUEST_SAVED,
 		     "guest web is being migrated or saved: its probes are out, -g traces it again "
 		     "afterwards");
 		says(VP_GUEST_CHANGED, us, by_connection, VP_GUEST_CHANGED,
-		     "guest web got other memory or vCPUs: its probes are out, -g traces it again");
+		     "guest web was given other memory or vCPUs: its probes are removed, -g traces it again");
 		says(VP_GUEST_LOADED, us, by_connection, VP_GUEST_LOADED,
-		     "guest web went on from a saved state: what was traced is no more");
+		     "guest web continued from a saved state: the traced kernel has ended");
 		says(VP_GUEST_RESET, us, by_connection, VP_GUEST_RESET,
 		     "guest web rebooted: the kernel that was traced has ended");
 	}
@@ -125,7 +125,8 @@ static void each_end_has_its_sentence(void **state)
 	says(VP_GUEST_RUNS, nobody, true, VP_GUEST_RUNS, ended);
 	says(VP_GUEST_CHANGED, nobody, true, VP_GUEST_RUNS, ended);
 	snprintf(ended, sizeof(ended),
-		 "guest web: the engine in its VMM (PID %u), which runs on, has hung up", us);
+		 "guest web: the engine in its VMM (PID %u) has closed the connection; the VMM still runs",
+		 us);
 	says(VP_GUEST_RUNS, us, true, VP_GUEST_HUNG_UP, ended);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an engine is told of the agent in the guest. */
+/* The records of the guest's agent for an engine: its calls, rings, and its move after a reload of the
+ * module. */
 #include "vmm-probe/guest/agent.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 
 #define CALLS_ID (UINT32_MAX - 1) /* no probe has it */
 
-/* Where the agent calls for the host. A call that can't be watched is done without: rings are looked into
- * anyway, and times are then those of the looking. */
+/* The sites of the agent's calls to the host. If one can't be trapped, rings are polled anyway, and events
+ * get the time of the poll. */
 static struct ot_err *add_call(struct vp_probes *probes, struct ot_buf *out, uint64_t gva, uint64_t size,
 			       enum vp_agent_call call, uint32_t *n)
 {
@@ -75,8 +76,8 @@ unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp
 	return strcmp(word, "both") ? VP_VIEW_INSIDE : VP_VIEW_INSIDE | VP_VIEW_OUTSIDE;
 }
 
-/* What the guest says of its probes: places where it allows no kprobe, or that it has given up meanwhile; and
- * hits that its kprobes could not take. */
+/* What the guest reports of its probes: places where it refused or removed a kprobe, and hits that its
+ * kprobes missed. */
 struct troubles {
 	uint64_t refused, missed;
 };
@@ -87,7 +88,7 @@ static struct troubles read_troubles(struct vp_feed *feed)
 	ot_auto_free struct ga_entry *entries = malloc(GA_SLOTS * sizeof(*entries));
 	struct troubles t = { 0 };
 
-	/* Of an agent that was loaded anew the catalogue is elsewhere; its numbers begin at 0 again. */
+	/* After a reload of the agent the catalogue has moved, and its counts begin at 0 again. */
 	if (!entries || !agent || feed->gone || feed->agent_gone || feed->agent_moved ||
 	    !feed->batch_agent.len)
 		return t;
@@ -135,7 +136,7 @@ static bool wants_agent(const struct vp_feed *feed)
 	return false;
 }
 
-/* A CPU's ring is that of the vCPU which has the same per-CPU area. */
+/* A ring belongs to the vCPU with the same per-CPU area. */
 static void place_rings(const struct vp_feed *feed, const struct vp_guest_agent *agent,
 			struct vp_batch_agent *ret)
 {
@@ -179,9 +180,9 @@ struct ot_err *vp_batch_add_agent(struct vp_feed *feed)
 	return NULL;
 }
 
-/* --- another load of the module ----------------------------------------------------------------------- */
+/* --- a reload of the module --------------------------------------------------------------------------- */
 
-/* Where the new agent has what the batch's probes are; one that it has not stays away. */
+/* The new agent's places of the batch's probes; a probe that it lacks is left out. */
 static void add_moved(const struct vp_feed *feed, const struct vp_guest_agent *agent, struct ot_buf *out)
 {
 	const struct vp_batch_probe *list = (const void *)feed->batch_probes.data;
@@ -196,7 +197,7 @@ static void add_moved(const struct vp_feed *feed, const struct vp_guest_agent *a
 	}
 }
 
-/* A batch without ECBs, which are where they were. */
+/* A batch without ECBs, which do not change. */
 static struct ot_err *enable_moved(struct vp_feed *feed, const struct vp_guest_agent *agent)
 {
 	struct vp_feed moved = { .link = feed->link, .ncpus = feed->ncpus };
@@ -228,7 +229,7 @@ static struct ot_err *look(struct vp_feed *feed)
 		err = enable_moved(feed, &agent);
 		vp_guest_agent_deinit(&agent);
 	}
-	/* Not there (yet), or gone again while we looked: the next look will tell. */
+	/* Not loaded (yet), or unloaded again meanwhile: the next poll decides. */
 	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY && ot_err_code(err) != OT_ERR_GUEST_GONE) {
 		ot_err_destroy(err);
 		return NULL;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Clauses are matched against probes: each pair gets an EPID, its probe's sites are looked up, and the batch
- * of every engine it concerns grows by it.
+ * Matching clauses against probes: each pair gets an EPID, its probe's sites are looked up, and it is added
+ * to the batch of every engine that it concerns.
  *
- * BEGIN, END and tick go to the host engine; a probe in a guest to that guest's; ERROR to all,
- * as a fault may come up in any.
+ * BEGIN, END and tick are enabled on the host engine; a probe in a guest on that guest's engine; ERROR on
+ * all, because any of them may have a fault.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static uint32_t add_string(struct vp_feed *feed, const char *text)
 	return at;
 }
 
-/* Say of sites in modules whose they are. */
+/* Record the owner (struct module) of sites in modules. */
 static void name_owners(const struct vp_feed *feed, struct vp_batch_site *sites, uint32_t n)
 {
 	const struct vp_guest *guest = feed->link ? feed->link->guest : NULL;
@@ -69,7 +69,7 @@ static struct ot_err *add_sites(struct vp_session *s, struct vp_feed *feed, uint
 	return NULL;
 }
 
-/* Where the guest's own patching of its text begins and ends. */
+/* Sentinels: entries and exits of the guest's functions that patch its text. */
 static struct ot_err *add_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
@@ -80,7 +80,7 @@ static struct ot_err *add_sentinel_sites(struct vp_feed *feed, struct vp_batch_p
 	return NULL;
 }
 
-/* Put a probe in a feed's batch, once. */
+/* Add a probe to a feed's batch, once. */
 static struct ot_err *add_probe(struct enabling *e, uint32_t nth, const struct vp_probe *probe,
 				uint32_t *ret_index)
 {
@@ -95,7 +95,7 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t nth, const struct v
 	}
 	struct vp_probes *probes = registry(e->s, e->registry);
 	struct vp_batch_probe bp;
-	/* An agent that could say nothing of the probe was found out before: vp_views_of(). */
+	/* vp_views_of() has excluded an agent that can't report the probe. */
 	if (!e->inside || !vp_probes_inside(probes, probe, vp_probes_agent(probes, NULL), &bp))
 		vp_probes_fill(probes, probe, &bp);
 	if (nth == 0 && probe->kind == VP_PROBE_PROFILE)
@@ -150,7 +150,7 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, ui
 	return add_ecb(e, 0, probe, epid);
 }
 
-/* An EPID for a probe, as one view has it. */
+/* An EPID for a probe in one view. */
 static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *probe, bool inside)
 {
 	struct vp_session *s = e->s;
@@ -273,7 +273,7 @@ static struct ot_err *add_sentinels(struct vp_feed *feed)
 	return NULL;
 }
 
-/* Is all there that was appended? Indices in the rest say so. */
+/* Were all appends successful? The indices must match the sizes. */
 static struct ot_err *check_whole(const struct vp_feed *feed)
 {
 	if (feed->batch_probes.failed || feed->batch_sites.failed || feed->batch_ecbs.failed ||
@@ -325,7 +325,7 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 	return err;
 }
 
-/* The arrays behind one another, each aligned to 8. */
+/* The arrays one after another, each aligned to 8. */
 struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out)
 {
 	struct vp_batch batch = {

@@ -5,7 +5,7 @@
  *
  * Engines are switched one after another, so one that was switched later may hand over records
  * from after the time up to which another is covered. Those wait (`pending`) for the next round.
- * Nothing in shared memory is believed further than bounds allow.
+ * Data in shared memory is trusted only within bounds.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +133,8 @@ static struct ot_err *keep(struct vp_session *s, uint32_t nth, uint32_t cpu, con
 	return NULL;
 }
 
-/* Copy the records between two offsets of a half. A record that can't be ends the walk: the engine
- * lied, and nothing behind it means anything. */
+/* Copy the records between two offsets of a half. An invalid record ends the walk: the engine wrote nonsense,
+ * and the records after it are meaningless. */
 static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *half,
 				   uint64_t at, uint64_t end)
 {
@@ -221,9 +221,9 @@ static struct ot_err *read_half(struct vp_session *s, uint32_t nth, uint32_t cpu
 	return give_aggregates(s, nth, cpu, half);
 }
 
-/* What an exchange handed over: the half that was active before, if there was an exchange (fill and
- * ring buffers have one at the end). Of a VMM that has died also what it was writing: every record that
- * is counted in `used` is whole. */
+/* The half that an exchange handed over: the one that was active before, if there was an exchange (fill and
+ * ring buffers have one at the end). For a VMM that has died, also the active half: every record counted in
+ * `used` is complete. */
 static struct ot_err *read_vcpu(struct vp_session *s, uint32_t nth, uint32_t cpu)
 {
 	struct vp_feed *feed = &s->feeds[nth];
@@ -347,7 +347,7 @@ static struct ot_err *give(struct vp_session *s, const struct vp_pending *p)
 	return s->sink.record(s->sink.arg, &rec);
 }
 
-/* Give what is not younger than @covered; on an error the rest stays pending. */
+/* Pass on the records up to @covered; after an error the rest stays pending. */
 static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
 {
 	struct ot_err *err = NULL;

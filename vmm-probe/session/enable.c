@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From a compiled program to engines that have it: lay clauses out, share memory, open each engine, and hand
- * it its batch.
+ * Enabling a compiled program on engines: lay clauses out, share memory, open each engine, and send it its
+ * batch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "vmm-probe/session/internal.h"
 
 #define PATCH_TRIES 5
-#define PATCH_NS    10000000 /* longer than a kernel takes for one place, all three steps */
+#define PATCH_NS    10000000 /* longer than a kernel takes to patch one place, all three steps */
 
 static struct ot_err *lay_out(struct vp_session *s)
 {
@@ -140,14 +140,14 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 	return err;
 }
 
-/* A guest patches its text, for its own tracing and static keys: then what was read a moment ago is not what
- * the engine finds, which says so before it changes anything. Read again and try again. */
+/* A guest patches its text, for its own tracing and static keys: then the bytes that were read differ from
+ * those that the engine finds, which it reports before it changes anything. Read again and retry. */
 static struct ot_err *send_batch(struct vp_session *s, struct vp_feed *feed)
 {
 	static const struct timespec pause = { .tv_nsec = PATCH_NS };
 	struct ot_err *err = send_once(s, feed);
 
-	bool half_done = false; /* what was read is an int3 in the middle of patching, say */
+	bool half_done = false; /* the bytes may be an int3 in the middle of patching */
 
 	for (unsigned tries = 0; err && feed->link && tries < PATCH_TRIES; tries++) {
 		if (ot_err_code(err) != OT_ERR_BAD_DATA && ot_err_code(err) != OT_ERR_FAULT && !half_done)
@@ -179,7 +179,7 @@ static bool is_destructive(const struct dif_program *prog)
 	return false;
 }
 
-/* A program holds addresses as numbers: guests whose kernels lie apart can't share those. */
+/* A program holds addresses as numbers: guests whose kernels are at different addresses can't share those. */
 static struct ot_err *check_addresses(const struct vp_session *s)
 {
 	for (uint32_t i = 1; s->used_address && i < s->links.n; i++)
@@ -207,9 +207,9 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 	OT_TRY(lay_out(s));
 	OT_TRY(make_feeds(s));
 	OT_TRY(vp_sizes_fit(s));
-	OT_TRY(vp_batches_make(s)); /* before memory is shared: what an engine takes depends on it */
+	OT_TRY(vp_batches_make(s)); /* before memory is shared: an engine's memory depends on it */
 	OT_TRY(vp_share_create(s));
-	OT_TRY(vp_links_enter(&s->links)); /* what can fail without an engine has not */
+	OT_TRY(vp_links_enter(&s->links)); /* everything that can fail without an engine has succeeded */
 	OT_TRY(open_engines(s));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		OT_TRY(send_batch(s, &s->feeds[i]));

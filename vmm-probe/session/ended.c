@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a guest ends. Its engine says so in shared memory, having stopped the session, and serves until we have
- * taken what was collected. What neither VMM nor engine notices, a kernel that started another one (kexec,
- * a reset), is seen in the guest's memory: its banner has gone, or its state went back.
+ * The end of a guest. Its engine reports it in shared memory, after stopping the session, and serves until
+ * the data has been fetched. An end that neither VMM nor engine notices, by a kernel that started another one
+ * (kexec, a reset), is detected in the guest's memory: its banner has gone, or its state went back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,11 @@
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/session/internal.h"
 
-/* A kernel that goes down for another is in this state so long at least: then the other one runs. */
+/* A kernel that restarts stays in this state at most that long: then the other one runs. */
 #define RESTART_NS (3 * OT_NS_PER_SEC)
 
-/* A machine whose memory changes is reset, or is another one, within so long; then it only changed. */
+/* A machine whose memory changes is reset, or loads another state, within this time; else only its memory
+ * changed. */
 #define STATE_NS (2 * OT_NS_PER_SEC)
 #define LOOK_NS  10000000
 #define END_MS   2000
@@ -30,13 +31,14 @@ static const char *end_text(enum vp_guest_end how)
 		[VP_GUEST_POWERED_OFF] = "powered off",
 		[VP_GUEST_RESET] = "rebooted: the kernel that was traced has ended",
 		[VP_GUEST_TRIPLE_FAULT] = "had a triple fault",
-		[VP_GUEST_FAILED] = "can't run on: its VMM says why",
-		[VP_GUEST_UNREACHABLE] = "has ended, or can't be reached any more",
-		[VP_GUEST_DETACHED] = "was detached from: `outsight detach` took its engine out of use",
+		[VP_GUEST_FAILED] = "can't continue: see its VMM's messages",
+		[VP_GUEST_UNREACHABLE] = "has ended, or is no longer reachable",
+		[VP_GUEST_DETACHED] = "was detached from: `outsight detach` removed its engine",
 		[VP_GUEST_SAVED] = "is being migrated or saved: its probes are out, -g traces it again "
 				   "afterwards",
-		[VP_GUEST_CHANGED] = "got other memory or vCPUs: its probes are out, -g traces it again",
-		[VP_GUEST_LOADED] = "went on from a saved state: what was traced is no more",
+		[VP_GUEST_CHANGED] =
+		    "was given other memory or vCPUs: its probes are removed, -g traces it again",
+		[VP_GUEST_LOADED] = "continued from a saved state: the traced kernel has ended",
 	};
 
 	return texts[how];
@@ -44,7 +46,7 @@ static const char *end_text(enum vp_guest_end how)
 
 /* --- the kernel's own view ------------------------------------------------------------------- */
 
-/* system_state; false: this kernel has none that we know the numbers of. */
+/* system_state; false: this kernel has none with known numbers. */
 static bool read_state(const struct vp_guest_link *link, uint32_t *ret)
 {
 	struct vp_gva at;
@@ -66,7 +68,7 @@ static bool is_state(const struct vp_guest_link *link, uint32_t state, const cha
 	return types && vp_types_enumerator(types, name, &type, &value) && value == (int64_t)state;
 }
 
-/* A VMM that ended without saying how: had its guest been going down by itself? */
+/* A VMM that ended without a reason: was its guest shutting down? */
 static enum vp_guest_end guess(const struct vp_guest_link *link, enum vp_guest_end how)
 {
 	uint32_t state;
@@ -78,7 +80,7 @@ static enum vp_guest_end guess(const struct vp_guest_link *link, enum vp_guest_e
 	return is_state(link, state, "SYSTEM_RESTART") ? VP_GUEST_RESET : how;
 }
 
-/* --- noting it --------------------------------------------------------------------------------- */
+/* --- recording it ------------------------------------------------------------------------------ */
 
 static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_end how)
 {
@@ -89,9 +91,10 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 	if (text)
 		snprintf(s->end.gone_text, sizeof(s->end.gone_text), "guest %s %s", c->guest_name, text);
 	else if (how == VP_GUEST_HUNG_UP)
-		snprintf(s->end.gone_text, sizeof(s->end.gone_text),
-			 "guest %s: the engine in its VMM (PID %u), which runs on, has hung up",
-			 c->guest_name, c->pid);
+		snprintf(
+		    s->end.gone_text, sizeof(s->end.gone_text),
+		    "guest %s: the engine in its VMM (PID %u) has closed the connection; the VMM still runs",
+		    c->guest_name, c->pid);
 	else
 		snprintf(s->end.gone_text, sizeof(s->end.gone_text), "guest %s: its VMM (PID %u) has ended",
 			 c->guest_name, c->pid);
@@ -99,10 +102,10 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 	s->end.guest_end = how;
 }
 
-/* --- what the VMM knows ------------------------------------------------------------------------ */
+/* --- the VMM's view ---------------------------------------------------------------------------- */
 
-/* QEMU changes the memory of a machine before it resets it, or loads another state: which of them it was
- * shows when that runs. */
+/* QEMU changes the memory of a machine before it resets it, or loads another state: its next run shows which
+ * of them it was. */
 static enum vp_guest_end explain_change(const struct vp_guest_link *link)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
@@ -119,7 +122,7 @@ static enum vp_guest_end explain_change(const struct vp_guest_link *link)
 	return vp_vmm_has_ended(link, 0) ? guess(link, VP_GUEST_RUNS) : VP_GUEST_CHANGED;
 }
 
-/* The connection broke; *told: what the engine had said. */
+/* The connection broke; @told: the engine's report. */
 static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_guest_end told)
 {
 	if (told == VP_GUEST_CHANGED)
@@ -139,7 +142,7 @@ static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_fee
 	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
 }
 
-/* --- noting it, by the connection ---------------------------------------------------------------- */
+/* --- recording it after an error of the connection ------------------------------------------------- */
 
 struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
 {
@@ -156,7 +159,7 @@ struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct o
 	return NULL;
 }
 
-/* --- looking for it ------------------------------------------------------------------------------ */
+/* --- detecting it -------------------------------------------------------------------------------- */
 
 static bool banner_changed(const struct vp_guest_link *link)
 {
@@ -165,13 +168,13 @@ static bool banner_changed(const struct vp_guest_link *link)
 	size_t len = strlen(kernel->banner);
 	struct ot_err *err = vp_guest_read(link->guest, kernel->banner_addr, now, len);
 
-	/* That a VMM's memory can't be read any more is another matter. */
+	/* A VMM's memory that is no longer readable is another case. */
 	bool changed = err ? ot_err_code(err) == OT_ERR_FAULT : memcmp(now, kernel->banner, len) != 0;
 	ot_err_destroy(err);
 	return changed;
 }
 
-/* SYSTEM_SUSPEND, the last one, is left for SYSTEM_RUNNING; every other way back is a new kernel's. */
+/* SYSTEM_SUSPEND, the last one, returns to SYSTEM_RUNNING; every other return means a new kernel. */
 static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *w, uint64_t now)
 {
 	uint32_t state, before = w->state;
@@ -184,7 +187,7 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 	else if (!w->restart_ns)
 		w->restart_ns = now;
 	if (w->known && state < before && !is_state(link, before, "SYSTEM_SUSPEND"))
-		return true; /* and still when it is looked at again */
+		return true; /* and still at the second check */
 	w->state = state;
 	w->known = true;
 	return restarting && now - w->restart_ns > RESTART_NS;
@@ -202,8 +205,8 @@ void vp_ends_look(struct vp_session *s)
 	}
 }
 
-/* A session ends by this, and the guest's memory is read while it runs and changes its page tables: one look
- * is no proof. */
+/* The result ends a session, and the guest's memory is read while it runs and changes its page tables: one
+ * check is not enough. */
 bool vp_kernels_look(struct vp_session *s, uint64_t now)
 {
 	bool sure = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The guests of a session, as whoever opened it attaches them and asks about them. */
+/* The guests of a session: attaching them, and questions about them by the session's owner. */
 #include <string.h>
 
 #include "vmm-probe/session/internal.h"
@@ -11,7 +11,7 @@ static struct ot_err *attach_none(struct vp_session *s)
 	return s->host_probes ? NULL : vp_probes_create(NULL, &s->host_probes);
 }
 
-/* -x trap; a word that is none was refused when the option was set. */
+/* -x trap; an unknown word was refused when the option was set. */
 static enum vp_trap_wish trap_wish(const struct vp_session *s)
 {
 	const char *word = ot_map_gets(&s->options->set, "trap");
@@ -69,8 +69,8 @@ void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		return;
 	ot_buf_init(&text);
 	if (link->fell_back) {
-		ot_buf_printf(&text, "%s: no engine can go into its VMM: %s", link->client.guest_name,
-			      link->fell_back);
+		ot_buf_printf(&text, "%s: no engine can be injected into its VMM: %s",
+			      link->client.guest_name, link->fell_back);
 		say(arg, false, ot_buf_str(&text));
 	}
 	ot_buf_clear(&text);
@@ -80,7 +80,7 @@ void vp_session_notes(const struct vp_session *s, uint32_t guest,
 	}
 	ot_buf_clear(&text);
 	if (link->unread) {
-		ot_buf_printf(&text, "%s: no kernel was found, so nothing has a name: %s",
+		ot_buf_printf(&text, "%s: no kernel was found, so there are no names: %s",
 			      link->client.guest_name, link->unread);
 		say(arg, true, ot_buf_str(&text));
 	}

@@ -56,7 +56,7 @@ struct process {
 
 /* --- files -------------------------------------------------------------------------------- */
 
-/* Of several symbols at one address the global one with the plainest name comes first. */
+/* Of several symbols at one address the global one with the plainest name is first. */
 static int compare_symbols(const void *pa, const void *pb)
 {
 	const struct host_symbol *a = pa, *b = pb;
@@ -145,7 +145,7 @@ static void object_destroy(struct object *o)
 	free(o);
 }
 
-/* The object of @m, read when it is first asked for. */
+/* The object of @m, read on first use. */
 static struct object *object_of(struct vp_host_symbols *hs, uint64_t pid, const struct map *m)
 {
 	const char *path = m->key + m->path_at, *slash = strrchr(path, '/');
@@ -290,8 +290,8 @@ static struct process *process_of(struct vp_host_symbols *hs, uint64_t pid)
 	return p;
 }
 
-/* What is mapped at @addr. A process may have mapped more since its maps were read: looked at once a
- * second. */
+/* The mapping at @addr. A process may have mapped more since its maps were read: they are read again at most
+ * once a second. */
 static const struct map *map_at(struct process *p, uint64_t addr)
 {
 	const struct map *m = find_map(p, addr);

@@ -3,7 +3,7 @@
  * The C types of the kernel that outsight itself runs on, for programs without a guest. Types only: no
  * address of the host's kernel is ever known, and nothing of its memory is read.
  *
- * Whatever goes wrong (no BTF, one of a newer kind, no memory) means that there are no such types.
+ * On any error (no BTF, BTF of a newer kind, no memory) there are no such types.
  */
 #ifndef VP_SESSION_HOST_TYPES_H
 #define VP_SESSION_HOST_TYPES_H

@@ -6,7 +6,7 @@
  *            ├─ feeds         engines that hand out data: feed 0 is the host engine in this
  *            │                process, then one for each guest
  *            ├─ enabled[]     EPID → clause, probe, layout
- *            └─ pending       records that came, not yet in the past of every feed
+ *            └─ pending       records received, not yet covered by every feed
  */
 #ifndef VP_SESSION_INTERNAL_H
 #define VP_SESSION_INTERNAL_H
@@ -21,15 +21,15 @@
 #include "vmm-probe/session/host_types.h"
 #include "vmm-probe/session/session.h"
 
-/* What tells whether a guest's kernel is still the one that was attached. */
+/* Data for detecting that a guest's kernel is no longer the attached one. */
 struct vp_kernel_watch {
 	bool known;
-	uint32_t state;      /* its system_state when last looked */
-	uint64_t restart_ns; /* since when it is SYSTEM_RESTART; 0: it is not */
-	bool doubted;        /* when last looked, another kernel seemed to run */
+	uint32_t state;      /* its system_state at the last check */
+	uint64_t restart_ns; /* start of SYSTEM_RESTART; 0: not in that state */
+	bool doubted;        /* at the last check another kernel seemed to run */
 };
 
-/* Where data comes from: an engine, with the buffers it writes. */
+/* A source of data: an engine, with the buffers that it writes. */
 struct vp_feed {
 	struct vp_guest_link *link; /* NULL: the host engine */
 	uint32_t guest;             /* index, for records; 0 for the host engine */
@@ -40,20 +40,20 @@ struct vp_feed {
 	bool opened;
 	bool started;
 	bool gone;     /* its VMM has ended */
-	bool read_out; /* and what it had written was read */
+	bool read_out; /* and its data has been read */
 	bool has_work; /* something is enabled here */
 	struct vp_kernel_watch watch;
-	struct vp_vcpu_status *seen; /* what was last read of each vCPU, for differences */
-	struct vp_patching patching; /* as the engine last said */
-	uint64_t lost_seen;          /* … of which so many sites were reported */
+	struct vp_vcpu_status *seen; /* the last status read of each vCPU, for differences */
+	struct vp_patching patching; /* as last reported by the engine */
+	uint64_t lost_seen;          /* … of which this many lost sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
 	bool agent_gone;                  /* the guest has unloaded its agent */
 	bool agent_moved;                 /* … and loaded it again */
-	struct vp_clock_mark agent_clock; /* as last told while it was known */
-	uint64_t agent_missed;            /* hits that its kprobes had missed before the session */
+	struct vp_clock_mark agent_clock; /* as last reported while it was known */
+	uint64_t agent_missed;            /* hits that its kprobes missed before the session */
 };
 
-/* A tick-n, or a profile-n where there is no guest: fired by this process. */
+/* A tick-n, or a profile-n without a guest: fired by this process. */
 struct vp_tick {
 	uint32_t probe_id;
 	uint64_t interval_ns;
@@ -101,7 +101,7 @@ struct vp_session_ticks {
 	size_t n, cap;
 };
 
-/* When something is done next, or was last: setopt() changes those rates meanwhile; 0: never. */
+/* Times of the next, or last, periodic actions: setopt() may change the rates meanwhile; 0: never. */
 struct vp_session_due {
 	uint64_t next_agent_ns, next_clean_ns, next_kernel_ns;
 	uint64_t last_switch_ns, last_agg_ns, last_status_ns;
@@ -150,21 +150,21 @@ OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
 bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest);
 /** LIMIT when so many places in a guest are more than debug registers. */
 OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
-/** Look up the sites of a guest's batch again: its text is not what was read of it. */
+/** Look up the sites of a guest's batch again: its text has changed since it was read. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed);
-/* enable.c: what the batch of a guest's feed holds goes to its engine. */
+/* enable.c: send the batch of a guest's feed to its engine. */
 OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_feed *feed);
 
-/* agent.c: which views a probe is enabled on, by -x view and by what there is: VP_VIEW_*, never none. */
+/* agent.c: which views a probe is enabled on, by -x view and by availability: VP_VIEW_*, never none. */
 enum { VP_VIEW_OUTSIDE = 1, VP_VIEW_INSIDE = 2 };
 unsigned vp_views_of(const struct vp_session *s, uint32_t guest, const struct vp_probe *probe);
-/** What an engine must know of the guest's agent, if something of it is enabled. */
+/** Add the engine's record of the guest's agent, if a probe of it is enabled. */
 OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_feed *feed);
-/** Report how many probes the guest's agent would not turn on; and, at the end, how many hits its kprobes
+/** Report how many probes the guest's agent did not enable; and, at the end, how many hits its kprobes
  * missed. */
 OT_MUST_CHECK struct ot_err *vp_agents_started(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_agents_stopped(struct vp_session *s);
-/** The guest has unloaded its agent: if there is another now, go on with that one. */
+/** The guest has unloaded its agent: if another is loaded now, continue with that one. */
 OT_MUST_CHECK struct ot_err *vp_agents_look(struct vp_session *s);
 /** The sites of the agent's calls, appended to the batch. */
 OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_feed *feed, struct vp_batch_probe *bp);
@@ -172,13 +172,14 @@ OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_feed *feed, struct v
 /** The message that ENABLE carries, appended to @p out. */
 OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out);
 
-/* sizes.c: run-time sizes and rates that can be had, written back to the options. Needs layouts and feeds.
+/* sizes.c: adjust run-time sizes and rates to the limits, and write them back to the options. Needs layouts
+ * and feeds.
  */
 OT_MUST_CHECK struct ot_err *vp_sizes_fit(struct vp_session *s);
 
-/* memory.c: whose memory a session takes */
-/** How much of each VMM's, and whether that has room for it; @p parts: what is the same for all engines.
- * LIMIT with the figures. Needs batches, and each feed's OPEN, whose scratch_max it sets. */
+/* memory.c: the memory of a session */
+/** Compute the memory taken of each VMM, and check that the VMM has room for it; @p parts: those common to
+ * all engines. LIMIT with the figures. Needs batches, and each feed's OPEN, whose scratch_max it sets. */
 OT_MUST_CHECK struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts *parts);
 /** Have the pages that engines in other processes will write charged to this one. */
 OT_MUST_CHECK struct ot_err *vp_memory_make_pages(const struct vp_session *s);
@@ -189,12 +190,12 @@ void vp_share_destroy(struct vp_session *s);
 
 /* drain.c */
 enum {
-	VP_DRAIN_STATUS = 1, /* tell of drops, ask engines how it is going */
-	VP_DRAIN_TAKE = 2,   /* exchange halves: aggregations go to the sink, records wait */
-	VP_DRAIN_GIVE = 4,   /* records of a time that all engines have covered go to the sink */
-	VP_DRAIN_ALL = 8,    /* with that: all of them */
+	VP_DRAIN_STATUS = 1, /* report drops, poll engines */
+	VP_DRAIN_TAKE = 2,   /* exchange halves: pass aggregations to the sink, queue records */
+	VP_DRAIN_GIVE = 4,   /* pass records of the time that all engines have covered to the sink */
+	VP_DRAIN_ALL = 8,    /* with GIVE: all records */
 };
-/** What @p what says, in that order. */
+/** Carry out the actions in @p what, in that order. */
 OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, unsigned what);
 bool vp_exit_called(struct vp_session *s);
 void vp_pending_free(struct vp_session *s);
@@ -205,12 +206,12 @@ void vp_ticks_fire(struct vp_session *s, uint64_t now);
 OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, uint32_t probe_id, uint64_t interval_ns);
 
 /* ended.c */
-/* A guest's VMM ended: remember it, go on without the guest. Other errors come back. */
+/* A guest's VMM ended: record it, continue without the guest. Other errors are returned. */
 OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err);
-/* Has an engine said that its guest ended? */
+/* Has an engine reported its guest's end? */
 void vp_ends_look(struct vp_session *s);
-/* Are the guests' kernels still those that were attached? Reads their memory: once a second is enough. False:
- * it seems that one is not, which is to be looked at again soon; the second such look believes it. */
+/* Are the guests' kernels still the attached ones? Reads their memory: once a second is enough. False: one
+ * seems to have been replaced, and must be checked again soon; the second such check in a row counts. */
 bool vp_kernels_look(struct vp_session *s, uint64_t now);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whose memory a session takes. Buffers are this process's: their pages are there before an engine has them,
- * or the cgroup of whoever writes them first, the guest's VMM, would be charged. What an engine needs besides
- * is the VMM's; a session for which the VMM's cgroup has no room would have the guest killed, and is refused.
+ * The memory of a session. Buffers are this process's: their pages exist before an engine maps them, or the
+ * cgroup of the first writer, the guest's VMM, would be charged. All other memory of an engine is the VMM's;
+ * a session for which the VMM's cgroup has no room would get the guest killed, and is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static uint64_t file_size(int fd)
 	return fd >= 0 && !fstat(fd, &st) && st.st_size > 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* What the program alone says. */
+/* The parts that depend only on the program. */
 static void add_program(const struct vp_session *s, struct vp_private_parts *parts)
 {
 	for (uint32_t i = 0; i < s->program.prog->nclauses; i++) {
@@ -70,7 +70,7 @@ static struct ot_err *no_room(const struct vp_feed *feed, uint64_t free_after,
 			  feed->link->client.pid, room->group, MIB(room->room), MIB(room->limit));
 }
 
-/* Scratch space is what can be done with less of. */
+/* Only scratch space can be reduced. */
 static struct ot_err *fit(struct vp_feed *feed, const struct vp_private_parts *parts)
 {
 	struct vp_session_memory *m = &feed->memory;

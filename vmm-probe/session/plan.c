@@ -8,7 +8,7 @@
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/internal.h"
 
-/* What one guest is to be watched at, while it is gathered. */
+/* The sites of one guest, while they are collected. */
 struct gathering {
 	struct vp_session *s;
 	uint32_t guest;
@@ -61,7 +61,7 @@ static bool changes_text(const struct gathering *g)
 	return false;
 }
 
-/* Who changes text watches where the guest does so itself. */
+/* A backend that changes text needs sentinels. */
 static struct ot_err *gather_sentinels(struct gathering *g)
 {
 	const struct vp_guest_link *link = g->s->links.items[g->guest];
@@ -84,7 +84,7 @@ static int by_address(const void *a, const void *b)
 	return (x->site.sentinel != VP_SENTINEL_NONE) - (y->site.sentinel != VP_SENTINEL_NONE);
 }
 
-/* Probes may share a place: each is told once. */
+/* Probes may share a place: each place is reported once. */
 static struct ot_err *tell(struct gathering *g, bool (*each)(void *arg, const struct vp_planned *), void *arg)
 {
 	size_t in_registers = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The life of a session: create, start, poll, stop, destroy. */
+/* A session: create, start, poll, stop, destroy. */
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 #include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/session/internal.h"
 
-/* An exit() in a guest is noticed this fast, whatever the rates are. */
+/* An exit() in a guest is noticed within this time, at any rates. */
 #define EXIT_POLL_NS    20000000ull
 #define RATE_FASTEST_NS 100000ull
 #define RATE_NONE_NS    10000000ull
 
-/* A kernel that seems to have gone is looked at again. */
+/* A kernel that seems to have been replaced is checked again after this. */
 #define KERNEL_AGAIN_NS 100000000ull
 
 /* A module that was unloaded in a trace may be loaded again. */
@@ -26,7 +26,7 @@
 
 struct ot_err *vp_session_create(const struct vp_session_config *config, struct vp_session **ret)
 {
-	if (config->attach.vmlinux) /* before anything touches a guest */
+	if (config->attach.vmlinux) /* before any guest is accessed */
 		OT_TRY(vp_vmlinux_check(config->attach.vmlinux));
 	struct vp_session *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -42,7 +42,7 @@ struct ot_err *vp_session_create(const struct vp_session_config *config, struct 
 	return NULL;
 }
 
-/* Connections first: an engine takes its sites out as soon as its connection closes. */
+/* Connections first: an engine removes its sites as soon as its connection closes. */
 void vp_session_destroy(struct vp_session *s)
 {
 	if (!s)
@@ -85,7 +85,7 @@ static struct ot_err *start_guests(struct vp_session *s)
 	return NULL;
 }
 
-/* BEGIN fires before any other probe can, and exit() in it means that none ever will. */
+/* BEGIN fires before any other probe can, and after exit() in it none ever will. */
 struct ot_err *vp_session_start(struct vp_session *s)
 {
 	uint64_t none[10] = { 0 };
@@ -109,7 +109,7 @@ static uint64_t earliest(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* No rate is faster than some; 0 is one without a value, for which often is enough. */
+/* Rates have an upper limit; 0 means that no rate is set, for which the limit is used. */
 static uint64_t interval(uint64_t rate)
 {
 	if (!rate)
@@ -142,7 +142,7 @@ static uint64_t next_due(struct vp_session *s, uint64_t now)
 	return due;
 }
 
-/* Sleep until @due, or until @wake_fd or an engine's connection has something to say. */
+/* Sleep until @due, or until @wake_fd or an engine's connection is readable. */
 static struct ot_err *sleep_until(struct vp_session *s, uint64_t due, int wake_fd)
 {
 	struct pollfd fds[1 + VP_GUESTS_MAX] = { { .fd = wake_fd, .events = POLLIN } };
@@ -183,7 +183,7 @@ static bool is_due(uint64_t *next, uint64_t now, uint64_t rate)
 	return true;
 }
 
-/* The same by when it was last, for a rate that may change meanwhile. */
+/* The same by the last time, for a rate that may change meanwhile. */
 static bool is_over(uint64_t *last, uint64_t now, uint64_t rate)
 {
 	if (now < next_of(*last, rate))
@@ -194,7 +194,7 @@ static bool is_over(uint64_t *last, uint64_t now, uint64_t rate)
 	return true;
 }
 
-/* exit() ends a session when its status is looked at; at once where the program has left that rate alone. */
+/* exit() ends a session at the next status poll; at once unless the program has set that rate. */
 static bool exit_waits(struct vp_session *s)
 {
 	return ot_map_gets(&s->options->set, "statusrate") != NULL;
@@ -207,8 +207,8 @@ static struct ot_err *drain_due(struct vp_session *s, uint64_t now, bool status)
 	unsigned what = status ? VP_DRAIN_STATUS : 0;
 
 	if (o->bufpolicy == DIF_BUF_SWITCH) {
-		/* records that come with aggregations wait for their own turn, but no more than a buffer of
-		 * them */
+		/* records received with aggregations wait for their own turn, but no more of them than one
+		 * buffer */
 		bool room = s->program.aggregates && s->pending.bytes <= o->bufsize;
 		what |= is_over(&s->due.last_agg_ns, now, o->aggrate_ns) && room ? VP_DRAIN_TAKE : 0;
 		what |= is_over(&s->due.last_switch_ns, now, o->switchrate_ns) ? VP_DRAIN_TAKE | VP_DRAIN_GIVE
@@ -254,8 +254,8 @@ static struct ot_err *stop_guests(struct vp_session *s)
 	return NULL;
 }
 
-/* Sites out, then what they left behind, then END, then that. First the status of what still runs: an engine
- * that has stopped knows no clock of its guest any more. */
+/* Remove sites, drain, fire END, drain. First poll the status of running engines: an engine that has stopped
+ * no longer knows its guest's clock. */
 struct ot_err *vp_session_stop(struct vp_session *s)
 {
 	uint64_t none[10] = { 0 };
@@ -267,7 +267,7 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 	if (s->links.n)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE));
 	if (s->host_es) {
-		vp_exit_called(s); /* END's exit() overrides a status that came before */
+		vp_exit_called(s); /* END's exit() overrides an earlier status */
 		vp_engine_session_fire(s->host_es, DIF_PROBE_END, none);
 	}
 	struct ot_err *err = vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE | VP_DRAIN_ALL);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A tracing session, as the operator's process has it: the guests it is attached to, the
- * host engine for BEGIN, END and tick, the shared buffers, and the order in which data comes
- * out of them.
+ * A tracing session in the operator's process: the attached guests, the host engine for BEGIN, END and tick,
+ * the shared buffers, and the order in which data leaves them.
  *
  * Life cycle: create → attach (none, one or several guests) → [compile with
- * vp_session_world()] → enable → start (BEGIN fires) → poll … → stop (sites out, END fires,
- * all that is left is handed out) → destroy. Destroying at any point leaves the guests clean.
+ * vp_session_world()] → enable → start (BEGIN fires) → poll … → stop (sites are removed, END fires,
+ * the remaining data is handed out) → destroy. Destroying at any point leaves the guests clean.
  * One thread.
  */
 #ifndef VP_SESSION_SESSION_H
@@ -34,15 +33,15 @@ OT_MUST_CHECK struct ot_err *vp_session_create(const struct vp_session_config *c
 void vp_session_destroy(struct vp_session *s);
 
 /**
- * Attach a guest: "none", a name, a PID, a socket's path, "peek:NAME" or "peek:PID" (looked at from beside
- * its VMM, nothing is put into it), "dump:FILE" (a raw image of RAM or an ELF core; FILE.regs beside it may
- * hold registers as QEMU's `info registers` prints them), "gdb:HOST:PORT" (a gdb stub; "gdb:/PATH": on a UNIX
- * socket); NULL is the only one running. Reads the guest's symbols and types. NOT_FOUND, PERMISSION, BUSY,
- * BAD_DATA … say what to do.
+ * Attach a guest: "none", a name, a PID, a socket's path, "peek:NAME" or "peek:PID" (external sampling,
+ * nothing is injected into its VMM), "dump:FILE" (a raw image of RAM or an ELF core; FILE.regs may hold
+ * registers as QEMU's `info registers` prints them), "gdb:HOST:PORT" (a gdb stub; "gdb:/PATH": on a UNIX
+ * socket); NULL: the only running guest. Reads the guest's symbols and types. The errors NOT_FOUND,
+ * PERMISSION, BUSY, BAD_DATA … are actionable.
  */
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
 
-/** What to compile against; borrowed from the session. */
+/** The world to compile against; borrowed from the session. */
 const struct dif_world *vp_session_world(struct vp_session *s);
 
 /** Probes, for -l. */
@@ -51,7 +50,7 @@ OT_MUST_CHECK struct ot_err *vp_session_match(struct vp_session *s, const struct
 					      bool (*each)(void *arg, const struct vp_probe *probe),
 					      void *arg, uint64_t *ret_count);
 
-/* An enabled clause on one probe: what an EPID stands for. */
+/* An enabled clause on one probe: the meaning of an EPID. */
 struct vp_enabled {
 	uint32_t epid;
 	uint32_t clause_index;
@@ -82,11 +81,11 @@ enum vp_drop_kind {
 	VP_DROP_STKSTROVERFLOW,
 	VP_DROP_AGENT,   /* events that the guest's agent had no room for */
 	VP_DROP_MISSED,  /* hits that the guest's kprobes could not take */
-	VP_DROP_REFUSED, /* probes that the guest's agent could not turn on */
-	VP_DROP_SITES,   /* sites that the guest patched over; its guest's, not a CPU's */
+	VP_DROP_REFUSED, /* probes that the guest's agent could not enable */
+	VP_DROP_SITES,   /* sites that the guest patched over; counted per guest, not per CPU */
 };
 
-/* Probes that the overload guard took out of a guest. */
+/* Probes that the overload guard disabled in a guest. */
 struct vp_overload_info {
 	const struct vp_enabled *ecb; /* the most expensive one's first enabling */
 	uint32_t taken;               /* how many probes */
@@ -103,7 +102,7 @@ struct vp_fault_info {
 	uint64_t address;
 };
 
-/* One aggregation value as it lies in a half: a delta since the last snapshot. */
+/* One aggregation value as stored in a half: a delta since the last snapshot. */
 struct vp_aggregate {
 	const struct vp_enabled *ecb;
 	const struct dif_agg_layout *layout;
@@ -114,9 +113,9 @@ struct vp_aggregate {
 	bool inside;           /* seen by the guest's agent */
 };
 
-/* Where data goes. Called from vp_session_poll() and vp_session_stop(), in this order at each
+/* The receiver of data. Called from vp_session_poll() and vp_session_stop(), in this order at each
  * wake-up: status (drops), aggregation deltas when a snapshot is due, then records in order of time. Pointers
- * are good for the call. An error ends the poll and is returned by it (a full disk, say). */
+ * are valid during the call. An error ends the poll and is returned by it (a full disk, for example). */
 struct vp_sink {
 	void *arg;
 	struct ot_err *(*record)(void *arg, const struct vp_record *rec);
@@ -126,89 +125,89 @@ struct vp_sink {
 	struct ot_err *(*overload)(void *arg, const struct vp_overload_info *overload);
 };
 
-/* A place in a guest that a program would watch. */
+/* A site in a guest of a program that is planned. */
 struct vp_planned {
 	uint32_t guest; /* index */
-	bool trapped;   /* the guest's text changes for it; false: verdict says nothing */
+	bool trapped;   /* the guest's text changes for it; false: `verdict` is not set */
 	struct vp_batch_site site;
 	struct vp_verdict verdict; /* of a sentinel (site.sentinel) only `covers` */
 };
 
-/** Call @p each for every place that @p prog would watch, and for the sentinels that this takes, guest by
- * guest, by address, until it returns false. Nothing changes. UNSUPPORTED: see vp_sentinels_find(). LIMIT:
- * more places than debug registers, with -x trap=hw. */
+/** Call @p each for every site of @p prog, and for the sentinels that they need, guest by guest, by address,
+ * until it returns false. Nothing changes. UNSUPPORTED: see vp_sentinels_find(). LIMIT: more sites than debug
+ * registers, with -x trap=hw. */
 OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
 					     bool (*each)(void *arg, const struct vp_planned *planned),
 					     void *arg);
 
 uint32_t vp_session_nguests(const struct vp_session *s);
-/** A sentence on what tracing guest @p guest costs it, where that is more than usual, appended to @p out;
- * else nothing is. */
+/** Append a sentence on what tracing guest @p guest costs it to @p out, if that is more than usual; else
+ * nothing. */
 void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *out);
-/** Call @p say with each sentence on how guest @p guest is traced, where that is not by an engine in its VMM.
- * @p missing: something that was asked for is missing. Once enabled. */
+/** Call @p say with each sentence on how guest @p guest is traced, unless by an engine in its VMM.
+ * @p missing: a requested probe is missing. Once enabled. */
 void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg);
-/* What a session takes of the memory of a guest's VMM. Its buffers are this process's. */
+/* The memory that a session takes of a guest's VMM. Its buffers are this process's. */
 struct vp_session_memory {
 	uint64_t taken; /* bytes at most */
 	uint32_t scratch_asked,
-	    scratch;                /* bytes of each vCPU's scratch space, and how many there is room for */
-	bool limited;               /* the VMM is in a memory cgroup with a limit: */
+	    scratch;  /* bytes of each vCPU's scratch space, and the size that there is room for */
+	bool limited; /* the VMM is in a memory cgroup with a limit: */
 	struct vp_memory_room room; /* … as it was before the session was opened */
 };
 
 /** Once enabled. False: nothing is enabled in guest @p guest, or its engine is in this process. */
 bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret);
 
-/** Guest @p guest stood still when its engine was last greeted: nothing in it fires until it is let run. Its
+/** Guest @p guest was paused when its engine answered HELLO: no probe in it fires until it is resumed. Its
  * VMM's PID is for a message. */
 bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid);
-/** Borrowed from the session; "" when there is no such guest. */
+/** Borrowed from the session; "" if there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 
-/** Enable a program: lay it out, match every clause, make the shared memory, put engines where they are
- * needed and are not yet, hand it all to them. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive
- * actions not allowed". */
+/** Enable a program: lay it out, match every clause, create the shared memory, inject missing engines, send
+ * the program to all of them. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive actions not
+ * allowed". */
 OT_MUST_CHECK struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 					       const struct vp_sink *sink);
 
-/** Sites go in, BEGIN fires, the session is active. */
+/** Plant the sites and fire BEGIN; then the session is active. */
 OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
 
 enum vp_session_state {
 	VP_SESSION_ACTIVE,
 	VP_SESSION_EXITED, /* exit() was called: call vp_session_stop() */
-	VP_SESSION_GONE,   /* a guest has ended: call vp_session_stop(), which delivers what it left */
+	VP_SESSION_GONE,   /* a guest has ended: call vp_session_stop(), which delivers its remaining data */
 };
 
 /**
- * Sleep until the next rate is due, data to hand out, @p wake_fd (-1: none) readable, or something
- * happened; then hand out what there is. Fires ticks that are due.
+ * Sleep until the next rate is due, data arrives, @p wake_fd (-1: none) readable, or something
+ * happened; then hand out the data. Fires ticks that are due.
  */
 OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
 					     enum vp_session_state *ret_state);
 
-/** Take sites out, drain, fire END, hand everything out. */
+/** Remove sites, drain, fire END, hand everything out. */
 OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
 
-/* One moment on two clocks. */
+/* One point in time on two clocks. */
 struct vp_clock_mark {
 	uint64_t tsc;      /* the guest's time-stamp counter */
 	uint64_t ns;       /* the clock that records carry */
-	uint64_t bound_ns; /* by how much they may be apart; 0: nothing is known */
+	uint64_t bound_ns; /* bound of the error; 0: not known */
 };
 
-/** The last moment at which a guest's clock was compared; times of events inside are off by no more. bound_ns
- * 0: nothing was seen inside, or the clocks were not compared. */
+/** The last comparison of a guest's clock with the host's; times of events inside have at most that error.
+ * bound_ns 0: no events inside, or the clocks were not compared. */
 struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t guest);
 
 /* Time that vCPUs would have run and did not, since each began. */
 struct vp_stolen {
 	uint64_t at_ns;
 	uint32_t nvcpus;
-	/* By the guest's own account (what its /proc/stat calls steal); it has one only where the hypervisor
-	 * tells it. */
+	/* By the guest's own account (steal in its /proc/stat); available only if the hypervisor reports it
+	 * to the guest. */
 	bool by_guest;
 	uint64_t vcpu_ns[VP_VCPUS_MAX];
 	/* By this host's: the threads of the VMM, all of them, waited for a CPU. */
@@ -216,11 +215,12 @@ struct vp_stolen {
 	uint64_t host_ns;
 };
 
-/** What is known now of guest number @p guest; what is not is left out, that is no error. */
+/** Stolen time of guest number @p guest, as far as it is known; unknown parts are left out, without an error.
+ */
 OT_MUST_CHECK struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp_stolen *ret);
 
-/** NULL when guest number @p guest has an agent that can be used and, unless @p tracepoint is NULL, has that
- * one; else what to do about it. */
+/** NULL if guest number @p guest has a usable agent and, unless @p tracepoint is NULL, the agent has that
+ * tracepoint; else an error that says what to do. */
 OT_MUST_CHECK struct ot_err *vp_session_need_agent(const struct vp_session *s, uint32_t guest,
 						   const char *tracepoint);
 
@@ -233,18 +233,19 @@ OT_MUST_CHECK struct ot_err *vp_session_census(struct vp_session *s, uint32_t gu
 								      struct vp_census *ret),
 					       struct vp_census *ret);
 
-/** exit()'s status; 0 when it was not called. */
+/** exit()'s status; 0: it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
 
 /** "guest web01 powered off", "guest web01: its VMM (PID 123) has ended" when state was GONE; else NULL. */
 const char *vp_session_gone_reason(const struct vp_session *s);
-/** How, with that; RUNS: not known. */
+/** The kind of that end; RUNS: not known. */
 enum vp_guest_end vp_session_guest_end(const struct vp_session *s);
 
-/** How often, and for how long in all, probes were out of the guests because these patched their own text. */
+/** Number and total time of the windows in which probes were removed because the guests patched their own
+ * text. */
 void vp_session_patching(const struct vp_session *s, uint64_t *ret_windows, uint64_t *ret_out_ns);
 
-/* How an address is to be shown. */
+/* The form of an address. */
 enum vp_symbol_form {
 	VP_SYM_OFFSET, /* mod`sym+0x12, mod`0xaddr, 0xaddr: stack frames, %a */
 	VP_SYM_NAME,   /* mod`sym without offset: sym(), func() */
@@ -256,7 +257,7 @@ void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum
 		       char *buf, size_t size);
 
 /** Text of a user address of process @p pid: by its files' symbols where the processes are this host's
- * (no guest), else "0x…": nothing reads a guest's programs. */
+ * (no guest), else "0x…": a guest's programs are not read. */
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size);
 

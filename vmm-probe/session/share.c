@@ -4,8 +4,8 @@
  *
  *   globals | dynamic variables | feed 0: status, buffers | feed 1: status, buffers | …
  *
- * Engines are told where their own part lies. Pages are this process's (memory.c); where an engine is in it,
- * those that nobody writes are never allocated.
+ * Each engine knows only its own part. Pages are this process's (memory.c); if an engine is in this process,
+ * unwritten pages are never allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static uint64_t page_up(uint64_t n)
 	return (n + PAGE - 1) & ~(PAGE - 1);
 }
 
-/* BEGIN, END and ticks have no CPU of the guest's to be left out on. */
+/* BEGIN, END and ticks have no CPU of the guest: -x cpu does not exclude them. */
 static uint32_t only_cpu(const struct vp_session *s, const struct vp_feed *feed)
 {
 	return feed->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
@@ -52,7 +52,7 @@ static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globa
 		.flags = o->destructive ? VP_OPEN_DESTRUCTIVE : 0,
 		.engine = (uint32_t)(feed - s->feeds),
 		.only_cpu = only_cpu(s, feed),
-		/* what takes this process' time is no cost to a guest */
+		/* time of this process is no cost to a guest */
 		.maxcost = feed->link && vp_link_costs(feed->link) ? (uint32_t)o->maxcost : 0,
 	};
 }

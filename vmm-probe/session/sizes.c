@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Run-time sizes and rates as they will be in force. A size that can't be had is halved until it can, or is
- * an error with -x bufresize=manual; what changed is written back to the options, so that the operator is
- * told.
+ * Run-time sizes and rates, adjusted to the limits. A size over its limit is halved until it fits, or is an
+ * error with -x bufresize=manual; changes are written back to the options, so that the operator sees them.
  */
 #include <unistd.h>
 
@@ -15,8 +14,8 @@
 #define CLEAN_SLOWEST_NS 60000000000ull
 #define STATUS_MAX_NS    10000000000ull
 
-/* Buffers that another process writes to are taken whole (memory.c): of what there is, and of what this
- * process may have. */
+/* Buffers that another process writes to are allocated whole (memory.c): limited by the free memory, and by
+ * this process's limit. */
 static uint64_t buffer_limit(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -49,7 +48,7 @@ static struct ot_err *fit(const struct dif_options *o, const char *what, uint64_
 	return NULL;
 }
 
-/* What the program does with buffers. `need`: bytes that its largest clause puts in the principal one, keys
+/* The program's use of buffers. `need`: bytes that its largest clause puts in the principal one, keys
  * included. */
 struct use {
 	bool aggregates, speculates;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stolen time: a vCPU wanted to run, and the host ran something else. The guest counts it where the
- * hypervisor tells it to (paravirt_steal_enabled; KVM does), vCPU by vCPU. This host's kernel counts it for
- * every thread, as time on a run queue, but does not tell which thread of a VMM is which vCPU.
+ * Stolen time: a vCPU was runnable, and the host ran something else. The guest counts it by vCPU if the
+ * hypervisor reports it (paravirt_steal_enabled; KVM does). This host's kernel counts it for every thread, as
+ * time on a run queue, but which thread of a VMM runs which vCPU is not known.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static int64_t steal_index(const struct vp_btf *btf)
 	return -1;
 }
 
-/* The static key that is on where the hypervisor tells of stolen time. */
+/* The static key that is on if the hypervisor reports stolen time. */
 static bool is_told(struct vp_guest *guest)
 {
 	struct vp_gva key;
@@ -109,7 +109,7 @@ struct ot_err *vp_session_stolen(struct vp_session *s, uint32_t guest, struct vp
 	ret->nvcpus = link->facts.nvcpus < VP_VCPUS_MAX ? link->facts.nvcpus : VP_VCPUS_MAX;
 	struct ot_err *err = by_guest(link, ret);
 
-	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY) { /* a guest that has ended tells no more */
+	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY) { /* a guest that has ended reports no more */
 		ot_err_destroy(err);
 		err = NULL;
 	}

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "vmm-probe/session/internal.h"
 
-/* A timer that fell behind this far (a suspended process) skips what it missed. */
+/* A timer that fell behind this far (a suspended process) skips the missed ticks. */
 #define LATE_MAX 1000
 
 bool vp_tick_add(struct vp_session *s, uint32_t probe_id, uint64_t interval_ns)
@@ -30,7 +30,7 @@ uint64_t vp_ticks_next(const struct vp_session *s)
 	return next;
 }
 
-/* The tick that is most overdue; NULL when none is due. */
+/* The tick that is most overdue; NULL: none is due. */
 static struct vp_tick *most_due(struct vp_session *s, uint64_t now)
 {
 	struct vp_tick *due = NULL;

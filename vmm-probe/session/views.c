@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comparing a guest's two views needs beside its events. */
+/* What comparing a guest's two views needs besides its events. */
 #include <string.h>
 
 #include "vmm-probe/guest/agent.h"
@@ -39,7 +39,7 @@ struct ot_err *vp_session_need_agent(const struct vp_session *s, uint32_t guest,
 		return NULL;
 	return ot_err_new(
 	    OT_ERR_UNSUPPORTED,
-	    "guest %s: its agent is older than this outsight and can't tell: build the module from "
+	    "guest %s: its agent is older than this outsight and lacks that: build the module from "
 	    "the sources of this outsight",
 	    vp_session_guest_name(s, guest));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the compiler asks of the world: types, symbols and probes of the attached guests. */
+/* The compiler's view of the attached guests: types, symbols and probes. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -22,7 +22,7 @@ static struct vp_probes *first_probes(struct vp_session *s)
 	return s->links.n ? s->links.items[0]->probes : s->host_probes;
 }
 
-/* Without a guest the types are those of the kernel that we run on. */
+/* Without a guest the types are those of the host's kernel. */
 static struct vp_types *types_of(void *env)
 {
 	struct vp_session *s = env;
@@ -86,7 +86,7 @@ struct match {
 	uint64_t count;
 };
 
-/* BEGIN, tick and so on are there once, however many guests, and are no guest's. */
+/* BEGIN, tick etc. exist once for any number of guests, and belong to none. */
 static bool match_one(void *arg, const struct vp_probe *probe)
 {
 	struct match *m = arg;
@@ -188,7 +188,7 @@ static bool match_guest(void *env, const char *pattern)
 	return false;
 }
 
-/* #pragma D depends_on: what this build and this guest have. */
+/* #pragma D depends_on: features of this build and this guest. */
 static bool has_dependency(void *env, const char *kind, const char *name)
 {
 	struct vp_session *s = env;
@@ -214,7 +214,7 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 	return false;
 }
 
-/* Processes are those of this host; a guest's are not looked at. */
+/* Processes are those of this host; a guest's are not examined. */
 static bool has_process(void *env, int64_t pid)
 {
 	const struct vp_session *s = env;
