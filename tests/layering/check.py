@@ -44,7 +44,8 @@ MAY_USE = {
     "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/arch", "vmm-probe/engine/wire/facts.h",
                               "vmm-probe/engine/wire/orc_table.h"],
     "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/insn"],
-    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/insn", "vmm-probe/planner"],
+    "vmm-probe/symbolic": DIF + ["vmm-probe/arch"],
+    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/insn", "vmm-probe/planner", "vmm-probe/symbolic"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/backend/kvm": DIF + ENGINE + ["vmm-probe/insn"],

@@ -7,7 +7,6 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/arch/native.h"
-#include "vmm-probe/guest/agent_systems.h"
 #include "vmm-probe/guest/guest_internal.h"
 
 #define CPUS_MAX      8192u
@@ -132,7 +131,10 @@ static struct ot_err *read_agent(struct vp_guest *guest, struct vp_gva at, struc
 	OT_TRY(vp_mmu_translate(vp_guest_phys(guest), vp_guest_mmu(guest), at, &agent->header_gpa, NULL));
 	OT_TRY(read_catalogue(guest, agent, at));
 	OT_TRY(read_rings(guest, agent));
-	return vp_agent_systems(guest, agent);
+	OT_TRY(vp_trace_systems_read(guest, &agent->systems));
+	for (size_t i = 0; i < agent->nevents; i++)
+		agent->events[i].system = vp_trace_systems_find(&agent->systems, agent->events[i].address);
+	return NULL;
 }
 
 static void destroy_symtab(struct vp_symtab **tab)
@@ -212,6 +214,6 @@ void vp_guest_agent_deinit(struct vp_guest_agent *agent)
 {
 	free(agent->events);
 	free(agent->cpus);
-	free(agent->systems);
+	vp_trace_systems_deinit(&agent->systems);
 	memset(agent, 0, sizeof(*agent));
 }

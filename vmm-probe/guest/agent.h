@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "guest-agent/agent_abi.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/trace_systems.h"
 
 /* A tracepoint that can be turned on. */
 struct vp_agent_event {
@@ -37,7 +38,7 @@ struct vp_guest_agent {
 	size_t nevents;
 	struct vp_agent_cpu *cpus; /* those with a ring */
 	size_t ncpus;
-	char *systems; /* memory of the events' `system` strings */
+	struct vp_trace_systems systems; /* memory of the events' `system` strings */
 };
 
 /** Check that @p header is of an agent of our version. UNSUPPORTED: another version. BUSY: the module is

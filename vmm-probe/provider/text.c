@@ -106,3 +106,10 @@ struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len, co
 	*ret = text->other;
 	return NULL;
 }
+
+const uint8_t *vp_text_core(const struct vp_text *text, uint64_t *ret_start, uint64_t *ret_len)
+{
+	*ret_start = text->start;
+	*ret_len = text->len;
+	return text->core;
+}

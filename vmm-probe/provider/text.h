@@ -31,4 +31,8 @@ void vp_text_destroy(struct vp_text *text);
 OT_MUST_CHECK struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len,
 					  const uint8_t **ret);
 
+/** The core kernel's text as it was read, and where it begins; NULL and length 0: it could not be read whole.
+ */
+const uint8_t *vp_text_core(const struct vp_text *text, uint64_t *ret_start, uint64_t *ret_len);
+
 #endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Walking through a function from its entry, instruction by instruction, each once. */
+#include "vmm-probe/provider/flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "vmm-probe/insn/insn.h"
+#include "vmm-probe/insn/shape.h"
+
+#define FUNCTION_MAX (1u << 20)
+
+/* A part of the function: itself, and NAME.cold. */
+struct part {
+	uint64_t gva, size;
+	uint8_t *code; /* a copy */
+	uint8_t *seen; /* by offset: 1 if the flow comes there */
+};
+
+struct walk {
+	const struct vp_flow_env *env;
+	uint64_t key;
+	struct part parts[2];
+	unsigned nparts;
+	uint64_t *todo;
+	size_t ntodo, cap;
+	bool unknown;
+};
+
+static struct ot_err *add_part(struct walk *w, const struct vp_symbol *sym)
+{
+	struct part *p = &w->parts[w->nparts];
+	const uint8_t *code;
+
+	p->gva = sym->addr;
+	p->size = vp_symbol_size(w->env->symtab, sym);
+	if (!p->size || p->size > FUNCTION_MAX) {
+		w->unknown = true;
+		return NULL;
+	}
+	OT_TRY(vp_text_read(w->env->text, p->gva, p->size, &code));
+	w->nparts++;
+	p->code = malloc(p->size);
+	p->seen = calloc(p->size, 1);
+	if (!p->code || !p->seen)
+		return ot_err_nomem();
+	memcpy(p->code, code, p->size);
+	return NULL;
+}
+
+/* The function around @goal is the first part, its unlikely part the second. */
+static struct ot_err *find_parts(struct walk *w, uint64_t goal)
+{
+	const struct vp_symtab *tab = w->env->symtab;
+	const struct vp_symbol *sym = vp_symtab_find_addr(tab, vp_gva(goal), NULL), *hot = sym, *cold;
+	char name[VP_SYM_NAME_MAX];
+
+	if (!sym) {
+		w->unknown = true;
+		return NULL;
+	}
+	snprintf(name, sizeof(name), "%s", vp_symbol_name(tab, sym));
+	char *suffix = strstr(name, ".cold");
+	if (suffix) {
+		*suffix = '\0';
+		hot = vp_symtab_find(tab, vp_symbol_module(tab, sym), name);
+		cold = sym;
+	} else {
+		strncat(name, ".cold", sizeof(name) - strlen(name) - 1);
+		cold = vp_symtab_find(tab, vp_symbol_module(tab, sym), name);
+	}
+	if (!hot) {
+		w->unknown = true;
+		return NULL;
+	}
+	OT_TRY(add_part(w, hot));
+	return cold && !w->unknown ? add_part(w, cold) : NULL;
+}
+
+static struct part *part_of(struct walk *w, uint64_t gva)
+{
+	for (unsigned i = 0; i < w->nparts; i++)
+		if (gva - w->parts[i].gva < w->parts[i].size)
+			return &w->parts[i];
+	return NULL;
+}
+
+/* Somewhere else is not followed: a tail call. */
+static struct ot_err *come_to(struct walk *w, uint64_t gva)
+{
+	struct part *p = part_of(w, gva);
+
+	if (!p || p->seen[gva - p->gva])
+		return NULL;
+	if (!ot_grow(&w->todo, &w->cap, w->ntodo + 1, sizeof(*w->todo)))
+		return ot_err_nomem();
+	p->seen[gva - p->gva] = 1;
+	w->todo[w->ntodo++] = gva;
+	return NULL;
+}
+
+/* Tail calls through a register are calls of a thunk where jumps are protected; a jump through memory or by a
+ * register may be one by a table. */
+static bool is_indirect(const struct vp_insn *insn)
+{
+	return insn->op == VP_INSN_JMP && insn->src.kind != VP_OPERAND_IMM;
+}
+
+/* Behind a call of such a function there is whatever code happens to be next. */
+static bool is_noreturn(const struct walk *w, uint64_t gva)
+{
+	static const char *const names[] = { "__stack_chk_fail", "panic",   "__fortify_panic",
+					     "fortify_panic",    "do_exit", "kthread_exit",
+					     "make_task_dead" };
+	const struct vp_symbol *sym = vp_symtab_find_addr(w->env->symtab, vp_gva(gva), NULL);
+
+	for (size_t i = 0; sym && i < OT_ARRAY_SIZE(names); i++)
+		if (sym->addr == gva && !strcmp(vp_symbol_name(w->env->symtab, sym), names[i]))
+			return true;
+	return false;
+}
+
+static struct ot_err *pass(struct walk *w, uint64_t gva)
+{
+	const struct part *p = part_of(w, gva);
+	const struct vp_jump_entry *branch = vp_static_keys_jump(w->env->keys, gva);
+	const uint8_t *code = p->code + (gva - p->gva);
+	uint64_t left = p->size - (gva - p->gva);
+	uint8_t len = *code == 0xcc ? 1 : vp_insn_length(code, left);
+	struct vp_insn insn;
+
+	if (!len) {
+		w->unknown = true;
+		return NULL;
+	}
+	/* A branch on a key: either way, but for the key that is off. */
+	if (branch) {
+		OT_TRY(come_to(w, gva + len));
+		return branch->key == w->key ? NULL : come_to(w, branch->target);
+	}
+	if (!vp_insn_decode(code, (unsigned)(left < 15 ? left : 15), gva, &insn))
+		return come_to(w, gva + len);
+	if (is_indirect(&insn)) {
+		w->unknown = true;
+		return NULL;
+	}
+	bool is_call = insn.op == VP_INSN_CALL && insn.src.kind == VP_OPERAND_IMM;
+	if (insn.op == VP_INSN_RET || (is_call && is_noreturn(w, (uint64_t)insn.src.value)))
+		return NULL;
+	if (insn.op == VP_INSN_JMP || insn.op == VP_INSN_JCC)
+		OT_TRY(come_to(w, (uint64_t)insn.src.value));
+	return insn.op == VP_INSN_JMP ? NULL : come_to(w, gva + len);
+}
+
+static struct ot_err *walk(struct walk *w, uint64_t from, uint64_t goal, enum vp_reach *ret)
+{
+	const struct part *p;
+
+	OT_TRY(find_parts(w, goal));
+	if (!w->nparts)
+		return NULL;
+	OT_TRY(come_to(w, from ? from : w->parts[0].gva));
+	while (w->ntodo && !w->unknown)
+		OT_TRY(pass(w, w->todo[--w->ntodo]));
+	p = part_of(w, goal);
+	if (p && p->seen[goal - p->gva])
+		*ret = VP_REACH_YES;
+	else if (!w->unknown && p)
+		*ret = VP_REACH_NO;
+	return NULL;
+}
+
+struct ot_err *vp_flow_reaches(const struct vp_flow_env *env, uint64_t key, uint64_t from, uint64_t goal,
+			       enum vp_reach *ret)
+{
+	struct walk w = { .env = env, .key = key };
+
+	*ret = VP_REACH_UNKNOWN;
+	struct ot_err *err = walk(&w, from, goal, ret);
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(w.parts); i++) {
+		free(w.parts[i].code);
+		free(w.parts[i].seen);
+	}
+	free(w.todo);
+	return err;
+}
+
+static bool is_in(uint64_t gva, const uint64_t *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (from[i] == gva)
+			return true;
+	return false;
+}
+
+bool vp_flow_has_other_callers(const struct vp_text *text, uint64_t gva, const uint64_t *from, size_t n)
+{
+	uint64_t start, len;
+	const uint8_t *code = vp_text_core(text, &start, &len);
+
+	for (uint64_t at = 0; at + 5 <= len; at++) {
+		int32_t distance;
+
+		if ((code[at] & 0xfe) != 0xe8) /* e8 call, e9 jmp */
+			continue;
+		memcpy(&distance, code + at + 1, sizeof(distance));
+		if (start + at + 5 + (uint64_t)(int64_t)distance == gva && !is_in(start + at, from, n))
+			return true;
+	}
+	return false;
+}
