@@ -14,6 +14,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
+from lib import namespaces
 from lib.pace import limit
 from terminal import is_harmless, on_terminal
 
@@ -207,5 +208,6 @@ if __name__ == "__main__":
     if os.geteuid():
         print("SKIP: processes of several users take root")
         sys.exit(77)
+    namespaces.enter()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

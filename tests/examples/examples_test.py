@@ -21,6 +21,7 @@ sys.argv[1:] = [os.path.join(BUILD, "bin", "outsight"), SMALL]
 # pylint: disable=wrong-import-position
 import truths
 from lib.guest import why_no_guest
+from lib.namespaces import be_init, can_make
 from lib.scenario import LineResult
 
 INSIDE = "OUTSIGHT_EXAMPLES_INSIDE"  # what this part runs in is there
@@ -31,11 +32,10 @@ def enter_namespaces():
     """As root: no other guest, and no other port 1234, than those of these examples."""
     import daemon
     if os.environ.get(INSIDE):
-        daemon.be_init()
+        be_init()
         subprocess.run(["busybox", "ifconfig", "lo", "up"], check=True)
         return
-    can = subprocess.run(["unshare", *daemon.NAMESPACES, "true"], stderr=subprocess.DEVNULL, check=False)
-    if os.geteuid() == 0 and can.returncode == 0:
+    if can_make(daemon.NAMESPACES):
         os.environ[INSIDE] = "1"
         os.execvp("unshare", ["unshare", *daemon.NAMESPACES, sys.executable, "-B", *ARGV])
 
@@ -69,7 +69,7 @@ def why_not():
 
 def go_where_it_runs():
     """Into namespaces or the lab: does not return, or returns the exit status of all, or None: here."""
-    if PART == "linux":
+    if PART in ("hook", "linux"):
         enter_namespaces()
     elif PART == "lab":
         return in_the_lab()

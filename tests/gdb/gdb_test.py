@@ -19,6 +19,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
+from lib import namespaces
 from lib.pace import limit, rounds
 
 OUTSIGHT, GUEST = (os.path.abspath(p) for p in sys.argv[1:3])
@@ -486,4 +487,5 @@ if __name__ == "__main__":
     if not shutil.which(QEMU):
         print(f"SKIP: there is no {QEMU} here")
         sys.exit(77)
+    namespaces.enter()
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

@@ -7,6 +7,7 @@ import sys
 import unittest
 
 import qemu
+from lib import namespaces
 from lib.pace import limit
 from qemu import ALL, Qemu, counts_of, round_counts
 
@@ -152,4 +153,5 @@ if __name__ == "__main__":
     if qemu.reason_to_skip():
         print(f"SKIP: {qemu.reason_to_skip()}")
         sys.exit(77)
+    namespaces.enter()
     unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

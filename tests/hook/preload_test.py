@@ -9,6 +9,7 @@ import time
 import unittest
 
 import qemu
+from lib import namespaces
 from lib.pace import limit, rounds
 from qemu import ALL, CALLS, ROUND, Disk, Qemu, counts_of, round_counts
 
@@ -185,4 +186,5 @@ if __name__ == "__main__":
     if qemu.reason_to_skip():
         print(f"SKIP: {qemu.reason_to_skip()}")
         sys.exit(77)
+    namespaces.enter()
     unittest.main(argv=[sys.argv[0], *sys.argv[6:]], verbosity=2)

@@ -13,9 +13,11 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
+from lib.namespaces import PROCESSES, be_init, can_make
 from lib.pace import limit
 
 INSIDE = "OUTSIGHT_TEST_NAMESPACES"
+NAMESPACES = ["--net", *PROCESSES]
 UID = 64055  # libvirt-qemu's on Debian
 CONFIG = 'cgroup_controllers = [ ]\nstdio_handler = "file"\nremember_owner = 0\nmax_core = "unlimited"\n'
 
@@ -26,21 +28,9 @@ def reason_to_skip():
             return f"there is no {program} here"
     if os.geteuid() != 0:
         return "a libvirtd of its own takes root"
-    if subprocess.run(["unshare", *NAMESPACES, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+    if not can_make(NAMESPACES):
         return "no namespaces can be made here"
     return None
-
-
-NAMESPACES = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-
-
-def be_init():
-    """The namespace's first process takes leave of all that end in it, or libvirt would wait for its QEMUs to go."""
-    child = os.fork()
-    while child:
-        pid, status = os.wait()
-        if pid == child:
-            os._exit(os.waitstatus_to_exitcode(status) & 0xff)
 
 
 def enter_namespaces():

@@ -154,6 +154,7 @@ class AgentAbi(AgentScenario):
         self.agent.own()
         every = [(slot, entry[0]) for slot, entry in self.agent.catalogue().items() if slot < ga.TRACEPOINTS]
         parts = random.sample(range(8), rounds(1, 8))
+        print(f"eighths {parts} of {len(every)} tracepoints", flush=True)
         taken = 0
         with self.vm.load():
             for part in parts:
@@ -167,7 +168,7 @@ class AgentAbi(AgentScenario):
                     self.agent.want(slot, 0, ga.OFF)
                 self.agent.apply()
                 self.assertEqual(self.agent.header()["armed"], 0)
-        self.assertGreater(taken, 0)
+        self.assertGreater(taken, rounds(0, 1000))
         self.agent.release()
         self.vm.check("rmmod outsight")
         self.assert_unharmed()

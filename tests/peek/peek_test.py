@@ -19,6 +19,7 @@ import unittest
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "hook"))
 # pylint: disable=wrong-import-position
 import qemu
+from lib import namespaces
 from lib.pace import limit, rounds
 from qemu import ALL, Qemu, counts_of, round_counts
 
@@ -118,15 +119,15 @@ class Peek(unittest.TestCase):
             self.assertLess(abs(a - b), 5 * sigma + 0.02, (name, beside, inside))
 
     def test_every_kick(self):
-        """Each kick brings the registers of its vCPU, once; unless a host is so busy that it takes over a second."""
+        """Each kick brings the registers of its vCPU, once. One whose answer takes over a second on a busy host is repeated."""
         for cpus in (1, 3):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus)
                 done = subprocess.run([PEEKER, str(vm.pid), str(KICKS)], capture_output=True, text=True, timeout=limit(240), check=True)
                 kicks, answers, dropped, came, elsewhere, ram = (int(n) for n in re.findall(r"\d+", done.stdout))
-                self.assertEqual((kicks, dropped, elsewhere, ram), (KICKS * cpus, 0, 0, qemu.MIB << 20), done.stdout)
+                self.assertEqual((dropped, elsewhere, ram), (0, 0, qemu.MIB << 20), done.stdout)
                 self.assertEqual(came, answers, done.stdout)
-                self.assertTrue(kicks * 3 // 4 <= answers <= kicks, done.stdout)
+                self.assertTrue(KICKS * cpus * 3 // 4 <= answers <= KICKS * cpus <= kicks, done.stdout)
                 self.check_untouched(vm)
 
     def test_memory_and_statistics(self):
@@ -358,4 +359,5 @@ if __name__ == "__main__":
     if reason:
         print(f"SKIP: {reason}")
         sys.exit(77)
+    namespaces.enter()
     unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
