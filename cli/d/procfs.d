@@ -36,6 +36,7 @@ typedef struct lwpsinfo {
 	char pr_stype;
 	char pr_state;
 	char pr_sname;
+	char pr_nice;
 	short pr_syscall;
 	int pr_pri;
 	string pr_clname;
@@ -45,25 +46,32 @@ typedef struct lwpsinfo {
 	string pr_name;
 } lwpsinfo_t;
 
+typedef struct processor_info {
+	int pi_state;
+	string pi_processor_type;
+	string pi_fputypes;
+	int pi_clock;
+} processor_info_t;
+
 typedef struct cpuinfo {
 	int cpu_id;
 	int cpu_pset;
 	int cpu_chip;
 	int cpu_lgrp;
+	processor_info_t cpu_info;
 } cpuinfo_t;
 
-/* For the current thread only: the CPU on which another one last ran is not read. */
-translator cpuinfo_t < kthread_t *T > {
-	cpu_id = cpu;
-	cpu_pset = -1;
-	cpu_chip = 0;
-	cpu_lgrp = 0;
-};
+/* a CPU's pi_state */
+inline int P_OFFLINE = 1;
+inline int P_ONLINE = 2;
+inline int P_STATUS = 3;
+inline int P_FAULTED = 4;
+inline int P_POWEROFF = 5;
+inline int P_NOINTR = 6;
+inline int P_SPARE = 7;
 
-inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> (curthread);
-inline int pset = curcpu->cpu_pset;
-inline int chip = curcpu->cpu_chip;
-inline int lgrp = curcpu->cpu_lgrp;
+/* pr_ttydev of a process that has no terminal */
+inline uint64_t PRNODEV = 0xffffffffffffffff;
 
 inline char PR_MODEL_UNKNOWN = 0;
 inline char PR_MODEL_ILP32 = 1;
@@ -72,9 +80,27 @@ inline char PR_MODEL_LP64 = 2;
 inline int PR_STOPPED = 0x00000001;
 inline int PR_ISTOP = 0x00000002;
 inline int PR_DSTOP = 0x00000004;
+inline int PR_STEP = 0x00000008;
 inline int PR_ASLEEP = 0x00000010;
+inline int PR_PCINVAL = 0x00000020;
+inline int PR_ASLWP = 0x00000040;
+inline int PR_AGENT = 0x00000080;
+inline int PR_DETACH = 0x00000100;
+inline int PR_DAEMON = 0x00000200;
 inline int PR_ISSYS = 0x00001000;
+inline int PR_VFORKP = 0x00002000;
+inline int PR_ORPHAN = 0x00004000;
+inline int PR_NOSIGCHLD = 0x00008000;
+inline int PR_WAITPID = 0x00010000;
+inline int PR_FORK = 0x00100000;
+inline int PR_RLC = 0x00200000;
+inline int PR_KLC = 0x00400000;
+inline int PR_ASYNC = 0x00800000;
+inline int PR_BPTADJ = 0x01000000;
 inline int PR_MSACCT = 0x02000000;
+inline int PR_PTRACE = 0x04000000;
+inline int PR_MSFORK = 0x08000000;
+inline int PR_IDLE = 0x10000000;
 
 inline char SSLEEP = 1;
 inline char SRUN = 2;
@@ -83,3 +109,13 @@ inline char SSTOP = 4;
 inline char SIDL = 5;
 inline char SONPROC = 6;
 inline char SWAIT = 7;
+
+/* pr_stype of other systems; Linux does not keep what a task sleeps on */
+inline char SOBJ_NONE = 0;
+inline char SOBJ_MUTEX = 1;
+inline char SOBJ_RWLOCK = 2;
+inline char SOBJ_CV = 3;
+inline char SOBJ_SEMA = 4;
+inline char SOBJ_USER = 5;
+inline char SOBJ_USER_PI = 6;
+inline char SOBJ_SHUTTLE = 7;

@@ -39,6 +39,7 @@ translator lwpsinfo_t < kthread_t *T > {
 	pr_stype = 0;
 	pr_state = SONPROC;
 	pr_sname = 'O';
+	pr_nice = 0;
 	pr_syscall = 0;
 	pr_pri = 0;
 	pr_clname = "";
@@ -48,5 +49,32 @@ translator lwpsinfo_t < kthread_t *T > {
 	pr_name = execname;
 };
 
+translator processor_info_t < int id > {
+	pi_state = P_ONLINE;
+	pi_processor_type = "";
+	pi_fputypes = "";
+	pi_clock = 0;
+};
+
+translator cpuinfo_t < int id > {
+	cpu_id = id;
+	cpu_pset = -1;
+	cpu_chip = 0;
+	cpu_lgrp = 0;
+	cpu_info = xlate <processor_info_t> (id);
+};
+
+translator cpuinfo_t < kthread_t *T > {
+	cpu_id = cpu;
+	cpu_pset = -1;
+	cpu_chip = 0;
+	cpu_lgrp = 0;
+	cpu_info = xlate <processor_info_t> (0);
+};
+
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
 inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
+inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> ((int)cpu);
+inline int pset = curcpu->cpu_pset;
+inline int chip = curcpu->cpu_chip;
+inline int lgrp = curcpu->cpu_lgrp;

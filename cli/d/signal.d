@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Linux's signals, for raise() and the arguments of kill(2). */
+/* Linux's signals, for raise() and the arguments of kill(2); why a process ended, and faults. */
 inline int SIGHUP = 1;
 inline int SIGINT = 2;
 inline int SIGQUIT = 3;
@@ -35,3 +35,26 @@ inline int SIGPOLL = 29;
 inline int SIGPWR = 30;
 inline int SIGSYS = 31;
 inline int SIGUNUSED = 31;
+
+/* proc:::exit, and si_code of SIGCHLD */
+inline int CLD_EXITED = 1;
+inline int CLD_KILLED = 2;
+inline int CLD_DUMPED = 3;
+inline int CLD_TRAPPED = 4;
+inline int CLD_STOPPED = 5;
+inline int CLD_CONTINUED = 6;
+
+/* proc:::fault: the numbers of other systems */
+inline int FLTILL = 1;
+inline int FLTPRIV = 2;
+inline int FLTBPT = 3;
+inline int FLTTRACE = 4;
+inline int FLTACCESS = 5;
+inline int FLTBOUNDS = 6;
+inline int FLTIOVF = 7;
+inline int FLTIZDIV = 8;
+inline int FLTFPE = 9;
+inline int FLTSTACK = 10;
+inline int FLTPAGE = 11;
+inline int FLTWATCH = 12;
+inline int FLTCPCOVF = 13;

@@ -93,8 +93,8 @@ class Guestless(Installed):
         self.assertLessEqual({"liboutsight-tcg.so", "liboutsight-kvm.so"}, libraries)
         d = {os.path.basename(path) for path in glob.glob(os.path.join(TESTS, "..", "cli", "d", "*.d"))}
         self.assertGreater(len(d), 5)
-        self.assertEqual((libraries | d | agent | {"outsight", "outsight-vmm", "outsight.1", "outsight-vmm.1", "Kbuild",
-                                                   "Makefile", "dkms.conf", "agent_abi.h", "ga.h", "README.md"}) - names, set())
+        self.assertEqual((libraries | d | agent | {"outsight", "outsight-vmm", "outsight.1", "outsight-vmm.1", "outsight-types.5",
+                                                   "Kbuild", "Makefile", "dkms.conf", "agent_abi.h", "ga.h", "README.md"}) - names, set())
         for program in ("outsight", "outsight-vmm"):
             self.assertTrue(os.access(f"{self.root}/bin/{program}", os.X_OK))
 
@@ -126,18 +126,18 @@ class Guestless(Installed):
         self.assertNotIn("plugin liboutsight", out.stdout + out.stderr)
 
     def test_manual(self):
-        """Both pages are found by the program's PATH, and rendered without a complaint."""
+        """The pages are found by the program's PATH, and rendered without a complaint."""
         if not shutil.which("man"):
             self.skipTest("man is not installed here")
-        pages = [self.file("outsight.1"), self.file("outsight-vmm.1")]
+        pages = [self.file("outsight.1"), self.file("outsight-vmm.1"), self.file("outsight-types.5")]
         self.env["MANPATH"] = ""
         self.addCleanup(self.env.pop, "MANPATH")
-        self.assertEqual(self.run_it("man", "-w", "outsight", "outsight-vmm").split(), pages)
-        for page, name in (("outsight", "DTrace"), ("outsight-vmm", "KVM")):
+        self.assertEqual(self.run_it("man", "-w", "outsight", "outsight-vmm", "outsight-types").split(), pages)
+        for page, name in (("outsight", "DTrace"), ("outsight-vmm", "KVM"), ("outsight-types", "psinfo_t")):
             done = subprocess.run(["man", "--warnings=mac", "-P", "cat", page], capture_output=True, text=True, timeout=LIMIT,
                                   check=False, env=self.env)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
-            self.assertIn("SYNOPSIS", done.stdout)
+            self.assertIn("DESCRIPTION", done.stdout)
             self.assertIn(name, done.stdout)
 
     def test_script(self):

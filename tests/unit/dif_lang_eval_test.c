@@ -262,6 +262,13 @@ static const struct {
 	  "inline struct o *cur = xlate <struct o *> (curthread); BEGIN { trace(xlate <struct o> "
 	  "(curthread).id); trace(cur->who); }",
 	  "77 csh " },
+	/* what this kernel has */
+	{ "#pragma D depends_on struct task_struct\n"
+	  "BEGIN { trace(__has_member(struct task_struct, pid) ? curthread->pid : curthread->absent); "
+	  "trace(__has_member(struct task_struct, absent) ? curthread->absent : 8); "
+	  "trace(__has_symbol(`jiffies)); trace(__has_symbol(`absent) ? `absent : 9); "
+	  "trace(__has_symbol(vmlinux`untyped)); }",
+	  "77 8 1 9 1 " },
 	/* if and else */
 	{ "BEGIN { x = 3; if (x > 2) { trace(1); if (x > 5) trace(2); else trace(3); trace(4); } else { "
 	  "trace(5); } trace(6); }",

@@ -80,6 +80,11 @@ static struct dif_node *cook_offsetof(struct dif_compiler *c, struct dif_node *n
 	return dif_node_int(c, bits / 8, c->types->size);
 }
 
+static struct dif_node *cook_has(struct dif_compiler *c, struct dif_node *n)
+{
+	return dif_node_int(c, dif_has(c, n), c->types->int_);
+}
+
 static struct dif_node *cook_agg(struct dif_compiler *c, struct dif_node *n)
 {
 	n->ident = dif_agg_find(c, n->name);
@@ -117,6 +122,8 @@ static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
 		return dif_cook_xlate(c, n);
 	case DIF_N_OFFSETOF:
 		return cook_offsetof(c, n);
+	case DIF_N_HAS:
+		return cook_has(c, n);
 	case DIF_N_VAR:
 	case DIF_N_SYM:
 	case DIF_N_TYPE:

@@ -49,6 +49,8 @@ struct dif_ident *dif_called(struct dif_compiler *c, const struct dif_node *call
 bool dif_call_count(struct dif_compiler *c, const struct dif_node *call, const struct dif_function *func);
 struct dif_node *dif_cook_member(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_index(struct dif_compiler *c, struct dif_node *n, struct dif_type *target);
+/** Does the world have what a HAS node names? */
+bool dif_has(struct dif_compiler *c, const struct dif_node *n);
 struct dif_node *dif_cook_ident(struct dif_compiler *c, struct dif_node *n, struct dif_type *target);
 struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, struct dif_ident *id,

@@ -74,19 +74,45 @@ static struct dif_node *unresolved(struct dif_compiler *c, struct dif_node *n, c
 	return dif_fail(c, DIF_D_IDENT_UNDEF, n->line, "failed to resolve %s: Unknown symbol name", n->name);
 }
 
+/* Take a name with a backquote apart. *ret_module: NULL: any. False: memory. */
+static bool split_symbol(struct dif_compiler *c, const char *text, const char **ret_module,
+			 const char **ret_name, bool *ret_is_user)
+{
+	const char *tick = strrchr(text, '`');
+
+	*ret_name = tick ? tick + 1 : text;
+	*ret_is_user = tick > text && tick[-1] == '`';
+	*ret_module = NULL;
+	tick -= *ret_is_user;
+	if (tick && tick > text)
+		*ret_module = dif_strndup(c, c->nodes, text, (size_t)(tick - text));
+	return !c->diag.failed;
+}
+
+bool dif_has(struct dif_compiler *c, const struct dif_node *n)
+{
+	const char *module, *name;
+	struct dif_symbol sym = { 0 };
+	uint64_t bits;
+	bool is_user;
+
+	if (n->type)
+		return dif_is_sou(c, n->type) && dif_member_find(c, n->type, n->name, &bits);
+	return split_symbol(c, n->name, &module, &name, &is_user) && !is_user && c->world->find_symbol &&
+	       c->world->find_symbol(c->world->env, module, name, &sym);
+}
+
 /* `name, mod`name and names declared extern; with two backquotes a symbol of user space, of which none is
  * known */
 static struct dif_node *cook_symbol(struct dif_compiler *c, struct dif_node *n, struct dif_ident *ext)
 {
-	const char *tick = strrchr(n->name, '`'), *name = tick ? tick + 1 : n->name, *module = NULL;
-	bool is_user = tick > n->name && tick[-1] == '`';
+	const char *name, *module;
 	struct dif_symbol sym = { 0 };
+	bool is_user;
 
-	if (!dif_use(c, DIF_ATTRIBUTE_PRIVATE, "symbol", n->name, n->line))
+	if (!dif_use(c, DIF_ATTRIBUTE_PRIVATE, "symbol", n->name, n->line) ||
+	    !split_symbol(c, n->name, &module, &name, &is_user))
 		return NULL;
-	tick -= is_user;
-	if (tick && tick > n->name)
-		module = dif_strndup(c, c->nodes, n->name, (size_t)(tick - n->name));
 	if ((is_user && !module) || !c->world->find_symbol ||
 	    !c->world->find_symbol(c->world->env, module, name, &sym))
 		return unresolved(c, n, module);

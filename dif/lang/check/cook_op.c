@@ -269,6 +269,9 @@ static bool check_arms(struct dif_compiler *c, struct dif_node *n)
 
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
 {
+	/* the other arm is for kernels that have other members: it need not have a meaning here */
+	if (n->left->kind == DIF_N_HAS)
+		return dif_cook(c, dif_has(c, n->left) ? n->right : n->third);
 	n->left = dif_cook(c, n->left);
 	if (!n->left)
 		return NULL;

@@ -35,6 +35,7 @@ enum dif_node_kind {
 			 * it.    args: where it is assigned whole, the assignments of its members */
 	DIF_N_PLACE,    /* the struct that such assignments go into; value: the register with its address */
 	DIF_N_OFFSETOF, /* type, name */
+	DIF_N_HAS,      /* does type have a member of that name? without a type: is there such a symbol? */
 	/* statements */
 	DIF_N_EXPR, /* left; */
 	DIF_N_IF,   /* if (left) args else third */

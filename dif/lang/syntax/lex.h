@@ -20,7 +20,8 @@
 	X(AUTO, "auto") X(BREAK, "break") X(CASE, "case") X(CHAR, "char") X(CONST, "const")          \
 	X(CONTINUE, "continue") X(COUNTER, "counter") X(DEFAULT, "default") X(DO, "do")              \
 	X(DOUBLE, "double") X(ELSE, "else") X(ENUM, "enum") X(EXTERN, "extern") X(FLOAT, "float")    \
-	X(FOR, "for") X(GOTO, "goto") X(IF, "if") X(IMPORT, "import") X(INLINE, "inline")            \
+	X(FOR, "for") X(GOTO, "goto") X(HAS_MEMBER, "__has_member") X(HAS_SYMBOL, "__has_symbol")    \
+	X(IF, "if") X(IMPORT, "import") X(INLINE, "inline")                                          \
 	X(INT, "int") X(LONG, "long") X(OFFSETOF, "offsetof") X(PROBE, "probe")                      \
 	X(PROVIDER, "provider") X(REGISTER, "register") X(RESTRICT, "restrict") X(RETURN, "return")  \
 	X(SELF, "self") X(SHORT, "short") X(SIGNED, "signed") X(SIZEOF, "sizeof")                    \

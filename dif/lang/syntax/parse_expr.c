@@ -92,6 +92,25 @@ static struct dif_node *parse_offsetof(struct dif_compiler *c)
 	return dif_expect(c, DIF_T_RPAREN) ? n : NULL;
 }
 
+/* has = "__has_member" "(" type-name "," word ")" | "__has_symbol" "(" symbol ")" */
+static struct dif_node *parse_has(struct dif_compiler *c)
+{
+	struct dif_node *n = dif_node_new(c, DIF_N_HAS);
+	bool member = c->unit->tok.kind == DIF_T_HAS_MEMBER;
+
+	dif_next(c);
+	if (!n || !dif_expect(c, DIF_T_LPAREN))
+		return NULL;
+	if (member && (!(n->type = dif_parse_type_name(c)) || !dif_expect(c, DIF_T_COMMA)))
+		return NULL;
+	if (member ? !is_word(&c->unit->tok)
+		   : c->unit->tok.kind != DIF_T_IDENT || !strchr(c->unit->tok.text, '`'))
+		return dif_syntax(c);
+	n->name = c->unit->tok.text;
+	dif_next(c);
+	return dif_expect(c, DIF_T_RPAREN) ? n : NULL;
+}
+
 /* xlate = "xlate" "<" type-name ">" "(" expr ")" */
 static struct dif_node *parse_xlate(struct dif_compiler *c)
 {
@@ -114,7 +133,7 @@ static bool uses_args(struct dif_compiler *c, const char *name)
 	return id && id->kind == DIF_ID_INLINE && id->uses_args;
 }
 
-/* primary = ident | scoped | agg | integer | string | offsetof | xlate | "(" expr ")" */
+/* primary = ident | scoped | agg | integer | string | offsetof | has | xlate | "(" expr ")" */
 static struct dif_node *parse_primary(struct dif_compiler *c)
 {
 	struct dif_node *n;
@@ -145,6 +164,9 @@ static struct dif_node *parse_primary(struct dif_compiler *c)
 		return n;
 	case DIF_T_OFFSETOF:
 		return parse_offsetof(c);
+	case DIF_T_HAS_MEMBER:
+	case DIF_T_HAS_SYMBOL:
+		return parse_has(c);
 	case DIF_T_XLATE:
 		return parse_xlate(c);
 	case DIF_T_LPAREN:

@@ -176,13 +176,22 @@ static bool pragma_binding(struct dif_compiler *c, struct words *w)
 	return dif_pragma_modify(c, &p);
 }
 
+/* What a library is about may not be in every kernel: without CONFIG_BLOCK there is no struct bio. */
+static bool is_struct(struct dif_compiler *c, const char *tag)
+{
+	struct dif_type *type = dif_tag_find(c, DIF_C_STRUCT, tag);
+
+	return type && !dif_is_incomplete(c, type);
+}
+
 static bool pragma_depends(struct dif_compiler *c, struct words *w)
 {
 	const char *kind = next_name(c, w), *name = kind ? next_name(c, w) : NULL;
 
 	if (!name)
 		return malformed(c, "pragma depends_on <class> <name>");
-	if (strcmp(kind, "provider") != 0 && strcmp(kind, "module") != 0 && strcmp(kind, "library") != 0)
+	if (strcmp(kind, "provider") != 0 && strcmp(kind, "module") != 0 && strcmp(kind, "library") != 0 &&
+	    strcmp(kind, "struct") != 0)
 		return dif_fail(c, DIF_D_PRAGMA_INVAL, c->unit->lex.line,
 				"invalid class %s specified by #pragma depends_on", kind);
 	/* the order of libraries is the consumer's work, done before they are compiled */
@@ -192,6 +201,8 @@ static bool pragma_depends(struct dif_compiler *c, struct words *w)
 		return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->unit->lex.line,
 				"main program may not explicitly depend on a library");
 	}
+	if (!strcmp(kind, "struct") && is_struct(c, name))
+		return true;
 	if (c->world->has_dependency && c->world->has_dependency(c->world->env, kind, name))
 		return true;
 	return dif_fail(c, DIF_D_PRAGMA_DEPEND, c->unit->lex.line, "program requires %s %s", kind, name);

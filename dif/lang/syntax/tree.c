@@ -11,12 +11,16 @@
 static const char *kind_text(enum dif_node_kind kind)
 {
 	static const char *const text[] = {
-		[DIF_N_INT] = "INT",           [DIF_N_STRING] = "STRING",     [DIF_N_IDENT] = "IDENT",
-		[DIF_N_VAR] = "VARIABLE",      [DIF_N_SYM] = "SYM",           [DIF_N_AGG] = "AGGREGATE",
-		[DIF_N_OP1] = "OP1",           [DIF_N_OP2] = "OP2",           [DIF_N_OP3] = "OP3",
-		[DIF_N_FUNC] = "FUNC",         [DIF_N_TYPE] = "TYPE",         [DIF_N_CAST] = "CAST",
-		[DIF_N_MEMBER] = "MEMBER",     [DIF_N_XLATE] = "XLATE",       [DIF_N_PLACE] = "PLACE",
-		[DIF_N_OFFSETOF] = "OFFSETOF", [DIF_N_EXPR] = "D EXPRESSION", [DIF_N_IF] = "IF",
+		[DIF_N_INT] = "INT",       [DIF_N_STRING] = "STRING",
+		[DIF_N_IDENT] = "IDENT",   [DIF_N_VAR] = "VARIABLE",
+		[DIF_N_SYM] = "SYM",       [DIF_N_AGG] = "AGGREGATE",
+		[DIF_N_OP1] = "OP1",       [DIF_N_OP2] = "OP2",
+		[DIF_N_OP3] = "OP3",       [DIF_N_FUNC] = "FUNC",
+		[DIF_N_TYPE] = "TYPE",     [DIF_N_CAST] = "CAST",
+		[DIF_N_MEMBER] = "MEMBER", [DIF_N_XLATE] = "XLATE",
+		[DIF_N_PLACE] = "PLACE",   [DIF_N_OFFSETOF] = "OFFSETOF",
+		[DIF_N_HAS] = "HAS",       [DIF_N_EXPR] = "D EXPRESSION",
+		[DIF_N_IF] = "IF",
 	};
 
 	return text[kind];
