@@ -26,7 +26,7 @@ static int usage(FILE *fp)
 
 #define HOW_SIZE 800 /* a name, a reason, and the words around them */
 
-/* --- what is said of a machine ------------------------------------------------------------------------- */
+/* --- the line of a machine ---------------------------------------------------------------------------- */
 
 static const char *name_of(const struct vp_machine *m)
 {

@@ -20,7 +20,7 @@ struct cli_compilation {
 	struct cli_compiled *units;
 	size_t nunits;
 	uint64_t matched; /* of all */
-	bool silent;      /* set before: only its outcome counts, nothing is said */
+	bool silent;      /* set before: only its outcome counts, nothing is printed */
 	/* Set before, by cli_check(): the guest is not there yet. An error that it may have no part in is
 	 * passed over and sets unsure. */
 	bool early, syntax_only;
@@ -33,11 +33,11 @@ struct cli_compilation {
 int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world);
 void cli_compilation_deinit(struct cli_compilation *c);
 
-/** Is there anything to trace? CLI_GO_ON, or the exit status: what is missing has been said. */
+/** Is there anything to trace? CLI_GO_ON, or the exit status: the missing part has been reported. */
 int cli_check_asked(const struct cli_invocation *inv);
 
 /** Before there is a guest: that, and errors that no guest can mend, of files, of the language, of the
- * command line. CLI_GO_ON, or the exit status: what is wrong has been said. */
+ * command line. CLI_GO_ON, or the exit status: the error has been reported. */
 int cli_check(struct cli_invocation *inv);
 
 /** Is it an error whatever the guest is? Not where a name may be that of one of its types. */

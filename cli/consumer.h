@@ -27,7 +27,7 @@ struct cli_consumer {
 	uint8_t *held_data;
 	size_t held_cap;
 
-	/* Asked every so often while data is handed out; true: the user has lost patience. */
+	/* Called periodically while data is handed out; true: the user does not want to wait. */
 	bool (*impatient)(void *arg);
 	void *impatient_arg;
 	unsigned since_asked;

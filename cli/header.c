@@ -58,7 +58,7 @@ static void append_macro(struct ot_buf *out, const char *name)
 	}
 }
 
-/* One probe, and what is said of it. */
+/* One probe and its macros. */
 struct probe {
 	const char *provider, *name;
 	const char *macro; /* PROVIDER_NAME */

@@ -8,7 +8,7 @@
 #include "cli/options.h"
 
 /** -o's file, or that of the one script named *.d with .h for .d, in the working directory; owned by the
- * caller. NULL: there is none, and it has been said why. */
+ * caller. NULL: there is none, and the reason has been reported. */
 char *cli_header_name(const struct cli_invocation *inv);
 
 /** Write the header of all providers that were compiled; it is to be called @p name (its guard is made of

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Passes over the command line, as dtrace(1) has them: modes first, then options and programs in the
- * order given. What comes later (processes, compiling, tracing) is trace.c's.
+ * order given. Later steps (processes, compiling, tracing) are trace.c's.
  */
 #include <ctype.h>
 #include <getopt.h>
@@ -73,7 +73,7 @@ static int no_memory(void)
 	return cli_fail(ot_err_nomem(), NULL);
 }
 
-/* What is wrong has been said. */
+/* The error has been reported. */
 static int usage_error(void)
 {
 	fputs("Try `outsight --help`.\n", stderr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sizes and rates that enabling a program has changed, as not all that was asked for could be had; and what
- * memory it takes. */
+/* Sizes and rates that enabling a program has changed, because not all that was requested is available; and
+ * what memory it takes. */
 #ifndef CLI_RESIZED_H
 #define CLI_RESIZED_H
 

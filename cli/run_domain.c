@@ -29,7 +29,7 @@ static bool is_alive(void *arg)
 	return poll(&pfd, 1, 0) == 0;
 }
 
-/* Nobody but libvirt knows what its QEMU said. */
+/* Only libvirt has its QEMU's messages. */
 static struct ot_err *trouble(void *arg, int wait_ms)
 {
 	struct pollfd pfd = { .fd = vp_domain_vm_fd(arg), .events = POLLIN };
@@ -57,7 +57,7 @@ static int start_and_trace(const struct vp_domain_opts *opts, struct cli_invocat
 	struct cli_booted booted = { .alive = is_alive, .trouble = trouble };
 	struct vp_domain_vm *vm;
 
-	cli_signals_hold(); /* the domain ends in order, whenever that is asked for */
+	cli_signals_hold(); /* the domain ends in order, at any signal */
 	cli_progress(NULL, "starting the domain");
 	struct ot_err *err = vp_domain_launch(opts, &vm);
 	cli_progress(NULL, NULL);

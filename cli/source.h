@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where D text comes from: script files, through cpp if asked for, and the D libraries. */
+/* Where D text comes from: script files, through cpp with -C, and the D libraries. */
 #ifndef CLI_SOURCE_H
 #define CLI_SOURCE_H
 

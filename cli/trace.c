@@ -146,7 +146,7 @@ static int save_program(const struct cli_run *r)
 	return err ? cli_fail(err, NULL) : CLI_GO_ON;
 }
 
-/* What is said of each program before tracing: how many probes it matched, -v's report. */
+/* Messages for each program before tracing: how many probes it matched, -v's report. */
 static void report_programs(struct cli_run *r)
 {
 	for (size_t i = 0; i < r->comp.nunits; i++) {

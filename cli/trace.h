@@ -8,7 +8,7 @@
 /* A guest that was booted for this session (`outsight run`). */
 struct cli_booted {
 	const char *socket;
-	/* Asked while its kernel comes up: false gives up. */
+	/* Called while its kernel boots: false gives up. */
 	bool (*alive)(void *arg);
 	/* What is wrong with it, as an error; NULL: nothing is known. @p wait_ms: how long its end may take
 	 * to be seen. NULL: unknown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The verbs by name, and what is said to who mistypes one or its options. */
+/* The verbs by name, and the messages for a mistyped verb or option. */
 #include <string.h>
 
 #include "base/near.h"

@@ -21,7 +21,7 @@ struct ot_err *cli_run_watch(struct cli_run *r)
 	struct epoll_event ev = { .events = EPOLLIN };
 	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->signal_fd, &ev) < 0)
 		return ot_err_os(errno, "epoll");
-	/* the loss of our output's reader is an error condition: reported without being asked for. A file has
+	/* the loss of our output's reader is an error condition, and epoll always reports it. A file has
 	 * none */
 	struct epoll_event errors = { .events = 0 };
 	if (epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, cli_terminal_fileno(r->out), &errors) < 0 && errno != EPERM)

@@ -21,7 +21,7 @@ bool cli_rows_init(struct cli_rows *rows, const struct cli_aggval *val);
 /** A row's label: "64", "< 10", ">= 100". */
 void cli_rows_label(const struct cli_rows *rows, unsigned row, char *buf, size_t size);
 
-/** A row's count, divided as normalize() asked. */
+/** A row's count, divided by normalize()'s divisor. */
 int64_t cli_rows_divided(const struct cli_rows *rows, unsigned row);
 
 /** The rows to show of two histograms of one shape (or of one: @p a is @p b): those that either uses and one

@@ -85,7 +85,7 @@ struct ot_err *vp_links_enter(struct vp_links *links)
 	return NULL;
 }
 
-/* --- read from beside --------------------------------------------------------------------------------- */
+/* --- read from outside -------------------------------------------------------------------------------- */
 
 /* Tries the KVM that the VMM has open, to find what an engine there could plant: so probes are listed,
  * planned and compiled as if it were there. */

@@ -90,7 +90,7 @@ static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
 	return vp_client_patches(&link->client, ret);
 }
 
-/* Probes, and which of them can be had where the guest's text has to be changed for them. */
+/* Creates the registry of probes; if probes change guest text, it then checks that each can be trapped. */
 static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_link *link)
 {
 	uint32_t traps = link->client.traps;

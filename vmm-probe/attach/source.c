@@ -32,7 +32,7 @@ static struct ot_err *check_absent(pid_t pid)
 			  (int)pid, (int)pid, (int)pid);
 }
 
-/* While we hold the claim, nobody can activate a dormant library in the VMM. */
+/* While we hold the claim, no other process can activate a dormant library in the VMM. */
 static struct ot_err *claim_vmm(void *arg, const char *name, pid_t *ret_pid, int *ret_claim_fd)
 {
 	ot_auto_close int claim = -1;

@@ -122,7 +122,7 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	return NULL;
 }
 
-/* A reply to HELLO, with room for what comes at most. */
+/* A reply to HELLO, with room for the longest one. */
 union hello_reply {
 	struct vp_msg_hello_reply reply;
 	char space[sizeof(struct vp_msg_hello_reply) + VP_CLIENT_RAM_MAX * sizeof(struct vp_ram_range)];

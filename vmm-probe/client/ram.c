@@ -41,7 +41,7 @@ struct ot_err *vp_client_map_ram(const struct vp_client *c, struct vp_phys **ret
 		else
 			OT_TRY(vp_phys_add_process(*ret, gpa, r->size, peer.pid, r->host));
 	}
-	/* Checked last: had the PID been reused, the memory opened above would be another process's. */
+	/* Checked last: if the PID was reused, the memory opened above would be another process's. */
 	if (!vp_peer_alive(&peer))
 		return ot_err_new(OT_ERR_GUEST_GONE, "the guest's VMM (PID %u) has ended", c->pid);
 	return NULL;

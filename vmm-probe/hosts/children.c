@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Questions asked in child processes, several at once, each with a deadline. */
+/* Queries run in child processes, several at once, each with a deadline. */
 #include "vmm-probe/hosts/children.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static void start(struct child *child, size_t i, uint32_t ms,
 	child->fd = fds[0];
 }
 
-/* What the child says: in one piece, as no pipe splits so little. */
+/* The child's answer: one write, which a pipe does not split. */
 static void finish(struct child *child, char answer[VP_CHILDREN_ANSWER])
 {
 	struct pollfd p = { .fd = child->fd, .events = POLLIN };

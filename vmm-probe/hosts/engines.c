@@ -27,7 +27,7 @@
 
 /* The time-out of all engines together, once in this process's life. */
 #define PATIENCE_NS 1000000000ull
-/* A socket that is bound and does not listen yet looks like a stale one, so younger ones are kept. */
+/* A socket that is bound and does not listen yet appears stale, so younger ones are kept. */
 #define NEW_SECONDS 10
 #define ENGINES_MAX 4096
 #define PID_DIGITS  10
@@ -130,7 +130,7 @@ static struct ot_err *add(struct engines *all, const char *path, pid_t expected,
 	return NULL;
 }
 
-/* --- sockets that nobody serves ------------------------------------------------------------------------ */
+/* --- stale sockets ---------------------------------------------------------------------------------- */
 
 /* The process that a socket of this name is for; 0: it is none of ours. */
 static pid_t pid_of_name(const char *name)
@@ -155,7 +155,7 @@ static void sweep(int dir, const char *name)
 		unlinkat(dir, name, 0);
 }
 
-/* --- looking for them ---------------------------------------------------------------------------------- */
+/* --- finding engines ---------------------------------------------------------------------------------- */
 
 static bool is_socket_name(const char *name)
 {

@@ -13,7 +13,7 @@
 
 #define MIB(bytes) ((double)(bytes) / (1 << 20))
 
-/* Where the engine of one that has the plugin was looked for; "": it has none. */
+/* The expected socket of the engine of a VMM with the plugin; "": it has none. */
 static void plugin_places(pid_t pid, struct ot_buf *out)
 {
 	ot_auto_free struct vp_qemu *qemus = NULL;
@@ -25,7 +25,7 @@ static void plugin_places(pid_t pid, struct ot_buf *out)
 			vp_locate_places(&qemus[i], out);
 }
 
-/* Its engine is where it was looked for. */
+/* Its engine listens at the expected socket. */
 static bool answers(pid_t pid)
 {
 	char spec[16], path[PATH_MAX];

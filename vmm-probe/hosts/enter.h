@@ -12,7 +12,8 @@
  * BUSY: a domain that does not run. */
 OT_MUST_CHECK struct ot_err *vp_enter_find(const char *spec, pid_t *ret);
 
-/** Would it be refused to put an engine into process @p pid? All that can be told without touching it. */
+/** Would injecting an engine into process @p pid be refused? Checks all that is visible without changing it.
+ */
 OT_MUST_CHECK struct ot_err *vp_enter_check(pid_t pid);
 
 /** Attach to the VMM that @p spec (a PID or a guest's name) means. NOT_FOUND: it means none. */

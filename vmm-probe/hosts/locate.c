@@ -72,7 +72,7 @@ struct places {
 	size_t nengines, nvmms;
 	struct place *items;
 	size_t count;
-	size_t unseen; /* VMMs of others', which may not be looked at */
+	size_t unseen; /* other users' VMMs, which may not be inspected */
 };
 
 static void places_deinit(struct places *p)
@@ -128,7 +128,7 @@ static struct ot_err *places_find(struct places *p)
 	return NULL;
 }
 
-/* It can be traced, as far as can be told without touching it. */
+/* It can be traced, as far as is visible without changing it. */
 static bool is_traceable(const struct place *at)
 {
 	return at->engine || (at->vmm && at->vmm->accel != VP_ACCEL_TCG && !at->vmm->monitor);

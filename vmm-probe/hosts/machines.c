@@ -177,7 +177,7 @@ static struct ot_err *add_processes(struct list *list, const struct vp_qemu *qem
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct vp_qemu *q = &qemus[i];
-		/* A monitor without an engine was told that it is not to be traced. */
+		/* A monitor without an engine was started with tracing disabled. */
 		if (find_pid(list, (uint32_t)q->pid) || (q->monitor && q->seen))
 			continue;
 		struct vp_machine *m = add(list);

@@ -11,7 +11,7 @@
 enum vp_how {
 	VP_HOW_NOW,     /* an engine is in it */
 	VP_HOW_ATTACH,  /* -g puts one in */
-	VP_HOW_PEEK,    /* no engine can be put in, why says why; it can be looked at from beside */
+	VP_HOW_PEEK,    /* no engine can be injected (`why`); it can be sampled from outside */
 	VP_HOW_START,   /* when it runs; it has what it needs, or needs nothing */
 	VP_HOW_PREPARE, /* not before a restart, with more on its command line */
 	VP_HOW_NOT,     /* why says why not */
@@ -32,12 +32,12 @@ struct vp_machine {
 struct vp_machines {
 	struct vp_machine *items;
 	size_t count;
-	struct ot_buf unseen; /* what could not be looked at, and why: lines */
+	struct ot_buf unseen; /* what could not be inspected, and why: lines */
 };
 
 /**
- * All of them. @p uri: of libvirt, when one was asked for; NULL: its usual ones, and that none answers is no
- * error. Looks, and touches nothing.
+ * All of them. @p uri: of libvirt, if one was given; NULL: its usual ones, and that none answers is no
+ * error. Reads only, and changes nothing.
  */
 OT_MUST_CHECK struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret);
 void vp_machines_deinit(struct vp_machines *machines);

@@ -12,7 +12,7 @@
 
 #define MARK_AT 0x202 /* of a bzImage's header */
 
-/* What only QEMU has, among what was asked for; NULL: nothing. */
+/* The first requested option that only QEMU has; NULL: none. */
 static const char *needs_qemu(const struct vp_launch_opts *opts)
 {
 	if (!opts->kernel)

@@ -89,7 +89,7 @@ static struct ot_err *try_hook(struct vp_domain_vm *vm)
 	return vp_locate(pid, vm->socket, sizeof(vm->socket));
 }
 
-/* No engine yet: nobody listens, there is no memory, or the firmware is just changing it. */
+/* No engine yet: nothing listens, there is no memory, or the firmware is just changing it. */
 static bool may_come(const struct ot_err *err)
 {
 	return ot_err_code(err) == OT_ERR_NOT_FOUND || ot_err_code(err) == OT_ERR_BUSY ||

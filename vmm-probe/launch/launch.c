@@ -196,7 +196,7 @@ static const char *escape(struct args *args, const char *s)
 	return ret ? ret : "";
 }
 
-/* QEMU's own options may give the serial port to somebody. */
+/* QEMU's own options may use the serial port otherwise. */
 static bool has_own_console(const struct vp_launch_opts *opts)
 {
 	for (size_t i = 0; i < opts->nextra; i++)
@@ -311,7 +311,7 @@ static struct ot_err *wait_engine(struct vp_launched *vm, const struct vp_launch
 			vp_client_close(&client);
 			return NULL;
 		}
-		/* Nobody listens yet; anything else waiting does not mend. */
+		/* Nothing listens yet; waiting helps with no other error. */
 		if (ot_err_code(err) != OT_ERR_NOT_FOUND)
 			return err;
 		ot_err_destroy(err);

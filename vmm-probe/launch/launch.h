@@ -31,7 +31,7 @@ struct vp_launch_opts {
 	bool builtin;       /* our own monitor on KVM instead of QEMU; then no cpu, qemu or extra */
 	char *const *extra; /* more arguments of QEMU, after all of ours */
 	size_t nextra;
-	/* Asked between waits: false gives up (the user pressed Ctrl-C). NULL: never. */
+	/* Called between waits: false gives up (the user pressed Ctrl-C). NULL: never. */
 	bool (*go_on)(void *arg);
 	void *arg;
 };

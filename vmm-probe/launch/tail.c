@@ -17,7 +17,7 @@
 
 struct vp_tail {
 	int read_fd, write_fd;
-	int stop_fd; /* an eventfd: the reader is to end, whoever may write still */
+	int stop_fd; /* an eventfd: ends the reader, even while a writer is left */
 	char path[48];
 	pthread_t reader;
 	bool reads;

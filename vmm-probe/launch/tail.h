@@ -16,7 +16,7 @@
 struct vp_tail;
 
 OT_MUST_CHECK struct ot_err *vp_tail_create(struct vp_tail **ret);
-/** To be called when nobody writes any more: else what is written later is an error there. NULL is fine. */
+/** Call it when no writer is left: else what is written later is an error there. NULL is fine. */
 void vp_tail_destroy(struct vp_tail *tail);
 
 /** A file that another process of this user can open for writing, while this one lives. */
