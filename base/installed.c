@@ -21,7 +21,7 @@ static bool try(const char *dir, const char *sub, const char *name, char *ret, s
 		return false;
 	if (!realpath(path, real) || strlen(real) >= size)
 		return false;
-	strcpy(ret, real);
+	memcpy(ret, real, strlen(real) + 1);
 	return true;
 }
 
