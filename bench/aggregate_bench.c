@@ -2,7 +2,7 @@
 /*
  * What the consumer's side of aggregations costs: a million keys merged into an empty aggregation,
  * merged into it once more, sorted by value, and printed. Keys are integers, then strings of 256 bytes.
- * Times are the processor's: one thread does it all and waits for nothing.
+ * Times are CPU time: there is one thread, and it never waits.
  *
  *   aggregate_bench
  */

@@ -32,8 +32,8 @@ HITS_A_ROUND = qemu.CALLS * (len(qemu.FUNCTIONS) + 1)
 
 
 def busiest_thread_ns(pid):
-    """How long the thread that used the processor most has had it: the vCPU's. Unlike the time that passes, it tells of
-    the guest and its exits alone, whatever else the machine is doing."""
+    """The CPU time of the thread that used most of it: the vCPU's. Unlike elapsed time, it covers the guest and its
+    exits only, however busy the machine is."""
     most = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with open(path, encoding="ascii") as f:

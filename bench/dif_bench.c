@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the interpreter costs: nanoseconds an instruction, beside a C loop that does the same
+ * The interpreter's cost: nanoseconds per instruction, compared with a C loop with the same effect
  * arithmetic; and some firings as real programs have them. Medians of several runs with the
  * smallest and largest.
  *
@@ -161,7 +161,7 @@ static __attribute__((noinline)) uint64_t arithmetic_in_c(uint64_t a, uint64_t b
 		a ^= c;
 		b -= a;
 		b |= c;
-		/* Registers of a program live in memory that nobody else sees; the compiler must not
+		/* Registers of a program are in private memory; the compiler must not
 		 * fold the loop all the same. */
 		__asm__ volatile("" : "+r"(a), "+r"(b));
 	}

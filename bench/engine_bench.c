@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a hit costs in the engine alone: ns for each kind of clause, on the fake backend, one vCPU. The page
+ * The cost of a hit in the engine alone: ns for each kind of clause, on the fake backend, one vCPU. The page
  * tables are those of a kernel (large pages for the direct map), so loads cost what they cost in a guest.
  *
  *   engine_bench [hits]
@@ -205,7 +205,7 @@ static struct vp_engine_session *open_session(struct vp_fake *fake, const struct
 		.stackframes = 20,
 		.nvcpus = 1,
 		.bufpolicy = VP_BUF_SWITCH,
-		.maxcost = 20, /* as by default: its books are part of a hit */
+		.maxcost = 20, /* the default: the guard's accounting is part of a hit */
 	};
 	struct ot_buf dof;
 	struct vp_engine_session *es = NULL;

@@ -118,7 +118,7 @@ class Vm:
 
 
 def quartile(values):
-    """What else the host does can only make something longer: where a quarter of all was faster."""
+    """The first quartile: other load on the host can only make a measurement longer."""
     return statistics.quantiles(values, n=4)[0]
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs a guest to be looked at from beside its VMM: samples at two rates, against the same guest left alone, in
+"""The cost of external sampling to a guest: samples at two rates, against the same guest untraced, in
 the same run. See docs/benchmarks.md.
 
     scripts/bench peek [--rounds N]
@@ -27,8 +27,8 @@ RATES = (99, 997)
 
 
 def busiest_thread_ns(pid):
-    """How long the thread that used the processor most has had it: the vCPU's. Unlike the time that passes, it tells of
-    the guest and its exits alone, whatever else the machine is doing."""
+    """The CPU time of the thread that used most of it: the vCPU's. Unlike elapsed time, it covers the guest and its
+    exits only, however busy the machine is."""
     most = 0
     for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
         with open(path, encoding="ascii") as f:
@@ -59,7 +59,7 @@ def looked_at(vm, rate):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="what it costs to be looked at")
+    parser = argparse.ArgumentParser(description="the cost of external sampling")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args(ARGV[1:])
     if qemu.reason_to_skip():

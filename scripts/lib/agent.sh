@@ -75,7 +75,7 @@ module_build()
 	mkdir -p "$dir/build"
 	cp "$from"/*.[ch] "$from/Kbuild" "$from/Makefile" "$dir/build"
 	run_logged agent make -C "$dir/build" KDIR="$kdir" W=1 KCFLAGS=-Werror CONFIG_DEBUG_INFO_BTF_MODULES= ||
-		die "the module $module does not build for $name (log: $CACHE/log/agent.log)"
+		die "the module $module cannot be built for $name (log: $CACHE/log/agent.log)"
 	mv "$dir/build/$module.ko" "$out" || die "writing $out failed: is the disk full?"
 	rm -rf "$dir/build"
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# Kernels that the machine's own release does not have, from Debian's other suites. The lists lie in a folder
+# Kernels that are not in the machine's own release, from Debian's other suites. The lists lie in a folder
 # of our own in the cache (apt/SUITE), the machine's sources stay as they are, and the signatures are checked with
 # Debian's keyring. Needs common.sh, packages.sh, chroot.sh.
 

@@ -69,7 +69,7 @@ class Case(unittest.TestCase):
 
 
 class Terminal(Case):
-    """A guest's bytes do not command the terminal that they are shown on; a program's own text does."""
+    """A guest's bytes never reach the terminal as control sequences; a program's own text may."""
 
     # every byte but NUL, each between others, so that none is hidden in a sequence; and sequences
     BYTES = "".join(f"\\{c:03o}-" for c in range(1, 256)) + "\\302\\233|\\342\\200\\256|\\303\\251"
@@ -156,7 +156,7 @@ class Usage(Case):
     VERBS = ("run", "compare", "guests", "attach", "detach", "doctor", "help")
 
     def test_verbs_are_named(self):
-        """In each place where one looks for them."""
+        """In each directory that is searched."""
         for args, status in (((), 2), (("--help",), 0), (("help",), 0)):
             got, out, err = self.run_it(*args, guest=())
             self.assertEqual(got, status)
@@ -201,7 +201,7 @@ class Usage(Case):
         self.expect(["-x", "errtags", program], 1, "", none)
 
     def test_near_guest(self):
-        """A QEMU that runs nothing, of a name that nobody else has."""
+        """A QEMU that runs nothing, with a unique name."""
         if not shutil.which("qemu-system-x86_64"):
             self.skipTest("no qemu-system-x86_64 here")
         name = f"webserver{os.getpid()}"
@@ -244,7 +244,7 @@ class Usage(Case):
         self.assertEqual(self.run_it("run", "-m", "much", "--", "-n", "BEGIN", guest=())[0], 2)
 
     def test_compare(self):
-        """0: nothing differs, 1: something does; so trouble with a list is 2."""
+        """Exit status 0: no difference, 1: a difference; so an error in a list is 2."""
         status, out, err = self.run_it("compare", "--help", guest=())
         self.assertEqual((status, err), (0, ""))
         self.assertTrue(out.startswith("Usage: outsight compare"), out)

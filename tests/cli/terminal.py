@@ -5,7 +5,7 @@ import pty
 import subprocess
 import termios
 
-# C0 but tab, newline, and carriage return, which is looked at by itself; DEL.
+# C0 but tab, newline, and carriage return, which is checked separately; DEL.
 CONTROLS = {*range(0x20), 0x7f} - {9, 10, 13}
 
 

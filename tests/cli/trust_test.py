@@ -35,7 +35,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.dir)
         os.chmod(self.dir, 0o755)
         self.vmm = shutil.copy(FAKE, os.path.join(self.dir, "qemu-system-x86_64"))
-        self.program = shutil.copy(OUTSIGHT, self.dir)  # where nobody may come
+        self.program = shutil.copy(OUTSIGHT, self.dir)  # in a directory that user nobody may enter
         self.run_dir = os.path.join(self.dir, "run")
         os.mkdir(self.run_dir, 0o700)
         os.makedirs(os.path.join(self.dir, "nobody"))
@@ -87,7 +87,7 @@ class Case(unittest.TestCase):
 
 class Trust(Case):
     def test_whose_memory_it_is_no_engine_says(self):
-        """nobody's has this process's memory for its guest's, if it is believed."""
+        """nobody's fake engine offers this process's memory as its guest's."""
         fake = self.fake("web01", user=NOBODY, host=id(self) & ~0xfff)
         found = self.guests(fake.pid, os.getpid())
         self.assertEqual(list(found), [fake.pid])

@@ -23,7 +23,7 @@ import sys
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 
-# What output looks like has no table in the program; these are its layouts.
+# The program has no table of its outputs' layouts; these are they.
 OUTPUTS = """record_line quiet_record flowindent header end_newline trace_integer trace_string trace_bytes stack_frames
 symbol_column printf_newline printa_default printa_format printa_several aggregation_table histogram_quantize
 histogram_negative histogram_lquantize histogram_llquantize histogram_agghist histogram_aggpack histogram_aggzoom
@@ -109,7 +109,7 @@ class Test:
         return self.kind in ("err", "drp", "unit") or re.search(r"@@exit: [1-9]|@@stderr:|\bERROR\b", self.text)
 
     def mentions(self, kind, name):
-        """Does the program use it? Text of comments does not count, except for @@args where options may stand."""
+        """Does the program use it? Comments are ignored, except @@args, which may contain options."""
         keep = r"@@(?:args|cpp).*" if kind in ("option", "letter") else r"(?!)"
         code = re.sub(r"/\*.*?\*/", lambda m: " ".join(re.findall(keep, m.group(0))), self.text, flags=re.S)
         if self.kind == "unit":
@@ -156,7 +156,7 @@ def check_line(kind, name, tests):
 
 
 def split_tests(text):
-    """Two tests, or one; a comma inside a reason does not part."""
+    """Two tests, or one; a comma inside a reason does not separate."""
     if text.startswith("n/a:"):
         m = re.match(r"(n/a:.*?), (\S+\.[dc](?::\w+)?)$", text)
         return [m.group(1), m.group(2)] if m else [text]

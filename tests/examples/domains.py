@@ -49,7 +49,7 @@ class Domains(Examples):
         lines = self.done(example)
         with open(self.path("lines"), "w", encoding="utf-8") as f:
             f.write(lines)
-        # As an operator does it, with an editor that needs no operator.
+        # The operator's steps, with a non-interactive editor.
         with open(self.path("editor"), "w", encoding="utf-8") as f:
             f.write(f"#!/bin/sh\nsed -i -e '/<.domain>/d' \"$1\"\ncat {shlex.quote(self.path('lines'))} >>\"$1\"\n"
                     "echo '</domain>' >>\"$1\"\n")

@@ -21,7 +21,7 @@ VERBS = ("run", "compare", "guests", "attach", "doctor")
 
 class Documents(Examples):
     def test_every_example_has_a_truth(self):
-        """An example that nobody runs may be wrong. What has no example any more is not asked for either."""
+        """Each example is run by a test, and each test's example is still in a document."""
         self.assertEqual([EXAMPLES[text] for text in EXAMPLES if text not in KNOWN], [], "examples without a @truth")
         self.assertEqual([text for text in KNOWN if text not in EXAMPLES], [], "truths of what no document has")
         for document in ("README.md", "docs/outsight.1", "docs/outsight-vmm.1"):
@@ -67,7 +67,7 @@ class Documents(Examples):
             self.assertRegex(text, rf"(?m)^ +{verb}\b|outsight {verb}\b", verb)
 
     def test_options_of_d_are_in_the_manual(self):
-        """Each that -x takes, and none that it does not."""
+        """All options of -x, and no others."""
         source = re.search(r"(?s)\.Ss Options of D\n(.*?)\n\.Ss ", read("docs/outsight.1")).group(1)
         told = set(re.search(r"(?s)Options of -x.*?:\n(.*?)\n\n", self.help("outsight")).group(1).split())
         words = set(re.findall(r"[a-z]+", " ".join(re.findall(r"(?m)^\.(?:It )?Cm (.*?)(?: Ta .*)?$", source))))
@@ -153,7 +153,7 @@ class Words(Examples):
 
     @truth("DTRACE_OPT_BUFSIZE=8m")
     def test_environment(self, example):
-        """A record of 5 MiB fits; in a buffer of 4 MiB, which is what there is without it, it does not."""
+        """A record of 5 MiB fits; it would not fit the default buffer of 4 MiB."""
         strings = "trace(\"there\"); " * 5
         program = f"outsight -g none -q -x strsize=1m -x bufresize=manual -n 'BEGIN {{ {strings} exit(0); }}'"
         for value, want in ((example.text.split("=")[1], "there" * 5), ("", "")):

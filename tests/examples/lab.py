@@ -40,7 +40,7 @@ class Kvm(Examples):
            "outsight detach $PID", "outsight -g $PID -n 'profile-99 { @[func(arg0)] = count(); }'",
            "outsight -g $PID -l -n 'fbt::vfs_*:'")
     def test_sequence(self, _, attach, calls, detach, profile, listed):
-        """One after the other, as the README has them: what was detached is only looked at."""
+        """One after the other, as in the README: after the detach the guest is sampled externally."""
         guest = self.enterContext(DocumentedGuest())
         self.env["XDG_RUNTIME_DIR"] = guest.dir
         pid = {"replace": {"$PID": str(guest.pid)}}
@@ -48,7 +48,7 @@ class Kvm(Examples):
         trace = self.trace(calls, **pid)
         self.assertRegex(guest.check("reads 3000"), "reads 3000")
         trace.stop()
-        # A read and a seek each; what a program does at its start and end is less than a hundred calls.
+        # A read and a seek each; a program's start and end take fewer than a hundred calls.
         self.assertIn(keyed(trace.out)["reads"], range(6000, 6100), trace.story())
         self.assertEqual(self.done(detach, **pid).strip(), f"{guest.pid}: detached")
         load = guest.spawn("sh -c 'while [ ! -e /tmp/enough ]; do ls -l /bin >/dev/null; done'")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Examples on the small guest of tests/kvm, on /dev/kvm: it counts what it does in each round."""
+"""Examples on the small guest of tests/kvm, on /dev/kvm: it counts its own actions in each round."""
 import contextlib
 import os
 import re

@@ -92,7 +92,7 @@ class Stock(Examples):
                            input=b"guest-agent\nguest-agent/outsight.ko\nhide.ko\n")
         cls.vm = DocumentedGuest(cls.build, cls.folder, archive).__enter__()
         cls.addClassCleanup(cls.vm.close)
-        # The guest looks for names in its own list: that is long.
+        # The guest searches its own list of names, which is long.
         cls.vm.check("cut -d' ' -f3 /proc/kallsyms | sort -u >/tmp/names")
 
     def setUp(self):
@@ -241,7 +241,7 @@ class Stock(Examples):
 
     @truth("outsight run -kernel vmlinuz -initrd initrd.img -- -A -n 'fbt::do_one_initcall:entry { sym(arg0); }'")
     def test_initcalls(self, example):
-        """A kernel that is told so writes its initcalls down: those that were seen are the end of its list."""
+        """With initcall_debug the kernel logs its initcalls: the traced ones are the end of that log."""
         out = self.booted(example, "-n 'syscall::execve:entry { exit(0); }'")
         seen = re.findall(r"do_one_initcall:entry +vmlinux`(\S+)", out)
         log = self.vm.check("dmesg | grep -E '\\] calling .*@ 1$|Run /init as init'").split("Run /init")[0]
@@ -348,7 +348,7 @@ class Stock(Examples):
 
     @truth(HIDDEN)
     def test_hidden(self, example):
-        """Nothing, and then a process that /proc does not list: told as the manual shows it."""
+        """Nothing hidden, then a process that /proc does not list: printed as in the manual."""
         self.vm.check("cd / && insmod guest-agent/outsight.ko && insmod hide.ko")
         self.assertRegex(self.done(example), "^nothing hidden")
         pid = self.vm.check("sleep 100000 >/dev/null 2>&1 </dev/null & echo $!").strip()

@@ -96,7 +96,7 @@ class Examples(unittest.TestCase):
     TRACING = "-x maxcost=0 -x switchrate=20hz -x aggrate=20hz -n 'BEGIN { printf(\"tracing\\n\"); }'"
 
     def trace(self, example, more="", **replaced):
-        """One that goes on until it is told to stop; it traces when this returns."""
+        """A trace that runs until it is stopped; it is tracing when this returns."""
         return self.start(example, f"{self.TRACING} {more}", **replaced).wait_for("tracing", LIMIT)
 
     def done(self, example, more="", status=0, **replaced):

@@ -28,7 +28,7 @@ static void check_header(const uint8_t *data, size_t size)
 {
 	struct ga_header h = { .magic = GA_MAGIC };
 
-	/* The magic is given, so that what is behind it is looked at. */
+	/* The magic is valid, so that the fields after it are read. */
 	if (size)
 		memcpy((uint8_t *)&h + 8, data, size < sizeof(h) - 8 ? size : sizeof(h) - 8);
 	struct ot_err *err = vp_agent_check_header(&h);
@@ -166,7 +166,7 @@ static struct world *make_world(void)
 	if (pthread_create(&thread, NULL, obey, &w))
 		abort();
 	ef_start(f);
-	/* No call for the time is trapped here: records wait for a mark that does not come, then no more. */
+	/* No time call is trapped here: records wait for a mark that never arrives, until they time out. */
 	nanosleep(&waited, NULL);
 	return &w;
 }

@@ -80,7 +80,7 @@ static void run(struct guest *g, struct vp_engine_session *es)
 	}
 }
 
-/* Does it ask for more work than a fuzzer has time for? Large enough strings only make it slow. */
+/* Is this too much work for a fuzzer? Strings above this size only make it slower. */
 static bool is_slow(const struct vp_msg_open *open)
 {
 	return open->strsize > 4096 || (uint64_t)open->nspec * open->specsize > 1u << 20;

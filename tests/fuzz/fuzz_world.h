@@ -31,7 +31,7 @@ static uint8_t world_byte(struct world *w)
 	return w->size ? w->data[w->at++ % w->size] : 0;
 }
 
-/* What a hostile peer does, when the input says so. */
+/* A hostile peer's actions, chosen by the input. */
 static void world_scribble(struct world *w)
 {
 	unsigned which = world_byte(w) & 1, n = world_byte(w) & 3;

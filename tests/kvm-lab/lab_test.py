@@ -62,7 +62,7 @@ class Lab:
         return ga.archive(self.kernel, self.path("agent.cpio"))
 
     def guest(self):
-        """The one that runs, else another: a test that ends its guest does not end the others."""
+        """The running guest, or a new one: a test that ends its guest does not affect the others."""
         if self.current and not self.current.alive():
             self.close()
         if not self.current:
@@ -284,7 +284,7 @@ class Patching(LabTest):
         self.assertEqual(self.text(), before)
 
     def test_guest_patches_its_own_text(self):
-        """Function tracer, kprobes and static keys on and off at a function that is probed: nobody miscounts."""
+        """Function tracer, kprobes and static keys on and off at a function that is probed: all counts stay exact."""
         rounds, calls = LAB.self_patches, 20
         trace = self.traced('syscall::getppid:entry /execname == "selfpatch"/ { @e = count(); } '
                             'fbt::__x64_sys_getppid:return /execname == "selfpatch"/ { @r = count(); } '
@@ -334,7 +334,7 @@ class Agent(LabTest):
             self.assertEqual((trace.finish(), trace.out), (0, "[]"), trace.story())
 
     def test_compared(self):
-        """As many on both views; KVM tells a guest of stolen time, so there is the guest's own account of it."""
+        """The same counts on both views; KVM reports stolen time to a guest, so the guest's own figure is printed."""
         trace = self.compare("-q", "-n", 'BEGIN { printf("tracing\\n"); }', "-n",
                              'syscall::getppid:entry /execname == "getppid_loop"/ { @ = count(); }').wait_for("tracing")
         self.guest.check("getppid_loop 2 500", timeout=LIMIT)
@@ -370,7 +370,7 @@ class Doctor(unittest.TestCase):
     lab = False
 
     def test_doctor(self):
-        """What this host's KVM does. Emulated SVM is known not to give int3 back."""
+        """The behaviour of this host's KVM. Emulated SVM is known not to reinject int3."""
         done = subprocess.run([LAB.outsight.binary, "doctor", "-v"], capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
         line = next((n for n in done.stdout.splitlines() if n.startswith("kvm     int3=")), "")

@@ -34,7 +34,7 @@ def reason_to_skip():
 
 
 def enter_namespaces():
-    """Begin anew in namespaces, or end with 77."""
+    """Run this program again in namespaces, or exit with 77."""
     if os.environ.get(INSIDE):
         be_init()
         return
@@ -145,5 +145,5 @@ def qemu_log(name):
 
 
 def paste(xml, lines):
-    """As an operator does in `virsh edit`."""
+    """Edit the domain, as `virsh edit` would."""
     return xml.replace("</domain>", lines + "</domain>")

@@ -118,7 +118,7 @@ class Kvm(unittest.TestCase):
 
     def reset(self):
         tracer = self.start_load("small")
-        before = self.read_console().count("READY")  # libvirt begins the file anew with a restore
+        before = self.read_console().count("READY")  # libvirt truncates the file on a restore
         virsh("reset", "small")
         self.wait_ready(before + 1)
         tracer.kill()

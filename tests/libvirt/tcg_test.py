@@ -63,7 +63,7 @@ class DomainGuest(Guest):
         return self
 
     def again(self):
-        """After a reboot: the channel stays, and what comes first is the new init's."""
+        """After a reboot the channel stays, and its first message is the new init's."""
         self._read_until(b"READY\n", time.monotonic() + BOOT_SECONDS, "boot")
 
     def kill(self):
@@ -155,7 +155,7 @@ class Tcg(unittest.TestCase):
         virsh("save", "web", self.daemon.path("saved"))
         self.assertEqual(tracer.finish(), 1, tracer.story())
         self.assertRegex(tracer.story(), r"guest web: its VMM \(PID \d+\) has ended")
-        # Its init would take a channel with nobody at the other end for the end of everything.
+        # Its init would shut down if the channel had no peer.
         virsh("restore", "--paused", self.daemon.path("saved"))
         self.guest.connect()
         virsh("resume", "web")

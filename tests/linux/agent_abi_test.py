@@ -97,7 +97,7 @@ class AgentAbi(AgentScenario):
         self.assert_unharmed()
 
     def test_full_ring_counts(self):
-        """Nobody drains: what was taken and what was lost is what happened."""
+        """Without a reader, recorded plus lost events equal the events that happened."""
         slot, address = self.slot_of("sys_enter")
         self.agent.own()
         job = self.vm.spawn("getppid_loop 4 10000 wait")
@@ -199,7 +199,7 @@ class AgentAbi(AgentScenario):
             self.agent.put(gpa + ga.LOST, "Q", rng.getrandbits(64))
 
     def test_host_that_dies(self):
-        """Without a beat everything is turned off; the memory of an owner that does not answer is left alone."""
+        """Without a beat all events are disabled; the memory of an owner that does not answer is not written."""
         slot, address = self.slot_of("sys_enter")
         self.agent.own()
         self.agent.want(slot, address, ga.TRACEPOINT, nargs=2)

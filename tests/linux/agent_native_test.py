@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""sched, proc and io by the guest's tracepoints: what fires, when, and for whom."""
+"""sched, proc and io by the guest's tracepoints: which probe fires, when, and for which task."""
 import re
 import sys
 
@@ -35,7 +35,7 @@ class Native(AgentScenario):
             self.assertIn(f"args[0]: struct {kind} *", out, err)
 
     def test_other_version(self):
-        """A module of another version is not taken for one that does what is asked: the line says what to do."""
+        """A module of another version is not used; the message says how to replace it."""
         self.load()
         agent = ga.Agent(self.vm)
         self.assertEqual(agent.header()["version"], ga.VERSION)
@@ -97,7 +97,7 @@ class Native(AgentScenario):
         self.assertRegex(trace.out, rf"(?m)^ +{shell} +20$")
 
     def test_signals(self):
-        """Sent, and dropped because nobody wants it; handled."""
+        """A signal that is sent and ignored, and one that is handled."""
         self.load()
         trace = self.outsight.trace(self.vm, 'proc:::signal-send /args[0] == 10/ { @["sent"] = count(); } '
                                              'proc:::signal-discard /args[0] == 10/ { @["dropped"] = count(); } '
@@ -109,7 +109,7 @@ class Native(AgentScenario):
         self.assertEqual(keyed(trace.out), {"sent": 7, "dropped": 2, "handled": 7}, trace.story())
 
     def test_disk(self):
-        """As many requests as the guest's own tracing tells of, begun and done."""
+        """As many requests issued and completed as in the guest's own trace."""
         self.load()
         self.vm.check("sync; dd if=/dev/zero of=/tmp/disk1 bs=1M count=4 2>/dev/null && "
                       "losetup /dev/loop1 /tmp/disk1 && cd /sys/kernel/tracing && echo 0 >tracing_on && echo >trace && "

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's own tracepoints beside what is seen from outside: exact on both views, whatever the module does."""
+"""The guest's own tracepoints compared with the view from outside: exact on both views, in any state of the module."""
 import re
 import sys
 
@@ -173,8 +173,8 @@ class Views(AgentScenario):
         self.assertLess(abs(apart[len(apart) // 2]), 2000000, apart[::100])
 
     def test_sched_switch_names(self):
-        """The task that a tracepoint's argument points to has the name that the guest's own tracing tells. Pointers are
-        followed a little later, so only those are compared that have had their names for long."""
+        """The task that a tracepoint's argument points to has the name in the guest's own trace. Pointers are
+        followed a little later, so only tasks that keep their names are compared."""
         settled = {"reader", "writer", "looper"}
         self.load()
         self.vm.check("cd /sys/kernel/tracing && echo 0 >tracing_on && echo >trace && "

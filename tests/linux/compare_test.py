@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is hidden in a guest stands out, and nothing else does."""
+"""Hidden processes and modules are reported, and nothing else."""
 import json
 import sys
 import time
@@ -34,7 +34,7 @@ class Hidden(CompareScenario):
         self.vm.check(f"echo {pid} >{PARAMETERS}/pid && echo {mode} >{PARAMETERS}/mode")
 
     def start(self):
-        """A process that does nothing for long."""
+        """A process that sleeps for a long time."""
         return int(self.vm.check("sleep 100000 >/dev/null 2>&1 </dev/null & echo $!"))
 
     def test_processes(self):
@@ -73,7 +73,7 @@ class Hidden(CompareScenario):
         self.assert_unharmed()
 
     def test_processes_that_come_and_go(self):
-        """Only the one that stays away is told."""
+        """Only the process that stays hidden is reported."""
         self.load("outsight", "hide")
         pid = self.start()
         job = self.vm.spawn("while [ ! -e /tmp/enough ]; do /bin/true; done")
@@ -129,7 +129,7 @@ class Programs(CompareScenario):
         self.assertGreater(guest["clock"]["tsc"], 0)
         # The mark was made in the window, by the clock that this process reads too.
         self.assertTrue(0 <= time.monotonic_ns() - guest["clock"]["host_ns"] < 600 * 10**9, guest)
-        self.assertIsNone(guest["stolen_ns"])  # TCG tells a guest nothing of it
+        self.assertIsNone(guest["stolen_ns"])  # TCG reports no stolen time to a guest
         self.assertTrue(0 <= guest["vmm_waited_ns"] and 0 < guest["window_ns"] < 600 * 10**9, guest)
 
     def test_columns(self):

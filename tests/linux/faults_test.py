@@ -127,7 +127,7 @@ class Sessions(Scenario):
         self.assertEqual(numbers(third.out), [total], third.story())
 
     def test_memory_limit(self):
-        """A QEMU that may have 64 MiB more: buffers of 200 MiB are not its own, and what does not fit is refused."""
+        """A QEMU limited to 64 MiB more: buffers of 200 MiB are not charged to it, and larger requests are refused."""
         try:
             group = self.enterContext(MemoryGroup())
         except NoGroup as err:
@@ -140,7 +140,7 @@ class Sessions(Scenario):
                 guest, "-q", "-b", "50m", "-x", "strsize=64k", "-x", "bufpolicy=ring", "-n",
                 "syscall::getppid:entry { trace(probefunc); n++; } tick-10hz /n > 2000/ { exit(0); }")
             self.assertEqual(status, 0, err)
-            # A ring holds almost 800 of these records; one vCPU may have had nearly all calls.
+            # A ring holds almost 800 of these records; nearly all calls may have run on one vCPU.
             self.assertGreater(out.count("getppid"), 780)
             self.assertLess(group.usage(), 60 << 20)
             group.leave_room(2 << 20)
@@ -174,7 +174,7 @@ class Sessions(Scenario):
         return {g["pid"]: (g["state"], g["how"]) for g in listed(self.outsight, guest)}[guest.pid]
 
     def test_paused_guest_gives_no_samples(self):
-        """One that runs gives them, idle or busy; one that does not, none, though it goes on being traced."""
+        """A running guest returns them, idle or busy; a paused guest returns none, and tracing continues."""
         with self.guest() as guest:
             job = guest.spawn("spin 3600")
             trace = self.outsight.trace(guest, 'profile-97 { @n = count(); } tick-4hz { printa("n %@d\\n", @n); '

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One kernel of the matrix (scripts/test --kernels): what an operator does on a guest for the first time.
+"""One kernel of the matrix (scripts/test --kernels): an operator's first steps on a guest.
 
 The scenarios are those of counts, reading, agent and dump. They share one guest with four vCPUs on QEMU's best
 CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.

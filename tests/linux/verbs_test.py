@@ -68,7 +68,7 @@ class Guests(Scenario):
             self.check_names(guest)
 
     def check_names(self, guest):
-        """A mistyped probe is told with the one that was meant; a compiler's copy is found without its suffix."""
+        """The error for a mistyped probe suggests the right one; a compiler's copy is found without its suffix."""
         at = ["-g", guest.name]
         done = self.verb(guest, *at, "-n", "fbt::vfs_raed:entry")
         self.assertEqual(done.returncode, 1)
@@ -101,7 +101,7 @@ class Run(Scenario):
         self.assertEqual(processes_with(f"run{os.getpid()}"), [], "the guest's QEMU still runs")
 
     def test_qemus_own_error(self):
-        """What QEMU has against the machine is said, not only that nobody answers."""
+        """QEMU's own error is printed, not only that there is no answer."""
         with tempfile.NamedTemporaryFile("w") as kernel:
             kernel.write("no kernel")
             kernel.flush()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Guests that are only looked at, in a QEMU that nothing was ever loaded into: peek_test.py OUTSIGHT SMALL-GUEST
+"""Guests that are sampled externally, in a QEMU without any library of ours: peek_test.py OUTSIGHT SMALL-GUEST
 PEEKER. Ends with 77 where that can't be."""
 import contextlib
 import ctypes
@@ -156,8 +156,8 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
 
     def test_choice(self):
-        """Without an option: beside as long as that does, else the engine goes in and one line says so; what is wrong goes
-        nowhere."""
+        """Without an option: external sampling if it suffices, else the engine is injected and a notice is printed;
+        after an error in the program nothing is injected."""
         vm = self.vm(2)
         done = self.run_on(vm, "profile-97 { exit(0); }", prefix="")
         self.assertIn(f"small: sampled from outside its VMM (PID {vm.pid})", done.stderr)
@@ -206,7 +206,7 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
 
     def test_dormant(self):
-        """A QEMU that was attached to and detached from is looked at as any other; while the engine is in, the way out is named."""
+        """After attach and detach a QEMU is sampled as any other; before the detach, the error names `outsight detach`."""
         vm = self.vm(2, smp=Qemu.HOTPLUG)
         vm.plug()  # a vCPU that the library will have seen, and that goes
         vm.outsight("attach", str(vm.pid))
@@ -297,7 +297,7 @@ class Peek(unittest.TestCase):
         tracer.wait()
 
     def test_killed_with_all(self):
-        """The next look, and the next attach, take back what was asked of KVM; what another asked they leave alone."""
+        """The next sampling, and the next attach, undo our own requests of KVM, and no other process's."""
         vm = self.vm(2)
         for command in (["-g", f"peek:{vm.pid}", "-q", "-n", "profile-97 { exit(0); }"], ["-g", str(vm.pid), "-q", "-n", "BEGIN { exit(0); }"]):
             vm.qmp("stop")

@@ -72,7 +72,7 @@ static void best(void **state)
 	assert_null(nearest("web01", NULL, 0));
 }
 
-/* An equally near word that comes later changes nothing, a nearer one does. */
+/* A later word replaces an earlier one only if it is nearer. */
 static void ties(void **state)
 {
 	static const char *const words[] = { "vfs_reaxy", "vfs_reada", "vfs_readb", "vfs_read" };

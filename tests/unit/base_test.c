@@ -367,7 +367,7 @@ static void messages_carry_descriptors(void **state)
 	close(pair[1]);
 }
 
-/* A descriptor that nobody takes would stay open for ever. */
+/* A descriptor that no caller takes would stay open for ever. */
 static void surplus_descriptors_are_closed(void **state)
 {
 	(void)state;

@@ -208,7 +208,7 @@ static void test_printa(void **state)
 	teardown(&f);
 }
 
-/* Of two guests, one of which tells nothing of itself. */
+/* Two guests; one of them reports nothing. */
 static const struct cli_window_guest guests[] = {
 	{ .name = "web\"01",
 	  .clock = { .tsc = 7, .ns = 2000000003, .bound_ns = 90 },

@@ -275,7 +275,7 @@ static void test_libact(void **state)
 	teardown(&f);
 }
 
-/* Data that does not fit the record is not read. */
+/* Data beyond the record's end is not read. */
 static void test_short_record(void **state)
 {
 	const struct dif_action actions[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs in each round, and how it is shown: cli/hidden.c, output/text_comparison.c, json.c. */
+/* Differences found in each round, and how they are shown: cli/hidden.c, output/text_comparison.c, json.c. */
 #include "cli/hidden.h"
 #include "tests/unit/cli_test_print.h"
 
@@ -12,7 +12,7 @@ static void see(struct vp_census *c, uint64_t id, uint64_t since, uint32_t ways,
 			assert_null(vp_census_add(c, id, since, way, name, strlen(name)));
 }
 
-/* A round in which pid 7 is seen so, and 5 and 9 as they should be. */
+/* A round in which PID 7 is seen in @ways, and 5 and 9 in all. */
 static void go(struct cli_hidden *h, uint32_t ways, uint64_t since)
 {
 	struct vp_census c = { .ways = ALL };
@@ -56,7 +56,7 @@ static void test_unsteady(void **state)
 
 		go(&h, ALL & ~(uint32_t)VP_TASK_LIST, 70);
 		go(&h, second[i].ways, second[i].since);
-		assert_true(cli_hidden_done(&h)); /* early: nothing can come any more */
+		assert_true(cli_hidden_done(&h)); /* early: no candidate is left */
 		assert_int_equal(h.differing.count, 0);
 		cli_hidden_deinit(&h);
 	}
@@ -106,7 +106,7 @@ static void test_output(void **state)
 	cli_hidden_deinit(&h);
 }
 
-/* Modules are told apart by name. */
+/* Modules are distinguished by name. */
 static void test_modules(void **state)
 {
 	const uint32_t all = VP_MODULE_LIST | VP_MODULE_SYSFS | CLI_HIDDEN_INSIDE;

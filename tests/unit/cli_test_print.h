@@ -32,7 +32,7 @@ static inline void output_init(struct output *o)
 	assert_non_null(o->p.fp);
 }
 
-/* An output with no state yet, which prints where the printer does. */
+/* An output without state, which writes to the printer's stream. */
 static inline struct cli_output *output_by(struct output *o, const struct cli_output_ops *ops)
 {
 	assert_true(ops->size <= sizeof(o->state));

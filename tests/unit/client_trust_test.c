@@ -233,7 +233,7 @@ static void who_has_become_somebody_else_is_not_believed(void **state)
 
 	(void)state;
 	if (geteuid()) {
-		print_message("SKIP: it takes root to become somebody else\n");
+		print_message("SKIP: changing the user takes root\n");
 		skip();
 	}
 	bind_fake(&f);

@@ -146,7 +146,7 @@ static void fail_each(struct ot_err *(*run)(void), unsigned at_least)
 			break;
 		}
 		if (!err)
-			fail_msg("allocation %u failed and nobody said so", n);
+			fail_msg("allocation %u failed without an error", n);
 		assert_int_equal(ot_err_code(err), OT_ERR_NO_MEMORY);
 		ot_err_destroy(err);
 	}

@@ -306,7 +306,7 @@ static struct dof_section *section_of(struct ot_buf *buf, uint32_t i)
 	return i < h.secnum ? (struct dof_section *)(void *)(buf->data + h.secoff) + i : NULL;
 }
 
-/* Each look-up would search it to its end. */
+/* Each lookup would scan the whole table. */
 static void test_string_table_without_end(void **state)
 {
 	struct sample s;

@@ -82,7 +82,7 @@ static void test_reuse_waits_for_vcpus(void **state)
 	dif_dynvars_drops(t.dv, &drops);
 	assert_int_equal(drops.drops, 1);
 
-	dif_dynvars_enter(t.dv, 1); /* may be looking at cell 5 */
+	dif_dynvars_enter(t.dv, 1); /* may be reading cell 5 */
 	dif_dynvars_enter(t.dv, 0);
 	cell(&t, 0, 5, DIF_DYNVAR_FREE);
 	assert_int_equal(cell(&t, 0, 1000, DIF_DYNVAR_ALLOC), 0);
@@ -101,7 +101,7 @@ static void test_reuse_waits_for_vcpus(void **state)
 	dif_dynvars_clean(t.dv);
 	assert_int_not_equal(cell(&t, 0, 1000, DIF_DYNVAR_ALLOC), 0);
 
-	/* A VMM that died inside a probe does not hold cells for ever. */
+	/* A VMM that ended inside a probe must not keep cells for ever. */
 	cell(&t, 0, 6, DIF_DYNVAR_FREE);
 	dif_dynvars_clean(t.dv);
 	assert_int_equal(cell(&t, 0, 1001, DIF_DYNVAR_ALLOC), 0);

@@ -183,7 +183,7 @@ static void test_other_listing(void **state)
 			   "arr              501  arr glb r/w  string (unknown) by ref (size 256)\n");
 }
 
-/* An object that nobody verified can be listed: every index in it may be wild. */
+/* An unverified object can be listed: any index in it may be out of bounds. */
 static void test_hostile_listing(void **state)
 {
 	unsigned seed = 7;

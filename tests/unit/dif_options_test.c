@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every option with a value that it takes and one that it does not: dif/lang/core/options.c. */
+/* Every option with a valid and an invalid value: dif/lang/core/options.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ static void refuses(const char *name, const char *value, enum dif_opt_phase phas
 	dif_options_deinit(&o);
 }
 
-/* What a value does: each option's own field. */
+/* The effect of a value: each option's own field. */
 static void sizes_and_rates(void **state)
 {
 	struct dif_options o;

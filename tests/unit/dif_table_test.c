@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Every opcode and every fault, with a test that it works and one that it does not:
+ * Every opcode and every fault, with a positive and a negative test:
  *
  *   opcode, positive: its effect, on operands for which its neighbours give something else
  *   opcode, negative: operands for which it faults or, where it cannot, for which the verifier refuses it;
  *                     for a branch also a condition that is not met
  *   fault, positive:  a program that it ends
- *   fault, negative:  nearly the same program, which it does not end
+ *   fault, negative:  nearly the same program, without the fault
  *
  * What the tables in dif/obj have and these have not fails.
  */
@@ -227,7 +227,7 @@ static const struct fails refused[] = {
 	{ "xlarg", "word 0x4f000001; ret 0", "rule 4" },
 };
 
-/* Faults: what ends with one, and what nearly does. */
+/* Faults: programs that end with one, and programs that only just avoid it. */
 static const struct {
 	const char *name, *text, *spared;
 	uint64_t value;
@@ -365,7 +365,7 @@ static void every_opcode_has_both(void **state)
 	}
 }
 
-/* On the operands of the table no arithmetic instruction gives what another one does. */
+/* On the operands of the table, no two arithmetic instructions have the same result. */
 static void neighbours_differ(void **state)
 {
 	(void)state;

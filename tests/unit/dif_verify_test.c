@@ -127,7 +127,7 @@ static void rule_4_xlate(void **state)
 		check(valid_insn(op), op == DIF_OP_xlate || op == DIF_OP_xlarg ? "rule 4 " : NULL);
 }
 
-/* Where registers stand is told by the class; each such field is broken in turn. */
+/* The class determines which fields are registers; each of these fields is made invalid in turn. */
 static void rule_5_registers(void **state)
 {
 	unsigned broken = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's agent for the engine's tests, in a guest of theirs (engine_fixture.h). A thread does what the
+ * A guest's agent for the engine's tests, in the guest of engine_fixture.h. A thread implements the
  * module's poll does: it takes commands, and it is the guest's vCPUs when the engine asks for them. The
  * module's probes are played by the test itself: ea_emit().
  */
@@ -25,14 +25,15 @@ struct ea {
 	struct ga_control *control;
 	struct ga_ring *rings[2]; /* by vCPU */
 	uint64_t heads[2];
-	struct vp_batch_agent place; /* as a batch tells it; to be changed before that */
+	struct vp_batch_agent place; /* as sent in a batch; to be changed before that */
 	pthread_t thread;
 	bool stop;
 	bool deaf;  /* takes no command; atomic: the thread reads it */
 	bool still; /* the test itself is the vCPUs; to be changed while paused */
 };
 
-/** An agent in a guest of two vCPUs, live and nobody's, with its thread running; the batch has it. */
+/** An agent in a guest of two vCPUs, live and without an owner, with its thread running; it is in the batch.
+ */
 struct ea *ea_create(struct ef *f);
 /** Close the session while the guest still runs, then end the thread and free the guest too. Not while
  * paused. */

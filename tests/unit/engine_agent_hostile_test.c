@@ -23,7 +23,7 @@ static void another_owner(void **state)
 	ea_destroy(g);
 }
 
-/* One that does not beat any more went with another VMM. */
+/* An owner whose beat has stopped belonged to a VMM that has ended. */
 static void dead_owner(void **state)
 {
 	struct ef *f = ef_create();
@@ -59,7 +59,7 @@ static void deaf_guest(void **state)
 	ea_destroy(g);
 }
 
-/* What found no room in a ring is told, by vCPU. */
+/* Records dropped from a full ring are counted by vCPU. */
 static void losses_are_counted(void **state)
 {
 	struct ef *f = ef_create();
@@ -88,7 +88,7 @@ static void closing_lets_go(void **state)
 	__atomic_store_n(&g->header->state, GA_CLOSING, __ATOMIC_RELEASE);
 	ea_wait_for(&g->control->owner, EA_TOKEN);
 	assert_int_equal(g->rings[0]->tail, 5);
-	/* Somebody else's memory now. */
+	/* The memory belongs to another owner now. */
 	g->control->owner = 0;
 	memset(g->rings[0], 0x5a, sizeof(*g->rings[0]));
 	struct ga_ring before = *g->rings[0];
@@ -143,7 +143,7 @@ static void another_load(void **state)
 	assert_int_equal(g->control->slots[EA_SLOT + 1].address, EA_TP + 64);
 	rec.slot = EA_SLOT + 1;
 	assert_true(ea_emit(g, 0, &rec));
-	rec.slot = EA_SLOT; /* nobody's any more */
+	rec.slot = EA_SLOT; /* no longer enabled */
 	assert_true(ea_emit(g, 0, &rec));
 	ea_wait_for(&g->rings[0]->tail, 2);
 	ef_switch(f);
@@ -182,7 +182,7 @@ static void overload(void **state)
 	}
 	assert_int_equal(taken, 1);
 	assert_int_equal(g->control->slots[EA_SLOT].kind, GA_OFF);
-	assert_int_equal(g->control->owner, EA_TOKEN); /* nobody wants anything of it any more */
+	assert_int_equal(g->control->owner, EA_TOKEN); /* no session uses it any more */
 	ea_pause(g);
 	g->still = false;
 	ea_play(g);
@@ -289,7 +289,7 @@ static void enable_fails(struct ef *f, uint32_t slot, uint32_t nargs, uint32_t w
 	ef_batch_clear(f);
 }
 
-/* What a probe says of the events that it wants is looked at too. */
+/* A probe's description of its events is checked too. */
 static void choice_fails(struct ef *f, const struct vp_batch_probe *choice)
 {
 	uint32_t probe = ef_probe(f, VP_PROBE_AGENT, VP_ARGS_AGENT, "", "event");

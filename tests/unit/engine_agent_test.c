@@ -104,7 +104,7 @@ static void inside_comes_first(void **state)
 	ea_destroy(g);
 }
 
-/* One key on two views is two entries, and the client can tell them apart. */
+/* One key on two views is two entries, and the client can distinguish them. */
 static void views_are_kept_apart(void **state)
 {
 	struct ef *f = ef_create();
@@ -250,7 +250,7 @@ static void calls_of_32_bits(void **state)
 	ea_destroy(g);
 }
 
-/* An event of one task that is told of another: each probe sees whom it is about. */
+/* An event of one task about another task: each probe gets the task that the event is about. */
 static void about_another_task(void **state)
 {
 	struct ef *f = ef_create();
@@ -388,7 +388,7 @@ static uint64_t first_mark(struct ea *g, uint64_t tsc, uint64_t width)
 		ea_nap();
 		reply = ef_switch(g->f);
 	}
-	assert_int_equal(reply.agent_bound_ns, width + 1); /* told rounded up */
+	assert_int_equal(reply.agent_bound_ns, width + 1); /* reported rounded up */
 	assert_int_equal(reply.agent_tsc, tsc);
 	return reply.agent_ns;
 }
@@ -458,7 +458,7 @@ static void first_mark_is_waited_for(void **state)
 	end_timing(g);
 }
 
-/* … but not for ever: a guest whose call for the time is not trapped tells at least what lies between. */
+/* … but not for ever: a guest whose time call is not trapped reports at least the records in between. */
 static void without_a_mark(void **state)
 {
 	struct ef *f = ef_create();

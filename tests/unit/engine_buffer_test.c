@@ -258,7 +258,7 @@ static void commit_own_at_once(void **state)
 	assert_int_equal(ef_u64(r[0].data + 16), 11);
 	assert_int_equal(r[0].time_ns, r[1].time_ns); /* of the commit */
 	assert_true(r[0].time_ns <= now);
-	/* both ids are free again: two more speculations can be had */
+	/* both ids are free again: two more speculations can be created */
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	assert_int_equal(ef_status(f, 0)->spec_unavail, 0);
@@ -387,7 +387,7 @@ static void speculation_without_room_is_a_drop(void **state)
 	ef_destroy(f);
 }
 
-/* One clause that does @kind with an id that no speculation() gave; what it faulted. */
+/* Run one clause with action @kind on an id that speculation() did not return. Returns its fault. */
 static uint64_t faults_with_false_id(int kind)
 {
 	struct ef *f = ef_create();
@@ -459,7 +459,7 @@ static void counts_without_firing(void **state)
 	assert_int_equal(ef_status(f, 0)->hits, 0);
 	ef_switch(f);
 	assert_int_equal(ef_agg_total(f), 0);
-	/* what comes between the last switch and the stop is not lost */
+	/* records between the last switch and the stop are not lost */
 	vp_fake_hit(f->fake, 0, EF_FUNC_C);
 	EF_OK(vp_engine_session_stop(f->es));
 	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_C));

@@ -80,7 +80,7 @@ static void make_facts(struct ef *f)
 {
 	struct vp_facts *k = &f->facts;
 
-	memset(k, 0xff, sizeof(*k)); /* what a test does not need this kernel has not */
+	memset(k, 0xff, sizeof(*k)); /* this kernel lacks everything that a test does not set */
 	k->size = sizeof(*k);
 	k->guest_id = 7;
 	memset(k->guest_name, 0, sizeof(k->guest_name));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fault loops: the n-th allocation of a whole session fails, then the n-th install(), for n = 1, 2, … until
- * all succeeds. After each failure the session closes, nothing leaks (the sanitizer looks) and no site stays.
+ * all succeeds. After each failure the session closes, nothing leaks (checked by the sanitizer) and no site
+ * stays.
  */
 #include "tests/unit/engine_fixture.h"
 
@@ -76,7 +77,7 @@ static struct ot_err *session(struct material *m)
 	return vp_engine_session_stop(f->es);
 }
 
-/* Closing must work with what memory there is: if the plan could not be rebuilt, a retry does it. */
+/* Closing must work without memory: if the plan could not be rebuilt, it is rebuilt on a retry. */
 static void close_and_check(struct material *m)
 {
 	vp_engine_session_close(m->f->es);
@@ -180,8 +181,7 @@ static void more_than_any_takes(void **state)
 
 	prepare(&m);
 	m.f->open.aggsize = 4ull << 30;
-	EF_OK(vp_shared_layout(&m.f->open,
-			       &m.f->shared_size)); /* it is said to be so long, and not looked at */
+	EF_OK(vp_shared_layout(&m.f->open, &m.f->shared_size)); /* only its length is used, not its content */
 	nomem_count();
 	EF_FAILS(OT_ERR_LIMIT, session(&m));
 	assert_true(nomem_most() < 1 << 20);

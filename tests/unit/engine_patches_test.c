@@ -69,7 +69,7 @@ static void test_changed(void **state)
 	assert_int_equal(bytes[7], 0xe6);
 }
 
-/* What a VMM that is no friend might send: looking up [5, …) must not take the second for one that reaches
+/* What a hostile VMM might send: a lookup of [5, …) must not take the second for one that reaches
  * there. */
 static void test_overlapping(void **state)
 {

@@ -318,7 +318,7 @@ static void engine_dies_under_a_client(void **state)
 	ef_destroy(f);
 }
 
-/* The guest ends: the session is stopped and told, and served until it has taken what it wants. */
+/* The guest ends: the session is stopped and notified, and served until it closes. */
 static void guest_ends(void **state)
 {
 	struct ef *f = serve();

@@ -84,7 +84,7 @@ static void busy_at_enable(void **state)
 	ef_destroy(f);
 }
 
-/* Stopping a paused guest's session is no error, and its data can be had. */
+/* Stopping a paused guest's session is no error, and its data can be read. */
 static void busy_at_stop(void **state)
 {
 	struct ef *f = ef_create();
@@ -120,7 +120,7 @@ static void busy_at_close(void **state)
 	free(f->shared);
 	f->shared = NULL;
 	assert_int_equal(vp_fake_sites(f->fake), 1);
-	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A)); /* and does nothing */
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A)); /* without effect */
 	vp_fake_set_busy(f->fake, false);
 	/* the next session's start cleans up on the way */
 	ef_open(f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sites of a module that is unloaded, and what comes to lie there. */
+/* Sites of an unloaded module, and modules loaded later at the same addresses. */
 #include "engine_fixture.h"
 #include "vmm-probe/engine/service/parts.h"
 
@@ -64,7 +64,8 @@ static uint32_t records(struct ef *f)
 	return ef_records(f, 0, r, 8);
 }
 
-/* It is out of the plan and told once; loaded at the same place it stays out, until it is named anew. */
+/* It is removed from the plan and reported once; loaded at the same address it stays out until requested
+ * again. */
 static void test_loaded_anew(void **state)
 {
 	uint32_t clause;
@@ -93,7 +94,7 @@ static void test_loaded_anew(void **state)
 	ef_destroy(f);
 }
 
-/* Another module in the page that it had, before anybody looked: what fires there is that one's alone. */
+/* Another module reuses its page before the engine checks: only the new module's probes fire there. */
 static void test_page_reused(void **state)
 {
 	uint32_t clause;
@@ -112,7 +113,7 @@ static void test_page_reused(void **state)
 }
 
 /* The kernel keeps the text's page and gives it to the same module again: that the module went, its
- * structure's page tells. */
+ * structure's page shows that. */
 static void test_text_kept(void **state)
 {
 	uint32_t clause, probe;
@@ -137,7 +138,7 @@ static void test_text_kept(void **state)
 	ef_destroy(f);
 }
 
-/* What the engine watches for itself is nobody's loss. */
+/* Losing a site of the engine's own is not reported. */
 static void test_own(void **state)
 {
 	uint32_t clause;

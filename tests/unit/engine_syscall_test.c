@@ -145,7 +145,7 @@ static void conditions_and_inline_counters_add_up(void **state)
 	ef_destroy(f);
 }
 
-/* A function that calls of both ABIs come to: its task tells whose it is. */
+/* A function called through both ABIs: the task shows which. */
 static void calls_of_32_bits_do_not_fire(void **state)
 {
 	enum { STATUS = 8 };

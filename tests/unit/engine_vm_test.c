@@ -49,7 +49,7 @@ static void by_event(void **state)
 	tell(f, 0, IO, 2);
 	tell(f, 1, HLT, 3);
 	tell(f, 0, VP_VM_EVENT(VP_VM_ENTRY, 0), 4);
-	tell(f, 0, VP_VM_EVENT(VP_VM_EXIT, VP_VM_HIT), 5); /* nobody's */
+	tell(f, 0, VP_VM_EVENT(VP_VM_EXIT, VP_VM_HIT), 5); /* enabled by no probe */
 	tell(f, 77, IO, 6);
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, 8), 2);

@@ -168,7 +168,7 @@ static void table_that_points_to_itself(void **state)
 	ef_destroy(f);
 }
 
-/* What was remembered of a stack or a process does not outlive a firing. */
+/* Cached translations of a stack or a process last for one firing only. */
 static void remapped_between_hits(void **state)
 {
 	struct ef *f = deref_session(NULL, EF_STACKS, false);

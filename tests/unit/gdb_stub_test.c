@@ -65,7 +65,7 @@ struct fake {
 	const struct line *lines; /* before the good ones; NULL: none */
 	unsigned corrupt;         /* so many of the next packets are sent with a wrong checksum first */
 	unsigned refuse;          /* so many of the next requests are refused */
-	const char *lose;         /* the next request that begins so is not looked at; NULL: none */
+	const char *lose;         /* the next request with this prefix is ignored; NULL: none */
 	const char *delay;        /* one that begins so is answered late */
 	char log[8192];           /* requests, each with a newline behind it; as many as there is room for */
 	size_t log_len;
@@ -271,7 +271,7 @@ static void test_breakpoints_and_steps(void **state)
 	assert_null(strstr(f.log, "D\n"));
 }
 
-/* --- a target that somebody else lets run --------------------------------------------------------------- */
+/* --- a target that another client resumes --------------------------------------------------------------- */
 
 static unsigned times(const char *log, const char *text)
 {
@@ -309,7 +309,8 @@ static void test_lost_requests(void **state)
 	assert_ok(vp_gdb_step(&stub, 0));
 	assert_int_equal(stub.lost, 3);
 	close_fake(&f, VP_GDB_LET_RUN);
-	assert_int_equal(times(f.log, "vCont;s"), 0); /* who steps looks where it is, and does it again */
+	assert_int_equal(times(f.log, "vCont;s"),
+			 0); /* after a step the address is checked, and the step is repeated */
 }
 
 /* The vCPU is elsewhere by then. */
@@ -396,7 +397,7 @@ static void test_refused_requests(void **state)
 	close_fake(&all, VP_GDB_UNHEARD);
 }
 
-/* The answer to `g` is @answer: what comes of it? */
+/* Read the registers from @answer, the reply to `g`. */
 static struct ot_err *regs_of(const char *text, struct vp_regs *ret)
 {
 	const struct line lines[] = { { "g", text }, { NULL, NULL } };
@@ -630,7 +631,7 @@ static void test_stops(void **state)
 	free(s);
 }
 
-/* A listener, and who is connected to it: nobody is, one is and was accepted, we are besides. */
+/* A listener and its connections: none, one that was accepted, and ours in addition. */
 static void check_taken(struct sockaddr *addr, socklen_t len, bool tells_who)
 {
 	char who[64], want[32];

@@ -145,7 +145,7 @@ static void test_rings(void **state)
 static void test_layout(void **state)
 {
 	(void)state;
-	/* What changes here changes GA_VERSION: an older module does not do what it does not know. */
+	/* A change of these numbers needs a new GA_VERSION: an older module would ignore it. */
 	assert_int_equal(GA_VERSION, 3);
 	assert_int_equal(GA_RECORD_32BIT, 4);
 	assert_int_equal(GA_WANT_FLAGS, 0x707);

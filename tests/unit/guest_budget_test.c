@@ -28,7 +28,7 @@ static void each_part_has_its_memory(void **state)
 	struct vp_budget budget;
 
 	(void)state;
-	assert_ok(vp_budget_take(1ull << 40)); /* nobody bounds it */
+	assert_ok(vp_budget_take(1ull << 40)); /* unbounded */
 	vp_budget_begin(&budget, 0);
 	vp_budget_part("the symbols", 2, 1000);
 	assert_ok(vp_budget_take(2 * MIB));

@@ -168,7 +168,7 @@ static void test_endless(void **state)
 	census_unlink(cg, sibling);
 	census_word(cg, children)[0] = census_word(cg, children)[1] = sibling;
 	census_word(cg, sibling)[0] = census_word(cg, sibling)[1] = children;
-	/* it is in no other's list: then the tree does not even lead there */
+	/* no other task lists it: it is unreachable in the tree */
 	tasks_are(cg, 4, VP_TASK_LIST | VP_TASK_PIDS);
 	census_guest_reset(cg);
 }

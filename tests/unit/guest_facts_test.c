@@ -40,7 +40,7 @@ static void without_registers_the_order_counts(void **state)
 
 static void registers_count_first(void **state)
 {
-	/* The kernel numbered the CPUs otherwise; one vCPU could not be had. */
+	/* The kernel numbers the CPUs differently; one vCPU's registers could not be read. */
 	struct vp_regs r[3] = { regs(0x10, C, 0), { .valid = 0 }, regs(0x33, 0, A) };
 	uint64_t bases[3];
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fault loops over the opening of a guest: the n-th allocation fails, or the n-th read of guest memory,
- * n = 1, 2, … until none was left to fail. What comes is an error, or (reads) a guest that says what it
- * lacks; never a crash, and nothing leaks: the sanitizer looks.
+ * n = 1, 2, … until no further one fails. The result is an error or (reads) a guest that reports what it
+ * lacks; never a crash, and nothing leaks (checked by the sanitizer).
  */
 #include <setjmp.h>
 #include <stdarg.h>

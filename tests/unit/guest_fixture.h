@@ -47,7 +47,7 @@ struct ks_places {
 void ks_write(const struct ks_layout *layout, uint8_t *image, size_t size, size_t off, uint64_t base,
 	      const struct ks_symbol syms[KS_SYMBOLS], struct ks_places *ret);
 
-/* Bytes that look like code and data, the same at every run. */
+/* Bytes that resemble code and data, the same in every run. */
 void fill_noise(void *dst, size_t len, uint32_t seed);
 
 #define GUEST_RAM         (16u << 20)
@@ -82,7 +82,7 @@ void guest_put64(struct guest_fixture *g, uint64_t gva, uint64_t value);
 void map_page(uint8_t *ram, uint64_t root, unsigned int levels, uint64_t gva, uint64_t gpa, uint64_t size,
 	      uint64_t *next);
 
-/* Map the image's first 2 MiB anew under @p root, in pages of 4 KiB: text, of which the last from @p
+/* Remap the image's first 2 MiB under @p root, in pages of 4 KiB: text, of which the last from @p
  * text_size on may not be run. */
 void guest_end_text(struct guest_fixture *g, uint64_t root, uint64_t text_size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* guest/kallsyms: every layout that kernels have had, and tables that lie. */
+/* guest/kallsyms: every layout that kernels have used, and inconsistent tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void all_layouts_decode(void **state)
 		};
 		struct table t;
 
-		/* Place-relative values came after the order had changed. */
+		/* Kernels with place-relative values all use the newer order. */
 		if (layout.values == VP_KALLSYMS_PLACE && layout.values_first)
 			continue;
 		table_init_at(&t, &layout, i & 32 ? OFF + 4 : OFF);

@@ -239,7 +239,7 @@ static void a_wrong_root_is_noted(void **state)
 	guest_fixture_deinit(&g);
 }
 
-/* Without the symbol vmcoreinfo tells where it is, the right copy of it. */
+/* Without the symbol, vmcoreinfo gives the address: the right copy of it. */
 static void a_root_without_a_symbol_is_found(void **state)
 {
 	struct guest_fixture g;

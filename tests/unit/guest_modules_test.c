@@ -27,7 +27,7 @@
 #define TEXT        0x5000u
 #define MODULE_SIZE 0x8000u
 
-/* The guest's layout, as BTF would tell it. */
+/* The layout that BTF describes for this guest. */
 static struct vp_module_layout layout_of(bool mem)
 {
 	struct vp_module_layout l;

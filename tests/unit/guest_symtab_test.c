@@ -266,7 +266,7 @@ static void a_cache_keeps_what_it_was_given(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
-/* Each byte of a file changed in turn, each length: never believed, and written anew. */
+/* Each byte of a file changed in turn, and each length: the file is rejected and written again. */
 static void broken_files_are_ignored(void **state)
 {
 	char names[] = "_text\0current_task", *dir = temp_dir(), path[128], bytes[512];
@@ -386,7 +386,7 @@ static void a_forged_build_id_gets_nothing(void **state)
 	remove_dir(dir);
 }
 
-/* What comes from the cache is what was put there: a marker in the file shows that it was used. */
+/* The cache returns the symbols stored in it: a marker in the file shows that it was read. */
 static void the_cache_is_used(void **state)
 {
 	static const struct ks_layout layout = { VP_KALLSYMS_RELATIVE, true, false, 4, false };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Calls put into a process that waits in ppoll(2): whatever it had in its registers, it has afterwards. */
+/* Calls injected into a process that waits in ppoll(2): all its registers are restored. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -84,7 +84,7 @@ static void be_target(struct shared *s)
 		wait_with(&want, &got, &timeout);
 		if (memcmp(&want, &got, offsetof(struct registers, result)) != 0)
 			s->wrong = 1;
-		if (got.result) /* no time-out, but an error that it would not have had */
+		if (got.result) /* not a time-out: an error caused by the injection */
 			s->wrong = 2;
 		if (mxcsr() != rounding)
 			s->wrong = 3;

@@ -86,7 +86,7 @@ static void one_byte_opcodes(void **state)
 		ALL("\xb8\x01\x02\x03\x04"),
 		ALL("\x66\xb8\x01\x02"),
 		ALL("\x48\xb8\x01\x02\x03\x04\x05\x06\x07\x08"),
-		/* a REX that something stands behind does not count */
+		/* a REX followed by another prefix is ignored */
 		ALL("\x48\x66\xb8\x01\x02"),
 		ALL("\x48\x2e\xb8\x01\x02\x03\x04"),
 		ALL("\xa0\x01\x02\x03\x04\x05\x06\x07\x08"),

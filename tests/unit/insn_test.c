@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions as the emulator does them, against the same bytes executed by this machine's CPU: registers,
+ * Instructions emulated, compared with the same bytes executed by this machine's CPU: registers,
  * flags, memory and where it goes on.
  */
 #include <asm/prctl.h>
@@ -268,7 +268,7 @@ static const struct vp_operand *memory_operand(const struct vp_insn *i)
 	return i->dst.kind == VP_OPERAND_MEM ? &i->dst : i->src.kind == VP_OPERAND_MEM ? &i->src : NULL;
 }
 
-/* Registers with which a memory operand lies in memory. False: can't be had. */
+/* Set registers so that a memory operand is in memory. False: impossible. */
 static bool aim(const struct vp_insn *insn, struct vp_insn_env *env)
 {
 	const struct vp_operand *o = memory_operand(insn);

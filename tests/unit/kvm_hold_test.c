@@ -117,7 +117,7 @@ static void test_one_at_a_time(void **state)
 	for (uint32_t i = 0; i < VCPUS; i++)
 		pthread_join(threads[i], NULL);
 	assert_false(atomic_load(&m.wrong));
-	assert_true(m.holds > ROUNDS); /* the vCPUs had their turns too */
+	assert_true(m.holds > ROUNDS); /* the vCPUs have held, too */
 	pthread_cond_destroy(&m.kvm.changed);
 	pthread_mutex_destroy(&m.kvm.lock);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What goes into guest text over what is there, and what does not. */
+/* Which traps replace which bytes of guest text, and when a trap is refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static void test_adopted(void **state)
 	end(&t, call5);
 }
 
-/* Somebody's int3: nothing is written over it, once it is gone the trap goes in, and it was lost once. */
+/* An int3 of the guest's is not overwritten. Once it is removed the trap is planted; one loss is counted. */
 static void test_lost(void **state)
 {
 	struct text t;
@@ -126,7 +126,7 @@ static void test_window(void **state)
 	end(&t, nop5);
 }
 
-/* What is no longer mapped is left alone until somebody has named the place anew. */
+/* A site that is no longer mapped is not planted until it is requested again. */
 static void test_gone(void **state)
 {
 	struct text t;
@@ -135,7 +135,7 @@ static void test_gone(void **state)
 	(void)state;
 	make(&t);
 	struct vp_kvm_trap *trap = &t.traps->list[0];
-	memcpy(t.bytes, nop5, 5); /* loaded anew */
+	memcpy(t.bytes, nop5, 5); /* loaded again */
 	trap->planted = false;
 	trap->gone = true;
 	for (uint64_t batch = 0; batch < 2; batch++) {

@@ -171,7 +171,7 @@ static void options_become_arguments(void **state)
 	assert_non_null(strstr(text, ",name=a,,b\n"));
 	assert_non_null(strstr(text, "\n-device\nedu\n"));
 	assert_null(strstr(text, "-initrd"));
-	/* its end is for us, where nobody else wants it */
+	/* its exit status is ours unless another waiter takes it */
 	assert_non_null(strstr(text, "\n-serial\nchardev:outsight-console\n"));
 	free(text);
 	extra[0] = (char *)"-serial";

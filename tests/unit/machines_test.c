@@ -254,7 +254,7 @@ static void a_preload_of_the_domains_own_is_not_lost(void **state)
 
 #define GROUPS 2000
 
-/* A process in a PID namespace of its own, which its creator tells through @p out. */
+/* A process in a PID namespace of its own; its creator writes its PID to @p out. */
 static void be_in_a_namespace(int out)
 {
 	gid_t groups[GROUPS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/guest/orc*: both layouts of entries, told by types and by values, and the table made of them. */
+/* vmm-probe/guest/orc*: both layouts of entries, recognised by types and by values, and the table built from
+ * them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -422,7 +423,7 @@ static void numbered(unsigned sp, unsigned prev_sp, const unsigned *others, size
 	raw_deinit(&r);
 }
 
-/* 7.x numbers the registers anew: which numbers those are, the entries say. */
+/* 7.x renumbers the registers: the numbers are inferred from the entries. */
 static void registers_numbered_anew_are_told(void **state)
 {
 	static const unsigned others[] = { 2, 4, 5, 6, 7, 9, 10 };
@@ -442,7 +443,7 @@ static void registers_numbered_anew_are_told(void **state)
 	assert_layout(&got, &new_form);
 }
 
-/* A numbering that nobody has seen: what most entries go by is right, the others are not guessed at. */
+/* An unknown numbering: the register that most entries use is found, the others stay unknown. */
 static void registers_of_no_known_numbering_stay_undefined(void **state)
 {
 	static const unsigned others[] = { 4, 5 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/planner/places: what a kernel patches or does not want probed, read from a synthetic guest. */
+/* vmm-probe/planner/places: text that a kernel patches or excludes from probing, read from a synthetic guest.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static void write_btf(struct guest_fixture *g)
 	btf_builder_deinit(&b);
 }
 
-/* The last symbols by address become those that are looked for. */
+/* The last symbols by address get the names that the planner searches for. */
 static void write_symbols(struct guest_fixture *g)
 {
 	static const struct ks_symbol symbols[] = {
@@ -224,7 +225,7 @@ static void functions(void **state)
 	vp_places_deinit(&p);
 }
 
-/* Places lie in one another: all are looked at. */
+/* Places overlap: all of them are checked. */
 static void nested(void **state)
 {
 	struct world *w = *state;

@@ -78,7 +78,7 @@ static void text_traps(void **state)
 		{ "\x55", 1, 0, TEXT | INT3, 0, VP_PLAN_EMULATE, 1, NULL },
 		/* room behind anything but a ret is not the trap's to take */
 		{ "\x55\xcc", 1, 2, TEXT, 0, VP_PLAN_REFUSE, 0, "one byte" },
-		/* the guest's own breakpoint; its first byte is all that can be told */
+		/* the guest's own breakpoint; only its first byte is known */
 		{ "\xcc\x1f\x44\x00\x00", 1, 0, TEXT | INT3 | STEP, 0, VP_PLAN_REFUSE, 0,
 		  "its own breakpoint" },
 	};

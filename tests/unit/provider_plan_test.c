@@ -70,7 +70,7 @@ static bool remember(void *arg, const struct vp_probe *probe)
 	return true;
 }
 
-/* The reason, "" for none; asked anew each time. */
+/* The reason, "" for none; requested again each time. */
 static const char *refused(struct world *w, const char *name)
 {
 	struct dif_probedesc desc = {

@@ -153,7 +153,7 @@ static void profile_probes_come_on_demand(void **state)
 	assert_int_equal(match(probes, "", "vmlinux", "", "tick-4sec"), 0);
 	assert_int_equal(match(probes, "", "", "", "tick-5001"), 0);
 	assert_int_equal(vp_probes_count(probes), count + 2);
-	/* Pointers outlive what comes behind. */
+	/* Pointers stay valid when probes are added. */
 	for (int i = 1; i < 3000; i++) {
 		char name[32];
 
@@ -184,7 +184,7 @@ static void functions_are_found_by_exact_name(void **state)
 		assert_ok(vp_probes_add(probes, &vp_provider_dtrace, &p));
 		p.name = "return";
 		assert_ok(vp_probes_add(probes, &vp_provider_dtrace, &p));
-		/* The index is made in the middle: what comes later is found too. */
+		/* The index is built in the middle: probes added later are found too. */
 		if (i == 250)
 			assert_int_equal(match(probes, "", "", "fn_8", "entry"), 3);
 	}
@@ -296,7 +296,7 @@ static void nearest_probe_is_named(void **state)
 	assert_hint(probes, DESC("", "", "", "nonesuch"), NULL);
 }
 
-/* A timer's probe is made when it is named, so what is wrong with the name is told instead. */
+/* A timer's probe is created when a description names it, so an invalid name is an error. */
 static void timers_are_explained(void **state)
 {
 	struct vp_probes *probes = *state;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* session/ended: another kernel in the guest's memory ends a session, what only seems one does not. */
+/* session/ended: another kernel in the guest's memory ends a session; a change that only resembles one has no
+ * effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -58,7 +58,7 @@ static void test_absent(void **state)
 
 	(void)state;
 	assert_null(vp_host_types_get(&host, "/nowhere/vmlinux"));
-	assert_null(vp_host_types_get(&host, path)); /* and not looked for again */
+	assert_null(vp_host_types_get(&host, path)); /* and not searched for again */
 	vp_host_types_deinit(&host);
 }
 

@@ -2,8 +2,8 @@
 /*
  * Fault loops over the operator's side: the n-th allocation of a session's whole life fails, for n = 1, 2, …
  * until all succeed, without a guest and with the fake backend's engine at the other end of a socket.
- * Whatever fails, the session can be destroyed, nothing leaks (the sanitizer looks), and the engine is as it
- * was.
+ * Whatever fails, the session can be destroyed, nothing leaks (checked by the sanitizer), and the engine is
+ * as it was.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -198,9 +198,9 @@ static void with_an_engine(void **state)
 	vp_fake_destroy(fake);
 }
 
-/* --- what an engine that is still to come will be told -------------------------------------------------- */
+/* --- requests kept for an engine that is injected later -------------------------------------------------- */
 
-/* It goes into a VMM that was only looked at: so what holds for engines in VMMs holds for it. */
+/* It is injected into a VMM that was sampled externally: the rules for engines in VMMs apply. */
 static void an_engine_to_come_is_limited(void **state)
 {
 	struct vp_guest_link link = { .client.nvcpus = 2, .orc_fd = -1 };

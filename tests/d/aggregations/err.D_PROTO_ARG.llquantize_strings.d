@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: All types of llquantize()'s parameters are looked at before any of their values.
+ * ASSERTION: All types of llquantize()'s parameters are checked before any of their values.
  */
 BEGIN
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: The types of lquantize()'s parameters are looked at before what is aggregated.
+ * ASSERTION: The types of lquantize()'s parameters are checked before the aggregated value.
  */
 BEGIN
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: aggsize is the room of all keys between two looks: with room for them nothing is dropped.
+ * ASSERTION: aggsize is the room for all keys between two switches: if they fit, nothing is dropped.
  */
 #pragma D option quiet
 #pragma D option aggsize=4k

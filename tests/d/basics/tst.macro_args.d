@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: $1 is an integer when it looks like one, $$1 is always a string.
+ * ASSERTION: $1 is an integer if its text is one, $$1 is always a string.
  * @@args: 5 7 hello
  */
 #pragma D option quiet

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A fill buffer that does not fill gives out all of it at the end.
+ * ASSERTION: All records of a fill buffer that never fills are printed at the end.
  */
 #pragma D option quiet
 #pragma D option bufpolicy=fill

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A principal buffer that cannot be had is halved until it can, and that is said.
+ * ASSERTION: A principal buffer that cannot be allocated is halved until it can, and its size is reported.
  * @@stderr: dtrace: buffer size lowered to
  */
 #pragma D option quiet

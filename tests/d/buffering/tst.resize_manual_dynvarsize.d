@@ -1,5 +1,5 @@
 /*
- * ASSERTION: With bufresize=manual a dynvarsize that cannot be had is an error.
+ * ASSERTION: With bufresize=manual a dynvarsize that cannot be allocated is an error.
  * @@exit: 1
  * @@stderr: dtrace: could not enable tracing:
  */

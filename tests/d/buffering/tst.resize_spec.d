@@ -1,5 +1,5 @@
 /*
- * ASSERTION: Room for speculations is halved until it can be had.
+ * ASSERTION: The speculations' buffer is halved until it can be allocated.
  * @@stderr: dtrace: speculation size lowered to
  */
 #pragma D option quiet

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A record that does not fit a ring is dropped; a smaller one still gets in.
+ * ASSERTION: A record larger than the ring is dropped; a smaller one is still stored.
  * @@stderr: dtrace: 1 drop on CPU 0
  */
 #pragma D option quiet

@@ -1,4 +1,4 @@
-/* ASSERTION: The types of built-in variables, as sizeof tells them. */
+/* ASSERTION: The sizes of built-in variables' types, by sizeof. */
 #pragma D option quiet
 
 BEGIN

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A clause's predicate is looked at once, and holds for every part of the clause.
+ * ASSERTION: A clause's predicate is evaluated once, and applies to every part of the clause.
  */
 #pragma D option quiet
 

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A body with data prints a line of its own, as does what stands before and behind it; a body without data
+ * ASSERTION: A body with data prints a line of its own, as do the statements before and after it; a body without data
  * prints none.
  */
 BEGIN { trace(1); if (1) { trace(2); trace(3); } trace(4); }

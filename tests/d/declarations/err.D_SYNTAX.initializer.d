@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A declaration does not assign.
+ * ASSERTION: A declaration has no initialiser.
  */
 int x = 5;
 

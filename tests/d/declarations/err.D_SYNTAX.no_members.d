@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A struct has members; that is said before its name is looked at.
+ * ASSERTION: A struct must have members; this is checked before its name.
  */
 struct module`tag { };
 

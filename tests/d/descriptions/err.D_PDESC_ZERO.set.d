@@ -1,4 +1,4 @@
-/* ASSERTION: a negated set does not match what is in it. */
+/* ASSERTION: a negated set does not match its members. */
 BEGI[!K-P]
 {
 	exit(0);

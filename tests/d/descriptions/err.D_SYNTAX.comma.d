@@ -1,4 +1,4 @@
-/* ASSERTION: a list of descriptions does not end with a comma. */
+/* ASSERTION: a list of descriptions must not end with a comma. */
 BEGIN,
 {
 	exit(0);

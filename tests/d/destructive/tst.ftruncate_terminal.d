@@ -1,4 +1,4 @@
-/* ASSERTION: ftruncate() of what is no file does nothing. */
+/* ASSERTION: ftruncate() of anything but a file has no effect. */
 #pragma D option quiet
 
 BEGIN

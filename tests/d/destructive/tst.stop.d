@@ -1,5 +1,5 @@
 /*
- * ASSERTION: Without a guest stop() stops the tracing process until somebody lets it go on.
+ * ASSERTION: Without a guest stop() stops the tracing process until it is continued.
  * @@args: -c "sh let_parent_go_on.sh"
  */
 #pragma D option quiet

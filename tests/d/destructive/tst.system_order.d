@@ -1,5 +1,5 @@
 /*
- * ASSERTION: system() runs where its record stands: what was printed before it is out, what comes after waits.
+ * ASSERTION: system() runs in its record's place: earlier output has been written, later output waits.
  * @@args: -wq
  */
 BEGIN

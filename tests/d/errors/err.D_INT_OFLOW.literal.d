@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: An integer constant that does not fit.
+ * ASSERTION: An integer constant that is too large.
  */
 BEGIN
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A string does not compare with an integer.
+ * ASSERTION: A string cannot be compared with an integer.
  */
 BEGIN
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A D pragma that does not exist.
+ * ASSERTION: An unknown D pragma.
  */
 #pragma D nosuch x
 

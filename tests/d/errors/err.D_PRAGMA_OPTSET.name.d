@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: An option that does not exist.
+ * ASSERTION: An unknown option.
  */
 #pragma D option nosuch
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A member that the struct does not have.
+ * ASSERTION: The struct has no such member.
  */
 struct s {
 	int a;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A division by zero ends its clause, its record is discarded, ERROR tells about it.
+ * ASSERTION: A division by zero ends its clause, its record is discarded, and ERROR fires.
  */
 #pragma D option quiet
 

@@ -1,6 +1,6 @@
 /*
  * ASSERTION: In ERROR the probe is dtrace:::ERROR, whose clauses run in the place of the record that was given up, in the
- * order of the program, and see the variables that the clause had set.
+ * order of the program, and see the variables that the clause has set.
  */
 #pragma D option quiet
 

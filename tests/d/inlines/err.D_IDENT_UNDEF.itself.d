@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: An inline does not know itself yet.
+ * ASSERTION: An inline is undefined in its own expression.
  */
 inline int i = i + 1;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: && and || do not evaluate what does not matter.
+ * ASSERTION: && and || do not evaluate an operand that cannot change the result.
  */
 #pragma D option quiet
 

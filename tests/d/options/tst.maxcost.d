@@ -1,4 +1,4 @@
-/* ASSERTION: maxcost takes a percentage, with or without its sign, and does not touch what needs no guest. */
+/* ASSERTION: maxcost takes a percentage, with or without its sign, and has no effect on probes that need no guest. */
 #pragma D option quiet
 #pragma D option maxcost=1%
 

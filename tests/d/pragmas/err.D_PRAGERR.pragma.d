@@ -1,3 +1,3 @@
-/* ASSERTION: #pragma D error does the same. */
+/* ASSERTION: #pragma D error has the same effect. */
 #pragma D error no
 BEGIN { exit(0); }

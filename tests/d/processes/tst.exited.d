@@ -1,5 +1,5 @@
 /*
- * ASSERTION: Tracing ends when the command does; how it ended is said, and is not the status.
+ * ASSERTION: Tracing ends with the command; how the command ended is printed, and does not change the exit status.
  * @@args: -c false
  * @@stderr: dtrace: pid 
  */

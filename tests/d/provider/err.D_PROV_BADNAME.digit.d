@@ -1,2 +1,2 @@
-/* ASSERTION: a provider's name does not end with a digit: there a process id goes. */
+/* ASSERTION: a provider's name must not end with a digit: a process id would be appended there. */
 provider acme2 { probe p(); };

@@ -1,3 +1,3 @@
-/* ASSERTION: declared again, a probe's arguments have the types that they had. */
+/* ASSERTION: a repeated declaration of a probe must have the same argument types. */
 provider acme { probe p(int); };
 provider acme { probe p(long); };

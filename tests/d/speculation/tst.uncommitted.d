@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A speculation that nobody commits shows nothing; neither does a clause that speculates count as a record.
+ * ASSERTION: An uncommitted speculation prints nothing; a clause that speculates is not counted as a record.
  */
 BEGIN { spec = speculation(); }
 BEGIN { speculate(spec); trace("lost"); }

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: an inline has attributes of its own; what it stands for does not count.
+ * ASSERTION: an inline has attributes of its own; those of its expression are ignored.
  * @@args: -e -v
  */
 inline int swapped = htonl(1);

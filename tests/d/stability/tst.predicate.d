@@ -1,6 +1,6 @@
 /*
  * ASSERTION: the predicate counts, and a name's place in the description: profile's name is
- * Evolving, its probes' are nobody's promise.
+ * Evolving; the names of its probes are unstable.
  * @@args: -e -v
  */
 tick-1s

@@ -1,4 +1,4 @@
-/* ASSERTION: A function that D does not have is named as such. */
+/* ASSERTION: A call of an undefined function is an error that names it. */
 BEGIN
 {
 	strlenn("x");

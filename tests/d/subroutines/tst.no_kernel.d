@@ -1,4 +1,4 @@
-/* ASSERTION: What looks at structures of a kernel faults with their address where there is no kernel. */
+/* ASSERTION: A subroutine that reads a kernel's structures faults with their address where there is no kernel. */
 #pragma D option quiet
 
 BEGIN { mutex_owned((void *)16); }

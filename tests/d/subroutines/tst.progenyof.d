@@ -1,4 +1,4 @@
-/* ASSERTION: progenyof() knows the process itself, its ancestors, and nobody else. */
+/* ASSERTION: progenyof() is true for the process itself and its ancestors only. */
 #pragma D option quiet
 
 BEGIN

@@ -1,5 +1,5 @@
 /*
- * ASSERTION: A rate is kept over time, whatever the machine does: n firings have taken n intervals.
+ * ASSERTION: A rate holds over time, however busy the machine is: n firings take n intervals.
  */
 #pragma D option quiet
 

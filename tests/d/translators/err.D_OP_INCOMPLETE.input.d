@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: Of an undefined struct no member can be had.
+ * ASSERTION: An undefined struct has no members.
  */
 struct in { int i; char c; };
 struct out { int i; char *s; };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A member that the input does not have.
+ * ASSERTION: The input has no such member.
  */
 struct in { int i; char c; };
 struct out { int i; char *s; };

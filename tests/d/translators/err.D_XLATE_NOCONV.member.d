@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: Only members that the translator defines can be had.
+ * ASSERTION: Only members that the translator defines can be read.
  */
 struct in { int i; char c; };
 struct out { int i; char *s; };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A translator may have an input of a type that is never defined, as long as it does not look inside.
+ * ASSERTION: A translator may have an input of a type that is never defined, as long as it reads no member.
  */
 #pragma D option quiet
 

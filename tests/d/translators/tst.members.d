@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: Members of a translated value are had one by one, by value, through a pointer and
+ * ASSERTION: Members of a translated value are read one by one, by value, through a pointer and
  * through what the pointer leads to.
  */
 #pragma D option quiet

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: sizeof does not make a variable.
+ * ASSERTION: sizeof does not define a variable.
  */
 BEGIN
 {

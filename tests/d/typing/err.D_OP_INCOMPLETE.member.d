@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: Nothing can be had of what is only declared.
+ * ASSERTION: A type that is only declared has no members.
  */
 struct never_defined *p;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
- * ASSERTION: A string does not count.
+ * ASSERTION: A string cannot be incremented.
  */
 BEGIN
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  * ASSERTION: A task is translated to psinfo_t and lwpsinfo_t, also by an inline of one's own; what kernel there is
- * does not matter as long as nobody looks into struct task_struct.
+ * does not matter as long as no member of struct task_struct is read.
  */
 #pragma D option quiet
 

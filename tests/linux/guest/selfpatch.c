@@ -3,7 +3,7 @@
  * selfpatch ROUNDS CALLS
  *
  * Has the kernel patch its own text around getppid, ROUNDS times, and counts by the kernel's own means what
- * this program does meanwhile. In each round, one after the other:
+ * this program runs meanwhile. In each round, one after the other:
  *   function  the function tracer on __x64_sys_getppid
  *   kprobe    kprobes on its entry and on the instruction behind the fentry nop, and a kretprobe
  *   event     static keys: the system call's trace event, and the scheduler's statistics

@@ -87,7 +87,7 @@ class Agent:
 
     @staticmethod
     def find(guest):
-        """The header lies at the same place in each load's data: only the first one is looked up."""
+        """The header is at the same offset in each load's data: only the first one is looked up."""
         data = int(guest.check("cat /sys/module/outsight/sections/.data"), 16)
         if not hasattr(guest, "agent_offset"):
             guest.agent_offset = int(guest.check("grep -w outsight_agent /proc/kallsyms").split()[0], 16) - data
@@ -180,10 +180,10 @@ class Agent:
         self.put(at + 8, "I", kind)
 
     def apply(self, timeout=LIMIT):
-        """Ask the agent to look, and wait until it has."""
+        """Ask the agent to read its commands, and wait until it has."""
         generation = (self.get(self.control + GENERATION, "I") + 1) & 0xffffffff or 1
         self.put(self.control + GENERATION, "I", generation)
-        self.wait(lambda: self.header()["applied"] == generation, "the agent to do as it was told", timeout)
+        self.wait(lambda: self.header()["applied"] == generation, "the agent to apply its commands", timeout)
 
     @staticmethod
     def wait(condition, what, timeout=LIMIT):

@@ -28,7 +28,7 @@ from lib.pace import LIMIT, limit
 
 MIB = 1 << 20
 BOOT_SECONDS = limit(50)
-# A kernel that a busy host does not run for a while takes its timer for broken, and panics.
+# If a busy host does not schedule a vCPU for a while, its kernel assumes a broken timer and panics.
 KERNEL_ARGS = "console=ttyS0 quiet no_timer_check"
 
 
@@ -84,7 +84,7 @@ class Guest:
 
     # Where it runs, for people to read.
     HOST = "QEMU, TCG"
-    # Of some thousand boots under TCG one stands still before init. That is told, and it is started once more.
+    # One of some thousand boots under TCG hangs before init. This is logged, and the guest is started once more.
     STARTED_ANEW = True
 
     # --- life ---------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ class Guest:
         return self.wait_ready()
 
     def where(self):
-        """What its vCPUs do, for who looks for the reason of a hang."""
+        """The state of its vCPUs, to debug a hang."""
         try:
             lines = self.qemu_command("info status") + self.qemu_command("info cpus")
             for _ in range(3):

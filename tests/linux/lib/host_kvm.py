@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-# Where an instruction of kernel mode takes longer, a stock kernel does not boot in useful time.
+# If kernel-mode instructions are slower than this, a stock kernel takes too long to boot.
 FAST_NS = 50.0
 
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For tests: hides a process, or itself, as malware does.
+ * For tests: hides a process, or itself, like malware.
  *
  *   echo PID >/sys/module/hide/parameters/pid
  *   echo MODE >/sys/module/hide/parameters/mode
  *     list  the process is unlinked from the kernel's list of tasks
  *     proc  /proc does not list it
  *     self  this module is unlinked from the kernel's list of modules
- *     off   all is as it was; rmmod does it too
+ *     off   everything is restored; rmmod restores it too
  */
 #include <linux/init_task.h>
 #include <linux/kprobes.h>
@@ -28,7 +28,7 @@ static void (*hide_undo)(void);
 
 static struct task_struct *hide_task;
 
-/* Nobody is between two links of a list while all CPUs stand here. */
+/* No CPU is inside a list while all CPUs are stopped here. */
 static int hide_unlink(void *unused)
 {
 	list_del_rcu(&hide_task->tasks);
