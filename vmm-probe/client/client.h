@@ -12,8 +12,8 @@
 
 struct vp_client {
 	int sock;     /* -1: not connected, and pidfd means nothing */
-	int pidfd;    /* of the process that listens, by the kernel's word as are pid and uid: what */
-	uint32_t pid; /* an engine says of itself is not asked whose memory is read */
+	int pidfd;    /* of the listening process, from the kernel, as are pid and uid: an engine's */
+	uint32_t pid; /* own claim must not choose the process whose memory is read */
 	uid_t uid;
 	uint32_t nvcpus;
 	uint32_t nsessions;
@@ -32,8 +32,8 @@ struct vp_client {
 	uint32_t nram_fds;
 };
 
-/** Connect to the engine that listens at @p path (@NAME: an abstract address) and say hello. NOT_FOUND:
- * nobody listens there; PERMISSION: not allowed to, or who listens there is not believed (vp_peer_read());
+/** Connect to the engine that listens at @p path (@NAME: an abstract address) and send HELLO. NOT_FOUND:
+ * nothing listens there; PERMISSION: not allowed to, or the listener is not trusted (vp_peer_read());
  * UNSUPPORTED: it speaks another version. */
 OT_MUST_CHECK struct ot_err *vp_client_connect(struct vp_client *client, const char *path);
 
@@ -42,9 +42,9 @@ OT_MUST_CHECK struct ot_err *vp_client_connect(struct vp_client *client, const c
 OT_MUST_CHECK struct ot_err *vp_client_connect_within(struct vp_client *client, const char *path,
 						      unsigned ms);
 
-/** The same in parts, so that several can be asked at once. dial() connects and waits for nothing (BUSY or
- * OS: its queue is full); who listens is known then, and nothing was said. greet() says hello. greeted()
- * takes the answer once the socket is readable. What was dialled is closed by the caller. */
+/** The same in parts, so that several can be greeted at once. dial() connects without waiting (BUSY or OS:
+ * its queue is full); the listening process is known then, and nothing was sent. greet() sends HELLO.
+ * greeted() takes the reply once the socket is readable. The caller closes the connection. */
 OT_MUST_CHECK struct ot_err *vp_client_dial(struct vp_client *client, const char *path);
 OT_MUST_CHECK struct ot_err *vp_client_greet(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_greeted(struct vp_client *client);

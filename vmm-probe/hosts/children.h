@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Short questions, each asked in a process of its own: several at once, and one that never ends is ended. */
+/* Short queries, each in a child process of its own: several at once, each killed after a deadline. */
 #ifndef VP_HOSTS_CHILDREN_H
 #define VP_HOSTS_CHILDREN_H
 
@@ -9,10 +9,10 @@
 #define VP_CHILDREN_ANSWER 256u /* bytes of an answer, with its NUL */
 
 /**
- * Ask @p n questions, at most @p at_once of them at a time. @p ask runs in a child with the number of its
- * question, and leaves the answer, a string, in @p ret ("" before). answers[i] is what the i-th said, "" when
- * it said nothing within @p ms of its start, or could not be asked. One thread at a time; the caller's own
- * memory does not change.
+ * Run @p n queries, at most @p at_once of them at a time. @p ask runs in a child with the number of its
+ * query, and stores the answer, a string, in @p ret ("" before). answers[i] is the i-th answer, "" if there
+ * was none within @p ms of its start, or no child. One thread at a time; the caller's own memory does not
+ * change.
  */
 void vp_children_ask(size_t n, size_t at_once, uint32_t ms,
 		     void (*ask)(void *arg, size_t i, char ret[VP_CHILDREN_ANSWER]), void *arg,

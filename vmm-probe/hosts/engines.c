@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Which engines there are: one socket a VMM, PID.sock, in the directory of the user or of the system, and
- * where VMMs were told to listen. Whose a socket is the kernel says; those that don't answer are waited for
- * together.
+ * at the paths in VMMs' command lines. The kernel names the process of a socket; engines that do not answer
+ * are waited for together.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -105,8 +105,8 @@ static void destroy(struct engine *e)
 	free(e);
 }
 
-/* Connect to @path, and say hello if it is to be believed, and, unless @expected is 0, that process's. One
- * that can't be asked is left out, as it is of somebody else or dead. *ret_dead: nobody listens there. */
+/* Connect to @path, and send HELLO if the listener is trusted and, unless @expected is 0, that process. An
+ * engine that can't be greeted is left out: another user's, or dead. *ret_dead: nothing listens there. */
 static struct ot_err *add(struct engines *all, const char *path, pid_t expected, bool *ret_dead)
 {
 	struct engine *e = calloc(1, sizeof(*e));
@@ -186,8 +186,8 @@ static struct ot_err *scan_dir(const char *dir_path, struct engines *all)
 	return NULL;
 }
 
-/* Engines that were told to listen elsewhere, or were started with other directories: their VMMs say where.
- * Whoever else listens there is not them. */
+/* Engines with a path of their own, or started with other directories: their VMMs' command lines and
+ * environments have it. A listener there that is another process is not used. */
 static struct ot_err *ask_processes(struct engines *all)
 {
 	char path[sizeof(all->vmms->rundir) + 32];

@@ -44,8 +44,9 @@ struct vp_gdb_conn {
 
 struct vp_gdb_keeper;
 
-/** "HOST:PORT", "[ADDRESS]:PORT" or the path of a UNIX socket. A stub stops the target when somebody connects
- * to it, so @p keeper is started before; after an error it is none. NOT_FOUND: nobody listens there. */
+/** "HOST:PORT", "[ADDRESS]:PORT" or the path of a UNIX socket. A stub stops the target when a client
+ * connects, so @p keeper is started before; after an error there is none. NOT_FOUND: nothing listens there.
+ */
 OT_MUST_CHECK struct ot_err *vp_gdb_connect(const char *where, struct vp_gdb_keeper *keeper, int *ret_fd);
 
 /** Take over @p fd. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows: the tasks of the guest that patch its text, removing the traps meanwhile, and the sweep. */
 #include "vmm-probe/backend/kvm/patching.h"
 
 #include <string.h>

@@ -161,9 +161,9 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
 
 /* change.c */
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
-/** Look whether something is asked of vCPU threads, and do it. vCPU, outside generated code's locks. */
+/** Carry out pending requests to vCPU threads. vCPU, outside generated code's locks. */
 void vp_tcg_on_poll(unsigned int vcpu, void *udata);
-/** What QEMU calls when the reset that was asked for comes: no vCPU runs. */
+/** QEMU calls this in the requested reset: no vCPU runs. */
 void vp_tcg_on_reset(void);
 /** Let generated code call vp_tcg_on_poll() at its next poll point. Any thread. */
 void vp_tcg_raise_poll(void);

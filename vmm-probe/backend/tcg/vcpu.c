@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Registers of vCPUs. QEMU lets a thread read those of its own vCPU only, so whatever another
- * thread may want of a halted vCPU is saved when it halts. Whether the vCPU's thread or the
- * timer's may touch a vCPU's registers is one word, `where`, changed by compare-and-swap.
+ * Registers of vCPUs. QEMU lets a thread read those of its own vCPU only, so the registers that
+ * another thread may need of a halted vCPU are saved when it halts. One word, `where`, changed by
+ * compare-and-swap, grants the vCPU's registers to its own thread or to the timer's.
  */
 #include "base/clock.h"
 #include "vmm-probe/backend/tcg/tcg.h"
@@ -74,7 +74,7 @@ uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg)
 
 	if (v->regs.valid & VP_REG_BIT(reg))
 		return v->regs.v[reg];
-	/* Of another thread's vCPU there is only what was saved: QEMU aborts on such a read. */
+	/* Another thread's vCPU has only its saved registers: QEMU aborts on such a read. */
 	if (!v->handles[reg] || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
 		return 0;
 	v->buf->len = 0; /* keeps its memory: nothing is allocated */
@@ -101,7 +101,7 @@ struct vp_engine *vp_tcg_enter(struct vp_tcg_vcpu *v)
 {
 	struct vp_engine *engine;
 
-	/* The store must be seen before the load is done; the end pays for that order with
+	/* The store must be visible before the load; the end ensures that order with
 	 * membarrier(2), so that a hit need not. */
 	atomic_store_explicit(&v->in_engine, true, memory_order_relaxed);
 	OT_BARRIER();
@@ -188,14 +188,14 @@ void vp_tcg_request_sample(void *backend, uint32_t vcpu)
 	struct vp_engine *engine;
 
 	(void)backend;
-	/* A guest that is stopped looks as if its vCPUs had halted. */
+	/* The vCPUs of a stopped guest appear halted. */
 	if (!v || vp_tcg_paused(NULL))
 		return;
 	if (!claim_halted(v)) {
 		qemu_plugin_u64_set(vp_tcg.sample, vcpu, 1);
 		return;
 	}
-	/* Its own thread can't get into the engine before it is released. */
+	/* Its own thread can't enter the engine before it is released. */
 	engine = vp_tcg_enter(v);
 	if (engine) {
 		vp_engine_sample(engine, vcpu, v);
@@ -219,7 +219,8 @@ void vp_tcg_visit(unsigned int vcpu, struct vp_tcg_vcpu *v)
 	vp_tcg_leave(v);
 }
 
-/* Poll points are passed at each return from the kernel: a visit needs no more, and costs a guest nothing. */
+/* A vCPU reaches a poll point at each return from the kernel: a visit needs no more, at no cost to the guest.
+ */
 void vp_tcg_request_visit(void *backend, uint32_t vcpu)
 {
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
@@ -283,7 +284,7 @@ void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip)
 	atomic_store_explicit(&v->snapshot_wanted, SNAPSHOT_NONE, memory_order_release);
 }
 
-/* True when @ret was filled; @last: what was asked for is taken back. */
+/* True when @ret was filled; @last: the request is withdrawn. */
 static bool collect(struct vp_tcg_vcpu *v, struct vp_regs *ret, bool last)
 {
 	uint32_t wanted = SNAPSHOT_WANTED;

@@ -165,7 +165,7 @@ static bool reserve(struct vp_vcpu_session *v)
 	return v->record != NULL;
 }
 
-/* Does the probe fire at all? True where nothing is asked. */
+/* Is the probe's own condition met? True without one. */
 static bool condition(struct vp_vcpu_session *v)
 {
 	enum dif_fault f = DIF_FAULT_NONE;
