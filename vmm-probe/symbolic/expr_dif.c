@@ -7,7 +7,7 @@
 
 #include "vmm-probe/symbolic/expr.h"
 
-#define TEXT_MAX  (VP_EXPR_NODES * 8u)
+#define TEXT_MAX  (VP_EXPR_NODES * 12u)
 #define FIRST_REG 1u /* %r0 is always 0 */
 
 struct gen {
@@ -61,7 +61,7 @@ static unsigned need(const struct vp_expr *e)
 	default:
 		a = need(e->a);
 		b = need(e->b);
-		return a == b ? a + 1 : larger(a, b);
+		return larger(a == b ? a + 1 : larger(a, b), e->op == VP_EXPR_LTS ? 3 : 0);
 	}
 }
 
@@ -110,12 +110,13 @@ static void eval_if(struct gen *g, const struct vp_expr *e, unsigned r)
 
 static void emit_compare(struct gen *g, enum vp_expr_op op, unsigned a, unsigned b, unsigned r)
 {
-	static const uint8_t branches[] = {
-		[VP_EXPR_EQ] = DIF_OP_be, [VP_EXPR_LTU] = DIF_OP_blu, [VP_EXPR_LTS] = DIF_OP_bl
-	};
-
+	/* DIF's signed branches go by the sign of a difference that may overflow. */
+	for (unsigned i = 0; op == VP_EXPR_LTS && i < 2; i++) {
+		emit_const(g, 1ull << 63, r + 2);
+		emit(g, dif_insn(DIF_OP_xor, r + i, r + 2, r + i));
+	}
 	emit(g, dif_insn(DIF_OP_cmp, a, b, 0));
-	emit(g, dif_insn_branch(branches[op], g->n + 3));
+	emit(g, dif_insn_branch(op == VP_EXPR_EQ ? DIF_OP_be : DIF_OP_blu, g->n + 3));
 	emit_const(g, 0, r);
 	emit(g, dif_insn_branch(DIF_OP_ba, g->n + 2));
 	emit_const(g, 1, r);
