@@ -20,7 +20,7 @@ LANG = ["dif/lang/compile.h", "dif/lang/core/options.h", "dif/lang/core/stabilit
         "dif/lang/types/provider.h"]
 # What a backend, or whoever talks to an engine, sees of it.
 ENGINE = ["vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/backend.h", "vmm-probe/engine/wire"]
-PROBE = ENGINE + ["vmm-probe/engine/service/session.h", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend", "vmm-probe/insn",
+PROBE = ENGINE + ["vmm-probe/engine/service/session.h", "vmm-probe/guest", "vmm-probe/provider", "vmm-probe/backend",
          "vmm-probe/planner", "vmm-probe/inject", "vmm-probe/hook/control.h", "vmm-probe/machines"]
 MAY_USE = {
     "base": [],
@@ -34,7 +34,6 @@ MAY_USE = {
     "dif/lang/actions": LANG_PASS + ["dif/lang/check", "dif/lang/gen"],
     "dif/lang": DIF,
     "vmm-probe/arch": ["base"],
-    "vmm-probe/insn": ["base"],
     # The engine's rooms: a hit sees messages and nothing of the service thread's.
     "vmm-probe/engine/wire": ["base", "vmm-probe/arch"],
     "vmm-probe/engine": ["base", "vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],
@@ -43,13 +42,13 @@ MAY_USE = {
     # The plain structures in which what was read goes to an engine.
     "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/arch", "vmm-probe/engine/wire/facts.h",
                               "vmm-probe/engine/wire/orc_table.h"],
-    "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest", "vmm-probe/insn"],
+    "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest"],
     "vmm-probe/symbolic": DIF + ["vmm-probe/arch"],
-    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/insn", "vmm-probe/planner", "vmm-probe/symbolic"],
+    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/planner", "vmm-probe/symbolic"],
     # What goes into a VMM sees the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
-    "vmm-probe/backend/kvm": DIF + ENGINE + ["vmm-probe/insn"],
-    "vmm-probe/backend/gdb": ["base"] + ENGINE + ["vmm-probe/backend/source.h", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h", "vmm-probe/insn"],
+    "vmm-probe/backend/kvm": DIF + ENGINE,
+    "vmm-probe/backend/gdb": ["base"] + ENGINE + ["vmm-probe/backend/source.h", "vmm-probe/guest/phys.h", "vmm-probe/guest/addr.h"],
     # The same around another VMM's vCPUs.
     "vmm-probe/hook": ["base"] + ENGINE + ["vmm-probe/backend/kvm", "vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/inject": ["base", "vmm-probe/engine/wire/protocol.h", "vmm-probe/engine/wire/socket_path.h", "vmm-probe/hook/control.h",

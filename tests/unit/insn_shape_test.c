@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/insn/shape: how long instructions are. The lengths are the manual's, and no disassembler's. */
+/* vmm-probe/arch/x86/insn/shape: how long instructions are. The lengths are the manual's, and no
+ * disassembler's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "vmm-probe/insn/shape.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 
 struct row {
 	const char *bytes;

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "base/compiler.h"
-#include "vmm-probe/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
 
 #define CODE_SIZE  4096
 #define INSN_AT    512  /* in the code page */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "vmm-probe/insn/shape.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 #include "vmm-probe/planner/planner.h"
 
 #define GVA  0xffffffff81234560ull

@@ -7,6 +7,7 @@
  * An architecture's native.h defines
  *   vp_native_paging              the format of its page tables
  *   vp_native_paging_root()       the page tables that a vCPU uses
+ *   vp_native_may_be_64bit()      may a vCPU run a 64-bit kernel?
  *   VP_PAGING_REGS                the registers that this reads
  *   VP_PAGING_LEVELS(n)           may there be n levels?
  *   VP_PAGING_LEVELS_MIN          the fewest

@@ -56,7 +56,7 @@ static struct ot_err *file_open(struct file *f)
 		return ot_err_new(OT_ERR_BAD_DATA,
 				  "%s is not an ELF file (a compressed vmlinuz? give the vmlinux inside it)",
 				  f->path);
-	if (ehdr.e_machine != EM_X86_64 || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
+	if (ehdr.e_machine != VP_ELF_MACHINE || ehdr.e_ident[EI_CLASS] != ELFCLASS64)
 		return ot_err_new(OT_ERR_BAD_DATA, "%s is not for x86-64", f->path);
 	if (!elf_rawfile(f->elf, &size) || ehdr.e_shoff > size ||
 	    (uint64_t)ehdr.e_shnum * ehdr.e_shentsize > size - ehdr.e_shoff)

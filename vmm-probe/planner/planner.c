@@ -9,8 +9,9 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/guest/guest.h"
-#include "vmm-probe/insn/insn.h"
 #include "vmm-probe/planner/places.h"
 #include "vmm-probe/planner/steppable.h"
 
@@ -114,7 +115,7 @@ static struct vp_verdict refuse(struct vp_planner *p, const char *fmt, ...)
 /* An `out` has two bytes. An instruction of one byte needs int3, except a ret that is followed by an int3. */
 uint8_t vp_planner_covers(const struct vp_batch_site *site)
 {
-	bool is_ret = site->length == 1 && site->bytes[0] == 0xc3;
+	bool is_ret = site->length == 1 && site->bytes[0] == VP_OPCODE_RET;
 
 	return is_ret && site->room >= 2 ? 2 : site->length;
 }
@@ -186,7 +187,7 @@ struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *si
 		return refuse(p, "%s", place);
 	if (p->wish != VP_WISH_HW && is_torn(p, site))
 		return refuse(p, "it crosses a page boundary in a module");
-	if (site->bytes[0] == 0xcc)
+	if (site->bytes[0] == VP_OPCODE_INT3)
 		return refuse(p, "the guest has its own breakpoint there");
 	return by_instruction(p, site);
 }

@@ -34,7 +34,7 @@ enum vp_trap_wish {
 enum vp_plan_kind {
 	VP_PLAN_REFUSE,
 	VP_PLAN_NATIVE,  /* a nop: no work after the hit */
-	VP_PLAN_EMULATE, /* the instruction is emulated (vmm-probe/insn) */
+	VP_PLAN_EMULATE, /* the instruction is emulated (vmm-probe/arch/x86/insn) */
 	VP_PLAN_STEP,
 	VP_PLAN_HW,
 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "vmm-probe/insn/shape.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 
 struct vp_stepper {
 	csh handle;

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/opcodes.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 #include "vmm-probe/guest/guest.h"
-#include "vmm-probe/insn/insn.h"
-#include "vmm-probe/insn/shape.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
@@ -63,7 +64,7 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 /* An instruction that never falls through is followed by int3, against speculation: that byte may be used. */
 static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
 {
-	return length < left && length < 15 && bytes[length] == 0xcc ? length + 1 : length;
+	return length < left && length < 15 && bytes[length] == VP_OPCODE_INT3 ? length + 1 : length;
 }
 
 /* A function that begins with no tracing nop may jump back to its first instruction, which is no entry. */
@@ -107,7 +108,7 @@ struct ot_err *vp_function_entry_site(struct vp_probes *probes, const struct vp_
 
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
-	uint8_t room = bytes[at] == 0xc3 ? padded(bytes + at, n, len - at) : n;
+	uint8_t room = bytes[at] == VP_OPCODE_RET ? padded(bytes + at, n, len - at) : n;
 	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, f.when.own));
 	if (vp_probes_planner(probes) && !is_nop(f.sites->bytes, n, f.sites->gva)) {
 		struct ot_err *err = check_loops(&f, at, n);

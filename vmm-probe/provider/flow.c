@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "vmm-probe/insn/insn.h"
-#include "vmm-probe/insn/shape.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 
 #define FUNCTION_MAX (1u << 20)
 

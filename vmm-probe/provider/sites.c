@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/search.h"
-#include "vmm-probe/insn/shape.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 
 static bool is_prefix(uint8_t b)
 {

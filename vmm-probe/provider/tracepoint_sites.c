@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/guest/static_keys.h"
-#include "vmm-probe/insn/shape.h"
 #include "vmm-probe/provider/flow.h"
 #include "vmm-probe/provider/text.h"
 

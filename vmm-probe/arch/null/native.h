@@ -18,6 +18,12 @@ static inline bool vp_native_paging_root(const struct vp_regs *regs, struct vp_p
 	return true;
 }
 
+static inline bool vp_native_may_be_64bit(const struct vp_regs *regs)
+{
+	(void)regs;
+	return true;
+}
+
 #define VP_VECTOR_WORDS 1
 
 static inline uint64_t vp_native_vector(const struct vp_regs *regs)

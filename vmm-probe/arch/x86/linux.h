@@ -15,4 +15,7 @@
 /* Constants begin at the next 2 MiB behind the text (arch/x86/kernel/vmlinux.lds.S). */
 #define VP_KERNEL_CONSTANTS_ALIGN (2ull << 20)
 
+/* e_machine of its ELF files */
+#define VP_ELF_MACHINE EM_X86_64
+
 #endif

@@ -35,6 +35,13 @@ static inline struct vp_page_root vp_x86_page_root(uint64_t cr3, uint64_t cr4)
 	return (struct vp_page_root){ cr3 & vp_x86_paging.address, cr4 & VP_X86_CR4_LA57 ? 5 : 4 };
 }
 
+/** Is the vCPU in long mode, or going there? True too if @p regs do not tell: QEMU has EFER, others may not.
+ */
+static inline bool vp_native_may_be_64bit(const struct vp_regs *regs)
+{
+	return !(regs->valid & VP_REG_BIT(VP_EFER)) || regs->v[VP_EFER] & VP_X86_EFER_LMA;
+}
+
 /** The page tables of a vCPU in 64-bit mode, where instruction pointers are virtual. False: it is in no such
  * mode, or
  * @p regs have not all of VP_PAGING_REGS. */

@@ -45,6 +45,11 @@ enum vp_reg {
 #define VP_TRAP_FRAME_MODE  1
 #define VP_TRAP_FRAME_SP    3
 
+/* Its name in gdb's target descriptions, and the registers without which no kernel can be found and traced.
+ */
+#define VP_GDB_ARCHITECTURE "i386:x86-64"
+#define VP_REGS_OF_KERNEL   ((((1ull << VP_RFLAGS) << 1) - 1) | 1ull << VP_CS | 1ull << VP_CR3)
+
 /** Of VP_REG_MODE, or of that register where the kernel saved it: does user code run? The privilege level is
  * in CS. */
 static inline bool vp_mode_is_user(uint64_t mode)

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "vmm-probe/arch/x86/insn/insn.h"
 #include "vmm-probe/backend/gdb/internal.h"
-#include "vmm-probe/insn/insn.h"
 
 /* A repeated string instruction makes as many steps as it has iterations; no probed instruction is one. */
 #define STEPS_MAX 64
@@ -15,7 +15,7 @@
 
 static bool same_registers(const struct vp_regs *a, const struct vp_regs *b)
 {
-	for (unsigned i = VP_RAX; i <= VP_RIP; i++)
+	for (unsigned i = 0; i <= VP_REG_PC; i++)
 		if (a->v[i] != b->v[i])
 			return false;
 	return true;
@@ -37,12 +37,12 @@ static bool is_redo(struct vp_gdb *gdb, const struct vp_regs *regs)
 static bool was_interrupted(struct vp_gdb *gdb, const struct vp_regs *before, const struct vp_regs *after)
 {
 	uint64_t frame[6];
-	struct ot_err *err = vp_gdb_read(&gdb->stub, false, after->v[VP_RSP], frame, sizeof(frame));
+	struct ot_err *err = vp_gdb_read(&gdb->stub, false, after->v[VP_REG_SP], frame, sizeof(frame));
 	bool read = !err;
 
 	ot_err_destroy(err);
 	for (unsigned i = 0; read && i < 2; i++)
-		if (frame[i] == before->v[VP_RIP] && frame[i + 3] == before->v[VP_RSP])
+		if (frame[i] == before->v[VP_REG_PC] && frame[i + 3] == before->v[VP_REG_SP])
 			return true;
 	return false;
 }
@@ -53,12 +53,12 @@ static struct ot_err *step(struct vp_gdb *gdb, uint32_t vcpu, const struct vp_re
 {
 	struct vp_regs after = *before;
 
-	for (unsigned i = 0; i < STEPS_MAX && after.v[VP_RIP] == before->v[VP_RIP]; i++) {
+	for (unsigned i = 0; i < STEPS_MAX && after.v[VP_REG_PC] == before->v[VP_REG_PC]; i++) {
 		OT_TRY(vp_gdb_step(&gdb->stub, vcpu));
 		vp_gdb_forget(gdb);
 		OT_TRY(vp_gdb_read_regs(&gdb->stub, vcpu, &after));
 	}
-	if (after.v[VP_RSP] < before->v[VP_RSP] - 8 && was_interrupted(gdb, before, &after))
+	if (after.v[VP_REG_SP] < before->v[VP_REG_SP] - 8 && was_interrupted(gdb, before, &after))
 		gdb->redo[gdb->next_redo++ % VP_GDB_REDOS] = (struct vp_gdb_redo){ true, *before };
 	return NULL;
 }
@@ -90,7 +90,7 @@ struct ot_err *vp_gdb_hit(struct vp_gdb *gdb, uint32_t vcpu)
 	if (vcpu >= gdb->stub.nthreads)
 		return ot_err_new(OT_ERR_BAD_DATA, "the gdb stub does not say which vCPU stopped");
 	OT_TRY(vp_gdb_read_regs(&gdb->stub, vcpu, &regs));
-	const struct vp_gdb_planted *p = vp_gdb_planted_at(gdb, regs.v[VP_RIP]);
+	const struct vp_gdb_planted *p = vp_gdb_planted_at(gdb, regs.v[VP_REG_PC]);
 	if (!p)
 		return NULL; /* it was taken out, or is another's */
 	if (!gdb->parted && !is_redo(gdb, &regs))

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/backend/gdb/ask.h"
 #include "vmm-probe/backend/gdb/taken.h"
 
@@ -191,13 +192,12 @@ static struct ot_err *check_breaks(struct vp_gdb_stub *stub)
 					     : NULL;
 }
 
-/* Long mode, enabled or active: QEMU reports EFER, others may not. */
 static struct ot_err *check_64bit(struct vp_gdb_stub *stub)
 {
 	for (uint32_t i = 0; i < stub->nthreads; i++) {
 		struct vp_regs regs;
 		OT_TRY(vp_gdb_read_regs(stub, i, &regs));
-		if (!(regs.valid & VP_REG_BIT(VP_EFER)) || regs.v[VP_EFER] & 1u << 10)
+		if (vp_native_may_be_64bit(&regs))
 			return NULL;
 	}
 	return vp_gdb_unsupported(stub, "has a guest that does not run a 64-bit kernel, or not yet");

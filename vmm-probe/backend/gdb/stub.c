@@ -141,7 +141,7 @@ struct ot_err *vp_gdb_write_rip(struct vp_gdb_stub *stub, uint32_t vcpu, uint64_
 	OT_TRY(vp_gdb_ask(stub, "Hg%s", stub->threads[vcpu]));
 	if (stub->meddled) /* by now the vCPU may be elsewhere */
 		return NULL;
-	snprintf(request, sizeof(request), "P%x=%016" PRIx64, stub->target.number[VP_RIP],
+	snprintf(request, sizeof(request), "P%x=%016" PRIx64, stub->target.number[VP_REG_PC],
 		 __builtin_bswap64(rip));
 	OT_TRY(vp_gdb_ask_once(stub, "", request, &answered)); /* not repeated, for the same reason */
 	*ret_done = answered && vp_gdb_is_ok(&stub->reply);

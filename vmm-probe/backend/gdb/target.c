@@ -127,13 +127,13 @@ struct ot_err *vp_gdb_target_add(struct vp_gdb_target *t, const char *xml, size_
 		p.err = ot_err_new(OT_ERR_BAD_DATA, "the gdb stub's description is not XML: %s",
 				   XML_ErrorString(XML_GetErrorCode(parser)));
 	XML_ParserFree(parser);
-	t->is_x86_64 |= !strcmp(p.architecture, "i386:x86-64");
+	t->is_x86_64 |= !strcmp(p.architecture, VP_GDB_ARCHITECTURE);
 	return p.err;
 }
 
 struct ot_err *vp_gdb_target_finish(struct vp_gdb_target *t)
 {
-	const uint64_t needed = ((VP_REG_BIT(VP_RFLAGS) << 1) - 1) | VP_REG_BIT(VP_CS) | VP_REG_BIT(VP_CR3);
+	const uint64_t needed = VP_REGS_OF_KERNEL;
 	uint32_t offset = 0;
 
 	if (!t->is_x86_64)

@@ -5,6 +5,7 @@
  */
 #include <sys/ioctl.h>
 
+#include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
 bool vp_kvm_is_int3(const struct kvm_run *run)
@@ -15,7 +16,7 @@ bool vp_kvm_is_int3(const struct kvm_run *run)
 	       run->emulation_failure.suberror == KVM_INTERNAL_ERROR_EMULATION &&
 	       run->emulation_failure.ndata >= 3 &&
 	       run->emulation_failure.flags & KVM_INTERNAL_ERROR_EMULATION_FLAG_INSTRUCTION_BYTES &&
-	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == 0xcc;
+	       run->emulation_failure.insn_size && run->emulation_failure.insn_bytes[0] == VP_OPCODE_INT3;
 }
 
 /* Is the int3 gone? The guest may have removed its own since the vCPU executed it. Returning it anyway would
@@ -31,7 +32,8 @@ static bool is_gone(const struct vp_kvm *kvm, uint32_t vcpu)
 	uint8_t byte;
 
 	return run->exit_reason == KVM_EXIT_DEBUG && traps && traps->n &&
-	       vp_site_load(traps->list[0].site, vcpu, run->s.regs.regs.rip, &byte, 1) && byte != 0xcc;
+	       vp_site_load(traps->list[0].site, vcpu, run->s.regs.regs.rip, &byte, 1) &&
+	       byte != VP_OPCODE_INT3;
 }
 
 /* With the vCPU's own ioctls instead of the synced registers: the exception uses KVM's RIP. */

@@ -6,10 +6,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "vmm-probe/arch/x86/insn/insn.h"
 #include "vmm-probe/backend/kvm/kvm.h"
 #include "vmm-probe/backend/kvm/patching.h"
 #include "vmm-probe/backend/kvm/state.h"
-#include "vmm-probe/insn/insn.h"
 
 /* The ports of traps. Adjacent sites use different ones: then port and RIP identify the trap, on hosts that
  * leave RIP at the `out` and on those that move it after it. */

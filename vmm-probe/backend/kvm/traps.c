@@ -9,13 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/backend/kvm/internal.h"
 #include "vmm-probe/engine/wire/private_memory.h"
 
-#define PREFIX     0x3eu /* DS: without effect on an `out` */
-#define OUT_IMM8   0xe6u
-#define CALL_REL32 0xe8u
-#define RET        0xc3u
+#define PREFIX 0x3eu /* DS: without effect on an `out` */
 
 static uint32_t hash(uint64_t gva)
 {
@@ -28,7 +26,7 @@ static uint8_t trap_length(const struct vp_site *site, const struct vp_kvm_trap 
 	if (site->length >= 2)
 		return site->length;
 	/* A ret and the int3 after it, which never executes. */
-	bool ret = t->stepped ? site->bytes[0] == RET : t->insn.op == VP_INSN_RET;
+	bool ret = t->stepped ? site->bytes[0] == VP_OPCODE_RET : t->insn.op == VP_INSN_RET;
 	return ret && site->room >= 2 ? 2 : 0;
 }
 
@@ -43,7 +41,7 @@ static uint16_t hit_port(const struct vp_kvm_trap *t, const struct vp_kvm_trap *
 static void write_out(struct vp_kvm_trap *t)
 {
 	memset(t->now, PREFIX, t->len - 2u);
-	t->now[t->len - 2] = OUT_IMM8;
+	t->now[t->len - 2] = VP_OPCODE_OUT;
 	t->now[t->len - 1] = (uint8_t)t->port;
 }
 
@@ -107,7 +105,7 @@ static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 	} else {
 		t.kind = VP_TRAP_INT3;
 		t.len = 1;
-		t.now[0] = 0xcc;
+		t.now[0] = VP_OPCODE_INT3;
 	}
 	memcpy(t.old, site->bytes, t.len);
 	*ret = t;
@@ -199,7 +197,7 @@ static bool is_fentry(const uint8_t *bytes)
 {
 	static const uint8_t nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 
-	return bytes[0] == CALL_REL32 || !memcmp(bytes, nop, sizeof(nop));
+	return bytes[0] == VP_OPCODE_CALL || !memcmp(bytes, nop, sizeof(nop));
 }
 
 static bool may_adopt(const struct vp_kvm_trap *t)

@@ -98,8 +98,8 @@ static void on_site(unsigned int vcpu, void *udata)
 	if (ot_unlikely(!engine))
 		return;
 	/* QEMU's rip is that of the block's beginning. */
-	v->regs.v[VP_RIP] = site->gva;
-	v->regs.valid = VP_REG_BIT(VP_RIP);
+	v->regs.v[VP_REG_PC] = site->gva;
+	v->regs.valid = VP_REG_BIT(VP_REG_PC);
 	vp_engine_hit(engine, vcpu, site, v);
 	vp_tcg_leave(v);
 }

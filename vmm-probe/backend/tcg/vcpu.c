@@ -280,7 +280,7 @@ void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip)
 	read_all(v);
 	v->snapshot = v->regs;
 	if (rip)
-		v->snapshot.v[VP_RIP] = rip; /* QEMU's own is that of the block's beginning */
+		v->snapshot.v[VP_REG_PC] = rip; /* QEMU's own is that of the block's beginning */
 	atomic_store_explicit(&v->snapshot_wanted, SNAPSHOT_NONE, memory_order_release);
 }
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "vmm-probe/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
 
 #define REX_W 8u
 #define REX_R 4u

@@ -7,8 +7,8 @@
  * version of a disassembler library. Encodings that processors treat differently, that are reserved, or that
  * are newer than these tables are refused. Encodings: Intel's Software Developer's Manual, volume 2.
  */
-#ifndef VP_INSN_SHAPE_H
-#define VP_INSN_SHAPE_H
+#ifndef VP_ARCH_X86_INSN_SHAPE_H
+#define VP_ARCH_X86_INSN_SHAPE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  *
  * libc only, no allocation: this runs on vCPU threads, at a hit.
  */
-#ifndef VP_INSN_INSN_H
-#define VP_INSN_INSN_H
+#ifndef VP_ARCH_X86_INSN_INSN_H
+#define VP_ARCH_X86_INSN_INSN_H
 
 #include <stdbool.h>
 #include <stdint.h>

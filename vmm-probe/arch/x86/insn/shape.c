@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Parsing instructions by tables of opcodes. */
-#include "vmm-probe/insn/shape.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
 
 #include <string.h>
 

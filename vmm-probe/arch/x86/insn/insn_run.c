@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "vmm-probe/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
 
 #define CF         (1ull << 0)
 #define PF         (1ull << 2)
