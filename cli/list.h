@@ -12,8 +12,7 @@ int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struc
 	     FILE *fp);
 
 /** --plan: each place that the program would watch, and how. Returns the exit status. */
-int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
-	     FILE *fp);
+int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct cli_compilation *c, FILE *fp);
 
 /** -e -v: each probe description of a unit, with what is known of the first probe it matches. */
 void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,

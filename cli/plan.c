@@ -48,8 +48,7 @@ static bool print_site(void *arg, const struct vp_planned *p)
 	return !ferror(plan->fp);
 }
 
-int cli_plan(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
-	     FILE *fp)
+int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct cli_compilation *c, FILE *fp)
 {
 	struct planning plan = { s, fp, vp_session_nguests(s) > 1 };
 

@@ -54,6 +54,14 @@ struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_opt
 	return NULL;
 }
 
+void dif_compiler_for_providers(struct dif_compiler *comp)
+{
+	struct dif_idents *ids = comp->idents;
+
+	ids->next_global = ids->next_thread = ids->next_local = DIF_VAR_PROVIDER_MIN;
+	ids->last_variable = DIF_VAR_MAX;
+}
+
 void dif_compiler_destroy(struct dif_compiler *comp)
 {
 	if (!comp)

@@ -23,6 +23,10 @@ OT_MUST_CHECK struct ot_err *dif_compiler_create(const struct dif_world *world, 
 						 struct dif_compiler **ret);
 void dif_compiler_destroy(struct dif_compiler *comp);
 
+/** What @p comp compiles will belong to providers: its variables have numbers of their own, so that its
+ * clauses can be in the program of another compiler, whose texts can't name them. Before the first source. */
+void dif_compiler_for_providers(struct dif_compiler *comp);
+
 /**
  * Compile one source and append its clauses to @p prog (with aggregations and option settings).
  * On a D error: returns an OT_ERR_SYNTAX error and *ret_diag describes it (borrowed from the

@@ -70,7 +70,8 @@
 
 enum dif_varid {
 	DIF_VAR_ARRAY_MAX = 0x00ff,
-	DIF_VAR_USER_MIN = 0x500, /* the first user variable */
+	DIF_VAR_USER_MIN = 0x500,      /* the first user variable */
+	DIF_VAR_PROVIDER_MIN = 0xf000, /* the first one of a provider's clauses */
 	DIF_VAR_MAX = 0xffff,
 #define X(num, name, ...) DIF_VAR_##name = num,
 	DIF_VARS(X)

@@ -385,7 +385,7 @@ static void test_id_overflow(void **state)
 	(void)state;
 
 	lx_init(&lx);
-	for (unsigned i = 0; i < 0x10000 - DIF_VAR_USER_MIN + 1; i++)
+	for (unsigned i = 0; i < DIF_VAR_PROVIDER_MIN - DIF_VAR_USER_MIN + 1; i++)
 		ot_buf_printf(&text, "int v%u;\n", i);
 	assert_false(lx_compile(&lx, ot_buf_str(&text)));
 	assert_string_equal(lx.diag->tag, "D_ID_OFLOW");

@@ -9,7 +9,7 @@
 
 #include "base/units.h"
 #include "guest-agent/agent_abi.h"
-#include "vmm-probe/provider/providers.h"
+#include "vmm-probe/provider/native.h"
 #include "vmm-probe/provider/tracepoint.h"
 
 #define THREAD 0x10000u /* CLONE_THREAD, clone(2) */
@@ -91,7 +91,7 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 	return own->tracepoint.nargs ? vp_probes_add(probes, self, &probe) : NULL;
 }
 
-static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
+struct ot_err *vp_native_publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	const struct vp_guest_agent *agent = vp_probes_agent(probes, NULL);
 
@@ -105,8 +105,8 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	return NULL;
 }
 
-static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
-		   const struct vp_guest_agent *agent, struct vp_batch_event *ret)
+bool vp_native_inside(const struct vp_probes *probes, const struct vp_probe *probe,
+		      const struct vp_guest_agent *agent, struct vp_batch_event *ret)
 {
 	const struct native *n = ((const struct own *)probe->own)->native;
 
@@ -121,7 +121,7 @@ static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 	return true;
 }
 
-static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
+int vp_native_nargs(struct vp_probes *probes, const struct vp_probe *probe)
 {
 	const struct own *own = probe->own;
 	int skip = (int)own->native->skip,
@@ -130,7 +130,8 @@ static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
 	return all < skip ? all : all - skip;
 }
 
-static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
+bool vp_native_arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
+		   struct dif_probe_arg *ret)
 {
 	const struct own *own = probe->own;
 	uint32_t skip = own->native->skip;
@@ -142,18 +143,3 @@ static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 	ret->mapping -= skip;
 	return true;
 }
-
-#define PROVIDER(id)                                  \
-	const struct vp_provider vp_provider_##id = { \
-		.name = #id,                          \
-		.needs_guest = true,                  \
-		.publish = publish,                   \
-		.provide = vp_tracepoint_provide,     \
-		.inside = inside,                     \
-		.arg = arg,                           \
-		.nargs = nargs,                       \
-	}
-
-PROVIDER(sched);
-PROVIDER(proc);
-PROVIDER(io);

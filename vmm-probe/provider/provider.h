@@ -81,6 +81,20 @@ bool vp_function_is_copy(const char *name, const char *of);
 OT_MUST_CHECK struct ot_err *vp_probes_sites(struct vp_probes *probes, const struct vp_probe *probe,
 					     struct vp_batch_site **ret, uint32_t *ret_count);
 
+/** The site program of number @p number, as a site's `raw` and `program` have it; NULL: there is none. */
+const struct dif_clause *vp_probes_program(const struct vp_probes *probes, uint32_t number);
+
+/* Clauses that a session needs which enables a probe, to keep values from one place to another. */
+struct vp_support {
+	const struct dif_clause *before; /* they run before the session's own at the same place */
+	uint32_t nbefore;
+	const struct dif_clause *after;
+	uint32_t nafter;
+};
+
+/** What @p probe, which a description has matched, needs; NULL: nothing. The registry's. */
+const struct vp_support *vp_probes_support(const struct vp_probes *probes, const struct vp_probe *probe);
+
 /** The engine's record of a probe, except for its strings and sites, whose fields are 0. */
 void vp_probes_fill(const struct vp_probes *probes, const struct vp_probe *probe, struct vp_batch_probe *ret);
 

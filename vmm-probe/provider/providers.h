@@ -6,6 +6,12 @@
 
 #include "vmm-probe/provider/registry.h"
 
+/* Those that are defined in D, each in d/NAME.d. */
+#define VP_DERIVED(PROVIDER) \
+	PROVIDER(sched)      \
+	PROVIDER(proc)       \
+	PROVIDER(io)
+
 #define VP_PROVIDERS(PROVIDER) \
 	PROVIDER(dtrace)       \
 	PROVIDER(profile)      \
@@ -13,9 +19,7 @@
 	PROVIDER(syscall)      \
 	PROVIDER(vm)           \
 	PROVIDER(sdt)          \
-	PROVIDER(sched)        \
-	PROVIDER(proc)         \
-	PROVIDER(io)
+	VP_DERIVED(PROVIDER)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;
 VP_PROVIDERS(VP_DECLARE)

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "vmm-probe/guest/agent.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/provider/derivation.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/registry_index.h"
 #include "vmm-probe/provider/sites.h"
@@ -24,6 +25,7 @@
 struct entry {
 	struct vp_probe probe;
 	const struct vp_provider *provider;
+	bool resolved;
 	/* Set by the planner's decision; only with a planner: */
 	bool planned;
 	bool plan_refused;           /* probe.refused is the planner's */
@@ -35,6 +37,7 @@ struct vp_probes {
 	struct vp_guest *guest;
 	struct vp_types *types;
 	struct vp_text *text;
+	struct vp_derivation *derivation;
 	struct vp_planner *planner;
 	struct vp_text_undo undo; /* of the planner's guest */
 	struct ot_arena strings;
@@ -91,6 +94,8 @@ struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
 	if (guest)
 		err = vp_types_of_guest(guest, &probes->types);
 	if (guest && !err)
+		err = vp_derivation_create(probes, &probes->derivation);
+	if (guest && !err)
 		err = find_agent(probes);
 	for (size_t i = 0; !err && i < OT_ARRAY_SIZE(providers); i++)
 		if (guest || !providers[i]->needs_guest)
@@ -129,6 +134,7 @@ void vp_probes_destroy(struct vp_probes *probes)
 	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
 	vp_text_destroy(probes->text);
+	vp_derivation_destroy(probes->derivation);
 	vp_types_destroy(probes->types);
 	ot_map_deinit(&probes->unanchored);
 	vp_guest_agent_deinit(&probes->agent);
@@ -188,6 +194,29 @@ const struct vp_guest_agent *vp_probes_agent(const struct vp_probes *probes, con
 	if (ret_why)
 		*ret_why = probes->no_agent;
 	return probes->has_agent ? &probes->agent : NULL;
+}
+
+struct vp_derivation *vp_probes_derivation(struct vp_probes *probes)
+{
+	return probes->derivation;
+}
+
+struct ot_err *vp_probes_add_program(struct vp_probes *probes, const struct dif_clause *program,
+				     uint32_t *ret)
+{
+	return vp_derivation_add_program(probes->derivation, program, ret);
+}
+
+const struct dif_clause *vp_probes_program(const struct vp_probes *probes, uint32_t number)
+{
+	return probes->derivation ? vp_derivation_program(probes->derivation, number) : NULL;
+}
+
+const struct vp_support *vp_probes_support(const struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct vp_provider *p = entry_of(probes, probe->id)->provider;
+
+	return p->support ? p->support(probe) : NULL;
 }
 
 struct vp_types *vp_probes_types(struct vp_probes *probes)
@@ -290,7 +319,8 @@ static struct ot_err *refuse(struct vp_probes *probes, struct entry *e, struct o
 /* All or none: a return probe that misses an exit would count wrong. */
 static struct ot_err *decide(struct vp_probes *probes, struct entry *e)
 {
-	const char *why = vp_planner_function(probes->planner, e->probe.gva);
+	/* without a function of its own it is on probes that were decided about */
+	const char *why = e->probe.gva ? vp_planner_function(probes->planner, e->probe.gva) : NULL;
 
 	if (why)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
@@ -301,14 +331,31 @@ static struct ot_err *decide(struct vp_probes *probes, struct entry *e)
 			continue;
 		if (e->nsites == 1)
 			return ot_err_new(OT_ERR_UNSUPPORTED, "%s", v.why);
+		if (!e->probe.gva)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "its place %u of %u: %s", i + 1, e->nsites,
+					  v.why);
 		return ot_err_new(OT_ERR_UNSUPPORTED, "exit %u of %u, at +0x%x: %s", i + 1, e->nsites,
 				  e->sites[i].offset, v.why);
 	}
 	return NULL;
 }
 
+/* Once, when a description first matches the probe. What the guest lacks, it lacks for good. */
+static struct ot_err *resolve(struct vp_probes *probes, struct entry *e)
+{
+	if (e->resolved || e->probe.refused || !e->provider->resolve)
+		return NULL;
+	e->resolved = true;
+	struct ot_err *err = e->provider->resolve(probes, &e->probe);
+	if (err)
+		err = refuse(probes, e, err);
+	e->plan_refused = false;
+	return err;
+}
+
 static struct ot_err *plan(struct vp_probes *probes, struct entry *e)
 {
+	OT_TRY(resolve(probes, e));
 	if (!probes->planner || e->planned || e->probe.refused || e->probe.kind != VP_PROBE_SITE ||
 	    !e->provider->sites)
 		return NULL;

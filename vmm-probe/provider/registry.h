@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "vmm-probe/provider/provider.h"
 
+struct vp_derivation;
 struct vp_planner;
 struct vp_text;
 
@@ -32,6 +33,10 @@ struct vp_provider {
 	/* Optional. Create the probes that the description names; its provider field matches. */
 	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,
 				  const struct dif_probedesc *desc);
+
+	/* Optional. A description has matched the probe for the first time: decide what it is in this guest.
+	 * UNSUPPORTED: this guest can't have it; -lv shows the text. */
+	struct ot_err *(*resolve)(struct vp_probes *probes, const struct vp_probe *probe);
 
 	/* Optional (for probes without a place in the guest). As vp_probes_sites(). */
 	struct ot_err *(*sites)(struct vp_probes *probes, const struct vp_probe *probe,
@@ -50,6 +55,12 @@ struct vp_provider {
 	bool (*arg)(struct vp_probes *probes, const struct vp_probe *probe, unsigned n,
 		    struct dif_probe_arg *ret);
 	int (*nargs)(struct vp_probes *probes, const struct vp_probe *probe);
+
+	/* Optional. As vp_probes_support(). */
+	const struct vp_support *(*support)(const struct vp_probe *probe);
+
+	/* Optional: the file of provider/d that defines the probes (definition.h). */
+	const char *definitions;
 };
 
 /** Add a probe; its id is set. Strings are borrowed: they must live as long as the registry (literals, the
@@ -64,6 +75,14 @@ bool vp_probes_has(struct vp_probes *probes, const struct vp_provider *provider,
 /** Memory for vp_probe.own, zeroed, that lives as long as the registry; NULL: out of memory. */
 OT_MUST_CHECK void *vp_probes_alloc(struct vp_probes *probes, size_t size);
 OT_MUST_CHECK char *vp_probes_strdup(struct vp_probes *probes, const char *s);
+
+/** Add a site program (vmm-probe/engine/wire/batch.h), whose objects live as long as the registry; *ret is
+ * its number, for `raw` and `program` of the sites that sites() gives. */
+OT_MUST_CHECK struct ot_err *vp_probes_add_program(struct vp_probes *probes, const struct dif_clause *program,
+						   uint32_t *ret);
+
+/** What is compiled of this registry's definitions (derivation.h). */
+struct vp_derivation *vp_probes_derivation(struct vp_probes *probes);
 
 /** NULL: none. */
 struct vp_guest *vp_probes_guest(struct vp_probes *probes);

@@ -64,6 +64,7 @@ static struct ot_err *add_sites(struct vp_session *s, struct vp_feed *feed, uint
 		return NULL;
 	bp->first_site = (uint32_t)(feed->batch_sites.len / sizeof(*sites));
 	OT_TRY(vp_probes_sites(registry(s, reg), probe, &sites, &bp->nsites));
+	OT_TRY(vp_batch_add_programs(feed, sites, bp->nsites));
 	name_owners(feed, sites, bp->nsites);
 	ot_buf_append(&feed->batch_sites, sites, bp->nsites * sizeof(*sites));
 	return NULL;
@@ -216,6 +217,14 @@ static struct ot_err *enable_clause(struct enabling *e)
 	return NULL;
 }
 
+/* At one place, ECBs run in the order in which they are enabled. */
+static struct ot_err *enable_clauses(struct enabling *e, uint32_t from, uint32_t to)
+{
+	for (e->clause = from; e->clause < to; e->clause++)
+		OT_TRY(enable_clause(e));
+	return NULL;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct vp_batch_site *x = a, *y = b;
@@ -290,6 +299,7 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 
 	vp_probes_forget_text(probes);
 	ot_buf_clear(&feed->batch_sites);
+	vp_batch_programs_clear(&feed->batch_programs);
 	for (size_t i = 0; i < n; i++)
 		if (list[i].kind == VP_PROBE_SITE)
 			OT_TRY(add_sites(s, feed, feed->guest, vp_probes_get(probes, list[i].id), &list[i]));
@@ -297,6 +307,7 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 			OT_TRY(add_sentinel_sites(feed, &list[i]));
 		else if (list[i].kind == VP_PROBE_AGENT_CALL)
 			OT_TRY(vp_batch_agent_sites(feed, &list[i]));
+	OT_TRY(vp_batch_write_programs(feed));
 	OT_TRY(check_whole(feed));
 	return check_debug_registers(feed);
 }
@@ -309,8 +320,11 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 
 	if (!maps)
 		return ot_err_nomem();
-	for (; !err && e.clause < s->program.prog->nclauses; e.clause++)
-		err = enable_clause(&e);
+	err = enable_clauses(&e, s->program.first_support, s->program.first_after);
+	if (!err)
+		err = enable_clauses(&e, 0, s->program.first_support);
+	if (!err)
+		err = enable_clauses(&e, s->program.first_after, s->program.prog->nclauses);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);
 		if (!err && s->feeds[i].link)
@@ -319,6 +333,8 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 			err = vp_batch_add_agent(&s->feeds[i]);
 		if (!err)
 			err = add_sentinels(&s->feeds[i]);
+		if (!err)
+			err = vp_batch_write_programs(&s->feeds[i]);
 		if (!err)
 			err = check_whole(&s->feeds[i]);
 	}
@@ -334,11 +350,12 @@ struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out)
 		.necbs = (uint32_t)(feed->batch_ecbs.len / sizeof(struct vp_batch_ecb)),
 		.strings_size = (uint32_t)feed->batch_strings.len,
 		.nagents = (uint32_t)(feed->batch_agent.len / sizeof(struct vp_batch_agent)),
+		.dof_size = (uint32_t)feed->batch_programs.dof.len,
 	};
-	struct ot_buf *parts[] = { &feed->batch_probes, &feed->batch_sites, &feed->batch_ecbs,
-				   &feed->batch_strings, &feed->batch_agent };
-	uint32_t *offsets[] = { &batch.probes_offset, &batch.sites_offset, &batch.ecbs_offset,
-				&batch.strings_offset, &batch.agent_offset };
+	struct ot_buf *parts[] = { &feed->batch_probes,  &feed->batch_sites, &feed->batch_ecbs,
+				   &feed->batch_strings, &feed->batch_agent, &feed->batch_programs.dof };
+	uint32_t *offsets[] = { &batch.probes_offset,  &batch.sites_offset, &batch.ecbs_offset,
+				&batch.strings_offset, &batch.agent_offset, &batch.dof_offset };
 
 	ot_buf_append(out, &batch, sizeof(batch));
 	for (size_t i = 0; i < OT_ARRAY_SIZE(parts); i++) {

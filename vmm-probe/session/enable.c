@@ -199,6 +199,7 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 	s->program.prog = prog;
 	s->sink = *sink;
 	OT_TRY(check_addresses(s));
+	OT_TRY(vp_support_add(s, prog));
 	OT_TRY(dif_program_verify(prog));
 	if (is_destructive(prog) && !s->options->destructive)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "Destructive actions not allowed");

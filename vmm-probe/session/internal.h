@@ -29,6 +29,14 @@ struct vp_kernel_watch {
 	bool doubted;        /* at the last check another kernel seemed to run */
 };
 
+/* The site programs of a batch. */
+struct vp_batch_programs {
+	struct dif_clause *list;
+	size_t n, cap;
+	struct ot_map index; /* by the registry's number: 1 + where it is in the list */
+	struct ot_buf dof;   /* the list, as the batch has it */
+};
+
 /* A source of data: an engine, with the buffers that it writes. */
 struct vp_feed {
 	struct vp_guest_link *link; /* NULL: the host engine */
@@ -47,6 +55,7 @@ struct vp_feed {
 	struct vp_patching patching; /* as last reported by the engine */
 	uint64_t lost_seen;          /* … of which this many lost sites were reported */
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
+	struct vp_batch_programs batch_programs;
 	bool agent_gone;                  /* the guest has unloaded its agent */
 	bool agent_moved;                 /* … and loaded it again */
 	struct vp_clock_mark agent_clock; /* as last reported while it was known */
@@ -72,7 +81,9 @@ struct vp_pending {
 
 /* A program, laid out and matched. */
 struct vp_session_program {
-	struct dif_program *prog;
+	struct dif_program
+	    *prog; /* its clauses: the user's, then those that must run before, then after them */
+	uint32_t first_support, first_after;
 	struct dif_layout_opts layout_opts;
 	bool aggregates;                   /* some clause does */
 	struct dif_clause_layout *layouts; /* by clause */
@@ -168,6 +179,18 @@ OT_MUST_CHECK struct ot_err *vp_agents_stopped(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_agents_look(struct vp_session *s);
 /** The sites of the agent's calls, appended to the batch. */
 OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_feed *feed, struct vp_batch_probe *bp);
+
+/* programs.c: what sites and probes need besides the clauses that the user wrote. */
+/** Replace the registry's numbers of programs in @p sites by the batch's, which has the programs from now on.
+ */
+OT_MUST_CHECK struct ot_err *vp_batch_add_programs(struct vp_feed *feed, struct vp_batch_site *sites,
+						   uint32_t n);
+/** Write feed->batch_programs.dof. */
+OT_MUST_CHECK struct ot_err *vp_batch_write_programs(struct vp_feed *feed);
+void vp_batch_programs_clear(struct vp_batch_programs *programs);
+/** Append to the program what its probes need of clauses (vp_probes_support()); program.first_support and
+ * first_after say where. */
+OT_MUST_CHECK struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog);
 
 /** The message that ENABLE carries, appended to @p out. */
 OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out);

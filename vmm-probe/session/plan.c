@@ -117,9 +117,10 @@ static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *
 	return tell(g, each, arg);
 }
 
-struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
+struct ot_err *vp_session_plan(struct vp_session *s, struct dif_program *prog,
 			       bool (*each)(void *arg, const struct vp_planned *planned), void *arg)
 {
+	OT_TRY(vp_support_add(s, prog));
 	for (uint32_t i = 0; i < s->links.n; i++) {
 		struct gathering g = { .s = s, .guest = i };
 		struct ot_err *err = plan_guest(&g, prog, each, arg);

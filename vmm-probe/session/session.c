@@ -59,6 +59,7 @@ void vp_session_destroy(struct vp_session *s)
 		ot_buf_deinit(&s->feeds[i].batch_ecbs);
 		ot_buf_deinit(&s->feeds[i].batch_strings);
 		ot_buf_deinit(&s->feeds[i].batch_agent);
+		vp_batch_programs_clear(&s->feeds[i].batch_programs);
 	}
 	free(s->feeds);
 	for (uint32_t i = 0; i < s->links.n; i++)

@@ -134,9 +134,9 @@ struct vp_planned {
 };
 
 /** Call @p each for every site of @p prog, and for the sentinels that they need, guest by guest, by address,
- * until it returns false. Nothing changes. UNSUPPORTED: see vp_sentinels_find(). LIMIT: more sites than debug
- * registers, with -x trap=hw. */
-OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, const struct dif_program *prog,
+ * until it returns false. Nothing changes but @p prog, as in vp_session_enable(). UNSUPPORTED: see
+ * vp_sentinels_find(). LIMIT: more sites than debug registers, with -x trap=hw. */
+OT_MUST_CHECK struct ot_err *vp_session_plan(struct vp_session *s, struct dif_program *prog,
 					     bool (*each)(void *arg, const struct vp_planned *planned),
 					     void *arg);
 
@@ -167,7 +167,8 @@ bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 
 /** Enable a program: lay it out, match every clause, create the shared memory, inject missing engines, send
- * the program to all of them. @p prog is borrowed until destroy. UNSUPPORTED: "Destructive actions not
+ * the program to all of them. @p prog is borrowed until destroy, and gets
+ * the clauses that its probes need. UNSUPPORTED: "Destructive actions not
  * allowed". */
 OT_MUST_CHECK struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 					       const struct vp_sink *sink);

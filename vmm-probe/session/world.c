@@ -7,6 +7,7 @@
 
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/world.h"
 #include "vmm-probe/session/internal.h"
 
 /* Types and symbols are the first guest's: all guests of a session run one kernel. */
@@ -50,22 +51,10 @@ static bool find_symbol(void *env, const char *module, const char *name, struct 
 {
 	struct vp_guest_link *link = first(env);
 	const struct vp_symtab *tab = link ? vp_link_symtab(link) : NULL;
-	const struct vp_symbol *sym = tab ? vp_symtab_find(tab, module, name) : NULL;
 
-	if (!sym)
+	if (!tab || !vp_world_symbol(tab, types_of(env), module, name, ret))
 		return false;
 	((struct vp_session *)env)->used_address = true;
-	*ret = (struct dif_symbol){
-		.address = sym->addr,
-		.size = vp_symbol_size(tab, sym),
-		.name = vp_symbol_name(tab, sym),
-		.module = vp_symbol_module(tab, sym),
-		.is_function = vp_symbol_is_function(sym),
-		.is_percpu = sym->flags & VP_SYM_PERCPU,
-	};
-	struct vp_types *types = types_of(env);
-	if (types)
-		ret->type = vp_types_symbol(types, ret->module, name, ret->is_function);
 	return true;
 }
 

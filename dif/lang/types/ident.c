@@ -16,6 +16,7 @@ void dif_idents_init(struct dif_idents *ids)
 	ot_map_init(&ids->pending);
 	ot_map_init(&ids->providers);
 	ids->next_global = ids->next_thread = ids->next_local = DIF_VAR_USER_MIN;
+	ids->last_variable = DIF_VAR_PROVIDER_MIN - 1;
 	ids->next_agg = 1;
 }
 
@@ -111,7 +112,7 @@ bool dif_ident_number(struct dif_compiler *c, struct dif_ident *id)
 			 : id->var_scope == DIF_SCOPE_LOCAL ? &c->idents->next_local
 							    : &c->idents->next_global;
 
-	if (*next > DIF_VAR_MAX)
+	if (*next > c->idents->last_variable)
 		return dif_fail(c, DIF_D_ID_OFLOW, 0,
 				"cannot create %s: limit on number of variables exceeded", id->name);
 	id->id = (*next)++;

@@ -67,9 +67,10 @@ struct dif_idents {
 	struct dif_xlator *xlators;
 	struct dif_ident *params; /* in force, innermost first */
 	uint32_t next_global, next_thread, next_local, next_agg;
-	uint32_t gen;          /* number of this compilation */
-	struct ot_map pending; /* struct dif_pending_pragma, by name */
-	uint32_t npending;     /* names in it that are not defined yet */
+	uint32_t last_variable; /* greatest number of one */
+	uint32_t gen;           /* number of this compilation */
+	struct ot_map pending;  /* struct dif_pending_pragma, by name */
+	uint32_t npending;      /* names in it that are not defined yet */
 };
 
 void dif_idents_init(struct dif_idents *ids);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Providers defined in D: a file of provider/d for each, in which a probe is
+ *
+ *   probe exit(int) {
+ *           at { fbt::taskstats_exit:entry / args[1] / { trace(args[0]->exit_code & 0x7f); } }
+ *           or { … }
+ *   }
+ *
+ * In parentheses stand the types of args[], each by the name of a C type; where D sees another type, which a
+ * translator of the D libraries makes, that follows behind a colon: `struct task_struct * : psinfo_t *`.
+ *
+ * Each of `at` and `or` is an alternative: clauses of D, one for each kind of place at which the probe fires.
+ * A clause's descriptions name the place, its predicate says whether the probe fires there, and its n-th
+ * trace() gives argN, all in terms of the arguments of the place. The first alternative that compiles for
+ * this guest is the probe: it is chosen by which functions, tracepoints and members there are, never by a
+ * version. Behind an alternative may stand `with { … }` and `after { … }`: clauses that every session has
+ * which enables the probe, to keep values from one place to another in variables; at the same place those
+ * of `with` run before the session's own, those of `after` behind them. No program can write their names.
+ *
+ * What stands outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first,
+ * and `provider NAME module MODULE;` gives the probes a module's name.
+ */
+#ifndef VP_PROVIDER_DEFINITION_H
+#define VP_PROVIDER_DEFINITION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#define VP_ALTERNATIVES_MAX 4
+#define VP_ARGS_MAX         10
+
+/* A part of a file. */
+struct vp_text_part {
+	const char *text; /* not terminated; NULL: there is none */
+	size_t len;
+};
+
+struct vp_alternative {
+	struct vp_text_part at, with, after;
+};
+
+struct vp_definition {
+	const char *name;
+	unsigned nargs;
+	struct {
+		const char *native;
+		const char *translated; /* NULL: as it is */
+	} args[VP_ARGS_MAX];
+	unsigned nalternatives;
+	struct vp_alternative alternatives[VP_ALTERNATIVES_MAX];
+};
+
+struct vp_definitions {
+	const char *provider, *module;
+	const char *common; /* the rest of the file, with its lines where they were */
+	struct vp_definition *list;
+	size_t count;
+};
+
+/** Take a file apart. @p text is borrowed, memory is of @p arena. BAD_DATA: with the line. */
+OT_MUST_CHECK struct ot_err *vp_definitions_parse(const char *text, struct ot_arena *arena,
+						  struct vp_definitions *ret);
+
+#endif
