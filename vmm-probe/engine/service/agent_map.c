@@ -19,8 +19,7 @@ static uint32_t each_ecb(const struct vp_engine *engine, struct vp_agent_map *ma
 {
 	uint32_t n = 0;
 
-	vp_each_planned(w, engine)
-	{
+	vp_each_planned(w, engine) {
 		if (w.probe->kind != VP_PROBE_AGENT || (map && w.probe->agent.slot != slot))
 			continue;
 		for (struct vp_ecb *e = still_in(w.probe->first); e; e = still_in(e->next), n++)
@@ -34,7 +33,9 @@ bool vp_agent_listens(const struct vp_engine_session *es)
 {
 	if (!es->service->planned)
 		return false;
-	vp_each_probe(w, es) if (w.probe->kind == VP_PROBE_AGENT && vp_any_in(w.probe)) return true;
+	vp_each_probe(w, es)
+		if (w.probe->kind == VP_PROBE_AGENT && vp_any_in(w.probe))
+			return true;
 	return false;
 }
 
@@ -71,7 +72,9 @@ struct vp_agent_map *vp_agent_map_make(const struct vp_engine *engine)
 			continue;
 		map->sessions[map->nsessions++] = engine->service->sessions[s];
 		map->variables |= es->dynvars != NULL;
-		vp_each_probe(w, es) if (w.probe->kind == VP_PROBE_AGENT) used[w.probe->agent.slot] = true;
+		vp_each_probe(w, es)
+			if (w.probe->kind == VP_PROBE_AGENT)
+				used[w.probe->agent.slot] = true;
 	}
 	for (uint32_t slot = 0; slot < GA_SLOTS; slot++) {
 		if (!used[slot])
@@ -133,8 +136,7 @@ void vp_agent_write_wants(struct ga_control *control, const struct vp_agent_map 
 
 static void move_probe(struct vp_engine_session *es, const struct vp_enabled_probe *to)
 {
-	vp_each_probe(w, es)
-	{
+	vp_each_probe(w, es) {
 		struct vp_enabled_probe *p = w.probe;
 
 		if (p->kind != VP_PROBE_AGENT || p->id != to->id || p->agent.want != to->agent.want)
@@ -155,8 +157,9 @@ void vp_agent_moved(struct vp_engine_session *es, const struct vp_enabled_batch 
 	}
 	if (!calls)
 		return;
-	vp_each_batch(old, es) for (uint32_t i = 0; i < old->nsites; i++) old->sites[i].agent =
-	    VP_AGENT_CALL_NONE;
+	vp_each_batch(old, es)
+		for (uint32_t i = 0; i < old->nsites; i++)
+			old->sites[i].agent = VP_AGENT_CALL_NONE;
 }
 
 static bool is_kprobe(const struct vp_enabled_probe *p)
@@ -189,8 +192,9 @@ static struct ot_err *place_probe(const struct vp_engine *engine, struct vp_enab
 	struct vp_enabled_probe *probe = &b->probes[i];
 
 	for (uint32_t s = 0; s < engine->service->nsessions; s++)
-		vp_each_batch(other, engine->service->sessions[s]) if (find_slot(other, other->nprobes, used,
-										 probe)) return NULL;
+		vp_each_batch(other, engine->service->sessions[s])
+			if (find_slot(other, other->nprobes, used, probe))
+				return NULL;
 	if (find_slot(b, i, used, probe))
 		return NULL;
 	for (uint32_t slot = 0; slot < GA_KPROBES; slot++) {

@@ -128,11 +128,11 @@ static void begin_look(struct vp_engine_session *es, const struct total *now)
 	g->since = *now;
 	if (!g->noted)
 		return;
-	vp_each_batch(b, es) for (uint32_t i = 0; i < b->necbs; i++)
-	{
-		struct vp_load load = load_of(&b->ecbs[i]);
-		g->noted[b->ecbs[i].order] = (struct noted){ load.outside_ns, load.fired };
-	}
+	vp_each_batch(b, es)
+		for (uint32_t i = 0; i < b->necbs; i++) {
+			struct vp_load load = load_of(&b->ecbs[i]);
+			g->noted[b->ecbs[i].order] = (struct noted){ load.outside_ns, load.fired };
+		}
 	for (struct vp_counter *c = es->service->counters; c; c = c->next)
 		c->cost_ns = counter_cost(es, c);
 }
@@ -180,8 +180,7 @@ static size_t each_suspect(const struct vp_engine_session *es, uint64_t session_
 	size_t n = 0;
 
 	*ret_firing = 0;
-	vp_each_probe(w, es)
-	{
+	vp_each_probe(w, es) {
 		uint64_t ns = can_go(w.probe) ? probe_cost(es, w.probe, session_mean, ret_firing) : 0;
 		if (ns)
 			suspects[n++] =
@@ -214,12 +213,12 @@ static uint32_t take_out(struct vp_engine_session *es, const struct suspect *s)
 			e->out = true;
 		return 1;
 	}
-	vp_each_batch(b, es) for (uint32_t i = 0; i < b->necbs;
-				  i++) if (b->ecbs[i].counter == s->counter && !b->ecbs[i].out)
-	{
-		b->ecbs[i].out = true;
-		n++;
-	}
+	vp_each_batch(b, es)
+		for (uint32_t i = 0; i < b->necbs; i++)
+			if (b->ecbs[i].counter == s->counter && !b->ecbs[i].out) {
+				b->ecbs[i].out = true;
+				n++;
+			}
 	return n;
 }
 
@@ -227,7 +226,8 @@ static size_t count_suspects(const struct vp_engine_session *es)
 {
 	size_t n = 1;
 
-	vp_each_batch(b, es) n += b->nprobes;
+	vp_each_batch(b, es)
+		n += b->nprobes;
 	for (const struct vp_counter *c = es->service->counters; c; c = c->next)
 		n++;
 	return n;

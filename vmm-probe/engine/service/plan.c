@@ -76,8 +76,9 @@ static size_t each_item(const struct vp_engine *engine, struct item *items)
 		struct vp_engine_session *es = engine->service->sessions[s];
 		if (!es->service->planned)
 			continue;
-		vp_each_batch(b, es) for (uint32_t i = 0; i < b->nsites; i++) n =
-		    add_items(items, n, s, b, &b->sites[i], es);
+		vp_each_batch(b, es)
+			for (uint32_t i = 0; i < b->nsites; i++)
+				n = add_items(items, n, s, b, &b->sites[i], es);
 	}
 	return n;
 }

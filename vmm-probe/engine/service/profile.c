@@ -119,8 +119,7 @@ static uint32_t each_probe(const struct vp_engine *engine, struct vp_sample_entr
 
 	if (!engine->ops->request_sample || engine->host)
 		return 0;
-	vp_each_planned(w, engine)
-	{
+	vp_each_planned(w, engine) {
 		if ((w.probe->kind != VP_PROBE_PROFILE && !vp_vm_is_timed(w.probe)) || !vp_any_in(w.probe))
 			continue;
 		if (entries)

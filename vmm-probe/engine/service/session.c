@@ -513,8 +513,9 @@ bool vp_engine_session_fire(struct vp_engine_session *es, uint32_t probe_id, con
 		es->service->ended = true;
 	vp_vcpu_enter(&es->engine->vcpus[0]);
 	vp_firing_begin(v, NULL, 0, args);
-	vp_each_probe(w, es) if (w.probe->id == probe_id && w.probe->kind != VP_PROBE_SITE &&
-				 !fire_probe(v, w.probe)) break;
+	vp_each_probe(w, es)
+		if (w.probe->id == probe_id && w.probe->kind != VP_PROBE_SITE && !fire_probe(v, w.probe))
+			break;
 	vp_firing_end(v);
 	bool go_on = !v->exited;
 	vp_vcpu_leave(&es->engine->vcpus[0]);

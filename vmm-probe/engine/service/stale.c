@@ -31,15 +31,16 @@ static bool look_at(struct vp_engine_session *es)
 	struct last_page text = { 0 }, owner = { 0 };
 	bool some = false;
 
-	vp_each_batch(b, es) for (uint32_t i = 0; i < b->nsites; i++)
-	{
-		struct vp_enabled_site *site = &b->sites[i];
-		if (site->stale || (!has_moved(es, site->gva, site->host, &text) &&
-				    (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
-			continue;
-		site->stale = some = true;
-		es->service->lost += site->probe->first != NULL;
-	}
+	vp_each_batch(b, es)
+		for (uint32_t i = 0; i < b->nsites; i++) {
+			struct vp_enabled_site *site = &b->sites[i];
+			if (site->stale ||
+			    (!has_moved(es, site->gva, site->host, &text) &&
+			     (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
+				continue;
+			site->stale = some = true;
+			es->service->lost += site->probe->first != NULL;
+		}
 	return some;
 }
 

@@ -13,8 +13,7 @@ static uint32_t each_probe(const struct vp_engine *engine, struct vp_vm_table *t
 {
 	uint32_t n = 0;
 
-	vp_each_planned(w, engine)
-	{
+	vp_each_planned(w, engine) {
 		if (w.probe->kind != VP_PROBE_VM || vp_vm_is_timed(w.probe) || !vp_any_in(w.probe))
 			continue;
 		if (table)
@@ -28,8 +27,9 @@ uint32_t vp_vm_events(const struct vp_engine *engine)
 {
 	uint32_t kinds = 0;
 
-	vp_each_planned(w, engine) if (w.probe->kind == VP_PROBE_VM && vp_any_in(w.probe)) kinds |=
-	    1u << (w.probe->event >> 16);
+	vp_each_planned(w, engine)
+		if (w.probe->kind == VP_PROBE_VM && vp_any_in(w.probe))
+			kinds |= 1u << (w.probe->event >> 16);
 	return kinds & ~(1u << VP_VM_STAT);
 }
 
