@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sorting one aggregation, or joining several by key, for what shows them. */
+/* Sorting one aggregation, or joining several by key, for printing. */
 #include "cli/agg_view.h"
 
 #include <stdlib.h>

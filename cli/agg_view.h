@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Aggregations as they are shown: sorted rows, one for each key, with one value for each of the aggregations.
+ * Aggregations ready to print: sorted rows, one for each key, with one value for each of the aggregations.
  * One aggregation is a view of one column; several are joined by key.
  */
 #ifndef CLI_AGG_VIEW_H
@@ -16,7 +16,7 @@ struct cli_agg_view {
 	struct cli_agg_entry **cells; /* row by row; NULL where an aggregation lacks the row's key */
 	size_t nrows;
 	uint64_t *zeros; /* the value of a cell that is missing */
-	bool rest;       /* at the end of a session: only what no printa() has printed */
+	bool rest;       /* at the end of a session: only entries that no printa() has printed */
 };
 
 /** The view of @p n aggregations (at most CLI_AGG_COLUMNS), which must not change while it is in use. */

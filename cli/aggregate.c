@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Merging deltas by key, and what clear(), normalize() and trunc() do to the result. */
+/* Merging deltas by key, and applying clear(), normalize() and trunc() to the result. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,8 +131,8 @@ static struct ot_err *canonicalize(struct cli_aggs *aggs, struct cli_printer *p,
 
 /* --- the table --------------------------------------------------------------------- */
 
-/* Do keys of these entries mean something only together with the guest they came from? Kernel
- * addresses do not: all guests of a session run one kernel at one address. */
+/* Is the guest part of the entry's key? Not for kernel addresses: all guests of a session run one kernel at
+ * one address. */
 static bool is_guests_own(const struct cli_agg_entry *e)
 {
 	for (uint32_t i = 0; i < e->source->layout->nkeys; i++)
@@ -149,7 +149,7 @@ static bool same_key(struct cli_agg_entry *a, struct cli_agg_entry *b)
 	       (a->source->guest == b->source->guest || !is_guests_own(a));
 }
 
-/* The slot of an entry like @e, or the free one where it would go. */
+/* The slot of an entry like @e, or the free slot for it. */
 static uint32_t *find_slot(struct cli_agg *agg, struct cli_agg_entry *e)
 {
 	size_t mask = agg->nslots - 1, i = e->hash & mask;
@@ -225,8 +225,8 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg
 	e->source = source;
 	e->normal = 1;
 	memcpy(cli_agg_tuple(e), delta->tuple, l->tuple_size);
-	/* in place of the aggregation's number, which is the same for all, the shape: now bytes alone tell
-	 * keys apart, those of several aggregations too */
+	/* the shape replaces the aggregation's number, which is the same for all: keys then differ in their
+	 * bytes alone, across aggregations too */
 	memcpy(cli_agg_tuple(e), &l->shape, sizeof(l->shape));
 	struct ot_err *err = canonicalize(aggs, p, e);
 	if (err) {
@@ -244,7 +244,7 @@ struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p, const 
 	struct cli_agg_entry *e = NULL;
 
 	if (!agg || delta->layout->nwords != dif_agg_words(agg->kind, agg->arg))
-		return ot_err_new(OT_ERR_BAD_DATA, "data of an aggregation that the program has not");
+		return ot_err_new(OT_ERR_BAD_DATA, "data of an aggregation that is not in the program");
 	OT_TRY(make_room(agg));
 	p->guest = delta->ecb->guest;
 	OT_TRY(new_entry(aggs, agg, p, delta, &e));
@@ -254,7 +254,7 @@ struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p, const 
 		dif_agg_merge(agg->kind, agg->entries[*slot - 1]->words, delta->words);
 		return NULL;
 	}
-	/* merged into a start value of ours, not copied: parameters never come from the guest's side */
+	/* merged into an initial value of ours, not copied: parameters are never the guest's */
 	dif_agg_init(agg->kind, agg->arg, e->words);
 	dif_agg_merge(agg->kind, e->words, delta->words);
 	agg->entries[agg->count++] = e;
@@ -262,7 +262,7 @@ struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p, const 
 	return NULL;
 }
 
-/* --- what programs do to them ---------------------------------------------------------- */
+/* --- clear(), trunc(), normalize() ----------------------------------------------------- */
 
 void cli_agg_clear(struct cli_agg *agg)
 {

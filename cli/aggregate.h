@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The consumer's aggregations: what the engines' deltas are merged into, by key. Made for a
- * million keys: one allocation an entry, one probe of a table a delta.
+ * The consumer's aggregations: the engines' deltas, merged by key. Designed for a million keys: one
+ * allocation an entry, one access to a hash table a delta.
  */
 #ifndef CLI_AGGREGATE_H
 #define CLI_AGGREGATE_H
@@ -10,15 +10,15 @@
 
 /* An aggregating action of an enabled clause. */
 struct cli_agg_source {
-	const struct dif_clause *clause;     /* whose actions the keys are */
+	const struct dif_clause *clause;     /* its actions are the keys */
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
 	uint32_t epid;
-	uint32_t guest; /* whose symbols the keys are */
+	uint32_t guest; /* its symbols resolve the keys */
 	bool printed;   /* by a printa(): the entries that began here are left out at the end */
 };
 
-/* One value: its words, then its tuple as the engine made it, but for the shape of the layout in front and
- * symbols brought to one address each. */
+/* One value: its words, then its tuple as the engine made it, but with the layout's shape in front and one
+ * address for each symbol. */
 struct cli_agg_entry {
 	struct cli_agg_source *source; /* of the first delta; owned by the aggregations */
 	uint64_t normal;
@@ -43,7 +43,7 @@ struct cli_aggs {
 	struct cli_agg *vars; /* by id - 1 */
 	uint32_t nvars;
 	struct ot_map sources;       /* EPID and number of the action → struct cli_agg_source */
-	struct cli_agg_source *last; /* deltas of one source come in a row */
+	struct cli_agg_source *last; /* consecutive deltas are mostly of one source */
 	struct ot_map addresses;     /* address as sent → address that stands for its symbol */
 	struct ot_map symbols;       /* text of a symbol → that address */
 	struct ot_arena arena;
@@ -69,7 +69,7 @@ static inline uint8_t *cli_agg_tuple(struct cli_agg_entry *e)
 struct cli_datum cli_agg_key(struct cli_agg_entry *e, uint32_t i);
 struct cli_aggval cli_agg_value(const struct cli_agg *agg, const struct cli_agg_entry *e);
 
-/** Zero all values, keep the keys (min and max go on from 0, as dtrace has it). */
+/** Zero all values, keep the keys (min and max continue from 0, as in dtrace). */
 void cli_agg_clear(struct cli_agg *agg);
 void cli_agg_normalize(struct cli_agg *agg, uint64_t normal);
 /** Keep the @p n largest values; below 0: the smallest; 0: none. */
@@ -81,7 +81,7 @@ struct cli_agg_order {
 	bool by_key;
 	bool reversed;
 	int64_t keypos;  /* the key that is compared first */
-	unsigned column; /* of several aggregations joined by key: whose values are compared first */
+	unsigned column; /* of several aggregations joined by key: the one to compare by first */
 };
 
 struct cli_agg_order cli_agg_order(const struct dif_options *opts);

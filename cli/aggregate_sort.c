@@ -78,8 +78,8 @@ static int compare_histograms(const struct cli_aggval *a, const struct cli_aggva
 	return wa != wb ? (wa < wb ? -1 : 1) : compare_i64(za, zb);
 }
 
-/* The number that orders values of any kind but histograms: what was measured, not what normalize()
- * makes of it. 0 for histograms. */
+/* The number that orders values of any kind but histograms: the measured value, before normalize(). 0 for
+ * histograms. */
 static int64_t rank(const struct cli_aggval *val)
 {
 	struct cli_aggval plain = *val;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A guest that was booted for this session: until its kernel can be read, and if it never can. */
+/* Waiting until the kernel of a guest that was booted for this session can be read, or reporting why it never
+ * can. */
 #include <time.h>
 
 #include "cli/messages.h"
@@ -12,7 +13,7 @@
 /* A VMM that could not start its guest needs a moment to end. */
 #define END_MS       500
 
-/* Until the kernel is up, what there is to read is not there or not whole. */
+/* Until the kernel is up, its data is absent or incomplete. */
 static bool may_come(const struct ot_err *err)
 {
 	switch (ot_err_code(err)) {
@@ -20,7 +21,7 @@ static bool may_come(const struct ot_err *err)
 	case OT_ERR_BAD_DATA:
 	case OT_ERR_FAULT:
 	case OT_ERR_BUSY:
-	case OT_ERR_GUEST_GONE: /* alive() knows better: the firmware changes the machine */
+	case OT_ERR_GUEST_GONE: /* alive() decides: the firmware may be changing the machine */
 		return true;
 	default:
 		return false;
@@ -32,7 +33,7 @@ static struct ot_err *trouble(const struct cli_booted *booted, int wait_ms)
 	return booted->trouble ? booted->trouble(booted->arg, wait_ms) : NULL;
 }
 
-/* Is there no use in waiting on? With the reason, which replaces @err. */
+/* Is waiting pointless? The reason then replaces @err. */
 static bool gives_up(const struct cli_booted *booted, time_t deadline, struct ot_err **err)
 {
 	struct ot_err *why = NULL;
@@ -57,7 +58,7 @@ static bool gives_up(const struct cli_booted *booted, time_t deadline, struct ot
 
 struct ot_err *cli_run_attach_booted(struct cli_run *r)
 {
-	/* -A: not a moment later than need be */
+	/* -A: as early as possible */
 	struct timespec pause = { .tv_nsec = r->inv->from_boot ? 10000000 : 200000000 };
 	time_t deadline = time(NULL) + BOOT_SECONDS;
 	struct ot_err *err;

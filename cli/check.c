@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest that is yet to be booted takes its time: what is wrong with the program whatever guest it is for is
- * found before. It is compiled for this host with no guest; an error counts that no guest could mend. One
- * that a guest might mend ends that, and what stands behind it is only parsed.
+ * Checking a program before its guest is booted, as booting takes seconds. The program is compiled for this
+ * host, without a guest, and only errors that are independent of the guest are reported. After the first
+ * error that a guest's symbols or types might resolve, the rest is only parsed.
  */
 #include <ctype.h>
 #include <string.h>
@@ -48,8 +48,8 @@ static const char *before_word(const char *from, const char *at)
 	return at;
 }
 
-/* Names of types change how D is read: (name)x, (name *)p, sizeof (name *), offsetof (name, m), this name x.
- * An error just behind or at such a place may be one of a name that is a type in the guest. */
+/* Names of types change how D is parsed: (name)x, (name *)p, sizeof (name *), offsetof (name, m), this name
+ * x. An error at such a place or just after it may be due to a name that is a type in the guest. */
 static bool may_be_type(const struct dif_source *src, const char *at)
 {
 	const char *end = src->text + src->len, *prev = before_blanks(src->text, at);
@@ -69,7 +69,7 @@ static bool may_be_type(const struct dif_source *src, const char *at)
 	return at_word && strchr("(<,;{}", prev[-1]);
 }
 
-/* "(name)(x)" calls a function or casts to a type: does the name stand so anywhere? */
+/* "(name)(x)" calls a function or casts to a type: does the name appear so anywhere? */
 static bool stands_as_cast(const struct dif_source *src, const char *name, size_t len)
 {
 	const char *end = src->text + src->len;
@@ -137,7 +137,7 @@ bool cli_is_certain(const struct dif_diag *diag, const struct dif_source *src)
 	return at && !may_be_type(src, at);
 }
 
-/* One pass; *ret_unsure: it ended at what a guest might mend. */
+/* One pass; *ret_unsure: it ended at an error that a guest might resolve. */
 static int pass(struct cli_invocation *inv, const struct dif_world *world, bool syntax_only, bool *ret_unsure)
 {
 	struct cli_compilation comp = { .early = true, .syntax_only = syntax_only };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engine into a QEMU that runs, and out of use again. */
+/* `outsight attach` and `outsight detach`: injecting the engine into a running QEMU, and disabling it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,9 +16,9 @@ static int usage(FILE *fp)
 	fputs("Usage: outsight attach [--plan] PID|NAME…\n"
 	      "       outsight detach PID|NAME… | --all\n\n"
 	      "\tattach   make the guest of a running QEMU traceable, without a restart\n"
-	      "\t--plan   only say what would be done\n"
-	      "\tdetach   every trap out of the guest, QEMU's own functions back in place\n"
-	      "\t--all    of every QEMU that was attached to\n",
+	      "\t--plan   only print what would be done\n"
+	      "\tdetach   remove every trap from the guest, restore QEMU's own functions\n"
+	      "\t--all    detach from every attached QEMU\n",
 	      fp);
 	return fp == stdout ? CLI_EXIT_OK : CLI_EXIT_USAGE;
 }
@@ -66,7 +66,7 @@ static struct ot_err *detach(const char *spec)
 	return NULL;
 }
 
-/* All are tried; one that fails makes it fail. */
+/* Try all; fail if one fails. */
 static int each(char **specs, int n, struct ot_err *(*act)(const char *spec))
 {
 	int status = CLI_EXIT_OK;
@@ -85,8 +85,8 @@ static bool asks_for_help(int argc, char **argv)
 	return argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
 }
 
-/* Take the verb's one option out of its words; what is left of argc, -1: there is another option, and it was
- * said. */
+/* Remove the verb's one option from argv. Returns the new argc; -1: there is another option, which has been
+ * reported. */
 static int take_option(const char *option, int argc, char **argv, bool *ret)
 {
 	const char *const known[] = { option, "--help", NULL };

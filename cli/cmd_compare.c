@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest seen from outside, compared with what the guest itself reports. With a D program: each probe that a
- * guest's agent has too fires for both, aggregations are kept apart by which of them fired, and at the end
- * each is one table. Of processes and modules: the lists that both have (compare_list.c).
+ * Comparing the external view of a guest with the guest's own reports. With a D program: each probe that the
+ * guest's agent also provides fires in both views, aggregations are separate for each view, and at the end
+ * each is one table. Processes and modules: both views list them (compare_list.c).
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ struct ours {
 
 static const char *const own_options[] = { "--tasks", "--modules", "--json", NULL };
 
-/* Take our own options out of the command line; the rest is dtrace's. Its new length. */
+/* Remove our own options from the command line; the rest is dtrace's. Returns its new length. */
 static int take_ours(int argc, char **argv, struct ours *ours)
 {
 	int n = 1;
@@ -47,7 +47,7 @@ static int take_ours(int argc, char **argv, struct ours *ours)
 	return n;
 }
 
-/* Only dtrace's parser knows the other words; of those that are nearly ours it would know nothing. */
+/* dtrace's parser handles the other words; misspellings of our own options are found here. */
 static const char *mistyped(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -67,12 +67,12 @@ static int usage(bool asked)
 {
 	fputs("Usage: outsight compare [-g guest] [--json] --tasks|--modules\n"
 	      "       outsight compare [-g guest] [--json] [dtrace options] -n program\n\n"
-	      "\twhat is seen of a guest from outside, compared with what the guest itself reports\n",
+	      "\tcompare the external view of a guest with the guest's own reports\n",
 	      asked ? stdout : stderr);
 	return asked ? CLI_EXIT_OK : CLI_EXIT_USAGE;
 }
 
-/* What a list has no use for. */
+/* Options that don't apply to a list. */
 static bool asks_for_more(const struct cli_invocation *inv)
 {
 	return inv->mode != CLI_MODE_TRACE || inv->nprograms || inv->args.count > 1 ||

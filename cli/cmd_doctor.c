@@ -36,18 +36,18 @@ static void print_advice(const struct vp_kvm_host *h)
 	char lack[160];
 
 	if (!vp_kvm_host_good(h, lack, sizeof(lack)))
-		printf("        %s: stock kernels go to QEMU's translator (run --vmm qemu)%s\n", lack,
+		printf("        %s: stock kernels run under QEMU's translator (run --vmm qemu)%s\n", lack,
 		       vp_kvm_host_traces(h) ? ", small guests are fine (run --vmm builtin)" : "");
 	if (h->int3 == VP_INT3_NEVER)
-		puts("        int3 never comes back: none is planted; places where only one byte is free "
+		puts("        int3 never causes an exit: none is planted; places where only one byte is free "
 		     "can't be "
 		     "probed");
 	else if (h->inject == VP_INJECT_NEVER)
-		puts("        a guest's own int3 can't be given back to it: guests that debug or patch "
+		puts("        a guest's own int3 can't be injected back into it: guests that debug or patch "
 		     "themselves "
-		     "would not live");
+		     "would crash");
 	if (!h->step)
-		puts("        no single steps: instructions that can't be done in the guest's place can't be "
+		puts("        no single steps: instructions that can't be emulated can't be "
 		     "probed");
 	if (!h->hw)
 		puts("        no debug registers: -x trap=hw is not available");
@@ -55,7 +55,7 @@ static void print_advice(const struct vp_kvm_host *h)
 		puts("        no ioeventfd: clauses that only count cost as much as others");
 }
 
-/* A finding that is not there, with what to do about it. */
+/* A missing feature, with its remedy. */
 static void print_missing(const char *what, struct ot_err *err)
 {
 	printf("%-7s no: %s\n", what, ot_err_message(err));
@@ -151,7 +151,7 @@ static bool may_trace_all(void)
 
 enum reach { REACH_NONE, REACH_OWN, REACH_ALL };
 
-/* Whose processes can be entered and read. @why: what keeps us from more. */
+/* Which users' processes can be injected into and read. @why: what prevents more. */
 static enum reach reach_of(char *why, size_t size)
 {
 	long scope = read_number("/proc/sys/kernel/yama/ptrace_scope", 0); /* no Yama: as with 0 */
@@ -166,7 +166,8 @@ static enum reach reach_of(char *why, size_t size)
 		return REACH_ALL;
 	if (scope > 0) {
 		snprintf(why, size,
-			 "kernel.yama.ptrace_scope=%ld leaves that to root: use sudo, or set it to 0", scope);
+			 "kernel.yama.ptrace_scope=%ld allows that to root only: use sudo, or set it to 0",
+			 scope);
 		return REACH_NONE;
 	}
 	snprintf(why, size, "only those of this user, not libvirt's: sudo reaches all");
@@ -198,8 +199,9 @@ static void check_reach(bool has_kvm)
 		print_missing("attach", err);
 	else
 		print_reach("attach", reach,
-			    "-g enters a QEMU that runs on KVM, `outsight guests` lists them", why);
-	if (access("/sys/module/kvm", F_OK) && access("/dev/kvm", F_OK)) /* whoever may open it */
+			    "-g injects the engine into a running QEMU on KVM, `outsight guests` lists them",
+			    why);
+	if (access("/sys/module/kvm", F_OK) && access("/dev/kvm", F_OK)) /* for each user who may open it */
 		puts("peek    no: it is for guests on KVM, and there is no KVM here");
 	else
 		print_reach("peek", reach, "-g peek:GUEST samples a VMM on KVM from outside", why);
@@ -211,7 +213,7 @@ static void check_libvirt(void)
 	size_t n = 0;
 	struct ot_err *err = vp_libvirt_open_usual(NULL, lv, &n);
 
-	if (!err && !n) { /* its own word on why */
+	if (!err && !n) { /* libvirt's own reason */
 		err = vp_libvirt_open(NULL, false, &lv[0]);
 		n = !err;
 	}
@@ -254,13 +256,13 @@ static void check_sockets(void)
 static int usage(void)
 {
 	fputs("Usage: outsight doctor [-v]\n\n"
-	      "\tattach   a QEMU on KVM that runs is entered: -g GUEST, outsight attach\n"
-	      "\tpeek     a VMM on KVM is sampled from outside: -g peek:GUEST\n"
-	      "\tlibvirt  domains are known by their names\n"
+	      "\tattach   inject the engine into a running QEMU on KVM: -g GUEST, outsight attach\n"
+	      "\tpeek     sample a VMM on KVM from outside: -g peek:GUEST\n"
+	      "\tlibvirt  name guests by their domains\n"
 	      "\tkvm      probes in guests on KVM\n"
-	      "\ttcg      guests that QEMU translates, with our plugin\n"
-	      "\tsockets  where guests and outsight meet\n"
-	      "\trun      what `outsight run` boots a guest with\n\n"
+	      "\ttcg      probes in guests under QEMU's translator, with our plugin\n"
+	      "\tsockets  directories for the engines' control sockets\n"
+	      "\trun      the VMM that `outsight run` boots a guest with\n\n"
 	      "Each is tested; for each that fails, the reason is printed, and what to change.\n"
 	      "-v also prints the behaviour of this host's KVM at a probe, and its cost.\n"
 	      "The exit status is 0 when guests can be traced in at least one way.\n",
@@ -290,7 +292,7 @@ int cli_cmd_doctor(int argc, char **argv)
 				   ? "guests that are booted with a kernel run on KVM, others under QEMU's "
 				     "translator"
 			       : tcg ? "guests run under QEMU's translator"
-			       : kvm ? "guests run on KVM, for there is nothing else: small ones only"
+			       : kvm ? "guests run on KVM, small ones only: no QEMU is usable"
 				     : "no guest can be traced here");
 	return kvm || tcg ? CLI_EXIT_OK : CLI_EXIT_ERROR;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What could be traced here and how; and what a libvirt domain needs for it. */
+/* `outsight guests`: the guests of this host and how each can be traced; the XML that makes a libvirt domain
+ * traceable. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static const char *name_of(const struct vp_machine *m)
 
 static const char *state_of(const struct vp_machine *m)
 {
-	return vp_domain_state_name(m->state); /* a process that libvirt knows nothing of runs */
+	return vp_domain_state_name(m->state); /* a process without a domain: it runs */
 }
 
 static const char *word_for(enum vp_how how)
@@ -48,7 +49,7 @@ static const char *word_for(enum vp_how how)
 	return words[how];
 }
 
-/* In words, for the table. */
+/* The table's text. */
 static void describe(const struct vp_machine *m, char *ret, size_t size)
 {
 	const char *idle = m->state == VP_DOMAIN_PAUSED ? "once resumed" : "once started";
@@ -59,7 +60,8 @@ static void describe(const struct vp_machine *m, char *ret, size_t size)
 	case VP_HOW_NOW:
 	case VP_HOW_ATTACH:
 		if (m->name_is_taken)
-			snprintf(ret, size, "now: by -g %u, as this is uid %u's, and another's name",
+			snprintf(ret, size,
+				 "now: by -g %u; the name is another guest's, this one is uid %u's",
 				 m->guest.pid, m->guest.uid);
 		else if (m->state == VP_DOMAIN_PAUSED)
 			snprintf(ret, size, "%s", idle);
@@ -107,7 +109,7 @@ static void print_table(const struct vp_machines *machines)
 	}
 }
 
-/* Not of the table: it is no guest. */
+/* Not in the table: not a guest. */
 static void print_unseen(const struct vp_machines *machines)
 {
 	const char *line = ot_buf_str(&machines->unseen);
@@ -218,7 +220,7 @@ static struct ot_err *read_domain(const char *uri, const char *name, struct vp_d
 	for (size_t i = 0; i < n; i++) {
 		struct ot_err *err = found ? NULL : read_domain_at(lv[i], name, ret);
 		found |= !err;
-		/* of several that do not have it, the one speaks that the operator knows */
+		/* if none has it, the error of the operator's default connection is reported */
 		if (err && (!kept || is_default(vp_libvirt_uri(lv[i])))) {
 			ot_err_destroy(kept);
 			kept = err;
@@ -241,8 +243,8 @@ static struct ot_err *print_lines(const char *uri, const char *name)
 
 	OT_TRY(read_domain(uri, name, &xml));
 	if (xml.accel == VP_ACCEL_UNKNOWN)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "domain %s is none of QEMU's: only those can be traced",
-				  name);
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "domain %s is not QEMU's: only QEMU's domains can be traced", name);
 	OT_TRY(vp_engine_files_find(&files));
 	ot_buf_init(&out);
 	const struct vp_domain_files in = { .plugin = files.plugin, .hook = files.hook };
@@ -253,7 +255,8 @@ static struct ot_err *print_lines(const char *uri, const char *name)
 	if (!err && xml.ready)
 		fprintf(stderr, "domain %s has them already\n", name);
 	else if (!err)
-		fprintf(stderr, "add them below <domain> (virsh edit %s); they count from its next start%s\n",
+		fprintf(stderr,
+			"add them below <domain> (virsh edit %s); they take effect at its next start%s\n",
 			name, xml.accel == VP_ACCEL_KVM ? ". Without them -g attaches to it as it runs" : "");
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Options before "--" are the machine's, in QEMU's own spelling where QEMU has one; what is not
- * known here goes to QEMU as it is. Options behind it are dtrace's.
+ * `outsight run`: boot a guest, trace it, stop it. Options before "--" are the machine's, in QEMU's spelling
+ * where QEMU has one; unknown options are passed to QEMU. Options after it are dtrace's.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -30,15 +30,15 @@ static int usage(FILE *fp)
 	      "\t-m SIZE         memory in MiB, or with M or G behind it (512)\n"
 	      "\t-smp N          vCPUs (1)\n"
 	      "\t-cpu MODEL      (max)\n"
-	      "\t-name NAME      what -g and `outsight guests` call it\n"
-	      "\t-console FILE   where its console goes; - is stderr\n"
+	      "\t-name NAME      its name for -g and `outsight guests`\n"
+	      "\t-console FILE   write its console output to FILE; - is stderr\n"
 	      "\t-qemu FILE      the QEMU to use (qemu-system-x86_64)\n"
 	      "\t-vmm KIND       auto: the best for this host; builtin: a small monitor of our own,\n"
 	      "\t                on KVM; qemu: its translator (auto)\n"
-	      "\tanything else is handed to QEMU\n"
-	      "\t--libvirt XML   a transient domain of libvirt's instead, made traceable; without\n"
+	      "\tall other options are passed to QEMU\n"
+	      "\t--libvirt XML   start a transient libvirt domain, made traceable; without\n"
 	      "\t                a -- it is left running\n\n"
-	      "\tTracing begins when the kernel says that it runs; with -A behind the --, as soon as\n"
+	      "\tTracing begins when the kernel has booted; with -A after the --, as soon as\n"
 	      "\tit can be traced at all, before its drivers and its other CPUs start.\n",
 	      fp);
 	return CLI_EXIT_USAGE;
@@ -84,7 +84,7 @@ static int take_vmm(enum vp_vmm *kind, const char *value)
 	return -1;
 }
 
-/* Take one option with its value. 1: taken; 0: not ours; -1: its value is no good. */
+/* Parse one option with its value. 1: parsed; 0: not ours; -1: invalid value. */
 static int take(struct vp_launch_opts *vm, enum vp_vmm *kind, const char *name, const char *value)
 {
 	const struct {
@@ -173,7 +173,7 @@ static bool goes_on(void *arg)
 	return !cli_signals_pending();
 }
 
-/* What is not ours went to QEMU, a mistyped option too. */
+/* Unknown options were passed to QEMU, mistyped ones too. */
 static int fail_launch(const struct vp_launch_opts *opts, struct ot_err *err,
 		       const struct dif_options *d_opts)
 {
@@ -217,14 +217,14 @@ static int boot_and_trace(struct vp_launch_opts *opts, const char *why, struct c
 	return status;
 }
 
-/* What needs no guest comes first: booting takes its time. */
+/* Checks that need no guest are first: booting takes seconds. */
 static int check_and_boot(struct vp_launch_opts *vm, enum vp_vmm kind, struct cli_invocation *inv)
 {
 	char why[256];
 	int status;
 
 	if (inv->guests.count) {
-		cli_error("run: the guest is the one that is booted: leave -g out");
+		cli_error("run: -g can't be used: the guest is the one that is booted");
 		return CLI_EXIT_USAGE;
 	}
 	if ((status = cli_check(inv)) != CLI_GO_ON)
@@ -258,7 +258,7 @@ int cli_cmd_run(int argc, char **argv)
 		return usage(stderr);
 	if (split == argc) {
 		cli_error(
-		    "run: there is no --; what to trace stands behind one: outsight run %s … -- -n PROGRAM",
+		    "run: there is no --; the dtrace options follow one: outsight run %s … -- -n PROGRAM",
 		    argv[1]);
 		return CLI_EXIT_USAGE;
 	}

@@ -9,24 +9,24 @@ typedef int cli_verb(int argc, char **argv);
 cli_verb *cli_verb_find(const char *name);
 /** The verb that a mistyped word was meant to be; NULL: none is near. */
 const char *cli_verb_near(const char *word);
-/** A verb's command line is wrong: say so in one line, with what else @p word may be, and where its options
- * are explained. @p known, NULL-terminated, are the verb's own options (may be NULL). CLI_EXIT_USAGE. */
+/** Report an invalid command line of a verb in one line: @p word, the known option nearest to it, and the
+ * verb's --help. @p known, NULL-terminated, are the verb's own options (may be NULL). CLI_EXIT_USAGE. */
 int cli_verb_misused(const char *verb, const char *const *known, const char *word);
 
 /** outsight run [VM options] -- [dtrace options]: boot a guest, trace it, stop it. */
 int cli_cmd_run(int argc, char **argv);
 
-/** outsight guests [-c URI] [--json | --xml DOMAIN]: what could be traced here, and how. */
+/** outsight guests [-c URI] [--json | --xml DOMAIN]: the guests of this host, and how each can be traced. */
 int cli_cmd_guests(int argc, char **argv);
 
 /** outsight attach [--plan] PID|NAME…, outsight detach PID|NAME…|--all: a running QEMU. */
 int cli_cmd_attach(int argc, char **argv);
 int cli_cmd_detach(int argc, char **argv);
 
-/** outsight doctor: what this host can do. 0: guests can be traced here. */
+/** outsight doctor: what can be traced on this host. 0: guests can be traced here. */
 int cli_cmd_doctor(int argc, char **argv);
 
-/** outsight compare [dtrace options]: what a program sees from outside and from inside, side by side. */
+/** outsight compare [dtrace options]: a program's results from outside and from inside, side by side. */
 int cli_cmd_compare(int argc, char **argv);
 
 #endif

@@ -17,7 +17,7 @@ struct cli_compare_list {
 
 extern const struct cli_compare_list cli_compare_tasks, cli_compare_modules;
 
-enum { CLI_EXIT_TROUBLE = 2 }; /* as diff(1): 1 says that something differs */
+enum { CLI_EXIT_TROUBLE = 2 }; /* as diff(1): 1: the views differ */
 
 /** outsight compare --tasks and --modules: the exit status. @p inv has no program; one is put into it. */
 int cli_compare_list(struct cli_invocation *inv, const struct cli_compare_list *list);

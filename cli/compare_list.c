@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's processes or modules: as its memory has them, and as the guest's own /proc shows them. The latter
- * come as events of its agent (the ABI's header, "Walks"), so what asks for them is a D program like
- * others. One round is a pass of the guest's, and a walk of ours behind it.
+ * Comparing the processes or modules in a guest's memory with those in the guest's own /proc. The guest's
+ * agent reports the latter as events (agent_abi.h, "Walks"), so a D program collects them. One round is a
+ * pass of the agent, then a walk of ours.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static struct ot_err *on_fault(void *arg, const struct vp_fault_info *fault)
 	return NULL;
 }
 
-/* A pass that lost some is not whole, and the next one is waited for. */
+/* A pass that lost events is incomplete; the next one replaces it. */
 static struct ot_err *on_drop(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
 {
 	(void)arg;
@@ -164,7 +164,7 @@ static struct ot_err *go_rounds(struct run *r)
 
 /* --- the session ---------------------------------------------------------------------------------------- */
 
-/* Passes come five times a second: read at dtrace's rate of one they would be waited for. */
+/* The agent emits five passes a second; dtrace's switchrate of 1 Hz would delay them. */
 static struct ot_err *set_rate(struct dif_options *opts)
 {
 	if (ot_map_gets(&opts->set, "switchrate"))

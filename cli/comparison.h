@@ -20,7 +20,7 @@ enum { CLI_VIEW_OUTSIDE, CLI_VIEW_INSIDE };
 OT_MUST_CHECK struct ot_err *cli_comparison_view(const struct cli_comparison *c, uint32_t i,
 						 const struct dif_options *opts, struct cli_agg_view *ret);
 
-/** What a row's value inside is more than outside. Not for histograms. */
+/** A row's inside value minus its outside value. Not for histograms. */
 int64_t cli_comparison_difference(const struct cli_agg_view *v, size_t row);
 
 #endif

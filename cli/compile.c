@@ -35,14 +35,14 @@ static void show_caret(const struct dif_diag *diag, const struct dif_source *src
 		return;
 	fprintf(stderr, "  %.*s\n", (int)(eol - line), line);
 	if (!diag->column)
-		return; /* somewhere in it */
+		return; /* column unknown */
 	fputs("  ", stderr);
 	for (uint32_t i = 1; i < diag->column; i++)
 		putc(line[i - 1] == '\t' ? '\t' : ' ', stderr);
 	fputs("^\n", stderr);
 }
 
-/* As cli_fail(), if anything is to be said at all. */
+/* As cli_fail(), unless messages are suppressed. */
 static int complain(const struct cli_compilation *c, struct ot_err *err, const char *context)
 {
 	if (!c->silent)
@@ -73,7 +73,7 @@ static int fail(struct cli_compilation *c, const struct cli_invocation *inv, str
 	dif_diag_print(&shown, inv->opts.errtags, &text);
 	cli_error("%s: %s", context, ot_buf_str(&text));
 	ot_buf_deinit(&text);
-	/* what cpp made of a script has other lines */
+	/* cpp's output has other line numbers */
 	if (src && !(src->kind == DIF_SOURCE_SCRIPT && inv->opts.cpp))
 		show_caret(diag, src);
 	if (diag->hint)
@@ -114,7 +114,8 @@ static int compile_source(struct cli_compilation *c, struct cli_invocation *inv,
 	const struct dif_diag *diag = NULL;
 	struct ot_err *err = dif_compile(c->comp, src, &c->prog, &unit->first, &diag);
 	if (!c->silent && !c->early)
-		fputs(dif_compiler_tree(c->comp), stderr); /* of a program that fails, as far as it went */
+		fputs(dif_compiler_tree(c->comp),
+		      stderr); /* of a program that fails: the clauses before the error */
 
 	if (err)
 		return fail(c, inv, err, diag, src, context);
@@ -198,7 +199,7 @@ static int compile_specifier(struct cli_compilation *c, struct cli_invocation *i
 	return compile_source(c, inv, &src, context, unit);
 }
 
-/* --dof: a program that was saved. It may come from anyone, so it is verified. */
+/* --dof: a saved program. It is untrusted, so it is verified. */
 static int load_program(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world)
 {
 	struct cli_compiled *unit = &c->units[c->nunits++];
@@ -219,7 +220,7 @@ static int load_program(struct cli_compilation *c, struct cli_invocation *inv, c
 		err =
 		    dif_options_set(&inv->opts, c->prog.opts[i].name, c->prog.opts[i].value, DIF_OPT_PROGRAM);
 	unit->what = "program";
-	unit->used = DIF_ATTRIBUTE_DEFAULT; /* what its text used is not in it */
+	unit->used = DIF_ATTRIBUTE_DEFAULT; /* the file doesn't record which attributes its text used */
 	unit->name = strdup(inv->load_dof);
 	unit->end = c->prog.nclauses;
 	for (uint32_t i = 0; !err && i < c->prog.nclauses; i++) {
@@ -240,7 +241,7 @@ static int compile_libraries(struct cli_compilation *c, struct cli_invocation *i
 
 	if (!err)
 		return CLI_GO_ON;
-	if (c->early) { /* for want of a guest, perhaps */
+	if (c->early) { /* perhaps because there is no guest */
 		ot_err_destroy(err);
 		c->unsure = true;
 		return CLI_EXIT_ERROR;
@@ -270,7 +271,7 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	if (inv->load_dof && !(c->early && !inv->nprograms)) {
 		if (inv->nprograms) {
 			if (!c->silent)
-				cli_error("--dof goes without -s, -n and the like");
+				cli_error("--dof can't be combined with -s, -n and the like");
 			return CLI_EXIT_USAGE;
 		}
 		return load_program(c, inv, world);

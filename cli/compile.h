@@ -21,15 +21,14 @@ struct cli_compilation {
 	size_t nunits;
 	uint64_t matched; /* of all */
 	bool silent;      /* set before: only its outcome counts, nothing is printed */
-	/* Set before, by cli_check(): the guest is not there yet. An error that it may have no part in is
-	 * passed over and sets unsure. */
+	/* Set before, by cli_check(): there is no guest yet. An error that a guest might resolve is not
+	 * reported and sets unsure. */
 	bool early, syntax_only;
 	bool unsure;
 };
 
-/** Libraries, then programs in order. CLI_GO_ON, or the exit status: what is wrong has been said (not if
- * c->silent).
- * @p c is to be deinited in any case. */
+/** Libraries, then programs in order. CLI_GO_ON, or the exit status: the error has been reported (not if
+ * c->silent). @p c is to be deinited in any case. */
 int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world);
 void cli_compilation_deinit(struct cli_compilation *c);
 

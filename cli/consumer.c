@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records to statements, in order: what acts on the session is done here, what shows something goes to the
- * output. */
+/* Splitting records into statements, in order: actions on the session are carried out here, all others are
+ * passed to the output. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,8 +103,8 @@ static unsigned run_length(const struct cli_datum *data, unsigned n)
 	return i;
 }
 
-/* tracemem(addr, size, shown): the third argument is a datum of its own, behind the bytes. Returns how
- * many data it took. */
+/* tracemem(addr, size, shown): the third argument is a datum of its own, behind the bytes. Returns the number
+ * of data consumed. */
 static unsigned show_tracemem(struct cli_consumer *c, const struct cli_datum *data, unsigned n)
 {
 	struct cli_datum bytes = data[0];
@@ -139,7 +139,7 @@ static struct ot_err *show_data(struct cli_consumer *c, const struct vp_enabled 
 	return NULL;
 }
 
-/* The record's data as the layout has them. */
+/* Split the record into data by its layout, and show them. */
 static struct ot_err *show_record_data(struct cli_consumer *c, const struct vp_record *r)
 {
 	const struct dif_clause_layout *l = r->ecb->layout;
@@ -167,7 +167,7 @@ static struct ot_err *show_record_data(struct cli_consumer *c, const struct vp_r
 	return err;
 }
 
-/* --- one after the other -------------------------------------------------------------------------------- */
+/* --- records in order ----------------------------------------------------------------------------------- */
 
 /* @next is what follows, if it is known. */
 static struct ot_err *show_record(struct cli_consumer *c, const struct vp_record *r,
@@ -306,7 +306,7 @@ struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 	return NULL;
 }
 
-/* All that records and faults have left to say. */
+/* Print what records and faults have held back. */
 static struct ot_err *finish_records(struct cli_consumer *c)
 {
 	OT_TRY(show_held(c, NULL));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where a session's data goes: records are taken apart, aggregations merged, faults counted; an output
- * (output/output.h) shows them. One consumer is one session's; its sink is handed to vp_session_enable().
+ * The consumer of a session's data: splits records, merges aggregations, counts faults; an output
+ * (output/output.h) prints them. One for each session; its sink is passed to vp_session_enable().
  */
 #ifndef CLI_CONSUMER_H
 #define CLI_CONSUMER_H
@@ -14,20 +14,20 @@ struct cli_consumer {
 	struct dif_options *opts;
 	const char *out_name; /* for messages: -o's file or "<stdout>" */
 	struct cli_aggs aggs;
-	bool compare;            /* set before any data comes: aggregations are kept apart by view */
-	struct cli_aggs inside;  /* … what the guest's agent saw */
+	bool compare;            /* set before the first data: aggregations are separate for each view */
+	struct cli_aggs inside;  /* … the view of the guest's agent */
 	struct ot_arena formats; /* parsed ones, and the map's values */
 	struct ot_map by_action; /* action → its parsed format */
 	bool has_error_clause;
 	struct cli_faults faults;
 	int saved_fd; /* the output before freopen(); -1: not reopened */
 
-	/* The record that the output wants to see together with the next one. */
+	/* A record that the output needs together with the next one. */
 	struct vp_record held;
 	uint8_t *held_data;
 	size_t held_cap;
 
-	/* Called periodically while data is handed out; true: the user does not want to wait. */
+	/* Called periodically while data is delivered; true: the user does not want to wait. */
 	bool (*impatient)(void *arg);
 	void *impatient_arg;
 	unsigned since_asked;
@@ -54,7 +54,7 @@ OT_MUST_CHECK struct ot_err *cli_consumer_finish(struct cli_consumer *c);
 OT_MUST_CHECK struct ot_err *cli_consumer_compare(struct cli_consumer *c, const struct cli_window *window,
 						  bool tables);
 
-/** libact.c: what a record asks the consumer to do. @p run is one statement's @p n data. */
+/** libact.c: carry out an action of a record. @p run is one statement's @p n data. */
 OT_MUST_CHECK struct ot_err *cli_libact(struct cli_consumer *c, const struct vp_enabled *ecb,
 					const struct cli_datum *run, unsigned n);
 OT_MUST_CHECK struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Faults of probes. The first of its kind is reported at once; equal ones that follow within a second are
- * counted and reported together, so that a clause that fails at each hit does not bury everything else. Equal
- * are faults of one enabling that differ in nothing but the address.
+ * counted and reported together, so that a clause that fails at each hit doesn't flood the output. Faults are
+ * equal if they are of one enabling and differ in their addresses only.
  */
 #ifndef CLI_FAULTS_H
 #define CLI_FAULTS_H
@@ -19,7 +19,7 @@ struct cli_faults {
 };
 
 /** @p report gets what is to be shown: a fault as it occurred (@p count 1), or the number of those that
- * followed it and the last of them. @p each: report every fault, for those who compare messages. */
+ * followed it and the last of them. @p each: report every fault, for tools that compare messages. */
 void cli_faults_init(struct cli_faults *faults, bool each,
 		     void (*report)(void *arg, const struct vp_fault_info *fault, uint64_t count,
 				    bool same_address),

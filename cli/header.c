@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The header that dtrace -h makes: for each probe a macro that calls it and one that asks whether it is
- * enabled. Where _DTRACE_VERSION is not defined, as on Linux, both are nothing, and an application that
- * has such probes compiles without them.
+ * The header that dtrace -h makes: for each probe a macro that calls it and one that tests whether it is
+ * enabled. Where _DTRACE_VERSION is not defined, as on Linux, both are empty, and an application that has
+ * such probes compiles without them.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hints behind an error: what may have been meant, or what would help. */
+/* Hints after an error: the probable intention, or a remedy. */
 #include "cli/hints.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
-/* Descriptions have colons, actions braces; those that dtrace and profile have do without both. */
+/* Descriptions contain colons and actions braces; names of dtrace's and profile's probes contain neither. */
 static bool looks_like_program(const char *word)
 {
 	return strpbrk(word, ":{") || !strcmp(word, "BEGIN") || !strcmp(word, "END") ||
@@ -42,7 +42,7 @@ void cli_hint_words(const struct cli_invocation *inv)
 		return;
 	const char *verb = cli_verb_near(inv->args.items[1]);
 	if (verb)
-		cli_hint(&inv->opts, "did you mean the verb %s? It stands in front: outsight %s …", verb,
+		cli_hint(&inv->opts, "did you mean the verb %s? It is the first word: outsight %s …", verb,
 			 verb);
 	else if (!inv->nprograms)
 		cli_hint(&inv->opts,
@@ -73,7 +73,7 @@ int cli_fail_with_cure(const struct dif_options *opts, struct ot_err *err, const
 	return status;
 }
 
-/* Guests by the names that one may type: of libvirt's domains, QEMU's -name, an engine's own. */
+/* Names of guests: of libvirt's domains, QEMU's -name, an engine's own. */
 static void offer_guests(struct ot_near *near, const struct vp_machines *machines)
 {
 	for (size_t i = 0; i < machines->count; i++) {
@@ -98,7 +98,7 @@ int cli_fail_guest(const struct dif_options *opts, struct ot_err *err, const cha
 		return status;
 	ot_near_init(&near, besides ? spec + sizeof(peek) - 1 : spec);
 	offer_guests(&near, &machines);
-	/* one of just that name is there, and something else is the matter */
+	/* a guest of exactly that name exists: the error is another one */
 	if (ot_near_best(&near) && strcmp(ot_near_best(&near), near.word) != 0)
 		cli_hint(opts, "did you mean %s%s?", besides ? peek : "", ot_near_best(&near));
 	vp_machines_deinit(&machines);

@@ -69,7 +69,7 @@ void cli_journal_what(struct ot_buf *out, const struct cli_invocation *inv, uint
 	ot_buf_deinit(&text);
 }
 
-/* --- who it is ------------------------------------------------------------------------------------------ */
+/* --- the user ------------------------------------------------------------------------------------------- */
 
 /* The uid of the session that this process belongs to: it stays through su and sudo. */
 static bool login_uid(uint32_t *ret)
@@ -100,7 +100,7 @@ static const char *name_of(uint32_t uid, char *buf, size_t size)
 
 /* --- the log -------------------------------------------------------------------------------------------- */
 
-/* As sudo's lines: who may read them may know what is in them. */
+/* The same facility as sudo's: its readers may see command lines. */
 static void put_line(const char *what, const char *line)
 {
 	openlog("outsight", LOG_PID, LOG_AUTHPRIV);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One line in the system's log when a guest is traced, and one when that is over: who, whom, with what, how
- * long. By syslog(3), which journald and every other logger takes: no library more, and a system without a
- * log is none the worse. What is not ours (names, program texts) can't make lines or fields of its own.
+ * Two lines in the system's log for each session, at its start and at its end: user, guests, program,
+ * duration. By syslog(3), which journald and every other logger accept: no further library is needed, and a
+ * system without a log is unaffected. Untrusted text (names, programs) can't forge lines or fields.
  */
 #ifndef CLI_JOURNAL_H
 #define CLI_JOURNAL_H
@@ -13,16 +13,15 @@
 #define CLI_JOURNAL_TEXT 200 /* bytes of a program that are kept */
 
 struct cli_journal {
-	struct ot_buf who; /* user, login, guests: what both lines begin with; empty: nothing was said */
+	struct ot_buf who; /* user, login, guests: the beginning of both lines; empty: nothing was logged */
 	uint64_t start_ns; /* CLOCK_MONOTONIC */
 };
 
 /* Who traces. */
 struct cli_journal_user {
 	uint32_t uid;
-	const char *name; /* NULL: the uid has none */
-	const char
-	    *login; /* who logged in, whatever he has become since (audit's login uid); NULL: not known */
+	const char *name;  /* NULL: the uid has none */
+	const char *login; /* who logged in, unchanged by su and sudo (audit's login uid); NULL: unknown */
 };
 
 /** `user=alice uid=1000 login=alice guests="web01,db"`; @p guests as -g has them, borrowed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Actions that the consumer carries out when it comes to their record: clear(), normalize(),
- * denormalize(), trunc(), ftruncate(), setopt(), freopen(), system().
+ * Actions that the consumer carries out when it reaches their record: clear(), normalize(), denormalize(),
+ * trunc(), ftruncate(), setopt(), freopen(), system().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +39,7 @@ static struct ot_err *do_setopt(struct cli_consumer *c, const struct vp_enabled 
 	if (!name)
 		return ot_err_nomem();
 	err = dif_options_set(c->opts, name, value, DIF_OPT_ACTIVE);
-	/* an empty line follows this one message, as dtrace has it */
+	/* an empty line follows this one message, as in dtrace */
 	if (!err)
 		return NULL;
 	cli_report_library_fault(ecb, "couldn't set option \"%s\" to \"%s\": %s\n", name, value ? value : "1",
@@ -89,7 +89,7 @@ struct ot_err *cli_libact(struct cli_consumer *c, const struct vp_enabled *ecb, 
 		break;
 	}
 	if (!agg)
-		return ot_err_new(OT_ERR_BAD_DATA, "an action on an aggregation that the program has not");
+		return ot_err_new(OT_ERR_BAD_DATA, "an action on an aggregation that is not in the program");
 	switch ((enum dif_libact)run->action->arg) {
 	case DIF_LIBACT_CLEAR:
 		cli_agg_clear(agg);
@@ -122,7 +122,7 @@ static char *format_text(struct cli_consumer *c, const struct dif_format *fmt, c
 	return fclose(p.fp) ? (free(text), NULL) : text;
 }
 
-/* The command's output goes where ours goes, behind what was printed so far. */
+/* The command's output is written to our stdout, after all output so far. */
 struct ot_err *cli_system(struct cli_consumer *c, const struct dif_format *fmt, const struct cli_datum *args,
 			  unsigned nargs)
 {
@@ -162,7 +162,7 @@ static struct ot_err *replace_output(struct cli_consumer *c, int fd)
 	return NULL;
 }
 
-/* freopen("") goes back to the first output. Where the file can't be opened the output stays. */
+/* freopen("") restores the original output. If the file can't be opened, the output stays. */
 struct ot_err *cli_freopen(struct cli_consumer *c, const struct vp_enabled *ecb, const struct dif_format *fmt,
 			   const struct cli_datum *args, unsigned nargs)
 {

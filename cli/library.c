@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * D libraries: every *.d of the system directory and of each -L directory, compiled before any
- * program. "#pragma D depends_on library NAME.d" puts NAME.d first; a library whose module or
- * provider is not there is left out by the compiler.
+ * D libraries: every *.d of the system directory and of each -L directory, compiled before any program.
+ * "#pragma D depends_on library NAME.d" puts NAME.d first; a library whose module or provider is absent is
+ * skipped by the compiler.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct library {
 	size_t len;
 	bool done;
 	bool in_progress; /* its dependencies are being compiled: meeting it again is a cycle */
-	bool passed_over; /* something that it depends on is not there */
+	bool passed_over; /* a library that it depends on is absent */
 };
 
 struct libraries {
@@ -74,14 +74,14 @@ static int is_library(const struct dirent *entry)
 	return n > 2 && entry->d_name[0] != '.' && !strcmp(entry->d_name + n - 2, ".d");
 }
 
-/* In order of name, so that a run is like every other. */
+/* In order of name, so that runs are reproducible. */
 static struct ot_err *add_directory(struct libraries *libs, const char *dir)
 {
 	struct dirent **entries;
 	struct ot_err *err = NULL;
 	int n = scandir(dir, &entries, is_library, alphasort);
 
-	/* one that is not there is passed over, as dtrace does */
+	/* an absent one is skipped, as in dtrace */
 	if (n < 0)
 		return errno == ENOENT || errno == ENOTDIR ? NULL
 							   : ot_err_os(errno, "D library directory %s", dir);
@@ -96,7 +96,7 @@ static struct ot_err *add_directory(struct libraries *libs, const char *dir)
 
 static struct ot_err *compile_one(struct libraries *libs, size_t index);
 
-/* *ret_met: false when it was passed over. */
+/* *ret_met: false if it was skipped. */
 static struct ot_err *compile_named(struct libraries *libs, const char *name, size_t len, bool *ret_met)
 {
 	for (size_t i = 0; i < libs->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -l: the probes there are; --plan: where they would stand; --dump-symbols. */
+/* -l: the probes there are; --plan: the places of a program's probes; --dump-symbols. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
@@ -11,7 +11,7 @@
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp);
 
-/** --plan: each place that the program would watch, and how. Returns the exit status. */
+/** --plan: each place that the program would probe, and how. Returns the exit status. */
 int cli_plan(struct vp_session *s, const struct cli_invocation *inv, struct cli_compilation *c, FILE *fp);
 
 /** -e -v: each probe description of a unit, with what is known of the first probe it matches. */

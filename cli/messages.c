@@ -194,9 +194,9 @@ void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uin
 void cli_report_patching(uint64_t windows, uint64_t out_ns)
 {
 	if (windows)
-		cli_error(
-		    "probes were out of the guest %llu time%s, %.1f ms in all, while it patched its own text",
-		    (unsigned long long)windows, windows == 1 ? "" : "s", (double)out_ns / 1e6);
+		cli_error("probes were removed %llu time%s, for %.1f ms in all, while the guest patched its "
+			  "own text",
+			  (unsigned long long)windows, windows == 1 ? "" : "s", (double)out_ns / 1e6);
 }
 
 void cli_report_overload(const struct vp_overload_info *o)
@@ -206,18 +206,17 @@ void cli_report_overload(const struct vp_overload_info *o)
 
 	if (o->taken > 1)
 		snprintf(more, sizeof(more), " and %u more probe%s", o->taken - 1, o->taken > 2 ? "s" : "");
-	cli_error(
-	    "overload: %u %% of vCPU time in probes (limit %u %%): %s:%s:%s:%s (EPID %u)%s %s taken out; "
-	    "-x maxcost=PCT changes the limit",
-	    o->percent, o->limit, p->provider, p->module, p->function, p->name, o->ecb->epid, more,
-	    o->taken > 1 ? "were" : "was");
+	cli_error("overload: %u %% of vCPU time in probes (limit %u %%): %s:%s:%s:%s (EPID %u)%s %s removed; "
+		  "-x maxcost=PCT changes the limit",
+		  o->percent, o->limit, p->provider, p->module, p->function, p->name, o->ecb->epid, more,
+		  o->taken > 1 ? "were" : "was");
 }
 
 void cli_report_entering(void *arg, const char *guest, uint32_t pid, const char *why)
 {
 	(void)arg;
 	cli_error(
-	    "guest %s: the engine goes into its VMM (PID %u; `outsight detach %u` takes it out of use): %s",
+	    "guest %s: injecting the engine into its VMM (PID %u; `outsight detach %u` disables it): %s",
 	    guest, pid, pid, why);
 }
 

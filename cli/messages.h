@@ -21,18 +21,18 @@ void cli_error(const char *fmt, ...) OT_PRINTF(1, 2);
 void cli_notice(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
 
 /** Behind an error: what may have been meant, or what helps. A line of its own in brackets, so that dtrace's
- * own message stays as scripts know it; with errtags, which is for those who compare messages, there is none.
+ * own message stays as scripts know it; with errtags, for tools that compare messages, it is omitted.
  */
 void cli_hint(const struct dif_options *opts, const char *fmt, ...) OT_PRINTF(2, 3);
 
-/** Say "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
+/** Print "context: error" (@p context NULL: the error alone), destroy @p err, return CLI_EXIT_ERROR. */
 int cli_fail(struct ot_err *err, const char *context, ...) OT_PRINTF(2, 3);
 
-/** Has the reader of @p fp closed it, as head(1) does once it has enough? */
+/** Has the reader of @p fp closed it, like head(1) after its last line? */
 bool cli_is_unread(FILE *fp);
 
-/** Write out what is left in @p fp, called @p name. The exit status. A failure is reported with its reason,
- * unless the reader has closed the output because it has enough. */
+/** Flush @p fp, called @p name. Returns the exit status. A failure is reported with its reason, unless the
+ * reader has closed the output. */
 int cli_finish_output(FILE *fp, const char *name);
 
 /** A fault of a probe. */
@@ -41,22 +41,23 @@ void cli_report_fault(const struct vp_fault_info *fault);
  * same_address.
  */
 void cli_report_faults(const struct vp_fault_info *fault, uint64_t count, bool same_address);
-/** A fault that came up while a record was handled here: "couldn't set option …". */
+/** A fault that occurred while a record was handled here: "couldn't set option …". */
 void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...) OT_PRINTF(2, 3);
 /** Lost data; with its DTRACEDROP_ tag under droptags. */
 void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
-/** At the end: how often, and for how long in all, probes were out of a guest that patched its text. Silent
- * for 0. */
+/** At the end: how often, and for how long in all, probes were removed from a guest while it patched its
+ * text. Silent for 0. */
 void cli_report_patching(uint64_t windows, uint64_t out_ns);
 
-/** Probes were taken out of a guest because they cost it too much. */
+/** Probes were removed from a guest because they cost it too much. */
 void cli_report_overload(const struct vp_overload_info *overload);
 
-/** An engine is about to go into a VMM, for the reason @p why. Under quiet too: it concerns others. */
+/** An engine is about to be injected into a VMM, for the reason @p why. Under quiet too: it concerns
+ * others. */
 void cli_report_entering(void *arg, const char *guest, uint32_t pid, const char *why);
 
-/** Something slow is going on: shown on a terminal only, and only after a second. @p what NULL:
- * it is over, wipe the line. */
+/** A slow step has begun: shown on a terminal only, and only after a second. @p what NULL: it has ended,
+ * clear the line. */
 void cli_progress(void *arg, const char *what);
 
 #endif

@@ -131,7 +131,7 @@ static int check_model(int letter, const char *arg)
 
 struct modes {
 	unsigned chosen; /* of -A -G -h -l -V */
-	int unsupported; /* the first option that is for later, 0: none */
+	int unsupported; /* the first unsupported option, 0: none */
 	bool help, version, d_version;
 };
 
@@ -446,7 +446,7 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 	argv[0] = (char *)inv->args.items[0];
 	if (status != CLI_GO_ON)
 		return status;
-	/* what is only listed or declared need not be there */
+	/* probes that are only listed or declared need not exist */
 	if (inv->mode == CLI_MODE_LIST || inv->mode == CLI_MODE_HEADER)
 		inv->opts.zdefs = true;
 	if ((status = set_from_environment(inv)) != CLI_GO_ON)
@@ -470,5 +470,5 @@ bool cli_options_have_program(int argc, char **argv)
 		found |=
 		    strchr("nsPmfileVAG", c) || c == OPT_DOF || c == OPT_DUMP_SYMBOLS || c == OPT_VERSION;
 	opterr = 1;
-	return found && c != '?'; /* with an option that dtrace has not it is none of its command lines */
+	return found && c != '?'; /* dtrace has no such option, so this is not its command line */
 }

@@ -54,15 +54,15 @@ struct cli_invocation {
 
 #define CLI_GO_ON (-1)
 
-/** Take argv apart. CLI_GO_ON, or the status to exit with at once (what was wrong has been said;
- * usage, --help, --version and -V are answered here). @p inv is to be deinited in any case. */
+/** Parse argv. CLI_GO_ON, or the status to exit with at once (errors have been reported; usage, --help,
+ * --version and -V are handled here). @p inv is to be deinited in any case. */
 int cli_options_parse(struct cli_invocation *inv, int argc, char **argv);
 void cli_options_deinit(struct cli_invocation *inv);
 
 OT_MUST_CHECK bool cli_strings_add(struct cli_strings *list, const char *s);
 
-/** Do these arguments (argv[0] is ignored) have what makes a command line of dtrace's: a program, or a
- * mode such as -l? Words behind a "--" do not count. Says nothing and changes nothing. */
+/** Are these arguments (argv[0] is ignored) a command line of dtrace's, with a program or a mode such as -l?
+ * Words after a "--" don't count. Prints nothing and changes nothing. */
 bool cli_options_have_program(int argc, char **argv);
 
 /* usage.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* --plan: a line for each place in a guest that a program would watch. */
+/* --plan: a line for each place in a guest that a program would probe. */
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reports sizes and rates that the session could not have as requested. */
+/* Reporting sizes and rates that the session reduced. */
 #include "cli/resized.h"
 
 #include "base/units.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sizes and rates that enabling a program has changed, because not all that was requested is available; and
- * what memory it takes. */
+/* Sizes and rates that enabling a program has changed, because the requested ones are not available; and the
+ * memory that it takes. */
 #ifndef CLI_RESIZED_H
 #define CLI_RESIZED_H
 
@@ -12,10 +12,10 @@ struct cli_sizes {
 };
 
 struct cli_sizes cli_sizes_of(const struct dif_options *opts);
-/** Say what is not what it @p was. */
+/** Report what differs from @p was. */
 void cli_sizes_report(const struct dif_options *opts, const struct cli_sizes *was);
 
-/** Say what @p session, once enabled, takes of the memory of VMMs that have a limit; with @p all of the
+/** Report how much memory @p session, once enabled, takes of VMMs that have a limit; with @p all of the
  * others too. */
 void cli_memory_report(const struct dif_options *opts, const struct vp_session *session, bool all);
 

@@ -16,7 +16,7 @@
 static int usage(void)
 {
 	fputs("Usage: outsight run --libvirt XML [-c URI] [-- dtrace options]\n\n"
-	      "\tstart a transient domain from its XML, with what makes it traceable added;\n"
+	      "\tstart a transient domain from its XML, made traceable;\n"
 	      "\twith a -- it ends with the trace, without one it runs on\n",
 	      stderr);
 	return CLI_EXIT_USAGE;
@@ -90,7 +90,7 @@ int cli_run_domain(int argc, char **argv)
 	argv[i] = argv[0];
 	int status = cli_options_parse(&inv, argc - i, argv + i);
 	if (status == CLI_GO_ON && inv.guests.count) {
-		cli_error("run: the guest is the one that is started: leave -g out");
+		cli_error("run: -g can't be used: the guest is the one that is started");
 		status = CLI_EXIT_USAGE;
 	}
 	if (status == CLI_GO_ON)

@@ -3,8 +3,7 @@
 #ifndef CLI_RUN_DOMAIN_H
 #define CLI_RUN_DOMAIN_H
 
-/** Start a libvirt domain that can be traced, and trace it when there is a "--", else leave it running.
- * argv[1] is
+/** Start a libvirt domain that can be traced; trace it if there is a "--", else leave it running. argv[1] is
  * "--libvirt". Returns the exit status. */
 int cli_run_domain(int argc, char **argv);
 

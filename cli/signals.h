@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/** Block them, so that they stay pending until what was booted is taken down in order; and ignore SIGPIPE: a
+/** Block them, so that they stay pending until booted guests are stopped in order; and ignore SIGPIPE: a
  * closed pipe is an error of writing. */
 void cli_signals_hold(void);
 

@@ -17,9 +17,9 @@
 #define CPP_SECONDS 60
 #define CPP_MEMORY  ((rlim_t)1 << 30)
 
-/* What cpp finds defined, besides what GNU cpp itself defines for Linux. The version word is
- * major << 24 | minor << 12 of the D that -V names. The last ones take from C's own headers what
- * D has no word for. D is of C99's time: the headers of a newer C have _Generic and the like. */
+/* Macros for cpp, in addition to those that GNU cpp itself defines for Linux. The version word is major << 24
+ * | minor << 12 of the D that -V names. The last ones remove constructs from C's own headers that D lacks. D
+ * corresponds to C99: the headers of a newer C use _Generic and the like. */
 static const char *const cpp_fixed[] = {
 	"cpp",
 	"-Ulinux",
@@ -52,8 +52,7 @@ static char **cpp_argv(const struct cli_invocation *inv)
 		argv[n++] = (char *)inv->opts.cpppath;
 	for (size_t i = n; i < fixed; i++)
 		argv[n++] = (char *)cpp_fixed[i];
-	/* As with -Xa, but not to another preprocessor, which may not know it; another -X comes behind and
-	 * counts. */
+	/* As with -Xa, but not for another preprocessor, which may not accept it; a later -X overrides it. */
 	if (!inv->opts.cpppath)
 		argv[n++] = (char *)"-std=gnu99";
 	for (size_t i = 0; i < inv->cpp.count; i++)
@@ -63,7 +62,7 @@ static char **cpp_argv(const struct cli_invocation *inv)
 	return argv;
 }
 
-/* The script on cpp's standard input: a file that is gone already, so that neither side waits. */
+/* The script on cpp's standard input: an unlinked file, so that neither side waits. */
 static struct ot_err *make_input(const struct ot_buf *text, int *ret_fd)
 {
 	ot_auto_close int fd = -1;
@@ -82,7 +81,7 @@ static struct ot_err *make_input(const struct ot_buf *text, int *ret_fd)
 
 static void run_cpp(char **argv, int in, int out)
 {
-	/* Macros that double 40 times would keep it busy for days before a word comes out. */
+	/* Macros that double 40 times would run for days before the first output. */
 	const struct rlimit seconds = { CPP_SECONDS, CPP_SECONDS }, memory = { CPP_MEMORY, CPP_MEMORY };
 
 	setrlimit(RLIMIT_CPU, &seconds);
@@ -148,7 +147,7 @@ static struct ot_err *preprocess(const struct cli_invocation *inv, const struct 
 	return NULL;
 }
 
-/* cpp was given the script on its standard input: in line markers it is to have its own name. */
+/* cpp reads the script from its standard input: put the script's name into line markers. */
 static void name_markers(const struct ot_buf *in, const char *name, struct ot_buf *out)
 {
 	static const char from[] = "\"<stdin>\"";
@@ -184,7 +183,7 @@ struct ot_err *cli_source_read(const struct cli_invocation *inv, const char *pat
 		*ret = text;
 		return text.failed ? ot_err_nomem() : NULL;
 	}
-	/* the interpreter line is not for cpp; its newline stays, so that lines keep their numbers */
+	/* cpp must not see the interpreter line; its newline stays, so that lines keep their numbers */
 	if (text.len >= 2 && text.data[0] == '#' && text.data[1] == '!')
 		for (size_t i = 0; i < text.len && text.data[i] != '\n'; i++)
 			text.data[i] = ' ';

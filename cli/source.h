@@ -10,8 +10,8 @@
 OT_MUST_CHECK struct ot_err *cli_source_read(const struct cli_invocation *inv, const char *path,
 					     struct ot_buf *ret);
 
-/** Compile the D libraries: the system's, then those of -L, each behind those it depends on.
- * What is compiled is appended to @p prog. On a D error *ret_diag says what, *ret_path where. */
+/** Compile the D libraries: the system's, then those of -L, each after those it depends on. Compiled clauses
+ * are appended to @p prog. On a D error *ret_diag says what, *ret_path where. */
 OT_MUST_CHECK struct ot_err *cli_libraries_compile(struct cli_invocation *inv, struct dif_compiler *comp,
 						   struct dif_program *prog, const struct dif_diag **ret_diag,
 						   const char **ret_path);

@@ -90,7 +90,7 @@ void cli_print_attribute(const char *heading, struct dif_attribute attr, FILE *f
 		dif_class_text(attr.class));
 }
 
-/* What the probes that clauses match have in common at least. */
+/* The least stability of the probes that clauses match. */
 struct common {
 	const struct cli_compilation *compilation;
 	const struct dif_world *world;

@@ -7,7 +7,7 @@
 
 #include "cli/compile.h"
 
-/** A provider's; Private/Private/Unknown where nothing is known. */
+/** A provider's; Private/Private/Unknown if it is unknown. */
 void cli_attributes(const struct dif_world *world, const char *provider,
 		    struct dif_attribute ret[DIF_ATTR_PARTS]);
 

@@ -23,7 +23,7 @@ struct guard {
 	int fd;
 	bool terminal, utf8;
 	bool raw;
-	/* what can't be judged before more comes: the beginning of a sequence, a carriage return */
+	/* undecided until more bytes arrive: the beginning of a sequence, a carriage return */
 	uint8_t held[HELD_MAX];
 	size_t nheld;
 };
@@ -38,14 +38,14 @@ static struct guard *guard_of(const FILE *fp)
 	return NULL;
 }
 
-/* --- what goes through --------------------------------------------------------------------------------- */
+/* --- the filter ---------------------------------------------------------------------------------------- */
 
 static bool is_text(uint32_t c)
 {
 	return c == '\t' || c == '\n' || ot_utf8_is_text(c);
 }
 
-/* How many of the @n bytes at @s belong together; 0: that takes more of them. *ret_good: they are text. */
+/* Length of the first unit in the @n bytes at @s; 0: more bytes are needed. *ret_good: it is text. */
 static size_t judge(const struct guard *g, const uint8_t *s, size_t n, bool *ret_good)
 {
 	if (*s == '\r') {
@@ -57,7 +57,8 @@ static size_t judge(const struct guard *g, const uint8_t *s, size_t n, bool *ret
 	return length < 0 ? 0 : length ? (size_t)length : 1;
 }
 
-/* @n bytes at @s to @out, which has room for as many. Returns how many it got; *ret_used: of how many. */
+/* Filter @n bytes at @s into @out, which has room for as many. Returns bytes written; *ret_used: bytes
+ * consumed. */
 static size_t tame(const struct guard *g, const uint8_t *s, size_t n, uint8_t *out, size_t *ret_used)
 {
 	size_t len = 0, at = 0, size;
@@ -113,7 +114,7 @@ static bool put_tamed(struct guard *g, const char *data, size_t size)
 	return true;
 }
 
-/* What is held is text that never came to its end. */
+/* The held bytes are an incomplete sequence. */
 static bool put_held(struct guard *g)
 {
 	bool pending = g->nheld;
@@ -189,14 +190,14 @@ void cli_terminal_guard_all(void)
 	     *err = isatty(STDERR_FILENO) ? cli_terminal_guard(stderr) : stderr;
 
 	if (!out || !err)
-		abort(); /* before anything was done, for want of a few bytes */
+		abort(); /* before any work, for lack of a few bytes */
 	if (err != stderr)
 		setvbuf(err, NULL, _IONBF, 0);
 	stdout = out;
 	stderr = err;
 }
 
-/* --- what goes past it --------------------------------------------------------------------------------- */
+/* --- unfiltered output --------------------------------------------------------------------------------- */
 
 static bool would_change(const struct guard *g, const uint8_t *data, size_t len)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The one way out to a terminal. Names and data are guests', VMMs' and other users', and a terminal obeys
- * what is printed: it is recoloured, its title set, its lines overwritten, its answers typed for the
- * operator. So whatever goes to a terminal, of any field, goes through a guard that lets text through and
- * puts a '?' for each other character:
+ * The one way out to a terminal. Names and data are under the control of guests, VMMs and other users, and a
+ * terminal interprets its input: escape sequences change colours, title and lines, and inject replies as the
+ * operator's typing. So a guard filters all output to a terminal. It passes text, and replaces by a '?' each
+ * of:
  *
  *   controls (C0, DEL, C1, alone or as UTF-8) but tab, newline and carriage return before newline
- *   what changes the direction of text around it (Unicode's bidi controls), and line and paragraph separators
- *   what is no UTF-8; and all that is not ASCII where the locale's characters are not UTF-8
+ *   Unicode's bidi controls, which reorder the text around them, and line and paragraph separators
+ *   bytes that are not valid UTF-8; all non-ASCII characters if the locale is not UTF-8
  *
- * The text of a program's own formats, and our own screen control, go out by cli_terminal_raw(). A file or
- * pipe gets every byte as it is.
+ * The text of a program's own formats, and our own screen control, are written by cli_terminal_raw(). A file
+ * or pipe gets every byte unchanged.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -22,12 +22,12 @@
 /** stdout and stderr of this process. Before anything is printed. */
 void cli_terminal_guard_all(void);
 
-/** A stream in @p fp's place, which it owns; by it @p fp's descriptor may become a terminal's later
+/** A stream that replaces @p fp and owns it; @p fp's descriptor may become a terminal's later
  * (cli_terminal_redirected()). @p fp itself when there is no memory for it and it is no terminal; else NULL.
  */
 FILE *cli_terminal_guard(FILE *fp);
 
-/** Bytes that a terminal is to obey. */
+/** Write bytes that the terminal is to interpret. */
 void cli_terminal_raw(FILE *fp, const void *data, size_t len);
 
 /** As fileno(), also of what is guarded. */

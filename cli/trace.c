@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a command line asks for, in order: guests attached, programs compiled; then listed, saved, planned or
- * traced (tracing.c). */
+/* Carrying out a command line: attach guests, compile programs; then list, save, plan or trace
+ * (tracing.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -52,7 +52,7 @@ int cli_check_files(const struct cli_invocation *inv)
 
 /* --- attaching ---------------------------------------------------------------------- */
 
-/* Only what will be enabled may need an engine where there is none. */
+/* Only probes that will be enabled may need an engine to be injected. */
 static enum vp_entry entry(const struct cli_invocation *inv)
 {
 	if (inv->mode != CLI_MODE_TRACE || inv->plan || inv->compile_only)
@@ -80,7 +80,7 @@ static int attach(struct cli_run *r)
 	if (!err && r->booted)
 		err = cli_run_attach_booted(r);
 	else if (!err && !r->inv->guests.count)
-		/* a header says nothing of any guest */
+		/* a header is independent of guests */
 		err = vp_session_attach(r->session, r->inv->mode == CLI_MODE_HEADER ? "none" : NULL);
 	const char *guest = NULL;
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++) {
@@ -111,7 +111,7 @@ static int start_processes(struct cli_run *r)
 	return err ? cli_fail(err, NULL) : CLI_GO_ON;
 }
 
-/* --- what the command line asks for ------------------------------------------------------ */
+/* --- modes ------------------------------------------------------------------------------- */
 
 static int open_output(struct cli_run *r)
 {
@@ -236,7 +236,7 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	if (status != CLI_GO_ON)
 		return status;
 	if (inv->from_boot && !booted) {
-		cli_error("-A: an engine keeps nothing for a consumer that is yet to come: `outsight run … "
+		cli_error("-A: an engine keeps no data for a later consumer: `outsight run … "
 			  "-- -A …` "
 			  "traces a guest from its boot");
 		return CLI_EXIT_ERROR;

@@ -10,17 +10,17 @@ struct cli_booted {
 	const char *socket;
 	/* Called while its kernel boots: false gives up. */
 	bool (*alive)(void *arg);
-	/* What is wrong with it, as an error; NULL: nothing is known. @p wait_ms: how long its end may take
-	 * to be seen. NULL: unknown. */
+	/* Why it failed, as an error; NULL: unknown. @p wait_ms: how long to wait for its end. The callback
+	 * may be NULL. */
 	struct ot_err *(*trouble)(void *arg, int wait_ms);
 	void *arg;
 };
 
-/** Are the command line's own files there, as far as they must be? CLI_GO_ON, or the exit status. */
+/** Do the command line's own files exist where they must? CLI_GO_ON, or the exit status. */
 int cli_check_files(const struct cli_invocation *inv);
 
-/** Do what the command line asks for; @p booted NULL: on guests that run already. Returns the exit
- * status; messages have been printed. */
+/** Carry out the command line; @p booted NULL: on guests that run already. Returns the exit status; messages
+ * have been printed. */
 int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted);
 
 #endif

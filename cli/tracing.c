@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of a session as the operator sees it. Ending it is the delicate part: whatever happens
- * (exit(), Ctrl-C, a full disk, a dead guest), the session is destroyed on the way out, and with
- * it every trace of it in the guests.
+ * Running a session: enable, trace, print, end. The invariant: on every path (exit(), Ctrl-C, a full disk, a
+ * dead guest) the session is destroyed, which removes all of its changes to the guests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +84,7 @@ static void report_sources(struct cli_run *r)
 		vp_session_notes(r->session, i, say_note, r);
 }
 
-/* Under quiet too: nothing comes from such a guest. */
+/* Under quiet too: such a guest produces no data. */
 static void report_paused(const struct cli_run *r)
 {
 	uint32_t pid;
@@ -140,15 +139,15 @@ static int enable(struct cli_run *r)
 	cli_memory_report(opts, r->session, r->inv->verbose);
 	const char *trap = ot_map_gets(&opts->set, "trap");
 	if (trap && !strcmp(trap, "hw")) /* under quiet too: it concerns others */
-		cli_error("-x trap=hw: the guest's own debug registers do not work meanwhile");
+		cli_error("-x trap=hw: the guest's own debug registers don't work during the session");
 	report_cost(r);
 	if (opts->destructive)
 		cli_notice(opts, "allowing destructive actions");
 	return CLI_GO_ON;
 }
 
-/* An error on the way: of the output (it says what), or of the session. Who reads it has enough: that is
- * none. */
+/* An error during tracing: of the output (no context is added), or of the session. A reader that closed the
+ * output is no error. */
 static int abort_processing(struct cli_run *r, struct ot_err *err)
 {
 	if (cli_is_unread(r->out)) {
@@ -158,11 +157,11 @@ static int abort_processing(struct cli_run *r, struct ot_err *err)
 	return ferror(r->out) ? cli_fail(err, NULL) : cli_fail(err, "processing aborted");
 }
 
-/* Until something ends it. NULL also when the user does: r->interrupts says so. */
+/* Trace until the session ends. NULL also if the user ended it: r->interrupts is set then. */
 static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state)
 {
 	do {
-		cli_run_read_signals(r); /* one may have come with BEGIN */
+		cli_run_read_signals(r); /* one may have arrived during BEGIN */
 		if (r->interrupts)
 			break;
 		OT_TRY(vp_session_poll(r->session, r->wake_fd, state));
@@ -177,7 +176,7 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 	return NULL;
 }
 
-/* A window that could not be read to its end does not keep the tables back. */
+/* The tables are printed even if the window could not be read. */
 static struct ot_err *show_comparison(struct cli_run *r)
 {
 	struct ot_err *unread = cli_window_end(&r->window, r->session);
@@ -189,7 +188,7 @@ static struct ot_err *show_comparison(struct cli_run *r)
 	return err;
 }
 
-/* Stop, print the rest. Impatient users get neither. */
+/* Stop, print the rest. After a second interrupt neither is printed. */
 static struct ot_err *finish(struct cli_run *r)
 {
 	struct cli_output *out = r->consumer.out;
@@ -249,7 +248,7 @@ static int trace(struct cli_run *r)
 	vp_session_patching(r->session, &windows, &out_ns);
 	cli_report_patching(windows, out_ns);
 	if (r->expired)
-		cli_error("the session's time is over: -x ttl=%s",
+		cli_error("the session's time limit has passed: -x ttl=%s",
 			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
 	gone = vp_session_gone_reason(r->session);
 	if (gone) {

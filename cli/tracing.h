@@ -34,8 +34,8 @@ int cli_run_trace(struct cli_run *r);
 OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
 
 /* wake.c */
-/** From here on the signals that end a session are read, not taken; r->wake_fd is readable when one came,
- * one of r->procs ended, or the output has lost its reader. */
+/** From here on the signals that end a session are read from a descriptor, not delivered; r->wake_fd is
+ * readable when one came, one of r->procs ended, or the output has lost its reader. */
 OT_MUST_CHECK struct ot_err *cli_run_watch(struct cli_run *r);
 void cli_run_unwatch(struct cli_run *r);
 /** -x ttl, from when tracing starts; after cli_run_watch(). */

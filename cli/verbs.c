@@ -45,7 +45,7 @@ int cli_verb_misused(const char *verb, const char *const *known, const char *wor
 	struct ot_near near;
 
 	if (*word != '-') {
-		cli_error("%s: \"%s\" is one word too many; see `outsight %s --help`", verb, word, verb);
+		cli_error("%s: unexpected argument \"%s\"; see `outsight %s --help`", verb, word, verb);
 		return CLI_EXIT_USAGE;
 	}
 	ot_near_init(&near, word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What ends a session from outside of it: signals, and the end of its time. */
+/* External events that end a session: signals, and its time limit. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -40,7 +40,7 @@ struct ot_err *cli_run_start_ttl(struct cli_run *r)
 
 	if (!ns)
 		return NULL;
-	/* the time that a suspended host sleeps counts: the limit is an operator's */
+	/* the time of a host's suspend counts: the limit is in the operator's time */
 	r->ttl_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (r->ttl_fd < 0 || timerfd_settime(r->ttl_fd, 0, &at, NULL) < 0 ||
 	    epoll_ctl(r->wake_fd, EPOLL_CTL_ADD, r->ttl_fd, &ev) < 0)

@@ -24,7 +24,7 @@ void cli_window_deinit(struct cli_window *w)
 	*w = (struct cli_window){ 0 };
 }
 
-/* What was added since. A guest's word for it: it may have been set back. */
+/* The increase. The guest reports it, so it may have decreased. */
 static uint64_t since(uint64_t before, uint64_t now)
 {
 	return now > before ? now - before : 0;

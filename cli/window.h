@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What surrounds the figures of a comparison: how well the clocks agree, and what the vCPUs were kept from.
+/* The conditions of a comparison: how well the clocks agree, and the vCPUs' stolen time.
  */
 #ifndef CLI_WINDOW_H
 #define CLI_WINDOW_H

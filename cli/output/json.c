@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Results of `outsight compare` as JSON. What the program itself prints is text. */
+/* Results of `outsight compare` as JSON. The program's own output is text. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 /* --- aggregations -------------------------------------------------------------------------------------- */
 
-/* What a table shows of a key, without its padding; the caller's, NULL without memory. */
+/* A key's text as in a table, without padding; the caller's, NULL without memory. */
 static char *shown_key(struct cli_printer *p, const struct cli_datum *d)
 {
 	char *text = NULL, *from, *end;
@@ -189,7 +189,7 @@ static struct ot_err *json_comparison(struct cli_output *o, const struct cli_com
 	return ot_json_finish(&j);
 }
 
-/* --- what is hidden ------------------------------------------------------------------------------------ */
+/* --- hidden items -------------------------------------------------------------------------------------- */
 
 static void json_ways(const struct cli_hidden_kind *kind, uint32_t which, struct ot_json *j)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a session's data is written as. The consumer takes records apart and carries out what they ask for;
- * what is to be shown goes through one table of functions, an output. An output is one file with one `struct
- * cli_output_ops` and a line in outputs.c.
+ * Output formats. The consumer splits records and carries out their actions; everything that prints is behind
+ * one table of functions, an output. An output is one file with one `struct cli_output_ops` and a line in
+ * outputs.c.
  *
  * Order of calls: a record is record(), then value(), text() or aggregation() for each statement that shows
  * something, in program order, then record_end(). Between records come fault(), drop() and overload(). At the
@@ -33,7 +33,7 @@ struct cli_output_ops {
 	/** Does the form of this record depend on the next one? The consumer then holds it back. NULL:
 	 * never. */
 	bool (*awaits_next)(const struct cli_output *o, const struct vp_record *r);
-	/** @p next: what the same CPU recorded next, if awaits_next() asked for it and there is one; else
+	/** @p next: the next record of the same CPU, if awaits_next() requested it and there is one; else
 	 * NULL. */
 	void (*record)(struct cli_output *o, const struct vp_record *r, const struct vp_enabled *next);
 	/** One datum: trace(), print(), tracemem(), a stack or a symbol. */
@@ -84,7 +84,7 @@ void cli_output_destroy(struct cli_output *o);
 OT_MUST_CHECK struct ot_err *cli_printa(struct cli_output *o, struct cli_aggs *aggs, const uint32_t *ids,
 					unsigned nids, const struct dif_format *fmt);
 
-/** What no printa() has printed, at the end of a session. */
+/** Aggregations that no printa() has printed, at the end of a session. */
 OT_MUST_CHECK struct ot_err *cli_print_rest(struct cli_output *o, struct cli_aggs *aggs);
 
 #endif

@@ -40,8 +40,8 @@ void cli_output_destroy(struct cli_output *o)
 
 /* --- aggregations -------------------------------------------------------------------------------------- */
 
-/* By source, not by variable: what another clause adds under a new key is still to be shown at the end. Empty
- * columns count; a printa() of empty aggregations does not. */
+/* By source, not by variable: a new key of another clause is still to be printed at the end. Empty columns
+ * count; a printa() of empty aggregations does not. */
 static void mark_printed(struct cli_agg *agg)
 {
 	agg->printed_empty |= !agg->count;
@@ -71,7 +71,7 @@ struct ot_err *cli_printa(struct cli_output *o, struct cli_aggs *aggs, const uin
 		columns[i] = cli_aggs_get(aggs, ids[i]);
 		if (!columns[i])
 			return ot_err_new(OT_ERR_BAD_DATA,
-					  "printa() of an aggregation that the program has not");
+					  "printa() of an aggregation that is not in the program");
 		any |= columns[i]->count != 0;
 	}
 	for (unsigned i = 0; any && i < nids; i++)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Printing one datum: the text of trace(), printf(), stack() and an aggregation's keys.
- * Everything goes to a FILE; write errors stay in it (ferror) and are checked when it is
- * flushed. Layouts are dtrace's to the byte: people's scripts parse them. What of a guest's text a terminal
- * gets is terminal.h's matter; names are on one line wherever they go.
+ * Printing one datum: the text of trace(), printf(), stack() and an aggregation's keys. Everything goes to a
+ * FILE; write errors stay in it (ferror) and are checked when it is flushed. Layouts are dtrace's to the
+ * byte: scripts parse them. terminal.h filters guest text for terminals; a name is always on one line.
  */
 #ifndef CLI_OUTPUT_PRINT_H
 #define CLI_OUTPUT_PRINT_H
@@ -41,7 +40,7 @@ struct cli_datum {
 	uint32_t size;
 };
 
-/* What a datum is, whatever it is written as. */
+/* The kind of a datum, for any output. */
 enum cli_shape {
 	CLI_SHAPE_INTEGER, /* of 1, 2, 4 or 8 bytes: cli_load_integer() */
 	CLI_SHAPE_STRING,  /* up to its NUL, or all of it */
@@ -98,7 +97,7 @@ struct cli_frames {
 struct cli_frame {
 	uint64_t pc;
 	char text[CLI_SYMBOL_MAX];      /* the name of the place */
-	char note[CLI_SYMBOL_MAX - 16]; /* what the process itself says of the frame; "" */
+	char note[CLI_SYMBOL_MAX - 16]; /* the ustack helper's text for the frame; "" */
 };
 
 /** The frames of a datum of CLI_SHAPE_STACK. False: it is too short to have any. */

@@ -111,7 +111,7 @@ static void print_integer(struct cli_printer *p, const struct spec *s, const str
 {
 	char c = s->conv->conv;
 
-	/* plain %d takes chars and shorts as their bytes are, without a sign: so dtrace does */
+	/* plain %d prints chars and shorts unsigned, as in dtrace */
 	if (c == 'd' && d->size < 4 && !*s->conv->size)
 		print_number(p, s, c, (long long)cli_load(d->data, d->size));
 	else if (c == 'd' || c == 'i')
@@ -355,8 +355,7 @@ static const struct cli_datum *next_arg(struct cursor *args)
 	return args->args++;
 }
 
-/* A width or precision that came as data. It may be a guest's number: two gigabytes of blanks must not
- * come of it. */
+/* A width or precision from data. It may be a guest's number, so bound it: not two gigabytes of blanks. */
 static int next_int(struct cursor *args)
 {
 	const struct cli_datum *d = next_arg(args);

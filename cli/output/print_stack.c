@@ -122,7 +122,7 @@ static void name_user_frame(struct cli_frames *f, struct cli_frame *ret)
 	cli_user_text(f->p, f->pid, ret->pc, VP_SYM_OFFSET, ret->text, sizeof(ret->text));
 	if (*note == '@')
 		take_note(note + 1, ret->note, sizeof(ret->note));
-	/* an address without a name is one that the helper may know (code made at run time) */
+	/* the helper may name an address that has no symbol (code generated at run time) */
 	else if (*note && !strchr(ret->text, '`'))
 		take_note(note, ret->text, sizeof(ret->text));
 }

@@ -208,7 +208,7 @@ static int64_t enum_value(struct place at, uint64_t size, bool negatives)
 	return negatives ? (int64_t)(bits_at(at) << shift) >> shift : (int64_t)bits_at(at);
 }
 
-/* The tag of an enum's value, else the value; with @show false only moves behind the tags. */
+/* The tag of an enum's value, else the value; with @show false only skips the tags. */
 static void walk_enum(struct walk *w, struct place at, uint64_t size, bool show)
 {
 	bool found = false, negatives = is_signed(w);
@@ -460,14 +460,14 @@ bool cli_print_type(struct cli_printer *p, const char *layout, const void *data,
 	struct name type = take(&w, '\n');
 	const char *start = w.s;
 
-	/* once without printing: a text that is none is found before half of it was shown */
+	/* once without printing: an invalid text is found before half of it is printed */
 	walk_layout(&w, at, 0, false, false);
 	if (w.bad || *w.s)
 		return false;
 	w.s = start;
 	print_label(&w, type, (struct name){ "", 0 }, 0);
 	walk_layout(&w, at, 0, true, false);
-	/* a line each, but for the closing brace: so dtrace does */
+	/* a line each, but for the closing brace, as in dtrace */
 	if (*start != 'S' && *start != 'U')
 		putc('\n', p->fp);
 	return true;

@@ -193,7 +193,7 @@ static bool is_empty_string(const struct cli_datum *d, enum cli_width width)
 	return width != CLI_WIDTH_TRACE && cli_datum_shape(d) == CLI_SHAPE_STRING && d->size && !d->data[0];
 }
 
-/* By size alone, as dtrace does: a string of 8 bytes is a number. */
+/* By size alone, as in dtrace: a string of 8 bytes is a number. */
 static void print_plain(struct cli_printer *p, const struct cli_datum *d, enum cli_width width)
 {
 	if (is_empty_string(d, width) && !p->opts->rawbytes)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The buckets of any histogram as rows: how many, what each counts, what it is called, what it weighs. */
+/* The buckets of any histogram as rows: their number, and each row's count, label and weight. */
 #ifndef CLI_OUTPUT_QUANTIZE_ROWS_H
 #define CLI_OUTPUT_QUANTIZE_ROWS_H
 

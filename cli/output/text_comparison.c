@@ -10,7 +10,7 @@
 #define COLUMN      16
 #define BAR_COLUMNS 20
 
-/* What one key prints, without what surrounds it. *ret_width: columns, for ASCII. */
+/* A key's text without padding. *ret_width: columns, for ASCII. */
 static char *keys_text(struct cli_printer *p, struct cli_agg_entry *e, size_t *ret_width)
 {
 	char *text = NULL;
@@ -90,7 +90,7 @@ static void print_row(struct cli_printer *p, const struct cli_agg_view *v, size_
 		putc('\n', p->fp);
 		return;
 	}
-	/* The keys' columns are as wide as what stands in them: headings end where values do. */
+	/* The keys' columns are as wide as their widest text; headings end at the columns of the values. */
 	if (!row) {
 		free(keys_text(p, key, &width));
 		fprintf(p->fp, "%*s %*s %*s %*s\n", (int)width, "", COLUMN, "outside", COLUMN, "inside",
@@ -121,7 +121,7 @@ static void print_stolen(const struct vp_stolen *t, FILE *fp)
 	fputs("stolen, as the guest counts it:", fp);
 	for (uint32_t i = 0; t->by_guest && i < t->nvcpus; i++)
 		fprintf(fp, "%s vCPU %u %.3f ms", i ? "," : "", i, (double)t->vcpu_ns[i] / 1e6);
-	fputs(t->by_guest ? "\n" : " nothing, as its hypervisor does not tell it\n", fp);
+	fputs(t->by_guest ? "\n" : " unknown, its hypervisor doesn't report it\n", fp);
 	if (t->by_host)
 		fprintf(
 		    fp,
@@ -156,7 +156,7 @@ struct ot_err *cli_text_comparison(struct cli_output *o, const struct cli_compar
 	return NULL;
 }
 
-/* --- what is hidden ------------------------------------------------------------------------------------ */
+/* --- hidden items -------------------------------------------------------------------------------------- */
 
 static void print_found(const struct cli_hidden_kind *kind, const struct vp_found *f, uint32_t ways, FILE *fp)
 {

@@ -218,7 +218,7 @@ class Usage(Case):
 
     def test_bad_words_of_verbs(self):
         for args, part in ((["compare", "--taks"], "no option --taks, did you mean --tasks"), (["guests", "--jsno"], "no option --jsno, did you mean --json"),
-                           (["guests", "--xml"], "--xml needs a value"), (["guests", "extra"], "one word too many"),
+                           (["guests", "--xml"], "--xml needs a value"), (["guests", "extra"], "unexpected argument"),
                            (["attach", "--plna", "1"], "did you mean --plan"), (["detach", "--al"], "--all"),
                            (["detach", "--all", "x"], "leave x out"), (["run", "-m", "64"], "there is no --")):
             status, out, err = self.run_it(*args, guest=())
@@ -264,7 +264,7 @@ class Usage(Case):
         found = [g for g in json.loads(out) if g["domain"]]
         self.assertEqual([(g["name"], g["state"], g["vcpus"], g["trace"], g["how"]) for g in found],
                          [("test", "running", 2, "no", "no: not a QEMU guest")])
-        for args, text in ((["-c", "test:///default", "--xml", "test"], "domain test is none of QEMU's"),
+        for args, text in ((["-c", "test:///default", "--xml", "test"], "domain test is not QEMU's"),
                            (["-c", "test:///default", "--xml", "web"],
                             "libvirt at test:///default has no domain web; there are: test (running)"),
                            (["-c", "test:///default", "--xml", "tset"],
@@ -324,7 +324,7 @@ class RunChecks(Case):
                            (["-n", "BEGIN", "word"], "extraneous argument 'word'"),
                            (["-s", "nosuch.d"], "failed to open nosuch.d"), (["-o", "no/such", "-n", "BEGIN"], "no/such"),
                            ([], "no probes specified"), (["-x", "nosuch", "-n", "BEGIN"], "-x nosuch"),
-                           (["-g", "x", "-n", "BEGIN"], "leave -g out")):
+                           (["-g", "x", "-n", "BEGIN"], "-g can't be used")):
             with self.subTest(args=args):
                 err = self.boot(*args or ["-q"])
                 self.assertIn(part, err)

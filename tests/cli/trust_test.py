@@ -102,7 +102,7 @@ class Trust(Case):
         self.assertEqual(found[real.pid]["how"], "now")
         for s in strangers:
             self.assertEqual(found[s.pid]["how"],
-                             f"now: by -g {s.pid}, as this is uid {NOBODY}'s, and another's name")
+                             f"now: by -g {s.pid}; the name is another guest's, this one is uid {NOBODY}'s")
         before = [s.requests() for s in (real, *strangers)]
         done = subprocess.Popen([self.program, "-g", "web01", "-n", "BEGIN{exit(0);}"], env=self.env, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
@@ -159,8 +159,8 @@ class Told(Case):
         vmm = self.fake("far", "none", plugin=f"file={PLUGIN}")
         done = self.outsight("-g", "far", "-n", "BEGIN")
         self.assertEqual((done.returncode, done.stderr),
-                         (1, f"dtrace: guest far (PID {vmm.pid}) has its engine from its start, but none answers where "
-                          f"its socket was looked for: {self.run_dir}/outsight/{vmm.pid}.sock, "
+                         (1, f"dtrace: guest far (PID {vmm.pid}) was started with an engine, which does not answer "
+                          f"at {self.run_dir}/outsight/{vmm.pid}.sock, "
                           f"/run/outsight/{vmm.pid}.sock. If it listens elsewhere, -g takes the socket's path\n"))
 
 

@@ -19,9 +19,9 @@ from truths import LIMIT, Examples, shape, truth
 LOG = ("tracing starts: user=root uid=0 login=alice guests=\"web01\" probes=1 destructive=no "
        "program=\"syscall::read:entry { ... }\" tracing ends: user=root uid=0 login=alice guests=\"web01\" "
        "seconds=12.3 status=0")
-OVERLOAD = ("dtrace: overload: 34 % of vCPU time in probes (limit 20 %): fbt:vmlinux:foo:entry (EPID 3) was taken out; "
+OVERLOAD = ("dtrace: overload: 34 % of vCPU time in probes (limit 20 %): fbt:vmlinux:foo:entry (EPID 3) was removed; "
             "-x maxcost=PCT changes the limit")
-PATCHED = "dtrace: probes were out of the guest 12 times, 3.4 ms in all, while it patched its own text"
+PATCHED = "dtrace: probes were removed 12 times, for 3.4 ms in all, while the guest patched its own text"
 LOST = "dtrace: 1 probe site lost: the guest changed its text there"
 ONE = ("outsight-vmm --kernel vmlinuz --initrd initrd.img --append console=ttyS0 --memory 1024 --smp 2 --name web01")
 TO_A_FILE = "outsight-vmm --kernel vmlinuz --initrd initrd.img --console console.log --append 'console=ttyS0 panic=-1'"

@@ -424,7 +424,7 @@ class Gdb(unittest.TestCase):
         vm = self.vm().ready()
         done = vm.run(LOAD + " END { printf(\"end\\n\"); }", "-x", "ttl=1s")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("dtrace: the session's time is over: -x ttl=1s\n", done.stderr)
+        self.assertIn("dtrace: the session's time limit has passed: -x ttl=1s\n", done.stderr)
         self.assertRegex(done.stdout, r"^end\n\n\s+\d+\n$")
         self.check_runs_on(vm)
 

@@ -34,7 +34,7 @@ class Enter(unittest.TestCase):
         self.assertEqual(vm.stopped_threads(), [])
 
     def line(self, vm, why, name="small"):
-        return (rf"dtrace: guest {name}: the engine goes into its VMM \(PID {vm.pid}; `outsight detach {vm.pid}` takes it out of use"
+        return (rf"dtrace: guest {name}: injecting the engine into its VMM \(PID {vm.pid}; `outsight detach {vm.pid}` disables it"
                 rf"\): {why}\n")
 
     def reading(self, vm):
@@ -66,7 +66,7 @@ class Enter(unittest.TestCase):
                            (["-n", "fbt::probed_nop:entry { trace(`no_such_symbol); }"], "no_such_symbol"),
                            (["-a", "-n", ENTRY], "No anonymous tracing state"),
                            (["-x", "noattach", "-n", ENTRY], "fbt:vmlinux:probed_nop:entry needs an engine in the VMM of guest small "
-                            f"(PID {vm.pid}), and -x noattach keeps it out")):
+                            f"(PID {vm.pid}), which -x noattach forbids")):
             with self.subTest(args=args):
                 done = self.run_on(vm, *args, status=1)
                 self.assertIn(text, done.stderr)

@@ -74,7 +74,7 @@ class Doctor(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^peek    (yes: .*only those of this user|no: .*ptrace_scope)")
 
     def test_wrong_words(self):
-        for word, text in (("x", "one word too many"), ("--verbos", "no option --verbos, did you mean --verbose")):
+        for word, text in (("x", "unexpected argument"), ("--verbos", "no option --verbos, did you mean --verbose")):
             done = command(OUTSIGHT, "doctor", word)
             self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1))
             self.assertIn(text, done.stderr)
@@ -112,7 +112,7 @@ class Run(unittest.TestCase):
         done = command(OUTSIGHT, "run", "--kernel", GUEST, "-m", "64", "--", "-n", "BEGIN { exit(0); }",
                        env={"OUTSIGHT_QEMU": "/nonexistent"})
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, r"(?m)^dtrace: guest runs under kvm: (there is no QEMU .* but this KVM|traps come back)")
+        self.assertRegex(done.stderr, r"(?m)^dtrace: guest runs under kvm: (there is no QEMU .* but this KVM|traps exit to the host)")
 
     @unittest.skipIf(os.geteuid(), "is not root")
     def test_no_permission(self):
@@ -130,7 +130,7 @@ class Run(unittest.TestCase):
 
     def test_wrong_words(self):
         for options, text in ((["--vmm", "xen"], "needs auto, builtin or qemu"),
-                              (["--vmm", "builtin", "-cpu", "max"], "takes a kernel, and no options of QEMU's")):
+                              (["--vmm", "builtin", "-cpu", "max"], "boots a kernel, and no options of QEMU's")):
             with self.subTest(options=options):
                 done = self.run_small(*options)
                 self.assertNotEqual(done.returncode, 0)

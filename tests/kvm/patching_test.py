@@ -17,7 +17,7 @@ from small_guest import CALLS, GUEST, TRAPPED, VMM, Vm, counts_of, elf_text, mai
 from lib.pace import limit, rounds
 
 PATCHING = os.path.join(os.path.dirname(GUEST), "patching-guest")
-WINDOWS = re.compile(r"probes were out of the guest (\d+) times?, ([\d.]+) ms in all, while it patched its own text")
+WINDOWS = re.compile(r"probes were removed (\d+) times?, for ([\d.]+) ms in all, while the guest patched its own text")
 LOST = re.compile(r"(\d+) probe sites? lost: the guest changed its text there")
 ENTRIES = ",".join(f"fbt::probed_{f}:entry" for f in (*TRAPPED, "keyed"))
 RETURNS = ",".join(f"fbt::probed_{f}:return" for f in (*TRAPPED, "keyed"))

@@ -213,7 +213,7 @@ class SmallGuest(GuestTest):
             capture_output=True, text=True, timeout=limit(60), check=False)
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertRegex(done.stderr, r"dtrace: overload: \d+ % of vCPU time in probes \(limit 1 %\): fbt:\S*:probed_\w+:"
-                         r"(entry|return) \(EPID \d+\) and \d+ more probes were taken out; -x maxcost=PCT changes the limit")
+                         r"(entry|return) \(EPID \d+\) and \d+ more probes were removed; -x maxcost=PCT changes the limit")
         counts = counts_of(done.stdout)
         self.assertGreater(counts["probed_load", "entry"], 0)
         self.assertGreater(counts["rounds",], 0)

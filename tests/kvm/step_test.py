@@ -80,7 +80,7 @@ class DebugRegisters(GuestTest):
         tracer = subprocess.Popen(vm.command("fbt::probed_nop:entry { @ = count(); }", "-x", "trap=hw"),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.assertEqual(tracer.stderr.readline(),
-                         "dtrace: -x trap=hw: the guest's own debug registers do not work meanwhile\n")
+                         "dtrace: -x trap=hw: the guest's own debug registers don't work during the session\n")
         self.assertEqual(vm.text(), elf_text(GUEST)[1])
         tracer.kill()
         tracer.communicate()

@@ -117,7 +117,7 @@ class Tcg(unittest.TestCase):
         row = guests(OUTSIGHT)["web"]
         self.assertEqual((row["backend"], row["domain"], row["vcpus"], row["kernel"], row["how"]),
                          ("tcg", True, 2, self.guest.check("uname -r").strip(), "now"))
-        self.assertIn("has its engine from its start: -g traces it", run(OUTSIGHT, "attach", "web", status=1).stderr)
+        self.assertIn("was started with an engine: -g traces it", run(OUTSIGHT, "attach", "web", status=1).stderr)
         self.counts()
         for step in (self.pause, self.save, self.reboot, self.power_off):
             with self.subTest(step=step.__name__):

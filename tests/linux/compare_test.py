@@ -141,7 +141,7 @@ class Programs(CompareScenario):
         self.assertRegex(trace.out, r"(?m)^ +64 \|@{20} 1000 +\|@{20} 1000 +$")
         self.assertRegex(trace.out, r"(?m)^times inside are exact to [1-9]\d* ns$")
         self.assertRegex(trace.out, r"(?m)^clocks: the guest's counter stood at [1-9]\d* when the host's clock stood at \d+\.\d{9} s$")
-        self.assertIn("stolen, as the guest counts it: nothing, as its hypervisor does not tell it", trace.lines)
+        self.assertIn("stolen, as the guest counts it: unknown, its hypervisor doesn't report it", trace.lines)
         self.assertRegex(trace.out, r"(?m)^stolen, as the host counts it: threads of the VMM waited \d+\.\d{3} ms for a CPU")
 
 

@@ -171,8 +171,8 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
         done = self.run_on(vm, None, "-q", "-s", "/dev/stdin", prefix="", stdin=ALL)
         self.assertEqual(counts_of(done.stdout), round_counts(2))
-        self.assertRegex(done.stderr, rf"\Adtrace: guest small: the engine goes into its VMM \(PID {vm.pid}; `outsight detach "
-                         rf"{vm.pid}` takes it out of use\): fbt:vmlinux:\w+:\w+ needs it\n\Z")
+        self.assertRegex(done.stderr, rf"\Adtrace: guest small: injecting the engine into its VMM \(PID {vm.pid}; `outsight detach "
+                         rf"{vm.pid}` disables it\): fbt:vmlinux:\w+:\w+ needs it\n\Z")
         self.assertTrue(self.is_entered(vm))
         vm.outsight("detach", str(vm.pid))
         done = self.run_on(vm, "fbt::round_begin:entry { exit(0); }", prefix="")

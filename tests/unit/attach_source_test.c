@@ -87,9 +87,8 @@ static void only_samples_fire_beside_a_vmm(void **state)
 	assert_true(vp_link_engine_is_away(&link));
 	assert_true(vp_link_costs(&link));
 	links.opts.entry = VP_ENTRY_REFUSED;
-	assert_refused(
-	    take(&links, &link, VP_PROBE_SITE),
-	    "p:m:f:n needs an engine in the VMM of guest web (PID 0), and -x noattach keeps it out");
+	assert_refused(take(&links, &link, VP_PROBE_SITE),
+		       "p:m:f:n needs an engine in the VMM of guest web (PID 0), which -x noattach forbids");
 }
 
 static void nothing_fires_in_a_dump(void **state)

@@ -329,7 +329,7 @@ static void test_windows(void **state)
 		  "stolen, as the guest counts it: vCPU 0 1.500 ms, vCPU 1 0.000 ms\n"
 		  "stolen, as the host counts it: threads of the VMM waited 0.250 ms for a CPU, in 5.000 s\n"
 		  "\nguest b:\nnothing was timed inside\n"
-		  "stolen, as the guest counts it: nothing, as its hypervisor does not tell it\n");
+		  "stolen, as the guest counts it: unknown, its hypervisor doesn't report it\n");
 	compare_by(&cli_output_json, &outside, &inside, 2);
 	output_is(
 	    &outside.o,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest whose VMM has no engine. The source peek reads it, and the VMM is left alone while external
- * sampling can provide what the program asks for. An engine is injected when a program enables a probe that
+ * A guest whose VMM has no engine. The source peek reads it, and the VMM is not changed as long as external
+ * sampling can provide all of the program's probes. An engine is injected when a program enables a probe that
  * needs one, as the last step that can fail; or before the program is compiled, when only an engine, which
  * can ask QEMU where memory is, can read the guest. Each injection is announced first.
  */
@@ -43,7 +43,7 @@ static struct ot_err *go_in(const struct vp_links *links, const char *name, uint
 static struct ot_err *check(const struct vp_guest_link *link)
 {
 	if (link->no_engine)
-		return ot_err_new(OT_ERR_UNSUPPORTED, "guest %s: no engine can go into its VMM: %s",
+		return ot_err_new(OT_ERR_UNSUPPORTED, "guest %s: no engine can be injected into its VMM: %s",
 				  link->client.guest_name, link->no_engine);
 	return vp_enter_check((pid_t)link->client.pid);
 }
@@ -66,7 +66,7 @@ static struct ot_err *enter(const struct vp_links *links, struct vp_guest_link *
 	OT_TRY(go_in(links, name, pid, why, path, sizeof(path)));
 	OT_TRY(vp_client_connect(&link->client, path));
 	if (link->client.nvcpus != nvcpus || link->client.traps != traps)
-		return ot_err_new(OT_ERR_BUSY, "guest %s is not what was seen of it from outside: try again",
+		return ot_err_new(OT_ERR_BUSY, "guest %s changed while its engine was injected: try again",
 				  name);
 	vp_link_note_states(link);
 	link->facts.guest_id = link->client.guest_id;
@@ -102,7 +102,7 @@ static struct ot_err *foresee(struct vp_guest_link *link)
 		return NULL;
 	}
 	link->no_engine = strdup(host.out ? "this host's KVM has no synced registers"
-					  : "this host's KVM has no way out of the guest by a port");
+					  : "this host's KVM has no exits by ports");
 	return link->no_engine ? NULL : ot_err_nomem();
 }
 
@@ -134,8 +134,8 @@ static struct ot_err *cannot_read(const struct vp_guest_link *link)
 		    name, pid);
 	if (!vp_peek_ram_bytes(link->source.handle))
 		return ot_err_new(OT_ERR_NOT_FOUND,
-				  "guest %s: %s; `outsight attach %u` puts an engine there that asks QEMU "
-				  "for it",
+				  "guest %s: %s; `outsight attach %u` injects an engine, which asks QEMU "
+				  "where it is",
 				  name, link->unread, pid);
 	return ot_err_new(OT_ERR_BAD_DATA,
 			  "guest %s: its kernel can't be read: %s; -g peek:%u samples it without names", name,
@@ -184,7 +184,7 @@ static struct ot_err *without_kernel(const struct vp_links *links, struct vp_gue
 	return read_by_engine(links, link, name, pid, why);
 }
 
-/* The source peek could not be opened; @err (consumed) says why. */
+/* The source peek could not be opened; @err (consumed) is the reason. */
 static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link *link, const char *name,
 			     pid_t pid, struct ot_err *err)
 {
@@ -196,15 +196,15 @@ static struct ot_err *unseen(const struct vp_links *links, struct vp_guest_link 
 	ot_cleanup_close(&claim);
 	claim = -1;
 	if (links->opts.entry != VP_ENTRY_AS_NEEDED)
-		return ot_err_new(ot_err_code(why), "%s; `outsight attach %d` puts an engine there",
+		return ot_err_new(ot_err_code(why), "%s; `outsight attach %d` injects an engine",
 				  ot_err_message(why), (int)pid);
 	return read_by_engine(links, link, name, pid, ot_err_message(why));
 }
 
 /* --- attaching ---------------------------------------------------------------------------------------- */
 
-/* The library is in it and in use. It makes another engine when the machine has changed; should that not come
- * by itself, it is given a place of ours to listen at. */
+/* The library is loaded and active: it creates a new engine after a change of the machine. If no engine
+ * answers, attaching again gives the library a socket of ours. */
 static struct ot_err *await_engine(const struct vp_links *links, struct vp_guest_link *link, pid_t pid)
 {
 	static const struct timespec pause = { .tv_nsec = AGAIN_NS };
@@ -244,7 +244,7 @@ struct ot_err *vp_absent_attach(const struct vp_links *links, struct vp_guest_li
 		return await_engine(links, link, pid);
 	err = vp_link_attach_source(links, link, &vp_peek_source, name);
 	if (err && (link->file_fault || ot_err_code(err) == OT_ERR_NO_MEMORY))
-		return err; /* the operator's file is at fault: an engine would fail by it too */
+		return err; /* the operator's file is at fault: an engine would fail with it too */
 	if (err) {
 		bool found = ot_err_code(err) != OT_ERR_NOT_FOUND;
 		vp_link_reset(link);

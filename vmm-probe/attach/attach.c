@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Attaching a guest: find its engine or its source, read its kernel from outside, list its probes. Nothing in
- * the guest changes by this.
+ * Attaching a guest: find its engine or its source, read its kernel from outside, list its probes. The guest
+ * does not change.
  */
 #include <string.h>
 #include <time.h>
@@ -108,8 +108,8 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
-/* One program has one set of types and offsets, so its guests must run one kernel. Where KASLR put it
- * may differ: see vp_session_enable(). */
+/* One program has one set of types and offsets, so its guests must run one kernel. Its KASLR offset may
+ * differ: see vp_session_enable(). */
 static struct ot_err *check_same_kernel(const struct vp_links *links, const struct vp_guest_link *link)
 {
 	if (!links->n || !links->items[0]->guest || !link->guest)
@@ -141,7 +141,7 @@ static struct ot_err *check_started(const struct vp_guest_link *link, bool from_
 		return NULL;
 	}
 	OT_TRY(vp_guest_read_u32(link->guest, at, &state));
-	/* past SYSTEM_BOOTING the alternatives are in and per-CPU areas are there: the least that will do */
+	/* past SYSTEM_BOOTING, alternatives are applied and per-CPU areas exist: the minimum */
 	if (state >= (from_boot ? 1 : (uint64_t)running))
 		return NULL;
 	return ot_err_new(OT_ERR_BUSY, "the guest's kernel is still starting: try again in a second");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef VP_ATTACH_INTERNAL_H
 #define VP_ATTACH_INTERNAL_H
 
@@ -8,7 +8,7 @@
 /** The source whose prefix @p name has, *ret_where what follows it; NULL: none. */
 const struct vp_source_ops *vp_source_find(const char *name, const char **ret_where);
 
-/* The one by which guests are read that have no engine. */
+/* The source of guests without an engine. */
 extern const struct vp_source_ops vp_peek_source;
 
 /* link.c */
@@ -16,14 +16,15 @@ void vp_links_progress(const struct vp_links *links, const char *what);
 /** BUSY: the guest of that VMM is attached already. */
 OT_MUST_CHECK struct ot_err *vp_links_check_once(const struct vp_links *links, pid_t pid);
 OT_MUST_CHECK struct ot_err *vp_link_create(struct vp_guest_link **ret);
-/** As vp_link_create() made it, but for link->file_fault. */
+/** Reset the link to its initial state, except link->file_fault. */
 void vp_link_reset(struct vp_guest_link *link);
 void vp_source_close(struct vp_source *source);
-/** The client is connected to an engine: note what its guest went through until now. */
+/** The client is connected to an engine: record how often its guest's state was replaced until now. */
 void vp_link_note_states(struct vp_guest_link *link);
 
 /* kernel.c */
-/** Registers by the client, or of a source without an engine by that, and by them the kernel in @p phys. */
+/** Find and read the kernel in @p phys, by registers from the client, or from the source if it has no
+ * engine. */
 OT_MUST_CHECK struct ot_err *vp_link_read(const struct vp_links *links, struct vp_guest_link *link,
 					  const struct vp_phys *phys);
 /** The unwind table, in a memfd for the engine. A kernel without one is unwound by frame pointers. */
@@ -35,14 +36,13 @@ OT_MUST_CHECK struct ot_err *vp_link_attach_engine(const struct vp_links *links,
 						   const char *path);
 
 /* source.c */
-/** Open @p where of a source, and read its guest. A kernel that can't be read is done without where the
- * source allows it: link->unread says why, link->guest is NULL. Errors are those of open() and of reading a
- * kernel. */
+/** Open @p where of a source, and read its guest. If the kernel can't be read and the source permits that,
+ * link->unread is the reason and link->guest is NULL. Errors are those of open() and of reading a kernel. */
 OT_MUST_CHECK struct ot_err *vp_link_attach_source(const struct vp_links *links, struct vp_guest_link *link,
 						   const struct vp_source_ops *ops, const char *where);
 
 /* absent.c: guests in whose VMM there is no engine */
-/** *ret_unknown: @p name means nothing that runs here. */
+/** *ret_unknown: no guest that runs here is called @p name. */
 OT_MUST_CHECK struct ot_err *vp_absent_attach(const struct vp_links *links, struct vp_guest_link *link,
 					      const char *name, bool *ret_unknown);
 

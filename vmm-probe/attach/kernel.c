@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading an attached guest's kernel: symbols and types, what an engine needs of them, and its unwind table.
+/* Reading an attached guest's kernel: symbols and types, the facts that an engine needs, and its unwind
+ * table.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static void guest_progress(void *arg, const char *what)
 	vp_links_progress(arg, what);
 }
 
-/* Find and read the kernel, given RAM and what registers there are. */
+/* Find and read the kernel, given RAM and registers. */
 static struct ot_err *read_kernel(const struct vp_links *links, struct vp_guest_link *link,
 				  const struct vp_phys *phys, const struct vp_regs *regs, size_t nregs)
 {
@@ -40,7 +41,7 @@ static struct ot_err *read_kernel(const struct vp_links *links, struct vp_guest_
 	struct ot_err *err = vp_facts_read(link->guest, regs, nregs, &link->facts);
 	if (err && ot_err_code(err) != OT_ERR_UNSUPPORTED)
 		return err;
-	ot_err_destroy(err); /* no BTF: what needs types says so when it is used */
+	ot_err_destroy(err); /* no BTF: users of types report it */
 	return NULL;
 }
 

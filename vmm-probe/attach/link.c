@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A link's life, and what holds for all of them. */
+/* Creating and destroying links, and checks over all of them. */
 #include "vmm-probe/attach/link.h"
 
 #include <poll.h>

@@ -18,10 +18,10 @@
 struct vp_guest_link {
 	struct vp_client client; /* sock -1: nothing runs in this guest, or its VMM is being entered */
 	struct vp_source source; /* ops NULL: the engine is in the VMM */
-	struct vp_phys *phys;    /* RAM where the engine says it is; NULL: the source's */
+	struct vp_phys *phys;    /* RAM as reported by the engine; NULL: the source's */
 	bool tentative;          /* by peek until a probe needs an engine in the VMM */
 	const struct vp_probe *needed_for; /* the first such probe; NULL: none */
-	char *no_engine;                   /* why none could work there; NULL: it could */
+	char *no_engine;                   /* why an engine could not work there; NULL: it could */
 	char *unread;                      /* why no kernel was found; NULL: it was */
 	bool unread_fault;                 /* … because some memory could not be read */
 	char *fell_back;                   /* why no engine was injected; NULL: none was wanted */
@@ -58,16 +58,16 @@ static inline bool vp_link_engine_is_away(const struct vp_guest_link *link)
 	return !link->source.ops || link->needed_for;
 }
 
-/* What the engine does costs the guest time, so the overload guard applies. */
+/* The engine costs the guest time, so the overload guard applies. */
 static inline bool vp_link_costs(const struct vp_guest_link *link)
 {
 	return vp_link_engine_is_away(link) || !link->source.ops->costless;
 }
 
 /**
- * Attach guest @p name (see vp_session_attach()) and append it to @p links. Nothing in the guest changes by
- * this, but that an engine is put into its VMM where links->opts.entry allows that and it can't be read
- * otherwise.
+ * Attach guest @p name (see vp_session_attach()) and append it to @p links. The guest does not change, except
+ * that an engine is injected into its VMM if the guest can't be read otherwise and links->opts.entry allows
+ * it.
  */
 OT_MUST_CHECK struct ot_err *vp_links_attach(struct vp_links *links, const char *name);
 
@@ -76,7 +76,7 @@ OT_MUST_CHECK struct ot_err *vp_links_attach(struct vp_links *links, const char 
 OT_MUST_CHECK struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *link,
 					  const struct vp_probe *probe);
 
-/** Put an engine into the VMM of each guest of which something was enabled that needs one. */
+/** Inject an engine into the VMM of each guest with an enabled probe that needs one. */
 OT_MUST_CHECK struct ot_err *vp_links_enter(struct vp_links *links);
 
 /** Has the VMM's process ended? Waits that long for it. */

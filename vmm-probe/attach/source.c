@@ -27,8 +27,8 @@ static struct ot_err *check_absent(pid_t pid)
 	if (absent)
 		return NULL;
 	return ot_err_new(OT_ERR_BUSY,
-			  "process %d has an engine in it: -g %d traces it by that, and `outsight detach %d` "
-			  "takes it out of use",
+			  "process %d contains an engine: -g %d traces with it, and `outsight detach %d` "
+			  "disables it",
 			  (int)pid, (int)pid, (int)pid);
 }
 
@@ -74,7 +74,7 @@ static struct ot_err *open_source(const struct vp_links *links, struct vp_guest_
 static struct ot_err *without_kernel(struct vp_guest_link *link, struct ot_err *err)
 {
 	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE || link->file_fault)
-		return err; /* with a wrong file, samples without names are no answer */
+		return err; /* no fallback for a wrong file: samples without names would hide it */
 	link->unread_fault = ot_err_code(err) == OT_ERR_FAULT;
 	link->unread =
 	    strdup(link->client.nram ? ot_err_message(err) : "its memory was not found in its VMM");
@@ -122,8 +122,8 @@ struct ot_err *vp_link_take(const struct vp_links *links, struct vp_guest_link *
 	if (links->opts.entry != VP_ENTRY_AS_NEEDED)
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
-		    "%s:%s:%s:%s needs an engine in the VMM of guest %s (PID %u), and -x noattach "
-		    "keeps it out",
+		    "%s:%s:%s:%s needs an engine in the VMM of guest %s (PID %u), which -x noattach "
+		    "forbids",
 		    probe->provider, probe->module, probe->function, probe->name, link->client.guest_name,
 		    link->client.pid);
 	if (!link->needed_for)

@@ -18,7 +18,7 @@
 #define REPLY_TIMEOUT_S 30
 #define PATCHES_MAX     (1u << 20)
 
-/* A connection breaks as the VMM ends, or as its engine is unmade: which, the caller finds out. */
+/* A connection breaks when the VMM ends or its engine is destroyed; the caller determines which. */
 static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
 {
 	int e = err ? ot_err_errno(err) : EPIPE;
@@ -30,10 +30,11 @@ static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
 	if (err && e != EPIPE && e != ECONNRESET && e != ENOTCONN)
 		return err;
 	ot_err_destroy(err);
-	return ot_err_new(OT_ERR_GUEST_GONE,
-			  "the engine in process %u has hung up: it is being detached, its guest's machine "
-			  "changes just now, or the process ends",
-			  c->pid);
+	return ot_err_new(
+	    OT_ERR_GUEST_GONE,
+	    "the engine in process %u closed the connection: it is being detached, its guest's machine "
+	    "is changing, or the process is ending",
+	    c->pid);
 }
 
 /* Receive the reply of type @want into @reply (at least its fixed part). */
@@ -71,7 +72,7 @@ static struct ot_err *request(const struct vp_client *c, const void *msg, size_t
 	return err ? gone(c, err) : receive(c, want, reply, cap, min, ret_len, ret_fds, max_fds, ret_nfds);
 }
 
-/* A request that is answered by yes or an error. */
+/* A request with an empty reply, or an error. */
 static struct ot_err *simple_request(struct vp_client *c, const void *msg, size_t len, const int *fds,
 				     int nfds)
 {
@@ -158,9 +159,8 @@ static struct ot_err *connect_error(const char *path, int e)
 	if (e == ENOENT || e == ECONNREFUSED || e == ENOTDIR)
 		return ot_err_new(OT_ERR_NOT_FOUND, "no guest listens at %s", path);
 	if (e == EACCES && !stat(path, &st))
-		return ot_err_new(OT_ERR_PERMISSION,
-				  "%s: only uid %u, whose guest it is, and root may trace by it", path,
-				  (unsigned)st.st_uid);
+		return ot_err_new(OT_ERR_PERMISSION, "%s: only its owner, uid %u, and root may trace with it",
+				  path, (unsigned)st.st_uid);
 	return ot_err_os(e, "%s", path);
 }
 
@@ -171,14 +171,14 @@ static struct ot_err *set_address(const char *path, struct sockaddr_un *addr, so
 	if (strlen(path) >= sizeof(addr->sun_path))
 		return ot_err_new(OT_ERR_LIMIT, "%s: too long for a socket's path", path);
 	memcpy(addr->sun_path, path, strlen(path));
-	if (path[0] == '@') { /* a name in no directory: exactly as long as it is */
+	if (path[0] == '@') { /* an abstract address: its length is significant */
 		addr->sun_path[0] = '\0';
 		*ret_size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
 	}
 	return NULL;
 }
 
-/* @p flags: SOCK_NONBLOCK, so that nothing waits in here or in what follows. */
+/* @p flags: SOCK_NONBLOCK, so that neither this nor later calls block. */
 static struct ot_err *dial(struct vp_client *c, const char *path, int flags)
 {
 	const struct timeval timeout = { .tv_sec = REPLY_TIMEOUT_S };
@@ -192,7 +192,7 @@ static struct ot_err *dial(struct vp_client *c, const char *path, int flags)
 	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0);
 	if (sock < 0)
 		return ot_err_os(errno, "socket");
-	/* a queue that is full is waited for as a reply is */
+	/* wait for a full queue as for a reply */
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	if (connect(sock, (const struct sockaddr *)&addr, size) < 0)

@@ -22,7 +22,7 @@ struct vp_client {
 	uint32_t traps; /* VP_TRAPS_* */
 	uint64_t held_ns;
 	bool has_vm; /* vm probes */
-	bool paused; /* the guest stood still when hello was said; see struct vp_msg_hello_reply */
+	bool paused; /* the guest was paused at HELLO; see struct vp_msg_hello_reply */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];
@@ -37,12 +37,12 @@ struct vp_client {
  * UNSUPPORTED: it speaks another version. */
 OT_MUST_CHECK struct ot_err *vp_client_connect(struct vp_client *client, const char *path);
 
-/** The same, and each reply, this first one too, is waited for no longer than that, instead of half a minute.
+/** The same, with this time-out for each reply, including the first, instead of half a minute.
  */
 OT_MUST_CHECK struct ot_err *vp_client_connect_within(struct vp_client *client, const char *path,
 						      unsigned ms);
 
-/** The same in parts, so that several can be greeted at once. dial() connects without waiting (BUSY or OS:
+/** The same in parts, so that several can be connected at once. dial() connects without waiting (BUSY or OS:
  * its queue is full); the listening process is known then, and nothing was sent. greet() sends HELLO.
  * greeted() takes the reply once the socket is readable. The caller closes the connection. */
 OT_MUST_CHECK struct ot_err *vp_client_dial(struct vp_client *client, const char *path);
@@ -57,7 +57,7 @@ struct vp_phys;
  * be read no longer than the client is connected. GUEST_GONE: the VMM has ended. */
 OT_MUST_CHECK struct ot_err *vp_client_map_ram(const struct vp_client *client, struct vp_phys **ret);
 
-/** Close the connection: the engine takes the session's sites out by itself. */
+/** Close the connection: the engine removes the session's sites. */
 void vp_client_close(struct vp_client *client);
 
 /** Registers of each vCPU; *ret_count of at most @p max. */
@@ -67,7 +67,7 @@ OT_MUST_CHECK struct ot_err *vp_client_snapshot(struct vp_client *client, struct
 /** Names of the statistics that vm:::stat probes have; room for VP_VM_STATS_MAX. */
 OT_MUST_CHECK struct ot_err *vp_client_stats(struct vp_client *client, char (*names)[VP_VM_STAT_NAME],
 					     uint32_t *ret_count);
-/** What stands in guest text that is not the guest's own, by address; ret->list is the caller's to free. */
+/** The patches in guest text, by address; ret->list is the caller's to free. */
 OT_MUST_CHECK struct ot_err *vp_client_patches(struct vp_client *client, struct vp_patches *ret);
 
 OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
@@ -75,7 +75,7 @@ OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const stru
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
 OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
-/** The same answer as of a switch, with nothing handed over. */
+/** The reply of a switch, without switching buffers. */
 OT_MUST_CHECK struct ot_err *vp_client_look(struct vp_client *client, struct vp_msg_switch_reply *ret);
 OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);
 

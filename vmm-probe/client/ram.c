@@ -10,7 +10,7 @@
 #include "vmm-probe/guest/phys.h"
 
 /* A regular file whose pages are plain memory. Reading a file of a pseudo file system, or of FUSE, may block
- * for ever, or reveal what the sender itself may not read. */
+ * for ever, or disclose data that the sender itself may not read. */
 static bool is_memory_file(int fd)
 {
 	static const long acts[] = { PROC_SUPER_MAGIC,    SYSFS_MAGIC,      DEBUGFS_MAGIC,

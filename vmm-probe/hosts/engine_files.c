@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See engine_files.h. */
+/* Finding the plugin and the library. */
 #include "vmm-probe/hosts/engine_files.h"
 
 #include <limits.h>

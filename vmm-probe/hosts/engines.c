@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which engines there are: one socket a VMM, PID.sock, in the directory of the user or of the system, and
- * at the paths in VMMs' command lines. The kernel names the process of a socket; engines that do not answer
- * are waited for together.
+ * Listing the engines: one socket a VMM, PID.sock, in the directory of the user or of the system, and at the
+ * paths in VMMs' command lines. The kernel reports the process of a socket; one time-out covers all engines
+ * that do not answer.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -61,9 +61,9 @@ static bool has_pid(const struct engines *all, uint32_t pid)
 	return false;
 }
 
-/* --- who it is ----------------------------------------------------------------------------------------- */
+/* --- identity ------------------------------------------------------------------------------------------ */
 
-/* What can be said of an engine that has said nothing yet. */
+/* The facts known before the engine's HELLO. */
 static void introduce(struct engine *e, const struct vp_qemu *vmm)
 {
 	const struct vp_client *c = &e->client;
@@ -106,7 +106,7 @@ static void destroy(struct engine *e)
 }
 
 /* Connect to @path, and send HELLO if the listener is trusted and, unless @expected is 0, that process. An
- * engine that can't be greeted is left out: another user's, or dead. *ret_dead: nothing listens there. */
+ * engine that can't be reached is skipped: another user's, or dead. *ret_dead: nothing listens there. */
 static struct ot_err *add(struct engines *all, const char *path, pid_t expected, bool *ret_dead)
 {
 	struct engine *e = calloc(1, sizeof(*e));
@@ -132,7 +132,7 @@ static struct ot_err *add(struct engines *all, const char *path, pid_t expected,
 
 /* --- stale sockets ---------------------------------------------------------------------------------- */
 
-/* The process that a socket of this name is for; 0: it is none of ours. */
+/* The process of a socket of this name; 0: not one of ours. */
 static pid_t pid_of_name(const char *name)
 {
 	size_t digits = strspn(name, "0123456789");
@@ -142,7 +142,7 @@ static pid_t pid_of_name(const char *name)
 		   : 0;
 }
 
-/* Nobody listens at @name. It goes if it is ours, not just being made, and for a process that is no more. */
+/* Nothing listens at @name. Remove it if it is ours, not new, and its process has ended. */
 static void sweep(int dir, const char *name)
 {
 	pid_t pid = pid_of_name(name);
@@ -209,7 +209,7 @@ static struct ot_err *ask_processes(struct engines *all)
 	return NULL;
 }
 
-/* --- asking them --------------------------------------------------------------------------------------- */
+/* --- querying them ------------------------------------------------------------------------------------- */
 
 static void hear(struct engine *e)
 {
@@ -219,12 +219,13 @@ static void hear(struct engine *e)
 	if (!err)
 		take_answer(e);
 	else if (ot_err_code(err) == OT_ERR_GUEST_GONE)
-		e->info.pid = 0; /* it hung up: it has no engine at present */
+		e->info.pid = 0; /* it closed the connection: no engine at present */
 	else
 		snprintf(e->info.trouble, sizeof(e->info.trouble), "%s", ot_err_message(err));
 }
 
-/* Until all have answered. One that is slow is patient work for who wants that very one. */
+/* Until all have answered, or the common time-out. A slow engine is still found when it is attached by
+ * name. */
 static struct ot_err *hear_all(struct engines *all)
 {
 	static uint64_t spent_ns;

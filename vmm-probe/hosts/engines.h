@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The engines on this host: which guests have one, whose they are, and what each says of its guest. */
+/* The engines on this host: which guests have one, their owners, and what each reports about its guest. */
 #ifndef VP_HOSTS_ENGINES_H
 #define VP_HOSTS_ENGINES_H
 
@@ -10,13 +10,13 @@
 #include "base/err.h"
 #include "vmm-probe/engine/wire/facts.h"
 
-/* How much right the owner of a VMM has to what he calls its guest: anybody may start a process of any name.
+/* The rank of a VMM's owner when a guest's name is resolved: any user may start a process of any name.
  */
 enum vp_rank {
-	VP_RANK_OWN,    /* the operator's own, root's, and what the system's libvirt says is its domain */
+	VP_RANK_OWN,    /* the operator's own, root's, and domains of the system's libvirt */
 	VP_RANK_SYSTEM, /* a service's (uids below 1000) */
-	VP_RANK_USER,   /* another user's: its name counts where nobody above has it */
-	VP_RANK_PID,    /* not a VMM that we know: by its PID only */
+	VP_RANK_USER,   /* another user's: its name counts if no higher rank has it */
+	VP_RANK_PID,    /* not a known VMM: by its PID only */
 };
 
 /* A guest that runs on this host. */
@@ -26,8 +26,7 @@ struct vp_guest_info {
 	uint32_t uid;
 	enum vp_rank rank;
 	bool far; /* its socket was found through its VMM's environment, not in this user's directories */
-	char trouble[256]; /* why its engine did not say who it is: here is what its VMM's command line tells;
-			      "" */
+	char trouble[256]; /* why its engine sent no HELLO: the fields are from its VMM's command line; "" */
 	uint32_t nvcpus;
 	char backend[16];
 	char socket[108];  /* as struct sockaddr_un has it */
@@ -37,9 +36,9 @@ struct vp_guest_info {
 	uint64_t held_ns; /* how long its vCPUs were held, for changes of its text */
 };
 
-/** Guests with an engine in them: control sockets found, and believed. All of them together are waited for no
- * longer than a second, however often this is called. Sockets of our own that nobody serves any more are
- * removed. *ret is owned by the caller. */
+/** Guests with an engine in them: control sockets that were found and are trusted. Waits at most a second for
+ * all of them, however often this is called. Our own sockets without a listener are removed. *ret is owned by
+ * the caller. */
 OT_MUST_CHECK struct ot_err *vp_guests_list(struct vp_guest_info **ret, size_t *ret_count);
 
 /** The release of the kernel of the guest whose engine listens at @socket. Asks its vCPUs for their

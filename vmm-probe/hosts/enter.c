@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Putting an engine into a running VMM: finding the process, checking first what can be checked, injecting.
+/* Injecting an engine into a running VMM: find the process, check the preconditions, inject.
  */
 #include "vmm-probe/hosts/enter.h"
 
@@ -48,7 +48,7 @@ struct ot_err *vp_enter_find(const char *spec, pid_t *ret)
 	return better;
 }
 
-/* What the library, its thread and its engine take of the VMM's memory, sessions aside. */
+/* The VMM's memory that the library, its thread and its engine take, without sessions. */
 static struct ot_err *check_room(pid_t pid)
 {
 	struct vp_memory_room room;
@@ -62,7 +62,7 @@ static struct ot_err *check_room(pid_t pid)
 	    (int)pid, MIB(VP_ENTER_BYTES), room.group, MIB(room.room), MIB(room.limit));
 }
 
-/* @refused (consumed) of process @pid, or what explains it better. */
+/* @refused (consumed) of process @pid, or a better explanation. */
 static struct ot_err *explain(pid_t pid, struct ot_err *refused)
 {
 	struct ot_buf places;
@@ -74,10 +74,9 @@ static struct ot_err *explain(pid_t pid, struct ot_err *refused)
 	if (places.len) {
 		bool found = answers(pid);
 		ot_err_destroy(refused);
-		refused =
-		    ot_err_new(OT_ERR_UNSUPPORTED, "process %d has its engine from its start: %s%s", (int)pid,
-			       found ? "-g traces it" : "none answers, its socket was looked for at ",
-			       found ? "" : ot_buf_str(&places));
+		refused = ot_err_new(OT_ERR_UNSUPPORTED, "process %d was started with an engine: %s%s",
+				     (int)pid, found ? "-g traces it" : "it does not answer at ",
+				     found ? "" : ot_buf_str(&places));
 	}
 	ot_buf_deinit(&places);
 	return refused;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Getting an engine into a VMM that runs without one. */
+/* Injecting an engine into a VMM that runs without one. */
 #ifndef VP_HOSTS_ENTER_H
 #define VP_HOSTS_ENTER_H
 
 #include "vmm-probe/inject/inject.h"
 
-/* What the library, its thread and its engine take of the VMM's memory at most, sessions aside. */
+/* The most of the VMM's memory that the library, its thread and its engine take, without sessions. */
 #define VP_ENTER_BYTES (4ull << 20)
 
 /** The VMM's process that @p spec (a PID, a guest's or a domain's name) means. NOT_FOUND: it means none;

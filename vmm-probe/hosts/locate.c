@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Resolving a name: which processes could be meant, whose claim to the name is the best, and which engine
- * that is. */
+/* Resolving a name: the candidates, the one with the highest rank, and its engine. */
 #include "vmm-probe/hosts/locate.h"
 
 #include <limits.h>
@@ -19,9 +18,9 @@
 #define SYSTEM_UIDS 1000u /* UID_MIN of login.defs */
 #define NO_LOGIN    0xffffffffu
 
-/* --- who has a right to a name ------------------------------------------------------------------------- */
+/* --- ranks --------------------------------------------------------------------------------------------- */
 
-/* Who logged in: it stays through su and sudo. */
+/* The user who logged in: unchanged by su and sudo. */
 static uid_t login_uid(void)
 {
 	ot_auto_free char *text = NULL;
@@ -55,7 +54,7 @@ const struct vp_qemu *vp_locate_domain(const struct vp_qemu *vmms, size_t n, con
 	return found;
 }
 
-/* --- what there is ------------------------------------------------------------------------------------- */
+/* --- candidates ---------------------------------------------------------------------------------------- */
 
 /* A VMM, with an engine that listens, or without. */
 struct place {
@@ -136,7 +135,7 @@ static bool is_traceable(const struct place *at)
 
 /* --- messages ------------------------------------------------------------------------------------------ */
 
-/* A message is one line, whatever its VMM calls itself. */
+/* A message is one line, whatever the VMM's name contains. */
 static void name_one(const struct place *at, struct ot_buf *out)
 {
 	size_t start = out->len;
@@ -205,7 +204,7 @@ void vp_locate_places(const struct vp_qemu *vmm, struct ot_buf *out)
 	}
 }
 
-/* It has an engine from its start, and there is none to be found. */
+/* It was started with an engine, which was not found. */
 static struct ot_err *engine_elsewhere(const struct place *at)
 {
 	struct ot_buf places;
@@ -213,8 +212,8 @@ static struct ot_err *engine_elsewhere(const struct place *at)
 	ot_buf_init(&places);
 	vp_locate_places(at->vmm, &places);
 	struct ot_err *err = ot_err_new(OT_ERR_UNSUPPORTED,
-					"guest %s (PID %u) has its engine from its start, but none answers "
-					"where its socket was looked for: %s. If it "
+					"guest %s (PID %u) was started with an engine, which does not answer "
+					"at %s. If it "
 					"listens elsewhere, -g takes the socket's path",
 					at->name, at->pid, ot_buf_str(&places));
 	ot_buf_deinit(&places);
@@ -239,7 +238,8 @@ static const struct place *with_pid(const struct places *p, pid_t pid)
 	return NULL;
 }
 
-/* Whose name it is by right; of two with the same right neither. *ret NULL: nobody's. */
+/* The candidate of that name with the highest rank; an error if two have it. *ret NULL: no candidate has the
+ * name. */
 static struct ot_err *with_name(const struct places *p, const char *name, const struct place **ret)
 {
 	const struct place *found = NULL, *other = NULL;
@@ -262,8 +262,8 @@ static struct ot_err *choose(const struct places *p, const char *spec, const str
 	return *ret ? NULL : with_name(p, spec, ret);
 }
 
-/* Where nothing was named: of the engines that listen where this user's do. Strangers' do not make it
- * doubtful which is meant. */
+/* Without a name: choose among the engines in this user's directories only, so that other users' engines
+ * don't make the choice ambiguous. */
 static struct ot_err *only_one(const struct places *p, char *path, size_t size)
 {
 	const struct place *one = NULL;

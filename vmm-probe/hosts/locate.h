@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what an operator calls a guest to its VMM's process and its engine's control socket.
+ * Resolving an operator's name for a guest to its VMM's process and its engine's control socket.
  *
- * Who a VMM is, is the kernel's word: the process that listens (vp_peer_read()), the file that it runs, its
- * uid. What it calls itself is its owner's word, so a name means the guest of the one who has most right to
- * it, see enum vp_rank.
+ * A VMM is identified by facts from the kernel: the process that listens (vp_peer_read()), the file that it
+ * executes, its uid. Its name is chosen by its owner, so a name means the guest of the owner with the highest
+ * rank, see enum vp_rank.
  */
 #ifndef VP_HOSTS_LOCATE_H
 #define VP_HOSTS_LOCATE_H
@@ -13,23 +13,23 @@
 #include "vmm-probe/hosts/engines.h"
 #include "vmm-probe/machines/qemu.h"
 
-/** The control socket of guest @p spec (a name, a PID, a path with a '/'; NULL: the only one running)
- * into @p path. NOT_FOUND says which guests there are; it may be one without an engine. UNSUPPORTED: it has
- * one from its start, which does not answer where it was looked for. */
+/** The control socket of guest @p spec (a name, a PID, a path with a '/'; NULL: the only one running) into @p
+ * path. NOT_FOUND says which guests there are; it may be one without an engine. UNSUPPORTED: it was started
+ * with one, which does not answer at any of its places. */
 OT_MUST_CHECK struct ot_err *vp_locate(const char *spec, char *path, size_t size);
 
-/** The VMM's process that @p spec (a name or a PID) means, with an engine or without. NOT_FOUND says which
- * there are, or that two have as much right to the name. */
+/** The VMM's process that @p spec (a name or a PID) means, with an engine or without. NOT_FOUND lists the
+ * guests there are, or says that two of the same rank have the name. */
 OT_MUST_CHECK struct ot_err *vp_locate_process(const char *spec, pid_t *ret);
 
-/** How much right a VMM's process has to its guest's name. */
+/** The rank of a VMM's process for its guest's name. */
 enum vp_rank vp_locate_rank(const struct vp_qemu *vmm);
 
-/** The process of libvirt's domain @p uuid, of several that say so the one with most right to; NULL: none
- * does. */
+/** The process of libvirt's domain @p uuid, of several that claim it the one with the highest rank; NULL:
+ * none. */
 const struct vp_qemu *vp_locate_domain(const struct vp_qemu *vmms, size_t n, const char *uuid);
 
-/** Where an engine of this VMM could listen, apart by commas, as a message has it. */
+/** The places where an engine of this VMM could listen, separated by commas, for messages. */
 void vp_locate_places(const struct vp_qemu *vmm, struct ot_buf *out);
 
 #endif

@@ -17,7 +17,7 @@
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/inject/inject.h"
 
-/* How long an engine may take to say where its vCPUs are. */
+/* How long an engine may take to report its vCPUs' registers. */
 #define OWN_MS      RELEASE_MS
 #define STRANGER_MS 300
 
@@ -26,7 +26,7 @@
 
 /* --- connections ------------------------------------------------------------------------------------- */
 
-/* @unseen (NULL: not of interest): lines about those that are there and refuse us. */
+/* @unseen (NULL: not of interest): lines about daemons that refuse us. */
 static struct ot_err *open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL], size_t *ret_n,
 				 struct ot_buf *unseen)
 {
@@ -135,7 +135,7 @@ static struct ot_err *add_engines(struct list *list)
 	return NULL;
 }
 
-/* How a QEMU without an engine could get one. */
+/* Whether an engine can be injected into a QEMU without one. */
 static void judge(struct vp_machine *m, const struct vp_qemu *q)
 {
 	char library[PATH_MAX];
@@ -194,7 +194,7 @@ static struct ot_err *add_processes(struct list *list, const struct vp_qemu *qem
 	return NULL;
 }
 
-/* What libvirt knows of a domain's next start, or its present one. */
+/* How a domain can be traced, by libvirt's description of its present or next start. */
 static void judge_domain(struct vp_libvirt *lv, const struct vp_domain *d, struct vp_machine *m)
 {
 	ot_auto_free char *text = NULL;
@@ -249,7 +249,7 @@ static struct ot_err *add_domains(struct list *list, struct vp_libvirt *lv, cons
 	return NULL;
 }
 
-/* What -g would take for the name of a better one. */
+/* Mark guests with the name of a guest of higher rank: -g takes the other one. */
 static void mark_taken(struct list *list)
 {
 	for (size_t i = 0; i < list->count; i++)
@@ -290,8 +290,8 @@ static struct ot_err *collect(const char *uri, struct list *list)
 	return err;
 }
 
-/* Of guests that run: a paused one's vCPUs do not answer. One whose kernel is not to be found has none to
- * name. Strangers' engines may answer as slowly as they like: not for long. */
+/* Of running guests only: a paused one's vCPUs do not answer. No release if the kernel is not found. Other
+ * users' engines, which may delay their answers, have a shorter time-out. */
 static void ask_release(void *arg, size_t i, char ret[VP_CHILDREN_ANSWER])
 {
 	const struct list *list = arg;

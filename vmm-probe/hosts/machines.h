@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What runs on this host that could be traced, and how: guests with an engine, other QEMUs, libvirt's
+/* The machines of this host and how each can be traced: guests with an engine, other QEMUs, libvirt's
  * domains. */
 #ifndef VP_HOSTS_MACHINES_H
 #define VP_HOSTS_MACHINES_H
@@ -10,11 +10,11 @@
 
 enum vp_how {
 	VP_HOW_NOW,     /* an engine is in it */
-	VP_HOW_ATTACH,  /* -g puts one in */
+	VP_HOW_ATTACH,  /* -g injects one */
 	VP_HOW_PEEK,    /* no engine can be injected (`why`); it can be sampled from outside */
 	VP_HOW_START,   /* when it runs; it has what it needs, or needs nothing */
-	VP_HOW_PREPARE, /* not before a restart, with more on its command line */
-	VP_HOW_NOT,     /* why says why not */
+	VP_HOW_PREPARE, /* only after a restart with more options */
+	VP_HOW_NOT,     /* not at all: see `why` */
 };
 
 struct vp_machine {
@@ -26,7 +26,7 @@ struct vp_machine {
 	char uuid[37];         /* the domain's */
 	enum vp_how how;
 	char why[512];      /* VP_HOW_PEEK, VP_HOW_NOT; one line */
-	bool name_is_taken; /* another has more right to its name: -g takes its PID */
+	bool name_is_taken; /* a guest of higher rank has its name: -g takes its PID */
 };
 
 struct vp_machines {
@@ -42,15 +42,15 @@ struct vp_machines {
 OT_MUST_CHECK struct ot_err *vp_machines_list(const char *uri, struct vp_machines *ret);
 void vp_machines_deinit(struct vp_machines *machines);
 
-/** Connections to ask for domains: @p uri, or the usual ones. At most VP_LIBVIRT_USUAL; how many in *ret_n.
+/** Connections for listing domains: @p uri, or the usual ones. At most VP_LIBVIRT_USUAL; how many in *ret_n.
  * An error only when @p uri was given. */
 #define VP_LIBVIRT_USUAL 2
 OT_MUST_CHECK struct ot_err *vp_libvirt_open_usual(const char *uri, struct vp_libvirt *ret[VP_LIBVIRT_USUAL],
 						   size_t *ret_n);
 
 /**
- * A better word on a guest that was not found or can't be traced now, if libvirt has a domain @p name that
- * does not run: BUSY, "domain web01 is paused …". NULL: libvirt has nothing to say.
+ * A better error for a guest that was not found or can't be traced now, if libvirt has a domain @p name that
+ * does not run: BUSY, "domain web01 is paused …". NULL: it has none.
  */
 struct ot_err *vp_domain_not_running(const char *name);
 

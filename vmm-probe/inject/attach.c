@@ -301,7 +301,7 @@ static struct ot_err *check_dormant(pid_t pid, const struct vp_hook_control *c)
 	if (c->in_use || c->state == VP_HOOK_LOADED)
 		return ot_err_new(OT_ERR_BUSY,
 				  "process %d has an engine of Outsight in it: -g %d traces with it, and "
-				  "`outsight detach %d` takes it out of use",
+				  "`outsight detach %d` disables it",
 				  (int)pid, (int)pid, (int)pid);
 	return NULL;
 }

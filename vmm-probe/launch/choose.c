@@ -47,7 +47,7 @@ static bool best_is_kvm(const struct vp_launch_opts *opts, char *why, size_t siz
 		return false;
 	}
 	if (vp_kvm_host_good(&host, lack, sizeof(lack))) {
-		snprintf(why, size, "kvm: traps come back and kernel mode is fast here");
+		snprintf(why, size, "kvm: traps exit to the host and kernel mode is fast here");
 		return true;
 	}
 	bool last = vp_kvm_host_traces(&host) && !has_qemu(opts);
@@ -65,7 +65,7 @@ static bool is_bzimage(const char *path)
 	       !memcmp(mark, "HdrS", sizeof(mark));
 }
 
-/* Better said now than after a boot that ends nowhere. A slow KVM is slow, but does. */
+/* Reported now, not after a boot that never completes. A slow KVM is accepted. */
 static struct ot_err *check_kvm(const struct vp_launch_opts *opts)
 {
 	struct vp_kvm_host host;
@@ -89,6 +89,6 @@ struct ot_err *vp_launch_choose(enum vp_vmm asked, struct vp_launch_opts *opts, 
 		return NULL;
 	}
 	opts->builtin = asked == VP_VMM_BUILTIN;
-	snprintf(why, size, "%s, as was asked for", opts->builtin ? "kvm" : "tcg");
+	snprintf(why, size, "%s, as requested", opts->builtin ? "kvm" : "tcg");
 	return opts->builtin ? check_kvm(opts) : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starting a transient libvirt domain with the plugin added, and waiting for its engine. */
+/* Starting a transient libvirt domain with the plugin, and waiting for its engine. */
 #include "vmm-probe/launch/domain.h"
 #include "vmm-probe/hosts/engine_files.h"
 
@@ -67,7 +67,7 @@ static struct ot_err *find_process(struct vp_domain_vm *vm)
 			  vm->domain.name);
 }
 
-/* The plugin makes its engine with the first vCPU. */
+/* The plugin creates its engine with the first vCPU. */
 static struct ot_err *try_plugin(struct vp_domain_vm *vm)
 {
 	struct vp_client client;
@@ -78,7 +78,7 @@ static struct ot_err *try_plugin(struct vp_domain_vm *vm)
 	return NULL;
 }
 
-/* The hook is in it; where its engine is to listen is given to it from here. */
+/* The hook is preloaded; vp_enter() gives it the socket of its engine. */
 static struct ot_err *try_hook(struct vp_domain_vm *vm)
 {
 	struct vp_inject_result result;
@@ -89,7 +89,7 @@ static struct ot_err *try_hook(struct vp_domain_vm *vm)
 	return vp_locate(pid, vm->socket, sizeof(vm->socket));
 }
 
-/* No engine yet: nothing listens, there is no memory, or the firmware is just changing it. */
+/* No engine yet: nothing listens, there is no memory, or the firmware is changing it. */
 static bool may_come(const struct ot_err *err)
 {
 	return ot_err_code(err) == OT_ERR_NOT_FOUND || ot_err_code(err) == OT_ERR_BUSY ||
@@ -102,10 +102,9 @@ static struct ot_err *wait_engine(struct vp_domain_vm *vm)
 	time_t end = time(NULL) + ANSWER_SECONDS;
 
 	if (vm->qemu.plugin && !*vm->qemu.socket)
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "domain %s: libvirt gave its QEMU no directory that the plugin could listen in",
-		    vm->domain.name);
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "domain %s: its QEMU has no directory from libvirt for the plugin's socket",
+				  vm->domain.name);
 	for (;;) {
 		struct ot_err *err = vm->qemu.plugin ? try_plugin(vm) : try_hook(vm);
 		if (!err || !may_come(err) || time(NULL) > end)
@@ -141,7 +140,7 @@ struct ot_err *vp_domain_launch(const struct vp_domain_opts *opts, struct vp_dom
 		return ot_err_nomem();
 	vm->pidfd = -1;
 	struct ot_err *err = start(vm, opts);
-	/* What did not come up is not left behind. */
+	/* A domain that failed to start is not left running. */
 	vm->with_us = opts->with_us || err;
 	if (err) {
 		vp_domain_vm_destroy(vm);

@@ -13,15 +13,15 @@ struct vp_domain_vm;
 struct vp_domain_opts {
 	const char *xml; /* the file */
 	const char *uri; /* of libvirt; NULL: its default */
-	bool with_us;    /* libvirt ends it when this process does, however it does */
+	bool with_us;    /* libvirt ends it when this process ends, in any way */
 };
 
 /**
- * Start a transient domain from its XML with what makes it traceable added, and return when its engine
- * answers; its kernel may be far from up then. Takes some seconds, 30 s at most.
+ * Start a transient domain from its XML, made traceable, and return when its engine answers; its kernel may
+ * still be booting then. Takes some seconds, 30 s at most.
  *
  * @return UNSUPPORTED: libvirt is not installed, or a domain that can't be traced; NOT_FOUND: the file or
- * libvirt's daemon; GUEST_GONE, BUSY: no engine answered. Nothing of it runs on then.
+ * libvirt's daemon; GUEST_GONE, BUSY: no engine answered. The domain is stopped then.
  */
 OT_MUST_CHECK struct ot_err *vp_domain_launch(const struct vp_domain_opts *opts, struct vp_domain_vm **ret);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* See launch.h. The child is made by fork: between it and exec only async-signal-safe calls. */
+/* Starting a VMM as a child, by fork: between it and exec only async-signal-safe calls. */
 #include "vmm-probe/launch/launch.h"
 
 #include <errno.h>
@@ -32,14 +32,14 @@
 #define STOP_MS      5000
 #define STEP_MS      10
 #define PANIC_MAX    256
-#define SAID_MAX     1500 /* of what QEMU printed, in an error */
+#define SAID_MAX     1500 /* of QEMU's output, in an error */
 #define MONITOR_FILE "outsight-vmm"
 #define VERSION_SIZE 4096
 
 struct vp_launched {
 	pid_t pid; /* 0: none, or waited for */
 	int pidfd;
-	int log;                 /* memfd with what QEMU printed */
+	int log;                 /* memfd with QEMU's output */
 	struct vp_tail *console; /* NULL: it goes elsewhere */
 	const char *what;        /* for messages: "QEMU" */
 	char socket[108];
@@ -226,7 +226,7 @@ static void add_kernel(struct args *args, const struct vp_launch_opts *opts)
 	if (!opts->kernel)
 		return;
 	add2(args, "-kernel", opts->kernel);
-	/* A kernel that a busy host does not run for a while takes its timer for broken, and panics. */
+	/* A kernel that a busy host delays considers its timer broken, and panics. */
 	add2(args, "-append", opts->append ? opts->append : "console=ttyS0 panic=-1 no_timer_check");
 	if (opts->initrd)
 		add2(args, "-initrd", opts->initrd);
@@ -373,7 +373,7 @@ static struct ot_err *prepare(struct args *args, const struct vp_launch_opts *op
 	OT_TRY(check_file("initrd", opts->initrd));
 	if (opts->builtin) {
 		if (!opts->kernel || opts->nextra || opts->cpu)
-			return ot_err_new(OT_ERR_UNSUPPORTED, "the builtin monitor takes a kernel, and %s",
+			return ot_err_new(OT_ERR_UNSUPPORTED, "the builtin monitor boots a kernel, and %s",
 					  opts->kernel ? "no options of QEMU's" : "none was given");
 		make_monitor_args(args, opts, console);
 	} else {

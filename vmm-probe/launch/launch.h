@@ -18,7 +18,7 @@ struct vp_launched;
 
 /* All borrowed for the call. NULL or 0: the default named here. */
 struct vp_launch_opts {
-	const char *kernel; /* bzImage; NULL: @extra says what to boot */
+	const char *kernel; /* bzImage; NULL: @extra selects what to boot */
 	const char *initrd; /* NULL: none */
 	const char *append; /* kernel command line; "console=ttyS0 panic=-1", in QEMU also "no_timer_check" */
 	uint32_t mem_mib;   /* 512 */
@@ -37,12 +37,12 @@ struct vp_launch_opts {
 };
 
 /**
- * Boot a guest and return when its engine answers; the guest's kernel may be far from up then.
- * Takes half a second, 30 s at most.
+ * Boot a guest and return when its engine answers; the guest's kernel may still be booting then. Takes half a
+ * second, 30 s at most.
  *
  * @return UNSUPPORTED: QEMU is older than 10. NOT_FOUND: QEMU, the plugin, the kernel or initrd
- *         is not there. GUEST_GONE: QEMU ended, with what it said. BUSY: no answer in time, or
- *         @p go_on said no. Nothing of it runs on then.
+ *         is not there. GUEST_GONE: QEMU ended; the message has its output. BUSY: no answer in time, or @p
+ *         go_on returned false. The guest is stopped then.
  */
 OT_MUST_CHECK struct ot_err *vp_launch(const struct vp_launch_opts *opts, struct vp_launched **ret);
 
@@ -60,12 +60,11 @@ const char *vp_launched_socket(const struct vp_launched *vm);
 /** Readable once QEMU has ended; owned by the VM. */
 int vp_launched_fd(const struct vp_launched *vm);
 
-/** What went wrong with the guest, as an error of its own: its VMM has ended (@p wait_ms is how long to wait
- * for that), with what it said; or the guest's kernel panicked, if its console came here. NULL: nothing is
- * known. */
+/** Why the guest failed, as an error: its VMM ended (@p wait_ms is how long to wait for that), with its
+ * output; or its kernel panicked, if we read its console. NULL: unknown. */
 OT_MUST_CHECK struct ot_err *vp_launched_trouble(struct vp_launched *vm, int wait_ms);
 
-/** The guest kernel's line about its panic, if its console came here. */
+/** The guest kernel's line about its panic, if we read its console. */
 bool vp_launched_panic(struct vp_launched *vm, char *buf, size_t size);
 
 #endif

@@ -37,8 +37,7 @@ static void keep(struct vp_tail *t, const char *data, size_t len)
 	t->len += len;
 }
 
-/* What there is in the pipe, with the lock. False: there will be no more. A guest that goes on writing is
- * left at some time. */
+/* Read the pipe, with the lock held. False: end of file. Bounded, as a guest may never stop writing. */
 static bool read_pipe(struct vp_tail *t)
 {
 	char data[4096];
@@ -150,7 +149,7 @@ bool vp_tail_find(struct vp_tail *t, const char *word, char *buf, size_t size)
 	size_t n = 0;
 
 	pthread_mutex_lock(&t->lock);
-	(void)read_pipe(t); /* what was written just before its writer ended counts */
+	(void)read_pipe(t); /* includes what was written just before its writer ended */
 	const char *end = t->text + t->len, *at = last_place(t->text, t->len, word);
 	for (const char *p = at; p && p < end && *p != '\n' && n + 1 < size; p++)
 		if ((unsigned char)*p >= ' ' && *p != 127)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of what a guest writes to its console, for who boots one and wants to say why it did not come up. A
- * thread reads it, so that the guest never waits for us; only the last VP_TAIL_SIZE bytes are kept.
+ * The end of a guest's console output, to report why it failed to boot. A thread reads it, so that the guest
+ * never waits for us; only the last VP_TAIL_SIZE bytes are kept.
  */
 #ifndef VP_LAUNCH_TAIL_H
 #define VP_LAUNCH_TAIL_H
@@ -16,7 +16,7 @@
 struct vp_tail;
 
 OT_MUST_CHECK struct ot_err *vp_tail_create(struct vp_tail **ret);
-/** Call it when no writer is left: else what is written later is an error there. NULL is fine. */
+/** Call it when no writer is left: later writes fail. NULL is fine. */
 void vp_tail_destroy(struct vp_tail *tail);
 
 /** A file that another process of this user can open for writing, while this one lives. */

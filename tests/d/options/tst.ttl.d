@@ -1,5 +1,5 @@
 /* ASSERTION: ttl ends a session as exit() does: END fires, aggregations are printed; the status is 0. */
-/* @@stderr: dtrace: the session's time is over: -x ttl=300ms */
+/* @@stderr: dtrace: the session's time limit has passed: -x ttl=300ms */
 #pragma D option quiet
 #pragma D option ttl=300ms
 
