@@ -57,11 +57,11 @@ static void list_site(struct vp_guest *guest, const struct vp_event_site *site, 
 }
 
 static void find(struct vp_tracepoint_finder *finder, struct vp_probes *probes, struct vp_guest *guest,
-		 const struct vp_guest_tracepoint *tp, uint64_t size, bool list, struct totals *t)
+		 const struct vp_guest_tracepoint *tp, bool list, struct totals *t)
 {
 	unsigned nargs = vp_tracepoint_words(probes, tp->gva, tp->name);
 	struct vp_event_sites sites;
-	struct ot_err *err = vp_tracepoint_find_sites(finder, tp, size, nargs, &sites);
+	struct ot_err *err = vp_tracepoint_find_sites(finder, tp, nargs, &sites);
 
 	t->tracepoints++;
 	if (err) {
@@ -86,25 +86,23 @@ static void find(struct vp_tracepoint_finder *finder, struct vp_probes *probes, 
 
 static void measure(struct vp_guest *guest, bool list)
 {
-	struct vp_guest_tracepoints tracepoints;
 	struct vp_tracepoint_finder *finder;
 	struct vp_probes *probes;
 	struct totals t = { 0 };
 
 	check(vp_probes_create(guest, &probes));
 	double start = now();
-	check(vp_guest_tracepoints_read(guest, &tracepoints));
-	double read = now();
 	check(vp_tracepoint_finder_create(probes, &finder));
-	double tables = now();
-	for (size_t i = 0; i < tracepoints.count; i++)
-		find(finder, probes, guest, &tracepoints.list[i], tracepoints.size, list, &t);
-	printf("%u tracepoints, %u can be probed at %u sites, %u of them with a condition; %u arguments, %u "
-	       "not known\n",
-	       t.tracepoints, t.found, t.sites, t.conditional, t.args, t.unknown_args);
-	printf("list %.3f s, tables %.3f s, sites %.3f s\n", read - start, tables - read, now() - tables);
+	double read = now();
+	const struct vp_guest_tracepoints *all = vp_tracepoint_list(finder);
+	for (size_t i = 0; i < all->count; i++)
+		find(finder, probes, guest, &all->list[i], list, &t);
+	printf(
+	    "%u tracepoints, %u can be probed at %u sites, %u of them with a condition; %u arguments, %u not "
+	    "known\n",
+	    t.tracepoints, t.found, t.sites, t.conditional, t.args, t.unknown_args);
+	printf("list %.3f s, sites %.3f s\n", read - start, now() - read);
 	vp_tracepoint_finder_destroy(finder);
-	vp_guest_tracepoints_deinit(&tracepoints);
 	vp_probes_destroy(probes);
 }
 

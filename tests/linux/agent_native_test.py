@@ -40,7 +40,7 @@ class Native(AgentScenario):
         agent = ga.Agent(self.vm)
         self.assertEqual(agent.header()["version"], ga.VERSION)
         agent.put(agent.header_gpa + ga.VERSION_AT, "I", ga.VERSION - 1)
-        for probe in ("sched:::on-cpu", "proc:::create", "io:::start", "sdt:sched::sched_switch"):
+        for probe in ("sched:::on-cpu", "proc:::create", "io:::start"):
             status, out, err = self.outsight.run(self.vm, "-n", probe + " { exit(0); }")
             self.assertNotEqual(status, 0, out + err)
             self.assertIn(f"agent is of version {ga.VERSION - 1}, and this outsight of {ga.VERSION}: build the module", err)

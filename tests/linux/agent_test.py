@@ -18,9 +18,11 @@ TRACING_OFF = "cd /sys/kernel/tracing && echo 0 >tracing_on && echo 0 >events/en
 
 class Views(AgentScenario):
     def test_none_without_the_module(self):
-        status, out, err = self.outsight.run(self.vm, "-qn", "sdt:sched::sched_switch { exit(0); }")
-        self.assertNotEqual(status, 0, out)
-        self.assertIn("does not match any probes", err)
+        """What only the module reports: its own tracepoints, and those whose events the kernel makes only once enabled."""
+        for probe in ("sdt:::outsight_task", "sdt:raw_syscalls::sys_enter"):
+            status, out, err = self.outsight.run(self.vm, "-qn", probe + " { exit(0); }")
+            self.assertNotEqual(status, 0, out)
+            self.assertIn("does not match any probes", err)
 
     def test_listing(self):
         """-lv shows a tracepoint with the types of its arguments."""

@@ -20,7 +20,8 @@ struct reader {
 	struct vp_guest_tracepoints *ret;
 	struct vp_trace_systems systems;
 	uint32_t at_name, at_key, at_call_key;
-	bool has_call_key;
+	uint32_t at_regfunc, at_ext; /* regfunc: in *ext, where there is one */
+	bool has_call_key, has_ext;
 	size_t cap;
 };
 
@@ -28,6 +29,11 @@ static bool find_layout(const struct vp_btf *btf, struct reader *r)
 {
 	r->ret->size = vp_btf_sizeof(btf, "tracepoint");
 	r->has_call_key = vp_btf_member_offset(btf, "tracepoint", "static_call_key", &r->at_call_key, NULL);
+	/* Since 6.14 in a struct of its own, which few tracepoints have. */
+	r->has_ext = vp_btf_member_offset(btf, "tracepoint", "ext", &r->at_ext, NULL);
+	if (!vp_btf_member_offset(btf, r->has_ext ? "tracepoint_ext" : "tracepoint", "regfunc",
+				  &r->at_regfunc, NULL))
+		return false;
 	return r->ret->size && r->ret->size <= SIZE_MAX_OF_TRACEPOINT &&
 	       vp_btf_member_offset(btf, "tracepoint", "name", &r->at_name, NULL) &&
 	       vp_btf_member_offset(btf, "tracepoint", "key", &r->at_key, NULL);
@@ -54,6 +60,17 @@ static bool is_name(const char *s)
 	return len && len < VP_TRACEPOINT_NAME_MAX;
 }
 
+/* False: unreadable. */
+static bool read_regfunc(struct reader *r, uint64_t gva, uint64_t *ret)
+{
+	uint64_t ext = gva;
+
+	*ret = 0;
+	if (r->has_ext && !read_at(r, gva + r->at_ext, &ext, sizeof(ext)))
+		return false;
+	return !ext || read_at(r, ext + r->at_regfunc, ret, sizeof(*ret));
+}
+
 static struct ot_err *add(struct reader *r, const char *module, const char *name, uint64_t gva)
 {
 	struct vp_guest_tracepoints *all = r->ret;
@@ -64,6 +81,8 @@ static struct ot_err *add(struct reader *r, const char *module, const char *name
 	if (all->count % 256 == 0)
 		OT_TRY(vp_budget_check());
 	if (r->has_call_key && !read_at(r, gva + r->at_call_key, &tp.call_key, sizeof(tp.call_key)))
+		return NULL;
+	if (!read_regfunc(r, gva, &tp.regfunc))
 		return NULL;
 	OT_TRY(vp_budget_take(sizeof(tp) + VP_TRACEPOINT_NAME_MAX));
 	tp.name = ot_arena_strdup(&all->names, name);

@@ -19,6 +19,7 @@
 	PROVIDER(syscall)      \
 	PROVIDER(vm)           \
 	PROVIDER(sdt)          \
+	PROVIDER(rawtp)        \
 	VP_DERIVED(PROVIDER)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;

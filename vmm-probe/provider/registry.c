@@ -18,6 +18,7 @@
 #include "vmm-probe/provider/registry_index.h"
 #include "vmm-probe/provider/sites.h"
 #include "vmm-probe/provider/text.h"
+#include "vmm-probe/provider/tracepoint_sites.h"
 
 #define CHUNK      1024u
 #define PROBES_MAX (8u << 20)
@@ -38,6 +39,7 @@ struct vp_probes {
 	struct vp_types *types;
 	struct vp_text *text;
 	struct vp_derivation *derivation;
+	struct vp_tracepoint_finder *tracepoints;
 	struct vp_planner *planner;
 	struct vp_text_undo undo; /* of the planner's guest */
 	struct ot_arena strings;
@@ -96,6 +98,8 @@ struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
 	if (guest && !err)
 		err = vp_derivation_create(probes, &probes->derivation);
 	if (guest && !err)
+		err = vp_tracepoint_finder_create(probes, &probes->tracepoints);
+	if (guest && !err)
 		err = find_agent(probes);
 	for (size_t i = 0; !err && i < OT_ARRAY_SIZE(providers); i++)
 		if (guest || !providers[i]->needs_guest)
@@ -134,6 +138,7 @@ void vp_probes_destroy(struct vp_probes *probes)
 	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
 	vp_text_destroy(probes->text);
+	vp_tracepoint_finder_destroy(probes->tracepoints);
 	vp_derivation_destroy(probes->derivation);
 	vp_types_destroy(probes->types);
 	ot_map_deinit(&probes->unanchored);
@@ -194,6 +199,11 @@ const struct vp_guest_agent *vp_probes_agent(const struct vp_probes *probes, con
 	if (ret_why)
 		*ret_why = probes->no_agent;
 	return probes->has_agent ? &probes->agent : NULL;
+}
+
+struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes)
+{
+	return probes->tracepoints;
 }
 
 struct vp_derivation *vp_probes_derivation(struct vp_probes *probes)
@@ -298,6 +308,19 @@ void vp_probes_forget_text(struct vp_probes *probes)
 	probes->text = NULL;
 }
 
+/* A probe that can't be had from outside, and that the agent reports, is only inside. */
+static bool is_only_inside(const struct vp_probes *probes, struct entry *e)
+{
+	struct vp_batch_probe bp;
+
+	if (e->probe.args != VP_ARGS_SITE ||
+	    !vp_probes_inside(probes, &e->probe, vp_probes_agent(probes, NULL), &bp))
+		return false;
+	e->probe.kind = VP_PROBE_AGENT;
+	e->probe.args = VP_ARGS_AGENT;
+	return true;
+}
+
 /* A fault of the guest's refuses the probe; a fault of this process is an error. */
 static struct ot_err *refuse(struct vp_probes *probes, struct entry *e, struct ot_err *err)
 {
@@ -309,6 +332,10 @@ static struct ot_err *refuse(struct vp_probes *probes, struct entry *e, struct o
 		break;
 	default:
 		return err;
+	}
+	if (is_only_inside(probes, e)) {
+		ot_err_destroy(err);
+		return NULL;
 	}
 	e->probe.refused = vp_probes_strdup(probes, ot_err_message(err));
 	e->plan_refused = true;

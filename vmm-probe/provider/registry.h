@@ -22,6 +22,7 @@
 struct vp_derivation;
 struct vp_planner;
 struct vp_text;
+struct vp_tracepoint_finder;
 
 struct vp_provider {
 	const char *name;
@@ -35,7 +36,8 @@ struct vp_provider {
 				  const struct dif_probedesc *desc);
 
 	/* Optional. A description has matched the probe for the first time: decide what it is in this guest.
-	 * UNSUPPORTED: this guest can't have it; -lv shows the text. */
+	 * UNSUPPORTED: this guest can't have it; -lv shows the text. A probe with VP_ARGS_SITE that can't be
+	 * had, or planned, becomes one of kind AGENT if inside() has it. */
 	struct ot_err *(*resolve)(struct vp_probes *probes, const struct vp_probe *probe);
 
 	/* Optional (for probes without a place in the guest). As vp_probes_sites(). */
@@ -83,6 +85,9 @@ OT_MUST_CHECK struct ot_err *vp_probes_add_program(struct vp_probes *probes, con
 
 /** What is compiled of this registry's definitions (derivation.h). */
 struct vp_derivation *vp_probes_derivation(struct vp_probes *probes);
+
+/** Finds the sites of the guest's tracepoints (tracepoint_sites.h); NULL: no guest. */
+struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 
 /** NULL: none. */
 struct vp_guest *vp_probes_guest(struct vp_probes *probes);

@@ -30,7 +30,9 @@ struct vp_tracepoint_finder {
 	struct vp_probes *probes;
 	struct vp_guest *guest;
 	struct vp_text *text;
+	struct vp_guest_tracepoints tracepoints;
 	struct vp_static_keys keys;
+	bool have_keys;
 	struct vp_executor *executor;
 	struct vp_exprs exprs;
 	uint64_t online_mask; /* address of the mask of CPUs that are online; 0: unknown */
@@ -40,7 +42,7 @@ struct vp_tracepoint_finder {
 struct candidate {
 	const struct vp_jump_entry *entry;
 	uint64_t function;
-	uint8_t bytes[5], length;
+	uint8_t length;
 	struct vp_block block;
 	bool is_gated; /* its events pass by way of gates only, which stand for it */
 };
@@ -59,14 +61,30 @@ struct search {
 	size_t count;
 };
 
-static struct ot_err *read_tables(struct vp_tracepoint_finder *f)
+static struct ot_err *read_list(struct vp_tracepoint_finder *f)
 {
 	struct vp_budget budget;
 
 	vp_guest_budget_begin(f->guest, &budget, TABLES_WALL_MS);
+	vp_budget_part("the tracepoints", TABLES_MIB, TABLES_CPU_MS);
+	struct ot_err *err = vp_guest_tracepoints_read(f->guest, &f->tracepoints);
+	vp_budget_end(&budget);
+	/* Too many of them: none. */
+	(void)vp_modules_guests_fault(err, &err);
+	return err;
+}
+
+static struct ot_err *read_keys(struct vp_tracepoint_finder *f)
+{
+	struct vp_budget budget;
+
+	if (f->have_keys)
+		return NULL;
+	vp_guest_budget_begin(f->guest, &budget, TABLES_WALL_MS);
 	vp_budget_part("the tables of static keys", TABLES_MIB, TABLES_CPU_MS);
 	struct ot_err *err = vp_static_keys_read(f->guest, &f->keys);
 	vp_budget_end(&budget);
+	f->have_keys = !err;
 	return err;
 }
 
@@ -82,7 +100,7 @@ struct ot_err *vp_tracepoint_finder_create(struct vp_probes *probes, struct vp_t
 	vp_exprs_init(&f->exprs);
 	struct ot_err *err = vp_executor_create(&f->executor);
 	if (!err)
-		err = read_tables(f);
+		err = read_list(f);
 	if (err) {
 		vp_tracepoint_finder_destroy(f);
 		return err;
@@ -97,10 +115,21 @@ void vp_tracepoint_finder_destroy(struct vp_tracepoint_finder *f)
 {
 	if (!f)
 		return;
+	vp_guest_tracepoints_deinit(&f->tracepoints);
 	vp_static_keys_deinit(&f->keys);
 	vp_executor_destroy(f->executor);
 	vp_exprs_deinit(&f->exprs);
 	free(f);
+}
+
+const struct vp_guest_tracepoints *vp_tracepoint_list(const struct vp_tracepoint_finder *f)
+{
+	return &f->tracepoints;
+}
+
+struct vp_exprs *vp_tracepoint_exprs(struct vp_tracepoint_finder *f)
+{
+	return &f->exprs;
 }
 
 /* --- what stands at an entry ---------------------------------------------------------------------------- */
@@ -130,19 +159,17 @@ static bool is_boundary(const uint8_t *code, uint64_t offset, uint64_t size)
 	return at == offset;
 }
 
-/* The nop, or the jump to @p distance behind it, that a branch on a static key is
- * (arch/x86/kernel/jump_label.c). 0: something else. */
-static uint8_t branch_length(const uint8_t *code, uint64_t left, int64_t from_code)
+uint8_t vp_static_branch_length(const uint8_t *code, uint64_t left, int64_t distance)
 {
 	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }, nop2[] = { 0x66, 0x90 };
-	int32_t distance;
+	int32_t rel32;
 
 	if (left >= 5) {
-		memcpy(&distance, code + 1, sizeof(distance));
-		if (!memcmp(code, nop5, 5) || (code[0] == 0xe9 && distance == from_code - 5))
+		memcpy(&rel32, code + 1, sizeof(rel32));
+		if (!memcmp(code, nop5, 5) || (code[0] == 0xe9 && rel32 == distance - 5))
 			return 5;
 	}
-	if (left >= 2 && (!memcmp(code, nop2, 2) || (code[0] == 0xeb && (int8_t)code[1] == from_code - 2)))
+	if (left >= 2 && (!memcmp(code, nop2, 2) || (code[0] == 0xeb && (int8_t)code[1] == distance - 2)))
 		return 2;
 	return 0;
 }
@@ -166,12 +193,11 @@ static struct ot_err *check_entry(struct search *s, const struct vp_jump_entry *
 		return bad_entry(s, e, "it is in no function");
 	OT_TRY(vp_text_read(s->f->text, sym->addr, size, &code));
 	*ret = (struct candidate){ .entry = e, .function = sym->addr };
-	ret->length = branch_length(code + offset, size - offset, (int64_t)(e->target - e->code));
+	ret->length = vp_static_branch_length(code + offset, size - offset, (int64_t)(e->target - e->code));
 	if (!ret->length)
 		return bad_entry(s, e, "there is neither its nop nor its jump");
 	if (!is_boundary(code, offset, size))
 		return bad_entry(s, e, "no instruction begins there");
-	memcpy(ret->bytes, code + offset, ret->length);
 	return NULL;
 }
 
@@ -381,10 +407,11 @@ static void add_site(const struct search *s, const struct candidate *c, struct v
 {
 	struct vp_event_site *site = &ret->list[ret->count++];
 
-	*site = (struct vp_event_site){
-		.gva = c->entry->code, .function = c->function, .length = c->length, .when = c->block.when
-	};
-	memcpy(site->bytes, c->bytes, c->length);
+	*site = (struct vp_event_site){ .gva = c->entry->code,
+					.target = c->entry->target,
+					.function = c->function,
+					.length = c->length,
+					.when = c->block.when };
 	memcpy(site->args, c->block.args, sizeof(site->args));
 	for (unsigned n = 0; n < s->nargs; n++)
 		if (!site->args[n])
@@ -406,6 +433,10 @@ static struct ot_err *choose(struct search *s, struct vp_event_sites *ret)
 		if (!c->block.exact)
 			return ot_err_new(OT_ERR_UNSUPPORTED,
 					  "the condition of its events can't be computed");
+		/* A thread's flag, or another key: what a function turns on need not show in the code. */
+		if (s->tp->regfunc && !c->block.inner)
+			return ot_err_new(OT_ERR_UNSUPPORTED, "its events happen only once enabling it has "
+							      "made the kernel call a function for that");
 		add_site(s, c, ret);
 	}
 	if (!ret->count)
@@ -415,13 +446,14 @@ static struct ot_err *choose(struct search *s, struct vp_event_sites *ret)
 }
 
 struct ot_err *vp_tracepoint_find_sites(struct vp_tracepoint_finder *f, const struct vp_guest_tracepoint *tp,
-					uint64_t size, unsigned nargs, struct vp_event_sites *ret)
+					unsigned nargs, struct vp_event_sites *ret)
 {
-	struct search s = { .f = f, .tp = tp, .size = size };
+	struct search s = { .f = f, .tp = tp, .size = f->tracepoints.size };
 
 	*ret = (struct vp_event_sites){ 0 };
 	s.nargs = nargs < VP_BLOCK_ARGS ? nargs : VP_BLOCK_ARGS;
 	OT_TRY(vp_probes_text(f->probes, &f->text));
+	OT_TRY(read_keys(f));
 	s.entries = vp_static_keys_jumps(&f->keys, tp->key, &s.nentries);
 	if (!s.nentries || !tp->call_key)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "no code of the guest has this tracepoint");

@@ -17,8 +17,8 @@
 /* A place where an event happens. */
 struct vp_event_site {
 	uint64_t gva, function;     /* function: its first address */
+	uint64_t target;            /* of the jump that stands there while the tracepoint is enabled */
 	uint8_t length;             /* 2 or 5 bytes */
-	uint8_t bytes[5];           /* as they were seen */
 	const struct vp_expr *when; /* NULL: always */
 	const struct vp_expr *args[VP_BLOCK_ARGS];
 };
@@ -27,21 +27,29 @@ struct vp_event_site {
 struct vp_event_sites {
 	struct vp_event_site *list;
 	size_t count;
-	const char *refused; /* why they can't be probed; NULL: they can */
 	uint32_t known_args; /* bit n: argument word n is known at each site */
 };
 
 struct vp_tracepoint_finder;
 
-/** Read the guest's tables of static keys and calls. @p probes is borrowed. LIMIT: they are too large. */
+/** Read the guest's tracepoints; the tables of its static keys are read when they are first needed. @p probes
+ * is borrowed. */
 OT_MUST_CHECK struct ot_err *vp_tracepoint_finder_create(struct vp_probes *probes,
 							 struct vp_tracepoint_finder **ret);
 void vp_tracepoint_finder_destroy(struct vp_tracepoint_finder *finder);
 
-/** Find the events of a tracepoint with @p nargs words of arguments; @p size: of a struct tracepoint. *ret is
- * the finder's. */
+/** The guest's tracepoints, and where expressions over them live; as long as the finder. */
+const struct vp_guest_tracepoints *vp_tracepoint_list(const struct vp_tracepoint_finder *finder);
+struct vp_exprs *vp_tracepoint_exprs(struct vp_tracepoint_finder *finder);
+
+/** Find the events of a tracepoint of the list with @p nargs words of arguments. *ret lives as long as the
+ * registry. UNSUPPORTED, BAD_DATA, LIMIT: they can't be probed, with the reason. */
 OT_MUST_CHECK struct ot_err *vp_tracepoint_find_sites(struct vp_tracepoint_finder *finder,
-						      const struct vp_guest_tracepoint *tp, uint64_t size,
-						      unsigned nargs, struct vp_event_sites *ret);
+						      const struct vp_guest_tracepoint *tp, unsigned nargs,
+						      struct vp_event_sites *ret);
+
+/** Length of the branch on a static key at @p code, of which @p left bytes are there: the nop, or the jump to
+ * @p distance from its beginning (arch/x86/kernel/jump_label.c). 0: something else. */
+uint8_t vp_static_branch_length(const uint8_t *code, uint64_t left, int64_t distance);
 
 #endif
