@@ -395,37 +395,56 @@ static bool move(const struct run *run)
 	}
 }
 
+/* Instructions that are one operation on two operands. */
+static bool operation_of(unsigned id, enum vp_expr_op *ret)
+{
+	static const struct {
+		unsigned id;
+		enum vp_expr_op op;
+	} all[] = {
+		{ X86_INS_ADD, VP_EXPR_ADD }, { X86_INS_SUB, VP_EXPR_SUB }, { X86_INS_AND, VP_EXPR_AND },
+		{ X86_INS_OR, VP_EXPR_OR },   { X86_INS_XOR, VP_EXPR_XOR }, { X86_INS_SHL, VP_EXPR_SHL },
+		{ X86_INS_SAL, VP_EXPR_SHL }, { X86_INS_SHR, VP_EXPR_SHR }, { X86_INS_SAR, VP_EXPR_SAR },
+	};
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++) {
+		if (all[i].id != id)
+			continue;
+		*ret = all[i].op;
+		return true;
+	}
+	return false;
+}
+
+/* not: all bits inverted, no flags. neg: subtracted from 0. */
+static void invert(const struct run *run)
+{
+	struct vp_exprs *x = run->exprs;
+	const struct vp_expr *a = source(run, &run->ops[0]);
+
+	if (run->insn->id == X86_INS_NOT) {
+		destination(run, &run->ops[0],
+			    vp_expr_binary(x, VP_EXPR_XOR, a, vp_expr_const(x, UINT64_MAX)));
+		return;
+	}
+	destination(run, &run->ops[0], vp_expr_binary(x, VP_EXPR_SUB, vp_expr_const(x, 0), a));
+	set_flags(run, VP_FLAGS_UNKNOWN, NULL, NULL, 8);
+}
+
 /* False: not one that is known. */
 static bool compute(const struct run *run)
 {
 	const struct vp_expr *a;
+	enum vp_expr_op op;
 
+	if (operation_of(run->insn->id, &op)) {
+		if (op == VP_EXPR_SHL || op == VP_EXPR_SHR || op == VP_EXPR_SAR)
+			shift(run, op);
+		else
+			arithmetic(run, op);
+		return true;
+	}
 	switch (run->insn->id) {
-	case X86_INS_ADD:
-		arithmetic(run, VP_EXPR_ADD);
-		return true;
-	case X86_INS_SUB:
-		arithmetic(run, VP_EXPR_SUB);
-		return true;
-	case X86_INS_AND:
-		arithmetic(run, VP_EXPR_AND);
-		return true;
-	case X86_INS_OR:
-		arithmetic(run, VP_EXPR_OR);
-		return true;
-	case X86_INS_XOR:
-		arithmetic(run, VP_EXPR_XOR);
-		return true;
-	case X86_INS_SHL:
-	case X86_INS_SAL:
-		shift(run, VP_EXPR_SHL);
-		return true;
-	case X86_INS_SHR:
-		shift(run, VP_EXPR_SHR);
-		return true;
-	case X86_INS_SAR:
-		shift(run, VP_EXPR_SAR);
-		return true;
 	case X86_INS_IMUL:
 		if (run->nops < 2)
 			return false;
@@ -438,15 +457,8 @@ static bool compute(const struct run *run)
 		increment(run, (uint64_t)-1);
 		return true;
 	case X86_INS_NOT:
-		a = vp_expr_const(run->exprs, UINT64_MAX);
-		destination(run, &run->ops[0],
-			    vp_expr_binary(run->exprs, VP_EXPR_XOR, source(run, &run->ops[0]), a));
-		return true;
 	case X86_INS_NEG:
-		a = vp_expr_const(run->exprs, 0);
-		destination(run, &run->ops[0],
-			    vp_expr_binary(run->exprs, VP_EXPR_SUB, a, source(run, &run->ops[0])));
-		set_flags(run, VP_FLAGS_UNKNOWN, NULL, NULL, 8);
+		invert(run);
 		return true;
 	case X86_INS_SBB:
 		return subtract_carry(run);

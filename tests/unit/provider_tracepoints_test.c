@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Tracepoints of a synthetic guest: which of its tables' entries become sites, and which never do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "btf_builder.h"
+#include "guest_fixture.h"
+#include "pace.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/registry.h"
+
+#define TRACED    (GUEST_BASE + 0x40000) /* a function of 256 bytes */
+#define TP        (GUEST_BASE + 0x48000) /* its tracepoint */
+#define TP_NAME   (GUEST_BASE + 0x48200)
+#define CALL_KEY  (GUEST_BASE + 0x49000)
+#define JUMPS     (GUEST_BASE + 0x50000)
+#define CALLS     (GUEST_BASE + 0x50100)
+#define BTF       (GUEST_BASE + 0x60000)
+#define SITE      (TRACED + 6)
+#define COLD      (TRACED + 0x20)
+#define EVENT     (COLD + 8)
+#define MUTATIONS pace_rounds(2000, 10000)
+
+static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, true, true, 4, false };
+
+static const uint8_t code[] = {
+	0x0f, 0x1f, 0x44, 0x00, 0x00, /* nop, ftrace's */
+	0x53,                         /* push %rbx */
+	0x0f, 0x1f, 0x44, 0x00, 0x00, /* nop, the tracepoint's */
+	0x5b,                         /* pop %rbx */
+	0xc3,                         /* ret */
+};
+
+static const uint8_t cold[] = {
+	0x48, 0x89, 0xda,             /* mov %rbx,%rdx */
+	0xbe, 0x05, 0x00, 0x00, 0x00, /* mov $5,%esi */
+	0xe8, 0x53, 0x00, 0x00, 0x00, /* call +0x80 */
+	0xe9, 0xd9, 0xff, 0xff, 0xff, /* jmp +0xb */
+};
+
+struct world {
+	struct guest_fixture g;
+	struct vp_guest *guest;
+	struct vp_probes *probes;
+};
+
+static void put_distance(struct guest_fixture *g, uint64_t gva, uint64_t to)
+{
+	uint32_t v = (uint32_t)(to - gva);
+
+	memcpy(guest_at(g, gva), &v, sizeof(v));
+}
+
+static void write_btf(struct guest_fixture *g)
+{
+	struct btf_builder b;
+	struct ot_buf blob = { 0 };
+
+	btf_builder_init(&b, NULL);
+	uint32_t u64 = btf_add_int(&b, "u64", 8, 0), i32 = btf_add_int(&b, "int", 4, BTF_INT_SIGNED);
+	uint32_t proto = btf_add(&b, "", BTF_KIND_FUNC_PROTO, 3, 0, 0);
+	btf_add_words(&b, 6, 0u, u64, 0u, i32, 0u, u64);
+	uint32_t pointer = btf_add(&b, "", BTF_KIND_PTR, 0, 0, proto);
+	btf_add(&b, "btf_trace_event", BTF_KIND_TYPEDEF, 0, 0, pointer);
+	btf_add(&b, "tracepoint", BTF_KIND_STRUCT, 5, 0, 80);
+	btf_add_member(&b, "name", u64, 0);
+	btf_add_member(&b, "key", u64, 64);
+	btf_add_member(&b, "static_call_key", u64, 192);
+	btf_add_member(&b, "regfunc", u64, 448);
+	btf_add_member(&b, "funcs", u64, 576);
+	btf_finish(&b, &blob);
+	memcpy(guest_at(g, BTF), blob.data, blob.len);
+	g->syms[KS_SYMBOLS - 1].addr = BTF + blob.len;
+	ot_buf_deinit(&blob);
+	btf_builder_deinit(&b);
+}
+
+static void write_symbols(struct guest_fixture *g)
+{
+	static const struct ks_symbol symbols[] = {
+		{ TRACED, 'T', "traced" },
+		{ TRACED + 0x100, 'T', "behind" },
+		{ TRACED + 0x200, 'T', "_etext" },
+		{ TP, 'D', "__tracepoint_event" },
+		{ TP + 0x100, 'D', "__tracepoint_ptr_event" }, /* no tracepoint */
+		{ JUMPS, 'D', "__start___jump_table" },
+		{ JUMPS + 32, 'D', "__stop___jump_table" },
+		{ CALLS, 'D', "__start_static_call_sites" },
+		{ CALLS + 8, 'D', "__stop_static_call_sites" },
+		{ BTF, 'R', "__start_BTF" },
+		{ BTF, 'R', "__stop_BTF" },
+	};
+
+	memcpy(&g->syms[KS_SYMBOLS - OT_ARRAY_SIZE(symbols)], symbols, sizeof(symbols));
+	write_btf(g);
+	ks_write(&layout, guest_at(g, GUEST_BASE), GUEST_IMAGE, GUEST_KS_OFF, GUEST_BASE, g->syms, &g->ks);
+}
+
+static void put_jump(struct guest_fixture *g, uint64_t entry, uint64_t at, uint64_t target, uint64_t key)
+{
+	put_distance(g, entry, at);
+	put_distance(g, entry + 4, target);
+	guest_put64(g, entry + 8, key - (entry + 8));
+}
+
+/* As a good kernel has them: one entry of the tracepoint, one of another key. */
+static void write_tables(struct guest_fixture *g)
+{
+	memset(guest_at(g, TRACED), 0xcc, 0x200);
+	memcpy(guest_at(g, TRACED), code, sizeof(code));
+	memcpy(guest_at(g, COLD), cold, sizeof(cold));
+	memset(guest_at(g, TP), 0, 0x200);
+	guest_put64(g, TP, TP_NAME);
+	guest_put64(g, TP + 24, CALL_KEY);
+	strcpy((char *)guest_at(g, TP_NAME), "event");
+	put_jump(g, JUMPS, SITE, COLD, TP + 8);
+	put_jump(g, JUMPS + 16, TRACED, COLD, TP + 0x80);
+	put_distance(g, CALLS, EVENT);
+	put_distance(g, CALLS + 4, CALL_KEY);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	guest_fixture_init(&w->g, &layout, 4);
+	write_symbols(&w->g);
+	write_tables(&w->g);
+	struct vp_regs regs = guest_regs(&w->g, GUEST_CR3);
+	struct vp_guest_opts opts = { .phys = w->g.phys, .regs = &regs, .nregs = 1 };
+	assert_ok(vp_guest_open(&opts, &w->guest));
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	vp_probes_destroy(w->probes);
+	vp_guest_destroy(w->guest);
+	guest_fixture_deinit(&w->g);
+	free(w);
+	return 0;
+}
+
+static bool remember(void *arg, const struct vp_probe *probe)
+{
+	*(const struct vp_probe **)arg = probe;
+	return true;
+}
+
+/* The tracepoint's probe, the guest read anew; NULL: there is none. */
+static const struct vp_probe *probe(struct world *w, const char *provider)
+{
+	struct dif_probedesc desc = {
+		.guest = "", .provider = provider, .module = "", .function = "", .name = "event"
+	};
+	const struct vp_probe *found = NULL;
+	uint64_t count;
+
+	vp_probes_destroy(w->probes);
+	w->probes = NULL;
+	assert_ok(vp_probes_create(w->guest, &w->probes));
+	assert_ok(vp_probes_match(w->probes, &desc, true, remember, &found, &count));
+	return found;
+}
+
+static void is_refused(struct world *w, const char *why)
+{
+	const struct vp_probe *p = probe(w, "sdt");
+
+	assert_non_null(p);
+	if (!p->refused || !strstr(p->refused, why))
+		fail_msg("'%s', not '%s'", p->refused ? p->refused : "", why);
+	write_tables(&w->g);
+}
+
+/* The one site of the probe. */
+static struct vp_batch_site site_of(struct world *w, const struct vp_probe *p)
+{
+	struct vp_batch_site *sites, site;
+	uint32_t n;
+
+	assert_non_null(p);
+	assert_null(p->refused);
+	assert_ok(vp_probes_sites(w->probes, p, &sites, &n));
+	assert_int_equal(n, 1);
+	site = sites[0];
+	free(sites);
+	return site;
+}
+
+static void found(void **state)
+{
+	struct world *w = *state;
+	const struct vp_probe *p = probe(w, "rawtp");
+
+	assert_string_equal(p->module, "vmlinux");
+	p = probe(w, "sdt");
+	assert_string_equal(p->module, "vmlinux"); /* it has no trace event */
+	struct vp_batch_site site = site_of(w, p);
+	assert_int_equal(site.gva, SITE);
+	assert_int_equal(site.length, 5);
+	assert_memory_equal(site.bytes, code + 6, 5);
+	const struct dif_clause *program = vp_probes_program(w->probes, site.raw);
+	assert_non_null(program);
+	assert_null(program->predicate);
+	assert_int_equal(program->nactions, 2);
+	assert_int_equal(program->actions[0].object->ints[0], 5);
+	assert_int_equal(vp_probes_nargs(w->probes, p), 2);
+	struct dif_probe_arg arg;
+	assert_true(vp_probes_arg(w->probes, p, 1, &arg));
+	assert_int_equal(arg.mapping, 1);
+}
+
+static void enabled_in_the_guest(void **state)
+{
+	static const uint8_t jump[] = { 0xe9, 0x15, 0x00, 0x00, 0x00 };
+	struct world *w = *state;
+
+	memcpy(guest_at(&w->g, SITE), jump, sizeof(jump));
+	const struct vp_probe *p = probe(w, "sdt");
+	struct vp_batch_site site = site_of(w, p);
+	assert_int_equal(site.gva, SITE);
+	assert_memory_equal(site.bytes, jump, sizeof(jump));
+	/* it is disabled again: the text is read anew */
+	write_tables(&w->g);
+	vp_probes_forget_text(w->probes);
+	site = site_of(w, p);
+	assert_memory_equal(site.bytes, code + 6, sizeof(jump));
+}
+
+static void refused(void **state)
+{
+	struct world *w = *state;
+
+	put_jump(&w->g, JUMPS, SITE + 1, COLD, TP + 8);
+	is_refused(w, "neither its nop nor its jump");
+	put_jump(&w->g, JUMPS, GUEST_BASE + 0x700000, COLD, TP + 8);
+	is_refused(w, "it is in no function");
+	guest_at(&w->g, SITE)[0] = 0xe9; /* a jump to somewhere else */
+	is_refused(w, "neither its nop nor its jump");
+	/* the nop's bytes in the middle of an instruction: mov $…,%rax */
+	memcpy(guest_at(&w->g, TRACED + 0x40), "\x48\xb8\x0f\x1f\x44\x00\x00\x00\x00\x00", 10);
+	put_jump(&w->g, JUMPS, TRACED + 0x42, COLD, TP + 8);
+	is_refused(w, "no instruction begins there");
+	put_jump(&w->g, JUMPS, SITE, COLD, TP + 0x60);
+	is_refused(w, "no code of the guest");
+	put_distance(&w->g, CALLS, EVENT + 1);
+	is_refused(w, "only while it is enabled");
+	guest_put64(&w->g, TP + 56, TRACED);
+	is_refused(w, "call a function");
+}
+
+static bool is_branch(struct world *w, const struct vp_batch_site *s)
+{
+	const uint8_t *at = guest_at(&w->g, s->gva);
+
+	if (s->length == 2)
+		return !memcmp(at, "\x66\x90", 2) || at[0] == 0xeb;
+	return s->length == 5 && (!memcmp(at, code + 6, 5) || at[0] == 0xe9);
+}
+
+/* Damaged tables cost a probe; a site is always a branch on a static key. */
+static void damaged(void **state)
+{
+	static const struct {
+		uint64_t gva;
+		unsigned size;
+	} parts[] = { { JUMPS, 32 }, { CALLS, 8 }, { TP, 80 }, { TRACED, 0x40 }, { TP_NAME, 8 } };
+	struct world *w = *state;
+	unsigned sites_seen = 0;
+
+	srand(13);
+	for (unsigned i = 0; i < MUTATIONS; i++) {
+		for (int n = rand() % 3; n >= 0; n--) {
+			unsigned part = (unsigned)rand() % OT_ARRAY_SIZE(parts);
+			unsigned at = (unsigned)rand() % parts[part].size;
+			guest_at(&w->g, parts[part].gva)[at] = (uint8_t)(rand() % 4 ? rand() : rand() % 64);
+		}
+		const struct vp_probe *p = probe(w, "sdt");
+		if (p && !p->refused) {
+			struct vp_batch_site s = site_of(w, p);
+			assert_true(s.gva >= TRACED && s.gva < TRACED + 0x100);
+			assert_true(is_branch(w, &s));
+			sites_seen++;
+		}
+		write_tables(&w->g);
+	}
+	assert_true(sites_seen > MUTATIONS / 20);
+	assert_true(sites_seen < MUTATIONS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(found, setup, teardown),
+		cmocka_unit_test_setup_teardown(enabled_in_the_guest, setup, teardown),
+		cmocka_unit_test_setup_teardown(refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(damaged, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
