@@ -29,6 +29,8 @@ static void print_arguments(const struct listing *l, const struct vp_probe *prob
 			ot_buf_puts(&text, arg.translated);
 		else
 			dif_type_print(arg.native, &text);
+		if (arg.name)
+			ot_buf_printf(&text, " %s", arg.name);
 		ot_utf8_tame_string(text.data ? text.data : (char[]){ "" });
 		fprintf(l->fp, "\t\targs[%u]: %s\n", n, ot_buf_str(&text));
 		ot_buf_deinit(&text);

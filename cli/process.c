@@ -31,7 +31,7 @@ static struct ot_err *watch(struct cli_processes *procs, pid_t pid, bool child)
 	return NULL;
 }
 
-static struct ot_err *grab(struct cli_processes *procs, const char *text)
+struct ot_err *cli_process_number(const char *text, pid_t *ret)
 {
 	char *end;
 	long pid;
@@ -40,7 +40,16 @@ static struct ot_err *grab(struct cli_processes *procs, const char *text)
 	pid = strtol(text, &end, 10);
 	if (errno || end == text || *end || pid <= 0 || pid > INT32_MAX)
 		return ot_err_new(OT_ERR_SYNTAX, "invalid pid: %s", text);
-	return watch(procs, (pid_t)pid, false);
+	*ret = (pid_t)pid;
+	return NULL;
+}
+
+static struct ot_err *grab(struct cli_processes *procs, const char *text)
+{
+	pid_t pid;
+
+	OT_TRY(cli_process_number(text, &pid));
+	return watch(procs, pid, false);
 }
 
 /* Split at white space, no shell: as dtrace does. The words point into @line. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Processes of this host: -c starts commands (held at their first instruction until tracing runs), -p watches
- * processes that run already. A session ends when the last of them has exited.
+ * Processes of this host (with -g none): -c starts commands (held at their first instruction until tracing
+ * runs), -p watches processes that run already. A session ends when the last of them has exited.
  */
 #ifndef CLI_PROCESS_H
 #define CLI_PROCESS_H
@@ -20,6 +20,9 @@ struct cli_processes {
 	size_t count, cap;
 	size_t live;
 };
+
+/** -p's argument. SYNTAX: it is no process's number. */
+OT_MUST_CHECK struct ot_err *cli_process_number(const char *text, pid_t *ret);
 
 /** Start -c's, watch -p's. NOT_FOUND and others name the command or process. */
 OT_MUST_CHECK struct ot_err *cli_processes_start(struct cli_processes *procs,

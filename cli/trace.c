@@ -15,6 +15,7 @@
 #include "cli/terminal.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
+#include "vmm-probe/guest/census.h"
 
 /* --- checks that need no guest ----------------------------------------------------------- */
 
@@ -60,11 +61,33 @@ static enum vp_entry entry(const struct cli_invocation *inv)
 	return inv->opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED;
 }
 
+/* -p's process must be there when tracing begins, as a mistyped number would never match. */
+static struct ot_err *find_target(const struct cli_run *r)
+{
+	struct vp_census census = { 0 };
+	bool found = false;
+
+	if (vp_session_nguests(r->session) != 1)
+		return ot_err_new(OT_ERR_NOT_FOUND, "-p %d: %s", (int)r->target,
+				  vp_session_nguests(r->session)
+				      ? "more than one guest is traced: name one by -g"
+				      : "no guest is traced: for a process of this "
+					"host, use -g none");
+	struct ot_err *err = vp_session_census(r->session, 0, vp_census_tasks, &census);
+	for (size_t i = 0; !err && i < census.count && !found; i++)
+		found = census.items[i].id == (uint64_t)r->target;
+	vp_census_deinit(&census);
+	if (err || found)
+		return err;
+	return ot_err_new(OT_ERR_NOT_FOUND, "guest %s has no process %d (for one of this host, use -g none)",
+			  vp_session_guest_name(r->session, 0), (int)r->target);
+}
+
 static int attach(struct cli_run *r)
 {
 	struct vp_session_config config = {
 		.options = &r->inv->opts,
-		.target_pid = r->procs.count ? r->procs.items[0].pid : 0,
+		.target_pid = r->target,
 		.attach = {
 			.vmlinux = r->inv->vmlinux,
 			.symbols = r->inv->symbols,
@@ -91,23 +114,32 @@ static int attach(struct cli_run *r)
 		return cli_fail_guest(&r->inv->opts, err, guest);
 	for (uint32_t i = 0; !err && r->inv->compare && (!i || i < vp_session_nguests(r->session)); i++)
 		err = vp_session_need_agent(r->session, i, NULL);
+	if (!err && r->target && !r->procs.count)
+		err = find_target(r);
 	cli_progress(NULL, NULL);
 	return err ? cli_fail(err, NULL) : CLI_GO_ON;
 }
 
-/* -c and -p are about processes of this host, and so is a session without a guest. */
+/* With -g none, -c and -p are about processes of this host; else -p names one of the guest's. */
 static int start_processes(struct cli_run *r)
 {
 	const struct cli_invocation *inv = r->inv;
+	bool host = inv->guests.count == 1 && !strcmp(inv->guests.items[0], "none");
 	struct ot_err *err;
 
 	if (!inv->commands.count && !inv->pids.count)
 		return CLI_GO_ON;
-	if (inv->guests.count != 1 || strcmp(inv->guests.items[0], "none") != 0) {
-		cli_error("-c and -p are for processes of this host: use them with -g none");
+	if (!host && inv->commands.count) {
+		cli_error("-c starts a command on this host: use it with -g none");
 		return CLI_EXIT_ERROR;
 	}
-	err = cli_processes_start(&r->procs, inv);
+	if (!host && (inv->pids.count > 1 || inv->guests.count > 1)) {
+		cli_error("-p names one process of one guest: use one -p and one -g");
+		return CLI_EXIT_ERROR;
+	}
+	err = host ? cli_processes_start(&r->procs, inv) : cli_process_number(inv->pids.items[0], &r->target);
+	if (host && !err)
+		r->target = r->procs.items[0].pid;
 	return err ? cli_fail(err, NULL) : CLI_GO_ON;
 }
 

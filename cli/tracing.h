@@ -17,6 +17,7 @@ struct cli_run {
 	struct vp_session *session;
 	struct cli_compilation comp;
 	struct cli_processes procs;
+	pid_t target; /* $target, of the guest's or with -g none of this host's processes; 0: none */
 	struct cli_consumer consumer;
 	struct cli_window window; /* of a comparison */
 	FILE *out;

@@ -31,15 +31,49 @@ class Counts(Scenario):
                     self.assertRegex(job.done(), "^waiting\ncalls 40000 parent")
 
     def test_calls_of_32_bits(self):
-        """Those that come to the same function are not counted, at its entry and at its return."""
+        """Those that come to the same function are counted by themselves, with module ia32."""
         with self.guest() as guest:
             if "__ia32_sys_getppid" not in guest.check("grep getppid /proc/kallsyms"):
                 self.skipTest("this kernel has no calls of 32 bits")
-            trace = self.outsight.trace(guest, 'syscall::getppid: /execname == "abis"/ { @[probename] = count(); } '
+            trace = self.outsight.trace(guest, 'syscall:vmlinux:getppid: /execname == "abis"/ { @[probename] = count(); } '
+                                               'syscall:ia32:getppid:entry /execname == "abis"/ { @["ia32"] = count(); } '
                                                'fbt::__x64_sys_getppid:entry /execname == "abis"/ { @["all"] = count(); }')
             guest.check("abis 11 25")
             trace.stop()
-            self.assertEqual(keyed(trace.out), {"entry": 11, "return": 11, "all": 36}, trace.story())
+            self.assertEqual(keyed(trace.out), {"entry": 11, "return": 11, "ia32": 25, "all": 36}, trace.story())
+
+    def test_typed_system_calls(self):
+        """args[] of a system call by the kernel's own types and names; strings are read from the process."""
+        program = ('syscall:vmlinux:openat:entry /execname == "cat"/ { printf("%d %s %x %c\\n", args[0], '
+                   'stringof(args[1]), args[2], *args[1]); self->path = args[1]; } '
+                   'syscall:vmlinux:openat:return /execname == "cat"/ { printf("%s %d\\n", stringof(self->path), '
+                   "(int)args[1]); }")
+        with self.guest() as guest:
+            names = re.findall(r"field:.*?(\w+);.*size:8", guest.check(
+                "cat /sys/kernel/tracing/events/syscalls/sys_enter_openat/format"))
+            status, out, err = self.outsight.run(guest, "-lvn", "syscall:vmlinux:openat:entry")
+            trace = self.outsight.trace(guest, program)
+            guest.run("cat /nosuch")
+            trace.stop()
+        self.assertEqual(status, 0, err)
+        self.assertEqual(re.findall(r"args\[\d\]: .*?(\w+)$", out, re.M), names)
+        self.assertIn("-100 /nosuch 0 /", trace.lines, trace.story())
+        self.assertIn("/nosuch -2", trace.lines, trace.story())
+
+    def test_target(self):
+        """-p names a process of the guest; one that is not there is refused."""
+        with self.guest() as guest:
+            job = guest.spawn("getppid_loop 1 300 wait")
+            job.wait_output("waiting")
+            pid = guest.check("pidof getppid_loop").strip()
+            trace = self.outsight.trace(guest, "syscall:vmlinux:getppid:entry /pid == $target/ { @ = count(); }", "-p", pid)
+            job.send("go")
+            job.wait_end()
+            trace.stop()
+            status, _, err = self.outsight.run(guest, "-p", "4194304", "-n", "BEGIN { exit(0); }")
+        self.assertEqual(numbers(trace.out), [300], trace.story())
+        self.assertEqual(status, 1)
+        self.assertIn("has no process 4194304", err)
 
     def test_predicate_and_keys(self):
         """The same by predicate, keyed by what Outsight says about the process."""

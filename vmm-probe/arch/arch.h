@@ -48,14 +48,18 @@ struct vp_arch_ops {
 	/** Addresses that may be of the per-CPU area of the CPU whose registers these are, the likeliest
 	 * first. Returns their number. They are hostile: user code may have set them. */
 	unsigned (*percpu_bases)(const struct vp_regs *regs, uint64_t ret[VP_PERCPU_BASES]);
-	/* Members of struct pt_regs: a system call's arguments and number, and what VP_REG_PC … name. */
+	/* Members of struct pt_regs: a system call's arguments, a 32-bit one's, its
+	 * number, and what VP_REG_PC … name. */
 	struct {
-		const char *args[6], *syscall, *pc, *sp, *fp, *mode;
+		const char *args[6], *args_32[6], *syscall, *pc, *sp, *fp, *mode;
 	} ptregs;
 	/* Functions that carry out 64-bit system calls are named PREFIX + name, and no other function is. A
 	 * second name with the other prefix means that 32-bit calls reach them too. The dispatcher is their
 	 * only caller. */
 	const char *syscall_prefix, *syscall_prefix_32, *syscall_dispatcher;
+	/* What functions of 32-bit calls are named with, up to NULL. Of several with one name, the one whose
+	 * prefix comes first is reached; the last prefix is of functions that 64-bit calls have too. */
+	const char *syscall_prefixes_32[6];
 	/* Free bytes at the top of each kernel stack in kernels that have this symbol. */
 	struct {
 		const char *symbol;

@@ -209,6 +209,23 @@ struct dif_type *vp_types_find(struct vp_types *types, const char *module, enum 
 	return NULL;
 }
 
+struct dif_type *vp_types_user_pointer(struct vp_types *types, struct dif_type *to)
+{
+	struct dif_type *type = ot_arena_new(&types->arena, struct dif_type);
+
+	if (type)
+		*type = (struct dif_type){
+			.kind = DIF_C_POINTER,
+			.complete = true,
+			.is_userland = true,
+			.name = "",
+			.module = to->module,
+			.size = sizeof(uint64_t),
+			.ref = to,
+		};
+	return type;
+}
+
 bool vp_types_enumerator(struct vp_types *types, const char *name, struct dif_type **ret_type,
 			 int64_t *ret_value)
 {

@@ -40,6 +40,9 @@ struct dif_type *vp_types_get(struct vp_types *types, const struct vp_btf *btf, 
 struct dif_type *vp_types_find(struct vp_types *types, const char *module, enum dif_ckind kind,
 			       const char *name);
 
+/** A pointer to @p to (one of these types), which is in user space. NULL: out of memory. */
+struct dif_type *vp_types_user_pointer(struct vp_types *types, struct dif_type *to);
+
 /** For struct dif_world's find_enumerator. */
 bool vp_types_enumerator(struct vp_types *types, const char *name, struct dif_type **ret_type,
 			 int64_t *ret_value);

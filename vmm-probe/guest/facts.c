@@ -48,6 +48,13 @@ struct member {
 	uint32_t *offset;
 };
 
+/* @path NULL: this architecture has no such member. */
+static void read_member(const struct vp_btf *btf, const char *type, const char *path, uint32_t *ret)
+{
+	if (!path || !vp_btf_member_offset(btf, type, path, ret, NULL))
+		*ret = VP_NO_OFFSET;
+}
+
 static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 {
 	const struct vp_arch_ops *arch = &vp_arch_native;
@@ -66,12 +73,6 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 		{ "task_struct", "thread_info.status", &f->task_status },
 		{ "cred", "uid", &f->cred_uid },
 		{ "cred", "gid", &f->cred_gid },
-		{ "pt_regs", arch->ptregs.args[0], &f->ptregs_args[0] },
-		{ "pt_regs", arch->ptregs.args[1], &f->ptregs_args[1] },
-		{ "pt_regs", arch->ptregs.args[2], &f->ptregs_args[2] },
-		{ "pt_regs", arch->ptregs.args[3], &f->ptregs_args[3] },
-		{ "pt_regs", arch->ptregs.args[4], &f->ptregs_args[4] },
-		{ "pt_regs", arch->ptregs.args[5], &f->ptregs_args[5] },
 		{ "pt_regs", arch->ptregs.pc, &f->ptregs_pc },
 		{ "pt_regs", arch->ptregs.sp, &f->ptregs_sp },
 		{ "pt_regs", arch->ptregs.fp, &f->ptregs_fp },
@@ -81,8 +82,11 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 	};
 
 	for (size_t i = 0; i < OT_ARRAY_SIZE(members); i++)
-		if (!vp_btf_member_offset(btf, members[i].type, members[i].path, members[i].offset, NULL))
-			*members[i].offset = VP_NO_OFFSET;
+		read_member(btf, members[i].type, members[i].path, members[i].offset);
+	for (size_t i = 0; i < VP_SYSCALL_ARGS; i++) {
+		read_member(btf, "pt_regs", arch->ptregs.args[i], &f->ptregs_args[i]);
+		read_member(btf, "pt_regs", arch->ptregs.args_32[i], &f->ptregs_args_32[i]);
+	}
 	f->ptregs_size = (uint32_t)vp_btf_sizeof(btf, "pt_regs");
 }
 

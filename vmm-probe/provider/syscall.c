@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * syscall: the guest's 64-bit system calls, at the functions that the kernel defines for each (named with a
- * prefix, the architecture's; 32-bit calls that reach the same function are excluded); module is the
- * kernel's, function the bare name. Their only parameter is the caller's registers, so args[] has no types;
- * arg0 to arg5 are read from those registers.
+ * syscall: the guest's system calls, at the functions that the kernel defines for each (named with a prefix,
+ * the architecture's); function is the bare name. 64-bit calls have the kernel's module, 32-bit ones "ia32"
+ * and no return probes: most end in a tail jump into code that other calls share, and which call a task is
+ * in is known of 64-bit ones only. Calls of both kinds may reach the same function: a condition tells them
+ * apart. The functions' only parameter is the caller's registers, from which arg0 to arg5 are read.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "guest-agent/agent_abi.h"
 #include "vmm-probe/arch/arch.h"
+#include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_sites.h"
 #include "vmm-probe/provider/providers.h"
+#include "vmm-probe/provider/syscall_args.h"
 #include "vmm-probe/provider/tracepoint.h"
 
 /* The table's entry for a number without a system call; it is no system call itself. */
@@ -62,9 +66,8 @@ static uint32_t find_number(const struct table *table, uint64_t addr)
 }
 
 /* A function without parameters has a symbol for each ABI. Symbols of one address are adjacent. */
-static bool has_both_abis(const struct vp_symtab *tab, size_t i)
+static bool is_named_too(const struct vp_symtab *tab, size_t i, const char *prefix)
 {
-	const char *prefix = vp_arch_native.syscall_prefix_32;
 	uint64_t addr = vp_symtab_at(tab, i)->addr;
 
 	while (i && vp_symtab_at(tab, i - 1)->addr == addr)
@@ -75,53 +78,102 @@ static bool has_both_abis(const struct vp_symtab *tab, size_t i)
 	return false;
 }
 
-/* The data of a call's two probes. */
+/* The data of a call's probes. */
 struct call {
-	uint32_t number; /* + 1; 0: it has none */
-	bool both_abis;  /* 32-bit calls reach that function too */
+	uint32_t number;    /* + 1; 0: it has none */
+	uint32_t condition; /* VP_SYSCALL_*, if calls of the other kind reach that function too; else 0 */
+	uint64_t metadata;  /* of its parameters; 0: unknown */
 };
 
 static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self,
-			  const struct vp_symtab *tab, size_t i, const struct table *table)
+			  const struct vp_symtab *tab, size_t i, struct vp_probe *probe, struct call call)
 {
 	const struct vp_symbol *sym = vp_symtab_at(tab, i);
 	struct call *own = vp_probes_alloc(probes, sizeof(*own));
-	struct vp_probe probe = {
-		.kind = VP_PROBE_SITE,
-		.args = VP_ARGS_SYSCALL_ENTRY,
-		.module = vp_symbol_module(tab, sym),
-		.function = vp_symbol_name(tab, sym) + strlen(vp_arch_native.syscall_prefix),
-		.name = "entry",
-		.gva = sym->addr,
-		.size = vp_symbol_size(tab, sym),
-		.own = own,
-	};
 
 	if (!own)
 		return ot_err_nomem();
-	*own = (struct call){ find_number(table, sym->addr), has_both_abis(tab, i) };
-	if (!probe.size)
-		probe.refused = "its size is unknown";
-	OT_TRY(vp_probes_add(probes, self, &probe));
+	*own = call;
+	probe->kind = VP_PROBE_SITE;
+	probe->name = "entry";
+	probe->gva = sym->addr;
+	probe->size = vp_symbol_size(tab, sym);
+	probe->own = own;
+	if (!probe->size)
+		probe->refused = "its size is unknown";
+	return vp_probes_add(probes, self, probe);
+}
+
+static struct ot_err *add_native(struct vp_probes *probes, const struct vp_provider *self,
+				 const struct vp_symtab *tab, size_t i, const struct table *table)
+{
+	const struct vp_symbol *sym = vp_symtab_at(tab, i);
+	bool both = is_named_too(tab, i, vp_arch_native.syscall_prefix_32);
+	struct call call = { find_number(table, sym->addr), both ? VP_SYSCALL_NATIVE : 0, 0 };
+	struct vp_probe probe = {
+		.args = VP_ARGS_SYSCALL_ENTRY,
+		.module = vp_symbol_module(tab, sym),
+		.function = vp_symbol_name(tab, sym) + strlen(vp_arch_native.syscall_prefix),
+	};
+
+	call.metadata = vp_syscall_metadata(probes, probe.function);
+	OT_TRY(add(probes, self, tab, i, &probe, call));
 	probe.args = VP_ARGS_SYSCALL_RETURN;
 	probe.name = "return";
 	return vp_probes_add(probes, self, &probe);
 }
 
-static bool is_syscall(const struct vp_symtab *tab, const struct vp_symbol *sym)
+/* The call's name behind one of the prefixes of a function's; NULL: the function is no system call. */
+static const char *call_name(const struct vp_symtab *tab, const struct vp_symbol *sym,
+			     const char *const *prefixes)
 {
-	const char *prefix = vp_arch_native.syscall_prefix, *name;
-
 	if (!vp_symbol_is_function(sym) || sym->flags || sym->module != VP_SYMTAB_VMLINUX)
-		return false;
-	name = vp_symbol_name(tab, sym);
-	return !strncmp(name, prefix, strlen(prefix)) && strcmp(name + strlen(prefix), HOLE) != 0 &&
-	       !strchr(name, '.');
+		return NULL;
+	for (const char *name = vp_symbol_name(tab, sym); *prefixes; prefixes++) {
+		size_t len = strlen(*prefixes);
+		if (!strncmp(name, *prefixes, len))
+			return strcmp(name + len, HOLE) != 0 && !strchr(name, '.') ? name + len : NULL;
+	}
+	return NULL;
+}
+
+/* Is there a function of 32-bit calls of that name with a prefix that comes before @p prefix? That one is
+ * reached then. */
+static bool is_replaced(const struct vp_symtab *tab, const char *name, const char *prefix)
+{
+	char other[128];
+
+	for (const char *const *p = vp_arch_native.syscall_prefixes_32; *p && *p != prefix; p++) {
+		snprintf(other, sizeof(other), "%s%s", *p, name);
+		if (vp_symtab_find(tab, "vmlinux", other))
+			return true;
+	}
+	return false;
+}
+
+static struct ot_err *add_compat(struct vp_probes *probes, const struct vp_provider *self,
+				 const struct vp_symtab *tab, size_t i, const char *name)
+{
+	const char *symbol = vp_symbol_name(tab, vp_symtab_at(tab, i));
+	bool both = is_named_too(tab, i, vp_arch_native.syscall_prefix);
+	struct vp_probe probe = { .args = VP_ARGS_SYSCALL32_ENTRY, .module = "ia32", .function = name };
+	const char *const *prefix = vp_arch_native.syscall_prefixes_32;
+
+	while (strncmp(symbol, *prefix, strlen(*prefix)) != 0)
+		prefix++;
+	if (is_replaced(tab, name, *prefix))
+		return NULL;
+	struct call call = { 0, both ? VP_SYSCALL_COMPAT : 0, 0 };
+	/* of functions for 32-bit calls alone, which may have parameters of other types, nothing is kept */
+	if (!prefix[1])
+		call.metadata = vp_syscall_metadata(probes, name);
+	return add(probes, self, tab, i, &probe, call);
 }
 
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(vp_probes_guest(probes));
+	const char *const native[] = { vp_arch_native.syscall_prefix, NULL };
 	struct table *table = malloc(sizeof(*table));
 	struct ot_err *err = NULL;
 
@@ -129,9 +181,14 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 		return ot_err_nomem();
 	read_table(vp_probes_guest(probes), table);
 	for (size_t i = 0; !err && i < vp_symtab_count(tab); i++)
-		if (is_syscall(tab, vp_symtab_at(tab, i)))
-			err = add(probes, self, tab, i, table);
+		if (call_name(tab, vp_symtab_at(tab, i), native))
+			err = add_native(probes, self, tab, i, table);
 	free(table);
+	for (size_t i = 0; !err && i < vp_symtab_count(tab); i++) {
+		const char *name = call_name(tab, vp_symtab_at(tab, i), vp_arch_native.syscall_prefixes_32);
+		if (name)
+			err = add_compat(probes, self, tab, i, name);
+	}
 	return err;
 }
 
@@ -140,13 +197,32 @@ static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *pro
 {
 	const struct call *own = probe->own;
 	const struct vp_site_conditions when = {
-		.own = own->both_abis ? VP_SYSCALL_NATIVE : 0,
+		.own = own->condition,
 		.shared = own->number,
 	};
 
-	if (probe->args == VP_ARGS_SYSCALL_ENTRY)
+	if (probe->args != VP_ARGS_SYSCALL_RETURN)
 		return vp_function_entry_site(probes, probe, &when, ret, ret_count);
 	return vp_function_return_sites(probes, probe, &when, ret, ret_count);
+}
+
+/* At the return, args[0] and args[1] are the result. */
+static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
+{
+	const struct call *own = probe->own;
+
+	if (probe->args != VP_ARGS_SYSCALL_RETURN)
+		return vp_syscall_arg(probes, own->metadata, n, ret);
+	ret->mapping = n;
+	ret->native = n < 2 ? vp_types_find(vp_probes_types(probes), NULL, DIF_C_TYPEDEF, "long") : NULL;
+	return ret->native != NULL;
+}
+
+static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct call *own = probe->own;
+
+	return probe->args == VP_ARGS_SYSCALL_RETURN ? 2 : vp_syscall_nargs(probes, own->metadata);
 }
 
 /* As events of the tracepoints of all system calls. */
@@ -176,4 +252,6 @@ const struct vp_provider vp_provider_syscall = {
 	.publish = publish,
 	.sites = sites,
 	.inside = inside,
+	.arg = arg,
+	.nargs = nargs,
 };

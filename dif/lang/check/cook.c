@@ -135,6 +135,14 @@ static struct dif_node *cook(struct dif_compiler *c, struct dif_node *n)
 	return n;
 }
 
+/* A variable that has an address of user space, by its type. Of other nodes the mark may mean where their
+ * value is loaded from: each sets it by itself. */
+static void mark_userland(struct dif_compiler *c, struct dif_node *n)
+{
+	if (n->kind == DIF_N_VAR && dif_is_pointer(c, n->type) && dif_base(c, n->type)->is_userland)
+		n->is_userland = true;
+}
+
 /* Recursion goes down the tree, whose depth is bounded. */
 struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n)
 {
@@ -151,6 +159,7 @@ struct dif_node *dif_cook(struct dif_compiler *c, struct dif_node *n)
 		return NULL;
 	n->is_cooked = true;
 	n->is_parens |= parens;
+	mark_userland(c, n);
 	if (!n->line)
 		n->line = line;
 	return n;
@@ -181,5 +190,6 @@ struct dif_node *dif_cook_target(struct dif_compiler *c, struct dif_node *n, str
 	if (!n || c->diag.failed)
 		return NULL;
 	n->is_cooked = true;
+	mark_userland(c, n);
 	return n;
 }

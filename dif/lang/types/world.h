@@ -31,6 +31,7 @@ struct dif_probe_arg {
 	/* The type that D sees instead, which a translator makes of the value: a type of a D library's by its
 	 * name, with stars ("bufinfo_t *"). NULL: the native one. */
 	const char *translated;
+	const char *name; /* the parameter's, for -lv; NULL: unknown */
 	unsigned mapping;
 };
 

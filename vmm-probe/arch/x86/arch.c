@@ -40,6 +40,7 @@ const struct vp_arch_ops vp_arch_x86 = {
 	.constants_align = VP_KERNEL_CONSTANTS_ALIGN,
 	.percpu_bases = percpu_bases,
 	.ptregs = { .args = { "di", "si", "dx", "r10", "r8", "r9" },
+		    .args_32 = { "bx", "cx", "dx", "si", "di", "bp" },
 		    .syscall = "orig_ax",
 		    .pc = "ip",
 		    .sp = "sp",
@@ -47,6 +48,8 @@ const struct vp_arch_ops vp_arch_x86 = {
 		    .mode = "cs" },
 	.syscall_prefix = "__x64_sys_",
 	.syscall_prefix_32 = "__ia32_", /* sys_, compat_sys_ */
+	.syscall_prefixes_32 = { "__ia32_compat_sys_ia32_", "__ia32_compat_sys_", "__ia32_sys_ia32_",
+				 "__ia32_sys_" },
 	.syscall_dispatcher = "do_syscall_64",
 	/* For FRED's larger frame: TOP_OF_KERNEL_STACK_PADDING, arch/x86/include/asm/thread_info.h */
 	.stack_padding = { "asm_fred_entrypoint_user", 16 },

@@ -27,14 +27,14 @@ static uint64_t fbt_entry_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fa
 }
 
 /* System calls have their arguments in a struct pt_regs that the first C argument points to. */
-static uint64_t syscall_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
+static uint64_t syscall_arg(struct vp_vcpu_session *v, const uint32_t offsets[VP_SYSCALL_ARGS], unsigned n,
+			    enum dif_fault *fault)
 {
-	const struct vp_facts *f = &v->es->facts;
 	uint64_t value = 0;
 
-	if (n >= OT_ARRAY_SIZE(f->ptregs_args) || f->ptregs_args[n] == VP_NO_OFFSET)
+	if (n >= VP_SYSCALL_ARGS || offsets[n] == VP_NO_OFFSET)
 		return 0;
-	if (!vp_load_u64(v, vp_reg(v, VP_REG_ARG0) + f->ptregs_args[n], &value))
+	if (!vp_load_u64(v, vp_reg(v, VP_REG_ARG0) + offsets[n], &value))
 		*fault = DIF_FAULT_BADADDR;
 	return value;
 }
@@ -45,7 +45,9 @@ static uint64_t place_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault 
 	case VP_ARGS_FBT_ENTRY:
 		return fbt_entry_arg(v, n, fault);
 	case VP_ARGS_SYSCALL_ENTRY:
-		return syscall_arg(v, n, fault);
+		return syscall_arg(v, v->es->facts.ptregs_args, n, fault);
+	case VP_ARGS_SYSCALL32_ENTRY:
+		return syscall_arg(v, v->es->facts.ptregs_args_32, n, fault);
 	case VP_ARGS_FBT_RETURN:
 		if (n == 0)
 			return v->at ? v->site_gva - v->at->func_gva : 0;

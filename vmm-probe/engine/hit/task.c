@@ -90,7 +90,9 @@ static bool ends_syscall(struct vp_vcpu_session *v, uint32_t number)
 
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)
 {
-	return condition == VP_SYSCALL_NATIVE ? is_native(v) : ends_syscall(v, condition - 1);
+	if (condition == VP_SYSCALL_NATIVE || condition == VP_SYSCALL_COMPAT)
+		return is_native(v) == (condition == VP_SYSCALL_NATIVE);
+	return ends_syscall(v, condition - 1);
 }
 
 /* uid and gid: through the task's credentials. */

@@ -126,7 +126,7 @@ static bool on_top(const struct vp_vcpu_session *v, bool first)
 
 	return first && v->site_gva &&
 	       (args == VP_ARGS_FBT_ENTRY || args == VP_ARGS_FBT_RETURN || args == VP_ARGS_SYSCALL_ENTRY ||
-		args == VP_ARGS_SYSCALL_RETURN);
+		args == VP_ARGS_SYSCALL32_ENTRY || args == VP_ARGS_SYSCALL_RETURN);
 }
 
 static bool step(struct vp_vcpu_session *v, struct frame *f, bool first)

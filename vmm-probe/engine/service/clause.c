@@ -86,7 +86,7 @@ uint64_t vp_needs_regs(const struct vp_needs *needs, enum vp_args args)
 				regs |= VP_REG_BIT(in_regs[i]);
 		if (used & ARGS_ALL & ~((1u << VP_NREGS_ARGS) - 1))
 			regs |= VP_REG_BIT(VP_REG_SP);
-	} else if (args == VP_ARGS_SYSCALL_ENTRY && used) {
+	} else if ((args == VP_ARGS_SYSCALL_ENTRY || args == VP_ARGS_SYSCALL32_ENTRY) && used) {
 		regs |= VP_REG_BIT(VP_REG_ARG0);
 	} else if ((args == VP_ARGS_SYSCALL_RETURN || args == VP_ARGS_FBT_RETURN) && used) {
 		regs |= VP_REG_BIT(VP_REG_RESULT);

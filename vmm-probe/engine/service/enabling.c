@@ -96,7 +96,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct p
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
 
-	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_SITE)
+	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_SYSCALL32_ENTRY)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has an unknown kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)

@@ -18,6 +18,7 @@ enum vp_args {
 	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
 	VP_ARGS_SITE,  /* of a probe: what each of its sites says, by `args`, `raw` and `program` */
+	VP_ARGS_SYSCALL32_ENTRY, /* of a 32-bit call: from struct pt_regs at rdi: bx cx dx si di bp */
 };
 
 /* How a site may be trapped by a backend that changes guest text. Other backends need no trap and ignore it.
@@ -139,6 +140,8 @@ struct vp_batch_agent {
 /* A site's condition: fires only in system calls of the kernel's own ABI. 32-bit system calls run functions
  * without parameters too. */
 #define VP_SYSCALL_NATIVE 0xffffffffu
+/* The same, of 32-bit ones only. */
+#define VP_SYSCALL_COMPAT 0xfffffffeu
 
 /*
  * Site programs. A site may have its own idea of when it fires and of what the arguments are. A program is a
@@ -163,7 +166,7 @@ struct vp_batch_site {
 	/* Not 0: fires only in system call number syscall - 1, and only if the function is about to return to
 	 * the kernel's dispatcher of system calls (facts.syscall_caller_*): the site is in shared code that
 	 * the call tail-calls. */
-	uint32_t syscall; /* … or VP_SYSCALL_NATIVE */
+	uint32_t syscall; /* … or VP_SYSCALL_NATIVE, VP_SYSCALL_COMPAT */
 	uint8_t room;     /* at least `length`: includes bytes after the instruction that never execute */
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */

@@ -48,6 +48,7 @@ struct vp_facts {
 	uint32_t cred_uid, cred_gid;
 	/* struct pt_regs, for system calls' arguments */
 	uint32_t ptregs_args[VP_SYSCALL_ARGS];
+	uint32_t ptregs_args_32[VP_SYSCALL_ARGS]; /* those of 32-bit system calls */
 	uint32_t ptregs_pc, ptregs_sp, ptregs_fp, ptregs_mode, ptregs_size;
 	uint32_t ptregs_syscall; /* number of the system call that the task is in */
 	/* [start, end) of the kernel's dispatcher of system calls; 0, 0: unknown. */
