@@ -41,7 +41,7 @@ OT_MUST_CHECK struct ot_err *dif_compile(struct dif_compiler *comp, const struct
  * two descriptions counts twice), for "matched N probes". */
 uint64_t dif_compiler_matched(const struct dif_compiler *comp);
 
-/** The syntax trees of the last compiled source's clauses that `-x tree` asked for, as text; "" for none.
+/** The syntax trees of the last compiled source's clauses, as selected by `-x tree`, as text; "" for none.
  * Lives until the next compilation. */
 const char *dif_compiler_tree(const struct dif_compiler *comp);
 

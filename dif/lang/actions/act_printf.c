@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * printf(), printa(), system(), freopen(): formats checked against arguments. What goes into
- * the program is the format with signs made explicit (%d of an unsigned is %u), so that a
- * consumer needs the records alone.
+ * printf(), printa(), system(), freopen(): formats checked against arguments. The program contains the format
+ * with explicit signs (%d of an unsigned is %u), so that a consumer needs the records alone.
  */
 #include <string.h>
 

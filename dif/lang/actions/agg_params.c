@@ -62,8 +62,8 @@ static bool lquantize(struct dif_compiler *c, struct dif_node *arg, uint64_t *re
 	return true;
 }
 
-/* The last magnitude ends at factor^(high + 1), which must be a number; dtrace also turns down what
- * does not grow once more after that. */
+/* The last magnitude ends at factor^(high + 1), which must fit in 64 bits; dtrace also requires that one more
+ * factor, modulo 2^64, increases it. */
 static bool ll_fits(uint64_t factor, uint64_t high)
 {
 	uint64_t v = 1;

@@ -69,7 +69,7 @@ static bool count_only(void *arg, const struct dif_probe_info *probe)
 
 static bool match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line)
 {
-	/* the provider may have said which tag it is: "D_PROC_GRAB: text" */
+	/* the provider's text may begin with the tag: "D_PROC_GRAB: text" */
 	const char *msg = ot_err_message(err), *colon = strchr(msg, ':');
 
 	for (int tag = 1; colon && tag < DIF_D_COUNT; tag++) {
@@ -249,8 +249,8 @@ static bool forgive_unknown(struct dif_compiler *c)
 }
 
 /*
- * The body first: a predicate may use what its own clause assigns for the first time. But the predicate
- * may be the one that assigns: where the body fails for want of a name, the predicate goes first after all.
+ * The body first: a predicate may use what its own clause assigns for the first time. But the predicate may
+ * be the one that assigns: if the body fails because of an unknown name, the predicate is compiled first.
  */
 static bool compile_both(struct dif_compiler *c, const struct dif_piece *piece, struct dif_clause *cl,
 			 struct dif_actions *out)

@@ -37,8 +37,8 @@ struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_asgn(struct dif_compiler *c, struct dif_node *n);
 struct dif_node *dif_cook_call(struct dif_compiler *c, struct dif_node *n);
-/** Cooked calls of subroutines that look at the kernel's structures (cook_kernel.c): what the call means, or
- * the call itself where the structure is not known. */
+/** Cooked calls of subroutines that read the kernel's structures (cook_kernel.c): what the call means, or the
+ * call itself where the structure is not known. */
 struct dif_node *dif_lower_mutex(struct dif_compiler *c, struct dif_node *call);
 struct dif_node *dif_lower_rw_lock(struct dif_compiler *c, struct dif_node *call);
 struct dif_node *dif_lower_open_file(struct dif_compiler *c, struct dif_node *call);

@@ -85,7 +85,7 @@ static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
 	return n->kind == DIF_N_IDENT && !strchr(n->name, '`') && !dif_ident_find(c, n->scope, n->name);
 }
 
-/* The value that x is to have: an unknown x does not have one in it yet. */
+/* The value to assign to x: an undeclared x is not in scope in its own first value. */
 static struct dif_node *cook_value(struct dif_compiler *c, const struct dif_node *target,
 				   struct dif_node *value)
 {
@@ -104,7 +104,8 @@ static bool is_recorded_only(const struct dif_node *n)
 	return dif_node_is_action(n) && strcmp(n->ident->func->result, "void") != 0;
 }
 
-/* Assigning narrows, and does not widen: what arithmetic made is stored as it is (`wide = 1 << 31` is 2^31).
+/* Assigning narrows, and does not widen: the result of arithmetic is stored unchanged (`wide = 1 << 31` is
+ * 2^31).
  */
 static struct dif_node *to_target(struct dif_compiler *c, struct dif_node *value, struct dif_type *type)
 {

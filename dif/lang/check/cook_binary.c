@@ -219,7 +219,7 @@ static struct dif_node *cook_logic(struct dif_compiler *c, struct dif_node *n)
 	return try_fold(c, n, c->types->int_);
 }
 
-/* A bare tag on the right is looked for in the enum that the left has. False after an error. */
+/* A bare tag on the right is resolved in the enum of the left. False after an error. */
 static bool enum_tag(struct dif_compiler *c, struct dif_node *n)
 {
 	struct dif_node *r = n->right;

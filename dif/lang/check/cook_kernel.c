@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Subroutines that look at a Linux kernel's own structures: locks, open files, paths. What they mean is
- * written out with the offsets that the kernel's types give, so an engine needs to know none of it. Where a
- * structure is not known (no types, or another kernel's subroutine) the call stays, and faults with its
- * first argument's address when it is made.
+ * Subroutines that read a Linux kernel's own structures: locks, open files, paths. They are expanded into
+ * expressions with the offsets of the kernel's types, so an engine needs no knowledge of them. Where a
+ * structure is not known (no types, or another kernel's subroutine) the call stays, and faults with its first
+ * argument's address when it is made.
  */
 #include "dif/lang/check/cook.h"
 
@@ -96,7 +96,7 @@ static struct dif_node *mutex(struct dif_compiler *c, uint32_t subr, struct dif_
 	case DIF_SUBR_mutex_owner:
 		return owner_of(c, lock, at);
 	default:
-		/* a struct mutex sleeps or spins as it sees fit; the lock is looked at all the same */
+		/* a struct mutex may sleep or spin; the lock is read all the same */
 		return op2(c, DIF_O_COMMA, word(c, lock, at),
 			   number(c, subr == DIF_SUBR_mutex_type_adaptive));
 	}

@@ -44,7 +44,7 @@ static bool incompatible(struct dif_compiler *c, const struct dif_ident *id, str
 			dif_type_text(c, id->type), dif_type_text(c, type));
 }
 
-/* Does the body's type go with the declared one? */
+/* Is the body's type compatible with the declared one? */
 static bool check_type(struct dif_compiler *c, const struct dif_ident *id, const struct dif_node *body)
 {
 	if (body->kind == DIF_N_XLATE) {

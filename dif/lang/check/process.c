@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Descriptions of a process's probes: a provider that ends with a number, "pid123" before all.
- * There is no such provider here, but what is wrong with a description in itself, or with the
- * process, is said as if there were.
+ * Descriptions of a process's probes: a provider that ends with a number, "pid123" before all. There is no
+ * such provider here, but an error in the description itself, or about the process, is reported as if there
+ * were.
  */
 #include <ctype.h>
 #include <stdlib.h>

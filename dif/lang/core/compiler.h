@@ -22,7 +22,7 @@ struct dif_output {
 	size_t noptsets, optsets_cap;
 	uint64_t next_uarg;        /* numbers statements, over all compilations */
 	uint64_t matched;          /* probes */
-	struct ot_buf tree;        /* what -x tree asked for */
+	struct ot_buf tree;        /* the output of -x tree */
 	struct dif_attribute used; /* the least stability of any name that the clauses use */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of options. A row says what kind of value an option takes, when it may be set, and where its
- * value goes; the kinds know the syntax.
+ * The table of options. A row has the kind of the option's value, when it may be set, and where the value is
+ * stored; the kind implements the syntax.
  */
 #include "dif/lang/core/options.h"
 
@@ -28,7 +28,7 @@ enum kind {
 	CPU,
 	AMIN,
 	VERSION,
-	/* without a field of their own: what was said is found in `set` */
+	/* without a field of their own: their values are in `set` */
 	PERCENT,
 	SAID,    /* with or without a value */
 	A_TEXT,  /* any value, but one */
@@ -366,7 +366,7 @@ static struct ot_err *check_word(const char *value, const char *words)
 	return bad_value();
 }
 
-/* A version that there was, and none newer than one that was asked for before. */
+/* A released version, and none newer than one that was requested before. */
 static struct ot_err *parse_version(const char *value, uint32_t *version)
 {
 	uint32_t v;

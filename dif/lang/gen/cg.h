@@ -3,9 +3,9 @@
  * Code generation. Every function returns the register with the value, taken from the set
  * (the caller gives it back with dif_reg_free()), or -1 after an error.
  *
- * Registers hold 64 bits; a value of a smaller integer type is sign- or zero-extended in
- * its register when it comes from memory or a cast. Arithmetic doesn't extend again, and a
- * variable gives back the 64 bits that were stored: dif_cg_extend() does where it can be seen.
+ * Registers hold 64 bits; a value of a smaller integer type is sign- or zero-extended in its register when it
+ * comes from memory or a cast. Arithmetic doesn't extend again, and a variable gives back the 64 bits that
+ * were stored: dif_cg_extend() extends where the difference is visible.
  */
 #ifndef DIF_LANG_GEN_CG_H
 #define DIF_LANG_GEN_CG_H
@@ -25,7 +25,7 @@ void dif_reg_free(struct dif_cg *cg, int reg);
 int dif_cg_node(struct dif_cg *cg, struct dif_node *n);
 /** Its address, of an lvalue in memory. */
 int dif_cg_addr(struct dif_cg *cg, struct dif_node *n);
-/** Make the integer in @p reg what a value of @p type looks like in a register. */
+/** Sign- or zero-extend the integer in @p reg to 64 bits as a value of @p type. */
 void dif_cg_extend(struct dif_cg *cg, int reg, struct dif_type *type);
 
 /* cg_op.c */

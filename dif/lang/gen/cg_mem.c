@@ -261,7 +261,7 @@ int dif_cg_member(struct dif_cg *cg, struct dif_node *n)
 
 /* --- assignments ------------------------------------------------------------------------------ */
 
-/* @from is the expression that the value in the register comes from. */
+/* @from is the expression of the value in the register. */
 static bool store(struct dif_cg *cg, struct dif_node *target, const struct dif_node *from, int value)
 {
 	if (target->kind == DIF_N_VAR)

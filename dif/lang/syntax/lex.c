@@ -70,7 +70,7 @@ static void newline(struct dif_lexer *lex)
 	lex->at_line_start = true;
 }
 
-/* Characters that aren't there read as NUL, so that no look ahead leaves the text. */
+/* Past the end, characters read as NUL, so that no lookahead leaves the text. */
 static char peek(const struct dif_lexer *lex, size_t ahead)
 {
 	return (size_t)(lex->end - lex->at) > ahead ? lex->at[ahead] : '\0';

@@ -17,7 +17,7 @@ struct dif_pending_pragma {
 	struct dif_pending_pragma *next, *last; /* for the same name; last: in the first one */
 };
 
-/** A global name or a translator came to be: what pragmas said of it before applies. */
+/** A global name or a translator was declared: apply earlier pragmas about it. */
 void dif_pragma_apply(struct dif_compiler *c, struct dif_ident *id);
 void dif_pragma_apply_translator(struct dif_compiler *c);
 /** The same for a provider that was declared. */

@@ -26,7 +26,7 @@ uint32_t dif_provider_nargs(const struct dif_provider *provider, size_t i);
 void dif_provider_arg(struct dif_compiler *comp, const struct dif_provider *provider, size_t i, uint32_t n,
 		      struct ot_buf *out);
 
-/** What `#pragma D attributes … provider NAME PART` said in this session; false: nothing. */
+/** The attributes of `#pragma D attributes … provider NAME PART` in this session; false: none. */
 bool dif_compiler_provider_attribute(const struct dif_compiler *comp, const char *provider,
 				     enum dif_attr_part part, struct dif_attribute *ret);
 

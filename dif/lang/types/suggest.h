@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * "Did you mean": behind an error about a name that does not exist, the one that was probably meant. Each
- * of these adds at most one hint to the error that was just raised.
+ * "Did you mean": after an error about an unknown name, the existing name nearest to it. Each of these adds
+ * at most one hint to the error that was just raised.
  */
 #ifndef DIF_LANG_TYPES_SUGGEST_H
 #define DIF_LANG_TYPES_SUGGEST_H

@@ -183,8 +183,8 @@ bool dif_pointer_compatible(struct dif_compiler *c, struct dif_type *a, struct d
 		return false;
 	if (dif_is_void(c, pa) || dif_is_void(c, pb) || same(c, pa, pb, 0))
 		return true;
-	/* char * and unsigned char * meet wherever strings do; a declared but undefined struct
-	 * goes with its definition */
+	/* char * and unsigned char * are compatible, as both are strings; a declared but undefined struct is
+	 * compatible with its definition */
 	if (is_char(c, pa) && is_char(c, pb))
 		return true;
 	struct dif_type *ta = dif_base(c, pa), *tb = dif_base(c, pb);

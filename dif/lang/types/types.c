@@ -53,7 +53,7 @@ static void print_base(struct dif_type *type, struct ot_buf *out)
 
 static void print_params(struct dif_type *fn, struct ot_buf *out, int depth);
 
-/* C's inside-out declarators, from the outside: what is left of the name goes to @left, what is
+/* C's inside-out declarators, from the outside: the part left of the name is appended to @left, the part
  * right of it to @right. */
 static void print_parts(struct dif_type *type, struct ot_buf *left, struct ot_buf *right, int depth)
 {

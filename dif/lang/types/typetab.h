@@ -11,7 +11,7 @@
 #include "dif/lang/types/types.h"
 #include "dif/obj/object.h"
 
-/* Types that the compiler asks for by name have a field each, so that none is looked up. */
+/* Types that the compiler uses by name: a field each, which saves the search. */
 struct dif_typetab {
 	struct dif_type *void_, *char_, *uchar, *schar, *short_, *ushort, *int_, *uint, *long_, *ulong;
 	struct dif_type *llong, *ullong, *bool_, *float_, *double_, *ldouble;
@@ -65,7 +65,7 @@ bool dif_is_signed(struct dif_compiler *c, struct dif_type *type);
 
 /** The same type but for names of typedefs and qualifiers. */
 bool dif_type_same(struct dif_compiler *c, struct dif_type *a, struct dif_type *b);
-/** Pointers that may be compared or assigned (void * goes with all). */
+/** Pointers that may be compared or assigned (void * is compatible with all). */
 bool dif_pointer_compatible(struct dif_compiler *c, struct dif_type *a, struct dif_type *b);
 /** The type of an arithmetic operation on two integers: larger rank wins. */
 struct dif_type *dif_type_promote(struct dif_compiler *c, struct dif_type *a, struct dif_type *b);

@@ -57,9 +57,8 @@ struct dif_world {
 	/* Why what @desc names can't be enabled, for the message that it matches no probes; appended to @out.
 	 * False: there is nothing of that name. */
 	bool (*why_none)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
-	/* What may have been meant by a description that matches nothing and that nothing refuses; appended
-	 * to
-	 * @out. False: nobody knows. */
+	/* Append to @out a suggestion for a description that matches nothing and that nothing refuses. False:
+	 * there is none. */
 	bool (*hint_probe)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
 	/* args[n] of a probe. False: no such argument. */
 	bool (*probe_arg)(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret);
