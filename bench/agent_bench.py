@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the guest's agent costs: an event from inside, beside the same from outside and bpftrace in the guest, and how
-many events a second a ring passes. Prints each goal, the figure (median, least and most) and MET or MISSED.
+"""The cost of the guest's agent: an event from inside, compared with the same from outside and with bpftrace in the
+guest, and the events a second through a ring. Prints each goal, the figure (median, least and most) and MET or MISSED.
 
     scripts/bench agent     sets up and runs this
 """

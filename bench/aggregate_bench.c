@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the consumer's side of aggregations costs: a million keys merged into an empty aggregation,
- * merged into it once more, sorted by value, and printed. Keys are integers, then strings of 256 bytes.
- * Times are CPU time: there is one thread, and it never waits.
+ * The cost of the consumer's side of aggregations: a million keys merged into an empty aggregation, merged
+ * into it once more, sorted by value, and printed. Keys are integers, then strings of 256 bytes. Times are
+ * CPU time: there is one thread, and it never waits.
  *
  *   aggregate_bench
  */
@@ -18,7 +18,7 @@
 #define GOAL_SECONDS 2.0
 #define GOAL_MIB     400.0
 
-/* @a[key] = sum(value), as a session would hand it over. */
+/* @a[key] = sum(value), as a session would deliver it. */
 struct bench {
 	struct dif_program prog;
 	struct dif_aggvar var;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs to trace a QEMU that runs: attaching to it, a hit under the hook beside one in our own monitor, the hook
-with nothing enabled. Prints each goal, the figure (median, least and most) and MET or MISSED. See docs/benchmarks.md.
+"""The cost of tracing a running QEMU: attaching to it, a hit under the hook compared with one in our own monitor, the
+hook with nothing enabled. Prints each goal, the figure (median, least and most) and MET or MISSED. See
+docs/benchmarks.md.
 
     scripts/bench attach [--rounds N] [--only attach,hits,exits]
 """
@@ -52,7 +53,7 @@ def ns_a_round(env, guest, pid, program=""):
             seen.append((int(line.split()[0]), busiest_thread_ns(pid)))
     if tracer.wait() or len(seen) < 3:
         raise RuntimeError(f"{program}: {seen}")
-    (rounds, start), (more, end) = seen[0], seen[-2]  # the last is what is printed at the end
+    (rounds, start), (more, end) = seen[0], seen[-2]  # the last is printed at the end of the session
     return (end - start) / (more - rounds)
 
 
@@ -98,7 +99,7 @@ class Monitor:
 
 
 def hits(report, rounds):
-    # Our monitor has no seccomp filter: with the first it is compared, the second is what libvirt starts.
+    # Our monitor has no seccomp filter: it is compared with the first; libvirt starts the second.
     guests = {name: Qemu(1, sandbox=sandbox).wait_ready() for name, sandbox in (("off", "off"), ("on", qemu.SANDBOX))}
     monitor = Monitor()
     ours, hooked = [], {name: [] for name in guests}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What compiling costs: a script of 1,000 clauses like those that people write, compiled and verified; the
- * median of several runs with the smallest and largest.
+ * The cost of compiling: a script of 1,000 realistic clauses, compiled and verified; the median of several
+ * runs with the smallest and largest.
  *
  *   compile_bench [RUNS]
  */

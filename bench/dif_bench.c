@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The interpreter's cost: nanoseconds per instruction, compared with a C loop with the same effect
- * arithmetic; and some firings as real programs have them. Medians of several runs with the
- * smallest and largest.
+ * arithmetic; and some firings of realistic programs. Medians of several runs with the smallest and largest.
  *
  *   dif_bench [RUNS]
  */
@@ -161,8 +160,8 @@ static __attribute__((noinline)) uint64_t arithmetic_in_c(uint64_t a, uint64_t b
 		a ^= c;
 		b -= a;
 		b |= c;
-		/* Registers of a program are in private memory; the compiler must not
-		 * fold the loop all the same. */
+		/* Registers of a program are in private memory; the compiler must not fold the loop
+		 * either. */
 		__asm__ volatile("" : "+r"(a), "+r"(b));
 	}
 	return b;
@@ -287,7 +286,7 @@ static struct figure measure_c(int runs)
 	return summary(results, runs);
 }
 
-/* @[execname] = count() of a name that is there already: tuple, hash, compare, add. */
+/* @[execname] = count() of a name that exists already: tuple, hash, compare, add. */
 static struct figure measure_aggregation(int runs)
 {
 	const int loops = 200000;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The cost of a hit in the engine alone: ns for each kind of clause, on the fake backend, one vCPU. The page
- * tables are those of a kernel (large pages for the direct map), so loads cost what they cost in a guest.
+ * tables are those of a kernel (large pages for the direct map), so loads cost as much as in a guest.
  *
  *   engine_bench [hits]
  */

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Counting with breakpoints over QEMU's gdbstub: what there was before, for comparison.
-
-The breakpoint stands on a function's 5-byte fentry nop, so going on costs no single step: RIP is moved
-past the nop by one register write, the best that this protocol allows.
+"""Counting with breakpoints over QEMU's gdbstub, for comparison. The breakpoint is on a function's 5-byte fentry nop,
+so resuming takes no single step: one register write moves RIP past the nop, the fastest way that this protocol allows.
 """
 import socket
 import struct

@@ -15,7 +15,7 @@ def libraries(program):
 
 
 def add_program(root, program):
-    """A dynamic program of this machine with all that it loads."""
+    """A dynamic program of this machine with its libraries."""
     for path in [program, *libraries(program)]:
         target = os.path.join(root, path.lstrip("/"))
         os.makedirs(os.path.dirname(target), exist_ok=True)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a probe costs a guest on KVM, in ratios within one run. Prints each goal, the figure (median, least and most)
-and MET or MISSED. See docs/benchmarks.md.
+"""The cost of a probe to a guest on KVM, in ratios within one run. Prints each goal, the figure (median, least and
+most) and MET or MISSED. See docs/benchmarks.md.
 
     scripts/bench kvm       sets up and runs this, here and in the KVM lab
 
 The guest (bench/guest/kvm_loop.c) calls functions in turns and times each by its own time stamp counter. The floor is
-an exit that it makes itself, by the same instruction as our traps, to a port at which the monitor does nothing: the
-same monitor, vCPU and loop as a hit, in the same rounds, a few milliseconds before it. What tracing adds to that exit
-(registers that come along, a look at whose it was) is a figure of its own.
+an exit that it makes itself, by the same instruction as our traps, to a port that the monitor ignores: the same
+monitor, vCPU and loop as a hit, in the same rounds, a few milliseconds before it. The part of an exit that tracing adds
+(synchronised registers, identifying the exit's owner) is a separate figure.
 """
 import argparse
 import contextlib
@@ -66,7 +66,7 @@ class Vm:
         return ""
 
     def lines(self, more, seconds):
-        """Wait for so many more rounds; all there are."""
+        """Wait for so many more rounds; return all of them."""
         end, want = time.monotonic() + seconds, None
         while True:
             lines = [m.group(1) for m in re.finditer(r"^R (.*)\n", self.text(), re.M)]
@@ -78,7 +78,7 @@ class Vm:
             time.sleep(0.02)
 
     def rounds(self, seconds):
-        """Turns of the rounds in the next seconds, cycles a call; not of the one that is under way."""
+        """Turns of the rounds in the next seconds, cycles a call; without the current round."""
         begun = len(self.lines(1, 60))
         time.sleep(seconds)
         return [[turn / self.args.calls for turn in line[:4]] for line in self.lines(ROUNDS_LEAST, 120)[begun + 1:]]
@@ -100,7 +100,7 @@ class Vm:
 
     @contextlib.contextmanager
     def tracing(self, program, *options):
-        """While a program traces: its sites are in when its first tick has come."""
+        """While a program traces: its sites are planted once its first tick has fired."""
         with subprocess.Popen(self.command(program + ' tick-10ms /!begun++/ { printf("on\\n"); }', *options, "-x",
                                            "switchrate=20hz"), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               env=self.env, text=True) as tracer:
@@ -111,7 +111,7 @@ class Vm:
             finally:
                 tracer.send_signal(signal.SIGINT)
                 said = tracer.communicate(timeout=60)[1]
-            # What debug registers mean for the guest is said to everyone who asks for them.
+            # With -x trap=hw, outsight prints its note about debug registers.
             said = "".join(line for line in said.splitlines(True) if "-x trap=hw: the guest's own" not in line)
             if said:
                 raise RuntimeError(f"outsight: {said.strip()}")
@@ -123,12 +123,13 @@ def quartile(values):
 
 
 def over_bare(rounds, turn):
-    """What a call costs more than a bare one, cycles."""
+    """The cost of a call over a bare one, cycles."""
     return quartile(r[turn] for r in rounds) - quartile(r[BARE] for r in rounds)
 
 
 class Costs:
-    """What hits and floors cost, cycles, by measurement. Idle and traced in turn; the traced floor is the hit's own."""
+    """The cost of hits and floors, cycles, by measurement. Idle and traced in turn; the traced floor is the hit's
+    own."""
 
     def __init__(self, vm, args, program, *options, turns=(ENTRY,)):
         self.per_ns = vm.cycles_a_ns()
@@ -185,7 +186,7 @@ def bench_other_traps(report, vm, args):
 
 @contextlib.contextmanager
 def alone(vm, vms):
-    """The other guests stand still meanwhile."""
+    """The other guests are paused meanwhile."""
     for other in vms:
         other.process.send_signal(signal.SIGCONT if other is vm else signal.SIGSTOP)
     try:
@@ -196,7 +197,7 @@ def alone(vm, vms):
 
 
 def bench_vcpus(report, args):
-    """Guests of 1, 2 and 4 vCPUs in turn; a host with fewer CPUs is seen in the floor as well."""
+    """Guests of 1, 2 and 4 vCPUs in turn; on a host with fewer CPUs, the floor increases as well."""
     numbers = (1, 2, 4)
     with contextlib.ExitStack() as stack:
         vms = [stack.enter_context(Vm(args, n)) for n in numbers]
@@ -259,7 +260,7 @@ def symbol(path, name):
 
 
 def bench_gdb(report, args, hit_ns):
-    """The same guest in QEMU, with breakpoints of the kind that this host can have."""
+    """The same guest in QEMU, with breakpoints of the kind that this host supports."""
     what = "gdb-protocol breakpoint loop against ours"
     with tempfile.TemporaryDirectory() as work:
         gdb, console = os.path.join(work, "gdb"), os.path.join(work, "console")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tracing costs a guest: outsight on the tcg backend, beside plain QEMU, bpftrace in the guest, and a
+"""The cost of tracing to a guest: outsight on the tcg backend, compared with plain QEMU, bpftrace in the guest, and a
 gdbstub. Prints each goal, the figure (median, least and most) and MET or MISSED. See docs/benchmarks.md.
 
     scripts/bench           sets up and runs this
@@ -39,7 +39,7 @@ def time_calls(guest, rounds=3):
 
 
 class Tracing:
-    """outsight with a D program, from its first sign of life to its end."""
+    """outsight with a D program, from its first output to its end."""
 
     def __init__(self, guest, program, *options):
         self.out = tempfile.TemporaryFile()
@@ -76,8 +76,8 @@ BPFTRACE_WAYS = [
 
 
 def bench_idle(report, initrd, workdir, rounds):
-    """Nothing enabled: plain QEMU and QEMU with the engine, in turn. Where QEMU's code and data come to lie
-    differs by several per cent from one start to the next, so every round boots a new pair."""
+    """Nothing enabled: plain QEMU and QEMU with the engine, in turn. The placement of QEMU's code and data changes its
+    speed by several per cent from one start to the next, so every round boots a new pair."""
     plain, loaded, ratios = [], [], []
     for i in range(rounds):
         with closing(boot(f"idle-plain{i}", initrd, False, workdir)) as a, \
@@ -98,7 +98,7 @@ def bench_idle(report, initrd, workdir, rounds):
 
 
 def cost(base, traced):
-    """What each traced run costs over the untraced one just before it."""
+    """The cost of each traced run over the untraced one just before it."""
     return Sample([t - b for b, t in zip(base, traced)])
 
 

@@ -79,9 +79,9 @@ def main():
     finally:
         vm.close()
     for rate in RATES:
-        report.figure(f"profile-{rate} from beside: the vCPU's time for a round, against being left alone",
+        report.figure(f"profile-{rate} by external sampling: the vCPU's time for a round, against an untraced one",
                       Sample(ratios[rate]).text("", 3))
-        report.figure("samples that came, a second and vCPU", Sample(per_second[rate]).text("", 0))
+        report.figure("samples received, a second and vCPU", Sample(per_second[rate]).text("", 0))
     return 0
 
 

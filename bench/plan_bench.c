@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * plan_bench DUMP: how every function of a dumped guest could be trapped, on hosts that give int3 back or not
- * and single-step or not: numbers of probes by kind, the reasons of those refused, and the time that it
- * takes. DUMP is a raw image of RAM with DUMP.regs beside it, or an ELF core.
+ * plan_bench DUMP: how every function of a dumped guest could be trapped, on hosts with and without exits by
+ * int3 and with and without single steps: numbers of probes by kind, the reasons of those refused, and the
+ * time that it takes. DUMP is a raw image of RAM with DUMP.regs beside it, or an ELF core.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 struct tally {
 	struct vp_probes *probes;
-	struct vp_planner *planner; /* the same as the registry's: says the kind of each site */
+	struct vp_planner *planner; /* the same as the registry's: the kind of each site */
 	uint64_t probes_by_kind[VP_PLAN_HW + 1], sites_by_kind[VP_PLAN_HW + 1];
 	uint64_t fixed; /* refused on every backend */
 	struct ot_map reasons;
@@ -34,7 +34,7 @@ static void check(struct ot_err *err)
 	exit(1);
 }
 
-/* CPU time: others may be at work here too. */
+/* CPU time: other processes may be running. */
 static double now(void)
 {
 	struct timespec ts;
@@ -43,7 +43,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Without what differs from function to function: offsets, and which exit it is. */
+/* Without the parts that differ between functions: offsets, and the exit. */
 static void note_reason(struct tally *t, const char *why)
 {
 	char text[256];

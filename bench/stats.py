@@ -18,7 +18,7 @@ class Sample:
 
 
 class Report:
-    """Lines of what, goal, figure and MET or MISSED."""
+    """Lines of measurement, goal, figure and MET or MISSED."""
 
     def __init__(self):
         self.missed = 0

@@ -27,7 +27,7 @@ static void check(struct ot_err *err)
 	exit(1);
 }
 
-/* CPU time: others may be at work here too. */
+/* CPU time: other processes may be running. */
 static double now(void)
 {
 	struct timespec ts;

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# The guest's module, built for the kernels of the test guests: headers/NAME (Debian's, relocated) and
-# agent/NAME/*.ko in the cache. Needs common.sh, packages.sh, guest.sh. Like those of guest.sh, these
-# functions are called as conditions: each step that can fail says so itself.
+# The guest's module, built for the kernels of the test guests: headers/NAME (Debian's, relocated) and agent/NAME/*.ko
+# in the cache. Needs common.sh, packages.sh, guest.sh. Like those of guest.sh, these functions are called as
+# conditions: each step reports its own failure.
 
 # shellcheck disable=SC2034
 AGENT_PACKAGES=(gcc make libelf-dev libc6-dev)
@@ -80,8 +80,8 @@ module_build()
 	rm -rf "$dir/build"
 }
 
-# guest_module NAME MODULE: agent/NAME/MODULE.ko, built again only when something changed. The module's own
-# types (BTF) are left out: they would need pahole, and are not needed.
+# guest_module NAME MODULE: agent/NAME/MODULE.ko, built again only when something changed. The module's own types (BTF)
+# are omitted: they would require pahole, and no test uses them.
 guest_module()
 {
 	local name=$1 module=$2 dir=$CACHE/agent/$1 hash suite

@@ -5,9 +5,9 @@
 # Debian's keyring. Needs common.sh, packages.sh, chroot.sh.
 
 DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
-LISTS_DAYS=1 # sid moves: "the newest" is what it has today
+LISTS_DAYS=1 # sid changes: "the newest" is its newest today
 
-# kernel_suite NAME: where a kernel comes from if apt knows no such series; nothing for a series without a suite.
+# kernel_suite NAME: the suite of a kernel series that apt doesn't know; empty for a series without a suite.
 kernel_suite()
 {
 	case $1 in
@@ -19,8 +19,8 @@ kernel_suite()
 }
 
 # suite_apt SUITE TOOL ARG…: one of apt's tools on the lists of that suite; with SUITE "" on the machine's own.
-# Nothing that is installed counts there, so that what is shown is what the suite has. A Release file that is out of
-# date (bullseye's no longer changes, sid's may lag on a mirror) is accepted: its signature is checked all the same.
+# Installed packages are ignored, so that the answers are about the suite alone. A Release file that is out of date
+# (bullseye's no longer changes, sid's may lag on a mirror) is accepted: its signature is checked all the same.
 suite_apt()
 {
 	local suite=$1 tool=$2 dir=$CACHE/apt/$1
@@ -35,7 +35,7 @@ suite_apt()
 		-o Acquire::Languages=none "$@"
 }
 
-# suite_lists SUITE: its lists are there, not older than LISTS_DAYS. 1 when they can't be fetched.
+# suite_lists SUITE: make sure that its lists exist and are not older than LISTS_DAYS. 1 if they can't be fetched.
 suite_lists()
 {
 	local suite=$1 dir=$CACHE/apt/$1 mirror
@@ -49,9 +49,9 @@ suite_lists()
 	if run_logged "apt-$suite" suite_apt "$suite" apt-get -o APT::Update::Error-Mode=any update; then
 		touch "$dir/refreshed"
 	elif [ -e "$dir/refreshed" ]; then
-		say "no new package lists of Debian $suite: going on with those of $(date -r "$dir/refreshed" +%F)"
+		say "no new package lists of Debian $suite: continuing with those of $(date -r "$dir/refreshed" +%F)"
 	else
-		say "the mirror $mirror gives no package lists of Debian $suite (log: $CACHE/log/apt-$suite.log)"
+		say "the mirror $mirror has no package lists of Debian $suite (log: $CACHE/log/apt-$suite.log)"
 		return 1
 	fi
 }

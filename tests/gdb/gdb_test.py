@@ -52,7 +52,7 @@ def symbol(name):
 
 
 def listens(sock, path):
-    """Connect. QEMU makes the file a moment before it listens."""
+    """Connect. QEMU creates the file a moment before it listens."""
     try:
         sock.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
@@ -61,7 +61,7 @@ def listens(sock, path):
 
 
 class Qemu:
-    """A QEMU that knows nothing of us. kernel None: firmware only."""
+    """A QEMU without anything of ours. kernel None: firmware only."""
 
     def __init__(self, cpus=2, accel="tcg", kernel=GUEST):
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-gdb-")
@@ -78,7 +78,7 @@ class Qemu:
         sock = socket.socket(socket.AF_UNIX)
         sock.settimeout(limit(60))
         self.wait_for(lambda: listens(sock, self.path("qmp")), "QMP")
-        # two: one that both reads and writes forgets, at a write, what it has read ahead (events)
+        # two: a single one for both drops, at a write, its read-ahead (events)
         self.qmp_in, self.qmp_out = sock.makefile("r", encoding="utf-8"), sock.makefile("w", encoding="utf-8")
         sock.close()  # the files keep it
         self.qmp_in.readline()
@@ -128,7 +128,7 @@ class Qemu:
         return self.qmp("human-monitor-command", **{"command-line": line})
 
     def rounds(self):
-        """How often the guest's barrier was passed: it runs when this grows."""
+        """How often the guest's barrier was passed: the guest runs if this increases."""
         return int(self.hmp(f"xp /1wx {symbol('generation') - 0xffffffff80000000:#x}").split(":")[1], 16)
 
     def text(self):
@@ -179,7 +179,8 @@ class Between:
             sock.settimeout(limit(60))
 
     def relay(self, until=None):
-        """Until the client sends @until, which is returned, with what it was read with, and not sent; or to the end."""
+        """Forward until the client sends @until or closes. The read that contains @until is returned and not
+        forwarded."""
         open_ends = [self.client, self.stub]
         while self.stub in open_ends:
             for sock in select.select(open_ends, [], [], limit(60))[0]:
@@ -221,7 +222,7 @@ class Gdb(unittest.TestCase):
         return done.stdout
 
     def check_runs_on(self, vm):
-        """It runs, and no breakpoint is left that would stop it: each round comes by all of them."""
+        """The guest runs, and no breakpoint is left: each round passes the places of all of them."""
         before = vm.rounds()
         vm.wait_for(lambda: vm.rounds() - before > 3, "progress of the guest", limit(30))
 
@@ -232,7 +233,7 @@ class Gdb(unittest.TestCase):
         self.assertRegex(done.stderr, text)
 
     def test_counts(self):
-        """Entries and returns of all shapes, on one vCPU and on several that come at once."""
+        """Entries and returns of all shapes, on one vCPU and on several that hit at once."""
         for cpus in rounds((1, 4), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 vm = self.vm(cpus).ready()
@@ -257,7 +258,7 @@ class Gdb(unittest.TestCase):
         self.check_runs_on(vm)
 
     def test_the_guard_counts_every_vcpu(self):
-        """All vCPUs stand still for a hit, so probes that are hit all the time go out, and the guest goes on."""
+        """All vCPUs are stopped for a hit, so probes that are hit all the time are removed, and the guest continues."""
         vm = self.vm().ready()
         done = vm.run(LOAD + " tick-6s { exit(0); }", "-x", "maxcost=5")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -318,7 +319,8 @@ class Gdb(unittest.TestCase):
         return between, tracer, data
 
     def test_kill_in_a_step(self):
-        """QEMU reads the request to step together with what is sent for one who was killed: no vCPU steps ever after."""
+        """QEMU reads the step request together with the packets that the keeper sends for a killed tracer: no vCPU is
+        left stepping."""
         vm = self.vm().ready()
         between, tracer, data = self.killed_at(vm, LOAD, b"$vCont;s:")
         tracer.kill()
@@ -330,7 +332,7 @@ class Gdb(unittest.TestCase):
                                                           ("probed_frame", "return"): 2 * CALLS})
 
     def test_kill_after_the_detach(self):
-        """One who has detached already, and did not live to say so, is detached once more: QEMU survives it."""
+        """A tracer that was killed just after its detach is detached once more: QEMU survives it."""
         vm = self.vm().ready()
         between, tracer, data = self.killed_at(vm, "BEGIN { exit(0); }", b"$D#44")
         between.stub.sendall(data)
@@ -341,10 +343,10 @@ class Gdb(unittest.TestCase):
         self.check_runs_on(vm)
 
     def test_pause(self):
-        """A guest that somebody else stops stays so, also when the tracer ends."""
+        """A guest that a monitor's user stops stays stopped, also after the tracer's end."""
         vm = self.vm().ready()
         for _ in range(3):
-            # nothing that is hit: it stands still for a moment once a second, when its kernel is looked at
+            # no probe that is hit: the guest is stopped for a moment once a second, when its kernel is sampled
             tracer = vm.start("fbt::fail:entry { @ = count(); } tick-1s { n++; } END { @n = sum(n); }")
             self.addCleanup(tracer.kill)
             self.assertIn("stops the whole guest", tracer.stderr.readline())
@@ -359,7 +361,7 @@ class Gdb(unittest.TestCase):
             self.assertEqual((tracer.returncode, err), (0, ""))
             if stopped:
                 break
-            vm.qmp("cont")  # it was said in the moment that the guest stood still: that went by
+            vm.qmp("cont")  # the command arrived while we held the guest stopped, and was lost
         self.assertTrue(stopped)
         self.assertFalse(vm.runs())
         self.assertEqual(vm.rounds(), before)
@@ -369,7 +371,7 @@ class Gdb(unittest.TestCase):
                                                           ("probed_frame", "return"): 2 * CALLS})
 
     def test_pause_again_and_again(self):
-        """Whatever a monitor's user does, hits are taken on, and the guest runs in the end."""
+        """Whatever a monitor's user does, hits are still handled, and the guest runs in the end."""
         ways = ((2, ("stop", "cont")), (4, ("stop", "cont")), (2, ("cont",)))
         for cpus, commands in rounds(ways[1:], ways):
             with self.subTest(cpus=cpus, commands=commands):
@@ -393,7 +395,8 @@ class Gdb(unittest.TestCase):
 
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "a log of our own takes root")
     def test_log(self):
-        """Who traced whom with what, and how long: two lines in the system's log, or none where there is none."""
+        """The user, the guest, the program and the duration: two lines in the system's log, or none where there is
+        none."""
         vm = self.vm().ready()
         log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.addCleanup(log.close)
@@ -417,7 +420,7 @@ class Gdb(unittest.TestCase):
         subprocess.run([*enter, vm.path("log"), OUTSIGHT, "-g", "none", "-qn", "BEGIN { exit(0); }"], check=True,
                        stdin=subprocess.PIPE, timeout=limit(60), env=vm.env, stdout=subprocess.PIPE)
         log.setblocking(False)
-        with self.assertRaises(BlockingIOError):  # of no guest, nothing is said
+        with self.assertRaises(BlockingIOError):  # a session without a guest is not logged
             log.recv(4096)
 
     def test_time_limit(self):
@@ -446,12 +449,12 @@ class Gdb(unittest.TestCase):
             self.assertFalse(os.path.exists(f"/proc/{children[0]}"))
 
     def test_another_client(self):
-        """It is not disturbed, and when it leaves, ours is not who keeps the guest stopped."""
+        """It is not disturbed, and after it detaches, we don't keep the guest stopped."""
         vm = self.vm().ready()
         other = socket.socket(socket.AF_UNIX)
         other.connect(vm.stub)
         self.refused(vm, r"does not answer: another debugger is connected to it, and a gdb stub serves one at a time")
-        # a stub lets few wait: who comes next is not kept waiting for ever
+        # a stub's queue is short: the next client does not wait for ever
         for _ in range(2):
             self.refused(vm, r"does not answer: another debugger is connected to it")
         other.sendall(b"$D#44")

@@ -63,7 +63,8 @@ class Attach(unittest.TestCase):
                 vm.check_unharmed(self)
 
     def test_memory_limit(self):
-        """A QEMU that may have 64 MiB more: buffers of 200 MiB are not its own, and what does not fit is refused."""
+        """A QEMU that may have 64 MiB more: buffers of 200 MiB are not charged to it, and a session that does not fit
+        is refused."""
         try:
             group = self.enterContext(MemoryGroup())
         except NoGroup as err:
@@ -120,7 +121,7 @@ class Attach(unittest.TestCase):
             if i % 10 == 0:
                 self.assertEqual(counts_of(vm.trace(ALL)), round_counts(4))
             elif i % 10 == 5:
-                # detached under fire: the session ends, the guest goes on
+                # detached under load: the session ends, the guest continues
                 tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                           env=vm.env)
                 vm.wait_for(lambda: vm.text() != qemu.elf_text()[1], "trap in the guest")
@@ -140,7 +141,7 @@ class Attach(unittest.TestCase):
         return tracer
 
     def test_afterwards(self):
-        """What QEMU does with its guest by itself, after we were there: all as before."""
+        """QEMU's own operations on its guest after detach: unchanged."""
         vm = self.vm(2, args=["-M", "q35", *Disk(self).args])
         self.attach(vm)
         tracer = self.start_load(vm)
@@ -166,8 +167,8 @@ class Attach(unittest.TestCase):
         vm.check_unharmed(self)
 
     def ended(self, vm, act, text, status, counted=True, aside=None):
-        """A session under which @act happens: what was counted is printed, what KVM had counted too, and how it ended is said in one
-        line. @aside may be said besides."""
+        """A session during which @act happens: all counts are printed, also KVM's, and one line reports how it ended.
+        @aside is another message that may occur."""
         tracer = subprocess.Popen(vm.trace_command(LOAD), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=vm.env, text=True)
         self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
         vm.wait_for(lambda: tracer.poll() is not None or vm.text() != qemu.elf_text()[1], "trap in the guest")
@@ -175,14 +176,14 @@ class Attach(unittest.TestCase):
         vm.wait_for(lambda: vm.rounds() > start + 2, "whole round", limit(30))
         act()
         out, err = tracer.communicate(timeout=limit(60))
-        lines = [line for line in err.splitlines() if "the engine goes into" not in line and not (aside and aside in line)]
+        lines = [line for line in err.splitlines() if "injecting the engine into" not in line and not (aside and aside in line)]
         self.assertEqual((tracer.returncode, len(lines)), (status, 1), err)
         self.assertRegex(lines[0], rf"\Adtrace: guest small{text}\Z")
         if counted:
             self.assertEqual({name for name, in counts_of(out)}, {f"probed_{f}" for f in qemu.FUNCTIONS})
 
     def test_endings(self):
-        """Each way in which a session ends while its QEMU runs on has its own sentence."""
+        """Each way in which a session ends while its QEMU continues has its own message."""
         vm = self.vm(2, smp=Qemu.HOTPLUG, args=Disk(self).args)
         lost = " lost: the guest changed its text there"  # QEMU loads it again; the engine may see that first
         self.ended(vm, lambda: vm.qmp("system_reset"), " rebooted: the kernel that was traced has ended", 0,
@@ -202,7 +203,7 @@ class Attach(unittest.TestCase):
         self.ended(vm, vm.process.kill, rf": its VMM \(PID {vm.pid}\) has ended", 1, False)
 
     def test_machine_changes(self):
-        """A reboot, another vCPU, another DIMM, under a tracer: its session ends or goes on, the next one is right."""
+        """A reboot, another vCPU, another DIMM, during a session: it ends or continues, and the next one is correct."""
         vm = self.vm(2, smp=Qemu.HOTPLUG, args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
         self.attach(vm)
         tracer = self.start_load(vm)
@@ -219,7 +220,7 @@ class Attach(unittest.TestCase):
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         vm.qmp("object-add", **{"qom-type": "memory-backend-ram", "id": "more", "size": qemu.MIB << 20})
         vm.qmp("device_add", driver="pc-dimm", id="dimm", memdev="more")
-        time.sleep(1)  # it takes note of it
+        time.sleep(1)  # it records that
         vm.wait_engine()
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         self.detach(vm)
@@ -251,7 +252,7 @@ class Attach(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_two_at_once(self):
-        """Two operators: one attaches, the other is told so."""
+        """Two operators: one attaches, the other gets an error that names it."""
         vm = self.vm(2)
         for _ in range(rounds(2, 5)):
             both = [subprocess.Popen([qemu.OUTSIGHT, "attach", str(vm.pid)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -267,7 +268,7 @@ class Attach(unittest.TestCase):
 
     @unittest.skipIf(os.geteuid(), "only root can have a mount namespace of its own")
     def test_mount_namespace(self):
-        """A QEMU that sees neither where our sockets are nor, then, the library."""
+        """A QEMU that can see neither our sockets' directories nor, then, the library."""
         hidden = tempfile.TemporaryDirectory(prefix="outsight-lib-")
         self.addCleanup(hidden.cleanup)
         shutil.copy(qemu.HOOK, hidden.name)
@@ -293,7 +294,7 @@ class Attach(unittest.TestCase):
             vm.close()
 
     def test_no_kernel(self):
-        """Only firmware, which runs in 16 and 32 bits."""
+        """Firmware only, which runs in 16 and 32 bits."""
         vm = Qemu(1, kernel=None)
         self.addCleanup(vm.close)
         vm.wait_for(lambda: vm.qmp("query-status")["status"] == "running", "start")
@@ -330,7 +331,7 @@ class Attach(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_injector_killed(self):
-        """The same of the part that stops a thread, which does nothing else here."""
+        """The same for the part that stops a thread, alone."""
         vm = self.vm(2)
         rnd = random.Random(2)
         for _ in range(TIMES):
@@ -349,7 +350,7 @@ class Attach(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_paused(self):
-        """A guest that is paused: its vCPUs' threads never come by, and need not."""
+        """A guest that is paused: its vCPUs' threads never run our code, and need not."""
         vm = self.vm(2)
         vm.qmp("stop")
         self.attach(vm)
@@ -401,7 +402,7 @@ class Attach(unittest.TestCase):
     def test_another_user(self):
         """A QEMU that gave its privileges away, and can't open /dev/kvm any more."""
         vm = self.vm(2, args=["-run-with", "user=nobody"], sandbox="on")
-        os.chmod(vm.dir.name, 0o777)  # where it writes what its monitor is asked to
+        os.chmod(vm.dir.name, 0o777)  # where it writes the files of its monitor's commands
         self.attach(vm)
         self.assertEqual(counts_of(vm.trace(ALL)), round_counts(2))
         self.detach(vm)
@@ -425,7 +426,7 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.assertEqual(tracer.stdout.readline(), "0\n")
         self.refused(["attach", str(vm.pid)], f"is being traced by process {tracer.pid}", vm)
         tracer.communicate("")
-        # no library where the target looks
+        # no library at the path that the target opens
         self.refused(["attach", str(vm.pid)], "is not there", env={**vm.env, "OUTSIGHT_PLUGIN_DIR": "/nonexistent"})
         os.chmod(vm.dir.name, 0o755)
         shutil.copy(qemu.GUEST, vm.path("liboutsight-kvm.so"))
@@ -433,7 +434,8 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         vm.check_unharmed(self)
 
     def test_debugged(self):
-        """Somebody is at QEMU's gdbstub: what that asked of KVM can't be known. A gdbstub without anybody is no matter."""
+        """A client of QEMU's gdbstub: its requests to KVM can't be determined. A gdbstub without a client is no
+        obstacle."""
         vm = self.vm(1)
         vm.hmp(f"gdbserver unix:{vm.path('gdb')},server=on,wait=off")
         with socket.socket(socket.AF_UNIX) as gdb:
@@ -467,7 +469,8 @@ sys.stdin.read()"""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         return process
 
     def test_strange_vmms(self):
-        """Programs that have a vCPU and can't be entered, each for a reason of its own; --plan says the same."""
+        """Programs that have a vCPU and can't be injected into, each for a reason of its own; --plan gives the same
+        one."""
         for command, text in (([OTHER_VMM], "is linked statically.* -g peek:"),
                               ([OTHER_VMM, "-object", "sev-snp-guest,id=sev"], "guest is encrypted"),
                               (["firecracker", "seccomp"], "has its own seccomp filter.* -g peek:"),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""When outsight puts an engine into a QEMU that has none, and when not: enter_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where
-that can't be."""
+"""When outsight injects an engine into a QEMU that has none, and when not: enter_test.py OUTSIGHT SMALL-GUEST. Ends
+with 77 where that can't be."""
 import subprocess
 import sys
 import unittest
@@ -38,17 +38,17 @@ class Enter(unittest.TestCase):
                 rf"\): {why}\n")
 
     def reading(self, vm):
-        """All that only reads is done from outside. What each command says."""
+        """Commands that only read work from outside. The messages of each command."""
         said = []
         for command in (["-l", "-n", "fbt::probed_*:,fbt::refused_*:,profile:::,vm:::"], ["-lv", "-n", "fbt::refused_*:"],
                         ["--plan", "-n", "fbt::probed_*:"], ["--dump-symbols"], ["-e", "-v", "-n", ENTRY]):
             done = self.run_on(vm, *command)
-            self.assertNotIn("the engine goes into", done.stderr)
+            self.assertNotIn("injecting the engine into", done.stderr)
             said.append((done.stdout, done.stderr))
         return said
 
     def check_wrong(self, vm):
-        """What can fail without an engine fails before one goes in."""
+        """Errors that need no engine occur before one is injected."""
         for args, text in ((["-n", "fbt::probed_nop:entry { nonsense(); }"], "undefined function name: nonsense"),
                            (["-n", "fbt::no_such:entry"], "does not match any probes"),
                            (["-n", "fbt::refused_entry:entry"], "can't be enabled: `rdtsc`"),
@@ -70,17 +70,17 @@ class Enter(unittest.TestCase):
             with self.subTest(args=args):
                 done = self.run_on(vm, *args, status=1)
                 self.assertIn(text, done.stderr)
-                self.assertNotIn("the engine goes into", done.stderr)
-        # nor does the line come when none could go in
+                self.assertNotIn("injecting the engine into", done.stderr)
+        # the notice is not printed if none can be injected either
         done = subprocess.run([qemu.OUTSIGHT, "-g", str(vm.pid), "--no-cache", "--vmlinux", qemu.GUEST, "-n", ENTRY],
                               capture_output=True, text=True, timeout=limit(60), check=False,
                               env={**vm.env, "OUTSIGHT_PLUGIN_DIR": vm.dir.name})
         self.assertEqual(done.returncode, 1)
         self.assertIn("the library liboutsight-kvm.so is not there", done.stderr)
-        self.assertNotIn("the engine goes into", done.stderr)
+        self.assertNotIn("injecting the engine into", done.stderr)
 
     def check_refused(self, vm, text):
-        """Whatever is asked of it: one line."""
+        """One line for each command."""
         for args in (["-n", "BEGIN { exit(0); }"], ["-l"], ["-q", "-n", "syscall:::entry"]):
             done = vm.outsight("-g", str(vm.pid), *args)
             self.assertEqual(done.returncode, 1)
@@ -88,8 +88,8 @@ class Enter(unittest.TestCase):
             self.check_never_entered(vm)
 
     def test_outside(self):
-        """A QEMU that is read, or of which what is asked is wrong, is never entered; attached to, traced and detached from, it is
-        looked at as before."""
+        """A QEMU is not injected into by reading or by an erroneous command; after attach, tracing and detach it is
+        sampled as before."""
         vm = self.vm(2)
         outside = self.reading(vm)
         self.assertIn("probed_nop entry", outside[0][0])
@@ -122,7 +122,7 @@ class Enter(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_two_guests(self):
-        """Of two, the one that needs it is entered."""
+        """Of two, an engine is injected into the one that needs it."""
         vms = [self.vm(1, name=name) for name in ("one", "two")]
         done = vms[0].outsight("-g", str(vms[0].pid), "-g", str(vms[1].pid), "--no-cache", "--vmlinux", qemu.GUEST, "-q", "-n",
                                "one:fbt::probed_nop:entry { exit(0); }")
@@ -138,14 +138,15 @@ class Enter(unittest.TestCase):
         self.check_refused(vm, "still starting")
 
     def test_memory_in_pieces(self):
-        """Memory that can't be found from outside: QEMU is asked for it by an engine, which is said; reading names that way."""
+        """Memory that can't be found from outside: an engine is injected, with a notice, and asks QEMU where it is;
+        listing names needs that too."""
         half = qemu.MIB // 2
         vm = self.vm(2, smp="2,sockets=2", args=["-object", f"memory-backend-ram,id=a,size={half}M", "-object",
                                                  f"memory-backend-ram,id=b,size={half}M", "-numa", "node,memdev=a,cpus=0",
                                                  "-numa", "node,memdev=b,cpus=1"])
         done = vm.outsight("-g", str(vm.pid), "--no-cache", "--vmlinux", qemu.GUEST, "-q", "-n", ALL)
         self.assertEqual((done.returncode, counts_of(done.stdout)), (0, round_counts(2)), done)
-        self.assertEqual(done.stderr.count("the engine goes into"), 1, done.stderr)
+        self.assertEqual(done.stderr.count("injecting the engine into"), 1, done.stderr)
         vm.check_unharmed(self)
 
 

@@ -25,7 +25,7 @@ from run import why_no_lab
 
 LAB_SECONDS = 1200
 TIMES = 20
-# Processes, files and memory, until it is told that it is enough; it ends where a byte is wrong.
+# Processes, files and memory, until it is stopped; it ends at the first wrong byte.
 LOAD = ("sh -c 'dd if=/dev/urandom of=/tmp/a bs=64k count=8 2>/dev/null || exit 1; "
         "while [ ! -e /tmp/enough ]; do cp /tmp/a /tmp/b && cmp /tmp/a /tmp/b && ls -l /bin >/dev/null || exit 1; done; echo clean'")
 ARGS = None
@@ -87,7 +87,7 @@ class Linux(unittest.TestCase):
         return guest.check("textsum")
 
     def by_name(self, guest):
-        """All system calls of one program; and whose there are."""
+        """All system calls of one program; and of each program."""
         trace = self.traced(guest, 'syscall:::entry /execname == "reads"/ { @[probefunc] = count(); }')
         guest.check("reads 3000")
         calls = keyed(trace.stop().out)
@@ -112,7 +112,7 @@ class Linux(unittest.TestCase):
             elif i % 10 == 1:
                 self.by_name(guest)
             elif i % 5 == 2:
-                # detached under fire
+                # detached under load
                 trace = self.traced(guest, "syscall:::entry,syscall:::return { @[probefunc] = count(); }")
                 self.assertEqual(self.outsight(guest, "detach", str(guest.pid)), f"{guest.pid}: detached\n")
                 self.assertEqual(trace.finish(), 1, trace.story())
@@ -132,7 +132,7 @@ class Linux(unittest.TestCase):
         self.assertEqual(self.text(guest), text)
 
     def test_looked_at(self):
-        """A QEMU that nothing is put into: names and stacks of its guest's kernel all the same."""
+        """A QEMU without injection: names and stacks of its guest's kernel from outside."""
         guest = self.boot()
         text = self.text(guest)
         load = guest.spawn(LOAD)
@@ -141,7 +141,7 @@ class Linux(unittest.TestCase):
         print(out[-4000:], flush=True)
         functions = dict(re.findall(r"^  vmlinux`(\w+) +(\d+)$", out, re.M))
         self.assertGreater(len(functions), 3, out)
-        # down to where the kernel is entered
+        # down to the kernel's entry point
         self.assertRegex(out, r"(vmlinux`\w+(\+0x\w+)?\n\s+){2,}vmlinux`(do_syscall_64|asm_exc_page_fault|do_idle)")
         self.assertRegex(out, r"(?m)^  (dd|cp|cmp|ls|sh|swapper/\d) +\d+$")
         with open(f"/proc/{guest.pid}/maps", encoding="ascii") as f:

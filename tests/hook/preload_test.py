@@ -66,7 +66,7 @@ class Preload(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_pause_and_resume(self):
-        """QEMU's own stop and cont under fire: the registers that it sees belong to whole instructions."""
+        """QEMU's own stop and cont under load: the registers that it reads are those between two instructions."""
         vm = self.vm(2)
         tracer = self.start_load(vm)
         for _ in range(rounds(20, 100)):
@@ -95,7 +95,7 @@ class Preload(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_migration(self):
-        """What is saved is the guest without traps; the session ends, and the next one finds an engine again."""
+        """The saved guest has no traps; the session ends, and the next one finds an engine again."""
         vm = self.vm(2)
         tracer = self.start_load(vm)
         vm.qmp("migrate", uri=f"file:{vm.path('saved')}")
@@ -144,7 +144,7 @@ class Preload(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_hotplug(self):
-        """Another vCPU, and another DIMM: the engine is made anew for them."""
+        """Another vCPU, and another DIMM: the engine is created again for them."""
         vm = self.vm(2, smp="2,sockets=3,maxcpus=3", args=["-m", f"{qemu.MIB},slots=2,maxmem=1G"])
         tracer = self.start_load(vm)
         vm.qmp("device_add", driver="kvm64-x86_64-cpu", **{"socket-id": 2, "core-id": 0, "thread-id": 0})
@@ -171,7 +171,7 @@ class Preload(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("gdb"), "there is no gdb here")
     def test_gdbstub(self):
-        """QEMU's debugger beside us, by a debug register."""
+        """QEMU's debugger at the same time, by a debug register."""
         vm = self.vm(2)
         tracer = self.start_load(vm)
         vm.check_breakpoint(self)

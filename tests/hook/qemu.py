@@ -83,7 +83,7 @@ class Disk:
 
 
 def listens(sock, path):
-    """Connect. QEMU makes the file a moment before it listens."""
+    """Connect. QEMU creates the file a moment before it listens."""
     try:
         sock.connect(path)
     except (FileNotFoundError, ConnectionRefusedError):
@@ -164,7 +164,7 @@ class Qemu:
             sock = socket.socket(socket.AF_UNIX)
             sock.settimeout(limit(30))
             self.wait_for(lambda: listens(sock, self.path("qmp")), "QMP")
-            # two: one that both reads and writes forgets, at a write, what it has read ahead (events)
+            # two: a single one for both drops, at a write, its read-ahead (events)
             self.qmp_in, self.qmp_out = sock.makefile("r", encoding="utf-8"), sock.makefile("w", encoding="utf-8")
             sock.close()  # the files keep it
             self.qmp_in.readline()
@@ -208,7 +208,7 @@ class Qemu:
         return int(re.search(rf"^([0-9a-f]+) \S {name}$", out, re.M)[1], 16)
 
     def rounds(self):
-        """How often the guest's barrier was passed: it runs when this grows."""
+        """How often the guest's barrier was passed: the guest runs if this increases."""
         line = self.hmp(f"xp /1wx {self.symbol('generation') - 0xffffffff80000000:#x}")
         return int(line.split(":")[1], 16)
 
@@ -217,7 +217,7 @@ class Qemu:
         self.wait_for(lambda: self.rounds() != before, "progress of the guest", limit(20))
 
     def check_breakpoint(self, test):
-        """QEMU's own debugger: a breakpoint by a debug register comes, twice."""
+        """QEMU's own debugger: a breakpoint by a debug register is hit, twice."""
         self.hmp(f"gdbserver unix:{self.path('gdb')},server=on,wait=off")
         at = self.symbol("round_begin")
         commands = [f"target remote {self.path('gdb')}", f"hbreak *{at:#x}", "continue", "print/x $rip", "continue",
@@ -229,7 +229,7 @@ class Qemu:
         self.check_running()
 
     def wait_clean(self):
-        """After kill -9 of a tracer: its traps go without it."""
+        """After kill -9 of a tracer: the engine removes its traps."""
         self.wait_for(lambda: self.text() == elf_text()[1], "clean text")
 
     def check_unharmed(self, test):

@@ -3,7 +3,7 @@
 """Stock Debian kernels in outsight-vmm on a KVM that runs them well: run in scripts/kvm-lab, or where the
 host's own KVM is good (run.py decides).
 
-One guest serves all tests of a kernel, as long as it lives. After each test its log must have no new line.
+One guest serves all tests of a kernel, as long as it runs. After each test its log must have no new line.
 """
 import argparse
 import json
@@ -26,21 +26,21 @@ from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
 from lib.scenario import LineResult, parse_symbols
 from lib.vmm_guest import VmmGuest
 
-# Many times what an idle machine takes: none of them is a figure.
+# Many times the duration on an idle machine: none of them is a measurement.
 TOGGLE_SECONDS = 600
 SELF_PATCH_SECONDS = 900
 VCPUS = 2
 SMALL_SECONDS = 900
-# What a kernel says of a host that did not run it for a while: the lab shares its CPUs with others.
+# Messages of a kernel that its host did not schedule for a while: the lab shares its CPUs.
 SLOW_HOST = re.compile(r"hrtimer: interrupt took|perf: interrupt took too long|clocksource: |sched: (RT throttling|DL replenish)")
-# It says so of a vCPU, too, that did not run for 21 s. One that we kept out would miss its counts and time limits.
+# Also of a vCPU that did not run for 21 s. If we had stopped it, counts and time limits would fail.
 SLOW_HOST_ARGS = "rcupdate.rcu_cpu_stall_suppress=1"
 LOG_CHARS = 6000
 
 
 class Lab:
-    """The machine that the tests of one kernel share. On kernels behind the first, what is done many times is
-    done a tenth as often."""
+    """The machine that the tests of one kernel share. On kernels after the first, repeated steps are repeated a tenth
+    as often."""
 
     def __init__(self, build, logs, kernel, first):
         self.build, self.logs, self.kernel, self.first = build, logs, kernel, first
@@ -71,13 +71,13 @@ class Lab:
                              append=SLOW_HOST_ARGS, log=self.path(f"console{self.boots}"), more_files=self.agent())
             self.current = guest.__enter__()
             self.release = guest.check("uname -r").strip()
-            # Symbols for the tests: the guest reads its own list faster than it can be sent.
+            # Symbols for the tests: the guest reads its own list faster than we could send it.
             guest.check("cut -d' ' -f3 /proc/kallsyms | sort -u >/tmp/names")
             self.known = set(guest.check("dmesg").splitlines())
         return self.current
 
     def new_lines(self):
-        """What the guest's kernel has said since this was asked last."""
+        """The guest's kernel messages since the last call."""
         lines = self.current.check("dmesg").splitlines()
         new = [line for line in lines if line not in self.known]
         self.known.update(new)
@@ -307,7 +307,7 @@ class Agent(LabTest):
         if reason:
             self.skipTest(reason)
         self.guest.check("insmod /modules/outsight.ko")
-        LAB.new_lines()  # that it is not of the kernel's own tree
+        LAB.new_lines()  # the message about an out-of-tree module
 
     def tearDown(self):
         self.guest.run("rmmod outsight 2>/dev/null")
@@ -389,7 +389,7 @@ def run_small(build, names):
 
 
 def print_logs(logs):
-    """What guests and traces said at last, of a run that failed."""
+    """The last output of guests and traces, after a failed run."""
     for name in sorted(os.listdir(logs)):
         with open(os.path.join(logs, name), encoding="utf-8", errors="replace") as f:
             print(f"--- end of {name}\n{f.read()[-LOG_CHARS:]}", flush=True)

@@ -28,7 +28,7 @@ class Terminal:
             os.execv(command[0], command)
 
     def wait_for(self, what):
-        """What came before it; the rest is kept."""
+        """The text before it; the rest is kept."""
         while what not in self.text:
             left = self.deadline - time.monotonic()
             if left <= 0 or not select.select([self.fd], [], [], left)[0]:
@@ -53,7 +53,7 @@ class Terminal:
             if pid:
                 self.pid = 0
                 return os.waitstatus_to_exitcode(status)
-            # What it still says must be read, or it waits.
+            # Its remaining output must be read, or it blocks.
             if select.select([self.fd], [], [], 0.1)[0]:
                 try:
                     os.read(self.fd, 4096)

@@ -22,13 +22,13 @@ def digits(n):
 
 
 class PipedVm(Vm):
-    """Nobody reads its console unless asked to."""
+    """Its console is read only on request."""
 
     def __init__(self, extra):  # pylint: disable=super-init-not-called
         self.kernel = GUEST
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
         self.socket = os.path.join(self.dir.name, "socket")
-        # stderr is the pipe too: what is said at the end must not wait for the reader either
+        # stderr is the pipe too: the last messages must not wait for the reader either
         self.process = subprocess.Popen(
             [VMM, "--kernel", GUEST, "--memory", "64", "--name", "small", "--socket", self.socket,
              "--append", f"calls={CALLS} {extra}"],
@@ -63,7 +63,7 @@ class Console(unittest.TestCase):
         return vm
 
     def test_nobody_reads(self):
-        """The guest goes on, is traced as always, and ends; who reads late is told what is missing."""
+        """The guest continues, is traced as always, and ends; a late reader gets a note about lost output."""
         for wait in WAYS:
             with self.subTest(wait=wait):
                 vm = self.vm(f"say={SAID} wait={wait}")
@@ -76,7 +76,7 @@ class Console(unittest.TestCase):
                 self.assertEqual((len(kept) + int(lost), rest), (SAID, b""))
 
     def test_ends(self):
-        """By itself, and by SIGTERM: nobody has read what it said."""
+        """By itself, and by SIGTERM: its output was not read."""
         vm = self.vm(f"say={SAID} rounds=1")
         self.assertEqual(vm.process.wait(limit(60)), 0)
         vm = self.vm(f"say={SAID}")
@@ -85,7 +85,8 @@ class Console(unittest.TestCase):
         self.assertEqual(vm.process.wait(limit(60)), 0)
 
     def test_slow(self):
-        """A guest that waits for the chip loses nothing to a reader that does read; what is queued at its end comes."""
+        """A guest that waits for the chip loses nothing while its console is read; output that is queued at its end
+        arrives."""
         for wait in (TRANSMITTER, INTERRUPT):
             with self.subTest(wait=wait):
                 vm = self.vm(f"say={SAID} wait={wait} rounds=1")

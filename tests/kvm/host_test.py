@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a host can do, and what becomes of it when it can't: host_test.py OUTSIGHT SMALL-GUEST. Ends with 77 without KVM."""
+"""What a host can trace, and the errors if it can't: host_test.py OUTSIGHT SMALL-GUEST. Ends with 77 without KVM."""
 import os
 import pwd
 import subprocess
@@ -23,7 +23,7 @@ def command(*args, env=None, user=None, timeout=limit(120)):
 
 
 def without_kvm(*args, **kwargs):
-    """Where /dev is another one, without /dev/kvm."""
+    """With another /dev, without /dev/kvm."""
     script = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\""
     return command("unshare", "-m", "sh", "-c", script, "sh", *args, **kwargs)
 
@@ -35,7 +35,7 @@ class Doctor(unittest.TestCase):
     WAYS = ["kvm", "tcg", "attach", "peek", "libvirt", "sockets", "run"]
 
     def test_here(self):
-        """A line for each way; what KVM does at a probe only for who asks."""
+        """A line for each way; KVM's behaviour at a probe only with -v."""
         done = self.doctor()
         self.assertEqual(done.returncode, 0, done.stdout)
         words = [line.split()[0] for line in done.stdout.splitlines()]
@@ -108,7 +108,7 @@ class Run(unittest.TestCase):
         self.assertEqual(command("pgrep", "-f", f"^{VMM} --kernel {GUEST} .*{self.APPEND}").stdout, "")
 
     def test_without_qemu(self):
-        """What auto takes where QEMU is not there: KVM, whatever it is like."""
+        """Without a QEMU auto chooses KVM, whatever its behaviour."""
         done = command(OUTSIGHT, "run", "--kernel", GUEST, "-m", "64", "--", "-n", "BEGIN { exit(0); }",
                        env={"OUTSIGHT_QEMU": "/nonexistent"})
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest whose VMM is in a memory cgroup with little room: what is charged there, and what is refused."""
+"""A guest whose VMM is in a memory cgroup with little room: the memory that is charged, and what is refused."""
 import re
 import subprocess
 
@@ -35,7 +35,7 @@ class Memory(GuestTest):
         self.check_unharmed(vm)
 
     def test_no_room(self):
-        """What does not fit is refused with the figures, and nothing has happened."""
+        """A session that does not fit is refused with the figures, and nothing is changed."""
         vm, group = self.small_room(3 * MIB)
         done = subprocess.run(vm.command("fbt::probed_*:entry { @[probefunc] = count(); }", "-x", "strsize=64k"),
                               capture_output=True, text=True, timeout=limit(60), check=False)
@@ -50,7 +50,7 @@ class Memory(GuestTest):
         self.assertIsNone(vm.process.poll())
 
     def test_less_scratch(self):
-        """Scratch space is what can be had less of; that is told."""
+        """Scratch space can be reduced, which is reported."""
         vm, _ = self.small_room(10 * MIB)
         command = [a for a in vm.command(small_guest.ROUND % "fbt::probed_nop:entry /on/ { @ = count(); }") if a != "-q"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit(60), check=False)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A small guest that patches its own text under our probes: patching_test.py OUTSIGHT SMALL-GUEST.
 
-It compares and patches as Linux does, in functions of Linux's names (guest/patching.c), and ends with FAIL when it
-finds bytes that are not its own. Ends with 77 where there is no KVM.
+It compares and patches as Linux does, in functions of Linux's names (guest/patching.c), and ends with FAIL if it finds
+bytes that are not its own. Ends with 77 where there is no KVM.
 """
 import os
 import random
@@ -60,7 +60,7 @@ class PatchingVm(Vm):
             time.sleep(0.02)
 
     def started(self, program):
-        """A trace whose probes are in."""
+        """A trace after its probes were planted."""
         trace = subprocess.Popen(self.command('BEGIN { printf("begun\\n"); } ' + program, "-x", "switchrate=20hz"),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         trace.stdout.readline()
@@ -105,14 +105,15 @@ class Patching(unittest.TestCase):
                 windows = WINDOWS.search(err)
                 self.assertTrue(windows, err)
                 self.assertGreaterEqual(int(windows.group(1)), 3 * (passes - 2), err)
-                # A kprobe of its own stood where an entry probe is, again and again. Where two vCPUs patch, it may
-                # come and go while the other keeps the probes out: then nothing of it is seen.
+                # A kprobe of the guest was at the address of an entry probe, again and again. If two vCPUs patch, it
+                # may be added and removed while the other vCPU keeps the probes removed: then it is not detected.
                 lost = sum(int(n) for n in LOST.findall(err))
                 self.assertGreaterEqual(lost, passes - 2 if cpus == 1 else 1, err)
                 self.check_unharmed(vm)
 
     def test_counter(self):
-        """A counter that KVM keeps stands on the nop only: over the guest's own call, and back, nothing is missed."""
+        """A counter in KVM can only be on the nop: no hit is missed when the guest puts its own call there and removes
+        it."""
         cpus = 4
         vm = self.vm(cpus)
         trace = vm.started("fbt::quiet_call:entry { @c = count(); } fbt::quiet_call:return { @r = sum(1); } "
@@ -121,13 +122,13 @@ class Patching(unittest.TestCase):
         out, err = self.ended(vm, trace)
         self.assertNotIn("FAIL", vm.console(), err)
         counted, returned = (int(line) for line in out.split())
-        # Up to one call of each vCPU was under way when it began, and when it ended.
+        # Up to one call of each vCPU was in progress when it began, and when it ended.
         self.assertLessEqual(abs(counted - returned), 2 * cpus, out + err)
         self.assertGreaterEqual(returned, 11 * CALLS * cpus, out + err)
         self.check_unharmed(vm)
 
     def test_enabled_and_disabled(self):
-        """While it patches. An attempt may find it in the middle and be refused, but not for long."""
+        """While it patches. An attempt may be refused while a patch is incomplete, but not for long."""
         vm = self.vm(2)
         vm.go()
         done, times = 0, rounds(10, 40)
@@ -143,7 +144,7 @@ class Patching(unittest.TestCase):
         self.check_unharmed(vm)
 
     def test_two_sessions(self):
-        """Their sentinels are the same; one that ends does not open the other's eyes to the guest's own bytes."""
+        """They share sentinels; after the end of one, the other still sees the guest's own bytes."""
         vm = self.vm(2)
         long = vm.started(ROUNDS % ("fbt::probed_nop:entry /on/ { @ = count(); }", 12))
         vm.go()
@@ -156,7 +157,7 @@ class Patching(unittest.TestCase):
         self.check_unharmed(vm)
 
     def test_plan(self):
-        """What would be planted beside the probes is told too; nothing is, where no text changes."""
+        """Sentinels that would be planted besides the probes are listed too; there are none if no text changes."""
         vm = self.vm(1)
         for trap, kinds in (("auto", {"native", "sentinel"}), ("hw", {"hw"})):
             out = vm.trace("fbt::probed_nop:entry", "--plan", "-x", f"trap={trap}")
@@ -168,7 +169,7 @@ class Patching(unittest.TestCase):
         self.assertEqual(vm.text(), elf_text(PATCHING)[1])
 
     def test_task_dies(self):
-        """A task that never comes out of where it patches does not keep the probes out for ever."""
+        """A task that never leaves a patching function does not keep the probes removed for ever."""
         vm = self.vm(2)
         trace = vm.started("fbt::probed_nop:entry { @ = count(); } fbt::round_begin:entry /arg1 == 2/ { exit(0); }")
         vm.tell(b"d")

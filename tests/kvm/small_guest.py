@@ -27,7 +27,7 @@ def doctor():
     return subprocess.run([OUTSIGHT, "doctor", "-v"], capture_output=True, text=True, timeout=limit(60), check=False)
 
 
-# Where int3 does not come back, a place of one byte takes no trap: the entry of probed_push1, and its return.
+# Where int3 causes no exit, a place of one byte can have no trap: the entry of probed_push1, and its return.
 INT3 = "int3=never" not in doctor().stdout
 TRAPPED = [f for f in FUNCTIONS if INT3 or f != "push1"]
 
@@ -69,7 +69,7 @@ class Vm:
             time.sleep(0.05)
 
     def command(self, program, *options):
-        """Without a limit to what it may cost: these counts are exact."""
+        """Without an overload limit: these counts are exact."""
         return [OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", self.kernel, "-q", "-x", "maxcost=0", *options,
                 "-n", program]
 
@@ -105,7 +105,7 @@ class Vm:
             return f.read(len(text))
 
     def wait_clean(self):
-        """After kill -9 of a tracer: its traps go without it."""
+        """After kill -9 of a tracer: the engine removes its traps."""
         end = time.monotonic() + limit(60)
         while self.text() != elf_text(self.kernel)[1]:
             if time.monotonic() > end:
@@ -138,13 +138,13 @@ class GuestTest(unittest.TestCase):
     def check_unharmed(self, vm):
         self.assertEqual(vm.text(), elf_text(GUEST)[1])
         self.assertNotIn("FAIL", vm.console())
-        # It still makes rounds, all of them whole.
+        # It still makes complete rounds.
         out = vm.trace(ROUND % "")
         self.assertEqual(out.strip(), "")
 
 
 def main():
-    """The tests of the file that is run, or those named behind its arguments. Ends with 77 where there is no KVM."""
+    """The tests of the file that is run, or those named after its arguments. Ends with 77 where there is no KVM."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         print("SKIP all: there is no /dev/kvm here that can be opened")
         sys.exit(77)

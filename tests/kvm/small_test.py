@@ -35,7 +35,7 @@ class SmallGuest(GuestTest):
         self.assertEqual(counts_of(out), {("a", "7"): CALLS * 2, ("s",): total, ("r",): total + 2 * CALLS * 2})
 
     def test_two_sessions(self):
-        """One's traps are not the other's idea of the guest's text, and its end is not the other's."""
+        """The traps of one session are not guest text to the other, and its end does not end the other."""
         vm = self.vm(2)
         first = subprocess.Popen(vm.command("fbt::probed_*:entry,fbt::probed_*:return { @n[probefunc] = count(); }"),
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -52,7 +52,7 @@ class SmallGuest(GuestTest):
         self.check_unharmed(vm)
 
     def test_counters_beside_others(self):
-        """A counter that KVM keeps, and the same site with a clause that has to come out."""
+        """A counter in KVM, and the same site with a clause that needs an exit."""
         vm = self.vm(2)
         out = vm.trace("fbt::probed_nop:entry { @c = count(); } fbt::probed_endbr:entry { @e = count(); } "
                        "fbt::probed_endbr:entry { @[\"seen\"] = count(); self->x = 1; } "
@@ -105,7 +105,8 @@ class SmallGuest(GuestTest):
                ("refused_loop", "entry"): "its first instruction is a jump target inside the function"}
 
     def test_refused(self):
-        """What can't be trapped is not among the probes; -lv and the message that nothing matches say why."""
+        """A place that can't be trapped is not a probe; -lv and the message about an unmatched description give the
+        reason."""
         vm = self.vm(1)
         ends = {(f, end) for f in ("refused_entry", "refused_return", "refused_loop") for end in ("entry", "return")}
         _, out, _ = self.list(vm, "-l", "-n", "fbt::refused_*:")
@@ -120,7 +121,7 @@ class SmallGuest(GuestTest):
             self.assertIn(f"does not match any probes: fbt:vmlinux:{function}:{end} can't be enabled: {reason}", err)
             _, _, err = self.list(vm, "-l", "-n", f"fbt::{function}:{end}")
             self.assertIn(f"No probe matches description: fbt:vmlinux:{function}:{end} can't be enabled: {reason}", err)
-        # a wildcard takes the others
+        # a wildcard matches the others
         out = vm.trace(ROUND % "fbt::*ed_*:entry,fbt::*ed_*:return /on/ { @[probefunc] = count(); }")
         self.assertEqual(counts_of(out)[("probed_nop",)], CALLS * 2)
 
@@ -138,7 +139,7 @@ class SmallGuest(GuestTest):
         self.assertNotIn("FAIL", vm.console())
 
     def test_one_byte(self):
-        """Only an int3 fits on one byte: none is planted where the host does not give it back."""
+        """Only an int3 fits on one byte: none is planted where it causes no exit."""
         vm = self.vm(1)
         _, out, _ = self.list(vm, "-l", "-n", "fbt::probed_push1:")
         self.assertEqual([line.split()[4] for line in out.splitlines()[1:]], ["entry", "return"] if INT3 else [])
@@ -163,7 +164,7 @@ class SmallGuest(GuestTest):
         self.assertEqual(vm.text(), elf_text(GUEST)[1])
 
     def test_text_changes(self):
-        """The guest's text may change between being read and being compared: outsight reads again."""
+        """The guest's text may change between the read and the comparison: outsight reads again."""
         vm = self.vm(1)
         nops = (b"\x0f\x1f\x44\x00\x00", b"\x66\x66\x66\x66\x90")
         stop = threading.Event()
@@ -205,7 +206,8 @@ class SmallGuest(GuestTest):
         self.assertIn("Invalid value for specified option", err)
 
     def test_overload(self):
-        """The most expensive probes go out, all text is as it was, what was counted is printed, the rest goes on."""
+        """The most expensive probes are removed, their text is restored, their counts are printed, the rest
+        continues."""
         vm = self.vm(2)
         done = subprocess.run(
             vm.command("fbt::probed_*:entry,fbt::probed_*:return { @[probefunc, probename] = count(); } "
@@ -226,7 +228,7 @@ class SmallGuest(GuestTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_overload_while_it_lasts(self):
-        """Text is restored as soon as a probe is out, not at the end."""
+        """Text is restored as soon as a probe is removed, not at the end."""
         vm = self.vm(1)
         tracer = subprocess.Popen(vm.command("fbt::probed_nop:entry { @ = sum(arg0); }", "-x", "maxcost=1"),
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -244,7 +246,7 @@ class SmallGuest(GuestTest):
 
 
 class TheEnd(unittest.TestCase):
-    """What a guest's end leaves of a session: all that was counted, a line that says how, a status."""
+    """After a guest's end the session prints all counts and a line about how it ended, and has a status."""
     WHOLE = ("fbt::round_begin:entry { on = 1; @rounds = count(); } fbt::probed_nop:entry /on/ { @calls = count(); } "
              "fbt::round_end:entry /on/ { @ends = count(); } END { printf(\"END fired\\n\"); }")
 
@@ -265,7 +267,7 @@ class TheEnd(unittest.TestCase):
         self.assertEqual(vm.process.wait(limit(10)), 0)
 
     def test_slow_rates(self):
-        """Nothing is lost either when data would have come every minute."""
+        """Nothing is lost either if data were read once a minute."""
         self.check_end(0, "powered off", 0, rate="#pragma D option aggrate=60s\n#pragma D option switchrate=60s\n"
                                                  "#pragma D option statusrate=60s\n")
 
@@ -279,12 +281,12 @@ class TheEnd(unittest.TestCase):
         self.assertEqual(vm.process.wait(limit(10)), 1)
 
     def test_cannot_run_on(self):
-        """Where KVM gives up in the middle (an interpreting one, at cmpxchg16b); else the guest powers off."""
+        """If KVM stops with an internal error (an interpreting one does at cmpxchg16b); else the guest powers off."""
         vm = Vm(1, "rounds=1 end=4")
         status = vm.process.wait(limit(60))
         vm.close()
         if not status:
-            return  # This KVM does the instruction: the guest powered itself off.
+            return  # This KVM executes the instruction: the guest powered itself off.
         vm = self.check_end(4, r"(?m)^dtrace: guest small can't continue: see its VMM's messages$", 1)
         self.assertEqual(vm.process.wait(limit(10)), 1)
         self.assertIn(b"can't emulate the instruction", vm.process.stderr.read())
@@ -305,7 +307,7 @@ class TheEnd(unittest.TestCase):
         self.assertGreater(calls, (began - 1) * CALLS * 2 - 1)
 
     def test_hang(self):
-        """A guest whose vCPUs never come out by themselves is let go of all the same, as it was."""
+        """A guest whose vCPUs never exit by themselves is detached from too, with its text restored."""
         vm = Vm(2, "rounds=100 end=3")
         self.addCleanup(vm.close)
         vm.wait_for("DONE")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What follows a hit: steps, debug registers, memory that is not there. step_test.py OUTSIGHT SMALL-GUEST, on
-/dev/kvm. The guest checks its own results, the pages that it maps at a fault, and int3s of its own."""
+"""After a hit: steps, debug registers, memory that is not mapped. step_test.py OUTSIGHT SMALL-GUEST, on /dev/kvm. The
+guest checks its own results, the pages that it maps at a fault, and int3s of its own."""
 import os
 import random
 import subprocess
@@ -11,10 +11,10 @@ import unittest
 from small_guest import CALLS, GUEST, INT3, ROUND, TRAPPED, GuestTest, counts_of, elf_text, main
 from lib.pace import limit, rounds
 
-# how often each is called in a pass over all
+# calls of each in a pass over all
 STEPPED = {"fwait": 1, "stac": 1, "imul": 1, "xadd": 2, "string": 1, "load": 2, "store": 1, "beside": 1, "gsload": 1,
            "gsadd": 1, "gsindex": 1}
-# entries at which the planner will not have a step; and those of one byte, where int3 does not come back
+# entries at which the planner refuses a step; and those of one byte, where int3 causes no exit
 REFUSED = ("string", "stac", "xadd") + (() if INT3 else ("fwait", "beside"))
 PROBED = {f: 2 if f == "load" else 1 for f in TRAPPED}
 BOTH = "fbt::%s:entry,fbt::%s:return /on/ { @[probefunc, probename] = count(); }"
@@ -41,7 +41,7 @@ class Steps(GuestTest):
                 self.check_counts("step", cpus, "step=1", "stepped", STEPPED, [(f, "entry") for f in REFUSED])
 
     def test_faults_where_emulated(self):
-        """Memory that can't be reached from outside: what is done in the guest's place else is stepped over."""
+        """Memory that can't be accessed from outside: an instruction that would be emulated is stepped over."""
         for cpus in rounds((1, 4), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 self.check_counts("auto", cpus, "step=1", "stepped", STEPPED, [(f, "entry") for f in REFUSED])
@@ -53,7 +53,7 @@ class Steps(GuestTest):
                                   [(f, "entry") for f in REFUSED])
 
     def test_guest_steps_itself(self):
-        """Its own trap comes after each instruction, under a probe too."""
+        """Its own trap occurs after each instruction, under a probe too."""
         functions = dict(PROBED, endbr=2)
         for trap in ("auto", "step"):
             with self.subTest(trap=trap):

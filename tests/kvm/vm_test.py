@@ -17,7 +17,7 @@ class VmProvider(unittest.TestCase):
         return vm
 
     def test_requests(self):
-        """Every port and address that the guest touches, with its value; what is read has the VMM's answer."""
+        """Every port and address that the guest accesses, with its value; a read has the VMM's value."""
         out = self.vm().trace(ROUND % """
             vm::pio:out,vm::pio:in /on/ { @[probefunc, probename, arg0, arg1, arg2, arg3] = count(); }
             vm::mmio:read,vm::mmio:write /on/ { @[probefunc, probename, arg0, arg1, arg2, arg3] = count(); }""")
@@ -34,7 +34,8 @@ class VmProvider(unittest.TestCase):
             vm::io:exit,vm::mmio:exit,vm::probe:exit /on/ { @[probefunc] = count(); }
             vm:::exit /on/ { @n["entered"] = sum(1); } vm:::entry /on/ { @n["entered"] = sum(-1); }""")
         counts = counts_of(out)
-        # The round's last hit ends the tracing before its exit is told; what came of vm:::exit has been entered since.
+        # The round's last hit ends the tracing before its exit is reported; each earlier vm:::exit was followed by an
+        # entry.
         self.assertEqual(counts, {("io",): 2 * IO, ("mmio",): 2 * IO, ("probe",): 1, ("entered",): 0})
 
     def test_times(self):

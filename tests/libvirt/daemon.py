@@ -43,7 +43,7 @@ def enter_namespaces():
         print(f"SKIP: {reason}")
         sys.exit(77)
     os.environ[INSIDE] = "1"
-    # A session of the operator's must not be taken for the daemon's.
+    # An operator's session daemon must not be used instead.
     for name in ("XDG_RUNTIME_DIR", "LIBVIRT_DEFAULT_URI"):
         os.environ.pop(name, None)
     os.execvp("unshare", ["unshare", *NAMESPACES, sys.executable, "-B", *sys.argv])
@@ -74,7 +74,7 @@ def virsh(*args):
 
 
 class Daemon:
-    """Made once, inside the namespaces. dir: what libvirt-qemu may read, with our libraries in dir/lib."""
+    """Made once, inside the namespaces. dir: files that libvirt-qemu may read, with our libraries in dir/lib."""
 
     def __init__(self, libraries):
         os.makedirs("/etc/libvirt", exist_ok=True)
@@ -119,7 +119,7 @@ class Daemon:
         return self.path(name)
 
     def domain_log(self, name):
-        """What libvirt and its QEMU said of it."""
+        """The messages of libvirt and of its QEMU about it."""
         with contextlib.suppress(OSError), open(f"/var/log/libvirt/qemu/{name}.log", encoding="utf-8", errors="replace") as f:
             return f.read()[-4000:]
         return ""

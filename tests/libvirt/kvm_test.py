@@ -81,7 +81,7 @@ class Kvm(unittest.TestCase):
         return tracer
 
     def test_life(self):
-        """One domain, so that its boot is paid for once: what it goes through, and that it can be traced after each."""
+        """One domain, to boot once only: its changes of state, and tracing after each."""
         self.start("small")
         row = guests(OUTSIGHT)["small"]
         self.assertEqual((row["state"], row["vcpus"], row["accel"], row["domain"], row["trace"], row["how"]),
@@ -106,7 +106,7 @@ class Kvm(unittest.TestCase):
         self.trace("small")
 
     def save(self):
-        """What is saved is the guest without traps; the trace says why it ends."""
+        """The saved guest has no traps; the trace reports why it ends."""
         tracer = self.start_load("small")
         virsh("save", "small", self.daemon.path("saved"))
         _, errors = tracer.communicate(timeout=limit(60))
@@ -132,7 +132,7 @@ class Kvm(unittest.TestCase):
         self.assertRegex(errors, "guest small: its VMM .* has ended")
 
     def test_preloaded(self):
-        """The lines of --xml, pasted: the library is in from the start."""
+        """The lines of --xml, pasted: the library is loaded from the start."""
         virsh("define", self.write(self.xml("plain")))
         self.addCleanup(run, "virsh", "-q", "undefine", "plain", status=None)
         row = guests(OUTSIGHT)["plain"]
@@ -156,7 +156,7 @@ class Kvm(unittest.TestCase):
         self.assertNotIn("run", virsh("list", "--name").split())
 
     def test_not_running(self):
-        """One that is shut off, or is not there: by a line, with what there is."""
+        """One that is shut off, or doesn't exist: one line, with the existing ones."""
         virsh("define", self.write(self.xml("off")))
         self.addCleanup(run, "virsh", "-q", "undefine", "off", status=None)
         for command in (self.command("off", ALL), [OUTSIGHT, "attach", "off"], [OUTSIGHT, "detach", "off"]):

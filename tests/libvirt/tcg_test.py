@@ -131,7 +131,7 @@ class Tcg(unittest.TestCase):
             raise
 
     def without_lines(self):
-        """What is said of a domain that was not made for it, shut off and running."""
+        """Messages about a domain without the plugin, shut off and running."""
         row = guests(OUTSIGHT)["web"]
         self.assertEqual((row["state"], row["accel"], row["how"]),
                          ("shut off", "tcg", "start with the lines of --xml web"))
@@ -176,7 +176,7 @@ class Tcg(unittest.TestCase):
         self.assertIn("guest web powered off", tracer.story())
 
     def test_run(self):
-        """run --libvirt: with a -- it ends with the trace; without, it is left, and -g NAME finds it."""
+        """run --libvirt: with a -- it ends with the trace; without, it keeps running, and -g NAME finds it."""
         xml = self.daemon.path("run.xml")
         with open(xml, "w", encoding="utf-8") as f:
             f.write(self.xml("run", "rdinit=/bin/getppid_loop -- 1 1000000000"))

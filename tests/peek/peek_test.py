@@ -26,7 +26,7 @@ from qemu import ALL, Qemu, counts_of, round_counts
 PEEKER = os.path.abspath(sys.argv[3])
 SYS_PIDFD_OPEN, SYS_PIDFD_GETFD = 434, 438
 VALID_REGS = 288  # of struct kvm_run: kvm_valid_regs, kvm_dirty_regs
-SYNC, OTHERS = 3, 1  # what we ask for; what we never do
+SYNC, OTHERS = 3, 1  # the bits that we request; those that we never request
 SAMPLES = 400
 KICKS = rounds(20, 50)
 KILLS = rounds(4, 15)
@@ -105,7 +105,7 @@ class Peek(unittest.TestCase):
         return total, {name: n / total for name, n in counts.items()}
 
     def test_proportions(self):
-        """Samples from beside are spread over the functions as those that the engine in the VMM takes."""
+        """External samples are distributed over the functions like those of an engine in the VMM."""
         vm = self.vm(1)
         n, beside = self.shares(vm, "peek:")
         self.assertGreaterEqual(n, SAMPLES)
@@ -180,7 +180,7 @@ class Peek(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_wrong_file(self):
-        """A file that is no kernel's: one line says so, whichever way it is met, and nothing goes anywhere."""
+        """A file that is not a kernel's: one line reports it on each path, and nothing is injected."""
         vm = self.vm(1)
         for option, name, text in (("--vmlinux", sys.executable, "is not a Linux kernel"), ("--vmlinux", __file__, "is not an ELF file"),
                                    ("--vmlinux", "/nonexistent", "No such file"), ("--symbols", "/nonexistent", "No such file")):
@@ -190,7 +190,8 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
 
     def test_fall_back(self):
-        """A kernel that is not found: an engine would find none either, so none goes in. Where none could, samples have no names."""
+        """A kernel that is not found: an engine would find none either, so none is injected. If none can be, samples
+        have no names."""
         vm = self.vm(2)
         nothing = {**os.environ, "OUTSIGHT_PLUGIN_DIR": vm.dir.name}
         done = subprocess.run([qemu.OUTSIGHT, "-g", str(vm.pid), "--no-cache", "-n", "profile-97 { exit(0); }"], capture_output=True,
@@ -208,7 +209,7 @@ class Peek(unittest.TestCase):
     def test_dormant(self):
         """After attach and detach a QEMU is sampled as any other; before the detach, the error names `outsight detach`."""
         vm = self.vm(2, smp=Qemu.HOTPLUG)
-        vm.plug()  # a vCPU that the library will have seen, and that goes
+        vm.plug()  # a vCPU that the library has recorded, and that is unplugged
         vm.outsight("attach", str(vm.pid))
         self.assertEqual(counts_of(self.run_on(vm, ALL, "-q", prefix="").stdout), round_counts(2))
         self.refused(f"peek:{vm.pid}", rf"has an engine in it: -g {vm.pid} .*`outsight detach {vm.pid}`", env=vm.env)
@@ -227,7 +228,7 @@ class Peek(unittest.TestCase):
         vm.check_unharmed(self)
 
     def test_unplugged(self):
-        """A vCPU of which QEMU has only kept the descriptor."""
+        """A vCPU of which QEMU keeps only the descriptor."""
         vm = self.vm(2, smp=Qemu.HOTPLUG)
         vm.plug()
         vm.unplug()
@@ -265,7 +266,7 @@ class Peek(unittest.TestCase):
         self.assertRegex(out, r"\d+")
 
     def test_killed(self):
-        """kill -9 of outsight at random moments: what it asked of KVM is taken back without it."""
+        """kill -9 of outsight at random moments: its requests to KVM are undone without it."""
         vm = self.vm(2)
         rnd = random.Random(3)
         for _ in range(KILLS):
@@ -282,7 +283,8 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
 
     def kill_with_all(self, vm):
-        """All of outsight's processes killed at once, with something asked of KVM. The guest is paused, so no answer comes."""
+        """All of outsight's processes killed at once, with requests to KVM pending. The guest is paused, so none is
+        answered."""
         tracer = subprocess.Popen([qemu.OUTSIGHT, "-g", f"peek:{vm.pid}", "--no-cache", "-q", "-n", "profile-4999 { @ = count(); }"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=vm.env)
         self.addCleanup(lambda: (tracer.kill(), tracer.wait()))
@@ -328,7 +330,7 @@ class Peek(unittest.TestCase):
         self.refused("peek:999999999", "there is no process 999999999")
         self.refused("peek:nothing", "no guest nothing is running here; ")
         if os.geteuid() == 0:
-            self.refused(f"peek:{vm.pid}", "may not be (looked at|touched)", ["setpriv", "--reuid", "65534", "--clear-groups",
+            self.refused(f"peek:{vm.pid}", "may not be accessed", ["setpriv", "--reuid", "65534", "--clear-groups",
                                                                      "--bounding-set=-all", "--inh-caps=-all"])
         done = vm.outsight("--no-cache", "--vmlinux", qemu.GUEST, "-g", str(vm.pid), "-g", f"peek:{vm.pid}", "-n", "BEGIN")
         self.assertEqual((done.returncode, f"(PID {vm.pid}) is named twice" in done.stderr), (1, True), done.stderr)
