@@ -313,6 +313,14 @@ class Stock(Examples):
                                             lambda grown: sum(grown) > 60)
         self.assertIn(keyed(trace.out)["looper"], range(sum(least) - 1, sum(most) + 2), trace.story())
 
+    @truth("sdt:raw_syscalls::sys_enter")
+    def test_only_the_module_reports_it(self, example):
+        without, what = self.outsight.run(self.vm, "-lvn", example.text)[1], "Cannot be enabled: its events happen only once"
+        self.load()
+        status, out, err = self.outsight.run(self.vm, "-lvn", example.text)
+        self.assertEqual(status, 0, err)
+        self.assertEqual([what in text for text in (without, out)], [True, False], without + out)
+
     @truth("outsight -g web01 -n 'sdt:sched::sched_switch { @[args[1]->comm] = count(); }'")
     def test_switched_from(self, example):
         self.check_switches(example)

@@ -11,7 +11,7 @@ from lib.outsight import numbers
 from lib.pace import rounds
 from lib.scenario import Scenario, main
 
-TOGGLES, LOADS = rounds(100, 5000), rounds(3, 40)
+TOGGLES, LOADS = rounds(30, 100), rounds(3, 50)  # each load while so many are enabled and disabled
 EVENTS = "/sys/kernel/tracing/events"
 
 # SYSTEM/EVENT: fields of the guest's record, each with the argument that it is; those without one are only counted.
@@ -172,16 +172,16 @@ class Tracepoints(Scenario):
 
     def test_toggled_in_the_guest(self):
         """The guest enables and disables tracepoints that are probed: no event is missed, its text is as before."""
-        switch = f"for i in $(seq {TOGGLES}); do echo 1 > {EVENTS}/sched/sched_process_fork/enable; " \
-                 f"echo 0 > {EVENTS}/sched/sched_process_fork/enable; done"
+        fork = f"{EVENTS}/sched/sched_process_fork/enable"
+        switch = f"for i in $(seq {TOGGLES}); do echo 1 > {fork}; echo 0 > {fork}; done"
         with self.guest() as guest:
             self.ready(guest)
             trace = self.outsight.trace(guest, "sdt:sched::sched_process_fork /execname == \"kp\"/ { @ = count(); } "
                                                "sdt:sched::sched_switch { @s = count(); }")
-            job = guest.spawn(switch)
             for _ in range(LOADS):
+                job = guest.spawn(switch)
                 guest.check("/tmp/kp")
-            job.done()
+                job.done()
             trace.stop()
         self.assertIn(24 * LOADS, numbers(trace.out), trace.story())
 
