@@ -128,6 +128,15 @@ static struct ot_err *read_type(struct reader *r, const char *ends, const char *
 	return NULL;
 }
 
+static void read_mapping(struct reader *r, unsigned *ret)
+{
+	skip_blanks(r);
+	if (strncmp(r->at, "arg", 3) != 0 || r->at[3] < '0' || r->at[3] > '9' || is_name(r->at[4]))
+		return;
+	*ret = (unsigned)(r->at[3] - '0');
+	r->at += 4;
+}
+
 static struct ot_err *read_args(struct reader *r, struct vp_definition *d)
 {
 	if (!accept(r, "("))
@@ -137,6 +146,8 @@ static struct ot_err *read_args(struct reader *r, struct vp_definition *d)
 	do {
 		if (d->nargs == VP_ARGS_MAX)
 			return wrong(r, "too many arguments");
+		d->args[d->nargs].mapping = d->nargs;
+		read_mapping(r, &d->args[d->nargs].mapping);
 		OT_TRY(read_type(r, ":,)", &d->args[d->nargs].native));
 		if (accept(r, ":"))
 			OT_TRY(read_type(r, ",)", &d->args[d->nargs].translated));

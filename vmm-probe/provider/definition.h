@@ -9,6 +9,7 @@
  *
  * In parentheses stand the types of args[], each by the name of a C type; where D sees another type, which a
  * translator of the D libraries makes, that follows behind a colon: `struct task_struct * : psinfo_t *`.
+ * args[n] is argN, or the one that stands in front: `arg1 struct bio * : bufinfo_t *`.
  *
  * Each of `at` and `or` is an alternative: clauses of D, one for each kind of place at which the probe fires.
  * A clause's descriptions name the place, its predicate says whether the probe fires there, and its n-th
@@ -49,6 +50,7 @@ struct vp_definition {
 	struct {
 		const char *native;
 		const char *translated; /* NULL: as it is */
+		unsigned mapping;       /* argN */
 	} args[VP_ARGS_MAX];
 	unsigned nalternatives;
 	struct vp_alternative alternatives[VP_ALTERNATIVES_MAX];

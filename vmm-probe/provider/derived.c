@@ -233,7 +233,7 @@ static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 		return false;
 	ret->native = d->types[n];
 	ret->translated = d->def->args[n].translated;
-	ret->mapping = n;
+	ret->mapping = d->def->args[n].mapping;
 	return true;
 }
 
