@@ -188,6 +188,25 @@ class Stock(Examples):
             self.assertEqual(frames[:3], ["vfs_write", "ksys_write", "do_syscall_64"], trace.story())
             self.assert_known(frames)
 
+    @truth("outsight -g web01 -n 'io:::start { ts[arg0] = timestamp; } io:::done /ts[arg0]/ { "
+           "@[args[1]->dev_statname] = quantize(timestamp - ts[arg0]); ts[arg0] = 0; }'")
+    def test_bio_latency(self, example):
+        """As many bios as the guest counts, and each took less than the whole."""
+        self.vm.check("dd if=/dev/zero of=/tmp/disk5 bs=1M count=1 2>/dev/null; losetup /dev/loop5 /tmp/disk5; sync")
+        event, count = "/sys/kernel/tracing/events/block/block_bio_queue", f"hist:keys=sector if dev == {7 << 20 | 5}"
+        self.vm.check(f"echo '{count}' >{event}/trigger")
+        trace = self.trace(example)
+        began = time.monotonic_ns()
+        self.vm.check("dd if=/dev/loop5 of=/dev/null bs=64k count=4 2>/dev/null")
+        took = time.monotonic_ns() - began
+        trace.stop()
+        hits = re.search(r"Hits: (\d+)", self.vm.read_file(f"{event}/hist").decode())
+        self.vm.check(f"echo '!{count}' >{event}/trigger; losetup -d /dev/loop5; rm /tmp/disk5")
+        rows = distribution(re.search(r"^  loop5 +\n((?: +.*\n)+)", trace.out + "\n", re.M).group(1))
+        self.assertEqual(sum(rows.values()), int(hits.group(1)), trace.story())
+        self.assertGreater(min(rows), 0)
+        self.assertLess(max(rows), took)
+
     # --- the README's session -------------------------------------------------------------------------
 
     @truth(READ_SIZES)

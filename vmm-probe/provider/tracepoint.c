@@ -35,17 +35,6 @@ static const struct btf_type *prototype(struct vp_probes *probes, uint64_t addre
 	return t && BTF_INFO_KIND(t->info) == BTF_KIND_FUNC_PROTO && vp_proto_count(t) ? t : NULL;
 }
 
-struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const struct vp_provider *self,
-				     const struct dif_probedesc *desc)
-{
-	const char *why = NULL;
-
-	if (vp_probes_agent(probes, &why) || !why || !desc->provider ||
-	    strcmp(desc->provider, self->name) != 0)
-		return NULL;
-	return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
-}
-
 const struct vp_agent_event *vp_tracepoint_find(const struct vp_guest_agent *agent, const char *name)
 {
 	for (size_t i = 0; i < agent->nevents; i++)

@@ -17,11 +17,6 @@ struct vp_tracepoint {
 	uint32_t slot, nargs;
 };
 
-/** As a provider's provide(): for a description with an exact provider, the error says why there are no such
- * probes, if the guest has an agent that can't be used. */
-OT_MUST_CHECK struct ot_err *vp_tracepoint_provide(struct vp_probes *probes, const struct vp_provider *self,
-						   const struct dif_probedesc *desc);
-
 /** As a provider's inside(), of a probe whose own is a struct vp_tracepoint. */
 bool vp_tracepoint_inside(const struct vp_probes *probes, const struct vp_probe *probe,
 			  const struct vp_guest_agent *agent, struct vp_batch_event *ret);

@@ -161,6 +161,12 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_p
 	to->agent = from->agent;
 }
 
+/* Arguments that a calling convention says where to find, or none. */
+static bool can_be_of_place(uint32_t args)
+{
+	return args <= VP_ARGS_SYSCALL_RETURN || args == VP_ARGS_SYSCALL32_ENTRY;
+}
+
 /* What the place's arguments are, and what programs make of them. */
 static struct ot_err *copy_site_args(const struct vp_enabled_batch *b, const struct vp_enabled_probe *probe,
 				     const struct vp_batch_site *from, struct vp_enabled_site *to)
@@ -168,7 +174,7 @@ static struct ot_err *copy_site_args(const struct vp_enabled_batch *b, const str
 	bool own = probe->args == VP_ARGS_SITE;
 	uint32_t n = b->dof.nclauses;
 
-	if (own ? from->args > VP_ARGS_SYSCALL_RETURN || from->raw > n || from->program > n
+	if (own ? !can_be_of_place(from->args) || from->raw > n || from->program > n
 		: from->args || from->raw || from->program)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has arguments that it can't have",
 				  (unsigned long long)from->gva);

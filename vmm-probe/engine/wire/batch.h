@@ -172,7 +172,7 @@ struct vp_batch_site {
 	uint8_t sentinel; /* enum vp_sentinel */
 	uint8_t agent;    /* enum vp_agent_call */
 	uint16_t pushed;  /* sentinels: the return address is this many bytes above rsp */
-	uint8_t args;     /* enum vp_args: FBT_*, SYSCALL_* or NONE. Only of a probe with VP_ARGS_SITE */
+	uint8_t args;     /* enum vp_args: FBT_*, SYSCALL*_* or NONE. Only of a probe with VP_ARGS_SITE */
 	uint8_t pad2;
 	uint32_t raw, program; /* 1 + index of a clause of the batch's DOF; 0: none. Only with VP_ARGS_SITE */
 };

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The frame of a provider's definitions: what is read of it, and which mistakes are found where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "vmm-probe/provider/definition.h"
+#include "vmm-probe/provider/providers.h"
+
+static struct ot_arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	ot_arena_init(&arena);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	ot_arena_deinit(&arena);
+	return 0;
+}
+
+static void assert_part(const struct vp_text_part *part, const char *text)
+{
+	assert_non_null(part->text);
+	assert_int_equal(part->len, strlen(text));
+	assert_memory_equal(part->text, text, part->len);
+}
+
+static void everything_is_found(void **state)
+{
+	static const char text[] = "/* a { */\n"
+				   "provider io module genunix;\n"
+				   "inline int one = 1; struct s { int x; };\n"
+				   "/* a firing */\n"
+				   "probe wait-done(arg1 struct bio * : bufinfo_t *, int) {\n"
+				   "  at { a:::b { trace(\"}\"); /* } */ } }\n"
+				   "  with {w}\n"
+				   "  after {x}\n"
+				   "  or {'}'}\n"
+				   "}\n"
+				   "inline int two = one + 1;\n"
+				   "probe bare() { at {} }\n";
+	struct vp_definitions defs;
+	(void)state;
+
+	assert_null(vp_definitions_parse(text, &arena, &defs));
+	assert_string_equal(defs.provider, "io");
+	assert_string_equal(defs.module, "genunix");
+	assert_int_equal(defs.count, 2);
+	const struct vp_definition *d = &defs.list[0];
+	assert_string_equal(d->name, "wait-done");
+	assert_int_equal(d->nargs, 2);
+	assert_string_equal(d->args[0].native, "struct bio *");
+	assert_string_equal(d->args[0].translated, "bufinfo_t *");
+	assert_int_equal(d->args[0].mapping, 1);
+	assert_string_equal(d->args[1].native, "int");
+	assert_null(d->args[1].translated);
+	assert_int_equal(d->args[1].mapping, 1);
+	assert_int_equal(d->nalternatives, 2);
+	assert_part(&d->alternatives[0].at, " a:::b { trace(\"}\"); /* } */ } ");
+	assert_part(&d->alternatives[0].with, "w");
+	assert_part(&d->alternatives[0].after, "x");
+	assert_part(&d->alternatives[1].at, "'}'");
+	assert_null(d->alternatives[1].with.text);
+	assert_string_equal(defs.list[1].name, "bare");
+	assert_int_equal(defs.list[1].nargs, 0);
+	/* what is left is D, in its lines */
+	assert_int_equal(strlen(defs.common), strlen(text));
+	assert_ptr_equal(strstr(defs.common, "inline int two") - defs.common,
+			 strstr(text, "inline int two") - text);
+	assert_null(strstr(defs.common, "probe"));
+	assert_null(strstr(defs.common, "provider"));
+	assert_non_null(strstr(defs.common, "struct s { int x; };"));
+}
+
+static void mistakes_are_found(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} wrong[] = {
+		{ "", "line 1: provider is expected" },
+		{ "provider;", "line 1: a name is expected" },
+		{ "provider p", "line 1: ; is expected" },
+		{ "provider p;\nprobe", "line 2: a name is expected" },
+		{ "provider p;\nprobe x", "line 2: ( is expected" },
+		{ "provider p;\nprobe x(int", "line 2: a type is expected" },
+		{ "provider p;\nprobe x(,)", "line 2: a type is expected" },
+		{ "provider p;\nprobe x(int : )", "line 2: a type is expected" },
+		{ "provider p;\nprobe x()", "line 2: { is expected" },
+		{ "provider p;\nprobe x() { }", "line 2: a probe without places" },
+		{ "provider p;\nprobe x() { or { } }", "line 2: at, or, with, after or } is expected" },
+		{ "provider p;\nprobe x() { at { } at { } }",
+		  "line 2: at, or, with, after or } is expected" },
+		{ "provider p;\nprobe x() {\n at { }\n with { } with { } }",
+		  "line 4: at, or, with, after or } is expected" },
+		{ "provider p;\nprobe x() { at { { } ", "line 2: } is missing" },
+		{ "provider p;\nprobe x() { at {} or {} or {} or {} or {} }",
+		  "line 2: too many alternatives" },
+		{ "provider p;\nprobe x(a,b,c,d,e,f,g,h,i,j,k) { at {} }", "line 2: too many arguments" },
+	};
+	(void)state;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct vp_definitions defs;
+		struct ot_err *err = vp_definitions_parse(wrong[i].text, &arena, &defs);
+
+		assert_non_null(err);
+		assert_string_equal(ot_err_message(err), wrong[i].message);
+		ot_err_destroy(err);
+	}
+}
+
+static void check_own(const struct vp_provider *provider)
+{
+	struct vp_definitions defs;
+	struct ot_err *err = vp_definitions_parse(provider->definitions, &arena, &defs);
+
+	if (err)
+		fail_msg("%s: %s", provider->name, ot_err_message(err));
+	assert_string_equal(defs.provider, provider->name);
+	assert_true(defs.count > 0);
+	for (size_t i = 0; i < defs.count; i++)
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(defs.list[i].name, defs.list[k].name);
+}
+
+/* Those of this build, whichever they are: they can be read, and no name is twice there. */
+static void ours_are_right(void **state)
+{
+	(void)state;
+#define CHECK(name) check_own(&vp_provider_##name);
+	VP_DERIVED(CHECK)
+#undef CHECK
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(everything_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(mistakes_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(ours_are_right, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
