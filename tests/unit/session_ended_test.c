@@ -59,10 +59,12 @@ static void another_kernel_ends_the_session(void **state)
 	guest_at(&t.g, GUEST_BASE + GUEST_BANNER_OFF)[14] ^= 1;
 	assert_false(look(&t, 2));
 	assert_null(t.s.end.gone_reason);
+	assert_false(vp_kernel_replaced(&t.feeds[1]));
 	assert_false(look(&t, 3));
 	assert_non_null(t.s.end.gone_reason);
 	assert_string_equal(t.s.end.gone_reason, "guest web rebooted: the kernel that was traced has ended");
 	assert_int_equal(vp_session_guest_end(&t.s), VP_GUEST_RESET);
+	assert_true(vp_kernel_replaced(&t.feeds[1]));
 	tear_down(&t);
 }
 

@@ -90,6 +90,8 @@ static struct ot_err *report_lost(struct vp_session *s, struct vp_feed *feed)
 	uint64_t lost = feed->patching.lost - feed->lost_seen;
 
 	feed->lost_seen = feed->patching.lost;
+	if (lost && vp_kernel_replaced(feed))
+		return NULL;
 	return report_drop(s, VP_DROP_SITES, 0, lost);
 }
 

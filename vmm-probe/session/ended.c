@@ -82,10 +82,12 @@ static enum vp_guest_end guess(const struct vp_guest_link *link, enum vp_guest_e
 
 /* --- recording it ------------------------------------------------------------------------------ */
 
-static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_end how)
+static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end how)
 {
+	const struct vp_client *c = &feed->link->client;
 	const char *text = end_text(how);
 
+	feed->end = how;
 	if (s->end.gone_reason)
 		return;
 	if (text)
@@ -104,22 +106,42 @@ static void note(struct vp_session *s, const struct vp_client *c, enum vp_guest_
 
 /* --- the VMM's view ---------------------------------------------------------------------------- */
 
+/* Has the VMM reset its machine, or loaded a state into it? VP_GUEST_RUNS: neither. False: unknown. */
+static bool read_change(const struct vp_guest_link *link, enum vp_guest_end *ret)
+{
+	struct vp_inject_states now;
+
+	if (!link->hooked || !vp_inject_states_read((pid_t)link->client.pid, &now))
+		return false;
+	*ret = now.resets != link->states.resets ? VP_GUEST_RESET
+	       : now.loads != link->states.loads ? VP_GUEST_LOADED
+						 : VP_GUEST_RUNS;
+	return true;
+}
+
 /* QEMU changes the memory of a machine before it resets it, or loads another state: its next run shows which
  * of them it was. */
 static enum vp_guest_end explain_change(const struct vp_guest_link *link)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	const uint64_t end = ot_now_ns() + STATE_NS;
-	struct vp_inject_states now;
+	enum vp_guest_end how;
 
-	while (link->hooked && ot_now_ns() < end && vp_inject_states_read((pid_t)link->client.pid, &now)) {
-		if (now.resets != link->states.resets)
-			return VP_GUEST_RESET;
-		if (now.loads != link->states.loads)
-			return VP_GUEST_LOADED;
+	while (ot_now_ns() < end && read_change(link, &how)) {
+		if (how != VP_GUEST_RUNS)
+			return how;
 		nanosleep(&pause, NULL);
 	}
 	return vp_vmm_has_ended(link, 0) ? guess(link, VP_GUEST_RUNS) : VP_GUEST_CHANGED;
+}
+
+bool vp_kernel_replaced(const struct vp_feed *feed)
+{
+	enum vp_guest_end how = feed->end;
+
+	if (how == VP_GUEST_RUNS && (!feed->link || !read_change(feed->link, &how)))
+		return false;
+	return how == VP_GUEST_RESET || how == VP_GUEST_LOADED;
 }
 
 /* The connection broke; @told: the engine's report. */
@@ -149,7 +171,7 @@ struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct o
 	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
 		return err;
 	ot_err_destroy(err);
-	note(s, &feed->link->client, why_gone(feed->link, told_by(s, feed)));
+	note(s, feed, why_gone(feed->link, told_by(s, feed)));
 	feed->gone = true;
 	for (uint32_t cpu = 0; s->shared.dynvars && cpu < feed->ncpus; cpu++)
 		dif_dynvars_vcpu_gone(s->shared.dynvars, feed->open.first_cpu + cpu);
@@ -196,12 +218,12 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 void vp_ends_look(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds && !s->end.gone_reason; i++) {
-		const struct vp_feed *feed = &s->feeds[i];
+		struct vp_feed *feed = &s->feeds[i];
 		if (!feed->opened || !feed->ncpus || feed->gone)
 			continue;
 		enum vp_guest_end how = told_by(s, feed);
 		if (how != VP_GUEST_RUNS)
-			note(s, &feed->link->client, why_gone(feed->link, how));
+			note(s, feed, why_gone(feed->link, how));
 	}
 }
 
@@ -217,7 +239,7 @@ bool vp_kernels_look(struct vp_session *s, uint64_t now)
 			continue;
 		bool another = banner_changed(feed->link) || went_back(feed->link, &feed->watch, now);
 		if (another && feed->watch.doubted)
-			note(s, &feed->link->client, VP_GUEST_RESET);
+			note(s, feed, VP_GUEST_RESET);
 		feed->watch.doubted = another;
 		sure &= !another;
 	}

@@ -47,9 +47,10 @@ struct vp_feed {
 	struct vp_session_memory memory;
 	bool opened;
 	bool started;
-	bool gone;     /* its VMM has ended */
-	bool read_out; /* and its data has been read */
-	bool has_work; /* something is enabled here */
+	bool gone;             /* its VMM has ended */
+	enum vp_guest_end end; /* of its guest, once noticed; else VP_GUEST_RUNS */
+	bool read_out;         /* and its data has been read */
+	bool has_work;         /* something is enabled here */
 	struct vp_kernel_watch watch;
 	struct vp_vcpu_status *seen; /* the last status read of each vCPU, for differences */
 	struct vp_patching patching; /* as last reported by the engine */
@@ -231,6 +232,9 @@ OT_MUST_CHECK bool vp_tick_add(struct vp_session *s, uint32_t probe_id, uint64_t
 /* ended.c */
 /* A guest's VMM ended: record it, continue without the guest. Other errors are returned. */
 OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err);
+/* Has its guest rebooted, or continued from a saved state? Then the traced kernel has gone with all its text.
+ */
+bool vp_kernel_replaced(const struct vp_feed *feed);
 /* Has an engine reported its guest's end? */
 void vp_ends_look(struct vp_session *s);
 /* Are the guests' kernels still the attached ones? Reads their memory: once a second is enough. False: one
