@@ -198,11 +198,11 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 	}
 	OT_TRY(vp_kvm_host_probe("/dev/kvm", &c.host));
 	if (!c.host.user && vp_mon_is_bzimage(g->mon))
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "%s can't run here: this KVM gets system calls wrong, so its guests can't have processes "
-		    "(`outsight doctor`)",
-		    o->vm.kernel);
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "%s can't run here: this KVM executes system calls wrongly, so its guests "
+				  "can't run processes "
+				  "(`outsight doctor`)",
+				  o->vm.kernel);
 	OT_TRY(vp_kvm_create(&c, &g->kvm));
 	return vp_engine_serve(vp_kvm_engine(g->kvm), o->socket);
 }
