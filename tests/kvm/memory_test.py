@@ -10,8 +10,8 @@ from lib.pace import limit
 from small_guest import GuestTest
 
 MIB = 1 << 20
-# Each record is 64 KiB, and a ring is written over and over.
-RECORDS = "fbt::probed_*:entry { trace(probefunc); } tick-2s { exit(0); }"
+# Each record is 64 KiB: the rings, of 1,600 records each, are written over and over.
+RECORDS = "fbt::probed_*:entry { trace(probefunc); n++; } fbt::round_end:entry /n > 7000/ { exit(0); }"
 
 
 class Memory(GuestTest):

@@ -2,6 +2,7 @@
 """The small guest in a monitor of its own, for the tests here; sys.argv is TEST OUTSIGHT SMALL-GUEST [NAME…]."""
 import contextlib
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -42,18 +43,26 @@ def elf_text(path):
 
 
 class Vm:
-    """A small guest in a monitor of its own."""
+    """A small guest in a monitor of its own. told: tell() sends to its serial port."""
 
-    def __init__(self, cpus, extra="", kernel=GUEST):
+    def __init__(self, cpus, extra="", kernel=GUEST, told=False):
         self.kernel = kernel
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
         self.socket = os.path.join(self.dir.name, "socket")
         self.console_path = os.path.join(self.dir.name, "console")
-        self.process = subprocess.Popen(
-            [VMM, "--kernel", kernel, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
-             "--console", self.console_path, "--append", f"cpus={cpus} calls={CALLS} {extra}"],
-            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        command = [VMM, "--kernel", kernel, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
+                   "--append", f"cpus={cpus} calls={CALLS} {extra}"]
+        if told:
+            with open(self.console_path, "wb") as console:
+                self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=console, stderr=subprocess.PIPE)
+        else:
+            self.process = subprocess.Popen([*command, "--console", self.console_path], stdin=subprocess.DEVNULL,
+                                            stderr=subprocess.PIPE)
         self.wait_for("READY")
+
+    def tell(self, what):
+        self.process.stdin.write(what)
+        self.process.stdin.flush()
 
     def console(self):
         with contextlib.suppress(FileNotFoundError), open(self.console_path, encoding="ascii") as f:
@@ -77,10 +86,13 @@ class Vm:
         return subprocess.run([OUTSIGHT, "-g", self.socket, "--no-cache", "--vmlinux", GUEST, "-ln", description],
                               capture_output=True, text=True, timeout=limit(60), check=True).stdout
 
-    def trace_to_the_end(self, program):
-        """(status, stdout, stderr) of a trace that the guest's end ends."""
-        done = subprocess.run(self.command(program), capture_output=True, text=True, timeout=limit(120), check=False)
-        return done.returncode, done.stdout, done.stderr
+    def barriers(self):
+        """How often its vCPUs have met: three times a round."""
+        symbols = subprocess.run(["nm", self.kernel], capture_output=True, text=True, check=True).stdout
+        at = int(re.search(r"(?m)^(\S+) b generation$", symbols)[1], 16)
+        with open(self.memory_path(), "rb") as f:
+            f.seek(at - 0xffffffff80000000)
+            return int.from_bytes(f.read(4), "little")
 
     def trace(self, program, *options, timeout=limit(120)):
         done = subprocess.run(self.command(program, *options), capture_output=True, text=True, timeout=timeout, check=False)
@@ -116,6 +128,8 @@ class Vm:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(limit(10))
         self.process.stderr.close()
+        if self.process.stdin:
+            self.process.stdin.close()
         self.dir.cleanup()
 
 

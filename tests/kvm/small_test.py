@@ -209,14 +209,18 @@ class SmallGuest(GuestTest):
         """The most expensive probes are removed, their text is restored, their counts are printed, the rest
         continues."""
         vm = self.vm(2)
-        done = subprocess.run(
+        tracer = subprocess.Popen(
             vm.command("fbt::probed_*:entry,fbt::probed_*:return { @[probefunc, probename] = count(); } "
-                       "fbt::round_end:entry { @r[\"rounds\"] = count(); } tick-4s { exit(7); }", "-x", "maxcost=1"),
-            capture_output=True, text=True, timeout=limit(60), check=False)
-        self.assertEqual(done.returncode, 7, done.stderr)
-        self.assertRegex(done.stderr, r"dtrace: overload: \d+ % of vCPU time in probes \(limit 1 %\): fbt:\S*:probed_\w+:"
+                       "fbt::round_end:entry { @r[\"rounds\"] = count(); } END { exit(7); }", "-x", "maxcost=1"),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (tracer.kill(), tracer.communicate()))
+        line = tracer.stderr.readline()
+        tracer.send_signal(signal.SIGINT)
+        out, err = tracer.communicate(timeout=limit(60))
+        self.assertEqual((tracer.returncode, err), (7, ""))
+        self.assertRegex(line, r"dtrace: overload: \d+ % of vCPU time in probes \(limit 1 %\): fbt:\S*:probed_\w+:"
                          r"(entry|return) \(EPID \d+\) and \d+ more probes were removed; -x maxcost=PCT changes the limit")
-        counts = counts_of(done.stdout)
+        counts = counts_of(out)
         self.assertGreater(counts["probed_load", "entry"], 0)
         self.assertGreater(counts["rounds",], 0)
         self.check_unharmed(vm)
@@ -250,12 +254,27 @@ class TheEnd(unittest.TestCase):
     WHOLE = ("fbt::round_begin:entry { on = 1; @rounds = count(); } fbt::probed_nop:entry /on/ { @calls = count(); } "
              "fbt::round_end:entry /on/ { @ends = count(); } END { printf(\"END fired\\n\"); }")
 
-    def check_end(self, end, message, status, rounds=400, rate=""):
-        vm = Vm(2, f"rounds={rounds} end={end}")
+    def check_end(self, end, message, status, rate=""):
+        """The guest ends when a whole round was counted, or with @rate, which says it too late, a hundred rounds after the first trap."""
+        vm = Vm(2, f"input=1 end={end}", told=True)
         self.addCleanup(vm.close)
-        got, out, err = vm.trace_to_the_end(rate + self.WHOLE)
+        trace = subprocess.Popen(vm.command(rate + self.WHOLE + 'fbt::round_end:entry /on && !said++/ { printf("round\\n"); }'),
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: (trace.kill(), trace.communicate()))
+        if rate:
+            while vm.text() == elf_text(GUEST)[1]:
+                self.assertIsNone(trace.poll())
+                time.sleep(0.02)
+            start = vm.barriers()
+            while vm.barriers() - start < 300:
+                self.assertIsNone(trace.poll())
+                time.sleep(0.02)
+        else:
+            self.assertEqual(trace.stdout.readline(), "round\n")
+        vm.tell(b"e")
+        out, err = trace.communicate(timeout=limit(60))
         self.assertRegex(err, message)
-        self.assertEqual(got, status, err)
+        self.assertEqual(trace.returncode, status, err)
         self.assertIn("END fired", out)
         began, calls, ended = (int(line) for line in out.split("END fired")[1].split())
         self.assertGreater(began, 0)
@@ -308,7 +327,7 @@ class TheEnd(unittest.TestCase):
 
     def test_hang(self):
         """A guest whose vCPUs never exit by themselves is detached from too, with its text restored."""
-        vm = Vm(2, "rounds=100 end=3")
+        vm = Vm(2, "rounds=3 end=3")
         self.addCleanup(vm.close)
         vm.wait_for("DONE")
         for _ in range(3):

@@ -35,14 +35,14 @@ class Steps(GuestTest):
 
     def test_counts(self):
         """Every instruction by a step, on vCPUs that are at the same sites at once."""
-        for cpus in rounds((1, 4), (1, 2, 4)):
+        for cpus in rounds((2,), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 self.check_counts("step", cpus, "", "probed", PROBED)
                 self.check_counts("step", cpus, "step=1", "stepped", STEPPED, [(f, "entry") for f in REFUSED])
 
     def test_faults_where_emulated(self):
         """Memory that can't be accessed from outside: an instruction that would be emulated is stepped over."""
-        for cpus in rounds((1, 4), (1, 2, 4)):
+        for cpus in rounds((2,), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 self.check_counts("auto", cpus, "step=1", "stepped", STEPPED, [(f, "entry") for f in REFUSED])
 
@@ -68,7 +68,7 @@ class DebugRegisters(GuestTest):
         self.check_unharmed(vm)
 
     def test_counts(self):
-        for cpus in rounds((1, 4), (1, 2, 4)):
+        for cpus in rounds((2,), (1, 2, 4)):
             with self.subTest(cpus=cpus):
                 self.check_counts(cpus, "", "probed_push1", 1)
                 self.check_counts(cpus, "step=1 timer=20000", "stepped_fwait", 1)

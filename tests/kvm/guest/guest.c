@@ -10,6 +10,7 @@
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)
+ *   input=1   it ends also after the round in which a byte comes on its serial port
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
  *             an emulating KVM can't, then powers off
  *
@@ -48,7 +49,8 @@ uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
 uint64_t cpus = 1, calls = 100, rounds;
-static uint64_t io, step, trace, timer;
+static uint64_t io, step, trace, timer, input;
+static volatile bool stopped;
 
 /* --- the machine ---------------------------------------------------------------------------- */
 
@@ -251,11 +253,15 @@ static void run(uint32_t cpu)
 			call_all(i, cpu);
 		if (cpu == 0)
 			do_io();
+		if (cpu == 0 && input && inb(COM1 + 5) & 1)
+			stopped = true;
 		barrier();
 		if (cpu == 0 && step)
 			stepped_round_end(calls * cpus);
 		if (cpu == 0)
 			round_end(n);
+		if (stopped)
+			break;
 	}
 }
 
@@ -299,6 +305,7 @@ void guest_main(const uint8_t *zero_page)
 	step = option(line, "step", 0);
 	trace = option(line, "trace", 0);
 	timer = option(line, "timer", 0);
+	input = option(line, "input", 0);
 	for (unsigned i = 0; i < 256; i++)
 		set_gate(i, vector_other);
 	set_gate(3, vector_bp);
