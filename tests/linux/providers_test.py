@@ -109,6 +109,17 @@ class Providers(Scenario):
         self.assertEqual(seen["lwp-start"], seen["lwp-create"], trace.story())
         self.assertEqual(seen["start"], seen["create"], trace.story())
 
+    def test_signals(self):
+        """Signals that are sent and handled, and ignored ones."""
+        program = ('proc:::signal-send /args[2] == 10/ { @["sent"] = count(); } '
+                   'proc:::signal-discard /args[2] == 10/ { @["discarded"] = count(); } '
+                   'proc:::signal-handle /args[0] == 10/ { @["handled"] = count(); }')
+        load = ("sh -c 'n=0; trap \"n=1\" USR1; i=0; while [ $i -lt 7 ]; do kill -USR1 $$; i=$((i + 1)); done; "
+                "trap \"\" USR1; kill -USR1 $$; kill -USR1 $$; :'")
+        with self.guest() as guest:
+            trace, _ = self.counted(guest, program, load)
+        self.assertEqual(keyed(trace.out), {"sent": 7, "discarded": 2, "handled": 7}, trace.story())
+
     def test_counts_are_not_inline(self):
         """A clause that only counts must ask the condition too; and -x cpu and predicates of the clause go on working."""
         program = ('proc:::exit { @ = count(); } fbt::taskstats_exit:entry { @all = count(); } '
