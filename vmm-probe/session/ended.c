@@ -34,8 +34,8 @@ static const char *end_text(enum vp_guest_end how)
 		[VP_GUEST_FAILED] = "can't continue: see its VMM's messages",
 		[VP_GUEST_UNREACHABLE] = "has ended, or is no longer reachable",
 		[VP_GUEST_DETACHED] = "was detached from: `outsight detach` removed its engine",
-		[VP_GUEST_SAVED] = "is being migrated or saved: its probes are out, -g traces it again "
-				   "afterwards",
+		[VP_GUEST_SAVED] =
+		    "is being migrated or saved: its probes are out, -g traces it again afterwards",
 		[VP_GUEST_CHANGED] =
 		    "was given other memory or vCPUs: its probes are removed, -g traces it again",
 		[VP_GUEST_LOADED] = "continued from a saved state: the traced kernel has ended",
