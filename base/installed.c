@@ -8,8 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The build tree's folder, seen from its programs. */
-#define BUILT "../lib"
+/* The build tree's folders, seen from its programs. */
+#define BUILT      "../lib"
+#define BUILT_DATA "../share/outsight"
 
 /* DIR/NAME, when it can be read. */
 static bool try(const char *dir, const char *sub, const char *name, char *ret, size_t size)
@@ -35,6 +36,12 @@ bool ot_installed_d_in(const struct ot_installed *in, char *ret, size_t size)
 {
 	return try(in->bin, in->from_bin, "d", ret, size) ||
 	       try(in->bin, BUILT "/outsight", "d", ret, size) || try(in->libdir, ".", "d", ret, size);
+}
+
+bool ot_installed_tools_in(const struct ot_installed *in, char *ret, size_t size)
+{
+	return try(in->bin, in->from_bin, "tools", ret, size) ||
+	       try(in->bin, BUILT_DATA, "tools", ret, size) || try(in->libdir, ".", "tools", ret, size);
 }
 
 /* The folder of this program; "" when that can't be found out. */
@@ -66,6 +73,14 @@ bool ot_installed_d(char *ret, size_t size)
 
 	own_folder(bin, sizeof(bin));
 	return ot_installed_d_in(&(struct ot_installed){ bin, OT_FROM_BIN, OT_LIBDIR }, ret, size);
+}
+
+bool ot_installed_tools(char *ret, size_t size)
+{
+	char bin[PATH_MAX];
+
+	own_folder(bin, sizeof(bin));
+	return ot_installed_tools_in(&(struct ot_installed){ bin, OT_DATA_FROM_BIN, OT_DATADIR }, ret, size);
 }
 
 bool ot_installed_program(const char *name, char *ret, size_t size)

@@ -12,7 +12,7 @@
 /** A tree of installed files, as one program sees it. */
 struct ot_installed {
 	const char *bin;      /* the folder of the program, absolute; "" is nowhere */
-	const char *from_bin; /* from there to our folder of libraries: "../lib/outsight" */
+	const char *from_bin; /* from there to our folder of libraries, or of data: "../lib/outsight" */
 	const char *libdir;   /* that folder as it was configured, absolute: "/usr/local/lib/outsight" */
 };
 
@@ -35,6 +35,13 @@ bool ot_installed_d_in(const struct ot_installed *in, char *ret, size_t size);
 
 /** The same of this program's tree. */
 bool ot_installed_d(char *ret, size_t size);
+
+/** The folder of the tools' scripts of @p in, whose folders are those of data: tools/ in from_bin,
+ * BIN/../share/outsight/tools, tools/ in libdir. */
+bool ot_installed_tools_in(const struct ot_installed *in, char *ret, size_t size);
+
+/** The same of this program's tree. */
+bool ot_installed_tools(char *ret, size_t size);
 
 /** The path of the program @p name in the folder that this program is in, whether it is there or not.
  * @return false: it does not fit, or /proc is not there */

@@ -29,4 +29,10 @@ int cli_cmd_doctor(int argc, char **argv);
 /** outsight compare [dtrace options]: a program's results from outside and from inside, side by side. */
 int cli_cmd_compare(int argc, char **argv);
 
+/** outsight tool NAME [dtrace options] [args]: run a script of the toolkit; --list, --show: read them. */
+int cli_cmd_tool(int argc, char **argv);
+
+/** The dtrace command line, without a verb: argv[0] is the program. */
+int cli_cmd_dtrace(int argc, char **argv);
+
 #endif

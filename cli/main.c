@@ -7,7 +7,7 @@
 #include "cli/terminal.h"
 #include "cli/trace.h"
 
-static int run_dtrace(int argc, char **argv)
+int cli_cmd_dtrace(int argc, char **argv)
 {
 	struct cli_invocation inv;
 	int status = cli_options_parse(&inv, argc, argv);
@@ -39,5 +39,5 @@ int main(int argc, char **argv)
 			  meant);
 		return CLI_EXIT_USAGE;
 	}
-	return run_dtrace(argc, argv);
+	return cli_cmd_dtrace(argc, argv);
 }

@@ -22,6 +22,7 @@ void cli_synopsis(FILE *fp)
 	    "       outsight run [VM options] -- [the same]\n"
 	    "       outsight run --libvirt XML [-c URI] [-- the same]\n"
 	    "       outsight compare [--json] [--tasks | --modules | the same]\n"
+	    "       outsight tool --list | [--show] NAME [--help | the same]\n"
 	    "       outsight guests [-c URI] [--json | --xml DOMAIN]\n"
 	    "       outsight attach [--plan] GUEST...\n"
 	    "       outsight detach GUEST... | --all\n"

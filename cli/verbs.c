@@ -19,6 +19,7 @@ static const struct {
 	{ "detach", cli_cmd_detach },
 	{ "doctor", cli_cmd_doctor },
 	{ "compare", cli_cmd_compare },
+	{ "tool", cli_cmd_tool },
 	{ "help", help },
 };
 

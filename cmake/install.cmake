@@ -4,9 +4,10 @@ install(TARGETS outsight outsight-vmm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR
 install(TARGETS vp_tcg vp_hook LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight)
 add_custom_target(installed DEPENDS outsight outsight-vmm vp_tcg vp_hook)
 install(DIRECTORY cli/d/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight/d FILES_MATCHING PATTERN "*.d")
+install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/outsight/tools FILES_MATCHING PATTERN "*.d")
 install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/outsight-types.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
-install(FILES README.md docs/limits.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md docs/limits.md docs/tools.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The agent's sources, as kbuild and DKMS take them: below /usr they are where DKMS looks for outsight/VERSION.
 install(DIRECTORY guest-agent/ DESTINATION src/outsight-${PROJECT_VERSION} FILES_MATCHING

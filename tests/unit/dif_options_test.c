@@ -125,6 +125,7 @@ static void flags(void **state)
 		{ "unodefs", &o.unodefs },
 		{ "verbose", &o.verbose },
 		{ "zdefs", &o.zdefs },
+		{ "anydefs", &o.anydefs },
 		{ "cpp", &o.cpp },
 		{ "cpphdrs", &o.cpphdrs },
 		{ "noattach", &o.noattach },

@@ -98,7 +98,7 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 		return match_failed(c, err, line);
 	if (!count && !dif_check_process(c, desc, line))
 		return false;
-	if (!count && !c->opts->zdefs) {
+	if (!count && !c->opts->zdefs && !c->opts->anydefs) {
 		struct ot_buf text = { 0 }, why = { 0 };
 		dif_probedesc_print(desc, &text);
 		bool refused = c->world->why_none && c->world->why_none(c->world->env, desc, &why);
@@ -116,8 +116,40 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 		ot_buf_deinit(&why);
 		return false;
 	}
+	c->clause->nprobes = count;
 	c->out.matched += count;
 	return !c->diag.failed;
+}
+
+/* Option anydefs: of a clause's descriptions one must match. */
+static bool needs_one(const struct dif_compiler *c)
+{
+	return c->opts->anydefs && !c->opts->zdefs && c->world->match;
+}
+
+/* The description that was matched last gets no clause. */
+static bool pass_over(const struct dif_compiler *c)
+{
+	return needs_one(c) && !c->clause->nprobes;
+}
+
+/* Option anydefs, and no description matched: all of them, and why those that are refused are. */
+static bool none_matched(struct dif_compiler *c, const struct dif_parsed_clause *pc)
+{
+	struct ot_buf text = { 0 };
+
+	for (size_t i = 0; i < pc->ndescs; i++) {
+		struct ot_buf why = { 0 };
+		ot_buf_printf(&text, "%s", i ? ", " : "");
+		dif_probedesc_print(&pc->descs[i], &text);
+		if (c->world->why_none && c->world->why_none(c->world->env, &pc->descs[i], &why))
+			ot_buf_printf(&text, " (%s)", ot_buf_str(&why));
+		ot_buf_deinit(&why);
+	}
+	dif_fail(c, DIF_D_PDESC_ZERO, pc->line,
+		 "this clause needs one of these probes, and there is none: %s", ot_buf_str(&text));
+	ot_buf_deinit(&text);
+	return false;
 }
 
 /* --- actions --------------------------------------------------------------------------------- */
@@ -299,6 +331,8 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 	}
 	if (c->diag.failed || !match_probes(c, desc, pc->uses_args, pc->line))
 		return false;
+	if (pass_over(c))
+		return true;
 	/* clauses run one after another, so they can share the hidden variables of their ifs */
 	c->clause->next_hidden = 0;
 	dif_tree_note(c, DIF_TREE_PARSED, pred, body);
@@ -317,11 +351,11 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 
 bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc)
 {
-	size_t first = c->out.nclauses, n;
+	size_t first = c->out.nclauses, n = 0;
 
 	for (size_t i = 0; i < pc->ndescs; i++) {
 		memset(c->clause, 0, sizeof(*c->clause));
-		if (i == 0 || pc->uses_args) {
+		if (!n || pc->uses_args) {
 			if (!compile_for(c, pc, &pc->descs[i]))
 				return false;
 			n = c->out.nclauses - first;
@@ -330,7 +364,7 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 		/* the same objects at another probe */
 		if (!match_probes(c, &pc->descs[i], false, pc->line))
 			return false;
-		for (size_t k = 0; k < n; k++) {
+		for (size_t k = 0; k < n && !pass_over(c); k++) {
 			struct dif_clause cl = c->out.clauses[first + k];
 			cl.probe = pc->descs[i];
 			if (!add_clause(c, &cl))
@@ -338,5 +372,5 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 		}
 	}
 	memset(c->clause, 0, sizeof(*c->clause));
-	return true;
+	return n || !needs_one(c) || none_matched(c, pc);
 }

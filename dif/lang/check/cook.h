@@ -13,6 +13,7 @@
 struct dif_clause_state {
 	const struct dif_probedesc *desc;
 	/* probes that the description matches, seen as args[] needs them */
+	uint64_t nprobes; /* that the description being compiled for matches */
 	uint64_t nmatched;
 	bool args_known, args_differ;
 	struct dif_probe_info first;

@@ -93,6 +93,7 @@ static const struct option options[] = {
 	{ "zone", SAID, BEFORE_START, 0 },
 	/* compile time, by the program too */
 	{ "aggpercpu", FLAG, BEFORE_START, FIELD(aggpercpu) },
+	{ "anydefs", FLAG, BEFORE_START, FIELD(anydefs) },
 	{ "amin", AMIN, BEFORE_START, 0 },
 	{ "argref", FLAG, BEFORE_START, FIELD(argref) },
 	{ "core", SAID, BEFORE_START, 0 },

@@ -34,8 +34,8 @@ struct dif_options {
 	bool aggsortkey, aggsortrev, agghist, aggpack, aggzoom, aggpercpu;
 	int64_t aggsortkeypos, aggsortpos;
 	/* compile time */
-	bool argref, cpp, defaultargs, empty, errtags, droptags, noattach, nolibs, pspec, zdefs, verbose,
-	    noerror;
+	bool argref, cpp, defaultargs, empty, errtags, droptags, noattach, nolibs, pspec, zdefs, anydefs,
+	    verbose, noerror;
 	bool cpphdrs, debug, noresolve, quietresize, knodefs, unodefs, kdefs, udefs;
 	bool encoding_utf8, encoding_set;
 	const char *cpppath, *syslibdir;

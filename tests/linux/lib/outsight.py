@@ -130,6 +130,14 @@ class Outsight:
             trace.kill()
             raise
 
+    def tool(self, guest, name, *args):
+        """Start a tool and wait until its probes are in place."""
+        trace = Trace(self.binary, ["tool", name, "-g", guest.name, "-x", "maxcost=0", "-x", "argref", "-x",
+                                    "switchrate=20hz", "-x", "aggrate=20hz", "-n", 'BEGIN { printf("tracing\\n"); }',
+                                    *args], self.environment(guest))
+        self.started.append(trace)
+        return trace.wait_for("tracing")
+
     def run(self, guest, *args, limit=LIMIT):
         """Run to the end; returns (status, stdout, stderr)."""
         trace = self.start(guest, *args)

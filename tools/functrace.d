@@ -1,0 +1,31 @@
+#!/usr/bin/outsight -s
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * functrace: calls of kernel functions, one line each, with their first arguments
+ *
+ * Use:
+ *   outsight tool functrace [-g GUEST] FUNCTION [PROGRAM]
+ *   FUNCTION   a kernel function; * and ? match several: 'vfs_*'
+ *   PROGRAM    only processes of this name; all without it
+ *
+ * Example:
+ *       PID PROGRAM          FUNCTION                       ARGUMENTS
+ *       812 cat              vfs_read                       ffff8880036c2a00 7ffd1c9a1000 1000 ffffc9000026bef0
+ *
+ * Caveats:
+ *   Arguments are hexadecimal; more than four are cut, and those that the function does not have mean nothing.
+ */
+#pragma D option quiet
+#pragma D option defaultargs
+#pragma D option anydefs
+
+BEGIN
+{
+	printf("%7s %-16s %-30s %s\n", "PID", "PROGRAM", "FUNCTION", "ARGUMENTS");
+}
+
+fbt::$1:entry
+/$$2 == "" || execname == $$2/
+{
+	printf("%7d %-16s %-30s %x %x %x %x\n", pid, execname, probefunc, arg0, arg1, arg2, arg3);
+}
