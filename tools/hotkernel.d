@@ -8,7 +8,7 @@
  *   FUNCTIONS  how many are printed; 30 without it
  *
  * Example:
- *   FUNCTION                                        SAMPLES    
+ *   FUNCTION                                        SAMPLES
  *   vmlinux`clear_page_rep                               93
  *
  * Caveats:

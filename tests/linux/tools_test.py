@@ -93,7 +93,7 @@ ROWS = (
 class Tools(Scenario):
     def run_row(self, guest, row):
         trace = self.outsight.tool(guest, row.tool, *row.args)
-        said = guest.check(row.load)
+        _, said = guest.run(row.load)  # some loads fail, and that is what their tool shows
         trace.stop()
         own = re.search(r"bytes (\d+)", said)
         for pattern in row.expected:

@@ -62,7 +62,7 @@ class Scripts(unittest.TestCase):
                 at = [lines.index(field) for field in FIELDS]
                 self.assertEqual(at, sorted(at))
                 for here in at:
-                    self.assertRegex(lines[here + 1], r"^  \S")
+                    self.assertRegex(lines[here + 1], r"^ +\S")
                 self.assertIn(f"  outsight tool {name} [-g GUEST]", "\n".join(lines))
                 for option in ("quiet", "anydefs"):
                     self.assertIn(f"#pragma D option {option}\n", text)

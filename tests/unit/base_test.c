@@ -532,6 +532,14 @@ static void installed_files_are_found(void **state)
 	assert_string_equal(found_below(root, &in, true), "/usr/lib/outsight/d");
 	make_file(root, "usr/lib64/x86/outsight/d/a.d");
 	assert_string_equal(found_below(root, &in, true), "/usr/lib64/x86/outsight/d");
+	char tools[512];
+	assert_false(ot_installed_tools_in(&in, tools, sizeof(tools)));
+	make_file(root, "configured/outsight/tools/a.d");
+	assert_true(ot_installed_tools_in(&in, tools, sizeof(tools)));
+	assert_string_equal(tools + strlen(root), "/configured/outsight/tools");
+	make_file(root, "usr/share/outsight/tools/a.d");
+	assert_true(ot_installed_tools_in(&in, tools, sizeof(tools)));
+	assert_string_equal(tools + strlen(root), "/usr/share/outsight/tools");
 	/* No room for the path, or no folder of one's own. */
 	assert_false(ot_installed_library_in(&in, "l.so", command, 10));
 	in.bin = "";
