@@ -296,8 +296,8 @@ class Usage(Case):
 
 
 class RunChecks(Case):
-    """outsight run: what is wrong without any guest is said before one is booted. There is no kernel to boot here, and
-    that comes up last."""
+    """outsight run: errors that need no guest are reported before one is booted. There is no kernel to boot here, which
+    is reported last."""
 
     NO_KERNEL = "dtrace: there is no kernel /nonexistent/vmlinuz\n"
 
@@ -346,7 +346,7 @@ class RunChecks(Case):
                 self.assertEqual(self.boot("-n", program).replace(self.path(""), ""), self.NO_KERNEL)
 
     def test_builtin_monitor(self):
-        """A KVM that can't run a stock kernel: that is said at once, not after a boot that ends nowhere."""
+        """A KVM that can't run a stock kernel: reported at once, not after a boot that never completes."""
         self.write("bzImage", "x" * 0x202 + "HdrS" + "x" * 100)
         if "executes system calls wrongly" not in self.run_it("doctor", "-v", guest=())[1]:
             self.skipTest("this host's KVM runs stock kernels, or there is none")

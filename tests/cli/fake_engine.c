@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What says that it is an engine: fake_engine LOG MODE HOST OPTION…
+ * A process that claims to be an engine: fake_engine LOG MODE HOST OPTION…
  *
  * OPTIONs are for who reads the command line: socket= in them is where this listens, what follows -name its
- * guest's name. MODE: `answer`, with RAM at HOST in its process; `silent`, which takes connections and says
- * nothing; `none`, which does not listen. The type of each request is a line in LOG, after one that says that
- * it listens.
+ * guest's name. MODE: `answer`, with RAM at HOST in its process; `silent`, which accepts connections and
+ * sends nothing; `none`, which does not listen. The type of each request is a line in LOG, after a first line
+ * once it listens.
  */
 #include <stdio.h>
 #include <stdlib.h>

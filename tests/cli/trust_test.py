@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Who is believed to be an engine: trust_test.py OUTSIGHT FAKE-ENGINE [Class.test…]. VMMs of root's and of nobody's that are
-none; takes root."""
+"""Which processes are trusted as engines: trust_test.py OUTSIGHT FAKE-ENGINE [Class.test…]. Fake VMMs of root's and of
+nobody's; requires root."""
 import json
 import os
 import shutil
@@ -79,7 +79,7 @@ class Case(unittest.TestCase):
         return done
 
     def guests(self, *pids, **how):
-        """What is said of these processes, by PID."""
+        """The lines about these processes, by PID."""
         done = self.outsight("guests", "--json", **how)
         self.assertEqual(done.returncode, 0, done)
         return {g["pid"]: g for g in json.loads(done.stdout) if g["pid"] in pids}

@@ -141,7 +141,7 @@ class Small(Examples):
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "a log of our own takes root")
     @truth(LOG, "journalctl -t outsight")
     def test_log(self, example, journal):
-        """The same two lines with the same fields, under the name that the journal is asked for."""
+        """The same two lines with the same fields, under the name for which the journal is queried."""
         vm = Vm(1)
         self.addCleanup(vm.close)
         log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BTF from anyone: refused, or every type in it can be asked for everything. */
+/* Untrusted BTF: refused, or every getter works on every type in it. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a hostile guest can make of the lists and trees in which its processes and modules are looked for. It
- * begins with a small guest that is right, and writes over it; what must hold is that every walk ends, in its
- * bounds.
+ * Hostile lists and trees of a guest's processes and modules. It begins with a small valid guest, and
+ * overwrites it; the invariant is that every walk ends, in its bounds.
  *
  *   input: u16 place | u16 value, …: the word number `place` becomes a pointer to byte number `value` of the
  * memory, if the place's highest bit is set, else the value itself

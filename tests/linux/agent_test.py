@@ -136,7 +136,7 @@ class Views(AgentScenario):
         self.assertEqual(sided[3], "0")
 
     def test_refused_by_the_guest(self):
-        """A function in which the guest allows no kprobe: said, not kept silent about."""
+        """A function in which the guest allows no kprobe: reported, not ignored."""
         self.load()
         status, _, err = self.outsight.run(self.vm, "-x", "view=inside", "-qn",
                                            "fbt::exc_int3:entry { @ = count(); } tick-1 { exit(0); }")
@@ -152,7 +152,7 @@ class Views(AgentScenario):
         self.assertEqual(keyed(trace.out), {"outside": 1000}, trace.story())
 
     def test_order_and_time(self):
-        """Events of both views in one stream: times rise on each vCPU, and each return comes behind its entry."""
+        """Events of both views in one stream: times increase on each vCPU, and each return follows its entry."""
         self.load()
         program = (f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID} && execname == \"getppid_loop\"/ "
                    "{ printf(\"%s %d %d\\n\", view, cpu, timestamp); } "
@@ -208,7 +208,7 @@ class Views(AgentScenario):
 
 class Unloading(AgentScenario):
     def test_unloaded_while_tracing(self):
-        """rmmod in the middle of a trace: what was before it counts, the outside view goes on."""
+        """rmmod in the middle of a trace: earlier events count, the outside view continues."""
         self.load()
         mine = 'execname == "getppid_loop"'
         trace = self.outsight.trace(self.vm, f"sdt:raw_syscalls::sys_enter /args[1] == {GETPPID} && {mine}/ "

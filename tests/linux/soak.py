@@ -5,12 +5,12 @@ time. Its kernel must say nothing, and be as before at the end.
 
     tests/linux/soak.py [--minutes 30] [--kernel 6.1] [--build build/release] [--total FILE]
 
-With --total, FILE keeps the seconds of all runs that went well, and --minutes is what they are to come to: a run that is stopped
-(Ctrl-C) is continued by the next one, with other random numbers. A failure sets FILE back to 0.
+With --total, FILE keeps the seconds of all runs that went well, and --minutes is the sum to reach: a run that is
+stopped (Ctrl-C) is continued by the next one, with other random numbers. A failure sets FILE back to 0.
 
 Each round turns on every tracepoint (or every system call inside, or many functions' kprobes) for some seconds; in
-every eighth the module is unloaded in the middle, and loaded anew. What found no room in the rings is counted, and is no
-failure. Debian has no kernel with KASAN or lockdep: what these would find is looked for by what a stock kernel says.
+every eighth the module is unloaded in the middle, and loaded anew. Events that did not fit into the rings are counted,
+and are no failure. Debian has no kernel with KASAN or lockdep: the messages of a stock kernel are checked instead.
 """
 import argparse
 import os

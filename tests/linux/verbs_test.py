@@ -139,7 +139,7 @@ class Run(Scenario):
             self.assertEqual([f for _, _, files in os.walk(folder) for f in files], [])
 
     def test_reader_that_has_enough(self):
-        """outsight run … -- -l | head: nothing is said, and nothing is left."""
+        """outsight run … -- -l | head: no message, and nothing is left."""
         image = image_dir(self.kernel)
         with tempfile.TemporaryDirectory() as folder:
             listing = subprocess.Popen([self.outsight.binary, "run", "-vmm", "qemu", "-kernel", f"{image}/vmlinuz", "-initrd",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """clang-tidy on every source of ours: tidy.py BUILD_FOLDER CACHE_FOLDER [FILE…]
 
-A file that was clean is not looked at again until it, a header of ours, .clang-tidy or clang-tidy changes.
+A file that was clean is not checked again until it, a header of ours, .clang-tidy or clang-tidy changes.
 """
 import concurrent.futures
 import hashlib

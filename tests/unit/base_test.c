@@ -507,7 +507,7 @@ static const char *found_below(const char *root, const struct ot_installed *in, 
 	return path + strlen(root);
 }
 
-/* Each place is left for the next one as what was found there goes. */
+/* When an entry is removed, the next one moves to its place. */
 static void installed_files_are_found(void **state)
 {
 	char root[] = "/tmp/outsight-base-XXXXXX", bin[64], libdir[64], command[128];

@@ -144,7 +144,7 @@ static void test_clear_normalize_trunc(void **state)
 	table_is(&f, NAME("b") "        1                0\n");
 	assert_null(cli_agg_trunc(agg, 0));
 	table_is(&f, "");
-	/* min goes on from 0 after clear() */
+	/* min continues from 0 after clear() */
 	add(&f, 1, "m", 1, 5);
 	cli_agg_clear(cli_aggs_get(&f.aggs, 2));
 	add(&f, 1, "m", 1, 5);

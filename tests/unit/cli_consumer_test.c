@@ -296,7 +296,7 @@ static void test_short_record(void **state)
 	teardown(&f);
 }
 
-/* freopen("") goes back to where the output was. */
+/* freopen("") restores the original output. */
 static void test_freopen(void **state)
 {
 	const struct dif_action say[] = { { .kind = DIF_ACT_printf, .uarg = 1, .format = "said\n" } };

@@ -35,7 +35,7 @@
 static char *page;
 
 struct fake {
-	pid_t pid; /* of who listens */
+	pid_t pid; /* of the listener */
 	char path[64];
 	int bound;
 };

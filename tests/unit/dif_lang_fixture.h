@@ -15,7 +15,7 @@
 #include "dif/lang/compile.h"
 #include "dif/obj/verify.h"
 
-/* --- types of the "guest": struct task_struct, made when they are asked for ------------------- */
+/* --- types of the "guest": struct task_struct, created on first use ------------------- */
 
 static struct dif_type lx_int = {
 	.kind = DIF_C_INT, .complete = true, .is_signed = true, .name = "int", .size = 4
@@ -133,7 +133,7 @@ static struct ot_err *lx_match(void *env, const struct dif_probedesc *desc,
 	return NULL;
 }
 
-/* io:::start is as DTrace's: its argument is a translated one, and the type comes from a library. */
+/* io:::start is as DTrace's: its argument is a translated one, and the type is defined in a library. */
 static bool lx_probe_arg(void *env, uint32_t id, unsigned n, struct dif_probe_arg *ret)
 {
 	(void)env;

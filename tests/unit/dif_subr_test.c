@@ -253,7 +253,7 @@ static void test_strtok(void **state)
 
 	assert_int_equal(call(fx, DIF_SUBR_strtok, 2, next), 0); /* nothing saved yet */
 	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_strtok, 2, first)), "one");
-	dif_vm_begin_clause(&fx->vm); /* the next clause of the same firing goes on */
+	dif_vm_begin_clause(&fx->vm); /* the next clause of the same firing continues */
 	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_strtok, 2, next)), "two");
 	assert_string_equal(fx_text(fx, call(fx, DIF_SUBR_strtok, 2, next)), "three");
 	assert_int_equal(call(fx, DIF_SUBR_strtok, 2, next), 0);
@@ -393,7 +393,8 @@ static void test_rand_and_bases(void **state)
 		seen |= v;
 		last = v;
 	}
-	assert_int_equal(seen, UINT64_MAX); /* every bit comes up in 64 draws, or the world ends first */
+	assert_int_equal(
+	    seen, UINT64_MAX); /* every bit is set in one of 64 draws, but for a negligible probability */
 	static const int64_t bad[] = { -1, 0, 1, 37 };
 	for (size_t i = 0; i < OT_ARRAY_SIZE(bad); i++) {
 		const struct arg to[2] = { N(5), N(bad[i]) }, from[2] = { S("5"), N(bad[i]) };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A guest's agent for the engine's tests, in the guest of engine_fixture.h. A thread implements the
- * module's poll does: it takes commands, and it is the guest's vCPUs when the engine asks for them. The
- * module's probes are played by the test itself: ea_emit().
+ * A guest's agent for the engine's tests, in the guest of engine_fixture.h. A thread implements the module's
+ * poll: it executes commands, and stands for the guest's vCPUs when the engine holds them. The test emits the
+ * module's events itself: ea_emit().
  */
 #ifndef TESTS_UNIT_ENGINE_AGENT_FIXTURE_H
 #define TESTS_UNIT_ENGINE_AGENT_FIXTURE_H
@@ -46,8 +46,8 @@ void ea_play(struct ea *g);
 
 /** An event of EA_SLOT with the arguments @p arg and @p arg + 1. */
 struct ga_record ea_record(uint64_t arg);
-/** What the module's probe does: put a record into a vCPU's ring, all but its number, which is the ring's.
- * false: the ring is full, and has counted a loss. */
+/** As the module's probe: put a record into a vCPU's ring; its number is assigned by the ring. false: the
+ * ring is full, and has counted a loss. */
 bool ea_emit(struct ea *g, uint32_t cpu, const struct ga_record *content);
 
 /** A probe of the event for @p clause in the batch: to be changed before the next one is made. */

@@ -78,7 +78,7 @@ static void records_fire(void **state)
 	ea_destroy(g);
 }
 
-/* Before an outside clause of the same vCPU comes what happened inside until then. */
+/* Earlier inside events of a vCPU precede an outside clause of the same vCPU. */
 static void inside_comes_first(void **state)
 {
 	struct ef *f = ef_create();
@@ -364,7 +364,7 @@ static void end_timing(struct ea *g)
 }
 
 /* The guest takes the time: its counter stood at @p tsc, @p width ticks to and fro. The agent's thread has
- * had time to look. */
+ * polled at least once. */
 static void mark(struct ea *g, uint64_t tsc, uint64_t width)
 {
 	uint32_t seq = g->header->clock_seq;
@@ -520,8 +520,8 @@ static void clock_moves(void **state)
 	end_timing(g);
 }
 
-/* What happened before a session began is none of its events: what the agent's last owner left in a ring, and
- * what others' session had it write. */
+/* Events from before a session are not delivered to it: those that the agent's last owner left in a ring, and
+ * those of other sessions. */
 static void older_events(void **state)
 {
 	struct ef *f = ef_create();

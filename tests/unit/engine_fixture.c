@@ -80,7 +80,7 @@ static void make_facts(struct ef *f)
 {
 	struct vp_facts *k = &f->facts;
 
-	memset(k, 0xff, sizeof(*k)); /* this kernel lacks everything that a test does not set */
+	memset(k, 0xff, sizeof(*k)); /* this kernel lacks all features but those that a test sets */
 	k->size = sizeof(*k);
 	k->guest_id = 7;
 	memset(k->guest_name, 0, sizeof(k->guest_name));

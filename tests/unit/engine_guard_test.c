@@ -74,7 +74,8 @@ static uint32_t counting(struct ef *f)
 	return c;
 }
 
-/* Most goes first, and no more than must. What was counted stays; the rest goes on. */
+/* The most expensive probe is removed first, and no more than necessary. Its counts stay; the rest
+ * continues. */
 static void most_expensive_goes(void **state)
 {
 	(void)state;
@@ -178,7 +179,7 @@ static void clauses_share_a_hit(void **state)
 	ef_destroy(f);
 }
 
-/* What a backend says after a hit counts as what it said before: 12 %, then 22 %. */
+/* The cost that a backend reports after a hit counts like that before it: 12 %, then 22 %. */
 static void charged_behind_the_hit(void **state)
 {
 	(void)state;
@@ -229,7 +230,7 @@ static void counters_go_with_their_clause(void **state)
 	ef_destroy(f);
 }
 
-/* What clauses do counts too: thousands of hits in what is said to be a few milliseconds. */
+/* The cost of clauses counts too: thousands of hits in a few milliseconds of reported time. */
 static void firing_costs(void **state)
 {
 	(void)state;
@@ -304,7 +305,7 @@ static void profile(void **state)
 	}
 	assert_int_equal(g.seen.taken, 1);
 	assert_int_equal(g.seen.epid, epid);
-	vp_fake_sample(f->fake, 0); /* one that was asked for before fires nothing */
+	vp_fake_sample(f->fake, 0); /* one that was requested before fires nothing */
 	uint64_t hits = ef_status(f, 0)->hits;
 	usleep(5000);
 	assert_false(vp_fake_sample(f->fake, 0));

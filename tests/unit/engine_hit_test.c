@@ -347,7 +347,7 @@ static void time_stands_still_in_a_clause(void **state)
 	ef_destroy(f);
 }
 
-/* Between two updates of the run queue's clock vtimestamp goes on with the host's, and never back. */
+/* Between two updates of the run queue's clock vtimestamp advances with the host's, and never decreases. */
 static void vtimestamp_goes_on(void **state)
 {
 	struct ef *f = ef_create();
@@ -578,7 +578,7 @@ static void two_sessions_share_a_site(void **state)
 	vp_fake_hit(f->fake, 0, EF_FUNC_A);
 	ef_switch(f);
 	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 1);
-	/* the first goes on without the second */
+	/* the first continues without the second */
 	ef_close(f);
 	free(f->shared);
 	f->es = first;

@@ -135,7 +135,7 @@ static struct vp_private_parts parts_of(const struct material *m)
 	};
 }
 
-/* A session takes less memory of the VMM's than it was said to, and not much less. */
+/* A session takes at most the announced amount of the VMM's memory, and not much less. */
 static void less_than_told(void **state)
 {
 	const struct {

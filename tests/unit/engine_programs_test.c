@@ -241,7 +241,7 @@ static void an_evaluation_goes_on_after_its_arguments(void **state)
 	begin(&s, 0);
 	struct ef *f = s.f;
 	uint32_t c = ef_clause(f, NULL);
-	/* strlen() of a constant of its own, with the argument asked for between sets and call */
+	/* strlen() of a constant of its own, with the argument evaluated between sets and call */
 	const uint32_t text[] = {
 		dif_insn_index(DIF_OP_sets, 1, 3),
 		dif_insn_index(DIF_OP_ldgs, DIF_VAR_arg0, 4),

@@ -346,7 +346,7 @@ static void guest_ends(void **state)
 	simple(c, VP_MSG_STOP, 0);
 	drop(c);
 	vp_engine_wait_drained(engine, 60000);
-	hello(late); /* the engine itself goes on */
+	hello(late); /* the engine itself continues */
 	drop(late);
 	unmap_shared(f);
 	ef_destroy(f);
@@ -478,7 +478,7 @@ static void false_descriptors(void **state)
 	ef_destroy(f);
 }
 
-/* A consumer that scribbles over all that it may write: the engine goes on, and harms only the data. */
+/* A consumer that overwrites all that it may write: the engine continues, and only the data is damaged. */
 static void scribbling_consumer(void **state)
 {
 	struct ef *f = serve();

@@ -63,7 +63,7 @@ static void busy_at_start(void **state)
 	ef_destroy(f);
 }
 
-/* Paused while probes are to be added: the client hears of it at each switch until it is done. */
+/* Paused while probes are to be added: each switch reports it to the client until the probes are added. */
 static void busy_at_enable(void **state)
 {
 	struct ef *f = ef_create();

@@ -73,7 +73,8 @@ static void wait_hits(struct vcpu *v, unsigned k, uint64_t more)
 		sched_yield();
 }
 
-/* Records of A carry a number that counts up: with those dropped, none is missing, none comes twice. */
+/* Records of A carry a number that counts up: with those dropped, none is missing, none is delivered
+ * twice. */
 static void nothing_is_lost(void **state)
 {
 	static struct ef_record r[RECORDS_MAX];

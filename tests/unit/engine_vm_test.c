@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The vm provider's probes in an engine: which events fire which, and when nothing is asked for. */
+/* The vm provider's probes in an engine: which events fire which, and that nothing is requested without
+ * probes. */
 #include "tests/unit/engine_fixture.h"
 
 #include "dif/obj/names.h"

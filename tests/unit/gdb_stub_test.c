@@ -486,7 +486,7 @@ static void test_memory_that_is_none(void **state)
 	assert_error(vp_gdb_read(&stub, false, 2, bytes, 1), OT_ERR_BAD_DATA, "not hexadecimal memory");
 	assert_error(vp_gdb_read(&stub, false, 3, bytes, 1), OT_ERR_BAD_DATA, "not hexadecimal memory");
 	assert_error(vp_gdb_read(&stub, false, 4, bytes, 1), OT_ERR_BAD_DATA, "not hexadecimal memory");
-	assert_ok(vp_gdb_read(&stub, false, 0x10, bytes, 4)); /* less than asked for is none the worse */
+	assert_ok(vp_gdb_read(&stub, false, 0x10, bytes, 4)); /* a reply shorter than requested is accepted */
 	assert_memory_equal(bytes, "\1\2\3\4", 4);
 	close_fake(&f, VP_GDB_LET_RUN);
 }

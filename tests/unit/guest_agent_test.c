@@ -114,7 +114,7 @@ static void test_entry(void **state)
 	assert_true(vp_agent_check_entry(&e, 3, &ret));
 }
 
-/* Places that can't be are left out; without any ring the agent would count nothing, and that is said. */
+/* Invalid places are skipped; without any ring the agent could count nothing, which is an error. */
 static void test_rings(void **state)
 {
 	struct ga_ring_place places[] = {
@@ -296,7 +296,7 @@ static void test_budget(void **state)
 	census_guest_destroy(cg);
 }
 
-/* Before a walk comes to the agent, the list ends: it may be loaded. */
+/* The list ends before the walk reaches the agent: it may be loaded. */
 static void test_torn(void **state)
 {
 	struct census_guest *cg = guest_with_module();

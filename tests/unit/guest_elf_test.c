@@ -294,7 +294,7 @@ static void other_files_are_refused(void **state)
 	maker_init(&m);
 	add_section(&m, ".text", SHT_PROGBITS, SHF_ALLOC, 0x400000, "x", 1);
 	assert_err(open_file(finish(&m, 0x400000, 4096, 1, 0)), OT_ERR_BAD_DATA, "not a Linux kernel");
-	maker_init(&m); /* a segment that goes on behind the end of the file */
+	maker_init(&m); /* a segment that extends beyond the end of the file */
 	add_section(&m, ".text", SHT_PROGBITS, SHF_ALLOC, LINK, "x", 1);
 	assert_err(open_file(finish(&m, LINK, 4096, 1u << 20, 0)), OT_ERR_BAD_DATA, "truncated");
 	maker_init(&m); /* whole, but empty */

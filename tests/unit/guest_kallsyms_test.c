@@ -181,7 +181,7 @@ static void cut_images_end_in_an_error(void **state)
 	vp_image_deinit(&t.image);
 }
 
-/* Bytes changed at random: whatever comes out, it is an error or a table of strings. */
+/* Bytes changed at random: the result is an error or a table of strings. */
 static void damage_is_survived(void **state)
 {
 	const struct ks_layout *layouts[] = { &modern, &older };

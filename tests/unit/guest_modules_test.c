@@ -350,7 +350,7 @@ static void a_module_over_the_budget_is_skipped(void **state)
 	world_deinit(&w);
 }
 
-/* When the time is over, no module is skipped for it. */
+/* When the time has passed, no module is skipped for it. */
 static void a_budget_without_time_ends_the_reading(void **state)
 {
 	struct vp_budget budget;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fault loops: the n-th allocation fails, n = 1, 2, … until all succeeds, in reading types, making the unwind
- * table, and publishing probes. Each failure is an error (never a crash), and nothing leaks: the
- * sanitizer looks.
+ * table, and publishing probes. Each failure is an error (never a crash), and nothing leaks: the sanitizer
+ * checks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instructions emulated, compared with the same bytes executed by this machine's CPU: registers,
- * flags, memory and where it goes on.
+ * Instructions emulated, compared with the same bytes executed by this machine's CPU: registers, flags,
+ * memory and the next address.
  */
 #include <asm/prctl.h>
 #include <setjmp.h>

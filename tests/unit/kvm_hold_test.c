@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who holds has the guest to itself: vCPU threads that hold now and then, and a service thread that does. And
- * which vCPUs have run since the first sentinels went in. */
+/* The holder has exclusive use of the guest: vCPU threads that hold at times, and a service thread that
+ * holds. And which vCPUs have run since the first sentinels went in. */
 #include <errno.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -49,7 +49,7 @@ static void as_holder(struct machine *m)
 	vp_kvm_release(&m->kvm);
 }
 
-/* A guest that only comes out when it is kicked, or for something of its own. */
+/* A guest that exits only when it is kicked, or for a reason of its own. */
 static void guest(struct machine *m, uint32_t i, uint32_t round)
 {
 	uint32_t left = round % 7 ? 50 : 1u << 30;
@@ -164,7 +164,7 @@ static void wait_for_end_of_clock(struct vp_kvm_vcpu *v)
 		sched_yield();
 }
 
-/* Time by the clock goes on, and the vCPU stands where it stood, maybe between a sentinel and a lock. */
+/* Time advances, and the vCPU stays at its instruction, which may be between a sentinel and a lock. */
 static void test_only_who_ran_is_past(void **state)
 {
 	static struct machine m;

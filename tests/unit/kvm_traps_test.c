@@ -51,7 +51,8 @@ static void end(struct text *t, const uint8_t *first)
 	vp_kvm_traps_destroy(t->traps);
 }
 
-/* The guest's own tracing was turned on while the trap was out: it goes over the call, and leaves the call.
+/* The guest's own tracing was enabled while the trap was removed: the trap is placed over the call, and its
+ * removal restores the call.
  */
 static void test_adopted(void **state)
 {

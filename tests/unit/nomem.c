@@ -17,7 +17,7 @@ void *__wrap_realloc(void *p, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 void __wrap_free(void *p);
 
-/* Of the thread that asked for it: others, an engine's say, have their memory. */
+/* Only allocations of the thread that requested it fail, not those of others, such as an engine's. */
 static _Thread_local unsigned countdown; /* 0: nothing fails */
 static _Thread_local bool failed;
 

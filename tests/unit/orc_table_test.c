@@ -230,7 +230,7 @@ static void tables_are_sorted_thinned_and_bounded(void **state)
 	raw_init(&r);
 	add(&r, BASE + 0x40, 24, 0, SP);
 	add(&r, BASE + 0x20, 16, 0, SP);
-	add(&r, BASE + 0x30, 16, 0, SP);   /* the same rule goes on: no entry */
+	add(&r, BASE + 0x30, 16, 0, SP);   /* the same rule continues: no entry */
 	add(&r, BASE + 0x20, 0, 0, UNDEF); /* a dropped weak function's */
 	add(&r, BASE - 0x10, 8, 0, SP);    /* outside */
 	add(&r, BASE + 0x1000, 8, 0, SP);  /* outside */

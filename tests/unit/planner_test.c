@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/planner: verdicts on instructions, by what the engine can and what is asked for. */
+/* vmm-probe/planner: verdicts on instructions, by the engine's capabilities and the options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,7 +88,7 @@ static void text_traps(void **state)
 		check(&rows[i]);
 }
 
-/* cmpxchg %rcx,(%rdi), without lock: the emulator does not know it, a step may. */
+/* cmpxchg %rcx,(%rdi), without lock: the emulator can't execute it, a step may. */
 #define CMPXCHG "\x48\x0f\xb1\x0f"
 
 static void steps(void **state)
@@ -100,7 +100,7 @@ static void steps(void **state)
 		/* std has one byte */
 		{ "\xfd", 1, 0, TEXT | STEP, 0, VP_PLAN_REFUSE, 0, "one byte" },
 		{ "\xfd", 1, 0, TEXT | STEP | INT3, 0, VP_PLAN_STEP, 1, NULL },
-		/* asked for, where it may */
+		/* requested, where it may */
 		{ "\x41\x54", 2, 0, TEXT | STEP, VP_WISH_STEP, VP_PLAN_STEP, 2, NULL },
 		{ "\x41\x54", 2, 0, TEXT | STEP, 0, VP_PLAN_EMULATE, 2, NULL },
 	};

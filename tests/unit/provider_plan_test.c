@@ -146,7 +146,7 @@ static void branches(void **state)
 	says(w, "return", "");
 }
 
-/* What was decided is kept until the text is said to have changed. */
+/* A decision is kept until a change of the text is reported. */
 static void decisions_are_kept(void **state)
 {
 	struct world *w = *state;

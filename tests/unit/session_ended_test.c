@@ -83,7 +83,7 @@ static void one_look_is_no_proof(void **state)
 	tear_down(&t);
 }
 
-/* A session that its engine, or the end of the connection, ended: what is said of it. */
+/* A session that its engine, or the end of the connection, ended: its message. */
 static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum vp_guest_end how,
 		 const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/session/host_types: the host's C types, read when first asked for, or none at all. */
+/* vmm-probe/session/host_types: the host's C types, read on first use, or none at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

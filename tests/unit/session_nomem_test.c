@@ -48,7 +48,7 @@ static int remove_folder(void **state)
 	return rmdir(folder);
 }
 
-/* --- where its data goes ------------------------------------------------------------------------------- */
+/* --- the sink ------------------------------------------------------------------------------------------ */
 
 static struct ot_err *take_record(void *arg, const struct vp_record *rec)
 {

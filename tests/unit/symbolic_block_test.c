@@ -17,7 +17,7 @@
 #define BASE       0xffffffff81000000ull
 #define CODE       (BASE + 0x1000)
 #define WRAPPER    (BASE + 0x2000) /* a function with a branch on the same key */
-#define AWAY       (BASE + 0x8000) /* where the flow goes on without the event */
+#define AWAY       (BASE + 0x8000) /* where the flow continues without the event */
 #define ONLINE     (BASE + 0x10000)
 #define TP         (BASE + 0x20000)
 #define TP_SIZE    72u
@@ -289,7 +289,7 @@ struct shape {
 	const uint8_t *bytes;
 	size_t len;
 	const char *when;    /* NULL: always */
-	const char *args[7]; /* those that are looked at */
+	const char *args[7]; /* those that are examined */
 };
 
 #define SHAPE(name, ...)                        \

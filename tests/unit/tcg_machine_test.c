@@ -177,7 +177,7 @@ static void each_release_has_its_api(void **state)
 		{ { 11, 1 }, true, true, 7 },
 		{ { 11, 2 }, true, true, 7 },
 		{ { 12, 0 }, true, true, 7 },
-		/* a QEMU that does not say: what it has, and the newest of what that may be */
+		/* a QEMU that does not report it: its features, and the newest version with them */
 		{ { 0, 0 }, false, false, 4 },
 		{ { 0, 0 }, true, true, 7 },
 	};

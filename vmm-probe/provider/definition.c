@@ -31,7 +31,7 @@ static bool is_name(char c)
 	       c == '-';
 }
 
-/* Behind a comment or a constant that begins at @p p; NULL: none does. */
+/* The end of the comment or constant that begins at @p p; NULL: none begins there. */
 static const char *behind_quoted(const char *p)
 {
 	const char *end;

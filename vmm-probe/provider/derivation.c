@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compiling definitions, and keeping what comes of it. */
+/* Compiling definitions, and keeping the results. */
 #include "vmm-probe/provider/derivation.h"
 
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 struct part {
 	uint64_t gva, size;
 	uint8_t *code; /* a copy */
-	uint8_t *seen; /* by offset: 1 if the flow comes there */
+	uint8_t *seen; /* by offset: 1 if the flow reaches it */
 };
 
 struct walk {

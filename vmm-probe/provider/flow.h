@@ -22,13 +22,13 @@ struct vp_flow_env {
 	const struct vp_static_keys *keys;
 };
 
-/** Does the flow from @p from (0: from the entry) come to @p goal, in the same function, without taking a
+/** Does the flow from @p from (0: from the entry) reach @p goal, in the same function, without taking a
  * branch on @p key? Errors are those of this process. */
 OT_MUST_CHECK struct ot_err *vp_flow_reaches(const struct vp_flow_env *env, uint64_t key, uint64_t from,
 					     uint64_t goal, enum vp_reach *ret);
 
-/** Is the function at @p gva called or jumped to directly from somewhere in the core kernel's text but the
- * @p n places @p from? What looks like a call in the middle of an instruction counts as one. */
+/** Is the function at @p gva called or jumped to directly from anywhere in the core kernel's text except the
+ * @p n places @p from? Bytes in the middle of an instruction that decode as a call count as one. */
 bool vp_flow_has_other_callers(const struct vp_text *text, uint64_t gva, const uint64_t *from, size_t n);
 
 #endif

@@ -308,7 +308,7 @@ void vp_probes_forget_text(struct vp_probes *probes)
 	probes->text = NULL;
 }
 
-/* A probe that can't be had from outside, and that the agent reports, is only inside. */
+/* A probe that is unavailable from outside, and that the agent reports, is only inside. */
 static bool is_only_inside(const struct vp_probes *probes, struct entry *e)
 {
 	struct vp_batch_probe bp;

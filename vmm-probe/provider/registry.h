@@ -36,8 +36,8 @@ struct vp_provider {
 				  const struct dif_probedesc *desc);
 
 	/* Optional. A description has matched the probe for the first time: decide what it is in this guest.
-	 * UNSUPPORTED: this guest can't have it; -lv shows the text. A probe with VP_ARGS_SITE that can't be
-	 * had, or planned, becomes one of kind AGENT if inside() has it. */
+	 * UNSUPPORTED: not available in this guest; -lv shows the text. A probe with VP_ARGS_SITE that is
+	 * unavailable, or can't be planned, becomes one of kind AGENT if inside() has it. */
 	struct ot_err *(*resolve)(struct vp_probes *probes, const struct vp_probe *probe);
 
 	/* Optional (for probes without a place in the guest). As vp_probes_sites(). */

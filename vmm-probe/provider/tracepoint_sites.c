@@ -3,9 +3,9 @@
  * Finding the sites of tracepoints. Each entry of the jump table with the tracepoint's key is one of:
  *
  *   an event     its code makes the tracepoint's static call: a probe there sees each event
- *   a gate       trace_NAME_enabled(): its code comes, by way of another entry's, to the call. Where that
- *                other entry is passed by way of the gate only, the gate is the event
- *   only a test  its code does not come to the call
+ *   a gate       trace_NAME_enabled(): its code reaches the call through another entry's. If that other entry
+ *                is reached through the gate only, the gate is the event
+ *   only a test  its code does not reach the call
  */
 #include "vmm-probe/provider/tracepoint_sites.h"
 
@@ -366,8 +366,9 @@ static struct ot_err *resolve_gates(struct search *s)
 		if (!inner->is_gated) {
 			OT_TRY(is_passed(s, inner->entry->code, gate->block.entered, &passed));
 			if (passed == VP_REACH_UNKNOWN)
-				return ot_err_new(OT_ERR_UNSUPPORTED,
-						  "it can't be told whether an event needs it to be enabled");
+				return ot_err_new(
+				    OT_ERR_UNSUPPORTED,
+				    "it can't be determined whether an event needs it to be enabled");
 			inner->is_gated = passed == VP_REACH_NO;
 		}
 		if (!inner->is_gated)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where a tracepoint's events happen in the guest's text, whether it is enabled or not, and what their
- * arguments are there. A tracepoint that nobody has enabled is a nop, which the kernel replaces by a jump to
- * code that loads the arguments and calls whoever has enabled it. A probe at that nop needs nothing enabled.
+ * arguments are there. A disabled tracepoint is a nop; enabling replaces it by a jump to code that loads the
+ * arguments and calls the tracepoint's callbacks. A probe at that nop needs no enabled tracepoint.
  *
  * Everything comes from the guest's own tables and text: a site is the exact nop, or the jump to the entry's
- * target, at an instruction boundary of a function. What is anything else refuses the tracepoint.
+ * target, at an instruction boundary of a function. Otherwise the tracepoint is refused.
  */
 #ifndef VP_PROVIDER_TRACEPOINT_SITES_H
 #define VP_PROVIDER_TRACEPOINT_SITES_H

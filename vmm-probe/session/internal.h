@@ -86,7 +86,7 @@ struct vp_session_program {
 	    *prog; /* its clauses: the user's, then those that must run before, then after them */
 	uint32_t first_support, first_after;
 	struct dif_layout_opts layout_opts;
-	bool aggregates;                   /* some clause does */
+	bool aggregates;                   /* by at least one clause */
 	struct dif_clause_layout *layouts; /* by clause */
 	struct vp_enabled *enabled;        /* by EPID - 1 */
 	size_t nenabled, enabled_cap;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What comes with probes that are defined over others: their sites' programs, for the batch, and the clauses
- * that keep values for them, for the session's program.
+ * Programs of probes that are defined over others: their sites' programs, for the batch, and the clauses that
+ * keep values for them, for the session's program.
  */
 #include <stdlib.h>
 #include <string.h>

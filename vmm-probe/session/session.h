@@ -79,7 +79,7 @@ enum vp_drop_kind {
 	VP_DROP_SPECUNAVAIL,
 	VP_DROP_DBLERROR,
 	VP_DROP_STKSTROVERFLOW,
-	VP_DROP_AGENT,   /* events that the guest's agent had no room for */
+	VP_DROP_AGENT,   /* events that did not fit into the agent's rings */
 	VP_DROP_MISSED,  /* hits that the guest's kprobes could not take */
 	VP_DROP_REFUSED, /* probes that the guest's agent could not enable */
 	VP_DROP_SITES,   /* sites that the guest patched over; counted per guest, not per CPU */

@@ -105,7 +105,7 @@ static bool is_decided(struct walk *w, const struct vp_step *step, const struct 
 	return true;
 }
 
-/* True: @p goes on, as it is known which way. False: both ways have been followed. */
+/* True: @p continues on the one possible branch. False: both branches have been followed. */
 static bool fork_path(struct walk *w, struct path *p, const struct vp_step *step, struct vp_block *ret)
 {
 	const struct vp_expr *when = vp_state_condition(&p->state, w->exprs, step->condition);
@@ -122,7 +122,7 @@ static bool fork_path(struct walk *w, struct path *p, const struct vp_step *step
 	taken = *p;
 	taken.pc = step->target;
 	p->pc += step->len;
-	/* The event is more often on the straight path: that is looked at while there is work left. */
+	/* The event is more often on the straight path: follow that one first, while work is left. */
 	follow(w, p, &no);
 	follow(w, &taken, &yes);
 	join(w, when, &yes, &no, ret);
@@ -152,7 +152,7 @@ static void call(struct walk *w, struct path *p, const struct vp_step *step)
 	p->pc += step->len;
 }
 
-/* Do one instruction. False: the path ends here, or what follows has been looked at. */
+/* Execute one instruction. False: the path ends here, or its continuation has been examined. */
 static bool advance(struct walk *w, struct path *p, struct vp_block *ret)
 {
 	uint64_t target = 0;

@@ -17,9 +17,9 @@
 /* What is known of the instruction at an address. */
 enum vp_block_mark {
 	VP_MARK_NONE,
-	VP_MARK_END,    /* the flow is back where it goes on without the event */
+	VP_MARK_END,    /* the flow has returned to the point where it continues without the event */
 	VP_MARK_EVENT,  /* a call or jump that is the event */
-	VP_MARK_BRANCH, /* a branch on the same key, which is on here: goes to *ret_target */
+	VP_MARK_BRANCH, /* a branch on the same key, which is enabled here: continues at *ret_target */
 };
 
 /* What the code is part of. */

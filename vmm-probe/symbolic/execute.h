@@ -11,7 +11,7 @@ enum vp_flow {
 	VP_FLOW_NEXT,   /* on to the next instruction */
 	VP_FLOW_JUMP,   /* to `target` */
 	VP_FLOW_BRANCH, /* to `target` if `condition` holds, else on */
-	VP_FLOW_CALL,   /* calls `target` (0: not known) and goes on; the state is as before the call */
+	VP_FLOW_CALL,   /* calls `target` (0: not known) and continues; the state is that before the call */
 	VP_FLOW_END,    /* a return, an indirect jump, a trap, or no instruction */
 };
 

@@ -5,8 +5,8 @@
  *
  *   cpus=N    vCPUs to bring up (1)
  *   calls=N   calls of each function in a round, by each vCPU (100)
- *   io=N      in a round, vCPU 0 writes and reads a port and an address with nobody there N times each (0)
- *   say=N     says N digits on its console first (0)
+ *   io=N      in a round, vCPU 0 writes and reads a port and an address without a device N times each (0)
+ *   say=N     prints N digits on its console first (0)
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)

@@ -48,7 +48,7 @@ void call_traced(uint64_t i, uint32_t cpu);
 /** All vCPUs have made @p calls of call_stepped() in all. */
 void stepped_round_end(uint64_t calls);
 
-/** @patching: it has begun, and goes on behind this round. */
+/** @patching: it has begun, and continues after this round. */
 void round_begin(uint64_t n, uint64_t patching);
 void round_end(uint64_t n);
 /** Every function of probed.S once, results checked. */

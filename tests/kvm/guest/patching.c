@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a kernel does that patches its own text, simulated: function tracing (compares the five bytes of an
- * fentry site with what it knows, then patches them), kprobes (copy an instruction, put an int3 there, run
- * the copy), static keys; all by the three steps of Linux's text_poke_bp(): int3 over the first byte, the
- * tail, the first byte, with all vCPUs in step. The functions have the names of Linux's. Bytes that are not
- * this kernel's own end it with FAIL.
+ * A kernel that patches its own text, simulated: function tracing (compares the five bytes of an fentry site
+ * with what it knows, then patches them), kprobes (copy an instruction, put an int3 there, run the copy),
+ * static keys; all by the three steps of Linux's text_poke_bp(): int3 over the first byte, the tail, the
+ * first byte, with all vCPUs in step. The functions have the names of Linux's. Bytes that are not this
+ * kernel's own end it with FAIL.
  *
- * In a round's first half nothing is patched and every call is counted; what was turned on by then stays on.
- * In its second half, once it is told to, vCPU 0 patches, vCPU 1, if there is one, plays with kprobes, and
- * everybody calls.
+ * In a round's first half nothing is patched and every call is counted; enabled functions stay enabled. In
+ * its second half, on request, vCPU 0 patches, vCPU 1, if there is one, adds and removes kprobes, and all
+ * vCPUs call.
  */
 #include "guest.h"
 
@@ -27,7 +27,7 @@ volatile uint64_t traced_calls; /* by ftrace_caller */
 /* As struct mutex, which begins with its owner. */
 volatile uint64_t text_mutex, kprobe_mutex;
 
-/* What is being patched: where, and where a vCPU goes that finds the int3. */
+/* The current patch: its address, and the address at which a vCPU continues that hits its int3. */
 static volatile uint64_t poke_at, poke_to;
 static volatile uint64_t sync_wanted, sync_seen[MAX_CPUS];
 
@@ -165,7 +165,7 @@ noinline int __bpf_arch_text_poke(uint8_t *site, uint32_t me, bool on)
 	return 0;
 }
 
-/* Goes on by a tail jump, as the kernel's does. */
+/* Continues by a tail jump, as the kernel's does. */
 noinline int bpf_arch_text_poke(uint8_t *site, uint32_t me, bool on)
 {
 	if (site != probed_tail)
@@ -281,7 +281,8 @@ static noinline _Noreturn void oops(void)
 	__builtin_longjmp(life, 1);
 }
 
-/* A debugger, in whose function a task may end: nobody returns from there, nor comes to its end. */
+/* A debugger, a function in which a task may end, without a return and without reaching the function's
+ * end. */
 noinline int kgdb_arch_set_breakpoint(const uint8_t *at, bool dies)
 {
 	if (*at == 0xcc)

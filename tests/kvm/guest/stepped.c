@@ -152,8 +152,8 @@ static void call_gs(uint64_t i, uint32_t cpu)
 	check("gsindex", stepped_gsindex(i, 3), 0x5544);
 }
 
-/* A trap follows each instruction. Hosts differ in whether the popf that ends it is one: the first time,
- * before anybody looks on, is what the others are compared with. */
+/* A trap follows each instruction. Hosts differ in whether the popf that ends it is one: the others are
+ * compared with the first one, which is before tracing. */
 void call_traced(uint64_t i, uint32_t cpu)
 {
 	static uint64_t wanted[MAX_CPUS];

@@ -3,7 +3,7 @@
  * textsum [FILE]
  *
  * Reads the running kernel's text (_stext to _etext by /proc/kallsyms) through /proc/kcore, and prints its
- * size and a checksum (FNV-1a): "text SIZE SUM". With FILE, the text goes there too.
+ * size and a checksum (FNV-1a): "text SIZE SUM". With FILE, the text is written there too.
  */
 #include <elf.h>
 #include <fcntl.h>

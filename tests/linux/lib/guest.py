@@ -229,7 +229,7 @@ class Guest:
         self.run("killall -9 mixed")
         job.wait_end()
         if said:
-            raise GuestError(f"in the guest: the load suffered: {said}")
+            raise GuestError(f"in the guest: the load failed: {said}")
 
     def read_file(self, path, timeout=LIMIT):
         """The bytes of a file in the guest (any /proc file too)."""

@@ -13,7 +13,7 @@ TROUBLE = re.compile(r"BUG|Oops|WARNING|general protection|invalid opcode|int3|p
 
 
 class VmmGuest(Guest):
-    """The channel is COM1: what the kernel says comes between, and is kept as the console is."""
+    """The channel is COM1: kernel messages are interleaved, and are kept as console output."""
 
     HOST = "outsight-vmm, KVM"
     STARTED_ANEW = False
