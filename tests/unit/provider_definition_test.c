@@ -47,15 +47,24 @@ static void everything_is_found(void **state)
 				   "  or {'}'}\n"
 				   "}\n"
 				   "inline int two = one + 1;\n"
-				   "probe bare() { at {} }\n";
+				   "probe bare() { at {} }\n"
+				   "probe f:entry() { at {} } probe mod : f:return(int) { at {} }\n";
 	struct vp_definitions defs;
 	(void)state;
 
 	assert_null(vp_definitions_parse(text, &arena, &defs));
 	assert_string_equal(defs.provider, "io");
 	assert_string_equal(defs.module, "genunix");
-	assert_int_equal(defs.count, 2);
+	assert_int_equal(defs.count, 4);
+	assert_string_equal(defs.list[2].module, "genunix");
+	assert_string_equal(defs.list[2].function, "f");
+	assert_string_equal(defs.list[2].name, "entry");
+	assert_string_equal(defs.list[3].module, "mod");
+	assert_string_equal(defs.list[3].function, "f");
+	assert_string_equal(defs.list[3].name, "return");
 	const struct vp_definition *d = &defs.list[0];
+	assert_string_equal(d->module, "genunix");
+	assert_string_equal(d->function, "");
 	assert_string_equal(d->name, "wait-done");
 	assert_int_equal(d->nargs, 2);
 	assert_string_equal(d->args[0].native, "struct bio *");
@@ -129,7 +138,8 @@ static void check_own(const struct vp_provider *provider)
 	assert_true(defs.count > 0);
 	for (size_t i = 0; i < defs.count; i++)
 		for (size_t k = 0; k < i; k++)
-			assert_string_not_equal(defs.list[i].name, defs.list[k].name);
+			assert_false(!strcmp(defs.list[i].name, defs.list[k].name) &&
+				     !strcmp(defs.list[i].function, defs.list[k].function));
 }
 
 /* Those of this build, whichever they are: they can be read, and no name is twice there. */

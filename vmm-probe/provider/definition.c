@@ -86,6 +86,23 @@ static struct ot_err *read_name(struct reader *r, const char **ret)
 	return NULL;
 }
 
+/* NAME, FUNCTION:NAME or MODULE:FUNCTION:NAME */
+static struct ot_err *read_probe_name(struct reader *r, struct vp_definition *d)
+{
+	d->module = r->ret->module;
+	d->function = "";
+	OT_TRY(read_name(r, &d->name));
+	if (!accept(r, ":"))
+		return NULL;
+	d->function = d->name;
+	OT_TRY(read_name(r, &d->name));
+	if (!accept(r, ":"))
+		return NULL;
+	d->module = d->function;
+	d->function = d->name;
+	return read_name(r, &d->name);
+}
+
 /* What stands between braces, which may contain others. */
 static struct ot_err *read_block(struct reader *r, struct vp_text_part *ret)
 {
@@ -183,7 +200,7 @@ static struct ot_err *read_probe(struct reader *r)
 
 	if (r->ret->count == DEFINITIONS_MAX)
 		return wrong(r, "too many probes");
-	OT_TRY(read_name(r, &d->name));
+	OT_TRY(read_probe_name(r, d));
 	OT_TRY(read_args(r, d));
 	if (!accept(r, "{"))
 		return wrong(r, "{ is expected");

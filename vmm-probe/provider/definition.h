@@ -20,7 +20,8 @@
  * of `with` run before the session's own, those of `after` behind them. No program can write their names.
  *
  * What stands outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first,
- * and `provider NAME module MODULE;` gives the probes a module's name.
+ * and `provider NAME module MODULE;` gives the probes a module's name. A probe that has a function, or a
+ * module of its own, is `probe FUNCTION:NAME` or `probe MODULE:FUNCTION:NAME`.
  */
 #ifndef VP_PROVIDER_DEFINITION_H
 #define VP_PROVIDER_DEFINITION_H
@@ -45,7 +46,7 @@ struct vp_alternative {
 };
 
 struct vp_definition {
-	const char *name;
+	const char *module, *function, *name;
 	unsigned nargs;
 	struct {
 		const char *native;
@@ -57,8 +58,8 @@ struct vp_definition {
 };
 
 struct vp_definitions {
-	const char *provider, *module;
-	const char *common; /* the rest of the file, with its lines where they were */
+	const char *provider, *module; /* module: of probes that name none */
+	const char *common;            /* the rest of the file, with its lines where they were */
 	struct vp_definition *list;
 	size_t count;
 };

@@ -52,8 +52,8 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 	const struct vp_probe probe = {
 		.kind = VP_PROBE_SITE,
 		.args = VP_ARGS_SITE,
-		.module = file->defs.module,
-		.function = "",
+		.module = def->module,
+		.function = def->function,
 		.name = def->name,
 		.own = own,
 	};
@@ -78,7 +78,7 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 				    &file->defs));
 	OT_TRY(vp_native_publish(probes, self));
 	for (size_t i = 0; i < file->defs.count; i++)
-		if (!vp_probes_has(probes, self, file->defs.list[i].name))
+		if (*file->defs.list[i].function || !vp_probes_has(probes, self, file->defs.list[i].name))
 			OT_TRY(add(probes, self, file, &file->defs.list[i]));
 	return NULL;
 }

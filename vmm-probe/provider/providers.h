@@ -10,7 +10,12 @@
 #define VP_DERIVED(PROVIDER) \
 	PROVIDER(sched)      \
 	PROVIDER(proc)       \
-	PROVIDER(io)
+	PROVIDER(io)         \
+	PROVIDER(fsinfo)     \
+	PROVIDER(vfs)        \
+	PROVIDER(sysinfo)    \
+	PROVIDER(lockstat)   \
+	PROVIDER(callout_execute)
 
 #define VP_PROVIDERS(PROVIDER) \
 	PROVIDER(dtrace)       \

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""fsinfo, vfs, sysinfo, lockstat, callout_execute of a stock kernel, without anything in the guest: counts and arguments
+against what a load is known to do, and against what the guest's own tracing counts."""
+import re
+import sys
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.outsight import keyed
+from lib.scenario import Scenario, main
+
+TRACING = "/sys/kernel/tracing"
+
+# Each program does to one file after the other what it is named for.
+LOAD = ("cd /tmp && mkdir v && cd v && mkdir d1 d2 d3 && rmdir d1 d2 && "
+        "dd if=/proc/self/exe of=a bs=10 count=7 2>/dev/null && ln a b && ln -s a s1 && ln -s a s2 && "
+        "mv b c && readlink s1 >/dev/null && readlink s2 >/dev/null && mknod p p && chmod 600 a && chmod 640 c && "
+        "ls d3 >/dev/null && dd if=a of=e bs=10 conv=fsync 2>/dev/null && rm p s1 s2 a; cd / && rm -r /tmp/v")
+
+# Probe, the program it fires in, and how often the load makes it fire there.
+KNOWN = (("mkdir", "mkdir", 4), ("rmdir", "rmdir", 2), ("link", "ln", 1), ("symlink", "ln", 2), ("rename", "mv", 1),
+         ("readlink", "readlink", 2), ("mknod", "mknod", 1), ("setattr", "chmod", 2), ("fsync", "dd", 1))
+
+
+def hits(guest, event):
+    """Hits of an event's hist trigger."""
+    return int(re.search(r"Hits: (\d+)", guest.read_file(f"{TRACING}/events/{event}/hist").decode()).group(1))
+
+
+class Files(Scenario):
+    def traced(self, guest, program):
+        trace = self.outsight.trace(guest, program)
+        guest.check(LOAD)
+        trace.stop()
+        self.assertNotIn("drops", trace.err, trace.story())
+        return trace
+
+    def test_listing(self):
+        """Each probe is there; what this kernel has not is listed by -v with the reason."""
+        providers = ("fsinfo", "vfs", "sysinfo", "lockstat", "callout_execute")
+        with self.guest() as guest:
+            _, out, err = self.outsight.run(guest, "-lv", *(word for name in providers for word in ("-P", name)))
+        for probe in ("fsinfo open", "fsinfo rename", "vfs vop vop_read return", "vfs namei lookup entry",
+                      "vfs namecache lookup hit-negative", "sysinfo readch", "lockstat rw-block",
+                      "lockstat spin-spin", "callout_execute callout_end", "callout_execute callout-start"):
+            self.assertRegex(out, rf"(?m)^ *\d+ +{' +'.join(probe.split())} *$", err)
+        self.assertEqual(re.findall(r"(?m)^\tCannot be enabled: (.*)", out), [], err)
+
+    def test_operations(self):
+        """fsinfo counts each operation of the load, and so does vfs at entry and return, without an error."""
+        program = "".join(f'fsinfo:::{name} /execname == "{by}"/ {{ @["f-{name}"] = count(); }} '
+                          f'vfs::vop_{name}:entry /execname == "{by}"/ {{ @["e-{name}"] = count(); }} '
+                          f'vfs::vop_{name}:return /execname == "{by}" && args[2] == 0/ {{ @["r-{name}"] = count(); }} '
+                          for name, by, _ in KNOWN)
+        with self.guest() as guest:
+            trace = self.traced(guest, program)
+        seen = keyed(trace.out)
+        for name, _, count in KNOWN:
+            for kind in "fer":
+                self.assertEqual(seen.get(f"{kind}-{name}"), count, f"{kind}-{name}\n{trace.story()}")
+
+    def test_arguments(self):
+        """Names, directories, bytes and errors."""
+        program = ('fsinfo:::mkdir, fsinfo:::remove, fsinfo:::rename, fsinfo:::link, fsinfo:::symlink '
+                   '/execname == "mkdir" || execname == "rm" || execname == "mv" || execname == "ln"/ '
+                   '{ printf("N %s %s %s\\n", probename, args[0]->fi_pathname, stringof((char *)args[2]->d_name.name)); } '
+                   'fsinfo:::read /execname == "dd" && args[0]->fi_name == "a"/ { @["read"] = sum(args[1]); } '
+                   'fsinfo:::write /execname == "dd" && args[0]->fi_name == "a"/ { @["write"] = sum(args[1]); '
+                   '@["writes"] = sum(1); } '
+                   'fsinfo:::create /execname == "dd"/ { @["create"] = sum(1); } '
+                   'fsinfo:::open /args[0]->fi_pathname == "/tmp/v/e"/ { @["open"] = sum(1); } '
+                   'fsinfo:::close /args[0]->fi_name == "e"/ { @["close"] = sum(1); } '
+                   'fsinfo:::readdir /args[0]->fi_name == "d3" && execname == "ls"/ { @["readdir"] = sum(1); } '
+                   'vfs::vop_write:entry /execname == "dd" && args[1]->f_path.dentry->d_inode == args[0]/ '
+                   '{ @["same"] = sum(1); } ')
+        with self.guest() as guest:
+            trace = self.traced(guest, program)
+        lines = [line.split()[1:] for line in trace.lines if line.startswith("N ")]
+        for expected in (["mkdir", "/tmp", "v"], ["mkdir", "/tmp/v", "d1"], ["rename", "/tmp/v", "b"],
+                         ["link", "/tmp/v", "b"], ["symlink", "/tmp/v", "s2"], ["remove", "/tmp/v", "p"],
+                         ["remove", "/tmp/v", "a"]):
+            self.assertIn(expected, lines, trace.story())
+        seen = keyed(trace.out)
+        self.assertEqual([seen.get(key) for key in ("read", "write", "writes", "create", "open", "close")],
+                         [70, 70, 7, 2, 1, 1], trace.story())
+        self.assertEqual(seen["readdir"], 2, trace.story())  # the entries, then their end
+        self.assertGreaterEqual(seen["same"], 14, trace.story())
+
+    def test_names(self):
+        """namei and the name cache: a missing name is looked up once in the file system, then the cache knows that."""
+        program = ('vfs:namei:lookup:entry /execname == "stat" && stringof(args[1]) == "/tmp/no-such"/ '
+                   '{ @["namei"] = count(); self->looks = 1; } '
+                   'vfs:namei:lookup:return /self->looks/ { @[args[0] == 2 ? "ENOENT" : "else"] = count(); self->looks = 0; } '
+                   'vfs:namecache:lookup:miss /self->looks && execname == "stat"/ { @["miss"] = count(); } '
+                   'vfs:namecache:lookup:hit-negative /self->looks/ { @["negative"] = count(); } '
+                   'vfs:namecache:lookup:hit /self->looks && args[2] != NULL/ { @["hit"] = count(); } '
+                   'sysinfo:::namei /execname == "stat"/ { @["all"] = count(); }')
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, program)
+            guest.check("for i in 1 2 3; do stat /tmp/no-such 2>/dev/null; done; :")
+            trace.stop()
+        seen = keyed(trace.out)
+        calls = seen["namei"]
+        self.assertGreaterEqual(calls, 3, trace.story())
+        self.assertEqual(seen.get("ENOENT"), calls, trace.story())
+        self.assertEqual(seen.get("miss", 0) + seen.get("negative", 0), calls, trace.story())
+        self.assertGreaterEqual(seen["hit"], calls, trace.story())  # "tmp"
+        self.assertGreaterEqual(seen["all"], calls, trace.story())
+
+
+class Counters(Scenario):
+    def compared(self, program, load, events):
+        """(counts by key, hits of each event with its condition), with the guest's own counting around ours."""
+        with self.guest() as guest:
+            for event, condition in events:
+                guest.check(f"echo 'hist:keys=common_pid if {condition}' >{TRACING}/events/{event}/trigger")
+            try:
+                trace = self.outsight.trace(guest, program)
+                guest.check(load)
+                trace.stop()
+                return trace, {event: hits(guest, event) for event, _ in events}
+            finally:
+                for event, condition in events:
+                    guest.check(f"echo '!hist:keys=common_pid if {condition}' >{TRACING}/events/{event}/trigger")
+
+    def test_sysinfo(self):
+        """System calls and their bytes, of a load of known size."""
+        mine = '/execname == "dd"/'
+        program = (f"sysinfo:::sysread {mine} {{ @[probename] = sum(arg0); }} "
+                   f"sysinfo:::readch {mine} {{ @[probename] = sum(arg0); }} "
+                   f"sysinfo:::syswrite {mine} {{ @[probename] = sum(arg0); }} "
+                   f"sysinfo:::writech {mine} {{ @[probename] = sum(arg0); }} "
+                   "sysinfo:::pswitch { @[probename] = sum(arg0); } sched:::off-cpu { @[probename] = sum(1); } "
+                   'sysinfo:::sysexec /execname == "kp"/ { @[probename] = sum(arg0); } '
+                   'sysinfo:::sysfork, sysinfo:::sysvfork /execname == "kp"/ { @["forks"] = sum(arg0); }')
+        load = ("dd if=/dev/zero of=/dev/null bs=100 count=50 status=none; "
+                "sh -c 'printf kp >/proc/$$/comm; for i in 1 2 3; do getppid_loop 1 1; done; :'")
+        trace, _ = self.compared(program, load, ())
+        seen = keyed(trace.out)
+        self.assertGreaterEqual(seen["sysread"], 50, trace.story())
+        self.assertEqual(seen["writech"], 5000, trace.story())
+        self.assertGreaterEqual(seen["readch"], 5000, trace.story())
+        self.assertEqual(seen["syswrite"], 50, trace.story())
+        self.assertEqual(seen["forks"], 3, trace.story())
+        self.assertEqual(seen["sysexec"], 3, trace.story())
+        self.assertLessEqual(abs(seen["pswitch"] - seen["off-cpu"]), 4, trace.story())
+
+    def test_timers(self):
+        """Each timer's function begins and ends, under both names, and as often as the guest counts at most."""
+        program = ('callout_execute:::callout-start { @["start"] = count(); this->timer = arg0; } '
+                   'callout_execute:::callout_start { @["start_"] = count(); } '
+                   'callout_execute:::callout-end { @["end"] = count(); } '
+                   'callout_execute:::callout-end /args[0] == (struct timer_list *)this->timer/ { @["same"] = count(); } '
+                   'callout_execute:::hrtimer-start { @["hr"] = count(); }')
+        trace, told = self.compared(program, "sleep 2", (("timer/timer_expire_entry", "common_pid >= 0"),
+                                                         ("timer/hrtimer_expire_entry", "common_pid >= 0")))
+        seen = keyed(trace.out)
+        self.assertGreater(seen["start"], 0, trace.story())
+        self.assertEqual(seen["start"], seen["start_"], trace.story())
+        self.assertLessEqual(abs(seen["start"] - seen["end"]), 4, trace.story())
+        self.assertLessEqual(seen["start"], told["timer/timer_expire_entry"], trace.story())
+        self.assertGreaterEqual(seen["same"], seen["end"] - 4, trace.story())
+        self.assertGreater(seen["hr"], 0, trace.story())
+        self.assertLessEqual(seen["hr"], told["timer/hrtimer_expire_entry"], trace.story())
+
+
+class Locks(Scenario):
+    def test_pairs(self):
+        """A process releases as many mutexes and semaphores as it acquires, all of which it has acquired."""
+        program = ('lockstat:::adaptive-acquire /execname == "kp"/ { @["a"] = count(); held[arg0, tid] = 1; } '
+                   'lockstat:::adaptive-release /execname == "kp"/ { @["r"] = count(); } '
+                   'lockstat:::adaptive-release /execname == "kp" && held[arg0, tid]/ { @["held"] = count(); '
+                   "held[arg0, tid] = 0; } "
+                   'lockstat:::rw-acquire /execname == "kp"/ { @[arg1 == RW_READER ? "ra" : "wa"] = count(); } '
+                   'lockstat:::rw-release /execname == "kp"/ { @[arg1 == RW_READER ? "rr" : "wr"] = count(); } '
+                   'lockstat:::rw-downgrade /execname == "kp"/ { @["down"] = count(); }')
+        load = ("sh -c 'printf kp >/proc/$$/comm; i=0; while [ $i -lt 20 ]; do echo $i | read x; "
+                "echo $i >/tmp/kp.1; i=$((i + 1)); done'; rm /tmp/kp.1")
+        with self.guest() as guest:
+            trace = self.outsight.trace(guest, program)
+            guest.check(load)
+            trace.stop()
+        seen = keyed(trace.out)
+        self.assertGreater(seen.get("a", 0), 60, trace.story())
+        # execve() changes the name between a lock and its release
+        self.assertLessEqual(abs(seen["a"] - seen["r"]), 8, trace.story())
+        self.assertLessEqual(abs(seen["a"] - seen["held"]), 8, trace.story())
+        self.assertGreater(seen["wa"], 20, trace.story())
+        self.assertLessEqual(abs(seen["wa"] - seen["wr"] - seen.get("down", 0)), 8, trace.story())
+
+    def test_contention(self):
+        """Waits for locks, as many as the guest's own trace has, and none longer than the load ran."""
+        probes = ("adaptive-block", "adaptive-spin", "rw-block")
+        program = ("BEGIN { began = timestamp; } " +
+                   "".join(f'lockstat:::{name} {{ @["{name}"] = count(); }} '
+                           f'lockstat:::{name} /arg1 > timestamp - began || arg1 == 0/ {{ @["wrong"] = count(); }} '
+                           for name in probes) +
+                   'lockstat:::rw-block /arg2 != RW_READER && arg2 != RW_WRITER/ { @["wrong"] = count(); }')
+        load = ("for k in 1 2 3 4 5 6; do (i=0; while [ $i -lt 60 ]; do echo x >/tmp/c.$k; mv /tmp/c.$k /tmp/d.$k; "
+                "i=$((i + 1)); done) & done; wait; rm /tmp/d.*")
+        with self.guest() as guest:
+            guest.check(f"echo 16384 >{TRACING}/buffer_size_kb; echo 1 >{TRACING}/events/lock/enable")
+            try:
+                trace = self.outsight.trace(guest, program)
+                guest.check(load)
+                trace.stop()
+                guest.check(f"echo 0 >{TRACING}/events/lock/enable")
+                told = self.waits(guest.read_file(f"{TRACING}/trace").decode(errors="replace"))
+            finally:
+                guest.check(f"echo 0 >{TRACING}/events/lock/enable; echo >{TRACING}/trace; "
+                            f"echo 7 >{TRACING}/buffer_size_kb")
+        seen = keyed(trace.out)
+        self.assertNotIn("wrong", seen, trace.story())
+        self.assertGreater(seen.get("rw-block", 0), 0, trace.story())
+        for name in probes:  # the guest's trace begins before ours and ends behind it
+            self.assertLessEqual(seen.get(name, 0), told[name], f"{name} {told}\n{trace.story()}")
+            self.assertGreaterEqual(seen.get(name, 0), told[name] * 9 // 10 - 8, f"{name} {told}\n{trace.story()}")
+
+    @staticmethod
+    def waits(text):
+        """{probe: waits that ended with the lock}, from the text of the guest's trace."""
+        found, under_way = dict.fromkeys(("adaptive-block", "adaptive-spin", "rw-block"), 0), {}
+        kinds = {"MUTEX": "adaptive-block", "SPIN|MUTEX": "adaptive-spin", "READ": "rw-block", "WRITE": "rw-block"}
+        for line in text.splitlines():
+            m = re.match(r".*-(\d+) +\[\d+\].*contention_(begin|end): (\S+) \((?:flags=|ret=)(\S+)\)", line)
+            if not m:
+                continue
+            pid, what, lock, how = m.groups()
+            if what == "begin" and how in kinds:
+                under_way.setdefault((pid, lock), set()).add(kinds[how])
+            elif what == "end":
+                for kind in under_way.pop((pid, lock), ()) if how == "0" else ():
+                    found[kind] += 1
+        return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
