@@ -212,7 +212,7 @@ class Peek(unittest.TestCase):
         vm.plug()  # a vCPU that the library has recorded, and that is unplugged
         vm.outsight("attach", str(vm.pid))
         self.assertEqual(counts_of(self.run_on(vm, ALL, "-q", prefix="").stdout), round_counts(2))
-        self.refused(f"peek:{vm.pid}", rf"has an engine in it: -g {vm.pid} .*`outsight detach {vm.pid}`", env=vm.env)
+        self.refused(f"peek:{vm.pid}", rf"contains an engine: -g {vm.pid} .*`outsight detach {vm.pid}`", env=vm.env)
         # nor by an operator with another runtime directory: the VMM's own is searched too
         self.refused(f"peek:{vm.pid}", rf"has an engine (of Outsight )?in it: .*`outsight detach {vm.pid}`",
                      env={**vm.env, "XDG_RUNTIME_DIR": "/nonexistent"})
@@ -346,7 +346,7 @@ class Peek(unittest.TestCase):
         self.check_untouched(vm)
         done = vm.outsight("attach", str(vm.pid))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.refused(f"peek:{vm.pid}", "has an engine in it", env=vm.env)
+        self.refused(f"peek:{vm.pid}", "contains an engine", env=vm.env)
         vm.outsight("detach", str(vm.pid))
 
     def refused(self, guest, text, before=(), env=None):
