@@ -214,7 +214,7 @@ class Peek(unittest.TestCase):
         self.assertEqual(counts_of(self.run_on(vm, ALL, "-q", prefix="").stdout), round_counts(2))
         self.refused(f"peek:{vm.pid}", rf"contains an engine: -g {vm.pid} .*`outsight detach {vm.pid}`", env=vm.env)
         # nor by an operator with another runtime directory: the VMM's own is searched too
-        self.refused(f"peek:{vm.pid}", rf"has an engine (of Outsight )?in it: .*`outsight detach {vm.pid}`",
+        self.refused(f"peek:{vm.pid}", rf"contains an engine: .*`outsight detach {vm.pid}`",
                      env={**vm.env, "XDG_RUNTIME_DIR": "/nonexistent"})
         vm.outsight("detach", str(vm.pid))
         vm.unplug()
