@@ -27,7 +27,13 @@ translator csinfo_t < struct sock *S > {
 /* --- addresses, the same in every kind of socket ----------------------------------------------------- */
 
 inline int __sock_state[struct sock *S] = S == NULL ? 0 : S->__sk_common.skc_state;
-inline uint16_t __sock_lport[struct sock *S] = S == NULL ? 0 : S->__sk_common.skc_num;
+/* struct tcp_sock in every state but TIME_WAIT and NEW_SYN_RECV */
+inline int __is_full[struct sock *S] =
+	S != NULL && __sock_state[S] != TCP_STATE_TIME_WAIT && __sock_state[S] != TCP_STATE_NEW_SYN_RECV;
+/* A connection gives its port back just before it is closed: it still knows the one that it has sent from. */
+inline uint16_t __sock_lport[struct sock *S] =
+	S == NULL ? 0 : S->__sk_common.skc_num || !__is_full[S] ? S->__sk_common.skc_num :
+	ntohs(((struct inet_sock *)S)->inet_sport);
 inline uint16_t __sock_rport[struct sock *S] = S == NULL ? 0 : ntohs(S->__sk_common.skc_dport);
 inline int __sock_is_v6[struct sock *S] = S != NULL && S->__sk_common.skc_family == 10;
 
@@ -48,9 +54,6 @@ inline int __sock_is_local[struct sock *S] =
 
 /* --- tcp --------------------------------------------------------------------------------------------- */
 
-/* struct tcp_sock in every state but TIME_WAIT and NEW_SYN_RECV */
-inline int __is_full[struct sock *S] =
-	S != NULL && __sock_state[S] != TCP_STATE_TIME_WAIT && __sock_state[S] != TCP_STATE_NEW_SYN_RECV;
 inline struct tcp_sock *__tcp[struct sock *S] = (struct tcp_sock *)S;
 inline struct inet_connection_sock *__icsk[struct sock *S] = (struct inet_connection_sock *)S;
 
@@ -98,6 +101,28 @@ translator tcpsinfo_t < struct sock *S > {
 	tcps_debug = 0;
 	tcps_flags = 0;
 	tcps_srtt = __is_full[S] ? __tcp[S]->srtt_us >> 3 : 0;
+};
+
+/* --- the segment with which a connection begins, before it is made: what it will have -------------------- */
+
+translator ipinfo_t < struct sock *S > {
+	ip_ver = S == NULL ? 0 : __sock_is_v6[S] ? 6 : 4;
+	ip_plength = 0;
+	ip_saddr = __sock_laddr[S];
+	ip_daddr = __sock_raddr[S];
+};
+
+translator tcpinfo_t < struct sock *S > {
+	tcp_sport = __sock_lport[S];
+	tcp_dport = __sock_rport[S];
+	tcp_seq = __is_full[S] ? __tcp[S]->write_seq : 0;
+	tcp_ack = 0;
+	tcp_offset = 0;
+	tcp_flags = S == NULL ? 0 : TH_SYN;
+	tcp_window = 0;
+	tcp_checksum = 0;
+	tcp_urgent = 0;
+	tcp_hdr = 0;
 };
 
 /* --- udp --------------------------------------------------------------------------------------------- */

@@ -11,6 +11,9 @@
 	PROVIDER(sched)      \
 	PROVIDER(proc)       \
 	PROVIDER(io)         \
+	PROVIDER(ip)         \
+	PROVIDER(tcp)        \
+	PROVIDER(udp)        \
 	PROVIDER(fsinfo)     \
 	PROVIDER(vfs)        \
 	PROVIDER(sysinfo)    \
