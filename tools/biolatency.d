@@ -9,9 +9,12 @@
  * Example:
  *   loop0 R, us
  *              value  ------------- Distribution ------------- count
- *                 64 |                                         0
- *                128 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@            29
- *                256 |@@@@@@@@@@@                              11
+ *                512 |                                         0
+ *               1024 |@@@@@@@                                  1
+ *               2048 |@@@@@@@                                  1
+ *               4096 |@@@@@@@                                  1
+ *               8192 |@@@@@@@@@@@@@@@@@@@@                     3
+ *              16384 |                                         0
  *
  * Caveats:
  *   From submission to completion, so the time in queues is included. Ctrl-C prints the distributions.

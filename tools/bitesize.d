@@ -9,9 +9,24 @@
  * Example:
  *   dd, bytes
  *              value  ------------- Distribution ------------- count
+ *                 -1 |                                         0
+ *                  0 |@@@@@                                    1
+ *                  1 |                                         0
+ *                  2 |                                         0
+ *                  4 |                                         0
+ *                  8 |                                         0
+ *                 16 |                                         0
+ *                 32 |                                         0
+ *                 64 |                                         0
+ *                128 |                                         0
+ *                256 |                                         0
+ *                512 |                                         0
+ *               1024 |@@@@@@@@@@@@@@@                          3
  *               2048 |                                         0
- *               4096 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 8
+ *               4096 |                                         0
  *               8192 |                                         0
+ *              16384 |@@@@@@@@@@@@@@@@@@@@                     4
+ *              32768 |                                         0
  *
  * Caveats:
  *   A request that the kernel splits is one here, from the program's submission to its last part.

@@ -8,11 +8,20 @@
  *   PROGRAM    only processes of this name; all without it
  *
  * Example:
- *   mixed, us
+ *   spin, us
  *              value  ------------- Distribution ------------- count
- *                 64 |                                         0
- *                128 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@           77
- *                256 |@@@@@@@@@@                               25
+ *                128 |                                         0
+ *                256 |@@                                       3
+ *                512 |@                                        1
+ *               1024 |                                         0
+ *               2048 |@                                        2
+ *               4096 |@@                                       4
+ *               8192 |@@@@@@@@@@@@@@@@@@@@@@@@                 43
+ *              16384 |@@@@@@@                                  13
+ *              32768 |@                                        2
+ *              65536 |@@                                       3
+ *             131072 |@                                        1
+ *             262144 |                                         0
  *
  * Caveats:
  *   Interrupts in between count as the program's. Under a busy host the time without the host's CPU counts too.

@@ -11,9 +11,11 @@
  *   spin
  *              value  ------------- Distribution ------------- count
  *                < 0 |                                         0
- *                  0 |@@@@@@@@@@@@@@@@@@@@                     101
- *                  1 |@@@@@@@@@@@@@@@@@@@@                     99
- *                  2 |                                         0
+ *                  0 |@@@@@@@@@@                               86
+ *                  1 |@@@@@@@@@@                               85
+ *                  2 |@@@@@@@@@@                               87
+ *                  3 |@@@@@@@@@@                               91
+ *                  4 |                                         0
  *
  * Caveats:
  *   CPUs from 256 on are in one row. Ctrl-C prints the distributions.

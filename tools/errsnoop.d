@@ -9,7 +9,7 @@
  *
  * Example:
  *       PID PROGRAM            ERR CALL
- *       812 cat                  2 openat
+ *       223 cat                  2 openat
  *
  * Caveats:
  *   ERR is the number that errno(3) has. Some programs live with many failures: EAGAIN (11) is often none.

@@ -8,8 +8,9 @@
  *
  * Example:
  *       PID    PPID    UID  ERR PROGRAM AND ARGUMENTS
- *       871     640      0    0 ls -l /tmp
- *       872     640      0    2 /usr/local/bin/nosuch
+ *       148       1      0    0 sh -c env one two=2; /bin/true a b
+ *       149     148      0    2 /bin/one
+ *       148       1      0    0 /bin/true a b
  *
  * Caveats:
  *   Of a program that could not be started the path is printed, without arguments.

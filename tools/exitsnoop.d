@@ -8,8 +8,8 @@
  *
  * Example:
  *       PID    PPID PROGRAM             AGE ms REASON
- *       871     640 ls                       3 exit 0
- *       902     640 sleep                 5012 signal 15
+ *       151     150 sh                      31 exit 3
+ *       150       1 sh                     257 exit 0
  *
  * Caveats:
  *   AGE is known of processes that were started while the tool runs; of others it is -1.

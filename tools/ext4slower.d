@@ -9,7 +9,11 @@
  *
  * Example:
  *       PID PROGRAM          OPERATION                 us FILE
- *       977 dd               ext4_sync_file         15120 a
+ *       230 dd               ext4_file_open           650 tool
+ *       230 dd               ext4_file_write_iter      59 tool
+ *   ...
+ *       231 dd               ext4_file_read_iter        1 tool
+ *       231 dd               ext4_file_read_iter        1 tool
  *
  * Caveats:
  *   Reads, writes, opens and syncs of ext4, and of ext2 and ext3 where the ext4 driver serves them.

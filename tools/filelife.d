@@ -8,7 +8,7 @@
  *
  * Example:
  *       PID PROGRAM             AGE ms FILE
- *       903 rm                      12 scratch.tmp
+ *       225 rm                      94 short-lived
  *
  * Caveats:
  *   FILE is the last component of the name; a file that was renamed is named as at its end.

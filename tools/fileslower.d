@@ -9,7 +9,11 @@
  *
  * Example:
  *       PID PROGRAM          DIR     BYTES        us FILE
- *       812 dd               R        4096     12051 disk
+ *       228 reads            W       65536      6183 reads.dat
+ *       228 reads            R       10373       756 reads.dat
+ *   ...
+ *       228 reads            R        4703       219 reads.dat
+ *       228 reads            R           2        14 reads.dat
  *
  * Caveats:
  *   Regular files only. The time is that of the call in the kernel, a disk or not.

@@ -9,9 +9,11 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
- *   PROGRAM          FILE                           DIR            BYTES
- *   dd               disk                           W            1048576
+ *   PROGRAM          FILE                           DIR          BYTES
+ *   init             vport0p1                       R               13
+ *   reads            vport0p1                       W              261
+ *   reads            reads.dat                      W            65536
+ *   reads            reads.dat                      R          4187778
  *
  * Caveats:
  *   FILE is the last component of the name. Bytes that a call returned; from the page cache or a disk alike.

@@ -8,7 +8,8 @@
  *
  * Example:
  *       PID    PPID PARENT
- *       871     640 sh
+ *       173       1 init
+ *       174     173 sh
  *
  * Caveats:
  *   Threads are no processes, see threads. A process that starts a program is named as before: see execsnoop.

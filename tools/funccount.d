@@ -9,9 +9,11 @@
  *   SECONDS    then the end; without it until Ctrl-C
  *
  * Example:
- *   FUNCTION                          CALLS
- *   vfs_write                           211
- *   vfs_read                            873
+ *   FUNCTION                                    CALLS
+ *   ksys_write                                      3
+ *   ksys_dup3                                      11
+ *   ksys_lseek                                    500
+ *   ksys_read                                     514
  *
  * Caveats:
  *   A pattern of many functions that are called often slows the guest: probes that cost too much are removed, see

@@ -11,8 +11,17 @@
  *   vfs_read, ns
  *              value  ------------- Distribution ------------- count
  *               1024 |                                         0
- *               2048 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 873
- *               4096 |                                         0
+ *               2048 |@                                        7
+ *               4096 |@@@@@@@@@@@@@@@@@@@@                     263
+ *               8192 |@@@@@@                                   79
+ *              16384 |@@@                                      41
+ *              32768 |@@                                       24
+ *              65536 |@@                                       29
+ *             131072 |@@                                       27
+ *             262144 |@@@                                      39
+ *             524288 |                                         3
+ *            1048576 |                                         2
+ *            2097152 |                                         0
  *
  * Caveats:
  *   Time waiting is included. Of functions that call one another, or themselves, the inner ones count only by

@@ -10,7 +10,11 @@
  *
  * Example:
  *       PID PROGRAM          FUNCTION                       ARGUMENTS
- *       812 cat              vfs_read                       ffff8880036c2a00 7ffd1c9a1000 1000 ffffc9000026bef0
+ *       327 reads            vfs_read                       ff46d76a1fbf9a00 4b82e0 2885 ff711b1fc032bbc8
+ *       327 reads            vfs_read                       ff46d76a1fbf9a00 4b82e0 10000 ff711b1fc032bdc8
+ *       327 reads            vfs_read                       ff46d76a1fbf9a00 4b82e0 11 ff711b1fc032bd60
+ *       327 reads            vfs_read                       ff46d76a1fbf9a00 4b82e0 125f ff711b1fc032be38
+ *       327 reads            vfs_read                       ff46d76a1fbf9a00 4b82e0 2 ff711b1fc032be28
  *
  * Caveats:
  *   Arguments are hexadecimal; more than four are cut, and those that the function does not have mean nothing.

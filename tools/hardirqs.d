@@ -9,9 +9,8 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
- *   IRQ  NAME                      TIMES        us
- *     24 virtio0-config               12        81
+ *    IRQ NAME                       TIMES        us
+ *     25 virtio0-virtqueues             1      7630
  *
  * Caveats:
  *   Interrupts with a number: the local timer's and those between CPUs have none and are not seen.

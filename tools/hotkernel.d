@@ -9,7 +9,11 @@
  *
  * Example:
  *   FUNCTION                                        SAMPLES
- *   vmlinux`clear_page_rep                               93
+ *   vmlinux`__switch_to                                   3
+ *   vmlinux`_flat_send_IPI_mask                           3
+ *   ...
+ *   vmlinux`native_safe_halt                           1350
+ *   all in the kernel                                  2266
  *
  * Caveats:
  *   An idle CPU is in the kernel too: in a function that halts it.

@@ -8,7 +8,11 @@
  *
  * Example:
  *       PID PROGRAM          DEV      DIR      SECTOR    BYTES        us
- *       812 dd               loop0    R          2048     4096       211
+ *       181 dd               loop0    W          1634    16384     12880
+ *       181 dd               loop0    W          3074    16384     31927
+ *   ...
+ *       182 dd               loop0    R          3074    16384     11966
+ *       182 dd               loop0    R          1634    16384      2664
  *
  * Caveats:
  *   A request that the kernel splits is one here, from the program's submission to its last part.

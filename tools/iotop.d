@@ -9,9 +9,9 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *       PID PROGRAM          DEV      DIR          BYTES
- *       812 dd               loop0    R          1048576
+ *       185 dd               loop0    R            32768
+ *       184 dd               loop0    W            35840
  *
  * Caveats:
  *   A request that the kernel splits is one here, from the program's submission to its last part.

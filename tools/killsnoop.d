@@ -9,7 +9,7 @@
  *
  * Example:
  *       PID PROGRAM           CALL      TARGET  SIG  ERR
- *       640 sh                kill         902   15    0
+ *       176 sh                kill       99999   15    3
  *
  * Caveats:
  *   Signals that the kernel sends by itself (a fault, a terminal, a timer) are no system calls and are not seen.

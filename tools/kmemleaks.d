@@ -7,8 +7,12 @@
  *   outsight tool kmemleaks [-g GUEST]
  *
  * Example:
- *   CACHE                  CALLER                                  OBJECTS     BYTES
- *   dentry                 vmlinux`__d_alloc+0x26                       12      2304
+ *   CACHE                  CALLER                                 OBJECTS     BYTES
+ *   anon_vma               vmlinux`anon_vma_fork                        0         0
+ *   anon_vma               vmlinux`__anon_vma_prepare                   0         0
+ *   ...
+ *   dentry                 vmlinux`__d_alloc                            2       384
+ *   proc_inode_cache       vmlinux`proc_alloc_inode                     2      1408
  *
  * Caveats:
  *   Objects that were allocated while the tool ran and not freed when it ended: caches keep theirs for long, so look for

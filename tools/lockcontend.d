@@ -8,14 +8,19 @@
  *
  * Example:
  *     native_queued_spin_lock_slowpath
- *   vmlinux`native_queued_spin_lock_slowpath
- *   vmlinux`_raw_spin_lock+0x25
- *   vmlinux`futex_wake+0x92
- *                1204 us
+ *   vmlinux`native_queued_spin_lock_slowpath+0x29
+ *   vmlinux`_raw_spin_lock_irqsave+0x39
+ *   vmlinux`prepare_to_swait_event+0x20
+ *   vmlinux`rcu_gp_fqs_loop+0x15a
+ *   vmlinux`rcu_gp_kthread+0xd8
+ *   vmlinux`kthread+0xda
+ *   vmlinux`ret_from_fork+0x22
+ *              99092 us
  *
  * Caveats:
  *   Spinning locks, mutexes and read-write semaphores on their slow paths; a slow path may find the lock free after all.
  *   Stacks begin in the slow path. Ctrl-C prints the 30 longest.
+ *   How often a lock is contended depends on the host: its test shows that waits are seen, not how many there were.
  */
 #pragma D option quiet
 #pragma D option defaultargs

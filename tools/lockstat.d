@@ -9,9 +9,12 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *   CALLER                                  TIMES        us
- *   vmlinux`tty_write+0x1c                     31        22
+ *   vmlinux`pipe_write                          1         7
+ *   vmlinux`psi_avgs_work                       1         9
+ *   ...
+ *   vmlinux`kcompactd                           5        83
+ *   vmlinux`uprobe_clear_state                  7        30
  *
  * Caveats:
  *   From mutex_lock to having the mutex; lockcontend has the stacks of those that had to wait, and other locks.

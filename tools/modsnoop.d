@@ -8,8 +8,8 @@
  *
  * Example:
  *       PID PROGRAM          EVENT   MODULE
- *       903 insmod           load    dummy
- *       904 rmmod            unload  dummy
+ *       306 rmmod            unload  dummy
+ *       305 insmod           load    dummy
  *
  * Caveats:
  *   A module whose own start fails is loaded and unloaded.

@@ -7,13 +7,16 @@
  *   outsight tool netlat [-g GUEST]
  *
  * Example:
- *   connecting to 10.0.2.2, us
+ *   connecting to 127.0.0.1, us
  *              value  ------------- Distribution ------------- count
- *                 64 |                                         0
- *                128 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 3
- *                256 |                                         0
- *
- *   round trips to 10.0.2.2, us
+ *              32768 |                                         0
+ *              65536 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 1
+ *             131072 |                                         0
+ *   round trips to 127.0.0.1, us
+ *              value  ------------- Distribution ------------- count
+ *              16384 |                                         0
+ *              32768 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@ 2
+ *              65536 |                                         0
  *
  * Caveats:
  *   A round trip is the kernel's smoothed estimate when a connection closes; 0 without one.

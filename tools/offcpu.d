@@ -8,12 +8,17 @@
  *   PROGRAM    only processes of this name; all without it
  *
  * Example:
- *     cat
+ *     sleep
  *   vmlinux`finish_task_switch.isra.0
+ *   vmlinux`__schedule+0x355
  *   vmlinux`schedule+0x5a
- *   vmlinux`pipe_read+0x2f1
- *   vmlinux`vfs_read+0x1b0
- *                2012 ms
+ *   vmlinux`do_nanosleep+0x7b
+ *   vmlinux`hrtimer_nanosleep+0x9e
+ *   vmlinux`common_nsleep+0x3f
+ *   vmlinux`__x64_sys_clock_nanosleep+0xdb
+ *   vmlinux`do_syscall_64+0x5d
+ *   vmlinux`entry_SYSCALL_64_after_hwframe+0x6e
+ *                301 ms
  *
  * Caveats:
  *   Waits that end while the tool runs; those of idle threads too, which are long and mean nothing by themselves.

@@ -7,11 +7,11 @@
  *   outsight tool oomkill [-g GUEST]
  *
  * Example:
- *   VICTIM  PROGRAM          ASKED BY                      PAGES
- *      1042  hog              1042 hog                     119012
+ *    VICTIM PROGRAM              PID ASKED BY                PAGES
  *
  * Caveats:
  *   PAGES are those that the machine, or the memory cgroup, has at most.
+ *   Its test shows only that the probe is placed: no test exhausts the memory of its guest, so the example has no row.
  */
 #pragma D option quiet
 #pragma D option defaultargs

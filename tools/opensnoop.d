@@ -9,8 +9,8 @@
  *
  * Example:
  *       PID PROGRAM            FD  ERR PATH
- *       812 cat                 3    0 /etc/passwd
- *       813 cat                -1    2 /etc/shadow.bak
+ *       147 cat                 3    0 /proc/version
+ *       147 cat                -1    2 /nosuch
  *
  * Caveats:
  *   PATH is what the program asked for, so it may be relative to the process's directory.

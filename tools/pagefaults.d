@@ -9,9 +9,11 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *   PROGRAM            FAULTS     MAJOR
- *   sh                    211         0
+ *   sh                      6         0
+ *   exe                    34         0
+ *   init                   34         0
+ *   true                   38         0
  *
  * Caveats:
  *   A major fault waits for a disk. Faults that the kernel resolves by retrying are counted once; those that end in a

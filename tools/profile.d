@@ -9,11 +9,11 @@
  *
  * Example:
  *     spin
- *   vmlinux`clear_page_rep
- *   vmlinux`do_anonymous_page+0x7a
+ *   vmlinux`asm_sysvec_apic_timer_interrupt
  *   --
- *   0x401236
- *                 201
+ *   0x401800
+ *   0x31c4b3e2
+ *                 10
  *
  * Caveats:
  *   Kernel stack, then the process's. Frames of a process are known as far as its frame pointers are.

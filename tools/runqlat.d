@@ -10,9 +10,22 @@
  * Example:
  *   waiting for a CPU, us
  *              value  ------------- Distribution ------------- count
- *                  4 |                                         0
- *                  8 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@           77
- *                 16 |@@@@@@@@@@                               25
+ *                  8 |                                         0
+ *                 16 |@                                        5
+ *                 32 |@@                                       13
+ *                 64 |@@@@                                     25
+ *                128 |@@@                                      19
+ *                256 |@                                        8
+ *                512 |                                         2
+ *               1024 |@                                        7
+ *               2048 |@@                                       12
+ *               4096 |@                                        9
+ *               8192 |@@@@@@@@@@@@@                            83
+ *              16384 |@@@@@@@                                  44
+ *              32768 |@@                                       14
+ *              65536 |                                         3
+ *             131072 |                                         2
+ *             262144 |                                         0
  *
  * Caveats:
  *   From wake-up, or from losing the CPU while runnable, to running. Ctrl-C prints the distribution.

@@ -9,10 +9,11 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *       PID PROGRAM          CALL                      BYTES
- *       640 sh               write                       512
- *       812 dd               read                    1048576
+ *         1 init             write                         7
+ *         1 init             read                         14
+ *       224 reads            write                     65797
+ *       224 reads            read                    4187778
  *
  * Caveats:
  *   Files, pipes, sockets and terminals together; see filetop for files, tcptop for connections.

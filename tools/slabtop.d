@@ -9,9 +9,12 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *   CACHE                    ALLOCATED     BYTES     FREED
- *   dentry                          90     17280        12
+ *   sigqueue                         1        80         1
+ *   pid                              1       128         1
+ *   ...
+ *   anon_vma_chain                  16      1024        16
+ *   vm_area_struct                  20      3040        20
  *
  * Caveats:
  *   Caches with names of their own; kmalloc's sizes are not counted, nor allocations in bulk.

@@ -9,10 +9,10 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *   HANDLER                    TIMES        us
- *   net_rx_action                 91       812
- *   rcu_core_si                  211       402
+ *   run_timer_softirq             63     16872
+ *   rcu_core_si                  108       722
+ *   run_rebalance_domains        145     14870
  *
  * Caveats:
  *   net_rx_action is NET_RX, rcu_core_si RCU, run_timer_softirq TIMER, and so on.

@@ -12,7 +12,8 @@
  *   vmlinux`vfs_read
  *   vmlinux`ksys_read+0x6b
  *   vmlinux`do_syscall_64+0x5d
- *                 873
+ *   vmlinux`entry_SYSCALL_64_after_hwframe+0x6e
+ *                500
  *
  * Caveats:
  *   Ctrl-C prints the 50 most frequent, the most frequent last.

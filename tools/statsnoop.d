@@ -9,8 +9,7 @@
  *
  * Example:
  *       PID PROGRAM            ERR CALL         PATH
- *       640 sh                   2 newstat      /sbin/ls
- *       640 sh                   0 newstat      /bin/ls
+ *       175 stat                 2 newfstatat   /nosuch
  *
  * Caveats:
  *   Calls on an open file (fstat) have no path and are left out.

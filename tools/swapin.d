@@ -9,12 +9,11 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
- *       PID PROGRAM             PAGES        us
- *      1042 hog                   812    120482
+ *       PID PROGRAM              PAGES        us
  *
  * Caveats:
  *   Faults on pages that were swapped out; a page may still be in the swap cache, or several may come at once.
+ *   Its test shows only that the probes are placed: the tests' guests have no swap, hence the example has no row.
  */
 #pragma D option quiet
 #pragma D option defaultargs

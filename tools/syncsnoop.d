@@ -8,8 +8,7 @@
  *
  * Example:
  *       PID PROGRAM          CALL                  us  ERR FILE
- *       977 dd               fsync               1204    0 /mnt/a
- *       978 sync             sync                 311    0 -
+ *       178 dd               fsync              74167    0 /mnt/tool
  *
  * Caveats:
  *   A file opened with O_SYNC waits in write(2) itself, which is not listed.

@@ -10,10 +10,12 @@
  *   PROGRAM    only processes of this name; all without it
  *
  * Example:
- *   2026-11-22 18:00:01
  *   CALL                      CALLS
- *   write                       211
- *   read                        873
+ *   arch_prctl                    1
+ *   exit_group                    1
+ *   ...
+ *   lseek                      5000
+ *   read                       5000
  *
  * Caveats:
  *   32-bit programs' calls are not counted. The 20 most frequent are printed.

@@ -9,7 +9,7 @@
  *
  * Example:
  *       PID PROGRAM          LOCAL                          REMOTE
- *       640 httpd            10.0.2.15:80                   10.0.2.2:40112
+ *       234 nc               127.0.0.1:7777                 127.0.0.1:44096
  *
  * Caveats:
  *   When the program accepts it; the connection may have been established earlier.

@@ -9,7 +9,7 @@
  *
  * Example:
  *       PID PROGRAM          LOCAL                          REMOTE
- *       903 wget             10.0.2.15:51234                93.184.216.34:80
+ *       172 nc               127.0.0.1:35380                127.0.0.1:7777
  *
  * Caveats:
  *   Each attempt, whether or not it is answered. TCP Fast Open and MPTCP subflows are attempts too.

@@ -8,7 +8,8 @@
  *
  * Example:
  *       PID PROGRAM          LOCAL                          REMOTE                               SENT   RECEIVED        ms
- *       903 wget             10.0.2.15:51234                93.184.216.34:80                       78     648000       412
+ *       245 nc               127.0.0.1:44106                127.0.0.1:7777                         11          7       130
+ *       241 nc               127.0.0.1:7777                 127.0.0.1:44106                         7         10       119
  *
  * Caveats:
  *   Connections that were established while the tool runs. PID and PROGRAM are those that ran when the connection was

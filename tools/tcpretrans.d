@@ -8,10 +8,10 @@
  *
  * Example:
  *   TIME                  LOCAL                          REMOTE                         STATE
- *   2026 Nov 22 18:00:01  10.0.2.15:51234                93.184.216.34:80               state-established
  *
  * Caveats:
  *   A SYN that is sent again is in state-syn-sent. SYN-ACKs that are repeated have no socket yet and are not seen.
+ *   Its test shows only that the probe is placed: loopback loses no segment, hence the example has no row.
  */
 #pragma D option quiet
 #pragma D option defaultargs

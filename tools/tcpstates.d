@@ -8,7 +8,11 @@
  *
  * Example:
  *   LOCAL                          REMOTE                         OLD                  NEW                         us
- *   10.0.2.15:51234                93.184.216.34:80               state-syn-sent       state-established         8120
+ *   :::7777                        :::0                           state-closed         state-listen                 0
+ *   127.0.0.1:0                    127.0.0.1:7777                 state-closed         state-syn-sent               0
+ *   ...
+ *   127.0.0.1:0                    127.0.0.1:7777                 state-closing        state-closed              4950
+ *   127.0.0.1:0                    127.0.0.1:36480                state-closing        state-closed              7965
  *
  * Caveats:
  *   TIME-WAIT is no state of a socket in Linux, but a structure of its own: the socket is closed before it.

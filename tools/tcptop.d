@@ -9,9 +9,11 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *       PID PROGRAM          REMOTE                         DIR          BYTES
- *       903 wget             93.184.216.34:80               R           648000
+ *       248 nc               127.0.0.1:44118                W                6
+ *       254 nc               127.0.0.1:7777                 R                6
+ *       248 nc               127.0.0.1:44118                R                9
+ *       254 nc               127.0.0.1:7777                 W                9
  *
  * Caveats:
  *   Bytes that programs gave to the kernel or took from it; those that sendfile or splice moved are received ones only.

@@ -9,7 +9,9 @@
  *
  * Example:
  *       TID     PID PROGRAM
- *       872     871 looper
+ *       302     301 getppid_loop
+ *       303     301 getppid_loop
+ *       304     301 getppid_loop
  *
  * Caveats:
  *   The first thread of a process is its own, see forks.

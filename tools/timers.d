@@ -9,10 +9,11 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *   FUNCTION                                TIMES        us
- *   vmlinux`delayed_work_timer_fn              31        22
- *   vmlinux`process_timeout                    12        40
+ *   vmlinux`mix_interrupt_randomness            1       225
+ *   vmlinux`tcp_orphan_update                   7       274
+ *   vmlinux`delayed_work_timer_fn              10     13782
+ *   vmlinux`process_timeout                    13       790
  *
  * Caveats:
  *   Timers of the timer wheel: time-outs, mostly. High-resolution timers (nanosleep, the scheduler's tick) are not.

@@ -9,8 +9,8 @@
  *
  * Example:
  *       PID PROGRAM          DIR    LPORT REMOTE                       BYTES
- *       911 nslookup         W      40112 10.0.2.3:53                     44
- *       911 nslookup         R      40112 10.0.2.3:53                    108
+ *       272 nslookup         W      44928 127.0.0.1:53                    24
+ *       272 nslookup         W      44928 127.0.0.1:53                    24
  *
  * Caveats:
  *   As programs send and receive; a datagram that is dropped on the way is not marked. REMOTE is - where the socket is

@@ -9,10 +9,12 @@
  *   COUNT      tables, then the end; without it until Ctrl-C
  *
  * Example:
- *   2026-11-22 18:00:01
  *   FUNCTION                          CALLS
- *   vfs_write                           211
- *   vfs_read                            873
+ *   vfs_unlink                            1
+ *   vfs_readlink                          2
+ *   ...
+ *   vfs_statx                             4
+ *   vfs_read                            514
  *
  * Caveats:
  *   The kernel's functions whose names begin with vfs_: what they are differs from kernel to kernel, and one that the

@@ -10,7 +10,7 @@
  *
  * Example:
  *      READS  WRITES   OPENS   SYNCS CREATES REMOVES
- *        873     211      90       0       4       4
+ *        514       3       4       0       1       1
  *
  * Caveats:
  *   All file systems, pipes and devices together. A count is of the interval, not of a second.

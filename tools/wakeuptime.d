@@ -8,11 +8,22 @@
  *   PROGRAM    only sleepers of this name; all without it
  *
  * Example:
- *     cat woken by sh
+ *     sleep woken by swapper/2
  *   vmlinux`try_to_wake_up
- *   vmlinux`__wake_up_common+0x7a
- *   vmlinux`pipe_write+0x1b8
- *                2012 ms
+ *   vmlinux`hrtimer_wakeup+0x1e
+ *   vmlinux`__hrtimer_run_queues+0x10d
+ *   vmlinux`hrtimer_interrupt+0xf4
+ *   vmlinux`__sysvec_apic_timer_interrupt+0x5d
+ *   vmlinux`sysvec_apic_timer_interrupt+0x69
+ *   vmlinux`asm_sysvec_apic_timer_interrupt+0x16
+ *   vmlinux`native_safe_halt+0xb
+ *   vmlinux`default_idle+0xa
+ *   vmlinux`default_idle_call+0x38
+ *   vmlinux`do_idle+0x206
+ *   vmlinux`cpu_startup_entry+0x26
+ *   vmlinux`start_secondary+0x12a
+ *   vmlinux`secondary_startup_64_no_verify+0xe4
+ *                300 ms
  *
  * Caveats:
  *   A waker swapper is an interrupt on an idle CPU. Waits that end while the tool runs. Ctrl-C prints the 30 longest.
