@@ -36,7 +36,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 10u
+#define VP_PROTOCOL_VERSION 11u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
