@@ -11,6 +11,26 @@ inline int PF_KTHREAD = 0x200000;
 /* wait(2)'s reason for an exit code of the kernel: killed and with a dump of memory, killed, or exited. */
 inline int reason[int code] = code & 0x80 ? 3 : code & 0x7f ? 2 : 1;
 
+/* The numbers that signal.d of the D libraries gives to scripts. */
+inline int FLTILL = 1;
+inline int FLTPRIV = 2;
+inline int FLTBPT = 3;
+inline int FLTTRACE = 4;
+inline int FLTACCESS = 5;
+inline int FLTBOUNDS = 6;
+inline int FLTIOVF = 7;
+inline int FLTIZDIV = 8;
+inline int FLTFPE = 9;
+inline int FLTWATCH = 12;
+
+/* si_code of SIGILL 5 and 6: a privileged instruction, register; SIGTRAP 2 and 4: a step, a debug register;
+ * SIGFPE 1 and 2: integer division, overflow; SIGSEGV 1 and 0x80: no mapping, a general protection fault. */
+inline int fault_of[int signo, int cause] =
+	signo == 4 ? (cause == 5 || cause == 6 ? FLTPRIV : FLTILL) :
+	signo == 5 ? (cause == 2 ? FLTTRACE : cause == 4 ? FLTWATCH : FLTBPT) :
+	signo == 8 ? (cause == 1 ? FLTIZDIV : cause == 2 ? FLTIOVF : FLTFPE) :
+	signo == 11 && (cause == 1 || cause == 0x80) ? FLTBOUNDS : FLTACCESS;
+
 /* wake_up_new_task(p), in the parent: the new task is complete and about to run. */
 probe create(struct task_struct * : psinfo_t *) {
 	at { fbt::wake_up_new_task:entry / args[0]->tgid == args[0]->pid / { trace(arg0); } }
@@ -89,13 +109,6 @@ probe fault(int, struct kernel_siginfo *) {
 		fbt::force_sig_info_to_task:entry
 		/ args[0]->si_signo == 4 || args[0]->si_signo == 5 || args[0]->si_signo == 7 ||
 		  args[0]->si_signo == 8 || args[0]->si_signo == 11 /
-		{
-			/* FLTILL, FLTBPT, FLTBOUNDS, FLTIZDIV, FLTPAGE … by the signal and its code */
-			trace(args[0]->si_signo == 4 ? 1 : args[0]->si_signo == 5 ? 3
-			      : args[0]->si_signo == 7 ? 5 : args[0]->si_signo == 8
-			      ? (args[0]->si_code == 1 ? 8 : args[0]->si_code == 2 ? 9 : 10)
-			      : args[0]->si_code == 2 ? 5 : 6);
-			trace(arg0);
-		}
+		{ trace(fault_of[args[0]->si_signo, args[0]->si_code]); trace(arg0); }
 	}
 }
