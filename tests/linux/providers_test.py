@@ -3,6 +3,7 @@
 """proc, sched and io of a stock kernel, without anything in the guest: counts and arguments against what a load is known
 to do, and against what the guest's own tracing counts."""
 import re
+import struct
 import sys
 
 sys.dont_write_bytecode = True
@@ -21,6 +22,31 @@ LOAD = ("ln -sf /bin/busybox /tmp/kp; spin 1 4 >/dev/null; (exec -a sh /tmp/kp -
         "kill -$s $!; wait $!; done; :') 2>/dev/null")
 NAMES = ("kp", "spin", "true", "false", "sleep")
 
+# Machine code that is a whole program: what the processor finds wrong in it, by D's name.
+FAULTS = {
+    "readnull": ("488b042500000000", "FLTBOUNDS"),    # mov rax, [0]
+    "writetext": ("c604250000400000", "FLTACCESS"),   # mov byte [0x400000], 0: its own text
+    "divide": ("31c931d231c0f7f1", "FLTIZDIV"),       # div ecx of 0
+    "undefined": ("0f0b", "FLTILL"),                  # ud2
+    "breakpoint": ("cc", "FLTBPT"),                   # int3
+    "halt": ("f4", "FLTBOUNDS"),                      # hlt: a general protection fault
+}
+# Blocks signal 10, sends it to itself, takes it by rt_sigtimedwait(2), exits.
+TAKES_SIGNAL = ("6800020000" "4889e6" "31ff" "31d2" "41ba08000000" "b80e000000" "0f05" "b827000000" "0f05" "89c7"
+                "be0a000000" "b83e000000" "0f05" "4889e7" "31f6" "31d2" "41ba08000000" "b880000000" "0f05" "31ff"
+                "b83c000000" "0f05")
+# setpriority(0, 0, 5), sched_setscheduler(0, SCHED_FIFO, { 10 }), exit.
+CHANGES_PRIORITY = ("31ff" "31f6" "ba05000000" "b88d000000" "0f05" "6a0a" "31ff" "be01000000" "4889e2" "b890000000"
+                    "0f05" "31ff" "b83c000000" "0f05")
+
+
+def executable(code):
+    """A command that makes this machine code a program, of one segment that can't be written; its path follows."""
+    size = 120 + len(code) // 2
+    data = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    data += struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, size, size, 0x1000) + bytes.fromhex(code)
+    return "printf '" + "".join(f"\\{byte:03o}" for byte in data) + "' >"
+
 
 def any_of(field, names=NAMES):
     """A condition, of D as well as of a trigger."""
@@ -33,18 +59,24 @@ def histogram(guest, event):
     return int(re.search(r"Hits: (\d+)", text).group(1))
 
 
+def rows_of(guest, event):
+    """{first key: hits} of an event's hist trigger."""
+    text = guest.read_file(f"{TRACING}/events/{event}/hist").decode()
+    return {m.group(1).strip(): int(m.group(2)) for m in re.finditer(r"\{ \w+: ([^}]*)\} hitcount: +(\d+)", text)}
+
+
 class Providers(Scenario):
-    def counted(self, guest, program, load, events=(), condition=None):
+    def counted(self, guest, program, load, events=(), condition=None, key="common_pid", read=histogram):
         """(the trace, hits of each event) with the load under it. Events are counted by the guest itself, under a
         condition that only the load meets: it begins to count before we do, and ends behind us."""
-        trigger = "hist:keys=common_pid" + (f" if {condition}" if condition else "")
+        trigger = f"hist:keys={key}" + (f" if {condition}" if condition else "")
         for event in events:
             guest.check(f"echo '{trigger}' >{TRACING}/events/{event}/trigger")
         try:
             trace = self.outsight.trace(guest, program)
             guest.check(load)
             trace.stop()
-            return trace, {event: histogram(guest, event) for event in events}
+            return trace, {event: read(guest, event) for event in events}
         finally:
             for event in events:
                 guest.check(f"echo '!{trigger}' >{TRACING}/events/{event}/trigger")
@@ -119,6 +151,100 @@ class Providers(Scenario):
         with self.guest() as guest:
             trace, _ = self.counted(guest, program, load)
         self.assertEqual(keyed(trace.out), {"sent": 7, "discarded": 2, "handled": 7}, trace.story())
+
+    def test_faults(self):
+        """Programs of one wrong instruction: the number is the D library's, and the signal is told."""
+        program = " ".join(f'proc:::fault /execname == "{name}" && args[0] == {flt}/ {{ @["{name}"] = count(); }}'
+                           for name, (_, flt) in FAULTS.items())
+        program += ' proc:::fault /args[1]->si_signo == SIGFPE/ { @["SIGFPE"] = count(); }'
+        program += ' proc:::signal-clear /args[0] == SIGUSR1/ { @["cleared"] = count(); }'
+        files = {**{name: code for name, (code, _) in FAULTS.items()}, "takes": TAKES_SIGNAL}
+        make = "; ".join(f"{executable(code)}/tmp/{name}" for name, code in files.items())
+        with self.guest() as guest:
+            # or dmesg has a line for each
+            guest.check(f"{make}; cd /tmp; chmod +x {' '.join(files)}; echo 0 >/proc/sys/debug/exception-trace")
+            trace, _ = self.counted(guest, program, "; ".join(f"/tmp/{name}" for name in FAULTS) +
+                                    "; /tmp/takes && /tmp/takes && /tmp/takes")
+            guest.check(f"cd /tmp; rm {' '.join(files)}; echo 1 >/proc/sys/debug/exception-trace")
+        self.assertEqual(keyed(trace.out), {**dict.fromkeys(FAULTS, 1), "SIGFPE": 1, "cleared": 3}, trace.story())
+
+    def test_priorities(self):
+        """New priorities as pr_pri has them: by setpriority(2) and sched_setscheduler(2)."""
+        program = 'sched:::change-pri /execname == "changes"/ { @[args[2]] = count(); }'
+        with self.guest() as guest:
+            guest.check(f"{executable(CHANGES_PRIORITY)}/tmp/changes; chmod +x /tmp/changes")
+            trace, _ = self.counted(guest, program, "/tmp/changes && /tmp/changes && /tmp/changes")
+            guest.check("rm /tmp/changes")
+        rows = {int(a): int(b) for a, b in (line.split() for line in trace.lines if len(line.split()) == 2)}
+        self.assertEqual(rows, {14: 3, 50: 3}, trace.story())
+
+    def test_ticks_and_wakeups(self):
+        """In the threads of a load, as the guest's own tracepoints count them."""
+        program = ('sched:::tick /args[1]->pr_fname == "spin"/ { @["tick"] = count(); } '
+                   'sched:::wakeup /execname == "spin"/ { @["wakeup"] = count(); }')
+        with self.guest() as guest:
+            symbols = guest.read_file("/proc/kallsyms").decode()
+            handler = re.search(r"(?m)^(\w+) \w (?:tick_sched_timer|tick_nohz_handler)$", symbols).group(1)
+            event = "timer/hrtimer_expire_entry"
+            trigger = f'hist:keys=common_pid:name=ticks if function == 0x{handler} && comm == "spin"'
+            guest.check(f"echo '{trigger}' >{TRACING}/events/{event}/trigger")
+            try:
+                trace, told = self.counted(guest, program, "spin 1 4 >/dev/null", ("sched/sched_waking",), 'COMM == "spin"')
+                ticks = histogram(guest, event)
+            finally:
+                guest.check(f"echo '!{trigger}' >{TRACING}/events/{event}/trigger")
+        seen = keyed(trace.out)
+        self.assertEqual(seen["wakeup"], told["sched/sched_waking"], trace.story())
+        self.assertEqual(seen["tick"], ticks, trace.story())
+
+    def test_gives_up_processor(self):
+        """Threads sleep, are preempted, or keep their processor: as often as the guest's switches say."""
+        mine = 'execname == "spin"'
+        program = (f'sched:::sleep /{mine}/ {{ @["sleep"] = count(); }} '
+                   f'sched:::preempt /{mine}/ {{ @["preempt"] = count(); }} '
+                   f'sched:::remain-cpu /{mine}/ {{ @["remain"] = count(); }} '
+                   f'fbt::__schedule:entry /{mine}/ {{ @["entries"] = count(); }}')
+        with self.guest() as guest:
+            trace, told = self.counted(guest, program, "spin 2 8 >/dev/null", ("sched/sched_switch",),
+                                       'comm == "spin"', "prev_state", rows_of)
+        states = {int(state): hits for state, hits in told["sched/sched_switch"].items()}
+        seen = keyed(trace.out)
+        self.assertEqual(seen.get("sleep", 0), sum(n for state, n in states.items() if 0 < state < 16), trace.story())
+        self.assertEqual(seen["preempt"], sum(n for state, n in states.items() if state in (0, 256)), trace.story())
+        self.assertEqual(seen["entries"] - seen.get("remain", 0), sum(states.values()), trace.story())
+
+    def test_queues(self):
+        """A thread that is enqueued is dequeued, and never twice without the other; each switch to it is one."""
+        mine = 'args[1]->pr_fname == "spin"'
+        program = ('BEGIN { on[0] = 0; } '
+                   f'sched:::enqueue /{mine}/ {{ @["enqueue"] = count(); @sums["twice"] = sum(on[(int)args[0]->pr_lwpid]); '
+                   'on[(int)args[0]->pr_lwpid] = 1; } '
+                   f'sched:::dequeue /{mine}/ {{ @["dequeue"] = count(); @sums["unqueued"] = sum(!on[(int)args[0]->pr_lwpid]); '
+                   'on[(int)args[0]->pr_lwpid] = 0; } '
+                   f'sched:::enqueue /{mine} && args[2]->cpu_id >= 4/ {{ @["nowhere"] = count(); }}')
+        with self.guest() as guest:
+            trace, told = self.counted(guest, program, "spin 2 8 >/dev/null", ("sched/sched_switch",),
+                                       'next_comm == "spin"')
+        seen = keyed(trace.out)
+        self.assertEqual(seen["enqueue"], seen["dequeue"], trace.story())
+        self.assertEqual((seen["twice"], seen["unqueued"]), (0, 0), trace.story())
+        self.assertGreaterEqual(seen["dequeue"], told["sched/sched_switch"], trace.story())
+        self.assertNotIn("nowhere", seen, trace.story())
+
+    def test_waits(self):
+        """dd's fsync of a disk waits once for its flush."""
+        program = ('io:::wait-start /execname == "dd" && args[1]->dev_statname == "loop3"/ { @["start"] = count(); } '
+                   'io:::wait-done /execname == "dd" && args[1]->dev_statname == "loop3"/ { @["done"] = count(); }')
+        with self.guest() as guest:
+            guest.check("dd if=/dev/zero of=/tmp/disk3 bs=1M count=2 2>/dev/null && losetup /dev/loop3 /tmp/disk3")
+            try:
+                trace, told = self.counted(guest, program, "for i in 1 2 3 4 5; do "
+                                           "dd if=/dev/zero of=/dev/loop3 bs=4k count=4 conv=fsync 2>/dev/null; done",
+                                           ("block/block_bio_queue",), f'dev == {7 << 20 | 3} && nr_sector == 0')
+            finally:
+                guest.check("losetup -d /dev/loop3; rm /tmp/disk3")
+        self.assertEqual(told["block/block_bio_queue"], 5, trace.story())
+        self.assertEqual(keyed(trace.out), {"start": 5, "done": 5}, trace.story())
 
     def test_counts_are_not_inline(self):
         """A clause that only counts must ask the condition too; and -x cpu and predicates of the clause go on working."""
