@@ -65,7 +65,8 @@ class Native(AgentScenario):
             self.assertEqual(rows[tid, "on"][0], rows[tid, "off"][0], trace.story())  # one process
             self.assertLessEqual(abs(rows[tid, "on"][1] - rows[tid, "off"][1]), 1, trace.story())
         spent = sum(value for (_, what), (_, value) in rows.items() if what == "ns")
-        self.assertGreater(spent, ran * 0.95, trace.story())
+        # A thread's first turn begins without on-cpu; the program's first includes its execve(), which a busy host makes long.
+        self.assertGreater(spent, ran * 0.8, trace.story())
         self.assertLess(spent, ran * 1.25, trace.story())  # the kernel leaves out the time that interrupts take
         turns, same = numbers(trace.out)
         self.assertGreaterEqual(turns, len(threads), trace.story())

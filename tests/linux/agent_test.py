@@ -56,7 +56,7 @@ class Views(AgentScenario):
     def test_calls_of_32_bits(self):
         """64 is getppid there, and semget here: neither view counts it as anything."""
         self.load()
-        trace = self.outsight.trace(self.vm, 'syscall::getppid:,syscall::semget: /execname == "abis"/ '
+        trace = self.outsight.trace(self.vm, 'syscall:vmlinux:getppid:,syscall:vmlinux:semget: /execname == "abis"/ '
                                              "{ @[strjoin(view, strjoin(probefunc, probename))] = count(); }",
                                     "-x", "view=both")
         self.vm.check("abis 11 25")

@@ -103,7 +103,8 @@ class Probes(Scenario):
         self.assertEqual([line.split() for line in lines[1:4]],
                          [["1", "dtrace", "BEGIN"], ["2", "dtrace", "END"], ["3", "dtrace", "ERROR"]])
         rows = [line.split() for line in lines[1:]]
-        ours = {row[-2] for row in rows if row[1] == "syscall" and row[-1] == "entry"}
+        # Module ia32 has the 32-bit calls, whose returns are not known.
+        ours = {row[-2] for row in rows if row[1:3] == ["syscall", "vmlinux"] and row[-1] == "entry"}
         self.assertEqual(syscalls - ours, set())
         self.assertEqual({row[-2] for row in rows if row[1] == "syscall" and row[-1] == "return"}, ours)
         self.assertIn(["fbt", "veth", "veth_xmit", "entry"], [row[1:] for row in rows])

@@ -134,7 +134,7 @@ struct vp_session {
 	struct dif_world world;
 
 	struct vp_links links;
-	bool used_address;             /* a program was given the address of a symbol */
+	bool used_address;             /* a program holds the address of a symbol */
 	struct vp_probes *host_probes; /* when there is no guest */
 	struct vp_host_types host_types;
 	struct vp_host_symbols host_symbols; /* of processes, when there is no guest */

@@ -52,10 +52,12 @@ static bool find_symbol(void *env, const char *module, const char *name, struct 
 	struct vp_guest_link *link = first(env);
 	const struct vp_symtab *tab = link ? vp_link_symtab(link) : NULL;
 
-	if (!tab || !vp_world_symbol(tab, types_of(env), module, name, ret))
-		return false;
+	return tab && vp_world_symbol(tab, types_of(env), module, name, ret);
+}
+
+static void address_used(void *env)
+{
 	((struct vp_session *)env)->used_address = true;
-	return true;
 }
 
 static bool has_module(void *env, const char *module)
@@ -249,6 +251,7 @@ void vp_world_init(struct vp_session *s)
 		.find_type = find_type,
 		.find_enumerator = find_enumerator,
 		.find_symbol = find_symbol,
+		.address_used = address_used,
 		.has_module = has_module,
 		.match = match,
 		.why_none = why_none,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Code of an expression: registers, constants, symbols, casts; whole objects. */
 #include "dif/lang/gen/cg.h"
+#include "dif/lang/types/world.h"
 
 int dif_reg_alloc(struct dif_cg *cg)
 {
@@ -109,6 +110,8 @@ static int cg_sym_addr(struct dif_cg *cg, const struct dif_node *n)
 
 	if (reg > 0)
 		dif_emit_setx(&cg->as, n->value, reg);
+	if (!n->is_percpu && cg->c->world->address_used)
+		cg->c->world->address_used(cg->c->world->env);
 	if (reg < 0 || !n->is_percpu)
 		return reg;
 	int base = dif_reg_alloc(cg);
