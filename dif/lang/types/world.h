@@ -47,8 +47,8 @@ struct dif_world {
 	bool (*find_enumerator)(void *env, const char *name, struct dif_type **ret_type, int64_t *ret_value);
 	/* `symbol or module`symbol. */
 	bool (*find_symbol)(void *env, const char *module, const char *name, struct dif_symbol *ret);
-	/* Code that holds a symbol's address was generated: it is for this guest's kernel only. A name that is
-	 * only found, as in a library that the program does not use, is not reported. */
+	/* Code that holds a symbol's address was generated: it is for this guest's kernel only. A name that
+	 * is only found, as in a library that the program does not use, is not reported. */
 	void (*address_used)(void *env);
 	bool (*has_module)(void *env, const char *module);
 
