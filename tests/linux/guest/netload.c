@@ -4,7 +4,7 @@
  *
  * Over the loopback, once with IPv4 and once with IPv6, N times each: a TCP connection over which the client
  * sends ASK bytes and the server answers with ANSWER bytes before the client, then the server, closes it; one
- * that the client resets; a SYN to a port at which nobody listens; a datagram of DATAGRAM bytes to a socket
+ * that the client resets; a SYN to a closed port; a datagram of DATAGRAM bytes to a socket
  * that reads it; and one to a port without a socket. Prints the ports: "port open P", "port dead P", "port
  * udp P", the same in both versions of IP. Nothing is under way when it ends.
  */

@@ -541,7 +541,7 @@ static struct ot_err *remove_stale(const struct sockaddr_un *addr)
 	return NULL;
 }
 
-/* Nobody can connect before listen(), so setting the mode before it is in time. */
+/* connect() fails before listen(), so the mode is set before any client connects. */
 static struct ot_err *listen_at(struct vp_server *s, const char *path)
 {
 	struct sockaddr_un addr;
