@@ -38,12 +38,14 @@ struct ot_err *ot_json_finish(struct ot_json *j)
 /* The comma and the line break before an array's element or an object's member. */
 static void separate(struct ot_json *j)
 {
-	bool lines = j->open[j->depth - 1].lines, first = !j->open[j->depth - 1].has_items;
+	enum ot_json_style style = j->open[j->depth - 1].style;
+	bool first = !j->open[j->depth - 1].has_items;
 
-	if (lines)
-		fputs(first ? "\n  " : ",\n  ", j->fp);
-	else if (!first)
-		fputs(", ", j->fp);
+	if (style == OT_JSON_INLINE)
+		fputs(first ? "" : ", ", j->fp);
+	else
+		fprintf(j->fp, "%s\n%*s", first ? "" : ",", style == OT_JSON_LINES ? 2 : (int)j->depth * 2,
+			"");
 	j->open[j->depth - 1].has_items = true;
 }
 
@@ -77,7 +79,7 @@ static void begin_container(struct ot_json *j, bool is_object, enum ot_json_styl
 	}
 	putc(is_object ? '{' : '[', j->fp);
 	j->open[j->depth].is_object = is_object;
-	j->open[j->depth].lines = style == OT_JSON_LINES;
+	j->open[j->depth].style = style;
 	j->open[j->depth].has_items = false;
 	j->depth++;
 }
@@ -101,8 +103,9 @@ void ot_json_end(struct ot_json *j)
 		return;
 	}
 	j->depth--;
-	if (j->open[j->depth].lines && j->open[j->depth].has_items)
-		putc('\n', j->fp);
+	if (j->open[j->depth].style != OT_JSON_INLINE && j->open[j->depth].has_items)
+		fprintf(j->fp, "\n%*s", j->open[j->depth].style == OT_JSON_NESTED ? (int)j->depth * 2 : 0,
+			"");
 	putc(j->open[j->depth].is_object ? '}' : ']', j->fp);
 	end_value(j);
 }

@@ -20,6 +20,7 @@
 enum ot_json_style {
 	OT_JSON_INLINE, /* on one line */
 	OT_JSON_LINES,  /* each on a line of its own, indented by two blanks */
+	OT_JSON_NESTED, /* each on a line of its own, indented by two blanks for each that is open */
 };
 
 struct ot_json {
@@ -29,7 +30,8 @@ struct ot_json {
 	bool after_key; /* a key waits for its value */
 	bool complete;  /* the document's value is written */
 	struct {
-		bool is_object, lines, has_items;
+		bool is_object, has_items;
+		enum ot_json_style style;
 	} open[OT_JSON_DEPTH];
 };
 

@@ -19,8 +19,8 @@ sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
 import guest_image  # noqa: E402
 from lib import agent as ga  # noqa: E402
 from lib.guest import image_dir, why_no_guest  # noqa: E402
-from linux_bench import Tracing, boot, cost, time_calls  # noqa: E402
 from stats import Report, Sample  # noqa: E402
+from tracing import Bpftrace, Tracing, boot, cost, time_calls  # noqa: E402
 
 KERNEL = "6.1"
 INSIDE = "sdt:raw_syscalls::sys_enter { @ = count(); }"
@@ -80,14 +80,8 @@ def bench_bpftrace(report, guest, rounds, ours, outside):
     base, traced = [], []
     for _ in range(rounds):
         base.append(once(guest))
-        job = guest.spawn(f"bpftrace -e '{BPFTRACE}'")
-        deadline = time.monotonic() + 120
-        while "Attaching" not in job.output() and time.monotonic() < deadline:
-            time.sleep(0.5)
-        time.sleep(4)
-        traced.append(once(guest))
-        guest.run("killall -INT bpftrace")
-        job.wait()
+        with Bpftrace(guest, BPFTRACE):
+            traced.append(once(guest))
     theirs = cost(base, traced)
     report.figure(f"event bpftrace in the guest: {BPFTRACE}", theirs.text("ns"))
     report.goal("an event of the agent's against bpftrace's", "less", f"{ours.median / theirs.median:.2f} of it",

@@ -23,12 +23,13 @@ def add_program(root, program):
 
 
 def make(initrd, out):
-    """initrd + getppid_ns + bpftrace (when this machine has it) → out; True with bpftrace."""
+    """initrd + the loads of bench/guest + bpftrace (when this machine has it) → out; True with bpftrace."""
     bpftrace = shutil.which("bpftrace")
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(f"{root}/bin")
-        subprocess.run(["gcc", "-O2", "-static", "-D_GNU_SOURCE", "-o", f"{root}/bin/getppid_ns",
-                        f"{HERE}/guest/getppid_ns.c"], check=True)
+        for load in ("getppid_ns", "events"):
+            subprocess.run(["gcc", "-O2", "-static", "-pthread", "-D_GNU_SOURCE", "-o", f"{root}/bin/{load}",
+                            f"{HERE}/guest/{load}.c"], check=True)
         if bpftrace:
             add_program(root, os.path.realpath(bpftrace))
             if not os.path.realpath(bpftrace).startswith("/bin/"):

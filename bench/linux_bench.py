@@ -10,7 +10,6 @@ from contextlib import closing
 import os
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -23,43 +22,11 @@ sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
 
 import gdb_loop  # noqa: E402
 import guest_image  # noqa: E402
-from lib.guest import MIB, Guest, image_dir, why_no_guest  # noqa: E402
+from lib.guest import image_dir, why_no_guest  # noqa: E402
 from stats import Report, Sample  # noqa: E402
+from tracing import OUTSIGHT, Bpftrace, Tracing, boot, cost, time_calls  # noqa: E402
 
-BUILD = os.path.join(TOP, "build", "release")
-OUTSIGHT = os.path.join(BUILD, "bin", "outsight")
-PLUGIN = os.path.join(BUILD, "lib", "liboutsight-tcg.so")
 PROBE = "fbt::__x64_sys_getppid:entry"
-CALLS = 200000
-
-
-def time_calls(guest, rounds=3):
-    """ns a getppid call, the rounds of one run."""
-    return [float(x) for x in guest.check(f"getppid_ns {rounds} {CALLS}", 300).split()]
-
-
-class Tracing:
-    """outsight with a D program, from its first output to its end."""
-
-    def __init__(self, guest, program, *options):
-        self.out = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [OUTSIGHT, "-g", guest.socket_path, "-x", "maxcost=0", *options, "-n", program],
-            stdout=self.out, stderr=subprocess.PIPE, text=True)
-
-    def __enter__(self):
-        line = self.process.stderr.readline()
-        if "matched" not in line:
-            self.process.kill()
-            raise RuntimeError(f"outsight: {line}{self.process.stderr.read()}")
-        time.sleep(1.5)
-        return self
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGINT)
-        rest = self.process.communicate(timeout=60)[1]
-        if "drop" in rest or "lost" in rest:
-            raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()}")
 
 
 OUTSIGHT_WAYS = [
@@ -97,11 +64,6 @@ def bench_idle(report, initrd, workdir, rounds):
                 f"{sample.text('', 3)}, plain spreads {noise:.1%}", sample.median - 1 <= max(noise / 2, 0.02))
 
 
-def cost(base, traced):
-    """The cost of each traced run over the untraced one just before it."""
-    return Sample([t - b for b, t in zip(base, traced)])
-
-
 def bench_hits(report, guest, rounds):
     for what, goal, limit, program, options in OUTSIGHT_WAYS:
         base, traced = [], []
@@ -118,14 +80,8 @@ def bench_bpftrace(report, guest, rounds):
         base, traced = [], []
         for _ in range(rounds):
             base.append(statistics.median(time_calls(guest)))
-            job = guest.spawn(f"bpftrace -e '{program}'")
-            deadline = time.monotonic() + 120
-            while "Attaching" not in job.output() and time.monotonic() < deadline:
-                time.sleep(0.5)
-            time.sleep(4)
-            traced.append(statistics.median(time_calls(guest)))
-            guest.run("killall -INT bpftrace")
-            job.wait()
+            with Bpftrace(guest, program):
+                traced.append(statistics.median(time_calls(guest)))
         report.figure(f"hit: {what}", cost(base, traced).text("ns", 1))
 
 
@@ -191,14 +147,6 @@ def bench_memory(report, guests):
         during = private_mib(guests["traced"].pid)
     report.goal("memory of the engine, all fbt entries enabled", "under 16 MiB", f"{during - before:.1f} MiB more",
                 during - before < 16)
-
-
-def boot(name, initrd, plugin, workdir):
-    path = os.path.join(workdir, f"{name}.sock") if plugin else None
-    guest = Guest("6.1", smp=1, memory=1024 * MIB, plugin=PLUGIN if plugin else None, name=name,
-                  socket_path=path, qemu_args=["-initrd", initrd])
-    guest.qemu_args += ["-gdb", f"unix:{guest.path('gdb')},server=on,wait=off"]
-    return guest.boot()
 
 
 def main():

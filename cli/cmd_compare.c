@@ -109,8 +109,7 @@ int cli_cmd_compare(int argc, char **argv)
 	} else {
 		status = cli_options_parse(&inv, argc, argv);
 	}
-	if (ours.output)
-		inv.output = ours.output;
+	inv.output = ours.output ? ours.output : &cli_output_text;
 	if (status == CLI_GO_ON && ours.list)
 		status = asks_for_more(&inv) ? usage(false) : cli_compare_list(&inv, ours.list);
 	else if (status == CLI_GO_ON)

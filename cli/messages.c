@@ -119,22 +119,32 @@ static void describe_fault(const struct vp_fault_info *fault, bool with_address,
 	snprintf(buf, size, "%s%s in %s%s", dif_fault_text(fault->fault), address, where, offset);
 }
 
-void cli_report_fault(const struct vp_fault_info *fault)
+void cli_fault_text(const struct vp_fault_info *fault, uint64_t count, bool same_address, char *buf,
+		    size_t size)
 {
-	char probe[1024], what[256];
+	char probe[1024], what[256], times[48] = "";
 
 	describe_probe(fault->ecb, probe, sizeof(probe));
-	describe_fault(fault, true, what, sizeof(what));
-	cli_error("%s: %s", probe, what);
+	describe_fault(fault, same_address, what, sizeof(what));
+	if (count > 1)
+		snprintf(times, sizeof(times), ": %llu more times", (unsigned long long)count);
+	snprintf(buf, size, "%s: %s%s", probe, what, times);
+}
+
+void cli_report_fault(const struct vp_fault_info *fault)
+{
+	char text[1536];
+
+	cli_fault_text(fault, 1, true, text, sizeof(text));
+	cli_error("%s", text);
 }
 
 void cli_report_faults(const struct vp_fault_info *fault, uint64_t count, bool same_address)
 {
-	char probe[1024], what[256];
+	char text[1536];
 
-	describe_probe(fault->ecb, probe, sizeof(probe));
-	describe_fault(fault, same_address, what, sizeof(what));
-	cli_error("%s: %s: %llu more times", probe, what, (unsigned long long)count);
+	cli_fault_text(fault, count, same_address, text, sizeof(text));
+	cli_error("%s", text);
 }
 
 void cli_report_library_fault(const struct vp_enabled *ecb, const char *fmt, ...)
@@ -171,15 +181,14 @@ static const struct {
 	[VP_DROP_SITES] = { "SITES", "probe site", " lost: the guest changed its text there", false },
 };
 
-void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+void cli_drop_text(enum vp_drop_kind kind, uint32_t cpu, uint64_t count, char *buf, size_t size)
 {
-	char tag[64] = "", where[32] = "", tail[64];
+	char where[32] = "", tail[64];
 	const char *plural = count == 1 ? "" : "s";
 
+	*buf = '\0';
 	if ((size_t)kind >= OT_ARRAY_SIZE(drops))
 		return;
-	if (opts->droptags)
-		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", drops[kind].tag);
 	if (drops[kind].per_cpu)
 		snprintf(where, sizeof(where), " on CPU %u", cpu);
 	if (kind == VP_DROP_SPECBUSY)
@@ -188,7 +197,20 @@ void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uin
 		snprintf(tail, sizeof(tail), " (no speculative buffer available)");
 	else
 		snprintf(tail, sizeof(tail), "%s", drops[kind].tail);
-	cli_error("%s%llu %s%s%s%s", tag, (unsigned long long)count, drops[kind].text, plural, tail, where);
+	snprintf(buf, size, "%llu %s%s%s%s", (unsigned long long)count, drops[kind].text, plural, tail,
+		 where);
+}
+
+void cli_report_drop(const struct dif_options *opts, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	char tag[64] = "", text[256];
+
+	if ((size_t)kind >= OT_ARRAY_SIZE(drops))
+		return;
+	if (opts->droptags)
+		snprintf(tag, sizeof(tag), "[DTRACEDROP_%s] ", drops[kind].tag);
+	cli_drop_text(kind, cpu, count, text, sizeof(text));
+	cli_error("%s%s", tag, text);
 }
 
 void cli_report_patching(uint64_t windows, uint64_t out_ns)

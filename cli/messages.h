@@ -35,6 +35,12 @@ bool cli_is_unread(FILE *fp);
  * reader has closed the output. */
 int cli_finish_output(FILE *fp, const char *name);
 
+/** What cli_report_fault() says behind "dtrace: ", or, for @p count > 1, cli_report_faults(). */
+void cli_fault_text(const struct vp_fault_info *fault, uint64_t count, bool same_address, char *buf,
+		    size_t size);
+/** What cli_report_drop() says, without its tag. */
+void cli_drop_text(enum vp_drop_kind kind, uint32_t cpu, uint64_t count, char *buf, size_t size);
+
 /** A fault of a probe. */
 void cli_report_fault(const struct vp_fault_info *fault);
 /** The same for @p count faults that are equal to @p fault, but for their addresses if these are not @p

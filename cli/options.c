@@ -14,7 +14,6 @@
 #include "base/near.h"
 #include "cli/messages.h"
 #include "cli/options.h"
-#include "cli/output/output.h"
 
 /* "-": words that are no options come in order, as option 1. */
 static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
@@ -29,6 +28,8 @@ enum long_option {
 	OPT_SAVE_DOF,
 	OPT_DOF,
 	OPT_PLAN,
+	OPT_LIBXO,
+	OPT_JSON,
 };
 
 static const struct option longs[] = {
@@ -41,6 +42,8 @@ static const struct option longs[] = {
 	{ "save-dof", required_argument, NULL, OPT_SAVE_DOF },
 	{ "plan", no_argument, NULL, OPT_PLAN },
 	{ "dof", required_argument, NULL, OPT_DOF },
+	{ "libxo", required_argument, NULL, OPT_LIBXO },
+	{ "json", no_argument, NULL, OPT_JSON },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -407,6 +410,10 @@ static int second_pass_option(struct cli_invocation *inv, int c)
 	case 'v':
 		inv->verbose = true;
 		break;
+	case OPT_LIBXO:
+		return set_option(inv, "oformat", optarg, "--libxo", optarg);
+	case OPT_JSON:
+		return set_option(inv, "oformat", "jsonl", "--json", NULL);
 	case OPT_VMLINUX:
 		inv->vmlinux = optarg;
 		break;
@@ -432,7 +439,7 @@ int cli_options_parse(struct cli_invocation *inv, int argc, char **argv)
 {
 	int c, status;
 
-	*inv = (struct cli_invocation){ .mode = CLI_MODE_TRACE, .output = &cli_output_text };
+	*inv = (struct cli_invocation){ .mode = CLI_MODE_TRACE };
 	dif_options_init(&inv->opts);
 	ot_arena_init(&inv->arena);
 	if (argc <= 1) {

@@ -44,12 +44,12 @@ struct cli_invocation {
 	const char *save_dof; /* --save-dof */
 	const char *load_dof; /* --dof */
 	bool no_cache;
-	bool compile_only; /* -e */
-	bool plan;         /* --plan */
-	bool from_boot;    /* -A */
-	bool verbose;      /* -v */
-	bool compare;      /* the two views side by side */
-	const struct cli_output_ops *output;
+	bool compile_only;                   /* -e */
+	bool plan;                           /* --plan */
+	bool from_boot;                      /* -A */
+	bool verbose;                        /* -v */
+	bool compare;                        /* the two views side by side */
+	const struct cli_output_ops *output; /* NULL: by -x oformat */
 };
 
 #define CLI_GO_ON (-1)

@@ -10,41 +10,57 @@ enum {
 	EVOLVING = DIF_STABILITY_EVOLVING,
 	STABLE = DIF_STABILITY_STABLE,
 	CLASS_UNKNOWN = DIF_CLASS_UNKNOWN,
+	CLASS_CPU = DIF_CLASS_CPU,
 	CLASS_ISA = DIF_CLASS_ISA,
 	CLASS_COMMON = DIF_CLASS_COMMON,
 };
 
-/* dtrace and profile are the same everywhere, so are their published attributes. fbt and syscall
- * name things of the guest's kernel. */
+/* clang-format off */
+#define NOTHING { PRIVATE, PRIVATE, CLASS_UNKNOWN }
+#define ISA     { EVOLVING, EVOLVING, CLASS_ISA }
+#define COMMON  { EVOLVING, EVOLVING, CLASS_COMMON }
+#define HIDDEN  { PRIVATE, PRIVATE, CLASS_ISA }
+
+/* As the Dynamic Tracing Guide has them: the provider, its modules, functions, names and arguments. What is
+ * named after places in a kernel is private to that kernel. */
 static const struct {
 	const char *provider;
 	struct dif_attribute attrs[DIF_ATTR_PARTS];
 } known[] = {
 	{ "dtrace",
 	  { { STABLE, STABLE, CLASS_COMMON },
-	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
-	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
+	    NOTHING,
+	    NOTHING,
 	    { STABLE, STABLE, CLASS_COMMON },
 	    { STABLE, STABLE, CLASS_COMMON } } },
-	{ "profile",
-	  { { EVOLVING, EVOLVING, CLASS_COMMON },
-	    { UNSTABLE, UNSTABLE, CLASS_UNKNOWN },
-	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
-	    { EVOLVING, EVOLVING, CLASS_COMMON },
-	    { EVOLVING, EVOLVING, CLASS_COMMON } } },
-	{ "fbt",
-	  { { EVOLVING, EVOLVING, CLASS_ISA },
-	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
-	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
-	    { EVOLVING, EVOLVING, CLASS_ISA },
-	    { PRIVATE, PRIVATE, CLASS_ISA } } },
-	{ "syscall",
-	  { { EVOLVING, EVOLVING, CLASS_COMMON },
-	    { PRIVATE, PRIVATE, CLASS_UNKNOWN },
-	    { UNSTABLE, UNSTABLE, CLASS_ISA },
-	    { EVOLVING, EVOLVING, CLASS_COMMON },
-	    { PRIVATE, PRIVATE, CLASS_ISA } } },
+	{ "profile", { COMMON, { UNSTABLE, UNSTABLE, CLASS_UNKNOWN }, NOTHING, COMMON, COMMON } },
+	{ "fbt", { ISA, NOTHING, NOTHING, ISA, HIDDEN } },
+	{ "syscall", { COMMON, NOTHING, { UNSTABLE, UNSTABLE, CLASS_ISA }, COMMON, HIDDEN } },
+	{ "sdt", { ISA, NOTHING, NOTHING, HIDDEN, HIDDEN } },
+	{ "rawtp", { ISA, NOTHING, NOTHING, HIDDEN, HIDDEN } },
+	{ "proc", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "sched", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "io", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "fsinfo", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "ip", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "tcp", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "udp", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "sctp", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "mib", { ISA, NOTHING, NOTHING, ISA, ISA } },
+	{ "sysinfo", { ISA, NOTHING, NOTHING, ISA, HIDDEN } },
+	{ "vminfo", { ISA, NOTHING, NOTHING, ISA, HIDDEN } },
+	{ "vmstat", { ISA, NOTHING, NOTHING, HIDDEN, ISA } },
+	{ "dtmalloc", { COMMON, NOTHING, NOTHING, COMMON, HIDDEN } },
+	{ "lockstat", { COMMON, NOTHING, NOTHING, COMMON, COMMON } },
+	{ "cpc", { COMMON, NOTHING, NOTHING, { EVOLVING, EVOLVING, CLASS_CPU }, COMMON } },
 };
+
+/* clang-format on */
+
+#undef NOTHING
+#undef ISA
+#undef COMMON
+#undef HIDDEN
 
 void cli_attributes(const struct dif_world *world, const char *provider,
 		    struct dif_attribute ret[DIF_ATTR_PARTS])

@@ -37,6 +37,13 @@ static void user_symbol(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, 
 		vp_session_user_symbol(r->session, guest, pid, addr, form, buf, size);
 }
 
+static const char *guest_name(void *arg, uint32_t guest)
+{
+	const struct cli_run *r = arg;
+
+	return guest < vp_session_nguests(r->session) ? vp_session_guest_name(r->session, guest) : NULL;
+}
+
 /* --- tracing ---------------------------------------------------------------------------- */
 
 /* By the names of their engines. A session without a guest is not logged. */
@@ -107,11 +114,12 @@ static int enable(struct cli_run *r)
 		cli_error("could not enable tracing: No anonymous tracing state");
 		return CLI_EXIT_ERROR;
 	}
-	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->inv->output, r->out);
+	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog,
+				r->inv->output ? r->inv->output : cli_output_of(opts), r->out);
 	if (err)
 		return cli_fail(err, NULL);
 	r->consumer.compare = r->inv->compare;
-	r->consumer.out->printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol };
+	r->consumer.out->printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol, guest_name };
 	if (r->procs.count)
 		r->consumer.out->printer.target_pid = (uint64_t)r->procs.items[0].pid;
 	if (r->inv->out)
@@ -212,6 +220,8 @@ static struct ot_err *finish(struct cli_run *r)
 		OT_TRY(show_comparison(r));
 	else if (r->interrupts < 2)
 		OT_TRY(cli_consumer_finish(&r->consumer));
+	if (out->ops->end)
+		OT_TRY(out->ops->end(out));
 	return cli_consumer_flush(&r->consumer);
 }
 

@@ -137,7 +137,7 @@ enum ga_kind {
 
 /* What can be turned on, and how that went. Written by the guest. */
 struct ga_entry {
-	__u64 address;      /* struct tracepoint; or as asked for. 0: nothing in this slot */
+	__u64 address;      /* struct tracepoint, or the requested kprobe's; 0: an empty slot */
 	__u64 missed;       /* kprobes: hits that could not be taken; not in any ring's `lost` */
 	__u32 armed;        /* enum ga_kind that is in force */
 	__s32 error;        /* -errno with which arming failed; else 0 */

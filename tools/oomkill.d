@@ -1,7 +1,7 @@
 #!/usr/bin/outsight -s
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * oomkill: processes that are killed because memory is short, and who asked for memory
+ * oomkill: processes that are killed because memory is short, and whose request it was
  *
  * Use:
  *   outsight tool oomkill [-g GUEST]

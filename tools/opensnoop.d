@@ -13,7 +13,7 @@
  *       147 cat                -1    2 /nosuch
  *
  * Caveats:
- *   PATH is what the program asked for, so it may be relative to the process's directory.
+ *   PATH is what the program gave, so it may be relative to the process's directory.
  *   io_uring's opens are not system calls and are not seen.
  */
 #pragma D option quiet

@@ -1,7 +1,7 @@
 #!/usr/bin/outsight -s
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * statsnoop: files whose attributes are asked for, with the result
+ * statsnoop: files whose attributes programs query, with the result
  *
  * Use:
  *   outsight tool statsnoop [-g GUEST] [PROGRAM]

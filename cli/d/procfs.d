@@ -26,6 +26,8 @@ typedef struct psinfo {
 	int pr_poolid;
 	int pr_zoneid;
 	int pr_contract;
+	int pr_jailid;
+	unsigned int pr_arglen;
 } psinfo_t;
 
 typedef struct lwpsinfo {

@@ -29,6 +29,8 @@ translator psinfo_t < kthread_t *T > {
 	pr_poolid = 0;
 	pr_zoneid = 0;
 	pr_contract = 0;
+	pr_jailid = 0;
+	pr_arglen = 0;
 };
 
 translator lwpsinfo_t < kthread_t *T > {

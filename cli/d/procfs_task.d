@@ -85,6 +85,8 @@ translator psinfo_t < kthread_t *T > {
 	pr_poolid = 0;
 	pr_zoneid = 0;
 	pr_contract = 0;
+	pr_jailid = 0;
+	pr_arglen = __has_args[T] ? __args_size[T] : 0;
 };
 
 /* --- lwpsinfo_t ------------------------------------------------------------------------------- */
@@ -164,6 +166,7 @@ translator cpuinfo_t < kthread_t *T > {
 };
 
 inline psinfo_t *curpsinfo = xlate <psinfo_t *> (curthread);
+inline string execargs = curpsinfo->pr_psargs;
 inline lwpsinfo_t *curlwpsinfo = xlate <lwpsinfo_t *> (curthread);
 inline cpuinfo_t *curcpu = xlate <cpuinfo_t *> ((int)cpu);
 inline int pset = curcpu->cpu_pset;

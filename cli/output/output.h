@@ -7,8 +7,8 @@
  * Order of calls: a record is record(), then value(), text() or aggregation() for each statement that shows
  * something, in program order, then record_end(). Between records come fault(), drop() and overload(). At the
  * end: interrupted() if the user ended the session, the records of END, stopped(), aggregation() for what no
- * printa() has shown, or comparison(). All are called in the consumer's thread. Errors of writing stay in the
- * stream, where the consumer finds them; only what allocates returns an error.
+ * printa() has shown, or comparison(); then end(). All are called in the consumer's thread. Errors of writing
+ * stay in the stream, where the consumer finds them; only what allocates returns an error.
  *
  * A stack has no function of its own: it is a value, a key and an argument of printf(). cli_frames_next()
  * (print.h) gives its frames.
@@ -27,7 +27,8 @@ struct cli_output {
 };
 
 struct cli_output_ops {
-	const char *option; /* selects it on the command line; NULL: the default */
+	const char *option; /* of `outsight compare`, that selects it; NULL: none */
+	const char *format; /* the word of -x oformat that selects it; NULL: none */
 	size_t size;        /* of its state, which starts as zeros behind struct cli_output */
 
 	/** Does the form of this record depend on the next one? The consumer then holds it back. NULL:
@@ -58,6 +59,8 @@ struct cli_output_ops {
 	void (*interrupted)(struct cli_output *o);
 	/** All records were written. */
 	void (*stopped)(struct cli_output *o);
+	/** Nothing follows, however the session ended: close what is open. May be called again. */
+	struct ot_err *(*end)(struct cli_output *o);
 
 	/** The result of `outsight compare` with a program. */
 	struct ot_err *(*comparison)(struct cli_output *o, const struct cli_comparison *c);
@@ -69,14 +72,20 @@ struct cli_output_ops {
 extern const struct cli_output_ops cli_output_text; /* the default: what dtrace(1) prints */
 extern const struct cli_output_ops cli_output_json; /* results of `outsight compare` as JSON */
 
-/** The output that @p option ("--json") selects; NULL: none. */
+extern const struct cli_output_ops cli_output_document; /* -x oformat=json */
+extern const struct cli_output_ops cli_output_xml;      /* -x oformat=xml */
+extern const struct cli_output_ops cli_output_jsonl;    /* -x oformat=jsonl */
+
+/** The output that @p option ("--json") of `outsight compare` selects; NULL: none. */
 const struct cli_output_ops *cli_output_find(const char *option);
+/** The output that -x oformat selects. */
+const struct cli_output_ops *cli_output_of(const struct dif_options *opts);
 
 /** An output to @p fp. @p opts is read at every use (setopt() changes it); both are borrowed. */
 OT_MUST_CHECK struct ot_err *cli_output_create(const struct cli_output_ops *ops,
 					       const struct dif_options *opts, FILE *fp,
 					       struct cli_output **ret);
-/** Frees it; the stream is the caller's. NULL is fine. */
+/** Ends it, and frees it; the stream is the caller's. NULL is fine. */
 void cli_output_destroy(struct cli_output *o);
 
 /** printa() of the aggregations @p ids; @p fmt NULL: the output's own form. They count as printed from then

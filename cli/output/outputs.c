@@ -7,8 +7,7 @@
 #include <string.h>
 
 static const struct cli_output_ops *const outputs[] = {
-	&cli_output_text,
-	&cli_output_json,
+	&cli_output_text, &cli_output_json, &cli_output_document, &cli_output_xml, &cli_output_jsonl,
 };
 
 const struct cli_output_ops *cli_output_find(const char *option)
@@ -17,6 +16,18 @@ const struct cli_output_ops *cli_output_find(const char *option)
 		if (outputs[i]->option && !strcmp(outputs[i]->option, option))
 			return outputs[i];
 	return NULL;
+}
+
+const struct cli_output_ops *cli_output_of(const struct dif_options *opts)
+{
+	const char *format = ot_map_gets(&opts->set, "oformat");
+	size_t len = format ? strcspn(format, ",") : 0; /* "json,pretty" */
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(outputs); i++)
+		if (len && outputs[i]->format && strlen(outputs[i]->format) == len &&
+		    !strncmp(outputs[i]->format, format, len))
+			return outputs[i];
+	return &cli_output_text;
 }
 
 struct ot_err *cli_output_create(const struct cli_output_ops *ops, const struct dif_options *opts, FILE *fp,
@@ -35,6 +46,8 @@ struct ot_err *cli_output_create(const struct cli_output_ops *ops, const struct 
 
 void cli_output_destroy(struct cli_output *o)
 {
+	if (o && o->ops->end)
+		ot_err_destroy(o->ops->end(o));
 	free(o);
 }
 

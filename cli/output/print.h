@@ -21,6 +21,7 @@ struct cli_symbols {
 		       size_t size);
 	void (*user)(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
 		     char *buf, size_t size);
+	const char *(*guest)(void *arg, uint32_t guest); /* NULL: there is no such guest */
 };
 
 struct cli_printer {
@@ -74,6 +75,9 @@ uint64_t cli_load(const void *data, uint32_t size);
 int64_t cli_load_signed(const void *data, uint32_t size);
 /** An integer as trace() shows it: one and two bytes are unsigned, four and eight signed. */
 int64_t cli_load_integer(const void *data, uint32_t size);
+
+/** How many of the bytes are text that NULs fill up; 0: they are something else. */
+size_t cli_text_length(const void *data, size_t size);
 
 /** An integer, a string or bytes, by size alone, as trace() shows them. */
 void cli_print_value(struct cli_printer *p, const void *data, uint32_t size, enum cli_width width);

@@ -97,6 +97,13 @@ static bool looks_like_text(const uint8_t *bytes, size_t size, struct text *ret)
 	return true;
 }
 
+size_t cli_text_length(const void *data, size_t size)
+{
+	struct text text;
+
+	return size && looks_like_text(data, size, &text) ? text.len : 0;
+}
+
 static void print_bytes(struct cli_printer *p, const uint8_t *bytes, size_t size, enum cli_width width)
 {
 	static const int columns[] = {

@@ -145,6 +145,7 @@ void cli_text_empty_line(struct cli_output *o)
 }
 
 const struct cli_output_ops cli_output_text = {
+	.format = "text",
 	.size = sizeof(struct cli_text),
 	.awaits_next = cli_text_awaits_next,
 	.record = cli_text_record,

@@ -31,6 +31,17 @@ void cli_text_empty_line(struct cli_output *o);
 /* text_aggregate.c */
 OT_MUST_CHECK struct ot_err *cli_text_aggregation(struct cli_output *o, const struct cli_agg_view *v,
 						  const struct dif_format *fmt);
+/* What printa()'s format is applied to: a row's keys, for the plain conversions, and its values, for those
+ * with @. */
+#define CLI_ROW_KEYS 64
+struct cli_row {
+	struct cli_datum keys[CLI_ROW_KEYS];
+	struct cli_aggval vals[CLI_AGG_COLUMNS];
+	uint32_t nkeys;
+};
+/** Row @p row of @p v; @p p names its guest's addresses from then on. */
+void cli_row_read(struct cli_row *ret, struct cli_printer *p, const struct cli_agg_view *v, size_t row);
+
 /** An entry's keys in a row, as the default table has them. */
 void cli_text_keys(struct cli_printer *p, struct cli_agg_entry *e);
 

@@ -5,8 +5,6 @@
 #include "cli/output/print_quantize.h"
 #include "cli/output/text.h"
 
-#define KEYS_MAX 64
-
 /* How the entries of one aggregation are shown. */
 enum style { STYLE_PLAIN, STYLE_HIST, STYLE_PACK };
 
@@ -120,21 +118,26 @@ static void print_columns(struct cli_printer *p, const struct cli_agg_view *v)
 	}
 }
 
-/* A row by a format: its keys for the plain conversions, its values for those with @. */
-static void print_formatted(struct cli_printer *p, const struct cli_agg_view *v, size_t row,
-			    const struct dif_format *fmt)
+void cli_row_read(struct cli_row *ret, struct cli_printer *p, const struct cli_agg_view *v, size_t row)
 {
 	struct cli_agg_entry *e = cli_agg_view_key(v, row);
-	uint32_t nkeys = e->source->layout->nkeys < KEYS_MAX ? e->source->layout->nkeys : KEYS_MAX;
-	struct cli_aggval vals[CLI_AGG_COLUMNS];
-	struct cli_datum keys[KEYS_MAX];
 
 	p->guest = e->source->guest;
-	for (uint32_t i = 0; i < nkeys; i++)
-		keys[i] = cli_agg_key(e, i);
+	ret->nkeys = e->source->layout->nkeys < CLI_ROW_KEYS ? e->source->layout->nkeys : CLI_ROW_KEYS;
+	for (uint32_t i = 0; i < ret->nkeys; i++)
+		ret->keys[i] = cli_agg_key(e, i);
 	for (unsigned i = 0; i < v->ncolumns; i++)
-		vals[i] = cli_agg_view_value(v, row, i);
-	cli_print_format(p, fmt, keys, nkeys, vals, v->ncolumns);
+		ret->vals[i] = cli_agg_view_value(v, row, i);
+}
+
+static void print_formatted(struct cli_printer *p, const struct cli_agg_view *v, const struct dif_format *fmt)
+{
+	struct cli_row row;
+
+	for (size_t i = 0; i < v->nrows && !ferror(p->fp); i++) {
+		cli_row_read(&row, p, v, i);
+		cli_print_format(p, fmt, row.keys, row.nkeys, row.vals, v->ncolumns);
+	}
 }
 
 struct ot_err *cli_text_aggregation(struct cli_output *o, const struct cli_agg_view *v,
@@ -144,11 +147,11 @@ struct ot_err *cli_text_aggregation(struct cli_output *o, const struct cli_agg_v
 
 	if (!fmt && !v->rest)
 		putc('\n', p->fp);
-	for (size_t i = 0; fmt && i < v->nrows && !ferror(p->fp); i++)
-		print_formatted(p, v, i, fmt);
-	if (!fmt && v->ncolumns == 1)
+	if (fmt)
+		print_formatted(p, v, fmt);
+	else if (v->ncolumns == 1)
 		print_table(p, v);
-	else if (!fmt)
+	else
 		print_columns(p, v);
 	return NULL;
 }

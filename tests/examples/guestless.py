@@ -138,6 +138,11 @@ class Words(Examples):
         self.assertIn(int(time.monotonic() - began), range(1, 30))
         self.assertEqual(self.done(f"outsight -g none {example.text} -qn 'BEGIN {{ printf(\"on\"); exit(0); }}'").strip(), "on")
 
+    @truth("-x oformat=json")
+    def test_oformat(self, example):
+        out = self.done(f"outsight -g none {example.text} -n 'BEGIN {{ trace(7); exit(0); }}'")
+        self.assertEqual(json.loads(out)["dtrace"]["probes"][0]["output"], [{"value": 7}])
+
     @truth("#pragma D option")
     def test_pragma(self, example):
         name = self.script(f"{example.text} quiet\n{example.text} strsize=8\n"

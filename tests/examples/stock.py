@@ -13,7 +13,7 @@ from lib import agent as ga
 from lib.guest import KERNEL_ARGS, Guest, cache_dir, image_dir
 from lib.outsight import distribution, keyed
 from lib.pace import rounds
-from lib.scenario import parse_symbols
+from lib.scenario import only_full, parse_symbols
 from truths import EXAMPLES, LIMIT, ROOT, TESTS, Examples, truth
 
 KERNEL = "6.1"
@@ -252,6 +252,7 @@ class Stock(Examples):
         self.assertGreater(len(counts), 5)
         self.assert_known([name for name in counts if name.startswith("vmlinux`")])
 
+    @only_full  # test_booting and test_initcalls boot as it does
     @truth("outsight run --kernel bzImage --initrd initrd.img -- -n 'profile-997 { @[stack()] = count(); }'")
     def test_run(self, example):
         found = stacks(self.booted(example, "-n 'profile-997 /++n == 500/ { exit(0); }'"))

@@ -90,7 +90,7 @@ class Qemu:
     def state(self):
         """Its exit status, and what it has printed. One that has closed its sockets is about to end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(5)
+            self.process.wait(limit(5))
         with open(self.log.name, encoding="utf-8", errors="replace") as f:
             return f"status {self.process.poll()}: {f.read()}"
 
@@ -286,10 +286,10 @@ class Gdb(unittest.TestCase):
 
     def test_interrupt(self):
         vm = self.vm().ready()
-        tracer = vm.start(LOAD)
+        tracer = vm.start(LOAD + ' fbt::probed_*:entry /!n++/ { printf("hit\\n"); }')
         self.addCleanup(tracer.kill)
         self.assertIn("stops the whole guest", tracer.stderr.readline())
-        time.sleep(0.5)
+        self.assertEqual(tracer.stdout.readline(), "hit\n")
         tracer.send_signal(signal.SIGINT)
         out, err = tracer.communicate(timeout=limit(60))
         self.assertEqual((tracer.returncode, err), (0, ""))
@@ -306,7 +306,7 @@ class Gdb(unittest.TestCase):
             tracer.kill()
             if i % 2:
                 vm.process.send_signal(signal.SIGSTOP)
-                time.sleep(0.6)
+                time.sleep(0.6)  # longer than the keeper waits before it asks again
                 vm.process.send_signal(signal.SIGCONT)
             tracer.communicate()
             self.check_runs_on(vm)

@@ -24,17 +24,21 @@ from lib import agent as ga
 from lib.guest import GuestError, why_no_guest
 from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
 from lib.scenario import LineResult, parse_symbols
+from lib.toggling import toggling
+from lib.truth import EVENTS
 from lib.vmm_guest import VmmGuest
 
 # Many times the duration on an idle machine: none of them is a measurement.
 TOGGLE_SECONDS = 600
 SELF_PATCH_SECONDS = 900
+REMOVED = re.compile(r"probes were removed (\d+) times?, for [\d.]+ ms in all, while the guest patched its own text")
+SIGURG = 23  # ignored by default
 VCPUS = 2
 SMALL_SECONDS = 900
 # Messages of a kernel that its host did not schedule for a while: the lab shares its CPUs.
 SLOW_HOST = re.compile(r"hrtimer: interrupt took|perf: interrupt took too long|clocksource: |sched: (RT throttling|DL replenish)")
-# Also of a vCPU that did not run for 21 s. If we had stopped it, counts and time limits would fail.
-SLOW_HOST_ARGS = "rcupdate.rcu_cpu_stall_suppress=1"
+# Also of a vCPU that did not run for 20 s. If we had stopped it, counts and time limits would fail.
+SLOW_HOST_ARGS = "rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup"
 LOG_CHARS = 6000
 
 
@@ -44,7 +48,7 @@ class Lab:
 
     def __init__(self, build, logs, kernel, first):
         self.build, self.logs, self.kernel, self.first = build, logs, kernel, first
-        self.kills, self.toggles, self.self_patches = (20, 1000, 200) if first else (2, 100, 20)
+        self.kills, self.toggles, self.self_patches, self.keys = (20, 1000, 200, 100) if first else (2, 100, 20, 10)
         self.outsight = Outsight(build)
         self.hits = 0
         self.release = None
@@ -298,6 +302,93 @@ class Patching(LabTest):
         self.assertTrue(keyed(trace.out), trace.story())
 
 
+class Tracepoints(LabTest):
+    """Branches on static keys, which the guest compares and patches when it turns a tracepoint on or off."""
+    # The guest's own histogram of an event, and the probe that sees the same.
+    EVENTS = {"sched/sched_switch": "sched:::off-cpu", "sched/sched_waking": "sched:::wakeup",
+              "signal/signal_generate": "sdt:signal::signal_generate", "task/task_newtask": "rawtp:::task_newtask",
+              "sched/sched_process_exit": "proc:::lwp-exit"}
+    LOAD = ["#!/bin/sh", "trap : USR1", "for i in 1 2 3 4 5 6 7 8; do", "( : ) & ( kill -USR1 $$ ) & ( kill -CHLD $$ ) &",
+            "wait; wait; wait; done"]
+    TOGGLED = ["signal/signal_generate", "sched/sched_switch", "sched/sched_waking"]
+
+    def switches(self):
+        return int(re.search(r"ctxt (\d+)", self.guest.check("grep ctxt /proc/stat")).group(1))
+
+    def test_listed(self):
+        """Nearly all tracepoints can be probed, and so do the providers exist that are defined over them."""
+        done = subprocess.run([self.outsight.binary, "-g", self.guest.socket_path, "-l"], capture_output=True, text=True,
+                              env=self.outsight.environment(self.guest), timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        listed = [line.split()[1] for line in done.stdout.splitlines()[1:]]
+        self.assertGreater(listed.count("sdt"), 500)
+        self.assertGreater(listed.count("rawtp"), 500)
+        for provider, least in {"sched": 10, "proc": 10, "io": 2, "ip": 2, "tcp": 5, "udp": 2, "lockstat": 5}.items():
+            self.assertGreaterEqual(listed.count(provider), least, provider)
+
+    def test_counts(self):
+        """As the guest's own histograms count, which enable the tracepoints: jumps stand there, then nops."""
+        script = "\\n".join(self.LOAD)
+        self.guest.check(f"printf '%b' '{script}\\n' > /tmp/kp; chmod +x /tmp/kp")
+        program = " ".join(f'{probe} /execname == "kp"/ {{ @["{event}"] = count(); }}' for event, probe in self.EVENTS.items())
+        hist = "hist:keys=common_pid if COMM == \"kp\""
+        for event in self.EVENTS:
+            self.guest.check(f"echo '{hist}' > {EVENTS}/{event}/trigger")
+        trace = self.traced(program)
+        self.guest.check("/tmp/kp", LIMIT)
+        trace.stop()
+        truth = {}
+        for event in self.EVENTS:
+            truth[event] = int(re.search(r"Hits: (\d+)", self.guest.check(f"cat {EVENTS}/{event}/hist")).group(1))
+            self.guest.check(f"echo '!{hist}' > {EVENTS}/{event}/trigger")
+        self.assertEqual(keyed(trace.out), truth, trace.story())
+        LAB.hits += sum(truth.values())
+        trace = self.traced(program)
+        self.guest.check("/tmp/kp", LIMIT)
+        trace.stop()
+        for event in ("task/task_newtask", "sched/sched_process_exit"):
+            self.assertEqual(keyed(trace.out)[event], truth[event], trace.story())
+
+    def test_toggled(self):
+        """The guest turns three tracepoints on and off, two of which all its vCPUs pass all the time. The events right
+        behind each change are counted, every one."""
+        before = self.quiet_text()
+        trace = self.traced(f"rawtp:::signal_generate /args[0] == {SIGURG}/ {{ @own = count(); }} "
+                            "sdt:sched::sched_switch { @switches = count(); } sdt:sched::sched_waking { @wakings = count(); }")
+        switched = self.switches()
+        load = self.guest.spawn("mixed 3600")
+        signal = "kill -URG $$"
+        self.guest.check(toggling(self.TOGGLED, LAB.keys, on=signal, off=signal), SELF_PATCH_SECONDS)
+        self.guest.check("killall mixed writer reader looper spawner 2>/dev/null || true")
+        load.wait_end()
+        trace.stop()
+        switched = self.switches() - switched
+        own, switches, wakings = numbers(trace.out)
+        self.counted([own], [2 * LAB.keys], trace.story())
+        self.assertLess(LAB.keys, switches, trace.story())
+        self.assertLessEqual(switches, switched, trace.story())
+        self.assertGreater(wakings, 0)
+        removed = REMOVED.search(trace.err)
+        self.assertGreaterEqual(int(removed.group(1)) if removed else 0, 6 * LAB.keys, trace.story())
+        self.assertEqual(self.text(), before)
+
+    def test_killed(self):
+        """kill -9 of outsight, and its orderly end, at random moments while the guest turns them on and off."""
+        chance = random.Random(2)
+        before = self.quiet_text()
+        job = self.guest.spawn(f"while [ ! -e /tmp/enough ]; do ( {toggling(self.TOGGLED, 20)} ); done")
+        for kill in range(LAB.kills):
+            trace = self.started("-q", "-n", "sdt:sched:::,sdt:signal::: { @[probename] = count(); }")
+            time.sleep(chance.uniform(0, 3))
+            if kill % 3:
+                trace.kill()
+            else:
+                trace.interrupt().finish()
+        self.guest.check("touch /tmp/enough")
+        job.done()
+        self.assertEqual(self.quiet_text(), before)
+
+
 class Agent(LabTest):
     """The guest's own tracepoints, by its module: doorbell and clock are traps in the module's text."""
 
@@ -350,7 +441,7 @@ class Agent(LabTest):
     def test_unloaded_while_tracing(self):
         trace = self.traced('sdt:raw_syscalls::sys_enter /args[1] == 110 && execname == "getppid_loop"/ { @ = count(); }')
         self.guest.check("getppid_loop 2 1000", timeout=LIMIT)
-        self.guest.check("rmmod outsight", timeout=60)
+        self.guest.check("rmmod outsight", timeout=LIMIT)
         self.guest.check("getppid_loop 2 1000", timeout=LIMIT)
         trace.stop()
         self.assertEqual(numbers(trace.out), [2000], trace.story())
@@ -371,7 +462,7 @@ class Doctor(unittest.TestCase):
 
     def test_doctor(self):
         """The behaviour of this host's KVM. Emulated SVM is known not to reinject int3."""
-        done = subprocess.run([LAB.outsight.binary, "doctor", "-v"], capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([LAB.outsight.binary, "doctor", "-v"], capture_output=True, text=True, timeout=LIMIT, check=False)
         self.assertEqual(done.returncode, 0, done.stdout)
         line = next((n for n in done.stdout.splitlines() if n.startswith("kvm     int3=")), "")
         if self.lab:
@@ -399,7 +490,7 @@ def run_kernel(build, logs, kernel, first, names):
     """(result, line about it) of all tests on one kernel."""
     global LAB  # pylint: disable=global-statement
     LAB = Lab(build, logs, kernel, first)
-    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Agent, End]
+    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Tracepoints, Agent, End]
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
     suite = (loader.loadTestsFromNames(names, module) if names else

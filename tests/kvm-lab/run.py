@@ -21,6 +21,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "linux")]
 # pylint: disable=wrong-import-position
 from lib.guest import cache_dir
 from lib.host_kvm import why_not_kvm
+from lib.pace import limit
 
 LIMIT = 3600  # for machines that are busy or slow: an idle one takes about a third
 
@@ -69,7 +70,7 @@ def main():
     except subprocess.TimeoutExpired:
         print(f"FAIL all: not at its end after {LIMIT} s")
         process.terminate()
-        process.wait(30)
+        process.wait(limit(30))
         return 1
 
 

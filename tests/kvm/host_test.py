@@ -158,9 +158,10 @@ class Monitor(unittest.TestCase):
     def test_no_kvm(self):
         self.refused(r"^outsight-vmm: /dev/kvm: No such file .*`outsight doctor`", "--kernel", GUEST, run=without_kvm)
         with tempfile.TemporaryDirectory() as run_dir:
-            os.chmod(run_dir, 0o777)
+            nobody = pwd.getpwnam("nobody").pw_uid
+            os.chown(run_dir, nobody, -1)
             self.refused(r"^outsight-vmm: /dev/kvm: Permission denied .*doctor", "--kernel", GUEST,
-                         user=pwd.getpwnam("nobody").pw_uid, env={"XDG_RUNTIME_DIR": run_dir})
+                         user=nobody, env={"XDG_RUNTIME_DIR": run_dir})
 
     def test_what_does_not_fit(self):
         self.refused("its segment at .* is outside the guest's memory|at least 16 MiB", "--kernel", GUEST, "--memory", "1")
@@ -185,11 +186,9 @@ class Monitor(unittest.TestCase):
             with subprocess.Popen([VMM, "--kernel", GUEST, "--memory", "64", "--name", "found", "--console", "/dev/null"],
                                   env=dict(os.environ, **env), stdin=subprocess.DEVNULL) as vmm:
                 try:
-                    for _ in range(100):
+                    out, end = "", time.monotonic() + limit(60)
+                    while "found" not in out and time.monotonic() < end:
                         out = command(OUTSIGHT, "guests", env=env).stdout
-                        if "found" in out:
-                            break
-                        time.sleep(0.1)
                     self.assertRegex(out, rf"found.*{vmm.pid}|{vmm.pid}.*found")
                 finally:
                     vmm.terminate()

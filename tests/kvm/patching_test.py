@@ -30,8 +30,8 @@ ROUNDS = """
 class PatchingVm(Vm):
     """It patches from go() to quiet()."""
 
-    def __init__(self, cpus):
-        super().__init__(cpus, kernel=PATCHING, told=True)
+    def __init__(self, cpus, extra=""):
+        super().__init__(cpus, extra, kernel=PATCHING, told=True)
 
     def go(self):
         self.tell(b"g")
@@ -55,8 +55,8 @@ class PatchingVm(Vm):
 
 
 class Patching(unittest.TestCase):
-    def vm(self, cpus):
-        vm = PatchingVm(cpus)
+    def vm(self, cpus, extra=""):
+        vm = PatchingVm(cpus, extra)
         self.addCleanup(vm.close)
         return vm
 
@@ -108,6 +108,31 @@ class Patching(unittest.TestCase):
         self.assertLessEqual(abs(counted - returned), 2 * cpus, out + err)
         self.assertGreaterEqual(returned, (passes - 1) * CALLS * cpus, out + err)
         self.check_unharmed(vm)
+
+    def test_static_key(self):
+        """A tracepoint that the guest turns on and off while all vCPUs pass it. All events while it is on or off are
+        counted, and those right behind each toggle, on the vCPU that made it. Each place is a nop of 2 or 5 bytes, or a
+        jump."""
+        passes, keys = 2, rounds(50, 1000)
+        program = """
+            fbt::round_begin:entry /arg1/ { on = 1; active = 1; }
+            fbt::round_end:entry /on/ { on = 0; rounds++; }
+            rawtp:::keyed /on/ { @in = count(); }
+            sdt:::keyed /active && arg0 >> 32/ { @behind = count(); }
+            rawtp:::keyed /active/ { @all = count(); }
+            fbt::round_begin:entry /rounds == %d/ { exit(0); }""" % passes
+        for cpus in rounds((1, 2), (1, 2, 3, 4)):
+            with self.subTest(cpus=cpus):
+                vm = self.vm(cpus, f"keys={keys}")
+                trace = vm.started(program)
+                vm.go()
+                out, err = self.ended(vm, trace, limit(300))
+                inside, behind, total = (int(line) for line in out.split())
+                self.assertEqual(inside, 2 * CALLS * cpus * passes, out + err)
+                self.assertEqual(behind, 2 * 2 * keys * passes, out + err)
+                self.assertGreaterEqual(total, inside + behind, out + err)
+                self.assertGreaterEqual(int(WINDOWS.search(err).group(1)), 2 * keys * passes, err)
+                self.check_unharmed(vm)
 
     def test_enabled_and_disabled(self):
         """While it patches. An attempt may be refused while a patch is incomplete, but not for long."""

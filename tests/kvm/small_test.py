@@ -225,6 +225,15 @@ class SmallGuest(GuestTest):
         self.assertGreater(counts["rounds",], 0)
         self.check_unharmed(vm)
 
+    def test_what_could_not_be_read(self):
+        """A kernel without BTF: that its types are missing is said, but not under quiet."""
+        vm = self.vm(1)
+        command = [word for word in vm.command("BEGIN { exit(0); }") if word != "-q"]
+        for words, said in ((command, r"(?m)^dtrace: \S+: no types: "), ([*command, "-q"], r"\A\Z")):
+            done = subprocess.run(words, capture_output=True, text=True, timeout=limit(60), check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stderr, said)
+
     def test_overload_without_limit(self):
         vm = self.vm(1)
         done = subprocess.run(vm.command("fbt::probed_*:entry { @ = count(); } tick-3s { exit(0); }"),

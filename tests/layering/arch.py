@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Fail on a constant of x86 outside the architecture's room, vmm-probe/arch.
+"""Fail on a constant or header of x86 outside the architecture's room, vmm-probe/arch.
 
 ELSEWHERE names the files that keep some, each with its reason (ARCHITECTURE.md, "What is x86"); one that needs its
 line no longer fails too. Comments do not count. Used as `arch.py ROOT` and `arch.py --self-test`.
@@ -20,14 +20,11 @@ ELSEWHERE = {
     "vmm-probe/monitor/": "a PC: its boot protocol and CPU set-up are x86's throughout",
     "vmm-probe/backend/dump/": "the layouts in which QEMU writes the registers of this machine",
     "vmm-probe/backend/none/none.c": "this process's own registers, as signal.h has them",
-    "vmm-probe/planner/steppable.c": "tables of opcodes by what they use",
-    "vmm-probe/provider/sites.c": "branches and returns, by their encodings",
-    "vmm-probe/provider/flow.c": "branches and patched places, by their encodings",
-    "vmm-probe/provider/tracepoint_sites.c": "static branches, by their encodings",
-    "vmm-probe/symbolic/": "symbolic execution of this architecture's instructions",
+    "vmm-probe/backend/gdb/hit.c": "executes the covered instruction on the stub's registers",
     "vmm-probe/provider/sentinels.c": "the fentry nop and call, by their encodings",
 }
 PATTERNS = {
+    "headers": r'#[ \t]*include[ \t]*"vmm-probe/arch/x86/',
     "page tables": r"0x0*f{10}000u?l*\b|\b(?:PTE|CR0|CR4|EFER)_[A-Z0-9]+\b|\bcr3\b",
     "registers": r"\bVP_(?:R[A-D]X|R[SD]I|R[SBI]P|R8|R9|R1[0-5]|RFLAGS|[CS]S|(?:K_)?[FG]S_BASE|CR[0-9]|EFER|IDT_BASE)\b",
     "opcodes": r"\b0x(?:cc|c3|e8|e9)u?\b",
@@ -71,8 +68,10 @@ def check_tree(root, elsewhere):
 
 def self_test():
     wrong = ["static int a = VP_RIP;", "#define MASK 0x000ffffffffff000ull", "if (b[0] == 0xcc)", '"__x64_sys_read"',
-             "/* fine */ r->v[VP_CR3]", "x & PTE_PRESENT", "e->e_machine != EM_X86_64"]
-    right = ["/* RIP, VP_RIP, 0xcc */", "v[VP_REG_PC]", "0xcccc", "/*\n * __x64_sys_read\n */", "VP_SSIZE", "// VP_CR3"]
+             "/* fine */ r->v[VP_CR3]", "x & PTE_PRESENT", "e->e_machine != EM_X86_64",
+             '#include "vmm-probe/arch/x86/insn/insn.h"']
+    right = ["/* RIP, VP_RIP, 0xcc */", "v[VP_REG_PC]", "0xcccc", "/*\n * __x64_sys_read\n */", "VP_SSIZE", "// VP_CR3",
+             '#include "vmm-probe/arch/arch.h"']
     failures = 0
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(os.path.join(root, "vmm-probe/guest"))

@@ -34,6 +34,8 @@ MAY_USE = {
     "dif/lang/actions": LANG_PASS + ["dif/lang/check", "dif/lang/gen"],
     "dif/lang": DIF,
     "vmm-probe/arch": ["base"],
+    # What instructions compute: for the operator's process only.
+    "vmm-probe/arch/x86/code": ["base", "vmm-probe/arch", "vmm-probe/symbolic"],
     # The engine's rooms: a hit sees messages and nothing of the service thread's.
     "vmm-probe/engine/wire": ["base", "vmm-probe/arch"],
     "vmm-probe/engine": ["base", "vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One kernel of the matrix (scripts/test --kernels): an operator's first steps on a guest.
 
-The scenarios are those of counts, reading, agent and dump. They share one guest with four vCPUs on QEMU's best
-CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
+The scenarios are those of counts, reading, agent, dump, tracepoints, libraries, and the kernel's providers. They share one
+guest with four vCPUs on QEMU's best CPU. The plainest CPU, whose kernel takes other ways in and out, has a guest of its own.
+
+What the probes counted, beside what is true, is printed as a table at the end, and written to truth/KERNEL.md in the build.
 """
+import os
 import sys
 
 sys.dont_write_bytecode = True
@@ -12,10 +15,16 @@ sys.dont_write_bytecode = True
 import agent_test
 import counts_test
 import dump_test
+import libraries_test
+import providers_net_test
+import providers_test
+import providers_vfs_test
 import reading_test
+import tracepoints_test
 from lib.agent_scenario import AgentScenario
 from lib.outsight import numbers
 from lib.scenario import Scenario, main
+from lib.truth import table
 
 
 class Reading(Scenario):
@@ -31,6 +40,42 @@ class Reading(Scenario):
 
 class Counts(counts_test.Counts):
     """Syscalls, fbt entry and return, profile, stacks, and arguments by their types."""
+
+
+class Tracepoints(tracepoints_test.Tracepoints):
+    """Events and arguments from outside."""
+
+
+class Tasks(libraries_test.Tasks):
+    """Translators of tasks and CPUs; those of files and the network follow."""
+
+
+class Files(libraries_test.Files):
+    """Descriptors and block I/O."""
+
+
+class Headers(libraries_test.Network):
+    """Sockets and packets."""
+
+
+class Providers(providers_test.Providers):
+    """proc, sched and io."""
+
+
+class Network(providers_net_test.Network):
+    """ip, tcp and udp."""
+
+
+class Operations(providers_vfs_test.Files):
+    """fsinfo and vfs."""
+
+
+class Counters(providers_vfs_test.Counters):
+    """sysinfo and callout_execute."""
+
+
+class Locks(providers_vfs_test.Locks):
+    """lockstat."""
 
 
 class Agent(AgentScenario):
@@ -63,5 +108,17 @@ class PlainCpu(Scenario):
         self.assertEqual(numbers(trace.out), [5000, 5000, 5000], trace.story())
 
 
+def write_table():
+    """For people, and for scripts/test to print at its end."""
+    folder = os.path.join(Scenario.build, "truth")
+    os.makedirs(folder, exist_ok=True)
+    print(table())
+    with open(os.path.join(folder, f"{Scenario.kernel}.md"), "w", encoding="utf-8") as out:
+        out.write(table())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    if status != 77:
+        write_table()
+    sys.exit(status)

@@ -10,8 +10,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed, numbers
 from lib.scenario import Scenario, main
-
-TRACING = "/sys/kernel/tracing"
+from lib.truth import Truth, agree
 
 # A shell of a name of its own, the programs that it runs, and how they end.
 LOAD = ("ln -sf /bin/busybox /tmp/kp; spin 1 4 >/dev/null; (exec -a sh /tmp/kp -c '"
@@ -53,46 +52,44 @@ def any_of(field, names=NAMES):
     return " || ".join(f'{field} == "{name}"' for name in names)
 
 
-def histogram(guest, event):
-    """Hits of an event's hist trigger."""
-    text = guest.read_file(f"{TRACING}/events/{event}/hist").decode()
-    return int(re.search(r"Hits: (\d+)", text).group(1))
-
-
-def rows_of(guest, event):
-    """{first key: hits} of an event's hist trigger."""
-    text = guest.read_file(f"{TRACING}/events/{event}/hist").decode()
-    return {m.group(1).strip(): int(m.group(2)) for m in re.finditer(r"\{ \w+: ([^}]*)\} hitcount: +(\d+)", text)}
-
-
 class Providers(Scenario):
-    def counted(self, guest, program, load, events=(), condition=None, key="common_pid", read=histogram):
-        """(the trace, hits of each event) with the load under it. Events are counted by the guest itself, under a
+    def counted(self, guest, program, load, events=None, field=None):
+        """(the trace, what the guest told) with the load under it. @events are counted by the guest itself, each under a
         condition that only the load meets: it begins to count before we do, and ends behind us."""
-        trigger = f"hist:keys={key}" + (f" if {condition}" if condition else "")
-        for event in events:
-            guest.check(f"echo '{trigger}' >{TRACING}/events/{event}/trigger")
-        try:
+        with Truth(guest, {event: ((field,) if field else (), when) for event, when in (events or {}).items()}) as truth:
             trace = self.outsight.trace(guest, program)
             guest.check(load)
             trace.stop()
-            return trace, {event: read(guest, event) for event in events}
-        finally:
-            for event in events:
-                guest.check(f"echo '!{trigger}' >{TRACING}/events/{event}/trigger")
+            return trace, truth.read()
 
     def test_listing(self):
         """They are there without the module; what this kernel has not is listed by -v with the reason."""
         with self.guest() as guest:
             _, out, err = self.outsight.run(guest, "-lv", "-P", "proc", "-P", "sched", "-P", "io")
             for probe in ("proc exit", "proc lwp-create", "proc exec-success", "proc signal-send", "proc fault",
-                          "sched on-cpu", "sched tick", "io genunix start", "io genunix done"):
-                self.assertRegex(out, rf"(?m)^ *\d+ +{' +'.join(probe.split())} *$", err)
+                          "sched on-cpu", "sched tick", "io start", "io done"):
+                provider, name = probe.split()
+                self.assertRegex(out, rf"(?m)^ *\d+ +{provider} +vmlinux( +\w+)? +{name} *$", err)
             reasons = re.findall(r"Cannot be enabled: (.*)", out)
             self.assertTrue(all("this kernel has" in reason for reason in reasons), reasons)
             status, _, err = self.outsight.run(guest, "-n", "proc:::exit { trace(args[1]); }")
             self.assertNotEqual(status, 0)
             self.assertIn("index 1 is out of range for proc:::exit args[ ]", err)
+
+    def test_descriptions(self):
+        """A probe has the kernel's module and the function it is in; Solaris's and FreeBSD's modules mean the same."""
+        with self.guest() as guest:
+            for described in ("io:::done", "io:genunix::done", "io:kernel::done", "io::bio_endio:done",
+                              "io:vmlinux:bio_endio:done", "io::bio_*:done"):
+                status, out, err = self.outsight.run(guest, "-ln", described)
+                self.assertEqual(status, 0, err)
+                self.assertEqual(out.splitlines()[1].split()[1:], ["io", "vmlinux", "bio_endio", "done"], out)
+                self.assertEqual(len(out.splitlines()), 2, out)
+            _, out, _ = self.outsight.run(guest, "-ln", "fbt:genunix:bio_endio:")
+            self.assertEqual(len(out.splitlines()), 1, out)
+            _, out, _ = self.outsight.run(guest, "-lvn", "io:::done")
+            self.assertIn("Argument Attributes\n\t\tIdentifier Names: Evolving\n\t\tData Semantics:   Evolving\n"
+                          "\t\tDependency Class: ISA", out)
 
     def test_processes(self):
         """A load whose programs, failures and signals are known."""
@@ -107,14 +104,13 @@ class Providers(Scenario):
             trace, _ = self.counted(guest, program, LOAD)
         rows = {tuple(line.split()[:-1]): int(line.split()[-1]) for line in trace.lines if len(line.split()) > 1}
         # true and false are separate programs or one that runs itself: by path either way
-        self.assertEqual(rows["/bin/true",], 5, trace.story())
-        self.assertEqual(rows["/bin/false",], 3, trace.story())
+        agree(self, "proc:::exec of true and false", rows["/bin/true",] + rows["/bin/false",], 8, story=trace.story())
         # kp, spin, and what kp runs
-        self.assertEqual(rows["exec-success", "0"], 12, trace.story())
-        self.assertEqual(rows["exit", "1"], 12, trace.story())  # CLD_EXITED: these but the two killed, and those that ran nothing
-        self.assertEqual(rows["exec-failure", "2"], 1, trace.story())
-        self.assertEqual(rows["exec-failure", "13"], 1, trace.story())
-        self.assertEqual(rows["exit", "2"], 2, trace.story())  # CLD_KILLED
+        agree(self, "proc:::exec-success", rows["exec-success", "0"], 12, story=trace.story())
+        # CLD_EXITED: these but the two killed, and those that ran nothing
+        agree(self, "proc:::exit, CLD_EXITED", rows["exit", "1"], 12, story=trace.story())
+        agree(self, "proc:::exec-failure", [rows["exec-failure", "2"], rows["exec-failure", "13"]], [1, 1], story=trace.story())
+        agree(self, "proc:::exit, CLD_KILLED", rows["exit", "2"], 2, story=trace.story())
         self.assertEqual(rows["signal", "9"], 1, trace.story())
         self.assertEqual(rows["signal", "15"], 1, trace.story())
         self.assertEqual(rows["sleep",], 2, trace.story())
@@ -129,17 +125,18 @@ class Providers(Scenario):
                    f'proc:::lwp-start /{parent}/ {{ @["lwp-start"] = count(); }} '
                    f'proc:::lwp-exit /{task}/ {{ @["lwp-exit"] = count(); }} '
                    f'proc:::exit /{task}/ {{ @["exit"] = count(); }}')
-        events = ("task/task_newtask", "sched/sched_process_exit")
+        events = dict.fromkeys(("task/task_newtask", "sched/sched_process_exit"), any_of("comm"))
         with self.guest() as guest:
-            trace, told = self.counted(guest, program, LOAD, events, any_of("comm"))
+            trace, told = self.counted(guest, program, LOAD, events)
         seen = keyed(trace.out)
-        self.assertEqual(seen["lwp-create"], told["task/task_newtask"], trace.story())
-        self.assertEqual(seen["lwp-exit"], told["sched/sched_process_exit"], trace.story())
+        agree(self, "proc:::lwp-create", seen["lwp-create"], told.hits("task/task_newtask"), "task_newtask", trace.story())
+        agree(self, "proc:::lwp-exit", seen["lwp-exit"], told.hits("sched/sched_process_exit"), "sched_process_exit",
+              trace.story())
         self.assertEqual(seen["lwp-create"] - seen["create"], seen["threads"], trace.story())
         self.assertGreaterEqual(seen["threads"], 3, trace.story())  # spin's
         self.assertEqual(seen["lwp-exit"] - seen["exit"], seen["threads"], trace.story())
-        self.assertEqual(seen["lwp-start"], seen["lwp-create"], trace.story())
-        self.assertEqual(seen["start"], seen["create"], trace.story())
+        agree(self, "proc:::lwp-start", seen["lwp-start"], seen["lwp-create"], "lwp-create", trace.story())
+        agree(self, "proc:::start", seen["start"], seen["create"], "create", trace.story())
 
     def test_signals(self):
         """Signals that are sent and handled, and ignored ones."""
@@ -150,7 +147,10 @@ class Providers(Scenario):
                 "trap \"\" USR1; kill -USR1 $$; kill -USR1 $$; :'")
         with self.guest() as guest:
             trace, _ = self.counted(guest, program, load)
-        self.assertEqual(keyed(trace.out), {"sent": 7, "discarded": 2, "handled": 7}, trace.story())
+        seen = keyed(trace.out)
+        agree(self, "proc:::signal-send", seen["sent"], 7, story=trace.story())
+        agree(self, "proc:::signal-discard", seen["discarded"], 2, story=trace.story())
+        agree(self, "proc:::signal-handle", seen["handled"], 7, story=trace.story())
 
     def test_faults(self):
         """Programs of one wrong instruction: the number is the D library's, and the signal is told."""
@@ -166,7 +166,10 @@ class Providers(Scenario):
             trace, _ = self.counted(guest, program, "; ".join(f"/tmp/{name}" for name in FAULTS) +
                                     "; /tmp/takes && /tmp/takes && /tmp/takes")
             guest.check(f"cd /tmp; rm {' '.join(files)}; echo 1 >/proc/sys/debug/exception-trace")
-        self.assertEqual(keyed(trace.out), {**dict.fromkeys(FAULTS, 1), "SIGFPE": 1, "cleared": 3}, trace.story())
+        seen = keyed(trace.out)
+        agree(self, "proc:::fault", sum(seen.get(name, 0) for name in FAULTS), len(FAULTS), story=trace.story())
+        agree(self, "proc:::signal-clear", seen["cleared"], 3, story=trace.story())
+        self.assertEqual(seen["SIGFPE"], 1, trace.story())
 
     def test_priorities(self):
         """New priorities as pr_pri has them: by setpriority(2) and sched_setscheduler(2)."""
@@ -176,7 +179,7 @@ class Providers(Scenario):
             trace, _ = self.counted(guest, program, "/tmp/changes && /tmp/changes && /tmp/changes")
             guest.check("rm /tmp/changes")
         rows = {int(a): int(b) for a, b in (line.split() for line in trace.lines if len(line.split()) == 2)}
-        self.assertEqual(rows, {14: 3, 50: 3}, trace.story())
+        agree(self, "sched:::change-pri", rows, {14: 3, 50: 3}, story=trace.story())
 
     def test_ticks_and_wakeups(self):
         """In the threads of a load, as the guest's own tracepoints count them."""
@@ -185,33 +188,33 @@ class Providers(Scenario):
         with self.guest() as guest:
             symbols = guest.read_file("/proc/kallsyms").decode()
             handler = re.search(r"(?m)^(\w+) \w (?:tick_sched_timer|tick_nohz_handler)$", symbols).group(1)
-            event = "timer/hrtimer_expire_entry"
-            trigger = f'hist:keys=common_pid:name=ticks if function == 0x{handler} && comm == "spin"'
-            guest.check(f"echo '{trigger}' >{TRACING}/events/{event}/trigger")
-            try:
-                trace, told = self.counted(guest, program, "spin 1 4 >/dev/null", ("sched/sched_waking",), 'COMM == "spin"')
-                ticks = histogram(guest, event)
-            finally:
-                guest.check(f"echo '!{trigger}' >{TRACING}/events/{event}/trigger")
+            events = {"timer/hrtimer_expire_entry": f'function == 0x{handler} && comm == "spin"',
+                      "sched/sched_waking": 'COMM == "spin"'}
+            trace, told = self.counted(guest, program, "spin 1 4 >/dev/null", events)
         seen = keyed(trace.out)
-        self.assertEqual(seen["wakeup"], told["sched/sched_waking"], trace.story())
-        self.assertEqual(seen["tick"], ticks, trace.story())
+        agree(self, "sched:::wakeup", seen["wakeup"], told.hits("sched/sched_waking"), "sched_waking", trace.story())
+        agree(self, "sched:::tick", seen["tick"], told.hits("timer/hrtimer_expire_entry"), "hrtimer_expire_entry",
+              trace.story())
 
     def test_gives_up_processor(self):
         """Threads sleep, are preempted, or keep their processor: as often as the guest's switches say."""
         mine = 'execname == "spin"'
-        program = (f'sched:::sleep /{mine}/ {{ @["sleep"] = count(); }} '
+        # sched_switch calls a thread that has ended dead, also where it sleeps once more
+        program = (f'sched:::sleep /{mine} && !curthread->exit_state/ {{ @["sleep"] = count(); }} '
                    f'sched:::preempt /{mine}/ {{ @["preempt"] = count(); }} '
                    f'sched:::remain-cpu /{mine}/ {{ @["remain"] = count(); }} '
                    f'fbt::__schedule:entry /{mine}/ {{ @["entries"] = count(); }}')
         with self.guest() as guest:
-            trace, told = self.counted(guest, program, "spin 2 8 >/dev/null", ("sched/sched_switch",),
-                                       'comm == "spin"', "prev_state", rows_of)
-        states = {int(state): hits for state, hits in told["sched/sched_switch"].items()}
+            trace, told = self.counted(guest, program, "spin 2 8 >/dev/null",
+                                       {"sched/sched_switch": 'comm == "spin"'}, "prev_state")
+        states = told.rows("sched/sched_switch", "prev_state")
         seen = keyed(trace.out)
-        self.assertEqual(seen.get("sleep", 0), sum(n for state, n in states.items() if 0 < state < 16), trace.story())
-        self.assertEqual(seen["preempt"], sum(n for state, n in states.items() if state in (0, 256)), trace.story())
-        self.assertEqual(seen["entries"] - seen.get("remain", 0), sum(states.values()), trace.story())
+        agree(self, "sched:::sleep", seen.get("sleep", 0), sum(n for state, n in states.items() if 0 < state < 16),
+              "sched_switch", trace.story())
+        agree(self, "sched:::preempt", seen["preempt"], sum(n for state, n in states.items() if state in (0, 256)),
+              "sched_switch", trace.story())
+        agree(self, "sched:::remain-cpu", seen.get("remain", 0), seen["entries"] - sum(states.values()),
+              "__schedule() less sched_switch", trace.story())
 
     def test_queues(self):
         """A thread that is enqueued is dequeued, and never twice without the other; each switch to it is one."""
@@ -223,12 +226,12 @@ class Providers(Scenario):
                    'on[(int)args[0]->pr_lwpid] = 0; } '
                    f'sched:::enqueue /{mine} && args[2]->cpu_id >= 4/ {{ @["nowhere"] = count(); }}')
         with self.guest() as guest:
-            trace, told = self.counted(guest, program, "spin 2 8 >/dev/null", ("sched/sched_switch",),
-                                       'next_comm == "spin"')
+            trace, told = self.counted(guest, program, "spin 2 8 >/dev/null",
+                                       {"sched/sched_switch": 'next_comm == "spin"'})
         seen = keyed(trace.out)
-        self.assertEqual(seen["enqueue"], seen["dequeue"], trace.story())
+        agree(self, "sched:::enqueue", seen["enqueue"], seen["dequeue"], "dequeue", trace.story())
         self.assertEqual((seen["twice"], seen["unqueued"]), (0, 0), trace.story())
-        self.assertGreaterEqual(seen["dequeue"], told["sched/sched_switch"], trace.story())
+        self.assertGreaterEqual(seen["dequeue"], told.hits("sched/sched_switch"), trace.story())
         self.assertNotIn("nowhere", seen, trace.story())
 
     def test_waits(self):
@@ -240,11 +243,11 @@ class Providers(Scenario):
             try:
                 trace, told = self.counted(guest, program, "for i in 1 2 3 4 5; do "
                                            "dd if=/dev/zero of=/dev/loop3 bs=4k count=4 conv=fsync 2>/dev/null; done",
-                                           ("block/block_bio_queue",), f'dev == {7 << 20 | 3} && nr_sector == 0')
+                                           {"block/block_bio_queue": f"dev == {7 << 20 | 3} && nr_sector == 0"})
             finally:
                 guest.check("losetup -d /dev/loop3; rm /tmp/disk3")
-        self.assertEqual(told["block/block_bio_queue"], 5, trace.story())
-        self.assertEqual(keyed(trace.out), {"start": 5, "done": 5}, trace.story())
+        self.assertEqual(told.hits("block/block_bio_queue"), 5, trace.story())
+        agree(self, "io:::wait-start, wait-done", keyed(trace.out), {"start": 5, "done": 5}, story=trace.story())
 
     def test_counts_are_not_inline(self):
         """A clause that only counts must ask the condition too; and -x cpu and predicates of the clause go on working."""
@@ -262,12 +265,12 @@ class Providers(Scenario):
                    'sched:::off-cpu { self->next[cpu] = 0; next[cpu] = args[0]->pr_lwpid; } '
                    'sched:::on-cpu /next[cpu] == tid/ { @["told"] = count(); }')
         with self.guest() as guest:
-            trace, told = self.counted(guest, program, "spin 1 4 >/dev/null", ("sched/sched_switch",))
+            trace, told = self.counted(guest, program, "spin 1 4 >/dev/null", {"sched/sched_switch": None})
         seen = keyed(trace.out)
         self.assertLessEqual(abs(seen["on"] - seen["off"]), 4, trace.story())  # at most one a vCPU is under way
         self.assertGreaterEqual(seen["told"], seen["on"] - 4, trace.story())
         # the guest's own counting begins before ours and ends behind it
-        self.assertLessEqual(seen["off"], told["sched/sched_switch"], trace.story())
+        self.assertLessEqual(seen["off"], told.hits("sched/sched_switch"), trace.story())
 
     def test_blocks(self):
         """Each bio that starts ends, with the sector, size and direction of its start."""
@@ -284,12 +287,12 @@ class Providers(Scenario):
             guest.check("dd if=/dev/zero of=/tmp/disk3 bs=1M count=2 2>/dev/null && losetup /dev/loop3 /tmp/disk3 && "
                         "sync && echo 3 >/proc/sys/vm/drop_caches")
             try:
-                trace, told = self.counted(guest, program, load, ("block/block_bio_queue",), f"dev == {7 << 20 | 3}")
+                trace, told = self.counted(guest, program, load, {"block/block_bio_queue": f"dev == {7 << 20 | 3}"})
             finally:
                 guest.check("losetup -d /dev/loop3; rm /tmp/disk3")
         seen = keyed(trace.out)
-        self.assertEqual(seen["start"], told["block/block_bio_queue"], trace.story())
-        self.assertEqual(seen["done"], seen["start"], trace.story())
+        agree(self, "io:::start", seen["start"], told.hits("block/block_bio_queue"), "block_bio_queue", trace.story())
+        agree(self, "io:::done", seen["done"], told.hits("block/block_bio_queue"), "block_bio_queue", trace.story())
         self.assertEqual(seen["paired"], seen["start"], trace.story())
         self.assertEqual(seen["bytes"], seen["ended"], trace.story())
         self.assertGreater(seen["reads"], 0, trace.story())

@@ -108,6 +108,50 @@ class Seeds:
         expect(sum(int(line[2]) for line in lines[1:]) > 0, "the guest's spawner forks, and no fork was seen")
         return f"{sum(int(line[1]) for line in lines[1:])} calls in four seconds"
 
+    def disk(self):
+        device, size = "/dev/loop4", 1 << 20
+        self.guest.check(f"dd if=/dev/zero of=/tmp/disk4 bs={size} count=1 2>/dev/null")
+        try:
+            out = self.ask("disk", workload=f"losetup {device} /tmp/disk4; /bin/dd if={device} of=/dev/null bs=64k "
+                           "2>/dev/null; getppid_loop 1 1")
+        finally:
+            self.guest.check(f"losetup -d {device}; rm /tmp/disk4")
+        expect(out.startswith("DEVICE   D    BYTES ARGS\n"), "no heading")
+        rows = re.findall(r"^loop4 +R +(\d+) (\S+)", out, re.M)
+        expect(sum(int(count) for count, _ in rows) == size, "not the bytes that the device has")
+        expect("dd" in {program.rsplit("/", 1)[-1] for _, program in rows}, "dd is not named")
+        return f"{len(rows)} requests, {size} bytes"
+
+    def files(self):
+        out = self.ask("files", workload="echo hello >/tmp/seed; dd if=/tmp/seed of=/tmp/copy bs=6 2>/dev/null; "
+                       "rm /tmp/seed /tmp/copy; getppid_loop 1 1")
+        rows = {tuple(line.split()[:3]): int(line.split()[3]) for line in out.splitlines() if line}
+        for file, operation, size in (("seed", "open", 0), ("seed", "read", 6), ("copy", "write", 6)):
+            found = rows.get((file, operation, "tmpfs"))
+            expect(found == size, f"{operation} of {file}: {found}")
+        return f"{len(rows)} operations on files"
+
+    def calls(self):
+        lines = self.ask("calls", workload="cat /proc/version >/dev/null; getppid_loop 1 1").splitlines()
+        for line in ("open /proc/version", "exec getppid_loop 1 1"):
+            expect(line in lines, f"no line {line!r}")
+        return f"{len(lines)} lines"
+
+    def names(self):
+        lines = self.ask("names").splitlines()
+        expect(lines[0] == self.guest.check("uname -sr").strip(), "not what uname(1) prints")
+        expect(lines[1] == self.guest.check("cat /proc/cmdline").strip(), "not the kernel's command line")
+        return lines[0]
+
+    def packets(self):
+        out = self.ask("packets", workload="netload 3; getppid_loop 1 1")
+        rows = {tuple(line.split()[:2]): int(line.split()[2]) for line in out.splitlines() if line}
+        expect(rows["ipv4", "4"] > 0 and rows["ipv6", "6"] > 0, "one version of IP is missing")
+        expect(rows["ipv4", "4"] + rows["ipv6", "6"] == rows["all", "0"], "a packet has both versions, or none")
+        expect(rows["connected", "0"] > rows["alone", "0"] > 0, "resets belong to no connection, most segments do")
+        expect(rows["tcp", "0"] > rows["connected", "0"], "not all of tcp's probes fired")
+        return f"{rows['all', '0']} packets"
+
     def run(self):
         """The number of programs whose answers were wrong."""
         failed = 0

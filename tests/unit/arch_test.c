@@ -13,7 +13,8 @@
 #include "vmm-probe/guest/kernel.h"
 
 #define MIB       (1ull << 20)
-#define KERNEL_AT (MIB + 0x3000)
+#define RAM_AT    (vp_arch_null.kernel_start - MIB)
+#define KERNEL_AT (MIB + 0x3000) /* in RAM */
 #define BANNER    "Linux version 9.8.7-null (nobody)"
 
 /* --- x86-64: one chain of tables, at 1000, 2000 … -------------------------------------------- */
@@ -134,7 +135,7 @@ static struct vp_phys *null_machine(void)
 	memset(ram, 0, sizeof(ram));
 	memcpy(ram + KERNEL_AT, BANNER, sizeof(BANNER));
 	assert_ok(vp_phys_create(&phys));
-	assert_ok(vp_phys_add_memory(phys, vp_gpa(0), sizeof(ram), ram));
+	assert_ok(vp_phys_add_memory(phys, vp_gpa(RAM_AT), sizeof(ram), ram));
 	return phys;
 }
 
@@ -150,12 +151,13 @@ static void null_memory(void **state)
 	(void)state;
 	assert_non_null(mmu);
 	vp_mmu_init(mmu, vp_arch_null.paging, vp_gpa(0), 0);
-	assert_ok(vp_mmu_read(phys, mmu, vp_gva(KERNEL_AT), text, sizeof(text)));
+	assert_ok(vp_mmu_read(phys, mmu, vp_gva(RAM_AT + KERNEL_AT), text, sizeof(text)));
 	assert_string_equal(text, BANNER);
 	assert_ok(vp_mmu_translate(phys, mmu, vp_gva(0xfedcba9876543210ull), &gpa, &size));
 	assert_int_equal(gpa.v, 0xfedcba9876543210ull);
 	assert_int_equal(size, 4096);
-	assert_err(vp_mmu_read(phys, mmu, vp_gva(sizeof(ram) - 1), text, 2), OT_ERR_FAULT, "0x400000");
+	assert_err(vp_mmu_read(phys, mmu, vp_gva(RAM_AT + sizeof(ram) - 1), text, 2), OT_ERR_FAULT,
+		   "0x200300000");
 	free(mmu);
 	vp_phys_destroy(phys);
 }
@@ -172,8 +174,8 @@ static void null_kernel(void **state)
 	assert_non_null(kernel);
 	assert_ok(vp_kernel_find(&vp_arch_null, phys, &regs, 1, kernel, &image));
 	assert_string_equal(kernel->release, "9.8.7-null");
-	assert_int_equal(kernel->banner_addr.v, KERNEL_AT);
-	assert_int_equal(kernel->base.v, MIB);
+	assert_int_equal(kernel->banner_addr.v, RAM_AT + KERNEL_AT);
+	assert_int_equal(kernel->base.v, vp_arch_null.kernel_start);
 	assert_int_equal(kernel->size, MIB);
 	vp_image_deinit(&image);
 	assert_err(vp_kernel_find(&vp_arch_x86, phys, &regs, 1, kernel, &image), OT_ERR_NOT_FOUND,

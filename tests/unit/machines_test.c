@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +117,44 @@ static void a_domain_has_a_socket_in_its_own_directory(void **state)
 	assert_int_equal(ot_err_code(err), OT_ERR_LIMIT);
 	ot_err_destroy(err);
 	free(long_home);
+}
+
+/* The directory for sockets below @p base, as vp_socket_dir_make() finds it. */
+static enum ot_err_code made(const char *base)
+{
+	char path[108];
+
+	setenv("XDG_RUNTIME_DIR", base, 1);
+	struct ot_err *err = vp_socket_dir_make(path, sizeof(path));
+	unsetenv("XDG_RUNTIME_DIR");
+	enum ot_err_code code = err ? ot_err_code(err) : 0;
+	ot_err_destroy(err);
+	return code;
+}
+
+/* Whoever may write to the directory could put a socket of their own in an engine's place. */
+static void the_directory_for_sockets_is_ours_alone(void **state)
+{
+	char base[] = "/tmp/outsight-sockets-XXXXXX", dir[64], elsewhere[64];
+	struct stat st;
+
+	(void)state;
+	assert_non_null(mkdtemp(base));
+	snprintf(dir, sizeof(dir), "%s/outsight", base);
+	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", base);
+	assert_int_equal(made(base), 0);
+	assert_int_equal(lstat(dir, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0700);
+	assert_int_equal(made(base), 0);
+	assert_int_equal(chmod(dir, 0777), 0);
+	assert_int_equal(made(base), OT_ERR_PERMISSION);
+	assert_int_equal(rename(dir, elsewhere), 0);
+	assert_int_equal(chmod(elsewhere, 0700), 0);
+	assert_int_equal(symlink(elsewhere, dir), 0);
+	assert_int_equal(made(base), OT_ERR_PERMISSION);
+	unlink(dir);
+	rmdir(elsewhere);
+	rmdir(base);
 }
 
 /* --- XML ----------------------------------------------------------------------------------------------- */
@@ -304,6 +343,7 @@ int main(void)
 		cmocka_unit_test(groups_do_not_hide_the_inner_pid),
 		cmocka_unit_test(command_lines_cut_anywhere_are_read_in_bounds),
 		cmocka_unit_test(a_domain_has_a_socket_in_its_own_directory),
+		cmocka_unit_test(the_directory_for_sockets_is_ours_alone),
 		cmocka_unit_test(what_a_domain_needs_is_added_once),
 		cmocka_unit_test(a_commandline_that_is_there_is_kept),
 		cmocka_unit_test(the_lines_to_paste_are_what_is_added),

@@ -258,6 +258,37 @@ static void a_planner_says_so(void **state)
 	vp_planner_destroy(planner);
 }
 
+static void decides(struct vp_planner *planner, uint64_t code, uint64_t target, const char *why)
+{
+	struct vp_batch_site site = { .gva = code, .target = target, .length = 5, .room = 5 };
+
+	memcpy(site.bytes, "\x0f\x1f\x44\x00\x00", 5);
+	struct vp_verdict v = vp_planner_site(planner, &site);
+	assert_int_equal(v.kind, why ? VP_PLAN_REFUSE : VP_PLAN_NATIVE);
+	if (why)
+		assert_non_null(strstr(v.why, why));
+}
+
+/* A trap that can be on both of its forms may be on a static key's branch, and on nothing else there. */
+static void branches(void **state)
+{
+	struct world *w = *state;
+	struct vp_places p = read_places(w);
+	struct vp_planner *planner;
+
+	vp_places_deinit(&p);
+	put_jump(&w->g, JUMPS + 0x10, CODE + 0x310); /* on the blacklist */
+	put_distance(&w->g, CALLS, MODULE + 0x4000);
+	assert_ok(vp_planner_create(w->guest, VP_TRAPS_TEXT, VP_WISH_AUTO, &planner));
+	decides(planner, CODE + 0x100, CODE + 0x140, NULL);
+	decides(planner, CODE + 0x100, CODE + 0x141, "static key");
+	decides(planner, CODE + 0x101, CODE + 0x140, "static key");
+	decides(planner, CODE + 0x100, 0, "static key");
+	decides(planner, CODE + 0x310, CODE + 0x350, "blacklist");
+	decides(planner, MODULE + 0x4000, MODULE + 0x4040, "static call");
+	vp_planner_destroy(planner);
+}
+
 /* What can't be: lists without end or into nowhere, tables that end before they begin or are not mapped. */
 static void lies(void **state)
 {
@@ -320,6 +351,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(functions, setup, teardown),
 		cmocka_unit_test_setup_teardown(nested, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_planner_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(branches, setup, teardown),
 		cmocka_unit_test_setup_teardown(lies, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_places_are_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_place_longer_than_a_kernel_is_an_error, setup, teardown),

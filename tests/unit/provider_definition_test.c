@@ -37,7 +37,7 @@ static void assert_part(const struct vp_text_part *part, const char *text)
 static void everything_is_found(void **state)
 {
 	static const char text[] = "/* a { */\n"
-				   "provider io module genunix;\n"
+				   "provider io;\n"
 				   "inline int one = 1; struct s { int x; };\n"
 				   "/* a firing */\n"
 				   "probe wait-done(arg1 struct bio * : bufinfo_t *, int) {\n"
@@ -48,22 +48,24 @@ static void everything_is_found(void **state)
 				   "}\n"
 				   "inline int two = one + 1;\n"
 				   "probe bare() { at {} }\n"
-				   "probe f:entry() { at {} } probe mod : f:return(int) { at {} }\n";
+				   "probe f:entry() { at {} } probe mod : f:return(int) { at {} }\n"
+				   "probe *:each() { at {} }\n";
 	struct vp_definitions defs;
 	(void)state;
 
 	assert_null(vp_definitions_parse(text, &arena, &defs));
 	assert_string_equal(defs.provider, "io");
-	assert_string_equal(defs.module, "genunix");
-	assert_int_equal(defs.count, 4);
-	assert_string_equal(defs.list[2].module, "genunix");
+	assert_int_equal(defs.count, 5);
+	assert_string_equal(defs.list[4].function, "*");
+	assert_string_equal(defs.list[4].name, "each");
+	assert_string_equal(defs.list[2].module, "");
 	assert_string_equal(defs.list[2].function, "f");
 	assert_string_equal(defs.list[2].name, "entry");
 	assert_string_equal(defs.list[3].module, "mod");
 	assert_string_equal(defs.list[3].function, "f");
 	assert_string_equal(defs.list[3].name, "return");
 	const struct vp_definition *d = &defs.list[0];
-	assert_string_equal(d->module, "genunix");
+	assert_string_equal(d->module, "");
 	assert_string_equal(d->function, "");
 	assert_string_equal(d->name, "wait-done");
 	assert_int_equal(d->nargs, 2);

@@ -9,17 +9,9 @@
 
 #include <cmocka.h>
 
-#include "guest_fixture.h"
-#include "vmm-probe/guest/guest.h"
-#include "vmm-probe/provider/registry.h"
+#include "provider_fixture.h"
 
 static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, true, true, 4, false };
-
-struct world {
-	struct guest_fixture g;
-	struct vp_guest *guest;
-	struct vp_probes *probes;
-};
 
 /* Symbol number n has a function of 32 bytes, and shares it with n + 1. */
 #define FIRST 100u
@@ -40,34 +32,13 @@ static void write_code(struct world *w, const void *bytes, size_t len)
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct world *w = world_create(&layout);
 
-	assert_non_null(w);
-	guest_fixture_init(&w->g, &layout, 4);
 	assert_string_equal(w->g.syms[FIRST].name, NAME);
-	struct vp_regs regs = guest_regs(&w->g, GUEST_CR3);
-	struct vp_guest_opts opts = { .phys = w->g.phys, .regs = &regs, .nregs = 1 };
-	assert_ok(vp_guest_open(&opts, &w->guest));
+	world_open(w);
 	assert_ok(vp_probes_create(w->guest, &w->probes));
 	*state = w;
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	vp_probes_destroy(w->probes);
-	vp_guest_destroy(w->guest);
-	guest_fixture_deinit(&w->g);
-	free(w);
-	return 0;
-}
-
-static bool remember(void *arg, const struct vp_probe *probe)
-{
-	*(const struct vp_probe **)arg = probe;
-	return true;
 }
 
 /* The reason, "" for none; requested again each time. */
@@ -190,10 +161,10 @@ static void decisions_are_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(without_a_planner_nothing_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(verdicts, setup, teardown),
-		cmocka_unit_test_setup_teardown(branches, setup, teardown),
-		cmocka_unit_test_setup_teardown(decisions_are_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_a_planner_nothing_is_refused, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(verdicts, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(branches, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(decisions_are_kept, setup, world_destroy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static struct vp_exits exits_of(const void *code, uint32_t len)
 }
 
 /* One way out, there and of that kind. */
-static void one(const char *code, uint32_t len, uint32_t offset, uint8_t length, enum vp_exit_kind kind,
+static void one(const char *code, uint32_t len, uint32_t offset, uint8_t length, enum vp_branch_kind kind,
 		uint64_t target)
 {
 	struct vp_exits e = exits_of(code, len);
@@ -44,8 +44,8 @@ static void one(const char *code, uint32_t len, uint32_t offset, uint8_t length,
 	assert_false(e.incomplete);
 	assert_int_equal(e.list[0].offset, offset);
 	assert_int_equal(e.list[0].length, length);
-	assert_int_equal(e.list[0].kind, kind);
-	assert_true(e.list[0].target == target);
+	assert_int_equal(e.list[0].branch.kind, kind);
+	assert_true(e.list[0].branch.target == target);
 	vp_exits_deinit(&e);
 }
 
@@ -64,32 +64,32 @@ static void none(const char *code, uint32_t len)
 static void returns(void **state)
 {
 	(void)state;
-	ONE("\x0f\x1f\x44\x00\x00\x31\xc0\xc3", 7, 1, VP_EXIT_RET, 0);
-	ONE("\x31\xc0\xc3\xcc\xcc\xcc\xcc", 2, 1, VP_EXIT_RET, 0);         /* with padding */
-	ONE("\xf3\xc3", 0, 2, VP_EXIT_RET, 0);                             /* rep ret */
-	ONE("\xc2\x08\x00", 0, 3, VP_EXIT_RET, 0);                         /* ret 8 */
-	ONE("\xb8\xc3\xc3\xc3\xc3\xc3", 5, 1, VP_EXIT_RET, 0);             /* c3 in an immediate */
-	ONE("\x48\x8b\x84\xc3\xc3\xc3\xc3\x00\xc3", 8, 1, VP_EXIT_RET, 0); /* c3 in an operand */
+	ONE("\x0f\x1f\x44\x00\x00\x31\xc0\xc3", 7, 1, VP_BRANCH_RETURN, 0);
+	ONE("\x31\xc0\xc3\xcc\xcc\xcc\xcc", 2, 1, VP_BRANCH_RETURN, 0);         /* with padding */
+	ONE("\xf3\xc3", 0, 2, VP_BRANCH_RETURN, 0);                             /* rep ret */
+	ONE("\xc2\x08\x00", 0, 3, VP_BRANCH_RETURN, 0);                         /* ret 8 */
+	ONE("\xb8\xc3\xc3\xc3\xc3\xc3", 5, 1, VP_BRANCH_RETURN, 0);             /* c3 in an immediate */
+	ONE("\x48\x8b\x84\xc3\xc3\xc3\xc3\x00\xc3", 8, 1, VP_BRANCH_RETURN, 0); /* c3 in an operand */
 }
 
 static void direct_jumps(void **state)
 {
 	(void)state;
-	ONE("\x31\xc0\xe9\x00\x01\x00\x00", 2, 5, VP_EXIT_JUMP, GVA + 7 + 0x100);
-	ONE("\xe9\xf0\xff\xff\xff", 0, 5, VP_EXIT_JUMP, GVA + 5 - 0x10);      /* backwards, out */
-	ONE("\xeb\x40", 0, 2, VP_EXIT_JUMP, GVA + 2 + 0x40);                  /* short, out */
-	ONE("\x2e\xe9\x00\x01\x00\x00", 0, 6, VP_EXIT_JUMP, GVA + 6 + 0x100); /* padded by a prefix */
-	ONE("\x90\xe9\x00\x00\x00\x00", 1, 5, VP_EXIT_JUMP, GVA + 6); /* to the byte behind the function */
-	NONE("\x90\xeb\xfd");                                         /* a loop */
-	NONE("\xe9\x00\x00\x00\x00\xeb\xfe");                         /* inside */
-	NONE("\xe8\x00\x01\x00\x00\x0f\x0b");                         /* a call, then ud2 */
+	ONE("\x31\xc0\xe9\x00\x01\x00\x00", 2, 5, VP_BRANCH_JUMP, GVA + 7 + 0x100);
+	ONE("\xe9\xf0\xff\xff\xff", 0, 5, VP_BRANCH_JUMP, GVA + 5 - 0x10);      /* backwards, out */
+	ONE("\xeb\x40", 0, 2, VP_BRANCH_JUMP, GVA + 2 + 0x40);                  /* short, out */
+	ONE("\x2e\xe9\x00\x01\x00\x00", 0, 6, VP_BRANCH_JUMP, GVA + 6 + 0x100); /* padded by a prefix */
+	ONE("\x90\xe9\x00\x00\x00\x00", 1, 5, VP_BRANCH_JUMP, GVA + 6); /* to the byte behind the function */
+	NONE("\x90\xeb\xfd");                                           /* a loop */
+	NONE("\xe9\x00\x00\x00\x00\xeb\xfe");                           /* inside */
+	NONE("\xe8\x00\x01\x00\x00\x0f\x0b");                           /* a call, then ud2 */
 }
 
 static void conditional_jumps(void **state)
 {
 	(void)state;
-	ONE("\x0f\x84\x00\x01\x00\x00", 0, 6, VP_EXIT_JUMP_IF, GVA + 6 + 0x100);
-	ONE("\x75\x40", 0, 2, VP_EXIT_JUMP_IF, GVA + 2 + 0x40);
+	ONE("\x0f\x84\x00\x01\x00\x00", 0, 6, VP_BRANCH_JUMP_IF, GVA + 6 + 0x100);
+	ONE("\x75\x40", 0, 2, VP_BRANCH_JUMP_IF, GVA + 2 + 0x40);
 	NONE("\x75\x00\x90\x75\xfb");
 	NONE("\x0f\x1f\x84\x00\x00\x01\x00\x00"); /* a long nop: 0f, but no jump */
 }
@@ -97,14 +97,14 @@ static void conditional_jumps(void **state)
 static void indirect_jumps(void **state)
 {
 	(void)state;
-	ONE("\xff\xe0", 0, 2, VP_EXIT_INDIRECT, 0);                 /* jmp *%rax */
-	ONE("\x41\xff\xe3", 0, 3, VP_EXIT_INDIRECT, 0);             /* jmp *%r11 */
-	ONE("\xff\x60\x18", 0, 3, VP_EXIT_INDIRECT, 0);             /* jmp *0x18(%rax) */
-	ONE("\xff\x25\x00\x01\x00\x00", 0, 6, VP_EXIT_INDIRECT, 0); /* jmp *0x100(%rip) */
-	ONE("\xff\x64\x24\x08", 0, 4, VP_EXIT_INDIRECT, 0);         /* jmp *8(%rsp): a SIB without index */
-	NONE("\xff\x24\xc5\x00\x00\x00\x81");                       /* jmp *table(,%rax,8) */
-	NONE("\x3e\xff\xe0");                                       /* notrack jmp *%rax */
-	NONE("\xff\xd0\xff\xc0\xff\x30");                           /* call *%rax, inc %eax, push (%rax) */
+	ONE("\xff\xe0", 0, 2, VP_BRANCH_INDIRECT, 0);                 /* jmp *%rax */
+	ONE("\x41\xff\xe3", 0, 3, VP_BRANCH_INDIRECT, 0);             /* jmp *%r11 */
+	ONE("\xff\x60\x18", 0, 3, VP_BRANCH_INDIRECT, 0);             /* jmp *0x18(%rax) */
+	ONE("\xff\x25\x00\x01\x00\x00", 0, 6, VP_BRANCH_INDIRECT, 0); /* jmp *0x100(%rip) */
+	ONE("\xff\x64\x24\x08", 0, 4, VP_BRANCH_INDIRECT, 0);         /* jmp *8(%rsp): a SIB without index */
+	NONE("\xff\x24\xc5\x00\x00\x00\x81");                         /* jmp *table(,%rax,8) */
+	NONE("\x3e\xff\xe0");                                         /* notrack jmp *%rax */
+	NONE("\xff\xd0\xff\xc0\xff\x30");                             /* call *%rax, inc %eax, push (%rax) */
 }
 
 static void several_ways_out(void **state)
@@ -131,15 +131,15 @@ static void several_ways_out(void **state)
 static void new_instructions_are_stepped_over(void **state)
 {
 	(void)state;
-	ONE("\x0f\x01\xe8\xc3", 3, 1, VP_EXIT_RET, 0);                 /* serialize */
-	ONE("\x0f\x01\xee\xc3", 3, 1, VP_EXIT_RET, 0);                 /* rdpkru */
-	ONE("\x66\x0f\xae\xf1\xc3", 4, 1, VP_EXIT_RET, 0);             /* tpause %ecx */
-	ONE("\x67\x0f\xb9\x40\xc3\xc3", 5, 1, VP_EXIT_RET, 0);         /* ud1 -0x3d(%eax) */
-	ONE("\xf2\x0f\x01\xc6\xc3", 4, 1, VP_EXIT_RET, 0);             /* a form of wrmsrns' family */
-	ONE("\xc4\xe2\x78\x49\xc0\xc3", 5, 1, VP_EXIT_RET, 0);         /* tilerelease */
-	ONE("\x62\xf1\x7d\x08\x72\xc0\xc3\xc3", 7, 1, VP_EXIT_RET, 0); /* vprord $0xc3 */
-	ONE("\x62\xf3\x7d\x08\x25\xc0\xc3\xc3", 7, 1, VP_EXIT_RET, 0); /* vpternlogd $0xc3 */
-	ONE("\x62\xf2\x7d\x08\x58\x48\xc3\xc3", 7, 1, VP_EXIT_RET, 0); /* with an 8-bit displacement */
+	ONE("\x0f\x01\xe8\xc3", 3, 1, VP_BRANCH_RETURN, 0);                 /* serialize */
+	ONE("\x0f\x01\xee\xc3", 3, 1, VP_BRANCH_RETURN, 0);                 /* rdpkru */
+	ONE("\x66\x0f\xae\xf1\xc3", 4, 1, VP_BRANCH_RETURN, 0);             /* tpause %ecx */
+	ONE("\x67\x0f\xb9\x40\xc3\xc3", 5, 1, VP_BRANCH_RETURN, 0);         /* ud1 -0x3d(%eax) */
+	ONE("\xf2\x0f\x01\xc6\xc3", 4, 1, VP_BRANCH_RETURN, 0);             /* a form of wrmsrns' family */
+	ONE("\xc4\xe2\x78\x49\xc0\xc3", 5, 1, VP_BRANCH_RETURN, 0);         /* tilerelease */
+	ONE("\x62\xf1\x7d\x08\x72\xc0\xc3\xc3", 7, 1, VP_BRANCH_RETURN, 0); /* vprord $0xc3 */
+	ONE("\x62\xf3\x7d\x08\x25\xc0\xc3\xc3", 7, 1, VP_BRANCH_RETURN, 0); /* vpternlogd $0xc3 */
+	ONE("\x62\xf2\x7d\x08\x58\x48\xc3\xc3", 7, 1, VP_BRANCH_RETURN, 0); /* with an 8-bit displacement */
 }
 
 static void what_is_no_code_ends_the_search(void **state)

@@ -8,22 +8,25 @@
 #include <cmocka.h>
 
 #include "btf_builder.h"
-#include "guest_fixture.h"
 #include "pace.h"
-#include "vmm-probe/guest/guest.h"
-#include "vmm-probe/provider/registry.h"
+#include "provider_fixture.h"
+#include "vmm-probe/arch/native.h"
+#include "vmm-probe/planner/planner.h"
+#include "vmm-probe/provider/sentinels.h"
 
 #define TRACED    (GUEST_BASE + 0x40000) /* a function of 256 bytes */
 #define TP        (GUEST_BASE + 0x48000) /* its tracepoint */
 #define TP_NAME   (GUEST_BASE + 0x48200)
 #define CALL_KEY  (GUEST_BASE + 0x49000)
+#define QUEUE     (GUEST_BASE + 0x42000) /* the functions that patch branches on static keys */
+#define APPLY     (GUEST_BASE + 0x42100)
 #define JUMPS     (GUEST_BASE + 0x50000)
 #define CALLS     (GUEST_BASE + 0x50100)
 #define BTF       (GUEST_BASE + 0x60000)
 #define SITE      (TRACED + 6)
 #define COLD      (TRACED + 0x20)
 #define EVENT     (COLD + 8)
-#define MUTATIONS pace_rounds(2000, 10000)
+#define MUTATIONS pace_rounds(500, 10000)
 
 static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, true, true, 4, false };
 
@@ -42,10 +45,21 @@ static const uint8_t cold[] = {
 	0xe9, 0xd9, 0xff, 0xff, 0xff, /* jmp +0xb */
 };
 
-struct world {
-	struct guest_fixture g;
-	struct vp_guest *guest;
-	struct vp_probes *probes;
+static const uint8_t queue[] = {
+	0x0f, 0x1f, 0x44, 0x00, 0x00,       /* nop, ftrace's */
+	0x55,                               /* push %rbp */
+	0x8b, 0x05, 0x00, 0x10, 0x00, 0x00, /* mov 0x1000(%rip),%eax */
+	0x48, 0x89, 0xfb,                   /* mov %rdi,%rbx */
+	0x5d,                               /* pop %rbp */
+	0xc3,                               /* ret */
+};
+
+static const uint8_t apply[] = {
+	0x0f, 0x1f, 0x44, 0x00, 0x00, /* nop, ftrace's */
+	0x85, 0xff,                   /* test %edi,%edi */
+	0x74, 0x02,                   /* je +0xb */
+	0xc3, 0xcc,                   /* ret */
+	0xc3, 0xcc,                   /* ret */
 };
 
 static void put_distance(struct guest_fixture *g, uint64_t gva, uint64_t to)
@@ -85,8 +99,12 @@ static void write_symbols(struct guest_fixture *g)
 		{ TRACED, 'T', "traced" },
 		{ TRACED + 0x100, 'T', "behind" },
 		{ TRACED + 0x200, 'T', "_etext" },
+		{ QUEUE, 'T', "arch_jump_label_transform_queue" },
+		{ APPLY, 'T', "arch_jump_label_transform_apply" },
+		{ APPLY + 0x100, 'T', "behind_it" },
 		{ TP, 'D', "__tracepoint_event" },
 		{ TP + 0x100, 'D', "__tracepoint_ptr_event" }, /* no tracepoint */
+		{ TP + 0x800, 'd', "jump_label_mutex" },
 		{ JUMPS, 'D', "__start___jump_table" },
 		{ JUMPS + 32, 'D', "__stop___jump_table" },
 		{ CALLS, 'D', "__start_static_call_sites" },
@@ -113,6 +131,9 @@ static void write_tables(struct guest_fixture *g)
 	memset(guest_at(g, TRACED), 0xcc, 0x200);
 	memcpy(guest_at(g, TRACED), code, sizeof(code));
 	memcpy(guest_at(g, COLD), cold, sizeof(cold));
+	memset(guest_at(g, QUEUE), 0xcc, 0x200);
+	memcpy(guest_at(g, QUEUE), queue, sizeof(queue));
+	memcpy(guest_at(g, APPLY), apply, sizeof(apply));
 	memset(guest_at(g, TP), 0, 0x200);
 	guest_put64(g, TP, TP_NAME);
 	guest_put64(g, TP + 24, CALL_KEY);
@@ -125,38 +146,20 @@ static void write_tables(struct guest_fixture *g)
 
 static int setup(void **state)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct world *w = world_create(&layout);
 
-	assert_non_null(w);
-	guest_fixture_init(&w->g, &layout, 4);
 	write_symbols(&w->g);
 	write_tables(&w->g);
-	struct vp_regs regs = guest_regs(&w->g, GUEST_CR3);
-	struct vp_guest_opts opts = { .phys = w->g.phys, .regs = &regs, .nregs = 1 };
-	assert_ok(vp_guest_open(&opts, &w->guest));
+	world_open(w);
 	*state = w;
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	struct world *w = *state;
-
-	vp_probes_destroy(w->probes);
-	vp_guest_destroy(w->guest);
-	guest_fixture_deinit(&w->g);
-	free(w);
-	return 0;
-}
-
-static bool remember(void *arg, const struct vp_probe *probe)
-{
-	*(const struct vp_probe **)arg = probe;
-	return true;
-}
-
-/* The tracepoint's probe, the guest read anew; NULL: there is none. */
-static const struct vp_probe *probe(struct world *w, const char *provider)
+/* The tracepoint's probe, the guest read anew; NULL: there is none. @traps: what is planned with; 0: nothing
+ * is.
+ */
+static const struct vp_probe *planned(struct world *w, const char *provider, uint32_t traps,
+				      enum vp_trap_wish wish)
 {
 	struct dif_probedesc desc = {
 		.guest = "", .provider = provider, .module = "", .function = "", .name = "event"
@@ -167,8 +170,15 @@ static const struct vp_probe *probe(struct world *w, const char *provider)
 	vp_probes_destroy(w->probes);
 	w->probes = NULL;
 	assert_ok(vp_probes_create(w->guest, &w->probes));
+	if (traps)
+		assert_ok(vp_probes_plan(w->probes, traps, wish, NULL));
 	assert_ok(vp_probes_match(w->probes, &desc, true, remember, &found, &count));
 	return found;
+}
+
+static const struct vp_probe *probe(struct world *w, const char *provider)
+{
+	return planned(w, provider, 0, VP_WISH_AUTO);
 }
 
 static void is_refused(struct world *w, const char *why)
@@ -258,6 +268,61 @@ static void refused(void **state)
 	is_refused(w, "call a function");
 }
 
+/* Where text is changed, the kernel's own patching of the branch must be watched. */
+static void trapped(void **state)
+{
+	struct world *w = *state;
+	struct vp_batch_site *sites;
+	uint32_t n;
+
+	struct vp_batch_site site = site_of(w, planned(w, "sdt", VP_TRAPS_TEXT, VP_WISH_AUTO));
+	assert_int_equal(site.gva, SITE);
+	assert_int_equal(site.target, COLD);
+	assert_int_equal(site.trap, VP_SITE_TEXT);
+	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_TEXT, true, &sites, &n));
+	assert_int_equal(n, 3);
+	assert_int_equal(sites[0].sentinel, VP_SENTINEL_KEY_ENTER);
+	assert_int_equal(sites[0].gva, QUEUE + 6); /* of two bytes at least */
+	assert_int_equal(sites[1].sentinel, VP_SENTINEL_KEY_LEAVE);
+	assert_int_equal(sites[1].gva, APPLY + 9);
+	assert_int_equal(sites[2].sentinel, VP_SENTINEL_KEY_LEAVE);
+	assert_int_equal(sites[2].gva, APPLY + 11);
+	free(sites);
+	/* they cost an exit each: only with traps on branches */
+	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_TEXT, false, &sites, &n));
+	assert_int_equal(n, 0);
+	free(sites);
+}
+
+static void is_unwatchable(struct world *w, const char *what)
+{
+	const struct vp_probe *p = planned(w, "sdt", VP_TRAPS_TEXT, VP_WISH_AUTO);
+
+	assert_non_null(p);
+	if (!p->refused || !strstr(p->refused, "a static key is patched there, and ") ||
+	    !strstr(p->refused, what))
+		fail_msg("'%s', not '%s'", p->refused ? p->refused : "", what);
+	/* a debug register changes no text */
+	p = planned(w, "sdt", VP_TRAPS_TEXT | VP_TRAPS_HW, VP_WISH_HW);
+	assert_int_equal(site_of(w, p).trap, VP_SITE_HW);
+	write_tables(&w->g);
+}
+
+static void unwatchable(void **state)
+{
+	struct world *w = *state;
+
+	/* push %rdi; pop %rdi: the entry of the jump table may be another afterwards */
+	memcpy(guest_at(&w->g, QUEUE + 5), "\x57\x5f", 2);
+	is_unwatchable(w, "arch_jump_label_transform_queue() can't be watched");
+	memcpy(guest_at(&w->g, QUEUE + 5), "\xe9\x00\x10\x00\x00", 5);
+	is_unwatchable(w, "arch_jump_label_transform_queue() can't be watched");
+	memcpy(guest_at(&w->g, APPLY + 9), "\xff\xe0", 2); /* jmp *%rax */
+	is_unwatchable(w, "arch_jump_label_transform_apply() can't be watched");
+	memcpy(guest_at(&w->g, APPLY + 11), "\xe9\xf0\x00\x00\x00", 5); /* others come to that exit too */
+	is_unwatchable(w, "arch_jump_label_transform_apply() can't be watched");
+}
+
 static bool is_branch(struct world *w, const struct vp_batch_site *s)
 {
 	const uint8_t *at = guest_at(&w->g, s->gva);
@@ -297,13 +362,35 @@ static void damaged(void **state)
 	assert_true(sites_seen < MUTATIONS);
 }
 
+/* The forms that the kernel gives a branch on a static key, and nothing else. */
+static void branches(void **state)
+{
+	static const struct {
+		uint8_t bytes[5], length;
+	} all[] = {
+		{ { 0x0f, 0x1f, 0x44, 0x00, 0x00 }, 5 }, { { 0x66, 0x66, 0x66, 0x66, 0x90 }, 5 },
+		{ { 0xe9, 0x0b, 0x00, 0x00, 0x00 }, 5 }, { { 0xe9, 0x0c, 0x00, 0x00, 0x00 }, 0 },
+		{ { 0x66, 0x90, 0x90, 0x90, 0x90 }, 2 }, { { 0xeb, 0x0e, 0x90, 0x90, 0x90 }, 2 },
+		{ { 0xeb, 0x0f, 0x90, 0x90, 0x90 }, 0 }, { { 0x66, 0x66, 0x66, 0x90, 0x90 }, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		assert_int_equal(vp_native_static_branch(all[i].bytes, 5, 16), all[i].length);
+	assert_int_equal(vp_native_static_branch(all[1].bytes, 4, 16), 0);
+	assert_int_equal(vp_native_static_branch(all[4].bytes, 2, 16), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(found, setup, teardown),
-		cmocka_unit_test_setup_teardown(enabled_in_the_guest, setup, teardown),
-		cmocka_unit_test_setup_teardown(refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(damaged, setup, teardown),
+		cmocka_unit_test(branches),
+		cmocka_unit_test_setup_teardown(found, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(enabled_in_the_guest, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(refused, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(trapped, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(unwatchable, setup, world_destroy),
+		cmocka_unit_test_setup_teardown(damaged, setup, world_destroy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

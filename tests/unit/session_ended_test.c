@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "guest_fixture.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
 
 static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, false, true, 4, false };

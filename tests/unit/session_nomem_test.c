@@ -20,6 +20,7 @@
 #include "vmm-probe/backend/fake/fake.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/memory.h"
 
 static const char program[] =
     "BEGIN { x = 1; a[x, \"one\"] = 2; s = speculation(); speculate(s); printf(\"%d\\n\", x); }\n"

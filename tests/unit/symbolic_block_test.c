@@ -12,6 +12,7 @@
 
 #include "base/compiler.h"
 #include "tests/unit/dif_fixture.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/symbolic/block.h"
 
 #define BASE       0xffffffff81000000ull
@@ -73,6 +74,21 @@ static const uint8_t conditional[] = {
 	0x48, 0x89, 0xde, /* mov %rbx,%rsi */
 	0xe8, 0xd6, 0xef, 0x02, 0x00, /* call sct */
 	0xe9, 0xd1, 0x6f, 0x00, 0x00, /* jmp away */
+};
+/* whether the CPU is online is kept in a register */
+static const uint8_t bit_kept[] = {
+	0x65, 0x8b, 0x04, 0x25, 0x60, 0x91, 0x01, 0x00, /* mov %gs:0x19160,%eax */
+	0x48, 0x0f, 0xa3, 0x05, 0xf0, 0xef, 0x00, 0x00, /* bt %rax,0xeff0(%rip) */
+	0x0f, 0x92, 0xc2, /* setb %dl */
+	0x84, 0xd2, /* test %dl,%dl */
+	0x0f, 0x84, 0xe5, 0x6f, 0x00, 0x00, /* je away */
+	0x48, 0x8b, 0x05, 0x0e, 0xf0, 0x01, 0x00, /* mov 0x1f00e(%rip),%rax */
+	0x48, 0x85, 0xc0, /* test %rax,%rax */
+	0x74, 0x0c, /* je skip */
+	0x48, 0x8b, 0x78, 0x08, /* mov 0x8(%rax),%rdi */
+	0x48, 0x89, 0xde, /* mov %rbx,%rsi */
+	0xe8, 0xcd, 0xef, 0x02, 0x00, /* call sct */
+	0xe9, 0xc8, 0x6f, 0x00, 0x00, /* jmp away */
 };
 static const uint8_t two_paths[] = {
 	0x48, 0x89, 0xde, /* mov %rbx,%rsi */
@@ -244,7 +260,7 @@ static int setup(void **state)
 
 	assert_non_null(w);
 	vp_exprs_init(&w->exprs);
-	fx_no_error(vp_executor_create(&w->executor));
+	fx_no_error(vp_arch_x86.code->executor_create(&w->executor));
 	*state = w;
 	return 0;
 }
@@ -305,6 +321,11 @@ static void shapes(void **state)
 		      { "rbx", "u64[(rsp + 0x10)]", "s32(r14)", "0", "((r9 & 0xffffffffffffff00) | u8(r13))",
 			"s32(r14)", "r15" }),
 		SHAPE(conditional, "(((u8(rdx) & 0x10) == 0) & (5 <s s32(rcx)))", { "rbx" }),
+		SHAPE(bit_kept,
+		      "((((u8[((u32[(percpu + 0x19160)] >>s 3) + 0xffffffff81010000)] >> (u32[(percpu + "
+		      "0x19160)] & 7)) "
+		      "& 1) == 0) == 0)",
+		      { "rbx" }),
 		SHAPE(two_paths, NULL, { "rbx", "((r13 < r12) ? 2 : 1)" }),
 		SHAPE(flags, NULL,
 		      { "(u32((rbx >> 3)) & 0xff)", "(r12 == 0)", "u32((0 - u32(rbx)))",

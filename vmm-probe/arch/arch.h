@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vmm-probe/arch/code.h"
 #include "vmm-probe/arch/paging.h"
 #include "vmm-probe/arch/regs.h"
 
@@ -39,6 +40,11 @@ struct vp_arch_ops {
 	/** The top table that a vCPU's registers name; levels is 0 if @p regs do not tell. False: nor do they
 	 * name a table. */
 	bool (*page_root)(const struct vp_regs *regs, struct vp_page_root *ret);
+
+	/* --- instructions; NULL: unknown, and there is no probe on code (vp_arch_code()) --- */
+	const struct vp_code_ops *code;
+	/* Linux describes stack frames in ORC tables here. */
+	bool has_orc;
 
 	/* --- where Linux maps its image --- */
 	uint64_t kernel_start, kernel_end; /* [start, end), in which nothing else is mapped */
@@ -73,6 +79,10 @@ extern const struct vp_arch_ops vp_arch_x86;
 extern const struct vp_arch_ops vp_arch_null;
 
 /* The one that this is built for. */
+#ifdef VP_ARCH_NULL
+#define vp_arch_native vp_arch_null
+#else
 #define vp_arch_native vp_arch_x86
+#endif
 
 #endif

@@ -14,8 +14,15 @@
  *   vp_native_vector()            the address of an entry of a vCPU's table of exception handlers; 0: unknown
  *   VP_VECTOR_WORDS               of 64 bits in such an entry
  *   vp_native_vector_handler()    the handler's address in it
+ *   vp_native_static_branch()     the length of a branch on a static key; 0: none stands there
+ *   vp_native_is_fentry()         are these the five bytes of function tracing, off or on?
  *   VP_DIRECT_MAP_SHIFT           log2 of the part of the address space in which Linux maps all of a guest's
  * memory, or its beginning
+ *   VP_KERNEL_MAP_START, _END     where Linux maps its image, and nothing else: [start, end)
+ *   VP_KERNEL_LINK_BASE           where its image is linked to be
+ *   VP_KERNEL_CONSTANTS_ALIGN     of the constants behind its text
+ *   VP_MODULES_END                of the modules' area
+ *   VP_ELF_MACHINE                e_machine of its ELF files
  */
 #ifndef VP_ARCH_NATIVE_H
 #define VP_ARCH_NATIVE_H

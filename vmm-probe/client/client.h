@@ -49,7 +49,7 @@ OT_MUST_CHECK struct ot_err *vp_client_dial(struct vp_client *client, const char
 OT_MUST_CHECK struct ot_err *vp_client_greet(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_greeted(struct vp_client *client);
 
-/** Who listens at the other end; its descriptor stays the client's. */
+/** The process that listens at the other end; its descriptor stays the client's. */
 struct vp_peer vp_client_peer(const struct vp_client *client);
 
 struct vp_phys;

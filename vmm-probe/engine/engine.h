@@ -34,9 +34,10 @@ struct vp_engine_session;
  * plan is installed.
  */
 struct vp_site {
-	uint64_t gva;   /* guest kernel virtual address of the instruction */
-	uint64_t host;  /* host address of the byte in this process (0: the backend resolves) */
-	uint32_t necbs; /* evaluated on a hit; 0: only counters */
+	uint64_t gva;    /* guest kernel virtual address of the instruction */
+	uint64_t target; /* as in struct vp_batch_site: of a branch on a static key; else 0 */
+	uint64_t host;   /* host address of the byte in this process (0: the backend resolves) */
+	uint32_t necbs;  /* evaluated on a hit; 0: only counters */
 	uint32_t ncounters;
 	struct vp_ecb **ecbs; /* of all sessions, in order of enabling */
 	const struct vp_enabled_site *
@@ -101,6 +102,9 @@ uint64_t vp_site_host(const struct vp_site *site);
 bool vp_site_word(const struct vp_site *site, uint64_t gva, uint64_t *ret);
 /** Does the guest's kernel hold one of the locks that guard changes of its text? Any thread. */
 bool vp_site_text_locked(const struct vp_site *site);
+/** May a task of the guest be about to patch a branch on a static key, or is that not known? False is exact
+ * while the vCPUs are out of the guest. Any thread. */
+bool vp_site_keys_locked(const struct vp_site *site);
 
 /** A sample that request_sample() requested. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);

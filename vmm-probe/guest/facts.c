@@ -38,6 +38,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
 	facts.syscall_caller_start = facts.syscall_caller_end = 0;
 	memset(facts.text_locks, 0, sizeof(facts.text_locks));
+	facts.key_lock = 0;
 	facts.stack_size = STACK_DEFAULT;
 	facts.stack_padding = 0;
 	*ret = facts;
@@ -186,7 +187,9 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 }
 
 /* The mutexes under which the kernel compares and patches its text: text_poke() (jump labels and others),
- * kprobes, function tracing. A mutex begins with its owner unless BTF says otherwise (PREEMPT_RT). */
+ * kprobes, function tracing; and, from before a branch on a static key is compared until after it is patched,
+ * jump_label_mutex (kernel/jump_label.c). A mutex begins with its owner unless BTF says otherwise
+ * (PREEMPT_RT). */
 static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *btf, struct vp_facts *f)
 {
 	static const char *const names[] = { "text_mutex", "kprobe_mutex", "ftrace_lock" };
@@ -199,6 +202,8 @@ static void read_text_locks(const struct vp_guest *guest, const struct vp_btf *b
 	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
 		if (symbol(guest, names[i], &f->text_locks[i]))
 			f->text_locks[i] += owner;
+	if (symbol(guest, "jump_label_mutex", &f->key_lock))
+		f->key_lock += owner;
 }
 
 /* Does each process have two page tables? Then the full one is at the root without user_root. Else a table

@@ -23,7 +23,8 @@
 #define VP_MODULES_TOTAL_MAX (1ull << 30)  /* all modules together: the size of their address range */
 #define VP_MODULE_BTF_MAX    (64ull << 20) /* BTF of all modules together */
 
-/* Offsets in the guest's structures; VP_MODULE_NONE: this kernel has no such member. */
+/* Offsets in the guest's structures; VP_MODULE_NONE: this kernel has no such member. One struct with many
+ * fields: a table of constants, each found and used on its own. */
 #define VP_MODULE_NONE UINT32_MAX
 
 struct vp_module_layout {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest_internal.h"
 
@@ -251,7 +252,7 @@ static struct ot_err *make_table(struct vp_guest *guest, struct ot_buf *out)
 	struct ot_err *err;
 
 	vp_guest_orc(guest, &raw);
-	if (!raw.ip_size || !raw.orc_size)
+	if (!vp_arch_native.has_orc || !raw.ip_size || !raw.orc_size)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no ORC tables");
 	OT_TRY(vp_orc_layout(vp_guest_btf(guest), &raw, &layout));
 	b = new_builder(&layout);

@@ -165,8 +165,11 @@ static struct ot_err *add_modules(struct reader *r)
 		struct ot_err *err = add_of_module(r, m, "jump_entries", "num_jump_entries", true);
 		if (!err)
 			err = add_of_module(r, m, "static_call_sites", "num_static_call_sites", false);
-		if (err && !vp_modules_guests_fault(err, &err))
+		if (!err)
+			continue;
+		if (!vp_modules_guests_fault(err, &err))
 			return err;
+		r->keys->incomplete = true;
 	}
 	return NULL;
 }

@@ -37,6 +37,7 @@ struct vp_static_keys {
 	size_t njumps;
 	struct vp_static_call *calls; /* by address */
 	size_t ncalls;
+	bool incomplete;  /* a module's tables are too long: they are left out */
 	uint64_t charged; /* to the budget; returned by vp_static_keys_deinit() */
 };
 
@@ -46,8 +47,8 @@ struct vp_static_keys {
 /**
  * Read the tables of the core kernel and of all modules that the guest was seen to have, within the budget in
  * force. A table that can't be read is left out: its kernel lacks it, or the guest is hostile or changing.
- * LIMIT: more entries than VP_STATIC_SITES_MAX, or the budget is used up. *ret is owned by the caller
- * (vp_static_keys_deinit(), with the same budget in force or none).
+ * LIMIT: the core kernel's have more entries than VP_STATIC_SITES_MAX, or the budget is used up. *ret is
+ * owned by the caller (vp_static_keys_deinit(), with the same budget in force or none).
  */
 OT_MUST_CHECK struct ot_err *vp_static_keys_read(struct vp_guest *guest, struct vp_static_keys *ret);
 void vp_static_keys_deinit(struct vp_static_keys *keys);

@@ -318,7 +318,7 @@ static const struct vp_symbol *chain_find(const struct vp_symtab *symtab, uint32
 
 const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name)
 {
-	return chain_find(symtab, symtab->buckets[bucket_of(symtab, name)], module, name);
+	return name ? chain_find(symtab, symtab->buckets[bucket_of(symtab, name)], module, name) : NULL;
 }
 
 int vp_symtab_find_module(const struct vp_symtab *symtab, const char *name)

@@ -69,7 +69,8 @@ bool vp_symbol_is_function(const struct vp_symbol *sym);
 const struct vp_symbol *vp_symtab_find_addr(const struct vp_symtab *symtab, struct vp_gva gva,
 					    uint64_t *ret_offset);
 
-/** The first symbol of this name, in @p module (a name); NULL: in any, the core kernel first. NULL: none. */
+/** The first symbol of this name (NULL: no name), in @p module (a name); NULL: in any, the core kernel first.
+ * NULL: none. */
 const struct vp_symbol *vp_symtab_find(const struct vp_symtab *symtab, const char *module, const char *name);
 
 /** The number of the module of this name, or -1. */

@@ -68,6 +68,7 @@ struct vp_hook_slot {
 	uint64_t gpa, size, host;
 };
 
+/* One struct with many fields: what a process has one of. */
 struct vp_hook {
 	pthread_mutex_t lock;
 	int kvm, vm; /* the VMM's descriptors of /dev/kvm and of its VM; -1: unknown */

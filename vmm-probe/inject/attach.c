@@ -144,8 +144,7 @@ static struct ot_err *bind_for(pid_t pid, struct sockaddr_un *addr, int *ret)
 		return NULL;
 	unlink(addr->sun_path);
 	ot_auto_close int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (sock < 0 || bind(sock, (const struct sockaddr *)addr, sizeof(*addr)) ||
-	    chmod(addr->sun_path, 0600))
+	if (sock < 0 || fchmod(sock, 0600) || bind(sock, (const struct sockaddr *)addr, sizeof(*addr)))
 		return ot_err_os(errno, "%s", addr->sun_path);
 	*ret = ot_move_fd(sock);
 	return NULL;

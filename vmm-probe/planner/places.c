@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Reading the kernel's tables of places that it patches and of places that must not be probed.
- *
- * struct jump_entry { s32 code, target; long key } (include/linux/jump_label.h) and struct static_call_site
- * { s32 addr, key } (include/linux/static_call_types.h) contain offsets relative to their own members.
- */
+/* Reading the kernel's tables of places that it patches and of places that must not be probed. */
 #include "vmm-probe/planner/places.h"
 
 #include <stdlib.h>
@@ -16,13 +11,12 @@
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 
-#define TABLE_MAX     (16u << 20) /* bytes; Debian's kernels have 0.2 million */
 #define BLACKLIST_MAX 65536u      /* entries; Debian's kernels have a thousand */
 #define PLACES_MAX    (1u << 19)  /* Debian's kernels have some ten thousand */
 #define PLACE_MAX     (16u << 20) /* bytes; the longest are sections of less than one MiB */
 #define CHECK_PLACES  256u
 
-#define PLACES_MIB     128u /* three lists of places and one table */
+#define PLACES_MIB     192u /* three lists of places, the tables of static keys, and one table as it is read */
 #define PLACES_CPU_MS  1000u
 #define PLACES_WALL_MS 5000u
 
@@ -37,6 +31,13 @@ static struct ot_err *append(struct vp_place_list *p, struct vp_place place)
 	return NULL;
 }
 
+static struct ot_err *too_many(void)
+{
+	return ot_err_new(OT_ERR_LIMIT,
+			  "no probe is set: the guest's tables have more than %u places that can't be probed",
+			  PLACES_MAX);
+}
+
 static struct ot_err *add(struct vp_place_list *p, uint64_t start, uint64_t end, bool whole, const char *why)
 {
 	if (end <= start)
@@ -47,10 +48,7 @@ static struct ot_err *add(struct vp_place_list *p, uint64_t start, uint64_t end,
 				  "0x%llx (%s), which is more than any kernel has",
 				  (unsigned long long)start, (unsigned long long)end, why);
 	if (p->n >= PLACES_MAX)
-		return ot_err_new(OT_ERR_LIMIT,
-				  "no probe is set: the guest's tables have more than %u places that can't "
-				  "be probed",
-				  PLACES_MAX);
+		return too_many();
 	if (p->n % CHECK_PLACES == 0)
 		OT_TRY(vp_budget_check());
 	return append(p, (struct vp_place){ .start = start, .end = end, .whole = whole, .why = why });
@@ -76,86 +74,19 @@ static bool read_at(struct vp_guest *guest, uint64_t gva, void *dst, size_t len)
 	return !err;
 }
 
-/* Add a table whose entries of @stride bytes begin with an offset to an instruction. Only the first two bytes
- * of that are refused: every patched instruction has at least two, and a site is a whole instruction. */
-static struct ot_err *add_table(struct vp_guest *guest, struct vp_place_list *p, uint64_t table,
-				uint64_t size, uint32_t stride, const char *why)
-{
-	struct ot_err *err = NULL;
-
-	if (!table || !size || size > TABLE_MAX || size % stride)
-		return NULL;
-	OT_TRY(vp_budget_check());
-	OT_TRY(vp_budget_take(size));
-	uint8_t *bytes = malloc(size);
-	if (!bytes)
-		err = ot_err_nomem();
-	uint64_t end = bytes && read_at(guest, table, bytes, size) ? size : 0;
-	for (uint64_t at = 0; !err && at < end; at += stride) {
-		int32_t distance;
-		memcpy(&distance, bytes + at, sizeof(distance));
-		uint64_t code = table + at + (uint64_t)(int64_t)distance;
-		err = add(p, code, code + 2, false, why);
-	}
-	free(bytes);
-	vp_budget_give(size);
-	return err;
-}
-
 static const char static_key[] = "a static key is patched there";
 static const char static_call[] = "a static call is patched there";
 
-#define STATIC_CALL_SITE 8u
-
-/* sizeof(struct jump_entry); without BTF, x86-64's. */
-static uint32_t jump_entry_size(const struct vp_guest *guest)
+/* Only the first two bytes of what is patched are refused: every patched instruction has at least two, and a
+ * site is a whole instruction. */
+static struct ot_err *add_patched(const struct vp_static_keys *keys, struct vp_place_list *p)
 {
-	const struct vp_btf *btf = vp_guest_btf(guest);
-	uint64_t size = btf ? vp_btf_sizeof(btf, "jump_entry") : 0;
-
-	return size >= 8 && size <= 64 ? (uint32_t)size : 16;
-}
-
-static struct ot_err *add_core_tables(struct vp_guest *guest, struct vp_place_list *p)
-{
-	uint64_t jumps = symbol(guest, "__start___jump_table"),
-		 jumps_end = symbol(guest, "__stop___jump_table");
-	uint64_t calls = symbol(guest, "__start_static_call_sites"),
-		 calls_end = symbol(guest, "__stop_static_call_sites");
-
-	OT_TRY(add_table(guest, p, jumps, jumps_end - jumps, jump_entry_size(guest), static_key));
-	return add_table(guest, p, calls, calls_end - calls, STATIC_CALL_SITE, static_call);
-}
-
-/* Add the table at struct module's member @table, with as many entries as member @count says. */
-static struct ot_err *add_module_table(struct vp_guest *guest, struct vp_place_list *p,
-				       const struct vp_module *m, const char *table, const char *count,
-				       uint32_t stride, const char *why)
-{
-	const struct vp_btf *btf = vp_guest_btf(guest);
-	uint32_t at_table, at_count, n;
-	uint64_t start;
-
-	if (!btf || !vp_btf_member_offset(btf, "module", table, &at_table, NULL) ||
-	    !vp_btf_member_offset(btf, "module", count, &at_count, NULL) ||
-	    !read_at(guest, m->addr.v + at_table, &start, sizeof(start)) ||
-	    !read_at(guest, m->addr.v + at_count, &n, sizeof(n)))
-		return NULL;
-	return add_table(guest, p, start, (uint64_t)n * stride, stride, why);
-}
-
-static struct ot_err *add_modules(struct vp_guest *guest, struct vp_place_list *p)
-{
-	const struct vp_modules *modules = vp_guest_modules(guest);
-	uint32_t stride = jump_entry_size(guest);
-
-	for (size_t i = 0; modules && i < modules->count; i++) {
-		const struct vp_module *m = &modules->list[i];
-		OT_TRY(vp_budget_check());
-		OT_TRY(add_module_table(guest, p, m, "jump_entries", "num_jump_entries", stride, static_key));
-		OT_TRY(add_module_table(guest, p, m, "static_call_sites", "num_static_call_sites",
-					STATIC_CALL_SITE, static_call));
-	}
+	if (keys->incomplete)
+		return too_many();
+	for (size_t i = 0; i < keys->njumps; i++)
+		OT_TRY(add(p, keys->jumps[i].code, keys->jumps[i].code + 2, false, static_key));
+	for (size_t i = 0; i < keys->ncalls; i++)
+		OT_TRY(add(p, keys->calls[i].addr, keys->calls[i].addr + 2, false, static_call));
 	return NULL;
 }
 
@@ -261,8 +192,8 @@ static struct ot_err *flatten(const struct vp_place_list *all, bool whole, struc
 static struct ot_err *read_all(struct vp_guest *guest, struct vp_place_list *all, struct vp_places *ret)
 {
 	OT_TRY(add_sections(guest, all));
-	OT_TRY(add_core_tables(guest, all));
-	OT_TRY(add_modules(guest, all));
+	OT_TRY(vp_static_keys_read(guest, &ret->keys));
+	OT_TRY(add_patched(&ret->keys, all));
 	OT_TRY(add_blacklist(guest, all));
 	if (all->n)
 		qsort(all->list, all->n, sizeof(*all->list), by_start);
@@ -293,6 +224,7 @@ void vp_places_deinit(struct vp_places *p)
 {
 	free(p->any.list);
 	free(p->whole.list);
+	vp_static_keys_deinit(&p->keys);
 	*p = (struct vp_places){ 0 };
 }
 
@@ -312,4 +244,16 @@ const char *vp_places_find(const struct vp_places *p, uint64_t gva, uint8_t len)
 const char *vp_places_function(const struct vp_places *p, uint64_t gva)
 {
 	return find(&p->whole, gva, gva + 1);
+}
+
+const char *vp_places_branch(const struct vp_places *p, uint64_t gva, uint64_t target)
+{
+	const struct vp_jump_entry *entry = vp_static_keys_jump(&p->keys, gva);
+	const char *whole = vp_places_function(p, gva);
+
+	if (whole)
+		return whole;
+	if (vp_static_keys_call(&p->keys, gva))
+		return static_call;
+	return entry && entry->target == target ? NULL : static_key;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "vmm-probe/guest/static_keys.h"
 
 struct vp_guest;
 
@@ -31,6 +32,7 @@ struct vp_place_list {
 
 struct vp_places {
 	struct vp_place_list any, whole; /* all; those that refuse whole functions */
+	struct vp_static_keys keys;
 };
 
 /**
@@ -45,6 +47,10 @@ void vp_places_deinit(struct vp_places *places);
 
 /** Why a trap in the @p len bytes at @p gva is refused; NULL: it is not. */
 const char *vp_places_find(const struct vp_places *places, uint64_t gva, uint8_t len);
+
+/** The same of a trap that can be on both forms of the branch on a static key at @p gva: the nop and the jump
+ * to @p target. */
+const char *vp_places_branch(const struct vp_places *places, uint64_t gva, uint64_t target);
 
 /** Why the whole function at @p gva is refused; NULL: it is not. */
 const char *vp_places_function(const struct vp_places *places, uint64_t gva);

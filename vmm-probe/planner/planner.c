@@ -9,11 +9,9 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "vmm-probe/arch/x86/insn/insn.h"
-#include "vmm-probe/arch/x86/insn/opcodes.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/planner/places.h"
-#include "vmm-probe/planner/steppable.h"
 
 #define PAGE 4096u
 
@@ -22,6 +20,7 @@ struct vp_planner {
 	uint32_t traps;
 	enum vp_trap_wish wish;
 	struct vp_places places;
+	const struct vp_code_ops *code;
 	struct vp_stepper *stepper;
 	struct ot_arena texts;
 	struct ot_map reasons; /* interned: thousands of sites share a few reasons */
@@ -67,7 +66,9 @@ struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t traps, enum vp
 	p->wish = wish;
 	ot_arena_init(&p->texts);
 	ot_map_init(&p->reasons);
-	struct ot_err *err = vp_stepper_create(&p->stepper);
+	struct ot_err *err = vp_arch_code(&vp_arch_native, &p->code);
+	if (!err)
+		err = p->code->stepper_create(&p->stepper);
 	if (!err && guest)
 		err = vp_places_read(guest, &p->places);
 	if (err) {
@@ -82,7 +83,8 @@ void vp_planner_destroy(struct vp_planner *p)
 {
 	if (!p)
 		return;
-	vp_stepper_destroy(p->stepper);
+	if (p->code)
+		p->code->stepper_destroy(p->stepper);
 	vp_places_deinit(&p->places);
 	ot_map_deinit(&p->reasons);
 	ot_arena_deinit(&p->texts);
@@ -112,12 +114,11 @@ static struct vp_verdict refuse(struct vp_planner *p, const char *fmt, ...)
 	return (struct vp_verdict){ .kind = VP_PLAN_REFUSE, .why = intern(p, text) };
 }
 
-/* An `out` has two bytes. An instruction of one byte needs int3, except a ret that is followed by an int3. */
 uint8_t vp_planner_covers(const struct vp_batch_site *site)
 {
-	bool is_ret = site->length == 1 && site->bytes[0] == VP_OPCODE_RET;
+	const struct vp_code_ops *code = vp_arch_native.code;
 
-	return is_ret && site->room >= 2 ? 2 : site->length;
+	return code ? code->covers(site->bytes, site->length, site->room) : site->length;
 }
 
 static struct vp_verdict by_debug_register(struct vp_planner *p, struct vp_batch_site *site, bool emulated,
@@ -134,15 +135,15 @@ static struct vp_verdict by_debug_register(struct vp_planner *p, struct vp_batch
 /* Decide by the instruction, the engine's kinds of traps and the operator's wish. */
 static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_site *site)
 {
-	struct vp_insn insn;
 	char name[VP_STEPPER_NAME], no_step_text[128];
 	const char *no_step = NULL;
-	bool emulated =
-	    vp_insn_decode(site->bytes, site->length, site->gva, &insn) && insn.len == site->length;
+	enum vp_emulation how = p->code->emulation(site->bytes, site->length, site->gva);
+	bool emulated = how != VP_EMULATION_NONE;
 	uint8_t covers = vp_planner_covers(site);
 
 	if (!emulated || p->wish == VP_WISH_STEP) {
-		const char *why = vp_stepper_refuses(p->stepper, site->bytes, site->length, site->gva, name);
+		const char *why =
+		    p->code->stepper_refuses(p->stepper, site->bytes, site->length, site->gva, name);
 		if (why) {
 			snprintf(no_step_text, sizeof(no_step_text), "`%s`: %s", name, why);
 			no_step = no_step_text;
@@ -163,9 +164,9 @@ static struct vp_verdict by_instruction(struct vp_planner *p, struct vp_batch_si
 		return refuse(p, "an instruction of one byte, and int3 does not exit on this host");
 	site->trap = step ? VP_SITE_STEP : VP_SITE_TEXT;
 	return (struct vp_verdict){
-		.kind = step                     ? VP_PLAN_STEP
-			: insn.op == VP_INSN_NOP ? VP_PLAN_NATIVE
-						 : VP_PLAN_EMULATE,
+		.kind = step                      ? VP_PLAN_STEP
+			: how == VP_EMULATION_NOP ? VP_PLAN_NATIVE
+						  : VP_PLAN_EMULATE,
 		.covers = covers,
 	};
 }
@@ -181,13 +182,14 @@ static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site
 
 struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *site)
 {
-	const char *place = vp_places_find(&p->places, site->gva, vp_planner_covers(site));
+	const char *place = site->target ? vp_places_branch(&p->places, site->gva, site->target)
+					 : vp_places_find(&p->places, site->gva, vp_planner_covers(site));
 
 	if (place)
 		return refuse(p, "%s", place);
 	if (p->wish != VP_WISH_HW && is_torn(p, site))
 		return refuse(p, "it crosses a page boundary in a module");
-	if (site->bytes[0] == VP_OPCODE_INT3)
+	if (p->code->breakpoint(site->bytes, site->length))
 		return refuse(p, "the guest has its own breakpoint there");
 	return by_instruction(p, site);
 }

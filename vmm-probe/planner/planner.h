@@ -60,7 +60,7 @@ OT_MUST_CHECK struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t 
 					       struct vp_planner **ret);
 void vp_planner_destroy(struct vp_planner *planner);
 
-/** Decide about @p site: gva, length, room and bytes are input, trap is set. */
+/** Decide about @p site: gva, target, length, room and bytes are input, trap is set. */
 struct vp_verdict vp_planner_site(struct vp_planner *planner, struct vp_batch_site *site);
 
 /** Bytes of text that a trap at @p site replaces. */

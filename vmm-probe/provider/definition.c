@@ -86,11 +86,14 @@ static struct ot_err *read_name(struct reader *r, const char **ret)
 	return NULL;
 }
 
-/* NAME, FUNCTION:NAME or MODULE:FUNCTION:NAME */
+/* NAME, FUNCTION:NAME, *:NAME or MODULE:FUNCTION:NAME */
 static struct ot_err *read_probe_name(struct reader *r, struct vp_definition *d)
 {
-	d->module = r->ret->module;
-	d->function = "";
+	d->module = d->function = "";
+	if (accept(r, "*")) {
+		d->function = "*";
+		return accept(r, ":") ? read_name(r, &d->name) : wrong(r, ": is expected");
+	}
 	OT_TRY(read_name(r, &d->name));
 	if (!accept(r, ":"))
 		return NULL;
@@ -214,9 +217,6 @@ static struct ot_err *read_head(struct reader *r)
 	if (!accept(r, "provider"))
 		return wrong(r, "provider is expected");
 	OT_TRY(read_name(r, &r->ret->provider));
-	r->ret->module = "";
-	if (accept(r, "module"))
-		OT_TRY(read_name(r, &r->ret->module));
 	return accept(r, ";") ? NULL : wrong(r, "; is expected");
 }
 

@@ -14,14 +14,18 @@
  * Each of `at` and `or` is an alternative: clauses of D, one for each kind of place at which the probe fires.
  * A clause's descriptions name the place, its predicate says whether the probe fires there, and its n-th
  * trace() gives argN, all in terms of the arguments of the place. The first alternative that compiles for
- * this guest is the probe: it is chosen by which functions, tracepoints and members there are, never by a
- * version. Behind an alternative may stand `with { … }` and `after { … }`: clauses that every session has
- * which enables the probe, to keep values from one place to another in variables; at the same place those
- * of `with` run before the session's own, those of `after` behind them. No program can write their names.
+ * this guest, and whose places can be probed, is the probe: it is chosen by which functions, tracepoints and
+ * members there are, never by a version. Its module is the kernel's unless the definition names one; its
+ * function is the one that all of its places are in, where that is one.
  *
- * What stands outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first,
- * and `provider NAME module MODULE;` gives the probes a module's name. A probe that has a function, or a
- * module of its own, is `probe FUNCTION:NAME` or `probe MODULE:FUNCTION:NAME`.
+ * Behind an alternative may stand `with { … }` and `after { … }`: clauses that every session has which
+ * enables the probe, to keep values from one place to another in variables; at the same place those of
+ * `with` run before the session's own, those of `after` behind them. No program can write their names.
+ *
+ * What stands outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first.
+ * A probe that has a function, or a module of its own, is `probe FUNCTION:NAME` or `probe
+ * MODULE:FUNCTION:NAME`. `probe *:NAME` is a probe for each of a list of the guest's objects (members.h),
+ * with the object's name as its function; `$1` is its value.
  */
 #ifndef VP_PROVIDER_DEFINITION_H
 #define VP_PROVIDER_DEFINITION_H
@@ -46,7 +50,7 @@ struct vp_alternative {
 };
 
 struct vp_definition {
-	const char *module, *function, *name;
+	const char *module, *function, *name; /* module "": the kernel's; function "*": of each member */
 	unsigned nargs;
 	struct {
 		const char *native;
@@ -58,8 +62,8 @@ struct vp_definition {
 };
 
 struct vp_definitions {
-	const char *provider, *module; /* module: of probes that name none */
-	const char *common;            /* the rest of the file, with its lines where they were */
+	const char *provider;
+	const char *common; /* the rest of the file, with its lines where they were */
 	struct vp_definition *list;
 	size_t count;
 };

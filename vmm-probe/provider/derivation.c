@@ -98,12 +98,18 @@ struct ot_err *vp_derivation_declare(struct vp_derivation *d, const char *name, 
 	return compile(d, &src, &first);
 }
 
-struct ot_err *vp_derivation_compile(struct vp_derivation *d, const char *name,
+struct ot_err *vp_derivation_compile(struct vp_derivation *d, const char *name, const char *value,
 				     const struct vp_text_part *text, struct dif_clause **ret,
 				     uint32_t *ret_count)
 {
+	const char *const args[] = { name, value };
 	const struct dif_source src = {
-		.kind = DIF_SOURCE_SCRIPT, .name = name, .text = text->text, .len = text->len
+		.kind = DIF_SOURCE_SCRIPT,
+		.name = name,
+		.text = text->text,
+		.len = text->len,
+		.args = args,
+		.nargs = value ? 2 : 1,
 	};
 	uint32_t first = 0;
 

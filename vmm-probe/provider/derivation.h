@@ -29,10 +29,11 @@ const struct dif_clause *vp_derivation_program(const struct vp_derivation *d, ui
 OT_MUST_CHECK struct ot_err *vp_derivation_declare(struct vp_derivation *d, const char *name,
 						   const char *text);
 
-/** Compile clauses; *ret are copies that live as long as @p d. UNSUPPORTED: as above. */
+/** Compile clauses, in which `$1` is @p value (NULL: it has none); *ret are copies that live as long as @p d.
+ * UNSUPPORTED: as above. */
 OT_MUST_CHECK struct ot_err *vp_derivation_compile(struct vp_derivation *d, const char *name,
-						   const struct vp_text_part *text, struct dif_clause **ret,
-						   uint32_t *ret_count);
+						   const char *value, const struct vp_text_part *text,
+						   struct dif_clause **ret, uint32_t *ret_count);
 
 /** The guest's type of that name: "struct bio *", "int", "unsigned long". NULL: it has none, or there is no
  * memory. */

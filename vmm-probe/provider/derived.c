@@ -11,19 +11,25 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "vmm-probe/provider/derivation.h"
+#include "vmm-probe/provider/members.h"
 #include "vmm-probe/provider/native.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/registry.h"
 
+/* Of a probe whose definition names no module: its places are in the kernel itself. */
+#define KERNEL_MODULE "vmlinux"
+
 /* A provider's file. */
 struct file {
 	struct vp_definitions defs;
+	struct vp_members members; /* of its definitions for each */
 	bool declared;
 };
 
 struct derived {
 	struct file *file;
 	const struct vp_definition *def;
+	const char *value; /* of `$1`; NULL: none */
 	/* once resolved: */
 	struct dif_type *types[VP_ARGS_MAX]; /* of args[] */
 	struct dif_clause *places;           /* description of the place, condition and arguments there */
@@ -46,14 +52,14 @@ static struct derived *derived_of(const struct vp_probe *probe)
 /* --- names ------------------------------------------------------------------------------------- */
 
 static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self, struct file *file,
-			  const struct vp_definition *def)
+			  const struct vp_definition *def, const struct vp_member *member)
 {
 	struct own *own = vp_probes_alloc(probes, sizeof(*own));
 	const struct vp_probe probe = {
 		.kind = VP_PROBE_SITE,
 		.args = VP_ARGS_SITE,
-		.module = def->module,
-		.function = def->function,
+		.module = *def->module ? def->module : KERNEL_MODULE,
+		.function = member ? member->name : def->function,
 		.name = def->name,
 		.own = own,
 	};
@@ -65,7 +71,19 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 		return ot_err_nomem();
 	own->d->file = file;
 	own->d->def = def;
+	own->d->value = member ? member->value : NULL;
 	return vp_probes_add(probes, self, &probe);
+}
+
+/* A probe for each member. */
+static struct ot_err *add_each(struct vp_probes *probes, const struct vp_provider *self, struct file *file,
+			       const struct vp_definition *def)
+{
+	if (!file->members.list)
+		OT_TRY(vp_members_slab_caches(probes, &file->members));
+	for (size_t i = 0; i < file->members.count; i++)
+		OT_TRY(add(probes, self, file, def, &file->members.list[i]));
+	return NULL;
 }
 
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
@@ -77,9 +95,13 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	OT_TRY(vp_definitions_parse(self->definitions, vp_derivation_arena(vp_probes_derivation(probes)),
 				    &file->defs));
 	OT_TRY(vp_native_publish(probes, self));
-	for (size_t i = 0; i < file->defs.count; i++)
-		if (*file->defs.list[i].function || !vp_probes_has(probes, self, file->defs.list[i].name))
-			OT_TRY(add(probes, self, file, &file->defs.list[i]));
+	for (size_t i = 0; i < file->defs.count; i++) {
+		const struct vp_definition *def = &file->defs.list[i];
+		if (!strcmp(def->function, "*"))
+			OT_TRY(add_each(probes, self, file, def));
+		else if (*def->function || !vp_probes_has(probes, self, def->name))
+			OT_TRY(add(probes, self, file, def, NULL));
+	}
 	return NULL;
 }
 
@@ -112,9 +134,9 @@ static struct ot_err *take_alternative(struct vp_derivation *dv, struct derived 
 	const char *name = d->def->name;
 	struct dif_clause *before, *after;
 
-	OT_TRY(vp_derivation_compile(dv, name, &a->with, &before, &d->support.nbefore));
-	OT_TRY(vp_derivation_compile(dv, name, &a->at, &d->places, &d->nplaces));
-	OT_TRY(vp_derivation_compile(dv, name, &a->after, &after, &d->support.nafter));
+	OT_TRY(vp_derivation_compile(dv, name, d->value, &a->with, &before, &d->support.nbefore));
+	OT_TRY(vp_derivation_compile(dv, name, d->value, &a->at, &d->places, &d->nplaces));
+	OT_TRY(vp_derivation_compile(dv, name, d->value, &a->after, &after, &d->support.nafter));
 	d->programs = ot_arena_alloc(vp_derivation_arena(dv), (d->nplaces + 1) * sizeof(*d->programs));
 	if (!d->programs)
 		return ot_err_nomem();
@@ -124,31 +146,6 @@ static struct ot_err *take_alternative(struct vp_derivation *dv, struct derived 
 	d->support.after = after;
 	d->has_support = d->support.nbefore || d->support.nafter;
 	return NULL;
-}
-
-static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *probe)
-{
-	struct vp_derivation *dv = vp_probes_derivation(probes);
-	struct derived *d = probe->kind == VP_PROBE_SITE ? derived_of(probe) : NULL;
-	struct ot_err *first = NULL;
-
-	if (!d)
-		return NULL;
-	OT_TRY(declare(dv, d->file));
-	OT_TRY(find_types(dv, d));
-	for (unsigned i = 0; i < d->def->nalternatives; i++) {
-		struct ot_err *err = take_alternative(dv, d, &d->def->alternatives[i]);
-
-		if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED) {
-			ot_err_destroy(first);
-			return err;
-		}
-		if (first)
-			ot_err_destroy(err);
-		else
-			first = err;
-	}
-	return ot_err_prefix(first, "this kernel has none of its places");
 }
 
 /* --- where ------------------------------------------------------------------------------------------ */
@@ -201,6 +198,65 @@ static struct ot_err *gather_all(struct vp_probes *probes, const struct derived 
 			return g.err;
 	}
 	return sites->failed ? ot_err_nomem() : NULL;
+}
+
+/* --- in this guest ------------------------------------------------------------------------------------ */
+
+/* Can the probe be placed where the alternative has it? */
+static struct ot_err *check_places(struct vp_probes *probes, const struct derived *d)
+{
+	struct ot_buf list;
+
+	ot_buf_init(&list);
+	struct ot_err *err = gather_all(probes, d, &list);
+	ot_buf_deinit(&list);
+	return err;
+}
+
+/* The function that all places are in; none where they are in several, or are tracepoints. */
+static struct ot_err *find_function(struct vp_probes *probes, const struct vp_probe *probe,
+				    const struct derived *d)
+{
+	const char *function = d->nplaces ? d->places[0].probe.function : NULL;
+
+	for (uint32_t i = 1; i < d->nplaces; i++)
+		if (!function || !d->places[i].probe.function ||
+		    strcmp(d->places[i].probe.function, function) != 0)
+			return NULL;
+	if (*probe->function || !function || !*function || dif_glob_is_pattern(function))
+		return NULL;
+	char *copy = vp_probes_strdup(probes, function);
+	if (!copy)
+		return ot_err_nomem();
+	vp_probes_set_function(probes, probe, copy);
+	return NULL;
+}
+
+static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	struct vp_derivation *dv = vp_probes_derivation(probes);
+	struct derived *d = probe->kind == VP_PROBE_SITE ? derived_of(probe) : NULL;
+	struct ot_err *first = NULL;
+
+	if (!d)
+		return NULL;
+	OT_TRY(declare(dv, d->file));
+	OT_TRY(find_types(dv, d));
+	for (unsigned i = 0; i < d->def->nalternatives; i++) {
+		struct ot_err *err = take_alternative(dv, d, &d->def->alternatives[i]);
+
+		if (!err)
+			err = check_places(probes, d);
+		if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED) {
+			ot_err_destroy(first);
+			return err ? err : find_function(probes, probe, d);
+		}
+		if (first)
+			ot_err_destroy(err);
+		else
+			first = err;
+	}
+	return ot_err_prefix(first, "this kernel has none of its places");
 }
 
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,

@@ -4,13 +4,15 @@
  *
  * A function is a text symbol with a size. Its entry site is its first instruction (after endbr64), where the
  * arguments are still in their registers. Symbols that do not follow C's calling convention or can no longer
- * run are published too, with the reason why they can't be enabled.
+ * run are published too, with the reason why they can't be enabled. Single instructions are probed by their
+ * offset (fbt_offset.h).
  */
 #include <string.h>
 
 #include "guest-agent/agent_abi.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_args.h"
+#include "vmm-probe/provider/fbt_offset.h"
 #include "vmm-probe/provider/fbt_sites.h"
 #include "vmm-probe/provider/providers.h"
 
@@ -177,6 +179,8 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
 			    struct vp_batch_site **ret, uint32_t *ret_count)
 {
+	if (vp_fbt_is_offset(probe))
+		return vp_fbt_offset_site(probes, probe, ret, ret_count);
 	if (probe->args == VP_ARGS_FBT_ENTRY)
 		return vp_function_entry_site(probes, probe, NULL, ret, ret_count);
 	return vp_function_return_sites(probes, probe, NULL, ret, ret_count);
@@ -190,6 +194,8 @@ static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 
 	(void)probes;
 	(void)agent;
+	if (vp_fbt_is_offset(probe))
+		return false;
 	ret->want = entry ? GA_KPROBE : GA_KRETPROBE;
 	ret->nargs = entry ? 6 : 1;
 	ret->address = probe->gva;
@@ -201,6 +207,7 @@ const struct vp_provider vp_provider_fbt = {
 	.name = "fbt",
 	.needs_guest = true,
 	.publish = publish,
+	.provide = vp_fbt_provide,
 	.sites = sites,
 	.inside = inside,
 	.arg = vp_fbt_arg,

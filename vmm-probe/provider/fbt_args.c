@@ -6,6 +6,7 @@
 
 #include "vmm-probe/arch/regs.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/provider/fbt_offset.h"
 
 #define ARGS_MAX 10 /* arg0 … arg9 */
 
@@ -91,6 +92,8 @@ int vp_fbt_nargs(struct vp_probes *probes, const struct vp_probe *probe)
 	const struct vp_btf *btf;
 	const struct btf_type *proto = prototype(probes, probe, &btf);
 
+	if (vp_fbt_is_offset(probe))
+		return 0;
 	if (!proto)
 		return -1;
 	if (probe->args == VP_ARGS_FBT_RETURN)

@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "vmm-probe/arch/x86/insn/insn.h"
-#include "vmm-probe/arch/x86/insn/opcodes.h"
-#include "vmm-probe/arch/x86/insn/shape.h"
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/sites.h"
@@ -28,6 +26,7 @@ struct part {
 struct finder {
 	const struct vp_symtab *tab;
 	const struct vp_probe *probe;
+	const struct vp_code_ops *code;
 	struct vp_text *text;
 	struct vp_site_conditions when;
 	struct part parts[PARTS_MAX]; /* [0] is the function itself */
@@ -61,12 +60,6 @@ static struct ot_err *add_site(struct finder *f, uint64_t gva, const uint8_t *by
 	return NULL;
 }
 
-/* An instruction that never falls through is followed by int3, against speculation: that byte may be used. */
-static uint8_t padded(const uint8_t *bytes, uint8_t length, uint64_t left)
-{
-	return length < left && length < 15 && bytes[length] == VP_OPCODE_INT3 ? length + 1 : length;
-}
-
 /* A function that begins with no tracing nop may jump back to its first instruction, which is no entry. */
 static struct ot_err *check_loops(struct finder *f, uint32_t at, uint8_t len)
 {
@@ -84,13 +77,6 @@ static struct ot_err *check_loops(struct finder *f, uint32_t at, uint8_t len)
 	return err;
 }
 
-static bool is_nop(const uint8_t *bytes, uint8_t len, uint64_t gva)
-{
-	struct vp_insn insn;
-
-	return vp_insn_decode(bytes, len, gva, &insn) && insn.op == VP_INSN_NOP;
-}
-
 struct ot_err *vp_function_entry_site(struct vp_probes *probes, const struct vp_probe *probe,
 				      const struct vp_site_conditions *when, struct vp_batch_site **ret,
 				      uint32_t *ret_count)
@@ -100,17 +86,20 @@ struct ot_err *vp_function_entry_site(struct vp_probes *probes, const struct vp_
 	/* The first 24 bytes hold endbr64 and any instruction after it. */
 	uint64_t len = probe->size < 24 ? probe->size : 24;
 
+	OT_TRY(vp_arch_code(&vp_arch_native, &f.code));
 	OT_TRY(vp_probes_text(probes, &f.text));
 	OT_TRY(vp_text_read(f.text, probe->gva, len, &bytes));
 
-	uint32_t at = vp_entry_offset(bytes, len);
-	uint8_t n = vp_insn_length(bytes + at, len - at);
+	uint32_t at = f.code->entry(bytes, len);
+	uint8_t n = f.code->length(bytes + at, len - at);
 
 	if (!n)
 		return ot_err_new(OT_ERR_BAD_DATA, "it does not begin with an instruction");
-	uint8_t room = bytes[at] == VP_OPCODE_RET ? padded(bytes + at, n, len - at) : n;
+	bool is_return = f.code->branch(bytes + at, n, probe->gva + at).kind == VP_BRANCH_RETURN;
+	uint8_t room = is_return ? f.code->room(bytes + at, n, len - at) : n;
 	OT_TRY(add_site(&f, probe->gva + at, bytes + at, n, room, f.when.own));
-	if (vp_probes_planner(probes) && !is_nop(f.sites->bytes, n, f.sites->gva)) {
+	if (vp_probes_planner(probes) &&
+	    f.code->emulation(f.sites->bytes, n, f.sites->gva) != VP_EMULATION_NOP) {
 		struct ot_err *err = check_loops(&f, at, n);
 		if (err) {
 			free(f.sites);
@@ -199,13 +188,12 @@ static struct ot_err *scan_part(struct finder *f, const struct part *part)
 	OT_TRY(vp_exits_find(part->gva, bytes, (uint32_t)part->size, &f->exits));
 	for (size_t i = 0; i < f->exits.count; i++) {
 		const struct vp_exit *e = &f->exits.list[i];
-		bool direct = e->kind == VP_EXIT_JUMP || e->kind == VP_EXIT_JUMP_IF;
 
-		if (direct && stays(f, e->target))
+		if (vp_exit_is_direct(e) && stays(f, e->branch.target))
 			continue;
-		if (e->kind == VP_EXIT_JUMP_IF)
+		if (e->branch.kind == VP_BRANCH_JUMP_IF)
 			continue;
-		uint8_t room = padded(bytes + e->offset, e->length, part->size - e->offset);
+		uint8_t room = f->code->room(bytes + e->offset, e->length, part->size - e->offset);
 		OT_TRY(check_middle(f, e, room));
 		OT_TRY(add_site(f, part->gva + e->offset, bytes + e->offset, e->length, room,
 				part->shared ? f->when.shared : f->when.own));
@@ -226,7 +214,9 @@ struct ot_err *vp_function_return_sites(struct vp_probes *probes, const struct v
 		.text_changes = vp_probes_planner(probes) != NULL,
 		.exits.want_targets = vp_probes_planner(probes) != NULL,
 	};
-	struct ot_err *err = vp_probes_text(probes, &f.text);
+	struct ot_err *err = vp_arch_code(&vp_arch_native, &f.code);
+	if (!err)
+		err = vp_probes_text(probes, &f.text);
 	const struct vp_symbol *self = vp_symtab_find_addr(f.tab, vp_gva(probe->gva), NULL);
 
 	/* A syscall probe's function is the bare name; its parts have the kernel's name. */

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "vmm-probe/arch/x86/insn/insn.h"
-#include "vmm-probe/arch/x86/insn/shape.h"
+#include "vmm-probe/arch/arch.h"
 
 #define FUNCTION_MAX (1u << 20)
 
@@ -21,6 +20,7 @@ struct part {
 
 struct walk {
 	const struct vp_flow_env *env;
+	const struct vp_code_ops *code;
 	uint64_t key;
 	struct part parts[2];
 	unsigned nparts;
@@ -101,13 +101,6 @@ static struct ot_err *come_to(struct walk *w, uint64_t gva)
 	return NULL;
 }
 
-/* Tail calls through a register are calls of a thunk where jumps are protected; a jump through memory or by a
- * register may be one by a table. */
-static bool is_indirect(const struct vp_insn *insn)
-{
-	return insn->op == VP_INSN_JMP && insn->src.kind != VP_OPERAND_IMM;
-}
-
 /* Behind a call of such a function there is whatever code happens to be next. */
 static bool is_noreturn(const struct walk *w, uint64_t gva)
 {
@@ -125,33 +118,41 @@ static bool is_noreturn(const struct walk *w, uint64_t gva)
 static struct ot_err *pass(struct walk *w, uint64_t gva)
 {
 	const struct part *p = part_of(w, gva);
-	const struct vp_jump_entry *branch = vp_static_keys_jump(w->env->keys, gva);
-	const uint8_t *code = p->code + (gva - p->gva);
+	const struct vp_jump_entry *on_key = vp_static_keys_jump(w->env->keys, gva);
+	const uint8_t *bytes = p->code + (gva - p->gva);
 	uint64_t left = p->size - (gva - p->gva);
-	uint8_t len = *code == 0xcc ? 1 : vp_insn_length(code, left);
-	struct vp_insn insn;
+	uint8_t len = w->code->breakpoint(bytes, left);
 
+	if (!len)
+		len = w->code->length(bytes, left);
 	if (!len) {
 		w->unknown = true;
 		return NULL;
 	}
 	/* A branch on a key: either way, but for the key that is off. */
-	if (branch) {
+	if (on_key) {
 		OT_TRY(come_to(w, gva + len));
-		return branch->key == w->key ? NULL : come_to(w, branch->target);
+		return on_key->key == w->key ? NULL : come_to(w, on_key->target);
 	}
-	if (!vp_insn_decode(code, (unsigned)(left < 15 ? left : 15), gva, &insn))
-		return come_to(w, gva + len);
-	if (is_indirect(&insn)) {
+	struct vp_branch branch = w->code->branch(bytes, len, gva);
+	switch (branch.kind) {
+	case VP_BRANCH_RETURN:
+		return NULL;
+	case VP_BRANCH_JUMP:
+		return come_to(w, branch.target);
+	case VP_BRANCH_INDIRECT: /* tail calls are calls of a thunk where jumps are protected */
+	case VP_BRANCH_TABLE:
 		w->unknown = true;
 		return NULL;
+	case VP_BRANCH_CALL:
+		return is_noreturn(w, branch.target) ? NULL : come_to(w, gva + len);
+	case VP_BRANCH_JUMP_IF:
+		OT_TRY(come_to(w, branch.target));
+		return come_to(w, gva + len);
+	case VP_BRANCH_NONE:
+		break;
 	}
-	bool is_call = insn.op == VP_INSN_CALL && insn.src.kind == VP_OPERAND_IMM;
-	if (insn.op == VP_INSN_RET || (is_call && is_noreturn(w, (uint64_t)insn.src.value)))
-		return NULL;
-	if (insn.op == VP_INSN_JMP || insn.op == VP_INSN_JCC)
-		OT_TRY(come_to(w, (uint64_t)insn.src.value));
-	return insn.op == VP_INSN_JMP ? NULL : come_to(w, gva + len);
+	return come_to(w, gva + len);
 }
 
 static struct ot_err *walk(struct walk *w, uint64_t from, uint64_t goal, enum vp_reach *ret)
@@ -178,6 +179,7 @@ struct ot_err *vp_flow_reaches(const struct vp_flow_env *env, uint64_t key, uint
 	struct walk w = { .env = env, .key = key };
 
 	*ret = VP_REACH_UNKNOWN;
+	OT_TRY(vp_arch_code(&vp_arch_native, &w.code));
 	struct ot_err *err = walk(&w, from, goal, ret);
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(w.parts); i++) {
 		free(w.parts[i].code);
@@ -197,17 +199,16 @@ static bool is_in(uint64_t gva, const uint64_t *from, size_t n)
 
 bool vp_flow_has_other_callers(const struct vp_text *text, uint64_t gva, const uint64_t *from, size_t n)
 {
-	uint64_t start, len;
+	uint64_t start, len, at = 0;
 	const uint8_t *code = vp_text_core(text, &start, &len);
 
-	for (uint64_t at = 0; at + 5 <= len; at++) {
-		int32_t distance;
-
-		if ((code[at] & 0xfe) != 0xe8) /* e8 call, e9 jmp */
-			continue;
-		memcpy(&distance, code + at + 1, sizeof(distance));
-		if (start + at + 5 + (uint64_t)(int64_t)distance == gva && !is_in(start + at, from, n))
+	while (vp_arch_native.code) {
+		at = vp_arch_native.code->find_call(code, len, start, at, gva);
+		if (at >= len)
+			break;
+		if (!is_in(start + at, from, n))
 			return true;
+		at++;
 	}
 	return false;
 }

@@ -7,18 +7,21 @@
 #include "vmm-probe/provider/registry.h"
 
 /* Those that are defined in D, each in d/NAME.d. */
-#define VP_DERIVED(PROVIDER) \
-	PROVIDER(sched)      \
-	PROVIDER(proc)       \
-	PROVIDER(io)         \
-	PROVIDER(ip)         \
-	PROVIDER(tcp)        \
-	PROVIDER(udp)        \
-	PROVIDER(fsinfo)     \
-	PROVIDER(vfs)        \
-	PROVIDER(sysinfo)    \
-	PROVIDER(lockstat)   \
-	PROVIDER(callout_execute)
+#define VP_DERIVED(PROVIDER)      \
+	PROVIDER(sched)           \
+	PROVIDER(proc)            \
+	PROVIDER(io)              \
+	PROVIDER(ip)              \
+	PROVIDER(tcp)             \
+	PROVIDER(udp)             \
+	PROVIDER(mib)             \
+	PROVIDER(fsinfo)          \
+	PROVIDER(vfs)             \
+	PROVIDER(sysinfo)         \
+	PROVIDER(vminfo)          \
+	PROVIDER(lockstat)        \
+	PROVIDER(callout_execute) \
+	PROVIDER(dtmalloc)
 
 #define VP_PROVIDERS(PROVIDER) \
 	PROVIDER(dtrace)       \
@@ -28,6 +31,7 @@
 	PROVIDER(vm)           \
 	PROVIDER(sdt)          \
 	PROVIDER(rawtp)        \
+	PROVIDER(vmstat)       \
 	VP_DERIVED(PROVIDER)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;

@@ -71,6 +71,10 @@ struct vp_provider {
 OT_MUST_CHECK struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider *provider,
 					   const struct vp_probe *probe);
 
+/** Name the function of a probe that was published without one, for resolve(): @p function is borrowed as the
+ * strings of vp_probes_add() are. */
+void vp_probes_set_function(struct vp_probes *probes, const struct vp_probe *probe, const char *function);
+
 /** Has @p provider already published a probe of that name without module and function? */
 bool vp_probes_has(struct vp_probes *probes, const struct vp_provider *provider, const char *name);
 
@@ -95,7 +99,7 @@ struct vp_guest *vp_probes_guest(struct vp_probes *probes);
 /** Decides which sites can be trapped; NULL: probes of this guest need no traps. */
 struct vp_planner *vp_probes_planner(struct vp_probes *probes);
 
-/** The guest's text, read at the first call. */
+/** The guest's text, read at the first call. UNSUPPORTED: there is no guest, or vp_arch_code(). */
 OT_MUST_CHECK struct ot_err *vp_probes_text(struct vp_probes *probes, struct vp_text **ret);
 
 #endif

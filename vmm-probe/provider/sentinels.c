@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sentinels: sites in the functions with which Linux reads or patches its own text. Static keys and static
- * calls have none: they only write to places of their own, where the planner allows no trap, and may be
- * toggled often. All functions here are called only from other files, so no compiler can have inlined them.
+ * Sentinels: sites in the functions with which Linux reads or patches its own text. Static calls have none:
+ * they only write to places of their own, where the planner allows no trap. All functions here are called
+ * only from other files, so no compiler can have inlined them.
+ *
+ * Static keys are toggled often, and only write to their own branches. Their sentinels are sent only with
+ * traps on such branches, and their ENTER is where the function's first parameter, the branch's entry in the
+ * jump table, is still in its register.
  *
  * The ENTER site follows the function's fentry nop, which the guest may itself be tracing, in the
  * straight-line code at its beginning, where the distance to the return address is known. Each exit has a
@@ -16,6 +20,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/compiler.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/arch/x86/insn/insn.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_sites.h"
@@ -24,7 +29,9 @@
 #include "vmm-probe/provider/text.h"
 
 #define BEGINNING 96u /* bytes of a function in which its ENTER site must be found */
+#define FENTRY    5u  /* bytes of function tracing at its beginning */
 #define REG_RSP   4u
+#define REG_RDI   7u
 #define TAILS_MAX 4u /* consecutive tail jumps that are followed */
 
 enum need {
@@ -65,6 +72,12 @@ static const struct patcher patchers[] = {
 	{ "hibernation_snapshot", NULL, MAY, false },
 	{ "machine_kexec", NULL, MAY, true },
 };
+
+/* kernel/jump_label.c calls the first for each branch of a key, which compares it and puts it into a queue,
+ * and then the second, which patches all that are in it. */
+#define KEY_QUEUE "arch_jump_label_transform_queue"
+#define KEY_APPLY "arch_jump_label_transform_apply"
+#define KEY_LOCK  "jump_label_mutex" /* see struct vp_facts */
 
 struct finder {
 	struct vp_probes *probes;
@@ -129,12 +142,9 @@ static bool goes_on(const struct vp_insn *insn, uint16_t *pushed)
  */
 static uint32_t behind_fentry(const uint8_t *bytes, uint64_t len)
 {
-	static const uint8_t nop[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
 	uint32_t at = vp_entry_offset(bytes, len);
 
-	if (at + sizeof(nop) <= len && (bytes[at] == 0xe8 || !memcmp(bytes + at, nop, sizeof(nop))))
-		at += sizeof(nop);
-	return at;
+	return at + FENTRY <= len && vp_native_is_fentry(bytes + at) ? at + FENTRY : at;
 }
 
 /* At least two bytes, for an `out`; without GS, which every exit would otherwise synchronise.
@@ -144,11 +154,18 @@ static bool can_enter(const struct vp_insn *insn, const struct vp_exits *exits, 
 	return insn->len >= 2 && !vp_insn_uses_gs(insn) && !vp_exits_has_target(exits, at, at + insn->len);
 }
 
-static struct ot_err *find_enter(struct finder *f, const struct vp_probe *fn, struct vp_exits *exits,
-				 bool *ret)
+/* May it change the first parameter's register? */
+static bool changes_rdi(const struct vp_insn *insn)
+{
+	return insn->op != VP_INSN_PUSH && insn->op != VP_INSN_CMP && insn->op != VP_INSN_TEST &&
+	       insn->dst.kind == VP_OPERAND_REG && insn->dst.reg == REG_RDI;
+}
+
+static struct ot_err *find_enter(struct finder *f, const struct vp_probe *fn, enum vp_sentinel kind,
+				 struct vp_exits *exits, bool *ret)
 {
 	uint32_t size = (uint32_t)fn->size, len = size < BEGINNING ? size : BEGINNING;
-	struct vp_batch_site site = { .sentinel = VP_SENTINEL_ENTER };
+	struct vp_batch_site site = { .sentinel = (uint8_t)kind };
 	const uint8_t *bytes;
 	struct vp_insn insn;
 
@@ -161,6 +178,8 @@ static struct ot_err *find_enter(struct finder *f, const struct vp_probe *fn, st
 		if (!vp_insn_decode(bytes + at, len - at, fn->gva + at, &insn) || !goes_on(&insn, &pushed))
 			return NULL;
 		if (!can_enter(&insn, exits, at)) {
+			if (kind == VP_SENTINEL_KEY_ENTER && changes_rdi(&insn))
+				return NULL;
 			site.pushed = pushed;
 			continue;
 		}
@@ -224,8 +243,10 @@ static enum way_out classify(const struct finder *f, const struct vp_batch_site 
 }
 
 /* A tail-called function continues the work, so its exits count. Its other callers reach them too; their
- * return addresses distinguish them. */
-static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, unsigned depth, bool *ret)
+ * return addresses distinguish them. A KEY_LEAVE is not distinguished, so it must be reached by its function
+ * only. */
+static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, enum vp_sentinel kind,
+				  unsigned depth, bool *ret)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
 	uint32_t n = 0;
@@ -239,16 +260,16 @@ static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, u
 		struct vp_probe next = { .kind = VP_PROBE_SITE };
 		bool covered = true;
 		enum way_out way = classify(f, &sites[i], &to);
-		if (way == CANT)
+		if (way == CANT || (way == FOLLOW && kind == VP_SENTINEL_KEY_LEAVE))
 			return NULL;
-		sites[i].sentinel = VP_SENTINEL_LEAVE;
+		sites[i].sentinel = (uint8_t)kind;
 		if (way == WAY_OUT)
 			OT_TRY(add(f, &sites[i]));
 		if (way == FOLLOW && to) {
 			next.function = vp_symbol_name(vp_guest_symtab(f->guest), to);
 			next.gva = to->addr;
 			next.size = vp_symbol_size(vp_guest_symtab(f->guest), to);
-			OT_TRY(find_leaves(f, &next, depth + 1, &covered));
+			OT_TRY(find_leaves(f, &next, kind, depth + 1, &covered));
 		}
 		if (!covered)
 			return NULL;
@@ -259,21 +280,29 @@ static struct ot_err *find_leaves(struct finder *f, const struct vp_probe *fn, u
 
 /* --- a function ------------------------------------------------------------------------------ */
 
+static struct vp_probe probe_of(const struct finder *f, const struct vp_symbol *sym)
+{
+	const struct vp_symtab *tab = vp_guest_symtab(f->guest);
+
+	return (struct vp_probe){
+		.kind = VP_PROBE_SITE,
+		.function = vp_symbol_name(tab, sym),
+		.gva = sym->addr,
+		.size = vp_symbol_size(tab, sym),
+	};
+}
+
 static struct ot_err *cover(struct finder *f, const struct patcher *p, const struct vp_symbol *sym, bool *ret)
 {
-	struct vp_probe fn = {
-		.kind = VP_PROBE_SITE,
-		.function = p->name,
-		.gva = sym->addr,
-		.size = vp_symbol_size(vp_guest_symtab(f->guest), sym),
-	};
+	struct vp_probe fn = probe_of(f, sym);
 	struct vp_exits exits = { 0 };
 
-	struct ot_err *err = find_enter(f, &fn, &exits, ret);
+	fn.function = p->name;
+	struct ot_err *err = find_enter(f, &fn, VP_SENTINEL_ENTER, &exits, ret);
 	vp_exits_deinit(&exits);
 	if (err || !*ret || p->never_leaves)
 		return err;
-	return find_leaves(f, &fn, 0, ret);
+	return find_leaves(f, &fn, VP_SENTINEL_LEAVE, 0, ret);
 }
 
 static struct ot_err *unwatchable(const struct patcher *p, const char *why)
@@ -305,21 +334,76 @@ static struct ot_err *add_patcher(struct finder *f, const struct patcher *p)
 	return p->need == MUST ? unwatchable(p, "can't be watched") : NULL;
 }
 
-struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, struct vp_batch_site **ret,
-				 uint32_t *ret_count)
+/* --- static keys ------------------------------------------------------------------------------- */
+
+static struct ot_err *keys_unwatchable(const char *name, const char *why)
+{
+	return ot_err_new(OT_ERR_UNSUPPORTED, "a static key is patched there, and %s %s", name, why);
+}
+
+static struct ot_err *add_key_enter(struct finder *f)
+{
+	const struct vp_symbol *sym = function(f, KEY_QUEUE);
+	struct vp_exits exits = { 0 };
+	bool found = false;
+
+	if (!sym)
+		return keys_unwatchable(KEY_QUEUE "()", "is not among the guest's symbols");
+	struct vp_probe fn = probe_of(f, sym);
+	struct ot_err *err = find_enter(f, &fn, VP_SENTINEL_KEY_ENTER, &exits, &found);
+	vp_exits_deinit(&exits);
+	return err || found ? err : keys_unwatchable(KEY_QUEUE "()", "can't be watched");
+}
+
+static struct ot_err *add_key_leaves(struct finder *f)
+{
+	const struct vp_symbol *sym = function(f, KEY_APPLY);
+	bool found = false;
+
+	if (!sym)
+		return keys_unwatchable(KEY_APPLY "()", "is not among the guest's symbols");
+	struct vp_probe fn = probe_of(f, sym);
+	OT_TRY(find_leaves(f, &fn, VP_SENTINEL_KEY_LEAVE, 0, &found));
+	return found ? NULL : keys_unwatchable(KEY_APPLY "()", "can't be watched");
+}
+
+static struct ot_err *add_keys(struct finder *f)
+{
+	if (!vp_symtab_find(vp_guest_symtab(f->guest), "vmlinux", KEY_LOCK))
+		return keys_unwatchable(KEY_LOCK, "is not among the guest's symbols");
+	OT_TRY(add_key_enter(f));
+	return add_key_leaves(f);
+}
+
+static struct ot_err *add_all(struct finder *f, bool keys)
+{
+	OT_TRY(vp_probes_text(f->probes, &f->text));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(patchers); i++)
+		OT_TRY(add_patcher(f, &patchers[i]));
+	return keys ? add_keys(f) : NULL;
+}
+
+struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, bool keys,
+				 struct vp_batch_site **ret, uint32_t *ret_count)
 {
 	struct finder f = { .probes = probes, .guest = vp_probes_guest(probes), .traps = traps };
-	struct ot_err *err;
+	struct ot_err *err = add_all(&f, keys);
 
-	OT_TRY(vp_probes_text(probes, &f.text));
-	for (size_t i = 0; i < OT_ARRAY_SIZE(patchers); i++) {
-		err = add_patcher(&f, &patchers[i]);
-		if (err) {
-			free(f.sites);
-			return err;
-		}
+	if (err) {
+		free(f.sites);
+		return err;
 	}
 	*ret = f.sites;
 	*ret_count = (uint32_t)f.count;
 	return NULL;
+}
+
+struct ot_err *vp_sentinels_check_keys(struct vp_probes *probes, uint32_t traps)
+{
+	struct finder f = { .probes = probes, .guest = vp_probes_guest(probes), .traps = traps };
+
+	OT_TRY(vp_probes_text(probes, &f.text));
+	struct ot_err *err = add_keys(&f);
+	free(f.sites);
+	return err;
 }

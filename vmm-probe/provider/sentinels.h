@@ -8,10 +8,14 @@
 
 /**
  * Sentinels for all of those functions that this kernel has; none: it has no function that patches text. @p
- * traps (VP_TRAPS_*): the traps that the engine can plant. *ret is owned by the caller (free()). UNSUPPORTED:
- * the kernel can patch itself undetected; the message names the function.
+ * traps (VP_TRAPS_*): the traps that the engine can plant. @p keys: there will be traps on branches on static
+ * keys. *ret is owned by the caller (free()). UNSUPPORTED: the kernel can patch itself undetected; the
+ * message names the function.
  */
-OT_MUST_CHECK struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps,
+OT_MUST_CHECK struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, bool keys,
 					       struct vp_batch_site **ret, uint32_t *ret_count);
+
+/** Can traps be on branches on static keys? UNSUPPORTED: no, with the reason. */
+OT_MUST_CHECK struct ot_err *vp_sentinels_check_keys(struct vp_probes *probes, uint32_t traps);
 
 #endif

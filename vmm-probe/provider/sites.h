@@ -13,19 +13,12 @@
 #include <stdint.h>
 
 #include "base/err.h"
-
-enum vp_exit_kind {
-	VP_EXIT_RET,
-	VP_EXIT_JUMP,    /* direct; `target` says where */
-	VP_EXIT_JUMP_IF, /* conditional: leaves only when taken */
-	VP_EXIT_INDIRECT,
-};
+#include "vmm-probe/arch/code.h"
 
 struct vp_exit {
 	uint32_t offset; /* from the start of the code */
 	uint8_t length;
-	enum vp_exit_kind kind;
-	uint64_t target; /* JUMP, JUMP_IF */
+	struct vp_branch branch; /* RETURN, JUMP, JUMP_IF, which leaves only when taken, or INDIRECT */
 };
 
 struct vp_exits {
@@ -40,9 +33,15 @@ struct vp_exits {
 
 void vp_exits_deinit(struct vp_exits *exits);
 
-/** Find the exits of the @p len bytes of code at @p gva; the lists of *exits are emptied first. */
+/** Find the exits of the @p len bytes of code at @p gva; the lists of *exits are emptied first.
+ * UNSUPPORTED: vp_arch_code(). */
 OT_MUST_CHECK struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len,
 					   struct vp_exits *exits);
+
+static inline bool vp_exit_is_direct(const struct vp_exit *e)
+{
+	return e->branch.kind == VP_BRANCH_JUMP || e->branch.kind == VP_BRANCH_JUMP_IF;
+}
 
 /** Does a branch inside the code target one of the offsets [@p from, @p to)? Needs want_targets. */
 bool vp_exits_has_target(const struct vp_exits *exits, uint32_t from, uint32_t to);

@@ -163,10 +163,10 @@ static struct ot_err *add_compat(struct vp_probes *probes, const struct vp_provi
 		prefix++;
 	if (is_replaced(tab, name, *prefix))
 		return NULL;
-	struct call call = { 0, both ? VP_SYSCALL_COMPAT : 0, 0 };
-	/* of functions for 32-bit calls alone, which may have parameters of other types, nothing is kept */
-	if (!prefix[1])
-		call.metadata = vp_syscall_metadata(probes, name);
+	/* the kernel keeps nothing of functions for 32-bit calls alone: their parameters mean what the 64-bit
+	 * call's do, with few exceptions (pread64's position is in two), and a description names both */
+	struct call call = { 0, both ? VP_SYSCALL_COMPAT : 0, vp_syscall_metadata(probes, name) };
+
 	return add(probes, self, tab, i, &probe, call);
 }
 

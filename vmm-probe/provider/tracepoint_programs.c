@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/provider/text.h"
 
 static struct ot_err *object_of(struct ot_arena *arena, const struct vp_expr *e, struct dif_object **ret)
@@ -60,7 +61,7 @@ struct ot_err *vp_event_batch_site(struct vp_probes *probes, const struct vp_eve
 
 	OT_TRY(vp_probes_text(probes, &text));
 	OT_TRY(vp_text_read(text, site->gva, site->length, &code));
-	if (vp_static_branch_length(code, site->length, (int64_t)(site->target - site->gva)) != site->length)
+	if (vp_native_static_branch(code, site->length, (int64_t)(site->target - site->gva)) != site->length)
 		return ot_err_new(OT_ERR_BAD_DATA, "the text at 0x%llx has changed",
 				  (unsigned long long)site->gva);
 	*ret = (struct vp_batch_site){
@@ -68,6 +69,7 @@ struct ot_err *vp_event_batch_site(struct vp_probes *probes, const struct vp_eve
 		.offset = (uint32_t)(site->gva - site->function),
 		.length = site->length,
 		.room = site->length,
+		.target = site->target,
 		.args = VP_ARGS_NONE,
 		.raw = program,
 	};

@@ -13,10 +13,12 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "vmm-probe/arch/x86/insn/shape.h"
+#include "vmm-probe/arch/arch.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/guest/static_keys.h"
+#include "vmm-probe/provider/boundary.h"
 #include "vmm-probe/provider/flow.h"
 #include "vmm-probe/provider/text.h"
 
@@ -59,6 +61,8 @@ struct search {
 	uint8_t from_length;
 	struct candidate *list;
 	size_t count;
+	uint64_t asked; /* the function whose callers were looked for last; 0: none */
+	bool has_others;
 };
 
 static struct ot_err *read_list(struct vp_tracepoint_finder *f)
@@ -98,9 +102,10 @@ struct ot_err *vp_tracepoint_finder_create(struct vp_probes *probes, struct vp_t
 	f->probes = probes;
 	f->guest = vp_probes_guest(probes);
 	vp_exprs_init(&f->exprs);
-	struct ot_err *err = vp_executor_create(&f->executor);
-	if (!err)
-		err = read_list(f);
+	struct ot_err *err = read_list(f);
+	/* without it, vp_probes_text() refuses each tracepoint that a description matches */
+	if (!err && vp_arch_native.code)
+		err = vp_arch_native.code->executor_create(&f->executor);
 	if (err) {
 		vp_tracepoint_finder_destroy(f);
 		return err;
@@ -144,36 +149,6 @@ static const struct vp_symbol *function_of(const struct vp_tracepoint_finder *f,
 	return sym && vp_symbol_is_function(sym) ? sym : NULL;
 }
 
-/* Does an instruction begin at @offset of the function? Its code is read from its beginning. */
-static bool is_boundary(const uint8_t *code, uint64_t offset, uint64_t size)
-{
-	uint64_t at = 0;
-
-	while (at < offset) {
-		/* padding, and what stands behind jumps and returns against speculation */
-		uint8_t len = code[at] == 0xcc ? 1 : vp_insn_length(code + at, size - at);
-		if (!len)
-			return false;
-		at += len;
-	}
-	return at == offset;
-}
-
-uint8_t vp_static_branch_length(const uint8_t *code, uint64_t left, int64_t distance)
-{
-	static const uint8_t nop5[] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 }, nop2[] = { 0x66, 0x90 };
-	int32_t rel32;
-
-	if (left >= 5) {
-		memcpy(&rel32, code + 1, sizeof(rel32));
-		if (!memcmp(code, nop5, 5) || (code[0] == 0xe9 && rel32 == distance - 5))
-			return 5;
-	}
-	if (left >= 2 && (!memcmp(code, nop2, 2) || (code[0] == 0xeb && (int8_t)code[1] == distance - 2)))
-		return 2;
-	return 0;
-}
-
 static struct ot_err *bad_entry(const struct search *s, const struct vp_jump_entry *e, const char *what)
 {
 	return ot_err_new(OT_ERR_BAD_DATA, "the jump table's entry for %s at 0x%llx: %s", s->tp->name,
@@ -193,10 +168,10 @@ static struct ot_err *check_entry(struct search *s, const struct vp_jump_entry *
 		return bad_entry(s, e, "it is in no function");
 	OT_TRY(vp_text_read(s->f->text, sym->addr, size, &code));
 	*ret = (struct candidate){ .entry = e, .function = sym->addr };
-	ret->length = vp_static_branch_length(code + offset, size - offset, (int64_t)(e->target - e->code));
+	ret->length = vp_native_static_branch(code + offset, size - offset, (int64_t)(e->target - e->code));
 	if (!ret->length)
 		return bad_entry(s, e, "there is neither its nop nor its jump");
-	if (!is_boundary(code, offset, size))
+	if (!vp_boundary_is(code, size, offset))
 		return bad_entry(s, e, "no instruction begins there");
 	return NULL;
 }
@@ -302,25 +277,30 @@ static struct ot_err *evaluate_all(struct search *s)
 
 /* --- gates ---------------------------------------------------------------------------------------------- */
 
-/* The places where gates call function @p entered. */
-static struct ot_err *has_other_callers(const struct search *s, uint64_t entered, bool *ret)
+/* Is function @p entered called from elsewhere than from gates? Hundreds of gates may ask for the same
+ * function, and each answer costs a pass over the kernel's text. */
+static struct ot_err *has_other_callers(struct search *s, uint64_t entered, bool *ret)
 {
-	uint64_t *calls = calloc(s->count, sizeof(*calls));
 	size_t n = 0;
 
-	if (!calls)
-		return ot_err_nomem();
-	for (size_t i = 0; i < s->count; i++)
-		if (s->list[i].block.entered == entered)
-			calls[n++] = s->list[i].block.call;
-	*ret = vp_flow_has_other_callers(s->f->text, entered, calls, n);
-	free(calls);
+	if (s->asked != entered) {
+		uint64_t *calls = calloc(s->count, sizeof(*calls));
+		if (!calls)
+			return ot_err_nomem();
+		for (size_t i = 0; i < s->count; i++)
+			if (s->list[i].block.entered == entered)
+				calls[n++] = s->list[i].block.call;
+		s->has_others = vp_flow_has_other_callers(s->f->text, entered, calls, n);
+		s->asked = entered;
+		free(calls);
+	}
+	*ret = s->has_others;
 	return NULL;
 }
 
 /* May the branch at @p code be passed while the key is off? In a function that a gate calls that is the case
  * if others call it too. */
-static struct ot_err *is_passed(const struct search *s, uint64_t code, uint64_t entered, enum vp_reach *ret)
+static struct ot_err *is_passed(struct search *s, uint64_t code, uint64_t entered, enum vp_reach *ret)
 {
 	const struct vp_flow_env env = { vp_guest_symtab(s->f->guest), s->f->text, &s->f->keys };
 	bool others;
@@ -383,7 +363,7 @@ static struct ot_err *resolve_gates(struct search *s)
 }
 
 /* With tests in its code, some of its events may pass only while it is enabled. */
-static struct ot_err *check_tests(const struct search *s)
+static struct ot_err *check_tests(struct search *s)
 {
 	enum vp_reach passed;
 	bool tests = false;

@@ -48,8 +48,4 @@ OT_MUST_CHECK struct ot_err *vp_tracepoint_find_sites(struct vp_tracepoint_finde
 						      const struct vp_guest_tracepoint *tp, unsigned nargs,
 						      struct vp_event_sites *ret);
 
-/** Length of the branch on a static key at @p code, of which @p left bytes are there: the nop, or the jump to
- * @p distance from its beginning (arch/x86/kernel/jump_label.c). 0: something else. */
-uint8_t vp_static_branch_length(const uint8_t *code, uint64_t left, int64_t distance);
-
 #endif

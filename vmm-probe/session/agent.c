@@ -8,6 +8,9 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/provider/fbt_sites.h"
+#include "vmm-probe/session/agent.h"
+#include "vmm-probe/session/batch.h"
+#include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
 
 #define CALLS_ID (UINT32_MAX - 1) /* no probe has it */
@@ -89,7 +92,7 @@ static struct troubles read_troubles(struct vp_feed *feed)
 	struct troubles t = { 0 };
 
 	/* After a reload of the agent the catalogue has moved, and its counts begin at 0 again. */
-	if (!entries || !agent || feed->gone || feed->agent_gone || feed->agent_moved ||
+	if (!entries || !agent || feed->gone || feed->agent.gone || feed->agent.moved ||
 	    !feed->batch_agent.len)
 		return t;
 	struct ot_err *err = vp_guest_read(feed->link->guest, vp_gva(agent->header.catalogue_gva), entries,
@@ -108,7 +111,7 @@ struct ot_err *vp_agents_started(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct troubles t = read_troubles(&s->feeds[i]);
 
-		s->feeds[i].agent_missed = t.missed;
+		s->feeds[i].agent.missed = t.missed;
 		if (t.refused)
 			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_REFUSED, 0, t.refused));
 	}
@@ -118,7 +121,7 @@ struct ot_err *vp_agents_started(struct vp_session *s)
 struct ot_err *vp_agents_stopped(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
-		uint64_t before = s->feeds[i].agent_missed, now = read_troubles(&s->feeds[i]).missed;
+		uint64_t before = s->feeds[i].agent.missed, now = read_troubles(&s->feeds[i]).missed;
 
 		if (now > before)
 			OT_TRY(s->sink.drop(s->sink.arg, VP_DROP_MISSED, 0, now - before));
@@ -225,7 +228,7 @@ static struct ot_err *look(struct vp_feed *feed)
 	struct ot_err *err = vp_guest_agent_read(feed->link->guest, &agent);
 
 	if (!err) {
-		feed->agent_moved = true;
+		feed->agent.moved = true;
 		err = enable_moved(feed, &agent);
 		vp_guest_agent_deinit(&agent);
 	}
@@ -242,7 +245,7 @@ struct ot_err *vp_agents_look(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		if (!feed->agent_gone || feed->gone)
+		if (!feed->agent.gone || feed->gone)
 			continue;
 		OT_TRY(vp_note_gone(s, feed, look(feed)));
 	}

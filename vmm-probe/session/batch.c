@@ -12,6 +12,9 @@
 #include "base/cleanup.h"
 #include "base/map.h"
 #include "vmm-probe/provider/sentinels.h"
+#include "vmm-probe/session/agent.h"
+#include "vmm-probe/session/batch.h"
+#include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/internal.h"
 
 #define SENTINELS_ID UINT32_MAX /* no probe has it */
@@ -70,13 +73,26 @@ static struct ot_err *add_sites(struct vp_session *s, struct vp_feed *feed, uint
 	return NULL;
 }
 
-/* Sentinels: entries and exits of the guest's functions that patch its text. */
+/* Are there branches on static keys among the batch's sites? */
+static bool has_branches(const struct vp_feed *feed)
+{
+	const struct vp_batch_site *sites = (const void *)feed->batch_sites.data;
+	size_t n = feed->batch_sites.len / sizeof(*sites);
+
+	for (size_t i = 0; i < n; i++)
+		if (sites[i].target && sites[i].trap != VP_SITE_HW)
+			return true;
+	return false;
+}
+
+/* Sentinels: entries and exits of the guest's functions that patch its text. After all other sites. */
 static struct ot_err *add_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
 {
 	ot_auto_free struct vp_batch_site *sites = NULL;
 
 	bp->first_site = (uint32_t)(feed->batch_sites.len / sizeof(*sites));
-	OT_TRY(vp_sentinels_find(feed->link->probes, feed->link->client.traps, &sites, &bp->nsites));
+	OT_TRY(vp_sentinels_find(feed->link->probes, feed->link->client.traps, has_branches(feed), &sites,
+				 &bp->nsites));
 	ot_buf_append(&feed->batch_sites, sites, bp->nsites * sizeof(*sites));
 	return NULL;
 }

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "dif/vm/agg.h"
+#include "vmm-probe/session/drain.h"
+#include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
 
 static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
@@ -265,9 +267,9 @@ static struct ot_err *switch_source(struct vp_session *s, struct vp_feed *feed, 
 	struct vp_msg_switch_reply reply = { 0 };
 
 	OT_TRY(ask_source(s, feed, take, &reply));
-	feed->agent_gone = reply.flags & VP_SWITCH_AGENT_GONE;
+	feed->agent.gone = reply.flags & VP_SWITCH_AGENT_GONE;
 	if (reply.agent_bound_ns)
-		feed->agent_clock =
+		feed->agent.clock =
 		    (struct vp_clock_mark){ reply.agent_tsc, reply.agent_ns, reply.agent_bound_ns };
 	if (reply.flags & VP_SWITCH_FILLED)
 		s->end.exited = true; /* the fill policy ends a session as exit(0) does */

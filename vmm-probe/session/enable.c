@@ -13,7 +13,9 @@
 #include "dif/obj/verify.h"
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/guest/facts.h"
+#include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/memory.h"
 
 #define PATCH_TRIES 5
 #define PATCH_NS    10000000 /* longer than a kernel takes to patch one place, all three steps */

@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/provider/registry.h"
+#include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
 
 /* A kernel that restarts stays in this state at most that long: then the other one runs. */
@@ -144,15 +145,16 @@ bool vp_kernel_replaced(const struct vp_feed *feed)
 	return how == VP_GUEST_RESET || how == VP_GUEST_LOADED;
 }
 
-/* The connection broke; @told: the engine's report. */
-static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_guest_end told)
+/* The connection broke; @reported: by the engine. */
+static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_guest_end reported)
 {
-	if (told == VP_GUEST_CHANGED)
+	if (reported == VP_GUEST_CHANGED)
 		return explain_change(link);
-	if (told != VP_GUEST_RUNS)
-		return guess(link, told);
+	if (reported != VP_GUEST_RUNS)
+		return guess(link, reported);
 	/* an engine in this process ends with its guest's VMM, or its stub */
-	return link->source.client || vp_vmm_has_ended(link, END_MS) ? guess(link, told) : VP_GUEST_HUNG_UP;
+	return link->source.client || vp_vmm_has_ended(link, END_MS) ? guess(link, reported)
+								     : VP_GUEST_HUNG_UP;
 }
 
 static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_feed *feed)

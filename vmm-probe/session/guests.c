@@ -58,6 +58,22 @@ void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *
 		link->source.ops->cost(link->source.handle, link->client.guest_name, out);
 }
 
+/* A sentence for each line of @note. */
+static void say_lines(const char *name, const char *note,
+		      void (*say)(void *arg, bool missing, const char *text), void *arg)
+{
+	struct ot_buf text;
+
+	ot_buf_init(&text);
+	for (size_t len; *note; note += len + (note[len] == '\n')) {
+		len = strcspn(note, "\n");
+		ot_buf_clear(&text);
+		ot_buf_printf(&text, "%s: %.*s", name, (int)len, note);
+		say(arg, false, ot_buf_str(&text));
+	}
+	ot_buf_deinit(&text);
+}
+
 void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg)
 {
@@ -65,6 +81,8 @@ void vp_session_notes(const struct vp_session *s, uint32_t guest,
 	const struct vp_source_ops *ops = link ? link->source.ops : NULL;
 	struct ot_buf text;
 
+	if (link && link->guest)
+		say_lines(link->client.guest_name, vp_guest_note(link->guest), say, arg);
 	if (!ops)
 		return;
 	ot_buf_init(&text);

@@ -12,6 +12,7 @@
 
 #include "vmm-probe/hosts/enter.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/memory.h"
 
 #define MARGIN        (2ull << 20) /* of the VMM's cgroup, that stays free */
 #define SCRATCH_LEAST 65536u

@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/sentinels.h"
+#include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/internal.h"
 
 /* The sites of one guest, while they are collected. */
@@ -61,6 +62,14 @@ static bool changes_text(const struct gathering *g)
 	return false;
 }
 
+static bool has_branches(const struct gathering *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->list[i].site.target && g->list[i].verdict.covers)
+			return true;
+	return false;
+}
+
 /* A backend that changes text needs sentinels. */
 static struct ot_err *gather_sentinels(struct gathering *g)
 {
@@ -70,7 +79,7 @@ static struct ot_err *gather_sentinels(struct gathering *g)
 
 	if (!changes_text(g))
 		return NULL;
-	OT_TRY(vp_sentinels_find(link->probes, link->client.traps, &sites, &n));
+	OT_TRY(vp_sentinels_find(link->probes, link->client.traps, has_branches(g), &sites, &n));
 	return add(g, sites, n);
 }
 

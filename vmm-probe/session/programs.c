@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/internal.h"
 
 /* --- site programs ------------------------------------------------------------------------- */

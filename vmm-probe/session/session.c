@@ -11,7 +11,12 @@
 #include "base/units.h"
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/guest/elf_symbols.h"
+#include "vmm-probe/session/agent.h"
+#include "vmm-probe/session/batch.h"
+#include "vmm-probe/session/drain.h"
+#include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/memory.h"
 
 /* An exit() in a guest is noticed within this time, at any rates. */
 #define EXIT_POLL_NS    20000000ull

@@ -15,6 +15,7 @@
 
 #include "base/io.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/memory.h"
 
 #define PAGE 4096ull
 

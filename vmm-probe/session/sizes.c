@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/memory.h"
 
 #define LEAST_BUFFER     8ull
 #define SPEC_LIMIT       (256ull << 20) /* of one engine, as vp_spec_init() has it */

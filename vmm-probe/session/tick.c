@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* tick-n (and, where there is no guest, profile-n): timers of this process, on the host engine. */
 #include "base/buf.h"
+#include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/internal.h"
 
 /* A timer that fell behind this far (a suspended process) skips the missed ticks. */

@@ -60,6 +60,6 @@ struct vp_clock_mark vp_session_agent_clock(const struct vp_session *s, uint32_t
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++)
 		if (s->feeds[i].guest == guest)
-			return s->feeds[i].agent_clock;
+			return s->feeds[i].agent.clock;
 	return (struct vp_clock_mark){ 0 };
 }

@@ -31,16 +31,17 @@ static void follow(struct walk *w, struct path *p, struct vp_block *ret);
  * register is the probe's data. */
 static void take_args(struct walk *w, const struct path *p, bool is_jump, struct vp_block *ret)
 {
-	static const uint8_t regs[] = { VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9 };
+	static const uint8_t regs[] = { VP_REGS_ARGS };
 
 	for (unsigned i = 0; i < w->nargs && i < VP_BLOCK_ARGS; i++) {
-		if (i < OT_ARRAY_SIZE(regs)) {
-			ret->args[i] = p->state.regs[regs[i]];
+		unsigned n = i + 1;
+		if (n < OT_ARRAY_SIZE(regs)) {
+			ret->args[i] = p->state.regs[regs[n]];
 			continue;
 		}
-		uint64_t at = 8u * (i - OT_ARRAY_SIZE(regs)) + (is_jump ? 8 : 0);
-		ret->args[i] =
-		    vp_state_load(&p->state, w->exprs, vp_expr_add(w->exprs, p->state.regs[VP_RSP], at), 8);
+		uint64_t at = VP_STACK_ARG_AT(n) - (is_jump ? 0u : VP_CALL_PUSHES);
+		ret->args[i] = vp_state_load(&p->state, w->exprs,
+					     vp_expr_add(w->exprs, p->state.regs[VP_REG_SP], at), 8);
 	}
 	ret->reached = ret->exact = true;
 	ret->inner = p->inner;
@@ -81,17 +82,17 @@ static void join(struct walk *w, const struct vp_expr *when, const struct vp_blo
 
 /* Is the condition known to hold, or not to, whenever the event happens? The kernel tests before it that the
  * CPU is online, and that there are functions to call. */
-static bool is_decided(struct walk *w, const struct vp_step *step, const struct vp_expr *when, bool *ret)
+static bool is_decided(struct walk *w, const struct vp_step *step, bool *ret)
 {
+	const struct vp_expr *when = step->when;
 	uint64_t v;
 
 	if (vp_expr_is_const(when, &v)) {
 		*ret = v != 0;
 		return true;
 	}
-	if (step->bit_test && (step->condition | 1) == VP_COND_AE &&
-	    w->env->is_set(w->env->arg, step->bit_test)) {
-		*ret = step->condition == VP_COND_B;
+	if (step->bit_test && w->env->is_set(w->env->arg, step->bit_test)) {
+		*ret = step->taken_if_set;
 		return true;
 	}
 	/* word == 0, or that negated */
@@ -108,12 +109,11 @@ static bool is_decided(struct walk *w, const struct vp_step *step, const struct 
 /* True: @p continues on the one possible branch. False: both branches have been followed. */
 static bool fork_path(struct walk *w, struct path *p, const struct vp_step *step, struct vp_block *ret)
 {
-	const struct vp_expr *when = vp_state_condition(&p->state, w->exprs, step->condition);
 	struct vp_block yes = { 0 }, no = { 0 };
 	struct path taken;
 	bool holds;
 
-	if (is_decided(w, step, when, &holds)) {
+	if (is_decided(w, step, &holds)) {
 		p->pc = holds ? step->target : p->pc + step->len;
 		return true;
 	}
@@ -125,7 +125,7 @@ static bool fork_path(struct walk *w, struct path *p, const struct vp_step *step
 	/* The event is more often on the straight path: follow that one first, while work is left. */
 	follow(w, p, &no);
 	follow(w, &taken, &yes);
-	join(w, when, &yes, &no, ret);
+	join(w, step->when, &yes, &no, ret);
 	return false;
 }
 
@@ -137,8 +137,10 @@ static void call(struct walk *w, struct path *p, const struct vp_step *step)
 		p->call = p->pc;
 		p->entered = step->target;
 		p->pc = step->target;
-		p->state.regs[VP_RSP] = vp_expr_add(w->exprs, p->state.regs[VP_RSP], (uint64_t)-8);
-		vp_state_store(&p->state, p->state.regs[VP_RSP], 8, NULL);
+		p->state.regs[VP_REG_SP] =
+		    vp_expr_add(w->exprs, p->state.regs[VP_REG_SP], (uint64_t)-VP_CALL_PUSHES);
+		if (VP_CALL_PUSHES)
+			vp_state_store(&p->state, p->state.regs[VP_REG_SP], VP_CALL_PUSHES, NULL);
 		return;
 	}
 	bool is_true = step->target && w->env->is_true(w->env->arg, step->target);
@@ -147,7 +149,7 @@ static void call(struct walk *w, struct path *p, const struct vp_step *step)
 	vp_state_call(&p->state);
 	if (is_true) {
 		p->state.memory_unknown = memory_unknown;
-		p->state.regs[VP_RAX] = vp_expr_const(w->exprs, 1);
+		p->state.regs[VP_REG_RESULT] = vp_expr_const(w->exprs, 1);
 	}
 	p->pc += step->len;
 }

@@ -20,7 +20,7 @@ enum vp_flags_kind {
 	VP_FLAGS_RESULT,  /* of the result a; carry and overflow are clear */
 	VP_FLAGS_SIGN,    /* of the result a; carry and overflow are unknown */
 	VP_FLAGS_CARRY,   /* carry is a; the rest is unknown */
-	VP_FLAGS_BITS,    /* carry is one of the bits at the constant address `bits` */
+	VP_FLAGS_BITS,    /* carry is a, one of the bits at the constant address `bits` */
 };
 
 struct vp_flags {
@@ -30,7 +30,7 @@ struct vp_flags {
 	uint64_t bits;
 };
 
-/* A word on the stack, by its distance from rsp at the beginning. */
+/* A word on the stack, by its distance from the stack pointer at the beginning. */
 struct vp_stack_slot {
 	int64_t at;
 	unsigned size;
@@ -38,7 +38,7 @@ struct vp_stack_slot {
 };
 
 struct vp_state {
-	const struct vp_expr *regs[16];
+	const struct vp_expr *regs[VP_NREGS_GENERAL];
 	struct vp_stack_slot slots[VP_STATE_SLOTS];
 	unsigned nslots;
 	struct vp_flags flags;
@@ -56,32 +56,7 @@ const struct vp_expr *vp_state_load(const struct vp_state *state, struct vp_expr
 void vp_state_store(struct vp_state *state, const struct vp_expr *address, unsigned size,
 		    const struct vp_expr *value);
 
-/** A function was called and returned: by the calling convention rbx, rbp, rsp and r12 to r15 are as before.
- */
+/** A function was called and returned: registers that the calling convention lets it change are unknown. */
 void vp_state_call(struct vp_state *state);
-
-/* The conditions of jcc, setcc and cmovcc, by the low four bits of their opcodes. */
-enum vp_condition {
-	VP_COND_O,
-	VP_COND_NO,
-	VP_COND_B,
-	VP_COND_AE,
-	VP_COND_E,
-	VP_COND_NE,
-	VP_COND_BE,
-	VP_COND_A,
-	VP_COND_S,
-	VP_COND_NS,
-	VP_COND_P,
-	VP_COND_NP,
-	VP_COND_L,
-	VP_COND_GE,
-	VP_COND_LE,
-	VP_COND_G,
-};
-
-/** 1 or 0 as the condition holds; NULL: unknown. */
-const struct vp_expr *vp_state_condition(const struct vp_state *state, struct vp_exprs *exprs,
-					 enum vp_condition condition);
 
 #endif

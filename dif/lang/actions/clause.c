@@ -16,20 +16,61 @@ struct match_state {
 	bool failed;
 };
 
+enum agreement {
+	ALIKE,
+	TRANSLATED, /* from different types, to the same one */
+	DIFFERENT,
+};
+
 /* Have two probes the same args[n], or neither of them one? */
-static bool same_arg(struct dif_compiler *c, uint32_t a_id, uint32_t b_id, unsigned n)
+static enum agreement compare_arg(struct dif_compiler *c, uint32_t a_id, uint32_t b_id, unsigned n)
 {
 	struct dif_probe_arg a, b;
 	bool has_a = c->world->probe_arg(c->world->env, a_id, n, &a);
 	bool has_b = c->world->probe_arg(c->world->env, b_id, n, &b);
 
 	if (!has_a || !has_b)
-		return has_a == has_b;
-	return a.mapping == b.mapping && dif_type_same(c, a.native, b.native) &&
-	       !strcmp(a.translated ? a.translated : "", b.translated ? b.translated : "");
+		return has_a == has_b ? ALIKE : DIFFERENT;
+	if (strcmp(a.translated ? a.translated : "", b.translated ? b.translated : "") != 0)
+		return DIFFERENT;
+	if (a.mapping == b.mapping && dif_type_same(c, a.native, b.native))
+		return ALIKE;
+	return a.translated ? TRANSLATED : DIFFERENT;
 }
 
-/* args[] of every probe must agree, in number here, in types below. */
+/* Note the args[n] that do not agree with those of the first probe; bit 63 stands for all that are behind. */
+static void compare_args(struct dif_compiler *c, const struct dif_probe_info *probe)
+{
+	struct dif_clause_state *cl = c->clause;
+
+	for (int n = 0; n < cl->first.nargs || n < probe->nargs; n++) {
+		uint64_t bit = 1ull << (n < 63 ? n : 63);
+		enum agreement found = DIFFERENT;
+		if (cl->args_differ & bit)
+			continue;
+		if (n < cl->first.nargs && n < probe->nargs)
+			found = c->world->probe_arg ? compare_arg(c, cl->first.id, probe->id, (unsigned)n)
+						    : ALIKE;
+		if (found == DIFFERENT)
+			cl->args_differ |= bit;
+		else if (found == TRANSLATED)
+			cl->is_split = true;
+	}
+}
+
+/* Are a probe's args[] of the provider's own types, which D documents, not of the kernel's? */
+static bool is_translated(struct dif_compiler *c, const struct dif_probe_info *probe)
+{
+	struct dif_probe_arg arg;
+
+	for (int n = 0; n < probe->nargs && c->world->probe_arg; n++)
+		if (c->world->probe_arg(c->world->env, probe->id, (unsigned)n, &arg) && arg.translated)
+			return true;
+	return false;
+}
+
+/* Of a provider's own types an args[n] is known where every probe has it alike; of the kernel's, where the
+ * probes agree in all. */
 static bool see_probe(void *arg, const struct dif_probe_info *probe)
 {
 	struct match_state *st = arg;
@@ -47,17 +88,11 @@ static bool see_probe(void *arg, const struct dif_probe_info *probe)
 	}
 	if (!cl->args_known)
 		return true;
-	if (probe->nargs != cl->first.nargs) {
-		cl->args_differ = true;
-		return false;
-	}
-	for (int i = 0; i < probe->nargs && c->world->probe_arg; i++) {
-		if (!same_arg(c, cl->first.id, probe->id, (unsigned)i)) {
-			cl->args_differ = true;
-			return false;
-		}
-	}
-	return true;
+	if (probe->nargs >= 0)
+		compare_args(c, probe);
+	if (probe->nargs < 0 || (cl->args_differ && !is_translated(c, &cl->first)))
+		cl->args_differ = UINT64_MAX;
+	return cl->args_differ != UINT64_MAX;
 }
 
 static bool count_only(void *arg, const struct dif_probe_info *probe)
@@ -217,6 +252,9 @@ static struct dif_object *predicate(struct dif_compiler *c, struct dif_node *n)
 		return NULL;
 	if (dif_node_is_action(n))
 		return dif_fail(c, DIF_D_OP_ACT, n->line, "a predicate may not be an action");
+	n = dif_xlate_tested(c, n);
+	if (!n)
+		return NULL;
 	if (n->kind == DIF_N_AGG || !dif_is_scalar(c, n->type))
 		return dif_fail(c, DIF_D_PRED_SCALAR, n->line, "predicate result must be of scalar type");
 	ret = dif_type_rtype(c, n->type);
@@ -320,12 +358,57 @@ static bool compile_piece(struct dif_compiler *c, const struct dif_parsed_clause
 }
 
 static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			const struct dif_probedesc *desc);
+
+/* Descriptions of single probes, while they are gathered. */
+struct singles {
+	struct dif_compiler *c;
+	const struct dif_probedesc *of;
+	struct dif_probedesc *list;
+	size_t n, cap;
+};
+
+static bool add_single(void *arg, const struct dif_probe_info *probe)
+{
+	struct singles *s = arg;
+	struct ot_arena *arena = &s->c->out.prog->arena;
+
+	if (!ot_grow(&s->list, &s->cap, s->n + 1, sizeof(*s->list)))
+		return dif_fail_memory(s->c);
+	struct dif_probedesc *d = &s->list[s->n++];
+	*d = *s->of;
+	d->provider = dif_strdup(s->c, arena, probe->provider);
+	d->module = dif_strdup(s->c, arena, probe->module);
+	d->function = dif_strdup(s->c, arena, probe->function);
+	d->name = dif_strdup(s->c, arena, probe->name);
+	return !s->c->diag.failed;
+}
+
+/* The probes translate their args[] from different types: each is compiled for by itself. */
+static bool compile_split(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			  const struct dif_probedesc *desc)
+{
+	struct singles singles = { .c = c, .of = desc };
+	uint64_t count;
+	struct ot_err *err = c->world->match(c->world->env, desc, add_single, &singles, &count);
+	bool ok = err ? match_failed(c, err, pc->line) : !c->diag.failed;
+
+	c->out.matched -= c->clause->nprobes; /* they are counted again */
+	for (size_t i = 0; ok && i < singles.n; i++) {
+		memset(c->clause, 0, sizeof(*c->clause));
+		ok = compile_for(c, pc, &singles.list[i]);
+	}
+	free(singles.list);
+	return ok;
+}
+
+static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *pc,
 			const struct dif_probedesc *desc)
 {
 	struct dif_node *pred = pc->predicate, *body = pc->body;
 
 	/* args[] means something else at each description: cook a copy */
-	if (pc->uses_args && pc->ndescs > 1) {
+	if (pc->uses_args) {
 		pred = pred ? dif_node_clone(c, pred) : NULL;
 		body = body ? dif_node_clone_list(c, body) : NULL;
 	}
@@ -333,6 +416,8 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 		return false;
 	if (pass_over(c))
 		return true;
+	if (c->clause->is_split)
+		return compile_split(c, pc, desc);
 	/* clauses run one after another, so they can share the hidden variables of their ifs */
 	c->clause->next_hidden = 0;
 	dif_tree_note(c, DIF_TREE_PARSED, pred, body);

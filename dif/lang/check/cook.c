@@ -17,8 +17,24 @@ void *dif_fail_agg(struct dif_compiler *c, const struct dif_node *agg, uint32_t 
 			agg->name);
 }
 
+/* `(char *)` of a string that is not a constant. */
+static bool is_text(struct dif_compiler *c, struct dif_type *to, const struct dif_node *n)
+{
+	struct dif_type *element = dif_pointee(c, to);
+
+	return element && dif_is_string(c, n->type) && n->kind != DIF_N_STRING &&
+	       dif_type_same(c, element, c->types->char_);
+}
+
+/* A string for which the program keeps a place, and which may be NULL there. */
+static bool is_stored_string(struct dif_compiler *c, const struct dif_node *n)
+{
+	return dif_is_string(c, n->type) && n->kind == DIF_N_VAR && n->is_writable;
+}
+
 /* Between scalars, from arrays to pointers, from anything that leads to characters to strings, and from
- * everything to void. A string is no pointer. */
+ * everything to void. A string is no pointer; but a member that is an array of characters elsewhere, such as
+ * pr_psargs, is one here: programs cast it to char *, and test what they kept for 0. */
 static bool cast_allowed(struct dif_compiler *c, struct dif_type *to, const struct dif_node *n)
 {
 	struct dif_type *from = n->type;
@@ -31,7 +47,9 @@ static bool cast_allowed(struct dif_compiler *c, struct dif_type *to, const stru
 	    (dif_is_scalar(c, from) || dif_is_function(c, from) || dif_is_kind(c, from, DIF_C_SYMADDR)))
 		return true;
 	if (dif_is_pointer(c, to))
-		return dif_is_array(c, from);
+		return dif_is_array(c, from) || is_text(c, to, n);
+	if (dif_is_int(c, to))
+		return is_stored_string(c, n);
 	if (dif_is_string(c, to))
 		return dif_is_scalar(c, from) || dif_is_array(c, from);
 	return false;
@@ -45,6 +63,8 @@ static struct dif_node *cook_cast(struct dif_compiler *c, struct dif_node *n)
 	if (!cast_allowed(c, n->type, n->left))
 		return dif_fail(c, DIF_D_CAST_INVAL, n->line, "invalid cast expression: \"%s\" to \"%s\"",
 				dif_type_text(c, n->left->type), dif_type_text(c, n->type));
+	if (is_text(c, n->type, n->left))
+		return n->left;
 	if (n->left->kind == DIF_N_INT && dif_is_scalar(c, n->type))
 		return dif_cast_to(c, n->left, n->type);
 	struct dif_type *base = dif_base(c, n->type);

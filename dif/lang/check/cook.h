@@ -15,7 +15,9 @@ struct dif_clause_state {
 	/* probes that the description matches, seen as args[] needs them */
 	uint64_t nprobes; /* that the description being compiled for matches */
 	uint64_t nmatched;
-	bool args_known, args_differ;
+	bool args_known;
+	uint64_t args_differ; /* bit n: args[n] is not the same at each of them */
+	bool is_split;        /* args[] of theirs are translated from different types */
 	struct dif_probe_info first;
 	/* what was recorded so far, for the order of actions */
 	bool has_data, has_speculate, has_commit;
@@ -59,6 +61,9 @@ struct dif_node *dif_cook_inline(struct dif_compiler *c, struct dif_node *n, str
 struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n);
 /** member of a translated value; @p x is the cooked XLATE node. */
 struct dif_node *dif_xlate_member(struct dif_compiler *c, struct dif_node *n, struct dif_node *x);
+/** A cooked operand that is only tested (compared, negated, a condition): of a translated pointer, what it is
+ * translated from, whose NULL it shares; of one that is translated from a number, 1. Else @p n itself. */
+struct dif_node *dif_xlate_tested(struct dif_compiler *c, struct dif_node *n);
 /** Make a cooked XLATE node, not to a pointer, a value that can be assigned as a whole. */
 bool dif_xlate_whole(struct dif_compiler *c, struct dif_node *x);
 /** Is there a translator from @p in to @p out? */

@@ -251,6 +251,19 @@ static struct dif_node *cook_comma(struct dif_node *n)
 	return n;
 }
 
+/* The operators whose result says nothing of an operand but whether it is 0, or the other one. */
+static bool only_tests(enum dif_oper op)
+{
+	return op == DIF_O_EQ || op == DIF_O_NE || op == DIF_O_LAND || op == DIF_O_LOR || op == DIF_O_LXOR;
+}
+
+static bool test_sides(struct dif_compiler *c, struct dif_node *n)
+{
+	n->left = dif_xlate_tested(c, n->left);
+	n->right = dif_xlate_tested(c, n->right);
+	return n->left && n->right;
+}
+
 struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n)
 {
 	if (n->op == DIF_O_ASGN)
@@ -261,7 +274,7 @@ struct dif_node *dif_cook_op2(struct dif_compiler *c, struct dif_node *n)
 	if (!n->left || (n->op >= DIF_O_LT && n->op <= DIF_O_NE && !enum_tag(c, n)))
 		return NULL;
 	n->right = dif_cook(c, n->right);
-	if (!n->right || !check_operands(c, n))
+	if (!n->right || !check_operands(c, n) || (only_tests(n->op) && !test_sides(c, n)))
 		return NULL;
 	switch (n->op) {
 	case DIF_O_ADD:

@@ -209,6 +209,8 @@ struct dif_node *dif_cook_op1(struct dif_compiler *c, struct dif_node *n)
 	if (n->op == DIF_O_ADDROF &&
 	    (n->left->kind == DIF_N_AGG || dif_is_kind(c, n->left->type, DIF_C_DYNAMIC)))
 		return dif_fail(c, DIF_D_ADDROF_VAR, n->line, "cannot take address of dynamic object");
+	if (n->op == DIF_O_NOT && !(n->left = dif_xlate_tested(c, n->left)))
+		return NULL;
 	if (n->op == DIF_O_DEREF && n->left->kind == DIF_N_XLATE && n->left->op == DIF_O_ARROW) {
 		n->left->op = DIF_O_DOT; /* what a translated pointer leads to is the translated struct */
 		return n->left;
@@ -278,6 +280,9 @@ struct dif_node *dif_cook_op3(struct dif_compiler *c, struct dif_node *n)
 	n->right = dif_cook(c, n->right);
 	n->third = dif_cook(c, n->third);
 	if (!n->right || !n->third)
+		return NULL;
+	n->left = dif_xlate_tested(c, n->left);
+	if (!n->left)
 		return NULL;
 	if (!dif_is_scalar(c, n->left->type))
 		return dif_fail(c, DIF_D_OP_SCALAR, n->line, "operator ?: expression must be of scalar type");

@@ -141,6 +141,13 @@ struct dif_node *dif_cook_xlate(struct dif_compiler *c, struct dif_node *n)
 	return n;
 }
 
+struct dif_node *dif_xlate_tested(struct dif_compiler *c, struct dif_node *n)
+{
+	if (n->kind != DIF_N_XLATE || n->op != DIF_O_ARROW)
+		return n;
+	return dif_is_pointer(c, n->left->type) ? n->left : dif_node_int(c, 1, c->types->int_);
+}
+
 /* The expression of one member, with the translated value for the parameter. */
 static struct dif_node *member_value(struct dif_compiler *c, struct dif_node *x, const struct dif_xlator *xl,
 				     const struct dif_xlmember *m, uint32_t line)
@@ -266,6 +273,31 @@ static struct dif_node *translate(struct dif_compiler *c, struct dif_node *n, co
 	return dif_cook_xlate(c, x);
 }
 
+/* About the description as it was written. */
+static struct dif_node *args_out_of_range(struct dif_compiler *c, uint32_t line, long long index)
+{
+	struct ot_buf desc = { 0 };
+
+	dif_probedesc_print(c->clause->desc, &desc);
+	dif_fail(c, DIF_D_ARGS_IDX, line, "index %lld is out of range for %s args[ ]", index,
+		 ot_buf_str(&desc));
+	ot_buf_deinit(&desc);
+	return NULL;
+}
+
+static struct dif_node *args_differ(struct dif_compiler *c, uint32_t line)
+{
+	struct ot_buf desc = { 0 };
+
+	dif_probedesc_print(c->clause->desc, &desc);
+	dif_fail(
+	    c, DIF_D_ARGS_MULTI, line,
+	    "args[ ] may not be referenced because probe description %s matches an unstable set of probes",
+	    ot_buf_str(&desc));
+	ot_buf_deinit(&desc);
+	return NULL;
+}
+
 /* The index is an integer constant. */
 struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 {
@@ -278,15 +310,10 @@ struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 				"args[ ] may not be referenced because probe description matches %s",
 				c->clause->nmatched ? "a probe whose argument types are not known"
 						    : "no probes");
-	if (c->clause->args_differ)
-		return dif_fail(c, DIF_D_ARGS_MULTI, n->line,
-				"args[ ] may not be referenced because probe description matches an unstable "
-				"set of probes");
+	if (c->clause->args_differ >> (idx->value < 63 ? idx->value : 63) & 1)
+		return args_differ(c, n->line);
 	if (idx->value >= (uint64_t)c->clause->first.nargs)
-		return dif_fail(c, DIF_D_ARGS_IDX, n->line,
-				"index %lld is out of range for %s:%s:%s:%s args[ ]", (long long)idx->value,
-				c->clause->first.provider, c->clause->first.module, c->clause->first.function,
-				c->clause->first.name);
+		return args_out_of_range(c, n->line, index);
 	if (!c->world->probe_arg ||
 	    !c->world->probe_arg(c->world->env, c->clause->first.id, (unsigned)idx->value, &arg))
 		return dif_fail(c, DIF_D_ARGS_TYPE, n->line, "failed to resolve native type for args[%lld]",

@@ -17,6 +17,14 @@ bool dif_end_definition(struct dif_compiler *c)
 
 /* --- inline -------------------------------------------------------------------------------------- */
 
+/* A library may define what a built-in variable is in the guest's own terms, such as execargs. */
+static bool is_taken(struct dif_compiler *c, const char *name)
+{
+	const struct dif_ident *id = dif_ident_find(c, DIF_NAME_GLOBAL, name);
+
+	return id && !(c->unit->is_library && id->kind == DIF_ID_BUILTIN);
+}
+
 static bool check_declarator(struct dif_compiler *c, const struct dif_declspec *spec,
 			     const struct dif_declarator *d)
 {
@@ -28,7 +36,7 @@ static bool check_declarator(struct dif_compiler *c, const struct dif_declspec *
 	if (strchr(d->name, '`'))
 		return dif_fail(c, DIF_D_DECL_SCOPE, d->line,
 				"D scoping operator may not be used in a declaration name");
-	if (dif_ident_find(c, DIF_NAME_GLOBAL, d->name))
+	if (is_taken(c, d->name))
 		return dif_fail(c, DIF_D_DECL_IDRED, d->line, "identifier redefined: %s", d->name);
 	if (dif_is_array(c, d->type) && d->type->kind == DIF_C_ARRAY)
 		return dif_fail(c, DIF_D_DECL_ARRNULL, d->line,

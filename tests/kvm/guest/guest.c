@@ -10,6 +10,7 @@
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
  *             its interrupt
  *   rounds=N  rounds before it ends (0: until it is killed)
+ *   keys=N    how often a round that patches turns a static key on and off (2)
  *   input=1   it ends also after the round in which a byte comes on its serial port
  *   end=N     how: 0 powers off, 1 resets, 2 has a triple fault, 3 spins with interrupts off, 4 does what
  *             an emulating KVM can't, then powers off
@@ -48,7 +49,7 @@ struct gate idt[256] __attribute__((aligned(16)));
 uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
-uint64_t cpus = 1, calls = 100, rounds;
+uint64_t cpus = 1, calls = 100, rounds, key_times;
 static uint64_t io, step, trace, timer, input;
 static volatile bool stopped;
 
@@ -301,6 +302,7 @@ void guest_main(const uint8_t *zero_page)
 	cpus = option(line, "cpus", 1);
 	calls = option(line, "calls", 100);
 	rounds = option(line, "rounds", 0);
+	key_times = option(line, "keys", 2);
 	io = option(line, "io", 0);
 	step = option(line, "step", 0);
 	trace = option(line, "trace", 0);

@@ -14,7 +14,7 @@
 
 extern uint8_t stacks[]; /* a page for each vCPU */
 extern volatile uint32_t bp_count;
-extern uint64_t cpus, calls, rounds;
+extern uint64_t cpus, calls, rounds, key_times;
 
 void print(const char *s);
 /** Say so on the console, and power off. */

@@ -7,8 +7,8 @@
  * kernel's own end it with FAIL.
  *
  * In a round's first half nothing is patched and every call is counted; enabled functions stay enabled. In
- * its second half, on request, vCPU 0 patches, vCPU 1, if there is one, adds and removes kprobes, and all
- * vCPUs call.
+ * its second half, on request, vCPU 0 turns a static key on and off, then patches all, vCPU 1, if there is
+ * one, adds and removes kprobes, and all vCPUs call.
  */
 #include "guest.h"
 
@@ -16,16 +16,16 @@
 #define CALL5 0xe8u
 #define TIMES 2
 
-extern uint64_t probed_keyed(uint64_t);
-extern uint8_t *const keyed_places[2]; /* the static key's place; where it jumps */
+extern uint64_t probed_keyed(uint64_t), probed_keyed_short(uint64_t);
 extern uint8_t probed_nop[], probed_endbr[], probed_tail[], probed_push[];
 extern uint8_t ftrace_caller[];
 extern void vector_patching_bp(void);
 
 volatile uint64_t traced_calls; /* by ftrace_caller */
+volatile uint64_t keyed_events; /* by keyed_event */
 
 /* As struct mutex, which begins with its owner. */
-volatile uint64_t text_mutex, kprobe_mutex;
+volatile uint64_t text_mutex, kprobe_mutex, jump_label_mutex;
 
 /* The current patch: its address, and the address at which a vCPU continues that hits its int3. */
 static volatile uint64_t poke_at, poke_to;
@@ -62,15 +62,20 @@ static void sync_all(uint32_t me)
 			patching_poll(me);
 }
 
-static void text_lock(uint32_t me)
+static void lock(uint32_t me, volatile uint64_t *mutex)
 {
 	uint64_t free = 0;
 
-	while (!__atomic_compare_exchange_n(&text_mutex, &free, 0x1000ull + me * 8, false, __ATOMIC_ACQUIRE,
+	while (!__atomic_compare_exchange_n(mutex, &free, 0x1000ull + me * 8, false, __ATOMIC_ACQUIRE,
 					    __ATOMIC_RELAXED)) {
 		free = 0;
 		patching_poll(me);
 	}
+}
+
+static void text_lock(uint32_t me)
+{
+	lock(me, &text_mutex);
 }
 
 static void text_unlock(void)
@@ -85,7 +90,7 @@ static void write_text(uint8_t *at, const void *bytes, uint32_t len)
 }
 
 /* With the lock. */
-noinline void text_poke_bp(uint32_t me, uint8_t *at, const uint8_t *bytes, uint8_t *to)
+noinline void text_poke_bp(uint32_t me, uint8_t *at, const uint8_t *bytes, uint32_t len, uint8_t *to)
 {
 	const uint8_t int3 = 0xcc;
 
@@ -93,20 +98,25 @@ noinline void text_poke_bp(uint32_t me, uint8_t *at, const uint8_t *bytes, uint8
 	poke_at = (uint64_t)at;
 	write_text(at, &int3, 1);
 	sync_all(me);
-	write_text(at + 1, bytes + 1, 4);
+	write_text(at + 1, bytes + 1, len - 1);
 	sync_all(me);
 	write_text(at, bytes, 1);
 	sync_all(me);
 	poke_at = 0;
 }
 
-static uint64_t read5(const uint8_t *at)
+static uint64_t read_text(const uint8_t *at, uint32_t len)
 {
 	uint64_t v = 0;
 
-	for (int i = 4; i >= 0; i--)
+	for (uint32_t i = len; i--;)
 		v = v << 8 | ((const volatile uint8_t *)at)[i];
 	return v;
+}
+
+static uint64_t read5(const uint8_t *at)
+{
+	return read_text(at, 5);
 }
 
 static void make_branch(uint8_t opcode, const uint8_t *at, const uint8_t *to, uint8_t *bytes)
@@ -139,7 +149,7 @@ static void modify(uint32_t me, const char *who, uint8_t *site, bool on)
 	make_branch(CALL5, site, ftrace_caller, call);
 	__builtin_memcpy(&called, call, 8);
 	compare(who, site, on ? NOP5 : called);
-	text_poke_bp(me, site, on ? call : nop, site + 5);
+	text_poke_bp(me, site, on ? call : nop, 5, site + 5);
 	compare(who, site, on ? called : NOP5);
 }
 
@@ -173,21 +183,91 @@ noinline int bpf_arch_text_poke(uint8_t *site, uint32_t me, bool on)
 	return __bpf_arch_text_poke(site, me, on);
 }
 
-/* --- static keys: no business of a tracer's ------------------------------------------------------ */
+/* --- static keys ------------------------------------------------------------------------------- */
 
-noinline void arch_jump_label_transform(uint32_t me, bool on)
+#define BRANCHES 2u
+
+struct jump_entry {
+	int32_t code, target;
+	int64_t key;
+};
+
+extern const struct jump_entry __start___jump_table[BRANCHES];
+
+/* A branch that is to be patched. */
+static struct {
+	uint8_t *at, *to; /* to: where a vCPU continues that hits the int3 */
+	uint8_t bytes[8], len;
+} poke_queue[BRANCHES];
+static uint32_t queued;
+static uint32_t toggler; /* who has jump_label_mutex */
+
+/* Its length is the instruction's; its code is compared with the form that it should have. */
+static void queue_branch(const struct jump_entry *e, bool on)
 {
-	uint8_t jump[8] = { 0 }, nop[8] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-	uint8_t *keyed_site = keyed_places[0], *keyed_target = keyed_places[1];
-	uint64_t jumps;
+	uint8_t *at = (uint8_t *)&e->code + e->code, *target = (uint8_t *)&e->target + e->target;
+	uint8_t len = *at == 0x66 || *at == 0xeb ? 2 : 5;
+	uint8_t nop[8] = { 0x0f, 0x1f, 0x44 }, jump[8] = { 0xeb, (uint8_t)(target - (at + 2)) };
+	uint64_t expected = 0;
 
-	text_lock(me);
-	make_branch(0xe9, keyed_site, keyed_target, jump);
-	__builtin_memcpy(&jumps, jump, 8);
-	compare("static key", keyed_site, on ? NOP5 : jumps);
-	text_poke_bp(me, keyed_site, on ? jump : nop, on ? keyed_target : keyed_site + 5);
-	compare("static key", keyed_site, on ? jumps : NOP5);
+	if (len == 2)
+		__builtin_memcpy(nop, "\x66\x90", 3);
+	else
+		make_branch(0xe9, at, target, jump);
+	__builtin_memcpy(&expected, on ? nop : jump, len);
+	if (read_text(at, len) != expected)
+		fail("static key", read_text(at, len));
+	poke_queue[queued].at = at;
+	poke_queue[queued].to = on ? target : at + len;
+	poke_queue[queued].len = len;
+	__builtin_memcpy(poke_queue[queued++].bytes, on ? jump : nop, 8);
+}
+
+noinline bool arch_jump_label_transform_queue(const struct jump_entry *e, bool on)
+{
+	text_lock(toggler);
+	queue_branch(e, on);
 	text_unlock();
+	return true;
+}
+
+noinline void arch_jump_label_transform_apply(void)
+{
+	text_lock(toggler);
+	for (uint32_t i = 0; i < queued; i++)
+		text_poke_bp(toggler, poke_queue[i].at, poke_queue[i].bytes, poke_queue[i].len,
+			     poke_queue[i].to);
+	queued = 0;
+	text_unlock();
+}
+
+static void set_key(uint32_t me, bool on)
+{
+	lock(me, &jump_label_mutex);
+	toggler = me;
+	for (uint32_t i = 0; i < BRANCHES; i++)
+		arch_jump_label_transform_queue(&__start___jump_table[i], on);
+	arch_jump_label_transform_apply();
+	__atomic_store_n(&jump_label_mutex, 0, __ATOMIC_RELEASE);
+}
+
+static void call_keyed(uint64_t i)
+{
+	if (probed_keyed(i) != i + 6 || probed_keyed_short(i) != i + 6)
+		fail("keyed", i);
+}
+
+/* It was left on or off. After each toggle one call that can be told from all others. */
+static void play_with_key(uint32_t me, uint64_t times, bool on)
+{
+	if (on)
+		set_key(me, false);
+	for (uint64_t i = 0; i < times; i++) {
+		set_key(me, true);
+		call_keyed(1ull << 32 | i);
+		set_key(me, false);
+		call_keyed(1ull << 32 | i);
+	}
 }
 
 /* --- kprobes ------------------------------------------------------------------------------------- */
@@ -315,7 +395,8 @@ static noinline void reuse_stack(void)
 /* --- rounds --------------------------------------------------------------------------------------- */
 
 static volatile uint32_t arrived, generation, at_work;
-static volatile bool active; /* second halves have something to do; vCPU 0's */
+static volatile bool active;           /* second halves have something to do; vCPU 0's */
+static volatile uint64_t keys_at_rest; /* the round whose key has been played with alone */
 static bool died;
 
 /* All vCPUs wait for the last one, in step with who patches. */
@@ -335,8 +416,7 @@ static void meet(uint32_t cpu)
 static void call(uint32_t cpu, uint64_t i)
 {
 	call_all(i, cpu);
-	if (probed_keyed(i) != i + 6)
-		fail("keyed", i);
+	call_keyed(i);
 	patching_poll(cpu);
 }
 
@@ -346,7 +426,7 @@ static void first_half(uint32_t cpu, uint64_t n, bool traced)
 
 	meet(cpu);
 	if (cpu == 0) {
-		traced_calls = behind.hits = 0;
+		traced_calls = behind.hits = keyed_events = 0;
 		round_begin(n, active | died << 1);
 	}
 	meet(cpu);
@@ -360,6 +440,8 @@ static void first_half(uint32_t cpu, uint64_t n, bool traced)
 	round_end(n);
 	if (traced_calls != (traced ? 3 * all : 0))
 		fail("own tracing counted", traced_calls);
+	if (keyed_events != (traced ? BRANCHES * all : 0))
+		fail("own tracepoint counted", keyed_events);
 	if (behind.hits != (behind.armed ? all : 0))
 		fail("own kprobe counted", behind.hits);
 }
@@ -382,16 +464,18 @@ static void play_with_kprobes(uint32_t me, unsigned times, bool leave_on)
 static void play_with_tracing(uint32_t me, unsigned times, bool on, bool leave_on)
 {
 	for (unsigned i = 0; i < times; i++) {
-		arch_jump_label_transform(me, true);
+		set_key(me, true);
 		on = !on;
 		ftrace_set_filter(me, on);
 		bpf_arch_text_poke(probed_tail, me, true);
 		call(me, i);
 		bpf_arch_text_poke(probed_tail, me, false);
-		arch_jump_label_transform(me, false);
+		set_key(me, false);
 	}
 	if (on != leave_on)
 		ftrace_set_filter(me, leave_on);
+	if (leave_on)
+		set_key(me, true);
 }
 
 /* What it leaves on, the next first half has to live with. */
@@ -403,6 +487,14 @@ static void second_half(uint32_t cpu, uint64_t n, bool traced, bool leave_traced
 	if (cpu == 0)
 		at_work = kprober + 1;
 	meet(cpu);
+	if (cpu == 0) {
+		play_with_key(cpu, active ? key_times : 0, traced);
+		keys_at_rest = n;
+	}
+	while (keys_at_rest != n) {
+		call_keyed(n & 15);
+		patching_poll(cpu);
+	}
 	if (cpu == 0)
 		play_with_tracing(cpu, times, traced, leave_traced);
 	if (cpu == kprober)

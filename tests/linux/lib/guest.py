@@ -29,7 +29,8 @@ from lib.pace import LIMIT, limit
 MIB = 1 << 20
 BOOT_SECONDS = limit(50)
 # If a busy host does not schedule a vCPU for a while, its kernel assumes a broken timer and panics.
-KERNEL_ARGS = "console=ttyS0 quiet no_timer_check"
+# For the same reason a CPU is locked up only after two minutes.
+KERNEL_ARGS = "console=ttyS0 quiet no_timer_check watchdog_thresh=60"
 
 
 class GuestError(Exception):

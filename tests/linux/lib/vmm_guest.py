@@ -7,6 +7,7 @@ import subprocess
 import time
 
 from lib.guest import BOOT_SECONDS, MIB, Guest, GuestError, image_dir
+from lib.pace import limit
 
 # What a kernel says when its text, or what is done to it, is wrong.
 TROUBLE = re.compile(r"BUG|Oops|WARNING|general protection|invalid opcode|int3|panic|RIP:|stall|lockup|ftrace bug", re.I)
@@ -56,7 +57,7 @@ class VmmGuest(Guest):
         except OSError:
             return ""
 
-    def power_off(self, timeout=60):
+    def power_off(self, timeout=limit(60)):
         """The guest's own end; the monitor's exit status."""
         self.channel.sendall(b"T0 !poweroff -f\n")
         try:

@@ -3,6 +3,7 @@
 #ifndef VP_ARCH_NULL_NATIVE_H
 #define VP_ARCH_NULL_NATIVE_H
 
+#include "vmm-probe/arch/null/linux.h"
 #include "vmm-probe/arch/null/paging.h"
 #include "vmm-probe/arch/regs.h"
 
@@ -22,6 +23,20 @@ static inline bool vp_native_may_be_64bit(const struct vp_regs *regs)
 {
 	(void)regs;
 	return true;
+}
+
+static inline uint8_t vp_native_static_branch(const uint8_t *code, uint64_t left, int64_t distance)
+{
+	(void)code;
+	(void)left;
+	(void)distance;
+	return 0;
+}
+
+static inline bool vp_native_is_fentry(const uint8_t *code)
+{
+	(void)code;
+	return false;
 }
 
 #define VP_VECTOR_WORDS 1

@@ -22,6 +22,10 @@ enum vp_reg {
 #define VP_REGS_ARGS   VP_REG_ARG0
 #define VP_NREGS_ARGS  1
 
+#define VP_CALL_PUSHES    0
+#define VP_NREGS_GENERAL  VP_NREGS
+#define VP_REGS_CLOBBERED VP_REG_RESULT, VP_REG_ARG0
+
 #define VP_STACK_ARG_AT(n)  (8 * (n))
 #define VP_TRAP_FRAME_WORDS 3
 #define VP_TRAP_FRAME_PC    0

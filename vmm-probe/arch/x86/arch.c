@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The table of x86-64. */
 #include "vmm-probe/arch/arch.h"
+#include "vmm-probe/arch/x86/code/code.h"
 #include "vmm-probe/arch/x86/linux.h"
 #include "vmm-probe/arch/x86/paging.h"
 
@@ -35,6 +36,8 @@ const struct vp_arch_ops vp_arch_x86 = {
 	/* X86_FEATURE_PTI, arch/x86/include/asm/cpufeatures.h */
 	.user_root_when = { "boot_cpu_data", "cpuinfo_x86", "x86_capability", 7, 11 },
 	.page_root = page_root,
+	.code = &vp_x86_code,
+	.has_orc = true,
 	.kernel_start = VP_KERNEL_MAP_START,
 	.kernel_end = VP_KERNEL_MAP_END,
 	.constants_align = VP_KERNEL_CONSTANTS_ALIGN,

@@ -5,6 +5,7 @@
 
 #include "vmm-probe/arch/x86/linux.h"
 #include "vmm-probe/arch/x86/paging.h"
+#include "vmm-probe/arch/x86/static_branch.h"
 #include "vmm-probe/arch/x86/vector.h"
 
 #define vp_native_paging      vp_x86_paging

@@ -39,6 +39,12 @@ enum vp_reg {
 /* At a function's first instruction: where argument n, one of those others, is, from VP_REG_SP on. */
 #define VP_STACK_ARG_AT(n) (8 * ((n)-VP_NREGS_ARGS + 1))
 
+/* What a call instruction pushes, bytes; the registers that compilers keep values in, which the numbers below
+ * this are; and those of them that a function may change for its caller. */
+#define VP_CALL_PUSHES    8
+#define VP_NREGS_GENERAL  16
+#define VP_REGS_CLOBBERED VP_RAX, VP_RCX, VP_RDX, VP_RSI, VP_RDI, VP_R8, VP_R9, VP_R10, VP_R11
+
 /* What the processor pushes for an exception, in words: where execution goes on, its mode and its stack. */
 #define VP_TRAP_FRAME_WORDS 4
 #define VP_TRAP_FRAME_PC    0

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/backend/kvm/internal.h"
 
 #define RFLAGS_TF       (1ull << 8)
@@ -63,20 +64,39 @@ static bool store(void *arg, uint64_t gva, const void *src, unsigned len)
 	return vp_site_store(a->site, a->vcpu, gva, src, len);
 }
 
+/* The instruction under the trap. Under a debug register the text is the guest's: it may have patched a
+ * branch on a static key since. While its own int3 stands there, the form of before is as good: this vCPU got
+ * there a moment earlier. */
+static const struct vp_insn *insn_of(const struct vp_kvm_trap *t, struct vp_insn *now)
+{
+	const struct vp_site *s = t->site;
+	uint8_t bytes[sizeof(s->bytes)];
+
+	if (ot_likely(t->kind != VP_TRAP_HW || !s->target))
+		return &t->insn;
+	memcpy(bytes, t->host, s->length);
+	return vp_native_static_branch(bytes, s->length, (int64_t)(s->target - s->gva)) == s->length &&
+		       vp_insn_decode(bytes, s->length, s->gva, now)
+		   ? now
+		   : &t->insn;
+}
+
 /* Emulate the instruction under the trap. False: its memory can't be accessed from here, or the guest
  * single-steps and is owed a trap after it; nothing has changed. An interrupt shadow (sti, mov ss before the
  * site) may then last for an instruction more: the guest can't tell. */
 static bool emulate(struct vp_kvm_vcpu *v, const struct vp_kvm_trap *t, uint32_t vcpu)
 {
 	struct access access = { t->site, vcpu };
+	struct vp_insn now;
+	const struct vp_insn *insn = insn_of(t, &now);
 	struct vp_insn_env env = { .rip = t->site->gva, .load = load, .store = store, .arg = &access };
 
 	load_env(&v->run->s.regs.regs, &env);
 	if (ot_unlikely(env.rflags & RFLAGS_TF))
 		return false;
-	if (vp_insn_uses_gs(&t->insn))
+	if (vp_insn_uses_gs(insn))
 		env.gs_base = v->run->s.regs.sregs.gs.base;
-	if (!vp_insn_run(&t->insn, &env))
+	if (!vp_insn_run(insn, &env))
 		return false;
 	env.rflags &= ~RFLAGS_RF;
 	store_env(&env, &v->run->s.regs.regs);
@@ -103,14 +123,16 @@ static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const
 static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
 {
 	enum vp_sentinel sentinel = (enum vp_sentinel)t->site->sentinel;
-	uint64_t gva = t->site->gva, slot = v->run->s.regs.regs.rsp + t->site->pushed;
+	const struct kvm_regs *regs = &v->run->s.regs.regs;
+	uint64_t gva = t->site->gva;
+	uint64_t slot = sentinel == VP_SENTINEL_KEY_ENTER ? regs->rdi : regs->rsp + t->site->pushed;
 	bool in_text = t->kind != VP_TRAP_HW;
 
 	fire(kvm, v, vcpu, t);
 	/* The instruction under the trap: the guest continues past a nop by itself, others are emulated here
 	 * or stepped. A guest that single-steps is owed a trap after it, which an emulating KVM forgets. */
-	bool goes_on = t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP &&
-		       !(v->run->s.regs.regs.rflags & RFLAGS_TF);
+	bool goes_on =
+	    t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP && !(regs->rflags & RFLAGS_TF);
 	bool done = goes_on || (!t->stepped && emulate(v, t, vcpu));
 	if (ot_unlikely(sentinel))
 		vp_kvm_at_sentinel(kvm, vcpu, sentinel, slot);

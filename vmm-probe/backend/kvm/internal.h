@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "vmm-probe/arch/x86/insn/insn.h"
+#include "vmm-probe/backend/kvm/keys.h"
 #include "vmm-probe/backend/kvm/kvm.h"
 #include "vmm-probe/backend/kvm/patching.h"
 #include "vmm-probe/backend/kvm/state.h"
@@ -37,9 +38,11 @@ struct vp_kvm_trap {
 	uint16_t count_port;      /* 0: does not only count, or KVM lacks ioeventfds */
 	uint8_t old[15], now[15]; /* the original bytes; our bytes. The undo record */
 	bool planted;
-	bool lost; /* the guest has changed the bytes: not planted until they match again */
-	bool gone; /* its address is no longer mapped there, or the instruction can't be executed under a
-		    * trap: not planted until a re-request, see vp_site.batch */
+	bool lost;    /* the guest has changed the bytes: not planted until they match again */
+	bool patched; /* the guest is patching this branch on a static key: not planted until it has (keys.h)
+		       */
+	bool gone;    /* its address is no longer mapped there, or the instruction can't be executed under a
+		       * trap: not planted until a re-request, see vp_site.batch */
 };
 
 /* In order of host address, with a hash table by virtual address. Immutable while vCPUs may read it, except
@@ -115,6 +118,7 @@ struct vp_kvm {
 	_Atomic uint32_t stepper;  /* vCPU + 1 that holds the others for a step; 0: none */
 	_Atomic uint64_t step_end; /* when a waiter may end it, CLOCK_MONOTONIC in ns */
 	struct vp_kvm_patching patching;
+	struct vp_kvm_keys keys;
 	pthread_mutex_t lock; /* only for waiting: held and running are atomics */
 	pthread_cond_t changed;
 };
@@ -144,6 +148,14 @@ static inline bool vp_kvm_trap_in_text(const struct vp_kvm_trap *t)
  * site is lost for now. The vCPUs are held. */
 bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t);
 bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t);
+/* The last page of guest text that was translated: sites are in order of address. */
+struct vp_kvm_page_cache {
+	uint64_t gva, host;
+};
+
+/** Plant it unless something keeps it out, or its address is no longer mapped there: then it is gone. The
+ * vCPUs are held, and no window is open. */
+void vp_kvm_put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache);
 /** Could it be planted? */
 bool vp_kvm_trap_fits(const struct vp_kvm_trap *t);
 void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t);

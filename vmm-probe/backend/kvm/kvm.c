@@ -75,6 +75,8 @@ static struct ot_err *install(void *backend, const struct vp_plan *plan)
 		if (err)
 			put_back(kvm, new, old);
 	}
+	if (!err)
+		vp_kvm_keys_settle(kvm);
 	vp_kvm_traps_destroy(err ? new : old);
 	return err;
 }

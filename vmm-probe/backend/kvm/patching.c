@@ -14,27 +14,22 @@
 
 /* --- what is mapped now --------------------------------------------------------------------- */
 
-/* The last page of guest text that was translated: sites are in order of address. */
-struct page_cache {
-	uint64_t gva, host;
-};
-
 /* A module's text is unmapped with it, and its addresses may be reused. The engine detects that too, and
  * reports it. */
-static bool still_mapped(const struct vp_kvm_trap *t, struct page_cache *cache)
+static bool still_mapped(const struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache)
 {
 	uint64_t page = t->site->gva & ~(PAGE - 1);
 
 	if (cache->gva != page) {
 		uint64_t host = vp_site_host(t->site);
-		*cache = (struct page_cache){ page, host & ~(PAGE - 1) };
+		*cache = (struct vp_kvm_page_cache){ page, host & ~(PAGE - 1) };
 	}
 	return cache->host == ((uint64_t)(uintptr_t)t->host & ~(PAGE - 1));
 }
 
-static void put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_cache *cache)
+void vp_kvm_put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache)
 {
-	if (t->planted || t->gone || !vp_kvm_trap_in_text(t))
+	if (t->planted || t->gone || t->patched || !vp_kvm_trap_in_text(t))
 		return;
 	if (still_mapped(t, cache)) {
 		vp_kvm_trap_in(kvm, t);
@@ -69,10 +64,10 @@ static void count_window(struct vp_kvm_patching *p)
 static void close_window(struct vp_kvm *kvm, struct vp_kvm_traps *traps)
 {
 	struct vp_kvm_patching *p = &kvm->patching;
-	struct page_cache cache = { 0 };
+	struct vp_kvm_page_cache cache = { 0 };
 
 	for (uint32_t i = 0; i < traps->n; i++)
-		put_back(kvm, &traps->list[i], &cache);
+		vp_kvm_put_back(kvm, &traps->list[i], &cache);
 	if (p->settling)
 		atomic_store(&p->open_since, 0); /* not because of the guest */
 	p->overflow = p->settling = false;
@@ -148,6 +143,10 @@ static void leave(struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t slot)
  * Its own ENTER would precede it, so this check needs no hold. */
 void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot)
 {
+	if (kind == VP_SENTINEL_KEY_ENTER || kind == VP_SENTINEL_KEY_LEAVE) {
+		vp_kvm_at_key_sentinel(kvm, vcpu, kind, slot);
+		return;
+	}
 	atomic_fetch_add(&kvm->patching.hits, 1);
 	if (!slot || (kind == VP_SENTINEL_LEAVE && find_key(&kvm->patching, slot) < 0))
 		return;
@@ -177,13 +176,13 @@ void vp_kvm_patching_settled(struct vp_kvm *kvm)
 /* Without a hold, so it may be wrong: a vCPU may be changing the trap. */
 static bool is_suspect(const struct vp_kvm_trap *t)
 {
-	if (t->gone || !vp_kvm_trap_in_text(t))
+	if (t->gone || t->patched || !vp_kvm_trap_in_text(t))
 		return false;
 	return t->planted ? memcmp(t->host, t->now, t->len) != 0 : vp_kvm_trap_fits(t);
 }
 
 /* With a hold, so it is exact. */
-static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_cache *cache)
+static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache)
 {
 	if (t->planted && !still_mapped(t, cache)) {
 		t->planted = false;
@@ -192,13 +191,13 @@ static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct page_ca
 	if (t->planted && memcmp(t->host, t->now, t->len) != 0)
 		vp_kvm_trap_out(kvm, t);
 	if (!vp_kvm_window(&kvm->patching) || t->site->sentinel)
-		put_back(kvm, t, cache);
+		vp_kvm_put_back(kvm, t, cache);
 }
 
 static void hold_and_repair(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const uint32_t *suspects,
 			    uint32_t n)
 {
-	struct page_cache cache = { 0 };
+	struct vp_kvm_page_cache cache = { 0 };
 
 	vp_kvm_hold(kvm);
 	if (vp_kvm_patching_is_quiet(kvm)) {
@@ -241,7 +240,7 @@ void vp_kvm_sweep(void *backend)
 	struct vp_kvm *kvm = backend;
 	struct vp_kvm_patching *p = &kvm->patching;
 	struct vp_kvm_traps *traps = atomic_load(&kvm->traps);
-	struct page_cache cache = { 0 };
+	struct vp_kvm_page_cache cache = { 0 };
 	uint32_t suspects[SWEEP_KEPT], n = 0;
 
 	if (!traps || !traps->n)
@@ -256,6 +255,7 @@ void vp_kvm_sweep(void *backend)
 	}
 	if (vp_kvm_window(p))
 		forget_the_dead(kvm, traps);
+	vp_kvm_keys_check(kvm);
 	bool window = vp_kvm_window(p);
 	if ((n && !window) || (window && p->overflow))
 		hold_and_repair(kvm, traps, suspects, n);
@@ -264,11 +264,14 @@ void vp_kvm_sweep(void *backend)
 void vp_kvm_patching_read(void *backend, struct vp_patching *ret)
 {
 	struct vp_kvm *kvm = backend;
-	uint64_t since = atomic_load(&kvm->patching.open_since);
+	const struct vp_kvm_patching *p = &kvm->patching;
+	const struct vp_kvm_keys *k = &kvm->keys;
+	uint64_t since = atomic_load(&p->open_since), keys_since = atomic_load(&k->since), now = ot_now_ns();
 
 	*ret = (struct vp_patching){
-		.windows = atomic_load(&kvm->patching.windows),
-		.out_ns = atomic_load(&kvm->patching.out_ns) + (since ? ot_now_ns() - since : 0),
-		.lost = atomic_load(&kvm->patching.lost),
+		.windows = atomic_load(&p->windows) + atomic_load(&k->times),
+		.out_ns = atomic_load(&p->out_ns) + atomic_load(&k->out_ns) + (since ? now - since : 0) +
+			  (keys_since ? now - keys_since : 0),
+		.lost = atomic_load(&p->lost),
 	};
 }

@@ -38,7 +38,8 @@ struct vp_kvm_patching {
 };
 
 /** A vCPU was at a sentinel, and has executed the instruction there; on its thread, within vp_kvm_after(). @p
- * slot is the address of the return address. Waits for its turn to hold: see vp_kvm_hold_as_vcpu(). */
+ * slot is the address of the return address; at a KEY_ENTER, its function's first parameter (keys.h). Waits
+ * for its turn to hold: see vp_kvm_hold_as_vcpu(). */
 void vp_kvm_at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot);
 
 /**

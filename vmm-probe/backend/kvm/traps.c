@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/backend/kvm/internal.h"
 #include "vmm-probe/engine/wire/private_memory.h"
@@ -85,11 +86,21 @@ static void plan_out(struct vp_kvm *kvm, struct vp_kvm_trap *t, const struct vp_
 	aim_out(t);
 }
 
+/* The nop or the jump of this branch on a static key. */
+static bool is_branch(const struct vp_site *site, const uint8_t *bytes)
+{
+	return vp_native_static_branch(bytes, site->length, (int64_t)(site->target - site->gva)) ==
+	       site->length;
+}
+
 static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 				const struct vp_kvm_trap *before, struct vp_kvm_trap *ret)
 {
 	struct vp_kvm_trap t = { .site = site, .host = (uint8_t *)(uintptr_t)site->host };
 
+	if (site->target && !is_branch(site, site->bytes))
+		return ot_err_new(OT_ERR_BAD_DATA, "there is no branch to 0x%llx at 0x%llx",
+				  (unsigned long long)site->target, (unsigned long long)site->gva);
 	OT_TRY(plan_after(kvm, &t));
 	t.len = trap_length(site, &t);
 	if (site->trap == VP_SITE_HW) {
@@ -134,7 +145,8 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
 		if (traps->list[i].kind == VP_TRAP_HW)
 			OT_TRY(add_hw(kvm, traps, plan->sites[i].gva));
-		traps->sentinels |= plan->sites[i].sentinel != VP_SENTINEL_NONE;
+		traps->sentinels |= plan->sites[i].sentinel == VP_SENTINEL_ENTER ||
+				    plan->sites[i].sentinel == VP_SENTINEL_LEAVE;
 		traps->slots[at] = ++traps->n;
 	}
 	return NULL;
@@ -192,17 +204,12 @@ void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 	t->lost = true;
 }
 
-/* The five bytes of function tracing at a function's start: off, on. */
-static bool is_fentry(const uint8_t *bytes)
-{
-	static const uint8_t nop[5] = { 0x0f, 0x1f, 0x44, 0x00, 0x00 };
-
-	return bytes[0] == VP_OPCODE_CALL || !memcmp(bytes, nop, sizeof(nop));
-}
-
 static bool may_adopt(const struct vp_kvm_trap *t)
 {
-	return !t->stepped && t->hit_port && t->len == 5 && is_fentry(t->old) && is_fentry(t->host);
+	if (t->site->target)
+		return is_branch(t->site, t->host);
+	return !t->stepped && t->hit_port && t->len == 5 && vp_native_is_fentry(t->old) &&
+	       vp_native_is_fentry(t->host);
 }
 
 bool vp_kvm_trap_fits(const struct vp_kvm_trap *t)
@@ -210,12 +217,15 @@ bool vp_kvm_trap_fits(const struct vp_kvm_trap *t)
 	return !memcmp(t->host, t->old, t->len) || may_adopt(t);
 }
 
-/* The guest turned its own tracing on or off there: the trap then covers the present bytes. */
+/* The guest turned its own tracing or a static key on or off there: the trap then covers the present bytes.
+ */
 static bool adopt(struct vp_kvm_trap *t)
 {
-	struct vp_insn insn;
+	struct vp_insn insn = { 0 };
 
-	if (!may_adopt(t) || !vp_insn_decode(t->host, t->len, t->site->gva, &insn) || insn.len != t->len)
+	if (!may_adopt(t))
+		return false;
+	if (!t->stepped && (!vp_insn_decode(t->host, t->len, t->site->gva, &insn) || insn.len != t->len))
 		return false;
 	memcpy(t->old, t->host, t->len);
 	t->insn = insn;
@@ -268,6 +278,7 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 	uint32_t i = 0, k = 0, nfrom = from ? from->n : 0, nto = to ? to->n : 0;
 	bool window = vp_kvm_window(&kvm->patching);
 
+	vp_kvm_keys_inherit(kvm, from, to);
 	/* Remove all first: a new trap may overlap an old one of another length. */
 	for (; i < nfrom; i++) {
 		struct vp_kvm_trap *old = &from->list[i];
@@ -279,7 +290,7 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 	}
 	for (k = 0; k < nto; k++) {
 		struct vp_kvm_trap *t = &to->list[k];
-		if (!t->planted && !t->gone && (!window || t->site->sentinel))
+		if (!t->planted && !t->gone && !t->patched && (!window || t->site->sentinel))
 			vp_kvm_trap_in(kvm, t);
 	}
 }

@@ -199,6 +199,13 @@ bool vp_site_text_locked(const struct vp_site *site)
 	return false;
 }
 
+bool vp_site_keys_locked(const struct vp_site *site)
+{
+	uint64_t owner;
+
+	return !vp_site_word(site, site->es->facts.key_lock, &owner) || owner;
+}
+
 /* Each access is a firing of its own: the hit may not have entered any session, or another one. */
 static struct vp_vcpu_session *site_vcpu(const struct vp_site *site, uint32_t vcpu)
 {

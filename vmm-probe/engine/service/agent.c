@@ -1,163 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Owning the guest's agent: taking ownership, commanding its probes, releasing it. A thread of ours updates
- * the heartbeat, so that the agent knows that the host is alive, makes every vCPU drain its ring a hundred
- * times a second, and releases the agent at once when the guest unloads the module.
+ * Commanding the guest's agent: which probes it enables. A thread of ours updates the heartbeat, so that the
+ * agent knows that the host is alive, makes every vCPU drain its ring a hundred times a second, and releases
+ * the agent at once when the guest unloads the module.
  */
 #include "vmm-probe/engine/service/agent.h"
-#include "base/thread.h"
-#include "vmm-probe/engine/hit/fire.h"
-#include "vmm-probe/engine/service/parts.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
-#define KICK_NS       10000000ull
-#define OWNER_ID      1u
-#define APPLY_NS      3000000000ull /* the guest polls ten times a second; a thousand probes take it longer */
-#define FLUSH_NS      300000000ull
-#define STEP_NS       2000000
-#define BEAT_EVERY    (GA_BEAT_MS * 1000000ull / KICK_NS / 4)
-#define LEASE_LOOK_NS (2ull * GA_BEAT_MS * 1000000u)
+#include "base/thread.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/agent_owner.h"
+#include "vmm-probe/engine/service/parts.h"
+
+#define KICK_NS    10000000ull
+#define APPLY_NS   3000000000ull /* the guest polls ten times a second; a thousand probes take it longer */
+#define FLUSH_NS   300000000ull
+#define BEAT_EVERY (GA_BEAT_MS * 1000000ull / KICK_NS / 4)
 /* A vCPU that has not drained its ring for so long is not waited for. */
-#define STALE_NS      1000000000ull
+#define STALE_NS   1000000000ull
 /* The guest hits the first mark once the commands are in force, unless the mark can't be trapped. */
-#define HOLD_NS       300000000ull
+#define HOLD_NS    300000000ull
 
 static struct vp_agent_owner *owner_of(const struct vp_engine *engine)
 {
 	return engine->agent ? OT_CONTAINER_OF(engine->agent, struct vp_agent_owner, agent) : NULL;
-}
-
-static void nap(void)
-{
-	const struct timespec t = { .tv_nsec = STEP_NS };
-
-	nanosleep(&t, NULL);
-}
-
-/* --- the guest's memory ---------------------------------------------------------------------------- */
-
-static void *memory(const struct vp_engine *engine, uint64_t gpa, uint64_t size)
-{
-	uint64_t len = 0;
-	void *host = gpa % 4096 ? NULL : engine->ops->gpa_to_host(engine->backend, gpa, &len);
-
-	return host && len >= size ? host : NULL;
-}
-
-static uint64_t ring_size(uint32_t records)
-{
-	return sizeof(struct ga_ring) + (uint64_t)records * sizeof(struct ga_record);
-}
-
-static struct ot_err *use_ring(struct vp_agent_owner *owner, uint32_t vcpu, uint64_t gpa, uint32_t records)
-{
-	struct vp_agent_ring *r = &owner->agent.rings[vcpu];
-
-	if (!gpa)
-		return NULL;
-	if (!records || records & (records - 1) || records > GA_RECORDS_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "the guest's agent has a ring of %u records", records);
-	r->ring = memory(owner->agent.engine, gpa, ring_size(records));
-	if (!r->ring)
-		return ot_err_new(OT_ERR_BAD_DATA, "a ring of the guest's agent is not in its RAM");
-	r->records = records;
-	r->tail = __atomic_load_n(&r->ring->tail, __ATOMIC_ACQUIRE);
-	r->lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED);
-	r->drained_ns = vp_now();
-	return NULL;
-}
-
-/* Records left by the last owner are older than any of our sessions. Called once we own the agent. */
-static void forget_old_records(struct vp_agent_ring *r)
-{
-	for (uint32_t n = 0; n < r->records; n++, r->tail++) {
-		const struct ga_record *at = &r->ring->records[r->tail & (r->records - 1)];
-
-		if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != r->tail + 1)
-			break;
-	}
-	__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
-}
-
-static struct ot_err *use_memory(struct vp_agent_owner *owner, const struct vp_batch_agent *place)
-{
-	const struct vp_engine *e = owner->agent.engine;
-
-	owner->agent.mem_gen = __atomic_load_n(&e->mem_gen, __ATOMIC_ACQUIRE);
-	owner->header = memory(e, place->header_gpa, sizeof(*owner->header));
-	owner->control = memory(e, place->control_gpa, sizeof(*owner->control));
-	if (!owner->header || !owner->control || !place->token || place->token & 0xff)
-		return ot_err_new(OT_ERR_BAD_DATA,
-				  "the control block of the guest's agent is not in its RAM");
-	for (uint32_t i = 0; i < e->nvcpus; i++)
-		OT_TRY(use_ring(owner, i, place->rings[i].gpa, place->rings[i].records));
-	return NULL;
-}
-
-/* The agent's memory has not moved and may be accessed. */
-static bool is_usable(const struct vp_agent_owner *owner)
-{
-	return __atomic_load_n(&owner->agent.usable, __ATOMIC_ACQUIRE) &&
-	       __atomic_load_n(&owner->agent.engine->mem_gen, __ATOMIC_ACQUIRE) ==
-		   __atomic_load_n(&owner->agent.mem_gen, __ATOMIC_RELAXED);
-}
-
-/* The VMM has changed the guest's memory map. True: the agent's part has not moved, so we continue. */
-static bool look_again(struct vp_agent_owner *owner)
-{
-	const struct vp_engine *e = owner->agent.engine;
-	uint64_t gen = __atomic_load_n(&e->mem_gen, __ATOMIC_ACQUIRE);
-
-	if (memory(e, owner->place.header_gpa, sizeof(*owner->header)) != owner->header ||
-	    memory(e, owner->place.control_gpa, sizeof(*owner->control)) != owner->control)
-		return false;
-	for (uint32_t i = 0; i < e->nvcpus; i++) {
-		const struct vp_agent_ring *r = &owner->agent.rings[i];
-
-		if (r->ring && memory(e, owner->place.rings[i].gpa, ring_size(r->records)) != r->ring)
-			return false;
-	}
-	__atomic_store_n(&owner->agent.mem_gen, gen, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* --- owning ------------------------------------------------------------------------------------------ */
-
-static bool exchange(struct vp_agent_owner *o, uint64_t from, uint64_t to)
-{
-	return __atomic_compare_exchange_n(&o->control->owner, &from, to, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
-}
-
-/* An owner without a heartbeat is of the VMM that this guest was migrated from. */
-static bool take_over(struct vp_agent_owner *owner)
-{
-	uint64_t word = __atomic_load_n(&owner->control->owner, __ATOMIC_ACQUIRE);
-	uint64_t beat = __atomic_load_n(&owner->control->beat, __ATOMIC_RELAXED), start = vp_now();
-
-	if ((word & ~0xffull) != owner->token)
-		return false;
-	while (vp_now() - start < LEASE_LOOK_NS) {
-		if (__atomic_load_n(&owner->control->beat, __ATOMIC_RELAXED) != beat)
-			return false;
-		nap();
-	}
-	owner->word = owner->token | ((word & 0xff) % 0xff + 1);
-	return exchange(owner, word, owner->word);
-}
-
-static struct ot_err *own(struct vp_agent_owner *owner)
-{
-	owner->word = owner->token | OWNER_ID;
-	if (exchange(owner, owner->token, owner->word) || take_over(owner))
-		return NULL;
-	return ot_err_new(OT_ERR_BUSY, "the guest's agent has just been unloaded, or another host uses it");
 }
 
 static bool is_live(const struct vp_agent_owner *owner)
@@ -168,35 +39,22 @@ static bool is_live(const struct vp_agent_owner *owner)
 	       __atomic_load_n(&h->state, __ATOMIC_ACQUIRE) == GA_LIVE;
 }
 
-/* From here on this process does not access the guest's memory. Any thread but a vCPU's. */
-static void let_go(struct vp_agent_owner *owner)
-{
-	bool there = is_usable(owner) || look_again(owner);
-
-	if (!__atomic_exchange_n(&owner->agent.usable, 0, __ATOMIC_ACQ_REL))
-		return;
-	vp_quiesce(owner->agent.engine);
-	/* Release: all of our writes precede it. Only while we are still the owner. */
-	if (there)
-		exchange(owner, owner->word, owner->token);
-}
-
 /* --- commands ---------------------------------------------------------------------------------------- */
 
 static void command(struct vp_agent_owner *owner, const struct vp_agent_map *map)
 {
 	uint64_t start = vp_now();
 
-	if (!is_usable(owner))
+	if (!vp_agent_is_usable(owner))
 		return;
 	vp_agent_write_wants(owner->control, map);
 	owner->generation = __atomic_load_n(&owner->header->applied, __ATOMIC_RELAXED) + 1;
 	owner->generation += !owner->generation; /* 0: no command yet */
 	__atomic_store_n(&owner->control->generation, owner->generation, __ATOMIC_RELEASE);
 	/* A paused guest does not poll; it will later. */
-	while (is_usable(owner) && is_live(owner) && vp_now() - start < APPLY_NS &&
+	while (vp_agent_is_usable(owner) && is_live(owner) && vp_now() - start < APPLY_NS &&
 	       __atomic_load_n(&owner->header->applied, __ATOMIC_ACQUIRE) != owner->generation)
-		nap();
+		vp_agent_nap();
 }
 
 /* --- the thread ---------------------------------------------------------------------------------------- */
@@ -228,9 +86,9 @@ static void flush(struct vp_agent_owner *owner)
 	uint64_t start = vp_now();
 
 	__atomic_store_n(&owner->agent.hold_until, 0, __ATOMIC_RELEASE);
-	while (is_usable(owner) && !all_drained(owner, start) && vp_now() - start < FLUSH_NS) {
+	while (vp_agent_is_usable(owner) && !all_drained(owner, start) && vp_now() - start < FLUSH_NS) {
 		ask(owner);
-		nap();
+		vp_agent_nap();
 	}
 }
 
@@ -245,13 +103,13 @@ static void *run(void *arg)
 			return NULL;
 		if (!__atomic_load_n(&owner->agent.usable, __ATOMIC_ACQUIRE))
 			continue;
-		if (!is_usable(owner) && !look_again(owner)) {
+		if (!vp_agent_is_usable(owner) && !vp_agent_look_again(owner)) {
 			__atomic_store_n(&owner->agent.usable, 0, __ATOMIC_RELEASE);
 			continue;
 		}
 		if (!is_live(owner)) {
 			flush(owner);
-			let_go(owner);
+			vp_agent_let_go(owner);
 			continue;
 		}
 		if (n % BEAT_EVERY == 0)
@@ -307,16 +165,16 @@ static struct ot_err *init(struct vp_agent_owner *owner, const struct vp_batch_a
 	if (!owner->agent.rings)
 		return ot_err_nomem();
 	memset(owner->agent.rings, 0, size);
-	OT_TRY(use_memory(owner, place));
-	OT_TRY(own(owner));
+	OT_TRY(vp_agent_use_memory(owner, place));
+	OT_TRY(vp_agent_own(owner));
 	for (uint32_t i = 0; i < owner->agent.engine->nvcpus; i++)
 		if (owner->agent.rings[i].ring)
-			forget_old_records(&owner->agent.rings[i]);
+			vp_agent_forget_records(&owner->agent.rings[i]);
 	owner->agent.usable = 1;
 	owner->rate.seen = __atomic_load_n(&owner->header->clock_seq, __ATOMIC_ACQUIRE) & ~1u;
 	struct ot_err *err = start_thread(owner);
 	if (err)
-		let_go(owner);
+		vp_agent_let_go(owner);
 	return err;
 }
 
@@ -345,7 +203,7 @@ void vp_agent_stop(struct vp_engine *engine)
 		return;
 	command(owner, NULL);
 	stop_thread(owner);
-	let_go(owner);
+	vp_agent_let_go(owner);
 	__atomic_store_n(&engine->agent, NULL, __ATOMIC_RELEASE);
 	vp_quiesce(engine);
 	free_agent(owner);

@@ -8,6 +8,11 @@
 
 #include "vmm-probe/engine/service/engine_session.h"
 
+/* --- session_open.c ---------------------------------------------------------------------------- */
+
+/** Free a session that is in no plan and in no list. */
+void vp_engine_session_free(struct vp_engine_session *es);
+
 /* --- enabling.c -------------------------------------------------------------------------------- */
 
 void vp_batch_free(struct vp_enabled_batch *batch);

@@ -129,6 +129,7 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 			site->host = items[i].host;
 			site->length = items[i].site->length;
 			site->room = items[i].site->room;
+			site->target = items[i].site->target;
 			site->trap = items[i].site->trap;
 			memcpy(site->bytes, items[i].site->bytes, sizeof(site->bytes));
 			site->es = items[i].es;

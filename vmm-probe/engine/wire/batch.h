@@ -36,6 +36,11 @@ enum vp_sentinel {
 	VP_SENTINEL_NONE,
 	VP_SENTINEL_ENTER, /* in the straight-line code at the function's beginning */
 	VP_SENTINEL_LEAVE, /* an exit of the function */
+	/* In the functions that patch branches on static keys; planted while a trap is on such a branch. Only
+	 * the traps on branches that the guest is about to patch are removed. */
+	VP_SENTINEL_KEY_ENTER, /* of the function that gets the address of a branch's struct jump_entry as its
+				* first parameter, where that is still in its register */
+	VP_SENTINEL_KEY_LEAVE, /* an exit of the function after which all of those branches are patched */
 };
 
 /* A function that the guest's agent calls to notify the host (guest-agent/agent_abi.h). */
@@ -160,6 +165,9 @@ struct vp_batch_site {
 	/* In a module's text: its struct module, whose page is unmapped with the module even where the kernel
 	 * keeps the text's page for another one; else 0. */
 	uint64_t owner;
+	/* Not 0: a branch on a static key. There is a nop or a jump to this address, and the guest may
+	 * exchange one for the other at any time. */
+	uint64_t target;
 	uint32_t offset;   /* from the start of its function: arg0 of a return probe */
 	uint8_t length;    /* of the instruction */
 	uint8_t bytes[15]; /* as the operator's process read it; the engine compares before it plants */
@@ -189,7 +197,7 @@ _Static_assert(sizeof(struct vp_batch) == 13 * 4, "");
 _Static_assert(sizeof(struct vp_batch_event) == 3 * 8 + 8 * 4, "");
 _Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_batch_event), "");
 _Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
-_Static_assert(sizeof(struct vp_batch_site) == 2 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4, "");
+_Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4, "");
 _Static_assert(sizeof(struct vp_batch_ecb) == 4 * 4, "");
 
 #endif

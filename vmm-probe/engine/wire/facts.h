@@ -67,6 +67,7 @@ struct vp_facts {
 	/* Words that are 0, apart from the low three bits, unless the kernel is about to read or change its
 	 * text: the owners of its mutexes. 0: unknown. */
 	uint64_t text_locks[VP_TEXT_LOCKS];
+	uint64_t key_lock; /* such a word: of the mutex under which it patches branches on static keys */
 	uint32_t
 	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
 };

@@ -36,12 +36,27 @@ struct ot_err *vp_socket_dir(char *ret, size_t size)
 	return NULL;
 }
 
+/* Where another user may write, sockets can be replaced, or bound in our name. */
+static struct ot_err *check_own(const char *dir)
+{
+	struct stat st;
+
+	if (lstat(dir, &st))
+		return ot_err_os(errno, "%s", dir);
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "%s can't be used for sockets: it must be a directory of uid %u's own, in "
+				  "which nobody else may write (XDG_RUNTIME_DIR gives another)",
+				  dir, (unsigned)geteuid());
+	return NULL;
+}
+
 struct ot_err *vp_socket_dir_make(char *ret, size_t size)
 {
 	OT_TRY(vp_socket_dir(ret, size));
 	if (mkdir(ret, 0700) && errno != EEXIST)
 		return ot_err_os(errno, "creating %s", ret);
-	return NULL;
+	return check_own(ret);
 }
 
 struct ot_err *vp_socket_path(pid_t pid, char *ret, size_t size)

@@ -14,7 +14,7 @@
  * @p size, less the length of a socket's name. */
 OT_MUST_CHECK struct ot_err *vp_socket_dir(char *ret, size_t size);
 
-/** The same, created (0700) if it does not exist. */
+/** The same, created (0700) if it does not exist. PERMISSION: another user owns it or may write to it. */
 OT_MUST_CHECK struct ot_err *vp_socket_dir_make(char *ret, size_t size);
 
 /** DIR/PID.sock of the VMM with that PID. */

@@ -73,9 +73,26 @@ probe readdir(struct file * : fileinfo_t *, int) {
 	at { fbt::iterate_dir:entry { trace(arg0); trace(0); } }
 }
 
-/* vfs_fsync_range(file, …) */
+/* vfs_fsync_range(file, …), which newer compilers inline into its callers of the same source file: fsync(2),
+ * fdatasync(2) and vfs_fsync(file, …). Whichever of them is entered first for a file counts. */
+self uint64_t fsinfo_synced, fsinfo_ranges;
+
 probe fsync(struct file * : fileinfo_t *, int) {
-	at { fbt::vfs_fsync_range:entry { trace(arg0); trace(0); } }
+	at {
+		syscall::fsync:entry, syscall::fdatasync:entry / self->fsinfo_synced /
+		{ trace(self->fsinfo_synced); trace(0); }
+		fbt::vfs_fsync:entry / arg0 != self->fsinfo_synced / { trace(arg0); trace(0); }
+		fbt::vfs_fsync_range:entry / arg0 != self->fsinfo_synced && arg0 != self->fsinfo_ranges /
+		{ trace(arg0); trace(0); }
+	}
+	with {
+		syscall::fsync:entry, syscall::fdatasync:entry { self->fsinfo_synced = (uint64_t)getf((int)arg0); }
+	}
+	after {
+		fbt::vfs_fsync:entry { self->fsinfo_ranges = arg0; }
+		fbt::vfs_fsync_range:entry { self->fsinfo_ranges = 0; }
+		fbt::__*_sys_fsync:return, fbt::__*_sys_fdatasync:return { self->fsinfo_synced = 0; }
+	}
 }
 
 /* do_vfs_ioctl(file, …) */
@@ -104,8 +121,10 @@ probe mkdir(struct inode * : fileinfo_t *, int, struct dentry *) {
 	or { fbt::vfs_mkdir:entry { trace(inode_at[args[0]]); trace(0); trace(dentry_at[args[1]]); } }
 }
 
+/* 5.10's vfs_rmdir(dir, dentry) is in part inlined; it calls security_inode_rmdir(dir, dentry) where it may. */
 probe rmdir(struct inode * : fileinfo_t *, int, struct dentry *) {
 	at { fbt::vfs_rmdir:entry { trace(inode_at[args[1]]); trace(0); trace(dentry_at[args[2]]); } }
+	or { fbt::security_inode_rmdir:entry { trace(inode_at[args[0]]); trace(0); trace(dentry_at[args[1]]); } }
 	or { fbt::vfs_rmdir:entry { trace(inode_at[args[0]]); trace(0); trace(dentry_at[args[1]]); } }
 }
 

@@ -11,6 +11,10 @@ provider lockstat;
 inline int RW_WRITER = 0;
 inline int RW_READER = 1;
 
+/* Of sched_switch's prev: it does not go on. The state is called __state since 5.14. */
+inline int lock_sleeps[struct task_struct *T] =
+	(__has_member(struct task_struct, __state) ? T->__state : T->state) != 0;
+
 self uint64_t mutex_block, mutex_block_lock, mutex_spin, mutex_spin_lock, rw_block, rw_block_lock;
 
 probe adaptive-acquire(struct mutex *) {
@@ -47,7 +51,7 @@ probe adaptive-release(struct mutex *) {
 }
 
 /* From the first contention_begin(lock, flags) that sleeps to contention_end(lock, result), since 5.19; the
- * thread may spin in between. Before, the slow path is one function. */
+ * thread may spin in between. Before, from the first sleep in the slow path to its return. */
 probe adaptive-block(struct mutex *, uint64_t) {
 	at {
 		sdt:lock::contention_end
@@ -66,14 +70,18 @@ probe adaptive-block(struct mutex *, uint64_t) {
 	}
 	after { sdt:lock::contention_end / self->mutex_block_lock == arg0 / { self->mutex_block = 0; self->mutex_block_lock = 0; } }
 	or {
-		fbt::__mutex_lock:return / self->mutex_slow && (int)arg1 == 0 /
-		{ trace(self->mutex_slow_lock); trace(timestamp - self->mutex_slow); }
+		fbt::__mutex_lock:return / self->mutex_slept && (int)arg1 == 0 /
+		{ trace(self->mutex_slow_lock); trace(timestamp - self->mutex_slept); }
 	}
-	with { fbt::__mutex_lock:entry { self->mutex_slow = timestamp; self->mutex_slow_lock = arg0; } }
-	after { fbt::__mutex_lock:return { self->mutex_slow = 0; self->mutex_slow_lock = 0; } }
+	with {
+		fbt::__mutex_lock:entry { self->mutex_slow_lock = arg0; }
+		sdt:sched::sched_switch
+		/ self->mutex_slow_lock && !self->mutex_slept && lock_sleeps[args[1]] / { self->mutex_slept = timestamp; }
+	}
+	after { fbt::__mutex_lock:return { self->mutex_slept = 0; self->mutex_slow_lock = 0; } }
 }
 
-/* The first time that it spins before it gets the mutex. */
+/* The first time that it spins before it gets the mutex: the slow path begins so. */
 probe adaptive-spin(struct mutex *, uint64_t) {
 	at {
 		sdt:lock::contention_end
@@ -91,6 +99,12 @@ probe adaptive-spin(struct mutex *, uint64_t) {
 		}
 	}
 	after { sdt:lock::contention_end / self->mutex_spin_lock == arg0 / { self->mutex_spin = 0; self->mutex_spin_lock = 0; } }
+	or {
+		fbt::__mutex_lock:return / self->mutex_spin && (int)arg1 == 0 /
+		{ trace(self->mutex_spin_lock); trace(timestamp - self->mutex_spin); }
+	}
+	with { fbt::__mutex_lock:entry { self->mutex_spin = timestamp; self->mutex_spin_lock = arg0; } }
+	after { fbt::__mutex_lock:return { self->mutex_spin = 0; self->mutex_spin_lock = 0; } }
 }
 
 /* downgrade_write() makes a reader of a writer. */
@@ -131,7 +145,8 @@ probe rw-acquire(struct rw_semaphore *, int) {
 }
 
 /* arg2 is RW_READER or RW_WRITER, arg3 whether a writer held it when the wait began, arg4 by how many
- * readers. A semaphore's count has the writer in bit 0, and the readers from bit 8 on. */
+ * readers. A semaphore's count has the writer in bit 0, and the readers from bit 8 on. Before 5.19 the wait is that from
+ * the first sleep in a slow path, which returns an error as a pointer. */
 probe rw-block(struct rw_semaphore *, uint64_t, int, int, int) {
 	at {
 		sdt:lock::contention_end
@@ -154,6 +169,30 @@ probe rw-block(struct rw_semaphore *, uint64_t, int, int, int) {
 		}
 	}
 	after { sdt:lock::contention_end / self->rw_block_lock == arg0 / { self->rw_block = 0; self->rw_block_lock = 0; } }
+	or {
+		fbt::rwsem_down_read_slowpath:return, fbt::rwsem_down_write_slowpath:return
+		/ self->rw_block && (int64_t)arg1 < -4095 /
+		{
+			trace(self->rw_block_lock);
+			trace(timestamp - self->rw_block);
+			trace(self->rw_block_kind);
+			trace((int)(self->rw_block_count & 1));
+			trace((int)(self->rw_block_count >> 8));
+		}
+	}
+	with {
+		fbt::rwsem_down_read_slowpath:entry { self->rw_block_lock = arg0; self->rw_block_kind = RW_READER; }
+		fbt::rwsem_down_write_slowpath:entry { self->rw_block_lock = arg0; self->rw_block_kind = RW_WRITER; }
+		sdt:sched::sched_switch / self->rw_block_lock && !self->rw_block && lock_sleeps[args[1]] /
+		{
+			self->rw_block = timestamp;
+			self->rw_block_count = ((struct rw_semaphore *)self->rw_block_lock)->count.counter;
+		}
+	}
+	after {
+		fbt::rwsem_down_read_slowpath:return, fbt::rwsem_down_write_slowpath:return
+		{ self->rw_block = 0; self->rw_block_lock = 0; }
+	}
 }
 
 /* A spinlock is one word; unlocking is a function of its own only where the kernel was built so. */

@@ -66,17 +66,18 @@ probe sema(int, uint64_t *) {
 	at { syscall::semop:entry, syscall::semtimedop:entry { trace(1); trace(0); } }
 }
 
-/* Each path once: one that is opened, one whose last name is made or removed, and all others. */
+/* Each path once: one that is opened (do_filp_open(), later do_file_open()), one whose last name is made or removed,
+ * and all others. */
 probe namei(int, uint64_t *) {
 	at {
-		fbt::filename_lookup:entry, fbt::do_filp_open:entry, fbt::__filename_parentat:entry
+		fbt::filename_lookup:entry, fbt::do_fil?_open:entry, fbt::__filename_parentat:entry
 		{ trace(1); trace(0); }
 	}
 	or {
-		fbt::filename_lookup:entry, fbt::do_filp_open:entry, fbt::filename_parentat:entry
+		fbt::filename_lookup:entry, fbt::do_fil?_open:entry, fbt::filename_parentat:entry
 		{ trace(1); trace(0); }
 	}
-	or { fbt::filename_lookup:entry, fbt::do_filp_open:entry { trace(1); trace(0); } }
+	or { fbt::filename_lookup:entry, fbt::do_fil?_open:entry { trace(1); trace(0); } }
 }
 
 /* sched_switch(preempt, prev, …), __switch_to(prev, next) */
@@ -117,22 +118,43 @@ probe intr(int, uint64_t *) {
 	at { fbt::__handle_irq_event_percpu:entry { trace(1); trace(0); } }
 }
 
-/* The processor's exceptions; the kernel lets none of them be trapped on KVM. */
+/* The processor's exceptions, but Xen's; the kernel lets none of them be trapped on KVM. */
 probe trap(int, uint64_t *) {
-	at { fbt::exc_*:entry { trace(1); trace(0); } }
+	at { fbt::exc_[!x]*:entry { trace(1); trace(0); } }
 }
 
-/* contention_begin(lock, flags), since 5.19: a mutex, not spinning; a semaphore's reader; its writer */
+/* contention_begin(lock, flags), since 5.19: a mutex, not spinning; a semaphore's reader; its writer. Before, the first
+ * sleep in the slow path. */
+inline int blocks[struct task_struct *T] = (__has_member(struct task_struct, __state) ? T->__state : T->state) != 0;
+
 probe mutex_adenters(int, uint64_t *) {
 	at { sdt:lock::contention_begin / (int)arg1 == 32 / { trace(1); trace(0); } }
+	or { sdt:sched::sched_switch / self->adenters && blocks[args[1]] / { trace(1); trace(0); } }
+	with { fbt::__mutex_lock:entry { self->adenters = 1; } }
+	after {
+		sdt:sched::sched_switch / self->adenters && blocks[args[1]] / { self->adenters = 0; }
+		fbt::__mutex_lock:return { self->adenters = 0; }
+	}
 }
 
 probe rw_rdfails(int, uint64_t *) {
 	at { sdt:lock::contention_begin / (int)arg1 == 2 / { trace(1); trace(0); } }
+	or { sdt:sched::sched_switch / self->rdfails && blocks[args[1]] / { trace(1); trace(0); } }
+	with { fbt::rwsem_down_read_slowpath:entry { self->rdfails = 1; } }
+	after {
+		sdt:sched::sched_switch / self->rdfails && blocks[args[1]] / { self->rdfails = 0; }
+		fbt::rwsem_down_read_slowpath:return { self->rdfails = 0; }
+	}
 }
 
 probe rw_wrfails(int, uint64_t *) {
 	at { sdt:lock::contention_begin / (int)arg1 == 4 / { trace(1); trace(0); } }
+	or { sdt:sched::sched_switch / self->wrfails && blocks[args[1]] / { trace(1); trace(0); } }
+	with { fbt::rwsem_down_write_slowpath:entry { self->wrfails = 1; } }
+	after {
+		sdt:sched::sched_switch / self->wrfails && blocks[args[1]] / { self->wrfails = 0; }
+		fbt::rwsem_down_write_slowpath:return { self->wrfails = 0; }
+	}
 }
 
 probe modload(int, uint64_t *) {

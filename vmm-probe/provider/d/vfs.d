@@ -15,6 +15,8 @@ inline uint64_t vop_dentry_at[struct dentry *D] = (uint64_t)D;
 inline uint64_t vop_inode_of[struct file *F] = (uint64_t)F->f_path.dentry->d_inode;
 
 inline int vop_error[int64_t result] = result < 0 ? -(int)result : 0;
+
+/* Of what is returned as a pointer */
 inline int namei_error[int64_t result] = result < 0 && result > -4096 ? -(int)result : 0;
 
 probe vop:vop_open:entry(struct inode *, struct file *) {
@@ -136,21 +138,54 @@ probe vop:vop_readdir:return(struct inode *, struct file *, int) {
 	after { fbt::iterate_dir:return / self->vop_readdir / { self->vop_readdir = 0; self->vop_readdir_inode = 0; self->vop_readdir_of = 0; } }
 }
 
-/* vfs_fsync_range() ends in a jump to the file system's function: its error is not known here. */
+/* The functions of fsinfo:::fsync. The error is that of fsync(2) and fdatasync(2): the others end in a jump to the
+ * file system's function, and do not know it. */
+self uint64_t vop_synced, vop_ranges, vop_fsyncs, vop_fsynced;
+
 probe vop:vop_fsync:entry(struct inode *, struct file *) {
-	at { fbt::vfs_fsync_range:entry { trace(vop_inode_of[args[0]]); trace(arg0); } }
+	at {
+		syscall::fsync:entry, syscall::fdatasync:entry / self->vop_synced /
+		{ trace(vop_inode_of[(struct file *)self->vop_synced]); trace(self->vop_synced); }
+		fbt::vfs_fsync:entry / arg0 != self->vop_synced / { trace(vop_inode_of[args[0]]); trace(arg0); }
+		fbt::vfs_fsync_range:entry / arg0 != self->vop_synced && arg0 != self->vop_ranges /
+		{ trace(vop_inode_of[args[0]]); trace(arg0); }
+	}
+	with {
+		syscall::fsync:entry, syscall::fdatasync:entry { self->vop_synced = (uint64_t)getf((int)arg0); }
+	}
+	after {
+		fbt::vfs_fsync:entry { self->vop_ranges = arg0; }
+		fbt::vfs_fsync_range:entry { self->vop_ranges = 0; }
+		fbt::__*_sys_fsync:return, fbt::__*_sys_fdatasync:return { self->vop_synced = 0; }
+	}
 }
 
 probe vop:vop_fsync:return(struct inode *, struct file *, int) {
 	at {
-		fbt::vfs_fsync_range:return / self->vop_fsync /
-		{ trace(self->vop_fsync_inode); trace(self->vop_fsync_of); trace(0); }
+		fbt::__*_sys_fsync:return, fbt::__*_sys_fdatasync:return / self->vop_fsyncs /
+		{ trace(self->vop_fsyncs_inode); trace(self->vop_fsyncs); trace(vop_error[(int)arg1]); }
+		fbt::vfs_fsync:return, fbt::vfs_fsync_range:return / self->vop_fsync /
+		{ trace(self->vop_fsync_inode); trace(self->vop_fsync); trace(0); }
 	}
 	with {
-		fbt::vfs_fsync_range:entry
-		{ self->vop_fsync = 1; self->vop_fsync_inode = vop_inode_of[args[0]]; self->vop_fsync_of = arg0; }
+		syscall::fsync:entry, syscall::fdatasync:entry / getf((int)arg0) /
+		{
+			self->vop_fsyncs = (uint64_t)getf((int)arg0);
+			self->vop_fsyncs_inode = vop_inode_of[getf((int)arg0)];
+		}
+		fbt::vfs_fsync:entry / arg0 != self->vop_fsyncs /
+		{ self->vop_fsync = arg0; self->vop_fsync_inode = vop_inode_of[args[0]]; }
+		fbt::vfs_fsync_range:entry / arg0 != self->vop_fsyncs && arg0 != self->vop_fsynced /
+		{ self->vop_fsync = arg0; self->vop_fsync_inode = vop_inode_of[args[0]]; }
 	}
-	after { fbt::vfs_fsync_range:return / self->vop_fsync / { self->vop_fsync = 0; self->vop_fsync_inode = 0; self->vop_fsync_of = 0; } }
+	after {
+		fbt::vfs_fsync:entry { self->vop_fsynced = arg0; }
+		fbt::vfs_fsync_range:entry { self->vop_fsynced = 0; }
+		fbt::vfs_fsync:return, fbt::vfs_fsync_range:return / self->vop_fsync /
+		{ self->vop_fsync = 0; self->vop_fsync_inode = 0; }
+		fbt::__*_sys_fsync:return, fbt::__*_sys_fdatasync:return
+		{ self->vop_fsyncs = 0; self->vop_fsyncs_inode = 0; }
+	}
 }
 
 probe vop:vop_ioctl:entry(struct inode *, struct file *) {
@@ -174,8 +209,18 @@ probe vop:vop_mkdir:entry(struct inode *, struct dentry *) {
 	or { fbt::vfs_mkdir:entry { trace(vop_inode_at[args[0]]); trace(vop_dentry_at[args[1]]); } }
 }
 
+/* Since 6.15 vfs_mkdir() returns the dentry, or an error as a pointer. */
 probe vop:vop_mkdir:return(struct inode *, struct dentry *, int) {
 	at {
+		fbt::vfs_mkdir:return / self->vop_mkdir /
+		{ trace(self->vop_mkdir_inode); trace(self->vop_mkdir_of); trace(namei_error[(int64_t)vop_dentry_at[args[1]]]); }
+	}
+	with {
+		fbt::vfs_mkdir:entry
+		{ self->vop_mkdir = 1; self->vop_mkdir_inode = vop_inode_at[args[1]]; self->vop_mkdir_of = vop_dentry_at[args[2]]; }
+	}
+	after { fbt::vfs_mkdir:return / self->vop_mkdir / { self->vop_mkdir = 0; self->vop_mkdir_inode = 0; self->vop_mkdir_of = 0; } }
+	or {
 		fbt::vfs_mkdir:return / self->vop_mkdir /
 		{ trace(self->vop_mkdir_inode); trace(self->vop_mkdir_of); trace(vop_error[(int)arg1]); }
 	}
@@ -195,8 +240,10 @@ probe vop:vop_mkdir:return(struct inode *, struct dentry *, int) {
 	after { fbt::vfs_mkdir:return / self->vop_mkdir / { self->vop_mkdir = 0; self->vop_mkdir_inode = 0; self->vop_mkdir_of = 0; } }
 }
 
+/* 5.10's vfs_rmdir(dir, dentry) is in part inlined; it calls security_inode_rmdir(dir, dentry) where it may. */
 probe vop:vop_rmdir:entry(struct inode *, struct dentry *) {
 	at { fbt::vfs_rmdir:entry { trace(vop_inode_at[args[1]]); trace(vop_dentry_at[args[2]]); } }
+	or { fbt::security_inode_rmdir:entry { trace(vop_inode_at[args[0]]); trace(vop_dentry_at[args[1]]); } }
 	or { fbt::vfs_rmdir:entry { trace(vop_inode_at[args[0]]); trace(vop_dentry_at[args[1]]); } }
 }
 
@@ -210,6 +257,18 @@ probe vop:vop_rmdir:return(struct inode *, struct dentry *, int) {
 		{ self->vop_rmdir = 1; self->vop_rmdir_inode = vop_inode_at[args[1]]; self->vop_rmdir_of = vop_dentry_at[args[2]]; }
 	}
 	after { fbt::vfs_rmdir:return / self->vop_rmdir / { self->vop_rmdir = 0; self->vop_rmdir_inode = 0; self->vop_rmdir_of = 0; } }
+	or {
+		fbt::vfs_rmdir:return, fbt::do_rmdir:return / self->vop_rmdir /
+		{ trace(self->vop_rmdir_inode); trace(self->vop_rmdir_of); trace(vop_error[(int)arg1]); }
+	}
+	with {
+		fbt::security_inode_rmdir:entry
+		{ self->vop_rmdir = 1; self->vop_rmdir_inode = vop_inode_at[args[0]]; self->vop_rmdir_of = vop_dentry_at[args[1]]; }
+	}
+	after {
+		fbt::vfs_rmdir:return, fbt::do_rmdir:return / self->vop_rmdir /
+		{ self->vop_rmdir = 0; self->vop_rmdir_inode = 0; self->vop_rmdir_of = 0; }
+	}
 	or {
 		fbt::vfs_rmdir:return / self->vop_rmdir /
 		{ trace(self->vop_rmdir_inode); trace(self->vop_rmdir_of); trace(vop_error[(int)arg1]); }
@@ -426,7 +485,7 @@ probe vop:vop_lookup:entry(struct inode *, struct dentry *) {
 probe vop:vop_lookup:return(struct inode *, struct dentry *, int) {
 	at {
 		fbt::lookup_fast:return / self->vop_lookup /
-		{ trace(self->vop_lookup_inode); trace(self->vop_lookup_of); trace(vop_error[(int)arg1]); }
+		{ trace(self->vop_lookup_inode); trace(self->vop_lookup_of); trace(namei_error[(int64_t)arg1]); }
 	}
 	with {
 		fbt::lookup_fast:entry
@@ -443,7 +502,7 @@ probe vop:vop_cachedlookup:entry(struct inode *, struct dentry *) {
 probe vop:vop_cachedlookup:return(struct inode *, struct dentry *, int) {
 	at {
 		fbt::__lookup_slow:return / self->vop_cachedlookup /
-		{ trace(self->vop_cachedlookup_inode); trace(self->vop_cachedlookup_of); trace(vop_error[(int)arg1]); }
+		{ trace(self->vop_cachedlookup_inode); trace(self->vop_cachedlookup_of); trace(namei_error[(int64_t)arg1]); }
 	}
 	with {
 		fbt::__lookup_slow:entry
@@ -485,22 +544,23 @@ probe vop:vop_poll:return(struct inode *, struct file *, int) {
 	after { fbt::do_sys_poll:return / self->vop_poll / { self->vop_poll = 0; self->vop_poll_inode = 0; self->vop_poll_of = 0; } }
 }
 
-/* filename_lookup(dfd, struct filename, flags, …); do_filp_open(dfd, struct filename, …) opens, and
- * __filename_parentat(dfd, struct filename, …) finds the directory of a name that is made or removed. */
+/* filename_lookup(dfd, struct filename, flags, …); do_filp_open(dfd, struct filename, …), later
+ * do_file_open(), opens, and __filename_parentat(dfd, struct filename, …) finds the directory of a name that is made or
+ * removed. */
 probe namei:lookup:entry(struct inode *, char *, unsigned long) {
 	at {
 		fbt::filename_lookup:entry { trace(0); trace((uint64_t)args[1]->name); trace(arg2); }
-		fbt::do_filp_open:entry { trace(0); trace((uint64_t)args[1]->name); trace(0); }
+		fbt::do_fil?_open:entry { trace(0); trace((uint64_t)args[1]->name); trace(0); }
 		fbt::__filename_parentat:entry { trace(0); trace((uint64_t)args[1]->name); trace(arg2); }
 	}
 	or {
 		fbt::filename_lookup:entry { trace(0); trace((uint64_t)args[1]->name); trace(arg2); }
-		fbt::do_filp_open:entry { trace(0); trace((uint64_t)args[1]->name); trace(0); }
+		fbt::do_fil?_open:entry { trace(0); trace((uint64_t)args[1]->name); trace(0); }
 		fbt::filename_parentat:entry { trace(0); trace((uint64_t)args[1]->name); trace(arg2); }
 	}
 	or {
 		fbt::filename_lookup:entry { trace(0); trace((uint64_t)args[1]->name); trace(arg2); }
-		fbt::do_filp_open:entry { trace(0); trace((uint64_t)args[1]->name); trace(0); }
+		fbt::do_fil?_open:entry { trace(0); trace((uint64_t)args[1]->name); trace(0); }
 	}
 }
 
@@ -509,17 +569,17 @@ probe namei:lookup:return(int) {
 	at {
 		fbt::filename_lookup:return, fbt::__filename_parentat:return
 		{ trace(vop_error[(int)arg1]); }
-		fbt::do_filp_open:return { trace(namei_error[(int64_t)arg1]); }
+		fbt::do_fil?_open:return { trace(namei_error[(int64_t)arg1]); }
 	}
 	or {
 		fbt::filename_lookup:return, fbt::filename_parentat:return
 		{ trace(vop_error[(int)arg1]); }
-		fbt::do_filp_open:return { trace(namei_error[(int64_t)arg1]); }
+		fbt::do_fil?_open:return { trace(namei_error[(int64_t)arg1]); }
 	}
 	or {
 		fbt::filename_lookup:return
 		{ trace(vop_error[(int)arg1]); }
-		fbt::do_filp_open:return { trace(namei_error[(int64_t)arg1]); }
+		fbt::do_fil?_open:return { trace(namei_error[(int64_t)arg1]); }
 	}
 }
 

@@ -3,13 +3,16 @@
  * Instructions on symbolic states. The ones that compilers use to pass arguments and to test conditions are
  * known; of any other, what it may write becomes unknown, as capstone lists it.
  */
-#include "vmm-probe/symbolic/execute.h"
+#include "vmm-probe/arch/x86/code/execute.h"
 
 #include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct vp_executor {
+#include "vmm-probe/arch/x86/code/condition.h"
+
+struct executor {
+	struct vp_executor base;
 	csh handle;
 	cs_insn *insn;
 };
@@ -23,30 +26,10 @@ struct run {
 	unsigned nops;
 };
 
-struct ot_err *vp_executor_create(struct vp_executor **ret)
+static void destroy(struct vp_executor *executor)
 {
-	struct vp_executor *x = calloc(1, sizeof(*x));
+	struct executor *x = (struct executor *)executor;
 
-	if (!x)
-		return ot_err_nomem();
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &x->handle) != CS_ERR_OK) {
-		free(x);
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this libcapstone was built without x86");
-	}
-	cs_option(x->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	x->insn = cs_malloc(x->handle);
-	if (!x->insn) {
-		vp_executor_destroy(x);
-		return ot_err_nomem();
-	}
-	*ret = x;
-	return NULL;
-}
-
-void vp_executor_destroy(struct vp_executor *x)
-{
-	if (!x)
-		return;
 	if (x->insn)
 		cs_free(x->insn, 1);
 	cs_close(&x->handle);
@@ -272,21 +255,37 @@ static bool subtract_carry(const struct run *run)
 
 	if (dst->type != X86_OP_REG || src->type != X86_OP_REG || dst->reg != src->reg)
 		return false;
-	const struct vp_expr *carry = vp_state_condition(run->s, run->exprs, VP_COND_B);
+	const struct vp_expr *carry = vp_x86_condition(run->s, run->exprs, VP_COND_B);
 	destination(run, dst, vp_expr_binary(run->exprs, VP_EXPR_SUB, vp_expr_const(run->exprs, 0), carry));
 	set_flags(run, VP_FLAGS_UNKNOWN, NULL, NULL, 8);
 	return true;
 }
 
+/* The bit of a bit string in memory that the second operand, a signed number, selects. */
+static const struct vp_expr *bit_in_memory(const struct run *run, const struct vp_expr *address)
+{
+	struct vp_exprs *x = run->exprs;
+	const struct vp_expr *n = vp_expr_extend(x, VP_EXPR_SX, source(run, &run->ops[1]), run->ops[1].size);
+	const struct vp_expr *byte = vp_expr_binary(x, VP_EXPR_SAR, n, vp_expr_const(x, 3));
+
+	byte = vp_state_load(run->s, x, vp_expr_binary(x, VP_EXPR_ADD, address, byte), 1);
+	byte = vp_expr_binary(x, VP_EXPR_SHR, byte, vp_expr_binary(x, VP_EXPR_AND, n, vp_expr_const(x, 7)));
+	return vp_expr_binary(x, VP_EXPR_AND, byte, vp_expr_const(x, 1));
+}
+
 static void bit_test(const struct run *run)
 {
 	const cs_x86_op *bits = &run->ops[0];
+	const struct vp_expr *at;
 	uint64_t address;
 
 	set_flags(run, VP_FLAGS_UNKNOWN, NULL, NULL, 8);
 	if (bits->type == X86_OP_MEM) {
-		if (!is_percpu(bits) && vp_expr_is_const(address_of(run, &bits->mem), &address))
-			run->s->flags = (struct vp_flags){ .kind = VP_FLAGS_BITS, .bits = address };
+		at = is_percpu(bits) ? NULL : address_of(run, &bits->mem);
+		if (vp_expr_is_const(at, &address))
+			run->s->flags = (struct vp_flags){ .kind = VP_FLAGS_BITS,
+							   .bits = address,
+							   .a = bit_in_memory(run, at) };
 		return;
 	}
 	const struct vp_expr *by = vp_expr_binary(run->exprs, VP_EXPR_AND, source(run, &run->ops[1]),
@@ -333,14 +332,14 @@ static bool conditional(const struct run *run)
 	enum vp_condition c;
 
 	if (condition_of(run->insn, 0x90, &c)) {
-		destination(run, dst, vp_state_condition(run->s, run->exprs, c));
+		destination(run, dst, vp_x86_condition(run->s, run->exprs, c));
 		return true;
 	}
 	if (!condition_of(run->insn, 0x40, &c) || run->nops != 2)
 		return false;
 	destination(run, dst,
-		    vp_expr_if(run->exprs, vp_state_condition(run->s, run->exprs, c),
-			       source(run, &run->ops[1]), source(run, dst)));
+		    vp_expr_if(run->exprs, vp_x86_condition(run->s, run->exprs, c), source(run, &run->ops[1]),
+			       source(run, dst)));
 	return true;
 }
 
@@ -431,10 +430,31 @@ static void invert(const struct run *run)
 	set_flags(run, VP_FLAGS_UNKNOWN, NULL, NULL, 8);
 }
 
+/* Instructions that only set flags. False: none of them. */
+static bool test(const struct run *run)
+{
+	const cs_x86_op *ops = run->ops;
+	const struct vp_expr *a;
+
+	switch (run->insn->id) {
+	case X86_INS_CMP:
+		set_flags(run, VP_FLAGS_COMPARE, source(run, &ops[0]), source(run, &ops[1]), ops[0].size);
+		return true;
+	case X86_INS_TEST:
+		a = vp_expr_binary(run->exprs, VP_EXPR_AND, source(run, &ops[0]), source(run, &ops[1]));
+		set_flags(run, VP_FLAGS_RESULT, a, NULL, ops[0].size);
+		return true;
+	case X86_INS_BT:
+		bit_test(run);
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* False: not one that is known. */
 static bool compute(const struct run *run)
 {
-	const struct vp_expr *a;
 	enum vp_expr_op op;
 
 	if (operation_of(run->insn->id, &op)) {
@@ -462,25 +482,13 @@ static bool compute(const struct run *run)
 		return true;
 	case X86_INS_SBB:
 		return subtract_carry(run);
-	case X86_INS_CMP:
-		set_flags(run, VP_FLAGS_COMPARE, source(run, &run->ops[0]), source(run, &run->ops[1]),
-			  run->ops[0].size);
-		return true;
-	case X86_INS_TEST:
-		a = vp_expr_binary(run->exprs, VP_EXPR_AND, source(run, &run->ops[0]),
-				   source(run, &run->ops[1]));
-		set_flags(run, VP_FLAGS_RESULT, a, NULL, run->ops[0].size);
-		return true;
-	case X86_INS_BT:
-		bit_test(run);
-		return true;
 	default:
-		return false;
+		return test(run);
 	}
 }
 
 /* What an instruction that is not known may write becomes unknown. */
-static void forget(const struct vp_executor *x, const struct run *run)
+static void forget(const struct executor *x, const struct run *run)
 {
 	cs_regs read, written;
 	uint8_t nread = 0, nwritten = 0;
@@ -504,6 +512,22 @@ static void forget(const struct vp_executor *x, const struct run *run)
 static uint64_t direct(const struct run *run)
 {
 	return run->nops && run->ops[0].type == X86_OP_IMM ? (uint64_t)run->ops[0].imm : 0;
+}
+
+static bool branch(const struct run *run, struct vp_step *step)
+{
+	enum vp_condition c;
+
+	if (!condition_of(run->insn, 0x80, &c))
+		return false;
+	step->flow = VP_FLOW_BRANCH;
+	step->target = direct(run);
+	step->when = vp_x86_condition(run->s, run->exprs, c);
+	if (run->s->flags.kind == VP_FLAGS_BITS && (c == VP_COND_B || c == VP_COND_AE)) {
+		step->bit_test = run->s->flags.bits;
+		step->taken_if_set = c == VP_COND_B;
+	}
+	return true;
 }
 
 /* Instructions that change the flow. False: none. */
@@ -538,19 +562,14 @@ static bool control(const struct run *run, struct vp_step *step)
 		step->flow = VP_FLOW_END;
 		return true;
 	default:
-		if (!condition_of(run->insn, 0x80, &step->condition))
-			return false;
-		step->flow = VP_FLOW_BRANCH;
-		step->target = direct(run);
-		if (run->s->flags.kind == VP_FLAGS_BITS)
-			step->bit_test = run->s->flags.bits;
-		return true;
+		return branch(run, step);
 	}
 }
 
-struct vp_step vp_execute(struct vp_executor *x, struct vp_exprs *exprs, struct vp_state *state, uint64_t gva,
-			  const uint8_t *bytes, unsigned len)
+static struct vp_step execute(struct vp_executor *executor, struct vp_exprs *exprs, struct vp_state *state,
+			      uint64_t gva, const uint8_t *bytes, unsigned len)
 {
+	const struct executor *x = (const struct executor *)executor;
 	struct vp_step step = { .flow = VP_FLOW_END };
 	size_t left = len;
 
@@ -569,4 +588,25 @@ struct vp_step vp_execute(struct vp_executor *x, struct vp_exprs *exprs, struct 
 	if (!compute(&run))
 		forget(x, &run);
 	return step;
+}
+
+struct ot_err *vp_x86_executor_create(struct vp_executor **ret)
+{
+	struct executor *x = calloc(1, sizeof(*x));
+
+	if (!x)
+		return ot_err_nomem();
+	x->base = (struct vp_executor){ .execute = execute, .destroy = destroy };
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &x->handle) != CS_ERR_OK) {
+		free(x);
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this libcapstone was built without x86");
+	}
+	cs_option(x->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	x->insn = cs_malloc(x->handle);
+	if (!x->insn) {
+		destroy(&x->base);
+		return ot_err_nomem();
+	}
+	*ret = &x->base;
+	return NULL;
 }

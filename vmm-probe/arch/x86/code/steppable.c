@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The tables of opcodes that may be single-stepped. */
-#include "vmm-probe/planner/steppable.h"
+#include "vmm-probe/arch/x86/code/steppable.h"
 
 #include <capstone/capstone.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ struct vp_stepper {
 	cs_insn *insn;
 };
 
-struct ot_err *vp_stepper_create(struct vp_stepper **ret)
+struct ot_err *vp_x86_stepper_create(struct vp_stepper **ret)
 {
 	struct vp_stepper *s = calloc(1, sizeof(*s));
 
@@ -25,14 +25,14 @@ struct ot_err *vp_stepper_create(struct vp_stepper **ret)
 	}
 	s->insn = cs_malloc(s->handle);
 	if (!s->insn) {
-		vp_stepper_destroy(s);
+		vp_x86_stepper_destroy(s);
 		return ot_err_nomem();
 	}
 	*ret = s;
 	return NULL;
 }
 
-void vp_stepper_destroy(struct vp_stepper *s)
+void vp_x86_stepper_destroy(struct vp_stepper *s)
 {
 	if (!s)
 		return;
@@ -286,8 +286,8 @@ static void name_of(struct vp_stepper *s, const uint8_t *bytes, uint8_t len, uin
 		snprintf(ret_name, VP_STEPPER_NAME, "%02x %02x", bytes[0], len > 1 ? bytes[1] : 0);
 }
 
-const char *vp_stepper_refuses(struct vp_stepper *s, const uint8_t *bytes, uint8_t len, uint64_t gva,
-			       char ret_name[VP_STEPPER_NAME])
+const char *vp_x86_stepper_refuses(struct vp_stepper *s, const uint8_t *bytes, uint8_t len, uint64_t gva,
+				   char ret_name[VP_STEPPER_NAME])
 {
 	struct vp_insn_shape shape;
 

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The guests that the benchmarks of whole guests measure, and the tracers that they compare."""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+sys.path[:0] = [os.path.join(TOP, "tests", "linux")]
+
+from lib.guest import MIB, Guest  # noqa: E402
+from stats import Sample  # noqa: E402
+
+BUILD = os.path.join(TOP, "build", "release")
+OUTSIGHT = os.path.join(BUILD, "bin", "outsight")
+PLUGIN = os.path.join(BUILD, "lib", "liboutsight-tcg.so")
+CALLS = 200000
+
+
+class Tracing:
+    """outsight with a D program, from its first output to its end."""
+
+    def __init__(self, guest, program, *options):
+        self.out = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(
+            [OUTSIGHT, "-g", guest.socket_path, "-x", "maxcost=0", *options, "-n", program],
+            stdout=self.out, stderr=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        line = self.process.stderr.readline()
+        if "matched" not in line:
+            self.process.kill()
+            raise RuntimeError(f"outsight: {line}{self.process.stderr.read()}")
+        time.sleep(1.5)
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGINT)
+        rest = self.process.communicate(timeout=60)[1]
+        if "drop" in rest or "lost" in rest:
+            raise RuntimeError(f"outsight dropped data, so its cost is not the true one: {rest.strip()}")
+
+    def text(self):
+        """What it printed, once it has ended."""
+        self.out.seek(0)
+        return self.out.read().decode()
+
+
+class Bpftrace:
+    """bpftrace in the guest, from the moment at which its probes are attached."""
+
+    def __init__(self, guest, program):
+        self.guest = guest
+        self.job = guest.spawn(f"bpftrace -e '{program}'")
+
+    def __enter__(self):
+        deadline = time.monotonic() + 120
+        while "Attaching" not in self.job.output():
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"bpftrace: {self.job.output()}")
+            time.sleep(0.5)
+        time.sleep(4)
+        return self
+
+    def __exit__(self, *_):
+        self.guest.run("killall -INT bpftrace")
+        self.job.wait()
+
+
+def time_calls(guest, rounds=3):
+    """ns a getppid call, the rounds of one run."""
+    return [float(x) for x in guest.check(f"getppid_ns {rounds} {CALLS}", 300).split()]
+
+
+def cost(base, traced):
+    """The cost of each traced run over the untraced one just before it."""
+    return Sample([t - b for b, t in zip(base, traced)])
+
+
+def boot(name, initrd, plugin, workdir):
+    path = os.path.join(workdir, f"{name}.sock") if plugin else None
+    guest = Guest("6.1", smp=1, memory=1024 * MIB, plugin=PLUGIN if plugin else None, name=name,
+                  socket_path=path, qemu_args=["-initrd", initrd])
+    guest.qemu_args += ["-gdb", f"unix:{guest.path('gdb')},server=on,wait=off"]
+    return guest.boot()

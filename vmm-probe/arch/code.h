@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The guest's instructions, as the operator's process asks about them: where functions begin and end, what a
+ * trap at an instruction covers, how it can be executed elsewhere, and what a stretch of code computes.
+ * An architecture has one table of these functions (vp_arch_ops.code).
+ *
+ * Bytes are the guest's, and so hostile: no function reads more of them than it is given. Functions keep no
+ * state and may be called by any thread; a stepper and an executor are for one thread each.
+ */
+#ifndef VP_ARCH_CODE_H
+#define VP_ARCH_CODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "vmm-probe/arch/regs.h"
+
+#define VP_INSN_MAX     15u /* bytes of the longest instruction of any architecture here */
+#define VP_STEPPER_NAME 32u
+
+struct vp_executor; /* vmm-probe/symbolic/execute.h */
+struct vp_stepper;
+
+/* What an instruction does to the flow of control. */
+enum vp_branch_kind {
+	VP_BRANCH_NONE,
+	VP_BRANCH_RETURN,
+	VP_BRANCH_JUMP,     /* direct, to `target` */
+	VP_BRANCH_JUMP_IF,  /* to `target`, on a condition */
+	VP_BRANCH_INDIRECT, /* a jump whose target is computed */
+	VP_BRANCH_TABLE,    /* … by a jump table: it stays in the function */
+	VP_BRANCH_CALL,     /* direct, of `target` */
+};
+
+struct vp_branch {
+	enum vp_branch_kind kind;
+	uint64_t target; /* JUMP, JUMP_IF, CALL */
+};
+
+/* How the engine executes the instruction that a trap covers. */
+enum vp_emulation {
+	VP_EMULATION_NONE, /* it can't: a single step */
+	VP_EMULATION_NOP,  /* there is nothing to do */
+	VP_EMULATION_INSN,
+};
+
+/* An instruction that changes a per-CPU counter of 8 bytes by an amount, as Linux's this_cpu_inc() and
+ * this_cpu_add() become one where the compiler knows which counter it is. */
+struct vp_increment {
+	uint8_t len;      /* of the instruction, bytes */
+	bool by_register; /* the amount is that of `reg`, else it is `by` */
+	enum vp_reg reg;
+	int64_t by;
+	uint64_t counter; /* its offset from the base of the per-CPU area */
+};
+
+struct vp_code_ops {
+	/** Bytes of the instruction at @p bytes, of which @p len are available; 0: unknown, or truncated. */
+	uint8_t (*length)(const uint8_t *bytes, uint64_t len);
+
+	/** The instruction at @p gva, which has @p len bytes. */
+	struct vp_branch (*branch)(const uint8_t *bytes, uint8_t len, uint64_t gva);
+
+	/** The offset of a function's first instruction that does something: behind the mark of a target of
+	 * indirect calls, if the function begins with one. */
+	uint32_t (*entry)(const uint8_t *bytes, uint64_t len);
+
+	/** Bytes of the breakpoint instruction at @p bytes, which is also the padding behind jumps and
+	 * returns; 0: it is another instruction. */
+	uint8_t (*breakpoint)(const uint8_t *bytes, uint64_t len);
+
+	/** Offset, from @p from on, of a direct call of @p target or jump to it in the @p len bytes of code
+	 * at
+	 * @p gva, at any alignment that instructions may have; @p len: there is none. */
+	uint64_t (*find_call)(const uint8_t *code, uint64_t len, uint64_t gva, uint64_t from,
+			      uint64_t target);
+
+	/** Is the instruction at @p gva, of which @p len bytes are available, such an increment? Else *ret is
+	 * unchanged. */
+	bool (*increment)(const uint8_t *bytes, uint64_t len, uint64_t gva, struct vp_increment *ret);
+
+	/** Offset, from @p from on, of the first bytes that are one, whether or not an instruction begins
+	 * there; @p len: there are none. */
+	uint64_t (*find_increment)(const uint8_t *code, uint64_t len, uint64_t gva, uint64_t from,
+				   struct vp_increment *ret);
+
+	/* --- traps --- */
+
+	/** Bytes that a trap may use at an instruction of @p len bytes that never falls through, of which
+	 * @p left follow to the function's end: its own and the padding after it. */
+	uint8_t (*room)(const uint8_t *bytes, uint8_t len, uint64_t left);
+
+	/** Bytes that a trap at an instruction of @p len bytes replaces where @p room may be used. */
+	uint8_t (*covers)(const uint8_t *bytes, uint8_t len, uint8_t room);
+
+	enum vp_emulation (*emulation)(const uint8_t *bytes, uint8_t len, uint64_t gva);
+
+	struct ot_err *(*stepper_create)(struct vp_stepper **ret);
+	void (*stepper_destroy)(struct vp_stepper *stepper); /* NULL: nothing */
+
+	/** Why the instruction may not be single-stepped (static); NULL: it may. @p ret_name is its name for
+	 * messages. */
+	const char *(*stepper_refuses)(struct vp_stepper *stepper, const uint8_t *bytes, uint8_t len,
+				       uint64_t gva, char ret_name[VP_STEPPER_NAME]);
+
+	/* --- symbolic execution --- */
+	struct ot_err *(*executor_create)(struct vp_executor **ret);
+};
+
+struct vp_arch_ops;
+
+/** The table of @p arch. UNSUPPORTED: it has none, so that no probe on the guest's code can be placed. */
+OT_MUST_CHECK struct ot_err *vp_arch_code(const struct vp_arch_ops *arch, const struct vp_code_ops **ret);
+
+#endif

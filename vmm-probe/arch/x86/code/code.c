@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of x86-64's instructions: entries, padding, and what a trap covers. */
+#include <string.h>
+
+#include "vmm-probe/arch/x86/code/branch.h"
+#include "vmm-probe/arch/x86/code/code.h"
+#include "vmm-probe/arch/x86/code/execute.h"
+#include "vmm-probe/arch/x86/code/increment.h"
+#include "vmm-probe/arch/x86/code/steppable.h"
+#include "vmm-probe/arch/x86/insn/insn.h"
+#include "vmm-probe/arch/x86/insn/opcodes.h"
+#include "vmm-probe/arch/x86/insn/shape.h"
+
+static uint32_t entry(const uint8_t *bytes, uint64_t len)
+{
+	static const uint8_t endbr64[4] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	/* gen_endbr_poison(), asm/ibt.h: replaces the endbr64 of functions without indirect calls. */
+	static const uint8_t poison[4] = { 0x66, 0x0f, 0x1f, 0x00 };
+
+	return len > 4 && (!memcmp(bytes, endbr64, 4) || !memcmp(bytes, poison, 4)) ? 4 : 0;
+}
+
+static uint8_t breakpoint(const uint8_t *bytes, uint64_t len)
+{
+	return len && bytes[0] == VP_OPCODE_INT3;
+}
+
+/* An instruction that never falls through is followed by int3, against speculation: that byte may be used. */
+static uint8_t room(const uint8_t *bytes, uint8_t len, uint64_t left)
+{
+	return len < left && len < VP_INSN_MAX && bytes[len] == VP_OPCODE_INT3 ? len + 1 : len;
+}
+
+/* An `out` has two bytes. An instruction of one byte needs int3, except a ret that is followed by an int3. */
+static uint8_t covers(const uint8_t *bytes, uint8_t len, uint8_t room)
+{
+	return len == 1 && bytes[0] == VP_OPCODE_RET && room >= 2 ? 2 : len;
+}
+
+static enum vp_emulation emulation(const uint8_t *bytes, uint8_t len, uint64_t gva)
+{
+	struct vp_insn insn;
+
+	if (!vp_insn_decode(bytes, len, gva, &insn) || insn.len != len)
+		return VP_EMULATION_NONE;
+	return insn.op == VP_INSN_NOP ? VP_EMULATION_NOP : VP_EMULATION_INSN;
+}
+
+const struct vp_code_ops vp_x86_code = {
+	.length = vp_insn_length,
+	.branch = vp_x86_branch,
+	.entry = entry,
+	.breakpoint = breakpoint,
+	.find_call = vp_x86_find_call,
+	.increment = vp_x86_increment,
+	.find_increment = vp_x86_find_increment,
+	.room = room,
+	.covers = covers,
+	.emulation = emulation,
+	.stepper_create = vp_x86_stepper_create,
+	.stepper_destroy = vp_x86_stepper_destroy,
+	.stepper_refuses = vp_x86_stepper_refuses,
+	.executor_create = vp_x86_executor_create,
+};

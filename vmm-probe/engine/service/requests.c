@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What clients ask of an engine: a record for each kind of message. All input is hostile: lengths are
+ * checked; program, facts and batch are copied before they are parsed; and memory is only mapped if its size
+ * is sealed.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/server.h"
+#include "vmm-probe/engine/wire/patches.h"
+
+#define RAM_FDS_MAX 16
+#define DOF_MAX     (16u << 20)
+#define BATCH_MAX   (256u << 20)
+#define ORC_MAX     (256u << 20)
+
+/* --- memory passed as descriptors -------------------------------------------------------------- */
+
+void vp_mapping_release(struct vp_mapping *m)
+{
+	if (m->mem)
+		munmap(m->mem, m->size);
+	*m = (struct vp_mapping){ 0 };
+}
+
+static struct ot_err *map(int fd, int prot, struct vp_mapping *ret)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (!size)
+		return ot_err_new(OT_ERR_BAD_DATA, "shared memory of size 0");
+	void *mem = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
+	if (mem == MAP_FAILED)
+		return ot_err_os(errno, "mapping %zu bytes", size);
+	*ret = (struct vp_mapping){ mem, size };
+	return NULL;
+}
+
+/* A private copy: its sender can't change it any more. *ret is owned by the caller. */
+static struct ot_err *copy(int fd, size_t max, void **ret, size_t *ret_size)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (size > max)
+		return ot_err_new(OT_ERR_LIMIT, "%zu bytes exceed the limit of %zu", size, max);
+	ot_auto_free void *mem = malloc(size + 1);
+	if (!mem)
+		return ot_err_nomem();
+	OT_TRY(ot_pread_all(fd, mem, size, 0));
+	*ret = ot_move(mem);
+	*ret_size = size;
+	return NULL;
+}
+
+/* --- requests -------------------------------------------------------------------------------------- */
+
+static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
+{
+	struct vp_engine *e = s->engine;
+	struct vp_msg_hello_reply *r = (void *)s->reply;
+	size_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->ram[0]);
+	uint32_t nram = e->service->ram.nranges < max ? e->service->ram.nranges : (uint32_t)max;
+
+	memset(r, 0, sizeof(*r));
+	r->head = (struct vp_msg){ VP_MSG_HELLO_REPLY, (uint32_t)(sizeof(*r) + nram * sizeof(r->ram[0])) };
+	r->version = VP_PROTOCOL_VERSION;
+	r->nvcpus = e->nvcpus;
+	r->nsessions = e->service->nsessions;
+	strncpy(r->backend, e->ops->name, sizeof(r->backend) - 1);
+	memcpy(r->guest_name, e->service->guest_name, sizeof(r->guest_name));
+	r->guest_id = e->service->guest_id;
+	r->counter_slots = e->service->slots.n;
+	r->can_profile = e->ops->request_sample != NULL;
+	r->held_ns = e->ops->traps ? e->ops->traps->held_ns(e->backend) : 0;
+	r->traps = e->ops->traps ? e->ops->traps->kinds(e->backend) : 0;
+	r->vm = e->ops->vm != NULL;
+	r->paused = e->ops->paused && e->ops->paused(e->backend);
+	r->nram = nram;
+	if (nram)
+		memcpy(r->ram, e->service->ram.ranges, nram * sizeof(r->ram[0]));
+	if (e->service->ram.nfds > RAM_FDS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "guest RAM in %u files", e->service->ram.nfds);
+	return ot_send_fds(c->sock, r, r->head.size, e->service->ram.fds, (int)e->service->ram.nfds);
+}
+
+static struct ot_err *do_hello(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	const struct vp_msg_hello *m = (const void *)req->head;
+
+	if (m->version != VP_PROTOCOL_VERSION)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "this engine speaks protocol %u, not %u",
+				  VP_PROTOCOL_VERSION, m->version);
+	OT_TRY(send_hello(s, c));
+	c->greeted = true;
+	return NULL;
+}
+
+static struct ot_err *do_snapshot(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	struct vp_engine *e = s->engine;
+	struct vp_msg_snapshot_reply *r = (void *)s->reply;
+	uint32_t max = (sizeof(s->reply) - sizeof(*r)) / sizeof(r->regs[0]);
+
+	(void)req;
+	if (max > e->nvcpus)
+		max = e->nvcpus;
+	memset(r, 0, sizeof(*r) + max * sizeof(r->regs[0]));
+	uint32_t n = e->ops->snapshot(e->backend, r->regs, max);
+	r->nvcpus = n < max ? n : max;
+	r->head =
+	    (struct vp_msg){ VP_MSG_SNAPSHOT_REPLY, (uint32_t)(sizeof(*r) + r->nvcpus * sizeof(r->regs[0])) };
+	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
+}
+
+static struct ot_err *do_stats(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	struct vp_engine *e = s->engine;
+	struct vp_msg_stats_reply *r = (void *)s->reply;
+	const size_t name = sizeof(r->names[0]);
+
+	(void)req;
+	static_assert(sizeof(*r) + VP_VM_STATS_MAX * VP_VM_STAT_NAME <= VP_MSG_MAX, "the reply has room");
+	memset(r, 0, sizeof(*r) + VP_VM_STATS_MAX * name);
+	if (e->ops->vm)
+		r->n = e->ops->vm->stats(e->backend, r->names, VP_VM_STATS_MAX);
+	r->head = (struct vp_msg){ VP_MSG_STATS_REPLY, (uint32_t)(sizeof(*r) + r->n * name) };
+	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
+}
+
+static struct ot_err *read_facts(int fd, struct vp_facts *ret)
+{
+	size_t size;
+
+	OT_TRY(ot_memfd_check(fd, &size));
+	if (size < sizeof(*ret))
+		return ot_err_new(OT_ERR_BAD_DATA, "facts of %zu bytes: another version", size);
+	return ot_pread_all(fd, ret, sizeof(*ret), 0);
+}
+
+static struct ot_err *open_session(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	ot_auto_free void *dof = NULL;
+	size_t dof_size = 0;
+
+	if (req->nfds < 3)
+		return ot_err_new(OT_ERR_BAD_DATA, "OPEN with %d descriptors", req->nfds);
+	OT_TRY(ot_err_prefix(copy(req->fds[0], DOF_MAX, &dof, &dof_size), "program"));
+	OT_TRY(ot_err_prefix(read_facts(req->fds[1], &s->facts), "facts"));
+	OT_TRY(ot_err_prefix(map(req->fds[2], PROT_READ | PROT_WRITE, &c->shared), "buffers"));
+	if (req->nfds > 3)
+		OT_TRY(ot_err_prefix(map(req->fds[3], PROT_READ, &c->orc), "unwind table"));
+	if (c->orc.size > ORC_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "unwind table of %zu bytes", c->orc.size);
+	return vp_engine_session_open(s->engine, (const void *)req->head, dof, dof_size, &s->facts,
+				      c->shared.mem, c->shared.size, c->orc.mem, c->orc.size, &c->es);
+}
+
+static struct ot_err *do_open(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	if (c->es)
+		return ot_err_new(OT_ERR_BUSY, "this connection has a session already");
+	struct ot_err *err = open_session(s, c, req);
+	if (err) {
+		vp_mapping_release(&c->shared);
+		vp_mapping_release(&c->orc);
+	}
+	return err;
+}
+
+static struct ot_err *do_enable(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	ot_auto_free void *batch = NULL;
+	size_t size = 0;
+
+	(void)s;
+	if (req->nfds != 1)
+		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE with %d descriptors", req->nfds);
+	OT_TRY(ot_err_prefix(copy(req->fds[0], BATCH_MAX, &batch, &size), "batch"));
+	return vp_engine_session_enable(c->es, batch, size);
+}
+
+static struct ot_err *do_start(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	(void)s;
+	(void)req;
+	return vp_engine_session_start(c->es);
+}
+
+static struct ot_err *do_stop(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	(void)s;
+	(void)req;
+	return vp_engine_session_stop(c->es);
+}
+
+static struct ot_err *do_switch(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	struct vp_msg_switch_reply reply;
+
+	(void)s;
+	(void)req;
+	OT_TRY(vp_engine_session_switch(c->es, &reply));
+	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
+}
+
+static struct ot_err *do_look(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	struct vp_msg_switch_reply reply;
+
+	(void)s;
+	(void)req;
+	OT_TRY(vp_engine_session_look(c->es, &reply));
+	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
+}
+
+static struct ot_err *do_patches(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	struct vp_msg_patches_reply r = { .head = { VP_MSG_PATCHES_REPLY, sizeof(r) } };
+	struct vp_patches patches;
+	ot_auto_close int fd = -1;
+
+	(void)req;
+	OT_TRY(vp_patches_of_engine(s->engine, &patches));
+	size_t size = patches.n * sizeof(*patches.list);
+	struct ot_err *err = patches.n ? ot_memfd_create("outsight-patches", size, &fd) : NULL;
+	if (!err && patches.n)
+		err = ot_write_all(fd, patches.list, size);
+	free(patches.list);
+	r.npatches = patches.n;
+	return err ? err : ot_send_fds(c->sock, &r, sizeof(r), &fd, fd >= 0);
+}
+
+/* --- dispatch ------------------------------------------------------------------------------------------ */
+
+/* A kind of request: its size, the state that it needs, whether it has a reply of its own (not REPLY), and
+ * its handler. */
+struct request_kind {
+	size_t size;
+	bool before_hello, needs_session, answers_itself;
+	struct ot_err *(*handle)(struct vp_server *s, struct vp_connection *c, const struct vp_request *req);
+};
+
+static const struct request_kind request_kinds[] = {
+	[VP_MSG_HELLO] = { .size = sizeof(struct vp_msg_hello),
+			   .before_hello = true,
+			   .answers_itself = true,
+			   .handle = do_hello },
+	[VP_MSG_SNAPSHOT] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_snapshot },
+	[VP_MSG_STATS] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_stats },
+	[VP_MSG_PATCHES] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_patches },
+	[VP_MSG_OPEN] = { .size = sizeof(struct vp_msg_open), .handle = do_open },
+	[VP_MSG_ENABLE] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_enable },
+	[VP_MSG_START] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_start },
+	[VP_MSG_SWITCH] = { .size = sizeof(struct vp_msg),
+			    .needs_session = true,
+			    .answers_itself = true,
+			    .handle = do_switch },
+	[VP_MSG_LOOK] = { .size = sizeof(struct vp_msg),
+			  .needs_session = true,
+			  .answers_itself = true,
+			  .handle = do_look },
+	[VP_MSG_STOP] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_stop },
+};
+
+/* NULL: no request has this type. */
+static const struct request_kind *find_kind(uint32_t type)
+{
+	return type < OT_ARRAY_SIZE(request_kinds) && request_kinds[type].handle ? &request_kinds[type]
+										 : NULL;
+}
+
+static struct ot_err *handle(struct vp_server *s, struct vp_connection *c, const struct vp_request *req,
+			     const struct request_kind *kind)
+{
+	if (!c->greeted && !kind->before_hello)
+		return ot_err_new(OT_ERR_BAD_DATA, "the first request must be HELLO");
+	if (!c->es && kind->needs_session)
+		return ot_err_new(OT_ERR_BAD_DATA, "this connection has no session");
+	return kind->handle(s, c, req);
+}
+
+static struct ot_err *send_reply(struct vp_connection *c, const struct ot_err *err)
+{
+	struct vp_msg_reply r = { .head = { VP_MSG_REPLY, sizeof(r) } };
+
+	if (err) {
+		r.code = (uint32_t)ot_err_code(err);
+		strncpy(r.text, ot_err_message(err), sizeof(r.text) - 1);
+	}
+	return ot_send_fds(c->sock, &r, sizeof(r), NULL, 0);
+}
+
+bool vp_request_serve(struct vp_server *s, struct vp_connection *c, const struct vp_request *req, size_t len)
+{
+	const struct request_kind *kind = len < sizeof(*req->head) ? NULL : find_kind(req->head->type);
+
+	if (!kind || req->head->size != len || kind->size != len)
+		return false;
+	struct ot_err *err = handle(s, c, req, kind);
+	struct ot_err *sent = err || !kind->answers_itself ? send_reply(c, err) : NULL;
+	bool ok = !sent;
+	ot_err_destroy(err);
+	ot_err_destroy(sent);
+	return ok;
+}

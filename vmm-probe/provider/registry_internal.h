@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The registry's data, for its files only: registry.c stores probes, registry_plan.c decides whether they can
+ * be placed, registry_match.c finds those that a description names. */
+#ifndef VP_PROVIDER_REGISTRY_INTERNAL_H
+#define VP_PROVIDER_REGISTRY_INTERNAL_H
+
+#include "base/map.h"
+#include "vmm-probe/guest/agent.h"
+#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/registry_index.h"
+
+#define VP_PROBES_CHUNK 1024u
+
+struct vp_probe_entry {
+	struct vp_probe probe;
+	const struct vp_provider *provider;
+	bool resolved;
+	/* Set by the planner's decision; only with a planner: */
+	bool planned;
+	bool plan_refused;           /* probe.refused is the planner's */
+	struct vp_batch_site *sites; /* owned */
+	uint32_t nsites;
+};
+
+struct vp_probes {
+	struct vp_guest *guest;
+	struct vp_types *types;
+	struct vp_text *text;
+	struct vp_derivation *derivation;
+	struct vp_tracepoint_finder *tracepoints;
+	struct vp_planner *planner;
+	uint32_t traps;           /* the planner's */
+	bool keys_checked;        /* it is known whether these may be on branches on static keys: */
+	const char *keys_refused; /* no, with the reason; NULL: yes */
+	struct vp_text_undo undo; /* of the planner's guest */
+	struct ot_arena strings;
+	struct vp_probe_entry **chunks;
+	size_t nchunks, chunks_cap;
+	uint32_t count;
+	struct vp_probe_index index;
+	struct ot_map unanchored; /* probes without a function, by name: their provider */
+	struct vp_guest_agent agent;
+	bool has_agent;
+	char *no_agent; /* why the agent that is there can't be used */
+};
+
+static inline struct vp_probe_entry *vp_probe_entry(const struct vp_probes *probes, uint32_t id)
+{
+	return &probes->chunks[(id - 1) / VP_PROBES_CHUNK][(id - 1) % VP_PROBES_CHUNK];
+}
+
+/** Have providers create the probes that @p desc names. */
+OT_MUST_CHECK struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_probedesc *desc);
+
+/** Decide once, when a description first matches the probe, what it is in this guest, and, if its sites must
+ * be trapped, whether they can be: else probe.refused is set. Errors are those of this process. */
+OT_MUST_CHECK struct ot_err *vp_probe_plan(struct vp_probes *probes, struct vp_probe_entry *e);
+
+/** Drop the decisions about traps. */
+void vp_plans_forget(struct vp_probes *probes);
+
+#endif

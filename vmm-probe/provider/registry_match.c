@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Matching descriptions with probes. A hundred thousand probes are ordinary: results are kept from probe to
+ * probe, and an index finds exact names of functions. */
+#include <string.h>
+
+#include "vmm-probe/provider/registry_internal.h"
+
+/* One field of a description. Runs of probes share their strings, so the last result is kept. */
+struct field {
+	const char *pattern; /* NULL: matches anything */
+	bool is_glob;
+	const char *last;
+	bool answer;
+};
+
+static void field_init(struct field *f, const char *pattern)
+{
+	*f = (struct field){ .pattern = pattern && *pattern ? pattern : NULL };
+	f->is_glob = f->pattern && dif_glob_is_pattern(pattern);
+}
+
+static inline bool field_match(struct field *f, const char *text)
+{
+	if (!f->pattern)
+		return true;
+	if (f->last != text) {
+		f->last = text;
+		f->answer = f->is_glob ? dif_glob_match(f->pattern, text) : !strcmp(f->pattern, text);
+	}
+	return f->answer;
+}
+
+struct matcher {
+	struct vp_probes *probes;
+	struct ot_err *err;
+	struct field provider, module, function, name;
+	bool module_elsewhere; /* the module is another system's kernel */
+	bool with_refused;
+	bool (*each)(void *arg, const struct vp_probe *probe);
+	void *arg;
+	uint64_t count;
+};
+
+/* What other systems call the modules in which providers defined in D are there: a description with one of
+ * these means the provider's probes here, whose module is this kernel. */
+static bool is_kernel_elsewhere(const char *module)
+{
+	static const char *const names[] = { "genunix", "unix", "ip", "kernel", "mach_kernel" };
+
+	for (size_t i = 0; module && i < OT_ARRAY_SIZE(names); i++)
+		if (!strcmp(module, names[i]))
+			return true;
+	return false;
+}
+
+static bool module_matches(struct matcher *m, const struct vp_probe_entry *e)
+{
+	return field_match(&m->module, e->probe.module) || (m->module_elsewhere && e->provider->definitions);
+}
+
+/* False: the callback ended the match. */
+static bool try_probe(struct matcher *m, struct vp_probe_entry *e)
+{
+	const struct vp_probe *p = &e->probe;
+
+	if (p->refused && !m->with_refused)
+		return true;
+	/* Cheapest first: results for names and providers are often kept, those for functions are not. */
+	if (!field_match(&m->provider, p->provider) || !field_match(&m->name, p->name) ||
+	    !module_matches(m, e) || !field_match(&m->function, p->function))
+		return true;
+	m->err = vp_probe_plan(m->probes, e);
+	if (m->err)
+		return false;
+	if (p->refused && !m->with_refused)
+		return true;
+	m->count++;
+	return !m->each || m->each(m->arg, p);
+}
+
+static const char *function_of(void *probes, uint32_t id)
+{
+	return vp_probes_get(probes, id)->function;
+}
+
+/* The index finds an exact function name; probes added after the index was built are compared one by one. */
+static struct ot_err *match_exact(struct vp_probes *probes, struct matcher *m)
+{
+	struct vp_probe_index *index = &probes->index;
+
+	if (!index->count)
+		OT_TRY(vp_probe_index_init(index, probes->count, function_of, probes));
+	for (uint32_t id = vp_probe_index_first(index, m->function.pattern); id; id = index->next[id])
+		if (!try_probe(m, vp_probe_entry(probes, id)))
+			return m->err;
+	for (uint32_t id = index->count + 1; id <= probes->count; id++)
+		if (!try_probe(m, vp_probe_entry(probes, id)))
+			return m->err;
+	return NULL;
+}
+
+/* No function has that name: try the compiler's copies of one. Rare, and mostly a misspelling. */
+static struct ot_err *match_copies(struct vp_probes *probes, struct matcher *m)
+{
+	const char *of = m->function.pattern;
+	uint32_t count = probes->count;
+
+	m->function.pattern = NULL;
+	for (uint32_t id = 1; id <= count; id++) {
+		struct vp_probe_entry *e = vp_probe_entry(probes, id);
+		if (vp_function_is_copy(e->probe.function, of) && !try_probe(m, e))
+			return m->err;
+	}
+	return NULL;
+}
+
+static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
+{
+	/* Probes that @each adds are not visited: a description means those that existed before. */
+	uint32_t count = probes->count;
+
+	for (uint32_t id = 1; id <= count; id++)
+		if (!try_probe(m, vp_probe_entry(probes, id)))
+			return m->err;
+	return NULL;
+}
+
+/* A provider defined in D knows its probes' functions when it is decided where they are. Where a description
+ * names such a provider and a function, decide about all of its probes. */
+static struct ot_err *name_functions(struct vp_probes *probes, struct matcher *m, bool *ret)
+{
+	*ret = false;
+	if (!m->provider.pattern || m->provider.is_glob || !m->function.pattern)
+		return NULL;
+	for (uint32_t id = 1; id <= probes->count; id++) {
+		struct vp_probe_entry *e = vp_probe_entry(probes, id);
+		if (!e->provider->definitions || (*e->probe.function && !e->resolved) ||
+		    !field_match(&m->provider, e->probe.provider))
+			continue;
+		*ret = true;
+		OT_TRY(vp_probe_plan(probes, e));
+	}
+	return NULL;
+}
+
+static struct ot_err *match_fields(struct vp_probes *probes, struct matcher *m)
+{
+	bool is_exact = m->function.pattern && !m->function.is_glob, is_late;
+
+	OT_TRY(name_functions(probes, m, &is_late));
+	if (is_late) /* the index has the functions of the beginning */
+		return match_all(probes, m);
+	OT_TRY(is_exact ? match_exact(probes, m) : match_all(probes, m));
+	return is_exact && !m->count ? match_copies(probes, m) : NULL;
+}
+
+static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint32_t id)
+{
+	if (!vp_probes_get(probes, id))
+		return ot_err_new(OT_ERR_NOT_FOUND,
+				  "invalid probe description \"%u\": Unknown probe identifier", id);
+	try_probe(m, vp_probe_entry(probes, id));
+	return m->err;
+}
+
+struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probedesc *desc, bool with_refused,
+			       bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
+			       uint64_t *ret_count)
+{
+	struct matcher m = { .probes = probes, .with_refused = with_refused, .each = each, .arg = arg };
+
+	if (desc->id) {
+		OT_TRY(match_id(probes, &m, desc->id));
+	} else {
+		OT_TRY(vp_providers_provide(probes, desc));
+		field_init(&m.provider, desc->provider);
+		field_init(&m.module, desc->module);
+		field_init(&m.function, desc->function);
+		field_init(&m.name, desc->name);
+		m.module_elsewhere = is_kernel_elsewhere(desc->module);
+		OT_TRY(match_fields(probes, &m));
+	}
+	*ret_count = m.count;
+	return NULL;
+}

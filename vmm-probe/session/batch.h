@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a session enables in each engine: probes, their sites and programs, and the clauses on them. */
+#ifndef VP_SESSION_BATCH_H
+#define VP_SESSION_BATCH_H
+
+#include "vmm-probe/session/internal.h"
+
+/* --- batch.c ---------------------------------------------------------------------------------- */
+
+/** Match the program and fill enabled[] and each feed's batch. Needs layouts and feeds. */
+OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
+/** Does a description of @p clause name the guest? */
+bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest);
+/** LIMIT when so many places in a guest are more than debug registers. */
+OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
+/** Look up the sites of a guest's batch again: its text has changed since it was read. */
+OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed);
+/* --- enable.c --------------------------------------------------------------------------------- */
+
+/** Send the batch of a guest's feed to its engine. */
+OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_feed *feed);
+
+/* --- programs.c: what sites and probes need besides the clauses that the user wrote -------------- */
+
+/** Replace the registry's numbers of programs in @p sites by the batch's, which has the programs from now on.
+ */
+OT_MUST_CHECK struct ot_err *vp_batch_add_programs(struct vp_feed *feed, struct vp_batch_site *sites,
+						   uint32_t n);
+/** Write feed->batch_programs.dof. */
+OT_MUST_CHECK struct ot_err *vp_batch_write_programs(struct vp_feed *feed);
+void vp_batch_programs_clear(struct vp_batch_programs *programs);
+/** Append to the program what its probes need of clauses (vp_probes_support()); program.first_support and
+ * first_after say where. */
+OT_MUST_CHECK struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog);
+
+/** The message that ENABLE carries, appended to @p out. */
+OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out);
+
+#endif

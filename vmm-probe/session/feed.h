@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The session's side of an engine. */
+#ifndef VP_SESSION_FEED_H
+#define VP_SESSION_FEED_H
+
+#include "base/buf.h"
+#include "vmm-probe/attach/link.h"
+#include "vmm-probe/engine/service/session.h"
+#include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/shared.h"
+#include "vmm-probe/session/session.h"
+
+/* Data for detecting that a guest's kernel is no longer the attached one. */
+struct vp_kernel_watch {
+	bool known;
+	uint32_t state;      /* its system_state at the last check */
+	uint64_t restart_ns; /* start of SYSTEM_RESTART; 0: not in that state */
+	bool doubted;        /* at the last check another kernel seemed to run */
+};
+
+/* The site programs of a batch. */
+struct vp_batch_programs {
+	struct dif_clause *list;
+	size_t n, cap;
+	struct ot_map index; /* by the registry's number: 1 + where it is in the list */
+	struct ot_buf dof;   /* the list, as the batch has it */
+};
+
+/* The guest's agent, as this session uses it. */
+struct vp_feed_agent {
+	bool gone;                  /* the guest has unloaded it */
+	bool moved;                 /* … and loaded it again */
+	struct vp_clock_mark clock; /* as last reported while it was known */
+	uint64_t missed;            /* hits that its kprobes missed before the session */
+};
+
+/* A source of data: an engine, with the buffers that it writes. */
+struct vp_feed {
+	struct vp_guest_link *link; /* NULL: the host engine */
+	uint32_t guest;             /* index, for records; 0 for the host engine */
+	uint32_t ncpus;
+	struct vp_msg_open open;
+	uint64_t shared_size; /* from open.status_offset on: bytes of shared memory that are its own */
+	struct vp_session_memory memory;
+	bool opened;
+	bool started;
+	bool gone;             /* its VMM has ended */
+	enum vp_guest_end end; /* of its guest, once noticed; else VP_GUEST_RUNS */
+	bool read_out;         /* and its data has been read */
+	bool has_work;         /* something is enabled here */
+	struct vp_kernel_watch watch;
+	struct vp_vcpu_status *seen; /* the last status read of each vCPU, for differences */
+	struct vp_patching patching; /* as last reported by the engine */
+	uint64_t lost_seen;          /* … of which this many lost sites were reported */
+	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
+	struct vp_batch_programs batch_programs;
+	struct vp_feed_agent agent;
+};
+
+#endif
