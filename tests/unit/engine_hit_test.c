@@ -171,6 +171,25 @@ static void fault_in_error_only_counts(void **state)
 	ef_destroy(f);
 }
 
+static void second_exit_in_a_clause(void **state)
+{
+	struct ef *f = ef_create();
+	struct ef_record r[MAX_RECORDS];
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_exit, ef_int(f, 1));
+	ef_action(f, c, DIF_ACT_exit, ef_int(f, 2));
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(ef_switch(f).exit_status, 1);
+	assert_int_equal(ef_records(f, 0, r, MAX_RECORDS), 1);
+	assert_int_equal(ef_status(f, 0)->principal[0].dropped, 0);
+	ef_destroy(f);
+}
+
 static void exit_stops_other_clauses(void **state)
 {
 	struct ef *f = ef_create();
@@ -599,6 +618,7 @@ int main(void)
 		cmocka_unit_test(fault_is_recorded_and_fires_error),
 		cmocka_unit_test(fault_in_predicate_is_action_zero),
 		cmocka_unit_test(fault_in_error_only_counts),
+		cmocka_unit_test(second_exit_in_a_clause),
 		cmocka_unit_test(exit_stops_other_clauses),
 		cmocka_unit_test(aggregates_by_key),
 		cmocka_unit_test(aggregation_increment),

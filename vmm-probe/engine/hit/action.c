@@ -97,8 +97,8 @@ enum dif_fault vp_store_datum(struct vp_vcpu_session *v, const struct vp_step *s
 	}
 }
 
-/* The first status wins: exit() on a vCPU after the session has left the active state is a drop, except in
- * END, whose status overrides. */
+/* The first status wins, except in END, whose status overrides. A vCPU that comes second leaves no record,
+ * and none is missing: its clause would not have run a moment later. So it is no drop. */
 static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_step *step, enum dif_fault *f)
 {
 	struct vp_engine_session *es = v->es;
@@ -110,13 +110,13 @@ static enum vp_step_result do_exit(struct vp_vcpu_session *v, const struct vp_st
 		return VP_STEP_FAULT;
 	bool won = __atomic_compare_exchange_n(&es->activity, &active, VP_DRAINING, false, __ATOMIC_ACQ_REL,
 					       __ATOMIC_ACQUIRE);
-	if (!won && v->ctx) {
-		vp_count(&v->principal.dropped[v->half], &v->status->principal[v->half].dropped);
+	if (!won && v->ctx && !v->exited)
 		return VP_STEP_DROP;
-	}
 	uint8_t *dst = v->record + step->offset;
 	memset(dst - step->gap, 0, step->gap);
 	memcpy(dst, &status, sizeof(uint32_t));
+	if (!won && v->ctx)
+		return VP_STEP_DONE; /* exit() for a second time in one clause: its record stays */
 	v->exited = true;
 	__atomic_store_n(&es->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&v->status->exit_pending, (uint64_t)(uint32_t)status + 1, __ATOMIC_RELEASE);
