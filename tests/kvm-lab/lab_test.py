@@ -31,6 +31,7 @@ from lib.vmm_guest import VmmGuest
 # Many times the duration on an idle machine: none of them is a measurement.
 TOGGLE_SECONDS = 600
 SELF_PATCH_SECONDS = 900
+CHANGE_SECONDS = 2  # of one static key
 REMOVED = re.compile(r"probes were removed (\d+) times?, for [\d.]+ ms in all, while the guest patched its own text")
 SIGURG = 23  # ignored by default
 VCPUS = 2
@@ -358,7 +359,8 @@ class Tracepoints(LabTest):
         switched = self.switches()
         load = self.guest.spawn("mixed 3600")
         signal = "kill -URG $$"
-        self.guest.check(toggling(self.TOGGLED, LAB.keys, on=signal, off=signal), SELF_PATCH_SECONDS)
+        self.guest.check(toggling(self.TOGGLED, LAB.keys, on=signal, off=signal),
+                         SELF_PATCH_SECONDS + 2 * len(self.TOGGLED) * LAB.keys * CHANGE_SECONDS)
         self.guest.check("killall mixed writer reader looper spawner 2>/dev/null || true")
         load.wait_end()
         trace.stop()
@@ -486,10 +488,12 @@ def print_logs(logs):
             print(f"--- end of {name}\n{f.read()[-LOG_CHARS:]}", flush=True)
 
 
-def run_kernel(build, logs, kernel, first, names):
+def run_kernel(build, logs, kernel, first, names, changes):
     """(result, line about it) of all tests on one kernel."""
     global LAB  # pylint: disable=global-statement
     LAB = Lab(build, logs, kernel, first)
+    if changes:
+        LAB.keys = -(-changes // (2 * len(Tracepoints.TOGGLED)))
     cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Tracepoints, Agent, End]
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
@@ -511,6 +515,7 @@ def main():
     parser.add_argument("--lab", action="store_true", help="this is scripts/kvm-lab's host")
     parser.add_argument("--behind", action="store_true", help="none of these kernels is the first; what is of the host is "
                         "not tested")
+    parser.add_argument("--changes", type=int, help="how often the guest changes static keys under traps")
     parser.add_argument("tests", nargs="*", help="Class.method, instead of all")
     args = parser.parse_args()
     build = os.path.abspath(args.build)
@@ -522,7 +527,7 @@ def main():
             print(f"SKIP {kernel}: {reason}")
             continue
         with tempfile.TemporaryDirectory(prefix="outsight-kvm-lab-") as logs:
-            result = run_kernel(build, logs, kernel, number == 0 and not args.behind, args.tests)
+            result = run_kernel(build, logs, kernel, number == 0 and not args.behind, args.tests, args.changes)
             bad = len(result.failures) + len(result.errors)
             if bad:
                 print_logs(logs)

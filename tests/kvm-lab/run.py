@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Run lab_test.py and the small guest's tests where KVM is good: here, or in scripts/kvm-lab's host.
 
-    run.py --build build/release [--kernels 6.1,6.12] [--part first|others] [--here|--lab] [Class.method…]
+    run.py --build build/release [--kernels 6.1,6.12] [--part first|others] [--here|--lab] [--changes N] [Class.method…]
 
 One boot of the lab serves all kernels, unless --part chooses the first of them or the others: the lab has one CPU, so
 two of them run beside each other. $OUTSIGHT_LAB_KERNELS is what --kernels is by default.
@@ -41,6 +41,7 @@ def main():
     parser.add_argument("--part", choices=["first", "others"])
     parser.add_argument("--here", action="store_true", help="on this host, whatever its KVM is")
     parser.add_argument("--lab", action="store_true", help="in the lab, even where this host's KVM is good")
+    parser.add_argument("--changes", type=int, help="how often the guest changes static keys under traps (10000: an hour)")
     parser.add_argument("tests", nargs="*")
     args = parser.parse_args()
     build = os.path.abspath(args.build)
@@ -51,7 +52,8 @@ def main():
         print("SKIP all: there is one kernel only")
         return 77
     tests = ["python3", "-B", os.path.join(HERE, "lab_test.py"), "--build", build, "--kernels", ",".join(kernels),
-             *(["--behind"] if args.part == "others" else [])]
+             *(["--behind"] if args.part == "others" else []),
+             *(["--changes", str(args.changes)] if args.changes else [])]
     why_not = "the lab was asked for" if args.lab else why_not_kvm(os.path.join(build, "bin", "outsight"))
     if args.here or not why_not:
         print("in this host's own KVM", flush=True)
@@ -63,12 +65,13 @@ def main():
             return 77
         print(f"in scripts/kvm-lab, as {why_not}", flush=True)
         command = [os.path.join(ROOT, "scripts", "kvm-lab"), "--", *tests, "--lab"]
+    seconds = LIMIT + (args.changes or 0)
     # However this process ends, the lab ends with it.
     process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command, *args.tests])
     try:
-        return process.wait(LIMIT)
+        return process.wait(seconds)
     except subprocess.TimeoutExpired:
-        print(f"FAIL all: not at its end after {LIMIT} s")
+        print(f"FAIL all: not at its end after {seconds} s")
         process.terminate()
         process.wait(limit(30))
         return 1
