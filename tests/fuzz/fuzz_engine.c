@@ -9,74 +9,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vmm-probe/backend/fake/fake.h"
-#include "vmm-probe/engine/service/session.h"
+#include "tests/fuzz/seed.h"
+#include "tests/unit/engine_fixture.h"
 
 #define SHARED_SIZE (256u << 10)
-#define TEXT        0xffffffff81000000ull
-#define DIRECT      0xffff888000000000ull
-#define NVCPUS      2
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-struct guest {
-	struct vp_fake *fake;
-	struct vp_facts facts;
-	uint8_t *shared;
-};
+static bool started; /* by the last input */
 
-static void must(struct ot_err *err)
+bool fuzz_seed_reached(void)
 {
-	if (err)
-		abort();
+	return started;
 }
 
-/* The direct map's first 8 MiB, and 2 MiB of text: zeros but for a task that both vCPUs run. */
-static struct guest *make_guest(void)
-{
-	static struct guest g;
-	const struct vp_fake_config config = {
-		.nvcpus = NVCPUS, .ram_size = 8u << 20, .levels = 4, .counter_slots = 4, .can_profile = true
-	};
-	uint64_t task = DIRECT + 0x500000;
-
-	must(vp_fake_create(&config, &g.fake));
-	uint64_t root = vp_fake_root(g.fake);
-	for (unsigned i = 0; i < 4; i++)
-		vp_fake_map(g.fake, root, DIRECT + i * 0x200000ull, i * 0x200000ull, 0, 21);
-	vp_fake_map(g.fake, root, TEXT, 0x200000, 0, 21);
-	memset(&g.facts, 0, sizeof(g.facts));
-	g.facts.size = sizeof(g.facts);
-	g.facts.kernel_root = root;
-	g.facts.levels = 4;
-	g.facts.user_pgd_mask = ~0x1fffull;
-	g.facts.current_task = 8;
-	g.facts.task_comm_size = 16;
-	g.facts.text_start = TEXT;
-	g.facts.text_end = TEXT + 0x200000;
-	g.facts.stack_size = 16384;
-	for (uint32_t i = 0; i < NVCPUS; i++) {
-		g.facts.percpu_base[i] = DIRECT + 0x400000 + i * 4096;
-		vp_fake_write(g.fake, root, g.facts.percpu_base[i] + 8, &task, sizeof(task));
-		vp_fake_set_reg(g.fake, i, VP_RSP, DIRECT + 0x600000);
-		vp_fake_set_reg(g.fake, i, VP_CR3, root);
-	}
-	g.shared = malloc(SHARED_SIZE);
-	if (!g.shared)
-		abort();
-	return &g;
-}
-
-static void run(struct guest *g, struct vp_engine_session *es)
+/* Every function of the fixture's guest, its returns, and the probes that the engine fires by itself. */
+static void run(struct ef *f, struct vp_engine_session *es)
 {
 	const uint64_t args[10] = { 0 };
 	struct vp_msg_switch_reply reply;
 
 	for (unsigned i = 0; i < 4; i++) {
-		for (unsigned site = 0; site < 4; site++)
-			vp_fake_hit(g->fake, i % NVCPUS, TEXT + site * 16);
+		uint32_t cpu = i % f->config.nvcpus;
+		for (uint64_t function = EF_FUNC_A; function <= EF_FUNC_C;
+		     function += EF_FUNC_B - EF_FUNC_A) {
+			vp_fake_hit(f->fake, cpu, function);
+			vp_fake_hit(f->fake, cpu, EF_RET(function));
+		}
 		vp_engine_session_fire(es, 1 + i, args);
-		must(vp_engine_session_switch(es, &reply));
+		EF_OK(vp_engine_session_switch(es, &reply));
 	}
 }
 
@@ -86,15 +47,29 @@ static bool is_slow(const struct vp_msg_open *open)
 	return open->strsize > 4096 || (uint64_t)open->nspec * open->specsize > 1u << 20;
 }
 
+/* An honest client formats the dynamic variables; where it declares them elsewhere they stay zeros. */
+static void format_dynvars(uint8_t *shared, const struct vp_msg_open *open)
+{
+	uint64_t at = open->dynvars_offset, size = open->dynvars_size;
+
+	if (size && !(at & 63) && at <= SHARED_SIZE && size <= SHARED_SIZE - at)
+		ot_err_destroy(dif_dynvars_format(shared + at, size, open->nvcpus, 128, 64));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct guest *g;
+	static struct ef *f;
+	static uint8_t *shared;
 	struct vp_msg_open open;
 	struct vp_engine_session *es = NULL;
 	uint32_t dof_len;
 
-	if (!g)
-		g = make_guest();
+	if (!f) {
+		f = ef_create();
+		shared = aligned_alloc(4096, SHARED_SIZE);
+		assert_non_null(shared);
+	}
+	started = false;
 	if (size < sizeof(open) + 8)
 		return 0;
 	memcpy(&open, data, sizeof(open));
@@ -104,18 +79,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (dof_len > size || is_slow(&open))
 		return 0;
 	open.flags &= ~(uint32_t)VP_OPEN_DESTRUCTIVE; /* chill() takes its time */
-	memset(g->shared, 0, SHARED_SIZE);
-	struct ot_err *err = vp_engine_session_open(vp_fake_engine(g->fake), &open, data, dof_len, &g->facts,
-						    g->shared, SHARED_SIZE, NULL, 0, &es);
+	memset(shared, 0, SHARED_SIZE);
+	format_dynvars(shared, &open);
+	struct ot_err *err = vp_engine_session_open(vp_fake_engine(f->fake), &open, data, dof_len, &f->facts,
+						    shared, SHARED_SIZE, NULL, 0, &es);
 	if (!err)
 		err = vp_engine_session_enable(es, data + dof_len, size - dof_len);
 	if (!err)
 		err = vp_engine_session_start(es);
-	if (!err)
-		run(g, es);
+	started = !err;
+	if (started)
+		run(f, es);
 	ot_err_destroy(err);
 	vp_engine_session_close(es);
-	if (vp_fake_sites(g->fake))
+	if (vp_fake_sites(f->fake))
 		abort(); /* a site stayed behind */
 	return 0;
 }

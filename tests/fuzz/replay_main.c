@@ -2,7 +2,7 @@
 /*
  * Stands in for libFuzzer in ordinary builds: runs a fuzzer's entry on files and on all files of
  * directories, and with --random N on N inputs made from a fixed seed (N / 4 without --full): half of
- * them noise, half of them seeds with bytes changed.
+ * them noise, half of them seeds with bytes changed. A seed that its fuzzer does not get through fails.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/io.h"
+#include "tests/fuzz/seed.h"
 #include "tests/unit/pace.h"
 
 #define INPUT_MAX (1u << 20)
@@ -42,6 +43,11 @@ static int run_file(const char *path)
 		return 1;
 	seeds[nseeds++] = s;
 	LLVMFuzzerTestOneInput((const uint8_t *)s.data, s.size);
+	if (fuzz_seed_reached && !fuzz_seed_reached()) {
+		fprintf(stderr, "%s: refused, so this seed and all that is made from it test nothing\n",
+			path);
+		return 1;
+	}
 	return 0;
 }
 
