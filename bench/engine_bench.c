@@ -103,6 +103,18 @@ static void count(struct dif_program *prog, struct dif_clause *c, struct dif_obj
 	    (struct dif_aggvar){ .name = "_", .id = 1, .kind = DIF_AGG_count, .nkeys = key != NULL };
 }
 
+static void new_program(struct dif_program *prog)
+{
+	dif_program_init(prog);
+	prog->clauses = need(ot_arena_alloc(&prog->arena, sizeof(*prog->clauses)));
+	prog->aggs = need(ot_arena_alloc(&prog->arena, sizeof(*prog->aggs)));
+	prog->nclauses = 1;
+	prog->clauses[0] = (struct dif_clause){
+		.probe = { "", "", "", "", "", 0 },
+		.actions = need(ot_arena_alloc(&prog->arena, 8 * sizeof(struct dif_action))),
+	};
+}
+
 /* --- the clauses -------------------------------------------------------------------------------- */
 
 static void clause_empty(struct dif_program *prog, struct dif_clause *c)
@@ -134,16 +146,58 @@ static void clause_printf_execname(struct dif_program *prog, struct dif_clause *
 	action(c, DIF_ACT_difexpr, variable(prog, DIF_VAR_arg0, u64_type));
 }
 
-static const struct {
+static void clause_sum(struct dif_program *prog, struct dif_clause *c)
+{
+	count(prog, c, NULL);
+	c->actions[0].kind = (enum dif_action_kind)DIF_AGG_sum;
+	c->actions[0].object = variable(prog, DIF_VAR_arg0, u64_type);
+	prog->aggs[0].kind = DIF_AGG_sum;
+}
+
+/* `derived`: the probe is defined over its place, with a condition and an argument that read the guest's
+ * memory. */
+static const struct bench {
 	const char *name;
 	void (*make)(struct dif_program *prog, struct dif_clause *c);
+	uint32_t necbs;
+	bool derived;
 } benches[] = {
-	{ "/pid == other/ { @ = count(); }", clause_empty },
-	{ "/pid == $target/ { @ = count(); }", clause_count_pid },
-	{ "{ @[execname] = count(); }", clause_execname },
-	{ "{ printf(\"%d %d\", arg0, arg1); }", clause_printf },
-	{ "{ printf(\"%s %d\", execname, arg0); }", clause_printf_execname },
+	{ "/pid == other/ { @ = count(); }", clause_empty, 1, false },
+	{ "/pid == $target/ { @ = count(); }", clause_count_pid, 1, false },
+	{ "{ @[execname] = count(); }", clause_execname, 1, false },
+	{ "{ printf(\"%d %d\", arg0, arg1); }", clause_printf, 1, false },
+	{ "{ printf(\"%s %d\", execname, arg0); }", clause_printf_execname, 1, false },
+	{ "derived: { @ = sum(arg0); }", clause_sum, 1, true },
+	{ "derived: ten { @ = sum(arg0); }", clause_sum, 10, true },
 };
+
+/* --- a probe's own condition and argument ----------------------------------------------------------- */
+
+/* *(uint32_t *)(arg0 + at): a member of a structure. */
+static struct dif_object *member(struct dif_program *prog, uint64_t at)
+{
+	const uint32_t text[] = {
+		dif_insn_index(DIF_OP_ldgs, DIF_VAR_arg0, 1),
+		dif_insn_index(DIF_OP_setx, 0, 2),
+		dif_insn(DIF_OP_add, 1, 2, 1),
+		dif_insn(DIF_OP_lduw, 1, 0, 1),
+		dif_insn(DIF_OP_ret, 0, 0, 1),
+	};
+
+	return object(prog, text, OT_ARRAY_SIZE(text), at, u64_type);
+}
+
+/* / args[0]->pid / { trace(args[0]->tgid); }, of a task, as DOF */
+static void make_site_program(struct ot_buf *out)
+{
+	struct dif_program prog;
+
+	new_program(&prog);
+	prog.clauses[0].predicate = member(&prog, 64);
+	action(&prog.clauses[0], DIF_ACT_difexpr, member(&prog, 68));
+	must(dif_dof_write(&prog, out));
+	dif_program_deinit(&prog);
+}
 
 /* --- the guest and a session -------------------------------------------------------------------- */
 
@@ -170,28 +224,40 @@ static void make_guest(struct vp_fake *fake, struct vp_facts *k)
 	k->task_comm_size = 16;
 }
 
-static void make_batch(struct ot_buf *out)
+static void make_batch(struct ot_buf *out, uint32_t necbs, bool derived)
 {
 	static const char strings[] = "\0fbt\0vmlinux\0f\0entry";
 	const struct vp_batch_probe probe = {
-		10, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, 1, 5, 13, 15, 0, 1, 0, 0
+		10, VP_PROBE_SITE, derived ? VP_ARGS_SITE : VP_ARGS_FBT_ENTRY, 1, 5, 13, 15, 0, 1, 0, 0
 	};
-	const struct vp_batch_site site = { .gva = SITE, .length = 1, .room = 1 };
-	const struct vp_batch_ecb ecb = { 1, 0, 0, 0 };
-	struct vp_batch h = { .nprobes = 1, .nsites = 1, .necbs = 1 };
+	const struct vp_batch_site site = { .gva = SITE,
+					    .length = 1,
+					    .room = 1,
+					    .args = derived ? VP_ARGS_FBT_ENTRY : 0,
+					    .program = derived };
+	struct vp_batch h = { .nprobes = 1, .nsites = 1, .necbs = necbs };
 
 	h.probes_offset = (sizeof(h) + 7) & ~7u;
 	h.sites_offset = h.probes_offset + sizeof(probe);
 	h.ecbs_offset = h.sites_offset + sizeof(site);
-	h.strings_offset = h.ecbs_offset + sizeof(ecb);
+	h.strings_offset = h.ecbs_offset + necbs * (uint32_t)sizeof(struct vp_batch_ecb);
 	h.strings_size = sizeof(strings);
-	h.size = h.strings_offset + h.strings_size;
 	ot_buf_append(out, &h, sizeof(h));
 	ot_buf_align(out, 8);
 	ot_buf_append(out, &probe, sizeof(probe));
 	ot_buf_append(out, &site, sizeof(site));
-	ot_buf_append(out, &ecb, sizeof(ecb));
+	for (uint32_t i = 0; i < necbs; i++) {
+		const struct vp_batch_ecb ecb = { 1 + i, 0, 0, 0 };
+		ot_buf_append(out, &ecb, sizeof(ecb));
+	}
 	ot_buf_append(out, strings, sizeof(strings));
+	ot_buf_align(out, 8);
+	h.dof_offset = (uint32_t)out->len;
+	if (derived)
+		make_site_program(out);
+	h.dof_size = (uint32_t)out->len - h.dof_offset;
+	h.size = (uint32_t)out->len;
+	memcpy(out->data, &h, sizeof(h));
 }
 
 static struct vp_engine_session *open_session(struct vp_fake *fake, const struct vp_facts *facts,
@@ -223,29 +289,18 @@ static struct vp_engine_session *open_session(struct vp_fake *fake, const struct
 }
 
 static struct vp_engine_session *make_session(struct vp_fake *fake, const struct vp_facts *facts,
-					      struct dif_program *prog, void **ret_shared)
+					      struct dif_program *prog, const struct bench *b,
+					      void **ret_shared)
 {
 	struct vp_engine_session *es = open_session(fake, facts, prog, ret_shared);
 	struct ot_buf batch;
 
 	ot_buf_init(&batch);
-	make_batch(&batch);
+	make_batch(&batch, b->necbs, b->derived);
 	must(vp_engine_session_enable(es, batch.data, batch.len));
 	must(vp_engine_session_start(es));
 	ot_buf_deinit(&batch);
 	return es;
-}
-
-static void new_program(struct dif_program *prog)
-{
-	dif_program_init(prog);
-	prog->clauses = need(ot_arena_alloc(&prog->arena, sizeof(*prog->clauses)));
-	prog->aggs = need(ot_arena_alloc(&prog->arena, sizeof(*prog->aggs)));
-	prog->nclauses = 1;
-	prog->clauses[0] = (struct dif_clause){
-		.probe = { "", "", "", "", "", 0 },
-		.actions = need(ot_arena_alloc(&prog->arena, 8 * sizeof(struct dif_action))),
-	};
 }
 
 static double run(struct vp_fake *fake, struct vp_engine_session *es, void *ctx, unsigned long hits)
@@ -266,7 +321,7 @@ static double run(struct vp_fake *fake, struct vp_engine_session *es, void *ctx,
 	return ns / (double)hits;
 }
 
-static void bench(unsigned i, unsigned long hits)
+static void bench(const struct bench *b, unsigned long hits)
 {
 	const struct vp_fake_config config = { .nvcpus = 1, .ram_size = 8u << 20, .levels = 4 };
 	struct vp_fake *fake = NULL;
@@ -277,10 +332,11 @@ static void bench(unsigned i, unsigned long hits)
 	must(vp_fake_create(&config, &fake));
 	make_guest(fake, &facts);
 	new_program(&prog);
-	benches[i].make(&prog, &prog.clauses[0]);
-	struct vp_engine_session *es = make_session(fake, &facts, &prog, &shared);
+	b->make(&prog, &prog.clauses[0]);
+	struct vp_engine_session *es = make_session(fake, &facts, &prog, b, &shared);
+	vp_fake_set_reg(fake, 0, VP_RDI, TASK);
 	run(fake, es, vp_fake_ctx(fake, 0), 10000);
-	printf("%-40s %6.0f ns\n", benches[i].name, run(fake, es, vp_fake_ctx(fake, 0), hits));
+	printf("%-40s %6.0f ns\n", b->name, run(fake, es, vp_fake_ctx(fake, 0), hits));
 	vp_engine_session_close(es);
 	free(shared);
 	dif_program_deinit(&prog);
@@ -347,7 +403,7 @@ static void bench_kernel(uint32_t n)
 	make_guest(fake, &facts);
 	new_program(&prog);
 	clause_execname(&prog, &prog.clauses[0]);
-	struct vp_engine_session *es = make_session(fake, &facts, &prog, &shared);
+	struct vp_engine_session *es = make_session(fake, &facts, &prog, &benches[0], &shared);
 	ot_buf_init(&batch);
 	make_kernel_batch(&batch, n);
 	size_t before = heap_bytes();
@@ -373,7 +429,7 @@ int main(int argc, char **argv)
 	unsigned long hits = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000000;
 
 	for (unsigned i = 0; i < sizeof(benches) / sizeof(benches[0]); i++)
-		bench(i, hits ? hits : 1);
+		bench(&benches[i], hits ? hits : 1);
 	bench_kernel(35000);
 	return 0;
 }

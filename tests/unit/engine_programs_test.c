@@ -321,6 +321,190 @@ static void faults_are_reported(void **state)
 	end(&s);
 }
 
+/* A condition or an argument that counts its evaluations in global 0x500 + n; its value is their number. */
+static struct dif_object *counted(struct ef *f, uint32_t n)
+{
+	return ef_global_add(f, 0x500 + n, 1);
+}
+
+/* The session's program has the globals that counted() names, and a clause that records them. */
+static uint32_t clause_of_counts(struct ef *f, uint32_t n)
+{
+	uint32_t c = ef_clause(f, NULL);
+
+	for (uint32_t i = 0; i < n; i++)
+		ef_action(f, c, DIF_ACT_difexpr, ef_global(f, 0x500 + i));
+	return c;
+}
+
+/* Of ten clauses on one probe: condition and arguments are evaluated once a firing, and each clause sees
+ * them. */
+static void a_firing_evaluates_once(void **state)
+{
+	struct sites s;
+	struct ef_record r[8];
+	(void)state;
+
+	begin(&s, 0);
+	struct ef *f = s.f;
+	uint32_t counts = clause_of_counts(f, 3);
+	uint32_t asks = ef_clause(f, NULL);
+	ef_agg(f, asks, DIF_AGG_sum, ef_var(f, DIF_VAR_arg0), 0);
+	ef_action(f, asks, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	struct dif_object *args[] = { counted(f, 1), counted(f, 2) };
+	uint32_t prog = program(&s, counted(f, 0), args, 2);
+	write_programs(&s);
+	ef_open(f);
+	uint32_t p = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, prog);
+	for (unsigned i = 0; i < 5; i++)
+		ef_ecb(f, p, asks);
+	ef_ecb(f, p, counts);
+	ef_enable(f);
+	ef_start(f);
+	for (unsigned firing = 1; firing <= 3; firing++) {
+		vp_fake_hit(f->fake, 0, EF_FUNC_A);
+		assert_int_equal(records(f, r), 6);
+		for (unsigned i = 0; i < 5; i++) /* the argument's value is how often it was evaluated */
+			assert_int_equal(ef_u64(r[i].data + 16), firing);
+		assert_int_equal(ef_u64(r[5].data + 16), firing); /* the condition */
+		assert_int_equal(ef_u64(r[5].data + 24), firing); /* arg0 */
+		assert_int_equal(ef_u64(r[5].data + 32), 0);      /* arg1, which nobody asks for */
+	}
+	end(&s);
+}
+
+/* Clauses of several probes of one place take turns: each probe has its own condition, once. */
+static void probes_of_one_place_are_kept_apart(void **state)
+{
+	enum { PROBES = 10, ROUNDS = 3 }; /* more than VP_KNOWN_SITES */
+	struct sites s;
+	struct ef_record r[8];
+	(void)state;
+
+	begin(&s, 0);
+	struct ef *f = s.f;
+	uint32_t counts = clause_of_counts(f, 3);
+	uint32_t says = ef_clause(f, NULL);
+	ef_agg(f, says, DIF_AGG_sum, ef_var(f, DIF_VAR_arg0), 0);
+	struct dif_object *one[] = { ef_int(f, 1) }, *two[] = { ef_int(f, 100) };
+	uint32_t first = program(&s, counted(f, 0), one, 1);
+	uint32_t never = program(&s, ef_int(f, 0), one, 1);
+	uint32_t other = program(&s, counted(f, 1), two, 1);
+	uint32_t late = program(&s, counted(f, 2), one, 1);
+	write_programs(&s);
+	ef_open(f);
+	uint32_t p[PROBES];
+	p[0] = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, first);
+	p[1] = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, never);
+	p[2] = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, other);
+	for (unsigned i = 3; i < PROBES; i++)
+		p[i] = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, late);
+	uint32_t reports = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, 0);
+	for (unsigned round = 0; round < ROUNDS; round++)
+		for (unsigned i = 0; i < 3; i++)
+			ef_ecb(f, p[i], says);
+	for (unsigned i = 3; i < PROBES; i++)
+		ef_ecb(f, p[i], says);
+	ef_ecb(f, reports, counts);
+	ef_enable(f);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(records(f, r), 1);
+	assert_int_equal(ef_u64(r[0].data + 16), 1);
+	assert_int_equal(ef_u64(r[0].data + 24), 1);
+	assert_int_equal(ef_u64(r[0].data + 32), PROBES - 3);
+	assert_int_equal(ef_agg_total(f), ROUNDS * (1 + 100) + PROBES - 3);
+	end(&s);
+}
+
+/* What clauses do to the values that a condition reads does not undo the event, and the next one is asked
+ * anew. */
+static void an_event_stays_one(void **state)
+{
+	struct sites s;
+	struct ef_record r[8];
+	(void)state;
+
+	begin(&s, 0);
+	struct ef *f = s.f;
+	uint32_t spoils = ef_clause(f, NULL);
+	ef_action(f, spoils, DIF_ACT_difexpr, ef_global_add(f, 0x500, (uint64_t)-1));
+	uint32_t prog = program(&s, ef_global(f, 0x500), NULL, 0);
+	uint32_t sets = ef_clause(f, NULL);
+	ef_action(f, sets, DIF_ACT_difexpr, ef_global_add(f, 0x500, 1));
+	write_programs(&s);
+	ef_open(f);
+	ef_ecb(f, add_probe(&s, EF_FUNC_B, EF_FUNC_B, VP_ARGS_FBT_ENTRY, 0, 0), sets);
+	uint32_t p = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, prog);
+	ef_ecb(f, p, spoils);
+	ef_ecb(f, p, sets);
+	ef_ecb(f, p, spoils);
+	ef_enable(f);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(records(f, r), 0);
+	vp_fake_hit(f->fake, 0, EF_FUNC_B);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A); /* 1 → 0 → 1 → 0: three records, though it is 0 after the first */
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(records(f, r), 4);
+	end(&s);
+}
+
+/* Strings lie in scratch memory, where the clause between makes others. */
+static void strings_are_made_for_each_clause(void **state)
+{
+	struct sites s;
+	struct ef_record r[8];
+	(void)state;
+
+	begin(&s, 0);
+	struct ef *f = s.f;
+	uint32_t asks = ef_clause(f, NULL);
+	ef_action(f, asks, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_arg0));
+	uint32_t between = ef_clause(f, NULL);
+	ef_action(f, between, DIF_ACT_difexpr, ef_string_var(f, DIF_VAR_execname));
+	struct dif_object *args[] = { ef_string(f, "constant") };
+	uint32_t prog = program(&s, NULL, args, 1);
+	write_programs(&s);
+	ef_open(f);
+	uint32_t p = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, prog);
+	ef_ecb(f, p, asks);
+	ef_ecb(f, p, between);
+	ef_ecb(f, p, asks);
+	ef_enable(f);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	assert_int_equal(records(f, r), 3);
+	assert_string_equal((const char *)r[0].data + 16, "constant");
+	assert_string_equal((const char *)r[1].data + 16, "swapper/0");
+	assert_string_equal((const char *)r[2].data + 16, "constant");
+	end(&s);
+}
+
+/* A condition that faults is no answer: each clause reports it. */
+static void faults_are_not_kept(void **state)
+{
+	struct sites s;
+	(void)state;
+
+	begin(&s, 0);
+	struct ef *f = s.f;
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	uint32_t prog = program(&s, ef_deref(f, 0x1234500, false), NULL, 0);
+	write_programs(&s);
+	ef_open(f);
+	uint32_t p = add_probe(&s, EF_FUNC_A, EF_FUNC_A, VP_ARGS_FBT_ENTRY, 0, prog);
+	ef_ecb(f, p, c);
+	ef_ecb(f, p, c);
+	ef_enable(f);
+	ef_start(f);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	ef_switch(f);
+	assert_int_equal(ef_status(f, 0)->faults, 2);
+	end(&s);
+}
+
 /* A counter in translated code can't ask a condition; without one it need not be asked. */
 static void only_conditions_keep_from_counting_inline(void **state)
 {
@@ -451,6 +635,11 @@ int main(void)
 		cmocka_unit_test(arguments_end),
 		cmocka_unit_test(an_evaluation_goes_on_after_its_arguments),
 		cmocka_unit_test(faults_are_reported),
+		cmocka_unit_test(a_firing_evaluates_once),
+		cmocka_unit_test(probes_of_one_place_are_kept_apart),
+		cmocka_unit_test(an_event_stays_one),
+		cmocka_unit_test(strings_are_made_for_each_clause),
+		cmocka_unit_test(faults_are_not_kept),
 		cmocka_unit_test(only_conditions_keep_from_counting_inline),
 		cmocka_unit_test(hostile_batches_are_refused),
 	};

@@ -85,14 +85,22 @@ static uint64_t program_arg(struct vp_vcpu_session *v, const struct vp_site_prog
 	return n < p->nargs ? evaluate(v, p->args[n], level, fault) : 0;
 }
 
+/* The probe's: what its last program gives. */
 static uint64_t probe_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
-	if (!(v->args_known & 1u << n)) {
-		v->args[n] = program_arg(v, v->at->program, n, 1, fault);
-		if (*fault == DIF_FAULT_NONE)
-			v->args_known |= 1u << n;
-	}
-	return v->args[n];
+	const struct vp_enabled_site *at = v->at;
+	struct vp_known *known = v->known;
+	uint64_t scratch = v->vm.scratch_used;
+
+	if (known->args & 1u << n)
+		return known->arg[n];
+	known->arg[n] =
+	    at->program ? program_arg(v, at->program, n, 1, fault) : program_arg(v, at->raw, n, 2, fault);
+	if (*fault == DIF_FAULT_NONE)
+		known->args |= 1u << n;
+	if (v->vm.scratch_used != scratch)
+		known->in_scratch |= 1u << n;
+	return known->arg[n];
 }
 
 uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
@@ -105,7 +113,7 @@ uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 		return v->error_args[n];
 	if (v->fired_args)
 		return v->fired_args[n];
-	if (at && at->program && v->level == 0)
+	if (v->known && v->level == 0)
 		return probe_arg(v, n, fault);
 	if (at && at->raw && v->level <= 1)
 		return program_arg(v, at->raw, n, 2, fault);
@@ -120,5 +128,42 @@ static bool holds(struct vp_vcpu_session *v, const struct vp_site_program *p, un
 
 bool vp_site_condition(struct vp_vcpu_session *v, enum dif_fault *fault)
 {
-	return holds(v, v->at->raw, 2, fault) && holds(v, v->at->program, 1, fault);
+	struct vp_known *known = v->known;
+
+	if (!known)
+		return true;
+	if (!known->decided) {
+		known->fires = holds(v, v->at->raw, 2, fault) && holds(v, v->at->program, 1, fault);
+		known->decided = *fault == DIF_FAULT_NONE;
+	}
+	return known->fires;
+}
+
+/* --- what is known ------------------------------------------------------------------------------- */
+
+static struct vp_known *known_of(struct vp_vcpu_session *v, const struct vp_enabled_site *at)
+{
+	struct vp_known *known;
+
+	for (uint32_t i = 0; i < v->nknown; i++)
+		if (v->known_sites[i].at == at)
+			return &v->known_sites[i];
+	if (v->nknown < VP_KNOWN_SITES)
+		v->nknown++;
+	known = &v->known_sites[v->nknown - 1];
+	known->at = at;
+	known->decided = false;
+	known->args = known->in_scratch = 0;
+	return known;
+}
+
+void vp_firing_at(struct vp_vcpu_session *v, const struct vp_enabled_site *at)
+{
+	v->at = at;
+	v->known = NULL;
+	if (!at->raw && !at->program)
+		return;
+	v->known = known_of(v, at);
+	v->known->args &= ~v->known->in_scratch;
+	v->known->in_scratch = 0;
 }

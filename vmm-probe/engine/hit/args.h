@@ -11,11 +11,15 @@ static inline enum vp_args vp_place_args(const struct vp_vcpu_session *v)
 	return v->at ? v->at->args : v->ecb->probe->args;
 }
 
-/** argN; 0 from arg10 on. A site's program is evaluated for it, at most once a clause. */
+/** The next ECB is enabled at @p at. */
+void vp_firing_at(struct vp_vcpu_session *v, const struct vp_enabled_site *at);
+
+/** argN; 0 from arg10 on. A site's program is evaluated for it, once a firing; once a clause if it gives
+ * scratch memory; again after a fault. */
 uint64_t vp_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault);
 
-/** Does the site v->at fire? False also where its condition faults: then *fault says how, and the virtual
- * machine has the rest. */
+/** Does the site v->at fire? Its conditions are evaluated once a firing. False also where one faults: then
+ * *fault says how, and the virtual machine has the rest. */
 bool vp_site_condition(struct vp_vcpu_session *v, enum dif_fault *fault);
 
 #endif

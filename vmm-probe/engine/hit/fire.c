@@ -45,6 +45,8 @@ void vp_firing_begin(struct vp_vcpu_session *v, void *ctx, uint64_t gva, const u
 	v->fired_args = args;
 	v->event = NULL;
 	v->at = NULL;
+	v->known = NULL;
+	v->nknown = 0;
 	v->level = 0;
 	v->task_known = false;
 	v->depth_known = v->caller_known = false;
@@ -226,7 +228,6 @@ void vp_fire_ecb(struct vp_vcpu_session *v, const struct vp_ecb *ecb)
 	v->increment = 1;
 	v->record = NULL;
 	v->spec = NULL;
-	v->args_known = 0;
 	dif_vm_begin_clause(&v->vm);
 	if (!v->in_error && !condition(v))
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The engine's entry for a hit at a site: its ECBs fire, of each session those that are active. Hit path. */
 #include "vmm-probe/engine/hit/agent.h"
+#include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/guard.h"
 #include "vmm-probe/engine/hit/task.h"
 
@@ -32,7 +33,7 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			vp_load_add(&v->load.outside_ns, site->cost_ns);
 		}
 		vp_guard_hit(ecb, vcpu, site->cost_ns);
-		v->at = site->enabled[i];
+		vp_firing_at(v, site->enabled[i]);
 		if (v->at->syscall && !vp_in_syscall(v, v->at->syscall))
 			continue;
 		vp_guard_fire(v, ecb, &clock);

@@ -61,6 +61,21 @@ struct vp_specbuf {
 	uint64_t used;
 };
 
+#define VP_KNOWN_SITES 8
+
+/*
+ * What a site's programs gave in the firing in progress. It holds until the firing ends: the clauses that
+ * keep values for a probe run before all others of their place, or behind them (session/programs.c), and what
+ * a clause of the user's changes is not what the event was.
+ */
+struct vp_known {
+	const struct vp_enabled_site *at;
+	bool decided, fires; /* by the conditions; not decided: not asked, or a fault */
+	uint32_t args;       /* bit n: arg[n] is evaluated */
+	uint32_t in_scratch; /* … and lies in scratch memory, which is the clause's */
+	uint64_t arg[VP_SITE_ARGS];
+};
+
 /* How far the host's clock is ahead of a run queue's, for vtimestamp. */
 struct vp_guest_clock {
 	uint64_t since_ns; /* start of the window of least[0] */
@@ -94,8 +109,10 @@ struct vp_vcpu_session {
 	const struct vp_ecb *ecb;
 	const struct vp_enabled_site *at; /* where the ECB is enabled; NULL: its probe has no site */
 	unsigned level;                   /* of the site program that is being evaluated; 0: none is */
-	uint32_t args_known;              /* bit n: args[n] is what `program` made of it in this clause */
-	uint64_t args[VP_SITE_ARGS];
+	struct vp_known *known;           /* of `at`; NULL: that has no programs */
+	uint32_t nknown;
+	struct vp_known
+	    known_sites[VP_KNOWN_SITES]; /* those that this firing has met; the last one is reused */
 	bool in_error;
 	bool exited; /* a clause of this firing called exit() */
 	uint64_t error_args[10];

@@ -155,8 +155,9 @@ struct vp_batch_agent {
  * the arguments of the place (the instruction's: a tracepoint's, in whichever registers they lie), its
  * `program` those of the probe in terms of these; without `raw`, the arguments of the place are by `args`.
  * So a program may use regs[], memory and arg0 … arg9 one level below, and the variables of the session's
- * program. Conditions are evaluated at each hit for each ECB, `raw`'s first; an argument when the clause
- * asks for it, once a clause.
+ * program. Conditions are evaluated once a firing, `raw`'s first; an argument when a clause first asks for
+ * it. Neither is evaluated again for the firing's other ECBs, but an argument that lies in scratch memory,
+ * and what has faulted.
  */
 #define VP_SITE_ARGS 10u
 
