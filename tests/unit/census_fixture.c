@@ -80,7 +80,7 @@ static void add_types(struct btf_builder *b)
 	t = STRUCT(b, "latch_tree_root", 24, { "seq", u, 0 }, { "tree", l, 8 });
 	STRUCT(b, "mod_tree_root", 24, { "root", t, 0 });
 	STRUCT(b, "mod_tree_node", 56, { "mod", l, 0 }, { "node", l, 8 });
-	STRUCT(b, "rb_node", 24, { "rb_right", l, 8 }, { "rb_left", l, 16 });
+	STRUCT(b, "rb_node", 24, { "__rb_parent_color", l, 0 }, { "rb_right", l, 8 }, { "rb_left", l, 16 });
 }
 
 static struct vp_btf *make_types(void)
@@ -204,6 +204,8 @@ static void put_modules(struct census_guest *cg)
 		*census_word(cg, CENSUS_MOD_TREE + 8 + 8 * copy) = tree_node(1, copy);
 		*census_word(cg, tree_node(1, copy) + 8) = tree_node(2, copy);
 		*census_word(cg, tree_node(1, copy) + 16) = tree_node(0, copy);
+		*census_word(cg, tree_node(2, copy)) = tree_node(1, copy) | 1; /* black */
+		*census_word(cg, tree_node(0, copy)) = tree_node(1, copy);
 	}
 }
 

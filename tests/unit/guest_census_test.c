@@ -160,8 +160,13 @@ static void test_endless(void **state)
 	refuses(cg, vp_census_tasks, OT_ERR_BUSY, "list of tasks");
 	/* the tree of addresses, round and round */
 	*census_word(cg, CENSUS_MODULE(0) + 0x100 + 8 + 16) = CENSUS_MODULE(1) + 0x100 + 8;
-	refuses(cg, vp_census_modules, OT_ERR_BAD_DATA,
-		"tree of modules' addresses can't be followed: it does not end");
+	refuses(cg, vp_census_modules, OT_ERR_BUSY, "tree of modules' addresses");
+	/* one subtree on both sides: all of them together have no end */
+	*census_word(cg, CENSUS_MODULE(1) + 0x100 + 8 + 16) = CENSUS_MODULE(2) + 0x100 + 8;
+	refuses(cg, vp_census_modules, OT_ERR_BUSY, "tree of modules' addresses");
+	/* a process whose threads are its parent's: its parent's children are its own */
+	*census_word(cg, CENSUS_TASK(3) + CENSUS_SIGNAL_OF) = CENSUS_SIGNAL(1);
+	refuses(cg, vp_census_tasks, OT_ERR_BUSY, "tree of processes");
 	/* a process that is its own child */
 	uint64_t children = CENSUS_TASK(4) + CENSUS_CHILDREN, sibling = CENSUS_TASK(4) + CENSUS_SIBLING;
 
@@ -170,6 +175,23 @@ static void test_endless(void **state)
 	census_word(cg, sibling)[0] = census_word(cg, sibling)[1] = children;
 	/* no other task lists it: it is unreachable in the tree */
 	tasks_are(cg, 4, VP_TASK_LIST | VP_TASK_PIDS);
+	census_guest_reset(cg);
+}
+
+/* Nodes whose shifts decrease by one where their slots need two: there are as many leaves as ways to write a
+ * number as a sum, and no leaf names a process. */
+static void test_forged_numbers(void **state)
+{
+	struct census_guest *cg = *state;
+
+	for (unsigned level = 0; level < 16; level++) {
+		uint64_t node = CENSUS_NODE(level);
+		memset(census_word(cg, node), 0, 48);
+		*(uint8_t *)census_word(cg, node) = (uint8_t)(20 - level);
+		for (unsigned i = 0; i < 4; i++)
+			*census_word(cg, node + 16 + 8 * i) = level < 15 ? CENSUS_NODE(level + 1) + 2 : 0;
+	}
+	refuses(cg, vp_census_tasks, OT_ERR_BUSY, "table of process numbers");
 	census_guest_reset(cg);
 }
 
@@ -231,6 +253,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unformed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_endless, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_forged_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_patience, setup, teardown),
 	};

@@ -27,7 +27,7 @@ struct ot_err *vp_census_add(struct vp_census *census, uint64_t id, uint64_t sin
 	size_t cap;
 
 	if (census->count >= 8ull * VP_FOUND_MAX) /* of all ways together */
-		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
+		return vp_census_endless();
 	cap = census->cap;
 	if (census->count % CHECK_FOUND == 0)
 		OT_TRY(vp_budget_check());
@@ -76,6 +76,11 @@ void vp_census_join(struct vp_census *census)
 struct ot_err *vp_census_torn(void)
 {
 	return ot_err_new(OT_ERR_BUSY, "it changed while it was read");
+}
+
+struct ot_err *vp_census_endless(void)
+{
+	return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 }
 
 static struct ot_err *try_way(const struct vp_way *way, void *ctx, struct vp_census *census)
@@ -138,11 +143,12 @@ struct ot_err *vp_census_list(struct vp_guest *guest, uint64_t head, size_t max,
 	OT_TRY(vp_guest_read(guest, vp_gva(head), &at, sizeof(at)));
 	for (uint64_t node = at.next; node != head; node = at.next) {
 		if (!max--)
-			return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
+			return vp_census_endless();
 		if (max % CHECK_FOUND == 0)
 			OT_TRY(vp_budget_check());
 		OT_TRY(vp_guest_read(guest, vp_gva(node), &at, sizeof(at)));
-		/* The node has just been unlinked, or is being linked. */
+		/* The node has just been unlinked, or is being linked. As each node has one predecessor, a
+		 * list whose links fit and that stays as it is can't loop either. */
 		if (at.prev != before)
 			return vp_census_torn();
 		OT_TRY(each(ctx, node));

@@ -21,6 +21,9 @@ OT_MUST_CHECK struct ot_err *vp_census_walk(const struct vp_guest *guest, const 
 /** BUSY: "it changed while it was read". */
 OT_MUST_CHECK struct ot_err *vp_census_torn(void);
 
+/** BAD_DATA: "it does not end". */
+OT_MUST_CHECK struct ot_err *vp_census_endless(void);
+
 /** Call @p each for each node of the struct list_head at @p head, checking links in both directions.
  * BAD_DATA: more than @p max nodes. */
 OT_MUST_CHECK struct ot_err *vp_census_list(struct vp_guest *guest, uint64_t head, size_t max,

@@ -10,12 +10,13 @@
 
 #include "base/buf.h"
 
-#define STATE_UNFORMED 3u /* MODULE_STATE_UNFORMED: the kernel itself does not list it yet */
+#define RB_COLOR       3ull /* low bits of __rb_parent_color, include/linux/rbtree.h */
+#define STATE_UNFORMED 3u   /* MODULE_STATE_UNFORMED: the kernel itself does not list it yet */
 
 struct layout {
 	uint32_t list, name, state;
 	uint32_t kset_list, entry, kobj, mkobj_mod;
-	uint32_t seq, tree, mtn_mod, mtn_node, left, right;
+	uint32_t seq, tree, mtn_mod, mtn_node, left, right, parent;
 	uint32_t name_size, rb_size;
 };
 
@@ -42,9 +43,13 @@ static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
 		{ "module_kobject", "mod", &l->mkobj_mod },
 	};
 	const struct vp_member tree[] = {
-		{ "mod_tree_root", "root.seq", &l->seq }, { "mod_tree_root", "root.tree", &l->tree },
-		{ "mod_tree_node", "mod", &l->mtn_mod },  { "mod_tree_node", "node", &l->mtn_node },
-		{ "rb_node", "rb_left", &l->left },       { "rb_node", "rb_right", &l->right },
+		{ "mod_tree_root", "root.seq", &l->seq },
+		{ "mod_tree_root", "root.tree", &l->tree },
+		{ "mod_tree_node", "mod", &l->mtn_mod },
+		{ "mod_tree_node", "node", &l->mtn_node },
+		{ "rb_node", "rb_left", &l->left },
+		{ "rb_node", "rb_right", &l->right },
+		{ "rb_node", "__rb_parent_color", &l->parent },
 	};
 	struct vp_btf_field field;
 	uint32_t id = vp_btf_find(btf, VP_BTF_STRUCT, "module"), have = 0;
@@ -120,12 +125,19 @@ static struct ot_err *walk_sysfs(void *arg, struct vp_census *census)
 
 /* --- addresses ------------------------------------------------------------------------------------------ */
 
-static struct ot_err *add_node(struct ctx *c, uint64_t node)
+/* A node names one parent, and the root none: what is reached by that rule is a tree, whatever the guest has
+ * written. */
+static struct ot_err *add_node(struct ctx *c, uint64_t node, uint64_t parent)
 {
+	uint64_t named;
+
 	if (!node)
 		return NULL;
+	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.parent), &named));
+	if ((named & ~RB_COLOR) != parent)
+		return vp_census_torn();
 	if (c->todo.len >= VP_FOUND_MAX * sizeof(node))
-		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
+		return vp_census_endless();
 	ot_buf_append(&c->todo, &node, sizeof(node));
 	return c->todo.failed ? ot_err_nomem() : NULL;
 }
@@ -135,7 +147,7 @@ static struct ot_err *add_node(struct ctx *c, uint64_t node)
 static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
 {
 	struct ctx *c = arg;
-	uint64_t node, module, next;
+	uint64_t node, module, left, right;
 	uint32_t seq, after, copy;
 
 	c->census = census;
@@ -144,17 +156,19 @@ static struct ot_err *walk_addresses(void *arg, struct vp_census *census)
 	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(c->tree + c->l.seq), &seq));
 	copy = seq & 1;
 	OT_TRY(vp_guest_read_u64(c->guest, vp_gva(c->tree + c->l.tree + 8 * copy), &node));
-	OT_TRY(add_node(c, node));
+	OT_TRY(add_node(c, node, 0));
 	for (size_t i = 0; i < c->todo.len; i += sizeof(node)) {
 		memcpy(&node, c->todo.data + i, sizeof(node));
 		uint64_t mtn = node - copy * c->l.rb_size - c->l.mtn_node;
 
 		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(mtn + c->l.mtn_mod), &module));
 		OT_TRY(add_module(c, module));
-		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.left), &next));
-		OT_TRY(add_node(c, next));
-		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.right), &next));
-		OT_TRY(add_node(c, next));
+		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.left), &left));
+		OT_TRY(vp_guest_read_u64(c->guest, vp_gva(node + c->l.right), &right));
+		if (left && left == right)
+			return vp_census_torn();
+		OT_TRY(add_node(c, left, node));
+		OT_TRY(add_node(c, right, node));
 	}
 	OT_TRY(vp_guest_read_u32(c->guest, vp_gva(c->tree + c->l.seq), &after));
 	return after == seq ? NULL : vp_census_torn();

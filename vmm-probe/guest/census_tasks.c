@@ -16,8 +16,9 @@
 #define SLOTS_MAX    64u
 #define SHIFT_MAX    60u
 #define PID_MAX      (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
-#define XA_TAG       3u         /* low bits of an entry, include/linux/xarray.h */
-#define XA_NODE      2u         /* internal: a node, or, up to XA_NOT_NODES, a special entry */
+#define CHECK_NODES  64u
+#define XA_TAG       3u /* low bits of an entry, include/linux/xarray.h */
+#define XA_NODE      2u /* internal: a node, or, up to XA_NOT_NODES, a special entry */
 #define XA_NOT_NODES 4096u
 
 struct layout {
@@ -35,7 +36,9 @@ struct ctx {
 	/* the current walk */
 	struct vp_census *census;
 	uint32_t way;
+	size_t nodes;       /* of the table of numbers */
 	struct ot_buf todo; /* tree: addresses of processes whose children have not been visited */
+	struct ot_buf seen; /* tree: a bit for each PID that was visited */
 	size_t threads;
 };
 
@@ -162,21 +165,25 @@ static struct ot_err *add_pid(struct ctx *c, uint64_t pid, uint64_t number)
 
 static struct ot_err *walk_entry(struct ctx *c, uint64_t entry, uint64_t number, uint32_t above);
 
+/* The slots of a node share its parent's slot among them, so no two leaves have one number, and a forged tree
+ * has no more leaves than there are numbers. */
 static struct ot_err *walk_node(struct ctx *c, uint64_t node, uint64_t number, uint32_t above)
 {
 	uint64_t slots[SLOTS_MAX];
 	uint8_t shift;
 
 	OT_TRY(vp_guest_read(c->guest, vp_gva(node + c->l.xa_shift), &shift, 1));
-	if (shift >= above) /* bounds the recursion */
+	if ((uint64_t)c->l.nslots << (shift & 63) > 1ull << above || shift >= above)
 		return vp_census_torn();
+	if (++c->nodes % CHECK_NODES == 0)
+		OT_TRY(vp_budget_check());
 	OT_TRY(vp_guest_read(c->guest, vp_gva(node + c->l.xa_slots), slots, c->l.nslots * sizeof(*slots)));
 	for (uint32_t i = 0; i < c->l.nslots; i++)
 		OT_TRY(walk_entry(c, slots[i], number + ((uint64_t)i << shift), shift));
 	return NULL;
 }
 
-/* @p above: the shift of the node that contains the entry. Shifts decrease towards the leaves. */
+/* @p above: the shift of the node that contains the entry. */
 static struct ot_err *walk_entry(struct ctx *c, uint64_t entry, uint64_t number, uint32_t above)
 {
 	if (!entry || number > PID_MAX)
@@ -199,6 +206,18 @@ static struct ot_err *walk_pids(void *arg, struct vp_census *census)
 
 /* --- the tree ------------------------------------------------------------------------------------------ */
 
+/* Forged tasks may share one list of threads, and be their own children by it. */
+static struct ot_err *visit(struct ctx *c, uint32_t pid)
+{
+	uint8_t *byte = (uint8_t *)c->seen.data + pid / 8;
+	uint8_t bit = (uint8_t)(1u << pid % 8);
+
+	if (*byte & bit)
+		return vp_census_torn();
+	*byte |= bit;
+	return NULL;
+}
+
 static struct ot_err *tree_child(void *arg, uint64_t node)
 {
 	struct ctx *c = arg;
@@ -206,8 +225,9 @@ static struct ot_err *tree_child(void *arg, uint64_t node)
 	uint32_t pid;
 
 	OT_TRY(add_task(c, task, &pid));
+	OT_TRY(visit(c, pid));
 	if (c->todo.len >= VP_FOUND_MAX * sizeof(task))
-		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
+		return vp_census_endless();
 	ot_buf_append(&c->todo, &task, sizeof(task));
 	return c->todo.failed ? ot_err_nomem() : NULL;
 }
@@ -218,7 +238,7 @@ static struct ot_err *tree_thread(void *arg, uint64_t node)
 	struct ctx *c = arg;
 
 	if (++c->threads > VP_THREADS_MAX)
-		return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
+		return vp_census_endless();
 	return vp_census_list(c->guest, node - c->l.thread_node + c->l.children, VP_FOUND_MAX, tree_child, c);
 }
 
@@ -230,6 +250,10 @@ static struct ot_err *walk_tree(void *arg, struct vp_census *census)
 	c->census = census;
 	c->way = VP_TASK_TREE;
 	c->threads = 0;
+	ot_buf_clear(&c->seen);
+	ot_buf_zero(&c->seen, PID_MAX / 8 + 1);
+	if (c->seen.failed)
+		return ot_err_nomem();
 	ot_buf_clear(&c->todo);
 	ot_buf_append(&c->todo, &c->init_task, sizeof(c->init_task));
 	for (size_t i = 0; i < c->todo.len; i += sizeof(task)) {
@@ -263,9 +287,11 @@ struct ot_err *vp_census_tasks(struct vp_guest *guest, struct vp_census *ret)
 	if (!c.init_pid_ns)
 		have &= ~(uint32_t)VP_TASK_PIDS;
 	ot_buf_init(&c.todo);
+	ot_buf_init(&c.seen);
 	vp_mmu_flush(vp_guest_mmu(guest));
 	struct ot_err *err = vp_census_walk(guest, ways, OT_ARRAY_SIZE(ways), have, &c, ret);
 
+	ot_buf_deinit(&c.seen);
 	ot_buf_deinit(&c.todo);
 	return err;
 }
