@@ -4,6 +4,7 @@
 
 BUILD_PACKAGES=(gcc libc6-dev cmake ninja-build pkg-config python3 libcapstone-dev libelf-dev
 	libexpat1-dev libcmocka-dev zlib1g-dev liblzma-dev libzstd-dev liblz4-dev libvirt-dev libxml2-dev)
+FUZZ_PACKAGES=(clang libclang-rt-dev)
 LIBVIRT_PACKAGES=(libvirt-daemon libvirt-daemon-driver-qemu libvirt-clients)
 GUEST_PACKAGES=(busybox-static cpio gzip xz-utils zstd lz4)
 QEMU_MAJOR=10
