@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/hints.h"
+#include "cli/journal.h"
 #include "cli/messages.h"
 #include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/enter.h"
@@ -51,6 +52,7 @@ static struct ot_err *attach(const char *spec)
 {
 	struct vp_inject_result result;
 
+	cli_journal_note_one("attaching", spec);
 	OT_TRY(vp_enter(spec, &result));
 	report(spec, &result);
 	return NULL;
@@ -60,6 +62,7 @@ static struct ot_err *detach(const char *spec)
 {
 	pid_t pid;
 
+	cli_journal_note_one("detaching", spec);
 	OT_TRY(vp_enter_find(spec, &pid));
 	OT_TRY(vp_inject_detach(pid));
 	printf("%s: detached\n", spec);

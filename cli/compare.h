@@ -13,6 +13,7 @@ struct cli_compare_list {
 	struct ot_err *(*take)(struct vp_guest *guest, struct vp_census *ret); /* from outside */
 	enum ga_pass pass;                                                     /* from inside */
 	const char *tracepoint;
+	const char *log; /* what the system's log calls it */
 };
 
 extern const struct cli_compare_list cli_compare_tasks, cli_compare_modules;

@@ -16,6 +16,7 @@
 #include "cli/compile.h"
 #include "cli/messages.h"
 #include "cli/output/output.h"
+#include "cli/session_log.h"
 #include "cli/signals.h"
 #include "vmm-probe/session/session.h"
 
@@ -28,6 +29,7 @@ const struct cli_compare_list cli_compare_tasks = {
 	.take = vp_census_tasks,
 	.pass = GA_PASS_TASKS,
 	.tracepoint = "outsight_task",
+	.log = "comparing processes",
 };
 
 const struct cli_compare_list cli_compare_modules = {
@@ -35,6 +37,7 @@ const struct cli_compare_list cli_compare_modules = {
 	.take = vp_census_modules,
 	.pass = GA_PASS_MODULES,
 	.tracepoint = "outsight_module",
+	.log = "comparing modules",
 };
 
 struct run {
@@ -208,6 +211,7 @@ static struct ot_err *attach(struct run *r)
 	OT_TRY(set_rate(&r->inv->opts));
 	OT_TRY(vp_session_create(&config, &r->session));
 	OT_TRY(vp_session_attach(r->session, r->inv->guests.count ? r->inv->guests.items[0] : NULL));
+	cli_session_note(r->session, r->list->log);
 	return vp_session_need_agent(r->session, 0, r->list->tracepoint);
 }
 

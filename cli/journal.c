@@ -108,21 +108,46 @@ static void put_line(const char *what, const char *line)
 	closelog();
 }
 
-void cli_journal_start(struct cli_journal *journal, const struct cli_invocation *inv,
-		       const struct cli_strings *guests, uint64_t probes)
+/* This process's user. */
+static void put_who(struct ot_buf *out, const struct cli_strings *guests)
 {
 	char name[64], login[64];
 	struct cli_journal_user user = { .uid = getuid() };
 	uint32_t uid;
-	struct ot_buf line;
 
 	user.name = name_of(user.uid, name, sizeof(name));
 	if (login_uid(&uid))
 		user.login = name_of(uid, login, sizeof(login));
+	cli_journal_who(out, &user, guests);
+}
+
+void cli_journal_note(const char *what, const struct cli_strings *guests)
+{
+	struct ot_buf line;
+
+	ot_buf_init(&line);
+	put_who(&line, guests);
+	if (!line.failed)
+		put_line(what, ot_buf_str(&line));
+	ot_buf_deinit(&line);
+}
+
+void cli_journal_note_one(const char *what, const char *guest)
+{
+	const struct cli_strings guests = { .items = &guest, .count = 1 };
+
+	cli_journal_note(what, &guests);
+}
+
+void cli_journal_start(struct cli_journal *journal, const struct cli_invocation *inv,
+		       const struct cli_strings *guests, uint64_t probes)
+{
+	struct ot_buf line;
+
 	journal->start_ns = ot_now_ns();
 	ot_buf_init(&journal->who);
 	ot_buf_init(&line);
-	cli_journal_who(&journal->who, &user, guests);
+	put_who(&journal->who, guests);
 	ot_buf_printf(&line, "%s ", ot_buf_str(&journal->who));
 	cli_journal_what(&line, inv, probes);
 	if (!line.failed && !journal->who.failed)

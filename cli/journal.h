@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two lines in the system's log for each session, at its start and at its end: user, guests, program,
- * duration. By syslog(3), which journald and every other logger accept: no further library is needed, and a
- * system without a log is unaffected. Untrusted text (names, programs) can't forge lines or fields.
+ * Two lines in the system's log for each session, before it touches its guests and at its end: user, guests,
+ * program, duration; and one before anything else that changes a VMM or reads much of a guest. By syslog(3),
+ * which journald and every other logger accept: no further library is needed, and a system without a log is
+ * unaffected. Untrusted text (names, programs) can't forge lines or fields.
  */
 #ifndef CLI_JOURNAL_H
 #define CLI_JOURNAL_H
@@ -34,5 +35,11 @@ void cli_journal_what(struct ot_buf *out, const struct cli_invocation *inv, uint
 void cli_journal_start(struct cli_journal *journal, const struct cli_invocation *inv,
 		       const struct cli_strings *guests, uint64_t probes);
 void cli_journal_end(struct cli_journal *journal, int status);
+
+/** One line: `@what: user=alice …`; @p what is of this program: "attaching", "detaching". Before it is done:
+ * who tried is on record whatever becomes of it. */
+void cli_journal_note(const char *what, const struct cli_strings *guests);
+/** The same of one guest. */
+void cli_journal_note_one(const char *what, const char *guest);
 
 #endif

@@ -12,6 +12,7 @@
 #include "cli/hints.h"
 #include "cli/list.h"
 #include "cli/messages.h"
+#include "cli/session_log.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
@@ -247,6 +248,7 @@ static int run_mode(struct cli_run *r)
 		return status;
 	if (r->inv->mode == CLI_MODE_DUMP_SYMBOLS) {
 		status = open_output(r);
+		cli_session_note(r->session, "reading symbols");
 		return status == CLI_GO_ON ? cli_dump_symbols(r->session, r->out) : status;
 	}
 	status = run_programs(r);

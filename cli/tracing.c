@@ -10,6 +10,7 @@
 #include "cli/hints.h"
 #include "cli/messages.h"
 #include "cli/resized.h"
+#include "cli/session_log.h"
 #include "cli/trace.h"
 #include "cli/tracing.h"
 
@@ -46,15 +47,12 @@ static const char *guest_name(void *arg, uint32_t guest)
 
 /* --- tracing ---------------------------------------------------------------------------- */
 
-/* By the names of their engines. A session without a guest is not logged. */
+/* A session without a guest is not logged. */
 static void start_journal(struct cli_run *r)
 {
 	struct cli_strings names = { 0 };
-	bool ok = true;
 
-	for (uint32_t i = 0; ok && i < vp_session_nguests(r->session); i++)
-		ok = cli_strings_add(&names, vp_session_guest_name(r->session, i));
-	if (ok && names.count)
+	if (cli_session_names(r->session, &names) && names.count)
 		cli_journal_start(&r->journal, r->inv, &names, r->comp.matched);
 	free(names.items);
 }
@@ -129,13 +127,13 @@ static int enable(struct cli_run *r)
 	sink = cli_consumer_sink(&r->consumer);
 	err = cli_run_watch(r);
 	if (!err)
+		start_journal(r); /* first: enabling may inject an engine */
+	if (!err)
 		err = vp_session_enable(r->session, &r->comp.prog, &sink);
 	if (!err && r->inv->compare)
 		err = cli_window_begin(&r->window, r->session);
 	if (!err)
 		err = cli_run_start_ttl(r);
-	if (!err)
-		start_journal(r);
 	if (!err)
 		err = vp_session_start(r->session);
 	cli_progress(NULL, NULL);

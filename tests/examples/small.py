@@ -13,7 +13,7 @@ import qemu
 from lib.outsight import keyed
 from lib.pace import limit
 from patching_test import ENTRIES, RETURNS, ROUNDS, PatchingVm
-from small_guest import Vm
+from small_guest import OUTSIGHT, Vm
 from truths import LIMIT, Examples, shape, truth
 
 LOG = ("tracing starts: user=root uid=0 login=alice guests=\"web01\" probes=1 destructive=no "
@@ -158,6 +158,11 @@ class Small(Examples):
             fields = r"(\w+)=(?:\"[^\"]*\"|\S+)"
             self.assertEqual(re.findall(fields, said), re.findall(fields, shown))
             self.assertIn("user=root uid=0", said)
+        # an attempt too, though this process is no VMM
+        refused = subprocess.run([*enter, OUTSIGHT, "attach", str(os.getpid())], capture_output=True, text=True, timeout=LIMIT,
+                                 check=False)
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertRegex(log.recv(4096).decode(), rf": attaching: user=root uid=0 .* guests=\"{os.getpid()}\"")
 
 
 def load_tests(loader, tests, pattern):  # pylint: disable=unused-argument
