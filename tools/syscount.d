@@ -18,7 +18,7 @@
  *   read                       5000
  *
  * Caveats:
- *   32-bit programs' calls are not counted. The 20 most frequent are printed.
+ *   A 32-bit program's calls are counted with the others of that name. The 20 most frequent are printed.
  */
 #pragma D option quiet
 #pragma D option defaultargs

@@ -166,7 +166,7 @@ initrd_hash()
 
 build_initrd()
 {
-	local kernel=$1 out=$2 tmp source
+	local kernel=$1 out=$2 tmp source flags
 	tmp=$(mktemp -d "$CACHE/initrd.XXXXXX")
 	mkdir -p "$tmp"/{bin,dev,proc,sys,tmp,mnt,modules}
 	cp "$(command -v busybox)" "$tmp/bin/busybox"
@@ -175,7 +175,12 @@ build_initrd()
 	done
 	cp "$GUEST_SOURCES/init" "$tmp/init"
 	for source in "$GUEST_SOURCES"/*.c; do
-		gcc -std=gnu11 -D_GNU_SOURCE -O2 -static -pthread -o "$tmp/bin/$(basename "$source" .c)" "$source" ||
+		# one of 32 bits has no libc: the machine may have none for it
+		case $source in
+		*32.c) flags=(-m32 -ffreestanding -fno-pic -no-pie -nostdlib) ;;
+		*) flags=(-D_GNU_SOURCE -pthread) ;;
+		esac
+		gcc -std=gnu11 -O2 -static "${flags[@]}" -o "$tmp/bin/$(basename "$source" .c)" "$source" ||
 			die "the workload $source does not compile: is libc6-dev installed?"
 	done
 	: >"$tmp/modules/order"

@@ -42,6 +42,34 @@ class Counts(Scenario):
             trace.stop()
             self.assertEqual(keyed(trace.out), {"entry": 11, "return": 11, "ia32": 25, "all": 36}, trace.story())
 
+    def test_returns_of_32_bits(self):
+        """Calls by int $0x80 and through the vDSO return what they did, also where they end in code that 64-bit calls
+        share; those are not taken for them."""
+        expected = {("pipe", 0, 0): 1, ("write", 1, 0): 7, ("read", 1, 0): 7, ("read", -9, 9): 3 + 2, ("open", -2, 2): 4,
+                    ("openat", -2, 2): 8, ("lseek", -29, 29): 5, ("close", -9, 9): 6}
+        with self.guest() as guest:
+            if "__ia32_sys_getppid" not in guest.check("grep getppid /proc/kallsyms"):
+                self.skipTest("this kernel has no calls of 32 bits")
+            trace = self.outsight.trace(guest, 'syscall:ia32::entry { @entry[execname, probefunc] = count(); } '
+                                               'syscall:ia32::return { @pair[execname, probefunc] = count(); } '
+                                               'syscall:ia32::return /probefunc != "getppid"/ '
+                                               '{ @result[probefunc, (int)arg1, errno] = count(); } '
+                                               'syscall:vmlinux::return /execname == "calls32"/ { @other[probefunc] = count(); } '
+                                               'END { printa("E %s %s %@d\\n", @entry); printa("P %s %s %@d\\n", @pair); '
+                                               'printa("R %s %d %d %@d\\n", @result); printa("O %s %@d\\n", @other); }')
+            load = guest.spawn("mixed 3")
+            guest.check("calls32")
+            load.wait_end()
+            trace.stop()
+        rows = [line.split() for line in trace.lines]
+        entries = {tuple(row[1:3]): int(row[3]) for row in rows if row[:1] == ["E"]}
+        self.assertEqual(entries.pop(("calls32", "exit"), None), 1, trace.story())
+        self.assertEqual({tuple(row[1:3]): int(row[3]) for row in rows if row[:1] == ["P"]}, entries, trace.story())
+        self.assertEqual(entries.get(("calls32", "getppid")), 11 + 13, trace.story())
+        self.assertEqual({(row[1], int(row[2]), int(row[3])): int(row[4]) for row in rows if row[:1] == ["R"]}, expected,
+                         trace.story())
+        self.assertEqual([row[1:] for row in rows if row[:1] == ["O"]], [["execve", "1"]], trace.story())
+
     def test_typed_system_calls(self):
         """args[] of a system call by the kernel's own types and names; strings are read from the process."""
         program = ('syscall:vmlinux:openat:entry /execname == "cat"/ { printf("%d %s %x %c\\n", args[0], '

@@ -103,10 +103,11 @@ class Probes(Scenario):
         self.assertEqual([line.split() for line in lines[1:4]],
                          [["1", "dtrace", "BEGIN"], ["2", "dtrace", "END"], ["3", "dtrace", "ERROR"]])
         rows = [line.split() for line in lines[1:]]
-        # Module ia32 has the 32-bit calls, whose returns are not known.
-        ours = {row[-2] for row in rows if row[1:3] == ["syscall", "vmlinux"] and row[-1] == "entry"}
-        self.assertEqual(syscalls - ours, set())
-        self.assertEqual({row[-2] for row in rows if row[1] == "syscall" and row[-1] == "return"}, ours)
+        # Module ia32 has the 32-bit calls.
+        calls = {(row[2], row[-2], row[-1]) for row in rows if row[1] == "syscall"}
+        entries = {call[:2] for call in calls if call[2] == "entry"}
+        self.assertEqual(syscalls - {name for module, name in entries if module == "vmlinux"}, set())
+        self.assertEqual({call[:2] for call in calls if call[2] == "return"}, entries)
         self.assertIn(["fbt", "veth", "veth_xmit", "entry"], [row[1:] for row in rows])
 
     def test_list_matches(self):

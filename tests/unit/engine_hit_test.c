@@ -502,8 +502,8 @@ static void site_of_one_syscall(void **state)
 
 	uint32_t c = ef_clause(f, NULL);
 	f->facts.ptregs_syscall = 120;
-	f->facts.syscall_caller_start = EF_FUNC_B;
-	f->facts.syscall_caller_end = EF_FUNC_C;
+	f->facts.syscall_caller.start = EF_FUNC_B;
+	f->facts.syscall_caller.end = EF_FUNC_C;
 	ef_open(f);
 	uint32_t p = ef_probe(f, VP_PROBE_SITE, VP_ARGS_SYSCALL_RETURN, "getpid", "return");
 	ef_site(f, EF_RET(EF_FUNC_A), EF_FUNC_A);

@@ -30,8 +30,8 @@ static struct ef *create(uint32_t counter_slots)
 	struct ef *f = ef_create_with(&config);
 
 	f->facts.ptregs_syscall = ORIG_AX * 8;
-	f->facts.syscall_caller_start = CALLER;
-	f->facts.syscall_caller_end = CALLER + 0x100;
+	f->facts.syscall_caller.start = CALLER;
+	f->facts.syscall_caller.end = CALLER + 0x100;
 	return f;
 }
 
@@ -81,6 +81,41 @@ static void only_that_call_fires(void **state)
 	ef_destroy(f);
 }
 
+/* A number of 32-bit calls means nothing where 64-bit ones are called, and the other way round. */
+static void each_abi_has_callers_and_numbers_of_its_own(void **state)
+{
+	struct ef *f = create(0);
+	(void)state;
+
+	f->facts.syscall_callers_32[1] = (struct vp_text_range){ CALLER + 0x200, CALLER + 0x300 };
+	f->facts.syscall_callers_32[3] = (struct vp_text_range){ CALLER + 0x400, CALLER + 0x500 };
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	uint32_t native = ef_probe(f, VP_PROBE_SITE, VP_ARGS_SYSCALL_RETURN, "read", "return");
+	ef_site(f, EF_RET(EF_FUNC_A), EF_FUNC_A);
+	uint32_t compat = ef_probe(f, VP_PROBE_SITE, VP_ARGS_SYSCALL_RETURN, "read", "return");
+	ef_site(f, EF_RET(EF_FUNC_B), EF_FUNC_B);
+	struct vp_batch_site *sites = (void *)f->sites.data;
+	sites[0].syscall = NUMBER + 1;
+	sites[1].syscall = (NUMBER + 1) | VP_SYSCALL_32;
+	ef_ecb(f, native, c);
+	ef_ecb(f, compat, c);
+	ef_enable(f);
+	ef_start(f);
+	const struct {
+		uint64_t caller;
+		uint32_t native, compat;
+	} at[] = { { 0, 1, 0 }, { 0x200, 0, 1 }, { 0x4ff, 0, 1 }, { 0x300, 0, 0 }, { 0x500, 0, 0 } };
+	for (size_t i = 0; i < OT_ARRAY_SIZE(at); i++) {
+		stand(f, 0, NUMBER, CALLER + at[i].caller);
+		assert_int_equal(hits(f, EF_RET(EF_FUNC_A)), at[i].native);
+		assert_int_equal(hits(f, EF_RET(EF_FUNC_B)), at[i].compat);
+	}
+	stand(f, 0, NUMBER + 1, CALLER + 0x200);
+	assert_int_equal(hits(f, EF_RET(EF_FUNC_B)), 0);
+	ef_destroy(f);
+}
+
 static void the_stack_may_have_padding(void **state)
 {
 	struct ef *f = create(0);
@@ -104,7 +139,7 @@ static void unknown_facts_never_fire(void **state)
 		if (i)
 			f->facts.ptregs_syscall = VP_NO_OFFSET;
 		else
-			f->facts.syscall_caller_start = f->facts.syscall_caller_end = 0;
+			f->facts.syscall_caller.start = f->facts.syscall_caller.end = 0;
 		uint32_t c = ef_clause(f, NULL);
 		ef_open(f);
 		enable(f, c);
@@ -217,6 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_that_call_fires),
+		cmocka_unit_test(each_abi_has_callers_and_numbers_of_its_own),
 		cmocka_unit_test(the_stack_may_have_padding),
 		cmocka_unit_test(unknown_facts_never_fire),
 		cmocka_unit_test(conditions_and_inline_counters_add_up),

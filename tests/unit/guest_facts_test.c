@@ -87,7 +87,7 @@ static void facts_of_nothing(void **state)
 	assert_int_equal(f.task_comm, VP_NO_OFFSET);
 	assert_int_equal(f.ptregs_syscall, VP_NO_OFFSET);
 	assert_true(f.current_task == ~0ull && f.kernel_root == 0 && f.percpu_base[0] == 0);
-	assert_true(f.syscall_caller_start == f.syscall_caller_end);
+	assert_true(f.syscall_caller.start == f.syscall_caller.end);
 }
 
 int main(void)

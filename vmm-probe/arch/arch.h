@@ -63,6 +63,16 @@ struct vp_arch_ops {
 	 * second name with the other prefix means that 32-bit calls reach them too. The dispatcher is their
 	 * only caller. */
 	const char *syscall_prefix, *syscall_prefix_32, *syscall_dispatcher;
+	/* The callers of 32-bit calls' functions, up to NULL: a kernel has some of them. */
+	const char *syscall_dispatchers_32[5];
+	/* Arrays of these functions, by number. */
+	const char *syscall_table, *syscall_table_32;
+	/* The function that chooses a 32-bit call's where there is no such array, and its parameter for that.
+	 */
+	struct {
+		const char *function;
+		enum vp_reg number;
+	} syscall_switch_32;
 	/* What functions of 32-bit calls are named with, up to NULL. Of several with one name, the one whose
 	 * prefix comes first is reached; the last prefix is of functions that 64-bit calls have too. */
 	const char *syscall_prefixes_32[6];

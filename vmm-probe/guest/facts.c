@@ -36,7 +36,8 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.hardirq_mask = facts.softirq_mask = facts.nmi_mask = 0;
 	facts.task_comm_size = facts.ptregs_size = 0;
 	facts.text_start = facts.text_end = facts.modules_start = facts.modules_end = 0;
-	facts.syscall_caller_start = facts.syscall_caller_end = 0;
+	facts.syscall_caller = (struct vp_text_range){ 0 };
+	memset(facts.syscall_callers_32, 0, sizeof(facts.syscall_callers_32));
 	memset(facts.text_locks, 0, sizeof(facts.text_locks));
 	facts.key_lock = 0;
 	facts.stack_size = STACK_DEFAULT;
@@ -152,16 +153,24 @@ static void read_percpu(const struct vp_guest *guest, const struct vp_btf *btf, 
 		f->runqueues = ~0ull;
 }
 
-/* The only function that calls the handlers of 64-bit system calls. */
-static void read_dispatcher(const struct vp_guest *guest, struct vp_facts *f)
+static struct vp_text_range range_of(const struct vp_guest *guest, const char *function)
 {
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
-	const struct vp_symbol *sym = vp_symtab_find(tab, "vmlinux", vp_arch_native.syscall_dispatcher);
+	const struct vp_symbol *sym = vp_symtab_find(tab, "vmlinux", function);
 
-	if (!sym || !vp_symbol_size(tab, sym))
-		return;
-	f->syscall_caller_start = sym->addr;
-	f->syscall_caller_end = sym->addr + vp_symbol_size(tab, sym);
+	if (!sym)
+		return (struct vp_text_range){ 0 };
+	return (struct vp_text_range){ sym->addr, sym->addr + vp_symbol_size(tab, sym) };
+}
+
+/* The only functions that call those of system calls. */
+static void read_dispatchers(const struct vp_guest *guest, struct vp_facts *f)
+{
+	const char *const *names = vp_arch_native.syscall_dispatchers_32;
+
+	f->syscall_caller = range_of(guest, vp_arch_native.syscall_dispatcher);
+	for (unsigned i = 0; i < VP_SYSCALL_CALLERS && names[i]; i++)
+		f->syscall_callers_32[i] = range_of(guest, names[i]);
 }
 
 /* Some kernels leave words free at the top of each stack. */
@@ -181,7 +190,7 @@ static void read_text(const struct vp_guest *guest, struct vp_facts *f)
 		f->text_start = k->base.v;
 	if (!symbol(guest, "_etext", &f->text_end) || f->text_end <= f->text_start)
 		f->text_end = k->base.v + k->size;
-	read_dispatcher(guest, f);
+	read_dispatchers(guest, f);
 	f->modules_start = k->base.v + k->size;
 	f->modules_end = VP_MODULES_END > f->modules_start ? VP_MODULES_END : f->modules_start;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * syscall: the guest's system calls, at the functions that the kernel defines for each (named with a prefix,
- * the architecture's); function is the bare name. 64-bit calls have the kernel's module, 32-bit ones "ia32"
- * and no return probes: most end in a tail jump into code that other calls share, and which call a task is
- * in is known of 64-bit ones only. Calls of both kinds may reach the same function: a condition tells them
- * apart. The functions' only parameter is the caller's registers, from which arg0 to arg5 are read.
+ * the architecture's); function is the bare name. 64-bit calls have the kernel's module, 32-bit ones "ia32".
+ * Calls of both kinds may reach the same function: a condition tells them apart. Many end in a tail jump into
+ * code that other calls share: there the number of the task's system call tells. The functions' only
+ * parameter is the caller's registers, from which arg0 to arg5 are read.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "guest-agent/agent_abi.h"
@@ -17,53 +16,11 @@
 #include "vmm-probe/provider/fbt_sites.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/syscall_args.h"
+#include "vmm-probe/provider/syscall_numbers.h"
 #include "vmm-probe/provider/tracepoint.h"
 
 /* The table's entry for a number without a system call; it is no system call itself. */
 #define HOLE "ni_syscall"
-
-/* sys_call_table by number; kernels since commit 1e3ad78334a6 keep it for tracing only. */
-#define TABLE_MAX 1024u
-
-struct table {
-	uint64_t entries[TABLE_MAX];
-	uint32_t n;
-};
-
-/* Without the table, or without BTF and do_syscall_64, by which the engine knows the task's current system
- * call, probes have no number, and the return probe of a call that ends in a tail jump fires there. */
-static void read_table(struct vp_guest *guest, struct table *ret)
-{
-	const struct vp_symtab *tab = vp_guest_symtab(guest);
-	const struct vp_symbol *sym = vp_symtab_find(tab, "vmlinux", "sys_call_table");
-	uint64_t n = sym ? vp_symbol_size(tab, sym) / sizeof(uint64_t) : 0;
-
-	ret->n = 0;
-	if (!n || !vp_guest_btf(guest) || !vp_symtab_find(tab, "vmlinux", vp_arch_native.syscall_dispatcher))
-		return;
-	n = n < TABLE_MAX ? n : TABLE_MAX;
-
-	struct ot_err *err = vp_guest_read(guest, vp_gva(sym->addr), ret->entries, n * sizeof(uint64_t));
-
-	if (!err)
-		ret->n = (uint32_t)n;
-	ot_err_destroy(err);
-}
-
-/* A call's number + 1; 0: the table has no such entry, or several. */
-static uint32_t find_number(const struct table *table, uint64_t addr)
-{
-	uint32_t found = 0;
-
-	for (uint32_t i = 0; i < table->n; i++) {
-		if (table->entries[i] != addr)
-			continue;
-		if (found)
-			return 0;
-		found = i + 1;
-	}
-	return found;
-}
 
 /* A function without parameters has a symbol for each ABI. Symbols of one address are adjacent. */
 static bool is_named_too(const struct vp_symtab *tab, size_t i, const char *prefix)
@@ -80,11 +37,13 @@ static bool is_named_too(const struct vp_symtab *tab, size_t i, const char *pref
 
 /* The data of a call's probes. */
 struct call {
-	uint32_t number;    /* + 1; 0: it has none */
+	uint32_t number;    /* + 1; 0: it has none. Of 64-bit calls */
 	uint32_t condition; /* VP_SYSCALL_*, if calls of the other kind reach that function too; else 0 */
 	uint64_t metadata;  /* of its parameters; 0: unknown */
+	struct vp_syscall_numbers *numbers; /* of 32-bit calls, read when one is needed; NULL: a 64-bit one */
 };
 
+/* Its entry and its return. */
 static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *self,
 			  const struct vp_symtab *tab, size_t i, struct vp_probe *probe, struct call call)
 {
@@ -101,15 +60,19 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 	probe->own = own;
 	if (!probe->size)
 		probe->refused = "its size is unknown";
+	OT_TRY(vp_probes_add(probes, self, probe));
+	probe->args = VP_ARGS_SYSCALL_RETURN;
+	probe->name = "return";
 	return vp_probes_add(probes, self, probe);
 }
 
 static struct ot_err *add_native(struct vp_probes *probes, const struct vp_provider *self,
-				 const struct vp_symtab *tab, size_t i, const struct table *table)
+				 const struct vp_symtab *tab, size_t i,
+				 const struct vp_syscall_numbers *numbers)
 {
 	const struct vp_symbol *sym = vp_symtab_at(tab, i);
 	bool both = is_named_too(tab, i, vp_arch_native.syscall_prefix_32);
-	struct call call = { find_number(table, sym->addr), both ? VP_SYSCALL_NATIVE : 0, 0 };
+	struct call call = { vp_syscall_number(numbers, sym->addr), both ? VP_SYSCALL_NATIVE : 0, 0, NULL };
 	struct vp_probe probe = {
 		.args = VP_ARGS_SYSCALL_ENTRY,
 		.module = vp_symbol_module(tab, sym),
@@ -117,10 +80,7 @@ static struct ot_err *add_native(struct vp_probes *probes, const struct vp_provi
 	};
 
 	call.metadata = vp_syscall_metadata(probes, probe.function);
-	OT_TRY(add(probes, self, tab, i, &probe, call));
-	probe.args = VP_ARGS_SYSCALL_RETURN;
-	probe.name = "return";
-	return vp_probes_add(probes, self, &probe);
+	return add(probes, self, tab, i, &probe, call);
 }
 
 /* The call's name behind one of the prefixes of a function's; NULL: the function is no system call. */
@@ -152,7 +112,8 @@ static bool is_replaced(const struct vp_symtab *tab, const char *name, const cha
 }
 
 static struct ot_err *add_compat(struct vp_probes *probes, const struct vp_provider *self,
-				 const struct vp_symtab *tab, size_t i, const char *name)
+				 const struct vp_symtab *tab, size_t i, const char *name,
+				 struct vp_syscall_numbers *numbers)
 {
 	const char *symbol = vp_symbol_name(tab, vp_symtab_at(tab, i));
 	bool both = is_named_too(tab, i, vp_arch_native.syscall_prefix);
@@ -165,7 +126,7 @@ static struct ot_err *add_compat(struct vp_probes *probes, const struct vp_provi
 		return NULL;
 	/* the kernel keeps nothing of functions for 32-bit calls alone: their parameters mean what the 64-bit
 	 * call's do, with few exceptions (pread64's position is in two), and a description names both */
-	struct call call = { 0, both ? VP_SYSCALL_COMPAT : 0, vp_syscall_metadata(probes, name) };
+	struct call call = { 0, both ? VP_SYSCALL_COMPAT : 0, vp_syscall_metadata(probes, name), numbers };
 
 	return add(probes, self, tab, i, &probe, call);
 }
@@ -174,35 +135,48 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 {
 	const struct vp_symtab *tab = vp_guest_symtab(vp_probes_guest(probes));
 	const char *const native[] = { vp_arch_native.syscall_prefix, NULL };
-	struct table *table = malloc(sizeof(*table));
+	struct vp_syscall_numbers *numbers = vp_probes_alloc(probes, sizeof(*numbers));
+	struct vp_syscall_numbers *numbers_32 = vp_probes_alloc(probes, sizeof(*numbers_32));
 	struct ot_err *err = NULL;
 
-	if (!table)
+	if (!numbers || !numbers_32)
 		return ot_err_nomem();
-	read_table(vp_probes_guest(probes), table);
+	numbers_32->read = false;
+	vp_syscall_numbers_read(probes, numbers);
 	for (size_t i = 0; !err && i < vp_symtab_count(tab); i++)
 		if (call_name(tab, vp_symtab_at(tab, i), native))
-			err = add_native(probes, self, tab, i, table);
-	free(table);
+			err = add_native(probes, self, tab, i, numbers);
 	for (size_t i = 0; !err && i < vp_symtab_count(tab); i++) {
 		const char *name = call_name(tab, vp_symtab_at(tab, i), vp_arch_native.syscall_prefixes_32);
 		if (name)
-			err = add_compat(probes, self, tab, i, name);
+			err = add_compat(probes, self, tab, i, name, numbers_32);
 	}
 	return err;
+}
+
+/* What tells the call in code that it shares with others; 0: nothing does. */
+static struct ot_err *shared_condition(struct vp_probes *probes, const struct vp_probe *probe, uint32_t *ret)
+{
+	const struct call *own = probe->own;
+	uint32_t number = own->number;
+
+	if (own->numbers) {
+		OT_TRY(vp_syscall_numbers_read_32(probes, own->numbers));
+		number = vp_syscall_number(own->numbers, probe->gva);
+	}
+	*ret = number && own->numbers ? number | VP_SYSCALL_32 : number;
+	return NULL;
 }
 
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
 			    struct vp_batch_site **ret, uint32_t *ret_count)
 {
 	const struct call *own = probe->own;
-	const struct vp_site_conditions when = {
-		.own = own->condition,
-		.shared = own->number,
-	};
+	struct vp_site_conditions when = { .own = own->condition };
 
 	if (probe->args != VP_ARGS_SYSCALL_RETURN)
 		return vp_function_entry_site(probes, probe, &when, ret, ret_count);
+	OT_TRY(shared_condition(probes, probe, &when.shared));
 	return vp_function_return_sites(probes, probe, &when, ret, ret_count);
 }
 

@@ -54,6 +54,12 @@ const struct vp_arch_ops vp_arch_x86 = {
 	.syscall_prefixes_32 = { "__ia32_compat_sys_ia32_", "__ia32_compat_sys_", "__ia32_sys_ia32_",
 				 "__ia32_sys_" },
 	.syscall_dispatcher = "do_syscall_64",
+	/* sysenter and syscall; int $0x80, which older kernels name otherwise */
+	.syscall_dispatchers_32 = { "__do_fast_syscall_32", "do_int80_emulation", "do_int80_syscall_32",
+				    "do_fast_syscall_32" },
+	.syscall_table = "sys_call_table",
+	.syscall_table_32 = "ia32_sys_call_table",
+	.syscall_switch_32 = { "ia32_sys_call", VP_RSI },
 	/* For FRED's larger frame: TOP_OF_KERNEL_STACK_PADDING, arch/x86/include/asm/thread_info.h */
 	.stack_padding = { "asm_fred_entrypoint_user", 16 },
 };

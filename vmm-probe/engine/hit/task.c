@@ -74,14 +74,23 @@ static bool is_native(struct vp_vcpu_session *v)
 	return !(vp_task_field(v, vp_task(v), v->es->facts.task_status, 4, &fault) & VP_TASK_COMPAT);
 }
 
-static bool ends_syscall(struct vp_vcpu_session *v, uint32_t number)
+static bool is_in(const struct vp_text_range *ranges, unsigned n, uint64_t gva)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (gva >= ranges[i].start && gva < ranges[i].end)
+			return true;
+	return false;
+}
+
+static bool ends_syscall(struct vp_vcpu_session *v, uint32_t number, bool native)
 {
 	const struct vp_facts *f = &v->es->facts;
+	const struct vp_text_range *callers = native ? &f->syscall_caller : f->syscall_callers_32;
 	enum dif_fault fault = DIF_FAULT_NONE;
 	uint64_t ret, stack, current;
 
-	if (!vp_load_u64(v, vp_reg(v, VP_REG_SP), &ret) || ret < f->syscall_caller_start ||
-	    ret >= f->syscall_caller_end || f->ptregs_syscall == VP_NO_OFFSET)
+	if (!vp_load_u64(v, vp_reg(v, VP_REG_SP), &ret) ||
+	    !is_in(callers, native ? 1 : VP_SYSCALL_CALLERS, ret) || f->ptregs_syscall == VP_NO_OFFSET)
 		return false;
 	stack = vp_task_field(v, vp_task(v), f->task_stack, 8, &fault);
 	return stack && vp_load_u64(v, vp_user_regs(f, stack) + f->ptregs_syscall, &current) &&
@@ -92,7 +101,7 @@ bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)
 {
 	if (condition == VP_SYSCALL_NATIVE || condition == VP_SYSCALL_COMPAT)
 		return is_native(v) == (condition == VP_SYSCALL_NATIVE);
-	return ends_syscall(v, condition - 1);
+	return ends_syscall(v, (condition & ~VP_SYSCALL_32) - 1, !(condition & VP_SYSCALL_32));
 }
 
 /* uid and gid: through the task's credentials. */

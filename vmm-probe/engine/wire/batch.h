@@ -147,6 +147,8 @@ struct vp_batch_agent {
 #define VP_SYSCALL_NATIVE 0xffffffffu
 /* The same, of 32-bit ones only. */
 #define VP_SYSCALL_COMPAT 0xfffffffeu
+/* With a number: of a 32-bit system call. */
+#define VP_SYSCALL_32     0x80000000u
 
 /*
  * Site programs. A site may have its own idea of when it fires and of what the arguments are. A program is a
@@ -173,9 +175,9 @@ struct vp_batch_site {
 	uint8_t length;    /* of the instruction */
 	uint8_t bytes[15]; /* as the operator's process read it; the engine compares before it plants */
 	/* Not 0: fires only in system call number syscall - 1, and only if the function is about to return to
-	 * the kernel's dispatcher of system calls (facts.syscall_caller_*): the site is in shared code that
-	 * the call tail-calls. */
-	uint32_t syscall; /* … or VP_SYSCALL_NATIVE, VP_SYSCALL_COMPAT */
+	 * what calls system calls' functions (facts.syscall_caller, syscall_callers_32): the site is in
+	 * shared code that the call tail-calls. */
+	uint32_t syscall; /* … with VP_SYSCALL_32 or not; or VP_SYSCALL_NATIVE, VP_SYSCALL_COMPAT */
 	uint8_t room;     /* at least `length`: includes bytes after the instruction that never execute */
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */

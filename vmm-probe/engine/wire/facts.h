@@ -10,13 +10,19 @@
 
 #include <stdint.h>
 
-#define VP_NO_OFFSET    0xffffffffu
-#define VP_VCPUS_MAX    256
-#define VP_GUEST_NAME   64
-#define VP_TEXT_LOCKS   4
-#define VP_SYSCALL_ARGS 6
+#define VP_NO_OFFSET       0xffffffffu
+#define VP_VCPUS_MAX       256
+#define VP_GUEST_NAME      64
+#define VP_TEXT_LOCKS      4
+#define VP_SYSCALL_ARGS    6
+#define VP_SYSCALL_CALLERS 4 /* functions, at most */
 /* In a task's thread_info.status: it is in a 32-bit system call. */
-#define VP_TASK_COMPAT  2u
+#define VP_TASK_COMPAT     2u
+
+/* [start, end); empty: unknown. */
+struct vp_text_range {
+	uint64_t start, end;
+};
 
 /* One flat struct with many fields: a table of constants that is sent as it is; each is found and used on its
  * own. */
@@ -51,8 +57,8 @@ struct vp_facts {
 	uint32_t ptregs_args_32[VP_SYSCALL_ARGS]; /* those of 32-bit system calls */
 	uint32_t ptregs_pc, ptregs_sp, ptregs_fp, ptregs_mode, ptregs_size;
 	uint32_t ptregs_syscall; /* number of the system call that the task is in */
-	/* [start, end) of the kernel's dispatcher of system calls; 0, 0: unknown. */
-	uint64_t syscall_caller_start, syscall_caller_end;
+	/* The callers of system calls' functions, and those of 32-bit ones'. */
+	struct vp_text_range syscall_caller, syscall_callers_32[VP_SYSCALL_CALLERS];
 
 	/* Per-CPU run queue, for vtimestamp: offset of `runqueues` in the per-CPU area (~0: unknown), and
 	 * of rq.clock_task in it. */
