@@ -15,13 +15,18 @@
 
 static void vmessage(const char *fmt, va_list ap)
 {
-	char *text;
+	char *text, shortened[512]; /* without memory a message may be cut, but it is seen */
+	va_list again;
 
+	va_copy(again, ap);
 	cli_progress(NULL, NULL);
 	fflush(NULL); /* data first: both may go to one terminal or file */
-	if (vasprintf(&text, fmt, ap) < 0)
-		return;
-	fprintf(stderr, "dtrace: %s\n", text);
+	if (vasprintf(&text, fmt, ap) < 0) {
+		text = NULL;
+		vsnprintf(shortened, sizeof(shortened), fmt, again);
+	}
+	va_end(again);
+	fprintf(stderr, "dtrace: %s\n", text ? text : shortened);
 	free(text);
 }
 
