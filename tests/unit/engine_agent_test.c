@@ -520,6 +520,29 @@ static void clock_moves(void **state)
 	end_timing(g);
 }
 
+/* The first mark was hit at its very end, so the clock is ahead by half of it: the first event shows that,
+ * and the distances of those after it are right, though all are taken at one moment. */
+static void clock_ahead(void **state)
+{
+	struct ef *f = ef_create();
+	struct ea *g = start_timing(f);
+	uint64_t when[8], at = first_mark(g, tsc0, 200 * MS), tsc, first;
+	(void)state;
+
+	tsc = tsc0 + 200 * MS + (ot_now_ns() - at);
+	emit_at(g, tsc, 1);
+	assert_int_equal(times(g, when), 1);
+	assert_true(when[0] <= ot_now_ns());
+	first = when[0];
+	ea_nap();
+	emit_at(g, tsc + 100000, 2);
+	emit_at(g, tsc + 150000, 3);
+	assert_int_equal(times(g, when), 2);
+	assert_int_equal(when[0], first + 100000);
+	assert_int_equal(when[1] - when[0], 50000);
+	end_timing(g);
+}
+
 /* Events from before a session are not delivered to it: those that the agent's last owner left in a ring, and
  * those of other sessions. */
 static void older_events(void **state)
@@ -663,8 +686,8 @@ int main(void)
 		cmocka_unit_test(kprobe_slots),       cmocka_unit_test(stop_takes_all),
 		cmocka_unit_test(memory_changes),     cmocka_unit_test(first_mark_is_waited_for),
 		cmocka_unit_test(without_a_mark),     cmocka_unit_test(wide_marks_are_not_taken),
-		cmocka_unit_test(clock_moves),        cmocka_unit_test(older_events),
-		cmocka_unit_test(one_vcpu_a_thread),
+		cmocka_unit_test(clock_moves),        cmocka_unit_test(clock_ahead),
+		cmocka_unit_test(older_events),       cmocka_unit_test(one_vcpu_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,6 +54,7 @@ struct vp_agent_clock {
 		uint64_t tsc, ns;  /* of the mark */
 		uint64_t mult;     /* ns for 2^32 ticks */
 		uint64_t bound_ns; /* bound of the error at the mark */
+		uint64_t ahead_ns; /* of that, what has shown itself: events were this far in the future */
 	} at[VP_AGENT_MARKS];
 };
 
@@ -81,8 +82,9 @@ void vp_agent_mark(struct vp_engine *engine);
 /** Has a mark been taken, so that the guest's times are known? Any thread. */
 bool vp_agent_clock_known(const struct vp_agent *agent);
 
-/** The host's time when the guest's counter was @p tsc; @p now if unknown. Any thread. */
-uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now);
+/** The host's time when the guest's counter was @p tsc, for an event that is taken at @p now and so was
+ * before that; @p unknown if no mark is known. */
+uint64_t vp_agent_time(struct vp_agent *agent, uint64_t tsc, uint64_t unknown, uint64_t now);
 
 /** Ticks in ns, @p mult for 2^32 of them. */
 static inline uint64_t vp_agent_scale(uint64_t ticks, uint64_t mult)

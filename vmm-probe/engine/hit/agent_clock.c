@@ -20,9 +20,26 @@ bool vp_agent_clock_known(const struct vp_agent *agent)
 	return __atomic_load_n(&agent->clock.seq, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* An event in the future shows that the clock is ahead, by that much at least. Until the next mark all times
+ * are corrected by it: cut off at now, those of one batch would be one moment. More than the mark's error is
+ * a guest whose counter was set, or that lies. */
+static uint64_t not_after(struct vp_agent *agent, uint32_t i, uint64_t ns, uint64_t now)
+{
+	uint64_t *known = &agent->clock.at[i].ahead_ns;
+	uint64_t most = __atomic_load_n(&agent->clock.at[i].bound_ns, __ATOMIC_RELAXED);
+	uint64_t ahead = __atomic_load_n(known, __ATOMIC_RELAXED);
+
+	ns = ns > ahead ? ns - ahead : 0;
+	if (ns <= now)
+		return ns;
+	if (ns - now <= most - ahead) /* of two vCPUs at once, one's correction may wait for its next event */
+		__atomic_store_n(known, ahead + (ns - now), __ATOMIC_RELAXED);
+	return now;
+}
+
 /* Each time is computed from the mark before it if that is one of the last two, so an event's time does not
  * depend on whether it is taken before or after the next mark. */
-uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
+uint64_t vp_agent_time(struct vp_agent *agent, uint64_t tsc, uint64_t unknown, uint64_t now)
 {
 	const struct vp_agent_clock *c = &agent->clock;
 
@@ -32,7 +49,7 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 		uint64_t at = __atomic_load_n(&c->at[i].tsc, __ATOMIC_ACQUIRE), most = ~0ull;
 
 		if (!seq)
-			return now;
+			return unknown;
 		if ((int64_t)(tsc - at) < 0 && __atomic_load_n(&c->at[before].mult, __ATOMIC_ACQUIRE)) {
 			most = __atomic_load_n(&c->at[i].ns, __ATOMIC_ACQUIRE);
 			i = before;
@@ -43,7 +60,7 @@ uint64_t vp_agent_time(const struct vp_agent *agent, uint64_t tsc, uint64_t now)
 
 		if (__atomic_load_n(&c->seq, __ATOMIC_RELAXED) != seq)
 			continue; /* at most ten times a second */
-		ns = vp_agent_on_line(tsc, at, ns, mult);
+		ns = not_after(agent, i, vp_agent_on_line(tsc, at, ns, mult), now);
 		return ns < most ? ns : most;
 	}
 }

@@ -36,12 +36,10 @@ static uint64_t before(const struct vp_agent *agent, const struct vp_agent_ring 
 }
 
 /* Order within a vCPU is exact, so times are monotonic and never in the future. */
-static uint64_t time_of(const struct vp_agent *agent, struct vp_agent_ring *r, uint64_t tsc, uint64_t now)
+static uint64_t time_of(struct vp_agent *agent, struct vp_agent_ring *r, uint64_t tsc, uint64_t now)
 {
-	uint64_t ns = vp_agent_time(agent, tsc, before(agent, r, tsc, now));
+	uint64_t ns = vp_agent_time(agent, tsc, before(agent, r, tsc, now), now);
 
-	if (ns > now)
-		ns = now;
 	if (ns < r->last_ns)
 		ns = r->last_ns;
 	r->last_ns = ns;

@@ -98,6 +98,7 @@ static void publish(struct vp_agent *agent, uint64_t tsc, uint64_t ns, uint64_t 
 	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].ns, ns, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].mult, mult, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].bound_ns, bound, __ATOMIC_RELEASE);
+	__atomic_store_n(&c->at[next % VP_AGENT_MARKS].ahead_ns, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->seq, next, __ATOMIC_RELEASE);
 }
 
