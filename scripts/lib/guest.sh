@@ -12,6 +12,8 @@
 GUEST_SOURCES=$ROOT/tests/linux/guest
 # The host's channel, and more real modules, so that module symbols are there; what each depends on comes along.
 GUEST_MODULES=(virtio_pci virtio_console dummy veth loop xor bridge nbd)
+# In the image too, for the tests that load them: /modules/NAME.order has what to load, in order.
+GUEST_MODULES_LATER=(sctp)
 
 # kernel_package SUITE SERIES FLAVOUR: "package=version" of the newest kernel of a series that apt knows, or nothing.
 # Every series is meant by "".
@@ -186,6 +188,12 @@ build_initrd()
 	: >"$tmp/modules/order"
 	for module in "${GUEST_MODULES[@]}"; do
 		add_module "$kernel" "$module" "$tmp/modules"
+	done
+	for module in "${GUEST_MODULES_LATER[@]}"; do
+		cp "$tmp/modules/order" "$tmp/loaded"
+		add_module "$kernel" "$module" "$tmp/modules"
+		grep -vxFf "$tmp/loaded" "$tmp/modules/order" >"$tmp/modules/$module.order"
+		mv "$tmp/loaded" "$tmp/modules/order"
 	done
 	(set -o pipefail && cd "$tmp" && find . | cpio -o -H newc --quiet -R 0:0 | gzip -1) >"$out" ||
 		die "writing $out failed: is the disk full?"

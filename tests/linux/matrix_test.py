@@ -17,6 +17,7 @@ import counts_test
 import dump_test
 import libraries_test
 import providers_net_test
+import providers_sctp_test
 import providers_test
 import providers_vfs_test
 import reading_test
@@ -64,6 +65,10 @@ class Providers(providers_test.Providers):
 
 class Network(providers_net_test.Network):
     """ip, tcp and udp."""
+
+
+class Sctp(providers_sctp_test.Sctp):
+    """sctp, in a guest of its own that has the module."""
 
 
 class Operations(providers_vfs_test.Files):

@@ -14,6 +14,7 @@
 	PROVIDER(ip)              \
 	PROVIDER(tcp)             \
 	PROVIDER(udp)             \
+	PROVIDER(sctp)            \
 	PROVIDER(mib)             \
 	PROVIDER(fsinfo)          \
 	PROVIDER(vfs)             \
