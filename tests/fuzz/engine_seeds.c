@@ -209,15 +209,34 @@ static void site_program(struct ef *f)
 	f->dof = &dof;
 }
 
+/* Two counters of vCPUs, one of them of the host's own events in a mode of the guest. */
+static void overflows(struct ef *f)
+{
+	static const struct vp_cpc_event events[] = {
+		{ .type = PERF_TYPE_RAW, .config = 0x1c2, .period = VP_CPC_LEAST },
+		{ .type = PERF_TYPE_SOFTWARE, .period = VP_CPC_LEAST_NS, .mode = VP_CPC_KERNEL },
+	};
+	uint32_t c = ef_clause(f, NULL);
+
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg2));
+	ef_action(f, c, DIF_ACT_stack, NULL)->arg = 4;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(events); i++) {
+		uint32_t p = ef_probe(f, VP_PROBE_CPC, VP_ARGS_PROFILE, "", "r1c2-all-5000");
+		ef_cpc(f, p, &events[i]);
+		ef_ecb(f, p, c);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*make)(struct ef *f);
 	} seeds[] = {
-		{ "trace", trace },   { "ring", ring },           { "fill", fill },
-		{ "user", user },     { "aggregate", aggregate }, { "variables", variables },
-		{ "errors", errors }, { "speculate", speculate }, { "site_program", site_program },
+		{ "trace", trace },         { "ring", ring },           { "fill", fill },
+		{ "user", user },           { "aggregate", aggregate }, { "variables", variables },
+		{ "errors", errors },       { "speculate", speculate }, { "site_program", site_program },
+		{ "overflows", overflows },
 	};
 
 	if (argc != 2) {

@@ -36,6 +36,7 @@ static void run(struct ef *f, struct vp_engine_session *es)
 			vp_fake_hit(f->fake, cpu, function);
 			vp_fake_hit(f->fake, cpu, EF_RET(function));
 		}
+		vp_fake_overflow(f->fake, cpu, i, i);
 		vp_engine_session_fire(es, 1 + i, args);
 		EF_OK(vp_engine_session_switch(es, &reply));
 	}

@@ -176,6 +176,7 @@ struct ef *ef_create(void)
 		.ram_size = 8u << 20,
 		.levels = 4,
 		.can_profile = true,
+		.can_count = true,
 	};
 
 	return ef_create_with(&config);
@@ -471,6 +472,11 @@ void ef_probe_id(struct ef *f, uint32_t probe, uint32_t id)
 void ef_event(struct ef *f, uint32_t probe, uint32_t event)
 {
 	((struct vp_batch_probe *)(void *)f->probes.data)[probe].event = event;
+}
+
+void ef_cpc(struct ef *f, uint32_t probe, const struct vp_cpc_event *event)
+{
+	probe_at(f, probe)->cpc = *event;
 }
 
 void ef_interval(struct ef *f, uint32_t probe, uint64_t ns)

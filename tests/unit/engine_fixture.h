@@ -138,7 +138,8 @@ void ef_close(struct ef *f);
 /** Start a probe in the batch; its index in it. Id is counted up from 10. */
 uint32_t ef_probe(struct ef *f, uint32_t kind, uint32_t args, const char *function, const char *name);
 void ef_probe_id(struct ef *f, uint32_t probe, uint32_t id);
-void ef_event(struct ef *f, uint32_t probe, uint32_t event); /* of VP_PROBE_VM */
+void ef_event(struct ef *f, uint32_t probe, uint32_t event);                 /* of VP_PROBE_VM */
+void ef_cpc(struct ef *f, uint32_t probe, const struct vp_cpc_event *event); /* of VP_PROBE_CPC */
 void ef_interval(struct ef *f, uint32_t probe, uint64_t ns);
 /** Make a probe one of the guest's agent. */
 void ef_agent_probe(struct ef *f, uint32_t probe, uint32_t slot, uint64_t address, uint32_t nargs,

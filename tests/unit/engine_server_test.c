@@ -411,6 +411,30 @@ static void other_version_is_refused(void **state)
 	ef_destroy(f);
 }
 
+static uint32_t ask_cpc(struct client *c, uint32_t type, uint64_t period)
+{
+	struct vp_msg_cpc m = { { VP_MSG_CPC, sizeof(m) }, { .type = type, .period = period } };
+
+	assert_true(ask(c, &m, sizeof(m), NULL, 0));
+	return reply_code(c);
+}
+
+/* The backend's answer about an event, before there is a session. */
+static void events_are_asked_for(void **state)
+{
+	struct ef *f = serve();
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	assert_int_equal(ask_cpc(c, PERF_TYPE_HARDWARE, VP_CPC_LEAST), 0);
+	assert_int_equal(ask_cpc(c, PERF_TYPE_HW_CACHE, VP_CPC_LEAST), OT_ERR_UNSUPPORTED);
+	assert_int_equal(ask_cpc(c, PERF_TYPE_HARDWARE, VP_CPC_LEAST - 1), OT_ERR_BAD_DATA);
+	assert_int_equal(ask_cpc(c, PERF_TYPE_TRACEPOINT, VP_CPC_LEAST), OT_ERR_BAD_DATA);
+	drop(c);
+	ef_destroy(f);
+}
+
 /* Messages that are none end the connection; the server serves on. */
 static void malformed_messages(void **state)
 {
@@ -537,6 +561,7 @@ int main(void)
 		cmocka_unit_test(engine_dies_under_a_client),
 		cmocka_unit_test(order_is_checked),
 		cmocka_unit_test(other_version_is_refused),
+		cmocka_unit_test(events_are_asked_for),
 		cmocka_unit_test(malformed_messages),
 		cmocka_unit_test(false_descriptors),
 		cmocka_unit_test(scribbling_consumer),

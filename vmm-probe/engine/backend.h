@@ -56,6 +56,14 @@ struct vp_backend_vm {
 	uint64_t (*stat)(void *backend, uint32_t vcpu, uint32_t index);
 };
 
+/* Counters of the vCPUs' threads: the cpc provider. install() starts those of the plan and ends the others;
+ * the backend reports overflows by vp_engine_overflow(). */
+struct vp_backend_cpc {
+	/* Can @event, which is valid, be counted for the vCPUs? UNSUPPORTED: no, with the reason, and what to
+	 * do. Service thread. */
+	struct ot_err *(*test)(void *backend, const struct vp_cpc_event *event);
+};
+
 /* The host engine's: no vCPU fires its probes, so built-ins and actions refer to this process. */
 struct vp_backend_host {
 	/* A built-in variable (pid, uid, cpu …); false: it reads as 0. */
@@ -120,6 +128,7 @@ struct vp_backend_ops {
 	const struct vp_backend_counters *counters;
 	const struct vp_backend_traps *traps;
 	const struct vp_backend_vm *vm;
+	const struct vp_backend_cpc *cpc;
 	const struct vp_backend_host *host; /* not NULL: the host engine */
 };
 

@@ -4,7 +4,7 @@
  * their enablings (ECBs) and buffers; a backend reports hits and samples to it, and the engine gives the
  * backend the sites to watch.
  *
- * Threads: vCPU threads call vp_engine_hit() and vp_engine_sample(), each with its own index,
+ * Threads: vCPU threads call vp_engine_hit(), vp_engine_sample() and the like, each with its own index,
  * never two at once for one vCPU. Everything else runs on the engine's service thread, which
  * serves the control socket (engine/service/server.c) and switches buffers, or, in the operator's
  * process, is the thread that called vp_engine_create().
@@ -56,6 +56,15 @@ struct vp_site {
 	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */
 };
 
+/* A counter that a backend keeps for each vCPU. The engine creates it for one plan, as it does sites. */
+struct vp_cpc {
+	struct vp_cpc_event event;
+	/* the engine's: */
+	uint32_t cost_ns; /* of an overflow, from ops->hit_cost_ns */
+	uint32_t nprobes;
+	struct vp_cpc_probe *probes;
+};
+
 /* All sites to watch. Sorted by host address. */
 struct vp_plan {
 	struct vp_site *sites;
@@ -63,6 +72,8 @@ struct vp_plan {
 	uint32_t ncounters; /* slots in use are below this */
 	bool profiling;     /* some profile-n is enabled: samples will be requested */
 	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on that kind */
+	struct vp_cpc *cpcs;
+	uint32_t ncpcs; /* at most VP_CPC_MAX */
 };
 
 struct vp_backend_ops; /* vmm-probe/engine/backend.h */
@@ -108,6 +119,11 @@ bool vp_site_keys_locked(const struct vp_site *site);
 
 /** A sample that request_sample() requested. Hit path. */
 void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx);
+
+/** The counter @p cpc of the plan in force has overflowed on @p vcpu, and before that @p missed times since
+ * the last call, without one. Hit path. */
+void vp_engine_overflow(struct vp_engine *engine, uint32_t vcpu, const struct vp_cpc *cpc, uint64_t missed,
+			void *ctx);
 
 /** An event of a vCPU that vm probes fire on; called for the kinds in plan->vm_events. @p event:
  * VP_VM_EVENT(). Hit path. */

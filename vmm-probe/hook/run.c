@@ -146,6 +146,20 @@ void vp_hook_await_engine(void)
 
 /* --- KVM_RUN ----------------------------------------------------------------------------------------- */
 
+/* The kernel sends SIGIO in place of a counter's signal when the user's queue of signals is full. A VMM that
+ * does not know SIGIO would end. */
+static void keep_alive(void)
+{
+	struct sigaction sa;
+	sigset_t set;
+
+	if (sigaction(SIGIO, NULL, &sa) || sa.sa_handler != SIG_DFL)
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGIO);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 /* The thread's first KVM_RUN: VMMs block signals that they don't use, so ours is unblocked. */
 static void first_run(struct vp_hook_vcpu *v)
 {
@@ -155,6 +169,7 @@ static void first_run(struct vp_hook_vcpu *v)
 	sigemptyset(&set);
 	sigaddset(&set, vp_hook.kick_signal);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	keep_alive();
 	atomic_store(&v->tid, (int)syscall(SYS_gettid));
 	atomic_store(&v->seen, 1);
 	vp_hook_service_start();

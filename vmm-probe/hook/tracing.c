@@ -22,6 +22,12 @@ static void kick(void *arg, uint32_t vcpu)
 	vp_hook_kick(vp_hook.vcpus[vcpu]);
 }
 
+static pid_t thread(void *arg, uint32_t vcpu)
+{
+	(void)arg;
+	return atomic_load(&vp_hook.vcpus[vcpu]->tid);
+}
+
 static bool vmm_debugs(void *arg, uint32_t vcpu)
 {
 	(void)arg;
@@ -158,6 +164,8 @@ static struct ot_err *create(struct vp_kvm **ret)
 		.ram_fds = vp_hook.ram_fds,
 		.nram_fds = vp_hook.nram_fds,
 		.kick = kick,
+		.thread = thread,
+		.kick_signal = vp_hook.kick_signal,
 		.vmm_debugs = vmm_debugs,
 		.paused = paused,
 	};

@@ -167,6 +167,13 @@ static void kick(void *arg, uint32_t vcpu)
 	vp_mon_kick(g->mon, vcpu);
 }
 
+static pid_t thread(void *arg, uint32_t vcpu)
+{
+	const struct glue *g = arg;
+
+	return __atomic_load_n(&vp_mon_vcpu(g->mon, vcpu)->tid, __ATOMIC_ACQUIRE);
+}
+
 static struct ot_err *start_engine(struct glue *g, const struct options *o)
 {
 	struct vp_ram_range ram[2] = { 0 };
@@ -184,6 +191,8 @@ static struct ot_err *start_engine(struct glue *g, const struct options *o)
 				   .ram_fds = &g->ram_fd,
 				   .nram_fds = 1,
 				   .kick = kick,
+				   .thread = thread,
+				   .kick_signal = vp_mon_kick_signal(),
 				   .arg = g };
 
 	g->ram_fd = vp_mon_ram_fd(g->mon);

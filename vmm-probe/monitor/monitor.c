@@ -18,7 +18,7 @@
 #define TSS_ADDR      0xfffbd000ul
 #define IDENTITY_ADDR 0xfffbc000ull
 
-static int kick_signal(void)
+int vp_mon_kick_signal(void)
 {
 	return SIGRTMIN + 3;
 }
@@ -133,7 +133,7 @@ void vp_mon_kick(struct vp_mon *mon, uint32_t vcpu)
 	/* Set before the signal, so that a signal just before KVM_RUN is not lost. */
 	__atomic_store_n(&mon->vcpus[vcpu].run->immediate_exit, 1, __ATOMIC_RELEASE);
 	if (tid)
-		syscall(SYS_tgkill, getpid(), tid, kick_signal());
+		syscall(SYS_tgkill, getpid(), tid, vp_mon_kick_signal());
 }
 
 void vp_mon_end(struct vp_mon *mon, enum vp_mon_end how)
@@ -194,11 +194,11 @@ static struct ot_err *start_threads(struct vp_mon *mon)
 	sigset_t all, old;
 	int rc = 0;
 
-	if (sigaction(kick_signal(), &sa, NULL))
+	if (sigaction(vp_mon_kick_signal(), &sa, NULL))
 		return ot_err_os(errno, "sigaction");
 	/* All signals but the kick are left to the program's other threads. */
 	sigfillset(&all);
-	sigdelset(&all, kick_signal());
+	sigdelset(&all, vp_mon_kick_signal());
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (uint32_t i = 0; i < mon->config.nvcpus && !rc; i++) {
 		rc = pthread_create(&mon->threads[i].thread, NULL, run_vcpu, &mon->threads[i]);

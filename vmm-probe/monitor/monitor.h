@@ -80,6 +80,8 @@ void vp_mon_stop(struct vp_mon *mon);
 
 /** Make @p vcpu leave the guest soon, so that hooks.after is called with EINTR. Any thread. */
 void vp_mon_kick(struct vp_mon *mon, uint32_t vcpu);
+/** The signal that this sends. It has a handler, and is not blocked, in the vCPUs' threads; SIGIO is. */
+int vp_mon_kick_signal(void);
 
 int vp_mon_vm_fd(const struct vp_mon *mon);
 /** Is the kernel a bzImage? Then it is a complete Linux, which will run processes. */

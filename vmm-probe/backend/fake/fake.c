@@ -116,6 +116,18 @@ static const struct vp_backend_vm fake_vm = {
 	.stat = fake_vm_stat,
 };
 
+static struct ot_err *fake_cpc_test(void *backend, const struct vp_cpc_event *event)
+{
+	(void)backend;
+	return event->type != PERF_TYPE_HW_CACHE
+		   ? NULL
+		   : ot_err_new(OT_ERR_UNSUPPORTED, "the fake has no cache whose misses it could count");
+}
+
+static const struct vp_backend_cpc fake_cpc = {
+	.test = fake_cpc_test,
+};
+
 static const struct vp_backend_ops fake_ops = {
 	.name = "fake",
 	.reg = fake_reg,
@@ -127,6 +139,7 @@ static const struct vp_backend_ops fake_ops = {
 	.nvcpus = fake_nvcpus,
 	.counters = &fake_counters,
 	.vm = &fake_vm,
+	.cpc = &fake_cpc,
 };
 
 /* --- life ---------------------------------------------------------------------------------------- */
@@ -169,6 +182,8 @@ struct ot_err *vp_fake_create(const struct vp_fake_config *config, struct vp_fak
 		fake->ops.request_sample = NULL;
 		fake->ops.vm = NULL;
 	}
+	if (!config->can_count)
+		fake->ops.cpc = NULL;
 	fake->next_page = VP_FAKE_PAGE; /* guest physical 0 is not allocated */
 	pthread_rwlockattr_t attr;
 	pthread_rwlockattr_init(&attr);
@@ -253,6 +268,16 @@ bool vp_fake_hit(struct vp_fake *fake, uint32_t vcpu, uint64_t gva)
 void vp_fake_set_ticks(struct vp_fake *fake, uint32_t vcpu, uint64_t value)
 {
 	__atomic_store_n(&fake->vcpus[vcpu].ticks, value, __ATOMIC_RELAXED);
+}
+
+bool vp_fake_overflow(struct vp_fake *fake, uint32_t vcpu, uint32_t i, uint64_t missed)
+{
+	pthread_rwlock_rdlock(&fake->lock);
+	bool is = fake->plan && i < fake->plan->ncpcs;
+	if (is)
+		vp_engine_overflow(fake->engine, vcpu, &fake->plan->cpcs[i], missed, &fake->vcpus[vcpu]);
+	pthread_rwlock_unlock(&fake->lock);
+	return is;
 }
 
 uint32_t vp_fake_vm_events(struct vp_fake *fake)

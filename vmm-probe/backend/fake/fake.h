@@ -17,10 +17,10 @@ struct vp_fake;
 
 struct vp_fake_config {
 	uint32_t nvcpus;
-	uint64_t ram_size;      /* bytes, a multiple of the page size */
-	uint32_t counter_slots; /* 0: the backend has no inline counters */
-	uint32_t levels;        /* of its page tables: 4 or 5 */
-	bool can_profile;
+	uint64_t ram_size;           /* bytes, a multiple of the page size */
+	uint32_t counter_slots;      /* 0: the backend has no inline counters */
+	uint32_t levels;             /* of its page tables: 4 or 5 */
+	bool can_profile, can_count; /* it has counters of vCPUs, for all events but those of the cache */
 	uint32_t hit_cost_ns, counter_cost_ns; /* of one hit, of one count, as reported to the engine */
 };
 
@@ -69,6 +69,9 @@ bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu);
 
 /** The vCPU's statistic "ticks". */
 void vp_fake_set_ticks(struct vp_fake *fake, uint32_t vcpu, uint64_t value);
+/** The @p i-th counter of the plan in force overflows, and did so @p missed times before; false: there is
+ * none. */
+bool vp_fake_overflow(struct vp_fake *fake, uint32_t vcpu, uint32_t i, uint64_t missed);
 /** vm_events of the plan in force. */
 uint32_t vp_fake_vm_events(struct vp_fake *fake);
 

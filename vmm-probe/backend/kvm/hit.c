@@ -231,14 +231,18 @@ bool vp_kvm_after(struct vp_kvm *kvm, uint32_t vcpu, int err)
 		ours = vp_kvm_step_exit(kvm, vcpu, err);
 	if (!ours && !err && !v->step.on)
 		ours = on_exit_of_guest(kvm, v, vcpu);
-	if (!err || err == EINTR)
+	bool overflowed = false;
+	if (!err || err == EINTR) {
 		take_sample(kvm, v, vcpu);
+		overflowed = vp_kvm_meters_take(kvm, vcpu);
+	}
 	if (ot_unlikely(events) && !v->step.on)
 		vp_kvm_vm_exit(kvm, vcpu, err, ours);
 	/* In a step it stays in: nothing changes until that is over. */
 	if (ot_likely(!v->step.on))
 		atomic_store(&v->running, 0);
-	return ours;
+	/* An overflow's signal is no business of the VMM's. */
+	return ours || (overflowed && err == EINTR);
 }
 
 void vp_kvm_leave(struct vp_kvm *kvm, uint32_t vcpu)

@@ -116,5 +116,9 @@ void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 	}
 	if (ot_unlikely(atomic_load_explicit(&kvm->vm_events, memory_order_relaxed)) && !v->step.on)
 		vp_kvm_vm_entry(kvm, vcpu);
+	/* Overflows in the VMM, on behalf of the instruction that it emulates; unless that exit's registers
+	 * are unknown. */
+	if (v->run->kvm_valid_regs & KVM_SYNC_X86_SREGS)
+		vp_kvm_meters_take(kvm, vcpu);
 	v->run->kvm_valid_regs = atomic_load_explicit(&kvm->valid_regs, memory_order_relaxed);
 }

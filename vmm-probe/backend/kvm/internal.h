@@ -51,10 +51,12 @@ struct vp_kvm_traps {
 	const struct vp_plan *plan;
 	struct vp_kvm_trap *list;
 	uint32_t n, mask;
-	uint32_t *slots;          /* index + 1; 0: empty */
-	bool int3;                /* some are */
-	bool sentinels;           /* some are */
-	uint64_t hw[VP_HW_SITES]; /* addresses of sites with a debug register; 0: none */
+	uint32_t *slots;                         /* index + 1; 0: empty */
+	bool int3;                               /* some are */
+	bool sentinels;                          /* some are */
+	uint64_t hw[VP_HW_SITES];                /* addresses of sites with a debug register; 0: none */
+	struct vp_kvm_meter *meters[VP_CPC_MAX]; /* of plan->cpcs */
+	uint32_t nmeters;
 };
 
 /*
@@ -178,6 +180,20 @@ uint16_t vp_kvm_counter_port(struct vp_kvm *kvm, uint32_t slot);
 void vp_kvm_count(struct vp_kvm_vcpu *v, const struct vp_site *site);
 /** Its step took @p ns. */
 void vp_kvm_count_step(struct vp_kvm_vcpu *v, const struct vp_site *site, uint64_t ns);
+
+/* cpc.c: counters of the vCPUs' threads */
+/** Open the counters of traps->plan, except those that the traps in force have too. BUSY: a vCPU has not run
+ * yet. Service thread. */
+OT_MUST_CHECK struct ot_err *vp_kvm_meters_open(const struct vp_kvm *kvm, struct vp_kvm_traps *traps);
+/** Close those that no other traps have. No vCPU may take overflows of @p traps any more. */
+void vp_kvm_meters_close(struct vp_kvm_traps *traps);
+/** Start those that do not count yet. The vCPUs are held. */
+void vp_kvm_meters_start(const struct vp_kvm_traps *traps);
+/** Report this vCPU's overflows to the engine; false: there were none. On its thread, between before() and
+ * after(). Hit path. */
+bool vp_kvm_meters_take(struct vp_kvm *kvm, uint32_t vcpu);
+/** As the backend operation. */
+OT_MUST_CHECK struct ot_err *vp_kvm_cpc_test(void *backend, const struct vp_cpc_event *event);
 
 /* int3.c */
 bool vp_kvm_is_int3(const struct kvm_run *run);

@@ -26,7 +26,7 @@ static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_trap
 {
 	uint64_t sync = KVM_SYNC_X86_REGS;
 
-	if (plan->profiling || plan->vm_events)
+	if (plan->profiling || plan->vm_events || plan->ncpcs)
 		return KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;
 	for (uint32_t i = 0; i < plan->nsites; i++) {
 		sync |= vp_kvm_sync_for(plan->sites[i].regs);
@@ -48,6 +48,8 @@ static struct ot_err *put_in_force(struct vp_kvm *kvm, struct vp_kvm_traps *from
 		vp_kvm_settle_begin(kvm);
 	vp_kvm_traps_exchange(kvm, from, to);
 	atomic_store(&kvm->traps, to);
+	if (to)
+		vp_kvm_meters_start(to);
 	return NULL;
 }
 
@@ -143,6 +145,10 @@ static const struct vp_backend_vm kvm_vm = {
 	.stat = vp_kvm_vm_stat,
 };
 
+static const struct vp_backend_cpc kvm_cpc = {
+	.test = vp_kvm_cpc_test,
+};
+
 static const struct vp_backend_ops kvm_ops = {
 	.name = "kvm",
 	.reg = vp_kvm_reg,
@@ -156,6 +162,7 @@ static const struct vp_backend_ops kvm_ops = {
 	.counters = &kvm_counters,
 	.traps = &kvm_traps,
 	.vm = &kvm_vm,
+	.cpc = &kvm_cpc,
 };
 
 static struct ot_err *init(struct vp_kvm *kvm)

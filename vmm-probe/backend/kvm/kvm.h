@@ -13,6 +13,8 @@
 #ifndef VP_KVM_KVM_H
 #define VP_KVM_KVM_H
 
+#include <sys/types.h>
+
 #include "vmm-probe/backend/kvm/host.h"
 #include "vmm-probe/engine/engine.h"
 
@@ -32,6 +34,13 @@ struct vp_kvm_config {
 	uint32_t nram_fds;
 	/* Make this vCPU's KVM_RUN return soon. Any thread. */
 	void (*kick)(void *arg, uint32_t vcpu);
+	/* Optional: without it there are no counters of vCPUs. The thread that runs this vCPU; 0: it has not
+	 * run yet. Service thread. */
+	pid_t (*thread)(void *arg, uint32_t vcpu);
+	/* With it: a signal with a handler that does nothing and is not blocked in these threads, as kick()
+	 * sends it. SIGIO, which the kernel sends in its place when its queue is full, is not to end the VMM.
+	 */
+	int kick_signal;
 	/* Optional. Does the VMM debug this vCPU for itself? Then a debug exit that is not ours is the VMM's.
 	 * vCPU's thread. */
 	bool (*vmm_debugs)(void *arg, uint32_t vcpu);

@@ -168,6 +168,8 @@ struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *pla
 	traps->list = calloc(plan->nsites + 1u, sizeof(*traps->list));
 	traps->slots = calloc(size, sizeof(*traps->slots));
 	struct ot_err *err = traps->list && traps->slots ? fill(kvm, traps, plan) : ot_err_nomem();
+	if (!err)
+		err = vp_kvm_meters_open(kvm, traps);
 	if (err) {
 		vp_kvm_traps_destroy(traps);
 		return err;
@@ -180,6 +182,7 @@ void vp_kvm_traps_destroy(struct vp_kvm_traps *traps)
 {
 	if (!traps)
 		return;
+	vp_kvm_meters_close(traps);
 	free(traps->list);
 	free(traps->slots);
 	free(traps);

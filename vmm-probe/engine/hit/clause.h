@@ -83,6 +83,7 @@ struct vp_enabled_probe {
 	uint32_t event; /* of a vm probe */
 	uint32_t first_site, nsites;
 	struct vp_batch_event agent; /* AGENT */
+	struct vp_cpc_event cpc;     /* CPC */
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Probes that fire at a sample: profile-n, and the vm provider's statistics. service/profile.c builds the
- * table. */
+/* Probes that fire at a sample: profile-n, and the vm provider's statistics, whose table service/profile.c
+ * builds; and those that fire when a counter overflows, by service/cpc.c. */
 #ifndef VP_ENGINE_HIT_SAMPLE_H
 #define VP_ENGINE_HIT_SAMPLE_H
 
@@ -13,6 +13,12 @@ struct vp_sample_entry {
 	uint64_t *due;    /* by vCPU: due time of the requested sample; 0: none */
 	uint64_t *stats; /* of a vm:::stat probe, by vCPU: its value at the last firing; NULL: another kind of
 			    probe */
+};
+
+/* A session's probe on a counter: struct vp_cpc. */
+struct vp_cpc_probe {
+	struct vp_engine_session *es;
+	const struct vp_enabled_probe *probe;
 };
 
 /* Rebuilt at each change, immutable while in force. */

@@ -66,12 +66,24 @@ static struct ot_err *check_agent_probe(const struct vp_batch_parts *p, const st
 	return NULL;
 }
 
+static struct ot_err *check_cpc_probe(const struct vp_engine *engine, const struct vp_batch_probe *probe,
+				      uint32_t i)
+{
+	if (probe->kind != VP_PROBE_CPC)
+		return NULL;
+	if (!vp_cpc_is_valid(&probe->cpc))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has an unknown event", i);
+	return engine->ops->cpc ? NULL
+				: ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend provides no cpc probes",
+					     engine->ops->name);
+}
+
 static struct ot_err *check_probe(const struct vp_engine *engine, const struct vp_batch_parts *p, uint32_t i)
 {
 	const struct vp_batch_probe *probe = &p->probes[i];
 	uint32_t strings = p->head.strings_size;
 
-	if (!probe->id || probe->kind > VP_PROBE_AGENT_CALL || probe->args > VP_ARGS_SYSCALL32_ENTRY)
+	if (!probe->id || probe->kind > VP_PROBE_CPC || probe->args > VP_ARGS_SYSCALL32_ENTRY)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u has an unknown kind", i);
 	if (probe->provider >= strings || probe->module >= strings || probe->function >= strings ||
 	    probe->name >= strings)
@@ -90,6 +102,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct v
 	if (timed && !engine->ops->request_sample && !engine->host)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend cannot sample: no profile probes",
 				  engine->ops->name);
+	OT_TRY(check_cpc_probe(engine, probe, i));
 	return check_agent_probe(p, probe, i);
 }
 

@@ -26,6 +26,7 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_p
 	to->nsites = from->nsites;
 	to->interval_ns = from->interval_ns;
 	to->event = from->event;
+	to->cpc = from->cpc;
 	to->agent = from->agent;
 }
 

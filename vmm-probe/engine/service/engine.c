@@ -19,6 +19,7 @@ static bool are_complete(const struct vp_backend_ops *ops)
 	const struct vp_backend_host *h = ops->host;
 
 	return (!c || (c->slots && c->read)) && (!ops->vm || (ops->vm->stats && ops->vm->stat)) &&
+	       (!ops->cpc || ops->cpc->test) &&
 	       (!t || (t->kinds && t->patches && t->sweep && t->patching && t->held_ns)) &&
 	       (!h || (h->scalar && h->string && h->progenyof));
 }

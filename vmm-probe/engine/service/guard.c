@@ -168,8 +168,9 @@ static uint64_t probe_cost(const struct vp_engine_session *es, const struct vp_e
 
 static bool can_go(const struct vp_enabled_probe *probe)
 {
-	return probe->first && (probe->kind == VP_PROBE_SITE || probe->kind == VP_PROBE_PROFILE ||
-				probe->kind == VP_PROBE_VM || probe->kind == VP_PROBE_AGENT);
+	return probe->first &&
+	       (probe->kind == VP_PROBE_SITE || probe->kind == VP_PROBE_PROFILE ||
+		probe->kind == VP_PROBE_VM || probe->kind == VP_PROBE_AGENT || probe->kind == VP_PROBE_CPC);
 }
 
 /* Put everything that had a cost into @suspects (as many as there are probes and counters); returns their

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The service thread's part of a session, a group of functions for each file: clause.c, programs.c,
- * exchange.c, speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c.
+ * exchange.c, speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c, cpc.c.
  */
 #ifndef VP_ENGINE_SERVICE_PARTS_H
 #define VP_ENGINE_SERVICE_PARTS_H
@@ -113,5 +113,14 @@ OT_MUST_CHECK struct ot_err *vp_vm_update(struct vp_engine *engine);
 void vp_vm_stop(struct vp_engine *engine);
 /** As in struct vp_plan. */
 uint32_t vp_vm_events(const struct vp_engine *engine);
+
+/* --- cpc.c: counters of the vCPUs' threads -------------------------------------------------------------- */
+
+/** The counters that the probes of all sessions need, for a plan: *ret is the caller's, for vp_cpc_free().
+ * LIMIT: more than VP_CPC_MAX. */
+OT_MUST_CHECK struct ot_err *vp_cpc_plan(const struct vp_engine *engine, struct vp_cpc **ret,
+					 uint32_t *ret_n);
+/** NULL is fine. */
+void vp_cpc_free(struct vp_cpc *cpcs);
 
 #endif

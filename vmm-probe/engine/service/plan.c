@@ -92,6 +92,7 @@ static void free_plan(struct vp_plan *plan)
 	free(m->ecbs);
 	free(m->counters);
 	free(m->enabled);
+	vp_cpc_free(plan->cpcs);
 	free(m);
 }
 
@@ -183,15 +184,17 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 	size_t n = each_item(engine, NULL);
 	struct plan_memory *m = NULL;
 	bool profiling = vp_profile_wanted(engine);
-	uint32_t vm_events = vp_vm_events(engine);
+	uint32_t vm_events = vp_vm_events(engine), ncpcs;
+	struct vp_cpc *cpcs;
 
-	if (!n && !profiling && !vm_events) {
-		*ret = NULL;
+	*ret = NULL;
+	OT_TRY(vp_cpc_plan(engine, &cpcs, &ncpcs));
+	if (!n && !profiling && !vm_events && !ncpcs)
 		return NULL;
-	}
 	struct item *items = malloc((n + 1) * sizeof(*items));
 	if (!items || !alloc_plan(n, &m)) {
 		free(items);
+		vp_cpc_free(cpcs);
 		return ot_err_nomem();
 	}
 	each_item(engine, items);
@@ -202,6 +205,8 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 	ask_costs(engine, &m->plan);
 	m->plan.profiling = profiling;
 	m->plan.vm_events = vm_events;
+	m->plan.cpcs = cpcs;
+	m->plan.ncpcs = ncpcs;
 	*ret = &m->plan;
 	return NULL;
 }

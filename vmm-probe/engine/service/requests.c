@@ -136,6 +136,22 @@ static struct ot_err *do_stats(struct vp_server *s, struct vp_connection *c, con
 	return ot_send_fds(c->sock, r, r->head.size, NULL, 0);
 }
 
+static struct ot_err *do_cpc(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	const struct vp_msg_cpc *m = (const void *)req->head;
+	const struct vp_engine *e = s->engine;
+
+	(void)c;
+	if (!vp_cpc_is_valid(&m->event))
+		return ot_err_new(OT_ERR_BAD_DATA, "CPC of an unknown event");
+	if (!e->ops->cpc)
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "the %s backend has no thread of a vCPU that the host could count for: cpc "
+				  "probes are for guests on KVM, with the engine in their VMM",
+				  e->ops->name);
+	return e->ops->cpc->test(e->backend, &m->event);
+}
+
 static struct ot_err *read_facts(int fd, struct vp_facts *ret)
 {
 	size_t size;
@@ -257,6 +273,7 @@ static const struct request_kind request_kinds[] = {
 	[VP_MSG_SNAPSHOT] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_snapshot },
 	[VP_MSG_STATS] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_stats },
 	[VP_MSG_PATCHES] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_patches },
+	[VP_MSG_CPC] = { .size = sizeof(struct vp_msg_cpc), .handle = do_cpc },
 	[VP_MSG_OPEN] = { .size = sizeof(struct vp_msg_open), .handle = do_open },
 	[VP_MSG_ENABLE] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_enable },
 	[VP_MSG_START] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_start },

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "vmm-probe/engine/wire/cpc.h"
 #include "vmm-probe/engine/wire/facts.h"
 
 /* The meaning of arg0..arg9 at a probe. */
@@ -14,7 +15,8 @@ enum vp_args {
 	VP_ARGS_FBT_RETURN,     /* arg0 offset of the site in its function, arg1 rax */
 	VP_ARGS_SYSCALL_ENTRY,  /* from struct pt_regs at rdi: di si dx r10 r8 r9 */
 	VP_ARGS_SYSCALL_RETURN, /* arg0 = arg1 = rax; errno = -rax when in [-4095, -1] */
-	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns */
+	VP_ARGS_PROFILE,        /* arg0 kernel pc or 0, arg1 user pc or 0, arg2 lateness in ns, or for a
+				 * counter how many overflows did not fire since the last that did */
 	VP_ARGS_ERROR, /* dtrace:::ERROR: arg1 epid, arg2 action, arg3 offset, arg4 fault, arg5 address */
 	VP_ARGS_AGENT, /* the words that the guest's agent passed on */
 	VP_ARGS_SITE,  /* of a probe: what each of its sites says, by `args`, `raw` and `program` */
@@ -88,6 +90,7 @@ enum vp_probe_kind {
 	VP_PROBE_VM,         /* fires on an event of a vCPU */
 	VP_PROBE_AGENT,      /* fires for records of the guest's agent */
 	VP_PROBE_AGENT_CALL, /* internal: all its sites have `agent`, and it has no ECB */
+	VP_PROBE_CPC,        /* fires on a vCPU when its counter of `cpc` overflows */
 };
 
 /* AGENT: which of its slot's events a probe fires for. */
@@ -122,6 +125,7 @@ struct vp_batch_probe {
 	uint32_t event; /* VM: VP_VM_EVENT() */
 	uint64_t interval_ns;
 	struct vp_batch_event agent; /* AGENT */
+	struct vp_cpc_event cpc;     /* CPC */
 };
 
 /*
@@ -197,8 +201,11 @@ struct vp_batch_ecb {
 
 /* Both sides may be built by different compilers: no struct has padding but where it says so. */
 _Static_assert(sizeof(struct vp_batch) == 13 * 4, "");
+_Static_assert(sizeof(struct vp_cpc_event) == 2 * 8 + 2 * 4, "");
 _Static_assert(sizeof(struct vp_batch_event) == 3 * 8 + 8 * 4, "");
-_Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_batch_event), "");
+_Static_assert(sizeof(struct vp_batch_probe) ==
+		   10 * 4 + 8 + sizeof(struct vp_batch_event) + sizeof(struct vp_cpc_event),
+	       "");
 _Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
 _Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4, "");
 _Static_assert(sizeof(struct vp_batch_ecb) == 4 * 4, "");

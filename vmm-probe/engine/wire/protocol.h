@@ -16,6 +16,8 @@
  *   ◄───────────────── SNAPSHOT_REPLY ───   registers of each vCPU
  *   ── STATS ────────────────────────────►   where HELLO_REPLY.vm is not 0
  *   ◄──────────────────── STATS_REPLY ───   names of vm:::stat probes
+ *   ── CPC ──────────────────────────────►   can this event be counted? any number of times
+ *   ◄────────────────────────── REPLY ───   yes, or the reason why not
  *   ── OPEN + facts, program (DOF), shared memory, unwind table (memfds) ──►
  *   ◄────────────────────────── REPLY ───   verified and laid out, or the error
  *   ── ENABLE + batch memfd ─────────────►   probes, sites, ECBs; any number of times
@@ -33,6 +35,7 @@
 #include <stdint.h>
 
 #include "vmm-probe/arch/regs.h"
+#include "vmm-probe/engine/wire/cpc.h"
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
@@ -56,7 +59,8 @@ enum vp_msg_type {
 	VP_MSG_PATCHES,       /* the engine's present changes of guest text. Before OPEN or after */
 	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: none */
 	VP_MSG_LOOK,          /* poll: replies SWITCH_REPLY without an exchange */
-	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, and of any request that failed */
+	VP_MSG_CPC,           /* can this event be counted for the vCPUs? */
+	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, CPC, and of any request that failed */
 };
 
 struct vp_msg {
@@ -101,6 +105,11 @@ struct vp_msg_stats_reply {
 	uint32_t n; /* at most VP_VM_STATS_MAX */
 	uint32_t pad;
 	char names[][VP_VM_STAT_NAME]; /* NUL-terminated */
+};
+
+struct vp_msg_cpc {
+	struct vp_msg head;
+	struct vp_cpc_event event;
 };
 
 struct vp_msg_reply {
