@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
+#include "vmm-probe/backend/kvm/perf.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 #include "vmm-probe/hosts/engine_files.h"
 #include "vmm-probe/hosts/machines.h"
@@ -207,6 +208,23 @@ static void check_reach(bool has_kvm)
 		print_reach("peek", reach, "-g peek:GUEST samples a VMM on KVM from outside", why);
 }
 
+/* Counters for guests on KVM, by this user's rights. */
+static void check_cpc(bool has_kvm)
+{
+	const struct vp_cpc_event cycles = { .type = PERF_TYPE_HARDWARE,
+					     .config = PERF_COUNT_HW_CPU_CYCLES,
+					     .period = VP_CPC_MOST };
+	struct ot_err *err =
+	    has_kvm ? vp_kvm_perf_try(&cycles)
+		    : ot_err_new(OT_ERR_UNSUPPORTED,
+				 "it is for guests on KVM, and those can't be traced here: see kvm");
+
+	if (err)
+		print_missing("cpc", err);
+	else
+		puts("cpc     yes: performance counters of this CPU can be probes of guests on KVM");
+}
+
 static void check_libvirt(void)
 {
 	struct vp_libvirt *lv[VP_LIBVIRT_USUAL];
@@ -260,6 +278,7 @@ static int usage(void)
 	      "\tpeek     sample a VMM on KVM from outside: -g peek:GUEST\n"
 	      "\tlibvirt  name guests by their domains\n"
 	      "\tkvm      probes in guests on KVM\n"
+	      "\tcpc      probes on the CPU's performance counters, in guests on KVM\n"
 	      "\ttcg      probes in guests under QEMU's translator, with our plugin\n"
 	      "\tsockets  directories for the engines' control sockets\n"
 	      "\trun      the VMM that `outsight run` boots a guest with\n\n"
@@ -286,6 +305,7 @@ int cli_cmd_doctor(int argc, char **argv)
 	bool tcg = check_tcg();
 
 	check_reach(kvm != KVM_NOTHING);
+	check_cpc(kvm != KVM_NOTHING);
 	check_libvirt();
 	check_sockets();
 	printf("run     %s\n", kvm == KVM_ALL

@@ -113,6 +113,30 @@ class Attach(unittest.TestCase):
         vm.check_unharmed(self)
         other.check_unharmed(self)
 
+    def test_counters(self):
+        """A counter of each vCPU's thread, in a QEMU that was started without us. They go with the tracer, and QEMU with its
+        monitor lives on."""
+        def counters():
+            fds = f"/proc/{vm.pid}/fd"
+            return sum(os.path.islink(p) and os.readlink(p) == "anon_inode:[perf_event]"
+                       for p in (os.path.join(fds, fd) for fd in os.listdir(fds)))
+        vm = self.vm(2)
+        clock = "cpc:::cpu_clock-all-2000000"
+        out = vm.trace(clock + " { @[cpu] = count(); } " + clock + " /cpu == 0/ { a++; } " + clock + " /cpu == 1/ { b++; } " +
+                       clock + " /a > 20 && b > 20/ { exit(0); }")
+        counts = counts_of(out)
+        self.assertEqual(set(counts), {("0",), ("1",)})
+        self.assertGreater(min(counts.values()), 20)
+        tracer = subprocess.Popen(vm.trace_command(clock + " { @ = count(); }"), stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL, env=vm.env)
+        vm.wait_for(lambda: tracer.poll() is not None or counters() == 2, "counters")
+        self.assertIsNone(tracer.poll())
+        tracer.kill()
+        tracer.wait()
+        vm.wait_for(lambda: not counters(), "counters' end")
+        self.detach(vm)
+        vm.check_unharmed(self)
+
     def test_many_times(self):
         """Attached and detached again and again, the guest and a tracer under load."""
         vm = self.vm(4)

@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/attach/internal.h"
+#include "vmm-probe/backend/kvm/perf.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/provider/registry.h"
@@ -83,6 +84,15 @@ static struct ot_err *add_vm_probes(struct vp_guest_link *link)
 	return vp_probes_add_vm(link->probes, names, n, NULL);
 }
 
+/* The engine answers. Where there is none yet, one in the VMM would have the CPU and the kernel of this
+ * process. */
+static struct ot_err *test_cpc(void *arg, const struct vp_cpc_event *event)
+{
+	struct vp_guest_link *link = arg;
+
+	return link->tentative ? vp_kvm_perf_try(event) : vp_client_cpc(&link->client, event);
+}
+
 static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
 {
 	struct vp_guest_link *link = arg;
@@ -99,6 +109,7 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 	if (!vp_link_runs(link))
 		return NULL;
 	OT_TRY(add_vm_probes(link));
+	vp_probes_set_cpc(link->probes, &(struct vp_cpc_support){ test_cpc, link });
 	OT_TRY(vp_planner_check(traps, links->opts.trap));
 	if (!traps)
 		return NULL;

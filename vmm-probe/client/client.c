@@ -302,6 +302,13 @@ struct ot_err *vp_client_stats(struct vp_client *c, char (*names)[VP_VM_STAT_NAM
 	return NULL;
 }
 
+struct ot_err *vp_client_cpc(struct vp_client *c, const struct vp_cpc_event *event)
+{
+	const struct vp_msg_cpc msg = { .head = { VP_MSG_CPC, sizeof(msg) }, .event = *event };
+
+	return simple_request(c, &msg, sizeof(msg), NULL, 0);
+}
+
 static struct ot_err *read_patches(int fd, uint32_t n, struct vp_patches *ret)
 {
 	size_t size;

@@ -67,6 +67,8 @@ OT_MUST_CHECK struct ot_err *vp_client_snapshot(struct vp_client *client, struct
 /** Names of the statistics that vm:::stat probes have; room for VP_VM_STATS_MAX. */
 OT_MUST_CHECK struct ot_err *vp_client_stats(struct vp_client *client, char (*names)[VP_VM_STAT_NAME],
 					     uint32_t *ret_count);
+/** Can the engine count @p event for the vCPUs? UNSUPPORTED: no; the message is the reason. */
+OT_MUST_CHECK struct ot_err *vp_client_cpc(struct vp_client *client, const struct vp_cpc_event *event);
 /** The patches in guest text, by address; ret->list is the caller's to free. */
 OT_MUST_CHECK struct ot_err *vp_client_patches(struct vp_client *client, struct vp_patches *ret);
 

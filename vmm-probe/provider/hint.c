@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/near.h"
+#include "vmm-probe/provider/cpc_name.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
 
@@ -135,6 +136,7 @@ static bool hint_provider(const struct vp_probes *probes, const char *provider, 
 		{ "fbt", "need a guest: name one with -g" },
 		{ "syscall", "need a guest: name one with -g" },
 		{ "vm", "need a guest on KVM" },
+		{ "cpc", "need a guest on KVM: name one with -g" },
 		{ "sdt", "need the module outsight.ko, which this guest has not loaded" },
 		{ "sched", "need the module outsight.ko, which this guest has not loaded" },
 		{ "proc", "need the module outsight.ko, which this guest has not loaded" },
@@ -159,6 +161,11 @@ static void print_found(const struct vp_probe *p, const char *called, struct ot_
 	ot_buf_printf(out, "did you mean %s::%s:%s?", p->provider, p->function, p->name);
 }
 
+static bool is_of(const struct dif_probedesc *desc, const char *provider)
+{
+	return desc->provider && !strcmp(desc->provider, provider) && desc->name;
+}
+
 bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	const struct vp_probe *p;
@@ -166,6 +173,8 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 	if (desc->id)
 		return false;
 	if (desc->name && vp_profile_hint(desc->name, out))
+		return true;
+	if (is_of(desc, "cpc") && is_published(probes, "cpc") && vp_cpc_hint(desc->name, out))
 		return true;
 	p = nearest(probes, desc);
 	if (p) {

@@ -10,26 +10,11 @@
 #include "base/buf.h"
 #include "base/near.h"
 #include "base/units.h"
+#include "vmm-probe/provider/parsed_name.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/providers.h"
 
 #define MIN_INTERVAL_NS 200000ull
-
-static bool parse_number(const char **text, uint64_t *ret)
-{
-	const char *p = *text;
-	uint64_t n = 0;
-
-	if (*p < '0' || *p > '9')
-		return false;
-	for (; *p >= '0' && *p <= '9'; p++)
-		if (__builtin_mul_overflow(n, (uint64_t)10, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*p - '0'), &n))
-			return false;
-	*text = p;
-	*ret = n;
-	return true;
-}
 
 bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns)
 {
@@ -42,7 +27,7 @@ bool vp_profile_parse(const char *name, bool *ret_tick, uint64_t *ret_ns)
 		name += 8;
 	else
 		return false;
-	if (!parse_number(&name, &n) || n == 0)
+	if (!vp_parsed_name_number(&name, &n) || n == 0)
 		return false;
 	if (!ot_time_ns(n, name, "hz", &ns) || ns < MIN_INTERVAL_NS)
 		return false;
@@ -77,7 +62,7 @@ bool vp_profile_hint(const char *name, struct ot_buf *out)
 	if (!word)
 		return false;
 	unit = rest;
-	if (!parse_number(&unit, &n))
+	if (!vp_parsed_name_number(&unit, &n))
 		ot_buf_printf(out, "%s is too large a number", rest);
 	else if (!n)
 		ot_buf_printf(out, "0 is no interval: %s-1s is one", word);
@@ -126,12 +111,6 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	return NULL;
 }
 
-/* Does a description's field match the empty string, which all these probes have there? */
-static bool matches_empty(const char *pattern)
-{
-	return !pattern || dif_glob_match(pattern, "");
-}
-
 static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider *self,
 			      const struct dif_probedesc *desc)
 {
@@ -139,8 +118,7 @@ static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider
 	uint64_t ns;
 	char *name;
 
-	if (!matches_empty(desc->module) || !matches_empty(desc->function) || !desc->name ||
-	    !vp_profile_parse(desc->name, &tick, &ns) || vp_probes_has(probes, self, desc->name))
+	if (!vp_parsed_name_is_new(probes, self, desc) || !vp_profile_parse(desc->name, &tick, &ns))
 		return NULL;
 	name = vp_probes_strdup(probes, desc->name);
 	return name ? add(probes, self, name) : ot_err_nomem();

@@ -52,6 +52,16 @@ OT_MUST_CHECK struct ot_err *vp_probes_plan(struct vp_probes *probes, uint32_t t
 OT_MUST_CHECK struct ot_err *vp_probes_add_vm(struct vp_probes *probes, char (*stats)[VP_VM_STAT_NAME],
 					      uint32_t n, const char *refused);
 
+/** How the registry finds out whether an event can be counted for this guest's vCPUs: UNSUPPORTED: no, and
+ * the message is the reason. */
+struct vp_cpc_support {
+	struct ot_err *(*test)(void *arg, const struct vp_cpc_event *event);
+	void *arg;
+};
+
+/** From now on cpc probes exist as far as @p support (copied) says. Without this none can be enabled. */
+void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *support);
+
 /** The guest's text has changed: drop all of it that was read, and the decisions that followed from it. */
 void vp_probes_forget_text(struct vp_probes *probes);
 

@@ -33,7 +33,8 @@
 	PROVIDER(sdt)          \
 	PROVIDER(rawtp)        \
 	PROVIDER(vmstat)       \
-	VP_DERIVED(PROVIDER)
+	VP_DERIVED(PROVIDER)   \
+	PROVIDER(cpc)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;
 VP_PROVIDERS(VP_DECLARE)

@@ -211,6 +211,18 @@ const struct vp_probe *vp_probes_get(const struct vp_probes *probes, uint32_t id
 	return id && id <= probes->count ? &vp_probe_entry(probes, id)->probe : NULL;
 }
 
+void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *support)
+{
+	probes->cpc = *support;
+}
+
+struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes, const struct vp_cpc_event *event)
+{
+	if (!probes->cpc.test)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "no CPU runs this guest");
+	return probes->cpc.test(probes->cpc.arg, event);
+}
+
 struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_probedesc *desc)
 {
 	for (size_t i = 0; i < OT_ARRAY_SIZE(providers); i++) {

@@ -93,6 +93,10 @@ struct vp_derivation *vp_probes_derivation(struct vp_probes *probes);
 /** Finds the sites of the guest's tracepoints (tracepoint_sites.h); NULL: no guest. */
 struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 
+/** As vp_probes_set_cpc() was told: UNSUPPORTED: @p event, which is valid, can't be counted here. */
+OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
+						const struct vp_cpc_event *event);
+
 /** NULL: none. */
 struct vp_guest *vp_probes_guest(struct vp_probes *probes);
 

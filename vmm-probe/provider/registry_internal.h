@@ -29,10 +29,11 @@ struct vp_probes {
 	struct vp_derivation *derivation;
 	struct vp_tracepoint_finder *tracepoints;
 	struct vp_planner *planner;
-	uint32_t traps;           /* the planner's */
-	bool keys_checked;        /* it is known whether these may be on branches on static keys: */
-	const char *keys_refused; /* no, with the reason; NULL: yes */
-	struct vp_text_undo undo; /* of the planner's guest */
+	uint32_t traps;            /* the planner's */
+	bool keys_checked;         /* it is known whether these may be on branches on static keys: */
+	const char *keys_refused;  /* no, with the reason; NULL: yes */
+	struct vp_text_undo undo;  /* of the planner's guest */
+	struct vp_cpc_support cpc; /* test NULL: no event can be counted */
 	struct ot_arena strings;
 	struct vp_probe_entry **chunks;
 	size_t nchunks, chunks_cap;
