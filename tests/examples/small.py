@@ -83,6 +83,12 @@ class Small(Examples):
         self.assertFalse(self.mapped(vm))
         vm.check_unharmed(self)
 
+    @truth("outsight -g web01 -n 'cpc:::cpu_clock-kernel-5000000 { @[func(arg0)] = count(); }'")
+    def test_counter(self, example):
+        vm = self.qemu()
+        self.check_profile(example)
+        vm.check_unharmed(self)
+
     def monitor(self, example, more):
         vm = self.start(example, more)
         end = time.monotonic() + LIMIT
