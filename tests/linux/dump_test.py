@@ -75,6 +75,8 @@ class Dumps(Scenario):
             self.check(core, symbols)
             self.check(raw, symbols)
             self.check_plan(raw, symbols)
+            _, out, err = self.read(core, "-lvn", "cpc:::cpu_clock-all-1000000")
+            self.assertIn("Cannot be enabled: no CPU runs this guest\n", out, err)
 
             # Half of the image, and half of a page less: an error, not a crash or a wrong table.
             for path, size in ((raw, os.path.getsize(raw) // 2 - 2048), (core, 5000)):

@@ -76,6 +76,17 @@ class Providers(Scenario):
             self.assertNotEqual(status, 0)
             self.assertIn("index 1 is out of range for proc:::exit args[ ]", err)
 
+    def test_counters(self):
+        """No CPU counts for a guest under QEMU's translator."""
+        with self.guest() as guest:
+            reason = "the tcg backend keeps no counters: cpc probes are for guests on KVM, with the engine in their VMM"
+            for probe in ("cpc:::instructions-all-100000", "cpc:::cpu_clock-all-1000000"):
+                _, out, err = self.outsight.run(guest, "-lvn", probe)
+                self.assertIn(f"\n\tCannot be enabled: {reason}\n", out, err)
+                status, _, err = self.outsight.run(guest, "-n", probe)
+                self.assertNotEqual(status, 0)
+                self.assertIn(f"{probe} can't be enabled: {reason}", err)
+
     def test_descriptions(self):
         """A probe has the kernel's module and the function it is in; Solaris's and FreeBSD's modules mean the same."""
         with self.guest() as guest:

@@ -168,6 +168,8 @@ class Peek(unittest.TestCase):
         self.assertEqual(done.stderr.count("nonsense( )"), done.stderr.count("nonsense( )") and 1)
         done = self.run_on(vm, ALL, status=1)
         self.assertRegex(done.stderr, "small is only sampled from outside.*fbt:vmlinux:.* does not")
+        done = self.run_on(vm, "cpc:::cpu_clock-all-1000000", status=1)
+        self.assertIn("can't be enabled: the peek backend keeps no counters: cpc probes are", done.stderr)
         self.check_untouched(vm)
         done = self.run_on(vm, None, "-q", "-s", "/dev/stdin", prefix="", stdin=ALL)
         self.assertEqual(counts_of(done.stdout), round_counts(2))

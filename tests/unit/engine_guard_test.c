@@ -25,6 +25,7 @@ static struct guarded make(uint32_t maxcost, uint32_t hit_ns, uint32_t slots)
 		.ram_size = 16 << 20,
 		.levels = 4,
 		.can_profile = true,
+		.can_count = true,
 		.counter_slots = slots,
 		.hit_cost_ns = hit_ns,
 		.counter_cost_ns = HIT_NS,
@@ -313,6 +314,36 @@ static void profile(void **state)
 	ef_destroy(f);
 }
 
+/* An overflow's cost is the exit, whether or not the guest is in the probe's mode then. */
+static void overflows(void **state)
+{
+	(void)state;
+	const struct vp_cpc_event user = { .type = PERF_TYPE_SOFTWARE,
+					   .period = VP_CPC_LEAST_NS,
+					   .mode = VP_CPC_USER };
+	struct guarded g = make(5, HIT_NS, 0);
+	struct ef *f = g.f;
+	uint32_t c = counting(f);
+
+	ef_open(f);
+	uint32_t p = ef_probe(f, VP_PROBE_CPC, VP_ARGS_PROFILE, "", "cpu_clock-user-200000");
+	ef_cpc(f, p, &user);
+	uint32_t epid = ef_ecb(f, p, c);
+	ef_enable(f);
+	ef_start(f);
+	vp_fake_set_reg(f->fake, 0, VP_CS, 0x10);
+	for (unsigned quarter = 0; quarter < 6; quarter++) {
+		for (unsigned n = 0; n < 40; n++)
+			vp_fake_overflow(f->fake, 0, 0, 0);
+		run(&g, 1, 0, 0);
+	}
+	assert_int_equal(g.seen.taken, 1);
+	assert_int_equal(g.seen.epid, epid);
+	assert_int_equal(ef_status(f, 0)->hits, 0);
+	assert_false(vp_fake_overflow(f->fake, 0, 0, 0)); /* the counter went with the probe */
+	ef_destroy(f);
+}
+
 /* So do events of the vm provider, by what their clauses take. */
 static void vm_events(void **state)
 {
@@ -363,6 +394,7 @@ int main(void)
 		cmocka_unit_test(chill_is_asked_for),
 		cmocka_unit_test(busy),
 		cmocka_unit_test(profile),
+		cmocka_unit_test(overflows),
 		cmocka_unit_test(vm_events),
 		cmocka_unit_test(limits_are_checked),
 	};

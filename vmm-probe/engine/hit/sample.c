@@ -62,6 +62,14 @@ void vp_engine_sample(struct vp_engine *engine, uint32_t vcpu, void *ctx)
 	vp_vcpu_leave(me);
 }
 
+/* An exit for nothing, which is a cost all the same. */
+static void charge(const struct vp_enabled_probe *probe, struct vp_vcpu_session *v, uint32_t cost_ns)
+{
+	vp_load_add(&v->load.outside_ns, cost_ns);
+	for (const struct vp_ecb *ecb = probe->first; ecb; ecb = ecb->next)
+		vp_guard_hit(ecb, v->vcpu, cost_ns);
+}
+
 /* The host's kernel knows nothing of the guest's modes where it counts its own events: their overflows in the
  * other mode are left out here. */
 static bool is_in_mode(const struct vp_engine *engine, const struct vp_cpc_event *event, void *ctx)
@@ -75,18 +83,23 @@ static bool is_in_mode(const struct vp_engine *engine, const struct vp_cpc_event
 void vp_engine_overflow(struct vp_engine *engine, uint32_t vcpu, const struct vp_cpc *cpc, uint64_t missed,
 			void *ctx)
 {
-	if (vcpu >= engine->nvcpus || !is_in_mode(engine, &cpc->event, ctx))
+	if (vcpu >= engine->nvcpus)
 		return;
 	struct vp_vcpu *me = &engine->vcpus[vcpu];
 	vp_vcpu_enter(me);
 	vp_agent_drain(engine, vcpu, true);
 	uint64_t clock = vp_guard_begin(me);
+	bool fires = is_in_mode(engine, &cpc->event, ctx);
 	for (uint32_t i = 0; i < cpc->nprobes; i++) {
 		const struct vp_cpc_probe *p = &cpc->probes[i];
 		struct vp_vcpu_session *v = &p->es->vcpus[vcpu];
 		uint64_t args[10] = { [2] = missed };
 		if (vp_engine_session_activity(p->es) != VP_ACTIVE)
 			continue;
+		if (!fires) {
+			charge(p->probe, v, cpc->cost_ns);
+			continue;
+		}
 		vp_firing_begin(v, ctx, 0, args);
 		set_pc(v, args);
 		fire_ecbs(p->probe, v, cpc->cost_ns, &clock);

@@ -145,10 +145,11 @@ static struct ot_err *do_cpc(struct vp_server *s, struct vp_connection *c, const
 	if (!vp_cpc_is_valid(&m->event))
 		return ot_err_new(OT_ERR_BAD_DATA, "CPC of an unknown event");
 	if (!e->ops->cpc)
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "the %s backend has no thread of a vCPU that the host could count for: cpc "
-				  "probes are for guests on KVM, with the engine in their VMM",
-				  e->ops->name);
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "the %s backend keeps no counters: cpc probes are for guests on KVM, with the "
+		    "engine in their VMM",
+		    e->ops->name);
 	return e->ops->cpc->test(e->backend, &m->event);
 }
 
