@@ -19,7 +19,7 @@ static const struct {
 	{ "D_SYNTAX", "BEGIN { printf(\"%z\", 1); }" },
 	{ "D_SYNTAX", "BEGIN { x = 1.5; }" },
 	{ "D_SYNTAX", "/* /* */ BEGIN {}" },
-	{ "D_SYNTAX", "BEGIN { // no\n }" },
+	{ "D_SYNTAX", "BEGIN { / no\n }" },
 	{ "D_SYNTAX", "BEGIN { \"abc" },
 	{ "D_EMPTY", "" },
 	{ "D_EMPTY", "/* nothing */" },

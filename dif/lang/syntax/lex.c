@@ -94,6 +94,18 @@ static bool skip_comment(struct dif_compiler *c)
 	return dif_fail(c, DIF_D_SYNTAX, line, "end-of-file encountered before matching */");
 }
 
+/* In a predicate the first / of "//" and a * is its end, before a comment. */
+static bool is_line_comment(const struct dif_lexer *lex)
+{
+	return peek(lex, 0) == '/' && peek(lex, 1) == '/' && !(lex->in_predicate && peek(lex, 2) == '*');
+}
+
+static void skip_line_comment(struct dif_lexer *lex)
+{
+	while (lex->at < lex->end && *lex->at != '\n')
+		lex->at++;
+}
+
 /* A line that starts with #: eaten whole, continuation lines too. */
 static bool control_line(struct dif_compiler *c)
 {
@@ -137,6 +149,8 @@ static bool skip_blank(struct dif_compiler *c)
 		} else if (ch == '/' && peek(lex, 1) == '*') {
 			if (!skip_comment(c))
 				return false;
+		} else if (is_line_comment(lex)) {
+			skip_line_comment(lex);
 		} else if (ch == '#' && lex->at_line_start) {
 			if (!control_line(c))
 				return false;
@@ -163,7 +177,7 @@ static void lex_punct(struct dif_compiler *c, struct dif_token *tok)
 	struct dif_lexer *lex = &c->unit->lex;
 	size_t left = (size_t)(lex->end - lex->at);
 
-	if (*lex->at == '/' && ends_predicate(lex)) {
+	if (lex->mode == DIF_LEX_INNER && *lex->at == '/' && ends_predicate(lex)) {
 		tok->kind = DIF_T_EPRED;
 		lex->at++;
 		return;

@@ -47,11 +47,11 @@ static bool parse_clause_at(struct dif_compiler *c, struct specs *specs)
 			return false;
 	} while (dif_accept(c, DIF_T_COMMA));
 	c->unit->lex.mode = DIF_LEX_INNER;
-	if (c->unit->tok.kind == DIF_T_DIV || c->unit->tok.kind == DIF_T_EPRED) {
-		if (c->unit->tok.kind == DIF_T_EPRED) /* an empty predicate, or "/ /" */
-			return dif_syntax(c);
+	if (c->unit->tok.kind == DIF_T_DIV) {
+		c->unit->lex.in_predicate = true;
 		dif_next(c);
 		pc.predicate = dif_parse_expr(c);
+		c->unit->lex.in_predicate = false;
 		if (!pc.predicate || !dif_expect(c, DIF_T_EPRED))
 			return false;
 	}

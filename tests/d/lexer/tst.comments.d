@@ -3,7 +3,7 @@
 /* " ' # @ $ ` // **/
 /**/
 BEGIN /* one */
-/* two */ /1 /* three */ - /* four
+/* two */ / /* of the predicate */ 1 /* three */ - /* four
  five */ 0/
 {
 	printf/* seven */("%d /* not */\n",

@@ -1,3 +1,0 @@
-/* ASSERTION: // comments are cpp's. */
-// comment
-BEGIN { exit(0); }
