@@ -73,11 +73,20 @@ static struct dif_type *value_type(const struct dif_node *r)
 	return r->kind == DIF_N_XLATE && r->op == DIF_O_DOT ? r->right->type : r->type;
 }
 
+/* 0 frees an element or thread-local variable, also where it holds a struct. */
+static bool frees_struct(struct dif_compiler *c, const struct dif_node *n)
+{
+	const struct dif_node *l = n->left;
+
+	return l->kind == DIF_N_VAR && dif_is_sou(c, l->type) && dif_node_is_null(c, n->right) &&
+	       (l->ident->is_array || l->ident->var_scope == DIF_SCOPE_THREAD);
+}
+
 static bool fits(struct dif_compiler *c, struct dif_node *n, struct dif_type *value)
 {
 	if (n->right->kind == DIF_N_XLATE)
 		return dif_type_same(c, n->left->type, value);
-	return dif_assignable(c, n->left->type, n->right);
+	return dif_assignable(c, n->left->type, n->right) || frees_struct(c, n);
 }
 
 static bool is_unknown(struct dif_compiler *c, const struct dif_node *n)
