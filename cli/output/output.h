@@ -75,6 +75,7 @@ extern const struct cli_output_ops cli_output_json; /* results of `outsight comp
 extern const struct cli_output_ops cli_output_document; /* -x oformat=json */
 extern const struct cli_output_ops cli_output_xml;      /* -x oformat=xml */
 extern const struct cli_output_ops cli_output_jsonl;    /* -x oformat=jsonl */
+extern const struct cli_output_ops cli_output_folded;   /* -x oformat=folded */
 
 /** The output that @p option ("--json") of `outsight compare` selects; NULL: none. */
 const struct cli_output_ops *cli_output_find(const char *option);

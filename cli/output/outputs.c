@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const struct cli_output_ops *const outputs[] = {
-	&cli_output_text, &cli_output_json, &cli_output_document, &cli_output_xml, &cli_output_jsonl,
+	&cli_output_text, &cli_output_json,  &cli_output_document,
+	&cli_output_xml,  &cli_output_jsonl, &cli_output_folded,
 };
 
 const struct cli_output_ops *cli_output_find(const char *option)

@@ -82,6 +82,19 @@ class SmallGuest(GuestTest):
         self.assertGreater(int(match.group(1)), times)
         self.check_unharmed(vm)
 
+    def test_folded(self):
+        """A line for each stack, and together as many as the clause has counted."""
+        program = ("fbt::probed_*:entry /n++ < 1000/ { @[probefunc, stack()] = count(); } "
+                   "tick-50ms /n >= 1000/ { exit(0); }")
+        folded = self.vm(1).trace(program, "-x", "oformat=folded").splitlines()
+        self.assertGreater(len(folded), 1)
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in folded), 1000)
+        for line in folded:
+            function, *frames = line.rsplit(" ", 1)[0].split(";")
+            self.assertTrue(frames[-1].endswith(f"`{function}"), line)
+            self.assertNotIn("+0x", line)
+            self.assertGreater(len(frames), 1, line)
+
     def test_killed(self):
         """kill -9 at any moment, under fire."""
         vm = self.vm(4)

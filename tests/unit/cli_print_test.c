@@ -100,6 +100,30 @@ static void test_stacks(void **state)
 	output_deinit(&o);
 }
 
+/* -x oformat=folded: the outermost frame first, without offsets, and nothing in a name ends it or the line.
+ */
+static void test_folded(void **state)
+{
+	const struct dif_action stack = { .kind = DIF_ACT_stack };
+	const struct dif_action ustack = { .kind = DIF_ACT_ustack, .arg = 16ull << 32 | 2 };
+	uint64_t pcs[] = { 1, 2, 0 }, user[5] = { 77, 0x10, 0x20 };
+	struct cli_datum d = { &stack, (uint8_t *)pcs, sizeof(pcs) };
+	struct cli_output *folded;
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	assert_null(cli_output_create(&cli_output_folded, &o.opts, o.p.fp, &folded));
+	folded->printer.symbols.kernel = kernel;
+	folded->ops->value(folded, &d);
+	memcpy(&user[3], "a;b\nc\0main", 11);
+	d = (struct cli_datum){ &ustack, (uint8_t *)user, sizeof(user) };
+	folded->ops->value(folded, &d);
+	cli_output_destroy(folded);
+	output_is(&o, "vmlinux`f;vmlinux`f 1\nmain;a:b?c 1\n");
+	output_deinit(&o);
+}
+
 static void type(struct output *o, const char *layout, const void *data, size_t size, const char *expected)
 {
 	assert_true(cli_print_type(&o->p, layout, data, size));
@@ -230,10 +254,10 @@ static void test_bad_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers),  cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_dumps),     cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_types),     cmocka_unit_test(test_structs),
-		cmocka_unit_test(test_bad_types),
+		cmocka_unit_test(test_integers), cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_dumps),    cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_folded),   cmocka_unit_test(test_types),
+		cmocka_unit_test(test_structs),  cmocka_unit_test(test_bad_types),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
