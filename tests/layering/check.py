@@ -41,12 +41,15 @@ MAY_USE = {
     "vmm-probe/engine": ["base", "vmm-probe/arch", "vmm-probe/engine/engine.h", "vmm-probe/engine/wire"],
     "vmm-probe/engine/hit": DIF + ["dif/vm"] + ENGINE,
     "vmm-probe/engine/service": DIF + ["dif/vm", "vmm-probe/engine/hit"] + ENGINE,
+    # A child without rights knows nothing of what is read in it; nor does its reader, of guests.
+    "vmm-probe/confined": ["base"],
+    "vmm-probe/dwarf": ["base", "vmm-probe/confined"],
     # The plain structures that carry facts about the guest to an engine.
-    "vmm-probe/guest": DIF + ["dif/lang/types/types.h", "vmm-probe/arch", "vmm-probe/engine/wire/facts.h",
+    "vmm-probe/guest": DIF + ["vmm-probe/confined", "vmm-probe/dwarf", "dif/lang/types/types.h", "vmm-probe/arch", "vmm-probe/engine/wire/facts.h",
                               "vmm-probe/engine/wire/orc_table.h"],
     "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest"],
     "vmm-probe/symbolic": DIF + ["vmm-probe/arch"],
-    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/guest", "vmm-probe/planner", "vmm-probe/symbolic"],
+    "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/dwarf/copies.h", "vmm-probe/guest", "vmm-probe/planner", "vmm-probe/symbolic"],
     # Code that is injected into a VMM may use the engine and nothing of the operator's process.
     "vmm-probe/backend/tcg": DIF + ENGINE + ["vmm-probe/machines/qemu_machine.h"],
     "vmm-probe/backend/kvm": DIF + ENGINE,

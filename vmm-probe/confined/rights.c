@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Descriptors, memory, limits and system calls that a confined child gives up. */
+#include "vmm-probe/confined/rights.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <seccomp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/io.h"
+#include "base/proc_map.h"
+
+#define MAPS_MAX (64u << 20)
+
+/* --- descriptors and memory ------------------------------------------------------------------------------ */
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+struct ot_err *vp_rights_close(const struct vp_confined_job *job, int out)
+{
+	int keep[VP_CONFINED_FDS + 1];
+	unsigned first = 0;
+
+	for (unsigned i = 0; i < job->nfds; i++)
+		keep[i] = job->fds[i];
+	keep[job->nfds] = out;
+	qsort(keep, job->nfds + 1, sizeof(*keep), by_number);
+	for (unsigned i = 0; i <= job->nfds; i++) {
+		unsigned fd = (unsigned)keep[i];
+
+		if (fd > first && close_range(first, fd - 1, 0) < 0)
+			return ot_err_os(errno, "close_range");
+		first = fd + 1;
+	}
+	return close_range(first, ~0u, 0) < 0 ? ot_err_os(errno, "close_range") : NULL;
+}
+
+struct ot_err *vp_rights_unmap(uint64_t *ret_left)
+{
+	ot_auto_free char *maps = NULL;
+	size_t len;
+	uint64_t left = 0;
+
+	OT_TRY(ot_read_file("/proc/self/maps", MAPS_MAX, &maps, &len));
+	for (char *line = maps, *end; (end = strchr(line, '\n')); line = end + 1) {
+		struct ot_proc_map map;
+
+		*end = '\0';
+		if (!ot_proc_map_parse(line, &map))
+			return ot_err_new(OT_ERR_INTERNAL, "/proc/self/maps has an unknown form");
+		if (map.perms[3] != 's') {
+			left += map.end - map.start;
+			continue;
+		}
+		if (munmap((void *)(uintptr_t)map.start, map.end - map.start) < 0)
+			return ot_err_os(errno, "munmap");
+	}
+	*ret_left = left;
+	return NULL;
+}
+
+/* --- limits ---------------------------------------------------------------------------------------------- */
+
+static struct ot_err *limit(__rlimit_resource_t what, uint64_t soft, uint64_t hard)
+{
+	const struct rlimit value = { soft, hard };
+
+	return setrlimit(what, &value) < 0 ? ot_err_os(errno, "setrlimit") : NULL;
+}
+
+struct ot_err *vp_rights_limit(const struct vp_confined_limits *limits, uint64_t mapped)
+{
+	uint64_t memory = mapped + ((uint64_t)limits->memory_mib << 20);
+
+	OT_TRY(limit(RLIMIT_CORE, 0, 0));
+	/* SIGXCPU says what happened; SIGKILL follows if it were held up. */
+	OT_TRY(limit(RLIMIT_CPU, limits->cpu_s, limits->cpu_s + 1));
+	return limit(RLIMIT_AS, memory, memory);
+}
+
+/* --- system calls ---------------------------------------------------------------------------------------- */
+
+/* For malloc(), libelf, libdw, and a sanitizer's run time: on descriptors that are open, and private memory.
+ */
+static const int allowed[] = {
+	SCMP_SYS(read),        SCMP_SYS(pread64),      SCMP_SYS(readv),          SCMP_SYS(write),
+	SCMP_SYS(writev),      SCMP_SYS(lseek),        SCMP_SYS(close),          SCMP_SYS(fstat),
+	SCMP_SYS(munmap),      SCMP_SYS(brk),          SCMP_SYS(madvise),        SCMP_SYS(mremap),
+	SCMP_SYS(futex),       SCMP_SYS(getrandom),    SCMP_SYS(clock_gettime),  SCMP_SYS(gettimeofday),
+	SCMP_SYS(sched_yield), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigaltstack), SCMP_SYS(getpid),       SCMP_SYS(gettid),         SCMP_SYS(restart_syscall),
+	SCMP_SYS(sysinfo),     SCMP_SYS(exit),         SCMP_SYS(exit_group),
+};
+
+/* Libraries look for files of theirs and go on without: libdw for a program's name and for further debugging
+ * information. */
+static const int absent[] = {
+	SCMP_SYS(open),       SCMP_SYS(openat),    SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(access),
+	SCMP_SYS(faccessat2), SCMP_SYS(faccessat), SCMP_SYS(stat),     SCMP_SYS(lstat),
+};
+
+static int add_rules(scmp_filter_ctx ctx)
+{
+	const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	const struct scmp_arg_cmp private =
+	    SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_PRIVATE | MAP_SHARED, MAP_PRIVATE);
+	const struct scmp_arg_cmp getfd = SCMP_A1(SCMP_CMP_EQ, F_GETFD),
+				  getfl = SCMP_A1(SCMP_CMP_EQ, F_GETFL);
+	/* glibc's fstat(); it can ask of a path too, of which nothing but its attributes would be learned */
+	const struct scmp_arg_cmp by_fd = SCMP_A3(SCMP_CMP_MASKED_EQ, AT_EMPTY_PATH, AT_EMPTY_PATH);
+	/* abort() */
+	const struct scmp_arg_cmp itself = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid());
+	int r = 0;
+
+	for (size_t i = 0; !r && i < OT_ARRAY_SIZE(allowed); i++)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; !r && i < OT_ARRAY_SIZE(absent); i++)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), absent[i], 0);
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, no_exec, private);
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(mprotect), 1, no_exec);
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, getfd);
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(fcntl), 1, getfl);
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(newfstatat), 1, by_fd);
+	if (!r)
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, itself);
+	return r;
+}
+
+struct ot_err *vp_rights_filter(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[2] = { 0 };
+
+	if (syscall(SYS_capset, &head, none) < 0)
+		return ot_err_os(errno, "capset");
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	if (!ctx)
+		return ot_err_nomem();
+	/* seccomp_load() sets no_new_privs first, without which only root may load a filter. */
+	int r = add_rules(ctx);
+	if (!r)
+		r = seccomp_load(ctx);
+	seccomp_release(ctx);
+	return r ? ot_err_os(-r, "seccomp") : NULL;
+}
