@@ -9,8 +9,12 @@
 #include "cli/output/print.h"
 #include "cli/stability.h"
 
+/* args[] that a probe may have; one that it lacks has none in its place. */
+#define ARGS_MAX 16u
+
 struct listing {
 	FILE *fp;
+	struct vp_session *session;
 	const struct cli_invocation *inv;
 	const struct dif_world *world;
 	bool verbose;
@@ -19,11 +23,14 @@ struct listing {
 static void print_arguments(const struct listing *l, const struct vp_probe *probe)
 {
 	struct dif_probe_arg arg;
-	unsigned n = 0;
+	bool any = false;
 	struct ot_buf text;
 
 	fputs("\n\tArgument Types\n", l->fp);
-	for (; l->world->probe_arg && l->world->probe_arg(l->world->env, probe->id, n, &arg); n++) {
+	for (unsigned n = 0; l->world->probe_arg && n < ARGS_MAX; n++) {
+		if (!l->world->probe_arg(l->world->env, probe->id, n, &arg))
+			continue;
+		any = true;
 		ot_buf_init(&text);
 		if (arg.translated)
 			ot_buf_puts(&text, arg.translated);
@@ -35,7 +42,7 @@ static void print_arguments(const struct listing *l, const struct vp_probe *prob
 		fprintf(l->fp, "\t\targs[%u]: %s\n", n, ot_buf_str(&text));
 		ot_buf_deinit(&text);
 	}
-	if (!n)
+	if (!any)
 		fputs("\t\tNone\n", l->fp);
 	putc('\n', l->fp);
 }
@@ -49,6 +56,25 @@ static void print_details(const struct listing *l, const struct vp_probe *probe)
 			    cli_probe_attribute(attrs, probe->module, probe->function, probe->name), l->fp);
 	cli_print_attribute("Argument Attributes", attrs[DIF_ATTR_ARGS], l->fp);
 	print_arguments(l, probe);
+}
+
+/* The provider's own lines. */
+static void print_description(const struct listing *l, const struct vp_probe *probe)
+{
+	struct ot_buf text;
+
+	ot_buf_init(&text);
+	vp_session_describe(l->session, probe, &text);
+	if (text.len)
+		putc('\n', l->fp);
+	for (char *line = text.data, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+		*end = '\0';
+		for (; *line == '\t'; line++)
+			putc('\t', l->fp);
+		ot_utf8_tame_string(line);
+		fprintf(l->fp, "\t%s\n", line);
+	}
+	ot_buf_deinit(&text);
 }
 
 static bool print_probe(void *arg, const struct vp_probe *probe)
@@ -66,6 +92,7 @@ static bool print_probe(void *arg, const struct vp_probe *probe)
 		return !ferror(l->fp);
 	if (probe->refused)
 		fprintf(l->fp, "\n\tCannot be enabled: %s\n", probe->refused);
+	print_description(l, probe);
 	print_details(l, probe);
 	return !ferror(l->fp);
 }
@@ -85,7 +112,7 @@ static bool same_description(const struct dif_probedesc *a, const struct dif_pro
 void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
 			   const struct cli_compiled *unit, FILE *fp)
 {
-	struct listing l = { fp, NULL, vp_session_world(s), true };
+	struct listing l = { fp, s, NULL, vp_session_world(s), true };
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
@@ -130,7 +157,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp)
 {
-	struct listing l = { fp, inv, vp_session_world(s), inv->verbose };
+	struct listing l = { fp, s, inv, vp_session_world(s), inv->verbose };
 	struct dif_probedesc all = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 	struct ot_err *err;
 	uint64_t count;

@@ -17,6 +17,7 @@
 
 #define MAGIC_CHARS 'O', 'T', 'S', 'Y', 'M', 'S', '0', '1'
 #define KEY_FILE    "key"
+#define SYMBOLS     "syms"
 #define FILE_MAX    (512u << 20)
 #define NAME_LEN    (2 * VP_BUILD_ID_MAX + 16)
 #define NAMES_MAX   (256u << 20)
@@ -190,14 +191,14 @@ void vp_cache_close(struct vp_cache *cache)
 	free(cache);
 }
 
-/* Hexadecimal digits of the build id, and ".syms". */
-static void file_name(const uint8_t *build_id, size_t len, char name[NAME_LEN])
+/* Hexadecimal digits of the build id, and a suffix. */
+static void file_name(const uint8_t *build_id, size_t len, const char *kind, char name[NAME_LEN])
 {
 	size_t at = 0;
 
 	for (size_t i = 0; i < len && i < VP_BUILD_ID_MAX; i++)
 		at += (size_t)snprintf(name + at, NAME_LEN - at, "%02x", build_id[i]);
-	snprintf(name + at, NAME_LEN - at, ".syms");
+	snprintf(name + at, NAME_LEN - at, ".%s", kind);
 }
 
 static uint64_t hash_of(const struct vp_cache *cache, const void *data, size_t len)
@@ -251,21 +252,60 @@ static struct ot_err *parse(const char *data, size_t len, struct vp_cache_entry 
 	return NULL;
 }
 
-struct ot_err *vp_cache_load(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
-			     struct vp_cache_entry *ret)
+/* A file's bytes, less the hash behind them. */
+struct ot_err *vp_cache_read(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+			     const char *kind, char **ret, size_t *ret_len)
 {
 	ot_auto_free char *data = NULL;
 	char name[NAME_LEN];
 	uint64_t hash;
 	size_t size = 0;
 
-	file_name(build_id, len, name);
+	file_name(build_id, len, kind, name);
 	OT_TRY(read_file(cache, name, &data, &size));
-	if (size < sizeof(struct header) + sizeof(hash))
+	if (size < sizeof(hash))
 		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
 	size -= sizeof(hash);
 	memcpy(&hash, data + size, sizeof(hash));
 	if (hash != hash_of(cache, data, size))
+		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
+	*ret = ot_move(data);
+	*ret_len = size;
+	return NULL;
+}
+
+/* Append the hash of @buf's bytes to them, and make them a file. */
+static struct ot_err *write_hashed(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+				   const char *kind, struct ot_buf *buf)
+{
+	char name[NAME_LEN];
+	uint64_t hash = hash_of(cache, buf->data, buf->len);
+
+	ot_buf_append(buf, &hash, sizeof(hash));
+	if (buf->failed)
+		return ot_err_nomem();
+	file_name(build_id, len, kind, name);
+	return replace_file(cache, name, buf->data, buf->len);
+}
+
+struct ot_err *vp_cache_write(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+			      const char *kind, const void *data, size_t data_len)
+{
+	ot_auto(ot_buf_deinit) struct ot_buf buf;
+
+	ot_buf_init(&buf);
+	ot_buf_append(&buf, data, data_len);
+	return write_hashed(cache, build_id, len, kind, &buf);
+}
+
+struct ot_err *vp_cache_load(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+			     struct vp_cache_entry *ret)
+{
+	ot_auto_free char *data = NULL;
+	size_t size;
+
+	OT_TRY(vp_cache_read(cache, build_id, len, SYMBOLS, &data, &size));
+	if (size < sizeof(struct header))
 		return ot_err_new(OT_ERR_NOT_FOUND, "a file of the cache is broken");
 	return parse(data, size, ret);
 }
@@ -279,8 +319,6 @@ struct ot_err *vp_cache_store(const struct vp_cache *cache, const uint8_t *build
 			       .nregions = entry->nregions,
 			       .nsyms = entry->nsyms,
 			       .names_size = entry->names_size };
-	char name[NAME_LEN];
-	uint64_t hash;
 
 	ot_buf_init(&buf);
 	ot_buf_append(&buf, &head, sizeof(head));
@@ -291,12 +329,7 @@ struct ot_err *vp_cache_store(const struct vp_cache *cache, const uint8_t *build
 		ot_buf_append(&buf, &r, sizeof(r));
 	}
 	ot_buf_append(&buf, entry->names, entry->names_size);
-	hash = hash_of(cache, buf.data, buf.len);
-	ot_buf_append(&buf, &hash, sizeof(hash));
-	if (buf.failed)
-		return ot_err_nomem();
-	file_name(build_id, len, name);
-	return replace_file(cache, name, buf.data, buf.len);
+	return write_hashed(cache, build_id, len, SYMBOLS, &buf);
 }
 
 void vp_cache_entry_deinit(struct vp_cache_entry *entry)

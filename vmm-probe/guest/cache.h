@@ -5,6 +5,8 @@
  * costs as much as from a file and can't be forged for another guest.) An entry is used only for a guest
  * whose RAM contains the same tables: it has a keyed hash of them, which is compared with the guest's at
  * every use. So a guest that forges another kernel's build id can't poison the entries of other guests.
+ *
+ * What came of a file that the operator named is stored beside them, by the file's build id.
  */
 #ifndef VP_GUEST_CACHE_H
 #define VP_GUEST_CACHE_H
@@ -52,5 +54,13 @@ OT_MUST_CHECK struct ot_err *vp_cache_load(const struct vp_cache *cache, const u
 OT_MUST_CHECK struct ot_err *vp_cache_store(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
 					    const struct vp_cache_entry *entry);
 void vp_cache_entry_deinit(struct vp_cache_entry *entry);
+
+/** A file of another kind about the kernel of that build id: @p kind is its name's suffix ("syms" are the
+ * entries above). What is read is what this user's outsight has written. *ret is owned by the caller.
+ * NOT_FOUND: there is none, or it is invalid. */
+OT_MUST_CHECK struct ot_err *vp_cache_read(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+					   const char *kind, char **ret, size_t *ret_len);
+OT_MUST_CHECK struct ot_err *vp_cache_write(const struct vp_cache *cache, const uint8_t *build_id, size_t len,
+					    const char *kind, const void *data, size_t data_len);
 
 #endif

@@ -190,7 +190,9 @@ struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest *
 	guest->patient = opts->patient;
 	ot_buf_init(&guest->note);
 	vp_guest_budget_begin(guest, &budget, VP_GUEST_OPEN_MS);
-	err = guest_read_all(guest, opts);
+	err = vp_guest_file_set(guest, opts);
+	if (!err)
+		err = guest_read_all(guest, opts);
 	vp_budget_end(&budget);
 	if (err) {
 		vp_guest_destroy(guest);
@@ -204,6 +206,7 @@ void vp_guest_destroy(struct vp_guest *guest)
 {
 	if (!guest)
 		return;
+	vp_guest_file_deinit(guest);
 	vp_symtab_destroy(guest->symtab);
 	vp_modules_deinit(&guest->modules);
 	vp_btf_destroy(guest->btf);

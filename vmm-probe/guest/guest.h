@@ -24,6 +24,7 @@
 
 struct vp_btf;
 struct vp_budget;
+struct vp_copies; /* vmm-probe/dwarf/copies.h */
 struct vp_guest;
 
 struct vp_guest_opts {
@@ -36,7 +37,8 @@ struct vp_guest_opts {
 	const char *cache_dir; /* NULL: ${XDG_CACHE_HOME:-~/.cache}/outsight */
 	/* No limit of time: a dump may be large and on a slow disk, a gdb stub is slow. */
 	bool patient;
-	/* Called before each step with its description ("locating the kernel"), or NULL. */
+	/* Called before each step with its description ("locating the kernel"), or NULL; as long as the guest
+	 * is open. */
 	void (*progress)(void *ctx, const char *step);
 	void *progress_ctx;
 	/* Set to true if one of the two files is the cause of a failure, so that retrying is useless; or
@@ -90,6 +92,14 @@ OT_MUST_CHECK struct ot_err *vp_guest_module_orc(struct vp_guest *guest, const s
 						 struct vp_orc_raw *ret);
 OT_MUST_CHECK struct ot_err *vp_guest_module_btf(struct vp_guest *guest, const struct vp_module *module,
 						 uint8_t **ret_data, size_t *ret_size);
+
+/** The inlined copies of the core kernel's functions, by the debugging information of the vmlinux that the
+ * guest was opened with: read at the first call, by a confined child, or taken from the cache. UNSUPPORTED:
+ * there is no such file, or it can't be known to be this kernel's. Else as vp_confined_run(). */
+OT_MUST_CHECK struct ot_err *vp_guest_copies(struct vp_guest *guest, const struct vp_copies **ret);
+
+/** The vmlinux that the guest was opened with; NULL: none. */
+const char *vp_guest_vmlinux(const struct vp_guest *guest);
 
 /** What is missing although the guest could be opened ("no BTF: …"), a line each; "": nothing. */
 const char *vp_guest_note(const struct vp_guest *guest);

@@ -26,7 +26,19 @@ struct vp_guest {
 	size_t btf_size;
 	struct vp_orc_raw orc; /* its memory is owned */
 	struct ot_buf note;
+	/* What vp_guest_copies() needs when it is first called. guest_copies.c */
+	struct vp_guest_file {
+		char *vmlinux, *cache_dir; /* owned; NULL: as in struct vp_guest_opts */
+		bool use_cache;
+		void (*progress)(void *ctx, const char *step);
+		void *progress_ctx;
+	} file;
+	struct vp_copies *copies; /* owned; NULL: not read yet */
 };
+
+/* Remember the file of @p opts, and free what is remembered. */
+OT_MUST_CHECK struct ot_err *vp_guest_file_set(struct vp_guest *guest, const struct vp_guest_opts *opts);
+void vp_guest_file_deinit(struct vp_guest *guest);
 
 /* Add a line about what is missing to the guest's note and consume @p err. Errors of this process are
  * returned instead. */

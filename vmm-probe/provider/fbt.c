@@ -5,47 +5,25 @@
  * A function is a text symbol with a size. Its entry site is its first instruction (after endbr64), where the
  * arguments are still in their registers. Symbols that do not follow C's calling convention or can no longer
  * run are published too, with the reason why they can't be enabled. Single instructions are probed by their
- * offset (fbt_offset.h).
+ * offset (fbt_offset.h), inlined copies as fbt_inlined.h says.
  */
 #include <string.h>
 
 #include "guest-agent/agent_abi.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/fbt_args.h"
+#include "vmm-probe/provider/fbt_inlined.h"
 #include "vmm-probe/provider/fbt_offset.h"
 #include "vmm-probe/provider/fbt_sites.h"
+#include "vmm-probe/provider/marks.h"
 #include "vmm-probe/provider/providers.h"
 
 #define FUNCTION_MAX (16u << 20)
 
-struct range {
-	uint64_t start, end;
-};
-
 /* Parts of the core kernel's image in which probes are refused. */
 struct marks {
-	struct range text, init, entry;
+	struct vp_mark_range text, init, entry;
 };
-
-static bool in(const struct range *r, uint64_t addr)
-{
-	return addr >= r->start && addr < r->end;
-}
-
-/* A range without marks in this kernel is empty. */
-static struct range marked(const struct vp_guest *guest, const char *start, const char *end)
-{
-	struct vp_gva a, b;
-	struct ot_err *err = vp_guest_symbol(guest, start, &a);
-
-	if (!err)
-		err = vp_guest_symbol(guest, end, &b);
-	if (err) {
-		ot_err_destroy(err);
-		return (struct range){ 0 };
-	}
-	return (struct range){ a.v, b.v };
-}
 
 static bool starts(const char *s, const char *prefix)
 {
@@ -103,11 +81,11 @@ static const char *refuse(const struct marks *marks, const struct vp_symbol *sym
 			  uint64_t size)
 {
 	if (sym->module == VP_SYMTAB_VMLINUX) {
-		if (in(&marks->init, sym->addr))
+		if (vp_mark_has(&marks->init, sym->addr))
 			return "initialisation code, which the kernel frees after boot";
-		if (in(&marks->entry, sym->addr))
+		if (vp_mark_has(&marks->entry, sym->addr))
 			return "entry code, which is no C function";
-		if (marks->text.end && !in(&marks->text, sym->addr))
+		if (marks->text.end && !vp_mark_has(&marks->text, sym->addr))
 			return "outside the kernel's text";
 	}
 	if (!size)
@@ -154,9 +132,9 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	struct vp_guest *guest = vp_probes_guest(probes);
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
 	const struct marks marks = {
-		.text = marked(guest, "_stext", "_etext"),
-		.init = marked(guest, "_sinittext", "_einittext"),
-		.entry = marked(guest, "__entry_text_start", "__entry_text_end"),
+		.text = vp_marked(guest, "_stext", "_etext"),
+		.init = vp_marked(guest, "_sinittext", "_einittext"),
+		.entry = vp_marked(guest, "__entry_text_start", "__entry_text_end"),
 	};
 	uint32_t module = UINT32_MAX;
 	bool live = false;
@@ -176,9 +154,23 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	return NULL;
 }
 
+static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider *self,
+			      const struct dif_probedesc *desc)
+{
+	OT_TRY(vp_fbt_inlined_provide(probes, self, desc));
+	return vp_fbt_provide(probes, self, desc);
+}
+
+static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	return vp_fbt_is_inlined(probe) ? vp_fbt_inlined_resolve(probes, probe) : NULL;
+}
+
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
 			    struct vp_batch_site **ret, uint32_t *ret_count)
 {
+	if (vp_fbt_is_inlined(probe))
+		return vp_fbt_inlined_sites(probes, probe, ret, ret_count);
 	if (vp_fbt_is_offset(probe))
 		return vp_fbt_offset_site(probes, probe, ret, ret_count);
 	if (probe->args == VP_ARGS_FBT_ENTRY)
@@ -194,7 +186,7 @@ static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 
 	(void)probes;
 	(void)agent;
-	if (vp_fbt_is_offset(probe))
+	if (vp_fbt_is_offset(probe) || vp_fbt_is_inlined(probe))
 		return false;
 	ret->want = entry ? GA_KPROBE : GA_KRETPROBE;
 	ret->nargs = entry ? 6 : 1;
@@ -203,13 +195,32 @@ static bool inside(const struct vp_probes *probes, const struct vp_probe *probe,
 	return true;
 }
 
+static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned n, struct dif_probe_arg *ret)
+{
+	return vp_fbt_is_inlined(probe) ? vp_fbt_inlined_arg(probes, probe, n, ret)
+					: vp_fbt_arg(probes, probe, n, ret);
+}
+
+static int nargs(struct vp_probes *probes, const struct vp_probe *probe)
+{
+	return vp_fbt_is_inlined(probe) ? vp_fbt_inlined_nargs(probe) : vp_fbt_nargs(probes, probe);
+}
+
+static void describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out)
+{
+	if (vp_fbt_is_inlined(probe))
+		vp_fbt_inlined_describe(probes, probe, out);
+}
+
 const struct vp_provider vp_provider_fbt = {
 	.name = "fbt",
 	.needs_guest = true,
 	.publish = publish,
-	.provide = vp_fbt_provide,
+	.provide = provide,
+	.resolve = resolve,
 	.sites = sites,
 	.inside = inside,
-	.arg = vp_fbt_arg,
-	.nargs = vp_fbt_nargs,
+	.arg = arg,
+	.nargs = nargs,
+	.describe = describe,
 };

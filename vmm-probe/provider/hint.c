@@ -7,7 +7,9 @@
 
 #include "base/buf.h"
 #include "base/near.h"
+#include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/cpc_name.h"
+#include "vmm-probe/provider/fbt_inlined.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
 
@@ -154,6 +156,22 @@ static bool hint_provider(const struct vp_probes *probes, const char *provider, 
 	return false;
 }
 
+static bool hint_inlined(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	const struct vp_guest *guest = vp_probes_guest((struct vp_probes *)(uintptr_t)probes);
+
+	if (!guest || !desc->name || strcmp(desc->name, VP_FBT_INLINED) != 0)
+		return false;
+	if (!vp_guest_vmlinux(guest)) {
+		ot_buf_puts(out,
+			    "where functions are inlined is known with --vmlinux FILE, the guest's kernel "
+			    "with its debugging information");
+		return true;
+	}
+	ot_buf_puts(out, "the core kernel has no inlined copy of such a function");
+	return true;
+}
+
 static void print_found(const struct vp_probe *p, const char *called, struct ot_buf *out)
 {
 	if (called && !strcmp(called, p->function))
@@ -175,6 +193,8 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 	if (desc->name && vp_profile_hint(desc->name, out))
 		return true;
 	if (is_of(desc, "cpc") && is_published(probes, "cpc") && vp_cpc_hint(desc->name, out))
+		return true;
+	if (hint_inlined(probes, desc, out))
 		return true;
 	p = nearest(probes, desc);
 	if (p) {

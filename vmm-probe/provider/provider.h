@@ -122,6 +122,9 @@ bool vp_probes_arg(struct vp_probes *probes, const struct vp_probe *probe, unsig
 
 int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 
+/** Append what else -lv says of a probe that a description has matched: lines, indented within. */
+void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
+
 /** The agent in the guest; NULL: there is none that can be used, and *ret_why (may be NULL) is the reason, or
  * NULL if the guest has no agent at all. */
 const struct vp_guest_agent *vp_probes_agent(const struct vp_probes *probes, const char **ret_why);

@@ -159,6 +159,11 @@ struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes)
 	return probes->tracepoints;
 }
 
+uint8_t **vp_probes_inlined(struct vp_probes *probes)
+{
+	return &probes->inlined;
+}
+
 struct vp_derivation *vp_probes_derivation(struct vp_probes *probes)
 {
 	return probes->derivation;
@@ -282,4 +287,12 @@ int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe)
 
 	/* probes without sites (BEGIN, tick) have none */
 	return p->nargs ? p->nargs(probes, probe) : p->sites ? -1 : 0;
+}
+
+void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out)
+{
+	const struct vp_provider *p = vp_probe_entry(probes, probe->id)->provider;
+
+	if (p->describe)
+		p->describe(probes, probe, out);
 }

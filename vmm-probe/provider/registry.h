@@ -58,6 +58,9 @@ struct vp_provider {
 		    struct dif_probe_arg *ret);
 	int (*nargs)(struct vp_probes *probes, const struct vp_probe *probe);
 
+	/* Optional. As vp_probes_describe(). */
+	void (*describe)(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
+
 	/* Optional. As vp_probes_support(). */
 	const struct vp_support *(*support)(const struct vp_probe *probe);
 
@@ -96,6 +99,9 @@ struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 /** As vp_probes_set_cpc() was told: UNSUPPORTED: @p event, which is valid, can't be counted here. */
 OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 						const struct vp_cpc_event *event);
+
+/** Which functions' inlined copies are published: fbt_inlined.c's; NULL until it has set it. */
+uint8_t **vp_probes_inlined(struct vp_probes *probes);
 
 /** NULL: none. */
 struct vp_guest *vp_probes_guest(struct vp_probes *probes);

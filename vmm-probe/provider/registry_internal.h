@@ -28,6 +28,7 @@ struct vp_probes {
 	struct vp_text *text;
 	struct vp_derivation *derivation;
 	struct vp_tracepoint_finder *tracepoints;
+	uint8_t *inlined; /* vp_probes_inlined() */
 	struct vp_planner *planner;
 	uint32_t traps;            /* the planner's */
 	bool keys_checked;         /* it is known whether these may be on branches on static keys: */

@@ -50,6 +50,9 @@ OT_MUST_CHECK struct ot_err *vp_session_match(struct vp_session *s, const struct
 					      bool (*each)(void *arg, const struct vp_probe *probe),
 					      void *arg, uint64_t *ret_count);
 
+/** What else -lv says of a probe that was matched: appended as lines. */
+void vp_session_describe(struct vp_session *s, const struct vp_probe *probe, struct ot_buf *out);
+
 /* An enabled clause on one probe: the meaning of an EPID. */
 struct vp_enabled {
 	uint32_t epid;

@@ -275,3 +275,8 @@ struct ot_err *vp_session_match(struct vp_session *s, const struct dif_probedesc
 {
 	return vp_probes_match(first_probes(s), desc, with_refused, each, arg, ret_count);
 }
+
+void vp_session_describe(struct vp_session *s, const struct vp_probe *probe, struct ot_buf *out)
+{
+	vp_probes_describe(first_probes(s), probe, out);
+}

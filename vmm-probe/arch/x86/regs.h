@@ -34,8 +34,12 @@ enum vp_reg {
 
 /* A function's first arguments, System V's calling convention; the others are on the stack, behind the return
  * address. */
-#define VP_REGS_ARGS       VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9
-#define VP_NREGS_ARGS      6
+#define VP_REGS_ARGS  VP_RDI, VP_RSI, VP_RDX, VP_RCX, VP_R8, VP_R9
+#define VP_NREGS_ARGS 6
+/* By the numbers that debugging information (DWARF) gives them. */
+#define VP_REGS_DWARF                                                                                 \
+	VP_RAX, VP_RDX, VP_RCX, VP_RBX, VP_RSI, VP_RDI, VP_RBP, VP_RSP, VP_R8, VP_R9, VP_R10, VP_R11, \
+	    VP_R12, VP_R13, VP_R14, VP_R15
 /* At a function's first instruction: where argument n, one of those others, is, from VP_REG_SP on. */
 #define VP_STACK_ARG_AT(n) (8 * ((n)-VP_NREGS_ARGS + 1))
 
