@@ -72,7 +72,7 @@ static void print_switches(void)
 	      "\t-Z  allow descriptions that match no probe\n"
 	      "\t--json            print one JSON object a line (-x oformat=jsonl)\n"
 	      "\t--libxo FORMAT    print a document: json, xml; json,pretty, xml,pretty\n"
-	      "\t--vmlinux FILE    symbols and types from this ELF file\n"
+	      "\t--vmlinux FILE    symbols, types and debugging information from this ELF file\n"
 	      "\t--symbols FILE    symbols from this file (as /proc/kallsyms)\n"
 	      "\t--no-cache        ignore the cache of symbols: read all of the guest's\n"
 	      "\t--dump-symbols    print the guest's symbols\n"

@@ -221,3 +221,24 @@ guest_image()
 	fi
 	echo "$hash" >"$dir/hash"
 }
+
+# guest_debug NAME: guests/NAME/vmlinux.debug, the guest's kernel with its debugging information (a download of 300 MB).
+# Returns 1 when the mirror has no package with it.
+guest_debug()
+{
+	local name=$1 dir=$CACHE/guests/$1 kernel=$CACHE/kernels/$1 tmp package suite
+	[ ! -e "$dir/vmlinux.debug" ] || return 0
+	need_space "$CACHE" 1500
+	suite=$(cat "$kernel/suite")
+	[ "$suite" != own ] || suite=
+	package=linux-image-$(cat "$kernel/release")-dbg=$(cat "$kernel/version")
+	tmp=$(mktemp -d "$CACHE/debug.XXXXXX")
+	say "fetching ${package%%=*}"
+	if ! (cd "$tmp" && run_logged apt-download suite_apt "$suite" apt-get download "$package") ||
+		! dpkg-deb --fsys-tarfile "$tmp"/*.deb | tar -x -C "$tmp" --wildcards './usr/lib/debug/boot/vmlinux-*'; then
+		rm -rf "$tmp"
+		return 1
+	fi
+	mv "$tmp"/usr/lib/debug/boot/vmlinux-* "$dir/vmlinux.debug" || die "storing $dir failed: is the disk full?"
+	rm -rf "$tmp"
+}
