@@ -144,6 +144,14 @@ class Small(Examples):
             self.assertRegex(err, f"(?m)^{shape(example.text)}$")
         vm.quiet()
 
+    @truth("-x oformat=folded")
+    def test_folded(self, example):
+        vm = Vm(1)
+        self.addCleanup(vm.close)
+        done = subprocess.run(vm.command("fbt::probed_nop:entry { @[stack()] = count(); exit(0); }", *example.text.split()),
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+        self.assertRegex(done.stdout, r"^(\S+`\w+;)+\S+`probed_nop 1\n$", done.stderr)
+
     @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "a log of our own takes root")
     @truth(LOG, "journalctl -t outsight")
     def test_log(self, example, journal):
