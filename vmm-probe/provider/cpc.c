@@ -4,6 +4,7 @@
  * events for it. Each event has one probe from the start; any other is created when a description names it.
  * Whether an event can be counted here is asked when a description first matches the probe.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "vmm-probe/provider/cpc_name.h"
@@ -35,12 +36,11 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	const char *event;
 
 	for (size_t i = 0; (event = vp_cpc_event_name(i)); i++) {
-		size_t len = strlen(event);
-		char *name = vp_probes_alloc(probes, len + sizeof(PREDEFINED));
+		size_t size = strlen(event) + sizeof(PREDEFINED);
+		char *name = vp_probes_alloc(probes, size);
 		if (!name)
 			return ot_err_nomem();
-		memcpy(name, event, len);
-		memcpy(name + len, PREDEFINED, sizeof(PREDEFINED));
+		snprintf(name, size, "%s" PREDEFINED, event);
 		OT_TRY(add(probes, self, name));
 	}
 	return NULL;

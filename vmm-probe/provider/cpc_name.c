@@ -135,7 +135,7 @@ static bool parse_raw(const char *text, size_t len, struct vp_cpc_event *ret)
 	if (len < 2 || len > 17 || text[0] != 'r')
 		return false;
 	for (size_t i = 1; i < len; i++) {
-		const char *digits = "0123456789abcdef", *at = memchr(digits, text[i], 16);
+		const char *digits = "0123456789abcdef", *at = strchr(digits, text[i]);
 		if (!at)
 			return false;
 		config = config << 4 | (uint64_t)(at - digits);
