@@ -8,6 +8,11 @@ provider sctp;
 inline int sctp_over_v4[struct sk_buff *skb] = *((uint8_t *)skb->head + skb->network_header + 9) == 132;
 inline int sctp_over_v6[struct sk_buff *skb] = *((uint8_t *)skb->head + skb->network_header + 6) == 132;
 
+/* Older kernels have no types of a module's functions. */
+inline uint64_t sctp_association_of[uint64_t transport] = (uint64_t)((struct sctp_transport *)transport)->asoc;
+inline int sctp_is_from_network[uint64_t skb] = ((struct sk_buff *)skb)->protocol != 0;
+inline int sctp_state_of[uint64_t asoc] = (int)((struct sctp_association *)asoc)->state;
+
 /* sctp_v4_xmit(skb, transport), sctp_v6_xmit(): SCTP gives a packet to IP; the IP header is complete at the places of
  * ip:::send. A forwarded packet has no socket. */
 probe send(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sctp_association * : csinfo_t *,
@@ -21,14 +26,14 @@ probe send(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sctp_association * :
 	}
 	with {
 		fbt:sctp:sctp_v4_xmit:entry, fbt:sctp:sctp_v6_xmit:entry
-		{ this->sent = arg0; this->sender = (uint64_t)args[1]->asoc; }
+		{ this->sent = arg0; this->sender = sctp_association_of[arg1]; }
 	}
 	/* a kernel without IPv6 */
 	or {
 		fbt::ip_finish_output:entry / arg1 && sctp_over_v4[args[2]] /
 		{ trace(arg2); trace(this->sent == arg2 ? this->sender : 0); }
 	}
-	with { fbt:sctp:sctp_v4_xmit:entry { this->sent = arg0; this->sender = (uint64_t)args[1]->asoc; } }
+	with { fbt:sctp:sctp_v4_xmit:entry { this->sent = arg0; this->sender = sctp_association_of[arg1]; } }
 }
 
 /* sctp_chunkify(skb, asoc, sk, gfp): its association, if any, is found. What is made here to be sent has no protocol
@@ -36,7 +41,7 @@ probe send(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sctp_association * :
 probe receive(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sctp_association * : csinfo_t *,
 	      arg0 struct sk_buff * : ipinfo_t *, arg1 struct sctp_association * : sctpsinfo_t *,
 	      arg0 struct sk_buff * : sctpinfo_t *) {
-	at { fbt:sctp:sctp_chunkify:entry / args[0]->protocol / { trace(arg0); trace(arg1); } }
+	at { fbt:sctp:sctp_chunkify:entry / sctp_is_from_network[arg0] / { trace(arg0); trace(arg1); } }
 }
 
 /*
@@ -48,8 +53,6 @@ probe receive(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sctp_association 
 self int level;
 self uint64_t machine[int];
 self int left[int];
-
-inline int sctp_state_of[uint64_t asoc] = (int)((struct sctp_association *)asoc)->state;
 
 probe state-change(void, arg1 struct sctp_association * : csinfo_t *, void,
 		   arg1 struct sctp_association * : sctpsinfo_t *, void, arg2 int : sctplsinfo_t *) {

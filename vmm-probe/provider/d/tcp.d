@@ -34,27 +34,30 @@ probe send(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sock * : csinfo_t *,
 	}
 }
 
-/* tcp_v4_rcv(skb), tcp_v6_rcv(skb), with the connection that they look up: skb->sk where an earlier look-up found it;
- * else it is established, or there is a socket that listens, or none. */
+/* A listening socket's segments are SYNs; others are for connections that are not accepted yet. */
+inline int tcp_takes[struct sock *sk, struct sk_buff *skb] =
+	sk->sk_protocol == 6 && sk->sk_type == 1 &&
+	(sk->__sk_common.skc_state != 10 || (tcp_flags_of[skb] & 2) != 0);
+
+/*
+ * Where a segment has met its connection, one place for each: sk_filter_trim_cap(sk, skb) for one that has a socket;
+ * tcp_check_req(sk, skb, req, fastopen) for one that is being accepted, or by its cookie cookie_v4_check(sk, skb);
+ * tcp_timewait_state_process(tw, skb), unless it takes the segment (3) for a new connection's, which then meets a
+ * socket; and tcp_v4_send_reset(NULL, skb) for one of no connection.
+ */
 probe receive(arg0 struct sk_buff * : pktinfo_t *, arg1 struct sock * : csinfo_t *,
 	      arg0 struct sk_buff * : ipinfo_t *, arg1 struct sock * : tcpsinfo_t *,
 	      arg0 struct sk_buff * : tcpinfo_t *) {
 	at {
-		fbt::tcp_v4_rcv:entry, fbt::tcp_v6_rcv:entry / args[0]->sk /
-		{ trace(arg0); trace((uint64_t)args[0]->sk); }
-		fbt::__inet_lookup_established:return, fbt::__inet6_lookup_established:return
-		/ this->received && arg1 / { trace(this->received); trace(arg1); }
-		fbt::__inet_lookup_listener:return, fbt::inet6_lookup_listener:return
-		/ this->received / { trace(this->received); trace(arg1); }
+		fbt::sk_filter_trim_cap:entry / tcp_takes[args[0], args[1]] / { trace(arg1); trace(arg0); }
+		fbt::tcp_check_req:entry / !(arg3 & 0xff) && !(tcp_flags_of[args[1]] & 2) / { trace(arg1); trace(arg2); }
+		fbt::cookie_v4_check:entry, fbt::cookie_v6_check:entry { trace(arg1); trace(arg0); }
+		fbt::tcp_timewait_state_process:return / this->waited && (int)arg1 != 3 /
+		{ trace(this->waited); trace(this->waits); }
+		fbt::tcp_v4_send_reset:entry, fbt::tcp_v6_send_reset:entry / !arg0 / { trace(arg1); trace(0); }
 	}
-	with {
-		fbt::tcp_v4_rcv:entry, fbt::tcp_v6_rcv:entry { this->received = args[0]->sk ? 0 : arg0; }
-	}
-	after {
-		fbt::__inet_lookup_established:return, fbt::__inet6_lookup_established:return
-		/ arg1 / { this->received = 0; }
-		fbt::__inet_lookup_listener:return, fbt::inet6_lookup_listener:return { this->received = 0; }
-	}
+	with { fbt::tcp_timewait_state_process:entry { this->waited = arg1; this->waits = arg0; } }
+	after { fbt::tcp_timewait_state_process:return { this->waited = 0; } }
 	or { fbt::tcp_v4_rcv:entry { trace(arg0); trace((uint64_t)args[0]->sk); } }
 }
 
