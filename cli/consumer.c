@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "cli/consumer.h"
+#include "cli/messages.h"
 
 /* One statement records at most this many data: printf()'s arguments. */
 #define RUN_MAX   256
@@ -254,9 +255,15 @@ static struct ot_err *on_overload(void *arg, const struct vp_overload_info *over
 	return NULL;
 }
 
+static void on_say(void *arg, const char *text)
+{
+	(void)arg;
+	cli_error("%s", text);
+}
+
 struct vp_sink cli_consumer_sink(struct cli_consumer *c)
 {
-	return (struct vp_sink){ c, on_record, on_aggregate, on_fault, on_drop, on_overload };
+	return (struct vp_sink){ c, on_record, on_aggregate, on_fault, on_drop, on_overload, on_say };
 }
 
 /* --- life ----------------------------------------------------------------------------------- */

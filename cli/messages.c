@@ -184,6 +184,7 @@ static const struct {
 	[VP_DROP_MISSED] = { "MISSED", "kprobe hit", " missed by the guest", false },
 	[VP_DROP_REFUSED] = { "REFUSED", "probe", " refused by the guest", false },
 	[VP_DROP_SITES] = { "SITES", "probe site", " lost: the guest changed its text there", false },
+	[VP_DROP_MODULES] = { "MODULES", "module load", " not seen from the beginning", false },
 };
 
 void cli_drop_text(enum vp_drop_kind kind, uint32_t cpu, uint64_t count, char *buf, size_t size)

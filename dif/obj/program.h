@@ -87,8 +87,9 @@ struct dif_clause {
 	struct dif_probedesc probe;
 	struct dif_object *predicate;
 	struct dif_action *actions;
-	uint32_t nactions; /* 0: the default action, a record of the EPID only */
-	uint32_t line;     /* in its source text, for messages; 0: unknown */
+	uint32_t nactions;  /* 0: the default action, a record of the EPID only */
+	uint32_t line;      /* in its source text, for messages; 0: unknown */
+	uint64_t args_used; /* bit n: its code has the type that args[n] had; 63: all behind. Not in DOF */
 };
 
 /* An aggregation variable. */

@@ -51,7 +51,7 @@ module_sources()
 {
 	case $1 in
 	outsight) echo "$ROOT/guest-agent" ;;
-	hide) echo "$ROOT/tests/linux/modules" ;;
+	hide | pulse) echo "$ROOT/tests/linux/modules" ;;
 	esac
 }
 
@@ -108,4 +108,5 @@ guest_agent()
 	fetch_kernel "$1" || return 1
 	guest_module "$1" outsight
 	guest_module "$1" hide
+	guest_module "$1" pulse
 }

@@ -61,10 +61,10 @@ class Lab:
         return os.path.join(self.logs, f"{self.kernel}.{name}")
 
     def agent(self):
-        """An archive with the guest's module; None where it is not built."""
-        if ga.why_no_agent(self.kernel):
+        """An archive with the guest's module, and the tests' own; None where they are not built."""
+        if ga.why_no_agent(self.kernel, "pulse"):
             return None
-        return ga.archive(self.kernel, self.path("agent.cpio"))
+        return ga.archive(self.kernel, self.path("agent.cpio"), "outsight", "pulse")
 
     def guest(self):
         """The running guest, or a new one: a test that ends its guest does not affect the others."""
@@ -388,6 +388,49 @@ class Tracepoints(LabTest):
                 trace.interrupt().finish()
         self.guest.check("touch /tmp/enough")
         job.done()
+        self.assertEqual(self.quiet_text(), before)
+
+
+class Modules(LabTest):
+    """A module that the guest loads and unloads during a trace: its traps are planted before it runs, and are out
+    before its memory is freed."""
+
+    BEAT = "/sys/module/pulse/parameters/"
+
+    def setUp(self):
+        reason = ga.why_no_agent(LAB.kernel, "pulse")
+        if reason:
+            self.skipTest(reason)
+        super().setUp()
+        # what a kernel says of any module that is not its own
+        self.guest.check("insmod /modules/pulse.ko; rmmod pulse")
+        LAB.new_lines()
+
+    def warm(self, trace):
+        """Beat until the probes are there: this emulated host takes longer to read a module than its guest waits."""
+        end = time.monotonic() + LIMIT
+        seen = len(trace.lines)
+        while len(trace.lines) == seen and time.monotonic() < end:
+            self.guest.check(f"echo 1 >{self.BEAT}beats")
+            time.sleep(0.2)
+
+    def test_loaded_and_unloaded(self):
+        """A function and its returns, with a tracepoint in it that the guest enables and disables in between. A beat's
+        number is its argument; the first, 0, is not counted."""
+        before = self.quiet_text()
+        trace = self.traced('fbt:pulse:pulse_beat:entry /arg0 == 0/ { printf("warm\\n"); } '
+                            "fbt:pulse:pulse_beat:entry /arg0/ { @a = count(); } "
+                            "fbt:pulse:pulse_beat:return /arg1/ { @b = count(); } "
+                            'END { printa("%@u %@u\\n", @a, @b); }', "-Z")
+        loads = 5 if LAB.first else 2
+        for _ in range(loads):
+            self.guest.check("insmod /modules/pulse.ko")
+            self.warm(trace)
+            self.guest.check(f"echo 37 >{self.BEAT}beats; echo 1 >{EVENTS}/pulse/enable; echo 5 >{self.BEAT}beats; "
+                             f"echo 0 >{EVENTS}/pulse/enable; echo 9 >{self.BEAT}beats; rmmod pulse")
+        self.assertEqual(trace.interrupt().finish(LIMIT), 0, trace.story())
+        self.assertRegex(trace.out, r"(?m)^\d+ \d+$", trace.story())
+        self.counted([int(n) for n in trace.out.split()[-2:]], [loads * (36 + 4 + 8)] * 2, trace.story())
         self.assertEqual(self.quiet_text(), before)
 
 

@@ -13,6 +13,7 @@
 #include "guest_fixture.h"
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest_internal.h"
 #include "vmm-probe/guest/mmu.h"
 #include "vmm-probe/guest/modules.h"
 
@@ -423,9 +424,116 @@ static void types_are_looked_up(void **state)
 	world_deinit(&w);
 }
 
+/* --- read again ---------------------------------------------------------------------------------- */
+
+/* A guest that was opened with the modules of @w. */
+static void open_guest(struct world *w, struct vp_guest *guest)
+{
+	*guest = (struct vp_guest){ .phys = w->g.phys, .layout = w->l, .have_layout = true };
+	guest->kernel.mmu = w->mmu;
+	assert_ok(world_read(w));
+	vp_symtab_destroy(w->symtab);
+	assert_ok(vp_symtab_create(&w->symtab));
+	assert_ok(vp_symtab_add_range(w->symtab, VP_SYMTAB_VMLINUX, GUEST_BASE, GUEST_BASE + 0x10000));
+	assert_ok(vp_symtab_add(w->symtab, HEAD, 'd', VP_SYMTAB_VMLINUX, 0, "modules", 7));
+	for (size_t i = 0; i < w->modules.count; i++)
+		assert_ok(vp_module_add_symbols(w->g.phys, &w->mmu, &w->l, &w->modules.list[i], w->symtab,
+						&w->skipped));
+	assert_ok(vp_symtab_finish(w->symtab));
+	guest->symtab = w->symtab;
+	guest->modules = w->modules;
+	w->modules = (struct vp_modules){ 0 };
+}
+
+static uint64_t nth(const struct vp_guest *guest, const char *name)
+{
+	for (size_t i = 0; i < guest->modules.count; i++)
+		if (!strcmp(guest->modules.list[i].name, name))
+			return guest->modules.list[i].nth;
+	return UINT64_MAX;
+}
+
+/* Names stay where they were; a module that went and came again at its place is another one. */
+static void modules_come_and_go(void **state)
+{
+	const uint32_t coming = 1, going = 2;
+	struct vp_guest guest;
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	guest_put64(&w.g, HEAD, MODULE(1) + w.l.list); /* without "second" */
+	open_guest(&w, &guest);
+	const char *name = vp_symbol_name(guest.symtab, vp_symtab_find(guest.symtab, "first", "mod_open"));
+	assert_ok(vp_guest_modules_update(&guest));
+	assert_int_equal(vp_guest_arrivals(&guest), 0);
+	assert_null(vp_symtab_find(guest.symtab, "second", "mod_open"));
+
+	guest_put64(&w.g, HEAD, MODULE(0) + w.l.list);
+	put_bytes(&w.g, MODULE(0), &going, 4); /* never seen before it goes */
+	assert_ok(vp_guest_modules_update(&guest));
+	assert_int_equal(vp_guest_arrivals(&guest), 0);
+	put_bytes(&w.g, MODULE(0), &coming, 4);
+	assert_ok(vp_guest_modules_update(&guest));
+	assert_int_equal(vp_guest_arrivals(&guest), 1);
+	assert_int_equal(nth(&guest, "second"), 1);
+	assert_int_equal(nth(&guest, "first"), 0);
+	assert_symbol(&w, "second", "mod_open", MODULE(0) + TEXT, 'T', 0);
+	assert_string_equal(name, "mod_open");
+	assert_ptr_equal(name,
+			 vp_symbol_name(guest.symtab, vp_symtab_find(guest.symtab, "first", "mod_open")));
+
+	size_t count = vp_symtab_count(guest.symtab);
+	vp_guest_module_gone(&guest, vp_gva(MODULE(0)));
+	assert_int_equal(nth(&guest, "second"), UINT64_MAX);
+	assert_symbol(&w, "second", "mod_open", MODULE(0) + TEXT, 'T', 0); /* for stacks of before */
+	assert_ok(vp_guest_modules_update(&guest));
+	assert_int_equal(nth(&guest, "second"), 2);
+	assert_int_equal(vp_symtab_count(guest.symtab), count);
+	vp_modules_deinit(&guest.modules);
+	world_deinit(&w);
+}
+
+/* What a hostile guest says of its modules changes nothing of what is known, but for the module itself. */
+static void lies_while_tracing(void **state)
+{
+	struct vp_guest guest;
+	struct world w;
+
+	(void)state;
+	world_init(&w, true);
+	guest_put64(&w.g, HEAD, MODULE(1) + w.l.list);
+	open_guest(&w, &guest);
+	size_t count = vp_symtab_count(guest.symtab);
+	/* a list that ends nowhere, and one that does not end */
+	guest_put64(&w.g, MODULE(1) + w.l.list, 0xdead000000000100);
+	assert_err(vp_guest_modules_update(&guest), OT_ERR_BUSY, "keeps changing");
+	guest_put64(&w.g, MODULE(1) + w.l.list, MODULE(1) + w.l.list);
+	assert_err(vp_guest_modules_update(&guest), OT_ERR_BAD_DATA, "does not end");
+	assert_int_equal(guest.modules.count, 1);
+	assert_int_equal(vp_symtab_count(guest.symtab), count);
+	/* one whose memory is the kernel's own: its symbols are added, the kernel's stay */
+	guest_put64(&w.g, MODULE(1) + w.l.list, HEAD);
+	guest_put64(&w.g, HEAD, MODULE(0) + w.l.list);
+	guest_put64(&w.g, MODULE(0) + w.l.list, MODULE(1) + w.l.list);
+	guest_put64(&w.g, MODULE(0) + w.l.mem, GUEST_BASE);
+	guest_put64(&w.g, MODULE(0) + w.l.mem + w.l.mem_size, 0x10000);
+	assert_ok(vp_guest_modules_update(&guest));
+	assert_symbol(&w, "vmlinux", "modules", HEAD, 'd', 0);
+	assert_symbol(&w, "first", "mod_open", MODULE(1) + TEXT, 'T', 0);
+	/* more than a session may have */
+	guest.came = VP_GUEST_ARRIVALS_MAX;
+	vp_guest_module_gone(&guest, vp_gva(MODULE(0)));
+	assert_err(vp_guest_modules_update(&guest), OT_ERR_LIMIT, "in one session");
+	vp_modules_deinit(&guest.modules);
+	world_deinit(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(modules_come_and_go),
+		cmocka_unit_test(lies_while_tracing),
 		cmocka_unit_test(modules_are_listed),
 		cmocka_unit_test(states_tell_who_counts),
 		cmocka_unit_test(lists_that_lie_end),

@@ -195,6 +195,43 @@ static void limits_hold(void **state)
 	vp_symtab_destroy(NULL);
 }
 
+/* A finished table changes: names stay where they are, and the core kernel's symbols stay whatever is
+ * dropped. */
+static void test_changes(void **state)
+{
+	struct vp_symtab *t;
+	uint16_t a, b;
+
+	(void)state;
+	assert_ok(vp_symtab_create(&t));
+	assert_ok(vp_symtab_add_module(t, "a", &a));
+	assert_ok(vp_symtab_add_module(t, "b", &b));
+	assert_ok(vp_symtab_add_range(t, 0, 1000, 2000));
+	assert_ok(vp_symtab_add_range(t, a, 3000, 4000));
+	assert_ok(vp_symtab_add(t, 1500, 't', 0, 0, "core", 4));
+	assert_ok(vp_symtab_add(t, 3000, 't', a, 0, "in_a", 4));
+	assert_ok(vp_symtab_add(t, 3900, 't', a, 0, "end_a", 5));
+	assert_ok(vp_symtab_finish(t));
+	const char *core = vp_symbol_name(t, vp_symtab_find(t, NULL, "core"));
+	vp_symtab_drop(t, -1, 0, 3001); /* b takes a part of a's place, and claims the core's */
+	assert_ok(vp_symtab_add_range(t, b, 2500, 3001));
+	assert_ok(vp_symtab_add(t, 2600, 't', b, 0, "in_b", 4));
+	for (unsigned i = 0; i < 100000; i++) /* names need new chunks */
+		assert_ok(vp_symtab_add(t, 5000 + i, 't', b, 0, "a_name_of_some_length", 21));
+	assert_ok(vp_symtab_finish(t));
+	assert_ptr_equal(vp_symbol_name(t, vp_symtab_find(t, NULL, "core")), core);
+	assert_null(vp_symtab_find(t, NULL, "in_a"));
+	assert_string_equal(vp_symbol_name(t, vp_symtab_find_addr(t, vp_gva(2700), NULL)), "in_b");
+	assert_null(vp_symtab_find_addr(t, vp_gva(3950), NULL)); /* a's range went with the overlap */
+	for (size_t i = 1; i < vp_symtab_count(t); i++)
+		assert_true(vp_symtab_at(t, i - 1)->addr <= vp_symtab_at(t, i)->addr);
+	vp_symtab_drop(t, b, 0, 0);
+	vp_symtab_drop(t, 0, 0, UINT64_MAX);
+	assert_ok(vp_symtab_finish(t));
+	assert_int_equal(vp_symtab_count(t), 1);
+	vp_symtab_destroy(t);
+}
+
 /* A directory of its own for each test. */
 static char *temp_dir(void)
 {
@@ -419,6 +456,7 @@ static void the_cache_is_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_changes),
 		cmocka_unit_test(addresses_are_found),
 		cmocka_unit_test(sizes_end_at_the_next_symbol_or_the_range),
 		cmocka_unit_test(names_are_found),

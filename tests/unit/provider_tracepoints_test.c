@@ -279,7 +279,8 @@ static void trapped(void **state)
 	assert_int_equal(site.gva, SITE);
 	assert_int_equal(site.target, COLD);
 	assert_int_equal(site.trap, VP_SITE_TEXT);
-	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_TEXT, true, &sites, &n));
+	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_TEXT,
+				    &(struct vp_sentinels_wish){ .text = true, .keys = true }, &sites, &n));
 	assert_int_equal(n, 3);
 	assert_int_equal(sites[0].sentinel, VP_SENTINEL_KEY_ENTER);
 	assert_int_equal(sites[0].gva, QUEUE + 6); /* of two bytes at least */
@@ -289,7 +290,8 @@ static void trapped(void **state)
 	assert_int_equal(sites[2].gva, APPLY + 11);
 	free(sites);
 	/* they cost an exit each: only with traps on branches */
-	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_TEXT, false, &sites, &n));
+	assert_ok(vp_sentinels_find(w->probes, VP_TRAPS_TEXT, &(struct vp_sentinels_wish){ .text = true },
+				    &sites, &n));
 	assert_int_equal(n, 0);
 	free(sites);
 }

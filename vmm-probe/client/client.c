@@ -110,6 +110,7 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	c->traps = r->traps;
 	c->held_ns = r->held_ns;
 	c->has_vm = r->vm;
+	c->has_modules = r->modules;
 	c->paused = r->paused;
 	snprintf(c->backend, sizeof(c->backend), "%.*s", (int)sizeof(r->backend) - 1, r->backend);
 	snprintf(c->guest_name, sizeof(c->guest_name), "%.*s", VP_GUEST_NAME - 1, r->guest_name);
@@ -384,4 +385,18 @@ struct ot_err *vp_client_switch(struct vp_client *c, struct vp_msg_switch_reply 
 struct ot_err *vp_client_look(struct vp_client *c, struct vp_msg_switch_reply *ret)
 {
 	return ask(c, VP_MSG_LOOK, ret);
+}
+
+struct ot_err *vp_client_modules(struct vp_client *c, uint64_t seen, struct vp_msg_modules_reply *ret)
+{
+	const struct vp_msg_modules msg = {
+		.head = { .type = VP_MSG_MODULES, .size = sizeof(msg) },
+		.seen = seen,
+	};
+	size_t len = 0;
+
+	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_MODULES_REPLY, ret, sizeof(*ret), sizeof(*ret),
+		       &len, NULL, 0, NULL));
+	return ret->n <= VP_MODULES_KEPT ? NULL
+					 : ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken reply");
 }

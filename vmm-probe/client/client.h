@@ -21,8 +21,9 @@ struct vp_client {
 	bool can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
 	uint64_t held_ns;
-	bool has_vm; /* vm probes */
-	bool paused; /* the guest was paused at HELLO; see struct vp_msg_hello_reply */
+	bool has_vm;      /* vm probes */
+	bool has_modules; /* it reports modules that come and go */
+	bool paused;      /* the guest was paused at HELLO; see struct vp_msg_hello_reply */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];
@@ -77,6 +78,9 @@ OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const stru
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
 OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
+/** Done with the modules that came and went up to event @p seen: those behind it, at most VP_MODULES_KEPT. */
+OT_MUST_CHECK struct ot_err *vp_client_modules(struct vp_client *client, uint64_t seen,
+					       struct vp_msg_modules_reply *ret);
 /** The reply of a switch, without switching buffers. */
 OT_MUST_CHECK struct ot_err *vp_client_look(struct vp_client *client, struct vp_msg_switch_reply *ret);
 OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);

@@ -121,6 +121,9 @@ struct vp_backend_ops {
 
 	uint32_t (*nvcpus)(void *backend);
 
+	/* It reports hits at VP_SENTINEL_MODULE_* by vp_engine_module(). */
+	bool has_modules;
+
 	/* Optional. Has the VMM stopped the guest? False, and NULL: no, or unknown. Any thread. */
 	bool (*paused)(void *backend);
 

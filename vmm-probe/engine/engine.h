@@ -133,6 +133,12 @@ void vp_engine_vm(struct vp_engine *engine, uint32_t vcpu, uint32_t event, const
 /** A visit that request_visit() requested. Hit path. */
 void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu);
 
+/** A vCPU is at a VP_SENTINEL_MODULE_* with @p module as first argument, and has left the probes there. Until
+ * vp_engine_module_done() is true of the number that is returned, or for VP_MODULES_HOLD_NS, the backend
+ * keeps it from running guest code. Any thread; outside of vp_engine_hit(). */
+uint64_t vp_engine_module(struct vp_engine *engine, enum vp_sentinel kind, uint64_t module);
+bool vp_engine_module_done(const struct vp_engine *engine, uint64_t number);
+
 /** Guest RAM was moved, added or removed: drop every translation. Any thread; in force from the next hit on,
  * so the memory itself may be freed only once every vCPU has left its probe. */
 void vp_engine_memory_changed(struct vp_engine *engine);

@@ -260,9 +260,17 @@ static struct ot_err *load_from_guest(void *arg, const char *module, uint8_t **r
 	const struct vp_modules *modules = vp_guest_modules(guest);
 
 	for (size_t i = 0; modules && i < modules->count; i++)
-		if (modules->list[i].live && !strcmp(modules->list[i].name, module))
+		if (modules->list[i].formed && !strcmp(modules->list[i].name, module))
 			return vp_guest_module_btf(guest, &modules->list[i], ret, ret_size);
 	return NULL;
+}
+
+struct ot_err *vp_types_add_of_guest(struct vp_types *types, struct vp_guest *guest,
+				     const struct vp_module *module)
+{
+	if (!types->count || find_module(types, module->name))
+		return NULL;
+	return vp_types_add_module(types, module->name, load_from_guest, guest);
 }
 
 static struct ot_err *add_guest(struct vp_types *types, struct vp_guest *guest)
@@ -274,8 +282,8 @@ static struct ot_err *add_guest(struct vp_types *types, struct vp_guest *guest)
 		return NULL;
 	OT_TRY(vp_types_add_kernel(types, btf));
 	for (size_t i = 0; modules && i < modules->count; i++)
-		if (modules->list[i].live)
-			OT_TRY(vp_types_add_module(types, modules->list[i].name, load_from_guest, guest));
+		if (modules->list[i].formed)
+			OT_TRY(vp_types_add_of_guest(types, guest, &modules->list[i]));
 	return NULL;
 }
 

@@ -29,6 +29,11 @@ OT_MUST_CHECK struct ot_err *vp_types_add_module(struct vp_types *types, const c
  * borrowed. Without BTF in the guest, *ret is empty. */
 OT_MUST_CHECK struct ot_err *vp_types_of_guest(struct vp_guest *guest, struct vp_types **ret);
 
+struct vp_module;
+/** Add the types of a module of that guest, unless one of its name has been added. */
+OT_MUST_CHECK struct ot_err *vp_types_add_of_guest(struct vp_types *types, struct vp_guest *guest,
+						   const struct vp_module *module);
+
 /** The BTF of a module; NULL: it has none, or an invalid one. */
 const struct vp_btf *vp_types_btf(struct vp_types *types, const char *module);
 

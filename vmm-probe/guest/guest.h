@@ -67,6 +67,18 @@ const struct vp_symtab *vp_guest_symtab(const struct vp_guest *guest);
 const struct vp_modules *vp_guest_modules(const struct vp_guest *guest);
 const struct vp_btf *vp_guest_btf(const struct vp_guest *guest); /* of the core kernel; NULL: none */
 
+#define VP_GUEST_ARRIVALS_MAX 4096u
+
+/** Read the list of modules again, and the symbols of those that came since: their `nth` is above what
+ * vp_guest_arrivals() was. What getters returned of modules, and symbols (not their names), is invalid then.
+ * BUSY: the list keeps changing. LIMIT: more than VP_GUEST_ARRIVALS_MAX came, or the budget is used up.
+ * FAULT, BAD_DATA: the guest's bytes. After an error the modules are those of before. */
+OT_MUST_CHECK struct ot_err *vp_guest_modules_update(struct vp_guest *guest);
+/** Modules that came since the guest was opened. */
+uint64_t vp_guest_arrivals(const struct vp_guest *guest);
+/** The module whose struct module was at @p addr has gone: one that is found there later is another one. */
+void vp_guest_module_gone(struct vp_guest *guest, struct vp_gva addr);
+
 /** KASLR's shift: _text minus its link address (0xffffffff81000000). */
 uint64_t vp_guest_kaslr_offset(const struct vp_guest *guest);
 

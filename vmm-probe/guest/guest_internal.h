@@ -19,6 +19,7 @@ struct vp_guest {
 	struct vp_kernel kernel;
 	struct vp_symtab *symtab;
 	struct vp_modules modules;
+	uint64_t came; /* modules, since it was opened */
 	struct vp_module_layout layout;
 	bool have_layout;
 	struct vp_btf *btf;

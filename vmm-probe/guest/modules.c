@@ -11,7 +11,9 @@
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/budget.h"
 
-#define STATE_LIVE     0 /* the first of enum module_state, include/linux/module.h */
+/* enum module_state, include/linux/module.h */
+#define STATE_LIVE     0
+#define STATE_COMING   1
 #define STATE_UNFORMED 3
 #define KERNEL_HALF    vp_native_paging.kernel_half
 
@@ -92,6 +94,7 @@ static bool parse_module(const struct raw *raw, const struct vp_module_layout *l
 	}
 	memcpy(module->name, raw->bytes + l->name, len);
 	module->live = state == STATE_LIVE;
+	module->formed = module->live || state == STATE_COMING;
 	parse_ranges(raw, l, module);
 	module->percpu = get(raw, l->percpu, 8);
 	module->percpu_size = get(raw, l->percpu_size, 4);

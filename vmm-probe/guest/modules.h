@@ -28,7 +28,9 @@
 #define VP_MODULE_NONE UINT32_MAX
 
 struct vp_module_layout {
-	uint32_t list, name, name_size, state, kallsyms;
+	uint32_t list, name, name_size, state;
+	uint32_t kallsyms,
+	    core_kallsyms; /* a pointer to struct mod_kallsyms; one without initialisation code */
 	uint32_t mem, mem_count, mem_stride, mem_base, mem_size; /* struct module_memory[] */
 	uint32_t core_base, core_size, init_base, init_size;     /* before it, core_layout and init_layout */
 	uint32_t percpu, percpu_size;
@@ -47,8 +49,10 @@ struct vp_module_range {
 
 struct vp_module {
 	char name[VP_MODULE_NAME_MAX];
-	struct vp_gva addr;                                  /* of struct module */
-	bool live;                                           /* MODULE_STATE_LIVE: neither coming nor going */
+	struct vp_gva addr; /* of struct module */
+	bool live;          /* MODULE_STATE_LIVE: neither coming nor going */
+	bool formed;  /* … or coming: its initialisation may still run, but text and tables are complete */
+	uint64_t nth; /* 0: it was there when the guest was opened; else the n-th that came since */
 	struct vp_module_range ranges[VP_MODULE_RANGES_MAX]; /* non-empty ones */
 	size_t nranges;
 	uint64_t percpu, percpu_size;
@@ -89,9 +93,10 @@ bool vp_modules_guests_fault(struct ot_err *err, struct ot_err **ret_err);
 /** Bytes from @p addr to the end of the module's range that contains it; 0: none does. */
 uint64_t vp_module_room(const struct vp_module *module, uint64_t addr);
 
-/** Add a module, its ranges and its symbols to @p symtab, as /proc/kallsyms lists them. A module whose tables
- * can't be read, or exceed the budget's memory, is added without symbols and counted in *skipped. Errors are
- * of this process only (memory, the budget's time, or its memory for @p symtab), or GUEST_GONE. */
+/** Add a module, its ranges and its symbols to @p symtab, as /proc/kallsyms lists them once it is live. A
+ * module whose tables can't be read, or exceed the budget's memory, is added without symbols and counted in
+ * *skipped. Errors are of this process only (memory, the budget's time, or its memory for @p symtab), or
+ * GUEST_GONE. */
 OT_MUST_CHECK struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *mmu,
 						   const struct vp_module_layout *layout,
 						   const struct vp_module *module, struct vp_symtab *symtab,

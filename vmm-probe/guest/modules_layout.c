@@ -21,6 +21,7 @@ static const struct member indispensable[] = {
 
 static const struct member optional[] = {
 	MEMBER("module", "kallsyms", kallsyms),
+	MEMBER("module", "core_kallsyms", core_kallsyms),
 	MEMBER("module", "mem", mem),
 	MEMBER("module_memory", "base", mem_base),
 	MEMBER("module_memory", "size", mem_size),

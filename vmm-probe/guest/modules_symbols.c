@@ -82,7 +82,11 @@ static struct ot_err *read_tables(struct reader *r)
 	const struct vp_module_layout *l = r->layout;
 	uint64_t kallsyms = 0, symtab = 0, count = 0, strtab = 0, typetab = 0, last = 0, room;
 
-	OT_TRY(read_u64(r, r->module->addr.v, l->kallsyms, &kallsyms));
+	/* The pointer's table has initialisation code too, until that is freed. */
+	if (l->core_kallsyms != VP_MODULE_NONE)
+		kallsyms = r->module->addr.v + l->core_kallsyms;
+	else
+		OT_TRY(read_u64(r, r->module->addr.v, l->kallsyms, &kallsyms));
 	OT_TRY(read_u64(r, kallsyms, l->ks_symtab, &symtab));
 	OT_TRY(read_u64(r, kallsyms, l->ks_num_symtab, &count));
 	OT_TRY(read_u64(r, kallsyms, l->ks_strtab, &strtab));
@@ -179,7 +183,10 @@ struct ot_err *vp_module_add_symbols(const struct vp_phys *phys, struct vp_mmu *
 	uint16_t number;
 
 	ot_map_init(&r.exports);
-	OT_TRY(vp_symtab_add_module(symtab, module->name, &number));
+	int known = vp_symtab_find_module(symtab, module->name);
+	number = (uint16_t)known;
+	if (known < 0)
+		OT_TRY(vp_symtab_add_module(symtab, module->name, &number));
 	for (size_t i = 0; i < module->nranges; i++)
 		OT_TRY(vp_symtab_add_range(symtab, number, module->ranges[i].start, module->ranges[i].end));
 	err = read_tables(&r);

@@ -12,6 +12,8 @@
 
 #define RANGES_MAX    (VP_SYMTAB_MODULES * 16u)
 #define POOL_MAX      (256u << 20)
+#define CHUNK_SIZE    (256u << 10) /* of names */
+#define CHUNKS_MAX    (POOL_MAX / CHUNK_SIZE)
 #define CHECK_SYMBOLS 4096u
 #define NO_SYMBOL     UINT32_MAX
 #define NUMBERS_END   (1ull << 32) /* kernel addresses are above */
@@ -24,8 +26,9 @@ struct range {
 struct vp_symtab {
 	struct vp_symbol *syms;
 	size_t count, cap;
-	char *pool;
-	size_t pool_used, pool_cap;
+	/* Names. A chunk never moves, so that a name's pointer stays valid while symbols are added. */
+	char *chunks[CHUNKS_MAX];
+	uint32_t pool_used;                  /* of all chunks */
 	uint32_t modules[VP_SYMTAB_MODULES]; /* names, in the pool */
 	size_t nmodules;
 	struct range *ranges; /* by address once finished */
@@ -46,15 +49,31 @@ static struct ot_err *grow(void *array, size_t *cap, size_t count, size_t size)
 	return vp_budget_take((*cap - before) * size);
 }
 
+static const char *text_at(const struct vp_symtab *symtab, uint32_t at)
+{
+	return symtab->chunks[at / CHUNK_SIZE] + at % CHUNK_SIZE;
+}
+
+/* A name is in one chunk. */
 static struct ot_err *pool_add(struct vp_symtab *symtab, const char *name, size_t len, uint32_t *ret)
 {
-	if (symtab->pool_used + len + 1 > POOL_MAX)
+	uint32_t at = symtab->pool_used, left = CHUNK_SIZE - at % CHUNK_SIZE;
+
+	if (len >= left)
+		at += left;
+	if (len >= CHUNK_SIZE || at >= POOL_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "symbol names take more than %u MiB", POOL_MAX >> 20);
-	OT_TRY(grow(&symtab->pool, &symtab->pool_cap, symtab->pool_used + len + 1, 1));
-	*ret = (uint32_t)symtab->pool_used;
-	memcpy(symtab->pool + symtab->pool_used, name, len);
-	symtab->pool[symtab->pool_used + len] = '\0';
-	symtab->pool_used += len + 1;
+	char **chunk = &symtab->chunks[at / CHUNK_SIZE];
+	if (!*chunk) {
+		OT_TRY(vp_budget_take(CHUNK_SIZE));
+		*chunk = malloc(CHUNK_SIZE);
+		if (!*chunk)
+			return ot_err_nomem();
+	}
+	memcpy(*chunk + at % CHUNK_SIZE, name, len);
+	(*chunk)[at % CHUNK_SIZE + len] = '\0';
+	symtab->pool_used = at + (uint32_t)len + 1;
+	*ret = at;
 	return NULL;
 }
 
@@ -79,8 +98,9 @@ void vp_symtab_destroy(struct vp_symtab *symtab)
 {
 	if (!symtab)
 		return;
+	for (size_t i = 0; i < CHUNKS_MAX; i++)
+		free(symtab->chunks[i]);
 	free(symtab->syms);
-	free(symtab->pool);
 	free(symtab->ranges);
 	free(symtab->buckets);
 	free(symtab->chain);
@@ -157,7 +177,7 @@ static void index_names(struct vp_symtab *symtab)
 
 			if ((sym->module == VP_SYMTAB_VMLINUX) != core)
 				continue;
-			bucket = bucket_of(symtab, symtab->pool + sym->name);
+			bucket = bucket_of(symtab, text_at(symtab, sym->name));
 			symtab->chain[i] = symtab->buckets[bucket];
 			symtab->buckets[bucket] = (uint32_t)i;
 		}
@@ -202,16 +222,61 @@ static void classify_core(struct vp_symtab *symtab)
 	}
 }
 
+void vp_symtab_drop(struct vp_symtab *symtab, int module, uint64_t start, uint64_t end)
+{
+	size_t nsyms = 0, nranges = 0;
+
+	for (size_t i = 0; i < symtab->count; i++) {
+		const struct vp_symbol *s = &symtab->syms[i];
+		if (s->module == VP_SYMTAB_VMLINUX ||
+		    (s->module != module && (s->addr < start || s->addr >= end)))
+			symtab->syms[nsyms++] = *s;
+	}
+	for (size_t i = 0; i < symtab->nranges; i++) {
+		const struct range *r = &symtab->ranges[i];
+		if (r->module == VP_SYMTAB_VMLINUX ||
+		    (r->module != module && (r->end <= start || r->start >= end)))
+			symtab->ranges[nranges++] = *r;
+	}
+	symtab->count = nsyms;
+	symtab->nranges = nranges;
+}
+
+/* A table that was finished before is in order but for what was added since. */
+static struct ot_err *sort(struct vp_symtab *symtab)
+{
+	struct vp_symbol *syms = symtab->syms;
+	size_t n = symtab->count, head = n ? 1 : 0;
+
+	while (head < n && by_address(&syms[head - 1], &syms[head]) < 0)
+		head++;
+	size_t left = n - head, to = n;
+	if (!left)
+		return NULL;
+	if (left > head) {
+		qsort(syms, n, sizeof(*syms), by_address);
+		return NULL;
+	}
+	struct vp_symbol *tail = malloc(left * sizeof(*tail));
+	if (!tail)
+		return ot_err_nomem();
+	memcpy(tail, syms + head, left * sizeof(*tail));
+	qsort(tail, left, sizeof(*tail), by_address);
+	while (left)
+		syms[--to] =
+		    head && by_address(&syms[head - 1], &tail[left - 1]) > 0 ? syms[--head] : tail[--left];
+	free(tail);
+	return NULL;
+}
+
 struct ot_err *vp_symtab_finish(struct vp_symtab *symtab)
 {
-	bool sorted = true;
-
-	for (size_t i = 1; i < symtab->count && sorted; i++)
-		sorted = by_address(&symtab->syms[i - 1], &symtab->syms[i]) < 0;
-	if (!sorted)
-		qsort(symtab->syms, symtab->count, sizeof(*symtab->syms), by_address);
+	OT_TRY(sort(symtab));
 	if (symtab->nranges)
 		qsort(symtab->ranges, symtab->nranges, sizeof(*symtab->ranges), range_by_start);
+	free(symtab->buckets);
+	free(symtab->chain);
+	symtab->buckets = symtab->chain = NULL;
 	symtab->nbuckets = 1024;
 	while (symtab->nbuckets < symtab->count)
 		symtab->nbuckets *= 2;
@@ -238,12 +303,12 @@ const struct vp_symbol *vp_symtab_at(const struct vp_symtab *symtab, size_t i)
 
 const char *vp_symbol_name(const struct vp_symtab *symtab, const struct vp_symbol *sym)
 {
-	return symtab->pool + sym->name;
+	return text_at(symtab, sym->name);
 }
 
 static const char *module_name(const struct vp_symtab *symtab, size_t module)
 {
-	return symtab->pool + symtab->modules[module];
+	return text_at(symtab, symtab->modules[module]);
 }
 
 const char *vp_symbol_module(const struct vp_symtab *symtab, const struct vp_symbol *sym)
@@ -309,7 +374,7 @@ static const struct vp_symbol *chain_find(const struct vp_symtab *symtab, uint32
 	for (; at != NO_SYMBOL; at = symtab->chain[at]) {
 		const struct vp_symbol *sym = &symtab->syms[at];
 
-		if (strcmp(symtab->pool + sym->name, name) == 0 &&
+		if (strcmp(text_at(symtab, sym->name), name) == 0 &&
 		    (!module || strcmp(vp_symbol_module(symtab, sym), module) == 0))
 			return sym;
 	}

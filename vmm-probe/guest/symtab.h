@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The guest's symbols: core kernel and modules, searched by address or by name. Built once (create, add…,
- * finish), then immutable and usable by any number of threads.
+ * finish), then immutable and usable by any number of threads, until modules that were loaded or unloaded
+ * since are added and dropped, and it is finished again.
  */
 #ifndef VP_GUEST_SYMTAB_H
 #define VP_GUEST_SYMTAB_H
@@ -46,11 +47,15 @@ OT_MUST_CHECK struct ot_err *vp_symtab_add_range(struct vp_symtab *symtab, uint1
 /** Add a symbol; @p name is copied. LIMIT: more than VP_SYMTAB_MAX. */
 OT_MUST_CHECK struct ot_err *vp_symtab_add(struct vp_symtab *symtab, uint64_t addr, char type,
 					   uint16_t module, uint8_t flags, const char *name, size_t len);
+/** Take out of a table, finished or not, the symbols and ranges of module number @p module (-1: of none), and
+ * those of any module in [@p start, @p end). The core kernel's stay. Until it is finished again nothing may
+ * be looked up, and then symbols are others; names stay valid. */
+void vp_symtab_drop(struct vp_symtab *symtab, int module, uint64_t start, uint64_t end);
 /** Sort (symbols of one address stay in the order of addition), index, and flag the core kernel's symbols by
  * __per_cpu_start and __per_cpu_end, _sdata and _edata. Nothing may be added afterwards. */
 OT_MUST_CHECK struct ot_err *vp_symtab_finish(struct vp_symtab *symtab);
 
-/* Everything below needs a finished table. Symbols and strings live as long as the table. */
+/* Everything below needs a finished table. Strings live as long as the table, symbols until it changes. */
 
 size_t vp_symtab_count(const struct vp_symtab *symtab);
 /** Symbol number @p i, by address; @p i < count. */

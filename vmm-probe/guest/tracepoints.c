@@ -144,7 +144,7 @@ static struct ot_err *add_module(struct reader *r, const struct vp_module *m)
 	uint32_t at_table, at_count, n;
 	uint64_t table;
 
-	if (!m->live || !vp_btf_member_offset(btf, "module", "tracepoints_ptrs", &at_table, NULL) ||
+	if (!m->formed || !vp_btf_member_offset(btf, "module", "tracepoints_ptrs", &at_table, NULL) ||
 	    !vp_btf_member_offset(btf, "module", "num_tracepoints", &at_count, NULL) ||
 	    !read_at(r, m->addr.v + at_table, &table, sizeof(table)) ||
 	    !read_at(r, m->addr.v + at_count, &n, sizeof(n)) || !n || n > MODULE_TRACEPOINTS_MAX)
@@ -157,19 +157,23 @@ static struct ot_err *add_module(struct reader *r, const struct vp_module *m)
 	return NULL;
 }
 
-static struct ot_err *read_all(struct reader *r)
+/* Of all, or of @only. */
+static struct ot_err *read_all(struct reader *r, const struct vp_module *only)
 {
 	const struct vp_modules *modules = vp_guest_modules(r->guest);
 
 	OT_TRY(vp_trace_systems_read(r->guest, &r->systems));
 	vp_mmu_flush(vp_guest_mmu(r->guest));
+	if (only)
+		return add_module(r, only);
 	OT_TRY(add_core(r));
 	for (size_t i = 0; modules && i < modules->count; i++)
 		OT_TRY(add_module(r, &modules->list[i]));
 	return NULL;
 }
 
-struct ot_err *vp_guest_tracepoints_read(struct vp_guest *guest, struct vp_guest_tracepoints *ret)
+static struct ot_err *read_tracepoints(struct vp_guest *guest, const struct vp_module *only,
+				       struct vp_guest_tracepoints *ret)
 {
 	struct reader r = { .guest = guest, .ret = ret };
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -178,11 +182,22 @@ struct ot_err *vp_guest_tracepoints_read(struct vp_guest *guest, struct vp_guest
 	ot_arena_init(&ret->names);
 	if (!btf || !find_layout(btf, &r))
 		return NULL;
-	struct ot_err *err = read_all(&r);
+	struct ot_err *err = read_all(&r, only);
 	vp_trace_systems_deinit(&r.systems);
 	if (err)
 		vp_guest_tracepoints_deinit(ret);
 	return err;
+}
+
+struct ot_err *vp_guest_tracepoints_read(struct vp_guest *guest, struct vp_guest_tracepoints *ret)
+{
+	return read_tracepoints(guest, NULL, ret);
+}
+
+struct ot_err *vp_guest_tracepoints_read_module(struct vp_guest *guest, const struct vp_module *module,
+						struct vp_guest_tracepoints *ret)
+{
+	return read_tracepoints(guest, module, ret);
 }
 
 void vp_guest_tracepoints_deinit(struct vp_guest_tracepoints *tracepoints)

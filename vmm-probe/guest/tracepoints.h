@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 struct vp_guest;
+struct vp_module;
 
 #define VP_TRACEPOINT_NAME_MAX 96u /* with the NUL */
 #define VP_TRACEPOINTS_MAX     32768u
@@ -38,6 +39,10 @@ struct vp_guest_tracepoints {
  * for a guest without BTF. LIMIT: more than VP_TRACEPOINTS_MAX. *ret is owned by the caller. */
 OT_MUST_CHECK struct ot_err *vp_guest_tracepoints_read(struct vp_guest *guest,
 						       struct vp_guest_tracepoints *ret);
+/** The same of one module of that guest. */
+OT_MUST_CHECK struct ot_err *vp_guest_tracepoints_read_module(struct vp_guest *guest,
+							      const struct vp_module *module,
+							      struct vp_guest_tracepoints *ret);
 void vp_guest_tracepoints_deinit(struct vp_guest_tracepoints *tracepoints);
 
 #endif

@@ -116,18 +116,20 @@ static struct ot_err *add_function(struct vp_probes *probes, const struct vp_pro
 	return vp_probes_add(probes, self, &probe);
 }
 
-/* The text of a module that is being loaded or unloaded may be incomplete. */
-static bool is_live(const struct vp_guest *guest, const char *module)
+/* The text of a module that is only being formed is incomplete, and that of one that goes is as good as gone.
+ */
+static bool is_formed(const struct vp_guest *guest, const char *module)
 {
 	const struct vp_modules *modules = vp_guest_modules(guest);
 
 	for (size_t i = 0; modules && i < modules->count; i++)
 		if (!strcmp(modules->list[i].name, module))
-			return modules->list[i].live;
+			return modules->list[i].formed;
 	return false;
 }
 
-static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
+/* Of all modules, or of number @only. */
+static struct ot_err *publish_functions(struct vp_probes *probes, const struct vp_provider *self, int only)
 {
 	struct vp_guest *guest = vp_probes_guest(probes);
 	const struct vp_symtab *tab = vp_guest_symtab(guest);
@@ -137,18 +139,18 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 		.entry = vp_marked(guest, "__entry_text_start", "__entry_text_end"),
 	};
 	uint32_t module = UINT32_MAX;
-	bool live = false;
+	bool formed = false;
 
 	for (size_t i = 0; i < vp_symtab_count(tab); i++) {
 		const struct vp_symbol *sym = vp_symtab_at(tab, i);
 
-		if (!vp_symbol_is_function(sym) || sym->flags)
+		if (!vp_symbol_is_function(sym) || sym->flags || (only >= 0 && sym->module != only))
 			continue;
 		if (sym->module != module) {
 			module = sym->module;
-			live = module == VP_SYMTAB_VMLINUX || is_live(guest, vp_symbol_module(tab, sym));
+			formed = module == VP_SYMTAB_VMLINUX || is_formed(guest, vp_symbol_module(tab, sym));
 		}
-		if (live && !is_padding(vp_symbol_name(tab, sym)))
+		if (formed && !is_padding(vp_symbol_name(tab, sym)))
 			OT_TRY(add_function(probes, self, &marks, tab, sym));
 	}
 	return NULL;
@@ -164,6 +166,20 @@ static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider
 static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *probe)
 {
 	return vp_fbt_is_inlined(probe) ? vp_fbt_inlined_resolve(probes, probe) : NULL;
+}
+
+static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
+{
+	return publish_functions(probes, self, -1);
+}
+
+static struct ot_err *arrive(struct vp_probes *probes, const struct vp_provider *self,
+			     const struct vp_module *module, uint32_t before)
+{
+	int number = vp_symtab_find_module(vp_guest_symtab(vp_probes_guest(probes)), module->name);
+
+	(void)before;
+	return number > VP_SYMTAB_VMLINUX ? publish_functions(probes, self, number) : NULL;
 }
 
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
@@ -216,6 +232,7 @@ const struct vp_provider vp_provider_fbt = {
 	.name = "fbt",
 	.needs_guest = true,
 	.publish = publish,
+	.arrive = arrive,
 	.provide = provide,
 	.resolve = resolve,
 	.sites = sites,

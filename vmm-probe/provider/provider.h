@@ -78,6 +78,17 @@ OT_MUST_CHECK struct ot_err *vp_probes_match(struct vp_probes *probes, const str
 					     bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
 					     uint64_t *ret_count);
 
+/** The same for probes whose id is above @p after, which none of that name before is asked for. */
+OT_MUST_CHECK struct ot_err *vp_probes_match_after(struct vp_probes *probes, const struct dif_probedesc *desc,
+						   uint32_t after,
+						   bool (*each)(void *arg, const struct vp_probe *probe),
+						   void *arg, uint64_t *ret_count);
+
+/** Publish the probes of the modules that came since vp_guest_arrivals() was @p since
+ * (vp_guest_modules_update()). Those of modules that are gone stay in the registry, and match as before.
+ * LIMIT: these are too many for one session. */
+OT_MUST_CHECK struct ot_err *vp_probes_arrive(struct vp_probes *probes, uint64_t since);
+
 /** Suggest a correction for a description that matches nothing: the nearest probe, or the form of profile's
  * names. Appended to @p out; false: nothing is near. */
 bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out);

@@ -18,7 +18,8 @@
 #include "vmm-probe/provider/text.h"
 #include "vmm-probe/provider/tracepoint_sites.h"
 
-#define PROBES_MAX (8u << 20)
+#define PROBES_MAX  (8u << 20)
+#define ARRIVED_MAX (1u << 20) /* with modules, while they are traced */
 
 #define POINTER(name) &vp_provider_##name,
 static const struct vp_provider *const providers[] = { VP_PROVIDERS(POINTER) };
@@ -72,6 +73,35 @@ struct ot_err *vp_probes_create(struct vp_guest *guest, struct vp_probes **ret)
 		return err;
 	}
 	*ret = probes;
+	return NULL;
+}
+
+static struct ot_err *arrive(struct vp_probes *probes, const struct vp_module *module)
+{
+	uint32_t before = probes->count;
+
+	OT_TRY(vp_types_add_of_guest(probes->types, probes->guest, module));
+	OT_TRY(vp_tracepoint_finder_add(probes->tracepoints, module));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(providers); i++)
+		if (providers[i]->arrive)
+			OT_TRY(providers[i]->arrive(probes, providers[i], module, before));
+	if (probes->count - probes->at_first > ARRIVED_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "more than %u probes came with modules in one session",
+				  ARRIVED_MAX);
+	return NULL;
+}
+
+struct ot_err *vp_probes_arrive(struct vp_probes *probes, uint64_t since)
+{
+	const struct vp_modules *modules = vp_guest_modules(probes->guest);
+
+	if (!probes->at_first)
+		probes->at_first = probes->count;
+	if (probes->planner) /* what was read of the text says nothing of theirs */
+		vp_probes_forget_text(probes);
+	for (size_t i = 0; i < modules->count; i++)
+		if (modules->list[i].nth > since)
+			OT_TRY(arrive(probes, &modules->list[i]));
 	return NULL;
 }
 

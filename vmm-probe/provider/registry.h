@@ -20,6 +20,7 @@
 #include "vmm-probe/provider/provider.h"
 
 struct vp_derivation;
+struct vp_module;
 struct vp_planner;
 struct vp_text;
 struct vp_tracepoint_finder;
@@ -30,6 +31,11 @@ struct vp_provider {
 
 	/* Required. Publish the probes that exist from the start. */
 	struct ot_err *(*publish)(struct vp_probes *probes, const struct vp_provider *self);
+
+	/* Optional. Publish the probes that came with a module of the guest; @before is the id of the last
+	 * probe before them. */
+	struct ot_err *(*arrive)(struct vp_probes *probes, const struct vp_provider *self,
+				 const struct vp_module *module, uint32_t before);
 
 	/* Optional. Create the probes that the description names; its provider field matches. */
 	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,

@@ -39,6 +39,7 @@ struct vp_probes {
 	struct vp_probe_entry **chunks;
 	size_t nchunks, chunks_cap;
 	uint32_t count;
+	uint32_t at_first; /* of them, before the first that came with a module; 0: none has */
 	struct vp_probe_index index;
 	struct ot_map unanchored; /* probes without a function, by name: their provider */
 	struct vp_guest_agent agent;

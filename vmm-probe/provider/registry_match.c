@@ -36,6 +36,7 @@ struct matcher {
 	struct field provider, module, function, name;
 	bool module_elsewhere; /* the module is another system's kernel */
 	bool with_refused;
+	uint32_t after; /* only ids above this one */
 	bool (*each)(void *arg, const struct vp_probe *probe);
 	void *arg;
 	uint64_t count;
@@ -63,7 +64,7 @@ static bool try_probe(struct matcher *m, struct vp_probe_entry *e)
 {
 	const struct vp_probe *p = &e->probe;
 
-	if (p->refused && !m->with_refused)
+	if (p->id <= m->after || (p->refused && !m->with_refused))
 		return true;
 	/* Cheapest first: results for names and providers are often kept, those for functions are not. */
 	if (!field_match(&m->provider, p->provider) || !field_match(&m->name, p->name) ||
@@ -106,7 +107,7 @@ static struct ot_err *match_copies(struct vp_probes *probes, struct matcher *m)
 	uint32_t count = probes->count;
 
 	m->function.pattern = NULL;
-	for (uint32_t id = 1; id <= count; id++) {
+	for (uint32_t id = m->after + 1; id <= count; id++) {
 		struct vp_probe_entry *e = vp_probe_entry(probes, id);
 		if (vp_function_is_copy(e->probe.function, of) && !try_probe(m, e))
 			return m->err;
@@ -119,7 +120,7 @@ static struct ot_err *match_all(struct vp_probes *probes, struct matcher *m)
 	/* Probes that @each adds are not visited: a description means those that existed before. */
 	uint32_t count = probes->count;
 
-	for (uint32_t id = 1; id <= count; id++)
+	for (uint32_t id = m->after + 1; id <= count; id++)
 		if (!try_probe(m, vp_probe_entry(probes, id)))
 			return m->err;
 	return NULL;
@@ -150,7 +151,7 @@ static struct ot_err *match_fields(struct vp_probes *probes, struct matcher *m)
 	OT_TRY(name_functions(probes, m, &is_late));
 	if (is_late) /* the index has the functions of the beginning */
 		return match_all(probes, m);
-	OT_TRY(is_exact ? match_exact(probes, m) : match_all(probes, m));
+	OT_TRY(is_exact && !m->after ? match_exact(probes, m) : match_all(probes, m));
 	return is_exact && !m->count ? match_copies(probes, m) : NULL;
 }
 
@@ -163,23 +164,36 @@ static struct ot_err *match_id(struct vp_probes *probes, struct matcher *m, uint
 	return m->err;
 }
 
+static struct ot_err *match(struct matcher *m, const struct dif_probedesc *desc)
+{
+	OT_TRY(vp_providers_provide(m->probes, desc));
+	field_init(&m->provider, desc->provider);
+	field_init(&m->module, desc->module);
+	field_init(&m->function, desc->function);
+	field_init(&m->name, desc->name);
+	m->module_elsewhere = is_kernel_elsewhere(desc->module);
+	return match_fields(m->probes, m);
+}
+
 struct ot_err *vp_probes_match(struct vp_probes *probes, const struct dif_probedesc *desc, bool with_refused,
 			       bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
 			       uint64_t *ret_count)
 {
 	struct matcher m = { .probes = probes, .with_refused = with_refused, .each = each, .arg = arg };
 
-	if (desc->id) {
-		OT_TRY(match_id(probes, &m, desc->id));
-	} else {
-		OT_TRY(vp_providers_provide(probes, desc));
-		field_init(&m.provider, desc->provider);
-		field_init(&m.module, desc->module);
-		field_init(&m.function, desc->function);
-		field_init(&m.name, desc->name);
-		m.module_elsewhere = is_kernel_elsewhere(desc->module);
-		OT_TRY(match_fields(probes, &m));
-	}
+	OT_TRY(desc->id ? match_id(probes, &m, desc->id) : match(&m, desc));
+	*ret_count = m.count;
+	return NULL;
+}
+
+struct ot_err *vp_probes_match_after(struct vp_probes *probes, const struct dif_probedesc *desc,
+				     uint32_t after, bool (*each)(void *arg, const struct vp_probe *probe),
+				     void *arg, uint64_t *ret_count)
+{
+	struct matcher m = { .probes = probes, .after = after, .each = each, .arg = arg };
+
+	if (!desc->id)
+		OT_TRY(match(&m, desc));
 	*ret_count = m.count;
 	return NULL;
 }

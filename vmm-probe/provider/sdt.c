@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "guest-agent/agent_abi.h"
+#include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/tracepoint.h"
 #include "vmm-probe/provider/tracepoint_programs.h"
@@ -21,6 +22,7 @@ struct own {
 	struct vp_tracepoint tracepoint;
 	bool in_agent;                        /* the agent has it in its catalogue */
 	const struct vp_guest_tracepoint *tp; /* NULL: it is only the agent's */
+	const struct vp_module *within; /* only its places in this module, which came later; NULL: all */
 	bool is_resolved;
 	struct vp_event_sites sites;
 	uint32_t *programs; /* of each site */
@@ -50,13 +52,15 @@ static struct ot_err *add(struct vp_probes *probes, const struct vp_provider *se
 
 /* Of @tp, @event or both. */
 static struct ot_err *add_tracepoint(struct vp_probes *probes, const struct vp_provider *self,
-				     const struct vp_guest_tracepoint *tp, const struct vp_agent_event *event)
+				     const struct vp_guest_tracepoint *tp, const struct vp_module *within,
+				     const struct vp_agent_event *event)
 {
 	struct own *own = vp_probes_alloc(probes, sizeof(*own));
 
 	if (!own)
 		return ot_err_nomem();
 	own->tp = tp;
+	own->within = within;
 	own->in_agent = event != NULL;
 	own->tracepoint.event = tp ? tp->name : event->name;
 	own->tracepoint.address = tp ? tp->gva : event->address;
@@ -88,21 +92,53 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 
 	for (size_t i = 0; i < all->count; i++)
 		if (!is_agents_own(&all->list[i]))
-			OT_TRY(add_tracepoint(probes, self, &all->list[i],
+			OT_TRY(add_tracepoint(probes, self, &all->list[i], NULL,
 					      agent ? vp_tracepoint_find(agent, all->list[i].name) : NULL));
 	for (size_t i = 0; agent && i < agent->nevents; i++) {
 		const struct vp_guest_tracepoint *tp = tracepoint_at(all, agent->events[i].address);
 		if (!tp || is_agents_own(tp))
-			OT_TRY(add_tracepoint(probes, self, NULL, &agent->events[i]));
+			OT_TRY(add_tracepoint(probes, self, NULL, NULL, &agent->events[i]));
 	}
 	return NULL;
 }
 
-static struct ot_err *publish_rawtp(struct vp_probes *probes, const struct vp_provider *self)
+/* A tracepoint in the code of a module that came later is one more probe of its name. */
+struct arrival {
+	struct vp_probes *probes;
+	const struct vp_provider *self;
+	const struct vp_module *module;
+};
+
+static struct ot_err *add_used(void *arg, const struct vp_guest_tracepoint *tp)
+{
+	struct arrival *a = arg;
+
+	return is_agents_own(tp) ? NULL : add_tracepoint(a->probes, a->self, tp, a->module, NULL);
+}
+
+static struct ot_err *arrive(struct vp_probes *probes, const struct vp_provider *self,
+			     const struct vp_module *module, uint32_t before)
+{
+	const struct vp_guest_tracepoints *own = vp_tracepoint_latest(vp_probes_tracepoints(probes));
+	struct vp_module *kept = vp_probes_alloc(probes, sizeof(*kept));
+	struct arrival a = { probes, self, kept };
+
+	(void)before;
+	if (!kept)
+		return ot_err_nomem();
+	*kept = *module;
+	for (size_t i = 0; i < own->count; i++)
+		if (!is_agents_own(&own->list[i]))
+			OT_TRY(add_tracepoint(probes, self, &own->list[i], NULL, NULL));
+	return vp_tracepoint_each_used(vp_probes_tracepoints(probes), module, add_used, &a);
+}
+
+/* Those of sdt's probes behind @before. */
+static struct ot_err *add_rawtp(struct vp_probes *probes, const struct vp_provider *self, uint32_t before)
 {
 	uint32_t count = vp_probes_count(probes);
 
-	for (uint32_t id = 1; id <= count; id++) {
+	for (uint32_t id = before + 1; id <= count; id++) {
 		const struct vp_probe *probe = vp_probes_get(probes, id);
 		if (!strcmp(probe->provider, vp_provider_sdt.name) && own_of(probe)->tp)
 			OT_TRY(add(probes, self, own_of(probe), own_of(probe)->tp->module));
@@ -110,7 +146,29 @@ static struct ot_err *publish_rawtp(struct vp_probes *probes, const struct vp_pr
 	return NULL;
 }
 
+static struct ot_err *publish_rawtp(struct vp_probes *probes, const struct vp_provider *self)
+{
+	return add_rawtp(probes, self, 0);
+}
+
+static struct ot_err *arrive_rawtp(struct vp_probes *probes, const struct vp_provider *self,
+				   const struct vp_module *module, uint32_t before)
+{
+	(void)module;
+	return add_rawtp(probes, self, before);
+}
+
 /* --- from outside ---------------------------------------------------------------------------------------- */
+
+static void keep_within(const struct vp_module *module, struct vp_event_sites *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->count; i++)
+		if (vp_module_room(module, s->list[i].gva))
+			s->list[kept++] = s->list[i];
+	s->count = kept;
+}
 
 static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *probe)
 {
@@ -121,6 +179,10 @@ static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *p
 	if (!own->tp || own->is_resolved)
 		return NULL;
 	OT_TRY(vp_tracepoint_find_sites(vp_probes_tracepoints(probes), own->tp, nargs, s));
+	if (own->within)
+		keep_within(own->within, s);
+	if (!s->count)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the module has only tests for this tracepoint");
 	own->programs = vp_probes_alloc(probes, (s->count + 1) * sizeof(*own->programs));
 	if (!own->programs)
 		return ot_err_nomem();
@@ -174,11 +236,12 @@ static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 	       (ret->mapping < VP_BLOCK_ARGS && own->sites.known_args & 1u << ret->mapping);
 }
 
-#define TRACEPOINTS(id, from)                         \
+#define TRACEPOINTS(id, from, come)                   \
 	const struct vp_provider vp_provider_##id = { \
 		.name = #id,                          \
 		.needs_guest = true,                  \
 		.publish = from,                      \
+		.arrive = come,                       \
 		.resolve = resolve,                   \
 		.sites = sites,                       \
 		.inside = inside,                     \
@@ -186,5 +249,5 @@ static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 		.nargs = nargs,                       \
 	}
 
-TRACEPOINTS(sdt, publish);
-TRACEPOINTS(rawtp, publish_rawtp);
+TRACEPOINTS(sdt, publish, arrive);
+TRACEPOINTS(rawtp, publish_rawtp, arrive_rawtp);

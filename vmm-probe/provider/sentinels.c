@@ -44,7 +44,13 @@ struct patcher {
 	const char *feature; /* a kernel with this function must have NAME; NULL: NAME is optional */
 	enum need need;
 	bool never_leaves;
+	enum vp_sentinel kind; /* of its beginning; NONE: ENTER */
 };
+
+/* kernel/module calls the first when a module's text is complete and before its initialisation, the second
+ * before it frees the module. The module is the parameter of both. */
+#define MODULE_COMES "do_init_module"
+#define MODULE_GOES  "free_module"
 
 static const struct patcher patchers[] = {
 	/* function tracing: compares, then patches fentry sites */
@@ -68,7 +74,7 @@ static const struct patcher patchers[] = {
 	/* a second CPU: lock prefixes are restored */
 	{ "alternatives_enable_smp", NULL, MAY, false },
 	/* text that is freed, or written to a disk */
-	{ "free_module", NULL, MAY, false },
+	{ MODULE_GOES, NULL, MAY, false, VP_SENTINEL_MODULE_GOES },
 	{ "hibernation_snapshot", NULL, MAY, false },
 	{ "machine_kexec", NULL, MAY, true },
 };
@@ -178,7 +184,7 @@ static struct ot_err *find_enter(struct finder *f, const struct vp_probe *fn, en
 		if (!vp_insn_decode(bytes + at, len - at, fn->gva + at, &insn) || !goes_on(&insn, &pushed))
 			return NULL;
 		if (!can_enter(&insn, exits, at)) {
-			if (kind == VP_SENTINEL_KEY_ENTER && changes_rdi(&insn))
+			if (kind != VP_SENTINEL_ENTER && changes_rdi(&insn))
 				return NULL;
 			site.pushed = pushed;
 			continue;
@@ -292,14 +298,25 @@ static struct vp_probe probe_of(const struct finder *f, const struct vp_symbol *
 	};
 }
 
+static struct ot_err *find_first(struct finder *f, const struct vp_probe *fn, enum vp_sentinel kind,
+				 bool *ret)
+{
+	struct vp_exits exits = { 0 };
+	struct ot_err *err = find_enter(f, fn, kind, &exits, ret);
+
+	vp_exits_deinit(&exits);
+	return err;
+}
+
 static struct ot_err *cover(struct finder *f, const struct patcher *p, const struct vp_symbol *sym, bool *ret)
 {
 	struct vp_probe fn = probe_of(f, sym);
-	struct vp_exits exits = { 0 };
 
 	fn.function = p->name;
-	struct ot_err *err = find_enter(f, &fn, VP_SENTINEL_ENTER, &exits, ret);
-	vp_exits_deinit(&exits);
+	*ret = false;
+	struct ot_err *err = p->kind ? find_first(f, &fn, p->kind, ret) : NULL;
+	if (!err && !*ret)
+		err = find_first(f, &fn, VP_SENTINEL_ENTER, ret);
 	if (err || !*ret || p->never_leaves)
 		return err;
 	return find_leaves(f, &fn, VP_SENTINEL_LEAVE, 0, ret);
@@ -344,14 +361,12 @@ static struct ot_err *keys_unwatchable(const char *name, const char *why)
 static struct ot_err *add_key_enter(struct finder *f)
 {
 	const struct vp_symbol *sym = function(f, KEY_QUEUE);
-	struct vp_exits exits = { 0 };
 	bool found = false;
 
 	if (!sym)
 		return keys_unwatchable(KEY_QUEUE "()", "is not among the guest's symbols");
 	struct vp_probe fn = probe_of(f, sym);
-	struct ot_err *err = find_enter(f, &fn, VP_SENTINEL_KEY_ENTER, &exits, &found);
-	vp_exits_deinit(&exits);
+	struct ot_err *err = find_first(f, &fn, VP_SENTINEL_KEY_ENTER, &found);
 	return err || found ? err : keys_unwatchable(KEY_QUEUE "()", "can't be watched");
 }
 
@@ -375,19 +390,63 @@ static struct ot_err *add_keys(struct finder *f)
 	return add_key_leaves(f);
 }
 
-static struct ot_err *add_all(struct finder *f, bool keys)
+/* --- modules ------------------------------------------------------------------------------------- */
+
+/* A kernel where one of them is not found does not tell of its modules. */
+static struct ot_err *add_module_site(struct finder *f, const char *name, enum vp_sentinel kind, bool *ret)
 {
-	OT_TRY(vp_probes_text(f->probes, &f->text));
-	for (size_t i = 0; i < OT_ARRAY_SIZE(patchers); i++)
-		OT_TRY(add_patcher(f, &patchers[i]));
-	return keys ? add_keys(f) : NULL;
+	const struct vp_symbol *sym = function(f, name);
+
+	*ret = false;
+	if (!sym)
+		return NULL;
+	struct vp_probe fn = probe_of(f, sym);
+	struct ot_err *err = find_first(f, &fn, kind, ret);
+	if (!err || ot_err_code(err) != OT_ERR_UNSUPPORTED)
+		return err;
+	ot_err_destroy(err);
+	return NULL;
 }
 
-struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, bool keys,
-				 struct vp_batch_site **ret, uint32_t *ret_count)
+static bool has_kind(const struct finder *f, enum vp_sentinel kind)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (f->sites[i].sentinel == kind)
+			return true;
+	return false;
+}
+
+/* Both or none: a module whose end is not told of must not begin to be traced. */
+static struct ot_err *add_modules(struct finder *f)
+{
+	bool goes = has_kind(f, VP_SENTINEL_MODULE_GOES), comes = false;
+	size_t before = f->count;
+
+	if (!goes)
+		OT_TRY(add_module_site(f, MODULE_GOES, VP_SENTINEL_MODULE_GOES, &goes));
+	if (goes)
+		OT_TRY(add_module_site(f, MODULE_COMES, VP_SENTINEL_MODULE_COMES, &comes));
+	if (!comes)
+		f->count = before;
+	return NULL;
+}
+
+static struct ot_err *add_all(struct finder *f, const struct vp_sentinels_wish *wish)
+{
+	OT_TRY(vp_probes_text(f->probes, &f->text));
+	for (size_t i = 0; wish->text && i < OT_ARRAY_SIZE(patchers); i++)
+		OT_TRY(add_patcher(f, &patchers[i]));
+	if (wish->keys)
+		OT_TRY(add_keys(f));
+	return wish->modules ? add_modules(f) : NULL;
+}
+
+struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps,
+				 const struct vp_sentinels_wish *wish, struct vp_batch_site **ret,
+				 uint32_t *ret_count)
 {
 	struct finder f = { .probes = probes, .guest = vp_probes_guest(probes), .traps = traps };
-	struct ot_err *err = add_all(&f, keys);
+	struct ot_err *err = add_all(&f, wish);
 
 	if (err) {
 		free(f.sites);

@@ -6,13 +6,21 @@
 
 #include "vmm-probe/provider/provider.h"
 
+/* What sentinels are for. */
+struct vp_sentinels_wish {
+	bool text;    /* traps will be in the guest's text */
+	bool keys;    /* … and on branches on static keys */
+	bool modules; /* modules that come and go are to be told of; if this kernel can't be watched: no sites
+		       */
+};
+
 /**
  * Sentinels for all of those functions that this kernel has; none: it has no function that patches text. @p
- * traps (VP_TRAPS_*): the traps that the engine can plant. @p keys: there will be traps on branches on static
- * keys. *ret is owned by the caller (free()). UNSUPPORTED: the kernel can patch itself undetected; the
- * message names the function.
+ * traps (VP_TRAPS_*): the traps that the engine can plant; 0: it changes no text. *ret is owned by the caller
+ * (free()). UNSUPPORTED: the kernel can patch itself undetected; the message names the function.
  */
-OT_MUST_CHECK struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps, bool keys,
+OT_MUST_CHECK struct ot_err *vp_sentinels_find(struct vp_probes *probes, uint32_t traps,
+					       const struct vp_sentinels_wish *wish,
 					       struct vp_batch_site **ret, uint32_t *ret_count);
 
 /** Can traps be on branches on static keys? UNSUPPORTED: no, with the reason. */

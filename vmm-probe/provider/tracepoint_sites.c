@@ -28,11 +28,18 @@
 #define SITES_MAX      1024u /* of one tracepoint; Debian's kernels have 300 of one */
 #define FUNCTION_MAX   (1u << 20)
 
+/* The tracepoints of a module that came after the others were read. */
+struct arrived {
+	struct arrived *next;
+	struct vp_guest_tracepoints tracepoints;
+};
+
 struct vp_tracepoint_finder {
 	struct vp_probes *probes;
 	struct vp_guest *guest;
 	struct vp_text *text;
 	struct vp_guest_tracepoints tracepoints;
+	struct arrived *arrived; /* newest first */
 	struct vp_static_keys keys;
 	bool have_keys;
 	struct vp_executor *executor;
@@ -65,13 +72,16 @@ struct search {
 	bool has_others;
 };
 
-static struct ot_err *read_list(struct vp_tracepoint_finder *f)
+/* Of all, or of @module. */
+static struct ot_err *read_list(struct vp_tracepoint_finder *f, const struct vp_module *module,
+				struct vp_guest_tracepoints *ret)
 {
 	struct vp_budget budget;
 
 	vp_guest_budget_begin(f->guest, &budget, TABLES_WALL_MS);
 	vp_budget_part("the tracepoints", TABLES_MIB, TABLES_CPU_MS);
-	struct ot_err *err = vp_guest_tracepoints_read(f->guest, &f->tracepoints);
+	struct ot_err *err = module ? vp_guest_tracepoints_read_module(f->guest, module, ret)
+				    : vp_guest_tracepoints_read(f->guest, ret);
 	vp_budget_end(&budget);
 	/* Too many of them: none. */
 	(void)vp_modules_guests_fault(err, &err);
@@ -102,7 +112,7 @@ struct ot_err *vp_tracepoint_finder_create(struct vp_probes *probes, struct vp_t
 	f->probes = probes;
 	f->guest = vp_probes_guest(probes);
 	vp_exprs_init(&f->exprs);
-	struct ot_err *err = read_list(f);
+	struct ot_err *err = read_list(f, NULL, &f->tracepoints);
 	/* without it, vp_probes_text() refuses each tracepoint that a description matches */
 	if (!err && vp_arch_native.code)
 		err = vp_arch_native.code->executor_create(&f->executor);
@@ -120,6 +130,11 @@ void vp_tracepoint_finder_destroy(struct vp_tracepoint_finder *f)
 {
 	if (!f)
 		return;
+	for (struct arrived *a = f->arrived, *next; a; a = next) {
+		next = a->next;
+		vp_guest_tracepoints_deinit(&a->tracepoints);
+		free(a);
+	}
 	vp_guest_tracepoints_deinit(&f->tracepoints);
 	vp_static_keys_deinit(&f->keys);
 	vp_executor_destroy(f->executor);
@@ -130,6 +145,69 @@ void vp_tracepoint_finder_destroy(struct vp_tracepoint_finder *f)
 const struct vp_guest_tracepoints *vp_tracepoint_list(const struct vp_tracepoint_finder *f)
 {
 	return &f->tracepoints;
+}
+
+struct ot_err *vp_tracepoint_finder_add(struct vp_tracepoint_finder *f, const struct vp_module *module)
+{
+	struct arrived *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return ot_err_nomem();
+	a->next = f->arrived;
+	f->arrived = a;
+	if (f->have_keys)
+		vp_static_keys_deinit(&f->keys);
+	f->have_keys = false;
+	return read_list(f, module, &a->tracepoints);
+}
+
+const struct vp_guest_tracepoints *vp_tracepoint_latest(const struct vp_tracepoint_finder *f)
+{
+	return f->arrived ? &f->arrived->tracepoints : &f->tracepoints;
+}
+
+/* The module of one that is remembered may be gone, and other things be in its place. */
+static bool is_there(const struct vp_tracepoint_finder *f, const struct vp_guest_tracepoint *tp)
+{
+	const struct vp_modules *modules = vp_guest_modules(f->guest);
+
+	for (size_t i = 0; i < modules->count; i++)
+		if (vp_module_room(&modules->list[i], tp->key))
+			return !strcmp(modules->list[i].name, tp->module);
+	return !strcmp(tp->module, "vmlinux");
+}
+
+static bool is_used_in(const struct vp_tracepoint_finder *f, const struct vp_guest_tracepoint *tp,
+		       const struct vp_module *module)
+{
+	size_t n;
+	const struct vp_jump_entry *e = vp_static_keys_jumps(&f->keys, tp->key, &n);
+
+	if (vp_module_room(module, tp->key)) /* its own, or one of what was there before */
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!e[i].is_init && vp_module_room(module, e[i].code))
+			return true;
+	return false;
+}
+
+struct ot_err *
+vp_tracepoint_each_used(struct vp_tracepoint_finder *f, const struct vp_module *module,
+			struct ot_err *(*each)(void *arg, const struct vp_guest_tracepoint *tp), void *arg)
+{
+	const struct vp_guest_tracepoints *all = &f->tracepoints;
+	const struct arrived *a = f->arrived;
+	struct ot_err *err = read_keys(f);
+
+	if (vp_modules_guests_fault(err, &err))
+		return NULL;
+	OT_TRY(err);
+	/* the latest list is the module's own */
+	for (a = a ? a->next : NULL; all; all = a ? &a->tracepoints : NULL, a = a ? a->next : NULL)
+		for (size_t i = 0; i < all->count; i++)
+			if (is_used_in(f, &all->list[i], module) && is_there(f, &all->list[i]))
+				OT_TRY(each(arg, &all->list[i]));
+	return NULL;
 }
 
 struct vp_exprs *vp_tracepoint_exprs(struct vp_tracepoint_finder *f)

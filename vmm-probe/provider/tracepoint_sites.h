@@ -42,7 +42,19 @@ void vp_tracepoint_finder_destroy(struct vp_tracepoint_finder *finder);
 const struct vp_guest_tracepoints *vp_tracepoint_list(const struct vp_tracepoint_finder *finder);
 struct vp_exprs *vp_tracepoint_exprs(struct vp_tracepoint_finder *finder);
 
-/** Find the events of a tracepoint of the list with @p nargs words of arguments. *ret lives as long as the
+struct vp_module;
+/** A module has come: read its tracepoints, which vp_tracepoint_latest() then lists, and forget the tables of
+ * static keys. One that can't be read has none. */
+OT_MUST_CHECK struct ot_err *vp_tracepoint_finder_add(struct vp_tracepoint_finder *finder,
+						      const struct vp_module *module);
+const struct vp_guest_tracepoints *vp_tracepoint_latest(const struct vp_tracepoint_finder *finder);
+/** Call @p each for the other tracepoints that the code of that module has, the kernel's own and those of
+ * modules before it, until it fails. */
+OT_MUST_CHECK struct ot_err *
+vp_tracepoint_each_used(struct vp_tracepoint_finder *finder, const struct vp_module *module,
+			struct ot_err *(*each)(void *arg, const struct vp_guest_tracepoint *tp), void *arg);
+
+/** Find the events of a tracepoint of a list with @p nargs words of arguments. *ret lives as long as the
  * registry. UNSUPPORTED, BAD_DATA, LIMIT: they can't be probed, with the reason. */
 OT_MUST_CHECK struct ot_err *vp_tracepoint_find_sites(struct vp_tracepoint_finder *finder,
 						      const struct vp_guest_tracepoint *tp, unsigned nargs,

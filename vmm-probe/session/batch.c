@@ -11,13 +11,11 @@
 
 #include "base/cleanup.h"
 #include "base/map.h"
-#include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/agent.h"
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/internal.h"
-
-#define SENTINELS_ID UINT32_MAX /* no probe has it */
+#include "vmm-probe/session/modules.h"
 
 /* Probes of one guest that are in its feed's batch already: id → index + 1. */
 struct enabling {
@@ -25,6 +23,8 @@ struct enabling {
 	uint32_t clause;
 	uint32_t registry;       /* whose probes are being matched */
 	struct ot_map *in_batch; /* one for each feed */
+	struct vp_feed *late;    /* of the only guest, a batch of its own for … */
+	uint32_t after;          /* … probes with ids above this one. NULL: all of all guests */
 	bool inside;             /* the view that is being enabled */
 	struct ot_err *err;
 };
@@ -32,6 +32,12 @@ struct enabling {
 static struct vp_probes *registry(struct vp_session *s, uint32_t i)
 {
 	return s->links.n ? s->links.items[i]->probes : s->host_probes;
+}
+
+/* Whose batch is being made: @nth's, or the late one of the only guest. */
+static struct vp_feed *feed_of(const struct enabling *e, uint32_t nth)
+{
+	return e->late ? e->late : &e->s->feeds[nth];
 }
 
 static uint32_t add_string(struct vp_feed *feed, const char *text)
@@ -73,36 +79,12 @@ static struct ot_err *add_sites(struct vp_session *s, struct vp_feed *feed, uint
 	return NULL;
 }
 
-/* Are there branches on static keys among the batch's sites? */
-static bool has_branches(const struct vp_feed *feed)
-{
-	const struct vp_batch_site *sites = (const void *)feed->batch_sites.data;
-	size_t n = feed->batch_sites.len / sizeof(*sites);
-
-	for (size_t i = 0; i < n; i++)
-		if (sites[i].target && sites[i].trap != VP_SITE_HW)
-			return true;
-	return false;
-}
-
-/* Sentinels: entries and exits of the guest's functions that patch its text. After all other sites. */
-static struct ot_err *add_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp)
-{
-	ot_auto_free struct vp_batch_site *sites = NULL;
-
-	bp->first_site = (uint32_t)(feed->batch_sites.len / sizeof(*sites));
-	OT_TRY(vp_sentinels_find(feed->link->probes, feed->link->client.traps, has_branches(feed), &sites,
-				 &bp->nsites));
-	ot_buf_append(&feed->batch_sites, sites, bp->nsites * sizeof(*sites));
-	return NULL;
-}
-
 /* Add a probe to a feed's batch, once. */
 static struct ot_err *add_probe(struct enabling *e, uint32_t nth, const struct vp_probe *probe,
 				uint32_t *ret_index)
 {
-	struct vp_feed *feed = &e->s->feeds[nth];
-	struct ot_map *map = &e->in_batch[nth];
+	struct vp_feed *feed = feed_of(e, nth);
+	struct ot_map *map = &e->in_batch[e->late ? 0 : nth];
 	const uint32_t key[] = { probe->id, e->inside };
 	uintptr_t known = (uintptr_t)ot_map_get(map, key, sizeof(key));
 
@@ -133,7 +115,7 @@ static struct ot_err *add_probe(struct enabling *e, uint32_t nth, const struct v
 
 static struct ot_err *add_ecb(struct enabling *e, uint32_t nth, const struct vp_probe *probe, uint32_t epid)
 {
-	struct vp_feed *feed = &e->s->feeds[nth];
+	struct vp_feed *feed = feed_of(e, nth);
 	struct vp_batch_ecb ecb = { .epid = epid, .clause = e->clause };
 
 	OT_TRY(add_probe(e, nth, probe, &ecb.probe));
@@ -172,10 +154,12 @@ static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *pro
 {
 	struct vp_session *s = e->s;
 
-	if (!ot_grow(&s->program.enabled, &s->program.enabled_cap, s->program.nenabled + 1,
-		     sizeof(*s->program.enabled)))
+	struct vp_enabled *enabled = ot_arena_new(&s->arena, struct vp_enabled);
+
+	if (!enabled || !ot_grow(&s->program.enabled, &s->program.enabled_cap, s->program.nenabled + 1,
+				 sizeof(*s->program.enabled)))
 		return ot_err_nomem();
-	s->program.enabled[s->program.nenabled] = (struct vp_enabled){
+	*enabled = (struct vp_enabled){
 		.epid = (uint32_t)s->program.nenabled + 1,
 		.clause_index = e->clause,
 		.guest = e->registry,
@@ -183,7 +167,7 @@ static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *pro
 		.layout = &s->program.layouts[e->clause],
 		.probe = probe,
 	};
-	s->program.nenabled++;
+	s->program.enabled[s->program.nenabled++] = enabled;
 	e->inside = inside;
 	return route(e, probe, (uint32_t)s->program.nenabled);
 }
@@ -197,6 +181,8 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 	/* dtrace:::, tick: there is one host engine, however many guests, and it is none of them */
 	if ((e->registry > 0 || (of_guest && *of_guest)) &&
 	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
+		return true;
+	if (e->late && !vp_late_fits(s, e->clause, e->registry, probe))
 		return true;
 	unsigned views = vp_views_of(s, e->registry, probe);
 
@@ -213,6 +199,18 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 
 	return !pattern || !*pattern ||
 	       (s->links.n && dif_glob_match(pattern, s->links.items[guest]->client.guest_name));
+}
+
+static struct ot_err *enable_late(struct enabling *e)
+{
+	const struct dif_clause *clause = &e->s->program.prog->clauses[e->clause];
+	uint64_t count;
+
+	if (!vp_clause_wants_guest(e->s, clause, e->registry))
+		return NULL;
+	OT_TRY(vp_probes_match_after(registry(e->s, e->registry), &clause->probe, e->after, enable_one, e,
+				     &count));
+	return e->err;
 }
 
 static struct ot_err *enable_clause(struct enabling *e)
@@ -237,8 +235,17 @@ static struct ot_err *enable_clause(struct enabling *e)
 static struct ot_err *enable_clauses(struct enabling *e, uint32_t from, uint32_t to)
 {
 	for (e->clause = from; e->clause < to; e->clause++)
-		OT_TRY(enable_clause(e));
+		OT_TRY(e->late ? enable_late(e) : enable_clause(e));
 	return NULL;
+}
+
+static struct ot_err *enable_all(struct enabling *e)
+{
+	const struct vp_session_program *p = &e->s->program;
+
+	OT_TRY(enable_clauses(e, p->first_support, p->first_after));
+	OT_TRY(enable_clauses(e, 0, p->first_support));
+	return enable_clauses(e, p->first_after, p->prog->nclauses);
 }
 
 static int by_address(const void *a, const void *b)
@@ -275,29 +282,6 @@ static struct ot_err *check_debug_registers(const struct vp_feed *feed)
 	return vp_check_debug_registers(places);
 }
 
-static bool changes_text(const struct vp_feed *feed)
-{
-	const struct vp_batch_site *sites = (const void *)feed->batch_sites.data;
-	size_t n = feed->batch_sites.len / sizeof(*sites);
-
-	for (size_t i = 0; feed->link->client.traps & VP_TRAPS_TEXT && i < n; i++)
-		if (sites[i].trap != VP_SITE_HW)
-			return true;
-	return false;
-}
-
-static struct ot_err *add_sentinels(struct vp_feed *feed)
-{
-	struct vp_batch_probe bp = { .id = SENTINELS_ID, .kind = VP_PROBE_SENTINEL };
-
-	if (!feed->link || !changes_text(feed))
-		return NULL;
-	OT_TRY(add_sentinel_sites(feed, &bp));
-	if (bp.nsites)
-		ot_buf_append(&feed->batch_probes, &bp, sizeof(bp));
-	return NULL;
-}
-
 /* Were all appends successful? The indices must match the sizes. */
 static struct ot_err *check_whole(const struct vp_feed *feed)
 {
@@ -320,12 +304,23 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 		if (list[i].kind == VP_PROBE_SITE)
 			OT_TRY(add_sites(s, feed, feed->guest, vp_probes_get(probes, list[i].id), &list[i]));
 		else if (list[i].kind == VP_PROBE_SENTINEL)
-			OT_TRY(add_sentinel_sites(feed, &list[i]));
+			OT_TRY(vp_batch_sentinel_sites(feed, &list[i]));
 		else if (list[i].kind == VP_PROBE_AGENT_CALL)
 			OT_TRY(vp_batch_agent_sites(feed, &list[i]));
 	OT_TRY(vp_batch_write_programs(feed));
 	OT_TRY(check_whole(feed));
 	return check_debug_registers(feed);
+}
+
+/* What follows from the probes of a batch. */
+static struct ot_err *complete(struct vp_feed *feed)
+{
+	OT_TRY(vp_batch_add_agent(feed));
+	OT_TRY(vp_batch_add_sentinels(feed));
+	OT_TRY(vp_batch_write_programs(feed));
+	if (!feed->batch_strings.len) /* only sentinels, which need no names */
+		ot_buf_append(&feed->batch_strings, "", 1);
+	return check_whole(feed);
 }
 
 struct ot_err *vp_batches_make(struct vp_session *s)
@@ -336,25 +331,45 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 
 	if (!maps)
 		return ot_err_nomem();
-	err = enable_clauses(&e, s->program.first_support, s->program.first_after);
-	if (!err)
-		err = enable_clauses(&e, 0, s->program.first_support);
-	if (!err)
-		err = enable_clauses(&e, s->program.first_after, s->program.prog->nclauses);
+	err = enable_all(&e);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);
 		if (!err && s->feeds[i].link)
 			err = check_debug_registers(&s->feeds[i]);
 		if (!err)
-			err = vp_batch_add_agent(&s->feeds[i]);
-		if (!err)
-			err = add_sentinels(&s->feeds[i]);
-		if (!err)
-			err = vp_batch_write_programs(&s->feeds[i]);
-		if (!err)
-			err = check_whole(&s->feeds[i]);
+			err = complete(&s->feeds[i]);
 	}
 	return err;
+}
+
+struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t nth, uint32_t after, struct vp_feed *late)
+{
+	struct ot_map map = { 0 };
+	struct enabling e = { .s = s, .registry = nth - 1, .in_batch = &map, .late = late, .after = after };
+
+	ot_map_init(&map);
+	struct ot_err *err = enable_all(&e);
+	ot_map_deinit(&map);
+	return err ? err : complete(late);
+}
+
+void vp_batch_keep_agents(struct vp_feed *feed, const struct vp_feed *late)
+{
+	const struct vp_batch_probe *list = (const void *)late->batch_probes.data;
+
+	for (size_t i = 0; i < late->batch_probes.len / sizeof(*list); i++)
+		if (list[i].kind == VP_PROBE_AGENT)
+			ot_buf_append(&feed->batch_probes, &list[i], sizeof(list[i]));
+}
+
+void vp_batch_clear(struct vp_feed *feed)
+{
+	ot_buf_deinit(&feed->batch_probes);
+	ot_buf_deinit(&feed->batch_sites);
+	ot_buf_deinit(&feed->batch_ecbs);
+	ot_buf_deinit(&feed->batch_strings);
+	ot_buf_deinit(&feed->batch_agent);
+	vp_batch_programs_clear(&feed->batch_programs);
 }
 
 /* The arrays one after another, each aligned to 8. */

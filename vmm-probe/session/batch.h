@@ -15,10 +15,35 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
 /** Look up the sites of a guest's batch again: its text has changed since it was read. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed);
+/** Make a batch of the clauses' probes with ids above @p after, in the guest of feed @p nth, into @p late,
+ * whose link, guest, ncpus and planted are set; late->has_work: there are some. */
+OT_MUST_CHECK struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t nth, uint32_t after,
+						struct vp_feed *late);
+/** The agent's probes of a late batch: a reload of its module moves them with the feed's own. */
+void vp_batch_keep_agents(struct vp_feed *feed, const struct vp_feed *late);
+/** Free a feed's batch. */
+void vp_batch_clear(struct vp_feed *feed);
+
+/* --- batch_sentinels.c ------------------------------------------------------------------------ */
+
+/** Add the sentinels that the batch's other sites, and modules.followed, ask for; feed->sentinels says which.
+ * Those in feed->planted are left out. */
+OT_MUST_CHECK struct ot_err *vp_batch_add_sentinels(struct vp_feed *feed);
+/** Their sites, after all others: by feed->sentinels. */
+OT_MUST_CHECK struct ot_err *vp_batch_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp);
+
+/* --- modules.c -------------------------------------------------------------------------------- */
+
+/** Can a clause be enabled on a probe that came when the clause was compiled already? If its args[] are
+ * others, that is said, once. */
+bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
+
 /* --- enable.c --------------------------------------------------------------------------------- */
 
 /** Send the batch of a guest's feed to its engine. */
 OT_MUST_CHECK struct ot_err *vp_batch_send(struct vp_feed *feed);
+/** The same, again with what the guest's text is then if it changes meanwhile. Of the host engine too. */
+OT_MUST_CHECK struct ot_err *vp_batch_send_retrying(struct vp_session *s, struct vp_feed *feed);
 
 /* --- programs.c: what sites and probes need besides the clauses that the user wrote -------------- */
 

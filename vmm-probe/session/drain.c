@@ -109,7 +109,7 @@ static struct ot_err *report_status(struct vp_session *s)
 
 static const struct vp_enabled *enabled_of(struct vp_session *s, uint32_t epid)
 {
-	return epid && epid <= s->program.nenabled ? &s->program.enabled[epid - 1] : NULL;
+	return epid && epid <= s->program.nenabled ? s->program.enabled[epid - 1] : NULL;
 }
 
 static struct ot_err *keep(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *data,

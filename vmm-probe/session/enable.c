@@ -16,6 +16,7 @@
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/memory.h"
+#include "vmm-probe/session/modules.h"
 
 #define PATCH_TRIES 5
 #define PATCH_NS    10000000 /* longer than a kernel takes to patch one place, all three steps */
@@ -144,7 +145,7 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 
 /* A guest patches its text, for its own tracing and static keys: then the bytes that were read differ from
  * those that the engine finds, which it reports before it changes anything. Read again and retry. */
-static struct ot_err *send_batch(struct vp_session *s, struct vp_feed *feed)
+struct ot_err *vp_batch_send_retrying(struct vp_session *s, struct vp_feed *feed)
 {
 	static const struct timespec pause = { .tv_nsec = PATCH_NS };
 	struct ot_err *err = send_once(s, feed);
@@ -209,12 +210,14 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 		OT_TRY(vp_probes_create(NULL, &s->host_probes));
 	OT_TRY(lay_out(s));
 	OT_TRY(make_feeds(s));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		vp_modules_follow(s, &s->feeds[i]);
 	OT_TRY(vp_sizes_fit(s));
 	OT_TRY(vp_batches_make(s)); /* before memory is shared: an engine's memory depends on it */
 	OT_TRY(vp_share_create(s));
 	OT_TRY(vp_links_enter(&s->links)); /* everything that can fail without an engine has succeeded */
 	OT_TRY(open_engines(s));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
-		OT_TRY(send_batch(s, &s->feeds[i]));
+		OT_TRY(vp_batch_send_retrying(s, &s->feeds[i]));
 	return NULL;
 }

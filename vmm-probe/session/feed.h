@@ -8,6 +8,7 @@
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/shared.h"
+#include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/session.h"
 
 /* Data for detecting that a guest's kernel is no longer the attached one. */
@@ -24,6 +25,15 @@ struct vp_batch_programs {
 	size_t n, cap;
 	struct ot_map index; /* by the registry's number: 1 + where it is in the list */
 	struct ot_buf dof;   /* the list, as the batch has it */
+};
+
+/* The guest's modules, as this session follows them. */
+struct vp_feed_modules {
+	bool followed; /* the engine tells of them */
+	bool asked;    /* since the session was started */
+	uint64_t seen; /* number of the last event that is done with */
+	uint32_t late; /* came, and ran before their probes were planted */
+	bool ended;    /* there were too many: no more are read */
 };
 
 /* The guest's agent, as this session uses it. */
@@ -55,6 +65,9 @@ struct vp_feed {
 	struct ot_buf batch_probes, batch_sites, batch_ecbs, batch_strings, batch_agent;
 	struct vp_batch_programs batch_programs;
 	struct vp_feed_agent agent;
+	struct vp_feed_modules modules;
+	struct vp_sentinels_wish sentinels; /* in the batch */
+	struct vp_sentinels_wish planted;   /* in earlier batches, for this one to leave out */
 };
 
 #endif

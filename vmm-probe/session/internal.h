@@ -42,7 +42,7 @@ struct vp_session_program {
 	struct dif_layout_opts layout_opts;
 	bool aggregates;                   /* by at least one clause */
 	struct dif_clause_layout *layouts; /* by clause */
-	struct vp_enabled *enabled;        /* by EPID - 1 */
+	struct vp_enabled **enabled;       /* by EPID - 1; each stays where it is */
 	size_t nenabled, enabled_cap;
 };
 
@@ -88,6 +88,7 @@ struct vp_session {
 	struct dif_world world;
 
 	struct vp_links links;
+	bool said_args;                /* that a late probe was left out because of its args[] */
 	bool used_address;             /* a program holds the address of a symbol */
 	struct vp_probes *host_probes; /* when there is no guest */
 	struct vp_host_types host_types;

@@ -8,6 +8,7 @@
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/modules.h"
 
 /* The sites of one guest, while they are collected. */
 struct gathering {
@@ -70,16 +71,18 @@ static bool has_branches(const struct gathering *g)
 	return false;
 }
 
-/* A backend that changes text needs sentinels. */
-static struct ot_err *gather_sentinels(struct gathering *g)
+/* A backend that changes text needs sentinels, and is told of modules by one that does. */
+static struct ot_err *gather_sentinels(struct gathering *g, const struct dif_program *prog)
 {
 	const struct vp_guest_link *link = g->s->links.items[g->guest];
 	ot_auto_free struct vp_batch_site *sites = NULL;
+	bool follows = link->client.traps & VP_TRAPS_TEXT && vp_modules_wanted(g->s, prog, g->guest);
 	uint32_t n;
 
-	if (!changes_text(g))
+	if (!follows && !changes_text(g))
 		return NULL;
-	OT_TRY(vp_sentinels_find(link->probes, link->client.traps, has_branches(g), &sites, &n));
+	const struct vp_sentinels_wish wish = { .text = true, .keys = has_branches(g), .modules = follows };
+	OT_TRY(vp_sentinels_find(link->probes, link->client.traps, &wish, &sites, &n));
 	return add(g, sites, n);
 }
 
@@ -122,7 +125,7 @@ static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *
 		if (g->err)
 			return g->err;
 	}
-	OT_TRY(gather_sentinels(g));
+	OT_TRY(gather_sentinels(g, prog));
 	return tell(g, each, arg);
 }
 

@@ -17,9 +17,12 @@
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/memory.h"
+#include "vmm-probe/session/modules.h"
 
 /* An exit() in a guest is noticed within this time, at any rates. */
 #define EXIT_POLL_NS    20000000ull
+/* A guest that loads a module waits for us. */
+#define MODULES_POLL_NS 5000000ull
 #define RATE_FASTEST_NS 100000ull
 #define RATE_NONE_NS    10000000ull
 
@@ -59,12 +62,7 @@ void vp_session_destroy(struct vp_session *s)
 	vp_share_destroy(s);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		free(s->feeds[i].seen);
-		ot_buf_deinit(&s->feeds[i].batch_probes);
-		ot_buf_deinit(&s->feeds[i].batch_sites);
-		ot_buf_deinit(&s->feeds[i].batch_ecbs);
-		ot_buf_deinit(&s->feeds[i].batch_strings);
-		ot_buf_deinit(&s->feeds[i].batch_agent);
-		vp_batch_programs_clear(&s->feeds[i].batch_programs);
+		vp_batch_clear(&s->feeds[i]);
 	}
 	free(s->feeds);
 	for (uint32_t i = 0; i < s->links.n; i++)
@@ -107,7 +105,8 @@ struct ot_err *vp_session_start(struct vp_session *s)
 		s->ticks.items[i].next_ns = now + s->ticks.items[i].interval_ns;
 	s->due.next_clean_ns = now + s->options->cleanrate_ns;
 	s->due.next_kernel_ns = now + OT_NS_PER_SEC;
-	return vp_agents_started(s);
+	OT_TRY(vp_agents_started(s));
+	return vp_modules_look(s);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -144,7 +143,7 @@ static uint64_t next_due(struct vp_session *s, uint64_t now)
 	if (s->shared.dynvars)
 		due = earliest(due, s->due.next_clean_ns);
 	if (s->links.n)
-		due = earliest(due, now + EXIT_POLL_NS);
+		due = earliest(due, now + (vp_modules_followed(s) ? MODULES_POLL_NS : EXIT_POLL_NS));
 	return due;
 }
 
@@ -235,6 +234,7 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 		s->due.next_kernel_ns = now + KERNEL_AGAIN_NS;
 	if (is_due(&s->due.next_agent_ns, now, AGENT_LOOK_NS))
 		OT_TRY(vp_agents_look(s));
+	OT_TRY(vp_modules_look(s));
 	bool status = is_over(&s->due.last_status_ns, now, s->options->statusrate_ns);
 	bool noticed = status || !exit_waits(s);
 

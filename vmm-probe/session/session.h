@@ -86,6 +86,7 @@ enum vp_drop_kind {
 	VP_DROP_MISSED,  /* hits that the guest's kprobes could not take */
 	VP_DROP_REFUSED, /* probes that the guest's agent could not enable */
 	VP_DROP_SITES,   /* sites that the guest patched over; counted per guest, not per CPU */
+	VP_DROP_MODULES, /* modules that began to run before their probes were planted; the same */
 };
 
 /* Probes that the overload guard disabled in a guest. */
@@ -126,6 +127,7 @@ struct vp_sink {
 	struct ot_err *(*fault)(void *arg, const struct vp_fault_info *fault);
 	struct ot_err *(*drop)(void *arg, enum vp_drop_kind kind, uint32_t cpu, uint64_t count);
 	struct ot_err *(*overload)(void *arg, const struct vp_overload_info *overload);
+	void (*say)(void *arg, const char *text); /* optional: a sentence on what is not traced */
 };
 
 /* A site in a guest of a program that is planned. */

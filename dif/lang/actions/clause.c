@@ -289,7 +289,8 @@ static bool add_clause(struct dif_compiler *c, const struct dif_clause *cl)
 {
 	if (!ot_grow(&c->out.clauses, &c->out.clauses_cap, c->out.nclauses + 1, sizeof(*c->out.clauses)))
 		return dif_fail_memory(c);
-	c->out.clauses[c->out.nclauses++] = *cl;
+	c->out.clauses[c->out.nclauses] = *cl;
+	c->out.clauses[c->out.nclauses++].args_used = c->clause->args_used;
 	return true;
 }
 

@@ -17,6 +17,7 @@ struct dif_clause_state {
 	uint64_t nmatched;
 	bool args_known;
 	uint64_t args_differ; /* bit n: args[n] is not the same at each of them */
+	uint64_t args_used;   /* as in struct dif_clause */
 	bool is_split;        /* args[] of theirs are translated from different types */
 	struct dif_probe_info first;
 	/* what was recorded so far, for the order of actions */

@@ -318,6 +318,7 @@ struct dif_node *dif_cook_args(struct dif_compiler *c, struct dif_node *n)
 	    !c->world->probe_arg(c->world->env, c->clause->first.id, (unsigned)idx->value, &arg))
 		return dif_fail(c, DIF_D_ARGS_TYPE, n->line, "failed to resolve native type for args[%lld]",
 				index);
+	c->clause->args_used |= 1ull << (index < 63 ? index : 63);
 	n->kind = DIF_N_VAR;
 	n->ident = dif_ident_find(c, DIF_NAME_GLOBAL, "args");
 	n->type = arg.native;

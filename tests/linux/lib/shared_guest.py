@@ -16,7 +16,7 @@ from lib.pace import LIMIT
 # What a kernel says when it, or what is done to it, is wrong.
 TROUBLE = re.compile(r"BUG|WARNING|Oops|general protection|refcount|list_del corruption|scheduling while atomic|"
                      r"Call Trace|left behind")
-MODULES = ("outsight", "hide")
+MODULES = ("outsight", "hide", "pulse")
 WORKLOADS = "mixed writer reader looper spawner child spin reads getppid_loop sleep"
 
 

@@ -118,6 +118,18 @@ static void fire(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const
 	v->run->s.regs.regs.rip = rip;
 }
 
+/* A module that goes is an ENTER too: its memory is freed, so no trap may be in it. */
+static void at_sentinel(struct vp_kvm *kvm, uint32_t vcpu, enum vp_sentinel kind, uint64_t slot,
+			uint64_t first)
+{
+	bool goes = kind == VP_SENTINEL_MODULE_GOES;
+
+	if (kind != VP_SENTINEL_MODULE_COMES)
+		vp_kvm_at_sentinel(kvm, vcpu, goes ? VP_SENTINEL_ENTER : kind, slot);
+	if (goes || kind == VP_SENTINEL_MODULE_COMES)
+		vp_kvm_at_module(kvm, vcpu, kind, first);
+}
+
 /* Handle a hit at a trap. Pointers to the trap and its site are invalid after another vCPU may have held, at
  * a sentinel or for a step. */
 static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const struct vp_kvm_trap *t)
@@ -125,7 +137,8 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 	enum vp_sentinel sentinel = (enum vp_sentinel)t->site->sentinel;
 	const struct kvm_regs *regs = &v->run->s.regs.regs;
 	uint64_t gva = t->site->gva;
-	uint64_t slot = sentinel == VP_SENTINEL_KEY_ENTER ? regs->rdi : regs->rsp + t->site->pushed;
+	uint64_t first = regs->rdi; /* the function's parameter, where a sentinel is of that kind */
+	uint64_t slot = sentinel == VP_SENTINEL_KEY_ENTER ? first : regs->rsp + t->site->pushed;
 	bool in_text = t->kind != VP_TRAP_HW;
 
 	fire(kvm, v, vcpu, t);
@@ -135,7 +148,7 @@ static void hit(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu, const 
 	    t->kind == VP_TRAP_OUT && !t->stepped && t->insn.op == VP_INSN_NOP && !(regs->rflags & RFLAGS_TF);
 	bool done = goes_on || (!t->stepped && emulate(v, t, vcpu));
 	if (ot_unlikely(sentinel))
-		vp_kvm_at_sentinel(kvm, vcpu, sentinel, slot);
+		at_sentinel(kvm, vcpu, sentinel, slot, first);
 	if (!done)
 		vp_kvm_step_begin(kvm, vcpu, gva, in_text);
 }

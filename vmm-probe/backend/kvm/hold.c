@@ -98,6 +98,19 @@ static void know_thread(struct vp_kvm_vcpu *v)
 		atomic_store(&v->thread_clock, clock);
 }
 
+void vp_kvm_come_in(struct vp_kvm *kvm, uint32_t vcpu)
+{
+	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
+
+	for (;;) {
+		atomic_store(&v->running, 1);
+		if (ot_likely(!atomic_load(&kvm->held)))
+			return;
+		atomic_store(&v->running, 0);
+		wait_released(kvm);
+	}
+}
+
 void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 {
 	struct vp_kvm_vcpu *v = &kvm->vcpus[vcpu];
@@ -107,13 +120,8 @@ void vp_kvm_before(struct vp_kvm *kvm, uint32_t vcpu)
 	if (ot_unlikely(v->step.on))
 		vp_kvm_step_entry(kvm, vcpu);
 	/* In a step it is already in, and may be the holder itself. */
-	while (ot_likely(!v->step.on)) {
-		atomic_store(&v->running, 1);
-		if (ot_likely(!atomic_load(&kvm->held)))
-			break;
-		atomic_store(&v->running, 0);
-		wait_released(kvm);
-	}
+	if (ot_likely(!v->step.on))
+		vp_kvm_come_in(kvm, vcpu);
 	if (ot_unlikely(atomic_load_explicit(&kvm->vm_events, memory_order_relaxed)) && !v->step.on)
 		vp_kvm_vm_entry(kvm, vcpu);
 	/* Overflows in the VMM, on behalf of the instruction that it emulates; unless that exit's registers

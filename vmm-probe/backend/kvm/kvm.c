@@ -158,6 +158,7 @@ static const struct vp_backend_ops kvm_ops = {
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
+	.has_modules = true,
 	.paused = paused,
 	.counters = &kvm_counters,
 	.traps = &kvm_traps,

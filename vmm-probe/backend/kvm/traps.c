@@ -146,7 +146,8 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 		if (traps->list[i].kind == VP_TRAP_HW)
 			OT_TRY(add_hw(kvm, traps, plan->sites[i].gva));
 		traps->sentinels |= plan->sites[i].sentinel == VP_SENTINEL_ENTER ||
-				    plan->sites[i].sentinel == VP_SENTINEL_LEAVE;
+				    plan->sites[i].sentinel == VP_SENTINEL_LEAVE ||
+				    plan->sites[i].sentinel == VP_SENTINEL_MODULE_GOES;
 		traps->slots[at] = ++traps->n;
 	}
 	return NULL;

@@ -13,6 +13,7 @@
  */
 #include "base/clock.h"
 #include "vmm-probe/backend/tcg/tcg.h"
+#include "vmm-probe/engine/wire/protocol.h"
 
 #include <errno.h>
 #include <time.h>
@@ -20,6 +21,7 @@
 #define TAKE_NS     2000000000ull /* how long a vCPU thread may take to take a change */
 #define STEP_NS     2000000ull    /* between two reminders, at first */
 #define STEP_MAX_NS 50000000ll
+#define MODULE_NS   200000l /* between two looks at whether a module's event is done */
 
 void vp_tcg_raise_poll(void)
 {
@@ -46,9 +48,14 @@ void vp_tcg_on_reset(void)
 	pthread_mutex_unlock(&vp_tcg.lock);
 }
 
-static void take_change(void)
+/* @held: on a vCPU that waits at a module. Only such a one takes it then: what the reset does is in force
+ * before its next block, while after a reset that another vCPU has taken it may still run some. */
+static void take_change(bool held)
 {
 	bool mine;
+
+	if (ot_unlikely(!held && atomic_load_explicit(&vp_tcg.held, memory_order_relaxed)))
+		return;
 
 	if (ot_likely(atomic_load_explicit(&vp_tcg.state, memory_order_relaxed) != VP_TCG_REQUESTED))
 		return;
@@ -61,6 +68,27 @@ static void take_change(void)
 		vp_tcg_reset();
 }
 
+/* A change needs this vCPU to leave its block. It may be another change, or another vCPU that waits may take
+ * it: then the module's sites follow as soon as they can. */
+void vp_tcg_wait_module(struct vp_tcg_vcpu *v, uint64_t number)
+{
+	const struct timespec pause = { .tv_nsec = MODULE_NS };
+	uint64_t end = ot_now_ns() + VP_MODULES_HOLD_NS;
+	bool waits = true;
+
+	atomic_fetch_add(&vp_tcg.held, 1);
+	while (waits && atomic_load(&vp_tcg.state) == VP_TCG_QUIET && ot_now_ns() < end) {
+		struct vp_engine *engine = vp_tcg_enter(v);
+		waits = engine && !vp_engine_module_done(engine, number);
+		if (engine)
+			vp_tcg_leave(v);
+		if (waits)
+			nanosleep(&pause, NULL);
+	}
+	take_change(true);
+	atomic_fetch_sub(&vp_tcg.held, 1);
+}
+
 void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 {
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
@@ -71,7 +99,7 @@ void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 	qemu_plugin_u64_set(vp_tcg.poll, vcpu, 0);
 	vp_tcg_answer_snapshot(v, (uintptr_t)udata);
 	vp_tcg_visit(vcpu, v);
-	take_change();
+	take_change(false);
 }
 
 /* With the lock held. */

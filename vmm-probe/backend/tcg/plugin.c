@@ -67,6 +67,7 @@ static const struct vp_backend_ops tcg_ops = {
 	.request_visit = vp_tcg_request_visit,
 	.snapshot = vp_tcg_snapshot,
 	.nvcpus = op_nvcpus,
+	.has_modules = true,
 	.paused = vp_tcg_paused,
 	.counters = &tcg_counters,
 };

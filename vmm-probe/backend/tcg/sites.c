@@ -100,8 +100,14 @@ static void on_site(unsigned int vcpu, void *udata)
 	/* QEMU's rip is that of the block's beginning. */
 	v->regs.v[VP_REG_PC] = site->gva;
 	v->regs.valid = VP_REG_BIT(VP_REG_PC);
+	uint64_t argument = ot_unlikely(site->sentinel) ? vp_tcg_reg(v, VP_REG_ARG0) : 0;
 	vp_engine_hit(engine, vcpu, site, v);
+	uint64_t number = ot_unlikely(site->sentinel)
+			      ? vp_engine_module(engine, (enum vp_sentinel)site->sentinel, argument)
+			      : 0;
 	vp_tcg_leave(v);
+	if (ot_unlikely(number))
+		vp_tcg_wait_module(v, number);
 }
 
 static void instrument(struct qemu_plugin_insn *insn, const struct vp_site *site)
@@ -113,7 +119,7 @@ static void instrument(struct qemu_plugin_insn *insn, const struct vp_site *site
 			qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(insn, QEMU_PLUGIN_INLINE_ADD_U64,
 									    entry, 1);
 	}
-	if (site->necbs || site->agent)
+	if (site->necbs || site->agent || site->sentinel)
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_site, QEMU_PLUGIN_CB_R_REGS, (void *)site);
 }
 

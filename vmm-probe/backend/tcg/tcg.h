@@ -102,6 +102,7 @@ struct vp_tcg {
 	bool exiting;
 	struct vp_tcg_index *pending;         /* the next one */
 	_Atomic bool started;                 /* `translated`, without the lock */
+	_Atomic uint32_t held;                /* vCPUs that wait at a module */
 	_Atomic uint32_t translating;         /* translation callbacks in progress */
 	_Atomic(struct vp_tcg_index *) index; /* in force; changed only while no vCPU runs */
 
@@ -163,6 +164,9 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
 /** Carry out pending requests to vCPU threads. vCPU, outside generated code's locks. */
 void vp_tcg_on_poll(unsigned int vcpu, void *udata);
+/** Keep this vCPU until event @p number of vp_engine_module() is done, or a change has to be made. vCPU, in
+ * no engine. */
+void vp_tcg_wait_module(struct vp_tcg_vcpu *v, uint64_t number);
 /** QEMU calls this in the requested reset: no vCPU runs. */
 void vp_tcg_on_reset(void);
 /** Let generated code call vp_tcg_on_poll() at its next poll point. Any thread. */

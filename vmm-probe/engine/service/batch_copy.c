@@ -71,7 +71,7 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
-	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_KEY_LEAVE ||
+	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_MODULE_GOES ||
 	    from->agent > VP_AGENT_CALL_MARK)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has an unknown kind", gva);
 	to->gva = from->gva;

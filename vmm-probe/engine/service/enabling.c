@@ -161,6 +161,9 @@ static struct ot_err *link_batch(struct vp_engine_session *es, struct vp_enabled
 	es->service->batches.last = b;
 	es->service->batches.necbs += b->necbs;
 	link_errors(es, b);
+	vp_modules_end_late(es, b);
+	for (uint32_t i = 0; i < b->nsites; i++)
+		es->service->follows |= b->sites[i].sentinel == VP_SENTINEL_MODULE_COMES;
 	OT_TRY(assign_counters(es, b));
 	if (!es->service->planned)
 		return NULL;

@@ -97,6 +97,7 @@ struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp
 		strncpy(engine->service->guest_name, config->guest_name,
 			sizeof(engine->service->guest_name) - 1);
 	vp_quiesce_init(engine);
+	pthread_mutex_init(&engine->service->modules.lock, NULL);
 	struct ot_err *err = init(engine, config);
 	if (err) {
 		vp_engine_destroy(engine);
@@ -124,6 +125,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	vp_agent_stop(engine);
 	vp_profile_stop(engine);
 	vp_vm_stop(engine);
+	pthread_mutex_destroy(&engine->service->modules.lock);
 	free(engine->service->slots.used);
 	free(engine->vcpus);
 	free(engine->service->ram.ranges);

@@ -98,6 +98,16 @@ bool vp_stale_can_look(const struct vp_engine *engine);
 /** Find the sites of planned sessions that are no longer mapped at their old place; later plans leave them
  * out. True: there are some. */
 bool vp_stale_look(struct vp_engine *engine);
+/** The module at @p owner goes: its sites in @p batch end, in order, so that none counts as lost. True: there
+ * were some. */
+bool vp_stale_owner(struct vp_enabled_batch *batch, uint64_t owner);
+
+/* --- modules.c: modules that come and go ------------------------------------------------------------ */
+
+/** End the sites of modules that were reported to go, in all sessions. True: there were some. */
+bool vp_modules_end(struct vp_engine *engine);
+/** The same in a batch whose client was not told of them when it made the batch. */
+void vp_modules_end_late(struct vp_engine_session *es, struct vp_enabled_batch *batch);
 
 /* --- profile.c: timers -------------------------------------------------------------------------------- */
 

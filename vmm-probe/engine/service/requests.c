@@ -83,6 +83,7 @@ static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
 	r->held_ns = e->ops->traps ? e->ops->traps->held_ns(e->backend) : 0;
 	r->traps = e->ops->traps ? e->ops->traps->kinds(e->backend) : 0;
 	r->vm = e->ops->vm != NULL;
+	r->modules = e->ops->has_modules;
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)
@@ -239,6 +240,16 @@ static struct ot_err *do_look(struct vp_server *s, struct vp_connection *c, cons
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
+static struct ot_err *do_modules(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	const struct vp_msg_modules *m = (const void *)req->head;
+	struct vp_msg_modules_reply reply = { .head = { VP_MSG_MODULES_REPLY, sizeof(reply) } };
+
+	(void)s;
+	vp_modules_answer(c->es, m->seen, &reply);
+	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
+}
+
 static struct ot_err *do_patches(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
 {
 	struct vp_msg_patches_reply r = { .head = { VP_MSG_PATCHES_REPLY, sizeof(r) } };
@@ -286,6 +297,10 @@ static const struct request_kind request_kinds[] = {
 			  .needs_session = true,
 			  .answers_itself = true,
 			  .handle = do_look },
+	[VP_MSG_MODULES] = { .size = sizeof(struct vp_msg_modules),
+			     .needs_session = true,
+			     .answers_itself = true,
+			     .handle = do_modules },
 	[VP_MSG_STOP] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_stop },
 };
 

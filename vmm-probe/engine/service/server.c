@@ -96,6 +96,7 @@ static void *run_server(void *arg)
 			eventfd_t times;
 			(void)eventfd_read(s->wake_fd, &times);
 			vp_engine_tell_end(s->engine);
+			vp_modules_handle(s->engine);
 			if (__atomic_load_n(&s->stopping, __ATOMIC_ACQUIRE))
 				return NULL;
 		}
@@ -177,11 +178,16 @@ void vp_server_stop(struct vp_engine *engine)
 	free(s);
 }
 
+void vp_server_wake(struct vp_engine *engine)
+{
+	if (engine->service->server)
+		(void)eventfd_write(engine->service->server->wake_fd, 1);
+}
+
 void vp_engine_guest_ended(struct vp_engine *engine, enum vp_guest_end how)
 {
 	__atomic_store_n(&engine->service->guest_end, how, __ATOMIC_RELEASE);
-	if (engine->service->server)
-		(void)eventfd_write(engine->service->server->wake_fd, 1);
+	vp_server_wake(engine);
 }
 
 void vp_engine_wait_drained(struct vp_engine *engine, int timeout_ms)

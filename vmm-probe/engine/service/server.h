@@ -29,7 +29,8 @@ struct vp_connection {
 struct vp_server {
 	struct vp_engine *engine;
 	int listen_fd;
-	int wake_fd;    /* eventfd: `stopping`, `draining` or the engine's `guest_end` is set */
+	int wake_fd; /* eventfd: `stopping`, `draining` or the engine's `guest_end` is set, or a module came
+			or went */
 	int drained_fd; /* eventfd: no session is open; vp_engine_wait_drained() waits for it */
 	bool stopping, draining;
 	char path[108];

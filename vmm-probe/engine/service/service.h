@@ -6,6 +6,8 @@
 #ifndef VP_ENGINE_SERVICE_SERVICE_H
 #define VP_ENGINE_SERVICE_SERVICE_H
 
+#include <pthread.h>
+
 #include "vmm-probe/engine/hit/hit_session.h"
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/patches.h"
@@ -26,6 +28,16 @@ struct vp_slots {
 	uint32_t hint; /* where the search for a free one begins */
 };
 
+/* Modules of the guest that came and went. */
+struct vp_modules_log {
+	pthread_mutex_t lock;                           /* of the fields down to `last` */
+	struct vp_module_event events[VP_MODULES_KEPT]; /* number n is at n % VP_MODULES_KEPT */
+	uint64_t last;                                  /* number of the last one; 0: there was none */
+	uint64_t ended;                                 /* the sites of modules that go, up to this one */
+	uint64_t handled;                               /* the engine's own part is done up to this one */
+	uint64_t done;                                  /* … and its clients': no vCPU waits for these */
+};
+
 struct vp_service {
 	char guest_name[VP_GUEST_NAME];
 	uint32_t guest_id;
@@ -39,6 +51,7 @@ struct vp_service {
 	uint64_t fence_word;
 	struct vp_server *server;
 	uint32_t guest_end; /* enum vp_guest_end to report to the sessions */
+	struct vp_modules_log modules;
 };
 
 void vp_quiesce_init(struct vp_engine *engine);
@@ -57,9 +70,19 @@ void vp_engine_retry(struct vp_engine *engine);
 /** Report the end given to vp_engine_guest_ended() to the sessions. Service thread. */
 void vp_engine_tell_end(struct vp_engine *engine);
 
+/** Handle the modules that vp_engine_module() reported: end the sites of those that go, tell the sessions.
+ * Service thread. */
+void vp_modules_handle(struct vp_engine *engine);
+/** A session is done with the modules up to event @p seen: *ret are those behind it. */
+void vp_modules_answer(struct vp_engine_session *es, uint64_t seen, struct vp_msg_modules_reply *ret);
+/** Sessions have changed: which events are done? */
+void vp_modules_recount(struct vp_engine *engine);
+
 /** The present changes of guest text; none for a backend that does not change text. Service thread. */
 OT_MUST_CHECK struct ot_err *vp_patches_of_engine(struct vp_engine *engine, struct vp_patches *ret);
 
 void vp_server_stop(struct vp_engine *engine);
+/** Have the service thread look at what was reported to it. Any thread. */
+void vp_server_wake(struct vp_engine *engine);
 
 #endif

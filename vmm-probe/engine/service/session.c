@@ -37,6 +37,7 @@ struct ot_err *vp_engine_session_start(struct vp_engine_session *es)
 		engine->ops->traps->patching(engine->backend, &es->service->patched_before);
 	es->since_ns = vp_now();
 	vp_buffer_stamp_start(es, es->since_ns);
+	es->service->modules_seen = es->service->modules_told = engine->service->modules.handled;
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
 	err = vp_profile_update(engine);
@@ -55,6 +56,7 @@ struct ot_err *vp_engine_session_stop(struct vp_engine_session *es)
 		return NULL;
 	vp_agent_flush(es->engine);
 	set_activity(es, VP_STOPPED);
+	vp_modules_recount(es->engine);
 	vp_counters_collect(es);
 	es->service->planned = false;
 	struct ot_err *err = apply(es->engine);
@@ -172,6 +174,7 @@ void vp_engine_session_close(struct vp_engine_session *es)
 		return;
 	struct vp_engine *engine = es->engine;
 	set_activity(es, VP_STOPPED);
+	vp_modules_recount(engine);
 	es->service->planned = false;
 	es->service->closing = true;
 	struct ot_err *err = apply(engine);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Stale sites: the guest has unloaded a module and its memory is gone. The new contents of that address, or
- * of the page, are unrelated, even if they are the same module: a stale site is left out of all later plans.
- * A client that reads the guest again re-enables the place. Newer kernels keep the pages of modules' text
- * mapped for other modules (the execmem cache, mm/execmem.c): there the page of the module's own struct
- * module is checked, which is unmapped.
+ * Stale sites: the guest has unloaded a module and its memory is gone. Where a sentinel tells of that before
+ * it happens (modules.c) they end then; otherwise they are found here, once a second and before each plan.
+ * The new contents of that address, or of the page, are unrelated, even if they are the same module: a stale
+ * site is left out of all later plans. A client that reads the guest again re-enables the place. Newer
+ * kernels keep the pages of modules' text mapped for other modules (the execmem cache, mm/execmem.c): there
+ * the page of the module's own struct module is checked, which is unmapped.
  */
 #include "vmm-probe/engine/hit/walk.h"
 #include "vmm-probe/engine/service/parts.h"
@@ -44,6 +45,17 @@ static bool look_at(struct vp_engine_session *es)
 	return some;
 }
 
+bool vp_stale_owner(struct vp_enabled_batch *b, uint64_t owner)
+{
+	bool some = false;
+
+	for (uint32_t i = 0; owner && i < b->nsites; i++) {
+		some |= b->sites[i].owner == owner && !b->sites[i].stale;
+		b->sites[i].stale |= b->sites[i].owner == owner;
+	}
+	return some;
+}
+
 bool vp_stale_can_look(const struct vp_engine *engine)
 {
 	return !engine->host && !engine->ops->load;
@@ -51,7 +63,7 @@ bool vp_stale_can_look(const struct vp_engine *engine)
 
 bool vp_stale_look(struct vp_engine *engine)
 {
-	bool some = false;
+	bool some = vp_modules_end(engine); /* these are not lost */
 
 	for (uint32_t i = 0; vp_stale_can_look(engine) && i < engine->service->nsessions; i++)
 		if (engine->service->sessions[i]->service->planned)

@@ -43,6 +43,9 @@ enum vp_sentinel {
 	VP_SENTINEL_KEY_ENTER, /* of the function that gets the address of a branch's struct jump_entry as its
 				* first parameter, where that is still in its register */
 	VP_SENTINEL_KEY_LEAVE, /* an exit of the function after which all of those branches are patched */
+	/* In functions whose first parameter, still in its register there, is a struct module: */
+	VP_SENTINEL_MODULE_COMES, /* its text and tables are complete, its initialisation has not begun */
+	VP_SENTINEL_MODULE_GOES,  /* its memory is about to be freed. An ENTER too */
 };
 
 /* A function that the guest's agent calls to notify the host (guest-agent/agent_abi.h). */

@@ -26,6 +26,8 @@
  *   ◄────────────────────────── REPLY ───
  *   ── SWITCH ───────────────────────────►   every vCPU's halves are exchanged
  *   ◄──────────────────── SWITCH_REPLY ───
+ *   ── MODULES ──────────────────────────►   whenever vp_vcpu_status.modules has changed
+ *   ◄─────────────────── MODULES_REPLY ───
  *   ── STOP ─────────────────────────────►   no ECB fires from now on; sites are removed
  *   ◄────────────────────────── REPLY ───
  */
@@ -39,7 +41,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 13u
+#define VP_PROTOCOL_VERSION 14u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -58,9 +60,11 @@ enum vp_msg_type {
 	VP_MSG_STATS_REPLY,
 	VP_MSG_PATCHES,       /* the engine's present changes of guest text. Before OPEN or after */
 	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: none */
-	VP_MSG_LOOK,          /* poll: replies SWITCH_REPLY without an exchange */
-	VP_MSG_CPC,           /* can this event be counted for the vCPUs? */
-	VP_MSG_REPLY,         /* of OPEN, ENABLE, START, STOP, CPC, and of any request that failed */
+	VP_MSG_MODULES,       /* the guest's modules that came and went, see struct vp_msg_modules */
+	VP_MSG_MODULES_REPLY,
+	VP_MSG_LOOK,  /* poll: replies SWITCH_REPLY without an exchange */
+	VP_MSG_CPC,   /* can this event be counted for the vCPUs? */
+	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, CPC, and of any request that failed */
 };
 
 struct vp_msg {
@@ -84,10 +88,12 @@ struct vp_msg_hello_reply {
 	uint32_t guest_id;
 	uint32_t counter_slots;
 	uint32_t can_profile;
-	uint32_t traps;  /* VP_TRAPS_* */
-	uint32_t vm;     /* 1: it has vm probes; STATS asks for the names of their statistics */
-	uint32_t paused; /* 1: the VMM has paused the guest; 0: it has not, or unknown */
+	uint32_t traps;   /* VP_TRAPS_* */
+	uint32_t vm;      /* 1: it has vm probes; STATS asks for the names of their statistics */
+	uint32_t modules; /* 1: it reports modules that come and go: VP_SENTINEL_MODULE_* */
+	uint32_t paused;  /* 1: the VMM has paused the guest; 0: it has not, or unknown */
 	uint32_t nram;
+	uint32_t pad;
 	uint64_t
 	    held_ns; /* time for which vCPUs have been kept out of the guest, since the engine was created */
 	struct vp_ram_range ram[]; /* fd_index: in the descriptors of this message */
@@ -123,6 +129,35 @@ struct vp_msg_patches_reply {
 	struct vp_msg head;
 	uint32_t npatches;
 	uint32_t pad;
+};
+
+/*
+ * A guest loads and unloads modules while it is traced. A vCPU that is at a VP_SENTINEL_MODULE_* waits there,
+ * VP_MODULES_HOLD_NS at most, until the sites of a module that goes are out of the plan, and until each
+ * client has read the one that comes and has enabled what it wants of it (ENABLE). A client that did not
+ * answer within that time is not waited for until it has caught up.
+ */
+#define VP_MODULES_HOLD_NS 200000000ull
+#define VP_MODULES_KEPT    64u
+
+struct vp_module_event {
+	uint64_t module;  /* address of its struct module */
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t kind;    /* enum vp_sentinel */
+	uint32_t pad;
+};
+
+struct vp_msg_modules {
+	struct vp_msg head;
+	uint64_t seen; /* number of the last event that the client is done with */
+};
+
+struct vp_msg_modules_reply {
+	struct vp_msg head;
+	uint64_t last; /* number of the last event of all */
+	uint32_t n;    /* events, up to that one. Less than last - seen: the older ones are forgotten */
+	uint32_t late; /* modules that came and for which the guest did not wait until the client was done */
+	struct vp_module_event events[VP_MODULES_KEPT];
 };
 
 /* Descriptors with OPEN, in this order: program, facts (struct vp_facts), shared, unwind (absent:

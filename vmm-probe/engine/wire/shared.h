@@ -31,6 +31,7 @@ struct vp_vcpu_status {
 	uint64_t exit_pending; /* exit() was called: status + 1, else 0 */
 	uint64_t hits;         /* firings of ECBs */
 	uint64_t agent_lost;   /* events for which the guest's agent had no room */
+	uint64_t modules;      /* of vCPU 0: number of the last event that VP_MSG_MODULES tells of */
 	uint64_t guest_end;    /* of vCPU 0: enum vp_guest_end; not 0: the engine has stopped the session */
 };
 

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Modules that a guest loads and unloads during a session. The engine tells of each (struct vp_msg_modules),
+ * and the guest waits a moment while a new one is read here: the session's descriptions are matched against
+ * its probes, and these are enabled as one more batch.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/providers.h"
+#include "vmm-probe/session/batch.h"
+#include "vmm-probe/session/ended.h"
+#include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/modules.h"
+
+#define TURNS_MAX 16u /* a guest that loads modules all the time is answered again at the next poll */
+
+/* --- whether a session follows them ------------------------------------------------------------------ */
+
+/* May a description mean a probe of a module that comes later? */
+static bool may_mean_module(const struct dif_probedesc *desc)
+{
+	static const struct vp_provider *const providers[] = { &vp_provider_fbt, &vp_provider_sdt,
+							       &vp_provider_rawtp };
+
+	if (desc->id || (desc->module && !strcmp(desc->module, "vmlinux")))
+		return false;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(providers); i++)
+		if (!desc->provider || !*desc->provider || dif_glob_match(desc->provider, providers[i]->name))
+			return true;
+	return false;
+}
+
+static bool may_mean_modules(const struct vp_session *s, const struct dif_program *prog, uint32_t guest)
+{
+	for (uint32_t i = 0; i < prog->nclauses; i++)
+		if (vp_clause_wants_guest(s, &prog->clauses[i], guest) &&
+		    may_mean_module(&prog->clauses[i].probe))
+			return true;
+	return false;
+}
+
+static bool can_tell(const struct vp_guest_link *link)
+{
+	return link->guest && vp_link_engine_is_away(link) && (link->needed_for || link->client.has_modules);
+}
+
+/* Debug registers are few, and whoever asks for them wants the text left alone. */
+bool vp_modules_wanted(const struct vp_session *s, const struct dif_program *prog, uint32_t guest)
+{
+	return s->links.opts.trap != VP_WISH_HW && can_tell(s->links.items[guest]) &&
+	       may_mean_modules(s, prog, guest);
+}
+
+void vp_modules_follow(struct vp_session *s, struct vp_feed *feed)
+{
+	feed->modules.followed = feed->link && vp_modules_wanted(s, s->program.prog, feed->guest);
+	feed->has_work |= feed->modules.followed;
+}
+
+/* --- what can be enabled late -------------------------------------------------------------------------- */
+
+static void say(struct vp_session *s, const char *text)
+{
+	if (s->sink.say)
+		s->sink.say(s->sink.arg, text);
+}
+
+static bool is_same_type(struct dif_type *a, struct dif_type *b)
+{
+	struct ot_buf x, y;
+
+	if (a == b)
+		return true;
+	ot_buf_init(&x);
+	ot_buf_init(&y);
+	dif_type_print(a, &x);
+	dif_type_print(b, &y);
+	bool same = !strcmp(ot_buf_str(&x), ot_buf_str(&y));
+	ot_buf_deinit(&x);
+	ot_buf_deinit(&y);
+	return same;
+}
+
+static bool is_same_arg(struct vp_probes *probes, const struct vp_probe *a, const struct vp_probe *b,
+			unsigned n)
+{
+	struct dif_probe_arg x, y;
+
+	return vp_probes_arg(probes, a, n, &x) && vp_probes_arg(probes, b, n, &y) && x.mapping == y.mapping &&
+	       !strcmp(x.translated ? x.translated : "", y.translated ? y.translated : "") &&
+	       is_same_type(x.native, y.native);
+}
+
+/* The probe whose args[] a clause was compiled for. */
+static const struct vp_probe *compiled_for(const struct vp_session *s, uint32_t clause)
+{
+	for (size_t i = 0; i < s->program.nenabled; i++)
+		if (s->program.enabled[i]->clause_index == clause)
+			return s->program.enabled[i]->probe;
+	return NULL;
+}
+
+static bool args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
+{
+	struct vp_probes *probes = s->links.items[guest]->probes;
+	uint64_t used = s->program.prog->clauses[clause].args_used;
+	const struct vp_probe *first = used ? compiled_for(s, clause) : NULL;
+
+	for (unsigned n = 0; first && n < 64; n++)
+		if (used & 1ull << n && (n == 63 || !is_same_arg(probes, first, probe, n)))
+			return false;
+	return true;
+}
+
+bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
+{
+	char text[256];
+
+	if (probe->kind != VP_PROBE_SITE && probe->kind != VP_PROBE_AGENT)
+		return false;
+	if (args_fit(s, clause, guest, probe))
+		return true;
+	if (!s->said_args) {
+		snprintf(text, sizeof(text),
+			 "%s:%s:%s:%s came with a module and is left out: its args[] have other types than "
+			 "those that the clause in line %u was compiled for",
+			 probe->provider, probe->module, probe->function, probe->name,
+			 s->program.prog->clauses[clause].line);
+		say(s, text);
+	}
+	s->said_args = true;
+	return false;
+}
+
+/* --- a module has come ---------------------------------------------------------------------------------- */
+
+/* The probes above @after, if a description means one. */
+static struct ot_err *enable(struct vp_session *s, struct vp_feed *feed, uint32_t after)
+{
+	struct vp_feed late = { .link = feed->link,
+				.guest = feed->guest,
+				.ncpus = feed->ncpus,
+				.has_work = false,
+				.planted = feed->sentinels };
+	struct ot_err *err = vp_batch_make_late(s, (uint32_t)(feed - s->feeds), after, &late);
+
+	if (!err && late.has_work)
+		err = vp_batch_send_retrying(s, &late);
+	if (!err && late.has_work) {
+		feed->sentinels.keys |= late.sentinels.keys;
+		vp_batch_keep_agents(feed, &late);
+	}
+	vp_batch_clear(&late);
+	return err;
+}
+
+static struct ot_err *read_new(struct vp_session *s, struct vp_feed *feed)
+{
+	struct vp_guest_link *link = feed->link;
+	uint64_t since = vp_guest_arrivals(link->guest);
+	uint32_t after = vp_probes_count(link->probes);
+
+	OT_TRY(vp_guest_modules_update(link->guest));
+	if (vp_guest_arrivals(link->guest) == since)
+		return NULL;
+	OT_TRY(vp_probes_arrive(link->probes, since));
+	return enable(s, feed, after);
+}
+
+/* An error of the guest's bytes, or of a module that is gone again: what was read until then stands. One of
+ * this process, or of the connection, is returned. */
+static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
+{
+	char text[512];
+
+	switch (err ? ot_err_code(err) : OT_ERR_GUEST_GONE) {
+	case OT_ERR_NO_MEMORY:
+	case OT_ERR_GUEST_GONE:
+	case OT_ERR_OS:
+		return err;
+	case OT_ERR_LIMIT:
+		snprintf(text, sizeof(text), "%s: modules that are loaded from now on are not traced: %s",
+			 feed->link->client.guest_name, ot_err_message(err));
+		say(s, text);
+		feed->modules.ended = true;
+		break;
+	case OT_ERR_UNSUPPORTED:
+		snprintf(text, sizeof(text), "%s: a module's probes can't be enabled: %s",
+			 feed->link->client.guest_name, ot_err_message(err));
+		say(s, text);
+		break;
+	default:
+		break;
+	}
+	ot_err_destroy(err);
+	return NULL;
+}
+
+static struct ot_err *take_late(struct vp_session *s, struct vp_feed *feed, uint32_t late)
+{
+	uint32_t more = late - feed->modules.late;
+
+	feed->modules.late = late;
+	return more ? s->sink.drop(s->sink.arg, VP_DROP_MODULES, 0, more) : NULL;
+}
+
+static void take_events(struct vp_feed *feed, const struct vp_msg_modules_reply *reply)
+{
+	for (uint32_t i = 0; i < reply->n; i++)
+		if (reply->events[i].kind == VP_SENTINEL_MODULE_GOES)
+			vp_guest_module_gone(feed->link->guest, vp_gva(reply->events[i].module));
+}
+
+static struct ot_err *look(struct vp_session *s, struct vp_feed *feed)
+{
+	struct vp_msg_modules_reply reply;
+
+	for (unsigned turn = 0; turn < TURNS_MAX; turn++) {
+		OT_TRY(vp_client_modules(&feed->link->client, feed->modules.seen, &reply));
+		take_events(feed, &reply);
+		OT_TRY(take_late(s, feed, reply.late));
+		if (reply.last <= feed->modules.seen && feed->modules.asked)
+			return NULL;
+		feed->modules.asked = true;
+		feed->modules.seen = reply.last;
+		if (!feed->modules.ended)
+			OT_TRY(pass_over(s, feed, read_new(s, feed)));
+	}
+	return NULL;
+}
+
+/* The engine's word in shared memory says whether asking is worth it. */
+static bool has_news(const struct vp_session *s, const struct vp_feed *feed)
+{
+	const struct vp_vcpu_status *first = (const void *)(s->shared.mem + feed->open.status_offset);
+
+	return !feed->modules.asked ||
+	       __atomic_load_n(&first->modules, __ATOMIC_ACQUIRE) > feed->modules.seen;
+}
+
+struct ot_err *vp_modules_look(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+
+		if (!feed->modules.followed || !feed->started || feed->gone || feed->end ||
+		    !has_news(s, feed))
+			continue;
+		OT_TRY(vp_note_gone(s, feed, look(s, feed)));
+	}
+	return NULL;
+}
+
+bool vp_modules_followed(const struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		if (s->feeds[i].modules.followed)
+			return true;
+	return false;
+}
