@@ -34,10 +34,27 @@ static uint64_t function(const struct world *w)
 	return w->g.syms[FIRST].addr;
 }
 
+/* Symbol FIRST + 2 is the first one's unlikely part: it jumps back to 13. */
+static void write_cold(struct world *w)
+{
+	struct ks_symbol *cold = &w->g.syms[FIRST + 2];
+	uint8_t *at = guest_at(&w->g, cold->addr);
+	uint32_t distance = (uint32_t)(function(w) + 0x13 - (cold->addr + 5));
+
+	strcpy(cold->name, "func_100.cold");
+	ks_write(&layout, guest_at(&w->g, GUEST_BASE), GUEST_IMAGE, GUEST_KS_OFF, GUEST_BASE, w->g.syms,
+		 &w->g.ks);
+	memset(at, 0xcc, 32);
+	at[0] = 0xe9; /* jmp */
+	memcpy(at + 1, &distance, sizeof(distance));
+}
+
 static int setup(void **state)
 {
 	struct world *w = world_create(&layout);
 
+	assert_string_equal(w->g.syms[FIRST].name, "func_100");
+	write_cold(w);
 	memset(guest_at(&w->g, function(w)), 0xcc, 32);
 	memcpy(guest_at(&w->g, function(w)), code, sizeof(code));
 	world_open(w);
@@ -100,6 +117,8 @@ static void places(void **state)
 	is_found(w, 0x09, 0x09, 0x0c, 3);             /* the loop is the caller's: each turn calls it */
 	is_refused(w, 0x14, 0, 0, "too often");       /* is it the jump that enters it, or what is before? */
 	is_refused(w, 0x14, 0x06, 0x09, "too often"); /* its instructions are elsewhere */
+	is_refused(w, 0x13, 0, 0, "too often");       /* the unlikely part comes back there */
+	is_found(w, 0x13, 0x13, 0x14, 1);
 	is_refused(w, 0x07, 0x06, 0x09, "no instruction begins there");
 	is_refused(w, 0x700000, 0, 0, "in no function");
 }

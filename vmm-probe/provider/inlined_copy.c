@@ -10,6 +10,7 @@
  */
 #include "vmm-probe/provider/inlined_copy.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "vmm-probe/arch/arch.h"
@@ -38,7 +39,7 @@ struct body {
 	uint64_t image; /* start of the kernel's image */
 };
 
-/* Does a branch reach @copy's first instruction in a way that is not its entry? */
+/* Does a branch in @b reach @copy's first instruction in a way that is not its entry? */
 static bool has_other_ways(const struct vp_copies *all, const struct vp_copies_copy *copy,
 			   const struct body *b)
 {
@@ -86,6 +87,32 @@ static struct ot_err *read_body(struct vp_probes *probes, uint64_t gva, struct b
 	return vp_text_read(text, ret->gva, ret->size, &ret->code);
 }
 
+/* The function's unlikely part, NAME.cold, or the function whose part this is; NULL: there is none. */
+static const struct vp_symbol *other_part(const struct vp_symtab *tab, const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+	char other[256];
+	int n = cold ? snprintf(other, sizeof(other), "%.*s", (int)(cold - name), name)
+		     : snprintf(other, sizeof(other), "%s.cold", name);
+
+	return n < (int)sizeof(other) ? vp_symtab_find(tab, "vmlinux", other) : NULL;
+}
+
+/* The same of the function's other part, if it has one. */
+static struct ot_err *has_other_ways_outside(struct vp_probes *probes, const struct vp_copies *all,
+					     const struct vp_copies_copy *copy, const char *name, bool *ret)
+{
+	const struct vp_symbol *sym = other_part(vp_guest_symtab(vp_probes_guest(probes)), name);
+	struct body body;
+
+	*ret = false;
+	if (!sym || !vp_symbol_is_function(sym))
+		return NULL;
+	OT_TRY(read_body(probes, sym->addr, &body, &name));
+	*ret = has_other_ways(all, copy, &body);
+	return NULL;
+}
+
 struct ot_err *vp_inlined_copy_find(struct vp_probes *probes, const struct vp_copies *all,
 				    const struct vp_copies_copy *copy, struct vp_inlined_copy *ret)
 {
@@ -97,7 +124,10 @@ struct ot_err *vp_inlined_copy_find(struct vp_probes *probes, const struct vp_co
 	*ret = (struct vp_inlined_copy){ .copy = copy, .gva = gva, .function = body.gva, .name = name };
 	if (!vp_boundary_is(body.code, body.size, gva - body.gva))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "no instruction begins there");
-	if (has_other_ways(all, copy, &body))
+	bool too_often = has_other_ways(all, copy, &body);
+	if (!too_often)
+		OT_TRY(has_other_ways_outside(probes, all, copy, name, &too_often));
+	if (too_often)
 		return ot_err_new(
 		    OT_ERR_UNSUPPORTED,
 		    "a branch to its first instruction does not enter it: it would count too often");
