@@ -415,13 +415,13 @@ class Modules(LabTest):
             time.sleep(0.2)
 
     def test_loaded_and_unloaded(self):
-        """A function and its returns, with a tracepoint in it that the guest enables and disables in between. A beat's
-        number is its argument; the first, 0, is not counted."""
+        """A function, its returns and a tracepoint, which the guest enables and disables in between. A beat's number is
+        its argument; the first, 0, is not counted."""
         before = self.quiet_text()
         trace = self.traced('fbt:pulse:pulse_beat:entry /arg0 == 0/ { printf("warm\\n"); } '
                             "fbt:pulse:pulse_beat:entry /arg0/ { @a = count(); } "
-                            "fbt:pulse:pulse_beat:return /arg1/ { @b = count(); } "
-                            'END { printa("%@u %@u\\n", @a, @b); }', "-Z")
+                            "fbt:pulse:pulse_beat:return /arg1/ { @b = count(); } sdt:pulse::pulse_beat /arg0/ { @c = count(); } "
+                            'END { printa("%@u %@u %@u\\n", @a, @b, @c); }', "-Z")
         loads = 5 if LAB.first else 2
         for _ in range(loads):
             self.guest.check("insmod /modules/pulse.ko")
@@ -429,8 +429,8 @@ class Modules(LabTest):
             self.guest.check(f"echo 37 >{self.BEAT}beats; echo 1 >{EVENTS}/pulse/enable; echo 5 >{self.BEAT}beats; "
                              f"echo 0 >{EVENTS}/pulse/enable; echo 9 >{self.BEAT}beats; rmmod pulse")
         self.assertEqual(trace.interrupt().finish(LIMIT), 0, trace.story())
-        self.assertRegex(trace.out, r"(?m)^\d+ \d+$", trace.story())
-        self.counted([int(n) for n in trace.out.split()[-2:]], [loads * (36 + 4 + 8)] * 2, trace.story())
+        self.assertRegex(trace.out, r"(?m)^\d+ \d+ \d+$", trace.story())
+        self.counted([int(n) for n in trace.out.split()[-3:]], [loads * (36 + 4 + 8)] * 3, trace.story())
         self.assertEqual(self.quiet_text(), before)
 
 

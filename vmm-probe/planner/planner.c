@@ -16,7 +16,7 @@
 #define PAGE 4096u
 
 struct vp_planner {
-	const struct vp_guest *guest; /* NULL: bytes only */
+	struct vp_guest *guest; /* NULL: bytes only */
 	uint32_t traps;
 	enum vp_trap_wish wish;
 	struct vp_places places;
@@ -76,6 +76,18 @@ struct ot_err *vp_planner_create(struct vp_guest *guest, uint32_t traps, enum vp
 		return err;
 	}
 	*ret = p;
+	return NULL;
+}
+
+struct ot_err *vp_planner_read_again(struct vp_planner *p)
+{
+	struct vp_places places;
+
+	if (!p->guest)
+		return NULL;
+	OT_TRY(vp_places_read(p->guest, &places));
+	vp_places_deinit(&p->places);
+	p->places = places;
 	return NULL;
 }
 

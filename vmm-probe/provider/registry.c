@@ -97,8 +97,10 @@ struct ot_err *vp_probes_arrive(struct vp_probes *probes, uint64_t since)
 
 	if (!probes->at_first)
 		probes->at_first = probes->count;
-	if (probes->planner) /* what was read of the text says nothing of theirs */
+	if (probes->planner) { /* what was read of text and tables says nothing of theirs */
 		vp_probes_forget_text(probes);
+		OT_TRY(vp_planner_read_again(probes->planner));
+	}
 	for (size_t i = 0; i < modules->count; i++)
 		if (modules->list[i].nth > since)
 			OT_TRY(arrive(probes, &modules->list[i]));
