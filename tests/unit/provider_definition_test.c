@@ -92,6 +92,52 @@ static void everything_is_found(void **state)
 	assert_non_null(strstr(defs.common, "struct s { int x; };"));
 }
 
+/* A return keeps its entry's arguments, of each alternative by itself. */
+static void an_entry_and_its_return(void **state)
+{
+	static const char text[] =
+	    "provider p;\n"
+	    "probe m:f:entry(struct s *, int) return(int, long : t *) {\n"
+	    "  at { a:entry / x(1) /* { */ / { trace(g(arg0)); trace(\")\"); } b:entry { } }\n"
+	    "  returns { a:return, b:return { trace(h[(int)arg1]); trace(0); } }\n"
+	    "  or { c:entry { trace(2); trace(3); } }\n"
+	    "  returns { c:return { } d:return { trace(4); } }\n"
+	    "  after { x }\n"
+	    "}\n"
+	    "probe other() { at {} }\n";
+	struct vp_definitions defs;
+	(void)state;
+
+	assert_null(vp_definitions_parse(text, &arena, &defs));
+	assert_int_equal(defs.count, 3);
+	const struct vp_definition *entry = &defs.list[0], *d = &defs.list[1];
+	assert_string_equal(entry->name, "entry");
+	assert_int_equal(entry->nargs, 2);
+	assert_int_equal(entry->nalternatives, 2);
+	assert_null(entry->alternatives[0].with.text);
+	assert_part(&entry->alternatives[1].after, " x ");
+	assert_string_equal(d->module, "m");
+	assert_string_equal(d->function, "f");
+	assert_string_equal(d->name, "return");
+	assert_int_equal(d->nargs, 4);
+	assert_string_equal(d->args[0].native, "struct s *");
+	assert_string_equal(d->args[3].translated, "t *");
+	assert_int_equal(d->args[3].mapping, 3);
+	assert_int_equal(d->nalternatives, 2);
+	assert_part(&d->alternatives[0].at, " a:return, b:return / self->f_kept / { trace(self->f_kept0); "
+					    "trace(self->f_kept1); trace(h[(int)arg1]); trace(0); }");
+	assert_part(&d->alternatives[0].with,
+		    " a:entry / x(1) /* { */ / { self->f_kept = 1; self->f_kept0 = (uint64_t)(g(arg0)); "
+		    "self->f_kept1 = (uint64_t)(\")\"); } b:entry { self->f_kept = 1; }");
+	assert_part(&d->alternatives[0].after, " a:return, b:return / self->f_kept / { self->f_kept = 0; "
+					       "self->f_kept0 = 0; self->f_kept1 = 0; }");
+	assert_part(&d->alternatives[1].after,
+		    " c:return / self->f_kept / { self->f_kept = 0; self->f_kept0 = 0; self->f_kept1 = 0; }"
+		    " d:return / self->f_kept / { self->f_kept = 0; self->f_kept0 = 0; self->f_kept1 = 0; }");
+	assert_string_equal(defs.list[2].name, "other");
+	assert_null(strstr(defs.common, "returns"));
+}
+
 static void mistakes_are_found(void **state)
 {
 	static const struct {
@@ -116,6 +162,11 @@ static void mistakes_are_found(void **state)
 		{ "provider p;\nprobe x() { at {} or {} or {} or {} or {} }",
 		  "line 2: too many alternatives" },
 		{ "provider p;\nprobe x(a,b,c,d,e,f,g,h,i,j,k) { at {} }", "line 2: too many arguments" },
+		{ "provider p;\nprobe f:entry(a,b,c,d,e,f,g,h,i,j) return(k) { at {} returns {} }",
+		  "line 2: too many arguments" },
+		{ "provider p;\nprobe f:entry() return() { at {} }", "line 2: returns is expected" },
+		{ "provider p;\nprobe f:entry() { at {} returns {} }",
+		  "line 2: at, or, with, after or } is expected" },
 	};
 	(void)state;
 
@@ -157,6 +208,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(everything_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_entry_and_its_return, setup, teardown),
 		cmocka_unit_test_setup_teardown(mistakes_are_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(ours_are_right, setup, teardown),
 	};

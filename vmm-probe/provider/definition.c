@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "vmm-probe/provider/definition_returns.h"
 
 #define DEFINITIONS_MAX 128
 
@@ -31,8 +32,7 @@ static bool is_name(char c)
 	       c == '-';
 }
 
-/* The end of the comment or constant that begins at @p p; NULL: none begins there. */
-static const char *behind_quoted(const char *p)
+const char *vp_definition_behind_quoted(const char *p)
 {
 	const char *end;
 
@@ -54,7 +54,7 @@ static void skip_blanks(struct reader *r)
 		r->at += strspn(r->at, " \t\n");
 		if (r->at[0] != '/' || r->at[1] != '*')
 			return;
-		r->at = behind_quoted(r->at);
+		r->at = vp_definition_behind_quoted(r->at);
 	}
 }
 
@@ -115,7 +115,7 @@ static struct ot_err *read_block(struct reader *r, struct vp_text_part *ret)
 		return wrong(r, "{ is expected");
 	ret->text = r->at;
 	while (depth && *r->at) {
-		const char *end = behind_quoted(r->at);
+		const char *end = vp_definition_behind_quoted(r->at);
 
 		if (end) {
 			r->at = end;
@@ -157,6 +157,7 @@ static void read_mapping(struct reader *r, unsigned *ret)
 	r->at += 4;
 }
 
+/* Behind those that @p d has already. */
 static struct ot_err *read_args(struct reader *r, struct vp_definition *d)
 {
 	if (!accept(r, "("))
@@ -176,7 +177,23 @@ static struct ot_err *read_args(struct reader *r, struct vp_definition *d)
 	return accept(r, ")") ? NULL : wrong(r, ") is expected");
 }
 
-static struct ot_err *read_alternatives(struct reader *r, struct vp_definition *d)
+/* The places where the last alternative of @p entry returns. */
+static struct ot_err *read_returns(struct reader *r, const struct vp_definition *entry,
+				   struct vp_definition *d)
+{
+	struct vp_text_part text;
+
+	OT_TRY(read_block(r, &text));
+	if (!vp_definition_returns(d->function, entry->nargs,
+				   &entry->alternatives[entry->nalternatives - 1].at, &text, r->arena,
+				   &d->alternatives[d->nalternatives++]))
+		return ot_err_nomem();
+	return NULL;
+}
+
+/* @p returns: the return that is defined with @p d; NULL: none is. */
+static struct ot_err *read_alternatives(struct reader *r, struct vp_definition *d,
+					struct vp_definition *returns)
 {
 	struct vp_alternative *a = NULL;
 
@@ -186,6 +203,10 @@ static struct ot_err *read_alternatives(struct reader *r, struct vp_definition *
 				return wrong(r, "too many alternatives");
 			a = &d->alternatives[d->nalternatives++];
 			OT_TRY(read_block(r, &a->at));
+			if (returns && !accept(r, "returns"))
+				return wrong(r, "returns is expected");
+			if (returns)
+				OT_TRY(read_returns(r, d, returns));
 		} else if (a && !a->with.text && accept(r, "with")) {
 			OT_TRY(read_block(r, &a->with));
 		} else if (a && !a->after.text && accept(r, "after")) {
@@ -199,16 +220,22 @@ static struct ot_err *read_alternatives(struct reader *r, struct vp_definition *
 
 static struct ot_err *read_probe(struct reader *r)
 {
-	struct vp_definition *d = &r->ret->list[r->ret->count];
+	struct vp_definition *d = &r->ret->list[r->ret->count], *returns = NULL;
 
-	if (r->ret->count == DEFINITIONS_MAX)
+	if (r->ret->count + 2 > DEFINITIONS_MAX)
 		return wrong(r, "too many probes");
 	OT_TRY(read_probe_name(r, d));
 	OT_TRY(read_args(r, d));
+	if (accept(r, "return")) {
+		returns = d + 1;
+		*returns = *d;
+		returns->name = "return";
+		OT_TRY(read_args(r, returns));
+	}
 	if (!accept(r, "{"))
 		return wrong(r, "{ is expected");
-	OT_TRY(read_alternatives(r, d));
-	r->ret->count++;
+	OT_TRY(read_alternatives(r, d, returns));
+	r->ret->count += returns ? 2 : 1;
 	return NULL;
 }
 
@@ -234,7 +261,7 @@ static void skip_declaration(struct reader *r)
 
 	for (; *r->at && (depth || *r->at != ';'); r->at++) {
 		const char *end;
-		while ((end = behind_quoted(r->at)))
+		while ((end = vp_definition_behind_quoted(r->at)))
 			r->at = end;
 		if (!*r->at)
 			return;

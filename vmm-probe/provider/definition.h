@@ -22,6 +22,11 @@
  * enables the probe, to keep values from one place to another in variables; at the same place those of
  * `with` run before the session's own, those of `after` behind them. No program can write their names.
  *
+ * `probe FUNCTION:entry(…) return(…)` defines both: behind each alternative stands `returns { … }`, the
+ * places where what has begun there ends, as clauses without predicates. The return fires where the entry has
+ * fired in that thread, and its arguments are those of the entry, as they were then, and what `returns`
+ * traces.
+ *
  * What stands outside of probes is ordinary D (inlines, types) for all of them; `provider NAME;` comes first.
  * A probe that has a function, or a module of its own, is `probe FUNCTION:NAME` or `probe
  * MODULE:FUNCTION:NAME`. `probe *:NAME` is a probe for each of a list of the guest's objects (members.h),
