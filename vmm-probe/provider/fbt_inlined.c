@@ -167,10 +167,9 @@ struct ot_err *vp_fbt_inlined_resolve(struct vp_probes *probes, const struct vp_
 	struct own *own = own_of(probe);
 
 	if (own->function->flags & VP_COPIES_UNCERTAIN)
-		return ot_err_new(
-		    OT_ERR_UNSUPPORTED,
-		    "a macro writes it in one line, and the compiler has repeated code that it is "
-		    "inlined into: not all of its copies are known");
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "not all of its copies are known: the compiler has repeated code that "
+				  "it is inlined into");
 	own->copies = vp_probes_alloc(probes, (own->function->ncopies + 1) * sizeof(*own->copies));
 	if (!own->copies)
 		return ot_err_nomem();
