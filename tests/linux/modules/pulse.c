@@ -35,7 +35,9 @@ static noinline __noclone unsigned int do_rmdir(unsigned int sum)
 
 static void pulse_run(unsigned int n)
 {
-	for (unsigned int i = 0; i < n; i++)
+	unsigned int i; /* 5.10's C is of 1989 */
+
+	for (i = 0; i < n; i++)
 		pulse_sum += pulse_beat(i);
 	pulse_sum = do_rmdir(pulse_sum);
 }
