@@ -157,7 +157,7 @@ class Network(Scenario):
                    f'{translated("ipv4info_t", skb, "ipv4_ttl")}, {translated("ifinfo_t", skb, "if_local")}); }}')
         with self.guest() as guest:
             trace = self.outsight.trace(guest, program)
-            guest.check("ip link set lo up; nc -l -p 7777 >/dev/null & while ! grep -q ':1E61 ' /proc/net/tcp*; do "
+            guest.check("ip link set lo up; nc -l -p 7777 >/dev/null & while ! grep -q ':1E61 .*:0000 0A ' /proc/net/tcp*; do "
                         "usleep 10000; done; echo hello | nc 127.0.0.1 7777; wait")
             trace.stop()
         segments = [line.split() for line in trace.lines if re.match(r"R .* 7777 ", line)]
