@@ -48,10 +48,18 @@ static uint64_t member_at(struct vp_probes *probes, uint64_t metadata, const cha
 
 int vp_syscall_nargs(struct vp_probes *probes, uint64_t metadata)
 {
-	uint64_t at = member_at(probes, metadata, "nb_args");
-	int32_t n;
+	const struct vp_btf *btf = vp_types_btf(vp_probes_types(probes), "vmlinux");
+	uint64_t at = member_at(probes, metadata, "nb_args"), size = 0;
+	struct vp_btf_field field;
+	uint32_t n = 0;
 
-	return at && read_guest(probes, at, &n, sizeof(n)) && n >= 0 && n <= ARGS_MAX ? n : -1;
+	/* an int for long, a byte in newer kernels */
+	if (!at ||
+	    !vp_btf_field(btf, vp_btf_find(btf, VP_BTF_STRUCT, "syscall_metadata"), "nb_args", &field) ||
+	    !vp_btf_size(btf, field.type, &size) || !size || size > sizeof(n) ||
+	    !read_guest(probes, at, &n, size))
+		return -1;
+	return n <= ARGS_MAX ? (int)n : -1;
 }
 
 /* Element @n of the array of texts that @member points to. */
