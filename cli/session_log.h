@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the system's log is told of a session's guests (journal.h), by the names of their engines. */
+/* Lines for the system's log (journal.h) about the guests of a session, named as their engines are. */
 #ifndef CLI_SESSION_LOG_H
 #define CLI_SESSION_LOG_H
 

@@ -328,7 +328,7 @@ static void test_result_size(void **state)
 	expect(&job, OT_ERR_LIMIT, "FILE: what its reader found takes more than 1 MiB");
 }
 
-/* --- a child that is somebody else's ------------------------------------------------------------------- */
+/* --- the caller's other children ---------------------------------------------------------------------- */
 
 /* Writes what it likes to each descriptor that it has: one of them is the result's. */
 static struct ot_err *forge(void *arg, struct ot_buf *result)

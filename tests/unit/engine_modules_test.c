@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Modules that come and go while a session is active: what is told, who is waited for, which sites end. */
+/* Modules that come and go while a session is active: which events it gets, for which clients the guest
+ * waits, which sites end. */
 #include <time.h>
 
 #include "engine_fixture.h"
@@ -178,7 +179,8 @@ static void test_nobody_waits(void **state)
 	ef_destroy(f);
 }
 
-/* A client that was too slow is not waited for before it has caught up, and is told how many it has missed.
+/* The guest no longer waits for a client that was too slow until that has caught up; it gets the number of
+ * events missed.
  */
 static void test_late(void **state)
 {

@@ -4,7 +4,7 @@
  *
  * Over the loopback, once with IPv4 and once with IPv6, N times each: an association over which the client
  * sends ASKS messages and the server answers with ANSWERS before the client closes it; one that the client
- * aborts; and one to a port at which nobody listens. One-to-one sockets, each message a chunk of its own.
+ * aborts; and one to a port without a listener. One-to-one sockets, each message a chunk of its own.
  * sctp must be loaded.
  */
 #include <arpa/inet.h>

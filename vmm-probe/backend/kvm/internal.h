@@ -132,7 +132,7 @@ void vp_kvm_hold(struct vp_kvm *kvm);
  * to them are invalid afterwards. */
 void vp_kvm_hold_as_vcpu(struct vp_kvm *kvm, uint32_t vcpu);
 uint64_t vp_kvm_held_ns(void *backend);
-/** This vCPU counts as in the guest from now on, once nobody holds. On its thread. */
+/** Wait until no thread holds the vCPUs, then count this one as running. On its thread. */
 void vp_kvm_come_in(struct vp_kvm *kvm, uint32_t vcpu);
 /** A vCPU is at a VP_SENTINEL_MODULE_*, and has executed the instruction there: vp_engine_module(), and wait.
  * On its thread, within vp_kvm_after(). It counts as out meanwhile: see vp_kvm_hold_as_vcpu(). */
