@@ -70,6 +70,13 @@ enum {
 	EF_PTREGS_WORDS = 21
 };
 
+/* Room in a program. */
+enum {
+	EF_CLAUSES_MAX = 16,
+	EF_ACTIONS_MAX = 16,
+	EF_AGGS_MAX = 16,
+};
+
 struct ef {
 	struct vp_fake *fake;
 	struct vp_fake_config config;
@@ -97,7 +104,7 @@ struct ef *ef_create(void);
 struct ef *ef_create_with(const struct vp_fake_config *config);
 void ef_destroy(struct ef *f);
 
-/* --- programs ------------------------------------------------------------------------------- */
+/* --- programs (engine_fixture_programs.c) --- */
 
 struct dif_object *ef_obj(struct ef *f, const uint32_t *text, uint32_t len, struct dif_rtype ret);
 struct dif_object *ef_int(struct ef *f, uint64_t value);
@@ -128,7 +135,7 @@ struct dif_action *ef_key(struct ef *f, uint32_t clause, struct dif_object *obje
 struct dif_action *ef_agg(struct ef *f, uint32_t clause, uint32_t kind, struct dif_object *object,
 			  uint32_t nkeys);
 
-/* --- sessions ---------------------------------------------------------------------------------- */
+/* --- sessions (engine_fixture_session.c) --- */
 
 /** Lay out shared memory and open the session; NULL or the error. */
 struct ot_err *ef_try_open(struct ef *f);
@@ -160,7 +167,7 @@ uint32_t ef_enable_entry(struct ef *f, uint32_t clause, uint64_t function);
 /** A session that is opened, has @p clause at EF_FUNC_A's entry, and is started: EPID. */
 uint32_t ef_trace(struct ef *f, uint32_t clause);
 
-/* --- the consumer's side --------------------------------------------------------------------------- */
+/* --- the consumer's side (engine_fixture_consumer.c) --- */
 
 struct ef_record {
 	uint32_t epid;

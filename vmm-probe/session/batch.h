@@ -19,10 +19,6 @@ OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_fee
  * whose link, guest, ncpus and planted are set; late->has_work: there are some. */
 OT_MUST_CHECK struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t nth, uint32_t after,
 						struct vp_feed *late);
-/** The agent's probes of a late batch: a reload of its module moves them with the feed's own. */
-void vp_batch_keep_agents(struct vp_feed *feed, const struct vp_feed *late);
-/** Free a feed's batch. */
-void vp_batch_clear(struct vp_feed *feed);
 
 /* --- batch_sentinels.c ------------------------------------------------------------------------ */
 
@@ -58,6 +54,14 @@ void vp_batch_programs_clear(struct vp_batch_programs *programs);
  * first_after say where. */
 OT_MUST_CHECK struct ot_err *vp_support_add(struct vp_session *s, struct dif_program *prog);
 
+/* --- batch_message.c -------------------------------------------------------------------------- */
+
+/** NOMEM if an append to one of its buffers failed: the indices in the others would not match. */
+OT_MUST_CHECK struct ot_err *vp_batch_buffers_check(const struct vp_feed *feed);
+/** The agent's probes of a late batch: a reload of its module moves them with the feed's own. */
+void vp_batch_keep_agents(struct vp_feed *feed, const struct vp_feed *late);
+/** Free a feed's batch. */
+void vp_batch_clear(struct vp_feed *feed);
 /** The message that ENABLE carries, appended to @p out. */
 OT_MUST_CHECK struct ot_err *vp_batch_assemble(struct vp_feed *feed, struct ot_buf *out);
 
