@@ -14,6 +14,7 @@
 #include "base/near.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/output/output.h"
 
 /* "-": words that are no options come in order, as option 1. */
 static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
@@ -222,15 +223,27 @@ static int first_pass(struct cli_invocation *inv, int argc, char **argv)
 
 /* --- pass 2: options and programs ---------------------------------------------------------- */
 
+/* Outputs are the command's, so their words are checked here, with dtrace's message. */
+static struct ot_err *set_oformat(struct cli_invocation *inv, const char *value, struct ot_buf *hint)
+{
+	if (value && cli_output_by_format(value))
+		return dif_options_set(&inv->opts, "oformat", value, DIF_OPT_COMMAND_LINE);
+	ot_buf_puts(hint, "oformat takes one of ");
+	cli_output_formats(hint);
+	return ot_err_new(OT_ERR_SYNTAX, "Invalid value for specified option");
+}
+
 static int set_option(struct cli_invocation *inv, const char *name, const char *value, const char *letter,
 		      const char *shown)
 {
-	struct ot_err *err = dif_options_set(&inv->opts, name, value, DIF_OPT_COMMAND_LINE);
+	ot_auto(ot_buf_deinit) struct ot_buf hint = { 0 };
+	bool is_oformat = !strcmp(name, "oformat");
+	struct ot_err *err = is_oformat ? set_oformat(inv, value, &hint)
+					: dif_options_set(&inv->opts, name, value, DIF_OPT_COMMAND_LINE);
 
 	if (!err)
 		return CLI_GO_ON;
-	ot_auto(ot_buf_deinit) struct ot_buf hint = { 0 };
-	bool helps = dif_options_hint(name, err, &hint);
+	bool helps = is_oformat || dif_options_hint(name, err, &hint);
 	int status = cli_fail(err, "failed to set %s%s%s", letter, shown ? " " : "", shown ? shown : "");
 	if (helps)
 		cli_hint(&inv->opts, "%s", ot_buf_str(&hint));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Output formats. The consumer splits records and carries out their actions; everything that prints is behind
- * one table of functions, an output. An output is one file with one `struct cli_output_ops` and a line in
- * outputs.c.
+ * one table of functions, an output. An output is one file with one `struct cli_output_ops` and its name in
+ * CLI_OUTPUTS.
  *
  * Order of calls: a record is record(), then value(), text() or aggregation() for each statement that shows
  * something, in program order, then record_end(). Between records come fault(), drop() and overload(). At the
@@ -29,6 +29,7 @@ struct cli_output {
 struct cli_output_ops {
 	const char *option; /* of `outsight compare`, that selects it; NULL: none */
 	const char *format; /* the word of -x oformat that selects it; NULL: none */
+	bool has_pretty;    /* … and that word with ",pretty" */
 	size_t size;        /* of its state, which starts as zeros behind struct cli_output */
 
 	/** Does the form of this record depend on the next one? The consumer then holds it back. NULL:
@@ -69,18 +70,27 @@ struct cli_output_ops {
 				 const struct cli_hidden *h, uint32_t ways);
 };
 
-extern const struct cli_output_ops cli_output_text; /* the default: what dtrace(1) prints */
-extern const struct cli_output_ops cli_output_json; /* results of `outsight compare` as JSON */
+/* Every output: the name of its table, cli_output_NAME. */
+#define CLI_OUTPUTS(X)                                          \
+	X(text)     /* the default: what dtrace(1) prints */    \
+	X(json)     /* results of `outsight compare` as JSON */ \
+	X(document) /* -x oformat=json */                       \
+	X(xml)      /* -x oformat=xml */                        \
+	X(jsonl)    /* -x oformat=jsonl */                      \
+	X(folded)   /* -x oformat=folded */
 
-extern const struct cli_output_ops cli_output_document; /* -x oformat=json */
-extern const struct cli_output_ops cli_output_xml;      /* -x oformat=xml */
-extern const struct cli_output_ops cli_output_jsonl;    /* -x oformat=jsonl */
-extern const struct cli_output_ops cli_output_folded;   /* -x oformat=folded */
+#define CLI_OUTPUT_DECLARE(name) extern const struct cli_output_ops cli_output_##name;
+CLI_OUTPUTS(CLI_OUTPUT_DECLARE)
+#undef CLI_OUTPUT_DECLARE
 
 /** The output that @p option ("--json") of `outsight compare` selects; NULL: none. */
 const struct cli_output_ops *cli_output_find(const char *option);
 /** The output that -x oformat selects. */
 const struct cli_output_ops *cli_output_of(const struct dif_options *opts);
+/** The output of a word of -x oformat; NULL: there is none. */
+const struct cli_output_ops *cli_output_by_format(const char *word);
+/** All words of -x oformat, as "text|json|json,pretty", appended to @p out. */
+void cli_output_formats(struct ot_buf *out);
 
 /** An output to @p fp. @p opts is read at every use (setopt() changes it); both are borrowed. */
 OT_MUST_CHECK struct ot_err *cli_output_create(const struct cli_output_ops *ops,

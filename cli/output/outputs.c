@@ -6,10 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct cli_output_ops *const outputs[] = {
-	&cli_output_text, &cli_output_json,  &cli_output_document,
-	&cli_output_xml,  &cli_output_jsonl, &cli_output_folded,
-};
+#define POINTER(name) &cli_output_##name,
+static const struct cli_output_ops *const outputs[] = { CLI_OUTPUTS(POINTER) };
+#undef POINTER
 
 const struct cli_output_ops *cli_output_find(const char *option)
 {
@@ -19,16 +18,42 @@ const struct cli_output_ops *cli_output_find(const char *option)
 	return NULL;
 }
 
+const struct cli_output_ops *cli_output_by_format(const char *word)
+{
+	size_t len = strcspn(word, ",");
+	bool pretty = !strcmp(word + len, ",pretty");
+
+	if (word[len] && !pretty)
+		return NULL;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(outputs); i++) {
+		const char *format = outputs[i]->format;
+		if (format && strlen(format) == len && !strncmp(format, word, len) &&
+		    (!pretty || outputs[i]->has_pretty))
+			return outputs[i];
+	}
+	return NULL;
+}
+
 const struct cli_output_ops *cli_output_of(const struct dif_options *opts)
 {
-	const char *format = ot_map_gets(&opts->set, "oformat");
-	size_t len = format ? strcspn(format, ",") : 0; /* "json,pretty" */
+	const char *word = ot_map_gets(&opts->set, "oformat");
+	const struct cli_output_ops *ops = word ? cli_output_by_format(word) : NULL;
 
-	for (size_t i = 0; i < OT_ARRAY_SIZE(outputs); i++)
-		if (len && outputs[i]->format && strlen(outputs[i]->format) == len &&
-		    !strncmp(outputs[i]->format, format, len))
-			return outputs[i];
-	return &cli_output_text;
+	return ops ? ops : &cli_output_text;
+}
+
+void cli_output_formats(struct ot_buf *out)
+{
+	const char *bar = "";
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(outputs); i++) {
+		if (!outputs[i]->format)
+			continue;
+		ot_buf_printf(out, "%s%s", bar, outputs[i]->format);
+		if (outputs[i]->has_pretty)
+			ot_buf_printf(out, "|%s,pretty", outputs[i]->format);
+		bar = "|";
+	}
 }
 
 struct ot_err *cli_output_create(const struct cli_output_ops *ops, const struct dif_options *opts, FILE *fp,

@@ -338,14 +338,14 @@ static struct ot_err *end(struct cli_output *o)
 	return err;
 }
 
-#define OPS(form)                                                                                    \
-	{                                                                                            \
-		.format = form, .size = sizeof(struct structured), .record = record, .value = value, \
-		.text = text, .aggregation = aggregation, .record_end = record_end, .fault = fault,  \
-		.drop = drop, .overload = overload, .end = end, .comparison = cli_text_comparison,   \
-		.hidden = cli_text_hidden,                                                           \
+#define OPS(form, pretty)                                                                                  \
+	{                                                                                                  \
+		.format = form, .has_pretty = pretty, .size = sizeof(struct structured), .record = record, \
+		.value = value, .text = text, .aggregation = aggregation, .record_end = record_end,        \
+		.fault = fault, .drop = drop, .overload = overload, .end = end,                            \
+		.comparison = cli_text_comparison, .hidden = cli_text_hidden,                              \
 	}
 
-const struct cli_output_ops cli_output_document = OPS("json");
-const struct cli_output_ops cli_output_xml = OPS("xml");
-const struct cli_output_ops cli_output_jsonl = OPS("jsonl");
+const struct cli_output_ops cli_output_document = OPS("json", true);
+const struct cli_output_ops cli_output_xml = OPS("xml", true);
+const struct cli_output_ops cli_output_jsonl = OPS("jsonl", false);

@@ -144,7 +144,7 @@ static const struct option options[] = {
 	/* of other ports */
 	{ "cppargs", A_TEXT, COMMAND_LINE, 0 },
 	{ "noerror", FLAG, BEFORE_START, FIELD(noerror) },
-	{ "oformat", A_WORD, COMMAND_LINE, 0, "text|json|json,pretty|xml|xml,pretty|jsonl|folded" },
+	{ "oformat", A_TEXT, COMMAND_LINE, 0 }, /* its words are those of the command's outputs */
 	{ "noresolve", FLAG, ANY_TIME, FIELD(noresolve) },
 	{ "quietresize", FLAG, BEFORE_START, FIELD(quietresize) },
 };
