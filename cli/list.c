@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -l, --dump-symbols, and the probes of -e -v. */
+/* -l, --dump-symbols, --dump-maps, and the probes of -e -v. */
 #include <string.h>
 #include <unistd.h>
 
@@ -196,4 +196,22 @@ int cli_dump_symbols(struct vp_session *s, FILE *fp)
 	if (err)
 		return cli_fail(err, NULL);
 	return cli_finish_output(fp, "<stdout>");
+}
+
+int cli_dump_maps(struct vp_session *s, uint64_t pid, FILE *fp)
+{
+	struct ot_buf text;
+	struct ot_err *err;
+
+	ot_buf_init(&text);
+	err = vp_session_maps(s, 0, pid, &text);
+	if (!err) {
+		for (char *line = text.data, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+			*end = '\0';
+			ot_utf8_tame_string(line);
+			fprintf(fp, "%s\n", line);
+		}
+	}
+	ot_buf_deinit(&text);
+	return err ? cli_fail(err, NULL) : cli_finish_output(fp, "<stdout>");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* -l: the probes there are; --plan: the places of a program's probes; --dump-symbols. */
+/* -l: the probes there are; --plan: the places of a program's probes; --dump-symbols, --dump-maps. */
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
@@ -20,5 +20,8 @@ void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c
 
 /** Every symbol of the guest, as /proc/kallsyms shows them. */
 int cli_dump_symbols(struct vp_session *s, FILE *fp);
+
+/** What process @p pid of the first guest has mapped, as /proc/PID/maps shows it. */
+int cli_dump_maps(struct vp_session *s, uint64_t pid, FILE *fp);
 
 #endif

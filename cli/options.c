@@ -26,6 +26,7 @@ enum long_option {
 	OPT_SYMBOLS,
 	OPT_NO_CACHE,
 	OPT_DUMP_SYMBOLS,
+	OPT_DUMP_MAPS,
 	OPT_SAVE_DOF,
 	OPT_DOF,
 	OPT_PLAN,
@@ -40,6 +41,7 @@ static const struct option longs[] = {
 	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
 	{ "no-cache", no_argument, NULL, OPT_NO_CACHE },
 	{ "dump-symbols", no_argument, NULL, OPT_DUMP_SYMBOLS },
+	{ "dump-maps", required_argument, NULL, OPT_DUMP_MAPS },
 	{ "save-dof", required_argument, NULL, OPT_SAVE_DOF },
 	{ "plan", no_argument, NULL, OPT_PLAN },
 	{ "dof", required_argument, NULL, OPT_DOF },
@@ -139,6 +141,18 @@ struct modes {
 	bool help, version, d_version;
 };
 
+static int dump_maps_of(struct cli_invocation *inv, const char *pid)
+{
+	char *end;
+
+	inv->maps_pid = strtoull(pid, &end, 10);
+	if (*pid < '1' || *pid > '9' || *end || inv->maps_pid > INT32_MAX) {
+		cli_error("--dump-maps %s: it takes the PID of a process in the guest", pid);
+		return CLI_EXIT_USAGE;
+	}
+	return CLI_GO_ON;
+}
+
 static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 {
 	switch (c) {
@@ -185,6 +199,9 @@ static int first_pass_option(struct cli_invocation *inv, struct modes *m, int c)
 	case OPT_DUMP_SYMBOLS:
 		inv->mode = CLI_MODE_DUMP_SYMBOLS;
 		break;
+	case OPT_DUMP_MAPS:
+		inv->mode = CLI_MODE_DUMP_MAPS;
+		return dump_maps_of(inv, optarg);
 	}
 	return CLI_GO_ON;
 }
@@ -487,8 +504,8 @@ bool cli_options_have_program(int argc, char **argv)
 	optind = 0;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, letters, longs, NULL)) != -1 && c != '?')
-		found |=
-		    strchr("nsPmfileVAG", c) || c == OPT_DOF || c == OPT_DUMP_SYMBOLS || c == OPT_VERSION;
+		found |= strchr("nsPmfileVAG", c) || c == OPT_DOF || c == OPT_DUMP_SYMBOLS ||
+			 c == OPT_DUMP_MAPS || c == OPT_VERSION;
 	opterr = 1;
 	return found && c != '?'; /* dtrace has no such option, so this is not its command line */
 }

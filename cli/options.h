@@ -7,7 +7,7 @@
 
 #include "dif/lang/compile.h"
 
-enum cli_mode { CLI_MODE_TRACE, CLI_MODE_LIST, CLI_MODE_HEADER, CLI_MODE_DUMP_SYMBOLS };
+enum cli_mode { CLI_MODE_TRACE, CLI_MODE_LIST, CLI_MODE_HEADER, CLI_MODE_DUMP_SYMBOLS, CLI_MODE_DUMP_MAPS };
 
 /* A program to compile: -s FILE or one of -P -m -f -n -i. */
 struct cli_program {
@@ -41,6 +41,7 @@ struct cli_invocation {
 	struct ot_arena arena;       /* texts made here */
 	const char *out;             /* -o */
 	const char *vmlinux, *symbols;
+	uint64_t maps_pid;    /* --dump-maps */
 	const char *save_dof; /* --save-dof */
 	const char *load_dof; /* --dof */
 	bool no_cache;

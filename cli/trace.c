@@ -240,17 +240,26 @@ static int run_programs(struct cli_run *r)
 	return cli_run_trace(r);
 }
 
+static int dump(struct cli_run *r)
+{
+	bool maps = r->inv->mode == CLI_MODE_DUMP_MAPS;
+	int status = open_output(r);
+
+	cli_session_note(r->session, maps ? "reading a process's mappings" : "reading symbols");
+	if (status != CLI_GO_ON)
+		return status;
+	return maps ? cli_dump_maps(r->session, r->inv->maps_pid, r->out)
+		    : cli_dump_symbols(r->session, r->out);
+}
+
 static int run_mode(struct cli_run *r)
 {
 	int status = attach(r);
 
 	if (status != CLI_GO_ON)
 		return status;
-	if (r->inv->mode == CLI_MODE_DUMP_SYMBOLS) {
-		status = open_output(r);
-		cli_session_note(r->session, "reading symbols");
-		return status == CLI_GO_ON ? cli_dump_symbols(r->session, r->out) : status;
-	}
+	if (r->inv->mode == CLI_MODE_DUMP_SYMBOLS || r->inv->mode == CLI_MODE_DUMP_MAPS)
+		return dump(r);
 	status = run_programs(r);
 	/* the session borrows the program: first the one, then the other */
 	vp_session_destroy(r->session);

@@ -76,6 +76,7 @@ static void print_switches(void)
 	      "\t--symbols FILE    symbols from this file (as /proc/kallsyms)\n"
 	      "\t--no-cache        ignore the cache of symbols: read all of the guest's\n"
 	      "\t--dump-symbols    print the guest's symbols\n"
+	      "\t--dump-maps PID   print what a process of the guest has mapped (as /proc/PID/maps)\n"
 	      "\t--save-dof FILE   with -e: save the compiled program\n"
 	      "\t--dof FILE        run a program saved by --save-dof\n"
 	      "\t--plan            print the places of the program's probes, and trace nothing\n"

@@ -78,6 +78,16 @@ void btf_add_member(struct btf_builder *b, const char *name, uint32_t type, uint
 	btf_add_words(b, 3, btf_add_string(b, name), type, offset);
 }
 
+uint32_t btf_add_struct(struct btf_builder *b, const char *name, uint32_t size, unsigned n,
+			const struct btf_new_field *fields)
+{
+	uint32_t id = btf_add(b, name, BTF_KIND_STRUCT, n, 0, size);
+
+	for (unsigned i = 0; i < n; i++)
+		btf_add_member(b, fields[i].name, fields[i].type, fields[i].at * 8);
+	return id;
+}
+
 void btf_finish(const struct btf_builder *b, struct ot_buf *out)
 {
 	const struct vp_btf_header h = {

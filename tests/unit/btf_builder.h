@@ -31,6 +31,18 @@ uint32_t btf_add_array(struct btf_builder *b, uint32_t type, uint32_t nelems);
 /* A member, enumerator or parameter of the record just added. */
 void btf_add_member(struct btf_builder *b, const char *name, uint32_t type, uint32_t offset);
 
+/* A struct with its members, at byte offsets; returns its id. */
+struct btf_new_field {
+	const char *name;
+	uint32_t type, at;
+};
+uint32_t btf_add_struct(struct btf_builder *b, const char *name, uint32_t size, unsigned n,
+			const struct btf_new_field *fields);
+#define BTF_STRUCT(b, name, size, ...)                                                                 \
+	btf_add_struct(b, name, size,                                                                  \
+		       sizeof((struct btf_new_field[]){ __VA_ARGS__ }) / sizeof(struct btf_new_field), \
+		       (struct btf_new_field[]){ __VA_ARGS__ })
+
 /* The whole blob, appended to @p out. */
 void btf_finish(const struct btf_builder *b, struct ot_buf *out);
 

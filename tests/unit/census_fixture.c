@@ -32,25 +32,6 @@ static void ok(struct ot_err *err)
 
 /* --- types ------------------------------------------------------------------------------------------- */
 
-struct field {
-	const char *name;
-	uint32_t type, at;
-};
-
-static uint32_t add_struct(struct btf_builder *b, const char *name, uint32_t size, unsigned n,
-			   const struct field *fields)
-{
-	uint32_t id = btf_add(b, name, BTF_KIND_STRUCT, n, 0, size);
-
-	for (unsigned i = 0; i < n; i++)
-		btf_add_member(b, fields[i].name, fields[i].type, fields[i].at * 8);
-	return id;
-}
-
-#define STRUCT(b, name, size, ...)                                                                \
-	add_struct(b, name, size, sizeof((struct field[]){ __VA_ARGS__ }) / sizeof(struct field), \
-		   (struct field[]){ __VA_ARGS__ })
-
 static void add_types(struct btf_builder *b)
 {
 	uint32_t c = btf_add_int(b, "char", 1, 0), u = btf_add_int(b, "unsigned int", 4, 0);
@@ -59,28 +40,29 @@ static void add_types(struct btf_builder *b)
 		 slots = btf_add_array(b, l, 4);
 	uint32_t t;
 
-	STRUCT(b, "task_struct", 256, { "tasks", l, CENSUS_TASKS }, { "pid", u, CENSUS_PID_OF },
-	       { "start_time", l, CENSUS_START }, { "comm", comm, CENSUS_COMM },
-	       { "children", l, CENSUS_CHILDREN }, { "sibling", l, CENSUS_SIBLING },
-	       { "signal", l, CENSUS_SIGNAL_OF }, { "thread_node", l, CENSUS_THREAD },
-	       { "pid_links", l, CENSUS_LINKS });
-	STRUCT(b, "signal_struct", 16, { "thread_head", l, 0 });
-	STRUCT(b, "pid", 32, { "tasks", l, 8 });
-	STRUCT(b, "xa_node", 48, { "shift", c, 0 }, { "slots", slots, 16 });
-	t = STRUCT(b, "xarray", 16, { "xa_head", l, 8 });
-	t = STRUCT(b, "idr", 16, { "idr_rt", t, 0 });
-	STRUCT(b, "pid_namespace", 16, { "idr", t, 0 });
+	BTF_STRUCT(b, "task_struct", 256, { "tasks", l, CENSUS_TASKS }, { "pid", u, CENSUS_PID_OF },
+		   { "start_time", l, CENSUS_START }, { "comm", comm, CENSUS_COMM },
+		   { "children", l, CENSUS_CHILDREN }, { "sibling", l, CENSUS_SIBLING },
+		   { "signal", l, CENSUS_SIGNAL_OF }, { "thread_node", l, CENSUS_THREAD },
+		   { "pid_links", l, CENSUS_LINKS });
+	BTF_STRUCT(b, "signal_struct", 16, { "thread_head", l, 0 });
+	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 });
+	BTF_STRUCT(b, "xa_node", 48, { "shift", c, 0 }, { "slots", slots, 16 });
+	t = BTF_STRUCT(b, "xarray", 16, { "xa_head", l, 8 });
+	t = BTF_STRUCT(b, "idr", 16, { "idr_rt", t, 0 });
+	BTF_STRUCT(b, "pid_namespace", 16, { "idr", t, 0 });
 	btf_add(b, "pid_type", BTF_KIND_ENUM, 2, 0, 4);
 	btf_add_words(b, 4, btf_add_string(b, "PIDTYPE_PID"), 0, btf_add_string(b, "PIDTYPE_TGID"), 1);
-	STRUCT(b, "module", 128, { "state", u, 0 }, { "list", l, CENSUS_MODULE_LIST },
-	       { "name", name, CENSUS_MODULE_NAME });
-	STRUCT(b, "kset", 16, { "list", l, 0 });
-	STRUCT(b, "kobject", 32, { "entry", l, CENSUS_KOBJ_ENTRY });
-	STRUCT(b, "module_kobject", 80, { "kobj", l, 0 }, { "mod", l, CENSUS_KOBJ_MOD });
-	t = STRUCT(b, "latch_tree_root", 24, { "seq", u, 0 }, { "tree", l, 8 });
-	STRUCT(b, "mod_tree_root", 24, { "root", t, 0 });
-	STRUCT(b, "mod_tree_node", 56, { "mod", l, 0 }, { "node", l, 8 });
-	STRUCT(b, "rb_node", 24, { "__rb_parent_color", l, 0 }, { "rb_right", l, 8 }, { "rb_left", l, 16 });
+	BTF_STRUCT(b, "module", 128, { "state", u, 0 }, { "list", l, CENSUS_MODULE_LIST },
+		   { "name", name, CENSUS_MODULE_NAME });
+	BTF_STRUCT(b, "kset", 16, { "list", l, 0 });
+	BTF_STRUCT(b, "kobject", 32, { "entry", l, CENSUS_KOBJ_ENTRY });
+	BTF_STRUCT(b, "module_kobject", 80, { "kobj", l, 0 }, { "mod", l, CENSUS_KOBJ_MOD });
+	t = BTF_STRUCT(b, "latch_tree_root", 24, { "seq", u, 0 }, { "tree", l, 8 });
+	BTF_STRUCT(b, "mod_tree_root", 24, { "root", t, 0 });
+	BTF_STRUCT(b, "mod_tree_node", 56, { "mod", l, 0 }, { "node", l, 8 });
+	BTF_STRUCT(b, "rb_node", 24, { "__rb_parent_color", l, 0 }, { "rb_right", l, 8 },
+		   { "rb_left", l, 16 });
 }
 
 static struct vp_btf *make_types(void)

@@ -176,6 +176,9 @@ static void test_letters(void **state)
 	cli_options_deinit(&inv);
 	assert_int_equal(PARSE(&inv, "--dump-symbols"), CLI_GO_ON);
 	assert_int_equal(inv.mode, CLI_MODE_DUMP_SYMBOLS);
+	assert_int_equal(PARSE(&inv, "--dump-maps", "12"), CLI_GO_ON);
+	assert_int_equal(inv.mode, CLI_MODE_DUMP_MAPS);
+	assert_int_equal(inv.maps_pid, 12);
 	cli_options_deinit(&inv);
 }
 
@@ -201,6 +204,9 @@ static void test_refused_letters(void **state)
 	STATUS(2, "--no-cache=1", );
 	STATUS(2, "--plan=1", );
 	STATUS(2, "--dump-symbols=1", );
+	STATUS(2, "--dump-maps", "0", );
+	STATUS(2, "--dump-maps", "1x", );
+	STATUS(2, "--dump-maps", );
 	STATUS(2, "--help=1", );
 	STATUS(2, "--version=1", );
 }

@@ -100,6 +100,13 @@ bool vp_btf_field(const struct vp_btf *btf, uint32_t id, const char *path, struc
 bool vp_btf_member_offset(const struct vp_btf *btf, const char *type, const char *path, uint32_t *ret_bytes,
 			  uint32_t *ret_bits);
 
+/** Elements of the array that member @p path of struct @p type is; 0: there is no such member, or it is no
+ * array. */
+uint32_t vp_btf_array_length(const struct vp_btf *btf, const char *type, const char *path);
+
+/** Value of enumerator @p name of enum @p type. False: there is none. */
+bool vp_btf_enum_named(const struct vp_btf *btf, const char *type, const char *name, int64_t *ret);
+
 /** Value of the @p index-th enumerator of ENUM or ENUM64 @p t. */
 int64_t vp_btf_enum_value(const struct vp_btf *btf, const struct btf_type *t, uint32_t index);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding members of structs by path. */
+/* Finding members of structs by path, and enumerators by name. */
 #include <string.h>
 
 #include "vmm-probe/guest/btf_internal.h"
@@ -91,4 +91,32 @@ bool vp_btf_member_offset(const struct vp_btf *btf, const char *type, const char
 	if (ret_bits)
 		*ret_bits = field.bit_size;
 	return true;
+}
+
+uint32_t vp_btf_array_length(const struct vp_btf *btf, const char *type, const char *path)
+{
+	uint32_t id = vp_btf_find(btf, VP_BTF_STRUCT, type);
+	const struct btf_type *t;
+	struct vp_btf_field field;
+
+	if (!id || !vp_btf_field(btf, id, path, &field))
+		return 0;
+	t = vp_btf_type(btf, vp_btf_resolve(btf, field.type));
+	return t && BTF_INFO_KIND(t->info) == BTF_KIND_ARRAY ? ((const struct btf_array *)(t + 1))->nelems
+							     : 0;
+}
+
+bool vp_btf_enum_named(const struct vp_btf *btf, const char *type, const char *name, int64_t *ret)
+{
+	const struct btf_type *t = vp_btf_type(btf, vp_btf_find(btf, VP_BTF_ENUM, type));
+
+	if (!t || BTF_INFO_KIND(t->info) != BTF_KIND_ENUM)
+		return false;
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
+		if (strcmp(vp_btf_str(btf, ((const struct btf_enum *)(t + 1))[i].name_off), name) != 0)
+			continue;
+		*ret = vp_btf_enum_value(btf, t, i);
+		return true;
+	}
+	return false;
 }

@@ -44,34 +44,6 @@ struct ctx {
 
 /* --- layout ----------------------------------------------------------------------------------------- */
 
-static uint32_t array_length(const struct vp_btf *btf, const char *type, const char *path)
-{
-	uint32_t id = vp_btf_find(btf, VP_BTF_STRUCT, type);
-	const struct btf_type *t;
-	struct vp_btf_field field;
-
-	if (!id || !vp_btf_field(btf, id, path, &field))
-		return 0;
-	t = vp_btf_type(btf, vp_btf_resolve(btf, field.type));
-	return t && BTF_INFO_KIND(t->info) == BTF_KIND_ARRAY ? ((const struct btf_array *)(t + 1))->nelems
-							     : 0;
-}
-
-static bool enum_value(const struct vp_btf *btf, const char *type, const char *name, int64_t *ret)
-{
-	const struct btf_type *t = vp_btf_type(btf, vp_btf_find(btf, VP_BTF_ENUM, type));
-
-	if (!t || BTF_INFO_KIND(t->info) != BTF_KIND_ENUM)
-		return false;
-	for (uint32_t i = 0; i < BTF_INFO_VLEN(t->info); i++) {
-		if (strcmp(vp_btf_str(btf, ((const struct btf_enum *)(t + 1))[i].name_off), name) != 0)
-			continue;
-		*ret = vp_btf_enum_value(btf, t, i);
-		return true;
-	}
-	return false;
-}
-
 /* The ways that the kernel's types allow. 0: struct task_struct itself is unknown. */
 static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
 {
@@ -97,14 +69,14 @@ static uint32_t find_layout(const struct vp_btf *btf, struct layout *l)
 	};
 	uint32_t have = 0;
 
-	l->comm_size = array_length(btf, "task_struct", "comm");
+	l->comm_size = vp_btf_array_length(btf, "task_struct", "comm");
 	if (!vp_census_members(btf, task, OT_ARRAY_SIZE(task)) || !l->comm_size || l->comm_size > COMM_MAX)
 		return 0;
 	if (vp_census_members(btf, list, OT_ARRAY_SIZE(list)))
 		have |= VP_TASK_LIST;
-	l->nslots = array_length(btf, "xa_node", "slots");
+	l->nslots = vp_btf_array_length(btf, "xa_node", "slots");
 	if (vp_census_members(btf, pids, OT_ARRAY_SIZE(pids)) &&
-	    enum_value(btf, "pid_type", "PIDTYPE_TGID", &l->tgid) && l->tgid >= 0 && l->tgid < 8 &&
+	    vp_btf_enum_named(btf, "pid_type", "PIDTYPE_TGID", &l->tgid) && l->tgid >= 0 && l->tgid < 8 &&
 	    l->nslots && l->nslots <= SLOTS_MAX && !(l->nslots & (l->nslots - 1)))
 		have |= VP_TASK_PIDS;
 	if (vp_census_members(btf, tree, OT_ARRAY_SIZE(tree)))

@@ -62,21 +62,6 @@ static bool find_member(const struct vp_btf *btf, const struct member *m, struct
 	return true;
 }
 
-/* The number of elements if the member is an array, else 0. */
-static uint32_t array_length(const struct vp_btf *btf, const char *path)
-{
-	uint32_t module = vp_btf_find(btf, VP_BTF_STRUCT, "module");
-	const struct btf_type *type;
-	struct vp_btf_field field;
-
-	if (!module || !vp_btf_field(btf, module, path, &field))
-		return 0;
-	type = vp_btf_type(btf, vp_btf_resolve(btf, field.type));
-	if (!type || BTF_INFO_KIND(type->info) != BTF_KIND_ARRAY)
-		return 0;
-	return ((const struct btf_array *)(type + 1))->nelems;
-}
-
 struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf, struct vp_module_layout *ret)
 {
 	struct vp_module_layout layout = { 0 };
@@ -90,10 +75,10 @@ struct ot_err *vp_module_layout_from_btf(const struct vp_btf *btf, struct vp_mod
 	for (size_t i = 0; i < OT_ARRAY_SIZE(optional); i++)
 		find_member(btf, &optional[i], &layout);
 
-	layout.name_size = array_length(btf, "name");
+	layout.name_size = vp_btf_array_length(btf, "module", "name");
 	if (!layout.name_size || layout.name_size > VP_MODULE_NAME_MAX)
 		layout.name_size = VP_MODULE_NAME_MAX;
-	layout.mem_count = array_length(btf, "mem");
+	layout.mem_count = vp_btf_array_length(btf, "module", "mem");
 	if (layout.mem_count > VP_MODULE_RANGES_MAX)
 		layout.mem_count = VP_MODULE_RANGES_MAX;
 	/* In older kernels `mem` is absent or something else. */

@@ -273,4 +273,8 @@ OT_MUST_CHECK struct ot_err *vp_session_each_symbol(struct vp_session *s,
 								 const char *name, const char *module),
 						    void *arg);
 
+/** What process @p pid of guest @p guest has mapped, appended as vp_maps_print() does (--dump-maps). */
+OT_MUST_CHECK struct ot_err *vp_session_maps(struct vp_session *s, uint32_t guest, uint64_t pid,
+					     struct ot_buf *out);
+
 #endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* vmm-probe/guest/process/: mappings and paths as the kernel has them, and memory that lies has an end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "process_fixture.h"
+#include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/process/maps.h"
+
+static int setup_maple(void **state)
+{
+	*state = process_guest_create(true);
+	return 0;
+}
+
+static int setup_list(void **state)
+{
+	*state = process_guest_create(false);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	process_guest_destroy(*state);
+	return 0;
+}
+
+static void refused(struct process_guest *pg, enum ot_err_code code, const char *part)
+{
+	struct vp_maps maps;
+	struct ot_err *err = vp_maps_read(process_guest(pg), PF_PID, &maps);
+
+	assert_non_null(err);
+	if (ot_err_code(err) != code || !strstr(ot_err_message(err), part))
+		fail_msg("code %d, want %d with \"%s\": %s", ot_err_code(err), code, part,
+			 ot_err_message(err));
+	ot_err_destroy(err);
+	process_guest_reset(pg);
+}
+
+static void test_maps(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_maps maps;
+
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	assert_int_equal(maps.process.since_ns, 1234);
+	assert_string_equal(maps.process.name, "prog");
+	assert_int_equal(maps.count, PF_VMAS);
+	assert_int_equal(maps.nfiles, 1);
+	assert_string_equal(maps.files[0].path, "/srv/data/prog");
+	assert_int_equal(maps.files[0].size, PF_FILE_PAGES * 4096 - 100);
+	assert_int_equal(maps.files[0].id.inode, 4711);
+	assert_int_equal(maps.files[0].id.generation, 5);
+	assert_int_equal(maps.files[0].id.dev, 8 << 20 | 1);
+	assert_false(maps.files[0].deleted);
+	for (unsigned i = 0; i < PF_VMAS; i++) {
+		assert_int_equal(maps.items[i].start, process_vma_start(i));
+		assert_int_equal(maps.items[i].end, process_vma_start(i) + 0x1000);
+		assert_int_equal(maps.items[i].flags,
+				 i % 2 ? VP_VMA_READ | VP_VMA_EXEC : VP_VMA_READ | VP_VMA_WRITE);
+		assert_int_equal(maps.items[i].file, i % 2 ? 0 : VP_NO_FILE);
+		assert_int_equal(maps.items[i].offset, i % 2 ? i * 4096 : 0);
+		assert_ptr_equal(vp_maps_find(&maps, process_vma_start(i)), &maps.items[i]);
+		assert_ptr_equal(vp_maps_find(&maps, process_vma_start(i) + 0xfff), &maps.items[i]);
+		assert_null(vp_maps_find(&maps, process_vma_start(i) + 0x1000));
+		assert_null(vp_maps_find(&maps, process_vma_start(i) - 1));
+	}
+	vp_maps_deinit(&maps);
+}
+
+/* The text is that of /proc/PID/maps. */
+static void test_print(void **state)
+{
+	static const char first[] =
+	    "00400000-00401000 rw-p 00000000 00:00 0 \n"
+	    "00402000-00403000 r-xp 00001000 08:01 4711                               "
+	    "/srv/data/prog (deleted)\n";
+	struct process_guest *pg = *state;
+	struct vp_maps maps;
+	struct ot_buf text;
+
+	*process_word(pg, PF_DENTRY(4) + PF_D_PPREV) = 0;
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	assert_true(maps.files[0].deleted);
+	ot_buf_init(&text);
+	vp_maps_print(&maps, &text);
+	assert_memory_equal(ot_buf_str(&text), first, sizeof(first) - 1);
+	ot_buf_deinit(&text);
+	vp_maps_deinit(&maps);
+	process_guest_reset(pg);
+}
+
+/* A file of an overlay is shown as its user sees it, and is the layer's. */
+static void test_backing_file(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_maps maps;
+
+	*process_word(pg, PF_FILE + 32) = 1u << 25;
+	*process_word(pg, PF_FILE + 64) = PF_MOUNT(0) + 16;
+	*process_word(pg, PF_FILE + 72) = PF_DENTRY(1);
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	assert_string_equal(maps.files[0].path, "/srv");
+	assert_int_equal(maps.files[0].id.mapping, PF_MAPPING);
+	vp_maps_deinit(&maps);
+	process_guest_reset(pg);
+}
+
+static void test_no_process(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_guest_process p;
+	struct ot_err *err = vp_guest_process_find(process_guest(pg), 8, &p);
+
+	assert_int_equal(ot_err_code(err), OT_ERR_NOT_FOUND);
+	ot_err_destroy(err);
+	assert_null(vp_guest_process_find(process_guest(pg), PF_PID, &p));
+	assert_true(vp_guest_process_is(process_guest(pg), &p));
+	*process_word(pg, PF_TASK + PF_START) = 99;
+	assert_false(vp_guest_process_is(process_guest(pg), &p));
+	process_guest_reset(pg);
+	*process_word(pg, PF_TASK + PF_TASK_MM) = 0;
+	refused(pg, OT_ERR_NOT_FOUND, "has no memory of its own");
+}
+
+/* What can't be is a change, and one that does not pass an error. */
+static void test_torn(void **state)
+{
+	struct process_guest *pg = *state;
+
+	*process_word(pg, PF_MM + PF_MAP_COUNT) = PF_VMAS + 1;
+	refused(pg, OT_ERR_BUSY, "it changed while it was read");
+	*process_word(pg, PF_VMA(3) + 8) = process_vma_start(4) + 0x1000;
+	refused(pg, OT_ERR_BUSY, "it changed while it was read");
+	*process_word(pg, PF_TASK + PF_TGID) = 8;
+	refused(pg, OT_ERR_BUSY, "it changed while it was read");
+}
+
+static void test_torn_maple(void **state)
+{
+	struct process_guest *pg = *state;
+
+	/* a leaf that is its own parent's */
+	*process_word(pg, PF_MAPLE(0) + 80) = PF_MAPLE(0) | 3 << 3 | 4;
+	refused(pg, OT_ERR_BUSY, "it changed");
+	/* pivots that go back */
+	*process_word(pg, PF_MAPLE(1) + 8 + 8 * 3) = process_vma_start(0);
+	refused(pg, OT_ERR_BUSY, "it changed");
+	/* a mapping in another's place */
+	*process_word(pg, PF_MAPLE(1) + 128 + 8 * 3) = PF_VMA(2);
+	refused(pg, OT_ERR_BUSY, "it changed");
+}
+
+static void test_torn_list(void **state)
+{
+	struct process_guest *pg = *state;
+
+	*process_word(pg, PF_VMA(5) + PF_VMA_NEXT) = PF_VMA(2);
+	refused(pg, OT_ERR_BUSY, "it changed");
+}
+
+/* A path that can't be followed leaves its mappings without a file. */
+static void test_endless_path(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_maps maps;
+
+	*process_word(pg, PF_DENTRY(3) + PF_D_PARENT) = PF_DENTRY(4);
+	assert_null(vp_maps_read(process_guest(pg), PF_PID, &maps));
+	assert_int_equal(maps.nfiles, 0);
+	assert_int_equal(maps.items[1].file, VP_NO_FILE);
+	vp_maps_deinit(&maps);
+	process_guest_reset(pg);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_maps, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_maps, setup_list, teardown),
+		cmocka_unit_test_setup_teardown(test_print, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_backing_file, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_no_process, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_torn, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_torn, setup_list, teardown),
+		cmocka_unit_test_setup_teardown(test_torn_maple, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_torn_list, setup_list, teardown),
+		cmocka_unit_test_setup_teardown(test_endless_path, setup_maple, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The files that a process maps: which they are, and their paths. */
+#ifndef VP_GUEST_PROCESS_FILES_H
+#define VP_GUEST_PROCESS_FILES_H
+
+#include <stddef.h>
+
+#include "vmm-probe/guest/process/processes.h"
+
+#define VP_PATH_MAX 4096u /* PATH_MAX, with its NUL */
+
+/* A file, whatever its path. On overlayfs it is the layer's, so that containers of one image have the same.
+ * An inode that is used again has another generation, where the file system has those. */
+struct vp_file_id {
+	uint64_t mapping; /* address of its struct address_space, which holds its pages */
+	uint64_t inode;
+	uint32_t dev; /* the kernel's dev_t: major << 20 | minor */
+	uint32_t generation;
+};
+
+struct vp_file {
+	struct vp_file_id id;
+	uint64_t size; /* bytes */
+	bool deleted;  /* it has no name any more */
+	/* Owned. As whoever mapped it sees it, but from the root of all mounts on: a container's begins in
+	 * the host's tree of its guest only where the kernel shows it so. The guest's bytes, NUL-terminated,
+	 * never empty. */
+	char *path;
+};
+
+bool vp_file_is_same(const struct vp_file_id *a, const struct vp_file_id *b);
+
+/** The file of the struct file at @p at (struct vp_vma). BUSY: each attempt met a change. BAD_DATA, LIMIT: a
+ * path without end. */
+OT_MUST_CHECK struct ot_err *vp_file_read(struct vp_processes *ps, uint64_t at, struct vp_file *ret);
+void vp_file_deinit(struct vp_file *file);
+
+/** The last part of a path; never empty. Borrowed from @p path. */
+const char *vp_path_name(const char *path);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Putting a process's mappings and files together, and finding one. */
+#include "vmm-probe/guest/process/maps.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/search.h"
+#include "vmm-probe/guest/budget.h"
+
+#define NAME_COLUMN 73 /* of the path in /proc/PID/maps, fs/proc/task_mmu.c */
+
+void vp_maps_deinit(struct vp_maps *maps)
+{
+	for (size_t i = 0; i < maps->nfiles; i++)
+		vp_file_deinit(&maps->files[i]);
+	free(maps->files);
+	free(maps->items);
+	memset(maps, 0, sizeof(*maps));
+}
+
+/* Read the file, unless it is one that is there. Not to be able to leaves a mapping without a file. */
+static struct ot_err *add_file(struct vp_processes *ps, uint64_t at, struct vp_maps *maps, uint32_t *ret)
+{
+	struct vp_file file;
+	struct ot_err *err = vp_file_read(ps, at, &file);
+
+	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY && !vp_budget_is_over()) {
+		ot_err_destroy(err);
+		*ret = VP_NO_FILE;
+		return NULL;
+	}
+	OT_TRY(err);
+	for (*ret = 0; *ret < maps->nfiles; ++*ret) {
+		if (!vp_file_is_same(&maps->files[*ret].id, &file.id))
+			continue;
+		vp_file_deinit(&file);
+		return NULL;
+	}
+	if (maps->nfiles < VP_MAP_FILES_MAX &&
+	    ot_grow(&maps->files, &maps->files_cap, maps->nfiles + 1, sizeof(file))) {
+		maps->files[maps->nfiles++] = file;
+		return NULL;
+	}
+	vp_file_deinit(&file);
+	return maps->nfiles < VP_MAP_FILES_MAX
+		   ? ot_err_nomem()
+		   : ot_err_new(OT_ERR_LIMIT, "more than %u files", VP_MAP_FILES_MAX);
+}
+
+/* A file is mapped several times in a row: by its segments. */
+static struct ot_err *add_maps(struct vp_processes *ps, const struct vp_vmas *vmas, struct vp_maps *maps)
+{
+	uint64_t last = 0;
+	uint32_t file = VP_NO_FILE;
+
+	maps->items = calloc(vmas->count ? vmas->count : 1, sizeof(*maps->items));
+	if (!maps->items)
+		return ot_err_nomem();
+	for (size_t i = 0; i < vmas->count; i++) {
+		const struct vp_vma *vma = &vmas->items[i];
+
+		if (vma->file && vma->file != last)
+			OT_TRY(add_file(ps, vma->file, maps, &file));
+		last = vma->file ? vma->file : last;
+		maps->items[maps->count++] = (struct vp_map){
+			vma->start, vma->end, vma->offset, vma->flags, vma->file ? file : VP_NO_FILE,
+		};
+	}
+	return NULL;
+}
+
+static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_maps *maps)
+{
+	ot_auto(vp_vmas_deinit) struct vp_vmas vmas = { 0 };
+
+	OT_TRY(vp_guest_process_find(ps, pid, &maps->process));
+	OT_TRY(vp_vmas_read(ps, &maps->process, &vmas));
+	OT_TRY(vp_budget_take(vmas.count * sizeof(*maps->items)));
+	OT_TRY(add_maps(ps, &vmas, maps));
+	maps->vdso = vmas.vdso;
+	/* Files are read last: those of a process that is still the same were its own. */
+	if (!vp_guest_process_is(ps, &maps->process))
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's process %" PRIu64 " ended", pid);
+	return NULL;
+}
+
+struct ot_err *vp_maps_read(struct vp_processes *ps, uint64_t pid, struct vp_maps *ret)
+{
+	struct vp_maps maps = { 0 };
+	struct ot_err *err = read_all(ps, pid, &maps);
+
+	if (err) {
+		vp_maps_deinit(&maps);
+		return err;
+	}
+	*ret = maps;
+	return NULL;
+}
+
+const struct vp_map *vp_maps_find(const struct vp_maps *maps, uint64_t addr)
+{
+	size_t at = OT_COUNT_BEFORE(maps->count, i, maps->items[i].end <= addr);
+
+	return at < maps->count && maps->items[at].start <= addr ? &maps->items[at] : NULL;
+}
+
+static void print_map(const struct vp_maps *maps, const struct vp_map *m, struct ot_buf *out)
+{
+	const struct vp_file *f = m->file < maps->nfiles ? &maps->files[m->file] : NULL;
+	size_t begin = out->len;
+
+	ot_buf_printf(out, "%08" PRIx64 "-%08" PRIx64 " %c%c%c%c %08" PRIx64 " %02x:%02x %" PRIu64 " ",
+		      m->start, m->end, m->flags & VP_VMA_READ ? 'r' : '-',
+		      m->flags & VP_VMA_WRITE ? 'w' : '-', m->flags & VP_VMA_EXEC ? 'x' : '-',
+		      m->flags & VP_VMA_SHARED ? 's' : 'p', m->offset, f ? f->id.dev >> 20 : 0,
+		      f ? f->id.dev & 0xfffff : 0, f ? f->id.inode : 0);
+	if (f || (maps->vdso && m->start == maps->vdso)) {
+		while (out->len - begin < NAME_COLUMN && !out->failed)
+			ot_buf_putc(out, ' ');
+		ot_buf_puts(out, f ? f->path : "[vdso]");
+		if (f && f->deleted)
+			ot_buf_puts(out, " (deleted)");
+	}
+	ot_buf_putc(out, '\n');
+}
+
+void vp_maps_print(const struct vp_maps *maps, struct ot_buf *out)
+{
+	for (size_t i = 0; i < maps->count; i++)
+		print_map(maps, &maps->items[i], out);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Opening a guest's processes; finding one by its PID; its memory. */
+#include "vmm-probe/guest/process/processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vmm-probe/arch/arch.h"
+#include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest_internal.h"
+#include "vmm-probe/guest/process/internal.h"
+#include "vmm-probe/guest/process/xarray.h"
+
+#define PID_MAX (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
+
+struct ot_err *vp_kernel_read(struct vp_processes *ps, uint64_t gva, void *dst, size_t len)
+{
+	return vp_mmu_read(vp_guest_phys(ps->guest), vp_guest_mmu(ps->guest), vp_gva(gva), dst, len);
+}
+
+struct ot_err *vp_kernel_u64(struct vp_processes *ps, uint64_t gva, uint64_t *ret)
+{
+	return vp_kernel_read(ps, gva, ret, sizeof(*ret));
+}
+
+struct ot_err *vp_kernel_u32(struct vp_processes *ps, uint64_t gva, uint32_t *ret)
+{
+	return vp_kernel_read(ps, gva, ret, sizeof(*ret));
+}
+
+struct ot_err *vp_process_torn(void)
+{
+	return ot_err_new(OT_ERR_BUSY, "it changed while it was read");
+}
+
+bool vp_process_again(struct vp_processes *ps, unsigned nth, struct ot_err **err)
+{
+	enum ot_err_code code = *err ? ot_err_code(*err) : 0;
+
+	if (nth && code != OT_ERR_BUSY && code != OT_ERR_FAULT)
+		return false;
+	if (nth >= VP_PROCESS_TRIES || (nth && vp_budget_is_over()))
+		return false;
+	ot_err_destroy(*err);
+	*err = NULL;
+	vp_mmu_flush(vp_guest_mmu(ps->guest));
+	return true;
+}
+
+/* The kernel's variable with the address of the first struct page. */
+static uint64_t find_vmemmap(struct vp_guest *guest)
+{
+	uint64_t at = vp_guest_address(vp_guest_symtab(guest), "vmemmap_base"), value = 0;
+	struct ot_err *err = at ? vp_guest_read_u64(guest, vp_gva(at), &value) : NULL;
+
+	ot_err_destroy(err);
+	return err ? 0 : value;
+}
+
+struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **ret)
+{
+	struct vp_process_layout l;
+	struct vp_gva init_pid_ns;
+
+	OT_TRY(vp_process_layout_read(vp_guest_btf(guest), &l));
+	OT_TRY(vp_guest_symbol(guest, "init_pid_ns", &init_pid_ns));
+
+	struct vp_processes *ps = calloc(1, sizeof(*ps));
+
+	if (!ps)
+		return ot_err_nomem();
+	*ps = (struct vp_processes){ guest, l, init_pid_ns.v, find_vmemmap(guest) };
+	*ret = ps;
+	return NULL;
+}
+
+void vp_processes_close(struct vp_processes *ps)
+{
+	free(ps);
+}
+
+static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct vp_guest_process *ret)
+{
+	struct vp_guest_process p = { .task = task };
+	uint32_t tgid;
+
+	OT_TRY(vp_kernel_u32(ps, task + ps->l.task_tgid, &tgid));
+	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_start_time, &p.since_ns));
+	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_mm, &p.mm));
+	OT_TRY(vp_kernel_read(ps, task + ps->l.task_comm, p.name, ps->l.task_comm_size));
+	p.name[VP_PROCESS_NAME - 1] = '\0';
+	p.pid = tgid;
+	*ret = p;
+	return NULL;
+}
+
+/* One attempt: number → struct pid → first of the tasks whose process it numbers. */
+static struct ot_err *find_once(struct vp_processes *ps, uint64_t pid, struct vp_guest_process *ret)
+{
+	uint64_t number, first = 0, tgid = (uint64_t)ps->l.pid_type_tgid;
+	struct vp_guest_process p = { 0 };
+
+	OT_TRY(vp_xarray_load(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &number));
+	if (number)
+		OT_TRY(vp_kernel_u64(ps, number + ps->l.pid_tasks + 8 * tgid, &first));
+	if (!number || !first)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no process %llu", (unsigned long long)pid);
+	OT_TRY(read_task(ps, first - ps->l.task_pid_links - 16 * tgid, &p));
+	if (p.pid != pid)
+		return vp_process_torn();
+	*ret = p;
+	return NULL;
+}
+
+struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid, struct vp_guest_process *ret)
+{
+	struct ot_err *err = NULL;
+
+	if (!pid || pid > PID_MAX)
+		return ot_err_new(OT_ERR_NOT_FOUND, "%llu is no PID", (unsigned long long)pid);
+	for (unsigned nth = 0; vp_process_again(ps, nth, &err); nth++)
+		err = find_once(ps, pid, ret);
+	return err;
+}
+
+bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process *process)
+{
+	struct vp_guest_process now;
+	struct ot_err *err = vp_guest_process_find(ps, process->pid, &now);
+
+	ot_err_destroy(err);
+	return !err && now.task == process->task && now.since_ns == process->since_ns &&
+	       now.mm == process->mm;
+}
+
+struct ot_err *vp_guest_process_read(struct vp_processes *ps, const struct vp_guest_process *process,
+				     struct vp_gva gva, void *dst, size_t len)
+{
+	const struct vp_mmu *kernel = vp_guest_mmu(ps->guest);
+	const struct vp_phys *phys = vp_guest_phys(ps->guest);
+	struct vp_gpa root = { 0 };
+	uint64_t pgd;
+
+	if (!process->mm)
+		return ot_err_new(OT_ERR_FAULT, "process %llu has no memory of its own",
+				  (unsigned long long)process->pid);
+	vp_mmu_flush(vp_guest_mmu(ps->guest));
+	if (!vp_is_in_half(kernel->paging, kernel->levels, gva.v, len, false))
+		return ot_err_new(OT_ERR_FAULT, "0x%llx is not an address of a process",
+				  (unsigned long long)gva.v);
+	OT_TRY(vp_kernel_u64(ps, process->mm + ps->l.mm_pgd, &pgd));
+	OT_TRY(vp_mmu_translate(phys, vp_guest_mmu(ps->guest), vp_gva(pgd), &root, NULL));
+
+	struct vp_mmu *mmu = malloc(sizeof(*mmu));
+
+	if (!mmu)
+		return ot_err_nomem();
+	vp_mmu_init(mmu, kernel->paging, root, kernel->levels);
+	struct ot_err *err = vp_mmu_read(phys, mmu, gva, dst, len);
+
+	free(mmu);
+	return err;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A guest's processes, read from outside while the guest runs: each one's mappings, the files behind them and
+ * those files' pages. Nothing is stopped, so that a structure may change under the reader: what was read is
+ * checked against what must hold of it (docs/design/011-user-space.md), and a walk that meets a change is
+ * repeated. All of it is guest memory, and much of it was chosen by a program: every walk has a bound of its
+ * own, besides the budget that the caller puts into force.
+ *
+ * Used by one thread at a time, as the struct vp_guest is.
+ */
+#ifndef VP_GUEST_PROCESS_PROCESSES_H
+#define VP_GUEST_PROCESS_PROCESSES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "vmm-probe/guest/addr.h"
+
+struct vp_guest;
+struct vp_processes;
+
+#define VP_PROCESS_NAME 64
+
+/** @p guest is borrowed. UNSUPPORTED: its types do not describe processes; the message names the member that
+ * is missing. */
+OT_MUST_CHECK struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **ret);
+/** NULL is fine. */
+void vp_processes_close(struct vp_processes *ps);
+
+struct vp_guest_process {
+	uint64_t pid;      /* in the guest's first PID namespace */
+	uint64_t since_ns; /* its start, by the guest's clock: a PID that is used again has another one */
+	uint64_t task;     /* address of its first thread's struct task_struct */
+	uint64_t mm;       /* address of its struct mm_struct; 0: it has no memory of its own (any more) */
+	char name[VP_PROCESS_NAME]; /* the guest's bytes, NUL-terminated */
+};
+
+/** The process @p pid as it is now. NOT_FOUND: there is none. BUSY: each attempt met a change. */
+OT_MUST_CHECK struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid,
+						   struct vp_guest_process *ret);
+
+/** Is it still the same process with the same memory: has it neither ended nor called exec()? */
+bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process *process);
+
+/** Read @p len bytes of its memory at @p gva, where they are present. FAULT: they are not. */
+OT_MUST_CHECK struct ot_err *vp_guest_process_read(struct vp_processes *ps,
+						   const struct vp_guest_process *process, struct vp_gva gva,
+						   void *dst, size_t len);
+
+#endif
