@@ -285,12 +285,12 @@ static void agent_is(struct census_guest *cg, enum ot_err_code code, const char 
 
 static void test_budget(void **state)
 {
+	static const struct vp_reading nothing = { "something else", 0, 0, 0, 0, "none" };
 	struct census_guest *cg = guest_with_module();
 	struct vp_budget outer;
 	(void)state;
 
-	vp_budget_begin(&outer, 0);
-	vp_budget_part("something else", 0, 0);
+	vp_budget_begin(&outer, &nothing, false);
 	agent_is(cg, OT_ERR_NOT_FOUND, "is not loaded");
 	vp_budget_end(&outer);
 	census_guest_destroy(cg);

@@ -23,19 +23,27 @@ static const struct ks_layout layout = { VP_KALLSYMS_PERCPU, false, true, 4, fal
 
 /* --- the budget itself ------------------------------------------------------------------------------- */
 
+/* Records like those of vp_readings. */
+static struct vp_reading reading(const char *what, uint32_t memory_mib, uint32_t cpu_ms)
+{
+	return (struct vp_reading){ what, 1, memory_mib, cpu_ms, 0, "so be it" };
+}
+
 static void each_part_has_its_memory(void **state)
 {
+	const struct vp_reading symbols = reading("the symbols", 2, 1000),
+				types = reading("the types", 1, 1000);
 	struct vp_budget budget;
 
 	(void)state;
 	assert_ok(vp_budget_take(1ull << 40)); /* unbounded */
-	vp_budget_begin(&budget, 0);
-	vp_budget_part("the symbols", 2, 1000);
+	vp_budget_begin(&budget, &symbols, false);
 	assert_ok(vp_budget_take(2 * MIB));
-	assert_err(vp_budget_take(1), OT_ERR_LIMIT, "reading the symbols takes more than its 2 MiB");
+	assert_err(vp_budget_take(1), OT_ERR_LIMIT,
+		   "reading the symbols takes more than its 2 MiB of memory: so be it");
 	vp_budget_give(MIB);
 	assert_ok(vp_budget_take(MIB));
-	vp_budget_part("the types", 1, 1000);
+	vp_budget_part(&types);
 	assert_ok(vp_budget_take(MIB));
 	assert_err(vp_budget_take(MIB), OT_ERR_LIMIT, "the types");
 	vp_budget_end(&budget);
@@ -44,30 +52,110 @@ static void each_part_has_its_memory(void **state)
 
 static void each_part_has_its_time(void **state)
 {
+	const struct vp_reading whole = reading("the whole", 1, 1000000), types = reading("the types", 1, 20);
+	const struct vp_reading modules = reading("the modules", 1, 100000);
+	struct vp_reading symbols = reading("the symbols", 1, 1000000);
 	struct vp_budget outer, budget;
 	struct ot_err *err = NULL;
 
 	(void)state;
-	vp_budget_begin(&outer, 0);
-	vp_budget_part("the whole", 1, 1000000);
-	vp_budget_begin(&budget, 0);
-	vp_budget_part("the types", 1, 20);
+	vp_budget_begin(&outer, &whole, false);
+	vp_budget_begin(&budget, &types, false);
 	assert_ok(vp_budget_check());
 	while (!err) /* ends by the budget, or never */
 		err = vp_budget_check();
-	assert_err(err, OT_ERR_LIMIT, "reading the types takes more than its 20 ms of CPU time");
-	vp_budget_part("the modules", 1, 100000);
+	assert_err(err, OT_ERR_LIMIT, "reading the types takes more than its 20 ms of CPU time: so be it");
+	vp_budget_part(&modules);
 	assert_ok(vp_budget_check());
 	vp_budget_end(&budget);
 	assert_ok(vp_budget_check());
 	vp_budget_end(&outer);
 
-	vp_budget_begin(&budget, 20);
-	vp_budget_part("the symbols", 1, 1000000);
+	symbols.wall_ms = 20;
+	vp_budget_begin(&budget, &symbols, false);
 	for (uint64_t end = ot_now_ns() + 25000000; ot_now_ns() < end;)
 		;
 	assert_err(vp_budget_check(), OT_ERR_LIMIT, "given up at the symbols");
 	vp_budget_end(&budget);
+}
+
+/* More than its bytes of the guest end a part, also one without limits of time, until the next part begins.
+ */
+static void each_part_has_its_bytes(void **state)
+{
+	const struct vp_reading symbols = reading("the symbols", 1, 1000),
+				types = reading("the types", 1, 1000);
+	struct vp_budget budget;
+
+	(void)state;
+	assert_ok(vp_budget_read(1ull << 40)); /* unbounded */
+	vp_budget_begin(&budget, &symbols, true);
+	assert_ok(vp_budget_read(MIB));
+	assert_false(vp_budget_is_over());
+	assert_err(vp_budget_read(1), OT_ERR_LIMIT,
+		   "reading the symbols takes more than its 1 MiB of the guest's memory: so be it");
+	assert_err(vp_budget_check(), OT_ERR_LIMIT, "1 MiB of the guest's memory");
+	vp_budget_part(&types);
+	assert_ok(vp_budget_check());
+	assert_ok(vp_budget_read(MIB));
+	vp_budget_end(&budget);
+}
+
+/* What is read piece by piece has one budget for all pieces. */
+static void a_paused_budget_keeps_what_is_left(void **state)
+{
+	const struct vp_reading types = reading("the types", 2, 20);
+	struct vp_budget budget;
+	struct ot_err *err = NULL;
+
+	(void)state;
+	vp_budget_begin(&budget, &types, false);
+	assert_ok(vp_budget_take(MIB));
+	while (!err)
+		err = vp_budget_check();
+	ot_err_destroy(err);
+	vp_budget_pause(&budget);
+	assert_ok(vp_budget_take(1ull << 40));
+	assert_ok(vp_budget_check());
+	vp_budget_resume(&budget);
+	assert_ok(vp_budget_take(MIB));
+	assert_err(vp_budget_take(1), OT_ERR_LIMIT, "the types");
+	assert_err(vp_budget_check(), OT_ERR_LIMIT, "its 20 ms of CPU time");
+	vp_budget_pause(&budget);
+}
+
+/* Guest memory is charged where it is read. */
+static void reading_memory_is_charged(void **state)
+{
+	const struct vp_reading symbols = reading("the symbols", 1, 1000);
+	struct guest_fixture g;
+	struct vp_budget budget;
+	uint8_t page[4096];
+	struct ot_err *err = NULL;
+	unsigned pages = 0;
+
+	(void)state;
+	guest_fixture_init(&g, &layout, 4);
+	vp_budget_begin(&budget, &symbols, false);
+	for (; !err; pages++)
+		err = vp_phys_read(g.phys, vp_gpa(0), page, sizeof(page));
+	assert_err(err, OT_ERR_LIMIT, "its 1 MiB of the guest's memory");
+	assert_int_equal(pages, 257);
+	vp_budget_end(&budget);
+	guest_fixture_deinit(&g);
+}
+
+/* No record without limits and words: a reading could be without end, or its message cut off. */
+static void every_reading_has_limits(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < VP_READINGS_N; i++) {
+		const struct vp_reading *r = &vp_readings[i];
+
+		assert_true(r->what && *r->what && r->without && *r->without);
+		assert_true(r->cpu_ms > 0);
+		assert_true(r->guest_mib > 0 || i == VP_READ_COPIES); /* which reads a file */
+	}
 }
 
 /* --- page tables ---------------------------------------------------------------------------------------- */
@@ -141,6 +229,7 @@ static void an_image_without_end_is_refused_by_name(void **state)
 
 static void symbols_end_with_their_share(void **state)
 {
+	const struct vp_reading symbols = reading("the symbols", 8, 100000);
 	struct vp_symtab *symtab;
 	struct vp_budget budget;
 	struct ot_err *err = NULL;
@@ -149,8 +238,7 @@ static void symbols_end_with_their_share(void **state)
 
 	(void)state;
 	memset(name, 'n', sizeof(name));
-	vp_budget_begin(&budget, 0);
-	vp_budget_part("the symbols", 8, 100000);
+	vp_budget_begin(&budget, &symbols, false);
 	assert_ok(vp_symtab_create(&symtab));
 	for (; !err && n < 8 * MIB / 256; n++)
 		err = vp_symtab_add(symtab, VP_KERNEL_MAP_START + n, 't', VP_SYMTAB_VMLINUX, 0, name,
@@ -238,6 +326,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_part_has_its_memory),
 		cmocka_unit_test(each_part_has_its_time),
+		cmocka_unit_test(each_part_has_its_bytes),
+		cmocka_unit_test(a_paused_budget_keeps_what_is_left),
+		cmocka_unit_test(reading_memory_is_charged),
+		cmocka_unit_test(every_reading_has_limits),
 		cmocka_unit_test(page_tables_are_searched_once_and_eight_of_them),
 		cmocka_unit_test(an_image_without_end_is_refused_by_name),
 		cmocka_unit_test(symbols_end_with_their_share),

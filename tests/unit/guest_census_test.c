@@ -221,7 +221,7 @@ static struct ot_err *look_at_budget(void *ctx, struct vp_census *census)
 	struct vp_budget inner;
 
 	(void)census;
-	vp_budget_begin(&inner, 0);
+	vp_budget_begin(&inner, &vp_readings[VP_READ_LISTS], false);
 	*(struct vp_budget *)ctx = *inner.outer;
 	vp_budget_end(&inner);
 	return NULL;

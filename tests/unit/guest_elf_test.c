@@ -253,8 +253,9 @@ static void an_image_is_charged_to_the_budget(void **state)
 		add_section(&m, ".BTF", SHT_PROGBITS, SHF_ALLOC, LINK + 0x2000, "some types", 10);
 		const char *path = finish(&m, LINK, m.sections[1].sh_offset, GUEST_IMAGE, 0);
 		assert_ok(vp_symtab_create(&t));
-		vp_budget_begin(&budget, 0);
-		vp_budget_part("the symbols", mib, 100000);
+		const struct vp_reading symbols = { "the symbols", 1024, mib, 100000, 0, "none" };
+
+		vp_budget_begin(&budget, &symbols, false);
 		struct ot_err *err = vp_vmlinux_open(path, vp_gva(GUEST_BASE), t, &v);
 		if (mib == 2) {
 			assert_err(err, OT_ERR_LIMIT, "reading the symbols takes more than its 2 MiB");

@@ -332,6 +332,7 @@ static void tables_outside_a_module_are_refused(void **state)
 /* A table that takes more than the budget: its module has no symbols, the other one keeps its own. */
 static void a_module_over_the_budget_is_skipped(void **state)
 {
+	static const struct vp_reading small = { "the modules", 1024, 1, 100000, 0, "none" };
 	struct vp_budget budget;
 	struct world w;
 
@@ -340,8 +341,7 @@ static void a_module_over_the_budget_is_skipped(void **state)
 	put_module(&w.g, &w.l, 0, "large", MODULE(1) + w.l.list);
 	guest_put64(&w.g, MODULE(0) + 0x148, 0x1f0000);
 	guest_put64(&w.g, MODULE(0) + KALLSYMS + 8, 70000);
-	vp_budget_begin(&budget, 0);
-	vp_budget_part("the modules", 1, 100000);
+	vp_budget_begin(&budget, &small, false);
 	assert_ok(world_read(&w));
 	assert_int_equal(w.modules.count, 2);
 	assert_int_equal(w.skipped, 1);
@@ -354,12 +354,12 @@ static void a_module_over_the_budget_is_skipped(void **state)
 /* When the time has passed, no module is skipped for it. */
 static void a_budget_without_time_ends_the_reading(void **state)
 {
+	static const struct vp_reading timeless = { "the modules", 1024, 1, 0, 0, "none" };
 	struct vp_budget budget;
 	struct ot_err *err;
 
 	(void)state;
-	vp_budget_begin(&budget, 0);
-	vp_budget_part("the modules", 1, 0);
+	vp_budget_begin(&budget, &timeless, false);
 	while (!vp_budget_is_over())
 		;
 	assert_false(vp_modules_guests_fault(vp_budget_check(), &err));

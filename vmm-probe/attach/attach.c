@@ -10,6 +10,7 @@
 #include "vmm-probe/attach/internal.h"
 #include "vmm-probe/backend/kvm/perf.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/provider/registry.h"
 
@@ -151,7 +152,7 @@ static struct ot_err *check_started(const struct vp_guest_link *link, bool from_
 		ot_err_destroy(err);
 		return NULL;
 	}
-	OT_TRY(vp_guest_read_u32(link->guest, at, &state));
+	OT_TRY(vp_guest_read_once(link->guest, &vp_readings[VP_READ_WATCH], at, &state, sizeof(state)));
 	/* past SYSTEM_BOOTING, alternatives are applied and per-CPU areas exist: the minimum */
 	if (state >= (from_boot ? 1 : (uint64_t)running))
 		return NULL;
@@ -166,6 +167,14 @@ static struct ot_err *attach(const struct vp_links *links, struct vp_guest_link 
 	return ops ? vp_link_attach_source(links, link, ops, where) : attach_running(links, link, name);
 }
 
+/* An error that the guest's own bytes have caused says whose they are. */
+static struct ot_err *of_guest(const struct vp_guest_link *link, struct ot_err *err)
+{
+	const char *name = link->client.guest_name;
+
+	return err && ot_err_code(err) == OT_ERR_LIMIT && *name ? ot_err_prefix(err, "%s", name) : err;
+}
+
 struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
 {
 	ot_auto(cleanup_link) struct vp_guest_link *link = NULL;
@@ -173,10 +182,10 @@ struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
 	if (links->n == VP_GUESTS_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "at most %d guests in one session", VP_GUESTS_MAX);
 	OT_TRY(vp_link_create(&link));
-	OT_TRY(attach(links, link, name));
+	OT_TRY(of_guest(link, attach(links, link, name)));
 	OT_TRY(check_same_kernel(links, link));
 	vp_links_progress(links, "listing the guest's functions");
-	OT_TRY(list_probes(links, link));
+	OT_TRY(of_guest(link, list_probes(links, link)));
 	if (vp_link_runs(link))
 		OT_TRY(check_started(link, links->opts.from_boot));
 	links->items[links->n++] = ot_move(link);

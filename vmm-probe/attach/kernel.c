@@ -76,6 +76,8 @@ struct ot_err *vp_link_unwind_table(struct vp_guest_link *link)
 		link->orc_fd = ot_move_fd(fd);
 		return NULL;
 	}
+	if (ot_err_code(err) == OT_ERR_LIMIT)
+		return vp_guest_note_missing(link->guest, "no stack tables", err);
 	if (ot_err_code(err) != OT_ERR_NOT_FOUND && ot_err_code(err) != OT_ERR_BAD_DATA)
 		return err;
 	ot_err_destroy(err);

@@ -9,11 +9,8 @@
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/guest_internal.h"
 
-#define CPUS_MAX      8192u
-#define AGENT_MIB     64u /* the tables of its module */
-#define AGENT_CPU_MS  1000u
-#define AGENT_WALL_MS 4000u
-#define TRIES         5 /* the catalogue changes when a module with tracepoints is loaded or unloaded */
+#define CPUS_MAX 8192u
+#define TRIES    5 /* the catalogue changes when a module with tracepoints is loaded or unloaded */
 
 #define OTHER_VERSION                                                                                  \
 	"the guest's agent is of version %u, and this outsight of %u: build the module from the "      \
@@ -200,8 +197,7 @@ struct ot_err *vp_guest_agent_read(struct vp_guest *guest, struct vp_guest_agent
 	struct vp_budget budget;
 
 	memset(ret, 0, sizeof(*ret));
-	vp_guest_budget_begin(guest, &budget, AGENT_WALL_MS);
-	vp_budget_part("the guest's agent", AGENT_MIB, AGENT_CPU_MS);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_AGENT]);
 	struct ot_err *err = find_agent(guest, ret);
 
 	vp_budget_end(&budget);

@@ -126,26 +126,44 @@ struct ot_err *vp_types_add_module(struct vp_types *types, const char *module,
 	return NULL;
 }
 
-/* A module whose BTF is missing or invalid counts as one without types: the other modules stay usable. */
-static const struct vp_btf *loaded(struct vp_type_module *m)
+static struct ot_err *load(struct vp_type_module *m)
 {
 	uint8_t *data = NULL;
 	size_t size = 0;
-
-	if (m->tried)
-		return m->btf;
-	m->tried = true;
-
 	struct ot_err *err = m->load(m->arg, m->name, &data, &size);
 
 	if (!err && data)
 		err = vp_btf_create(data, size, m->types->modules[0]->btf, &m->owned);
 	free(data);
-	if (!err && m->owned) {
-		m->made = calloc(vp_btf_end(m->owned) - vp_btf_first(m->owned) + 1, sizeof(*m->made));
-		if (m->made)
-			m->btf = m->owned;
-	}
+	vp_budget_give(size);
+	OT_TRY(err);
+	if (!m->owned)
+		return NULL;
+	size_t n = vp_btf_end(m->owned) - vp_btf_first(m->owned) + 1;
+	OT_TRY(vp_budget_take(n * sizeof(*m->made)));
+	m->made = calloc(n, sizeof(*m->made));
+	if (!m->made)
+		return ot_err_nomem();
+	m->btf = m->owned;
+	return NULL;
+}
+
+/* A module whose BTF is missing or invalid counts as one without types: the other modules stay usable. All of
+ * them together have one budget. */
+static const struct vp_btf *loaded(struct vp_type_module *m)
+{
+	struct vp_types *types = m->types;
+
+	if (m->tried)
+		return m->btf;
+	m->tried = true;
+	if (types->guest)
+		vp_budget_resume(&types->budget);
+	struct ot_err *err = load(m);
+	if (types->guest)
+		vp_budget_pause(&types->budget);
+	if (err && types->guest && ot_err_code(err) == OT_ERR_LIMIT)
+		err = vp_guest_note_missing(types->guest, m->name, err);
 	ot_err_destroy(err);
 	return m->btf;
 }
@@ -281,6 +299,9 @@ static struct ot_err *add_guest(struct vp_types *types, struct vp_guest *guest)
 	if (!btf)
 		return NULL;
 	OT_TRY(vp_types_add_kernel(types, btf));
+	types->guest = guest;
+	vp_guest_budget_begin(guest, &types->budget, &vp_readings[VP_READ_MODULE_TYPES]);
+	vp_budget_pause(&types->budget);
 	for (size_t i = 0; modules && i < modules->count; i++)
 		if (modules->list[i].formed)
 			OT_TRY(vp_types_add_of_guest(types, guest, &modules->list[i]));

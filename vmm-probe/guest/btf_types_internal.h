@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/guest/budget.h"
 
 struct vp_type_module {
 	struct dif_type_source source; /* of its types; the first member, so that it can be cast back */
@@ -23,6 +24,8 @@ struct vp_types {
 	struct dif_type void_type;
 	struct vp_type_module **modules; /* [0] is the kernel */
 	size_t count, cap;
+	struct vp_guest *guest;  /* whose types they are; NULL: this host's */
+	struct vp_budget budget; /* of all modules, which are read when a type is first looked for there */
 };
 
 const char *vp_types_d_name(const char *btf_name);

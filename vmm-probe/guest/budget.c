@@ -10,12 +10,17 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 
-#define MS 1000000ull
+#define MS  1000000ull
+#define MIB (1ull << 20)
 
 /* Reading another process's memory takes about a microsecond; ten on an emulated host. */
 #define READS   200u
 #define READ_NS 2500u
 #define SLOWEST 16u
+
+#define READING(name, ...) [VP_READ_##name] = { __VA_ARGS__ },
+const struct vp_reading vp_readings[VP_READINGS_N] = { VP_READINGS(READING) };
+#undef READING
 
 static _Thread_local struct vp_budget *current;
 
@@ -53,15 +58,33 @@ static uint32_t slowness(void)
 	return times;
 }
 
-void vp_budget_begin(struct vp_budget *budget, uint32_t wall_ms)
+static void begin_part(struct vp_budget *b, const struct vp_reading *reading)
 {
-	wall_ms *= slowness();
-	*budget = (struct vp_budget){ .part = "the guest",
-				      .cpu_end_ns = cpu_ns(),
-				      .wall_end_ns = wall_ms ? ot_now_ns() + wall_ms * MS : 0,
-				      .wall_ms = wall_ms,
-				      .outer = current };
+	b->reading = reading;
+	b->memory = (uint64_t)reading->memory_mib * MIB;
+	b->guest = (uint64_t)reading->guest_mib * MIB;
+	b->has_read_all = false;
+	b->cpu_end_ns += (uint64_t)reading->cpu_ms * slowness() * MS;
+}
+
+static void begin_wall(struct vp_budget *b)
+{
+	b->wall_ms = b->patient ? 0 : (uint64_t)b->reading->wall_ms * slowness();
+	b->wall_end_ns = b->wall_ms ? ot_now_ns() + b->wall_ms * MS : 0;
+}
+
+static void enter(struct vp_budget *budget)
+{
+	budget->outer = current;
 	current = budget;
+}
+
+void vp_budget_begin(struct vp_budget *budget, const struct vp_reading *first, bool is_patient)
+{
+	*budget = (struct vp_budget){ .cpu_end_ns = cpu_ns(), .patient = is_patient };
+	begin_part(budget, first);
+	begin_wall(budget);
+	enter(budget);
 }
 
 void vp_budget_end(struct vp_budget *budget)
@@ -69,16 +92,25 @@ void vp_budget_end(struct vp_budget *budget)
 	current = budget->outer;
 }
 
-void vp_budget_part(const char *part, uint32_t memory_mib, uint32_t cpu_ms)
+void vp_budget_part(const struct vp_reading *reading)
 {
-	if (!current)
-		return;
-	cpu_ms *= slowness();
-	current->part = part;
-	current->memory = (uint64_t)memory_mib << 20;
-	current->memory_mib = memory_mib;
-	current->cpu_end_ns += cpu_ms * MS;
-	current->cpu_ms = cpu_ms;
+	if (current)
+		begin_part(current, reading);
+}
+
+void vp_budget_pause(struct vp_budget *budget)
+{
+	uint64_t now = cpu_ns();
+
+	budget->cpu_end_ns = budget->cpu_end_ns > now ? budget->cpu_end_ns - now : 0;
+	vp_budget_end(budget);
+}
+
+void vp_budget_resume(struct vp_budget *budget)
+{
+	budget->cpu_end_ns += cpu_ns();
+	begin_wall(budget);
+	enter(budget);
 }
 
 struct ot_err *vp_budget_take(uint64_t bytes)
@@ -86,8 +118,9 @@ struct ot_err *vp_budget_take(uint64_t bytes)
 	if (!current)
 		return NULL;
 	if (bytes > current->memory)
-		return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %llu MiB of memory",
-				  current->part, (unsigned long long)current->memory_mib);
+		return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %u MiB of memory: %s",
+				  current->reading->what, current->reading->memory_mib,
+				  current->reading->without);
 	current->memory -= bytes;
 	return NULL;
 }
@@ -98,23 +131,50 @@ void vp_budget_give(uint64_t bytes)
 		current->memory += bytes;
 }
 
+static struct ot_err *has_read_all(void)
+{
+	return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %u MiB of the guest's memory: %s",
+			  current->reading->what, current->reading->guest_mib, current->reading->without);
+}
+
+struct ot_err *vp_budget_read(uint64_t bytes)
+{
+	if (!current)
+		return NULL;
+	if (bytes > current->guest) {
+		current->has_read_all = true;
+		return has_read_all();
+	}
+	current->guest -= bytes;
+	return NULL;
+}
+
 static bool wall_is_over(void)
 {
 	return current->wall_end_ns && ot_now_ns() > current->wall_end_ns;
 }
 
+static bool cpu_is_over(void)
+{
+	return !current->patient && cpu_ns() > current->cpu_end_ns;
+}
+
 bool vp_budget_is_over(void)
 {
-	return current && !current->patient && (cpu_ns() > current->cpu_end_ns || wall_is_over());
+	return current && (current->has_read_all || cpu_is_over() || wall_is_over());
 }
 
 struct ot_err *vp_budget_check(void)
 {
 	if (!vp_budget_is_over())
 		return NULL;
+	if (current->has_read_all)
+		return has_read_all();
 	if (wall_is_over())
-		return ot_err_new(OT_ERR_LIMIT, "reading the guest was given up at %s, after %llu s",
-				  current->part, (unsigned long long)(current->wall_ms / 1000));
-	return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %llu ms of CPU time", current->part,
-			  (unsigned long long)current->cpu_ms);
+		return ot_err_new(OT_ERR_LIMIT, "reading the guest was given up at %s, after %llu s: %s",
+				  current->reading->what, (unsigned long long)(current->wall_ms / 1000),
+				  current->reading->without);
+	return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %llu ms of CPU time: %s",
+			  current->reading->what, (unsigned long long)current->reading->cpu_ms * slowness(),
+			  current->reading->without);
 }

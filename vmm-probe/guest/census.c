@@ -8,9 +8,6 @@
 #include "base/buf.h"
 #include "vmm-probe/guest/budget.h"
 
-#define CENSUS_MS   5000u  /* of CPU time */
-#define WALL_MS     10000u /* longer, for busy hosts */
-#define CENSUS_MIB  128u
 #define CHECK_FOUND 256u
 #define TRIES       50 /* of a walk that meets changes; each takes a fraction of a millisecond */
 
@@ -125,8 +122,7 @@ struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_way 
 	struct vp_budget budget;
 	struct ot_err *err;
 
-	vp_guest_budget_begin(guest, &budget, WALL_MS);
-	vp_budget_part("the guest's processes and modules", CENSUS_MIB, CENSUS_MS);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_CENSUS]);
 	err = walk_all(ways, n, have, ctx, ret);
 	vp_budget_end(&budget);
 	return err;

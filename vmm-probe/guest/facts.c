@@ -8,6 +8,7 @@
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/facts_percpu.h"
 
 /* include/linux/preempt.h: 8 bits of preemption, 8 of soft interrupts, 4 of hard ones, 4 (once 1) of NMIs.
@@ -233,14 +234,12 @@ static bool has_user_root(struct vp_guest *guest, const struct vp_btf *btf)
 	return !err && (word >> when->bit & 1);
 }
 
-struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
-			     struct vp_facts *ret)
+static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
+			       struct vp_facts *ret)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
 	const struct vp_mmu *mmu = vp_guest_mmu(guest);
 
-	if (nvcpus > VP_VCPUS_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs, at most %u can be traced", nvcpus, VP_VCPUS_MAX);
 	vp_facts_none(ret);
 	ret->kernel_root = mmu->root.v;
 	ret->levels = mmu->levels;
@@ -259,4 +258,17 @@ struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs,
 	read_stack_size(btf, ret);
 	read_padding(guest, ret);
 	return NULL;
+}
+
+struct ot_err *vp_facts_read(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
+			     struct vp_facts *ret)
+{
+	struct vp_budget budget;
+
+	if (nvcpus > VP_VCPUS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "%u vCPUs, at most %u can be traced", nvcpus, VP_VCPUS_MAX);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_CONSTANTS]);
+	struct ot_err *err = read_all(guest, regs, nvcpus, ret);
+	vp_budget_end(&budget);
+	return err;
 }

@@ -9,8 +9,6 @@
 #include "vmm-probe/guest/guest_internal.h"
 
 #define WALKS             3
-#define SYMBOLS_MIB       56u
-#define VMLINUX_MIB       (uint32_t)(VP_KERNEL_SIZE_MAX >> 20)
 #define VMCOREINFO_BUDGET (2ull << 30)
 
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
@@ -31,10 +29,10 @@ struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what, s
 	return guest->note.failed ? ot_err_nomem() : NULL;
 }
 
-void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms)
+void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget,
+			   const struct vp_reading *first)
 {
-	vp_budget_begin(budget, guest->patient ? 0 : wall_ms);
-	budget->patient = guest->patient;
+	vp_budget_begin(budget, first, guest->patient);
 }
 
 static void step(const struct vp_guest_opts *opts, const char *what)
@@ -128,7 +126,7 @@ static struct ot_err *load_modules(struct vp_guest *guest)
 	struct vp_symtab *symtab = NULL;
 	struct vp_modules modules = { 0 };
 
-	vp_budget_part("the modules", 96, 750);
+	vp_budget_part(&vp_readings[VP_READ_MODULES]);
 	OT_TRY(with_modules(guest, guest->symtab, &symtab, &modules));
 	vp_symtab_destroy(guest->symtab);
 	vp_modules_deinit(&guest->modules);
@@ -158,11 +156,10 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	struct vp_kernel *kernel = &guest->kernel;
 
 	step(opts, "locating the kernel");
-	vp_budget_part("the kernel's image", 160, 1500);
 	OT_TRY(vp_kernel_find(&vp_arch_native, guest->phys, opts->regs, opts->nregs, kernel, &image));
 	step(opts, "reading symbols");
 	/* The image of a stripped vmlinux is in memory beside its symbols. */
-	vp_budget_part("the symbols", opts->vmlinux ? SYMBOLS_MIB + VMLINUX_MIB : SYMBOLS_MIB, 1000);
+	vp_budget_part(&vp_readings[opts->vmlinux ? VP_READ_VMLINUX : VP_READ_SYMBOLS]);
 	OT_TRY(vp_symtab_create(&symtab));
 	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, kernel->base.v, kernel->base.v + kernel->size));
 	OT_TRY(vp_guest_core_symbols(guest, opts, &image, symtab));
@@ -171,7 +168,7 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	OT_TRY(
 	    vp_guest_note_missing(guest, "using a process's page table", use_own_root(guest, guest->symtab)));
 	step(opts, "reading types");
-	vp_budget_part("the types", 40, 750);
+	vp_budget_part(&vp_readings[VP_READ_TYPES]);
 	OT_TRY(vp_guest_types(guest, &image));
 	vp_image_deinit(&image); /* frees memory before the modules are read */
 	step(opts, "reading modules");
@@ -189,7 +186,7 @@ struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest *
 	guest->phys = opts->phys;
 	guest->patient = opts->patient;
 	ot_buf_init(&guest->note);
-	vp_guest_budget_begin(guest, &budget, VP_GUEST_OPEN_MS);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_IMAGE]);
 	err = vp_guest_file_set(guest, opts);
 	if (!err)
 		err = guest_read_all(guest, opts);
@@ -222,6 +219,17 @@ struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *ds
 	/* The guest runs and may have changed its page tables since the last read. */
 	vp_mmu_flush(&guest->kernel.mmu);
 	return vp_mmu_read(guest->phys, &guest->kernel.mmu, gva, dst, len);
+}
+
+struct ot_err *vp_guest_read_once(struct vp_guest *guest, const struct vp_reading *reading, struct vp_gva gva,
+				  void *dst, size_t len)
+{
+	struct vp_budget budget;
+
+	vp_guest_budget_begin(guest, &budget, reading);
+	struct ot_err *err = vp_guest_read(guest, gva, dst, len);
+	vp_budget_end(&budget);
+	return err;
 }
 
 struct ot_err *vp_guest_read_u64(struct vp_guest *guest, struct vp_gva gva, uint64_t *ret)

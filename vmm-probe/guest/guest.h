@@ -24,6 +24,7 @@
 
 struct vp_btf;
 struct vp_budget;
+struct vp_reading;
 struct vp_copies; /* vmm-probe/dwarf/copies.h */
 struct vp_guest;
 
@@ -53,10 +54,14 @@ void vp_guest_destroy(struct vp_guest *guest);
 
 /** Put a budget into force for reading this guest, as vp_budget_begin() does; no time is too long for one
  * that was opened with `patient`. */
-void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget, uint32_t wall_ms);
+void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget,
+			   const struct vp_reading *first);
 
 /** Read kernel virtual memory through the kernel's own page table. */
 OT_MUST_CHECK struct ot_err *vp_guest_read(struct vp_guest *guest, struct vp_gva gva, void *dst, size_t len);
+/** The same within a budget of its own: for a read that is a @p reading (of vp_readings) by itself. */
+OT_MUST_CHECK struct ot_err *vp_guest_read_once(struct vp_guest *guest, const struct vp_reading *reading,
+						struct vp_gva gva, void *dst, size_t len);
 OT_MUST_CHECK struct ot_err *vp_guest_read_u64(struct vp_guest *guest, struct vp_gva gva, uint64_t *ret);
 OT_MUST_CHECK struct ot_err *vp_guest_read_u32(struct vp_guest *guest, struct vp_gva gva, uint32_t *ret);
 
@@ -115,5 +120,10 @@ const char *vp_guest_vmlinux(const struct vp_guest *guest);
 
 /** What is missing although the guest could be opened ("no BTF: …"), a line each; "": nothing. */
 const char *vp_guest_note(const struct vp_guest *guest);
+
+/** Add a line "WHAT: the error" to that and consume @p err (NULL: nothing is missing). Errors of this process
+ * (NO_MEMORY) and the guest's end are returned instead. */
+OT_MUST_CHECK struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what,
+						   struct ot_err *err);
 
 #endif

@@ -15,13 +15,18 @@
 #define CACHE_KIND "inlined"
 #define PROGRESS   "reading where functions are inlined"
 
+#define RESULT_MIB 256u
+
 /* Debian's 6.1 (590 MB) takes 2 s and, with the file itself, 1 GiB. */
-static const struct vp_confined_limits limits = {
-	.memory_mib = 4096,
-	.cpu_s = 120,
-	.wall_s = 600,
-	.result_mib = 256,
-};
+static struct vp_confined_limits limits_of(const struct vp_reading *reading)
+{
+	return (struct vp_confined_limits){
+		.memory_mib = reading->memory_mib,
+		.cpu_s = reading->cpu_ms / 1000,
+		.wall_s = reading->wall_ms / 1000,
+		.result_mib = RESULT_MIB,
+	};
+}
 
 struct ot_err *vp_guest_file_set(struct vp_guest *guest, const struct vp_guest_opts *opts)
 {
@@ -74,7 +79,7 @@ static struct ot_err *from_file(const struct vp_guest_file *f, struct vp_copies 
 		.arg = &fd,
 		.fds = &fd,
 		.nfds = 1,
-		.limits = limits,
+		.limits = limits_of(&vp_readings[VP_READ_COPIES]),
 		.waiting = show_progress,
 		.waiting_arg = (void *)(uintptr_t)f,
 	};

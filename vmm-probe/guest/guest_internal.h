@@ -9,10 +9,6 @@
 #include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/guest/guest.h"
 
-/* Wall time: reading a guest takes at most 10 s. */
-#define VP_GUEST_OPEN_MS   8000u
-#define VP_GUEST_STACKS_MS 2000u
-
 struct vp_guest {
 	bool patient; /* see struct vp_guest_opts */
 	const struct vp_phys *phys;
@@ -40,11 +36,6 @@ struct vp_guest {
 /* Remember the file of @p opts, and free what is remembered. */
 OT_MUST_CHECK struct ot_err *vp_guest_file_set(struct vp_guest *guest, const struct vp_guest_opts *opts);
 void vp_guest_file_deinit(struct vp_guest *guest);
-
-/* Add a line about what is missing to the guest's note and consume @p err. Errors of this process are
- * returned instead. */
-OT_MUST_CHECK struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what,
-						   struct ot_err *err);
 
 /* Add the core kernel's symbols to @p symtab from the files in @p opts, the cache, or RAM. Types and ORC
  * tables of a vmlinux are stored in @p guest. guest_symbols.c */

@@ -180,11 +180,13 @@ struct ot_err *vp_guest_module_btf(struct vp_guest *guest, const struct vp_modul
 				  BTF_MAX >> 20);
 	/* The kernel keeps it outside the module's memory (struct btf, kernel/bpf/btf.c): vp_module_room()
 	 * does not bound it. */
+	OT_TRY(vp_budget_take(module->btf_size));
 	copy = malloc(module->btf_size);
 	if (!copy)
 		return ot_err_nomem();
 	err = vp_guest_read(guest, module->btf_data, copy, module->btf_size);
 	if (err) {
+		vp_budget_give(module->btf_size);
 		free(copy);
 		return err;
 	}

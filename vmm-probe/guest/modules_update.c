@@ -9,10 +9,6 @@
 #include "base/cleanup.h"
 #include "vmm-probe/guest/guest_internal.h"
 
-#define UPDATE_MS  1000u
-#define UPDATE_MIB 96u
-#define UPDATE_CPU 500u
-
 static bool is_same(const struct vp_module *a, const struct vp_module *b)
 {
 	return a->addr.v == b->addr.v && a->ranges[0].start == b->ranges[0].start &&
@@ -83,8 +79,7 @@ struct ot_err *vp_guest_modules_update(struct vp_guest *guest)
 
 	if (!guest->have_layout)
 		return NULL;
-	vp_guest_budget_begin(guest, &budget, UPDATE_MS);
-	vp_budget_part("the modules", UPDATE_MIB, UPDATE_CPU);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_ARRIVALS]);
 	struct ot_err *err = read_list(guest, &now);
 	if (!err)
 		err = number(guest, &now, &came);

@@ -270,8 +270,7 @@ struct ot_err *vp_orc_table(struct vp_guest *guest, struct ot_buf *out)
 	struct vp_budget budget;
 	struct ot_err *err;
 
-	vp_guest_budget_begin(guest, &budget, VP_GUEST_STACKS_MS);
-	vp_budget_part("the stack tables", 64, 1000);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_STACKS]);
 	err = make_table(guest, out);
 	vp_budget_end(&budget);
 	return err;

@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/search.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/phys_internal.h"
 
 struct ot_err *vp_phys_create(struct vp_phys **ret)
@@ -188,6 +189,7 @@ struct ot_err *vp_phys_read(const struct vp_phys *phys, struct vp_gpa gpa, void 
 	uint8_t *out = dst;
 	uint64_t at = gpa.v;
 
+	OT_TRY(vp_budget_read(len));
 	while (len) {
 		const struct vp_phys_range *range = vp_phys_range_at_or_after(phys, at);
 		uint64_t left;

@@ -10,8 +10,6 @@
 #include "vmm-probe/guest/phys.h"
 #include "vmm-probe/hosts/engines.h"
 
-#define READ_MS 2000u
-
 /* @regs: room for one a vCPU. */
 static struct ot_err *find_kernel(struct vp_client *client, const struct vp_phys *phys, struct vp_regs *regs,
 				  struct vp_kernel *ret)
@@ -23,8 +21,7 @@ static struct ot_err *find_kernel(struct vp_client *client, const struct vp_phys
 	OT_TRY(vp_client_snapshot(client, regs, client->nvcpus, &n));
 	if (!n)
 		return ot_err_new(OT_ERR_BUSY, "no vCPU answers");
-	vp_budget_begin(&budget, READ_MS);
-	vp_budget_part("the kernel's image", 160, READ_MS);
+	vp_budget_begin(&budget, &vp_readings[VP_READ_RELEASE], false);
 	struct ot_err *err = vp_kernel_find(&vp_arch_native, phys, regs, n, ret, &image);
 	vp_budget_end(&budget);
 	OT_TRY(err);

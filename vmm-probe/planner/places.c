@@ -16,10 +16,6 @@
 #define PLACE_MAX     (16u << 20) /* bytes; the longest are sections of less than one MiB */
 #define CHECK_PLACES  256u
 
-#define PLACES_MIB     192u /* three lists of places, the tables of static keys, and one table as it is read */
-#define PLACES_CPU_MS  1000u
-#define PLACES_WALL_MS 5000u
-
 static struct ot_err *append(struct vp_place_list *p, struct vp_place place)
 {
 	size_t cap = p->cap;
@@ -207,8 +203,7 @@ struct ot_err *vp_places_read(struct vp_guest *guest, struct vp_places *ret)
 	struct vp_places p = { 0 };
 	struct vp_budget budget;
 
-	vp_guest_budget_begin(guest, &budget, PLACES_WALL_MS);
-	vp_budget_part("the places that can't be probed", PLACES_MIB, PLACES_CPU_MS);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_PLACES]);
 	struct ot_err *err = read_all(guest, &all, &p);
 	vp_budget_end(&budget);
 	free(all.list);

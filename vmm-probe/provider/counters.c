@@ -13,9 +13,6 @@
 
 #define SITES_MAX    4096u /* Debian's kernels have 130 */
 #define FUNCTION_MAX (1u << 20)
-#define SCAN_MIB     8u
-#define SCAN_CPU_MS  500u
-#define SCAN_WALL_MS 5000u
 
 struct search {
 	const struct vp_symtab *tab;
@@ -82,8 +79,7 @@ struct ot_err *vp_counter_sites_find(struct vp_probes *probes, uint64_t array, u
 	if (!s.len)
 		return ot_err_new(OT_ERR_FAULT, "the kernel's text could not be read whole");
 	ot_buf_init(&s.found);
-	vp_guest_budget_begin(guest, &budget, SCAN_WALL_MS);
-	vp_budget_part("the search for counters", SCAN_MIB, SCAN_CPU_MS);
+	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_COUNTERS]);
 	struct ot_err *err = scan(&s);
 	vp_budget_end(&budget);
 	ret->count = s.found.len / sizeof(*ret->list);

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/members.h"
 
@@ -65,9 +66,11 @@ static struct ot_err *walk(struct walk *w, uint64_t head)
 	uint64_t at = head;
 	char name[CACHE_NAME];
 
-	for (unsigned i = 0; i < CACHES_MAX && read_u64(w, at, &at) && at != head; i++)
+	for (unsigned i = 0; i < CACHES_MAX && read_u64(w, at, &at) && at != head; i++) {
+		OT_TRY(vp_budget_check());
 		if (read_name(w, at - w->list_at, name))
 			OT_TRY(add(w, at - w->list_at, name));
+	}
 	return NULL;
 }
 
@@ -76,13 +79,16 @@ struct ot_err *vp_members_slab_caches(struct vp_probes *probes, struct vp_member
 	struct walk w = { .probes = probes, .guest = vp_probes_guest(probes) };
 	const struct vp_symbol *head = vp_symtab_find(vp_guest_symtab(w.guest), "vmlinux", "slab_caches");
 	const struct vp_btf *btf = vp_guest_btf(w.guest);
+	struct vp_budget budget;
 
 	*ret = (struct vp_members){ 0 };
 	if (!head || !btf || !vp_btf_member_offset(btf, "kmem_cache", "name", &w.name_at, NULL) ||
 	    !vp_btf_member_offset(btf, "kmem_cache", "list", &w.list_at, NULL))
 		return NULL;
 	ot_buf_init(&w.members);
+	vp_guest_budget_begin(w.guest, &budget, &vp_readings[VP_READ_LISTS]);
 	struct ot_err *err = walk(&w, head->addr);
+	vp_budget_end(&budget);
 	if (!err) {
 		ret->count = w.members.len / sizeof(*ret->list);
 		ret->list = vp_probes_alloc(probes, w.members.len + 1);

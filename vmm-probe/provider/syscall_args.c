@@ -11,6 +11,7 @@
 
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/registry.h"
 
 #define ARGS_MAX 6
@@ -28,7 +29,8 @@ uint64_t vp_syscall_metadata(struct vp_probes *probes, const char *name)
 
 static bool read_guest(struct vp_probes *probes, uint64_t addr, void *dst, size_t len)
 {
-	struct ot_err *err = vp_guest_read(vp_probes_guest(probes), vp_gva(addr), dst, len);
+	struct ot_err *err =
+	    vp_guest_read_once(vp_probes_guest(probes), &vp_readings[VP_READ_LISTS], vp_gva(addr), dst, len);
 	bool ok = !err;
 
 	ot_err_destroy(err);

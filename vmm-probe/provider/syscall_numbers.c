@@ -5,6 +5,7 @@
 
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/provider/text.h"
 #include "vmm-probe/symbolic/dispatch.h"
@@ -24,7 +25,8 @@ static bool read_table(struct vp_probes *probes, const char *name, struct vp_sys
 	n = n < VP_SYSCALLS_MAX ? n : VP_SYSCALLS_MAX;
 	if (!n)
 		return false;
-	struct ot_err *err = vp_guest_read(guest, vp_gva(sym->addr), ret->functions, n * sizeof(uint64_t));
+	struct ot_err *err = vp_guest_read_once(guest, &vp_readings[VP_READ_LISTS], vp_gva(sym->addr),
+						ret->functions, n * sizeof(uint64_t));
 
 	ret->n = err ? 0 : (uint32_t)n;
 	ot_err_destroy(err);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/compiler.h"
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
 
 #define TEXT_MAX (128u << 20)
@@ -29,7 +30,8 @@ static void read_core(struct vp_text *text)
 	if (!err)
 		err = vp_guest_symbol(text->guest, "_etext", &end);
 	if (!err && end.v > start.v && end.v - start.v <= TEXT_MAX) {
-		text->core = malloc(end.v - start.v);
+		err = vp_budget_take(end.v - start.v);
+		text->core = err ? NULL : malloc(end.v - start.v);
 		if (text->core)
 			err = vp_guest_read(text->guest, start, text->core, end.v - start.v);
 		if (text->core && !err) {
@@ -62,7 +64,11 @@ struct ot_err *vp_text_create(struct vp_guest *guest, const struct vp_text_undo 
 	text->guest = guest;
 	struct ot_err *err = ask(undo, &text->patches[0]);
 	if (!err) {
+		struct vp_budget budget;
+
+		vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_TEXT]);
 		read_core(text);
+		vp_budget_end(&budget);
 		err = ask(undo, &text->patches[1]);
 	}
 	if (err) {
@@ -87,6 +93,8 @@ void vp_text_destroy(struct vp_text *text)
 
 struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len, const uint8_t **ret)
 {
+	struct vp_budget budget;
+
 	if (gva >= text->start && len <= text->len && gva - text->start <= text->len - len) {
 		*ret = text->core + (gva - text->start);
 		return NULL;
@@ -101,7 +109,10 @@ struct ot_err *vp_text_read(struct vp_text *text, uint64_t gva, uint64_t len, co
 		text->other = grown;
 		text->other_cap = len;
 	}
-	OT_TRY(vp_guest_read(text->guest, vp_gva(gva), text->other, len));
+	vp_guest_budget_begin(text->guest, &budget, &vp_readings[VP_READ_TEXT]);
+	struct ot_err *err = vp_guest_read(text->guest, vp_gva(gva), text->other, len);
+	vp_budget_end(&budget);
+	OT_TRY(err);
 	undo_patches(text, gva, text->other, len);
 	*ret = text->other;
 	return NULL;

@@ -22,11 +22,8 @@
 #include "vmm-probe/provider/flow.h"
 #include "vmm-probe/provider/text.h"
 
-#define TABLES_MIB     64u
-#define TABLES_CPU_MS  1000u
-#define TABLES_WALL_MS 5000u
-#define SITES_MAX      1024u /* of one tracepoint; Debian's kernels have 300 of one */
-#define FUNCTION_MAX   (1u << 20)
+#define SITES_MAX    1024u /* of one tracepoint; Debian's kernels have 300 of one */
+#define FUNCTION_MAX (1u << 20)
 
 /* The tracepoints of a module that came after the others were read. */
 struct arrived {
@@ -78,14 +75,11 @@ static struct ot_err *read_list(struct vp_tracepoint_finder *f, const struct vp_
 {
 	struct vp_budget budget;
 
-	vp_guest_budget_begin(f->guest, &budget, TABLES_WALL_MS);
-	vp_budget_part("the tracepoints", TABLES_MIB, TABLES_CPU_MS);
+	vp_guest_budget_begin(f->guest, &budget, &vp_readings[VP_READ_TRACEPOINTS]);
 	struct ot_err *err = module ? vp_guest_tracepoints_read_module(f->guest, module, ret)
 				    : vp_guest_tracepoints_read(f->guest, ret);
 	vp_budget_end(&budget);
-	/* Too many of them: none. */
-	(void)vp_modules_guests_fault(err, &err);
-	return err;
+	return vp_guest_note_missing(f->guest, "no tracepoints", err);
 }
 
 static struct ot_err *read_keys(struct vp_tracepoint_finder *f)
@@ -94,8 +88,7 @@ static struct ot_err *read_keys(struct vp_tracepoint_finder *f)
 
 	if (f->have_keys)
 		return NULL;
-	vp_guest_budget_begin(f->guest, &budget, TABLES_WALL_MS);
-	vp_budget_part("the tables of static keys", TABLES_MIB, TABLES_CPU_MS);
+	vp_guest_budget_begin(f->guest, &budget, &vp_readings[VP_READ_KEYS]);
 	struct ot_err *err = vp_static_keys_read(f->guest, &f->keys);
 	vp_budget_end(&budget);
 	f->have_keys = !err;

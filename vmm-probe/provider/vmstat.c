@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/counters.h"
 #include "vmm-probe/provider/derivation.h"
 #include "vmm-probe/provider/providers.h"
@@ -48,10 +49,11 @@ static const struct own *own_of(const struct vp_probe *probe)
 static bool read_name(struct vp_guest *guest, uint64_t at, char ret[ITEM_NAME])
 {
 	uint64_t text;
-	struct ot_err *err = vp_guest_read_u64(guest, vp_gva(at), &text);
+	struct ot_err *err =
+	    vp_guest_read_once(guest, &vp_readings[VP_READ_LISTS], vp_gva(at), &text, sizeof(text));
 
 	if (!err)
-		err = vp_guest_read(guest, vp_gva(text), ret, ITEM_NAME);
+		err = vp_guest_read_once(guest, &vp_readings[VP_READ_LISTS], vp_gva(text), ret, ITEM_NAME);
 	bool ok = !err && memchr(ret, 0, ITEM_NAME) && *ret;
 	ot_err_destroy(err);
 	for (const char *p = ret; ok && *p; p++)

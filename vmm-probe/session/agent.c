@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/fbt_sites.h"
 #include "vmm-probe/session/agent.h"
 #include "vmm-probe/session/batch.h"
@@ -95,8 +96,9 @@ static struct troubles read_troubles(struct vp_feed *feed)
 	if (!entries || !agent || feed->gone || feed->agent.gone || feed->agent.moved ||
 	    !feed->batch_agent.len)
 		return t;
-	struct ot_err *err = vp_guest_read(feed->link->guest, vp_gva(agent->header.catalogue_gva), entries,
-					   GA_SLOTS * sizeof(*entries));
+	struct ot_err *err =
+	    vp_guest_read_once(feed->link->guest, &vp_readings[VP_READ_WATCH],
+			       vp_gva(agent->header.catalogue_gva), entries, GA_SLOTS * sizeof(*entries));
 
 	for (size_t i = 0; !err && i < GA_SLOTS; i++) {
 		t.refused += entries[i].error != 0;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/registry.h"
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
@@ -54,7 +55,7 @@ static bool read_state(const struct vp_guest_link *link, uint32_t *ret)
 	struct ot_err *err = vp_guest_symbol(link->guest, "system_state", &at);
 
 	if (!err)
-		err = vp_guest_read_u32(link->guest, at, ret);
+		err = vp_guest_read_once(link->guest, &vp_readings[VP_READ_WATCH], at, ret, sizeof(*ret));
 	bool ok = !err;
 	ot_err_destroy(err);
 	return ok;
@@ -190,7 +191,8 @@ static bool banner_changed(const struct vp_guest_link *link)
 	const struct vp_kernel *kernel = vp_guest_kernel(link->guest);
 	char now[sizeof(kernel->banner)];
 	size_t len = strlen(kernel->banner);
-	struct ot_err *err = vp_guest_read(link->guest, kernel->banner_addr, now, len);
+	struct ot_err *err =
+	    vp_guest_read_once(link->guest, &vp_readings[VP_READ_WATCH], kernel->banner_addr, now, len);
 
 	/* A VMM's memory that is no longer readable is another case. */
 	bool changed = err ? ot_err_code(err) == OT_ERR_FAULT : memcmp(now, kernel->banner, len) != 0;

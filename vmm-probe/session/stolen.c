@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/proc_map.h"
 #include "vmm-probe/guest/btf.h"
+#include "vmm-probe/guest/readings.h"
 #include "vmm-probe/session/internal.h"
 
 #define CPUTIMES_MAX 64 /* members of enum cpu_usage_stat that there might be */
@@ -42,7 +43,7 @@ static bool is_told(struct vp_guest *guest)
 	struct ot_err *err = vp_guest_symbol(guest, "paravirt_steal_enabled", &key);
 
 	if (!err)
-		err = vp_guest_read_u32(guest, key, &enabled);
+		err = vp_guest_read_once(guest, &vp_readings[VP_READ_WATCH], key, &enabled, sizeof(enabled));
 	bool known = !err;
 
 	ot_err_destroy(err);
@@ -63,7 +64,8 @@ static struct ot_err *by_guest(const struct vp_guest_link *link, struct vp_stole
 			return NULL;
 		uint64_t at = link->facts.percpu_base[i] + stat.v + 8 * (uint64_t)index;
 
-		OT_TRY(vp_guest_read_u64(link->guest, vp_gva(at), &ret->vcpu_ns[i]));
+		OT_TRY(vp_guest_read_once(link->guest, &vp_readings[VP_READ_WATCH], vp_gva(at),
+					  &ret->vcpu_ns[i], sizeof(ret->vcpu_ns[i])));
 	}
 	ret->by_guest = true;
 	return NULL;
