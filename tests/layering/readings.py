@@ -46,6 +46,7 @@ READERS = {
     "vmm-probe/guest/trace_systems.c": "TRACEPOINTS AGENT",
     "vmm-probe/guest/tracepoints.c": "TRACEPOINTS",
     "vmm-probe/guest/vmcoreinfo.c": "IMAGE RELEASE SYMBOLS VMLINUX",
+    "vmm-probe/guest/process/processes.c": "MAPS",
     "vmm-probe/hosts/release.c": "RELEASE",
     "vmm-probe/planner/places.c": "PLACES",
     "vmm-probe/provider/slab_caches.c": "LISTS",

@@ -5,10 +5,6 @@
 #include "vmm-probe/guest/process/maps.h"
 #include "vmm-probe/session/internal.h"
 
-#define MAPS_WALL_MS 4000u
-#define MAPS_MS      2000u
-#define MAPS_MIB     32u
-
 static struct ot_err *print_maps(struct vp_guest *guest, uint64_t pid, struct ot_buf *out)
 {
 	struct vp_processes *ps = NULL;
@@ -36,8 +32,7 @@ struct ot_err *vp_session_maps(struct vp_session *s, uint32_t guest, uint64_t pi
 	if (!link->guest)
 		return ot_err_new(OT_ERR_NOT_FOUND, "no kernel was found in %s: %s", link->client.guest_name,
 				  link->unread);
-	vp_guest_budget_begin(link->guest, &budget, MAPS_WALL_MS);
-	vp_budget_part("the guest's process", MAPS_MIB, MAPS_MS);
+	vp_guest_budget_begin(link->guest, &budget, &vp_readings[VP_READ_MAPS]);
 	err = print_maps(link->guest, pid, out);
 	vp_budget_end(&budget);
 	return err;
