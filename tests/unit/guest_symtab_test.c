@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/cleanup.h"
 #include "guest_fixture.h"
 #include "vmm-probe/guest/cache.h"
 #include "vmm-probe/guest/guest.h"
@@ -347,7 +348,56 @@ static void broken_files_are_ignored(void **state)
 	assert_err(vp_cache_load(cache, id, sizeof(id), &got), OT_ERR_NOT_FOUND, NULL);
 	vp_cache_close(cache);
 	assert_int_equal(chmod(dir, 0777), 0);
-	assert_err(vp_cache_open(dir, &cache), OT_ERR_PERMISSION, "others may write");
+	assert_err(vp_cache_open(dir, &cache), OT_ERR_PERMISSION, "another user could replace");
+	remove_dir(dir);
+}
+
+/* HOME is another user's, as with su: what lies there may lead anywhere. */
+static void another_users_home_is_not_used(void **state)
+{
+	char *dir = temp_dir(), home[128], target[128], path[160];
+	const char *was = getenv("HOME"), *xdg = getenv("XDG_CACHE_HOME");
+	ot_auto_free char *kept = was ? strdup(was) : NULL, *kept_xdg = xdg ? strdup(xdg) : NULL;
+	struct vp_cache *cache;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("SKIP: another user's directory takes root\n");
+		remove_dir(dir);
+		skip();
+	}
+	assert_int_equal(chmod(dir, 0755), 0);
+	snprintf(home, sizeof(home), "%s/home", dir);
+	snprintf(target, sizeof(target), "%s/target", dir);
+	assert_int_equal(mkdir(home, 0755), 0);
+	assert_int_equal(mkdir(target, 0755), 0);
+	snprintf(path, sizeof(path), "%s/.cache", home);
+	assert_int_equal(symlink(target, path), 0);
+	unsetenv("XDG_CACHE_HOME");
+	setenv("HOME", home, 1);
+	/* a link of ours is our will, one of others is not, nor is anything in their directory */
+	assert_ok(vp_cache_open(NULL, &cache));
+	vp_cache_close(cache);
+	snprintf(path, sizeof(path), "%s/outsight/key", target);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/outsight", target);
+	assert_int_equal(rmdir(path), 0);
+	snprintf(path, sizeof(path), "%s/.cache", home);
+	assert_int_equal(lchown(path, 65534, 65534), 0);
+	assert_err(vp_cache_open(NULL, &cache), OT_ERR_PERMISSION, "another user could replace");
+	assert_int_equal(lchown(path, 0, 0), 0);
+	assert_int_equal(chown(home, 65534, 65534), 0);
+	assert_err(vp_cache_open(NULL, &cache), OT_ERR_PERMISSION, "another user could replace");
+	assert_int_equal(chown(home, 0, 0), 0);
+	assert_int_equal(chmod(home, 0777), 0);
+	assert_err(vp_cache_open(NULL, &cache), OT_ERR_PERMISSION, "another user could replace");
+	assert_int_equal(rmdir(target), 0); /* it is empty: nothing was made there */
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(home), 0);
+	if (kept)
+		setenv("HOME", kept, 1);
+	if (kept_xdg)
+		setenv("XDG_CACHE_HOME", kept_xdg, 1);
 	remove_dir(dir);
 }
 
@@ -465,6 +515,7 @@ int main(void)
 		cmocka_unit_test(limits_hold),
 		cmocka_unit_test(a_cache_keeps_what_it_was_given),
 		cmocka_unit_test(broken_files_are_ignored),
+		cmocka_unit_test(another_users_home_is_not_used),
 		cmocka_unit_test(the_hash_is_siphash),
 		cmocka_unit_test(a_forged_build_id_gets_nothing),
 		cmocka_unit_test(the_cache_is_used),

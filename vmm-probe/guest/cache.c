@@ -47,7 +47,23 @@ static struct ot_err *default_dir(char **ret)
 	return NULL;
 }
 
-/* Create the directory and its parents. */
+/* Who may change a part of the path chooses where we write: HOME may be another user's (su, sudo -E). Each
+ * directory and symbolic link is ours or root's, and one that everybody may write to keeps others from
+ * renaming (/tmp). */
+static struct ot_err *check_part(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st))
+		return ot_err_os(errno, "cannot create the cache directory %s", path);
+	bool open = S_ISDIR(st.st_mode) && (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH;
+	if ((st.st_uid && st.st_uid != geteuid()) || open)
+		return ot_err_new(OT_ERR_PERMISSION,
+				  "another user could replace %s: XDG_CACHE_HOME names a place", path);
+	return NULL;
+}
+
+/* Create the directory and its parents, each in one that is safe. */
 static struct ot_err *make_dirs(char *path)
 {
 	if (path[0] != '/')
@@ -55,11 +71,13 @@ static struct ot_err *make_dirs(char *path)
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		(void)mkdir(path, 0700); /* if it fails, so does the last mkdir() */
+		struct ot_err *err = check_part(path);
 		*slash = '/';
+		OT_TRY(err);
 	}
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return ot_err_os(errno, "cannot create the cache directory %s", path);
-	return NULL;
+	return check_part(path);
 }
 
 static struct ot_err *open_dir(struct vp_cache *cache, const char *path)
