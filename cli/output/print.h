@@ -30,6 +30,7 @@ struct cli_printer {
 	struct cli_symbols symbols;
 	uint32_t guest;      /* whose addresses are being printed */
 	uint64_t target_pid; /* $target, for %A of a bare address; 0: none */
+	bool asks_names;     /* %I asks this host's resolver: not where a guest chooses the address */
 };
 
 #define CLI_SYMBOL_MAX 1024

@@ -218,7 +218,8 @@ static void print_port(struct cli_printer *p, const struct spec *s, const struct
 	print_text(p, s, text);
 }
 
-/* An address in text form, as the name it resolves to; itself when there is none. */
+/* An address in text form, as the name it resolves to; itself when there is none, and where a guest chooses
+ * it: a look-up would carry its bytes to a name server of its choice, and wait for that. */
 static void print_host(struct cli_printer *p, const struct spec *s, const struct cli_datum *d)
 {
 	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST }, *info = NULL;
@@ -226,7 +227,7 @@ static void print_host(struct cli_printer *p, const struct spec *s, const struct
 
 	snprintf(text, sizeof(text), "%.*s", (int)strnlen((const char *)d->data, d->size),
 		 (const char *)d->data);
-	if (!getaddrinfo(text, NULL, &hints, &info) &&
+	if (p->asks_names && !p->opts->noresolve && !getaddrinfo(text, NULL, &hints, &info) &&
 	    !getnameinfo(info->ai_addr, info->ai_addrlen, host, sizeof(host), NULL, 0, NI_NAMEREQD))
 		print_string(p, s, host, sizeof(host));
 	else
