@@ -2,42 +2,19 @@
 /* Entries in the system's log: who traces which guest with what program. */
 #include "cli/journal.h"
 
-#include <ctype.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/units.h"
+#include "base/log.h"
 
 #define UNSET_LOGIN 0xffffffffu /* AUDIT_UID_UNSET of linux/audit.h */
 
 /* --- the text ------------------------------------------------------------------------------------------- */
-
-/* @text on one line: blanks become one space, and what could end its quotes or is no ASCII a '?'. */
-static void put_text(struct ot_buf *out, const char *text)
-{
-	size_t start = out->len;
-	bool blank = false;
-
-	for (; *text && out->len - start < CLI_JOURNAL_TEXT; text++) {
-		unsigned char c = (unsigned char)*text;
-		if (isspace(c)) {
-			blank = true;
-			continue;
-		}
-		if (blank)
-			ot_buf_putc(out, ' ');
-		ot_buf_putc(out, c < 0x20 || c > 0x7e || c == '"' ? '?' : (char)c);
-		blank = false;
-	}
-	if (*text)
-		ot_buf_puts(out, "...");
-}
 
 void cli_journal_who(struct ot_buf *out, const struct cli_journal_user *user,
 		     const struct cli_strings *guests)
@@ -47,7 +24,7 @@ void cli_journal_who(struct ot_buf *out, const struct cli_journal_user *user,
 	for (size_t i = 0; i < guests->count; i++) {
 		if (i)
 			ot_buf_putc(out, ',');
-		put_text(out, guests->items[i]);
+		ot_log_put_text(out, guests->items[i], CLI_JOURNAL_TEXT);
 	}
 	ot_buf_putc(out, '"');
 }
@@ -63,7 +40,7 @@ void cli_journal_what(struct ot_buf *out, const struct cli_invocation *inv, uint
 		ot_buf_printf(&text, "%s%s ", inv->programs[i].is_script ? "-s " : "", inv->programs[i].arg);
 	ot_buf_printf(out, "probes=%llu destructive=%s program=\"", (unsigned long long)probes,
 		      inv->opts.destructive ? "yes" : "no");
-	put_text(out, ot_buf_str(&text));
+	ot_log_put_text(out, ot_buf_str(&text), CLI_JOURNAL_TEXT);
 	ot_buf_putc(out, '"');
 	out->failed |= text.failed;
 	ot_buf_deinit(&text);
@@ -100,12 +77,14 @@ static const char *name_of(uint32_t uid, char *buf, size_t size)
 
 /* --- the log -------------------------------------------------------------------------------------------- */
 
-/* The same facility as sudo's: its readers may see command lines. */
 static void put_line(const char *what, const char *line)
 {
-	openlog("outsight", LOG_PID, LOG_AUTHPRIV);
-	syslog(LOG_NOTICE, "%s: %s", what, line);
-	closelog();
+	ot_auto(ot_buf_deinit) struct ot_buf text;
+
+	ot_buf_init(&text);
+	ot_buf_printf(&text, "%s: %s", what, line);
+	if (!text.failed)
+		(void)ot_log_send(text.data, true); /* a system without a log is unaffected */
 }
 
 /* This process's user. */
