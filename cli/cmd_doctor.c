@@ -11,6 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "base/log.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "vmm-probe/backend/kvm/host.h"
@@ -269,6 +270,15 @@ static void check_sockets(void)
 	printf("sockets yes: %s\n", dir);
 }
 
+/* The records of who traced which guest. */
+static void check_log(void)
+{
+	puts(ot_log_listens()
+		 ? "log     yes: sessions are recorded in the system's log"
+		 : "log     no: no logger listens at /dev/log: who traced a guest is told only by "
+		   "its VMM, `outsight guests -v`");
+}
+
 /* --- the verb ----------------------------------------------------------------------------------------- */
 
 static int usage(void)
@@ -281,6 +291,7 @@ static int usage(void)
 	      "\tcpc      probes on the CPU's performance counters, in guests on KVM\n"
 	      "\ttcg      probes in guests under QEMU's translator, with our plugin\n"
 	      "\tsockets  directories for the engines' control sockets\n"
+	      "\tlog      the system's log, in which sessions are recorded\n"
 	      "\trun      the VMM that `outsight run` boots a guest with\n\n"
 	      "Each is tested; for each that fails, the reason is printed, and what to change.\n"
 	      "-v also prints the behaviour of this host's KVM at a probe, and its cost.\n"
@@ -308,6 +319,7 @@ int cli_cmd_doctor(int argc, char **argv)
 	check_cpc(kvm != KVM_NOTHING);
 	check_libvirt();
 	check_sockets();
+	check_log();
 	printf("run     %s\n", kvm == KVM_ALL
 				   ? "guests that are booted with a kernel run on KVM, others under QEMU's "
 				     "translator"

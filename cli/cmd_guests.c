@@ -8,6 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "cli/access.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "vmm-probe/hosts/engine_files.h"
@@ -15,10 +16,11 @@
 
 static int usage(FILE *fp)
 {
-	fputs("Usage: outsight guests [-c URI] [--json]\n"
+	fputs("Usage: outsight guests [-c URI] [-v] [--json]\n"
 	      "       outsight guests [-c URI] --xml DOMAIN\n\n"
 	      "\tthe guests of this host and libvirt's domains, and how each can be traced\n"
 	      "\t-c, --connect URI  of libvirt (its system and session; or LIBVIRT_DEFAULT_URI)\n"
+	      "\t-v, --verbose      also who traced each, by its VMM's records\n"
 	      "\t--json             the same as JSON\n"
 	      "\t--xml DOMAIN       the lines that make a domain traceable, for `virsh edit`\n",
 	      fp);
@@ -109,6 +111,24 @@ static void print_table(const struct vp_machines *machines)
 	}
 }
 
+/* One that does not answer is in the table, with its reason. */
+static void read_access(const struct vp_machine *m, struct vp_msg_access_reply *ret)
+{
+	*ret = (struct vp_msg_access_reply){ 0 };
+	if (m->how == VP_HOW_NOW)
+		ot_err_destroy(cli_access_of(&m->guest, ret));
+}
+
+static void print_access(const struct vp_machines *machines)
+{
+	struct vp_msg_access_reply access;
+
+	for (size_t i = 0; i < machines->count; i++) {
+		read_access(&machines->items[i], &access);
+		cli_access_print(name_of(&machines->items[i]), &access, stdout);
+	}
+}
+
 /* Not in the table: not a guest. */
 static void print_unseen(const struct vp_machines *machines)
 {
@@ -134,7 +154,7 @@ static void json_number(struct ot_json *j, const char *name, uint64_t value)
 	ot_json_uint(j, value);
 }
 
-static void json_machine(struct ot_json *j, const struct vp_machine *m)
+static void json_machine(struct ot_json *j, const struct vp_machine *m, bool verbose)
 {
 	const struct vp_guest_info *g = &m->guest;
 	char how[HOW_SIZE];
@@ -157,33 +177,40 @@ static void json_machine(struct ot_json *j, const struct vp_machine *m)
 	json_string(j, "socket", g->socket);
 	json_string(j, "trace", word_for(m->how));
 	json_string(j, "how", how);
+	if (verbose) {
+		struct vp_msg_access_reply access;
+		read_access(m, &access);
+		cli_access_json(j, &access);
+	}
 	ot_json_end(j);
 }
 
-static struct ot_err *print_json(const struct vp_machines *machines)
+static struct ot_err *print_json(const struct vp_machines *machines, bool verbose)
 {
 	struct ot_json j;
 
 	ot_json_init(&j, stdout);
 	ot_json_array(&j, OT_JSON_LINES);
 	for (size_t i = 0; i < machines->count; i++)
-		json_machine(&j, &machines->items[i]);
+		json_machine(&j, &machines->items[i], verbose);
 	ot_json_end(&j);
 	return ot_json_finish(&j);
 }
 
 /* --- the verb ------------------------------------------------------------------------------------------ */
 
-static struct ot_err *list(const char *uri, bool json)
+static struct ot_err *list(const char *uri, bool json, bool verbose)
 {
 	struct ot_err *err = NULL;
 	struct vp_machines machines;
 
 	OT_TRY(vp_machines_list(uri, &machines));
 	if (json)
-		err = print_json(&machines);
+		err = print_json(&machines, verbose);
 	else
 		print_table(&machines);
+	if (!json && verbose)
+		print_access(&machines);
 	print_unseen(&machines);
 	vp_machines_deinit(&machines);
 	return err;
@@ -263,9 +290,10 @@ static struct ot_err *print_lines(const char *uri, const char *name)
 
 int cli_cmd_guests(int argc, char **argv)
 {
-	static const char *const options[] = { "--json", "--xml", "--connect", "-c", "--help", NULL };
+	static const char *const options[] = { "--json",    "--xml", "--connect", "-c",
+					       "--verbose", "-v",    "--help",    NULL };
 	const char *uri = NULL, *domain = NULL;
-	bool json = false;
+	bool json = false, verbose = false;
 
 	for (int i = 1; i < argc; i++) {
 		bool last = i + 1 == argc;
@@ -273,6 +301,8 @@ int cli_cmd_guests(int argc, char **argv)
 			return usage(stdout);
 		if (!strcmp(argv[i], "--json"))
 			json = true;
+		else if (!strcmp(argv[i], "-v") || !strcmp(argv[i], "--verbose"))
+			verbose = true;
 		else if ((!strcmp(argv[i], "-c") || !strcmp(argv[i], "--connect")) && !last)
 			uri = argv[++i];
 		else if (!strcmp(argv[i], "--xml") && !last)
@@ -284,7 +314,7 @@ int cli_cmd_guests(int argc, char **argv)
 		cli_error("guests: --json is for the list, --xml for one domain: give one of them");
 		return CLI_EXIT_USAGE;
 	}
-	struct ot_err *err = domain ? print_lines(uri, domain) : list(uri, json);
+	struct ot_err *err = domain ? print_lines(uri, domain) : list(uri, json, verbose);
 	if (err)
 		return cli_fail(err, NULL);
 	return fflush(stdout) == EOF ? cli_fail(ot_err_new(OT_ERR_OS, "failed to write to <stdout>"), NULL)

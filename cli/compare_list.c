@@ -204,7 +204,7 @@ static struct ot_err *attach(struct run *r)
 			.no_cache = r->inv->no_cache,
 			.entry = r->inv->opts.noattach ? VP_ENTRY_REFUSED : VP_ENTRY_AS_NEEDED,
 			.progress = cli_progress,
-			.entering = cli_report_entering,
+			.entering = cli_session_entering,
 		},
 	};
 

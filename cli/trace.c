@@ -96,7 +96,7 @@ static int attach(struct cli_run *r)
 			.entry = entry(r->inv),
 			.from_boot = r->inv->from_boot,
 			.progress = cli_progress,
-			.entering = cli_report_entering,
+			.entering = cli_session_entering,
 		},
 	};
 	struct ot_err *err = vp_session_create(&config, &r->session);

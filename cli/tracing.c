@@ -140,6 +140,7 @@ static int enable(struct cli_run *r)
 	cli_progress(NULL, NULL);
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");
+	cli_session_take_records(r->session);
 	report_sources(r);
 	report_paused(r);
 	cli_sizes_report(opts, &was);

@@ -19,6 +19,15 @@ from truths import LIMIT, Examples, shape, truth
 LOG = ("tracing starts: user=root uid=0 login=alice guests=\"web01\" probes=1 destructive=no "
        "program=\"syscall::read:entry { ... }\" tracing ends: user=root uid=0 login=alice guests=\"web01\" "
        "seconds=12.3 status=0")
+RECORDS = ("tracing is served: guest=\"web01\" uid=0 pid=4243 comm=\"outsight\" enablings=12 "
+           "first=\"syscall:vmlinux:read:entry\" destructive=no "
+           "record of a VMM: guest=\"web01\" vmm=4242 uid=0 pid=4243 comm=\"sh\" enablings=1 "
+           "first=\"fbt:vmlinux:do_exit:entry\" started=yes destructive=no began=2026-11-23T03:54:46Z "
+           "ended=2026-11-23T03:55:01Z")
+FIELDS = r"(\w+)=(?:\"[^\"]*\"|\S+)"
+# With the log $1, and of /dev else the KVM; $2 is an empty directory.
+LOGGED = ["unshare", "-m", "sh", "-c", "mount --bind /dev \"$2\" && mount -t tmpfs none /dev && ln -s \"$2/kvm\" /dev/kvm && "
+          "ln -s \"$2/null\" /dev/null && ln -s \"$1\" /dev/log && shift 2 && exec \"$@\"", "sh"]
 OVERLOAD = ("dtrace: overload: 34 % of vCPU time in probes (limit 20 %): fbt:vmlinux:foo:entry (EPID 3) was removed; "
             "-x maxcost=PCT changes the limit")
 PATCHED = "dtrace: probes were removed 12 times, for 3.4 ms in all, while the guest patched its own text"
@@ -177,6 +186,49 @@ class Small(Examples):
                                  check=False)
         self.assertEqual(refused.returncode, 1, refused.stderr)
         self.assertRegex(log.recv(4096).decode(), rf": attaching: user=root uid=0 .* guests=\"{os.getpid()}\"")
+
+
+    def log(self, name):
+        """A log, and the command with which a program has it."""
+        log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(log.close)
+        log.bind(self.path(name))
+        log.settimeout(limit(30))
+        os.mkdir(self.path(f"{name}.dev"))
+        return log, [*LOGGED, self.path(name), self.path(f"{name}.dev")]
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "a log of our own takes root")
+    @truth(RECORDS, "outsight guests -v")
+    def test_records(self, example, listing):
+        """A client that writes no line is on record: by its VMM in the log, or in that of root's next session."""
+        served, record = re.split(r" (?=record of)", example.text)
+        of_vmm, prefix = self.log("vmm")
+        vm = Vm(1, prefix=prefix)
+        self.addCleanup(vm.close)
+        vm.trace("fbt::probed_nop:entry { exit(0); }")
+        said = of_vmm.recv(4096).decode()
+        self.assertRegex(said, r"^<85>.* outsight\[\d+\]: tracing is served: guest=\"small\" uid=0 pid=\d+ comm=\"outsight\" "
+                         r"enablings=1 first=\"fbt:\w+:probed_nop:entry\" destructive=no$")
+        self.assertEqual(re.findall(FIELDS, said), re.findall(FIELDS, served))
+        # a VMM without a log
+        vm = Vm(1)
+        self.addCleanup(vm.close)
+        self.env["XDG_RUNTIME_DIR"] = self.dir
+        vm.trace("fbt::probed_push:entry { exit(0); }", "-w")
+        text = self.done(listing, "2>&1")
+        self.assertRegex(text, r"(?m)^small: traced by uid 0, PID \d+ \(outsight\), from \S+Z to \S+Z: 1 enabling, of "
+                         r"fbt:\w+:probed_push:entry first, destructive; in no log$")
+        log, prefix = self.log("log")
+        done = subprocess.run([*prefix, *vm.command("fbt::probed_nop:entry { exit(0); }")], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=LIMIT, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(": tracing starts: ", log.recv(4096).decode())
+        said = log.recv(4096).decode()
+        self.assertRegex(said, r": record of a VMM: guest=\"small\" vmm=%d uid=0 pid=\d+ comm=\"outsight\" enablings=1 "
+                         r"first=\"fbt:\w+:probed_push:entry\" started=yes destructive=yes began=\S+Z ended=\S+Z$" % vm.process.pid)
+        self.assertEqual(re.findall(FIELDS, said), re.findall(FIELDS, record))
+        self.assertIn(": tracing ends: ", log.recv(4096).decode())
+        self.assertNotIn("in no log", self.done(listing, "2>&1"), "each is told once")
 
 
 def load_tests(loader, tests, pattern):  # pylint: disable=unused-argument

@@ -32,7 +32,7 @@ class Doctor(unittest.TestCase):
     def doctor(self, *args, run=command, **kwargs):
         return run(OUTSIGHT, "doctor", *args, **kwargs)
 
-    WAYS = ["kvm", "tcg", "attach", "peek", "cpc", "libvirt", "sockets", "run"]
+    WAYS = ["kvm", "tcg", "attach", "peek", "cpc", "libvirt", "sockets", "log", "run"]
 
     def test_here(self):
         """A line for each way; KVM's behaviour at a probe only with -v."""

@@ -435,6 +435,26 @@ static void enable_abc(struct ef *f, uint32_t clause)
 	ef_enable(f);
 }
 
+/* A guest that may lie is not asked to count. */
+static void counts_by_hits_if_wanted(void **state)
+{
+	struct ef *f = counting_guest(16);
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_agg(f, c, DIF_AGG_count, NULL, 0);
+	f->open.flags = VP_OPEN_EACH_HIT;
+	ef_open(f);
+	enable_abc(f, c);
+	ef_start(f);
+	assert_int_equal(vp_fake_site(f->fake, EF_FUNC_A)->necbs, 1);
+	assert_int_equal(vp_fake_site(f->fake, EF_FUNC_A)->ncounters, 0);
+	vp_fake_hit(f->fake, 0, EF_FUNC_A);
+	ef_switch(f);
+	assert_int_equal(ef_agg_total(f), 1);
+	ef_destroy(f);
+}
+
 static void counts_without_firing(void **state)
 {
 	struct ef *f = counting_guest(16);
@@ -579,6 +599,7 @@ int main(void)
 		cmocka_unit_test(a_cpu_of_its_own),
 		cmocka_unit_test(speculation_without_room_is_a_drop),
 		cmocka_unit_test(false_ids_fault_where_a_speculation_ends),
+		cmocka_unit_test(counts_by_hits_if_wanted),
 		cmocka_unit_test(counts_without_firing),
 		cmocka_unit_test(counters_by_probe),
 		cmocka_unit_test(counters_run_out),

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -528,6 +530,94 @@ static void scribbling_consumer(void **state)
 	ef_destroy(f);
 }
 
+/* The record of a client; it waits until that has ended, as an end is seen a little later. */
+static struct vp_access record_of(pid_t pid)
+{
+	struct vp_msg_access m = { { VP_MSG_ACCESS, sizeof(m) }, 0 };
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	struct vp_access ret = { 0 };
+
+	for (unsigned i = 0; i < 10000 && !ret.ended_s; i++) {
+		struct client *c = dial();
+		hello(c);
+		assert_true(ask(c, &m, sizeof(m), NULL, 0));
+		const struct vp_msg_access_reply *r = (const void *)c->reply;
+		assert_int_equal(r->head.type, VP_MSG_ACCESS_REPLY);
+		assert_int_equal(c->len, sizeof(*r));
+		for (uint32_t k = 0; k < r->n; k++)
+			if (r->list[k].pid == pid)
+				ret = r->list[k];
+		drop(c);
+		nanosleep(&ms, NULL);
+	}
+	return ret;
+}
+
+/* By the kernel's word, whatever the client does or does not say itself. */
+static void a_client_is_recorded(void **state)
+{
+	struct ef *f = serve();
+	int status;
+	(void)state;
+
+	pid_t pid = fork();
+	if (!pid) {
+		struct client *c = dial();
+		prctl(PR_SET_NAME, "sh\n\033[2J");
+		hello(c);
+		open_session(f, c);
+		enable(f, c);
+		simple(c, VP_MSG_START, 0);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	struct vp_access a = record_of(pid);
+	assert_int_equal(a.pid, pid);
+	assert_int_equal(a.uid, geteuid());
+	assert_int_equal(a.enablings, 1);
+	assert_true(a.flags & VP_ACCESS_STARTED);
+	assert_true(a.ended_s >= a.began_s);
+	assert_string_equal(a.comm, "sh");
+	assert_non_null(strstr(a.first, ":a:entry"));
+	ef_destroy(f);
+}
+
+/* The server's end of the only connection. */
+static int server_end(void)
+{
+	for (int fd = 3; fd < 1024; fd++) {
+		struct sockaddr_un addr = { 0 };
+		socklen_t len = sizeof(addr), flag_len = sizeof(int);
+		int listens = 0;
+		if (!getsockname(fd, (struct sockaddr *)&addr, &len) && !strcmp(addr.sun_path, path) &&
+		    !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &flag_len) && !listens)
+			return fd;
+	}
+	return -1;
+}
+
+/* It is not waited for: neither by other clients nor by the vCPUs of a VMM that destroys its engine. */
+static void who_takes_no_replies_is_cut_off(void **state)
+{
+	struct ef *f = serve();
+	struct vp_msg m = { VP_MSG_STATS, sizeof(m) };
+	unsigned sent = 0, replies = 0;
+	(void)state;
+
+	struct client *c = dial();
+	hello(c);
+	assert_true(fcntl(server_end(), F_GETFL) & O_NONBLOCK);
+	while (sent < 1000 && send(c->sock, &m, sizeof(m), MSG_NOSIGNAL) > 0)
+		sent++;
+	assert_in_range(sent, 1, 999);
+	while (recv(c->sock, c->reply, sizeof(c->reply), 0) > 0)
+		replies++;
+	assert_true(replies < sent);
+	drop(c);
+	ef_destroy(f);
+}
+
 static void stale_socket_is_replaced(void **state)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -565,6 +655,8 @@ int main(void)
 		cmocka_unit_test(malformed_messages),
 		cmocka_unit_test(false_descriptors),
 		cmocka_unit_test(scribbling_consumer),
+		cmocka_unit_test(a_client_is_recorded),
+		cmocka_unit_test(who_takes_no_replies_is_cut_off),
 		cmocka_unit_test(stale_socket_is_replaced),
 	};
 

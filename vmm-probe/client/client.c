@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The control protocol from the operator's side: connecting to an engine, and one reply for each request. */
+/* The control protocol from the operator's side: connecting to an engine, HELLO, and how a reply is received.
+ */
 #include "vmm-probe/client/client.h"
 
 #include <errno.h>
@@ -13,10 +14,10 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "base/utf8.h"
+#include "vmm-probe/client/internal.h"
 
 /* An engine answers within its own time-outs; past this it hangs. */
 #define REPLY_TIMEOUT_S 30
-#define PATCHES_MAX     (1u << 20)
 
 /* A connection breaks when the VMM ends or its engine is destroyed; the caller determines which. */
 static struct ot_err *gone(const struct vp_client *c, struct ot_err *err)
@@ -62,32 +63,13 @@ static struct ot_err *receive(const struct vp_client *c, uint32_t want, void *re
 	return NULL;
 }
 
-/* Send a request, receive its reply. */
-static struct ot_err *request(const struct vp_client *c, const void *msg, size_t len, const int *fds,
-			      int nfds, uint32_t want, void *reply, size_t cap, size_t min, size_t *ret_len,
-			      int *ret_fds, int max_fds, int *ret_nfds)
+struct ot_err *vp_client_request(const struct vp_client *c, const void *msg, size_t len, const int *fds,
+				 int nfds, uint32_t want, void *reply, size_t cap, size_t min,
+				 size_t *ret_len, int *ret_fds, int max_fds, int *ret_nfds)
 {
 	struct ot_err *err = ot_send_fds(c->sock, msg, len, fds, nfds);
 
 	return err ? gone(c, err) : receive(c, want, reply, cap, min, ret_len, ret_fds, max_fds, ret_nfds);
-}
-
-/* A request with an empty reply, or an error. */
-static struct ot_err *simple_request(struct vp_client *c, const void *msg, size_t len, const int *fds,
-				     int nfds)
-{
-	struct vp_msg_reply reply;
-	size_t got;
-
-	return request(c, msg, len, fds, nfds, VP_MSG_REPLY, &reply, sizeof(reply), sizeof(reply), &got, NULL,
-		       0, NULL);
-}
-
-static struct ot_err *bare_request(struct vp_client *c, enum vp_msg_type type, const int *fds, int nfds)
-{
-	struct vp_msg msg = { .type = type, .size = sizeof(msg) };
-
-	return simple_request(c, &msg, sizeof(msg), fds, nfds);
 }
 
 static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_reply *r, size_t len)
@@ -146,8 +128,9 @@ static struct ot_err *say_hello(struct vp_client *c)
 	int nfds = 0;
 
 	memset(&u, 0, sizeof(u));
-	struct ot_err *err = request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_HELLO_REPLY, &u, sizeof(u),
-				     sizeof(u.reply), &len, c->ram_fds, VP_CLIENT_FDS_MAX, &nfds);
+	struct ot_err *err =
+	    vp_client_request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_HELLO_REPLY, &u, sizeof(u),
+			      sizeof(u.reply), &len, c->ram_fds, VP_CLIENT_FDS_MAX, &nfds);
 
 	c->nram_fds = (uint32_t)nfds;
 	return err ? err : take_hello(c, &u.reply, len);
@@ -265,138 +248,4 @@ void vp_client_close(struct vp_client *c)
 		close(c->ram_fds[i]);
 	c->sock = -1;
 	c->nram_fds = 0;
-}
-
-struct ot_err *vp_client_snapshot(struct vp_client *c, struct vp_regs *regs, uint32_t max,
-				  uint32_t *ret_count)
-{
-	struct vp_msg msg = { .type = VP_MSG_SNAPSHOT, .size = sizeof(msg) };
-	ot_auto_free struct vp_msg_snapshot_reply *r = calloc(1, VP_MSG_MAX);
-	size_t len = 0;
-
-	if (!r)
-		return ot_err_nomem();
-	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_SNAPSHOT_REPLY, r, VP_MSG_MAX, sizeof(*r), &len,
-		       NULL, 0, NULL));
-	if (r->nvcpus > VP_VCPUS_MAX || len < sizeof(*r) + r->nvcpus * sizeof(r->regs[0]))
-		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent broken registers");
-	*ret_count = r->nvcpus < max ? r->nvcpus : max;
-	memcpy(regs, r->regs, *ret_count * sizeof(regs[0]));
-	return NULL;
-}
-
-struct ot_err *vp_client_stats(struct vp_client *c, char (*names)[VP_VM_STAT_NAME], uint32_t *ret_count)
-{
-	struct vp_msg msg = { .type = VP_MSG_STATS, .size = sizeof(msg) };
-	ot_auto_free struct vp_msg_stats_reply *r = calloc(1, VP_MSG_MAX);
-	size_t len = 0;
-
-	if (!r)
-		return ot_err_nomem();
-	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_STATS_REPLY, r, VP_MSG_MAX, sizeof(*r), &len,
-		       NULL, 0, NULL));
-	if (r->n > VP_VM_STATS_MAX || len < sizeof(*r) + r->n * sizeof(r->names[0]))
-		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent broken names");
-	for (uint32_t i = 0; i < r->n; i++)
-		snprintf(names[i], VP_VM_STAT_NAME, "%.*s", (int)VP_VM_STAT_NAME - 1, r->names[i]);
-	*ret_count = r->n;
-	return NULL;
-}
-
-struct ot_err *vp_client_cpc(struct vp_client *c, const struct vp_cpc_event *event)
-{
-	const struct vp_msg_cpc msg = { .head = { VP_MSG_CPC, sizeof(msg) }, .event = *event };
-
-	return simple_request(c, &msg, sizeof(msg), NULL, 0);
-}
-
-static struct ot_err *read_patches(int fd, uint32_t n, struct vp_patches *ret)
-{
-	size_t size;
-
-	OT_TRY(ot_memfd_check(fd, &size));
-	if (n > PATCHES_MAX || size < n * sizeof(*ret->list))
-		return ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken list of traps");
-	ret->list = calloc(n, sizeof(*ret->list));
-	if (!ret->list)
-		return ot_err_nomem();
-	struct ot_err *err = ot_pread_all(fd, ret->list, n * sizeof(*ret->list), 0);
-	if (err) {
-		free(ret->list);
-		ret->list = NULL;
-		return err;
-	}
-	ret->n = n;
-	vp_patches_sort(ret);
-	return NULL;
-}
-
-struct ot_err *vp_client_patches(struct vp_client *c, struct vp_patches *ret)
-{
-	struct vp_msg msg = { .type = VP_MSG_PATCHES, .size = sizeof(msg) };
-	struct vp_msg_patches_reply r;
-	ot_auto_close int fd = -1;
-	size_t len = 0;
-	int nfds = 0;
-
-	*ret = (struct vp_patches){ 0 };
-	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_PATCHES_REPLY, &r, sizeof(r), sizeof(r), &len,
-		       &fd, 1, &nfds));
-	return nfds && r.npatches ? read_patches(fd, r.npatches, ret) : NULL;
-}
-
-struct ot_err *vp_client_open(struct vp_client *c, const struct vp_msg_open *open, const int *fds, int nfds)
-{
-	struct vp_msg_open msg = *open;
-
-	msg.head = (struct vp_msg){ .type = VP_MSG_OPEN, .size = sizeof(msg) };
-	return simple_request(c, &msg, sizeof(msg), fds, nfds);
-}
-
-struct ot_err *vp_client_enable(struct vp_client *c, int batch_fd)
-{
-	return bare_request(c, VP_MSG_ENABLE, &batch_fd, 1);
-}
-
-struct ot_err *vp_client_start(struct vp_client *c)
-{
-	return bare_request(c, VP_MSG_START, NULL, 0);
-}
-
-struct ot_err *vp_client_stop(struct vp_client *c)
-{
-	return bare_request(c, VP_MSG_STOP, NULL, 0);
-}
-
-static struct ot_err *ask(struct vp_client *c, uint32_t type, struct vp_msg_switch_reply *ret)
-{
-	struct vp_msg msg = { .type = type, .size = sizeof(msg) };
-	size_t len = 0;
-
-	return request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_SWITCH_REPLY, ret, sizeof(*ret), sizeof(*ret),
-		       &len, NULL, 0, NULL);
-}
-
-struct ot_err *vp_client_switch(struct vp_client *c, struct vp_msg_switch_reply *ret)
-{
-	return ask(c, VP_MSG_SWITCH, ret);
-}
-
-struct ot_err *vp_client_look(struct vp_client *c, struct vp_msg_switch_reply *ret)
-{
-	return ask(c, VP_MSG_LOOK, ret);
-}
-
-struct ot_err *vp_client_modules(struct vp_client *c, uint64_t seen, struct vp_msg_modules_reply *ret)
-{
-	const struct vp_msg_modules msg = {
-		.head = { .type = VP_MSG_MODULES, .size = sizeof(msg) },
-		.seen = seen,
-	};
-	size_t len = 0;
-
-	OT_TRY(request(c, &msg, sizeof(msg), NULL, 0, VP_MSG_MODULES_REPLY, ret, sizeof(*ret), sizeof(*ret),
-		       &len, NULL, 0, NULL));
-	return ret->n <= VP_MODULES_KEPT ? NULL
-					 : ot_err_new(OT_ERR_BAD_DATA, "the engine sent a broken reply");
 }

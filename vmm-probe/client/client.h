@@ -73,6 +73,11 @@ OT_MUST_CHECK struct ot_err *vp_client_cpc(struct vp_client *client, const struc
 /** The patches in guest text, by address; ret->list is the caller's to free. */
 OT_MUST_CHECK struct ot_err *vp_client_patches(struct vp_client *client, struct vp_patches *ret);
 
+/** Who has used the engines of this VMM, as it says, all zeroes after an error; texts are NUL-terminated and
+ * printable. @p logged as in struct vp_msg_access. */
+OT_MUST_CHECK struct ot_err *vp_client_access(struct vp_client *client, uint64_t logged,
+					      struct vp_msg_access_reply *ret);
+
 OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
 					    const int *fds, int nfds);
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);

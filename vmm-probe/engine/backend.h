@@ -24,6 +24,9 @@ struct vp_backend_counters {
 	/* Optional. Time that the vCPUs have spent counting in a slot since the engine was loaded, ns;
 	 * monotonic. NULL: none. */
 	uint64_t (*cost_ns)(void *backend, uint32_t slot);
+
+	/* Does a count not tell the place that it was made at, so that a guest can raise it? */
+	bool guest_can_raise;
 };
 
 /* Traps in the guest's text. A backend without them leaves the text alone. */

@@ -42,6 +42,20 @@ const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest)
 	return guest < s->links.n ? s->links.items[guest]->client.guest_name : "";
 }
 
+uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest)
+{
+	return guest < s->links.n ? s->links.items[guest]->client.pid : 0;
+}
+
+struct ot_err *vp_session_access(struct vp_session *s, uint32_t guest, uint64_t logged,
+				 struct vp_msg_access_reply *ret)
+{
+	*ret = (struct vp_msg_access_reply){ 0 };
+	if (guest >= s->links.n || s->links.items[guest]->client.sock < 0)
+		return NULL;
+	return vp_client_access(&s->links.items[guest]->client, logged, ret);
+}
+
 bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid)
 {
 	if (guest >= s->links.n || !s->links.items[guest]->client.paused)

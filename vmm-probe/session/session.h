@@ -17,6 +17,7 @@
 #include "vmm-probe/attach/attach.h"
 #include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/private_memory.h"
+#include "vmm-probe/engine/wire/protocol.h"
 #include "vmm-probe/machines/memory_room.h"
 #include "vmm-probe/provider/provider.h"
 
@@ -168,6 +169,13 @@ bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_ses
 /** Guest @p guest was paused when its engine answered HELLO: no probe in it fires until it is resumed. Its
  * VMM's PID is for a message. */
 bool vp_session_paused(const struct vp_session *s, uint32_t guest, uint32_t *ret_pid);
+/** Who has used the engine in guest @p guest's VMM, as that says (struct vp_access); nothing where there is
+ * none.
+ * @p logged as in struct vp_msg_access. */
+OT_MUST_CHECK struct ot_err *vp_session_access(struct vp_session *s, uint32_t guest, uint64_t logged,
+					       struct vp_msg_access_reply *ret);
+/** Of guest @p guest's VMM. */
+uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest);
 /** Borrowed from the session; "" if there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 

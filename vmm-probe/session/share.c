@@ -30,6 +30,15 @@ static uint32_t only_cpu(const struct vp_session *s, const struct vp_feed *feed)
 	return feed->link && s->options->cpu >= 0 ? (uint32_t)s->options->cpu + 1 : 0;
 }
 
+/* A comparison is for guests that may not tell the truth: those can raise a backend's counters. */
+static uint32_t flags_of(const struct dif_options *o)
+{
+	const char *view = ot_map_gets(&o->set, "view");
+
+	return (o->destructive ? VP_OPEN_DESTRUCTIVE : 0u) |
+	       (view && !strcmp(view, "both") ? VP_OPEN_EACH_HIT : 0u);
+}
+
 static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globals, uint64_t dynvars,
 		      uint32_t first_cpu)
 {
@@ -50,7 +59,7 @@ static void fill_open(struct vp_session *s, struct vp_feed *feed, uint64_t globa
 		.nvcpus = feed->ncpus,
 		.first_cpu = first_cpu,
 		.bufpolicy = o->bufpolicy,
-		.flags = o->destructive ? VP_OPEN_DESTRUCTIVE : 0,
+		.flags = flags_of(o),
 		.engine = (uint32_t)(feed - s->feeds),
 		.only_cpu = only_cpu(s, feed),
 		/* time of this process is no cost to a guest */

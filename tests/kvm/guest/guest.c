@@ -5,6 +5,7 @@
  *
  *   cpus=N    vCPUs to bring up (1)
  *   calls=N   calls of each function in a round, by each vCPU (100)
+ *   ports=N   in a round, vCPU 0 writes to each port at which KVM counts for the engine N times (0)
  *   io=N      in a round, vCPU 0 writes and reads a port and an address without a device N times each (0)
  *   say=N     prints N digits on its console first (0)
  *   wait=N    before 16 of them each it waits for the chip: 0 not at all, 1 for its transmitter, 2 for
@@ -50,7 +51,7 @@ uint64_t ap_stack;
 volatile uint32_t bp_count;
 static volatile uint32_t online, arrived, generation;
 uint64_t cpus = 1, calls = 100, rounds, key_times;
-static uint64_t io, step, trace, timer, input;
+static uint64_t io, ports, step, trace, timer, input;
 static volatile bool stopped;
 
 /* --- the machine ---------------------------------------------------------------------------- */
@@ -233,6 +234,16 @@ static void do_io(void)
 	}
 }
 
+/* VP_KVM_COUNTERS ports without a device. */
+static void write_ports(void)
+{
+	for (uint64_t i = 0; i < ports; i++)
+		for (uint16_t k = 0; k < 8; k++) {
+			outb(0xa8 + k, 0);
+			outb(0xe0 + k, 0);
+		}
+}
+
 static void run(uint32_t cpu)
 {
 	if (patching_run) {
@@ -252,8 +263,10 @@ static void run(uint32_t cpu)
 		barrier();
 		for (uint64_t i = 0; i < calls; i++)
 			call_all(i, cpu);
-		if (cpu == 0)
+		if (cpu == 0) {
 			do_io();
+			write_ports();
+		}
 		if (cpu == 0 && input && inb(COM1 + 5) & 1)
 			stopped = true;
 		barrier();
@@ -304,6 +317,7 @@ void guest_main(const uint8_t *zero_page)
 	rounds = option(line, "rounds", 0);
 	key_times = option(line, "keys", 2);
 	io = option(line, "io", 0);
+	ports = option(line, "ports", 0);
 	step = option(line, "step", 0);
 	trace = option(line, "trace", 0);
 	timer = option(line, "timer", 0);

@@ -109,6 +109,7 @@ static const struct vp_backend_counters fake_counters = {
 	.slots = fake_counter_slots,
 	.read = fake_counter_read,
 	.cost_ns = fake_counter_cost_ns,
+	.guest_can_raise = true,
 };
 
 static const struct vp_backend_vm fake_vm = {

@@ -130,6 +130,7 @@ static const struct vp_backend_counters kvm_counters = {
 	.slots = vp_kvm_counter_slots,
 	.read = vp_kvm_counter_read,
 	.cost_ns = vp_kvm_counter_cost_ns,
+	.guest_can_raise = true, /* by its own writes to the ports */
 };
 
 static const struct vp_backend_traps kvm_traps = {

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The control socket's clients: each connection is at most one session. */
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/io.h"
+#include "vmm-probe/engine/service/access.h"
 #include "vmm-probe/engine/service/server.h"
-
-/* A client that does not receive its replies loses its connection; others wait this long for it. */
-#define SEND_TIMEOUT_S 2
 
 void vp_connection_close(struct vp_connection *c)
 {
 	vp_engine_session_close(c->es);
+	vp_access_close(c->access);
 	vp_mapping_release(&c->shared);
 	vp_mapping_release(&c->orc);
 	if (c->sock >= 0)
@@ -40,27 +38,27 @@ void vp_connection_serve(struct vp_server *s, struct vp_connection *c)
 }
 
 /* The owner of a VMM, and root, may trace its guest. */
-static bool peer_allowed(int sock)
+static bool peer_allowed(int sock, struct ucred *ret)
 {
-	struct ucred peer;
-	socklen_t len = sizeof(peer);
+	socklen_t len = sizeof(*ret);
 
-	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 &&
-	       (peer.uid == 0 || peer.uid == geteuid());
+	return getsockopt(sock, SOL_SOCKET, SO_PEERCRED, ret, &len) == 0 &&
+	       (ret->uid == 0 || ret->uid == geteuid());
 }
 
+/* A client that does not receive its replies loses its connection as soon as its queue is full: nobody waits
+ * for it, neither another client nor the vCPUs, which are out of the guest while a VMM's machine changes. */
 void vp_connection_accept(struct vp_server *s)
 {
-	struct timeval timeout = { .tv_sec = SEND_TIMEOUT_S };
-	ot_auto_close int sock = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct ucred peer;
+	ot_auto_close int sock = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (sock < 0 || !peer_allowed(sock))
+	if (sock < 0 || !peer_allowed(sock, &peer))
 		return;
-	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
 	for (unsigned i = 0; i < VP_CONNECTIONS_MAX; i++)
 		if (s->connections[i].sock < 0) {
 			s->connections[i].sock = ot_move_fd(sock);
+			s->connections[i].peer = peer;
 			return;
 		}
 	/* Full: this connection is closed, and the client reads its end. */

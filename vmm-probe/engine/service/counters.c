@@ -54,6 +54,9 @@ struct ot_err *vp_counter_assign(struct vp_engine_session *es, struct vp_ecb *ec
 
 	if (!ecb->clause->counts_only || ecb->probe->kind != VP_PROBE_SITE || es->open.only_cpu)
 		return NULL;
+	if (engine->ops->counters && engine->ops->counters->guest_can_raise &&
+	    es->open.flags & VP_OPEN_EACH_HIT)
+		return NULL;
 	bool shared = !ecb->clause->counts_per_probe;
 	if (shared && *shared_counter(es, ecb)) {
 		ecb->counter = *shared_counter(es, ecb);

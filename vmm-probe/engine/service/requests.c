@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/access.h"
+#include "vmm-probe/engine/service/parts.h"
 #include "vmm-probe/engine/service/server.h"
 #include "vmm-probe/engine/wire/patches.h"
 
@@ -100,6 +103,7 @@ static struct ot_err *do_hello(struct vp_server *s, struct vp_connection *c, con
 	if (m->version != VP_PROTOCOL_VERSION)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "this engine speaks protocol %u, not %u",
 				  VP_PROTOCOL_VERSION, m->version);
+	vp_access_read(&c->peer);
 	OT_TRY(send_hello(s, c));
 	c->greeted = true;
 	return NULL;
@@ -190,8 +194,31 @@ static struct ot_err *do_open(struct vp_server *s, struct vp_connection *c, cons
 	if (err) {
 		vp_mapping_release(&c->shared);
 		vp_mapping_release(&c->orc);
+		return err;
 	}
-	return err;
+	const struct vp_msg_open *open = (const void *)req->head;
+	c->access = vp_access_open(&c->peer, open->flags & VP_OPEN_DESTRUCTIVE);
+	return NULL;
+}
+
+/* What @b enables in the guest. */
+static void record_batch(uint64_t access, const struct vp_enabled_batch *b)
+{
+	const struct vp_enabled_probe *first = NULL;
+	char name[VP_ACCESS_PROBE] = "";
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < b->necbs; i++) {
+		const struct vp_enabled_probe *probe = b->ecbs[i].probe;
+		if (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR)
+			continue;
+		first = first ? first : probe;
+		n++;
+	}
+	if (first)
+		snprintf(name, sizeof(name), "%s:%s:%s:%s", first->provider, first->module, first->function,
+			 first->name);
+	vp_access_enable(access, n, name);
 }
 
 static struct ot_err *do_enable(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
@@ -203,14 +230,19 @@ static struct ot_err *do_enable(struct vp_server *s, struct vp_connection *c, co
 	if (req->nfds != 1)
 		return ot_err_new(OT_ERR_BAD_DATA, "ENABLE with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], BATCH_MAX, &batch, &size), "batch"));
-	return vp_engine_session_enable(c->es, batch, size);
+	const struct vp_enabled_batch *before = c->es->service->batches.last;
+	struct ot_err *err = vp_engine_session_enable(c->es, batch, size);
+	if (c->es->service->batches.last != before) /* after BUSY too: it is planted later */
+		record_batch(c->access, c->es->service->batches.last);
+	return err;
 }
 
 static struct ot_err *do_start(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
 {
-	(void)s;
 	(void)req;
-	return vp_engine_session_start(c->es);
+	OT_TRY(vp_engine_session_start(c->es));
+	vp_access_start(c->access, s->engine->service->guest_name);
+	return NULL;
 }
 
 static struct ot_err *do_stop(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
@@ -250,6 +282,16 @@ static struct ot_err *do_modules(struct vp_server *s, struct vp_connection *c, c
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
+static struct ot_err *do_access(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	const struct vp_msg_access *m = (const void *)req->head;
+	struct vp_msg_access_reply *r = (void *)s->reply;
+
+	static_assert(sizeof(*r) <= VP_MSG_MAX, "the reply has room");
+	vp_access_answer(&c->peer, m->logged, r);
+	return ot_send_fds(c->sock, r, sizeof(*r), NULL, 0);
+}
+
 static struct ot_err *do_patches(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
 {
 	struct vp_msg_patches_reply r = { .head = { VP_MSG_PATCHES_REPLY, sizeof(r) } };
@@ -285,6 +327,9 @@ static const struct request_kind request_kinds[] = {
 	[VP_MSG_SNAPSHOT] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_snapshot },
 	[VP_MSG_STATS] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_stats },
 	[VP_MSG_PATCHES] = { .size = sizeof(struct vp_msg), .answers_itself = true, .handle = do_patches },
+	[VP_MSG_ACCESS] = { .size = sizeof(struct vp_msg_access),
+			    .answers_itself = true,
+			    .handle = do_access },
 	[VP_MSG_CPC] = { .size = sizeof(struct vp_msg_cpc), .handle = do_cpc },
 	[VP_MSG_OPEN] = { .size = sizeof(struct vp_msg_open), .handle = do_open },
 	[VP_MSG_ENABLE] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_enable },

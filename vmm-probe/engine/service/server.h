@@ -7,6 +7,7 @@
 #define VP_ENGINE_SERVICE_SERVER_H
 
 #include <pthread.h>
+#include <sys/socket.h>
 
 #include "vmm-probe/engine/service/service.h"
 
@@ -22,6 +23,8 @@ struct vp_mapping {
 struct vp_connection {
 	int sock; /* -1: free */
 	bool greeted;
+	struct ucred peer; /* from the kernel, when it connected */
+	uint64_t access;   /* its session's record, see access.h; 0: none */
 	struct vp_engine_session *es;
 	struct vp_mapping shared, orc;
 };

@@ -18,6 +18,8 @@
  *   ◄──────────────────── STATS_REPLY ───   names of vm:::stat probes
  *   ── CPC ──────────────────────────────►   can this event be counted? any number of times
  *   ◄────────────────────────── REPLY ───   yes, or the reason why not
+ *   ── ACCESS ───────────────────────────►   at any time: records of all sessions that there were
+ *   ◄─────────────────── ACCESS_REPLY ───
  *   ── OPEN + facts, program (DOF), shared memory, unwind table (memfds) ──►
  *   ◄────────────────────────── REPLY ───   verified and laid out, or the error
  *   ── ENABLE + batch memfd ─────────────►   probes, sites, ECBs; any number of times
@@ -37,11 +39,12 @@
 #include <stdint.h>
 
 #include "vmm-probe/arch/regs.h"
+#include "vmm-probe/engine/wire/access.h"
 #include "vmm-probe/engine/wire/cpc.h"
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 14u
+#define VP_PROTOCOL_VERSION 15u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -62,8 +65,10 @@ enum vp_msg_type {
 	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: none */
 	VP_MSG_MODULES,       /* the guest's modules that came and went, see struct vp_msg_modules */
 	VP_MSG_MODULES_REPLY,
-	VP_MSG_LOOK,  /* poll: replies SWITCH_REPLY without an exchange */
-	VP_MSG_CPC,   /* can this event be counted for the vCPUs? */
+	VP_MSG_LOOK,   /* poll: replies SWITCH_REPLY without an exchange */
+	VP_MSG_CPC,    /* can this event be counted for the vCPUs? */
+	VP_MSG_ACCESS, /* who has used the engines of this process? Before OPEN or after */
+	VP_MSG_ACCESS_REPLY,
 	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, CPC, and of any request that failed */
 };
 
@@ -152,6 +157,21 @@ struct vp_msg_modules {
 	uint64_t seen; /* number of the last event that the client is done with */
 };
 
+/* Only root's word about a log is believed. */
+struct vp_msg_access {
+	struct vp_msg head;
+	uint64_t logged; /* the client has put the records up to this number in the system's log; 0: none */
+};
+
+struct vp_msg_access_reply {
+	struct vp_msg head;
+	uint32_t n; /* records, by number */
+	uint32_t pad;
+	uint64_t lost; /* records that were forgotten and are in no log */
+	struct vp_access_reads reads[VP_ACCESS_UIDS];
+	struct vp_access list[VP_ACCESS_KEPT];
+};
+
 struct vp_msg_modules_reply {
 	struct vp_msg head;
 	uint64_t last; /* number of the last event of all */
@@ -184,7 +204,10 @@ struct vp_msg_open {
 	uint32_t scratch_max; /* limit of a vCPU's scratch space, bytes; 0: by vp_scratch_size() */
 };
 
-enum { VP_OPEN_DESTRUCTIVE = 1 };
+enum {
+	VP_OPEN_DESTRUCTIVE = 1,
+	VP_OPEN_EACH_HIT = 2, /* no counts by counters that the guest can raise, see backend.h */
+};
 
 #define VP_ENGINES_MAX 32 /* of one session */
 #define VP_NSPEC_MAX   65536u

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which processes are trusted as engines: trust_test.py OUTSIGHT FAKE-ENGINE [Class.test…]. Fake VMMs of root's and of
+"""Another user's VMM, and what it may say: engines_test.py OUTSIGHT FAKE-ENGINE [Class.test…]. Fake VMMs of root's and of
 nobody's; requires root."""
 import json
 import os
@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
+sys.path[:0] = [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), folder) for folder in ("cli", "linux")]
 # pylint: disable=wrong-import-position
 from lib import namespaces
 from lib.pace import limit
@@ -25,6 +25,7 @@ SNAPSHOT = "3"
 PLUGIN = "/x/liboutsight-tcg.so"
 # Five sockets that never answer took half a minute each.
 SILENT, LIMIT = 5, limit(60)
+FORGERIES, RECORDS = 11, 64  # of fake_engine.c
 
 
 class Case(unittest.TestCase):
@@ -133,6 +134,35 @@ class Trust(Case):
         for guest in found.values():
             self.assertEqual(guest["how"], "no: its engine did not answer within a second")
         self.assertEqual(self.outsight("-g", "nosuch", "-n", "BEGIN").returncode, 1)
+
+
+class Forged(Case):
+    """A VMM under another's control answers what it likes."""
+
+    def test_replies(self):
+        """None of them ends the list, commands the terminal, or makes lines of its own."""
+        fakes = [self.fake(f"forged{n}", f"forge{n}") for n in range(FORGERIES)]
+        for option in ("guests", "-v"), ("guests", "-v", "--json"):
+            status, out = on_terminal([self.program, *option], env=dict(self.env, LC_ALL="C.UTF-8"))
+            self.assertEqual(status, 0, out)
+            self.assertTrue(is_harmless(out), out)
+        found = self.guests(*(f.pid for f in fakes))
+        self.assertEqual(set(found), {f.pid for f in fakes})
+        text = self.outsight("guests", "-v").stdout
+        records = [line for line in text.splitlines() if ": traced by uid " in line]
+        self.assertEqual(len(records), RECORDS, text)
+        for line in records:
+            self.assertRegex(line, r"^forged\d+: traced by uid \d+, PID -?\d+ \(\?{15}\), from \S+ to \S+: \d+ enablings, of "
+                             r"\?{95} first, destructive; in no log$")
+
+    def test_sessions(self):
+        """Each is one line, and none waits."""
+        for n in range(FORGERIES):
+            with self.subTest(forgery=n):
+                fake = self.fake(f"forged{n}", f"forge{n}")
+                done = self.outsight("-g", str(fake.pid), "-n", "BEGIN { exit(0); }")
+                self.assertEqual(done.returncode, 1, done)
+                self.assertRegex(done.stderr, r"\Adtrace: .*\n\Z")
 
 
 class Told(Case):
