@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/unit/census_fixture.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,8 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct census_guest *cg;
 
-	if (!cg)
+	if (!cg) {
 		cg = census_guest_create();
+		census_guest(cg)->is_still = true; /* nobody writes it meanwhile */
+	}
 	census_guest_reset(cg);
 	for (; size >= 4; data += 4, size -= 4) {
 		uint16_t place, value;

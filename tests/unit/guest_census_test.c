@@ -245,6 +245,37 @@ static void test_patience(void **state)
 	vp_census_deinit(&c);
 }
 
+static struct ot_err *never_settles(void *ctx, struct vp_census *census)
+{
+	(void)census;
+	++*(unsigned *)ctx;
+	return vp_census_torn();
+}
+
+static void refused(struct ot_err *err)
+{
+	assert_non_null(err);
+	assert_int_equal(ot_err_code(err), OT_ERR_BUSY);
+	ot_err_destroy(err);
+}
+
+/* What changes in a guest that runs is read again, for some time; a dump is what it is. */
+static void test_tries(void **state)
+{
+	static const struct vp_way way = { 1, "nothing", never_settles };
+	struct vp_guest *guest = census_guest(*state);
+	struct vp_census c = { 0 };
+	unsigned tries = 0;
+
+	refused(vp_census_walk(guest, &way, 1, 1, &tries, &c));
+	assert_true(tries > 1);
+	tries = 0;
+	guest->is_still = true;
+	refused(vp_census_walk(guest, &way, 1, 1, &tries, &c));
+	assert_int_equal(tries, 1);
+	vp_census_deinit(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +287,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_forged_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_numbers, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_patience, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_tries, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,6 +28,7 @@ static struct ot_err *read_kernel(const struct vp_links *links, struct vp_guest_
 		.vmlinux = o->vmlinux,
 		.symbols = o->symbols,
 		.use_cache = !o->no_cache,
+		.is_still = !vp_link_runs(link),
 		.patient = link->source.ops && link->source.ops->patient,
 		.progress = guest_progress,
 		.progress_ctx = (void *)(uintptr_t)links,

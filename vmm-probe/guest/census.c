@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 #define CHECK_FOUND 256u
 #define TRIES       50 /* of a walk that meets changes; each takes a fraction of a millisecond */
@@ -80,12 +81,13 @@ struct ot_err *vp_census_endless(void)
 	return ot_err_new(OT_ERR_BAD_DATA, "it does not end");
 }
 
-static struct ot_err *try_way(const struct vp_way *way, void *ctx, struct vp_census *census)
+static struct ot_err *try_way(const struct vp_guest *guest, const struct vp_way *way, void *ctx,
+			      struct vp_census *census)
 {
 	size_t before = census->count;
 	struct ot_err *err = NULL;
 
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < (guest->is_still ? 1 : TRIES); i++) {
 		enum ot_err_code code;
 
 		ot_err_destroy(err);
@@ -103,13 +105,13 @@ static struct ot_err *try_way(const struct vp_way *way, void *ctx, struct vp_cen
 	return err ? ot_err_prefix(err, "the guest's %s can't be followed", way->what) : NULL;
 }
 
-static struct ot_err *walk_all(const struct vp_way *ways, size_t n, uint32_t have, void *ctx,
-			       struct vp_census *ret)
+static struct ot_err *walk_all(const struct vp_guest *guest, const struct vp_way *ways, size_t n,
+			       uint32_t have, void *ctx, struct vp_census *ret)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!(ways[i].way & have))
 			continue;
-		OT_TRY(try_way(&ways[i], ctx, ret));
+		OT_TRY(try_way(guest, &ways[i], ctx, ret));
 		ret->ways |= ways[i].way;
 	}
 	vp_census_join(ret);
@@ -123,7 +125,7 @@ struct ot_err *vp_census_walk(const struct vp_guest *guest, const struct vp_way 
 	struct ot_err *err;
 
 	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_CENSUS]);
-	err = walk_all(ways, n, have, ctx, ret);
+	err = walk_all(guest, ways, n, have, ctx, ret);
 	vp_budget_end(&budget);
 	return err;
 }

@@ -38,7 +38,7 @@ struct ctx {
 	uint32_t way;
 	size_t nodes;       /* of the table of numbers */
 	struct ot_buf todo; /* tree: addresses of processes whose children have not been visited */
-	struct ot_buf seen; /* tree: a bit for each PID that was visited */
+	struct ot_buf seen; /* tree: a bit for each PID up to the highest that was visited */
 	size_t threads;
 };
 
@@ -181,9 +181,13 @@ static struct ot_err *walk_pids(void *arg, struct vp_census *census)
 /* Forged tasks may share one list of threads, and be their own children by it. */
 static struct ot_err *visit(struct ctx *c, uint32_t pid)
 {
-	uint8_t *byte = (uint8_t *)c->seen.data + pid / 8;
-	uint8_t bit = (uint8_t)(1u << pid % 8);
+	uint8_t bit = (uint8_t)(1u << pid % 8), *byte;
 
+	if (pid / 8 >= c->seen.len)
+		ot_buf_zero(&c->seen, pid / 8 + 1 - c->seen.len);
+	if (c->seen.failed)
+		return ot_err_nomem();
+	byte = (uint8_t *)c->seen.data + pid / 8;
 	if (*byte & bit)
 		return vp_census_torn();
 	*byte |= bit;
@@ -223,9 +227,6 @@ static struct ot_err *walk_tree(void *arg, struct vp_census *census)
 	c->way = VP_TASK_TREE;
 	c->threads = 0;
 	ot_buf_clear(&c->seen);
-	ot_buf_zero(&c->seen, PID_MAX / 8 + 1);
-	if (c->seen.failed)
-		return ot_err_nomem();
 	ot_buf_clear(&c->todo);
 	ot_buf_append(&c->todo, &c->init_task, sizeof(c->init_task));
 	for (size_t i = 0; i < c->todo.len; i += sizeof(task)) {

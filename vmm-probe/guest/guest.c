@@ -185,6 +185,7 @@ struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest *
 		return ot_err_nomem();
 	guest->phys = opts->phys;
 	guest->patient = opts->patient;
+	guest->is_still = opts->is_still;
 	ot_buf_init(&guest->note);
 	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_IMAGE]);
 	err = vp_guest_file_set(guest, opts);

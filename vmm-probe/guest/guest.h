@@ -38,6 +38,7 @@ struct vp_guest_opts {
 	const char *cache_dir; /* NULL: ${XDG_CACHE_HOME:-~/.cache}/outsight */
 	/* No limit of time: a dump may be large and on a slow disk, a gdb stub is slow. */
 	bool patient;
+	bool is_still; /* it does not run, as a dump: what changes while it is read never settles */
 	/* Called before each step with its description ("locating the kernel"), or NULL; as long as the guest
 	 * is open. */
 	void (*progress)(void *ctx, const char *step);

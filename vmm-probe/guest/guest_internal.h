@@ -10,7 +10,7 @@
 #include "vmm-probe/guest/guest.h"
 
 struct vp_guest {
-	bool patient; /* see struct vp_guest_opts */
+	bool patient, is_still; /* see struct vp_guest_opts */
 	const struct vp_phys *phys;
 	struct vp_kernel kernel;
 	struct vp_symtab *symtab;

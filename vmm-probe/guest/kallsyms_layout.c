@@ -146,13 +146,21 @@ static bool names_meet_markers(const uint8_t *image, const struct vp_kallsyms_ta
 	return true;
 }
 
+/* The number of names at @p off, if so many markers go with it; else 0. */
+static uint32_t count_at(const uint8_t *image, size_t off, const struct vp_kallsyms_tables *t)
+{
+	uint32_t count = (uint32_t)uint_at(image + off, 4);
+
+	return count <= VP_KALLSYMS_MAX && count > (t->nmarkers - 1) * NAMES_MARKER &&
+		       count <= t->nmarkers * NAMES_MARKER
+		   ? count
+		   : 0;
+}
+
 /* The names after the last marker must end at the table of markers, except for padding. */
 static bool count_fits(const uint8_t *image, const struct vp_kallsyms_tables *t, size_t at, uint32_t count,
 		       size_t *ret_end)
 {
-	if (count > VP_KALLSYMS_MAX || count <= (t->nmarkers - 1) * NAMES_MARKER ||
-	    count > t->nmarkers * NAMES_MARKER)
-		return false;
 	for (uint32_t i = (uint32_t)(t->nmarkers - 1) * NAMES_MARKER; i < count; i++) {
 		size_t len, head;
 
@@ -164,19 +172,18 @@ static bool count_fits(const uint8_t *image, const struct vp_kallsyms_tables *t,
 	return t->markers_off - at < PAD_MAX;
 }
 
-/* Do the names start at @p off, preceded by their number? */
+/* Do the names start at @p off, preceded by their number? Most offsets have no such number, which costs less
+ * to see than names do. */
 static bool names_at(const uint8_t *image, size_t off, uint64_t *work, struct vp_kallsyms_tables *t)
 {
-	size_t last = off;
+	size_t last;
 
-	if (!names_meet_markers(image, t, work, &last))
-		return false;
 	/* 8 or 4 bytes before, depending on the tables' alignment. */
 	for (size_t back = 8; back >= 4; back -= 4) {
-		if (off < back)
-			continue;
-		t->count = (uint32_t)uint_at(image + off - back, 4);
-		if (count_fits(image, t, last, t->count, &t->names_end)) {
+		t->count = off < back ? 0 : count_at(image, off - back, t);
+		last = off;
+		if (t->count && names_meet_markers(image, t, work, &last) &&
+		    count_fits(image, t, last, t->count, &t->names_end)) {
 			t->count_off = off - back;
 			t->names_off = off;
 			return true;
@@ -197,7 +204,7 @@ static bool names_before(const uint8_t *image, uint64_t *work, struct vp_kallsym
 		return false;
 	high = (t->markers_off - (size_t)used) & ~(size_t)3;
 	low = high > span ? high - span : 0;
-	for (size_t off = high; off > low; off -= 4) {
+	for (size_t off = high; off > low && vp_kallsyms_spend(work, 1); off -= 4) {
 		for (int uleb = 1; uleb >= 0; uleb--) {
 			t->uleb = uleb;
 			if (names_at(image, off, work, t))

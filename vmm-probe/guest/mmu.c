@@ -9,12 +9,15 @@ void vp_mmu_init(struct vp_mmu *mmu, const struct vp_paging *paging, struct vp_g
 	mmu->paging = paging;
 	mmu->root = vp_gpa(root.v & paging->address);
 	mmu->levels = levels;
+	mmu->epoch = 0;
+	memset(mmu->tlb, 0, sizeof(mmu->tlb));
 	vp_mmu_flush(mmu);
 }
 
+/* Before each read of a running guest, so it does not touch the slots. */
 void vp_mmu_flush(struct vp_mmu *mmu)
 {
-	memset(mmu->tlb, 0, sizeof(mmu->tlb));
+	mmu->epoch++;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(mmu->tables); i++)
 		mmu->tables[i].gpa = 0;
 }
@@ -78,7 +81,7 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 	uint64_t page = gva.v & VP_PAGE_MASK;
 	struct vp_mmu_tlb *slot = tlb_slot(mmu, gva.v);
 
-	if (slot->page != (page | 1)) {
+	if (slot->epoch != mmu->epoch || slot->page != page) {
 		struct walk walk = { 0 };
 		struct ot_err *err;
 
@@ -92,7 +95,7 @@ struct ot_err *vp_mmu_translate(const struct vp_phys *phys, struct vp_mmu *mmu, 
 		if (!walk.present)
 			return ot_err_new(OT_ERR_FAULT, "guest address 0x%llx is not mapped",
 					  (unsigned long long)gva.v);
-		*slot = (struct vp_mmu_tlb){ page | 1, walk.page.gpa + (page & (walk.page.size - 1)),
+		*slot = (struct vp_mmu_tlb){ page, mmu->epoch, walk.page.gpa + (page & (walk.page.size - 1)),
 					     walk.page.size };
 	}
 	*ret_gpa = vp_gpa(slot->gpa + (gva.v & ~VP_PAGE_MASK));

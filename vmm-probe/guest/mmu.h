@@ -20,7 +20,8 @@
 #define VP_MMU_LEVELS   5
 
 struct vp_mmu_tlb {
-	uint64_t page; /* virtual address of the 4 KiB page | 1; 0: the slot is empty */
+	uint64_t page;  /* virtual address of the 4 KiB page */
+	uint64_t epoch; /* in which it was filled; of another one, the slot is empty */
 	uint64_t gpa;
 	uint64_t size; /* of the guest's page around it */
 };
@@ -35,6 +36,7 @@ struct vp_mmu {
 	const struct vp_paging *paging;
 	struct vp_gpa root; /* the top table, page-aligned */
 	unsigned int levels;
+	uint64_t epoch;                            /* ends when the cache is invalidated; from 1 on */
 	struct vp_mmu_table tables[VP_MMU_LEVELS]; /* lowest level first */
 	struct vp_mmu_tlb tlb[VP_MMU_TLB_SIZE];
 };
