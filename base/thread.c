@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Starting threads that take no signals, and children that take all. */
+/* Starting threads that take no signals but that of a lost page, and children that take all. */
 #include "base/thread.h"
 
 #include <signal.h>
@@ -9,8 +9,9 @@ struct ot_err *ot_thread_start(pthread_t *ret, const pthread_attr_t *attr, void 
 {
 	sigset_t all, old;
 
-	/* a thread inherits its creator's mask */
+	/* A thread inherits its creator's mask. A fault whose signal is blocked ends the process. */
 	sigfillset(&all);
+	sigdelset(&all, SIGBUS);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	int err = pthread_create(ret, attr, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);

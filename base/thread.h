@@ -7,9 +7,9 @@
 
 #include "base/err.h"
 
-/** pthread_create() of a thread with every signal blocked, so that the process's own threads handle them. @p
- * attr may be NULL. OS: it could not be created; the message begins with @p what ("starting the profile
- * timer"). */
+/** pthread_create() of a thread with every signal blocked, so that the process's own threads handle them, but
+ * SIGBUS, which a thread gets for its own accesses (base/guarded.h). @p attr may be NULL. OS: it could not be
+ * created; the message begins with @p what ("starting the profile timer"). */
 OT_MUST_CHECK struct ot_err *ot_thread_start(pthread_t *ret, const pthread_attr_t *attr,
 					     void *(*run)(void *arg), void *arg, const char *what);
 

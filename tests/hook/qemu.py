@@ -95,7 +95,7 @@ class Qemu:
     """A QEMU that runs the small guest. preload: with the hook from the start. prefix: a command that becomes it."""
 
     def __init__(self, cpus=2, preload=False, args=(), extra="", name="small", sandbox=SANDBOX, smp=None,
-                 prefix=(), kernel=GUEST):
+                 prefix=(), kernel=GUEST, accel="kvm"):
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-hook-")
         self.cpus = cpus
         self.console_path = self.path("console")
@@ -104,7 +104,7 @@ class Qemu:
         self.log = open(self.path("log"), "w+", encoding="utf-8")
         boot = [*firmware(), "-kernel", kernel, "-append", f"cpus={cpus} calls={CALLS} {extra}"] if kernel else []
         self.process = subprocess.Popen(
-            [*prefix, QEMU, "-name", name, "-accel", "kvm", "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
+            [*prefix, QEMU, "-name", name, "-accel", accel, "-cpu", "kvm64", "-M", "pc", "-smp", smp or str(cpus), "-m", str(MIB),
              "-nodefaults", "-display", "none", "-serial", f"file:{self.console_path}", "-sandbox", sandbox,
              "-qmp", f"unix:{self.path('qmp')},server=on,wait=off", *boot, *args],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=env)

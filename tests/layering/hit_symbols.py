@@ -16,7 +16,9 @@ import tempfile
 LIBC = {"memcpy", "memmove", "memset", "memcmp", "memchr", "memrchr", "strlen", "strnlen", "strchr", "clock_gettime"}
 # What compilers put in by themselves: division of 128 bits, position-independent code, hardening.
 COMPILER = {"__udivti3", "__umodti3", "__divti3", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__chk_fail"}
-MAY_CALL = LIBC | COMPILER | {f"__{name}_chk" for name in LIBC}
+# Accesses to memory that may be gone (base/guarded.c): loads and stores.
+GUARDED = {"ot_guarded_read", "ot_guarded_write", "ot_guarded_exchange"}
+MAY_CALL = LIBC | COMPILER | GUARDED | {f"__{name}_chk" for name in LIBC}
 SANITIZERS = ("__asan_", "__ubsan_", "__tsan_", "__sanitizer_", "__sancov_")
 
 

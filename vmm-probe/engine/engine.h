@@ -102,7 +102,8 @@ void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_s
 
 /** Guest kernel memory at virtual address @p gva, for a backend at a hit on @p site, on that vCPU's thread:
  * all of @p len bytes, or false with nothing done. A store to a page that the guest's kernel may not write
- * fails (its CR0.WP is taken to be set). */
+ * fails (its CR0.WP is taken to be set). Memory that is gone (base/guarded.h) fails too, and of a store over
+ * two pages the first part may be done then. */
 bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void *dst, uint32_t len);
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len);
 

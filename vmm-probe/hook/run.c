@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/guarded.h"
 #include "vmm-probe/hook/internal.h"
 
 #define OURS     0x80
@@ -169,6 +170,7 @@ static void first_run(struct vp_hook_vcpu *v)
 	sigemptyset(&set);
 	sigaddset(&set, vp_hook.kick_signal);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	ot_guarded_this_thread();
 	keep_alive();
 	atomic_store(&v->tid, (int)syscall(SYS_gettid));
 	atomic_store(&v->seen, 1);

@@ -74,8 +74,9 @@ static const struct vp_insn *insn_of(const struct vp_kvm_trap *t, struct vp_insn
 
 	if (ot_likely(t->kind != VP_TRAP_HW || !s->target))
 		return &t->insn;
-	memcpy(bytes, t->host, s->length);
-	return vp_native_static_branch(bytes, s->length, (int64_t)(s->target - s->gva)) == s->length &&
+	return vp_kvm_trap_text(t, bytes) &&
+		       vp_native_static_branch(bytes, s->length, (int64_t)(s->target - s->gva)) ==
+			   s->length &&
 		       vp_insn_decode(bytes, s->length, s->gva, now)
 		   ? now
 		   : &t->insn;

@@ -163,6 +163,10 @@ struct vp_kvm_page_cache {
 /** Plant it unless something keeps it out, or its address is no longer mapped there: then it is gone. The
  * vCPUs are held, and no window is open. */
 void vp_kvm_put_back(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_page_cache *cache);
+/** The text where it is, as long as the instruction and the trap, then zeros. False: it is gone. */
+bool vp_kvm_trap_text(const struct vp_kvm_trap *t, uint8_t ret[15]);
+/** Are its bytes in the text? */
+bool vp_kvm_trap_is_there(const struct vp_kvm_trap *t);
 /** Could it be planted? */
 bool vp_kvm_trap_fits(const struct vp_kvm_trap *t);
 void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t);

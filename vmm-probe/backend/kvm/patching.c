@@ -178,7 +178,7 @@ static bool is_suspect(const struct vp_kvm_trap *t)
 {
 	if (t->gone || t->patched || !vp_kvm_trap_in_text(t))
 		return false;
-	return t->planted ? memcmp(t->host, t->now, t->len) != 0 : vp_kvm_trap_fits(t);
+	return t->planted ? !vp_kvm_trap_is_there(t) : vp_kvm_trap_fits(t);
 }
 
 /* With a hold, so it is exact. */
@@ -188,7 +188,7 @@ static void look_again(struct vp_kvm *kvm, struct vp_kvm_trap *t, struct vp_kvm_
 		t->planted = false;
 		t->gone = true;
 	}
-	if (t->planted && memcmp(t->host, t->now, t->len) != 0)
+	if (t->planted && !vp_kvm_trap_is_there(t))
 		vp_kvm_trap_out(kvm, t);
 	if (!vp_kvm_window(&kvm->patching) || t->site->sentinel)
 		vp_kvm_put_back(kvm, t, cache);

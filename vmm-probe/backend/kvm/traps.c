@@ -3,12 +3,14 @@
  * The traps of a plan: their bytes and ports, planting and removing them. A trap's record, with the original
  * bytes, is complete before the first byte of guest text changes. Bytes found changed when a trap is removed
  * are the guest's, and stay. A site whose bytes are not the expected ones when a trap should be planted is
- * lost until they match again: unknown bytes are never overwritten.
+ * lost until they match again: unknown bytes are never overwritten. Text that is gone (a RAM file that was
+ * cut) matches nothing.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/guarded.h"
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/arch/x86/insn/opcodes.h"
 #include "vmm-probe/backend/kvm/internal.h"
@@ -208,30 +210,45 @@ void vp_kvm_trap_lost(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 	t->lost = true;
 }
 
-static bool may_adopt(const struct vp_kvm_trap *t)
+static bool may_adopt(const struct vp_kvm_trap *t, const uint8_t *text)
 {
 	if (t->site->target)
-		return is_branch(t->site, t->host);
+		return is_branch(t->site, text);
 	return !t->stepped && t->hit_port && t->len == 5 && vp_native_is_fentry(t->old) &&
-	       vp_native_is_fentry(t->host);
+	       vp_native_is_fentry(text);
+}
+
+bool vp_kvm_trap_text(const struct vp_kvm_trap *t, uint8_t ret[15])
+{
+	memset(ret, 0, sizeof(t->site->bytes));
+	return ot_guarded_read(ret, t->host, t->len > t->site->length ? t->len : t->site->length);
+}
+
+bool vp_kvm_trap_is_there(const struct vp_kvm_trap *t)
+{
+	uint8_t text[sizeof(t->now)];
+
+	return ot_guarded_read(text, t->host, t->len) && !memcmp(text, t->now, t->len);
 }
 
 bool vp_kvm_trap_fits(const struct vp_kvm_trap *t)
 {
-	return !memcmp(t->host, t->old, t->len) || may_adopt(t);
+	uint8_t text[sizeof(t->site->bytes)];
+
+	return vp_kvm_trap_text(t, text) && (!memcmp(text, t->old, t->len) || may_adopt(t, text));
 }
 
 /* The guest turned its own tracing or a static key on or off there: the trap then covers the present bytes.
  */
-static bool adopt(struct vp_kvm_trap *t)
+static bool adopt(struct vp_kvm_trap *t, const uint8_t *text)
 {
 	struct vp_insn insn = { 0 };
 
-	if (!may_adopt(t))
+	if (!may_adopt(t, text))
 		return false;
-	if (!t->stepped && (!vp_insn_decode(t->host, t->len, t->site->gva, &insn) || insn.len != t->len))
+	if (!t->stepped && (!vp_insn_decode(text, t->len, t->site->gva, &insn) || insn.len != t->len))
 		return false;
-	memcpy(t->old, t->host, t->len);
+	memcpy(t->old, text, t->len);
 	t->insn = insn;
 	aim_out(t);
 	return true;
@@ -242,24 +259,30 @@ bool vp_kvm_trap_out(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 	if (!t->planted)
 		return true;
 	t->planted = false;
-	if (memcmp(t->host, t->now, t->len) != 0) {
+	if (!vp_kvm_trap_is_there(t) || !ot_guarded_write(t->host, t->old, t->len)) {
 		vp_kvm_trap_lost(kvm, t);
 		return false;
 	}
-	memcpy(t->host, t->old, t->len);
 	return true;
 }
 
 bool vp_kvm_trap_in(struct vp_kvm *kvm, struct vp_kvm_trap *t)
 {
-	if (memcmp(t->host, t->old, t->len) != 0 && !adopt(t)) {
+	uint8_t text[sizeof(t->site->bytes)];
+
+	if (!vp_kvm_trap_text(t, text) || (memcmp(text, t->old, t->len) != 0 && !adopt(t, text))) {
 		vp_kvm_trap_lost(kvm, t);
 		return false;
 	}
 	t->lost = false;
 	t->planted = true;
-	memcpy(t->host, t->now, t->len);
-	return true;
+	if (ot_guarded_write(t->host, t->now, t->len))
+		return true;
+	/* A trap over two pages, of which the second is gone: the same stores undo what was written. */
+	(void)ot_guarded_write(t->host, t->old, t->len);
+	t->planted = false;
+	vp_kvm_trap_lost(kvm, t);
+	return false;
 }
 
 /* The same site in the previous plan: the same trap may stay, with its state. */

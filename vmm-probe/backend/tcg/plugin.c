@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/guarded.h"
 #include "vmm-probe/engine/backend.h"
 #include "vmm-probe/engine/wire/socket_path.h"
 
@@ -158,6 +159,7 @@ void vp_tcg_on_init(unsigned int vcpu)
 {
 	struct ot_err *err = NULL;
 
+	ot_guarded_this_thread(); /* QEMU starts it with the signal blocked */
 	pthread_mutex_lock(&vp_tcg.setup);
 	if (shares_thread() && !vp_tcg.broken) {
 		atomic_store(&vp_tcg.hands_off, true);

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/guarded.h"
 #include "base/proc_map.h"
 #include "vmm-probe/arch/native.h"
 
@@ -162,10 +163,7 @@ static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index
 	const char *host = host_of(arg, table + index * sizeof(*ret), &len);
 
 	(void)level;
-	if (!host || len < sizeof(*ret))
-		return false;
-	memcpy(ret, host, sizeof(*ret));
-	return true;
+	return host && len >= sizeof(*ret) && ot_guarded_read(ret, host, sizeof(*ret));
 }
 
 /* Physical address of @vaddr by the guest's tables. */

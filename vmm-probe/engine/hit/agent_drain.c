@@ -2,22 +2,33 @@
 /*
  * A vCPU takes the records from its ring and fires for them. Hit path: on the vCPU's own thread, so the
  * guest's CPU is stopped meanwhile and events fire in the order of its records. At most one ring full at a
- * time, so this ends no matter what the guest's other CPUs do to the ring.
+ * time, so this ends no matter what the guest's other CPUs do to the ring. A ring whose memory is gone has no
+ * records.
  */
+#include "base/guarded.h"
 #include "vmm-probe/engine/hit/agent.h"
 #include "vmm-probe/engine/hit/guard.h"
 
 #define TELL_EVERY 64 /* records, after which their slots are released to the guest */
 
+static const struct ga_record *record(const struct vp_agent_ring *r, uint64_t n)
+{
+	return &r->ring->records[n & (r->records - 1)];
+}
+
+/* A reader that sees the number sees the record. */
+static bool has(const struct vp_agent_ring *r, uint64_t n)
+{
+	uint64_t seq;
+
+	return ot_guarded_load64(&record(r, n)->seq, &seq) && seq == n + 1;
+}
+
 /* A copy of the next record; false: none yet. */
 static bool take(struct vp_agent_ring *r, struct ga_record *ret)
 {
-	const struct ga_record *at = &r->ring->records[r->tail & (r->records - 1)];
-
-	/* Acquire: a reader that sees the number sees the record. */
-	if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != r->tail + 1)
+	if (!has(r, r->tail) || !ot_guarded_read(ret, record(r, r->tail), sizeof(*ret)))
 		return false;
-	memcpy(ret, at, sizeof(*ret));
 	r->tail++;
 	return true;
 }
@@ -191,10 +202,11 @@ static void fire_record(const struct vp_agent_map *map, struct vp_vcpu *me, uint
 /* Every listening session learns of lost events. */
 static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, uint32_t vcpu)
 {
-	uint64_t lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED), grown = lost - r->lost;
+	uint64_t lost, grown;
 
-	if (ot_likely(!grown))
+	if (!ot_guarded_load64(&r->ring->lost, &lost) || ot_likely(lost == r->lost))
 		return;
+	grown = lost - r->lost;
 	r->lost = lost;
 	for (uint32_t i = 0; i < map->nsessions; i++) {
 		struct vp_vcpu_session *v = &map->sessions[i]->vcpus[vcpu];
@@ -202,13 +214,6 @@ static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, 
 		v->counts.agent_lost += grown;
 		__atomic_store_n(&v->status->agent_lost, v->counts.agent_lost, __ATOMIC_RELAXED);
 	}
-}
-
-static bool has(const struct vp_agent_ring *r, uint64_t n)
-{
-	const struct ga_record *at = &r->ring->records[n & (r->records - 1)];
-
-	return __atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) == n + 1;
 }
 
 /* No time is known before the first mark. The guest makes that one as soon as its probes are on: until then
@@ -222,8 +227,7 @@ static bool waits(const struct vp_agent *agent, const struct vp_agent_ring *r, u
 static void look_ahead(struct vp_agent_ring *r)
 {
 	for (uint64_t n = r->tail; n - r->tail < r->records && has(r, n); n++)
-		r->newest_tsc =
-		    __atomic_load_n(&r->ring->records[n & (r->records - 1)].tsc, __ATOMIC_RELAXED);
+		(void)ot_guarded_load64(&record(r, n)->tsc, &r->newest_tsc);
 }
 
 /* The threads that a record is about: the running one, and that of GA_WANT_TASK. */
@@ -295,12 +299,12 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 		}
 		fire_record(map, &agent->engine->vcpus[vcpu], vcpu, &rec, when);
 		release(&c);
-		/* Release: the copy is complete before the guest may write there. */
+		/* The copy is complete before the guest may write there. */
 		if (r->tail % TELL_EVERY == 0)
-			__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
+			(void)ot_guarded_store64(&r->ring->tail, r->tail);
 	}
 	if (n)
-		__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
+		(void)ot_guarded_store64(&r->ring->tail, r->tail);
 	count_lost(map, r, vcpu);
 	__atomic_store_n(&r->drained_ns, until, __ATOMIC_RELEASE);
 }

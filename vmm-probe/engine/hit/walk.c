@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Guest memory by virtual address: page walk and a small TLB. Hit path. A guest's page tables are hostile
- * input: a walk reads at most five entries, each only where the backend has RAM.
+ * input: a walk reads at most five entries, each only where the backend has RAM. That RAM may be gone
+ * meanwhile: every access is a guarded one.
  *
  * Translations cached between firings: the kernel's direct map and its large pages do not move while a kernel
  * runs, and hold nearly everything (tasks, per-CPU areas, slab). Kernel stacks and user space do move: those
  * translations are valid for one firing.
  */
 #include "vmm-probe/engine/hit/walk.h"
+#include "base/guarded.h"
 #include "vmm-probe/arch/native.h"
 
 #define PAGE_SIZE (1ull << vp_native_paging.page_shift)
@@ -26,9 +28,7 @@ static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index
 	const uint8_t *at = ram(arg, table + index * sizeof(*ret), sizeof(*ret));
 
 	(void)level;
-	if (at)
-		memcpy(ret, at, sizeof(*ret));
-	return at != NULL;
+	return at && ot_guarded_read(ret, at, sizeof(*ret));
 }
 
 /* Walk from @root to the smallest page of @va, in the page *ret. */
@@ -105,7 +105,8 @@ static bool load(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *ds
 		if (!host)
 			return false;
 		n = n < len ? n : len;
-		memcpy(to, host + offset, n);
+		if (!ot_guarded_read(to, host + offset, n))
+			return false;
 		to += n;
 		va += n;
 		len -= n;
@@ -182,9 +183,7 @@ bool vp_site_word(const struct vp_site *site, uint64_t gva, uint64_t *ret)
 {
 	const uint64_t *host = gva && !(gva & 7) ? (const void *)walk_now(site->es, gva) : NULL;
 
-	if (host)
-		*ret = __atomic_load_n(host, __ATOMIC_RELAXED);
-	return host != NULL;
+	return host && ot_guarded_load64(host, ret);
 }
 
 bool vp_site_text_locked(const struct vp_site *site)
@@ -235,8 +234,6 @@ bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, cons
 	high = first < len ? writable_page(v, facts->kernel_root, gva + first) : low;
 	if (!low || !high)
 		return false;
-	memcpy(low + gva % PAGE_SIZE, src, first);
-	if (first < len)
-		memcpy(high, (const uint8_t *)src + first, len - first);
-	return true;
+	return ot_guarded_write(low + gva % PAGE_SIZE, src, first) &&
+	       (first == len || ot_guarded_write(high, (const uint8_t *)src + first, len - first));
 }

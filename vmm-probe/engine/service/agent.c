@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/guarded.h"
 #include "base/thread.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/agent_owner.h"
@@ -31,30 +32,50 @@ static struct vp_agent_owner *owner_of(const struct vp_engine *engine)
 	return engine->agent ? OT_CONTAINER_OF(engine->agent, struct vp_agent_owner, agent) : NULL;
 }
 
+/* One whose memory is gone is not. */
 static bool is_live(const struct vp_agent_owner *owner)
 {
 	const struct ga_header *h = owner->header;
+	uint64_t magic;
+	uint32_t state;
 
-	return __atomic_load_n(&h->magic, __ATOMIC_ACQUIRE) == GA_MAGIC &&
-	       __atomic_load_n(&h->state, __ATOMIC_ACQUIRE) == GA_LIVE;
+	return ot_guarded_load64(&h->magic, &magic) && magic == GA_MAGIC &&
+	       ot_guarded_load32(&h->state, &state) && state == GA_LIVE;
 }
 
 /* --- commands ---------------------------------------------------------------------------------------- */
 
+static bool is_applied(const struct vp_agent_owner *owner)
+{
+	uint32_t applied;
+
+	return ot_guarded_load32(&owner->header->applied, &applied) && applied == owner->generation;
+}
+
 static void command(struct vp_agent_owner *owner, const struct vp_agent_map *map)
 {
 	uint64_t start = vp_now();
+	uint32_t applied;
 
-	if (!vp_agent_is_usable(owner))
+	if (!vp_agent_is_usable(owner) || !ot_guarded_load32(&owner->header->applied, &applied))
 		return;
 	vp_agent_write_wants(owner->control, map);
-	owner->generation = __atomic_load_n(&owner->header->applied, __ATOMIC_RELAXED) + 1;
+	owner->generation = applied + 1;
 	owner->generation += !owner->generation; /* 0: no command yet */
-	__atomic_store_n(&owner->control->generation, owner->generation, __ATOMIC_RELEASE);
+	(void)ot_guarded_store32(&owner->control->generation, owner->generation);
 	/* A paused guest does not poll; it will later. */
 	while (vp_agent_is_usable(owner) && is_live(owner) && vp_now() - start < APPLY_NS &&
-	       __atomic_load_n(&owner->header->applied, __ATOMIC_ACQUIRE) != owner->generation)
+	       !is_applied(owner))
 		vp_agent_nap();
+}
+
+/* Only the owner changes it. */
+static void beat(struct vp_agent_owner *owner)
+{
+	uint64_t beats;
+
+	if (ot_guarded_load64(&owner->control->beat, &beats))
+		(void)ot_guarded_store64(&owner->control->beat, beats + 1);
 }
 
 /* --- the thread ---------------------------------------------------------------------------------------- */
@@ -113,7 +134,7 @@ static void *run(void *arg)
 			continue;
 		}
 		if (n % BEAT_EVERY == 0)
-			__atomic_add_fetch(&owner->control->beat, 1, __ATOMIC_RELAXED);
+			beat(owner);
 		vp_agent_clock_look(owner);
 		ask(owner);
 	}
@@ -171,7 +192,8 @@ static struct ot_err *init(struct vp_agent_owner *owner, const struct vp_batch_a
 		if (owner->agent.rings[i].ring)
 			vp_agent_forget_records(&owner->agent.rings[i]);
 	owner->agent.usable = 1;
-	owner->rate.seen = __atomic_load_n(&owner->header->clock_seq, __ATOMIC_ACQUIRE) & ~1u;
+	if (ot_guarded_load32(&owner->header->clock_seq, &owner->rate.seen))
+		owner->rate.seen &= ~1u;
 	struct ot_err *err = start_thread(owner);
 	if (err)
 		vp_agent_let_go(owner);

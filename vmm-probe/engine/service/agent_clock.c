@@ -6,6 +6,7 @@
  * last good one, with the clocks' possible drift since, is more exact. The rate is the guest's own value
  * until two marks are far enough apart to measure it.
  */
+#include "base/guarded.h"
 #include "vmm-probe/engine/service/agent.h"
 
 #define RATE_NS   500000000ull /* distance of marks from which the rate is measured */
@@ -108,19 +109,18 @@ static bool new_mark(struct vp_agent_owner *owner, struct mark *ret)
 	struct vp_agent_rate *r = &owner->rate;
 	const struct vp_agent *agent = &owner->agent;
 	const struct ga_header *h = owner->header;
-	uint32_t seq = __atomic_load_n(&h->clock_seq, __ATOMIC_ACQUIRE);
+	uint32_t seq, again;
 	uint64_t before, after, marks;
 
-	if (seq & 1 || seq == r->seen)
+	if (!ot_guarded_load32(&h->clock_seq, &seq) || seq & 1 || seq == r->seen ||
+	    !ot_guarded_load64(&h->clock_before, &before) || !ot_guarded_load64(&h->clock_after, &after))
 		return false;
-	before = __atomic_load_n(&h->clock_before, __ATOMIC_ACQUIRE);
-	after = __atomic_load_n(&h->clock_after, __ATOMIC_ACQUIRE);
 	marks = __atomic_load_n(&agent->marks, __ATOMIC_ACQUIRE);
 	ret->ns = __atomic_load_n(&agent->mark_ns, __ATOMIC_ACQUIRE);
 	/* The next one may have been hit meanwhile: the guest reports it only later, and its time would be
 	 * paired with this one's counter. */
 	if (__atomic_load_n(&agent->marks, __ATOMIC_ACQUIRE) != marks ||
-	    __atomic_load_n(&h->clock_seq, __ATOMIC_ACQUIRE) != seq)
+	    !ot_guarded_load32(&h->clock_seq, &again) || again != seq)
 		return false;
 	bool paired = seq == r->seen + 2 && marks == r->marks + 1;
 

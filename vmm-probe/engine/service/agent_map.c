@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/guarded.h"
 #include "vmm-probe/engine/service/agent.h"
 
 /* The first of a probe's ECBs that is still in force, from @p ecb on. */
@@ -89,13 +90,14 @@ struct vp_agent_map *vp_agent_map_make(const struct vp_engine *engine)
 
 static bool is_written(const struct ga_want *at, const struct ga_want *want)
 {
-	uint32_t kind = __atomic_load_n(&at->kind, __ATOMIC_RELAXED);
+	struct ga_want is;
 
+	if (!ot_guarded_read(&is, at, sizeof(is)))
+		return false;
 	if (want->kind == GA_OFF)
-		return kind == GA_OFF;
-	return kind == want->kind && __atomic_load_n(&at->address, __ATOMIC_RELAXED) == want->address &&
-	       __atomic_load_n(&at->nargs, __ATOMIC_RELAXED) == want->nargs &&
-	       __atomic_load_n(&at->flags, __ATOMIC_RELAXED) == want->flags;
+		return is.kind == GA_OFF;
+	return is.kind == want->kind && is.address == want->address && is.nargs == want->nargs &&
+	       is.flags == want->flags;
 }
 
 /* The guest may be reading: a slot that does not change must stay on throughout. */
@@ -104,11 +106,10 @@ static void write_want(struct ga_want *at, const struct ga_want *want)
 	if (is_written(at, want))
 		return;
 	/* Set the kind to GA_OFF first and to its value last: the guest reads it first. */
-	__atomic_store_n(&at->kind, GA_OFF, __ATOMIC_RELEASE);
-	__atomic_store_n(&at->address, want->address, __ATOMIC_RELAXED);
-	__atomic_store_n(&at->nargs, want->nargs, __ATOMIC_RELAXED);
-	__atomic_store_n(&at->flags, want->flags, __ATOMIC_RELAXED);
-	__atomic_store_n(&at->kind, want->kind, __ATOMIC_RELEASE);
+	(void)(ot_guarded_store32(&at->kind, GA_OFF) && ot_guarded_store64(&at->address, want->address) &&
+	       ot_guarded_write(&at->nargs, &want->nargs, sizeof(want->nargs)) &&
+	       ot_guarded_write(&at->flags, &want->flags, sizeof(want->flags)) &&
+	       ot_guarded_store32(&at->kind, want->kind));
 }
 
 static struct ga_want wanted(const struct vp_agent_map *map, uint32_t slot)

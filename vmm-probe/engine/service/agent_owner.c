@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/guarded.h"
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/agent_owner.h"
 
@@ -44,8 +45,9 @@ static struct ot_err *use_ring(struct vp_agent_owner *owner, uint32_t vcpu, uint
 	if (!r->ring)
 		return ot_err_new(OT_ERR_BAD_DATA, "a ring of the guest's agent is not in its RAM");
 	r->records = records;
-	r->tail = __atomic_load_n(&r->ring->tail, __ATOMIC_ACQUIRE);
-	r->lost = __atomic_load_n(&r->ring->lost, __ATOMIC_RELAXED);
+	if (!ot_guarded_load64(&r->ring->tail, &r->tail) || !ot_guarded_load64(&r->ring->lost, &r->lost))
+		return ot_err_new(OT_ERR_FAULT,
+				  "a ring of the guest's agent can't be read: its memory is gone");
 	r->drained_ns = vp_now();
 	return NULL;
 }
@@ -54,11 +56,12 @@ void vp_agent_forget_records(struct vp_agent_ring *r)
 {
 	for (uint32_t n = 0; n < r->records; n++, r->tail++) {
 		const struct ga_record *at = &r->ring->records[r->tail & (r->records - 1)];
+		uint64_t seq;
 
-		if (__atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) != r->tail + 1)
+		if (!ot_guarded_load64(&at->seq, &seq) || seq != r->tail + 1)
 			break;
 	}
-	__atomic_store_n(&r->ring->tail, r->tail, __ATOMIC_RELEASE);
+	(void)ot_guarded_store64(&r->ring->tail, r->tail);
 }
 
 struct ot_err *vp_agent_use_memory(struct vp_agent_owner *owner, const struct vp_batch_agent *place)
@@ -105,20 +108,19 @@ bool vp_agent_look_again(struct vp_agent_owner *owner)
 
 static bool exchange(struct vp_agent_owner *o, uint64_t from, uint64_t to)
 {
-	return __atomic_compare_exchange_n(&o->control->owner, &from, to, false, __ATOMIC_ACQ_REL,
-					   __ATOMIC_RELAXED);
+	return ot_guarded_exchange(&o->control->owner, from, to);
 }
 
 /* An owner without a heartbeat is of the VMM that this guest was migrated from. */
 static bool take_over(struct vp_agent_owner *owner)
 {
-	uint64_t word = __atomic_load_n(&owner->control->owner, __ATOMIC_ACQUIRE);
-	uint64_t beat = __atomic_load_n(&owner->control->beat, __ATOMIC_RELAXED), start = vp_now();
+	uint64_t start = vp_now(), word, beat, now;
 
-	if ((word & ~0xffull) != owner->token)
+	if (!ot_guarded_load64(&owner->control->owner, &word) ||
+	    !ot_guarded_load64(&owner->control->beat, &beat) || (word & ~0xffull) != owner->token)
 		return false;
 	while (vp_now() - start < LEASE_LOOK_NS) {
-		if (__atomic_load_n(&owner->control->beat, __ATOMIC_RELAXED) != beat)
+		if (!ot_guarded_load64(&owner->control->beat, &now) || now != beat)
 			return false;
 		vp_agent_nap();
 	}

@@ -2,6 +2,7 @@
 /* Creating and destroying an engine. */
 #include <stdlib.h>
 
+#include "base/guarded.h"
 #include "vmm-probe/engine/service/agent.h"
 #include "vmm-probe/engine/service/parts.h"
 
@@ -96,6 +97,7 @@ struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp
 	if (config->guest_name)
 		strncpy(engine->service->guest_name, config->guest_name,
 			sizeof(engine->service->guest_name) - 1);
+	ot_guarded_on();
 	vp_quiesce_init(engine);
 	pthread_mutex_init(&engine->service->modules.lock, NULL);
 	struct ot_err *err = init(engine, config);
@@ -125,6 +127,7 @@ void vp_engine_destroy(struct vp_engine *engine)
 	vp_agent_stop(engine);
 	vp_profile_stop(engine);
 	vp_vm_stop(engine);
+	ot_guarded_off();
 	pthread_mutex_destroy(&engine->service->modules.lock);
 	free(engine->service->slots.used);
 	free(engine->vcpus);
