@@ -240,6 +240,13 @@ static int register_faults(int fd, struct uffdio_register *r)
 	return rc;
 }
 
+/* Of these we read what the argument points to. Without one the kernel answers EFAULT. */
+static bool reads_argument(unsigned long request)
+{
+	return request == KVM_SET_USER_MEMORY_REGION || request == SET_REGION2 ||
+	       request == KVM_SET_GUEST_DEBUG;
+}
+
 int vp_hook_ioctl(int fd, unsigned long request, ...)
 {
 	struct vp_hook_vcpu *v;
@@ -251,9 +258,9 @@ int vp_hook_ioctl(int fd, unsigned long request, ...)
 	request = (unsigned int)request; /* the kernel uses 32 bits; some callers sign-extend them */
 	if (ot_likely(request == KVM_RUN) && (v = vp_hook_vcpu_of(fd)))
 		return vp_hook_run(v);
-	if (request == UFFDIO_REGISTER)
+	if (request == UFFDIO_REGISTER && arg)
 		return register_faults(fd, arg);
-	if (_IOC_TYPE(request) != KVMIO)
+	if (_IOC_TYPE(request) != KVMIO || (!arg && reads_argument(request)))
 		return vp_hook_syscall(fd, request, arg);
 	if (request == KVM_SET_GUEST_DEBUG && (v = vp_hook_vcpu_of(fd)))
 		return set_debug(v, &v->theirs, arg);

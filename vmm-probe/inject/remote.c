@@ -55,6 +55,20 @@ struct ot_err *vp_remote_find(pid_t pid, const char *name, unsigned n, struct vp
 	return ot_err_new(OT_ERR_NOT_FOUND, "process %d has no %s", (int)pid, name + (*name == '/'));
 }
 
+/* The target chooses what is at a path in its root: opening a pipe must not wait for a writer. */
+static struct ot_err *open_in_root(const char *path, int *ret)
+{
+	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return ot_err_os(errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s is no regular file", path);
+	*ret = ot_move_fd(fd);
+	return NULL;
+}
+
 static struct ot_err *open_mapped(pid_t pid, const struct vp_mapped *m, int *ret)
 {
 	char path[PATH_MAX + 32];
@@ -66,8 +80,7 @@ static struct ot_err *open_mapped(pid_t pid, const struct vp_mapped *m, int *ret
 		return NULL;
 	/* map_files requires a capability. */
 	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, m->path);
-	*ret = open(path, O_RDONLY | O_CLOEXEC);
-	return *ret < 0 ? ot_err_os(errno, "%s", path) : NULL;
+	return open_in_root(path, ret);
 }
 
 static struct ot_err *open_elf(int fd, const struct vp_mapped *m, Elf **ret)

@@ -247,7 +247,8 @@ struct ot_err *vp_agents_look(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		if (!feed->agent.gone || feed->gone)
+		/* the engine may say so of a guest without a kernel that we know */
+		if (!feed->agent.gone || feed->gone || !feed->link->guest)
 			continue;
 		OT_TRY(vp_note_gone(s, feed, look(feed)));
 	}
