@@ -12,8 +12,7 @@ struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *pr
 {
 	*aggs = (struct cli_aggs){ 0 };
 	ot_map_init(&aggs->sources);
-	ot_map_init(&aggs->addresses);
-	ot_map_init(&aggs->symbols);
+	cli_agg_names_init(&aggs->names);
 	ot_arena_init(&aggs->arena);
 	for (uint32_t i = 0; i < prog->naggs; i++)
 		if (prog->aggs[i].id > aggs->nvars)
@@ -49,8 +48,7 @@ void cli_aggs_deinit(struct cli_aggs *aggs)
 		free(agg->slots);
 	}
 	ot_map_deinit(&aggs->sources);
-	ot_map_deinit(&aggs->addresses);
-	ot_map_deinit(&aggs->symbols);
+	cli_agg_names_deinit(&aggs->names);
 	ot_arena_deinit(&aggs->arena);
 	aggs->vars = NULL;
 }
@@ -73,80 +71,14 @@ struct cli_aggval cli_agg_value(const struct cli_agg *agg, const struct cli_agg_
 	return (struct cli_aggval){ agg->kind, agg->arg, e->words, e->normal };
 }
 
-/* --- symbols as keys ------------------------------------------------------------- */
-
-/* Two keys are the same function when their texts are. The first address seen stands for all. */
-static struct ot_err *canonical(struct cli_aggs *aggs, struct cli_printer *p, const struct cli_datum *d,
-				uint64_t *ret)
-{
-	struct {
-		uint64_t kind, guest, pid, address;
-	} key = { d->action->kind, p->guest, d->size >= 16 ? cli_load(d->data, 8) : 0, *ret };
-	uint64_t *known = ot_map_get(&aggs->addresses, &key, sizeof(key));
-	char text[CLI_SYMBOL_MAX + 64], name[CLI_SYMBOL_MAX];
-
-	if (!known) {
-		cli_symbol_text(p, d, name, sizeof(name));
-		snprintf(text, sizeof(text), "%llx %llx %llx %s", (unsigned long long)key.kind,
-			 (unsigned long long)key.guest, (unsigned long long)key.pid, name);
-		known = ot_map_gets(&aggs->symbols, text);
-		if (!known) {
-			known = ot_arena_new(&aggs->arena, uint64_t);
-			if (!known || !ot_map_puts(&aggs->symbols, text, known))
-				return ot_err_nomem();
-			*known = *ret;
-		}
-		if (!ot_map_put(&aggs->addresses, &key, sizeof(key), known))
-			return ot_err_nomem();
-	}
-	*ret = *known;
-	return NULL;
-}
-
-static struct ot_err *canonicalize(struct cli_aggs *aggs, struct cli_printer *p, struct cli_agg_entry *e)
-{
-	for (uint32_t i = 0; i < e->source->layout->nkeys; i++) {
-		struct cli_datum d = cli_agg_key(e, i);
-		unsigned at;
-		switch (d.action->kind) {
-		case DIF_ACT_sym:
-		case DIF_ACT_mod:
-			at = 0;
-			break;
-		case DIF_ACT_usym:
-		case DIF_ACT_umod:
-			at = 8;
-			break;
-		default:
-			continue;
-		}
-		if (d.size < at + 8)
-			continue;
-		uint64_t addr = cli_load(d.data + at, 8);
-		OT_TRY(canonical(aggs, p, &d, &addr));
-		memcpy((uint8_t *)(uintptr_t)d.data + at, &addr, sizeof(addr));
-	}
-	return NULL;
-}
-
 /* --- the table --------------------------------------------------------------------- */
 
-/* Is the guest part of the entry's key? Not for kernel addresses: all guests of a session run one kernel at
- * one address. */
-static bool is_guests_own(const struct cli_agg_entry *e)
-{
-	for (uint32_t i = 0; i < e->source->layout->nkeys; i++)
-		if (DIF_ACT_CLASS(e->source->clause->actions[e->source->layout->keys[i].action].kind) ==
-		    DIF_ACT_CLASS(DIF_ACT_ustack))
-			return true;
-	return false;
-}
-
+/* Keys with a process's addresses are their guest's own; all others belong to no guest. */
 static bool same_key(struct cli_agg_entry *a, struct cli_agg_entry *b)
 {
 	return a->hash == b->hash && a->source->layout->tuple_size == b->source->layout->tuple_size &&
 	       !memcmp(cli_agg_tuple(a), cli_agg_tuple(b), a->source->layout->tuple_size) &&
-	       (a->source->guest == b->source->guest || !is_guests_own(a));
+	       (a->source->guest == b->source->guest || !a->source->own);
 }
 
 /* The slot of an entry like @e, or the free slot for it. */
@@ -188,8 +120,26 @@ static struct ot_err *make_room(struct cli_agg *agg)
 	return NULL;
 }
 
+static void init_source(struct cli_agg_source *source, const struct cli_agg *agg, const struct cli_printer *p,
+			const struct vp_aggregate *delta)
+{
+	const struct dif_clause *clause = delta->ecb->clause;
+	bool own = cli_agg_names_process(clause, delta->layout);
+	bool named = !own && p->symbols.nguests > 1 && cli_agg_names_kernel(clause, delta->layout);
+
+	*source = (struct cli_agg_source){
+		.clause = clause,
+		.layout = delta->layout,
+		.epid = delta->ecb->epid,
+		.guest = named ? CLI_GUEST_NAMED : delta->ecb->guest,
+		.own = own,
+		.printed = agg->printed_empty,
+	};
+}
+
 static struct ot_err *find_source(struct cli_aggs *aggs, const struct cli_agg *agg,
-				  const struct vp_aggregate *delta, struct cli_agg_source **ret)
+				  const struct cli_printer *p, const struct vp_aggregate *delta,
+				  struct cli_agg_source **ret)
 {
 	uint32_t key[2] = { delta->ecb->epid, delta->layout->action };
 	struct cli_agg_source *source = aggs->last;
@@ -200,11 +150,7 @@ static struct ot_err *find_source(struct cli_aggs *aggs, const struct cli_agg *a
 		source = ot_arena_new(&aggs->arena, struct cli_agg_source);
 		if (!source || !ot_map_put(&aggs->sources, key, sizeof(key), source))
 			return ot_err_nomem();
-		*source = (struct cli_agg_source){ .clause = delta->ecb->clause,
-						   .layout = delta->layout,
-						   .epid = delta->ecb->epid,
-						   .guest = delta->ecb->guest,
-						   .printed = agg->printed_empty };
+		init_source(source, agg, p, delta);
 	}
 	*ret = aggs->last = source;
 	return NULL;
@@ -216,7 +162,7 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg
 	const struct dif_agg_layout *l = delta->layout;
 	struct cli_agg_source *source;
 
-	OT_TRY(find_source(aggs, agg, delta, &source));
+	OT_TRY(find_source(aggs, agg, p, delta, &source));
 	size_t words = (size_t)l->nwords * sizeof(uint64_t);
 	struct cli_agg_entry *e = malloc(sizeof(*e) + words + l->tuple_size);
 
@@ -228,7 +174,7 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg
 	/* the shape replaces the aggregation's number, which is the same for all: keys then differ in their
 	 * bytes alone, across aggregations too */
 	memcpy(cli_agg_tuple(e), &l->shape, sizeof(l->shape));
-	struct ot_err *err = canonicalize(aggs, p, e);
+	struct ot_err *err = cli_agg_names_apply(&aggs->names, p, e);
 	if (err) {
 		free(e);
 		return err;

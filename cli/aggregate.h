@@ -6,6 +6,7 @@
 #ifndef CLI_AGGREGATE_H
 #define CLI_AGGREGATE_H
 
+#include "cli/agg_names.h"
 #include "cli/output/print.h"
 
 /* An aggregating action of an enabled clause. */
@@ -13,12 +14,13 @@ struct cli_agg_source {
 	const struct dif_clause *clause;     /* its actions are the keys */
 	const struct dif_agg_layout *layout; /* both borrowed from the session */
 	uint32_t epid;
-	uint32_t guest; /* its symbols resolve the keys */
+	uint32_t guest; /* its symbols resolve the keys; CLI_GUEST_NAMED */
+	bool own;       /* the keys have a process's addresses: those of two guests are never one */
 	bool printed;   /* by a printa(): the entries that began here are left out at the end */
 };
 
 /* One value: its words, then its tuple as the engine made it, but with the layout's shape in front and one
- * address for each symbol. */
+ * address for each symbol (agg_names.h). */
 struct cli_agg_entry {
 	struct cli_agg_source *source; /* of the first delta; owned by the aggregations */
 	uint64_t normal;
@@ -44,8 +46,7 @@ struct cli_aggs {
 	uint32_t nvars;
 	struct ot_map sources;       /* EPID and number of the action → struct cli_agg_source */
 	struct cli_agg_source *last; /* consecutive deltas are mostly of one source */
-	struct ot_map addresses;     /* address as sent → address that stands for its symbol */
-	struct ot_map symbols;       /* text of a symbol → that address */
+	struct cli_agg_names names;
 	struct ot_arena arena;
 };
 

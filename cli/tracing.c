@@ -117,7 +117,8 @@ static int enable(struct cli_run *r)
 	if (err)
 		return cli_fail(err, NULL);
 	r->consumer.compare = r->inv->compare;
-	r->consumer.out->printer.symbols = (struct cli_symbols){ r, kernel_symbol, user_symbol, guest_name };
+	r->consumer.out->printer.symbols =
+	    (struct cli_symbols){ r, kernel_symbol, user_symbol, guest_name, vp_session_nguests(r->session) };
 	r->consumer.out->printer.asks_names = !vp_session_nguests(r->session);
 	if (r->procs.count)
 		r->consumer.out->printer.target_pid = (uint64_t)r->procs.items[0].pid;

@@ -22,13 +22,25 @@ struct cli_symbols {
 	void (*user)(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
 		     char *buf, size_t size);
 	const char *(*guest)(void *arg, uint32_t guest); /* NULL: there is no such guest */
+	uint32_t nguests;
+};
+
+/* In place of a guest: an address is the number of a named place, from 1 on. */
+#define CLI_GUEST_NAMED UINT32_MAX
+
+/* Where a name that several guests share was first. */
+struct cli_named_place {
+	uint32_t guest;
+	uint64_t addr;
 };
 
 struct cli_printer {
 	FILE *fp;
 	const struct dif_options *opts; /* read each time: setopt() changes them */
 	struct cli_symbols symbols;
-	uint32_t guest;      /* whose addresses are being printed */
+	uint32_t guest;                       /* whose addresses are being printed; CLI_GUEST_NAMED */
+	const struct cli_named_place *places; /* borrowed from the aggregations */
+	size_t nplaces;
 	uint64_t target_pid; /* $target, for %A of a bare address; 0: none */
 	bool asks_names;     /* %I asks this host's resolver: not where a guest chooses the address */
 };

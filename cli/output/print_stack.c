@@ -7,10 +7,14 @@
 
 void cli_kernel_text(struct cli_printer *p, uint64_t addr, enum vp_symbol_form form, char *buf, size_t size)
 {
+	struct cli_named_place place = { p->guest, addr };
+
+	if (p->guest == CLI_GUEST_NAMED && addr && addr <= p->nplaces)
+		place = p->places[addr - 1];
 	if (p->symbols.kernel)
-		p->symbols.kernel(p->symbols.arg, p->guest, addr, form, buf, size);
+		p->symbols.kernel(p->symbols.arg, place.guest, place.addr, form, buf, size);
 	else
-		snprintf(buf, size, "0x%llx", (unsigned long long)addr);
+		snprintf(buf, size, "0x%llx", (unsigned long long)place.addr);
 	ot_utf8_tame_string(buf);
 }
 

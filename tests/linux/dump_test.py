@@ -94,14 +94,20 @@ class Several(Scenario):
             trace = self.outsight.start(
                 one, "-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock"), "-q", "-n",
                 'BEGIN { printf("begin\\n"); } '
-                'syscall::getppid:entry /execname == "getppid_loop"/ { @[guest] = count(); }')
+                'syscall::getppid:entry /execname == "getppid_loop"/ { @[guest] = count(); '
+                '@f[sym(caller)] = count(); @m[mod(caller), arg0 & 0] = count(); @s[stack(2)] = count(); } '
+                'END { printa(@); printa("F %@d %a\\n", @f); printa("M %@d %a %d\\n", @m); printa("S %@d\\n", @s); }')
             trace.wait_for("begin")
             jobs = [one.spawn("getppid_loop 1 1000"), two.spawn("getppid_loop 2 1000")]
             for job in jobs:
                 job.done()
             trace.stop()
             counts = dict(line.split() for line in trace.out.splitlines() if len(line.split()) == 2)
-            self.assertEqual(counts, {one.name: "1000", two.name: "2000"}, trace.story())
+            self.assertEqual(counts, {one.name: "1000", two.name: "2000", "S": "3000"}, trace.story())
+            # a name is one key, wherever each kernel has it
+            self.assertRegex(trace.out, r"(?m)^F 3000 vmlinux`\w+$")
+            self.assertRegex(trace.out, r"(?m)^M 3000 vmlinux 0$")
+            self.assertEqual(len(re.findall(r"(?m)^[FMS] ", trace.out)), 3, trace.story())
             self.check_guest_field(one, two)
 
     def check_guest_field(self, one, two):
