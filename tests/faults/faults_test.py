@@ -19,7 +19,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("kvm"
 from lib.pace import limit, rounds
 from small_guest import GUEST, OUTSIGHT, Vm
 
-TRIED = rounds(12, 1000000)  # places of each kind
+TRIED = rounds(12, 100)  # places of each kind
 PROGRAM = ('BEGIN { x = 1; a[x, "one"] = 2; self->t = timestamp; s = speculation(); printf("%d %s\\n", x, execname); '
            'trace(stringof("text")); } tick-50ms { @[probename, n++] = quantize(n); @k[stack()] = count(); } '
            'tick-50ms /n > 2/ { printa(@); exit(0); } END { trace(n); }')
