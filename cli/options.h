@@ -26,6 +26,7 @@ struct cli_strings {
 	size_t count, cap;
 };
 
+/* A command line, taken apart. One struct with many fields: most are an option's value. */
 struct cli_invocation {
 	enum cli_mode mode;
 	struct dif_options opts;

@@ -169,9 +169,10 @@ class Dtmalloc(Scenario):
         self.assertEqual(kmallocs, {size: n for size, n in truth["kmalloc"].items() if size not in large},
                          trace.story())
         freed = {name: count for (name,), count in signed_keyed(trace.lines, 1)["free"].items()}
+        # what RCU frees is freed by whatever runs when its grace period is over: sometimes no process of the load
+        self.assertGreater(sum(freed.values()), 0, trace.story())
         for name in ("filp", "dentry", "vm_area_struct", "pid"):
-            self.assertGreater(freed.get(name, 0), 0, trace.story())
-            self.assertEqual(freed[name], truth["kmem_cache_free"][name], trace.story())
+            self.assertEqual(freed.get(name, 0), truth["kmem_cache_free"].get(name, 0), trace.story())
         self.assertTrue(any(name.startswith("kmalloc") for name in freed), trace.story())
 
     def test_object(self):

@@ -116,10 +116,10 @@ class Run(Scenario):
         self.assertRegex(done.stderr, r"^dtrace: QEMU ended: [^\n]*: -kernl: invalid option\n  \(-kernl: did you mean -kernel\?\)\n$")
 
     def test_interrupted_while_booting(self):
-        """Ctrl-C before there is a kernel: no process, no socket, no half line on the terminal."""
+        """Ctrl-C before there is a kernel (its CPU does not run): no process, no socket, no half line on the terminal."""
         image, name = image_dir(self.kernel), f"stop{os.getpid()}"
         command = [self.outsight.binary, "run", "-vmm", "qemu", "-kernel", f"{image}/vmlinuz", "-initrd", f"{image}/initrd",
-                   "-append", KERNEL_ARGS, "-m", "512", "-name", name, "--", "-q", "-n", "tick-60s { exit(0); }"]
+                   "-append", KERNEL_ARGS, "-m", "512", "-name", name, "-S", "--", "-q", "-n", "tick-60s { exit(0); }"]
         with tempfile.TemporaryDirectory() as folder:
             ours, terminal = pty.openpty()
             process = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal,

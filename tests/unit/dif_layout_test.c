@@ -200,18 +200,30 @@ static void test_variables(void **state)
 	fx_no_error(dif_dynvar_sizes(&prog, &opts, &l, &key, &value));
 	assert_int_equal(key, DIF_DYNVAR_KEY_FIXED + (8 + STRING_BYTES) + 16 + (8 + 104));
 	assert_int_equal(value, STRING_BYTES);
+	ot_arena_deinit(&arena);
+}
 
-	/* A hostile number of big variables is refused, not allocated. */
-	opts.strsize = 1u << 20;
+/* A hostile number of big variables is refused, not allocated. */
+static void test_too_many_variables(void **state)
+{
+	struct dif_layout_opts opts = fx_opts();
+	struct dif_clause clause = { 0 };
+	struct dif_program prog = { .clauses = &clause, .nclauses = 1 };
+	struct dif_var_layout l;
 	struct fx_object many;
 	struct dif_var vars[100];
+	struct ot_arena arena;
+	(void)state;
+
+	opts.strsize = 1u << 20;
+	ot_arena_init(&arena);
 	fx_object_init(&many);
 	for (uint32_t i = 0; i < 100; i++)
 		vars[i] =
 		    (struct dif_var){ 0, 0x600 + i, DIF_VARKIND_SCALAR, DIF_SCOPE_GLOBAL, 0, FX_STRING };
 	many.obj.vars = vars;
 	many.obj.var_len = 100;
-	clauses[0].predicate = &many.obj;
+	clause.predicate = &many.obj;
 	fx_error(dif_var_layout(&prog, &opts, &arena, &l), OT_ERR_LIMIT, "MiB");
 	ot_arena_deinit(&arena);
 }
@@ -265,6 +277,7 @@ int main(void)
 		cmocka_unit_test(test_clause),
 		cmocka_unit_test(test_tuple),
 		cmocka_unit_test(test_variables),
+		cmocka_unit_test(test_too_many_variables),
 		cmocka_unit_test(test_one_object_for_all),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,8 @@ struct vp_feed_agent {
 	uint64_t missed;            /* hits that its kprobes missed before the session */
 };
 
-/* A source of data: an engine, with the buffers that it writes. */
+/* A source of data: an engine, with the buffers that it writes. One struct with many fields: each file of the
+ * session keeps its own part of an engine's state here. */
 struct vp_feed {
 	struct vp_guest_link *link; /* NULL: the host engine */
 	uint32_t guest;             /* index, for records; 0 for the host engine */

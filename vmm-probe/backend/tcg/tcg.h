@@ -76,6 +76,7 @@ enum vp_tcg_change_state {
 	VP_TCG_RESETTING, /* taken; QEMU drops callbacks and translations */
 };
 
+/* One struct with many fields: what a process has one of. */
 struct vp_tcg {
 	uint64_t id; /* of the plugin, QEMU's number */
 	char name[VP_GUEST_NAME];

@@ -39,6 +39,7 @@ struct vp_counter {
 	uint64_t cost_ns;  /* the guard's: its cost at the last check */
 };
 
+/* One struct with many fields: each belongs to one request or one duty of the service thread. */
 struct vp_engine_session_service {
 	bool planned;                /* its sites belong in the plan */
 	bool ended;                  /* END has fired here (host engine) */

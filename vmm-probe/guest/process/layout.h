@@ -20,6 +20,8 @@ struct vp_maple_shape {
 	uint32_t pivots, slots; /* … and their lengths; 0: the kernel has no maple trees */
 };
 
+/* Offsets in the guest's structures. One struct with many fields: a table of constants, each found and used
+ * on its own. */
 struct vp_process_layout {
 	uint32_t task_tgid, task_start_time, task_comm, task_comm_size, task_mm, task_pid_links;
 	uint32_t pid_tasks, pid_ns_idr;
