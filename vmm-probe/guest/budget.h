@@ -29,9 +29,10 @@ struct vp_budget {
 	uint64_t cpu_end_ns;              /* of this thread's CPU time; paused: what is left */
 	uint64_t wall_end_ns;             /* of the monotonic clock; 0: none */
 	uint64_t wall_ms;                 /* all parts together */
-	bool patient;                     /* no limits of time */
-	bool has_read_all;                /* more than `guest` was to be read: the part is over */
-	struct vp_budget *outer;          /* of the same thread; suspended */
+	uint64_t waited_ns;      /* what this thread had waited for a CPU; wall_end_ns allows for it */
+	bool patient;            /* no limits of time */
+	bool has_read_all;       /* more than `guest` was to be read: the part is over */
+	struct vp_budget *outer; /* of the same thread; suspended */
 };
 
 /** Put a budget into force, with @p first (of vp_readings) as its first part, whose wall time is that of all

@@ -9,7 +9,8 @@
  *   guest        MiB that are read of the guest's memory, page tables included
  *   memory       MiB that are allocated for it
  *   CPU, wall    ms, on a host that reads another process's memory in a few microseconds. Wall time counts
- *                from the first reading of an operation; 0: another one begins that operation
+ *                from the first reading of an operation, without the time in which this thread waited for a
+ *                CPU; 0: another one begins that operation
  *   without      what there is not once it is given up; ends the message
  *
  * The child's readings (copies) are limited by the kernel: confined/confined.h.
