@@ -19,7 +19,8 @@ sys.path[:0] = [os.path.join(os.path.dirname(HERE), folder) for folder in ("kvm"
 from lib.pace import limit, rounds
 from small_guest import GUEST, OUTSIGHT, Vm
 
-TRIED = rounds(12, 100)  # places of each kind
+TRIED = int(os.environ.get("OUTSIGHT_FAULTS", rounds(12, 100)))  # places of each kind
+SEED = int(os.environ.get("OUTSIGHT_FAULTS_SEED", 14))
 PROGRAM = ('BEGIN { x = 1; a[x, "one"] = 2; self->t = timestamp; s = speculation(); printf("%d %s\\n", x, execname); '
            'trace(stringof("text")); } tick-50ms { @[probename, n++] = quantize(n); @k[stack()] = count(); } '
            'tick-50ms /n > 2/ { printa(@); exit(0); } END { trace(n); }')
@@ -27,6 +28,12 @@ LIMIT = limit(60)
 
 
 class Faults(unittest.TestCase):
+    failures_lived = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        print(f"{Faults.failures_lived} failures were lived through")
+
     def setUp(self):
         self.cache = tempfile.TemporaryDirectory(prefix="outsight-faults-")
         self.addCleanup(self.cache.cleanup)
@@ -48,7 +55,7 @@ class Faults(unittest.TestCase):
 
     def each(self, command, after=None):
         """Every place that fails, or as many of them as there is time for, by a fixed seed."""
-        chance = random.Random(14)
+        chance = random.Random(SEED)
         counts = self.once(command, "alloc", 0)
         for kind, count in counts.items():
             self.assertGreater(count, 10)
@@ -57,6 +64,7 @@ class Faults(unittest.TestCase):
                 for onwards in ("", "+"):
                     with self.subTest(kind=kind, at=f"{at}{onwards}"):
                         self.once(command, kind, f"{at}{onwards}")
+                        Faults.failures_lived += 1
                         if after:
                             after()
 

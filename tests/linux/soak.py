@@ -6,7 +6,7 @@ time. Its kernel must say nothing, and be as before at the end.
     tests/linux/soak.py [--minutes 30] [--kernel 6.1] [--build build/release] [--total FILE]
 
 With --total, FILE keeps the seconds of all runs that went well, and --minutes is the sum to reach: a run that is
-stopped (Ctrl-C) is continued by the next one, with other random numbers. A failure sets FILE back to 0.
+stopped (Ctrl-C) is continued by the next one, with other random numbers. A failure removes FILE.
 
 Each round turns on every tracepoint (or every system call inside, or many functions' kprobes) for some seconds; in
 every eighth the module is unloaded in the middle, and loaded anew. Events that did not fit into the rings are counted,
@@ -25,6 +25,8 @@ sys.dont_write_bytecode = True
 from lib import agent as ga
 from lib.guest import Guest, why_no_guest
 from lib.outsight import Outsight
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "soak"))
+from total import Total
 
 BAD = re.compile(r"BUG|WARNING|Oops|general protection|refcount|scheduling while atomic|Call Trace|stall|lockup|hung task|"
                  r"left behind|use-after-free|bad page")
@@ -46,8 +48,8 @@ def main():
     parser.add_argument("--total", metavar="FILE")
     args = parser.parse_args()
     total = Total(args.total)
-    if total.before >= args.minutes * 60:
-        print(f"soak: {total.before / 3600:.2f} h are done: remove {args.total} to begin again")
+    if total.seconds >= args.minutes * 60:
+        print(f"soak: {total.seconds / 3600:.2f} h are done: remove {args.total} to begin again")
         return 0
     outsight = Outsight(os.path.abspath(args.build))
     reason = outsight.why_not() or why_no_guest(args.kernel) or ga.why_no_agent(args.kernel)
@@ -62,33 +64,11 @@ def main():
                 print(f"soak: stopped after {total.now() / 3600:.2f} h in all; the next run continues")
                 return 130
             except BaseException:
-                total.write(0)
+                total.forget()
                 raise
             if status:
-                total.write(0)
+                total.forget()
             return status
-
-
-class Total:
-    """The seconds of all runs, in a file. Without one, those of this run."""
-
-    def __init__(self, path):
-        self.path, self.before, self.start = path, 0.0, time.monotonic()
-        if path and os.path.exists(path):
-            with open(path, encoding="ascii") as f:
-                self.before = float(f.read())
-
-    def begin(self):
-        self.start = time.monotonic()
-
-    def now(self):
-        return self.before + time.monotonic() - self.start
-
-    def write(self, seconds):
-        if self.path:
-            with open(self.path + ".new", "w", encoding="ascii") as f:
-                print(f"{seconds:.0f}", file=f)
-            os.replace(self.path + ".new", self.path)
 
 
 def said(guest):
@@ -111,7 +91,7 @@ def one_round(guest, outsight, rng, reload):
 
 
 def soak(guest, outsight, args, total):
-    rng = random.Random(args.seed + int(total.before))
+    rng = random.Random(args.seed + int(total.seconds))
     total.begin()
     rounds, reloads, lost = 0, 0, 0
     guest.check("insmod /modules/outsight.ko")
@@ -128,7 +108,8 @@ def soak(guest, outsight, args, total):
             return 1
         print(f"round {rounds}: {what}{', module loaded anew' if reload else ''}; {more} events lost; "
               f"{max(args.minutes - total.now() / 60, 0):.0f} min left", flush=True)
-        total.write(total.now())
+        total.add("rounds")
+        total.write()
     guest.check("rmmod outsight", timeout=300)
     armed = guest.run("cat /sys/kernel/debug/kprobes/list")[1].strip()
     bad = said(guest) + ([f"kprobes left: {armed}"] if armed else [])
