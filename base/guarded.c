@@ -148,10 +148,11 @@ bool ot_guarded_exchange(void *at, uint64_t old, uint64_t new)
 #else
 
 #ifdef ADDRESSES_ARE_CHECKED
-void __asan_loadN(const void *at, size_t len);
-void __asan_storeN(void *at, size_t len);
-#define CHECK_LOAD(at, len)  __asan_loadN(at, len)
-#define CHECK_STORE(at, len) __asan_storeN(at, len)
+/* as GCC has them built in */
+void __asan_loadN(void *at, long len);
+void __asan_storeN(void *at, long len);
+#define CHECK_LOAD(at, len)  __asan_loadN((void *)(uintptr_t)(at), (long)(len))
+#define CHECK_STORE(at, len) __asan_storeN(at, (long)(len))
 #else
 #define CHECK_LOAD(at, len)  ((void)0)
 #define CHECK_STORE(at, len) ((void)0)
