@@ -12,6 +12,7 @@ the sum to reach.
 
 Ends with 77 where there is no /dev/kvm or no QEMU."""
 import argparse
+from collections import Counter
 import contextlib
 import os
 import random
@@ -107,14 +108,14 @@ class Footprint:
 
     def more_than(self, before):
         """What there is more of, in words; "": nothing."""
-        more = [f"{what}: {now}, before: {was}" for what, now, was in (
-            ("threads", len(self.threads), len(before.threads)),
+        left = {what: list((Counter(now) - Counter(was)).elements()) for what, now, was in (
             ("descriptors", self.descriptors, before.descriptors),
             ("mapped", self.maps, before.maps),
             ("sockets and files", self.sockets, before.sockets),
             ("/dev/shm", self.shared, before.shared),
-            ("claims", self.claims, before.claims)) if now != was]
-        return "; ".join(more)
+            ("claims", self.claims, before.claims))}
+        left["threads"] = self.threads[len(before.threads):]
+        return "; ".join(f"{what}: {more}" for what, more in left.items() if more)
 
 
 # --- the guests ----------------------------------------------------------------------------------------------
@@ -196,15 +197,17 @@ def start(guest):
 
 
 def check(guest, before):
-    """The guest is as it was, and is traced exactly."""
+    """The guest is as it was, and is traced exactly. What it has then: it may be less, when a session of before has ended since."""
     wait_until(guest.is_clean, "traps stay in the guest's text")
     wait_until(lambda: not Footprint(guest.process.pid, guest.folder).more_than(before),
                lambda: "left: " + Footprint(guest.process.pid, guest.folder).more_than(before))
+    now = Footprint(guest.process.pid, guest.folder)
     got, want = guest.counted()
     if got != want:
         raise Failed(f"counted {got}, not {want}")
     if "FAIL" in guest.said():
         raise Failed(f"the guest says {guest.said()[-500:]}")
+    return now
 
 
 def kill_outsight(guest, before, chance):
@@ -213,7 +216,7 @@ def kill_outsight(guest, before, chance):
     tracer.kill()
     tracer.communicate()
     wait_until(lambda: not of_session(tracer.pid), lambda: f"processes of a dead outsight: {of_session(tracer.pid)}")
-    check(guest, before)
+    return check(guest, before)
 
 
 def kill_vmm(guest, chance):
@@ -251,7 +254,7 @@ class Kind:
             self.end()
             self.total.add(f"VMM {self.name}")
         else:
-            kill_outsight(self.guest, self.before, chance)
+            self.before = kill_outsight(self.guest, self.before, chance)
             self.total.add(f"outsight {self.name}")
 
     def end(self):
