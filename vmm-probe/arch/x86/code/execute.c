@@ -5,16 +5,15 @@
  */
 #include "vmm-probe/arch/x86/code/execute.h"
 
-#include <capstone/capstone.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "vmm-probe/arch/x86/code/condition.h"
+#include "vmm-probe/arch/x86/code/disassembler.h"
 
 struct executor {
 	struct vp_executor base;
-	csh handle;
-	cs_insn *insn;
+	struct vp_disassembler d;
 };
 
 /* One instruction on its way. */
@@ -30,9 +29,7 @@ static void destroy(struct vp_executor *executor)
 {
 	struct executor *x = (struct executor *)executor;
 
-	if (x->insn)
-		cs_free(x->insn, 1);
-	cs_close(&x->handle);
+	vp_x86_disassembler_close(&x->d);
 	free(x);
 }
 
@@ -496,7 +493,7 @@ static void forget(const struct executor *x, const struct run *run)
 	enum part part;
 
 	run->s->flags.kind = VP_FLAGS_UNKNOWN;
-	if (cs_regs_access(x->handle, run->insn, read, &nread, written, &nwritten) != CS_ERR_OK) {
+	if (cs_regs_access(x->d.handle, run->insn, read, &nread, written, &nwritten) != CS_ERR_OK) {
 		memset(run->s->regs, 0, sizeof(run->s->regs));
 		run->s->memory_unknown = run->s->stack_unknown = true;
 		return;
@@ -573,13 +570,13 @@ static struct vp_step execute(struct vp_executor *executor, struct vp_exprs *exp
 	struct vp_step step = { .flow = VP_FLOW_END };
 	size_t left = len;
 
-	if (!cs_disasm_iter(x->handle, &bytes, &left, &gva, x->insn))
+	if (!cs_disasm_iter(x->d.handle, &bytes, &left, &gva, x->d.insn))
 		return step;
-	const cs_x86 *x86 = &x->insn->detail->x86;
+	const cs_x86 *x86 = &x->d.insn->detail->x86;
 	const struct run run = {
-		.exprs = exprs, .s = state, .insn = x->insn, .ops = x86->operands, .nops = x86->op_count
+		.exprs = exprs, .s = state, .insn = x->d.insn, .ops = x86->operands, .nops = x86->op_count
 	};
-	step.len = (uint8_t)x->insn->size;
+	step.len = (uint8_t)x->d.insn->size;
 	if (control(&run, &step))
 		return step;
 	step.flow = VP_FLOW_NEXT;
@@ -597,15 +594,10 @@ struct ot_err *vp_x86_executor_create(struct vp_executor **ret)
 	if (!x)
 		return ot_err_nomem();
 	x->base = (struct vp_executor){ .execute = execute, .destroy = destroy };
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &x->handle) != CS_ERR_OK) {
+	struct ot_err *err = vp_x86_disassembler_open(true, &x->d);
+	if (err) {
 		free(x);
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this libcapstone was built without x86");
-	}
-	cs_option(x->handle, CS_OPT_DETAIL, CS_OPT_ON);
-	x->insn = cs_malloc(x->handle);
-	if (!x->insn) {
-		destroy(&x->base);
-		return ot_err_nomem();
+		return err;
 	}
 	*ret = &x->base;
 	return NULL;

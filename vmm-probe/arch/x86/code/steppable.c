@@ -2,15 +2,14 @@
 /* The tables of opcodes that may be single-stepped. */
 #include "vmm-probe/arch/x86/code/steppable.h"
 
-#include <capstone/capstone.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "vmm-probe/arch/x86/code/disassembler.h"
 #include "vmm-probe/arch/x86/insn/shape.h"
 
 struct vp_stepper {
-	csh handle;
-	cs_insn *insn;
+	struct vp_disassembler d;
 };
 
 struct ot_err *vp_x86_stepper_create(struct vp_stepper **ret)
@@ -19,14 +18,10 @@ struct ot_err *vp_x86_stepper_create(struct vp_stepper **ret)
 
 	if (!s)
 		return ot_err_nomem();
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &s->handle) != CS_ERR_OK) {
+	struct ot_err *err = vp_x86_disassembler_open(false, &s->d);
+	if (err) {
 		free(s);
-		return ot_err_new(OT_ERR_UNSUPPORTED, "this libcapstone was built without x86");
-	}
-	s->insn = cs_malloc(s->handle);
-	if (!s->insn) {
-		vp_x86_stepper_destroy(s);
-		return ot_err_nomem();
+		return err;
 	}
 	*ret = s;
 	return NULL;
@@ -36,9 +31,7 @@ void vp_x86_stepper_destroy(struct vp_stepper *s)
 {
 	if (!s)
 		return;
-	if (s->insn)
-		cs_free(s->insn, 1);
-	cs_close(&s->handle);
+	vp_x86_disassembler_close(&s->d);
 	free(s);
 }
 
@@ -280,8 +273,8 @@ static void name_of(struct vp_stepper *s, const uint8_t *bytes, uint8_t len, uin
 	const uint8_t *p = bytes;
 	size_t left = len;
 
-	if (cs_disasm_iter(s->handle, &p, &left, &gva, s->insn) && s->insn->size == len)
-		snprintf(ret_name, VP_STEPPER_NAME, "%s", s->insn->mnemonic);
+	if (cs_disasm_iter(s->d.handle, &p, &left, &gva, s->d.insn) && s->d.insn->size == len)
+		snprintf(ret_name, VP_STEPPER_NAME, "%s", s->d.insn->mnemonic);
 	else
 		snprintf(ret_name, VP_STEPPER_NAME, "%02x %02x", bytes[0], len > 1 ? bytes[1] : 0);
 }
