@@ -11,8 +11,10 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/log.h"
+#include "vmm-probe/hosts/children.h"
 
 #define UNSET_LOGIN 0xffffffffu /* AUDIT_UID_UNSET of linux/audit.h */
+#define NAMES_MS    1000u
 
 /* --- the text ------------------------------------------------------------------------------------------- */
 
@@ -65,14 +67,18 @@ static bool login_uid(uint32_t *ret)
 	return end != text && uid != UNSET_LOGIN;
 }
 
-static const char *name_of(uint32_t uid, char *buf, size_t size)
-{
-	const struct passwd *pw = getpwuid(uid);
+struct names {
+	uint32_t uids[2];
+	size_t n;
+};
 
-	if (!pw)
-		return NULL;
-	snprintf(buf, size, "%s", pw->pw_name);
-	return buf;
+static void ask_name(void *arg, size_t i, char ret[VP_CHILDREN_ANSWER])
+{
+	const struct names *names = arg;
+	const struct passwd *pw = getpwuid(names->uids[i]);
+
+	if (pw)
+		snprintf(ret, VP_CHILDREN_ANSWER, "%s", pw->pw_name);
 }
 
 /* --- the log -------------------------------------------------------------------------------------------- */
@@ -87,16 +93,20 @@ static void put_line(const char *what, const char *line)
 		(void)ot_log_send(text.data, true); /* a system without a log is unaffected */
 }
 
-/* This process's user. */
+/* This process's user. Names are looked up in a child: libc's look-up asks servers, which may not answer, and
+ * ends the process where an allocation fails. */
 static void put_who(struct ot_buf *out, const struct cli_strings *guests)
 {
-	char name[64], login[64];
-	struct cli_journal_user user = { .uid = getuid() };
-	uint32_t uid;
+	char answers[2][VP_CHILDREN_ANSWER];
+	struct names names = { .uids = { getuid() }, .n = 1 };
+	struct cli_journal_user user = { .uid = names.uids[0] };
 
-	user.name = name_of(user.uid, name, sizeof(name));
-	if (login_uid(&uid))
-		user.login = name_of(uid, login, sizeof(login));
+	names.n += login_uid(&names.uids[1]);
+	vp_children_ask(names.n, names.n, NAMES_MS, ask_name, &names, answers);
+	if (*answers[0])
+		user.name = answers[0];
+	if (names.n > 1 && *answers[1])
+		user.login = answers[1];
 	cli_journal_who(out, &user, guests);
 }
 

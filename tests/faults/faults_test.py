@@ -6,6 +6,7 @@ as if nothing had been, never by a signal, never without end, and the guest is a
 sys.argv is TEST OUTSIGHT SMALL-GUEST FAIL-LIBRARY [NAME…]; a NAME may be CASE:KIND:N to run one of them again."""
 import os
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,25 @@ PROGRAM = ('BEGIN { x = 1; a[x, "one"] = 2; self->t = timestamp; s = speculation
            'trace(stringof("text")); } tick-50ms { @[probename, n++] = quantize(n); @k[stack()] = count(); } '
            'tick-50ms /n > 2/ { printa(@); exit(0); } END { trace(n); }')
 LIMIT = limit(60)
+VMA = 0xffffffff80000000  # where the small guest's symbols are linked
+
+
+def symbol(name):
+    out = subprocess.run(["nm", GUEST], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0], 16) for line in out.splitlines() if line.split()[-1] == name)
+
+
+def core_of(ram):
+    """A core as QEMU writes it: memory, and a note with the registers of a CPU in probed_nop()."""
+    segments = [(0x10, 0), *[(0, 0)] * 8, (0, symbol("idt"))]
+    cpu = (struct.pack("<2I16Q2Q", 1, 440, *[0] * 16, symbol("probed_nop"), 2)
+           + b"".join(struct.pack("<4IQ", selector, 0, 0, 0, base) for selector, base in segments)
+           + struct.pack("<6Q", 0x80050033, 0, 0, symbol("init_top_pgt") - VMA, 0x20, 0))
+    note = struct.pack("<3I", 5, len(cpu), 0) + b"QEMU\0\0\0\0" + cpu
+    ident = struct.pack("<16s2HI3QI6H", b"\x7fELF\2\1\1", 4, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+    programs = (struct.pack("<2I6Q", 4, 0, 176, 0, 0, len(note), len(note), 4)
+                + struct.pack("<2I6Q", 1, 7, 4096, 0, 0, len(ram), len(ram), 4096))
+    return (ident + programs + note).ljust(4096, b"\0") + ram
 
 
 class Faults(unittest.TestCase):
@@ -90,6 +110,20 @@ class Faults(unittest.TestCase):
         vm = Vm(1)
         self.addCleanup(vm.close)
         self.each([OUTSIGHT, "-g", vm.socket, "--vmlinux", GUEST, "-l", "-n", "fbt:::"])
+
+    @unittest.skipUnless(os.access("/dev/kvm", os.R_OK | os.W_OK), "no access to /dev/kvm")
+    def test_dump(self):
+        vm = Vm(1)
+        self.addCleanup(vm.close)
+        with tempfile.NamedTemporaryFile(prefix="outsight-core-") as core:
+            with open(vm.memory_path(), "rb") as ram:
+                core.write(core_of(ram.read()))
+            core.flush()
+            command = [OUTSIGHT, "-g", f"dump:{core.name}", "--vmlinux", GUEST]
+            read = subprocess.run([*command, "-qn", "BEGIN { printf(\"%a\", &`probed_nop); exit(0); }"], capture_output=True,
+                                  text=True, timeout=LIMIT, check=False)
+            self.assertEqual((read.returncode, read.stdout.strip()), (0, "vmlinux`probed_nop"), read.stderr)
+            self.each([*command, "--dump-symbols"])
 
 
 if __name__ == "__main__":
