@@ -136,6 +136,47 @@ class Trust(Case):
         self.assertEqual(self.outsight("-g", "nosuch", "-n", "BEGIN").returncode, 1)
 
 
+class Vouched(Case):
+    """A domain's process is the one that the system's libvirt has written down, which only root can do."""
+
+    def setUp(self):
+        super().setUp()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run"], check=True)
+        self.addCleanup(subprocess.run, ["umount", "/run"], check=True)
+        self.pids = "/run/libvirt/qemu"
+        os.makedirs(self.pids)
+
+    def write(self, name, fake, owner=0):
+        path = os.path.join(self.pids, name)
+        with open(path, "w", encoding="ascii") as f:
+            f.write(f"{fake.pid}\n")
+        os.chown(path, owner, owner)
+        return path
+
+    def check_equal(self, how):
+        """Neither of them has the name more than the other, though one has done this."""
+        done = self.outsight("-g", "web04", "-n", "BEGIN")
+        self.assertRegex(done.stderr, r"\Adtrace: two guests are called web04", how)
+
+    def test_by_whom(self):
+        real, other = (self.fake("web04", user=NOBODY) for _ in range(2))
+        self.check_equal("nothing")
+        mine = self.write("web04.pid", other, owner=NOBODY)
+        self.check_equal("a file of its own")
+        os.unlink(mine)
+        os.symlink(self.write("elsewhere", other), mine)
+        self.check_equal("a link")
+        os.unlink(mine)
+        os.chmod(self.pids, 0o777)
+        self.write("web04.pid", other)
+        self.check_equal("where all may write")
+        os.chmod(self.pids, 0o755)
+        self.write("web04.pid", real)
+        found = self.guests(real.pid, other.pid)
+        self.assertEqual(found[real.pid]["how"], "now")
+        self.assertIn("the name is another guest's", found[other.pid]["how"])
+
+
 class Forged(Case):
     """A VMM under another's control answers what it likes."""
 
@@ -238,6 +279,6 @@ if __name__ == "__main__":
     if os.geteuid():
         print("SKIP: processes of several users take root")
         sys.exit(77)
-    namespaces.enter()
+    namespaces.enter("--net")
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

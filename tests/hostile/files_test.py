@@ -73,8 +73,8 @@ class Sockets(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if os.geteuid() or not namespaces.can_make(namespaces.PROCESSES):
+    if os.geteuid() or not namespaces.can_make([*namespaces.PROCESSES, "--net"]):
         print("SKIP: files of several users and mounts take root")
         sys.exit(77)
-    namespaces.enter()
+    namespaces.enter("--net")
     unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -639,6 +640,83 @@ static void stale_socket_is_replaced(void **state)
 	assert_int_equal(access(path, F_OK), -1);
 }
 
+/* The socket's mode keeps others away; where it does not, the kernel's word about them does. */
+static void strangers_are_not_served(void **state)
+{
+	struct vp_msg_hello m = { { VP_MSG_HELLO, sizeof(m) }, VP_PROTOCOL_VERSION, 0 };
+	struct ef *f;
+	int status;
+	(void)state;
+
+	if (geteuid()) {
+		print_message("SKIP: another user takes root\n");
+		skip();
+	}
+	f = serve();
+	assert_int_equal(chmod(dir, 0711), 0);
+	assert_int_equal(chmod(path, 0666), 0);
+	pid_t pid = fork();
+	if (!pid) {
+		if (setresuid(65534, 65534, 65534))
+			_exit(2);
+		struct client *c = dial();
+		struct ot_err *err = ot_send_fds(c->sock, &m, sizeof(m), NULL, 0);
+		_exit(err || recv(c->sock, c->reply, sizeof(c->reply), 0) <= 0 ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	struct client *c = dial();
+	hello(c);
+	drop(c);
+	ef_destroy(f);
+}
+
+/* Its name is a link of another user's: nothing is made or changed where that leads. */
+static void a_link_is_not_followed(void **state)
+{
+	char target[sizeof(path) + 8];
+	struct stat st;
+	(void)state;
+
+	snprintf(target, sizeof(target), "%s.target", path);
+	int fd = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(symlink(target, path), 0);
+	struct ef *f = ef_create();
+	EF_FAILS(OT_ERR_BUSY, vp_engine_serve(vp_fake_engine(f->fake), path));
+	assert_int_equal(stat(target, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(unlink(target), 0);
+	EF_FAILS(OT_ERR_BUSY, vp_engine_serve(vp_fake_engine(f->fake), path)); /* it leads nowhere */
+	assert_int_equal(access(target, F_OK), -1);
+	assert_int_equal(unlink(path), 0);
+	ef_destroy(f);
+}
+
+/* Between bind() and a change of its mode by its name another user could put a link there. */
+static void its_mode_is_not_set_by_name(void **state)
+{
+	_Alignas(struct inotify_event) char events[4096];
+	mode_t mask = umask(0);
+	struct stat st;
+	(void)state;
+
+	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(inotify_add_watch(watch, dir, IN_CREATE | IN_ATTRIB) >= 0);
+	struct ef *f = serve();
+	umask(mask);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	ssize_t n = read(watch, events, sizeof(events));
+	const struct inotify_event *e = (const void *)events;
+	assert_true(n >= (ssize_t)sizeof(*e));
+	assert_int_equal(e->mask, IN_CREATE);
+	assert_int_equal(n, sizeof(*e) + e->len); /* and that is all */
+	close(watch);
+	ef_destroy(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -658,6 +736,9 @@ int main(void)
 		cmocka_unit_test(a_client_is_recorded),
 		cmocka_unit_test(who_takes_no_replies_is_cut_off),
 		cmocka_unit_test(stale_socket_is_replaced),
+		cmocka_unit_test(strangers_are_not_served),
+		cmocka_unit_test(a_link_is_not_followed),
+		cmocka_unit_test(its_mode_is_not_set_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -23,10 +23,11 @@ def be_init():
             os._exit(os.waitstatus_to_exitcode(status) & 0xff)
 
 
-def enter():
-    """Run this program again among processes of its own. Where that takes rights that we lack, other guests are seen."""
+def enter(*more):
+    """Run this program again among processes of its own, and in @more namespaces ("--net": abstract sockets too). Where that
+    takes rights that we lack, other guests are seen."""
     if os.environ.pop(INSIDE, None):
         be_init()
-    elif can_make(PROCESSES):
+    elif can_make([*PROCESSES, *more]):
         os.environ[INSIDE] = "1"
-        os.execvp("unshare", ["unshare", *PROCESSES, sys.executable, "-B", *sys.argv])
+        os.execvp("unshare", ["unshare", *PROCESSES, *more, sys.executable, "-B", *sys.argv])
