@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A guest whose VMM is in a memory cgroup with little room: the memory that is charged, and what is refused."""
 import re
+import resource
 import subprocess
 
 import small_guest
@@ -48,6 +49,21 @@ class Memory(GuestTest):
         self.assertLess(float(left), float(need))
         self.assertLessEqual(float(left), float(most))
         self.assertIsNone(vm.process.poll())
+
+    def test_address_space(self):
+        """A VMM that gets no more memory by any way: what does not fit is refused with a message, what fits is traced."""
+        vm = self.vm(2)
+        with open(f"/proc/{vm.process.pid}/status", encoding="ascii") as f:
+            used = next(int(line.split()[1]) << 10 for line in f if line.startswith("VmSize:"))
+        resource.prlimit(vm.process.pid, resource.RLIMIT_AS, (used + 96 * MIB, resource.RLIM_INFINITY))
+        done = subprocess.run(vm.command("fbt::probed_*:entry { trace(probefunc); }", "-b", "100m", "-x", "bufresize=manual"),
+                              capture_output=True, text=True, timeout=limit(60), check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stderr, r"(?i)memory")
+        self.assertIsNone(vm.process.poll())
+        small = vm.trace(small_guest.ROUND % "fbt::probed_nop:entry /on/ { @ = count(); }", "-b", "64k")
+        self.assertIn(str(2 * small_guest.CALLS), small.split())
+        self.check_unharmed(vm)
 
     def test_less_scratch(self):
         """Scratch space can be reduced, which is reported."""

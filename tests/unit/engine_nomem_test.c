@@ -173,6 +173,18 @@ static void less_than_told(void **state)
 	}
 }
 
+/* A probe of no site has two words for each vCPU, which are made anew while the previous ones are in force.
+ */
+static void tables_of_timed_probes_are_told(void **state)
+{
+	const struct vp_msg_open open = { .nvcpus = 256, .strsize = 256, .bufsize = 65536 };
+	const struct vp_private_parts none = { .probes = 1000 }, timed = { .probes = 1000, .timed = 1000 };
+	(void)state;
+
+	assert_true(vp_private_memory(&open, &timed) - vp_private_memory(&open, &none) >=
+		    1000ull * 2 * 2 * 256 * 8);
+}
+
 /* More than a session may ever take is refused before anything is allocated. */
 static void more_than_any_takes(void **state)
 {
@@ -214,9 +226,8 @@ static void nth_install_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nth_allocation_fails),
-		cmocka_unit_test(nth_install_fails),
-		cmocka_unit_test(less_than_told),
+		cmocka_unit_test(nth_allocation_fails), cmocka_unit_test(nth_install_fails),
+		cmocka_unit_test(less_than_told),       cmocka_unit_test(tables_of_timed_probes_are_told),
 		cmocka_unit_test(more_than_any_takes),
 	};
 

@@ -55,6 +55,8 @@ static void add_batch(const struct vp_session *s, const struct vp_feed *feed, st
 	parts->hits = parts->sites;
 	for (uint64_t i = 0; i < parts->ecbs; i++)
 		parts->hits += probes[ecbs[i].probe].nsites;
+	for (uint64_t i = 0; i < parts->probes; i++)
+		parts->timed += vp_private_is_timed(probes[i].kind);
 	parts->site_programs = feed->batch_programs.dof.len;
 	parts->batch = feed->batch_programs.dof.len + feed->batch_probes.len + feed->batch_sites.len +
 		       feed->batch_ecbs.len + feed->batch_strings.len + feed->batch_agent.len +

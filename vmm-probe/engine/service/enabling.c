@@ -120,6 +120,8 @@ static struct vp_private_parts with_batch(const struct vp_engine_session *es, co
 	ret.sites += p->head.nsites;
 	ret.ecbs += p->head.necbs;
 	ret.hits += p->head.nsites;
+	for (uint32_t i = 0; i < p->head.nprobes; i++)
+		ret.timed += vp_private_is_timed(p->probes[i].kind);
 	for (uint32_t i = 0; i < p->head.necbs; i++) {
 		ret.hits += p->probes[p->ecbs[i].probe].nsites;
 		ret.epids = p->ecbs[i].epid > ret.epids ? p->ecbs[i].epid : ret.epids;

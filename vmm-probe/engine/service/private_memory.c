@@ -2,6 +2,8 @@
 /* The bound of a session's memory in the VMM's process, from the sizes of its allocations. */
 #include "vmm-probe/engine/wire/private_memory.h"
 
+#include "vmm-probe/engine/hit/sample.h"
+#include "vmm-probe/engine/hit/vm_event.h"
 #include "vmm-probe/engine/service/engine_session.h"
 
 #define SCRATCH_TOTAL      (64ull << 20) /* of all vCPUs of a session */
@@ -77,11 +79,21 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 	       p->hits * (2 * (planned + VP_PRIVATE_SITE) + SORTED + sizeof(struct vp_patch)) + 64 * CHUNK;
 }
 
+/* Tables of probes without sites, which are made anew while the previous ones are in force. */
+static uint64_t of_timed(const struct vp_msg_open *o, const struct vp_private_parts *p)
+{
+	uint64_t by_vcpu = 2ull * o->nvcpus * sizeof(uint64_t); /* when it is due, and its last value */
+	uint64_t entry =
+	    sizeof(struct vp_sample_entry) + sizeof(struct vp_vm_entry) + sizeof(struct vp_cpc_probe);
+
+	return 2 * p->timed * (entry + by_vcpu);
+}
+
 uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_private_parts *parts)
 {
 	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
 			 (parts->program + parts->site_programs) * PER_DOF_BYTE + of_vcpus(open, parts) +
-			 of_probes(open, parts);
+			 of_probes(open, parts) + of_timed(open, parts);
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

@@ -8,6 +8,7 @@
 #ifndef VP_ENGINE_WIRE_PRIVATE_MEMORY_H
 #define VP_ENGINE_WIRE_PRIVATE_MEMORY_H
 
+#include "vmm-probe/engine/wire/batch.h"
 #include "vmm-probe/engine/wire/protocol.h"
 
 /* The limit of one session. */
@@ -15,6 +16,12 @@
 
 /* A backend's memory for one site, at most. */
 #define VP_PRIVATE_SITE 192u
+
+/** Is a probe of this kind (enum vp_probe_kind) one of vp_private_parts.timed? */
+static inline bool vp_private_is_timed(uint32_t kind)
+{
+	return kind == VP_PROBE_PROFILE || kind == VP_PROBE_VM || kind == VP_PROBE_CPC;
+}
 
 /* The sizes of a session, besides its OPEN. 0: none of that part. */
 struct vp_private_parts {
@@ -25,6 +32,7 @@ struct vp_private_parts {
 	uint64_t batch;                      /* bytes of its longest ENABLE */
 	uint64_t probes, sites, ecbs;        /* in all ENABLEs */
 	uint64_t hits;                       /* ECBs at sites */
+	uint64_t timed;                      /* probes that fire by time, an event or a counter: of no site */
 	uint64_t epids;                      /* the highest EPID */
 	uint64_t mapped;                     /* bytes mapped by the session */
 	bool speculates;
