@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -24,6 +25,7 @@ enum long_option {
 	OPT_VERSION,
 	OPT_VMLINUX,
 	OPT_SYMBOLS,
+	OPT_SYSROOT,
 	OPT_NO_CACHE,
 	OPT_DUMP_SYMBOLS,
 	OPT_DUMP_MAPS,
@@ -39,6 +41,7 @@ static const struct option longs[] = {
 	{ "version", no_argument, NULL, OPT_VERSION },
 	{ "vmlinux", required_argument, NULL, OPT_VMLINUX },
 	{ "symbols", required_argument, NULL, OPT_SYMBOLS },
+	{ "sysroot", required_argument, NULL, OPT_SYSROOT },
 	{ "no-cache", no_argument, NULL, OPT_NO_CACHE },
 	{ "dump-symbols", no_argument, NULL, OPT_DUMP_SYMBOLS },
 	{ "dump-maps", required_argument, NULL, OPT_DUMP_MAPS },
@@ -140,6 +143,17 @@ struct modes {
 	int unsupported; /* the first unsupported option, 0: none */
 	bool help, version, d_version;
 };
+
+static int sysroot_is(struct cli_invocation *inv, const char *directory)
+{
+	struct stat st;
+
+	inv->sysroot = directory;
+	if (!stat(directory, &st) && S_ISDIR(st.st_mode))
+		return CLI_GO_ON;
+	cli_error("--sysroot %s: it is no directory", directory);
+	return CLI_EXIT_USAGE;
+}
 
 static int dump_maps_of(struct cli_invocation *inv, const char *pid)
 {
@@ -450,6 +464,8 @@ static int second_pass_option(struct cli_invocation *inv, int c)
 	case OPT_SYMBOLS:
 		inv->symbols = optarg;
 		break;
+	case OPT_SYSROOT:
+		return sysroot_is(inv, optarg);
 	case OPT_NO_CACHE:
 		inv->no_cache = true;
 		break;

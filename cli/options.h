@@ -41,7 +41,7 @@ struct cli_invocation {
 	struct cli_strings env;      /* for -c: NAME=VALUE sets, NAME unsets, in order */
 	struct ot_arena arena;       /* texts made here */
 	const char *out;             /* -o */
-	const char *vmlinux, *symbols;
+	const char *vmlinux, *symbols, *sysroot;
 	uint64_t maps_pid;    /* --dump-maps */
 	const char *save_dof; /* --save-dof */
 	const char *load_dof; /* --dof */

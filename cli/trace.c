@@ -89,6 +89,7 @@ static int attach(struct cli_run *r)
 	struct vp_session_config config = {
 		.options = &r->inv->opts,
 		.target_pid = r->target,
+		.sysroot = r->inv->sysroot,
 		.attach = {
 			.vmlinux = r->inv->vmlinux,
 			.symbols = r->inv->symbols,

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A guest's programs, read from outside: what they have mapped equals what their guest says of it."""
+"""A guest's programs, read from outside: what they have mapped equals what their guest says of it, and the names of their
+addresses are those that nm(1) gives."""
+import os
 import re
+import shutil
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
+from lib.guest import Guest
+from lib.programs import Programs, library_symbols, load_bias, names_of, symbols
 from lib.scenario import Scenario, main
 
 
@@ -57,6 +63,121 @@ class Maps(Scenario):
             status, out, err = self.outsight.run(guest, "--dump-maps", "init")
             self.assertEqual((status, out), (2, ""))
             self.assertIn("it takes the PID of a process in the guest", err)
+
+
+class Names(Scenario):
+    """One guest with programs of its own. ASLR is off in it, so that each run of a program has the same addresses."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
+        cls.programs = Programs(cls.folder)
+        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=1, more_files=cls.programs.archive).__enter__()
+        cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.vm.close()
+        shutil.rmtree(cls.folder)
+
+    def tearDown(self):
+        self.outsight.kill_all()
+        self.vm.run("killall -q -9 callers bare solid padded")
+
+    def start(self, command):
+        return int(self.vm.check(f"{command} >/dev/null 2>&1 & echo $!"))
+
+    def stack(self, name, *options, path=None, maps=None):
+        """The frames of the system call of a program that is killed before they are printed; and what was said."""
+        trace = self.outsight.trace(
+            self.vm, f'syscall::getppid:entry /execname == "{name}"/ {{ @[ustack()] = count(); }} '
+                     f'syscall::getppid:entry /execname == "{name}" && !seen++/ {{ ustack(); printf("seen\\n"); }}', *options)
+        pid = self.start(path or name)
+        trace.wait_for("seen")
+        if maps is not None:
+            maps.append(self.vm.check(f"cat /proc/{pid}/maps"))
+        self.vm.check(f"kill -9 {pid}")
+        trace.stop()
+        found = [s for s in (re.findall(r"^ {14}(\S+)$", part, re.M) for part in re.split(r"\n\n|seen", trace.out)) if s]
+        self.assertEqual(len(found), 2, trace.story())
+        self.assertEqual(found[0], found[1], "the second one was printed when the process had ended")
+        return found[1], trace.err
+
+    def assert_frames(self, name, files, path=None, options=()):
+        """Each frame is what nm(1) says of that address; returns the frames."""
+        maps = []
+        frames, said = self.stack(name, *options, path=path, maps=maps)
+        plain, _ = self.stack(name, "-x", "noresolve", path=path)
+        self.assertEqual(said, "")
+        self.assertEqual(len(frames), len(plain))
+        for frame, pc in zip(frames, plain):
+            module, _, text = frame.partition("`")
+            self.assertIn(module, files, frames)
+            path, table = files[module]
+            right = names_of(int(pc, 16), load_bias(path, maps[0], module), table)
+            if right:
+                self.assertIn(text, right, frames)
+            else:
+                self.assertRegex(text, r"^sub_[0-9a-f]+\+0x[0-9a-f]+$")
+        return [frame.partition("+")[0] for frame in frames]
+
+    def files(self, *more):
+        p = self.programs
+        return {"libleaf.so": (p.libleaf, symbols(p.libleaf)), "libc.so.6": (p.libc, library_symbols(p.libc)),
+                **{name: (path, symbols(path)) for name, path in more}}
+
+    def test_dynamic(self):
+        """A program, its library and the C library."""
+        frames = self.assert_frames("callers", self.files(("callers", self.programs.callers)))
+        self.assertEqual(frames[:4], ["libleaf.so`leaf", "callers`inner", "callers`outer", "callers`main"])
+        self.assertTrue(frames[4].startswith("libc.so.6`"), frames)
+
+    def test_static(self):
+        frames = self.assert_frames("solid", self.files(("solid", self.programs.path("bin/solid"))))
+        self.assertEqual(frames[:4], ["solid`leaf", "solid`inner", "solid`outer", "solid`main"])
+
+    def test_stripped(self):
+        """A function without a name is called by its place; with --sysroot it has its name."""
+        p = self.programs
+        places = {name: at for at, _, name in symbols(p.callers)}
+        frames, said = self.stack("bare")
+        self.assertEqual(said, "")
+        self.assertEqual([frame.partition("+")[0] for frame in frames[:4]],
+                         ["libleaf.so`leaf"] + [f"bare`sub_{places[name]:x}" for name in ("inner", "outer", "main")])
+        sysroot = os.path.join(self.folder, "sysroot")
+        p.put_debug(sysroot)
+        frames, said = self.stack("bare", "--sysroot", sysroot)
+        self.assertEqual(said, "")
+        self.assertEqual([frame.partition("+")[0] for frame in frames[:4]],
+                         ["libleaf.so`leaf", "bare`inner", "bare`outer", "bare`main"])
+
+    def test_missing_pages(self):
+        """A file whose symbols are not in the guest's memory: that is said, and the operator's copy has them."""
+        self.vm.check("cp /bin/padded /mnt/padded && sync && echo 3 >/proc/sys/vm/drop_caches")
+        frames, said = self.stack("padded", path="/mnt/padded")
+        self.assertRegex(frames[1], r"^padded`sub_")
+        self.assertRegex(said, r"^dtrace: padded: \d+ of \d+ pages are not in the guest's memory \(section headers\): --sysroot")
+        sysroot = os.path.join(self.folder, "copies")
+        os.makedirs(os.path.join(sysroot, "mnt"))
+        shutil.copy(self.programs.path("bin/padded"), os.path.join(sysroot, "mnt/padded"))
+        frames, said = self.stack("padded", "--sysroot", sysroot, path="/mnt/padded")
+        self.assertEqual(said, "")
+        self.assertEqual([frame.partition("+")[0] for frame in frames[:4]],
+                         ["libleaf.so`leaf", "padded`inner", "padded`outer", "padded`main"])
+
+    def test_functions(self):
+        """usym(), ufunc(), umod() and uaddr() of the caller."""
+        trace = self.outsight.trace(
+            self.vm, 'syscall::getppid:entry /execname == "callers" && !seen++/ { usym(ucaller); printf("|"); ufunc(ucaller); '
+                     'printf("|"); umod(ucaller); printf("|"); uaddr(ucaller); printf("|"); umod(1); printf("|seen\\n"); }')
+        self.start("callers")
+        trace.wait_for("seen")
+        trace.stop()
+        texts = [text.strip() for text in trace.out.split("|")]
+        self.assertEqual(texts[0].split()[-1], "callers`inner", trace.story())
+        self.assertEqual(texts[1:3], ["callers`inner", "callers"])
+        self.assertRegex(texts[3], r"^callers`inner\+0x[0-9a-f]+$")
+        self.assertEqual(texts[4], "0x1")
 
 
 if __name__ == "__main__":

@@ -176,6 +176,10 @@ static void test_letters(void **state)
 	cli_options_deinit(&inv);
 	assert_int_equal(PARSE(&inv, "--dump-symbols"), CLI_GO_ON);
 	assert_int_equal(inv.mode, CLI_MODE_DUMP_SYMBOLS);
+	cli_options_deinit(&inv);
+	assert_int_equal(PARSE(&inv, "-l", "--sysroot", "/"), CLI_GO_ON);
+	assert_string_equal(inv.sysroot, "/");
+	cli_options_deinit(&inv);
 	assert_int_equal(PARSE(&inv, "--dump-maps", "12"), CLI_GO_ON);
 	assert_int_equal(inv.mode, CLI_MODE_DUMP_MAPS);
 	assert_int_equal(inv.maps_pid, 12);
@@ -204,6 +208,8 @@ static void test_refused_letters(void **state)
 	STATUS(2, "--no-cache=1", );
 	STATUS(2, "--plan=1", );
 	STATUS(2, "--dump-symbols=1", );
+	STATUS(2, "-l", "--sysroot", "/dev/null", );
+	STATUS(2, "-l", "--sysroot", "/nosuch", );
 	STATUS(2, "--dump-maps", "0", );
 	STATUS(2, "--dump-maps", "1x", );
 	STATUS(2, "--dump-maps", );

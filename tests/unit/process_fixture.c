@@ -47,7 +47,7 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 });
 	BTF_STRUCT(b, "xa_node", 16 + 8 * 64, { "shift", c, 0 }, { "slots", slots, PF_XA_SLOTS });
 	t = BTF_STRUCT(b, "xarray", 16, { "xa_head", l, 8 });
-	BTF_STRUCT(b, "address_space", 32, { "i_pages", t, 0 });
+	BTF_STRUCT(b, "address_space", 32, { "i_pages", t, 0 }, { "host", l, 16 });
 	t = BTF_STRUCT(b, "idr", 16, { "idr_rt", t, 0 });
 	BTF_STRUCT(b, "pid_namespace", 16, { "idr", t, 0 });
 	if (maple) {
@@ -78,8 +78,7 @@ static void add_file_types(struct btf_builder *b, uint32_t u, uint32_t l)
 {
 	uint32_t path = BTF_STRUCT(b, "path", 16, { "mnt", l, 0 }, { "dentry", l, 8 }), t;
 
-	BTF_STRUCT(b, "file", 64, { "f_inode", l, 0 }, { "f_mapping", l, 8 }, { "f_path", path, 16 },
-		   { "f_mode", u, 32 });
+	BTF_STRUCT(b, "file", 64, { "f_mapping", l, 8 }, { "f_path", path, 16 }, { "f_mode", u, 32 });
 	BTF_STRUCT(b, "backing_file", 96, { "user_path", path, 64 });
 	t = BTF_STRUCT(b, "qstr", 16, { "hash", u, 0 }, { "len", u, 4 }, { "name", l, 8 });
 	uint32_t hash = BTF_STRUCT(b, "hlist_bl_node", 16, { "next", l, 0 }, { "pprev", l, 8 });
@@ -212,7 +211,7 @@ static void put_dentry(struct process_guest *pg, unsigned n, unsigned parent, co
 
 static void put_file(struct process_guest *pg)
 {
-	put(pg, PF_FILE, PF_INODE);
+	put(pg, PF_MAPPING + 16, PF_INODE);
 	put(pg, PF_FILE + 8, PF_MAPPING);
 	put(pg, PF_FILE + 16, PF_MOUNT(1) + 16);
 	put(pg, PF_FILE + 24, PF_DENTRY(4));

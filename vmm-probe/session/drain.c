@@ -14,6 +14,7 @@
 #include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/user_seen.h"
 
 static struct vp_vcpu_status *status_of(struct vp_session *s, struct vp_feed *feed, uint32_t cpu)
 {
@@ -144,7 +145,7 @@ static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t 
 {
 	while (at + sizeof(uint32_t) <= end) {
 		uint32_t epid, size;
-		const struct vp_enabled *ecb;
+		const struct vp_enabled *ecb = NULL;
 
 		memcpy(&epid, half + at, sizeof(epid));
 		if (epid == 0) {
@@ -159,6 +160,8 @@ static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t 
 			break;
 		if (size < DIF_RECORD_HEADER || size > end - at)
 			break;
+		if (epid != VP_EPID_FAULT)
+			vp_user_seen_record(s, &s->feeds[nth], ecb, half + at);
 		OT_TRY(keep(s, nth, cpu, half + at, size));
 		at += size;
 	}
@@ -212,6 +215,7 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32
 				.words = entry.words,
 				.inside = aggid & VP_AGG_INSIDE,
 			};
+			vp_user_seen_tuple(s, feed, ecb, l, entry.tuple);
 			OT_TRY(s->sink.aggregate(s->sink.arg, &agg));
 			break;
 		}
@@ -378,6 +382,7 @@ struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 
 	if (what & VP_DRAIN_STATUS)
 		OT_TRY(report_status(s));
+	vp_user_seen_round(s);
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		if (s->feeds[i].opened)
 			OT_TRY(drain_feed(s, i, what & VP_DRAIN_TAKE, &covered));

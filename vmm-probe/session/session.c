@@ -70,6 +70,8 @@ void vp_session_destroy(struct vp_session *s)
 	vp_probes_destroy(s->host_probes);
 	vp_host_types_deinit(&s->host_types);
 	vp_host_symbols_deinit(&s->host_symbols);
+	for (uint32_t i = 0; i < VP_GUESTS_MAX; i++)
+		vp_user_symbols_deinit(&s->user_symbols[i]);
 	vp_pending_free(s);
 	free(s->program.enabled);
 	free(s->ticks.items);

@@ -26,6 +26,7 @@ struct vp_session;
 struct vp_session_config {
 	struct dif_options *options;  /* borrowed; read at enable and, for dynamic ones, at each poll */
 	int64_t target_pid;           /* $target; 0: none */
+	const char *sysroot;          /* --sysroot: the guest's files, or their debugging information; NULL */
 	struct vp_attach_opts attach; /* trap is taken from the options */
 };
 
@@ -270,8 +271,8 @@ enum vp_symbol_form {
 void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum vp_symbol_form form,
 		       char *buf, size_t size);
 
-/** Text of a user address of process @p pid: by its files' symbols where the processes are this host's
- * (no guest), else "0x…": a guest's programs are not read. */
+/** Text of a user address of process @p pid, by the symbols of the file that it has mapped there; without a
+ * guest, of this host's process. */
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/user_seen.h"
 
 static void format_known(const struct vp_symtab *tab, const struct vp_symbol *sym, uint64_t offset,
 			 enum vp_symbol_form form, char *buf, size_t size)
@@ -34,11 +35,10 @@ void vp_session_symbol(struct vp_session *s, uint32_t guest, uint64_t addr, enum
 void vp_session_user_symbol(struct vp_session *s, uint32_t guest, uint64_t pid, uint64_t addr,
 			    enum vp_symbol_form form, char *buf, size_t size)
 {
-	(void)guest;
 	if (!s->links.n)
 		vp_host_symbol(&s->host_symbols, pid, addr, form, buf, size);
 	else
-		snprintf(buf, size, "0x%" PRIx64, addr);
+		vp_user_symbols_text(vp_user_symbols_of(s, guest), pid, addr, form, buf, size);
 }
 
 struct ot_err *vp_session_each_symbol(struct vp_session *s,

@@ -107,19 +107,45 @@ static struct ot_err *user_path(struct vp_processes *ps, uint64_t at, uint64_t *
 	return vp_kernel_u64(ps, at + (backing ? l->backing_mnt : l->file_mnt), ret_mnt);
 }
 
-static struct ot_err *read_id(struct vp_processes *ps, uint64_t at, struct vp_file *f)
+/* What its inode says of a file. */
+static struct ot_err *read_inode(struct vp_processes *ps, uint64_t inode, struct vp_file_id *id)
 {
 	const struct vp_process_layout *l = &ps->l;
-	uint64_t inode, sb;
+	uint64_t sb;
 
-	OT_TRY(vp_kernel_u64(ps, at + l->file_inode, &inode));
-	OT_TRY(vp_kernel_u64(ps, at + l->file_mapping, &f->id.mapping));
-	OT_TRY(vp_kernel_u64(ps, inode + l->inode_ino, &f->id.inode));
+	OT_TRY(vp_kernel_u64(ps, inode + l->inode_ino, &id->inode));
 	if (l->inode_generation != VP_NO_MEMBER)
-		OT_TRY(vp_kernel_u32(ps, inode + l->inode_generation, &f->id.generation));
-	OT_TRY(vp_kernel_u64(ps, inode + l->inode_size, &f->size));
+		OT_TRY(vp_kernel_u32(ps, inode + l->inode_generation, &id->generation));
 	OT_TRY(vp_kernel_u64(ps, inode + l->inode_sb, &sb));
-	return vp_kernel_u32(ps, sb + l->sb_dev, &f->id.dev);
+	return vp_kernel_u32(ps, sb + l->sb_dev, &id->dev);
+}
+
+static struct ot_err *read_there(struct vp_processes *ps, uint64_t mapping, struct vp_file_id *ret)
+{
+	uint64_t inode;
+
+	OT_TRY(vp_kernel_u64(ps, mapping + ps->l.mapping_host, &inode));
+	return read_inode(ps, inode, ret);
+}
+
+bool vp_file_is_there(struct vp_processes *ps, const struct vp_file_id *id)
+{
+	struct vp_file_id now = { .mapping = id->mapping };
+	struct ot_err *err = read_there(ps, id->mapping, &now);
+
+	ot_err_destroy(err);
+	return !err && vp_file_is_same(&now, id);
+}
+
+static struct ot_err *read_id(struct vp_processes *ps, uint64_t at, struct vp_file *f)
+{
+	uint64_t inode;
+
+	OT_TRY(vp_kernel_u64(ps, at + ps->l.file_mapping, &f->id.mapping));
+	/* Where the pages are another inode's (a stacked file system), that one is the file. */
+	OT_TRY(vp_kernel_u64(ps, f->id.mapping + ps->l.mapping_host, &inode));
+	OT_TRY(vp_kernel_u64(ps, inode + ps->l.inode_size, &f->size));
+	return read_inode(ps, inode, &f->id);
 }
 
 static struct ot_err *read_once(struct vp_processes *ps, uint64_t at, struct vp_file *f, struct builder *b)

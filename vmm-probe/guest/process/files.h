@@ -35,6 +35,9 @@ bool vp_file_is_same(const struct vp_file_id *a, const struct vp_file_id *b);
 OT_MUST_CHECK struct ot_err *vp_file_read(struct vp_processes *ps, uint64_t at, struct vp_file *ret);
 void vp_file_deinit(struct vp_file *file);
 
+/** Is there still a file with that identity at its address? Its memory may have been used again. */
+bool vp_file_is_there(struct vp_processes *ps, const struct vp_file_id *id);
+
 /** The last part of a path; never empty. Borrowed from @p path. */
 const char *vp_path_name(const char *path);
 

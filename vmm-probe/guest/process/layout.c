@@ -35,7 +35,6 @@ static const struct member indispensable[] = {
 	MEMBER("vm_area_struct", "vm_flags", vma_flags),
 	MEMBER("vm_area_struct", "vm_pgoff", vma_pgoff),
 	MEMBER("vm_area_struct", "vm_file", vma_file),
-	MEMBER("file", "f_inode", file_inode),
 	MEMBER("file", "f_mapping", file_mapping),
 	MEMBER("file", "f_path.dentry", file_dentry),
 	MEMBER("file", "f_path.mnt", file_mnt),
@@ -51,6 +50,7 @@ static const struct member indispensable[] = {
 	MEMBER("inode", "i_size", inode_size),
 	MEMBER("super_block", "s_dev", sb_dev),
 	MEMBER("address_space", "i_pages.xa_head", mapping_pages),
+	MEMBER("address_space", "host", mapping_host),
 };
 
 static const struct member optional[] = {

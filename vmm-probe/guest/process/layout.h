@@ -33,12 +33,12 @@ struct vp_process_layout {
 	struct vp_maple_shape leaf, range;
 	int64_t maple_leaf, maple_range, maple_arange; /* types of nodes */
 	uint32_t vma_start, vma_end, vma_flags, vma_pgoff, vma_file, vma_next;
-	uint32_t file_inode, file_mapping, file_dentry, file_mnt, file_mode;
+	uint32_t file_mapping, file_dentry, file_mnt, file_mode;
 	uint32_t backing_dentry, backing_mnt; /* of struct backing_file: the path that its user sees */
 	uint32_t dentry_parent, dentry_name, dentry_len, dentry_unhashed;
 	uint32_t mount_mnt, mount_parent, mount_mountpoint, mnt_root;
 	uint32_t inode_ino, inode_generation, inode_sb, inode_size, sb_dev;
-	uint32_t mapping_pages;
+	uint32_t mapping_pages, mapping_host;
 	uint32_t folio_flags, folio_mapping, folio_index, page_size;
 	int64_t page_uptodate; /* bit of folio_flags; -1: unknown */
 };

@@ -77,6 +77,8 @@ static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_
 	ot_auto(vp_vmas_deinit) struct vp_vmas vmas = { 0 };
 
 	OT_TRY(vp_guest_process_find(ps, pid, &maps->process));
+	/* Before they are read: a change meanwhile is seen the next time. */
+	vp_vmas_mark(ps, &maps->process, &maps->mark);
 	OT_TRY(vp_vmas_read(ps, &maps->process, &vmas));
 	OT_TRY(vp_budget_take(vmas.count * sizeof(*maps->items)));
 	OT_TRY(add_maps(ps, &vmas, maps));
@@ -85,6 +87,14 @@ static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_
 	if (!vp_guest_process_is(ps, &maps->process))
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's process %" PRIu64 " ended", pid);
 	return NULL;
+}
+
+bool vp_maps_are_current(struct vp_processes *ps, const struct vp_maps *maps)
+{
+	uint64_t mark = 0;
+
+	return vp_guest_process_is(ps, &maps->process) && vp_vmas_mark(ps, &maps->process, &mark) &&
+	       mark == maps->mark;
 }
 
 struct ot_err *vp_maps_read(struct vp_processes *ps, uint64_t pid, struct vp_maps *ret)

@@ -24,6 +24,7 @@ struct vp_maps {
 	struct vp_file *files; /* owned; each once */
 	size_t nfiles, files_cap;
 	uint64_t vdso; /* where the kernel has mapped its own code; 0: nowhere */
+	uint64_t mark; /* for vp_maps_are_current() */
 };
 
 /** The maps of process @p pid. A file of which nothing but its mapping can be read is left out. NOT_FOUND:
@@ -31,6 +32,10 @@ struct vp_maps {
  * than VP_MAP_FILES_MAX files. */
 OT_MUST_CHECK struct ot_err *vp_maps_read(struct vp_processes *ps, uint64_t pid, struct vp_maps *ret);
 void vp_maps_deinit(struct vp_maps *maps);
+
+/** Are they still what the process has mapped? A few words are read, so that a change that leaves the number
+ * of mappings and the beginning of their structure as they were is not seen. */
+bool vp_maps_are_current(struct vp_processes *ps, const struct vp_maps *maps);
 
 /** The mapping at @p addr; NULL: none. Borrowed. */
 const struct vp_map *vp_maps_find(const struct vp_maps *maps, uint64_t addr);

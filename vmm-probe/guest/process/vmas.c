@@ -103,3 +103,22 @@ struct ot_err *vp_vmas_read(struct vp_processes *ps, const struct vp_guest_proce
 				   (unsigned long long)process->pid)
 		   : NULL;
 }
+
+bool vp_vmas_mark(struct vp_processes *ps, const struct vp_guest_process *process, uint64_t *ret)
+{
+	const struct vp_process_layout *l = &ps->l;
+	uint32_t count;
+	uint64_t first = 0;
+	struct ot_err *err;
+
+	if (!process->mm)
+		return false;
+	err = vp_kernel_u32(ps, process->mm + l->mm_map_count, &count);
+	if (!err)
+		err = vp_kernel_u64(ps, process->mm + (l->mm_tree != VP_NO_MEMBER ? l->mm_tree : l->mm_list),
+				    &first);
+	ot_err_destroy(err);
+	/* The address is a multiple of 64 at least, but for its tag. */
+	*ret = first * 31 + (err ? 0 : count);
+	return !err;
+}

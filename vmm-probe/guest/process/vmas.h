@@ -34,6 +34,8 @@ struct vp_vmas {
  * than VP_VMAS_MAX. The caller deinits *ret in any case. */
 OT_MUST_CHECK struct ot_err *vp_vmas_read(struct vp_processes *ps, const struct vp_guest_process *process,
 					  struct vp_vmas *ret);
+/** Words that most changes of the mappings change, as one number. False: they can't be read. */
+bool vp_vmas_mark(struct vp_processes *ps, const struct vp_guest_process *process, uint64_t *ret);
 void vp_vmas_deinit(struct vp_vmas *vmas);
 
 #endif

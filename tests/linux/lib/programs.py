@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Programs of tests/linux/user, built on this host and put into a guest, with the host's own C library.
+
+    programs = Programs(folder)
+    Guest(..., more_files=programs.archive)
+
+bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
+"""
+import os
+import re
+import shutil
+import subprocess
+
+HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "user")
+FLAGS = ["-O0", "-fno-omit-frame-pointer", "-Wl,--build-id"]
+LIBRARIES = "lib/x86_64-linux-gnu"
+PADDING = 1 << 20
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+class Programs:
+    def __init__(self, folder):
+        self.root = os.path.join(folder, "root")
+        for name in ("bin", LIBRARIES, "lib64"):
+            os.makedirs(os.path.join(self.root, name))
+        source = [os.path.join(HERE, name) for name in ("callers.c", "leaf.c")]
+        self.libleaf = self.path(f"{LIBRARIES}/libleaf.so")
+        run("gcc", *FLAGS, "-shared", "-fPIC", "-Wl,-soname,libleaf.so", "-o", self.libleaf, source[1])
+        self.callers = self.path("bin/callers")
+        run("gcc", *FLAGS, "-o", self.callers, source[0], self.libleaf)
+        run("strip", "-o", self.path("bin/bare"), self.callers)
+        run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
+        with open(os.path.join(folder, "zeros"), "wb") as f:
+            f.truncate(PADDING)
+        run("objcopy", "--add-section", f".zeros={f.name}", self.callers, self.path("bin/padded"))
+        self._copy_libraries()
+        self.archive = os.path.join(folder, "programs.cpio")
+        self._pack(folder)
+
+    def path(self, name):
+        return os.path.join(self.root, name)
+
+    def _copy_libraries(self):
+        """The loader and the C library, where the program looks for them."""
+        found = run("ldd", self.callers)
+        libc = re.search(r"libc\.so\.6 => (\S+)", found).group(1)
+        loader = re.search(r"(/\S*/ld-linux\S+)", found).group(1)
+        self.libc = self.path(f"{LIBRARIES}/libc.so.6")
+        shutil.copy(os.path.realpath(libc), self.libc)
+        shutil.copy(os.path.realpath(loader), self.path(f"lib64/{os.path.basename(loader)}"))
+
+    def _pack(self, folder):
+        names = run("find", self.root, "-mindepth", "1", "-printf", "%P\\n")
+        with open(self.archive, "wb") as out:
+            subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=self.root, input=names.encode(),
+                           stdout=out, check=True)
+
+    def put_debug(self, sysroot):
+        """bare's debugging information below a sysroot, as distributions have it."""
+        name = build_id(self.callers)
+        path = os.path.join(sysroot, "usr/lib/debug/.build-id", name[:2], f"{name[2:]}.debug")
+        os.makedirs(os.path.dirname(path))
+        run("objcopy", "--only-keep-debug", self.callers, path)
+
+
+def symbols(path, *options):
+    """[(address, size, name)] of a file's functions by nm(1), sorted."""
+    rows = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tTwWi] (\S+)$", run("nm", "-S", *options, path), re.M)
+    return sorted((int(at, 16), int(size, 16), name.split("@")[0]) for at, size, name in rows)
+
+
+def build_id(path):
+    return re.search(r"Build ID: (\w+)", run("readelf", "-n", path)).group(1)
+
+
+def library_symbols(path):
+    """Those of a library that came with this host: what it exports, and, where it is installed, its debugging information."""
+    name = build_id(path)
+    debug = f"/usr/lib/debug/.build-id/{name[:2]}/{name[2:]}.debug"
+    return symbols(path, "-D") + (symbols(debug) if os.path.exists(debug) else [])
+
+
+def load_bias(path, maps, name):
+    """What is added to a file's addresses in a process: by its first mapping and its first segment."""
+    start = min(int(line.split("-")[0], 16) for line in maps.splitlines() if line.endswith(f"/{name}"))
+    segment = re.search(r"LOAD +0x\w+ 0x(\w+)", run("readelf", "-lW", path))
+    return start - int(segment.group(1), 16)
+
+
+def names_of(pc, bias, table):
+    """All texts of an address that nm(1) allows, without the file's: {"leaf+0x4"}."""
+    at = pc - bias
+    return {f"{name}+{at - start:#x}" if at > start else name for start, size, name in table
+            if start <= at < start + size}

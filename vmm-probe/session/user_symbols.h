@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * User addresses of a guest's processes as text. Processes and files are read when the first record with
+ * their address arrives, and kept: a process that ends later, or calls exec(), keeps its names. One thread.
+ */
+#ifndef VP_SESSION_USER_SYMBOLS_H
+#define VP_SESSION_USER_SYMBOLS_H
+
+#include "base/map.h"
+#include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/session/session.h"
+
+struct vp_processes;
+
+struct vp_user_symbols {
+	struct vp_guest *guest; /* borrowed; NULL: its processes can't be read */
+	const char *sysroot;    /* borrowed; NULL: none */
+	struct vp_processes *ps;
+	struct ot_map processes; /* by PID */
+	struct ot_map objects;   /* by struct vp_file_id */
+	uint64_t size;           /* bytes that both take, nearly */
+	uint64_t round;          /* number of the current one */
+	struct vp_budget budget; /* of the round */
+	bool has_budget;         /* once something was read in it */
+	bool noted;              /* that processes can't be read, or that there is too much to keep */
+	/* Told what names are missing for; NULL: nobody. */
+	void (*say)(void *arg, const char *text);
+	void *say_arg;
+};
+
+/** @p guest NULL: no kernel was found. */
+void vp_user_symbols_init(struct vp_user_symbols *us, struct vp_guest *guest, const char *sysroot,
+			  void (*say)(void *arg, const char *text), void *say_arg);
+/** Also of a zeroed one. */
+void vp_user_symbols_deinit(struct vp_user_symbols *us);
+
+/** Begin a round: whatever is read until the next one has one budget, and each process is looked at once. */
+void vp_user_symbols_round(struct vp_user_symbols *us);
+
+/** A record with that address has arrived: read what will be needed to name it, while its process is there.
+ * Without memory or within no budget, the address will have no name. */
+void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr);
+
+/** Text of @p addr into @p buf, always NUL-terminated: object`symbol+0x12, object`sub_1234+0x5,
+ * object`0xaddr, or 0xaddr if no file is known to be mapped there. */
+void vp_user_symbols_text(struct vp_user_symbols *us, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
+			  char *buf, size_t size);
+
+#endif
