@@ -166,7 +166,7 @@ class InQemu:
         self.process, self.env, self.folder = self.vm.process, self.vm.env, os.path.join(self.vm.dir.name, "outsight")
 
     def command(self, program):
-        return [*self.vm.trace_command(program), "-x", "maxcost=0"]
+        return self.vm.trace_command(program)
 
     def is_clean(self):
         return self.vm.text() == qemu.elf_text()[1]
