@@ -12,9 +12,15 @@ void ot_buf_init(struct ot_buf *buf)
 	*buf = (struct ot_buf){ 0 };
 }
 
+void ot_buf_init_fixed(struct ot_buf *buf, void *mem, size_t cap)
+{
+	*buf = (struct ot_buf){ .data = mem, .cap = cap, .is_fixed = true };
+}
+
 void ot_buf_deinit(struct ot_buf *buf)
 {
-	free(buf->data);
+	if (!buf->is_fixed)
+		free(buf->data);
 	*buf = (struct ot_buf){ 0 };
 }
 
@@ -23,7 +29,8 @@ static bool reserve(struct ot_buf *buf, size_t len)
 {
 	if (buf->failed)
 		return false;
-	if (len > SIZE_MAX / 4 - buf->len || !ot_grow(&buf->data, &buf->cap, buf->len + len + 1, 1)) {
+	if (len > SIZE_MAX / 4 - buf->len || (buf->is_fixed && buf->len + len + 1 > buf->cap) ||
+	    !ot_grow(&buf->data, &buf->cap, buf->len + len + 1, 1)) {
 		buf->failed = true;
 		return false;
 	}

@@ -18,9 +18,14 @@ struct ot_buf {
 	size_t len;
 	size_t cap;
 	bool failed;
+	bool is_fixed; /* the memory is the caller's */
 };
 
 void ot_buf_init(struct ot_buf *buf);
+
+/** A buffer in @p cap bytes at @p mem, which outlive it: it never grows, and what does not fit, with a NUL
+ * behind it, fails. Not for ot_buf_take(). */
+void ot_buf_init_fixed(struct ot_buf *buf, void *mem, size_t cap);
 void ot_buf_deinit(struct ot_buf *buf);
 
 void ot_buf_append(struct ot_buf *buf, const void *data, size_t len);

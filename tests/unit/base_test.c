@@ -171,6 +171,25 @@ static void buf_pads_with_zeros(void **state)
 	ot_buf_deinit(&buf);
 }
 
+static void buf_in_memory_of_the_callers_does_not_grow(void **state)
+{
+	(void)state;
+	char mem[5] = "....";
+	struct ot_buf buf;
+
+	ot_buf_init_fixed(&buf, mem, 4);
+	ot_buf_puts(&buf, "ab");
+	ot_buf_puts(&buf, "cd"); /* the NUL has no room */
+	assert_true(buf.failed);
+	assert_int_equal(buf.len, 2);
+	ot_buf_clear(&buf);
+	ot_buf_puts(&buf, "abc");
+	assert_false(buf.failed);
+	assert_string_equal(mem, "abc");
+	assert_int_equal(mem[4], '\0');
+	ot_buf_deinit(&buf);
+}
+
 static void buf_failure_sticks(void **state)
 {
 	(void)state;
@@ -646,6 +665,7 @@ int main(void)
 		cmocka_unit_test(arena_takes_large_and_refuses_absurd_sizes),
 		cmocka_unit_test(arena_copies_strings),
 		cmocka_unit_test(buf_builds_strings),
+		cmocka_unit_test(buf_in_memory_of_the_callers_does_not_grow),
 		cmocka_unit_test(buf_pads_with_zeros),
 		cmocka_unit_test(buf_failure_sticks),
 		cmocka_unit_test(grow_doubles_and_refuses_overflow),

@@ -11,7 +11,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,7 +21,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "vmm-probe/confined/confined.h"
+#include "vmm-probe/confined/child.h"
+#include "vmm-probe/confined/rights.h"
 
 #define MIB (1u << 20)
 
@@ -39,14 +42,14 @@ static struct vp_confined_job job_of(struct ot_err *(*run)(void *arg, struct ot_
 static const char *outcome(const struct vp_confined_job *job, enum ot_err_code *ret_code)
 {
 	static char text[4096];
-	struct ot_buf result;
-
-	ot_buf_init(&result);
+	struct vp_confined_result result = { 0 };
 	struct ot_err *err = vp_confined_run(job, &result);
-	snprintf(text, sizeof(text), "%s", err ? ot_err_message(err) : ot_buf_str(&result));
+
+	snprintf(text, sizeof(text), "%.*s", err ? 4095 : (int)result.len,
+		 err ? ot_err_message(err) : (const char *)result.data);
 	*ret_code = err ? ot_err_code(err) : 0;
 	ot_err_destroy(err);
-	ot_buf_deinit(&result);
+	vp_confined_result_deinit(&result);
 	/* the child is gone, whatever came of it */
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	return text;
@@ -132,6 +135,49 @@ static void test_descriptors(void **state)
 	close(fd);
 }
 
+/* A guest's RAM is open for writing in the VMM, and so is the descriptor that is handed on. */
+static struct ot_err *write_file(void *arg, struct ot_buf *result)
+{
+	int fd = *(int *)arg;
+	struct iovec iov = { "x", 1 };
+
+	ot_buf_printf(result, "write %zd, writev %zd", write(fd, "x", 1), writev(fd, &iov, 1));
+	return NULL;
+}
+
+static void test_read_only(void **state)
+{
+	int fd = memfd_create("RAM", MFD_CLOEXEC);
+	struct vp_confined_job job = job_of(write_file, &fd);
+	struct stat st;
+
+	(void)state;
+	job.fds = &fd;
+	job.nfds = 1;
+	expect(&job, 0, "write -1, writev -1");
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_int_equal(write(fd, "x", 1), 1); /* this process's own right is untouched */
+	close(fd);
+}
+
+/* A job can't ask who it is. */
+static void test_user(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0) {
+		uid_t expected = getuid() ? getuid() : 65534;
+		struct ot_err *err = vp_rights_user();
+
+		_exit(err || getuid() != expected || geteuid() != expected || seteuid(0) == 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static struct ot_err *touch_shared(void *arg, struct ot_buf *result)
 {
 	(void)arg;
@@ -214,8 +260,10 @@ static struct ot_err *system_call(void *arg, struct ot_buf *result)
 
 static void test_system_calls(void **state)
 {
-	static const int calls[] = { SYS_socket, SYS_mmap,   SYS_tgkill, SYS_fcntl, SYS_execve,
-				     SYS_clone,  SYS_ptrace, SYS_unlink, SYS_prctl, SYS_ioctl };
+	static const int calls[] = { SYS_socket,    SYS_mmap,    SYS_tgkill,   SYS_fcntl,
+				     SYS_execve,    SYS_clone,   SYS_ptrace,   SYS_unlink,
+				     SYS_prctl,     SYS_ioctl,   SYS_pwrite64, SYS_ftruncate,
+				     SYS_fallocate, SYS_sendmsg, SYS_dup2,     SYS_process_vm_writev };
 	int call;
 	const struct vp_confined_job job = job_of(system_call, &call);
 
@@ -315,17 +363,95 @@ static struct ot_err *return_much(void *arg, struct ot_buf *result)
 
 static void test_result_size(void **state)
 {
-	size_t size = MIB;
+	size_t size = MIB - 1;
 	const struct vp_confined_job job = job_of(return_much, &size);
-	struct ot_buf result;
+	struct vp_confined_result result;
 
 	(void)state;
-	ot_buf_init(&result);
 	assert_null(vp_confined_run(&job, &result));
-	assert_int_equal(result.len, MIB);
-	ot_buf_deinit(&result);
+	assert_int_equal(result.len, MIB - 1);
+	vp_confined_result_deinit(&result);
 	size++;
 	expect(&job, OT_ERR_LIMIT, "FILE: what its reader found takes more than 1 MiB");
+}
+
+/* --- questions -------------------------------------------------------------------------------------------- */
+
+/* Asks for each of its argument's words what comes next, until it is told an error. */
+static struct ot_err *ask(void *arg, struct ot_buf *result)
+{
+	uint32_t word = *(uint32_t *)arg;
+
+	for (;;) {
+		OT_TRY(vp_confined_ask(&word, sizeof(word), &word, sizeof(word)));
+		ot_buf_printf(result, "%u ", word);
+		if (word == 6)
+			return NULL;
+	}
+}
+
+static struct ot_err *tell(void *arg, const void *question, size_t len, struct ot_buf *ret)
+{
+	uint32_t word;
+
+	++*(unsigned *)arg;
+	if (len != sizeof(word))
+		return ot_err_new(OT_ERR_BAD_DATA, "not a word");
+	memcpy(&word, question, sizeof(word));
+	if (word > 6)
+		return ot_err_new(OT_ERR_FAULT, "%u is too much", word);
+	word++;
+	ot_buf_append(ret, &word, word == 5 ? 3 : sizeof(word));
+	return NULL;
+}
+
+static void test_questions(void **state)
+{
+	uint32_t from = 5;
+	unsigned told = 0;
+	struct vp_confined_job job = job_of(ask, &from);
+
+	(void)state;
+	expect(&job, OT_ERR_BAD_DATA, "FILE: a question that a confined child may not ask");
+	job.answer = tell;
+	job.answer_arg = &told;
+	expect(&job, 0, "6 ");
+	assert_int_equal(told, 1);
+	from = 7;
+	expect(&job, OT_ERR_FAULT, "FILE: 7 is too much");
+	from = 3;
+	expect(&job, OT_ERR_BAD_DATA, "FILE: an answer of 3 bytes");
+	job.names_itself = true;
+	expect(&job, OT_ERR_BAD_DATA, "an answer of 3 bytes");
+}
+
+/* Asks again and again, and never reads what it is told. */
+static struct ot_err *pester(void *arg, struct ot_buf *result)
+{
+	const struct vp_confined_frame frame = { .kind = VP_CONFINED_ASKS, .len = sizeof(frame.code) };
+	char message[sizeof(frame) + sizeof(frame.code)] = { 0 };
+	volatile bool forever = true;
+
+	(void)result;
+	(void)arg;
+	memcpy(message, &frame, sizeof(frame));
+	while (forever)
+		for (int fd = 0; fd < 64; fd++)
+			if (fcntl(fd, F_GETFD) >= 0)
+				(void)!write(fd, message, sizeof(message));
+	return NULL;
+}
+
+static void test_pestered(void **state)
+{
+	unsigned told = 0;
+	struct vp_confined_job job = job_of(pester, NULL);
+
+	(void)state;
+	job.answer = tell;
+	job.answer_arg = &told;
+	expect(&job, OT_ERR_BAD_DATA, "FILE: its reader's result is broken");
+	assert_true(told > 100);
 }
 
 /* --- the caller's other children ---------------------------------------------------------------------- */
@@ -346,7 +472,7 @@ static void test_forged(void **state)
 	const struct vp_confined_job job = job_of(forge, text);
 
 	(void)state;
-	expect(&job, OT_ERR_BAD_DATA, "FILE: its reader's result is cut off");
+	expect(&job, OT_ERR_BAD_DATA, "FILE: its reader's result is broken");
 	text[4] = '\0';
 	expect(&job, OT_ERR_BAD_DATA, "FILE: its reader ended without a result");
 }
@@ -362,11 +488,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_result),         cmocka_unit_test(test_own_error),
-		cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_shared_memory),
+		cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_user),           cmocka_unit_test(test_shared_memory),
 		cmocka_unit_test(test_crash),          cmocka_unit_test(test_no_result),
 		cmocka_unit_test(test_system_calls),   cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_processor_time), cmocka_unit_test(test_wall_time),
 		cmocka_unit_test(test_result_size),    cmocka_unit_test(test_forged),
+		cmocka_unit_test(test_questions),      cmocka_unit_test(test_pestered),
 	};
 
 	return cmocka_run_group_tests_name("confined", tests, set_up, NULL);

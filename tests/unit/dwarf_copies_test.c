@@ -41,7 +41,12 @@ static struct ot_err *read_fd(int fd, struct ot_buf *ret)
 		.limits = { .memory_mib = 256, .cpu_s = 20, .wall_s = 600, .result_mib = 16 },
 	};
 
-	return vp_confined_run(&job, ret);
+	struct vp_confined_result result = { 0 };
+	struct ot_err *err = vp_confined_run(&job, &result);
+
+	ot_buf_append(ret, result.data, result.len);
+	vp_confined_result_deinit(&result);
+	return err;
 }
 
 static struct ot_err *read_path(const char *path, struct vp_copies *ret)

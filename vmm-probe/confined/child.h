@@ -9,16 +9,37 @@
 #include "vmm-probe/confined/confined.h"
 
 #define VP_CONFINED_NO_MEMORY  70 /* exit status: see vp_confined_no_memory() */
-#define VP_CONFINED_ERROR_TEXT 400u
+#define VP_CONFINED_ERROR_TEXT 1000u
 
-/* What the child writes before its bytes: a result, or an error's message. */
-struct vp_confined_frame {
-	uint32_t is_error;
-	uint32_t code; /* enum ot_err_code */
-	uint64_t len;
+enum vp_confined_kind {
+	VP_CONFINED_RESULT = 1, /* nothing follows: it stands in shared memory */
+	VP_CONFINED_ERROR,      /* its message follows */
+	VP_CONFINED_ASKS,       /* its question follows */
 };
 
-/** Give up all rights, run the job, write a frame and its bytes to @p out, and end. */
-OT_NORETURN void vp_confined_child(const struct vp_confined_job *job, pid_t parent, int out);
+/* What the child writes before its bytes, if any follow. */
+struct vp_confined_frame {
+	uint32_t kind; /* enum vp_confined_kind */
+	uint32_t code; /* enum ot_err_code, of an error */
+	uint64_t len;  /* of what follows; of a result, in shared memory */
+};
+
+/* What it reads before the bytes of an answer, or of an error's message. */
+struct vp_confined_reply {
+	uint32_t code; /* enum ot_err_code; 0: an answer */
+	uint32_t len;
+};
+
+/* The child's ends of what connects it with its parent. */
+struct vp_confined_ends {
+	void *result; /* shared memory of limits.result_mib */
+	size_t result_size;
+	int out;
+	int answers; /* -1: it may not ask */
+};
+
+/** Give up all rights, run the job, write a frame and its bytes, and end. */
+OT_NORETURN void vp_confined_child(const struct vp_confined_job *job, pid_t parent,
+				   const struct vp_confined_ends *ends);
 
 #endif

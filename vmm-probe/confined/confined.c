@@ -4,81 +4,32 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
-#include "vmm-probe/confined/child.h"
+#include "vmm-probe/confined/receive.h"
 
-#define CHUNK   65536u
-#define WAIT_MS 200
-
-/* What came of the child. */
-struct outcome {
-	bool is_late, is_too_large;
-	int status; /* as waitpid() has it */
-};
-
-/* Read until the pipe's end, the limit of bytes, or the deadline. */
-static struct ot_err *receive(const struct vp_confined_job *job, int in, struct ot_buf *all,
-			      struct outcome *o)
-{
-	const struct vp_confined_limits *limits = &job->limits;
-	uint64_t deadline = ot_now_ns() + (uint64_t)limits->wall_s * 1000000000u;
-	size_t most = ((size_t)limits->result_mib << 20) + sizeof(struct vp_confined_frame);
-	char chunk[CHUNK];
-
-	for (;;) {
-		struct pollfd p = { .fd = in, .events = POLLIN };
-		int left = ot_ms_until(deadline);
-
-		if (poll(&p, 1, left < WAIT_MS ? left : WAIT_MS) < 0 && errno != EINTR)
-			return ot_err_os(errno, "poll");
-		if (job->waiting)
-			job->waiting(job->waiting_arg);
-		if (ot_now_ns() >= deadline) {
-			o->is_late = true;
-			return NULL;
-		}
-		if (!p.revents)
-			continue;
-		ssize_t n = read(in, chunk, sizeof(chunk));
-		if (n < 0 && errno != EINTR)
-			return ot_err_os(errno, "read");
-		if (n == 0)
-			return NULL;
-		if (n > 0)
-			ot_buf_append(all, chunk, (size_t)n);
-		if (all->failed)
-			return ot_err_nomem();
-		if (all->len > most) {
-			o->is_too_large = true;
-			return NULL;
-		}
-	}
-}
+#define CODE(name) (1u << OT_ERR_##name)
 
 /* A message of the child's may hold anything. */
-static struct ot_err *own_error(const struct vp_confined_job *job, const struct vp_confined_frame *frame,
-				const char *bytes)
+static struct ot_err *own_error(const struct vp_confined_job *job, struct vp_confined_incoming *i)
 {
-	char text[VP_CONFINED_ERROR_TEXT + 1];
-	size_t len = frame->len < VP_CONFINED_ERROR_TEXT ? frame->len : VP_CONFINED_ERROR_TEXT;
-	enum ot_err_code code = OT_ERR_BAD_DATA;
+	uint32_t kept =
+	    job->codes | CODE(BAD_DATA) | CODE(FAULT) | CODE(LIMIT) | CODE(NOT_FOUND) | CODE(UNSUPPORTED);
+	bool known = i->frame.code < 32 && (kept >> i->frame.code & 1);
+	enum ot_err_code code = known ? (enum ot_err_code)i->frame.code : OT_ERR_BAD_DATA;
 
-	memcpy(text, bytes, len);
-	text[len] = '\0';
-	for (char *p = text; *p; p++)
-		if (*p < ' ' || *p > '~')
-			*p = '?';
-	if (frame->code == OT_ERR_UNSUPPORTED || frame->code == OT_ERR_NOT_FOUND ||
-	    frame->code == OT_ERR_LIMIT)
-		code = frame->code;
-	return ot_err_new(code, "%s: %s", job->what, text);
+	for (size_t at = 0; at < i->body.len; at++)
+		if (i->body.data[at] < ' ' || i->body.data[at] > '~')
+			i->body.data[at] = '?';
+	if (job->names_itself)
+		return ot_err_new(code, "%s", ot_buf_str(&i->body));
+	return ot_err_new(code, "%s: %s", job->what, ot_buf_str(&i->body));
 }
 
 static struct ot_err *killed(const struct vp_confined_job *job, int sig)
@@ -102,64 +53,131 @@ static struct ot_err *killed(const struct vp_confined_job *job, int sig)
 	}
 }
 
-static struct ot_err *judge(const struct vp_confined_job *job, const struct outcome *o, struct ot_buf *all)
+static struct ot_err *judge(const struct vp_confined_job *job, struct vp_confined_incoming *i, int status)
 {
-	struct vp_confined_frame frame;
-
-	if (o->is_late)
+	if (i->is_late)
 		return ot_err_new(OT_ERR_LIMIT, "%s: reading it took more than %u s", job->what,
 				  job->limits.wall_s);
-	if (o->is_too_large)
+	if (i->is_too_large)
 		return ot_err_new(OT_ERR_LIMIT, "%s: what its reader found takes more than %u MiB", job->what,
 				  job->limits.result_mib);
-	if (WIFSIGNALED(o->status))
-		return killed(job, WTERMSIG(o->status));
-	if (WEXITSTATUS(o->status) == VP_CONFINED_NO_MEMORY)
+	if (i->is_broken)
+		return ot_err_new(OT_ERR_BAD_DATA, "%s: its reader's result is broken", job->what);
+	if (WIFSIGNALED(status))
+		return killed(job, WTERMSIG(status));
+	if (WEXITSTATUS(status) == VP_CONFINED_NO_MEMORY)
 		return ot_err_new(OT_ERR_LIMIT, "%s: reading it takes more than %u MiB of memory", job->what,
 				  job->limits.memory_mib);
-	if (WEXITSTATUS(o->status) || all->len < sizeof(frame))
+	if (WEXITSTATUS(status) || i->have < sizeof(i->frame))
 		return ot_err_new(OT_ERR_BAD_DATA, "%s: its reader ended without a result", job->what);
-	memcpy(&frame, all->data, sizeof(frame));
-	if (frame.len != all->len - sizeof(frame))
+	if (!vp_confined_is_whole(i))
 		return ot_err_new(OT_ERR_BAD_DATA, "%s: its reader's result is cut off", job->what);
-	if (frame.is_error)
-		return own_error(job, &frame, all->data + sizeof(frame));
-	memmove(all->data, all->data + sizeof(frame), frame.len + 1);
-	all->len = frame.len;
+	return i->frame.kind == VP_CONFINED_ERROR ? own_error(job, i) : NULL;
+}
+
+/* Both sides' ends. */
+struct channels {
+	int in, answers; /* answers -1: none are given */
+	struct vp_confined_ends child;
+};
+
+static void close_all(struct channels *c)
+{
+	const int fds[] = { c->in, c->answers, c->child.out, c->child.answers };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+}
+
+static void close_childs(struct channels *c)
+{
+	close(c->child.out);
+	if (c->child.answers >= 0)
+		close(c->child.answers);
+	c->child.out = c->child.answers = -1;
+}
+
+static struct ot_err *open_channels(const struct vp_confined_job *job, struct channels *c)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return ot_err_os(errno, "pipe");
+	c->in = fds[0];
+	c->child.out = fds[1];
+	if (!job->answer)
+		return NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+		return ot_err_os(errno, "socketpair");
+	c->answers = fds[0];
+	c->child.answers = fds[1];
 	return NULL;
 }
 
-struct ot_err *vp_confined_run(const struct vp_confined_job *job, struct ot_buf *ret)
+/* Returns how the child ended, for judge(). */
+static struct ot_err *run_child(const struct vp_confined_job *job, struct channels *c,
+				struct vp_confined_incoming *incoming, int *ret_status)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf all;
-	ot_auto_close int in = -1;
-	struct outcome o = { 0 };
-	pid_t parent = getpid();
-	int pipe_fds[2];
+	pid_t parent = getpid(), pid = fork();
 
-	ot_buf_init(&all);
-	if (job->nfds > VP_CONFINED_FDS)
-		return ot_err_new(OT_ERR_INTERNAL, "a confined job with %u descriptors", job->nfds);
-	if (pipe2(pipe_fds, O_CLOEXEC) < 0)
-		return ot_err_os(errno, "pipe");
-	in = pipe_fds[0];
-	pid_t pid = fork();
 	if (pid == 0)
-		vp_confined_child(job, parent, pipe_fds[1]);
-	int fork_errno = errno;
-	close(pipe_fds[1]);
+		vp_confined_child(job, parent, &c->child);
 	if (pid < 0)
-		return ot_err_os(fork_errno, "fork");
-	struct ot_err *err = receive(job, in, &all, &o);
+		return ot_err_os(errno, "fork");
+	close_childs(c);
+	struct ot_err *err = vp_confined_receive(job, c->in, c->answers, incoming);
 	/* One that has closed the pipe by ending keeps its status; one that did so and goes on shall not. */
 	kill(pid, SIGKILL);
-	while (waitpid(pid, &o.status, 0) < 0 && errno == EINTR)
+	while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
 		;
+	return err;
+}
+
+static struct ot_err *run(const struct vp_confined_job *job, const struct vp_confined_result *shared,
+			  size_t *ret_len)
+{
+	ot_auto(close_all) struct channels c = { .in = -1, .answers = -1 };
+	struct vp_confined_incoming incoming = { 0 };
+	int status = 0;
+
+	c.child = (struct vp_confined_ends){ (void *)(uintptr_t)shared->data, shared->mapped, -1, -1 };
+	struct ot_err *err = open_channels(job, &c);
 	if (!err)
-		err = judge(job, &o, &all);
-	OT_TRY(err);
-	ot_buf_deinit(ret);
-	*ret = all;
-	ot_buf_init(&all);
+		err = run_child(job, &c, &incoming, &status);
+	if (!err)
+		err = judge(job, &incoming, status);
+	if (!err)
+		*ret_len = incoming.frame.len;
+	ot_buf_deinit(&incoming.body);
+	return err;
+}
+
+struct ot_err *vp_confined_run(const struct vp_confined_job *job, struct vp_confined_result *ret)
+{
+	struct vp_confined_result result = { .mapped = (size_t)job->limits.result_mib << 20 };
+
+	if (job->nfds > VP_CONFINED_FDS)
+		return ot_err_new(OT_ERR_INTERNAL, "a confined job with %u descriptors", job->nfds);
+	/* Shared, so that a result of many megabytes is neither sent nor waited for; what of it isn't used
+	 * takes no memory. */
+	void *mem = mmap(NULL, result.mapped, PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mem == MAP_FAILED)
+		return ot_err_nomem();
+	result.data = mem;
+	struct ot_err *err = run(job, &result, &result.len);
+	if (err) {
+		vp_confined_result_deinit(&result);
+		return err;
+	}
+	*ret = result;
 	return NULL;
+}
+
+void vp_confined_result_deinit(struct vp_confined_result *result)
+{
+	if (result->mapped)
+		munmap((void *)(uintptr_t)result->data, result->mapped);
+	*result = (struct vp_confined_result){ 0 };
 }

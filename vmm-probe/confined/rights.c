@@ -18,6 +18,7 @@
 #include "base/proc_map.h"
 
 #define MAPS_MAX (64u << 20)
+#define NOBODY   65534 /* the kernel's overflow id, which no distribution gives to anybody else */
 
 /* --- descriptors and memory ------------------------------------------------------------------------------ */
 
@@ -26,16 +27,20 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-struct ot_err *vp_rights_close(const struct vp_confined_job *job, int out)
+struct ot_err *vp_rights_close(const struct vp_confined_job *job, const struct vp_confined_ends *ends)
 {
-	int keep[VP_CONFINED_FDS + 1];
-	unsigned first = 0;
+	unsigned n = 0, first = 0;
+	ot_auto_free int *keep = calloc(job->nfds + 2, sizeof(*keep));
 
+	if (!keep)
+		return ot_err_nomem();
 	for (unsigned i = 0; i < job->nfds; i++)
-		keep[i] = job->fds[i];
-	keep[job->nfds] = out;
-	qsort(keep, job->nfds + 1, sizeof(*keep), by_number);
-	for (unsigned i = 0; i <= job->nfds; i++) {
+		keep[n++] = job->fds[i];
+	keep[n++] = ends->out;
+	if (ends->answers >= 0)
+		keep[n++] = ends->answers;
+	qsort(keep, n, sizeof(*keep), by_number);
+	for (unsigned i = 0; i < n; i++) {
 		unsigned fd = (unsigned)keep[i];
 
 		if (fd > first && close_range(first, fd - 1, 0) < 0)
@@ -45,7 +50,7 @@ struct ot_err *vp_rights_close(const struct vp_confined_job *job, int out)
 	return close_range(first, ~0u, 0) < 0 ? ot_err_os(errno, "close_range") : NULL;
 }
 
-struct ot_err *vp_rights_unmap(uint64_t *ret_left)
+struct ot_err *vp_rights_unmap(const void *kept, uint64_t *ret_left)
 {
 	ot_auto_free char *maps = NULL;
 	size_t len;
@@ -58,7 +63,7 @@ struct ot_err *vp_rights_unmap(uint64_t *ret_left)
 		*end = '\0';
 		if (!ot_proc_map_parse(line, &map))
 			return ot_err_new(OT_ERR_INTERNAL, "/proc/self/maps has an unknown form");
-		if (map.perms[3] != 's') {
+		if (map.perms[3] != 's' || map.start == (uintptr_t)kept) {
 			left += map.end - map.start;
 			continue;
 		}
@@ -66,6 +71,23 @@ struct ot_err *vp_rights_unmap(uint64_t *ret_left)
 			return ot_err_os(errno, "munmap");
 	}
 	*ret_left = left;
+	return NULL;
+}
+
+/* --- user ------------------------------------------------------------------------------------------------ */
+
+struct ot_err *vp_rights_user(void)
+{
+	if (geteuid() != 0)
+		return NULL;
+	/* Raw calls: libc's tell all threads of the process, of which this child has none. A root that may
+	 * not change its user is one of a user namespace or a container, where root is somebody already. */
+	if (syscall(SYS_setgroups, 0, NULL) < 0 && errno != EPERM)
+		return ot_err_os(errno, "setgroups");
+	if (syscall(SYS_setresgid, NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)
+		return ot_err_os(errno, "setresgid");
+	if (syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY) < 0 && errno != EPERM && errno != EINVAL)
+		return ot_err_os(errno, "setresuid");
 	return NULL;
 }
 
@@ -93,14 +115,17 @@ struct ot_err *vp_rights_limit(const struct vp_confined_limits *limits, uint64_t
 /* For malloc(), libelf, libdw, and a sanitizer's run time: on descriptors that are open, and private memory.
  */
 static const int allowed[] = {
-	SCMP_SYS(read),        SCMP_SYS(pread64),      SCMP_SYS(readv),          SCMP_SYS(write),
-	SCMP_SYS(writev),      SCMP_SYS(lseek),        SCMP_SYS(close),          SCMP_SYS(fstat),
-	SCMP_SYS(munmap),      SCMP_SYS(brk),          SCMP_SYS(madvise),        SCMP_SYS(mremap),
-	SCMP_SYS(futex),       SCMP_SYS(getrandom),    SCMP_SYS(clock_gettime),  SCMP_SYS(gettimeofday),
-	SCMP_SYS(sched_yield), SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn),
-	SCMP_SYS(sigaltstack), SCMP_SYS(getpid),       SCMP_SYS(gettid),         SCMP_SYS(restart_syscall),
-	SCMP_SYS(sysinfo),     SCMP_SYS(exit),         SCMP_SYS(exit_group),
+	SCMP_SYS(read),           SCMP_SYS(pread64),      SCMP_SYS(readv),           SCMP_SYS(lseek),
+	SCMP_SYS(close),          SCMP_SYS(fstat),        SCMP_SYS(munmap),          SCMP_SYS(brk),
+	SCMP_SYS(madvise),        SCMP_SYS(mremap),       SCMP_SYS(futex),           SCMP_SYS(getrandom),
+	SCMP_SYS(clock_gettime),  SCMP_SYS(gettimeofday), SCMP_SYS(sched_yield),     SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigaltstack),     SCMP_SYS(getpid),
+	SCMP_SYS(gettid),         SCMP_SYS(sysinfo),      SCMP_SYS(restart_syscall), SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
 };
+
+/* Of the descriptors only the one to the parent: that of a guest's RAM may be open for writing. */
+static const int writing[] = { SCMP_SYS(write), SCMP_SYS(writev) };
 
 /* Libraries look for files of theirs and go on without: libdw for a program's name and for further debugging
  * information. */
@@ -109,8 +134,10 @@ static const int absent[] = {
 	SCMP_SYS(faccessat2), SCMP_SYS(faccessat), SCMP_SYS(stat),     SCMP_SYS(lstat),
 };
 
-static int add_rules(scmp_filter_ctx ctx)
+static int add_rules(scmp_filter_ctx ctx, int out)
 {
+	const struct scmp_arg_cmp to_parent = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)out),
+				  elsewhere = SCMP_A0(SCMP_CMP_NE, (scmp_datum_t)out);
 	const struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 	const struct scmp_arg_cmp private =
 	    SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_PRIVATE | MAP_SHARED, MAP_PRIVATE);
@@ -124,6 +151,11 @@ static int add_rules(scmp_filter_ctx ctx)
 
 	for (size_t i = 0; !r && i < OT_ARRAY_SIZE(allowed); i++)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
+	for (size_t i = 0; !r && i < OT_ARRAY_SIZE(writing); i++) {
+		r = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, writing[i], 1, to_parent);
+		if (!r)
+			r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EBADF), writing[i], 1, elsewhere);
+	}
 	for (size_t i = 0; !r && i < OT_ARRAY_SIZE(absent); i++)
 		r = seccomp_rule_add(ctx, SCMP_ACT_ERRNO(EACCES), absent[i], 0);
 	if (!r)
@@ -141,7 +173,7 @@ static int add_rules(scmp_filter_ctx ctx)
 	return r;
 }
 
-struct ot_err *vp_rights_filter(void)
+struct ot_err *vp_rights_filter(int out)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	const struct __user_cap_data_struct none[2] = { 0 };
@@ -152,7 +184,7 @@ struct ot_err *vp_rights_filter(void)
 	if (!ctx)
 		return ot_err_nomem();
 	/* seccomp_load() sets no_new_privs first, without which only root may load a filter. */
-	int r = add_rules(ctx);
+	int r = add_rules(ctx, out);
 	if (!r)
 		r = seccomp_load(ctx);
 	seccomp_release(ctx);

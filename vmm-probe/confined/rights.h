@@ -3,18 +3,24 @@
 #ifndef VP_CONFINED_RIGHTS_H
 #define VP_CONFINED_RIGHTS_H
 
-#include "vmm-probe/confined/confined.h"
+#include "vmm-probe/confined/child.h"
 
-/** Close every descriptor but those of @p job and @p out. */
-OT_MUST_CHECK struct ot_err *vp_rights_close(const struct vp_confined_job *job, int out);
+/** Close every descriptor but those of @p job and @p ends. */
+OT_MUST_CHECK struct ot_err *vp_rights_close(const struct vp_confined_job *job,
+					     const struct vp_confined_ends *ends);
 
-/** Unmap all memory that other processes may share; *ret_left is what remains, bytes. */
-OT_MUST_CHECK struct ot_err *vp_rights_unmap(uint64_t *ret_left);
+/** Root's user and groups become nobody's, whose files are nobody's; another user's stay. */
+OT_MUST_CHECK struct ot_err *vp_rights_user(void);
+
+/** Unmap all memory that other processes may share, but for what is mapped at @p kept; *ret_left is what
+ * remains, bytes. */
+OT_MUST_CHECK struct ot_err *vp_rights_unmap(const void *kept, uint64_t *ret_left);
 
 /** Set the limits; @p mapped is what is mapped already, bytes. */
 OT_MUST_CHECK struct ot_err *vp_rights_limit(const struct vp_confined_limits *limits, uint64_t mapped);
 
-/** Drop all capabilities, and allow only the system calls that confined.h describes. */
-OT_MUST_CHECK struct ot_err *vp_rights_filter(void);
+/** Drop all capabilities, and allow only the system calls that confined.h describes: of all descriptors only
+ * @p out can be written. */
+OT_MUST_CHECK struct ot_err *vp_rights_filter(int out);
 
 #endif

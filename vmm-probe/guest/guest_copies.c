@@ -72,7 +72,7 @@ static void show_progress(void *arg)
 static struct ot_err *from_file(const struct vp_guest_file *f, struct vp_copies *ret)
 {
 	ot_auto_close int fd = open(f->vmlinux, O_RDONLY | O_CLOEXEC);
-	ot_auto(ot_buf_deinit) struct ot_buf result;
+	ot_auto(vp_confined_result_deinit) struct vp_confined_result result = { 0 };
 	const struct vp_confined_job job = {
 		.what = f->vmlinux,
 		.run = read_copies,
@@ -84,14 +84,15 @@ static struct ot_err *from_file(const struct vp_guest_file *f, struct vp_copies 
 		.waiting_arg = (void *)(uintptr_t)f,
 	};
 
-	ot_buf_init(&result);
 	if (fd < 0)
 		return ot_err_os(errno, "cannot open %s", f->vmlinux);
 	show_progress((void *)(uintptr_t)f);
 	OT_TRY(vp_confined_run(&job, &result));
-	size_t len = result.len;
-	char *data = ot_buf_take(&result);
-	struct ot_err *err = data ? vp_copies_open(data, len, ret) : ot_err_nomem();
+	char *data = malloc(result.len + 1);
+	if (!data)
+		return ot_err_nomem();
+	memcpy(data, result.data, result.len);
+	struct ot_err *err = vp_copies_open(data, result.len, ret);
 	if (err)
 		free(data);
 	return ot_err_prefix(err, "%s", f->vmlinux);
