@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "vmm-probe/guest/guest_internal.h"
 
-#define WALKS             3
 #define VMCOREINFO_BUDGET (2ull << 30)
 
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
@@ -77,79 +76,7 @@ static struct ot_err *use_own_root(struct vp_guest *guest, const struct vp_symta
 	return vp_kernel_use_root(guest->phys, &guest->kernel, vp_gva(pgt));
 }
 
-struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head, struct vp_modules *ret)
-{
-	/* A walk that met a change is repeated. */
-	for (int attempt = 0; attempt < WALKS && (attempt == 0 || ret->torn); attempt++) {
-		vp_modules_deinit(ret);
-		vp_mmu_flush(&guest->kernel.mmu);
-		OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, head, &guest->layout, ret));
-	}
-	return NULL;
-}
-
-/* Copy the core kernel's symbols and range into a new table, and add the modules that are loaded now. */
-static struct ot_err *with_modules(struct vp_guest *guest, const struct vp_symtab *core,
-				   struct vp_symtab **ret_symtab, struct vp_modules *ret_modules)
-{
-	ot_auto(symtab_destroy) struct vp_symtab *symtab = NULL;
-	ot_auto(vp_modules_deinit) struct vp_modules modules = { 0 };
-	uint64_t head = vp_guest_address(core, "modules"), base = guest->kernel.base.v;
-
-	if (!head || !guest->have_layout)
-		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
-	OT_TRY(vp_guest_walk_modules(guest, vp_gva(head), &modules));
-	OT_TRY(vp_modules_read_btf(guest->phys, &guest->kernel.mmu,
-				   vp_gva(vp_guest_address(core, "btf_modules")), &guest->layout, &modules));
-	OT_TRY(vp_symtab_create(&symtab));
-	OT_TRY(vp_symtab_add_range(symtab, VP_SYMTAB_VMLINUX, base, base + guest->kernel.size));
-	for (size_t i = 0; i < vp_symtab_count(core); i++) {
-		const struct vp_symbol *sym = vp_symtab_at(core, i);
-		const char *name = vp_symbol_name(core, sym);
-
-		if (sym->module == VP_SYMTAB_VMLINUX)
-			OT_TRY(vp_symtab_add(symtab, sym->addr, sym->type, VP_SYMTAB_VMLINUX, 0, name,
-					     strlen(name)));
-	}
-	for (size_t i = 0; i < modules.count; i++)
-		OT_TRY(vp_module_add_symbols(guest->phys, &guest->kernel.mmu, &guest->layout,
-					     &modules.list[i], symtab, &modules.skipped));
-	OT_TRY(vp_symtab_finish(symtab));
-	*ret_symtab = ot_move(symtab);
-	*ret_modules = modules;
-	memset(&modules, 0, sizeof(modules));
-	return NULL;
-}
-
-static struct ot_err *load_modules(struct vp_guest *guest)
-{
-	struct vp_symtab *symtab = NULL;
-	struct vp_modules modules = { 0 };
-
-	vp_budget_part(&vp_readings[VP_READ_MODULES]);
-	OT_TRY(with_modules(guest, guest->symtab, &symtab, &modules));
-	vp_symtab_destroy(guest->symtab);
-	vp_modules_deinit(&guest->modules);
-	guest->symtab = symtab;
-	guest->modules = modules;
-	return NULL;
-}
-
-static struct ot_err *read_modules(struct vp_guest *guest)
-{
-	if (!guest->btf)
-		return vp_guest_note_missing(
-		    guest, "no modules",
-		    ot_err_new(OT_ERR_NOT_FOUND, "without types their layout is unknown"));
-	OT_TRY(vp_guest_note_missing(guest, "no modules",
-				     vp_module_layout_from_btf(guest->btf, &guest->layout)));
-	guest->have_layout = guest->layout.name_size != 0;
-	if (!guest->have_layout)
-		return NULL;
-	return vp_guest_note_missing(guest, "no modules", load_modules(guest));
-}
-
-static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_guest_opts *opts)
+struct ot_err *vp_guest_read_core(struct vp_guest *guest, const struct vp_guest_opts *opts)
 {
 	ot_auto(vp_image_deinit) struct vp_image image = { 0 };
 	ot_auto(symtab_destroy) struct vp_symtab *symtab = NULL;
@@ -169,10 +96,24 @@ static struct ot_err *guest_read_all(struct vp_guest *guest, const struct vp_gue
 	    vp_guest_note_missing(guest, "using a process's page table", use_own_root(guest, guest->symtab)));
 	step(opts, "reading types");
 	vp_budget_part(&vp_readings[VP_READ_TYPES]);
-	OT_TRY(vp_guest_types(guest, &image));
-	vp_image_deinit(&image); /* frees memory before the modules are read */
+	return vp_guest_types(guest, &image);
+}
+
+static struct ot_err *read_modules(struct vp_guest *guest)
+{
+	ot_auto(vp_arrivals_deinit) struct vp_arrivals found = { 0 };
+
+	vp_budget_part(&vp_readings[VP_READ_MODULES]);
+	OT_TRY(vp_guest_find_modules(guest, true, &found));
+	return vp_guest_take_modules(guest, true, &found);
+}
+
+static struct ot_err *read_all(struct vp_guest *guest, const struct vp_guest_opts *opts)
+{
+	OT_TRY(vp_guest_read_core(guest, opts));
+	OT_TRY(vp_guest_index_types(guest));
 	step(opts, "reading modules");
-	return read_modules(guest);
+	return guest->have_layout ? vp_guest_note_missing(guest, "no modules", read_modules(guest)) : NULL;
 }
 
 struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret)
@@ -190,7 +131,7 @@ struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest *
 	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_IMAGE]);
 	err = vp_guest_file_set(guest, opts);
 	if (!err)
-		err = guest_read_all(guest, opts);
+		err = read_all(guest, opts);
 	vp_budget_end(&budget);
 	if (err) {
 		vp_guest_destroy(guest);

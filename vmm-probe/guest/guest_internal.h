@@ -42,14 +42,43 @@ void vp_guest_file_deinit(struct vp_guest *guest);
 OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,
 						   const struct vp_image *image, struct vp_symtab *symtab);
 
-/* Read BTF and ORC tables from the image unless they came from a vmlinux. guest_types.c */
+/* Find BTF and ORC tables in the image unless they came from a vmlinux: their bytes only. guest_types.c */
 OT_MUST_CHECK struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image);
 
-/* Read the list of modules at @p head with the guest's layout, which it must have. A walk that meets a change
- * is repeated a few times; ret->torn then says whether the last one did too. @p ret is initialised. guest.c
+/* Read the list of modules. A walk that meets a change is repeated a few times; ret->torn then says whether
+ * the last one did too. @p ret is initialised. NOT_FOUND: there is no list, or its layout is unknown.
+ * guest_modules.c */
+OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_modules *ret);
+
+/*
+ * A guest is opened in three steps. The first and the third parse what the guest holds; each leaves what can
+ * be handed to another process and checked there. The budget of the whole is in force.
  */
-OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head,
-						   struct vp_modules *ret);
+
+/* The kernel, its symbols, and the bytes of its types and stack tables. guest.c */
+OT_MUST_CHECK struct ot_err *vp_guest_read_core(struct vp_guest *guest, const struct vp_guest_opts *opts);
+
+/* Check the bytes of the types and index them, and find the modules' layout in them; a note says what is
+ * missing. guest_types.c */
+OT_MUST_CHECK struct ot_err *vp_guest_index_types(struct vp_guest *guest);
+
+/* Modules of a guest, and symbols of those that are new to it: in a table of their own, not finished, in
+ * which each has its name. */
+struct vp_arrivals {
+	struct vp_modules list;
+	struct vp_symtab *symbols; /* owned */
+};
+void vp_arrivals_deinit(struct vp_arrivals *arrivals);
+
+/* Read the list of modules, and the symbols of those that @p guest does not know yet. @p opening: all of them
+ * are there from the start, and a list that changes is taken as far as it could be read. *ret is
+ * initialised. Errors as vp_guest_modules_update(). guest_modules.c */
+OT_MUST_CHECK struct ot_err *vp_guest_find_modules(struct vp_guest *guest, bool opening,
+						   struct vp_arrivals *ret);
+/* Make them the guest's; what is in @p found but its symbols' table is moved. After an error the modules are
+ * those of before, and the symbols are whole. guest_modules.c */
+OT_MUST_CHECK struct ot_err *vp_guest_take_modules(struct vp_guest *guest, bool opening,
+						   struct vp_arrivals *found);
 
 /* Address of a core symbol; 0: there is none. */
 uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading a guest's modules again while it is traced. The symbol table is changed in place: probes borrow its
+ * A guest's modules: found when it is opened, and again while it is traced. They are found first, in a table
+ * of their own, and then taken into the guest's symbol table. That is changed in place: probes borrow its
  * names. Symbols of a module that is gone stay, for stacks that were recorded before, until another module
  * takes their place or the same one comes again.
  */
@@ -8,6 +9,15 @@
 
 #include "base/cleanup.h"
 #include "vmm-probe/guest/guest_internal.h"
+
+#define WALKS 3
+
+void vp_arrivals_deinit(struct vp_arrivals *arrivals)
+{
+	vp_modules_deinit(&arrivals->list);
+	vp_symtab_destroy(arrivals->symbols);
+	arrivals->symbols = NULL;
+}
 
 static bool is_same(const struct vp_module *a, const struct vp_module *b)
 {
@@ -43,63 +53,138 @@ static struct ot_err *number(struct vp_guest *guest, struct vp_modules *now, uin
 	return NULL;
 }
 
-static struct ot_err *add_symbols(struct vp_guest *guest, struct vp_modules *now)
+static bool is_new(const struct vp_guest *guest, bool opening, const struct vp_module *m)
 {
-	for (size_t i = 0; i < now->count; i++) {
-		const struct vp_module *m = &now->list[i];
-		if (m->nth <= guest->came)
-			continue;
-		vp_symtab_drop(guest->symtab, vp_symtab_find_module(guest->symtab, m->name), 0, 0);
-		for (size_t k = 0; k < m->nranges; k++)
-			vp_symtab_drop(guest->symtab, -1, m->ranges[k].start, m->ranges[k].end);
-		OT_TRY(vp_module_add_symbols(guest->phys, &guest->kernel.mmu, &guest->layout, m,
-					     guest->symtab, &now->skipped));
+	return opening || m->nth > guest->came;
+}
+
+/* --- finding --------------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_modules *ret)
+{
+	uint64_t head = vp_guest_address(guest->symtab, "modules");
+
+	if (!head || !guest->have_layout)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
+	for (int attempt = 0; attempt < WALKS && (attempt == 0 || ret->torn); attempt++) {
+		vp_modules_deinit(ret);
+		vp_mmu_flush(&guest->kernel.mmu);
+		OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, vp_gva(head), &guest->layout, ret));
 	}
 	return NULL;
 }
 
-static struct ot_err *read_list(struct vp_guest *guest, struct vp_modules *ret)
+struct ot_err *vp_guest_find_modules(struct vp_guest *guest, bool opening, struct vp_arrivals *ret)
 {
-	struct vp_gva head;
+	struct vp_mmu *mmu = &guest->kernel.mmu;
+	uint64_t came = guest->came, types = vp_guest_address(guest->symtab, "btf_modules");
 
-	OT_TRY(vp_guest_symbol(guest, "modules", &head));
-	OT_TRY(vp_guest_walk_modules(guest, head, ret));
-	if (ret->torn)
+	OT_TRY(vp_guest_walk_modules(guest, &ret->list));
+	if (ret->list.torn && !opening)
 		return ot_err_new(OT_ERR_BUSY, "the guest's list of modules keeps changing");
-	return vp_modules_read_btf(guest->phys, &guest->kernel.mmu,
-				   vp_gva(vp_guest_address(guest->symtab, "btf_modules")), &guest->layout,
-				   ret);
+	OT_TRY(vp_modules_read_btf(guest->phys, mmu, vp_gva(types), &guest->layout, &ret->list));
+	if (!opening)
+		OT_TRY(number(guest, &ret->list, &came));
+	OT_TRY(vp_symtab_create(&ret->symbols));
+	for (size_t i = 0; i < ret->list.count; i++)
+		if (is_new(guest, opening, &ret->list.list[i]))
+			OT_TRY(vp_module_add_symbols(guest->phys, mmu, &guest->layout, &ret->list.list[i],
+						     ret->symbols, &ret->list.skipped));
+	return NULL;
 }
+
+/* --- taking ---------------------------------------------------------------------------------------------- */
+
+/* Of a module that came: its memory is its own now. */
+static void drop_before(struct vp_guest *guest, const struct vp_module *m)
+{
+	vp_symtab_drop(guest->symtab, vp_symtab_find_module(guest->symtab, m->name), 0, 0);
+	for (size_t k = 0; k < m->nranges; k++)
+		vp_symtab_drop(guest->symtab, -1, m->ranges[k].start, m->ranges[k].end);
+}
+
+static struct ot_err *add_ranges(struct vp_guest *guest, const struct vp_module *m)
+{
+	int known = vp_symtab_find_module(guest->symtab, m->name);
+	uint16_t number = (uint16_t)known;
+
+	if (known < 0)
+		OT_TRY(vp_symtab_add_module(guest->symtab, m->name, &number));
+	for (size_t k = 0; k < m->nranges; k++)
+		OT_TRY(vp_symtab_add_range(guest->symtab, number, m->ranges[k].start, m->ranges[k].end));
+	return NULL;
+}
+
+static struct ot_err *add_symbols(struct vp_symtab *to, const struct vp_symtab *from)
+{
+	int number = -1, of = -1; /* a module's symbols are together */
+
+	for (size_t i = 0; i < vp_symtab_count(from); i++) {
+		const struct vp_symbol *s = vp_symtab_at(from, i);
+		const char *name = vp_symbol_name(from, s);
+
+		if (s->module != of)
+			number = vp_symtab_find_module(to, vp_symbol_module(from, s));
+		of = s->module;
+		if (number > VP_SYMTAB_VMLINUX)
+			OT_TRY(vp_symtab_add(to, s->addr, s->type, (uint16_t)number, s->flags, name,
+					     strlen(name)));
+	}
+	return NULL;
+}
+
+static struct ot_err *add_all(struct vp_guest *guest, bool opening, const struct vp_arrivals *found)
+{
+	for (size_t i = 0; i < found->list.count; i++) {
+		const struct vp_module *m = &found->list.list[i];
+
+		if (!is_new(guest, opening, m))
+			continue;
+		if (!opening)
+			drop_before(guest, m);
+		OT_TRY(add_ranges(guest, m));
+	}
+	return add_symbols(guest->symtab, found->symbols);
+}
+
+struct ot_err *vp_guest_take_modules(struct vp_guest *guest, bool opening, struct vp_arrivals *found)
+{
+	uint64_t came = guest->came;
+
+	if (!opening)
+		OT_TRY(number(guest, &found->list, &came));
+	if (opening || came > guest->came) {
+		struct ot_err *err = add_all(guest, opening, found);
+		struct ot_err *unfinished = vp_symtab_finish(guest->symtab); /* it must be whole again */
+
+		if (unfinished) {
+			ot_err_destroy(err);
+			return unfinished;
+		}
+		OT_TRY(err);
+	}
+	guest->came = came;
+	struct vp_modules before = guest->modules;
+	guest->modules = found->list;
+	found->list = before;
+	return NULL;
+}
+
+/* --- again ----------------------------------------------------------------------------------------------- */
 
 struct ot_err *vp_guest_modules_update(struct vp_guest *guest)
 {
-	ot_auto(vp_modules_deinit) struct vp_modules now = { 0 };
-	uint64_t came = guest->came;
+	ot_auto(vp_arrivals_deinit) struct vp_arrivals found = { 0 };
 	struct vp_budget budget;
 
 	if (!guest->have_layout)
 		return NULL;
 	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_ARRIVALS]);
-	struct ot_err *err = read_list(guest, &now);
+	struct ot_err *err = vp_guest_find_modules(guest, false, &found);
 	if (!err)
-		err = number(guest, &now, &came);
-	bool changes = !err && came > guest->came;
-	if (changes)
-		err = add_symbols(guest, &now);
+		err = vp_guest_take_modules(guest, false, &found);
 	vp_budget_end(&budget);
-	if (changes) { /* whatever was added: the table must be whole again */
-		struct ot_err *unfinished = vp_symtab_finish(guest->symtab);
-		if (unfinished) {
-			ot_err_destroy(err);
-			return unfinished;
-		}
-	}
-	OT_TRY(err);
-	guest->came = came;
-	struct vp_modules before = guest->modules;
-	guest->modules = now;
-	now = before;
-	return NULL;
+	return err;
 }
 
 void vp_guest_module_gone(struct vp_guest *guest, struct vp_gva addr)

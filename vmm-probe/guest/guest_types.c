@@ -74,23 +74,14 @@ static struct ot_err *scan_btf(const struct vp_image *image, const uint8_t **ret
 	return copy_between(image, start, start + best_size, ret, ret_size);
 }
 
-static struct ot_err *open_btf(struct vp_guest *guest, const struct vp_image *image)
+static struct ot_err *find_btf(struct vp_guest *guest, const struct vp_image *image)
 {
 	uint64_t start = vp_guest_address(guest->symtab, "__start_BTF");
 	uint64_t stop = vp_guest_address(guest->symtab, "__stop_BTF");
-	struct ot_err *err;
 
 	if (!guest->btf_data)
 		OT_TRY(copy_between(image, start, stop, &guest->btf_data, &guest->btf_size));
-	if (!guest->btf_data)
-		OT_TRY(scan_btf(image, &guest->btf_data, &guest->btf_size));
-	err = vp_btf_create(guest->btf_data, guest->btf_size, NULL, &guest->btf);
-	if (err) {
-		free((void *)guest->btf_data);
-		guest->btf_data = NULL;
-		guest->btf_size = 0;
-	}
-	return ot_err_prefix(err, "the kernel's types can't be read (--vmlinux FILE gives them)");
+	return guest->btf_data ? NULL : scan_btf(image, &guest->btf_data, &guest->btf_size);
 }
 
 static struct ot_err *find_orc(struct vp_guest *guest, const struct vp_image *image)
@@ -114,7 +105,29 @@ static struct ot_err *find_orc(struct vp_guest *guest, const struct vp_image *im
 struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image)
 {
 	OT_TRY(vp_guest_note_missing(guest, "no stack tables", find_orc(guest, image)));
-	return vp_guest_note_missing(guest, "no types", open_btf(guest, image));
+	return vp_guest_note_missing(guest, "no types", find_btf(guest, image));
+}
+
+struct ot_err *vp_guest_index_types(struct vp_guest *guest)
+{
+	struct ot_err *err;
+
+	if (guest->btf_data) {
+		err = vp_btf_create(guest->btf_data, guest->btf_size, NULL, &guest->btf);
+		err = ot_err_prefix(err, "the kernel's types can't be read (--vmlinux FILE gives them)");
+		OT_TRY(vp_guest_note_missing(guest, "no types", err));
+	}
+	free((void *)guest->btf_data); /* guest->btf has a copy */
+	guest->btf_data = NULL;
+	guest->btf_size = 0;
+	if (!guest->btf)
+		return vp_guest_note_missing(
+		    guest, "no modules",
+		    ot_err_new(OT_ERR_NOT_FOUND, "without types their layout is unknown"));
+	err = vp_module_layout_from_btf(guest->btf, &guest->layout);
+	OT_TRY(vp_guest_note_missing(guest, "no modules", err));
+	guest->have_layout = guest->layout.name_size != 0;
+	return NULL;
 }
 
 /* Copy guest memory, which must be inside the module. */
