@@ -54,11 +54,15 @@ struct ot_err *ot_write_all(int fd, const void *buf, size_t len)
 struct ot_err *ot_read_file(const char *path, size_t max, char **ret, size_t *ret_len)
 {
 	ot_auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char chunk[16384];
 
-	if (fd < 0)
-		return ot_err_os(errno, "%s", path);
+	return fd < 0 ? ot_err_os(errno, "%s", path) : ot_read_fd(fd, path, max, ret, ret_len);
+}
+
+struct ot_err *ot_read_fd(int fd, const char *path, size_t max, char **ret, size_t *ret_len)
+{
+	char chunk[16384];
 	struct ot_buf buf;
+
 	ot_buf_init(&buf);
 	for (;;) {
 		ssize_t n = read(fd, chunk, sizeof(chunk));

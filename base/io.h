@@ -18,6 +18,9 @@ OT_MUST_CHECK struct ot_err *ot_write_all(int fd, const void *buf, size_t len);
  * has a NUL behind its *ret_len bytes. Works for /proc files of unknown size. */
 OT_MUST_CHECK struct ot_err *ot_read_file(const char *path, size_t max, char **ret, size_t *ret_len);
 
+/** The same of an open file, from where it stands; @p path names it in messages. */
+OT_MUST_CHECK struct ot_err *ot_read_fd(int fd, const char *path, size_t max, char **ret, size_t *ret_len);
+
 /** A memfd of @p size bytes, sealed against shrinking and growing, O_CLOEXEC. */
 OT_MUST_CHECK struct ot_err *ot_memfd_create(const char *name, size_t size, int *ret_fd);
 

@@ -33,6 +33,7 @@ READERS = {
     "vmm-probe/guest/census.c": "CENSUS",
     "vmm-probe/guest/census_modules.c": "CENSUS",
     "vmm-probe/guest/census_tasks.c": "CENSUS",
+    "vmm-probe/guest/contained.c": OPENING + " ARRIVALS STACKS",
     "vmm-probe/guest/facts.c": "CONSTANTS",
     "vmm-probe/guest/facts_percpu.c": "CONSTANTS",
     "vmm-probe/guest/guest.c": OPENING,

@@ -13,6 +13,7 @@
 #include "guest_fixture.h"
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/contained.h"
 #include "vmm-probe/guest/guest_internal.h"
 #include "vmm-probe/guest/mmu.h"
 #include "vmm-probe/guest/modules.h"
@@ -454,27 +455,26 @@ static uint64_t nth(const struct vp_guest *guest, const char *name)
 }
 
 /* Names stay where they were; a module that went and came again at its place is another one. */
-static void modules_come_and_go(void **state)
+static void come_and_go(struct ot_err *(*update)(struct vp_guest *guest))
 {
 	const uint32_t coming = 1, going = 2;
 	struct vp_guest guest;
 	struct world w;
 
-	(void)state;
 	world_init(&w, true);
 	guest_put64(&w.g, HEAD, MODULE(1) + w.l.list); /* without "second" */
 	open_guest(&w, &guest);
 	const char *name = vp_symbol_name(guest.symtab, vp_symtab_find(guest.symtab, "first", "mod_open"));
-	assert_ok(vp_guest_modules_update(&guest));
+	assert_ok(update(&guest));
 	assert_int_equal(vp_guest_arrivals(&guest), 0);
 	assert_null(vp_symtab_find(guest.symtab, "second", "mod_open"));
 
 	guest_put64(&w.g, HEAD, MODULE(0) + w.l.list);
 	put_bytes(&w.g, MODULE(0), &going, 4); /* never seen before it goes */
-	assert_ok(vp_guest_modules_update(&guest));
+	assert_ok(update(&guest));
 	assert_int_equal(vp_guest_arrivals(&guest), 0);
 	put_bytes(&w.g, MODULE(0), &coming, 4);
-	assert_ok(vp_guest_modules_update(&guest));
+	assert_ok(update(&guest));
 	assert_int_equal(vp_guest_arrivals(&guest), 1);
 	assert_int_equal(nth(&guest, "second"), 1);
 	assert_int_equal(nth(&guest, "first"), 0);
@@ -487,7 +487,7 @@ static void modules_come_and_go(void **state)
 	vp_guest_module_gone(&guest, vp_gva(MODULE(0)));
 	assert_int_equal(nth(&guest, "second"), UINT64_MAX);
 	assert_symbol(&w, "second", "mod_open", MODULE(0) + TEXT, 'T', 0); /* for stacks of before */
-	assert_ok(vp_guest_modules_update(&guest));
+	assert_ok(update(&guest));
 	assert_int_equal(nth(&guest, "second"), 2);
 	assert_int_equal(vp_symtab_count(guest.symtab), count);
 	vp_modules_deinit(&guest.modules);
@@ -495,21 +495,20 @@ static void modules_come_and_go(void **state)
 }
 
 /* What a hostile guest says of its modules changes nothing of what is known, but for the module itself. */
-static void lies_while_tracing(void **state)
+static void lie_while_tracing(struct ot_err *(*update)(struct vp_guest *guest))
 {
 	struct vp_guest guest;
 	struct world w;
 
-	(void)state;
 	world_init(&w, true);
 	guest_put64(&w.g, HEAD, MODULE(1) + w.l.list);
 	open_guest(&w, &guest);
 	size_t count = vp_symtab_count(guest.symtab);
 	/* a list that ends nowhere, and one that does not end */
 	guest_put64(&w.g, MODULE(1) + w.l.list, 0xdead000000000100);
-	assert_err(vp_guest_modules_update(&guest), OT_ERR_BUSY, "keeps changing");
+	assert_err(update(&guest), OT_ERR_BUSY, "keeps changing");
 	guest_put64(&w.g, MODULE(1) + w.l.list, MODULE(1) + w.l.list);
-	assert_err(vp_guest_modules_update(&guest), OT_ERR_BAD_DATA, "does not end");
+	assert_err(update(&guest), OT_ERR_BAD_DATA, "does not end");
 	assert_int_equal(guest.modules.count, 1);
 	assert_int_equal(vp_symtab_count(guest.symtab), count);
 	/* one whose memory is the kernel's own: its symbols are added, the kernel's stay */
@@ -518,15 +517,30 @@ static void lies_while_tracing(void **state)
 	guest_put64(&w.g, MODULE(0) + w.l.list, MODULE(1) + w.l.list);
 	guest_put64(&w.g, MODULE(0) + w.l.mem, GUEST_BASE);
 	guest_put64(&w.g, MODULE(0) + w.l.mem + w.l.mem_size, 0x10000);
-	assert_ok(vp_guest_modules_update(&guest));
+	assert_ok(update(&guest));
 	assert_symbol(&w, "vmlinux", "modules", HEAD, 'd', 0);
 	assert_symbol(&w, "first", "mod_open", MODULE(1) + TEXT, 'T', 0);
 	/* more than a session may have */
 	guest.came = VP_GUEST_ARRIVALS_MAX;
 	vp_guest_module_gone(&guest, vp_gva(MODULE(0)));
-	assert_err(vp_guest_modules_update(&guest), OT_ERR_LIMIT, "in one session");
+	assert_err(update(&guest), OT_ERR_LIMIT, "in one session");
 	vp_modules_deinit(&guest.modules);
 	world_deinit(&w);
+}
+
+/* In this process, and by a child whose answer is taken. */
+static void modules_come_and_go(void **state)
+{
+	(void)state;
+	come_and_go(vp_guest_modules_update);
+	come_and_go(vp_contained_modules_update);
+}
+
+static void lies_while_tracing(void **state)
+{
+	(void)state;
+	lie_while_tracing(vp_guest_modules_update);
+	lie_while_tracing(vp_contained_modules_update);
 }
 
 int main(void)

@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/io.h"
 #include "vmm-probe/attach/internal.h"
+#include "vmm-probe/guest/contained.h"
 #include "vmm-probe/guest/facts.h"
-#include "vmm-probe/guest/orc.h"
 
 static void guest_progress(void *arg, const char *what)
 {
@@ -34,7 +34,7 @@ static struct ot_err *read_kernel(const struct vp_links *links, struct vp_guest_
 		.progress_ctx = (void *)(uintptr_t)links,
 		.ret_file_fault = &link->file_fault,
 	};
-	OT_TRY(vp_guest_open(&opts, &link->guest));
+	OT_TRY(vp_contained_open(&opts, &link->guest));
 
 	link->facts.size = sizeof(link->facts);
 	link->facts.guest_id = link->client.guest_id;
@@ -63,23 +63,21 @@ struct ot_err *vp_link_read(const struct vp_links *links, struct vp_guest_link *
 
 struct ot_err *vp_link_unwind_table(struct vp_guest_link *link)
 {
-	struct ot_buf table;
+	ot_auto(vp_confined_result_deinit) struct vp_confined_result table = { 0 };
 	ot_auto_close int fd = -1;
+	struct ot_err *err = vp_contained_orc_table(link->guest, &table);
 
-	ot_buf_init(&table);
-	struct ot_err *err = vp_orc_table(link->guest, &table);
 	if (!err)
 		err = ot_memfd_create("outsight-unwind", table.len, &fd);
 	if (!err)
 		err = ot_write_all(fd, table.data, table.len);
-	ot_buf_deinit(&table);
 	if (!err) {
 		link->orc_fd = ot_move_fd(fd);
 		return NULL;
 	}
-	if (ot_err_code(err) == OT_ERR_LIMIT)
+	if (ot_err_code(err) == OT_ERR_LIMIT || ot_err_code(err) == OT_ERR_BAD_DATA)
 		return vp_guest_note_missing(link->guest, "no stack tables", err);
-	if (ot_err_code(err) != OT_ERR_NOT_FOUND && ot_err_code(err) != OT_ERR_BAD_DATA)
+	if (ot_err_code(err) != OT_ERR_NOT_FOUND)
 		return err;
 	ot_err_destroy(err);
 	return NULL;

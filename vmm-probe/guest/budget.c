@@ -59,8 +59,8 @@ static uint64_t measure_read(void)
 	return fd < 0 ? 0 : (cpu_ns() - from) / READS;
 }
 
-/* The factor for times, from the measured cost of a read. Measured once. */
-static uint32_t slowness(void)
+/* From the measured cost of a read. */
+uint32_t vp_budget_slowness(void)
 {
 	static _Atomic uint32_t known;
 	uint32_t times = atomic_load(&known);
@@ -79,12 +79,12 @@ static void begin_part(struct vp_budget *b, const struct vp_reading *reading)
 	b->memory = (uint64_t)reading->memory_mib * MIB;
 	b->guest = (uint64_t)reading->guest_mib * MIB;
 	b->has_read_all = false;
-	b->cpu_end_ns += (uint64_t)reading->cpu_ms * slowness() * MS;
+	b->cpu_end_ns += (uint64_t)reading->cpu_ms * vp_budget_slowness() * MS;
 }
 
 static void begin_wall(struct vp_budget *b)
 {
-	b->wall_ms = b->patient ? 0 : (uint64_t)b->reading->wall_ms * slowness();
+	b->wall_ms = b->patient ? 0 : (uint64_t)b->reading->wall_ms * vp_budget_slowness();
 	b->wall_end_ns = b->wall_ms ? ot_now_ns() + b->wall_ms * MS : 0;
 	b->waited_ns = b->wall_ms ? waited_ns() : 0;
 }
@@ -197,7 +197,7 @@ struct ot_err *vp_budget_check(void)
 		return ot_err_new(OT_ERR_LIMIT, "reading the guest was given up at %s, after %llu s: %s",
 				  current->reading->what, (unsigned long long)(current->wall_ms / 1000),
 				  current->reading->without);
-	return ot_err_new(OT_ERR_LIMIT, "reading %s takes more than its %llu ms of CPU time: %s",
-			  current->reading->what, (unsigned long long)current->reading->cpu_ms * slowness(),
-			  current->reading->without);
+	return ot_err_new(
+	    OT_ERR_LIMIT, "reading %s takes more than its %llu ms of CPU time: %s", current->reading->what,
+	    (unsigned long long)current->reading->cpu_ms * vp_budget_slowness(), current->reading->without);
 }

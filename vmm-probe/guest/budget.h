@@ -44,6 +44,10 @@ void vp_budget_end(struct vp_budget *budget);
 /** Begin the next part, with limits of its own; CPU time that earlier parts have not used is added. */
 void vp_budget_part(const struct vp_reading *reading);
 
+/** The factor by which this host's times are multiplied. Measured once, which takes less than a millisecond.
+ */
+uint32_t vp_budget_slowness(void);
+
 /** End it for now, keeping what is left of its first part; and continue with that. For a reading that is done
  * piece by piece. Its wall time begins again. */
 void vp_budget_pause(struct vp_budget *budget);

@@ -44,7 +44,8 @@ static struct ot_err *file_open(struct file *f)
 	GElf_Ehdr ehdr;
 	size_t size;
 
-	f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
+	if (f->fd < 0)
+		f->fd = open(f->path, O_RDONLY | O_CLOEXEC);
 	if (f->fd < 0)
 		return ot_err_os(errno, "cannot open %s", f->path);
 	if (elf_version(EV_CURRENT) == EV_NONE)
@@ -301,7 +302,13 @@ static struct ot_err *read_file(struct file *f, struct vp_gva base, struct vp_sy
 struct ot_err *vp_vmlinux_open(const char *path, struct vp_gva base, struct vp_symtab *symtab,
 			       struct vp_vmlinux *ret)
 {
-	ot_auto(file_close) struct file f = { .path = path, .fd = -1 };
+	return vp_vmlinux_read(path, -1, base, symtab, ret);
+}
+
+struct ot_err *vp_vmlinux_read(const char *path, int fd, struct vp_gva base, struct vp_symtab *symtab,
+			       struct vp_vmlinux *ret)
+{
+	ot_auto(file_close) struct file f = { .path = path, .fd = fd };
 	struct vp_vmlinux v = { 0 };
 	struct ot_err *err = read_file(&f, base, symtab, &v);
 

@@ -34,6 +34,9 @@ struct vp_vmlinux {
  * relocated so that the image starts at @p base. BAD_DATA: not an x86-64 vmlinux. */
 OT_MUST_CHECK struct ot_err *vp_vmlinux_open(const char *path, struct vp_gva base, struct vp_symtab *symtab,
 					     struct vp_vmlinux *ret);
+/** The same of the file @p fd, which is closed; @p path names it in messages. -1: it is opened. */
+OT_MUST_CHECK struct ot_err *vp_vmlinux_read(const char *path, int fd, struct vp_gva base,
+					     struct vp_symtab *symtab, struct vp_vmlinux *ret);
 void vp_vmlinux_deinit(struct vp_vmlinux *vmlinux);
 /** Check that @p path is an x86-64 vmlinux, by its headers only. Errors as vp_vmlinux_open(). */
 OT_MUST_CHECK struct ot_err *vp_vmlinux_check(const char *path);
@@ -41,5 +44,8 @@ OT_MUST_CHECK struct ot_err *vp_vmlinux_check(const char *path);
 /** Read a symbol list, relocated so that _text (or else _stext) is at @p base. Lines with a [module] are
  * skipped: the guest's own list of modules is newer. SYNTAX: the message names the line. */
 OT_MUST_CHECK struct ot_err *vp_symbols_open(const char *path, struct vp_gva base, struct vp_symtab *symtab);
+/** The same of the file @p fd, which is closed; -1: it is opened. */
+OT_MUST_CHECK struct ot_err *vp_symbols_read(const char *path, int fd, struct vp_gva base,
+					     struct vp_symtab *symtab);
 
 #endif

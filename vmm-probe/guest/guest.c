@@ -111,23 +111,32 @@ static struct ot_err *read_modules(struct vp_guest *guest)
 static struct ot_err *read_all(struct vp_guest *guest, const struct vp_guest_opts *opts)
 {
 	OT_TRY(vp_guest_read_core(guest, opts));
-	OT_TRY(vp_guest_index_types(guest));
+	OT_TRY(vp_guest_index_types(guest, guest->btf_data, guest->btf_size));
 	step(opts, "reading modules");
 	return guest->have_layout ? vp_guest_note_missing(guest, "no modules", read_modules(guest)) : NULL;
 }
 
-struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret)
+struct vp_guest *vp_guest_new(const struct vp_guest_opts *opts)
 {
 	struct vp_guest *guest = calloc(1, sizeof(*guest));
+
+	if (!guest)
+		return NULL;
+	guest->phys = opts->phys;
+	guest->patient = opts->patient;
+	guest->is_still = opts->is_still;
+	ot_buf_init(&guest->note);
+	return guest;
+}
+
+struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret)
+{
+	struct vp_guest *guest = vp_guest_new(opts);
 	struct vp_budget budget;
 	struct ot_err *err;
 
 	if (!guest)
 		return ot_err_nomem();
-	guest->phys = opts->phys;
-	guest->patient = opts->patient;
-	guest->is_still = opts->is_still;
-	ot_buf_init(&guest->note);
 	vp_guest_budget_begin(guest, &budget, &vp_readings[VP_READ_IMAGE]);
 	err = vp_guest_file_set(guest, opts);
 	if (!err)
@@ -227,11 +236,6 @@ struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name, s
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no symbol %s", name);
 	*ret = vp_gva(sym->addr);
 	return NULL;
-}
-
-void vp_guest_orc(const struct vp_guest *guest, struct vp_orc_raw *ret)
-{
-	*ret = guest->orc;
 }
 
 const char *vp_guest_note(const struct vp_guest *guest)

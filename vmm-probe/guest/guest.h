@@ -28,12 +28,19 @@ struct vp_reading;
 struct vp_copies; /* vmm-probe/dwarf/copies.h */
 struct vp_guest;
 
+/* The operator's files, opened; -1: there is none. */
+struct vp_guest_files {
+	int vmlinux, symbols;
+};
+
 struct vp_guest_opts {
 	const struct vp_phys *phys; /* borrowed, must outlive the guest */
 	const struct vp_regs *regs; /* of each vCPU that could be read; may be NULL */
 	size_t nregs;
 	const char *vmlinux; /* --vmlinux FILE, or NULL */
 	const char *symbols; /* --symbols FILE, or NULL */
+	/* The two as descriptors, which reading closes; NULL: they are opened by their paths. */
+	struct vp_guest_files *files;
 	bool use_cache;
 	const char *cache_dir; /* NULL: ${XDG_CACHE_HOME:-~/.cache}/outsight */
 	/* No limit of time: a dump may be large and on a slow disk, a gdb stub is slow. */
@@ -48,8 +55,9 @@ struct vp_guest_opts {
 	bool *ret_file_fault;
 };
 
-/** Find the kernel, its symbols, types and modules. A guest without BTF can be opened too: vp_guest_btf() is
- * then NULL and there are no modules (see vp_guest_note()). */
+/** Find the kernel, its symbols, types and modules, in this process: a session has a child do it
+ * (contained.h). A guest without BTF can be opened too: vp_guest_btf() is then NULL and there are no modules
+ * (see vp_guest_note()). */
 OT_MUST_CHECK struct ot_err *vp_guest_open(const struct vp_guest_opts *opts, struct vp_guest **ret);
 void vp_guest_destroy(struct vp_guest *guest);
 
@@ -78,7 +86,8 @@ const struct vp_btf *vp_guest_btf(const struct vp_guest *guest); /* of the core 
 /** Read the list of modules again, and the symbols of those that came since: their `nth` is above what
  * vp_guest_arrivals() was. What getters returned of modules, and symbols (not their names), is invalid then.
  * BUSY: the list keeps changing. LIMIT: more than VP_GUEST_ARRIVALS_MAX came, or the budget is used up.
- * FAULT, BAD_DATA: the guest's bytes. After an error the modules are those of before. */
+ * FAULT, BAD_DATA: the guest's bytes. After an error the modules are those of before. In this process, as
+ * vp_guest_open(). */
 OT_MUST_CHECK struct ot_err *vp_guest_modules_update(struct vp_guest *guest);
 /** Modules that came since the guest was opened. */
 uint64_t vp_guest_arrivals(const struct vp_guest *guest);
@@ -101,8 +110,9 @@ struct vp_orc_raw {
 	const uint8_t *orc;
 	size_t orc_size;
 };
-/** The kernel's ORC tables, borrowed; zeroes if it has none. */
-void vp_guest_orc(const struct vp_guest *guest, struct vp_orc_raw *ret);
+/** The kernel's ORC tables, of its vmlinux or else from its memory; copies, owned by the caller, who free()s
+ * @p ret->ip and @p ret->orc. Sizes 0: it has none. */
+OT_MUST_CHECK struct ot_err *vp_guest_kernel_orc(struct vp_guest *guest, struct vp_orc_raw *ret);
 
 /** A module's ORC tables, and its BTF (split, based on the kernel's); copies, owned by the caller, who
  * free()s @p ret->ip and @p ret->orc. Size 0: it has none. */

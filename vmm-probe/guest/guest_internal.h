@@ -19,9 +19,9 @@ struct vp_guest {
 	struct vp_module_layout layout;
 	bool have_layout;
 	struct vp_btf *btf;
-	const uint8_t *btf_data; /* owned */
+	const uint8_t *btf_data; /* owned, until the types are indexed */
 	size_t btf_size;
-	struct vp_orc_raw orc; /* its memory is owned */
+	struct vp_orc_raw orc; /* a vmlinux's; its memory is owned */
 	struct ot_buf note;
 	/* What vp_guest_copies() needs when it is first called. guest_copies.c */
 	struct vp_guest_file {
@@ -33,6 +33,9 @@ struct vp_guest {
 	struct vp_copies *copies; /* owned; NULL: not read yet */
 };
 
+/* A guest of which nothing has been read; NULL: out of memory. guest.c */
+struct vp_guest *vp_guest_new(const struct vp_guest_opts *opts);
+
 /* Remember the file of @p opts, and free what is remembered. */
 OT_MUST_CHECK struct ot_err *vp_guest_file_set(struct vp_guest *guest, const struct vp_guest_opts *opts);
 void vp_guest_file_deinit(struct vp_guest *guest);
@@ -42,7 +45,7 @@ void vp_guest_file_deinit(struct vp_guest *guest);
 OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_guest_opts *opts,
 						   const struct vp_image *image, struct vp_symtab *symtab);
 
-/* Find BTF and ORC tables in the image unless they came from a vmlinux: their bytes only. guest_types.c */
+/* Find the types in the image unless they came from a vmlinux: their bytes only. guest_types.c */
 OT_MUST_CHECK struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image);
 
 /* Read the list of modules. A walk that meets a change is repeated a few times; ret->torn then says whether
@@ -55,12 +58,12 @@ OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struc
  * be handed to another process and checked there. The budget of the whole is in force.
  */
 
-/* The kernel, its symbols, and the bytes of its types and stack tables. guest.c */
+/* The kernel, its symbols, and the bytes of its types. guest.c */
 OT_MUST_CHECK struct ot_err *vp_guest_read_core(struct vp_guest *guest, const struct vp_guest_opts *opts);
 
-/* Check the bytes of the types and index them, and find the modules' layout in them; a note says what is
- * missing. guest_types.c */
-OT_MUST_CHECK struct ot_err *vp_guest_index_types(struct vp_guest *guest);
+/* Check the bytes of the types (NULL: there are none) and index a copy of them, and find the modules' layout
+ * in it; a note says what is missing. guest_types.c */
+OT_MUST_CHECK struct ot_err *vp_guest_index_types(struct vp_guest *guest, const uint8_t *data, size_t size);
 
 /* Modules of a guest, and symbols of those that are new to it: in a table of their own, not finished, in
  * which each has its name. */

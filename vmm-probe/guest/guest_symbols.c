@@ -8,13 +8,21 @@
 #include "vmm-probe/guest/guest_internal.h"
 #include "vmm-probe/guest/kallsyms.h"
 
-static struct ot_err *from_vmlinux(struct vp_guest *guest, const char *path, struct vp_symtab *symtab,
-				   bool *ret_symbols)
+/* One of opts->files, which is closed by whoever reads it. */
+static int take(int *fd)
 {
+	return fd ? ot_move_fd(*fd) : -1;
+}
+
+static struct ot_err *from_vmlinux(struct vp_guest *guest, const struct vp_guest_opts *opts,
+				   struct vp_symtab *symtab, bool *ret_symbols)
+{
+	const char *path = opts->vmlinux;
 	const struct vp_kernel *kernel = &guest->kernel;
 	ot_auto(vp_vmlinux_deinit) struct vp_vmlinux v = { 0 };
 
-	OT_TRY(vp_vmlinux_open(path, kernel->base, symtab, &v));
+	OT_TRY(vp_vmlinux_read(path, take(opts->files ? &opts->files->vmlinux : NULL), kernel->base, symtab,
+			       &v));
 	if (v.build_id_len && kernel->build_id_len &&
 	    (v.build_id_len != kernel->build_id_len ||
 	     memcmp(v.build_id, kernel->build_id, v.build_id_len) != 0))
@@ -182,7 +190,8 @@ static struct ot_err *from_files(struct vp_guest *guest, const struct vp_guest_o
 
 	/* A list replaces all other symbols; a vmlinux then supplies types only. */
 	if (opts->symbols) {
-		OT_TRY(vp_symbols_open(opts->symbols, guest->kernel.base, symtab));
+		OT_TRY(vp_symbols_read(opts->symbols, take(opts->files ? &opts->files->symbols : NULL),
+				       guest->kernel.base, symtab));
 		OT_TRY(check_list(guest, opts->symbols, image, symtab));
 		found = true;
 	}
@@ -192,8 +201,7 @@ static struct ot_err *from_files(struct vp_guest *guest, const struct vp_guest_o
 
 		if (found)
 			OT_TRY(vp_symtab_create(&unused));
-		OT_TRY(
-		    from_vmlinux(guest, opts->vmlinux, unused ? unused : symtab, unused ? &ignored : &found));
+		OT_TRY(from_vmlinux(guest, opts, unused ? unused : symtab, unused ? &ignored : &found));
 	}
 	*ret_found = found;
 	return NULL;

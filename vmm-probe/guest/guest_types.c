@@ -84,36 +84,17 @@ static struct ot_err *find_btf(struct vp_guest *guest, const struct vp_image *im
 	return guest->btf_data ? NULL : scan_btf(image, &guest->btf_data, &guest->btf_size);
 }
 
-static struct ot_err *find_orc(struct vp_guest *guest, const struct vp_image *image)
-{
-	const struct vp_symtab *symtab = guest->symtab;
-	struct vp_orc_raw *orc = &guest->orc;
-	uint64_t start = vp_guest_address(symtab, "__start_orc_unwind_ip");
-
-	if (orc->ip && orc->orc)
-		return NULL;
-	free((void *)orc->ip);
-	free((void *)orc->orc);
-	memset(orc, 0, sizeof(*orc));
-	orc->ip_addr = vp_gva(start);
-	OT_TRY(copy_between(image, start, vp_guest_address(symtab, "__stop_orc_unwind_ip"), &orc->ip,
-			    &orc->ip_size));
-	return copy_between(image, vp_guest_address(symtab, "__start_orc_unwind"),
-			    vp_guest_address(symtab, "__stop_orc_unwind"), &orc->orc, &orc->orc_size);
-}
-
 struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image)
 {
-	OT_TRY(vp_guest_note_missing(guest, "no stack tables", find_orc(guest, image)));
 	return vp_guest_note_missing(guest, "no types", find_btf(guest, image));
 }
 
-struct ot_err *vp_guest_index_types(struct vp_guest *guest)
+struct ot_err *vp_guest_index_types(struct vp_guest *guest, const uint8_t *data, size_t size)
 {
 	struct ot_err *err;
 
-	if (guest->btf_data) {
-		err = vp_btf_create(guest->btf_data, guest->btf_size, NULL, &guest->btf);
+	if (data) {
+		err = vp_btf_create(data, size, NULL, &guest->btf);
 		err = ot_err_prefix(err, "the kernel's types can't be read (--vmlinux FILE gives them)");
 		OT_TRY(vp_guest_note_missing(guest, "no types", err));
 	}
@@ -127,6 +108,77 @@ struct ot_err *vp_guest_index_types(struct vp_guest *guest)
 	err = vp_module_layout_from_btf(guest->btf, &guest->layout);
 	OT_TRY(vp_guest_note_missing(guest, "no modules", err));
 	guest->have_layout = guest->layout.name_size != 0;
+	return NULL;
+}
+
+/* --- stack tables ---------------------------------------------------------------------------------------- */
+
+static struct ot_err *copy_bytes(const uint8_t *bytes, size_t size, const uint8_t **ret)
+{
+	OT_TRY(vp_budget_take(size));
+	uint8_t *copy = malloc(size ? size : 1);
+	if (!copy)
+		return ot_err_nomem();
+	if (size)
+		memcpy(copy, bytes, size);
+	*ret = copy;
+	return NULL;
+}
+
+/* Copy what is between two symbols of the kernel's image. */
+static struct ot_err *copy_of_kernel(struct vp_guest *guest, const char *from, const char *to,
+				     const uint8_t **ret, size_t *ret_size)
+{
+	uint64_t start = vp_guest_address(guest->symtab, from), stop = vp_guest_address(guest->symtab, to);
+	struct ot_err *err;
+	uint8_t *copy;
+
+	if (!start || stop <= start || start < guest->kernel.base.v ||
+	    stop - guest->kernel.base.v > guest->kernel.size)
+		return NULL;
+	OT_TRY(vp_budget_take(stop - start));
+	copy = malloc(stop - start);
+	if (!copy)
+		return ot_err_nomem();
+	err = vp_guest_read(guest, vp_gva(start), copy, stop - start);
+	if (err) {
+		free(copy);
+		return err;
+	}
+	*ret = copy;
+	*ret_size = stop - start;
+	return NULL;
+}
+
+static struct ot_err *copy_orc(struct vp_guest *guest, struct vp_orc_raw *ret)
+{
+	const struct vp_orc_raw *file = &guest->orc;
+
+	if (!file->ip || !file->orc) {
+		ret->ip_addr = vp_gva(vp_guest_address(guest->symtab, "__start_orc_unwind_ip"));
+		OT_TRY(copy_of_kernel(guest, "__start_orc_unwind_ip", "__stop_orc_unwind_ip", &ret->ip,
+				      &ret->ip_size));
+		return copy_of_kernel(guest, "__start_orc_unwind", "__stop_orc_unwind", &ret->orc,
+				      &ret->orc_size);
+	}
+	*ret = (struct vp_orc_raw){ .ip_size = file->ip_size,
+				    .ip_addr = file->ip_addr,
+				    .orc_size = file->orc_size };
+	OT_TRY(copy_bytes(file->ip, file->ip_size, &ret->ip));
+	return copy_bytes(file->orc, file->orc_size, &ret->orc);
+}
+
+struct ot_err *vp_guest_kernel_orc(struct vp_guest *guest, struct vp_orc_raw *ret)
+{
+	struct vp_orc_raw raw = { 0 };
+	struct ot_err *err = copy_orc(guest, &raw);
+
+	if (err) {
+		free((void *)raw.ip);
+		free((void *)raw.orc);
+		return err;
+	}
+	*ret = raw;
 	return NULL;
 }
 

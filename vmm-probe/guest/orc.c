@@ -244,24 +244,35 @@ static struct ot_err *fill(struct vp_orc_builder *b, struct vp_guest *guest, con
 	return NULL;
 }
 
-static struct ot_err *make_table(struct vp_guest *guest, struct ot_buf *out)
+static struct ot_err *build(struct vp_guest *guest, const struct vp_orc_raw *raw, struct ot_buf *out)
 {
-	struct vp_orc_raw raw;
 	struct vp_orc_layout layout;
 	struct vp_orc_builder *b;
 	struct ot_err *err;
 
-	vp_guest_orc(guest, &raw);
-	if (!vp_arch_native.has_orc || !raw.ip_size || !raw.orc_size)
+	if (!raw->ip_size || !raw->orc_size)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's kernel has no ORC tables");
-	OT_TRY(vp_orc_layout(vp_guest_btf(guest), &raw, &layout));
+	OT_TRY(vp_orc_layout(vp_guest_btf(guest), raw, &layout));
 	b = new_builder(&layout);
 	if (!b)
 		return ot_err_nomem();
-	err = fill(b, guest, &raw);
+	err = fill(b, guest, raw);
 	if (!err)
 		err = vp_orc_builder_finish(b, out);
 	vp_orc_builder_destroy(b);
+	return err;
+}
+
+static struct ot_err *make_table(struct vp_guest *guest, struct ot_buf *out)
+{
+	struct vp_orc_raw raw = { 0 };
+
+	if (!vp_arch_native.has_orc)
+		return ot_err_new(OT_ERR_NOT_FOUND, "guests of this architecture have no ORC tables");
+	OT_TRY(vp_guest_kernel_orc(guest, &raw));
+	struct ot_err *err = build(guest, &raw, out);
+	free((void *)raw.ip);
+	free((void *)raw.orc);
 	return err;
 }
 

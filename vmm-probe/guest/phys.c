@@ -145,6 +145,34 @@ struct ot_err *vp_phys_add_reader(struct vp_phys *phys, struct vp_gpa gpa, uint6
 	return NULL;
 }
 
+struct ot_err *vp_phys_fds(const struct vp_phys *phys, int **ret, unsigned *ret_n)
+{
+	int *fds = calloc(2 * phys->nranges + 1, sizeof(*fds));
+	unsigned n = 0;
+
+	if (!fds)
+		return ot_err_nomem();
+	for (size_t i = 0; i < phys->nranges; i++) {
+		if (phys->ranges[i].fd >= 0)
+			fds[n++] = phys->ranges[i].fd;
+		if (phys->ranges[i].pagemap_fd >= 0)
+			fds[n++] = phys->ranges[i].pagemap_fd;
+	}
+	*ret = fds;
+	*ret_n = n;
+	return NULL;
+}
+
+void vp_phys_set_reader(struct vp_phys *phys, vp_phys_reader reader, void *arg)
+{
+	for (size_t i = 0; i < phys->nranges; i++) {
+		if (phys->ranges[i].kind != VP_PHYS_READER)
+			continue;
+		phys->ranges[i].reader = reader;
+		phys->ranges[i].reader_arg = arg;
+	}
+}
+
 const struct vp_phys_range *vp_phys_range_at_or_after(const struct vp_phys *phys, uint64_t gpa)
 {
 	const struct vp_phys_range *ranges = phys->ranges;

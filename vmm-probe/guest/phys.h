@@ -59,6 +59,13 @@ OT_MUST_CHECK struct ot_err *vp_phys_read(const struct vp_phys *phys, struct vp_
 OT_MUST_CHECK struct ot_err *vp_phys_next_data(const struct vp_phys *phys, struct vp_gpa gpa,
 					       struct vp_gpa *ret_start, struct vp_gpa *ret_end);
 
+/** The descriptors that reading needs: *ret_n of them, in memory that the caller frees. */
+OT_MUST_CHECK struct ot_err *vp_phys_fds(const struct vp_phys *phys, int **ret, unsigned *ret_n);
+
+/** In a child that has those descriptors and nothing else: have @p reader read what is not read through them.
+ */
+void vp_phys_set_reader(struct vp_phys *phys, vp_phys_reader reader, void *arg);
+
 /** All RAM, in bytes. */
 uint64_t vp_phys_size(const struct vp_phys *phys);
 

@@ -103,12 +103,21 @@ static struct ot_err *find_move(const char *path, const char *text, const char *
 
 struct ot_err *vp_symbols_open(const char *path, struct vp_gva base, struct vp_symtab *symtab)
 {
+	return vp_symbols_read(path, -1, base, symtab);
+}
+
+struct ot_err *vp_symbols_read(const char *path, int fd, struct vp_gva base, struct vp_symtab *symtab)
+{
+	ot_auto_close int file = fd;
 	ot_auto_free char *text = NULL;
 	const char *at, *end;
 	size_t len, line = 0;
 	uint64_t move = 0;
 
-	OT_TRY(ot_read_file(path, LIST_MAX, &text, &len));
+	if (file >= 0)
+		OT_TRY(ot_read_fd(file, path, LIST_MAX, &text, &len));
+	else
+		OT_TRY(ot_read_file(path, LIST_MAX, &text, &len));
 	at = text;
 	end = text + len;
 	OT_TRY(find_move(path, text, end, base, &move));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/contained.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/ended.h"
@@ -163,7 +163,7 @@ static struct ot_err *read_new(struct vp_session *s, struct vp_feed *feed)
 	uint64_t since = vp_guest_arrivals(link->guest);
 	uint32_t after = vp_probes_count(link->probes);
 
-	OT_TRY(vp_guest_modules_update(link->guest));
+	OT_TRY(vp_contained_modules_update(link->guest));
 	if (vp_guest_arrivals(link->guest) == since)
 		return NULL;
 	OT_TRY(vp_probes_arrive(link->probes, since));
