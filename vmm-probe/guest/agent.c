@@ -145,12 +145,14 @@ static struct ot_err *read_symbols(struct vp_guest *guest, struct vp_symtab **re
 	ot_auto(vp_modules_deinit) struct vp_modules modules = { 0 };
 	ot_auto(destroy_symtab) struct vp_symtab *tab = NULL;
 	struct vp_mmu *mmu = &guest->kernel.mmu;
+	struct vp_gva head;
 	size_t skipped = 0;
 
 	*ret = NULL;
 	if (!guest->have_layout)
 		return NULL;
-	OT_TRY(vp_guest_walk_modules(guest, &modules));
+	OT_TRY(vp_guest_symbol(guest, "modules", &head));
+	OT_TRY(vp_guest_walk_modules(guest, head, &modules));
 	for (size_t i = 0; i < modules.count; i++) {
 		if (strcmp(modules.list[i].name, GA_MODULE) != 0 || !modules.list[i].live)
 			continue;

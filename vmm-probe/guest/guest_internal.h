@@ -48,10 +48,11 @@ OT_MUST_CHECK struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const
 /* Find the types in the image unless they came from a vmlinux: their bytes only. guest_types.c */
 OT_MUST_CHECK struct ot_err *vp_guest_types(struct vp_guest *guest, const struct vp_image *image);
 
-/* Read the list of modules. A walk that meets a change is repeated a few times; ret->torn then says whether
- * the last one did too. @p ret is initialised. NOT_FOUND: there is no list, or its layout is unknown.
+/* Read the list of modules at @p head with the guest's layout, which it must have. A walk that meets a change
+ * is repeated a few times; ret->torn then says whether the last one did too. @p ret is initialised.
  * guest_modules.c */
-OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_modules *ret);
+OT_MUST_CHECK struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head,
+						   struct vp_modules *ret);
 
 /*
  * A guest is opened in three steps. The first and the third parse what the guest holds; each leaves what can

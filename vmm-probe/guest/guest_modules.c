@@ -60,16 +60,12 @@ static bool is_new(const struct vp_guest *guest, bool opening, const struct vp_m
 
 /* --- finding --------------------------------------------------------------------------------------------- */
 
-struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_modules *ret)
+struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_gva head, struct vp_modules *ret)
 {
-	uint64_t head = vp_guest_address(guest->symtab, "modules");
-
-	if (!head || !guest->have_layout)
-		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
 	for (int attempt = 0; attempt < WALKS && (attempt == 0 || ret->torn); attempt++) {
 		vp_modules_deinit(ret);
 		vp_mmu_flush(&guest->kernel.mmu);
-		OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, vp_gva(head), &guest->layout, ret));
+		OT_TRY(vp_modules_read(guest->phys, &guest->kernel.mmu, head, &guest->layout, ret));
 	}
 	return NULL;
 }
@@ -77,9 +73,12 @@ struct ot_err *vp_guest_walk_modules(struct vp_guest *guest, struct vp_modules *
 struct ot_err *vp_guest_find_modules(struct vp_guest *guest, bool opening, struct vp_arrivals *ret)
 {
 	struct vp_mmu *mmu = &guest->kernel.mmu;
-	uint64_t came = guest->came, types = vp_guest_address(guest->symtab, "btf_modules");
+	uint64_t came = guest->came, head = vp_guest_address(guest->symtab, "modules");
+	uint64_t types = vp_guest_address(guest->symtab, "btf_modules");
 
-	OT_TRY(vp_guest_walk_modules(guest, &ret->list));
+	if (!head || !guest->have_layout)
+		return ot_err_new(OT_ERR_NOT_FOUND, "the kernel's list of modules can't be found");
+	OT_TRY(vp_guest_walk_modules(guest, vp_gva(head), &ret->list));
 	if (ret->list.torn && !opening)
 		return ot_err_new(OT_ERR_BUSY, "the guest's list of modules keeps changing");
 	OT_TRY(vp_modules_read_btf(guest->phys, mmu, vp_gva(types), &guest->layout, &ret->list));
