@@ -26,6 +26,9 @@ int cli_cmd_detach(int argc, char **argv);
 /** outsight doctor: what can be traced on this host. 0: guests can be traced here. */
 int cli_cmd_doctor(int argc, char **argv);
 
+/** outsight flame [-g GUEST]... [-d SECONDS] [-F HZ | -e PROBE] [-p PID] -o FILE: stacks as a flame graph. */
+int cli_cmd_flame(int argc, char **argv);
+
 /** outsight compare [dtrace options]: a program's results from outside and from inside, side by side. */
 int cli_cmd_compare(int argc, char **argv);
 

@@ -23,6 +23,7 @@ void cli_synopsis(FILE *fp)
 	    "       outsight run --libvirt XML [-c URI] [-- the same]\n"
 	    "       outsight compare [--json] [--tasks | --modules | the same]\n"
 	    "       outsight tool --list | [--show] NAME [--help | the same]\n"
+	    "       outsight flame [-g GUEST]... [-d SECONDS] [-F HZ | -e PROBE] [-p PID] -o FILE\n"
 	    "       outsight guests [-c URI] [--json | --xml DOMAIN]\n"
 	    "       outsight attach [--plan] GUEST...\n"
 	    "       outsight detach GUEST... | --all\n"

@@ -13,10 +13,9 @@ static const struct {
 	const char *name;
 	cli_verb *run;
 } verbs[] = {
-	{ "run", cli_cmd_run },       { "guests", cli_cmd_guests },
-	{ "attach", cli_cmd_attach }, { "detach", cli_cmd_detach },
-	{ "doctor", cli_cmd_doctor }, { "compare", cli_cmd_compare },
-	{ "tool", cli_cmd_tool },     { "help", help },
+	{ "run", cli_cmd_run },       { "guests", cli_cmd_guests }, { "attach", cli_cmd_attach },
+	{ "detach", cli_cmd_detach }, { "doctor", cli_cmd_doctor }, { "compare", cli_cmd_compare },
+	{ "tool", cli_cmd_tool },     { "flame", cli_cmd_flame },   { "help", help },
 };
 
 cli_verb *cli_verb_find(const char *name)

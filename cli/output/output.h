@@ -77,7 +77,8 @@ struct cli_output_ops {
 	X(document) /* -x oformat=json */                       \
 	X(xml)      /* -x oformat=xml */                        \
 	X(jsonl)    /* -x oformat=jsonl */                      \
-	X(folded)   /* -x oformat=folded */
+	X(folded)   /* -x oformat=folded */                     \
+	X(flame)    /* -x oformat=flame */
 
 #define CLI_OUTPUT_DECLARE(name) extern const struct cli_output_ops cli_output_##name;
 CLI_OUTPUTS(CLI_OUTPUT_DECLARE)

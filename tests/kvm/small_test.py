@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The small guest on /dev/kvm: small_test.py OUTSIGHT SMALL-GUEST. Ends with 77 where there is no KVM."""
+import json
 import os
 import random
 import re
@@ -94,6 +95,18 @@ class SmallGuest(GuestTest):
             self.assertTrue(frames[-1].endswith(f"`{function}"), line)
             self.assertNotIn("+0x", line)
             self.assertGreater(len(frames), 1, line)
+
+    def test_flame(self):
+        """The same stacks as rows of a page."""
+        program = ("fbt::probed_*:entry /n++ < 1000/ { @[probefunc, stack()] = count(); } "
+                   "tick-50ms /n >= 1000/ { exit(0); }")
+        page = self.vm(1).trace(program, "-x", "oformat=flame")
+        rows = json.loads(re.search(r'type="application/json">(.*?)</script>', page, re.S).group(1))
+        self.assertEqual(sum(value for *_, value in rows), 1000)
+        for line, keys, user, _ in rows:
+            function, *frames = line.split(";")
+            self.assertTrue(frames[-1].endswith(f"`{function}"), line)
+            self.assertEqual((keys, user), (1, 0), line)
 
     def test_killed(self):
         """kill -9 at any moment, under fire."""

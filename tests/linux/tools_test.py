@@ -47,7 +47,7 @@ ROWS = (
         ("sleep",)),
     Row("cpudist", SPIN, (r"^spin, us$", ROW + r"[1-9]"), ("spin",)),
     Row("cpuwalk", SPIN, (r"^spin$", rf"^ +[0-3]{ROW}[1-9]"), ("spin",)),
-    Row("wakeuptime", "sleep 0.3", (r"^  sleep woken by \S+$", r"^vmlinux`try_to_wake_up$"), ("sleep",)),
+    Row("wakeuptime", "sleep 0.3", (r"^  sleep woken by \S+$", r"^vmlinux`try_to_wake_up(\+0x4)?$"), ("sleep",)),
     Row("syscount", "reads 5000", (r"^read +5000$",), ("1000", "1", "reads"), True),
     Row("syslat", "reads 500", (r"^read, ns$", ROW + r"[1-9]"), ("reads",)),
     Row("errsnoop", "cat /nosuch || true", (r"cat +2 openat$",), ("cat",)),
@@ -86,7 +86,7 @@ ROWS = (
     Row("functrace", "reads 5", (r"reads +vfs_read +[0-9a-f]+ [0-9a-f]+ [0-9a-f]+ [0-9a-f]+$",), ("vfs_read", "reads")),
     Row("argdist", "reads 500", (r"^vfs_read, argument 2$", ROW + r"[1-9]"), ("vfs_read", "2")),
     Row("argdist", "reads 500", (r"^vfs_read, result$", ROW + r"[1-9]"), ("vfs_read", "r")),
-    Row("stackcount", "reads 500", (r"^vmlinux`vfs_read$", r"^vmlinux`ksys_read\+0x", r"^ +500$"), ("vfs_read", "reads")),
+    Row("stackcount", "reads 500", (r"^vmlinux`vfs_read(\+0x4)?$", r"^vmlinux`ksys_read\+0x", r"^ +500$"), ("vfs_read", "reads")),
 )
 
 

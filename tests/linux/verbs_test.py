@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The verbs: outsight guests, outsight run; and -g in all its spellings."""
+import contextlib
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -83,6 +85,50 @@ class Guests(Scenario):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"dtrace: {alone[0].split('.', maxsplit=1)[0]}: the compiler made {alone[0]} of it, which is probed\n", done.stderr)
         self.assertIn("matched 2 probes", done.stderr)
+
+
+@contextlib.contextmanager
+def looping(guest):
+    """The PID of a process of the guest that calls getppid() all the time."""
+    job = guest.spawn("getppid_loop 1 1000000000")
+    try:
+        while not (pid := guest.run("pidof getppid_loop")[1].strip()):
+            pass
+        yield pid
+    finally:
+        guest.run("killall getppid_loop")
+        job.wait_end()
+
+
+class Flame(Scenario):
+    def rows(self, guest, *args):
+        """What the page of outsight flame shows."""
+        path = guest.path("flame.html")
+        trace = Trace(self.outsight.binary, ["flame", "-g", guest.name, *args, "-o", path], self.outsight.environment(guest))
+        self.assertEqual((trace.finish(), trace.err), (0, ""), trace.story())
+        with open(path, encoding="utf-8") as f:
+            page = f.read()
+        self.assertEqual([name for name in os.listdir(guest.dir) if name.startswith("flame.html.")], [])
+        return json.loads(re.search(r'<script id="rows" type="application/json">(.*?)</script>', page, re.S).group(1))
+
+    def test_samples(self):
+        """Each vCPU's, for a second: a process's name, then the kernel's frames from the outermost on."""
+        with self.guest() as guest, looping(guest):
+            rows = self.rows(guest, "-d", "1")
+        self.assertTrue(any(line.startswith("getppid_loop;") for line, *_ in rows), rows)
+        self.assertTrue(any("vmlinux`" in line for line, *_ in rows), rows)
+        self.assertTrue(all(keys == 1 and value > 0 for _, keys, _, value in rows), rows)
+
+    def test_event(self):
+        """The stacks at a probe, of one process; the file is replaced."""
+        with self.guest() as guest, looping(guest) as pid:
+            for _ in range(2):
+                rows = self.rows(guest, "-d", "1", "-e", "syscall::getppid:entry", "-p", pid)
+            self.assertEqual(self.rows(guest, "-d", "1", "-e", "syscall::getppid:entry", "-p", "1"), [])
+        self.assertTrue(rows)
+        for line, keys, _, value in rows:
+            self.assertTrue(line.startswith("getppid_loop;") and line.endswith("sys_getppid"), line)
+            self.assertEqual((keys, value > 0), (1, True), line)
 
 
 class Run(Scenario):

@@ -124,6 +124,45 @@ static void test_folded(void **state)
 	output_deinit(&o);
 }
 
+/* -x oformat=flame: a page with the rows, from which no name can break out; end() may be called again. */
+static void test_flame(void **state)
+{
+	const struct dif_action ustack = { .kind = DIF_ACT_ustack, .arg = 32ull << 32 | 2 };
+	uint64_t user[7] = { 77, 0x10, 0x20 };
+	struct cli_datum d = { &ustack, (uint8_t *)user, sizeof(user) };
+	struct cli_output *flame;
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	assert_null(cli_output_create(&cli_output_flame, &o.opts, o.p.fp, &flame));
+	memcpy(&user[3], "</script>\"\0main", 16);
+	flame->ops->value(flame, &d);
+	assert_null(flame->ops->end(flame));
+	cli_output_destroy(flame);
+	fflush(o.p.fp);
+	assert_int_equal(strncmp(o.text, "<!DOCTYPE html>", 15), 0);
+	assert_non_null(strstr(o.text, "json\">[\n  [\"main;\\u003c/script>\\\"\", 0, 2, 1]\n]\n</script>"));
+	assert_null(strstr(o.text, "@ROWS@"));
+	assert_null(strstr(strstr(o.text, "</html>") + 1, "</html>"));
+	output_deinit(&o);
+}
+
+/* Without a stack the page is there too. */
+static void test_flame_of_nothing(void **state)
+{
+	struct cli_output *flame;
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	assert_null(cli_output_create(&cli_output_flame, &o.opts, o.p.fp, &flame));
+	cli_output_destroy(flame);
+	fflush(o.p.fp);
+	assert_non_null(strstr(o.text, "json\">[]\n</script>"));
+	output_deinit(&o);
+}
+
 static void type(struct output *o, const char *layout, const void *data, size_t size, const char *expected)
 {
 	assert_true(cli_print_type(&o->p, layout, data, size));
@@ -254,10 +293,16 @@ static void test_bad_types(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_integers), cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_dumps),    cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_folded),   cmocka_unit_test(test_types),
-		cmocka_unit_test(test_structs),  cmocka_unit_test(test_bad_types),
+		cmocka_unit_test(test_integers),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_dumps),
+		cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_flame),
+		cmocka_unit_test(test_flame_of_nothing),
+		cmocka_unit_test(test_types),
+		cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_bad_types),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
