@@ -6,7 +6,7 @@
  * These functions return false instead. They take no lock, make no system call and use no thread-local
  * storage: a handler of SIGBUS compares the instruction that faulted with the few that they consist of, and
  * continues behind them. Whatever else faults is passed to the handler that was there before
- * (docs/design/010-memory-gone.md).
+ * (docs/design/012-memory-gone.md).
  */
 #ifndef OT_BASE_GUARDED_H
 #define OT_BASE_GUARDED_H
