@@ -44,7 +44,8 @@ static struct ot_err *read_fd(int fd, struct ot_buf *ret)
 	struct vp_confined_result result = { 0 };
 	struct ot_err *err = vp_confined_run(&job, &result);
 
-	ot_buf_append(ret, result.data, result.len);
+	if (!err)
+		ot_buf_append(ret, result.data, result.len);
 	vp_confined_result_deinit(&result);
 	return err;
 }
