@@ -24,6 +24,7 @@ const struct vp_reading vp_readings[VP_READINGS_N] = { VP_READINGS(READING) };
 #undef READING
 
 static _Thread_local struct vp_budget *current;
+static bool wall_is_left; /* to the parent */
 
 static uint64_t cpu_ns(void)
 {
@@ -97,7 +98,7 @@ static void begin_part(struct vp_budget *b, const struct vp_reading *reading)
 
 static void begin_wall(struct vp_budget *b)
 {
-	b->wall_ms = b->patient ? 0 : (uint64_t)b->reading->wall_ms * vp_budget_slowness();
+	b->wall_ms = b->patient || wall_is_left ? 0 : (uint64_t)b->reading->wall_ms * vp_budget_slowness();
 	b->wall_end_ns = b->wall_ms ? ot_now_ns() + b->wall_ms * MS : 0;
 	b->waited_ns = b->wall_ms ? waited_lately_ns() : 0;
 }
@@ -114,6 +115,11 @@ void vp_budget_begin(struct vp_budget *budget, const struct vp_reading *first, b
 	begin_part(budget, first);
 	begin_wall(budget);
 	enter(budget);
+}
+
+void vp_budget_leave_wall(void)
+{
+	wall_is_left = true;
 }
 
 void vp_budget_end(struct vp_budget *budget)

@@ -41,6 +41,10 @@ struct vp_budget {
 void vp_budget_begin(struct vp_budget *budget, const struct vp_reading *first, bool is_patient);
 void vp_budget_end(struct vp_budget *budget);
 
+/** Budgets that this process begins from now on have no wall time: a contained child can't tell time in which
+ * it waited for a CPU, and its parent limits its life. */
+void vp_budget_leave_wall(void);
+
 /** Begin the next part, with limits of its own; CPU time that earlier parts have not used is added. */
 void vp_budget_part(const struct vp_reading *reading);
 

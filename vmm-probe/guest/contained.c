@@ -164,9 +164,10 @@ static struct ot_err *run(struct reading *r, struct ot_err *(*child)(void *arg, 
 	return vp_confined_run(&job, ret);
 }
 
-/* Memory that is not read through descriptors is this process's, or has to be asked for. */
+/* In the child. Memory that is not read through descriptors is this process's, or has to be asked for. */
 static void enter(struct reading *r)
 {
+	vp_budget_leave_wall();
 	vp_phys_set_reader((struct vp_phys *)(uintptr_t)r->guest->phys, read_by_parent, NULL);
 }
 
