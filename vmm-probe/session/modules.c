@@ -15,6 +15,7 @@
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/modules.h"
 
+#define READS_MAX 3u  /* while other vCPUs change what is read */
 #define TURNS_MAX 16u /* a guest that loads modules all the time is answered again at the next poll */
 
 /* --- whether a session follows them ------------------------------------------------------------------ */
@@ -157,13 +158,25 @@ static struct ot_err *enable(struct vp_session *s, struct vp_feed *feed, uint32_
 	return err;
 }
 
+/* Only the vCPU that loads a module waits: the others may be changing the lists. */
+static struct ot_err *update(struct vp_guest *guest)
+{
+	struct ot_err *err = vp_contained_modules_update(guest);
+
+	for (unsigned i = 1; i < READS_MAX && err && ot_err_code(err) == OT_ERR_BAD_DATA; i++) {
+		ot_err_destroy(err);
+		err = vp_contained_modules_update(guest);
+	}
+	return err;
+}
+
 static struct ot_err *read_new(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_guest_link *link = feed->link;
 	uint64_t since = vp_guest_arrivals(link->guest);
 	uint32_t after = vp_probes_count(link->probes);
 
-	OT_TRY(vp_contained_modules_update(link->guest));
+	OT_TRY(update(link->guest));
 	if (vp_guest_arrivals(link->guest) == since)
 		return NULL;
 	OT_TRY(vp_probes_arrive(link->probes, since));
@@ -187,6 +200,7 @@ static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, stru
 		say(s, text);
 		feed->modules.ended = true;
 		break;
+	case OT_ERR_BAD_DATA:
 	case OT_ERR_UNSUPPORTED:
 		snprintf(text, sizeof(text), "%s: a module's probes can't be enabled: %s",
 			 feed->link->client.guest_name, ot_err_message(err));
