@@ -41,8 +41,8 @@ static void pass_on(int sig, siginfo_t *info, void *context)
 		before.sa_handler(sig);
 }
 
-/* A signal that was sent (si_code <= 0), or that tells of a page which nobody has touched yet, may arrive
- * while this thread is in an access too: it is not that access's. */
+/* During an access a signal may arrive that is not its fault: one that was sent (si_code <= 0), or a report
+ * of a bad page that no instruction has accessed (BUS_MCEERR_AO). */
 static void on_bus_error(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *c = context;

@@ -200,3 +200,15 @@ void ot_json_null(struct ot_json *j)
 {
 	put_scalar(j, "null");
 }
+
+void ot_json_member_string(struct ot_json *j, const char *name, const char *value)
+{
+	ot_json_key(j, name);
+	ot_json_string(j, value);
+}
+
+void ot_json_member_uint(struct ot_json *j, const char *name, uint64_t value)
+{
+	ot_json_key(j, name);
+	ot_json_uint(j, value);
+}

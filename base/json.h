@@ -56,6 +56,10 @@ void ot_json_string(struct ot_json *j, const char *s);
 /** The same for @p len bytes, which may hold NULs. */
 void ot_json_text(struct ot_json *j, const void *text, size_t len);
 
+/** An object's next member, name and value. */
+void ot_json_member_string(struct ot_json *j, const char *name, const char *value);
+void ot_json_member_uint(struct ot_json *j, const char *name, uint64_t value);
+
 void ot_json_int(struct ot_json *j, int64_t n);
 void ot_json_uint(struct ot_json *j, uint64_t n);
 /** With @p decimals digits after the point; null if @p n is not finite. */

@@ -89,18 +89,6 @@ void cli_access_print(const char *guest, const struct vp_msg_access_reply *acces
 			(unsigned long long)access->lost);
 }
 
-static void json_string(struct ot_json *j, const char *name, const char *value)
-{
-	ot_json_key(j, name);
-	ot_json_string(j, value);
-}
-
-static void json_number(struct ot_json *j, const char *name, uint64_t value)
-{
-	ot_json_key(j, name);
-	ot_json_uint(j, value);
-}
-
 static void json_time(struct ot_json *j, const char *name, uint64_t s)
 {
 	char text[32];
@@ -121,14 +109,14 @@ static void json_flag(struct ot_json *j, const char *name, uint32_t flag)
 static void json_session(struct ot_json *j, const struct vp_access *a)
 {
 	ot_json_object(j, OT_JSON_INLINE);
-	json_number(j, "uid", a->uid);
+	ot_json_member_uint(j, "uid", a->uid);
 	ot_json_key(j, "pid");
 	ot_json_int(j, a->pid);
-	json_string(j, "comm", a->comm);
+	ot_json_member_string(j, "comm", a->comm);
 	json_time(j, "began", a->began_s);
 	json_time(j, "ended", a->ended_s);
-	json_number(j, "enablings", a->enablings);
-	json_string(j, "first", a->first);
+	ot_json_member_uint(j, "enablings", a->enablings);
+	ot_json_member_string(j, "first", a->first);
 	json_flag(j, "started", a->flags & VP_ACCESS_STARTED);
 	json_flag(j, "destructive", a->flags & VP_ACCESS_DESTRUCTIVE);
 	json_flag(j, "logged", a->flags & VP_ACCESS_LOGGED);
@@ -148,11 +136,11 @@ void cli_access_json(struct ot_json *j, const struct vp_msg_access_reply *access
 		if (!access->reads[i].times)
 			continue;
 		ot_json_object(j, OT_JSON_INLINE);
-		json_number(j, "uid", access->reads[i].uid);
-		json_number(j, "times", access->reads[i].times);
+		ot_json_member_uint(j, "uid", access->reads[i].uid);
+		ot_json_member_uint(j, "times", access->reads[i].times);
 		json_time(j, "last", access->reads[i].last_s);
 		ot_json_end(j);
 	}
 	ot_json_end(j);
-	json_number(j, "forgotten", access->lost);
+	ot_json_member_uint(j, "forgotten", access->lost);
 }

@@ -142,18 +142,6 @@ static void print_unseen(const struct vp_machines *machines)
 
 /* --- JSON ---------------------------------------------------------------------------------------------- */
 
-static void json_string(struct ot_json *j, const char *name, const char *value)
-{
-	ot_json_key(j, name);
-	ot_json_string(j, value);
-}
-
-static void json_number(struct ot_json *j, const char *name, uint64_t value)
-{
-	ot_json_key(j, name);
-	ot_json_uint(j, value);
-}
-
 static void json_machine(struct ot_json *j, const struct vp_machine *m, bool verbose)
 {
 	const struct vp_guest_info *g = &m->guest;
@@ -161,22 +149,22 @@ static void json_machine(struct ot_json *j, const struct vp_machine *m, bool ver
 
 	describe(m, how, sizeof(how));
 	ot_json_object(j, OT_JSON_INLINE);
-	json_number(j, "pid", g->pid);
-	json_number(j, "uid", g->uid);
-	json_number(j, "vcpus", g->nvcpus);
-	json_number(j, "sessions", g->nsessions);
+	ot_json_member_uint(j, "pid", g->pid);
+	ot_json_member_uint(j, "uid", g->uid);
+	ot_json_member_uint(j, "vcpus", g->nvcpus);
+	ot_json_member_uint(j, "sessions", g->nsessions);
 	ot_json_key(j, "held_ms");
 	ot_json_fixed(j, (double)g->held_ns / 1e6, 3);
 	ot_json_key(j, "domain");
 	ot_json_bool(j, m->domain);
-	json_string(j, "name", name_of(m));
-	json_string(j, "state", state_of(m));
-	json_string(j, "accel", vp_accel_name(m->accel));
-	json_string(j, "backend", g->backend);
-	json_string(j, "kernel", g->release);
-	json_string(j, "socket", g->socket);
-	json_string(j, "trace", word_for(m->how));
-	json_string(j, "how", how);
+	ot_json_member_string(j, "name", name_of(m));
+	ot_json_member_string(j, "state", state_of(m));
+	ot_json_member_string(j, "accel", vp_accel_name(m->accel));
+	ot_json_member_string(j, "backend", g->backend);
+	ot_json_member_string(j, "kernel", g->release);
+	ot_json_member_string(j, "socket", g->socket);
+	ot_json_member_string(j, "trace", word_for(m->how));
+	ot_json_member_string(j, "how", how);
 	if (verbose) {
 		struct vp_msg_access_reply access;
 		read_access(m, &access);

@@ -232,7 +232,7 @@ static void touch(const uint8_t *at)
 		(void)*(const volatile uint8_t *)at;
 }
 
-/* A fault of the process's own is its handler's, with what that is told of it. */
+/* A fault of the process's own code is passed to its handler, with the same arguments. */
 static void test_their_faults(void **state)
 {
 	struct cut c = open_cut();
