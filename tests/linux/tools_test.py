@@ -93,12 +93,12 @@ ROWS = (
 class Tools(Scenario):
     def run_row(self, guest, row):
         trace = self.outsight.tool(guest, row.tool, *row.args)
-        _, said = guest.run(row.load)  # some loads fail, and that is what their tool shows
+        status, said = guest.run(row.load)  # some loads fail, and that is what their tool shows
         trace.stop()
         own = re.search(r"bytes (\d+)", said)
         for pattern in row.expected:
             pattern = pattern.replace("{bytes}", own.group(1) if own else "")
-            self.assertRegex(trace.out, re.compile(pattern, re.M), trace.story())
+            self.assertRegex(trace.out, re.compile(pattern, re.M), f"{trace.story()}\nthe load: {status} {said}")
 
     def test_tools(self):
         """What each prints about its load; without OUTSIGHT_FULL=1 the rows with default."""

@@ -239,6 +239,66 @@ static void a_wrong_root_is_noted(void **state)
 	guest_fixture_deinit(&g);
 }
 
+static void end_process(void *arg, const char *step)
+{
+	struct guest_fixture *g = arg;
+
+	if (!strcmp(step, "reading symbols"))
+		memset(g->ram + GUEST_CR3, 0, 4096);
+}
+
+/* The process whose table led to the kernel ends before the symbols are read. */
+static void a_process_ends_after_the_search(void **state)
+{
+	struct guest_fixture g;
+	struct vp_guest *guest;
+	uint64_t value;
+
+	(void)state;
+	guest_fixture_init(&g, &layout, 4);
+	guest_put64(&g, GUEST_BASE + 0x9000, 42);
+	assert_ok(open_guest(&g, (struct vp_guest_opts){ .progress = end_process, .progress_ctx = &g }, &guest));
+	assert_null(strstr(vp_guest_note(guest), "page table"));
+	assert_int_equal(vp_guest_mmu(guest)->root.v, GUEST_IMAGE_GPA + GUEST_PGT_OFF);
+	assert_ok(vp_guest_read_u64(guest, vp_gva(GUEST_BASE + 0x9000), &value));
+	assert_int_equal(value, 42);
+	vp_guest_destroy(guest);
+	guest_fixture_deinit(&g);
+}
+
+/* Reads of the guest's memory, during which the process ends. */
+static struct ot_err *read_and_end(void *arg, uint64_t gpa, void *dst, size_t len)
+{
+	struct guest_fixture *g = arg;
+
+	if (gpa >= GUEST_IMAGE_GPA && gpa < GUEST_IMAGE_GPA + GUEST_IMAGE)
+		memset(g->ram + GUEST_CR3, 0, 4096);
+	memcpy(dst, g->ram + gpa, len);
+	return NULL;
+}
+
+/* It ends while the image is copied: what was copied is not believed, and another vCPU's table is used. */
+static void a_process_ends_during_the_search(void **state)
+{
+	struct guest_fixture g;
+	struct vp_kernel kernel;
+	struct vp_image image = { 0 };
+	struct vp_regs regs[2];
+	struct vp_phys *phys;
+
+	(void)state;
+	guest_fixture_init(&g, &layout, 4);
+	regs[0] = guest_regs(&g, GUEST_CR3);
+	regs[1] = guest_regs(&g, GUEST_IMAGE_GPA + GUEST_PGT_OFF);
+	assert_ok(vp_phys_create(&phys));
+	assert_ok(vp_phys_add_reader(phys, vp_gpa(0), GUEST_RAM, read_and_end, &g));
+	assert_ok(vp_kernel_find(&vp_arch_x86, phys, regs, 2, &kernel, &image));
+	assert_int_equal(kernel.mmu.root.v, GUEST_IMAGE_GPA + GUEST_PGT_OFF);
+	vp_image_deinit(&image);
+	vp_phys_destroy(phys);
+	guest_fixture_deinit(&g);
+}
+
 /* Without the symbol, vmcoreinfo gives the address: the right copy of it. */
 static void a_root_without_a_symbol_is_found(void **state)
 {
@@ -330,6 +390,8 @@ int main(void)
 		cmocka_unit_test(a_scan_has_a_budget),
 		cmocka_unit_test(a_guest_opens_without_types),
 		cmocka_unit_test(a_wrong_root_is_noted),
+		cmocka_unit_test(a_process_ends_after_the_search),
+		cmocka_unit_test(a_process_ends_during_the_search),
 		cmocka_unit_test(a_root_without_a_symbol_is_found),
 		cmocka_unit_test(hidden_symbols_come_from_a_list),
 	};

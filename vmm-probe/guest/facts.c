@@ -10,6 +10,7 @@
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/facts_percpu.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 /* include/linux/preempt.h: 8 bits of preemption, 8 of soft interrupts, 4 of hard ones, 4 (once 1) of NMIs.
  * Macros are in neither types nor symbols; these have not changed since 2009. */
@@ -249,7 +250,8 @@ static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *reg
 	read_text(guest, ret);
 	read_percpu(guest, btf, ret);
 	read_text_locks(guest, btf, ret);
-	vp_facts_percpu_bases(guest, regs, nvcpus, ret->percpu_base);
+	OT_TRY(vp_guest_note_missing(guest, "not every vCPU's running process is known",
+				     vp_facts_percpu_bases(guest, regs, nvcpus, ret->percpu_base)));
 	if (!btf)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "the guest's kernel has no BTF: its structures are unknown");

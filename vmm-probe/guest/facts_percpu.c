@@ -86,31 +86,39 @@ static uint32_t count_cpus(struct vp_guest *guest)
 	return err || !n || n > TABLE_MAX ? VP_VCPUS_MAX : n;
 }
 
-void vp_facts_percpu_bases(struct vp_guest *guest, const struct vp_regs *regs, uint32_t n,
-			   uint64_t *ret_bases)
+/* The areas of the kernel's CPUs, each proven by its own this_cpu_off. */
+static struct ot_err *find_areas(struct vp_guest *guest, struct vp_percpu *ret, size_t *ret_n)
 {
-	struct vp_percpu areas[VP_VCPUS_MAX];
 	struct vp_gva table, self;
-	size_t nareas = 0;
 	uint32_t cpus = count_cpus(guest);
-	struct ot_err *err = vp_guest_symbol(guest, "__per_cpu_offset", &table);
 
-	memset(ret_bases, 0, n * sizeof(*ret_bases));
-	if (!err)
-		err = vp_guest_symbol(guest, "this_cpu_off", &self);
-	for (uint32_t cpu = 0; !err && cpu < cpus && nareas < VP_VCPUS_MAX; cpu++) {
+	*ret_n = 0;
+	OT_TRY(vp_guest_symbol(guest, "__per_cpu_offset", &table));
+	OT_TRY(vp_guest_symbol(guest, "this_cpu_off", &self));
+	for (uint32_t cpu = 0; cpu < cpus && *ret_n < VP_VCPUS_MAX; cpu++) {
 		uint64_t base, proof = 0;
 
-		err = vp_guest_read_u64(guest, vp_gva(table.v + 8 * (uint64_t)cpu), &base);
-		if (err)
-			break;
-
+		OT_TRY(vp_guest_read_u64(guest, vp_gva(table.v + 8 * (uint64_t)cpu), &base));
+		/* Of a CPU that is not there, the area may be none. */
 		struct ot_err *unproven = vp_guest_read_u64(guest, vp_gva(base + self.v), &proof);
 
 		ot_err_destroy(unproven);
 		if (!unproven && base && proof == base)
-			areas[nareas++] = (struct vp_percpu){ cpu, base };
+			ret[(*ret_n)++] = (struct vp_percpu){ cpu, base };
 	}
-	ot_err_destroy(err);
+	if (!*ret_n)
+		return ot_err_new(OT_ERR_BAD_DATA, "none in __per_cpu_offset[] is one");
+	return NULL;
+}
+
+struct ot_err *vp_facts_percpu_bases(struct vp_guest *guest, const struct vp_regs *regs, uint32_t n,
+				     uint64_t *ret_bases)
+{
+	struct vp_percpu areas[VP_VCPUS_MAX];
+	size_t nareas;
+	struct ot_err *err = find_areas(guest, areas, &nareas);
+
+	memset(ret_bases, 0, n * sizeof(*ret_bases));
 	vp_percpu_assign(areas, nareas, regs, n, ret_bases);
+	return err;
 }

@@ -218,6 +218,8 @@ static struct ot_err *try_root(const struct vp_phys *phys, struct vp_gpa root, u
 	if (!find_banner(&image, kernel))
 		return ot_err_new(OT_ERR_NOT_FOUND, "no \"" BANNER "\" at 0x%llx + %llu MiB",
 				  (unsigned long long)image.base.v, (unsigned long long)(size >> 20));
+	/* A process may have ended meanwhile, and its table with it: then the copy has holes. */
+	vp_mmu_flush(&kernel->mmu);
 	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, kernel->banner_addr, &gpa, NULL));
 	kernel->base = image.base;
 	kernel->size = size;
@@ -350,9 +352,9 @@ struct ot_err *vp_kernel_use_root(const struct vp_phys *phys, struct vp_kernel *
 	char banner[VP_BANNER_MAX];
 	size_t len = strlen(kernel->banner);
 	struct vp_mmu mmu;
-	struct vp_gpa root;
+	/* Not by the table in use: the process whose it is may have ended. */
+	struct vp_gpa root = vp_gpa(kernel->phys_base + (init_top_pgt.v - kernel->arch->kernel_start));
 
-	OT_TRY(vp_mmu_translate(phys, &kernel->mmu, init_top_pgt, &root, NULL));
 	if (root.v & ~VP_PAGE_MASK)
 		return ot_err_new(OT_ERR_BAD_DATA, "init_top_pgt at 0x%llx is not a page table",
 				  (unsigned long long)init_top_pgt.v);

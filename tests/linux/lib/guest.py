@@ -353,7 +353,15 @@ class Guest:
                 log = f.read()
         except OSError:
             log = ""
-        return "\n".join([f"{self.kernel} guest {self.name}: {what}", log[-2000:], self.console()[-2000:]]).rstrip()
+        return "\n".join([f"{self.kernel} guest {self.name}: {what}", self._fate(), log[-2000:],
+                          self.console()[-2000:]]).rstrip()
+
+    def _fate(self):
+        """How QEMU ended: a signal's number is negative, and 0 is the guest's own power-off or triple fault."""
+        try:
+            return f"QEMU ended with {self.process.wait(timeout=5)}"
+        except subprocess.TimeoutExpired:
+            return "QEMU runs"
 
 
 class Job:
