@@ -257,7 +257,8 @@ static void a_process_ends_after_the_search(void **state)
 	(void)state;
 	guest_fixture_init(&g, &layout, 4);
 	guest_put64(&g, GUEST_BASE + 0x9000, 42);
-	assert_ok(open_guest(&g, (struct vp_guest_opts){ .progress = end_process, .progress_ctx = &g }, &guest));
+	assert_ok(
+	    open_guest(&g, (struct vp_guest_opts){ .progress = end_process, .progress_ctx = &g }, &guest));
 	assert_null(strstr(vp_guest_note(guest), "page table"));
 	assert_int_equal(vp_guest_mmu(guest)->root.v, GUEST_IMAGE_GPA + GUEST_PGT_OFF);
 	assert_ok(vp_guest_read_u64(guest, vp_gva(GUEST_BASE + 0x9000), &value));

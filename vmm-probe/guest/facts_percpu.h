@@ -17,9 +17,9 @@ struct vp_percpu {
 void vp_percpu_assign(const struct vp_percpu *areas, size_t nareas, const struct vp_regs *regs, uint32_t n,
 		      uint64_t *ret_bases);
 
-/** The same for a guest: areas from __per_cpu_offset[], each verified by its own this_cpu_off. On an error, the
- * areas found before it are assigned nevertheless. */
-OT_MUST_CHECK struct ot_err *vp_facts_percpu_bases(struct vp_guest *guest, const struct vp_regs *regs, uint32_t n,
-						   uint64_t *ret_bases);
+/** The same for a guest: areas from __per_cpu_offset[], each verified by its own this_cpu_off. On an error,
+ * the areas found before it are assigned nevertheless. */
+OT_MUST_CHECK struct ot_err *vp_facts_percpu_bases(struct vp_guest *guest, const struct vp_regs *regs,
+						   uint32_t n, uint64_t *ret_bases);
 
 #endif

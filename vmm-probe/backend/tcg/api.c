@@ -75,13 +75,13 @@ static void idle_by_udata(unsigned int vcpu, void *udata)
 static void resume_by_id(uint64_t id, unsigned int vcpu)
 {
 	(void)id;
-	vp_tcg_on_resume(vcpu);
+	vp_tcg_on_poll(vcpu, NULL);
 }
 
 static void resume_by_udata(unsigned int vcpu, void *udata)
 {
 	(void)udata;
-	vp_tcg_on_resume(vcpu);
+	vp_tcg_on_poll(vcpu, NULL);
 }
 
 static void translate_by_id(uint64_t id, struct qemu_plugin_tb *tb)
@@ -117,17 +117,45 @@ static void never(void)
 	(qemu_plugin_version >= VP_QEMU_API_USERDATA ? (qemu_any_cb)name##_by_udata \
 						     : (qemu_any_cb)name##_by_id)
 
+static bool has_big_lock(void)
+{
+	return bql_lock_impl && bql_unlock && bql_locked;
+}
+
 void vp_tcg_register_callbacks(void)
 {
 	qemu_plugin_register_vcpu_init_cb(vp_tcg.id, EITHER(init), NULL);
-	qemu_plugin_register_vcpu_idle_cb(vp_tcg.id, EITHER(idle), NULL);
-	qemu_plugin_register_vcpu_resume_cb(vp_tcg.id, EITHER(resume), NULL);
+	if (has_big_lock()) {
+		qemu_plugin_register_vcpu_idle_cb(vp_tcg.id, EITHER(idle), NULL);
+		qemu_plugin_register_vcpu_resume_cb(vp_tcg.id, EITHER(resume), NULL);
+	}
 	qemu_plugin_register_vcpu_tb_trans_cb(vp_tcg.id, EITHER(translate), NULL);
 	qemu_plugin_register_atexit_cb(vp_tcg.id, at_exit, NULL);
 }
 
+/*
+ * A reset frees the callbacks' records while no vCPU is in a block (plugin_reset_destroy__locked(), QEMU's
+ * plugins/loader.c). But vCPU threads call idle and resume outside of blocks: one that has found the record,
+ * and not yet called, then uses freed memory, and QEMU crashes. Such a thread holds the big lock from before
+ * it finds the record. So these two records are freed here, under that lock, before the reset, which leaves
+ * none to free.
+ */
+static void free_sleep_callbacks(void)
+{
+	bool take = !bql_locked(); /* the resume callback has it */
+
+	if (take)
+		bql_lock_impl(__FILE__, __LINE__);
+	qemu_plugin_register_vcpu_idle_cb(vp_tcg.id, NULL, NULL);
+	qemu_plugin_register_vcpu_resume_cb(vp_tcg.id, NULL, NULL);
+	if (take)
+		bql_unlock();
+}
+
 void vp_tcg_reset(void)
 {
+	if (has_big_lock())
+		free_sleep_callbacks();
 	qemu_plugin_reset(vp_tcg.id, at_reset, NULL);
 }
 

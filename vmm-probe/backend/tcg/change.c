@@ -95,6 +95,7 @@ void vp_tcg_on_poll(unsigned int vcpu, void *udata)
 
 	if (!v)
 		return;
+	vp_tcg_is_here(v);
 	/* Before the checks: a request from here on sets it again. */
 	qemu_plugin_u64_set(vp_tcg.poll, vcpu, 0);
 	vp_tcg_answer_snapshot(v, (uintptr_t)udata);

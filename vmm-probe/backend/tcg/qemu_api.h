@@ -150,4 +150,10 @@ char *VP_QEMU_WEAK g_array_free(struct vp_garray *array, int free_data);
  * Only in a QEMU that exports its functions to its own modules, as distributions build it. Any thread. */
 bool VP_QEMU_WEAK runstate_is_running(void);
 
+/* Nor are these: QEMU's big lock, and whether the calling thread holds it (10.0 and later). A vCPU thread
+ * holds it when it calls the idle and resume callbacks, and never in a block. All three exist, or none. */
+void VP_QEMU_WEAK bql_lock_impl(const char *file, int line);
+void VP_QEMU_WEAK bql_unlock(void);
+bool VP_QEMU_WEAK bql_locked(void);
+
 #endif

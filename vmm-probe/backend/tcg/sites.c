@@ -94,6 +94,7 @@ static void on_site(unsigned int vcpu, void *udata)
 
 	if (ot_unlikely(!v))
 		return;
+	vp_tcg_is_here(v);
 	engine = vp_tcg_enter(v);
 	if (ot_unlikely(!engine))
 		return;

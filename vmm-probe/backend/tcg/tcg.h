@@ -119,7 +119,8 @@ void vp_tcg_on_exit(void);
 /* api.c */
 /** Register every callback of the plugin (again). */
 void vp_tcg_register_callbacks(void);
-/** Have QEMU drop the plugin's callbacks and all translations, and then call vp_tcg_on_reset(). vCPU. */
+/** Have QEMU drop the plugin's callbacks and all translations, and then call vp_tcg_on_reset(). vCPU, with or
+ * without QEMU's big lock. */
 void vp_tcg_reset(void);
 /** Wake every vCPU thread that sleeps, so that its resume callback runs. Any thread. */
 void vp_tcg_kick(void);
@@ -139,7 +140,6 @@ void vp_tcg_vcpu_add(unsigned int vcpu);
 struct vp_tcg_vcpu *vp_tcg_vcpu_get(unsigned int vcpu); /* NULL: not known */
 uint64_t vp_tcg_reg(struct vp_tcg_vcpu *v, enum vp_reg reg);
 void vp_tcg_on_idle(unsigned int vcpu);
-void vp_tcg_on_resume(unsigned int vcpu);
 void vp_tcg_on_sample(unsigned int vcpu, void *udata);
 void vp_tcg_request_sample(void *backend, uint32_t vcpu);
 void vp_tcg_request_visit(void *backend, uint32_t vcpu);
@@ -150,6 +150,14 @@ bool vp_tcg_paused(void *backend);
 uint32_t vp_tcg_snapshot(void *backend, struct vp_regs *regs, uint32_t max);
 /** Answer a requested snapshot. vCPU. @p rip: 0, or the vCPU's RIP. */
 void vp_tcg_answer_snapshot(struct vp_tcg_vcpu *v, uint64_t rip);
+/** The calling thread, the vCPU's own, takes its registers back from the halt. */
+void vp_tcg_take_back(struct vp_tcg_vcpu *v);
+/** The same at each callback: while a reset is under way, QEMU calls no resume callback. */
+static inline void vp_tcg_is_here(struct vp_tcg_vcpu *v)
+{
+	if (ot_unlikely(atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS))
+		vp_tcg_take_back(v);
+}
 /** The engine, if it may be entered on this vCPU's thread; then vp_tcg_leave() must follow. */
 struct vp_engine *vp_tcg_enter(struct vp_tcg_vcpu *v);
 void vp_tcg_leave(struct vp_tcg_vcpu *v);
@@ -163,7 +171,7 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
 
 /* change.c */
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
-/** Carry out pending requests to vCPU threads. vCPU, outside generated code's locks. */
+/** Carry out pending requests to vCPU threads. vCPU: at a poll point, and when it wakes from a halt. */
 void vp_tcg_on_poll(unsigned int vcpu, void *udata);
 /** Keep this vCPU until event @p number of vp_engine_module() is done, or a change has to be made. vCPU, in
  * no engine. */

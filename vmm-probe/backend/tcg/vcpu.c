@@ -160,8 +160,10 @@ void vp_tcg_on_sample(unsigned int vcpu, void *udata)
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
 
 	(void)udata;
-	if (v)
-		sample_here(vcpu, v);
+	if (!v)
+		return;
+	vp_tcg_is_here(v);
+	sample_here(vcpu, v);
 }
 
 bool vp_tcg_paused(void *backend)
@@ -246,27 +248,24 @@ void vp_tcg_on_idle(unsigned int vcpu)
 {
 	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
 
-	if (!v || atomic_load_explicit(&v->where, memory_order_relaxed) != VP_TCG_RUNS)
+	if (!v)
 		return;
+	vp_tcg_is_here(v);
 	if (qemu_plugin_u64_get(vp_tcg.sample, vcpu))
 		sample_here(vcpu, v);
 	read_all(v);
 	atomic_store_explicit(&v->where, VP_TCG_HALTED, memory_order_release);
 }
 
-void vp_tcg_on_resume(unsigned int vcpu)
+void vp_tcg_take_back(struct vp_tcg_vcpu *v)
 {
-	struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
 	uint32_t halted = VP_TCG_HALTED;
 
-	if (!v)
-		return;
 	/* Waits for a sample that is being taken, which is bounded by the engine's fuel. */
 	while (!atomic_compare_exchange_strong(&v->where, &halted, VP_TCG_RUNS) && halted == VP_TCG_SAMPLED) {
 		halted = VP_TCG_HALTED;
 		sched_yield();
 	}
-	vp_tcg_on_poll(vcpu, NULL);
 }
 
 /* --- snapshots ---------------------------------------------------------------------------- */
