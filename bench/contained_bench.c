@@ -19,10 +19,9 @@
 
 #define PAIRS_MAX 1000u
 
-enum way { HERE, HERE_CACHED, CONTAINED, WAYS };
+enum way { HERE, CONTAINED, WAYS };
 
-static const char *const names[WAYS] = { "by this process", "by this process, symbols cached",
-					 "by children" };
+static const char *const names[WAYS] = { "by this process", "by children" };
 
 struct cost {
 	double wall, cpu; /* ms */
@@ -52,7 +51,7 @@ static struct cost now(void)
 
 static void open_it(struct vp_dump *dump, enum way way)
 {
-	struct vp_guest_opts opts = { .phys = vp_dump_phys(dump), .use_cache = way == HERE_CACHED };
+	struct vp_guest_opts opts = { .phys = vp_dump_phys(dump) };
 	struct vp_confined_result table = { 0 };
 	struct vp_guest *guest;
 	struct ot_buf buf;

@@ -13,7 +13,9 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/hash.h"
 #include "base/io.h"
+#include "vmm-probe/guest/vmcoreinfo.h"
 
 #define KEY_FILE "key"
 #define FILE_MAX (512u << 20)
@@ -23,11 +25,6 @@ struct vp_cache {
 	int dir;
 	uint64_t key[2];
 };
-
-void vp_cache_hash_init(const struct vp_cache *cache, struct ot_siphash24 *hash)
-{
-	ot_siphash24_init(hash, cache->key);
-}
 
 /* ${XDG_CACHE_HOME:-~/.cache}/outsight, owned by the caller. */
 static struct ot_err *default_dir(char **ret)
@@ -206,7 +203,7 @@ static uint64_t hash_of(const struct vp_cache *cache, const void *data, size_t l
 {
 	struct ot_siphash24 hash;
 
-	vp_cache_hash_init(cache, &hash);
+	ot_siphash24_init(&hash, cache->key);
 	ot_siphash24_add(&hash, data, len);
 	return ot_siphash24_end(&hash);
 }

@@ -181,7 +181,6 @@ static struct ot_err *read_core(void *arg, struct ot_buf *out)
 	struct vp_budget budget;
 
 	enter(r);
-	opts.use_cache = false;
 	opts.progress = tell_step;
 	opts.ret_file_fault = &file_fault;
 	vp_guest_budget_begin(r->guest, &budget, &vp_readings[VP_READ_IMAGE]);

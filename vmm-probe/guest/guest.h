@@ -41,7 +41,7 @@ struct vp_guest_opts {
 	const char *symbols; /* --symbols FILE, or NULL */
 	/* The two as descriptors, which reading closes; NULL: they are opened by their paths. */
 	struct vp_guest_files *files;
-	bool use_cache;
+	bool use_cache;        /* of what came of files: cache.h */
 	const char *cache_dir; /* NULL: ${XDG_CACHE_HOME:-~/.cache}/outsight */
 	/* No limit of time: a dump may be large and on a slow disk, a gdb stub is slow. */
 	bool patient;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The core kernel's symbols: from the operator's files, else from the cache, else from the guest's RAM. */
+/* The core kernel's symbols: from the operator's files, else from the guest's RAM. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "vmm-probe/guest/cache.h"
 #include "vmm-probe/guest/guest_internal.h"
 #include "vmm-probe/guest/kallsyms.h"
 
@@ -61,86 +60,19 @@ static struct ot_err *check_list(const struct vp_guest *guest, const char *path,
 	return NULL;
 }
 
-static struct ot_err *add_kallsyms(const struct vp_kallsym *syms, size_t n, const char *names, uint64_t move,
-				   struct vp_symtab *symtab)
+static struct ot_err *add_kallsyms(const struct vp_kallsyms *ks, struct vp_symtab *symtab)
 {
-	for (size_t i = 0; i < n; i++) {
-		uint64_t addr = syms[i].addr >= VP_KERNEL_MAP_START ? syms[i].addr + move : syms[i].addr;
-		const char *name = names + syms[i].name;
+	for (size_t i = 0; i < ks->count; i++) {
+		const char *name = ks->names + ks->syms[i].name;
 
-		OT_TRY(vp_symtab_add(symtab, addr, syms[i].type, VP_SYMTAB_VMLINUX, 0, name, strlen(name)));
+		OT_TRY(vp_symtab_add(symtab, ks->syms[i].addr, ks->syms[i].type, VP_SYMTAB_VMLINUX, 0, name,
+				     strlen(name)));
 	}
 	return NULL;
 }
 
-/* Addresses in the cache are relative to this base, so that they can still be distinguished from numbers. */
-#define CACHE_BASE VP_KERNEL_MAP_START
-
-static bool hash_regions(const struct vp_cache *cache, const struct vp_image *image,
-			 const struct vp_cache_entry *entry, uint64_t *ret)
-{
-	struct ot_siphash24 hash;
-
-	vp_cache_hash_init(cache, &hash);
-	for (size_t i = 0; i < entry->nregions; i++) {
-		const struct vp_cache_region *r = &entry->regions[i];
-		const uint8_t *bytes = vp_image_at(image, vp_gva(image->base.v + r->offset), r->size);
-
-		if (!bytes)
-			return false;
-		ot_siphash24_add(&hash, bytes, r->size);
-	}
-	*ret = ot_siphash24_end(&hash);
-	return true;
-}
-
-/* Take symbols from the cache if they were decoded from the same tables as the guest's. */
-static struct ot_err *from_cache(const struct vp_cache *cache, const struct vp_kernel *kernel,
-				 const struct vp_image *image, struct vp_symtab *symtab, bool *ret_found)
-{
-	ot_auto(vp_cache_entry_deinit) struct vp_cache_entry entry = { 0 };
-	struct ot_err *err = vp_cache_load(cache, kernel->build_id, kernel->build_id_len, &entry);
-	uint64_t hash;
-
-	*ret_found = false;
-	if (err && ot_err_code(err) != OT_ERR_NO_MEMORY) {
-		ot_err_destroy(err);
-		return NULL;
-	}
-	OT_TRY(err);
-	if (!hash_regions(cache, image, &entry, &hash) || hash != entry.hash)
-		return NULL;
-	*ret_found = true;
-	return add_kallsyms(entry.syms, entry.nsyms, entry.names, kernel->base.v - CACHE_BASE, symtab);
-}
-
-static struct ot_err *to_cache(const struct vp_cache *cache, const struct vp_kernel *kernel,
-			       const struct vp_image *image, const struct vp_kallsyms *ks)
-{
-	struct vp_cache_entry entry = {
-		.regions = { { ks->tables_off, ks->tables_size }, { ks->values_off, ks->values_size } },
-		.nregions = 2,
-		.nsyms = ks->count,
-		.names = ks->names,
-		.names_size = ks->names_size,
-	};
-	ot_auto_free struct vp_kallsym *syms = calloc(ks->count, sizeof(*syms));
-
-	if (!syms)
-		return ot_err_nomem();
-	for (size_t i = 0; i < ks->count; i++) {
-		syms[i] = ks->syms[i];
-		if (syms[i].addr >= VP_KERNEL_MAP_START)
-			syms[i].addr -= kernel->base.v - CACHE_BASE;
-	}
-	entry.syms = syms;
-	if (!hash_regions(cache, image, &entry, &entry.hash))
-		return ot_err_new(OT_ERR_INTERNAL, "kallsyms outside the image");
-	return vp_cache_store(cache, kernel->build_id, kernel->build_id_len, &entry);
-}
-
-static struct ot_err *from_ram(struct vp_guest *guest, const struct vp_cache *cache,
-			       const struct vp_image *image, struct vp_symtab *symtab)
+static struct ot_err *from_ram(const struct vp_guest *guest, const struct vp_image *image,
+			       struct vp_symtab *symtab)
 {
 	ot_auto(vp_kallsyms_deinit) struct vp_kallsyms ks = { 0 };
 	struct ot_err *err = vp_kallsyms_decode(image, guest->kernel.token_table, &ks);
@@ -150,37 +82,12 @@ static struct ot_err *from_ram(struct vp_guest *guest, const struct vp_cache *ca
 				     "the symbols of the guest's kernel %s can't be read from its memory "
 				     "(--vmlinux FILE or --symbols FILE gives them)",
 				     guest->kernel.release);
-	OT_TRY(add_kallsyms(ks.syms, ks.count, ks.names, 0, symtab));
-	/* Tables of absolute addresses differ at each boot, so their hash would never match. */
-	if (cache && ks.values != VP_KALLSYMS_ABSOLUTE)
-		return vp_guest_note_missing(guest, "no cache", to_cache(cache, &guest->kernel, image, &ks));
-	return NULL;
+	return add_kallsyms(&ks, symtab);
 }
 
 static void symtab_destroy(struct vp_symtab **symtab)
 {
 	vp_symtab_destroy(*symtab);
-}
-
-static void cache_close(struct vp_cache **cache)
-{
-	vp_cache_close(*cache);
-}
-
-static struct ot_err *from_cache_or_ram(struct vp_guest *guest, const struct vp_guest_opts *opts,
-					const struct vp_image *image, struct vp_symtab *symtab)
-{
-	ot_auto(cache_close) struct vp_cache *cache = NULL;
-	bool found = false;
-
-	if (opts->use_cache && guest->kernel.build_id_len) {
-		OT_TRY(vp_guest_note_missing(guest, "no cache", vp_cache_open(opts->cache_dir, &cache)));
-		if (cache)
-			OT_TRY(from_cache(cache, &guest->kernel, image, symtab, &found));
-	}
-	if (found)
-		return NULL;
-	return from_ram(guest, cache, image, symtab);
 }
 
 static struct ot_err *from_files(struct vp_guest *guest, const struct vp_guest_opts *opts,
@@ -216,5 +123,5 @@ struct ot_err *vp_guest_core_symbols(struct vp_guest *guest, const struct vp_gue
 	if (err && opts->ret_file_fault)
 		*opts->ret_file_fault = true;
 	OT_TRY(err);
-	return found ? NULL : from_cache_or_ram(guest, opts, image, symtab);
+	return found ? NULL : from_ram(guest, image, symtab);
 }
