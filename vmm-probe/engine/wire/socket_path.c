@@ -11,11 +11,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 
-#define NAME_MAX_LEN 16 /* of /PID.sock */
+#define NAME_MAX_LEN  16 /* of /PID.sock */
+#define CLAIM_WAIT_MS 500u
+#define CLAIM_STEP_MS 20u
 
 /* sudo and su may keep another user's in the environment: a directory made there is not ours alone. */
 static bool is_others(const char *dir)
@@ -120,6 +123,19 @@ struct ot_err *vp_vmm_forbidden(pid_t pid)
 	    (int)pid);
 }
 
+/* One that was killed holds it for the moment in which it, or a child of it, ends. */
+static bool lock_soon(int fd)
+{
+	static const struct timespec pause = { .tv_nsec = CLAIM_STEP_MS * 1000000l };
+
+	for (unsigned waited = 0; flock(fd, LOCK_EX | LOCK_NB); waited += CLAIM_STEP_MS) {
+		if (errno != EWOULDBLOCK || waited >= CLAIM_WAIT_MS)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 /* A lock on a file that only those may open who may ptrace the VMM: no other user can block them. It is
  * released with its last descriptor. */
 struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd)
@@ -134,7 +150,7 @@ struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd)
 		return vp_vmm_forbidden(pid);
 	if (fd < 0)
 		return ot_err_os(errno, "%s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
+	if (!lock_soon(fd)) {
 		if (errno == EWOULDBLOCK)
 			return ot_err_new(
 			    OT_ERR_BUSY,

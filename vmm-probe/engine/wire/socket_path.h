@@ -30,8 +30,8 @@ struct ot_err *vp_vmm_forbidden(pid_t pid);
 
 /** Be the only process that changes the VMM with that PID from outside: injecting an engine, or sampling its
  * vCPUs' registers. Held until *ret_fd is closed everywhere, so also released by a kill -9. BUSY: another
- * process holds it; PERMISSION: it requires permission to ptrace the VMM; NOT_FOUND: there is no such
- * process. */
+ * process still holds it after half a second; PERMISSION: it requires permission to ptrace the VMM;
+ * NOT_FOUND: there is no such process. */
 OT_MUST_CHECK struct ot_err *vp_vmm_claim(pid_t pid, int *ret_fd);
 
 #endif
