@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/buf.h"
+
 static int length_by_first(uint8_t c)
 {
 	if (c < 0x80)
@@ -78,4 +80,21 @@ size_t ot_utf8_tame(char *s, size_t n)
 void ot_utf8_tame_string(char *s)
 {
 	s[ot_utf8_tame(s, strlen(s))] = '\0';
+}
+
+void ot_utf8_append(struct ot_buf *out, const void *s, size_t n)
+{
+	const uint8_t *from = s;
+
+	while (n) {
+		int length = ot_utf8_length(from, n);
+		size_t size = length > 0 ? (size_t)length : 1;
+
+		if (length > 0)
+			ot_buf_append(out, from, size);
+		else
+			ot_buf_puts(out, "\xef\xbf\xbd");
+		from += size;
+		n -= size;
+	}
 }

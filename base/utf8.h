@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ot_buf;
+
 /** Length of the UTF-8 sequence that the @p n (> 0) bytes at @p s begin with, by RFC 3629: no surrogates,
  * nothing overlong. 0: they begin with none. -1: they end within one. */
 int ot_utf8_length(const uint8_t *s, size_t n);
@@ -23,5 +25,8 @@ size_t ot_utf8_tame(char *s, size_t n);
 
 /** The same for a string. */
 void ot_utf8_tame_string(char *s);
+
+/** Append the @p n bytes at @p s to @p out as valid UTF-8: U+FFFD for each byte that is none. */
+void ot_utf8_append(struct ot_buf *out, const void *s, size_t n);
 
 #endif

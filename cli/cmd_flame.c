@@ -8,14 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "cli/options.h"
+#include "cli/replaced.h"
 
 #define RATE_DEFAULT    "97"
 #define SECONDS_DEFAULT "10"
@@ -131,39 +130,29 @@ static int trace(const struct flame_request *r, const char *path, const char *pr
 	return cli_cmd_dtrace(n, words);
 }
 
-/* A new file beside @out, for whom the umask lets read it. */
-static struct ot_err *make_beside(const char *out, char *path, size_t size)
+static struct ot_err *make_file(struct cli_replaced *f, const char *path)
 {
-	int n = snprintf(path, size, "%s.XXXXXX", out);
-	mode_t mask = umask(0);
+	FILE *fp;
 
-	umask(mask);
-	if (n < 0 || (size_t)n >= size)
-		return ot_err_new(OT_ERR_LIMIT, "%s: the name is too long", out);
-	ot_auto_close int fd = mkstemp(path);
-	if (fd < 0 || fchmod(fd, 0666 & ~mask))
-		return ot_err_os(errno, "cannot create a file beside %s", out);
+	OT_TRY(cli_replaced_begin(f, path, &fp));
+	fclose(fp);
 	return NULL;
 }
 
 static int flame(const struct flame_request *r)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf program = { 0 };
-	char path[PATH_MAX];
-	struct ot_err *err;
+	ot_auto(cli_replaced_deinit) struct cli_replaced file = { 0 };
 
 	write_program(r, &program);
 	if (program.failed)
 		return cli_fail(ot_err_nomem(), "flame");
-	err = make_beside(r->out, path, sizeof(path));
+	struct ot_err *err = make_file(&file, r->out);
 	if (err)
 		return cli_fail(err, "flame");
-	int status = trace(r, path, ot_buf_str(&program));
-	if (status == CLI_EXIT_OK && rename(path, r->out))
-		status = cli_fail(ot_err_os(errno, "cannot replace %s", r->out), "flame");
-	if (status != CLI_EXIT_OK)
-		unlink(path);
-	return status;
+	int status = trace(r, file.beside, ot_buf_str(&program));
+	err = status == CLI_EXIT_OK ? cli_replaced_put(&file, NULL, false) : NULL;
+	return err ? cli_fail(err, "flame") : status;
 }
 
 int cli_cmd_flame(int argc, char **argv)

@@ -303,10 +303,27 @@ void cli_consumer_deinit(struct cli_consumer *c)
 		close(c->saved_fd);
 }
 
+/* All aggregations, for an output that shows them as they grow. */
+static struct ot_err *show_interval(struct cli_consumer *c, bool last)
+{
+	const struct cli_output_ops *ops = c->out->ops;
+	bool renews = ops->file == CLI_FILE_RENEWED;
+	uint64_t now = ot_now_ns();
+
+	if (!ops->interval || c->shown_ns == UINT64_MAX || (renews && !c->file && !last))
+		return NULL;
+	if (!last && c->shown_ns && now - c->shown_ns < c->opts->aggrate_ns)
+		return NULL;
+	c->shown_ns = last ? UINT64_MAX : now;
+	OT_TRY(ops->interval(c->out, &c->aggs, last));
+	return renews && c->file ? cli_replaced_put(c->file, c->out->printer.fp, !last) : NULL;
+}
+
 struct ot_err *cli_consumer_flush(struct cli_consumer *c)
 {
 	OT_TRY(show_held(c, NULL));
 	cli_faults_flush(&c->faults, ot_now_ns(), false);
+	OT_TRY(show_interval(c, false));
 	errno = 0;
 	if (fflush(c->out->printer.fp) == EOF || ferror(c->out->printer.fp))
 		return ot_err_os(errno ? errno : EIO, "failed to write to %s", c->out_name);
@@ -324,6 +341,7 @@ static struct ot_err *finish_records(struct cli_consumer *c)
 struct ot_err *cli_consumer_finish(struct cli_consumer *c)
 {
 	OT_TRY(finish_records(c));
+	OT_TRY(show_interval(c, true));
 	return cli_print_rest(c->out, &c->aggs);
 }
 

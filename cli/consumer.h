@@ -8,11 +8,14 @@
 
 #include "cli/faults.h"
 #include "cli/output/output.h"
+#include "cli/replaced.h"
 
 struct cli_consumer {
 	struct cli_output *out; /* owned */
 	struct dif_options *opts;
-	const char *out_name; /* for messages: -o's file or "<stdout>" */
+	const char *out_name;      /* for messages: -o's file or "<stdout>" */
+	struct cli_replaced *file; /* of -o, if the output renews it; borrowed; NULL: it doesn't */
+	uint64_t shown_ns;         /* when interval() was called; UINT64_MAX: for the last time */
 	struct cli_aggs aggs;
 	bool compare;            /* set before the first data: aggregations are separate for each view */
 	struct cli_aggs inside;  /* … the view of the guest's agent */
@@ -42,8 +45,8 @@ void cli_consumer_deinit(struct cli_consumer *c);
 
 struct vp_sink cli_consumer_sink(struct cli_consumer *c);
 
-/** At the end of a wake-up: print what was held back, write everything out. OS: the output can't be
- * written. */
+/** At the end of a wake-up: print what was held back, aggregations too if the output shows them at each
+ * aggrate, and write everything out. OS: the output can't be written. */
 OT_MUST_CHECK struct ot_err *cli_consumer_flush(struct cli_consumer *c);
 
 /** The aggregations that no printa() has printed. */

@@ -147,11 +147,37 @@ static int start_processes(struct cli_run *r)
 
 /* --- modes ------------------------------------------------------------------------------- */
 
+/* The form of the data. Only of a trace: a list or a plan is text. */
+static void choose_output(struct cli_run *r)
+{
+	const struct cli_invocation *inv = r->inv;
+	bool traces = inv->mode == CLI_MODE_TRACE && !inv->plan && !inv->compile_only;
+
+	r->output = inv->output ? inv->output : cli_output_of(&inv->opts, inv->compare ? NULL : inv->out);
+	if (!traces)
+		r->output = &cli_output_text;
+}
+
+/* -o's file, if its readers are to see it whole only. */
+static int open_replaced(struct cli_run *r)
+{
+	struct ot_err *err = cli_replaced_begin(&r->file, r->inv->out, &r->out);
+
+	return err ? cli_fail(err, "failed to open output file '%s'", r->inv->out) : CLI_GO_ON;
+}
+
 static int open_output(struct cli_run *r)
 {
 	r->out = stdout;
+	choose_output(r);
+	if (!r->inv->out && r->output->binary && isatty(cli_terminal_fileno(stdout))) {
+		cli_error("oformat=%s is nothing for a terminal: -o FILE names a file", r->output->format);
+		return CLI_EXIT_USAGE;
+	}
 	if (!r->inv->out)
 		return CLI_GO_ON;
+	if (r->output->file != CLI_FILE_APPENDED && !r->inv->compare && cli_replaced_can(r->inv->out))
+		return open_replaced(r);
 	FILE *fp = fopen(r->inv->out, "ae");
 	if (!fp)
 		return cli_fail(ot_err_os(errno, "failed to open output file '%s'", r->inv->out), NULL);
@@ -191,11 +217,12 @@ static void report_programs(struct cli_run *r)
 				   (unsigned long long)unit->matched, unit->matched == 1 ? "" : "s");
 		if (!r->inv->verbose)
 			continue;
-		cli_report_stability(&r->comp, unit, vp_session_world(r->session), r->out);
+		FILE *fp = r->output == &cli_output_text ? r->out : stderr;
+		cli_report_stability(&r->comp, unit, vp_session_world(r->session), fp);
 		if (r->inv->compile_only)
-			cli_list_descriptions(r->session, &r->comp, unit, r->out);
+			cli_list_descriptions(r->session, &r->comp, unit, fp);
 		else
-			putc('\n', r->out);
+			putc('\n', fp);
 	}
 }
 
@@ -296,5 +323,6 @@ int cli_trace(struct cli_invocation *inv, const struct cli_booted *booted)
 	cli_run_unwatch(&r);
 	if (r.out && r.out != stdout)
 		fclose(r.out);
+	cli_replaced_deinit(&r.file);
 	return status;
 }

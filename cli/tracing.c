@@ -112,10 +112,10 @@ static int enable(struct cli_run *r)
 		cli_error("could not enable tracing: No anonymous tracing state");
 		return CLI_EXIT_ERROR;
 	}
-	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog,
-				r->inv->output ? r->inv->output : cli_output_of(opts), r->out);
+	err = cli_consumer_init(&r->consumer, opts, &r->comp.prog, r->output, r->out);
 	if (err)
 		return cli_fail(err, NULL);
+	r->consumer.file = r->file.beside ? &r->file : NULL;
 	r->consumer.compare = r->inv->compare;
 	r->consumer.out->printer.symbols =
 	    (struct cli_symbols){ r, kernel_symbol, user_symbol, guest_name, vp_session_nguests(r->session) };
@@ -223,7 +223,8 @@ static struct ot_err *finish(struct cli_run *r)
 		OT_TRY(cli_consumer_finish(&r->consumer));
 	if (out->ops->end)
 		OT_TRY(out->ops->end(out));
-	return cli_consumer_flush(&r->consumer);
+	OT_TRY(cli_consumer_flush(&r->consumer));
+	return out->ops->file == CLI_FILE_REPLACED ? cli_replaced_put(&r->file, r->out, false) : NULL;
 }
 
 /* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. */

@@ -21,6 +21,8 @@ struct cli_run {
 	struct cli_consumer consumer;
 	struct cli_window window; /* of a comparison */
 	FILE *out;
+	const struct cli_output_ops *output; /* what the data is written as */
+	struct cli_replaced file;            /* of -o, if the output replaces it */
 	int signal_fd, wake_fd;
 	int ttl_fd; /* a timer; -1: -x ttl is not set */
 	bool expired;

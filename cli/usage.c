@@ -58,7 +58,7 @@ static void print_switches(void)
 	      "\t-L  another directory of D libraries\n"
 	      "\t-m  enable or list probes by module\n"
 	      "\t-n  enable or list probes by name\n"
-	      "\t-o  append the output to a file\n"
+	      "\t-o  append the output to a file; FILE.prom: aggregations as Prometheus' text\n"
 	      "\t-p  watch a process of this host and end with it (-g none)\n"
 	      "\t-P  enable or list probes by provider\n"
 	      "\t-q  quiet: print only the program's own output\n"

@@ -36,7 +36,7 @@ static size_t name_length(const char *text)
 
 /* The frames come innermost first: they are kept behind each other, each with its length, and written
  * backwards. How many they are. */
-static uint32_t put_frames(struct ot_buf *line, struct cli_printer *p, const struct cli_datum *d)
+uint32_t cli_fold_frames(struct ot_buf *line, struct cli_printer *p, const struct cli_datum *d)
 {
 	struct cli_frames frames;
 	struct cli_frame frame;
@@ -103,7 +103,7 @@ static bool put_line(struct cli_fold *fold, const struct cli_datum *data, unsign
 		for (unsigned i = 0; i < n; i++) {
 			if (!is_stack(&data[i], user))
 				continue;
-			uint32_t frames = put_frames(&fold->line, p, &data[i]);
+			uint32_t frames = cli_fold_frames(&fold->line, p, &data[i]);
 			fold->nuser += user ? frames : 0;
 			any = true;
 		}

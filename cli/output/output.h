@@ -10,6 +10,8 @@
  * printa() has shown, or comparison(); then end(). All are called in the consumer's thread. Errors of writing
  * stay in the stream, where the consumer finds them; only what allocates returns an error.
  *
+ * An output of aggregations as they grow has interval(), which gets all of them, printed or not.
+ *
  * A stack has no function of its own: it is a value, a key and an argument of printf(). cli_frames_next()
  * (print.h) gives its frames.
  */
@@ -26,11 +28,21 @@ struct cli_output {
 	struct cli_printer printer; /* the stream, names for addresses, the options */
 };
 
+/* What becomes of -o's file if it is a regular one, or none yet. */
+enum cli_output_file {
+	CLI_FILE_APPENDED,
+	CLI_FILE_REPLACED, /* by what the session wrote, at its end */
+	CLI_FILE_RENEWED,  /* by what interval() wrote, each time; to a stream it writes at the end only */
+};
+
 struct cli_output_ops {
 	const char *option; /* of `outsight compare`, that selects it; NULL: none */
 	const char *format; /* the word of -x oformat that selects it; NULL: none */
 	bool has_pretty;    /* … and that word with ",pretty" */
-	size_t size;        /* of its state, which starts as zeros behind struct cli_output */
+	const char *suffix; /* of -o's file (".prom"), that selects it if -x oformat doesn't; NULL: none */
+	enum cli_output_file file;
+	bool binary; /* nothing for a terminal */
+	size_t size; /* of its state, which starts as zeros behind struct cli_output */
 
 	/** Does the form of this record depend on the next one? The consumer then holds it back. NULL:
 	 * never. */
@@ -48,6 +60,9 @@ struct cli_output_ops {
 	struct ot_err *(*aggregation)(struct cli_output *o, const struct cli_agg_view *view,
 				      const struct dif_format *fmt);
 	void (*record_end)(struct cli_output *o);
+
+	/** All aggregations as they are now: at each aggrate, and after all records. NULL: not needed. */
+	struct ot_err *(*interval)(struct cli_output *o, struct cli_aggs *aggs, bool last);
 
 	/** @p count equal faults, but for their addresses if these are not @p same_address. 1: as it
 	 * occurred, else a summary of those that followed it. */
@@ -78,7 +93,8 @@ struct cli_output_ops {
 	X(xml)      /* -x oformat=xml */                        \
 	X(jsonl)    /* -x oformat=jsonl */                      \
 	X(folded)   /* -x oformat=folded */                     \
-	X(flame)    /* -x oformat=flame */
+	X(flame)    /* -x oformat=flame */                      \
+	X(prom)     /* -x oformat=prom, -o FILE.prom */
 
 #define CLI_OUTPUT_DECLARE(name) extern const struct cli_output_ops cli_output_##name;
 CLI_OUTPUTS(CLI_OUTPUT_DECLARE)
@@ -86,8 +102,8 @@ CLI_OUTPUTS(CLI_OUTPUT_DECLARE)
 
 /** The output that @p option ("--json") of `outsight compare` selects; NULL: none. */
 const struct cli_output_ops *cli_output_find(const char *option);
-/** The output that -x oformat selects. */
-const struct cli_output_ops *cli_output_of(const struct dif_options *opts);
+/** The output that -x oformat selects, or, without that, the suffix of -o's @p file (NULL: none). */
+const struct cli_output_ops *cli_output_of(const struct dif_options *opts, const char *file);
 /** The output of a word of -x oformat; NULL: there is none. */
 const struct cli_output_ops *cli_output_by_format(const char *word);
 /** All words of -x oformat, as "text|json|json,pretty", appended to @p out. */

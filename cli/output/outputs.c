@@ -34,11 +34,21 @@ const struct cli_output_ops *cli_output_by_format(const char *word)
 	return NULL;
 }
 
-const struct cli_output_ops *cli_output_of(const struct dif_options *opts)
+static bool has_suffix(const char *file, const char *suffix)
+{
+	size_t len = strlen(file), n = strlen(suffix);
+
+	return len > n && !strcmp(file + len - n, suffix);
+}
+
+const struct cli_output_ops *cli_output_of(const struct dif_options *opts, const char *file)
 {
 	const char *word = ot_map_gets(&opts->set, "oformat");
 	const struct cli_output_ops *ops = word ? cli_output_by_format(word) : NULL;
 
+	for (size_t i = 0; !word && file && i < OT_ARRAY_SIZE(outputs); i++)
+		if (outputs[i]->suffix && has_suffix(file, outputs[i]->suffix))
+			ops = outputs[i];
 	return ops ? ops : &cli_output_text;
 }
 

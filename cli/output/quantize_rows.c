@@ -69,6 +69,24 @@ void cli_rows_label(const struct cli_rows *rows, unsigned row, char *buf, size_t
 	snprintf(buf, size, "%s%lld", row == 0 ? "< " : last ? ">= " : "", edge);
 }
 
+/* quantize: a row below that of 0 holds what is as far from 0 as its value, or farther, a row above it what
+ * is below the next row's value. */
+bool cli_rows_upper(const struct cli_rows *rows, unsigned row, int64_t *ret)
+{
+	struct linear l = linear_of(rows->val->arg);
+
+	if (row >= rows->n - 1)
+		return false;
+	if (rows->val->kind == DIF_AGG_quantize)
+		*ret = row <= CLI_QUANTIZE_ZERO ? dif_quantize_bucket_value(row)
+						: dif_quantize_bucket_value(row + 1) - 1;
+	else if (rows->val->kind == DIF_AGG_lquantize)
+		*ret = l.base + (int64_t)row * l.step - 1;
+	else
+		*ret = log_edge(rows->val->arg, row + 1) - 1;
+	return true;
+}
+
 /* What a count in @row is worth. The open ends count as one beyond their edge. */
 static int64_t row_value(const struct cli_rows *rows, unsigned row)
 {

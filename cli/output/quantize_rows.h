@@ -21,6 +21,9 @@ bool cli_rows_init(struct cli_rows *rows, const struct cli_aggval *val);
 /** A row's label: "64", "< 10", ">= 100". */
 void cli_rows_label(const struct cli_rows *rows, unsigned row, char *buf, size_t size);
 
+/** The greatest integer that counts in a row; false: there is none, it is the last. */
+bool cli_rows_upper(const struct cli_rows *rows, unsigned row, int64_t *ret);
+
 /** A row's count, divided by normalize()'s divisor. */
 int64_t cli_rows_divided(const struct cli_rows *rows, unsigned row);
 
