@@ -123,38 +123,50 @@ static unsigned hex_escape(struct dif_lexer *lex)
 	return v & 0xff;
 }
 
-/* One character of a literal, escapes resolved; -1: a line continuation, nothing. */
-static int literal_char(struct dif_lexer *lex)
+/* The next character of a literal, escapes resolved, into @out; returns how many it is: none for a line
+ * continuation, two for a backslash before a character that needs none (dtrace keeps both, in '\'' as in
+ * "\q"). */
+static unsigned literal_char(struct dif_lexer *lex, unsigned char out[2])
 {
-	static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
+	static const char from[] = "abfnrtv\"\\", to[] = "\a\b\f\n\r\t\v\"\\";
 
-	if (*lex->at != '\\' || lex->at + 1 >= lex->end)
-		return (unsigned char)*lex->at++;
-	char ch = *++lex->at;
+	out[0] = (unsigned char)*lex->at++;
+	if (out[0] != '\\' || lex->at >= lex->end)
+		return 1;
+	char ch = *lex->at;
+	if (ch >= '0' && ch <= '7') {
+		out[0] = (unsigned char)octal_escape(lex);
+		return 1;
+	}
+	lex->at++;
 	if (ch == '\n') {
-		lex->at++;
 		lex->line++;
 		lex->line_start = lex->at;
-		return -1;
+		return 0;
 	}
-	if (ch >= '0' && ch <= '7')
-		return (int)octal_escape(lex);
-	lex->at++;
-	if (ch == 'x' && lex->at < lex->end && isxdigit((unsigned char)*lex->at))
-		return (int)hex_escape(lex);
+	if (ch == 'x' && lex->at < lex->end && isxdigit((unsigned char)*lex->at)) {
+		out[0] = (unsigned char)hex_escape(lex);
+		return 1;
+	}
 	const char *p = memchr(from, ch, sizeof(from) - 1);
-	return p ? (unsigned char)to[p - from] : (unsigned char)ch;
+	if (p) {
+		out[0] = (unsigned char)to[p - from];
+		return 1;
+	}
+	out[1] = (unsigned char)ch;
+	return 2;
 }
 
 size_t dif_resolve_escapes(char *text, size_t len)
 {
 	struct dif_lexer lex = { .at = text, .end = text + len };
+	unsigned char ch[2];
 	size_t n = 0;
 
 	while (lex.at < lex.end) {
-		int ch = literal_char(&lex);
-		if (ch >= 0)
-			text[n++] = (char)ch;
+		unsigned count = literal_char(&lex, ch);
+		memcpy(text + n, ch, count);
+		n += count;
 	}
 	return n;
 }
@@ -162,6 +174,7 @@ size_t dif_resolve_escapes(char *text, size_t len)
 void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
 {
 	struct dif_lexer *lex = &c->unit->lex;
+	unsigned char ch[2];
 
 	ot_buf_clear(&lex->text);
 	for (lex->at++; lex->at < lex->end && *lex->at != '"';) {
@@ -169,9 +182,7 @@ void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
 			dif_fail(c, DIF_D_STR_NL, 0, "newline encountered in string literal");
 			return;
 		}
-		int ch = literal_char(lex);
-		if (ch >= 0)
-			ot_buf_putc(&lex->text, (char)ch);
+		ot_buf_append(&lex->text, ch, literal_char(lex, ch));
 	}
 	if (lex->at == lex->end) {
 		dif_fail(c, DIF_D_SYNTAX, 0, "end-of-file encountered before matching \"");
@@ -190,23 +201,23 @@ void dif_lex_string(struct dif_compiler *c, struct dif_token *tok)
 void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 {
 	struct dif_lexer *lex = &c->unit->lex;
+	unsigned char ch[2];
 	uint64_t v = 0;
 	unsigned n = 0;
 
-	for (lex->at++; lex->at < lex->end && *lex->at != '\''; n++) {
+	for (lex->at++; lex->at < lex->end && *lex->at != '\'';) {
 		if (*lex->at == '\n') {
 			dif_fail(c, DIF_D_CHR_NL, 0, "newline encountered in character constant");
 			return;
 		}
-		if (n >= 8) {
+		unsigned count = literal_char(lex, ch);
+		n += count;
+		if (n > 8) {
 			dif_fail(c, DIF_D_CHR_OFLOW, 0, "character constant is too long");
 			return;
 		}
-		int ch = literal_char(lex);
-		if (ch >= 0)
-			v = v << 8 | (unsigned)ch;
-		else
-			n--;
+		for (unsigned i = 0; i < count; i++)
+			v = v << 8 | ch[i];
 	}
 	if (lex->at == lex->end) {
 		dif_fail(c, DIF_D_SYNTAX, 0, "end-of-file encountered before matching '");

@@ -170,19 +170,42 @@ static const char *own_name(const char *name)
 	return (name[0] == 'D' || name[0] == 'C') && name[1] == '`' ? name + 2 : NULL;
 }
 
-/* What Solaris's headers give every program; anything else of these names is preferred. */
+/* Linux's counterpart of a lock's type, or of a message's, of which nothing is known. */
+static struct dif_type *weak_struct(struct dif_compiler *c, const char *tag)
+{
+	struct dif_type *t = dif_tag_find(c, DIF_C_STRUCT, tag);
+
+	return t ? t : dif_type_new(c, DIF_C_FORWARD, tag, 0);
+}
+
+/* What the headers of Solaris and BSD give every program; anything else of these names is preferred. */
 static struct dif_type *weak_typedef(struct dif_compiler *c, const char *name)
 {
-	static const char *const u32[] = { "ipaddr_t", "in_addr_t", "uid_t", "gid_t", "major_t", "minor_t" };
-	static const char *const s32[] = { "zoneid_t",  "processorid_t", "psetid_t", "chipid_t",
-					   "lgrp_id_t", "taskid_t",      "projid_t" };
+	const struct dif_typetab *t = c->types;
+	const struct {
+		const char *name;
+		struct dif_type *type;
+	} names[] = {
+		{ "uid_t", t->uint32 },        { "gid_t", t->uint32 },     { "major_t", t->uint32 },
+		{ "minor_t", t->uint32 },      { "ipaddr_t", t->uint32 },  { "in_addr_t", t->uint32 },
+		{ "in_port_t", t->uint16 },    { "socklen_t", t->uint32 }, { "zoneid_t", t->int32 },
+		{ "processorid_t", t->int32 }, { "psetid_t", t->int32 },   { "chipid_t", t->int32 },
+		{ "lgrp_id_t", t->int32 },     { "taskid_t", t->int32 },   { "projid_t", t->int32 },
+		{ "lwpid_t", t->int32 },       { "boolean_t", t->int_ },   { "time_t", t->long_ },
+		{ "hrtime_t", t->llong },      { "offset_t", t->llong },   { "caddr_t", t->char_ptr },
+		{ "u_char", t->uchar },        { "u_short", t->ushort },   { "u_int", t->uint },
+		{ "u_long", t->ulong },        { "quad_t", t->int64 },     { "u_quad_t", t->uint64 },
+	};
+	static const struct {
+		const char *name, *tag;
+	} structs[] = { { "kmutex_t", "mutex" }, { "krwlock_t", "rw_semaphore" }, { "mblk_t", "msgb" } };
 
-	for (size_t i = 0; i < OT_ARRAY_SIZE(u32); i++)
-		if (!strcmp(u32[i], name))
-			return c->types->uint32;
-	for (size_t i = 0; i < OT_ARRAY_SIZE(s32); i++)
-		if (!strcmp(s32[i], name))
-			return c->types->int32;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i].name, name))
+			return names[i].type;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(structs); i++)
+		if (!strcmp(structs[i].name, name))
+			return weak_struct(c, structs[i].tag);
 	return NULL;
 }
 

@@ -1,4 +1,4 @@
-/* ASSERTION: strings have C's escapes; an unknown one is its character; a backslash joins lines. */
+/* ASSERTION: strings have C's escapes; before any other character a backslash stays; a backslash joins lines. */
 #pragma D option quiet
 
 BEGIN
