@@ -143,6 +143,13 @@ class Words(Examples):
         out = self.done(f"outsight -g none {example.text} -n 'BEGIN {{ trace(7); exit(0); }}'")
         self.assertEqual(json.loads(out)["dtrace"]["probes"][0]["output"], [{"value": 7}])
 
+    @truth("-o FILE.prom")
+    def test_prometheus(self, example):
+        out = self.done(f"outsight -g none {example.text} -qn 'BEGIN {{ @began = count(); exit(0); }}'")
+        self.assertEqual(out.strip(), "")
+        with open(self.path("FILE.prom"), encoding="utf-8") as f:
+            self.assertIn("outsight_began_total 1\n", f.read())
+
     @truth("#pragma D option")
     def test_pragma(self, example):
         name = self.script(f"{example.text} quiet\n{example.text} strsize=8\n"
