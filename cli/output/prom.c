@@ -79,10 +79,10 @@ static void put_guest(struct prom *m, const struct cli_agg_source *source, const
 /* Keys that differ can have one text: bytes that are no UTF-8, addresses without names. */
 static struct ot_err *tell_apart(struct prom *m)
 {
-	uintptr_t n = (uintptr_t)ot_map_get(&m->seen, m->labels.data, m->labels.len) + 1;
+	uintptr_t n = (uintptr_t)ot_map_get(&m->seen, ot_buf_str(&m->labels), m->labels.len) + 1;
 	char number[24];
 
-	if (!ot_map_put(&m->seen, m->labels.data, m->labels.len, (void *)n))
+	if (!ot_map_put(&m->seen, ot_buf_str(&m->labels), m->labels.len, (void *)n))
 		return ot_err_nomem();
 	if (n == 1)
 		return NULL;
