@@ -138,6 +138,8 @@ static int enable(struct cli_run *r)
 		err = cli_run_start_ttl(r);
 	if (!err)
 		err = vp_session_start(r->session);
+	if (!err && r->output->started)
+		r->output->started(r->consumer.out, &r->comp.prog);
 	cli_progress(NULL, NULL);
 	if (err)
 		return cli_fail_with_cure(opts, err, "could not enable tracing");

@@ -27,7 +27,7 @@ static void put_part(struct ot_buf *line, const char *text, size_t len)
 }
 
 /* "module`function+0x1f" without the offset. */
-static size_t name_length(const char *text)
+size_t cli_fold_name(const char *text)
 {
 	const char *plus = strrchr(text, '+');
 
@@ -47,7 +47,7 @@ uint32_t cli_fold_frames(struct ot_buf *line, struct cli_printer *p, const struc
 	if (cli_frames_init(&frames, p, d))
 		while (cli_frames_next(&frames, &frame)) {
 			const char *text = *frame.note ? frame.note : frame.text;
-			len = (uint32_t)name_length(text);
+			len = (uint32_t)cli_fold_name(text);
 			ot_buf_append(&texts, text, len);
 			ot_buf_append(&texts, &len, sizeof(len));
 		}

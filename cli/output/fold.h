@@ -29,6 +29,8 @@ OT_MUST_CHECK struct ot_err *cli_fold_value(struct cli_fold *fold, const struct 
 /** The rows of an aggregation; a histogram has no number, and one that is not positive no width. */
 OT_MUST_CHECK struct ot_err *cli_fold_aggregation(struct cli_fold *fold, const struct cli_agg_view *view,
 						  cli_fold_emit *emit);
+/** The length of a frame's text without its offset: functions, not places in them, are one. */
+size_t cli_fold_name(const char *text);
 /** Append a stack's frames, outermost first, to a line of frames. How many they are. */
 uint32_t cli_fold_frames(struct ot_buf *line, struct cli_printer *p, const struct cli_datum *d);
 /** Say once that something was left out. */

@@ -44,6 +44,8 @@ struct cli_output_ops {
 	bool binary; /* nothing for a terminal */
 	size_t size; /* of its state, which starts as zeros behind struct cli_output */
 
+	/** Probes of @p prog are enabled, BEGIN has fired; its records are yet to come. NULL: not needed. */
+	void (*started)(struct cli_output *o, const struct dif_program *prog);
 	/** Does the form of this record depend on the next one? The consumer then holds it back. NULL:
 	 * never. */
 	bool (*awaits_next)(const struct cli_output *o, const struct vp_record *r);
@@ -94,7 +96,8 @@ struct cli_output_ops {
 	X(jsonl)    /* -x oformat=jsonl */                      \
 	X(folded)   /* -x oformat=folded */                     \
 	X(flame)    /* -x oformat=flame */                      \
-	X(prom)     /* -x oformat=prom, -o FILE.prom */
+	X(prom)     /* -x oformat=prom, -o FILE.prom */         \
+	X(pprof)    /* -x oformat=pprof, -o FILE.pprof */
 
 #define CLI_OUTPUT_DECLARE(name) extern const struct cli_output_ops cli_output_##name;
 CLI_OUTPUTS(CLI_OUTPUT_DECLARE)

@@ -14,6 +14,7 @@ import unittest
 
 from small_guest import (CALLS, GUEST, INT3, MANY, OUTSIGHT, ROUND, TRAPPED, VMM, GuestTest, Vm, counts_of, doctor,
                          elf_text, main)
+from lib import pprof
 from lib.pace import limit, rounds
 
 
@@ -95,6 +96,20 @@ class SmallGuest(GuestTest):
             self.assertTrue(frames[-1].endswith(f"`{function}"), line)
             self.assertNotIn("+0x", line)
             self.assertGreater(len(frames), 1, line)
+
+    def test_pprof(self):
+        """The same stacks as a profile: folded, they are what each function's calls are."""
+        program = ("fbt::probed_*:entry /n++ < 1000/ { @[probefunc, stack()] = count(); } "
+                   "tick-50ms /n >= 1000/ { exit(0); }")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.pprof")
+            self.vm(1).trace(program, "-o", path)
+            with open(path, "rb") as f:
+                profile = pprof.Profile(f.read())
+        self.assertEqual(sum(values[0] for *_, values in profile.samples), 1000)
+        for frames, labels, _ in profile.samples:
+            self.assertTrue(frames[-1].endswith(f"`{labels['probefunc']}"), frames)
+            self.assertGreater(len(frames), 1, frames)
 
     def test_flame(self):
         """The same stacks as rows of a page."""

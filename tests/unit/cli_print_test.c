@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Values, dumps, stacks and print(): cli/output/print_value.c, print_stack.c, print_type.c. */
+#include <zlib.h>
+
 #include "tests/unit/cli_test_print.h"
 
 static void value(struct output *o, const void *data, uint32_t size, enum cli_width width,
@@ -163,6 +165,64 @@ static void test_flame_of_nothing(void **state)
 	output_deinit(&o);
 }
 
+/* The profile of an output that has got @d once, without its compression. */
+static size_t profile_of(struct output *o, const struct cli_datum *d, char *buf, size_t size)
+{
+	struct cli_output *pprof;
+	z_stream z = { 0 };
+
+	assert_null(cli_output_create(&cli_output_pprof, &o->opts, o->p.fp, &pprof));
+	pprof->printer.symbols.kernel = kernel;
+	pprof->ops->value(pprof, d);
+	assert_null(pprof->ops->end(pprof));
+	cli_output_destroy(pprof);
+	fflush(o->p.fp);
+	z.next_in = (uint8_t *)o->text;
+	z.avail_in = (unsigned)o->len;
+	z.next_out = (uint8_t *)buf;
+	z.avail_out = (unsigned)size;
+	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	inflateEnd(&z);
+	return size - z.avail_out;
+}
+
+/* -x oformat=pprof: two places in one function of one module, each a location; a name of a guest's choice is
+ * valid UTF-8. */
+static void test_pprof(void **state)
+{
+	static const char locations[] =
+	    "\x22\x8d\x80\x80\0\x08\x01\x10\x01\x18\x01\x22\x82\x80\x80\0\x08\x01"
+	    "\x22\x8d\x80\x80\0\x08\x02\x10\x01\x18\x02\x22\x82\x80\x80\0\x08\x01";
+	const struct dif_action stack = { .kind = DIF_ACT_stack };
+	const struct dif_action ustack = { .kind = DIF_ACT_ustack, .arg = 16ull << 32 | 1 };
+	uint64_t pcs[] = { 1, 2, 0 }, user[4] = { 77, 0x10 };
+	struct cli_datum d = { &stack, (uint8_t *)pcs, sizeof(pcs) };
+	char buf[4096];
+	struct output o;
+
+	(void)state;
+	output_init(&o);
+	size_t len = profile_of(&o, &d, buf, sizeof(buf));
+	assert_non_null(memmem(buf, len, locations, sizeof(locations) - 1));
+	assert_non_null(memmem(buf, len, "\x32\x07vmlinux", 9));
+	assert_non_null(memmem(buf, len,
+			       "\x32\x01"
+			       "f",
+			       3));
+	output_deinit(&o);
+
+	output_init(&o);
+	memcpy(&user[2], "a\"\n\xff", 5);
+	d = (struct cli_datum){ &ustack, (uint8_t *)user, sizeof(user) };
+	len = profile_of(&o, &d, buf, sizeof(buf));
+	assert_non_null(memmem(buf, len,
+			       "\x32\x04"
+			       "a\"??",
+			       6));
+	output_deinit(&o);
+}
+
 static void type(struct output *o, const char *layout, const void *data, size_t size, const char *expected)
 {
 	assert_true(cli_print_type(&o->p, layout, data, size));
@@ -300,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_flame),
 		cmocka_unit_test(test_flame_of_nothing),
+		cmocka_unit_test(test_pprof),
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_structs),
 		cmocka_unit_test(test_bad_types),
