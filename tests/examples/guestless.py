@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Examples without a guest, and that all have a truth; that the manual has every option, and none that is not there."""
+import gzip
 import json
 import os
 import re
@@ -149,6 +150,13 @@ class Words(Examples):
         self.assertEqual(out.strip(), "")
         with open(self.path("FILE.prom"), encoding="utf-8") as f:
             self.assertIn("outsight_began_total 1\n", f.read())
+
+    @truth("-o FILE.pprof")
+    def test_pprof(self, example):
+        out = self.done(f"outsight -g none {example.text} -qn 'BEGIN {{ @[stack()] = count(); exit(0); }}'")
+        self.assertEqual(out.strip(), "")
+        with gzip.open(self.path("FILE.pprof")) as f:
+            self.assertIn(b"samples", f.read())
 
     @truth("#pragma D option")
     def test_pragma(self, example):
