@@ -5,6 +5,7 @@
     Guest(..., more_files=programs.archive)
 
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
+bin/trapping executes an int3 until it is replaced.
 """
 import os
 import re
@@ -33,6 +34,7 @@ class Programs:
         run("gcc", *FLAGS, "-o", self.callers, source[0], self.libleaf)
         run("strip", "-o", self.path("bin/bare"), self.callers)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
+        run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
         with open(os.path.join(folder, "zeros"), "wb") as f:
             f.truncate(PADDING)
         run("objcopy", "--add-section", f".zeros={f.name}", self.callers, self.path("bin/padded"))

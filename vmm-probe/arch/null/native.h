@@ -39,6 +39,13 @@ static inline bool vp_native_is_fentry(const uint8_t *code)
 	return false;
 }
 
+static inline bool vp_native_is_breakpoint(const uint8_t *code, uint64_t len)
+{
+	(void)code;
+	(void)len;
+	return false;
+}
+
 #define VP_VECTOR_WORDS 1
 
 static inline uint64_t vp_native_vector(const struct vp_regs *regs)

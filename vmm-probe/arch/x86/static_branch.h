@@ -44,4 +44,10 @@ static inline uint8_t vp_native_static_branch(const uint8_t *code, uint64_t left
 	return 0;
 }
 
+/* int3 */
+static inline bool vp_native_is_breakpoint(const uint8_t *code, uint64_t len)
+{
+	return len == 1 && code[0] == VP_OPCODE_INT3;
+}
+
 #endif

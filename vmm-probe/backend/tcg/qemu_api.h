@@ -156,4 +156,15 @@ void VP_QEMU_WEAK bql_lock_impl(const char *file, int line);
 void VP_QEMU_WEAK bql_unlock(void);
 bool VP_QEMU_WEAK bql_locked(void);
 
+/* Nor are these, for leaving a block at an instruction: a vCPU by number; its registers as they are at the
+ * instruction whose translated code has address @p host_pc, false: that is in no block; dropping all
+ * translations, at once or before the vCPU's next block (tb_flush() up to 10.1, queue_tb_flush() since 10.2);
+ * going on with the vCPU's next block. vCPU, in a callback of an instruction. */
+struct qemu_cpu;
+struct qemu_cpu *VP_QEMU_WEAK qemu_get_cpu(int index);
+bool VP_QEMU_WEAK cpu_restore_state(struct qemu_cpu *cpu, uintptr_t host_pc);
+void VP_QEMU_WEAK tb_flush(struct qemu_cpu *cpu);
+void VP_QEMU_WEAK queue_tb_flush(struct qemu_cpu *cpu);
+void VP_QEMU_WEAK __attribute__((noreturn)) cpu_loop_exit(struct qemu_cpu *cpu);
+
 #endif

@@ -215,6 +215,7 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 
+		vp_tcg_check_breakpoint(insn);
 		if (is_poll_point(insn))
 			qemu_plugin_register_vcpu_insn_exec_cond_cb(
 			    insn, vp_tcg_on_poll, QEMU_PLUGIN_CB_R_REGS, QEMU_PLUGIN_COND_NE, vp_tcg.poll, 0,

@@ -8,6 +8,7 @@
  *   ram.c     the place of guest RAM in this process
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
  *   sites.c   the translation callback: instrumenting sites
+ *   breakpoint.c the guest's own breakpoints that have gone
  *   change.c  putting another plan in force while the guest runs
  *   counters.c inline counters
  *
@@ -168,6 +169,11 @@ void vp_tcg_wait_left(void);
 OT_MUST_CHECK struct ot_err *vp_tcg_index_create(const struct vp_plan *plan, struct vp_tcg_index **ret);
 void vp_tcg_index_destroy(struct vp_tcg_index *index);
 void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
+
+/* breakpoint.c */
+/** See to it that a breakpoint is executed only where there still is one. Translation, before any other
+ * callback of the instruction is registered: it may not return. */
+void vp_tcg_check_breakpoint(struct qemu_plugin_insn *insn);
 
 /* change.c */
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);
