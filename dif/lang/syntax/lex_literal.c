@@ -229,7 +229,7 @@ void dif_lex_char(struct dif_compiler *c, struct dif_token *tok)
 	}
 	lex->at++;
 	tok->kind = DIF_T_INTEGER;
-	/* a single character is a signed char made int */
-	tok->value = n == 1 ? (uint64_t)(int64_t)(int8_t)v : v;
+	/* '\377' is 255, as in dtrace, and not the signed char that it is in C */
+	tok->value = v;
 	tok->type = n == 1 ? c->types->int_ : dif_integer_type(c, v, false, 0, true);
 }
