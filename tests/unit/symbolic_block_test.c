@@ -454,6 +454,9 @@ static uint64_t value_of(const struct fx *fx, const struct vp_expr *e)
 	case VP_EXPR_LOAD:
 		memcpy(&v, fx->world.kernel + (a - FX_KERNEL), e->size);
 		return v;
+	case VP_EXPR_LOAD_USER:
+		memcpy(&v, fx->world.user + (a - FX_USER), e->size);
+		return v;
 	case VP_EXPR_ADD:
 		return a + b;
 	case VP_EXPR_SUB:
@@ -499,6 +502,9 @@ static const struct vp_expr *random_expr(struct vp_exprs *x, uint64_t *seed, uns
 	case 1:
 		return vp_expr_reg(x, (enum vp_reg)(random_word(seed) % 16));
 	case 2:
+		if (random_word(seed) % 3 == 0)
+			return vp_expr_load_user(x, vp_expr_const(x, FX_USER + random_word(seed) % 4000),
+						 1u << random_word(seed) % 4);
 		return random_word(seed) % 2
 			   ? vp_expr_percpu(x)
 			   : vp_expr_load(x, vp_expr_const(x, FX_KERNEL + random_word(seed) % 4096),
@@ -529,6 +535,8 @@ static void as_dif(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(fx->world.kernel); i++)
 		fx->world.kernel[i] = (uint8_t)(i * 37);
+	for (size_t i = 0; i < sizeof(fx->world.user); i++)
+		fx->world.user[i] = (uint8_t)(i * 53 + 11);
 	for (unsigned i = 0; i < 3000; i++) {
 		struct vp_exprs x;
 		struct dif_object obj;

@@ -11,6 +11,7 @@
 #define VP_ARCH_CODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -55,6 +56,21 @@ struct vp_increment {
 	uint64_t counter; /* its offset from the base of the per-CPU area */
 };
 
+/* An operand of an instruction, as an assembler writes it. */
+enum vp_asm_kind { VP_ASM_CONST, VP_ASM_REG, VP_ASM_MEMORY };
+
+struct vp_asm_operand {
+	enum vp_asm_kind kind;
+	uint64_t value;     /* CONST. MEMORY: what is added to the address; a REG has 0 */
+	const char *symbol; /* MEMORY: its address is added too; in the text, NULL: none */
+	size_t symbol_len;
+	bool has_base, has_index; /* of MEMORY */
+	enum vp_reg base, index;  /* MEMORY; base is the REG */
+	uint8_t scale;            /* the index is shifted by so many bits */
+	uint8_t size;             /* REG: bytes of it … */
+	uint8_t shift;            /* … from this bit on */
+};
+
 struct vp_code_ops {
 	/** Bytes of the instruction at @p bytes, of which @p len are available; 0: unknown, or truncated. */
 	uint8_t (*length)(const uint8_t *bytes, uint64_t len);
@@ -84,6 +100,10 @@ struct vp_code_ops {
 	 * there; @p len: there are none. */
 	uint64_t (*find_increment)(const uint8_t *code, uint64_t len, uint64_t gva, uint64_t from,
 				   struct vp_increment *ret);
+
+	/** Read the @p len characters at @p text, which may be hostile, as an operand into *ret. NULL, or why
+	 * it is none that can be had (static). */
+	const char *(*operand)(const char *text, size_t len, struct vp_asm_operand *ret);
 
 	/* --- traps --- */
 

@@ -50,11 +50,22 @@ const struct vp_expr *vp_expr_percpu(struct vp_exprs *exprs)
 	return make(exprs, (struct vp_expr){ .op = VP_EXPR_PERCPU });
 }
 
-const struct vp_expr *vp_expr_load(struct vp_exprs *exprs, const struct vp_expr *address, unsigned size)
+static const struct vp_expr *load(struct vp_exprs *exprs, enum vp_expr_op op, const struct vp_expr *address,
+				  unsigned size)
 {
 	if (!address || (size != 1 && size != 2 && size != 4 && size != 8))
 		return NULL;
-	return make(exprs, (struct vp_expr){ .op = VP_EXPR_LOAD, .size = (uint8_t)size, .a = address });
+	return make(exprs, (struct vp_expr){ .op = (uint8_t)op, .size = (uint8_t)size, .a = address });
+}
+
+const struct vp_expr *vp_expr_load(struct vp_exprs *exprs, const struct vp_expr *address, unsigned size)
+{
+	return load(exprs, VP_EXPR_LOAD, address, size);
+}
+
+const struct vp_expr *vp_expr_load_user(struct vp_exprs *exprs, const struct vp_expr *address, unsigned size)
+{
+	return load(exprs, VP_EXPR_LOAD_USER, address, size);
 }
 
 bool vp_expr_is_const(const struct vp_expr *e, uint64_t *ret)
@@ -104,6 +115,7 @@ static bool fits(const struct vp_expr *e, unsigned size)
 {
 	switch (e->op) {
 	case VP_EXPR_LOAD:
+	case VP_EXPR_LOAD_USER:
 	case VP_EXPR_ZX:
 		return e->size <= size;
 	case VP_EXPR_CONST:
@@ -310,7 +322,8 @@ void vp_expr_print(const struct vp_expr *e, struct ot_buf *out)
 		ot_buf_puts(out, "percpu");
 		return;
 	case VP_EXPR_LOAD:
-		ot_buf_printf(out, "u%u[", 8u * e->size);
+	case VP_EXPR_LOAD_USER:
+		ot_buf_printf(out, "%s%u[", e->op == VP_EXPR_LOAD ? "u" : "user", 8u * e->size);
 		vp_expr_print(e->a, out);
 		ot_buf_puts(out, "]");
 		return;

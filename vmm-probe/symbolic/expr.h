@@ -21,10 +21,11 @@
 #define VP_EXPR_NODES 96u
 
 enum vp_expr_op {
-	VP_EXPR_CONST,  /* value */
-	VP_EXPR_REG,    /* value is an enum vp_reg */
-	VP_EXPR_PERCPU, /* the base of the vCPU's per-CPU area */
-	VP_EXPR_LOAD,   /* `size` bytes of kernel memory at a, zero-extended */
+	VP_EXPR_CONST,     /* value */
+	VP_EXPR_REG,       /* value is an enum vp_reg */
+	VP_EXPR_PERCPU,    /* the base of the vCPU's per-CPU area */
+	VP_EXPR_LOAD,      /* `size` bytes of kernel memory at a, zero-extended */
+	VP_EXPR_LOAD_USER, /* … of the running process's memory */
 	VP_EXPR_ADD,
 	VP_EXPR_SUB,
 	VP_EXPR_AND,
@@ -44,7 +45,7 @@ enum vp_expr_op {
 
 struct vp_expr {
 	uint8_t op;   /* enum vp_expr_op */
-	uint8_t size; /* LOAD, ZX, SX: 1, 2, 4 or 8 bytes */
+	uint8_t size; /* LOAD, LOAD_USER, ZX, SX: 1, 2, 4 or 8 bytes */
 	uint16_t nodes;
 	uint64_t value;
 	const struct vp_expr *a, *b, *c;
@@ -63,6 +64,7 @@ const struct vp_expr *vp_expr_const(struct vp_exprs *exprs, uint64_t value);
 const struct vp_expr *vp_expr_reg(struct vp_exprs *exprs, enum vp_reg reg);
 const struct vp_expr *vp_expr_percpu(struct vp_exprs *exprs);
 const struct vp_expr *vp_expr_load(struct vp_exprs *exprs, const struct vp_expr *address, unsigned size);
+const struct vp_expr *vp_expr_load_user(struct vp_exprs *exprs, const struct vp_expr *address, unsigned size);
 
 /** ZX or SX of the low @p size bytes. */
 const struct vp_expr *vp_expr_extend(struct vp_exprs *exprs, enum vp_expr_op op, const struct vp_expr *a,
@@ -91,7 +93,7 @@ bool vp_expr_equal(const struct vp_expr *a, const struct vp_expr *b);
 OT_MUST_CHECK struct ot_err *vp_expr_dif(const struct vp_expr *e, struct ot_arena *arena,
 					 struct dif_object *ret);
 
-/** Append it as text, for listings and tests: "rdi + 0x10", "u32[rbx + 8]". */
+/** Append it as text, for listings and tests: "rdi + 0x10", "u32[rbx + 8]", "user32[rsp]". */
 void vp_expr_print(const struct vp_expr *e, struct ot_buf *out);
 
 #endif

@@ -52,6 +52,7 @@ static unsigned need(const struct vp_expr *e)
 	case VP_EXPR_PERCPU:
 		return 1;
 	case VP_EXPR_LOAD:
+	case VP_EXPR_LOAD_USER:
 		return need(e->a);
 	case VP_EXPR_ZX:
 	case VP_EXPR_SX:
@@ -67,20 +68,29 @@ static unsigned need(const struct vp_expr *e)
 
 static void eval(struct gen *g, const struct vp_expr *e, unsigned r);
 
-static void eval_load(struct gen *g, const struct vp_expr *address, unsigned size, bool is_signed, unsigned r)
+static bool is_load(const struct vp_expr *e)
 {
-	static const uint8_t ops[2][4] = { { DIF_OP_ldub, DIF_OP_lduh, DIF_OP_lduw, DIF_OP_ldx },
-					   { DIF_OP_ldsb, DIF_OP_ldsh, DIF_OP_ldsw, DIF_OP_ldx } };
-	unsigned log = size == 8 ? 3 : size / 2;
+	return e->op == VP_EXPR_LOAD || e->op == VP_EXPR_LOAD_USER;
+}
 
-	eval(g, address, r);
-	emit(g, dif_insn(ops[is_signed][log], r, 0, r));
+static void eval_load(struct gen *g, const struct vp_expr *e, bool is_signed, unsigned r)
+{
+	static const uint8_t ops[2][2][4] = {
+		{ { DIF_OP_ldub, DIF_OP_lduh, DIF_OP_lduw, DIF_OP_ldx },
+		  { DIF_OP_ldsb, DIF_OP_ldsh, DIF_OP_ldsw, DIF_OP_ldx } },
+		{ { DIF_OP_uldub, DIF_OP_ulduh, DIF_OP_ulduw, DIF_OP_uldx },
+		  { DIF_OP_uldsb, DIF_OP_uldsh, DIF_OP_uldsw, DIF_OP_uldx } },
+	};
+	unsigned log = e->size == 8 ? 3 : e->size / 2;
+
+	eval(g, e->a, r);
+	emit(g, dif_insn(ops[e->op == VP_EXPR_LOAD_USER][is_signed][log], r, 0, r));
 }
 
 static void eval_extend(struct gen *g, const struct vp_expr *e, unsigned r)
 {
-	if (e->op == VP_EXPR_SX && e->a->op == VP_EXPR_LOAD && e->a->size == e->size) {
-		eval_load(g, e->a->a, e->size, true, r);
+	if (e->op == VP_EXPR_SX && is_load(e->a) && e->a->size == e->size) {
+		eval_load(g, e->a, true, r);
 		return;
 	}
 	eval(g, e->a, r);
@@ -155,7 +165,8 @@ static void eval(struct gen *g, const struct vp_expr *e, unsigned r)
 		emit(g, dif_insn_index(DIF_OP_ldgs, DIF_VAR_percpubase, r));
 		return;
 	case VP_EXPR_LOAD:
-		eval_load(g, e->a, e->size, false, r);
+	case VP_EXPR_LOAD_USER:
+		eval_load(g, e, false, r);
 		return;
 	case VP_EXPR_ZX:
 	case VP_EXPR_SX:

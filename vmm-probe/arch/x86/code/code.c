@@ -6,6 +6,7 @@
 #include "vmm-probe/arch/x86/code/code.h"
 #include "vmm-probe/arch/x86/code/execute.h"
 #include "vmm-probe/arch/x86/code/increment.h"
+#include "vmm-probe/arch/x86/code/operand.h"
 #include "vmm-probe/arch/x86/code/steppable.h"
 #include "vmm-probe/arch/x86/insn/insn.h"
 #include "vmm-probe/arch/x86/insn/opcodes.h"
@@ -54,6 +55,7 @@ const struct vp_code_ops vp_x86_code = {
 	.find_call = vp_x86_find_call,
 	.increment = vp_x86_increment,
 	.find_increment = vp_x86_find_increment,
+	.operand = vp_x86_operand,
 	.room = room,
 	.covers = covers,
 	.emulation = emulation,
