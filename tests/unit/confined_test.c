@@ -454,6 +454,45 @@ static void test_pestered(void **state)
 	assert_true(told > 100);
 }
 
+/* Asks, and neither reads what it is told nor ends: it has closed the socket that answers come from. */
+static struct ot_err *stop_listening(void *arg, struct ot_buf *result)
+{
+	uint32_t word = 1;
+
+	for (int fd = 3; fd < 64; fd++) {
+		struct stat st;
+
+		if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+			close(fd);
+	}
+	for (int fd = 3; fd < 64; fd++) {
+		const struct vp_confined_frame frame = { .kind = VP_CONFINED_ASKS, .len = sizeof(word) };
+
+		if (fcntl(fd, F_GETFD) >= 0 && write(fd, &frame, sizeof(frame)) > 0)
+			(void)!write(fd, &word, sizeof(word));
+	}
+	return wait_forever(arg, result);
+}
+
+static void test_deaf(void **state)
+{
+	int ends[2];
+	unsigned told = 0;
+	struct vp_confined_job job = job_of(stop_listening, &ends[0]);
+
+	(void)state;
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0); /* nobody writes */
+	job.fds = ends;
+	job.nfds = 2;
+	job.limits.wall_s = 86400;
+	job.answer = tell;
+	job.answer_arg = &told;
+	expect(&job, OT_ERR_BAD_DATA, "FILE: its reader's result is broken");
+	assert_int_equal(told, 1);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* --- the caller's other children ---------------------------------------------------------------------- */
 
 /* Writes what it likes to each descriptor that it has: one of them is the result's. */
@@ -495,6 +534,7 @@ int main(void)
 		cmocka_unit_test(test_processor_time), cmocka_unit_test(test_wall_time),
 		cmocka_unit_test(test_result_size),    cmocka_unit_test(test_forged),
 		cmocka_unit_test(test_questions),      cmocka_unit_test(test_pestered),
+		cmocka_unit_test(test_deaf),
 	};
 
 	return cmocka_run_group_tests_name("confined", tests, set_up, NULL);

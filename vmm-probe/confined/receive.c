@@ -13,6 +13,7 @@
 
 #define CHUNK   4096u
 #define WAIT_MS 200
+#define DEAF_NS 2000000000u /* until the end of a child that takes no answers has arrived */
 
 /* --- frames ---------------------------------------------------------------------------------------------- */
 
@@ -73,13 +74,14 @@ static struct ot_err *read_some(const struct vp_confined_job *job, int in, struc
 
 /* --- answers --------------------------------------------------------------------------------------------- */
 
-/* The child may not read what it asked for: so this never waits for it. One that has gone is found out by
- * reading. */
-static bool send_now(int to, const struct ot_buf *message)
+/* The child may not read what it asked for: so this never waits for it. One that has closed its end has
+ * probably gone, which is found out by reading. */
+static void send_now(int to, const struct ot_buf *message, struct vp_confined_incoming *i)
 {
 	ssize_t n = send(to, message->data, message->len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
-	return n < 0 ? errno == EPIPE || errno == ECONNRESET : (size_t)n == message->len;
+	i->is_deaf |= n < 0 && (errno == EPIPE || errno == ECONNRESET);
+	i->is_broken |= !i->is_deaf && (size_t)n != message->len;
 }
 
 static struct ot_err *answer(const struct vp_confined_job *job, int answers, struct vp_confined_incoming *i)
@@ -102,7 +104,9 @@ static struct ot_err *answer(const struct vp_confined_job *job, int answers, str
 	ot_buf_append(&message, ot_buf_str(&bytes), bytes.len);
 	if (bytes.failed || message.failed)
 		return ot_err_nomem();
-	i->is_broken = bytes.len > VP_CONFINED_ANSWER || !send_now(answers, &message);
+	i->is_broken = bytes.len > VP_CONFINED_ANSWER;
+	if (!i->is_broken)
+		send_now(answers, &message, i);
 	i->have = 0;
 	ot_buf_clear(&i->body);
 	return NULL;
@@ -125,7 +129,7 @@ struct ot_err *vp_confined_receive(const struct vp_confined_job *job, int in, in
 		if (job->waiting)
 			job->waiting(job->waiting_arg);
 		if (ot_now_ns() >= deadline) {
-			ret->is_late = true;
+			*(ret->is_deaf ? &ret->is_broken : &ret->is_late) = true;
 			return NULL;
 		}
 		if (!p.revents)
@@ -133,6 +137,8 @@ struct ot_err *vp_confined_receive(const struct vp_confined_job *job, int in, in
 		OT_TRY(read_some(job, in, ret, &end));
 		if (vp_confined_is_whole(ret) && ret->frame.kind == VP_CONFINED_ASKS)
 			OT_TRY(answer(job, answers, ret));
+		if (ret->is_deaf && deadline > ot_now_ns() + DEAF_NS)
+			deadline = ot_now_ns() + DEAF_NS;
 	}
 	return NULL;
 }

@@ -11,6 +11,7 @@ struct vp_confined_incoming {
 	uint64_t follows;   /* bytes, once the frame is whole */
 	struct ot_buf body; /* those of them that have arrived; owned */
 	bool is_late, is_too_large, is_broken;
+	bool is_deaf; /* it takes no answers any more: only its end can follow */
 };
 
 /** Read from @p in until its end, a limit, or something that no honest child sends; answer questions to
