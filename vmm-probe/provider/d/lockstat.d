@@ -51,9 +51,38 @@ probe adaptive-release(struct mutex *) {
 }
 
 /* From the first contention_begin(lock, flags) that sleeps to contention_end(lock, result), since 5.19; the
- * thread may spin in between. Before, from the first sleep in the slow path to its return. */
+ * thread may spin in between. Before, from the first sleep in the slow path to its return. With PREEMPT_RT a
+ * mutex has an rt_mutex, as spinlocks have, and those begin as it does: it is the one that the task locks. */
 probe adaptive-block(struct mutex *, uint64_t) {
 	at {
+		sdt:lock::contention_end
+		/ self->mutex_block && self->mutex_block_lock == arg0 && (int)arg1 == 0 /
+		{
+			trace(arg0);
+			trace(timestamp - self->mutex_block);
+		}
+	}
+	with {
+		fbt::mutex_lock:entry,
+		fbt::mutex_lock_io:entry,
+		fbt::mutex_lock_interruptible:entry,
+		fbt::mutex_lock_killable:entry
+		{ self->mutex_rt = (uint64_t)&((struct mutex *)arg0)->rtmutex; }
+		sdt:lock::contention_begin / (int)arg1 == 8 && self->mutex_rt == arg0 /
+		{
+			self->mutex_block = timestamp;
+			self->mutex_block_lock = arg0;
+		}
+	}
+	after {
+		sdt:lock::contention_end / self->mutex_block_lock == arg0 / { self->mutex_block = 0; self->mutex_block_lock = 0; }
+		fbt::mutex_lock:return,
+		fbt::mutex_lock_io:return,
+		fbt::mutex_lock_interruptible:return,
+		fbt::mutex_lock_killable:return
+		{ self->mutex_rt = 0; }
+	}
+	or {
 		sdt:lock::contention_end
 		/ self->mutex_block && self->mutex_block_lock == arg0 && (int)arg1 == 0 /
 		{
@@ -81,7 +110,8 @@ probe adaptive-block(struct mutex *, uint64_t) {
 	after { fbt::__mutex_lock:return { self->mutex_slept = 0; self->mutex_slow_lock = 0; } }
 }
 
-/* The first time that it spins before it gets the mutex: the slow path begins so. */
+/* The first time that it spins before it gets the mutex: the slow path begins so. PREEMPT_RT's mutexes, which
+ * have no owner of their own, do not tell. */
 probe adaptive-spin(struct mutex *, uint64_t) {
 	at {
 		sdt:lock::contention_end
@@ -92,7 +122,7 @@ probe adaptive-spin(struct mutex *, uint64_t) {
 		}
 	}
 	with {
-		sdt:lock::contention_begin / (int)arg1 == 33 /
+		sdt:lock::contention_begin / (int)arg1 == 33 && sizeof(((struct mutex *)arg0)->owner) /
 		{
 			self->mutex_spin = self->mutex_spin && self->mutex_spin_lock == arg0 ? self->mutex_spin : timestamp;
 			self->mutex_spin_lock = arg0;
@@ -145,8 +175,9 @@ probe rw-acquire(struct rw_semaphore *, int) {
 }
 
 /* arg2 is RW_READER or RW_WRITER, arg3 whether a writer held it when the wait began, arg4 by how many
- * readers. A semaphore's count has the writer in bit 0, and the readers from bit 8 on. Before 5.19 the wait is that from
- * the first sleep in a slow path, which returns an error as a pointer. */
+ * readers. A semaphore's count has the writer in bit 0, and the readers from bit 8 on; with PREEMPT_RT the writer
+ * in bit 30, and the readers below, and an rwlock_t is such a lock too. Before 5.19 the wait is that from the first
+ * sleep in a slow path, which returns an error as a pointer. */
 probe rw-block(struct rw_semaphore *, uint64_t, int, int, int) {
 	at {
 		sdt:lock::contention_end
@@ -166,6 +197,27 @@ probe rw-block(struct rw_semaphore *, uint64_t, int, int, int) {
 			self->rw_block_lock = arg0;
 			self->rw_block_kind = (int)arg1 == 2 ? RW_READER : RW_WRITER;
 			self->rw_block_count = ((struct rw_semaphore *)arg0)->count.counter;
+		}
+	}
+	after { sdt:lock::contention_end / self->rw_block_lock == arg0 / { self->rw_block = 0; self->rw_block_lock = 0; } }
+	or {
+		sdt:lock::contention_end
+		/ self->rw_block && self->rw_block_lock == arg0 && (int)arg1 == 0 /
+		{
+			trace(arg0);
+			trace(timestamp - self->rw_block);
+			trace(self->rw_block_kind);
+			trace((int)(self->rw_block_count >> 30 & 1));
+			trace((int)(self->rw_block_count & 0x3fffffff));
+		}
+	}
+	with {
+		sdt:lock::contention_begin / (int)arg1 == 10 || (int)arg1 == 12 /
+		{
+			self->rw_block = timestamp;
+			self->rw_block_lock = arg0;
+			self->rw_block_kind = (int)arg1 == 10 ? RW_READER : RW_WRITER;
+			self->rw_block_count = ((struct rwbase_rt *)arg0)->readers.counter;
 		}
 	}
 	after { sdt:lock::contention_end / self->rw_block_lock == arg0 / { self->rw_block = 0; self->rw_block_lock = 0; } }
