@@ -101,6 +101,18 @@ static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
 	return vp_client_patches(&link->client, ret);
 }
 
+/* Only an engine that is told of every block can find a program's pages wherever they are. */
+static struct ot_err *allow_processes(struct vp_guest_link *link)
+{
+	char why[192];
+
+	snprintf(why, sizeof(why),
+		 "the pid provider needs a guest under TCG, with liboutsight-tcg.so in its QEMU: "
+		 "this one is traced by the %s backend",
+		 link->client.backend);
+	return vp_probes_set_processes(link->probes, link->client.has_processes ? NULL : why);
+}
+
 /* Creates the registry of probes; if probes change guest text, it then checks that each can be trapped. */
 static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_link *link)
 {
@@ -110,6 +122,7 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 	if (!vp_link_runs(link))
 		return NULL;
 	OT_TRY(add_vm_probes(link));
+	OT_TRY(allow_processes(link));
 	vp_probes_set_cpc(link->probes, &(struct vp_cpc_support){ test_cpc, link });
 	OT_TRY(vp_planner_check(traps, links->opts.trap));
 	if (!traps)

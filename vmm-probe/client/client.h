@@ -21,9 +21,10 @@ struct vp_client {
 	bool can_profile;
 	uint32_t traps; /* VP_TRAPS_* */
 	uint64_t held_ns;
-	bool has_vm;      /* vm probes */
-	bool has_modules; /* it reports modules that come and go */
-	bool paused;      /* the guest was paused at HELLO; see struct vp_msg_hello_reply */
+	bool has_vm;        /* vm probes */
+	bool has_modules;   /* it reports modules that come and go */
+	bool has_processes; /* probes may be in processes */
+	bool paused;        /* the guest was paused at HELLO; see struct vp_msg_hello_reply */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];
 	char path[108];

@@ -34,7 +34,7 @@ struct vp_engine_session;
  * plan is installed.
  */
 struct vp_site {
-	uint64_t gva;    /* guest kernel virtual address of the instruction */
+	uint64_t gva;    /* guest virtual address of the instruction: the kernel's, or of a process */
 	uint64_t target; /* as in struct vp_batch_site: of a branch on a static key; else 0 */
 	uint64_t host;   /* host address of the byte in this process (0: the backend resolves) */
 	uint32_t necbs;  /* evaluated on a hit; 0: only counters */
@@ -52,6 +52,9 @@ struct vp_site {
 	uint8_t agent;      /* enum vp_agent_call: a hit is wanted even without ECBs */
 	uint16_t pushed;    /* sentinels: the return address is this many bytes above rsp */
 	uint32_t cost_ns;   /* the engine's: from ops->hit_cost_ns */
+	/* In a process: its top page table, and the bits of VP_REG_ROOT that are its address; 0: in the
+	 * kernel */
+	uint64_t root, root_mask;
 	uint64_t batch; /* generation; increases when a client re-enables the site after checking its bytes */
 	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */
 };
@@ -65,10 +68,13 @@ struct vp_cpc {
 	struct vp_cpc_probe *probes;
 };
 
-/* All sites to watch. Sorted by host address. */
+/* All sites to watch. Those in the kernel are sorted by host address. Those in processes are behind them,
+ * sorted by process and address: `host` is 0, as a page of a program may be in other memory at any time, or
+ * in none. What a backend knows them by is their offset in the page and their bytes. */
 struct vp_plan {
 	struct vp_site *sites;
 	uint32_t nsites;
+	uint32_t nusers;    /* in processes: sites[nsites] and on */
 	uint32_t ncounters; /* slots in use are below this */
 	bool profiling;     /* some profile-n is enabled: samples will be requested */
 	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on that kind */
@@ -91,6 +97,12 @@ struct vp_engine_config {
 
 OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret);
 void vp_engine_destroy(struct vp_engine *engine);
+
+/** Is a vCPU at @p site, which is in a process, when its VP_REG_PC is @p pc and its VP_REG_ROOT @p root? */
+static inline bool vp_site_is_of(const struct vp_site *site, uint64_t pc, uint64_t root)
+{
+	return pc == site->gva && (root & site->root_mask) == site->root;
+}
 
 /** A vCPU reached a site. @p ctx is passed to ops->reg. Hit path. */
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx);

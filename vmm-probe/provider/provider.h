@@ -62,6 +62,10 @@ struct vp_cpc_support {
 /** From now on cpc probes exist as far as @p support (copied) says. Without this none can be enabled. */
 void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *support);
 
+/** From now on probes can be in processes of this guest; @p refused (copied): not, with the reason. Without
+ * this they can't. */
+OT_MUST_CHECK struct ot_err *vp_probes_set_processes(struct vp_probes *probes, const char *refused);
+
 /** The guest's text has changed: drop all of it that was read, and the decisions that followed from it. */
 void vp_probes_forget_text(struct vp_probes *probes);
 

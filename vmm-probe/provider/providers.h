@@ -34,7 +34,8 @@
 	PROVIDER(rawtp)        \
 	PROVIDER(vmstat)       \
 	VP_DERIVED(PROVIDER)   \
-	PROVIDER(cpc)
+	PROVIDER(cpc)          \
+	PROVIDER(pid)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;
 VP_PROVIDERS(VP_DECLARE)

@@ -13,6 +13,7 @@
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/provider/derivation.h"
+#include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/providers.h"
 #include "vmm-probe/provider/registry_internal.h"
 #include "vmm-probe/provider/text.h"
@@ -118,6 +119,7 @@ void vp_probes_destroy(struct vp_probes *probes)
 	vp_planner_destroy(probes->planner);
 	vp_probe_index_deinit(&probes->index);
 	vp_text_destroy(probes->text);
+	vp_pid_processes_destroy(probes->processes);
 	vp_tracepoint_finder_destroy(probes->tracepoints);
 	vp_derivation_destroy(probes->derivation);
 	vp_types_destroy(probes->types);
@@ -147,7 +149,8 @@ struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider 
 
 	e->probe = *probe;
 	e->probe.id = probes->count;
-	e->probe.provider = provider->name;
+	if (!provider->numbered)
+		e->probe.provider = provider->name;
 	e->provider = provider;
 	if (!*probe->function && !ot_map_puts(&probes->unanchored, probe->name, (void *)provider))
 		return ot_err_nomem();
@@ -253,11 +256,39 @@ void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *su
 	probes->cpc = *support;
 }
 
+struct ot_err *vp_probes_set_processes(struct vp_probes *probes, const char *refused)
+{
+	probes->has_processes = true;
+	probes->no_processes = refused ? vp_probes_strdup(probes, refused) : NULL;
+	return refused && !probes->no_processes ? ot_err_nomem() : NULL;
+}
+
+const char *vp_probes_no_processes(const struct vp_probes *probes)
+{
+	return probes->has_processes ? probes->no_processes : "no CPU runs this guest";
+}
+
+struct vp_pid_processes **vp_probes_processes(struct vp_probes *probes)
+{
+	return &probes->processes;
+}
+
 struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes, const struct vp_cpc_event *event)
 {
 	if (!probes->cpc.test)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "no CPU runs this guest");
 	return probes->cpc.test(probes->cpc.arg, event);
+}
+
+/* A numbered provider's probes are made for a description with the number only. */
+static bool is_named(const struct vp_provider *p, const char *pattern)
+{
+	size_t n = strlen(p->name);
+
+	if (!p->numbered)
+		return dif_glob_match(pattern, p->name);
+	return !strncmp(pattern, p->name, n) && pattern[n] &&
+	       pattern[n + strspn(pattern + n, "0123456789")] == '\0';
 }
 
 struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_probedesc *desc)
@@ -267,7 +298,7 @@ struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_p
 
 		if (!p->provide || (p->needs_guest && !probes->guest))
 			continue;
-		if (dif_glob_match(desc->provider ? desc->provider : "", p->name))
+		if (is_named(p, desc->provider ? desc->provider : ""))
 			OT_TRY(p->provide(probes, p, desc));
 	}
 	return NULL;

@@ -21,6 +21,7 @@
 
 struct vp_derivation;
 struct vp_module;
+struct vp_pid_processes;
 struct vp_planner;
 struct vp_text;
 struct vp_tracepoint_finder;
@@ -28,6 +29,7 @@ struct vp_tracepoint_finder;
 struct vp_provider {
 	const char *name;
 	bool needs_guest;
+	bool numbered; /* its probes have the name with a number behind it, set in vp_probe.provider */
 
 	/* Required. Publish the probes that exist from the start. */
 	struct ot_err *(*publish)(struct vp_probes *probes, const struct vp_provider *self);
@@ -40,6 +42,9 @@ struct vp_provider {
 	/* Optional. Create the probes that the description names; its provider field matches. */
 	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,
 				  const struct dif_probedesc *desc);
+
+	/* Optional. Does @pattern, of a description, name the probe's module in another way too? */
+	bool (*is_module)(const struct vp_probe *probe, const char *pattern);
 
 	/* Optional. A description has matched the probe for the first time: decide what it is in this guest.
 	 * UNSUPPORTED: not available in this guest; -lv shows the text. A probe with VP_ARGS_SITE that is
@@ -74,9 +79,9 @@ struct vp_provider {
 	const char *definitions;
 };
 
-/** Add a probe; its id is set. Strings are borrowed: they must live as long as the registry (literals, the
- * guest's symbols, vp_probes_strdup()). Pass equal strings as equal pointers where that costs nothing:
- * matching caches results by pointer. */
+/** Add a probe; its id is set, and its provider unless that is numbered. Strings are borrowed: they must live
+ * as long as the registry (literals, the guest's symbols, vp_probes_strdup()). Pass equal strings as equal
+ * pointers where that costs nothing: matching caches results by pointer. */
 OT_MUST_CHECK struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider *provider,
 					   const struct vp_probe *probe);
 
@@ -105,6 +110,12 @@ struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 /** As vp_probes_set_cpc() was told: UNSUPPORTED: @p event, which is valid, can't be counted here. */
 OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 						const struct vp_cpc_event *event);
+
+/** Why no probe can be in a process of this guest, as vp_probes_set_processes() was told; NULL: they can. */
+const char *vp_probes_no_processes(const struct vp_probes *probes);
+
+/** What was read of the guest's processes: pid.c's; NULL until it has set it. */
+struct vp_pid_processes **vp_probes_processes(struct vp_probes *probes);
 
 /** Which functions' inlined copies are published: fbt_inlined.c's; NULL until it has set it. */
 uint8_t **vp_probes_inlined(struct vp_probes *probes);

@@ -30,11 +30,14 @@ struct vp_probes {
 	struct vp_tracepoint_finder *tracepoints;
 	uint8_t *inlined; /* vp_probes_inlined() */
 	struct vp_planner *planner;
-	uint32_t traps;            /* the planner's */
-	bool keys_checked;         /* it is known whether these may be on branches on static keys: */
-	const char *keys_refused;  /* no, with the reason; NULL: yes */
-	struct vp_text_undo undo;  /* of the planner's guest */
-	struct vp_cpc_support cpc; /* test NULL: no event can be counted */
+	uint32_t traps;                     /* the planner's */
+	bool keys_checked;                  /* it is known whether these may be on branches on static keys: */
+	const char *keys_refused;           /* no, with the reason; NULL: yes */
+	struct vp_text_undo undo;           /* of the planner's guest */
+	struct vp_cpc_support cpc;          /* test NULL: no event can be counted */
+	bool has_processes;                 /* probes can be in processes, unless … */
+	const char *no_processes;           /* … this is why not */
+	struct vp_pid_processes *processes; /* vp_probes_processes() */
 	struct ot_arena strings;
 	struct vp_probe_entry **chunks;
 	size_t nchunks, chunks_cap;

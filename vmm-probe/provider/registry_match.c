@@ -56,7 +56,9 @@ static bool is_kernel_elsewhere(const char *module)
 
 static bool module_matches(struct matcher *m, const struct vp_probe_entry *e)
 {
-	return field_match(&m->module, e->probe.module) || (m->module_elsewhere && e->provider->definitions);
+	return field_match(&m->module, e->probe.module) ||
+	       (m->module_elsewhere && e->provider->definitions) ||
+	       (e->provider->is_module && e->provider->is_module(&e->probe, m->module.pattern));
 }
 
 /* False: the callback ended the match. */

@@ -56,6 +56,8 @@ static void name_owners(const struct vp_feed *feed, struct vp_batch_site *sites,
 	const struct vp_modules *modules = guest ? vp_guest_modules(guest) : NULL;
 
 	for (uint32_t i = 0; modules && i < n; i++) {
+		if (!(sites[i].gva >> 63)) /* of a process */
+			continue;
 		if (sites[i].gva - kernel->base.v < kernel->size)
 			continue;
 		for (size_t m = 0; m < modules->count && !sites[i].owner; m++)

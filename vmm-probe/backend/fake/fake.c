@@ -135,6 +135,7 @@ static const struct vp_backend_ops fake_ops = {
 	.gpa_to_host = fake_gpa_to_host,
 	.install = fake_install,
 	.hit_cost_ns = fake_hit_cost_ns,
+	.has_processes = true,
 	.request_sample = fake_request_sample,
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
@@ -236,7 +237,7 @@ void vp_fake_set_reg(struct vp_fake *fake, uint32_t vcpu, enum vp_reg reg, uint6
 
 const struct vp_site *vp_fake_site(struct vp_fake *fake, uint64_t gva)
 {
-	for (uint32_t i = 0; fake->plan && i < fake->plan->nsites; i++)
+	for (uint32_t i = 0; fake->plan && i < fake->plan->nsites + fake->plan->nusers; i++)
 		if (fake->plan->sites[i].gva == gva)
 			return &fake->plan->sites[i];
 	return NULL;

@@ -69,6 +69,7 @@ static const struct vp_backend_ops tcg_ops = {
 	.snapshot = vp_tcg_snapshot,
 	.nvcpus = op_nvcpus,
 	.has_modules = true,
+	.has_processes = true,
 	.paused = vp_tcg_paused,
 	.counters = &tcg_counters,
 };

@@ -23,6 +23,7 @@ struct page {
 
 struct vp_tcg_index {
 	const struct vp_plan *plan; /* the engine's */
+	struct vp_tcg_users *users; /* NULL: it has no sites in processes */
 	uint64_t mask;              /* of pages[]; a power of two less 1 */
 	struct page pages[];
 };
@@ -77,12 +78,18 @@ struct ot_err *vp_tcg_index_create(const struct vp_plan *plan, struct vp_tcg_ind
 			*page = (struct page){ .number = number, .first = i };
 		page->count++;
 	}
-	*ret = index;
-	return NULL;
+	struct ot_err *err = vp_tcg_users_create(plan, &index->users);
+	if (err)
+		free(index);
+	else
+		*ret = index;
+	return err;
 }
 
 void vp_tcg_index_destroy(struct vp_tcg_index *index)
 {
+	if (index)
+		vp_tcg_users_destroy(index->users);
 	free(index);
 }
 
@@ -222,6 +229,8 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb)
 			    (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
 		if (index && index->plan->nsites)
 			look_for_sites(insn, index, &page, &page_number);
+		if (index && index->users)
+			vp_tcg_users_look(index->users, insn);
 		if (ot_unlikely(i == 0 && qemu_plugin_insn_vaddr(insn) == RESET_VECTOR))
 			note_reset();
 		if (i == 0)

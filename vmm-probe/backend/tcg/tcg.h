@@ -9,6 +9,7 @@
  *   vcpu.c    registers, halted vCPUs, samples, snapshots
  *   sites.c   the translation callback: instrumenting sites
  *   breakpoint.c the guest's own breakpoints that have gone
+ *   user_sites.c the same for sites in processes
  *   change.c  putting another plan in force while the guest runs
  *   counters.c inline counters
  *
@@ -69,6 +70,8 @@ struct vp_tcg_vcpu {
 
 /* The plan in force, indexed by page of host memory. Immutable. */
 struct vp_tcg_index;
+/* Its sites in processes, by their offset in the page. Immutable. */
+struct vp_tcg_users;
 
 /* The states of a change of plan. */
 enum vp_tcg_change_state {
@@ -174,6 +177,13 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb);
 /** See to it that a breakpoint is executed only where there still is one. Translation, before any other
  * callback of the instruction is registered: it may not return. */
 void vp_tcg_check_breakpoint(struct qemu_plugin_insn *insn);
+
+/* user_sites.c */
+/** The plan's sites in processes, which it must outlive; *ret NULL: it has none. */
+OT_MUST_CHECK struct ot_err *vp_tcg_users_create(const struct vp_plan *plan, struct vp_tcg_users **ret);
+void vp_tcg_users_destroy(struct vp_tcg_users *users);
+/** Instrument an instruction that may be such a site. Translation. */
+void vp_tcg_users_look(const struct vp_tcg_users *users, struct qemu_plugin_insn *insn);
 
 /* change.c */
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);

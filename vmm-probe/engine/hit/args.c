@@ -12,9 +12,10 @@
 /* Arguments that are in no register. */
 static uint64_t stack_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault *fault)
 {
-	uint64_t value = 0;
+	uint64_t value = 0, at = vp_reg(v, VP_REG_SP) + VP_STACK_ARG_AT(n);
+	bool user = v->at && vp_site_is_user(v->at);
 
-	if (!vp_load_u64(v, vp_reg(v, VP_REG_SP) + VP_STACK_ARG_AT(n), &value))
+	if (!(user ? vp_load_user(v, at, &value, sizeof(value)) : vp_load_u64(v, at, &value)))
 		*fault = DIF_FAULT_BADADDR;
 	return value;
 }

@@ -131,9 +131,8 @@ static uint64_t op_array(void *env, uint32_t id, uint64_t index, enum dif_fault 
 	/* BEGIN and tick run in the operator's process, from user mode. */
 	if (v->es->engine->host && id == DIF_VAR_uregs && index < VP_NREGS)
 		return v->es->engine->ops->reg(v->es->engine->backend, NULL, (enum vp_reg)index);
-	bool user = v->ctx && !v->site_gva && vp_mode_is_user(vp_reg(v, VP_REG_MODE));
 	/* User registers are known only while the vCPU is in user mode. */
-	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && user)) && index < VP_NREGS && v->ctx) {
+	if ((id == DIF_VAR_regs || (id == DIF_VAR_uregs && vp_runs_user(v))) && index < VP_NREGS && v->ctx) {
 		/* At a site its own address is exact; a translator's instruction pointer may lag. */
 		if (index == VP_REG_PC && v->site_gva)
 			return v->site_gva;

@@ -67,13 +67,6 @@ struct vp_enabled_site {
 	struct vp_enabled_probe *probe;
 };
 
-/* Has it a condition that is to be evaluated at each hit? */
-static inline bool vp_site_is_conditional(const struct vp_enabled_site *site)
-{
-	return site->syscall || (site->raw && site->raw->condition) ||
-	       (site->program && site->program->condition);
-}
-
 struct vp_enabled_probe {
 	uint32_t id;
 	enum vp_probe_kind kind;
@@ -84,8 +77,22 @@ struct vp_enabled_probe {
 	uint32_t first_site, nsites;
 	struct vp_batch_event agent; /* AGENT */
 	struct vp_cpc_event cpc;     /* CPC */
+	struct vp_batch_process process;
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
+
+/* Is it in a process, and not in the kernel? */
+static inline bool vp_site_is_user(const struct vp_enabled_site *site)
+{
+	return site->probe->process.pid != 0;
+}
+
+/* Has it a condition that is to be evaluated at each hit? */
+static inline bool vp_site_is_conditional(const struct vp_enabled_site *site)
+{
+	return site->syscall || vp_site_is_user(site) || (site->raw && site->raw->condition) ||
+	       (site->program && site->program->condition);
+}
 
 struct vp_ecb {
 	struct vp_engine_session *es;

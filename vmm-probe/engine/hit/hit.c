@@ -36,6 +36,8 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 		vp_firing_at(v, site->enabled[i]);
 		if (v->at->syscall && !vp_in_syscall(v, v->at->syscall))
 			continue;
+		if (vp_site_is_user(v->at) && !vp_in_process(v, &v->at->probe->process))
+			continue;
 		vp_guard_fire(v, ecb, &clock);
 	}
 	for (; entered; entered = entered->chain)

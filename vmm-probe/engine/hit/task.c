@@ -104,6 +104,26 @@ bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition)
 	return ends_syscall(v, (condition & ~VP_SYSCALL_32) - 1, !(condition & VP_SYSCALL_32));
 }
 
+/* A process that exec()s gets another mm, one that ends takes its start time with it. The page table was
+ * compared by the backend, before anything was read. */
+bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process)
+{
+	const struct vp_facts *f = &v->es->facts;
+	enum dif_fault fault = DIF_FAULT_NONE;
+	uint64_t task = vp_task(v), leader = vp_task_field(v, task, f->task_group_leader, 8, &fault);
+
+	return vp_task_field(v, task, f->task_tgid, 4, &fault) == process->pid &&
+	       vp_task_field(v, task, f->task_mm, 8, &fault) == process->mm &&
+	       vp_task_field(v, leader, f->task_start_time, 8, &fault) == process->since_ns;
+}
+
+/* A site says where the vCPU is; a sample's registers do. */
+bool vp_runs_user(struct vp_vcpu_session *v)
+{
+	return v->ctx && (!v->site_gva || (v->at && vp_site_is_user(v->at))) &&
+	       vp_mode_is_user(vp_reg(v, VP_REG_MODE));
+}
+
 /* uid and gid: through the task's credentials. */
 static uint64_t credential(struct vp_vcpu_session *v, uint64_t task, uint32_t offset, enum dif_fault *fault)
 {

@@ -25,6 +25,10 @@ static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
  * and the function that ends here returns to the dispatcher of system calls. If it can't be known: false for
  * a number, true for the ABI. */
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition);
+/** Does the vCPU's task belong to that process, and run the program that it ran when it was found? */
+bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process);
+/** Is the vCPU in user mode, so that its registers are the process's? */
+bool vp_runs_user(struct vp_vcpu_session *v);
 /** Value of DIF_VAR_pid, tid, ppid, uid or gid. */
 uint64_t vp_task_id(struct vp_vcpu_session *v, uint32_t var, enum dif_fault *fault);
 /** Time that the task has run, ns. */

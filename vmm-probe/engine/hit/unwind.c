@@ -7,6 +7,7 @@
 #include "vmm-probe/engine/hit/unwind.h"
 #include "base/search.h"
 #include "vmm-probe/engine/hit/args.h"
+#include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
 
 struct frame {
@@ -157,7 +158,7 @@ static bool begin(struct vp_vcpu_session *v, struct frame *ret)
 {
 	if (!v->ctx || !v->es->facts.kernel_root)
 		return false;
-	if (!v->site_gva && vp_mode_is_user(vp_reg(v, VP_REG_MODE)))
+	if (vp_runs_user(v))
 		return false; /* a sample of user code has no kernel stack */
 	*ret = (struct frame){
 		.ip = v->site_gva ? v->site_gva : vp_reg(v, VP_REG_PC),

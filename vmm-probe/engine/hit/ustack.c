@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User stacks, by frame pointers: the kernel left the process's registers in the struct pt_regs at the top
- * of the task's kernel stack. Code without frame pointers gives short stacks. Hit path.
+ * User stacks, by frame pointers: from the vCPU's registers where it is in user mode; else the kernel left
+ * the process's in the struct pt_regs at the top of the task's kernel stack. Code without frame pointers
+ * gives short stacks. Hit path.
  */
+#include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/unwind.h"
 #include "vmm-probe/engine/hit/walk.h"
@@ -16,9 +18,11 @@ struct user_regs {
 
 static bool from_vcpu(struct vp_vcpu_session *v, struct user_regs *ret)
 {
-	if (v->site_gva || !vp_mode_is_user(vp_reg(v, VP_REG_MODE)))
+	if (!vp_runs_user(v))
 		return false;
-	*ret = (struct user_regs){ vp_reg(v, VP_REG_PC), vp_reg(v, VP_REG_SP), vp_reg(v, VP_REG_FP) };
+	/* At a site its own address is exact; a translator's instruction pointer may lag. */
+	*ret = (struct user_regs){ v->site_gva ? v->site_gva : vp_reg(v, VP_REG_PC), vp_reg(v, VP_REG_SP),
+				   vp_reg(v, VP_REG_FP) };
 	return true;
 }
 
@@ -38,6 +42,15 @@ static bool from_task(struct vp_vcpu_session *v, struct user_regs *ret)
 	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_fp, &ret->bp);
 }
 
+/* At a function's first or last instruction the frame pointer is its caller's, and the return address on top
+ * of the stack. */
+static bool is_on_top(const struct vp_vcpu_session *v)
+{
+	enum vp_args args = v->at && vp_site_is_user(v->at) ? vp_place_args(v) : VP_ARGS_NONE;
+
+	return args == VP_ARGS_FBT_ENTRY || args == VP_ARGS_FBT_RETURN;
+}
+
 uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
 {
 	struct user_regs r;
@@ -46,6 +59,13 @@ uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
 
 	if (!v->ctx || !max || (!from_vcpu(v, &r) && !from_task(v, &r)))
 		return 0;
+	if (is_on_top(v) && max > 1 && vp_load_user(v, r.sp, &pair[0], sizeof(pair[0]))) {
+		if (pcs)
+			pcs[n] = r.ip;
+		n++;
+		r.ip = pair[0];
+		r.sp += 8;
+	}
 	for (;;) {
 		if (pcs)
 			pcs[n] = r.ip;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "guest-agent/agent_abi.h"
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/engine/service/enabling.h"
 
 #define EPID_MAX  (4u << 20)
@@ -78,6 +79,21 @@ static struct ot_err *check_cpc_probe(const struct vp_engine *engine, const stru
 					     engine->ops->name);
 }
 
+static struct ot_err *check_process(const struct vp_engine *engine, const struct vp_batch_probe *probe,
+				    uint32_t i)
+{
+	const struct vp_batch_process *p = &probe->process;
+
+	if (!p->pid)
+		return NULL;
+	if (!engine->ops->has_processes)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend provides no probes in processes",
+				  engine->ops->name);
+	if (probe->kind != VP_PROBE_SITE || !p->root || p->root & ~vp_native_paging.address || !p->mm)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is in no process", i);
+	return NULL;
+}
+
 static struct ot_err *check_probe(const struct vp_engine *engine, const struct vp_batch_parts *p, uint32_t i)
 {
 	const struct vp_batch_probe *probe = &p->probes[i];
@@ -103,6 +119,7 @@ static struct ot_err *check_probe(const struct vp_engine *engine, const struct v
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend cannot sample: no profile probes",
 				  engine->ops->name);
 	OT_TRY(check_cpc_probe(engine, probe, i));
+	OT_TRY(check_process(engine, probe, i));
 	return check_agent_probe(p, probe, i);
 }
 

@@ -28,6 +28,7 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_p
 	to->event = from->event;
 	to->cpc = from->cpc;
 	to->agent = from->agent;
+	to->process = from->process;
 }
 
 /* Arguments that a calling convention says where to find, or none. */
@@ -100,6 +101,27 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	return NULL;
 }
 
+/* A site in a process. Its page may be in memory or not, here or there: a backend compares the bytes whenever
+ * it finds the place (vp_plan). */
+static struct ot_err *copy_user_site(const struct vp_engine_session *es, const struct vp_batch_site *from,
+				     struct vp_enabled_site *to)
+{
+	if (!from->length || from->room < from->length || from->room > BYTES_SEEN || from->owner ||
+	    from->target || from->syscall || from->trap || from->sentinel || from->agent)
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is none in a process",
+				  (unsigned long long)from->gva);
+	if (!es->facts.kernel_root ||
+	    !vp_is_in_half(&vp_native_paging, es->facts.levels, from->gva, from->room, false))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: %#llx is no address of a process",
+				  (unsigned long long)from->gva);
+	to->gva = from->gva;
+	to->func_gva = from->gva - from->offset;
+	to->length = from->length;
+	to->room = from->room;
+	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
+	return NULL;
+}
+
 static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct vp_patches *patches,
 				     struct vp_enabled_batch *b, const struct vp_batch_parts *p)
 {
@@ -110,7 +132,9 @@ static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct 
 			if (b->sites[at].probe)
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
 			OT_TRY(copy_site_args(b, &b->probes[i], &p->sites[at], &b->sites[at]));
-			OT_TRY(copy_site(es, patches, &p->sites[at], &b->sites[at]));
+			OT_TRY(b->probes[i].process.pid
+				   ? copy_user_site(es, &p->sites[at], &b->sites[at])
+				   : copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
 				return ot_err_new(OT_ERR_BAD_DATA,
 						  "batch: site %u: only one of site and probe is a sentinel",

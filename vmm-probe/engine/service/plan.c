@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plan: the sites of all sessions in one table, sorted by host address, each with its ECBs in order of
- * enabling. It is rebuilt at every change, which is rare, and is immutable while a backend has it, so vCPUs
- * read it without synchronisation.
+ * The plan: the sites of all sessions in one table, the kernel's by host address, then those in processes by
+ * process and address, each with its ECBs in order of enabling. It is rebuilt at every change, which is rare,
+ * and is immutable while a backend has it, so vCPUs read it without synchronisation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 /* An ECB on a site, or a sentinel (which has none), before grouping. */
 struct item {
+	uint64_t root; /* of the process's page table; 0: in the kernel */
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
 	uint64_t batch;
@@ -28,10 +29,23 @@ struct plan_memory {
 	const struct vp_enabled_site **enabled;
 };
 
-static int by_host(const void *a, const void *b)
+static int by_bytes(const struct vp_enabled_site *a, const struct vp_enabled_site *b)
+{
+	return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
+}
+
+/* All of the kernel's are before those in processes, which have no host address. A page table's memory may
+ * have been a process's that has ended, with another instruction at the address. */
+static int by_place(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
+	if (x->root != y->root)
+		return x->root < y->root ? -1 : 1;
+	if (x->root && x->gva != y->gva)
+		return x->gva < y->gva ? -1 : 1;
+	if (x->root && by_bytes(x->site, y->site))
+		return by_bytes(x->site, y->site);
 	if (x->host != y->host)
 		return x->host < y->host ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
@@ -42,6 +56,7 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 {
 	if (items)
 		items[n] = (struct item){
+			.root = site->probe->process.pid ? site->probe->process.root : 0,
 			.host = site->host,
 			.gva = site->gva,
 			.order = (uint64_t)session << 32 | (ecb ? ecb->order : 0),
@@ -115,6 +130,32 @@ static bool alloc_plan(size_t nitems, struct plan_memory **ret)
 	return true;
 }
 
+static bool is_same_place(const struct item *a, const struct item *b)
+{
+	if (a->root || b->root)
+		return a->root == b->root && a->gva == b->gva && !by_bytes(a->site, b->site);
+	return a->host == b->host;
+}
+
+/* The plan's next site, without ECBs. */
+static struct vp_site *add_site(struct plan_memory *m, const struct item *item)
+{
+	struct vp_site *site = &m->sites[m->plan.nsites + m->plan.nusers];
+
+	*(item->root ? &m->plan.nusers : &m->plan.nsites) += 1;
+	site->gva = item->gva;
+	site->host = item->host;
+	site->length = item->site->length;
+	site->room = item->site->room;
+	site->target = item->site->target;
+	site->trap = item->site->trap;
+	memcpy(site->bytes, item->site->bytes, sizeof(site->bytes));
+	site->es = item->es;
+	site->root = item->root;
+	site->root_mask = item->es->facts.user_pgd_mask;
+	return site;
+}
+
 /* Two ECBs of one clause may share a counter: each hit adds 1 for each of them. */
 static void group(struct plan_memory *m, const struct item *items, size_t n)
 {
@@ -124,16 +165,8 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		struct vp_ecb *ecb = items[i].ecb;
-		if (!i || items[i].host != items[i - 1].host) {
-			site = &m->sites[plan->nsites++];
-			site->gva = items[i].gva;
-			site->host = items[i].host;
-			site->length = items[i].site->length;
-			site->room = items[i].site->room;
-			site->target = items[i].site->target;
-			site->trap = items[i].site->trap;
-			memcpy(site->bytes, items[i].site->bytes, sizeof(site->bytes));
-			site->es = items[i].es;
+		if (!i || !is_same_place(&items[i], &items[i - 1])) {
+			site = add_site(m, &items[i]);
 			site->ecbs = &m->ecbs[necbs];
 			site->counters = &m->counters[ncounters];
 			site->enabled = &m->enabled[necbs];
@@ -167,7 +200,7 @@ static void group(struct plan_memory *m, const struct item *items, size_t n)
 /* Shrinking keeps the plan small where several ECBs share sites; if it fails, the old block stays. */
 static void trim(struct plan_memory *m)
 {
-	struct vp_site *sites = realloc(m->sites, (m->plan.nsites + 1) * sizeof(*sites));
+	struct vp_site *sites = realloc(m->sites, (m->plan.nsites + m->plan.nusers + 1ull) * sizeof(*sites));
 
 	if (sites)
 		m->sites = m->plan.sites = sites;
@@ -175,7 +208,7 @@ static void trim(struct plan_memory *m)
 
 static void ask_costs(const struct vp_engine *engine, struct vp_plan *plan)
 {
-	for (uint32_t i = 0; engine->ops->hit_cost_ns && i < plan->nsites; i++)
+	for (uint32_t i = 0; engine->ops->hit_cost_ns && i < plan->nsites + plan->nusers; i++)
 		plan->sites[i].cost_ns = engine->ops->hit_cost_ns(engine->backend, &plan->sites[i]);
 }
 
@@ -198,7 +231,7 @@ static struct ot_err *build(struct vp_engine *engine, struct vp_plan **ret)
 		return ot_err_nomem();
 	}
 	each_item(engine, items);
-	qsort(items, n, sizeof(*items), by_host);
+	qsort(items, n, sizeof(*items), by_place);
 	group(m, items, n);
 	free(items);
 	trim(m);

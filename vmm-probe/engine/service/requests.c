@@ -87,6 +87,7 @@ static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
 	r->traps = e->ops->traps ? e->ops->traps->kinds(e->backend) : 0;
 	r->vm = e->ops->vm != NULL;
 	r->modules = e->ops->has_modules;
+	r->processes = e->ops->has_processes;
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)

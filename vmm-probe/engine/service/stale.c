@@ -35,7 +35,7 @@ static bool look_at(struct vp_engine_session *es)
 	vp_each_batch(b, es)
 		for (uint32_t i = 0; i < b->nsites; i++) {
 			struct vp_enabled_site *site = &b->sites[i];
-			if (site->stale ||
+			if (site->stale || vp_site_is_user(site) ||
 			    (!has_moved(es, site->gva, site->host, &text) &&
 			     (!site->owner || !has_moved(es, site->owner, site->owner_host, &owner))))
 				continue;

@@ -119,6 +119,16 @@ struct vp_batch_event {
 	uint64_t when_mask, when_value;
 };
 
+/* The process that a probe's sites are in: a hit fires only in it. All four must be its own, so that neither
+ * a process with the same number later nor another program in the same process is taken for it. */
+struct vp_batch_process {
+	uint64_t root;     /* guest physical address of its top page table: VP_REG_ROOT under user_pgd_mask */
+	uint64_t mm;       /* address of its struct mm_struct */
+	uint64_t since_ns; /* start_time of its first thread */
+	uint32_t pid;      /* in the first PID namespace; 0: the sites are in the kernel's text */
+	uint32_t pad;
+};
+
 struct vp_batch_probe {
 	uint32_t id;                               /* probe id as shown */
 	uint32_t kind;                             /* enum vp_probe_kind */
@@ -129,6 +139,7 @@ struct vp_batch_probe {
 	uint64_t interval_ns;
 	struct vp_batch_event agent; /* AGENT */
 	struct vp_cpc_event cpc;     /* CPC */
+	struct vp_batch_process process;
 };
 
 /*
@@ -171,7 +182,7 @@ struct vp_batch_agent {
 #define VP_SITE_ARGS 10u
 
 struct vp_batch_site {
-	uint64_t gva;
+	uint64_t gva; /* with `process` of its probe, an address of that process; else the kernel's */
 	/* In a module's text: its struct module, whose page is unmapped with the module even where the kernel
 	 * keeps the text's page for another one; else 0. */
 	uint64_t owner;
@@ -185,7 +196,8 @@ struct vp_batch_site {
 	 * what calls system calls' functions (facts.syscall_caller, syscall_callers_32): the site is in
 	 * shared code that the call tail-calls. */
 	uint32_t syscall; /* … with VP_SYSCALL_32 or not; or VP_SYSCALL_NATIVE, VP_SYSCALL_COMPAT */
-	uint8_t room;     /* at least `length`: includes bytes after the instruction that never execute */
+	uint8_t room;     /* at least `length`: includes bytes after the instruction that never execute; in a
+			   * process, whatever follows it in its page */
 	uint8_t trap;     /* enum vp_site_trap */
 	uint8_t sentinel; /* enum vp_sentinel */
 	uint8_t agent;    /* enum vp_agent_call */
@@ -206,8 +218,10 @@ struct vp_batch_ecb {
 _Static_assert(sizeof(struct vp_batch) == 13 * 4, "");
 _Static_assert(sizeof(struct vp_cpc_event) == 2 * 8 + 2 * 4, "");
 _Static_assert(sizeof(struct vp_batch_event) == 3 * 8 + 8 * 4, "");
-_Static_assert(sizeof(struct vp_batch_probe) ==
-		   10 * 4 + 8 + sizeof(struct vp_batch_event) + sizeof(struct vp_cpc_event),
+_Static_assert(sizeof(struct vp_batch_process) == 3 * 8 + 2 * 4, "");
+_Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_batch_event) +
+						    sizeof(struct vp_cpc_event) +
+						    sizeof(struct vp_batch_process),
 	       "");
 _Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
 _Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4, "");

@@ -65,7 +65,7 @@ void vp_elf_image_missing(const struct vp_elf_image *image, char *dst, size_t si
 		[VP_PART_HEADERS] = "its headers", [VP_PART_SECTIONS] = "section headers",
 		[VP_PART_DYNAMIC] = ".dynsym",     [VP_PART_SYMTAB] = ".symtab",
 		[VP_PART_STRTAB] = ".strtab",      [VP_PART_NOTES] = "notes",
-		[VP_PART_FRAMES] = ".eh_frame",
+		[VP_PART_TEXT] = ".text",          [VP_PART_FRAMES] = ".eh_frame",
 	};
 	size_t len = 0;
 

@@ -25,6 +25,7 @@ enum vp_part {
 	VP_PART_SYMTAB,
 	VP_PART_STRTAB,
 	VP_PART_NOTES,
+	VP_PART_TEXT,
 	VP_PART_FRAMES, /* .eh_frame_hdr, .eh_frame */
 	VP_PARTS,
 };

@@ -63,8 +63,9 @@ static struct ot_err *add(struct vp_elf_symbols *s, const Elf64_Sym *sym, const 
 	    !ot_grow(&s->names, &s->names_cap, s->names_len + len, 1))
 		return ot_err_nomem();
 	memcpy(s->names + s->names_len, name, len);
-	s->items[s->count++] = (struct vp_elf_symbol){ sym->st_value, sym->st_size, (uint32_t)s->names_len,
-						       ELF64_ST_BIND(sym->st_info) == STB_LOCAL };
+	s->items[s->count++] =
+	    (struct vp_elf_symbol){ sym->st_value, sym->st_size, (uint32_t)s->names_len,
+				    ELF64_ST_BIND(sym->st_info) == STB_LOCAL, ELF64_ST_TYPE(sym->st_info) };
 	s->names_len += len;
 	return NULL;
 }

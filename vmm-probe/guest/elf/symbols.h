@@ -13,6 +13,7 @@ struct vp_elf_symbol {
 	uint64_t addr, size; /* addr as linked; size 0: unknown */
 	uint32_t name;       /* offset in names */
 	bool local;
+	uint8_t type; /* STT_FUNC, STT_OBJECT … */
 };
 
 struct vp_elf_symbols {

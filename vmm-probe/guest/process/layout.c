@@ -57,6 +57,7 @@ static const struct member optional[] = {
 	MEMBER("mm_struct", "mm_mt.ma_root", mm_tree),
 	MEMBER("mm_struct", "mmap", mm_list),
 	MEMBER("mm_struct", "context.vdso", mm_vdso),
+	MEMBER("mm_struct", "exe_file", mm_exe_file),
 	MEMBER("vm_area_struct", "vm_next", vma_next),
 	MEMBER("inode", "i_generation", inode_generation),
 	MEMBER("dentry", "d_hash.pprev", dentry_unhashed),

@@ -27,7 +27,7 @@ struct vp_process_layout {
 	uint32_t pid_tasks, pid_ns_idr;
 	int64_t pid_type_tgid;
 	uint32_t xa_shift, xa_slots, xa_nslots; /* struct xa_node */
-	uint32_t mm_pgd, mm_map_count, mm_vdso;
+	uint32_t mm_pgd, mm_map_count, mm_vdso, mm_exe_file;
 	uint32_t mm_tree; /* the root of its maple tree, or … */
 	uint32_t mm_list; /* … the first of its list of mappings */
 	struct vp_maple_shape leaf, range;

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/search.h"
 #include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/process/internal.h"
 
 #define NAME_COLUMN 73 /* of the path in /proc/PID/maps, fs/proc/task_mmu.c */
 
@@ -72,6 +73,29 @@ static struct ot_err *add_maps(struct vp_processes *ps, const struct vp_vmas *vm
 	return NULL;
 }
 
+/* The file that was given to exec(): not always the first one that is mapped. */
+static void find_program(struct vp_processes *ps, struct vp_maps *maps)
+{
+	struct vp_file file;
+	uint64_t at = 0;
+	struct ot_err *err;
+
+	maps->program = VP_NO_FILE;
+	if (ps->l.mm_exe_file == VP_NO_MEMBER)
+		return;
+	err = vp_kernel_u64(ps, maps->process.mm + ps->l.mm_exe_file, &at);
+	if (!err && at)
+		err = vp_file_read(ps, at, &file);
+	if (err || !at) {
+		ot_err_destroy(err);
+		return;
+	}
+	for (uint32_t i = 0; i < maps->nfiles; i++)
+		if (vp_file_is_same(&maps->files[i].id, &file.id))
+			maps->program = i;
+	vp_file_deinit(&file);
+}
+
 static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_maps *maps)
 {
 	ot_auto(vp_vmas_deinit) struct vp_vmas vmas = { 0 };
@@ -83,6 +107,7 @@ static struct ot_err *read_all(struct vp_processes *ps, uint64_t pid, struct vp_
 	OT_TRY(vp_budget_take(vmas.count * sizeof(*maps->items)));
 	OT_TRY(add_maps(ps, &vmas, maps));
 	maps->vdso = vmas.vdso;
+	find_program(ps, maps);
 	/* Files are read last: those of a process that is still the same were its own. */
 	if (!vp_guest_process_is(ps, &maps->process))
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest's process %" PRIu64 " ended", pid);

@@ -23,8 +23,9 @@ struct vp_maps {
 	size_t count;
 	struct vp_file *files; /* owned; each once */
 	size_t nfiles, files_cap;
-	uint64_t vdso; /* where the kernel has mapped its own code; 0: nowhere */
-	uint64_t mark; /* for vp_maps_are_current() */
+	uint32_t program; /* the index in files of what it runs; VP_NO_FILE: not known, or not mapped */
+	uint64_t vdso;    /* where the kernel has mapped its own code; 0: nowhere */
+	uint64_t mark;    /* for vp_maps_are_current() */
 };
 
 /** The maps of process @p pid. A file of which nothing but its mapping can be read is left out. NOT_FOUND:

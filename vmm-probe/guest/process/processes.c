@@ -133,23 +133,33 @@ bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process 
 	       now.mm == process->mm;
 }
 
+struct ot_err *vp_guest_process_root(struct vp_processes *ps, const struct vp_guest_process *process,
+				     uint64_t *ret)
+{
+	struct vp_gpa root = { 0 };
+	uint64_t pgd;
+
+	if (!process->mm)
+		return ot_err_new(OT_ERR_NOT_FOUND, "process %llu has no memory of its own",
+				  (unsigned long long)process->pid);
+	vp_mmu_flush(vp_guest_mmu(ps->guest));
+	OT_TRY(vp_kernel_u64(ps, process->mm + ps->l.mm_pgd, &pgd));
+	OT_TRY(vp_mmu_translate(vp_guest_phys(ps->guest), vp_guest_mmu(ps->guest), vp_gva(pgd), &root, NULL));
+	*ret = root.v;
+	return NULL;
+}
+
 struct ot_err *vp_guest_process_read(struct vp_processes *ps, const struct vp_guest_process *process,
 				     struct vp_gva gva, void *dst, size_t len)
 {
 	const struct vp_mmu *kernel = vp_guest_mmu(ps->guest);
 	const struct vp_phys *phys = vp_guest_phys(ps->guest);
 	struct vp_gpa root = { 0 };
-	uint64_t pgd;
 
-	if (!process->mm)
-		return ot_err_new(OT_ERR_FAULT, "process %llu has no memory of its own",
-				  (unsigned long long)process->pid);
-	vp_mmu_flush(vp_guest_mmu(ps->guest));
 	if (!vp_is_in_half(kernel->paging, kernel->levels, gva.v, len, false))
 		return ot_err_new(OT_ERR_FAULT, "0x%llx is not an address of a process",
 				  (unsigned long long)gva.v);
-	OT_TRY(vp_kernel_u64(ps, process->mm + ps->l.mm_pgd, &pgd));
-	OT_TRY(vp_mmu_translate(phys, vp_guest_mmu(ps->guest), vp_gva(pgd), &root, NULL));
+	OT_TRY(vp_guest_process_root(ps, process, &root.v));
 
 	struct vp_mmu *mmu = malloc(sizeof(*mmu));
 

@@ -43,6 +43,10 @@ OT_MUST_CHECK struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint
 /** Is it still the same process with the same memory: has it neither ended nor called exec()? */
 bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process *process);
 
+/** The guest physical address of the top table of its page table. NOT_FOUND: it has no memory of its own. */
+OT_MUST_CHECK struct ot_err *vp_guest_process_root(struct vp_processes *ps,
+						   const struct vp_guest_process *process, uint64_t *ret);
+
 /** Read @p len bytes of its memory at @p gva, where they are present. FAULT: they are not. */
 OT_MUST_CHECK struct ot_err *vp_guest_process_read(struct vp_processes *ps,
 						   const struct vp_guest_process *process, struct vp_gva gva,

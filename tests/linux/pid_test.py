@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The pid provider: functions of one process, counted against what the program itself says; no other process is."""
+import re
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.guest import Guest
+from lib.outsight import keyed, numbers
+from lib.programs import Programs
+from lib.scenario import Scenario, main
+
+CALLS = 3000
+
+
+class Pid(Scenario):
+    """One guest with programs of its own. ASLR is off in it, so that all processes of a program have the same addresses."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
+        cls.programs = Programs(cls.folder)
+        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=2, more_files=cls.programs.archive).__enter__()
+        cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.vm.close()
+        shutil.rmtree(cls.folder)
+
+    def setUp(self):
+        self.rounds = {}
+
+    def tearDown(self):
+        self.outsight.kill_all()
+        self.vm.run("killall -q -9 counted; rm -f /tmp/said.*")
+
+    def start(self, name="a"):
+        """A counted that waits for its signal; what it prints is in /tmp/said.NAME. Its functions have run once: their
+        pages are in the guest's memory."""
+        pid = int(self.vm.check(f"counted {CALLS} >/tmp/said.{name} 2>&1 & echo $!"))
+        self.wait_lines("ready", 1, name)
+        self.work(pid, name)
+        return pid
+
+    def work(self, pid, name="a"):
+        """One more round of calls; how many the program has counted in all."""
+        self.vm.check(f"kill -USR1 {pid}")
+        self.rounds[name] = self.rounds.get(name, 0) + 1
+        self.wait_lines("called", self.rounds[name], name)
+        return int(re.findall(r"called (\d+)", self.vm.check(f"cat /tmp/said.{name}"))[-1])
+
+    def wait_lines(self, word, count, name):
+        self.vm.check(f"until [ $(grep -c {word} /tmp/said.{name}) -ge {count} ]; do sleep 0.1; done")
+
+    def count(self, pid, description, rounds, *options):
+        """How often a probe fires while the process is told to work."""
+        trace = self.outsight.trace(self.vm, f"{description} {{ @ = count(); }}", *options)
+        rounds()
+        trace.stop()
+        return sum(numbers(trace.out))
+
+    def test_entry(self):
+        """Of two processes of one program only the named one is counted, on any page that the guest moves its code to."""
+        one, other = self.start("one"), self.start("other")
+        self.vm.check("echo 1 >/proc/sys/vm/compact_memory")
+        trace = self.outsight.trace(self.vm, "pid$target:counted:work:entry { @ = count(); } "
+                                             "pid$target:counted:work:entry /pid != $target/ { @wrong = count(); }",
+                                    "-p", str(one))
+        before = self.work(one, "one") - CALLS
+        for _ in range(3):
+            self.work(other, "other")
+            self.vm.check("echo 1 >/proc/sys/vm/compact_memory; echo 3 >/proc/sys/vm/drop_caches")
+            said = self.work(one, "one")
+        trace.stop()
+        self.assertEqual(numbers(trace.out), [said - before], trace.story())
+
+    def test_descriptions(self):
+        """a.out, a library without its suffix, a glob; several processes in one program."""
+        one, other = self.start("one"), self.start("other")
+
+        def rounds():
+            self.work(one, "one")
+            self.work(other, "other")
+
+        for description in (f"pid{one}:a.out:work:entry", f"pid{one}::work:entry", f"pid{one}:count*:wor?:entry",
+                            f"pid{one}:libc:getppid:entry", f"pid{one}:libc.so.6:getppid:"):
+            self.assertEqual(self.count(one, description, rounds), CALLS, description)
+        self.assertEqual(self.count(one, f"pid{one}:a.out:work:entry, pid{other}:a.out:work:entry", rounds), 2 * CALLS)
+
+    def test_wildcard(self):
+        """All functions of libc, each by its name."""
+        one = self.start()
+        trace = self.outsight.trace(self.vm, "pid$target:libc::entry { @[probefunc] = count(); }", "-p", str(one))
+        self.work(one)
+        trace.stop()
+        found = keyed(trace.out)
+        self.assertEqual(found.get("getppid"), CALLS, trace.story())
+        self.assertEqual(found.get("dprintf"), 1, trace.story())
+
+    def test_arguments(self):
+        """Registers, the stack's arguments, memory, and the process's stack from its own first instruction on."""
+        one = self.start()
+        trace = self.outsight.trace(
+            self.vm, 'pid$target:a.out:work:entry /arg1 == 17/ { printf("%s|%d %d %d %d|%s %s|", copyinstr(arg0), arg2, arg5, '
+                     'arg6, arg7, execname, probemod); ufunc(uregs[R_PC]); printf("|"); usym(ucaller); ustack(2); '
+                     'printf("seen\\n"); }', "-p", str(one))
+        self.work(one)
+        trace.wait_for("seen")
+        trace.stop()
+        texts = [text.strip() for text in trace.out.split("tracing")[1].split("|")]
+        self.assertEqual(texts[:4], ["a text of the program", "3 6 7 8", "counted counted", "counted`work"], trace.story())
+        self.assertRegex(texts[4], r"^counted`main\s+counted`work\s+counted`main\+0x[0-9a-f]+\s+seen$")
+
+    def test_exec(self):
+        """A process that calls exec() is another program, though it has the same number and addresses."""
+        one = self.start()
+
+        def rounds():
+            self.work(one)
+            self.vm.check(f"kill -USR2 {one}")
+            self.wait_lines("ready", 2, "a")
+            self.work(one)
+
+        self.assertEqual(self.count(one, "pid$target:a.out:work:entry", rounds, "-p", str(one)), CALLS)
+
+    def test_refused(self):
+        """No such process, no such function; and what is listed."""
+        one = self.start()
+        for description, why in (("pid1000000:::entry", "failed to grab process 1000000: the guest has no process 1000000"),
+                                 ("pid2:::entry", "process 2 has no memory of its own"),
+                                 (f"pid{one}:a.out:nothing:entry", "does not match any probes"),
+                                 (f"pid{one}:libnone:work:entry", "does not match any probes"),
+                                 (f"pid{one}:a.out:work:beginning", "invalid probe name: beginning"),
+                                 (f"pid{one}:a.out:-:4f0", "name a function")):
+            status, out, err = self.outsight.run(self.vm, "-n", description)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(why, err)
+        status, out, err = self.outsight.run(self.vm, "-l", "-n", f"pid{one}:a.out:work:")
+        self.assertEqual((status, err), (0, ""))
+        self.assertRegex(out, rf"(?m)^ *\d+ +pid{one} +counted +work entry$")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Processes of a guest, as the pid provider needs them: which files each has mapped as code, and the
+ * functions in those. Read when a description names the process, and kept as long as the registry: what was
+ * compiled against a process stays as it was. All of it is the guest's word; every reading is within the
+ * budget that the caller has put into force.
+ */
+#ifndef VP_PROVIDER_PID_PROCESS_H
+#define VP_PROVIDER_PID_PROCESS_H
+
+#include "base/map.h"
+#include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/guest/elf/symbols.h"
+#include "vmm-probe/guest/process/image.h"
+#include "vmm-probe/guest/process/maps.h"
+
+/* A file that a process has mapped as code. */
+struct vp_pid_object {
+	const char *name; /* the last part of its path; borrowed from the process's maps */
+	bool is_program;  /* what the process runs: a.out */
+	uint32_t file;    /* in the process's maps */
+	uint64_t bias;    /* of an address in the process, from that as linked */
+	bool read;        /* vp_pid_object_read() was called */
+	struct vp_file_reader reader;
+	struct vp_elf_pages *pages;
+	struct vp_elf elf;
+	bool has_elf;                  /* … and it is a file of this architecture */
+	struct vp_elf_symbols symbols; /* empty without it */
+	char missing[128];             /* parts of the file that were not in memory; "": none */
+};
+
+struct vp_pid_process {
+	struct vp_batch_process id;
+	const char *provider; /* "pid123"; the registry's */
+	struct vp_maps maps;
+	struct vp_pid_object *objects; /* owned */
+	size_t nobjects;
+};
+
+/* One registry's. */
+struct vp_pid_processes {
+	struct vp_processes *ps;
+	struct vp_pid_process **list; /* owned, each too */
+	size_t count, cap;
+	struct ot_map done; /* descriptions whose probes were made, as text */
+};
+
+/** @p guest is borrowed. UNSUPPORTED: vp_processes_open(). */
+OT_MUST_CHECK struct ot_err *vp_pid_processes_create(struct vp_guest *guest, struct vp_pid_processes **ret);
+/** NULL is fine. */
+void vp_pid_processes_destroy(struct vp_pid_processes *processes);
+
+/** The process @p pid, read at the first call, with its objects; borrowed. *ret_new: it was read now, and its
+ * `provider` is to be set. NOT_FOUND: there is none, or it has no memory. BUSY, LIMIT: vp_maps_read(). */
+OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t pid,
+						 struct vp_pid_process **ret, bool *ret_new);
+
+/** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot
+ * (libc: libc.so.6), as a glob, or as a.out. NULL and "": yes. */
+bool vp_pid_object_is(const char *name, bool is_program, const char *pattern);
+
+/** Read the object's symbols, once. What of the file is not in memory is in object->missing. */
+OT_MUST_CHECK struct ot_err *vp_pid_object_read(struct vp_pid_processes *processes,
+						struct vp_pid_process *process, struct vp_pid_object *object);
+
+/** The address in the process of the byte at @p addr, as linked, if the process has that byte of the file
+ * mapped as code; *ret_left is how much of it follows there. 0: it has not. */
+uint64_t vp_pid_object_gva(const struct vp_pid_process *process, const struct vp_pid_object *object,
+			   uint64_t addr, uint64_t *ret_left);
+
+/** Copy @p len bytes of the file's text at @p addr, as linked. False: their page is not in memory. */
+OT_MUST_CHECK bool vp_pid_object_text(struct vp_pid_object *object, uint64_t addr, void *dst, size_t len);
+
+#endif
