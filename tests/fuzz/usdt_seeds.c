@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Writes fuzz_usdt's seeds: the arguments of real programs' probes. usdt_seeds DIRECTORY */
+/* Writes fuzz_usdt's seeds: arguments in the forms of real programs' probes. usdt_seeds DIRECTORY */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Arguments of static probes as programs have them, by readelf -n: for the unit test, and seeds of the
- * fuzzer. */
+/* Arguments of static probes in the forms that programs have them (readelf -n), some put together of several:
+ * for the unit test, and seeds of the fuzzer. */
 #ifndef TESTS_UNIT_USDT_SPECS_H
 #define TESTS_UNIT_USDT_SPECS_H
 
