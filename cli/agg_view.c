@@ -54,20 +54,26 @@ struct join {
 	struct cli_agg_view *view;
 	size_t cap;           /* cells */
 	struct ot_map by_key; /* key → 1 + row */
+	struct ot_buf key;    /* of the entry that is being joined */
 	const struct cli_agg_order *order;
 };
 
 static struct ot_err *join_entry(struct join *j, unsigned column, struct cli_agg_entry *e)
 {
 	struct cli_agg_view *v = j->view;
-	const uint8_t *key = cli_agg_tuple(e);
-	size_t len = e->source->layout->tuple_size;
-	uintptr_t row = (uintptr_t)ot_map_get(&j->by_key, key, len);
+	uint32_t owner = e->source->own ? 1 + e->source->guest : 0;
+
+	ot_buf_clear(&j->key);
+	ot_buf_append(&j->key, cli_agg_tuple(e), e->source->layout->tuple_size);
+	ot_buf_append(&j->key, &owner, sizeof(owner));
+	if (j->key.failed)
+		return ot_err_nomem();
+	uintptr_t row = (uintptr_t)ot_map_get(&j->by_key, j->key.data, j->key.len);
 
 	if (!row) {
 		row = ++v->nrows;
 		if (!ot_grow(&v->cells, &j->cap, v->nrows * v->ncolumns, sizeof(*v->cells)) ||
-		    !ot_map_put(&j->by_key, key, len, (void *)row))
+		    !ot_map_put(&j->by_key, j->key.data, j->key.len, (void *)row))
 			return ot_err_nomem();
 		memset(v->cells + (row - 1) * v->ncolumns, 0, v->ncolumns * sizeof(*v->cells));
 	}
@@ -136,9 +142,11 @@ struct ot_err *cli_agg_view_init(struct cli_agg_view *v, struct cli_agg *const *
 		return cli_agg_sort(columns[0], order, &v->cells);
 	}
 	ot_map_init(&j.by_key);
+	ot_buf_init(&j.key);
 	struct ot_err *err = join_all(&j);
 
 	ot_map_deinit(&j.by_key);
+	ot_buf_deinit(&j.key);
 	if (err)
 		cli_agg_view_deinit(v);
 	return err;

@@ -12,7 +12,8 @@ struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *pr
 {
 	*aggs = (struct cli_aggs){ 0 };
 	ot_map_init(&aggs->sources);
-	cli_agg_names_init(&aggs->names);
+	cli_agg_names_init(&aggs->own_names);
+	aggs->names = &aggs->own_names;
 	ot_arena_init(&aggs->arena);
 	for (uint32_t i = 0; i < prog->naggs; i++)
 		if (prog->aggs[i].id > aggs->nvars)
@@ -48,9 +49,14 @@ void cli_aggs_deinit(struct cli_aggs *aggs)
 		free(agg->slots);
 	}
 	ot_map_deinit(&aggs->sources);
-	cli_agg_names_deinit(&aggs->names);
+	cli_agg_names_deinit(&aggs->own_names);
 	ot_arena_deinit(&aggs->arena);
 	aggs->vars = NULL;
+}
+
+void cli_aggs_share_names(struct cli_aggs *aggs, struct cli_aggs *other)
+{
+	aggs->names = other->names;
 }
 
 struct cli_agg *cli_aggs_get(struct cli_aggs *aggs, uint32_t id)
@@ -174,7 +180,7 @@ static struct ot_err *new_entry(struct cli_aggs *aggs, const struct cli_agg *agg
 	/* the shape replaces the aggregation's number, which is the same for all: keys then differ in their
 	 * bytes alone, across aggregations too */
 	memcpy(cli_agg_tuple(e), &l->shape, sizeof(l->shape));
-	struct ot_err *err = cli_agg_names_apply(&aggs->names, p, e);
+	struct ot_err *err = cli_agg_names_apply(aggs->names, p, e);
 	if (err) {
 		free(e);
 		return err;

@@ -46,13 +46,18 @@ struct cli_aggs {
 	uint32_t nvars;
 	struct ot_map sources;       /* EPID and number of the action → struct cli_agg_source */
 	struct cli_agg_source *last; /* consecutive deltas are mostly of one source */
-	struct cli_agg_names names;
+	struct cli_agg_names own_names;
+	struct cli_agg_names *names; /* own_names, or another's */
 	struct ot_arena arena;
 };
 
 /** Aggregations of a program (borrowed for the call). */
 OT_MUST_CHECK struct ot_err *cli_aggs_init(struct cli_aggs *aggs, const struct dif_program *prog);
 void cli_aggs_deinit(struct cli_aggs *aggs);
+
+/** Before the first delta: what stands for a name in @p aggs is what stands for it in @p other, so that keys
+ * of both can be compared. @p other outlives @p aggs. */
+void cli_aggs_share_names(struct cli_aggs *aggs, struct cli_aggs *other);
 
 /** Merge a delta. @p p names addresses: sym() of two addresses in one function is one key. */
 OT_MUST_CHECK struct ot_err *cli_aggs_add(struct cli_aggs *aggs, struct cli_printer *p,

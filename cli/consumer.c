@@ -287,7 +287,9 @@ struct ot_err *cli_consumer_init(struct cli_consumer *c, struct dif_options *opt
 				       prog->clauses[i].probe.id == DIF_PROBE_ERROR;
 	OT_TRY(cli_output_create(ops, opts, fp, &c->out));
 	OT_TRY(cli_aggs_init(&c->inside, prog));
-	return cli_aggs_init(&c->aggs, prog);
+	OT_TRY(cli_aggs_init(&c->aggs, prog));
+	cli_aggs_share_names(&c->inside, &c->aggs); /* a comparison joins both by key */
+	return NULL;
 }
 
 void cli_consumer_deinit(struct cli_consumer *c)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Keys with addresses, of one guest and of several whose kernels lie apart: cli/agg_names.c. */
+#include "cli/agg_view.h"
 #include "dif/vm/agg.h"
 #include "tests/unit/cli_test_print.h"
 
@@ -75,7 +76,8 @@ static void teardown(struct fixture *f)
 }
 
 /* One event of a guest, with up to three words of key. */
-static void add(struct fixture *f, uint32_t guest, uint64_t a, uint64_t b, uint64_t c)
+static void add_to(struct fixture *f, struct cli_aggs *aggs, uint32_t guest, uint64_t a, uint64_t b,
+		   uint64_t c)
 {
 	const struct dif_agg_layout *l = &f->layout.aggs[0];
 	const uint64_t words[] = { a, b, c }, one = 1;
@@ -85,7 +87,12 @@ static void add(struct fixture *f, uint32_t guest, uint64_t a, uint64_t b, uint6
 	};
 
 	memcpy(tuple + l->keys[0].offset, words, l->keys[0].size < 24 ? l->keys[0].size : 24);
-	assert_null(cli_aggs_add(&f->aggs, &f->o.p, &delta));
+	assert_null(cli_aggs_add(aggs, &f->o.p, &delta));
+}
+
+static void add(struct fixture *f, uint32_t guest, uint64_t a, uint64_t b, uint64_t c)
+{
+	add_to(f, &f->aggs, guest, a, b, c);
 }
 
 static void rows_are(struct fixture *f, const char *expected)
@@ -193,6 +200,51 @@ static void test_processes(void **state)
 	teardown(&f);
 }
 
+/* Rows of two aggregations that are joined by key. */
+static size_t joined(struct cli_aggs *a, struct cli_aggs *b)
+{
+	struct cli_agg *const columns[] = { &a->vars[0], &b->vars[0] };
+	const struct cli_agg_order order = { 0 };
+	struct cli_agg_view view;
+
+	assert_null(cli_agg_view_init(&view, columns, 2, &order));
+	size_t n = view.nrows;
+	cli_agg_view_deinit(&view);
+	return n;
+}
+
+/* Two guests' processes may have one PID and one address. */
+static void test_joined_processes(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	setup(&f, DIF_ACT_usym, 2);
+	add(&f, 0, 7, 0x4010, 0);
+	add(&f, 1, 7, 0x4010, 0);
+	assert_int_equal(joined(&f.aggs, &f.aggs), 2);
+	teardown(&f);
+}
+
+/* The views of a comparison see names in different orders. */
+static void test_shared_names(void **state)
+{
+	struct fixture f;
+	struct cli_aggs inside;
+
+	(void)state;
+	setup(&f, DIF_ACT_sym, 2);
+	assert_null(cli_aggs_init(&inside, &f.prog));
+	cli_aggs_share_names(&inside, &f.aggs);
+	add(&f, 0, BASE(0) + 0x210, 0, 0);
+	add_to(&f, &inside, 1, BASE(1) + 0x400, 0, 0);
+	add_to(&f, &inside, 1, BASE(1) + 0x220, 0, 0);
+	assert_int_equal(joined(&f.aggs, &inside), 2);
+	rows_are(&f, "  m0`f2                                                             1\n");
+	cli_aggs_deinit(&inside);
+	teardown(&f);
+}
+
 /* A guest may send any number: one that stands for no name is an address without one. */
 static void test_unknown_number(void **state)
 {
@@ -214,7 +266,8 @@ int main(void)
 		cmocka_unit_test(test_one_guest),      cmocka_unit_test(test_symbols),
 		cmocka_unit_test(test_nameless),       cmocka_unit_test(test_modules),
 		cmocka_unit_test(test_stacks),         cmocka_unit_test(test_processes),
-		cmocka_unit_test(test_unknown_number),
+		cmocka_unit_test(test_unknown_number), cmocka_unit_test(test_joined_processes),
+		cmocka_unit_test(test_shared_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
