@@ -454,7 +454,7 @@ static void test_pestered(void **state)
 	assert_true(told > 100);
 }
 
-/* Asks, and neither reads what it is told nor ends: it has closed the socket that answers come from. */
+/* Closes the socket for answers, asks a question, and then blocks forever. */
 static struct ot_err *stop_listening(void *arg, struct ot_buf *result)
 {
 	uint32_t word = 1;

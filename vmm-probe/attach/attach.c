@@ -101,7 +101,7 @@ static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
 	return vp_client_patches(&link->client, ret);
 }
 
-/* Only an engine that is told of every block can find a program's pages wherever they are. */
+/* Only a backend that sees every translated block finds a program's pages at any host address. */
 static struct ot_err *allow_processes(struct vp_guest_link *link)
 {
 	char why[192];

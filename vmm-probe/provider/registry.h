@@ -111,7 +111,7 @@ struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 						const struct vp_cpc_event *event);
 
-/** Why no probe can be in a process of this guest, as vp_probes_set_processes() was told; NULL: they can. */
+/** The reason passed to vp_probes_set_processes() why this guest has no probes in processes; NULL: it has. */
 const char *vp_probes_no_processes(const struct vp_probes *probes);
 
 /** What was read of the guest's processes: pid.c's; NULL until it has set it. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Loaded in the place of an argument that can't be had: no process has memory there. */
+/* Stands for an argument that can't be read: no process maps this address. */
 #define NOWHERE (1ull << 63)
 
 static const char no_size[] = "it does not begin with a size (8@…)";

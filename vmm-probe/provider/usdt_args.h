@@ -4,7 +4,7 @@
  * the form that <sys/sdt.h> gives it: SIZE@OPERAND, several with spaces between them. SIZE is 1, 2, 4 or 8
  * bytes, negative if the value is signed; OPERAND is what the assembler got (vp_code_ops.operand).
  *
- * An argument that can't be had is refused by itself: the others are still right.
+ * An argument that can't be read is refused alone; the others stay valid.
  */
 #ifndef VP_PROVIDER_USDT_ARGS_H
 #define VP_PROVIDER_USDT_ARGS_H

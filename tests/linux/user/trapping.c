@@ -2,8 +2,8 @@
 /*
  * trapping
  *
- * Calls code of its own that is an int3, until somebody else has replaced it, and says whether that still
- * traps. The code stands behind 16 bytes by which it can be found in memory: each is its index times 37
+ * Calls an int3 in its own memory until the host has replaced that byte, and then prints whether the call
+ * still traps. The int3 follows 16 bytes by which it can be found in memory: each is its index times 37
  * plus 11.
  */
 #include <signal.h>
