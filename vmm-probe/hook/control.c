@@ -46,7 +46,10 @@ void vp_hook_control_fail(int error)
 
 void vp_hook_count_state(enum vp_guest_end how)
 {
-	uint32_t *count = how == VP_GUEST_RESET ? &vp_hook_control.resets : &vp_hook_control.loads;
+	struct vp_hook_control *c = &vp_hook_control;
+	uint32_t *count = how == VP_GUEST_RESET    ? &c->resets
+			  : how == VP_GUEST_LOADED ? &c->loads
+						   : &c->changes;
 
 	__atomic_add_fetch(count, 1, __ATOMIC_RELEASE);
 }

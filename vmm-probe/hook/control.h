@@ -35,8 +35,9 @@ struct vp_hook_control {
 	uint32_t protocol; /* of its engine: VP_PROTOCOL_VERSION */
 	char release[20];  /* of Outsight */
 	uint32_t in_use;   /* 0: dormant until a request to attach */
-	/* Resets of the guest, and loads of a saved state (loadvm), counted while the library is in use. */
-	uint32_t resets, loads;
+	/* Resets of the guest, loads of a saved state (loadvm), and other changes of its memory or vCPUs,
+	 * counted while the library is in use, each when the first vCPU runs again. */
+	uint32_t resets, loads, changes;
 };
 
 enum vp_hook_request_type {

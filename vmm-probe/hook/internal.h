@@ -42,8 +42,12 @@ enum vp_hook_where {
 	VP_HOOK_TRACED, /* the same, with the engine */
 };
 
-/* The registers are those of a reset; or were, before other values were set, as loading a state does. */
-enum { VP_HOOK_STATE_RESET = 1, VP_HOOK_STATE_LOADED = 2 };
+/* What happened to a vCPU since it last ran. */
+enum {
+	VP_HOOK_STATE_CHANGED = 1, /* its machine was given other memory or vCPUs */
+	VP_HOOK_STATE_RESET,       /* its registers are those of a reset */
+	VP_HOOK_STATE_LOADED,      /* they were, before other values were set, as loading a state does */
+};
 
 struct vp_hook_vcpu {
 	_Alignas(64) int fd;
@@ -58,7 +62,7 @@ struct vp_hook_vcpu {
 	pthread_mutex_t debug;
 	struct kvm_guest_debug theirs, ours;
 	_Atomic uint32_t vmm_debugs;
-	_Atomic uint32_t state; /* VP_HOOK_STATE_*: registers set by the VMM since the vCPU last ran */
+	_Atomic uint32_t state; /* VP_HOOK_STATE_*; 0: nothing happened */
 	uint64_t out_ns;        /* time of the exit caused by our kick; 0: none; its own thread */
 };
 
@@ -114,8 +118,8 @@ extern struct vp_hook vp_hook;
 int vp_hook_ioctl(int fd, unsigned long request, ...);
 /** The system call; returns as ioctl() does. */
 int vp_hook_syscall(int fd, unsigned long request, void *arg);
-/** @p v is about to run with registers of a reset or of a loaded state. Counts and reports it if @p v is the
- * first vCPU. */
+/** @p v is about to run after what its state says. Counts it if @p v is the first vCPU, and tells the engine
+ * of a reset or a loaded state. */
 void vp_hook_new_state(struct vp_hook_vcpu *v);
 /** KVM_SET_GUEST_DEBUG with the combined requests of the VMM and the engine, and @p once, which is not kept.
  * With v->debug held. */
@@ -184,7 +188,7 @@ OT_MUST_CHECK struct ot_err *vp_hook_ask_slots(bool first);
 /** Create the control socket; our end. -1: failed, the control block has the errno. */
 int vp_hook_control_open(void);
 void vp_hook_control_fail(int error);
-/** Count a reset, or a load of a saved state. Under the lock. */
+/** Count a reset, a load of a saved state, or another change of the machine. Under the lock. */
 void vp_hook_count_state(enum vp_guest_end how);
 /** Set whether an engine is wanted whenever the machine allows it. */
 void vp_hook_want(bool wanted);

@@ -94,7 +94,7 @@ static int set_sregs(struct vp_hook_vcpu *v, unsigned long request, const void *
 
 	if (!rc && is_reset(arg))
 		atomic_store(&v->state, VP_HOOK_STATE_RESET);
-	else if (!rc && atomic_load(&v->state))
+	else if (!rc && atomic_load(&v->state) == VP_HOOK_STATE_RESET)
 		atomic_store(&v->state, VP_HOOK_STATE_LOADED);
 	return rc;
 }
@@ -103,13 +103,15 @@ static int set_sregs(struct vp_hook_vcpu *v, unsigned long request, const void *
 void vp_hook_new_state(struct vp_hook_vcpu *v)
 {
 	uint32_t state = atomic_exchange(&v->state, 0);
-	enum vp_guest_end how = state == VP_HOOK_STATE_LOADED ? VP_GUEST_LOADED : VP_GUEST_RESET;
+	enum vp_guest_end how = state == VP_HOOK_STATE_LOADED  ? VP_GUEST_LOADED
+				: state == VP_HOOK_STATE_RESET ? VP_GUEST_RESET
+							       : VP_GUEST_CHANGED;
 
 	pthread_mutex_lock(&vp_hook.lock);
 	if (v == vp_hook.vcpus[0]) {
 		struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 		vp_hook_count_state(how);
-		if (kvm)
+		if (kvm && how != VP_GUEST_CHANGED)
 			vp_engine_guest_ended(vp_kvm_engine(kvm), how);
 	}
 	pthread_mutex_unlock(&vp_hook.lock);

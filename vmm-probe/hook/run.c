@@ -222,10 +222,10 @@ int vp_hook_run(struct vp_hook_vcpu *v)
 
 	if (ot_unlikely(v->thread != pthread_self() || !atomic_load_explicit(&v->seen, memory_order_relaxed)))
 		first_run(v);
-	if (ot_unlikely(atomic_load_explicit(&v->state, memory_order_relaxed)))
-		vp_hook_new_state(v);
-	while (run_once(v, &err))
-		;
+	do {
+		if (ot_unlikely(atomic_load_explicit(&v->state, memory_order_relaxed)))
+			vp_hook_new_state(v);
+	} while (run_once(v, &err));
 	errno = err;
 	return err ? -1 : 0;
 }

@@ -201,12 +201,24 @@ struct ot_err *vp_hook_trace(void)
 	return err;
 }
 
+/* A reset, and a load of a state, begin with other memory: the registers with which the vCPU runs next show
+ * them. Noted before the gate closes: a vCPU that waits there is past the place where it looks. */
+static void changed(void)
+{
+	uint32_t nothing = 0;
+
+	if (vp_hook.nvcpus)
+		atomic_compare_exchange_strong(&vp_hook.vcpus[0]->state, &nothing, VP_HOOK_STATE_CHANGED);
+}
+
 void vp_hook_untrace(enum vp_guest_end why)
 {
 	struct vp_kvm *kvm = atomic_load(&vp_hook.engine);
 
 	if (!kvm)
 		return;
+	if (why == VP_GUEST_CHANGED)
+		changed();
 	vp_hook_close_gate();
 	atomic_store(&vp_hook.engine, NULL);
 	vp_engine_guest_ended(vp_kvm_engine(kvm), why);

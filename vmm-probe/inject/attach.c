@@ -337,7 +337,7 @@ bool vp_inject_states_read(pid_t pid, struct vp_inject_states *ret)
 	ot_auto_close int mem = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem < 0 || !find_control(pid, mem, &control, &copies))
 		return false;
-	*ret = (struct vp_inject_states){ control.resets, control.loads };
+	*ret = (struct vp_inject_states){ control.resets, control.loads, control.changes };
 	return true;
 }
 

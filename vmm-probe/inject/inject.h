@@ -51,9 +51,10 @@ OT_MUST_CHECK struct ot_err *vp_inject_check(pid_t pid, const char *library);
  * says what to do. PERMISSION. */
 OT_MUST_CHECK struct ot_err *vp_inject_idle(pid_t pid);
 
-/* Resets of a guest and loads of a saved state, counted by the library in its VMM. */
+/* Resets of a guest, loads of a saved state, and other changes of its memory or vCPUs, counted by the library
+ * in its VMM, each when the guest runs again. */
 struct vp_inject_states {
-	uint32_t resets, loads;
+	uint32_t resets, loads, changes;
 };
 
 /** False: the counts can't be read. */

@@ -21,9 +21,9 @@
 /* A kernel that restarts stays in this state at most that long: then the other one runs. */
 #define RESTART_NS (3 * OT_NS_PER_SEC)
 
-/* A machine whose memory changes is reset, or loads another state, within this time; else only its memory
- * changed. */
-#define STATE_NS (2 * OT_NS_PER_SEC)
+/* A machine whose memory changes runs again within this time, even if it loads a state from a slow disk. One
+ * that is paused does not. */
+#define STATE_NS (20 * OT_NS_PER_SEC)
 #define LOOK_NS  10000000
 #define END_MS   2000
 
@@ -108,16 +108,18 @@ static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end h
 
 /* --- the VMM's view ---------------------------------------------------------------------------- */
 
-/* Has the VMM reset its machine, or loaded a state into it? VP_GUEST_RUNS: neither. False: unknown. */
+/* Has the VMM reset its machine, loaded a state into it, or changed it, and has it run since? VP_GUEST_RUNS:
+ * none of them. False: unknown. */
 static bool read_change(const struct vp_guest_link *link, enum vp_guest_end *ret)
 {
 	struct vp_inject_states now;
 
 	if (!link->hooked || !vp_inject_states_read((pid_t)link->client.pid, &now))
 		return false;
-	*ret = now.resets != link->states.resets ? VP_GUEST_RESET
-	       : now.loads != link->states.loads ? VP_GUEST_LOADED
-						 : VP_GUEST_RUNS;
+	*ret = now.resets != link->states.resets     ? VP_GUEST_RESET
+	       : now.loads != link->states.loads     ? VP_GUEST_LOADED
+	       : now.changes != link->states.changes ? VP_GUEST_CHANGED
+						     : VP_GUEST_RUNS;
 	return true;
 }
 
