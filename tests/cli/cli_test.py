@@ -13,6 +13,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "linux"))
 # pylint: disable=wrong-import-position
+from lib import namespaces
 from lib.pace import limit
 from terminal import is_harmless, on_terminal
 
@@ -673,5 +674,6 @@ class Header(Case):
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)
+    namespaces.enter()  # so that no guest of this host, and of no other test, is traced
     OUTSIGHT = os.path.abspath(sys.argv.pop(1))
     unittest.main(verbosity=1)
