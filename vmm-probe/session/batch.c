@@ -131,24 +131,26 @@ static bool is_timer(const struct vp_probe *probe)
 	return probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_PROFILE;
 }
 
-static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, uint32_t epid)
+static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, struct vp_enabled *enabled)
 {
 	struct vp_session *s = e->s;
 
 	if (probe->kind == VP_PROBE_ERROR) {
+		enabled->feed = VP_EVERY_FEED;
 		for (uint32_t i = 0; i < s->nfeeds; i++)
 			if (i == 0 || vp_link_runs(s->links.items[i - 1]))
-				OT_TRY(add_ecb(e, i, probe, epid));
+				OT_TRY(add_ecb(e, i, probe, enabled->epid));
 		return NULL;
 	}
 	if (s->links.n && probe->kind != VP_PROBE_HOST) {
 		OT_TRY(vp_link_take(&s->links, s->links.items[e->registry], probe));
-		return add_ecb(e, e->registry + 1, probe, epid);
+		enabled->feed = e->registry + 1;
+		return add_ecb(e, enabled->feed, probe, enabled->epid);
 	}
 	uint64_t interval_ns = is_timer(probe) ? vp_probes_interval(registry(s, e->registry), probe) : 0;
 	if (interval_ns && !vp_tick_add(s, probe->id, interval_ns))
 		return ot_err_nomem();
-	return add_ecb(e, 0, probe, epid);
+	return add_ecb(e, 0, probe, enabled->epid);
 }
 
 /* An EPID for a probe in one view. */
@@ -171,7 +173,7 @@ static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *pro
 	};
 	s->program.enabled[s->program.nenabled++] = enabled;
 	e->inside = inside;
-	return route(e, probe, (uint32_t)s->program.nenabled);
+	return route(e, probe, enabled);
 }
 
 static bool enable_one(void *arg, const struct vp_probe *probe)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Taking data out: exchange the halves of every engine, read the ones handed over, and give
- * records to the sink in order of time.
+ * records to the sink in order of time (pending.c).
  *
- * Engines are switched one after another, so one that was switched later may hand over records
- * from after the time up to which another is covered. Those wait (`pending`) for the next round.
- * Data in shared memory is trusted only within bounds.
+ * Data in shared memory is trusted only within bounds, and each engine's only about the probes that it has:
+ * one VMM must not write rows in the name of another's guest.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "dif/vm/agg.h"
@@ -108,62 +107,77 @@ static struct ot_err *report_status(struct vp_session *s)
 	return report_dynvars(s);
 }
 
-static const struct vp_enabled *enabled_of(struct vp_session *s, uint32_t epid)
+const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct vp_feed *feed, uint32_t epid)
 {
-	return epid && epid <= s->program.nenabled ? s->program.enabled[epid - 1] : NULL;
+	const struct vp_enabled *ecb =
+	    epid && epid <= s->program.nenabled ? s->program.enabled[epid - 1] : NULL;
+
+	return ecb && (ecb->feed == VP_EVERY_FEED || ecb->feed == feed - s->feeds) ? ecb : NULL;
 }
 
-static struct ot_err *keep(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *data,
-			   uint32_t size)
+/* No engine of ours writes what was found in this feed's buffer. Said once of each. */
+static void note_damaged(struct vp_session *s, struct vp_feed *feed)
 {
-	uint32_t hi, lo;
+	char text[VP_GUEST_NAME + 192];
 
-	if (!ot_grow(&s->pending.items, &s->pending.cap, s->pending.n + 1, sizeof(*s->pending.items)))
-		return ot_err_nomem();
-	uint8_t *copy = malloc(size);
-	if (!copy)
-		return ot_err_nomem();
-	memcpy(copy, data, size);
-	s->pending.bytes += size;
-	memcpy(&hi, data + 4, sizeof(hi));
-	memcpy(&lo, data + 8, sizeof(lo));
-	s->pending.items[s->pending.n++] = (struct vp_pending){
-		.time_ns = (uint64_t)hi << 32 | lo,
-		.order = s->pending.next_order++,
-		.feed = nth,
-		.cpu = cpu,
-		.data = copy,
-		.size = size,
-	};
-	return NULL;
+	if (feed->damaged || !feed->link)
+		return;
+	feed->damaged = true;
+	snprintf(
+	    text, sizeof(text),
+	    "guest %s: its VMM (PID %u) hands over data of probes that this session does not have there: "
+	    "what such a buffer holds from there on is left out, and the VMM is not to be trusted",
+	    feed->link->client.guest_name, feed->link->client.pid);
+	if (s->sink.say)
+		s->sink.say(s->sink.arg, text);
 }
 
-/* Copy the records between two offsets of a half. An invalid record ends the walk: the engine wrote nonsense,
- * and the records after it are meaningless. */
+/* The size of what begins at @at, @left bytes before the end, and its ECB. 0: the engine wrote nonsense. The
+ * VMM may still write there: what is checked is what is kept. */
+static uint32_t check_record(struct vp_session *s, const struct vp_feed *feed, const uint8_t *at,
+			     uint64_t left, struct vp_pending *ret)
+{
+	struct vp_fault_record fault;
+	uint32_t epid, size;
+
+	memcpy(&epid, at, sizeof(epid));
+	ret->fault = epid == VP_EPID_FAULT;
+	if (ret->fault && left < sizeof(fault))
+		return 0;
+	if (ret->fault)
+		memcpy(&fault, at, sizeof(fault));
+	ret->ecb = vp_enabled_of(s, feed, ret->fault ? fault.ecb : epid);
+	if (!ret->ecb)
+		return 0;
+	size = ret->fault ? sizeof(fault) : ret->ecb->layout->size;
+	return size >= DIF_RECORD_HEADER && size <= left ? size : 0;
+}
+
+/* Copy the records between two offsets of a half. An invalid record ends the walk: those after it are
+ * meaningless. */
 static struct ot_err *collect_span(struct vp_session *s, uint32_t nth, uint32_t cpu, const uint8_t *half,
 				   uint64_t at, uint64_t end)
 {
+	struct vp_feed *feed = &s->feeds[nth];
+
 	while (at + sizeof(uint32_t) <= end) {
-		uint32_t epid, size;
-		const struct vp_enabled *ecb = NULL;
+		struct vp_pending p = { .feed = nth, .cpu = cpu };
+		uint32_t epid;
 
 		memcpy(&epid, half + at, sizeof(epid));
 		if (epid == 0) {
 			at += sizeof(epid);
 			continue;
 		}
-		if (epid == VP_EPID_FAULT)
-			size = sizeof(struct vp_fault_record);
-		else if ((ecb = enabled_of(s, epid)))
-			size = ecb->layout->size;
-		else
+		p.size = check_record(s, feed, half + at, end - at, &p);
+		if (!p.size) {
+			note_damaged(s, feed);
 			break;
-		if (size < DIF_RECORD_HEADER || size > end - at)
-			break;
-		if (epid != VP_EPID_FAULT)
-			vp_user_seen_record(s, &s->feeds[nth], ecb, half + at);
-		OT_TRY(keep(s, nth, cpu, half + at, size));
-		at += size;
+		}
+		if (!p.fault)
+			vp_user_seen_record(s, feed, p.ecb, half + at);
+		OT_TRY(vp_pending_keep(s, &p, half + at));
+		at += p.size;
 	}
 	return NULL;
 }
@@ -182,6 +196,46 @@ static struct ot_err *collect_half(struct vp_session *s, uint32_t nth, uint32_t 
 	return collect_span(s, nth, cpu, mem, 0, used);
 }
 
+/* The aggregation of @ecb that an entry is of. NULL: none has its number and form. */
+static const struct dif_agg_layout *agg_of(const struct vp_enabled *ecb, const struct dif_aggtab_entry *entry,
+					   uint32_t aggid)
+{
+	for (uint32_t i = 0; i < ecb->layout->naggs; i++) {
+		const struct dif_agg_layout *l = &ecb->layout->aggs[i];
+		if (ecb->clause->actions[l->action].aggid == aggid && l->tuple_size == entry->tuple_size &&
+		    l->nwords == entry->nwords && l->shape == entry->shape)
+			return l;
+	}
+	return NULL;
+}
+
+/* *ret_damaged: the engine wrote nonsense. */
+static struct ot_err *give_aggregate(struct vp_session *s, const struct vp_feed *feed, uint32_t cpu,
+				     const struct dif_aggtab_entry *entry, bool *ret_damaged)
+{
+	const struct vp_enabled *ecb = vp_enabled_of(s, feed, entry->epid);
+	const struct dif_agg_layout *layout = NULL;
+	uint32_t aggid;
+
+	memcpy(&aggid, entry->tuple, sizeof(aggid)); /* no tuple is shorter */
+	if (ecb)
+		layout = agg_of(ecb, entry, aggid & ~VP_AGG_INSIDE);
+	*ret_damaged = !layout;
+	if (!layout)
+		return NULL;
+	struct vp_aggregate agg = {
+		.ecb = ecb,
+		.layout = layout,
+		.action = &ecb->clause->actions[layout->action],
+		.cpu = cpu,
+		.tuple = entry->tuple,
+		.words = entry->words,
+		.inside = aggid & VP_AGG_INSIDE,
+	};
+	vp_user_seen_tuple(s, feed, ecb, layout, entry->tuple);
+	return s->sink.aggregate(s->sink.arg, &agg);
+}
+
 static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32_t cpu, unsigned half)
 {
 	struct vp_feed *feed = &s->feeds[nth];
@@ -189,37 +243,15 @@ static struct ot_err *give_aggregates(struct vp_session *s, uint32_t nth, uint32
 	const uint8_t *mem = s->shared.mem + vp_aggregation_offset(&feed->open, cpu, half);
 	uint64_t used = once(&h->used);
 	struct dif_aggtab_entry entry;
+	bool damaged = false;
 	size_t pos = 0;
 
 	if (used > feed->open.aggsize)
 		used = feed->open.aggsize;
-	while (dif_aggtab_next(mem, used, &pos, &entry)) {
-		const struct vp_enabled *ecb = enabled_of(s, entry.epid);
-		uint32_t aggid;
-
-		if (!ecb || entry.tuple_size < sizeof(aggid))
-			break;
-		memcpy(&aggid, entry.tuple, sizeof(aggid));
-		for (uint32_t i = 0; i < ecb->layout->naggs; i++) {
-			const struct dif_agg_layout *l = &ecb->layout->aggs[i];
-			const struct dif_action *action = &ecb->clause->actions[l->action];
-			if (action->aggid != (aggid & ~VP_AGG_INSIDE) || l->tuple_size != entry.tuple_size ||
-			    l->nwords != entry.nwords || l->shape != entry.shape)
-				continue;
-			struct vp_aggregate agg = {
-				.ecb = ecb,
-				.layout = l,
-				.action = action,
-				.cpu = cpu,
-				.tuple = entry.tuple,
-				.words = entry.words,
-				.inside = aggid & VP_AGG_INSIDE,
-			};
-			vp_user_seen_tuple(s, feed, ecb, l, entry.tuple);
-			OT_TRY(s->sink.aggregate(s->sink.arg, &agg));
-			break;
-		}
-	}
+	while (!damaged && dif_aggtab_next(mem, used, &pos, &entry))
+		OT_TRY(give_aggregate(s, feed, cpu, &entry, &damaged));
+	if (damaged)
+		note_damaged(s, feed);
 	return NULL;
 }
 
@@ -244,17 +276,22 @@ static struct ot_err *read_vcpu(struct vp_session *s, uint32_t nth, uint32_t cpu
 	return feed->gone ? read_half(s, nth, cpu, active) : NULL;
 }
 
-static struct ot_err *report_overload(struct vp_session *s, const struct vp_feed *feed,
+static struct ot_err *report_overload(struct vp_session *s, struct vp_feed *feed,
 				      const struct vp_overload *overload)
 {
 	struct vp_overload_info info = {
-		.ecb = enabled_of(s, overload->epid),
+		.ecb = vp_enabled_of(s, feed, overload->epid),
 		.taken = overload->taken,
 		.percent = overload->percent,
 		.limit = feed->open.maxcost,
 	};
 
-	return info.taken && info.ecb ? s->sink.overload(s->sink.arg, &info) : NULL;
+	if (!info.taken)
+		return NULL;
+	if (info.ecb)
+		return s->sink.overload(s->sink.arg, &info);
+	note_damaged(s, feed);
+	return NULL;
 }
 
 static struct ot_err *ask_source(struct vp_session *s, struct vp_feed *feed, bool take,
@@ -301,81 +338,6 @@ static struct ot_err *drain_feed(struct vp_session *s, uint32_t nth, bool take, 
 	return NULL;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct vp_pending *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-/* Without -x temporal: each CPU's records together. */
-static int by_cpu(const void *a, const void *b)
-{
-	const struct vp_pending *x = a, *y = b;
-
-	if (x->feed != y->feed)
-		return x->feed < y->feed ? -1 : 1;
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-static struct ot_err *give_fault(struct vp_session *s, const struct vp_pending *p)
-{
-	struct vp_fault_record r;
-
-	memcpy(&r, p->data, sizeof(r));
-	struct vp_fault_info info = {
-		.ecb = enabled_of(s, r.ecb),
-		.cpu = p->cpu,
-		.action = r.action,
-		.offset = (int32_t)r.offset,
-		.fault = (enum dif_fault)r.fault,
-		.address = r.address,
-	};
-	return info.ecb ? s->sink.fault(s->sink.arg, &info) : NULL;
-}
-
-static struct ot_err *give(struct vp_session *s, const struct vp_pending *p)
-{
-	uint32_t epid;
-
-	memcpy(&epid, p->data, sizeof(epid));
-	if (epid == VP_EPID_FAULT)
-		return give_fault(s, p);
-	struct vp_record rec = {
-		.ecb = enabled_of(s, epid),
-		.cpu = p->cpu,
-		.time_ns = p->time_ns,
-		.data = p->data,
-		.size = p->size,
-	};
-	return s->sink.record(s->sink.arg, &rec);
-}
-
-/* Pass on the records up to @covered; after an error the rest stays pending. */
-static struct ot_err *give_pending(struct vp_session *s, uint64_t covered)
-{
-	struct ot_err *err = NULL;
-	size_t given = 0;
-
-	if (s->pending.n)
-		qsort(s->pending.items, s->pending.n, sizeof(*s->pending.items),
-		      s->options->temporal ? by_time : by_cpu);
-	while (!err && given < s->pending.n &&
-	       (!s->options->temporal || s->pending.items[given].time_ns <= covered)) {
-		err = give(s, &s->pending.items[given]);
-		s->pending.bytes -= s->pending.items[given].size;
-		free(s->pending.items[given++].data);
-	}
-	s->pending.n -= given;
-	if (s->pending.n)
-		memmove(s->pending.items, s->pending.items + given, s->pending.n * sizeof(*s->pending.items));
-	return err;
-}
-
 struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 {
 	uint64_t covered = UINT64_MAX;
@@ -388,15 +350,5 @@ struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 			OT_TRY(drain_feed(s, i, what & VP_DRAIN_TAKE, &covered));
 	if (!(what & VP_DRAIN_GIVE))
 		return NULL;
-	return give_pending(s, what & VP_DRAIN_ALL ? UINT64_MAX : covered);
-}
-
-void vp_pending_free(struct vp_session *s)
-{
-	for (size_t i = 0; i < s->pending.n; i++)
-		free(s->pending.items[i].data);
-	free(s->pending.items);
-	s->pending.items = NULL;
-	s->pending.n = 0;
-	s->pending.bytes = 0;
+	return vp_pending_give(s, what & VP_DRAIN_ALL ? UINT64_MAX : covered);
 }

@@ -17,6 +17,18 @@ enum {
 OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, unsigned what);
 /** Has a clause called exit() in one of the engines? */
 bool vp_exit_called(struct vp_session *s);
+/** The ECB that has this number in what @p feed's engine wrote. NULL: none that this session has enabled
+ * there, whatever it is in another guest, whose name would be on the row. */
+const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct vp_feed *feed, uint32_t epid);
+
+/* --- pending.c ---------------------------------------------------------------------------------- */
+
+/** Keep a copy of @p data as *@p what, whose feed, cpu, ecb, fault and size are set. Its ECB is not looked up
+ * again: a VMM may still write what it was read from. */
+OT_MUST_CHECK struct ot_err *vp_pending_keep(struct vp_session *s, const struct vp_pending *what,
+					     const uint8_t *data);
+/** Pass those up to the time @p covered to the sink; after an error the rest stays. */
+OT_MUST_CHECK struct ot_err *vp_pending_give(struct vp_session *s, uint64_t covered);
 void vp_pending_free(struct vp_session *s);
 
 /* --- tick.c ------------------------------------------------------------------------------------- */

@@ -58,6 +58,7 @@ struct vp_feed {
 	bool gone;             /* its VMM has ended */
 	enum vp_guest_end end; /* of its guest, once noticed; else VP_GUEST_RUNS */
 	bool read_out;         /* and its data has been read */
+	bool damaged;          /* its engine has handed over nonsense, which was said */
 	bool has_work;         /* something is enabled here */
 	struct vp_kernel_watch watch;
 	struct vp_vcpu_status *seen; /* the last status read of each vCPU, for differences */

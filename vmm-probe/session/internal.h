@@ -31,6 +31,8 @@ struct vp_pending {
 	uint64_t order; /* of arrival: keeps per-CPU order between equal times */
 	uint32_t feed;
 	uint32_t cpu;
+	const struct vp_enabled *ecb;
+	bool fault; /* struct vp_fault_record, about ecb */
 	uint8_t *data;
 	uint32_t size;
 };

@@ -55,11 +55,15 @@ OT_MUST_CHECK struct ot_err *vp_session_match(struct vp_session *s, const struct
 /** What else -lv says of a probe that was matched: appended as lines. */
 void vp_session_describe(struct vp_session *s, const struct vp_probe *probe, struct ot_buf *out);
 
+#define VP_EVERY_FEED UINT32_MAX
+
 /* An enabled clause on one probe: the meaning of an EPID. */
 struct vp_enabled {
 	uint32_t epid;
 	uint32_t clause_index;
 	uint32_t guest; /* index; 0 also for the host engine */
+	/* the engine that may hand over data of it: 0 the host engine, 1 + guest, VP_EVERY_FEED (ERROR) */
+	uint32_t feed;
 	const struct dif_clause *clause;
 	const struct dif_clause_layout *layout;
 	const struct vp_probe *probe;
