@@ -197,16 +197,15 @@ static struct ot_err *find_process(struct making *m)
 {
 	const char *number = m->desc->provider + strlen(vp_provider_pid.name);
 	uint64_t pid = strlen(number) > 10 ? 0 : strtoull(number, NULL, 10);
-	bool is_new;
 	struct ot_err *err;
 
 	if (!pid || pid > INT32_MAX)
 		return ot_err_new(OT_ERR_NOT_FOUND, "D_PROC_BADPID: %s contains an invalid pid",
 				  m->desc->provider);
-	err = vp_pid_process_find(m->processes, pid, &m->process, &is_new);
+	err = vp_pid_process_find(m->processes, pid, &m->process);
 	if (err)
 		return ot_err_prefix(err, "D_PROC_GRAB: failed to grab process %" PRIu64, pid);
-	if (is_new)
+	if (!m->process->provider)
 		m->process->provider = vp_probes_strdup(m->probes, m->desc->provider);
 	return m->process->provider ? NULL : ot_err_nomem();
 }
@@ -266,6 +265,16 @@ static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider
 	return ot_map_puts(&m.processes->done, ot_buf_str(&text), m.processes) ? NULL : ot_err_nomem();
 }
 
+/* Probes are made for a description with the number only. */
+static bool is_named(const struct vp_probes *probes, const char *pattern)
+{
+	size_t n = strlen(vp_provider_pid.name);
+
+	(void)probes;
+	return !strncmp(pattern, vp_provider_pid.name, n) && pattern[n] &&
+	       pattern[n + strspn(pattern + n, "0123456789")] == '\0';
+}
+
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
 {
 	(void)probes;
@@ -305,7 +314,7 @@ static void fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
 const struct vp_provider vp_provider_pid = {
 	.name = "pid",
 	.needs_guest = true,
-	.numbered = true,
+	.is_named = is_named,
 	.publish = publish,
 	.provide = provide,
 	.is_module = is_module,

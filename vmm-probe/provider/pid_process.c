@@ -102,11 +102,10 @@ static struct ot_err *read_process(struct vp_pid_processes *processes, uint64_t 
 }
 
 struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t pid,
-				   struct vp_pid_process **ret, bool *ret_new)
+				   struct vp_pid_process **ret)
 {
 	struct vp_pid_process *process;
 
-	*ret_new = false;
 	for (size_t i = 0; i < processes->count; i++) {
 		*ret = processes->list[i];
 		if ((*ret)->id.pid == pid)
@@ -124,7 +123,6 @@ struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t 
 		return err;
 	}
 	processes->list[processes->count++] = *ret = process;
-	*ret_new = true;
 	return NULL;
 }
 
@@ -172,12 +170,25 @@ static bool find_bias(const struct vp_pid_process *process, struct vp_pid_object
 	return false;
 }
 
-static struct ot_err *read_symbols(struct vp_pid_process *process, struct vp_pid_object *o)
+static struct ot_err *read_headers(struct vp_pid_process *process, struct vp_pid_object *o)
 {
 	OT_TRY(vp_elf_read(vp_elf_pages_image(o->pages), &o->elf));
-	o->has_elf = true;
-	if (!find_bias(process, o))
-		return ot_err_new(OT_ERR_BAD_DATA, "none of its segments is mapped as code");
+	o->has_elf = find_bias(process, o);
+	return NULL;
+}
+
+struct ot_err *vp_pid_object_open(struct vp_pid_processes *processes, struct vp_pid_process *process,
+				  struct vp_pid_object *o)
+{
+	if (o->opened)
+		return NULL;
+	o->opened = true;
+	OT_TRY(vp_file_pages(processes->ps, &process->maps.files[o->file], &o->reader, &o->pages));
+	return forgive(read_headers(process, o));
+}
+
+static struct ot_err *read_symbols(struct vp_pid_object *o)
+{
 	OT_TRY(vp_elf_symbols_add(&o->elf, &o->elf.symtab, VP_PART_SYMTAB, VP_PART_STRTAB, &o->symbols));
 	return vp_elf_symbols_add(&o->elf, &o->elf.dynsym, VP_PART_DYNAMIC, VP_PART_DYNAMIC, &o->symbols);
 }
@@ -185,13 +196,15 @@ static struct ot_err *read_symbols(struct vp_pid_process *process, struct vp_pid
 struct ot_err *vp_pid_object_read(struct vp_pid_processes *processes, struct vp_pid_process *process,
 				  struct vp_pid_object *o)
 {
+	OT_TRY(vp_pid_object_open(processes, process, o));
 	if (o->read)
 		return NULL;
 	o->read = true;
-	OT_TRY(vp_file_pages(processes->ps, &process->maps.files[o->file], &o->reader, &o->pages));
-	OT_TRY(forgive(read_symbols(process, o)));
+	if (o->has_elf)
+		OT_TRY(forgive(read_symbols(o)));
 	vp_elf_symbols_finish(&o->symbols);
-	vp_elf_image_missing(vp_elf_pages_image(o->pages), o->missing, sizeof(o->missing));
+	if (o->pages)
+		vp_elf_image_missing(vp_elf_pages_image(o->pages), o->missing, sizeof(o->missing));
 	return NULL;
 }
 

@@ -20,18 +20,19 @@ struct vp_pid_object {
 	bool is_program;  /* what the process runs: a.out */
 	uint32_t file;    /* in the process's maps */
 	uint64_t bias;    /* of an address in the process, from that as linked */
-	bool read;        /* vp_pid_object_read() was called */
+	bool opened;      /* vp_pid_object_open() was called */
+	bool read;        /* vp_pid_object_read() was */
 	struct vp_file_reader reader;
 	struct vp_elf_pages *pages;
 	struct vp_elf elf;
-	bool has_elf;                  /* … and it is a file of this architecture */
+	bool has_elf;                  /* it is a file of this architecture, and the bias is known */
 	struct vp_elf_symbols symbols; /* empty without it */
 	char missing[128];             /* parts of the file that were not in memory; "": none */
 };
 
 struct vp_pid_process {
 	struct vp_batch_process id;
-	const char *provider; /* "pid123"; the registry's */
+	const char *provider; /* "pid123"; the registry's. NULL until the pid provider has set it */
 	struct vp_maps maps;
 	struct vp_pid_object *objects; /* owned */
 	size_t nobjects;
@@ -50,16 +51,21 @@ OT_MUST_CHECK struct ot_err *vp_pid_processes_create(struct vp_guest *guest, str
 /** NULL is fine. */
 void vp_pid_processes_destroy(struct vp_pid_processes *processes);
 
-/** The process @p pid, read at the first call, with its objects; borrowed. *ret_new: it was read now, and its
- * `provider` is to be set. NOT_FOUND: there is none, or it has no memory. BUSY, LIMIT: vp_maps_read(). */
+/** The process @p pid, read at the first call, with its objects; borrowed. NOT_FOUND: there is none, or it
+ * has no memory. BUSY, LIMIT: vp_maps_read(). */
 OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t pid,
-						 struct vp_pid_process **ret, bool *ret_new);
+						 struct vp_pid_process **ret);
 
 /** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot
  * (libc: libc.so.6), as a glob, or as a.out. NULL and "": yes. */
 bool vp_pid_object_is(const char *name, bool is_program, const char *pattern);
 
-/** Read the object's symbols, once. What of the file is not in memory is in object->missing. */
+/** Read the object's headers, once. What is no file of this architecture, or not where it would be mapped,
+ * has no elf afterwards. */
+OT_MUST_CHECK struct ot_err *vp_pid_object_open(struct vp_pid_processes *processes,
+						struct vp_pid_process *process, struct vp_pid_object *object);
+
+/** The same, and its symbols, once. What of the file is not in memory is in object->missing. */
 OT_MUST_CHECK struct ot_err *vp_pid_object_read(struct vp_pid_processes *processes,
 						struct vp_pid_process *process, struct vp_pid_object *object);
 

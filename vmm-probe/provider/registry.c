@@ -149,9 +149,10 @@ struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider 
 
 	e->probe = *probe;
 	e->probe.id = probes->count;
-	if (!provider->numbered)
-		e->probe.provider = provider->name;
 	e->provider = provider;
+	if (provider->is_named)
+		return NULL;
+	e->probe.provider = provider->name;
 	if (!*probe->function && !ot_map_puts(&probes->unanchored, probe->name, (void *)provider))
 		return ot_err_nomem();
 	return NULL;
@@ -280,15 +281,9 @@ struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes, const struct v
 	return probes->cpc.test(probes->cpc.arg, event);
 }
 
-/* A numbered provider's probes are made for a description with the number only. */
-static bool is_named(const struct vp_provider *p, const char *pattern)
+static bool is_named(const struct vp_probes *probes, const struct vp_provider *p, const char *pattern)
 {
-	size_t n = strlen(p->name);
-
-	if (!p->numbered)
-		return dif_glob_match(pattern, p->name);
-	return !strncmp(pattern, p->name, n) && pattern[n] &&
-	       pattern[n + strspn(pattern + n, "0123456789")] == '\0';
+	return p->is_named ? p->is_named(probes, pattern) : dif_glob_match(pattern, p->name);
 }
 
 struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_probedesc *desc)
@@ -298,7 +293,7 @@ struct ot_err *vp_providers_provide(struct vp_probes *probes, const struct dif_p
 
 		if (!p->provide || (p->needs_guest && !probes->guest))
 			continue;
-		if (is_named(p, desc->provider ? desc->provider : ""))
+		if (is_named(probes, p, desc->provider ? desc->provider : ""))
 			OT_TRY(p->provide(probes, p, desc));
 	}
 	return NULL;

@@ -29,7 +29,11 @@ struct vp_tracepoint_finder;
 struct vp_provider {
 	const char *name;
 	bool needs_guest;
-	bool numbered; /* its probes have the name with a number behind it, set in vp_probe.provider */
+
+	/* Optional, of a provider whose probes are in processes: these have names of their own, with the
+	 * process's number behind them, in vp_probe.provider. Does @pattern, of a description, name such
+	 * probes? */
+	bool (*is_named)(const struct vp_probes *probes, const char *pattern);
 
 	/* Required. Publish the probes that exist from the start. */
 	struct ot_err *(*publish)(struct vp_probes *probes, const struct vp_provider *self);
@@ -79,9 +83,9 @@ struct vp_provider {
 	const char *definitions;
 };
 
-/** Add a probe; its id is set, and its provider unless that is numbered. Strings are borrowed: they must live
- * as long as the registry (literals, the guest's symbols, vp_probes_strdup()). Pass equal strings as equal
- * pointers where that costs nothing: matching caches results by pointer. */
+/** Add a probe; its id is set, and its provider unless it has is_named(). Strings are borrowed: they must
+ * live as long as the registry (literals, the guest's symbols, vp_probes_strdup()). Pass equal strings as
+ * equal pointers where that costs nothing: matching caches results by pointer. */
 OT_MUST_CHECK struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider *provider,
 					   const struct vp_probe *probe);
 
