@@ -229,10 +229,15 @@ static struct ot_err *finish(struct cli_run *r)
 	return out->ops->file == CLI_FILE_REPLACED ? cli_replaced_put(&r->file, r->out, false) : NULL;
 }
 
-/* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. */
-static bool ended_well(const struct cli_run *r)
+/* As with a process that dtrace grabbed: one that ended by itself is no error, one that was killed is. One of
+ * several is enough: not all that was asked for has been traced. */
+static bool all_ended_well(const struct cli_run *r)
 {
-	switch (vp_session_guest_end(r->session)) {
+	enum vp_guest_end how;
+
+	if (!vp_session_guest_end(r->session, &how))
+		return true;
+	switch (how) {
 	case VP_GUEST_POWERED_OFF:
 	case VP_GUEST_RESET:
 		return true;
@@ -265,11 +270,10 @@ static int trace(struct cli_run *r)
 		cli_error("the session's time limit has passed: -x ttl=%s",
 			  (const char *)ot_map_gets(&r->inv->opts.set, "ttl"));
 	gone = vp_session_gone_reason(r->session);
-	if (gone) {
+	if (gone)
 		cli_error("%s", gone);
-		if (!ended_well(r))
-			return CLI_EXIT_ERROR;
-	}
+	if (!all_ended_well(r))
+		return CLI_EXIT_ERROR;
 	return vp_session_exit_status(r->session) & 0xff;
 }
 

@@ -46,12 +46,13 @@ class Vm:
     """A small guest in a monitor of its own. told: tell() sends to its serial port. prefix: a command that becomes the
     monitor."""
 
-    def __init__(self, cpus, extra="", kernel=GUEST, told=False, prefix=()):
+    def __init__(self, cpus, extra="", kernel=GUEST, told=False, prefix=(), name="small"):
         self.kernel = kernel
+        self.name = name
         self.dir = tempfile.TemporaryDirectory(prefix="outsight-kvm-")
         self.socket = os.path.join(self.dir.name, "socket")
         self.console_path = os.path.join(self.dir.name, "console")
-        command = [*prefix, VMM, "--kernel", kernel, "--smp", str(cpus), "--memory", "64", "--name", "small", "--socket", self.socket,
+        command = [*prefix, VMM, "--kernel", kernel, "--smp", str(cpus), "--memory", "64", "--name", name, "--socket", self.socket,
                    "--append", f"cpus={cpus} calls={CALLS} {extra}"]
         if told:
             with open(self.console_path, "wb") as console:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* session/ended: another kernel in the guest's memory ends a session; a change that only resembles one has no
- * effect. */
+ * effect. Of several guests the last one's end is the session's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "guest_fixture.h"
 #include "vmm-probe/guest/guest.h"
@@ -45,6 +46,14 @@ static void tear_down(struct traced *t)
 	guest_fixture_deinit(&t->g);
 }
 
+static void check_end(const struct traced *t, enum vp_guest_end expected)
+{
+	enum vp_guest_end how;
+
+	assert_true(vp_session_guest_end(&t->s, &how));
+	assert_int_equal(how, expected);
+}
+
 static bool look(struct traced *t, uint64_t second)
 {
 	return vp_kernels_look(&t->s, second * OT_NS_PER_SEC);
@@ -64,7 +73,7 @@ static void another_kernel_ends_the_session(void **state)
 	assert_false(look(&t, 3));
 	assert_non_null(t.s.end.gone_reason);
 	assert_string_equal(t.s.end.gone_reason, "guest web rebooted: the kernel that was traced has ended");
-	assert_int_equal(vp_session_guest_end(&t.s), VP_GUEST_RESET);
+	check_end(&t, VP_GUEST_RESET);
 	assert_true(vp_kernel_replaced(&t.feeds[1]));
 	tear_down(&t);
 }
@@ -96,13 +105,15 @@ static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum 
 	t.feeds[1].opened = true;
 	t.feeds[1].ncpus = 1;
 	t.s.shared.mem = (uint8_t *)&status;
-	if (by_connection)
+	if (by_connection) {
 		assert_ok(vp_note_gone(&t.s, &t.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
-	else
-		vp_ends_look(&t.s);
+		vp_ends_settle(&t.s);
+	} else {
+		vp_ends_look(&t.s, ot_now_ns());
+	}
 	assert_non_null(t.s.end.gone_reason);
 	assert_string_equal(t.s.end.gone_reason, text);
-	assert_int_equal(vp_session_guest_end(&t.s), how);
+	check_end(&t, how);
 	tear_down(&t);
 }
 
@@ -134,12 +145,165 @@ static void each_end_has_its_sentence(void **state)
 	says(VP_GUEST_RUNS, us, true, VP_GUEST_HUNG_UP, ended);
 }
 
+/* --- several guests --------------------------------------------------------------------------------- */
+
+#define GUESTS 3u
+
+/* Guests of which nothing can be read but their engines' word. */
+struct several {
+	struct vp_guest_link links[GUESTS];
+	struct vp_feed feeds[1 + GUESTS];
+	struct vp_vcpu_status status[GUESTS];
+	struct vp_session s;
+	struct dif_options options;
+	unsigned said;
+	char text[256];
+};
+
+static void take_text(void *arg, const char *text)
+{
+	struct several *v = arg;
+
+	v->said++;
+	snprintf(v->text, sizeof(v->text), "%s", text);
+}
+
+static void set_up_several(struct several *v)
+{
+	*v = (struct several){ 0 };
+	dif_options_init(&v->options);
+	for (unsigned i = 0; i < GUESTS; i++) {
+		v->links[i].client = (struct vp_client){ .sock = -1, .pid = (uint32_t)getpid() };
+		snprintf(v->links[i].client.guest_name, VP_GUEST_NAME, "web%u", i + 1);
+		v->feeds[1 + i] = (struct vp_feed){ .link = &v->links[i],
+						    .opened = true,
+						    .has_work = true,
+						    .ncpus = 1,
+						    .open.status_offset = i * sizeof(v->status[0]) };
+	}
+	v->s = (struct vp_session){ .feeds = v->feeds,
+				    .nfeeds = 1 + GUESTS,
+				    .options = &v->options,
+				    .sink = { .arg = v, .say = take_text },
+				    .shared.mem = (uint8_t *)v->status };
+}
+
+/* @guest's engine reports its end, at time @now. */
+static void ends(struct several *v, unsigned guest, enum vp_guest_end how, uint64_t now)
+{
+	v->status[guest].guest_end = how;
+	vp_ends_look(&v->s, now);
+}
+
+static void check_ends(struct several *v, unsigned said, const char *text, const char *reason,
+		       enum vp_guest_end expected)
+{
+	enum vp_guest_end how;
+
+	assert_int_equal(v->said, said);
+	assert_string_equal(v->text, text);
+	if (reason) {
+		assert_non_null(vp_session_gone_reason(&v->s));
+		assert_string_equal(vp_session_gone_reason(&v->s), reason);
+	} else {
+		assert_null(vp_session_gone_reason(&v->s));
+	}
+	assert_true(vp_session_guest_end(&v->s, &how));
+	assert_int_equal(how, expected);
+	dif_options_deinit(&v->options);
+}
+
+/* Each is said once; the last one's end is the session's. */
+static void the_others_go_on(void **state)
+{
+	enum vp_guest_end how;
+	struct several v;
+
+	(void)state;
+	set_up_several(&v);
+	vp_ends_look(&v.s, 1);
+	assert_false(vp_session_guest_end(&v.s, &how));
+	ends(&v, 1, VP_GUEST_POWERED_OFF, 2);
+	vp_ends_look(&v.s, 3);
+	assert_string_equal(v.text, "guest web2 powered off; the others go on");
+	assert_int_equal(v.said, 1);
+	ends(&v, 0, VP_GUEST_RESET, 4);
+	assert_null(vp_session_gone_reason(&v.s));
+	ends(&v, 2, VP_GUEST_POWERED_OFF, 5);
+	check_ends(&v, 2, "guest web1 rebooted: the kernel that was traced has ended; the others go on",
+		   "guest web3 powered off", VP_GUEST_POWERED_OFF);
+}
+
+/* One that was lost decides, whenever the others end, and however. */
+static void one_that_was_lost_is_enough(void **state)
+{
+	static const char last[] = "guest web3 powered off";
+	struct several v;
+
+	(void)state;
+	for (unsigned lost = 0; lost < GUESTS; lost++) {
+		set_up_several(&v);
+		for (unsigned i = 0; i < GUESTS; i++)
+			ends(&v, i, i == lost ? VP_GUEST_TRIPLE_FAULT : VP_GUEST_POWERED_OFF, 1 + i);
+		check_ends(&v, 2,
+			   lost == 1 ? "guest web2 had a triple fault; the others go on"
+				     : "guest web2 powered off; the others go on",
+			   lost == 2 ? "guest web3 had a triple fault" : last, VP_GUEST_TRIPLE_FAULT);
+	}
+}
+
+/* A guest that no probe is in goes on in vain, unless none is in any. */
+static void who_has_nothing_to_tell_does_not_count(void **state)
+{
+	struct several v;
+
+	(void)state;
+	for (unsigned any = 0; any < 2; any++) {
+		set_up_several(&v);
+		for (unsigned i = 0; i < GUESTS; i++)
+			v.feeds[1 + i].has_work = any && i == 1;
+		ends(&v, 1, VP_GUEST_POWERED_OFF, 1);
+		if (any)
+			check_ends(&v, 0, "", "guest web2 powered off", VP_GUEST_POWERED_OFF);
+		else
+			check_ends(&v, 1, "guest web2 powered off; the others go on", NULL,
+				   VP_GUEST_POWERED_OFF);
+	}
+}
+
+/* An engine that has hung up may be that of a VMM that is about to end: the others are not kept waiting, and
+ * its end is said once it is known. */
+static void nobody_waits_for_a_reason(void **state)
+{
+	const uint64_t broke = 5 * OT_NS_PER_SEC;
+	char text[128];
+	struct several v;
+
+	(void)state;
+	set_up_several(&v);
+	assert_ok(vp_note_gone(&v.s, &v.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
+	vp_ends_look(&v.s, broke);
+	vp_ends_look(&v.s, broke + OT_NS_PER_SEC);
+	assert_int_equal(v.said, 0);
+	vp_ends_look(&v.s, broke + 2 * OT_NS_PER_SEC);
+	snprintf(
+	    text, sizeof(text),
+	    "guest web1: the engine in its VMM (PID %d) has closed the connection; the VMM still runs; the "
+	    "others go on",
+	    (int)getpid());
+	check_ends(&v, 1, text, NULL, VP_GUEST_HUNG_UP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_end_has_its_sentence),
 		cmocka_unit_test(another_kernel_ends_the_session),
 		cmocka_unit_test(one_look_is_no_proof),
+		cmocka_unit_test(the_others_go_on),
+		cmocka_unit_test(one_that_was_lost_is_enough),
+		cmocka_unit_test(who_has_nothing_to_tell_does_not_count),
+		cmocka_unit_test(nobody_waits_for_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

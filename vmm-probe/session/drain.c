@@ -352,3 +352,10 @@ struct ot_err *vp_drain(struct vp_session *s, unsigned what)
 		return NULL;
 	return vp_pending_give(s, what & VP_DRAIN_ALL ? UINT64_MAX : covered);
 }
+
+struct ot_err *vp_drain_ended(struct vp_session *s, uint32_t nth)
+{
+	uint64_t covered = UINT64_MAX;
+
+	return s->feeds[nth].opened ? drain_feed(s, nth, true, &covered) : NULL;
+}

@@ -15,6 +15,8 @@ enum {
 };
 /** Carry out the actions in @p what, in that order. */
 OT_MUST_CHECK struct ot_err *vp_drain(struct vp_session *s, unsigned what);
+/** Exchange the halves of feed @p nth, whose guest has ended, once more, and take what is in them. */
+OT_MUST_CHECK struct ot_err *vp_drain_ended(struct vp_session *s, uint32_t nth);
 /** Has a clause called exit() in one of the engines? */
 bool vp_exit_called(struct vp_session *s);
 /** The ECB that has this number in what @p feed's engine wrote. NULL: none that this session has enabled

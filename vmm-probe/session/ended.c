@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The end of a guest. Its engine reports it in shared memory, after stopping the session, and serves until
- * the data has been fetched. An end that neither VMM nor engine notices, by a kernel that started another one
- * (kexec, a reset), is detected in the guest's memory: its banner has gone, or its state went back.
+ * The end of a guest, which is the session's if no other one is traced. Its engine reports it in shared
+ * memory, after stopping the session, and serves until the data has been fetched. An end that neither VMM nor
+ * engine notices, by a kernel that started another one (kexec, a reset), is detected in the guest's memory:
+ * its banner has gone, or its state went back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "vmm-probe/guest/btf_types.h"
 #include "vmm-probe/guest/readings.h"
 #include "vmm-probe/provider/registry.h"
+#include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
 
@@ -25,7 +27,9 @@
  * that is paused does not. */
 #define STATE_NS (20 * OT_NS_PER_SEC)
 #define LOOK_NS  10000000
-#define END_MS   2000
+
+/* A process that ends closes its sockets before it is seen to have ended. */
+#define END_NS (2 * OT_NS_PER_SEC)
 
 static const char *end_text(enum vp_guest_end how)
 {
@@ -84,26 +88,60 @@ static enum vp_guest_end guess(const struct vp_guest_link *link, enum vp_guest_e
 
 /* --- recording it ------------------------------------------------------------------------------ */
 
-static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end how)
+/* Feeds of guests that matter to this one's end: those in which something is enabled, or all if nothing is in
+ * any, as with BEGIN and ticks only. */
+static bool others_go_on(const struct vp_session *s)
 {
-	const struct vp_client *c = &feed->link->client;
+	bool any_work = false;
+
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		any_work |= s->feeds[i].has_work;
+	for (uint32_t i = 1; i < s->nfeeds; i++)
+		if (!s->feeds[i].ended && (s->feeds[i].has_work || !any_work))
+			return true;
+	return false;
+}
+
+static bool is_lost(enum vp_guest_end how)
+{
+	return how != VP_GUEST_POWERED_OFF && how != VP_GUEST_RESET;
+}
+
+static void describe(const struct vp_client *c, enum vp_guest_end how, char *out, size_t size)
+{
 	const char *text = end_text(how);
 
-	feed->end = how;
-	if (s->end.gone_reason)
-		return;
 	if (text)
-		snprintf(s->end.gone_text, sizeof(s->end.gone_text), "guest %s %s", c->guest_name, text);
+		snprintf(out, size, "guest %s %s", c->guest_name, text);
 	else if (how == VP_GUEST_HUNG_UP)
 		snprintf(
-		    s->end.gone_text, sizeof(s->end.gone_text),
+		    out, size,
 		    "guest %s: the engine in its VMM (PID %u) has closed the connection; the VMM still runs",
 		    c->guest_name, c->pid);
 	else
-		snprintf(s->end.gone_text, sizeof(s->end.gone_text), "guest %s: its VMM (PID %u) has ended",
-			 c->guest_name, c->pid);
-	s->end.gone_reason = s->end.gone_text;
-	s->end.guest_end = how;
+		snprintf(out, size, "guest %s: its VMM (PID %u) has ended", c->guest_name, c->pid);
+}
+
+/* The last guest's end is the session's; each other one is said as it is noticed. */
+static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end how)
+{
+	char text[sizeof(s->end.gone_text) + 32];
+
+	if (feed->ended)
+		return;
+	feed->ended = true;
+	feed->end = how;
+	if (!s->end.guest_ended || !is_lost(s->end.guest_end))
+		s->end.guest_end = how;
+	s->end.guest_ended = true;
+	describe(&feed->link->client, how, s->end.gone_text, sizeof(s->end.gone_text));
+	if (!others_go_on(s)) {
+		s->end.gone_reason = s->end.gone_text;
+		return;
+	}
+	snprintf(text, sizeof(text), "%s; the others go on", s->end.gone_text);
+	if (s->sink.say)
+		s->sink.say(s->sink.arg, text);
 }
 
 /* --- the VMM's view ---------------------------------------------------------------------------- */
@@ -123,22 +161,6 @@ static bool read_change(const struct vp_guest_link *link, enum vp_guest_end *ret
 	return true;
 }
 
-/* QEMU changes the memory of a machine before it resets it, or loads another state: its next run shows which
- * of them it was. */
-static enum vp_guest_end explain_change(const struct vp_guest_link *link)
-{
-	const struct timespec pause = { .tv_nsec = LOOK_NS };
-	const uint64_t end = ot_now_ns() + STATE_NS;
-	enum vp_guest_end how;
-
-	while (ot_now_ns() < end && read_change(link, &how)) {
-		if (how != VP_GUEST_RUNS)
-			return how;
-		nanosleep(&pause, NULL);
-	}
-	return vp_vmm_has_ended(link, 0) ? guess(link, VP_GUEST_RUNS) : VP_GUEST_CHANGED;
-}
-
 bool vp_kernel_replaced(const struct vp_feed *feed)
 {
 	enum vp_guest_end how = feed->end;
@@ -146,18 +168,6 @@ bool vp_kernel_replaced(const struct vp_feed *feed)
 	if (how == VP_GUEST_RUNS && (!feed->link || !read_change(feed->link, &how)))
 		return false;
 	return how == VP_GUEST_RESET || how == VP_GUEST_LOADED;
-}
-
-/* The connection broke; @reported: by the engine. */
-static enum vp_guest_end why_gone(const struct vp_guest_link *link, enum vp_guest_end reported)
-{
-	if (reported == VP_GUEST_CHANGED)
-		return explain_change(link);
-	if (reported != VP_GUEST_RUNS)
-		return guess(link, reported);
-	/* an engine in this process ends with its guest's VMM, or its stub */
-	return link->source.client || vp_vmm_has_ended(link, END_MS) ? guess(link, reported)
-								     : VP_GUEST_HUNG_UP;
 }
 
 static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_feed *feed)
@@ -169,20 +179,51 @@ static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_fee
 	return how < VP_GUEST_ENDS ? (enum vp_guest_end)how : VP_GUEST_RUNS;
 }
 
-/* --- recording it after an error of the connection ------------------------------------------------- */
+/* Why a guest has ended, or broke its connection @waited ago. False: not known yet. Nothing is waited for
+ * here: other guests' data is to be fetched.
+ *
+ * QEMU changes the memory of a machine before it resets it, or loads another state: its next run shows which
+ * of them it was. */
+static bool explain(const struct vp_guest_link *link, enum vp_guest_end told, uint64_t waited,
+		    enum vp_guest_end *ret)
+{
+	if (told == VP_GUEST_CHANGED) {
+		bool known = read_change(link, ret);
+		if (known && *ret != VP_GUEST_RUNS)
+			return true;
+		if (known && waited < STATE_NS)
+			return false;
+		*ret = vp_vmm_has_ended(link, 0) ? guess(link, VP_GUEST_RUNS) : VP_GUEST_CHANGED;
+		return true;
+	}
+	/* an engine in this process ends with its guest's VMM, or its stub */
+	if (told == VP_GUEST_RUNS && !link->source.client && !vp_vmm_has_ended(link, 0)) {
+		*ret = VP_GUEST_HUNG_UP;
+		return waited >= END_NS;
+	}
+	*ret = guess(link, told);
+	return true;
+}
+
+/* --- an error of the connection ---------------------------------------------------------------- */
+
+/* What this guest's vCPUs hold of the memory that engines share. */
+static void release(struct vp_session *s, struct vp_feed *feed)
+{
+	for (uint32_t cpu = 0; s->shared.dynvars && cpu < feed->ncpus; cpu++)
+		dif_dynvars_vcpu_gone(s->shared.dynvars, feed->open.first_cpu + cpu);
+	if (s->shared.mem && feed->opened)
+		vp_specs_engine_gone((uint64_t *)(void *)(s->shared.mem + feed->open.specs_offset),
+				     feed->open.nspec, feed->open.engine);
+}
 
 struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err)
 {
 	if (!err || ot_err_code(err) != OT_ERR_GUEST_GONE)
 		return err;
 	ot_err_destroy(err);
-	note(s, feed, why_gone(feed->link, told_by(s, feed)));
 	feed->gone = true;
-	for (uint32_t cpu = 0; s->shared.dynvars && cpu < feed->ncpus; cpu++)
-		dif_dynvars_vcpu_gone(s->shared.dynvars, feed->open.first_cpu + cpu);
-	if (s->shared.mem && feed->opened)
-		vp_specs_engine_gone((uint64_t *)(void *)(s->shared.mem + feed->open.specs_offset),
-				     feed->open.nspec, feed->open.engine);
+	release(s, feed);
 	return NULL;
 }
 
@@ -221,27 +262,66 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 	return restarting && now - w->restart_ns > RESTART_NS;
 }
 
-void vp_ends_look(struct vp_session *s)
+/* @broken: only of broken connections. False: of one it is not known yet why. */
+static bool look(struct vp_session *s, uint64_t now, bool broken)
+{
+	bool all = true;
+
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+		enum vp_guest_end told = told_by(s, feed), how;
+		if (feed->ended || (!feed->gone && (broken || told == VP_GUEST_RUNS)))
+			continue;
+		if (!feed->noticed_ns)
+			feed->noticed_ns = now;
+		if (explain(feed->link, told, now - feed->noticed_ns, &how))
+			note(s, feed, how);
+		else
+			all = false;
+	}
+	return all;
+}
+
+void vp_ends_look(struct vp_session *s, uint64_t now)
+{
+	(void)look(s, now, false);
+}
+
+void vp_ends_settle(struct vp_session *s)
+{
+	const struct timespec pause = { .tv_nsec = LOOK_NS };
+
+	while (!look(s, ot_now_ns(), true))
+		nanosleep(&pause, NULL);
+}
+
+struct ot_err *vp_ended_leave(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds && !s->end.gone_reason; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		if (!feed->opened || !feed->ncpus || feed->gone)
+		if (!feed->ended || feed->read_out)
 			continue;
-		enum vp_guest_end how = told_by(s, feed);
-		if (how != VP_GUEST_RUNS)
-			note(s, feed, why_gone(feed->link, how));
+		if (!feed->gone && feed->started)
+			OT_TRY(vp_note_gone(s, feed, vp_client_stop(&feed->link->client)));
+		OT_TRY(vp_drain_ended(s, i));
+		if (!feed->gone)
+			release(s, feed);
+		vp_client_close(&feed->link->client); /* an engine that is left removes its sites */
+		feed->gone = feed->read_out = true;
+		feed->modules.followed = false;
 	}
+	return NULL;
 }
 
-/* The result ends a session, and the guest's memory is read while it runs and changes its page tables: one
- * check is not enough. */
+/* The result is the end of a guest, whose memory is read while it runs and changes its page tables: one check
+ * is not enough. */
 bool vp_kernels_look(struct vp_session *s, uint64_t now)
 {
 	bool sure = true;
 
-	for (uint32_t i = 1; i < s->nfeeds && !s->end.gone_reason; i++) {
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		if (!feed->started || feed->gone || !feed->link->guest)
+		if (!feed->started || feed->gone || feed->ended || !feed->link->guest)
 			continue;
 		bool another = banner_changed(feed->link) || went_back(feed->link, &feed->watch, now);
 		if (another && feed->watch.doubted)

@@ -55,9 +55,12 @@ struct vp_feed {
 	struct vp_session_memory memory;
 	bool opened;
 	bool started;
-	bool gone;             /* its VMM has ended */
-	enum vp_guest_end end; /* of its guest, once noticed; else VP_GUEST_RUNS */
-	bool read_out;         /* and its data has been read */
+	bool gone; /* its connection broke, or was closed after its guest's end */
+	uint64_t
+	    noticed_ns; /* when its guest's end was noticed, whose reason may come later; 0: it was not */
+	bool ended;     /* its guest has: */
+	enum vp_guest_end end; /* … in this way; else VP_GUEST_RUNS */
+	bool read_out;         /* gone, and its data has been read */
 	bool damaged;          /* its engine has handed over nonsense, which was said */
 	bool has_work;         /* something is enabled here */
 	struct vp_kernel_watch watch;

@@ -80,9 +80,10 @@ struct vp_session_due {
 struct vp_session_end {
 	bool exited;
 	int exit_status;
-	const char *gone_reason; /* gone_text; NULL: none is gone */
+	const char *gone_reason; /* the last guest's, in gone_text; NULL: one goes on */
 	char gone_text[VP_GUEST_NAME + 128];
-	enum vp_guest_end guest_end; /* with it */
+	bool guest_ended;            /* at least one has: */
+	enum vp_guest_end guest_end; /* … the first that was lost, or else the last one, in this way */
 };
 
 struct vp_session {

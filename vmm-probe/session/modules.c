@@ -260,7 +260,7 @@ struct ot_err *vp_modules_look(struct vp_session *s)
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
-		if (!feed->modules.followed || !feed->started || feed->gone || feed->end ||
+		if (!feed->modules.followed || !feed->started || feed->gone || feed->noticed_ns ||
 		    !has_news(s, feed))
 			continue;
 		OT_TRY(vp_note_gone(s, feed, look(s, feed)));

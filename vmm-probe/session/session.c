@@ -231,9 +231,10 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	vp_ticks_fire(s, ot_now_ns());
 
 	uint64_t now = ot_now_ns();
-	vp_ends_look(s);
+	vp_ends_look(s, now);
 	if (is_due(&s->due.next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_look(s, now))
 		s->due.next_kernel_ns = now + KERNEL_AGAIN_NS;
+	OT_TRY(vp_ended_leave(s));
 	if (is_due(&s->due.next_agent_ns, now, AGENT_LOOK_NS))
 		OT_TRY(vp_agents_look(s));
 	OT_TRY(vp_modules_look(s));
@@ -271,6 +272,7 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 	if (s->links.n)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS));
 	OT_TRY(stop_guests(s));
+	vp_ends_settle(s);
 	OT_TRY(vp_agents_stopped(s));
 	if (s->links.n)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS | VP_DRAIN_TAKE | VP_DRAIN_GIVE));
@@ -302,7 +304,8 @@ const char *vp_session_gone_reason(const struct vp_session *s)
 	return s->end.gone_reason;
 }
 
-enum vp_guest_end vp_session_guest_end(const struct vp_session *s)
+bool vp_session_guest_end(const struct vp_session *s, enum vp_guest_end *ret)
 {
-	return s->end.guest_end;
+	*ret = s->end.guest_end;
+	return s->end.guest_ended;
 }

@@ -197,7 +197,8 @@ OT_MUST_CHECK struct ot_err *vp_session_start(struct vp_session *s);
 enum vp_session_state {
 	VP_SESSION_ACTIVE,
 	VP_SESSION_EXITED, /* exit() was called: call vp_session_stop() */
-	VP_SESSION_GONE,   /* a guest has ended: call vp_session_stop(), which delivers its remaining data */
+	VP_SESSION_GONE,   /* the last guest has ended: call vp_session_stop(), which delivers its remaining
+			      data */
 };
 
 /**
@@ -255,10 +256,12 @@ OT_MUST_CHECK struct ot_err *vp_session_census(struct vp_session *s, uint32_t gu
 /** exit()'s status; 0: it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
 
-/** "guest web01 powered off", "guest web01: its VMM (PID 123) has ended" when state was GONE; else NULL. */
+/** "guest web01 powered off", "guest web01: its VMM (PID 123) has ended" when state was GONE; else NULL. Of
+ * several guests it is the last one's: the sink was told of the others. */
 const char *vp_session_gone_reason(const struct vp_session *s);
-/** The kind of that end; RUNS: not known. */
-enum vp_guest_end vp_session_guest_end(const struct vp_session *s);
+/** False: no guest has ended. Else in which way: of several guests the first that was lost, by anything but
+ * power-off or reboot, or the last if none was. RUNS: not known. */
+bool vp_session_guest_end(const struct vp_session *s, enum vp_guest_end *ret);
 
 /** Number and total time of the windows in which probes were removed because the guests patched their own
  * text. */
