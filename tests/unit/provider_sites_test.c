@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "vmm-probe/arch/arch.h"
 #include "vmm-probe/provider/sites.h"
 
 #define GVA 0xffffffff81234560ull
@@ -105,6 +106,83 @@ static void indirect_jumps(void **state)
 	NONE("\xff\x24\xc5\x00\x00\x00\x81");                         /* jmp *table(,%rax,8) */
 	NONE("\x3e\xff\xe0");                                         /* notrack jmp *%rax */
 	NONE("\xff\xd0\xff\xc0\xff\x30");                             /* call *%rax, inc %eax, push (%rax) */
+}
+
+/* Whoever can tell at a hit where they go wants them too. */
+static void jumps_by_a_table(void **state)
+{
+	static const uint8_t code[] = { 0xff, 0x24, 0xc5, 0, 0, 0, 0x81, 0x3e, 0xff, 0xe0, 0xc3 };
+	struct vp_exits e = { .want_tables = true };
+	(void)state;
+
+	assert_ok(vp_exits_find(GVA, code, sizeof(code), &e));
+	assert_int_equal(e.count, 3);
+	assert_int_equal(e.list[0].branch.kind, VP_BRANCH_TABLE);
+	assert_int_equal(e.list[1].offset, 7);
+	assert_int_equal(e.list[1].branch.kind, VP_BRANCH_TABLE);
+	assert_int_equal(e.list[2].offset, 10);
+	vp_exits_deinit(&e);
+}
+
+/* Where the target of an indirect jump is. */
+static void jump_operands(void **state)
+{
+	static const struct {
+		const char *code;
+		uint8_t len;
+		struct vp_asm_operand op;
+	} rows[] = {
+		{ "\xff\xe0", 2, { .kind = VP_ASM_REG, .has_base = true, .base = VP_RAX } },
+		{ "\x3e\x41\xff\xe4", 4, { .kind = VP_ASM_REG, .has_base = true, .base = VP_R12 } },
+		{ "\xff\x60\x18",
+		  3,
+		  { .kind = VP_ASM_MEMORY, .has_base = true, .base = VP_RAX, .value = 24 } },
+		{ "\x41\xff\xa5\xf0\xff\xff\xff",
+		  7,
+		  { .kind = VP_ASM_MEMORY, .has_base = true, .base = VP_R13, .value = (uint64_t)-16 } },
+		{ "\xff\x25\x00\x01\x00\x00", 6, { .kind = VP_ASM_MEMORY, .value = GVA + 6 + 0x100 } },
+		{ "\xff\x64\x24\x08",
+		  4,
+		  { .kind = VP_ASM_MEMORY, .has_base = true, .base = VP_RSP, .value = 8 } },
+		{ "\x42\xff\x24\xe2",
+		  4,
+		  { .kind = VP_ASM_MEMORY,
+		    .has_base = true,
+		    .base = VP_RDX,
+		    .has_index = true,
+		    .index = VP_R12,
+		    .scale = 3 } },
+		{ "\xff\x24\xc5\x00\x00\x00\x81",
+		  7,
+		  { .kind = VP_ASM_MEMORY,
+		    .has_index = true,
+		    .index = VP_RAX,
+		    .scale = 3,
+		    .value = 0xffffffff81000000 } },
+	};
+	static const char *const none[] = { "\xff\xd0", "\xff\x28", "\x64\xff\x20", "\x67\xff\x20",
+					    "\x66\xff\xe0" };
+	struct vp_asm_operand op = { .size = 77 };
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(none); i++) /* a call, a far jump, %fs, 32 and 16 bits */
+		assert_false(vp_arch_x86.code->jump_operand((const uint8_t *)none[i],
+							    (uint8_t)strlen(none[i]), GVA, &op));
+	assert_int_equal(op.size, 77);
+	for (size_t i = 0; i < OT_ARRAY_SIZE(rows); i++) {
+		const uint8_t *code = (const uint8_t *)rows[i].code;
+
+		for (uint8_t len = 0; len < rows[i].len; len++)
+			assert_false(vp_arch_x86.code->jump_operand(code, len, GVA, &op));
+		assert_true(vp_arch_x86.code->jump_operand(code, rows[i].len, GVA, &op));
+		assert_int_equal(op.kind, rows[i].op.kind);
+		assert_int_equal(op.value, rows[i].op.value);
+		assert_int_equal(op.has_base, rows[i].op.has_base);
+		assert_int_equal(op.has_index, rows[i].op.has_index);
+		assert_true(!op.has_base || op.base == rows[i].op.base);
+		assert_true(!op.has_index || (op.index == rows[i].op.index && op.scale == rows[i].op.scale));
+		assert_int_equal(op.size, 8);
+	}
 }
 
 static void several_ways_out(void **state)
@@ -228,6 +306,8 @@ int main(void)
 		cmocka_unit_test(direct_jumps),
 		cmocka_unit_test(conditional_jumps),
 		cmocka_unit_test(indirect_jumps),
+		cmocka_unit_test(jumps_by_a_table),
+		cmocka_unit_test(jump_operands),
 		cmocka_unit_test(several_ways_out),
 		cmocka_unit_test(new_instructions_are_stepped_over),
 		cmocka_unit_test(what_is_no_code_ends_the_search),

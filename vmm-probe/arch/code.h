@@ -78,6 +78,10 @@ struct vp_code_ops {
 	/** The instruction at @p gva, which has @p len bytes. */
 	struct vp_branch (*branch)(const uint8_t *bytes, uint8_t len, uint64_t gva);
 
+	/** Where the indirect jump at @p gva, which has @p len bytes, has its target: in a register, or in
+	 * memory at an address that may be computed of two. False: elsewhere; *ret is unchanged. */
+	bool (*jump_operand)(const uint8_t *bytes, uint8_t len, uint64_t gva, struct vp_asm_operand *ret);
+
 	/** The offset of a function's first instruction that does something: behind the mark of a target of
 	 * indirect calls, if the function begins with one. */
 	uint32_t (*entry)(const uint8_t *bytes, uint64_t len);

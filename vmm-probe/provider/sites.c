@@ -11,9 +11,10 @@
 #include "base/search.h"
 #include "vmm-probe/arch/arch.h"
 
-static bool may_leave(enum vp_branch_kind kind)
+static bool may_leave(const struct vp_exits *exits, enum vp_branch_kind kind)
 {
-	return kind != VP_BRANCH_NONE && kind != VP_BRANCH_CALL && kind != VP_BRANCH_TABLE;
+	return kind != VP_BRANCH_NONE && kind != VP_BRANCH_CALL &&
+	       (kind != VP_BRANCH_TABLE || exits->want_tables);
 }
 
 static struct ot_err *add(struct vp_exits *exits, const struct vp_exit *e)
@@ -72,7 +73,7 @@ struct ot_err *vp_exits_find(uint64_t gva, const uint8_t *bytes, uint32_t len, s
 		}
 		e.branch = code->branch(bytes + at, n, gva + at);
 		at += n;
-		if (!may_leave(e.branch.kind))
+		if (!may_leave(exits, e.branch.kind))
 			continue;
 		if (vp_exit_is_direct(&e) && e.branch.target - gva < len)
 			OT_TRY(add_target(exits, e.branch.target - gva));

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "vmm-probe/provider/operand.h"
+
 /* Stands for an argument that can't be read: no process maps this address. */
 #define NOWHERE (1ull << 63)
 
@@ -62,52 +64,19 @@ struct making {
 	struct vp_exprs *exprs;
 };
 
-static const struct vp_expr *of_register(struct vp_exprs *x, const struct vp_asm_operand *op)
-{
-	const struct vp_expr *e = vp_expr_reg(x, op->base);
-
-	return op->shift ? vp_expr_binary(x, VP_EXPR_SHR, e, vp_expr_const(x, op->shift)) : e;
-}
-
-static const struct vp_expr *of_memory(struct vp_exprs *x, const struct vp_asm_operand *op, uint64_t symbol,
-				       uint32_t size)
-{
-	const struct vp_expr *at = NULL, *index = NULL;
-
-	if (op->has_base)
-		at = vp_expr_reg(x, op->base);
-	if (op->has_index) {
-		index = vp_expr_reg(x, op->index);
-		if (op->scale)
-			index = vp_expr_binary(x, VP_EXPR_SHL, index, vp_expr_const(x, op->scale));
-		at = at ? vp_expr_binary(x, VP_EXPR_ADD, at, index) : index;
-	}
-	at = at ? vp_expr_add(x, at, op->value + symbol) : vp_expr_const(x, op->value + symbol);
-	return vp_expr_load_user(x, at, size);
-}
-
 /* NULL, with arg->value, or why there is none. */
 static const char *find_value(const struct making *m, const struct vp_asm_operand *op,
 			      struct vp_usdt_arg *arg)
 {
 	uint64_t symbol = 0;
 	unsigned size = arg->size;
-	const struct vp_expr *e;
 
 	if (op->symbol &&
 	    (!m->symbols->find || !m->symbols->find(m->symbols->arg, op->symbol, op->symbol_len, &symbol)))
 		return no_symbol;
-	switch (op->kind) {
-	case VP_ASM_CONST:
-		e = vp_expr_const(m->exprs, op->value);
-		break;
-	case VP_ASM_REG:
-		e = of_register(m->exprs, op);
+	if (op->kind == VP_ASM_REG)
 		size = op->size < size ? op->size : size;
-		break;
-	default:
-		e = of_memory(m->exprs, op, symbol, size);
-	}
+	const struct vp_expr *e = vp_operand_value(m->exprs, op, symbol, arg->size);
 	arg->value = vp_expr_extend(m->exprs, arg->is_signed ? VP_EXPR_SX : VP_EXPR_ZX, e, size);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include "vmm-probe/arch/x86/code/code.h"
 #include "vmm-probe/arch/x86/code/execute.h"
 #include "vmm-probe/arch/x86/code/increment.h"
+#include "vmm-probe/arch/x86/code/jump.h"
 #include "vmm-probe/arch/x86/code/operand.h"
 #include "vmm-probe/arch/x86/code/steppable.h"
 #include "vmm-probe/arch/x86/insn/insn.h"
@@ -50,6 +51,7 @@ static enum vp_emulation emulation(const uint8_t *bytes, uint8_t len, uint64_t g
 const struct vp_code_ops vp_x86_code = {
 	.length = vp_insn_length,
 	.branch = vp_x86_branch,
+	.jump_operand = vp_x86_jump_operand,
 	.entry = entry,
 	.breakpoint = breakpoint,
 	.find_call = vp_x86_find_call,
