@@ -117,6 +117,32 @@ static void the_plan_has_both(void **state)
 	ef_destroy(f);
 }
 
+/* Descriptions may have been read before and after the process's code changed: each place keeps the bytes
+ * that it was found by, and those with the same ones are one. */
+static void other_bytes_are_another_site(void **state)
+{
+	struct ef *f = world();
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_action(f, c, DIF_ACT_difexpr, ef_var(f, DIF_VAR_arg0));
+	ef_open(f);
+	add_probe(f, c, VP_ARGS_FBT_ENTRY);
+	add_probe(f, c, VP_ARGS_NONE);
+	add_probe(f, c, VP_ARGS_NONE);
+	((struct vp_batch_site *)(void *)f->sites.data)[1].bytes[0] = 0xcc;
+	ef_enable(f);
+	ef_start(f);
+	const struct vp_site *site = vp_fake_site(f->fake, FUNCTION);
+	assert_non_null(site);
+	assert_int_equal(site[0].bytes[0], 0x55);
+	assert_int_equal(site[0].necbs, 2);
+	assert_int_equal(site[1].gva, FUNCTION);
+	assert_int_equal(site[1].bytes[0], 0xcc);
+	assert_int_equal(site[1].necbs, 1);
+	ef_destroy(f);
+}
+
 /* Arguments in registers and on the process's stack; its stack begins with the return address. */
 static void registers_and_stack(void **state)
 {
@@ -196,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_in_its_process),
 		cmocka_unit_test(the_plan_has_both),
+		cmocka_unit_test(other_bytes_are_another_site),
 		cmocka_unit_test(registers_and_stack),
 		cmocka_unit_test(malformed),
 	};

@@ -22,6 +22,8 @@ struct ot_err *vp_pid_processes_create(struct vp_guest *guest, struct vp_pid_pro
 		return err;
 	}
 	ot_map_init(&p->done);
+	ot_map_init(&p->made);
+	vp_exprs_init(&p->exprs);
 	*ret = p;
 	return NULL;
 }
@@ -48,6 +50,8 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes)
 		process_destroy(processes->list[i]);
 	free(processes->list);
 	ot_map_deinit(&processes->done);
+	ot_map_deinit(&processes->made);
+	vp_exprs_deinit(&processes->exprs);
 	vp_processes_close(processes->ps);
 	free(processes);
 }

@@ -13,6 +13,7 @@
 #include "vmm-probe/guest/elf/symbols.h"
 #include "vmm-probe/guest/process/image.h"
 #include "vmm-probe/guest/process/maps.h"
+#include "vmm-probe/symbolic/expr.h"
 
 /* A file that a process has mapped as code. */
 struct vp_pid_object {
@@ -43,7 +44,9 @@ struct vp_pid_processes {
 	struct vp_processes *ps;
 	struct vp_pid_process **list; /* owned, each too */
 	size_t count, cap;
-	struct ot_map done; /* descriptions whose probes were made, as text */
+	struct ot_map done;    /* descriptions whose probes were made, as text */
+	struct ot_map made;    /* the probes that were made: pid.c's */
+	struct vp_exprs exprs; /* what the programs of their sites are made of */
 };
 
 /** @p guest is borrowed. UNSUPPORTED: vp_processes_open(). */

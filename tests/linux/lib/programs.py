@@ -5,7 +5,7 @@
     Guest(..., more_files=programs.archive)
 
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
-bin/counted counts its calls, bin/trapping executes an int3 until it is replaced.
+bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3 until it is replaced.
 """
 import os
 import re
@@ -33,6 +33,8 @@ class Programs:
         self.callers = self.path("bin/callers")
         run("gcc", *FLAGS, "-o", self.callers, source[0], self.libleaf)
         run("gcc", *FLAGS, "-o", self.path("bin/counted"), os.path.join(HERE, "counted.c"))
+        self.leaving = self.path("bin/leaving")
+        run("gcc", "-O1", "-Wl,--build-id", "-o", self.leaving, os.path.join(HERE, "leaving.c"))
         run("strip", "-o", self.path("bin/bare"), self.callers)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))

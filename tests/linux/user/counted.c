@@ -3,8 +3,8 @@
  * counted N
  *
  * At each SIGUSR1 main() calls work() and libc's getppid() N times each, and then prints how often it has
- * called work() in all. It prints "ready" before the first. At SIGUSR2 it becomes a new program: the same
- * one, with its count at 0.
+ * called work() in all, and "called". It prints "ready" before the first. At SIGUSR2 it becomes a new
+ * program: the same one, with its count at 0.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -44,6 +44,6 @@ int main(int argc, char **argv)
 			sum += work("a text of the program", i, 3, 4, 5, 6, 7, 8);
 			sum += getppid();
 		}
-		dprintf(1, "called %ld\n", called);
+		dprintf(1, "called %ld\ncalled\n", called);
 	}
 }

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The code of a process, read piece by piece: as the file behind it has it, since an engine finds the places
+ * of probes by these bytes, and compared with what the process itself has there now. Within the budget that
+ * the caller has put into force.
+ */
+#ifndef VP_PROVIDER_PID_CODE_H
+#define VP_PROVIDER_PID_CODE_H
+
+#include "vmm-probe/arch/code.h"
+#include "vmm-probe/provider/pid_process.h"
+
+#define VP_PID_PIECE_MAX (4u << 20) /* bytes of a function, and of any other piece */
+
+/* One object's. Zero but for the first four, which are borrowed. */
+struct vp_pid_code {
+	const struct vp_code_ops *ops;
+	struct vp_pid_processes *processes;
+	struct vp_pid_process *process;
+	struct vp_pid_object *object;
+	/* The page of the process's memory that was compared last. */
+	uint8_t page[VP_IMAGE_PAGE];
+	uint64_t page_gva; /* | 1; 0: none was */
+	bool page_there;
+};
+
+/* A piece of it. */
+struct vp_pid_piece {
+	uint64_t addr, size; /* addr as linked */
+	uint64_t gva;        /* in the process */
+	uint8_t *bytes;      /* owned */
+	uint64_t have;       /* how many of them are in the guest's memory, from the beginning on */
+	uint64_t cap;
+};
+
+/** Read the piece [@p addr, @p addr + @p size), as linked, into *piece, whose memory is used again.
+ * UNSUPPORTED: it is too large, or the process has it not mapped as code. */
+OT_MUST_CHECK struct ot_err *vp_pid_code_read(struct vp_pid_code *code, uint64_t addr, uint64_t size,
+					      struct vp_pid_piece *piece);
+void vp_pid_piece_deinit(struct vp_pid_piece *piece);
+
+/** The site of the instruction at @p at, which is below piece->have, of the piece of the function that begins
+ * at @p function. UNSUPPORTED: it is none, or a breakpoint, or the process has other bytes there. */
+OT_MUST_CHECK struct ot_err *vp_pid_code_site(struct vp_pid_code *code, const struct vp_pid_piece *piece,
+					      uint64_t function, uint64_t at, struct vp_batch_site *ret);
+
+/** That part of the piece is not in the guest's memory, and what to do about it: UNSUPPORTED. NULL: all of it
+ * is. */
+OT_MUST_CHECK struct ot_err *vp_pid_piece_check(const struct vp_pid_code *code,
+						const struct vp_pid_piece *piece);
+
+#endif
