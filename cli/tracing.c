@@ -45,6 +45,15 @@ static const char *guest_name(void *arg, uint32_t guest)
 	return guest < vp_session_nguests(r->session) ? vp_session_guest_name(r->session, guest) : NULL;
 }
 
+static void vcpu_thread(void *arg, uint32_t guest, uint32_t cpu, uint32_t *ret_pid, uint32_t *ret_tid)
+{
+	const struct cli_run *r = arg;
+
+	*ret_pid = *ret_tid = 0;
+	if (guest < vp_session_nguests(r->session))
+		vp_session_vcpu(r->session, guest, cpu, ret_pid, ret_tid);
+}
+
 /* --- tracing ---------------------------------------------------------------------------- */
 
 /* A session without a guest is not logged. */
@@ -118,7 +127,8 @@ static int enable(struct cli_run *r)
 	r->consumer.file = r->file.beside ? &r->file : NULL;
 	r->consumer.compare = r->inv->compare;
 	r->consumer.out->printer.symbols =
-	    (struct cli_symbols){ r, kernel_symbol, user_symbol, guest_name, vp_session_nguests(r->session) };
+	    (struct cli_symbols){ r,          kernel_symbol, user_symbol,
+				  guest_name, vcpu_thread,   vp_session_nguests(r->session) };
 	r->consumer.out->printer.asks_names = !vp_session_nguests(r->session);
 	if (r->procs.count)
 		r->consumer.out->printer.target_pid = (uint64_t)r->procs.items[0].pid;

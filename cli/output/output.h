@@ -97,7 +97,8 @@ struct cli_output_ops {
 	X(folded)   /* -x oformat=folded */                     \
 	X(flame)    /* -x oformat=flame */                      \
 	X(prom)     /* -x oformat=prom, -o FILE.prom */         \
-	X(pprof)    /* -x oformat=pprof, -o FILE.pprof */
+	X(pprof)    /* -x oformat=pprof, -o FILE.pprof */       \
+	X(perfetto) /* -x oformat=perfetto, -o FILE.pftrace */
 
 #define CLI_OUTPUT_DECLARE(name) extern const struct cli_output_ops cli_output_##name;
 CLI_OUTPUTS(CLI_OUTPUT_DECLARE)

@@ -22,6 +22,8 @@ struct cli_symbols {
 	void (*user)(void *arg, uint32_t guest, uint64_t pid, uint64_t addr, enum vp_symbol_form form,
 		     char *buf, size_t size);
 	const char *(*guest)(void *arg, uint32_t guest); /* NULL: there is no such guest */
+	/* This host's process and thread that run a vCPU, 0 where they are not known. */
+	void (*vcpu)(void *arg, uint32_t guest, uint32_t cpu, uint32_t *ret_pid, uint32_t *ret_tid);
 	uint32_t nguests;
 };
 

@@ -56,6 +56,13 @@ void cli_pb_string(struct cli_pb *pb, unsigned field, const char *s)
 	cli_pb_bytes(pb, field, s, strlen(s));
 }
 
+void cli_pb_append(struct cli_pb *pb, const struct cli_pb *from)
+{
+	append(pb, from->buf.data, from->buf.len);
+	pb->buf.failed |= from->buf.failed;
+	pb->too_long |= from->too_long;
+}
+
 size_t cli_pb_begin(struct cli_pb *pb, unsigned field)
 {
 	static const uint8_t room[LENGTH_BYTES];

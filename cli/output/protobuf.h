@@ -25,6 +25,9 @@ void cli_pb_int(struct cli_pb *pb, unsigned field, uint64_t value);
 void cli_pb_bytes(struct cli_pb *pb, unsigned field, const void *data, size_t len);
 void cli_pb_string(struct cli_pb *pb, unsigned field, const char *s);
 
+/** The fields of @p from, as they are; its failure too. */
+void cli_pb_append(struct cli_pb *pb, const struct cli_pb *from);
+
 /** A message as a field, or a packed field of numbers: what is written until cli_pb_end() is in it. Returns
  * what that wants. */
 size_t cli_pb_begin(struct cli_pb *pb, unsigned field);

@@ -15,6 +15,7 @@ import small  # pylint: disable=unused-import
 import stock  # pylint: disable=unused-import
 from documents import read
 from lib.pace import limit
+from lib.perfetto import Trace
 from truths import EXAMPLES, KNOWN, ROOT, Examples, truth
 
 VERBS = ("run", "compare", "guests", "attach", "doctor")
@@ -157,6 +158,13 @@ class Words(Examples):
         self.assertEqual(out.strip(), "")
         with gzip.open(self.path("FILE.pprof")) as f:
             self.assertIn(b"samples", f.read())
+
+    @truth("-o FILE.pftrace")
+    def test_perfetto(self, example):
+        out = self.done(f"outsight -g none {example.text} -qn 'BEGIN {{ trace(7); exit(0); }}'")
+        self.assertEqual(out.strip(), "")
+        with open(self.path("FILE.pftrace"), "rb") as f:
+            self.assertEqual(Trace(f.read()).tracks[0].events[0].notes, {"value": 7})
 
     @truth("#pragma D option")
     def test_pragma(self, example):

@@ -14,6 +14,7 @@ from lib import agent as ga
 from lib.guest import KERNEL_ARGS, Guest, cache_dir, image_dir
 from lib.outsight import distribution, keyed
 from lib.pace import rounds
+from lib.perfetto import Trace
 from lib.scenario import only_full, parse_symbols
 from truths import EXAMPLES, LIMIT, ROOT, TESTS, Examples, truth
 
@@ -413,6 +414,17 @@ class Stock(Examples):
         self.assertIn("1", rows)
         self.assertLess(abs(rows["1"] - rows["passes"]), 0.6 * rows["passes"] + 2, trace.story())
         self.assertEqual(rows["modules"] % modules, 0, trace.story())
+
+    @truth("syscall:::entry, syscall:::return { trace(tid); trace(execname); }")
+    def test_perfetto(self, example):
+        """A trace with a track for each thread of the guest."""
+        job = self.vm.spawn("mixed 3")
+        self.done(f"outsight -g web01 -x maxcost=0 -qo x.pftrace -n '{example.text} tick-1s {{ exit(0); }}'")
+        with open(self.path("x.pftrace"), "rb") as f:
+            found = Trace(f.read())
+        job.wait_end()
+        slices = [event for track in found.tracks if track.parent and not track.thread for event in track.events if event.end]
+        self.assertGreater(len(slices), 10)
 
 
 def why_not():

@@ -92,6 +92,7 @@ class Patching(unittest.TestCase):
                 lost = sum(int(n) for n in LOST.findall(err))
                 self.assertGreaterEqual(lost, passes - 2 if cpus == 1 else 1, err)
                 self.check_unharmed(vm)
+                vm.close()
 
     def test_counter(self):
         """A counter in KVM can only be on the nop: no hit is missed when the guest puts its own call there and removes
@@ -133,6 +134,7 @@ class Patching(unittest.TestCase):
                 self.assertGreaterEqual(total, inside + behind, out + err)
                 self.assertGreaterEqual(int(WINDOWS.search(err).group(1)), 2 * keys * passes, err)
                 self.check_unharmed(vm)
+                vm.close()
 
     def test_enabled_and_disabled(self):
         """While it patches. An attempt may be refused while a patch is incomplete, but not for long."""

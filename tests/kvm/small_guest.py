@@ -127,6 +127,7 @@ class Vm:
             time.sleep(0.02)
 
     def close(self):
+        """May be called again."""
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(limit(10))
         self.process.stderr.close()

@@ -14,7 +14,7 @@ import unittest
 
 from small_guest import (CALLS, GUEST, INT3, MANY, OUTSIGHT, ROUND, TRAPPED, VMM, GuestTest, Vm, counts_of, doctor,
                          elf_text, main)
-from lib import pprof
+from lib import perfetto, pprof
 from lib.pace import limit, rounds
 
 
@@ -28,6 +28,7 @@ class SmallGuest(GuestTest):
                         for f in TRAPPED for end in ("entry", "return")}
                 self.assertEqual(counts_of(out), want)
                 self.check_unharmed(vm)
+                vm.close()
 
     def test_arguments(self):
         vm = self.vm(2)
@@ -110,6 +111,31 @@ class SmallGuest(GuestTest):
         for frames, labels, _ in profile.samples:
             self.assertTrue(frames[-1].endswith(f"`{labels['probefunc']}"), frames)
             self.assertGreater(len(frames), 1, frames)
+
+    def test_perfetto(self):
+        """Each call is a slice, on a track that has its vCPU's thread here, with its stack; aggregations are counters."""
+        program = ("fbt::probed_*:entry /n < 1000/ { n++; on[probefunc] = 1; stack(); trace(arg1); } "
+                   "fbt::probed_*:return /on[probefunc]/ { on[probefunc] = 0; back++; @back = count(); trace(arg1); } "
+                   "tick-50ms /n >= 1000 && back == n/ { exit(0); }")
+        vm = self.vm(1)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.pftrace")
+            vm.trace(program, "-o", path)
+            with open(path, "rb") as f:
+                trace = perfetto.Trace(f.read())
+            guest = trace.tracks[[track.process is not None for track in trace.tracks].index(True)]
+            self.assertEqual(guest.process[0], vm.process.pid)
+            cpu = trace.named("CPU 0")
+            self.assertIs(cpu.parent, guest)
+            self.assertEqual((cpu.thread[0], cpu.thread[2]), (vm.process.pid, "CPU 0"))
+            self.assertTrue(os.path.exists(f"/proc/{vm.process.pid}/task/{cpu.thread[1]}"), cpu.thread)
+        self.assertEqual(len(cpu.events), 1000)
+        for event in cpu.events:
+            self.assertEqual((event.kind, list(event.notes), list(event.end_notes)), (perfetto.BEGIN, ["arg1"], ["arg1"]))
+            self.assertTrue(event.frames[-1].endswith(f"`{event.name}"), event.frames)
+            self.assertGreaterEqual(event.end, event.time)
+        self.assertEqual(trace.named("@back").events[-1].value, 1000)
+        self.assertIs(trace.named("@back").parent, guest)
 
     def test_flame(self):
         """The same stacks as rows of a page."""

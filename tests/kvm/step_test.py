@@ -32,6 +32,7 @@ class Steps(GuestTest):
         out = vm.trace(ROUND % (BOTH % (names, names)), "-x", f"trap={trap}")
         self.assertEqual(counts_of(out), want(cpus, prefix, functions, without))
         self.check_unharmed(vm)
+        vm.close()
 
     def test_counts(self):
         """Every instruction by a step, on vCPUs that are at the same sites at once."""
@@ -66,6 +67,7 @@ class DebugRegisters(GuestTest):
         out = vm.trace(ROUND % (BOTH % (function, function)), "-x", "trap=hw")
         self.assertEqual(counts_of(out), {(function, end): CALLS * cpus * times for end in ("entry", "return")})
         self.check_unharmed(vm)
+        vm.close()
 
     def test_counts(self):
         for cpus in rounds((2,), (1, 2, 4)):

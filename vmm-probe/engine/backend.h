@@ -124,6 +124,9 @@ struct vp_backend_ops {
 
 	uint32_t (*nvcpus)(void *backend);
 
+	/* Optional. The TID of the thread that runs this vCPU; 0, and NULL: not known. Service thread. */
+	uint32_t (*thread)(void *backend, uint32_t vcpu);
+
 	/* It reports hits at VP_SENTINEL_MODULE_* by vp_engine_module(). */
 	bool has_modules;
 

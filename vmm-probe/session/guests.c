@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The guests of a session: attaching them, and questions about them by the session's owner. */
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "vmm-probe/session/internal.h"
 
@@ -45,6 +47,32 @@ const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest)
 uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest)
 {
 	return guest < s->links.n ? s->links.items[guest]->client.pid : 0;
+}
+
+/* An engine may say any number, and that of its own PID namespace. */
+static bool is_thread_of(uint32_t pid, uint32_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task/%u", pid, tid);
+	return tid && !access(path, F_OK);
+}
+
+void vp_session_vcpu(const struct vp_session *s, uint32_t guest, uint32_t cpu, uint32_t *ret_pid,
+		     uint32_t *ret_tid)
+{
+	*ret_pid = vp_session_guest_pid(s, guest);
+	*ret_tid = 0;
+	for (uint32_t i = 1; *ret_pid && i < s->nfeeds; i++) {
+		const struct vp_feed *feed = &s->feeds[i];
+		if (feed->link != s->links.items[guest] || !s->shared.mem || !feed->opened ||
+		    cpu >= feed->ncpus)
+			continue;
+		const struct vp_vcpu_status *status =
+		    (const void *)(s->shared.mem + feed->open.status_offset);
+		uint32_t tid = __atomic_load_n(&status[cpu].tid, __ATOMIC_RELAXED);
+		*ret_tid = is_thread_of(*ret_pid, tid) ? tid : 0;
+	}
 }
 
 struct ot_err *vp_session_access(struct vp_session *s, uint32_t guest, uint64_t logged,

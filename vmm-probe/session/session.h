@@ -181,6 +181,10 @@ OT_MUST_CHECK struct ot_err *vp_session_access(struct vp_session *s, uint32_t gu
 					       struct vp_msg_access_reply *ret);
 /** Of guest @p guest's VMM. */
 uint32_t vp_session_guest_pid(const struct vp_session *s, uint32_t guest);
+/** This host's process and thread that run vCPU @p cpu of guest @p guest; 0 where they are not known. Once
+ * enabled. */
+void vp_session_vcpu(const struct vp_session *s, uint32_t guest, uint32_t cpu, uint32_t *ret_pid,
+		     uint32_t *ret_tid);
 /** Borrowed from the session; "" if there is no such guest. */
 const char *vp_session_guest_name(const struct vp_session *s, uint32_t guest);
 

@@ -98,7 +98,7 @@ static void say(uint64_t n, uint64_t wait)
 	outb(COM1 + 1, 0);
 }
 
-static void power_off(void)
+static _Noreturn void power_off(void)
 {
 	outw(PM_CONTROL, 1 << 13);
 	for (;;)
@@ -134,7 +134,17 @@ static void end_as(uint64_t how)
 	power_off();
 }
 
-void fail(const char *what, uint64_t value)
+/* One vCPU tells its end, whole: the others' are its consequence. */
+static void end_once(void)
+{
+	static bool ended;
+
+	while (__atomic_exchange_n(&ended, true, __ATOMIC_ACQUIRE))
+		while (true)
+			__asm__ volatile("pause");
+}
+
+static _Noreturn void tell_fail(const char *what, uint64_t value)
 {
 	print("FAIL ");
 	print(what);
@@ -144,14 +154,25 @@ void fail(const char *what, uint64_t value)
 	power_off();
 }
 
+void fail(const char *what, uint64_t value)
+{
+	end_once();
+	tell_fail(what, value);
+}
+
+#define FRAME_WORDS 20
+
 /* rdi and the rest were pushed above what the CPU pushed. */
 void on_exception(const uint64_t *frame)
 {
-	print("exception, frame 0x");
-	print_hex(frame[5]);
-	print(" 0x");
-	print_hex(frame[6]);
-	fail(" at", frame[5] > 0xffff ? frame[5] : frame[6]);
+	end_once();
+	print("exception, frame");
+	for (unsigned i = 5; i < 5 + FRAME_WORDS; i++) {
+		print(" 0x");
+		print_hex(frame[i]);
+	}
+	print("\n");
+	tell_fail("exception at", frame[5] > 0xffff ? frame[5] : frame[6]);
 }
 
 void set_gate(unsigned n, void (*handler)(void))

@@ -126,6 +126,13 @@ static uint32_t hit_cost_ns(void *backend, const struct vp_site *site)
 	return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
 }
 
+static uint32_t thread(void *backend, uint32_t vcpu)
+{
+	const struct vp_kvm_config *c = &((const struct vp_kvm *)backend)->config;
+
+	return c->thread ? (uint32_t)c->thread(c->arg, vcpu) : 0;
+}
+
 static const struct vp_backend_counters kvm_counters = {
 	.slots = vp_kvm_counter_slots,
 	.read = vp_kvm_counter_read,
@@ -159,6 +166,7 @@ static const struct vp_backend_ops kvm_ops = {
 	.request_sample = request_sample,
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
+	.thread = thread,
 	.has_modules = true,
 	.paused = paused,
 	.counters = &kvm_counters,

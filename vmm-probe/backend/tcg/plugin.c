@@ -44,6 +44,14 @@ static uint32_t op_nvcpus(void *backend)
 	return vp_tcg.nvcpus;
 }
 
+static uint32_t op_thread(void *backend, uint32_t vcpu)
+{
+	const struct vp_tcg_vcpu *v = vp_tcg_vcpu_get(vcpu);
+
+	(void)backend;
+	return v ? (uint32_t)v->tid : 0;
+}
+
 /* Calling a callback from translated code: 20 to 40 ns where it was measured. Inline counters are a few
  * instructions in translated code. */
 static uint32_t op_hit_cost_ns(void *backend, const struct vp_site *site)
@@ -68,6 +76,7 @@ static const struct vp_backend_ops tcg_ops = {
 	.request_visit = vp_tcg_request_visit,
 	.snapshot = vp_tcg_snapshot,
 	.nvcpus = op_nvcpus,
+	.thread = op_thread,
 	.has_modules = true,
 	.has_processes = true,
 	.paused = vp_tcg_paused,

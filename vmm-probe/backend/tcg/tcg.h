@@ -59,6 +59,7 @@ struct vp_tcg_vcpu {
 	struct vp_regs regs; /* cache of the hit, sample or halt that this vCPU is in */
 	struct vp_gbytes *buf;
 	struct qemu_plugin_register *handles[VP_NREGS];
+	pid_t tid;
 	_Atomic uint32_t where; /* enum vp_tcg_where */
 	/* True while the engine runs on the vCPU's own thread: the end waits for it. */
 	_Atomic bool in_engine;

@@ -50,6 +50,7 @@ struct vp_tcg_vcpu *vp_tcg_vcpu_create(void)
 		free(v);
 		return NULL;
 	}
+	v->tid = gettid();
 	find_handles(v);
 	return v;
 }

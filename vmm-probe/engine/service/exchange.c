@@ -6,6 +6,11 @@
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/service/parts.h"
 
+static uint32_t thread_of(const struct vp_engine *engine, uint32_t vcpu)
+{
+	return engine->ops->thread ? engine->ops->thread(engine->backend, vcpu) : 0;
+}
+
 struct ot_err *vp_buffers_init(struct vp_vcpu_session *v)
 {
 	struct vp_engine_session *es = v->es;
@@ -13,6 +18,7 @@ struct ot_err *vp_buffers_init(struct vp_vcpu_session *v)
 
 	v->status = (struct vp_vcpu_status *)(es->service->shared + o->status_offset) + v->vcpu;
 	memset(v->status, 0, sizeof(*v->status));
+	v->status->tid = thread_of(es->engine, v->vcpu);
 	v->principal.size = o->bufsize;
 	for (unsigned h = 0; h < 2; h++) {
 		v->principal.mem[h] = es->service->shared + vp_principal_offset(o, v->vcpu, h);

@@ -21,7 +21,8 @@ struct vp_half {
 
 struct vp_vcpu_status {
 	uint32_t active; /* half that the vCPU writes now: 0 or 1 */
-	uint32_t pad;
+	uint32_t tid; /* of the thread that ran the vCPU when the session was opened, as the engine's process
+		       * sees it; 0: not known */
 	struct vp_half principal[2];
 	struct vp_half aggregation[2];
 	uint64_t error_drops; /* faults in an ERROR enabling */

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A trace for Perfetto: each guest is a process, each of its vCPUs a thread with the TID that it has on this
+ * host, so that a trace of the host falls onto the same tracks. A record is an event on its vCPU's track; if
+ * it has the datum `tid`, on that of the guest's thread, which `execname` names. An entry probe opens a
+ * slice, the return probe of the same function closes it, all else is an instant. Stacks are the event's,
+ * other data and printf()'s text its annotations. Aggregations are counters (perfetto_counters.c).
+ */
+#include "cli/output/perfetto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/output/keys.h"
+
+/* --- tracks -------------------------------------------------------------------------------------------- */
+
+/* A track's key, which is compared as bytes. */
+struct key {
+	enum { HOST, GUEST, VCPU, THREAD } kind;
+	uint32_t guest;
+	uint64_t number;
+};
+
+static struct cli_perfetto_track *track_of(struct cli_perfetto *p, struct key key,
+					   const struct cli_perfetto_descriptor *d)
+{
+	return cli_perfetto_track(&p->trace, &key, sizeof(key), d);
+}
+
+static struct cli_perfetto_track *host_track(struct cli_perfetto *p)
+{
+	return track_of(p, (struct key){ .kind = HOST },
+			&(struct cli_perfetto_descriptor){ .name = "outsight" });
+}
+
+struct cli_perfetto_track *cli_perfetto_guest(struct cli_perfetto *p, uint32_t guest)
+{
+	const struct cli_symbols *symbols = &p->base.printer.symbols;
+	const char *name = symbols->guest ? symbols->guest(symbols->arg, guest) : NULL;
+	struct cli_perfetto_descriptor d = { .name = name ? name : "guest" };
+	uint32_t tid;
+
+	if (symbols->vcpu)
+		symbols->vcpu(symbols->arg, guest, 0, &d.pid, &tid);
+	return track_of(p, (struct key){ .kind = GUEST, .guest = guest }, &d);
+}
+
+static struct cli_perfetto_track *vcpu_track(struct cli_perfetto *p)
+{
+	const struct cli_symbols *symbols = &p->base.printer.symbols;
+	const struct cli_perfetto_track *guest = cli_perfetto_guest(p, p->ecb->guest);
+	char name[32];
+	struct cli_perfetto_descriptor d = { .name = name, .parent = guest ? guest->uuid : 0 };
+
+	snprintf(name, sizeof(name), "CPU %u", p->cpu);
+	if (symbols->vcpu)
+		symbols->vcpu(symbols->arg, p->ecb->guest, p->cpu, &d.pid, &d.tid);
+	if (!d.tid)
+		d.pid = 0;
+	return track_of(p, (struct key){ .kind = VCPU, .guest = p->ecb->guest, .number = p->cpu }, &d);
+}
+
+static struct cli_perfetto_track *thread_track(struct cli_perfetto *p)
+{
+	const struct cli_perfetto_track *guest = cli_perfetto_guest(p, p->ecb->guest);
+	char name[sizeof(p->execname) + 32];
+	struct cli_perfetto_descriptor d = { .name = name, .parent = guest ? guest->uuid : 0 };
+
+	snprintf(name, sizeof(name), "%s%s%lld", p->execname, *p->execname ? " " : "thread ",
+		 (long long)p->tid);
+	return track_of(p, (struct key){ .kind = THREAD, .guest = p->ecb->guest, .number = (uint64_t)p->tid },
+			&d);
+}
+
+/* NULL: there is none left. */
+static struct cli_perfetto_track *record_track(struct cli_perfetto *p)
+{
+	if (p->ecb->probe->kind == VP_PROBE_HOST)
+		return host_track(p);
+	struct cli_perfetto_track *track = p->has_tid ? thread_track(p) : NULL;
+	return track ? track : vcpu_track(p);
+}
+
+/* --- a record's data ----------------------------------------------------------------------------------- */
+
+static void keep_error(struct cli_perfetto *p, struct ot_err *err)
+{
+	if (p->err)
+		ot_err_destroy(err);
+	else
+		p->err = err;
+}
+
+static void perfetto_record(struct cli_output *o, const struct vp_record *r, const struct vp_enabled *next)
+{
+	struct cli_perfetto *p = (struct cli_perfetto *)o;
+
+	(void)next;
+	cli_perfetto_begin(&p->trace);
+	o->printer.guest = r->ecb->guest;
+	p->ecb = r->ecb;
+	p->cpu = r->cpu;
+	p->time_ns = r->time_ns;
+	p->has_tid = false;
+	p->nvalues = 0;
+	p->execname[0] = '\0';
+	ot_buf_clear(&p->fields.buf);
+	for (int user = 0; user <= 1; user++)
+		ot_buf_clear(&p->frames[user]);
+}
+
+/* Does the datum say whose event it is? */
+static bool is_owner(struct cli_perfetto *p, const struct cli_datum *d, const char *variable)
+{
+	if (!strcmp(variable, "tid") && cli_datum_shape(d) == CLI_SHAPE_INTEGER) {
+		p->has_tid = true;
+		p->tid = cli_load_integer(d->data, d->size);
+		return true;
+	}
+	if (strcmp(variable, "execname") || cli_datum_shape(d) != CLI_SHAPE_STRING)
+		return false;
+	snprintf(p->execname, sizeof(p->execname), "%.*s", (int)strnlen((const char *)d->data, d->size),
+		 (const char *)d->data);
+	return true;
+}
+
+/* @name NULL: "value", "value2" … */
+static void annotate(struct cli_perfetto *p, const struct cli_datum *d, const char *name)
+{
+	char numbered[24] = "value";
+	struct ot_buf text;
+
+	if (!name && ++p->nvalues > 1)
+		snprintf(numbered, sizeof(numbered), "value%u", p->nvalues);
+	name = name ? name : numbered;
+	if (cli_datum_shape(d) == CLI_SHAPE_INTEGER) {
+		cli_perfetto_put_number(&p->fields, name, cli_load_integer(d->data, d->size));
+		return;
+	}
+	ot_buf_init(&text);
+	cli_key_text(&text, &p->base.printer, d);
+	cli_perfetto_put_text(&p->fields, name, ot_buf_str(&text), text.len);
+	p->fields.buf.failed |= text.failed;
+	ot_buf_deinit(&text);
+}
+
+static void perfetto_value(struct cli_output *o, const struct cli_datum *d)
+{
+	struct cli_perfetto *p = (struct cli_perfetto *)o;
+	const char *variable = cli_datum_variable(d);
+
+	if (cli_datum_shape(d) == CLI_SHAPE_STACK)
+		cli_fold_frames(&p->frames[d->action->kind != DIF_ACT_stack], &o->printer, d);
+	else if (!variable || !is_owner(p, d, variable))
+		annotate(p, d, variable);
+}
+
+static void perfetto_text(struct cli_output *o, const struct dif_format *fmt, const struct cli_datum *args,
+			  unsigned nargs)
+{
+	struct cli_perfetto *p = (struct cli_perfetto *)o;
+	struct cli_printer printer = o->printer;
+	char *text = NULL;
+	size_t len = 0;
+
+	for (unsigned i = 0; i < nargs; i++) {
+		const char *variable = cli_datum_variable(&args[i]);
+		if (variable)
+			is_owner(p, &args[i], variable);
+	}
+	printer.fp = open_memstream(&text, &len);
+	if (!printer.fp) {
+		keep_error(p, ot_err_nomem());
+		return;
+	}
+	cli_print_format(&printer, fmt, args, nargs, NULL, 0);
+	fclose(printer.fp);
+	while (len && text[len - 1] == '\n')
+		len--;
+	if (len)
+		cli_perfetto_put_text(&p->fields, "printf", text, len);
+	free(text);
+}
+
+/* --- its event ----------------------------------------------------------------------------------------- */
+
+/* A process's frames are outside of the kernel's. */
+static void put_stacks(struct cli_perfetto *p)
+{
+	struct ot_buf *kernel = &p->frames[0], *user = &p->frames[1];
+
+	if (user->len && kernel->len)
+		ot_buf_putc(user, ';');
+	ot_buf_append(user, ot_buf_str(kernel), kernel->len);
+	if (user->len)
+		cli_perfetto_put_stack(&p->fields, ot_buf_str(user), user->len);
+	p->fields.buf.failed |= user->failed | kernel->failed;
+}
+
+/* What entry and return of a function have in common; NULL: no memory. */
+static const void *function_of(struct cli_perfetto *p, const struct vp_probe *probe)
+{
+	struct ot_buf key;
+	const void *found;
+
+	ot_buf_init(&key);
+	ot_buf_printf(&key, "%s:%s:%s", probe->provider, probe->module, probe->function);
+	found = ot_map_get(&p->functions, ot_buf_str(&key), key.len);
+	if (!found && ot_map_put(&p->functions, ot_buf_str(&key), key.len, (void *)(p->functions.count + 1)))
+		found = ot_map_get(&p->functions, ot_buf_str(&key), key.len);
+	ot_buf_deinit(&key);
+	return found;
+}
+
+/* Further clauses of one firing have the same time: their records are instants within, or behind, its slice.
+ */
+static bool is_first_clause(struct cli_perfetto *p, const struct cli_perfetto_track *track)
+{
+	bool again = p->last.track == track && p->last.probe == p->ecb->probe &&
+		     p->last.time_ns == p->time_ns && p->last.cpu == p->cpu;
+
+	p->last.track = track;
+	p->last.probe = p->ecb->probe;
+	p->last.time_ns = p->time_ns;
+	p->last.cpu = p->cpu;
+	return !again;
+}
+
+static bool put_slice(struct cli_perfetto *p, struct cli_perfetto_track *track)
+{
+	const struct vp_probe *probe = p->ecb->probe;
+	bool opens = !strcmp(probe->name, "entry"), closes = !strcmp(probe->name, "return");
+
+	if ((!opens && !closes) || !*probe->function || !is_first_clause(p, track))
+		return false;
+	const void *function = function_of(p, probe);
+	if (!function) {
+		p->trace.failed = true;
+		return true;
+	}
+	return opens ? cli_perfetto_open(&p->trace, track, p->time_ns, function, probe->function, &p->fields)
+		     : cli_perfetto_close(&p->trace, track, p->time_ns, function, &p->fields);
+}
+
+static void put_instant(struct cli_perfetto *p, struct cli_perfetto_track *track)
+{
+	const struct vp_probe *probe = p->ecb->probe;
+	bool has_both = *probe->function && *probe->name;
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s%s%s", probe->function, has_both ? ":" : "", probe->name);
+	cli_perfetto_event(&p->trace, track, p->time_ns, CLI_PERFETTO_INSTANT, name, &p->fields);
+}
+
+static void perfetto_record_end(struct cli_output *o)
+{
+	struct cli_perfetto *p = (struct cli_perfetto *)o;
+	struct cli_perfetto_track *track = record_track(p);
+
+	put_stacks(p);
+	if (track && !put_slice(p, track))
+		put_instant(p, track);
+	keep_error(p, cli_perfetto_write(&p->trace, o->printer.fp, false));
+}
+
+/* --- the session --------------------------------------------------------------------------------------- */
+
+static void perfetto_drop(struct cli_output *o, enum vp_drop_kind kind, uint32_t cpu, uint64_t count)
+{
+	struct cli_perfetto *p = (struct cli_perfetto *)o;
+	char message[256];
+
+	cli_text_drop(o, kind, cpu, count);
+	cli_perfetto_begin(&p->trace);
+	cli_drop_text(kind, cpu, count, message, sizeof(message));
+	struct cli_perfetto_track *track = host_track(p);
+	if (track)
+		cli_perfetto_event(&p->trace, track, ot_now_ns(), CLI_PERFETTO_INSTANT, message, NULL);
+}
+
+static void perfetto_moment(struct cli_output *o)
+{
+	(void)o;
+}
+
+static struct ot_err *perfetto_end(struct cli_output *o)
+{
+	struct cli_perfetto *p = (struct cli_perfetto *)o;
+	struct ot_err *err;
+
+	if (p->ended)
+		return NULL;
+	p->ended = true;
+	cli_perfetto_begin(&p->trace);
+	cli_perfetto_close_all(&p->trace, ot_now_ns());
+	keep_error(p, cli_perfetto_write(&p->trace, o->printer.fp, true));
+	cli_perfetto_deinit(&p->trace);
+	cli_pb_deinit(&p->fields);
+	for (int user = 0; user <= 1; user++)
+		ot_buf_deinit(&p->frames[user]);
+	ot_map_deinit(&p->functions);
+	err = p->err;
+	p->err = NULL;
+	return err;
+}
+
+const struct cli_output_ops cli_output_perfetto = {
+	.format = "perfetto",
+	.suffix = ".pftrace",
+	.file = CLI_FILE_REPLACED,
+	.binary = true,
+	.size = sizeof(struct cli_perfetto),
+	.record = perfetto_record,
+	.value = perfetto_value,
+	.text = perfetto_text,
+	.aggregation = cli_perfetto_aggregation,
+	.record_end = perfetto_record_end,
+	.interval = cli_perfetto_interval,
+	.fault = cli_text_fault,
+	.drop = perfetto_drop,
+	.overload = cli_text_overload,
+	.interrupted = perfetto_moment,
+	.stopped = perfetto_moment,
+	.end = perfetto_end,
+	.comparison = cli_text_comparison,
+	.hidden = cli_text_hidden,
+};
