@@ -458,6 +458,30 @@ static void first_mark_is_waited_for(void **state)
 	end_timing(g);
 }
 
+/* … and for one that is exact: what the host ran in the middle of the first would be in the times of all
+ * before the second. */
+static void wide_first_mark_is_not_enough(void **state)
+{
+	struct ef *f = ef_create();
+	struct ea *g = start_timing(f);
+	uint64_t when[8], tsc, at = first_mark(g, tsc0, 200 * MS);
+	struct vp_msg_switch_reply reply;
+	(void)state;
+
+	/* It was hit at its beginning: by it alone, all times are 200 ms too early. */
+	emit_at(g, tsc0 - 190 * MS, 1);
+	assert_int_equal(times(g, when), 0);
+	tsc = tsc0 - 200 * MS + (ot_now_ns() - at);
+	mark(g, tsc, 1000);
+	emit_at(g, tsc + 2 * MS, 2);
+	reply = ef_switch(f);
+	assert_int_equal(reply.agent_tsc, tsc);
+	assert_int_equal(times(g, when), 2);
+	assert_int_equal(when[0], reply.agent_ns - (tsc - (tsc0 - 190 * MS)));
+	assert_int_equal(when[1], reply.agent_ns + 2 * MS);
+	end_timing(g);
+}
+
 /* … but not for ever: a guest whose time call is not trapped reports at least the records in between. */
 static void without_a_mark(void **state)
 {
@@ -529,6 +553,7 @@ static void clock_ahead(void **state)
 	uint64_t when[8], at = first_mark(g, tsc0, 200 * MS), tsc, first;
 	(void)state;
 
+	__atomic_store_n(&vp_fake_engine(f->fake)->agent->hold_until, 0, __ATOMIC_RELEASE);
 	tsc = tsc0 + 200 * MS + (ot_now_ns() - at);
 	emit_at(g, tsc, 1);
 	assert_int_equal(times(g, when), 1);
@@ -678,16 +703,27 @@ static void memory_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(owned_while_in_use), cmocka_unit_test(records_fire),
-		cmocka_unit_test(inside_comes_first), cmocka_unit_test(views_are_kept_apart),
-		cmocka_unit_test(return_values),      cmocka_unit_test(which_events),
-		cmocka_unit_test(about_another_task), cmocka_unit_test(another_tasks_variables),
-		cmocka_unit_test(calls_of_32_bits),   cmocka_unit_test(clock_is_mapped),
-		cmocka_unit_test(kprobe_slots),       cmocka_unit_test(stop_takes_all),
-		cmocka_unit_test(memory_changes),     cmocka_unit_test(first_mark_is_waited_for),
-		cmocka_unit_test(without_a_mark),     cmocka_unit_test(wide_marks_are_not_taken),
-		cmocka_unit_test(clock_moves),        cmocka_unit_test(clock_ahead),
-		cmocka_unit_test(older_events),       cmocka_unit_test(one_vcpu_a_thread),
+		cmocka_unit_test(owned_while_in_use),
+		cmocka_unit_test(records_fire),
+		cmocka_unit_test(inside_comes_first),
+		cmocka_unit_test(views_are_kept_apart),
+		cmocka_unit_test(return_values),
+		cmocka_unit_test(which_events),
+		cmocka_unit_test(about_another_task),
+		cmocka_unit_test(another_tasks_variables),
+		cmocka_unit_test(calls_of_32_bits),
+		cmocka_unit_test(clock_is_mapped),
+		cmocka_unit_test(kprobe_slots),
+		cmocka_unit_test(stop_takes_all),
+		cmocka_unit_test(memory_changes),
+		cmocka_unit_test(first_mark_is_waited_for),
+		cmocka_unit_test(wide_first_mark_is_not_enough),
+		cmocka_unit_test(without_a_mark),
+		cmocka_unit_test(wide_marks_are_not_taken),
+		cmocka_unit_test(clock_moves),
+		cmocka_unit_test(clock_ahead),
+		cmocka_unit_test(older_events),
+		cmocka_unit_test(one_vcpu_a_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

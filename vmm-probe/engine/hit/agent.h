@@ -44,6 +44,9 @@ struct vp_agent_map {
 	struct vp_ecb *ecbs[];
 };
 
+/* A mark whose host ran something else in the middle of it can be seconds wide. */
+#define VP_AGENT_EXACT_NS 5000000u
+
 #define VP_AGENT_MARKS 4 /* a power of two; two are read while a third is written */
 
 /* A point in time on both clocks, and the rate between them. A vCPU reads at[seq % VP_AGENT_MARKS] and the
@@ -68,7 +71,7 @@ struct vp_agent {
 	uint32_t claims[VP_AGENT_CLAIMS]; /* atomic: 0, or the vCPU that holds it, plus 1 */
 	uint64_t mark_ns, marks;          /* atomic: time of the last mark's hit, and number of hits */
 	uint64_t khz_mult;                /* ns for 2^32 ticks by the guest's tsc_khz; 0: impossible */
-	uint64_t hold_until;              /* atomic: until then records wait for the first mark */
+	uint64_t hold_until;              /* atomic: until then records wait for a mark that is exact */
 };
 
 /** Fire for the records in this vCPU's ring. The vCPU has entered. Unless @p at_once (a probe is about to
@@ -81,6 +84,8 @@ void vp_agent_mark(struct vp_engine *engine);
 
 /** Has a mark been taken, so that the guest's times are known? Any thread. */
 bool vp_agent_clock_known(const struct vp_agent *agent);
+/** … and are they known to VP_AGENT_EXACT_NS? Any thread. */
+bool vp_agent_clock_exact(const struct vp_agent *agent);
 
 /** The host's time when the guest's counter was @p tsc, for an event that is taken at @p now and so was
  * before that; @p unknown if no mark is known. */

@@ -20,6 +20,19 @@ bool vp_agent_clock_known(const struct vp_agent *agent)
 	return __atomic_load_n(&agent->clock.seq, __ATOMIC_ACQUIRE) != 0;
 }
 
+static bool is_exact(const struct vp_agent_clock *c, uint32_t i)
+{
+	return __atomic_load_n(&c->at[i].mult, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&c->at[i].bound_ns, __ATOMIC_RELAXED) <= VP_AGENT_EXACT_NS;
+}
+
+bool vp_agent_clock_exact(const struct vp_agent *agent)
+{
+	uint32_t seq = __atomic_load_n(&agent->clock.seq, __ATOMIC_ACQUIRE);
+
+	return seq && is_exact(&agent->clock, seq % VP_AGENT_MARKS);
+}
+
 /* An event in the future shows that the clock is ahead, by that much at least. Until the next mark all times
  * are corrected by it: cut off at now, those of one batch would be one moment. More than the mark's error is
  * a guest whose counter was set, or that lies. */
@@ -38,7 +51,8 @@ static uint64_t not_after(struct vp_agent *agent, uint32_t i, uint64_t ns, uint6
 }
 
 /* Each time is computed from the mark before it if that is one of the last two, so an event's time does not
- * depend on whether it is taken before or after the next mark. */
+ * depend on whether it is taken before or after the next mark; unless only the later mark is exact, for which
+ * events have waited. */
 uint64_t vp_agent_time(struct vp_agent *agent, uint64_t tsc, uint64_t unknown, uint64_t now)
 {
 	const struct vp_agent_clock *c = &agent->clock;
@@ -50,7 +64,8 @@ uint64_t vp_agent_time(struct vp_agent *agent, uint64_t tsc, uint64_t unknown, u
 
 		if (!seq)
 			return unknown;
-		if ((int64_t)(tsc - at) < 0 && __atomic_load_n(&c->at[before].mult, __ATOMIC_ACQUIRE)) {
+		if ((int64_t)(tsc - at) < 0 && __atomic_load_n(&c->at[before].mult, __ATOMIC_ACQUIRE) &&
+		    (is_exact(c, before) || !is_exact(c, i))) {
 			most = __atomic_load_n(&c->at[i].ns, __ATOMIC_ACQUIRE);
 			i = before;
 			at = __atomic_load_n(&c->at[i].tsc, __ATOMIC_ACQUIRE);

@@ -216,8 +216,8 @@ static void count_lost(const struct vp_agent_map *map, struct vp_agent_ring *r, 
 	}
 }
 
-/* No time is known before the first mark. The guest makes that one as soon as its probes are on: until then
- * events wait in the ring, while it has room. */
+/* No time is known before the first mark. The guest makes that one as soon as its probes are on, and others
+ * after it: until one is exact, events wait in the ring, while it has room. */
 static bool waits(const struct vp_agent *agent, const struct vp_agent_ring *r, uint64_t now)
 {
 	return now < __atomic_load_n(&agent->hold_until, __ATOMIC_ACQUIRE) &&
@@ -282,10 +282,11 @@ static void drain(struct vp_agent *agent, struct vp_agent_ring *r, const struct 
 	struct claims c;
 	uint32_t n = 0;
 
-	if (ot_unlikely(!vp_agent_clock_known(agent))) {
+	if (ot_unlikely(!vp_agent_clock_exact(agent))) {
 		if (!at_once && waits(agent, r, now))
 			return;
-		look_ahead(r);
+		if (!vp_agent_clock_known(agent))
+			look_ahead(r);
 	}
 	for (; n < r->records && take(r, &rec); n++) {
 		uint64_t when = time_of(agent, r, rec.tsc, now);

@@ -24,8 +24,9 @@
 #define BEAT_EVERY (GA_BEAT_MS * 1000000ull / KICK_NS / 4)
 /* A vCPU that has not drained its ring for so long is not waited for. */
 #define STALE_NS   1000000000ull
-/* The guest hits the first mark once the commands are in force, unless the mark can't be trapped. */
-#define HOLD_NS    300000000ull
+/* The guest hits the first mark once the commands are in force, unless the mark can't be trapped, and others
+ * at each of its polls: on a busy host the first ones are wide. */
+#define HOLD_NS    1000000000ull
 
 static struct vp_agent_owner *owner_of(const struct vp_engine *engine)
 {
