@@ -206,6 +206,9 @@ static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, stru
 			 feed->link->client.guest_name, ot_err_message(err));
 		say(s, text);
 		break;
+	case OT_ERR_BUSY: /* the lists kept changing: read again at the next poll */
+		feed->modules.asked = false;
+		break;
 	default:
 		break;
 	}
@@ -242,6 +245,8 @@ static struct ot_err *look(struct vp_session *s, struct vp_feed *feed)
 		feed->modules.seen = reply.last;
 		if (!feed->modules.ended)
 			OT_TRY(pass_over(s, feed, read_new(s, feed)));
+		if (!feed->modules.asked)
+			return NULL;
 	}
 	return NULL;
 }
@@ -255,7 +260,8 @@ static bool has_news(const struct vp_session *s, const struct vp_feed *feed)
 	       __atomic_load_n(&first->modules, __ATOMIC_ACQUIRE) > feed->modules.seen;
 }
 
-struct ot_err *vp_modules_look(struct vp_session *s)
+static struct ot_err *each_with_news(struct vp_session *s,
+				     struct ot_err *(*answer)(struct vp_session *s, struct vp_feed *feed))
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
@@ -263,9 +269,30 @@ struct ot_err *vp_modules_look(struct vp_session *s)
 		if (!feed->modules.followed || !feed->started || feed->gone || feed->noticed_ns ||
 		    !has_news(s, feed))
 			continue;
-		OT_TRY(vp_note_gone(s, feed, look(s, feed)));
+		OT_TRY(vp_note_gone(s, feed, answer(s, feed)));
 	}
 	return NULL;
+}
+
+struct ot_err *vp_modules_look(struct vp_session *s)
+{
+	return each_with_news(s, look);
+}
+
+/* The engine counts those that waited in vain when it is told that they were seen. */
+static struct ot_err *pass_over_rest(struct vp_session *s, struct vp_feed *feed)
+{
+	struct vp_msg_modules_reply reply;
+
+	OT_TRY(vp_client_modules(&feed->link->client, feed->modules.seen, &reply));
+	feed->modules.seen = reply.last;
+	OT_TRY(vp_client_modules(&feed->link->client, feed->modules.seen, &reply));
+	return take_late(s, feed, reply.late);
+}
+
+struct ot_err *vp_modules_last(struct vp_session *s)
+{
+	return each_with_news(s, pass_over_rest);
 }
 
 bool vp_modules_followed(const struct vp_session *s)

@@ -15,6 +15,9 @@ void vp_modules_follow(struct vp_session *s, struct vp_feed *feed);
 /** Read the modules that came since the last time, and enable their probes. Cheap if none has. */
 OT_MUST_CHECK struct ot_err *vp_modules_look(struct vp_session *s);
 
+/** At the end of a session, before it is stopped: what has come and was not read in time is a drop. */
+OT_MUST_CHECK struct ot_err *vp_modules_last(struct vp_session *s);
+
 /** Does a vCPU of a guest wait for vp_modules_look() when it loads one? */
 bool vp_modules_followed(const struct vp_session *s);
 

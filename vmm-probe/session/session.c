@@ -271,6 +271,7 @@ struct ot_err *vp_session_stop(struct vp_session *s)
 
 	if (s->links.n)
 		OT_TRY(vp_drain(s, VP_DRAIN_STATUS));
+	OT_TRY(vp_modules_last(s));
 	OT_TRY(stop_guests(s));
 	vp_ends_settle(s);
 	OT_TRY(vp_agents_stopped(s));

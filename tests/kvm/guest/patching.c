@@ -280,6 +280,9 @@ noinline int arch_prepare_kprobe(struct kprobe *kp)
 		if (kp->addr[i] != own[i])
 			fail("kprobe, copying", read5(kp->addr));
 	write_text(kp->slot, kp->addr, kp->len);
+	for (uint32_t i = 0; i < kp->len; i++)
+		if (kp->slot[i] != own[i])
+			fail("kprobe, copied", read5(kp->slot));
 	make_branch(0xe9, kp->slot + kp->len, kp->addr + kp->len, kp->slot + kp->len);
 	kp->opcode = kp->addr[0];
 	return 0;
