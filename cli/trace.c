@@ -79,7 +79,7 @@ static struct ot_err *find_target(const struct cli_run *r)
 		found = census.items[i].id == (uint64_t)r->target;
 	vp_census_deinit(&census);
 	if (err || found)
-		return err;
+		return err ? err : vp_session_watch_target(r->session, 0);
 	return ot_err_new(OT_ERR_NOT_FOUND, "guest %s has no process %d (for one of this host, use -g none)",
 			  vp_session_guest_name(r->session, 0), (int)r->target);
 }

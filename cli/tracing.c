@@ -192,6 +192,10 @@ static struct ot_err *trace_loop(struct cli_run *r, enum vp_session_state *state
 		cli_run_read_ttl(r);
 		if (!r->interrupts && cli_is_unread(r->out)) /* a terminal's hang-up is also a SIGHUP */
 			return ot_err_os(EPIPE, "failed to write to %s", r->consumer.out_name);
+		if (vp_session_target_ended(r->session)) {
+			cli_notice(&r->inv->opts, "pid %d has exited", (int)r->target);
+			break;
+		}
 	} while (*state == VP_SESSION_ACTIVE && !r->interrupts && !r->expired &&
 		 (!r->procs.count || r->procs.live));
 	return NULL;

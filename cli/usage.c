@@ -60,7 +60,7 @@ static void print_switches(void)
 	      "\t-n  enable or list probes by name\n"
 	      "\t-o  append the output to a file; FILE.prom: aggregations as Prometheus' text,\n"
 	      "\t    FILE.pprof: stacks as a profile, FILE.pftrace: a trace for Perfetto\n"
-	      "\t-p  the process of the guest that is $target; with -g none one of this host, to end with\n"
+	      "\t-p  the process that is $target, of the guest or with -g none of this host, to end with\n"
 	      "\t-P  enable or list probes by provider\n"
 	      "\t-q  quiet: print only the program's own output\n"
 	      "\t-s  run a D script, or list its probes\n"

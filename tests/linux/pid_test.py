@@ -8,6 +8,7 @@ sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.outsight import keyed, numbers
 from lib.program_scenario import ProgramScenario
+from lib.programs import run
 from lib.scenario import main
 
 CALLS = 3000
@@ -92,6 +93,41 @@ class Pid(ProgramScenario):
             self.work(one)
 
         self.assertEqual(self.count(one, "pid$target:a.out:work:entry", rounds, "-p", str(one)), CALLS)
+
+    def test_end(self):
+        """Tracing ends with the process, whether or not its parent has asked for its status, and all data is there."""
+        one = self.start()
+        trace = self.outsight.trace(self.vm, "pid$target:a.out:work:entry { @ = count(); }", "-p", str(one))
+        self.work(one)
+        self.vm.check(f"kill -9 {one}")
+        self.assertEqual(trace.finish(), 0, trace.story())
+        self.assertEqual(numbers(trace.out), [CALLS], trace.story())
+        # a parent that never waits
+        one = int(self.vm.check("(counted 1 >/tmp/said.b 2>&1 & echo $!; exec sleep 1000) >/tmp/pid.b & "
+                                "until grep -q ready /tmp/said.b; do sleep 0.1; done; cat /tmp/pid.b"))
+        trace = self.outsight.trace(self.vm, "syscall:::entry /pid == $target/ { @ = count(); }", "-p", str(one))
+        self.vm.check(f"kill -9 {one}")
+        self.assertEqual(trace.finish(), 0, trace.story())
+        self.assertIn(" Z ", self.vm.check(f"cat /proc/{one}/stat"))
+        self.vm.check("killall -q sleep")
+
+    def test_names(self):
+        """Each function of the C library that nm(1) lists has a probe by each of its names; a pattern has it once."""
+        one = self.start()
+        table = [row for row in re.findall(r"^([0-9a-f]+) [0-9a-f]+ [tTwW] ([^@\s]+)\S*$",
+                                           run("nm", "-D", "-S", self.programs.libc), re.M)]
+        self.assertGreater(len(table), 2000)
+        names = sorted({name for _, name in table})
+        self.assertEqual(self.listed(*(arg for name in names for arg in ("-n", f"pid{one}:libc:{name}:entry"))), set(names))
+        found = self.listed("-n", f"pid{one}:libc::entry")
+        self.assertLessEqual(found, set(names))
+        self.assertEqual({at for at, name in table if name in found}, {at for at, _ in table})
+
+    def listed(self, *options):
+        """The functions that -l lists."""
+        status, out, err = self.outsight.run(self.vm, "-l", *options)
+        self.assertEqual((status, err), (0, ""))
+        return {line.split()[-2] for line in out.splitlines()[1:]}
 
     def test_refused(self):
         """No such process, no such function; and what is listed."""

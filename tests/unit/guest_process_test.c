@@ -129,6 +129,28 @@ static void test_no_process(void **state)
 	refused(pg, OT_ERR_NOT_FOUND, "has no memory of its own");
 }
 
+/* Over is a process none of whose threads lives, although its number is still taken. */
+static void test_over(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_guest_process p;
+
+	assert_null(vp_guest_process_find(process_guest(pg), PF_PID, &p));
+	assert_false(p.is_over);
+	*process_word(pg, PF_TASK + PF_TASK_MM) = 0; /* its first thread has ended, another one lives */
+	*process_word(pg, PF_SIGNAL) = 1ull << 32;
+	assert_null(vp_guest_process_find(process_guest(pg), PF_PID, &p));
+	assert_false(p.is_over);
+	*process_word(pg, PF_SIGNAL) = 1; /* another member */
+	assert_null(vp_guest_process_find(process_guest(pg), PF_PID, &p));
+	assert_true(p.is_over);
+	*process_word(pg, PF_TASK + PF_TASK_SIGNAL) = 0;
+	struct ot_err *err = vp_guest_process_find(process_guest(pg), PF_PID, &p);
+	assert_int_equal(ot_err_code(err), OT_ERR_BUSY);
+	ot_err_destroy(err);
+	process_guest_reset(pg);
+}
+
 /* What can't be is a change, and one that does not pass an error. */
 static void test_torn(void **state)
 {
@@ -187,6 +209,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_print, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_backing_file, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_no_process, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_over, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup_list, teardown),
 		cmocka_unit_test_setup_teardown(test_torn_maple, setup_maple, teardown),

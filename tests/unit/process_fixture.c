@@ -43,7 +43,10 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 	uint32_t comm = btf_add_array(b, c, 16), slots = btf_add_array(b, l, 64), t;
 
 	BTF_STRUCT(b, "task_struct", 128, { "tgid", u, PF_TGID }, { "start_time", l, PF_START },
-		   { "comm", comm, PF_COMM }, { "mm", l, PF_TASK_MM }, { "pid_links", l, PF_LINKS });
+		   { "comm", comm, PF_COMM }, { "mm", l, PF_TASK_MM }, { "pid_links", l, PF_LINKS },
+		   { "signal", l, PF_TASK_SIGNAL });
+	t = BTF_STRUCT(b, "atomic_t", 4, { "counter", u, 0 });
+	BTF_STRUCT(b, "signal_struct", 8, { "live", t, 4 });
 	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 });
 	BTF_STRUCT(b, "xa_node", 16 + 8 * 64, { "shift", c, 0 }, { "slots", slots, PF_XA_SLOTS });
 	t = BTF_STRUCT(b, "xarray", 16, { "xa_head", l, 8 });
@@ -154,6 +157,8 @@ static void put_task(struct process_guest *pg)
 	put(pg, PF_TASK + PF_START, 1234);
 	memcpy(process_word(pg, PF_TASK + PF_COMM), "prog", 5);
 	put(pg, PF_TASK + PF_TASK_MM, PF_MM);
+	put(pg, PF_TASK + PF_TASK_SIGNAL, PF_SIGNAL);
+	put32(pg, PF_SIGNAL + 4, 2);
 	put(pg, PF_PIDNR + 16, PF_TASK + PF_LINKS + 16);
 	put(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * PF_PID, PF_PIDNR);
 	put(pg, PF_PID_NS + 8, PF_NODE(0) + NODE);

@@ -34,6 +34,7 @@
 					   */
 #define PF_NAME(n)  (PF_BASE + 0x0800u + 0x20u * (n))
 #define PF_MOUNT(n) (PF_BASE + 0x0900u + 0x40u * (n))  /* 0: the root's; 1: on /srv */
+#define PF_SIGNAL   (PF_BASE + 0x0a00u)                /* struct signal_struct: how many threads live */
 #define PF_NODE(n)  (PF_BASE + 0x2000u + 0x400u * (n)) /* of xarrays: 0 PIDs; 1 the file's top; 2, 3 below */
 #define PF_MAPLE(n) (PF_BASE + 0x4000u + 0x100u * (n)) /* 0: the top, 1 and 2: leaves */
 #define PF_VMA(n)   (PF_BASE + 0x5000u + 0x40u * (n))
@@ -47,6 +48,7 @@ enum {
 	PF_COMM = 32,
 	PF_TASK_MM = 48,
 	PF_LINKS = 64,
+	PF_TASK_SIGNAL = 112,
 	PF_MAP_COUNT = 8,
 	PF_MA_ROOT = 24,
 	PF_MMAP = 32,

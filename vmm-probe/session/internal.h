@@ -13,6 +13,7 @@
 #define VP_SESSION_INTERNAL_H
 
 #include "dif/vm/dynvar.h"
+#include "vmm-probe/guest/process/processes.h"
 #include "vmm-probe/session/feed.h"
 #include "vmm-probe/session/host_symbols.h"
 #include "vmm-probe/session/host_types.h"
@@ -86,6 +87,15 @@ struct vp_session_end {
 	enum vp_guest_end guest_end; /* … the first that was lost, or else the last one, in this way */
 };
 
+/* The process of a guest that $target is. */
+struct vp_session_target {
+	struct vp_guest *guest;  /* borrowed */
+	struct vp_processes *ps; /* owned; NULL: its processes can't be read */
+	struct vp_guest_process process;
+	bool is_watched;
+	uint64_t next_ns; /* when it is looked at again */
+};
+
 struct vp_session {
 	struct vp_session_config config;
 	struct dif_options *options;
@@ -112,6 +122,7 @@ struct vp_session {
 	struct vp_session_pending pending;
 	struct vp_session_due due;
 	struct vp_session_end end;
+	struct vp_session_target target;
 };
 
 /** world.c: set s->world, which the compiler asks for types, symbols and probes. */

@@ -72,6 +72,7 @@ void vp_session_destroy(struct vp_session *s)
 	vp_host_symbols_deinit(&s->host_symbols);
 	for (uint32_t i = 0; i < VP_GUESTS_MAX; i++)
 		vp_user_symbols_deinit(&s->user_symbols[i]);
+	vp_processes_close(s->target.ps);
 	vp_pending_free(s);
 	free(s->program.enabled);
 	free(s->ticks.items);

@@ -212,6 +212,13 @@ enum vp_session_state {
 OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
 					     enum vp_session_state *ret_state);
 
+/** Watch the process of guest number @p guest that $target is (vp_session_config.target_pid), from now on.
+ * NOT_FOUND: there is none. Where the guest's types do not describe processes, nothing is watched. */
+OT_MUST_CHECK struct ot_err *vp_session_watch_target(struct vp_session *s, uint32_t guest);
+/** Has the process that is watched ended? Reads the guest, at most once a second; between, and without a
+ * watch: false. */
+bool vp_session_target_ended(struct vp_session *s);
+
 /** Remove sites, drain, fire END, hand everything out. */
 OT_MUST_CHECK struct ot_err *vp_session_stop(struct vp_session *s);
 

@@ -54,6 +54,8 @@ static const struct member indispensable[] = {
 };
 
 static const struct member optional[] = {
+	MEMBER("task_struct", "signal", task_signal),
+	MEMBER("signal_struct", "live.counter", signal_live),
 	MEMBER("mm_struct", "mm_mt.ma_root", mm_tree),
 	MEMBER("mm_struct", "mmap", mm_list),
 	MEMBER("mm_struct", "context.vdso", mm_vdso),

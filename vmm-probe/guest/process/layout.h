@@ -24,6 +24,7 @@ struct vp_maple_shape {
  * on its own. */
 struct vp_process_layout {
 	uint32_t task_tgid, task_start_time, task_comm, task_comm_size, task_mm, task_pid_links;
+	uint32_t task_signal, signal_live; /* VP_NO_MEMBER: whether a process is over is not known */
 	uint32_t pid_tasks, pid_ns_idr;
 	int64_t pid_type_tgid;
 	uint32_t xa_shift, xa_slots, xa_nslots; /* struct xa_node */

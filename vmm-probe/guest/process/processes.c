@@ -79,6 +79,24 @@ void vp_processes_close(struct vp_processes *ps)
 	free(ps);
 }
 
+/* Threads that have not called exit() yet are counted. A task that is being released has no signal_struct any
+ * more. */
+static struct ot_err *read_is_over(struct vp_processes *ps, uint64_t task, bool *ret)
+{
+	uint64_t signal;
+	uint32_t live;
+
+	*ret = false;
+	if (ps->l.task_signal == VP_NO_MEMBER || ps->l.signal_live == VP_NO_MEMBER)
+		return NULL;
+	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_signal, &signal));
+	if (!signal)
+		return vp_process_torn();
+	OT_TRY(vp_kernel_u32(ps, signal + ps->l.signal_live, &live));
+	*ret = !live;
+	return NULL;
+}
+
 static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct vp_guest_process *ret)
 {
 	struct vp_guest_process p = { .task = task };
@@ -89,6 +107,7 @@ static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct v
 	OT_TRY(vp_kernel_u64(ps, task + ps->l.task_mm, &p.mm));
 	OT_TRY(vp_kernel_read(ps, task + ps->l.task_comm, p.name, ps->l.task_comm_size));
 	p.name[VP_PROCESS_NAME - 1] = '\0';
+	OT_TRY(read_is_over(ps, task, &p.is_over));
 	p.pid = tgid;
 	*ret = p;
 	return NULL;

@@ -33,6 +33,7 @@ struct vp_guest_process {
 	uint64_t since_ns; /* its start, by the guest's clock: a PID that is used again has another one */
 	uint64_t task;     /* address of its first thread's struct task_struct */
 	uint64_t mm;       /* address of its struct mm_struct; 0: it has no memory of its own (any more) */
+	bool is_over;      /* its threads have ended; its parent may not have asked for its status yet */
 	char name[VP_PROCESS_NAME]; /* the guest's bytes, NUL-terminated */
 };
 
