@@ -105,6 +105,10 @@ struct vp_code_ops {
 	uint64_t (*find_increment)(const uint8_t *code, uint64_t len, uint64_t gva, uint64_t from,
 				   struct vp_increment *ret);
 
+	/* The instruction that does nothing, as an assembler writes it: <sys/sdt.h> puts one at each static
+	 * probe of a program. */
+	uint8_t nop[VP_INSN_MAX], nop_len;
+
 	/** Read the @p len characters at @p text, which may be hostile, as an operand into *ret. NULL, or why
 	 * it is none that can be had (static). */
 	const char *(*operand)(const char *text, size_t len, struct vp_asm_operand *ret);

@@ -43,7 +43,7 @@
 	X(CENSUS,      "the guest's processes and modules",  32768, 128,     5000,   10000,  "they are not compared") \
 	X(PROGRAMS,    "the guest's programs",               8192,  512,     1000,   2000,   "some user addresses have no names") \
 	X(MAPS,        "the guest's process",                8192,  32,      2000,   4000,   "what it has mapped is not known") \
-	X(FUNCTIONS,   "the process's functions",            8192,  512,    2000,   4000,   "its pid probes are not set") \
+	X(FUNCTIONS,   "the process's functions",            8192,  512,    2000,   4000,   "its probes are not set") \
 	X(RELEASE,     "which kernel the guest runs",        20480, 160,     2000,   2000,   "it is not listed") \
 	X(COPIES,      "where functions are inlined",        0,     4096,    120000, 600000, "fbt:::inlined has no probe")
 /* clang-format on */

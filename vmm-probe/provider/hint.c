@@ -3,6 +3,7 @@
  * Suggestions for a description that matches no probe: the probe with the nearest names. Also which functions
  * are a compiler's copies of another, which match without their suffix.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -156,6 +157,21 @@ static bool hint_provider(const struct vp_probes *probes, const char *provider, 
 	return false;
 }
 
+/* A name that is no provider here may be a program's. */
+static bool hint_process(const struct vp_probes *probes, const char *provider, struct ot_buf *out)
+{
+	size_t n = provider ? strcspn(provider, "*?[\\") : 0;
+
+	if (!n || vp_provider_is_kernels(provider) || vp_probes_no_processes(probes) ||
+	    vp_probes_target(probes) || isdigit((unsigned char)provider[strlen(provider) - 1]))
+		return false;
+	ot_buf_printf(out,
+		      "%s is no provider of the kernel; for a program's probes give the process's number: "
+		      "%.*s123, or %.*s* with -p PID",
+		      provider, (int)n, provider, (int)n, provider);
+	return true;
+}
+
 static bool hint_inlined(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	const struct vp_guest *guest = vp_probes_guest((struct vp_probes *)(uintptr_t)probes);
@@ -208,7 +224,7 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 		print_found(p, desc->name, out);
 		return true;
 	}
-	return hint_provider(probes, desc->provider, out);
+	return hint_provider(probes, desc->provider, out) || hint_process(probes, desc->provider, out);
 }
 
 /* --- copies -------------------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
  * the function's first instruction behind a mark of targets of indirect calls (endbr64); pid_exits.h finds
  * those of a return. As in DTrace, an empty name and a pattern mean the instructions too.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,14 +82,11 @@ static struct ot_err *find_process(struct vp_pid_making *m)
 {
 	const char *number = m->desc->provider + strlen(vp_provider_pid.name);
 	uint64_t pid = strlen(number) > 10 ? 0 : strtoull(number, NULL, 10);
-	struct ot_err *err;
 
 	if (!pid || pid > INT32_MAX)
 		return ot_err_new(OT_ERR_NOT_FOUND, "D_PROC_BADPID: %s contains an invalid pid",
 				  m->desc->provider);
-	err = vp_pid_process_find(m->processes, pid, &m->process);
-	if (err)
-		return ot_err_prefix(err, "D_PROC_GRAB: failed to grab process %" PRIu64, pid);
+	OT_TRY(vp_pid_process_find(m->probes, pid, &m->processes, &m->process));
 	if (!m->process->provider)
 		m->process->provider = vp_probes_strdup(m->probes, m->desc->provider);
 	return m->process->provider ? NULL : ot_err_nomem();
@@ -100,12 +96,6 @@ static struct ot_err *find_process(struct vp_pid_making *m)
 
 static struct ot_err *make(struct vp_pid_making *m)
 {
-	struct vp_pid_processes **processes = vp_probes_processes(m->probes);
-
-	if (!*processes)
-		OT_TRY(ot_err_prefix(vp_pid_processes_create(vp_probes_guest(m->probes), processes),
-				     "D_PROC_CREATEFAIL: no process can be probed"));
-	m->processes = *processes;
 	OT_TRY(find_process(m));
 	return make_all(m);
 }

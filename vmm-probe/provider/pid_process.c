@@ -2,6 +2,7 @@
 /* Reading a process's objects and their functions. */
 #include "vmm-probe/provider/pid_process.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,10 +10,11 @@
 #include "dif/obj/program.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/registry.h"
 
 #define PAGE_SIZE 4096u
 
-struct ot_err *vp_pid_processes_create(struct vp_guest *guest, struct vp_pid_processes **ret)
+static struct ot_err *create(struct vp_guest *guest, struct vp_pid_processes **ret)
 {
 	struct vp_pid_processes *p = calloc(1, sizeof(*p));
 	struct ot_err *err = p ? vp_processes_open(guest, &p->ps) : ot_err_nomem();
@@ -105,8 +107,7 @@ static struct ot_err *read_process(struct vp_pid_processes *processes, uint64_t 
 	return add_objects(process);
 }
 
-struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t pid,
-				   struct vp_pid_process **ret)
+static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, struct vp_pid_process **ret)
 {
 	struct vp_pid_process *process;
 
@@ -128,6 +129,18 @@ struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t 
 	}
 	processes->list[processes->count++] = *ret = process;
 	return NULL;
+}
+
+struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid, struct vp_pid_processes **ret_all,
+				   struct vp_pid_process **ret)
+{
+	struct vp_pid_processes **processes = vp_probes_processes(probes);
+
+	if (!*processes)
+		OT_TRY(ot_err_prefix(create(vp_probes_guest(probes), processes),
+				     "D_PROC_CREATEFAIL: no process can be probed"));
+	*ret_all = *processes;
+	return ot_err_prefix(find(*processes, pid, ret), "D_PROC_GRAB: failed to grab process %" PRIu64, pid);
 }
 
 /* --- an object ---------------------------------------------------------------------------------------- */

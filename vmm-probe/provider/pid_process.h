@@ -15,6 +15,8 @@
 #include "vmm-probe/guest/process/maps.h"
 #include "vmm-probe/symbolic/expr.h"
 
+struct vp_probes;
+
 /* A file that a process has mapped as code. */
 struct vp_pid_object {
 	const char *name; /* the last part of its path; borrowed from the process's maps */
@@ -28,6 +30,8 @@ struct vp_pid_object {
 	struct vp_elf elf;
 	bool has_elf;                  /* it is a file of this architecture, and the bias is known */
 	struct vp_elf_symbols symbols; /* empty without it */
+	bool notes_read;               /* usdt.c has made the probes of its notes … */
+	bool notes_missing;            /* … but for some whose pages were not in memory */
 	char missing[128];             /* parts of the file that were not in memory; "": none */
 };
 
@@ -49,14 +53,14 @@ struct vp_pid_processes {
 	struct vp_exprs exprs; /* what the programs of their sites are made of */
 };
 
-/** @p guest is borrowed. UNSUPPORTED: vp_processes_open(). */
-OT_MUST_CHECK struct ot_err *vp_pid_processes_create(struct vp_guest *guest, struct vp_pid_processes **ret);
 /** NULL is fine. */
 void vp_pid_processes_destroy(struct vp_pid_processes *processes);
 
-/** The process @p pid, read at the first call, with its objects; borrowed. NOT_FOUND: there is none, or it
- * has no memory. BUSY, LIMIT: vp_maps_read(). */
-OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_pid_processes *processes, uint64_t pid,
+/** The process @p pid of a description, read at the first call, with its objects, and all that were read;
+ * both borrowed. Errors begin with D's tag for them. NOT_FOUND: there is no such process, or it has no
+ * memory. BUSY, LIMIT: vp_maps_read(). UNSUPPORTED: vp_processes_open(). */
+OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid,
+						 struct vp_pid_processes **ret_all,
 						 struct vp_pid_process **ret);
 
 /** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot

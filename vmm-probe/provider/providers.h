@@ -35,7 +35,8 @@
 	PROVIDER(vmstat)       \
 	VP_DERIVED(PROVIDER)   \
 	PROVIDER(cpc)          \
-	PROVIDER(pid)
+	PROVIDER(pid)          \
+	PROVIDER(usdt)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;
 VP_PROVIDERS(VP_DECLARE)

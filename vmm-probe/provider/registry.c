@@ -264,6 +264,16 @@ struct ot_err *vp_probes_set_processes(struct vp_probes *probes, const char *ref
 	return refused && !probes->no_processes ? ot_err_nomem() : NULL;
 }
 
+void vp_probes_set_target(struct vp_probes *probes, uint64_t pid)
+{
+	probes->target = pid;
+}
+
+uint64_t vp_probes_target(const struct vp_probes *probes)
+{
+	return probes->target;
+}
+
 const char *vp_probes_no_processes(const struct vp_probes *probes)
 {
 	return probes->has_processes ? probes->no_processes : "no CPU runs this guest";
@@ -279,6 +289,14 @@ struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes, const struct v
 	if (!probes->cpc.test)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "no CPU runs this guest");
 	return probes->cpc.test(probes->cpc.arg, event);
+}
+
+bool vp_provider_is_kernels(const char *pattern)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(providers); i++)
+		if (!providers[i]->is_named && dif_glob_match(pattern, providers[i]->name))
+			return true;
+	return false;
 }
 
 static bool is_named(const struct vp_probes *probes, const struct vp_provider *p, const char *pattern)
@@ -353,4 +371,11 @@ void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, 
 
 	if (p->describe)
 		p->describe(probes, probe, out);
+}
+
+bool vp_probes_is_asleep(const struct vp_probes *probes, const struct vp_probe *probe)
+{
+	const struct vp_provider *p = vp_probe_entry(probes, probe->id)->provider;
+
+	return p->is_asleep && p->is_asleep(probe);
 }

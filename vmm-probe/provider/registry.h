@@ -76,6 +76,9 @@ struct vp_provider {
 	/* Optional. As vp_probes_describe(). */
 	void (*describe)(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
+	/* Optional. As vp_probes_is_asleep(). */
+	bool (*is_asleep)(const struct vp_probe *probe);
+
 	/* Optional. As vp_probes_support(). */
 	const struct vp_support *(*support)(const struct vp_probe *probe);
 
@@ -118,7 +121,13 @@ OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 /** The reason passed to vp_probes_set_processes() why this guest has no probes in processes; NULL: it has. */
 const char *vp_probes_no_processes(const struct vp_probes *probes);
 
-/** What was read of the guest's processes: pid.c's; NULL until it has set it. */
+/** The process of -p; 0: none. */
+uint64_t vp_probes_target(const struct vp_probes *probes);
+
+/** Does @p pattern, of a description, name a provider whose probes are in no process? */
+bool vp_provider_is_kernels(const char *pattern);
+
+/** What was read of the guest's processes: pid_process.c's; NULL until it has set it. */
 struct vp_pid_processes **vp_probes_processes(struct vp_probes *probes);
 
 /** Which functions' inlined copies are published: fbt_inlined.c's; NULL until it has set it. */

@@ -31,7 +31,10 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 	if (s->host_probes)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none cannot be combined with another guest");
 	s->links.opts.trap = trap_wish(s);
-	return vp_links_attach(&s->links, guest);
+	OT_TRY(vp_links_attach(&s->links, guest));
+	for (uint32_t i = 0; i < s->links.n; i++)
+		vp_probes_set_target(s->links.items[i]->probes, (uint64_t)s->config.target_pid);
+	return NULL;
 }
 
 uint32_t vp_session_nguests(const struct vp_session *s)
@@ -116,6 +119,37 @@ static void say_lines(const char *name, const char *note,
 	ot_buf_deinit(&text);
 }
 
+/* Probes that fire only once the program is told to reach them. */
+static void say_asleep(const struct vp_session *s, uint32_t guest, const struct vp_guest_link *link,
+		       void (*say)(void *arg, bool missing, const char *text), void *arg)
+{
+	const struct vp_probe *first = NULL, *other = NULL;
+	struct ot_buf text;
+
+	for (size_t i = 0; i < s->program.nenabled; i++) {
+		const struct vp_enabled *e = s->program.enabled[i];
+
+		if (e->guest != guest || e->probe->kind != VP_PROBE_SITE ||
+		    !vp_probes_is_asleep(link->probes, e->probe))
+			continue;
+		if (!first)
+			first = e->probe;
+		else if (e->probe != first)
+			other = e->probe;
+	}
+	if (!first)
+		return;
+	ot_buf_init(&text);
+	ot_buf_printf(
+	    &text,
+	    "%s: %s:%s:%s:%s%s: the program skips what has a semaphore while that is 0, and nothing is "
+	    "written into the guest: switch tracing on in the program itself (-lv shows semaphores)",
+	    link->client.guest_name, first->provider, first->module, first->function, first->name,
+	    other ? " and others" : "");
+	say(arg, true, ot_buf_str(&text));
+	ot_buf_deinit(&text);
+}
+
 void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg)
 {
@@ -125,6 +159,8 @@ void vp_session_notes(const struct vp_session *s, uint32_t guest,
 
 	if (link && link->guest)
 		say_lines(link->client.guest_name, vp_guest_note(link->guest), say, arg);
+	if (link)
+		say_asleep(s, guest, link, say, arg);
 	if (!ops)
 		return;
 	ot_buf_init(&text);

@@ -5,7 +5,8 @@
     Guest(..., more_files=programs.archive)
 
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
-bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3 until it is replaced.
+bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
+until it is replaced, bin/probed has static probes. With @cxx bin/thrower throws exceptions of the host's C++ library.
 """
 import os
 import re
@@ -23,7 +24,7 @@ def run(*command):
 
 
 class Programs:
-    def __init__(self, folder):
+    def __init__(self, folder, cxx=False):
         self.root = os.path.join(folder, "root")
         for name in ("bin", LIBRARIES, "lib64"):
             os.makedirs(os.path.join(self.root, name))
@@ -35,6 +36,7 @@ class Programs:
         run("gcc", *FLAGS, "-o", self.path("bin/counted"), os.path.join(HERE, "counted.c"))
         self.leaving = self.path("bin/leaving")
         run("gcc", "-O1", "-Wl,--build-id", "-o", self.leaving, os.path.join(HERE, "leaving.c"))
+        run("gcc", "-O2", "-o", self.path("bin/probed"), os.path.join(HERE, "probed.c"))
         run("strip", "-o", self.path("bin/bare"), self.callers)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
@@ -42,6 +44,8 @@ class Programs:
             f.truncate(PADDING)
         run("objcopy", "--add-section", f".zeros={f.name}", self.callers, self.path("bin/padded"))
         self._copy_libraries()
+        if cxx:
+            self._add_thrower()
         self.archive = os.path.join(folder, "programs.cpio")
         self._pack(folder)
 
@@ -56,6 +60,12 @@ class Programs:
         self.libc = self.path(f"{LIBRARIES}/libc.so.6")
         shutil.copy(os.path.realpath(libc), self.libc)
         shutil.copy(os.path.realpath(loader), self.path(f"lib64/{os.path.basename(loader)}"))
+
+    def _add_thrower(self):
+        run("gcc", "-O2", "-o", self.path("bin/thrower"), os.path.join(HERE, "thrower.c"))
+        self.libstdcxx = run("gcc", "-print-file-name=libstdc++.so.6").strip()
+        for path in (self.libstdcxx, *re.findall(r"lib(?:m|gcc_s)\.so\.\d => (\S+)", run("ldd", self.libstdcxx))):
+            shutil.copy(os.path.realpath(path), self.path(f"{LIBRARIES}/{os.path.basename(path)}"))
 
     def _pack(self, folder):
         names = run("find", self.root, "-mindepth", "1", "-printf", "%P\\n")

@@ -4,6 +4,7 @@
 #define VP_ARCH_X86_INSN_OPCODES_H
 
 #define VP_OPCODE_INT3 0xccu /* also padding behind jumps and returns */
+#define VP_OPCODE_NOP  0x90u
 #define VP_OPCODE_RET  0xc3u
 #define VP_OPCODE_CALL 0xe8u /* with a 32-bit displacement */
 #define VP_OPCODE_OUT  0xe6u /* of AL to an 8-bit port: two bytes */

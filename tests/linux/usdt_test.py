@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Static probes of programs (USDT): each form of an argument, counted and summed by the program itself too."""
+import re
+import shutil
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.guest import Guest
+from lib.outsight import keyed, numbers
+from lib.programs import Programs, run
+from lib.scenario import Scenario, main
+
+TIMES = 1000
+ARGS = 5
+# Values that the note of "partly" does not let a program have.
+REFUSED = {"partly": {0: "floating-point", 1: "in a thread.s own memory", 2: "no symbol of that name"}}
+
+
+class Usdt(Scenario):
+    """One guest with a program that has static probes."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
+        cls.programs = Programs(cls.folder, cxx=True)
+        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=2, more_files=cls.programs.archive).__enter__()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.vm.close()
+        shutil.rmtree(cls.folder)
+
+    def setUp(self):
+        self.rounds = {}
+
+    def tearDown(self):
+        self.outsight.kill_all()
+        self.vm.run("killall -q -9 probed thrower; rm -f /tmp/said.*")
+
+    def start(self, name="a", *words, program="probed"):
+        pid = int(self.vm.check(f"{program} {TIMES} {' '.join(words)} >/tmp/said.{name} 2>&1 & echo $!"))
+        self.wait_lines("ready", 1, name)
+        return pid
+
+    def wait_lines(self, word, count, name):
+        self.vm.check(f"until [ $(grep -c {word} /tmp/said.{name}) -ge {count} ]; do sleep 0.1; done")
+
+    def work(self, pid, name="a"):
+        """One more round; {probe: (count, [sum of each argument])} of all rounds, as the program says."""
+        self.vm.check(f"kill -USR1 {pid}")
+        self.rounds[name] = self.rounds.get(name, 0) + 1
+        self.wait_lines("done", self.rounds[name], name)
+        rows = re.findall(r"^(\w+) (\d+)((?: -?\d+)+)$", self.vm.check(f"cat /tmp/said.{name}"), re.M)
+        return {row: (int(count), [int(n) for n in sums.split()]) for row, count, sums in rows}
+
+    def test_forms(self):
+        """Each form of an argument: every count and every sum is the program's."""
+        one = self.start()
+        clauses = ["probed$target::: { @passed[probename] = count(); }"]
+        for probe, refused in (("registers", ()), ("halves", ()), ("memory", ()), ("constants", ()), ("symbols", ()),
+                               ("partly", (0, 1, 2)), ("places", ()), ("twice-inlined", ())):
+            clauses += [f"probed$target:::{probe} {{ @sums[\"{probe} {n}\"] = sum(arg{n}); }}"
+                        for n in range(ARGS) if n not in refused]
+        trace = self.outsight.trace(self.vm, " ".join(clauses), "-p", str(one))
+        said = self.work(one)
+        said = self.work(one)
+        trace.stop()
+        found = keyed(trace.out)
+        for row, (count, sums) in said.items():
+            probe = "twice-inlined" if row == "inlined" else row
+            if row == "guarded":
+                self.assertNotIn(probe, found)
+                continue
+            self.assertEqual(found.get(probe), count, trace.story())
+            for n, total in enumerate(sums):
+                if f"{probe} {n}" in found:
+                    self.assertEqual(found[f"{probe} {n}"], total, f"arg{n} of {probe}: {trace.story()}")
+        self.assertEqual(said["registers"][0], 2 * TIMES)
+
+    def test_types(self):
+        """args[] are integers by the note's size and sign; an argument that can't be had is a fault, or no args[]."""
+        one = self.start()
+        trace = self.outsight.trace(
+            self.vm, 'probed$target::memory: /args[0] == 5/ { printf("%d %d %d|", args[3], sizeof (args[3]), args[2]); } '
+                     'probed$target:::text { @[copyinstr(arg0), execname, probefunc, probemod] = count(); } '
+                     'probed$target:::partly /arg3 == 1/ { trace(arg0); } dtrace:::ERROR { printf("fault %d|", arg4); }',
+            "-p", str(one))
+        self.work(one)
+        trace.stop()
+        self.assertIn("-32767 4 25|", trace.out, trace.story())
+        self.assertIn("fault 1|", trace.out, trace.story())
+        self.assertRegex(trace.out, rf"words of the program +probed +text +probed +{TIMES}\n?")
+        status, _, err = self.outsight.run(self.vm, "-n", f"probed{one}:::partly {{ trace(args[0]); }}")
+        self.assertEqual(status, 1)
+        self.assertIn("args[0]", err)
+
+    def test_names(self):
+        """By object, function, name and pattern; two functions with one name; of two processes only the named one."""
+        one, other = self.start("one"), self.start("other")
+
+        def count(description, *options):
+            trace = self.outsight.trace(self.vm, f"{description} {{ @ = count(); }}", *options)
+            self.work(one, "one")
+            self.work(other, "other")
+            trace.stop()
+            return sum(numbers(trace.out)), trace.story()
+
+        half = TIMES // 2
+        for description, options, expected in (
+                (f"probed{one}:::registers", (), TIMES),
+                (f"probed{one}:probed:registers:registers", (), TIMES),
+                (f"probed{one}:a.out::re*", (), TIMES),
+                (f"prob*{one}:::registers", (), TIMES),
+                (f"probed{one}:::twice-inlined", (), TIMES),
+                (f"probed{one}::left:", (), half),
+                (f"probed{one}::right:twice-*", (), half),
+                ("probed$target:::registers", ("-p", str(other)), TIMES),
+                ("probed*:::registers", ("-p", str(other)), TIMES),
+                ("prob?d*:::reg*", ("-p", str(other)), TIMES),
+                (f"probed{one}:::registers, probed{other}:::registers", (), 2 * TIMES),
+                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * TIMES)):
+            found, story = count(description, *options)
+            self.assertEqual(found, expected, story)
+
+    def test_semaphore(self):
+        """A probe that the program skips until its semaphore is raised: said when it is enabled; nothing is written."""
+        one, on = self.start("one"), self.start("on", "on")
+        trace = self.outsight.trace(self.vm, "probed$target:::guarded { @ = count(); }", "-p", str(one))
+        self.work(one, "one")
+        trace.stop()
+        self.assertEqual(sum(numbers(trace.out)), 0)
+        self.assertRegex(trace.err, rf"probed{one}:probed:guarded:guarded: the program skips what has a semaphore")
+        trace = self.outsight.trace(self.vm, "probed$target:::guarded { @ = count(); @s = sum(arg0); }", "-p", str(on))
+        said = self.work(on, "on")["guarded"]
+        trace.stop()
+        self.assertEqual(numbers(trace.out), [said[0], said[1][0]])
+        self.assertNotIn("semaphore", trace.err)
+        for pid, state in ((one, "0: the program skips"), (on, "raised to 1")):
+            _, out, _ = self.outsight.run(self.vm, "-lv", "-n", f"probed{pid}:::guarded")
+            self.assertRegex(out, rf"semaphore: 0x[0-9a-f]+, {state}")
+
+    def test_library(self):
+        """A probe of the C++ library as its distribution has built it: stripped, its notes written by <sys/sdt.h>."""
+        notes = run("readelf", "-nW", self.programs.libstdcxx)
+        if "libstdcxx" not in notes:
+            self.skipTest("this host's libstdc++ has no static probes")
+        one = self.start(program="thrower")
+        trace = self.outsight.trace(self.vm, "libstdcxx$target:libstdc??.so*:__cxa_throw:throw { @ = count(); @s = sum(arg0); "
+                                             "@t = sum(arg1); } libstdcxx$target:::catch { @c = count(); }", "-p", str(one))
+        said = self.work(one)["throw"]
+        trace.stop()
+        self.assertEqual(numbers(trace.out)[:3], [said[0], *said[1]], trace.story())
+        self.assertEqual(said[0], TIMES)
+        _, out, _ = self.outsight.run(self.vm, "-lv", "-n", f"libstdcxx{one}:::")
+        for text in re.findall(r"Arguments: (.*)", notes):
+            for n, arg in enumerate(text.split()):
+                self.assertIn(f"arg{n}: {arg}\n", out)
+
+    def test_listing(self):
+        """-l has every probe; -lv each argument as its note has it, and why some have no value."""
+        one = self.start()
+        status, out, err = self.outsight.run(self.vm, "-l", "-n", f"probed{one}:::")
+        self.assertEqual((status, err), (0, ""))
+        listed = re.findall(rf"(?m)^ *\d+ +probed{one} +probed +(\S+) (\S+)$", out)
+        self.assertEqual(sorted(listed), sorted(
+            [(n, n) for n in ("registers", "halves", "memory", "constants", "symbols", "partly", "places", "text",
+                              "guarded")] + [("left", "twice-inlined"), ("right", "twice-inlined")]))
+        _, out, _ = self.outsight.run(self.vm, "-lv", "-n", f"probed{one}:::memory, probed{one}:::p*")
+        for line in ("arg2: -4@(%rdi,%rsi,4)", "arg3: -2@24(%rdi)", "args[3]: int", "args[4]: unsigned long",
+                     "arg0: 8@%rdi", "arg0: -4@(%rsi)"):
+            self.assertIn(f"{line}\n", out)
+        for n, why in REFUSED["partly"].items():
+            self.assertRegex(out, rf"arg{n}: \S+: it has no value: .*{why}")
+        self.assertEqual(out.count("Place: 0x"), 4)
+
+    def test_refused(self):
+        """No number, no process, no such probe."""
+        one = self.start()
+        for words, why in ((("-n", "probed*:::registers"), "does not match any probes"),
+                           (("-n", "probed*:::registers"), "give the process's number: probed123, or probed* with -p"),
+                           (("-n", "probed:::registers"), "give the process's number"),
+                           (("-n", "probed1000000:::"), "failed to grab process 1000000: the guest has no process"),
+                           (("-n", f"probed{one}:::nothing"), "does not match any probes"),
+                           (("-n", f"probe{one}:::registers"), "does not match any probes"),
+                           (("-p", str(one), "-n", "none*:::registers"), "does not match any probes")):
+            status, out, err = self.outsight.run(self.vm, *words)
+            self.assertEqual((status, out), (1, ""))
+            self.assertIn(why, err)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

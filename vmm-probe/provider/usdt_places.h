@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The places of static probes (USDT) in an object of a process: what the notes of its file say, as far as it
+ * holds in this process. All of it is a guest's word: a place is a nop in the object's code, or refused; a
+ * semaphore lies in the object's own writable data, or there is none.
+ */
+#ifndef VP_PROVIDER_USDT_PLACES_H
+#define VP_PROVIDER_USDT_PLACES_H
+
+#include "vmm-probe/provider/pid_process.h"
+#include "vmm-probe/provider/usdt_args.h"
+
+#define VP_USDT_NAME_MAX 63u /* characters of a provider's and of a probe's name */
+#define VP_USDT_NOT_READ (-1)
+
+struct vp_usdt_place {
+	const char *provider;      /* as the note has it: without the process's number */
+	const char *name;          /* a dash for each two underscores of the note */
+	const char *function;      /* "sub_1234": it has no symbol; "": unknown */
+	const char *text;          /* the arguments, as the note has them */
+	uint64_t addr;             /* as linked */
+	struct vp_batch_site site; /* without its program */
+	struct vp_usdt_args args;  /* of `text` */
+	const char *refused;       /* why no probe can be there; NULL: one can */
+	uint64_t semaphore;        /* its address in the process; 0: it has none */
+	int32_t raised;            /* what the semaphore holds, or NOT_READ: its page is not in memory */
+};
+
+struct vp_usdt_places {
+	struct vp_usdt_place *items; /* by provider, name, function and address, each of these once */
+	size_t count;
+	bool whole; /* all notes of the file could be read */
+};
+
+struct vp_usdt_reader {
+	const struct vp_code_ops *code;
+	struct vp_pid_processes *processes;
+	struct vp_pid_process *process;
+	struct vp_exprs *exprs; /* what is found lives in their arena */
+};
+
+/** Read the places of @p object, whose symbols are read only if it has some. A note whose names D could not
+ * name is left out. LIMIT: the caller's budget. */
+OT_MUST_CHECK struct ot_err *vp_usdt_places_read(const struct vp_usdt_reader *reader,
+						 struct vp_pid_object *object, struct vp_usdt_places *ret);
+
+#endif
