@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/messages.h"
 #include "vmm-probe/hosts/machines.h"
+#include "vmm-probe/session/listing.h"
 
 static bool is_file(const char *path)
 {
@@ -112,8 +113,9 @@ struct copies {
 	const char *last;
 };
 
-static bool see_copy(void *arg, const struct vp_probe *probe)
+static bool see_copy(void *arg, const struct vp_listed *listed)
 {
+	const struct vp_probe *probe = listed->probe;
 	struct copies *c = arg;
 
 	if (!vp_function_is_copy(probe->function, c->of))

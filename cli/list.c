@@ -8,6 +8,7 @@
 #include "cli/messages.h"
 #include "cli/output/print.h"
 #include "cli/stability.h"
+#include "vmm-probe/session/listing.h"
 
 /* args[] that a probe may have; one that it lacks has none in its place. */
 #define ARGS_MAX 16u
@@ -20,15 +21,15 @@ struct listing {
 	bool verbose;
 };
 
-static void print_arguments(const struct listing *l, const struct vp_probe *probe)
+static void print_arguments(const struct listing *l, const struct vp_listed *listed)
 {
 	struct dif_probe_arg arg;
 	bool any = false;
 	struct ot_buf text;
 
 	fputs("\n\tArgument Types\n", l->fp);
-	for (unsigned n = 0; l->world->probe_arg && n < ARGS_MAX; n++) {
-		if (!l->world->probe_arg(l->world->env, probe->id, n, &arg))
+	for (unsigned n = 0; n < ARGS_MAX; n++) {
+		if (!vp_session_probe_arg(l->session, listed, n, &arg))
 			continue;
 		any = true;
 		ot_buf_init(&text);
@@ -47,24 +48,25 @@ static void print_arguments(const struct listing *l, const struct vp_probe *prob
 	putc('\n', l->fp);
 }
 
-static void print_details(const struct listing *l, const struct vp_probe *probe)
+static void print_details(const struct listing *l, const struct vp_listed *listed)
 {
+	const struct vp_probe *probe = listed->probe;
 	struct dif_attribute attrs[DIF_ATTR_PARTS];
 
 	cli_attributes(l->world, probe->provider, attrs);
 	cli_print_attribute("Probe Description Attributes",
 			    cli_probe_attribute(attrs, probe->module, probe->function, probe->name), l->fp);
 	cli_print_attribute("Argument Attributes", attrs[DIF_ATTR_ARGS], l->fp);
-	print_arguments(l, probe);
+	print_arguments(l, listed);
 }
 
 /* The provider's own lines. */
-static void print_description(const struct listing *l, const struct vp_probe *probe)
+static void print_description(const struct listing *l, const struct vp_listed *listed)
 {
 	struct ot_buf text;
 
 	ot_buf_init(&text);
-	vp_session_describe(l->session, probe, &text);
+	vp_session_describe(l->session, listed, &text);
 	if (text.len)
 		putc('\n', l->fp);
 	for (char *line = text.data, *end; line && (end = strchr(line, '\n')); line = end + 1) {
@@ -77,8 +79,57 @@ static void print_description(const struct listing *l, const struct vp_probe *pr
 	ot_buf_deinit(&text);
 }
 
-static bool print_probe(void *arg, const struct vp_probe *probe)
+static void print_guest(const struct listing *l, uint32_t guest)
 {
+	char name[VP_GUEST_NAME];
+
+	snprintf(name, sizeof(name), "%s", vp_session_guest_name(l->session, guest));
+	ot_utf8_tame_string(name);
+	fputs(name, l->fp);
+}
+
+/* Behind the columns, where those who take them apart don't look: the shorter list of the two. */
+static void print_where(const struct listing *l, const struct vp_listed *listed)
+{
+	uint32_t n = vp_session_nguests(l->session), have = 0, lack = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		have += listed->of[i] != NULL;
+		lack += listed->missing >> i & 1;
+	}
+	if (!lack)
+		return;
+	bool only = have <= lack;
+	const char *before = only ? " (only " : " (not ";
+	for (uint32_t i = 0; i < n; i++) {
+		if (only ? !listed->of[i] : !(listed->missing >> i & 1))
+			continue;
+		fputs(before, l->fp);
+		print_guest(l, i);
+		before = ", ";
+	}
+	putc(')', l->fp);
+}
+
+/* Guests of one kernel may be on VMMs of which only some can have this probe. */
+static void print_refusals(const struct listing *l, const struct vp_listed *listed)
+{
+	uint32_t n = vp_session_nguests(l->session);
+
+	if (n <= 1 && listed->probe->refused)
+		fprintf(l->fp, "\n\tCannot be enabled: %s\n", listed->probe->refused);
+	for (uint32_t i = 0; n > 1 && i < n; i++) {
+		if (!listed->of[i] || !listed->of[i]->refused)
+			continue;
+		fputs("\n\tCannot be enabled in ", l->fp);
+		print_guest(l, i);
+		fprintf(l->fp, ": %s\n", listed->of[i]->refused);
+	}
+}
+
+static bool print_probe(void *arg, const struct vp_listed *listed)
+{
+	const struct vp_probe *probe = listed->probe;
 	const struct listing *l = arg;
 
 	char module[256], function[1024];
@@ -87,19 +138,20 @@ static bool print_probe(void *arg, const struct vp_probe *probe)
 	snprintf(function, sizeof(function), "%s", probe->function);
 	ot_utf8_tame_string(module);
 	ot_utf8_tame_string(function);
-	fprintf(l->fp, "%5u %10s %17s %33s %s\n", probe->id, probe->provider, module, function, probe->name);
+	fprintf(l->fp, "%5u %10s %17s %33s %s", probe->id, probe->provider, module, function, probe->name);
+	print_where(l, listed);
+	putc('\n', l->fp);
 	if (!l->verbose)
 		return !ferror(l->fp);
-	if (probe->refused)
-		fprintf(l->fp, "\n\tCannot be enabled: %s\n", probe->refused);
-	print_description(l, probe);
-	print_details(l, probe);
+	print_refusals(l, listed);
+	print_description(l, listed);
+	print_details(l, listed);
 	return !ferror(l->fp);
 }
 
-static bool print_first_details(void *arg, const struct vp_probe *probe)
+static bool print_first_details(void *arg, const struct vp_listed *listed)
 {
-	print_details(arg, probe);
+	print_details(arg, listed);
 	return false;
 }
 

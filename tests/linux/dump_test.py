@@ -109,6 +109,26 @@ class Several(Scenario):
             self.assertRegex(trace.out, r"(?m)^M 3000 vmlinux 0$")
             self.assertEqual(len(re.findall(r"(?m)^[FMS] ", trace.out)), 3, trace.story())
             self.check_guest_field(one, two)
+            self.check_list(one, two)
+
+    def check_list(self, one, two):
+        """What both have is one line, and what one lacks says so; a guest that is named is listed alone. The first guest
+        is the one that lacks the module."""
+        two.check("rmmod dummy")
+        args = ["-g", os.path.join(one.dir, "outsight", f"{one.pid}.sock")]
+        for probe, where in (("fbt:vmlinux:vfs_read:entry", ""), ("fbt:dummy:dummy_xmit:entry", f" (only {one.name})"),
+                             ("dtrace:::BEGIN", ""), (f"{one.name}:fbt:dummy:dummy_xmit:entry", "")):
+            status, out, err = self.outsight.run(two, *args, "-ln", probe)
+            self.assertEqual(status, 0, err)
+            name = probe.split(":")[-1]
+            self.assertRegex(out, rf"\A[^\n]*NAME\n[^\n]* {name}{re.escape(where)}\n?\Z")
+        status, out, err = self.outsight.run(two, *args, "-lvn", "fbt:dummy:dummy_xmit:entry")
+        self.assertEqual(status, 0, err)
+        self.assertIn("args[0]: struct sk_buff *", out)
+        # compiled for the guest that has it, whose number for it is another probe's in the first one
+        for member, expected in ("len", 0), ("nosuch", 1):
+            status, out, err = self.outsight.run(two, *args, "-e", "-n", f"fbt:dummy:dummy_xmit:entry {{ trace(args[0]->{member}); }}")
+            self.assertEqual(status, expected, err)
 
     def check_guest_field(self, one, two):
         """A fifth field, leftmost, names guests; it must match one, and BEGIN is no guest's."""

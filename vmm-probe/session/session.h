@@ -46,15 +46,6 @@ OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char 
 /** The world to compile against; borrowed from the session. */
 const struct dif_world *vp_session_world(struct vp_session *s);
 
-/** Probes, for -l. */
-OT_MUST_CHECK struct ot_err *vp_session_match(struct vp_session *s, const struct dif_probedesc *desc,
-					      bool with_refused,
-					      bool (*each)(void *arg, const struct vp_probe *probe),
-					      void *arg, uint64_t *ret_count);
-
-/** What else -lv says of a probe that was matched: appended as lines. */
-void vp_session_describe(struct vp_session *s, const struct vp_probe *probe, struct ot_buf *out);
-
 #define VP_EVERY_FEED UINT32_MAX
 
 /* An enabled clause on one probe: the meaning of an EPID. */

@@ -67,12 +67,16 @@ static bool has_module(void *env, const char *module)
 	return link && link->guest && vp_symtab_find_module(vp_link_symtab(link), module) >= 0;
 }
 
+/* A probe's number in one guest's registry is another's in the next one's: the compiler gets both. */
+#define ID_BITS 28u
+_Static_assert(VP_GUESTS_MAX <= 1u << (32 - ID_BITS), "guest numbers");
+
 struct match {
 	struct vp_session *s;
 	struct vp_probes *probes;
 	bool (*each)(void *arg, const struct dif_probe_info *probe);
 	void *arg;
-	bool first_registry;
+	uint32_t registry;
 	bool of_guest; /* the description names guests */
 	uint64_t count;
 };
@@ -82,14 +86,14 @@ static bool match_one(void *arg, const struct vp_probe *probe)
 {
 	struct match *m = arg;
 
-	if ((!m->first_registry || m->of_guest) &&
+	if ((m->registry > 0 || m->of_guest) &&
 	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
 		return true;
 	m->count++;
 	if (!m->each)
 		return true;
 	struct dif_probe_info info = {
-		.id = probe->id,
+		.id = m->registry << ID_BITS | probe->id,
 		.provider = probe->provider,
 		.module = probe->module,
 		.function = probe->function,
@@ -99,21 +103,34 @@ static bool match_one(void *arg, const struct vp_probe *probe)
 	return m->each(m->arg, &info);
 }
 
+/* The registry of guest @i that a description means, or of no guest. NULL: it does not mean this one. */
+static struct vp_probes *asked(struct vp_session *s, const struct dif_probedesc *desc, uint32_t i)
+{
+	if (!s->links.n)
+		return s->host_probes;
+	if (desc->guest && *desc->guest && !dif_glob_match(desc->guest, s->links.items[i]->client.guest_name))
+		return NULL;
+	return s->links.items[i]->probes;
+}
+
+static uint32_t nregistries(const struct vp_session *s)
+{
+	return s->links.n ? s->links.n : 1;
+}
+
 static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 			    bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
 			    uint64_t *ret_count)
 {
 	struct vp_session *s = env;
 	struct match m = { .s = s, .each = each, .arg = arg, .of_guest = desc->guest && *desc->guest };
-	uint32_t n = s->links.n ? s->links.n : 1;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < nregistries(s); i++) {
 		uint64_t count = 0;
-		if (s->links.n && desc->guest && *desc->guest &&
-		    !dif_glob_match(desc->guest, s->links.items[i]->client.guest_name))
+		m.probes = asked(s, desc, i);
+		if (!m.probes)
 			continue;
-		m.probes = s->links.n ? s->links.items[i]->probes : s->host_probes;
-		m.first_registry = i == 0;
+		m.registry = i;
 		OT_TRY(vp_probes_match(m.probes, desc, false, match_one, &m, &count));
 	}
 	*ret_count = m.count;
@@ -142,9 +159,12 @@ static bool why_none(void *env, const struct dif_probedesc *desc, struct ot_buf 
 	struct refusals r = { 0 };
 	uint64_t count;
 
-	struct ot_err *err = vp_probes_match(first_probes(s), desc, true, see_refused, &r, &count);
-	ot_err_destroy(err);
-	if (err || !r.count)
+	for (uint32_t i = 0; i < nregistries(s) && !r.count; i++) {
+		struct vp_probes *probes = asked(s, desc, i);
+		if (probes)
+			ot_err_destroy(vp_probes_match(probes, desc, true, see_refused, &r, &count));
+	}
+	if (!r.count)
 		return false;
 	if (r.count == 1)
 		ot_buf_printf(out, "%s:%s:%s:%s can't be enabled: %s", r.first->provider, r.first->module,
@@ -158,14 +178,25 @@ static bool why_none(void *env, const struct dif_probedesc *desc, struct ot_buf 
 
 static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_buf *out)
 {
-	return vp_probes_hint(first_probes(env), desc, out);
+	struct vp_session *s = env;
+
+	for (uint32_t i = 0; i < nregistries(s); i++) {
+		struct vp_probes *probes = asked(s, desc, i);
+		if (probes && vp_probes_hint(probes, desc, out))
+			return true;
+	}
+	return false;
 }
 
 static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret)
 {
-	struct vp_probes *probes = first_probes(env);
-	const struct vp_probe *probe = vp_probes_get(probes, probe_id);
+	struct vp_session *s = env;
+	uint32_t guest = probe_id >> ID_BITS;
 
+	if (guest && guest >= s->links.n)
+		return false;
+	struct vp_probes *probes = s->links.n ? s->links.items[guest]->probes : s->host_probes;
+	const struct vp_probe *probe = vp_probes_get(probes, probe_id & ((1u << ID_BITS) - 1));
 	return probe && vp_probes_arg(probes, probe, n, ret);
 }
 
@@ -195,7 +226,7 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 		struct dif_probedesc desc = {
 			.guest = "", .provider = name, .module = "", .function = "", .name = ""
 		};
-		struct match m = { .s = s, .first_registry = true };
+		struct match m = { .s = s };
 		uint64_t count = 0;
 		m.probes = first_probes(s);
 		struct ot_err *err = vp_probes_match(m.probes, &desc, false, match_one, &m, &count);
@@ -267,16 +298,4 @@ const struct dif_world *vp_session_world(struct vp_session *s)
 {
 	s->world.has_process = s->links.n ? NULL : has_process;
 	return &s->world;
-}
-
-struct ot_err *vp_session_match(struct vp_session *s, const struct dif_probedesc *desc, bool with_refused,
-				bool (*each)(void *arg, const struct vp_probe *probe), void *arg,
-				uint64_t *ret_count)
-{
-	return vp_probes_match(first_probes(s), desc, with_refused, each, arg, ret_count);
-}
-
-void vp_session_describe(struct vp_session *s, const struct vp_probe *probe, struct ot_buf *out)
-{
-	vp_probes_describe(first_probes(s), probe, out);
 }
