@@ -85,33 +85,43 @@ static bool is_same_type(struct dif_type *a, struct dif_type *b)
 	return same;
 }
 
-static bool is_same_arg(struct vp_probes *probes, const struct vp_probe *a, const struct vp_probe *b,
-			unsigned n)
+/* A probe and the registry that it is of. */
+struct known {
+	struct vp_probes *probes;
+	const struct vp_probe *probe;
+};
+
+static bool is_same_arg(struct known a, struct known b, unsigned n)
 {
 	struct dif_probe_arg x, y;
 
-	return vp_probes_arg(probes, a, n, &x) && vp_probes_arg(probes, b, n, &y) && x.mapping == y.mapping &&
+	return vp_probes_arg(a.probes, a.probe, n, &x) && vp_probes_arg(b.probes, b.probe, n, &y) &&
+	       x.mapping == y.mapping &&
 	       !strcmp(x.translated ? x.translated : "", y.translated ? y.translated : "") &&
 	       is_same_type(x.native, y.native);
 }
 
-/* The probe whose args[] a clause was compiled for. */
-static const struct vp_probe *compiled_for(const struct vp_session *s, uint32_t clause)
+/* The probe whose args[] a clause was compiled for, perhaps of another guest. No probe: there is none. */
+static struct known compiled_for(const struct vp_session *s, uint32_t clause)
 {
-	for (size_t i = 0; i < s->program.nenabled; i++)
-		if (s->program.enabled[i]->clause_index == clause)
-			return s->program.enabled[i]->probe;
-	return NULL;
+	for (size_t i = 0; i < s->program.nenabled; i++) {
+		const struct vp_enabled *e = s->program.enabled[i];
+		if (e->clause_index == clause)
+			return (struct known){ s->links.items[e->guest]->probes, e->probe };
+	}
+	return (struct known){ 0 };
 }
 
 static bool args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
 {
-	struct vp_probes *probes = s->links.items[guest]->probes;
+	const struct known late = { s->links.items[guest]->probes, probe };
 	uint64_t used = s->program.prog->clauses[clause].args_used;
-	const struct vp_probe *first = used ? compiled_for(s, clause) : NULL;
+	struct known first = { 0 };
 
-	for (unsigned n = 0; first && n < 64; n++)
-		if (used & 1ull << n && (n == 63 || !is_same_arg(probes, first, probe, n)))
+	if (used)
+		first = compiled_for(s, clause);
+	for (unsigned n = 0; first.probe && n < 64; n++)
+		if (used & 1ull << n && (n == 63 || !is_same_arg(first, late, n)))
 			return false;
 	return true;
 }
