@@ -105,8 +105,10 @@ static int memfd_with(const void *data, size_t len)
 	return fd;
 }
 
-/* Descriptors of OPEN; fds[2] is mapped as f->shared, so that the fixture's consumer reads it. */
-static void open_fds(struct ef *f, int fds[3])
+#define OPEN_FDS 4
+
+/* Descriptors of OPEN; the last two are mapped as f->shared, so that the fixture's consumer reads it. */
+static void open_fds(struct ef *f, int fds[OPEN_FDS])
 {
 	struct ot_buf dof;
 
@@ -115,7 +117,8 @@ static void open_fds(struct ef *f, int fds[3])
 	EF_OK(vp_shared_layout(&f->open, &f->shared_size));
 	fds[0] = memfd_with(dof.data, dof.len);
 	fds[1] = memfd_with(&f->facts, sizeof(f->facts));
-	EF_OK(ot_memfd_create("test", f->shared_size, &fds[2]));
+	EF_OK(ot_memfd_create("common", f->open.status_offset, &fds[2]));
+	EF_OK(ot_memfd_create("own", f->shared_size - f->open.status_offset, &fds[3]));
 	ot_buf_deinit(&dof);
 }
 
@@ -125,17 +128,27 @@ static void close_fds(int *fds, int n)
 		close(fds[i]);
 }
 
+static void map_shared(struct ef *f, const int fds[OPEN_FDS])
+{
+	const int prot = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_FIXED;
+	size_t common = f->open.status_offset;
+
+	f->shared = mmap(NULL, f->shared_size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	assert_true(f->shared != MAP_FAILED);
+	assert_true(common && mmap(f->shared, common, prot, how, fds[2], 0) != MAP_FAILED);
+	assert_true(mmap(f->shared + common, f->shared_size - common, prot, how, fds[3], 0) != MAP_FAILED);
+}
+
 static void open_session(struct ef *f, struct client *c)
 {
-	int fds[3];
+	int fds[OPEN_FDS];
 
 	open_fds(f, fds);
 	f->open.head = (struct vp_msg){ VP_MSG_OPEN, sizeof(f->open) };
-	f->shared = mmap(NULL, f->shared_size, PROT_READ | PROT_WRITE, MAP_SHARED, fds[2], 0);
-	assert_true(f->shared != MAP_FAILED);
-	assert_true(ask(c, &f->open, sizeof(f->open), fds, 3));
+	map_shared(f, fds);
+	assert_true(ask(c, &f->open, sizeof(f->open), fds, OPEN_FDS));
 	assert_int_equal(reply_code(c), 0);
-	close_fds(fds, 3);
+	close_fds(fds, OPEN_FDS);
 }
 
 static void unmap_shared(struct ef *f)
@@ -389,11 +402,11 @@ static void order_is_checked(void **state)
 		simple(c, needs_session[i], OT_ERR_BAD_DATA);
 	open_session(f, c);
 	uint8_t *shared = f->shared;
-	int fds[3];
+	int fds[OPEN_FDS];
 	open_fds(f, fds);
-	assert_true(ask(c, &f->open, sizeof(f->open), fds, 3));
+	assert_true(ask(c, &f->open, sizeof(f->open), fds, OPEN_FDS));
 	assert_int_equal(reply_code(c), OT_ERR_BUSY); /* one session a connection */
-	close_fds(fds, 3);
+	close_fds(fds, OPEN_FDS);
 	simple(c, VP_MSG_ENABLE, OT_ERR_BAD_DATA); /* without its descriptor */
 	f->shared = shared;
 	drop(c);
@@ -475,30 +488,35 @@ static void false_descriptors(void **state)
 	struct client *c = dial();
 	hello(c);
 	int unsealed = memfd_create("unsealed", MFD_CLOEXEC), dir_fd = open("/", O_RDONLY | O_CLOEXEC),
-	    good[3];
+	    good[OPEN_FDS];
 	assert_int_equal(ftruncate(unsealed, 1 << 20), 0);
 	open_fds(f, good);
 	f->open.head = (struct vp_msg){ VP_MSG_OPEN, sizeof(f->open) };
-	for (int at = 0; at < 3; at++) {
+	for (int at = 0; at < OPEN_FDS; at++) {
 		for (int kind = 0; kind < 2; kind++) {
-			int fds[3] = { good[0], good[1], good[2] };
+			int fds[OPEN_FDS] = { good[0], good[1], good[2], good[3] };
 			fds[at] = kind ? dir_fd : unsealed;
-			assert_true(ask(c, &f->open, sizeof(f->open), fds, 3));
+			assert_true(ask(c, &f->open, sizeof(f->open), fds, OPEN_FDS));
 			assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
 		}
 	}
-	assert_true(ask(c, &f->open, sizeof(f->open), good, 2));
+	assert_true(ask(c, &f->open, sizeof(f->open), good, OPEN_FDS - 1));
 	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
-	int swapped[3] = { good[1], good[0], good[2] };
-	assert_true(ask(c, &f->open, sizeof(f->open), swapped, 3));
+	int swapped[OPEN_FDS] = { good[1], good[0], good[2], good[3] };
+	assert_true(ask(c, &f->open, sizeof(f->open), swapped, OPEN_FDS));
 	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
-	int small[3] = { good[0], good[1], good[1] };
-	assert_true(ask(c, &f->open, sizeof(f->open), small, 3)); /* buffers larger than their memory */
+	int small[OPEN_FDS] = { good[0], good[1], good[2], good[1] };
+	assert_true(
+	    ask(c, &f->open, sizeof(f->open), small, OPEN_FDS)); /* buffers larger than their memory */
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	int odd[OPEN_FDS] = { good[0], good[1], good[1], good[3] };
+	assert_true(
+	    ask(c, &f->open, sizeof(f->open), odd, OPEN_FDS)); /* what all share is no number of pages */
 	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
 	/* after all this a good one is taken */
-	assert_true(ask(c, &f->open, sizeof(f->open), good, 3));
+	assert_true(ask(c, &f->open, sizeof(f->open), good, OPEN_FDS));
 	assert_int_equal(reply_code(c), 0);
-	close_fds(good, 3);
+	close_fds(good, OPEN_FDS);
 	close(unsealed);
 	close(dir_fd);
 	drop(c);

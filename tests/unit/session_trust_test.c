@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/io.h"
 #include "dif/vm/agg.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/session/drain.h"
@@ -365,12 +366,61 @@ static void no_overload_of_anothers_probe(void **state)
 	}
 }
 
+/* Bytes of a file that are not zeros. */
+static size_t written(int fd)
+{
+	uint8_t page[4096];
+	size_t n = 0, at = 0;
+
+	for (ssize_t len; (len = pread(fd, page, sizeof(page), (off_t)at)) > 0; at += (size_t)len)
+		for (ssize_t i = 0; i < len; i++)
+			n += page[i] != 0;
+	return n;
+}
+
+/* Of the memory that OPEN's descriptors lead to: what is in the first guest's buffers, and in the host
+ * engine's, the second one's VMM has no file of; what is in its own is in a file that only it has. */
+static void no_engine_has_anothers_buffers(void **state)
+{
+	int fds[2][8], n[2];
+	struct traced t;
+
+	(void)state;
+	set_up(&t);
+	for (unsigned i = 0; i < 2; i++) {
+		struct vp_msg_open open;
+		size_t len;
+		assert_ok(ot_recv_fds(t.vmms[i], &open, sizeof(open), fds[i], 8, &len, &n[i]));
+		assert_int_equal(open.head.type, VP_MSG_OPEN);
+		assert_int_equal(n[i], 4);
+		assert_int_equal(open.status_offset, t.s->shared.common);
+	}
+	for (unsigned own = 0; own < 3; own++) {
+		const struct vp_feed *feed = &t.s->feeds[own];
+		uint8_t *mem = t.s->shared.mem + feed->open.status_offset;
+		memset(t.s->shared.mem, 0, t.s->shared.size);
+		memset(mem, 0xa5, feed->shared_size);
+		for (unsigned i = 0; i < 2; i++) {
+			assert_int_equal(written(fds[i][2]), 0);
+			assert_int_equal(written(fds[i][3]), own == i + 1 ? feed->shared_size : 0);
+		}
+	}
+	memset(t.s->shared.mem, 0, t.s->shared.size);
+	for (unsigned i = 0; i < 2; i++)
+		for (int k = 0; k < n[i]; k++)
+			close(fds[i][k]);
+	tear_down(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_it_has_is_taken),          cmocka_unit_test(nothing_in_anothers_name),
-		cmocka_unit_test(no_fault_and_no_row_either),    cmocka_unit_test(nonsense_is_said),
+		cmocka_unit_test(what_it_has_is_taken),
+		cmocka_unit_test(nothing_in_anothers_name),
+		cmocka_unit_test(no_fault_and_no_row_either),
+		cmocka_unit_test(nonsense_is_said),
 		cmocka_unit_test(no_overload_of_anothers_probe),
+		cmocka_unit_test(no_engine_has_anothers_buffers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

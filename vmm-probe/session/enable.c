@@ -52,6 +52,7 @@ static struct ot_err *make_feeds(struct vp_session *s)
 		struct vp_feed *feed = &s->feeds[i];
 		feed->link = i ? s->links.items[i - 1] : NULL;
 		feed->guest = i ? i - 1 : 0;
+		feed->shared_fd = -1;
 		feed->ncpus = i && vp_link_runs(feed->link) ? feed->link->client.nvcpus : 1;
 		feed->seen = calloc(feed->ncpus, sizeof(*feed->seen));
 		if (!feed->seen)
@@ -90,9 +91,13 @@ static struct ot_err *open_guest(struct vp_session *s, struct vp_feed *feed, con
 
 	OT_TRY(to_memfd("outsight-program", dof, size, &dof_fd));
 	OT_TRY(to_memfd("outsight-facts", &feed->link->facts, sizeof(feed->link->facts), &facts_fd));
-	int fds[] = { dof_fd, facts_fd, s->shared.fd, feed->link->orc_fd };
-	int nfds = feed->link->orc_fd >= 0 ? 4 : 3;
-	OT_TRY(vp_client_open(&feed->link->client, &feed->open, fds, nfds));
+	int fds[] = { dof_fd, facts_fd, s->shared.fd, feed->shared_fd, feed->link->orc_fd };
+	int nfds = feed->link->orc_fd >= 0 ? 5 : 4;
+	/* its own memory is behind what all share, where it maps them */
+	struct vp_msg_open open = feed->open;
+	open.buffers_offset -= open.status_offset - s->shared.common;
+	open.status_offset = s->shared.common;
+	OT_TRY(vp_client_open(&feed->link->client, &open, fds, nfds));
 	feed->opened = true;
 	return NULL;
 }

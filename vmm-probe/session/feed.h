@@ -51,7 +51,8 @@ struct vp_feed {
 	uint32_t guest;             /* index, for records; 0 for the host engine */
 	uint32_t ncpus;
 	struct vp_msg_open open;
-	uint64_t shared_size; /* from open.status_offset on: bytes of shared memory that are its own */
+	uint64_t shared_size; /* from open.status_offset on: bytes of shared memory that are its own … */
+	int shared_fd;        /* … a memfd that no other engine gets; -1: none yet */
 	struct vp_session_memory memory;
 	bool opened;
 	bool started;

@@ -50,10 +50,11 @@ struct vp_session_program {
 	size_t nenabled, enabled_cap;
 };
 
-/* The memory that all engines of a session have (share.c). */
+/* The memory that a session shares with its engines (share.c). */
 struct vp_session_shared {
-	int fd;
-	uint8_t *mem;
+	int fd;          /* of what all of them have; of the rest, feed.shared_fd */
+	uint64_t common; /* bytes of that, a multiple of the page size; it comes first in … */
+	uint8_t *mem;    /* … all of it, as this process maps it */
 	uint64_t size;
 	struct dif_dynvars *dynvars;
 	struct dif_dynvar_drops dynvar_seen;

@@ -107,7 +107,7 @@ struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts
 		if (!is_away(feed))
 			continue;
 		whole.program = dof.len;
-		whole.mapped += file_size(feed->link->orc_fd);
+		whole.mapped = s->shared.common + feed->shared_size + file_size(feed->link->orc_fd);
 		add_program(s, &whole);
 		add_batch(s, feed, &whole);
 		err = fit(feed, &whole);
@@ -116,14 +116,14 @@ struct ot_err *vp_memory_fit(struct vp_session *s, const struct vp_private_parts
 	return err;
 }
 
-static struct ot_err *make_pages(const struct vp_session *s, uint64_t at, uint64_t size)
+static struct ot_err *make_pages(int fd, uint64_t size)
 {
 	int e;
 
 	if (!size)
 		return NULL;
 	do
-		e = fallocate(s->shared.fd, 0, (off_t)at, (off_t)size) < 0 ? errno : 0;
+		e = fallocate(fd, 0, 0, (off_t)size) < 0 ? errno : 0;
 	while (e == EINTR);
 	return e ? ot_err_os(e, "%llu bytes of buffers: try a smaller -b", (unsigned long long)size) : NULL;
 }
@@ -136,11 +136,11 @@ struct ot_err *vp_memory_make_pages(const struct vp_session *s)
 		const struct vp_feed *feed = &s->feeds[i];
 		if (!is_away(feed))
 			continue;
-		OT_TRY(make_pages(s, feed->open.status_offset, feed->shared_size));
+		OT_TRY(make_pages(feed->shared_fd, feed->shared_size));
 		away = true;
 	}
 	/* variables, and the states of speculations */
-	return away ? make_pages(s, 0, s->feeds[0].open.status_offset) : NULL;
+	return away ? make_pages(s->shared.fd, s->shared.common) : NULL;
 }
 
 bool vp_session_memory(const struct vp_session *s, uint32_t guest, struct vp_session_memory *ret)

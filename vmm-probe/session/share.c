@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The session's shared memory: one sealed memfd that every engine maps.
+ * The session's shared memory: sealed memfds, which this process maps one behind the other.
  *
- *   globals | dynamic variables | feed 0: status, buffers | feed 1: status, buffers | …
+ *   globals | dynamic variables | speculations | feed 0: status, buffers | feed 1: status, buffers | …
+ *   ── one that every engine gets ───────────── ── the host engine's ───── ── only this engine's ───
  *
- * Each engine knows only its own part. Pages are this process's (memory.c); if an engine is in this process,
- * unwritten pages are never allocated.
+ * So a VMM that is compromised can write the variables that all guests share, but nothing in another guest's
+ * buffers. Pages are this process's (memory.c); if an engine is in this process, unwritten pages are never
+ * allocated.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,8 +87,41 @@ static struct ot_err *place(struct vp_session *s, uint64_t globals, uint64_t dyn
 		shift = page_up(shift + total - own);
 		first_cpu += feed->ncpus;
 	}
-	*ret_total = page_up(s->feeds[0].open.status_offset + shift);
+	s->shared.common = s->feeds[0].open.status_offset;
+	*ret_total = page_up(s->shared.common + shift);
 	return NULL;
+}
+
+static struct ot_err *make_files(struct vp_session *s)
+{
+	OT_TRY(ot_memfd_create("outsight-session", s->shared.common, &s->shared.fd));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		OT_TRY(ot_memfd_create("outsight-buffers", s->feeds[i].shared_size, &s->feeds[i].shared_fd));
+	return NULL;
+}
+
+static bool map_file(uint8_t *at, uint64_t size, int fd)
+{
+	return !size || mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED;
+}
+
+/* s->shared.size bytes of address space, then the files in it. */
+static struct ot_err *map_files(struct vp_session *s)
+{
+	void *p = mmap(NULL, s->shared.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	bool mapped = p != MAP_FAILED;
+
+	if (mapped) {
+		s->shared.mem = p;
+		mapped = map_file(s->shared.mem, s->shared.common, s->shared.fd);
+	}
+	for (uint32_t i = 0; mapped && i < s->nfeeds; i++)
+		mapped = map_file(s->shared.mem + s->feeds[i].open.status_offset, s->feeds[i].shared_size,
+				  s->feeds[i].shared_fd);
+	if (mapped)
+		return NULL;
+	return ot_err_os(errno, "mapping %llu bytes of buffers: try a smaller -b",
+			 (unsigned long long)s->shared.size);
 }
 
 struct ot_err *vp_share_create(struct vp_session *s)
@@ -95,26 +130,22 @@ struct ot_err *vp_share_create(struct vp_session *s)
 	uint64_t total = 0, dynvars = 0;
 	uint32_t ncpus = 0, key_size = 0, value_size = 0;
 
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		s->feeds[i].shared_fd = -1;
 	OT_TRY(dif_var_layout(s->program.prog, &s->program.layout_opts, &s->arena, &vars));
 	OT_TRY(dif_dynvar_sizes(s->program.prog, &s->program.layout_opts, &vars, &key_size, &value_size));
 	if (key_size)
 		dynvars = page_up(s->options->dynvarsize ? s->options->dynvarsize : 1);
 	OT_TRY(place(s, vars.globals_size, dynvars, &total));
-	const struct vp_private_parts parts = { .key_max = key_size,
-						.locals = vars.locals_size,
-						.mapped = total };
+	const struct vp_private_parts parts = { .key_max = key_size, .locals = vars.locals_size };
 	OT_TRY(vp_memory_fit(s, &parts));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		ncpus += s->feeds[i].ncpus;
 
-	OT_TRY(ot_memfd_create("outsight-session", total, &s->shared.fd));
+	OT_TRY(make_files(s));
 	OT_TRY(vp_memory_make_pages(s));
-	void *p = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, s->shared.fd, 0);
-	if (p == MAP_FAILED)
-		return ot_err_os(errno, "mapping %llu bytes of buffers: try a smaller -b",
-				 (unsigned long long)total);
-	s->shared.mem = p;
 	s->shared.size = total;
+	OT_TRY(map_files(s));
 	if (dynvars) {
 		uint8_t *mem = s->shared.mem + s->feeds[0].open.dynvars_offset;
 		OT_TRY(dif_dynvars_format(mem, dynvars, ncpus, key_size, value_size));
@@ -130,6 +161,11 @@ void vp_share_destroy(struct vp_session *s)
 		munmap(s->shared.mem, s->shared.size);
 	if (s->shared.fd >= 0)
 		close(s->shared.fd);
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		if (s->feeds[i].shared_fd >= 0)
+			close(s->feeds[i].shared_fd);
+		s->feeds[i].shared_fd = -1;
+	}
 	s->shared.dynvars = NULL;
 	s->shared.mem = NULL;
 	s->shared.fd = -1;

@@ -19,6 +19,7 @@
 #include "vmm-probe/engine/service/server.h"
 #include "vmm-probe/engine/wire/patches.h"
 
+#define PAGE        4096u
 #define RAM_FDS_MAX 16
 #define DOF_MAX     (16u << 20)
 #define BATCH_MAX   (256u << 20)
@@ -44,6 +45,30 @@ static struct ot_err *map(int fd, int prot, struct vp_mapping *ret)
 	if (mem == MAP_FAILED)
 		return ot_err_os(errno, "mapping %zu bytes", size);
 	*ret = (struct vp_mapping){ mem, size };
+	return NULL;
+}
+
+/* Two files as one piece of memory: what all engines of a session share, perhaps nothing, and this one's. */
+static struct ot_err *map_shared(const int fds[2], struct vp_mapping *ret)
+{
+	const int prot = PROT_READ | PROT_WRITE, how = MAP_SHARED | MAP_FIXED;
+	size_t common, own;
+
+	OT_TRY(ot_memfd_check(fds[0], &common));
+	OT_TRY(ot_memfd_check(fds[1], &own));
+	if (!own || common % PAGE || common > SIZE_MAX / 2 || own > SIZE_MAX / 2)
+		return ot_err_new(OT_ERR_BAD_DATA, "shared memory of %zu and %zu bytes", common, own);
+	uint8_t *mem =
+	    mmap(NULL, common + own, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (mem == MAP_FAILED)
+		return ot_err_os(errno, "mapping %zu bytes", common + own);
+	if ((common && mmap(mem, common, prot, how, fds[0], 0) == MAP_FAILED) ||
+	    mmap(mem + common, own, prot, how, fds[1], 0) == MAP_FAILED) {
+		struct ot_err *err = ot_err_os(errno, "mapping %zu bytes", common + own);
+		munmap(mem, common + own);
+		return err;
+	}
+	*ret = (struct vp_mapping){ mem, common + own };
 	return NULL;
 }
 
@@ -174,13 +199,13 @@ static struct ot_err *open_session(struct vp_server *s, struct vp_connection *c,
 	ot_auto_free void *dof = NULL;
 	size_t dof_size = 0;
 
-	if (req->nfds < 3)
+	if (req->nfds < 4)
 		return ot_err_new(OT_ERR_BAD_DATA, "OPEN with %d descriptors", req->nfds);
 	OT_TRY(ot_err_prefix(copy(req->fds[0], DOF_MAX, &dof, &dof_size), "program"));
 	OT_TRY(ot_err_prefix(read_facts(req->fds[1], &s->facts), "facts"));
-	OT_TRY(ot_err_prefix(map(req->fds[2], PROT_READ | PROT_WRITE, &c->shared), "buffers"));
-	if (req->nfds > 3)
-		OT_TRY(ot_err_prefix(map(req->fds[3], PROT_READ, &c->orc), "unwind table"));
+	OT_TRY(ot_err_prefix(map_shared(&req->fds[2], &c->shared), "buffers"));
+	if (req->nfds > 4)
+		OT_TRY(ot_err_prefix(map(req->fds[4], PROT_READ, &c->orc), "unwind table"));
 	if (c->orc.size > ORC_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "unwind table of %zu bytes", c->orc.size);
 	return vp_engine_session_open(s->engine, (const void *)req->head, dof, dof_size, &s->facts,

@@ -12,7 +12,7 @@
 #include "vmm-probe/engine/service/service.h"
 
 #define VP_CONNECTIONS_MAX VP_SESSIONS_MAX
-#define VP_REQUEST_FDS_MAX 4
+#define VP_REQUEST_FDS_MAX 5
 
 /* Memory that a client passed as a descriptor. */
 struct vp_mapping {

@@ -44,7 +44,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 16u
+#define VP_PROTOCOL_VERSION 17u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -180,15 +180,16 @@ struct vp_msg_modules_reply {
 	struct vp_module_event events[VP_MODULES_KEPT];
 };
 
-/* Descriptors with OPEN, in this order: program, facts (struct vp_facts), shared, unwind (absent:
- * no unwind table). */
+/* Descriptors with OPEN, in this order: program, facts (struct vp_facts), the memory that all engines of the
+ * session share, the memory that only this one shares with its client, unwind (absent: no unwind table). The
+ * engine maps the two memories as one, the second behind the first: offsets count from its start. */
 struct vp_msg_open {
 	struct vp_msg head;
 	uint64_t bufsize, aggsize;             /* of one half, bytes */
-	uint64_t globals_offset, globals_size; /* in the shared memfd */
+	uint64_t globals_offset, globals_size; /* in what all engines share, as … */
 	uint64_t dynvars_offset, dynvars_size;
-	uint64_t specs_offset;   /* of nspec × uint64_t: speculations, see speculation.c */
-	uint64_t status_offset;  /* of nvcpus × struct vp_vcpu_status */
+	uint64_t specs_offset;   /* … these: nspec × uint64_t: speculations, see speculation.c */
+	uint64_t status_offset;  /* where its own begins: nvcpus × struct vp_vcpu_status */
 	uint64_t buffers_offset; /* of the vCPUs' buffers, see vp_shared_layout() */
 	uint32_t strsize, stackframes, ustackframes, jstackframes, jstackstrsize;
 	uint32_t nspec;

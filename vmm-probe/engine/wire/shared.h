@@ -61,13 +61,13 @@ struct vp_fault_record {
  * exchanged only once the session has left the active state. */
 enum { VP_BUF_RING = 0, VP_BUF_FILL = 1, VP_BUF_SWITCH = 2 };
 
-/** The layout of the shared memfd: computes the offsets in @p open from its sizes and returns the total size.
- * LIMIT: over 64 GiB. A session of several engines may move status_offset and buffers_offset of the second
- * one after the first's: an engine only requires that its parts are in bounds, aligned to 64, and disjoint.
- */
+/** The layout of what an engine and its client share: computes the offsets in @p open from its sizes and
+ * returns the total size. Up to status_offset, a multiple of the page size, it is the memory that all engines
+ * of the session share. LIMIT: over 64 GiB. An engine only requires that its parts are in bounds, aligned to
+ * 64, and disjoint. */
 OT_MUST_CHECK struct ot_err *vp_shared_layout(struct vp_msg_open *open, uint64_t *ret_total);
 
-/** Offsets of a vCPU's halves in the shared memfd. */
+/** Offsets of a vCPU's halves in it. */
 uint64_t vp_principal_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
 uint64_t vp_aggregation_offset(const struct vp_msg_open *open, uint32_t vcpu, unsigned half);
 
