@@ -104,7 +104,7 @@ class Pid(ProgramScenario):
         self.assertEqual(numbers(trace.out), [CALLS], trace.story())
         # a parent that never waits
         one = int(self.vm.check("(counted 1 >/tmp/said.b 2>&1 & echo $!; exec sleep 1000) >/tmp/pid.b & "
-                                "until grep -q ready /tmp/said.b; do sleep 0.1; done; cat /tmp/pid.b"))
+                                "until grep -qs ready /tmp/said.b; do sleep 0.1; done; cat /tmp/pid.b"))
         trace = self.outsight.trace(self.vm, "syscall:::entry /pid == $target/ { @ = count(); }", "-p", str(one))
         self.vm.check(f"kill -9 {one}")
         self.assertEqual(trace.finish(), 0, trace.story())

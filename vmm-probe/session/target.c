@@ -6,6 +6,8 @@
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/session/internal.h"
 
+#define AGAIN_NS 100000000u
+
 /* Where this guest's processes can't be read, its end is not seen. */
 static struct ot_err *open_processes(struct vp_session_target *t, struct vp_guest *guest)
 {
@@ -62,6 +64,9 @@ bool vp_session_target_ended(struct vp_session *s)
 
 	if (!t->is_watched || now < t->next_ns)
 		return false;
-	t->next_ns = now + OT_NS_PER_SEC;
-	return has_ended(t);
+	/* The answer ends the session, and the guest changes what is read meanwhile: one is not enough. */
+	bool ended = has_ended(t), sure = ended && t->is_doubted;
+	t->is_doubted = ended;
+	t->next_ns = now + (ended ? AGAIN_NS : OT_NS_PER_SEC);
+	return sure;
 }
