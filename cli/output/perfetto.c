@@ -119,7 +119,7 @@ static bool is_owner(struct cli_perfetto *p, const struct cli_datum *d, const ch
 		p->tid = cli_load_integer(d->data, d->size);
 		return true;
 	}
-	if (strcmp(variable, "execname") || cli_datum_shape(d) != CLI_SHAPE_STRING)
+	if (strcmp(variable, "execname") != 0 || cli_datum_shape(d) != CLI_SHAPE_STRING)
 		return false;
 	snprintf(p->execname, sizeof(p->execname), "%.*s", (int)strnlen((const char *)d->data, d->size),
 		 (const char *)d->data);

@@ -61,7 +61,7 @@ static void begin(struct pprof *p)
 
 static void name_column(struct pprof *p, const struct cli_agg *agg)
 {
-	bool is_named = agg && agg->name[0] && strcmp(agg->name, "_");
+	bool is_named = agg && agg->name[0] && strcmp(agg->name, "_") != 0;
 	const char *name = !agg || (!is_named && agg->kind == DIF_AGG_count) ? "samples"
 			   : is_named                                        ? agg->name
 									     : dif_action_name(agg->kind);

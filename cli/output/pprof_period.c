@@ -17,7 +17,7 @@ static uint64_t period_of(const char *name)
 	unsigned long n;
 	char *end;
 
-	if (strncmp(name, "profile-", 8))
+	if (strncmp(name, "profile-", 8) != 0)
 		return 0;
 	n = strtoul(name + 8, &end, 10);
 	for (size_t i = 0; n && n <= 1000000000 && i < OT_ARRAY_SIZE(units); i++)

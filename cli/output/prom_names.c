@@ -30,7 +30,7 @@ static bool has_name(const char *family, const char *type, const char *name)
 	static const char *const suffixes[] = { "", "_bucket", "_count", "_sum" };
 	size_t len = strlen(family);
 
-	if (strncmp(family, name, len))
+	if (strncmp(family, name, len) != 0)
 		return false;
 	for (size_t i = 0; i < (type == histogram ? OT_ARRAY_SIZE(suffixes) : 1); i++)
 		if (!strcmp(name + len, suffixes[i]))
@@ -56,7 +56,7 @@ static bool is_taken(const struct cli_prom_names *names, uint32_t own, const cha
 /* @n: which attempt; the first is the plain one. */
 static void make_name(char *buf, const struct cli_agg *agg, const char *type, unsigned n)
 {
-	bool is_named = agg->name[0] && strcmp(agg->name, "_");
+	bool is_named = agg->name[0] && strcmp(agg->name, "_") != 0;
 	char number[16] = "";
 
 	if (n)

@@ -198,7 +198,7 @@ static struct ot_err *tree_child(void *arg, uint64_t node)
 {
 	struct ctx *c = arg;
 	uint64_t task = node - c->l.sibling;
-	uint32_t pid;
+	uint32_t pid = 0;
 
 	OT_TRY(add_task(c, task, &pid));
 	OT_TRY(visit(c, pid));

@@ -2,6 +2,7 @@
 /* The core kernel in the answer of a contained reader: identity, symbols, the bytes of its types, and of a
  * vmlinux's stack tables. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +105,8 @@ static struct ot_err *take_kernel(const struct head *h, struct vp_kernel *k)
 	};
 	vp_mmu_init(&k->mmu, arch->paging, vp_gpa(h->root), h->levels);
 	memcpy(k->build_id, h->build_id, sizeof(k->build_id));
-	strcpy(k->banner, h->banner);
-	strcpy(k->release, h->release);
+	snprintf(k->banner, sizeof(k->banner), "%s", h->banner);
+	snprintf(k->release, sizeof(k->release), "%s", h->release);
 	return NULL;
 }
 

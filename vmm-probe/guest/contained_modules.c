@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Modules in the answer of a contained reader. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static struct ot_err *take_module(const struct record *r, uint64_t *left, uint64
 		.orc_unwind = vp_gva(r->orc_unwind),
 		.num_orcs = r->num_orcs,
 	};
-	strcpy(m->name, r->name);
+	snprintf(m->name, sizeof(m->name), "%s", r->name);
 	memcpy(m->ranges, r->ranges, m->nranges * sizeof(*m->ranges));
 	return NULL;
 }

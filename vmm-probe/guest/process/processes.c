@@ -144,7 +144,7 @@ struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid, stru
 
 bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process *process)
 {
-	struct vp_guest_process now;
+	struct vp_guest_process now = { 0 };
 	struct ot_err *err = vp_guest_process_find(ps, process->pid, &now);
 
 	ot_err_destroy(err);

@@ -46,7 +46,7 @@ static struct vp_branch direct(enum vp_branch_kind kind, const uint8_t *p, unsig
 	if (at + size > len)
 		return (struct vp_branch){ .kind = VP_BRANCH_NONE };
 	if (size == 1)
-		distance = (int8_t)p[at];
+		distance = (p[at] ^ 0x80) - 0x80;
 	else
 		memcpy(&distance, p + at, sizeof(distance));
 	return (struct vp_branch){ kind, gva + len + (uint64_t)(int64_t)distance };

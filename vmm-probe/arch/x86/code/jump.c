@@ -33,7 +33,7 @@ static bool displacement(const uint8_t *p, unsigned len, unsigned at, unsigned s
 	if (at + size > len)
 		return false;
 	if (size == 1)
-		wide = (int8_t)p[at];
+		wide = (p[at] ^ 0x80) - 0x80;
 	else if (size)
 		memcpy(&wide, p + at, sizeof(wide));
 	*ret = (uint64_t)(int64_t)wide;
