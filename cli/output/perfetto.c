@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "cli/output/keys.h"
 
+#define TRACK_NAME 128 /* a guest's name and those of threads are shorter */
+
 /* --- tracks -------------------------------------------------------------------------------------------- */
 
 /* A track's key, which is compared as bytes. */
@@ -23,55 +25,98 @@ struct key {
 	uint64_t number;
 };
 
-static struct cli_perfetto_track *track_of(struct cli_perfetto *p, struct key key,
-					   const struct cli_perfetto_descriptor *d)
+/* Fills @name and @d for the track of @key. */
+typedef void describe_fn(struct cli_perfetto *p, const struct key *key, char name[TRACK_NAME],
+			 struct cli_perfetto_descriptor *d);
+
+/* NULL: there are too many, or no memory. Only a track's first event pays for its description. */
+static struct cli_perfetto_track *track_of(struct cli_perfetto *p, struct key key, describe_fn *describe)
 {
-	return cli_perfetto_track(&p->trace, &key, sizeof(key), d);
+	struct cli_perfetto_track *track = cli_perfetto_find(&p->trace, &key, sizeof(key));
+	char name[TRACK_NAME] = "";
+	struct cli_perfetto_descriptor d = { .name = name };
+
+	if (track)
+		return track;
+	describe(p, &key, name, &d);
+	return cli_perfetto_add(&p->trace, &key, sizeof(key), &d);
+}
+
+static void describe_host(struct cli_perfetto *p, const struct key *key, char name[TRACK_NAME],
+			  struct cli_perfetto_descriptor *d)
+{
+	(void)p, (void)key, (void)d;
+	snprintf(name, TRACK_NAME, "outsight");
 }
 
 static struct cli_perfetto_track *host_track(struct cli_perfetto *p)
 {
-	return track_of(p, (struct key){ .kind = HOST },
-			&(struct cli_perfetto_descriptor){ .name = "outsight" });
+	return track_of(p, (struct key){ .kind = HOST }, describe_host);
+}
+
+/* This host's process and thread that run a vCPU. */
+static void find_thread(struct cli_perfetto *p, uint32_t guest, uint32_t cpu, uint32_t *ret_pid,
+			uint32_t *ret_tid)
+{
+	const struct cli_symbols *symbols = &p->base.printer.symbols;
+
+	*ret_pid = *ret_tid = 0;
+	if (symbols->vcpu)
+		symbols->vcpu(symbols->arg, guest, cpu, ret_pid, ret_tid);
+}
+
+static void describe_guest(struct cli_perfetto *p, const struct key *key, char name[TRACK_NAME],
+			   struct cli_perfetto_descriptor *d)
+{
+	const struct cli_symbols *symbols = &p->base.printer.symbols;
+	const char *known = symbols->guest ? symbols->guest(symbols->arg, key->guest) : NULL;
+	uint32_t tid;
+
+	snprintf(name, TRACK_NAME, "%s", known ? known : "guest");
+	find_thread(p, key->guest, 0, &d->pid, &tid);
 }
 
 struct cli_perfetto_track *cli_perfetto_guest(struct cli_perfetto *p, uint32_t guest)
 {
-	const struct cli_symbols *symbols = &p->base.printer.symbols;
-	const char *name = symbols->guest ? symbols->guest(symbols->arg, guest) : NULL;
-	struct cli_perfetto_descriptor d = { .name = name ? name : "guest" };
-	uint32_t tid;
+	return track_of(p, (struct key){ .kind = GUEST, .guest = guest }, describe_guest);
+}
 
-	if (symbols->vcpu)
-		symbols->vcpu(symbols->arg, guest, 0, &d.pid, &tid);
-	return track_of(p, (struct key){ .kind = GUEST, .guest = guest }, &d);
+static uint64_t guest_uuid(struct cli_perfetto *p, uint32_t guest)
+{
+	const struct cli_perfetto_track *track = cli_perfetto_guest(p, guest);
+
+	return track ? track->uuid : 0;
+}
+
+/* Without a thread of this host it is a track like any other. */
+static void describe_vcpu(struct cli_perfetto *p, const struct key *key, char name[TRACK_NAME],
+			  struct cli_perfetto_descriptor *d)
+{
+	snprintf(name, TRACK_NAME, "CPU %u", p->cpu);
+	d->parent = guest_uuid(p, key->guest);
+	find_thread(p, key->guest, p->cpu, &d->pid, &d->tid);
+	if (!d->tid)
+		d->pid = 0;
 }
 
 static struct cli_perfetto_track *vcpu_track(struct cli_perfetto *p)
 {
-	const struct cli_symbols *symbols = &p->base.printer.symbols;
-	const struct cli_perfetto_track *guest = cli_perfetto_guest(p, p->ecb->guest);
-	char name[32];
-	struct cli_perfetto_descriptor d = { .name = name, .parent = guest ? guest->uuid : 0 };
+	return track_of(p, (struct key){ .kind = VCPU, .guest = p->ecb->guest, .number = p->cpu },
+			describe_vcpu);
+}
 
-	snprintf(name, sizeof(name), "CPU %u", p->cpu);
-	if (symbols->vcpu)
-		symbols->vcpu(symbols->arg, p->ecb->guest, p->cpu, &d.pid, &d.tid);
-	if (!d.tid)
-		d.pid = 0;
-	return track_of(p, (struct key){ .kind = VCPU, .guest = p->ecb->guest, .number = p->cpu }, &d);
+static void describe_thread(struct cli_perfetto *p, const struct key *key, char name[TRACK_NAME],
+			    struct cli_perfetto_descriptor *d)
+{
+	snprintf(name, TRACK_NAME, "%s %lld", *p->execname ? p->execname : "thread", (long long)p->tid);
+	d->parent = guest_uuid(p, key->guest);
 }
 
 static struct cli_perfetto_track *thread_track(struct cli_perfetto *p)
 {
-	const struct cli_perfetto_track *guest = cli_perfetto_guest(p, p->ecb->guest);
-	char name[sizeof(p->execname) + 32];
-	struct cli_perfetto_descriptor d = { .name = name, .parent = guest ? guest->uuid : 0 };
+	const struct key key = { .kind = THREAD, .guest = p->ecb->guest, .number = (uint64_t)p->tid };
 
-	snprintf(name, sizeof(name), "%s%s%lld", p->execname, *p->execname ? " " : "thread ",
-		 (long long)p->tid);
-	return track_of(p, (struct key){ .kind = THREAD, .guest = p->ecb->guest, .number = (uint64_t)p->tid },
-			&d);
+	return track_of(p, key, describe_thread);
 }
 
 /* NULL: there is none left. */

@@ -19,32 +19,52 @@ static void put_title(struct ot_buf *out, struct cli_perfetto *p, const struct c
 		ot_buf_puts(out, "]");
 }
 
+static void put_key(struct ot_buf *out, const struct cli_agg *agg, const struct cli_agg_source *source,
+		    const struct cli_row *row)
+{
+	ot_buf_append(out, &agg, sizeof(agg));
+	ot_buf_append(out, &source, sizeof(source));
+	for (uint32_t i = 0; i < row->nkeys; i++)
+		ot_buf_append(out, row->keys[i].data, row->keys[i].size);
+}
+
 /* Rows of one guest alone are on its track. Two variables, or keys, of one text are one counter each. */
-static struct cli_perfetto_track *row_track(struct cli_perfetto *p, const struct cli_agg *agg,
-					    const struct cli_agg_source *source, const struct cli_row *row)
+static struct cli_perfetto_track *add_track(struct cli_perfetto *p, const struct ot_buf *key,
+					    const struct cli_agg *agg, const struct cli_agg_source *source,
+					    const struct cli_row *row)
 {
 	const struct cli_symbols *symbols = &p->base.printer.symbols;
 	bool of_one = source->own || symbols->nguests == 1;
 	const struct cli_perfetto_track *guest =
 	    of_one && symbols->nguests ? cli_perfetto_guest(p, source->guest) : NULL;
+	struct cli_perfetto_descriptor d = { .parent = guest ? guest->uuid : 0, .is_counter = true };
 	struct cli_perfetto_track *track = NULL;
-	struct ot_buf title, key;
+	struct ot_buf title;
 
 	ot_buf_init(&title);
-	ot_buf_init(&key);
 	put_title(&title, p, agg, row);
-	ot_buf_append(&key, &agg, sizeof(agg));
-	ot_buf_append(&key, &source, sizeof(source));
-	for (uint32_t i = 0; i < row->nkeys; i++)
-		ot_buf_append(&key, row->keys[i].data, row->keys[i].size);
-	if (title.failed || key.failed)
-		p->trace.failed = true;
-	else
-		track = cli_perfetto_track(
-		    &p->trace, ot_buf_str(&key), key.len,
-		    &(struct cli_perfetto_descriptor){
-			.name = ot_buf_str(&title), .parent = guest ? guest->uuid : 0, .is_counter = true });
+	p->trace.failed |= title.failed;
+	d.name = ot_buf_str(&title);
+	if (!title.failed)
+		track = cli_perfetto_add(&p->trace, key->data, key->len, &d);
 	ot_buf_deinit(&title);
+	return track;
+}
+
+/* Names of keys are made once, not at each aggrate. */
+static struct cli_perfetto_track *row_track(struct cli_perfetto *p, const struct cli_agg *agg,
+					    const struct cli_agg_source *source, const struct cli_row *row)
+{
+	struct cli_perfetto_track *track = NULL;
+	struct ot_buf key;
+
+	ot_buf_init(&key);
+	put_key(&key, agg, source, row);
+	p->trace.failed |= key.failed;
+	if (!key.failed)
+		track = cli_perfetto_find(&p->trace, key.data, key.len);
+	if (!key.failed && !track)
+		track = add_track(p, &key, agg, source, row);
 	ot_buf_deinit(&key);
 	return track;
 }

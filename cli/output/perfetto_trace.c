@@ -151,13 +151,18 @@ static void describe(struct cli_perfetto_trace *t, uint64_t uuid, const struct c
 	cli_pb_end(pb, packet);
 }
 
-struct cli_perfetto_track *cli_perfetto_track(struct cli_perfetto_trace *t, const void *key, size_t len,
-					      const struct cli_perfetto_descriptor *d)
+struct cli_perfetto_track *cli_perfetto_find(const struct cli_perfetto_trace *t, const void *key, size_t len)
 {
-	struct cli_perfetto_track *track = ot_map_get(&t->tracks, key, len);
+	return ot_map_get(&t->tracks, key, len);
+}
 
-	if (track || t->tracks.count >= CLI_PERFETTO_TRACKS)
-		return track;
+struct cli_perfetto_track *cli_perfetto_add(struct cli_perfetto_trace *t, const void *key, size_t len,
+					    const struct cli_perfetto_descriptor *d)
+{
+	struct cli_perfetto_track *track;
+
+	if (t->tracks.count >= CLI_PERFETTO_TRACKS)
+		return NULL;
 	track = ot_arena_new(&t->arena, struct cli_perfetto_track);
 	if (!track || !ot_map_put(&t->tracks, key, len, track)) {
 		t->failed = true;

@@ -53,9 +53,11 @@ struct cli_perfetto_descriptor {
 	bool is_counter;
 };
 
-/** The track of a key, described when it is first asked for. NULL: there are too many, or no memory. */
-struct cli_perfetto_track *cli_perfetto_track(struct cli_perfetto_trace *t, const void *key, size_t len,
-					      const struct cli_perfetto_descriptor *d);
+/** The track of a key. NULL: there is none yet. */
+struct cli_perfetto_track *cli_perfetto_find(const struct cli_perfetto_trace *t, const void *key, size_t len);
+/** A track for a key that has none. NULL: there are too many, or no memory. */
+struct cli_perfetto_track *cli_perfetto_add(struct cli_perfetto_trace *t, const void *key, size_t len,
+					    const struct cli_perfetto_descriptor *d);
 
 /** An event on a track. @p name: any bytes; NULL: none. @p fields: encoded fields of TrackEvent; NULL: none.
  */

@@ -129,6 +129,14 @@ static uint32_t add_probe(struct ef *f, uint32_t clause, uint32_t *ret_epid)
 	return probe;
 }
 
+void ea_emit_at(struct ea *g, uint64_t tsc, uint64_t arg)
+{
+	struct ga_record rec = ea_record(arg);
+
+	rec.tsc = tsc;
+	assert_true(ea_emit(g, 0, &rec));
+}
+
 struct vp_batch_probe *ea_probe(struct ef *f, uint32_t clause)
 {
 	uint32_t epid, probe = add_probe(f, clause, &epid);

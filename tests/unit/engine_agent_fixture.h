@@ -49,6 +49,9 @@ struct ga_record ea_record(uint64_t arg);
 /** As the module's probe: put a record into a vCPU's ring; its number is assigned by the ring. false: the
  * ring is full, and has counted a loss. */
 bool ea_emit(struct ea *g, uint32_t cpu, const struct ga_record *content);
+/** As vCPU 0's probe, which must have room: a record with the argument @p arg, made when the guest's counter
+ * stood at @p tsc. */
+void ea_emit_at(struct ea *g, uint64_t tsc, uint64_t arg);
 
 /** A probe of the event for @p clause in the batch: to be changed before the next one is made. */
 struct vp_batch_probe *ea_probe(struct ef *f, uint32_t clause);

@@ -378,8 +378,8 @@ static size_t written(int fd)
 	return n;
 }
 
-/* Of the memory that OPEN's descriptors lead to: what is in the first guest's buffers, and in the host
- * engine's, the second one's VMM has no file of; what is in its own is in a file that only it has. */
+/* OPEN gives the second guest's VMM no descriptor for the buffers of the first guest or of the host engine.
+ * Its own buffers are in a file that no other VMM gets. */
 static void no_engine_has_anothers_buffers(void **state)
 {
 	int fds[2][8], n[2];

@@ -130,7 +130,8 @@ struct vp_backend_ops {
 	/* It reports hits at VP_SENTINEL_MODULE_* by vp_engine_module(). */
 	bool has_modules;
 
-	/* It watches plan->users, and reports a hit there in the site's process only (vp_site_is_of()). */
+	/* It watches the plan's sites in processes, and reports a hit there in the site's process only
+	 * (vp_site_is_of()). */
 	bool has_processes;
 
 	/* Optional. Has the VMM stopped the guest? False, and NULL: no, or unknown. Any thread. */

@@ -12,9 +12,9 @@ OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *
  * text.
  */
 bool vp_kernel_replaced(const struct vp_feed *feed);
-/** Record the guests whose connections broke, or whose engines have reported their ends. The last one's end
- * is s->end.gone_reason; of each other one the sink is told. One whose reason is not known yet is looked at
- * again at the next call. */
+/** Record the guests whose connections broke, or whose engines have reported their ends. The last guest's
+ * end is stored in s->end.gone_reason, each other one is reported to the sink. A guest whose reason is not
+ * known yet is checked again at the next call. */
 void vp_ends_look(struct vp_session *s, uint64_t now);
 /** Wait for the reasons why connections broke: 20 s at most. */
 void vp_ends_settle(struct vp_session *s);

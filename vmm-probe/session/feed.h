@@ -30,7 +30,8 @@ struct vp_batch_programs {
 /* The guest's modules, as this session follows them. */
 struct vp_feed_modules {
 	bool followed; /* the engine tells of them */
-	bool asked;    /* since the session was started, and what was told was read */
+	bool asked; /* the engine was asked since the session started, and no module it named is still to be
+		       read */
 	uint64_t seen; /* number of the last event that is done with */
 	uint32_t late; /* came, and ran before their probes were planted */
 	bool ended;    /* there were too many: no more are read */

@@ -119,7 +119,7 @@ static void say_lines(const char *name, const char *note,
 	ot_buf_deinit(&text);
 }
 
-/* Probes that fire only once the program is told to reach them. */
+/* Enabled probes that the program skips because their semaphores are 0. */
 static void say_asleep(const struct vp_session *s, uint32_t guest, const struct vp_guest_link *link,
 		       void (*say)(void *arg, bool missing, const char *text), void *arg)
 {

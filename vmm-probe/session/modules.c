@@ -289,7 +289,7 @@ struct ot_err *vp_modules_look(struct vp_session *s)
 	return each_with_news(s, look);
 }
 
-/* The engine counts those that waited in vain when it is told that they were seen. */
+/* The engine counts late loads when it is told that their events were seen. */
 static struct ot_err *pass_over_rest(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_msg_modules_reply reply;

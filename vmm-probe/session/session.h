@@ -258,8 +258,8 @@ OT_MUST_CHECK struct ot_err *vp_session_census(struct vp_session *s, uint32_t gu
 /** exit()'s status; 0: it was not called. */
 int vp_session_exit_status(const struct vp_session *s);
 
-/** "guest web01 powered off", "guest web01: its VMM (PID 123) has ended" when state was GONE; else NULL. Of
- * several guests it is the last one's: the sink was told of the others. */
+/** "guest web01 powered off", "guest web01: its VMM (PID 123) has ended" when state was GONE; else NULL. With
+ * several guests this is the last one to end; the others were reported to the sink as they ended. */
 const char *vp_session_gone_reason(const struct vp_session *s);
 /** False: no guest has ended. Else in which way: of several guests the first that was lost, by anything but
  * power-off or reboot, or the last if none was. RUNS: not known. */

@@ -2,9 +2,9 @@
 /*
  * trapping
  *
- * Calls an int3 in its own memory until the host has replaced that byte, and then prints whether the call
- * still traps. The int3 follows 16 bytes by which it can be found in memory: each is its index times 37
- * plus 11.
+ * Executes an int3 in its own memory until the host has replaced that byte. Then it prints whether the
+ * instruction still traps. The int3 follows 16 bytes by which it can be found in memory: each is its index
+ * times 37 plus 11.
  */
 #include <signal.h>
 #include <stdbool.h>
