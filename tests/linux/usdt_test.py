@@ -2,60 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Static probes of programs (USDT): each form of an argument, counted and summed by the program itself too."""
 import re
-import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import Guest
 from lib.outsight import keyed, numbers
-from lib.programs import Programs, run
-from lib.scenario import Scenario, main
+from lib.program_scenario import StaticProbes
+from lib.programs import run
+from lib.scenario import main
 
-TIMES = 1000
 ARGS = 5
 # Values that the note of "partly" does not let a program have.
 REFUSED = {"partly": {0: "floating-point", 1: "in a thread.s own memory", 2: "no symbol of that name"}}
 
 
-class Usdt(Scenario):
-    """One guest with a program that has static probes."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        cls.programs = Programs(cls.folder, cxx=True)
-        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=2, more_files=cls.programs.archive).__enter__()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.vm.close()
-        shutil.rmtree(cls.folder)
-
-    def setUp(self):
-        self.rounds = {}
-
-    def tearDown(self):
-        self.outsight.kill_all()
-        self.vm.run("killall -q -9 probed thrower; rm -f /tmp/said.*")
-
-    def start(self, name="a", *words, program="probed"):
-        pid = int(self.vm.check(f"{program} {TIMES} {' '.join(words)} >/tmp/said.{name} 2>&1 & echo $!"))
-        self.wait_lines("ready", 1, name)
-        return pid
-
-    def wait_lines(self, word, count, name):
-        self.vm.check(f"until [ $(grep -c {word} /tmp/said.{name}) -ge {count} ]; do sleep 0.1; done")
-
-    def work(self, pid, name="a"):
-        """One more round; {probe: (count, [sum of each argument])} of all rounds, as the program says."""
-        self.vm.check(f"kill -USR1 {pid}")
-        self.rounds[name] = self.rounds.get(name, 0) + 1
-        self.wait_lines("done", self.rounds[name], name)
-        rows = re.findall(r"^(\w+) (\d+)((?: -?\d+)+)$", self.vm.check(f"cat /tmp/said.{name}"), re.M)
-        return {row: (int(count), [int(n) for n in sums.split()]) for row, count, sums in rows}
-
+class Usdt(StaticProbes):
     def test_forms(self):
         """Each form of an argument: every count and every sum is the program's."""
         one = self.start()
@@ -78,7 +39,7 @@ class Usdt(Scenario):
             for n, total in enumerate(sums):
                 if f"{probe} {n}" in found:
                     self.assertEqual(found[f"{probe} {n}"], total, f"arg{n} of {probe}: {trace.story()}")
-        self.assertEqual(said["registers"][0], 2 * TIMES)
+        self.assertEqual(said["registers"][0], 2 * self.times)
 
     def test_types(self):
         """args[] are integers by the note's size and sign; an argument that can't be had is a fault, or no args[]."""
@@ -92,7 +53,7 @@ class Usdt(Scenario):
         trace.stop()
         self.assertIn("-32767 4 25|", trace.out, trace.story())
         self.assertIn("fault 1|", trace.out, trace.story())
-        self.assertRegex(trace.out, rf"words of the program +probed +text +probed +{TIMES}\n?")
+        self.assertRegex(trace.out, rf"words of the program +probed +text +probed +{self.times}\n?")
         status, _, err = self.outsight.run(self.vm, "-n", f"probed{one}:::partly {{ trace(args[0]); }}")
         self.assertEqual(status, 1)
         self.assertIn("args[0]", err)
@@ -108,39 +69,22 @@ class Usdt(Scenario):
             trace.stop()
             return sum(numbers(trace.out)), trace.story()
 
-        half = TIMES // 2
+        half = self.times // 2
         for description, options, expected in (
-                (f"probed{one}:::registers", (), TIMES),
-                (f"probed{one}:probed:registers:registers", (), TIMES),
-                (f"probed{one}:a.out::re*", (), TIMES),
-                (f"prob*{one}:::registers", (), TIMES),
-                (f"probed{one}:::twice-inlined", (), TIMES),
+                (f"probed{one}:::registers", (), self.times),
+                (f"probed{one}:probed:registers:registers", (), self.times),
+                (f"probed{one}:a.out::re*", (), self.times),
+                (f"prob*{one}:::registers", (), self.times),
+                (f"probed{one}:::twice-inlined", (), self.times),
                 (f"probed{one}::left:", (), half),
                 (f"probed{one}::right:twice-*", (), half),
-                ("probed$target:::registers", ("-p", str(other)), TIMES),
-                ("probed*:::registers", ("-p", str(other)), TIMES),
-                ("prob?d*:::reg*", ("-p", str(other)), TIMES),
-                (f"probed{one}:::registers, probed{other}:::registers", (), 2 * TIMES),
-                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * TIMES)):
+                ("probed$target:::registers", ("-p", str(other)), self.times),
+                ("probed*:::registers", ("-p", str(other)), self.times),
+                ("prob?d*:::reg*", ("-p", str(other)), self.times),
+                (f"probed{one}:::registers, probed{other}:::registers", (), 2 * self.times),
+                (f"pid{one}::registers:entry, probed{one}:::registers", (), 2 * self.times)):
             found, story = count(description, *options)
             self.assertEqual(found, expected, story)
-
-    def test_semaphore(self):
-        """A probe that the program skips until its semaphore is raised: said when it is enabled; nothing is written."""
-        one, on = self.start("one"), self.start("on", "on")
-        trace = self.outsight.trace(self.vm, "probed$target:::guarded { @ = count(); }", "-p", str(one))
-        self.work(one, "one")
-        trace.stop()
-        self.assertEqual(sum(numbers(trace.out)), 0)
-        self.assertRegex(trace.err, rf"probed{one}:probed:guarded:guarded: the program skips what has a semaphore")
-        trace = self.outsight.trace(self.vm, "probed$target:::guarded { @ = count(); @s = sum(arg0); }", "-p", str(on))
-        said = self.work(on, "on")["guarded"]
-        trace.stop()
-        self.assertEqual(numbers(trace.out), [said[0], said[1][0]])
-        self.assertNotIn("semaphore", trace.err)
-        for pid, state in ((one, "0: the program skips"), (on, "raised to 1")):
-            _, out, _ = self.outsight.run(self.vm, "-lv", "-n", f"probed{pid}:::guarded")
-            self.assertRegex(out, rf"semaphore: 0x[0-9a-f]+, {state}")
 
     def test_library(self):
         """A probe of the C++ library as its distribution has built it: stripped, its notes written by <sys/sdt.h>."""
@@ -153,7 +97,7 @@ class Usdt(Scenario):
         said = self.work(one)["throw"]
         trace.stop()
         self.assertEqual(numbers(trace.out)[:3], [said[0], *said[1]], trace.story())
-        self.assertEqual(said[0], TIMES)
+        self.assertEqual(said[0], self.times)
         _, out, _ = self.outsight.run(self.vm, "-lv", "-n", f"libstdcxx{one}:::")
         for text in re.findall(r"Arguments: (.*)", notes):
             for n, arg in enumerate(text.split()):

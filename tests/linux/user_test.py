@@ -4,14 +4,12 @@
 addresses are those that nm(1) gives."""
 import os
 import re
-import shutil
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
-from lib.guest import Guest
-from lib.programs import Programs, library_symbols, load_bias, names_of, symbols
+from lib.program_scenario import ProgramScenario
+from lib.programs import library_symbols, load_bias, names_of, symbols
 from lib.scenario import Scenario, main
 
 
@@ -65,24 +63,9 @@ class Maps(Scenario):
             self.assertIn("it takes the PID of a process in the guest", err)
 
 
-class Names(Scenario):
-    """One guest with programs of its own. ASLR is off in it, so that each run of a program has the same addresses."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        cls.programs = Programs(cls.folder)
-        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=1, more_files=cls.programs.archive).__enter__()
-        cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.vm.close()
-        shutil.rmtree(cls.folder)
-
-    def tearDown(self):
-        self.outsight.kill_all()
-        self.vm.run("killall -q -9 callers bare solid padded")
+class Names(ProgramScenario):
+    smp = 1
+    names = "callers bare solid padded"
 
     def start(self, command):
         return int(self.vm.check(f"{command} >/dev/null 2>&1 & echo $!"))

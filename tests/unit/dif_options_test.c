@@ -180,6 +180,7 @@ static void texts_and_words(void **state)
 		{ "libdir", "." },
 		{ "objcopypath", "/bin/o" },
 		{ "setenv", "A=1" },
+		{ "semaphores", "no" },
 		{ "stdc", "t" },
 		{ "trap", "step" },
 		{ "view", "both" },

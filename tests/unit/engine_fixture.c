@@ -117,7 +117,7 @@ static void make_facts(struct ef *f)
 	k->modules_start = k->modules_end = 0;
 	k->stack_size = EF_STACK_SIZE;
 	k->stack_padding = 0;
-	k->stack_padding = 0;
+	k->families = (struct vp_family_facts){ 0 };
 }
 
 struct ef *ef_create_with(const struct vp_fake_config *config)

@@ -10,6 +10,7 @@
 #include "vmm-probe/attach/internal.h"
 #include "vmm-probe/backend/kvm/perf.h"
 #include "vmm-probe/guest/btf_types.h"
+#include "vmm-probe/guest/facts_families.h"
 #include "vmm-probe/guest/readings.h"
 #include "vmm-probe/hosts/locate.h"
 #include "vmm-probe/provider/registry.h"
@@ -113,6 +114,22 @@ static struct ot_err *allow_processes(struct vp_guest_link *link)
 	return vp_probes_set_processes(link->probes, link->client.has_processes ? NULL : why);
 }
 
+/* Raising semaphores needs the guest to be stopped for a moment, and its lists of processes and pages. */
+static struct ot_err *allow_semaphores(const struct vp_links *links, struct vp_guest_link *link)
+{
+	struct vp_family_facts families = { 0 };
+	const char *why = NULL;
+
+	vp_facts_families(link->guest, &families);
+	if (links->opts.keep_semaphores)
+		why = "-x semaphores=no";
+	else if (!link->client.raises)
+		why = "this QEMU does not export how to stop its vCPUs for a moment";
+	else if (!families.init_task)
+		why = "the guest's types or symbols do not tell where copies of a process's memory are";
+	return vp_probes_set_semaphores(link->probes, why);
+}
+
 /* Creates the registry of probes; if probes change guest text, it then checks that each can be trapped. */
 static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_link *link)
 {
@@ -123,6 +140,7 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 		return NULL;
 	OT_TRY(add_vm_probes(link));
 	OT_TRY(allow_processes(link));
+	OT_TRY(allow_semaphores(links, link));
 	vp_probes_set_cpc(link->probes, &(struct vp_cpc_support){ test_cpc, link });
 	OT_TRY(vp_planner_check(traps, links->opts.trap));
 	if (!traps)

@@ -94,6 +94,7 @@ static struct ot_err *take_hello(struct vp_client *c, const struct vp_msg_hello_
 	c->has_vm = r->vm;
 	c->has_modules = r->modules;
 	c->has_processes = r->processes;
+	c->raises = r->semaphores;
 	c->paused = r->paused;
 	snprintf(c->backend, sizeof(c->backend), "%.*s", (int)sizeof(r->backend) - 1, r->backend);
 	snprintf(c->guest_name, sizeof(c->guest_name), "%.*s", VP_GUEST_NAME - 1, r->guest_name);

@@ -23,7 +23,8 @@ struct vp_client {
 	uint64_t held_ns;
 	bool has_vm;        /* vm probes */
 	bool has_modules;   /* it reports modules that come and go */
-	bool has_processes; /* probes may be in processes */
+	bool has_processes; /* probes may be in processes … */
+	bool raises;        /* … and their semaphores be raised */
 	bool paused;        /* the guest was paused at HELLO; see struct vp_msg_hello_reply */
 	char backend[16];
 	char guest_name[VP_GUEST_NAME];

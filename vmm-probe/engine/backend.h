@@ -127,6 +127,11 @@ struct vp_backend_ops {
 	/* Optional. The TID of the thread that runs this vCPU; 0, and NULL: not known. Service thread. */
 	uint32_t (*thread)(void *backend, uint32_t vcpu);
 
+	/* Optional. Call @fn while no vCPU executes the guest's code, and none is within an instruction, on
+	 * any thread; returns when that is done. False: not done, as the vCPUs could not be stopped in time.
+	 * NULL: unsupported. Service thread. */
+	bool (*exclusive)(void *backend, void (*fn)(void *arg), void *arg);
+
 	/* It reports hits at VP_SENTINEL_MODULE_* by vp_engine_module(). */
 	bool has_modules;
 

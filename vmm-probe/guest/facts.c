@@ -9,6 +9,7 @@
 #include "vmm-probe/arch/native.h"
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/facts_families.h"
 #include "vmm-probe/guest/facts_percpu.h"
 #include "vmm-probe/guest/guest_internal.h"
 
@@ -44,6 +45,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.key_lock = 0;
 	facts.stack_size = STACK_DEFAULT;
 	facts.stack_padding = 0;
+	facts.families = (struct vp_family_facts){ 0 };
 	*ret = facts;
 }
 
@@ -259,6 +261,7 @@ static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *reg
 	read_comm_size(btf, ret);
 	read_stack_size(btf, ret);
 	read_padding(guest, ret);
+	vp_facts_families(guest, &ret->families);
 	return NULL;
 }
 

@@ -66,6 +66,10 @@ void vp_probes_set_cpc(struct vp_probes *probes, const struct vp_cpc_support *su
  * this they can't. */
 OT_MUST_CHECK struct ot_err *vp_probes_set_processes(struct vp_probes *probes, const char *refused);
 
+/** From now on semaphores of static probes that are enabled are raised in this guest; @p refused (copied):
+ * not, with the reason. Without this they are not. */
+OT_MUST_CHECK struct ot_err *vp_probes_set_semaphores(struct vp_probes *probes, const char *refused);
+
 /** The process that -p names: a description of a program's probes may leave out its number. 0: none. */
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid);
 
@@ -143,8 +147,9 @@ int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 /** Append what else -lv says of a probe that a description has matched: lines, indented within. */
 void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
-/** Does the program run past the probe, as long as nothing in the guest has told it that it is wanted? */
-bool vp_probes_is_asleep(const struct vp_probes *probes, const struct vp_probe *probe);
+/** Why the program runs past the probe, although it is enabled, until something in the guest has told it that
+ * it is wanted; NULL: it does not. */
+const char *vp_probes_asleep(const struct vp_probes *probes, const struct vp_probe *probe);
 
 /** The agent in the guest; NULL: there is none that can be used, and *ret_why (may be NULL) is the reason, or
  * NULL if the guest has no agent at all. */

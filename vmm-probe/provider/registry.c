@@ -264,6 +264,13 @@ struct ot_err *vp_probes_set_processes(struct vp_probes *probes, const char *ref
 	return refused && !probes->no_processes ? ot_err_nomem() : NULL;
 }
 
+struct ot_err *vp_probes_set_semaphores(struct vp_probes *probes, const char *refused)
+{
+	probes->raises = !refused;
+	probes->no_semaphores = refused ? vp_probes_strdup(probes, refused) : NULL;
+	return refused && !probes->no_semaphores ? ot_err_nomem() : NULL;
+}
+
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid)
 {
 	probes->target = pid;
@@ -277,6 +284,13 @@ uint64_t vp_probes_target(const struct vp_probes *probes)
 const char *vp_probes_no_processes(const struct vp_probes *probes)
 {
 	return probes->has_processes ? probes->no_processes : "no CPU runs this guest";
+}
+
+const char *vp_probes_no_semaphores(const struct vp_probes *probes)
+{
+	if (probes->raises)
+		return NULL;
+	return probes->no_semaphores ? probes->no_semaphores : "no CPU runs this guest";
 }
 
 struct vp_pid_processes **vp_probes_processes(struct vp_probes *probes)
@@ -373,9 +387,15 @@ void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, 
 		p->describe(probes, probe, out);
 }
 
-bool vp_probes_is_asleep(const struct vp_probes *probes, const struct vp_probe *probe)
+bool vp_probes_is_of(const struct vp_probes *probes, const struct vp_probe *probe,
+		     const struct vp_provider *provider)
+{
+	return vp_probe_entry(probes, probe->id)->provider == provider;
+}
+
+const char *vp_probes_asleep(const struct vp_probes *probes, const struct vp_probe *probe)
 {
 	const struct vp_provider *p = vp_probe_entry(probes, probe->id)->provider;
 
-	return p->is_asleep && p->is_asleep(probe);
+	return p->asleep ? p->asleep(probes, probe) : NULL;
 }

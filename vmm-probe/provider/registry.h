@@ -76,8 +76,8 @@ struct vp_provider {
 	/* Optional. As vp_probes_describe(). */
 	void (*describe)(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
-	/* Optional. As vp_probes_is_asleep(). */
-	bool (*is_asleep)(const struct vp_probe *probe);
+	/* Optional. As vp_probes_asleep(). */
+	const char *(*asleep)(const struct vp_probes *probes, const struct vp_probe *probe);
 
 	/* Optional. As vp_probes_support(). */
 	const struct vp_support *(*support)(const struct vp_probe *probe);
@@ -91,6 +91,10 @@ struct vp_provider {
  * equal pointers where that costs nothing: matching caches results by pointer. */
 OT_MUST_CHECK struct ot_err *vp_probes_add(struct vp_probes *probes, const struct vp_provider *provider,
 					   const struct vp_probe *probe);
+
+/** Is @p probe of @p provider? */
+bool vp_probes_is_of(const struct vp_probes *probes, const struct vp_probe *probe,
+		     const struct vp_provider *provider);
 
 /** Name the function of a probe that was published without one, for resolve(): @p function is borrowed as the
  * strings of vp_probes_add() are. */
@@ -117,6 +121,9 @@ struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 /** As vp_probes_set_cpc() was told: UNSUPPORTED: @p event, which is valid, can't be counted here. */
 OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 						const struct vp_cpc_event *event);
+
+/** The reason passed to vp_probes_set_semaphores() why none is raised; NULL: they are. */
+const char *vp_probes_no_semaphores(const struct vp_probes *probes);
 
 /** The reason passed to vp_probes_set_processes() why this guest has no probes in processes; NULL: it has. */
 const char *vp_probes_no_processes(const struct vp_probes *probes);

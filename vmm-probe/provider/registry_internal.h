@@ -37,6 +37,8 @@ struct vp_probes {
 	struct vp_cpc_support cpc;          /* test NULL: no event can be counted */
 	bool has_processes;                 /* probes can be in processes, unless … */
 	const char *no_processes;           /* … this is why not */
+	bool raises;                        /* semaphores are raised, or … */
+	const char *no_semaphores;          /* … this is why not */
 	uint64_t target;                    /* vp_probes_set_target() */
 	struct vp_pid_processes *processes; /* vp_probes_processes() */
 	struct ot_arena strings;

@@ -24,10 +24,19 @@
 #define DIGITS     "0123456789"
 #define DIGITS_MAX 10 /* of a process's number */
 
+/* Probes whose semaphores are raised for their full name only: no pattern means them. */
+static const struct {
+	const char *provider, *name, *why;
+} dear[] = {
+	{ "python", "line", "it costs the program time at each of its lines: give the probe's name, line" },
+};
+
 /* What is remembered of a probe. The registry's memory. */
 struct own {
 	struct vp_batch_process process;
 	bool of_program; /* its module is a.out too */
+	const char
+	    *dear; /* why its semaphore is not raised; NULL: it is, or a description has its full name */
 	struct vp_usdt_place *places;
 	uint32_t nplaces;
 };
@@ -111,6 +120,14 @@ static const char *refusal(const struct own *own)
 	return NULL;
 }
 
+static const char *why_dear(const struct vp_usdt_place *p)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(dear); i++)
+		if (!strcmp(dear[i].provider, p->provider) && !strcmp(dear[i].name, p->name))
+			return dear[i].why;
+	return NULL;
+}
+
 static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, size_t count)
 {
 	struct own *own = vp_probes_alloc(m->probes, sizeof(*own));
@@ -120,6 +137,7 @@ static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, 
 	*own = (struct own){
 		.process = m->reader.process->id,
 		.of_program = m->object->is_program,
+		.dear = why_dear(places),
 		.places = places,
 		.nplaces = (uint32_t)count,
 	};
@@ -172,6 +190,22 @@ static bool is_meant(const struct making *m, const struct vp_pid_object *o)
 	return vp_pid_object_is(o->name, o->is_program, m->desc->module);
 }
 
+/* A description with a probe's full name means it, whatever it costs. */
+static void allow_dear(const struct making *m)
+{
+	const char *name = m->desc->name;
+
+	if (!name || dif_glob_is_pattern(name))
+		return;
+	for (uint32_t id = vp_probes_count(m->probes); id; id--) {
+		const struct vp_probe *p = vp_probes_get(m->probes, id);
+
+		if (vp_probes_is_of(m->probes, p, &vp_provider_usdt) && !strcmp(p->name, name) &&
+		    dif_glob_match(m->desc->provider, p->provider))
+			own_of(p)->dear = NULL;
+	}
+}
+
 static bool has_match(const struct making *m)
 {
 	for (uint32_t id = vp_probes_count(m->probes); id; id--) {
@@ -215,6 +249,7 @@ static struct ot_err *make(struct making *m)
 		if (is_meant(m, m->object))
 			OT_TRY(make_of_object(m));
 	}
+	allow_dear(m);
 	return explain_none(m);
 }
 
@@ -269,17 +304,26 @@ static struct ot_err *resolve(struct vp_probes *probes, const struct vp_probe *p
 	return NULL;
 }
 
+/* Why its semaphores are left alone; NULL: they are raised while the probe is enabled. */
+static const char *why_not_raised(const struct vp_probes *probes, const struct own *own)
+{
+	const char *why = vp_probes_no_semaphores(probes);
+
+	return why ? why : own->dear;
+}
+
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
 			    struct vp_batch_site **ret, uint32_t *ret_count)
 {
 	const struct own *own = own_of(probe);
 
-	(void)probes;
 	*ret = malloc(own->nplaces * sizeof(**ret));
 	if (!*ret)
 		return ot_err_nomem();
-	for (uint32_t i = 0; i < own->nplaces; i++)
+	for (uint32_t i = 0; i < own->nplaces; i++) {
 		(*ret)[i] = own->places[i].site;
+		(*ret)[i].semaphore = why_not_raised(probes, own) ? 0 : own->places[i].semaphore;
+	}
 	*ret_count = own->nplaces;
 	return NULL;
 }
@@ -289,14 +333,20 @@ static void fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
 	bp->process = own_of(probe)->process;
 }
 
-static bool is_asleep(const struct vp_probe *probe)
+static const char *asleep(const struct vp_probes *probes, const struct vp_probe *probe)
 {
 	const struct own *own = own_of(probe);
+	const char *why = why_not_raised(probes, own);
 
-	for (uint32_t i = 0; i < own->nplaces; i++)
-		if (own->places[i].semaphore && own->places[i].raised <= 0)
-			return true;
-	return false;
+	for (uint32_t i = 0; i < own->nplaces; i++) {
+		const struct vp_usdt_place *p = &own->places[i];
+
+		if (p->semaphore && why && p->raised <= 0)
+			return why;
+		if (p->semaphore && p->raised == VP_USDT_NOT_READ)
+			return "its page is not in memory: it is raised when that is back";
+	}
+	return NULL;
 }
 
 /* --- arguments ---------------------------------------------------------------------------------------- */
@@ -346,7 +396,23 @@ static bool arg(struct vp_probes *probes, const struct vp_probe *probe, unsigned
 
 /* --- listings ----------------------------------------------------------------------------------------- */
 
-static void describe_place(const struct vp_usdt_place *p, struct ot_buf *out)
+static void describe_semaphore(const struct vp_usdt_place *p, const char *not_raised, struct ot_buf *out)
+{
+	ot_buf_printf(out, "\tsemaphore: 0x%" PRIx64 ", ", p->semaphore);
+	if (p->raised == VP_USDT_NOT_READ)
+		ot_buf_puts(out, "not in memory");
+	else
+		ot_buf_printf(out, "%" PRId32, p->raised);
+	if (!not_raised)
+		ot_buf_puts(out, ": raised while the probe is enabled\n");
+	else if (p->raised > 0)
+		ot_buf_puts(out, ": raised by another\n");
+	else
+		ot_buf_printf(out, ": the program skips the probe until it is raised, which it is not: %s\n",
+			      not_raised);
+}
+
+static void describe_place(const struct vp_usdt_place *p, const char *not_raised, struct ot_buf *out)
 {
 	ot_buf_printf(out, "Place: 0x%" PRIx64 "\n", p->site.gva);
 	if (p->refused)
@@ -357,23 +423,16 @@ static void describe_place(const struct vp_usdt_place *p, struct ot_buf *out)
 		ot_buf_printf(out, "\targ%u: %.*s%s%s\n", n, (int)a->len, a->text,
 			      a->refused ? ": it has no value: " : "", a->refused ? a->refused : "");
 	}
-	if (!p->semaphore)
-		return;
-	ot_buf_printf(out, "\tsemaphore: 0x%" PRIx64 ", ", p->semaphore);
-	if (p->raised > 0)
-		ot_buf_printf(out, "raised to %" PRId32 "\n", p->raised);
-	else
-		ot_buf_printf(out, "%s: the program skips the probe until its own tracing is on\n",
-			      p->raised ? "not in memory" : "0");
+	if (p->semaphore)
+		describe_semaphore(p, not_raised, out);
 }
 
 static void describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out)
 {
 	const struct own *own = own_of(probe);
 
-	(void)probes;
 	for (uint32_t i = 0; i < own->nplaces; i++)
-		describe_place(&own->places[i], out);
+		describe_place(&own->places[i], why_not_raised(probes, own), out);
 }
 
 const struct vp_provider vp_provider_usdt = {
@@ -389,5 +448,5 @@ const struct vp_provider vp_provider_usdt = {
 	.arg = arg,
 	.nargs = nargs,
 	.describe = describe,
-	.is_asleep = is_asleep,
+	.asleep = asleep,
 };

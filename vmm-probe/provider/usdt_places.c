@@ -135,7 +135,7 @@ static const char *find_site(const struct reading *g, struct vp_usdt_place *p)
 	return memcmp(p->site.bytes, code->nop, code->nop_len) ? "no nop is at its address" : NULL;
 }
 
-/* Only in what the process may write of that very file: a note may name any address. */
+/* Only in what the process may write of that very file, and an even one: a note may name any address. */
 static void find_semaphore(const struct reading *g, struct vp_usdt_place *p)
 {
 	const struct vp_pid_process *process = g->r->process;
@@ -145,7 +145,7 @@ static void find_semaphore(const struct reading *g, struct vp_usdt_place *p)
 
 	p->semaphore = 0;
 	if (!m || m->file != g->object->file || !(m->flags & VP_VMA_WRITE) || m->flags & VP_VMA_SHARED ||
-	    m->end - gva < sizeof(value))
+	    gva % sizeof(value) || m->end - gva < sizeof(value))
 		return;
 	struct ot_err *err = vp_guest_process_read(g->r->processes->ps, &process->maps.process, vp_gva(gva),
 						   &value, sizeof(value));

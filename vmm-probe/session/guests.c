@@ -24,6 +24,14 @@ static enum vp_trap_wish trap_wish(const struct vp_session *s)
 	return wish;
 }
 
+/* -x semaphores */
+static bool keeps_semaphores(const struct vp_session *s)
+{
+	const char *word = ot_map_gets(&s->options->set, "semaphores");
+
+	return word && !strcmp(word, "no");
+}
+
 struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 {
 	if (guest && !strcmp(guest, "none"))
@@ -31,6 +39,7 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 	if (s->host_probes)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "-g none cannot be combined with another guest");
 	s->links.opts.trap = trap_wish(s);
+	s->links.opts.keep_semaphores = keeps_semaphores(s);
 	OT_TRY(vp_links_attach(&s->links, guest));
 	for (uint32_t i = 0; i < s->links.n; i++)
 		vp_probes_set_target(s->links.items[i]->probes, (uint64_t)s->config.target_pid);
@@ -119,33 +128,40 @@ static void say_lines(const char *name, const char *note,
 	ot_buf_deinit(&text);
 }
 
-/* Enabled probes that the program skips because their semaphores are 0. */
+/* Enabled probes that the program skips because their semaphores are 0. They are one program's mostly, and
+ * then the reason is one. */
 static void say_asleep(const struct vp_session *s, uint32_t guest, const struct vp_guest_link *link,
 		       void (*say)(void *arg, bool missing, const char *text), void *arg)
 {
 	const struct vp_probe *first = NULL, *other = NULL;
+	const char *why = NULL;
 	struct ot_buf text;
 
 	for (size_t i = 0; i < s->program.nenabled; i++) {
 		const struct vp_enabled *e = s->program.enabled[i];
 
-		if (e->guest != guest || e->probe->kind != VP_PROBE_SITE ||
-		    !vp_probes_is_asleep(link->probes, e->probe))
+		const char *asleep = e->guest == guest && e->probe->kind == VP_PROBE_SITE
+					 ? vp_probes_asleep(link->probes, e->probe)
+					 : NULL;
+
+		if (!asleep)
 			continue;
-		if (!first)
-			first = e->probe;
-		else if (e->probe != first)
+		if (first && e->probe != first)
 			other = e->probe;
+		if (first)
+			continue;
+		first = e->probe;
+		why = asleep;
 	}
 	if (!first)
 		return;
 	ot_buf_init(&text);
-	ot_buf_printf(
-	    &text,
-	    "%s: %s:%s:%s:%s%s: the program skips what has a semaphore while that is 0, and nothing is "
-	    "written into the guest: switch tracing on in the program itself (-lv shows semaphores)",
-	    link->client.guest_name, first->provider, first->module, first->function, first->name,
-	    other ? " and others" : "");
+	ot_buf_printf(&text,
+		      "%s: %s:%s:%s:%s%s: the program skips what has a semaphore while that is 0, and it is "
+		      "not raised: "
+		      "%s (-lv shows semaphores)",
+		      link->client.guest_name, first->provider, first->module, first->function, first->name,
+		      other ? " and others" : "", why);
 	say(arg, true, ot_buf_str(&text));
 	ot_buf_deinit(&text);
 }

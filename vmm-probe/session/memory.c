@@ -46,11 +46,14 @@ static void add_program(const struct vp_session *s, struct vp_private_parts *par
 static void add_batch(const struct vp_session *s, const struct vp_feed *feed, struct vp_private_parts *parts)
 {
 	const struct vp_batch_probe *probes = (const void *)feed->batch_probes.data;
+	const struct vp_batch_site *sites = (const void *)feed->batch_sites.data;
 	const struct vp_batch_ecb *ecbs = (const void *)feed->batch_ecbs.data;
 
 	parts->probes = feed->batch_probes.len / sizeof(*probes);
-	parts->sites = feed->batch_sites.len / sizeof(struct vp_batch_site);
+	parts->sites = feed->batch_sites.len / sizeof(*sites);
 	parts->ecbs = feed->batch_ecbs.len / sizeof(*ecbs);
+	for (uint64_t i = 0; i < parts->sites; i++)
+		parts->semaphores += sites[i].semaphore != 0;
 	parts->epids = s->program.nenabled;
 	parts->hits = parts->sites;
 	for (uint64_t i = 0; i < parts->ecbs; i++)

@@ -137,6 +137,7 @@ static const struct option options[] = {
 	{ "setenv", A_TEXT, COMMAND_LINE, 0 },
 	{ "stdc", A_WORD, COMMAND_LINE, 0, "a|c|s|t" },
 	{ "syslibdir", TEXT, COMMAND_LINE, FIELD(syslibdir) },
+	{ "semaphores", A_WORD, COMMAND_LINE, 0, "yes|no" },
 	{ "trap", A_WORD, COMMAND_LINE, 0, "auto|text|step|hw" },
 	{ "view", A_WORD, COMMAND_LINE, 0, "outside|inside|both" },
 	{ "undef", A_TEXT, COMMAND_LINE, 0 },

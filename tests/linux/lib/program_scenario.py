@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scenarios with programs of ours in one guest: each waits for a signal, works, and says what it has done."""
+import re
 import shutil
 import tempfile
 
@@ -9,14 +10,22 @@ from lib.scenario import Scenario
 
 
 class ProgramScenario(Scenario):
-    """One guest with programs of its own. ASLR is off in it, so that all processes of a program have the same addresses."""
+    """One guest with programs of its own. Without @aslr all processes of a program have the same addresses."""
+    smp = 2
+    aslr = False
+    cxx = False
+    python = False
+    done = "^called$"  # the last line of a round
+    names = "counted leaving"
 
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        cls.programs = Programs(cls.folder)
-        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=2, more_files=cls.programs.archive).__enter__()
-        cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
+        cls.programs = Programs(cls.folder, cxx=cls.cxx, python=cls.python)
+        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=cls.smp,
+                       more_files=cls.programs.archive).__enter__()
+        if not cls.aslr:
+            cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
 
     @classmethod
     def tearDownClass(cls):
@@ -28,13 +37,17 @@ class ProgramScenario(Scenario):
 
     def tearDown(self):
         self.outsight.kill_all()
-        self.vm.run("killall -q -9 counted leaving; rm -f /tmp/said.*")
+        self.vm.run(f"killall -q -9 {self.names}; rm -f /tmp/said.*")
 
-    def start_program(self, command, name="a"):
-        """Start a program that waits for its signal; what it prints is in /tmp/said.NAME. Its functions have run once:
-        their pages are in the guest's memory. Returns its PID."""
+    def start_idle(self, command, name="a"):
+        """Start a program that waits for its signal; what it prints is in /tmp/said.NAME. Returns its PID."""
         pid = int(self.vm.check(f"{command} >/tmp/said.{name} 2>&1 & echo $!"))
         self.wait_lines("ready", 1, name)
+        return pid
+
+    def start_program(self, command, name="a"):
+        """The same of one whose functions have run once: their pages are in the guest's memory."""
+        pid = self.start_idle(command, name)
         self.work_once(pid, name)
         return pid
 
@@ -42,8 +55,25 @@ class ProgramScenario(Scenario):
         """One more round of calls; all that the program has said."""
         self.vm.check(f"kill -USR1 {pid}")
         self.rounds[name] = self.rounds.get(name, 0) + 1
-        self.wait_lines("^called$", self.rounds[name], name)
+        self.wait_lines(self.done, self.rounds[name], name)
         return self.vm.check(f"cat /tmp/said.{name}")
 
     def wait_lines(self, pattern, count, name):
         self.vm.check(f"until [ $(grep -c '{pattern}' /tmp/said.{name}) -ge {count} ]; do sleep 0.1; done")
+
+
+class StaticProbes(ProgramScenario):
+    """… whose programs have static probes (USDT), and count themselves how often they pass each."""
+    aslr = True
+    cxx = True
+    done = "^done$"
+    names = "probed thrower"
+    times = 1000  # that a program passes each of its probes in a round
+
+    def start(self, name="a", *words, program="probed"):
+        return self.start_idle(f"{program} {self.times} {' '.join(words)}", name)
+
+    def work(self, pid, name="a"):
+        """One more round; {probe: (count, [sum of each argument])} of all rounds, as the program says."""
+        rows = re.findall(r"^(\w+) (\d+)((?: -?\d+)+)$", self.work_once(pid, name), re.M)
+        return {row: (int(count), [int(n) for n in sums.split()]) for row, count, sums in rows}

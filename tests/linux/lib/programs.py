@@ -6,7 +6,9 @@
 
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
 bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
-until it is replaced, bin/probed has static probes. With @cxx bin/thrower throws exceptions of the host's C++ library.
+until it is replaced, bin/probed has static probes. With @cxx bin/thrower throws exceptions of the host's C++ library. With
+@python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it needs to start, and
+bin/calling.py a script for it.
 """
 import os
 import re
@@ -24,7 +26,7 @@ def run(*command):
 
 
 class Programs:
-    def __init__(self, folder, cxx=False):
+    def __init__(self, folder, cxx=False, python=False):
         self.root = os.path.join(folder, "root")
         for name in ("bin", LIBRARIES, "lib64"):
             os.makedirs(os.path.join(self.root, name))
@@ -46,6 +48,7 @@ class Programs:
         self._copy_libraries()
         if cxx:
             self._add_thrower()
+        self.python = python and self._add_python()
         self.archive = os.path.join(folder, "programs.cpio")
         self._pack(folder)
 
@@ -64,7 +67,26 @@ class Programs:
     def _add_thrower(self):
         run("gcc", "-O2", "-o", self.path("bin/thrower"), os.path.join(HERE, "thrower.c"))
         self.libstdcxx = run("gcc", "-print-file-name=libstdc++.so.6").strip()
-        for path in (self.libstdcxx, *re.findall(r"lib(?:m|gcc_s)\.so\.\d => (\S+)", run("ldd", self.libstdcxx))):
+        shutil.copy(os.path.realpath(self.libstdcxx), self.path(f"{LIBRARIES}/libstdc++.so.6"))
+        self._copy_needed(self.libstdcxx)
+
+    def _add_python(self):
+        """False: this host has none whose distribution has built it with static probes."""
+        path = os.path.realpath("/usr/bin/python3")
+        if not os.path.exists(path) or "function__return" not in run("readelf", "-nW", path):
+            return False
+        modules = f"usr/lib/{os.path.basename(path)}/encodings"
+        for name in ("usr/bin", modules):
+            os.makedirs(self.path(name))
+        shutil.copy(path, self.path("usr/bin/python3"))
+        for name in ("__init__", "aliases", "utf_8", "ascii", "latin_1"):
+            shutil.copy(f"/{modules}/{name}.py", self.path(modules))
+        self._copy_needed(path)
+        shutil.copy(os.path.join(HERE, "calling.py"), self.path("bin"))
+        return True
+
+    def _copy_needed(self, program):
+        for path in re.findall(r"=> (/\S+)", run("ldd", program)):
             shutil.copy(os.path.realpath(path), self.path(f"{LIBRARIES}/{os.path.basename(path)}"))
 
     def _pack(self, folder):

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * probed N [on]
+ * probed N [on] [copy]
  *
  * A program with static probes, whose notes have each form of an argument. At each SIGUSR1 it goes N times
  * past each, and then prints how often it has passed each in all, and the sum of each argument's values, as
  * it knows them itself:
  *
  *     NAME COUNT SUM0 SUM1 …
+ *     semaphore VALUE
  *     done
  *
- * "on": it wants its own probe with a semaphore, as programs do whose tracing was switched on. It prints
- * "ready" before the first SIGUSR1.
+ * It prints "ready" before the first SIGUSR1. At each SIGUSR2 it becomes two: the child prints "child PID",
+ * and at its SIGUSR1 "child's VALUE", and ends.
+ *
+ * "on": it wants its own probe with a semaphore, as programs do whose tracing was switched on. "copy": a
+ * child has its own copy of the semaphore's page.
  */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +31,7 @@
 
 /* What notes name: a semaphore, and objects whose addresses arguments have. */
 __attribute__((section(".probes"))) volatile uint16_t probed_semaphore;
+static __attribute__((section(".probes"))) volatile uint16_t touched; /* its neighbour */
 int probed_buffers = -77;
 struct {
 	char before[40];
@@ -164,7 +170,30 @@ static void report(void)
 			dprintf(1, " %ld", rows[r].sum[i]);
 		dprintf(1, "\n");
 	}
+	dprintf(1, "semaphore %d\n", probed_semaphore);
 	dprintf(1, "done\n");
+}
+
+static void be_two(const sigset_t *signals, bool copy)
+{
+	int signal;
+
+	if (fork())
+		return;
+	if (copy)
+		touched++;
+	dprintf(1, "child %d\n", getpid());
+	sigwait(signals, &signal);
+	dprintf(1, "child's %d\n", probed_semaphore);
+	exit(0);
+}
+
+static bool has_word(char **argv, const char *word)
+{
+	while (*argv)
+		if (!strcmp(*argv++, word))
+			return true;
+	return false;
 }
 
 int main(int argc, char **argv)
@@ -173,15 +202,20 @@ int main(int argc, char **argv)
 	sigset_t signals;
 	int signal;
 
-	if (argc > 2 && !strcmp(argv[2], "on"))
+	if (has_word(argv, "on"))
 		probed_semaphore++;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	dprintf(1, "ready\n");
 	for (;;) {
 		if (sigwait(&signals, &signal))
 			return 1;
+		if (signal == SIGUSR2) {
+			be_two(&signals, has_word(argv, "copy"));
+			continue;
+		}
 		for (long i = 0; i < n; i++)
 			pass(i);
 		report();

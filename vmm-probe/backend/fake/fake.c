@@ -40,6 +40,18 @@ static struct ot_err *fake_install(void *backend, const struct vp_plan *plan)
 	return NULL;
 }
 
+static bool fake_exclusive(void *backend, void (*fn)(void *arg), void *arg)
+{
+	struct vp_fake *fake = backend;
+
+	if (__atomic_load_n(&fake->unstoppable, __ATOMIC_RELAXED))
+		return false;
+	pthread_rwlock_wrlock(&fake->lock);
+	fn(arg);
+	pthread_rwlock_unlock(&fake->lock);
+	return true;
+}
+
 static uint32_t fake_counter_slots(void *backend)
 {
 	return ((struct vp_fake *)backend)->config.counter_slots;
@@ -136,6 +148,7 @@ static const struct vp_backend_ops fake_ops = {
 	.install = fake_install,
 	.hit_cost_ns = fake_hit_cost_ns,
 	.has_processes = true,
+	.exclusive = fake_exclusive,
 	.request_sample = fake_request_sample,
 	.snapshot = fake_snapshot,
 	.nvcpus = fake_nvcpus,
@@ -303,6 +316,11 @@ bool vp_fake_sample(struct vp_fake *fake, uint32_t vcpu)
 void vp_fake_set_busy(struct vp_fake *fake, bool busy)
 {
 	__atomic_store_n(&fake->busy, busy, __ATOMIC_RELAXED);
+}
+
+void vp_fake_set_unstoppable(struct vp_fake *fake, bool unstoppable)
+{
+	__atomic_store_n(&fake->unstoppable, unstoppable, __ATOMIC_RELAXED);
 }
 
 void vp_fake_fail_install(struct vp_fake *fake, unsigned n)

@@ -44,6 +44,9 @@ uint64_t vp_fake_root(struct vp_fake *fake);
 void vp_fake_map(struct vp_fake *fake, uint64_t root, uint64_t va, uint64_t gpa, uint64_t flags,
 		 unsigned shift);
 
+/** The entry that vp_fake_map() has made for the small page at @p va. */
+uint64_t *vp_fake_entry(struct vp_fake *fake, uint64_t root, uint64_t va);
+
 /** Host address of guest physical memory, NULL outside RAM. */
 void *vp_fake_ram(struct vp_fake *fake, uint64_t gpa);
 
@@ -79,6 +82,8 @@ uint32_t vp_fake_vm_events(struct vp_fake *fake);
 
 /** From now on install() answers BUSY (a paused guest). */
 void vp_fake_set_busy(struct vp_fake *fake, bool busy);
+/** From now on the vCPUs can't be stopped for exclusive(). */
+void vp_fake_set_unstoppable(struct vp_fake *fake, bool unstoppable);
 /** The n-th install() from now fails with OS; 0: none does. */
 void vp_fake_fail_install(struct vp_fake *fake, unsigned n);
 

@@ -25,7 +25,7 @@ struct vp_fake {
 	/* Readers are hits, the writer is install(): so no hit begins on a plan that was replaced. */
 	pthread_rwlock_t lock;
 	const struct vp_plan *plan;
-	bool busy;
+	bool busy, unstoppable;
 	unsigned fail_install;
 };
 

@@ -48,6 +48,15 @@ void vp_fake_map(struct vp_fake *fake, uint64_t root, uint64_t va, uint64_t gpa,
 	*entry(fake, table, va, shift) = gpa | flags | P_W | (shift > 12 ? 0x80 : 0);
 }
 
+uint64_t *vp_fake_entry(struct vp_fake *fake, uint64_t root, uint64_t va)
+{
+	uint64_t table = root;
+
+	for (unsigned at = 12 + 9 * (fake->config.levels - 1); at > 12; at -= 9)
+		table = *entry(fake, table, va, at) & ~0xfffull;
+	return entry(fake, table, va, 12);
+}
+
 static uint8_t *find(struct vp_fake *fake, uint64_t root, uint64_t va)
 {
 	uint64_t table = root;

@@ -66,7 +66,8 @@ static const struct vp_backend_counters tcg_counters = {
 	.read = vp_tcg_counter_read,
 };
 
-static const struct vp_backend_ops tcg_ops = {
+/* Without exclusive() in a QEMU that does not export what that needs. */
+static struct vp_backend_ops tcg_ops = {
 	.name = "tcg",
 	.reg = op_reg,
 	.gpa_to_host = op_gpa_to_host,
@@ -99,6 +100,8 @@ static struct ot_err *start_engine(void)
 	struct ot_err *err;
 
 	OT_TRY(default_socket());
+	if (vp_tcg_can_exclude())
+		tcg_ops.exclusive = vp_tcg_exclusive;
 	vp_qemu_machine_read(&machine);
 	OT_TRY(vp_tcg_ram_find(&machine, &vp_tcg.ram));
 	OT_TRY(vp_engine_create(&(struct vp_engine_config){ .ops = &tcg_ops,

@@ -167,4 +167,9 @@ void VP_QEMU_WEAK tb_flush(struct qemu_cpu *cpu);
 void VP_QEMU_WEAK queue_tb_flush(struct qemu_cpu *cpu);
 void VP_QEMU_WEAK __attribute__((noreturn)) cpu_loop_exit(struct qemu_cpu *cpu);
 
+/* Nor is this: @fn(cpu, data) on that vCPU's thread, once no vCPU is in a block, also if it is halted or the
+ * guest is paused. QEMU has a union of 8 bytes as @data. Any thread. */
+void VP_QEMU_WEAK async_safe_run_on_cpu(struct qemu_cpu *cpu, void (*fn)(struct qemu_cpu *cpu, uint64_t data),
+					uint64_t data);
+
 #endif

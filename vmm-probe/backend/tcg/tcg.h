@@ -198,6 +198,12 @@ void vp_tcg_on_reset(void);
 /** Let generated code call vp_tcg_on_poll() at its next poll point. Any thread. */
 void vp_tcg_raise_poll(void);
 
+/* exclusive.c */
+/** Does this QEMU export what vp_tcg_exclusive() needs? */
+bool vp_tcg_can_exclude(void);
+/** As the backend operation. */
+bool vp_tcg_exclusive(void *backend, void (*fn)(void *arg), void *arg);
+
 /* counters.c */
 OT_MUST_CHECK struct ot_err *vp_tcg_counters_reserve(uint32_t n);
 bool vp_tcg_counter_entry(uint32_t slot, struct qemu_plugin_u64 *ret);

@@ -57,6 +57,7 @@ struct vp_enabled_site {
 	uint64_t func_gva;          /* arg0 of a return site counts from here */
 	uint64_t target;            /* as in struct vp_batch_site */
 	uint64_t owner, owner_host; /* as in struct vp_batch_site; 0: none */
+	uint64_t semaphore;         /* as in struct vp_batch_site */
 	uint32_t syscall;           /* as in struct vp_batch_site */
 	uint8_t length, room, bytes[15];
 	uint8_t trap, sentinel, agent; /* as in struct vp_batch_site */

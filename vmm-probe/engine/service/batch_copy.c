@@ -72,7 +72,7 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: instruction of %u bytes at %#llx", from->length,
 				  gva);
-	if (from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_MODULE_GOES ||
+	if (from->semaphore || from->trap > VP_SITE_HW || from->sentinel > VP_SENTINEL_MODULE_GOES ||
 	    from->agent > VP_AGENT_CALL_MARK)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx has an unknown kind", gva);
 	to->gva = from->gva;
@@ -101,6 +101,23 @@ static struct ot_err *copy_site(struct vp_engine_session *es, const struct vp_pa
 	return NULL;
 }
 
+/* An even address, so that it lies in one page. */
+static struct ot_err *copy_semaphore(const struct vp_engine_session *es, const struct vp_batch_site *from,
+				     struct vp_enabled_site *to)
+{
+	if (!from->semaphore)
+		return NULL;
+	if (from->semaphore % 2 ||
+	    !vp_is_in_half(&vp_native_paging, es->facts.levels, from->semaphore, 2, false))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: %#llx is no address of a semaphore",
+				  (unsigned long long)from->semaphore);
+	if (!es->engine->ops->exclusive || !es->facts.families.init_task)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend can't raise semaphores",
+				  es->engine->ops->name);
+	to->semaphore = from->semaphore;
+	return NULL;
+}
+
 /* A site in a process. Its page may be in memory or not, here or there: a backend compares the bytes whenever
  * it finds the place (vp_plan). */
 static struct ot_err *copy_user_site(const struct vp_engine_session *es, const struct vp_batch_site *from,
@@ -119,7 +136,7 @@ static struct ot_err *copy_user_site(const struct vp_engine_session *es, const s
 	to->length = from->length;
 	to->room = from->room;
 	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
-	return NULL;
+	return copy_semaphore(es, from, to);
 }
 
 static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct vp_patches *patches,

@@ -120,6 +120,8 @@ static struct vp_private_parts with_batch(const struct vp_engine_session *es, co
 	ret.sites += p->head.nsites;
 	ret.ecbs += p->head.necbs;
 	ret.hits += p->head.nsites;
+	for (uint32_t i = 0; i < p->head.nsites; i++)
+		ret.semaphores += p->sites[i].semaphore != 0;
 	for (uint32_t i = 0; i < p->head.nprobes; i++)
 		ret.timed += vp_private_is_timed(p->probes[i].kind);
 	for (uint32_t i = 0; i < p->head.necbs; i++) {
@@ -170,6 +172,7 @@ static struct ot_err *link_batch(struct vp_engine_session *es, struct vp_enabled
 	if (!es->service->planned)
 		return NULL;
 	OT_TRY(vp_replan(es->engine));
+	vp_semaphores_update(es->engine);
 	OT_TRY(vp_profile_update(es->engine));
 	return vp_agent_update(es->engine);
 }

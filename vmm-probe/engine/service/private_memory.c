@@ -5,6 +5,7 @@
 #include "vmm-probe/engine/hit/sample.h"
 #include "vmm-probe/engine/hit/vm_event.h"
 #include "vmm-probe/engine/service/engine_session.h"
+#include "vmm-probe/engine/service/semaphores.h"
 
 #define SCRATCH_TOTAL      (64ull << 20) /* of all vCPUs of a session */
 #define SCRATCH_MAX        (4u << 20)    /* of one vCPU of one session */
@@ -18,7 +19,8 @@
 #define GUARDED_ECB        64ull
 /* Objects that dif_dof_read() makes from DOF, and the steps of their clauses. */
 #define PER_DOF_BYTE       8ull
-#define SORTED             96ull /* plan.c's items */
+#define SORTED             96ull                             /* plan.c's items */
+#define SEMAPHORE          (3 * sizeof(struct vp_semaphore)) /* the list, the next one, copies */
 #define PAGE_TABLES(bytes) ((bytes) / 512 + 2 * PAGE)
 
 uint32_t vp_scratch_least(const struct vp_msg_open *open)
@@ -93,7 +95,7 @@ uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_priva
 {
 	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
 			 (parts->program + parts->site_programs) * PER_DOF_BYTE + of_vcpus(open, parts) +
-			 of_probes(open, parts) + of_timed(open, parts);
+			 of_probes(open, parts) + of_timed(open, parts) + parts->semaphores * SEMAPHORE;
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

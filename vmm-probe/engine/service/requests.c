@@ -113,6 +113,7 @@ static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
 	r->vm = e->ops->vm != NULL;
 	r->modules = e->ops->has_modules;
 	r->processes = e->ops->has_processes;
+	r->semaphores = e->ops->has_processes && e->ops->exclusive;
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)

@@ -41,7 +41,7 @@ static int poll_timeout(const struct vp_engine *engine)
 		return RETRY_MS;
 	if (engine->guarded)
 		return GUARD_MS;
-	return may_sweep(engine) ? SWEEP_MS : -1;
+	return may_sweep(engine) || vp_semaphores_are_pending(engine) ? SWEEP_MS : -1;
 }
 
 /* Periodic work, independent of requests. */
@@ -54,6 +54,7 @@ static void do_chores(struct vp_server *s)
 		vp_engine_retry(engine);
 	if (engine->guarded)
 		vp_guard_check(engine, now);
+	vp_semaphores_retry(engine, now);
 	if (!may_sweep(engine) || now < s->next_sweep_ns)
 		return;
 	if (engine->ops->traps)

@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include "vmm-probe/engine/hit/hit_session.h"
+#include "vmm-probe/engine/service/semaphores.h"
 #include "vmm-probe/engine/service/session.h"
 #include "vmm-probe/engine/wire/patches.h"
 
@@ -52,6 +53,7 @@ struct vp_service {
 	struct vp_server *server;
 	uint32_t guest_end; /* enum vp_guest_end to report to the sessions */
 	struct vp_modules_log modules;
+	struct vp_semaphores semaphores;
 };
 
 void vp_quiesce_init(struct vp_engine *engine);

@@ -14,6 +14,7 @@ static void set_activity(struct vp_engine_session *es, enum vp_activity to)
 static struct ot_err *apply(struct vp_engine *engine)
 {
 	OT_TRY(vp_replan(engine));
+	vp_semaphores_update(engine);
 	OT_TRY(vp_profile_update(engine));
 	OT_TRY(vp_vm_update(engine));
 	return vp_agent_update(engine);
@@ -40,6 +41,7 @@ struct ot_err *vp_engine_session_start(struct vp_engine_session *es)
 	es->service->modules_seen = es->service->modules_told = engine->service->modules.handled;
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
+	vp_semaphores_update(engine);
 	err = vp_profile_update(engine);
 	if (!err)
 		err = vp_vm_update(engine);
@@ -75,6 +77,7 @@ void vp_engine_tell_end(struct vp_engine *engine)
 
 	if (how == VP_GUEST_RUNS)
 		return;
+	vp_semaphores_forget(engine);
 	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
 		struct vp_engine_session *es = engine->service->sessions[i];
 		if (es->service->closing || es->service->guest_end)

@@ -205,6 +205,10 @@ struct vp_batch_site {
 	uint8_t args;     /* enum vp_args: FBT_*, SYSCALL*_* or NONE. Only of a probe with VP_ARGS_SITE */
 	uint8_t pad2;
 	uint32_t raw, program; /* 1 + index of a clause of the batch's DOF; 0: none. Only with VP_ARGS_SITE */
+	/* Only in a process: address of a static probe's semaphore, a 16-bit number without which the program
+	 * skips the place. The engine keeps it raised while the site is in its plan. 0: there is none, or it
+	 * is not to be raised */
+	uint64_t semaphore;
 };
 
 struct vp_batch_ecb {
@@ -224,7 +228,7 @@ _Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_ba
 						    sizeof(struct vp_batch_process),
 	       "");
 _Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
-_Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4, "");
+_Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4 + 8, "");
 _Static_assert(sizeof(struct vp_batch_ecb) == 4 * 4, "");
 
 #endif

@@ -24,6 +24,18 @@ struct vp_text_range {
 	uint64_t start, end;
 };
 
+/* Where a process's copies of its memory are found after a fork (service/family.h). All, or none: init_task
+ * is 0.
+ */
+struct vp_family_facts {
+	uint64_t init_task; /* the list of all processes begins there */
+	uint64_t vmemmap;   /* the first struct page */
+	uint32_t task_tasks;
+	uint32_t mm_pgd, mm_exe_file, mm_start_stack;
+	uint32_t page_size, page_mapping, page_head; /* struct page: its size, and compound_head */
+	uint32_t pad;
+};
+
 /* One flat struct with many fields: a table of constants that is sent as it is; each is found and used on its
  * own. */
 struct vp_facts {
@@ -76,6 +88,7 @@ struct vp_facts {
 	uint64_t key_lock; /* such a word: of the mutex under which it patches branches on static keys */
 	uint32_t
 	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
+	struct vp_family_facts families;
 };
 
 #endif

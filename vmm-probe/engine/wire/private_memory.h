@@ -32,6 +32,7 @@ struct vp_private_parts {
 	uint64_t batch;                      /* bytes of its longest ENABLE */
 	uint64_t probes, sites, ecbs;        /* in all ENABLEs */
 	uint64_t hits;                       /* ECBs at sites */
+	uint64_t semaphores;                 /* sites that have one to raise */
 	uint64_t timed;                      /* probes that fire by time, an event or a counter: of no site */
 	uint64_t epids;                      /* the highest EPID */
 	uint64_t mapped;                     /* bytes mapped by the session */

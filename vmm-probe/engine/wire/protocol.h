@@ -44,7 +44,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 17u
+#define VP_PROTOCOL_VERSION 18u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -98,7 +98,9 @@ struct vp_msg_hello_reply {
 	uint32_t modules; /* 1: it reports modules that come and go: VP_SENTINEL_MODULE_* */
 	uint32_t paused;  /* 1: the VMM has paused the guest; 0: it has not, or unknown */
 	uint32_t nram;
-	uint32_t processes; /* 1: probes may be in processes: struct vp_batch_process */
+	uint32_t processes;  /* 1: probes may be in processes: struct vp_batch_process */
+	uint32_t semaphores; /* 1: … and it can raise their semaphores: vp_batch_site.semaphore */
+	uint32_t pad;
 	uint64_t
 	    held_ns; /* time for which vCPUs have been kept out of the guest, since the engine was created */
 	struct vp_ram_range ram[]; /* fd_index: in the descriptors of this message */

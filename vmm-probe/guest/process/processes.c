@@ -47,8 +47,8 @@ bool vp_process_again(struct vp_processes *ps, unsigned nth, struct ot_err **err
 	return true;
 }
 
-/* The kernel's variable with the address of the first struct page. */
-static uint64_t find_vmemmap(struct vp_guest *guest)
+/* A variable of the kernel's: where a boot puts the table is random. */
+uint64_t vp_guest_vmemmap(struct vp_guest *guest)
 {
 	uint64_t at = vp_guest_address(vp_guest_symtab(guest), "vmemmap_base"), value = 0;
 	struct ot_err *err = at ? vp_guest_read_u64(guest, vp_gva(at), &value) : NULL;
@@ -69,7 +69,7 @@ struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **r
 
 	if (!ps)
 		return ot_err_nomem();
-	*ps = (struct vp_processes){ guest, l, init_pid_ns.v, find_vmemmap(guest) };
+	*ps = (struct vp_processes){ guest, l, init_pid_ns.v, vp_guest_vmemmap(guest) };
 	*ret = ps;
 	return NULL;
 }

@@ -22,6 +22,9 @@ struct vp_processes;
 
 #define VP_PROCESS_NAME 64
 
+/** Address of the first struct page, where the kernel has a table of them by physical address; 0: unknown. */
+uint64_t vp_guest_vmemmap(struct vp_guest *guest);
+
 /** @p guest is borrowed. UNSUPPORTED: its types do not describe processes; the message names the member that
  * is missing. */
 OT_MUST_CHECK struct ot_err *vp_processes_open(struct vp_guest *guest, struct vp_processes **ret);

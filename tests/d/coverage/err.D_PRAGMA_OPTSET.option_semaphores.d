@@ -1,0 +1,7 @@
+/* ASSERTION: semaphores is for the command line only. */
+#pragma D option semaphores=no
+
+BEGIN
+{
+	exit(0);
+}

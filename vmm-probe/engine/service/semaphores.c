@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Raising and lowering semaphores. */
+#include "vmm-probe/engine/service/semaphores.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/guarded.h"
+#include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/service/parts.h"
+
+#define STOP_NS      20000000ull /* for which the guest is stopped at once */
+#define PAUSE_NS     1000000000ull
+#define PAUSE_MAX_NS 64000000000ull
+
+/* --- the list ----------------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+	const struct vp_semaphore *x = a, *y = b;
+	const uint64_t left[] = { x->process.mm, x->process.since_ns, x->process.pid, x->gva, x->only };
+	const uint64_t right[] = { y->process.mm, y->process.since_ns, y->process.pid, y->gva, y->only };
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(left); i++)
+		if (left[i] != right[i])
+			return left[i] < right[i] ? -1 : 1;
+	return 0;
+}
+
+static struct vp_reach reach_of(const struct vp_engine_session *es)
+{
+	const struct vp_facts *f = &es->facts;
+
+	return (struct vp_reach){ .engine = es->engine,
+				  .root = f->kernel_root,
+				  .levels = f->levels,
+				  .task_tgid = f->task_tgid,
+				  .task_start_time = f->task_start_time,
+				  .task_mm = f->task_mm,
+				  .at = f->families };
+}
+
+static uint32_t count_wanted(const struct vp_engine *engine)
+{
+	uint32_t n = 0;
+
+	vp_each_planned(w, engine)
+		for (uint32_t i = 0; i < w.probe->nsites; i++)
+			n += w.batch->sites[w.probe->first_site + i].semaphore != 0;
+	return n;
+}
+
+static void add_wanted(const struct vp_engine *engine, struct vp_semaphore *list, uint32_t *n)
+{
+	vp_each_planned(w, engine)
+		for (uint32_t i = 0; vp_any_in(w.probe) && i < w.probe->nsites; i++) {
+			uint64_t gva = w.batch->sites[w.probe->first_site + i].semaphore;
+
+			if (gva)
+				list[(*n)++] = (struct vp_semaphore){ .process = w.probe->process,
+								      .gva = gva,
+								      .reach = reach_of(w.es),
+								      .wanted = true };
+		}
+}
+
+/* Those of one place as one: what is known of it, and whether it is wanted. */
+static uint32_t unite(struct vp_semaphore *list, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct vp_semaphore *s = &list[i], *last = kept ? &list[kept - 1] : NULL;
+
+		if (!last || compare(last, s)) {
+			list[kept++] = *s;
+			continue;
+		}
+		bool wanted = last->wanted || s->wanted;
+		if (s->raised || s->gone)
+			*last = *s;
+		last->wanted = wanted;
+	}
+	return kept;
+}
+
+/* Make the list that of what is raised or wanted. False: out of memory; it is as it was. */
+static bool list_wanted(struct vp_engine *engine)
+{
+	struct vp_semaphores *all = &engine->service->semaphores;
+	uint32_t max = all->n + count_wanted(engine), n = 0;
+	struct vp_semaphore *list;
+
+	if (!max)
+		return true;
+	list = calloc(max, sizeof(*list));
+	if (!all->members)
+		all->members = calloc(VP_FAMILY_MAX, sizeof(*all->members));
+	if (!list || !all->members) {
+		free(list);
+		return false;
+	}
+	for (uint32_t i = 0; i < all->n; i++) {
+		list[n] = all->list[i];
+		list[n++].wanted = false;
+	}
+	add_wanted(engine, list, &n);
+	qsort(list, n, sizeof(*list), compare);
+	free(all->list);
+	all->list = list;
+	all->n = unite(list, n);
+	return true;
+}
+
+static void drop_done(struct vp_semaphores *all)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		if (all->list[i].raised || all->list[i].wanted)
+			all->list[n++] = all->list[i];
+	all->n = n;
+	if (n)
+		return;
+	free(all->list);
+	free(all->members);
+	*all = (struct vp_semaphores){ 0 };
+}
+
+static bool is_pending(const struct vp_semaphore *s)
+{
+	return !s->gone && s->wanted != s->raised;
+}
+
+bool vp_semaphores_are_pending(const struct vp_engine *engine)
+{
+	const struct vp_semaphores *all = &engine->service->semaphores;
+
+	for (uint32_t i = 0; i < all->n; i++)
+		if (is_pending(&all->list[i]))
+			return true;
+	return false;
+}
+
+/* --- a change; no vCPU executes ------------------------------------------------------------------------- */
+
+/* The pages of one semaphore; of members that share one, several times. */
+struct pages {
+	uint8_t *at[VP_FAMILY_MAX];
+	uint32_t n;
+};
+
+struct change {
+	struct vp_semaphores *all;
+	uint32_t next, end;              /* of the list: to be looked at */
+	struct vp_batch_process process; /* whose family … */
+	struct vp_family family;         /* … this is, file 0: of none … */
+	uint32_t nmembers;               /* … with so many members */
+	struct pages pages;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const uint8_t *const *x = a, *const *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Add @by to each page once, where that is neither below 0 nor too much. */
+static void add(struct pages *p, int by)
+{
+	uint16_t value;
+
+	qsort(p->at, p->n, sizeof(p->at[0]), by_address);
+	for (uint32_t i = 0; i < p->n; i++) {
+		if ((i && p->at[i] == p->at[i - 1]) || !ot_guarded_read(&value, p->at[i], sizeof(value)) ||
+		    value == (by < 0 ? 0 : UINT16_MAX))
+			continue;
+		value = (uint16_t)(value + by); /* by 1, up or down */
+		(void)ot_guarded_write(p->at[i], &value, sizeof(value));
+	}
+}
+
+/* Have c->all->members be those of the family. Neighbours in the list mostly are of one process. */
+static void find_members(struct change *c, const struct vp_semaphore *s, const struct vp_family *family)
+{
+	if (c->nmembers && c->family.file == family->file && c->family.stack == family->stack)
+		return;
+	c->family = *family;
+	c->nmembers = vp_family_members(&s->reach, family, c->all->members);
+	if (c->nmembers > VP_FAMILY_MAX)
+		c->nmembers = 0;
+}
+
+static bool is_same_process(const struct vp_batch_process *a, const struct vp_batch_process *b)
+{
+	return a->pid == b->pid && a->mm == b->mm && a->since_ns == b->since_ns;
+}
+
+static bool find_family(struct change *c, const struct vp_semaphore *s, struct vp_family *ret)
+{
+	if (is_same_process(&c->process, &s->process)) {
+		*ret = c->family;
+		return ret->file != 0;
+	}
+	c->process = s->process;
+	c->family = *ret = (struct vp_family){ 0 };
+	c->nmembers = 0;
+	return vp_family_find(&s->reach, &s->process, ret);
+}
+
+/* All pages or, if the process's own is not among them, none. */
+static void raise_one(struct change *c, struct vp_semaphore *s)
+{
+	struct vp_family family;
+	bool own = false;
+	uint8_t *at;
+
+	s->gone = !find_family(c, s, &family);
+	if (s->gone)
+		return;
+	find_members(c, s, &family);
+	c->pages.n = 0;
+	for (uint32_t i = 0; i < c->nmembers; i++) {
+		const struct vp_member *m = &c->all->members[i];
+
+		if (vp_member_page(&s->reach, m, s->gva, &at) != VP_PAGE_PRIVATE)
+			continue;
+		c->pages.at[c->pages.n++] = at;
+		own |= m->mm == s->process.mm;
+	}
+	if (!own)
+		return;
+	s->family = family;
+	s->raised = true;
+	add(&c->pages, 1);
+}
+
+/* A page that is away is lowered when it is back: without the memory for that it stays raised. */
+static void keep_owed(struct change *c, const struct vp_semaphore *s, uint64_t mm)
+{
+	struct vp_semaphores *all = c->all;
+	struct vp_semaphore *list = realloc(all->list, (all->n + 1ull) * sizeof(*list));
+
+	if (!list)
+		return;
+	all->list = list;
+	list[all->n] = *s;
+	list[all->n].only = mm;
+	list[all->n].wanted = false;
+	all->n++;
+}
+
+static void lower_one(struct change *c, uint32_t nth)
+{
+	struct vp_semaphore s = c->all->list[nth];
+	uint8_t *at;
+
+	c->process = (struct vp_batch_process){ 0 };
+	find_members(c, &s, &s.family);
+	c->pages.n = 0;
+	c->all->list[nth].raised = false;
+	for (uint32_t i = 0; i < c->nmembers; i++) {
+		const struct vp_member *m = &c->all->members[i];
+		enum vp_private_page page;
+
+		if (s.only && s.only != m->mm)
+			continue;
+		page = vp_member_page(&s.reach, m, s.gva, &at);
+		if (page == VP_PAGE_PRIVATE)
+			c->pages.at[c->pages.n++] = at;
+		else if (page == VP_PAGE_AWAY)
+			keep_owed(c, &s, m->mm);
+	}
+	add(&c->pages, -1);
+}
+
+/* The guest stands still meanwhile, so not for all of them if they are many. */
+static void change_some(void *arg)
+{
+	struct change *c = arg;
+	uint64_t until = vp_now() + STOP_NS;
+
+	c->nmembers = 0;
+	c->process = (struct vp_batch_process){ 0 };
+	for (; c->next < c->end && (vp_now() < until || !c->nmembers); c->next++) {
+		if (!is_pending(&c->all->list[c->next]))
+			continue;
+		if (c->all->list[c->next].wanted)
+			raise_one(c, &c->all->list[c->next]);
+		else
+			lower_one(c, c->next);
+	}
+}
+
+/* What keep_owed() adds is behind c->end, and waits for the next change. */
+static void change_all(struct vp_engine *engine, struct change *c)
+{
+	const struct vp_semaphores *all = c->all;
+
+	c->end = all->n;
+	while (c->next < c->end && engine->ops->exclusive(engine->backend, change_some, c))
+		;
+	qsort(all->list, all->n, sizeof(*all->list), compare);
+}
+
+/* What is away may be so for long: it is asked for less and less often. */
+static void set_next(struct vp_semaphores *all, bool pending)
+{
+	all->pause_ns = !pending ? 0 : all->pause_ns ? 2 * all->pause_ns : PAUSE_NS;
+	if (all->pause_ns > PAUSE_MAX_NS)
+		all->pause_ns = PAUSE_MAX_NS;
+	all->next_ns = vp_now() + all->pause_ns;
+}
+
+void vp_semaphores_update(struct vp_engine *engine)
+{
+	struct vp_semaphores *all = &engine->service->semaphores;
+	struct change *c;
+
+	if (!list_wanted(engine) || !all->n)
+		return;
+	c = vp_semaphores_are_pending(engine) ? calloc(1, sizeof(*c)) : NULL;
+	if (c) {
+		c->all = all;
+		change_all(engine, c);
+		free(c);
+	}
+	set_next(all, vp_semaphores_are_pending(engine));
+	drop_done(all);
+}
+
+void vp_semaphores_retry(struct vp_engine *engine, uint64_t now)
+{
+	if (vp_semaphores_are_pending(engine) && now >= engine->service->semaphores.next_ns)
+		vp_semaphores_update(engine);
+}
+
+void vp_semaphores_forget(struct vp_engine *engine)
+{
+	struct vp_semaphores *all = &engine->service->semaphores;
+
+	free(all->list);
+	free(all->members);
+	*all = (struct vp_semaphores){ 0 };
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Semaphores of static probes: 16-bit numbers in a program's memory, of which it skips the probe while they
+ * are 0
+ * (<sys/sdt.h>). They are the one thing that an engine writes into a guest whose text it leaves alone. What
+ * it has written is listed here before it is written, and undone by the engine itself: when the session that
+ * wanted it ends, for whatever reason, and when the engine does. Engine and guest are one process and end
+ * together.
+ *
+ * A semaphore is raised by 1, and lowered by 1, in each private page of the program's family (family.h): a
+ * fork shares the page, so that it is raised for all of them or for none, and each later copy of it is a
+ * raised one. Never in a page of a file. Never below 0: a vCPU may have been about to copy the page when it
+ * was raised.
+ *
+ * Service thread.
+ */
+#ifndef VP_ENGINE_SERVICE_SEMAPHORES_H
+#define VP_ENGINE_SERVICE_SEMAPHORES_H
+
+#include "vmm-probe/engine/service/family.h"
+
+struct vp_semaphore {
+	struct vp_batch_process process;
+	uint64_t gva;
+	uint64_t only; /* not 0: in the memory (struct mm_struct) of that member alone, whose page was away
+			* when the others were lowered */
+	struct vp_reach reach;
+	struct vp_family family; /* once it is raised */
+	bool wanted;             /* by a site of a planned session */
+	bool raised;
+	bool gone; /* wanted, but its process is none any more */
+};
+
+struct vp_semaphores {
+	struct vp_semaphore *list; /* owned; in order of process and address */
+	uint32_t n;
+	struct vp_member *members; /* owned; room for VP_FAMILY_MAX, for a change */
+	uint64_t next_ns,
+	    pause_ns; /* when what is pending is tried again, and how long after the last time */
+};
+
+/** Raise what the sites of the planned sessions want, and lower the rest. What can't be done now (its page is
+ * away, the vCPUs could not be stopped) is pending. */
+void vp_semaphores_update(struct vp_engine *engine);
+
+/** Is something pending? Then vp_semaphores_retry() is to be called once a second. */
+bool vp_semaphores_are_pending(const struct vp_engine *engine);
+void vp_semaphores_retry(struct vp_engine *engine, uint64_t now_ns);
+
+/** The guest's kernel has ended, and with it all of its processes: nothing is to be lowered any more. */
+void vp_semaphores_forget(struct vp_engine *engine);
+
+#endif
