@@ -4,6 +4,7 @@
 addresses are those that nm(1) gives."""
 import os
 import re
+import shutil
 import sys
 
 sys.dont_write_bytecode = True
@@ -49,7 +50,7 @@ class Maps(Scenario):
             self.assertIn(" /mnt/a/b/three\n", one)
             self.assertIn(" /tmp/over/b/three\n", over)
             self.assertIn(" /mnt/a/b/two (deleted)\n", two)
-            guest.check("killall -9 spin one two; umount /tmp/over; rm -r /mnt/a /tmp/over")
+            guest.check("killall -9 spin one two; umount -l /tmp/over; rm -r /mnt/a /tmp/over")
 
     def test_no_such_process(self):
         """A number that is no process's, a kernel thread's, and a word that is none."""

@@ -15,7 +15,7 @@ class ProgramScenario(Scenario):
     aslr = False
     cxx = False
     python = False
-    done = "^called$"  # the last line of a round
+    last_line = "^called$"  # of a round
     names = "counted leaving"
 
     @classmethod
@@ -55,7 +55,7 @@ class ProgramScenario(Scenario):
         """One more round of calls; all that the program has said."""
         self.vm.check(f"kill -USR1 {pid}")
         self.rounds[name] = self.rounds.get(name, 0) + 1
-        self.wait_lines(self.done, self.rounds[name], name)
+        self.wait_lines(self.last_line, self.rounds[name], name)
         return self.vm.check(f"cat /tmp/said.{name}")
 
     def wait_lines(self, pattern, count, name):
@@ -66,7 +66,7 @@ class StaticProbes(ProgramScenario):
     """… whose programs have static probes (USDT), and count themselves how often they pass each."""
     aslr = True
     cxx = True
-    done = "^done$"
+    last_line = "^done$"
     names = "probed thrower"
     times = 1000  # that a program passes each of its probes in a round
 
