@@ -135,7 +135,7 @@ class Modules(Scenario):
         self.assertEqual(trace.interrupt().finish(), 0, trace.story())
         said = [line for line in trace.errors if "args[]" in line]
         self.assertEqual(len(said), 1, trace.story())
-        self.assertIn("fbt:pulse:do_rmdir:entry came with a module and is left out", said[0])
+        self.assertIn("fbt:pulse:do_rmdir:entry came later and is left out", said[0])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 """Static probes of programs (USDT): each form of an argument, counted and summed by the program itself too."""
 import re
 import sys
+import time
 
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
@@ -83,6 +84,44 @@ class Usdt(StaticProbes):
             found, story = count(description, *options)
             self.assertEqual(found, expected, story)
 
+    def test_all(self):
+        """A pattern without a number: every process that has such a probe, and no other; -p means one of them."""
+        pids = {name: self.start(name) for name in ("one", "two", "three")}
+        self.start("thrower", program="thrower")
+        status, out, err = self.outsight.run(self.vm, "-l", "-n", "prob*::registers:")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual(sorted(re.findall(r"(?m)^ *\d+ +probed(\d+) +probed +registers registers$", out)),
+                         sorted(str(pid) for pid in pids.values()))
+        trace = self.outsight.trace(self.vm, "probed*:::registers { @[pid] = count(); } probed*:::guarded { @[pid] = count(); }")
+        for name, pid in pids.items():
+            self.work(pid, name)
+        trace.stop()
+        self.assertEqual(sorted(map(tuple, re.findall(r"(?m)^ +(\d+) +(\d+)$", trace.out))),
+                         sorted((str(pid), str(2 * self.times)) for pid in pids.values()), trace.story())
+
+    def test_later(self):
+        """Programs that begin during the session, one by exec() of a shell; -Z waits for the first one."""
+        trace = self.outsight.trace(self.vm, "probed*:::registers { @n[pid] = count(); } tick-4hz { printa(@n); }", "-Z")
+        for name in ("one", "two"):
+            pid = self.start(name)
+            counts = []
+            while not counts:
+                self.work(pid, name)
+                time.sleep(0.5)
+                counts = self.counts_of(trace, pid)
+            seen = counts[-1]
+            self.work(pid, name)
+            while self.counts_of(trace, pid)[-1] == seen:
+                time.sleep(0.1)
+            self.assertLessEqual(self.counts_of(trace, pid)[-1], self.rounds[name] * self.times)
+            self.assertEqual(self.counts_of(trace, pid)[-1], seen + self.times, trace.story())
+        trace.stop()
+
+    @staticmethod
+    def counts_of(trace, pid):
+        """What was printed for this process."""
+        return [int(n) for n in re.findall(rf"(?m)^ +{pid} +(\d+)$", trace.out)]
+
     def test_library(self):
         """A probe of the C++ library as its distribution has built it: stripped, its notes written by <sys/sdt.h>."""
         notes = run("readelf", "-nW", self.programs.libstdcxx)
@@ -120,9 +159,9 @@ class Usdt(StaticProbes):
     def test_refused(self):
         """No number, no process, no such probe."""
         one = self.start()
-        for words, why in ((("-n", "probed*:::registers"), "does not match any probes"),
-                           (("-n", "probed*:::registers"), "give the process's number: probed123, or probed* with -p"),
-                           (("-n", "probed:::registers"), "give the process's number"),
+        for words, why in ((("-n", "none*:::registers"), "does not match any probes"),
+                           (("-n", "none*:::registers"), "no program that runs has such a probe; with -Z the session waits"),
+                           (("-n", "probed:::registers"), "probed123, or probed* for every process"),
                            (("-n", "probed1000000:::"), "failed to grab process 1000000: the guest has no process"),
                            (("-n", f"probed{one}:::nothing"), "does not match any probes"),
                            (("-n", f"probe{one}:::registers"), "does not match any probes"),

@@ -129,6 +129,29 @@ static void test_no_process(void **state)
 	refused(pg, OT_ERR_NOT_FOUND, "has no memory of its own");
 }
 
+/* By their numbers; those of threads are none. */
+static void test_next(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_guest_process p;
+	bool more;
+
+	*process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * 5) = PF_PIDNR + 0x40; /* of a thread */
+	*process_word(pg, PF_NODE(0) + PF_XA_SLOTS + 8 * 6) = 0x405;           /* a value */
+	assert_null(vp_guest_process_next(process_guest(pg), 0, &p, &more));
+	assert_true(more);
+	assert_int_equal(p.pid, PF_PID);
+	assert_int_equal(p.since_ns, 1234);
+	assert_null(vp_guest_process_next(process_guest(pg), PF_PID, &p, &more));
+	assert_false(more);
+	process_guest_reset(pg);
+	*process_word(pg, PF_TASK + PF_TGID) = 8;
+	struct ot_err *err = vp_guest_process_next(process_guest(pg), 0, &p, &more);
+	assert_int_equal(ot_err_code(err), OT_ERR_BUSY);
+	ot_err_destroy(err);
+	process_guest_reset(pg);
+}
+
 /* Over is a process none of whose threads lives, although its number is still taken. */
 static void test_over(void **state)
 {
@@ -209,6 +232,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_print, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_backing_file, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_no_process, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_next, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_over, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn, setup_list, teardown),

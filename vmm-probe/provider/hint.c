@@ -160,15 +160,21 @@ static bool hint_provider(const struct vp_probes *probes, const char *provider, 
 /* A name that is no provider here may be a program's. */
 static bool hint_process(const struct vp_probes *probes, const char *provider, struct ot_buf *out)
 {
-	size_t n = provider ? strcspn(provider, "*?[\\") : 0;
-
-	if (!n || vp_provider_is_kernels(provider) || vp_probes_no_processes(probes) ||
-	    vp_probes_target(probes) || isdigit((unsigned char)provider[strlen(provider) - 1]))
+	if (!provider || !*provider || strchr("*?[\\", *provider) || vp_provider_is_kernels(provider) ||
+	    vp_probes_no_processes(probes) || vp_probes_target(probes) ||
+	    isdigit((unsigned char)provider[strlen(provider) - 1]))
 		return false;
-	ot_buf_printf(out,
-		      "%s is no provider of the kernel; for a program's probes give the process's number: "
-		      "%.*s123, or %.*s* with -p PID",
-		      provider, (int)n, provider, (int)n, provider);
+	if (dif_glob_is_pattern(provider))
+		ot_buf_printf(
+		    out,
+		    "%s is no provider of the kernel, and no program that runs has such a probe; with -Z "
+		    "the session waits for one",
+		    provider);
+	else
+		ot_buf_printf(out,
+			      "%s is no provider of the kernel; a program's probes have the process's number "
+			      "behind it: %s123, or %s* for every process",
+			      provider, provider, provider);
 	return true;
 }
 

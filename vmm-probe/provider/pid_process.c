@@ -25,6 +25,7 @@ static struct ot_err *create(struct vp_guest *guest, struct vp_pid_processes **r
 	}
 	ot_map_init(&p->done);
 	ot_map_init(&p->made);
+	ot_map_init(&p->noted);
 	vp_exprs_init(&p->exprs);
 	*ret = p;
 	return NULL;
@@ -53,6 +54,7 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes)
 	free(processes->list);
 	ot_map_deinit(&processes->done);
 	ot_map_deinit(&processes->made);
+	ot_map_deinit(&processes->noted);
 	vp_exprs_deinit(&processes->exprs);
 	vp_processes_close(processes->ps);
 	free(processes);
@@ -107,15 +109,10 @@ static struct ot_err *read_process(struct vp_pid_processes *processes, uint64_t 
 	return add_objects(process);
 }
 
-static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, struct vp_pid_process **ret)
+static struct ot_err *add(struct vp_pid_processes *processes, uint64_t pid, struct vp_pid_process **ret)
 {
 	struct vp_pid_process *process;
 
-	for (size_t i = 0; i < processes->count; i++) {
-		*ret = processes->list[i];
-		if ((*ret)->id.pid == pid)
-			return NULL;
-	}
 	process = calloc(1, sizeof(*process));
 	if (!process ||
 	    !ot_grow(&processes->list, &processes->cap, processes->count + 1, sizeof(*processes->list))) {
@@ -131,16 +128,121 @@ static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, str
 	return NULL;
 }
 
-struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid, struct vp_pid_processes **ret_all,
-				   struct vp_pid_process **ret)
+static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, struct vp_pid_process **ret)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		*ret = processes->list[i];
+		if ((*ret)->id.pid == pid)
+			return NULL;
+	}
+	return add(processes, pid, ret);
+}
+
+static struct ot_err *open_all(struct vp_probes *probes, struct vp_pid_processes **ret)
 {
 	struct vp_pid_processes **processes = vp_probes_processes(probes);
 
 	if (!*processes)
 		OT_TRY(ot_err_prefix(create(vp_probes_guest(probes), processes),
 				     "D_PROC_CREATEFAIL: no process can be probed"));
-	*ret_all = *processes;
-	return ot_err_prefix(find(*processes, pid, ret), "D_PROC_GRAB: failed to grab process %" PRIu64, pid);
+	*ret = *processes;
+	return NULL;
+}
+
+struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid, struct vp_pid_processes **ret_all,
+				   struct vp_pid_process **ret)
+{
+	OT_TRY(open_all(probes, ret_all));
+	return ot_err_prefix(find(*ret_all, pid, ret), "D_PROC_GRAB: failed to grab process %" PRIu64, pid);
+}
+
+/* What one process or file is refused for is passed over, and a file with too many symbols has those that
+ * fit. */
+static struct ot_err *forgive(struct ot_err *err)
+{
+	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_budget_is_over()))
+		return err;
+	ot_err_destroy(err);
+	return NULL;
+}
+
+/* --- all processes ------------------------------------------------------------------------------------ */
+
+static struct vp_pid_process *known(const struct vp_pid_processes *processes,
+				    const struct vp_guest_process *p)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct vp_batch_process *id = &processes->list[i]->id;
+
+		if (id->pid == p->pid && id->since_ns == p->since_ns && id->mm == p->mm)
+			return processes->list[i];
+	}
+	return NULL;
+}
+
+/* NULL: it can't be read; it may have just ended. */
+static struct ot_err *find_or_add(struct vp_pid_processes *processes, const struct vp_guest_process *p,
+				  struct vp_pid_process **ret)
+{
+	*ret = known(processes, p);
+	if (*ret)
+		return NULL;
+	struct ot_err *err = add(processes, p->pid, ret);
+	if (!err)
+		return NULL;
+	*ret = NULL;
+	return forgive(err);
+}
+
+/* The next one that has memory; *ret_more false: there is none. */
+static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_guest_process *p,
+				bool *ret_more)
+{
+	do {
+		uint64_t before = p->pid;
+		struct ot_err *err = vp_guest_process_next(processes->ps, before, p, ret_more);
+
+		if (!err)
+			continue;
+		/* p->pid is the one that was changing all the time */
+		OT_TRY(forgive(err));
+		*ret_more = p->pid > before;
+		p->mm = 0;
+	} while (*ret_more && (!p->mm || p->is_over));
+	return NULL;
+}
+
+struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
+				   bool (*each)(void *arg, struct vp_pid_process *process), void *arg)
+{
+	struct vp_guest_process p = { 0 };
+	struct vp_pid_process *process;
+	bool more;
+
+	OT_TRY(open_all(probes, ret_all));
+	for (;;) {
+		OT_TRY(next_live(*ret_all, &p, &more));
+		if (!more)
+			return NULL;
+		OT_TRY(find_or_add(*ret_all, &p, &process));
+		if (process && !each(arg, process))
+			return NULL;
+	}
+}
+
+struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
+{
+	struct vp_pid_processes *processes;
+	struct vp_guest_process p = { 0 };
+	bool more = true;
+
+	*ret = false;
+	OT_TRY(open_all(probes, &processes));
+	while (more && !*ret) {
+		OT_TRY(next_live(processes, &p, &more));
+		*ret = more && !known(processes, &p);
+	}
+	return NULL;
 }
 
 /* --- an object ---------------------------------------------------------------------------------------- */
@@ -152,15 +254,6 @@ bool vp_pid_object_is(const char *name, bool is_program, const char *pattern)
 	if (!n || (is_program && dif_glob_match(pattern, "a.out")) || dif_glob_match(pattern, name))
 		return true;
 	return !strncmp(name, pattern, n) && name[n] == '.';
-}
-
-/* What is not nonsense is kept: a file with too many symbols has those that fit. */
-static struct ot_err *forgive(struct ot_err *err)
-{
-	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_budget_is_over()))
-		return err;
-	ot_err_destroy(err);
-	return NULL;
 }
 
 /* The kernel maps whole pages: from the one in which the segment begins. */

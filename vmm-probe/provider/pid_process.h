@@ -50,6 +50,7 @@ struct vp_pid_processes {
 	size_t count, cap;
 	struct ot_map done;    /* descriptions whose probes were made, as text */
 	struct ot_map made;    /* the probes that were made: pid.c's */
+	struct ot_map noted;   /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
 	struct vp_exprs exprs; /* what the programs of their sites are made of */
 };
 
@@ -62,6 +63,16 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes);
 OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid,
 						 struct vp_pid_processes **ret_all,
 						 struct vp_pid_process **ret);
+
+/** Call @p each for every process that has memory of its own, until it returns false. Those that were read
+ * before are not read again, unless they have become another program; what can't be read is left out. LIMIT:
+ * the caller's budget. UNSUPPORTED: vp_processes_open(). */
+OT_MUST_CHECK struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
+						 bool (*each)(void *arg, struct vp_pid_process *process),
+						 void *arg);
+
+/** Is there a process that vp_pid_process_each() has not read? Errors as its. */
+OT_MUST_CHECK struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret);
 
 /** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot
  * (libc: libc.so.6), as a glob, or as a.out. NULL and "": yes. */

@@ -147,6 +147,13 @@ int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 /** Append what else -lv says of a probe that a description has matched: lines, indented within. */
 void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
+/** May @p desc mean probes of programs that begin later? */
+bool vp_probes_follow(const struct vp_probes *probes, const struct dif_probedesc *desc);
+
+/** Has a process begun, or become another program, since a description was matched that vp_probes_follow() is
+ * true of? Then matching it again may find new probes. LIMIT: reading takes too much. */
+OT_MUST_CHECK struct ot_err *vp_probes_have_news(struct vp_probes *probes, bool *ret);
+
 /** Why the program runs past the probe, although it is enabled, until something in the guest has told it that
  * it is wanted; NULL: it does not. */
 const char *vp_probes_asleep(const struct vp_probes *probes, const struct vp_probe *probe);

@@ -387,6 +387,23 @@ void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, 
 		p->describe(probes, probe, out);
 }
 
+bool vp_probes_follow(const struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	for (size_t i = 0; !desc->id && desc->provider && i < OT_ARRAY_SIZE(providers); i++)
+		if (providers[i]->follows && providers[i]->follows(probes, desc->provider))
+			return true;
+	return false;
+}
+
+struct ot_err *vp_probes_have_news(struct vp_probes *probes, bool *ret)
+{
+	*ret = false;
+	for (size_t i = 0; !*ret && i < OT_ARRAY_SIZE(providers); i++)
+		if (providers[i]->has_news)
+			OT_TRY(providers[i]->has_news(probes, ret));
+	return NULL;
+}
+
 bool vp_probes_is_of(const struct vp_probes *probes, const struct vp_probe *probe,
 		     const struct vp_provider *provider)
 {

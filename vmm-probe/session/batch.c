@@ -15,6 +15,7 @@
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/late.h"
 #include "vmm-probe/session/modules.h"
 
 /* Probes of one guest that are in its feed's batch already: id → index + 1. */

@@ -28,12 +28,6 @@ OT_MUST_CHECK struct ot_err *vp_batch_add_sentinels(struct vp_feed *feed);
 /** Their sites, after all others: by feed->sentinels. */
 OT_MUST_CHECK struct ot_err *vp_batch_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp);
 
-/* --- modules.c -------------------------------------------------------------------------------- */
-
-/** Can a clause be enabled on a probe that came when the clause was compiled already? If its args[] are
- * others, that is said, once. */
-bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
-
 /* --- enable.c --------------------------------------------------------------------------------- */
 
 /** Send the batch of a guest's feed to its engine. */

@@ -13,6 +13,7 @@
 #include "dif/obj/verify.h"
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/guest/facts.h"
+#include "vmm-probe/session/arrivals.h"
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/memory.h"
@@ -215,8 +216,10 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 		OT_TRY(vp_probes_create(NULL, &s->host_probes));
 	OT_TRY(lay_out(s));
 	OT_TRY(make_feeds(s));
-	for (uint32_t i = 0; i < s->nfeeds; i++)
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		vp_modules_follow(s, &s->feeds[i]);
+		vp_arrivals_follow(s, &s->feeds[i]);
+	}
 	OT_TRY(vp_sizes_fit(s));
 	OT_TRY(vp_batches_make(s)); /* before memory is shared: an engine's memory depends on it */
 	OT_TRY(vp_share_create(s));

@@ -65,6 +65,7 @@ struct vp_feed {
 	bool read_out;         /* gone, and its data has been read */
 	bool damaged;          /* its engine has handed over nonsense, which was said */
 	bool has_work;         /* something is enabled here */
+	bool follows_programs; /* arrivals.c's: their probes are enabled when they begin */
 	struct vp_kernel_watch watch;
 	struct vp_vcpu_status *seen; /* the last status read of each vCPU, for differences */
 	struct vp_patching patching; /* as last reported by the engine */

@@ -74,7 +74,7 @@ struct vp_session_ticks {
 
 /* Times of the next, or last, periodic actions: setopt() may change the rates meanwhile; 0: never. */
 struct vp_session_due {
-	uint64_t next_agent_ns, next_clean_ns, next_kernel_ns;
+	uint64_t next_agent_ns, next_arrivals_ns, next_clean_ns, next_kernel_ns;
 	uint64_t last_switch_ns, last_agg_ns, last_status_ns;
 };
 

@@ -13,6 +13,7 @@
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/ended.h"
 #include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/late.h"
 #include "vmm-probe/session/modules.h"
 
 #define READS_MAX 3u  /* while other vCPUs change what is read */
@@ -61,112 +62,13 @@ void vp_modules_follow(struct vp_session *s, struct vp_feed *feed)
 	feed->has_work |= feed->modules.followed;
 }
 
-/* --- what can be enabled late -------------------------------------------------------------------------- */
-
 static void say(struct vp_session *s, const char *text)
 {
 	if (s->sink.say)
 		s->sink.say(s->sink.arg, text);
 }
 
-static bool is_same_type(struct dif_type *a, struct dif_type *b)
-{
-	struct ot_buf x, y;
-
-	if (a == b)
-		return true;
-	ot_buf_init(&x);
-	ot_buf_init(&y);
-	dif_type_print(a, &x);
-	dif_type_print(b, &y);
-	bool same = !strcmp(ot_buf_str(&x), ot_buf_str(&y));
-	ot_buf_deinit(&x);
-	ot_buf_deinit(&y);
-	return same;
-}
-
-/* A probe and the registry that it is of. */
-struct known {
-	struct vp_probes *probes;
-	const struct vp_probe *probe;
-};
-
-static bool is_same_arg(struct known a, struct known b, unsigned n)
-{
-	struct dif_probe_arg x, y;
-
-	return vp_probes_arg(a.probes, a.probe, n, &x) && vp_probes_arg(b.probes, b.probe, n, &y) &&
-	       x.mapping == y.mapping &&
-	       !strcmp(x.translated ? x.translated : "", y.translated ? y.translated : "") &&
-	       is_same_type(x.native, y.native);
-}
-
-/* The probe whose args[] a clause was compiled for, perhaps of another guest. No probe: there is none. */
-static struct known compiled_for(const struct vp_session *s, uint32_t clause)
-{
-	for (size_t i = 0; i < s->program.nenabled; i++) {
-		const struct vp_enabled *e = s->program.enabled[i];
-		if (e->clause_index == clause)
-			return (struct known){ s->links.items[e->guest]->probes, e->probe };
-	}
-	return (struct known){ 0 };
-}
-
-static bool args_fit(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
-{
-	const struct known late = { s->links.items[guest]->probes, probe };
-	uint64_t used = s->program.prog->clauses[clause].args_used;
-	struct known first = { 0 };
-
-	if (used)
-		first = compiled_for(s, clause);
-	for (unsigned n = 0; first.probe && n < 64; n++)
-		if (used & 1ull << n && (n == 63 || !is_same_arg(first, late, n)))
-			return false;
-	return true;
-}
-
-bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe)
-{
-	char text[256];
-
-	if (probe->kind != VP_PROBE_SITE && probe->kind != VP_PROBE_AGENT)
-		return false;
-	if (args_fit(s, clause, guest, probe))
-		return true;
-	if (!s->said_args) {
-		snprintf(text, sizeof(text),
-			 "%s:%s:%s:%s came with a module and is left out: its args[] have other types than "
-			 "those that the clause in line %u was compiled for",
-			 probe->provider, probe->module, probe->function, probe->name,
-			 s->program.prog->clauses[clause].line);
-		say(s, text);
-	}
-	s->said_args = true;
-	return false;
-}
-
 /* --- a module has come ---------------------------------------------------------------------------------- */
-
-/* The probes above @after, if a description means one. */
-static struct ot_err *enable(struct vp_session *s, struct vp_feed *feed, uint32_t after)
-{
-	struct vp_feed late = { .link = feed->link,
-				.guest = feed->guest,
-				.ncpus = feed->ncpus,
-				.has_work = false,
-				.planted = feed->sentinels };
-	struct ot_err *err = vp_batch_make_late(s, (uint32_t)(feed - s->feeds), after, &late);
-
-	if (!err && late.has_work)
-		err = vp_batch_send_retrying(s, &late);
-	if (!err && late.has_work) {
-		feed->sentinels.keys |= late.sentinels.keys;
-		vp_batch_keep_agents(feed, &late);
-	}
-	vp_batch_clear(&late);
-	return err;
-}
 
 /* Only the vCPU that loads a module waits: the others may be changing the lists. */
 static struct ot_err *update(struct vp_guest *guest)
@@ -190,7 +92,7 @@ static struct ot_err *read_new(struct vp_session *s, struct vp_feed *feed)
 	if (vp_guest_arrivals(link->guest) == since)
 		return NULL;
 	OT_TRY(vp_probes_arrive(link->probes, since));
-	return enable(s, feed, after);
+	return vp_late_enable(s, feed, after);
 }
 
 /* An error of the guest's bytes, or of a module that is gone again: what was read until then stands. One of

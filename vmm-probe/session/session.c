@@ -12,6 +12,7 @@
 #include "vmm-probe/backend/none/none.h"
 #include "vmm-probe/guest/elf_symbols.h"
 #include "vmm-probe/session/agent.h"
+#include "vmm-probe/session/arrivals.h"
 #include "vmm-probe/session/batch.h"
 #include "vmm-probe/session/drain.h"
 #include "vmm-probe/session/ended.h"
@@ -239,6 +240,8 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	if (is_due(&s->due.next_agent_ns, now, AGENT_LOOK_NS))
 		OT_TRY(vp_agents_look(s));
 	OT_TRY(vp_modules_look(s));
+	if (is_due(&s->due.next_arrivals_ns, now, OT_NS_PER_SEC))
+		OT_TRY(vp_arrivals_look(s));
 	bool status = is_over(&s->due.last_status_ns, now, s->options->statusrate_ns);
 	bool noticed = status || !exit_waits(s);
 

@@ -113,18 +113,28 @@ static struct ot_err *read_task(struct vp_processes *ps, uint64_t task, struct v
 	return NULL;
 }
 
-/* One attempt: number → struct pid → first of the tasks whose process it numbers. */
+/* The first of the tasks whose process a struct pid numbers; 0: it numbers none, but a thread. */
+static struct ot_err *first_task(struct vp_processes *ps, uint64_t number, uint64_t *ret)
+{
+	uint64_t first, tgid = (uint64_t)ps->l.pid_type_tgid;
+
+	OT_TRY(vp_kernel_u64(ps, number + ps->l.pid_tasks + 8 * tgid, &first));
+	*ret = first ? first - ps->l.task_pid_links - 16 * tgid : 0;
+	return NULL;
+}
+
+/* One attempt: number → struct pid → task. */
 static struct ot_err *find_once(struct vp_processes *ps, uint64_t pid, struct vp_guest_process *ret)
 {
-	uint64_t number, first = 0, tgid = (uint64_t)ps->l.pid_type_tgid;
+	uint64_t number, task = 0;
 	struct vp_guest_process p = { 0 };
 
 	OT_TRY(vp_xarray_load(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &number));
 	if (number)
-		OT_TRY(vp_kernel_u64(ps, number + ps->l.pid_tasks + 8 * tgid, &first));
-	if (!number || !first)
+		OT_TRY(first_task(ps, number, &task));
+	if (!task)
 		return ot_err_new(OT_ERR_NOT_FOUND, "the guest has no process %llu", (unsigned long long)pid);
-	OT_TRY(read_task(ps, first - ps->l.task_pid_links - 16 * tgid, &p));
+	OT_TRY(read_task(ps, task, &p));
 	if (p.pid != pid)
 		return vp_process_torn();
 	*ret = p;
@@ -139,6 +149,38 @@ struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid, stru
 		return ot_err_new(OT_ERR_NOT_FOUND, "%llu is no PID", (unsigned long long)pid);
 	for (unsigned nth = 0; vp_process_again(ps, nth, &err); nth++)
 		err = find_once(ps, pid, ret);
+	return err;
+}
+
+/* From *pid on; *ret_more false: there is none. */
+static struct ot_err *next_once(struct vp_processes *ps, uint64_t *pid, struct vp_guest_process *ret,
+				bool *ret_more)
+{
+	uint64_t number, task = 0;
+
+	for (*ret_more = false; !task; *pid += !task) {
+		OT_TRY(vp_xarray_next(ps, ps->init_pid_ns + ps->l.pid_ns_idr, pid, &number));
+		if (!number || *pid > PID_MAX)
+			return NULL;
+		OT_TRY(first_task(ps, number, &task));
+	}
+	OT_TRY(read_task(ps, task, ret));
+	*ret_more = true;
+	return ret->pid == *pid ? NULL : vp_process_torn();
+}
+
+struct ot_err *vp_guest_process_next(struct vp_processes *ps, uint64_t pid, struct vp_guest_process *ret,
+				     bool *ret_more)
+{
+	struct ot_err *err = NULL;
+
+	for (unsigned nth = 0; vp_process_again(ps, nth, &err); nth++) {
+		uint64_t from = pid + 1;
+
+		err = next_once(ps, &from, ret, ret_more);
+		if (err)
+			ret->pid = from;
+	}
 	return err;
 }
 

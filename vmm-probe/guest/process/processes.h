@@ -44,6 +44,12 @@ struct vp_guest_process {
 OT_MUST_CHECK struct ot_err *vp_guest_process_find(struct vp_processes *ps, uint64_t pid,
 						   struct vp_guest_process *ret);
 
+/** The process with the smallest number above @p pid; *ret_more false: there is none. One that begins or ends
+ * meanwhile may be among them or not. BUSY: each attempt met a change, with ret->pid the number at which it
+ * did. LIMIT: the caller's budget. */
+OT_MUST_CHECK struct ot_err *vp_guest_process_next(struct vp_processes *ps, uint64_t pid,
+						   struct vp_guest_process *ret, bool *ret_more);
+
 /** Is it still the same process with the same memory: has it neither ended nor called exec()? */
 bool vp_guest_process_is(struct vp_processes *ps, const struct vp_guest_process *process);
 

@@ -2,8 +2,10 @@
 /* Looking up an entry. Each step goes to a node whose shift is smaller, so the walk ends. */
 #include "vmm-probe/guest/process/xarray.h"
 
+#include <stdbool.h>
 #include <string.h>
 
+#include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/internal.h"
 
 #define TAG         3u /* low bits: 0 an address, 2 internal, else a value */
@@ -28,32 +30,66 @@ static struct ot_err *load_slot(struct vp_processes *ps, uint64_t node, uint8_t 
 	return (*ret & TAG) == INTERNAL && *ret ? vp_process_torn() : NULL;
 }
 
-struct ot_err *vp_xarray_load(struct vp_processes *ps, uint64_t head, uint64_t index, uint64_t *ret)
+/* Where a walk has ended. */
+struct place {
+	uint64_t entry; /* an aligned address, or 0 */
+	uint8_t shift;  /* log2 of how many indices its slot covers */
+	bool beyond;    /* the tree is not that large */
+};
+
+static struct ot_err *walk(struct vp_processes *ps, uint64_t head, uint64_t index, struct place *ret)
 {
 	uint64_t entry;
-	uint8_t shift, above = SHIFT_MAX + 1;
+	uint8_t above = SHIFT_MAX + 1;
 
+	*ret = (struct place){ 0 };
 	OT_TRY(vp_kernel_u64(ps, head, &entry));
 	/* An entry in the head itself is that of index 0. */
 	if ((entry & TAG) != INTERNAL && index) {
-		*ret = 0;
+		ret->beyond = true;
 		return NULL;
 	}
 	while ((entry & TAG) == INTERNAL && entry > NOT_NODES) {
 		uint64_t node = entry - INTERNAL;
 
-		OT_TRY(vp_kernel_read(ps, node + ps->l.xa_shift, &shift, 1));
-		if (shift >= above)
+		OT_TRY(vp_kernel_read(ps, node + ps->l.xa_shift, &ret->shift, 1));
+		if (ret->shift >= above)
 			return vp_process_torn();
-		if (above > SHIFT_MAX && index >> shift >= ps->l.xa_nslots) {
-			*ret = 0; /* the tree is not that large */
+		if (above > SHIFT_MAX && index >> ret->shift >= ps->l.xa_nslots) {
+			ret->beyond = true;
 			return NULL;
 		}
-		above = shift;
-		OT_TRY(load_slot(ps, node, shift, index, &entry));
+		above = ret->shift;
+		OT_TRY(load_slot(ps, node, ret->shift, index, &entry));
 	}
 	if ((entry & TAG) == INTERNAL)
 		return vp_process_torn();
-	*ret = entry & TAG ? 0 : entry;
+	ret->entry = entry & TAG ? 0 : entry;
 	return NULL;
+}
+
+struct ot_err *vp_xarray_load(struct vp_processes *ps, uint64_t head, uint64_t index, uint64_t *ret)
+{
+	struct place p;
+
+	OT_TRY(walk(ps, head, index, &p));
+	*ret = p.entry;
+	return NULL;
+}
+
+struct ot_err *vp_xarray_next(struct vp_processes *ps, uint64_t head, uint64_t *index, uint64_t *ret)
+{
+	struct place p;
+
+	for (;;) {
+		OT_TRY(walk(ps, head, *index, &p));
+		*ret = p.entry;
+		if (p.entry || p.beyond)
+			return NULL;
+		uint64_t next = ((*index >> p.shift) + 1) << p.shift;
+		if (next <= *index)
+			return NULL;
+		*index = next;
+		OT_TRY(vp_budget_check());
+	}
 }

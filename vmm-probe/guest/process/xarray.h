@@ -18,4 +18,9 @@ struct vp_processes;
 OT_MUST_CHECK struct ot_err *vp_xarray_load(struct vp_processes *ps, uint64_t head, uint64_t index,
 					    uint64_t *ret);
 
+/** The first entry at *index or behind it, with *index as its own; *ret 0: there is none. Values are passed
+ * over. BUSY, FAULT: the tree changes. LIMIT: the caller's budget. */
+OT_MUST_CHECK struct ot_err *vp_xarray_next(struct vp_processes *ps, uint64_t head, uint64_t *index,
+					    uint64_t *ret);
+
 #endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which programs' probes a file has notes of: read once for all processes that have mapped it. */
+#ifndef VP_PROVIDER_USDT_FILES_H
+#define VP_PROVIDER_USDT_FILES_H
+
+#include "vmm-probe/provider/usdt_places.h"
+
+/** Has @p object's file a note whose provider, with the number of reader->process behind it, matches the glob
+ * @p pattern? Notes that are not in memory are none, and are looked for again next time. Errors as
+ * vp_pid_object_open(). */
+OT_MUST_CHECK struct ot_err *vp_usdt_file_has(const struct vp_usdt_reader *reader,
+					      struct vp_pid_object *object, const char *pattern, bool *ret);
+
+#endif

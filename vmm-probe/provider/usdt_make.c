@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Making static probes. All probes of a file are made when a description first names it. Notes of one name in
+ * one function are one probe with several places, each of which may have its arguments elsewhere.
+ */
+#include "vmm-probe/provider/usdt_make.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "vmm-probe/arch/arch.h"
+#include "vmm-probe/guest/budget.h"
+#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/provider/providers.h"
+#include "vmm-probe/provider/tracepoint_sites.h"
+#include "vmm-probe/provider/usdt_files.h"
+
+#define DIGITS     "0123456789"
+#define DIGITS_MAX 10 /* of a process's number */
+
+/* Probes whose semaphores are raised for their full name only: no pattern means them. */
+static const struct {
+	const char *provider, *name, *why;
+} dear[] = {
+	{ "python", "line", "it costs the program time at each of its lines: give the probe's name, line" },
+};
+
+/* --- names -------------------------------------------------------------------------------------------- */
+
+/* The digits that end @pattern, with something before them; NULL: there are none. */
+static const char *number_of(const char *pattern)
+{
+	const char *at = pattern + strlen(pattern);
+
+	while (at > pattern && strchr(DIGITS, at[-1]))
+		at--;
+	return *at && at > pattern ? at : NULL;
+}
+
+/* "*" and "?*" name no program, but everything. */
+static bool says_something(const char *pattern)
+{
+	return pattern[strspn(pattern, "*?")] != '\0';
+}
+
+bool vp_usdt_is_named(const struct vp_probes *probes, const char *pattern)
+{
+	const char *number = number_of(pattern);
+
+	if (vp_provider_is_kernels(pattern))
+		return false;
+	(void)probes;
+	if (!number)
+		return says_something(pattern) && dif_glob_is_pattern(pattern);
+	return number - pattern != (ptrdiff_t)strlen(vp_provider_pid.name) ||
+	       strncmp(pattern, vp_provider_pid.name, strlen(vp_provider_pid.name)) != 0;
+}
+
+bool vp_usdt_follows(const struct vp_probes *probes, const char *pattern)
+{
+	return vp_usdt_is_named(probes, pattern) && !number_of(pattern) && !vp_probes_target(probes) &&
+	       !vp_probes_no_processes(probes);
+}
+
+static struct ot_err *process_of(const struct vp_probes *probes, const char *pattern, uint64_t *ret)
+{
+	const char *number = number_of(pattern);
+
+	*ret = vp_probes_target(probes);
+	if (number)
+		*ret = strlen(number) > DIGITS_MAX ? 0 : strtoull(number, NULL, 10);
+	if (*ret && *ret <= INT32_MAX)
+		return NULL;
+	return ot_err_new(OT_ERR_NOT_FOUND, "D_PROC_BADPID: %s contains an invalid pid", pattern);
+}
+
+/* --- making probes ------------------------------------------------------------------------------------ */
+
+/* The probes that a description asks for, while they are made. */
+struct making {
+	struct vp_probes *probes;
+	const struct dif_probedesc *desc;
+	struct vp_usdt_reader reader;
+	struct vp_pid_object *object;
+	const char *module; /* the registry's copy of the object's name */
+	struct ot_err *err;
+	const char *named; /* the provider of a note for which … */
+	char *provider;    /* … this is the probes' */
+};
+
+static struct ot_err *name_provider(struct making *m, const char *named)
+{
+	if (m->named && !strcmp(m->named, named))
+		return NULL;
+	m->named = named;
+	m->provider =
+	    ot_arena_printf(&m->reader.exprs->arena, "%s%" PRIu32, named, m->reader.process->id.pid);
+	return m->provider ? NULL : ot_err_nomem();
+}
+
+/* All or none of its places: one that misses some would count wrong. */
+static const char *refusal(const struct vp_usdt_probe *own)
+{
+	for (uint32_t i = 0; i < own->nplaces; i++)
+		if (own->places[i].refused)
+			return own->places[i].refused;
+	return NULL;
+}
+
+static const char *why_dear(const struct vp_usdt_place *p)
+{
+	for (size_t i = 0; i < OT_ARRAY_SIZE(dear); i++)
+		if (!strcmp(dear[i].provider, p->provider) && !strcmp(dear[i].name, p->name))
+			return dear[i].why;
+	return NULL;
+}
+
+static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, size_t count)
+{
+	struct vp_usdt_probe *own = vp_probes_alloc(m->probes, sizeof(*own));
+
+	if (!own)
+		return ot_err_nomem();
+	*own = (struct vp_usdt_probe){
+		.process = m->reader.process->id,
+		.of_program = m->object->is_program,
+		.dear = why_dear(places),
+		.places = places,
+		.nplaces = (uint32_t)count,
+	};
+	OT_TRY(name_provider(m, places->provider));
+	const struct vp_probe probe = {
+		.kind = VP_PROBE_SITE,
+		.args = VP_ARGS_SITE,
+		.provider = m->provider,
+		.module = m->module,
+		.function = places->function,
+		.name = places->name,
+		.own = own,
+		.refused = refusal(own),
+	};
+	return vp_probes_add(m->probes, &vp_provider_usdt, &probe);
+}
+
+static bool is_same_probe(const struct vp_usdt_place *a, const struct vp_usdt_place *b)
+{
+	return !strcmp(a->provider, b->provider) && !strcmp(a->name, b->name) &&
+	       !strcmp(a->function, b->function);
+}
+
+static struct ot_err *make_of_object(struct making *m)
+{
+	struct vp_usdt_places all;
+	size_t from = 0;
+
+	if (m->object->notes_read)
+		return NULL;
+	m->object->notes_read = true;
+	OT_TRY(vp_usdt_places_read(&m->reader, m->object, &all));
+	m->object->notes_missing = !all.whole;
+	m->module = vp_probes_strdup(m->probes, m->object->name);
+	if (!m->module)
+		return ot_err_nomem();
+	for (size_t i = 1; i <= all.count; i++) {
+		if (i < all.count && is_same_probe(&all.items[from], &all.items[i]))
+			continue;
+		OT_TRY(add_probe(m, &all.items[from], i - from));
+		from = i;
+	}
+	if (m->object->pages)
+		vp_elf_pages_forget(m->object->pages);
+	return vp_budget_check();
+}
+
+static bool is_meant(const struct making *m, const struct vp_pid_object *o)
+{
+	return vp_pid_object_is(o->name, o->is_program, m->desc->module);
+}
+
+/* A description with a probe's full name means it, whatever it costs. */
+static void allow_dear(const struct making *m)
+{
+	const char *name = m->desc->name;
+
+	if (!name || dif_glob_is_pattern(name))
+		return;
+	for (uint32_t id = vp_probes_count(m->probes); id; id--) {
+		const struct vp_probe *p = vp_probes_get(m->probes, id);
+
+		if (vp_probes_is_of(m->probes, p, &vp_provider_usdt) && !strcmp(p->name, name) &&
+		    dif_glob_match(m->desc->provider, p->provider))
+			((struct vp_usdt_probe *)(uintptr_t)p->own)->dear = NULL;
+	}
+}
+
+static bool has_match(const struct making *m)
+{
+	for (uint32_t id = vp_probes_count(m->probes); id; id--) {
+		const struct vp_probe *p = vp_probes_get(m->probes, id);
+
+		if (dif_glob_match(m->desc->provider, p->provider) &&
+		    dif_glob_match(m->desc->name ? m->desc->name : "", p->name))
+			return true;
+	}
+	return false;
+}
+
+/* Notes that could not be read may be those that were meant. */
+static struct ot_err *explain_none(const struct making *m)
+{
+	const struct vp_pid_process *process = m->reader.process;
+
+	for (size_t i = 0; i < process->nobjects; i++) {
+		const struct vp_pid_object *o = &process->objects[i];
+
+		if (o->notes_missing && is_meant(m, o) && !has_match(m))
+			return ot_err_new(
+			    OT_ERR_NOT_FOUND,
+			    "D_PROC_USDT: no probe matches, but not all notes of %s are in the guest's "
+			    "memory: read the file in the guest (`cat FILE >/dev/null`) and try again",
+			    o->name);
+	}
+	return NULL;
+}
+
+/* The probes of @process that the description may mean. */
+static struct ot_err *make_of(struct making *m, struct vp_pid_process *process)
+{
+	m->reader.process = process;
+	m->named = NULL; /* of the process before */
+	for (size_t i = 0; i < process->nobjects; i++) {
+		m->object = &process->objects[i];
+		if (is_meant(m, m->object))
+			OT_TRY(make_of_object(m));
+	}
+	return NULL;
+}
+
+static struct ot_err *make_of_one(struct making *m)
+{
+	struct vp_pid_process *process;
+	uint64_t pid;
+
+	OT_TRY(process_of(m->probes, m->desc->provider, &pid));
+	OT_TRY(vp_pid_process_find(m->probes, pid, &m->reader.processes, &process));
+	OT_TRY(make_of(m, process));
+	return explain_none(m);
+}
+
+/* What one of many processes is refused for (it has just ended, its files are odd) is not said. */
+static struct ot_err *pass_over(struct ot_err *err)
+{
+	if (err && (vp_budget_is_over() || ot_err_code(err) == OT_ERR_NO_MEMORY ||
+		    ot_err_code(err) == OT_ERR_GUEST_GONE))
+		return err;
+	ot_err_destroy(err);
+	return NULL;
+}
+
+/* A file is opened in a process only if a note of it is meant there: most processes have none. */
+static struct ot_err *make_if_noted(struct making *m, struct vp_pid_process *process)
+{
+	m->reader.process = process;
+	m->named = NULL;
+	for (size_t i = 0; i < process->nobjects; i++) {
+		bool noted = false;
+
+		m->object = &process->objects[i];
+		if (m->object->notes_read || !is_meant(m, m->object))
+			continue;
+		OT_TRY(pass_over(vp_usdt_file_has(&m->reader, m->object, m->desc->provider, &noted)));
+		if (noted)
+			OT_TRY(pass_over(make_of_object(m)));
+	}
+	return NULL;
+}
+
+static bool each_process(void *arg, struct vp_pid_process *process)
+{
+	struct making *m = arg;
+
+	m->err = make_if_noted(m, process);
+	return !m->err;
+}
+
+static struct ot_err *make_of_all(struct making *m)
+{
+	OT_TRY(vp_pid_process_each(m->probes, &m->reader.processes, each_process, m));
+	return m->err;
+}
+
+struct ot_err *vp_usdt_has_news(struct vp_probes *probes, bool *ret)
+{
+	struct vp_budget budget;
+
+	vp_guest_budget_begin(vp_probes_guest(probes), &budget, &vp_readings[VP_READ_PROCESSES]);
+	struct ot_err *err = vp_pid_process_any_new(probes, ret);
+	vp_budget_end(&budget);
+	return err;
+}
+
+struct ot_err *vp_usdt_make(struct vp_probes *probes, const struct dif_probedesc *desc)
+{
+	bool all = !number_of(desc->provider) && !vp_probes_target(probes);
+	struct making m = { .probes = probes, .desc = desc };
+	const char *refused = vp_probes_no_processes(probes);
+	struct vp_budget budget;
+
+	if (refused) /* a pattern may mean other probes yet */
+		return all ? NULL : ot_err_new(OT_ERR_UNSUPPORTED, "D_PROC_NODEV: %s", refused);
+	OT_TRY(vp_arch_code(&vp_arch_native, &m.reader.code));
+	m.reader.exprs = vp_tracepoint_exprs(vp_probes_tracepoints(probes));
+	vp_guest_budget_begin(vp_probes_guest(probes), &budget,
+			      &vp_readings[all ? VP_READ_PROCESSES : VP_READ_FUNCTIONS]);
+	struct ot_err *err = all ? make_of_all(&m) : make_of_one(&m);
+	vp_budget_end(&budget);
+	if (!err)
+		allow_dear(&m);
+	return err;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Enabling probes that come while a session runs. */
+#ifndef VP_SESSION_LATE_H
+#define VP_SESSION_LATE_H
+
+#include "vmm-probe/session/internal.h"
+
+/** Can a clause be enabled on a probe that came when the clause was compiled already? If its args[] are
+ * others than those that it was compiled for, not; that is said once. */
+bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const struct vp_probe *probe);
+
+/** Match the session's clauses against the probes of a guest with ids above @p after, which may come by that,
+ * and enable those that match. */
+OT_MUST_CHECK struct ot_err *vp_late_enable(struct vp_session *s, struct vp_feed *feed, uint32_t after);
+
+#endif
