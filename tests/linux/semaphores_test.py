@@ -120,6 +120,28 @@ class Semaphores(StaticProbes):
         self.assertEqual(self.value(one), 1)
         trace.stop()
 
+    def test_storm(self):
+        """Programs that begin, fork and end all the time, under sessions that mean every one of them and are killed: none is
+        left raised."""
+        one = self.start("one", "copy")
+        self.vm.check("echo 'while true; do probed 1 copy >/dev/null & p=$!; kill -USR2 $p; true; kill -USR1 $p; kill -9 $p; done' "
+                      ">/tmp/storm; sh /tmp/storm >/dev/null 2>&1 & echo $! >/tmp/storm.pid")
+        children = []
+        for n in range(rounds(3, 30)):
+            trace = self.outsight.trace(self.vm, "probed*:::guarded { @[pid] = count(); }")
+            children.append(self.child(one, len(children) + 1, "one"))
+            self.assertGreaterEqual(self.value(one, "one"), 1)
+            time.sleep(random.uniform(0, 2))
+            if n % 2:
+                trace.kill()
+            else:
+                trace.stop()
+            while self.value(one, "one"):
+                pass
+        self.vm.check("kill -9 $(cat /tmp/storm.pid)")
+        for nth, pid in enumerate(children, 1):
+            self.assertEqual(self.value_of_child(pid, nth, "one"), 0)
+
     def test_python(self):
         """An interpreter as its distribution has built it, all of whose probes have semaphores: its functions' returns. The
         probe of each line is raised for its name alone."""

@@ -14,7 +14,6 @@
 #include "vmm-probe/provider/providers.h"
 
 #define ENTRY_BYTES (2 * VP_INSN_MAX) /* a mark, and the instruction behind it */
-#define PROBES_MAX  250000u           /* as many as DTrace has by default */
 
 static bool matches(const char *pattern, const char *text)
 {
@@ -35,11 +34,11 @@ static struct ot_err *is_new(struct vp_pid_making *m, const struct vp_elf_symbol
 	*ret = !ot_map_get(&m->processes->made, key, (size_t)len);
 	if (!*ret)
 		return NULL;
-	if (m->processes->made.count >= PROBES_MAX)
+	if (m->processes->made.count >= VP_PID_PROBES_MAX)
 		return ot_err_new(OT_ERR_LIMIT,
 				  "D_PROC_CREATEFAIL: more than %u probes in processes: name fewer "
 				  "functions, or `entry` and `return` alone",
-				  PROBES_MAX);
+				  VP_PID_PROBES_MAX);
 	return ot_map_put(&m->processes->made, key, (size_t)len, m) ? NULL : ot_err_nomem();
 }
 

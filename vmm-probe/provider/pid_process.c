@@ -194,6 +194,27 @@ static struct ot_err *find_or_add(struct vp_pid_processes *processes, const stru
 	return forgive(err);
 }
 
+static bool has_probes(const struct vp_pid_process *process)
+{
+	for (size_t i = 0; i < process->nobjects; i++)
+		if (process->objects[i].notes_read)
+			return true;
+	return process->provider != NULL;
+}
+
+/* A guest may begin thousands of programs in which nothing is meant. */
+static void forget_ended(struct vp_pid_processes *processes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < processes->count; i++)
+		if (processes->list[i]->walk == processes->walks || has_probes(processes->list[i]))
+			processes->list[n++] = processes->list[i];
+		else
+			process_destroy(processes->list[i]);
+	processes->count = n;
+}
+
 /* The next one that has memory; *ret_more false: there is none. */
 static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_guest_process *p,
 				bool *ret_more)
@@ -220,14 +241,20 @@ struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_proce
 	bool more;
 
 	OT_TRY(open_all(probes, ret_all));
+	(*ret_all)->walks++;
 	for (;;) {
 		OT_TRY(next_live(*ret_all, &p, &more));
 		if (!more)
-			return NULL;
+			break;
 		OT_TRY(find_or_add(*ret_all, &p, &process));
-		if (process && !each(arg, process))
+		if (!process)
+			continue;
+		process->walk = (*ret_all)->walks;
+		if (!each(arg, process))
 			return NULL;
 	}
+	forget_ended(*ret_all);
+	return NULL;
 }
 
 struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)

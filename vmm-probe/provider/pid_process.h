@@ -41,7 +41,11 @@ struct vp_pid_process {
 	struct vp_maps maps;
 	struct vp_pid_object *objects; /* owned */
 	size_t nobjects;
+	uint32_t walk; /* number of the last vp_pid_process_each() that has found it */
 };
+
+#define VP_PID_PROBES_MAX \
+	250000u /* in processes, of functions and static ones each: as many as DTrace has by default */
 
 /* One registry's. */
 struct vp_pid_processes {
@@ -51,6 +55,8 @@ struct vp_pid_processes {
 	struct ot_map done;    /* descriptions whose probes were made, as text */
 	struct ot_map made;    /* the probes that were made: pid.c's */
 	struct ot_map noted;   /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
+	uint32_t nstatic;      /* static probes that were made: usdt_make.c's */
+	uint32_t walks;        /* calls of vp_pid_process_each() */
 	struct vp_exprs exprs; /* what the programs of their sites are made of */
 };
 

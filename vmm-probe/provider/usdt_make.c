@@ -117,12 +117,21 @@ static const char *why_dear(const struct vp_usdt_place *p)
 	return NULL;
 }
 
+static struct ot_err *check_number(struct making *m)
+{
+	if (m->reader.processes->nstatic < VP_PID_PROBES_MAX)
+		return NULL;
+	return ot_err_new(OT_ERR_LIMIT, "D_PROC_CREATEFAIL: more than %u static probes in processes",
+			  VP_PID_PROBES_MAX);
+}
+
 static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, size_t count)
 {
 	struct vp_usdt_probe *own = vp_probes_alloc(m->probes, sizeof(*own));
 
 	if (!own)
 		return ot_err_nomem();
+	OT_TRY(check_number(m));
 	*own = (struct vp_usdt_probe){
 		.process = m->reader.process->id,
 		.of_program = m->object->is_program,
@@ -141,6 +150,7 @@ static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, 
 		.own = own,
 		.refused = refusal(own),
 	};
+	m->reader.processes->nstatic++;
 	return vp_probes_add(m->probes, &vp_provider_usdt, &probe);
 }
 
@@ -250,13 +260,13 @@ static struct ot_err *make_of_one(struct making *m)
 }
 
 /* What one of many processes is refused for (it has just ended, its files are odd) is not said. */
-static struct ot_err *pass_over(struct ot_err *err)
+static struct ot_err *pass_over(struct making *m, struct ot_err *err)
 {
 	if (err && (vp_budget_is_over() || ot_err_code(err) == OT_ERR_NO_MEMORY ||
 		    ot_err_code(err) == OT_ERR_GUEST_GONE))
 		return err;
 	ot_err_destroy(err);
-	return NULL;
+	return check_number(m);
 }
 
 /* A file is opened in a process only if a note of it is meant there: most processes have none. */
@@ -270,9 +280,9 @@ static struct ot_err *make_if_noted(struct making *m, struct vp_pid_process *pro
 		m->object = &process->objects[i];
 		if (m->object->notes_read || !is_meant(m, m->object))
 			continue;
-		OT_TRY(pass_over(vp_usdt_file_has(&m->reader, m->object, m->desc->provider, &noted)));
+		OT_TRY(pass_over(m, vp_usdt_file_has(&m->reader, m->object, m->desc->provider, &noted)));
 		if (noted)
-			OT_TRY(pass_over(make_of_object(m)));
+			OT_TRY(pass_over(m, make_of_object(m)));
 	}
 	return NULL;
 }
