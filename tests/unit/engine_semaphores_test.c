@@ -245,14 +245,16 @@ static void in_all_copies(void **state)
 static void never_in_a_file(void **state)
 {
 	struct world w;
-	uint64_t page;
+	uint64_t page, copy;
 	(void)state;
 
 	set_up(&w);
+	copy = own_page(&w, fork_process(&w, FILE_OF), 0);
 	page = PAGES + w.sem_page / VP_FAKE_PAGE * PAGE_STRUCT;
 	set_kind(&w, w.sem_page, OF_FILE);
 	start(&w);
 	assert_int_equal(value(&w), 0);
+	assert_int_equal(value_in(&w, copy), 0); /* all, or none */
 	assert_true(is_pending(&w));
 	/* ksmd's; one in a group, of which this word says nothing */
 	poke(&w, page + MAPPING, ANON | 2, 8);
