@@ -22,14 +22,17 @@ def add_program(root, program):
         shutil.copy(path, target)
 
 
-def make(initrd, out):
-    """initrd + the loads of bench/guest + bpftrace (when this machine has it) → out; True with bpftrace."""
+def make(initrd, out, keep=None):
+    """initrd + the loads of bench/guest + bpftrace (when this machine has it) → out; True with bpftrace. The loads are in the
+    folder @keep too."""
     bpftrace = shutil.which("bpftrace")
     with tempfile.TemporaryDirectory() as root:
         os.makedirs(f"{root}/bin")
-        for load in ("getppid_ns", "events"):
+        for load in ("getppid_ns", "events", "user"):
             subprocess.run(["gcc", "-O2", "-static", "-pthread", "-D_GNU_SOURCE", "-o", f"{root}/bin/{load}",
                             f"{HERE}/guest/{load}.c"], check=True)
+            if keep:
+                shutil.copy(f"{root}/bin/{load}", keep)
         if bpftrace:
             add_program(root, os.path.realpath(bpftrace))
             if not os.path.realpath(bpftrace).startswith("/bin/"):

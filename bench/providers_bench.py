@@ -21,7 +21,7 @@ sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
 import guest_image  # noqa: E402
 from lib.guest import image_dir, why_no_guest  # noqa: E402
 from stats import Report, Sample  # noqa: E402
-from tracing import OUTSIGHT, Bpftrace, Tracing, boot, cost  # noqa: E402
+from tracing import OUTSIGHT, Bpftrace, Tracing, boot, cost, cpu_ns  # noqa: E402
 
 KERNEL = "6.1"
 DISK = "/dev/loop7"
@@ -56,15 +56,6 @@ PAIRS = [
      "tcp:::send { @[args[4]->tcp_dport] = count(); }",
      "kprobe:__tcp_transmit_skb { @[((struct sock *)arg0)->__sk_common.skc_dport] = count(); }"),
 ]
-
-
-def cpu_ns(pid):
-    """CPU time of a process, all of its threads."""
-    total = 0
-    for task in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
-            total += int(f.read().split()[0])
-    return total
 
 
 def run_load(guest, name, operations):

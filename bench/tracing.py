@@ -75,6 +75,15 @@ def time_calls(guest, rounds=3):
     return [float(x) for x in guest.check(f"getppid_ns {rounds} {CALLS}", 300).split()]
 
 
+def cpu_ns(pid):
+    """CPU time of a process, all of its threads."""
+    total = 0
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/schedstat", encoding="ascii") as f:
+            total += int(f.read().split()[0])
+    return total
+
+
 def cost(base, traced):
     """The cost of each traced run over the untraced one just before it."""
     return Sample([t - b for b, t in zip(base, traced)])

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cost of probes in a guest's programs under outsight on the tcg backend, beside the guest's own uprobe at the same
+function, in turn. Prints each goal, the figure (median, least and most; CPU time of QEMU) and MET or MISSED. See
+docs/benchmarks.md.
+
+    scripts/bench user     sets up and runs this
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+sys.path[:0] = [HERE, os.path.join(TOP, "tests", "linux")]
+
+import guest_image  # noqa: E402
+from lib.guest import image_dir, why_no_guest  # noqa: E402
+from stats import Report, Sample  # noqa: E402
+from tracing import Tracing, boot, cost, cpu_ns  # noqa: E402
+
+KERNEL = "6.1"
+CALLS = 2000000
+UPROBES = 50000  # under the guest's own, a thousand times slower
+TRACING = "/sys/kernel/tracing"
+PEER_GOAL = 100  # times as cheap as the guest's own
+
+# What is traced, its signal to the program, the D program (P: the process's number), the goal in ns.
+ROWS = [
+    ("pid::called:entry, counted", "USR1", "pidP::called:entry { @ = count(); }", 20),
+    ("pid::called:entry, keyed by execname", "USR1", "pidP::called:entry { @[execname] = count(); }", 250),
+    ("pid::called:return, counted", "USR1", "pidP::called:return { @ = count(); }", None),
+    ("bench:::passed, counted", "USR2", "benchP:::passed { @ = count(); }", None),
+    ("bench:::passed, sum of its argument", "USR2", "benchP:::passed { @ = sum(arg0); }", None),
+    ("pid::called:entry, ustack(20)", "USR1", "pidP::called:entry { @[ustack(20)] = count(); }", 3000),
+]
+
+
+class Program:
+    """bench/guest/user in the guest, waiting for its signals."""
+
+    def __init__(self, guest, name, calls=CALLS):
+        self.guest, self.out, self.calls, self.rounds = guest, f"/tmp/{name}.out", calls, 0
+        self.pid = int(guest.check(f"user {calls} >{self.out} & echo $!"))
+        self._wait("ready", 1)
+
+    def _wait(self, word, count):
+        self.guest.check(f"until [ $(grep -c {word} {self.out}) -ge {count} ]; do sleep 0.05; done", 300)
+
+    def work(self, signal):
+        self.rounds += 1
+        self.guest.check(f"kill -{signal} {self.pid}")
+        self._wait("done", self.rounds)
+
+    def time(self, signal):
+        """ns a call, of QEMU's CPU time. It runs once before: a change of probes drops QEMU's translations."""
+        self.work(signal)
+        before = cpu_ns(self.guest.pid)
+        self.work(signal)
+        return (cpu_ns(self.guest.pid) - before) / self.calls
+
+
+def bench_row(report, program, rounds, row):
+    what, signal, text, goal = row
+    bare, ours = [], []
+    for _ in range(rounds):
+        bare.append(program.time(signal))
+        with Tracing(program.guest, text.replace("P:", f"{program.pid}:")):
+            ours.append(program.time(signal))
+    mine = cost(bare, ours)
+    if goal:
+        report.goal(what, f"at most {goal} ns", mine.text("ns", 1), mine.median <= goal)
+    else:
+        report.figure(what, mine.text("ns", 1))
+    return mine
+
+
+def bench_foreign(report, program, other, rounds):
+    """The same function in a process that is not meant."""
+    bare, ours = [], []
+    for _ in range(rounds):
+        bare.append(other.time("USR1"))
+        with Tracing(program.guest, f"pid{program.pid}::called:entry {{ @ = count(); }}"):
+            ours.append(other.time("USR1"))
+    mine = cost(bare, ours)
+    report.goal("another process at that place", "at most 60 ns", mine.text("ns", 1), mine.median <= 60)
+
+
+def offset_of(path, function):
+    """Where a function is in its file: uprobes name it so."""
+    at = int(re.search(rf"^([0-9a-f]+) \w {function}$", subprocess.run(
+        ["nm", path], capture_output=True, text=True, check=True).stdout, re.M).group(1), 16)
+    for row in re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", subprocess.run(
+            ["readelf", "-lW", path], capture_output=True, text=True, check=True).stdout):
+        offset, start, size = (int(word, 16) for word in row)
+        if start <= at < start + size:
+            return at - start + offset
+    raise RuntimeError(f"{function} is in no segment of {path}")
+
+
+def bench_uprobe(report, guest, path, rounds, ours):
+    """A trace event of the guest's own, written to its ring buffer."""
+    program = Program(guest, "slow", UPROBES)
+    bare, theirs = [], []
+    guest.check(f"mount | grep -q {TRACING} || mount -t tracefs tracefs {TRACING}")
+    for _ in range(rounds):
+        bare.append(program.time("USR1"))
+        guest.check(f"echo 'p:bench/called /bin/user:{offset_of(path, 'called'):#x}' >{TRACING}/uprobe_events && "
+                    f"echo 1 >{TRACING}/events/bench/called/enable")
+        theirs.append(program.time("USR1"))
+        guest.check(f"echo 0 >{TRACING}/events/bench/called/enable && echo >{TRACING}/uprobe_events")
+    peer = cost(bare, theirs)
+    report.figure("the guest's own uprobe there", peer.text("ns"))
+    report.goal("  ours, counted, is cheaper", f"{PEER_GOAL} times", f"{peer.median / max(ours.median, 0.1):.0f} times",
+                peer.median >= PEER_GOAL * ours.median)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="What probes in a guest's programs cost.")
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    reason = why_no_guest(KERNEL)
+    if reason:
+        sys.exit(f"bench: {reason}")
+    report = Report()
+    with tempfile.TemporaryDirectory() as workdir:
+        initrd = os.path.join(workdir, "initrd")
+        guest_image.make(os.path.join(image_dir(KERNEL), "initrd"), initrd, keep=workdir)
+        guest = boot("user", initrd, True, workdir)
+        try:
+            program, other = Program(guest, "program"), Program(guest, "other")
+            samples = [bench_row(report, program, args.rounds, row) for row in ROWS]
+            bench_foreign(report, program, other, args.rounds)
+            bench_uprobe(report, guest, os.path.join(workdir, "user"), args.rounds, samples[0])
+        finally:
+            guest.close()
+    print(f"{report.missed} missed" if report.missed else "all met")
+
+
+if __name__ == "__main__":
+    main()
