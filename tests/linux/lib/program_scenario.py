@@ -15,13 +15,14 @@ class ProgramScenario(Scenario):
     aslr = False
     cxx = False
     python = False
+    runtimes = False
     last_line = "^called$"  # of a round
     names = "counted leaving"
 
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        cls.programs = Programs(cls.folder, cxx=cls.cxx, python=cls.python)
+        cls.programs = Programs(cls.folder, cxx=cls.cxx, python=cls.python, runtimes=cls.runtimes)
         cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=cls.smp,
                        more_files=cls.programs.archive).__enter__()
         if not cls.aslr:

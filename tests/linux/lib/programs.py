@@ -8,7 +8,7 @@ bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, 
 bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
 until it is replaced, bin/probed has static probes. With @cxx bin/thrower throws exceptions of the host's C++ library. With
 @python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it needs to start, and
-bin/calling.py a script for it.
+bin/calling.py and bin/nested.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these.
 """
 import os
 import re
@@ -26,7 +26,7 @@ def run(*command):
 
 
 class Programs:
-    def __init__(self, folder, cxx=False, python=False):
+    def __init__(self, folder, cxx=False, python=False, runtimes=False):
         self.root = os.path.join(folder, "root")
         for name in ("bin", LIBRARIES, "lib64"):
             os.makedirs(os.path.join(self.root, name))
@@ -48,6 +48,8 @@ class Programs:
         self._copy_libraries()
         if cxx:
             self._add_thrower()
+        if runtimes:
+            self._add_runtimes()
         self.python = python and self._add_python()
         self.archive = os.path.join(folder, "programs.cpio")
         self._pack(folder)
@@ -82,8 +84,14 @@ class Programs:
         for name in ("__init__", "aliases", "utf_8", "ascii", "latin_1"):
             shutil.copy(f"/{modules}/{name}.py", self.path(modules))
         self._copy_needed(path)
-        shutil.copy(os.path.join(HERE, "calling.py"), self.path("bin"))
+        for name in ("calling.py", "nested.py"):
+            shutil.copy(os.path.join(HERE, name), self.path("bin"))
         return True
+
+    def _add_runtimes(self):
+        for name in ("erlang", "ccl", "java"):
+            run("gcc", "-O2", "-o", self.path(f"bin/{name}"), os.path.join(HERE, f"{name}.c"))
+        run("gcc", "-O2", "-shared", "-fPIC", "-o", self.path(f"{LIBRARIES}/libjvm.so"), os.path.join(HERE, "jvm.c"))
 
     def _copy_needed(self, program):
         for path in re.findall(r"=> (/\S+)", run("ldd", program)):
