@@ -7,6 +7,13 @@
 
 #define PAGE_STRUCT_MAX 256u
 
+/* Newer kernels have renamed it. Its lowest bit is the same (folio_flags(), include/linux/page-flags.h). */
+static bool find_page_head(const struct vp_btf *btf, uint32_t *ret)
+{
+	return vp_btf_member_offset(btf, "page", "compound_head", ret, NULL) ||
+	       vp_btf_member_offset(btf, "page", "compound_info", ret, NULL);
+}
+
 void vp_facts_families(struct vp_guest *guest, struct vp_family_facts *ret)
 {
 	const struct vp_btf *btf = vp_guest_btf(guest);
@@ -20,13 +27,12 @@ void vp_facts_families(struct vp_guest *guest, struct vp_family_facts *ret)
 		{ "mm_struct", "exe_file", &f.mm_exe_file },
 		{ "mm_struct", "start_stack", &f.mm_start_stack },
 		{ "page", "mapping", &f.page_mapping },
-		{ "page", "compound_head", &f.page_head },
 	};
 	uint64_t size = btf ? vp_btf_sizeof(btf, "page") : 0;
 	struct vp_gva init_task;
 
 	*ret = (struct vp_family_facts){ 0 };
-	if (!f.vmemmap || !size || size > PAGE_STRUCT_MAX)
+	if (!f.vmemmap || !size || size > PAGE_STRUCT_MAX || !find_page_head(btf, &f.page_head))
 		return;
 	for (size_t i = 0; i < OT_ARRAY_SIZE(members); i++)
 		if (!vp_btf_member_offset(btf, members[i].type, members[i].path, members[i].offset, NULL))

@@ -10,8 +10,8 @@
 #define PROCESSES_MAX (4u << 20) /* PID_MAX_LIMIT, include/linux/threads.h */
 
 /* page.mapping, include/linux/page-flags.h: of the two lowest bits only the first is set in a page that is
- * anonymous, and not shared by ksmd. page.compound_head: the lowest is set in all pages of a group but the
- * first, whose other words mean something else. */
+ * anonymous, and not shared by ksmd. page.compound_head (compound_info): the lowest is set in all pages of a
+ * group but the first, whose other words mean something else. */
 #define MAPPING_KIND 3u
 #define MAPPING_ANON 1u
 #define IS_TAIL      1u

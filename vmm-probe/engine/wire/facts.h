@@ -32,7 +32,8 @@ struct vp_family_facts {
 	uint64_t vmemmap;   /* the first struct page */
 	uint32_t task_tasks;
 	uint32_t mm_pgd, mm_exe_file, mm_start_stack;
-	uint32_t page_size, page_mapping, page_head; /* struct page: its size, and compound_head */
+	uint32_t page_size, page_mapping,
+	    page_head; /* struct page: its size; compound_head or compound_info */
 	uint32_t pad;
 };
 
