@@ -3,10 +3,14 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
+#include <stddef.h>
+
 typedef int cli_verb(int argc, char **argv);
 
 /** The function of a verb; NULL: there is no such verb. */
 cli_verb *cli_verb_find(const char *name);
+/** The name of verb @p i, in the order of --help; NULL behind the last. */
+const char *cli_verb_name(size_t i);
 /** The verb that a mistyped word was meant to be; NULL: none is near. */
 const char *cli_verb_near(const char *word);
 /** Report an invalid command line of a verb in one line: @p word, the known option nearest to it, and the
@@ -34,6 +38,9 @@ int cli_cmd_compare(int argc, char **argv);
 
 /** outsight tool NAME [dtrace options] [args]: run a script of the toolkit; --list, --show: read them. */
 int cli_cmd_tool(int argc, char **argv);
+
+/** outsight examples [WORD]...: command lines by the question that they answer. */
+int cli_cmd_examples(int argc, char **argv);
 
 /** The dtrace command line, without a verb: argv[0] is the program. */
 int cli_cmd_dtrace(int argc, char **argv);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* outsight: a verb, or dtrace's command line. */
 #include <locale.h>
+#include <string.h>
 
 #include "cli/commands.h"
+#include "cli/complete.h"
 #include "cli/messages.h"
 #include "cli/terminal.h"
 #include "cli/trace.h"
@@ -30,6 +32,8 @@ int main(int argc, char **argv)
 {
 	cli_terminal_guard_all();
 	setlocale(LC_NUMERIC, ""); /* what %' separates thousands with */
+	if (argc > 1 && !strcmp(argv[1], "--complete"))
+		return cli_complete(argc - 2, argv + 2);
 	cli_verb *verb = argc > 1 ? cli_verb_find(argv[1]) : NULL;
 	if (verb)
 		return verb(argc - 1, argv + 1);

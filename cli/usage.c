@@ -28,6 +28,7 @@ void cli_synopsis(FILE *fp)
 	    "       outsight attach [--plan] GUEST...\n"
 	    "       outsight detach GUEST... | --all\n"
 	    "       outsight doctor [-v]\n"
+	    "       outsight examples [WORD...]\n"
 	    "       outsight help [VERB]\n\n"
 	    "\tpredicate -> '/' D-expression '/'\n"
 	    "\t   action -> '{' D-statements '}'\n\n",

@@ -13,9 +13,11 @@ static const struct {
 	const char *name;
 	cli_verb *run;
 } verbs[] = {
-	{ "run", cli_cmd_run },       { "guests", cli_cmd_guests }, { "attach", cli_cmd_attach },
-	{ "detach", cli_cmd_detach }, { "doctor", cli_cmd_doctor }, { "compare", cli_cmd_compare },
-	{ "tool", cli_cmd_tool },     { "flame", cli_cmd_flame },   { "help", help },
+	{ "run", cli_cmd_run },           { "guests", cli_cmd_guests },
+	{ "attach", cli_cmd_attach },     { "detach", cli_cmd_detach },
+	{ "doctor", cli_cmd_doctor },     { "compare", cli_cmd_compare },
+	{ "tool", cli_cmd_tool },         { "flame", cli_cmd_flame },
+	{ "examples", cli_cmd_examples }, { "help", help },
 };
 
 cli_verb *cli_verb_find(const char *name)
@@ -24,6 +26,11 @@ cli_verb *cli_verb_find(const char *name)
 		if (!strcmp(name, verbs[i].name))
 			return verbs[i].run;
 	return NULL;
+}
+
+const char *cli_verb_name(size_t i)
+{
+	return i < OT_ARRAY_SIZE(verbs) ? verbs[i].name : NULL;
 }
 
 const char *cli_verb_near(const char *word)

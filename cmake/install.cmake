@@ -9,6 +9,10 @@ install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MA
 install(FILES docs/outsight-types.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
 install(FILES README.md docs/limits.md docs/tools.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+# What shells ask at TAB, where bash-completion and zsh look for it.
+install(FILES completions/outsight.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME outsight)
+install(FILES completions/_outsight DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+
 # The agent's sources, as kbuild and DKMS take them: below /usr they are where DKMS looks for outsight/VERSION.
 install(DIRECTORY guest-agent/ DESTINATION src/outsight-${PROJECT_VERSION} FILES_MATCHING
 	PATTERN "*.[ch]" PATTERN Kbuild PATTERN Makefile PATTERN dkms.conf)

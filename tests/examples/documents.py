@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The examples of README.md and of the manual pages, as they stand there.
+"""The examples of README.md, of the manual pages and of `outsight examples`, as they stand there.
 
 What counts as one:
   README.md   each command in a fenced block, with what is printed below it where commands have a "$ " in front;
               each code span with a space in it
   *.1         each .Dl line; each literal display: a command (and what is printed below it), or a message; each .Ql
               that is more than a word or a list of words
+  *.list      the second line of each paragraph
 """
 import os
 import re
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-DOCUMENTS = ("README.md", "docs/outsight.1", "docs/outsight-vmm.1")
+LIST = "cli/examples.list"
+DOCUMENTS = ("README.md", "docs/outsight.1", "docs/outsight-vmm.1", LIST)
 # A verb, a path or an option alone is no example.
 WORDS = re.compile(r"(outsight )?[\w.%/*~$`-]*( , [\w.%/*~$`-]*)*$")
 
 
 class Example:
-    """text: what is typed, or a message, or words that are quoted. printed: what the document shows below it."""
+    """text: what is typed, or a message, or words that are quoted. printed: what the document shows below it. question: what it
+    answers, in a list."""
 
-    def __init__(self, document, text, printed=""):
-        self.document, self.text, self.printed = document, text, printed
+    def __init__(self, document, text, printed="", question=""):
+        self.document, self.text, self.printed, self.question = document, text, printed, question
 
     def __repr__(self):
         return f"{self.document}: {self.text}"
@@ -102,11 +105,22 @@ def of_manual(document, text):
             yield Example(document, unescaped(quoted))
 
 
+def of_list(document, text):
+    """Questions: three lines each, the command line and its answer indented. ValueError: the list is not made so."""
+    for paragraph in re.split(r"\n\n+", text.strip()):
+        if paragraph.startswith("#"):
+            continue
+        form = re.fullmatch(r"(\S.*\?)\n    (outsight .*)\n    (\S.*\.)", paragraph)
+        if not form:
+            raise ValueError(f"{document}: no question, command line and sentence: {paragraph!r}")
+        yield Example(document, form.group(2), question=form.group(1))
+
+
 def examples():
     """{text: Example}, of all documents; a text that stands in several is one."""
     found = {}
     for document in DOCUMENTS:
-        reader = of_readme if document.endswith(".md") else of_manual
+        reader = of_readme if document.endswith(".md") else of_list if document == LIST else of_manual
         for example in reader(document, read(document)):
             known = found.setdefault(example.text, example)
             known.printed = known.printed or example.printed

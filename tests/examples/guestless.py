@@ -13,12 +13,12 @@ import domains  # pylint: disable=unused-import
 import lab  # pylint: disable=unused-import
 import small  # pylint: disable=unused-import
 import stock  # pylint: disable=unused-import
-from documents import read
+from documents import DOCUMENTS, LIST, read
 from lib.pace import limit
 from lib.perfetto import Trace
 from truths import EXAMPLES, KNOWN, ROOT, Examples, truth
 
-VERBS = ("run", "compare", "guests", "attach", "doctor")
+VERBS = ("run", "compare", "guests", "attach", "doctor", "examples")
 
 
 class Documents(Examples):
@@ -26,7 +26,7 @@ class Documents(Examples):
         """Each example is run by a test, and each test's example is still in a document."""
         self.assertEqual([EXAMPLES[text] for text in EXAMPLES if text not in KNOWN], [], "examples without a @truth")
         self.assertEqual([text for text in KNOWN if text not in EXAMPLES], [], "truths of what no document has")
-        for document in ("README.md", "docs/outsight.1", "docs/outsight-vmm.1"):
+        for document in DOCUMENTS:
             self.assertGreater(sum(example.document == document for example in EXAMPLES.values()), 2)
 
     def help(self, program, *verb):
@@ -80,6 +80,28 @@ class Documents(Examples):
     def test_options_of_the_monitor_are_in_the_manual(self):
         options = set(re.findall(r"--(\w+)", self.help("outsight-vmm")))
         self.assertEqual(set(re.findall(r"(?m)^\.It Fl -(\w+)", read("docs/outsight-vmm.1"))), options - {"help"})
+
+
+class Questions(Examples):
+    def test_printed(self):
+        """As they stand in the list; with words, those that have them all."""
+        text = re.sub(r"(?m)^#.*\n", "", read(LIST)).strip() + "\n"
+        self.assertEqual(self.done("outsight examples").strip(), text.strip())
+        told = [example.question for example in EXAMPLES.values() if example.document == LIST]
+        self.assertEqual(len(told), len(set(told)))
+        self.assertGreaterEqual(len(told), 40)
+
+    @truth("outsight examples disk")
+    def test_by_word(self, example):
+        disk = [one for one in EXAMPLES.values() if one.document == LIST and "disk" in f"{one.question} {one.text}"]
+        out = self.done(example)
+        for one in disk:
+            self.assertIn(f"{one.question}\n    {one.text}\n    ", out)
+        for part in out.strip().split("\n\n"):
+            self.assertIn("disk", part)
+        self.assertIn("Which process makes the disk busy?", self.done("outsight examples DISK busy"))
+        self.assertEqual(self.done("outsight examples DISK busy").count("?\n"), 1)
+        self.assertEqual(self.done("outsight examples nosuch", status=1), "\n")
 
 
 class Building(Examples):

@@ -16,6 +16,7 @@ from lib.outsight import distribution, keyed
 from lib.pace import rounds
 from lib.perfetto import Trace
 from lib.scenario import only_full, parse_symbols
+from questions import Questions
 from truths import EXAMPLES, LIMIT, ROOT, TESTS, Examples, truth
 
 KERNEL = "6.1"
@@ -76,7 +77,7 @@ def stacks(text):
     return found
 
 
-class Stock(Examples):
+class Stock(Questions, Examples):
     vm = None
 
     @classmethod

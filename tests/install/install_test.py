@@ -98,6 +98,13 @@ class Guestless(Installed):
         for program in ("outsight", "outsight-vmm"):
             self.assertTrue(os.access(f"{self.root}/bin/{program}", os.X_OK))
 
+    def test_completion(self):
+        """Where bash-completion and zsh look; bash's asks the installed program."""
+        self.assertTrue(os.access(f"{self.root}/share/zsh/site-functions/_outsight", os.R_OK))
+        script = 'source "$1"; COMP_LINE="outsight exam" COMP_POINT=13 COMP_WORDS=(outsight exam) COMP_CWORD=1; _outsight; echo "$COMPREPLY"'
+        completion = f"{self.root}/share/bash-completion/completions/outsight"
+        self.assertEqual(self.run_it("bash", "--norc", "-c", script, "bash", completion), "examples\n")
+
     def test_program(self):
         self.assertEqual(self.run_it("outsight", "-g", "none", "-qn", 'BEGIN { printf("%d\\n", 6 * 7); exit(0); }'), "42\n\n")
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What came of a file that the operator named (where functions are inlined), stored by the build id of the
- * kernel that it is about. What is read of a guest's memory is never stored: another guest's sessions would
- * read it.
+ * kernel that it is about. What is read of a guest's memory is never stored for sessions: another guest's
+ * would read it. (Its probes' names are, for a shell's completion alone.)
  */
 #ifndef VP_GUEST_CACHE_H
 #define VP_GUEST_CACHE_H

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* outsight examples: command lines by the question that they answer, out of examples.list. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cli/commands.h"
+#include "cli/examples.h"
+#include "cli/messages.h"
+
+static int usage(void)
+{
+	fputs("Usage: outsight examples [WORD...]\n\n"
+	      "\tcommand lines by the question that they answer: all, or those in which each WORD stands\n\n"
+	      "web01 in them is the guest; `outsight guests` lists those that run here.\n",
+	      stdout);
+	return CLI_EXIT_OK;
+}
+
+/* Upper and lower case are one. */
+static bool has_words(const char *paragraph, int nwords, char **words)
+{
+	for (int i = 0; i < nwords; i++)
+		if (!strcasestr(paragraph, words[i]))
+			return false;
+	return true;
+}
+
+/* How many of the paragraphs have the words; they are printed. -1: no memory. */
+static int print_those_with(int nwords, char **words)
+{
+	int found = 0;
+
+	for (const char *at = cli_examples, *end; *at; at = end + strspn(end, "\n")) {
+		end = strstr(at, "\n\n");
+		end = end ? end : at + strlen(at);
+		ot_auto_free char *paragraph = strndup(at, (size_t)(end - at));
+		if (!paragraph)
+			return -1;
+		if (*paragraph == '#' || !has_words(paragraph, nwords, words))
+			continue;
+		printf("%s%s", found++ ? "\n" : "", paragraph);
+		if (paragraph[strlen(paragraph) - 1] != '\n')
+			putchar('\n');
+	}
+	return found;
+}
+
+int cli_cmd_examples(int argc, char **argv)
+{
+	static const char *const options[] = { "--help", NULL };
+
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
+		return usage();
+	for (int i = 1; i < argc; i++)
+		if (*argv[i] == '-')
+			return cli_verb_misused("examples", options, argv[i]);
+	int found = print_those_with(argc - 1, argv + 1);
+	if (found < 0)
+		return cli_fail(ot_err_nomem(), "examples");
+	if (!found) {
+		cli_error("examples: none has %s; `outsight examples` prints them all",
+			  argc > 2 ? "all of these words" : argv[1]);
+		return CLI_EXIT_ERROR;
+	}
+	return cli_finish_output(stdout, "stdout");
+}
