@@ -117,6 +117,26 @@ class Usdt(StaticProbes):
             self.assertEqual(self.counts_of(trace, pid)[-1], seen + self.times, trace.story())
         trace.stop()
 
+    def test_loaded_later(self):
+        """A library that a program loads when it has run for a while."""
+        if "libstdcxx" not in run("readelf", "-nW", self.programs.libstdcxx):
+            self.skipTest("this host's libstdc++ has no static probes")
+        pid = int(self.vm.check(f"thrower {self.times} later >/tmp/said.a 2>&1 & echo $!"))
+        self.wait_lines("waits", 1, "a")
+        trace = self.outsight.trace(self.vm, "libstdcxx*:::throw { @n[pid] = count(); } tick-4hz { printa(@n); }", "-Z")
+        time.sleep(1.5)  # it has been read without the library
+        self.vm.check(f"kill -USR1 {pid}")
+        self.wait_lines("ready", 1, "a")
+        while not self.counts_of(trace, pid):
+            self.work(pid)
+            time.sleep(0.5)
+        seen = self.counts_of(trace, pid)[-1]
+        self.work(pid)
+        while self.counts_of(trace, pid)[-1] == seen:
+            time.sleep(0.1)
+        trace.stop()
+        self.assertEqual(self.counts_of(trace, pid)[-1], seen + self.times, trace.story())
+
     @staticmethod
     def counts_of(trace, pid):
         """What was printed for this process."""

@@ -31,7 +31,7 @@ static struct ot_err *create(struct vp_guest *guest, struct vp_pid_processes **r
 	return NULL;
 }
 
-static void process_destroy(struct vp_pid_process *process)
+void vp_pid_process_destroy(struct vp_pid_process *process)
 {
 	for (size_t i = 0; i < process->nobjects; i++) {
 		struct vp_pid_object *o = &process->objects[i];
@@ -50,7 +50,7 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes)
 	if (!processes)
 		return;
 	for (size_t i = 0; i < processes->count; i++)
-		process_destroy(processes->list[i]);
+		vp_pid_process_destroy(processes->list[i]);
 	free(processes->list);
 	ot_map_deinit(&processes->done);
 	ot_map_deinit(&processes->made);
@@ -109,11 +109,11 @@ static struct ot_err *read_process(struct vp_pid_processes *processes, uint64_t 
 	return add_objects(process);
 }
 
-static struct ot_err *add(struct vp_pid_processes *processes, uint64_t pid, struct vp_pid_process **ret)
+struct ot_err *vp_pid_process_add(struct vp_pid_processes *processes, uint64_t pid,
+				  struct vp_pid_process **ret)
 {
-	struct vp_pid_process *process;
+	struct vp_pid_process *process = calloc(1, sizeof(*process));
 
-	process = calloc(1, sizeof(*process));
 	if (!process ||
 	    !ot_grow(&processes->list, &processes->cap, processes->count + 1, sizeof(*processes->list))) {
 		free(process);
@@ -121,7 +121,7 @@ static struct ot_err *add(struct vp_pid_processes *processes, uint64_t pid, stru
 	}
 	struct ot_err *err = read_process(processes, pid, process);
 	if (err) {
-		process_destroy(process);
+		vp_pid_process_destroy(process);
 		return err;
 	}
 	processes->list[processes->count++] = *ret = process;
@@ -132,13 +132,13 @@ static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, str
 {
 	for (size_t i = 0; i < processes->count; i++) {
 		*ret = processes->list[i];
-		if ((*ret)->id.pid == pid)
+		if ((*ret)->id.pid == pid && !(*ret)->superseded)
 			return NULL;
 	}
-	return add(processes, pid, ret);
+	return vp_pid_process_add(processes, pid, ret);
 }
 
-static struct ot_err *open_all(struct vp_probes *probes, struct vp_pid_processes **ret)
+struct ot_err *vp_pid_processes_open(struct vp_probes *probes, struct vp_pid_processes **ret)
 {
 	struct vp_pid_processes **processes = vp_probes_processes(probes);
 
@@ -152,123 +152,9 @@ static struct ot_err *open_all(struct vp_probes *probes, struct vp_pid_processes
 struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid, struct vp_pid_processes **ret_all,
 				   struct vp_pid_process **ret)
 {
-	OT_TRY(open_all(probes, ret_all));
-	return ot_err_prefix(find(*ret_all, pid, ret), "D_PROC_GRAB: failed to grab process %" PRIu64, pid);
-}
-
-/* What one process or file is refused for is passed over, and a file with too many symbols has those that
- * fit. */
-static struct ot_err *forgive(struct ot_err *err)
-{
-	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_budget_is_over()))
-		return err;
-	ot_err_destroy(err);
-	return NULL;
-}
-
-/* --- all processes ------------------------------------------------------------------------------------ */
-
-static struct vp_pid_process *known(const struct vp_pid_processes *processes,
-				    const struct vp_guest_process *p)
-{
-	for (size_t i = 0; i < processes->count; i++) {
-		const struct vp_batch_process *id = &processes->list[i]->id;
-
-		if (id->pid == p->pid && id->since_ns == p->since_ns && id->mm == p->mm)
-			return processes->list[i];
-	}
-	return NULL;
-}
-
-/* NULL: it can't be read; it may have just ended. */
-static struct ot_err *find_or_add(struct vp_pid_processes *processes, const struct vp_guest_process *p,
-				  struct vp_pid_process **ret)
-{
-	*ret = known(processes, p);
-	if (*ret)
-		return NULL;
-	struct ot_err *err = add(processes, p->pid, ret);
-	if (!err)
-		return NULL;
-	*ret = NULL;
-	return forgive(err);
-}
-
-static bool has_probes(const struct vp_pid_process *process)
-{
-	for (size_t i = 0; i < process->nobjects; i++)
-		if (process->objects[i].notes_read)
-			return true;
-	return process->provider != NULL;
-}
-
-/* A guest may begin thousands of programs in which nothing is meant. */
-static void forget_ended(struct vp_pid_processes *processes)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < processes->count; i++)
-		if (processes->list[i]->walk == processes->walks || has_probes(processes->list[i]))
-			processes->list[n++] = processes->list[i];
-		else
-			process_destroy(processes->list[i]);
-	processes->count = n;
-}
-
-/* The next one that has memory; *ret_more false: there is none. */
-static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_guest_process *p,
-				bool *ret_more)
-{
-	do {
-		uint64_t before = p->pid;
-		struct ot_err *err = vp_guest_process_next(processes->ps, before, p, ret_more);
-
-		if (!err)
-			continue;
-		/* p->pid is the one that was changing all the time */
-		OT_TRY(forgive(err));
-		*ret_more = p->pid > before;
-		p->mm = 0;
-	} while (*ret_more && (!p->mm || p->is_over));
-	return NULL;
-}
-
-struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
-				   bool (*each)(void *arg, struct vp_pid_process *process), void *arg)
-{
-	struct vp_guest_process p = { 0 };
-	struct vp_pid_process *process;
-	bool more;
-
-	OT_TRY(open_all(probes, ret_all));
-	(*ret_all)->walks++;
-	for (;;) {
-		OT_TRY(next_live(*ret_all, &p, &more));
-		if (!more)
-			break;
-		OT_TRY(find_or_add(*ret_all, &p, &process));
-		if (!process)
-			continue;
-		process->walk = (*ret_all)->walks;
-		if (!each(arg, process))
-			return NULL;
-	}
-	forget_ended(*ret_all);
-	return NULL;
-}
-
-struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
-{
-	struct vp_pid_processes *processes;
-	struct vp_guest_process p = { 0 };
-	bool more = true;
-
-	*ret = false;
-	OT_TRY(open_all(probes, &processes));
-	while (more && !*ret) {
-		OT_TRY(next_live(processes, &p, &more));
-		*ret = more && !known(processes, &p);
-	}
+	OT_TRY(vp_pid_processes_open(probes, ret_all));
+	OT_TRY(ot_err_prefix(find(*ret_all, pid, ret), "D_PROC_GRAB: failed to grab process %" PRIu64, pid));
+	(*ret)->is_named = true;
 	return NULL;
 }
 
@@ -281,6 +167,14 @@ bool vp_pid_object_is(const char *name, bool is_program, const char *pattern)
 	if (!n || (is_program && dif_glob_match(pattern, "a.out")) || dif_glob_match(pattern, name))
 		return true;
 	return !strncmp(name, pattern, n) && name[n] == '.';
+}
+
+struct ot_err *vp_pid_forgive(struct ot_err *err)
+{
+	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_budget_is_over()))
+		return err;
+	ot_err_destroy(err);
+	return NULL;
 }
 
 /* The kernel maps whole pages: from the one in which the segment begins. */
@@ -321,7 +215,7 @@ struct ot_err *vp_pid_object_open(struct vp_pid_processes *processes, struct vp_
 		return NULL;
 	o->opened = true;
 	OT_TRY(vp_file_pages(processes->ps, &process->maps.files[o->file], &o->reader, &o->pages));
-	return forgive(read_headers(process, o));
+	return vp_pid_forgive(read_headers(process, o));
 }
 
 static struct ot_err *read_symbols(struct vp_pid_object *o)
@@ -338,7 +232,7 @@ struct ot_err *vp_pid_object_read(struct vp_pid_processes *processes, struct vp_
 		return NULL;
 	o->read = true;
 	if (o->has_elf)
-		OT_TRY(forgive(read_symbols(o)));
+		OT_TRY(vp_pid_forgive(read_symbols(o)));
 	vp_elf_symbols_finish(&o->symbols);
 	if (o->pages)
 		vp_elf_image_missing(vp_elf_pages_image(o->pages), o->missing, sizeof(o->missing));

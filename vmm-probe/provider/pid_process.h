@@ -41,7 +41,12 @@ struct vp_pid_process {
 	struct vp_maps maps;
 	struct vp_pid_object *objects; /* owned */
 	size_t nobjects;
-	uint32_t walk; /* number of the last vp_pid_process_each() that has found it */
+	bool is_named; /* a description has its number */
+	/* pid_all.c's: */
+	uint32_t walk;              /* number of the last vp_pid_process_each() that has found it */
+	uint64_t since_ns, look_ns; /* when it was first read, and when its mappings are looked at again */
+	bool is_stale;              /* it has mapped something since it was read … */
+	bool superseded;            /* … and was read again */
 };
 
 #define VP_PID_PROBES_MAX \
@@ -77,8 +82,19 @@ OT_MUST_CHECK struct ot_err *vp_pid_process_each(struct vp_probes *probes, struc
 						 bool (*each)(void *arg, struct vp_pid_process *process),
 						 void *arg);
 
-/** Is there a process that vp_pid_process_each() has not read? Errors as its. */
+/** Has a process begun, or mapped something new, that vp_pid_process_each() has not read? Errors as its. */
 OT_MUST_CHECK struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret);
+
+/* For pid_all.c: */
+/** What was read of the guest's processes, empty at first. */
+OT_MUST_CHECK struct ot_err *vp_pid_processes_open(struct vp_probes *probes, struct vp_pid_processes **ret);
+/** Read a process, and add it to the list. */
+OT_MUST_CHECK struct ot_err *vp_pid_process_add(struct vp_pid_processes *processes, uint64_t pid,
+						struct vp_pid_process **ret);
+void vp_pid_process_destroy(struct vp_pid_process *process);
+/** What one process or file is refused for is passed over: frees @p err, or returns it if it is of this
+ * process or its budget. */
+OT_MUST_CHECK struct ot_err *vp_pid_forgive(struct ot_err *err);
 
 /** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot
  * (libc: libc.so.6), as a glob, or as a.out. NULL and "": yes. */

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All processes of a guest, as they are now: those that have begun, mapped something new, or ended. */
+#include "base/clock.h"
+#include "base/units.h"
+#include "vmm-probe/guest/process/processes.h"
+#include "vmm-probe/provider/pid_process.h"
+
+#define YOUNG_NS \
+	(10 * OT_NS_PER_SEC) /* in which a process's mappings are looked at each time, and later so often */
+
+static struct vp_pid_process *known(const struct vp_pid_processes *processes,
+				    const struct vp_guest_process *p)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		const struct vp_batch_process *id = &processes->list[i]->id;
+
+		if (id->pid == p->pid && id->since_ns == p->since_ns && id->mm == p->mm &&
+		    !processes->list[i]->superseded)
+			return processes->list[i];
+	}
+	return NULL;
+}
+
+/* Has it mapped something since it was read? A loader does so in a program's first moments; some programs do
+ * so all the time. */
+static bool look_at(const struct vp_pid_processes *processes, struct vp_pid_process *process, uint64_t now)
+{
+	if (process->is_stale || (now - process->since_ns >= YOUNG_NS && now < process->look_ns))
+		return process->is_stale;
+	process->look_ns = now + YOUNG_NS;
+	process->is_stale = !vp_maps_are_current(processes->ps, &process->maps);
+	return process->is_stale;
+}
+
+static uint64_t start_of_code(const struct vp_pid_process *process, uint32_t file)
+{
+	for (size_t i = 0; i < process->maps.count; i++)
+		if (process->maps.items[i].file == file && process->maps.items[i].flags & VP_VMA_EXEC)
+			return process->maps.items[i].start;
+	return 0;
+}
+
+static bool is_same_object(const struct vp_pid_process *a, const struct vp_pid_object *x,
+			   const struct vp_pid_process *b, const struct vp_pid_object *y)
+{
+	return vp_file_is_same(&a->maps.files[x->file].id, &b->maps.files[y->file].id) &&
+	       start_of_code(a, x->file) == start_of_code(b, y->file);
+}
+
+/* What has its probes already does not get them again. */
+static void take_over(struct vp_pid_process *old, struct vp_pid_process *new)
+{
+	new->since_ns = old->since_ns;
+	new->look_ns = old->look_ns;
+	new->provider = old->provider;
+	new->is_named = old->is_named;
+	for (size_t i = 0; i < new->nobjects; i++)
+		for (size_t k = 0; k < old->nobjects; k++)
+			if (old->objects[k].notes_read &&
+			    is_same_object(old, &old->objects[k], new, &new->objects[i]))
+				new->objects[i].notes_read = true;
+	old->superseded = true;
+}
+
+/* NULL: it can't be read; it may have just ended. */
+static struct ot_err *find_or_add(struct vp_pid_processes *processes, const struct vp_guest_process *p,
+				  struct vp_pid_process **ret)
+{
+	struct vp_pid_process *old = known(processes, p);
+
+	*ret = old;
+	if (old && !old->is_stale)
+		return NULL;
+	struct ot_err *err = vp_pid_process_add(processes, p->pid, ret);
+	if (err) {
+		*ret = old;
+		return vp_pid_forgive(err);
+	}
+	(*ret)->since_ns = ot_now_ns();
+	if (old)
+		take_over(old, *ret);
+	return NULL;
+}
+
+/* Probes have the names of its functions. */
+static bool is_used(const struct vp_pid_process *process)
+{
+	for (size_t i = 0; i < process->nobjects; i++)
+		if (process->objects[i].read)
+			return true;
+	return process->is_named && !process->superseded;
+}
+
+/* A guest may begin thousands of programs in which nothing is meant. */
+static void forget_unused(struct vp_pid_processes *processes)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < processes->count; i++)
+		if (processes->list[i]->walk == processes->walks || is_used(processes->list[i]))
+			processes->list[n++] = processes->list[i];
+		else
+			vp_pid_process_destroy(processes->list[i]);
+	processes->count = n;
+}
+
+/* The next one that has memory; *ret_more false: there is none. */
+static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_guest_process *p,
+				bool *ret_more)
+{
+	do {
+		uint64_t before = p->pid;
+		struct ot_err *err = vp_guest_process_next(processes->ps, before, p, ret_more);
+
+		if (!err)
+			continue;
+		/* p->pid is the one that was changing all the time */
+		OT_TRY(vp_pid_forgive(err));
+		*ret_more = p->pid > before;
+		p->mm = 0;
+	} while (*ret_more && (!p->mm || p->is_over));
+	return NULL;
+}
+
+struct ot_err *vp_pid_process_each(struct vp_probes *probes, struct vp_pid_processes **ret_all,
+				   bool (*each)(void *arg, struct vp_pid_process *process), void *arg)
+{
+	struct vp_guest_process p = { 0 };
+	struct vp_pid_process *process;
+	bool more;
+
+	OT_TRY(vp_pid_processes_open(probes, ret_all));
+	(*ret_all)->walks++;
+	for (;;) {
+		OT_TRY(next_live(*ret_all, &p, &more));
+		if (!more)
+			break;
+		OT_TRY(find_or_add(*ret_all, &p, &process));
+		if (!process)
+			continue;
+		process->walk = (*ret_all)->walks;
+		if (!each(arg, process))
+			return NULL;
+	}
+	forget_unused(*ret_all);
+	return NULL;
+}
+
+struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
+{
+	struct vp_pid_processes *processes;
+	struct vp_guest_process p = { 0 };
+	uint64_t now = ot_now_ns();
+	bool more;
+
+	*ret = false;
+	OT_TRY(vp_pid_processes_open(probes, &processes));
+	for (;;) {
+		OT_TRY(next_live(processes, &p, &more));
+		if (!more)
+			return NULL;
+		struct vp_pid_process *process = known(processes, &p);
+		*ret |= !process || look_at(processes, process, now);
+	}
+}
