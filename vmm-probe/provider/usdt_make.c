@@ -49,9 +49,9 @@ bool vp_usdt_is_named(const struct vp_probes *probes, const char *pattern)
 {
 	const char *number = number_of(pattern);
 
+	(void)probes;
 	if (vp_provider_is_kernels(pattern))
 		return false;
-	(void)probes;
 	if (!number)
 		return says_something(pattern) && dif_glob_is_pattern(pattern);
 	return number - pattern != (ptrdiff_t)strlen(vp_provider_pid.name) ||

@@ -283,14 +283,14 @@ static void change_some(void *arg)
 
 	c->nmembers = 0;
 	c->process = (struct vp_batch_process){ 0 };
-	for (; c->next < c->end && (vp_now() < until || !c->nmembers); c->next++) {
-		if (!is_pending(&c->all->list[c->next]))
-			continue;
-		if (c->all->list[c->next].wanted)
+	do {
+		const struct vp_semaphore *s = &c->all->list[c->next];
+
+		if (is_pending(s) && s->wanted)
 			raise_one(c, &c->all->list[c->next]);
-		else
+		else if (is_pending(s))
 			lower_one(c, c->next);
-	}
+	} while (++c->next < c->end && vp_now() < until);
 }
 
 /* What keep_owed() adds is behind c->end, and waits for the next change. */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Semaphores of static probes: 16-bit numbers in a program's memory, of which it skips the probe while they
- * are 0
- * (<sys/sdt.h>). They are the one thing that an engine writes into a guest whose text it leaves alone. What
+ * Semaphores of static probes (<sys/sdt.h>): 16-bit numbers in a program's memory. While one is 0 the program
+ * skips its probe. They are the one thing that an engine writes into a guest whose text it leaves alone. What
  * it has written is listed here before it is written, and undone by the engine itself: when the session that
  * wanted it ends, for whatever reason, and when the engine does. Engine and guest are one process and end
  * together.
  *
- * A semaphore is raised by 1, and lowered by 1, in each private page of the program's family (family.h): a
- * fork shares the page, so that it is raised for all of them or for none, and each later copy of it is a
- * raised one. Never in a page of a file. Never below 0: a vCPU may have been about to copy the page when it
- * was raised.
+ * For each process that wants it a semaphore is raised by 1, and later lowered by 1, in each private page of
+ * the program's family (family.h). A fork shares the page, so that it is raised for all of them or for none,
+ * and each later copy of it is a raised one. Never in a page of a file. Never below 0: a vCPU may have been
+ * about to copy the page when it was raised.
  *
  * Service thread.
  */
