@@ -97,9 +97,9 @@ class Runtimes(StaticProbes):
         """Garbage collections, by a pattern of their names, and copies with a number of 4 bytes."""
         self.compare(self.start(program="erlang"),
                      'erlang*:::gc_*-start, erlang*:::gc_*-end { printf("%s %s %d\\n", probename, copyinstr(arg0), arg1); } '
-                     'erlang*:::copy-struct { printf("copy %d\\n", args[0]); }',
+                     'erlang*:::copy-struct { printf("copy %d %d\\n", arg0, args[0]); }',
                      {f"gc_{kind}-{edge}": f"gc_{kind}-{edge} %s %s" for kind in ("major", "minor") for edge in ("start", "end")}
-                     | {"copy-struct": "copy %s"})
+                     | {"copy-struct": "copy %s %s"})
 
     def test_user_trace(self):
         """Ten arguments, and texts that are not given."""

@@ -262,7 +262,7 @@ __attribute__((noipa)) static void copy_struct(int size)
 
 	if (WANTED(copy__struct))
 		FIRE(copy__struct, "-4@%%r14d", "r"(r14));
-	printf("copy-struct|%d\n", size);
+	printf("copy-struct|%d|%d\n", size, size);
 }
 
 /* --- the node, and what programs of its own trace ---------------------------------------------------- */
