@@ -4,7 +4,10 @@ install(TARGETS outsight outsight-vmm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR
 install(TARGETS vp_tcg vp_hook LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight)
 add_custom_target(installed DEPENDS outsight outsight-vmm vp_tcg vp_hook)
 install(DIRECTORY cli/d/ DESTINATION ${CMAKE_INSTALL_LIBDIR}/outsight/d FILES_MATCHING PATTERN "*.d")
-install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/outsight/tools FILES_MATCHING PATTERN "*.d")
+# Scripts, whose first line names the program.
+install(DIRECTORY tools/ DESTINATION ${CMAKE_INSTALL_DATADIR}/outsight/tools
+	FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE
+	FILES_MATCHING PATTERN "*.d")
 install(FILES docs/outsight.1 docs/outsight-vmm.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES docs/outsight-types.5 DESTINATION ${CMAKE_INSTALL_MANDIR}/man5)
 install(FILES README.md docs/limits.md docs/tools.md docs/benchmarks.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -4,7 +4,7 @@
 # (cli/complete.h). Where it says nothing, bash offers file names.
 _outsight()
 {
-	local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^:=]/} words=() part gap quote= cur i
+	local line=${COMP_LINE:0:COMP_POINT} breaks=${COMP_WORDBREAKS//[^:=]/} words=() part gap quote='' cur i
 
 	# bash takes words apart at ":" and "=", which are parts of ours; the last one ends at the cursor.
 	for ((i = 0; i <= COMP_CWORD; i++)); do
