@@ -59,11 +59,11 @@ static const char *complete(const char *word, char letter, const char *guest)
 	return offered;
 }
 
+static char dir[] = "/tmp/outsight-complete-XXXXXX"; /* made by the first test */
+
 /* A cache of its own for each test; the clock goes on by an hour. */
 static int setup(void **state)
 {
-	static char dir[] = "/tmp/outsight-complete-XXXXXX";
-
 	(void)state;
 	now += 3600;
 	if (now == 3600 && !mkdtemp(dir))
@@ -179,5 +179,7 @@ int main(void)
 
 	int failed = cmocka_run_group_tests_name("complete", tests, NULL, NULL);
 	free(offered);
+	if (system("rm -rf \"${XDG_CACHE_HOME:?}\"") != 0)
+		print_message("%s is left\n", dir);
 	return failed;
 }
