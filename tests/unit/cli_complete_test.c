@@ -179,7 +179,7 @@ int main(void)
 
 	int failed = cmocka_run_group_tests_name("complete", tests, NULL, NULL);
 	free(offered);
-	if (system("rm -rf \"${XDG_CACHE_HOME:?}\"") != 0)
+	if (setenv("XDG_CACHE_HOME", dir, 1) || system("rm -r \"${XDG_CACHE_HOME:?}\"") != 0)
 		print_message("%s is left\n", dir);
 	return failed;
 }
