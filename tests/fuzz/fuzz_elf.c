@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Hostile programs of a guest: headers, symbols and tables of functions. The input is a file, read whole, and
- * again with every third page missing; the invariant is an error, or symbols that are in order and functions
- * that contain what was looked for.
+ * Hostile programs of a guest: headers, symbols, tables of functions, and how these keep their frames. The
+ * input is a file, read whole, and again with every third page missing; the invariant is an error, or symbols
+ * that are in order, functions that contain what was looked for, and rules that are in order.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/seed.h"
+#include "vmm-probe/guest/elf/cfi.h"
 #include "vmm-probe/guest/elf/pages.h"
 #include "vmm-probe/guest/elf/symbols.h"
 
@@ -71,6 +72,28 @@ static void check_functions(struct vp_elf *elf)
 	}
 }
 
+static void check_frames(struct vp_elf *elf)
+{
+	struct vp_cfi cfi;
+	struct ot_err *err = vp_cfi_read(elf, &cfi);
+
+	if (err) {
+		ot_err_destroy(err);
+		return;
+	}
+	if (cfi.missing > cfi.functions || cfi.count > VP_CFI_ROWS_MAX)
+		abort();
+	for (size_t i = 0; i < cfi.count; i++) {
+		const struct vp_frame_row *row = &cfi.rows[i], *before = i ? row - 1 : NULL;
+
+		if (vp_frame_kind(row) > VP_FRAME_PLT ||
+		    (before &&
+		     (row->offset <= before->offset || (row->cfa == before->cfa && row->fp == before->fp))))
+			abort();
+	}
+	vp_cfi_deinit(&cfi);
+}
+
 static void check(const uint8_t *data, size_t size, bool holes)
 {
 	struct input in = { data, size, holes };
@@ -87,6 +110,7 @@ static void check(const uint8_t *data, size_t size, bool holes)
 			abort();
 		check_symbols(&elf);
 		check_functions(&elf);
+		check_frames(&elf);
 		vp_elf_deinit(&elf);
 	}
 	ot_err_destroy(err);

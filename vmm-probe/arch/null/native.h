@@ -3,6 +3,9 @@
 #ifndef VP_ARCH_NULL_NATIVE_H
 #define VP_ARCH_NULL_NATIVE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "vmm-probe/arch/null/linux.h"
 #include "vmm-probe/arch/null/paging.h"
 #include "vmm-probe/arch/regs.h"
@@ -44,6 +47,27 @@ static inline bool vp_native_is_breakpoint(const uint8_t *code, uint64_t len)
 	(void)code;
 	(void)len;
 	return false;
+}
+
+#define VP_DWARF_FP        0u
+#define VP_DWARF_SP        1u
+#define VP_DWARF_RA        2u
+#define VP_SIGNAL_FRAME_FP 0u
+#define VP_SIGNAL_FRAME_SP 8u
+#define VP_SIGNAL_FRAME_PC 16u
+
+static inline uint8_t vp_native_plt_pushed_at(const uint8_t *expression, size_t len)
+{
+	(void)expression;
+	(void)len;
+	return 0;
+}
+
+static inline uint64_t vp_native_plt_pushed(uint64_t pc, uint64_t pushed_at)
+{
+	(void)pc;
+	(void)pushed_at;
+	return 0;
 }
 
 #define VP_VECTOR_WORDS 1

@@ -3,6 +3,7 @@
 #ifndef VP_ARCH_X86_NATIVE_H
 #define VP_ARCH_X86_NATIVE_H
 
+#include "vmm-probe/arch/x86/frames.h"
 #include "vmm-probe/arch/x86/linux.h"
 #include "vmm-probe/arch/x86/paging.h"
 #include "vmm-probe/arch/x86/static_branch.h"

@@ -1,70 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/*
- * Functions by .eh_frame_hdr (Linux Standard Base, "Exception Frames"): a table of pairs, by address, of a
- * function's beginning and its description in .eh_frame, whose first fields say where it ends. Both are
- * loaded with the program, and stripping leaves them.
- */
+/* Functions by .eh_frame_hdr: its table says where they begin, their descriptions' first fields where they
+ * end. */
 #include "base/search.h"
+#include "vmm-probe/guest/elf/eh_frame.h"
 #include "vmm-probe/guest/elf/symbols.h"
 
-#define PCREL_SDATA4   0x1bu
-#define UDATA4         0x03u
-#define DATAREL_SDATA4 0x3bu
-#define ENTRIES_MAX    (4u << 20)
-
-struct table {
-	uint64_t addr;    /* of .eh_frame_hdr, as linked: the entries are relative to it */
-	uint64_t entries; /* offset in the file */
-	uint32_t count;
-};
-
-static bool find_table(struct vp_elf *elf, struct table *ret)
-{
-	struct {
-		uint8_t version, frame_encoding, count_encoding, table_encoding;
-		uint32_t frame, count;
-	} h;
-
-	for (size_t i = 0; i < elf->nsegments; i++) {
-		const Elf64_Phdr *p = &elf->segments[i];
-
-		if (p->p_type != PT_GNU_EH_FRAME || p->p_filesz < sizeof(h) ||
-		    !vp_elf_image_read(elf->image, VP_PART_FRAMES, p->p_offset, &h, sizeof(h)))
-			continue;
-		if (h.version != 1 || h.frame_encoding != PCREL_SDATA4 || h.count_encoding != UDATA4 ||
-		    h.table_encoding != DATAREL_SDATA4 || h.count > ENTRIES_MAX ||
-		    h.count > (p->p_filesz - sizeof(h)) / 8)
-			return false;
-		*ret = (struct table){ p->p_vaddr, p->p_offset + sizeof(h), h.count };
-		return true;
-	}
-	return false;
-}
-
-/* Entry @p i: the function's beginning and its description's address. */
-static bool read_entry(struct vp_elf *elf, const struct table *t, size_t i, uint64_t ret[2])
-{
-	int32_t pair[2];
-
-	if (!vp_elf_image_read(elf->image, VP_PART_FRAMES, t->entries + 8 * i, pair, sizeof(pair)))
-		return false;
-	ret[0] = t->addr + (uint64_t)(int64_t)pair[0];
-	ret[1] = t->addr + (uint64_t)(int64_t)pair[1];
-	return true;
-}
-
 /* The first entry whose function begins behind @p addr; false: a page on the way is missing. */
-static bool search(struct vp_elf *elf, const struct table *t, uint64_t addr, size_t *ret)
+static bool search(struct vp_elf *elf, const struct vp_eh_table *t, uint64_t addr, size_t *ret)
 {
 	bool all = true;
-	uint64_t entry[2];
+	struct vp_eh_entry entry;
 
-	*ret = OT_COUNT_BEFORE(t->count, i, (all = all && read_entry(elf, t, i, entry)) && entry[0] <= addr);
+	*ret = OT_COUNT_BEFORE(t->count, i,
+			       (all = all && vp_eh_table_entry(elf, t, i, &entry)) && entry.function <= addr);
 	return all;
 }
 
 /* Where the function ends by its description, if that is of the usual form; 0: unknown. */
-static uint64_t end_of(struct vp_elf *elf, const uint64_t entry[2])
+static uint64_t end_of(struct vp_elf *elf, const struct vp_eh_entry *entry)
 {
 	struct {
 		uint32_t length, cie;
@@ -73,29 +26,30 @@ static uint64_t end_of(struct vp_elf *elf, const uint64_t entry[2])
 	} fde;
 	uint64_t at;
 
-	if (!vp_elf_offset(elf, entry[1], sizeof(fde), &at) ||
+	if (!vp_elf_offset(elf, entry->description, sizeof(fde), &at) ||
 	    !vp_elf_image_read(elf->image, VP_PART_FRAMES, at, &fde, sizeof(fde)))
 		return 0;
-	if (entry[1] + 8 + (uint64_t)(int64_t)fde.begin != entry[0])
+	if (entry->description + 8 + (uint64_t)(int64_t)fde.begin != entry->function)
 		return 0;
-	return entry[0] + fde.range;
+	return entry->function + fde.range;
 }
 
 bool vp_elf_function_at(struct vp_elf *elf, uint64_t addr, uint64_t *ret_start, uint64_t *ret_end)
 {
-	uint64_t entry[2], next[2], end;
-	struct table t;
+	struct vp_eh_entry entry, next;
+	struct vp_eh_table t;
 	size_t behind;
+	uint64_t end;
 
-	if (!find_table(elf, &t) || !search(elf, &t, addr, &behind) || !behind ||
-	    !read_entry(elf, &t, behind - 1, entry))
+	if (!vp_eh_table_find(elf, &t) || !search(elf, &t, addr, &behind) || !behind ||
+	    !vp_eh_table_entry(elf, &t, behind - 1, &entry))
 		return false;
-	end = end_of(elf, entry);
-	if (!end && behind < t.count && read_entry(elf, &t, behind, next))
-		end = next[0];
-	if (addr < entry[0] || addr >= end)
+	end = end_of(elf, &entry);
+	if (!end && behind < t.count && vp_eh_table_entry(elf, &t, behind, &next))
+		end = next.function;
+	if (addr < entry.function || addr >= end)
 		return false;
-	*ret_start = entry[0];
+	*ret_start = entry.function;
 	*ret_end = end;
 	return true;
 }
