@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "vmm-probe/engine/wire/user_frames.h"
 
 struct client {
 	int sock;
@@ -264,6 +265,46 @@ static void client_dies(void **state)
 			unmap_shared(f);
 		ef_destroy(f);
 	}
+}
+
+/* FRAMES belongs to a session, and has one sealed descriptor; what is refused changes nothing. */
+static void frames(void **state)
+{
+	static const struct vp_frames_header none = { .magic = VP_FRAMES_MAGIC }, bad = { .magic = 1 };
+	struct ef *f = serve();
+	int ends[2];
+	(void)state;
+
+	struct client *c = dial();
+	int fds[] = { memfd_with(&none, sizeof(none)), memfd_with(&bad, sizeof(bad)) };
+
+	assert_int_equal(pipe(ends), 0);
+	hello(c);
+	assert_true(ask_bare(c, VP_MSG_FRAMES, fds, 1));
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	open_session(f, c);
+	simple(c, VP_MSG_FRAMES, OT_ERR_BAD_DATA);
+	assert_true(ask_bare(c, VP_MSG_FRAMES, fds, 2));
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	assert_true(ask_bare(c, VP_MSG_FRAMES, &fds[1], 1));
+	assert_int_equal(reply_code(c), OT_ERR_BAD_DATA);
+	assert_true(ask_bare(c, VP_MSG_FRAMES, ends, 1));
+	assert_int_not_equal(reply_code(c), 0);
+	for (unsigned i = 0; i < 3; i++) {
+		assert_true(ask_bare(c, VP_MSG_FRAMES, fds, 1));
+		assert_int_equal(reply_code(c), 0);
+	}
+	enable(f, c);
+	simple(c, VP_MSG_START, 0);
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
+	drop(c);
+	wait_for_sites(f, 0);
+	close(ends[0]);
+	close(ends[1]);
+	close(fds[0]);
+	close(fds[1]);
+	unmap_shared(f);
+	ef_destroy(f);
 }
 
 /* A request is sent and the client gone before the answer. */
@@ -740,6 +781,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_session),
 		cmocka_unit_test(client_dies),
+		cmocka_unit_test(frames),
 		cmocka_unit_test(client_does_not_wait),
 		cmocka_unit_test(client_dies_while_busy),
 		cmocka_unit_test(guest_ends),

@@ -83,6 +83,8 @@ OT_MUST_CHECK struct ot_err *vp_client_access(struct vp_client *client, uint64_t
 OT_MUST_CHECK struct ot_err *vp_client_open(struct vp_client *client, const struct vp_msg_open *open,
 					    const int *fds, int nfds);
 OT_MUST_CHECK struct ot_err *vp_client_enable(struct vp_client *client, int batch_fd);
+/** Rules for the stacks of processes: struct vp_frames_header and what follows it. */
+OT_MUST_CHECK struct ot_err *vp_client_frames(struct vp_client *client, int frames_fd);
 OT_MUST_CHECK struct ot_err *vp_client_start(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
 /** Done with the modules that came and went up to event @p seen: those behind it, at most VP_MODULES_KEPT. */

@@ -145,6 +145,11 @@ struct ot_err *vp_client_enable(struct vp_client *c, int batch_fd)
 	return bare_request(c, VP_MSG_ENABLE, &batch_fd, 1);
 }
 
+struct ot_err *vp_client_frames(struct vp_client *c, int frames_fd)
+{
+	return bare_request(c, VP_MSG_FRAMES, &frames_fd, 1);
+}
+
 struct ot_err *vp_client_start(struct vp_client *c)
 {
 	return bare_request(c, VP_MSG_START, NULL, 0);

@@ -22,6 +22,7 @@
 #define VP_TLB_ENTRIES 64
 
 struct ga_record;
+struct vp_user_frames;
 struct vp_engine_session_service;
 
 /* Cost of enablings on a vCPU. Written by its thread, read by the service thread. */
@@ -146,6 +147,7 @@ struct vp_engine_session {
 	const uint64_t *orc_addrs; /* ascending, unless the sender is hostile */
 	const struct vp_orc_rule *orc_rules;
 	uint32_t norc;
+	struct vp_user_frames *frames; /* of processes, the last FRAMES first; NULL: none. Only added to */
 	struct dif_dynvars *dynvars;
 	struct vp_ecb *errors; /* ERROR's ECBs */
 	struct vp_epid_sizes *sizes;

@@ -10,9 +10,13 @@
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
 
+/* Of the code that an interrupt runs before it has saved the registers on the task's stack. */
+#define ENTRY_FRAMES 4
+
 struct frame {
 	uint64_t ip, sp, bp;
-	bool exact; /* ip is the instruction that runs next, not a return address */
+	bool exact;   /* ip is the instruction that runs next, not a return address */
+	bool is_user; /* the walk has come to user space, with these registers */
 };
 
 static bool is_text(const struct vp_facts *f, uint64_t ip)
@@ -76,18 +80,19 @@ static bool find_bp(struct vp_vcpu_session *v, struct frame *f, const struct vp_
 	return true;
 }
 
-/* An interrupt's or exception's frame: continue with the interrupted code, unless that is user space. */
+/* An interrupt's or exception's frame: continue with the interrupted code, unless that is user space. Before
+ * the first instruction that saves it, the frame pointer is the interrupted code's. */
 static bool step_regs(struct vp_vcpu_session *v, struct frame *f, uint64_t regs)
 {
 	const struct vp_facts *k = &v->es->facts;
 	uint64_t mode;
 
-	if (!vp_load_u64(v, regs + k->ptregs_mode, &mode) || vp_mode_is_user(mode) ||
-	    !vp_load_u64(v, regs + k->ptregs_pc, &f->ip) || !vp_load_u64(v, regs + k->ptregs_fp, &f->bp) ||
-	    !vp_load_u64(v, regs + k->ptregs_sp, &f->sp))
+	if (!vp_load_u64(v, regs + k->ptregs_mode, &mode) || !vp_load_u64(v, regs + k->ptregs_pc, &f->ip) ||
+	    !vp_load_u64(v, regs + k->ptregs_fp, &f->bp) || !vp_load_u64(v, regs + k->ptregs_sp, &f->sp))
 		return false;
 	f->exact = true;
-	return true;
+	f->is_user = vp_mode_is_user(mode);
+	return !f->is_user;
 }
 
 /* Only the processor's own frame. */
@@ -95,12 +100,13 @@ static bool step_iret(struct vp_vcpu_session *v, struct frame *f, uint64_t at)
 {
 	uint64_t pushed[VP_TRAP_FRAME_WORDS];
 
-	if (!vp_load_kernel(v, at, pushed, sizeof(pushed)) || vp_mode_is_user(pushed[VP_TRAP_FRAME_MODE]))
+	if (!vp_load_kernel(v, at, pushed, sizeof(pushed)))
 		return false;
 	f->ip = pushed[VP_TRAP_FRAME_PC];
 	f->sp = pushed[VP_TRAP_FRAME_SP];
 	f->exact = true;
-	return true;
+	f->is_user = vp_mode_is_user(pushed[VP_TRAP_FRAME_MODE]);
+	return !f->is_user;
 }
 
 static bool step_rule(struct vp_vcpu_session *v, struct frame *f, const struct vp_orc_rule *rule, bool first)
@@ -184,6 +190,19 @@ uint32_t vp_unwind_kernel(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max
 			break;
 	}
 	return n;
+}
+
+bool vp_interrupted_user(struct vp_vcpu_session *v, struct vp_user_frame *ret)
+{
+	struct frame f;
+	uint32_t n = 0;
+
+	if (!begin(v, &f))
+		return false;
+	while (n < ENTRY_FRAMES && is_text(&v->es->facts, f.ip) && step(v, &f, !n))
+		n++;
+	*ret = (struct vp_user_frame){ f.ip, f.sp, f.bp, true };
+	return f.is_user;
 }
 
 uint64_t vp_caller(struct vp_vcpu_session *v)

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * User stacks, by frame pointers: from the vCPU's registers where it is in user mode; else the kernel left
- * the process's in the struct pt_regs at the top of the task's kernel stack. Code without frame pointers
- * gives short stacks. Hit path.
+ * User stacks: from the vCPU's registers where it is in user mode; else the kernel left the process's in the
+ * struct pt_regs at the top of the task's kernel stack, or is about to. From frame to frame by the rules that
+ * the operator's process has sent for this process (user_frames.h), and where it has sent none by frame
+ * pointers: code without them then gives short stacks. Hit path. Rules and stack are not trusted: each load
+ * is checked, the number of frames bounded.
  */
+#include "vmm-probe/arch/native.h"
 #include "vmm-probe/engine/hit/args.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/unwind.h"
+#include "vmm-probe/engine/hit/user_frames.h"
 #include "vmm-probe/engine/hit/walk.h"
 
 /* Frames of one chain are rarely farther apart; a larger step means that the chain is broken. */
 #define FRAME_MAX (1u << 20)
 
-struct user_regs {
-	uint64_t ip, sp, bp;
-};
-
-static bool from_vcpu(struct vp_vcpu_session *v, struct user_regs *ret)
+static bool from_vcpu(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 {
 	if (!vp_runs_user(v))
 		return false;
 	/* At a site its own address is exact; a translator's instruction pointer may lag. */
-	*ret = (struct user_regs){ v->site_gva ? v->site_gva : vp_reg(v, VP_REG_PC), vp_reg(v, VP_REG_SP),
-				   vp_reg(v, VP_REG_FP) };
+	*ret = (struct vp_user_frame){ v->site_gva ? v->site_gva : vp_reg(v, VP_REG_PC), vp_reg(v, VP_REG_SP),
+				       vp_reg(v, VP_REG_FP), true };
 	return true;
 }
 
-static bool from_task(struct vp_vcpu_session *v, struct user_regs *ret)
+static bool from_task(struct vp_vcpu_session *v, struct vp_user_frame *ret)
 {
 	const struct vp_facts *f = &v->es->facts;
 	enum dif_fault fault = DIF_FAULT_NONE;
@@ -36,7 +36,15 @@ static bool from_task(struct vp_vcpu_session *v, struct user_regs *ret)
 
 	if (!stack || !mm || fault != DIF_FAULT_NONE || f->ptregs_size > f->stack_size)
 		return false;
+	/* What is at the top of the stack is of this entry into the kernel once the kernel runs on it, or on
+	 * another one that it has gone to from there. */
+	uint64_t sp = vp_reg(v, VP_REG_SP);
+	if (sp - stack >= f->stack_size && vp_interrupted_user(v, ret))
+		return true;
+	if (!vp_is_in_half(&vp_native_paging, f->levels, sp, 8, true))
+		return false; /* a system call that has not changed stacks yet */
 	uint64_t regs = vp_user_regs(f, stack);
+	ret->exact = true;
 	return vp_load_u64(v, regs + f->ptregs_mode, &mode) && vp_mode_is_user(mode) &&
 	       vp_load_u64(v, regs + f->ptregs_pc, &ret->ip) &&
 	       vp_load_u64(v, regs + f->ptregs_sp, &ret->sp) && vp_load_u64(v, regs + f->ptregs_fp, &ret->bp);
@@ -51,29 +59,101 @@ static bool is_on_top(const struct vp_vcpu_session *v)
 	return args == VP_ARGS_FBT_ENTRY || args == VP_ARGS_FBT_RETURN;
 }
 
+static bool load_u64(struct vp_vcpu_session *v, uint64_t gva, uint64_t *ret)
+{
+	return vp_load_user(v, gva, ret, sizeof(*ret));
+}
+
+static bool step_on_top(struct vp_vcpu_session *v, struct vp_user_frame *f)
+{
+	if (!load_u64(v, f->sp, &f->ip))
+		return false;
+	f->sp += 8;
+	f->exact = false;
+	return true;
+}
+
+/* The chain must go up, and stay on one stack. */
+static bool step_fp(struct vp_vcpu_session *v, struct vp_user_frame *f)
+{
+	uint64_t pair[2];
+
+	if (f->bp < f->sp || f->bp - f->sp > FRAME_MAX || f->bp % 8 ||
+	    !vp_load_user(v, f->bp, pair, sizeof(pair)))
+		return false;
+	*f = (struct vp_user_frame){ .ip = pair[1], .sp = f->bp + 16, .bp = pair[0] };
+	return true;
+}
+
+/* A signal's handler returns to code that restores what was interrupted, maybe on another stack. */
+static bool step_signal(struct vp_vcpu_session *v, struct vp_user_frame *f)
+{
+	uint64_t at = f->sp;
+
+	f->exact = true;
+	return load_u64(v, at + VP_SIGNAL_FRAME_PC, &f->ip) && load_u64(v, at + VP_SIGNAL_FRAME_FP, &f->bp) &&
+	       load_u64(v, at + VP_SIGNAL_FRAME_SP, &f->sp);
+}
+
+/* To the frame below @cfa, which must be above this one. */
+static bool step_cfa(struct vp_vcpu_session *v, struct vp_user_frame *f, uint64_t cfa,
+		     const struct vp_frame_row *row)
+{
+	int64_t fp = row->fp & ~VP_FRAME_KIND;
+
+	if (cfa <= f->sp || !load_u64(v, cfa - 8, &f->ip) || (fp && !load_u64(v, cfa + (uint64_t)fp, &f->bp)))
+		return false;
+	f->sp = cfa;
+	f->exact = false;
+	return true;
+}
+
+static bool step_row(struct vp_vcpu_session *v, struct vp_user_frame *f, const struct vp_frame_row *row)
+{
+	uint64_t words = (uint64_t)(int64_t)row->cfa;
+
+	switch (vp_frame_kind(row)) {
+	case VP_FRAME_NONE:
+		return step_fp(v, f);
+	case VP_FRAME_SP:
+		return step_cfa(v, f, f->sp + 8 * words, row);
+	case VP_FRAME_FP:
+		return step_cfa(v, f, f->bp + 8 * words, row);
+	case VP_FRAME_PLT:
+		return step_cfa(v, f, f->sp + 8 + vp_native_plt_pushed(f->ip, words), row);
+	case VP_FRAME_SIGNAL:
+		return step_signal(v, f);
+	case VP_FRAME_STOP:
+	default:
+		return false;
+	}
+}
+
+static bool step(struct vp_vcpu_session *v, struct vp_user_frame *f, const struct vp_process_frames *frames)
+{
+	struct vp_frame_row row;
+
+	if (frames && vp_frames_row(frames, f->exact ? f->ip : f->ip - 1, &row))
+		return step_row(v, f, &row);
+	return step_fp(v, f);
+}
+
 uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
 {
-	struct user_regs r;
-	uint64_t pair[2];
+	struct vp_process_frames of_process;
+	const struct vp_process_frames *frames;
+	struct vp_user_frame f;
 	uint32_t n = 0;
 
-	if (!v->ctx || !max || (!from_vcpu(v, &r) && !from_task(v, &r)))
+	if (!v->ctx || !max || (!from_vcpu(v, &f) && !from_task(v, &f)))
 		return 0;
-	if (is_on_top(v) && max > 1 && vp_load_user(v, r.sp, &pair[0], sizeof(pair[0]))) {
+	frames = vp_frames_of_process(v, &of_process) ? &of_process : NULL;
+	bool more = true;
+
+	while (n < max && more && (!n || f.ip)) {
 		if (pcs)
-			pcs[n] = r.ip;
-		n++;
-		r.ip = pair[0];
-		r.sp += 8;
+			pcs[n] = f.ip;
+		more = !n++ && is_on_top(v) ? step_on_top(v, &f) : step(v, &f, frames);
 	}
-	for (;;) {
-		if (pcs)
-			pcs[n] = r.ip;
-		if (++n == max || r.bp < r.sp || r.bp - r.sp > FRAME_MAX || r.bp % 8 ||
-		    !vp_load_user(v, r.bp, pair, sizeof(pair)) || !pair[1])
-			return n;
-		r.sp = r.bp + 16;
-		r.bp = pair[0];
-		r.ip = pair[1];
-	}
+	return n;
 }

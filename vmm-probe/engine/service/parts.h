@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The service thread's part of a session, a group of functions for each file: clause.c, programs.c,
- * exchange.c, speculation.c, counters.c, guard.c, stale.c, profile.c, vm.c, cpc.c.
+ * exchange.c, speculation.c, counters.c, guard.c, user_frames.c, stale.c, profile.c, vm.c, cpc.c.
  */
 #ifndef VP_ENGINE_SERVICE_PARTS_H
 #define VP_ENGINE_SERVICE_PARTS_H
@@ -90,6 +90,11 @@ OT_MUST_CHECK struct ot_err *vp_guard_add(struct vp_engine_session *es, struct v
  * any time, and must be called every VP_GUARD_NS while engine->guarded. */
 void vp_guard_check(struct vp_engine *engine, uint64_t now_ns);
 #define VP_GUARD_NS 250000000ull
+
+/* --- user_frames.c: rules for the stacks of processes ------------------------------------------------ */
+
+/** Free what all FRAMES have brought. No vCPU is in the session any more. */
+void vp_frames_free(struct vp_engine_session *es);
 
 /* --- stale.c: sites whose memory is gone ------------------------------------------------------------ */
 

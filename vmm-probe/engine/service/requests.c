@@ -264,6 +264,20 @@ static struct ot_err *do_enable(struct vp_server *s, struct vp_connection *c, co
 	return err;
 }
 
+static struct ot_err *do_frames(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+{
+	struct vp_mapping frames = { 0 };
+
+	(void)s;
+	if (req->nfds != 1)
+		return ot_err_new(OT_ERR_BAD_DATA, "FRAMES with %d descriptors", req->nfds);
+	OT_TRY(ot_err_prefix(map(req->fds[0], PROT_READ, &frames), "frames"));
+	struct ot_err *err = vp_engine_session_frames(c->es, frames.mem, frames.size);
+	if (err)
+		vp_mapping_release(&frames);
+	return err;
+}
+
 static struct ot_err *do_start(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
 {
 	(void)req;
@@ -360,6 +374,7 @@ static const struct request_kind request_kinds[] = {
 	[VP_MSG_CPC] = { .size = sizeof(struct vp_msg_cpc), .handle = do_cpc },
 	[VP_MSG_OPEN] = { .size = sizeof(struct vp_msg_open), .handle = do_open },
 	[VP_MSG_ENABLE] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_enable },
+	[VP_MSG_FRAMES] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_frames },
 	[VP_MSG_START] = { .size = sizeof(struct vp_msg), .needs_session = true, .handle = do_start },
 	[VP_MSG_SWITCH] = { .size = sizeof(struct vp_msg),
 			    .needs_session = true,

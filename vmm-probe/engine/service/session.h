@@ -29,6 +29,11 @@ void vp_engine_session_close(struct vp_engine_session *es);
 OT_MUST_CHECK struct ot_err *vp_engine_session_enable(struct vp_engine_session *es, const void *batch,
 						      size_t size);
 
+/** Take over rules for the stacks of processes (engine/wire/user_frames.h), at any time: they are used from
+ * now on. After success @p mem, a mapping of its own, is the session's. BAD_DATA, LIMIT: nothing was taken
+ * over. */
+OT_MUST_CHECK struct ot_err *vp_engine_session_frames(struct vp_engine_session *es, void *mem, size_t size);
+
 /** Plant the sites, then let ECBs fire. Once in a session's life. BUSY: the guest is paused; nothing has
  * changed. */
 OT_MUST_CHECK struct ot_err *vp_engine_session_start(struct vp_engine_session *es);

@@ -240,6 +240,7 @@ void vp_engine_session_free(struct vp_engine_session *es)
 		free_vcpu(&es->vcpus[i]);
 	free(es->vcpus);
 	free_batches(es);
+	vp_frames_free(es);
 	free(es->sizes);
 	free(es->service->agent);
 	dif_dynvars_close(es->dynvars);

@@ -22,6 +22,8 @@
  *   ◄─────────────────── ACCESS_REPLY ───
  *   ── OPEN + facts, program (DOF), shared memory, unwind table (memfds) ──►
  *   ◄────────────────────────── REPLY ───   verified and laid out, or the error
+ *   ── FRAMES + memfd ───────────────────►   rules for the stacks of processes; any number of times
+ *   ◄────────────────────────── REPLY ───
  *   ── ENABLE + batch memfd ─────────────►   probes, sites, ECBs; any number of times
  *   ◄────────────────────────── REPLY ───
  *   ── START ────────────────────────────►   sites are planted; then the session is ACTIVE
@@ -44,7 +46,7 @@
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/engine/wire/vmm.h"
 
-#define VP_PROTOCOL_VERSION 18u
+#define VP_PROTOCOL_VERSION 19u
 #define VP_MSG_MAX          65536
 #define VP_ERROR_TEXT       512
 
@@ -69,7 +71,8 @@ enum vp_msg_type {
 	VP_MSG_CPC,    /* can this event be counted for the vCPUs? */
 	VP_MSG_ACCESS, /* who has used the engines of this process? Before OPEN or after */
 	VP_MSG_ACCESS_REPLY,
-	VP_MSG_REPLY, /* of OPEN, ENABLE, START, STOP, CPC, and of any request that failed */
+	VP_MSG_REPLY,  /* of OPEN, FRAMES, ENABLE, START, STOP, CPC, and of any request that failed */
+	VP_MSG_FRAMES, /* with a memfd: user_frames.h */
 };
 
 struct vp_msg {
