@@ -18,6 +18,7 @@
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/memory.h"
 #include "vmm-probe/session/modules.h"
+#include "vmm-probe/session/user_frames.h"
 
 #define PATCH_TRIES 5
 #define PATCH_NS    10000000 /* longer than a kernel takes to patch one place, all three steps */
@@ -139,8 +140,10 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 
 	if (!feed->has_work)
 		return NULL;
-	if (feed->link)
+	if (feed->link) {
+		OT_TRY(vp_frames_send(s, feed));
 		return vp_batch_send(feed);
+	}
 	ot_buf_init(&whole);
 	struct ot_err *err = vp_batch_assemble(feed, &whole);
 	if (!err)

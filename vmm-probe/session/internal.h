@@ -104,6 +104,7 @@ struct vp_session {
 	struct dif_world world;
 
 	struct vp_links links;
+	bool said_frames;              /* that programs' stacks follow frame pointers, and why */
 	bool said_args;                /* that a late probe was left out because of its args[] */
 	bool used_address;             /* a program holds the address of a symbol */
 	struct vp_probes *host_probes; /* when there is no guest */

@@ -6,7 +6,8 @@
 
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
 bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
-until it is replaced, bin/probed has static probes. With @cxx bin/thrower throws exceptions of the host's C++ library. With
+until it is replaced, bin/probed has static probes, bin/sorting has no
+frame pointers and says what its stack is. With @cxx bin/thrower throws exceptions of the host's C++ library. With
 @python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it needs to start, and
 bin/calling.py and bin/nested.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these.
 """
@@ -39,6 +40,8 @@ class Programs:
         self.leaving = self.path("bin/leaving")
         run("gcc", "-O1", "-Wl,--build-id", "-o", self.leaving, os.path.join(HERE, "leaving.c"))
         run("gcc", "-O2", "-o", self.path("bin/probed"), os.path.join(HERE, "probed.c"))
+        self.sorting = self.path("bin/sorting")
+        run("gcc", "-O2", "-fomit-frame-pointer", "-static-libgcc", "-o", self.sorting, os.path.join(HERE, "sorting.c"))
         run("strip", "-o", self.path("bin/bare"), self.callers)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
@@ -121,11 +124,22 @@ def build_id(path):
     return re.search(r"Build ID: (\w+)", run("readelf", "-n", path)).group(1)
 
 
-def library_symbols(path):
-    """Those of a library that came with this host: what it exports, and, where it is installed, its debugging information."""
+def debug_file(path):
+    """[its debugging information] of a library that came with this host, where that is installed."""
     name = build_id(path)
     debug = f"/usr/lib/debug/.build-id/{name[:2]}/{name[2:]}.debug"
-    return symbols(path, "-D") + (symbols(debug) if os.path.exists(debug) else [])
+    return [debug] if os.path.exists(debug) else []
+
+
+def library_symbols(path):
+    """Those of a library that came with this host: what it exports, and, where it is installed, its debugging information."""
+    return symbols(path, "-D") + [row for debug in debug_file(path) for row in symbols(debug)]
+
+
+def places(path, *options):
+    """{name: address} of all that a file defines by nm(1), also what has no size."""
+    rows = re.findall(r"^([0-9a-f]+) \w (\S+)$", run("nm", *options, path), re.M)
+    return {name.split("@")[0]: int(at, 16) for at, name in rows}
 
 
 def load_bias(path, maps, name):
