@@ -120,7 +120,8 @@ static struct ot_err *allow_semaphores(const struct vp_links *links, struct vp_g
 	struct vp_family_facts families = { 0 };
 	const char *why = NULL;
 
-	vp_facts_families(link->guest, &families);
+	if (link->guest)
+		vp_facts_families(link->guest, &families);
 	if (links->opts.keep_semaphores)
 		why = "-x semaphores=no";
 	else if (!link->client.raises)
