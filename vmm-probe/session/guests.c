@@ -112,18 +112,8 @@ void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *
 		link->source.ops->cost(link->source.handle, link->client.guest_name, out);
 }
 
-/* Is there a vCPU whose running process is unknown? A predicate on pid is false on it, and nothing else says
- * so. */
-static bool has_unknown_vcpu(const struct vp_guest_link *link)
-{
-	for (uint32_t i = 0; vp_link_runs(link) && i < link->facts.nvcpus && i < VP_VCPUS_MAX; i++)
-		if (!link->facts.percpu_base[i])
-			return true;
-	return false;
-}
-
 /* A sentence for each line of @note. */
-static void say_lines(const char *name, const char *note, bool missing,
+static void say_lines(const char *name, const char *note,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg)
 {
 	struct ot_buf text;
@@ -133,7 +123,7 @@ static void say_lines(const char *name, const char *note, bool missing,
 		len = strcspn(note, "\n");
 		ot_buf_clear(&text);
 		ot_buf_printf(&text, "%s: %.*s", name, (int)len, note);
-		say(arg, missing, ot_buf_str(&text));
+		say(arg, false, ot_buf_str(&text));
 	}
 	ot_buf_deinit(&text);
 }
@@ -184,8 +174,7 @@ void vp_session_notes(const struct vp_session *s, uint32_t guest,
 	struct ot_buf text;
 
 	if (link && link->guest)
-		say_lines(link->client.guest_name, vp_guest_note(link->guest), has_unknown_vcpu(link), say,
-			  arg);
+		say_lines(link->client.guest_name, vp_guest_note(link->guest), say, arg);
 	if (link)
 		say_asleep(s, guest, link, say, arg);
 	if (!ops)

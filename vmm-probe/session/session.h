@@ -147,8 +147,7 @@ uint32_t vp_session_nguests(const struct vp_session *s);
  * nothing. */
 void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *out);
 /** Call @p say with each sentence on what could not be read of guest @p guest (vp_guest_note()), and on how
- * it is traced, unless by an engine in its VMM. @p missing: a requested probe is missing, or what a
- * process's built-ins are is not known on every vCPU. Once enabled. */
+ * it is traced, unless by an engine in its VMM. @p missing: a requested probe is missing. Once enabled. */
 void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg);
 /* The memory that a session takes of a guest's VMM. Its buffers are this process's. */
