@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Semaphores of static probes: raised while somebody wants them, in every copy that the program has of them,
- * and as they were afterwards.
+ * Semaphores of static probes: raised in every copy while a session has the probe enabled, and restored when
+ * it ends.
  *
  *   init_task ── process 90 (EF_TASKS) ── processes that a test adds
  */

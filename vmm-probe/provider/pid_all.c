@@ -114,9 +114,10 @@ static struct ot_err *next_live(struct vp_pid_processes *processes, struct vp_gu
 
 		if (!err)
 			continue;
-		/* p->pid is the one that was changing all the time */
+		if (ot_err_code(err) != OT_ERR_BUSY) /* the list itself can't be read */
+			return err;
 		OT_TRY(vp_pid_forgive(err));
-		*ret_more = p->pid > before;
+		*ret_more = p->pid > before; /* p->pid kept changing while it was read */
 		p->mm = 0;
 	} while (*ret_more && (!p->mm || p->is_over));
 	return NULL;

@@ -173,7 +173,8 @@ bool vp_pid_object_is(const char *name, bool is_program, const char *pattern)
 
 struct ot_err *vp_pid_forgive(struct ot_err *err)
 {
-	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_budget_is_over()))
+	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE ||
+		    vp_budget_is_over()))
 		return err;
 	ot_err_destroy(err);
 	return NULL;

@@ -93,8 +93,8 @@ OT_MUST_CHECK struct ot_err *vp_pid_processes_open(struct vp_probes *probes, str
 OT_MUST_CHECK struct ot_err *vp_pid_process_add(struct vp_pid_processes *processes, uint64_t pid,
 						struct vp_pid_process **ret);
 void vp_pid_process_destroy(struct vp_pid_process *process);
-/** What one process or file is refused for is passed over: frees @p err, or returns it if it is of this
- * process or its budget. */
+/** An error that concerns one process or file only is passed over: @p err is freed. NO_MEMORY, GUEST_GONE,
+ * and any error when the budget is used up, are returned. */
 OT_MUST_CHECK struct ot_err *vp_pid_forgive(struct ot_err *err);
 
 /** Does the OBJECT field @p pattern of a description mean this object? By its name, by its name up to a dot

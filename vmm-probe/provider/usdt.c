@@ -69,7 +69,7 @@ static const char *why_not_raised(const struct vp_probes *probes, const struct v
 {
 	const char *why = vp_probes_no_semaphores(probes);
 
-	return why ? why : own->dear;
+	return why ? why : own->costly;
 }
 
 static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,

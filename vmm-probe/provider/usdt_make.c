@@ -20,10 +20,11 @@
 #define DIGITS     "0123456789"
 #define DIGITS_MAX 10 /* of a process's number */
 
-/* Probes whose semaphores are raised for their full name only: no pattern means them. */
+/* Probes that slow a program down while their semaphores are raised: only a description with the full name
+ * raises them, no pattern. */
 static const struct {
 	const char *provider, *name, *why;
-} dear[] = {
+} costly[] = {
 	{ "python", "line", "it costs the program time at each of its lines: give the probe's name, line" },
 };
 
@@ -109,11 +110,11 @@ static const char *refusal(const struct vp_usdt_probe *own)
 	return NULL;
 }
 
-static const char *why_dear(const struct vp_usdt_place *p)
+static const char *why_costly(const struct vp_usdt_place *p)
 {
-	for (size_t i = 0; i < OT_ARRAY_SIZE(dear); i++)
-		if (!strcmp(dear[i].provider, p->provider) && !strcmp(dear[i].name, p->name))
-			return dear[i].why;
+	for (size_t i = 0; i < OT_ARRAY_SIZE(costly); i++)
+		if (!strcmp(costly[i].provider, p->provider) && !strcmp(costly[i].name, p->name))
+			return costly[i].why;
 	return NULL;
 }
 
@@ -135,7 +136,7 @@ static struct ot_err *add_probe(struct making *m, struct vp_usdt_place *places, 
 	*own = (struct vp_usdt_probe){
 		.process = m->reader.process->id,
 		.of_program = m->object->is_program,
-		.dear = why_dear(places),
+		.costly = why_costly(places),
 		.places = places,
 		.nplaces = (uint32_t)count,
 	};
@@ -189,8 +190,8 @@ static bool is_meant(const struct making *m, const struct vp_pid_object *o)
 	return vp_pid_object_is(o->name, o->is_program, m->desc->module);
 }
 
-/* A description with a probe's full name means it, whatever it costs. */
-static void allow_dear(const struct making *m)
+/* A description with the full name of such a probe raises its semaphore. */
+static void allow_costly(const struct making *m)
 {
 	const char *name = m->desc->name;
 
@@ -201,7 +202,7 @@ static void allow_dear(const struct making *m)
 
 		if (vp_probes_is_of(m->probes, p, &vp_provider_usdt) && !strcmp(p->name, name) &&
 		    dif_glob_match(m->desc->provider, p->provider))
-			((struct vp_usdt_probe *)(uintptr_t)p->own)->dear = NULL;
+			((struct vp_usdt_probe *)(uintptr_t)p->own)->costly = NULL;
 	}
 }
 
@@ -259,13 +260,10 @@ static struct ot_err *make_of_one(struct making *m)
 	return explain_none(m);
 }
 
-/* What one of many processes is refused for (it has just ended, its files are odd) is not said. */
+/* An error of one process among many is not reported: it may have just ended. */
 static struct ot_err *pass_over(struct making *m, struct ot_err *err)
 {
-	if (err && (vp_budget_is_over() || ot_err_code(err) == OT_ERR_NO_MEMORY ||
-		    ot_err_code(err) == OT_ERR_GUEST_GONE))
-		return err;
-	ot_err_destroy(err);
+	OT_TRY(vp_pid_forgive(err));
 	return check_number(m);
 }
 
@@ -327,6 +325,6 @@ struct ot_err *vp_usdt_make(struct vp_probes *probes, const struct dif_probedesc
 	struct ot_err *err = all ? make_of_all(&m) : make_of_one(&m);
 	vp_budget_end(&budget);
 	if (!err)
-		allow_dear(&m);
+		allow_costly(&m);
 	return err;
 }

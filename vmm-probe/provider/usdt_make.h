@@ -15,7 +15,7 @@ struct vp_usdt_probe {
 	struct vp_batch_process process;
 	bool of_program; /* its module is a.out too */
 	const char
-	    *dear; /* why its semaphore is not raised; NULL: it is, or a description has its full name */
+	    *costly; /* why no pattern raises its semaphore; NULL: one does, or the full name was given */
 	struct vp_usdt_place *places;
 	uint32_t nplaces;
 };

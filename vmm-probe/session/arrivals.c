@@ -36,8 +36,7 @@ static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, stru
 	case OT_ERR_LIMIT:
 		snprintf(text, sizeof(text), "%s: programs that begin from now on are not traced: %s",
 			 feed->link->client.guest_name, ot_err_message(err));
-		if (s->sink.say)
-			s->sink.say(s->sink.arg, text);
+		vp_session_say(s, text);
 		feed->follows_programs = false;
 		break;
 	default:

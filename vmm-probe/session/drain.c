@@ -128,8 +128,7 @@ static void note_damaged(struct vp_session *s, struct vp_feed *feed)
 	    "guest %s: its VMM (PID %u) hands over data of probes that this session does not have there: "
 	    "what such a buffer holds from there on is left out, and the VMM is not to be trusted",
 	    feed->link->client.guest_name, feed->link->client.pid);
-	if (s->sink.say)
-		s->sink.say(s->sink.arg, text);
+	vp_session_say(s, text);
 }
 
 /* The size of what begins at @at, @left bytes before the end, and its ECB. 0: the engine wrote nonsense. The

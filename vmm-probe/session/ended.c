@@ -140,8 +140,7 @@ static void note(struct vp_session *s, struct vp_feed *feed, enum vp_guest_end h
 		return;
 	}
 	snprintf(text, sizeof(text), "%s; the others go on", s->end.gone_text);
-	if (s->sink.say)
-		s->sink.say(s->sink.arg, text);
+	vp_session_say(s, text);
 }
 
 /* --- the VMM's view ---------------------------------------------------------------------------- */

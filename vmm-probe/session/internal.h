@@ -128,6 +128,13 @@ struct vp_session {
 	struct vp_session_target target;
 };
 
+/* A sentence for the operator, if the session's sink takes them. */
+static inline void vp_session_say(const struct vp_session *s, const char *text)
+{
+	if (s->sink.say)
+		s->sink.say(s->sink.arg, text);
+}
+
 /** world.c: set s->world, which the compiler asks for types, symbols and probes. */
 void vp_world_init(struct vp_session *s);
 

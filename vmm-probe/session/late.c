@@ -12,12 +12,6 @@
 #include "base/buf.h"
 #include "vmm-probe/session/batch.h"
 
-static void say(struct vp_session *s, const char *text)
-{
-	if (s->sink.say)
-		s->sink.say(s->sink.arg, text);
-}
-
 static bool is_same_type(struct dif_type *a, struct dif_type *b)
 {
 	struct ot_buf x, y;
@@ -89,7 +83,7 @@ bool vp_late_fits(struct vp_session *s, uint32_t clause, uint32_t guest, const s
 			 "those that the clause in line %u was compiled for",
 			 probe->provider, probe->module, probe->function, probe->name,
 			 s->program.prog->clauses[clause].line);
-		say(s, text);
+		vp_session_say(s, text);
 	}
 	s->said_args = true;
 	return false;

@@ -62,12 +62,6 @@ void vp_modules_follow(struct vp_session *s, struct vp_feed *feed)
 	feed->has_work |= feed->modules.followed;
 }
 
-static void say(struct vp_session *s, const char *text)
-{
-	if (s->sink.say)
-		s->sink.say(s->sink.arg, text);
-}
-
 /* --- a module has come ---------------------------------------------------------------------------------- */
 
 /* Only the vCPU that loads a module waits: the others may be changing the lists. */
@@ -109,14 +103,14 @@ static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, stru
 	case OT_ERR_LIMIT:
 		snprintf(text, sizeof(text), "%s: modules that are loaded from now on are not traced: %s",
 			 feed->link->client.guest_name, ot_err_message(err));
-		say(s, text);
+		vp_session_say(s, text);
 		feed->modules.ended = true;
 		break;
 	case OT_ERR_BAD_DATA:
 	case OT_ERR_UNSUPPORTED:
 		snprintf(text, sizeof(text), "%s: a module's probes can't be enabled: %s",
 			 feed->link->client.guest_name, ot_err_message(err));
-		say(s, text);
+		vp_session_say(s, text);
 		break;
 	case OT_ERR_BUSY: /* the lists kept changing: read again at the next poll */
 		feed->modules.asked = false;
@@ -191,7 +185,7 @@ struct ot_err *vp_modules_look(struct vp_session *s)
 	return each_with_news(s, look);
 }
 
-/* The engine counts late loads when it is told that their events were seen. */
+/* The engine counts late loads when the client acknowledges their events. */
 static struct ot_err *pass_over_rest(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_msg_modules_reply reply;

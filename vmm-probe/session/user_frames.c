@@ -36,15 +36,6 @@ void vp_frames_deinit(struct vp_frames_making *m)
 
 /* --- a file ------------------------------------------------------------------------------------------ */
 
-/* What is no more than this file's trouble. */
-static struct ot_err *forgive(struct ot_err *err)
-{
-	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_budget_is_over()))
-		return err;
-	ot_err_destroy(err);
-	return NULL;
-}
-
 /* Keep what has fewer gaps. */
 static struct ot_err *read_better(void *arg, struct vp_elf *elf)
 {
@@ -52,7 +43,7 @@ static struct ot_err *read_better(void *arg, struct vp_elf *elf)
 	struct ot_err *err = vp_cfi_read(elf, &cfi);
 
 	if (err)
-		return forgive(err);
+		return vp_pid_forgive(err);
 	if (!best->functions || (cfi.count && cfi.missing < best->missing)) {
 		vp_cfi_deinit(best);
 		*best = cfi;
@@ -170,7 +161,7 @@ static struct ot_err *add_map(struct vp_frames_making *m, struct vp_pid_process 
 
 	if (!o)
 		return NULL;
-	OT_TRY(forgive(vp_pid_object_open(m->all, process, o)));
+	OT_TRY(vp_pid_forgive(vp_pid_object_open(m->all, process, o)));
 	if (!o->has_elf || !is_at_bias(o, map))
 		return NULL;
 	OT_TRY(file_of(m, process, o, &file));

@@ -19,7 +19,7 @@ struct vp_frames_making {
 	struct ot_buf processes, maps, rows;
 	struct ot_map files; /* by struct vp_file_id: struct vp_frames_file of the arena */
 	struct ot_arena arena;
-	/* Told once of each file that lacks rules, with this many bytes of text at most; NULL: nobody. */
+	/* Called once for each file that lacks rules; NULL: not reported. */
 	void (*say)(void *arg, const char *text);
 	void *say_arg;
 };

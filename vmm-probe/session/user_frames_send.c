@@ -12,10 +12,7 @@
 
 static void say(void *arg, const char *text)
 {
-	struct vp_session *s = arg;
-
-	if (s->sink.say)
-		s->sink.say(s->sink.arg, text);
+	vp_session_say(arg, text);
 }
 
 /* --- does the program ask for them? ------------------------------------------------------------------ */
@@ -159,7 +156,7 @@ struct ot_err *vp_frames_send(struct vp_session *s, struct vp_feed *feed)
 	snprintf(text, sizeof(text), "stacks of programs: %s", ot_err_message(err));
 	ot_err_destroy(err);
 	if (!s->said_frames)
-		say(s, text);
+		vp_session_say(s, text);
 	s->said_frames = true;
 	return NULL;
 }

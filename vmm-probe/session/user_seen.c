@@ -6,10 +6,7 @@
 
 static void say(void *arg, const char *text)
 {
-	struct vp_session *s = arg;
-
-	if (s->sink.say)
-		s->sink.say(s->sink.arg, text);
+	vp_session_say(arg, text);
 }
 
 struct vp_user_symbols *vp_user_symbols_of(struct vp_session *s, uint32_t guest)

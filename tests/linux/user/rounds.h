@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that work when they are told to: "ready", then a round at each SIGUSR1, which ends with "done". */
+/* Programs that print "ready", do a round of work at each SIGUSR1, and print "done" after it. */
 #ifndef TESTS_LINUX_USER_ROUNDS_H
 #define TESTS_LINUX_USER_ROUNDS_H
 

@@ -2,9 +2,8 @@
 /*
  * trapping
  *
- * Executes an int3 in its own memory until the host has replaced that byte. Then it prints whether the
- * instruction still traps. The int3 follows 16 bytes by which it can be found in memory: each is its index
- * times 37 plus 11.
+ * Executes an int3 until the host replaces its byte, then prints whether the instruction still traps. The
+ * host finds the int3 behind a pattern of 16 bytes: each is its index times 37 plus 11.
  */
 #include <signal.h>
 #include <stdbool.h>
