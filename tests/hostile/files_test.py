@@ -3,7 +3,7 @@
 """Another user's files in the places where ours are looked for: files_test.py OUTSIGHT FAKE-ENGINE. In a mount namespace with a
 /run of its own; requires root.
 
-The cache: guest_symtab_test. The socket that an engine makes: engine_server_test. The claim on a VMM: client_trust_test."""
+The cache: guest_symtab_test. The socket that an engine makes: engine_server_access_test. The claim on a VMM: client_trust_test."""
 import os
 import shutil
 import subprocess
