@@ -35,7 +35,7 @@ lab_image()
 	tmp=$(mktemp -d "$CACHE/lab.XXXXXX")
 	mkdir -p "$tmp"/{bin,dev,proc,sys,outer,upper,root,modules}
 	cp "$(command -v busybox)" "$tmp/bin/busybox"
-	for applet in sh mount insmod chroot poweroff cat mkdir echo; do
+	for applet in sh mount insmod chroot poweroff cat mkdir echo sleep; do
 		ln -s busybox "$tmp/bin/$applet"
 	done
 	cp "$ROOT/scripts/lib/kvm-lab-init" "$tmp/init"
