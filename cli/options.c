@@ -18,7 +18,7 @@
 #include "cli/output/output.h"
 
 /* "-": words that are no options come in order, as option 1. */
-static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwx:X:Z";
+static const char letters[] = "-3:6:aAb:Bc:CD:ef:FGg:hHi:I:lL:m:n:o:p:P:qs:SU:vVwW:x:X:Z";
 
 enum long_option {
 	OPT_HELP = 256,
@@ -444,6 +444,8 @@ static int second_pass_option(struct cli_invocation *inv, int c)
 		return set_option(inv, "verbose", NULL, "-S", NULL);
 	case 'w':
 		return set_option(inv, "destructive", NULL, "-w", NULL);
+	case 'W':
+		return set_option(inv, "waitfor", optarg, "-W", optarg);
 	case 'Z':
 		return set_option(inv, "zdefs", NULL, "-Z", NULL);
 	case 'x':

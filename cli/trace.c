@@ -132,7 +132,8 @@ static int start_processes(struct cli_run *r)
 	if (!inv->commands.count && !inv->pids.count)
 		return CLI_GO_ON;
 	if (!host && inv->commands.count) {
-		cli_error("-c starts a command on this host: use it with -g none");
+		cli_error("-c starts a command on this host: use it with -g none; -x waitfor=NAME takes the "
+			  "guest's next process of that name");
 		return CLI_EXIT_ERROR;
 	}
 	if (!host && (inv->pids.count > 1 || inv->guests.count > 1)) {
@@ -247,7 +248,9 @@ static int make_header(struct cli_run *r)
 
 static int run_programs(struct cli_run *r)
 {
-	int status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+	int status = r->inv->mode == CLI_MODE_HEADER ? CLI_GO_ON : cli_run_wait_for(r);
+	if (status == CLI_GO_ON)
+		status = cli_run_compile(r);
 	if (status == CLI_GO_ON && r->inv->mode == CLI_MODE_HEADER)
 		return make_header(r);
 	if (status != CLI_GO_ON || (status = open_output(r)) != CLI_GO_ON)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One run of the dtrace command line, shared by trace.c, tracing.c and wake.c. */
+/* One run of the dtrace command line, shared by trace.c, waitfor.c, tracing.c and wake.c. */
 #ifndef CLI_TRACING_H
 #define CLI_TRACING_H
 
@@ -35,6 +35,13 @@ int cli_run_trace(struct cli_run *r);
 
 /** Attach to r->booted when its kernel can be read; an error says why it never can. */
 OT_MUST_CHECK struct ot_err *cli_run_attach_booted(struct cli_run *r);
+
+/* waitfor.c */
+/** With -x waitfor wait for that process, which is $target then. CLI_GO_ON, or the exit status: messages have
+ * been printed. */
+int cli_run_wait_for(struct cli_run *r);
+/** As cli_compile() into r->comp; of a process that was awaited for as long as its loader may take. */
+int cli_run_compile(struct cli_run *r);
 
 /* wake.c */
 /** From here on the signals that end a session are read from a descriptor, not delivered; r->wake_fd is

@@ -13,7 +13,7 @@ void cli_synopsis(FILE *fp)
 	    fp,
 	    "Usage: outsight [-g guest] [-32|-64] [-aACeFGhHlqSvVwZ] [-b bufsz] [-c cmd] [-D name[=def]]\n"
 	    "\t[-I path] [-L path] [-o output] [-p pid] [-s script] [-U name]\n"
-	    "\t[-x opt[=val]] [-X a|c|s|t]\n\n"
+	    "\t[-W name] [-x opt[=val]] [-X a|c|s|t]\n\n"
 	    "\t[-P provider %s]\n"
 	    "\t[-m [ provider: ] module %s]\n"
 	    "\t[-f [[ provider: ] module: ] func %s]\n"
@@ -70,6 +70,7 @@ static void print_switches(void)
 	      "\t-v  verbose: more about probes (-l) and programs\n"
 	      "\t-V  print the version of D\n"
 	      "\t-w  allow destructive actions\n"
+	      "\t-W  wait for a process of that name in the guest, which is $target (-x waitfor=NAME)\n"
 	      "\t-x  set an option\n"
 	      "\t-X  the C dialect for cpp: a, c, s or t\n"
 	      "\t-Z  allow descriptions that match no probe\n"

@@ -48,7 +48,7 @@ READERS = {
     "vmm-probe/guest/tracepoints.c": "TRACEPOINTS",
     "vmm-probe/guest/vmcoreinfo.c": "IMAGE RELEASE SYMBOLS VMLINUX",
     "vmm-probe/guest/process/page_cache.c": "PROGRAMS FUNCTIONS",
-    "vmm-probe/guest/process/processes.c": "MAPS PROGRAMS FUNCTIONS WATCH",
+    "vmm-probe/guest/process/processes.c": "MAPS PROGRAMS FUNCTIONS WATCH EXECS",
     "vmm-probe/hosts/release.c": "RELEASE",
     "vmm-probe/planner/places.c": "PLACES",
     "vmm-probe/provider/slab_caches.c": "LISTS",

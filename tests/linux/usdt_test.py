@@ -137,6 +137,32 @@ class Usdt(StaticProbes):
         trace.stop()
         self.assertEqual(self.counts_of(trace, pid)[-1], seen + self.times, trace.story())
 
+    def test_named_loads(self):
+        """A process that is named by its number loads a library: static probes and functions of it, the latter as listed."""
+        if "libstdcxx" not in run("readelf", "-nW", self.programs.libstdcxx):
+            self.skipTest("this host's libstdc++ has no static probes")
+        pid = int(self.vm.check(f"thrower {self.times} later >/tmp/said.a 2>&1 & echo $!"))
+        self.wait_lines("waits", 1, "a")
+        trace = self.outsight.trace(
+            self.vm, f"libstdcxx{pid}:::throw {{ @s[pid] = count(); }} pid{pid}:libstdc??.so*:__cxa_throw:entry {{ @f[pid] = count(); }} "
+                     f"pid{pid}:a.out:throw:entry {{ @p[pid] = count(); }} tick-4hz {{ printa(\"%d s%@d f%@d p%@d\\n\", @s, @f, @p); }}", "-Z")
+        self.vm.check(f"kill -USR1 {pid}")
+        self.wait_lines("ready", 1, "a")
+        time.sleep(1.5)
+        rounds = 0
+        while not re.search(rf"(?m)^{pid} s[1-9]\d* f[1-9]", trace.out):
+            self.work(pid)
+            rounds += 1
+            time.sleep(0.5)
+        self.work(pid)
+        rounds += 1
+        last = re.compile(rf"(?m)^{pid} s(\d+) f(\d+) p{rounds * self.times}$")
+        while not last.search(trace.out):
+            time.sleep(0.1)
+        trace.stop()
+        self.assertEqual({int(n) % self.times for row in last.findall(trace.out) for n in row}, {0}, trace.story())
+        self.assertEqual(len({n for n in last.findall(trace.out)[-1]}), 1, trace.story())
+
     @staticmethod
     def counts_of(trace, pid):
         """What was printed for this process."""

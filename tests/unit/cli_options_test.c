@@ -151,8 +151,8 @@ static void test_letters(void **state)
 
 	(void)state;
 	assert_int_equal(PARSE(&inv, "-64", "-a", "-A", "-C", "-F", "-H", "-Ii", "-ffunc", "-m", "mod", "-i",
-			       "1", "-P", "prov", "-p", "1", "-c", "true", "-S", "-w", "-Z", "-Xs",
-			       "--symbols", "k", "--save-dof", "d", "--dof", "e"),
+			       "1", "-P", "prov", "-p", "1", "-c", "true", "-S", "-w", "-W", "sh", "-Z",
+			       "-Xs", "--symbols", "k", "--save-dof", "d", "--dof", "e"),
 			 CLI_GO_ON);
 	assert_true(inv.opts.grabanon && inv.from_boot && inv.opts.cpp && inv.opts.flowindent);
 	assert_true(inv.opts.verbose && inv.opts.destructive && inv.opts.zdefs);
@@ -166,6 +166,7 @@ static void test_letters(void **state)
 	assert_int_equal(inv.programs[2].spec, DIF_SPEC_NAME);
 	assert_string_equal(inv.pids.items[0], "1");
 	assert_string_equal(inv.commands.items[0], "true");
+	assert_string_equal(ot_map_gets(&inv.opts.set, "waitfor"), "sh");
 	assert_string_equal(inv.symbols, "k");
 	assert_string_equal(inv.save_dof, "d");
 	assert_string_equal(inv.load_dof, "e");
@@ -189,10 +190,10 @@ static void test_letters(void **state)
 /* What lacks its argument, or has a bad one. */
 static void test_refused_letters(void **state)
 {
-	static const char *const lonely[] = { "-b", "-c",        "-D",        "-f",         "-g",   "-i",
-					      "-I", "-L",        "-m",        "-n",         "-o",   "-p",
-					      "-P", "-s",        "-U",        "-x",         "-X",   "-3",
-					      "-6", "--vmlinux", "--symbols", "--save-dof", "--dof" };
+	static const char *const lonely[] = { "-b", "-c",        "-D",        "-f",         "-g",    "-i",
+					      "-I", "-L",        "-m",        "-n",         "-o",    "-p",
+					      "-P", "-s",        "-U",        "-x",         "-X",    "-3",
+					      "-6", "--vmlinux", "--symbols", "--save-dof", "--dof", "-W" };
 	static const char *const modes[] = { "-A", "-G", "-h", "-l", "-V" };
 
 	(void)state;

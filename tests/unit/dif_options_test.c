@@ -184,6 +184,7 @@ static void texts_and_words(void **state)
 		{ "stdc", "t" },
 		{ "trap", "step" },
 		{ "view", "both" },
+		{ "waitfor", "sh" },
 		{ "undef", "A" },
 		{ "unsetenv", "A" },
 		{ "cppargs", "-P -w" },

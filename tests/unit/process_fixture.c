@@ -44,7 +44,8 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 
 	BTF_STRUCT(b, "task_struct", 128, { "tgid", u, PF_TGID }, { "start_time", l, PF_START },
 		   { "comm", comm, PF_COMM }, { "mm", l, PF_TASK_MM }, { "pid_links", l, PF_LINKS },
-		   { "signal", l, PF_TASK_SIGNAL });
+		   { "signal", l, PF_TASK_SIGNAL }, { "self_exec_id", u, PF_EXEC_IDS },
+		   { "parent_exec_id", u, PF_EXEC_IDS + 4 });
 	t = BTF_STRUCT(b, "atomic_t", 4, { "counter", u, 0 });
 	BTF_STRUCT(b, "signal_struct", 8, { "live", t, 4 });
 	BTF_STRUCT(b, "pid", 32, { "tasks", l, 8 });
@@ -56,10 +57,10 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 	if (maple) {
 		t = BTF_STRUCT(b, "maple_tree", 16, { "ma_root", l, 8 });
 		BTF_STRUCT(b, "mm_struct", 64, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
-			   { "mm_mt", t, PF_MA_ROOT - 8 });
+			   { "mm_mt", t, PF_MA_ROOT - 8 }, { "exe_file", l, PF_EXE_FILE });
 	} else {
 		BTF_STRUCT(b, "mm_struct", 64, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
-			   { "mmap", l, PF_MMAP });
+			   { "mmap", l, PF_MMAP }, { "exe_file", l, PF_EXE_FILE });
 	}
 	BTF_STRUCT(b, "vm_area_struct", 64, { "vm_start", l, 0 }, { "vm_end", l, 8 },
 		   { "vm_next", l, PF_VMA_NEXT }, { "vm_flags", l, 24 }, { "vm_pgoff", l, 32 },

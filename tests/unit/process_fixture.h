@@ -49,9 +49,11 @@ enum {
 	PF_TASK_MM = 48,
 	PF_LINKS = 64,
 	PF_TASK_SIGNAL = 112,
+	PF_EXEC_IDS = 120, /* self_exec_id and parent_exec_id, of 32 bits each */
 	PF_MAP_COUNT = 8,
 	PF_MA_ROOT = 24,
 	PF_MMAP = 32,
+	PF_EXE_FILE = 48, /* 0 at first */
 	PF_VMA_NEXT = 16,
 	PF_D_PARENT = 0,
 	PF_D_LEN = 12,

@@ -67,15 +67,17 @@ static struct ot_err *explain_none(struct vp_pid_making *m)
 	return why;
 }
 
-static struct ot_err *make_all(struct vp_pid_making *m)
+/* Those that the process has mapped since the description's probes were made. @done: 1 + its reading then, 0:
+ * they were not. */
+static struct ot_err *make_all(struct vp_pid_making *m, uintptr_t done)
 {
 	for (size_t i = 0; i < m->process->nobjects; i++) {
 		struct vp_pid_object *o = &m->process->objects[i];
 
-		if (vp_pid_object_is(o->name, o->is_program, m->desc->module))
+		if (o->reading >= done && vp_pid_object_is(o->name, o->is_program, m->desc->module))
 			OT_TRY(make_of_object(m, o));
 	}
-	return m->made ? NULL : explain_none(m);
+	return m->made || done ? NULL : explain_none(m);
 }
 
 static struct ot_err *find_process(struct vp_pid_making *m)
@@ -94,10 +96,25 @@ static struct ot_err *find_process(struct vp_pid_making *m)
 
 /* --- the provider ------------------------------------------------------------------------------------- */
 
+/* A description means what the process has mapped, and what it maps later: each reading of the process once.
+ */
 static struct ot_err *make(struct vp_pid_making *m)
 {
+	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
+	const struct dif_probedesc *d = m->desc;
+
 	OT_TRY(find_process(m));
-	return make_all(m);
+	ot_buf_printf(&text, "%s:%s:%s:%s", d->provider, d->module ? d->module : "",
+		      d->function ? d->function : "", d->name ? d->name : "");
+	if (text.failed)
+		return ot_err_nomem();
+	uintptr_t done = (uintptr_t)ot_map_gets(&m->processes->done, ot_buf_str(&text));
+	uintptr_t now = m->process->reading + 1;
+
+	if (done == now)
+		return NULL;
+	OT_TRY(make_all(m, done));
+	return ot_map_puts(&m->processes->done, ot_buf_str(&text), (void *)now) ? NULL : ot_err_nomem();
 }
 
 static bool is_offset(const char *name)
@@ -123,14 +140,11 @@ static struct ot_err *check_fields(const struct dif_probedesc *desc)
 			  desc->name);
 }
 
-/* Each description once: it means what the process had mapped then. */
 static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider *self,
 			      const struct dif_probedesc *desc)
 {
-	ot_auto(ot_buf_deinit) struct ot_buf text = { 0 };
 	struct vp_pid_making m = { .probes = probes, .desc = desc };
 	const char *refused = vp_probes_no_processes(probes);
-	struct vp_pid_processes *before = *vp_probes_processes(probes);
 	struct vp_budget budget;
 
 	(void)self;
@@ -141,19 +155,12 @@ static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider
 	m.has_offset = is_offset(desc->name);
 	if (m.has_offset)
 		m.offset = strtoull(desc->name, NULL, 16);
-	ot_buf_printf(&text, "%s:%s:%s:%s", desc->provider, desc->module ? desc->module : "",
-		      desc->function ? desc->function : "", desc->name ? desc->name : "");
-	if (text.failed)
-		return ot_err_nomem();
-	if (before && ot_map_gets(&before->done, ot_buf_str(&text)))
-		return NULL;
 	vp_guest_budget_begin(vp_probes_guest(probes), &budget, &vp_readings[VP_READ_FUNCTIONS]);
 	struct ot_err *err = make(&m);
 	vp_budget_end(&budget);
 	vp_pid_piece_deinit(&m.piece);
 	ot_err_destroy(m.why);
-	OT_TRY(err);
-	return ot_map_puts(&m.processes->done, ot_buf_str(&text), m.processes) ? NULL : ot_err_nomem();
+	return err;
 }
 
 /* Probes are made for a description with the number only. */
@@ -164,6 +171,22 @@ static bool is_named(const struct vp_probes *probes, const char *pattern)
 	(void)probes;
 	return !strncmp(pattern, vp_provider_pid.name, n) && pattern[n] &&
 	       pattern[n + strspn(pattern + n, "0123456789")] == '\0';
+}
+
+/* What the process maps later has probes too. */
+static bool follows(const struct vp_probes *probes, const char *pattern)
+{
+	return is_named(probes, pattern) && !vp_probes_no_processes(probes);
+}
+
+static struct ot_err *has_news(struct vp_probes *probes, bool *ret)
+{
+	struct vp_budget budget;
+
+	vp_guest_budget_begin(vp_probes_guest(probes), &budget, &vp_readings[VP_READ_WATCH]);
+	*ret = vp_pid_named_news(probes);
+	vp_budget_end(&budget);
+	return NULL;
 }
 
 static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider *self)
@@ -206,6 +229,8 @@ const struct vp_provider vp_provider_pid = {
 	.name = "pid",
 	.needs_guest = true,
 	.is_named = is_named,
+	.follows = follows,
+	.has_news = has_news,
 	.publish = publish,
 	.provide = provide,
 	.is_module = is_module,

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "vmm-probe/guest/process/processes.h"
 #include "vmm-probe/provider/pid_process.h"
+#include "vmm-probe/provider/registry.h"
 
 #define YOUNG_NS \
 	(10 * OT_NS_PER_SEC) /* in which a process's mappings are looked at each time, and later so often */
@@ -54,32 +55,22 @@ static void take_over(struct vp_pid_process *old, struct vp_pid_process *new)
 	new->look_ns = old->look_ns;
 	new->provider = old->provider;
 	new->is_named = old->is_named;
+	new->reading = old->reading + 1;
+	for (size_t i = 0; i < new->nobjects; i++)
+		new->objects[i].reading = new->reading;
 	for (size_t i = 0; i < new->nobjects; i++)
 		for (size_t k = 0; k < old->nobjects; k++)
-			if (old->objects[k].notes_read &&
-			    is_same_object(old, &old->objects[k], new, &new->objects[i]))
-				new->objects[i].notes_read = true;
+			if (is_same_object(old, &old->objects[k], new, &new->objects[i])) {
+				new->objects[i].nth = old->objects[k].nth;
+				new->objects[i].reading = old->objects[k].reading;
+				new->objects[i].notes_read = old->objects[k].notes_read;
+			}
 	old->superseded = true;
 }
 
-/* NULL: it can't be read; it may have just ended. */
-static struct ot_err *find_or_add(struct vp_pid_processes *processes, const struct vp_guest_process *p,
-				  struct vp_pid_process **ret)
+static bool is_same_program(const struct vp_pid_process *a, const struct vp_pid_process *b)
 {
-	struct vp_pid_process *old = known(processes, p);
-
-	*ret = old;
-	if (old && !old->is_stale)
-		return NULL;
-	struct ot_err *err = vp_pid_process_add(processes, p->pid, ret);
-	if (err) {
-		*ret = old;
-		return vp_pid_forgive(err);
-	}
-	(*ret)->since_ns = ot_now_ns();
-	if (old)
-		take_over(old, *ret);
-	return NULL;
+	return a->id.mm == b->id.mm && a->id.since_ns == b->id.since_ns;
 }
 
 /* Probes have the names of its functions. */
@@ -89,6 +80,55 @@ static bool is_used(const struct vp_pid_process *process)
 		if (process->objects[i].read)
 			return true;
 	return process->is_named && !process->superseded;
+}
+
+static void forget(struct vp_pid_processes *processes, struct vp_pid_process *process)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < processes->count; i++)
+		if (processes->list[i] != process)
+			processes->list[n++] = processes->list[i];
+	processes->count = n;
+	vp_pid_process_destroy(process);
+}
+
+struct ot_err *vp_pid_process_again(struct vp_pid_processes *processes, struct vp_pid_process *old,
+				    struct vp_pid_process **ret)
+{
+	struct vp_pid_process *new = NULL;
+	struct ot_err *err = vp_pid_process_add(processes, old->id.pid, &new);
+
+	*ret = old;
+	if (err)
+		return vp_pid_forgive(err);
+	if (!is_same_program(old, new)) {
+		forget(processes, new);
+		return NULL;
+	}
+	take_over(old, new);
+	if (!is_used(old))
+		forget(processes, old);
+	*ret = new;
+	return NULL;
+}
+
+/* NULL: it can't be read; it may have just ended. */
+static struct ot_err *find_or_add(struct vp_pid_processes *processes, const struct vp_guest_process *p,
+				  struct vp_pid_process **ret)
+{
+	struct vp_pid_process *old = known(processes, p);
+
+	*ret = old;
+	if (old)
+		return old->is_stale ? vp_pid_process_again(processes, old, ret) : NULL;
+	struct ot_err *err = vp_pid_process_add(processes, p->pid, ret);
+	if (err) {
+		*ret = NULL;
+		return vp_pid_forgive(err);
+	}
+	(*ret)->since_ns = ot_now_ns();
+	return NULL;
 }
 
 /* A guest may begin thousands of programs in which nothing is meant. */
@@ -156,6 +196,8 @@ struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
 
 	*ret = false;
 	OT_TRY(vp_pid_processes_open(probes, &processes));
+	if (!processes->walks)
+		return NULL;
 	for (;;) {
 		OT_TRY(next_live(processes, &p, &more));
 		if (!more)
@@ -163,4 +205,20 @@ struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
 		struct vp_pid_process *process = known(processes, &p);
 		*ret |= !process || look_at(processes, process, now);
 	}
+}
+
+bool vp_pid_named_news(struct vp_probes *probes)
+{
+	struct vp_pid_processes *processes = *vp_probes_processes(probes);
+	bool news = false;
+
+	for (size_t i = 0; processes && i < processes->count; i++) {
+		struct vp_pid_process *p = processes->list[i];
+
+		if (!p->is_named || p->superseded || !vp_guest_process_is(processes->ps, &p->maps.process))
+			continue;
+		p->is_stale |= !vp_maps_are_current(processes->ps, &p->maps);
+		news |= p->is_stale;
+	}
+	return news;
 }

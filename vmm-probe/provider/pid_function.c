@@ -27,8 +27,7 @@ static struct ot_err *is_new(struct vp_pid_making *m, const struct vp_elf_symbol
 			     bool *ret)
 {
 	char key[64];
-	int len = snprintf(key, sizeof(key), "%u %u %u %s", m->process->id.pid, m->code.object->file,
-			   sym->name, name);
+	int len = snprintf(key, sizeof(key), "%u %u %s", m->code.object->nth, sym->name, name);
 
 	m->made++;
 	*ret = !ot_map_get(&m->processes->made, key, (size_t)len);

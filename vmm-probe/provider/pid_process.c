@@ -77,7 +77,7 @@ static bool is_code(const struct vp_map *m)
 	return m->file != VP_NO_FILE && m->flags & VP_VMA_EXEC;
 }
 
-static struct ot_err *add_objects(struct vp_pid_process *process)
+static struct ot_err *add_objects(struct vp_pid_processes *processes, struct vp_pid_process *process)
 {
 	const struct vp_maps *maps = &process->maps;
 
@@ -93,6 +93,7 @@ static struct ot_err *add_objects(struct vp_pid_process *process)
 			.name = vp_path_name(maps->files[file].path),
 			.is_program = file == maps->program,
 			.file = file,
+			.nth = processes->nobjects++,
 		};
 	}
 	return NULL;
@@ -108,7 +109,7 @@ static struct ot_err *read_process(struct vp_pid_processes *processes, uint64_t 
 	OT_TRY(vp_guest_process_root(processes->ps, p, &process->id.root));
 	if (!vp_guest_process_is(processes->ps, p))
 		return ot_err_new(OT_ERR_NOT_FOUND, "it has just ended");
-	return add_objects(process);
+	return add_objects(processes, process);
 }
 
 struct ot_err *vp_pid_process_add(struct vp_pid_processes *processes, uint64_t pid,
@@ -135,7 +136,7 @@ static struct ot_err *find(struct vp_pid_processes *processes, uint64_t pid, str
 	for (size_t i = 0; i < processes->count; i++) {
 		*ret = processes->list[i];
 		if ((*ret)->id.pid == pid && !(*ret)->superseded)
-			return NULL;
+			return (*ret)->is_stale ? vp_pid_process_again(processes, *ret, ret) : NULL;
 	}
 	return vp_pid_process_add(processes, pid, ret);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Processes of a guest, as the pid provider needs them: which files each has mapped as code, and the
- * functions in those. Read when a description names the process, and kept as long as the registry: what was
- * compiled against a process stays as it was. All of it is the guest's word; every reading is within the
- * budget that the caller has put into force.
+ * functions in those. Read when a description names the process, and again when it has mapped something
+ * since; what probes have of an older reading is kept as long as the registry. All of it is the guest's word;
+ * every reading is within the budget that the caller has put into force.
  */
 #ifndef VP_PROVIDER_PID_PROCESS_H
 #define VP_PROVIDER_PID_PROCESS_H
@@ -22,6 +22,8 @@ struct vp_pid_object {
 	const char *name; /* the last part of its path; borrowed from the process's maps */
 	bool is_program;  /* what the process runs: a.out */
 	uint32_t file;    /* in the process's maps */
+	uint32_t nth;     /* its number, whenever the process is read */
+	uint32_t reading; /* of the process, which has found it first */
 	uint64_t bias;    /* of an address in the process, from that as linked */
 	bool opened;      /* vp_pid_object_open() was called */
 	bool read;        /* vp_pid_object_read() was */
@@ -41,7 +43,8 @@ struct vp_pid_process {
 	struct vp_maps maps;
 	struct vp_pid_object *objects; /* owned */
 	size_t nobjects;
-	bool is_named; /* a description has its number */
+	bool is_named;    /* a description has its number */
+	uint32_t reading; /* how often it has been read before */
 	/* pid_all.c's: */
 	uint32_t walk;              /* number of the last vp_pid_process_each() that has found it */
 	uint64_t since_ns, look_ns; /* when it was first read, and when its mappings are looked at again */
@@ -57,7 +60,8 @@ struct vp_pid_processes {
 	struct vp_processes *ps;
 	struct vp_pid_process **list; /* owned, each too */
 	size_t count, cap;
-	struct ot_map done;    /* descriptions whose probes were made, as text */
+	struct ot_map done;    /* descriptions whose probes were made, as text: 1 + the process's reading */
+	uint32_t nobjects;     /* that were found in them */
 	struct ot_map made;    /* the probes that were made: pid.c's */
 	struct ot_map noted;   /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
 	struct ot_map told;    /* files whose lack of rules for stacks was said: session/user_frames.c's */
@@ -69,9 +73,9 @@ struct vp_pid_processes {
 /** NULL is fine. */
 void vp_pid_processes_destroy(struct vp_pid_processes *processes);
 
-/** The process @p pid of a description, read at the first call, with its objects, and all that were read;
- * both borrowed. Errors begin with D's tag for them. NOT_FOUND: there is no such process, or it has no
- * memory. BUSY, LIMIT: vp_maps_read(). UNSUPPORTED: vp_processes_open(). */
+/** The process @p pid of a description, read at the first call, and again after vp_pid_named_news(), with its
+ * objects, and all that were read; both borrowed. Errors begin with D's tag for them. NOT_FOUND: there is no
+ * such process, or it has no memory. BUSY, LIMIT: vp_maps_read(). UNSUPPORTED: vp_processes_open(). */
 OT_MUST_CHECK struct ot_err *vp_pid_process_find(struct vp_probes *probes, uint64_t pid,
 						 struct vp_pid_processes **ret_all,
 						 struct vp_pid_process **ret);
@@ -83,8 +87,13 @@ OT_MUST_CHECK struct ot_err *vp_pid_process_each(struct vp_probes *probes, struc
 						 bool (*each)(void *arg, struct vp_pid_process *process),
 						 void *arg);
 
-/** Has a process begun, or mapped something new, that vp_pid_process_each() has not read? Errors as its. */
+/** Has a process begun, or mapped something new, that vp_pid_process_each() has not read? False, if that was
+ * never called. Errors as its. */
 OT_MUST_CHECK struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret);
+
+/** Has one of those that vp_pid_process_find() was called for mapped something since it was read? One that
+ * has ended, or become another program, has not. */
+bool vp_pid_named_news(struct vp_probes *probes);
 
 /* For pid_all.c: */
 /** What was read of the guest's processes, empty at first. */
@@ -92,6 +101,10 @@ OT_MUST_CHECK struct ot_err *vp_pid_processes_open(struct vp_probes *probes, str
 /** Read a process, and add it to the list. */
 OT_MUST_CHECK struct ot_err *vp_pid_process_add(struct vp_pid_processes *processes, uint64_t pid,
 						struct vp_pid_process **ret);
+/** Read a process once more, which has mapped something since; what has its probes already keeps them. If it
+ * can't be read, or is another program now, *ret is what it was. */
+OT_MUST_CHECK struct ot_err *vp_pid_process_again(struct vp_pid_processes *processes,
+						  struct vp_pid_process *old, struct vp_pid_process **ret);
 void vp_pid_process_destroy(struct vp_pid_process *process);
 /** An error that concerns one process or file only is passed over: @p err is freed. NO_MEMORY, GUEST_GONE,
  * and any error when the budget is used up, are returned. */

@@ -147,11 +147,12 @@ int vp_probes_nargs(struct vp_probes *probes, const struct vp_probe *probe);
 /** Append what else -lv says of a probe that a description has matched: lines, indented within. */
 void vp_probes_describe(struct vp_probes *probes, const struct vp_probe *probe, struct ot_buf *out);
 
-/** May @p desc mean probes of programs that begin later? */
+/** May @p desc mean probes of programs that begin later, or of what a process maps later? */
 bool vp_probes_follow(const struct vp_probes *probes, const struct dif_probedesc *desc);
 
-/** Has a process begun, or become another program, since a description was matched that vp_probes_follow() is
- * true of? Then matching it again may find new probes. LIMIT: reading takes too much. */
+/** Has a process begun, become another program, or mapped something since a description was matched that
+ * vp_probes_follow() is true of? Then matching it again may find new probes. LIMIT: reading takes too much.
+ */
 OT_MUST_CHECK struct ot_err *vp_probes_have_news(struct vp_probes *probes, bool *ret);
 
 /** Why the program runs past the probe, although it is enabled, until something in the guest has told it that

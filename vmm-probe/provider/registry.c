@@ -397,10 +397,15 @@ bool vp_probes_follow(const struct vp_probes *probes, const struct dif_probedesc
 
 struct ot_err *vp_probes_have_news(struct vp_probes *probes, bool *ret)
 {
+	bool news;
+
 	*ret = false;
-	for (size_t i = 0; !*ret && i < OT_ARRAY_SIZE(providers); i++)
-		if (providers[i]->has_news)
-			OT_TRY(providers[i]->has_news(probes, ret));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(providers); i++) {
+		if (!providers[i]->has_news)
+			continue;
+		OT_TRY(providers[i]->has_news(probes, &news));
+		*ret |= news;
+	}
 	return NULL;
 }
 

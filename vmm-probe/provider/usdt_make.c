@@ -61,8 +61,7 @@ bool vp_usdt_is_named(const struct vp_probes *probes, const char *pattern)
 
 bool vp_usdt_follows(const struct vp_probes *probes, const char *pattern)
 {
-	return vp_usdt_is_named(probes, pattern) && !number_of(pattern) && !vp_probes_target(probes) &&
-	       !vp_probes_no_processes(probes);
+	return vp_usdt_is_named(probes, pattern) && !vp_probes_no_processes(probes);
 }
 
 static struct ot_err *process_of(const struct vp_probes *probes, const char *pattern, uint64_t *ret)

@@ -23,7 +23,7 @@ struct vp_usdt_probe {
 /** As vp_provider.is_named. */
 bool vp_usdt_is_named(const struct vp_probes *probes, const char *pattern);
 
-/** Does @p pattern mean processes that begin later, too? */
+/** As vp_provider.follows. */
 bool vp_usdt_follows(const struct vp_probes *probes, const char *pattern);
 
 /** As vp_probes_have_news(). */

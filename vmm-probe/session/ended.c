@@ -228,7 +228,7 @@ struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct o
 
 /* --- detecting it -------------------------------------------------------------------------------- */
 
-static bool banner_changed(const struct vp_guest_link *link)
+bool vp_kernel_is_another(const struct vp_guest_link *link)
 {
 	const struct vp_kernel *kernel = vp_guest_kernel(link->guest);
 	char now[sizeof(kernel->banner)];
@@ -322,7 +322,7 @@ bool vp_kernels_look(struct vp_session *s, uint64_t now)
 		struct vp_feed *feed = &s->feeds[i];
 		if (!feed->started || feed->gone || feed->ended || !feed->link->guest)
 			continue;
-		bool another = banner_changed(feed->link) || went_back(feed->link, &feed->watch, now);
+		bool another = vp_kernel_is_another(feed->link) || went_back(feed->link, &feed->watch, now);
 		if (another && feed->watch.doubted)
 			note(s, feed, VP_GUEST_RESET);
 		feed->watch.doubted = another;

@@ -12,6 +12,9 @@ OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *
  * text.
  */
 bool vp_kernel_replaced(const struct vp_feed *feed);
+/** Is another kernel in the memory of the attached one, by its banner? The guest changes its page tables
+ * meanwhile: one check is not enough. */
+bool vp_kernel_is_another(const struct vp_guest_link *link);
 /** Record the guests whose connections broke, or whose engines have reported their ends. The last guest's
  * end is stored in s->end.gone_reason, each other one is reported to the sink. A guest whose reason is not
  * known yet is checked again at the next call. */

@@ -140,6 +140,7 @@ static const struct option options[] = {
 	{ "semaphores", A_WORD, COMMAND_LINE, 0, "yes|no" },
 	{ "trap", A_WORD, COMMAND_LINE, 0, "auto|text|step|hw" },
 	{ "view", A_WORD, COMMAND_LINE, 0, "outside|inside|both" },
+	{ "waitfor", A_TEXT, COMMAND_LINE, 0 },
 	{ "undef", A_TEXT, COMMAND_LINE, 0 },
 	{ "unsetenv", A_TEXT, COMMAND_LINE, 0 },
 	/* of other ports */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* -x waitfor, -W: waiting for the process that is $target, and compiling the program for it. */
+#include <poll.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/thread.h"
+#include "base/units.h"
+#include "cli/messages.h"
+#include "cli/session_log.h"
+#include "cli/signals.h"
+#include "cli/tracing.h"
+
+#define MATCH_NS OT_NS_PER_SEC /* in which the process maps what the program's descriptions mean */
+#define AGAIN_MS 20
+
+static const char *awaited(const struct cli_run *r)
+{
+	return ot_map_gets(&r->inv->opts.set, "waitfor");
+}
+
+static int check(const struct cli_run *r)
+{
+	if (r->inv->pids.count || r->inv->commands.count) {
+		cli_error("-x waitfor and -%c each say which process is $target: use one of them",
+			  r->inv->pids.count ? 'p' : 'c');
+		return CLI_EXIT_USAGE;
+	}
+	return cli_check(r->inv); /* nobody wants to wait for an error */
+}
+
+/* Under quiet too: who waits wants to know. */
+static void say_waiting(const struct cli_run *r)
+{
+	const char *guest = vp_session_guest_name(r->session, 0);
+
+	if (vp_session_nguests(r->session) == 1)
+		cli_error("waiting for a process %s in %s, Ctrl-C ends it", awaited(r), guest);
+	cli_session_note(r->session, "waiting for a process");
+}
+
+int cli_run_wait_for(struct cli_run *r)
+{
+	ot_auto_close int signals = -1;
+	int64_t pid = 0;
+	int status;
+
+	if (!awaited(r))
+		return CLI_GO_ON;
+	status = check(r);
+	if (status != CLI_GO_ON)
+		return status;
+	struct ot_err *err = cli_signals_open(0, &signals);
+	if (!err) {
+		say_waiting(r);
+		err = vp_session_wait_for(r->session, awaited(r), signals, &pid);
+	}
+	if (err)
+		return cli_fail(err, NULL);
+	if (!pid) {
+		cli_error("no process %s has begun", awaited(r));
+		return CLI_EXIT_ERROR;
+	}
+	ot_signals_unblock();
+	r->target = (pid_t)pid;
+	cli_notice(&r->inv->opts, "%s is process %d", awaited(r), (int)pid);
+	return CLI_GO_ON;
+}
+
+/* The process may still be loading the library that a description means: messages only when it has had the
+ * time. */
+int cli_run_compile(struct cli_run *r)
+{
+	uint64_t until = ot_now_ns() + MATCH_NS;
+	bool waited = awaited(r) != NULL;
+	int status;
+
+	do {
+		r->comp.silent = waited && ot_now_ns() < until;
+		status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+		if (status == CLI_GO_ON || !r->comp.silent)
+			break;
+		cli_compilation_deinit(&r->comp);
+		poll(NULL, 0, AGAIN_MS);
+		struct ot_err *err = vp_session_read_target(r->session);
+		if (err)
+			return cli_fail(err, NULL);
+	} while (true);
+	return status;
+}
