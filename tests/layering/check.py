@@ -46,7 +46,7 @@ MAY_USE = {
     "vmm-probe/dwarf": ["base", "vmm-probe/confined"],
     # The plain structures that carry facts about the guest to an engine.
     "vmm-probe/guest": DIF + ["vmm-probe/confined", "vmm-probe/dwarf", "dif/lang/types/types.h", "vmm-probe/arch", "vmm-probe/engine/wire/facts.h",
-                              "vmm-probe/engine/wire/orc_table.h", "vmm-probe/engine/wire/user_frames.h"],
+                              "vmm-probe/engine/wire/kernel_trees.h", "vmm-probe/engine/wire/orc_table.h", "vmm-probe/engine/wire/user_frames.h"],
     "vmm-probe/planner": DIF + ["vmm-probe/arch", "vmm-probe/engine/wire", "vmm-probe/guest"],
     "vmm-probe/symbolic": DIF + ["vmm-probe/arch"],
     "vmm-probe/provider": DIF + LANG + ENGINE + ["vmm-probe/dwarf/copies.h", "vmm-probe/guest", "vmm-probe/planner", "vmm-probe/symbolic"],

@@ -88,7 +88,7 @@ static bool read_shape(const struct vp_btf *btf, const char *type, struct vp_map
 	ret->slots = vp_btf_array_length(btf, type, "slot");
 	return vp_btf_member_offset(btf, type, "pivot", &ret->pivot, NULL) &&
 	       vp_btf_member_offset(btf, type, "slot", &ret->slot, NULL) && ret->slots &&
-	       ret->slots <= VP_PIVOTS_MAX && ret->pivots + 1 == ret->slots;
+	       ret->slots <= VP_MAPLE_PIVOTS_MAX && ret->pivots + 1 == ret->slots;
 }
 
 /* A kernel keeps mappings in a maple tree, or, before it had those, in a list. */
@@ -145,7 +145,7 @@ struct ot_err *vp_process_layout_read(const struct vp_btf *btf, struct vp_proces
 	if (!l.task_comm_size || l.task_comm_size > VP_PROCESS_NAME)
 		return missing("task_struct", "comm of a known size");
 	l.xa_nslots = vp_btf_array_length(btf, "xa_node", "slots");
-	if (!l.xa_nslots || l.xa_nslots > VP_SLOTS_MAX || l.xa_nslots & (l.xa_nslots - 1))
+	if (!l.xa_nslots || l.xa_nslots > VP_XARRAY_SLOTS_MAX || l.xa_nslots & (l.xa_nslots - 1))
 		return missing("xa_node", "slots of a known size");
 	if (!vp_btf_enum_named(btf, "pid_type", "PIDTYPE_TGID", &l.pid_type_tgid) || l.pid_type_tgid < 0 ||
 	    l.pid_type_tgid > 7)

@@ -7,18 +7,11 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "vmm-probe/engine/wire/kernel_trees.h"
 
 struct vp_btf;
 
-#define VP_NO_MEMBER  UINT32_MAX /* this kernel has no such member */
-#define VP_SLOTS_MAX  64u        /* of a node of an xarray */
-#define VP_PIVOTS_MAX 32u        /* of a node of a maple tree, slots too */
-
-/* A node of a maple tree, of one type. */
-struct vp_maple_shape {
-	uint32_t pivot, slot;   /* offsets of the arrays … */
-	uint32_t pivots, slots; /* … and their lengths; 0: the kernel has no maple trees */
-};
+#define VP_NO_MEMBER UINT32_MAX /* this kernel has no such member */
 
 /* Offsets in the guest's structures. One struct with many fields: a table of constants, each found and used
  * on its own. */

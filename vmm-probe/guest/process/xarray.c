@@ -8,12 +8,6 @@
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/process/internal.h"
 
-#define TAG         3u /* low bits: 0 an address, 2 internal, else a value */
-#define INTERNAL    2u
-#define NOT_NODES   4096u /* internal entries above are nodes */
-#define SIBLING_END 256u  /* internal entries below name the slot that they belong to */
-#define SHIFT_MAX   60u
-
 /* The entry in the slot of @p index; a sibling's is the one that it names. */
 static struct ot_err *load_slot(struct vp_processes *ps, uint64_t node, uint8_t shift, uint64_t index,
 				uint64_t *ret)
@@ -21,13 +15,13 @@ static struct ot_err *load_slot(struct vp_processes *ps, uint64_t node, uint8_t 
 	uint64_t slot = index >> shift & (ps->l.xa_nslots - 1), named;
 
 	OT_TRY(vp_kernel_u64(ps, node + ps->l.xa_slots + 8 * slot, ret));
-	if ((*ret & TAG) != INTERNAL || *ret >= SIBLING_END)
+	if (!vp_entry_is_internal(*ret) || *ret >= VP_XARRAY_SIBLING_END)
 		return NULL;
 	named = *ret >> 2;
 	if (named >= slot)
 		return vp_process_torn();
 	OT_TRY(vp_kernel_u64(ps, node + ps->l.xa_slots + 8 * named, ret));
-	return (*ret & TAG) == INTERNAL && *ret ? vp_process_torn() : NULL;
+	return vp_entry_is_internal(*ret) ? vp_process_torn() : NULL;
 }
 
 /* Where a walk has ended. */
@@ -40,31 +34,31 @@ struct place {
 static struct ot_err *walk(struct vp_processes *ps, uint64_t head, uint64_t index, struct place *ret)
 {
 	uint64_t entry;
-	uint8_t above = SHIFT_MAX + 1;
+	uint8_t above = VP_XARRAY_SHIFT_MAX + 1;
 
 	*ret = (struct place){ 0 };
 	OT_TRY(vp_kernel_u64(ps, head, &entry));
 	/* An entry in the head itself is that of index 0. */
-	if ((entry & TAG) != INTERNAL && index) {
+	if (!vp_entry_is_internal(entry) && index) {
 		ret->beyond = true;
 		return NULL;
 	}
-	while ((entry & TAG) == INTERNAL && entry > NOT_NODES) {
-		uint64_t node = entry - INTERNAL;
+	while (vp_entry_is_node(entry)) {
+		uint64_t node = entry - VP_ENTRY_INTERNAL;
 
 		OT_TRY(vp_kernel_read(ps, node + ps->l.xa_shift, &ret->shift, 1));
 		if (ret->shift >= above)
 			return vp_process_torn();
-		if (above > SHIFT_MAX && index >> ret->shift >= ps->l.xa_nslots) {
+		if (above > VP_XARRAY_SHIFT_MAX && index >> ret->shift >= ps->l.xa_nslots) {
 			ret->beyond = true;
 			return NULL;
 		}
 		above = ret->shift;
 		OT_TRY(load_slot(ps, node, ret->shift, index, &entry));
 	}
-	if ((entry & TAG) == INTERNAL)
+	if (vp_entry_is_internal(entry))
 		return vp_process_torn();
-	ret->entry = entry & TAG ? 0 : entry;
+	ret->entry = entry & VP_ENTRY_TAG ? 0 : entry;
 	return NULL;
 }
 
