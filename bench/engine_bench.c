@@ -222,6 +222,7 @@ static void make_guest(struct vp_fake *fake, struct vp_facts *k)
 	k->task_tgid = 64;
 	k->task_comm = 1600;
 	k->task_comm_size = 16;
+	k->mappings = (struct vp_mapping_facts){ 0 };
 }
 
 static void make_batch(struct ot_buf *out, uint32_t necbs, bool derived)

@@ -118,6 +118,7 @@ static void make_facts(struct ef *f)
 	k->stack_size = EF_STACK_SIZE;
 	k->stack_padding = 0;
 	k->families = (struct vp_family_facts){ 0 };
+	k->mappings = (struct vp_mapping_facts){ 0 };
 }
 
 struct ef *ef_create_with(const struct vp_fake_config *config)

@@ -9,7 +9,8 @@
 
 #include "process_fixture.h"
 #include "vmm-probe/guest/budget.h"
-#include "vmm-probe/guest/guest.h"
+#include "vmm-probe/guest/facts_mappings.h"
+#include "vmm-probe/guest/guest_internal.h"
 #include "vmm-probe/guest/process/maps.h"
 
 static int setup_maple(void **state)
@@ -224,6 +225,39 @@ static void test_endless_path(void **state)
 	process_guest_reset(pg);
 }
 
+/* What an engine is told of it: all, or nothing. */
+static void test_facts(void **state)
+{
+	struct process_guest *pg = *state;
+	struct vp_guest *guest = process_guest_kernel(pg);
+	struct vp_btf *btf = guest->btf;
+	struct vp_mapping_facts f;
+
+	vp_facts_mappings(guest, &f);
+	assert_int_equal(f.vmemmap, PF_PAGES);
+	assert_int_equal(f.vma_uffd, PF_VMA_UFFD);
+	assert_int_equal(f.folio_uptodate, 2);
+	assert_int_equal(f.xa_nslots, 64);
+	if (f.mm_tree == VP_NO_OFFSET) {
+		assert_int_equal(f.mm_rb, PF_MM_RB);
+		assert_int_equal(f.vma_rb, PF_VMA_RB);
+		assert_int_equal(f.rb_left, 16);
+		assert_int_equal(f.rb_right, 8);
+	} else {
+		assert_int_equal(f.mm_tree, PF_MA_ROOT);
+		assert_int_equal(f.leaf.slots, 16);
+		assert_int_equal(f.range.slots, 10);
+	}
+	*process_word(pg, PF_VMEMMAP) = 0;
+	vp_facts_mappings(guest, &f);
+	assert_int_equal(f.vmemmap, 0);
+	process_guest_reset(pg);
+	guest->btf = NULL;
+	vp_facts_mappings(guest, &f);
+	assert_int_equal(f.vmemmap, 0);
+	guest->btf = btf;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +273,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_torn_maple, setup_maple, teardown),
 		cmocka_unit_test_setup_teardown(test_torn_list, setup_list, teardown),
 		cmocka_unit_test_setup_teardown(test_endless_path, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_facts, setup_maple, teardown),
+		cmocka_unit_test_setup_teardown(test_facts, setup_list, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

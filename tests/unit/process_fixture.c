@@ -40,7 +40,7 @@ static void ok(struct ot_err *err)
 
 static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uint32_t u, uint32_t l)
 {
-	uint32_t comm = btf_add_array(b, c, 16), slots = btf_add_array(b, l, 64), t;
+	uint32_t comm = btf_add_array(b, c, 16), slots = btf_add_array(b, l, 64), t, node, ctx;
 
 	BTF_STRUCT(b, "task_struct", 128, { "tgid", u, PF_TGID }, { "start_time", l, PF_START },
 		   { "comm", comm, PF_COMM }, { "mm", l, PF_TASK_MM }, { "pid_links", l, PF_LINKS },
@@ -59,12 +59,16 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 		BTF_STRUCT(b, "mm_struct", 64, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
 			   { "mm_mt", t, PF_MA_ROOT - 8 }, { "exe_file", l, PF_EXE_FILE });
 	} else {
+		t = BTF_STRUCT(b, "rb_root", 8, { "rb_node", l, 0 });
 		BTF_STRUCT(b, "mm_struct", 64, { "pgd", l, 0 }, { "map_count", u, PF_MAP_COUNT },
-			   { "mmap", l, PF_MMAP }, { "exe_file", l, PF_EXE_FILE });
+			   { "mmap", l, PF_MMAP }, { "mm_rb", t, PF_MM_RB }, { "exe_file", l, PF_EXE_FILE });
 	}
-	BTF_STRUCT(b, "vm_area_struct", 64, { "vm_start", l, 0 }, { "vm_end", l, 8 },
+	node = BTF_STRUCT(b, "rb_node", 24, { "rb_right", l, 8 }, { "rb_left", l, 16 });
+	ctx = BTF_STRUCT(b, "vm_userfaultfd_ctx", 8, { "ctx", l, 0 });
+	BTF_STRUCT(b, "vm_area_struct", 96, { "vm_start", l, 0 }, { "vm_end", l, 8 },
 		   { "vm_next", l, PF_VMA_NEXT }, { "vm_flags", l, 24 }, { "vm_pgoff", l, 32 },
-		   { "vm_file", l, 40 });
+		   { "vm_file", l, 40 }, { "vm_ops", l, 48 }, { "vm_userfaultfd_ctx", ctx, PF_VMA_UFFD },
+		   { "vm_rb", node, PF_VMA_RB });
 }
 
 static void add_maple_types(struct btf_builder *b, uint32_t l)

@@ -37,7 +37,7 @@
 #define PF_SIGNAL   (PF_BASE + 0x0a00u)                /* struct signal_struct: how many threads live */
 #define PF_NODE(n)  (PF_BASE + 0x2000u + 0x400u * (n)) /* of xarrays: 0 PIDs; 1 the file's top; 2, 3 below */
 #define PF_MAPLE(n) (PF_BASE + 0x4000u + 0x100u * (n)) /* 0: the top, 1 and 2: leaves */
-#define PF_VMA(n)   (PF_BASE + 0x5000u + 0x40u * (n))
+#define PF_VMA(n)   (PF_BASE + 0x5000u + 0x60u * (n))
 #define PF_PAGES    (PF_BASE + 0x8000u) /* struct page of each page of RAM, 64 bytes */
 #define PF_DATA     (3u << 20)          /* physical: the file's pages */
 
@@ -53,8 +53,11 @@ enum {
 	PF_MAP_COUNT = 8,
 	PF_MA_ROOT = 24,
 	PF_MMAP = 32,
+	PF_MM_RB = 40,
 	PF_EXE_FILE = 48, /* 0 at first */
 	PF_VMA_NEXT = 16,
+	PF_VMA_UFFD = 56,
+	PF_VMA_RB = 64,
 	PF_D_PARENT = 0,
 	PF_D_LEN = 12,
 	PF_D_NAME = 16,

@@ -10,6 +10,7 @@
 #include "vmm-probe/guest/btf.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/guest/facts_families.h"
+#include "vmm-probe/guest/facts_mappings.h"
 #include "vmm-probe/guest/facts_percpu.h"
 #include "vmm-probe/guest/guest_internal.h"
 
@@ -46,6 +47,7 @@ void vp_facts_none(struct vp_facts *ret)
 	facts.stack_size = STACK_DEFAULT;
 	facts.stack_padding = 0;
 	facts.families = (struct vp_family_facts){ 0 };
+	facts.mappings = (struct vp_mapping_facts){ 0 };
 	*ret = facts;
 }
 
@@ -262,6 +264,7 @@ static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *reg
 	read_stack_size(btf, ret);
 	read_padding(guest, ret);
 	vp_facts_families(guest, &ret->families);
+	vp_facts_mappings(guest, &ret->mappings);
 	return NULL;
 }
 

@@ -7,7 +7,7 @@
 bin/callers is dynamic and whole, bin/bare the same stripped, bin/solid static, bin/padded has 1 MiB before its symbols.
 bin/counted counts its calls, bin/leaving those of functions that are left in every way there is, bin/trapping executes an int3
 until it is replaced, bin/probed has static probes, bin/sorting has no
-frame pointers and says what its stack is. With @cxx bin/thrower throws exceptions of the host's C++ library. With
+frame pointers and says what its stack is, bin/untouched passes memory to system calls that it has not touched. With @cxx bin/thrower throws exceptions of the host's C++ library. With
 @python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it needs to start, and
 bin/calling.py and bin/nested.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these.
 """
@@ -45,6 +45,7 @@ class Programs:
         run("strip", "-o", self.path("bin/bare"), self.callers)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/solid"), *source)
         run("gcc", *FLAGS, "-static", "-o", self.path("bin/trapping"), os.path.join(HERE, "trapping.c"))
+        run("gcc", *FLAGS, "-static", "-o", self.path("bin/untouched"), os.path.join(HERE, "untouched.c"))
         with open(os.path.join(folder, "zeros"), "wb") as f:
             f.truncate(PADDING)
         run("objcopy", "--add-section", f".zeros={f.name}", self.callers, self.path("bin/padded"))

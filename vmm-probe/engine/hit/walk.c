@@ -11,10 +11,14 @@
 #include "vmm-probe/engine/hit/walk.h"
 #include "base/guarded.h"
 #include "vmm-probe/arch/native.h"
+#include "vmm-probe/engine/hit/untouched.h"
 
 #define PAGE_SIZE (1ull << vp_native_paging.page_shift)
 
-static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_t need)
+/* How often a page is looked for that comes or goes meanwhile. */
+#define TRIES 3
+
+const uint8_t *vp_ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_t need)
 {
 	const struct vp_engine *e = v->es->engine;
 	uint64_t len = 0;
@@ -25,7 +29,7 @@ static const uint8_t *ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_
 
 static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index, uint64_t *ret)
 {
-	const uint8_t *at = ram(arg, table + index * sizeof(*ret), sizeof(*ret));
+	const uint8_t *at = vp_ram(arg, table + index * sizeof(*ret), sizeof(*ret));
 
 	(void)level;
 	return at && ot_guarded_read(ret, at, sizeof(*ret));
@@ -40,7 +44,7 @@ static const uint8_t *walk(struct vp_vcpu_session *v, uint64_t root, uint64_t va
 
 	if (vp_page_walk(p, root, v->es->facts.levels, va, need, read_entry, v, ret) != VP_WALK_PAGE)
 		return NULL;
-	return ram(v, ret->gpa | (va & (ret->size - 1) & ~(PAGE_SIZE - 1)), PAGE_SIZE);
+	return vp_ram(v, ret->gpa | (va & (ret->size - 1) & ~(PAGE_SIZE - 1)), PAGE_SIZE);
 }
 
 static bool in_direct_map(const struct vp_facts *facts, uint64_t va)
@@ -94,6 +98,25 @@ static uint8_t *writable_page(struct vp_vcpu_session *v, uint64_t root, uint64_t
 	return e && e->writable ? (uint8_t *)(uintptr_t)e->host : NULL;
 }
 
+/* A part of a process's page that its page table does not have. */
+static bool load_untouched(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *dst, uint64_t len)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		enum vp_untouched how = vp_load_untouched(v, root, va, dst, len);
+		const uint8_t *host;
+
+		if (how == VP_UNTOUCHED_READ)
+			return true;
+		/* Another thread of the process may have touched it by now. */
+		host = page(v, root, va, true);
+		if (host)
+			return ot_guarded_read(dst, host + va % PAGE_SIZE, len);
+		if (how == VP_UNTOUCHED_NONE)
+			return false;
+	}
+	return false;
+}
+
 static bool load(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *dst, uint64_t len, bool user)
 {
 	uint8_t *to = dst;
@@ -102,11 +125,13 @@ static bool load(struct vp_vcpu_session *v, uint64_t root, uint64_t va, void *ds
 	while (len) {
 		uint64_t offset = va % PAGE_SIZE, n = PAGE_SIZE - offset;
 		const uint8_t *host = page(v, root, va, user);
-		if (!host)
-			return false;
 		n = n < len ? n : len;
-		if (!ot_guarded_read(to, host + offset, n))
+		if (ot_likely(host)) {
+			if (!ot_guarded_read(to, host + offset, n))
+				return false;
+		} else if (!user || !load_untouched(v, root, va, to, n)) {
 			return false;
+		}
 		to += n;
 		va += n;
 		len -= n;

@@ -78,6 +78,27 @@ static struct ot_err *check_open(const struct vp_engine *engine, const struct vp
 	return check_shared(open, shared_size);
 }
 
+static bool is_shape(const struct vp_maple_shape *shape)
+{
+	return shape->slots && shape->slots <= VP_MAPLE_PIVOTS_MAX && shape->pivots == shape->slots - 1;
+}
+
+/* Offsets lead anywhere, and what is there may be anything; lengths bound what a hit reads. */
+static struct ot_err *check_mappings(const struct vp_mapping_facts *m)
+{
+	if (!m->vmemmap)
+		return NULL;
+	if (m->mm_tree != VP_NO_OFFSET && (!is_shape(&m->leaf) || !is_shape(&m->range)))
+		return ot_err_new(OT_ERR_BAD_DATA, "maple trees with nodes of %u and %u slots", m->leaf.slots,
+				  m->range.slots);
+	if (!m->xa_nslots || m->xa_nslots > VP_XARRAY_SLOTS_MAX || m->xa_nslots & (m->xa_nslots - 1))
+		return ot_err_new(OT_ERR_BAD_DATA, "xarrays with nodes of %u slots", m->xa_nslots);
+	if (!m->page_size || m->folio_uptodate > 63)
+		return ot_err_new(OT_ERR_BAD_DATA, "pages of %u bytes, read in by bit %u", m->page_size,
+				  m->folio_uptodate);
+	return NULL;
+}
+
 static struct ot_err *check_facts(const struct vp_facts *facts)
 {
 	if (facts->size != sizeof(*facts))
@@ -88,7 +109,7 @@ static struct ot_err *check_facts(const struct vp_facts *facts)
 	if (facts->kernel_root % 4096)
 		return ot_err_new(OT_ERR_BAD_DATA, "kernel page table at %#llx",
 				  (unsigned long long)facts->kernel_root);
-	return NULL;
+	return check_mappings(&facts->mappings);
 }
 
 static struct ot_err *use_orc(struct vp_engine_session *es, const void *orc, size_t size)

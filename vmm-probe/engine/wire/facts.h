@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "vmm-probe/engine/wire/kernel_trees.h"
+
 #define VP_NO_OFFSET       0xffffffffu
 #define VP_VCPUS_MAX       256
 #define VP_GUEST_NAME      64
@@ -35,6 +37,25 @@ struct vp_family_facts {
 	uint32_t page_size, page_mapping,
 	    page_head; /* struct page: its size; compound_head or compound_info */
 	uint32_t pad;
+};
+
+/* How a process's mappings are found, and the pages of their files (hit/untouched.c). All, or none: vmemmap
+ * is 0.
+ */
+struct vp_mapping_facts {
+	uint64_t vmemmap; /* the first struct page */
+	uint32_t mm_pgd;
+	uint32_t mm_tree;                          /* the root of a maple tree of mappings, or … */
+	uint32_t mm_rb, vma_rb, rb_left, rb_right; /* … VP_NO_OFFSET, and they are in a red-black tree */
+	struct vp_maple_shape leaf, range;         /* nodes of a maple tree … */
+	uint32_t maple_leaf, maple_range, maple_arange; /* … and their types */
+	uint32_t vma_start, vma_end, vma_flags, vma_pgoff, vma_file, vma_ops;
+	uint32_t vma_uffd; /* the userfaultfd that supplies its pages; VP_NO_OFFSET: the kernel has none */
+	uint32_t file_mapping, mapping_pages; /* to the xarray of the file's pages */
+	uint32_t xa_shift, xa_slots, xa_nslots;
+	uint32_t folio_flags, folio_mapping, folio_index,
+	    folio_uptodate; /* the last one: a bit of its flags */
+	uint32_t page_size; /* of a struct page */
 };
 
 /* One flat struct with many fields: a table of constants that is sent as it is; each is found and used on its
@@ -90,6 +111,7 @@ struct vp_facts {
 	uint32_t
 	    stack_padding; /* between the user's registers (struct pt_regs) and the top of a task's stack */
 	struct vp_family_facts families;
+	struct vp_mapping_facts mappings;
 };
 
 #endif

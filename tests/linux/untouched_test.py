@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Memory that a program has not touched yet, as its system calls get it: what is in the guest's page cache is read from there,
+and memory without a file is zero. What is not in the guest's memory is an invalid address."""
+import re
+import sys
+
+sys.dont_write_bytecode = True
+# pylint: disable=wrong-import-position
+from lib.pace import rounds
+from lib.program_scenario import ProgramScenario
+from lib.scenario import main
+
+PROGRAM = """
+syscall::openat:entry /execname == "untouched"/ { @[copyinstr(arg1)] = count(); }
+syscall::execve:entry /execname == "untouched"/ { @[copyinstr(arg0)] = count(); }
+syscall::write:entry /execname == "untouched"/ { @[lltostr(*(uint64_t *)copyin(arg1, 64))] = count(); }
+syscall::exit_group:entry /execname == "untouched"/ { @["ended"] = count(); }
+"""
+
+
+class Untouched(ProgramScenario):
+    names = "untouched"
+
+    def run_traced(self, *commands):
+        """({what was counted: how often}, how many addresses were invalid) while the guest runs these."""
+        trace = self.outsight.trace(self.vm, PROGRAM)
+        for command in commands:
+            self.vm.check(command)
+        trace.stop()
+        counted = {key: int(n) for key, n in re.findall(r"^ +(\S+) +(\d+)$", trace.out, re.M)}
+        return counted, len(re.findall("invalid address", trace.err)), trace.story()
+
+    def test_page_cache(self):
+        """Each of many new processes."""
+        n = rounds(500, 5000)
+        counted, invalid, story = self.run_traced(f"i=0; while [ $i -lt {n} ]; do untouched >/dev/null || exit 1; i=$((i+1)); done")
+        self.assertEqual(invalid, 0, story)
+        self.assertEqual(counted, {"/untouched/opened": n, "/untouched/executed": n, "0": n, "ended": n}, story)
+
+    def test_not_in_memory(self):
+        """A file whose pages were dropped: the first process has the kernel read them from the disk after the probe, the second
+        one finds them."""
+        self.vm.check("cp /bin/untouched /mnt/untouched && sync && echo 3 >/proc/sys/vm/drop_caches")
+        counted, invalid, story = self.run_traced("/mnt/untouched >/dev/null")
+        self.assertEqual((counted, invalid), ({"0": 1, "ended": 1}, 2), story)
+        counted, invalid, story = self.run_traced("/mnt/untouched >/dev/null")
+        self.assertEqual((counted, invalid),
+                         ({"/untouched/opened": 1, "/untouched/executed": 1, "0": 1, "ended": 1}, 0), story)
+        self.vm.check("rm /mnt/untouched")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
