@@ -92,6 +92,36 @@ class Stacks(StaticProbes):
         self.assertGreater(len(whole), 100, trace.story())
         self.assertLessEqual(len(others), len(stacks) // 50, others)
 
+    def test_all(self):
+        """Of processes that no description names: one that is there has whole stacks at once, one that begins later, and one
+        that another one forks, from the second round on. A kernel's probe and the profile."""
+        trace = self.outsight.trace(self.vm, 'syscall::getppid:entry /execname == "sorting"/ { printf("%d: %d\\n", pid, ustackdepth); '
+                                             '@[pid, ustack()] = count(); }')
+        self.assertEqual(*self.depths(trace, self.pid, "a"), trace.story())
+        later = self.start_idle("sorting fork", "later")
+        self.wait_lines("^forked", 1, "later")
+        child = int(re.search(r"(?m)^forked (\d+)$", self.vm.check("cat /tmp/said.later")).group(1))
+        for pid in (later, child):
+            found, said = self.depths(trace, pid, "later")
+            self.assertLess(found[0], said[0], trace.story())  # no rules yet: by frame pointer
+            while found != said:
+                time.sleep(0.5)
+                found, said = self.depths(trace, pid, "later")
+        trace.stop()
+
+    def depths(self, trace, pid, name):
+        """Of the stacks of a program's next round: as they are traced, and as it says itself."""
+        before = self.vm.check(f"cat /tmp/said.{name}").count("\n")
+        seen = len(self.traced(trace, pid))
+        lines = self.work_once(pid, name).splitlines()[before:]
+        while len(self.traced(trace, pid)) < seen + CALLS:
+            time.sleep(0.1)
+        return self.traced(trace, pid)[seen:seen + CALLS], [len(line.split()) for line in lines if line.startswith("compare")]
+
+    @staticmethod
+    def traced(trace, pid):
+        return [int(depth) for depth in re.findall(rf"^{pid}: (\d+)$", trace.out, re.M)]
+
     def test_caller(self):
         """ucaller and ustackdepth, which are of the same walk."""
         trace = self.outsight.trace(self.vm, 'sorting$target:::compare { printf("%d ", ustackdepth); usym(ucaller); }',

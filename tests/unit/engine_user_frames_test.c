@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "vmm-probe/engine/hit/user_frames.h"
 #include "vmm-probe/engine/wire/orc_table.h"
 #include "vmm-probe/engine/wire/user_frames.h"
 
@@ -94,7 +95,7 @@ static struct message message(const struct ef *f)
 	struct message m = {
 		.header = { VP_FRAMES_MAGIC, 1, 1, 8 },
 		.process = { process(f), 0, 1 },
-		.map = { EF_USER, EF_USER + 0x1000, CODE, 0, 8 },
+		.map = { .start = EF_USER, .end = EF_USER + 0x1000, .base = CODE, .nrows = 8 },
 	};
 
 	for (uint32_t i = 0; i < 8; i++)
@@ -124,6 +125,15 @@ static struct message *send(struct ef *f, const struct message *m)
 
 	EF_OK(vp_engine_session_frames(f->es, mem, sizeof(*m)));
 	return mem;
+}
+
+/* The same, with rules of its own in it: it is FRAMES number @number. */
+static struct message *send_as(struct ef *f, const struct message *m, uint32_t number)
+{
+	struct message numbered = *m;
+
+	numbered.map.sent = number;
+	return send(f, &numbered);
 }
 
 static void refused(struct ef *f, const struct message *m, size_t size, enum ot_err_code code)
@@ -209,14 +219,62 @@ static void whose(void **state)
 		other.process.id.root += i == 1 ? 0x4000 : 0;
 		other.process.id.mm += i == 2;
 		other.process.id.since_ns += i == 3;
-		send(f, &other);
+		send_as(f, &other, i);
 		IS_STACK(f, FUNCTION(0), 0x777777);
 	}
-	send(f, &own);
+	send_as(f, &own, 4);
 	IS_STACK(f, FUNCTION(0), IN(1), IN(2));
 	other = own;
 	other.process.id.pid = 99;
-	send(f, &other);
+	send_as(f, &other, 5);
+	IS_STACK(f, FUNCTION(0), IN(1), IN(2));
+	ef_destroy(f);
+}
+
+/* A process that is sent again has what came last; rules are those of the message that the map names. */
+static void again(void **state)
+{
+	struct ef *f = trace(VP_ARGS_NONE);
+	struct message first = usual(f), second = first;
+
+	(void)state;
+	rule(&second, 0, VP_FRAME_STOP, 0, 0);
+	send_as(f, &first, 0);
+	IS_STACK(f, FUNCTION(0), IN(1), IN(2));
+	struct message *mem = send_as(f, &second, 1);
+
+	IS_STACK(f, FUNCTION(0));
+	mem->map.sent = 0;
+	IS_STACK(f, FUNCTION(0), IN(1), IN(2));
+	mem->map.sent = 2; /* has not come */
+	IS_STACK(f, FUNCTION(0));
+	mem->map.sent = UINT32_MAX;
+	IS_STACK(f, FUNCTION(0));
+	ef_destroy(f);
+}
+
+/* More processes than there is room for in one place: the one that came last has its rules. */
+static void crowded(void **state)
+{
+	struct ef *f = trace(VP_ARGS_NONE);
+	struct message own = usual(f), other = own;
+	uint64_t root = own.process.id.root;
+	uint32_t sent = 0;
+
+	(void)state;
+	for (uint64_t page = 1; sent < 3 * VP_FRAMES_TRIES; page++) {
+		other.process.id.root = page << 12;
+		if (page << 12 == root || vp_frames_home(page << 12) != vp_frames_home(root))
+			continue;
+		send_as(f, &other, sent++);
+		IS_STACK(f, FUNCTION(0));
+	}
+	send_as(f, &own, sent++);
+	IS_STACK(f, FUNCTION(0), IN(1), IN(2));
+	other.process.id.root = 0; /* no page table */
+	send_as(f, &other, sent++);
+	other.process.id.root = 1ull << 52;
+	send_as(f, &other, sent++);
 	IS_STACK(f, FUNCTION(0), IN(1), IN(2));
 	ef_destroy(f);
 }
@@ -408,6 +466,8 @@ int main(void)
 		cmocka_unit_test(kinds),
 		cmocka_unit_test(on_entry),
 		cmocka_unit_test(whose),
+		cmocka_unit_test(again),
+		cmocka_unit_test(crowded),
 		cmocka_unit_test(without_rule),
 		cmocka_unit_test(broken_stacks),
 		cmocka_unit_test(hostile_indices),

@@ -26,7 +26,6 @@ static struct ot_err *create(struct vp_guest *guest, struct vp_pid_processes **r
 	ot_map_init(&p->done);
 	ot_map_init(&p->made);
 	ot_map_init(&p->noted);
-	ot_map_init(&p->told);
 	vp_exprs_init(&p->exprs);
 	*ret = p;
 	return NULL;
@@ -56,7 +55,6 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes)
 	ot_map_deinit(&processes->done);
 	ot_map_deinit(&processes->made);
 	ot_map_deinit(&processes->noted);
-	ot_map_deinit(&processes->told);
 	vp_exprs_deinit(&processes->exprs);
 	vp_processes_close(processes->ps);
 	free(processes);

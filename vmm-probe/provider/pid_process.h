@@ -64,7 +64,6 @@ struct vp_pid_processes {
 	uint32_t nobjects;     /* that were found in them */
 	struct ot_map made;    /* the probes that were made: pid.c's */
 	struct ot_map noted;   /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
-	struct ot_map told;    /* files whose lack of rules for stacks was said: session/user_frames.c's */
 	uint32_t nstatic;      /* static probes that were made: usdt_make.c's */
 	uint32_t walks;        /* calls of vp_pid_process_each() */
 	struct vp_exprs exprs; /* what the programs of their sites are made of */

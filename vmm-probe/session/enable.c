@@ -141,7 +141,7 @@ static struct ot_err *send_once(struct vp_session *s, struct vp_feed *feed)
 	if (!feed->has_work)
 		return NULL;
 	if (feed->link) {
-		OT_TRY(vp_frames_send(s, feed));
+		OT_TRY(vp_frames_send_batch(s, feed));
 		return vp_batch_send(feed);
 	}
 	ot_buf_init(&whole);

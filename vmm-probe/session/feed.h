@@ -65,7 +65,6 @@ struct vp_feed {
 	bool read_out;         /* gone, and its data has been read */
 	bool damaged;          /* its engine has handed over nonsense, which was said */
 	bool has_work;         /* something is enabled here */
-	bool sent_frames;      /* user_frames_send.c has seen to the batch's processes */
 	bool follows_programs; /* arrivals.c's: their probes are enabled when they begin */
 	struct vp_kernel_watch watch;
 	struct vp_vcpu_status *seen; /* the last status read of each vCPU, for differences */

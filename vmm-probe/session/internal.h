@@ -17,6 +17,7 @@
 #include "vmm-probe/session/feed.h"
 #include "vmm-probe/session/host_symbols.h"
 #include "vmm-probe/session/host_types.h"
+#include "vmm-probe/session/user_frames.h"
 #include "vmm-probe/session/user_symbols.h"
 
 /* A tick-n, or a profile-n without a guest: fired by this process. */
@@ -104,13 +105,13 @@ struct vp_session {
 	struct dif_world world;
 
 	struct vp_links links;
-	bool said_frames;              /* that programs' stacks follow frame pointers, and why */
 	bool said_args;                /* that a late probe was left out because of its args[] */
 	bool used_address;             /* a program holds the address of a symbol */
 	struct vp_probes *host_probes; /* when there is no guest */
 	struct vp_host_types host_types;
 	struct vp_host_symbols host_symbols;                /* of processes, when there is no guest */
 	struct vp_user_symbols user_symbols[VP_GUESTS_MAX]; /* of the guests' processes; user_seen.h */
+	struct vp_frames_known frames[VP_GUESTS_MAX];       /* what their engines know of these' stacks */
 
 	struct vp_engine *host_engine;
 	struct vp_engine_session *host_es;

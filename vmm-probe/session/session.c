@@ -71,8 +71,10 @@ void vp_session_destroy(struct vp_session *s)
 	vp_probes_destroy(s->host_probes);
 	vp_host_types_deinit(&s->host_types);
 	vp_host_symbols_deinit(&s->host_symbols);
-	for (uint32_t i = 0; i < VP_GUESTS_MAX; i++)
+	for (uint32_t i = 0; i < VP_GUESTS_MAX; i++) {
+		vp_frames_deinit(&s->frames[i]);
 		vp_user_symbols_deinit(&s->user_symbols[i]);
+	}
 	vp_processes_close(s->target.ps);
 	vp_pending_free(s);
 	free(s->program.enabled);
@@ -249,6 +251,7 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 		dif_dynvars_clean(s->shared.dynvars);
 	if (!(noticed && vp_exit_called(s)) && !s->end.gone_reason)
 		OT_TRY(drain_due(s, now, status));
+	OT_TRY(vp_frames_send_wanted(s));
 
 	*ret_state = noticed && vp_exit_called(s) ? VP_SESSION_EXITED
 		     : s->end.gone_reason         ? VP_SESSION_GONE

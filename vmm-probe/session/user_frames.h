@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What FRAMES carries: rules by which an engine walks the stacks of processes, made from the .eh_frame of the
- * files that they have mapped as code. A file that several of them have is there once.
+ * Rules by which an engine walks the stacks of its guest's processes (engine/wire/user_frames.h), made from
+ * the .eh_frame of the files that they have mapped as code. Which processes: those that the session has read
+ * for their probes, $target, where any process may be met those that are there when it begins, and each one
+ * whose stack arrives. A file's rules are made once.
  */
 #ifndef VP_SESSION_USER_FRAMES_H
 #define VP_SESSION_USER_FRAMES_H
@@ -9,36 +11,56 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "vmm-probe/engine/wire/user_frames.h"
-#include "vmm-probe/provider/pid_process.h"
-#include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/user_symbols.h"
 
-/* A message that is being made. */
-struct vp_frames_making {
-	struct vp_pid_processes *all; /* borrowed */
-	const char *sysroot;          /* --sysroot; NULL: none */
-	struct ot_buf processes, maps, rows;
-	struct ot_map files; /* by struct vp_file_id: struct vp_frames_file of the arena */
+struct vp_feed;
+struct vp_session;
+
+/* What an engine has been sent, and is to be sent. A zeroed one is empty. */
+struct vp_frames_known {
+	bool asked;              /* the program has user stacks, and the engine takes rules */
+	bool over;               /* the engine takes no more, which was said */
+	bool made;               /* the maps were initialised */
+	struct ot_map files;     /* by struct vp_file_id: where the rules of it are, of the arena */
+	struct ot_map processes; /* by PID: what is known of it, of the arena */
 	struct ot_arena arena;
-	/* Called once for each file that lacks rules; NULL: not reported. */
-	void (*say)(void *arg, const char *text);
-	void *say_arg;
+	uint64_t *wanted; /* PIDs of which rules are to be sent */
+	size_t nwanted, cap;
+	uint32_t nsent;
+	uint64_t bytes;   /* of rows that were sent */
+	uint64_t next_ns; /* when vp_frames_look() looks again */
 };
 
-/** Begin one; vp_frames_deinit() ends it in any case. */
-void vp_frames_init(struct vp_frames_making *making, struct vp_pid_processes *all, const char *sysroot,
-		    void (*say)(void *arg, const char *text), void *say_arg);
-void vp_frames_deinit(struct vp_frames_making *making);
+void vp_frames_deinit(struct vp_frames_known *known);
 
-/** Add a process, within the budget that the caller has put into force. A file that can't be read, or has no
- * .eh_frame, has no rules. LIMIT: the budget, or there would be more than VP_FRAMES_SIZE_MAX; what was added
- * before is whole. */
-OT_MUST_CHECK struct ot_err *vp_frames_add(struct vp_frames_making *making, struct vp_pid_process *process);
+/* One message. */
+struct vp_frames_making {
+	struct vp_frames_known *known; /* borrowed */
+	struct vp_user_symbols *us;    /* borrowed: its processes and files */
+	struct ot_buf processes, maps, rows;
+};
+
+/** Note that a stack of process @p pid has arrived, or is expected. Without memory it is not noted. */
+void vp_frames_want(struct vp_frames_known *known, struct vp_user_symbols *us, uint64_t pid);
+
+/** Once a second: want those that are young, and have mapped something since they were sent. */
+void vp_frames_look(struct vp_frames_known *known, struct vp_user_symbols *us);
+
+/** Add those that are wanted, within the budget that the caller has put into force, and as many as the budget
+ * suffices for: the others remain wanted. *ret_more: they do. LIMIT: there would be more than
+ * VP_FRAMES_SIZE_MAX; what was added before is whole. NO_MEMORY, GUEST_GONE. */
+OT_MUST_CHECK struct ot_err *vp_frames_make(struct vp_frames_making *making);
+void vp_frames_making_deinit(struct vp_frames_making *making);
 
 /** The message, appended to @p out; nothing if no process has rules. */
 OT_MUST_CHECK struct ot_err *vp_frames_assemble(const struct vp_frames_making *making, struct ot_buf *out);
 
-/** Send the engine of a feed the rules of the processes that its batch has probes in, and of $target's, once.
- * Only if the program asks for user stacks. What is refused is said, and ends nothing. */
-OT_MUST_CHECK struct ot_err *vp_frames_send(struct vp_session *s, struct vp_feed *feed);
+/** Before a feed's batch, or a later one, is sent: send the engine the rules of the processes that the batch
+ * has probes in, and at first of those that any of its probes may meet. What is refused is said, and ends
+ * nothing.
+ */
+OT_MUST_CHECK struct ot_err *vp_frames_send_batch(struct vp_session *s, const struct vp_feed *batch);
+/** The same of the processes whose stacks have arrived. */
+OT_MUST_CHECK struct ot_err *vp_frames_send_wanted(struct vp_session *s);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which processes' stacks an engine is to walk by rules: those that the session knows when it enables its
- * probes. */
+/* Which processes' stacks an engine is to walk by rules, and when it gets them. */
 #include <stdio.h>
 
 #include "base/cleanup.h"
@@ -8,12 +7,9 @@
 #include "dif/obj/opcodes.h"
 #include "vmm-probe/guest/budget.h"
 #include "vmm-probe/provider/registry.h"
-#include "vmm-probe/session/user_frames.h"
-
-static void say(void *arg, const char *text)
-{
-	vp_session_say(arg, text);
-}
+#include "vmm-probe/session/ended.h"
+#include "vmm-probe/session/internal.h"
+#include "vmm-probe/session/user_seen.h"
 
 /* --- does the program ask for them? ------------------------------------------------------------------ */
 
@@ -48,56 +44,9 @@ static bool program_asks(const struct dif_program *prog)
 	return false;
 }
 
-/* --- which processes --------------------------------------------------------------------------------- */
-
-static bool is_same(const struct vp_batch_process *a, const struct vp_batch_process *b)
-{
-	return a->pid == b->pid && a->mm == b->mm && a->since_ns == b->since_ns && a->root == b->root;
-}
-
-static bool is_in_batch(const struct vp_feed *feed, const struct vp_pid_process *process)
-{
-	const struct vp_batch_probe *probes = (const void *)feed->batch_probes.data;
-
-	for (size_t i = 0; i < feed->batch_probes.len / sizeof(*probes); i++)
-		if (is_same(&probes[i].process, &process->id))
-			return true;
-	return false;
-}
-
-/* $target's rules are of use to samples and probes of the kernel too. 0: there is none, or, with a batch that
- * comes later, they have been sent. */
-static uint64_t target_of(const struct vp_session *s, const struct vp_feed *feed)
-{
-	bool first = feed >= s->feeds && feed < s->feeds + s->nfeeds;
-
-	return first ? vp_probes_target(feed->link->probes) : 0;
-}
-
-static struct ot_err *find_target(struct vp_probes *probes, uint64_t pid)
-{
-	struct vp_pid_processes *all;
-	struct vp_pid_process *process;
-
-	return pid ? vp_pid_process_find(probes, pid, &all, &process) : NULL;
-}
-
-static struct ot_err *add_all(struct vp_frames_making *m, const struct vp_feed *feed, uint64_t target)
-{
-	for (size_t i = 0; i < m->all->count; i++) {
-		struct vp_pid_process *p = m->all->list[i];
-
-		if (p->superseded) /* it was read again */
-			continue;
-		if ((target && p->id.pid == target) || is_in_batch(feed, p))
-			OT_TRY(vp_frames_add(m, p));
-	}
-	return NULL;
-}
-
 /* --- sending ----------------------------------------------------------------------------------------- */
 
-static struct ot_err *send(struct vp_feed *feed, const struct vp_frames_making *m)
+static struct ot_err *send(struct vp_guest_link *link, struct vp_frames_making *m)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf whole = { 0 };
 	ot_auto_close int fd = -1;
@@ -107,56 +56,138 @@ static struct ot_err *send(struct vp_feed *feed, const struct vp_frames_making *
 		return NULL;
 	OT_TRY(ot_memfd_create("outsight-frames", whole.len, &fd));
 	OT_TRY(ot_write_all(fd, whole.data, whole.len));
-	return vp_client_frames(&feed->link->client, fd);
+	OT_TRY(vp_client_frames(&link->client, fd));
+	m->known->nsent++;
+	m->known->bytes += m->rows.len;
+	return NULL;
 }
 
 /* What was added before a limit was met is sent. */
-static struct ot_err *make_and_send(struct vp_session *s, struct vp_feed *feed, struct vp_pid_processes *all,
-				    uint64_t target)
+static struct ot_err *make_and_send(struct vp_guest_link *link, struct vp_frames_known *known,
+				    struct vp_user_symbols *us)
 {
-	struct vp_frames_making m;
+	struct vp_frames_making m = { .known = known, .us = us };
+	struct ot_err *err = vp_frames_make(&m);
+	struct ot_err *sent = err && ot_err_code(err) == OT_ERR_NO_MEMORY ? NULL : send(link, &m);
 
-	vp_frames_init(&m, all, s->config.sysroot, say, s);
-	struct ot_err *err = add_all(&m, feed, target);
-	struct ot_err *sent = err && ot_err_code(err) == OT_ERR_NO_MEMORY ? NULL : send(feed, &m);
-
-	vp_frames_deinit(&m);
+	vp_frames_making_deinit(&m);
 	if (!err)
 		return sent;
 	ot_err_destroy(sent);
 	return err;
 }
 
-static struct ot_err *make(struct vp_session *s, struct vp_feed *feed)
+/* Rules that were not sent may be referred to: after an error there are no more. */
+static struct ot_err *note_end(struct vp_session *s, struct vp_frames_known *known, struct ot_err *err)
 {
-	struct vp_probes *probes = feed->link->probes;
-	uint64_t target = target_of(s, feed);
-
-	OT_TRY(find_target(probes, target));
-	struct vp_pid_processes *all = *vp_probes_processes(probes);
-
-	return all ? make_and_send(s, feed, all, target) : NULL;
-}
-
-struct ot_err *vp_frames_send(struct vp_session *s, struct vp_feed *feed)
-{
-	struct vp_guest_link *link = feed->link;
-	struct vp_budget budget;
 	char text[512];
 
-	if (feed->sent_frames || !link->guest || !link->probes || !link->client.has_processes ||
-	    !program_asks(s->program.prog))
-		return NULL;
-	feed->sent_frames = true;
-	vp_guest_budget_begin(link->guest, &budget, &vp_readings[VP_READ_FRAMES]);
-	struct ot_err *err = make(s, feed);
-	vp_budget_end(&budget);
 	if (!err || ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE)
 		return err;
+	known->over = true;
 	snprintf(text, sizeof(text), "stacks of programs: %s", ot_err_message(err));
 	ot_err_destroy(err);
-	if (!s->said_frames)
-		vp_session_say(s, text);
-	s->said_frames = true;
+	vp_session_say(s, text);
+	return NULL;
+}
+
+/* Within the budget that the caller has put into force. */
+static struct ot_err *send_wanted(struct vp_session *s, uint32_t guest)
+{
+	struct vp_frames_known *known = &s->frames[guest];
+
+	if (!known->nwanted || known->over)
+		return NULL;
+	return note_end(s, known, make_and_send(s->links.items[guest], known, vp_user_symbols_of(s, guest)));
+}
+
+/* --- which processes --------------------------------------------------------------------------------- */
+
+static void want(struct vp_session *s, uint32_t guest, uint64_t pid)
+{
+	vp_frames_want(&s->frames[guest], vp_user_symbols_of(s, guest), pid);
+}
+
+/* Those that it has probes in. False: it has others too, which fire in any process. */
+static bool want_of_batch(struct vp_session *s, const struct vp_feed *batch)
+{
+	const struct vp_batch_probe *probes = (const void *)batch->batch_probes.data;
+	bool only = true;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < batch->batch_probes.len / sizeof(*probes); i++) {
+		uint32_t pid = probes[i].process.pid;
+
+		only &= pid || probes[i].kind == VP_PROBE_SENTINEL;
+		if (pid && pid != last)
+			want(s, batch->guest, pid);
+		last = pid;
+	}
+	return only;
+}
+
+/* Those that there are. One that begins later, or that can't be read now, is known once a stack of it has
+ * arrived. */
+static void want_all(struct vp_session *s, uint32_t guest)
+{
+	struct vp_user_symbols *us = vp_user_symbols_of(s, guest);
+	struct vp_guest_process p = { 0 };
+	bool more = vp_user_symbols_can_read(us);
+
+	while (more && !vp_budget_is_over()) {
+		uint64_t before = p.pid;
+		struct ot_err *err = vp_guest_process_next(us->ps, before, &p, &more);
+
+		if (err)
+			more = ot_err_code(err) == OT_ERR_BUSY && p.pid > before;
+		else if (more && p.mm && !p.is_over)
+			want(s, guest, p.pid);
+		ot_err_destroy(err);
+	}
+}
+
+struct ot_err *vp_frames_send_batch(struct vp_session *s, const struct vp_feed *batch)
+{
+	const struct vp_guest_link *link = batch->link;
+	struct vp_frames_known *known = &s->frames[batch->guest];
+	bool first = !known->asked;
+	struct vp_budget budget;
+
+	known->asked =
+	    link->guest && link->probes && link->client.has_processes && program_asks(s->program.prog);
+	if (!known->asked)
+		return NULL;
+	vp_guest_budget_begin(link->guest, &budget, &vp_readings[VP_READ_FRAMES]);
+	bool only = want_of_batch(s, batch);
+	if (first && s->config.target_pid > 0)
+		want(s, batch->guest, (uint64_t)s->config.target_pid);
+	else if (first && !only)
+		want_all(s, batch->guest);
+	struct ot_err *err = send_wanted(s, batch->guest);
+	vp_budget_end(&budget);
+	return err;
+}
+
+static struct ot_err *send_met(struct vp_session *s, const struct vp_feed *feed)
+{
+	struct vp_budget budget;
+
+	vp_frames_look(&s->frames[feed->guest], vp_user_symbols_of(s, feed->guest));
+	if (!s->frames[feed->guest].nwanted)
+		return NULL;
+	vp_guest_budget_begin(feed->link->guest, &budget, &vp_readings[VP_READ_FRAMES_MET]);
+	struct ot_err *err = send_wanted(s, feed->guest);
+	vp_budget_end(&budget);
+	return err;
+}
+
+struct ot_err *vp_frames_send_wanted(struct vp_session *s)
+{
+	for (uint32_t i = 1; i < s->nfeeds; i++) {
+		struct vp_feed *feed = &s->feeds[i];
+
+		if (feed->started && !feed->gone && !feed->noticed_ns)
+			OT_TRY(vp_note_gone(s, feed, send_met(s, feed)));
+	}
 	return NULL;
 }

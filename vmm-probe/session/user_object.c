@@ -110,6 +110,17 @@ void vp_user_object_destroy(struct vp_user_object *o)
 	free(o);
 }
 
+struct vp_elf *vp_user_object_elf(struct vp_user_object *o)
+{
+	return o->has_elf ? &o->elf : NULL;
+}
+
+void vp_user_object_forget(struct vp_user_object *o)
+{
+	if (o->pages)
+		vp_elf_pages_forget(o->pages);
+}
+
 const char *vp_user_object_name(const struct vp_user_object *o)
 {
 	return o->name;

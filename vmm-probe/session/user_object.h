@@ -5,6 +5,7 @@
 
 #include "vmm-probe/guest/process/maps.h"
 
+struct vp_elf;
 struct vp_user_object;
 
 /** Read the names of @p file: from its pages that are in the guest's memory, and from the operator's copies
@@ -14,6 +15,11 @@ OT_MUST_CHECK struct ot_err *vp_user_object_read(struct vp_processes *ps, const 
 						 const char *sysroot, struct vp_user_object **ret);
 /** NULL is fine. */
 void vp_user_object_destroy(struct vp_user_object *object);
+
+/** What its headers say; NULL: they can't be read. Borrowed. vp_user_object_forget() follows, once its pages
+ * are no longer needed. */
+struct vp_elf *vp_user_object_elf(struct vp_user_object *object);
+void vp_user_object_forget(struct vp_user_object *object);
 
 /** The last part of its path; borrowed. */
 const char *vp_user_object_name(const struct vp_user_object *object);

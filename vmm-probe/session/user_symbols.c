@@ -19,6 +19,7 @@
 struct generation {
 	struct vp_maps maps;
 	struct vp_user_object **objects; /* by the maps' files; NULL: not needed yet. Borrowed */
+	uint64_t number;                 /* of all that were read */
 };
 
 struct process {
@@ -103,7 +104,7 @@ static void end_reading(struct vp_user_symbols *us)
 
 /* --- reading ----------------------------------------------------------------------------------------- */
 
-static bool can_read(struct vp_user_symbols *us)
+bool vp_user_symbols_can_read(struct vp_user_symbols *us)
 {
 	struct ot_err *err;
 
@@ -136,6 +137,7 @@ static struct generation *read_generation(struct vp_user_symbols *us, uint64_t p
 	if (!err && !(g->objects = calloc(g->maps.nfiles + 1, sizeof(*g->objects))))
 		err = ot_err_nomem();
 	if (!err) {
+		g->number = ++us->generations;
 		us->size += g->maps.count * sizeof(*g->maps.items) + g->maps.nfiles * sizeof(*g->maps.files);
 		return g;
 	}
@@ -227,20 +229,28 @@ static const struct vp_map *find_map(const struct process *p, uint64_t addr, str
 	return NULL;
 }
 
-void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr)
+/* The process, looked at once in each round. NULL: none can be read, or be kept. */
+static struct process *look_at(struct vp_user_symbols *us, uint64_t pid)
 {
-	const struct vp_map *m;
-	struct generation *g;
-	struct process *p;
+	struct process *p = pid && vp_user_symbols_can_read(us) ? process_of(us, pid) : NULL;
 
-	if (!pid || !can_read(us) || !(p = process_of(us, pid)))
-		return;
-	if (p->round != us->round) {
+	if (p && p->round != us->round) {
 		p->round = us->round;
 		p->read = false;
 		if (!is_current(us, p))
 			renew(us, p, pid);
 	}
+	return p;
+}
+
+void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr)
+{
+	struct process *p = look_at(us, pid);
+	const struct vp_map *m;
+	struct generation *g;
+
+	if (!p)
+		return;
 	m = find_map(p, addr, &g);
 	if (!m && !p->read) {
 		renew(us, p, pid);
@@ -248,6 +258,28 @@ void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr
 	}
 	if (m && m->file != VP_NO_FILE)
 		object_of(us, g, m->file);
+}
+
+const struct vp_maps *vp_user_symbols_maps(struct vp_user_symbols *us, uint64_t pid, uint64_t *ret_number)
+{
+	const struct process *p = look_at(us, pid);
+
+	if (!p || !p->items[0])
+		return NULL;
+	*ret_number = p->items[0]->number;
+	return &p->items[0]->maps;
+}
+
+struct vp_user_object *vp_user_symbols_object(struct vp_user_symbols *us, uint64_t pid, uint32_t file,
+					      bool *ret_later)
+{
+	const struct process *p = ot_map_get(&us->processes, &pid, sizeof(pid));
+	struct vp_user_object *o = object_of(us, p->items[0], file);
+
+	*ret_later = !o && !begin_reading(us);
+	if (!o && !*ret_later)
+		end_reading(us);
+	return o;
 }
 
 /* --- text -------------------------------------------------------------------------------------------- */

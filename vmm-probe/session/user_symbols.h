@@ -11,7 +11,9 @@
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/session/session.h"
 
+struct vp_maps;
 struct vp_processes;
+struct vp_user_object;
 
 struct vp_user_symbols {
 	struct vp_guest *guest; /* borrowed; NULL: its processes can't be read */
@@ -21,6 +23,7 @@ struct vp_user_symbols {
 	struct ot_map objects;   /* by struct vp_file_id */
 	uint64_t size;           /* bytes that both take, nearly */
 	uint64_t round;          /* number of the current one */
+	uint64_t generations;    /* times that a process's mappings were read */
 	struct vp_budget budget; /* of the round */
 	bool has_budget;         /* once something was read in it */
 	bool noted;              /* that processes can't be read, or that there is too much to keep */
@@ -38,9 +41,21 @@ void vp_user_symbols_deinit(struct vp_user_symbols *us);
 /** Begin a round: whatever is read until the next one has one budget, and each process is looked at once. */
 void vp_user_symbols_round(struct vp_user_symbols *us);
 
+/** Can processes of the guest be read? If not, why is said once. */
+bool vp_user_symbols_can_read(struct vp_user_symbols *us);
+
 /** A record with that address has arrived: read what will be needed to name it, while its process is there.
  * Without memory or within no budget, the address will have no name. */
 void vp_user_symbols_see(struct vp_user_symbols *us, uint64_t pid, uint64_t addr);
+
+/** What process @p pid has mapped, as it is in this round; borrowed until the next one. *ret_number is
+ * another one each time that it was read. NULL: it can't be read. */
+const struct vp_maps *vp_user_symbols_maps(struct vp_user_symbols *us, uint64_t pid, uint64_t *ret_number);
+
+/** The file @p file of these maps; borrowed. NULL: it can't be read; *ret_later: the round has no budget
+ * left, but the next one may. */
+struct vp_user_object *vp_user_symbols_object(struct vp_user_symbols *us, uint64_t pid, uint32_t file,
+					      bool *ret_later);
 
 /** Text of @p addr into @p buf, always NUL-terminated: object`symbol+0x12, object`sub_1234+0x5,
  * object`0xaddr, or 0xaddr if no file is known to be mapped there. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sorting [N]
+ * sorting [N | fork]
  *
  * A program without frame pointers. At each SIGUSR1 it sorts a few numbers by qsort(), which calls compare()
  * from within the C library, and raises a signal. In both it passes a static probe, compare() also makes a
@@ -11,8 +11,8 @@
  *     signal ADDRESS …
  *     done
  *
- * With N, it sorts many numbers N times instead, and says nothing of it but "done". It prints "ready" before
- * the first SIGUSR1.
+ * With N, it sorts many numbers N times instead, and says nothing of it but "done". With fork it has a child
+ * that does the same, and says "forked PID" first. It prints "ready" before the first SIGUSR1.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -100,12 +100,18 @@ __attribute__((noipa)) static long work(size_t n)
 
 int main(int argc, char **argv)
 {
-	long rounds = argc > 1 ? atol(argv[1]) : 1;
+	long rounds;
 	sigset_t signals;
 	int number;
 	long sum = 0;
 
+	if (argc > 1 && !strcmp(argv[1], "fork")) {
+		if (!fork())
+			dprintf(1, "forked %d\n", getpid());
+		argc = 1;
+	}
 	is_quiet = argc > 1;
+	rounds = is_quiet ? atol(argv[1]) : 1;
 	signal(SIGUSR2, on_signal);
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGUSR1);

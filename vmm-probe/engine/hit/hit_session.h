@@ -147,7 +147,7 @@ struct vp_engine_session {
 	const uint64_t *orc_addrs; /* ascending, unless the sender is hostile */
 	const struct vp_orc_rule *orc_rules;
 	uint32_t norc;
-	struct vp_user_frames *frames; /* of processes, the last FRAMES first; NULL: none. Only added to */
+	struct vp_user_frames *frames; /* rules for the stacks of processes; NULL: none */
 	struct dif_dynvars *dynvars;
 	struct vp_ecb *errors; /* ERROR's ECBs */
 	struct vp_epid_sizes *sizes;

@@ -17,39 +17,55 @@ static bool read_range(const uint32_t *first, const uint32_t *n, uint32_t all, u
 	return *ret_first <= all && *ret_n <= all - *ret_first;
 }
 
-/* The root is compared first: it is a register, and nearly all processes have another one. */
-static bool is_running(struct vp_vcpu_session *v, uint64_t root, const struct vp_batch_process *process)
+static const struct vp_frames_sent *sent_of(const struct vp_user_frames *f, uint32_t number)
 {
-	struct vp_batch_process id;
-
-	if (__atomic_load_n(&process->root, __ATOMIC_RELAXED) != root)
-		return false;
-	id = *process;
-	return vp_in_process(v, &id);
+	return number < __atomic_load_n(&f->nsent, __ATOMIC_ACQUIRE) ? f->sent[number] : NULL;
 }
 
+/* Is it the process of that slot that the vCPU runs? */
+static bool take_slot(struct vp_vcpu_session *v, uint64_t slot, struct vp_process_frames *ret)
+{
+	const struct vp_frames_sent *in =
+	    sent_of(v->es->frames, slot >> VP_FRAMES_PROCESS_BITS & (VP_FRAMES_SENT_MAX - 1));
+	uint32_t number = slot & (VP_FRAMES_PROCESSES_MAX - 1);
+
+	if (!in || number >= in->nprocesses)
+		return false;
+	const struct vp_batch_process id = in->processes[number].id;
+
+	ret->in = in;
+	return vp_in_process(v, &id) &&
+	       read_range(&in->processes[number].first_map, &in->processes[number].nmaps, in->nmaps,
+			  &ret->first_map, &ret->nmaps);
+}
+
+/* A page table's address is a register, and nearly all processes have another one. */
 bool vp_frames_of_process(struct vp_vcpu_session *v, struct vp_process_frames *ret)
 {
 	const struct vp_user_frames *f = __atomic_load_n(&v->es->frames, __ATOMIC_ACQUIRE);
-	uint64_t root = f ? vp_reg(v, VP_REG_ROOT) & v->es->facts.user_pgd_mask : 0;
 
-	for (; f; f = f->next)
-		for (uint32_t i = 0; i < f->nprocesses; i++) {
-			const struct vp_frames_process *p = &f->processes[i];
+	if (!f)
+		return false;
+	const uint64_t root = vp_reg(v, VP_REG_ROOT) & v->es->facts.user_pgd_mask;
+	const uint32_t home = vp_frames_home(root);
 
-			if (!is_running(v, root, &p->id))
-				continue;
-			ret->in = f;
-			return read_range(&p->first_map, &p->nmaps, f->nmaps, &ret->first_map, &ret->nmaps);
-		}
+	for (uint32_t i = 0; i < VP_FRAMES_TRIES; i++) {
+		uint64_t slot = __atomic_load_n(&f->slots[(home + i) % VP_FRAMES_SLOTS], __ATOMIC_ACQUIRE);
+
+		if (!slot)
+			return false;
+		if (slot >> VP_FRAMES_ROOT_SHIFT == root >> 12 && take_slot(v, slot, ret))
+			return true;
+	}
 	return false;
 }
 
-bool vp_frames_row(const struct vp_process_frames *frames, uint64_t pc, struct vp_frame_row *ret)
+bool vp_frames_row(const struct vp_vcpu_session *v, const struct vp_process_frames *frames, uint64_t pc,
+		   struct vp_frame_row *ret)
 {
-	const struct vp_user_frames *in = frames->in;
-	const struct vp_frames_map *maps = in->maps + frames->first_map, *m;
+	const struct vp_frames_map *maps = frames->in->maps + frames->first_map, *m;
 	size_t n = OT_COUNT_BEFORE(frames->nmaps, i, maps[i].start <= pc);
+	const struct vp_frames_sent *in;
 	uint32_t first, nrows;
 	uint64_t offset;
 
@@ -57,7 +73,8 @@ bool vp_frames_row(const struct vp_process_frames *frames, uint64_t pc, struct v
 		return false;
 	m = &maps[n - 1];
 	offset = pc - m->base;
-	if (pc >= m->end || !read_range(&m->first_row, &m->nrows, in->nrows, &first, &nrows))
+	in = sent_of(v->es->frames, __atomic_load_n(&m->sent, __ATOMIC_RELAXED));
+	if (pc >= m->end || !in || !read_range(&m->first_row, &m->nrows, in->nrows, &first, &nrows))
 		return false;
 	const struct vp_frame_row *rows = in->rows + first;
 

@@ -133,7 +133,7 @@ static bool step(struct vp_vcpu_session *v, struct vp_user_frame *f, const struc
 {
 	struct vp_frame_row row;
 
-	if (frames && vp_frames_row(frames, f->exact ? f->ip : f->ip - 1, &row))
+	if (frames && vp_frames_row(v, frames, f->exact ? f->ip : f->ip - 1, &row))
 		return step_row(v, f, &row);
 	return step_fp(v, f);
 }

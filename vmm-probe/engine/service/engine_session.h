@@ -59,8 +59,7 @@ struct vp_engine_session_service {
 
 	struct vp_batch_agent *agent; /* as the operator's process found it; NULL: none */
 	struct vp_batches batches;
-	uint32_t nframes;          /* FRAMES that it has got */
-	uint64_t frames_bytes;     /* … and their size */
+	uint64_t frames_bytes;     /* of FRAMES that it has got */
 	struct vp_ecb *last_error; /* of ERROR's ECBs */
 	uint64_t error_regs;       /* that those may read */
 	struct vp_counter *counters;

@@ -95,7 +95,8 @@ uint64_t vp_private_memory(const struct vp_msg_open *open, const struct vp_priva
 {
 	uint64_t bytes = sizeof(struct vp_engine_session) + sizeof(struct vp_engine_session_service) +
 			 (parts->program + parts->site_programs) * PER_DOF_BYTE + of_vcpus(open, parts) +
-			 of_probes(open, parts) + of_timed(open, parts) + parts->semaphores * SEMAPHORE;
+			 of_probes(open, parts) + of_timed(open, parts) + parts->semaphores * SEMAPHORE +
+			 parts->frames;
 
 	return BASE + bytes + PAGE_TABLES(bytes) + PAGE_TABLES(parts->mapped);
 }

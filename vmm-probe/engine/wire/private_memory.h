@@ -35,6 +35,7 @@ struct vp_private_parts {
 	uint64_t semaphores;                 /* sites that have one to raise */
 	uint64_t timed;                      /* probes that fire by time, an event or a counter: of no site */
 	uint64_t epids;                      /* the highest EPID */
+	uint64_t frames;                     /* bytes of the index of processes' rules */
 	uint64_t mapped;                     /* bytes mapped by the session */
 	bool speculates;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How to walk the stacks of programs without frame pointers: rules made from the .eh_frame of the files that
- * some processes have mapped, which the operator's process sends with FRAMES, in a sealed memfd. The engine
- * maps it read-only and treats it as hostile: the counts are checked once, each index whenever it is used.
+ * some processes have mapped, which the operator's process sends with FRAMES, in sealed memfds. The engine
+ * maps them read-only and treats them as hostile: the counts are checked once, each index whenever it is
+ * used. A file's rows come once: processes that are met later refer to the FRAMES that brought them.
  *
  *   header | nprocesses × struct vp_frames_process | nmaps × struct vp_frames_map | nrows × struct
  * vp_frame_row
@@ -14,7 +15,7 @@
 
 #define VP_FRAMES_MAGIC         0x31524655u /* "UFR1" */
 #define VP_FRAMES_SIZE_MAX      (64u << 20) /* of all FRAMES of a session */
-#define VP_FRAMES_SENT_MAX      256u        /* … of which there are */
+#define VP_FRAMES_SENT_MAX      4096u       /* … of which there are */
 #define VP_FRAMES_PROCESSES_MAX 1024u       /* of one FRAMES */
 
 /* How a frame's CFA is computed: the caller's stack pointer, and 8 above where the return address is. */
@@ -39,11 +40,14 @@ struct vp_frame_row {
 
 /* A part of a process's address space that has rules. Those of a process are by address, not overlapping. */
 struct vp_frames_map {
-	uint64_t start, end;       /* [start, end) */
-	uint64_t base;             /* the address from which its rows' offsets count */
+	uint64_t start, end; /* [start, end) */
+	uint64_t base;       /* the address from which its rows' offsets count */
+	uint32_t sent; /* number of the FRAMES that has its rows, from 0: this one's, or an earlier one's */
 	uint32_t first_row, nrows; /* by offset */
+	uint32_t unused;
 };
 
+/* One that comes again, as it has mapped something since, replaces what was sent of it before. */
 struct vp_frames_process {
 	struct vp_batch_process id;
 	uint32_t first_map, nmaps;
