@@ -83,9 +83,10 @@ class Names(ProgramScenario):
         self.vm.check(f"kill -9 {pid}")
         trace.stop()
         found = [s for s in (re.findall(r"^ {14}(\S+)$", part, re.M) for part in re.split(r"\n\n|seen", trace.out)) if s]
-        self.assertEqual(len(found), 2, trace.story())
-        self.assertEqual(found[0], found[1], "the second one was printed when the process had ended")
-        return found[1], trace.err
+        self.assertIn(len(found), (2, 3), trace.story())  # with and without rules for the C library's frames
+        for other in found[1:]:
+            self.assertEqual(found[0], other[:len(found[0])], "the others were printed when the process had ended")
+        return found[0], trace.err
 
     def assert_frames(self, name, files, path=None, options=()):
         """Each frame is what nm(1) says of that address; returns the frames."""
