@@ -373,6 +373,25 @@ static void the_guest_ends(void **state)
 	tear_down(&w);
 }
 
+/* Only the engine goes: the program runs on, and so it is lowered. */
+static void the_guest_runs_on(void **state)
+{
+	static const enum vp_guest_end ends[] = { VP_GUEST_DETACHED, VP_GUEST_SAVED, VP_GUEST_CHANGED };
+	struct world w;
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(ends); i++) {
+		set_up(&w);
+		start(&w);
+		assert_int_equal(value(&w), 1);
+		vp_engine_guest_ended(vp_fake_engine(w.f->fake), ends[i]);
+		vp_engine_tell_end(vp_fake_engine(w.f->fake));
+		assert_int_equal(value(&w), 0);
+		ef_close(w.f);
+		tear_down(&w);
+	}
+}
+
 static void the_vcpus_can_not_be_stopped(void **state)
 {
 	struct world w;
@@ -450,6 +469,7 @@ int main(void)
 		cmocka_unit_test(its_process_alone),
 		cmocka_unit_test(at_the_ends_of_its_range),
 		cmocka_unit_test(the_guest_ends),
+		cmocka_unit_test(the_guest_runs_on),
 		cmocka_unit_test(the_vcpus_can_not_be_stopped),
 		cmocka_unit_test(hostile),
 		cmocka_unit_test(malformed),

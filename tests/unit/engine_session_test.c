@@ -148,6 +148,31 @@ static void failing_install(void **state)
 	ef_destroy(f);
 }
 
+/* What a backend can't take beside what it has would fail with every later plan, that of another session too.
+ */
+static void failing_install_of_a_late_batch(void **state)
+{
+	struct ef *f = ef_create();
+	(void)state;
+
+	uint32_t c = ef_clause(f, NULL);
+	ef_open(f);
+	ef_enable_entry(f, c, EF_FUNC_A);
+	ef_start(f);
+	uint32_t probe = ef_probe(f, VP_PROBE_SITE, VP_ARGS_FBT_ENTRY, "func", "entry");
+	ef_site(f, EF_FUNC_B, EF_FUNC_B);
+	ef_ecb(f, probe, c);
+	vp_fake_fail_install(f->fake, 1);
+	EF_FAILS(OT_ERR_OS, ef_try_enable(f));
+	ef_batch_clear(f);
+	assert_int_equal(vp_fake_sites(f->fake), 1);
+	ef_enable_entry(f, c, EF_FUNC_C);
+	assert_int_equal(vp_fake_sites(f->fake), 2);
+	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_B));
+	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_C));
+	ef_destroy(f);
+}
+
 /* --- hostile OPEN ------------------------------------------------------------------------------ */
 
 static void open_is_checked(void **state)
@@ -473,6 +498,7 @@ int main(void)
 		cmocka_unit_test(busy_at_stop),
 		cmocka_unit_test(busy_at_close),
 		cmocka_unit_test(failing_install),
+		cmocka_unit_test(failing_install_of_a_late_batch),
 		cmocka_unit_test(open_is_checked),
 		cmocka_unit_test(shared_parts_are_checked),
 		cmocka_unit_test(program_is_verified_again),

@@ -147,6 +147,26 @@ static struct ot_err *prepare(struct vp_engine_session *es, const struct vp_batc
 	return NULL;
 }
 
+/* A backend can't watch its sites beside those that are watched (debug registers are few): no later plan has
+ * them, as it would fail too, whoever's it is. */
+static void leave_out(struct vp_enabled_batch *b)
+{
+	for (uint32_t i = 0; i < b->nsites; i++) {
+		b->sites[i].stale = true;
+		b->sites[i].semaphore = 0;
+	}
+}
+
+/* A busy backend is asked again later. */
+static struct ot_err *plan_with(struct vp_engine *engine, struct vp_enabled_batch *b)
+{
+	struct ot_err *err = vp_replan(engine);
+
+	if (err && ot_err_code(err) != OT_ERR_BUSY)
+		leave_out(b);
+	return err;
+}
+
 /* From here on the session owns the batch, even after an error. */
 static struct ot_err *link_batch(struct vp_engine_session *es, struct vp_enabled_batch *b,
 				 struct vp_epid_sizes *sizes)
@@ -171,7 +191,7 @@ static struct ot_err *link_batch(struct vp_engine_session *es, struct vp_enabled
 	OT_TRY(assign_counters(es, b));
 	if (!es->service->planned)
 		return NULL;
-	OT_TRY(vp_replan(es->engine));
+	OT_TRY(plan_with(es->engine, b));
 	vp_semaphores_update(es->engine);
 	OT_TRY(vp_profile_update(es->engine));
 	return vp_agent_update(es->engine);

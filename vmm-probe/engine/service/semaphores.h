@@ -46,7 +46,8 @@ void vp_semaphores_update(struct vp_engine *engine);
 bool vp_semaphores_are_pending(const struct vp_engine *engine);
 void vp_semaphores_retry(struct vp_engine *engine, uint64_t now_ns);
 
-/** The guest's kernel has ended, and with it all of its processes: nothing is to be lowered any more. */
+/** The guest's kernel has ended, and with it all of its processes: nothing is to be lowered any more. Not
+ * where the guest runs on without the engine. */
 void vp_semaphores_forget(struct vp_engine *engine);
 
 #endif

@@ -70,6 +70,12 @@ struct ot_err *vp_engine_session_stop(struct vp_engine_session *es)
 	return NULL;
 }
 
+/* Its kernel and processes are as they were, and only the engine goes. */
+static bool runs_on(enum vp_guest_end how)
+{
+	return how == VP_GUEST_DETACHED || how == VP_GUEST_SAVED || how == VP_GUEST_CHANGED;
+}
+
 void vp_engine_tell_end(struct vp_engine *engine)
 {
 	enum vp_guest_end how =
@@ -77,7 +83,8 @@ void vp_engine_tell_end(struct vp_engine *engine)
 
 	if (how == VP_GUEST_RUNS)
 		return;
-	vp_semaphores_forget(engine);
+	if (!runs_on(how))
+		vp_semaphores_forget(engine);
 	for (uint32_t i = 0; i < engine->service->nsessions; i++) {
 		struct vp_engine_session *es = engine->service->sessions[i];
 		if (es->service->closing || es->service->guest_end)
