@@ -53,6 +53,8 @@ static void print_advice(const struct vp_kvm_host *h)
 		     "probed");
 	if (!h->hw)
 		puts("        no debug registers: -x trap=hw is not available");
+	if (!h->hw_user)
+		puts("        no debug registers in user mode: no probes in processes of guests on KVM");
 	if (!h->ioeventfd)
 		puts("        no ioeventfd: clauses that only count cost as much as others");
 }
@@ -67,10 +69,10 @@ static void print_missing(const char *what, struct ot_err *err)
 static void print_host(const struct vp_kvm_host *h)
 {
 	printf("kvm     int3=%s, inject=%s, hw=%s, step=%s, ioeventfd=%s, out=%s, sync_regs=%s, blockirq=%s, "
-	       "user=%s, vcpus=%u\n",
+	       "user=%s, hw_user=%s, vcpus=%u\n",
 	       vp_kvm_int3_name(h->int3), vp_kvm_inject_name(h->inject), yes_no(h->hw), yes_no(h->step),
 	       yes_no(h->ioeventfd), yes_no(h->out), yes_no(h->sync_regs), yes_no(h->block_irq),
-	       yes_no(h->user), h->max_vcpus);
+	       yes_no(h->user), yes_no(h->hw_user), h->max_vcpus);
 	printf("        %-34s %9.1f ns  (%.1f to %.1f)\n", "an instruction of kernel mode",
 	       h->insn_cost.median, h->insn_cost.min, h->insn_cost.max);
 	print_cost("a hit: out, to us and back", &h->exit_cost);

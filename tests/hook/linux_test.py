@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -20,10 +21,12 @@ sys.path[:0] = [os.path.join(TESTS, "kvm-lab"), os.path.join(TESTS, "linux")]
 from lib.guest import Guest, why_no_guest
 from lib.outsight import LIMIT, Outsight, Trace, keyed, numbers
 from lib.host_kvm import why_not_kvm
+from lib.programs import Programs as BuiltPrograms
 from lib.vmm_guest import TROUBLE
+from processes import GUARDED, Processes
 from run import why_no_lab
 
-LAB_SECONDS = 1200
+LAB_SECONDS = 2400
 TIMES = 20
 # Processes, files and memory, until it is stopped; it ends at the first wrong byte.
 LOAD = ("sh -c 'dd if=/dev/urandom of=/tmp/a bs=64k count=8 2>/dev/null || exit 1; "
@@ -51,7 +54,7 @@ class QemuGuest(Guest):
                 if TROUBLE.search(line) and "ommand line:" not in line and "report a bug" not in line]
 
 
-class Linux(unittest.TestCase):
+class QemuTest(unittest.TestCase):
     maxDiff = 4000
 
     def boot(self, **options):
@@ -66,17 +69,21 @@ class Linux(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr + guest.console())
         return done.stdout
 
-    def traced(self, guest, program):
+    def started(self, guest, *args):
         outsight = Outsight(ARGS.build)
-        trace = Trace(outsight.binary, ["-g", str(guest.pid), "-x", "maxcost=0", "-q", "-n", 'BEGIN { printf("tracing\\n"); }',
-                                        "-n", program], outsight.environment(guest))
+        trace = Trace(outsight.binary, ["-g", str(guest.pid), "-x", "maxcost=0", *args], outsight.environment(guest))
         self.addCleanup(lambda: (trace.kill(), trace.process.stdout.close(), trace.process.stderr.close()))
-        return trace.wait_for("tracing", LIMIT)
+        return trace
 
+    def trace(self, guest, program, *args):
+        return self.started(guest, "-q", *args, "-n", 'BEGIN { printf("tracing\\n"); }', "-n", program).wait_for("tracing", LIMIT)
+
+
+class Linux(QemuTest):
     def count_getppid(self, guest):
         job = guest.spawn("getppid_loop 4 2500 wait")
         job.wait_output("waiting")
-        trace = self.traced(guest, 'syscall::getppid:entry /execname == "getppid_loop"/ { @a = count(); @b = sum(1); } '
+        trace = self.trace(guest, 'syscall::getppid:entry /execname == "getppid_loop"/ { @a = count(); @b = sum(1); } '
                             'fbt::__x64_sys_getppid:return { @c = count(); @d = sum(1); }')
         job.send("go")
         job.wait_end()
@@ -88,11 +95,11 @@ class Linux(unittest.TestCase):
 
     def by_name(self, guest):
         """All system calls of one program; and of each program."""
-        trace = self.traced(guest, 'syscall:::entry /execname == "reads"/ { @[probefunc] = count(); }')
+        trace = self.trace(guest, 'syscall:::entry /execname == "reads"/ { @[probefunc] = count(); }')
         guest.check("reads 3000")
         calls = keyed(trace.stop().out)
         self.assertEqual([calls.get("read"), calls.get("lseek")], [3000, 3000], trace.story())
-        trace = self.traced(guest, "syscall:::entry { @[execname] = count(); }")
+        trace = self.trace(guest, "syscall:::entry { @[execname] = count(); }")
         guest.check("reads 3000")
         names = keyed(trace.stop().out)
         self.assertGreaterEqual(names.get("reads", 0), 6000, trace.story())
@@ -113,7 +120,7 @@ class Linux(unittest.TestCase):
                 self.by_name(guest)
             elif i % 5 == 2:
                 # detached under load
-                trace = self.traced(guest, "syscall:::entry,syscall:::return { @[probefunc] = count(); }")
+                trace = self.trace(guest, "syscall:::entry,syscall:::return { @[probefunc] = count(); }")
                 self.assertEqual(self.outsight(guest, "detach", str(guest.pid)), f"{guest.pid}: detached\n")
                 self.assertEqual(trace.finish(), 1, trace.story())
                 continue
@@ -152,6 +159,44 @@ class Linux(unittest.TestCase):
         self.assertEqual(self.text(guest), text)
 
 
+class Programs(Processes, QemuTest):
+    """Probes in the guest's programs; QEMU is attached to when the first of them needs it."""
+    kills = 4
+
+    @classmethod
+    def setUpClass(cls):
+        cls.archive = ARGS.programs
+        cls.vm = QemuGuest(ARGS.kernel, smp=2, more_files=cls.archive).boot()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.vm.close()
+
+    def setUp(self):
+        self.prepare()
+
+    def tearDown(self):
+        self.tidy()
+        self.assertEqual(self.vm.trouble(), [])
+
+    def traced(self, program, *args):
+        return self.trace(self.vm, program, *args)
+
+    def refused(self, *args):
+        trace = self.started(self.vm, *args)
+        self.assertEqual(trace.finish(LIMIT), 1, trace.story())
+        return trace.story()
+
+    def test_detached(self):
+        """The engine goes while the program runs: it lowers what it has raised."""
+        one = self.start_probed()
+        trace = self.traced(f"{GUARDED} {{ @ = count(); }}", "-p", str(one))
+        self.assertEqual(self.semaphore(one), 1)
+        self.assertEqual(self.outsight(self.vm, "detach", str(self.vm.pid)), f"{self.vm.pid}: detached\n")
+        self.assertEqual(trace.finish(), 1, trace.story())
+        self.assertEqual(self.semaphore(one), 0)
+
+
 def run_in_lab(why_not):
     reason = why_no_lab()
     if reason:
@@ -160,7 +205,7 @@ def run_in_lab(why_not):
     print(f"in scripts/kvm-lab, as {why_not}", flush=True)
     root = os.path.dirname(TESTS)
     command = [os.path.join(root, "scripts", "kvm-lab"), "--", "python3", "-B", os.path.abspath(__file__), "--here",
-               "--build", ARGS.build, "--kernel", ARGS.kernel, *ARGS.tests]
+               "--build", ARGS.build, "--kernel", ARGS.kernel, "--programs", ARGS.programs, *ARGS.tests]
     return subprocess.run(["setpriv", "--pdeathsig", "TERM", *command], timeout=LAB_SECONDS, check=False).returncode
 
 
@@ -171,6 +216,7 @@ def main():
     parser.add_argument("--kernel", default="6.1")
     parser.add_argument("--here", action="store_true")
     parser.add_argument("--lab", action="store_true")
+    parser.add_argument("--programs", help="the archive of lib/programs.py, instead of making it")
     parser.add_argument("tests", nargs="*")
     ARGS = parser.parse_args()
     ARGS.build = os.path.abspath(ARGS.build)
@@ -180,8 +226,12 @@ def main():
         return 77
     why_not = None if ARGS.here else "the lab was asked for" if ARGS.lab else \
         why_not_kvm(os.path.join(ARGS.build, "bin", "outsight"))
-    if why_not:
-        return run_in_lab(why_not)
+    with tempfile.TemporaryDirectory(prefix="outsight-programs-") as folder:
+        ARGS.programs = ARGS.programs or BuiltPrograms(folder).archive
+        return run_in_lab(why_not) if why_not else run()
+
+
+def run():
     return 0 if unittest.main(argv=[sys.argv[0], *ARGS.tests], verbosity=2, exit=False).result.wasSuccessful() else 1
 
 

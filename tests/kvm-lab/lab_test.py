@@ -27,6 +27,7 @@ from lib.scenario import LineResult, parse_symbols
 from lib.toggling import toggling
 from lib.truth import EVENTS
 from lib.vmm_guest import VmmGuest
+from processes import Processes
 
 # Many times the duration on an idle machine: none of them is a measurement.
 TOGGLE_SECONDS = 600
@@ -47,8 +48,8 @@ class Lab:
     """The machine that the tests of one kernel share. On kernels after the first, repeated steps are repeated a tenth
     as often."""
 
-    def __init__(self, build, logs, kernel, first):
-        self.build, self.logs, self.kernel, self.first = build, logs, kernel, first
+    def __init__(self, build, logs, kernel, first, programs=None):
+        self.build, self.logs, self.kernel, self.first, self.programs = build, logs, kernel, first, programs
         self.kills, self.toggles, self.self_patches, self.keys = (20, 1000, 200, 100) if first else (2, 100, 20, 10)
         self.outsight = Outsight(build)
         self.hits = 0
@@ -60,11 +61,18 @@ class Lab:
     def path(self, name):
         return os.path.join(self.logs, f"{self.kernel}.{name}")
 
-    def agent(self):
-        """An archive with the guest's module, and the tests' own; None where they are not built."""
-        if ga.why_no_agent(self.kernel, "pulse"):
+    def more_files(self):
+        """An archive of what there is of the guest's module, the tests' own, and programs; None: nothing."""
+        parts = [self.programs] if self.programs else []
+        if not ga.why_no_agent(self.kernel, "pulse"):
+            parts.append(ga.archive(self.kernel, self.path("agent.cpio"), "outsight", "pulse"))
+        if not parts:
             return None
-        return ga.archive(self.kernel, self.path("agent.cpio"), "outsight", "pulse")
+        with open(self.path("more.cpio"), "wb") as out:
+            for part in parts:
+                with open(part, "rb") as f:
+                    out.write(f.read())
+        return out.name
 
     def guest(self):
         """The running guest, or a new one: a test that ends its guest does not affect the others."""
@@ -73,7 +81,7 @@ class Lab:
         if not self.current:
             self.boots += 1
             guest = VmmGuest(self.kernel, os.path.join(self.build, "bin", "outsight-vmm"), smp=VCPUS,
-                             append=SLOW_HOST_ARGS, log=self.path(f"console{self.boots}"), more_files=self.agent())
+                             append=SLOW_HOST_ARGS, log=self.path(f"console{self.boots}"), more_files=self.more_files())
             self.current = guest.__enter__()
             self.release = guest.check("uname -r").strip()
             # Symbols for the tests: the guest reads its own list faster than we could send it.
@@ -492,6 +500,28 @@ class Agent(LabTest):
         self.assertEqual(numbers(trace.out), [2000], trace.story())
 
 
+class Programs(Processes, LabTest):
+    """Debug registers, over all processes of the guest."""
+
+    def setUp(self):
+        super().setUp()
+        if not LAB.programs:
+            self.skipTest("its programs are not built (run.py does)")
+        self.vm, self.archive = self.guest, LAB.programs
+        self.kills = 10 if LAB.first else 2
+        self.prepare()
+
+    def tearDown(self):
+        if LAB.programs:
+            self.tidy()
+        super().tearDown()
+
+    def refused(self, *options):
+        trace = self.started(*options)
+        self.assertEqual(trace.finish(LIMIT), 1, trace.story())
+        return trace.story()
+
+
 class End(LabTest):
     """Last, as the name sorts: the guest's own end."""
 
@@ -512,7 +542,7 @@ class Doctor(unittest.TestCase):
         line = next((n for n in done.stdout.splitlines() if n.startswith("kvm     int3=")), "")
         if self.lab:
             self.assertIn("int3=never", line, done.stdout)
-        for finding in ("hw=yes", "step=yes", "ioeventfd=yes", "out=yes", "sync_regs=yes"):
+        for finding in ("hw=yes", "step=yes", "ioeventfd=yes", "out=yes", "sync_regs=yes", "hw_user=yes"):
             self.assertIn(finding, line, done.stdout)
 
 
@@ -527,17 +557,19 @@ def run_small(build, names):
 def print_logs(logs):
     """The last output of guests and traces, after a failed run."""
     for name in sorted(os.listdir(logs)):
+        if name.endswith(".cpio"):
+            continue
         with open(os.path.join(logs, name), encoding="utf-8", errors="replace") as f:
             print(f"--- end of {name}\n{f.read()[-LOG_CHARS:]}", flush=True)
 
 
-def run_kernel(build, logs, kernel, first, names, changes):
+def run_kernel(build, logs, kernel, first, names, changes, programs):
     """(result, line about it) of all tests on one kernel."""
     global LAB  # pylint: disable=global-statement
-    LAB = Lab(build, logs, kernel, first)
+    LAB = Lab(build, logs, kernel, first, programs)
     if changes:
         LAB.keys = -(-changes // (2 * len(Tracepoints.TOGGLED)))
-    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Tracepoints, Agent, End]
+    cases = ([Doctor] if first else []) + [Counts, Faults, Patching, Tracepoints, Agent, Programs, End]
     loader = unittest.defaultTestLoader
     module = sys.modules["__main__"]
     suite = (loader.loadTestsFromNames(names, module) if names else
@@ -559,6 +591,7 @@ def main():
     parser.add_argument("--behind", action="store_true", help="none of these kernels is the first; what is of the host is "
                         "not tested")
     parser.add_argument("--changes", type=int, help="how often the guest changes static keys under traps")
+    parser.add_argument("--programs", help="the archive of lib/programs.py, which needs a compiler")
     parser.add_argument("tests", nargs="*", help="Class.method, instead of all")
     args = parser.parse_args()
     build = os.path.abspath(args.build)
@@ -570,7 +603,8 @@ def main():
             print(f"SKIP {kernel}: {reason}")
             continue
         with tempfile.TemporaryDirectory(prefix="outsight-kvm-lab-") as logs:
-            result = run_kernel(build, logs, kernel, number == 0 and not args.behind, args.tests, args.changes)
+            result = run_kernel(build, logs, kernel, number == 0 and not args.behind, args.tests, args.changes,
+                                args.programs)
             bad = len(result.failures) + len(result.errors)
             if bad:
                 print_logs(logs)

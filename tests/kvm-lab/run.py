@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -22,6 +23,7 @@ sys.path[:0] = [os.path.join(ROOT, "tests", "linux")]
 from lib.guest import cache_dir
 from lib.host_kvm import why_not_kvm
 from lib.pace import limit
+from lib.programs import Programs
 
 LIMIT = 3600  # for machines that are busy or slow: an idle one takes about a third
 
@@ -66,8 +68,13 @@ def main():
         print(f"in scripts/kvm-lab, as {why_not}", flush=True)
         command = [os.path.join(ROOT, "scripts", "kvm-lab"), "--", *tests, "--lab"]
     seconds = LIMIT + (args.changes or 0)
-    # However this process ends, the lab ends with it.
-    process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command, *args.tests])
+    with tempfile.TemporaryDirectory(prefix="outsight-kvm-lab-programs-") as folder:
+        return run([*command, "--programs", Programs(folder).archive, *args.tests], seconds)
+
+
+def run(command, seconds):
+    """However this process ends, the lab ends with it."""
+    process = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *command])
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -202,7 +202,7 @@ static void malformed(void **state)
 	refused(f);
 	add_probe(f, c, VP_ARGS_FBT_ENTRY)->process.mm = 0;
 	refused(f);
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		add_probe(f, c, VP_ARGS_FBT_ENTRY);
 		s = (void *)f->sites.data;
 		s->gva = i == 0 ? EF_FUNC_A : s->gva;
@@ -210,6 +210,7 @@ static void malformed(void **state)
 		s->room = i == 2 ? 16 : 1;
 		s->sentinel = i == 3 ? VP_SENTINEL_ENTER : 0;
 		s->syscall = i == 4 ? 1 : 0;
+		s->trap = i == 5 ? VP_SITE_HW : VP_SITE_TEXT; /* this backend needs none */
 		refused(f);
 	}
 	add_probe(f, c, VP_ARGS_FBT_ENTRY);

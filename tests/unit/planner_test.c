@@ -321,6 +321,64 @@ static void debug_registers(void **state)
 		check(&rows[i]);
 }
 
+/* In a process nothing is planted: any instruction has a debug register, whatever is wished, or is refused.
+ */
+static void in_processes(void **state)
+{
+	static const enum vp_trap_wish all[] = { VP_WISH_AUTO, VP_WISH_TEXT, VP_WISH_STEP, VP_WISH_HW };
+	static const char *const rows[] = { "\x55", "\x0f\x31", "\x0f\x05", CMPXCHG };
+	(void)state;
+
+	for (size_t i = 0; i < OT_ARRAY_SIZE(all); i++) {
+		struct vp_planner *p;
+
+		assert_ok(vp_planner_create(NULL, TEXT | HW | VP_TRAPS_USER, all[i], &p));
+		for (size_t k = 0; k < OT_ARRAY_SIZE(rows); k++) {
+			struct vp_batch_site site = { .gva = 0x401ffeull };
+
+			site.length = site.room = (uint8_t)strlen(rows[k]);
+			memcpy(site.bytes, rows[k], site.length);
+			struct vp_verdict v = vp_planner_site(p, &site);
+			assert_int_equal(v.kind, VP_PLAN_HW);
+			assert_int_equal(v.covers, 0);
+			assert_int_equal(site.trap, VP_SITE_HW);
+		}
+		vp_planner_destroy(p);
+	}
+	struct vp_planner *p;
+	struct vp_batch_site site = { .gva = 0x401000, .length = 1, .room = 1, .bytes = { 0x90 } };
+
+	assert_ok(vp_planner_create(NULL, TEXT | HW | STEP, VP_WISH_AUTO, &p));
+	struct vp_verdict v = vp_planner_site(p, &site);
+	assert_int_equal(v.kind, VP_PLAN_REFUSE);
+	assert_non_null(strstr(v.why, "does not stop programs at debug registers"));
+	vp_planner_destroy(p);
+}
+
+/* One probe's places in a process are at most as many as registers. The kernel's are not concerned. */
+static void together(void **state)
+{
+	struct vp_batch_site sites[VP_HW_SITES + 2] = { 0 };
+	struct vp_planner *p;
+	(void)state;
+
+	assert_ok(vp_planner_create(NULL, TEXT | HW | VP_TRAPS_USER, VP_WISH_AUTO, &p));
+	for (uint32_t i = 0; i < OT_ARRAY_SIZE(sites); i++)
+		sites[i].gva = GVA + i;
+	assert_null(vp_planner_together(p, sites, OT_ARRAY_SIZE(sites)));
+	for (uint32_t i = 0; i <= VP_HW_SITES; i++)
+		sites[i].gva = 0x401000 + i;
+	assert_null(vp_planner_together(p, sites, VP_HW_SITES));
+	const char *why = vp_planner_together(p, sites, VP_HW_SITES + 1);
+	assert_non_null(why);
+	assert_non_null(
+	    strstr(why, "it has 5 places, and in a guest on KVM each takes one of 4 debug registers"));
+	sites[1].gva = sites[0].gva; /* several processes at one address */
+	assert_null(vp_planner_together(p, sites, VP_HW_SITES + 1));
+	assert_null(vp_planner_together(p, NULL, 0));
+	vp_planner_destroy(p);
+}
+
 static void wishes(void **state)
 {
 	static const struct {
@@ -356,6 +414,7 @@ int main(void)
 		cmocka_unit_test(text_traps),     cmocka_unit_test(steps),
 		cmocka_unit_test(never_stepped),  cmocka_unit_test(never_stepped_whatever_the_operand),
 		cmocka_unit_test(may_be_stepped), cmocka_unit_test(debug_registers),
+		cmocka_unit_test(in_processes),   cmocka_unit_test(together),
 		cmocka_unit_test(wishes),
 	};
 

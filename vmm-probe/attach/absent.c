@@ -99,6 +99,7 @@ static struct ot_err *foresee(struct vp_guest_link *link)
 	link->tentative = true;
 	if (vp_kvm_host_traces(&host)) {
 		link->client.traps = vp_kvm_host_traps(&host);
+		link->client.has_processes = link->client.raises = link->client.traps & VP_TRAPS_USER;
 		return NULL;
 	}
 	link->no_engine = strdup(host.out ? "this host's KVM has no synced registers"

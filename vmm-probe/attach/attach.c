@@ -102,16 +102,24 @@ static struct ot_err *patches_of(void *arg, struct vp_patches *ret)
 	return vp_client_patches(&link->client, ret);
 }
 
-/* Only a backend that sees every translated block finds a program's pages at any host address. */
+/* A backend that sees every translated block finds a program's places by their bytes; on KVM debug registers
+ * find them by their addresses. */
 static struct ot_err *allow_processes(struct vp_guest_link *link)
 {
-	char why[192];
+	char why[256];
 
-	snprintf(why, sizeof(why),
-		 "the pid provider needs a guest under TCG, with liboutsight-tcg.so in its QEMU: "
-		 "this one is traced by the %s backend",
-		 link->client.backend);
-	return vp_probes_set_processes(link->probes, link->client.has_processes ? NULL : why);
+	if (link->client.has_processes)
+		return vp_probes_set_processes(link->probes, NULL);
+	if (link->client.traps & VP_TRAPS_TEXT)
+		snprintf(why, sizeof(why),
+			 "this host's KVM does not stop programs at debug registers (hw_user=no of `outsight "
+			 "doctor -v`), which probes in processes of a guest on KVM need");
+	else
+		snprintf(why, sizeof(why),
+			 "probes in processes need an engine in the guest's QEMU, under TCG with "
+			 "liboutsight-tcg.so or on KVM: this guest is traced by the %s backend",
+			 link->client.backend);
+	return vp_probes_set_processes(link->probes, why);
 }
 
 /* Raising semaphores needs the guest to be stopped for a moment, and its lists of processes and pages. */

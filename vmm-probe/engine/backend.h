@@ -45,8 +45,8 @@ struct vp_backend_traps {
 	/* Any thread. */
 	void (*patching)(void *backend, struct vp_patching *ret);
 
-	/* Total time for which the vCPUs have been kept out of the guest for changes of its text. Any thread.
-	 */
+	/* Total time for which the vCPUs have been kept out of the guest for changes of its text or memory.
+	 * Any thread. */
 	uint64_t (*held_ns)(void *backend);
 };
 
@@ -136,7 +136,7 @@ struct vp_backend_ops {
 	bool has_modules;
 
 	/* It watches the plan's sites in processes, and reports a hit there in the site's process only
-	 * (vp_site_is_of()). */
+	 * (vp_site_is_of()). With `traps`: where these have VP_TRAPS_USER. */
 	bool has_processes;
 
 	/* Optional. Has the VMM stopped the guest? False, and NULL: no, or unknown. Any thread. */

@@ -70,7 +70,7 @@ struct vp_cpc {
 
 /* All sites to watch. Those in the kernel are sorted by host address. Those in processes are behind them,
  * sorted by process and address: `host` is 0, as a page of a program may be in other memory at any time, or
- * in none. What a backend knows them by is their offset in the page and their bytes. */
+ * in none. What a backend knows them by is their address, or its offset in a page, and their bytes. */
 struct vp_plan {
 	struct vp_site *sites;
 	uint32_t nsites;
@@ -111,6 +111,15 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
  * beyond ops->hit_cost_ns. On that vCPU's thread, while the site's plan is in force. Counters' cost is
  * reported by ops->counters->cost_ns instead. */
 void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, uint64_t ns);
+
+/** A vCPU was stopped at the address of @p sites, @p n of them, and is in none of their processes: its time
+ * (cost_ns) is charged to the sessions that wanted it stopped there. Hit path. */
+void vp_engine_pass(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *const *sites, uint32_t n);
+
+/** Is the instruction at @p site, which is in a process, the one that it was planned for, as far as its page
+ * is in memory? A breakpoint of the guest's own in what follows it is let pass. For a backend at a hit, on
+ * that vCPU's thread. */
+bool vp_site_is_there(const struct vp_site *site, uint32_t vcpu);
 
 /** Guest kernel memory at virtual address @p gva, for a backend at a hit on @p site, on that vCPU's thread:
  * all of @p len bytes, or false with nothing done. A store to a page that the guest's kernel may not write

@@ -192,8 +192,20 @@ static bool is_torn(const struct vp_planner *p, const struct vp_batch_site *site
 	return k && site->gva % PAGE + site->room > PAGE && site->gva - k->base.v >= k->size;
 }
 
+/* A page of a program is its file's, which the kernel may write to the disk, and which others read: nothing
+ * is planted there. The CPU executes the instruction, whatever it is. */
+static struct vp_verdict in_process(struct vp_planner *p, struct vp_batch_site *site)
+{
+	if (!(p->traps & VP_TRAPS_USER))
+		return refuse(p, "this host's KVM does not stop programs at debug registers");
+	site->trap = VP_SITE_HW;
+	return (struct vp_verdict){ .kind = VP_PLAN_HW };
+}
+
 struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *site)
 {
+	if (vp_batch_site_is_user(site))
+		return in_process(p, site);
 	const char *place = site->target ? vp_places_branch(&p->places, site->gva, site->target)
 					 : vp_places_find(&p->places, site->gva, vp_planner_covers(site));
 
@@ -204,6 +216,26 @@ struct vp_verdict vp_planner_site(struct vp_planner *p, struct vp_batch_site *si
 	if (p->code->breakpoint(site->bytes, site->length))
 		return refuse(p, "the guest has its own breakpoint there");
 	return by_instruction(p, site);
+}
+
+/* A probe has a few sites in processes, or far too many. */
+const char *vp_planner_together(struct vp_planner *p, const struct vp_batch_site *sites, uint32_t n)
+{
+	uint32_t places = 0;
+
+	for (uint32_t i = 0; i < n && places <= VP_HW_SITES; i++) {
+		bool again = !vp_batch_site_is_user(&sites[i]);
+		for (uint32_t k = 0; k < i && !again; k++)
+			again = sites[k].gva == sites[i].gva;
+		places += !again;
+	}
+	if (places <= VP_HW_SITES)
+		return NULL;
+	return refuse(p,
+		      "it has %u places, and in a guest on KVM each takes one of %d debug registers: a guest "
+		      "under TCG has no such limit",
+		      n, VP_HW_SITES)
+	    .why;
 }
 
 const char *vp_planner_function(const struct vp_planner *p, uint64_t gva)

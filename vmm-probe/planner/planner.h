@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The trap planner: for each site of a guest whose text is modified, it selects a trap, or gives the reason
- * why none is possible. It decides by the instruction's bytes, the kinds that the engine supports
- * (VP_TRAPS_*), the operator's wish (-x trap), and the places that the kernel patches or blacklists
- * (places.h).
+ * why none is possible. A site in a process has a debug register, whatever the wish. It decides by the
+ * instruction's bytes, the kinds that the engine supports (VP_TRAPS_*), the operator's wish (-x trap), and
+ * the places that the kernel patches or blacklists (places.h).
  *
  * A trap covers exactly one instruction, or a ret and the int3 after it, which is never executed. A jump to
  * the first covered byte hits the trap as it should; a jump into the middle must not exist. The latter is
@@ -64,6 +64,10 @@ void vp_planner_destroy(struct vp_planner *planner);
 
 /** Decide about @p site: gva, target, length, room and bytes are input, trap is set. */
 struct vp_verdict vp_planner_site(struct vp_planner *planner, struct vp_batch_site *site);
+
+/** Why the @p n sites of one probe can't be trapped together, whatever each alone is; NULL: they can. The
+ * text is the planner's. */
+const char *vp_planner_together(struct vp_planner *planner, const struct vp_batch_site *sites, uint32_t n);
 
 /** Bytes of text that a trap at @p site replaces. */
 uint8_t vp_planner_covers(const struct vp_batch_site *site);

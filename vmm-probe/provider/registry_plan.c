@@ -119,6 +119,9 @@ static struct ot_err *decide(struct vp_probes *probes, struct vp_probe_entry *e)
 	if (why)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
 	OT_TRY(e->provider->sites(probes, &e->probe, &e->sites, &e->nsites));
+	why = vp_planner_together(probes->planner, e->sites, e->nsites);
+	if (why)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "%s", why);
 	for (uint32_t i = 0; i < e->nsites; i++) {
 		struct vp_verdict v = vp_planner_site(probes->planner, &e->sites[i]);
 		if (v.kind != VP_PLAN_REFUSE) {

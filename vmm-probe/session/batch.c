@@ -57,7 +57,7 @@ static void name_owners(const struct vp_feed *feed, struct vp_batch_site *sites,
 	const struct vp_modules *modules = guest ? vp_guest_modules(guest) : NULL;
 
 	for (uint32_t i = 0; modules && i < n; i++) {
-		if (!(sites[i].gva >> 63)) /* of a process */
+		if (vp_batch_site_is_user(&sites[i]))
 			continue;
 		if (sites[i].gva - kernel->base.v < kernel->size)
 			continue;
@@ -253,40 +253,6 @@ static struct ot_err *enable_all(struct enabling *e)
 	return enable_clauses(e, p->first_after, p->prog->nclauses);
 }
 
-static int by_address(const void *a, const void *b)
-{
-	const struct vp_batch_site *x = a, *y = b;
-
-	return x->gva < y->gva ? -1 : x->gva > y->gva;
-}
-
-struct ot_err *vp_check_debug_registers(size_t places)
-{
-	if (places <= VP_HW_SITES)
-		return NULL;
-	return ot_err_new(
-	    OT_ERR_LIMIT,
-	    "-x trap=hw: there are %d debug registers, and the program has probes in %zu places", VP_HW_SITES,
-	    places);
-}
-
-/* Each place takes one of a vCPU's debug registers, however many probes are there. */
-static struct ot_err *check_debug_registers(const struct vp_feed *feed)
-{
-	size_t n = feed->batch_sites.len / sizeof(struct vp_batch_site), places = 0;
-	ot_auto_free struct vp_batch_site *sites = malloc(feed->batch_sites.len + 1);
-
-	if (!sites)
-		return ot_err_nomem();
-	if (n)
-		memcpy(sites, feed->batch_sites.data, n * sizeof(*sites));
-	qsort(sites, n, sizeof(*sites), by_address);
-	for (size_t i = 0; i < n; i++)
-		if (sites[i].trap == VP_SITE_HW)
-			places += !i || sites[i].gva != sites[i - 1].gva;
-	return vp_check_debug_registers(places);
-}
-
 struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_probes *probes = feed->link->probes;
@@ -305,7 +271,7 @@ struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
 			OT_TRY(vp_batch_agent_sites(feed, &list[i]));
 	OT_TRY(vp_batch_write_programs(feed));
 	OT_TRY(vp_batch_buffers_check(feed));
-	return check_debug_registers(feed);
+	return vp_batch_check_registers(feed);
 }
 
 /* What follows from the probes of a batch. */
@@ -331,7 +297,7 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);
 		if (!err && s->feeds[i].link)
-			err = check_debug_registers(&s->feeds[i]);
+			err = vp_batch_check_registers(&s->feeds[i]);
 		if (!err)
 			err = complete(&s->feeds[i]);
 	}
@@ -346,5 +312,7 @@ struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t nth, uint32_t a
 	ot_map_init(&map);
 	struct ot_err *err = enable_all(&e);
 	ot_map_deinit(&map);
+	if (!err)
+		err = vp_batch_check_registers(late);
 	return err ? err : complete(late);
 }

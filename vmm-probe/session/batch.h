@@ -11,8 +11,6 @@
 OT_MUST_CHECK struct ot_err *vp_batches_make(struct vp_session *s);
 /** Does a description of @p clause name the guest? */
 bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *clause, uint32_t guest);
-/** LIMIT when so many places in a guest are more than debug registers. */
-OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places);
 /** Look up the sites of a guest's batch again: its text has changed since it was read. */
 OT_MUST_CHECK struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed);
 /** Make a batch of the clauses' probes with ids above @p after, in the guest of feed @p nth, into @p late,
@@ -27,6 +25,16 @@ OT_MUST_CHECK struct ot_err *vp_batch_make_late(struct vp_session *s, uint32_t n
 OT_MUST_CHECK struct ot_err *vp_batch_add_sentinels(struct vp_feed *feed);
 /** Their sites, after all others: by feed->sentinels. */
 OT_MUST_CHECK struct ot_err *vp_batch_sentinel_sites(struct vp_feed *feed, struct vp_batch_probe *bp);
+
+/* --- batch_registers.c ------------------------------------------------------------------------- */
+
+/** LIMIT when so many places in a guest, some of them in processes (@p users), are more than debug registers.
+ */
+OT_MUST_CHECK struct ot_err *vp_check_debug_registers(size_t places, bool users);
+/** The same of a guest's batch and of those before it, feed->registers_before. Sets feed->registers. */
+OT_MUST_CHECK struct ot_err *vp_batch_check_registers(struct vp_feed *feed);
+/** Tell the operator what its sites in processes take from the guest. */
+void vp_batch_say_registers(struct vp_session *s, const struct vp_feed *feed);
 
 /* --- enable.c --------------------------------------------------------------------------------- */
 

@@ -230,5 +230,7 @@ struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog,
 	OT_TRY(open_engines(s));
 	for (uint32_t i = 0; i < s->nfeeds; i++)
 		OT_TRY(vp_batch_send_retrying(s, &s->feeds[i]));
+	for (uint32_t i = 0; i < s->nfeeds; i++)
+		vp_batch_say_registers(s, &s->feeds[i]);
 	return NULL;
 }

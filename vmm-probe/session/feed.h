@@ -74,8 +74,10 @@ struct vp_feed {
 	struct vp_batch_programs batch_programs;
 	struct vp_feed_agent agent;
 	struct vp_feed_modules modules;
-	struct vp_sentinels_wish sentinels; /* in the batch */
-	struct vp_sentinels_wish planted;   /* in earlier batches, for this one to leave out */
+	struct vp_sentinels_wish sentinels;     /* in the batch */
+	struct vp_sentinels_wish planted;       /* in earlier batches, for this one to leave out */
+	uint64_t registers[VP_HW_SITES];        /* addresses of sites with a debug register; 0: none … */
+	uint64_t registers_before[VP_HW_SITES]; /* … those of earlier batches */
 };
 
 #endif

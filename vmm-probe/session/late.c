@@ -97,12 +97,14 @@ struct ot_err *vp_late_enable(struct vp_session *s, struct vp_feed *feed, uint32
 				.ncpus = feed->ncpus,
 				.has_work = false,
 				.planted = feed->sentinels };
+	memcpy(late.registers_before, feed->registers, sizeof(late.registers_before));
 	struct ot_err *err = vp_batch_make_late(s, (uint32_t)(feed - s->feeds), after, &late);
 
 	if (!err && late.has_work)
 		err = vp_batch_send_retrying(s, &late);
 	if (!err && late.has_work) {
 		feed->sentinels.keys |= late.sentinels.keys;
+		memcpy(feed->registers, late.registers, sizeof(feed->registers));
 		vp_batch_keep_agents(feed, &late);
 	}
 	vp_batch_clear(&late);

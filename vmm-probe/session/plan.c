@@ -100,6 +100,7 @@ static int by_address(const void *a, const void *b)
 static struct ot_err *tell(struct gathering *g, bool (*each)(void *arg, const struct vp_planned *), void *arg)
 {
 	size_t in_registers = 0;
+	bool users = false;
 
 	if (g->n)
 		qsort(g->list, g->n, sizeof(*g->list), by_address);
@@ -107,10 +108,11 @@ static struct ot_err *tell(struct gathering *g, bool (*each)(void *arg, const st
 		if (i && g->list[i].site.gva == g->list[i - 1].site.gva)
 			continue;
 		in_registers += g->list[i].verdict.kind == VP_PLAN_HW;
+		users |= g->list[i].verdict.kind == VP_PLAN_HW && vp_batch_site_is_user(&g->list[i].site);
 		if (!each(arg, &g->list[i]))
 			break;
 	}
-	return vp_check_debug_registers(in_registers);
+	return vp_check_debug_registers(in_registers, users);
 }
 
 static struct ot_err *plan_guest(struct gathering *g, const struct dif_program *prog,

@@ -146,6 +146,12 @@ static void want_all(struct vp_session *s, uint32_t guest)
 	}
 }
 
+/* An engine on KVM knows a process by its page table, also where none of its probes can be in one. */
+static bool knows_processes(const struct vp_guest_link *link)
+{
+	return link->client.has_processes || link->client.traps & VP_TRAPS_TEXT;
+}
+
 struct ot_err *vp_frames_send_batch(struct vp_session *s, const struct vp_feed *batch)
 {
 	const struct vp_guest_link *link = batch->link;
@@ -153,8 +159,7 @@ struct ot_err *vp_frames_send_batch(struct vp_session *s, const struct vp_feed *
 	bool first = !known->asked;
 	struct vp_budget budget;
 
-	known->asked =
-	    link->guest && link->probes && link->client.has_processes && program_asks(s->program.prog);
+	known->asked = link->guest && link->probes && knows_processes(link) && program_asks(s->program.prog);
 	if (!known->asked)
 		return NULL;
 	vp_guest_budget_begin(link->guest, &budget, &vp_readings[VP_READ_FRAMES]);

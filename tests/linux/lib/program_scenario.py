@@ -9,36 +9,13 @@ from lib.programs import Programs
 from lib.scenario import Scenario
 
 
-class ProgramScenario(Scenario):
-    """One guest with programs of its own. Without @aslr all processes of a program have the same addresses."""
-    smp = 2
-    aslr = False
-    cxx = False
-    python = False
-    runtimes = False
+class ProgramRounds:
+    """Programs of self.vm: each works one round at each signal, and says what it has done."""
     last_line = "^called$"  # of a round
-    names = "counted leaving"
 
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
-        cls.programs = Programs(cls.folder, cxx=cls.cxx, python=cls.python, runtimes=cls.runtimes)
-        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=cls.smp,
-                       more_files=cls.programs.archive).__enter__()
-        if not cls.aslr:
-            cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.vm.close()
-        shutil.rmtree(cls.folder)
-
-    def setUp(self):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
         self.rounds = {}
-
-    def tearDown(self):
-        self.outsight.kill_all()
-        self.vm.run(f"killall -q -9 {self.names}; rm -f /tmp/said.*")
 
     def start_idle(self, command, name="a"):
         """Start a program that waits for its signal; what it prints is in /tmp/said.NAME. Returns its PID."""
@@ -61,6 +38,34 @@ class ProgramScenario(Scenario):
 
     def wait_lines(self, pattern, count, name):
         self.vm.check(f"until [ $(grep -c '{pattern}' /tmp/said.{name}) -ge {count} ]; do sleep 0.1; done")
+
+
+class ProgramScenario(ProgramRounds, Scenario):
+    """One guest with programs of its own. Without @aslr all processes of a program have the same addresses."""
+    smp = 2
+    aslr = False
+    cxx = False
+    python = False
+    runtimes = False
+    names = "counted leaving"
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="outsight-programs-")
+        cls.programs = Programs(cls.folder, cxx=cls.cxx, python=cls.python, runtimes=cls.runtimes)
+        cls.vm = Guest(cls.kernel, plugin=cls.outsight.plugin, smp=cls.smp,
+                       more_files=cls.programs.archive).__enter__()
+        if not cls.aslr:
+            cls.vm.check("echo 0 >/proc/sys/kernel/randomize_va_space")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.vm.close()
+        shutil.rmtree(cls.folder)
+
+    def tearDown(self):
+        self.outsight.kill_all()
+        self.vm.run(f"killall -q -9 {self.names}; rm -f /tmp/said.*")
 
 
 class StaticProbes(ProgramScenario):

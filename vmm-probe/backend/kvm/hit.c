@@ -207,10 +207,13 @@ static bool on_debug(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)
 	/* The trap after the guest's last instruction, reported together with our breakpoint on the next one:
 	 * the guest's is delivered first, and ours hits again when its handler returns. */
 	bool stepped = dr6 & DR6_BS && v->run->s.regs.regs.rflags & RFLAGS_TF;
-	if (!t || t->kind != VP_TRAP_HW || !(dr6 & DR6_BREAKPOINTS) || stepped)
+	if (!(dr6 & DR6_BREAKPOINTS) || stepped)
 		return vp_kvm_give_back_db(kvm, v, dr6 & ~DR6_BREAKPOINTS);
-	hit(kvm, v, vcpu, t);
-	return true;
+	if (t && t->kind == VP_TRAP_HW) {
+		hit(kvm, v, vcpu, t);
+		return true;
+	}
+	return vp_kvm_at_user(kvm, v, vcpu, traps) || vp_kvm_give_back_db(kvm, v, dr6 & ~DR6_BREAKPOINTS);
 }
 
 static void take_sample(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu)

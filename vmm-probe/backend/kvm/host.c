@@ -41,7 +41,8 @@ bool vp_kvm_host_traces(const struct vp_kvm_host *host)
 uint32_t vp_kvm_host_traps(const struct vp_kvm_host *host)
 {
 	return VP_TRAPS_TEXT | (host->int3 != VP_INT3_NEVER ? VP_TRAPS_INT3 : 0) |
-	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0);
+	       (host->step && host->hw ? VP_TRAPS_STEP : 0) | (host->hw ? VP_TRAPS_HW : 0) |
+	       (host->hw_user ? VP_TRAPS_USER : 0);
 }
 
 bool vp_kvm_host_good(const struct vp_kvm_host *host, char *why, size_t size)
@@ -76,15 +77,14 @@ enum vp_kvm_int3 vp_kvm_int3_of_exit(const struct vp_tiny_vm *vm)
 	return VP_INT3_NEVER;
 }
 
-/* A run that a KVM may get wrong in any way: every error means "no". */
-static bool runs(struct vp_tiny_vm *vm)
+bool vp_kvm_try_run(struct vp_tiny_vm *vm)
 {
 	ot_auto_err struct ot_err *err = vp_tiny_vm_run(vm);
 
 	return !err;
 }
 
-static bool debugs(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0)
+bool vp_kvm_try_debug(struct vp_tiny_vm *vm, uint32_t control, uint64_t dr0)
 {
 	ot_auto_err struct ot_err *err = vp_tiny_vm_debug(vm, control, dr0);
 
@@ -100,15 +100,17 @@ static struct ot_err *try_inject(struct vp_tiny_vm *vm, unsigned offset, bool *r
 
 	*ret = false;
 	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
-	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !runs(vm) || vp_kvm_int3_of_exit(vm) == VP_INT3_NEVER)
+	if (!vp_kvm_try_debug(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !vp_kvm_try_run(vm) ||
+	    vp_kvm_int3_of_exit(vm) == VP_INT3_NEVER)
 		return NULL;
 	OT_TRY(vp_tiny_vm_regs(vm, &regs));
 	regs.rip = VP_TINY_CODE + offset;
 	OT_TRY(vp_tiny_vm_set_regs(vm, &regs));
-	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP | KVM_GUESTDBG_INJECT_BP, 0) || !runs(vm) ||
-	    vp_tiny_vm_out_port(vm) != VP_TINY_EXCEPTION + 3)
+	if (!vp_kvm_try_debug(vm, KVM_GUESTDBG_USE_SW_BP | KVM_GUESTDBG_INJECT_BP, 0) ||
+	    !vp_kvm_try_run(vm) || vp_tiny_vm_out_port(vm) != VP_TINY_EXCEPTION + 3)
 		return NULL;
-	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !runs(vm) || vm->run->exit_reason != KVM_EXIT_HLT)
+	if (!vp_kvm_try_debug(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !vp_kvm_try_run(vm) ||
+	    vm->run->exit_reason != KVM_EXIT_HLT)
 		return NULL;
 	OT_TRY(vp_tiny_vm_regs(vm, &regs));
 	*ret = regs.rip == VP_TINY_CODE + 2 && regs.rsp == VP_TINY_STACK;
@@ -122,7 +124,7 @@ static struct ot_err *try_int3(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 	bool at, behind;
 
 	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
-	if (!debugs(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !runs(vm))
+	if (!vp_kvm_try_debug(vm, KVM_GUESTDBG_USE_SW_BP, 0) || !vp_kvm_try_run(vm))
 		return NULL;
 	OT_TRY(vp_tiny_vm_regs(vm, &regs));
 	if (regs.rip != VP_TINY_CODE)
@@ -145,7 +147,7 @@ static struct ot_err *try_out(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 	struct kvm_regs regs;
 
 	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
-	if (!runs(vm) || vp_tiny_vm_out_port(vm) != VP_TRY_PORT)
+	if (!vp_kvm_try_run(vm) || vp_tiny_vm_out_port(vm) != VP_TRY_PORT)
 		return NULL;
 	OT_TRY(vp_tiny_vm_regs(vm, &regs));
 	if (regs.rip != VP_TINY_CODE && regs.rip != VP_TINY_CODE + 5)
@@ -158,7 +160,7 @@ static struct ot_err *try_out(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 		regs.rip = VP_TINY_CODE + 6;
 		OT_TRY(vp_tiny_vm_set_regs(vm, &regs));
 	}
-	host->out = runs(vm) && vp_tiny_vm_out_port(vm) == VP_TRY_PORT + 1;
+	host->out = vp_kvm_try_run(vm) && vp_tiny_vm_out_port(vm) == VP_TRY_PORT + 1;
 	return NULL;
 }
 
@@ -167,7 +169,7 @@ static struct ot_err *try_hw(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 	const uint8_t code[] = { 0x90, 0x90, 0xf4 };
 
 	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
-	host->hw = debugs(vm, KVM_GUESTDBG_USE_HW_BP, VP_TINY_CODE + 1) && runs(vm) &&
+	host->hw = vp_kvm_try_debug(vm, KVM_GUESTDBG_USE_HW_BP, VP_TINY_CODE + 1) && vp_kvm_try_run(vm) &&
 		   vm->run->exit_reason == KVM_EXIT_DEBUG && vm->run->debug.arch.exception == 1 &&
 		   vm->run->debug.arch.pc == VP_TINY_CODE + 1;
 	return NULL;
@@ -180,11 +182,13 @@ static struct ot_err *try_step(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
 	struct kvm_regs regs;
 
 	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
-	if (!debugs(vm, KVM_GUESTDBG_SINGLESTEP, 0) || !runs(vm) || vm->run->exit_reason != KVM_EXIT_DEBUG)
+	if (!vp_kvm_try_debug(vm, KVM_GUESTDBG_SINGLESTEP, 0) || !vp_kvm_try_run(vm) ||
+	    vm->run->exit_reason != KVM_EXIT_DEBUG)
 		return NULL;
 	OT_TRY(vp_tiny_vm_regs(vm, &regs));
 	host->step = regs.rip == VP_TINY_CODE + 1 && regs.rsp == VP_TINY_STACK - 8;
-	host->block_irq = host->step && debugs(vm, KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ, 0);
+	host->block_irq =
+	    host->step && vp_kvm_try_debug(vm, KVM_GUESTDBG_SINGLESTEP | KVM_GUESTDBG_BLOCKIRQ, 0);
 	return NULL;
 }
 
@@ -210,67 +214,19 @@ static struct ot_err *try_ioeventfd(struct vp_tiny_vm *vm, struct vp_kvm_host *h
 	ot_auto_err struct ot_err *refused = vp_kvm_try_bind(vm, fd, true);
 	if (refused)
 		return NULL;
-	host->ioeventfd = runs(vm) && vm->run->exit_reason == KVM_EXIT_HLT && !eventfd_read(fd, &n) && n == 3;
+	host->ioeventfd =
+	    vp_kvm_try_run(vm) && vm->run->exit_reason == KVM_EXIT_HLT && !eventfd_read(fd, &n) && n == 3;
 	return vp_kvm_try_bind(vm, fd, false);
 }
 
-/* The basis of processes: iretq to user mode, a system call from there, sysretq, and the next one. In a VM of
- * its own, because a KVM that fails ends in a triple fault. */
-static struct ot_err *try_user_on(struct vp_tiny_vm *vm, struct vp_kvm_host *host)
-{
-	enum { ENTRY = 0x40, USER = 0x80 };
-	uint8_t code[USER + 8] = {
-		0x6a,
-		VP_TINY_USER_SS,
-		0x68,
-		0,
-		0,
-		0,
-		0, /* push SS; push RSP */
-		0x6a,
-		0x02,
-		0x6a,
-		VP_TINY_USER_CS,
-		0x68,
-		0,
-		0,
-		0,
-		0, /* RFLAGS; CS; RIP */
-		0x48,
-		0xcf, /* iretq */
-		[ENTRY] = 0xe6,
-		VP_TRY_PORT,
-		0x48,
-		0x0f,
-		0x07, /* out; sysretq */
-		[USER] = 0x0f,
-		0x05,
-		0x0f,
-		0x05,
-		0xeb,
-		0xfe, /* syscall; syscall; jmp . */
-	};
-	const uint32_t stack = VP_TINY_STACK - 0x100, user = VP_TINY_CODE + USER;
-	unsigned calls = 0;
-
-	memcpy(code + 3, &stack, sizeof(stack));
-	memcpy(code + 12, &user, sizeof(user));
-	OT_TRY(vp_tiny_vm_load(vm, code, sizeof(code)));
-	ot_auto_err struct ot_err *refused = vp_tiny_vm_set_syscall(vm, VP_TINY_CODE + ENTRY);
-	if (refused)
-		return NULL;
-	while (calls < 2 && runs(vm) && vp_tiny_vm_out_port(vm) == VP_TRY_PORT)
-		calls++;
-	host->user = calls == 2;
-	return NULL;
-}
-
-static struct ot_err *try_user(int kvm, struct vp_kvm_host *host)
+/* @try in a VM of its own, because a KVM that fails ends in a triple fault. */
+static struct ot_err *try_apart(int kvm, struct vp_kvm_host *host,
+				struct ot_err *(*try)(struct vp_tiny_vm *, struct vp_kvm_host *))
 {
 	struct vp_tiny_vm vm;
 
 	OT_TRY(vp_tiny_vm_init(&vm, kvm));
-	struct ot_err *err = try_user_on(&vm, host);
+	struct ot_err *err = try(&vm, host);
 	vp_tiny_vm_deinit(&vm);
 	return err;
 }
@@ -320,6 +276,8 @@ static struct ot_err *try_device(int kvm, bool quick, struct vp_kvm_host *ret)
 	struct ot_err *err = try_all(&vm, &host, quick);
 	vp_tiny_vm_deinit(&vm);
 	OT_TRY(err);
+	if (host.hw)
+		OT_TRY(try_apart(kvm, &host, vp_kvm_try_hw_user));
 	*ret = host;
 	return NULL;
 }
@@ -336,7 +294,7 @@ struct ot_err *vp_kvm_host_probe(const char *path, struct vp_kvm_host *ret)
 
 	OT_TRY(open_kvm(path, &kvm));
 	OT_TRY(try_device(kvm, false, &host));
-	OT_TRY(try_user(kvm, &host));
+	OT_TRY(try_apart(kvm, &host, vp_kvm_try_user));
 	*ret = host;
 	return NULL;
 }

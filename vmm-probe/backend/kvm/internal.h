@@ -51,10 +51,12 @@ struct vp_kvm_traps {
 	const struct vp_plan *plan;
 	struct vp_kvm_trap *list;
 	uint32_t n, mask;
-	uint32_t *slots;                         /* index + 1; 0: empty */
-	bool int3;                               /* some are */
-	bool sentinels;                          /* some are */
-	uint64_t hw[VP_HW_SITES];                /* addresses of sites with a debug register; 0: none */
+	uint32_t *slots;              /* index + 1; 0: empty */
+	bool int3;                    /* some are */
+	bool sentinels;               /* some are */
+	uint64_t hw[VP_HW_SITES];     /* addresses of sites with a debug register; 0: none */
+	const struct vp_site **users; /* in processes, by address: one register for each (users.c) */
+	uint32_t nusers;
 	struct vp_kvm_meter *meters[VP_CPC_MAX]; /* of plan->cpcs */
 	uint32_t nmeters;
 };
@@ -176,6 +178,19 @@ void vp_kvm_traps_exchange(struct vp_kvm *kvm, struct vp_kvm_traps *from, struct
 
 /** As the backend operation. */
 uint32_t vp_kvm_patches(void *backend, struct vp_patch *ret, uint32_t max);
+
+/** Have a debug register stop at @p gva, if none does yet. UNSUPPORTED: this host has none; LIMIT: they are
+ * all in use. */
+OT_MUST_CHECK struct ot_err *vp_kvm_add_hw(const struct vp_kvm *kvm, struct vp_kvm_traps *traps,
+					   uint64_t gva);
+
+/* users.c: sites in processes */
+/** Fill traps->users, which traps_destroy() frees, with those of traps->plan. Errors as vp_kvm_add_hw()'s. */
+OT_MUST_CHECK struct ot_err *vp_kvm_users_add(const struct vp_kvm *kvm, struct vp_kvm_traps *traps);
+/** A debug register has stopped @p vcpu. True: at the address of sites in processes; it has fired those of
+ * its own process, and executes the instruction next. Hit path. */
+bool vp_kvm_at_user(struct vp_kvm *kvm, struct vp_kvm_vcpu *v, uint32_t vcpu,
+		    const struct vp_kvm_traps *traps);
 
 /* counters.c */
 void vp_kvm_counters_init(struct vp_kvm *kvm);

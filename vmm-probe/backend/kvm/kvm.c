@@ -26,7 +26,7 @@ static uint64_t wanted_regs(const struct vp_plan *plan, const struct vp_kvm_trap
 {
 	uint64_t sync = KVM_SYNC_X86_REGS;
 
-	if (plan->profiling || plan->vm_events || plan->ncpcs)
+	if (plan->profiling || plan->vm_events || plan->ncpcs || plan->nusers)
 		return KVM_SYNC_X86_REGS | KVM_SYNC_X86_SREGS;
 	for (uint32_t i = 0; i < plan->nsites; i++) {
 		sync |= vp_kvm_sync_for(plan->sites[i].regs);
@@ -133,6 +133,16 @@ static uint32_t thread(void *backend, uint32_t vcpu)
 	return c->thread ? (uint32_t)c->thread(c->arg, vcpu) : 0;
 }
 
+static bool exclusive(void *backend, void (*fn)(void *arg), void *arg)
+{
+	struct vp_kvm *kvm = backend;
+
+	vp_kvm_hold(kvm);
+	fn(arg);
+	vp_kvm_release(kvm);
+	return true;
+}
+
 static const struct vp_backend_counters kvm_counters = {
 	.slots = vp_kvm_counter_slots,
 	.read = vp_kvm_counter_read,
@@ -167,7 +177,9 @@ static const struct vp_backend_ops kvm_ops = {
 	.snapshot = vp_kvm_snapshot,
 	.nvcpus = nvcpus,
 	.thread = thread,
+	.exclusive = exclusive,
 	.has_modules = true,
+	.has_processes = true,
 	.paused = paused,
 	.counters = &kvm_counters,
 	.traps = &kvm_traps,

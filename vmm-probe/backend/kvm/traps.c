@@ -125,16 +125,19 @@ static struct ot_err *make_trap(struct vp_kvm *kvm, const struct vp_site *site,
 	return NULL;
 }
 
-static struct ot_err *add_hw(const struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t gva)
+struct ot_err *vp_kvm_add_hw(const struct vp_kvm *kvm, struct vp_kvm_traps *traps, uint64_t gva)
 {
 	if (!kvm->config.host.hw)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "debug registers do not work on this host");
 	for (unsigned i = 0; i < VP_HW_SITES; i++)
-		if (!traps->hw[i]) {
+		if (!traps->hw[i] || traps->hw[i] == gva) {
 			traps->hw[i] = gva;
 			return NULL;
 		}
-	return ot_err_new(OT_ERR_LIMIT, "a CPU has %d debug registers, and more sites need one", VP_HW_SITES);
+	return ot_err_new(OT_ERR_LIMIT,
+			  "a CPU has %d debug registers, and this guest's sessions together have more places "
+			  "that need one: name fewer functions, or end another session",
+			  VP_HW_SITES);
 }
 
 static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const struct vp_plan *plan)
@@ -146,7 +149,7 @@ static struct ot_err *fill(struct vp_kvm *kvm, struct vp_kvm_traps *traps, const
 			at = (at + 1) & traps->mask;
 		traps->int3 |= traps->list[i].kind == VP_TRAP_INT3;
 		if (traps->list[i].kind == VP_TRAP_HW)
-			OT_TRY(add_hw(kvm, traps, plan->sites[i].gva));
+			OT_TRY(vp_kvm_add_hw(kvm, traps, plan->sites[i].gva));
 		traps->sentinels |= plan->sites[i].sentinel == VP_SENTINEL_ENTER ||
 				    plan->sites[i].sentinel == VP_SENTINEL_LEAVE ||
 				    plan->sites[i].sentinel == VP_SENTINEL_MODULE_GOES;
@@ -172,6 +175,8 @@ struct ot_err *vp_kvm_traps_create(struct vp_kvm *kvm, const struct vp_plan *pla
 	traps->slots = calloc(size, sizeof(*traps->slots));
 	struct ot_err *err = traps->list && traps->slots ? fill(kvm, traps, plan) : ot_err_nomem();
 	if (!err)
+		err = vp_kvm_users_add(kvm, traps);
+	if (!err)
 		err = vp_kvm_meters_open(kvm, traps);
 	if (err) {
 		vp_kvm_traps_destroy(traps);
@@ -188,6 +193,7 @@ void vp_kvm_traps_destroy(struct vp_kvm_traps *traps)
 	vp_kvm_meters_close(traps);
 	free(traps->list);
 	free(traps->slots);
+	free(traps->users);
 	free(traps);
 }
 

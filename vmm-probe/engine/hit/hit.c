@@ -66,6 +66,32 @@ void vp_engine_charge(struct vp_engine *engine, uint32_t vcpu, const struct vp_s
 	vp_vcpu_leave(&engine->vcpus[vcpu]);
 }
 
+/* As in vp_engine_hit(): a session once, each of its ECBs the whole, as each alone would have cost that. */
+static void charge_site(struct vp_vcpu *me, uint32_t vcpu, const struct vp_site *site)
+{
+	for (uint32_t i = 0; i < site->necbs; i++) {
+		const struct vp_ecb *ecb = site->ecbs[i];
+		if (vp_engine_session_activity(ecb->es) != VP_ACTIVE)
+			continue;
+		struct vp_vcpu_session *v = &ecb->es->vcpus[vcpu];
+		if (v->hit != me->seq)
+			vp_load_add(&v->load.outside_ns, site->cost_ns);
+		v->hit = me->seq;
+		vp_guard_hit(ecb, vcpu, site->cost_ns);
+	}
+}
+
+void vp_engine_pass(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *const *sites, uint32_t n)
+{
+	if (vcpu >= engine->nvcpus)
+		return;
+	struct vp_vcpu *me = &engine->vcpus[vcpu];
+	vp_vcpu_enter(me);
+	for (uint32_t i = 0; i < n; i++)
+		charge_site(me, vcpu, sites[i]);
+	vp_vcpu_leave(me);
+}
+
 void vp_engine_visit(struct vp_engine *engine, uint32_t vcpu)
 {
 	if (vcpu >= engine->nvcpus)

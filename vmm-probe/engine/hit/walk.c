@@ -245,6 +245,36 @@ bool vp_site_load(const struct vp_site *site, uint32_t vcpu, uint64_t gva, void 
 	return vp_load_kernel(site_vcpu(site, vcpu), gva, dst, len);
 }
 
+/* By the page table alone: no firing has begun that would tell the running process. */
+static bool load_mapped(struct vp_vcpu_session *v, uint64_t root, uint64_t va, uint8_t *to, uint64_t len)
+{
+	while (len) {
+		uint64_t n = PAGE_SIZE - va % PAGE_SIZE;
+		const uint8_t *host = page(v, root, va, true);
+		n = n < len ? n : len;
+		if (!host || !ot_guarded_read(to, host + va % PAGE_SIZE, n))
+			return false;
+		to += n;
+		va += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* A debugger in the guest may have put a breakpoint anywhere in what follows. */
+bool vp_site_is_there(const struct vp_site *site, uint32_t vcpu)
+{
+	struct vp_vcpu_session *v = site_vcpu(site, vcpu);
+	uint8_t bytes[sizeof(site->bytes)];
+
+	if (site->room > sizeof(bytes) || !load_mapped(v, site->root, site->gva, bytes, site->room))
+		return true;
+	for (uint32_t i = site->length; i < site->room; i++)
+		if (bytes[i] != site->bytes[i] && !vp_native_is_breakpoint(&bytes[i], 1))
+			return false;
+	return !memcmp(bytes, site->bytes, site->length);
+}
+
 bool vp_site_store(const struct vp_site *site, uint32_t vcpu, uint64_t gva, const void *src, uint32_t len)
 {
 	struct vp_vcpu_session *v = site_vcpu(site, vcpu);

@@ -86,7 +86,7 @@ static struct ot_err *check_process(const struct vp_engine *engine, const struct
 
 	if (!p->pid)
 		return NULL;
-	if (!engine->ops->has_processes)
+	if (!vp_engine_has_processes(engine))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend provides no probes in processes",
 				  engine->ops->name);
 	if (probe->kind != VP_PROBE_SITE || !p->root || p->root & ~vp_native_paging.address || !p->mm)

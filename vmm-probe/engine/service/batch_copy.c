@@ -123,8 +123,10 @@ static struct ot_err *copy_semaphore(const struct vp_engine_session *es, const s
 static struct ot_err *copy_user_site(const struct vp_engine_session *es, const struct vp_batch_site *from,
 				     struct vp_enabled_site *to)
 {
+	uint8_t trap = es->engine->ops->traps ? VP_SITE_HW : VP_SITE_TEXT;
+
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN || from->owner ||
-	    from->target || from->syscall || from->trap || from->sentinel || from->agent)
+	    from->target || from->syscall || from->trap != trap || from->sentinel || from->agent)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is none in a process",
 				  (unsigned long long)from->gva);
 	if (!es->facts.kernel_root ||
@@ -135,6 +137,7 @@ static struct ot_err *copy_user_site(const struct vp_engine_session *es, const s
 	to->func_gva = from->gva - from->offset;
 	to->length = from->length;
 	to->room = from->room;
+	to->trap = trap;
 	memcpy(to->bytes, from->bytes, sizeof(to->bytes));
 	return copy_semaphore(es, from, to);
 }

@@ -136,6 +136,13 @@ void vp_engine_destroy(struct vp_engine *engine)
 	free(OT_CONTAINER_OF(engine, struct whole, engine));
 }
 
+bool vp_engine_has_processes(const struct vp_engine *engine)
+{
+	const struct vp_backend_ops *ops = engine->ops;
+
+	return ops->has_processes && (!ops->traps || ops->traps->kinds(engine->backend) & VP_TRAPS_USER);
+}
+
 void vp_engine_memory_changed(struct vp_engine *engine)
 {
 	__atomic_add_fetch(&engine->mem_gen, 1, __ATOMIC_RELEASE);

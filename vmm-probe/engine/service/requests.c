@@ -112,8 +112,8 @@ static struct ot_err *send_hello(struct vp_server *s, struct vp_connection *c)
 	r->traps = e->ops->traps ? e->ops->traps->kinds(e->backend) : 0;
 	r->vm = e->ops->vm != NULL;
 	r->modules = e->ops->has_modules;
-	r->processes = e->ops->has_processes;
-	r->semaphores = e->ops->has_processes && e->ops->exclusive;
+	r->processes = vp_engine_has_processes(e);
+	r->semaphores = r->processes && e->ops->exclusive;
 	r->paused = e->ops->paused && e->ops->paused(e->backend);
 	r->nram = nram;
 	if (nram)

@@ -56,6 +56,9 @@ struct vp_service {
 	struct vp_semaphores semaphores;
 };
 
+/** Can sites be in processes, here and on this host? Service thread. */
+bool vp_engine_has_processes(const struct vp_engine *engine);
+
 void vp_quiesce_init(struct vp_engine *engine);
 
 /** Wait until every vCPU that was in a probe has left it. All of them then see what was published before.

@@ -3,6 +3,7 @@
 #ifndef VP_ENGINE_WIRE_BATCH_H
 #define VP_ENGINE_WIRE_BATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "vmm-probe/engine/wire/cpc.h"
@@ -29,7 +30,8 @@ enum vp_site_trap {
 	VP_SITE_TEXT, /* in its text; the instruction is a nop or is emulated (insn.h) */
 	VP_SITE_STEP, /* in its text; the vCPU then single-steps the instruction: ordinary registers and
 		       memory only */
-	VP_SITE_HW,   /* by a debug register; then as TEXT if possible, else as STEP */
+	VP_SITE_HW,   /* by a debug register; then as TEXT if possible, else as STEP. In a process: and then
+		       * the CPU executes the instruction */
 };
 
 /* A site in the functions with which a kernel reads and patches its own text. Traps are removed from the
@@ -210,6 +212,12 @@ struct vp_batch_site {
 	 * is not to be raised */
 	uint64_t semaphore;
 };
+
+/** Is it in a process, and not in the kernel, whose half of the address space is the upper one? */
+static inline bool vp_batch_site_is_user(const struct vp_batch_site *site)
+{
+	return !(site->gva >> 63);
+}
 
 struct vp_batch_ecb {
 	uint32_t epid;

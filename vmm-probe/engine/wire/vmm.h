@@ -18,10 +18,12 @@ struct vp_ram_range {
 
 /* What a backend that changes guest text can do; the operator's process requests nothing else. */
 enum {
-	VP_TRAPS_TEXT = 1, /* it does change guest text: sites must fit, and sentinels are needed */
-	VP_TRAPS_INT3 = 2, /* a trap of one byte */
-	VP_TRAPS_STEP = 4, /* VP_SITE_STEP */
-	VP_TRAPS_HW = 8,   /* VP_SITE_HW, VP_HW_SITES of them */
+	VP_TRAPS_TEXT = 1,  /* it does change guest text: sites must fit, and sentinels are needed */
+	VP_TRAPS_INT3 = 2,  /* a trap of one byte */
+	VP_TRAPS_STEP = 4,  /* VP_SITE_STEP */
+	VP_TRAPS_HW = 8,    /* VP_SITE_HW, VP_HW_SITES of them */
+	VP_TRAPS_USER = 16, /* sites in processes, each VP_SITE_HW: together with the kernel's, VP_HW_SITES
+			     * addresses */
 };
 #define VP_HW_SITES 4
 
