@@ -172,11 +172,13 @@ class Processes(ProgramRounds):
         """kill -9 of outsight: the program runs on without a stop, its semaphore and its file are as they were."""
         one = self.start_probed()
         before = self.files()
+        trace = self.traced(f"{GUARDED} {{ @ = count(); }}", "-p", str(one))
+        stops = self.stops(one)
+        trace.stop()
+        self.assertEqual((stops, numbers(trace.out)), ([CALLS], [CALLS]))
         for kill in range(self.kills):
             trace = self.traced(f"{GUARDED}, pid$target:libc:getppid:entry {{ @ = count(); }}", "-p", str(one))
-            if not kill:
-                self.assertEqual(self.stops(one), [CALLS])
-            elif kill % 2:
+            if kill % 2:
                 self.vm.check(f"kill -USR1 {one}")
                 self.rounds["a"] = self.rounds.get("a", 0) + 1
                 time.sleep(0.05)
