@@ -16,6 +16,8 @@
 struct vp_user_object {
 	char name[NAME_BYTES];
 	struct vp_file_reader reader;
+	const char *sysroot;        /* borrowed; NULL: none */
+	char *path;                 /* in the guest */
 	struct vp_elf_pages *pages; /* NULL: they can't be read */
 	struct vp_elf elf;
 	bool has_elf;
@@ -91,6 +93,12 @@ struct ot_err *vp_user_object_read(struct vp_processes *ps, const struct vp_file
 	if (!o)
 		return ot_err_nomem();
 	snprintf(o->name, sizeof(o->name), "%s", vp_path_name(file->path));
+	o->sysroot = sysroot;
+	o->path = strdup(file->path);
+	if (!o->path) {
+		vp_user_object_destroy(o);
+		return ot_err_nomem();
+	}
 	err = read_object(ps, file, sysroot, o);
 	if (err) {
 		vp_user_object_destroy(o);
@@ -107,6 +115,7 @@ void vp_user_object_destroy(struct vp_user_object *o)
 	vp_elf_symbols_deinit(&o->symbols);
 	vp_elf_deinit(&o->elf);
 	vp_elf_pages_destroy(o->pages);
+	free(o->path);
 	free(o);
 }
 
@@ -131,11 +140,36 @@ size_t vp_user_object_size(const struct vp_user_object *o)
 	return o->symbols.cap * sizeof(*o->symbols.items) + o->symbols.names_cap;
 }
 
+/* The function at an address, by .eh_frame_hdr: it may be missing in the guest's pages. */
+struct place {
+	uint64_t addr, start, end;
+	bool found;
+};
+
+static struct ot_err *find_function(void *arg, struct vp_elf *elf)
+{
+	struct place *p = arg;
+
+	p->found = p->found || vp_elf_function_at(elf, p->addr, &p->start, &p->end);
+	return NULL;
+}
+
+static bool function_at(struct vp_user_object *o, struct place *p)
+{
+	const struct vp_user_wanted wanted = { o->sysroot, o->path, o->elf.build_id, o->elf.build_id_len };
+
+	ot_err_destroy(find_function(p, &o->elf));
+	if (!p->found)
+		ot_err_destroy(vp_user_files_each(&wanted, find_function, p));
+	return p->found;
+}
+
 bool vp_user_object_find(struct vp_user_object *o, uint64_t offset, const char **ret_name,
 			 uint64_t *ret_behind)
 {
 	const struct vp_elf_symbol *s;
-	uint64_t addr, start, end;
+	struct place p = { 0 };
+	uint64_t addr;
 
 	if (!o->has_elf || !vp_elf_address(&o->elf, offset, &addr))
 		return false;
@@ -146,11 +180,12 @@ bool vp_user_object_find(struct vp_user_object *o, uint64_t offset, const char *
 		return true;
 	}
 	o->unnamed_seen = true;
-	if (!vp_elf_function_at(&o->elf, addr, &start, &end))
+	p.addr = addr;
+	if (!function_at(o, &p))
 		return false;
-	snprintf(o->unnamed, sizeof(o->unnamed), "sub_%" PRIx64, start);
+	snprintf(o->unnamed, sizeof(o->unnamed), "sub_%" PRIx64, p.start);
 	*ret_name = o->unnamed;
-	*ret_behind = addr - start;
+	*ret_behind = addr - p.start;
 	return true;
 }
 
