@@ -149,7 +149,7 @@ static void put_location(struct cli_pprof_tables *t, uint64_t id, uint64_t pc, c
 uint64_t cli_pprof_location(struct cli_pprof_tables *t, const struct cli_frame *frame, bool user, bool has_pc)
 {
 	const char *text = *frame->note ? frame->note : frame->text;
-	uint64_t pc = has_pc ? frame->pc : 0;
+	uint64_t pc = has_pc && !*frame->note ? frame->pc : 0; /* what is interpreted is not at an address */
 	struct place place = place_of(text, user);
 	struct ot_buf key;
 	bool is_new;

@@ -110,13 +110,17 @@ struct cli_frames {
 	struct {
 		const char *at;
 		size_t left;
-	} helper; /* texts of a process's own ustack helper, one for each frame */
+	} helper;         /* the frames' texts, if the process's runtime was known: one for each */
+	const char *more; /* what is left of the last frame's text: a line for each frame of the program that
+			   * it interprets; NULL: nothing */
 };
 
 struct cli_frame {
-	uint64_t pc;
+	uint64_t pc;                    /* 0: there is no such place in the process's code */
 	char text[CLI_SYMBOL_MAX];      /* the name of the place */
-	char note[CLI_SYMBOL_MAX - 16]; /* the ustack helper's text for the frame; "" */
+	char note[CLI_SYMBOL_MAX - 16]; /* the frame of the program that is interpreted there; "" */
+	bool again; /* pc and text are none: this is a further frame of the program at the place before, which
+		     * called the one before */
 };
 
 /** The frames of a datum of CLI_SHAPE_STACK. False: it is too short to have any. */

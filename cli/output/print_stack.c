@@ -113,10 +113,19 @@ static const char *next_helper(struct cli_frames *f)
 }
 
 /* A helper's text is the guest's. */
-static void take_note(const char *note, char *buf, size_t size)
+static void take_note(const char *note, size_t len, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s", note);
+	snprintf(buf, size, "%.*s", (int)len, note);
 	ot_utf8_tame_string(buf);
+}
+
+/* A line of a text. Returns the next one, NULL: there is none. */
+static const char *take_line(const char *text, char *buf, size_t size)
+{
+	size_t len = strcspn(text, "\n");
+
+	take_note(text, len, buf, size);
+	return text[len] ? text + len + 1 : NULL;
 }
 
 static void name_user_frame(struct cli_frames *f, struct cli_frame *ret)
@@ -125,14 +134,23 @@ static void name_user_frame(struct cli_frames *f, struct cli_frame *ret)
 
 	cli_user_text(f->p, f->pid, ret->pc, VP_SYM_OFFSET, ret->text, sizeof(ret->text));
 	if (*note == '@')
-		take_note(note + 1, ret->note, sizeof(ret->note));
+		f->more = take_line(note + 1, ret->note, sizeof(ret->note));
 	/* the helper may name an address that has no symbol (code generated at run time) */
 	else if (*note && !strchr(ret->text, '`'))
-		take_note(note, ret->text, sizeof(ret->text));
+		take_note(note, strlen(note), ret->text, sizeof(ret->text));
+	if (ret->pc == DIF_FRAME_WITHOUT_PC)
+		ret->pc = 0;
 }
 
 bool cli_frames_next(struct cli_frames *f, struct cli_frame *ret)
 {
+	ret->again = f->more != NULL;
+	if (f->more) {
+		ret->pc = 0;
+		ret->text[0] = '\0';
+		f->more = take_line(f->more, ret->note, sizeof(ret->note));
+		return true;
+	}
 	if (!f->left || !(ret->pc = cli_load(f->pcs, 8)))
 		return false;
 	f->left--;
@@ -155,7 +173,8 @@ void cli_print_stack(struct cli_printer *p, const struct cli_datum *d, struct cl
 		return;
 	putc('\n', p->fp);
 	while (cli_frames_next(&frames, &frame)) {
-		print_frame(p, style, frame.text);
+		if (!frame.again)
+			print_frame(p, style, frame.text);
 		if (!*frame.note)
 			continue;
 		snprintf(note, sizeof(note), "  [ %s ]", frame.note);

@@ -126,7 +126,8 @@ static void stack_item(struct cli_tree *t, struct cli_printer *p, const struct c
 	if (cli_frames_init(&frames, p, d))
 		while (cli_frames_next(&frames, &frame)) {
 			cli_tree_object(t, NULL);
-			symbol_members(t, "symbol", "module", frame.text);
+			if (!frame.again)
+				symbol_members(t, "symbol", "module", frame.text);
 			if (*frame.note)
 				cli_tree_string(t, "note", frame.note);
 			cli_tree_end(t);

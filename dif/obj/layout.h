@@ -13,6 +13,10 @@
  *
  * and the whole is padded to 4; an EPID 0 alone (4 bytes) is padding to alignment.
  *
+ * A user stack is the process's number, its frames, the innermost first, up to a 0 or the action's number of
+ * them, and texts, each with a NUL, of which the first is the first frame's: "" if it has none; "@" and then
+ * a line for each frame of a program that the frame's function interprets; else the frame's name.
+ *
  * An aggregation tuple (which dif_aggtab hashes): u32 aggid, then each key, naturally aligned (at most 8),
  * strings as strsize bytes padded with zeros; then, aligned to 8, the aggregation's data words.
  */
@@ -21,7 +25,9 @@
 
 #include "dif/obj/program.h"
 
-#define DIF_RECORD_HEADER 12
+#define DIF_RECORD_HEADER    12
+/* The address of a frame of a user stack that is known by its text alone. */
+#define DIF_FRAME_WITHOUT_PC (~0ull)
 
 /* Options that shape records. */
 struct dif_layout_opts {

@@ -99,6 +99,11 @@ static void test_stacks(void **state)
 	d = (struct cli_datum){ &ustack, (uint8_t *)user, 48 };
 	cli_print_datum(&o.p, &d, CLI_WIDTH_TRACE);
 	output_is(&o, "\n  Java\n  0x20\n    [ note ]\n");
+	/* a frame that interprets two of the program's, and one that was not found on the stack */
+	user[2] = DIF_FRAME_WITHOUT_PC;
+	memcpy(&user[4], "@a\nb\0c\0\0\0\0\0\0\0", 14);
+	cli_print_datum(&o.p, &d, CLI_WIDTH_TRACE);
+	output_is(&o, "\n  0x10\n    [ a ]\n    [ b ]\n  c\n");
 	output_deinit(&o);
 }
 
@@ -121,8 +126,10 @@ static void test_folded(void **state)
 	memcpy(&user[3], "a;b\nc\0main", 11);
 	d = (struct cli_datum){ &ustack, (uint8_t *)user, sizeof(user) };
 	folded->ops->value(folded, &d);
+	memcpy(&user[3], "@x+0x1\ny\0z\0\0\0\0", 15);
+	folded->ops->value(folded, &d);
 	cli_output_destroy(folded);
-	output_is(&o, "vmlinux`f;vmlinux`f 1\nmain;a:b?c 1\n");
+	output_is(&o, "vmlinux`f;vmlinux`f 1\nmain;a:b?c 1\nz;y;x 1\n");
 	output_deinit(&o);
 }
 

@@ -93,8 +93,8 @@ struct message {
 static struct message message(const struct ef *f)
 {
 	struct message m = {
-		.header = { VP_FRAMES_MAGIC, 1, 1, 8 },
-		.process = { process(f), 0, 1 },
+		.header = { VP_FRAMES_MAGIC, 1, 0, 1, 8, 0 },
+		.process = { process(f), 0, 1, VP_NO_RUNTIME, 0 },
 		.map = { .start = EF_USER, .end = EF_USER + 0x1000, .base = CODE, .nrows = 8 },
 	};
 

@@ -59,6 +59,7 @@ struct vp_arch_ops {
 	struct {
 		const char *args[6], *args_32[6], *syscall, *pc, *sp, *fp, *mode;
 	} ptregs;
+	const char *thread_pointer; /* of struct task_struct: what thread-local storage is addressed by */
 	/* Functions that carry out 64-bit system calls are named PREFIX + name, and no other function is. A
 	 * second name with the other prefix means that 32-bit calls reach them too. The dispatcher is their
 	 * only caller. */

@@ -78,6 +78,7 @@ static void read_members(const struct vp_btf *btf, struct vp_facts *f)
 		{ "task_struct", "stack", &f->task_stack },
 		{ "task_struct", "mm", &f->task_mm },
 		{ "task_struct", "group_leader", &f->task_group_leader },
+		{ "task_struct", arch->thread_pointer, &f->task_thread_pointer },
 		{ "task_struct", "thread_info.status", &f->task_status },
 		{ "cred", "uid", &f->cred_uid },
 		{ "cred", "gid", &f->cred_gid },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making the rules for processes' stacks: files' rows, and which of them a process has where. */
+/* Making the rules for processes' stacks: files' rows, and which of them a process has where; and what
+ * runtime it has. */
 #include "vmm-probe/session/user_frames.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "vmm-probe/guest/process/maps.h"
 #include "vmm-probe/session/user_files.h"
 #include "vmm-probe/session/user_object.h"
+#include "vmm-probe/session/user_python.h"
 
 #define PAGE      4096u
 /* Rounds whose budget may not suffice for one process, or one file: it has a part of its rules then, or none.
@@ -27,6 +29,8 @@ struct known_file {
 	uint32_t sent, first_row, nrows;
 	uint32_t tries;
 	bool done; /* no more is read of it */
+	struct vp_python_file python;
+	bool told; /* that its programs are not shown */
 };
 
 struct known_process {
@@ -53,6 +57,7 @@ void vp_frames_deinit(struct vp_frames_known *known)
 void vp_frames_making_deinit(struct vp_frames_making *m)
 {
 	ot_buf_deinit(&m->processes);
+	ot_buf_deinit(&m->runtimes);
 	ot_buf_deinit(&m->maps);
 	ot_buf_deinit(&m->rows);
 }
@@ -179,6 +184,8 @@ static struct ot_err *read_file(struct vp_frames_making *m, const struct vp_file
 
 	if (!err && (!cfi.functions || cfi.missing))
 		err = vp_user_files_each(&wanted, read_better, &cfi);
+	if (!err && m->known->texts)
+		err = vp_python_file_read(elf, &wanted, &ret->python);
 	ret->done = !vp_budget_is_over() || ++ret->tries == TRIES_MAX;
 	if (!err && ret->done)
 		err = add_rows(m, &cfi, ret);
@@ -190,7 +197,7 @@ static struct ot_err *read_file(struct vp_frames_making *m, const struct vp_file
 }
 
 static struct ot_err *file_of(struct vp_frames_making *m, const struct vp_file *file,
-			      struct vp_user_object *o, struct vp_elf *elf, const struct known_file **ret)
+			      struct vp_user_object *o, struct vp_elf *elf, struct known_file **ret)
 {
 	struct vp_frames_known *known = m->known;
 	struct known_file *made = ot_map_get(&known->files, &file->id, sizeof(file->id));
@@ -233,18 +240,40 @@ static bool is_code(const struct vp_map *map)
 	return map->file != VP_NO_FILE && map->flags & VP_VMA_EXEC;
 }
 
+/* The first of its files that is a runtime counts. */
+static struct ot_err *add_runtime(struct vp_frames_making *m, const struct vp_maps *maps, const char *name,
+				  struct known_file *file, uint64_t bias, uint32_t *runtime)
+{
+	struct vp_runtime found;
+	const char *why;
+	char text[512];
+
+	if (!file->python.runtime || *runtime != VP_NO_RUNTIME)
+		return NULL;
+	if (vp_python_find(m->us->ps, &maps->process, &file->python, bias, &found, &why)) {
+		*runtime = (uint32_t)(m->runtimes.len / sizeof(found));
+		ot_buf_append(&m->runtimes, &found, sizeof(found));
+	} else if (m->us->say && !file->told) {
+		file->told = true;
+		snprintf(text, sizeof(text), "%.200s: %s", name, why);
+		m->us->say(m->us->say_arg, text);
+	}
+	return m->runtimes.failed ? ot_err_nomem() : NULL;
+}
+
 /* *ret_later: the round's budget does not suffice. */
 static struct ot_err *add_map(struct vp_frames_making *m, const struct vp_maps *maps,
-			      const struct vp_map *map, bool *ret_later)
+			      const struct vp_map *map, uint32_t *runtime, bool *ret_later)
 {
 	struct vp_user_object *o = vp_user_symbols_object(m->us, maps->process.pid, map->file, ret_later);
 	struct vp_elf *elf = o ? vp_user_object_elf(o) : NULL;
-	const struct known_file *file;
+	struct known_file *file;
 	uint64_t bias;
 
 	if (!elf || !find_bias(elf, map, &bias))
 		return NULL;
 	OT_TRY(file_of(m, &maps->files[map->file], o, elf, &file));
+	OT_TRY(add_runtime(m, maps, vp_user_object_name(o), file, bias, runtime));
 	const struct vp_frames_map made = { map->start, map->end,        bias + file->base,
 					    file->sent, file->first_row, file->nrows,
 					    0 };
@@ -261,15 +290,16 @@ static struct ot_err *add_maps(struct vp_frames_making *m, const struct vp_maps 
 	struct vp_frames_process made = { .id = { .mm = maps->process.mm,
 						  .since_ns = maps->process.since_ns,
 						  .pid = (uint32_t)maps->process.pid },
-					  .first_map = (uint32_t)(before / sizeof(struct vp_frames_map)) };
+					  .first_map = (uint32_t)(before / sizeof(struct vp_frames_map)),
+					  .runtime = VP_NO_RUNTIME };
 
 	*ret_later = false;
 	for (size_t i = 0; i < maps->count && !*ret_later; i++)
 		if (is_code(&maps->items[i]))
-			OT_TRY(add_map(m, maps, &maps->items[i], ret_later));
+			OT_TRY(add_map(m, maps, &maps->items[i], &made.runtime, ret_later));
 	struct ot_err *err = vp_guest_process_root(m->us->ps, &maps->process, &made.id.root);
 	made.nmaps = (uint32_t)((m->maps.len - before) / sizeof(struct vp_frames_map));
-	if (!err && made.nmaps)
+	if (!err && (made.nmaps || made.runtime != VP_NO_RUNTIME))
 		ot_buf_append(&m->processes, &made, sizeof(made));
 	if (err && ot_err_code(err) != OT_ERR_GUEST_GONE) {
 		ot_err_destroy(err); /* it has just ended */
@@ -343,10 +373,11 @@ struct ot_err *vp_frames_assemble(const struct vp_frames_making *m, struct ot_bu
 	const struct vp_frames_header header = {
 		.magic = VP_FRAMES_MAGIC,
 		.nprocesses = (uint32_t)(m->processes.len / sizeof(struct vp_frames_process)),
+		.nruntimes = (uint32_t)(m->runtimes.len / sizeof(struct vp_runtime)),
 		.nmaps = (uint32_t)(m->maps.len / sizeof(struct vp_frames_map)),
 		.nrows = (uint32_t)(m->rows.len / sizeof(struct vp_frame_row)),
 	};
-	const struct ot_buf *parts[] = { &m->processes, &m->maps, &m->rows };
+	const struct ot_buf *parts[] = { &m->processes, &m->runtimes, &m->maps, &m->rows };
 
 	if (!header.nprocesses && !header.nrows)
 		return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Rules by which an engine walks the stacks of its guest's processes (engine/wire/user_frames.h), made from
- * the .eh_frame of the files that they have mapped as code. Which processes: those that the session has read
+ * the .eh_frame of the files that they have mapped as code; and where their runtimes keep the frames of what
+ * they interpret. Which processes: those that the session has read
  * for their probes, $target, where any process may be met those that are there when it begins, and each one
  * whose stack arrives. A file's rules are made once.
  */
@@ -19,6 +20,7 @@ struct vp_session;
 /* What an engine has been sent, and is to be sent. A zeroed one is empty. */
 struct vp_frames_known {
 	bool asked;              /* the program has user stacks, and the engine takes rules */
+	bool texts;              /* … with room for what runtimes interpret */
 	bool over;               /* the engine takes no more, which was said */
 	bool made;               /* the maps were initialised */
 	struct ot_map files;     /* by struct vp_file_id: where the rules of it are, of the arena */
@@ -37,7 +39,7 @@ void vp_frames_deinit(struct vp_frames_known *known);
 struct vp_frames_making {
 	struct vp_frames_known *known; /* borrowed */
 	struct vp_user_symbols *us;    /* borrowed: its processes and files */
-	struct ot_buf processes, maps, rows;
+	struct ot_buf processes, runtimes, maps, rows;
 };
 
 /** Note that a stack of process @p pid has arrived, or is expected. Without memory it is not noted. */

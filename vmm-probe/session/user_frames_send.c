@@ -44,6 +44,23 @@ static bool program_asks(const struct dif_program *prog)
 	return false;
 }
 
+/* Does it have room for texts of frames? */
+static bool program_has_texts(const struct vp_session *s)
+{
+	const struct dif_program *prog = s->program.prog;
+
+	for (uint32_t i = 0; i < prog->nclauses; i++)
+		for (uint32_t k = 0; k < prog->clauses[i].nactions; k++) {
+			const struct dif_action *a = &prog->clauses[i].actions[k];
+
+			if ((a->kind == DIF_ACT_ustack || a->kind == DIF_ACT_jstack) &&
+			    (a->arg >> 32 ||
+			     (a->kind == DIF_ACT_jstack && s->program.layout_opts.jstackstrsize)))
+				return true;
+		}
+	return false;
+}
+
 /* --- sending ----------------------------------------------------------------------------------------- */
 
 static struct ot_err *send(struct vp_guest_link *link, struct vp_frames_making *m)
@@ -162,6 +179,7 @@ struct ot_err *vp_frames_send_batch(struct vp_session *s, const struct vp_feed *
 	known->asked = link->guest && link->probes && knows_processes(link) && program_asks(s->program.prog);
 	if (!known->asked)
 		return NULL;
+	known->texts = program_has_texts(s);
 	vp_guest_budget_begin(link->guest, &budget, &vp_readings[VP_READ_FRAMES]);
 	bool only = want_of_batch(s, batch);
 	if (first && s->config.target_pid > 0)

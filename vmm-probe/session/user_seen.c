@@ -48,7 +48,8 @@ static void see_stack(struct vp_session *s, struct vp_user_symbols *us, const st
 	if (!frames)
 		frames = action->kind == DIF_ACT_jstack ? opts->jstackframes : opts->ustackframes;
 	for (uint64_t i = 1; i <= frames && 8 * (i + 1) <= size && word(data, i); i++)
-		vp_user_symbols_see(us, word(data, 0), word(data, i));
+		if (word(data, i) != DIF_FRAME_WITHOUT_PC)
+			vp_user_symbols_see(us, word(data, 0), word(data, i));
 	if (size >= 16 && word(data, 1))
 		vp_frames_want(&s->frames[us - s->user_symbols], us, word(data, 0));
 }

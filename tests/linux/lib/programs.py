@@ -9,7 +9,7 @@ bin/counted counts its calls, bin/leaving those of functions that are left in ev
 until it is replaced, bin/probed has static probes, bin/sorting has no
 frame pointers and says what its stack is, bin/untouched passes memory to system calls that it has not touched. With @cxx bin/thrower throws exceptions of the host's C++ library. With
 @python, where the host has one with static probes, usr/bin/python3 is its Python, with no more modules than it needs to start, and
-bin/calling.py and bin/nested.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these.
+bin/calling.py, bin/nested.py and bin/framed.py are scripts for it. With @runtimes bin/erlang, bin/ccl and bin/java have the static probes of these.
 """
 import os
 import re
@@ -88,7 +88,7 @@ class Programs:
         for name in ("__init__", "aliases", "utf_8", "ascii", "latin_1"):
             shutil.copy(f"/{modules}/{name}.py", self.path(modules))
         self._copy_needed(path)
-        for name in ("calling.py", "nested.py"):
+        for name in ("calling.py", "nested.py", "framed.py", "framed_inner.py"):
             shutil.copy(os.path.join(HERE, name), self.path("bin"))
         return True
 

@@ -49,6 +49,7 @@ const struct vp_arch_ops vp_arch_x86 = {
 		    .sp = "sp",
 		    .fp = "bp",
 		    .mode = "cs" },
+	.thread_pointer = "thread.fsbase",
 	.syscall_prefix = "__x64_sys_",
 	.syscall_prefix_32 = "__ia32_", /* sys_, compat_sys_ */
 	.syscall_prefixes_32 = { "__ia32_compat_sys_ia32_", "__ia32_compat_sys_", "__ia32_sys_ia32_",

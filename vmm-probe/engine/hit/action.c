@@ -4,6 +4,7 @@
 
 #include "vmm-probe/engine/hit/buffer.h"
 #include "vmm-probe/engine/hit/fire.h"
+#include "vmm-probe/engine/hit/helper.h"
 #include "vmm-probe/engine/hit/speculation.h"
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/unwind.h"
@@ -39,26 +40,41 @@ static void store_stack(struct vp_vcpu_session *v, const struct vp_step *step, u
 	memset(dst + n * sizeof(*pcs), 0, step->size - n * sizeof(*pcs));
 }
 
-/* pid, frames, then room for strings (jstack), which is left empty. */
-static enum dif_fault store_ustack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
+/* How many frames a user stack has room for. */
+static uint32_t ustack_frames(const struct vp_vcpu_session *v, const struct vp_step *step)
 {
-	uint64_t pcs[VP_FRAMES_MAX], frames = step->action->arg & 0xffffffff;
-	enum dif_fault f = DIF_FAULT_NONE;
-	uint64_t pid = vp_task_id(v, DIF_VAR_pid, &f);
+	uint64_t frames = step->action->arg & 0xffffffff;
 
-	if (f != DIF_FAULT_NONE)
-		return f;
 	if (!frames)
 		frames = step->action->kind == DIF_ACT_jstack ? v->es->open.jstackframes
 							      : v->es->open.ustackframes;
 	if (frames > VP_FRAMES_MAX)
 		frames = VP_FRAMES_MAX;
-	if (frames > step->size / 8 - 1)
-		frames = step->size / 8 - 1;
-	uint32_t n = vp_unwind_user(v, pcs, (uint32_t)frames);
+	return (uint32_t)(frames > step->size / 8 - 1 ? step->size / 8 - 1 : frames);
+}
+
+/* pid, frames, then room for texts: of jstack(), and of a ustack() that asks for it. */
+static enum dif_fault store_ustack(struct vp_vcpu_session *v, const struct vp_step *step, uint8_t *dst)
+{
+	/* On the vCPU's stack: the record is in shared memory, aligned to 8. */
+	struct vp_user_stack stack;
+	enum dif_fault f = DIF_FAULT_NONE;
+	uint64_t pid = vp_task_id(v, DIF_VAR_pid, &f);
+
+	if (f != DIF_FAULT_NONE)
+		return f;
+	stack.max = ustack_frames(v, step);
+	uint64_t head = (stack.max + 1) * sizeof(pid);
+	struct vp_texts texts = { .at = (char *)dst + head, .size = step->size - head };
+
+	memset(dst, 0, step->size);
+	stack.n = vp_unwind_user(v, stack.pcs, stack.ends, stack.max);
+	if (texts.size)
+		vp_helper_texts(v, &stack, &texts);
+	if (texts.full)
+		VP_COUNT(v, stkstr_overflows);
 	memcpy(dst, &pid, sizeof(pid));
-	memcpy(dst + sizeof(pid), pcs, n * sizeof(*pcs));
-	memset(dst + (n + 1) * sizeof(*pcs), 0, step->size - (n + 1) * sizeof(*pcs));
+	memcpy(dst + sizeof(pid), stack.pcs, stack.n * sizeof(*stack.pcs));
 	return DIF_FAULT_NONE;
 }
 

@@ -57,7 +57,7 @@ static uint64_t user_caller(struct vp_vcpu_session *v)
 {
 	uint64_t pcs[2];
 
-	return vp_unwind_user(v, pcs, 2) == 2 ? pcs[1] : 0;
+	return vp_unwind_user(v, pcs, NULL, 2) == 2 ? pcs[1] : 0;
 }
 
 /* 0 faults: the caller adds an offset to it, and must not read at address 0. */
@@ -96,7 +96,7 @@ static uint64_t op_scalar(void *env, uint32_t id, enum dif_fault *fault)
 	case DIF_VAR_caller:
 		return caller(v);
 	case DIF_VAR_ustackdepth:
-		return vp_unwind_user(v, NULL, VP_FRAMES_MAX);
+		return vp_unwind_user(v, NULL, NULL, VP_FRAMES_MAX);
 	case DIF_VAR_ucaller:
 		return user_caller(v);
 	case DIF_VAR_pid:

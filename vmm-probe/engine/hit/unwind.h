@@ -19,7 +19,8 @@ struct vp_user_frame {
 /** The process's registers where the vCPU has just left it, and is a few frames deep in the kernel by the
  * unwind table's rules. False: it is not there, or there is no table. */
 bool vp_interrupted_user(struct vp_vcpu_session *v, struct vp_user_frame *ret);
-/** The same of the process. */
-uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max);
+/** The same of the process. @p ends, if it is not NULL: the address above each frame, where the one below it
+ * begins; 0: unknown. */
+uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint64_t *ends, uint32_t max);
 
 #endif

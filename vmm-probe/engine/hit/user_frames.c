@@ -22,6 +22,13 @@ static const struct vp_frames_sent *sent_of(const struct vp_user_frames *f, uint
 	return number < __atomic_load_n(&f->nsent, __ATOMIC_ACQUIRE) ? f->sent[number] : NULL;
 }
 
+static const struct vp_runtime *runtime_of(const struct vp_frames_sent *in, uint32_t process)
+{
+	uint32_t i = __atomic_load_n(&in->processes[process].runtime, __ATOMIC_RELAXED);
+
+	return i < in->nruntimes ? &in->runtimes[i] : NULL;
+}
+
 /* Is it the process of that slot that the vCPU runs? */
 static bool take_slot(struct vp_vcpu_session *v, uint64_t slot, struct vp_process_frames *ret)
 {
@@ -34,6 +41,7 @@ static bool take_slot(struct vp_vcpu_session *v, uint64_t slot, struct vp_proces
 	const struct vp_batch_process id = in->processes[number].id;
 
 	ret->in = in;
+	ret->runtime = runtime_of(in, number);
 	return vp_in_process(v, &id) &&
 	       read_range(&in->processes[number].first_map, &in->processes[number].nmaps, in->nmaps,
 			  &ret->first_map, &ret->nmaps);

@@ -12,9 +12,10 @@
 /* What one FRAMES has brought. The arrays are its sender's memory, which may change at any time. */
 struct vp_frames_sent {
 	const struct vp_frames_process *processes;
+	const struct vp_runtime *runtimes;
 	const struct vp_frames_map *maps;
 	const struct vp_frame_row *rows;
-	uint32_t nprocesses, nmaps, nrows;
+	uint32_t nprocesses, nruntimes, nmaps, nrows;
 };
 
 /* What all have brought; they stay as long as the session. A slot that has once been used is never empty
@@ -47,6 +48,7 @@ static inline uint32_t vp_frames_home(uint64_t root)
 struct vp_process_frames {
 	const struct vp_frames_sent *in;
 	uint32_t first_map, nmaps;
+	const struct vp_runtime *runtime; /* NULL: none */
 };
 
 /** Find those of the vCPU's process. False: there are none. */

@@ -138,7 +138,7 @@ static bool step(struct vp_vcpu_session *v, struct vp_user_frame *f, const struc
 	return step_fp(v, f);
 }
 
-uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
+uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint64_t *ends, uint32_t max)
 {
 	struct vp_process_frames of_process;
 	const struct vp_process_frames *frames;
@@ -153,7 +153,10 @@ uint32_t vp_unwind_user(struct vp_vcpu_session *v, uint64_t *pcs, uint32_t max)
 	while (n < max && more && (!n || f.ip)) {
 		if (pcs)
 			pcs[n] = f.ip;
-		more = !n++ && is_on_top(v) ? step_on_top(v, &f) : step(v, &f, frames);
+		more = !n && is_on_top(v) ? step_on_top(v, &f) : step(v, &f, frames);
+		if (ends)
+			ends[n] = more ? f.sp : 0;
+		n++;
 	}
 	return n;
 }

@@ -25,16 +25,19 @@ static struct ot_err *check(const void *mem, size_t size, struct vp_frames_sent 
 		return ot_err_new(OT_ERR_BAD_DATA, "frames of %zu bytes", size);
 	memcpy(&h, mem, sizeof(h));
 	needed = sizeof(h) + (uint64_t)h.nprocesses * sizeof(*ret->processes) +
-		 (uint64_t)h.nmaps * sizeof(*ret->maps) + (uint64_t)h.nrows * sizeof(*ret->rows);
+		 (uint64_t)h.nruntimes * sizeof(*ret->runtimes) + (uint64_t)h.nmaps * sizeof(*ret->maps) +
+		 (uint64_t)h.nrows * sizeof(*ret->rows);
 	if (h.magic != VP_FRAMES_MAGIC || needed > size)
 		return ot_err_new(OT_ERR_BAD_DATA, "frames with an invalid header");
 	if (h.nprocesses > VP_FRAMES_PROCESSES_MAX)
 		return ot_err_new(OT_ERR_LIMIT, "frames of %u processes, which are more than %u",
 				  h.nprocesses, VP_FRAMES_PROCESSES_MAX);
 	ret->processes = (const void *)((const uint8_t *)mem + sizeof(h));
-	ret->maps = (const void *)(ret->processes + h.nprocesses);
+	ret->runtimes = (const void *)(ret->processes + h.nprocesses);
+	ret->maps = (const void *)(ret->runtimes + h.nruntimes);
 	ret->rows = (const void *)(ret->maps + h.nmaps);
 	ret->nprocesses = h.nprocesses;
+	ret->nruntimes = h.nruntimes;
 	ret->nmaps = h.nmaps;
 	ret->nrows = h.nrows;
 	return NULL;

@@ -83,7 +83,8 @@ struct vp_facts {
 	uint32_t task_comm, task_comm_size;
 	uint32_t task_pid, task_tgid, task_real_parent, task_cred, task_start_time;
 	uint32_t task_sum_exec_runtime, task_exec_start, task_stack, task_mm, task_group_leader;
-	uint32_t task_status; /* of thread_info: 32 bits, with VP_TASK_COMPAT */
+	uint32_t task_thread_pointer; /* what the thread's own code has its thread-local storage by */
+	uint32_t task_status;         /* of thread_info: 32 bits, with VP_TASK_COMPAT */
 	/* struct cred: kuid_t and kgid_t are one u32 */
 	uint32_t cred_uid, cred_gid;
 	/* struct pt_regs, for system calls' arguments */

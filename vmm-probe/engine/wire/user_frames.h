@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How to walk the stacks of programs without frame pointers: rules made from the .eh_frame of the files that
- * some processes have mapped, which the operator's process sends with FRAMES, in sealed memfds. The engine
- * maps them read-only and treats them as hostile: the counts are checked once, each index whenever it is
- * used. A file's rows come once: processes that are met later refer to the FRAMES that brought them.
+ * some processes have mapped, which the operator's process sends with FRAMES, in sealed memfds; and where
+ * their runtimes keep the frames of what they interpret (runtimes.h). The engine maps them read-only and
+ * treats them as hostile: the counts are checked once, each index whenever it is used. A file's rows come
+ * once: processes that are met later refer to the FRAMES that brought them.
  *
- *   header | nprocesses × struct vp_frames_process | nmaps × struct vp_frames_map | nrows × struct
- * vp_frame_row
+ *   header | nprocesses × struct vp_frames_process | nruntimes × struct vp_runtime |
+ *   nmaps × struct vp_frames_map | nrows × struct vp_frame_row
  */
 #ifndef VP_ENGINE_WIRE_USER_FRAMES_H
 #define VP_ENGINE_WIRE_USER_FRAMES_H
 
 #include "vmm-probe/engine/wire/batch.h"
+#include "vmm-probe/engine/wire/runtimes.h"
 
-#define VP_FRAMES_MAGIC         0x31524655u /* "UFR1" */
+#define VP_FRAMES_MAGIC         0x32524655u /* "UFR2" */
 #define VP_FRAMES_SIZE_MAX      (64u << 20) /* of all FRAMES of a session */
 #define VP_FRAMES_SENT_MAX      4096u       /* … of which there are */
 #define VP_FRAMES_PROCESSES_MAX 1024u       /* of one FRAMES */
+#define VP_NO_RUNTIME           UINT32_MAX
 
 /* How a frame's CFA is computed: the caller's stack pointer, and 8 above where the return address is. */
 enum vp_frame_kind {
@@ -51,11 +54,14 @@ struct vp_frames_map {
 struct vp_frames_process {
 	struct vp_batch_process id;
 	uint32_t first_map, nmaps;
+	uint32_t runtime; /* its index in this FRAMES; VP_NO_RUNTIME: none */
+	uint32_t pad;
 };
 
 struct vp_frames_header {
 	uint32_t magic;
-	uint32_t nprocesses, nmaps, nrows;
+	uint32_t nprocesses, nruntimes, nmaps, nrows;
+	uint32_t pad;
 };
 
 static inline struct vp_frame_row vp_frame_row(uint32_t offset, enum vp_frame_kind kind, int16_t cfa,

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which frame of a stack interprets which frames of a program. */
+#include "vmm-probe/engine/hit/helper.h"
+#include "vmm-probe/engine/hit/python.h"
+#include "vmm-probe/engine/hit/user_frames.h"
+
+struct merge {
+	struct vp_python_walk walk;
+	struct vp_texts *texts;
+	uint64_t place; /* of the run that is next … */
+	bool any;       /* … which there is */
+};
+
+static void next_run(struct merge *m)
+{
+	m->any = !m->texts->full && vp_python_run(&m->walk, &m->place);
+}
+
+/* Whole or not at all, with room for the NUL behind it. */
+static bool put_frame(struct merge *m, const struct vp_python_frame *f, char before)
+{
+	size_t used = m->texts->used;
+
+	if (before)
+		vp_texts_byte(m->texts, before);
+	vp_python_text(&m->walk, f, m->texts);
+	if (m->texts->used == m->texts->size)
+		m->texts->full = true;
+	if (m->texts->full)
+		vp_texts_back(m->texts, used);
+	return !m->texts->full;
+}
+
+/* The runs that this frame interprets: one, unless the process has its stacks elsewhere. */
+static void annotate(struct merge *m, uint64_t end)
+{
+	struct vp_python_frame f;
+	char before = '@';
+
+	while (m->any && m->place < end) {
+		while (vp_python_frame(&m->walk, &f)) {
+			if (!put_frame(m, &f, before))
+				return;
+			before = '\n';
+		}
+		next_run(m);
+	}
+}
+
+/* The walk of the stack has ended before. */
+static void add_others(struct merge *m, struct vp_user_stack *stack)
+{
+	struct vp_python_frame f;
+
+	for (; m->any && stack->n < stack->max; next_run(m))
+		while (stack->n < stack->max && vp_python_frame(&m->walk, &f)) {
+			if (!put_frame(m, &f, '\0'))
+				return;
+			vp_texts_byte(m->texts, '\0');
+			stack->ends[stack->n] = 0;
+			stack->pcs[stack->n++] = DIF_FRAME_WITHOUT_PC;
+		}
+}
+
+void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, struct vp_texts *texts)
+{
+	struct merge m = { .texts = texts };
+	struct vp_process_frames process;
+
+	if (!stack->n || !vp_frames_of_process(v, &process) || !process.runtime ||
+	    process.runtime->kind != VP_RUNTIME_PYTHON ||
+	    !vp_python_begin(&m.walk, v, &process.runtime->python))
+		return;
+	next_run(&m);
+	/* What is behind the last text is zero. */
+	for (uint32_t i = 0; i < stack->n && m.any && !texts->full; i++) {
+		annotate(&m, stack->ends[i]);
+		if (m.any)
+			vp_texts_byte(texts, '\0');
+	}
+	add_others(&m, stack);
+}

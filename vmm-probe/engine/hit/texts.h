@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The part of a user stack's datum that holds texts of frames: UTF-8, one text behind the other. Hit path. */
+#ifndef VP_ENGINE_HIT_TEXTS_H
+#define VP_ENGINE_HIT_TEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zeroed at first. Only written, as it may be shared memory. */
+struct vp_texts {
+	char *at;
+	size_t size, used;
+	bool full; /* something had no room; nothing more is put then */
+};
+
+static inline void vp_texts_byte(struct vp_texts *t, char c)
+{
+	if (t->used == t->size)
+		t->full = true;
+	if (!t->full)
+		t->at[t->used++] = c;
+}
+
+static inline void vp_texts_string(struct vp_texts *t, const char *s)
+{
+	while (*s)
+		vp_texts_byte(t, *s++);
+}
+
+/** A number that is not negative. */
+static inline void vp_texts_number(struct vp_texts *t, uint32_t n)
+{
+	char digits[10];
+	unsigned count = 0;
+
+	do
+		digits[count++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (count)
+		vp_texts_byte(t, digits[--count]);
+}
+
+/** A character. What ends a line or a text, or is no character, is a '?'. */
+static inline void vp_texts_character(struct vp_texts *t, uint32_t c)
+{
+	if (c < 0x20 || c == 0x7f || (c >= 0xd800 && c < 0xe000) || c > 0x10ffff)
+		c = '?';
+	if (c < 0x80) {
+		vp_texts_byte(t, (char)c);
+		return;
+	}
+	if (c < 0x800) {
+		vp_texts_byte(t, (char)(0xc0 | c >> 6));
+	} else {
+		if (c < 0x10000) {
+			vp_texts_byte(t, (char)(0xe0 | c >> 12));
+		} else {
+			vp_texts_byte(t, (char)(0xf0 | c >> 18));
+			vp_texts_byte(t, (char)(0x80 | (c >> 12 & 0x3f)));
+		}
+		vp_texts_byte(t, (char)(0x80 | (c >> 6 & 0x3f)));
+	}
+	vp_texts_byte(t, (char)(0x80 | (c & 0x3f)));
+}
+
+/** Take back what was put since @p used was the length. */
+static inline void vp_texts_back(struct vp_texts *t, size_t used)
+{
+	while (t->used > used)
+		t->at[--t->used] = '\0';
+}
+
+#endif
