@@ -138,13 +138,13 @@ bool cli_is_certain(const struct dif_diag *diag, const struct dif_source *src)
 }
 
 /* One pass; *ret_unsure: it ended at an error that a guest might resolve. */
-static int pass(struct cli_invocation *inv, const struct dif_world *world, bool syntax_only, bool *ret_unsure)
+static int pass(struct cli_invocation *inv, struct vp_session *session, bool syntax_only, bool *ret_unsure)
 {
 	struct cli_compilation comp = { .early = true, .syntax_only = syntax_only };
 	bool zdefs = inv->opts.zdefs;
 
 	inv->opts.zdefs = true; /* a guest's probes */
-	int status = cli_compile(&comp, inv, world);
+	int status = cli_compile(&comp, inv, session);
 	inv->opts.zdefs = zdefs;
 	*ret_unsure = comp.unsure;
 	cli_compilation_deinit(&comp);
@@ -178,9 +178,9 @@ int cli_check(struct cli_invocation *inv)
 	if (err)
 		status = cli_fail(err, NULL);
 	else
-		status = pass(inv, vp_session_world(session), false, &unsure);
+		status = pass(inv, session, false, &unsure);
 	if (unsure)
-		status = pass(inv, vp_session_world(session), true, &unsure);
+		status = pass(inv, session, true, &unsure);
 	vp_session_destroy(session);
 	return status;
 }

@@ -244,8 +244,7 @@ static int run_list(struct run *r)
 	struct ot_err *err = attach(r);
 
 	cli_progress(NULL, NULL);
-	if (!err && (add_program(r) != CLI_GO_ON ||
-		     cli_compile(&r->comp, r->inv, vp_session_world(r->session)) != CLI_GO_ON))
+	if (!err && (add_program(r) != CLI_GO_ON || cli_compile(&r->comp, r->inv, r->session) != CLI_GO_ON))
 		return CLI_EXIT_TROUBLE;
 	if (!err)
 		err = compare(r);

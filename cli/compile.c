@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Libraries and programs of a command line compiled into one program, and the messages about it. */
+/* Libraries and programs of a command line compiled into one program, once for each kernel of the session's
+ * guests, and the messages about it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,23 +109,51 @@ static void list_objects(const struct dif_program *prog, uint32_t first)
 	ot_map_deinit(&seen);
 }
 
-static int compile_source(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_source *src,
-			  const char *context, struct cli_compiled *unit)
-{
-	const struct dif_diag *diag = NULL;
-	struct ot_err *err = dif_compile(c->comp, src, &c->prog, &unit->first, &diag);
-	if (!c->silent && !c->early)
-		fputs(dif_compiler_tree(c->comp),
-		      stderr); /* of a program that fails: the clauses before the error */
+/* One compiler's part of the program: for one kernel. */
+struct part {
+	struct cli_compilation *c;
+	struct cli_invocation *inv;
+	struct dif_compiler *comp;
+	uint32_t kernel;
+	const char *of; /* " for web02 (6.12.9)"; "" where all guests run one kernel */
+	bool lists;     /* shows its trees and objects */
+};
 
+/* What is new in the program is for this kernel. Options are what they are. */
+static void mark(const struct part *p, uint32_t first, uint32_t nopts)
+{
+	struct dif_program *prog = &p->c->prog;
+
+	for (uint32_t i = first; i < prog->nclauses; i++)
+		prog->clauses[i].kernel = p->kernel;
+	if (p->kernel)
+		prog->nopts = nopts;
+}
+
+static int compile_source(struct part *p, const struct dif_source *src, const char *context,
+			  struct cli_compiled *unit)
+{
+	struct cli_compilation *c = p->c;
+	const struct dif_diag *diag = NULL;
+	uint32_t first = 0, nopts = c->prog.nopts;
+	struct ot_err *err = dif_compile(p->comp, src, &c->prog, &first, &diag);
+
+	if (p->lists)
+		fputs(dif_compiler_tree(p->comp),
+		      stderr); /* of a program that fails: the clauses before the error */
 	if (err)
-		return fail(c, inv, err, diag, src, context);
+		return fail(c, p->inv, err, diag, src, context);
+	mark(p, first, nopts);
+	uint64_t matched = dif_compiler_matched(p->comp);
+	unit->matched += matched;
+	c->matched += matched;
+	if (p->kernel)
+		return CLI_GO_ON;
+	unit->first = first;
 	unit->end = c->prog.nclauses;
-	unit->matched = dif_compiler_matched(c->comp);
-	unit->used = dif_compiler_used(c->comp);
-	c->matched += unit->matched;
-	if (inv->opts.verbose && !c->silent && !c->early)
-		list_objects(&c->prog, unit->first);
+	unit->used = dif_compiler_used(p->comp);
+	if (p->inv->opts.verbose && p->lists)
+		list_objects(&c->prog, first);
 	return CLI_GO_ON;
 }
 
@@ -146,15 +175,16 @@ static struct ot_err *read_script(struct cli_invocation *inv, struct cli_program
 	return copy ? NULL : ot_err_nomem();
 }
 
-static int compile_script(struct cli_compilation *c, struct cli_invocation *inv, struct cli_program *program,
-			  struct cli_compiled *unit)
+static int compile_script(struct part *p, struct cli_program *program, struct cli_compiled *unit)
 {
+	struct cli_compilation *c = p->c;
+	struct cli_invocation *inv = p->inv;
 	const char *path = program->arg;
 	ot_auto_free char *context = NULL;
 
 	if (access(path, R_OK) < 0)
 		return complain(c, ot_err_os(errno, "failed to open %s", path), NULL);
-	if (asprintf(&context, "failed to compile script %s", path) < 0)
+	if (asprintf(&context, "failed to compile script %s%s", path, p->of) < 0)
 		return complain(c, ot_err_nomem(), NULL);
 	struct ot_err *err = read_script(inv, program);
 	if (err)
@@ -171,15 +201,17 @@ static int compile_script(struct cli_compilation *c, struct cli_invocation *inv,
 	const char *arg0 = inv->args.items[0];
 	inv->args.items[0] = path; /* $0 */
 	unit->what = "script";
-	unit->name = strdup(path);
-	int status = compile_source(c, inv, &src, context, unit);
+	if (!unit->name)
+		unit->name = strdup(path);
+	int status = compile_source(p, &src, context, unit);
 	inv->args.items[0] = arg0;
 	return status;
 }
 
-static int compile_specifier(struct cli_compilation *c, struct cli_invocation *inv,
-			     const struct cli_program *program, struct cli_compiled *unit)
+static int compile_specifier(struct part *p, const struct cli_program *program, struct cli_compiled *unit)
 {
+	struct cli_compilation *c = p->c;
+	struct cli_invocation *inv = p->inv;
 	ot_auto_free char *context = NULL;
 	struct dif_source src = {
 		.kind = DIF_SOURCE_COMMAND_LINE,
@@ -192,23 +224,29 @@ static int compile_specifier(struct cli_compilation *c, struct cli_invocation *i
 		.syntax_only = c->syntax_only,
 	};
 
-	if (asprintf(&context, "invalid probe specifier %s", program->arg) < 0)
+	if (asprintf(&context, "invalid probe specifier %s%s", program->arg, p->of) < 0)
 		return complain(c, ot_err_nomem(), NULL);
 	unit->what = "description";
-	unit->name = strndup(program->arg, strcspn(program->arg, "{/;"));
-	return compile_source(c, inv, &src, context, unit);
+	if (!unit->name)
+		unit->name = strndup(program->arg, strcspn(program->arg, "{/;"));
+	return compile_source(p, &src, context, unit);
 }
 
 /* --dof: a saved program. It is untrusted, so it is verified. */
-static int load_program(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world)
+static int load_program(struct cli_compilation *c, struct cli_invocation *inv, struct vp_session *s)
 {
+	const struct dif_world *world = vp_session_world(s, 0);
 	struct cli_compiled *unit = &c->units[c->nunits++];
 	ot_auto_free char *data = NULL;
 	struct dif_program loaded;
 	struct ot_err *err;
 	size_t len;
 
-	err = ot_read_file(inv->load_dof, DOF_MAX, &data, &len);
+	err = vp_session_nkernels(s) > 1
+		  ? ot_err_new(OT_ERR_UNSUPPORTED,
+			       "--dof is a program for one kernel, and the guests run several: "
+			       "trace them in sessions of their own")
+		  : ot_read_file(inv->load_dof, DOF_MAX, &data, &len);
 	if (!err)
 		err = dif_dof_read(data, len, &loaded);
 	if (!err) {
@@ -232,30 +270,84 @@ static int load_program(struct cli_compilation *c, struct cli_invocation *inv, c
 	return err ? complain(c, ot_err_prefix(err, "failed to load %s", inv->load_dof), NULL) : CLI_GO_ON;
 }
 
-static int compile_libraries(struct cli_compilation *c, struct cli_invocation *inv)
+static int compile_libraries(const struct part *p)
 {
+	struct cli_compilation *c = p->c;
+	struct cli_invocation *inv = p->inv;
 	const struct dif_diag *diag = NULL;
 	const char *path = NULL;
-	struct ot_err *err = cli_libraries_compile(inv, c->comp, &c->prog, &diag, &path);
+	uint32_t first = c->prog.nclauses, nopts = c->prog.nopts;
+	struct ot_err *err = cli_libraries_compile(inv, p->comp, &c->prog, &diag, &path);
 	ot_auto_free char *context = NULL;
 
-	if (!err)
+	if (!err) {
+		mark(p, first, nopts);
 		return CLI_GO_ON;
+	}
 	if (c->early) { /* perhaps because there is no guest */
 		ot_err_destroy(err);
 		c->unsure = true;
 		return CLI_EXIT_ERROR;
 	}
-	if (!path || asprintf(&context, "invalid D library %s", path) < 0)
+	if (!path || asprintf(&context, "invalid D library %s%s", path, p->of) < 0)
 		return complain(c, err, NULL);
 	return fail(c, inv, err, diag, NULL, context);
 }
 
-int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world)
+static int compile_part(struct part *p)
 {
-	struct ot_err *err;
-	int status;
+	struct cli_compilation *c = p->c;
+	int status = p->inv->nprograms ? compile_libraries(p) : CLI_GO_ON;
 
+	for (size_t i = 0; status == CLI_GO_ON && i < p->inv->nprograms; i++) {
+		struct cli_program *program = &p->inv->programs[i];
+		struct cli_compiled *unit = &c->units[i];
+
+		c->nunits = p->kernel ? c->nunits : i + 1;
+		status = program->is_script ? compile_script(p, program, unit)
+					    : compile_specifier(p, program, unit);
+		if (status == CLI_GO_ON && !unit->name)
+			return complain(c, ot_err_nomem(), NULL);
+	}
+	return status;
+}
+
+static int add_compiler(struct cli_compilation *c, struct cli_invocation *inv, struct vp_session *s)
+{
+	struct dif_compiler **comp = &c->comps[c->ncomps];
+	struct ot_err *err = dif_compiler_create(vp_session_world(s, c->ncomps), &inv->opts, comp);
+
+	if (err)
+		return complain(c, err, NULL);
+	if (c->ncomps++)
+		dif_compiler_share(*comp, c->comps[0]);
+	return CLI_GO_ON;
+}
+
+/* @again: what there is to show has been shown. */
+static int compile_all(struct cli_compilation *c, struct cli_invocation *inv, struct vp_session *s,
+		       bool again)
+{
+	uint32_t n = vp_session_nkernels(s);
+	int status = CLI_GO_ON;
+
+	for (uint32_t k = 0; status == CLI_GO_ON && k < n; k++) {
+		char of[128] = "", name[96];
+
+		status = add_compiler(c, inv, s);
+		vp_session_kernel_name(s, k, name, sizeof(name));
+		if (n > 1)
+			snprintf(of, sizeof(of), " for %s", name);
+		struct part p = { .c = c, .inv = inv, .comp = c->comps[k], .kernel = k, .of = of };
+		p.lists = !k && !again && !c->silent && !c->early;
+		if (status == CLI_GO_ON)
+			status = compile_part(&p);
+	}
+	return status;
+}
+
+static int begin(struct cli_compilation *c, const struct cli_invocation *inv)
+{
 	*c = (struct cli_compilation){
 		.silent = c->silent,
 		.early = c->early,
@@ -263,32 +355,28 @@ int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const str
 	};
 	dif_program_init(&c->prog);
 	c->units = calloc(inv->nprograms + 1, sizeof(*c->units));
-	if (!c->units)
-		return complain(c, ot_err_nomem(), NULL);
-	err = dif_compiler_create(world, &inv->opts, &c->comp);
-	if (err)
-		return complain(c, err, NULL);
-	if (inv->load_dof && !(c->early && !inv->nprograms)) {
-		if (inv->nprograms) {
-			if (!c->silent)
-				cli_error("--dof can't be combined with -s, -n and the like");
-			return CLI_EXIT_USAGE;
-		}
-		return load_program(c, inv, world);
+	return c->units ? CLI_GO_ON : complain(c, ot_err_nomem(), NULL);
+}
+
+int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, struct vp_session *s)
+{
+	bool loads = inv->load_dof && !(c->early && !inv->nprograms);
+	int status = begin(c, inv);
+
+	if (status == CLI_GO_ON && loads) {
+		if (!inv->nprograms)
+			return load_program(c, inv, s);
+		if (!c->silent)
+			cli_error("--dof can't be combined with -s, -n and the like");
+		return CLI_EXIT_USAGE;
 	}
-	if (inv->nprograms && (status = compile_libraries(c, inv)) != CLI_GO_ON)
+	if (status == CLI_GO_ON)
+		status = compile_all(c, inv, s, false);
+	if (status != CLI_GO_ON || !vp_session_split_kernels(s))
 		return status;
-	for (size_t i = 0; i < inv->nprograms; i++) {
-		struct cli_program *program = &inv->programs[i];
-		struct cli_compiled *unit = &c->units[c->nunits++];
-		status = program->is_script ? compile_script(c, inv, program, unit)
-					    : compile_specifier(c, inv, program, unit);
-		if (status != CLI_GO_ON)
-			return status;
-		if (!unit->name)
-			return complain(c, ot_err_nomem(), NULL);
-	}
-	return CLI_GO_ON;
+	cli_compilation_deinit(c);
+	status = begin(c, inv);
+	return status == CLI_GO_ON ? compile_all(c, inv, s, true) : status;
 }
 
 void cli_compilation_deinit(struct cli_compilation *c)
@@ -297,5 +385,6 @@ void cli_compilation_deinit(struct cli_compilation *c)
 		free(c->units[i].name);
 	free(c->units);
 	dif_program_deinit(&c->prog);
-	dif_compiler_destroy(c->comp);
+	while (c->ncomps) /* the first one's names are the others' */
+		dif_compiler_destroy(c->comps[--c->ncomps]);
 }

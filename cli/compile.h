@@ -4,18 +4,20 @@
 #define CLI_COMPILE_H
 
 #include "cli/options.h"
+#include "vmm-probe/session/session.h"
 
 /* One -s or -n, compiled. */
 struct cli_compiled {
 	const char *what;          /* "script" or "description" */
 	char *name;                /* for messages: a description is cut where its predicate or body begins */
-	uint32_t first, end;       /* its clauses */
-	uint64_t matched;          /* probes */
+	uint32_t first, end;       /* its clauses for the first kernel */
+	uint64_t matched;          /* probes, in all guests */
 	struct dif_attribute used; /* the least of what its clauses use */
 };
 
 struct cli_compilation {
-	struct dif_compiler *comp;
+	struct dif_compiler *comps[VP_GUESTS_MAX]; /* one for each kernel of the session */
+	uint32_t ncomps;
 	struct dif_program prog;
 	struct cli_compiled *units;
 	size_t nunits;
@@ -27,9 +29,9 @@ struct cli_compilation {
 	bool unsure;
 };
 
-/** Libraries, then programs in order. CLI_GO_ON, or the exit status: the error has been reported (not if
- * c->silent). @p c is to be deinited in any case. */
-int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, const struct dif_world *world);
+/** Libraries, then programs in order, for each kernel that the session's guests run. CLI_GO_ON, or the exit
+ * status: the error has been reported (not if c->silent). @p c is to be deinited in any case. */
+int cli_compile(struct cli_compilation *c, struct cli_invocation *inv, struct vp_session *s);
 void cli_compilation_deinit(struct cli_compilation *c);
 
 /** Is there anything to trace? CLI_GO_ON, or the exit status: the missing part has been reported. */

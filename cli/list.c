@@ -164,7 +164,7 @@ static bool same_description(const struct dif_probedesc *a, const struct dif_pro
 void cli_list_descriptions(struct vp_session *s, const struct cli_compilation *c,
 			   const struct cli_compiled *unit, FILE *fp)
 {
-	struct listing l = { fp, s, NULL, vp_session_world(s), true };
+	struct listing l = { fp, s, NULL, vp_session_world(s, 0), true };
 
 	for (uint32_t i = unit->first; i < unit->end; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
@@ -191,13 +191,23 @@ static void report_none(const struct cli_invocation *inv, const struct dif_world
 	ot_buf_deinit(&why);
 }
 
+/* Has a clause for the first kernel this one's description, which is for another? It does unless it was in
+ * error there. */
+static bool is_listed(const struct dif_program *prog, uint32_t clause)
+{
+	for (uint32_t i = 0; prog->clauses[clause].kernel && i < clause; i++)
+		if (same_description(&prog->clauses[i].probe, &prog->clauses[clause].probe))
+			return true;
+	return false;
+}
+
 /* `a,a { … }` and an if of several clauses list a description once. */
 static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, const struct cli_compilation *c)
 {
 	for (uint32_t i = 0; i < c->prog.nclauses; i++) {
 		const struct dif_probedesc *desc = &c->prog.clauses[i].probe;
 		uint64_t count = 0;
-		if (i && same_description(desc, &c->prog.clauses[i - 1].probe))
+		if ((i && same_description(desc, &c->prog.clauses[i - 1].probe)) || is_listed(&c->prog, i))
 			continue;
 		OT_TRY(vp_session_match(s, desc, l->verbose, print_probe, l, &count));
 		if (!count)
@@ -209,7 +219,7 @@ static struct ot_err *list_clauses(struct vp_session *s, struct listing *l, cons
 int cli_list(struct vp_session *s, const struct cli_invocation *inv, const struct cli_compilation *c,
 	     FILE *fp)
 {
-	struct listing l = { fp, s, inv, vp_session_world(s), inv->verbose };
+	struct listing l = { fp, s, inv, vp_session_world(s, 0), inv->verbose };
 	struct dif_probedesc all = { .guest = "", .provider = "", .module = "", .function = "", .name = "" };
 	struct ot_err *err;
 	uint64_t count;

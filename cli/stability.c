@@ -120,7 +120,7 @@ static void provider_attributes(const struct common *c, const char *provider,
 {
 	cli_attributes(c->world, provider, ret);
 	for (unsigned i = 0; i < DIF_ATTR_PARTS; i++)
-		(void)dif_compiler_provider_attribute(c->compilation->comp, provider, (enum dif_attr_part)i,
+		(void)dif_compiler_provider_attribute(c->compilation->comps[0], provider, (enum dif_attr_part)i,
 						      &ret[i]);
 }
 

@@ -194,6 +194,11 @@ static int save_program(const struct cli_run *r)
 	struct ot_buf dof;
 	struct ot_err *err;
 
+	if (r->comp.ncomps > 1)
+		return cli_fail(ot_err_new(OT_ERR_UNSUPPORTED,
+					   "a program that is saved is for one kernel, and the guests "
+					   "run several: save it with one guest (-g)"),
+				NULL);
 	ot_buf_init(&dof);
 	err = dif_dof_write(&r->comp.prog, &dof);
 	if (!err) {
@@ -219,7 +224,7 @@ static void report_programs(struct cli_run *r)
 		if (!r->inv->verbose)
 			continue;
 		FILE *fp = r->output == &cli_output_text ? r->out : stderr;
-		cli_report_stability(&r->comp, unit, vp_session_world(r->session), fp);
+		cli_report_stability(&r->comp, unit, vp_session_world(r->session, 0), fp);
 		if (r->inv->compile_only)
 			cli_list_descriptions(r->session, &r->comp, unit, fp);
 		else
@@ -238,7 +243,7 @@ static int make_header(struct cli_run *r)
 	fp = fopen(name, "we");
 	if (!fp)
 		return cli_fail(ot_err_os(errno, "failed to open header file '%s'", name), NULL);
-	cli_header_write(r->comp.comp, name, fp);
+	cli_header_write(r->comp.comps[0], name, fp);
 	errno = 0;
 	if (ferror(fp) | fclose(fp))
 		return cli_fail(ot_err_os(errno ? errno : EIO, "failed to create header file %s", name),

@@ -78,7 +78,7 @@ int cli_run_compile(struct cli_run *r)
 
 	do {
 		r->comp.silent = waited && ot_now_ns() < until;
-		status = cli_compile(&r->comp, r->inv, vp_session_world(r->session));
+		status = cli_compile(&r->comp, r->inv, r->session);
 		if (status == CLI_GO_ON || !r->comp.silent)
 			break;
 		cli_compilation_deinit(&r->comp);

@@ -54,12 +54,19 @@ struct ot_err *dif_compiler_create(const struct dif_world *world, struct dif_opt
 	return NULL;
 }
 
-void dif_compiler_for_providers(struct dif_compiler *comp)
+void dif_compiler_for_providers(struct dif_compiler *comp, unsigned guest)
 {
 	struct dif_idents *ids = comp->idents;
+	const uint32_t each = (DIF_VAR_MAX + 1 - DIF_VAR_PROVIDER_MIN) / DIF_PROVIDER_GUESTS;
+	uint32_t first = DIF_VAR_PROVIDER_MIN + guest * each;
 
-	ids->next_global = ids->next_thread = ids->next_local = DIF_VAR_PROVIDER_MIN;
-	ids->last_variable = DIF_VAR_MAX;
+	dif_numbers_deinit(&ids->own);
+	dif_numbers_init(&ids->own, first, first + each - 1);
+}
+
+void dif_compiler_share(struct dif_compiler *comp, struct dif_compiler *with)
+{
+	comp->idents->numbers = with->idents->numbers;
 }
 
 void dif_compiler_destroy(struct dif_compiler *comp)
@@ -90,15 +97,20 @@ static void *extended(struct dif_compiler *c, const void *old, size_t n, const v
 	return p;
 }
 
+/* The program's aggregations, by number: those that another compiler has listed, and this one's. */
 static struct dif_aggvar *list_aggs(struct dif_compiler *c, uint32_t *ret_n)
 {
-	struct dif_aggvar *list =
-	    dif_alloc(c, &c->out.prog->arena, (c->idents->aggs.count + 1) * sizeof(*list));
-	uint32_t n = 0;
+	const struct dif_program *prog = c->out.prog;
+	size_t n = c->idents->numbers->aggs.count;
+	struct dif_aggvar *list = dif_alloc(c, &c->out.prog->arena, (n + 1) * sizeof(*list));
 
+	if (list && prog->naggs)
+		memcpy(list, prog->aggs, prog->naggs * sizeof(*list));
 	for (size_t i = 0; list && i < c->idents->aggs.count; i++) {
 		const struct dif_ident *id = c->idents->aggs.entries[i]->value;
-		list[n++] = (struct dif_aggvar){
+		if (id->id <= prog->naggs && list[id->id - 1].kind)
+			continue; /* that clause may have failed here, and not there */
+		list[id->id - 1] = (struct dif_aggvar){
 			.name = dif_strdup(c, &c->out.prog->arena, id->name),
 			.id = id->id,
 			.kind = (enum dif_agg_kind)id->agg_kind,
@@ -106,7 +118,7 @@ static struct dif_aggvar *list_aggs(struct dif_compiler *c, uint32_t *ret_n)
 			.nkeys = id->nkeys,
 		};
 	}
-	*ret_n = n;
+	*ret_n = (uint32_t)n;
 	return list;
 }
 

@@ -23,9 +23,16 @@ OT_MUST_CHECK struct ot_err *dif_compiler_create(const struct dif_world *world, 
 						 struct dif_compiler **ret);
 void dif_compiler_destroy(struct dif_compiler *comp);
 
-/** What @p comp compiles will belong to providers: its variables have numbers of their own, so that its
- * clauses can be in the program of another compiler, whose texts can't name them. Before the first source. */
-void dif_compiler_for_providers(struct dif_compiler *comp);
+#define DIF_PROVIDER_GUESTS 16u
+
+/** What @p comp compiles will belong to providers of the @p guest-th guest (below DIF_PROVIDER_GUESTS): its
+ * variables have numbers of their own, so that its clauses can be in one program with those of other guests
+ * and of a compiler of D texts, which can't name them. Before the first source. */
+void dif_compiler_for_providers(struct dif_compiler *comp, unsigned guest);
+
+/** What @p comp compiles will be in one program with what @p with compiles, for another world: a variable or
+ * an aggregation of one name is one. Before the first source; @p with is to live as long. */
+void dif_compiler_share(struct dif_compiler *comp, struct dif_compiler *with);
 
 /**
  * Compile one source and append its clauses to @p prog (with aggregations and option settings).

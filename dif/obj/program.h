@@ -87,9 +87,12 @@ struct dif_clause {
 	struct dif_probedesc probe;
 	struct dif_object *predicate;
 	struct dif_action *actions;
-	uint32_t nactions;  /* 0: the default action, a record of the EPID only */
-	uint32_t line;      /* in its source text, for messages; 0: unknown */
-	uint64_t args_used; /* bit n: its code has the type that args[n] had; 63: all behind. Not in DOF */
+	uint32_t nactions; /* 0: the default action, a record of the EPID only */
+	uint32_t line;     /* in its source text, for messages; 0: unknown */
+	/* Not in DOF: */
+	uint64_t args_used; /* bit n: its code has the type that args[n] had; 63: all behind */
+	uint32_t kernel;    /* of a session's kernels, the one that it was compiled for */
+	uint32_t guest;     /* 1 + the index of the session's guest whose probes need it; 0: a program's */
 };
 
 /* An aggregation variable. */

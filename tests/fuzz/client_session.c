@@ -174,7 +174,7 @@ static void enable(struct client_session *cs)
 
 	for (int i = 0; i < 8; i++)
 		client_session_done(engine);
-	OK(dif_compiler_create(vp_session_world(cs->s), &cs->options, &cs->comp));
+	OK(dif_compiler_create(vp_session_world(cs->s, 0), &cs->options, &cs->comp));
 	struct ot_err *err = dif_compile(cs->comp, &src, &cs->prog, &first, &diag);
 	if (err)
 		die(diag ? diag->message : "compiling", err);

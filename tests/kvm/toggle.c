@@ -71,7 +71,7 @@ static struct ot_err *compile(struct toggle *t, const char *text)
 	uint32_t first;
 
 	dif_program_init(&t->program);
-	OT_TRY(dif_compiler_create(vp_session_world(t->attached), &t->options, &comp));
+	OT_TRY(dif_compiler_create(vp_session_world(t->attached, 0), &t->options, &comp));
 	struct ot_err *err = dif_compile(comp, &src, &t->program, &first, &diag);
 	dif_compiler_destroy(comp);
 	return err;

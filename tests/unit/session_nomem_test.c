@@ -126,7 +126,7 @@ static struct ot_err *live(struct life *l, bool guest)
 
 	OT_TRY(vp_session_create(&config, &l->s));
 	OT_TRY(guest ? attach_fake(l->s) : vp_session_attach(l->s, "none"));
-	OT_TRY(dif_compiler_create(vp_session_world(l->s), &l->options, &l->comp));
+	OT_TRY(dif_compiler_create(vp_session_world(l->s, 0), &l->options, &l->comp));
 	OT_TRY(dif_compile(l->comp, &src, &l->prog, &first, &diag));
 	OT_TRY(vp_session_enable(l->s, &l->prog, &sink));
 	OT_TRY(vp_session_start(l->s));

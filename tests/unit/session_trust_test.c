@@ -148,7 +148,7 @@ static void set_up(struct traced *t)
 	assert_ok(vp_session_create(&config, &t->s));
 	for (unsigned i = 0; i < 2; i++)
 		attach(t, i);
-	assert_ok(dif_compiler_create(vp_session_world(t->s), &t->options, &t->comp));
+	assert_ok(dif_compiler_create(vp_session_world(t->s, 0), &t->options, &t->comp));
 	assert_ok(dif_compile(t->comp, &src, &t->prog, &first, &diag));
 	assert_ok(vp_session_enable(t->s, &t->prog, &sink));
 	assert_ok(vp_session_start(t->s));
@@ -254,14 +254,14 @@ static void check_said(const struct traced *t, bool said)
 
 /* --- tests ---------------------------------------------------------------------------------------------- */
 
-/* Its own, and ERROR's, which all engines have. */
+/* Its own, and that of ERROR in it. */
 static void what_it_has_is_taken(void **state)
 {
 	struct traced t;
 
 	(void)state;
 	set_up(&t);
-	const struct vp_enabled *own = find(&t, VP_PROBE_PROFILE, 1), *error = find(&t, VP_PROBE_ERROR, 0);
+	const struct vp_enabled *own = find(&t, VP_PROBE_PROFILE, 1), *error = find(&t, VP_PROBE_ERROR, 1);
 	drain(&t); /* BEGIN's */
 	assert_int_equal(t.records, 1);
 	write_record(&t, own);
@@ -276,14 +276,14 @@ static void what_it_has_is_taken(void **state)
 	tear_down(&t);
 }
 
-/* Of the first guest's probe, and of BEGIN, whose number of a guest is the first one's too: each is left out,
- * and what came before it is not. */
+/* Of the first guest's probe, of ERROR there, and of BEGIN, whose number of a guest is the first one's too: each is
+ * left out, and what came before it is not. */
 static void nothing_in_anothers_name(void **state)
 {
-	const enum vp_probe_kind kinds[] = { VP_PROBE_PROFILE, VP_PROBE_HOST };
+	const enum vp_probe_kind kinds[] = { VP_PROBE_PROFILE, VP_PROBE_ERROR, VP_PROBE_HOST };
 
 	(void)state;
-	for (unsigned i = 0; i < 2; i++) {
+	for (unsigned i = 0; i < OT_ARRAY_SIZE(kinds); i++) {
 		struct traced t;
 		set_up(&t);
 		const struct vp_enabled *own = find(&t, VP_PROBE_PROFILE, 1), *other = find(&t, kinds[i], 0);

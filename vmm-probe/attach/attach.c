@@ -160,21 +160,6 @@ static struct ot_err *list_probes(const struct vp_links *links, struct vp_guest_
 
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
-/* One program has one set of types and offsets, so its guests must run one kernel. Its KASLR offset may
- * differ: see vp_session_enable(). */
-static struct ot_err *check_same_kernel(const struct vp_links *links, const struct vp_guest_link *link)
-{
-	if (!links->n || !links->items[0]->guest || !link->guest)
-		return NULL;
-	const struct vp_kernel *a = vp_guest_kernel(links->items[0]->guest),
-			       *b = vp_guest_kernel(link->guest);
-	if (a->build_id_len == b->build_id_len && !memcmp(a->build_id, b->build_id, a->build_id_len))
-		return NULL;
-	return ot_err_new(
-	    OT_ERR_UNSUPPORTED, "%s runs %s and %s runs %s: trace them in sessions of their own",
-	    links->items[0]->client.guest_name, a->release, link->client.guest_name, b->release);
-}
-
 /* A kernel that is still starting patches its own text, and its current tasks can't be determined yet: what
  * is unknown now would stay unknown for the session. A kernel without these names is not checked. */
 static struct ot_err *check_started(const struct vp_guest_link *link, bool from_boot)
@@ -223,7 +208,6 @@ struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
 		return ot_err_new(OT_ERR_LIMIT, "at most %d guests in one session", VP_GUESTS_MAX);
 	OT_TRY(vp_link_create(&link));
 	OT_TRY(of_guest(link, attach(links, link, name)));
-	OT_TRY(check_same_kernel(links, link));
 	vp_links_progress(links, "listing the guest's functions");
 	OT_TRY(of_guest(link, list_probes(links, link)));
 	if (vp_link_runs(link))

@@ -8,6 +8,8 @@
 
 #include "vmm-probe/planner/planner.h"
 
+#define VP_GUESTS_MAX 16 /* in a session */
+
 /* May an engine be injected into a VMM that has none? */
 enum vp_entry {
 	VP_ENTRY_UNNEEDED,  /* no: nothing will be enabled, and guests are only read */

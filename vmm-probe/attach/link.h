@@ -13,8 +13,6 @@
 #include "vmm-probe/inject/inject.h"
 #include "vmm-probe/provider/provider.h"
 
-#define VP_GUESTS_MAX 16
-
 struct vp_guest_link {
 	struct vp_client client; /* sock -1: nothing runs in this guest, or its VMM is being entered */
 	struct vp_source source; /* ops NULL: the engine is in the VMM */

@@ -11,6 +11,7 @@
 
 struct vp_derivation {
 	struct vp_probes *probes;
+	unsigned guest;
 	struct ot_arena arena;
 	struct dif_world world;
 	struct dif_options options;
@@ -47,6 +48,11 @@ void vp_derivation_destroy(struct vp_derivation *d)
 	free(d);
 }
 
+void vp_derivation_set_guest(struct vp_derivation *d, unsigned guest)
+{
+	d->guest = guest;
+}
+
 struct ot_arena *vp_derivation_arena(struct vp_derivation *d)
 {
 	return &d->arena;
@@ -79,7 +85,7 @@ static struct ot_err *compile(struct vp_derivation *d, const struct dif_source *
 
 	if (!d->compiler) {
 		OT_TRY(dif_compiler_create(&d->world, &d->options, &d->compiler));
-		dif_compiler_for_providers(d->compiler);
+		dif_compiler_for_providers(d->compiler, d->guest);
 	}
 	struct ot_err *err = dif_compile(d->compiler, src, &d->prog, ret_first, &diag);
 	if (!err || !diag)

@@ -17,6 +17,9 @@ struct vp_derivation;
 OT_MUST_CHECK struct ot_err *vp_derivation_create(struct vp_probes *probes, struct vp_derivation **ret);
 void vp_derivation_destroy(struct vp_derivation *d);
 
+/** As vp_probes_set_guest(). */
+void vp_derivation_set_guest(struct vp_derivation *d, unsigned guest);
+
 /** Memory that lives as long. */
 struct ot_arena *vp_derivation_arena(struct vp_derivation *d);
 

@@ -70,6 +70,10 @@ OT_MUST_CHECK struct ot_err *vp_probes_set_processes(struct vp_probes *probes, c
  * not, with the reason. Without this they are not. */
 OT_MUST_CHECK struct ot_err *vp_probes_set_semaphores(struct vp_probes *probes, const char *refused);
 
+/** The guest's index in its session, below DIF_PROVIDER_GUESTS, before a description is matched: variables of
+ * the providers' clauses have numbers by it. 0 unless it is said. */
+void vp_probes_set_guest(struct vp_probes *probes, unsigned guest);
+
 /** The process that -p names: a description of a program's probes may leave out its number. 0: none. */
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid);
 

@@ -271,6 +271,12 @@ struct ot_err *vp_probes_set_semaphores(struct vp_probes *probes, const char *re
 	return refused && !probes->no_semaphores ? ot_err_nomem() : NULL;
 }
 
+void vp_probes_set_guest(struct vp_probes *probes, unsigned guest)
+{
+	if (probes->derivation)
+		vp_derivation_set_guest(probes->derivation, guest);
+}
+
 void vp_probes_set_target(struct vp_probes *probes, uint64_t pid)
 {
 	probes->target = pid;

@@ -4,7 +4,7 @@
  * to the batch of every engine that it concerns.
  *
  * BEGIN, END and tick are enabled on the host engine; a probe in a guest on that guest's engine; ERROR on
- * all, because any of them may have a fault.
+ * all, because any of them may have a fault, with an EPID for each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +18,24 @@
 #include "vmm-probe/session/late.h"
 #include "vmm-probe/session/modules.h"
 
+/* ERROR in a guest. */
+struct error_probe {
+	uint32_t clause, registry;
+	const struct vp_probe *probe;
+};
+
 /* Probes of one guest that are in its feed's batch already: id → index + 1. */
 struct enabling {
 	struct vp_session *s;
 	uint32_t clause;
-	uint32_t registry;       /* whose probes are being matched */
-	struct ot_map *in_batch; /* one for each feed */
-	struct vp_feed *late;    /* of the only guest, a batch of its own for … */
-	uint32_t after;          /* … probes with ids above this one. NULL: all of all guests */
-	bool inside;             /* the view that is being enabled */
+	uint32_t registry;          /* whose probes are being matched */
+	struct ot_map *in_batch;    /* one for each feed */
+	struct vp_feed *late;       /* of the only guest, a batch of its own for … */
+	uint32_t after;             /* … probes with ids above this one. NULL: all of all guests */
+	bool inside;                /* the view that is being enabled */
+	struct error_probe *errors; /* enabled last: the other EPIDs are those without guests */
+	size_t nerrors, errors_cap;
+	bool in_guests; /* these are being enabled */
 	struct ot_err *err;
 };
 
@@ -136,15 +145,9 @@ static struct ot_err *route(struct enabling *e, const struct vp_probe *probe, st
 {
 	struct vp_session *s = e->s;
 
-	if (probe->kind == VP_PROBE_ERROR) {
-		enabled->feed = VP_EVERY_FEED;
-		for (uint32_t i = 0; i < s->nfeeds; i++)
-			if (i == 0 || vp_link_runs(s->links.items[i - 1]))
-				OT_TRY(add_ecb(e, i, probe, enabled->epid));
-		return NULL;
-	}
-	if (s->links.n && probe->kind != VP_PROBE_HOST) {
-		OT_TRY(vp_link_take(&s->links, s->links.items[e->registry], probe));
+	if (s->links.n && (probe->kind == VP_PROBE_ERROR ? e->in_guests : probe->kind != VP_PROBE_HOST)) {
+		if (probe->kind != VP_PROBE_ERROR)
+			OT_TRY(vp_link_take(&s->links, s->links.items[e->registry], probe));
 		enabled->feed = e->registry + 1;
 		return add_ecb(e, enabled->feed, probe, enabled->epid);
 	}
@@ -177,6 +180,27 @@ static struct ot_err *enable_view(struct enabling *e, const struct vp_probe *pro
 	return route(e, probe, enabled);
 }
 
+static bool keep_error(struct enabling *e, const struct vp_probe *probe)
+{
+	if (!ot_grow(&e->errors, &e->errors_cap, e->nerrors + 1, sizeof(*e->errors))) {
+		e->err = ot_err_nomem();
+		return false;
+	}
+	e->errors[e->nerrors++] = (struct error_probe){ e->clause, e->registry, probe };
+	return true;
+}
+
+static struct ot_err *enable_errors(struct enabling *e)
+{
+	e->in_guests = true;
+	for (size_t i = 0; i < e->nerrors; i++) {
+		e->clause = e->errors[i].clause;
+		e->registry = e->errors[i].registry;
+		OT_TRY(enable_view(e, e->errors[i].probe, false));
+	}
+	return NULL;
+}
+
 static bool enable_one(void *arg, const struct vp_probe *probe)
 {
 	struct enabling *e = arg;
@@ -184,8 +208,12 @@ static bool enable_one(void *arg, const struct vp_probe *probe)
 
 	const char *of_guest = s->program.prog->clauses[e->clause].probe.guest;
 	/* dtrace:::, tick: there is one host engine, however many guests, and it is none of them */
-	if ((e->registry > 0 || (of_guest && *of_guest)) &&
-	    (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
+	bool named = of_guest && *of_guest;
+
+	if (probe->kind == VP_PROBE_ERROR && !named && !e->late && s->links.n &&
+	    vp_link_runs(s->links.items[e->registry]) && !keep_error(e, probe))
+		return false;
+	if ((e->registry > 0 || named) && (probe->kind == VP_PROBE_HOST || probe->kind == VP_PROBE_ERROR))
 		return true;
 	if (e->late && !vp_late_fits(s, e->clause, e->registry, probe))
 		return true;
@@ -202,6 +230,10 @@ bool vp_clause_wants_guest(const struct vp_session *s, const struct dif_clause *
 {
 	const char *pattern = clause->probe.guest;
 
+	if (clause->guest)
+		return clause->guest == guest + 1;
+	if (s->links.n && clause->kernel != s->kernels.of[guest])
+		return false;
 	return !pattern || !*pattern ||
 	       (s->links.n && dif_glob_match(pattern, s->links.items[guest]->client.guest_name));
 }
@@ -250,7 +282,8 @@ static struct ot_err *enable_all(struct enabling *e)
 
 	OT_TRY(enable_clauses(e, p->first_support, p->first_after));
 	OT_TRY(enable_clauses(e, 0, p->first_support));
-	return enable_clauses(e, p->first_after, p->prog->nclauses);
+	OT_TRY(enable_clauses(e, p->first_after, p->prog->nclauses));
+	return enable_errors(e);
 }
 
 struct ot_err *vp_batch_reread(struct vp_session *s, struct vp_feed *feed)
@@ -294,6 +327,7 @@ struct ot_err *vp_batches_make(struct vp_session *s)
 	if (!maps)
 		return ot_err_nomem();
 	err = enable_all(&e);
+	free(e.errors);
 	for (uint32_t i = 0; i < s->nfeeds; i++) {
 		ot_map_deinit(&maps[i]);
 		if (!err && s->feeds[i].link)

@@ -112,7 +112,7 @@ const struct vp_enabled *vp_enabled_of(const struct vp_session *s, const struct 
 	const struct vp_enabled *ecb =
 	    epid && epid <= s->program.nenabled ? s->program.enabled[epid - 1] : NULL;
 
-	return ecb && (ecb->feed == VP_EVERY_FEED || ecb->feed == feed - s->feeds) ? ecb : NULL;
+	return ecb && ecb->feed == feed - s->feeds ? ecb : NULL;
 }
 
 /* No engine of ours writes what was found in this feed's buffer. Said once of each. */

@@ -18,6 +18,7 @@
 #include "vmm-probe/session/internal.h"
 #include "vmm-probe/session/memory.h"
 #include "vmm-probe/session/modules.h"
+#include "vmm-probe/session/sent.h"
 #include "vmm-probe/session/user_frames.h"
 
 #define PATCH_TRIES 5
@@ -106,17 +107,20 @@ static struct ot_err *open_guest(struct vp_session *s, struct vp_feed *feed, con
 
 static struct ot_err *open_engines(struct vp_session *s)
 {
-	struct ot_buf dof;
+	for (uint32_t i = 0; i < s->nfeeds; i++) {
+		struct ot_buf dof;
 
-	ot_buf_init(&dof);
-	struct ot_err *err = dif_dof_write(s->program.prog, &dof);
-	if (!err)
-		err = open_host(s, dof.data, dof.len);
-	for (uint32_t i = 1; !err && i < s->nfeeds; i++)
-		if (s->feeds[i].has_work)
-			err = open_guest(s, &s->feeds[i], dof.data, dof.len);
-	ot_buf_deinit(&dof);
-	return err;
+		if (i && !s->feeds[i].has_work)
+			continue;
+		ot_buf_init(&dof);
+		struct ot_err *err = vp_sent_write(s, i, &dof);
+		if (!err)
+			err = i ? open_guest(s, &s->feeds[i], dof.data, dof.len)
+				: open_host(s, dof.data, dof.len);
+		ot_buf_deinit(&dof);
+		OT_TRY(err);
+	}
+	return NULL;
 }
 
 struct ot_err *vp_batch_send(struct vp_feed *feed)
@@ -191,26 +195,10 @@ static bool is_destructive(const struct dif_program *prog)
 	return false;
 }
 
-/* A program holds addresses as numbers: guests whose kernels are at different addresses can't share those. */
-static struct ot_err *check_addresses(const struct vp_session *s)
-{
-	for (uint32_t i = 1; s->used_address && i < s->links.n; i++)
-		if (s->links.items[0]->guest && s->links.items[i]->guest &&
-		    vp_guest_kaslr_offset(s->links.items[i]->guest) !=
-			vp_guest_kaslr_offset(s->links.items[0]->guest))
-			return ot_err_new(
-			    OT_ERR_UNSUPPORTED,
-			    "the program uses kernel symbols (`name), and the kernels of %s and %s lie at "
-			    "different addresses: trace them in sessions of their own",
-			    s->links.items[0]->client.guest_name, s->links.items[i]->client.guest_name);
-	return NULL;
-}
-
 struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
 	s->program.prog = prog;
 	s->sink = *sink;
-	OT_TRY(check_addresses(s));
 	OT_TRY(vp_support_add(s, prog));
 	OT_TRY(dif_program_verify(prog));
 	if (is_destructive(prog) && !s->options->destructive)

@@ -41,6 +41,8 @@ struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 	s->links.opts.trap = trap_wish(s);
 	s->links.opts.keep_semaphores = keeps_semaphores(s);
 	OT_TRY(vp_links_attach(&s->links, guest));
+	vp_kernels_group(s);
+	vp_probes_set_guest(s->links.items[s->links.n - 1]->probes, s->links.n - 1);
 	for (uint32_t i = 0; i < s->links.n; i++)
 		vp_probes_set_target(s->links.items[i]->probes, (uint64_t)s->config.target_pid);
 	return NULL;

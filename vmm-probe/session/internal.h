@@ -17,6 +17,7 @@
 #include "vmm-probe/session/feed.h"
 #include "vmm-probe/session/host_symbols.h"
 #include "vmm-probe/session/host_types.h"
+#include "vmm-probe/session/kernels.h"
 #include "vmm-probe/session/user_frames.h"
 #include "vmm-probe/session/user_symbols.h"
 
@@ -102,12 +103,11 @@ struct vp_session_target {
 struct vp_session {
 	struct vp_session_config config;
 	struct dif_options *options;
-	struct dif_world world;
 
 	struct vp_links links;
-	bool said_args;                /* that a late probe was left out because of its args[] */
-	bool used_address;             /* a program holds the address of a symbol */
-	struct vp_probes *host_probes; /* when there is no guest */
+	struct vp_session_kernels kernels; /* of them */
+	bool said_args;                    /* that a late probe was left out because of its args[] */
+	struct vp_probes *host_probes;     /* when there is no guest */
 	struct vp_host_types host_types;
 	struct vp_host_symbols host_symbols;                /* of processes, when there is no guest */
 	struct vp_user_symbols user_symbols[VP_GUESTS_MAX]; /* of the guests' processes; user_seen.h */
@@ -136,7 +136,7 @@ static inline void vp_session_say(const struct vp_session *s, const char *text)
 		s->sink.say(s->sink.arg, text);
 }
 
-/** world.c: set s->world, which the compiler asks for types, symbols and probes. */
-void vp_world_init(struct vp_session *s);
+/** world.c: set k->world, which the compiler asks for types, symbols and probes. */
+void vp_world_init(struct vp_session_kernel *k);
 
 #endif

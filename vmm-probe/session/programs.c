@@ -84,8 +84,8 @@ static struct ot_err *append(const struct gathering *g, struct list *list, const
 		if (!ot_grow(&list->items, &list->cap, list->n + 1, sizeof(*list->items)))
 			return ot_err_nomem();
 		list->items[list->n] = clauses[i];
-		if (g->s->links.n > 1)
-			list->items[list->n].probe.guest = g->s->links.items[g->guest]->client.guest_name;
+		list->items[list->n].kernel = g->s->kernels.of[g->guest];
+		list->items[list->n].guest = g->guest + 1;
 		list->n++;
 	}
 	return NULL;

@@ -46,7 +46,7 @@ struct ot_err *vp_session_create(const struct vp_session_config *config, struct 
 	s->shared.fd = -1;
 	ot_arena_init(&s->arena);
 	vp_host_symbols_init(&s->host_symbols);
-	vp_world_init(s);
+	vp_kernels_group(s);
 	*ret = s;
 	return NULL;
 }

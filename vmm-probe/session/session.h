@@ -3,10 +3,10 @@
  * A tracing session in the operator's process: the attached guests, the host engine for BEGIN, END and tick,
  * the shared buffers, and the order in which data leaves them.
  *
- * Life cycle: create → attach (none, one or several guests) → [compile with
- * vp_session_world()] → enable → start (BEGIN fires) → poll … → stop (sites are removed, END fires,
- * the remaining data is handed out) → destroy. Destroying at any point leaves the guests clean.
- * One thread.
+ * Life cycle: create → attach (none, one or several guests) → [compile for each
+ * kernel with vp_session_world()] → enable → start (BEGIN fires) → poll … → stop (sites are removed, END
+ * fires, the remaining data is handed out) → destroy. Destroying at any point leaves the guests clean. One
+ * thread.
  */
 #ifndef VP_SESSION_SESSION_H
 #define VP_SESSION_SESSION_H
@@ -43,18 +43,23 @@ void vp_session_destroy(struct vp_session *s);
  */
 OT_MUST_CHECK struct ot_err *vp_session_attach(struct vp_session *s, const char *guest);
 
-/** The world to compile against; borrowed from the session. */
-const struct dif_world *vp_session_world(struct vp_session *s);
-
-#define VP_EVERY_FEED UINT32_MAX
+/** How many kernels the guests run; 1 without a guest. A program is compiled for each, in order, by compilers
+ * that share their names (dif_compiler_share()); `kernel` of its clauses says for which. */
+uint32_t vp_session_nkernels(const struct vp_session *s);
+/** The world to compile against for kernel number @p kernel; borrowed from the session. */
+const struct dif_world *vp_session_world(struct vp_session *s, uint32_t kernel);
+/** "web02 (6.12.9-amd64)", the first guest that runs it, into @p buf. */
+void vp_session_kernel_name(const struct vp_session *s, uint32_t kernel, char *buf, size_t size);
+/** After a compilation: true if the program holds an address that is not the same in all guests of a kernel.
+ * They are kernels of their own from now on, and it must be compiled again. At most once. */
+bool vp_session_split_kernels(struct vp_session *s);
 
 /* An enabled clause on one probe: the meaning of an EPID. */
 struct vp_enabled {
 	uint32_t epid;
 	uint32_t clause_index;
 	uint32_t guest; /* index; 0 also for the host engine */
-	/* the engine that may hand over data of it: 0 the host engine, 1 + guest, VP_EVERY_FEED (ERROR) */
-	uint32_t feed;
+	uint32_t feed;  /* the engine that may hand over data of it: 0 the host engine, 1 + guest */
 	const struct dif_clause *clause;
 	const struct dif_clause_layout *layout;
 	const struct vp_probe *probe;

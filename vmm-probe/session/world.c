@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The compiler's view of the attached guests: types, symbols and probes. */
+/* The compiler's view of the attached guests: types and symbols of one kernel, probes of all. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -10,26 +10,26 @@
 #include "vmm-probe/provider/world.h"
 #include "vmm-probe/session/internal.h"
 
-/* Types and symbols are the first guest's: all guests of a session run one kernel. */
-static struct vp_guest_link *first(void *env)
+static struct vp_session *session_of(void *env)
 {
-	struct vp_session *s = env;
-
-	return s->links.n ? s->links.items[0] : NULL;
+	return ((struct vp_session_kernel *)env)->session;
 }
 
-static struct vp_probes *first_probes(struct vp_session *s)
+/* Types and symbols are those of the kernel's first guest. */
+static struct vp_guest_link *first(void *env)
 {
-	return s->links.n ? s->links.items[0]->probes : s->host_probes;
+	const struct vp_session_kernel *k = env;
+
+	return k->session->links.n ? k->session->links.items[k->first] : NULL;
 }
 
 /* Without a guest the types are those of the host's kernel. */
 static struct vp_types *types_of(void *env)
 {
-	struct vp_session *s = env;
+	struct vp_guest_link *link = first(env);
 
-	return s->links.n ? vp_probes_types(s->links.items[0]->probes)
-			  : vp_host_types_get(&s->host_types, "/sys/kernel/btf/vmlinux");
+	return link ? vp_probes_types(link->probes)
+		    : vp_host_types_get(&session_of(env)->host_types, "/sys/kernel/btf/vmlinux");
 }
 
 static struct dif_type *find_type(void *env, const char *module, enum dif_ckind kind, const char *name)
@@ -57,7 +57,7 @@ static bool find_symbol(void *env, const char *module, const char *name, struct 
 
 static void address_used(void *env)
 {
-	((struct vp_session *)env)->used_address = true;
+	((struct vp_session_kernel *)env)->used_address = true;
 }
 
 static bool has_module(void *env, const char *module)
@@ -72,7 +72,6 @@ static bool has_module(void *env, const char *module)
 _Static_assert(VP_GUESTS_MAX <= 1u << (32 - ID_BITS), "guest numbers");
 
 struct match {
-	struct vp_session *s;
 	struct vp_probes *probes;
 	bool (*each)(void *arg, const struct dif_probe_info *probe);
 	void *arg;
@@ -118,23 +117,44 @@ static uint32_t nregistries(const struct vp_session *s)
 	return s->links.n ? s->links.n : 1;
 }
 
+/* In the guests that run this kernel, or in the others. */
+static struct ot_err *match_in(const struct vp_session_kernel *k, bool own, const struct dif_probedesc *desc,
+			       struct match *m)
+{
+	struct vp_session *s = k->session;
+
+	m->of_guest = desc->guest && *desc->guest;
+	for (uint32_t i = 0; i < nregistries(s); i++) {
+		uint64_t count = 0;
+
+		m->probes = (s->kernels.of[i] == k->number) == own ? asked(s, desc, i) : NULL;
+		if (!m->probes)
+			continue;
+		m->registry = i;
+		OT_TRY(vp_probes_match(m->probes, desc, false, match_one, m, &count));
+	}
+	return NULL;
+}
+
 static struct ot_err *match(void *env, const struct dif_probedesc *desc,
 			    bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
 			    uint64_t *ret_count)
 {
-	struct vp_session *s = env;
-	struct match m = { .s = s, .each = each, .arg = arg, .of_guest = desc->guest && *desc->guest };
+	struct match m = { .each = each, .arg = arg };
 
-	for (uint32_t i = 0; i < nregistries(s); i++) {
-		uint64_t count = 0;
-		m.probes = asked(s, desc, i);
-		if (!m.probes)
-			continue;
-		m.registry = i;
-		OT_TRY(vp_probes_match(m.probes, desc, false, match_one, &m, &count));
-	}
+	OT_TRY(match_in(env, true, desc, &m));
 	*ret_count = m.count;
 	return NULL;
+}
+
+/* A description that is an error is one in the other compilation. */
+static bool elsewhere(void *env, const struct dif_probedesc *desc,
+		      bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg)
+{
+	struct match m = { .each = each, .arg = arg };
+
+	ot_err_destroy(match_in(env, false, desc, &m));
+	return m.count > 0;
 }
 
 struct refusals {
@@ -155,7 +175,7 @@ static bool see_refused(void *arg, const struct vp_probe *probe)
 
 static bool why_none(void *env, const struct dif_probedesc *desc, struct ot_buf *out)
 {
-	struct vp_session *s = env;
+	struct vp_session *s = session_of(env);
 	struct refusals r = { 0 };
 	uint64_t count;
 
@@ -178,7 +198,7 @@ static bool why_none(void *env, const struct dif_probedesc *desc, struct ot_buf 
 
 static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_buf *out)
 {
-	struct vp_session *s = env;
+	struct vp_session *s = session_of(env);
 
 	for (uint32_t i = 0; i < nregistries(s); i++) {
 		struct vp_probes *probes = asked(s, desc, i);
@@ -190,7 +210,7 @@ static bool hint_probe(void *env, const struct dif_probedesc *desc, struct ot_bu
 
 static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_probe_arg *ret)
 {
-	struct vp_session *s = env;
+	struct vp_session *s = session_of(env);
 	uint32_t guest = probe_id >> ID_BITS;
 
 	if (guest && guest >= s->links.n)
@@ -202,7 +222,7 @@ static bool probe_arg(void *env, uint32_t probe_id, unsigned n, struct dif_probe
 
 static bool match_guest(void *env, const char *pattern)
 {
-	struct vp_session *s = env;
+	struct vp_session *s = session_of(env);
 
 	for (uint32_t i = 0; i < s->links.n; i++)
 		if (dif_glob_match(pattern, s->links.items[i]->client.guest_name))
@@ -213,7 +233,7 @@ static bool match_guest(void *env, const char *pattern)
 /* #pragma D depends_on: features of this build and this guest. */
 static bool has_dependency(void *env, const char *kind, const char *name)
 {
-	struct vp_session *s = env;
+	struct vp_guest_link *link = first(env);
 
 	/* no modules of any kernel: whether the types of a guest's are known */
 	if (!strcmp(kind, "module") && (!strcmp(name, "btf") || !strcmp(name, "nobtf"))) {
@@ -226,9 +246,8 @@ static bool has_dependency(void *env, const char *kind, const char *name)
 		struct dif_probedesc desc = {
 			.guest = "", .provider = name, .module = "", .function = "", .name = ""
 		};
-		struct match m = { .s = s };
+		struct match m = { .probes = link ? link->probes : session_of(env)->host_probes };
 		uint64_t count = 0;
-		m.probes = first_probes(s);
 		struct ot_err *err = vp_probes_match(m.probes, &desc, false, match_one, &m, &count);
 		ot_err_destroy(err);
 		return !err && m.count > 0;
@@ -246,7 +265,7 @@ static bool has_process(void *env, int64_t pid)
 
 static bool macro(void *env, const char *name, int64_t *ret)
 {
-	const struct vp_session *s = env;
+	const struct vp_session *s = session_of(env);
 	const struct {
 		const char *name;
 		int64_t value;
@@ -275,27 +294,23 @@ static bool macro(void *env, const char *name, int64_t *ret)
 	return false;
 }
 
-void vp_world_init(struct vp_session *s)
+void vp_world_init(struct vp_session_kernel *k)
 {
-	s->world = (struct dif_world){
-		.env = s,
+	k->world = (struct dif_world){
+		.env = k,
 		.find_type = find_type,
 		.find_enumerator = find_enumerator,
 		.find_symbol = find_symbol,
 		.address_used = address_used,
 		.has_module = has_module,
 		.match = match,
+		.elsewhere = elsewhere,
 		.why_none = why_none,
 		.hint_probe = hint_probe,
 		.probe_arg = probe_arg,
 		.match_guest = match_guest,
 		.has_dependency = has_dependency,
+		.has_process = k->session->links.n ? NULL : has_process,
 		.macro = macro,
 	};
-}
-
-const struct dif_world *vp_session_world(struct vp_session *s)
-{
-	s->world.has_process = s->links.n ? NULL : has_process;
-	return &s->world;
 }

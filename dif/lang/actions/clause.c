@@ -131,6 +131,11 @@ static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *des
 	err = c->world->match(c->world->env, desc, want_args ? see_probe : count_only, &st, &count);
 	if (err)
 		return match_failed(c, err, line);
+	c->clause->is_elsewhere =
+	    !count && c->world->elsewhere &&
+	    c->world->elsewhere(c->world->env, desc, want_args ? see_probe : count_only, &st);
+	if (c->clause->is_elsewhere)
+		return !c->diag.failed;
 	if (!count && !dif_check_process(c, desc, line))
 		return false;
 	if (!count && !c->opts->zdefs && !c->opts->anydefs) {
@@ -165,7 +170,7 @@ static bool needs_one(const struct dif_compiler *c)
 /* The description that was matched last gets no clause. */
 static bool pass_over(const struct dif_compiler *c)
 {
-	return needs_one(c) && !c->clause->nprobes;
+	return needs_one(c) && !c->clause->nprobes && !c->clause->is_elsewhere;
 }
 
 /* Option anydefs, and no description matched: all of them, and why those that are refused are. */
@@ -305,18 +310,25 @@ static bool compile_body(struct dif_compiler *c, struct dif_node *body, struct d
 	return true;
 }
 
+/* As if the compilation had not failed. */
+static bool forgive(struct dif_compiler *c)
+{
+	if (c->diag.no_memory)
+		return false;
+	c->diag.failed = false;
+	c->diag.first = (struct dif_diag){ 0 };
+	return true;
+}
+
 /* Did an unknown name end the compilation? Then forget that it did. */
 static bool forgive_unknown(struct dif_compiler *c)
 {
 	const char *tag = c->diag.first.tag;
 
-	if (c->diag.no_memory || !tag ||
-	    (strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) != 0 &&
-	     strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF)) != 0))
-		return false;
-	c->diag.failed = false;
-	c->diag.first = (struct dif_diag){ 0 };
-	return true;
+	return tag &&
+	       (!strcmp(tag, dif_errtag_name(DIF_D_IDENT_UNDEF)) ||
+		!strcmp(tag, dif_errtag_name(DIF_D_VAR_UNDEF))) &&
+	       forgive(c);
 }
 
 /*
@@ -403,26 +415,24 @@ static bool compile_split(struct dif_compiler *c, const struct dif_parsed_clause
 	return ok;
 }
 
-static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *pc,
-			const struct dif_probedesc *desc)
-{
-	struct dif_node *pred = pc->predicate, *body = pc->body;
+/* A clause's predicate and statements, parsed. */
+struct code {
+	struct dif_node *pred, *body;
+};
 
-	/* args[] means something else at each description: cook a copy */
-	if (pc->uses_args) {
-		pred = pred ? dif_node_clone(c, pred) : NULL;
-		body = body ? dif_node_clone_list(c, body) : NULL;
-	}
-	if (c->diag.failed || !match_probes(c, desc, pc->uses_args, pc->line))
-		return false;
-	if (pass_over(c))
-		return true;
-	if (c->clause->is_split)
-		return compile_split(c, pc, desc);
+static struct code copied(struct dif_compiler *c, const struct code *code)
+{
+	return (struct code){ code->pred ? dif_node_clone(c, code->pred) : NULL,
+			      code->body ? dif_node_clone_list(c, code->body) : NULL };
+}
+
+static bool compile_pieces(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			   const struct dif_probedesc *desc, const struct code *code)
+{
 	/* clauses run one after another, so they can share the hidden variables of their ifs */
 	c->clause->next_hidden = 0;
-	dif_tree_note(c, DIF_TREE_PARSED, pred, body);
-	struct dif_piece *piece = dif_sugar(c, pred, body);
+	dif_tree_note(c, DIF_TREE_PARSED, code->pred, code->body);
+	struct dif_piece *piece = dif_sugar(c, code->pred, code->body);
 	for (const struct dif_piece *p = piece; p; p = p->next)
 		dif_tree_note(c, DIF_TREE_EXPANDED, p->predicate, p->body);
 	for (; piece; piece = piece->next) {
@@ -435,9 +445,41 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 	return !c->diag.failed;
 }
 
+/* For the names that it defines, which other clauses may use: in this world it may well be in error. */
+static bool compile_elsewhere(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			      const struct dif_probedesc *desc)
+{
+	const struct code code = copied(c, &(struct code){ pc->predicate, pc->body });
+	size_t before = c->out.nclauses;
+
+	if (!c->diag.failed && compile_pieces(c, pc, desc, &code))
+		return true;
+	c->out.nclauses = before;
+	return forgive(c);
+}
+
+static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *pc,
+			const struct dif_probedesc *desc)
+{
+	struct code code = { pc->predicate, pc->body };
+
+	if (!match_probes(c, desc, pc->uses_args, pc->line))
+		return false;
+	if (pass_over(c))
+		return true;
+	if (c->clause->is_elsewhere)
+		return compile_elsewhere(c, pc, desc);
+	if (c->clause->is_split)
+		return compile_split(c, pc, desc);
+	if (pc->uses_args) /* something else at each description: cook a copy */
+		code = copied(c, &code);
+	return !c->diag.failed && compile_pieces(c, pc, desc, &code);
+}
+
 bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *pc)
 {
 	size_t first = c->out.nclauses, n = 0;
+	bool elsewhere = false;
 
 	for (size_t i = 0; i < pc->ndescs; i++) {
 		memset(c->clause, 0, sizeof(*c->clause));
@@ -445,6 +487,7 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 			if (!compile_for(c, pc, &pc->descs[i]))
 				return false;
 			n = c->out.nclauses - first;
+			elsewhere |= c->clause->is_elsewhere;
 			continue;
 		}
 		/* the same objects at another probe */
@@ -458,5 +501,5 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 		}
 	}
 	memset(c->clause, 0, sizeof(*c->clause));
-	return n || !needs_one(c) || none_matched(c, pc);
+	return n || elsewhere || !needs_one(c) || none_matched(c, pc);
 }

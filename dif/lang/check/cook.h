@@ -15,6 +15,7 @@ struct dif_clause_state {
 	/* probes that the description matches, seen as args[] needs them */
 	uint64_t nprobes; /* that the description being compiled for matches */
 	uint64_t nmatched;
+	bool is_elsewhere; /* it matches probes of other worlds only */
 	bool args_known;
 	uint64_t args_differ; /* bit n: args[n] is not the same at each of them */
 	uint64_t args_used;   /* as in struct dif_clause */

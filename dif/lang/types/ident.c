@@ -15,9 +15,8 @@ void dif_idents_init(struct dif_idents *ids)
 	ot_map_init(&ids->aggs);
 	ot_map_init(&ids->pending);
 	ot_map_init(&ids->providers);
-	ids->next_global = ids->next_thread = ids->next_local = DIF_VAR_USER_MIN;
-	ids->last_variable = DIF_VAR_PROVIDER_MIN - 1;
-	ids->next_agg = 1;
+	dif_numbers_init(&ids->own, DIF_VAR_USER_MIN, DIF_VAR_PROVIDER_MIN - 1);
+	ids->numbers = &ids->own;
 }
 
 void dif_idents_deinit(struct dif_idents *ids)
@@ -27,6 +26,7 @@ void dif_idents_deinit(struct dif_idents *ids)
 	ot_map_deinit(&ids->local);
 	ot_map_deinit(&ids->aggs);
 	ot_map_deinit(&ids->pending);
+	dif_numbers_deinit(&ids->own);
 	for (size_t i = 0; i < ids->providers.count; i++) {
 		struct dif_provider *p = ids->providers.entries[i]->value;
 		ot_map_deinit(&p->probes);
@@ -100,21 +100,20 @@ struct dif_ident *dif_agg_add(struct dif_compiler *c, const char *name)
 		return NULL;
 	id->name = dif_strdup(c, &c->arena, name);
 	id->kind = DIF_ID_AGG;
-	if (!id->name || !ot_map_puts(&c->idents->aggs, name, id))
+	if (!id->name || !ot_map_puts(&c->idents->aggs, name, id) ||
+	    !dif_numbers_aggregation(c->idents->numbers, name, &id->id))
 		return dif_fail_memory(c);
-	id->id = c->idents->next_agg++;
 	return id;
 }
 
 bool dif_ident_number(struct dif_compiler *c, struct dif_ident *id)
 {
-	uint32_t *next = id->var_scope == DIF_SCOPE_THREAD  ? &c->idents->next_thread
-			 : id->var_scope == DIF_SCOPE_LOCAL ? &c->idents->next_local
-							    : &c->idents->next_global;
+	enum dif_name_scope scope = id->var_scope == DIF_SCOPE_THREAD  ? DIF_NAME_SELF
+				    : id->var_scope == DIF_SCOPE_LOCAL ? DIF_NAME_THIS
+								       : DIF_NAME_GLOBAL;
 
-	if (*next > c->idents->last_variable)
-		return dif_fail(c, DIF_D_ID_OFLOW, 0,
-				"cannot create %s: limit on number of variables exceeded", id->name);
-	id->id = (*next)++;
-	return true;
+	if (!dif_numbers_variable(c->idents->numbers, scope, id->name, &id->id))
+		return dif_fail_memory(c);
+	return id->id || dif_fail(c, DIF_D_ID_OFLOW, 0,
+				  "cannot create %s: limit on number of variables exceeded", id->name);
 }

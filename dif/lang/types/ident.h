@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "dif/lang/types/numbers.h"
 #include "dif/lang/types/typetab.h"
 
 enum dif_name_scope { DIF_NAME_GLOBAL, DIF_NAME_SELF, DIF_NAME_THIS };
@@ -65,12 +66,11 @@ struct dif_idents {
 	struct ot_map globals, thread, local, aggs; /* struct dif_ident, by name */
 	struct ot_map providers;                    /* struct dif_provider, by name */
 	struct dif_xlator *xlators;
-	struct dif_ident *params; /* in force, innermost first */
-	uint32_t next_global, next_thread, next_local, next_agg;
-	uint32_t last_variable; /* greatest number of one */
-	uint32_t gen;           /* number of this compilation */
-	struct ot_map pending;  /* struct dif_pending_pragma, by name */
-	uint32_t npending;      /* names in it that are not defined yet */
+	struct dif_ident *params;         /* in force, innermost first */
+	struct dif_numbers own, *numbers; /* in force: its own, or those of another compiler */
+	uint32_t gen;                     /* number of this compilation */
+	struct ot_map pending;            /* struct dif_pending_pragma, by name */
+	uint32_t npending;                /* names in it that are not defined yet */
 };
 
 void dif_idents_init(struct dif_idents *ids);

@@ -57,6 +57,10 @@ struct dif_world {
 	struct ot_err *(*match)(void *env, const struct dif_probedesc *desc,
 				bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg,
 				uint64_t *ret_count);
+	/* The program is compiled for other worlds too, and @desc matches probes there only: @each is called
+	 * for those. What is compiled for it here need not succeed, and is enabled nowhere. */
+	bool (*elsewhere)(void *env, const struct dif_probedesc *desc,
+			  bool (*each)(void *arg, const struct dif_probe_info *probe), void *arg);
 	/* Why what @desc names can't be enabled, for the message that it matches no probes; appended to @out.
 	 * False: there is nothing of that name. */
 	bool (*why_none)(void *env, const struct dif_probedesc *desc, struct ot_buf *out);
