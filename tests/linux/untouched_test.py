@@ -49,6 +49,18 @@ class Untouched(ProgramScenario):
                          ({"/untouched/opened": 1, "/untouched/executed": 1, "0": 1, "ended": 1}, 0), story)
         self.vm.check("rm /mnt/untouched")
 
+    def test_moving(self):
+        """While the kernel drops the pages and moves what is left, what is read is right, or an invalid address."""
+        n = rounds(200, 2000)
+        move = "while :; do echo 3 >/proc/sys/vm/drop_caches; echo 1 >/proc/sys/vm/compact_memory; done"
+        self.vm.check("cp /bin/untouched /mnt/untouched && sync")
+        mover = self.vm.check(f"{move} >/dev/null 2>&1 & echo $!").strip()
+        counted, _, story = self.run_traced(f"i=0; while [ $i -lt {n} ]; do /mnt/untouched >/dev/null || exit 1; i=$((i+1)); done")
+        self.vm.check(f"kill -9 {mover}; rm /mnt/untouched")
+        self.assertEqual((counted.pop("0"), counted.pop("ended")), (n, n), story)
+        self.assertLessEqual(set(counted), {"/untouched/opened", "/untouched/executed"}, story)
+        self.assertTrue(all(count <= n for count in counted.values()), story)
+
 
 if __name__ == "__main__":
     sys.exit(main())

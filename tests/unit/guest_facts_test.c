@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* vmm-probe/guest/facts_percpu: which per-CPU area is which vCPU's. */
+/* vmm-probe/guest/facts_percpu: which per-CPU area is which vCPU's, and what is said if that is not known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,9 +7,12 @@
 
 #include <cmocka.h>
 
+#include "process_fixture.h"
+
 #include "vmm-probe/engine/wire/facts.h"
 #include "vmm-probe/guest/facts.h"
 #include "vmm-probe/guest/facts_percpu.h"
+#include "vmm-probe/guest/guest_internal.h"
 
 #define A 0xffff888001000000ull
 #define B 0xffff888001100000ull
@@ -90,6 +93,37 @@ static void facts_of_nothing(void **state)
 	assert_true(f.syscall_caller.start == f.syscall_caller.end);
 }
 
+/* Where the process of one vCPU is known and that of another is not, quiet sessions are told too. */
+static void some_processes_are_unknown(void **state)
+{
+	static const char what[] = "not every vCPU's running process is known";
+	const uint64_t area = PF_BASE + 0x1800;
+	(void)state;
+
+	for (unsigned known = 0; known < 2; known++)
+		for (unsigned types = 0; types < 2; types++) {
+			struct process_guest *pg = process_guest_create(true);
+			struct vp_guest *guest = process_guest_kernel(pg);
+			struct vp_btf *btf = guest->btf;
+			struct vp_facts f = { 0 };
+
+			*process_word(pg, PF_NR_CPUS) = 2;
+			*process_word(pg, PF_PERCPU) = area;
+			*process_word(pg, area + PF_THIS_CPU_OFF) = known ? area : 0;
+			guest->btf = types ? btf : NULL;
+			struct ot_err *err = vp_facts_read(guest, NULL, 2, &f);
+
+			assert_int_equal(err == NULL, types);
+			ot_err_destroy(err);
+			assert_int_equal(f.percpu_base[0], known ? area : 0);
+			assert_int_equal(f.percpu_base[1], 0);
+			assert_int_equal(strstr(vp_guest_warning(guest), what) != NULL, known && types);
+			assert_int_equal(strstr(vp_guest_note(guest), what) != NULL, !known || !types);
+			guest->btf = btf;
+			process_guest_destroy(pg);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -98,6 +132,7 @@ int main(void)
 		cmocka_unit_test(user_space_cannot_choose),
 		cmocka_unit_test(nobody_gets_what_another_has),
 		cmocka_unit_test(facts_of_nothing),
+		cmocka_unit_test(some_processes_are_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

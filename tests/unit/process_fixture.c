@@ -286,6 +286,9 @@ static void add_symbols(struct vp_symtab *tab)
 	ok(vp_symtab_add_range(tab, VP_SYMTAB_VMLINUX, PF_BASE, PF_BASE + (2u << 20)));
 	ok(vp_symtab_add(tab, PF_PID_NS, 'D', VP_SYMTAB_VMLINUX, 0, "init_pid_ns", 11));
 	ok(vp_symtab_add(tab, PF_VMEMMAP, 'D', VP_SYMTAB_VMLINUX, 0, "vmemmap_base", 12));
+	ok(vp_symtab_add(tab, PF_NR_CPUS, 'D', VP_SYMTAB_VMLINUX, 0, "nr_cpu_ids", 10));
+	ok(vp_symtab_add(tab, PF_PERCPU, 'D', VP_SYMTAB_VMLINUX, 0, "__per_cpu_offset", 16));
+	ok(vp_symtab_add(tab, PF_THIS_CPU_OFF, 'D', VP_SYMTAB_VMLINUX, 0, "this_cpu_off", 12));
 	ok(vp_symtab_finish(tab));
 }
 
@@ -314,6 +317,7 @@ struct process_guest *process_guest_create(bool maple)
 	add_symbols(pg->guest->symtab);
 	pg->guest->btf = make_types(maple);
 	ot_buf_init(&pg->guest->note);
+	ot_buf_init(&pg->guest->warning);
 	process_guest_reset(pg);
 	ok(vp_processes_open(pg->guest, &pg->ps));
 	return pg;

@@ -29,6 +29,8 @@
 #define PF_SB      (PF_BASE + 0x0480u)
 #define PF_MAPPING (PF_BASE + 0x0500u)
 #define PF_VMEMMAP (PF_BASE + 0x0580u) /* the pointer to the first struct page */
+#define PF_NR_CPUS (PF_BASE + 0x05c0u) /* how many entries the table of per-CPU areas has; it begins … */
+#define PF_PERCPU  (PF_BASE + 0x200000u - 8u) /* … so that only the first is in memory */
 #define PF_DENTRY(n)                                                                                       \
 	(PF_BASE + 0x0600u + 0x40u * (n)) /* 0: the root; 1 "srv"; 2: the mounted root; 3 "data"; 4 "prog" \
 					   */
@@ -43,6 +45,7 @@
 
 /* Offsets. */
 enum {
+	PF_THIS_CPU_OFF = 0x40, /* in a per-CPU area */
 	PF_TGID = 16,
 	PF_START = 24,
 	PF_COMM = 32,

@@ -240,6 +240,22 @@ static bool has_user_root(struct vp_guest *guest, const struct vp_btf *btf)
 	return !err && (word >> when->bit & 1);
 }
 
+/* If some were found, a predicate on pid or execname holds on these vCPUs and is false on the others: data
+ * that look whole. If none was, or if the kernel has no types, there are no such data. */
+static struct ot_err *read_bases(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
+				 uint64_t *ret)
+{
+	static const char what[] =
+	    "not every vCPU's running process is known (pid is 0 there, execname empty)";
+	struct ot_err *err = vp_facts_percpu_bases(guest, regs, nvcpus, ret);
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < nvcpus; i++)
+		known += ret[i] != 0;
+	return known && known < nvcpus && vp_guest_btf(guest) ? vp_guest_warn(guest, what, err)
+							      : vp_guest_note_missing(guest, what, err);
+}
+
 static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *regs, uint32_t nvcpus,
 			       struct vp_facts *ret)
 {
@@ -255,8 +271,7 @@ static struct ot_err *read_all(struct vp_guest *guest, const struct vp_regs *reg
 	read_text(guest, ret);
 	read_percpu(guest, btf, ret);
 	read_text_locks(guest, btf, ret);
-	OT_TRY(vp_guest_note_missing(guest, "not every vCPU's running process is known",
-				     vp_facts_percpu_bases(guest, regs, nvcpus, ret->percpu_base)));
+	OT_TRY(read_bases(guest, regs, nvcpus, ret->percpu_base));
 	if (!btf)
 		return ot_err_new(OT_ERR_UNSUPPORTED,
 				  "the guest's kernel has no BTF: its structures are unknown");

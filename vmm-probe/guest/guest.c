@@ -17,15 +17,25 @@ uint64_t vp_guest_address(const struct vp_symtab *symtab, const char *name)
 	return sym ? sym->addr : 0;
 }
 
-struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what, struct ot_err *err)
+static struct ot_err *add_line(struct ot_buf *lines, const char *what, struct ot_err *err)
 {
 	if (!err)
 		return NULL;
 	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE)
 		return err;
-	ot_buf_printf(&guest->note, "%s: %s\n", what, ot_err_message(err));
+	ot_buf_printf(lines, "%s: %s\n", what, ot_err_message(err));
 	ot_err_destroy(err);
-	return guest->note.failed ? ot_err_nomem() : NULL;
+	return lines->failed ? ot_err_nomem() : NULL;
+}
+
+struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what, struct ot_err *err)
+{
+	return add_line(&guest->note, what, err);
+}
+
+struct ot_err *vp_guest_warn(struct vp_guest *guest, const char *what, struct ot_err *err)
+{
+	return add_line(&guest->warning, what, err);
 }
 
 void vp_guest_budget_begin(const struct vp_guest *guest, struct vp_budget *budget,
@@ -126,6 +136,7 @@ struct vp_guest *vp_guest_new(const struct vp_guest_opts *opts)
 	guest->patient = opts->patient;
 	guest->is_still = opts->is_still;
 	ot_buf_init(&guest->note);
+	ot_buf_init(&guest->warning);
 	return guest;
 }
 
@@ -162,6 +173,7 @@ void vp_guest_destroy(struct vp_guest *guest)
 	free((void *)guest->orc.ip);
 	free((void *)guest->orc.orc);
 	ot_buf_deinit(&guest->note);
+	ot_buf_deinit(&guest->warning);
 	free(guest);
 }
 
@@ -241,4 +253,9 @@ struct ot_err *vp_guest_symbol(const struct vp_guest *guest, const char *name, s
 const char *vp_guest_note(const struct vp_guest *guest)
 {
 	return ot_buf_str(&guest->note);
+}
+
+const char *vp_guest_warning(const struct vp_guest *guest)
+{
+	return ot_buf_str(&guest->warning);
 }

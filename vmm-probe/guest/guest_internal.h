@@ -22,7 +22,7 @@ struct vp_guest {
 	const uint8_t *btf_data; /* owned, until the types are indexed */
 	size_t btf_size;
 	struct vp_orc_raw orc; /* a vmlinux's; its memory is owned */
-	struct ot_buf note;
+	struct ot_buf note, warning;
 	/* What vp_guest_copies() needs when it is first called. guest_copies.c */
 	struct vp_guest_file {
 		char *vmlinux, *cache_dir; /* owned; NULL: as in struct vp_guest_opts */

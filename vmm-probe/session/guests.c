@@ -115,7 +115,7 @@ void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *
 }
 
 /* A sentence for each line of @note. */
-static void say_lines(const char *name, const char *note,
+static void say_lines(const char *name, const char *note, bool missing,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg)
 {
 	struct ot_buf text;
@@ -125,7 +125,7 @@ static void say_lines(const char *name, const char *note,
 		len = strcspn(note, "\n");
 		ot_buf_clear(&text);
 		ot_buf_printf(&text, "%s: %.*s", name, (int)len, note);
-		say(arg, false, ot_buf_str(&text));
+		say(arg, missing, ot_buf_str(&text));
 	}
 	ot_buf_deinit(&text);
 }
@@ -175,8 +175,10 @@ void vp_session_notes(const struct vp_session *s, uint32_t guest,
 	const struct vp_source_ops *ops = link ? link->source.ops : NULL;
 	struct ot_buf text;
 
-	if (link && link->guest)
-		say_lines(link->client.guest_name, vp_guest_note(link->guest), say, arg);
+	if (link && link->guest) {
+		say_lines(link->client.guest_name, vp_guest_note(link->guest), false, say, arg);
+		say_lines(link->client.guest_name, vp_guest_warning(link->guest), true, say, arg);
+	}
 	if (link)
 		say_asleep(s, guest, link, say, arg);
 	if (!ops)

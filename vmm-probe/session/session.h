@@ -151,8 +151,9 @@ uint32_t vp_session_nguests(const struct vp_session *s);
 /** Append a sentence on what tracing guest @p guest costs it to @p out, if that is more than usual; else
  * nothing. */
 void vp_session_cost(const struct vp_session *s, uint32_t guest, struct ot_buf *out);
-/** Call @p say with each sentence on what could not be read of guest @p guest (vp_guest_note()), and on how
- * it is traced, unless by an engine in its VMM. @p missing: a requested probe is missing. Once enabled. */
+/** Call @p say with each sentence on what could not be read of guest @p guest (vp_guest_note(),
+ * vp_guest_warning()), and on how it is traced, unless by an engine in its VMM. @p missing: a requested probe
+ * is missing, or data are wrong. Once enabled. */
 void vp_session_notes(const struct vp_session *s, uint32_t guest,
 		      void (*say)(void *arg, bool missing, const char *text), void *arg);
 /* The memory that a session takes of a guest's VMM. Its buffers are this process's. */
