@@ -52,6 +52,19 @@ static void memory_without_a_file(void **state)
 	}
 }
 
+/* Once the process has written there, a page that is not in the page table may be on its way. */
+static void memory_that_was_written_to(void **state)
+{
+	struct untouched w;
+	(void)state;
+
+	untouched_set_up(&w, true, UT_OF_NOTHING);
+	untouched_expect(&w, 0);
+	untouched_poke(&w, UT_VMA(1) + UT_ANON, UT_DATA);
+	untouched_expect_nothing(&w);
+	untouched_tear_down(&w);
+}
+
 /* A file with one page has it in the head itself. */
 static void file_of_one_page(void **state)
 {
@@ -96,6 +109,7 @@ static void what_forbids_it(void **state)
 		{ UT_VMA(0) + UT_FLAGS, 1 | 0x400000 },   /* VM_HUGETLB */
 		{ UT_VMA(0) + UT_FLAGS, 1 | 0x10000000 }, /* VM_MIXEDMAP */
 		{ UT_VMA(0) + UT_UFFD, UT_DATA },
+		{ UT_VMA(0) + UT_ANON, UT_DATA },              /* the process may have a copy of its own */
 		{ UT_VMA(0) + UT_START, UT_OF_FILE + 0x1000 }, /* not in its slot's range any more */
 		{ UT_VMA(0) + UT_END, UT_OF_FILE },
 		{ UT_VMA(0) + UT_FILE_OF, 0 },     /* operations, but no file */
@@ -114,6 +128,7 @@ static void what_forbids_it(void **state)
 		untouched_expect_nothing(&w);
 		untouched_put(&w);
 		untouched_poke(&w, UT_VMA(0) + UT_UFFD, 0);
+		untouched_poke(&w, UT_VMA(0) + UT_ANON, 0);
 	}
 	untouched_tear_down(&w);
 }
@@ -200,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pages_of_a_file),
 		cmocka_unit_test(memory_without_a_file),
+		cmocka_unit_test(memory_that_was_written_to),
 		cmocka_unit_test(file_of_one_page),
 		cmocka_unit_test(pages_that_are_not_in_memory),
 		cmocka_unit_test(what_forbids_it),

@@ -236,6 +236,7 @@ static void test_facts(void **state)
 	vp_facts_mappings(guest, &f);
 	assert_int_equal(f.vmemmap, PF_PAGES);
 	assert_int_equal(f.vma_uffd, PF_VMA_UFFD);
+	assert_int_equal(f.vma_anon, PF_VMA_ANON);
 	assert_int_equal(f.folio_uptodate, 2);
 	assert_int_equal(f.xa_nslots, 64);
 	if (f.mm_tree == VP_NO_OFFSET) {

@@ -68,7 +68,7 @@ static void add_process_types(struct btf_builder *b, bool maple, uint32_t c, uin
 	BTF_STRUCT(b, "vm_area_struct", 96, { "vm_start", l, 0 }, { "vm_end", l, 8 },
 		   { "vm_next", l, PF_VMA_NEXT }, { "vm_flags", l, 24 }, { "vm_pgoff", l, 32 },
 		   { "vm_file", l, 40 }, { "vm_ops", l, 48 }, { "vm_userfaultfd_ctx", ctx, PF_VMA_UFFD },
-		   { "vm_rb", node, PF_VMA_RB });
+		   { "vm_rb", node, PF_VMA_RB }, { "anon_vma", l, PF_VMA_ANON });
 }
 
 static void add_maple_types(struct btf_builder *b, uint32_t l)

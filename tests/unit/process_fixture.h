@@ -61,6 +61,7 @@ enum {
 	PF_VMA_NEXT = 16,
 	PF_VMA_UFFD = 56,
 	PF_VMA_RB = 64,
+	PF_VMA_ANON = 88,
 	PF_D_PARENT = 0,
 	PF_D_LEN = 12,
 	PF_D_NAME = 16,

@@ -117,6 +117,7 @@ void untouched_set_facts(struct ef *f, bool maple)
 		.vma_pgoff = UT_PGOFF,
 		.vma_file = UT_FILE_OF,
 		.vma_ops = UT_OPS,
+		.vma_anon = UT_ANON,
 		.vma_uffd = UT_UFFD,
 		.file_mapping = UT_FILE_MAPPING,
 		.mapping_pages = UT_XA_HEAD,

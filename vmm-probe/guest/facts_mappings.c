@@ -55,7 +55,8 @@ void vp_facts_mappings(struct vp_guest *guest, struct vp_mapping_facts *ret)
 	*ret = f;
 	ot_err_destroy(err);
 	if (err || l.page_uptodate < 0 || !find_tree(btf, &l, &f) ||
-	    !vp_btf_member_offset(btf, "vm_area_struct", "vm_ops", &f.vma_ops, NULL))
+	    !vp_btf_member_offset(btf, "vm_area_struct", "vm_ops", &f.vma_ops, NULL) ||
+	    !vp_btf_member_offset(btf, "vm_area_struct", "anon_vma", &f.vma_anon, NULL))
 		return;
 	take_layout(&l, &f);
 	/* Empty in a kernel that was built without userfaultfd(2). */

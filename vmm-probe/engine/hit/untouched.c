@@ -53,7 +53,7 @@ static bool read_entry(void *arg, unsigned level, uint64_t table, uint64_t index
 	return true;
 }
 
-/* Has the page table nothing of that page, not even where it was put (swap)? */
+/* Has the page table nothing of that page, not even a mark? */
 static bool is_untouched(const struct vp_vcpu_session *v, uint64_t root, uint64_t gva)
 {
 	const struct vp_paging *p = &vp_native_paging;
@@ -98,21 +98,24 @@ static bool is_supplied(struct vp_vcpu_session *v, uint64_t vma)
 	return offset != VP_NO_OFFSET && (!vp_load_u64(v, vma + offset, &ctx) || ctx);
 }
 
-/* May the process read at @gva, in memory that is a file's or nothing's? */
+/* May the process read at @gva, and has it no page of its own in that mapping? While the kernel moves such a
+ * page, or joins several to a large one, the page table is empty there for a moment. Before the mapping's
+ * first page of its own it gets its anon_vma, and keeps it. */
 static bool read_vma(struct vp_vcpu_session *v, uint64_t gva, struct place *p)
 {
 	const struct vp_mapping_facts *f = &v->es->facts.mappings;
-	uint64_t start, end, flags, pgoff, ops;
+	uint64_t start, end, flags, pgoff, ops, anon;
 
 	if (!vp_load_u64(v, p->vma + f->vma_start, &start) || !vp_load_u64(v, p->vma + f->vma_end, &end) ||
 	    !vp_load_u64(v, p->vma + f->vma_flags, &flags) ||
 	    !vp_load_u64(v, p->vma + f->vma_pgoff, &pgoff) ||
-	    !vp_load_u64(v, p->vma + f->vma_file, &p->file) || !vp_load_u64(v, p->vma + f->vma_ops, &ops))
+	    !vp_load_u64(v, p->vma + f->vma_file, &p->file) || !vp_load_u64(v, p->vma + f->vma_ops, &ops) ||
+	    !vp_load_u64(v, p->vma + f->vma_anon, &anon))
 		return false;
 	p->index = pgoff + (gva - start) / PAGE_SIZE;
 	/* What the kernel itself maps has operations, and no file. */
 	return gva >= start && gva < end && flags & VM_READ && !(flags & (VM_DRIVERS | VM_HUGETLB)) &&
-	       (p->file || !ops) && !is_supplied(v, p->vma);
+	       !anon && (p->file || !ops) && !is_supplied(v, p->vma);
 }
 
 /* --- the file ---------------------------------------------------------------------------------------- */

@@ -13,9 +13,9 @@ enum vp_untouched {
 
 /**
  * Copy to @p dst what the process whose top page table is at @p root would read at @p gva, where its page
- * table has no entry: of a file, the page in the guest's page cache; of private memory without a file, zeros.
- * @p len bytes, all in one page. The process must be the running one. With READ, mapping, file and page were
- * the same before and after the copy.
+ * table has no entry, in a mapping to which it has never written: of a file, the page in the guest's page
+ * cache; of private memory without a file, zeros. @p len bytes, all in one page. The process must be the
+ * running one. With READ, mapping, file and page were the same before and after the copy.
  */
 enum vp_untouched vp_load_untouched(struct vp_vcpu_session *v, uint64_t root, uint64_t gva, void *dst,
 				    uint64_t len);

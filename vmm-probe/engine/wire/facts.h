@@ -49,7 +49,7 @@ struct vp_mapping_facts {
 	uint32_t mm_rb, vma_rb, rb_left, rb_right; /* … VP_NO_OFFSET, and they are in a red-black tree */
 	struct vp_maple_shape leaf, range;         /* nodes of a maple tree … */
 	uint32_t maple_leaf, maple_range, maple_arange; /* … and their types */
-	uint32_t vma_start, vma_end, vma_flags, vma_pgoff, vma_file, vma_ops;
+	uint32_t vma_start, vma_end, vma_flags, vma_pgoff, vma_file, vma_ops, vma_anon;
 	uint32_t vma_uffd; /* the userfaultfd that supplies its pages; VP_NO_OFFSET: the kernel has none */
 	uint32_t file_mapping, mapping_pages; /* to the xarray of the file's pages */
 	uint32_t xa_shift, xa_slots, xa_nslots;
