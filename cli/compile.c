@@ -115,7 +115,7 @@ struct part {
 	struct cli_invocation *inv;
 	struct dif_compiler *comp;
 	uint32_t kernel;
-	const char *of; /* " for web02 (6.12.9)"; "" where all guests run one kernel */
+	const char *of; /* " for web02 (6.12.9)"; "" for the first kernel */
 	bool lists;     /* shows its trees and objects */
 };
 
@@ -332,11 +332,11 @@ static int compile_all(struct cli_compilation *c, struct cli_invocation *inv, st
 	int status = CLI_GO_ON;
 
 	for (uint32_t k = 0; status == CLI_GO_ON && k < n; k++) {
-		char of[128] = "", name[96];
+		char of[160] = "", name[128];
 
 		status = add_compiler(c, inv, s);
 		vp_session_kernel_name(s, k, name, sizeof(name));
-		if (n > 1)
+		if (k)
 			snprintf(of, sizeof(of), " for %s", name);
 		struct part p = { .c = c, .inv = inv, .comp = c->comps[k], .kernel = k, .of = of };
 		p.lists = !k && !again && !c->silent && !c->early;

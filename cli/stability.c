@@ -120,8 +120,8 @@ static void provider_attributes(const struct common *c, const char *provider,
 {
 	cli_attributes(c->world, provider, ret);
 	for (unsigned i = 0; i < DIF_ATTR_PARTS; i++)
-		(void)dif_compiler_provider_attribute(c->compilation->comps[0], provider, (enum dif_attr_part)i,
-						      &ret[i]);
+		(void)dif_compiler_provider_attribute(c->compilation->comps[0], provider,
+						      (enum dif_attr_part)i, &ret[i]);
 }
 
 static bool lower_by_probe(void *arg, const struct dif_probe_info *probe)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dead guests read from dumps, and several guests in one session."""
+"""Dead guests read from dumps."""
 import os
 import re
 import subprocess
@@ -84,73 +84,6 @@ class Dumps(Scenario):
                 status, out, err = self.read(path, "--dump-symbols")
                 self.assertEqual((status, out), (1, ""))
                 self.assertRegex(err, r"^dtrace: .*\n$")
-
-
-class Several(Scenario):
-    def test_two_guests_in_one_session(self):
-        """One program on two guests of one kernel, whose addresses differ."""
-        with self.guest() as one, self.own_guest(smp=2) as two:
-            self.outsight.run(one, "--dump-symbols")
-            trace = self.outsight.start(
-                one, "-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock"), "-q", "-n",
-                'BEGIN { printf("begin\\n"); } '
-                'syscall::getppid:entry /execname == "getppid_loop"/ { @[guest] = count(); '
-                '@f[sym(caller)] = count(); @m[mod(caller), arg0 & 0] = count(); @s[stack(2)] = count(); } '
-                'END { printa(@); printa("F %@d %a\\n", @f); printa("M %@d %a %d\\n", @m); printa("S %@d\\n", @s); }')
-            trace.wait_for("begin")
-            jobs = [one.spawn("getppid_loop 1 1000"), two.spawn("getppid_loop 2 1000")]
-            for job in jobs:
-                job.done()
-            trace.stop()
-            counts = dict(line.split() for line in trace.out.splitlines() if len(line.split()) == 2)
-            self.assertEqual(counts, {one.name: "1000", two.name: "2000", "S": "3000"}, trace.story())
-            # a name is one key, wherever each kernel has it
-            self.assertRegex(trace.out, r"(?m)^F 3000 vmlinux`\w+$")
-            self.assertRegex(trace.out, r"(?m)^M 3000 vmlinux 0$")
-            self.assertEqual(len(re.findall(r"(?m)^[FMS] ", trace.out)), 3, trace.story())
-            self.check_guest_field(one, two)
-            self.check_list(one, two)
-
-    def check_list(self, one, two):
-        """What both have is one line, and what one lacks says so; a guest that is named is listed alone. The first guest
-        is the one that lacks the module."""
-        two.check("rmmod dummy")
-        args = ["-g", os.path.join(one.dir, "outsight", f"{one.pid}.sock")]
-        for probe, where in (("fbt:vmlinux:vfs_read:entry", ""), ("fbt:dummy:dummy_xmit:entry", f" (only {one.name})"),
-                             ("dtrace:::BEGIN", ""), (f"{one.name}:fbt:dummy:dummy_xmit:entry", "")):
-            status, out, err = self.outsight.run(two, *args, "-ln", probe)
-            self.assertEqual(status, 0, err)
-            name = probe.split(":")[-1]
-            self.assertRegex(out, rf"\A[^\n]*NAME\n[^\n]* {name}{re.escape(where)}\n?\Z")
-        status, out, err = self.outsight.run(two, *args, "-lvn", "fbt:dummy:dummy_xmit:entry")
-        self.assertEqual(status, 0, err)
-        self.assertIn("args[0]: struct sk_buff *", out)
-        # compiled for the guest that has it, whose number for it is another probe's in the first one
-        for member, expected in ("len", 0), ("nosuch", 1):
-            status, out, err = self.outsight.run(two, *args, "-e", "-n", f"fbt:dummy:dummy_xmit:entry {{ trace(args[0]->{member}); }}")
-            self.assertEqual(status, expected, err)
-
-    def check_guest_field(self, one, two):
-        """A fifth field, leftmost, names guests; it must match one, and BEGIN is no guest's."""
-        args = ["-g", os.path.join(two.dir, "outsight", f"{two.pid}.sock")]
-        trace = self.outsight.start(
-            one, *args, "-q", "-n", 'BEGIN { printf("begin\\n"); }',
-            "-n", f'{two.name[:-1]}[{two.name[-1]}]:syscall::getppid:entry /execname == "getppid_loop"/ '
-            "{ @two[guest] = count(); }",
-            "-n", f"{one.name}:syscall::getppid:entry, *:syscall::getppid:entry "
-            '/execname == "getppid_loop"/ { @[guest, "any"] = count(); }')
-        trace.wait_for("begin")
-        for guest in (one, two):
-            guest.spawn("getppid_loop 1 100").done()
-        trace.stop()
-        rows = sorted(line.split() for line in trace.lines if len(line.split()) > 1)
-        self.assertEqual(rows, sorted([[two.name, "100"], [one.name, "any", "200"], [two.name, "any", "100"]]),
-                         trace.story())
-        for description, text in (("nobody*:syscall::getppid:entry", "Overspecified probe description"),
-                                  (f"{one.name}:dtrace:::BEGIN", "does not match any probes")):
-            status, _, err = self.outsight.run(one, *args, "-n", description)
-            self.assertEqual(status, 1)
-            self.assertIn(text, err)
 
 
 if __name__ == "__main__":

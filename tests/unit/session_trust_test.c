@@ -276,8 +276,8 @@ static void what_it_has_is_taken(void **state)
 	tear_down(&t);
 }
 
-/* Of the first guest's probe, of ERROR there, and of BEGIN, whose number of a guest is the first one's too: each is
- * left out, and what came before it is not. */
+/* Of the first guest's probe, of ERROR there, and of BEGIN, whose number of a guest is the first one's too:
+ * each is left out, and what came before it is not. */
 static void nothing_in_anothers_name(void **state)
 {
 	const enum vp_probe_kind kinds[] = { VP_PROBE_PROFILE, VP_PROBE_ERROR, VP_PROBE_HOST };

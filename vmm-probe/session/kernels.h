@@ -8,7 +8,7 @@
 #ifndef VP_SESSION_KERNELS_H
 #define VP_SESSION_KERNELS_H
 
-#include "dif/lang/types/world.h"
+#include "dif/lang/compile.h"
 #include "vmm-probe/attach/link.h"
 
 struct vp_session;
