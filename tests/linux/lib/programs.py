@@ -26,6 +26,41 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+def copy_needed(root, program):
+    """The libraries of one of this host's programs, where it looks for them."""
+    for path in re.findall(r"=> (/\S+)", run("ldd", program)):
+        shutil.copy(os.path.realpath(path), os.path.join(root, LIBRARIES, os.path.basename(path)))
+
+
+def python_with_probes():
+    """This host's Python, if its distribution has built it with static probes; else None."""
+    path = os.path.realpath("/usr/bin/python3")
+    return path if os.path.exists(path) and "function__return" in run("readelf", "-nW", path) else None
+
+
+def add_python(root):
+    """That, with no more modules than it needs to start. False: there is none."""
+    path = python_with_probes()
+    if not path:
+        return False
+    modules = f"usr/lib/{os.path.basename(path)}/encodings"
+    for name in ("usr/bin", modules):
+        os.makedirs(os.path.join(root, name))
+    shutil.copy(path, os.path.join(root, "usr/bin/python3"))
+    for name in ("__init__", "aliases", "utf_8", "ascii", "latin_1"):
+        shutil.copy(f"/{modules}/{name}.py", os.path.join(root, modules))
+    copy_needed(root, path)
+    return True
+
+
+def pack(root, archive):
+    """A tree as an archive that a guest unpacks over its initramfs."""
+    names = run("find", root, "-mindepth", "1", "-printf", "%P\\n")
+    with open(archive, "wb") as out:
+        subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=root, input=names.encode(), stdout=out,
+                       check=True)
+
+
 class Programs:
     def __init__(self, folder, cxx=False, python=False, runtimes=False):
         self.root = os.path.join(folder, "root")
@@ -56,7 +91,7 @@ class Programs:
             self._add_runtimes()
         self.python = python and self._add_python()
         self.archive = os.path.join(folder, "programs.cpio")
-        self._pack(folder)
+        pack(self.root, self.archive)
 
     def path(self, name):
         return os.path.join(self.root, name)
@@ -78,16 +113,8 @@ class Programs:
 
     def _add_python(self):
         """False: this host has none whose distribution has built it with static probes."""
-        path = os.path.realpath("/usr/bin/python3")
-        if not os.path.exists(path) or "function__return" not in run("readelf", "-nW", path):
+        if not add_python(self.root):
             return False
-        modules = f"usr/lib/{os.path.basename(path)}/encodings"
-        for name in ("usr/bin", modules):
-            os.makedirs(self.path(name))
-        shutil.copy(path, self.path("usr/bin/python3"))
-        for name in ("__init__", "aliases", "utf_8", "ascii", "latin_1"):
-            shutil.copy(f"/{modules}/{name}.py", self.path(modules))
-        self._copy_needed(path)
         for name in ("calling.py", "nested.py", "framed.py", "framed_inner.py"):
             shutil.copy(os.path.join(HERE, name), self.path("bin"))
         return True
@@ -98,14 +125,7 @@ class Programs:
         run("gcc", "-O2", "-shared", "-fPIC", "-o", self.path(f"{LIBRARIES}/libjvm.so"), os.path.join(HERE, "jvm.c"))
 
     def _copy_needed(self, program):
-        for path in re.findall(r"=> (/\S+)", run("ldd", program)):
-            shutil.copy(os.path.realpath(path), self.path(f"{LIBRARIES}/{os.path.basename(path)}"))
-
-    def _pack(self, folder):
-        names = run("find", self.root, "-mindepth", "1", "-printf", "%P\\n")
-        with open(self.archive, "wb") as out:
-            subprocess.run(["cpio", "-o", "-H", "newc", "--quiet", "-R", "0:0"], cwd=self.root, input=names.encode(),
-                           stdout=out, check=True)
+        copy_needed(self.root, program)
 
     def put_debug(self, sysroot):
         """bare's debugging information below a sysroot, as distributions have it."""
