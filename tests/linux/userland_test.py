@@ -66,7 +66,7 @@ class Truth(UserlandScenario):
 
     def start_postgres(self):
         self.vm.check("userland pg_ctlcluster 15 main start", timeout=3 * LIMIT)
-        self.vm.check(f"userland su postgres -c \"while {PSQL} -c \\\"{QUERY}\\\"; do :; done\" >/dev/null 2>&1 &")
+        self.vm.check(f"userland su postgres -c \"export PGOPTIONS='-c jit=off'; while {PSQL} -c \\\"{QUERY}\\\"; do :; done\" >/dev/null 2>&1 &")
         return self.pid_of("^postgres: .* SELECT")
 
     def start_nginx(self):
