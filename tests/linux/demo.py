@@ -137,7 +137,7 @@ class Demo:
         self.guest.check("echo on >/tmp/orders")
         out, _, _ = self.ask(
             "What does that program do in the kernel, and which of its functions ask for it?",
-            'profile-997 /execname == "python3" && arg0/ { @[stack(), ustack(40)] = count(); } tick-3s { exit(0); } '
+            'profile-997 /execname == "python3" && arg0/ { @[stack(), ustack(40)] = count(); } tick-1s { exit(0); } '
             "END { trunc(@, 1); }")
         frames = re.findall(r"(?m)^ {14}(\S+)`(\S+)$", out)
         kernel = [re.sub(r"\+0x[0-9a-f]+$", "", name) for module, name in frames if module == "vmlinux"]
