@@ -78,7 +78,8 @@ static struct ot_err *check_object(struct check *c, struct dif_object *obj)
 		if (first->kind != v->kind || first->type.kind != v->type.kind ||
 		    first->type.flags != v->type.flags ||
 		    (first->type.size && v->type.size && first->type.size != v->type.size))
-			return bad(36, c, "variable %#x differs from its earlier declaration", v->id);
+			return bad(36, c, "variable %#x (%s) differs from its earlier declaration", v->id,
+				   obj->strs + v->name);
 		if (!first->type.size && !ot_map_put(&c->vars, key, sizeof(key), v))
 			return ot_err_nomem();
 	}

@@ -195,12 +195,23 @@ static bool is_destructive(const struct dif_program *prog)
 	return false;
 }
 
+/* What is right for each kernel may not fit together: a variable is one. */
+static struct ot_err *verify(const struct vp_session *s, struct dif_program *prog)
+{
+	struct ot_err *err = dif_program_verify(prog);
+
+	if (!err || s->kernels.n < 2 || ot_err_code(err) != OT_ERR_BAD_DATA)
+		return err;
+	return ot_err_prefix(
+	    err, "the program for the guests' kernels, which may be traced in sessions of their own");
+}
+
 struct ot_err *vp_session_enable(struct vp_session *s, struct dif_program *prog, const struct vp_sink *sink)
 {
 	s->program.prog = prog;
 	s->sink = *sink;
 	OT_TRY(vp_support_add(s, prog));
-	OT_TRY(dif_program_verify(prog));
+	OT_TRY(verify(s, prog));
 	if (is_destructive(prog) && !s->options->destructive)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "Destructive actions not allowed");
 	if (!s->links.n && !s->host_probes)

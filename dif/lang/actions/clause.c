@@ -1,196 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A parsed clause to clauses of the program: probes matched, pieces between ifs, a statement at a time. */
+/* A parsed clause to clauses of the program: pieces between ifs, a statement at a time. */
 #include "dif/lang/actions/clause.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "dif/lang/actions/match.h"
 #include "dif/lang/check/cook.h"
 #include "dif/lang/gen/cg.h"
 #include "dif/lang/syntax/tree.h"
-
-/* --- probes of a description --------------------------------------------------------------- */
-
-struct match_state {
-	struct dif_compiler *c;
-	bool failed;
-};
-
-enum agreement {
-	ALIKE,
-	TRANSLATED, /* from different types, to the same one */
-	DIFFERENT,
-};
-
-/* Have two probes the same args[n], or neither of them one? */
-static enum agreement compare_arg(struct dif_compiler *c, uint32_t a_id, uint32_t b_id, unsigned n)
-{
-	struct dif_probe_arg a, b;
-	bool has_a = c->world->probe_arg(c->world->env, a_id, n, &a);
-	bool has_b = c->world->probe_arg(c->world->env, b_id, n, &b);
-
-	if (!has_a || !has_b)
-		return has_a == has_b ? ALIKE : DIFFERENT;
-	if (strcmp(a.translated ? a.translated : "", b.translated ? b.translated : "") != 0)
-		return DIFFERENT;
-	if (a.mapping == b.mapping && dif_type_same(c, a.native, b.native))
-		return ALIKE;
-	return a.translated ? TRANSLATED : DIFFERENT;
-}
-
-/* Note the args[n] that do not agree with those of the first probe; bit 63 stands for all that are behind. */
-static void compare_args(struct dif_compiler *c, const struct dif_probe_info *probe)
-{
-	struct dif_clause_state *cl = c->clause;
-
-	for (int n = 0; n < cl->first.nargs || n < probe->nargs; n++) {
-		uint64_t bit = 1ull << (n < 63 ? n : 63);
-		enum agreement found = DIFFERENT;
-		if (cl->args_differ & bit)
-			continue;
-		if (n < cl->first.nargs && n < probe->nargs)
-			found = c->world->probe_arg ? compare_arg(c, cl->first.id, probe->id, (unsigned)n)
-						    : ALIKE;
-		if (found == DIFFERENT)
-			cl->args_differ |= bit;
-		else if (found == TRANSLATED)
-			cl->is_split = true;
-	}
-}
-
-/* Are a probe's args[] of the provider's own types, which D documents, not of the kernel's? */
-static bool is_translated(struct dif_compiler *c, const struct dif_probe_info *probe)
-{
-	struct dif_probe_arg arg;
-
-	for (int n = 0; n < probe->nargs && c->world->probe_arg; n++)
-		if (c->world->probe_arg(c->world->env, probe->id, (unsigned)n, &arg) && arg.translated)
-			return true;
-	return false;
-}
-
-/* Of a provider's own types an args[n] is known where every probe has it alike; of the kernel's, where the
- * probes agree in all. */
-static bool see_probe(void *arg, const struct dif_probe_info *probe)
-{
-	struct match_state *st = arg;
-	struct dif_compiler *c = st->c;
-	struct dif_clause_state *cl = c->clause;
-
-	if (cl->nmatched++ == 0) {
-		cl->first = *probe;
-		cl->first.provider = dif_strdup(c, &c->scratch, probe->provider);
-		cl->first.module = dif_strdup(c, &c->scratch, probe->module);
-		cl->first.function = dif_strdup(c, &c->scratch, probe->function);
-		cl->first.name = dif_strdup(c, &c->scratch, probe->name);
-		cl->args_known = probe->nargs >= 0;
-		return !c->diag.failed;
-	}
-	if (!cl->args_known)
-		return true;
-	if (probe->nargs >= 0)
-		compare_args(c, probe);
-	if (probe->nargs < 0 || (cl->args_differ && !is_translated(c, &cl->first)))
-		cl->args_differ = UINT64_MAX;
-	return cl->args_differ != UINT64_MAX;
-}
-
-static bool count_only(void *arg, const struct dif_probe_info *probe)
-{
-	(void)arg;
-	(void)probe;
-	return true;
-}
-
-static bool match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line)
-{
-	/* the provider's text may begin with the tag: "D_PROC_GRAB: text" */
-	const char *msg = ot_err_message(err), *colon = strchr(msg, ':');
-
-	for (int tag = 1; colon && tag < DIF_D_COUNT; tag++) {
-		const char *name = dif_errtag_name((enum dif_errtag)tag);
-		if (strlen(name) == (size_t)(colon - msg) && !strncmp(name, msg, strlen(name)))
-			dif_fail(c, (enum dif_errtag)tag, line, "%s",
-				 colon[1] == ' ' ? colon + 2 : colon + 1);
-	}
-	dif_fail(c, DIF_D_PDESC_INVAL, line, "%s", msg);
-	ot_err_destroy(err);
-	return false;
-}
-
-static bool match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, bool want_args,
-			 uint32_t line)
-{
-	struct match_state st = { .c = c };
-	uint64_t count = 0;
-	struct ot_err *err;
-
-	c->clause->desc = desc;
-	if (!c->world->match)
-		return true;
-	err = c->world->match(c->world->env, desc, want_args ? see_probe : count_only, &st, &count);
-	if (err)
-		return match_failed(c, err, line);
-	c->clause->is_elsewhere =
-	    !count && c->world->elsewhere &&
-	    c->world->elsewhere(c->world->env, desc, want_args ? see_probe : count_only, &st);
-	if (c->clause->is_elsewhere)
-		return !c->diag.failed;
-	if (!count && !dif_check_process(c, desc, line))
-		return false;
-	if (!count && !c->opts->zdefs && !c->opts->anydefs) {
-		struct ot_buf text = { 0 }, why = { 0 };
-		dif_probedesc_print(desc, &text);
-		bool refused = c->world->why_none && c->world->why_none(c->world->env, desc, &why);
-		if (desc->id)
-			dif_fail(c, DIF_D_PDESC_INVAL, line, "invalid probe description \"%u\": %s", desc->id,
-				 refused ? ot_buf_str(&why) : "Unknown probe identifier");
-		else
-			dif_fail(c, DIF_D_PDESC_ZERO, line,
-				 "probe description %s does not match any probes%s%s", ot_buf_str(&text),
-				 refused ? ": " : "", ot_buf_str(&why));
-		ot_buf_clear(&why);
-		if (!refused && c->world->hint_probe && c->world->hint_probe(c->world->env, desc, &why))
-			dif_hint(c, "%s", ot_buf_str(&why));
-		ot_buf_deinit(&text);
-		ot_buf_deinit(&why);
-		return false;
-	}
-	c->clause->nprobes = count;
-	c->out.matched += count;
-	return !c->diag.failed;
-}
-
-/* Option anydefs: of a clause's descriptions one must match. */
-static bool needs_one(const struct dif_compiler *c)
-{
-	return c->opts->anydefs && !c->opts->zdefs && c->world->match;
-}
-
-/* The description that was matched last gets no clause. */
-static bool pass_over(const struct dif_compiler *c)
-{
-	return needs_one(c) && !c->clause->nprobes && !c->clause->is_elsewhere;
-}
-
-/* Option anydefs, and no description matched: all of them, and why those that are refused are. */
-static bool none_matched(struct dif_compiler *c, const struct dif_parsed_clause *pc)
-{
-	struct ot_buf text = { 0 };
-
-	for (size_t i = 0; i < pc->ndescs; i++) {
-		struct ot_buf why = { 0 };
-		ot_buf_printf(&text, "%s", i ? ", " : "");
-		dif_probedesc_print(&pc->descs[i], &text);
-		if (c->world->why_none && c->world->why_none(c->world->env, &pc->descs[i], &why))
-			ot_buf_printf(&text, " (%s)", ot_buf_str(&why));
-		ot_buf_deinit(&why);
-	}
-	dif_fail(c, DIF_D_PDESC_ZERO, pc->line,
-		 "this clause needs one of these probes, and there is none: %s", ot_buf_str(&text));
-	ot_buf_deinit(&text);
-	return false;
-}
 
 /* --- actions --------------------------------------------------------------------------------- */
 
@@ -404,7 +222,7 @@ static bool compile_split(struct dif_compiler *c, const struct dif_parsed_clause
 	struct singles singles = { .c = c, .of = desc };
 	uint64_t count;
 	struct ot_err *err = c->world->match(c->world->env, desc, add_single, &singles, &count);
-	bool ok = err ? match_failed(c, err, pc->line) : !c->diag.failed;
+	bool ok = err ? dif_match_failed(c, err, pc->line) : !c->diag.failed;
 
 	c->out.matched -= c->clause->nprobes; /* they are counted again */
 	for (size_t i = 0; ok && i < singles.n; i++) {
@@ -463,9 +281,9 @@ static bool compile_for(struct dif_compiler *c, const struct dif_parsed_clause *
 {
 	struct code code = { pc->predicate, pc->body };
 
-	if (!match_probes(c, desc, pc->uses_args, pc->line))
+	if (!dif_match_probes(c, desc, pc->uses_args, pc->line))
 		return false;
-	if (pass_over(c))
+	if (dif_match_pass_over(c))
 		return true;
 	if (c->clause->is_elsewhere)
 		return compile_elsewhere(c, pc, desc);
@@ -491,9 +309,9 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 			continue;
 		}
 		/* the same objects at another probe */
-		if (!match_probes(c, &pc->descs[i], false, pc->line))
+		if (!dif_match_probes(c, &pc->descs[i], false, pc->line))
 			return false;
-		for (size_t k = 0; k < n && !pass_over(c); k++) {
+		for (size_t k = 0; k < n && !dif_match_pass_over(c); k++) {
 			struct dif_clause cl = c->out.clauses[first + k];
 			cl.probe = pc->descs[i];
 			if (!add_clause(c, &cl))
@@ -501,5 +319,5 @@ bool dif_clause_compile(struct dif_compiler *c, const struct dif_parsed_clause *
 		}
 	}
 	memset(c->clause, 0, sizeof(*c->clause));
-	return n || elsewhere || !needs_one(c) || none_matched(c, pc);
+	return n || elsewhere || !dif_match_needs_one(c) || dif_match_none(c, pc);
 }

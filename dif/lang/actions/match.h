@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The probes that a clause's descriptions match: c->clause says of the last one what was found. */
+#ifndef DIF_LANG_ACTIONS_MATCH_H
+#define DIF_LANG_ACTIONS_MATCH_H
+
+#include "dif/lang/syntax/parse.h"
+
+/** Match a description. @p want_args: the clause uses args[], so the probes are compared in these. */
+bool dif_match_probes(struct dif_compiler *c, const struct dif_probedesc *desc, bool want_args,
+		      uint32_t line);
+/** The world's error about a description, consumed, as the compiler's. Returns false. */
+bool dif_match_failed(struct dif_compiler *c, struct ot_err *err, uint32_t line);
+
+/** Option anydefs: of a clause's descriptions one must match. */
+bool dif_match_needs_one(const struct dif_compiler *c);
+/** The description that was matched last gets no clause. */
+bool dif_match_pass_over(const struct dif_compiler *c);
+/** Option anydefs, and no description matched: the error, with the reason for those that are refused. Returns
+ * false. */
+bool dif_match_none(struct dif_compiler *c, const struct dif_parsed_clause *pc);
+
+#endif
