@@ -34,7 +34,8 @@ struct vp_engine_session;
  * plan is installed.
  */
 struct vp_site {
-	uint64_t gva;    /* guest virtual address of the instruction: the kernel's, or of a process */
+	uint64_t gva;    /* guest virtual address of the instruction: the kernel's, or of a process; or, with
+			  * `file`, its offset there */
 	uint64_t target; /* as in struct vp_batch_site: of a branch on a static key; else 0 */
 	uint64_t host;   /* host address of the byte in this process (0: the backend resolves) */
 	uint32_t necbs;  /* evaluated on a hit; 0: only counters */
@@ -55,6 +56,7 @@ struct vp_site {
 	/* In a process: its top page table, and the bits of VP_REG_ROOT that are its address; 0: in the
 	 * kernel */
 	uint64_t root, root_mask;
+	uint64_t file;  /* in a file, whichever process executes it (struct vp_batch_probe); else 0 */
 	uint64_t batch; /* generation; increases when a client re-enables the site after checking its bytes */
 	struct vp_engine_session *es; /* the engine's: the session whose page tables are used */
 };
@@ -68,13 +70,14 @@ struct vp_cpc {
 	struct vp_cpc_probe *probes;
 };
 
-/* All sites to watch. Those in the kernel are sorted by host address. Those in processes are behind them,
- * sorted by process and address: `host` is 0, as a page of a program may be in other memory at any time, or
- * in none. What a backend knows them by is their address, or its offset in a page, and their bytes. */
+/* All sites to watch. Those in the kernel are sorted by host address. Those in processes and files are behind
+ * them, sorted by process or file and address: `host` is 0, as a page of a program may be in other memory at
+ * any time, or in none. What a backend knows them by is their address, or its offset in a page, and their
+ * bytes. */
 struct vp_plan {
 	struct vp_site *sites;
 	uint32_t nsites;
-	uint32_t nusers;    /* in processes: sites[nsites] and on */
+	uint32_t nusers;    /* in processes and files: sites[nsites] and on */
 	uint32_t ncounters; /* slots in use are below this */
 	bool profiling;     /* some profile-n is enabled: samples will be requested */
 	uint32_t vm_events; /* bit 1 << enum vp_vm_kind: some probe fires on that kind */
@@ -98,7 +101,8 @@ struct vp_engine_config {
 OT_MUST_CHECK struct ot_err *vp_engine_create(const struct vp_engine_config *config, struct vp_engine **ret);
 void vp_engine_destroy(struct vp_engine *engine);
 
-/** Is a vCPU at @p site, which is in a process, when its VP_REG_PC is @p pc and its VP_REG_ROOT @p root? */
+/** Is a vCPU at @p site, which is in a process and in no file, when its VP_REG_PC is @p pc and its
+ * VP_REG_ROOT @p root? */
 static inline bool vp_site_is_of(const struct vp_site *site, uint64_t pc, uint64_t root)
 {
 	return pc == site->gva && (root & site->root_mask) == site->root;

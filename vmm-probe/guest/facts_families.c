@@ -37,6 +37,9 @@ void vp_facts_families(struct vp_guest *guest, struct vp_family_facts *ret)
 	for (size_t i = 0; i < OT_ARRAY_SIZE(members); i++)
 		if (!vp_btf_member_offset(btf, members[i].type, members[i].path, members[i].offset, NULL))
 			return;
+	if (!vp_btf_member_offset(btf, "page", "index", &f.page_index, NULL) &&
+	    !vp_btf_member_offset(btf, "folio", "index", &f.page_index, NULL))
+		f.page_index = VP_NO_OFFSET;
 	struct ot_err *err = vp_guest_symbol(guest, "init_task", &init_task);
 
 	ot_err_destroy(err);

@@ -11,6 +11,7 @@
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/cpc_name.h"
 #include "vmm-probe/provider/fbt_inlined.h"
+#include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/profile_name.h"
 #include "vmm-probe/provider/registry.h"
 
@@ -178,6 +179,21 @@ static bool hint_process(const struct vp_probes *probes, const char *provider, s
 	return true;
 }
 
+static bool hint_file(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
+{
+	if (!desc->provider || strcmp(desc->provider, "user") != 0 || vp_probes_no_processes(probes) ||
+	    !desc->module)
+		return false;
+	for (uint32_t id = vp_probes_count(probes); id; id--) {
+		const struct vp_probe *p = vp_probes_get(probes, id);
+
+		if (!strcmp(p->provider, "user") && vp_pid_object_is(p->module, false, desc->module))
+			return false;
+	}
+	ot_buf_puts(out, "no such function of that file is known; if no process has mapped it, -Z waits");
+	return true;
+}
+
 static bool hint_inlined(const struct vp_probes *probes, const struct dif_probedesc *desc, struct ot_buf *out)
 {
 	const struct vp_guest *guest = vp_probes_guest((struct vp_probes *)(uintptr_t)probes);
@@ -230,6 +246,8 @@ bool vp_probes_hint(const struct vp_probes *probes, const struct dif_probedesc *
 		print_found(p, desc->name, out);
 		return true;
 	}
+	if (hint_file(probes, desc, out))
+		return true;
 	return hint_provider(probes, desc->provider, out) || hint_process(probes, desc->provider, out);
 }
 

@@ -19,34 +19,7 @@
 #include "vmm-probe/provider/pid_function.h"
 #include "vmm-probe/provider/providers.h"
 
-#define DIGITS_MAX 6 /* of an offset: no function is larger */
-
-bool vp_pid_is_pattern(const char *field)
-{
-	return !field || !*field || dif_glob_is_pattern(field);
-}
-
 /* --- making probes --------------------------------------------------------------------------------------- */
-
-static struct ot_err *make_of_object(struct vp_pid_making *m, struct vp_pid_object *object)
-{
-	const struct vp_elf_symbols *symbols = &object->symbols;
-
-	OT_TRY(vp_pid_object_read(m->processes, m->process, object));
-	m->module = vp_probes_strdup(m->probes, object->name);
-	if (!m->module)
-		return ot_err_nomem();
-	m->code.processes = m->processes;
-	m->code.process = m->process;
-	m->code.object = object;
-	m->code.page_gva = 0;
-	m->last = UINT64_MAX;
-	for (size_t i = 0; object->has_elf && i < symbols->count; i++)
-		OT_TRY(vp_pid_function_make(m, &symbols->items[i]));
-	if (object->pages)
-		vp_elf_pages_forget(object->pages);
-	return vp_budget_check();
-}
 
 /* Names that could not be read may be those that were meant. */
 static struct ot_err *explain_none(struct vp_pid_making *m)
@@ -57,12 +30,8 @@ static struct ot_err *explain_none(struct vp_pid_making *m)
 	for (size_t i = 0; !why && i < m->process->nobjects; i++) {
 		const struct vp_pid_object *o = &m->process->objects[i];
 
-		if (*o->missing && vp_pid_object_is(o->name, o->is_program, m->desc->module))
-			return ot_err_new(
-			    OT_ERR_NOT_FOUND,
-			    "D_PROC_FUNC: no function matches, but not all names of %s are in the guest's "
-			    "memory (%s): read the file in the guest (`cat FILE >/dev/null`) and try again",
-			    o->name, o->missing);
+		if (vp_pid_object_is(o->name, o->is_program, m->desc->module))
+			why = vp_pid_explain_none(o);
 	}
 	return why;
 }
@@ -74,8 +43,9 @@ static struct ot_err *make_all(struct vp_pid_making *m, uintptr_t done)
 	for (size_t i = 0; i < m->process->nobjects; i++) {
 		struct vp_pid_object *o = &m->process->objects[i];
 
+		m->nth = o->nth;
 		if (o->reading >= done && vp_pid_object_is(o->name, o->is_program, m->desc->module))
-			OT_TRY(make_of_object(m, o));
+			OT_TRY(vp_pid_object_make(m, o));
 	}
 	return m->made || done ? NULL : explain_none(m);
 }
@@ -91,7 +61,8 @@ static struct ot_err *find_process(struct vp_pid_making *m)
 	OT_TRY(vp_pid_process_find(m->probes, pid, &m->processes, &m->process));
 	if (!m->process->provider)
 		m->process->provider = vp_probes_strdup(m->probes, m->desc->provider);
-	return m->process->provider ? NULL : ot_err_nomem();
+	m->provider = m->process->provider;
+	return m->provider ? NULL : ot_err_nomem();
 }
 
 /* --- the provider ------------------------------------------------------------------------------------- */
@@ -117,44 +88,17 @@ static struct ot_err *make(struct vp_pid_making *m)
 	return ot_map_puts(&m->processes->done, ot_buf_str(&text), (void *)now) ? NULL : ot_err_nomem();
 }
 
-static bool is_offset(const char *name)
-{
-	size_t n = name ? strspn(name, "0123456789abcdefABCDEF") : 0;
-
-	return n && n <= DIGITS_MAX && !name[n];
-}
-
-/* What DTrace says of fields that no probe can have. */
-static struct ot_err *check_fields(const struct dif_probedesc *desc)
-{
-	if (desc->function && !strcmp(desc->function, "-"))
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "D_PROC_OFF: probes by an address of the file are not made here: "
-				  "name a function");
-	if (vp_pid_is_pattern(desc->name) || !strcmp(desc->name, "entry") || !strcmp(desc->name, "return") ||
-	    is_offset(desc->name))
-		return NULL;
-	return ot_err_new(OT_ERR_SYNTAX,
-			  "D_PROC_NAME: invalid probe name: %s (there are entry, return, and offsets of "
-			  "instructions in hexadecimal digits)",
-			  desc->name);
-}
-
 static struct ot_err *provide(struct vp_probes *probes, const struct vp_provider *self,
 			      const struct dif_probedesc *desc)
 {
-	struct vp_pid_making m = { .probes = probes, .desc = desc };
+	struct vp_pid_making m = { .probes = probes, .of = self, .desc = desc };
 	const char *refused = vp_probes_no_processes(probes);
 	struct vp_budget budget;
 
-	(void)self;
 	if (refused)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "D_PROC_NODEV: %s", refused);
-	OT_TRY(check_fields(desc));
+	OT_TRY(vp_pid_check_fields(&m));
 	OT_TRY(vp_arch_code(&vp_arch_native, &m.code.ops));
-	m.has_offset = is_offset(desc->name);
-	if (m.has_offset)
-		m.offset = strtoull(desc->name, NULL, 16);
 	vp_guest_budget_begin(vp_probes_guest(probes), &budget, &vp_readings[VP_READ_FUNCTIONS]);
 	struct ot_err *err = make(&m);
 	vp_budget_end(&budget);
@@ -196,35 +140,6 @@ static struct ot_err *publish(struct vp_probes *probes, const struct vp_provider
 	return NULL;
 }
 
-static bool is_module(const struct vp_probe *probe, const char *pattern)
-{
-	const struct vp_pid_own *own = probe->own;
-
-	return vp_pid_object_is(probe->module, own->of_program, pattern);
-}
-
-static struct ot_err *sites(struct vp_probes *probes, const struct vp_probe *probe,
-			    struct vp_batch_site **ret, uint32_t *ret_count)
-{
-	const struct vp_pid_own *own = probe->own;
-
-	(void)probes;
-	*ret = malloc((own->nsites + 1ull) * sizeof(**ret));
-	if (!*ret)
-		return ot_err_nomem();
-	if (own->nsites)
-		memcpy(*ret, own->sites, own->nsites * sizeof(**ret));
-	*ret_count = own->nsites;
-	return NULL;
-}
-
-static void fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
-{
-	const struct vp_pid_own *own = probe->own;
-
-	bp->process = own->process;
-}
-
 const struct vp_provider vp_provider_pid = {
 	.name = "pid",
 	.needs_guest = true,
@@ -233,7 +148,7 @@ const struct vp_provider vp_provider_pid = {
 	.has_news = has_news,
 	.publish = publish,
 	.provide = provide,
-	.is_module = is_module,
-	.sites = sites,
-	.fill = fill,
+	.is_module = vp_pid_is_module,
+	.sites = vp_pid_sites,
+	.fill = vp_pid_fill,
 };

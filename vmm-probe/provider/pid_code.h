@@ -12,12 +12,13 @@
 
 #define VP_PID_PIECE_MAX (4u << 20) /* bytes of a function, and of any other piece */
 
-/* One object's. Zero but for the first four, which are borrowed. */
+/* One object's. Zero but for the first five, of which four are borrowed. */
 struct vp_pid_code {
 	const struct vp_code_ops *ops;
 	struct vp_pid_processes *processes;
 	struct vp_pid_process *process;
 	struct vp_pid_object *object;
+	bool of_file; /* its sites are to be the file's, wherever a process has mapped it */
 	/* The page of the process's memory that was compared last. */
 	uint8_t page[VP_IMAGE_PAGE];
 	uint64_t page_gva; /* | 1; 0: none was */

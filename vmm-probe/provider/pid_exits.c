@@ -205,14 +205,39 @@ static struct ot_err *scan_part(struct finder *f, const struct part *part)
 
 /* --- jumps whose target is computed ------------------------------------------------------------------- */
 
+/* The process's address @addr, of code: in another process it is as far from the site as here. */
+static const struct vp_expr *address(const struct finder *f, struct vp_exprs *x, uint64_t site, uint64_t addr)
+{
+	if (!f->code->of_file)
+		return vp_expr_const(x, addr);
+	return vp_expr_add(x, vp_expr_reg(x, VP_REG_PC), addr - site);
+}
+
+/* Where the jump at @site takes its target from; in any process, as its instruction says it. */
+static bool find_operand(const struct finder *f, const struct vp_batch_site *s, struct vp_asm_operand *ret)
+{
+	const struct vp_code_ops *ops = f->code->ops;
+	struct vp_asm_operand moved;
+
+	if (!ops->jump_operand(s->bytes, s->length, s->gva, ret) ||
+	    !ops->jump_operand(s->bytes, s->length, s->gva + 1, &moved))
+		return false;
+	if (!f->code->of_file || ret->kind != VP_ASM_MEMORY || moved.value == ret->value)
+		return true;
+	ret->has_base = true;
+	ret->base = VP_REG_PC;
+	ret->value -= s->gva;
+	return true;
+}
+
 /* 1 if @p target, an address of the process, is in none of the function's parts. */
-static const struct vp_expr *is_outside(const struct finder *f, struct vp_exprs *x,
+static const struct vp_expr *is_outside(const struct finder *f, struct vp_exprs *x, uint64_t site,
 					const struct vp_expr *target)
 {
 	const struct vp_expr *all = NULL;
 
 	for (uint32_t i = 0; i < f->nparts; i++) {
-		const struct vp_expr *start = vp_expr_const(x, f->parts[i].addr + bias(f));
+		const struct vp_expr *start = address(f, x, site, f->parts[i].addr + bias(f));
 		const struct vp_expr *in =
 		    vp_expr_binary(x, VP_EXPR_LTU, vp_expr_binary(x, VP_EXPR_SUB, target, start),
 				   vp_expr_const(x, f->parts[i].size));
@@ -239,10 +264,10 @@ static struct ot_err *add_program(struct finder *f, struct vp_batch_site *site)
 		.nactions = 2,
 	};
 
-	if (!f->code->ops->jump_operand(site->bytes, site->length, site->gva, &op))
+	if (!find_operand(f, site, &op))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "where its jump at +0x%x goes is not understood",
 				  site->offset);
-	const struct vp_expr *when = is_outside(f, x, vp_operand_value(x, &op, 0, 8));
+	const struct vp_expr *when = is_outside(f, x, site->gva, vp_operand_value(x, &op, 0, 8));
 	if (x->failed)
 		return ot_err_nomem();
 	if (!when)

@@ -15,6 +15,8 @@
 
 #define ENTRY_BYTES (2 * VP_INSN_MAX) /* a mark, and the instruction behind it */
 
+#define DIGITS_MAX 6 /* of an offset: no function is larger */
+
 static bool matches(const char *pattern, const char *text)
 {
 	return !pattern || !*pattern || dif_glob_match(pattern, text);
@@ -27,7 +29,8 @@ static struct ot_err *is_new(struct vp_pid_making *m, const struct vp_elf_symbol
 			     bool *ret)
 {
 	char key[64];
-	int len = snprintf(key, sizeof(key), "%u %u %s", m->code.object->nth, sym->name, name);
+	int len =
+	    snprintf(key, sizeof(key), "%c %u %u %s", m->code.of_file ? 'f' : 'p', m->nth, sym->name, name);
 
 	m->made++;
 	*ret = !ot_map_get(&m->processes->made, key, (size_t)len);
@@ -51,6 +54,17 @@ static struct ot_err *refusal(struct vp_pid_making *m, struct ot_err *err, const
 	return *ret ? NULL : ot_err_nomem();
 }
 
+/* Sites are found in the process; its file has them at their offset. */
+static void place_in_file(const struct vp_pid_object *o, struct vp_batch_site *sites, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t offset = 0;
+
+		if (vp_elf_offset(&o->elf, sites[i].gva - o->bias, 1, &offset))
+			sites[i].gva = offset;
+	}
+}
+
 /* With its @p n sites, which are copied; @p err instead, which is taken. */
 static struct ot_err *add(struct vp_pid_making *m, const struct vp_elf_symbol *sym, struct vp_probe *probe,
 			  const struct vp_batch_site *sites, uint32_t n, struct ot_err *err)
@@ -63,21 +77,27 @@ static struct ot_err *add(struct vp_pid_making *m, const struct vp_elf_symbol *s
 	own = vp_probes_alloc(m->probes, sizeof(*own));
 	if (!own)
 		return ot_err_nomem();
-	own->process = m->process->id;
-	own->of_program = m->code.object->is_program;
+	if (m->code.of_file)
+		own->file = m->process->maps.files[m->code.object->file].id.mapping;
+	else
+		own->process = m->process->id;
+	own->path = m->path;
+	own->of_program = m->code.object->is_program && !m->code.of_file;
 	if (!probe->refused && n) {
 		own->sites = vp_probes_alloc(m->probes, size);
 		if (!own->sites)
 			return ot_err_nomem();
 		memcpy(own->sites, sites, size);
+		if (m->code.of_file)
+			place_in_file(m->code.object, own->sites, n);
 		own->nsites = n;
 	}
 	probe->kind = VP_PROBE_SITE;
-	probe->provider = m->process->provider;
+	probe->provider = m->provider;
 	probe->module = m->module;
 	probe->function = vp_elf_symbol_name(&m->code.object->symbols, sym);
 	probe->own = own;
-	return vp_probes_add(m->probes, &vp_provider_pid, probe);
+	return vp_probes_add(m->probes, m->of, probe);
 }
 
 /* --- entry and return ------------------------------------------------------------------------------------ */
@@ -262,4 +282,102 @@ struct ot_err *vp_pid_function_make(struct vp_pid_making *m, const struct vp_elf
 	if (matches(m->desc->name, "return"))
 		OT_TRY(add_return(m, sym));
 	return vp_pid_is_pattern(m->desc->name) ? add_matching(m, sym) : NULL;
+}
+
+/* --- all of an object ------------------------------------------------------------------------------------- */
+
+struct ot_err *vp_pid_object_make(struct vp_pid_making *m, struct vp_pid_object *object)
+{
+	const struct vp_elf_symbols *symbols = &object->symbols;
+
+	OT_TRY(vp_pid_object_read(m->processes, m->process, object));
+	m->module = vp_probes_strdup(m->probes, object->name);
+	if (!m->module)
+		return ot_err_nomem();
+	m->code.processes = m->processes;
+	m->code.process = m->process;
+	m->code.object = object;
+	m->code.page_gva = 0;
+	m->last = UINT64_MAX;
+	for (size_t i = 0; object->has_elf && i < symbols->count; i++)
+		OT_TRY(vp_pid_function_make(m, &symbols->items[i]));
+	if (object->pages)
+		vp_elf_pages_forget(object->pages);
+	return vp_budget_check();
+}
+
+struct ot_err *vp_pid_explain_none(const struct vp_pid_object *object)
+{
+	if (!*object->missing)
+		return NULL;
+	return ot_err_new(OT_ERR_NOT_FOUND,
+			  "D_PROC_FUNC: no function matches, but not all names of %s are in the guest's "
+			  "memory (%s): read the file in the guest (`cat FILE >/dev/null`) and try again",
+			  object->name, object->missing);
+}
+
+/* --- descriptions, and what providers have in common ------------------------------------------------------ */
+
+bool vp_pid_is_pattern(const char *field)
+{
+	return !field || !*field || dif_glob_is_pattern(field);
+}
+
+static bool is_offset(const char *name)
+{
+	size_t n = name ? strspn(name, "0123456789abcdefABCDEF") : 0;
+
+	return n && n <= DIGITS_MAX && !name[n];
+}
+
+/* As DTrace says it. */
+struct ot_err *vp_pid_check_fields(struct vp_pid_making *m)
+{
+	const struct dif_probedesc *desc = m->desc;
+
+	if (desc->function && !strcmp(desc->function, "-"))
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "D_PROC_OFF: probes by an address of the file are not made here: "
+				  "name a function");
+	m->has_offset = is_offset(desc->name);
+	if (m->has_offset)
+		m->offset = strtoull(desc->name, NULL, 16);
+	if (m->has_offset || vp_pid_is_pattern(desc->name) || !strcmp(desc->name, "entry") ||
+	    !strcmp(desc->name, "return"))
+		return NULL;
+	return ot_err_new(OT_ERR_SYNTAX,
+			  "D_PROC_NAME: invalid probe name: %s (there are entry, return, and offsets of "
+			  "instructions in hexadecimal digits)",
+			  desc->name);
+}
+
+bool vp_pid_is_module(const struct vp_probe *probe, const char *pattern)
+{
+	const struct vp_pid_own *own = probe->own;
+
+	return vp_pid_object_is(probe->module, own->of_program, pattern) ||
+	       (own->path && dif_glob_match(pattern, own->path));
+}
+
+struct ot_err *vp_pid_sites(struct vp_probes *probes, const struct vp_probe *probe,
+			    struct vp_batch_site **ret, uint32_t *ret_count)
+{
+	const struct vp_pid_own *own = probe->own;
+
+	(void)probes;
+	*ret = malloc((own->nsites + 1ull) * sizeof(**ret));
+	if (!*ret)
+		return ot_err_nomem();
+	if (own->nsites)
+		memcpy(*ret, own->sites, own->nsites * sizeof(**ret));
+	*ret_count = own->nsites;
+	return NULL;
+}
+
+void vp_pid_fill(const struct vp_probe *probe, struct vp_batch_probe *bp)
+{
+	const struct vp_pid_own *own = probe->own;
+
+	bp->process = own->process;
+	bp->file = own->file;
 }

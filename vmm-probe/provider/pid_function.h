@@ -13,8 +13,10 @@
 
 /* What is remembered of a probe (vp_probe.own). The registry's memory. */
 struct vp_pid_own {
-	struct vp_batch_process process;
-	bool of_program; /* its module is a.out too */
+	struct vp_batch_process process; /* pid 0: its sites are … */
+	uint64_t file;                   /* … in this file (vp_batch_probe.file), … */
+	const char *path;                /* … which has this path; NULL: they are in a process */
+	bool of_program;                 /* its module is a.out too */
 	uint32_t nsites;
 	struct vp_batch_site *sites;
 };
@@ -22,6 +24,7 @@ struct vp_pid_own {
 /* The probes that a description asks for, while they are made. */
 struct vp_pid_making {
 	struct vp_probes *probes;
+	const struct vp_provider *of; /* whose they are */
 	const struct dif_probedesc *desc;
 	bool has_offset; /* its name is this one: */
 	uint64_t offset;
@@ -29,7 +32,9 @@ struct vp_pid_making {
 	struct vp_pid_process *process;
 	struct vp_pid_code code;   /* of the object that is read */
 	struct vp_pid_piece piece; /* its function */
-	const char *module;        /* the registry's copy of the object's name */
+	const char *provider;      /* what they are called … */
+	const char *module, *path; /* … and the object; the registry's copies. path NULL: not needed */
+	uint32_t nth;              /* the object's number, or with code.of_file the file's */
 	uint64_t last;             /* address of the last function made */
 	uint32_t made;             /* probes that the description means, made now or earlier */
 	struct ot_err *why;        /* why the first instruction that it names does not exist; owned */
@@ -37,6 +42,22 @@ struct vp_pid_making {
 
 /** Is it a pattern, or empty? */
 bool vp_pid_is_pattern(const char *field);
+
+/** What can't be of a description's function and name: UNSUPPORTED, SYNTAX, with D's tag. Sets has_offset. */
+OT_MUST_CHECK struct ot_err *vp_pid_check_fields(struct vp_pid_making *m);
+
+/** Make the probes of @p object of m->process that the description asks for; m->provider and m->nth are set.
+ * LIMIT: the budget, or too many probes. */
+OT_MUST_CHECK struct ot_err *vp_pid_object_make(struct vp_pid_making *m, struct vp_pid_object *object);
+
+/** Why nothing was made of an object: not all names of it are in the guest's memory. NULL: they are. */
+OT_MUST_CHECK struct ot_err *vp_pid_explain_none(const struct vp_pid_object *object);
+
+/* The callbacks that such a provider has in common with the others (struct vp_provider). */
+bool vp_pid_is_module(const struct vp_probe *probe, const char *pattern);
+OT_MUST_CHECK struct ot_err *vp_pid_sites(struct vp_probes *probes, const struct vp_probe *probe,
+					  struct vp_batch_site **ret, uint32_t *ret_count);
+void vp_pid_fill(const struct vp_probe *probe, struct vp_batch_probe *bp);
 
 /** Make the probes of @p sym that the description asks for; none, if it does not mean this symbol. LIMIT: the
  * budget, or too many probes. */

@@ -25,6 +25,7 @@ static struct ot_err *create(struct vp_guest *guest, struct vp_pid_processes **r
 	}
 	ot_map_init(&p->done);
 	ot_map_init(&p->made);
+	ot_map_init(&p->files);
 	ot_map_init(&p->noted);
 	vp_exprs_init(&p->exprs);
 	*ret = p;
@@ -54,6 +55,7 @@ void vp_pid_processes_destroy(struct vp_pid_processes *processes)
 	free(processes->list);
 	ot_map_deinit(&processes->done);
 	ot_map_deinit(&processes->made);
+	ot_map_deinit(&processes->files);
 	ot_map_deinit(&processes->noted);
 	vp_exprs_deinit(&processes->exprs);
 	vp_processes_close(processes->ps);

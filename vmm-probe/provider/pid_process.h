@@ -62,7 +62,8 @@ struct vp_pid_processes {
 	size_t count, cap;
 	struct ot_map done;    /* descriptions whose probes were made, as text: 1 + the process's reading */
 	uint32_t nobjects;     /* that were found in them */
-	struct ot_map made;    /* the probes that were made: pid.c's */
+	struct ot_map made;    /* the probes of functions that were made: pid_function.c's */
+	struct ot_map files;   /* numbers of files, by struct vp_file_id: user.c's */
 	struct ot_map noted;   /* providers of files' notes, by struct vp_file_id: usdt_files.c's */
 	uint32_t nstatic;      /* static probes that were made: usdt_make.c's */
 	uint32_t walks;        /* calls of vp_pid_process_each() */

@@ -36,6 +36,7 @@
 	VP_DERIVED(PROVIDER)   \
 	PROVIDER(cpc)          \
 	PROVIDER(pid)          \
+	PROVIDER(user)         \
 	PROVIDER(usdt)
 
 #define VP_DECLARE(name) extern const struct vp_provider vp_provider_##name;

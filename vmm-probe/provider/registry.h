@@ -47,8 +47,9 @@ struct vp_provider {
 	struct ot_err *(*provide)(struct vp_probes *probes, const struct vp_provider *self,
 				  const struct dif_probedesc *desc);
 
-	/* Optional, both or none, of such a provider. Does @pattern mean probes, too, that come later: with
-	 * processes that begin, or with what a process maps? As vp_probes_have_news(). */
+	/* Optional, of such a provider. Does @pattern mean probes, too, that come later: with processes that
+	 * begin, or with what a process maps? As vp_probes_have_news(); not needed where another provider
+	 * looks at the same processes. */
 	bool (*follows)(const struct vp_probes *probes, const char *pattern);
 	struct ot_err *(*has_news)(struct vp_probes *probes, bool *ret);
 

@@ -58,7 +58,12 @@ bool dif_check_process(struct dif_compiler *c, const struct dif_probedesc *desc,
 	const char *digits = desc->id ? NULL : pid_digits(desc->provider);
 	long long pid;
 
-	if (!digits || !c->world->has_process)
+	if (!c->world->has_process)
+		return true;
+	if (!desc->id && !strcmp(desc->provider, "user"))
+		return check_fields(c, desc, line) &&
+		       dif_fail(c, DIF_D_PROC_NODEV, line, "user provider is not installed on this system");
+	if (!digits)
 		return true;
 	pid = strlen(digits) > 10 ? 0 : strtoll(digits, NULL, 10);
 	if (pid <= 0 || pid > INT32_MAX)

@@ -255,12 +255,35 @@ static bool is_dtrace_probe(const char *name, size_t len)
 	       (len == 3 && !memcmp(name, "END", 3));
 }
 
+static bool is_path(char ch)
+{
+	return is_spec(ch) || ch == '/' || ch == '+' || ch == '~' || ch == ',';
+}
+
+/* A description's length. Of user's an object may be a path, which is between the first colon and the next;
+ * elsewhere a slash begins a predicate. */
+static size_t spec_len(struct dif_lexer *lex)
+{
+	static const char user[] = "user:";
+	size_t len = run(lex, is_spec), at = sizeof(user) - 1;
+
+	if (len != at || memcmp(lex->at, user, at) != 0 || peek(lex, at) != '/')
+		return len;
+	while (peek(lex, at) != ':' && is_path(peek(lex, at)))
+		at++;
+	if (peek(lex, at) != ':')
+		return len;
+	while (is_spec(peek(lex, at)))
+		at++;
+	return at;
+}
+
 /* A word at the top level: a keyword or a type's name begins a declaration, also when a *
  * follows; anything else is a probe description. */
 static void lex_outer_word(struct dif_compiler *c, struct dif_token *tok)
 {
 	struct dif_lexer *lex = &c->unit->lex;
-	size_t len = run(lex, is_spec), word = run(lex, is_ident);
+	size_t len = spec_len(lex), word = run(lex, is_ident);
 
 	if (word && (word == len || lex->at[word] == '*')) {
 		enum dif_tok kind = keyword(lex->at, word);

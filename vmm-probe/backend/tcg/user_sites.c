@@ -3,7 +3,8 @@
  * Sites in processes. A page of a program is in other memory once the guest has moved or reclaimed it, in
  * several processes at several addresses at once, and QEMU translates it once for all of them. So no address
  * tells at translation whether an instruction is a site: every instruction that has a site's offset in its
- * page and its bytes gets a callback, and the callback compares process and address before anything else.
+ * page and its bytes gets a callback, and the callback compares process and address before anything else. Of
+ * a site in a file neither is one: the engine asks the kernel's struct page whose page it is.
  *
  * A block's instructions all begin in its first page: QEMU ends a block before one that does not. So the page
  * that rip is in while a block runs, at its beginning or further on, is that of each of its instructions.
@@ -71,7 +72,7 @@ static void on_user_site(unsigned int vcpu, void *udata)
 	vp_tcg_is_here(v);
 	v->regs.valid = 0;
 	pc = vp_tcg_reg(v, VP_REG_PC) / PAGE_SIZE * PAGE_SIZE + offset_of(site);
-	if (pc != site->gva || !vp_site_is_of(site, pc, vp_tcg_reg(v, VP_REG_ROOT)))
+	if (!site->file && (pc != site->gva || !vp_site_is_of(site, pc, vp_tcg_reg(v, VP_REG_ROOT))))
 		return;
 	engine = vp_tcg_enter(v);
 	if (ot_unlikely(!engine))

@@ -51,7 +51,7 @@ static uint64_t place_arg(struct vp_vcpu_session *v, unsigned n, enum dif_fault 
 		return syscall_arg(v, v->es->facts.ptregs_args_32, n, fault);
 	case VP_ARGS_FBT_RETURN:
 		if (n == 0)
-			return v->at ? v->site_gva - v->at->func_gva : 0;
+			return v->at ? v->at->gva - v->at->func_gva : 0;
 		return n == 1 ? vp_reg(v, VP_REG_RESULT) : 0;
 	case VP_ARGS_SYSCALL_RETURN:
 		return n < 2 ? vp_reg(v, VP_REG_RESULT) : 0;

@@ -79,13 +79,14 @@ struct vp_enabled_probe {
 	struct vp_batch_event agent; /* AGENT */
 	struct vp_cpc_event cpc;     /* CPC */
 	struct vp_batch_process process;
+	uint64_t file;               /* as in struct vp_batch_probe */
 	struct vp_ecb *first, *last; /* its ECBs, in order */
 };
 
-/* Is it in a process, and not in the kernel? */
+/* Is it in a process, or a file, and not in the kernel? */
 static inline bool vp_site_is_user(const struct vp_enabled_site *site)
 {
-	return site->probe->process.pid != 0;
+	return site->probe->process.pid || site->probe->file;
 }
 
 /* Has it a condition that is to be evaluated at each hit? */

@@ -5,6 +5,25 @@
 #include "vmm-probe/engine/hit/guard.h"
 #include "vmm-probe/engine/hit/task.h"
 
+/* Is the vCPU where the session's site is? All ECBs of a hit are on one place. */
+static bool is_there(struct vp_vcpu_session *v)
+{
+	const struct vp_enabled_probe *probe = v->at->probe;
+
+	if (!probe->file)
+		return !probe->process.pid || vp_in_process(v, &probe->process);
+	if (!v->file_known)
+		v->in_file = vp_in_file(v, v->site_gva, probe->file, v->at->gva);
+	v->file_known = true;
+	return v->in_file;
+}
+
+/* Of a site in a file it is another one in each process. */
+static uint64_t address_of(const struct vp_engine *engine, const struct vp_site *site, void *ctx)
+{
+	return site->file ? engine->ops->reg(engine->backend, ctx, VP_REG_PC) : site->gva;
+}
+
 void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site *site, void *ctx)
 {
 	struct vp_vcpu_session *entered = NULL;
@@ -29,14 +48,14 @@ void vp_engine_hit(struct vp_engine *engine, uint32_t vcpu, const struct vp_site
 			v->hit = me->seq;
 			v->chain = entered;
 			entered = v;
-			vp_firing_begin(v, ctx, site->gva, NULL);
+			vp_firing_begin(v, ctx, address_of(engine, site, ctx), NULL);
 			vp_load_add(&v->load.outside_ns, site->cost_ns);
 		}
 		vp_guard_hit(ecb, vcpu, site->cost_ns);
 		vp_firing_at(v, site->enabled[i]);
 		if (v->at->syscall && !vp_in_syscall(v, v->at->syscall))
 			continue;
-		if (vp_site_is_user(v->at) && !vp_in_process(v, &v->at->probe->process))
+		if (!is_there(v))
 			continue;
 		vp_guard_fire(v, ecb, &clock);
 	}

@@ -121,6 +121,7 @@ struct vp_vcpu_session {
 	uint64_t time_ns, wall_ns;                  /* of the clause; 0: not read yet */
 	uint64_t task;
 	bool task_known;
+	bool file_known, in_file; /* is it of the site's file? */
 	struct vp_guest_clock clock;
 	uint64_t chill_since_ns, chilled_ns; /* chill() in this interval, as requested */
 	uint64_t waited_ns;                  /* … in all, as measured */

@@ -27,6 +27,10 @@ static inline uint64_t vp_user_regs(const struct vp_facts *f, uint64_t stack)
 bool vp_in_syscall(struct vp_vcpu_session *v, uint32_t condition);
 /** Does the vCPU's task belong to that process, and run the program that it ran when it was found? */
 bool vp_in_process(struct vp_vcpu_session *v, const struct vp_batch_process *process);
+/** Is the page that the vCPU executes at @p pc, in user mode, the file's own page in which its offset @p at
+ * is?
+ * @p file: address of its struct address_space. */
+bool vp_in_file(struct vp_vcpu_session *v, uint64_t pc, uint64_t file, uint64_t at);
 /** Is the vCPU in user mode, so that its registers are the process's? */
 bool vp_runs_user(struct vp_vcpu_session *v);
 /** Value of DIF_VAR_pid, tid, ppid, uid or gid. */

@@ -172,6 +172,20 @@ bool vp_load_user(struct vp_vcpu_session *v, uint64_t gva, void *dst, uint64_t l
 	return load(v, vp_reg(v, VP_REG_ROOT) & facts->user_pgd_mask, gva, dst, len, true);
 }
 
+bool vp_user_gpa(struct vp_vcpu_session *v, uint64_t gva, uint64_t *ret)
+{
+	const struct vp_paging *p = &vp_native_paging;
+	const struct vp_facts *facts = &v->es->facts;
+	struct vp_page found;
+
+	if (!facts->kernel_root || !v->ctx || !canonical(facts, gva, 1, false) ||
+	    vp_page_walk(p, vp_reg(v, VP_REG_ROOT) & facts->user_pgd_mask, facts->levels, gva,
+			 p->present | p->user, read_entry, v, &found) != VP_WALK_PAGE)
+		return false;
+	*ret = found.gpa + (gva & (found.size - 1));
+	return true;
+}
+
 uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva)
 {
 	const uint8_t *host;

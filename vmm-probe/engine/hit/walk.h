@@ -26,6 +26,10 @@ static inline bool vp_load_u64(struct vp_vcpu_session *v, uint64_t gva, uint64_t
 	return vp_load_kernel(v, gva, ret, sizeof(*ret));
 }
 
+/** The guest physical address of a byte of the running process's, by its page table; false: it is not there.
+ */
+bool vp_user_gpa(struct vp_vcpu_session *v, uint64_t gva, uint64_t *ret);
+
 /** Host address of a byte of the kernel's, 0: not mapped or not RAM. Service thread. */
 uint64_t vp_kernel_host(struct vp_engine_session *es, uint64_t gva);
 /** The same by the page table as it is now, not cached. Any thread. */

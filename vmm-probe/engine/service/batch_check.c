@@ -84,11 +84,18 @@ static struct ot_err *check_process(const struct vp_engine *engine, const struct
 {
 	const struct vp_batch_process *p = &probe->process;
 
-	if (!p->pid)
+	if (!p->pid && !probe->file)
 		return NULL;
 	if (!vp_engine_has_processes(engine))
 		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend provides no probes in processes",
 				  engine->ops->name);
+	if (probe->file && engine->ops->traps)
+		return ot_err_new(OT_ERR_UNSUPPORTED, "the %s backend provides no probes in files",
+				  engine->ops->name);
+	if (probe->file && (probe->kind != VP_PROBE_SITE || p->pid || p->root || p->mm))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is in a file and in a process", i);
+	if (probe->file)
+		return NULL;
 	if (probe->kind != VP_PROBE_SITE || !p->root || p->root & ~vp_native_paging.address || !p->mm)
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: probe %u is in no process", i);
 	return NULL;

@@ -29,6 +29,7 @@ static void copy_probe(const struct vp_enabled_batch *b, const struct vp_batch_p
 	to->cpc = from->cpc;
 	to->agent = from->agent;
 	to->process = from->process;
+	to->file = from->file;
 }
 
 /* Arguments that a calling convention says where to find, or none. */
@@ -118,21 +119,36 @@ static struct ot_err *copy_semaphore(const struct vp_engine_session *es, const s
 	return NULL;
 }
 
-/* A site in a process. Its page may be in memory or not, here or there: a backend compares the bytes whenever
- * it finds the place (vp_plan). */
-static struct ot_err *copy_user_site(const struct vp_engine_session *es, const struct vp_batch_site *from,
-				     struct vp_enabled_site *to)
+/* Is the site's address one of user space, or a file's offset? */
+static struct ot_err *check_user_address(const struct vp_engine_session *es, uint64_t file,
+					 const struct vp_batch_site *from)
+{
+	const struct vp_facts *facts = &es->facts;
+
+	if (!facts->kernel_root ||
+	    (file ? from->gva > INT64_MAX
+		  : !vp_is_in_half(&vp_native_paging, facts->levels, from->gva, from->room, false)))
+		return ot_err_new(OT_ERR_BAD_DATA, "batch: %#llx is no address of a process",
+				  (unsigned long long)from->gva);
+	if (file && (!facts->families.init_task || facts->families.page_index == VP_NO_OFFSET))
+		return ot_err_new(OT_ERR_UNSUPPORTED,
+				  "batch: how this kernel keeps files' pages is not known");
+	return NULL;
+}
+
+/* A site in a process or a file. Its page may be in memory or not, here or there: a backend compares the
+ * bytes whenever it finds the place (vp_plan). */
+static struct ot_err *copy_user_site(const struct vp_engine_session *es, uint64_t file,
+				     const struct vp_batch_site *from, struct vp_enabled_site *to)
 {
 	uint8_t trap = es->engine->ops->traps ? VP_SITE_HW : VP_SITE_TEXT;
 
 	if (!from->length || from->room < from->length || from->room > BYTES_SEEN || from->owner ||
-	    from->target || from->syscall || from->trap != trap || from->sentinel || from->agent)
+	    from->target || from->syscall || from->trap != trap || from->sentinel || from->agent ||
+	    (file && from->semaphore))
 		return ot_err_new(OT_ERR_BAD_DATA, "batch: site %#llx is none in a process",
 				  (unsigned long long)from->gva);
-	if (!es->facts.kernel_root ||
-	    !vp_is_in_half(&vp_native_paging, es->facts.levels, from->gva, from->room, false))
-		return ot_err_new(OT_ERR_BAD_DATA, "batch: %#llx is no address of a process",
-				  (unsigned long long)from->gva);
+	OT_TRY(check_user_address(es, file, from));
 	to->gva = from->gva;
 	to->func_gva = from->gva - from->offset;
 	to->length = from->length;
@@ -152,8 +168,8 @@ static struct ot_err *copy_all_sites(struct vp_engine_session *es, const struct 
 			if (b->sites[at].probe)
 				return ot_err_new(OT_ERR_BAD_DATA, "batch: probes share site %u", at);
 			OT_TRY(copy_site_args(b, &b->probes[i], &p->sites[at], &b->sites[at]));
-			OT_TRY(b->probes[i].process.pid
-				   ? copy_user_site(es, &p->sites[at], &b->sites[at])
+			OT_TRY(b->probes[i].process.pid || b->probes[i].file
+				   ? copy_user_site(es, b->probes[i].file, &p->sites[at], &b->sites[at])
 				   : copy_site(es, patches, &p->sites[at], &b->sites[at]));
 			if ((b->probes[i].kind == VP_PROBE_SENTINEL) != (b->sites[at].sentinel != 0))
 				return ot_err_new(OT_ERR_BAD_DATA,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The plan: the sites of all sessions in one table, the kernel's by host address, then those in processes by
- * process and address, each with its ECBs in order of enabling. It is rebuilt at every change, which is rare,
- * and is immutable while a backend has it, so vCPUs read it without synchronisation.
+ * process and address, then those in files by file and offset, each with its ECBs in order of enabling. It is
+ * rebuilt at every change, which is rare, and is immutable while a backend has it, so vCPUs read it without
+ * synchronisation.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 
 /* An ECB on a site, or a sentinel (which has none), before grouping. */
 struct item {
-	uint64_t root; /* of the process's page table; 0: in the kernel */
+	uint64_t root; /* of the process's page table; 0: in the kernel, or … */
+	uint64_t file; /* … in a file */
 	uint64_t host, gva;
 	uint64_t order; /* session, then ECB */
 	uint64_t batch;
@@ -29,6 +31,11 @@ struct plan_memory {
 	const struct vp_enabled_site **enabled;
 };
 
+static bool is_user(const struct item *item)
+{
+	return item->root || item->file;
+}
+
 static int by_bytes(const struct vp_enabled_site *a, const struct vp_enabled_site *b)
 {
 	return memcmp(a->bytes, b->bytes, sizeof(a->bytes));
@@ -40,11 +47,13 @@ static int by_place(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
 	if (x->root != y->root)
 		return x->root < y->root ? -1 : 1;
-	if (x->root && x->gva != y->gva)
+	if (is_user(x) && x->gva != y->gva)
 		return x->gva < y->gva ? -1 : 1;
-	if (x->root && by_bytes(x->site, y->site))
+	if (is_user(x) && by_bytes(x->site, y->site))
 		return by_bytes(x->site, y->site);
 	if (x->host != y->host)
 		return x->host < y->host ? -1 : 1;
@@ -57,6 +66,7 @@ static size_t add_item(struct item *items, size_t n, uint32_t session, const str
 	if (items)
 		items[n] = (struct item){
 			.root = site->probe->process.pid ? site->probe->process.root : 0,
+			.file = site->probe->file,
 			.host = site->host,
 			.gva = site->gva,
 			.order = (uint64_t)session << 32 | (ecb ? ecb->order : 0),
@@ -132,8 +142,9 @@ static bool alloc_plan(size_t nitems, struct plan_memory **ret)
 
 static bool is_same_place(const struct item *a, const struct item *b)
 {
-	if (a->root || b->root)
-		return a->root == b->root && a->gva == b->gva && !by_bytes(a->site, b->site);
+	if (is_user(a) || is_user(b))
+		return a->root == b->root && a->file == b->file && a->gva == b->gva &&
+		       !by_bytes(a->site, b->site);
 	return a->host == b->host;
 }
 
@@ -142,7 +153,7 @@ static struct vp_site *add_site(struct plan_memory *m, const struct item *item)
 {
 	struct vp_site *site = &m->sites[m->plan.nsites + m->plan.nusers];
 
-	*(item->root ? &m->plan.nusers : &m->plan.nsites) += 1;
+	*(is_user(item) ? &m->plan.nusers : &m->plan.nsites) += 1;
 	site->gva = item->gva;
 	site->host = item->host;
 	site->length = item->site->length;
@@ -152,6 +163,7 @@ static struct vp_site *add_site(struct plan_memory *m, const struct item *item)
 	memcpy(site->bytes, item->site->bytes, sizeof(site->bytes));
 	site->es = item->es;
 	site->root = item->root;
+	site->file = item->file;
 	site->root_mask = item->es->facts.user_pgd_mask;
 	return site;
 }

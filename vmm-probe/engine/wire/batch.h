@@ -142,6 +142,9 @@ struct vp_batch_probe {
 	struct vp_batch_event agent; /* AGENT */
 	struct vp_cpc_event cpc;     /* CPC */
 	struct vp_batch_process process;
+	/* Not 0: its sites are in a file of the guest's, and a hit fires in every process that executes the
+	 * file's own page. The address of its struct address_space; `process` is then of none. */
+	uint64_t file;
 };
 
 /*
@@ -184,7 +187,8 @@ struct vp_batch_agent {
 #define VP_SITE_ARGS 10u
 
 struct vp_batch_site {
-	uint64_t gva; /* with `process` of its probe, an address of that process; else the kernel's */
+	uint64_t gva; /* with `process` of its probe, an address of that process; with `file`, an offset in
+		       * that; else the kernel's */
 	/* In a module's text: its struct module, whose page is unmapped with the module even where the kernel
 	 * keeps the text's page for another one; else 0. */
 	uint64_t owner;
@@ -233,7 +237,7 @@ _Static_assert(sizeof(struct vp_batch_event) == 3 * 8 + 8 * 4, "");
 _Static_assert(sizeof(struct vp_batch_process) == 3 * 8 + 2 * 4, "");
 _Static_assert(sizeof(struct vp_batch_probe) == 10 * 4 + 8 + sizeof(struct vp_batch_event) +
 						    sizeof(struct vp_cpc_event) +
-						    sizeof(struct vp_batch_process),
+						    sizeof(struct vp_batch_process) + 8,
 	       "");
 _Static_assert(sizeof(struct vp_batch_agent) == 3 * 8 + 2 * 4 + VP_VCPUS_MAX * 16, "");
 _Static_assert(sizeof(struct vp_batch_site) == 3 * 8 + 4 + 16 + 4 + 4 + 2 + 2 + 2 * 4 + 8, "");

@@ -35,8 +35,8 @@ struct vp_family_facts {
 	uint32_t task_tasks;
 	uint32_t mm_pgd, mm_exe_file, mm_start_stack;
 	uint32_t page_size, page_mapping,
-	    page_head; /* struct page: its size; compound_head or compound_info */
-	uint32_t pad;
+	    page_head;       /* struct page: its size; compound_head or compound_info */
+	uint32_t page_index; /* with the others: which page of a file it is. VP_NO_OFFSET: unknown */
 };
 
 /* How a process's mappings are found, and the pages of their files (hit/untouched.c). All, or none: vmemmap
