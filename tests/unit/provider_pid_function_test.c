@@ -16,7 +16,7 @@
 #include "vmm-probe/arch/arch.h"
 #include "vmm-probe/guest/guest.h"
 #include "vmm-probe/provider/pid_function.h"
-#include "vmm-probe/provider/registry.h"
+#include "vmm-probe/provider/providers.h"
 
 #define FILE_MAX (1u << 20)
 #define BIAS     0x555500000000ull
@@ -33,6 +33,7 @@ struct world {
 	char *file;
 	size_t size;
 	uint64_t absent; /* page of the file that is not in memory */
+	bool of_file;    /* probes are made of the file, not of the process */
 	struct vp_pid_processes processes;
 	struct vp_pid_process process;
 	struct vp_pid_object object;
@@ -177,12 +178,18 @@ static uint32_t make(struct world *w, const char *function, const char *name, ui
 	ot_err_destroy(w->m.why);
 	w->m = (struct vp_pid_making){
 		.probes = w->probes,
+		.of = &vp_provider_pid,
 		.desc = &desc,
 		.has_offset = strspn(name, "0123456789abcdef") == strlen(name) && *name,
 		.offset = strtoull(name, NULL, 16),
 		.processes = &w->processes,
 		.process = &w->process,
-		.code = { vp_arch_x86.code, &w->processes, &w->process, &w->object, { 0 }, 0, false },
+		.code = { .ops = vp_arch_x86.code,
+			  .processes = &w->processes,
+			  .process = &w->process,
+			  .object = &w->object,
+			  .of_file = w->of_file },
+		.provider = w->of_file ? "user" : "pid7",
 		.module = "leaving",
 		.last = UINT64_MAX,
 	};
@@ -260,6 +267,34 @@ static void every_way_out(void **state)
 	const struct vp_pid_own *own = vp_probes_get(w->probes, vp_probes_count(w->probes) - 2)->own;
 	assert_int_equal(own->sites[1].bytes[0], 0xc3);
 	refused(w, "maybe", "return", "conditional jump at +0x3");
+}
+
+/* Made of the file, sites are its offsets, and are no process's; the process's own are others. */
+static void in_the_file(void **state)
+{
+	struct world *w = *state;
+	const struct vp_pid_own *own = accepted(w, "table", "return"), *files;
+
+	w->of_file = true;
+	w->files[0].id.mapping = 0x4711;
+	files = accepted(w, "table", "return");
+	assert_string_equal(vp_probes_get(w->probes, vp_probes_count(w->probes))->provider, "user");
+	assert_int_equal(own->file, 0);
+	assert_int_equal(own->process.pid, PF_PID);
+	assert_int_equal(files->file, 0x4711);
+	assert_int_equal(files->process.pid, 0);
+	assert_int_equal(files->nsites, own->nsites);
+	for (uint32_t i = 0; i < own->nsites; i++) {
+		uint64_t offset = own->sites[i].gva - w->maps[0].start + w->maps[0].offset;
+
+		assert_int_equal(files->sites[i].gva, offset);
+		assert_int_equal(files->sites[i].offset, own->sites[i].offset);
+		assert_memory_equal(files->sites[i].bytes, own->sites[i].bytes, sizeof(own->sites[i].bytes));
+		assert_memory_equal(w->file + offset, own->sites[i].bytes, own->sites[i].length);
+	}
+	uint32_t n;
+	make(w, "table", "return", &n);
+	assert_int_equal(n, 0);
 }
 
 /* Names of the probes that were made, in their order. */
@@ -368,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_way_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(in_the_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(names, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_such_instruction, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing, setup, teardown),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The pid provider without a process: what a description may say, which object it means, and why there are no
- * probes. */
+/* The pid provider without a process, and user without a file: what a description may say, which object it
+ * means, and why there are no probes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -31,11 +31,11 @@ static int teardown(void **state)
 }
 
 /* The description's error begins so; NULL: it has none, and matches nothing. */
-static void expect(struct world *w, const char *provider, const char *function, const char *name,
-		   const char *says)
+static void expect_in(struct world *w, const char *provider, const char *module, const char *function,
+		      const char *name, const char *says)
 {
 	const struct dif_probedesc desc = {
-		.guest = "", .provider = provider, .module = "", .function = function, .name = name
+		.guest = "", .provider = provider, .module = module, .function = function, .name = name
 	};
 	const struct vp_probe *p;
 	uint64_t n = 0;
@@ -46,6 +46,12 @@ static void expect(struct world *w, const char *provider, const char *function, 
 	if (err && strncmp(ot_err_message(err), says, strlen(says)) != 0)
 		fail_msg("%s", ot_err_message(err));
 	ot_err_destroy(err);
+}
+
+static void expect(struct world *w, const char *provider, const char *function, const char *name,
+		   const char *says)
+{
+	expect_in(w, provider, "", function, name, says);
 }
 
 static void refused(void **state)
@@ -73,6 +79,25 @@ static void of_no_process(void **state)
 	expect(w, "xpid1", "main", "entry", "D_PROC_NODEV: no CPU runs this guest");
 }
 
+/* user's probes are in a file, which its description names. */
+static void of_a_file(void **state)
+{
+	struct world *w = *state;
+
+	expect_in(w, "user", "libc.so.6", "malloc", "entry", "D_PROC_NODEV: no CPU runs this guest");
+	assert_ok(vp_probes_set_processes(w->probes, "it is a stone"));
+	expect_in(w, "user", "libc.so.6", "malloc", "entry", "D_PROC_NODEV: it is a stone");
+	assert_ok(vp_probes_set_processes(w->probes, NULL));
+	expect_in(w, "user", "", "malloc", "entry", "D_PROC_LIB: user's probes are in a file");
+	expect_in(w, "user", "**", "malloc", "entry", "D_PROC_LIB: user's probes are in a file");
+	expect_in(w, "user", "a.out", "main", "entry", "D_PROC_LIB: a.out is the program of a process");
+	expect_in(w, "user", "libc.so.6", "malloc", "entry",
+		  "D_PROC_NODEV: the guest's kernel has no symbol vmemmap_base");
+	/* by its name only */
+	expect_in(w, "", "libc.so.6", "malloc", "entry", NULL);
+	expect_in(w, "users", "libc.so.6", "malloc", "entry", NULL);
+}
+
 static void objects(void **state)
 {
 	static const char *const yes[] = { NULL, "", "*", "libc", "libc.so", "libc.so.6", "lib?.so*" };
@@ -92,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(of_no_process, setup, teardown),
+		cmocka_unit_test_setup_teardown(of_a_file, setup, teardown),
 		cmocka_unit_test(objects),
 	};
 

@@ -137,9 +137,10 @@ static struct ot_err *check(struct vp_probes *probes, struct vp_pid_making *m)
 	if (refused)
 		return ot_err_new(OT_ERR_UNSUPPORTED, "D_PROC_NODEV: %s", refused);
 	if (vp_probes_planner(probes))
-		return ot_err_new(OT_ERR_UNSUPPORTED,
-				  "D_PROC_NODEV: the user provider needs a guest under TCG: on KVM a debug register "
-				  "stops at one address, and processes have a file at many (pid123 names one)");
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "D_PROC_NODEV: the user provider needs a guest under TCG: on KVM a debug register "
+		    "stops at one address, and processes have a file at many (pid123 names one)");
 	if (!says_something(m->desc->module))
 		return ot_err_new(OT_ERR_SYNTAX, "D_PROC_LIB: user's probes are in a file: name it, as in "
 						 "user:libc.so.6:malloc:entry");

@@ -1,0 +1,4 @@
+/* ASSERTION: user's names are those of the pid provider. */
+user:libc.so.6:malloc:beginning
+{
+}
