@@ -21,7 +21,7 @@ long work(const char *text, long b, long c, long d, long e, long f, long g, long
 	return *text + b + c + d + e + f + g + h;
 }
 
-static void calls(long n)
+static inline __attribute__((always_inline)) void calls(long n)
 {
 	volatile long sum = 0;
 
