@@ -13,7 +13,7 @@ from lib.scenario import main
 
 CALLS = 2000
 # It forks all the time: children that have its name, and have not called exec().
-SCRIPT = "#!/bin/sh\\nn=0; until [ -e /tmp/go ]; do ( : ); done; while [ $n -lt $1 ]; do kill -0 $$; n=$((n+1)); done; sleep 1000\\n"
+SCRIPT = "#!/bin/sh\\nn=0; until [ -e /tmp/go ]; do ( : ); done; while [ $n -lt $1 ]; do kill -0 $$; n=$((n+1)); done; : >/tmp/done.$1; sleep 1000\\n"
 
 
 class WaitFor(ProgramScenario):
@@ -74,11 +74,11 @@ class WaitFor(ProgramScenario):
         self.assertNotIn("is process", trace.err)
         one = int(self.vm.check(f"/tmp/scripted {CALLS} >/dev/null & echo $!"))
         trace.wait_for("tracing")
-        self.vm.check("touch /tmp/go; until grep -q sleep /proc/[0-9]*/comm; do sleep 0.1; done; sleep 1")
+        self.vm.check(f"touch /tmp/go; until [ -e /tmp/done.{CALLS} ]; do sleep 0.1; done")
         trace.stop()
         self.assertEqual(self.taken(trace), one)
         self.assertEqual(numbers(trace.out), [CALLS], trace.story())
-        self.vm.check(f"kill -9 {before} {one}; rm -f /tmp/go")
+        self.vm.check(f"kill -9 {before} {one}; rm -f /tmp/go /tmp/done.*")
 
     def test_ends(self):
         """Ctrl-C while it waits; errors that no process can change come first."""
