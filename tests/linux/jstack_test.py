@@ -113,6 +113,24 @@ class Frames(ProgramScenario):
         self.assertEqual(others, [], trace.story())
         self.assertLessEqual(short, sum(counts.values()) // 20, trace.story())
 
+    def test_by_name(self):
+        """A process that no option names, and which the session meets; as folded stacks too."""
+        pid = self.start()
+        program = 'syscall::write:entry /execname == "python3"/ { @[jstack(100, 8192)] = count(); }'
+        begun = 'BEGIN { printf("tracing"); } '  # without a stack, which folded stacks leave out, and say so
+        traces = [self.outsight.trace(self.vm, program),
+                  self.outsight.start(self.vm, "-x", "oformat=folded", "-n", begun + program).wait_for("leaves out")]
+        said = self.work_once(pid)
+        for trace in traces:
+            trace.stop()
+        truth = {tuple(frames) for _, *frames in (line.split("|") for line in said.splitlines() if "|" in line)}
+        rows = re.findall(r"(?m)((?:^ +\S.*\n)+?) +\d+$", traces[0].out)
+        self.assertLessEqual(truth, {tuple(program_frames(stack)) for stack in rows}, traces[0].story())
+        lines = [line.rpartition(" ")[0].split(";") for line in traces[1].lines if ";" in line]
+        folded = {tuple(frame for frame in reversed(line) if re.fullmatch(r"\S+:\d+ \(\S+\)", frame)) for line in lines}
+        self.assertLessEqual(truth, folded, traces[1].story())
+        self.assertFalse([line for line in lines if any(EVAL[:-1] in frame for frame in line)])  # what it interprets stands for it
+
     def test_small(self):
         """A table without room for all texts: whole ones only, and it is said."""
         pid = self.start()

@@ -69,7 +69,7 @@ void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, str
 
 	if (!stack->n || !vp_frames_of_process(v, &process) || !process.runtime ||
 	    process.runtime->kind != VP_RUNTIME_PYTHON ||
-	    !vp_python_begin(&m.walk, v, &process.runtime->python))
+	    !vp_python_begin(&m.walk, v, &process.runtime->python, texts->size))
 		return;
 	next_run(&m);
 	/* What is behind the last text is zero. */
@@ -79,4 +79,6 @@ void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, str
 			vp_texts_byte(texts, '\0');
 	}
 	add_others(&m, stack);
+	if (!m.walk.fuel) /* there may be more */
+		texts->full = true;
 }

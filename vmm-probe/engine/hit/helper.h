@@ -19,7 +19,7 @@ struct vp_user_stack {
 /** Put a text for each frame, each with a NUL behind it. Of a frame that interprets: '@', then a line for
  * each frame of the program, with '\n' between them. Of another: "". Frames of the program for which none was
  * found are added to @p stack with DIF_FRAME_WITHOUT_PC, each with its own text, as long as there is room.
- * texts->full: not all had room there. */
+ * texts->full: not all had room there, or could be read within the bound that comes with it. */
 void vp_helper_texts(struct vp_vcpu_session *v, struct vp_user_stack *stack, struct vp_texts *texts);
 
 #endif

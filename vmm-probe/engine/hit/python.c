@@ -4,9 +4,12 @@
 #include "vmm-probe/engine/hit/task.h"
 #include "vmm-probe/engine/hit/walk.h"
 
-/* Some 30 ns each. A frame takes a dozen, a long function's table of lines one in 128 bytes. */
-#define LOADS_MAX 4096u
-#define CHUNK     64u /* bytes of a string */
+/* Loads of a walk, some 30 ns each. A frame takes 20, a long function's table of lines one in 128 bytes, and
+ * a frame's text is rarely shorter than 10 bytes: who asks for more room pays for more. */
+#define LOADS_LEAST    1024u
+#define LOADS_PER_BYTE 2u
+#define LOADS_MAX      65536u
+#define CHUNK          64u /* bytes of a string */
 
 /* The bits of a string's state (PyASCIIObject.state). */
 #define STATE_KIND(state)  ((state) >> 2 & 7) /* bytes of a character */
@@ -43,12 +46,20 @@ static uint64_t find_thread(struct vp_python_walk *w, uint64_t pointer)
 	return 0;
 }
 
-bool vp_python_begin(struct vp_python_walk *w, struct vp_vcpu_session *v, const struct vp_python *in)
+static uint32_t loads_for(size_t room)
+{
+	return room < (LOADS_MAX - LOADS_LEAST) / LOADS_PER_BYTE
+		   ? LOADS_LEAST + LOADS_PER_BYTE * (uint32_t)room
+		   : LOADS_MAX;
+}
+
+bool vp_python_begin(struct vp_python_walk *w, struct vp_vcpu_session *v, const struct vp_python *in,
+		     size_t room)
 {
 	enum dif_fault fault = DIF_FAULT_NONE;
 	uint64_t pointer = vp_task_field(v, vp_task(v), v->es->facts.task_thread_pointer, 8, &fault), thread;
 
-	*w = (struct vp_python_walk){ .v = v, .in = *in, .fuel = LOADS_MAX };
+	*w = (struct vp_python_walk){ .v = v, .in = *in, .fuel = loads_for(room) };
 	thread = pointer ? find_thread(w, pointer) : 0;
 	if (!thread)
 		return false;

@@ -24,8 +24,10 @@ struct vp_python_frame {
 	uint64_t instruction; /* the one that it executes */
 };
 
-/** Find the running thread's frames. False: it has none, or no thread of the interpreter's is this one. */
-bool vp_python_begin(struct vp_python_walk *w, struct vp_vcpu_session *v, const struct vp_python *in);
+/** Find the running thread's frames, of which texts of @p room bytes are wanted. False: it has none, or no
+ * thread of the interpreter's is this one. */
+bool vp_python_begin(struct vp_python_walk *w, struct vp_vcpu_session *v, const struct vp_python *in,
+		     size_t room);
 
 /** The next run, the innermost first: a place in the frame on the C stack of the function that interprets
  * it, or UINT64_MAX if that can't be known. False: there are no more. */
