@@ -13,7 +13,7 @@ from lib.pace import LIMIT, rounds
 from lib.scenario import main, only_full
 from lib.userland import AT, Names, UserlandScenario, folder
 
-STOPS = rounds(10, 60)  # of each program
+STOPS = rounds(10, 40)  # of each program
 FRAMES = 100
 EQUAL = 0.95
 SIGINT = 2

@@ -37,6 +37,7 @@ struct known_process {
 	uint64_t number; /* of the mappings that were sent; 0: none yet */
 	uint64_t mark;   /* of what they mapped as code */
 	uint64_t pid;
+	uint64_t mm; /* of the program that it runs */
 	uint64_t
 	    young_ns; /* until then it is looked at once a second: a loader maps one file after the other */
 	uint32_t tries, sends;
@@ -336,6 +337,9 @@ static struct ot_err *add_process(struct vp_frames_making *m, uint64_t pid, bool
 		p->wanted = maps;
 	if (!p || !maps)
 		return NULL;
+	if (p->mm != maps->process.mm)
+		p->young_ns = ot_now_ns() + YOUNG_NS;
+	p->mm = maps->process.mm;
 	mark = mark_of(maps);
 	if (!p->number || p->mark != mark) {
 		OT_TRY(add_maps(m, maps, ret_later));
