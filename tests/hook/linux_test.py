@@ -187,6 +187,20 @@ class Programs(Processes, QemuTest):
         self.assertEqual(trace.finish(LIMIT), 1, trace.story())
         return trace.story()
 
+    def test_a_sample(self):
+        """Before QEMU is attached to, as the name sorts: stacks of a program without frame pointers from outside."""
+        self.last_line = "^done$"
+        one = self.start_idle("sorting 400")
+        trace = self.traced("profile-199hz /pid == $target/ { printf(\"<\"); ustack(40); printf(\">\"); }", "-p", str(one))
+        self.work_once(one)
+        trace.stop()
+        with open(f"/proc/{self.vm.pid}/maps", encoding="ascii") as f:
+            self.assertNotIn("liboutsight", f.read())
+        stacks = [text.split() for text in re.findall("<([^>]*)>", trace.out) if text.strip()]
+        whole = [stack for stack in stacks if re.fullmatch(r"sorting`_start\+0x\w+", stack[-1])]
+        self.assertGreater(len(stacks), 5, trace.story())
+        self.assertGreaterEqual(len(whole), 0.9 * len(stacks), trace.story())
+
     def test_detached(self):
         """The engine goes while the program runs: it lowers what it has raised."""
         one = self.start_probed()

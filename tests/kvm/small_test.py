@@ -272,6 +272,13 @@ class SmallGuest(GuestTest):
         self.assertEqual(status, 1)
         self.assertIn("Invalid value for specified option", err)
 
+    def test_processes(self):
+        """This guest has none; on a KVM that could not stop their programs that is the reason."""
+        status, _, err = self.list(self.vm(1), "-n", "pid1:a.out:main:entry { @ = count(); }")
+        self.assertEqual(status, 1)
+        stops = "hw_user=yes" in doctor().stdout
+        self.assertIn("no process can be probed" if stops else "does not stop programs at debug registers (hw_user=no", err)
+
     def test_overload(self):
         """The most expensive probes are removed, their text is restored, their counts are printed, the rest
         continues."""

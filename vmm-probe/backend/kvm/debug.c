@@ -69,6 +69,11 @@ struct ot_err *vp_kvm_debug_all(struct vp_kvm *kvm, const struct vp_kvm_traps *t
 	if (!err)
 		return NULL;
 	apply(kvm, old_int3, old); /* it was in force: it can't be refused */
+	if (err == EBUSY)
+		return ot_err_new(
+		    OT_ERR_UNSUPPORTED,
+		    "the VMM uses the debug registers itself: remove the hardware breakpoints of the "
+		    "debugger at its gdb stub, and try again");
 	return ot_err_new(OT_ERR_UNSUPPORTED, "KVM_SET_GUEST_DEBUG is refused: %s", strerror(err));
 }
 
