@@ -6,7 +6,7 @@ import re
 import time
 
 from lib.outsight import numbers
-from lib.program_scenario import ProgramRounds
+from lib.program_scenario import UNTOUCHED, ProgramRounds, counts_by_word, run_untouched
 from lib.programs import places
 from lib.truth import TRACING
 
@@ -86,6 +86,15 @@ class Processes(ProgramRounds):
         self.assertEqual(sorted(rows), sorted((function, name, str(CALLS)) for function, name in (
             ("work", "entry"), ("work", "return"), ("work", "1"), ("getppid", "entry"))), trace.story())
         self.assertEqual(sorted(numbers(trace.out)), [CALLS, 2 * CALLS], trace.story())
+
+    def test_untouched(self):
+        """The kernel's probes: what a new program passes to its system calls is in no page table yet."""
+        n = 20
+        trace = self.traced(UNTOUCHED)
+        self.vm.check(run_untouched(n))
+        trace.stop()
+        self.assertEqual(counts_by_word(trace.out), {"/untouched/opened": n, "/untouched/executed": n, "0": n, "ended": n},
+                         trace.story())
 
     def test_shared_registers(self):
         """With -x trap=hw the kernel's places are of the same four."""

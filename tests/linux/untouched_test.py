@@ -8,33 +8,24 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.pace import rounds
-from lib.program_scenario import ProgramScenario
+from lib.program_scenario import UNTOUCHED, ProgramScenario, counts_by_word, run_untouched
 from lib.scenario import main
-
-PROGRAM = """
-syscall::openat:entry /execname == "untouched"/ { @[copyinstr(arg1)] = count(); }
-syscall::execve:entry /execname == "untouched"/ { @[copyinstr(arg0)] = count(); }
-syscall::write:entry /execname == "untouched"/ { @[lltostr(*(uint64_t *)copyin(arg1, 64))] = count(); }
-syscall::exit_group:entry /execname == "untouched"/ { @["ended"] = count(); }
-"""
-
 
 class Untouched(ProgramScenario):
     names = "untouched"
 
     def run_traced(self, *commands):
         """({what was counted: how often}, how many addresses were invalid) while the guest runs these."""
-        trace = self.outsight.trace(self.vm, PROGRAM)
+        trace = self.outsight.trace(self.vm, UNTOUCHED)
         for command in commands:
             self.vm.check(command)
         trace.stop()
-        counted = {key: int(n) for key, n in re.findall(r"^ +(\S+) +(\d+)$", trace.out, re.M)}
-        return counted, len(re.findall("invalid address", trace.err)), trace.story()
+        return counts_by_word(trace.out), len(re.findall("invalid address", trace.err)), trace.story()
 
     def test_page_cache(self):
         """Each of many new processes."""
         n = rounds(500, 5000)
-        counted, invalid, story = self.run_traced(f"i=0; while [ $i -lt {n} ]; do untouched >/dev/null || exit 1; i=$((i+1)); done")
+        counted, invalid, story = self.run_traced(run_untouched(n))
         self.assertEqual(invalid, 0, story)
         self.assertEqual(counted, {"/untouched/opened": n, "/untouched/executed": n, "0": n, "ended": n}, story)
 
@@ -51,11 +42,11 @@ class Untouched(ProgramScenario):
 
     def test_moving(self):
         """While the kernel drops the pages and moves what is left, what is read is right, or an invalid address."""
-        n = rounds(200, 2000)
+        n = rounds(50, 2000)
         move = "while :; do echo 3 >/proc/sys/vm/drop_caches; echo 1 >/proc/sys/vm/compact_memory; done"
         self.vm.check("cp /bin/untouched /mnt/untouched && sync")
         mover = self.vm.check(f"{move} >/dev/null 2>&1 & echo $!").strip()
-        counted, _, story = self.run_traced(f"i=0; while [ $i -lt {n} ]; do /mnt/untouched >/dev/null || exit 1; i=$((i+1)); done")
+        counted, _, story = self.run_traced(run_untouched(n, "/mnt/untouched"))
         self.vm.check(f"kill -9 {mover}; rm /mnt/untouched")
         self.assertEqual((counted.pop("0"), counted.pop("ended")), (n, n), story)
         self.assertLessEqual(set(counted), {"/untouched/opened", "/untouched/executed"}, story)

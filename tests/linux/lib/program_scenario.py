@@ -9,6 +9,25 @@ from lib.programs import Programs
 from lib.scenario import Scenario
 
 
+# What bin/untouched passes to its system calls, and how often it ended.
+UNTOUCHED = """
+syscall::openat:entry /execname == "untouched"/ { @[copyinstr(arg1)] = count(); }
+syscall::execve:entry /execname == "untouched"/ { @[copyinstr(arg0)] = count(); }
+syscall::write:entry /execname == "untouched"/ { @[lltostr(*(uint64_t *)copyin(arg1, 64))] = count(); }
+syscall::exit_group:entry /execname == "untouched"/ { @["ended"] = count(); }
+"""
+
+
+def run_untouched(times, path="untouched"):
+    """The guest's command that runs it so often."""
+    return f"i=0; while [ $i -lt {times} ]; do {path} >/dev/null || exit 1; i=$((i+1)); done"
+
+
+def counts_by_word(text):
+    """{key: count} of an aggregation with one key, a word."""
+    return {key: int(n) for key, n in re.findall(r"^ +(\S+) +(\d+)$", text, re.M)}
+
+
 class ProgramRounds:
     """Programs of self.vm: each works one round at each signal, and says what it has done."""
     last_line = "^called$"  # of a round

@@ -27,12 +27,12 @@ static const struct far opened = { .path = "/untouched/opened" },
 
 int main(void)
 {
-	char *const none[] = { NULL };
+	char name[] = "executed", *const words[] = { name, NULL };
 	const void *zeros = mmap(NULL, FAR, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (syscall(SYS_openat, AT_FDCWD, opened.path, O_RDONLY) != -1 || errno != ENOENT)
 		return 1;
-	if (syscall(SYS_execve, executed.path, none, none) != -1 || errno != ENOENT)
+	if (syscall(SYS_execve, executed.path, words, words + 1) != -1 || errno != ENOENT)
 		return 2;
 	return syscall(SYS_write, 1, zeros, 64) != 64;
 }
