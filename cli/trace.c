@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "cli/guest_patterns.h"
 #include "cli/header.h"
 #include "cli/hints.h"
 #include "cli/list.h"
@@ -110,9 +111,10 @@ static int attach(struct cli_run *r)
 	const char *guest = NULL;
 	for (size_t i = 0; !err && !r->booted && i < r->inv->guests.count; i++) {
 		guest = r->inv->guests.items[i];
-		err = vp_session_attach(r->session, guest);
+		err = cli_is_guest_pattern(guest) ? cli_attach_guests(r->session, guest)
+						  : vp_session_attach(r->session, guest);
 	}
-	if (err && guest)
+	if (err && guest && !cli_is_guest_pattern(guest))
 		return cli_fail_guest(&r->inv->opts, err, guest);
 	for (uint32_t i = 0; !err && r->inv->compare && (!i || i < vp_session_nguests(r->session)); i++)
 		err = vp_session_need_agent(r->session, i, NULL);

@@ -8,6 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 # pylint: disable=wrong-import-position
 from lib.guest import Guest, why_no_guest
+from lib.outsight import Trace
 from lib.scenario import Scenario, main
 
 LOOP = 'syscall::getppid:entry /execname == "getppid_loop"/'
@@ -90,6 +91,21 @@ class Several(Scenario):
             out = self.counted(one, two, f'{LOOP} {{ @[`init_task.comm, `nr_cpu_ids > 0] = count(); }} '
                                          'END { printa("%s %d %@d\\n", @); }')
             self.assertIn("swapper/0 1 3000\n", out)
+
+    def test_patterns(self):
+        """A pattern means the guests of that name that run; one that is named beside it is attached once."""
+        with self.guest() as one, self.own_guest(smp=2) as two:
+            pattern = os.path.commonprefix([one.name, two.name]) + "*"
+            for args in (["-g", pattern], ["-g", two.name, "-g", pattern]):
+                trace = Trace(self.outsight.binary, [*args, "-q", "-n", 'BEGIN { printf("begin\\n"); }', "-n",
+                                                     f'{LOOP} {{ @[guest] = count(); }} END {{ printa("%s %@d\\n", @); }}'],
+                              self.outsight.environment(one))
+                trace.wait_for("begin")
+                for guest in (one, two):
+                    guest.spawn("getppid_loop 1 100").done()
+                trace.stop()
+                self.assertEqual(sorted(line for line in trace.lines if " " in line), sorted([f"{one.name} 100", f"{two.name} 100"]), trace.story())
+                self.assertEqual(trace.err, "")
 
     def counted(self, one, two, program, *args):
         """What a program prints of 1,000 calls in one guest and 2,000 in the other."""
