@@ -28,7 +28,8 @@ struct known_file {
 	uint64_t base; /* as linked, for their offsets */
 	uint32_t sent, first_row, nrows;
 	uint32_t tries;
-	bool done; /* no more is read of it */
+	bool done;  /* no more is read of it */
+	char *note; /* what it lacks, until it is said. NULL: nothing, or it was */
 	struct vp_python_file python;
 	bool told; /* that its programs are not shown */
 };
@@ -135,13 +136,14 @@ static struct ot_err *read_better(void *arg, struct vp_elf *elf)
 	return NULL;
 }
 
-/* Once of a file, which may have been built without .eh_frame. */
-static void tell(const struct vp_frames_making *m, const char *name, const struct vp_elf *elf,
-		 const struct vp_cfi *cfi)
+/* What it lacks is said once a frame is in it: all processes of a guest have mapped many files. One that was
+ * built without .eh_frame lacks nothing. */
+static void note_missing(struct vp_frames_making *m, const char *name, const struct vp_elf *elf,
+			 const struct vp_cfi *cfi, struct known_file *file)
 {
 	char text[512];
 
-	if (!m->us->say || (cfi->functions ? !cfi->missing : !elf->image->missing[VP_PART_FRAMES]))
+	if (cfi->functions ? !cfi->missing : !elf->image->missing[VP_PART_FRAMES])
 		return;
 	if (cfi->functions)
 		snprintf(text, sizeof(text),
@@ -154,7 +156,28 @@ static void tell(const struct vp_frames_making *m, const char *name, const struc
 			 "%.200s: its .eh_frame is not in the guest's memory: ustack() follows frame "
 			 "pointers there; --sysroot DIR, with the file below DIR, helps",
 			 name);
-	m->us->say(m->us->say_arg, text);
+	file->note = ot_arena_alloc(&m->known->arena, strlen(text) + 1);
+	if (!file->note)
+		return;
+	memcpy(file->note, text, strlen(text) + 1);
+	m->known->unsaid++;
+}
+
+void vp_frames_met(struct vp_frames_known *known, struct vp_user_symbols *us, uint64_t pid, uint64_t addr)
+{
+	uint64_t number;
+	const struct vp_maps *maps = known->unsaid ? vp_user_symbols_maps(us, pid, &number) : NULL;
+	const struct vp_map *map = maps ? vp_maps_find(maps, addr) : NULL;
+	struct known_file *file = NULL;
+
+	if (map && map->file != VP_NO_FILE)
+		file = ot_map_get(&known->files, &maps->files[map->file].id, sizeof(struct vp_file_id));
+	if (!file || !file->note)
+		return;
+	if (us->say)
+		us->say(us->say_arg, file->note);
+	file->note = NULL;
+	known->unsaid--;
 }
 
 static struct ot_err *add_rows(struct vp_frames_making *m, const struct vp_cfi *cfi, struct known_file *file)
@@ -191,7 +214,7 @@ static struct ot_err *read_file(struct vp_frames_making *m, const struct vp_file
 	if (!err && ret->done)
 		err = add_rows(m, &cfi, ret);
 	if (!err && ret->done)
-		tell(m, vp_user_object_name(o), elf, &cfi);
+		note_missing(m, vp_user_object_name(o), elf, &cfi, ret);
 	vp_cfi_deinit(&cfi);
 	vp_user_object_forget(o);
 	return err;
@@ -370,23 +393,4 @@ struct ot_err *vp_frames_make(struct vp_frames_making *m)
 	if (known->nwanted)
 		memmove(known->wanted, known->wanted + done, known->nwanted * sizeof(*known->wanted));
 	return err;
-}
-
-struct ot_err *vp_frames_assemble(const struct vp_frames_making *m, struct ot_buf *out)
-{
-	const struct vp_frames_header header = {
-		.magic = VP_FRAMES_MAGIC,
-		.nprocesses = (uint32_t)(m->processes.len / sizeof(struct vp_frames_process)),
-		.nruntimes = (uint32_t)(m->runtimes.len / sizeof(struct vp_runtime)),
-		.nmaps = (uint32_t)(m->maps.len / sizeof(struct vp_frames_map)),
-		.nrows = (uint32_t)(m->rows.len / sizeof(struct vp_frame_row)),
-	};
-	const struct ot_buf *parts[] = { &m->processes, &m->runtimes, &m->maps, &m->rows };
-
-	if (!header.nprocesses && !header.nrows)
-		return NULL;
-	ot_buf_append(out, &header, sizeof(header));
-	for (size_t i = 0; i < OT_ARRAY_SIZE(parts); i++)
-		ot_buf_append(out, ot_buf_str(parts[i]), parts[i]->len);
-	return out->failed ? ot_err_nomem() : NULL;
 }

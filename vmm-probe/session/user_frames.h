@@ -29,6 +29,7 @@ struct vp_frames_known {
 	uint64_t *wanted; /* PIDs of which rules are to be sent */
 	size_t nwanted, cap;
 	uint32_t nsent;
+	uint32_t unsaid;  /* files that lack rules, which was not said yet */
 	uint64_t bytes;   /* of rows that were sent */
 	uint64_t next_ns; /* when vp_frames_look() looks again */
 };
@@ -45,6 +46,9 @@ struct vp_frames_making {
 /** Note that a stack of process @p pid has arrived, or is expected. Without memory it is not noted. */
 void vp_frames_want(struct vp_frames_known *known, struct vp_user_symbols *us, uint64_t pid);
 
+/** Note that a frame of process @p pid at @p addr has arrived: if its file lacks rules, that is said once. */
+void vp_frames_met(struct vp_frames_known *known, struct vp_user_symbols *us, uint64_t pid, uint64_t addr);
+
 /** Once a second: want those that are young, and have mapped something since they were sent. */
 void vp_frames_look(struct vp_frames_known *known, struct vp_user_symbols *us);
 
@@ -53,9 +57,6 @@ void vp_frames_look(struct vp_frames_known *known, struct vp_user_symbols *us);
  * VP_FRAMES_SIZE_MAX; what was added before is whole. NO_MEMORY, GUEST_GONE. */
 OT_MUST_CHECK struct ot_err *vp_frames_make(struct vp_frames_making *making);
 void vp_frames_making_deinit(struct vp_frames_making *making);
-
-/** The message, appended to @p out; nothing if no process has rules. */
-OT_MUST_CHECK struct ot_err *vp_frames_assemble(const struct vp_frames_making *making, struct ot_buf *out);
 
 /** Before a feed's batch, or a later one, is sent: send the engine the rules of the processes that the batch
  * has probes in, and at first of those that any of its probes may meet. What is refused is said, and ends

@@ -63,12 +63,32 @@ static bool program_has_texts(const struct vp_session *s)
 
 /* --- sending ----------------------------------------------------------------------------------------- */
 
+/* Nothing if there is nothing new. */
+static struct ot_err *assemble(const struct vp_frames_making *m, struct ot_buf *out)
+{
+	const struct vp_frames_header header = {
+		.magic = VP_FRAMES_MAGIC,
+		.nprocesses = (uint32_t)(m->processes.len / sizeof(struct vp_frames_process)),
+		.nruntimes = (uint32_t)(m->runtimes.len / sizeof(struct vp_runtime)),
+		.nmaps = (uint32_t)(m->maps.len / sizeof(struct vp_frames_map)),
+		.nrows = (uint32_t)(m->rows.len / sizeof(struct vp_frame_row)),
+	};
+	const struct ot_buf *parts[] = { &m->processes, &m->runtimes, &m->maps, &m->rows };
+
+	if (!header.nprocesses && !header.nrows)
+		return NULL;
+	ot_buf_append(out, &header, sizeof(header));
+	for (size_t i = 0; i < OT_ARRAY_SIZE(parts); i++)
+		ot_buf_append(out, ot_buf_str(parts[i]), parts[i]->len);
+	return out->failed ? ot_err_nomem() : NULL;
+}
+
 static struct ot_err *send(struct vp_guest_link *link, struct vp_frames_making *m)
 {
 	ot_auto(ot_buf_deinit) struct ot_buf whole = { 0 };
 	ot_auto_close int fd = -1;
 
-	OT_TRY(vp_frames_assemble(m, &whole));
+	OT_TRY(assemble(m, &whole));
 	if (!whole.len)
 		return NULL;
 	OT_TRY(ot_memfd_create("outsight-frames", whole.len, &fd));

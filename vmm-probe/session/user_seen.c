@@ -43,15 +43,18 @@ static void see_stack(struct vp_session *s, struct vp_user_symbols *us, const st
 		      const uint8_t *data, uint32_t size)
 {
 	const struct dif_layout_opts *opts = &s->program.layout_opts;
+	struct vp_frames_known *known = &s->frames[us - s->user_symbols];
 	uint64_t frames = action->arg & 0xffffffff;
 
 	if (!frames)
 		frames = action->kind == DIF_ACT_jstack ? opts->jstackframes : opts->ustackframes;
 	for (uint64_t i = 1; i <= frames && 8 * (i + 1) <= size && word(data, i); i++)
-		if (word(data, i) != DIF_FRAME_WITHOUT_PC)
+		if (word(data, i) != DIF_FRAME_WITHOUT_PC) {
 			vp_user_symbols_see(us, word(data, 0), word(data, i));
+			vp_frames_met(known, us, word(data, 0), word(data, i));
+		}
 	if (size >= 16 && word(data, 1))
-		vp_frames_want(&s->frames[us - s->user_symbols], us, word(data, 0));
+		vp_frames_want(known, us, word(data, 0));
 }
 
 static void see(struct vp_session *s, const struct vp_feed *feed, const struct vp_enabled *ecb,
