@@ -31,12 +31,12 @@ static int check(const struct cli_run *r)
 }
 
 /* Under quiet too: who waits wants to know. */
-static void say_waiting(const struct cli_run *r)
+static void say_waiting(void *arg)
 {
+	const struct cli_run *r = arg;
 	const char *guest = vp_session_guest_name(r->session, 0);
 
-	if (vp_session_nguests(r->session) == 1)
-		cli_error("waiting for a process %s in %s, Ctrl-C ends it", awaited(r), guest);
+	cli_error("waiting for a process %s in %s, Ctrl-C ends it", awaited(r), guest);
 	cli_session_note(r->session, "waiting for a process");
 }
 
@@ -52,10 +52,8 @@ int cli_run_wait_for(struct cli_run *r)
 	if (status != CLI_GO_ON)
 		return status;
 	struct ot_err *err = cli_signals_open(0, &signals);
-	if (!err) {
-		say_waiting(r);
-		err = vp_session_wait_for(r->session, awaited(r), signals, &pid);
-	}
+	if (!err)
+		err = vp_session_wait_for(r->session, awaited(r), signals, say_waiting, r, &pid);
 	if (err)
 		return cli_fail(err, NULL);
 	if (!pid) {

@@ -19,7 +19,21 @@ def of(guest):
     return ["-g", os.path.join(guest.dir, "outsight", f"{guest.pid}.sock")]
 
 
-class Several(Scenario):
+class Pair(Scenario):
+    """Scenarios of two guests."""
+
+    def counted(self, one, two, program, *args):
+        """What a program prints of 1,000 calls in one guest and 2,000 in the other."""
+        trace = self.outsight.start(one, *of(two), "-q", *args, "-n", 'BEGIN { printf("begin\\n"); }', "-n", program)
+        trace.wait_for("begin")
+        for job in [one.spawn("getppid_loop 1 1000"), two.spawn("getppid_loop 2 1000")]:
+            job.done()
+        trace.stop()
+        self.assertEqual(trace.err, "", trace.story())
+        return trace.out
+
+
+class Several(Pair):
     def test_two_guests_in_one_session(self):
         """One program on two guests of one kernel, whose addresses differ."""
         with self.guest() as one, self.own_guest(smp=2) as two:
@@ -107,18 +121,8 @@ class Several(Scenario):
                 self.assertEqual(sorted(line for line in trace.lines if " " in line), sorted([f"{one.name} 100", f"{two.name} 100"]), trace.story())
                 self.assertEqual(trace.err, "")
 
-    def counted(self, one, two, program, *args):
-        """What a program prints of 1,000 calls in one guest and 2,000 in the other."""
-        trace = self.outsight.start(one, *of(two), "-q", *args, "-n", 'BEGIN { printf("begin\\n"); }', "-n", program)
-        trace.wait_for("begin")
-        for job in [one.spawn("getppid_loop 1 1000"), two.spawn("getppid_loop 2 1000")]:
-            job.done()
-        trace.stop()
-        self.assertEqual(trace.err, "", trace.story())
-        return trace.out
 
-
-class Kernels(Several):
+class Kernels(Pair):
     """Two kernels: each guest's clauses have its own offsets."""
 
     def setUp(self):
@@ -129,9 +133,6 @@ class Kernels(Several):
 
     def own_guest(self, **options):
         return Guest(self.other, plugin=self.outsight.plugin, **options)
-
-    def test_two_guests_in_one_session(self):
-        self.skipTest("its checks of lists are of one kernel")
 
     def test_keys(self):
         """Names, members of the kernel's structures, variables and distributions of both are one result."""

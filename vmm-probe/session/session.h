@@ -137,10 +137,11 @@ OT_MUST_CHECK struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd,
 OT_MUST_CHECK struct ot_err *vp_session_watch_target(struct vp_session *s, uint32_t guest);
 /** Wait until a process of the only guest begins to run the program @p name (vp_execs_open()), without limit:
  * it is $target from then on, watched, and its number in *ret_pid. *ret_pid 0: @p wake_fd became readable
- * before. Before anything is compiled that has $target. UNSUPPORTED: there is not exactly one guest, or its
- * processes can't be read. GUEST_GONE: it has ended. */
+ * before. @p waiting is called once it is known what has begun before, so that what begins from then on is
+ * found; not if it is found at once. Before anything is compiled that has $target. UNSUPPORTED: there is not
+ * exactly one guest, or its processes can't be read. GUEST_GONE: it has ended. */
 OT_MUST_CHECK struct ot_err *vp_session_wait_for(struct vp_session *s, const char *name, int wake_fd,
-						 int64_t *ret_pid);
+						 void (*waiting)(void *arg), void *arg, int64_t *ret_pid);
 /** Descriptions that are matched from now on see what $target has mapped until now. */
 OT_MUST_CHECK struct ot_err *vp_session_read_target(struct vp_session *s);
 /** Has the process that is watched ended? Reads the guest, at most once a second; between, and without a

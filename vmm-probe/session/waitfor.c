@@ -25,6 +25,8 @@ struct waiting {
 	uint64_t next_watch_ns; /* when the guest is asked whether it is still the same */
 	uint64_t failing_ns;    /* since when looks fail; 0: they don't */
 	bool doubted;
+	void (*waiting)(void *arg); /* called once … */
+	void *arg;
 };
 
 static struct ot_err *check(const struct vp_session *s)
@@ -107,14 +109,19 @@ static struct ot_err *wait_for(struct waiting *w, int wake_fd, int64_t *ret)
 		OT_TRY(look(w, &found, &is_found));
 		took = ot_now_ns() - before;
 		OT_TRY(watch(w, before));
+		if (w->waiting && !w->failing_ns && !is_found) { /* … it is known what has begun before */
+			w->waiting(w->arg);
+			w->waiting = NULL;
+		}
 	} while (!is_found && !pause_for(took * LOOK_SHARE > LOOK_NS ? took * LOOK_SHARE : LOOK_NS, wake_fd));
 	*ret = is_found ? (int64_t)found.pid : 0;
 	return NULL;
 }
 
-struct ot_err *vp_session_wait_for(struct vp_session *s, const char *name, int wake_fd, int64_t *ret_pid)
+struct ot_err *vp_session_wait_for(struct vp_session *s, const char *name, int wake_fd,
+				   void (*waiting)(void *arg), void *arg, int64_t *ret_pid)
 {
-	struct waiting w = { .s = s };
+	struct waiting w = { .s = s, .waiting = waiting, .arg = arg };
 
 	OT_TRY(check(s));
 	w.link = s->links.items[0];
