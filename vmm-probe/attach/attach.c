@@ -36,24 +36,6 @@ struct ot_err *vp_link_attach_engine(const struct vp_links *links, struct vp_gue
 	return vp_link_unwind_table(link);
 }
 
-/* Firmware may change the machine; the engine is then destroyed and created again. */
-static struct ot_err *attach_engine(const struct vp_links *links, struct vp_guest_link *link,
-				    const char *path)
-{
-	static const struct timespec pause = { .tv_nsec = AGAIN_NS };
-	struct ot_err *err = vp_link_attach_engine(links, link, path);
-
-	for (unsigned tries = 0; err && ot_err_code(err) == OT_ERR_GUEST_GONE && tries < TRIES &&
-				 !links->opts.from_boot && !vp_vmm_has_ended(link, 0);
-	     tries++) {
-		ot_err_destroy(err);
-		vp_link_reset(link);
-		nanosleep(&pause, NULL);
-		err = vp_link_attach_engine(links, link, path);
-	}
-	return err;
-}
-
 static struct ot_err *attach_running(const struct vp_links *links, struct vp_guest_link *link,
 				     const char *name)
 {
@@ -61,7 +43,7 @@ static struct ot_err *attach_running(const struct vp_links *links, struct vp_gue
 	struct ot_err *err = vp_locate(name, path, sizeof(path));
 
 	if (!err)
-		return attach_engine(links, link, path);
+		return vp_link_attach_engine(links, link, path);
 	if (!name || ot_err_code(err) != OT_ERR_NOT_FOUND)
 		return err;
 	bool unknown = false;
@@ -200,12 +182,10 @@ static struct ot_err *of_guest(const struct vp_guest_link *link, struct ot_err *
 	return err && ot_err_code(err) == OT_ERR_LIMIT && *name ? ot_err_prefix(err, "%s", name) : err;
 }
 
-struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
+static struct ot_err *attach_once(struct vp_links *links, const char *name)
 {
 	ot_auto(cleanup_link) struct vp_guest_link *link = NULL;
 
-	if (links->n == VP_GUESTS_MAX)
-		return ot_err_new(OT_ERR_LIMIT, "at most %d guests in one session", VP_GUESTS_MAX);
 	OT_TRY(vp_link_create(&link));
 	OT_TRY(of_guest(link, attach(links, link, name)));
 	vp_links_progress(links, "listing the guest's functions");
@@ -214,4 +194,28 @@ struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
 		OT_TRY(check_started(link, links->opts.from_boot));
 	links->items[links->n++] = ot_move(link);
 	return NULL;
+}
+
+/* An engine closes its connections where its guest's machine changes (firmware does so, a migration, a new
+ * vCPU), and is soon there again. A VMM that is not found then has ended, as the first error says. */
+struct ot_err *vp_links_attach(struct vp_links *links, const char *name)
+{
+	static const struct timespec pause = { .tv_nsec = AGAIN_NS };
+
+	if (links->n == VP_GUESTS_MAX)
+		return ot_err_new(OT_ERR_LIMIT, "at most %d guests in one session", VP_GUESTS_MAX);
+	struct ot_err *err = attach_once(links, name);
+	for (unsigned tries = 0;
+	     err && ot_err_code(err) == OT_ERR_GUEST_GONE && tries < TRIES && !links->opts.from_boot;
+	     tries++) {
+		nanosleep(&pause, NULL);
+		struct ot_err *again = attach_once(links, name);
+		bool ended = again && ot_err_code(again) == OT_ERR_NOT_FOUND;
+
+		ot_err_destroy(ended ? again : err);
+		if (ended)
+			break;
+		err = again;
+	}
+	return err;
 }
