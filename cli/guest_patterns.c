@@ -37,14 +37,25 @@ static bool is_attached(const struct vp_session *s, uint32_t pid)
 	return false;
 }
 
-static enum vp_rank best_rank(const char *pattern, const struct vp_machines *machines)
+/* The first guest of the highest rank: its owner's are traced. */
+static const struct vp_machine *find_first(const char *pattern, const struct vp_machines *machines)
 {
-	enum vp_rank best = VP_RANK_PID;
+	const struct vp_machine *first = NULL;
 
-	for (size_t i = 0; i < machines->count; i++)
-		if (is_meant(pattern, &machines->items[i]) && machines->items[i].guest.rank < best)
-			best = machines->items[i].guest.rank;
-	return best;
+	for (size_t i = 0; i < machines->count; i++) {
+		const struct vp_machine *m = &machines->items[i];
+
+		if (is_meant(pattern, m) && (!first || m->guest.rank < first->guest.rank))
+			first = m;
+	}
+	return first;
+}
+
+/* Guests of one session share its variables. Whom the operator trusts is one owner, of the others each user
+ * is. */
+static bool is_one_owner(const struct vp_guest_info *a, const struct vp_guest_info *b)
+{
+	return a->rank == b->rank && (a->rank == VP_RANK_OWN || a->uid == b->uid);
 }
 
 /* One that can't be traced does not keep the others from it. */
@@ -59,7 +70,8 @@ static struct ot_err *attach(struct vp_session *s, const struct vp_machine *m, u
 		++*attached;
 		return NULL;
 	}
-	if (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_LIMIT)
+	/* what a guest's own bytes exceed is its own limit */
+	if (ot_err_code(err) == OT_ERR_NO_MEMORY || vp_session_nguests(s) == VP_GUESTS_MAX)
 		return err;
 	cli_error("%s is not traced: %s", name_of(m), ot_err_message(err));
 	ot_err_destroy(err);
@@ -69,7 +81,7 @@ static struct ot_err *attach(struct vp_session *s, const struct vp_machine *m, u
 static struct ot_err *attach_all(struct vp_session *s, const char *pattern,
 				 const struct vp_machines *machines)
 {
-	enum vp_rank rank = best_rank(pattern, machines);
+	const struct vp_machine *first = find_first(pattern, machines);
 	uint32_t attached = 0;
 
 	for (size_t i = 0; i < machines->count; i++) {
@@ -79,7 +91,7 @@ static struct ot_err *attach_all(struct vp_session *s, const char *pattern,
 			continue;
 		if (is_attached(s, m->guest.pid))
 			attached++;
-		else if (m->guest.rank == rank)
+		else if (is_one_owner(&m->guest, &first->guest))
 			OT_TRY(attach(s, m, &attached));
 		else /* it shares the session's variables with the others, and its owner may have chosen the
 			name for that */

@@ -27,7 +27,7 @@ static int check(const struct cli_run *r)
 			  r->inv->pids.count ? 'p' : 'c');
 		return CLI_EXIT_USAGE;
 	}
-	return cli_check(r->inv); /* nobody wants to wait for an error */
+	return cli_check(r->inv); /* errors in the text are reported before the wait */
 }
 
 /* Under quiet too: who waits wants to know. */

@@ -93,7 +93,7 @@ static void facts_of_nothing(void **state)
 	assert_true(f.syscall_caller.start == f.syscall_caller.end);
 }
 
-/* Where the process of one vCPU is known and that of another is not, quiet sessions are told too. */
+/* If some vCPUs' processes are known and others' are not, -q does not suppress the note. */
 static void some_processes_are_unknown(void **state)
 {
 	static const char what[] = "not every vCPU's running process is known";

@@ -225,7 +225,7 @@ static void test_endless_path(void **state)
 	process_guest_reset(pg);
 }
 
-/* What an engine is told of it: all, or nothing. */
+/* The facts for an engine are complete, or absent. */
 static void test_facts(void **state)
 {
 	struct process_guest *pg = *state;

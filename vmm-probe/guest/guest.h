@@ -137,7 +137,7 @@ const char *vp_guest_note(const struct vp_guest *guest);
 OT_MUST_CHECK struct ot_err *vp_guest_note_missing(struct vp_guest *guest, const char *what,
 						   struct ot_err *err);
 
-/** The same two for what makes a session's data wrong and not only fewer: a quiet one is told too. */
+/** The same two for notes about wrong data, not only missing data: -q does not suppress them. */
 const char *vp_guest_warning(const struct vp_guest *guest);
 OT_MUST_CHECK struct ot_err *vp_guest_warn(struct vp_guest *guest, const char *what, struct ot_err *err);
 

@@ -32,6 +32,9 @@ static bool keeps_semaphores(const struct vp_session *s)
 	return word && !strcmp(word, "no");
 }
 
+/* Each guest has a part of the numbers of providers' variables. */
+_Static_assert(VP_GUESTS_MAX <= DIF_PROVIDER_GUESTS, "guest numbers");
+
 struct ot_err *vp_session_attach(struct vp_session *s, const char *guest)
 {
 	if (guest && !strcmp(guest, "none"))
