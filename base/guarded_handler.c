@@ -60,8 +60,8 @@ static bool is_ours(const struct sigaction *sa)
 	return sa->sa_flags & SA_SIGINFO && sa->sa_sigaction == on_bus_error;
 }
 
-/* The old handler keeps its mask and flags when it is called by ours. It may be ours still: another that had
- * replaced it meanwhile has put it back. */
+/* The old handler keeps its mask and flags when it is called by ours. It may still be ours: another handler
+ * that replaced it meanwhile may have restored it. */
 static void install(void)
 {
 	struct sigaction now;

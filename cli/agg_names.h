@@ -5,7 +5,7 @@
  *
  * In an entry's tuple an address is replaced by what stands for its name. With one guest that is the first
  * address that had it. With several, no address would be right for all, so it is a number, which the printer
- * resolves in the guest that had the name first (CLI_GUEST_NAMED). A process's addresses stay with their
+ * resolves in the guest whose name came first (CLI_GUEST_NAMED). A process's addresses stay with their
  * guest.
  */
 #ifndef CLI_AGG_NAMES_H

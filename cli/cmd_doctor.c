@@ -277,7 +277,7 @@ static void check_log(void)
 {
 	puts(ot_log_listens()
 		 ? "log     yes: sessions are recorded in the system's log"
-		 : "log     no: no logger listens at /dev/log: who traced a guest is told only by "
+		 : "log     no: no logger listens at /dev/log: who traced a guest is recorded only by "
 		   "its VMM, `outsight guests -v`");
 }
 

@@ -80,7 +80,7 @@ static void print_switches(void)
 	      "\t--vmlinux FILE    symbols, types and debugging information from this ELF file\n"
 	      "\t--symbols FILE    symbols from this file (as /proc/kallsyms)\n"
 	      "\t--sysroot DIR     names in programs from the files below this directory\n"
-	      "\t--no-cache        ignore the cache of what was read of --vmlinux: read it anew\n"
+	      "\t--no-cache        ignore the cache of what was read of --vmlinux: read it again\n"
 	      "\t--dump-symbols    print the guest's symbols\n"
 	      "\t--dump-maps PID   print what a process of the guest has mapped (as /proc/PID/maps)\n"
 	      "\t--save-dof FILE   with -e: save the compiled program\n"

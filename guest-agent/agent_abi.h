@@ -45,7 +45,7 @@
  *   outsight_task    pass, pid, comm: 2 words. A process that the walk found
  *   outsight_module  pass, number of the module in the pass << 8 | part, name: GA_NAME_WORDS words.
  *                    Names come in GA_NAME_PARTS parts, NUL-padded
- *   outsight_pass    pass, enum ga_pass, how many events the pass has had, errno or 0. The last of
+ *   outsight_pass    pass, enum ga_pass, how many events the pass has written so far, errno or 0. The last of
  *                    a pass
  *
  * Text lies in words as in memory. Who has got fewer events than outsight_pass tells (rings may

@@ -58,8 +58,8 @@ void ga_emit(const struct ga_slot *slot, u32 flags, const u64 args[GA_ARGS]);
 
 void ga_clock_mark(void);
 
-/** ga_walks_look() - Begin to walk if a tracepoint is enabled; walks then repeat by themselves. */
-void ga_walks_look(void);
+/** ga_walks_begin() - Begin to walk if a tracepoint is enabled; walks then repeat by themselves. */
+void ga_walks_begin(void);
 /** ga_walks_exit() - Wait for the last one. No tracepoint may be enabled. */
 void ga_walks_exit(void);
 

@@ -96,7 +96,7 @@ static void ga_poll(struct work_struct *work)
 		ga_slots_apply(ga_control->slots);
 		/* Who sees the generation sees what became of it. */
 		smp_store_release(&outsight_agent.applied, generation);
-		ga_walks_look();
+		ga_walks_begin();
 	}
 	ga_clock_mark();
 out:

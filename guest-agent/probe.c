@@ -306,7 +306,7 @@ static struct ga_want ga_read_want(const struct ga_want *want, u32 index)
 	return w;
 }
 
-/* The module that had the function has gone: it never fires again, whatever is there now. */
+/* The function's module has gone: the probe never fires again, whatever is there now. */
 static bool ga_is_dead(const struct ga_slot *slot)
 {
 	struct ga_kprobe *k = slot->kprobe;

@@ -250,10 +250,10 @@ static void ga_walk(struct work_struct *work)
 		trace_outsight_pass(ga_pass, GA_PASS_MODULES, events, -ret);
 	}
 	if (ga_walks_wanted())
-		ga_walks_look();
+		ga_walks_begin();
 }
 
-void ga_walks_look(void)
+void ga_walks_begin(void)
 {
 	/* Not on the queue of short work: a guest may have many processes. */
 	if (ga_walks_wanted())

@@ -8,11 +8,11 @@
 
 void cli_fold_left_out(struct cli_fold *fold)
 {
-	if (!fold->told)
+	if (!fold->reported)
 		cli_error(
 		    "oformat=%s leaves out what has no stack: aggregate by one, as @[stack()] = count()",
 		    fold->base.ops->format);
-	fold->told = true;
+	fold->reported = true;
 }
 
 /* A ';' would be another frame, and a control character may be another line. */

@@ -16,8 +16,8 @@ struct cli_fold {
 	struct cli_output base;
 	struct ot_buf line; /* of the row that is being emitted */
 	uint32_t nkeys,
-	    nuser; /* the line's first frames are keys, then a process's; the others are the kernel's */
-	bool told; /* that something was left out */
+	    nuser;     /* the line's first frames are keys, then a process's; the others are the kernel's */
+	bool reported; /* that something was left out */
 };
 
 /* What an output does with a row: fold->line is not empty, @p value is above 0. */

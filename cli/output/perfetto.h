@@ -30,7 +30,7 @@ struct cli_perfetto {
 		uint64_t time_ns;
 		uint32_t cpu;
 	} last;
-	bool told; /* that histograms are left out */
+	bool reported; /* that histograms are left out */
 	bool ended;
 };
 

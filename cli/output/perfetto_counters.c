@@ -82,9 +82,9 @@ static void put_row(struct cli_perfetto *p, const struct cli_agg *agg, const str
 
 static void leave_out(struct cli_perfetto *p)
 {
-	if (!p->told)
+	if (!p->reported)
 		cli_error("oformat=perfetto leaves out histograms: use a number, as @ = avg(…)");
-	p->told = true;
+	p->reported = true;
 }
 
 static struct ot_err *put_aggregation(struct cli_perfetto *p, struct cli_agg *agg, uint64_t now)

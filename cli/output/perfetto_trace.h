@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Perfetto's packets: tracks, and events on them. Times are CLOCK_MONOTONIC's, in ns. A failure is kept, and
- * told by cli_perfetto_write().
+ * reported by cli_perfetto_write().
  */
 #ifndef CLI_OUTPUT_PERFETTO_TRACE_H
 #define CLI_OUTPUT_PERFETTO_TRACE_H

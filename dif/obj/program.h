@@ -90,7 +90,7 @@ struct dif_clause {
 	uint32_t nactions; /* 0: the default action, a record of the EPID only */
 	uint32_t line;     /* in its source text, for messages; 0: unknown */
 	/* Not in DOF: */
-	uint64_t args_used; /* bit n: its code has the type that args[n] had; 63: all behind */
+	uint64_t args_used; /* bit n: its code depends on the type of args[n]; 63: on any beyond */
 	uint32_t kernel;    /* of a session's kernels, the one that it was compiled for */
 	uint32_t guest;     /* 1 + the index of the session's guest whose probes need it; 0: a program's */
 };

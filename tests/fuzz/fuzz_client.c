@@ -123,7 +123,7 @@ static bool ask_all(struct vp_client *c, int fd)
 	ASK(vp_client_open(c, &open, &fd, 1));
 	ASK(vp_client_enable(c, fd));
 	ASK(vp_client_start(c));
-	ASK(vp_client_look(c, &switched));
+	ASK(vp_client_poll(c, &switched));
 	ASK(vp_client_modules(c, 1, &modules));
 	ASK(vp_client_switch(c, &switched));
 	ASK(vp_client_stop(c));

@@ -17,7 +17,7 @@ static const struct ucred root = { .pid = 999999, .uid = 0 }, alice = { .pid = 9
 static struct vp_msg_access_reply now;
 
 /* The records, as root sees them. */
-static const struct vp_msg_access_reply *look(void)
+static const struct vp_msg_access_reply *accesses(void)
 {
 	vp_access_answer(&root, 0, &now);
 	return &now;
@@ -26,7 +26,7 @@ static const struct vp_msg_access_reply *look(void)
 /* The record of that number; NULL: none. */
 static const struct vp_access *record(uint64_t number)
 {
-	look();
+	accesses();
 	for (uint32_t i = 0; i < now.n; i++)
 		if (now.list[i].number == number)
 			return &now.list[i];
@@ -73,14 +73,14 @@ static void this_process_is_none(void **state)
 {
 	const struct ucred self = { .pid = getpid(), .uid = getuid() };
 	(void)state;
-	uint32_t before = look()->n, times = now.reads[0].times;
+	uint32_t before = accesses()->n, times = now.reads[0].times;
 
 	assert_int_equal(vp_access_open(&self, false), 0);
 	vp_access_enable(0, 1, "a:b:c:d");
 	vp_access_start(0, "web01");
 	vp_access_close(0);
 	vp_access_read(&self);
-	assert_int_equal(look()->n, before);
+	assert_int_equal(accesses()->n, before);
 	assert_int_equal(now.reads[0].times, times);
 }
 
@@ -117,27 +117,27 @@ static void memory_is_bounded(void **state)
 {
 	(void)state;
 	all_logged();
-	uint64_t lost = look()->lost;
+	uint64_t lost = accesses()->lost;
 	for (unsigned i = 0; i < 10 * VP_ACCESS_KEPT; i++) {
 		vp_access_answer(&root, vp_access_open(&root, false), &now);
 		assert_true(now.n <= VP_ACCESS_KEPT);
 	}
-	assert_int_equal(look()->lost, lost);
+	assert_int_equal(accesses()->lost, lost);
 	uint64_t last = all_logged();
 	for (unsigned i = 0; i < VP_ACCESS_KEPT; i++)
 		vp_access_open(&alice, false);
 	assert_null(record(last));
-	assert_int_equal(look()->lost, 0);
+	assert_int_equal(accesses()->lost, 0);
 	for (unsigned i = 0; i < 7; i++)
 		last = vp_access_open(&alice, false);
-	assert_int_equal(look()->lost, 7);
+	assert_int_equal(accesses()->lost, 7);
 	assert_int_equal(now.n, VP_ACCESS_KEPT);
 	for (uint32_t i = 0; i < now.n; i++)
 		assert_int_equal(now.list[i].number, last - VP_ACCESS_KEPT + 1 + i);
 	vp_access_answer(&alice, last, &now);
-	assert_int_equal(look()->lost, 7);
+	assert_int_equal(accesses()->lost, 7);
 	vp_access_answer(&root, last, &now);
-	assert_int_equal(look()->lost, 0);
+	assert_int_equal(accesses()->lost, 0);
 }
 
 static void an_unlogged_one_outlives_logged_ones(void **state)
@@ -156,13 +156,13 @@ static void an_unlogged_one_outlives_logged_ones(void **state)
 static void readers_are_counted(void **state)
 {
 	(void)state;
-	look();
+	accesses();
 	uint32_t of_root = now.reads[0].times, of_alice = now.reads[1].times;
 
 	vp_access_read(&root);
 	vp_access_read(&alice);
 	vp_access_read(&root);
-	look();
+	accesses();
 	assert_int_equal(now.reads[0].uid, 0);
 	assert_int_equal(now.reads[0].times, of_root + 2);
 	assert_int_equal(now.reads[1].uid, 1000);

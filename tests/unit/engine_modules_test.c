@@ -148,7 +148,7 @@ static void test_look_comes_first(void **state)
 	(void)state;
 	enable_in(f, clause, EF_FUNC_A, OWNER);
 	vp_engine_module(engine, VP_SENTINEL_MODULE_GOES, OWNER);
-	assert_true(vp_stale_look(engine));
+	assert_true(vp_stale_check(engine));
 	EF_OK(vp_replan(engine));
 	assert_false(vp_fake_hit(f->fake, 0, EF_FUNC_A));
 	assert_int_equal(ef_switch(f).patching.lost, 0);

@@ -36,7 +36,7 @@ static void whole_session(void **state)
 	ec_simple(c, VP_MSG_START, 0);
 	vp_fake_set_reg(f->fake, 0, VP_RDI, 123);
 	assert_true(vp_fake_hit(f->fake, 0, EF_FUNC_A));
-	assert_true(ec_ask_bare(c, VP_MSG_LOOK, NULL, 0)); /* hands nothing over */
+	assert_true(ec_ask_bare(c, VP_MSG_POLL, NULL, 0)); /* hands nothing over */
 	assert_int_equal(((const struct vp_msg *)(void *)c->reply)->type, VP_MSG_SWITCH_REPLY);
 	assert_int_equal(ef_records(f, 0, r, 8), 0);
 	assert_true(ec_ask_bare(c, VP_MSG_SWITCH, NULL, 0));
@@ -246,7 +246,7 @@ static void order_is_checked(void **state)
 	struct ec_client *c = ec_dial();
 	ec_simple(c, VP_MSG_SNAPSHOT, OT_ERR_BAD_DATA); /* before HELLO */
 	ec_hello(c);
-	static const uint32_t needs_session[] = { VP_MSG_ENABLE, VP_MSG_START, VP_MSG_SWITCH, VP_MSG_LOOK,
+	static const uint32_t needs_session[] = { VP_MSG_ENABLE, VP_MSG_START, VP_MSG_SWITCH, VP_MSG_POLL,
 						  VP_MSG_STOP };
 	for (unsigned i = 0; i < OT_ARRAY_SIZE(needs_session); i++)
 		ec_simple(c, needs_session[i], OT_ERR_BAD_DATA);

@@ -53,7 +53,7 @@ static struct ef *started(uint32_t *ret_clause, uint64_t *ret_gpa)
 	enable(f, *ret_clause, MODULE);
 	ef_start(f);
 	assert_true(vp_fake_hit(f->fake, 0, MODULE));
-	assert_false(vp_stale_look(vp_fake_engine(f->fake)));
+	assert_false(vp_stale_check(vp_fake_engine(f->fake)));
 	return f;
 }
 
@@ -76,8 +76,8 @@ static void test_loaded_anew(void **state)
 	(void)state;
 	assert_int_equal(ef_switch(f).patching.lost, 0);
 	unload(f, MODULE);
-	assert_true(vp_stale_look(engine));
-	assert_false(vp_stale_look(engine));
+	assert_true(vp_stale_check(engine));
+	assert_false(vp_stale_check(engine));
 	EF_OK(vp_replan(engine));
 	assert_int_equal(vp_fake_sites(f->fake), 0);
 	assert_int_equal(ef_switch(f).patching.lost, 1);
@@ -128,9 +128,9 @@ static void test_text_kept(void **state)
 	ef_ecb(f, probe, clause);
 	ef_enable(f);
 	assert_int_equal(vp_fake_sites(f->fake), 2);
-	assert_false(vp_stale_look(vp_fake_engine(f->fake)));
+	assert_false(vp_stale_check(vp_fake_engine(f->fake)));
 	vp_fake_map(f->fake, f->kernel_root, OWNER, vp_fake_page(f->fake), 0, 12);
-	assert_true(vp_stale_look(vp_fake_engine(f->fake)));
+	assert_true(vp_stale_check(vp_fake_engine(f->fake)));
 	EF_OK(vp_replan(vp_fake_engine(f->fake)));
 	assert_int_equal(vp_fake_sites(f->fake), 1);
 	assert_null(vp_fake_site(f->fake, OTHER));
@@ -152,7 +152,7 @@ static void test_own(void **state)
 	ef_enable(f);
 	assert_int_equal(vp_fake_sites(f->fake), 2);
 	unload(f, OTHER);
-	assert_true(vp_stale_look(vp_fake_engine(f->fake)));
+	assert_true(vp_stale_check(vp_fake_engine(f->fake)));
 	assert_int_equal(ef_switch(f).patching.lost, 0);
 	ef_destroy(f);
 }

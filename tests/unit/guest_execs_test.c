@@ -12,7 +12,7 @@
 #include "vmm-probe/guest/process/execs.h"
 
 #define OTHER_MM (PF_BASE + 0x0b00u)
-#define LOOKS    100 /* with 1 ms between: 5 times as long as its mappings must stay the same */
+#define POLLS    100 /* with 1 ms between: 5 times as long as its mappings must stay the same */
 
 static int setup(void **state)
 {
@@ -26,9 +26,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void look(struct vp_execs *e, struct vp_guest_process *ret, bool *ret_found)
+static void poll_execs(struct vp_execs *e, struct vp_guest_process *ret, bool *ret_found)
 {
-	struct ot_err *err = vp_execs_look(e, ret, ret_found);
+	struct ot_err *err = vp_execs_poll(e, ret, ret_found);
 
 	if (err)
 		fail_msg("%s", ot_err_message(err));
@@ -41,8 +41,8 @@ static bool is_taken(struct vp_execs *e)
 	struct vp_guest_process p = { 0 };
 	bool found = false;
 
-	for (unsigned i = 0; i < LOOKS && !found; i++) {
-		look(e, &p, &found);
+	for (unsigned i = 0; i < POLLS && !found; i++) {
+		poll_execs(e, &p, &found);
 		nanosleep(&pause, NULL);
 	}
 	assert_true(!found || p.pid == PF_PID);
@@ -56,7 +56,7 @@ static struct vp_execs *opened(struct process_guest *pg, const char *name)
 	bool found;
 
 	assert_null(vp_execs_open(process_guest_kernel(pg), name, &e));
-	look(e, &p, &found); /* those that are there */
+	poll_execs(e, &p, &found); /* those that are there */
 	assert_false(found);
 	return e;
 }
@@ -130,7 +130,7 @@ static void missed(void **state)
 
 	*process_word(pg, PF_TASK + PF_EXEC_IDS) = 4;
 	*number = 0;
-	look(e, &p, &found);
+	poll_execs(e, &p, &found);
 	*number = was;
 	assert_false(is_taken(e));
 	vp_execs_close(e);
@@ -145,7 +145,7 @@ static void ended(void **state)
 	bool found;
 
 	replace(pg, 4, 3);
-	look(e, &p, &found);
+	poll_execs(e, &p, &found);
 	assert_false(found);
 	replace(pg, 3, 3);
 	assert_false(is_taken(e));

@@ -105,7 +105,7 @@ struct table {
 	const struct vp_orc_rule *rules;
 };
 
-static void look(struct table *t)
+static void read_table(struct table *t)
 {
 	const struct vp_orc_header *h = (const void *)t->out.data;
 
@@ -129,7 +129,7 @@ static void build(const struct vp_orc_layout *layout, const struct raw *r, struc
 	ot_buf_init(&ret->out);
 	assert_ok(vp_orc_builder_finish(b, &ret->out));
 	vp_orc_builder_destroy(b);
-	look(ret);
+	read_table(ret);
 }
 
 static const struct vp_orc_rule *rule_at(const struct table *t, uint64_t addr)
@@ -262,7 +262,7 @@ static void ranges_come_in_any_order_and_never_overlap(void **state)
 	assert_ok(vp_orc_builder_add(b, &raw, BASE + 0x5000, BASE + 0x6000)); /* has no entries */
 	ot_buf_init(&t.out);
 	assert_ok(vp_orc_builder_finish(b, &t.out));
-	look(&t);
+	read_table(&t);
 	assert_int_equal(t.n, 4);
 	assert_int_equal(rule_at(&t, BASE + 0x20)->sp_offset, 8);
 	assert_int_equal(rule_at(&t, BASE + 0x1000)->sp_base, VP_ORC_UNDEFINED);

@@ -54,9 +54,9 @@ static void check_end(const struct traced *t, enum vp_guest_end expected)
 	assert_int_equal(how, expected);
 }
 
-static bool look(struct traced *t, uint64_t second)
+static bool check(struct traced *t, uint64_t second)
 {
-	return vp_kernels_look(&t->s, second * OT_NS_PER_SEC);
+	return vp_kernels_check(&t->s, second * OT_NS_PER_SEC);
 }
 
 static void another_kernel_ends_the_session(void **state)
@@ -65,12 +65,12 @@ static void another_kernel_ends_the_session(void **state)
 
 	(void)state;
 	set_up(&t);
-	assert_true(look(&t, 1));
+	assert_true(check(&t, 1));
 	guest_at(&t.g, GUEST_BASE + GUEST_BANNER_OFF)[14] ^= 1;
-	assert_false(look(&t, 2));
+	assert_false(check(&t, 2));
 	assert_null(t.s.end.gone_reason);
 	assert_false(vp_kernel_replaced(&t.feeds[1]));
-	assert_false(look(&t, 3));
+	assert_false(check(&t, 3));
 	assert_non_null(t.s.end.gone_reason);
 	assert_string_equal(t.s.end.gone_reason, "guest web rebooted: the kernel that was traced has ended");
 	check_end(&t, VP_GUEST_RESET);
@@ -87,7 +87,7 @@ static void one_look_is_no_proof(void **state)
 	set_up(&t);
 	for (uint64_t i = 0; i < 6; i++) {
 		guest_at(&t.g, GUEST_BASE + GUEST_BANNER_OFF)[14] ^= 1;
-		assert_int_equal(look(&t, i), i % 2 == 1);
+		assert_int_equal(check(&t, i), i % 2 == 1);
 	}
 	assert_null(t.s.end.gone_reason);
 	tear_down(&t);
@@ -109,7 +109,7 @@ static void says(enum vp_guest_end told, uint32_t pid, bool by_connection, enum 
 		assert_ok(vp_note_gone(&t.s, &t.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
 		vp_ends_settle(&t.s);
 	} else {
-		vp_ends_look(&t.s, ot_now_ns());
+		vp_ends_poll(&t.s, ot_now_ns());
 	}
 	assert_non_null(t.s.end.gone_reason);
 	assert_string_equal(t.s.end.gone_reason, text);
@@ -192,7 +192,7 @@ static void set_up_several(struct several *v)
 static void ends(struct several *v, unsigned guest, enum vp_guest_end how, uint64_t now)
 {
 	v->status[guest].guest_end = how;
-	vp_ends_look(&v->s, now);
+	vp_ends_poll(&v->s, now);
 }
 
 static void check_ends(struct several *v, unsigned said, const char *text, const char *reason,
@@ -221,10 +221,10 @@ static void the_others_go_on(void **state)
 
 	(void)state;
 	set_up_several(&v);
-	vp_ends_look(&v.s, 1);
+	vp_ends_poll(&v.s, 1);
 	assert_false(vp_session_guest_end(&v.s, &how));
 	ends(&v, 1, VP_GUEST_POWERED_OFF, 2);
-	vp_ends_look(&v.s, 3);
+	vp_ends_poll(&v.s, 3);
 	assert_string_equal(v.text, "guest web2 powered off; the others go on");
 	assert_int_equal(v.said, 1);
 	ends(&v, 0, VP_GUEST_RESET, 4);
@@ -282,10 +282,10 @@ static void nobody_waits_for_a_reason(void **state)
 	(void)state;
 	set_up_several(&v);
 	assert_ok(vp_note_gone(&v.s, &v.feeds[1], ot_err_new(OT_ERR_GUEST_GONE, "it broke")));
-	vp_ends_look(&v.s, broke);
-	vp_ends_look(&v.s, broke + OT_NS_PER_SEC);
+	vp_ends_poll(&v.s, broke);
+	vp_ends_poll(&v.s, broke + OT_NS_PER_SEC);
 	assert_int_equal(v.said, 0);
-	vp_ends_look(&v.s, broke + 2 * OT_NS_PER_SEC);
+	vp_ends_poll(&v.s, broke + 2 * OT_NS_PER_SEC);
 	snprintf(
 	    text, sizeof(text),
 	    "guest web1: the engine in its VMM (PID %d) has closed the connection; the VMM still runs; the "

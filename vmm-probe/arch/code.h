@@ -110,7 +110,7 @@ struct vp_code_ops {
 	uint8_t nop[VP_INSN_MAX], nop_len;
 
 	/** Read the @p len characters at @p text, which may be hostile, as an operand into *ret. NULL, or why
-	 * it is none that can be had (static). */
+	 * it is not available (static). */
 	const char *(*operand)(const char *text, size_t len, struct vp_asm_operand *ret);
 
 	/* --- traps --- */

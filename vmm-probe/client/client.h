@@ -91,7 +91,7 @@ OT_MUST_CHECK struct ot_err *vp_client_stop(struct vp_client *client);
 OT_MUST_CHECK struct ot_err *vp_client_modules(struct vp_client *client, uint64_t seen,
 					       struct vp_msg_modules_reply *ret);
 /** The reply of a switch, without switching buffers. */
-OT_MUST_CHECK struct ot_err *vp_client_look(struct vp_client *client, struct vp_msg_switch_reply *ret);
+OT_MUST_CHECK struct ot_err *vp_client_poll(struct vp_client *client, struct vp_msg_switch_reply *ret);
 OT_MUST_CHECK struct ot_err *vp_client_switch(struct vp_client *client, struct vp_msg_switch_reply *ret);
 
 #endif

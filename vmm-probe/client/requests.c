@@ -174,9 +174,9 @@ struct ot_err *vp_client_switch(struct vp_client *c, struct vp_msg_switch_reply 
 	return ask(c, VP_MSG_SWITCH, ret);
 }
 
-struct ot_err *vp_client_look(struct vp_client *c, struct vp_msg_switch_reply *ret)
+struct ot_err *vp_client_poll(struct vp_client *c, struct vp_msg_switch_reply *ret)
 {
-	return ask(c, VP_MSG_LOOK, ret);
+	return ask(c, VP_MSG_POLL, ret);
 }
 
 struct ot_err *vp_client_modules(struct vp_client *c, uint64_t seen, struct vp_msg_modules_reply *ret)

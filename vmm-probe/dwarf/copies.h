@@ -48,7 +48,7 @@ struct vp_copies_place {
 };
 
 enum {
-	/* Some copies may be missing: the compiler has taken one apart, and they can't be told apart. */
+	/* Some copies may be missing: the compiler has taken one apart, and they can't be distinguished. */
 	VP_COPIES_UNCERTAIN = 1,
 };
 

@@ -19,7 +19,7 @@ struct vp_dwarf_origin {
 	Dwarf_Off params[VP_COPIES_PARAMS];
 	const char *file; /* where it is declared; NULL: unknown */
 	int line, column;
-	bool is_one_line; /* its rows of the line table can't be told apart; set by vp_dwarf_add_rows() */
+	bool is_one_line; /* its rows of the line table can't be distinguished; set by vp_dwarf_add_rows() */
 };
 
 /* A copy, or the function's own code, as one compilation unit has it. */

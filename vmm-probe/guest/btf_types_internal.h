@@ -25,7 +25,7 @@ struct vp_types {
 	struct vp_type_module **modules; /* [0] is the kernel */
 	size_t count, cap;
 	struct vp_guest *guest;  /* whose types they are; NULL: this host's */
-	struct vp_budget budget; /* of all modules, which are read when a type is first looked for there */
+	struct vp_budget budget; /* of all modules, which are read when a type is first searched there */
 };
 
 const char *vp_types_d_name(const char *btf_name);

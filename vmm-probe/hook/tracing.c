@@ -202,7 +202,7 @@ struct ot_err *vp_hook_trace(void)
 }
 
 /* A reset, and a load of a state, begin with other memory: the registers with which the vCPU runs next show
- * them. Noted before the gate closes: a vCPU that waits there is past the place where it looks. */
+ * them. Noted before the gate closes: a vCPU that waits there has passed the check. */
 static void changed(void)
 {
 	uint32_t nothing = 0;

@@ -16,7 +16,7 @@ struct vp_inlined_copy {
 };
 
 /** Find the copy in the guest's text, all but `program`. UNSUPPORTED: its first instruction runs more often
- * than the copy is entered, or can't be told. */
+ * than the copy is entered, or can't be known. */
 OT_MUST_CHECK struct ot_err *vp_inlined_copy_find(struct vp_probes *probes, const struct vp_copies *all,
 						  const struct vp_copies_copy *copy,
 						  struct vp_inlined_copy *ret);

@@ -6,8 +6,9 @@
 #include "vmm-probe/provider/pid_process.h"
 #include "vmm-probe/provider/registry.h"
 
-#define YOUNG_NS \
-	(10 * OT_NS_PER_SEC) /* in which a process's mappings are looked at each time, and later so often */
+#define YOUNG_NS                                                                                   \
+	(10 * OT_NS_PER_SEC) /* a younger process is checked at each poll, an older one this often \
+			      */
 
 static struct vp_pid_process *known(const struct vp_pid_processes *processes,
 				    const struct vp_guest_process *p)
@@ -24,11 +25,11 @@ static struct vp_pid_process *known(const struct vp_pid_processes *processes,
 
 /* Has it mapped something since it was read? A loader does so in a program's first moments; some programs do
  * so all the time. */
-static bool look_at(const struct vp_pid_processes *processes, struct vp_pid_process *process, uint64_t now)
+static bool check(const struct vp_pid_processes *processes, struct vp_pid_process *process, uint64_t now)
 {
-	if (process->is_stale || (now - process->since_ns >= YOUNG_NS && now < process->look_ns))
+	if (process->is_stale || (now - process->since_ns >= YOUNG_NS && now < process->reread_ns))
 		return process->is_stale;
-	process->look_ns = now + YOUNG_NS;
+	process->reread_ns = now + YOUNG_NS;
 	process->is_stale = !vp_maps_are_current(processes->ps, &process->maps);
 	return process->is_stale;
 }
@@ -52,7 +53,7 @@ static bool is_same_object(const struct vp_pid_process *a, const struct vp_pid_o
 static void take_over(struct vp_pid_process *old, struct vp_pid_process *new)
 {
 	new->since_ns = old->since_ns;
-	new->look_ns = old->look_ns;
+	new->reread_ns = old->reread_ns;
 	new->provider = old->provider;
 	new->is_named = old->is_named;
 	new->reading = old->reading + 1;
@@ -203,7 +204,7 @@ struct ot_err *vp_pid_process_any_new(struct vp_probes *probes, bool *ret)
 		if (!more)
 			return NULL;
 		struct vp_pid_process *process = known(processes, &p);
-		*ret |= !process || look_at(processes, process, now);
+		*ret |= !process || check(processes, process, now);
 	}
 }
 

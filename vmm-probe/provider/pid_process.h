@@ -46,10 +46,10 @@ struct vp_pid_process {
 	bool is_named;    /* a description has its number */
 	uint32_t reading; /* how often it has been read before */
 	/* pid_all.c's: */
-	uint32_t walk;              /* number of the last vp_pid_process_each() that has found it */
-	uint64_t since_ns, look_ns; /* when it was first read, and when its mappings are looked at again */
-	bool is_stale;              /* it has mapped something since it was read … */
-	bool superseded;            /* … and was read again */
+	uint32_t walk;                /* number of the last vp_pid_process_each() that has found it */
+	uint64_t since_ns, reread_ns; /* when it was first read, and when its mappings are checked again */
+	bool is_stale;                /* it has mapped something since it was read … */
+	bool superseded;              /* … and was read again */
 };
 
 #define VP_PID_PROBES_MAX \

@@ -159,8 +159,8 @@ bool vp_probes_follow(const struct vp_probes *probes, const struct dif_probedesc
  */
 OT_MUST_CHECK struct ot_err *vp_probes_have_news(struct vp_probes *probes, bool *ret);
 
-/** Why the program runs past the probe, although it is enabled, until something in the guest has told it that
- * it is wanted; NULL: it does not. */
+/** Why the program skips the probe, although it is enabled, until something in the guest activates it; NULL:
+ * it does not. */
 const char *vp_probes_asleep(const struct vp_probes *probes, const struct vp_probe *probe);
 
 /** The agent in the guest; NULL: there is none that can be used, and *ret_why (may be NULL) is the reason, or

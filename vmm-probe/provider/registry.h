@@ -49,7 +49,7 @@ struct vp_provider {
 
 	/* Optional, of such a provider. Does @pattern mean probes, too, that come later: with processes that
 	 * begin, or with what a process maps? As vp_probes_have_news(); not needed where another provider
-	 * looks at the same processes. */
+	 * reads the same processes. */
 	bool (*follows)(const struct vp_probes *probes, const char *pattern);
 	struct ot_err *(*has_news)(struct vp_probes *probes, bool *ret);
 
@@ -124,7 +124,7 @@ struct vp_derivation *vp_probes_derivation(struct vp_probes *probes);
 /** Finds the sites of the guest's tracepoints (tracepoint_sites.h); NULL: no guest. */
 struct vp_tracepoint_finder *vp_probes_tracepoints(struct vp_probes *probes);
 
-/** As vp_probes_set_cpc() was told: UNSUPPORTED: @p event, which is valid, can't be counted here. */
+/** As vp_probes_set_cpc() set it: UNSUPPORTED: @p event, which is valid, can't be counted here. */
 OT_MUST_CHECK struct ot_err *vp_probes_test_cpc(const struct vp_probes *probes,
 						const struct vp_cpc_event *event);
 

@@ -416,7 +416,7 @@ static bool has_kind(const struct finder *f, enum vp_sentinel kind)
 	return false;
 }
 
-/* Both or none: a module whose end is not told of must not begin to be traced. */
+/* Both or none: a module whose unloading is not reported must not be traced. */
 static struct ot_err *add_modules(struct finder *f)
 {
 	bool goes = has_kind(f, VP_SENTINEL_MODULE_GOES), comes = false;

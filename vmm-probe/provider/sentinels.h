@@ -10,8 +10,7 @@
 struct vp_sentinels_wish {
 	bool text;    /* traps will be in the guest's text */
 	bool keys;    /* … and on branches on static keys */
-	bool modules; /* modules that come and go are to be told of; if this kernel can't be watched: no sites
-		       */
+	bool modules; /* modules that come and go are reported; no sites if this kernel can't be watched */
 };
 
 /**

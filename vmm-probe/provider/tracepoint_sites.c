@@ -65,7 +65,7 @@ struct search {
 	uint8_t from_length;
 	struct candidate *list;
 	size_t count;
-	uint64_t asked; /* the function whose callers were looked for last; 0: none */
+	uint64_t asked; /* the function whose callers were searched last; 0: none */
 	bool has_others;
 };
 

@@ -6,7 +6,7 @@
 #include "vmm-probe/provider/usdt_places.h"
 
 /** Has @p object's file a note whose provider, with the number of reader->process behind it, matches the glob
- * @p pattern? Notes that are not in memory are none, and are looked for again next time. Errors as
+ * @p pattern? Notes that are not in memory do not count, and are searched for again next time. Errors as
  * vp_pid_object_open(). */
 OT_MUST_CHECK struct ot_err *vp_usdt_file_has(const struct vp_usdt_reader *reader,
 					      struct vp_pid_object *object, const char *pattern, bool *ret);

@@ -127,8 +127,8 @@ static const char *find_site(const struct reading *g, struct vp_usdt_place *p)
 	uint64_t left, gva = vp_pid_object_gva(g->r->process, g->object, p->addr, &left);
 
 	if (isdigit((unsigned char)p->provider[strlen(p->provider) - 1]))
-		return "its provider's name ends with a digit, so that the process's number would not be "
-		       "told from it";
+		return "its provider's name ends with a digit, so the process's number could not be "
+		       "distinguished from it";
 	if (!gva)
 		return "its address is not in the code that the process has mapped of the file";
 	read_text(g, p, gva, left);

@@ -224,7 +224,7 @@ static struct ot_err *enable_moved(struct vp_feed *feed, const struct vp_guest_a
 	return err;
 }
 
-static struct ot_err *look(struct vp_feed *feed)
+static struct ot_err *poll_feed(struct vp_feed *feed)
 {
 	struct vp_guest_agent agent;
 	struct ot_err *err = vp_guest_agent_read(feed->link->guest, &agent);
@@ -242,7 +242,7 @@ static struct ot_err *look(struct vp_feed *feed)
 	return err;
 }
 
-struct ot_err *vp_agents_look(struct vp_session *s)
+struct ot_err *vp_agents_poll(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
@@ -250,7 +250,7 @@ struct ot_err *vp_agents_look(struct vp_session *s)
 		/* the engine may say so of a guest without a kernel that we know */
 		if (!feed->agent.gone || feed->gone || !feed->link->guest)
 			continue;
-		OT_TRY(vp_note_gone(s, feed, look(feed)));
+		OT_TRY(vp_note_gone(s, feed, poll_feed(feed)));
 	}
 	return NULL;
 }

@@ -15,7 +15,7 @@ OT_MUST_CHECK struct ot_err *vp_batch_add_agent(struct vp_feed *feed);
 OT_MUST_CHECK struct ot_err *vp_agents_started(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_agents_stopped(struct vp_session *s);
 /** The guest has unloaded its agent: if another is loaded now, continue with that one. */
-OT_MUST_CHECK struct ot_err *vp_agents_look(struct vp_session *s);
+OT_MUST_CHECK struct ot_err *vp_agents_poll(struct vp_session *s);
 /** The sites of the agent's calls, appended to the batch. */
 OT_MUST_CHECK struct ot_err *vp_batch_agent_sites(struct vp_feed *feed, struct vp_batch_probe *bp);
 

@@ -46,7 +46,7 @@ static struct ot_err *pass_over(struct vp_session *s, struct vp_feed *feed, stru
 	return NULL;
 }
 
-static struct ot_err *look(struct vp_session *s, struct vp_feed *feed)
+static struct ot_err *poll_feed(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_probes *probes = feed->link->probes;
 	bool news;
@@ -55,14 +55,14 @@ static struct ot_err *look(struct vp_session *s, struct vp_feed *feed)
 	return news ? vp_late_enable(s, feed, vp_probes_count(probes)) : NULL;
 }
 
-struct ot_err *vp_arrivals_look(struct vp_session *s)
+struct ot_err *vp_arrivals_poll(struct vp_session *s)
 {
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
 
 		if (!feed->follows_programs || !feed->started || feed->gone || feed->noticed_ns)
 			continue;
-		OT_TRY(vp_note_gone(s, feed, pass_over(s, feed, look(s, feed))));
+		OT_TRY(vp_note_gone(s, feed, pass_over(s, feed, poll_feed(s, feed))));
 	}
 	return NULL;
 }

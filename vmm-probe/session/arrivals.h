@@ -10,6 +10,6 @@
 void vp_arrivals_follow(struct vp_session *s, struct vp_feed *feed);
 
 /** Enable what has begun since the last time. Once a second. */
-OT_MUST_CHECK struct ot_err *vp_arrivals_look(struct vp_session *s);
+OT_MUST_CHECK struct ot_err *vp_arrivals_poll(struct vp_session *s);
 
 #endif

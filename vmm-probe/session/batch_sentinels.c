@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The sentinels that a batch needs: for traps in the guest's text, and to be told of its modules. */
+/* The sentinels that a batch needs: for traps in the guest's text, and to learn of its modules. */
 #include "base/cleanup.h"
 #include "vmm-probe/provider/sentinels.h"
 #include "vmm-probe/session/batch.h"

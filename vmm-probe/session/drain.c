@@ -297,8 +297,8 @@ static struct ot_err *ask_source(struct vp_session *s, struct vp_feed *feed, boo
 				 struct vp_msg_switch_reply *ret)
 {
 	if (feed->link)
-		return (take ? vp_client_switch : vp_client_look)(&feed->link->client, ret);
-	return (take ? vp_engine_session_switch : vp_engine_session_look)(s->host_es, ret);
+		return (take ? vp_client_switch : vp_client_poll)(&feed->link->client, ret);
+	return (take ? vp_engine_session_switch : vp_engine_session_poll)(s->host_es, ret);
 }
 
 static struct ot_err *switch_source(struct vp_session *s, struct vp_feed *feed, bool take,

@@ -26,7 +26,7 @@
 /* A machine whose memory changes runs again within this time, even if it loads a state from a slow disk. One
  * that is paused does not. */
 #define STATE_NS (20 * OT_NS_PER_SEC)
-#define LOOK_NS  10000000
+#define POLL_NS  10000000
 
 /* A process that ends closes its sockets before it is seen to have ended. */
 #define END_NS (2 * OT_NS_PER_SEC)
@@ -169,7 +169,7 @@ bool vp_kernel_replaced(const struct vp_feed *feed)
 	return how == VP_GUEST_RESET || how == VP_GUEST_LOADED;
 }
 
-static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_feed *feed)
+static enum vp_guest_end reported_by(const struct vp_session *s, const struct vp_feed *feed)
 {
 	if (!s->shared.mem || !feed->opened || !feed->ncpus)
 		return VP_GUEST_RUNS;
@@ -183,10 +183,10 @@ static enum vp_guest_end told_by(const struct vp_session *s, const struct vp_fee
  *
  * QEMU changes the memory of a machine before it resets it, or loads another state: its next run shows which
  * of them it was. */
-static bool explain(const struct vp_guest_link *link, enum vp_guest_end told, uint64_t waited,
+static bool explain(const struct vp_guest_link *link, enum vp_guest_end reported, uint64_t waited,
 		    enum vp_guest_end *ret)
 {
-	if (told == VP_GUEST_CHANGED) {
+	if (reported == VP_GUEST_CHANGED) {
 		bool known = read_change(link, ret);
 		if (known && *ret != VP_GUEST_RUNS)
 			return true;
@@ -196,11 +196,11 @@ static bool explain(const struct vp_guest_link *link, enum vp_guest_end told, ui
 		return true;
 	}
 	/* an engine in this process ends with its guest's VMM, or its stub */
-	if (told == VP_GUEST_RUNS && !link->source.client && !vp_vmm_has_ended(link, 0)) {
+	if (reported == VP_GUEST_RUNS && !link->source.client && !vp_vmm_has_ended(link, 0)) {
 		*ret = VP_GUEST_HUNG_UP;
 		return waited >= END_NS;
 	}
-	*ret = guess(link, told);
+	*ret = guess(link, reported);
 	return true;
 }
 
@@ -262,18 +262,18 @@ static bool went_back(const struct vp_guest_link *link, struct vp_kernel_watch *
 }
 
 /* @broken: only of broken connections. False: of one it is not known yet why. */
-static bool look(struct vp_session *s, uint64_t now, bool broken)
+static bool resolve(struct vp_session *s, uint64_t now, bool broken)
 {
 	bool all = true;
 
 	for (uint32_t i = 1; i < s->nfeeds; i++) {
 		struct vp_feed *feed = &s->feeds[i];
-		enum vp_guest_end told = told_by(s, feed), how;
-		if (feed->ended || (!feed->gone && (broken || told == VP_GUEST_RUNS)))
+		enum vp_guest_end reported = reported_by(s, feed), how;
+		if (feed->ended || (!feed->gone && (broken || reported == VP_GUEST_RUNS)))
 			continue;
 		if (!feed->noticed_ns)
 			feed->noticed_ns = now;
-		if (explain(feed->link, told, now - feed->noticed_ns, &how))
+		if (explain(feed->link, reported, now - feed->noticed_ns, &how))
 			note(s, feed, how);
 		else
 			all = false;
@@ -281,16 +281,16 @@ static bool look(struct vp_session *s, uint64_t now, bool broken)
 	return all;
 }
 
-void vp_ends_look(struct vp_session *s, uint64_t now)
+void vp_ends_poll(struct vp_session *s, uint64_t now)
 {
-	(void)look(s, now, false);
+	(void)resolve(s, now, false);
 }
 
 void vp_ends_settle(struct vp_session *s)
 {
-	const struct timespec pause = { .tv_nsec = LOOK_NS };
+	const struct timespec pause = { .tv_nsec = POLL_NS };
 
-	while (!look(s, ot_now_ns(), true))
+	while (!resolve(s, ot_now_ns(), true))
 		nanosleep(&pause, NULL);
 }
 
@@ -314,7 +314,7 @@ struct ot_err *vp_ended_leave(struct vp_session *s)
 
 /* The result is the end of a guest, whose memory is read while it runs and changes its page tables: one check
  * is not enough. */
-bool vp_kernels_look(struct vp_session *s, uint64_t now)
+bool vp_kernels_check(struct vp_session *s, uint64_t now)
 {
 	bool sure = true;
 

@@ -5,7 +5,7 @@
 
 #include "vmm-probe/session/internal.h"
 
-/** A guest's connection broke: continue without it; vp_ends_look() says why it did. Other errors are
+/** A guest's connection broke: continue without it; vp_ends_poll() says why it did. Other errors are
  * returned. */
 OT_MUST_CHECK struct ot_err *vp_note_gone(struct vp_session *s, struct vp_feed *feed, struct ot_err *err);
 /** Has its guest rebooted, or continued from a saved state? Then the traced kernel has gone with all its
@@ -18,7 +18,7 @@ bool vp_kernel_is_another(const struct vp_guest_link *link);
 /** Record the guests whose connections broke, or whose engines have reported their ends. The last guest's
  * end is stored in s->end.gone_reason, each other one is reported to the sink. A guest whose reason is not
  * known yet is checked again at the next call. */
-void vp_ends_look(struct vp_session *s, uint64_t now);
+void vp_ends_poll(struct vp_session *s, uint64_t now);
 /** Wait for the reasons why connections broke: 20 s at most. */
 void vp_ends_settle(struct vp_session *s);
 /** Take what is left of the guests that have ended, unless the session ends with them, and close their
@@ -26,6 +26,6 @@ void vp_ends_settle(struct vp_session *s);
 OT_MUST_CHECK struct ot_err *vp_ended_leave(struct vp_session *s);
 /** Are the guests' kernels still the attached ones? Reads their memory: once a second is enough. False: one
  * seems to have been replaced, and must be checked again soon; the second such check in a row counts. */
-bool vp_kernels_look(struct vp_session *s, uint64_t now);
+bool vp_kernels_check(struct vp_session *s, uint64_t now);
 
 #endif

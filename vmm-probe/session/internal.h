@@ -97,7 +97,7 @@ struct vp_session_target {
 	struct vp_guest_process process;
 	bool is_watched;
 	bool is_doubted;  /* it was not there the last time */
-	uint64_t next_ns; /* when it is looked at again */
+	uint64_t next_ns; /* when it is checked again */
 };
 
 struct vp_session {

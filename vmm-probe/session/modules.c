@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Modules that a guest loads and unloads during a session. The engine tells of each (struct vp_msg_modules),
+ * Modules that a guest loads and unloads during a session. The engine reports each (struct vp_msg_modules),
  * and the guest waits a moment while a new one is read here: the session's descriptions are matched against
  * its probes, and these are enabled as one more batch.
  */
@@ -137,7 +137,7 @@ static void take_events(struct vp_feed *feed, const struct vp_msg_modules_reply 
 			vp_guest_module_gone(feed->link->guest, vp_gva(reply->events[i].module));
 }
 
-static struct ot_err *look(struct vp_session *s, struct vp_feed *feed)
+static struct ot_err *poll_feed(struct vp_session *s, struct vp_feed *feed)
 {
 	struct vp_msg_modules_reply reply;
 
@@ -180,9 +180,9 @@ static struct ot_err *each_with_news(struct vp_session *s,
 	return NULL;
 }
 
-struct ot_err *vp_modules_look(struct vp_session *s)
+struct ot_err *vp_modules_poll(struct vp_session *s)
 {
-	return each_with_news(s, look);
+	return each_with_news(s, poll_feed);
 }
 
 /* The engine counts late loads when the client acknowledges their events. */

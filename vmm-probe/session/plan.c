@@ -71,7 +71,7 @@ static bool has_branches(const struct gathering *g)
 	return false;
 }
 
-/* A backend that changes text needs sentinels, and is told of modules by one that does. */
+/* A backend that changes text needs sentinels; those of modules notify it of them. */
 static struct ot_err *gather_sentinels(struct gathering *g, const struct dif_program *prog)
 {
 	const struct vp_guest_link *link = g->s->links.items[g->guest];

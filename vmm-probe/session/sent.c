@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The program of an engine. All engines share the session's variables, and each computes their layout from
- * the program it has: what a variable is that only other engines' clauses name is said by an object that does
+ * the program that it has. A variable that only other engines' clauses use is declared by an object that does
  * nothing else.
  */
 #include "vmm-probe/session/sent.h"

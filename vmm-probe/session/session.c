@@ -31,7 +31,7 @@
 #define KERNEL_AGAIN_NS 100000000ull
 
 /* A module that was unloaded in a trace may be loaded again. */
-#define AGENT_LOOK_NS 200000000ull
+#define AGENT_POLL_NS 200000000ull
 
 struct ot_err *vp_session_create(const struct vp_session_config *config, struct vp_session **ret)
 {
@@ -112,7 +112,7 @@ struct ot_err *vp_session_start(struct vp_session *s)
 	s->due.next_clean_ns = now + s->options->cleanrate_ns;
 	s->due.next_kernel_ns = now + OT_NS_PER_SEC;
 	OT_TRY(vp_agents_started(s));
-	return vp_modules_look(s);
+	return vp_modules_poll(s);
 }
 
 static uint64_t earliest(uint64_t a, uint64_t b)
@@ -235,15 +235,15 @@ struct ot_err *vp_session_poll(struct vp_session *s, int wake_fd, enum vp_sessio
 	vp_ticks_fire(s, ot_now_ns());
 
 	uint64_t now = ot_now_ns();
-	vp_ends_look(s, now);
-	if (is_due(&s->due.next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_look(s, now))
+	vp_ends_poll(s, now);
+	if (is_due(&s->due.next_kernel_ns, now, OT_NS_PER_SEC) && !vp_kernels_check(s, now))
 		s->due.next_kernel_ns = now + KERNEL_AGAIN_NS;
 	OT_TRY(vp_ended_leave(s));
-	if (is_due(&s->due.next_agent_ns, now, AGENT_LOOK_NS))
-		OT_TRY(vp_agents_look(s));
-	OT_TRY(vp_modules_look(s));
+	if (is_due(&s->due.next_agent_ns, now, AGENT_POLL_NS))
+		OT_TRY(vp_agents_poll(s));
+	OT_TRY(vp_modules_poll(s));
 	if (is_due(&s->due.next_arrivals_ns, now, OT_NS_PER_SEC))
-		OT_TRY(vp_arrivals_look(s));
+		OT_TRY(vp_arrivals_poll(s));
 	bool status = is_over(&s->due.last_status_ns, now, s->options->statusrate_ns);
 	bool noticed = status || !exit_waits(s);
 

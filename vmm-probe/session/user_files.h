@@ -12,7 +12,7 @@
 
 #include "vmm-probe/guest/elf/elf.h"
 
-/* What is looked for. */
+/* The file to find. */
 struct vp_user_wanted {
 	const char *sysroot; /* --sysroot; NULL: none */
 	const char *path;    /* in the guest, which chose it */

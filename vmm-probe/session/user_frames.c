@@ -20,7 +20,7 @@
  */
 #define TRIES_MAX 8u
 #define YOUNG_NS  (10 * OT_NS_PER_SEC)
-/* How often what one process has mapped is sent. */
+/* How often one process's mappings are sent. */
 #define SENDS_MAX 64u
 
 /* A file's rows; none if it can't be read, or has no .eh_frame. */
@@ -31,7 +31,7 @@ struct known_file {
 	bool done;  /* no more is read of it */
 	char *note; /* what it lacks, until it is said. NULL: nothing, or it was */
 	struct vp_python_file python;
-	bool told; /* that its programs are not shown */
+	bool reported; /* that its programs are not shown */
 };
 
 struct known_process {
@@ -40,7 +40,7 @@ struct known_process {
 	uint64_t pid;
 	uint64_t mm; /* of the program that it runs */
 	uint64_t
-	    young_ns; /* until then it is looked at once a second: a loader maps one file after the other */
+	    young_ns; /* until then it is read again once a second: a loader maps one file after another */
 	uint32_t tries, sends;
 	bool wanted;
 };
@@ -99,7 +99,7 @@ void vp_frames_want(struct vp_frames_known *known, struct vp_user_symbols *us, u
 	known->wanted[known->nwanted++] = pid;
 }
 
-void vp_frames_look(struct vp_frames_known *known, struct vp_user_symbols *us)
+void vp_frames_poll(struct vp_frames_known *known, struct vp_user_symbols *us)
 {
 	uint64_t now = ot_now_ns();
 
@@ -277,8 +277,8 @@ static struct ot_err *add_runtime(struct vp_frames_making *m, const struct vp_ma
 	if (vp_python_find(m->us->ps, &maps->process, &file->python, bias, &found, &why)) {
 		*runtime = (uint32_t)(m->runtimes.len / sizeof(found));
 		ot_buf_append(&m->runtimes, &found, sizeof(found));
-	} else if (m->us->say && !file->told) {
-		file->told = true;
+	} else if (m->us->say && !file->reported) {
+		file->reported = true;
 		snprintf(text, sizeof(text), "%.200s: %s", name, why);
 		m->us->say(m->us->say_arg, text);
 	}

@@ -31,7 +31,7 @@ struct vp_frames_known {
 	uint32_t nsent;
 	uint32_t unsaid;  /* files that lack rules, which was not said yet */
 	uint64_t bytes;   /* of rows that were sent */
-	uint64_t next_ns; /* when vp_frames_look() looks again */
+	uint64_t next_ns; /* when vp_frames_poll() checks again */
 };
 
 void vp_frames_deinit(struct vp_frames_known *known);
@@ -50,7 +50,7 @@ void vp_frames_want(struct vp_frames_known *known, struct vp_user_symbols *us, u
 void vp_frames_met(struct vp_frames_known *known, struct vp_user_symbols *us, uint64_t pid, uint64_t addr);
 
 /** Once a second: want those that are young, and have mapped something since they were sent. */
-void vp_frames_look(struct vp_frames_known *known, struct vp_user_symbols *us);
+void vp_frames_poll(struct vp_frames_known *known, struct vp_user_symbols *us);
 
 /** Add those that are wanted, within the budget that the caller has put into force, and as many as the budget
  * suffices for: the others remain wanted. *ret_more: they do. LIMIT: there would be more than

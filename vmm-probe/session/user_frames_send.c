@@ -215,7 +215,7 @@ static struct ot_err *send_met(struct vp_session *s, const struct vp_feed *feed)
 {
 	struct vp_budget budget;
 
-	vp_frames_look(&s->frames[feed->guest], vp_user_symbols_of(s, feed->guest));
+	vp_frames_poll(&s->frames[feed->guest], vp_user_symbols_of(s, feed->guest));
 	if (!s->frames[feed->guest].nwanted)
 		return NULL;
 	vp_guest_budget_begin(feed->link->guest, &budget, &vp_readings[VP_READ_FRAMES_MET]);

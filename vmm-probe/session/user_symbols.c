@@ -15,7 +15,7 @@
 #define OBJECTS_MAX   4096u
 #define SIZE_MAX_ALL  (512u << 20) /* bytes of mappings and names */
 
-/* What a process had mapped at a time, and the names of what was seen of it. */
+/* A process's mappings at one time, and the names of the addresses that were seen in it. */
 struct generation {
 	struct vp_maps maps;
 	struct vp_user_object **objects; /* by the maps' files; NULL: not needed yet. Borrowed */
@@ -24,7 +24,7 @@ struct generation {
 
 struct process {
 	struct generation *items[GENERATIONS]; /* the newest first; NULL behind the last */
-	uint64_t round;                        /* in which it was looked at last */
+	uint64_t round;                        /* in which it was last read */
 	bool read;                             /* … and its mappings were read in that round */
 };
 
@@ -229,7 +229,7 @@ static const struct vp_map *find_map(const struct process *p, uint64_t addr, str
 	return NULL;
 }
 
-/* The process, looked at once in each round. NULL: none can be read, or be kept. */
+/* The process, read once in each round. NULL: none can be read, or be kept. */
 static struct process *look_at(struct vp_user_symbols *us, uint64_t pid)
 {
 	struct process *p = pid && vp_user_symbols_can_read(us) ? process_of(us, pid) : NULL;

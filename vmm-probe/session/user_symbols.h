@@ -27,7 +27,7 @@ struct vp_user_symbols {
 	struct vp_budget budget; /* of the round */
 	bool has_budget;         /* once something was read in it */
 	bool noted;              /* that processes can't be read, or that there is too much to keep */
-	/* Told what names are missing for; NULL: nobody. */
+	/* Receives the reasons why names are missing; may be NULL. */
 	void (*say)(void *arg, const char *text);
 	void *say_arg;
 };
@@ -38,7 +38,7 @@ void vp_user_symbols_init(struct vp_user_symbols *us, struct vp_guest *guest, co
 /** Also of a zeroed one. */
 void vp_user_symbols_deinit(struct vp_user_symbols *us);
 
-/** Begin a round: whatever is read until the next one has one budget, and each process is looked at once. */
+/** Begin a round: whatever is read until the next one has one budget, and each process is read once. */
 void vp_user_symbols_round(struct vp_user_symbols *us);
 
 /** Can processes of the guest be read? If not, why is said once. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * -x waitfor: $target is the next process of a guest that begins to run a program. It is found by looking at
- * the guest's processes, often enough that little of the program has run, and so seldom that a small part of
- * one CPU of this host is spent. The guest runs on, and nothing in it is changed: what waits may be ended at
- * any time.
+ * -x waitfor: $target is the next process of a guest that begins to run a program. It is found by polling
+ * the guest's processes: often enough that little of the program has run, and rarely enough that it takes a
+ * small part of one host CPU. The guest runs on and nothing in it is changed, so the wait may be interrupted
+ * at any time.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,16 +14,16 @@
 #include "vmm-probe/guest/process/execs.h"
 #include "vmm-probe/session/ended.h"
 
-#define LOOK_NS    5000000u /* between two looks, or … */
-#define LOOK_SHARE 20u      /* … so many times as long as one takes */
+#define POLL_NS    5000000u /* between two polls, or … */
+#define POLL_SHARE 20u      /* … this many times the duration of one */
 #define GIVE_UP_NS (5 * OT_NS_PER_SEC)
 
 struct waiting {
 	struct vp_session *s;
 	struct vp_guest_link *link;
 	struct vp_execs *execs;
-	uint64_t next_watch_ns; /* when the guest is asked whether it is still the same */
-	uint64_t failing_ns;    /* since when looks fail; 0: they don't */
+	uint64_t next_watch_ns; /* when to check again that the guest is still the same */
+	uint64_t failing_ns;    /* since when polls fail; 0: they don't */
 	bool doubted;
 	void (*waiting)(void *arg); /* called once … */
 	void *arg;
@@ -47,7 +47,7 @@ static struct ot_err *check(const struct vp_session *s)
 	return NULL;
 }
 
-/* Its VMM has ended, or another kernel runs, as two looks have it. */
+/* GUEST_GONE: its VMM has ended, or two checks in a row found another kernel. */
 static struct ot_err *watch(struct waiting *w, uint64_t now)
 {
 	if (now < w->next_watch_ns)
@@ -65,12 +65,12 @@ static struct ot_err *watch(struct waiting *w, uint64_t now)
 		    : NULL;
 }
 
-static struct ot_err *look(struct waiting *w, struct vp_guest_process *ret, bool *ret_found)
+static struct ot_err *poll_processes(struct waiting *w, struct vp_guest_process *ret, bool *ret_found)
 {
 	struct vp_budget budget;
 
 	vp_guest_budget_begin(w->link->guest, &budget, &vp_readings[VP_READ_EXECS]);
-	struct ot_err *err = vp_execs_look(w->execs, ret, ret_found);
+	struct ot_err *err = vp_execs_poll(w->execs, ret, ret_found);
 	vp_budget_end(&budget);
 	uint64_t now = ot_now_ns();
 
@@ -106,14 +106,15 @@ static struct ot_err *wait_for(struct waiting *w, int wake_fd, int64_t *ret)
 	do {
 		uint64_t before = ot_now_ns();
 
-		OT_TRY(look(w, &found, &is_found));
+		OT_TRY(poll_processes(w, &found, &is_found));
 		took = ot_now_ns() - before;
 		OT_TRY(watch(w, before));
-		if (w->waiting && !w->failing_ns && !is_found) { /* … it is known what has begun before */
+		if (w->waiting && !w->failing_ns &&
+		    !is_found) { /* … the processes that began before are known */
 			w->waiting(w->arg);
 			w->waiting = NULL;
 		}
-	} while (!is_found && !pause_for(took * LOOK_SHARE > LOOK_NS ? took * LOOK_SHARE : LOOK_NS, wake_fd));
+	} while (!is_found && !pause_for(took * POLL_SHARE > POLL_NS ? took * POLL_SHARE : POLL_NS, wake_fd));
 	*ret = is_found ? (int64_t)found.pid : 0;
 	return NULL;
 }

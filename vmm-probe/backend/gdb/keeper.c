@@ -101,11 +101,11 @@ static void detach(int sock)
  * parent's end by its closed descriptors. */
 static void keep(void)
 {
-	char told;
+	char byte;
 	ssize_t n;
 
 	do
-		n = read(0, &told, 1);
+		n = read(0, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		detach(1);

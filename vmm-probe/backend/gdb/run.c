@@ -17,7 +17,7 @@
 #include "vmm-probe/backend/gdb/internal.h"
 
 #define LINGER_NS 3000000ull
-#define LOOK_NS   50000000ull
+#define POLL_NS   50000000ull
 
 void vp_gdb_wake(struct vp_gdb *gdb)
 {
@@ -206,7 +206,7 @@ static struct ot_err *while_left_stopped(struct vp_gdb *gdb)
 	bool held;
 
 	if (!has_calls(gdb) && !wants_samples(gdb)) {
-		sleep_until(gdb, ot_now_ns() + LOOK_NS);
+		sleep_until(gdb, ot_now_ns() + POLL_NS);
 		OT_TRY(take_stops(gdb));
 		if (!gdb->left_stopped)
 			return NULL;

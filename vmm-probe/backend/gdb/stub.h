@@ -80,7 +80,7 @@ enum vp_gdb_break {
 OT_MUST_CHECK struct ot_err *vp_gdb_break(struct vp_gdb_stub *stub, enum vp_gdb_break kind, uint64_t gva,
 					  bool in);
 
-/** *ret_runs false: the packet was lost, because another client had resumed the target; it is stopped again.
+/** *ret_runs false: the packet was lost, because another client resumed the target; it is stopped again.
  */
 OT_MUST_CHECK struct ot_err *vp_gdb_continue(struct vp_gdb_stub *stub, bool *ret_runs);
 /** One instruction of one vCPU; the others are held. Returns when it is done, or when the packet was lost. */

@@ -153,7 +153,7 @@ static const uint64_t *word_at(const struct ring *r, uint64_t at)
 	return (const uint64_t *)(const void *)((const char *)r->page + PAGE + at % PAGE);
 }
 
-/* How many overflows the ring has reported since the last call, the ones that it had no room for included.
+/* How many overflows the ring has reported since the last call, those that it had no room for included.
  * The kernel aligns records to 8 bytes. */
 static uint64_t take(struct ring *r)
 {

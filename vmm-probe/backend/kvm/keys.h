@@ -7,7 +7,7 @@
  *
  * The kernel patches with a mutex held from before it compares until after it has patched (facts.key_lock):
  * one task at a time, which KEY_LEAVE therefore need not identify. And whoever holds all vCPUs knows from the
- * mutex whether a task is between the two. A branch that had no trap before gets one only if none is, or at
+ * mutex whether a task is between the two. A branch without a trap gets one only if none is, or at
  * KEY_LEAVE: a task that is past KEY_ENTER would find it.
  */
 #ifndef VP_KVM_KEYS_H

@@ -70,7 +70,7 @@ void vp_kvm_redo_expect(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
 	pthread_mutex_unlock(&redo->lock);
 }
 
-static bool look(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
+static bool match(struct vp_kvm_redo *redo, const struct kvm_regs *regs)
 {
 	uint64_t now = ot_now_ns();
 	bool found = false;
@@ -97,7 +97,7 @@ bool vp_kvm_redo_is(struct vp_kvm_redo *redo, const struct kvm_regs *regs, uint6
 	at.rip = gva;
 	at.rflags &= ~RFLAGS_RF;
 	pthread_mutex_lock(&redo->lock);
-	bool found = look(redo, &at);
+	bool found = match(redo, &at);
 	pthread_mutex_unlock(&redo->lock);
 	return found;
 }

@@ -18,8 +18,8 @@
 #include "vmm-probe/backend/peek/internal.h"
 
 #define MS_NS    1000000ull
-#define LOOK_NS  20000ull /* between two polls; doubled up to: */
-#define LOOK_MAX MS_NS
+#define POLL_NS  20000ull /* between two polls; doubled up to: */
+#define POLL_MAX MS_NS
 #define ALL_NS   (20 * MS_NS)   /* then every thread is kicked, in case the wrong one was */
 #define GIVE_UP  (1000 * MS_NS) /* a paused guest's vCPU does not respond */
 #define ALL_MS   1000           /* the wait for the other vCPUs after the first has responded */
@@ -129,7 +129,7 @@ static bool wait_for_wish(struct vp_peek *peek, bool alive)
 static void *run(void *arg)
 {
 	struct vp_peek *peek = arg;
-	struct timespec pause = { .tv_nsec = LOOK_NS };
+	struct timespec pause = { .tv_nsec = POLL_NS };
 	bool alive = true;
 
 	prctl(PR_SET_TIMERSLACK, 1);
@@ -137,10 +137,10 @@ static void *run(void *arg)
 		if (step_all(peek)) {
 			nanosleep(&pause, NULL);
 			pause.tv_nsec =
-			    pause.tv_nsec * 2 < (long)LOOK_MAX ? pause.tv_nsec * 2 : (long)LOOK_MAX;
+			    pause.tv_nsec * 2 < (long)POLL_MAX ? pause.tv_nsec * 2 : (long)POLL_MAX;
 			continue;
 		}
-		pause.tv_nsec = LOOK_NS;
+		pause.tv_nsec = POLL_NS;
 		alive = wait_for_wish(peek, alive);
 	}
 	for (uint32_t i = 0; i < peek->nvcpus; i++)

@@ -7,7 +7,7 @@
  * which no later store drops. When it executes that block the kernel is done and knows of no int3: "Oops:
  * int3", and the guest ends.
  *
- * It happens without us, but a translation with our callback takes longer. So an int3's byte is looked at
+ * It happens without us, but a translation with our callback takes longer. So an int3's byte is checked
  * before it is executed. If it is no int3, all translations are dropped, and the vCPU executes what is there.
  * No other byte of such a patch can stay translated: a store follows that drops it.
  */

@@ -21,7 +21,7 @@
 #define TAKE_NS     2000000000ull /* how long a vCPU thread may take to take a change */
 #define STEP_NS     2000000ull    /* between two reminders, at first */
 #define STEP_MAX_NS 50000000ll
-#define MODULE_NS   200000l /* between two looks at whether a module's event is done */
+#define MODULE_NS   200000l /* between two checks whether a module's event is done */
 
 void vp_tcg_raise_poll(void)
 {

@@ -230,7 +230,7 @@ void vp_tcg_on_translate(struct qemu_plugin_tb *tb)
 		if (index && index->plan->nsites)
 			look_for_sites(insn, index, &page, &page_number);
 		if (index && index->users)
-			vp_tcg_users_look(index->users, insn);
+			vp_tcg_users_instrument(index->users, insn);
 		if (ot_unlikely(i == 0 && qemu_plugin_insn_vaddr(insn) == RESET_VECTOR))
 			note_reset();
 		if (i == 0)

@@ -184,7 +184,7 @@ void vp_tcg_check_breakpoint(struct qemu_plugin_insn *insn);
 OT_MUST_CHECK struct ot_err *vp_tcg_users_create(const struct vp_plan *plan, struct vp_tcg_users **ret);
 void vp_tcg_users_destroy(struct vp_tcg_users *users);
 /** Instrument an instruction that may be such a site. Translation. */
-void vp_tcg_users_look(const struct vp_tcg_users *users, struct qemu_plugin_insn *insn);
+void vp_tcg_users_instrument(const struct vp_tcg_users *users, struct qemu_plugin_insn *insn);
 
 /* change.c */
 struct ot_err *vp_tcg_install(void *backend, const struct vp_plan *plan);

@@ -106,7 +106,7 @@ static bool looks_like(struct qemu_plugin_insn *insn, const struct vp_site *site
 	       (site->room == site->length || follows(site, qemu_plugin_insn_haddr(insn)));
 }
 
-void vp_tcg_users_look(const struct vp_tcg_users *users, struct qemu_plugin_insn *insn)
+void vp_tcg_users_instrument(const struct vp_tcg_users *users, struct qemu_plugin_insn *insn)
 {
 	uint64_t vaddr = qemu_plugin_insn_vaddr(insn);
 	uint32_t offset = (uint32_t)(vaddr % PAGE_SIZE);

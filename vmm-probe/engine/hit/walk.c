@@ -15,7 +15,7 @@
 
 #define PAGE_SIZE (1ull << vp_native_paging.page_shift)
 
-/* How often a page is looked for that comes or goes meanwhile. */
+/* Tries for a page that comes or goes meanwhile. */
 #define TRIES 3
 
 const uint8_t *vp_ram(const struct vp_vcpu_session *v, uint64_t gpa, uint64_t need)

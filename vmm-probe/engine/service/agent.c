@@ -125,7 +125,7 @@ static void *run(void *arg)
 			return NULL;
 		if (!__atomic_load_n(&owner->agent.usable, __ATOMIC_ACQUIRE))
 			continue;
-		if (!vp_agent_is_usable(owner) && !vp_agent_look_again(owner)) {
+		if (!vp_agent_is_usable(owner) && !vp_agent_check_again(owner)) {
 			__atomic_store_n(&owner->agent.usable, 0, __ATOMIC_RELEASE);
 			continue;
 		}
@@ -136,7 +136,7 @@ static void *run(void *arg)
 		}
 		if (n % BEAT_EVERY == 0)
 			beat(owner);
-		vp_agent_clock_look(owner);
+		vp_agent_clock_poll(owner);
 		ask(owner);
 	}
 }

@@ -72,7 +72,7 @@ bool vp_agent_listens(const struct vp_engine_session *es);
 void vp_agent_write_wants(struct ga_control *control, const struct vp_agent_map *map);
 
 /** The agent's thread: take the new mark, if there is one. */
-void vp_agent_clock_look(struct vp_agent_owner *owner);
+void vp_agent_clock_poll(struct vp_agent_owner *owner);
 
 /** Bound of the error of vp_agent_time() at the last mark, and that mark on both clocks; 0: not known,
  * nothing is set. Any thread. */

@@ -131,7 +131,7 @@ static bool new_mark(struct vp_agent_owner *owner, struct mark *ret)
 	return paired && after >= before;
 }
 
-void vp_agent_clock_look(struct vp_agent_owner *owner)
+void vp_agent_clock_poll(struct vp_agent_owner *owner)
 {
 	struct vp_agent_rate *r = &owner->rate;
 	struct mark m;

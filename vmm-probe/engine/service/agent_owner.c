@@ -9,7 +9,7 @@
 
 #define OWNER_ID      1u
 #define STEP_NS       2000000
-#define LEASE_LOOK_NS (2ull * GA_BEAT_MS * 1000000u)
+#define LEASE_POLL_NS (2ull * GA_BEAT_MS * 1000000u)
 
 void vp_agent_nap(void)
 {
@@ -86,7 +86,7 @@ bool vp_agent_is_usable(const struct vp_agent_owner *owner)
 		   __atomic_load_n(&owner->agent.mem_gen, __ATOMIC_RELAXED);
 }
 
-bool vp_agent_look_again(struct vp_agent_owner *owner)
+bool vp_agent_check_again(struct vp_agent_owner *owner)
 {
 	const struct vp_engine *e = owner->agent.engine;
 	uint64_t gen = __atomic_load_n(&e->mem_gen, __ATOMIC_ACQUIRE);
@@ -119,7 +119,7 @@ static bool take_over(struct vp_agent_owner *owner)
 	if (!ot_guarded_load64(&owner->control->owner, &word) ||
 	    !ot_guarded_load64(&owner->control->beat, &beat) || (word & ~0xffull) != owner->token)
 		return false;
-	while (vp_now() - start < LEASE_LOOK_NS) {
+	while (vp_now() - start < LEASE_POLL_NS) {
 		if (!ot_guarded_load64(&owner->control->beat, &now) || now != beat)
 			return false;
 		vp_agent_nap();
@@ -138,7 +138,7 @@ struct ot_err *vp_agent_own(struct vp_agent_owner *owner)
 
 void vp_agent_let_go(struct vp_agent_owner *owner)
 {
-	bool there = vp_agent_is_usable(owner) || vp_agent_look_again(owner);
+	bool there = vp_agent_is_usable(owner) || vp_agent_check_again(owner);
 
 	if (!__atomic_exchange_n(&owner->agent.usable, 0, __ATOMIC_ACQ_REL))
 		return;

@@ -13,7 +13,7 @@ OT_MUST_CHECK struct ot_err *vp_agent_use_memory(struct vp_agent_owner *owner,
 bool vp_agent_is_usable(const struct vp_agent_owner *owner);
 
 /** The VMM has changed the guest's memory map. True: the agent's part has not moved, and stays usable. */
-bool vp_agent_look_again(struct vp_agent_owner *owner);
+bool vp_agent_check_again(struct vp_agent_owner *owner);
 
 /** Become its owner. BUSY: it has just been unloaded, or another host owns it. */
 OT_MUST_CHECK struct ot_err *vp_agent_own(struct vp_agent_owner *owner);

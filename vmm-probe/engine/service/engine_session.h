@@ -66,15 +66,15 @@ struct vp_engine_session_service {
 	struct vp_guard *guard; /* NULL: no limit of cost */
 	struct vp_overload overload;
 
-	bool follows;          /* it has sentinels of modules: it is told of them */
-	uint64_t modules_told; /* number of the last event that its client knows of */
-	uint64_t modules_seen; /* number of the last event that its client is done with */
-	uint32_t modules_late; /* as in struct vp_msg_modules_reply */
-	uint64_t behind_ns;    /* since when it has been behind; 0: it is not */
+	bool follows;              /* it has sentinels of modules: its client is notified */
+	uint64_t modules_reported; /* number of the last event that its client knows of */
+	uint64_t modules_seen;     /* number of the last event that its client is done with */
+	uint32_t modules_late;     /* as in struct vp_msg_modules_reply */
+	uint64_t behind_ns;        /* since when it has been behind; 0: it is not */
 
 	uint64_t lost;                     /* sites of its probes that became stale */
 	struct vp_patching patched_before; /* the backend's counts when this session was started */
-	uint64_t *spec_seen;               /* by id - 1: its word at the last vp_spec_look() */
+	uint64_t *spec_seen;               /* by id - 1: its word at the last vp_spec_poll() */
 };
 
 /* A walk over probes, in order of enabling; begins with all zeroes. */

@@ -112,14 +112,14 @@ static uint32_t percent(const struct vp_engine_session *es, uint64_t ns, uint64_
 
 /* --- a check of the ECBs --------------------------------------------------------------------------- */
 
-static void end_look(struct vp_guard *g)
+static void end_check(struct vp_guard *g)
 {
 	free(g->noted);
 	g->noted = NULL;
 }
 
 /* Out of memory: no check this time. */
-static void begin_look(struct vp_engine_session *es, const struct total *now)
+static void begin_check(struct vp_engine_session *es, const struct total *now)
 {
 	struct vp_guard *g = es->service->guard;
 
@@ -274,11 +274,11 @@ static bool check(struct vp_engine_session *es, uint64_t now_ns)
 	bool struck = g->noted && judge(es, &now);
 
 	g->next_ns = now_ns + VP_GUARD_NS;
-	end_look(g);
+	end_check(g);
 	if (struck) {
 		g->n = 0; /* costs until now do not count against the remaining probes */
 	} else if (too_much) {
-		begin_look(es, &now);
+		begin_check(es, &now);
 	}
 	g->past[g->n++ % WINDOW] = now;
 	return struck;
@@ -314,7 +314,7 @@ void vp_guard_destroy(struct vp_engine_session *es)
 	if (!es->service->guard)
 		return;
 	__atomic_sub_fetch(&es->engine->guarded, 1, __ATOMIC_RELAXED);
-	end_look(es->service->guard);
+	end_check(es->service->guard);
 	free(es->service->guard);
 	es->service->guard = NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Modules that the guest loads and unloads while it is traced. A vCPU reports each and waits: for the engine,
- * which takes the sites of a module that goes out of its plan, and for the clients that are told of one that
- * comes. The guest comes first: no client is waited for longer than VP_MODULES_HOLD_NS, and one that was too
- * slow not at all until it has caught up. Numbers count the events of the engine, from 1.
+ * which takes the sites of a module that goes out of its plan, and for the clients that follow modules,
+ * when one comes. The guest comes first: no client is waited for longer than VP_MODULES_HOLD_NS, and one that
+ * was too slow not at all until it has caught up. Numbers count the events of the engine, from 1.
  */
 #include "vmm-probe/engine/hit/fire.h"
 #include "vmm-probe/engine/service/parts.h"
@@ -102,7 +102,7 @@ void vp_modules_end_late(struct vp_engine_session *es, struct vp_enabled_batch *
 
 	if (es->activity != VP_ACTIVE)
 		return;
-	copy_events(&es->engine->service->modules, es->service->modules_told, events, &n);
+	copy_events(&es->engine->service->modules, es->service->modules_reported, events, &n);
 	for (uint32_t i = 0; i < n; i++)
 		if (events[i].kind == VP_SENTINEL_MODULE_GOES)
 			vp_stale_owner(batch, events[i].module);
@@ -151,5 +151,5 @@ void vp_modules_answer(struct vp_engine_session *es, uint64_t seen, struct vp_ms
 		es->service->behind_ns = 0;
 	vp_modules_recount(es->engine);
 	ret->last = copy_events(log, es->service->modules_seen, ret->events, &ret->n);
-	es->service->modules_told = ret->last;
+	es->service->modules_reported = ret->last;
 }

@@ -61,7 +61,7 @@ OT_MUST_CHECK struct ot_err *vp_spec_init(struct vp_engine_session *es);
 void vp_spec_deinit(struct vp_engine_session *es);
 
 /** Before the vCPUs are made quiescent: which ids are being committed or discarded. */
-void vp_spec_look(struct vp_engine_session *es);
+void vp_spec_poll(struct vp_engine_session *es);
 /** After: move the records of other vCPUs under committed ids, and free the ids. */
 void vp_spec_clean(struct vp_engine_session *es, uint64_t now);
 
@@ -99,10 +99,10 @@ void vp_frames_free(struct vp_engine_session *es);
 /* --- stale.c: sites whose memory is gone ------------------------------------------------------------ */
 
 /** May the guest's page table be read periodically? Not where each read costs the guest time. */
-bool vp_stale_can_look(const struct vp_engine *engine);
+bool vp_stale_can_check(const struct vp_engine *engine);
 /** Find the sites of planned sessions that are no longer mapped at their old place; later plans leave them
  * out. True: there are some. */
-bool vp_stale_look(struct vp_engine *engine);
+bool vp_stale_check(struct vp_engine *engine);
 /** The module at @p owner goes: its sites in @p batch end, in order, so that none counts as lost. True: there
  * were some. */
 bool vp_stale_owner(struct vp_enabled_batch *batch, uint64_t owner);
@@ -111,7 +111,7 @@ bool vp_stale_owner(struct vp_enabled_batch *batch, uint64_t owner);
 
 /** End the sites of modules that were reported to go, in all sessions. True: there were some. */
 bool vp_modules_end(struct vp_engine *engine);
-/** The same in a batch whose client was not told of them when it made the batch. */
+/** The same in a batch whose client did not know of them when it made the batch. */
 void vp_modules_end_late(struct vp_engine_session *es, struct vp_enabled_batch *batch);
 
 /* --- profile.c: timers -------------------------------------------------------------------------------- */

@@ -261,7 +261,7 @@ struct ot_err *vp_replan(struct vp_engine *engine)
 	struct vp_plan *plan = NULL;
 
 	engine->service->replan = true;
-	vp_stale_look(engine);
+	vp_stale_check(engine);
 	OT_TRY(build(engine, &plan));
 	if (plan || engine->service->plan) {
 		struct ot_err *err = engine->ops->install(engine->backend, plan);

@@ -81,7 +81,7 @@ static uint64_t of_probes(const struct vp_msg_open *o, const struct vp_private_p
 	       p->hits * (2 * (planned + VP_PRIVATE_SITE) + SORTED + sizeof(struct vp_patch)) + 64 * CHUNK;
 }
 
-/* Tables of probes without sites, which are made anew while the previous ones are in force. */
+/* Tables of probes without sites, which are rebuilt while the previous ones are in force. */
 static uint64_t of_timed(const struct vp_msg_open *o, const struct vp_private_parts *p)
 {
 	uint64_t by_vcpu = 2ull * o->nvcpus * sizeof(uint64_t); /* when it is due, and its last value */

@@ -303,13 +303,13 @@ static struct ot_err *do_switch(struct vp_server *s, struct vp_connection *c, co
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
-static struct ot_err *do_look(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
+static struct ot_err *do_poll(struct vp_server *s, struct vp_connection *c, const struct vp_request *req)
 {
 	struct vp_msg_switch_reply reply;
 
 	(void)s;
 	(void)req;
-	OT_TRY(vp_engine_session_look(c->es, &reply));
+	OT_TRY(vp_engine_session_poll(c->es, &reply));
 	return ot_send_fds(c->sock, &reply, sizeof(reply), NULL, 0);
 }
 
@@ -380,10 +380,10 @@ static const struct request_kind request_kinds[] = {
 			    .needs_session = true,
 			    .answers_itself = true,
 			    .handle = do_switch },
-	[VP_MSG_LOOK] = { .size = sizeof(struct vp_msg),
+	[VP_MSG_POLL] = { .size = sizeof(struct vp_msg),
 			  .needs_session = true,
 			  .answers_itself = true,
-			  .handle = do_look },
+			  .handle = do_poll },
 	[VP_MSG_MODULES] = { .size = sizeof(struct vp_msg_modules),
 			     .needs_session = true,
 			     .answers_itself = true,

@@ -152,7 +152,7 @@ struct pages {
 
 struct change {
 	struct vp_semaphores *all;
-	uint32_t next, end;              /* of the list: to be looked at */
+	uint32_t next, end;              /* of the list: still to be visited */
 	struct vp_batch_process process; /* whose family … */
 	struct vp_family family;         /* … this is, file 0: of none … */
 	uint32_t nmembers;               /* … with so many members */

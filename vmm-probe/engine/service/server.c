@@ -32,7 +32,7 @@ static nfds_t fill_poll(const struct vp_server *s, struct pollfd *fds, unsigned 
 static bool may_sweep(const struct vp_engine *engine)
 {
 	return engine->service->plan &&
-	       (engine->ops->traps || (engine->service->plan->nsites && vp_stale_can_look(engine)));
+	       (engine->ops->traps || (engine->service->plan->nsites && vp_stale_can_check(engine)));
 }
 
 static int poll_timeout(const struct vp_engine *engine)
@@ -59,7 +59,7 @@ static void do_chores(struct vp_server *s)
 		return;
 	if (engine->ops->traps)
 		engine->ops->traps->sweep(engine->backend);
-	if (vp_stale_look(engine))
+	if (vp_stale_check(engine))
 		ot_err_destroy(vp_replan(engine)); /* retried after an error */
 	s->next_sweep_ns = now + SWEEP_MS * 1000000ull;
 }

@@ -38,7 +38,7 @@ struct ot_err *vp_engine_session_start(struct vp_engine_session *es)
 		engine->ops->traps->patching(engine->backend, &es->service->patched_before);
 	es->since_ns = vp_now();
 	vp_buffer_stamp_start(es, es->since_ns);
-	es->service->modules_seen = es->service->modules_told = engine->service->modules.handled;
+	es->service->modules_seen = es->service->modules_reported = engine->service->modules.handled;
 	set_activity(es, VP_ACTIVE);
 	vp_counters_base(es);
 	vp_semaphores_update(engine);
@@ -131,7 +131,7 @@ static struct ot_err *answer(struct vp_engine_session *es, bool exchange, struct
 	if (exchange && may_switch(es)) {
 		if (es->service->planned)
 			vp_counters_collect(es);
-		vp_spec_look(es);
+		vp_spec_poll(es);
 		reply.now_ns = vp_now();
 		vp_buffers_switch(es, reply.now_ns);
 		vp_counters_fold(es, false);
@@ -159,7 +159,7 @@ struct ot_err *vp_engine_session_switch(struct vp_engine_session *es, struct vp_
 	return answer(es, true, ret);
 }
 
-struct ot_err *vp_engine_session_look(struct vp_engine_session *es, struct vp_msg_switch_reply *ret)
+struct ot_err *vp_engine_session_poll(struct vp_engine_session *es, struct vp_msg_switch_reply *ret)
 {
 	return answer(es, false, ret);
 }

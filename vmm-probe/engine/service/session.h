@@ -49,7 +49,7 @@ OT_MUST_CHECK struct ot_err *vp_engine_session_stop(struct vp_engine_session *es
 OT_MUST_CHECK struct ot_err *vp_engine_session_switch(struct vp_engine_session *es,
 						      struct vp_msg_switch_reply *ret);
 /** The reply of vp_engine_session_switch() without an exchange: nothing is covered until now_ns. */
-OT_MUST_CHECK struct ot_err *vp_engine_session_look(struct vp_engine_session *es,
+OT_MUST_CHECK struct ot_err *vp_engine_session_poll(struct vp_engine_session *es,
 						    struct vp_msg_switch_reply *ret);
 
 /** Fire a probe without sites (VP_PROBE_HOST, or PROFILE without a guest) by its id on vCPU 0 of a host

@@ -75,7 +75,7 @@ static void move_part(struct vp_engine_session *es, struct vp_vcpu_session *v, s
 	memcpy(dst, spec->mem, used);
 }
 
-void vp_spec_look(struct vp_engine_session *es)
+void vp_spec_poll(struct vp_engine_session *es)
 {
 	for (uint32_t i = 0; es->spec_state && i < es->open.nspec; i++)
 		es->service->spec_seen[i] = __atomic_load_n(&es->spec_state[i], __ATOMIC_ACQUIRE);
@@ -98,7 +98,7 @@ static void take_bit_away(uint64_t *at, uint64_t bit)
 	}
 }
 
-/* Only ids that vp_spec_look() saw being closed: the vCPUs have been quiescent since, so none is writing a
+/* Only ids that vp_spec_poll() saw being closed: the vCPUs have been quiescent since, so none is writing a
  * record for one. */
 void vp_spec_clean(struct vp_engine_session *es, uint64_t now)
 {

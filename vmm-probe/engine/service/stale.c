@@ -56,16 +56,16 @@ bool vp_stale_owner(struct vp_enabled_batch *b, uint64_t owner)
 	return some;
 }
 
-bool vp_stale_can_look(const struct vp_engine *engine)
+bool vp_stale_can_check(const struct vp_engine *engine)
 {
 	return !engine->host && !engine->ops->load;
 }
 
-bool vp_stale_look(struct vp_engine *engine)
+bool vp_stale_check(struct vp_engine *engine)
 {
 	bool some = vp_modules_end(engine); /* these are not lost */
 
-	for (uint32_t i = 0; vp_stale_can_look(engine) && i < engine->service->nsessions; i++)
+	for (uint32_t i = 0; vp_stale_can_check(engine) && i < engine->service->nsessions; i++)
 		if (engine->service->sessions[i]->service->planned)
 			some |= look_at(engine->service->sessions[i]);
 	return some;

@@ -67,7 +67,7 @@ enum vp_msg_type {
 	VP_MSG_PATCHES_REPLY, /* with a memfd of struct vp_patch; without one: none */
 	VP_MSG_MODULES,       /* the guest's modules that came and went, see struct vp_msg_modules */
 	VP_MSG_MODULES_REPLY,
-	VP_MSG_LOOK,   /* poll: replies SWITCH_REPLY without an exchange */
+	VP_MSG_POLL,   /* poll: replies SWITCH_REPLY without an exchange */
 	VP_MSG_CPC,    /* can this event be counted for the vCPUs? */
 	VP_MSG_ACCESS, /* who has used the engines of this process? Before OPEN or after */
 	VP_MSG_ACCESS_REPLY,

@@ -22,7 +22,7 @@ struct vp_elf_table {
 	uint64_t strings, strings_size;
 };
 
-/* A section that is looked for by its name. */
+/* A section to find by its name. */
 struct vp_elf_section {
 	uint64_t offset, size, addr; /* size 0: there is none */
 };

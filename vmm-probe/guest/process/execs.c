@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which process has called exec() since the last look. One that was there has another memory then. One that
+ * Which process has called exec() since the last poll. One that was there has another memory then. One that
  * is new has forked: the kernel counts a task's exec()s, and remembers what the count was when it forked.
  */
 #include "vmm-probe/guest/process/execs.h"
@@ -18,11 +18,11 @@
 #include "vmm-probe/guest/process/vmas.h"
 
 #define NAMED_NS  OT_NS_PER_SEC       /* exec() changes the memory first, then the name */
-#define GONE_NS   OT_NS_PER_SEC       /* a look may miss a process, as the list changes meanwhile */
+#define GONE_NS   OT_NS_PER_SEC       /* a poll may miss a process, as the list changes meanwhile */
 #define SETTLE_NS 20000000u           /* for which a program's mappings stay as they are … */
 #define LOADS_NS  (OT_NS_PER_SEC / 2) /* … unless it maps something all the time */
 
-/* A process as a look has found it. */
+/* A process as a poll found it. */
 struct known {
 	uint64_t pid, since_ns, mm;
 	uint64_t first_ns, last_ns; /* by this host's clock: when it was seen with this memory */
@@ -33,9 +33,9 @@ struct vp_execs {
 	struct vp_processes *ps;
 	char *name;
 	uint32_t own_id, parent_id; /* offsets in struct task_struct */
-	struct known *was, *is;     /* of the last look, and of this one: by PID */
+	struct known *was, *is;     /* of the last poll, and of this one: by PID */
 	size_t nwas, was_cap, nis, is_cap;
-	bool looked;
+	bool polled;                    /* there was a poll before */
 	struct vp_guest_process chosen; /* pid 0: none */
 	uint64_t chosen_ns, same_ns;    /* since when; since when its mappings are the same */
 	uint64_t mark;                  /* … as this says */
@@ -94,7 +94,7 @@ static struct ot_err *append(struct vp_execs *e, const struct known *k)
 	return NULL;
 }
 
-/* What the last look has found below @pid stays known for a while, though this one has not. */
+/* Processes below @pid that the last poll found stay known for a while even if this one did not find them. */
 static struct ot_err *carry(struct vp_execs *e, uint64_t pid, size_t *at, uint64_t now)
 {
 	for (; *at < e->nwas && e->was[*at].pid < pid; ++*at)
@@ -113,7 +113,7 @@ static struct ot_err *has_execed_since_fork(struct vp_execs *e, const struct vp_
 	return NULL;
 }
 
-/* @at is where the last look's list goes on; both are by PID. */
+/* @at: the position in the last poll's list; both are sorted by PID. */
 static struct ot_err *remember(struct vp_execs *e, const struct vp_guest_process *p, size_t *at, uint64_t now)
 {
 	struct known new = { p->pid, p->since_ns, p->mm, now, now, false };
@@ -122,19 +122,19 @@ static struct ot_err *remember(struct vp_execs *e, const struct vp_guest_process
 	OT_TRY(carry(e, p->pid, at, now));
 	old = *at < e->nwas && e->was[*at].pid == p->pid ? &e->was[(*at)++] : NULL;
 	if (old && old->since_ns != p->since_ns)
-		old = NULL; /* another process had that number */
+		old = NULL; /* that PID was another process's */
 	if (old && old->mm == p->mm) {
 		new = *old;
 		new.last_ns = now;
 	} else if (old) {
 		new.has_execed = true;
-	} else if (e->looked) {
+	} else if (e->polled) {
 		OT_TRY(has_execed_since_fork(e, p, &new.has_execed));
 	}
 	return append(e, &new);
 }
 
-/* --- is it the one? ----------------------------------------------------------------------------------- */
+/* --- is it the named program? ----------------------------------------------------------------------------------- */
 
 static bool is_path(struct vp_execs *e, const struct vp_guest_process *p)
 {
@@ -175,7 +175,7 @@ static struct ot_err *take(struct vp_execs *e, const struct vp_guest_process *p,
 	return NULL;
 }
 
-/* What can't be read of one process is looked at again the next time. */
+/* A process that can't be read is retried at the next poll. */
 static struct ot_err *pass_over(struct ot_err *err)
 {
 	if (err && (ot_err_code(err) == OT_ERR_NO_MEMORY || ot_err_code(err) == OT_ERR_GUEST_GONE ||
@@ -207,7 +207,7 @@ static struct ot_err *walk(struct vp_execs *e)
 	}
 }
 
-/* The list of this look becomes that of the last one. */
+/* This poll's list becomes the last one's. */
 static void swap(struct vp_execs *e)
 {
 	struct known *list = e->was;
@@ -218,7 +218,7 @@ static void swap(struct vp_execs *e)
 	e->was_cap = e->is_cap;
 	e->is = list;
 	e->is_cap = cap;
-	e->looked = true;
+	e->polled = true;
 }
 
 /* Has it mapped what it loads? False, too, if it has ended or calls exec() again: another one is awaited. */
@@ -236,7 +236,7 @@ static bool is_settled(struct vp_execs *e)
 	return now - e->same_ns >= SETTLE_NS || now - e->chosen_ns >= LOADS_NS;
 }
 
-struct ot_err *vp_execs_look(struct vp_execs *execs, struct vp_guest_process *ret, bool *ret_found)
+struct ot_err *vp_execs_poll(struct vp_execs *execs, struct vp_guest_process *ret, bool *ret_found)
 {
 	*ret_found = execs->chosen.pid && is_settled(execs);
 	if (*ret_found) {
