@@ -136,7 +136,7 @@ class Sessions(Scenario):
         with self.own_guest(smp=2) as guest:
             group.add(guest.pid)
             group.leave_room(64 << 20)
-            job = guest.spawn("getppid_loop 2 1000000")
+            job = guest.spawn("getppid_loop 2 1000000000")
             status, out, err = self.outsight.run(
                 guest, "-q", "-b", "50m", "-x", "strsize=64k", "-x", "bufpolicy=ring", "-n",
                 "syscall::getppid:entry { trace(probefunc); n++; } tick-10hz /n > 2000/ { exit(0); }")
